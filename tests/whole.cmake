@@ -171,6 +171,7 @@ script(entire recorded commands/entire_conformance.py $<TARGET_FILE:reprise> ${i
 # The program in a real terminal.
 add_executable(demo_store support/demo_store.c)
 target_link_libraries(demo_store PRIVATE store)
+script(error_words recorded commands/error_words.py $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
 # Why a rewind holds back a file that was changed since.
 script(rewind_edited_by recorded commands/rewind_edited_by.py $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
 

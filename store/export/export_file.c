@@ -33,7 +33,8 @@ static enum err_code export_file_find_target(const char *path, const char *cwd, 
     if (!*t->name || !*path || path[strlen(path) - 1] == '/')
         return err_set(e, ERR_USAGE, path, "export: not the name of a file");
     if (!path_parent(full, parent) || !realpath(parent, t->dir))
-        return err_sys(e, parent, "write into");
+        return errno == ENOENT ? err_set(e, ERR_NOT_FOUND, parent, "no such directory to write to")
+                               : err_sys(e, parent, "write into");
     if ((size_t)snprintf(t->full, sizeof t->full, "%s/%s", t->dir[1] ? t->dir : "", t->name) >=
         sizeof t->full)
         return err_set(e, ERR_UNSAFE, path, "export: the name is too long");

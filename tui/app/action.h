@@ -20,6 +20,7 @@
     X(REWIND, "rewind", "rewind", "preview what a rewind would change")                            \
     X(RENAME, "rename", "rename", "rename the session")                                            \
     X(TAG, "tag", "tag", "tag the session")                                                        \
+    X(PIN, "pin", "pin", "keep the session at the top of the list, or no longer")                  \
     X(ARCHIVE, "archive", "archive", "archive or unarchive the session")                           \
     X(TRASH, "delete", "delete", "move the session to the trash")                                  \
     X(COPY, "copy", "yank", "copy the session id; a message or a part")                            \

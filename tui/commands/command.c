@@ -31,8 +31,8 @@ static enum err_code unknown_command(const char *word, struct err *e)
         if (nearest_is_nearer(word, c->name, &best))
             near = c->name;
     if (near)
-        return err_set(e, ERR_USAGE, word, "no such command; did you mean %s?", near);
-    return err_set(e, ERR_USAGE, word, "no such command; see --help");
+        return err_set(e, ERR_USAGE, "", "no command \"%.80s\"; did you mean %s?", word, near);
+    return err_set(e, ERR_USAGE, "", "no command \"%.80s\"; see reprise --help", word);
 }
 
 static enum err_code check_operands(const struct invocation *in, struct err *e)

@@ -169,7 +169,8 @@ const struct command commands_table[] = {
       .summary = "add tags to a session",
       .options = BIT(NONE) | FINDS,
       .help = "A session keeps the tags that it has. They are one text, \"infra, spike\", which the\n"
-              "agent itself and earlier versions show as one tag. --none removes all of them.\n" },
+              "agent itself and earlier versions show as one tag. --none removes all of them.\n"
+              "A session with the tag \"pinned\" is at the top of the list on the screen.\n" },
     { .name = "untag", .operands = "ID TAG...", .min_operands = 2, .max_operands = 100, .run = change_tag_run,
       .summary = "remove tags from a session",
       .options = FINDS },

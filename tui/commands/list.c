@@ -11,8 +11,9 @@ static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, st
     *ms = TIME_NONE;
     if (!text || human_time_parse(slice_of(text), now_ms, ms))
         return ERR_OK;
-    return err_set(e, ERR_USAGE, text,
-                   "not a time: use 2w, 3d, 12h, 30m, a date or an RFC 3339 time");
+    return err_set(e, ERR_USAGE, "",
+                   "\"%.80s\" is not a time; write 2w, 3d, 12h, 30m, a date or an RFC 3339 time",
+                   text);
 }
 
 static void report_damaged(const struct session_row *row, void *arg)

@@ -333,8 +333,9 @@ static enum err_code bad_word(int code, option_bits allowed, char **argv, struct
     const char *near = nearest_option(word, allowed);
 
     if (near)
-        return err_set(e, ERR_USAGE, word, "no such option; did you mean --%s? See --help", near);
-    return err_set(e, ERR_USAGE, word, "unknown option; see reprise --help");
+        return err_set(e, ERR_USAGE, "", "unknown option %.80s; did you mean --%s? See --help",
+                       word, near);
+    return err_set(e, ERR_USAGE, "", "unknown option %.80s; see reprise --help", word);
 }
 
 enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop_early,

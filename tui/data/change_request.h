@@ -17,6 +17,8 @@
 enum change_request {
     CHANGE_RENAME, /* text: the title */
     CHANGE_TAG,    /* text: the tag; empty removes it */
+    CHANGE_PIN,
+    CHANGE_UNPIN,
     CHANGE_ARCHIVE,
     CHANGE_UNARCHIVE,
     CHANGE_FORK, /* text: the title of the copy; names: the message it ends with, or "" for all of it */

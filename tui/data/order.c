@@ -354,7 +354,7 @@ static bool order_reserve(struct order *o, size_t n)
 bool order_make(struct order *o, const struct session_table *r, const struct filter *titles,
                 enum sort_kind sort)
 {
-    size_t n = 0;
+    size_t n = 0, pinned = 0;
     int64_t bytes = 0;
 
     if (!order_reserve(o, r->n))
@@ -364,6 +364,7 @@ bool order_make(struct order *o, const struct session_table *r, const struct fil
             continue;
         o->item[n++] = i;
         bytes += r->sort_key[i].bytes;
+        pinned += r->sort_key[i].pinned;
     }
     const struct sorting s = { .sessions = r,
                                .titles = titles,
@@ -373,8 +374,13 @@ bool order_make(struct order *o, const struct session_table *r, const struct fil
                                .value_bits = radix_value_bits(r->n) };
 
     order_sort_by(&s, criterion_of(sort), 0, n);
-    for (size_t i = 0; i < n; i++)
-        o->entry[i] = entry_at(&s, i);
+    size_t top = 0, rest = pinned;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t entry = entry_at(&s, i);
+
+        o->entry[pinned > 0 && r->sort_key[entry].pinned ? top++ : rest++] = entry;
+    }
     o->n = n;
     o->bytes = bytes;
     return true;

@@ -115,6 +115,7 @@ static void update_sort_key(struct session_table *r, uint32_t entry)
         .created_ms = e->row ? e->row->created_ms : TIME_NONE,
         .bytes = session_entry_bytes(e),
         .listed = may_be_listed(e) && !e->copy,
+        .pinned = e->row && session_tags_include(e->row->tag, SLICE(TAG_PINNED)),
     };
 }
 

@@ -16,6 +16,7 @@
  * sorting and filtering as long as the scope stays the same. A session is identified by the path of
  * its file, so a copy in another folder has a separate entry; of all copies with one id, only the
  * newest is listed. */
+#define TAG_PINNED "pinned"
 #define ENTRY_NONE UINT32_MAX /* no entry; an enum constant would have to fit an int */
 
 struct session_entry {
@@ -44,6 +45,7 @@ struct session_sort_key {
     int64_t created_ms; /* of the row; TIME_NONE if it has none */
     int64_t bytes;      /* session_entry_bytes */
     bool listed;        /* session_table_is_listed */
+    bool pinned;        /* it has the tag TAG_PINNED: it is above the others in every order */
 };
 
 struct session_table {
@@ -116,7 +118,7 @@ struct order {
     size_t cap;
 };
 
-/* Sorts the listed entries of the session table. Equal entries are newest first, then by id as ops->ties_ascending says.
+/* Sorts the listed entries of the session table; pinned ones are above all others. Equal entries are newest first, then by id as ops->ties_ascending says.
  * titles: the folded titles that SORT_TITLE compares. Returns false if out of memory; the order is
  * then unchanged. */
 bool order_make(struct order *o, const struct session_table *r, const struct filter *titles,

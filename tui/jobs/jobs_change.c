@@ -9,6 +9,7 @@
 #include "store/proc/live.h"
 #include "store/rewind/record/records.h"
 #include "tui/config/resume_command.h"
+#include "tui/data/session_table.h"
 #include "tui/text/human.h"
 
 /* What every change needs. */
@@ -64,6 +65,12 @@ static struct session_change jobs_change_of(const struct change_job *d)
         return (struct session_change){ .kind = SESSION_TAG,
                                         .tags = text.n && d->q->refs->n > 1 ? TAGS_ADD : TAGS_SET,
                                         .text = text };
+    case CHANGE_PIN:
+    case CHANGE_UNPIN:
+        return (struct session_change){ .kind = SESSION_TAG,
+                                        .tags =
+                                            d->q->request == CHANGE_PIN ? TAGS_ADD : TAGS_REMOVE,
+                                        .text = SLICE(TAG_PINNED) };
     case CHANGE_ARCHIVE: return (struct session_change){ .kind = SESSION_ARCHIVE };
     case CHANGE_UNARCHIVE: return (struct session_change){ .kind = SESSION_UNARCHIVE };
     case CHANGE_RESUME_AT:

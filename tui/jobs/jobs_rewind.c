@@ -357,7 +357,9 @@ static enum err_code describe_target(struct undo_job *d, const struct undo_targe
     human_age(d->env->now_ms, n->at_ms, age);
     snprintf(d->out->id, sizeof d->out->id, "%s", n->id);
     snprintf(d->out->where, sizeof d->out->where, "%s", n->dir);
-    return buf_addf(&d->out->text, "%.120s, %s", phrase, age) ? err_nomem(e) : ERR_OK;
+    return buf_addf(&d->out->text, "%.120s, %s%s", phrase, strcmp(age, "now") ? "" : "just ", age)
+               ? err_nomem(e)
+               : ERR_OK;
 }
 
 static enum err_code choose_target(struct undo_job *d, struct change_log *log,

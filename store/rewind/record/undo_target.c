@@ -68,8 +68,10 @@ struct undo_target undo_target_of_rewind(const struct rewind_record *r)
 
     copy_cut(n.id, sizeof n.id, r->id);
     copy_cut(n.command, sizeof n.command, r->undoes ? "undo" : "rewind");
-    snprintf(n.text, sizeof n.text, "%zu restored, %zu created, %zu deleted%s", r->restored,
-             r->created, r->deleted, rewind_conversation_moves(r->how) ? ", conversation too" : "");
+    const size_t files = r->restored + r->created + r->deleted;
+
+    snprintf(n.text, sizeof n.text, "%zu file%s%s", files, files == 1 ? "" : "s",
+             rewind_conversation_moves(r->how) ? ", conversation too" : "");
     copy_cut(n.title, sizeof n.title, r->title ? r->title : r->session);
     copy_cut(n.dir, sizeof n.dir, r->project);
     return n;

@@ -40,4 +40,24 @@ see "Enter resume"
 enter_text "tag:z"
 press Tab
 see "> tag:zeta" "1 of "
+press Escape
+
+# A pinned session is above newer ones; the pin is a tag, so a clean-up keeps the session, and undo unpins it.
+pinned=Größentabelle
+press End
+match "▌ .*$pinned"
+menu P
+see "pinned: 1 session"
+match "▌▴ .*$pinned"
+press Home
+match "▌▴ .*$pinned"
+run list --tag pinned | grep -q "$pinned" || fail "the pin is no tag"
+run sweep --larger-than 1k | grep "$pinned" | grep -q "stays: tagged" || fail "a clean-up does not keep it"
+press Down
+match "▌ .*Fix the payment"
+press Up
+menu P
+see "unpinned: 1 session"
+menu u
+match "▴ .*$pinned"
 close_all

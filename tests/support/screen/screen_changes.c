@@ -1,6 +1,7 @@
 #include "support/screen/screen.h"
 
 #include "tests/test.h"
+#include "tui/data/session_table.h"
 
 #include <stdlib.h>
 
@@ -131,6 +132,8 @@ static void change_fake(struct screen *s, const struct effect *e, struct fake *f
         snprintf(s->renamed, sizeof s->renamed, "%.*s", SLICE_ARG(buf_slice(&e->text)));
         f->tag = s->renamed;
         break;
+    case CHANGE_PIN: f->tag = TAG_PINNED; break;
+    case CHANGE_UNPIN: f->tag = NULL; break;
     case CHANGE_ARCHIVE: f->flags |= SESSION_ARCHIVED; break;
     case CHANGE_UNARCHIVE: f->flags &= ~(unsigned)SESSION_ARCHIVED; break;
     case CHANGE_REMOVE:
@@ -171,7 +174,7 @@ static void answer_change(struct screen *s, const struct effect *e)
         [CHANGE_RESUME_AT] = "resume at", [CHANGE_UNDO] = "undo",   [CHANGE_REDO] = "redo",
         [CHANGE_RESTORE] = "restore",     [CHANGE_JOIN] = "join",   [CHANGE_EMPTY] = "empty",
         [CHANGE_PRUNE] = "prune",         [CHANGE_SWEEP] = "sweep", [CHANGE_FIX] = "fix",
-        [CHANGE_REMOVE] = "remove",
+        [CHANGE_REMOVE] = "remove",       [CHANGE_PIN] = "pin",     [CHANGE_UNPIN] = "unpin",
     };
     struct change_result *c = change_result_new(e->request);
 

@@ -247,6 +247,24 @@ AT_SHOP(marked_sessions_get_one_tag, 24, 80)
     assert_true(screen_has(&x->s, "tagged #later: 2 sessions"));
 }
 
+/* --- the pin */
+AT_SHOP(a_pinned_session_is_at_the_top_until_it_is_unpinned, 24, 80)
+{
+    screen_press(&x->s, "<End><Up><C-x>P");
+    assert_string_equal(x->s.log, "pin 44444444\n");
+    assert_true(screen_has(&x->s, "pinned: 1 session"));
+    assert_non_null(strstr(screen_line(&x->s, 2), "▌▴  3d ago  Payment page copy"));
+    screen_press(&x->s, "<Down>");
+    assert_non_null(strstr(screen_line(&x->s, 2), " ▴  3d ago  Payment page copy"));
+    screen_press(&x->s, "<C-s><C-s>");
+    assert_non_null(strstr(screen_line(&x->s, 2), "Payment page copy"));
+    screen_press(&x->s, "<Home><Tab><Tab><C-x>P"); /* one of them is pinned */
+    screen_press(&x->s, "<C-x>P");
+    assert_string_equal(x->s.log, "pin 44444444\npin 22222222 44444444\nunpin 22222222 44444444\n");
+    assert_true(screen_has(&x->s, "unpinned: 2 sessions"));
+    assert_false(screen_has(&x->s, "▴"));
+}
+
 /* --- the archive */
 AT_SHOP(archive_hides_a_session_and_undo_shows_it_again, 24, 80)
 {

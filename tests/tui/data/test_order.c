@@ -172,6 +172,36 @@ TEST(sessions_of_one_time_are_in_the_direction_of_their_system)
     }
 }
 
+static void pin(struct many *m, uint32_t i, const char *tags)
+{
+    struct session_row *row = session_row_new();
+
+    assert_non_null(row);
+    row->ref = m->sessions.entry[i].ref;
+    row->activity_ms = row->ref.file.mtime_ns / 1000000;
+    row->tag = slice_of(tags);
+    session_table_set_row(&m->sessions, i, row);
+}
+
+TEST(pinned_sessions_are_above_all_others_in_every_order)
+{
+    struct many m = { 0 };
+    static const int64_t times[] = { 10, 50, 20, 40, 30 };
+
+    see(&m, 5, times);
+    for (uint32_t i = 0; i < 5; i++)
+        describe(&m, i, "x", 1);
+    pin(&m, 0, "pinned");
+    pin(&m, 2, "infra, pinned");
+    pin(&m, 3, "unpinned");
+    assert_string_equal(sorted(&m, SORT_RECENT), "2 0 1 3 4");
+    session_table_set_bytes(&m.sessions, 4, 9000);
+    assert_string_equal(sorted(&m, SORT_SIZE), "2 0 4 1 3");
+    pin(&m, 2, "");
+    assert_string_equal(sorted(&m, SORT_RECENT), "0 1 3 4 2");
+    done(&m);
+}
+
 static int by_bytes(struct slice a, struct slice b)
 {
     int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);

@@ -11,10 +11,10 @@
 #include "tui/widgets/styled_text.h"
 
 static const enum action items[] = {
-    ACT_RESUME, ACT_RESUME_WITH, ACT_VIEW,   ACT_FORK,    ACT_REWIND,  ACT_RENAME,
-    ACT_TAG,    ACT_ARCHIVE,     ACT_TRASH,  ACT_COPY,    ACT_EDIT,    ACT_EXPORT,
-    ACT_PRINT,  ACT_BRANCHES,    ACT_DOCTOR, ACT_DAMAGED, ACT_CLEANUP, ACT_TRASHED,
-    ACT_LOG,    ACT_DENSITY,     ACT_UNDO,   ACT_REDO,
+    ACT_RESUME,  ACT_RESUME_WITH, ACT_VIEW,     ACT_FORK,   ACT_REWIND,  ACT_RENAME,
+    ACT_TAG,     ACT_PIN,         ACT_ARCHIVE,  ACT_TRASH,  ACT_COPY,    ACT_EDIT,
+    ACT_EXPORT,  ACT_PRINT,       ACT_BRANCHES, ACT_DOCTOR, ACT_DAMAGED, ACT_CLEANUP,
+    ACT_TRASHED, ACT_LOG,         ACT_DENSITY,  ACT_UNDO,   ACT_REDO,
 };
 
 enum { ITEMS = sizeof items / sizeof *items, LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
@@ -204,6 +204,7 @@ static const struct sign signs[] = {
       "when the agent's own cleanup may remove it; without a time: any moment" },
     { "⚠", "X", "a line is damaged; the rest is shown" },
     { "◆", "+", "marked" },
+    { "▴", "^", "pinned: stays at the top" },
 };
 
 static const struct sign transcript_signs[] = {

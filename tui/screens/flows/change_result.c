@@ -53,6 +53,8 @@ const char *change_text_doing(enum change_request request)
     switch (request) {
     case CHANGE_RENAME: return "renaming";
     case CHANGE_TAG: return "tagging";
+    case CHANGE_PIN:
+    case CHANGE_UNPIN:
     case CHANGE_ARCHIVE:
     case CHANGE_UNARCHIVE: return "marking";
     case CHANGE_FORK: return "forking";
@@ -109,6 +111,8 @@ static struct change_text change_text_done(const struct model *m, const struct c
         else
             snprintf(w.text, sizeof w.text, "tag removed: %s", n.text);
         break;
+    case CHANGE_PIN: snprintf(w.text, sizeof w.text, "pinned: %s", n.text); break;
+    case CHANGE_UNPIN: snprintf(w.text, sizeof w.text, "unpinned: %s", n.text); break;
     case CHANGE_ARCHIVE: snprintf(w.text, sizeof w.text, "archived: %s", n.text); break;
     case CHANGE_UNARCHIVE: snprintf(w.text, sizeof w.text, "unarchived: %s", n.text); break;
     case CHANGE_TRASH:
@@ -149,6 +153,7 @@ static struct change_text change_text_done(const struct model *m, const struct c
 static bool change_result_is_nothing(const struct change_result *c)
 {
     return c->sessions.n == 0 && (c->request == CHANGE_RENAME || c->request == CHANGE_TAG ||
+                                  c->request == CHANGE_PIN || c->request == CHANGE_UNPIN ||
                                   c->request == CHANGE_ARCHIVE || c->request == CHANGE_UNARCHIVE);
 }
 

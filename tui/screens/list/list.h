@@ -256,7 +256,16 @@ struct slice list_activity(const struct session_row *row);
 enum { LIST_PULL_REQUEST = 80 };
 /* "owner/repository#7", in `text`; empty: the session has none. */
 struct slice list_pull_request(const struct session_row *row, char text[LIST_PULL_REQUEST]);
-void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
+/* The columns of all rows in a frame. */
+struct list_columns {
+    int title; /* where it begins, and how wide it is */
+    int title_w;
+    int size_w, dir_w, system_w, branch_w, flags_w; /* 0: dropped */
+    bool words; /* the flags of every row in the frame are words; false: signs */
+};
+struct list_columns list_columns(const struct list *l, const struct list_layout *lay, int w);
+void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at,
+                   const struct list_layout *lay, struct list_columns c);
 
 /* --- the list as a view (list_view.c) */
 /* Goes from this directory to the repository's worktrees, to every project, and round again. */

@@ -267,12 +267,14 @@ static void list_draw_rows(const struct list *l, struct frame *f, const struct l
         list_draw_empty(l, f, r);
         return;
     }
+    const struct list_columns columns = list_columns(l, lay, r.w - 1);
+
     for (size_t at = l->top, y = (size_t)r.y; at < l->top + lay->items && at < l->filter.hits;
          at++) {
         int room = r.y + r.h - (int)y, h = lay->item + (at == l->at ? lay->second : 0);
 
         h = h < room ? h : room;
-        list_draw_row(l, f, (struct rect){ (int)y, r.x, h, r.w - 1 }, at);
+        list_draw_row(l, f, (struct rect){ (int)y, r.x, h, r.w - 1 }, at, lay, columns);
         y += (size_t)h;
     }
     frame_scrollbar(f, r, l->top, l->filter.hits, lay->items);

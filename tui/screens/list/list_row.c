@@ -21,6 +21,7 @@ enum {
     SIZE_W = 7,
     WORDS_LEAST = sizeof "12 files" - 1, /* a column for fewer words has signs only */
     WORDS_GOOD = sizeof "3 files  fork" - 1,
+    WORDS_SHARE = 3,  /* words behind a title take at most this part of its line */
     SYSTEM_COLS = 60, /* in a narrower row the preview beside it names the system */
     DIR_LEAST = 8,
     TAG_LEAST = 3,  /* "#a…" */
@@ -29,13 +30,6 @@ enum {
     WIDE_COLS = 110,
     FORK_INDENT_MAX = 6, /* maximum indent of forks of forks, in steps */
     TITLE_BYTES = 1024,  /* matches in a longer title are not highlighted */
-};
-
-struct columns {
-    int title; /* where it begins, and how wide it is */
-    int title_w;
-    int size_w, dir_w, system_w, branch_w, flags_w; /* 0: dropped */
-    bool words;                                     /* the flags are words where they fit */
 };
 
 static int wider(int w, struct slice text)
@@ -169,13 +163,33 @@ static int at_most(int w, int limit)
     return w < limit ? w : limit;
 }
 
+/* The widest words of flags in the rows of the frame. */
+static int frame_words_width(const struct list *l, const struct list_layout *lay)
+{
+    struct flag flag[LIST_FLAGS];
+    int widest = 0;
+
+    for (size_t at = l->top; at < l->top + lay->items && at < l->filter.hits; at++) {
+        const struct session_row *row = l->sessions.entry[l->filter.hit[at]].row;
+
+        if (!row)
+            continue;
+        list_row_flags(row, FLAG_WORDS, flag);
+        int w = own_flags_width(flag, GAP);
+
+        widest = w > widest ? w : widest;
+    }
+    return widest;
+}
+
 /* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width
  * decreases, columns first shrink to their minimum and then disappear: the branch first, then the
  * system, the directory, and last the flags. Flags become words before other columns get more than
- * their minimum; rows whose words do not fit have signs. */
-static struct columns columns_for(const struct list *l, const struct list_layout *lay, int w)
+ * their minimum; if those of a row in the frame do not fit, all rows have signs: a column of both
+ * is hard to read. */
+struct list_columns list_columns(const struct list *l, const struct list_layout *lay, int w)
 {
-    struct columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
+    struct list_columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
     const bool one_line = lay->item == 1, all = l->scope == SCOPE_ALL;
     const struct list_widths *widest = &l->widths;
     const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX;
@@ -205,9 +219,10 @@ static struct columns columns_for(const struct list *l, const struct list_layout
 
             if (words > room)
                 words = room >= WORDS_GOOD ? WORDS_GOOD : WORDS_LEAST;
-            c.words = words <= room;
-            spare -= c.words && words > c.flags_w ? words - c.flags_w : 0;
-            c.flags_w = c.words && words > c.flags_w ? words : c.flags_w;
+            if (words > c.flags_w && words <= room) {
+                spare -= words - c.flags_w;
+                c.flags_w = words;
+            }
         }
         if (!wants[i].wanted || wants[i].least == 0)
             continue;
@@ -224,6 +239,7 @@ static struct columns columns_for(const struct list *l, const struct list_layout
         *wants[i].w += more;
         spare -= more;
     }
+    c.words = frame_words_width(l, lay) <= (one_line ? c.flags_w : (w - c.title) / WORDS_SHARE);
     c.title_w = title_min + (spare > 0 ? spare : 0);
     if (c.title + c.title_w > w)
         c.title_w = w - c.title;
@@ -326,23 +342,18 @@ static void draw_own_flags(struct frame *f, int y, int x, const struct flag flag
             x += frame_puts(f, y, x, f->cols - x, flag[i].style, flag[i].text) + gap;
 }
 
-/* At the end of the first of two lines; words if the title leaves them room. Returns the width that the title has. */
-static int draw_flags_behind(struct frame *f, struct rect r, int title_x,
+/* At the end of the first of two lines. Returns the width that the title has. */
+static int draw_flags_behind(struct frame *f, struct rect r, int title_x, bool words,
                              const struct session_entry *e)
 {
     struct flag flag[LIST_FLAGS];
-    int end = r.x + r.w - 1, room = end - title_x, gap = GAP;
+    int end = r.x + r.w - 1, room = end - title_x, gap = words ? GAP : 1;
 
     if (!e->row)
         return room;
-    list_row_flags(e->row, FLAG_WORDS, flag);
+    list_row_flags(e->row, words ? FLAG_WORDS : f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
     int w = own_flags_width(flag, gap);
 
-    if (w > 0 && frame_width(session_entry_title(e)) + GAP + w > room) {
-        gap = 1;
-        list_row_flags(e->row, f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
-        w = own_flags_width(flag, gap);
-    }
     if (w == 0)
         return room;
     draw_own_flags(f, r.y, end - w, flag, gap);
@@ -389,7 +400,7 @@ static void draw_system(struct frame *f, int y, int x, int w, const struct sessi
     frame_text_cut(f, y, x, w, system_style(row), frame_width(text) > w ? system_name(row) : text);
 }
 
-static void draw_columns(struct frame *f, struct rect r, const struct columns *c,
+static void draw_columns(struct frame *f, struct rect r, const struct list_columns *c,
                          const struct session_entry *e)
 {
     const struct session_row *row = e->row;
@@ -411,14 +422,9 @@ static void draw_columns(struct frame *f, struct rect r, const struct columns *c
     }
     if (c->flags_w > 0) {
         struct flag flag[LIST_FLAGS];
-        int gap = GAP;
 
-        list_row_flags(row, FLAG_WORDS, flag);
-        if (!c->words || own_flags_width(flag, gap) > c->flags_w) {
-            gap = 1;
-            list_row_flags(row, f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
-        }
-        draw_own_flags(f, r.y, x + GAP, flag, gap);
+        list_row_flags(row, c->words ? FLAG_WORDS : f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
+        draw_own_flags(f, r.y, x + GAP, flag, c->words ? GAP : 1);
     }
 }
 
@@ -529,12 +535,11 @@ static void draw_content(struct frame *f, struct rect r, const struct content_hi
         frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, more);
 }
 
-void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at)
+void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at,
+                   const struct list_layout *lay, struct list_columns c)
 {
     uint32_t i = l->filter.hit[at];
     const struct session_entry *e = &l->sessions.entry[i];
-    const struct list_layout lay = list_layout(l, f->rows, f->cols);
-    struct columns c = columns_for(l, &lay, r.w);
     bool marked = i < l->marked_cap && l->marked[i];
 
     if (i == l->selected)
@@ -542,12 +547,14 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
             frame_puts(f, r.y + y, r.x, POINTER_W, STYLE_KEY, f->ascii ? ">" : "▌");
     if (marked)
         frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_MARK, f->ascii ? "+" : "◆");
+    else if (l->sessions.sort_key[i].pinned)
+        frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_TAG, f->ascii ? "^" : "▴");
     list_row_draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
-    if (lay.item > 1)
-        c.title_w = draw_flags_behind(f, r, r.x + c.title, e);
+    if (lay->item > 1)
+        c.title_w = draw_flags_behind(f, r, r.x + c.title, c.words, e);
     struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, e);
 
-    if (lay.item == 1)
+    if (lay->item == 1)
         title = draw_tag(f, title, e->row);
     draw_row_title(l, f, draw_fork_indent(l, f, title, i), e);
     if (e->row) {

@@ -59,6 +59,7 @@ unsigned list_required_ability(enum action a)
     case ACT_REWIND:
     case ACT_REWIND_AT: return CAN_REWIND;
     case ACT_RENAME: return CAN_RENAME;
+    case ACT_PIN:
     case ACT_TAG: return CAN_TAG;
     case ACT_ARCHIVE: return CAN_ARCHIVE;
     case ACT_TRASH: return CAN_DELETE | CAN_REMOVE; /* one of them */
@@ -119,8 +120,8 @@ bool list_session_forks_in_agent(const struct model *m)
 
 static bool list_view_is_change(enum action a)
 {
-    return a == ACT_RENAME || a == ACT_TAG || a == ACT_ARCHIVE || a == ACT_TRASH || a == ACT_FORK ||
-           a == ACT_FORK_AT || a == ACT_RESUME_AT;
+    return a == ACT_RENAME || a == ACT_TAG || a == ACT_PIN || a == ACT_ARCHIVE || a == ACT_TRASH ||
+           a == ACT_FORK || a == ACT_FORK_AT || a == ACT_RESUME_AT;
 }
 
 /* An editor would show a database as text, or begin a new file. */

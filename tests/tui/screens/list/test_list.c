@@ -97,7 +97,8 @@ AT_SHOP(beside_a_preview_every_session_has_one_line, 30, 100)
     assert_non_null(strstr(screen_line(&x->s, 4), "  2h ago  Payments:"));
 }
 
-/* Words of flags are worth more than the branch, which the second line shows, and signs remain where words do not fit. */
+/* Words of flags are worth more than the branch, which the second line shows. If those of one row do not fit, every row
+ * has signs. */
 TEST(flags_become_words_before_the_branch_is_shown)
 {
     struct shop x;
@@ -106,11 +107,30 @@ TEST(flags_become_words_before_the_branch_is_shown)
     x.fake[1].branch = "a-branch-with-a-long-name";
     x.fake[3].flags |= SESSION_DAMAGED | SESSION_FORK;
     screen_ready(&x.s, x.fake, SHOP, 24, 70);
-    assert_non_null(strstr(screen_line(&x.s, 3), "#infra  3 files"));
+    assert_non_null(strstr(screen_line(&x.s, 3), "#infra  3f"));
     assert_non_null(strstr(screen_line(&x.s, 5), "! ⚠ ↳"));
     assert_false(screen_has(&x.s, "a-branch"));
     screen_resize(&x.s, 24, 99);
+    assert_non_null(strstr(screen_line(&x.s, 3), "3 files"));
     assert_non_null(strstr(screen_line(&x.s, 5), "interrupted  damaged  fork"));
+    screen_close(&x.s);
+}
+
+TEST(flags_behind_titles_have_one_form)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.settings.density = DENSITY_TWO_LINES;
+    x.fake[3].flags = 0;
+    x.fake[4].flags = 0;
+    screen_ready(&x.s, x.fake, SHOP, 24, 60);
+    assert_non_null(strstr(screen_line(&x.s, 4), "3 files"));
+    assert_non_null(strstr(screen_line(&x.s, 6), "fork"));
+    x.s.model->list->sessions.entry[4].row->flags |= SESSION_DAMAGED | SESSION_INTERRUPTED;
+    assert_non_null(strstr(screen_line(&x.s, 4), "3f"));
+    assert_non_null(strstr(screen_line(&x.s, 6), "↳"));
+    assert_non_null(strstr(screen_line(&x.s, 10), "! ⚠"));
     screen_close(&x.s);
 }
 
