@@ -194,3 +194,44 @@ void claude_message_rows(const struct claude_calls *calls, struct id128 message,
         lo++;
     *to = lo;
 }
+
+enum err_code claude_follows_response(struct claude_log *log, uint32_t node, uint32_t named,
+                                      bool *is, struct err *e)
+{
+    const struct claude_assistant_row *call;
+    struct claude_calls calls;
+    struct json_iter blocks;
+    struct slice row, key, block;
+    struct id128 response = { 0, 0 }, tool;
+
+    *is = false;
+    if (!claude_line_is_message(claude_node_line(log, named)))
+        return ERR_OK;
+    enum err_code rc = claude_calls_read(&calls, log, e);
+
+    if (rc)
+        return rc;
+    rc = claude_node_row(log, named, &row, e);
+    call = claude_assistant_row_of(&calls, named);
+    for (bool more = !rc && !call && claude_content(row, &blocks);
+         more && !call && json_iter_next(&blocks, &key, &block);) {
+        if (!claude_block_id(block, "tool_result", "tool_use_id", &log->arena, &tool))
+            continue;
+        call = claude_call_owner(&calls, tool);
+        if (!call && chain_parent(&log->chain, named) != CHAIN_NONE)
+            call = claude_assistant_row_of(&calls, chain_parent(&log->chain, named));
+    }
+    if (call && call->calls)
+        response = call->message;
+    while (!rc && !id128_none(response) && !*is && node != CHAIN_NONE &&
+           !(log->chain.mark[node] & NODE_CLIMBED)) {
+        log->chain.mark[node] |= NODE_CLIMBED;
+        call = claude_assistant_row_of(&calls, node);
+        *is = call && call->calls && id128_eq(call->message, response);
+        node = chain_parent(&log->chain, node);
+    }
+    for (size_t i = 0; i < log->chain.n; i++)
+        log->chain.mark[i] &= (uint8_t)~NODE_CLIMBED;
+    claude_calls_fini(&calls);
+    return rc;
+}

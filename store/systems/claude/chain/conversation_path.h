@@ -144,5 +144,10 @@ void claude_message_rows(const struct claude_calls *calls, struct id128 message,
                          size_t *to);
 /* isSidechain and agentId as one value. Rows with different values never belong together. */
 struct id128 claude_side_of(struct claude_log *log, struct slice row);
+/* Each of several calls made at once has its row and its result, and the conversation goes on below one of them. An
+ * ordinary last-prompt row written in the middle may name another one: then rows below any call of the same response
+ * count as following the named row, as in the client (claude.md D). *is: node is such a row. */
+MUST_CHECK enum err_code claude_follows_response(struct claude_log *log, uint32_t node,
+                                                 uint32_t named, bool *is, struct err *e);
 
 #endif

@@ -240,50 +240,6 @@ static bool claude_follows(struct claude_log *log, uint32_t node, uint32_t from)
     return node == from;
 }
 
-/* Each of several calls made at once has its row and its result, and the conversation goes on below one of them. An
- * ordinary last-prompt row written in the middle may name another one: then rows below any call of the same response
- * count as following the named row, as in the client (claude.md D). */
-static enum err_code follows_response(struct claude_log *log, uint32_t node, uint32_t named,
-                                      bool *is, struct err *e)
-{
-    const struct claude_assistant_row *call;
-    struct claude_calls calls;
-    struct json_iter blocks;
-    struct slice row, key, block;
-    struct id128 response = { 0, 0 }, tool;
-
-    *is = false;
-    if (!claude_line_is_message(claude_node_line(log, named)))
-        return ERR_OK;
-    enum err_code rc = claude_calls_read(&calls, log, e);
-
-    if (rc)
-        return rc;
-    rc = claude_node_row(log, named, &row, e);
-    call = claude_assistant_row_of(&calls, named);
-    for (bool more = !rc && !call && claude_content(row, &blocks);
-         more && !call && json_iter_next(&blocks, &key, &block);) {
-        if (!claude_block_id(block, "tool_result", "tool_use_id", &log->arena, &tool))
-            continue;
-        call = claude_call_owner(&calls, tool);
-        if (!call && chain_parent(&log->chain, named) != CHAIN_NONE)
-            call = claude_assistant_row_of(&calls, chain_parent(&log->chain, named));
-    }
-    if (call && call->calls)
-        response = call->message;
-    while (!rc && !id128_none(response) && !*is && node != CHAIN_NONE &&
-           !(log->chain.mark[node] & NODE_CLIMBED)) {
-        log->chain.mark[node] |= NODE_CLIMBED;
-        call = claude_assistant_row_of(&calls, node);
-        *is = call && call->calls && id128_eq(call->message, response);
-        node = chain_parent(&log->chain, node);
-    }
-    for (size_t i = 0; i < log->chain.n; i++)
-        log->chain.mark[i] &= (uint8_t)~NODE_CLIMBED;
-    claude_calls_fini(&calls);
-    return rc;
-}
-
 /* The last row of the main conversation from `line` on that the client loads. */
 static enum err_code newest_row(struct claude_log *log, size_t line, uint32_t *newest,
                                 struct err *e)
@@ -307,6 +263,42 @@ static enum err_code newest_row(struct claude_log *log, size_t line, uint32_t *n
     return ERR_OK;
 }
 
+static bool is_local_command_row(struct claude_log *log, struct slice row, const char *front)
+{
+    struct slice text;
+
+    return claude_value_is(row, "subtype", "local_command") &&
+           json_get_text(row, "content", &log->arena, &text) && slice_starts(text, front);
+}
+
+/* The client restores a slash command with its output: an explicit leaf at the system row of a command means the row of
+ * the output below it. */
+static enum err_code go_on_to_output(struct claude_log *log, uint32_t *leaf, struct err *e)
+{
+    const struct chain *c = &log->chain;
+    uint32_t output = CHAIN_NONE;
+    struct slice row;
+    enum err_code rc = claude_node_row(log, *leaf, &row, e);
+
+    if (rc || !claude_line_is(claude_node_line(log, *leaf), CLAUDE_SYSTEM) ||
+        !is_local_command_row(log, row, "<command-name>"))
+        return rc;
+    for (uint32_t child = c->node[*leaf].child; child != CHAIN_NONE; child = c->node[child].next) {
+        if (!claude_line_is(claude_node_line(log, child), CLAUDE_SYSTEM) ||
+            !claude_is_loaded(log, child) ||
+            (output != CHAIN_NONE && c->node[child].line > c->node[output].line))
+            continue;
+        rc = claude_node_row(log, child, &row, e);
+        if (rc)
+            return rc;
+        if (is_local_command_row(log, row, "<local-command-stdout>") ||
+            is_local_command_row(log, row, "<local-command-stderr>"))
+            output = child;
+    }
+    *leaf = output != CHAIN_NONE ? output : *leaf;
+    return ERR_OK;
+}
+
 static enum err_code find_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,
                                       struct err *e)
 {
@@ -323,9 +315,11 @@ static enum err_code find_resume_leaf(struct claude_log *log, uint32_t *leaf, bo
         bool below = *leaf != CHAIN_NONE && claude_follows(log, *leaf, p.node);
 
         if (!below && *leaf != CHAIN_NONE && !p.explicit)
-            rc = follows_response(log, *leaf, p.node, &below, e);
+            rc = claude_follows_response(log, *leaf, p.node, &below, e);
         if (!below)
             *leaf = p.node;
+        if (!rc && !below && p.explicit)
+            rc = go_on_to_output(log, leaf, e);
     }
     *cleared = *leaf == CHAIN_NONE;
     return rc;
@@ -472,7 +466,8 @@ static enum err_code decide(struct tail_search *l, bool *decided, struct err *e)
         return ERR_OK;
     }
     *decided = claude_follows(&l->log, newest, named);
-    return *decided || p.explicit ? ERR_OK : follows_response(&l->log, newest, named, decided, e);
+    return *decided || p.explicit ? ERR_OK
+                                  : claude_follows_response(&l->log, newest, named, decided, e);
 }
 
 struct above {

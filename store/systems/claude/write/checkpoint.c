@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include <openssl/evp.h>
 
 #include "lite/base/time.h"
+#include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/api/host.h"
 #include "store/fs/disk.h"
@@ -128,6 +130,36 @@ static enum err_code save_bytes(struct saving *s, struct entry *x, struct slice 
     return rc;
 }
 
+/* The client numbers copies after the highest one of the file, in rows and in names of copies. */
+static int64_t highest_version(const struct saving *s, const struct entry *x)
+{
+    const char *none = backup_name(s, x->path, 0);
+    size_t stem = none ? strlen(none) - 1 : 0;
+    int64_t highest = 0;
+
+    for (size_t t = 0; t < s->history.n; t++)
+        for (size_t i = 0; i < s->history.turn[t].n; i++) {
+            const struct file_history_entry *old = &s->history.turn[t].entry[i];
+
+            if (strcmp(old->path, x->tracked) == 0 && old->version > highest)
+                highest = old->version;
+        }
+
+    DIR *dir = stem ? opendir(s->dir) : NULL;
+    const struct dirent *d;
+
+    while (dir && (d = readdir(dir))) {
+        int64_t version;
+
+        if (strncmp(d->d_name, none, stem) == 0 && json_int(slice_of(d->d_name + stem), &version) &&
+            version > highest)
+            highest = version;
+    }
+    if (dir)
+        closedir(dir);
+    return highest < INT64_MAX ? highest : 0;
+}
+
 static enum err_code save_backup(struct saving *s, struct entry *x,
                                  const struct file_history_entry *old, struct err *e)
 {
@@ -135,7 +167,7 @@ static enum err_code save_backup(struct saving *s, struct entry *x,
     struct stat sb;
     enum err_code rc = ERR_OK;
 
-    x->version = old ? old->version + 1 : 1;
+    x->version = highest_version(s, x) + 1;
     x->time = slice_of(s->now);
     x->parent = real_parent(s, x->path);
     if (lstat(x->path, &sb))

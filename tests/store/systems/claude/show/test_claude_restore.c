@@ -131,6 +131,44 @@ TEST(the_conversation_ends_at_an_explicit_leaf)
     gives(&t, "u1 a1");
 }
 
+#define COMMAND(uuid, parent, text)                                                                \
+    "{\"type\":\"system\",\"subtype\":\"local_command\",\"uuid\":\"" uuid                          \
+    "\",\"parentUuid\":\"" parent "\",\"content\":\"" text                                         \
+    "\",\"timestamp\":\"2026-03-01T10:00:00.000Z\"}\n"
+
+/* What the client 2.1.332 did. Another row below a command is not its output. */
+TEST(an_explicit_leaf_at_a_slash_command_is_restored_with_its_output)
+{
+    static const struct {
+        const char *leaf, *below, *want;
+    } cases[] = {
+        { "\"c\"", COMMAND("o", "c", "<local-command-stdout>renamed</local-command-stdout>"),
+          "u1 a1 c o" },
+        { "\"c\"", COMMAND("o", "c", "<local-command-stderr>failed</local-command-stderr>"),
+          "u1 a1 c o" },
+        { "\"c\"", COMMAND("o", "c", "<command-name>/other</command-name>"), "u1 a1 c" },
+        { "\"c\"", COMMAND("o", "a1", "<local-command-stdout>x</local-command-stdout>"),
+          "u1 a1 c" },
+        { "\"a1\"", COMMAND("o", "c", "<local-command-stdout>x</local-command-stdout>"), "u1 a1" },
+        { "\"c\"", "", "u1 a1 c" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct transcript_writer t;
+
+        transcript_writer_begin(&t);
+        transcript_writer_user(&t, "u1", "");
+        transcript_writer_assistant(&t, "a1", "u1");
+        transcript_writer_raw(
+            &t, COMMAND("c", "a1", "<command-name>/rename</command-name>\\n<command-args>x"));
+        transcript_writer_raw(&t, cases[i].below);
+        transcript_writer_user(&t, "u2", *cases[i].below ? "o" : "c");
+        transcript_writer_assistant(&t, "a2", "u2");
+        last_prompt(&t, cases[i].leaf, ",\"explicit\":true");
+        gives(&t, cases[i].want);
+    }
+}
+
 TEST(a_row_added_after_the_leaf_later_counts)
 {
     struct transcript_writer t = transcript_writer_two_turns();

@@ -1,8 +1,11 @@
 #include "tests/test.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/api/host.h"
 #include "store/rewind/plan/rewind.h"
@@ -167,4 +170,61 @@ CASE(unknown_prompts_and_files_are_refused)
     assert_string_equal(before, after);
     free(before);
     free(after);
+}
+
+/* The copies of one file, named HASH@vN: the hash, and the highest number. */
+static int newest_copy(const struct shop *s, char hash[64])
+{
+    char dir[5000];
+    struct dirent *d;
+    int newest = 0;
+
+    snprintf(dir, sizeof dir, "%s/file-history/" ID, s->config);
+    DIR *copies = opendir(dir);
+
+    assert_non_null(copies);
+    while ((d = readdir(copies))) {
+        const char *at = strstr(d->d_name, "@v");
+        int version = at ? atoi(at + 2) : 0;
+
+        if (at)
+            snprintf(hash, 64, "%.*s", (int)(at - d->d_name), d->d_name);
+        newest = version > newest ? version : newest;
+    }
+    closedir(copies);
+    return newest;
+}
+
+/* As the client: one more than the highest number in rows and in names of copies, also of copies that no row names. */
+CASE(the_next_version_follows_the_highest_one)
+{
+    struct shop *s = *state;
+    const char *const file[] = { s->file };
+    char hash[64], name[200], row[1000];
+    size_t fresh;
+
+    assert_int_equal(save(s, ONE, file, 1, &fresh), ERR_OK);
+    assert_int_equal(newest_copy(s, hash), 1);
+    snprintf(name, sizeof name, "config/file-history/" ID "/%s@v7", hash);
+    folder_put(&s->folder, name, SLICE("of a row that is lost\n"));
+    folder_put(&s->folder, "work/file", SLICE("v1\n"));
+    append(s, PROMPT(TWO));
+    assert_int_equal(save(s, TWO, file, 1, &fresh), ERR_OK);
+    assert_int_equal(newest_copy(s, hash), 8);
+
+    /* A row names a copy that is gone, in an older turn. */
+    snprintf(row, sizeof row,
+             "{\"type\":\"file-history-snapshot\",\"messageId\":\"" ONE "\",\"snapshot\":{"
+             "\"messageId\":\"" ONE "\",\"trackedFileBackups\":{\"file\":{\"backupFileName\":"
+             "\"%s@v11\",\"version\":11,\"backupTime\":\"2023-11-14T22:13:20.000Z\"}},"
+             "\"timestamp\":\"2023-11-14T22:13:20.000Z\"},\"isSnapshotUpdate\":true}\n",
+             hash);
+
+    int fd = open(s->ref.path.p, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    assert_true(fd >= 0 && write(fd, row, strlen(row)) == (ssize_t)strlen(row) && close(fd) == 0);
+    folder_put(&s->folder, "work/file", SLICE("v2\n"));
+    append(s, PROMPT("aaaa0000-0000-4000-8000-000000000003"));
+    assert_int_equal(save(s, "aaaa0000-0000-4000-8000-000000000003", file, 1, &fresh), ERR_OK);
+    assert_int_equal(newest_copy(s, hash), 12);
 }
