@@ -244,7 +244,8 @@ bool session_row_keep(struct session_row *row)
                                     &row->tag,         &row->model,         &row->agent_name,
                                     &row->parent_id,   &row->recorded_id,   &row->agent_setting,
                                     &row->agent_color, &row->mode,          &row->worktree_path,
-                                    &row->pr_url,      &row->pr_repository, &row->waits_for };
+                                    &row->pr_url,      &row->pr_repository, &row->waits_for,
+                                    &row->shown_title };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         cut_row_text(texts[i]);
@@ -320,7 +321,8 @@ enum err_code session_tags_join(struct slice tags, struct slice others, bool wit
 
 struct slice session_row_title(const struct session_row *row)
 {
-    const struct slice names[] = { row->summary, row->first_prompt, row->last_prompt };
+    const struct slice names[] = { row->shown_title, row->summary, row->first_prompt,
+                                   row->last_prompt };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (utf8_js_trim(names[i]).n > 0)

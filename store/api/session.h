@@ -188,6 +188,7 @@ struct session_row {
     unsigned flags;            /* enum session_flags */
     unsigned can;              /* enum session_can */
     struct slice summary;      /* its name in a list: never empty on a listed row */
+    struct slice shown_title;  /* the summary as the agent's own list shows it; empty: as it is */
     struct slice custom_title; /* given by a person, or by the agent (claude.md 2.3) */
     struct slice first_prompt;
     struct slice last_prompt;

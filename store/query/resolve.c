@@ -412,10 +412,15 @@ enum err_code resolve_session(struct store *const stores[], size_t n, const stru
 static enum err_code match_title(const struct session_row *row, void *arg, struct err *e)
 {
     struct candidates *c = arg;
-    struct slice title = utf8_js_trim(session_row_title(row)), text = c->search->text;
+    const struct slice titles[] = { utf8_js_trim(session_row_title(row)),
+                                    utf8_js_trim(row->summary) };
+    struct slice text = c->search->text;
+    bool is = false;
 
     (void)e;
-    if (title.n == text.n && strncasecmp(title.p, text.p, text.n) == 0)
+    for (size_t i = 0; i < 2; i++)
+        is |= titles[i].n == text.n && strncasecmp(titles[i].p, text.p, text.n) == 0;
+    if (is)
         add_candidate(&row->ref, c);
     return c->ok ? ERR_OK : err_nomem(e);
 }

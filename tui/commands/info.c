@@ -224,7 +224,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
         const char *name;
         struct slice text;
     } fields[] = {
-        { "title", row->summary },
+        { "title", row->shown_title.n ? row->shown_title : row->summary },
         { "id", row->ref.id },
         { "directory", row->cwd },
         { "branch", row->git_branch },

@@ -343,6 +343,7 @@ static void keep_full_scan(struct session_entry *e, struct session_row *row)
     if (!title.p)
         return;
     row->custom_title = row->summary = title;
+    row->shown_title = (struct slice){ NULL, 0 };
     row->flags = (row->flags & ~(unsigned)SESSION_AI_TITLE) | (old->flags & SESSION_AI_TITLE);
     if (row->tag.n == 0 && old->tag.n > 0)
         row->tag = arena_copy(&row->arena, old->tag);

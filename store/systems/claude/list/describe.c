@@ -506,6 +506,7 @@ static void keep_describe_texts(struct describing *r)
         row->summary = *same;
     else
         keep_describe_text(r, &row->summary);
+    r->ok &= !r->ok || prompt_without_tags(row->summary, &row->arena, &row->shown_title);
 }
 
 static void claude_read_windows(struct describing *r)

@@ -151,6 +151,9 @@ MUST_CHECK bool prompt_first(struct slice head, struct arena *a, struct prompt *
 /* The text between an opening and the next closing tag, both of which are given with their brackets. */
 bool prompt_between(struct slice text, const char *open, const char *close, struct slice *inner);
 /* The prompt, else the command. */
+/* Leaves out every pair of tags with a lower-case name, and what is between them, as the client's picker does with
+ * titles. *out stays empty if nothing is left out, or nothing would be left. Returns false if out of memory. */
+MUST_CHECK bool prompt_without_tags(struct slice title, struct arena *a, struct slice *out);
 struct slice prompt_or_command(const struct prompt *prompt);
 /* "Image" or "Document" if the first user row with one of them has nothing else to show; else empty. */
 struct slice prompt_media(struct slice head);

@@ -1,11 +1,12 @@
 #include "store/systems/claude/list/discover.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 
-enum { PROMPT_UNITS = 200 };
+enum { PROMPT_UNITS = 200, TITLE_MOST = 4096, TAG_NAME_MOST = 64 };
 
 #define PASTE_OPEN "<pasted_content id=\""
 #define PASTE_CLOSE "\n</pasted_content id=\"hhhh\">"
@@ -190,6 +191,61 @@ static bool prompt_of_text(struct slice text, struct arena *a, struct prompt *ou
         return claude_join_texts("", utf8_js_trim(utf8_utf16_prefix(line, PROMPT_UNITS)),
                                  "\xE2\x80\xA6", a, &out->text);
     out->text = line;
+    return true;
+}
+
+/* ---- titles ---- */
+
+/* Sets *tags to a pair of tags at the beginning of the text: its name, perhaps attributes, and the first end of it. */
+static bool prompt_tags_at(struct slice text, struct slice *tags)
+{
+    char close[TAG_NAME_MOST + 4];
+    size_t name = 1;
+
+    if (text.n < 3 || text.p[0] != '<' || text.p[1] < 'a' || text.p[1] > 'z')
+        return false;
+    while (name < text.n && claude_is_word(text.p[name]))
+        name++;
+    const char *open = memchr(text.p + name, '>', text.n - name);
+
+    if (!open || name > TAG_NAME_MOST ||
+        (open != text.p + name &&
+         !utf8_is_js_space(utf8_next(&(struct slice){ text.p + name, text.n - name }, true))))
+        return false;
+    int n = snprintf(close, sizeof close, "</%.*s>", (int)name - 1, text.p + 1);
+    const char *end = slice_find(open + 1, (size_t)(text.p + text.n - open) - 1, close, (size_t)n);
+
+    if (end)
+        *tags = (struct slice){ text.p, (size_t)(end + n - text.p) };
+    return end != NULL;
+}
+
+bool prompt_without_tags(struct slice title, struct arena *a, struct slice *out)
+{
+    struct slice tags;
+    size_t n = 0;
+
+    if (title.n > TITLE_MOST || !slice_has(title, "</"))
+        return true;
+    char *kept = arena_alloc(a, title.n);
+
+    if (!kept)
+        return false;
+    for (struct slice rest = title; rest.n;) {
+        if (!prompt_tags_at(rest, &tags)) {
+            kept[n++] = rest.p[0];
+            rest = claude_skip_front(rest, 1);
+            continue;
+        }
+        rest = claude_skip_front(rest, tags.n);
+        /* One of the blanks around the pair is enough. */
+        if (slice_starts(rest, "\n") || (slice_starts(rest, " ") && n && kept[n - 1] == ' '))
+            rest = claude_skip_front(rest, 1);
+    }
+    struct slice shown = utf8_js_trim((struct slice){ kept, n });
+
+    if (n < title.n && shown.n)
+        *out = shown;
     return true;
 }
 

@@ -17,6 +17,7 @@
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
+#include "store/systems/claude/list/discover.h"
 
 /* clang-format off */
 const char *const metarow_names[METAROW_TYPES + 1] = {
@@ -347,8 +348,11 @@ static void claude_set_title(struct full_scan *d, const struct metarows *m, stru
     else if (none && (own = metarow_value(&m->row[METAROW_AI_TITLE], "aiTitle", a)).n)
         row->flags |= SESSION_AI_TITLE;
     claude_metarow_set_text(d, &row->custom_title, own);
-    if (own.n)
-        row->summary = row->custom_title;
+    if (!own.n || !d->ok)
+        return;
+    row->summary = row->custom_title;
+    row->shown_title = (struct slice){ NULL, 0 };
+    d->ok = prompt_without_tags(row->summary, &row->arena, &row->shown_title);
 }
 
 enum err_code claude_full_scan(const struct store *st, const struct session_ref *ref,

@@ -89,3 +89,37 @@ TEST(media_are_named_if_there_is_no_text)
                          SLICE("Document")));
     assert_int_equal(prompt_media(SLICE("{\"type\":\"x\",\"y\":{\"type\":\"image\"}}")).n, 0);
 }
+
+/* Titles as the picker of the client 2.1.332 showed them. */
+TEST(tags_and_what_is_between_them_are_left_out_of_titles)
+{
+    static const struct {
+        const char *title, *shown; /* "": as it is */
+    } cases[] = {
+        { "<b>bold</b> one", "one" },
+        { "two <B>X</B> y", "" },
+        { "three <em>y</em> <z>", "three <z>" },
+        { "if a<b four", "" },
+        { "<i>five", "" },
+        { "P <a href=\"x\">l</a> six", "P six" },
+        { "seven <T>foo</T> <b>x</i>", "" },
+        { "<b>all</b>", "" },
+        { "<b>all</b>\n <i>of it</i>", "" },
+        { "nine <b-c>x</b-c> end", "nine end" },
+        { "ten <b1>x</b1>", "ten" },
+        { "a <b>a <b>n</b> m</b> z", "a m</b> z" },
+        { "a <i>b\nc</i>\nq", "a q" },
+        { "a <bc>x</b>y</bc>", "a" },
+        { "a</b> <b/> <b", "" },
+        { "", "" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct slice shown = { NULL, 0 };
+
+        assert_true(prompt_without_tags(slice_of(cases[i].title), &a, &shown));
+        assert_true(slice_eq(shown, slice_of(cases[i].shown)));
+        arena_fini(&a);
+    }
+}
