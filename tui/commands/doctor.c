@@ -163,7 +163,9 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
     if (!rc)
         rc = doctor_examine(&d, write_finding, &a, e);
     in->done = !rc && a.fixed && !a.fixable;
-    if (!rc)
+    if (!rc && s.n == 0 && s.no_home && !in->out.wants_json)
+        dprintf(in->err_fd, "reprise: %s\n", SESSIONS_NO_HOME);
+    else if (!rc)
         write_end(&a, d.fix);
     if (!rc && d.fix && a.fixable) {
         rc = out_flush(&in->out, e);

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "store/proc/live.h"
 #include "store/query/listing.h"
 #include "store/query/resolve.h"
+#include "store/query/usage.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
@@ -26,6 +28,7 @@ struct facts {
     struct session_facts more;          /* what only this system records */
     struct slice *subagents;            /* in the arena of the sessions */
     size_t subagent_count;
+    double cost; /* in US dollars, as the agent recorded it; NAN: not recorded */
 };
 
 /* A session that no listing shows is not found. */
@@ -85,6 +88,29 @@ static enum err_code show_host(struct facts *f, struct err *e)
     return rc;
 }
 
+/* The agent's own figure. Without one the other facts are shown all the same. */
+static enum err_code read_recorded_cost(struct facts *f, struct err *e)
+{
+    struct usage_list list = { .n = 0 };
+    struct usage_set set = { .n = 0 };
+    struct usage_sum sum = { .first_ms = TIME_NONE, .last_ms = TIME_NONE };
+    enum err_code rc = usage_list_read(&f->ref, NULL, &list, NULL);
+
+    if (rc)
+        return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+    for (size_t i = 0; !rc && i < list.n; i++)
+        rc = usage_set_add(&set, 0, &list.record[i]);
+    if (!rc)
+        rc = usage_set_finish(&set);
+    for (size_t i = 0; !rc && i < set.n; i++)
+        usage_sum_add(&sum, &set.answer[i], set.answer[i].cost);
+    if (!rc && sum.has_cost)
+        f->cost = sum.cost;
+    usage_set_fini(&set);
+    usage_list_fini(&list);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
 static enum err_code collect_facts(struct invocation *in, struct sessions *s, struct facts *f,
                                    struct err *e)
 {
@@ -109,6 +135,8 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
         rc = ops->checkpoints(f->ref.store, &f->ref, &f->checkpoints, e);
     if (rc == ERR_OK && ops->facts)
         rc = ops->facts(f->ref.store, &f->ref, &f->more, e);
+    else if (rc == ERR_OK) /* such facts have a cost of their own */
+        rc = read_recorded_cost(f, e);
     return rc;
 }
 
@@ -172,6 +200,8 @@ static enum err_code write_info_json(const struct facts *f, struct arena *a, str
     out_int(o, "messageCount", f->messages);
     if (st->ops->checkpoints)
         out_int(o, "checkpointCount", (int64_t)f->checkpoints.n);
+    if (!isnan(f->cost))
+        out_money(o, "costUSD", f->cost);
     write_facts_json(&f->more, o);
     out_slices(o, "subagents", f->subagents, f->subagent_count);
     write_damages(o, f->transcript);
@@ -227,7 +257,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
         { "title", row->shown_title.n ? row->shown_title : row->summary },
         { "id", row->ref.id },
         { "directory", row->cwd },
-        { "branch", row->git_branch },
+        { "branch", session_row_branch(row) },
         { "tag", row->tag },
         { "model", row->model },
         { "agent", row->agent_name },
@@ -257,6 +287,8 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
     out_addf(o, "%-14s %zu\n", "checkpoints", f->checkpoints.n);
     out_addf(o, "%-14s %zu\n", "sub-agents", f->subagent_count);
     out_addf(o, "%-14s %zu\n", "damaged lines", f->transcript ? f->transcript->broken : 0);
+    if (!isnan(f->cost))
+        out_addf(o, f->cost < 0.995 ? "%-14s $%.4f\n" : "%-14s $%.2f\n", "cost", f->cost);
     write_facts_text(&f->more, o);
     session_line_flags(row, flags);
     if (flags[0])
@@ -266,7 +298,7 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
 enum err_code info_session(struct invocation *in, struct sessions *s, const struct session_ref *ref,
                            struct err *e)
 {
-    struct facts f = { .ref = *ref };
+    struct facts f = { .ref = *ref, .cost = NAN };
     enum err_code rc = collect_facts(in, s, &f, e);
 
     if (!rc && in->out.wants_json)

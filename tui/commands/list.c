@@ -122,10 +122,9 @@ static enum err_code command_list_report_unreadable(struct invocation *in, const
 static void report_no_match(const struct invocation *in, const struct sessions *s)
 {
     dprintf(in->err_fd, "%s\n",
-            s->n == 0 && !in->world->env.home
-                ? "reprise: HOME is not set, so it is not known where the agents keep sessions"
-            : s->n == 0    ? "reprise: no sessions yet"
-            : s->scope.all ? "reprise: no sessions match"
+            s->n == 0 && !in->world->env.home ? "reprise: " SESSIONS_NO_HOME
+            : s->n == 0                       ? "reprise: no sessions yet"
+            : s->scope.all                    ? "reprise: no sessions match"
                            : "reprise: no sessions match here; --all searches all projects");
 }
 

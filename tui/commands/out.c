@@ -313,3 +313,11 @@ void out_report(int fd, const struct err *e)
     (void)n;
     buf_fini(&line);
 }
+
+void out_money(struct out *o, const char *key, double usd)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%.15g", usd);
+    jsonout_raw_member(out_json(o), key, slice_of(text));
+}

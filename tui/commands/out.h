@@ -70,6 +70,7 @@ void out_end(struct out *o, char bracket);
 void out_member(struct out *o, const char *key, struct slice text);
 void out_string(struct out *o, const char *key, const char *text);
 void out_int(struct out *o, const char *key, int64_t n);
+void out_money(struct out *o, const char *key, double usd);
 void out_bool(struct out *o, const char *key, bool b);
 /* Omitted if false. */
 void out_bool_if_true(struct out *o, const char *key, bool b);

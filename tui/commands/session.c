@@ -312,7 +312,7 @@ static enum err_code choose_scope(const struct invocation *in, bool everywhere, 
 enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessions *out,
                             struct err *e)
 {
-    *out = (struct sessions){ 0 };
+    *out = (struct sessions){ .no_home = !in->world->env.home };
     enum err_code rc = choose_scope(in, everywhere, out, e);
 
     if (rc == ERR_OK)
@@ -397,7 +397,12 @@ void sessions_close(struct sessions *s)
 enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
                             struct err *e)
 {
-    return resolve_session(s->store, s->n, &s->scope, option_text(id), &s->arena, ref, e);
+    enum err_code rc =
+        resolve_session(s->store, s->n, &s->scope, option_text(id), &s->arena, ref, e);
+
+    if (rc == ERR_NOT_FOUND && s->n == 0 && s->no_home)
+        return err_set(e, rc, "", SESSIONS_NO_HOME);
+    return rc;
 }
 
 enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,

@@ -17,6 +17,8 @@
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 
+#define SESSIONS_NO_HOME "HOME is not set, so it is not known where the agents keep sessions"
+
 /* The stores and the scope that the options of a command select. */
 struct sessions {
     struct arena arena;
@@ -25,6 +27,7 @@ struct sessions {
     struct scope scope;
     const char *looked_in[OPTION_STORES_MAX]; /* "claude /home/u/.claude" */
     size_t looked_in_count;
+    bool no_home;       /* HOME is not set, so the default stores are not known */
     struct idset named; /* the sessions that sessions_is_first() has seen */
 };
 

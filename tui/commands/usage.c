@@ -194,14 +194,6 @@ static void sort_groups(struct usage_answers *a)
 
 /* ---- as JSON ---- */
 
-static void write_money(struct out *o, const char *key, double usd)
-{
-    char text[64];
-
-    snprintf(text, sizeof text, "%.15g", usd);
-    jsonout_raw_member(out_json(o), key, slice_of(text));
-}
-
 static void command_usage_write_time(struct out *o, const char *key, int64_t ms)
 {
     if (ms != TIME_NONE)
@@ -238,7 +230,7 @@ static void write_group_json(const struct usage_answers *a, const struct usage_g
     out_int(o, "total", usage_sum_total(&g->sum));
     out_int(o, "answers", g->sum.answers);
     if (g->sum.has_cost)
-        write_money(o, "costUSD", g->sum.cost);
+        out_money(o, "costUSD", g->sum.cost);
     if (g->sum.unpriced)
         out_int(o, "answersWithoutCost", g->sum.unpriced);
     command_usage_write_time(o, "first", g->sum.first_ms);

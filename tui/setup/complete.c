@@ -175,7 +175,7 @@ static struct slice tag_of(const struct session_row *row)
 
 static struct slice branch_of(const struct session_row *row)
 {
-    return row->git_branch;
+    return session_row_branch(row);
 }
 
 static bool offer_word_once(const struct completing *c, const struct session_row *row, void *arg)

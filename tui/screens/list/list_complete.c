@@ -71,7 +71,7 @@ static struct slice list_complete_value_of(enum term_kind kind, const struct ses
     if (!e->row)
         return (struct slice){ 0 };
     switch (kind) {
-    case TERM_BRANCH: return e->row->git_branch;
+    case TERM_BRANCH: return session_row_branch(e->row);
     case TERM_DIR: return last_component(e->row->cwd);
     default: return (struct slice){ 0 };
     }
