@@ -23,7 +23,7 @@
     X(PIN, "pin", "pin", "keep the session at the top of the list, or no longer")                  \
     X(ARCHIVE, "archive", "archive", "archive or unarchive the session")                           \
     X(TRASH, "delete", "delete", "move the session to the trash")                                  \
-    X(COPY, "copy", "yank", "copy the session id; a message or a part")                            \
+    X(COPY, "copy", "copy", "copy the session id; a message or a part")                            \
     X(EDIT, "edit", "open in editor", "open a copy of the transcript in the editor")               \
     X(EXPORT, "export", "export", "write to a file: Markdown, HTML, text or JSONL")                \
     X(CLEANUP, "cleanup", "cleanup", "find sessions to delete")                                    \
@@ -70,6 +70,7 @@
     X(BRANCHES, "branches", "branches", "forks, or other branches of the conversation")            \
     X(RAW, "raw", "raw", "show the raw entry")                                                     \
     X(SEARCH, "search", "search", "search the conversation")                                       \
+    X(LINE, "line", "line", "go to a line by its number")                                          \
     X(SEARCH_NEXT, "search-next", "next", "to the next match")                                     \
     X(SEARCH_PREV, "search-previous", "previous", "to the previous match")                         \
     X(RESUME_AT, "resume-at", "resume here", "resume the session after this message")              \
@@ -85,7 +86,7 @@
     X(MODE, "mode", "mode", "rewind files, conversation, or both")                                 \
     X(ONLY, "only", "this turn", "undo only this turn and keep the later ones")                    \
     X(INFERRED, "inferred", "at the point", "files as of this turn, inferred from its edits")      \
-    X(TOUCHED, "touched", "touched by",                                                            \
+    X(TOUCHED, "touched", "history",                                                               \
       "sessions and turns that touched the file, and who wrote its lines")                         \
     X(APPLY, "apply", "apply", "rewind the ticked files (asks first)")                             \
     /* everywhere */                                                                               \

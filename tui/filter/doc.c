@@ -290,6 +290,7 @@ static bool doc_row_is(const struct session_row *row, enum is_kind kind, bool ma
 {
     static const unsigned flags[IS_COUNT] = {
         [IS_RUNNING] = SESSION_LIVE,
+        [IS_WAITING] = SESSION_WAITS,
         [IS_ARCHIVED] = SESSION_ARCHIVED,
         [IS_FORK] = SESSION_FORK,
         [IS_DAMAGED] = SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED,

@@ -7,9 +7,9 @@
 #include "tui/text/human.h"
 
 static const char *const is_names[IS_COUNT] = {
-    [IS_RUNNING] = "running", [IS_ARCHIVED] = "archived",       [IS_FORK] = "fork",
-    [IS_DAMAGED] = "damaged", [IS_INTERRUPTED] = "interrupted", [IS_EMPTY] = "empty",
-    [IS_MARKED] = "marked",
+    [IS_RUNNING] = "running", [IS_WAITING] = "waiting", [IS_ARCHIVED] = "archived",
+    [IS_FORK] = "fork",       [IS_DAMAGED] = "damaged", [IS_INTERRUPTED] = "interrupted",
+    [IS_EMPTY] = "empty",     [IS_MARKED] = "marked",
 };
 
 /* A word as typed, its quotes and backslashes resolved. */
@@ -163,7 +163,7 @@ static const struct {
     { "before:", TERM_BEFORE, "an age or a date: 2w, 3h, 2026-01-31" },
     { "after:", TERM_AFTER, "an age or a date: 2w, 3h, 2026-01-31" },
     { "size:", TERM_LARGER, "a size: >10M, <100k" },
-    { "is:", TERM_IS, "running archived fork damaged interrupted empty" },
+    { "is:", TERM_IS, "running waiting archived fork damaged interrupted empty" },
 };
 
 static int query_field_of(struct slice word)

@@ -18,7 +18,7 @@
  *     /regex/                                       a regular expression (PCRE2) in any text
  *     agent:x project:x branch:x tag:x id:x         in that field only; also sys:, system: and dir:
  *     before:2w after:2026-01-31 size:>10M          by age or day, by size
- *     is:running|archived|fork|damaged|interrupted|empty|marked
+ *     is:running|waiting|archived|fork|damaged|interrupted|empty|marked
  *     1a2b, claude, #tag                            also the beginning of an id or a system's name, and the # of a tag
  *     //words                                       in the conversations themselves: what is before it filters
  *
@@ -45,6 +45,7 @@ enum term_kind {
 
 enum is_kind {
     IS_RUNNING,
+    IS_WAITING,
     IS_ARCHIVED,
     IS_FORK,
     IS_DAMAGED,

@@ -210,6 +210,7 @@ TEST(field_filters_test_their_field)
     assert_string_equal(ask(&r, "size:>10M", true), "1");
     assert_string_equal(ask(&r, "size:<200", true), "0");
     assert_string_equal(ask(&r, "is:running", true), "0");
+    assert_string_equal(ask(&r, "is:waiting", true), "");
     assert_string_equal(ask(&r, "is:fork", true), "2");
     assert_string_equal(ask(&r, "is:interrupted", true), "3");
     assert_string_equal(ask(&r, "is:archived", true), "4");

@@ -191,6 +191,7 @@ TEST(sizes_have_units_and_a_side)
 TEST(a_state_is_recognised_by_its_prefix)
 {
     assert_int_equal(parse("is:running").term[0].value, IS_RUNNING);
+    assert_int_equal(parse("is:wait").term[0].value, IS_WAITING);
     assert_int_equal(parse("is:arch").term[0].value, IS_ARCHIVED);
     assert_int_equal(parse("is:interrupted").term[0].value, IS_INTERRUPTED);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/list/list.h"
 #include "tui/screens/rewind/rewind.h"
 #include "tui/screens/transcript/transcript.h"
@@ -109,7 +110,13 @@ static void blame_view_draw_line(const struct model *m, struct frame *f, struct 
     char number[24];
     int prompt_w = f->cols >= WIDE ? 32 : 18, x = 1;
 
-    if (row->ref != BLAME_ROW_NONE) {
+    /* Neighbouring lines of one turn name it once, and again at the top of the screen. */
+    const bool joined = at > m->blame->pick.top && row->ref == row[-1].ref &&
+                        id128_eq(row->turn, row[-1].turn) && slice_eq(row->prompt, row[-1].prompt);
+
+    if (row->ref != BLAME_ROW_NONE && joined) {
+        frame_puts(f, r.y, x + AGE_W, 1, STYLE_DIM, f->ascii ? "|" : "│");
+    } else if (row->ref != BLAME_ROW_NONE) {
         blame_view_draw_age(m, f, r.y, x, row->time_ms);
         frame_text_cut(f, r.y, x + AGE_W + 2, prompt_w, STYLE_PROMPT, row->prompt);
     }
@@ -117,7 +124,8 @@ static void blame_view_draw_line(const struct model *m, struct frame *f, struct 
     snprintf(number, sizeof number, "%5zu", at + 1);
     frame_puts(f, r.y, x, 7, STYLE_DIM, number);
     x += 6;
-    frame_text_cut(f, r.y, x, r.w - x - 1, STYLE_CODE, row->text);
+    frame_text_cut(f, r.y, x, r.w - x - 1, row->ref == BLAME_ROW_NONE ? STYLE_TEXT : STYLE_CODE,
+                   row->text);
 }
 
 static void blame_view_draw_row(const void *arg, struct frame *f, struct rect r, size_t at)
@@ -260,6 +268,22 @@ static void leave_view(struct model *m)
     view_pop(m);
 }
 
+static const char *go_to_line(struct model *m, struct slice text)
+{
+    struct blame_view *v = m->blame;
+    uint64_t line = 0;
+
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] < '0' || text.p[i] > '9')
+            return "a line has a number";
+        line = line < count_rows(v) ? line * 10 + (uint64_t)(text.p[i] - '0') : line;
+    }
+    if (line == 0 || line > count_rows(v))
+        return "the file has no such line";
+    list_cursor_move(&v->pick, rows_area(v, m->rows, m->cols), (int64_t)line - 1);
+    return NULL;
+}
+
 static bool blame_act(struct model *m, enum action a)
 {
     struct blame_view *v = m->blame;
@@ -273,6 +297,7 @@ static bool blame_act(struct model *m, enum action a)
         v->by_line = !v->by_line;
         blame_view_request_rows(m);
         return true;
+    case ACT_LINE: dialog_prompt(m, "line ", SLICE(""), go_to_line); return true;
     case ACT_REFRESH: blame_view_request_rows(m); return true;
     case ACT_BACK: leave_view(m); return true;
     default: return list_cursor_act(&v->pick, rows_area(v, m->rows, m->cols), a);
@@ -283,6 +308,8 @@ static const char *blame_unavailable(const struct model *m, enum action a)
 {
     if (a == ACT_VIEW && !blame_view_has_session(m->blame))
         return count_rows(m->blame) ? "no session wrote this line" : "nothing is selected";
+    if (a == ACT_LINE)
+        return m->blame->rows && m->blame->rows->by_line ? NULL : "Tab shows the lines of the file";
     return a == ACT_PANE || a == ACT_VIEW || a == ACT_REFRESH
                ? NULL
                : list_session_unavailable(m, a, LIST_NO_SESSION);
