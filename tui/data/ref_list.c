@@ -49,12 +49,11 @@ struct ref_list *ref_list_new(void)
 }
 
 /* Both arrays have one capacity. */
-static bool reserve_ref(struct ref_list *list)
+bool ref_list_reserve(struct ref_list *list, size_t n)
 {
     size_t refs = list->cap, entries = list->cap;
 
-    if (!array_reserve(list->ref, refs, list->n + 1) ||
-        !array_reserve(list->entry, entries, list->n + 1))
+    if (!array_reserve(list->ref, refs, n) || !array_reserve(list->entry, entries, n))
         return false;
     list->cap = refs;
     return true;
@@ -62,7 +61,8 @@ static bool reserve_ref(struct ref_list *list)
 
 bool ref_list_add(struct ref_list *list, const struct session_ref *ref, uint32_t entry)
 {
-    if (!reserve_ref(list) || !session_ref_copy(&list->arena, ref, &list->ref[list->n]))
+    if (!ref_list_reserve(list, list->n + 1) ||
+        !session_ref_copy(&list->arena, ref, &list->ref[list->n]))
         return false;
     list->entry[list->n++] = entry;
     return true;

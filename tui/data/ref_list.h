@@ -33,6 +33,8 @@ struct ref_list {
 };
 
 struct ref_list *ref_list_new(void);
+/* Makes room for n sessions in all. Returns false if out of memory; the list is then unchanged. */
+bool ref_list_reserve(struct ref_list *list, size_t n);
 /* Copies the ref with its texts. Returns false if out of memory; the list is then unchanged. */
 bool ref_list_add(struct ref_list *list, const struct session_ref *ref, uint32_t entry);
 /* Returns a list of one session, with one of its sub-agents unless `agent` is empty. NULL if out of

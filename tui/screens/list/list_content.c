@@ -6,8 +6,10 @@
 #include "tui/screens/list/list.h"
 
 enum {
-    TEXT_MIN = 2,  /* one letter is in every conversation */
-    PAUSE_MS = 30, /* of typing, before the conversations are searched */
+    AHEAD = 8,
+    TEXT_MIN = 2, /* one letter is in every conversation */
+    /* Letters that arrive together are one text: the first hit is awaited from here on. */
+    PAUSE_MS = 5,
 };
 
 struct slice list_content_text(const struct list *l)
@@ -73,10 +75,19 @@ static struct ref_list *sessions_to_search(const struct list *l, bool only_hits)
     struct ref_list *refs = ref_list_new();
     bool filtered = l->filter.query.n > 0;
 
+    if (refs && !only_hits && !ref_list_reserve(refs, l->order.n)) {
+        ref_list_free(refs);
+        return NULL;
+    }
     for (int round = 0; round <= filtered; round++)
         for (size_t i = 0; refs && i < l->order.n; i++) {
             uint32_t entry = l->order.entry[i];
 
+            /* Their texts are scattered over the memory, and the search waits for this. */
+            if (i + 2 * AHEAD < l->order.n)
+                prefetch(&l->sessions.entry[l->order.entry[i + 2 * AHEAD]].ref);
+            if (i + AHEAD < l->order.n)
+                prefetch(l->sessions.entry[l->order.entry[i + AHEAD]].ref.path.p);
             if ((!only_hits || list_content_hit(l, entry)) &&
                 (!filtered || matches_filter(l, entry) == (round == 0)) &&
                 !ref_list_add(refs, &l->sessions.entry[entry].ref, entry)) {
