@@ -24,6 +24,10 @@ def diff(before, after):
     return (sum(line.startswith(b'+') for line in lines), sum(line.startswith(b'-') for line in lines))
 
 
+def files(top):
+    return {os.path.relpath(os.path.join(where, name), top) for where, _, names in os.walk(top) for name in names}
+
+
 def main():
     path, version = sys.argv[1:]
     with tempfile.TemporaryDirectory() as top:
@@ -36,6 +40,8 @@ def main():
             program.json('rewind', sid, '--to', point['id'], '--allow-outside', '--into', f'{top}/at/{i}')
         for i, point in enumerate(points[:-1]):
             told = (point['insertions'], point['deletions'])
+            gone = files(f'{top}/at/{i}') - files(f'{top}/at/{i + 1}')
+            program.same(f'{version} turn {i}: files deleted', point.get('filesDeleted', 0), len(gone))
             program.same(f'{version} turn {i}', told, diff(f'{top}/at/{i}', f'{top}/at/{i + 1}'))
         program.need(any(point['insertions'] for point in points[:-1]), 'no turn changed a line')
     print(f'{program.passed} passed, {program.failed} failed')

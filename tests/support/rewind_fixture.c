@@ -182,6 +182,7 @@ static enum err_code count_lines(const struct store *st, const struct session_re
         list->checkpoint[i].counted = true;
         list->checkpoint[i].insertions = (unsigned)i * 40;
         list->checkpoint[i].deletions = (unsigned)i * 3;
+        list->checkpoint[i].removed = i == 1 ? 2 : 0;
     }
     return ERR_OK;
 }

@@ -389,6 +389,8 @@ static void write_checkpoint_json(const struct checkpoint *c, struct out *o)
         out_int(o, "insertions", c->insertions);
         out_int(o, "deletions", c->deletions);
     }
+    if (c->counted && c->removed)
+        out_int(o, "filesDeleted", c->removed);
     out_bool(o, "restorable", !c->why);
     out_string(o, "why", c->why);
     out_bool_if_true(o, "shell", c->shell);
@@ -459,6 +461,8 @@ static void write_checkpoint_line(const struct checkpoint *c, const struct id_co
     command_info_write_prompt(c->prompt, 8 + 2 + ids->columns + 2 + 9 + 12, o);
     if (c->kind != CHECKPOINT_TURN)
         out_addf(o, "  (%s)", kinds[c->kind]);
+    if (c->counted && c->removed)
+        out_addf(o, "  (deleted %u file%s)", c->removed, c->removed == 1 ? "" : "s");
     if (c->shell)
         out_addf(o, "  (ran commands)");
     if (c->why)

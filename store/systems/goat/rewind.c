@@ -486,6 +486,7 @@ static bool count_file(struct counting *k, size_t point, const struct goat_saved
         return false;
     c->insertions += binary ? 0 : added;
     c->deletions += binary ? 0 : removed;
+    c->removed += was->was == GOAT_WAS_THERE && next->was == GOAT_WAS_ABSENT;
     return true;
 }
 
@@ -493,7 +494,7 @@ static void count_manifest_turn(struct counting *k, size_t i, struct checkpoint 
 {
     const struct goat_point *point = &k->points->point[i];
 
-    c->insertions = c->deletions = 0;
+    c->insertions = c->deletions = c->removed = 0;
     c->counted = c->kind == CHECKPOINT_TURN && point->n > 0;
     for (size_t f = 0; f < point->n && c->counted; f++)
         c->counted = count_file(k, i, &point->saved[f], c);

@@ -215,6 +215,7 @@ static void set_turn_lines(struct rewind_view *v, struct checkpoint_list *list)
         c->counted = counted->counted;
         c->insertions = counted->insertions;
         c->deletions = counted->deletions;
+        c->removed = counted->removed;
     }
     preview_checkpoints_free(list);
 }

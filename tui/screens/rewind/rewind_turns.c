@@ -75,6 +75,8 @@ static void rewind_turns_draw_turn(const struct rewind_view *v, struct frame *f,
     end -= wide ? 9 : 4;
     if (c->shell)
         frame_puts(f, r.y, end - 1, 1, STYLE_WARN, "$");
+    if (c->counted && c->removed)
+        frame_puts(f, r.y, end, 1, STYLE_DELETE, "D");
     end -= 2;
     frame_puts_right(f, r.y, end, STYLE_AGE, age);
     end -= wide ? HUMAN_AGE_COLUMNS + 1 : 5;
@@ -212,7 +214,10 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
         in.h -= used;
     }
     if (counted && in.h > 1) {
-        if (c->files)
+        if (c->files && c->removed) /* in one line of a narrow pane */
+            snprintf(text, sizeof text, "%zu file%s, %u deleted +%u -%u", c->files,
+                     c->files == 1 ? "" : "s", c->removed, c->insertions, c->deletions);
+        else if (c->files)
             snprintf(text, sizeof text, "this turn: %zu file%s +%u -%u", c->files,
                      c->files == 1 ? "" : "s", c->insertions, c->deletions);
         else

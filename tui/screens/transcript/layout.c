@@ -343,6 +343,8 @@ static void layout_note(struct laying *l, const struct block *b)
     bool quiet = b->text.n == 0 || name_is(b, "meta");
     struct buf words = { 0 };
 
+    if (name_is(b, "turn_duration")) /* the line at the end of the turn has its time */
+        return;
     if (name_is(b, "summary")) {
         layout_compaction_summary(l, b);
         return;

@@ -168,6 +168,7 @@ static enum err_code count_entry(struct counting *k, const struct file_history_e
 
     if (rc || same_entry(from, to) || (to && to->stale))
         return rc;
+    c->removed += from && from->backup && to && !to->backup;
     rc = claude_read_backup(k, to, &k->after, e);
     return rc ? rc : count_texts(k, buf_slice(&k->after.bytes), c, e);
 }
@@ -230,7 +231,7 @@ enum err_code claude_count_lines(const struct store *st, const struct session_re
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "count lines");
         if (rc || c->why)
             continue;
-        c->insertions = c->deletions = 0;
+        c->insertions = c->deletions = c->removed = 0;
         rc = count_history_turn(&k, i, c, e);
         c->counted = !rc;
     }

@@ -162,7 +162,7 @@ CASE(the_view_fits_eighty_columns)
     static const char want[] =
         " rewind  Fix the payment retry loop           dry run: nothing has been changed\n"
         "  Begin with the shop    3h     ✗ │ [ ] held README.md       edited since +0 -1\n"
-        "▌ Add idempotency keys   2h    7f │ [ ] held .bashrc            sensitive +0 -1\n"
+        "▌ Add idempotency keys   2h  D 7f │ [ ] held .bashrc            sensitive +0 -1\n"
         "  Split the handler      1h $  1f │  -  held .git/config           not allowed\n"
         "                                  │ [ ] held ~/other/notes.txt    outside +1 -1\n"
         "                                  │▌[x] M src/pay.c                       +2 -2\n"
@@ -179,7 +179,7 @@ CASE(the_view_fits_eighty_columns)
         "                                  │    5   /* 5 */\n"
         " ─────────────────────────────────┤ @@ -15,6 +15,6 @@                       [x]\n"
         "  Add idempotency keys            │   15   /* 15 */\n"
-        "  this turn: 7 files +40 -3       │   16   /* 16 */\n"
+        "  7 files, 2 deleted +40 -3       │   16   /* 16 */\n"
         "  rewinds the files to before     │   17   /* 17 */\n"
         "  this prompt was answered        │   18 -     return charge(key, cents, 0);\n"
         "                                  │   18 +     return charge(key, cents);\n"

@@ -272,7 +272,7 @@ TEST(the_cursor_stays_at_the_end_when_more_is_unfolded_below_it)
 
     open_long_conversation(&d, 50, REQUESTER_VIEWER, 14, 40);
     drive_append(
-        &d, SLICE("{\"type\":\"system\",\"subtype\":\"turn_duration\",\"durationMs\":1500}\n"));
+        &d, SLICE("{\"type\":\"system\",\"subtype\":\"stop_hook_summary\",\"durationMs\":1500}\n"));
     transcript_view_reload(d.view, &d.ref, &d.fx);
     drive_answer_all(&d);
     assert_cursor_on(&d, "answer 49");
