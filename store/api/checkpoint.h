@@ -31,8 +31,8 @@ struct checkpoint {
     bool shell;   /* commands ran between here and the next point; their changes are not covered */
     bool counted; /* the lines that changed from here to the next point were counted */
     unsigned insertions, deletions;
-    unsigned
-        removed; /* of `files`: those that were deleted, as far as copies tell it; counted with the lines */
+    /* Of `files`: those that were deleted, as far as copies tell it. Counted with the lines. */
+    unsigned removed;
     const char *why;     /* the reason why it cannot be restored; NULL: it can */
     struct slice record; /* the system's own record of it, one JSON object; may be empty */
 };
