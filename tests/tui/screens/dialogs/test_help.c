@@ -16,16 +16,16 @@ TEST(a_long_reason_in_the_menu_is_wrapped)
     screen_press(&x.s, "<C-x>");
     assert_true(screen_has(&x.s, "the agent keeps its tags in a database of its own,"));
     assert_true(screen_has(&x.s, "command that it has for them"));
-    assert_false(screen_has(&x.s, "redo the last undone change"));
+    assert_false(screen_has(&x.s, "one or two lines per session"));
     assert_true(screen_has(&x.s, "Enter choose"));
     screen_press(&x.s, "<Up>");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "redo the last undone change"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "one or two lines per session"));
     assert_false(screen_has(&x.s, "resume the session"));
     screen_press(&x.s, "<Down>");
     assert_non_null(strstr(screen_cursor_line(&x.s), "resume the session"));
     screen_resize(&x.s, 40, 160);
     assert_true(screen_has(&x.s, "beside the titles: use the command that it has for them"));
-    assert_true(screen_has(&x.s, "redo the last undone change"));
+    assert_true(screen_has(&x.s, "one or two lines per session"));
     screen_press(&x.s, "t");
     assert_true(screen_has(&x.s, "tag: the agent keeps its tags in a database of its own, beside "
                                  "the titles: use the command that it has for them"));
@@ -40,7 +40,7 @@ AT_SHOP(every_line_of_the_menu_fits_eighty_columns, 24, 80)
     screen_press(&x->s, "<C-x>");
     assert_true(screen_has(&x->s, "write to a file: Markdown, HTML, text or JSONL"));
     screen_press(&x->s, "<Up>"); /* the last one, which is below the edge */
-    assert_true(screen_has(&x->s, "redo the last undone change"));
+    assert_true(screen_has(&x->s, "one or two lines per session"));
 }
 
 /* The list of all keys. */
