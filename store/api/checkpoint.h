@@ -31,7 +31,7 @@ struct checkpoint {
     bool shell;   /* commands ran between here and the next point; their changes are not covered */
     bool counted; /* the lines that changed from here to the next point were counted */
     unsigned insertions, deletions;
-    /* Of `files`: those that were deleted, as far as copies tell it. Counted with the lines. */
+    /* How many of `files` were deleted, as far as copies tell it. Counted with the lines. */
     unsigned removed;
     const char *why;     /* the reason why it cannot be restored; NULL: it can */
     struct slice record; /* the system's own record of it, one JSON object; may be empty */
