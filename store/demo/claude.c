@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/cleanup.h"
 #include "store/demo/demo.h"
 #include "store/demo/demo_internal.h"
 #include "store/systems/common/config_dir.h"
@@ -493,27 +494,24 @@ static void put_session(struct demo_writer *p)
 static enum err_code build_session(const char *dir, struct world *w, const struct demo_session *s,
                                    int64_t now_ms, struct err *e)
 {
-    char cwd[PATH_MAX], side[PATH_MAX], history[PATH_MAX];
-    struct demo_writer p = {
-        .session = s, .world = w, .cwd = cwd, .side = side, .history = history, .e = e
-    };
-    struct arena a = { 0 };
-    enum err_code rc = DEMO_JOIN(cwd, e, dir, "/", s->project);
+    AUTO_ARENA a = { 0 };
+    const char *cwd = arena_format(&a, "%s/%s", dir, s->project);
 
-    if (rc)
-        return rc;
+    NEED(cwd);
     struct slice folder = config_dir_project_name(slice_of(cwd), &a);
+    struct demo_writer p = { .session = s,
+                             .world = w,
+                             .cwd = cwd,
+                             .side = arena_format(&a, "%s/" DEMO_CONFIG "/projects/%s/%s", dir,
+                                                  folder.p ? folder.p : "", s->id),
+                             .history =
+                                 arena_format(&a, "%s/" DEMO_CONFIG "/file-history/%s", dir, s->id),
+                             .e = e };
 
-    demo_writer_note(
-        &p, folder.p ? DEMO_JOIN(side, e, dir, "/" DEMO_CONFIG "/projects/", folder.p, "/", s->id)
-                     : ERR_NOMEM);
-    demo_writer_note(&p, DEMO_JOIN(history, e, dir, "/" DEMO_CONFIG "/file-history/", s->id));
-    if (!p.rc) {
-        start_play(&p);
-        demo_writer_all(&p, now_ms);
-        put_session(&p);
-    }
-    arena_fini(&a);
+    NEED(!a.failed);
+    start_play(&p);
+    demo_writer_all(&p, now_ms);
+    put_session(&p);
     buf_fini(&p.out);
     return p.rc;
 }

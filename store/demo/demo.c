@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/jsonout.h"
 #include "store/demo/demo_internal.h"
@@ -270,28 +271,20 @@ static void *start_git(void *arg)
 
 static enum err_code build_all(const char *dir, int64_t now_ms, struct err *e)
 {
-    char shop[PATH_MAX], refunds[PATH_MAX], ledger[PATH_MAX], config[PATH_MAX];
-    enum err_code rc = DEMO_JOIN(shop, e, dir, "/" DEMO_PROJECT);
+    AUTO_ARENA a = { 0 };
+    const char *shop = arena_format(&a, "%s/" DEMO_PROJECT, dir);
+    const char *refunds = arena_format(&a, "%s/code/shop-refunds", dir);
+    const char *ledger = arena_format(&a, "%s/code/ledger", dir);
+    const char *config = arena_format(&a, "%s/" DEMO_CONFIG, dir);
 
-    if (!rc)
-        rc = DEMO_JOIN(refunds, e, dir, "/code/shop-refunds");
-    if (!rc)
-        rc = DEMO_JOIN(ledger, e, dir, "/code/ledger");
-    if (!rc)
-        rc = DEMO_JOIN(config, e, dir, "/" DEMO_CONFIG);
-    if (!rc)
-        rc = make_repository(shop, now_ms, e);
-    if (!rc)
-        rc = add_worktree(shop, refunds, now_ms, e);
-    if (!rc)
-        rc = make_repository(ledger, now_ms, e);
-    if (!rc)
-        rc = demo_claude(dir, now_ms, e);
-    if (!rc)
-        rc = demo_goat(config, shop, now_ms, e);
-    if (!rc)
-        rc = demo_exathena(shop, now_ms, e);
-    return rc ? rc : demo_entire(shop, now_ms, e);
+    NEED(!a.failed);
+    TRY(make_repository(shop, now_ms, e));
+    TRY(add_worktree(shop, refunds, now_ms, e));
+    TRY(make_repository(ledger, now_ms, e));
+    TRY(demo_claude(dir, now_ms, e));
+    TRY(demo_goat(config, shop, now_ms, e));
+    TRY(demo_exathena(shop, now_ms, e));
+    return demo_entire(shop, now_ms, e);
 }
 
 /* libgit2 starts slowly, so another thread waits for it. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "store/export/export.h"
 #include "store/fs/disk.h"
 #include "store/fs/path.h"
@@ -14,9 +15,8 @@
 enum { NAME_WORDS = 48, NAME_ID = 8, NAMES_MAX = 1000 };
 
 struct target {
-    char dir[PATH_MAX]; /* as realpath returns it */
-    const char *name;   /* of the file, in the arena */
-    char full[PATH_MAX];
+    char dir[PATH_MAX];      /* as realpath returns it */
+    const char *name, *full; /* of the file, in the arena */
     struct arena arena;
 };
 
@@ -35,8 +35,8 @@ static enum err_code export_file_find_target(const char *path, const char *cwd, 
     if (!path_parent(full, parent) || !realpath(parent, t->dir))
         return errno == ENOENT ? err_set(e, ERR_NOT_FOUND, parent, "no such directory to write to")
                                : err_sys(e, parent, "write into");
-    if ((size_t)snprintf(t->full, sizeof t->full, "%s/%s", t->dir[1] ? t->dir : "", t->name) >=
-        sizeof t->full)
+    NEED(t->full = arena_format(&t->arena, "%s/%s", t->dir[1] ? t->dir : "", t->name));
+    if (strlen(t->full) >= PATH_MAX)
         return err_set(e, ERR_UNSAFE, path, "export: the name is too long");
     return ERR_OK;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/fs/disk.h"
 #include "store/log/logfile.h"
 
@@ -69,13 +70,14 @@ bool log_states_any_gone(const struct log_states *logs)
 
 static enum err_code copy_rows(int from, const struct disk_new *to, const char *path, struct err *e)
 {
-    char piece[1 << 16];
+    AUTO_BUF piece = { 0 };
     ssize_t n;
     enum err_code rc = ERR_OK;
 
-    while (!rc && (n = read(from, piece, sizeof piece)) != 0) {
+    NEED(buf_reserve(&piece, 1 << 16) == ERR_OK);
+    while (!rc && (n = read(from, piece.p, piece.cap)) != 0) {
         if (n > 0)
-            rc = disk_write(to->fd, (struct slice){ piece, (size_t)n }, NULL, path, e);
+            rc = disk_write(to->fd, (struct slice){ piece.p, (size_t)n }, NULL, path, e);
         else if (errno != EINTR)
             rc = err_sys(e, path, "write the session again");
     }

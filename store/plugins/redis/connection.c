@@ -111,9 +111,8 @@ static size_t redis_count_lines(const char *p, size_t n)
 
 static int receive_some(struct redis_conn *c, struct reprise_plugin_call *call)
 {
-    char bytes[16 << 10]; /* a whole record of TLS: what OpenSSL keeps, poll() does not see */
-    ssize_t n = c->ssl ? redis_tls_receive(c->ssl, bytes, sizeof bytes)
-                       : recv(c->c->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    ssize_t n = c->ssl ? redis_tls_receive(c->ssl, c->in, sizeof c->in)
+                       : recv(c->c->fd, c->in, sizeof c->in, MSG_DONTWAIT);
 
     if (n == 0)
         return break_off(c, call, "the server closed the connection");
@@ -122,12 +121,12 @@ static int receive_some(struct redis_conn *c, struct reprise_plugin_call *call)
     if (n > 0) {
         c->received += (size_t)n;
         c->moved += (size_t)n;
-        c->lines += redis_count_lines(bytes, (size_t)n);
+        c->lines += redis_count_lines(c->in, (size_t)n);
         if (c->received > SERVER_ANSWER_MOST || c->lines > REDIS_LINES_MOST) {
             c->broken = true;
             return server_sends_too_much(call);
         }
-        if (redisReaderFeed(c->c->reader, bytes, (size_t)n) != REDIS_OK)
+        if (redisReaderFeed(c->c->reader, c->in, (size_t)n) != REDIS_OK)
             return break_off(c, call, c->c->reader->errstr);
     }
     return REPRISE_PLUGIN_OK;

@@ -41,10 +41,11 @@ enum { REDIS_LINES_MOST = 2000000 };
 
 struct redis_conn {
     redisContext *c;
-    SSL *ssl;       /* NULL without TLS */
-    struct buf out; /* commands */
-    size_t sent;    /* of out */
-    size_t wanted;  /* answers that are still to come */
+    SSL *ssl;          /* NULL without TLS */
+    char in[16 << 10]; /* a whole record of TLS: what OpenSSL keeps, poll() does not see */
+    struct buf out;    /* commands */
+    size_t sent;       /* of out */
+    size_t wanted;     /* answers that are still to come */
     size_t moved, received,
         lines;     /* since the last answer: bytes in both directions, those of the server */
     bool broken;   /* to be closed after use */

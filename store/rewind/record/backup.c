@@ -189,14 +189,13 @@ static enum err_code backup_read_record(const struct store_env *env, const struc
                                         struct rewind_backup_list *out, struct err *e)
 {
     struct rewind_backup_list list = { .n = 0 };
-    char dir[PATH_MAX], path[TX_PATH_MAX];
+    char dir[PATH_MAX];
     struct rewind_tx tx;
     enum err_code rc = env_state_path(env, "rewinds", dir, e);
 
     if (rc)
         return rc;
-    rewind_tx_path(dir, r->id, path);
-    rc = rewind_tx_read(path, r->id, &tx, e);
+    rc = rewind_tx_read_in(dir, r->id, &tx, e);
     if (rc)
         return rc;
     rc = backup_add_files(&list, &tx, r, e);

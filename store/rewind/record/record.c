@@ -480,12 +480,11 @@ enum err_code rewind_tx_read(const char *dir, const char *id, struct rewind_tx *
 {
     struct rewind_tx tx = { 0 };
     struct buf text = { 0 };
-    char path[TX_PATH_MAX];
 
-    tx.dir = arena_format(&tx.arena, "%s", dir);
-    tx.id = arena_format(&tx.arena, "%s", id);
-    rewind_tx_path(dir, "plan", path);
-    enum err_code rc = rewind_tx_check_own(dir, e);
+    tx.dir = arena_copy_text(&tx.arena, dir);
+    tx.id = arena_copy_text(&tx.arena, id);
+    const char *path = arena_format(&tx.arena, "%s/plan", dir);
+    enum err_code rc = tx.arena.failed ? err_nomem(e) : rewind_tx_check_own(dir, e);
 
     if (rc == ERR_UNSAFE) /* treated as a damaged one */
         rc = err_set(e, ERR_FORMAT, dir, "the record of a rewind is another user's");
@@ -504,6 +503,15 @@ enum err_code rewind_tx_read(const char *dir, const char *id, struct rewind_tx *
     else
         *out = tx;
     return rc;
+}
+
+enum err_code rewind_tx_read_in(const char *records, const char *id, struct rewind_tx *out,
+                                struct err *e)
+{
+    char dir[TX_PATH_MAX];
+
+    rewind_tx_path(records, id, dir);
+    return rewind_tx_read(dir, id, out, e);
 }
 
 /* The decision about the files decides the whole rewind. The change of the conversation may be refused (a program has

@@ -163,6 +163,9 @@ MUST_CHECK enum err_code rewind_tx_check_own(const char *dir, struct err *e);
  * another user; every caller leaves it alone. */
 MUST_CHECK enum err_code rewind_tx_read(const char *dir, const char *id, struct rewind_tx *out,
                                         struct err *e);
+/* The same by the directory of all records. */
+MUST_CHECK enum err_code rewind_tx_read_in(const char *records, const char *id,
+                                           struct rewind_tx *out, struct err *e);
 void rewind_tx_fini(struct rewind_tx *tx);
 
 /* Makes names durable, once for a whole step, in every directory that has an entry. A directory that is gone, or is no

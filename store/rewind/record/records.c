@@ -49,10 +49,7 @@ static void names_free(struct dirent **names, int n)
 static enum err_code record_records_read_one(const char *dir, const char *name,
                                              struct rewind_tx *tx, bool *sound, struct err *e)
 {
-    char path[TX_PATH_MAX];
-
-    rewind_tx_path(dir, name, path);
-    enum err_code rc = rewind_tx_read(path, name, tx, e);
+    enum err_code rc = rewind_tx_read_in(dir, name, tx, e);
 
     *sound = rc == ERR_OK;
     return rc == ERR_NOMEM ? rc : ERR_OK;

@@ -232,7 +232,7 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
                                struct err *e)
 {
     struct rewind_records list;
-    char dir[PATH_MAX], path[TX_PATH_MAX];
+    char dir[PATH_MAX];
     const struct rewind_record *chosen;
     struct rewind_tx tx;
     enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, id && id[0] ? id : NULL, &list, e);
@@ -242,10 +242,8 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
     rc = choose_undo_record(&list, id, &chosen, e);
     if (!rc)
         rc = env_state_path(env, "rewinds", dir, e);
-    if (!rc) {
-        rewind_tx_path(dir, chosen->id, path);
-        rc = rewind_tx_read(path, chosen->id, &tx, e);
-    }
+    if (!rc)
+        rc = rewind_tx_read_in(dir, chosen->id, &tx, e);
     if (!rc) {
         rc = plan_from(&tx, chosen, out, e);
         rewind_tx_fini(&tx);

@@ -364,15 +364,16 @@ static enum err_code write_folder(const char *root, struct err *e)
 enum err_code entire_make(const struct store_env *env, const char *path, struct err *e)
 {
     const char *dir = path ? path : env->cwd, *front = dir[0] == '/' ? "" : env->cwd, *named;
-    char whole[PATH_MAX], states[PATH_MAX], root[PATH_MAX];
+    char root[PATH_MAX];
+    const char *whole, *states;
+    AUTO_ARENA a = { 0 };
     AUTO_REPO *repo = NULL;
     size_t n;
 
-    if (snprintf(whole, sizeof whole, "%s%s%s", front, *front ? "/" : "", dir) >= PATH_MAX)
-        return err_set(e, ERR_UNSAFE, dir, "make store: the path is too long");
+    NEED(whole = arena_format(&a, "%s%s%s", front, *front ? "/" : "", dir));
     TRY(repo_open(whole, &repo, e));
-    if (snprintf(states, sizeof states, "%s" ENTIRE_STATES, git_repository_commondir(repo)) >=
-        PATH_MAX)
+    NEED(states = arena_format(&a, "%s" ENTIRE_STATES, git_repository_commondir(repo)));
+    if (strlen(states) >= PATH_MAX)
         return err_set(e, ERR_UNSAFE, dir, "make store: the path is too long");
     if (!entire_is_enabled(repo, states)) {
         named = git_repository_workdir(repo);
