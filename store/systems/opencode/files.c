@@ -8,7 +8,7 @@
  *
  * Ids ascend with time. The rows of the later database are made from them here. */
 
-enum { FILE_MOST = 64 << 20 };
+enum { FILE_MOST = SQLITE_VALUE_MOST / 2 }; /* twice as much is read */
 static const char suffix[] = ".json";
 
 const char opencode_tables[] =

@@ -10,7 +10,8 @@
 enum {
     STEPS_BETWEEN_LOOKS = 20000, /* of SQLite's machine: well under a millisecond */
     QUERY_MS = 20000,
-    VALUE_MOST = 256 << 20,
+    HIDE_MS = 5000,
+    HIDDEN_LEAST = 256 << 10, /* values that are small are not what makes a result too large */
     ATTEMPTS = 6,
     PAUSE_MS = 15,
 };
@@ -25,6 +26,8 @@ struct sqlite_db {
     const char *path;
     const atomic_bool *cancel;
     int64_t until_ms; /* when the present query is cancelled */
+    bool too_big;     /* a value or a result was too large for a query */
+    struct sqlite_hidden hidden;
 };
 
 struct sqlite_row {
@@ -72,11 +75,14 @@ static int sqlite_db_look_up(void *arg)
 static int sqlite_db_judge(void *arg, int action, const char *first, const char *second,
                            const char *database, const char *view)
 {
-    (void)arg, (void)first, (void)second, (void)database;
+    const struct sqlite_db *db = arg;
+
+    (void)first, (void)second, (void)database;
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
-    case SQLITE_FUNCTION: return view ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return view && !sqlite_hidden_has(&db->hidden, view) ? SQLITE_DENY : SQLITE_OK;
     default: return SQLITE_DENY;
     }
 }
@@ -84,9 +90,12 @@ static int sqlite_db_judge(void *arg, int action, const char *first, const char 
 static void limit(struct sqlite_db *db)
 {
     static const int no_more[][2] = {
-        { SQLITE_LIMIT_LENGTH, VALUE_MOST }, { SQLITE_LIMIT_ATTACHED, 0 },
-        { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },   { SQLITE_LIMIT_WORKER_THREADS, 0 },
-        { SQLITE_LIMIT_COLUMN, 500 },        { SQLITE_LIMIT_EXPR_DEPTH, 100 },
+        { SQLITE_LIMIT_LENGTH, SQLITE_VALUE_MOST },
+        { SQLITE_LIMIT_ATTACHED, 0 },
+        { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
+        { SQLITE_LIMIT_WORKER_THREADS, 0 },
+        { SQLITE_LIMIT_COLUMN, 500 },
+        { SQLITE_LIMIT_EXPR_DEPTH, 100 },
     };
 
     for (size_t i = 0; i < sizeof no_more / sizeof *no_more; i++)
@@ -99,7 +108,7 @@ static void limit(struct sqlite_db *db)
 
 /* ---- errors ---- */
 
-static enum err_code query_error(const struct sqlite_db *db, int answer, struct err *e)
+static enum err_code query_error(struct sqlite_db *db, int answer, struct err *e)
 {
     switch (answer & 0xff) {
     case SQLITE_NOMEM: return err_nomem(e);
@@ -108,6 +117,7 @@ static enum err_code query_error(const struct sqlite_db *db, int answer, struct 
                    ? err_set(e, ERR_CANCELLED, db->path, "read the database")
                    : err_set(e, ERR_UNSUPPORTED, db->path, "read the database: it takes too long");
     case SQLITE_TOOBIG:
+        db->too_big = true;
         return err_set(e, ERR_UNSUPPORTED, db->path, "read the database: a value is too large");
     case SQLITE_AUTH:
         return err_set(e, ERR_FORMAT, db->path,
@@ -155,14 +165,18 @@ static void sqlite_db_keep(struct sqlite_db *db, sqlite3_stmt *statement)
 enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct slice *parameter,
                              size_t n, sqlite_row_fn *fn, void *arg, struct err *e)
 {
+    static const char too_large[] = "too large to be read";
     sqlite3_stmt *statement = NULL;
 
     db->until_ms = time_coarse_ms() + QUERY_MS;
     int answer = sqlite_db_prepare(db, sql, &statement);
 
     for (size_t i = 0; !answer && i < n; i++)
-        answer = db->sqlite.bind_text(statement, (int)i + 1, parameter[i].n ? parameter[i].p : "",
-                                      (int)parameter[i].n, SQLITE_STATIC);
+        answer =
+            parameter[i].n > SQLITE_VALUE_MOST
+                ? db->sqlite.bind_text(statement, (int)i + 1, too_large, -1, SQLITE_STATIC)
+                : db->sqlite.bind_text(statement, (int)i + 1, parameter[i].n ? parameter[i].p : "",
+                                       (int)parameter[i].n, SQLITE_STATIC);
     enum err_code rc =
         answer ? query_error(db, answer, e) : step_through(db, statement, fn, arg, e);
 
@@ -215,6 +229,7 @@ static void close_db(struct sqlite_db *db)
     if (db->registered)
         db->sqlite.vfs_unregister(&db->vfs.base);
     sqlite_snapshot_close(&db->snapshot);
+    arena_fini(&db->hidden.arena);
     free(db);
 }
 
@@ -244,11 +259,34 @@ static enum err_code sqlite_db_open_file(struct sqlite_db *db, struct err *e)
     db->registered = true;
     rc = open_handle(db, "database", SQLITE_OPEN_READONLY, db->vfs.name, e);
     if (!rc)
-        db->sqlite.set_authorizer(db->handle, sqlite_db_judge, NULL);
+        db->sqlite.set_authorizer(db->handle, sqlite_db_judge, db);
     return rc;
 }
 
 /* ---- one moment ---- */
+
+/* Reads from the database, and again without its large values if they are in the way. Several values may be too large
+ * together, so smaller and smaller ones are hidden. */
+static enum err_code read_around_large(struct sqlite_db *db, sqlite_read_fn *fn, void *arg,
+                                       struct err *e)
+{
+    enum err_code rc = fn(db, arg, e);
+
+    for (int64_t most = SQLITE_VALUE_MOST; db->too_big && most >= HIDDEN_LEAST; most /= 8) {
+        db->sqlite.finalize(db->kept);
+        db->kept = NULL;
+        db->sqlite.set_authorizer(db->handle, NULL, NULL);
+        db->until_ms = time_coarse_ms() + HIDE_MS;
+        bool hidden = sqlite_large_hide(&db->sqlite, db->handle, most, db->until_ms, &db->hidden);
+
+        db->sqlite.set_authorizer(db->handle, sqlite_db_judge, db);
+        if (!hidden)
+            continue;
+        db->too_big = false;
+        rc = fn(db, arg, e);
+    }
+    return rc;
+}
 
 /* *again: another program changed what was read. A database that looks damaged may have been changed meanwhile. */
 static enum err_code attempt(const char *path, const atomic_bool *cancel, sqlite_read_fn *fn,
@@ -262,7 +300,7 @@ static enum err_code attempt(const char *path, const atomic_bool *cancel, sqlite
         return rc;
     rc = sqlite_db_open_file(db, e);
     if (!rc) {
-        rc = fn(db, arg, e);
+        rc = read_around_large(db, fn, arg, e);
         *again = rc != ERR_NOMEM && rc != ERR_CANCELLED && !sqlite_snapshot_holds(&db->snapshot);
     }
     close_db(db);

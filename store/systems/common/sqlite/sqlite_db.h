@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
@@ -16,7 +17,8 @@
  *
  * libsqlite3 is loaded when the first database is opened, so a machine without such an agent needs no SQLite. A
  * database may come from anywhere, so its views, triggers and functions are not run, and a query that takes too long is
- * cancelled. */
+ * cancelled. A value of more than SQLITE_VALUE_MOST bytes is read as a short text with its size. */
+enum { SQLITE_VALUE_MOST = 32 << 20 };
 struct sqlite_db;
 
 struct sqlite_row;
@@ -58,6 +60,10 @@ MUST_CHECK enum err_code sqlite_db_make(const struct sqlite_source *from, const 
  * sees, which contains only one snapshot (sqlite_snapshot.c). Private to sqlite_db.c and this library. */
 #define SQLITE_FUNCTIONS(F)                                                                        \
     F(bind_text)                                                                                   \
+    F(blob_bytes)                                                                                  \
+    F(blob_close)                                                                                  \
+    F(blob_open)                                                                                   \
+    F(blob_reopen)                                                                                 \
     F(close)                                                                                       \
     F(column_blob)                                                                                 \
     F(column_bytes)                                                                                \
@@ -88,6 +94,22 @@ struct sqlite_library {
 
 /* ERR_UNSUPPORTED: the library is not installed, or lacks a function. */
 MUST_CHECK enum err_code sqlite_library_load(struct sqlite_library *out, struct err *e);
+
+/* ---- values that are too large (sqlite_large.c) ---- */
+
+/* The tables in which values are hidden. */
+struct sqlite_hidden {
+    struct arena arena;
+    struct slice *table;
+    size_t n;
+};
+
+/* Hides the tables of the database that have a value of more than `most` bytes behind views of the same name, in which a
+ * text with the size takes its place. Returns false if no table has one, or it cannot be done. */
+bool sqlite_large_hide(const struct sqlite_library *sqlite, sqlite3 *handle, int64_t most,
+                       int64_t until_ms, struct sqlite_hidden *out);
+/* Returns true if this view is one of those. */
+bool sqlite_hidden_has(const struct sqlite_hidden *hidden, const char *view);
 
 struct sqlite_snapshot;
 

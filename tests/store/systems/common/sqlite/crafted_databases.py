@@ -496,4 +496,5 @@ def main(program, *agents):
     sys.exit(1 if failed or passed < 300 else 0)
 
 
-main(*sys.argv[1:])
+if __name__ == '__main__':
+    main(*sys.argv[1:])
