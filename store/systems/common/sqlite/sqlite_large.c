@@ -32,7 +32,7 @@ static enum err_code add_name(struct buf *sql, struct slice name)
     return rc ? rc : buf_add_byte(sql, '"');
 }
 
-static bool is_late(struct large_table *t)
+static bool large_takes_too_long(struct large_table *t)
 {
     return ++t->steps % STEPS_BETWEEN_CLOCKS == 0 && time_coarse_ms() > t->until_ms;
 }
@@ -56,7 +56,7 @@ static bool find_large(struct large_table *t, const char *table, const char *col
                  !buf_addf(&t->columns, " WHEN %lld THEN 'too large to be read: %d bytes'",
                            (long long)row, t->sqlite->blob_bytes(blob));
         }
-        ok = ok && !is_late(t);
+        ok = ok && !large_takes_too_long(t);
     }
     t->sqlite->blob_close(blob);
     return ok;
