@@ -283,6 +283,8 @@ static enum err_code read_around_large(struct sqlite_db *db, sqlite_read_fn *fn,
         if (!hidden)
             continue;
         db->too_big = false;
+        if (e) /* the error of the first reading is no longer true */
+            *e = (struct err){ .code = ERR_OK };
         rc = fn(db, arg, e);
     }
     return rc;

@@ -42,6 +42,7 @@ def make_larger(w, table, column, size):
 def check(w, what, table, column):
     rows, error = w.rows(what)
     w.p.same(f'{what}: sessions', sorted(rows), sorted(w.ids))
+    w.p.same(f'{what}: errors', error, '')
     for i, sid in enumerate(w.ids):
         code, out = run(w, what, 'messages', '--all', f'{w.agent}:{sid}')
         if i == 0 and w.agent != 'cursor':
