@@ -160,6 +160,7 @@ script(resume_by_id recorded commands/resume_by_id.py $<TARGET_FILE:reprise>)
 script(copies recorded commands/copies.py $<TARGET_FILE:reprise>)
 script(copies_matrix recorded commands/copies_matrix.py $<TARGET_FILE:reprise>)
 script(odd_places recorded commands/odd_places.py $<TARGET_FILE:reprise>)
+script(client_rules recorded commands/client_rules.py $<TARGET_FILE:reprise>)
 # A change counts as made even if the answer cannot be written.
 script(full_stdout recorded commands/full_stdout.py $<TARGET_FILE:reprise>)
 
