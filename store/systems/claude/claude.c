@@ -19,8 +19,9 @@
 
 /* When the agent starts, it removes transcripts whose mtime is older than `cleanupPeriodDays` of its settings, 30 by
  * default; with 0 it writes none. If it cannot determine the period (settings that do not parse, a period that is not a
- * number, or negative) it removes nothing. Settings of a project or of an administrator may override the period; they
- * are not read here. */
+ * number, or negative) it removes nothing. The settings of the project in which it starts take precedence over those of
+ * the person, and a project's local ones over both. Settings of an administrator may override the period; they are not
+ * read here. */
 enum { DEFAULT_DAYS = 30, SETTINGS_MAX = 16 << 20, NUMBER_MAX = 32 };
 #define DAY_MS (24.0 * 60 * 60 * 1000)
 #define DAYS_MAX 1e7 /* longer periods never end */
@@ -38,25 +39,43 @@ static int64_t claude_period_of(struct slice number)
     return days >= 0 && days < DAYS_MAX ? (int64_t)(days * DAY_MS) : TIME_NONE;
 }
 
-int64_t claude_retention(const char *config)
+/* Sets *period if the file has one; TIME_NONE: it cannot be determined. */
+static void read_period(const char *settings, int64_t *period)
 {
-    struct buf path = { 0 }, text = { 0 };
+    struct buf text = { 0 };
     struct slice value;
-    int64_t period = (int64_t)(DEFAULT_DAYS * DAY_MS);
-    enum err_code rc = buf_addf(&path, "%s/settings.json", config);
+    enum err_code rc = file_read_all(AT_FDCWD, settings, FILE_FOLLOW, SETTINGS_MAX, &text, NULL);
 
-    if (rc || !buf_cstr(&path))
-        rc = ERR_NOMEM;
-    else
-        rc = file_read_all(AT_FDCWD, path.p, FILE_FOLLOW, SETTINGS_MAX, &text, NULL);
-    if (rc)
-        period = rc == ERR_NOT_FOUND ? period : TIME_NONE;
-    else if (!json_valid(buf_slice(&text)) || json_type(buf_slice(&text)) != JSON_OBJECT)
-        period = TIME_NONE;
-    else if (json_get(buf_slice(&text), "cleanupPeriodDays", &value))
-        period = claude_period_of(value);
-    buf_fini(&path);
+    if (rc == ERR_NOT_FOUND)
+        return;
+    if (rc || !json_valid(buf_slice(&text)) || json_type(buf_slice(&text)) != JSON_OBJECT)
+        *period = TIME_NONE;
+    else if (*period != TIME_NONE && json_get(buf_slice(&text), "cleanupPeriodDays", &value))
+        *period = claude_period_of(value);
     buf_fini(&text);
+}
+
+int64_t claude_retention(const char *config, const char *project)
+{
+    const struct {
+        const char *dir, *name;
+    } levels[] = {
+        { config, "settings.json" },
+        { project, ".claude/settings.json" },
+        { project, ".claude/settings.local.json" },
+    };
+    int64_t period = (int64_t)(DEFAULT_DAYS * DAY_MS);
+
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        struct buf path = { 0 };
+
+        if (levels[i].dir &&
+            (buf_addf(&path, "%s/%s", levels[i].dir, levels[i].name) || !buf_cstr(&path)))
+            period = TIME_NONE;
+        else if (levels[i].dir)
+            read_period(path.p, &period);
+        buf_fini(&path);
+    }
     return period;
 }
 
@@ -225,7 +244,7 @@ static bool is_switched_on(const char *value)
 
 static void set_retention(struct claude *c)
 {
-    c->retention_ms = claude_retention(c->base.path);
+    c->retention_ms = claude_retention(c->base.path, c->base.env->cwd);
     if (is_switched_on(c->base.env->claude_skip_history))
         c->unpersisted = "CLAUDE_CODE_SKIP_PROMPT_HISTORY is set";
     else if (c->retention_ms == 0)

@@ -52,7 +52,7 @@ bool claude_is_agent_id(struct slice id);
 unsigned claude_abilities(const struct claude *c, const struct session_row *row);
 
 /* How long the agent keeps a transcript after its mtime, in ms; TIME_NONE: forever; 0: it writes no transcripts. */
-int64_t claude_retention(const char *config);
+int64_t claude_retention(const char *config, const char *project);
 
 /* live.c: describes the agent's processes; the caller fills in config. */
 extern const struct agents_profile claude_agents_profile;

@@ -13,7 +13,7 @@ static int64_t period(const char *settings)
     folder_make(&f);
     if (settings)
         folder_put(&f, "settings.json", slice_of(settings));
-    int64_t ms = claude_retention(f.path);
+    int64_t ms = claude_retention(f.path, NULL);
 
     folder_remove(&f);
     return ms;
@@ -45,6 +45,41 @@ TEST(without_a_known_period_nothing_is_removed)
 
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         assert_true(period(settings[i]) == TIME_NONE);
+}
+
+/* Of the person, of the project, of the project on this machine; NULL: no such file. */
+TEST(the_settings_of_the_project_take_precedence)
+{
+    static const struct {
+        const char *own, *project, *local;
+        int64_t want;
+    } cases[] = {
+        { "{\"cleanupPeriodDays\":7}", "{\"cleanupPeriodDays\":3}", NULL, 3 * DAY },
+        { "{\"cleanupPeriodDays\":3}", "{\"cleanupPeriodDays\":7}", NULL, 7 * DAY },
+        { NULL, "{\"cleanupPeriodDays\":3}", "{\"cleanupPeriodDays\":99}", 99 * DAY },
+        { "{\"cleanupPeriodDays\":7}", "{}", "{\"cleanupPeriodDays\":1}", DAY },
+        { "{\"cleanupPeriodDays\":7}", "{}", "{}", 7 * DAY },
+        { NULL, NULL, "{\"cleanupPeriodDays\":0}", 0 },
+        { "{\"cleanupPeriodDays\":7}", "{", "{\"cleanupPeriodDays\":1}", TIME_NONE },
+        { "[", "{\"cleanupPeriodDays\":3}", NULL, TIME_NONE },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct folder f;
+        char config[4096], project[4096];
+
+        folder_make(&f);
+        if (cases[i].own)
+            folder_put(&f, "config/settings.json", slice_of(cases[i].own));
+        if (cases[i].project)
+            folder_put(&f, "work/.claude/settings.json", slice_of(cases[i].project));
+        if (cases[i].local)
+            folder_put(&f, "work/.claude/settings.local.json", slice_of(cases[i].local));
+        folder_path(&f, "config", config);
+        folder_path(&f, "work", project);
+        assert_true(claude_retention(config, project) == cases[i].want);
+        folder_remove(&f);
+    }
 }
 
 TEST(a_row_shows_when_it_will_be_removed)
