@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 
-from world import Session, encode, read, tree
+from world import Session, encode, past, read, tree
 
 ANSWER = {'type': 'message', 'role': 'assistant', 'model': 'claude-opus-5-5', 'stop_reason': None, 'stop_sequence': None,
           'usage': {'input_tokens': 10, 'output_tokens': 20, 'cache_creation_input_tokens': 0, 'cache_read_input_tokens': 0}}
@@ -270,14 +270,14 @@ class Claude(Session):
         other.leaf, other.at = self.leaf, {}
         other.save()
         st = os.stat(self.path)
-        os.utime(other.path, ns=(st.st_mtime_ns - 3_600_000_000_000 if step['older'] else st.st_mtime_ns + 60_000_000_000,) * 2)
+        os.utime(other.path, ns=(past(st.st_mtime_ns + (-3600 if step['older'] else 60) * 1_000_000_000),) * 2)
         self.copies.append(other.path)
         self.exact = False
 
     def step_touch(self, step):
         """Copied, synchronised or restored: the file is younger than its last message."""
         if self.rows:
-            os.utime(self.path, ns=(int(self.last + step['days'] * 86_400_000) * 1_000_000,) * 2)
+            os.utime(self.path, ns=(past(int(self.last + step['days'] * 86_400_000) * 1_000_000),) * 2)
 
     def step_bom(self, _):
         if self.rows and not isinstance(self.rows[0], bytes):

@@ -3,7 +3,7 @@ import difflib
 import os
 
 from claude import mutate
-from world import Session, encode, read
+from world import Session, encode, past, read
 
 
 class Codex(Session):
@@ -134,7 +134,7 @@ class Codex(Session):
         self.times()
 
     def step_touch(self, step):
-        os.utime(self.path, ns=(int(self.last + step['days'] * 86_400_000) * 1_000_000,) * 2)
+        os.utime(self.path, ns=(past(int(self.last + step['days'] * 86_400_000) * 1_000_000),) * 2)
 
     def step_bom(self, _):
         self.rows[0] = b'\xef\xbb\xbf' + encode(self.rows[0]) if not isinstance(self.rows[0], bytes) else self.rows[0]

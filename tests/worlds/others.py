@@ -4,7 +4,7 @@ import json
 import os
 
 from claude import folder_of, mutate
-from world import Session, encode
+from world import Session, encode, past
 
 
 class Log(Session):
@@ -67,7 +67,7 @@ class Log(Session):
 
     def step_touch(self, step):
         if self.last:
-            os.utime(self.path, ns=(int(self.last + step['days'] * 86_400_000) * 1_000_000,) * 2)
+            os.utime(self.path, ns=(past(int(self.last + step['days'] * 86_400_000) * 1_000_000),) * 2)
 
     def step_bom(self, _):
         if self.rows and not isinstance(self.rows[0], bytes):
@@ -86,19 +86,21 @@ class Log(Session):
 
     def step_double(self, step):
         """The same id in another project's folder."""
+        if step['project'] == self.project or not self.exact:
+            return
         other = type(self)(self.world, {'s': step['s'], 'project': step['project']}, self.sid)
-        if other.path == self.path or not self.exact:
+        if other.path == self.path:
             return
         other.rows = other.rows + [self.here(r, other.cwd) for r in self.rows[len(other.rows):max(2, int(len(self.rows) * step['part']))]]
         other.save()
         other.beside()
         st = os.stat(self.path)
-        os.utime(other.path, ns=(st.st_mtime_ns - 3_600_000_000_000 if step['older'] else st.st_mtime_ns + 60_000_000_000,) * 2)
+        os.utime(other.path, ns=(past(st.st_mtime_ns + (-3600 if step['older'] else 60) * 1_000_000_000),) * 2)
         self.copies.append(other.path)
         self.exact = False
 
     def here(self, row, cwd):
-        return {**row, **({'cwd': cwd} if isinstance(row, dict) and 'cwd' in row else {})}
+        return row if isinstance(row, bytes) else {**row, **({'cwd': cwd} if 'cwd' in row else {})}
 
 
 class Qwen(Log):
