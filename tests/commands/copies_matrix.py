@@ -3,7 +3,8 @@
 
 usage: copies_matrix.py PROGRAM [AGENT...]
 
-With agents, all arrangements of their copies are tried, which takes minutes; else some of every agent.
+With agents, all arrangements of their copies are tried, which takes minutes; else some of every second agent, and with REPRISE_LONG
+of every one.
 
 Each copy says its own word, so that an answer tells which copy was read. What `list` shows is what is meant; where the
 lists of the directory and of all projects differ, the answer is "ambiguous", with both paths.
@@ -314,7 +315,7 @@ def few(c):
 
 def main():
     passed = failed = 0
-    for agent in sys.argv[2:] or AGENTS:
+    for agent in sys.argv[2:] or list(AGENTS)[::1 if 'REPRISE_LONG' in os.environ else 2]:
         c = Case(agent)
         try:
             for changes in arrange(c) if sys.argv[2:] else few(c):

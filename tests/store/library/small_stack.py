@@ -103,7 +103,7 @@ def main():
         changed(program, directory)
         c.both(name, directory, program.env, top)
         shutil.rmtree(top)
-    for name, agent in sorted(AGENTS.items()):
+    for name, agent in sorted(AGENTS.items())[::1 if 'REPRISE_LONG' in os.environ else 3]:
         store = RecordedStore(agent)
         store.fill()
         program = Program(sys.argv[2], store.home, store.environment())
