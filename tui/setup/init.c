@@ -165,11 +165,10 @@ static const char fish_functions[] =
     "function rcd\n"
     "    set -l id\n"
     "    set -q argv[1]; and set id --resume=$argv[1]\n"
-    "    set -l dir (begin; reprise --print-directory $id </dev/tty; and printf .; end | string "
-    "collect)\n"
+    "    set -l dir (reprise --print-directory $id </dev/tty | string collect -N)\n"
     "    set -l code $pipestatus[1]\n"
     "    test $code -eq 0; or return $code\n"
-    "    cd (string replace -r '\\n\\.\\z' /. -- $dir | string collect)\n"
+    "    cd (string replace -r '\\n\\z' /. -- $dir | string collect)\n"
     "end\n\n";
 
 static const char tmux_init[] =
