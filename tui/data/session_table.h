@@ -118,9 +118,9 @@ struct order {
     size_t cap;
 };
 
-/* Sorts the listed entries of the session table; pinned ones are above all others. Equal entries are newest first, then by id as ops->ties_ascending says.
- * titles: the folded titles that SORT_TITLE compares. Returns false if out of memory; the order is
- * then unchanged. */
+/* Sorts the listed entries of the session table; pinned ones are above all others. Equal entries are newest first, then
+ * by id as ops->ties_ascending says. titles: the folded titles that SORT_TITLE compares. Returns false if out of memory;
+ * the order is then unchanged. */
 bool order_make(struct order *o, const struct session_table *r, const struct filter *titles,
                 enum sort_kind sort);
 void order_fini(struct order *o);

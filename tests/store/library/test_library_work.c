@@ -166,17 +166,24 @@ static void record_path(void **state, char path[4096])
     closedir(d);
 }
 
+/* A host whose two turns have ended, and the path of the record of that. */
+static void record_turns(struct turn_host *h, void **state, char path[4096])
+{
+    begin_turns(h, state, "goat");
+    const char *files[] = { h->file, h->made };
+
+    assert_int_equal(reprise_checkpoint_end(h->s, files, 2, NULL), REPRISE_OK);
+    record_path(state, path);
+}
+
 IN_SCRATCH(a_record_of_many_turns_is_written_anew)
 {
     struct turn_host h;
     struct stat st;
     char path[4096];
 
-    begin_turns(&h, state, "goat");
+    record_turns(&h, state, path);
     const char *files[] = { h.file, h.made };
-
-    assert_int_equal(reprise_checkpoint_end(h.s, files, 2, NULL), REPRISE_OK);
-    record_path(state, path);
     FILE *f = fopen(path, "a");
 
     for (int i = 0; i < 20000; i++)
@@ -195,11 +202,7 @@ IN_SCRATCH(a_record_that_cannot_be_read_holds_files_back)
     struct turn_host h;
     char path[4096];
 
-    begin_turns(&h, state, "goat");
-    const char *files[] = { h.file, h.made };
-
-    assert_int_equal(reprise_checkpoint_end(h.s, files, 2, NULL), REPRISE_OK);
-    record_path(state, path);
+    record_turns(&h, state, path);
     assert_int_equal(truncate(path, (off_t)1 << 30), 0);
     assert_int_equal(rewind_to_first(&h), REPRISE_UNSAFE);
     check_text(h.file, "three\n");
