@@ -144,6 +144,48 @@ bool tool_call_shows(const struct block *call, struct slice key, bool has_diff)
     return false;
 }
 
+/* A line of a file as agents number it, "  12→text" or "12\ttext", without its number. */
+static struct slice without_line_number(struct slice line)
+{
+    static const char arrow[] = "→";
+    size_t at = 0, digits = 0;
+
+    while (at < line.n && line.p[at] == ' ')
+        at++;
+    for (; at < line.n && line.p[at] >= '0' && line.p[at] <= '9'; at++)
+        digits++;
+    struct slice rest = { line.p + at, line.n - at };
+    size_t mark = slice_starts(rest, "\t") ? 1 : slice_starts(rest, arrow) ? sizeof arrow - 1 : 0;
+
+    return digits && mark ? (struct slice){ rest.p + mark, rest.n - mark } : line;
+}
+
+static bool is_in_diff(const struct hunks *d, struct slice line)
+{
+    struct slice text = utf8_js_trim(without_line_number(line));
+
+    for (size_t i = 0; i < d->n; i++)
+        if (d->line[i].sign != '@' && slice_eq(utf8_js_trim(d->line[i].text), text))
+            return true;
+    return text.n == 0;
+}
+
+bool tool_call_repeats(const struct block *call, const struct block *result, const struct hunks *d)
+{
+    struct arena a = { 0 };
+    struct slice path, line, rest = result->text;
+    bool torn, repeats = !result->failed && d->n > 0;
+
+    if (!tool_inputs_path(call->input, &a, &path))
+        path = SLICE("");
+    /* Only the first line may be a sentence: one further down may be a warning about the file. */
+    for (bool first = true; repeats && slice_line(&rest, &line, &torn); first = false)
+        repeats = is_in_diff(d, line) ||
+                  (first && path.n && memmem(line.p, line.n, path.p, path.n) != NULL);
+    arena_fini(&a);
+    return repeats;
+}
+
 bool tool_call_command(const struct block *call, struct arena *a, struct slice *command)
 {
     return slice_eq(call->name, SLICE("Bash")) && json_get_text(call->input, "command", a, command);

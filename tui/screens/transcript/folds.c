@@ -121,6 +121,13 @@ int folds_part(const struct folds *f, enum block_kind kind, int64_t offset, unsi
     return found ? found->part : 0;
 }
 
+bool folds_all_chosen(const struct folds *f, int64_t offset, unsigned block)
+{
+    uint64_t key = fold_key(offset, block, PART_MORE);
+
+    return find_fold_part(f, key) || (f->level != FOLD_NOTHING && is_chosen(f, key));
+}
+
 bool folds_set_part(struct folds *f, int64_t offset, unsigned block, int part)
 {
     uint64_t key = fold_key(offset, block, PART_MORE);

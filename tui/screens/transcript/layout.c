@@ -259,6 +259,8 @@ static void layout_call(struct laying *l, const struct block *b)
                       .open = layout_is_open(l, b, PART_BLOCK),
                       .part = layout_part_of(l, b) };
 
+    t.sought =
+        folds_all_chosen(l->folds, l->p->message->offset, (unsigned)(b - l->p->blocks->block));
     if (l->folds->level == FOLD_ALL && !t.open)
         return;
     begin_part(l, LAYOUT_END_TOOL);

@@ -47,6 +47,8 @@ bool folds_open(const struct folds *f, enum block_kind kind, int64_t offset, uns
 enum { FOLDS_FIRST_LINES = -1 };
 
 int folds_part(const struct folds *f, enum block_kind kind, int64_t offset, unsigned block);
+/* Returns true if all of this block was asked for, not only because everything is open. */
+bool folds_all_chosen(const struct folds *f, int64_t offset, unsigned block);
 /* Sets the part of a block whose long text is open. Returns false if out of memory. */
 bool folds_set_part(struct folds *f, int64_t offset, unsigned block, int part);
 /* Closed -> first lines -> all -> closed; `cut`: the first lines are not all. Returns false if out
@@ -133,7 +135,8 @@ struct tool {
     const struct block *call;
     const struct block *result; /* NULL: no result, or not read yet */
     bool open;
-    int part; /* of long texts (folds_part) */
+    int part;    /* of long texts (folds_part) */
+    bool sought; /* a result that repeats the diff is shown, too (folds_all_chosen) */
 };
 
 void tool_layout(struct styled_text *s, const struct layout_options *look, const struct tool *t);

@@ -413,7 +413,9 @@ void tool_layout(struct styled_text *s, const struct layout_options *look, const
     layout_input(s, look, t, d.n > 0);
     if (d.n > 0)
         layout_diff(s, look, t, &d);
-    if (t->result && (d.n == 0 || t->result->failed || t->part >= 0)) {
+    if (t->result &&
+        (d.n == 0 || t->result->failed ||
+         (t->part >= 0 && (t->sought || !tool_call_repeats(t->call, t->result, &d))))) {
         s->stamp.result = true;
         tool_layout_result(s, look, t);
         s->stamp.result = false;

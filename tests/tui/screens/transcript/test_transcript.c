@@ -167,6 +167,43 @@ TEST(a_call_opens_into_its_diff_and_closes_again)
     drive_fini(&d);
 }
 
+/* The result of an edit is its diff once more; only a search goes there. What a checker adds is shown. */
+TEST(the_result_of_an_edit_is_not_repeated_below_its_diff)
+{
+    static const char *const repeats[] = { "The file /p/a.c has been updated successfully.",
+                                           "The file /p/a.c has been updated. A snippet of it:\\n"
+                                           "     7\\tone\\n     8→2\\n     9\\tthree",
+                                           "one\\n2\\nthree\\n" };
+    static const char *const says_more[] = { "ok, and 3 tests fail now", "one\\n2\\nfour updated",
+                                             "The file /p/a.c was updated\\n/p/a.c:2: warning" };
+    struct buf rows = { 0 };
+    struct drive d;
+
+    for (size_t i = 0; i < 6; i++) {
+        rows.n = 0;
+        assert_int_equal(
+            buf_addf(&rows, "%s" RESULT("1", "", "%s"),
+                     CALL("1", "Edit",
+                          "{\"file_path\":\"/p/a.c\",\"old_string\":\"one\\ntwo\\nthree\","
+                          "\"new_string\":\"one\\n2\\nthree\"}"),
+                     i < 3 ? repeats[i] : says_more[i - 3]),
+            ERR_OK);
+        drive_init(&d, buf_slice(&rows));
+        drive_open(&d, REQUESTER_VIEWER, 14, 60);
+        drive_act(&d, ACT_FOLD_LEVEL);
+        assert_true(screen_holds(&d, "- two"));
+        assert_int_equal(screen_holds(&d, "       three\n\n"), i < 3);
+        if (i < 2) {
+            drive_act(&d, ACT_SEARCH);
+            drive_type(&d, "updated");
+            drive_act(&d, ACT_ACCEPT);
+            assert_cursor_on(&d, "The file /p/a.c");
+        }
+        drive_fini(&d);
+    }
+    buf_fini(&rows);
+}
+
 /* Each agent has its own names for the same things. */
 TEST(the_edits_of_other_agents_are_changes_of_a_file_too)
 {
