@@ -21,8 +21,9 @@
 const char *proc_table(void);
 
 struct proc_info {
-    char state;     /* the letter of proc(5) */
-    char start[24]; /* digits: when it started, in ticks since boot */
+    char state;        /* the letter of proc(5) */
+    char start[24];    /* digits: when it started, in ticks since boot */
+    char terminal[32]; /* "/dev/pts/4": its controlling pseudo-terminal, or "" */
 };
 
 /* Examines a process. Returns false if it does not exist or cannot be examined. */

@@ -53,8 +53,8 @@ void tool_call_hunks(struct hunks *d, const struct block *call, const struct blo
 /* Returns true if the member of the input is in the edit, or is the command of a shell, and so need
  * not be shown a second time. The key has its quotes. */
 bool tool_call_shows(const struct block *call, struct slice key, bool has_diff);
-/* Returns true if the result of an edit says nothing that its diff does not show: a sentence that names the
- * file, and lines of it. */
+/* Returns true if the result of an edit contains only a sentence with the name of the file and lines that the diff
+ * shows. */
 bool tool_call_repeats(const struct block *call, const struct block *result, const struct hunks *d);
 /* The shell command of the call, decoded. Returns false if it is not a shell call. */
 bool tool_call_command(const struct block *call, struct arena *a, struct slice *command);

@@ -143,17 +143,28 @@ find "$project" -name 'payments-idempotency-keys-*.md' | grep -q . || fail "no d
 within "a session without secrets" 13
 close
 
-# 9: the agent that waits for an answer, among those that run.
-sleep 600 &
-waiting=$!
-trap 'kill $waiting; close_all; remove_all' EXIT
-start=$(sed 's/.*) //' /proc/$waiting/stat | cut -d ' ' -f 20)
+# 9: the agent that waits for an answer, among those that run: the pane of tmux in which it runs is shown.
+agents() {
+    tmux -S "$top/tmux-agents" -f /dev/null "$@"
+}
+agents new-session -d -x 80 -y 24 "exec cat"
+agents new-window -d 'echo "Allow this edit?"; exec sleep 600'
+tmux -S "$top/tmux-client" -f /dev/null new-session -d -x 80 -y 25 "TMUX= exec tmux -S '$top/tmux-agents' attach"
+until [ -n "$(agents list-clients)" ]; do sleep 0.05; done
+waiting=$(agents list-panes -s -F '#{window_active} #{pane_pid}' | sed -n 's/^0 //p')
+start=$(sed 's/.*) //' "/proc/$waiting/stat" | cut -d ' ' -f 20)
 mkdir -p "$config/sessions"
 printf '{"pid":%d,"sessionId":"%s","cwd":"%s","procStart":"%s","kind":"interactive","status":"waiting","waitingFor":"permission"}' \
-    $waiting f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb "$project" "$start" >"$config/sessions/$waiting.json"
+    "$waiting" f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb "$project" "$start" >"$config/sessions/$waiting.json"
+settings="TMUX=$top/tmux-agents,1,0"
 begin 80 24
 text is:wait
 see "1 of 16 sessions" "waits"
 hides "Fix the payment" || fail "a session that does not wait is shown"
+key Enter
+see "go to it (tmux" "has it open on /dev/pts/"
+key 2
+see "exit 0"
+until_true "the agent" sh -c 'tmux -S "$1" capture-pane -p | grep -qF "Allow this edit?"' sh "$top/tmux-client"
 within "the agent that waits" 13
 close

@@ -36,6 +36,7 @@ enum effect_kind {
     EFFECT_USAGE, /* the tokens that a session records -> MSG_USAGE; with a conversation also by turn */
     EFFECT_SUBAGENTS,   /* names of the session's sub-agents -> MSG_SUBAGENTS */
     EFFECT_BRANCHES,    /* what leaves the conversation -> MSG_BRANCHES */
+    EFFECT_TERMINAL, /* the terminal of process n, or, with its name in `text`, shows it in tmux -> MSG_TERMINAL */
     EFFECT_RESUME_DIRS, /* the directories that the session could be resumed in -> MSG_RESUME_DIRS */
 
     EFFECT_CHECKPOINTS, /* the session's checkpoints -> MSG_CHECKPOINTS */
@@ -94,7 +95,7 @@ struct effect {
     size_t bytes;                      /* TAIL */
     struct id128 branch;               /* LOAD: the last message of another branch; else none */
     struct conversation *conversation; /* READ, SEARCH, USAGE (or NULL); one hold is handed over */
-    size_t first, n;                   /* READ; CHANGE_PRUNE: n records */
+    size_t first, n;                   /* READ; CHANGE_PRUNE: n records; TERMINAL: n is a process */
     struct export_request export;      /* EXPORT; its texts are empty */
     bool replaces;                     /* EXPORT: the file, if it exists */
     /* RESUME, PRINT: borrowed from the model, which no longer changes */

@@ -69,6 +69,7 @@ void msg_fini(struct msg *m)
     case MSG_CHANGED: change_result_free(m->u.changed); break;
     case MSG_REWIND_DONE: name_list_free(m->u.rewind_summary.edited); break;
     case MSG_DELETE_ESTIMATE:
+    case MSG_TERMINAL:
     case MSG_TICK:
     case MSG_KEY:
     case MSG_PASTE:

@@ -30,6 +30,14 @@ struct resume_dirs {
 
 void msg_resume_dirs_free(struct resume_dirs *p);
 
+/* Where a running agent is on the screen. */
+struct agent_terminal {
+    char name[32];  /* "/dev/pts/4"; "" if it is not known */
+    char pane[16];  /* "%3": the pane of tmux, if it is in one that can be shown */
+    char place[80]; /* "work:1.0": the same for people */
+    bool shown;     /* the pane is on the screen now */
+};
+
 /* The events that the screen reacts to. update() is the only reader.
  *
  * Ownership: update() takes over everything that a message points to, even if the message is late
@@ -61,6 +69,7 @@ enum msg_kind {
     MSG_USAGE,           /* EFFECT_USAGE */
     MSG_SUBAGENTS,       /* EFFECT_SUBAGENTS */
     MSG_BRANCHES,        /* EFFECT_BRANCHES */
+    MSG_TERMINAL,        /* EFFECT_TERMINAL */
     MSG_RESUME_DIRS,     /* EFFECT_RESUME_DIRS */
     MSG_CHECKPOINTS,     /* EFFECT_CHECKPOINTS, EFFECT_TURN_LINES */
     MSG_PREVIEW,         /* EFFECT_PREVIEW */
@@ -107,6 +116,7 @@ struct msg {
         struct conversation_usage *token_usage;
         struct subagent_list *subagents;
         struct branch_list *branches;
+        struct agent_terminal terminal;
         struct resume_dirs *place;
         struct checkpoint_list *checkpoints;
         struct preview *preview; /* one hold is handed over */

@@ -477,6 +477,7 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_USAGE: rc = jobs_usage(d, q, r, &e); break;
     case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;
     case EFFECT_BRANCHES: rc = answer_branches(q, r, &e); break;
+    case EFFECT_TERMINAL: rc = jobs_terminal(d, q, r, &e); break;
     case EFFECT_RESUME_DIRS: rc = answer_resume_dirs(d, q, r, &e); break;
     case EFFECT_CHECKPOINTS:
     case EFFECT_TURN_LINES:

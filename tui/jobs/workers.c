@@ -44,6 +44,7 @@ static int urgency(const struct job *j)
 {
     switch (j->question.kind) {
     case EFFECT_CHANGE:
+    case EFFECT_TERMINAL:
     case EFFECT_RESUME_DIRS:
     case EFFECT_TAIL:
     case EFFECT_READ:

@@ -205,6 +205,7 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_USAGE:
     case EFFECT_SUBAGENTS:
     case EFFECT_BRANCHES:
+    case EFFECT_TERMINAL:
     case EFFECT_RESUME_DIRS:
     case EFFECT_CHECKPOINTS:
     case EFFECT_TURN_LINES:

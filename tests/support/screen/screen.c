@@ -248,6 +248,21 @@ static void answer_place(struct screen *s, const struct effect *e)
                 (struct msg){ .kind = MSG_RESUME_DIRS, .generation = e->generation, .u.place = p });
 }
 
+static void answer_terminal(struct screen *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_TERMINAL, .generation = e->generation };
+
+    m.u.terminal.shown = e->text.n > 0;
+    if (e->text.n)
+        screen_note(s, "show %.*s\n", (int)e->text.n, e->text.p);
+    else if (s->pane) {
+        snprintf(m.u.terminal.name, sizeof m.u.terminal.name, "/dev/pts/4");
+        snprintf(m.u.terminal.pane, sizeof m.u.terminal.pane, "%s", s->pane);
+        snprintf(m.u.terminal.place, sizeof m.u.terminal.place, "work:1.0");
+    }
+    screen_send(s, m);
+}
+
 void screen_answer_one(struct screen *s, const struct effect *e)
 {
     switch (e->kind) {
@@ -255,6 +270,7 @@ void screen_answer_one(struct screen *s, const struct effect *e)
     case EFFECT_DESCRIBE: answer_describe(s, e); return;
     case EFFECT_DISK_USAGE: answer_weights(s, e); return;
     case EFFECT_FULL_SCAN: answer_deep(s, e); return;
+    case EFFECT_TERMINAL: answer_terminal(s, e); return;
     case EFFECT_RESUME_DIRS: answer_place(s, e); return;
     default: break;
     }

@@ -55,6 +55,7 @@ struct screen {
     size_t undo_records;   /* that are old, with a sweep that asks for them */
     bool place_taken;      /* a newer transcript is at the path to restore */
     struct err no_command; /* the reply to a resume-at request, unless its code is ERR_OK */
+    const char *pane;      /* of tmux, in which every agent runs; NULL: in none */
     struct err refusal;    /* the reply to the next change, unless its code is ERR_OK */
     char renamed[256];     /* the last title or tag that was given */
     const struct finding *store_findings; /* damage around the sessions */

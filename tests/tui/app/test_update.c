@@ -283,6 +283,24 @@ AT_SHOP(resuming_a_running_session_asks_with_the_safe_answer_selected, 24, 80)
     assert_string_equal(x->s.log, "resume 11111111 in /home/u/src/shop\n");
 }
 
+AT_SHOP(a_running_agent_can_be_gone_to, 24, 80)
+{
+    x->s.pane = "%3";
+    screen_press(&x->s, "<Enter>");
+    assert_true(screen_has(&x->s, "has it open on /dev/pts/4."));
+    assert_true(screen_has(&x->s, "go to it (tmux work:1.0)"));
+    assert_non_null(strstr(screen_cursor_line(&x->s), "cancel"));
+    screen_press(&x->s, "3");
+    assert_string_equal(x->s.log, "resume 11111111 in /home/u/src/shop\n");
+}
+
+AT_SHOP(going_to_a_running_agent_ends_the_program, 24, 80)
+{
+    x->s.pane = "%3";
+    screen_press(&x->s, "<Enter>2");
+    assert_string_equal(x->s.log, "show %3\nquit 0\n");
+}
+
 AT_SHOP(a_missing_directory_is_no_dead_end, 24, 80)
 {
     x->s.dir_gone = true;

@@ -20,6 +20,7 @@
 enum dialog_choice {
     CHOICE_CANCEL,
     CHOICE_ANYWAY,        /* resume although it is running */
+    CHOICE_GO,            /* to the terminal in which it runs */
     CHOICE_MAIN_WORKTREE, /* resume there */
     CHOICE_PRESENT_DIR,
     CHOICE_DO, /* do what the question asks */

@@ -25,9 +25,10 @@ extern const struct view_ops view_resume_flow, view_change_flow;
  * or a worker may still be checking whether its directory exists. (While the flow waits for the
  * row, `resume_waits` of the model is set.) */
 struct resume_flow {
-    enum action action;                /* ACT_RESUME, ACT_FORK, ACT_PRINT */
-    uint32_t entry;                    /* the session; ENTRY_NONE: the one that will be selected */
-    unsigned question;                 /* generation of EFFECT_RESUME_DIRS; 0: none */
+    enum action action; /* ACT_RESUME, ACT_FORK, ACT_PRINT */
+    uint32_t entry;     /* the session; ENTRY_NONE: the one that will be selected */
+    unsigned question;  /* generation of EFFECT_RESUME_DIRS or EFFECT_TERMINAL; 0: none */
+    struct agent_terminal terminal;    /* in which it runs */
     bool forks;                        /* the agent continues a fork of it */
     bool knows_live;                   /* the person knows that it is running */
     struct resume_dirs *place;         /* owned; the choices of the dialog */

@@ -8,8 +8,10 @@
 
 /* From Enter to the agent:
  *
- *     Enter -> (wait until the row is read) -> (it is running: ask) -> EFFECT_RESUME_DIRS -> MSG_RESUME_DIRS
- *           -> (its directory is gone: ask) -> EFFECT_RESUME
+ *     Enter -> (wait until the row is read) -> (it is running: EFFECT_TERMINAL -> MSG_TERMINAL -> ask)
+ *           -> EFFECT_RESUME_DIRS -> MSG_RESUME_DIRS -> (its directory is gone: ask) -> EFFECT_RESUME
+ *
+ * To the terminal of a running agent: EFFECT_TERMINAL with its pane -> MSG_TERMINAL -> EFFECT_QUIT.
  *
  * To print: EFFECT_RESUME_DIRS for all selected sessions -> MSG_RESUME_DIRS -> EFFECT_PRINT. If a
  * session cannot be resumed, the screen stays and reports it. Nothing is written on the way. */
@@ -120,19 +122,47 @@ static void request_resume_dirs(struct model *m)
     m->resume_flow->question = e->generation;
 }
 
+/* With a pane, shows that; without, asks for the terminal of the process. */
+static void request_terminal(struct model *m, int pid, const char *pane)
+{
+    struct buf text = { 0 };
+
+    if (pane && (buf_add(&text, slice_of(pane)) || !buf_cstr(&text))) {
+        buf_fini(&text);
+        fail_resume(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_TERMINAL, REQUESTER_LIST);
+
+    e->n = (size_t)pid;
+    e->text = text;
+    m->resume_flow->question = e->generation;
+}
+
 static void confirm_live(struct model *m, const struct session_row *row)
 {
+    const struct agent_terminal *t = &m->resume_flow->terminal;
     struct dialog *d = m->dialog;
 
     dialog_begin(d, "This session is running", resume_answer);
     if (row->live_pid > 0)
-        dialog_line(d, "Process %d has it open. Two agents in one session", row->live_pid);
+        dialog_line(d, "Process %d has it open%s%s. Two agents in one session", row->live_pid,
+                    t->name[0] ? " on " : "", t->name);
     else
         dialog_line(d, "An agent has it open. Two agents in one session");
     dialog_line(d, "overwrite each other's conversation.");
     dialog_offer(d, CHOICE_CANCEL, "cancel");
+    if (t->pane[0])
+        dialog_offer(d, CHOICE_GO, "go to it (tmux %s)", t->place);
     dialog_offer(d, CHOICE_ANYWAY, "resume it anyway");
     view_push(m, VIEW_DIALOG);
+}
+
+/* The person is at that terminal now, and a popup of tmux would hide it. */
+static void leave_for_terminal(struct model *m)
+{
+    effect_add(&m->fx, EFFECT_QUIT, REQUESTER_LIST)->code = 0;
+    m->leaving = true;
 }
 
 static void offer_directories(struct model *m, enum dialog_choice choice, const char *what,
@@ -165,10 +195,12 @@ static void resume_one(struct model *m)
     const struct session_row *row = resume_flow_row_of(m, m->resume_flow->entry);
 
     m->resume_waits = false;
-    if ((row->flags & SESSION_LIVE) && !m->resume_flow->knows_live && !m->resume_flow->forks)
-        confirm_live(m, row);
-    else
+    if (!(row->flags & SESSION_LIVE) || m->resume_flow->knows_live || m->resume_flow->forks)
         request_resume_dirs(m);
+    else if (row->live_pid > 0)
+        request_terminal(m, row->live_pid, NULL);
+    else
+        confirm_live(m, row);
 }
 
 /* The marked sessions in the list's order; those that could not be read are left out. */
@@ -329,6 +361,15 @@ static bool resume_message(struct model *m, const struct msg *msg)
         resume_flow_cancel(m);
         return true;
     }
+    if (msg->kind == MSG_TERMINAL && mine) {
+        m->resume_flow->question = 0;
+        m->resume_flow->terminal = msg->u.terminal;
+        if (msg->u.terminal.shown)
+            leave_for_terminal(m);
+        else if (resume_flow_row_of(m, m->resume_flow->entry))
+            confirm_live(m, resume_flow_row_of(m, m->resume_flow->entry));
+        return true;
+    }
     if (msg->kind != MSG_RESUME_DIRS)
         return false;
     if (!mine) {
@@ -356,6 +397,7 @@ static void resume_answer(struct model *m, enum dialog_choice choice)
         m->resume_flow->knows_live = true;
         resume_one(m);
         return;
+    case CHOICE_GO: request_terminal(m, 0, m->resume_flow->terminal.pane); return;
     case CHOICE_MAIN_WORKTREE: leave_with_choice(m, m->resume_flow->place->main_worktree); return;
     case CHOICE_PRESENT_DIR: leave_with_choice(m, m->resume_flow->place->present_dir); return;
     case CHOICE_DO: return; /* not offered here */
