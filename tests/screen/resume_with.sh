@@ -13,7 +13,7 @@ choose
 press C-x
 see "R  resume with"
 enter_text R
-see "Resume once with other flags" "Permission mode   as configured" "Model             as configured" "Other flags       none"
+see "Resume once with other flags" "Permission mode   as configured" "Model             as configured" "Other flags       none" "claude --resume $id"
 press Down Right Right Right
 see "Permission mode   plan" "adds --permission-mode plan"
 press Left
@@ -40,7 +40,7 @@ printf '[claude]\nresume = claude --permission-mode plan --model=opus --resume {
 open 120 32 --print --config "$top/config" -- --verbose
 choose
 press M-Enter
-see "Print the command" "as configured"
+see "Print the command" "claude --permission-mode plan --model=opus --resume ${id%%-*}"
 press Down Right
 see "Permission mode   default"
 press Down Right Right

@@ -70,13 +70,21 @@ static bool runs_in_background(const struct session_ref *ref)
     return runs;
 }
 
+const char *resume_configured(const struct config *c, const struct session_ref *ref)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *agent = ops->agent ? ops->agent(ref->store, ref) : NULL;
+
+    return c ? config_resume_command(c, agent ? agent : ops->name) : ops->resume_command;
+}
+
 enum err_code resume_make(const struct config *c, const struct session_ref *ref, const char *dir,
                           struct arena *a, struct resume *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     const char *agent = ops->agent ? ops->agent(ref->store, ref) : NULL;
     const char *system = agent ? agent : ops->name;
-    const char *line = config_resume_command(c, system);
+    const char *line = resume_configured(c, ref);
     const struct config_store *store = own_store(c, ops);
 
     out->section = agent || !store ? system : arena_format(a, "store.%s", system);

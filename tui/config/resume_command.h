@@ -20,6 +20,9 @@ struct resume {
     const char *change;  /* "rename", ...: it does not resume, but makes this change; else NULL */
 };
 
+/* The command that is configured for the agent of a session, with its placeholders ("claude --resume {id}"), or NULL.
+ * c may be NULL. */
+const char *resume_configured(const struct config *c, const struct session_ref *ref);
 /* The command that is configured for the system of the session, with id, directory and path filled
  * in. Returns ERR_UNSUPPORTED if no command is configured; the text explains where to configure
  * one. */

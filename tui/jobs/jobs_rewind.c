@@ -353,13 +353,23 @@ static enum err_code describe_target(struct undo_job *d, const struct undo_targe
             return err_nomem(e);
     }
 
-    undo_target_phrase(n, phrase, sizeof phrase);
     human_age(d->env->now_ms, n->at_ms, age);
     snprintf(d->out->id, sizeof d->out->id, "%s", n->id);
     snprintf(d->out->where, sizeof d->out->where, "%s", n->dir);
-    return buf_addf(&d->out->text, "%.120s, %s%s", phrase, strcmp(age, "now") ? "" : "just ", age)
-               ? err_nomem(e)
-               : ERR_OK;
+    /* An undo of an undo has the text of the change, and a fork has an id, which means nothing to a person. */
+    bool again = strcmp(n->command, "undo") == 0 || strcmp(n->command, "redo") == 0;
+    bool plain = strcmp(n->command, "fork") == 0;
+    struct buf *text = &d->out->text;
+    enum err_code rc = again && n->kind == UNDO_TARGET_CHANGE
+                           ? buf_addf(text, "“%s”", n->title)
+                           : buf_addf(text, "the %s of “%s”", n->command, n->title);
+
+    if (!rc && n->sessions > 1 && !plain)
+        rc = buf_addf(text, " and %zu more", n->sessions - 1);
+    if (!rc)
+        rc = buf_addf(text, " (%s%s%s%s)", plain ? "" : n->text, plain ? "" : ", ",
+                      strcmp(age, "now") ? "" : "just ", age);
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code choose_target(struct undo_job *d, struct change_log *log,

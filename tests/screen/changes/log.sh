@@ -18,13 +18,13 @@ menu H
 see "log  3 changes" "renamed to Second name" "tagged money" "newest first"
 press Down
 press Enter
-see "Undo this?" 'tagged money'
+see "Undo the tag of “First name” (tagged money, just now)?"
 press Escape
-gone "Undo this?"
+gone "Undo the tag"
 press Enter
-see "Undo this?"
+see "Undo the tag"
 enter_text y
-see "undone: tag" "undid: tagged money" "undone"
+see "undone: the tag" "undid: tagged money" "undone"
 close
 
 # Everything since: it is listed first, Esc does nothing, and one key goes forward again.

@@ -78,7 +78,7 @@ TEST(a_title_is_written_and_undo_removes_every_byte)
     c = change(&w, CHANGE_UNDO, "");
     assert_int_equal(c->error.code, ERR_OK);
     assert_int_equal(buf_add_byte(&c->text, '\0'), ERR_OK);
-    assert_non_null(strstr(c->text.p, "rename of \"one\": renamed to A new title"));
+    assert_non_null(strstr(c->text.p, "the rename of “one” (renamed to A new title"));
     assert_true(slice_eq(c->sessions.name[0], SLICE(ID)));
     change_result_free(c);
     char *after = folder_image(&w.conversation.folder, "projects");

@@ -233,7 +233,7 @@ static void draw_export(const struct model *m, struct frame *f)
                : v->at == EXPORT_ROW_SECRETS && !v->keep_secrets
                    ? "Not looked for: pictures, encoded or split text, bare hex."
                    : keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
-                                 "Left and Right change a value; {accept} chooses; {back} leaves.",
+                                 "Left/Right change a value; {accept} chooses; {back} leaves.",
                                  hint, sizeof hint));
 }
 

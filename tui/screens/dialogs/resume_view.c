@@ -145,14 +145,25 @@ static void draw_value(const struct resume_view *v, struct frame *f, struct rect
         frame_puts(f, r.y, r.x, r.w, STYLE_DIM, i < v->choices ? "as configured" : "none");
 }
 
-/* What is added to the configured command. */
-static void draw_added(const struct resume_view *v, struct frame *f, struct rect r)
+/* The command as it is configured, and below it what is added. */
+static void draw_command(const struct model *m, struct frame *f, struct rect r)
 {
+    const struct resume_view *v = m->resume_view;
+    const struct session_entry *e = list_selection_session(m);
+    const char *line = e ? resume_configured(m->settings->config, &e->ref) : NULL;
+    const char *id = line ? strstr(line, "{id}") : NULL;
     struct name_list *words = name_list_new();
     struct buf text = { 0 };
-    bool ok = words && resume_view_add_words(v, words) &&
-              buf_addf(&text, words->n ? "adds" : "as configured") == ERR_OK;
+    bool ok = words && resume_view_add_words(v, words);
 
+    if (id && !buf_addf(&text, "%.*s%.*s%s", (int)(id - line), line, SLICE_ARG(e->ref.id),
+                        id + strlen("{id}")))
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, buf_slice(&text));
+    r.y++;
+    r.h--;
+    text.n = 0;
+    if (ok && words->n)
+        ok = buf_addf(&text, "adds") == ERR_OK;
     for (size_t i = 0; ok && i < words->n; i++)
         ok = buf_addf(&text, " ") == ERR_OK && shell_quote(&text, words->name[i]) == ERR_OK;
     if (ok)
@@ -179,11 +190,11 @@ static void draw_resume(const struct model *m, struct frame *f)
         if (i == v->at)
             frame_point(f, line);
     }
-    draw_added(v, f, (struct rect){ r.y + n, r.x + 2, LINES_BELOW - 2, r.w - 3 });
+    draw_command(m, f, (struct rect){ r.y + n, r.x + 2, LINES_BELOW - 2, r.w - 3 });
     frame_puts(f, r.y + n + LINES_BELOW - 1, r.x + 2, r.w - 3, STYLE_DIM,
                keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
-                           "Left and Right change a value; {accept} types one; {back} leaves.",
-                           hint, sizeof hint));
+                           "Left/Right change; {accept} types a value; {back} leaves.", hint,
+                           sizeof hint));
 }
 
 static void resume_view_accept(struct model *m)

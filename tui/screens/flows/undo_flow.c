@@ -4,6 +4,7 @@
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/rewind/rewind.h"
+#include "tui/text/clean.h"
 
 /* From u to an undone change:
  *
@@ -168,10 +169,17 @@ void undo_flow_confirm(struct model *m, const struct change_result *c)
     u->in_view = false;
     u->request = c->request;
     snprintf(u->id, sizeof u->id, "%s", c->id);
-    dialog_begin(d, c->request == CHANGE_UNDO ? "Undo this?" : "Redo this?", first_answer);
-    dialog_line(d, "%.*s", (int)(text.n < 250 ? text.n : 250), text.p);
-    if (c->where[0])
-        dialog_line(d, "in %s", c->where);
+    const char *verb = c->request == CHANGE_UNDO ? "Undo" : "Redo";
+    char dir[200];
+
+    dialog_begin(d, verb, first_answer);
+    dialog_line(d, "%s %.*s?", verb, (int)(text.n < 280 ? text.n : 280), text.p);
+    if (c->where[0]) {
+        struct slice where =
+            text_path_short(slice_of(c->where), m->settings->home, dir, sizeof dir);
+
+        dialog_line(d, "in %.*s", SLICE_ARG(where));
+    }
     add_edited_line(d, u);
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, c->request == CHANGE_UNDO ? "undo it" : "redo it");

@@ -203,6 +203,17 @@ TEST(esc_cancels_and_a_late_answer_is_dropped)
     worker_close(w);
 }
 
+TEST(the_hints_of_dialogs_are_whole_at_60_columns)
+{
+    struct worker *w = worker_open(20, 60);
+    struct screen *s = &w->shop.s;
+
+    assert_true(screen_has(s, "Left/Right change a value; Enter chooses; Esc leaves."));
+    screen_press(s, "<Esc><C-x>R");
+    assert_true(screen_has(s, "Left/Right change; Enter types a value; Esc leaves."));
+    worker_close(w);
+}
+
 TEST(it_fits_a_small_screen)
 {
     struct worker *w = worker_open(12, 60);
