@@ -96,7 +96,7 @@ def main():
         shown = program.text('log')
         for change in log:
             if change['kind'] == 'rewind':
-                change['text'] = '1 restored, 0 created, 1 deleted'
+                change['text'] = '1 restored, 1 deleted'
             program.need(change['text'] in shown, f'{change} is not shown:\n{shown}')
         for change in log:
             program.json('undo', change['id'])

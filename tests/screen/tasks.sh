@@ -121,7 +121,7 @@ begin 80 24
 act H
 see "moved to trash"
 key Enter
-see "Undo the delete of"
+see "Undo the sweep of"
 key y
 see "undone: "
 [ "$(find "$config/projects" -name '01d0000*.jsonl' | wc -l)" = 3 ] || fail "not all are back"

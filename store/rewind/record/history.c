@@ -13,15 +13,28 @@ struct merge {
     struct err *e;
 };
 
+/* Appends "3 restored" to a list; 0 is left out. */
+static const char *add_count(struct arena *a, const char *list, size_t n, const char *done)
+{
+    return list && n ? arena_format(a, "%s%s%zu %s", list, *list ? ", " : "", n, done) : list;
+}
+
 static enum err_code hand_over_rewind(struct merge *m, const struct rewind_record *r)
 {
-    const char *session = arena_format(&m->rewinds.arena, "%s:%s", r->system, r->session);
-    const char *text = arena_format(
-        &m->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored, r->created,
-        r->deleted, rewind_conversation_moves(r->how) ? ", conversation too" : "",
-        r->interrupted ? ", interrupted"
-        : r->cut_short ? ", incomplete: the session continued, files not changed"
-                       : "");
+    struct arena *a = &m->rewinds.arena;
+    const char *session = arena_format(a, "%s:%s", r->system, r->session);
+    const char *files = add_count(a, "", r->restored, "restored");
+
+    files = add_count(a, files, r->created, "created");
+    files = add_count(a, files, r->deleted, "deleted");
+    const char *text =
+        files
+            ? arena_format(a, "%s%s%s", *files ? files : "no files",
+                           rewind_conversation_moves(r->how) ? ", conversation too" : "",
+                           r->interrupted ? ", interrupted"
+                           : r->cut_short ? ", incomplete: the session continued, files not changed"
+                                          : "")
+            : NULL;
 
     if (!session || !text)
         return err_nomem(m->e);

@@ -72,7 +72,12 @@ struct list_content {
     size_t sessions, lines;             /* with a hit */
     uint64_t read_sessions, read_bytes; /* by the search under way ... */
     size_t to_search;                   /* ... of so many sessions */
-    uint32_t *entry;                    /* owned; those of `order` with a hit */
+    /* It goes through the sessions in slices, so that the first is searched before all of them are copied. */
+    uint8_t *turn; /* owned, by entry: when the session is searched */
+    size_t turns, turn_cap;
+    size_t slice;                         /* most sessions in the next slice */
+    uint64_t slice_sessions, slice_bytes; /* read in the slices before */
+    uint32_t *entry;                      /* owned; those of `order` with a hit */
     size_t entry_cap;
     char problem[80];       /* the search failed */
     struct buf previewed;   /* what the preview goes to; empty: nothing */

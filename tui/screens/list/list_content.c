@@ -5,8 +5,13 @@
 #include "lite/base/array.h"
 #include "tui/screens/list/list.h"
 
+/* When a session is searched. */
+enum { TURN_NEVER, TURN_FIRST, TURN_LATER };
+
 enum {
     AHEAD = 8,
+    SLICE_FIRST = 256, /* sessions: each next slice is larger, up to */
+    SLICE_MOST = 4096,
     TEXT_MIN = 2, /* one letter is in every conversation */
     /* Letters that arrive together are one text: the first hit is awaited from here on. */
     PAUSE_MS = 5,
@@ -69,48 +74,66 @@ static bool matches_filter(const struct list *l, uint32_t entry)
     return q->n == 0 || (doc && doc_score(doc, q, marked, DOC_EFFORT_QUICK) != FUZZY_NO_MATCH);
 }
 
-/* Those that match the filter come first. */
-static struct ref_list *sessions_to_search(const struct list *l, bool only_hits)
+/* Those that match the filter come first. Returns false if out of memory. */
+static bool decide_turns(struct list *l, bool only_hits)
 {
-    struct ref_list *refs = ref_list_new();
+    struct list_content *c = &l->content;
     bool filtered = l->filter.query.n > 0;
 
-    if (refs && !only_hits && !ref_list_reserve(refs, l->order.n)) {
+    if (!array_reserve(c->turn, c->turn_cap, l->sessions.n))
+        return false;
+    c->turns = l->sessions.n;
+    c->to_search = 0;
+    memset(c->turn, TURN_NEVER, c->turn_cap * sizeof *c->turn);
+    for (size_t i = 0; i < l->order.n; i++) {
+        uint32_t entry = l->order.entry[i];
+
+        if (only_hits && !list_content_hit(l, entry))
+            continue;
+        c->turn[entry] = !filtered || matches_filter(l, entry) ? TURN_FIRST : TURN_LATER;
+        c->to_search++;
+    }
+    return true;
+}
+
+/* The next sessions to search; none if all have had their turn. NULL if out of memory. */
+static struct ref_list *next_slice(struct list *l)
+{
+    struct list_content *c = &l->content;
+    struct ref_list *refs = ref_list_new();
+
+    if (refs && !ref_list_reserve(refs, c->slice)) {
         ref_list_free(refs);
         return NULL;
     }
-    for (int round = 0; round <= filtered; round++)
-        for (size_t i = 0; refs && i < l->order.n; i++) {
+    for (uint8_t turn = TURN_FIRST; turn <= TURN_LATER; turn++)
+        for (size_t i = 0; refs && i < l->order.n && refs->n < c->slice; i++) {
             uint32_t entry = l->order.entry[i];
 
+            if (entry >= c->turns || c->turn[entry] != turn)
+                continue;
             /* Their texts are scattered over the memory, and the search waits for this. */
             if (i + 2 * AHEAD < l->order.n)
                 prefetch(&l->sessions.entry[l->order.entry[i + 2 * AHEAD]].ref);
             if (i + AHEAD < l->order.n)
                 prefetch(l->sessions.entry[l->order.entry[i + AHEAD]].ref.path.p);
-            if ((!only_hits || list_content_hit(l, entry)) &&
-                (!filtered || matches_filter(l, entry) == (round == 0)) &&
-                !ref_list_add(refs, &l->sessions.entry[entry].ref, entry)) {
+            c->turn[entry] = TURN_NEVER;
+            if (!ref_list_add(refs, &l->sessions.entry[entry].ref, entry)) {
                 ref_list_free(refs);
                 return NULL;
             }
         }
+    c->slice = c->slice * 2 < SLICE_MOST ? c->slice * 2 : SLICE_MOST;
     return refs;
 }
 
-static void list_content_request_search(struct list *l, struct effects *fx)
+/* Takes the refs over. */
+static void request_slice(struct list *l, struct ref_list *refs, struct effects *fx)
 {
     struct list_content *c = &l->content;
-    struct slice text = list_content_text(l);
-    struct ref_list *refs = sessions_to_search(l, narrows(c, text));
     struct buf asked = { 0 };
 
-    end_search(l, fx);
-    c->text.n = 0;
-    c->read_sessions = c->read_bytes = 0;
-    c->to_search = refs ? refs->n : 0;
-    c->problem[0] = '\0';
-    if (!refs || buf_add(&c->text, text) || buf_add(&asked, text)) {
+    if (!refs || buf_add(&asked, buf_slice(&c->text))) {
         ref_list_free(refs);
         snprintf(c->problem, sizeof c->problem, ERR_NOMEM_TEXT);
         return;
@@ -120,7 +143,22 @@ static void list_content_request_search(struct list *l, struct effects *fx)
     e->refs = refs;
     e->text = asked;
     c->asked = e->generation;
+}
+
+static void list_content_request_search(struct list *l, struct effects *fx)
+{
+    struct list_content *c = &l->content;
+    struct slice text = list_content_text(l);
+    bool ok = decide_turns(l, narrows(c, text));
+
+    end_search(l, fx);
+    c->text.n = 0;
+    c->read_sessions = c->read_bytes = c->slice_sessions = c->slice_bytes = 0;
+    c->slice = SLICE_FIRST;
+    c->problem[0] = '\0';
     c->stale = true;
+    ok = ok && buf_add(&c->text, text) == ERR_OK;
+    request_slice(l, ok ? next_slice(l) : NULL, fx);
 }
 
 void list_content_tick(struct list *l, struct effects *fx)
@@ -157,22 +195,24 @@ static bool keep_hit(struct list *l, const struct content_hit *hit)
     return c->hit[hit->entry].snippet.p != NULL;
 }
 
-static void keep_hits(struct list *l, const struct content_hits *list)
+static void keep_hits(struct list *l, const struct content_hits *list, bool last)
 {
     struct list_content *c = &l->content;
     bool kept = true;
 
-    c->read_bytes = list->bytes;
-    c->read_sessions = list->sessions;
-    if (c->stale && (list->n || list->done)) /* those of the text before stay until then */
+    c->read_bytes = c->slice_bytes + list->bytes;
+    c->read_sessions = c->slice_sessions + list->sessions;
+    if (c->stale && (list->n || last)) /* those of the text before stay until then */
         forget_hits(c);
     for (size_t i = 0; kept && i < list->n; i++)
         kept = keep_hit(l, &list->hit[i]);
     if (!kept)
         snprintf(c->problem, sizeof c->problem, ERR_NOMEM_TEXT);
     if (list->done) {
+        c->slice_bytes = c->read_bytes;
+        c->slice_sessions = c->read_sessions;
         c->asked = 0;
-        c->complete = true;
+        c->complete = last;
     }
 }
 
@@ -191,11 +231,17 @@ bool list_content_msg(struct list *l, const struct msg *msg, struct effects *fx)
     if (msg->kind != MSG_CONTENT)
         return false;
     if (mine) {
-        bool found = msg->u.content->n || msg->u.content->done;
+        const struct content_hits *hits = msg->u.content;
+        struct ref_list *next = hits->done ? next_slice(l) : NULL;
+        bool last = hits->done && next && next->n == 0;
 
-        keep_hits(l, msg->u.content);
-        if (found)
+        keep_hits(l, hits, last);
+        if (hits->n || last)
             list_rebuild(l, fx);
+        if (last)
+            ref_list_free(next);
+        else if (hits->done)
+            request_slice(l, next, fx);
     }
     content_hits_free(msg->u.content);
     return true;
@@ -319,4 +365,5 @@ void list_content_fini(struct list *l)
     arena_fini(&l->content.arena);
     free(l->content.hit);
     free(l->content.entry);
+    free(l->content.turn);
 }

@@ -77,3 +77,72 @@ TEST(a_snippet_is_cut_around_the_match_at_words)
     assert_true(screen_has(&x.s, " needle "));
     screen_close(&x.s);
 }
+
+enum { MANY = 700, MATCHING = 2 };
+
+static struct {
+    size_t slices, first;
+    unsigned times[MANY]; /* that each session was searched */
+    bool matching_first;
+} searched;
+
+static void note_slice(struct screen *s, const struct effect *e)
+{
+    struct content_hits *list = content_hits_new();
+
+    (void)s;
+    if (e->kind != EFFECT_GREP) {
+        content_hits_free(list);
+        return;
+    }
+    assert_non_null(list);
+    asked = e->generation;
+    if (searched.slices++ == 0) {
+        searched.first = e->refs->n;
+        searched.matching_first = true;
+        for (size_t i = 0; i < MATCHING; i++)
+            searched.matching_first &= atoi(e->refs->ref[i].id.p) % 300 == 299;
+    }
+    for (size_t i = 0; i < e->refs->n; i++)
+        searched.times[atoi(e->refs->ref[i].id.p)]++;
+    list->done = true;
+    screen_send(s, (struct msg){ .kind = MSG_CONTENT, .generation = asked, .u.content = list });
+}
+
+/* The first of them are searched before all of them were copied, and those that match the filter come first. */
+TEST(many_sessions_are_searched_in_slices_and_each_once)
+{
+    static const char *const queries[] = { "//word", "rare //word" };
+    struct fake *many = calloc(MANY, sizeof *many);
+    char(*id)[40] = calloc(MANY, sizeof *id);
+    struct screen s;
+
+    assert_true(many && id);
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(id[i], sizeof id[i], "%08zu-0000-4000-8000-000000000000", i);
+        many[i] = (struct fake){ .id = id[i],
+                                 .title = i % 300 == 299 ? "A rare one" : "One of many",
+                                 .ago_ms = (int64_t)(i + 1) * MINUTE,
+                                 .size = 1000,
+                                 .cwd = "/home/u/src/shop",
+                                 .folder = "-home-u-src-shop" };
+    }
+    for (size_t q = 0; q < 2; q++) {
+        memset(&searched, 0, sizeof searched);
+        memset(&s, 0, sizeof s);
+        s.answer = note_slice;
+        screen_ready(&s, many, MANY, 24, 80);
+        screen_press(&s, queries[q]);
+        screen_wait(&s, 1000);
+        screen_wait(&s, 1000);
+        assert_true(searched.slices > 1);
+        assert_true(searched.first < MANY / 2);
+        assert_true(q == 0 || searched.matching_first);
+        for (size_t i = 0; i < MANY; i++)
+            assert_int_equal(searched.times[i], 1);
+        assert_true(screen_has(&s, "0 lines in 0 sessions"));
+        screen_close(&s);
+    }
+    free(id);
+    free(many);
+}
