@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "lite/base/time.h"
@@ -253,6 +254,7 @@ bool session_row_keep(struct session_row *row);
 /* Copies a row over another one, with its texts. Returns false if out of memory. */
 bool session_row_copy(const struct session_row *row, struct session_row *out);
 void session_row_free(struct session_row *row); /* NULL is fine */
+DEFINE_CLEANUP(struct session_row, session_row_free);
 /* Its name on a screen: the summary, or a prompt if that is blank. */
 struct slice session_row_title(const struct session_row *row);
 /* Its branch on a screen. Agents write "HEAD" outside of a repository and while no branch is checked out: empty. */

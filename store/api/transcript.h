@@ -8,6 +8,7 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/err.h"
 #include "lite/base/id.h"
 #include "lite/base/slice.h"
@@ -80,6 +81,7 @@ struct transcript {
 };
 
 void transcript_free(struct transcript *t); /* NULL is fine */
+DEFINE_CLEANUP(struct transcript, transcript_free);
 struct index;
 /* Records how the file ended. */
 void transcript_set_end(struct transcript *t, const struct index *ix);

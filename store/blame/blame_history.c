@@ -47,8 +47,6 @@ bool blame_history_wants(const struct blame_query *q, const struct session_ref *
     return wants;
 }
 
-DEFINE_CLEANUP(struct listing, listing_close);
-
 enum err_code blame_history_sessions(struct store *const stores[], size_t n,
                                      const struct blame_query *q, blame_session_fn *fn, void *arg,
                                      struct err *e)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/api/env.h"
@@ -58,6 +59,7 @@ struct change {
 
 struct change *change_new(const char *kind);
 void change_free(struct change *c); /* NULL is fine */
+DEFINE_CLEANUP(struct change, change_free);
 /* The texts and bytes of the step are copied. */
 MUST_CHECK enum err_code change_add(struct change *c, const struct step *s, struct err *e);
 MUST_CHECK enum err_code change_add_session(struct change *c, const char *system, struct slice id,
@@ -75,6 +77,7 @@ MUST_CHECK enum err_code change_log_open(const struct store_env *env, struct cha
 MUST_CHECK enum err_code change_log_read(const struct store_env *env, struct change_log **out,
                                          struct err *e);
 void change_log_close(struct change_log *log); /* NULL is fine */
+DEFINE_CLEANUP(struct change_log, change_log_close);
 
 /* Returns how many changes were interrupted by a crash or a kill and wait for change_log_open. Writes nothing. Returns
  * 0 while another process holds the lock, because its change is under way. */

@@ -107,23 +107,23 @@ enum err_code call_options(const void *given, void *out, size_t size, struct err
     return ERR_OK;
 }
 
-enum err_code call_result(const void *result, size_t size, void *out, struct err *e)
-{
-    size_t known = library_size_of(out);
-
-    if (known < sizeof known)
-        return err_set(e, ERR_USAGE, "", "the size of a struct is not set");
-    size_t end = known < size ? known : size;
-
-    memcpy((char *)out + sizeof known, (const char *)result + sizeof known, end - sizeof known);
-    return ERR_OK;
-}
-
 enum err_code call_check_result(const void *out, struct err *e)
 {
     return !out || library_size_of(out) >= sizeof(size_t)
                ? ERR_OK
                : err_set(e, ERR_USAGE, "", "the size of a struct is not set");
+}
+
+enum err_code call_result(const void *result, size_t size, void *out, struct err *e)
+{
+    if (!out)
+        return ERR_OK;
+    TRY(call_check_result(out, e));
+    size_t known = library_size_of(out);
+    size_t end = known < size ? known : size;
+
+    memcpy((char *)out + sizeof known, (const char *)result + sizeof known, end - sizeof known);
+    return ERR_OK;
 }
 
 struct store_env call_env(const struct reprise *r)
@@ -132,6 +132,43 @@ struct store_env call_env(const struct reprise *r)
 
     now.now_ms = env_now_ms(&r->env);
     return now;
+}
+
+/* ---- answers ---- */
+
+struct answer *answer_new(size_t size)
+{
+    struct answer *x = calloc(1, sizeof *x);
+
+    if (x)
+        x->size = size;
+    return x;
+}
+
+void *answer_add(struct answer *x)
+{
+    char *grown = arena_grow(&x->arena, x->item, x->n, x->size);
+
+    if (!grown)
+        return NULL;
+    x->item = grown;
+    return grown + x->n++ * x->size;
+}
+
+enum err_code answer_finish(struct answer *x, enum err_code rc, struct err *e)
+{
+    if (!x || (!rc && x->arena.failed))
+        rc = err_nomem(e);
+    if (rc)
+        answer_free(x);
+    return rc;
+}
+
+void answer_free(struct answer *x)
+{
+    if (x)
+        arena_fini(&x->arena);
+    free(x);
 }
 
 /* ---- texts ---- */
@@ -169,16 +206,13 @@ enum err_code texts_add(struct reprise_texts *t, struct slice text, struct err *
 
 enum err_code texts_add_rows(struct reprise_texts *t, const struct transcript *rows, struct err *e)
 {
-    struct buf row = { 0 };
-    enum err_code rc = ERR_OK;
+    AUTO_BUF row = { 0 };
 
-    for (size_t i = 0; i < rows->n && !rc; i++) {
-        rc = transcript_read(rows, i, &row, e);
-        if (!rc)
-            rc = texts_add(t, buf_slice(&row), e);
+    for (size_t i = 0; i < rows->n; i++) {
+        TRY(transcript_read(rows, i, &row, e));
+        TRY(texts_add(t, buf_slice(&row), e));
     }
-    buf_fini(&row);
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code texts_add_json(struct reprise_texts *t, const struct jsonout *j, struct err *e)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/api/host.h"
@@ -27,6 +28,16 @@ void call_begin(struct call *c);
 /* Returns rc as a code of reprise.h, and fills in *error if the call failed and error is not NULL. */
 int call_end(struct call *c, enum err_code rc, struct reprise_error *error);
 
+/* The end of a function of reprise.h: returns the result of an expression that reports its failure to `e`. */
+#define CALL_RETURN(error, expression)                                                             \
+    do {                                                                                           \
+        struct call call;                                                                          \
+        struct err *e = &call.err;                                                                 \
+                                                                                                   \
+        call_begin(&call);                                                                         \
+        return call_end(&call, (expression), (error));                                             \
+    } while (0)
+
 /* Fails with REPRISE_USAGE because a handle or another argument that the call needs is NULL. Every function checks its
  * own arguments before it does anything else. */
 int call_refuse(struct reprise_error *error);
@@ -35,7 +46,7 @@ int call_refuse(struct reprise_error *error);
  * caller does not know become zero. given may be NULL: all zero. ERR_USAGE: the size is not set, or the caller set
  * members that this version does not know. */
 MUST_CHECK enum err_code call_options(const void *given, void *out, size_t size, struct err *e);
-/* Copies as much of a result as fits into a struct of the caller. ERR_USAGE: the size is not set. */
+/* Copies as much of a result as fits into a struct of the caller; out may be NULL. ERR_USAGE: the size is not set. */
 MUST_CHECK enum err_code call_result(const void *result, size_t size, void *out, struct err *e);
 
 /* Checks, before anything is written, that a result (which may be NULL) can be filled in later. */
@@ -65,6 +76,61 @@ typedef enum err_code call_append_fn(const void *session, const struct host_appe
                                      struct arena *a, struct host_appended *done, struct err *e);
 MUST_CHECK enum err_code call_append(call_append_fn *to, const void *session, struct slice text,
                                      uint32_t flags, struct reprise_texts **ids, struct err *e);
+
+/* ---- answers ---- */
+
+/* What a function of reprise.h returns as a list: an array of public structs, whose texts are in the arena. All kinds
+ * of lists are this one struct, and ANSWER defines what a host does with its kind. */
+struct answer {
+    struct arena arena; /* owns everything */
+    char *item;
+    size_t n, size; /* of an item */
+};
+
+/* The functions for a list of items, reprise_KIND_count, reprise_KIND_at and reprise_KIND_free. */
+#define ANSWER(kind, type)                                                                         \
+    struct reprise_##kind {                                                                        \
+        struct answer of;                                                                          \
+    };                                                                                             \
+                                                                                                   \
+    size_t reprise_##kind##_count(const struct reprise_##kind *list)                               \
+    {                                                                                              \
+        return list ? list->of.n : 0;                                                              \
+    }                                                                                              \
+                                                                                                   \
+    const struct type *reprise_##kind##_at(const struct reprise_##kind *list, size_t i)            \
+    {                                                                                              \
+        return list && i < list->of.n ? (const struct type *)(const void *)list->of.item + i       \
+                                      : NULL;                                                      \
+    }                                                                                              \
+                                                                                                   \
+    void reprise_##kind##_free(struct reprise_##kind *list)                                        \
+    {                                                                                              \
+        answer_free((struct answer *)list);                                                        \
+    }                                                                                              \
+    struct reprise_##kind
+
+/* The end of a function that returns such a list: an expression fills it, as `x`, and reports its failure to `e`. */
+#define ANSWER_RETURN(kind, type, out, error, fill)                                                \
+    do {                                                                                           \
+        struct answer *x = answer_new(sizeof(struct type));                                        \
+        struct call call;                                                                          \
+        struct err *e = &call.err;                                                                 \
+                                                                                                   \
+        call_begin(&call);                                                                         \
+        enum err_code rc = answer_finish(x, x ? (fill) : ERR_NOMEM, e);                            \
+                                                                                                   \
+        if (!rc)                                                                                   \
+            *(out) = (struct reprise_##kind *)x;                                                   \
+        return call_end(&call, rc, (error));                                                       \
+    } while (0)
+
+struct answer *answer_new(size_t size);
+/* A new item at the end, all zero; NULL if out of memory. Items move when the next one is added. */
+void *answer_add(struct answer *x);
+/* Frees the answer if rc is an error, or if it ran out of memory, which then is the error. */
+enum err_code answer_finish(struct answer *x, enum err_code rc, struct err *e);
+void answer_free(struct answer *x);
 
 /* ---- handles ---- */
 
@@ -98,6 +164,14 @@ struct reprise_texts {
     struct slice *text;
     size_t n;
 };
+
+/* The end of a function that returns texts: an expression fills them, as `texts`, and reports its failure to `e`. */
+#define TEXTS_RETURN(out, error, fill)                                                             \
+    do {                                                                                           \
+        struct reprise_texts *texts = texts_new();                                                 \
+                                                                                                   \
+        CALL_RETURN(error, texts_finish(texts, texts ? (fill) : err_nomem(e), (out)));             \
+    } while (0)
 
 struct reprise_texts *texts_new(void);
 MUST_CHECK enum err_code texts_add(struct reprise_texts *t, struct slice text, struct err *e);

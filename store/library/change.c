@@ -7,71 +7,34 @@
 
 /* ---- names and marks ---- */
 
-static void library_copy_change(const struct change *c, bool done, struct reprise_change *out)
-{
-    if (!done)
-        return;
-    snprintf(out->id, sizeof out->id, "%s", c->n ? c->id : "");
-    snprintf(out->text, sizeof out->text, "%s", c->text ? c->text : "");
-}
-
-static enum err_code plan_and_do(const struct reprise_session *s, const struct session_change *what,
-                                 struct change_log *log, struct change *c,
-                                 struct reprise_change *done, struct err *e)
-{
-    const struct scope everywhere = { .all = true };
-    struct session_ref now;
-    bool at_once = false;
-    enum err_code rc = session_now(s, &c->arena, &now, e);
-
-    if (!rc)
-        rc = session_change_plan(&now, &everywhere, what, c, &at_once, e);
-    if (!rc && c->n)
-        rc = change_run(log, c, e);
-    if (!rc)
-        library_copy_change(c, c->n || at_once, done);
-    return rc;
-}
-
 /* It is planned when no other change is under way, so that several threads take turns. Stores that do not consist of
  * files do not use the log. */
-static enum err_code do_in_turn(const struct reprise_session *s, const struct session_change *what,
-                                struct change *c, struct reprise_change *done, struct err *e)
-{
-    const struct store_env env = call_env(s->stores);
-    struct change_log *log = NULL;
-    enum err_code rc = s->ref.store->ops->remote ? ERR_OK : change_log_open(&env, &log, e);
-
-    c->at_ms = env.now_ms; /* an archive mark takes effect from now */
-    if (!rc)
-        rc = plan_and_do(s, what, log, c, done, e);
-    change_log_close(log);
-    return rc;
-}
-
 static enum err_code change_session(const struct reprise_session *s,
                                     const struct session_change *what, struct reprise_change *out,
                                     struct err *e)
 {
+    const struct scope everywhere = { .all = true };
+    const struct store_env env = call_env(s->stores);
     struct reprise_change done = { .size = sizeof done };
-    enum err_code rc = call_check_result(out, e);
+    CLEANUP(change_free_at) struct change *c = NULL;
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
+    struct session_ref now;
+    bool at_once = false;
 
-    if (rc)
-        return rc;
-    struct change *c = change_new(session_change_name(what->kind));
-
-    rc = c ? do_in_turn(s, what, c, &done, e) : err_nomem(e);
-    change_free(c);
-    return rc || !out ? rc : call_result(&done, sizeof done, out, e);
-}
-
-static int change_in_call(const struct reprise_session *s, const struct session_change *what,
-                          struct reprise_change *change, struct reprise_error *error)
-{
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, change_session(s, what, change, &c.err), error);
+    TRY(call_check_result(out, e));
+    NEED(c = change_new(session_change_name(what->kind)));
+    if (!s->ref.store->ops->remote)
+        TRY(change_log_open(&env, &log, e));
+    c->at_ms = env.now_ms; /* an archive mark takes effect from now */
+    TRY(session_now(s, &c->arena, &now, e));
+    TRY(session_change_plan(&now, &everywhere, what, c, &at_once, e));
+    if (c->n)
+        TRY(change_run(log, c, e));
+    if (c->n || at_once) {
+        snprintf(done.id, sizeof done.id, "%s", c->n ? c->id : "");
+        snprintf(done.text, sizeof done.text, "%s", c->text ? c->text : "");
+    }
+    return call_result(&done, sizeof done, out, e);
 }
 
 int reprise_rename(const struct reprise_session *s, const char *title,
@@ -82,7 +45,7 @@ int reprise_rename(const struct reprise_session *s, const char *title,
 
     const struct session_change what = { .kind = SESSION_RENAME, .text = call_text(title) };
 
-    return change_in_call(s, &what, change, error);
+    CALL_RETURN(error, change_session(s, &what, change, e));
 }
 
 int reprise_tag(const struct reprise_session *s, const char *tag, struct reprise_change *change,
@@ -93,7 +56,7 @@ int reprise_tag(const struct reprise_session *s, const char *tag, struct reprise
 
     const struct session_change what = { .kind = SESSION_TAG, .text = call_text(tag) };
 
-    return change_in_call(s, &what, change, error);
+    CALL_RETURN(error, change_session(s, &what, change, e));
 }
 
 int reprise_archive(const struct reprise_session *s, int archived, struct reprise_change *change,
@@ -104,7 +67,7 @@ int reprise_archive(const struct reprise_session *s, int archived, struct repris
 
     const struct session_change what = { .kind = archived ? SESSION_ARCHIVE : SESSION_UNARCHIVE };
 
-    return change_in_call(s, &what, change, error);
+    CALL_RETURN(error, change_session(s, &what, change, e));
 }
 
 int reprise_resume_at(const struct reprise_session *s, const char *message,
@@ -115,34 +78,40 @@ int reprise_resume_at(const struct reprise_session *s, const char *message,
 
     const struct session_change what = { .kind = SESSION_RESUME_AT, .text = call_text(message) };
 
-    return change_in_call(s, &what, change, error);
+    CALL_RETURN(error, change_session(s, &what, change, e));
+}
+
+static enum err_code tombstone_of(const char *message, uint32_t flags, struct session_change *out,
+                                  struct err *e)
+{
+    *out = (struct session_change){ .kind = SESSION_TOMBSTONE,
+                                    .text = call_text(message),
+                                    .cut = flags & REPRISE_TOMBSTONE_CUT };
+    return flags & ~(uint32_t)REPRISE_TOMBSTONE_CUT
+               ? err_set(e, ERR_USAGE, "", "tombstone: unknown flag")
+               : ERR_OK;
 }
 
 /* The change is planned as reprise_tombstone() does, and not made. */
-static enum err_code list_leaving(const struct reprise_session *s,
-                                  const struct session_change *what, struct change *c,
-                                  struct reprise_texts *out, struct err *e)
+static enum err_code list_leaving(const struct reprise_session *s, const char *message,
+                                  uint32_t flags, struct reprise_texts *texts, struct err *e)
 {
     const struct scope everywhere = { .all = true };
+    CLEANUP(change_free_at) struct change *c = NULL;
     struct left_out left = { .n = 0 };
+    struct session_change what;
     struct session_ref now;
-    enum err_code rc = session_now(s, &c->arena, &now, e);
 
-    if (!rc)
-        rc = session_change_plan(&now, &everywhere, what, c, NULL, e);
-    if (!rc && c->n)
-        rc = session_change_left_out(&now, c, what->text, &left, e);
+    TRY(tombstone_of(message, flags, &what, e));
+    NEED(c = change_new(session_change_name(what.kind)));
+    TRY(session_now(s, &c->arena, &now, e));
+    TRY(session_change_plan(&now, &everywhere, &what, c, NULL, e));
+    enum err_code rc = c->n ? session_change_left_out(&now, c, what.text, &left, e) : ERR_OK;
+
     for (size_t i = 0; !rc && i < left.n; i++)
-        rc = texts_add(out, left.id[i], e);
+        rc = texts_add(texts, left.id[i], e);
     arena_fini(&left.arena);
     return rc;
-}
-
-static struct session_change tombstone_of(const char *message, uint32_t flags)
-{
-    return (struct session_change){ .kind = SESSION_TOMBSTONE,
-                                    .text = call_text(message),
-                                    .cut = flags & REPRISE_TOMBSTONE_CUT };
 }
 
 int reprise_tombstone_leaves(const struct reprise_session *s, const char *message, uint32_t flags,
@@ -150,21 +119,16 @@ int reprise_tombstone_leaves(const struct reprise_session *s, const char *messag
 {
     if (!s || !message || !out)
         return call_refuse(error);
+    TEXTS_RETURN(out, error, list_leaving(s, message, flags, texts, e));
+}
 
-    const struct session_change what = tombstone_of(message, flags);
-    struct change *c = change_new(session_change_name(what.kind));
-    struct reprise_texts *texts = texts_new();
-    struct call k;
+static enum err_code library_tombstone(const struct reprise_session *s, const char *message,
+                                       uint32_t flags, struct reprise_change *change, struct err *e)
+{
+    struct session_change what;
 
-    call_begin(&k);
-    enum err_code rc = c && texts ? ERR_OK : err_nomem(&k.err);
-
-    if (!rc && flags & ~(uint32_t)REPRISE_TOMBSTONE_CUT)
-        rc = err_set(&k.err, ERR_USAGE, "", "tombstone: unknown flag");
-    if (!rc)
-        rc = list_leaving(s, &what, c, texts, &k.err);
-    change_free(c);
-    return call_end(&k, texts_finish(texts, rc, out), error);
+    TRY(tombstone_of(message, flags, &what, e));
+    return change_session(s, &what, change, e);
 }
 
 int reprise_tombstone(const struct reprise_session *s, const char *message, uint32_t flags,
@@ -173,15 +137,7 @@ int reprise_tombstone(const struct reprise_session *s, const char *message, uint
     if (!s || !message)
         return call_refuse(error);
 
-    const struct session_change what = tombstone_of(message, flags);
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = flags & ~(uint32_t)REPRISE_TOMBSTONE_CUT
-                           ? err_set(&c.err, ERR_USAGE, "", "tombstone: unknown flag")
-                           : change_session(s, &what, change, &c.err);
-
-    return call_end(&c, rc, error);
+    CALL_RETURN(error, library_tombstone(s, message, flags, change, e));
 }
 
 int reprise_reappend(const struct reprise_session *s, struct reprise_change *change,
@@ -192,7 +148,7 @@ int reprise_reappend(const struct reprise_session *s, struct reprise_change *cha
 
     const struct session_change what = { .kind = SESSION_REAPPEND };
 
-    return change_in_call(s, &what, change, error);
+    CALL_RETURN(error, change_session(s, &what, change, e));
 }
 
 /* ---- copies ---- */
@@ -201,18 +157,17 @@ static enum err_code library_read_request(const struct reprise_fork_request *giv
                                           struct fork_request *out, struct err *e)
 {
     struct reprise_fork_request q;
-    enum err_code rc = call_options(given, &q, sizeof q, e);
 
-    if (!rc && (q.flags & ~(uint32_t)REPRISE_FORK_FILES || q.reserved))
-        rc = err_set(e, ERR_USAGE, "", "fork: unknown flag");
-    if (!rc && q.id && !q.id[0])
-        rc = err_set(e, ERR_USAGE, "", "fork: invalid session id");
-    if (!rc)
-        *out = (struct fork_request){ .id = call_text(q.id),
-                                      .at = call_text(q.at),
-                                      .title = call_text(q.title),
-                                      .with_files = q.flags & REPRISE_FORK_FILES };
-    return rc;
+    TRY(call_options(given, &q, sizeof q, e));
+    if (q.flags & ~(uint32_t)REPRISE_FORK_FILES || q.reserved)
+        return err_set(e, ERR_USAGE, "", "fork: unknown flag");
+    if (q.id && !q.id[0])
+        return err_set(e, ERR_USAGE, "", "fork: invalid session id");
+    *out = (struct fork_request){ .id = call_text(q.id),
+                                  .at = call_text(q.at),
+                                  .title = call_text(q.title),
+                                  .with_files = q.flags & REPRISE_FORK_FILES };
+    return ERR_OK;
 }
 
 /* The store of the copy; NULL: it is not open. */
@@ -243,47 +198,31 @@ static void open_copy(const struct reprise_session *s, const struct fork_result 
     session_handle_finish(copy, session_now(copy, &copy->arena, &copy->ref, NULL), out, NULL);
 }
 
-static enum err_code fork_into(const struct reprise_session *s, const struct fork_request *req,
-                               struct change *c, struct reprise_fork_result *done,
-                               struct reprise_session **out, struct err *e)
-{
-    const struct store_env env = call_env(s->stores);
-    struct session_ref now;
-    struct fork_result made;
-    enum err_code rc = session_now(s, &c->arena, &now, e);
-
-    if (!rc)
-        rc = session_change_fork(&env, &now, req, c, &made, e);
-    if (rc)
-        return rc;
-    snprintf(done->id, sizeof done->id, "%.*s", SLICE_ARG(made.id));
-    snprintf(done->system, sizeof done->system, "%s",
-             made.system ? made.system : s->ref.store->ops->name);
-    snprintf(done->path, sizeof done->path, "%s", made.path);
-    snprintf(done->change, sizeof done->change, "%s", c->id);
-    if (out)
-        open_copy(s, &made, out);
-    return ERR_OK;
-}
-
 static enum err_code fork_session(const struct reprise_session *s,
                                   const struct reprise_fork_request *request,
                                   struct reprise_fork_result *out, struct reprise_session **copy,
                                   struct err *e)
 {
+    const struct store_env env = call_env(s->stores);
     struct reprise_fork_result done = { .size = sizeof done };
+    CLEANUP(change_free_at) struct change *c = NULL;
     struct fork_request req;
-    enum err_code rc = call_check_result(out, e);
+    struct session_ref now;
+    struct fork_result made;
 
-    if (!rc)
-        rc = library_read_request(request, &req, e);
-    if (rc)
-        return rc;
-    struct change *c = change_new("fork");
-
-    rc = c ? fork_into(s, &req, c, &done, copy, e) : err_nomem(e);
-    change_free(c);
-    return rc || !out ? rc : call_result(&done, sizeof done, out, e);
+    TRY(call_check_result(out, e));
+    TRY(library_read_request(request, &req, e));
+    NEED(c = change_new("fork"));
+    TRY(session_now(s, &c->arena, &now, e));
+    TRY(session_change_fork(&env, &now, &req, c, &made, e));
+    snprintf(done.id, sizeof done.id, "%.*s", SLICE_ARG(made.id));
+    snprintf(done.system, sizeof done.system, "%s",
+             made.system ? made.system : s->ref.store->ops->name);
+    snprintf(done.path, sizeof done.path, "%s", made.path);
+    snprintf(done.change, sizeof done.change, "%s", c->id);
+    if (copy)
+        open_copy(s, &made, copy);
+    return call_result(&done, sizeof done, out, e);
 }
 
 int reprise_fork(const struct reprise_session *s, const struct reprise_fork_request *request,
@@ -292,9 +231,5 @@ int reprise_fork(const struct reprise_session *s, const struct reprise_fork_requ
 {
     if (!s)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, fork_session(s, request, result, out, &c.err), error);
+    CALL_RETURN(error, fork_session(s, request, result, out, e));
 }

@@ -39,10 +39,8 @@ static enum err_code library_export_read_request(const struct reprise_export_req
     const uint32_t known = REPRISE_EXPORT_THINKING | REPRISE_EXPORT_AGENTS | REPRISE_EXPORT_REDACT |
                            REPRISE_EXPORT_REPLACE;
     struct reprise_export_request q;
-    enum err_code rc = call_options(given, &q, sizeof q, e);
 
-    if (rc)
-        return rc;
+    TRY(call_options(given, &q, sizeof q, e));
     if (q.flags & ~known || q.format < 0 || q.format > REPRISE_FORMAT_JSONL || q.tools < 0 ||
         q.tools > REPRISE_TOOLS_FULL)
         return err_set(e, ERR_USAGE, "", "export: unknown flag, format or choice of tools");
@@ -60,46 +58,25 @@ static enum err_code library_export_read_request(const struct reprise_export_req
 
 static enum err_code export_to(const struct reprise_session *s,
                                const struct reprise_export_request *request, struct receiver *to,
-                               struct reprise_export_result *done, struct err *e)
+                               struct reprise_export_result *result, struct err *e)
 {
-    struct export_summary sum = { .bytes = 0 };
-    struct arena a = { 0 };
+    CLEANUP(export_summary_fini) struct export_summary sum = { .bytes = 0 };
+    AUTO_ARENA a = { 0 };
     struct export_request req;
     struct session_ref now;
     bool replace;
-    enum err_code rc = library_export_read_request(request, &req, &replace, e);
 
-    if (!rc && !to->fn && !to->file)
-        rc = err_set(e, ERR_USAGE, "", "export: there is no file to write to");
-    if (!rc)
-        rc = session_now(s, &a, &now, e);
-    if (!rc)
-        rc = to->fn ? export_session(&now, &req, library_hand_over, to, &sum, e)
-                    : export_file(&now, &req, to->file, replace, &sum, e);
-    *done = (struct reprise_export_result){ .size = sizeof *done,
-                                            .bytes = sum.bytes,
-                                            .secrets = redact_counts_total(&sum.redacted),
-                                            .unread_agents = sum.unread };
-    export_summary_fini(&sum);
-    arena_fini(&a);
-    return rc;
-}
+    TRY(call_check_result(result, e));
+    TRY(library_export_read_request(request, &req, &replace, e));
+    TRY(session_now(s, &a, &now, e));
+    TRY(to->fn ? export_session(&now, &req, library_hand_over, to, &sum, e)
+               : export_file(&now, &req, to->file, replace, &sum, e));
+    const struct reprise_export_result done = { .size = sizeof done,
+                                                .bytes = sum.bytes,
+                                                .secrets = redact_counts_total(&sum.redacted),
+                                                .unread_agents = sum.unread };
 
-static int export_in_call(const struct reprise_session *s,
-                          const struct reprise_export_request *request, struct receiver to,
-                          struct reprise_export_result *result, struct reprise_error *error)
-{
-    struct reprise_export_result done;
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = call_check_result(result, &c.err);
-
-    if (!rc)
-        rc = export_to(s, request, &to, &done, &c.err);
-    if (!rc && result)
-        rc = call_result(&done, sizeof done, result, &c.err);
-    return call_end(&c, rc, error);
+    return call_result(&done, sizeof done, result, e);
 }
 
 int reprise_export(const struct reprise_session *s, const struct reprise_export_request *request,
@@ -109,7 +86,9 @@ int reprise_export(const struct reprise_session *s, const struct reprise_export_
     if (!s || !fn)
         return call_refuse(error);
 
-    return export_in_call(s, request, (struct receiver){ .fn = fn, .arg = arg }, result, error);
+    struct receiver to = { .fn = fn, .arg = arg };
+
+    CALL_RETURN(error, export_to(s, request, &to, result, e));
 }
 
 int reprise_export_file(const struct reprise_session *s,
@@ -119,5 +98,7 @@ int reprise_export_file(const struct reprise_session *s,
     if (!s || !file)
         return call_refuse(error);
 
-    return export_in_call(s, request, (struct receiver){ .file = file }, result, error);
+    struct receiver to = { .file = file };
+
+    CALL_RETURN(error, export_to(s, request, &to, result, e));
 }

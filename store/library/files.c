@@ -1,15 +1,27 @@
 #include "store/blame/blame.h"
 
-#include <stdlib.h>
-
 #include "lite/base/time.h"
 #include "store/library/call.h"
 
-struct reprise_lines {
-    struct arena arena;
-    struct reprise_line *line;
-    size_t n;
-};
+ANSWER(lines, reprise_line);
+ANSWER(touches, reprise_touch);
+
+/* A query for a file; `what` names the operation in errors. */
+static enum err_code library_file_query(const char *what, const char *file,
+                                        const struct reprise_query *sessions, struct arena *a,
+                                        struct blame_query *out, struct err *e)
+{
+    struct blame_paths *paths = arena_zalloc(a, sizeof *paths);
+
+    NEED(paths);
+    if (file[0] != '/')
+        return err_set(e, ERR_USAGE, file, "%s: the path is not absolute", what);
+    TRY(call_query(sessions, a, &out->sessions, e));
+    TRY(blame_paths_of("/", file, a, paths, e));
+    out->path = paths->path;
+    out->paths = paths->n;
+    return ERR_OK;
+}
 
 static struct reprise_line library_copy_line(const struct blame *b, size_t i, struct arena *a)
 {
@@ -35,38 +47,22 @@ static struct reprise_line library_copy_line(const struct blame *b, size_t i, st
     };
 }
 
-static enum err_code copy_lines(const struct blame *b, struct reprise_lines *out, struct err *e)
+static enum err_code library_fill_lines(const struct reprise *r, const char *file,
+                                        const struct reprise_query *sessions, struct answer *x,
+                                        struct err *e)
 {
-    out->line = arena_zalloc(&out->arena, (b->lines + 1) * sizeof *out->line);
-    for (size_t i = 0; out->line && i < b->lines; i++)
-        out->line[i] = library_copy_line(b, i, &out->arena);
-    out->n = b->lines;
-    return out->arena.failed ? err_nomem(e) : ERR_OK;
-}
-
-static enum err_code blame(const struct reprise *r, const char *file,
-                           const struct reprise_query *sessions, struct reprise_lines *out,
-                           struct err *e)
-{
+    CLEANUP(blame_fini) struct blame b = { .lines = 0 };
     struct blame_query q = { .paths = 0 };
-    struct blame_paths paths;
-    struct blame b = { .lines = 0 };
 
-    if (!file || file[0] != '/')
-        return err_set(e, ERR_USAGE, file ? file : "", "blame: the path is not absolute");
-    enum err_code rc = call_query(sessions, &out->arena, &q.sessions, e);
+    TRY(library_file_query("blame", file, sessions, &x->arena, &q, e));
+    TRY(blame_file(r->store, r->n, &q, &b, e));
+    for (size_t i = 0; i < b.lines; i++) {
+        struct reprise_line *out = answer_add(x);
 
-    if (!rc)
-        rc = blame_paths_of("/", file, &out->arena, &paths, e);
-    if (rc)
-        return rc;
-    q.path = paths.path;
-    q.paths = paths.n;
-    rc = blame_file(r->store, r->n, &q, &b, e);
-    if (!rc)
-        rc = copy_lines(&b, out, e);
-    blame_fini(&b);
-    return rc;
+        NEED(out);
+        *out = library_copy_line(&b, i, &x->arena);
+    }
+    return ERR_OK;
 }
 
 int reprise_blame(const struct reprise *r, const char *file, const struct reprise_query *sessions,
@@ -74,42 +70,8 @@ int reprise_blame(const struct reprise *r, const char *file, const struct repris
 {
     if (!r || !file || !out)
         return call_refuse(error);
-
-    struct reprise_lines *lines = calloc(1, sizeof *lines);
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = lines ? blame(r, file, sessions, lines, &c.err) : err_nomem(&c.err);
-
-    if (rc)
-        reprise_lines_free(lines);
-    else
-        *out = lines;
-    return call_end(&c, rc, error);
+    ANSWER_RETURN(lines, reprise_line, out, error, library_fill_lines(r, file, sessions, x, e));
 }
-
-size_t reprise_lines_count(const struct reprise_lines *lines)
-{
-    return lines ? lines->n : 0;
-}
-
-const struct reprise_line *reprise_lines_at(const struct reprise_lines *lines, size_t i)
-{
-    return lines && i < lines->n ? &lines->line[i] : NULL;
-}
-
-void reprise_lines_free(struct reprise_lines *lines)
-{
-    if (lines)
-        arena_fini(&lines->arena);
-    free(lines);
-}
-
-struct reprise_touches {
-    struct arena arena;
-    struct reprise_touch *touch;
-    size_t n;
-};
 
 static struct reprise_touch copy_touch(const struct blame_touch *t, const struct session_ref *ref,
                                        struct arena *a)
@@ -137,72 +99,47 @@ static struct reprise_touch copy_touch(const struct blame_touch *t, const struct
     };
 }
 
-static enum err_code copy_touches(const struct blame_touches *t, struct reprise_touches *out,
-                                  struct err *e)
+static enum err_code library_copy_touches(const struct blame_touches *t, struct answer *x,
+                                          struct err *e)
 {
-    out->touch = arena_zalloc(&out->arena, (t->n + 1) * sizeof *out->touch);
-    for (size_t i = 0; out->touch && i < t->n; i++)
-        out->touch[i] = copy_touch(&t->touch[i], t->ref[t->touch[i].session], &out->arena);
-    out->n = t->n;
-    return out->arena.failed ? err_nomem(e) : ERR_OK;
-}
+    for (size_t i = 0; i < t->n; i++) {
+        struct reprise_touch *out = answer_add(x);
 
-static int library_finish(struct call *c, enum err_code rc, struct blame_touches *t,
-                          struct reprise_touches *touches, struct reprise_touches **out,
-                          struct reprise_error *error)
-{
-    if (!rc) {
-        rc = copy_touches(t, touches, &c->err);
-        blame_touches_fini(t);
+        NEED(out);
+        *out = copy_touch(&t->touch[i], t->ref[t->touch[i].session], &x->arena);
     }
-    if (rc)
-        reprise_touches_free(touches);
-    else
-        *out = touches;
-    return call_end(c, rc, error);
+    return ERR_OK;
 }
 
-/* ---- the files of a session ---- */
+static enum err_code library_fill_files(const struct reprise_session *s, struct answer *x,
+                                        struct err *e)
+{
+    CLEANUP(blame_touches_fini) struct blame_touches t = { .n = 0 };
+    struct session_ref now;
+
+    TRY(session_now(s, &x->arena, &now, e));
+    TRY(blame_touches_of(&now, NULL, &t, e));
+    return library_copy_touches(&t, x, e);
+}
 
 int reprise_files(const struct reprise_session *s, struct reprise_touches **out,
                   struct reprise_error *error)
 {
     if (!s || !out)
         return call_refuse(error);
-
-    struct reprise_touches *touches = calloc(1, sizeof *touches);
-    struct blame_touches t = { .n = 0 };
-    struct session_ref now;
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = touches ? session_now(s, &touches->arena, &now, &c.err) : err_nomem(&c.err);
-
-    if (!rc)
-        rc = blame_touches_of(&now, NULL, &t, &c.err);
-    return library_finish(&c, rc, &t, touches, out, error);
+    ANSWER_RETURN(touches, reprise_touch, out, error, library_fill_files(s, x, e));
 }
 
-/* ---- the sessions of a file ---- */
-
-static enum err_code read_touched(const struct reprise *r, const char *path,
-                                  const struct reprise_query *sessions, struct arena *a,
-                                  struct blame_touches *t, struct err *e)
+static enum err_code library_fill_touched(const struct reprise *r, const char *path,
+                                          const struct reprise_query *sessions, struct answer *x,
+                                          struct err *e)
 {
+    CLEANUP(blame_touches_fini) struct blame_touches t = { .n = 0 };
     struct blame_query q = { .paths = 0 };
-    struct blame_paths paths;
 
-    if (!path || path[0] != '/')
-        return err_set(e, ERR_USAGE, path ? path : "", "touched: the path is not absolute");
-    enum err_code rc = call_query(sessions, a, &q.sessions, e);
-
-    if (!rc)
-        rc = blame_paths_of("/", path, a, &paths, e);
-    if (rc)
-        return rc;
-    q.path = paths.path;
-    q.paths = paths.n;
-    return blame_touches_read(r->store, r->n, &q, t, e);
+    TRY(library_file_query("touched", path, sessions, &x->arena, &q, e));
+    TRY(blame_touches_read(r->store, r->n, &q, &t, e));
+    return library_copy_touches(&t, x, e);
 }
 
 int reprise_touched(const struct reprise *r, const char *path, const struct reprise_query *sessions,
@@ -210,31 +147,6 @@ int reprise_touched(const struct reprise *r, const char *path, const struct repr
 {
     if (!r || !path || !out)
         return call_refuse(error);
-
-    struct reprise_touches *touches = calloc(1, sizeof *touches);
-    struct blame_touches t = { .n = 0 };
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc =
-        touches ? read_touched(r, path, sessions, &touches->arena, &t, &c.err) : err_nomem(&c.err);
-
-    return library_finish(&c, rc, &t, touches, out, error);
-}
-
-size_t reprise_touches_count(const struct reprise_touches *touches)
-{
-    return touches ? touches->n : 0;
-}
-
-const struct reprise_touch *reprise_touches_at(const struct reprise_touches *touches, size_t i)
-{
-    return touches && i < touches->n ? &touches->touch[i] : NULL;
-}
-
-void reprise_touches_free(struct reprise_touches *touches)
-{
-    if (touches)
-        arena_fini(&touches->arena);
-    free(touches);
+    ANSWER_RETURN(touches, reprise_touch, out, error,
+                  library_fill_touched(r, path, sessions, x, e));
 }

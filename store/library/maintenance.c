@@ -13,15 +13,14 @@ static enum err_code library_title_of(const struct session_ref *ref, struct aren
                                       struct slice *out, struct err *e)
 {
     const struct scope everywhere = { .all = true };
-    struct session_row *row = session_row_new();
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
 
-    if (!row)
-        return err_nomem(e);
+    NEED(row);
     *out = SLICE("");
     if (ref->store->ops->describe(ref->store, &everywhere, ref, row, NULL) == ERR_OK)
         *out = arena_copy(a, session_row_title(row));
-    session_row_free(row);
-    return out->p ? ERR_OK : err_nomem(e);
+    NEED(out->p);
+    return ERR_OK;
 }
 
 static enum err_code library_move_to_trash(const struct reprise *r,
@@ -29,21 +28,15 @@ static enum err_code library_move_to_trash(const struct reprise *r,
                                            struct reprise_delete_result *done, struct err *e)
 {
     const struct store_env env = call_env(r);
-    struct change_log *log;
-    struct trash_list list;
-    enum err_code rc = change_log_open(&env, &log, e);
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
+    CLEANUP(trash_list_fini) struct trash_list list = { .n = 0 };
 
-    if (rc)
-        return rc;
-    rc = trash_add(log, &env, "delete", request, 1, &list, e);
-    change_log_close(log);
-    if (rc)
-        return rc;
+    TRY(change_log_open(&env, &log, e));
+    TRY(trash_add(log, &env, "delete", request, 1, &list, e));
     snprintf(done->trash, sizeof done->trash, "%s", list.item[0].trash_id);
     snprintf(done->stays, sizeof done->stays, "%s", list.item[0].stays ? list.item[0].stays : "");
     done->files = (uint64_t)list.item[0].files;
     done->bytes = (uint64_t)list.item[0].bytes;
-    trash_list_fini(&list);
     return ERR_OK;
 }
 
@@ -56,35 +49,30 @@ static enum err_code library_delete_local(const struct reprise *r, const struct 
                     (flags & REPRISE_DELETE_UNSURE ? (unsigned)TRASH_REQUEST_UNSURE : 0);
     struct trash_request request;
     struct slice title;
-    enum err_code rc = library_title_of(ref, a, &title, e);
 
-    if (!rc)
-        rc = trash_request_make(ref, title, what, a, &request, e);
-    if (rc)
-        return rc;
+    TRY(library_title_of(ref, a, &title, e));
+    TRY(trash_request_make(ref, title, what, a, &request, e));
     return permanently ? trash_request_destroy(&request, e)
                        : library_move_to_trash(r, &request, done, e);
 }
 
 static enum err_code delete_session(const struct reprise_session *s, uint32_t flags,
-                                    struct reprise_delete_result *done, struct err *e)
+                                    struct reprise_delete_result *result, struct err *e)
 {
     const struct store_ops *ops = s->ref.store->ops;
-    struct arena a = { 0 };
+    struct reprise_delete_result done = { .size = sizeof done };
+    AUTO_ARENA a = { 0 };
     struct session_ref now;
 
+    TRY(call_check_result(result, e));
     if (flags & ~(uint32_t)(REPRISE_DELETE_UNSURE | REPRISE_DELETE_PERMANENTLY))
         return err_set(e, ERR_USAGE, "", "delete: unknown flag");
-    enum err_code rc = session_now(s, &a, &now, e);
-
-    if (!rc && !ops->remote)
-        rc = library_delete_local(s->stores, &now, flags, &a, done, e);
-    else if (!rc)
-        rc = flags & REPRISE_DELETE_PERMANENTLY && ops->remove
-                 ? ops->remove(now.store, &now, e)
-                 : store_unsupported_error(&now, CAN_DELETE, "delete", e);
-    arena_fini(&a);
-    return rc;
+    TRY(session_now(s, &a, &now, e));
+    TRY(!ops->remote ? library_delete_local(s->stores, &now, flags, &a, &done, e)
+        : flags & REPRISE_DELETE_PERMANENTLY && ops->remove
+            ? ops->remove(now.store, &now, e)
+            : store_unsupported_error(&now, CAN_DELETE, "delete", e));
+    return call_result(&done, sizeof done, result, e);
 }
 
 int reprise_delete(const struct reprise_session *s, uint32_t flags,
@@ -92,54 +80,36 @@ int reprise_delete(const struct reprise_session *s, uint32_t flags,
 {
     if (!s)
         return call_refuse(error);
-
-    struct reprise_delete_result done = { .size = sizeof done };
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = call_check_result(result, &c.err);
-
-    if (!rc)
-        rc = delete_session(s, flags, &done, &c.err);
-    if (!rc && result)
-        rc = call_result(&done, sizeof done, result, &c.err);
-    return call_end(&c, rc, error);
+    CALL_RETURN(error, delete_session(s, flags, result, e));
 }
 
 /* ---- the trash ---- */
 
-struct reprise_trash {
-    struct trash_list list; /* owns the texts */
-    struct reprise_trash_item *item;
-};
+ANSWER(trash, reprise_trash_item);
 
-static const char *library_text_of(const char *text)
+static enum err_code library_fill_trash(const struct reprise *r, struct answer *x, struct err *e)
 {
-    return text ? text : "";
-}
+    CLEANUP(trash_list_fini) struct trash_list list = { .n = 0 };
+    struct arena *a = &x->arena;
 
-static enum err_code read_trash(const struct reprise *r, struct reprise_trash *out, struct err *e)
-{
-    enum err_code rc = trash_read(&r->env, &out->list, e);
+    TRY(trash_read(&r->env, &list, e));
+    for (size_t i = 0; i < list.n; i++) {
+        const struct trash_item *item = &list.item[i];
+        struct reprise_trash_item *out = answer_add(x);
 
-    if (rc)
-        return rc;
-    out->item = arena_zalloc(&out->list.arena, (out->list.n + 1) * sizeof *out->item);
-    for (size_t i = 0; out->item && i < out->list.n; i++) {
-        const struct trash_item *x = &out->list.item[i];
-
-        out->item[i] = (struct reprise_trash_item){ .size = sizeof *out->item,
-                                                    .id = x->trash_id,
-                                                    .system = x->system,
-                                                    .session = x->session,
-                                                    .title = x->title,
-                                                    .path = x->path,
-                                                    .directory = library_text_of(x->dir),
-                                                    .deleted_ms = x->deleted_ms,
-                                                    .files = (uint64_t)x->files,
-                                                    .bytes = (uint64_t)x->bytes };
+        NEED(out);
+        *out = (struct reprise_trash_item){ .size = sizeof *out,
+                                            .id = call_copy(a, call_text(item->trash_id)),
+                                            .system = call_copy(a, call_text(item->system)),
+                                            .session = call_copy(a, call_text(item->session)),
+                                            .title = call_copy(a, call_text(item->title)),
+                                            .path = call_copy(a, call_text(item->path)),
+                                            .directory = call_copy(a, call_text(item->dir)),
+                                            .deleted_ms = item->deleted_ms,
+                                            .files = (uint64_t)item->files,
+                                            .bytes = (uint64_t)item->bytes };
     }
-    return out->item ? ERR_OK : err_nomem(e);
+    return ERR_OK;
 }
 
 int reprise_list_trash(const struct reprise *r, struct reprise_trash **out,
@@ -147,35 +117,7 @@ int reprise_list_trash(const struct reprise *r, struct reprise_trash **out,
 {
     if (!r || !out)
         return call_refuse(error);
-
-    struct reprise_trash *trash = calloc(1, sizeof *trash);
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = trash ? read_trash(r, trash, &c.err) : err_nomem(&c.err);
-
-    if (rc)
-        reprise_trash_free(trash);
-    else
-        *out = trash;
-    return call_end(&c, rc, error);
-}
-
-size_t reprise_trash_count(const struct reprise_trash *trash)
-{
-    return trash ? trash->list.n : 0;
-}
-
-const struct reprise_trash_item *reprise_trash_at(const struct reprise_trash *trash, size_t i)
-{
-    return trash && i < trash->list.n ? &trash->item[i] : NULL;
-}
-
-void reprise_trash_free(struct reprise_trash *trash)
-{
-    if (trash)
-        trash_list_fini(&trash->list);
-    free(trash);
+    ANSWER_RETURN(trash, reprise_trash_item, out, error, library_fill_trash(r, x, e));
 }
 
 /* ---- out of the trash ---- */
@@ -204,21 +146,15 @@ static enum err_code with_item(const struct reprise *r, const char *id, item_fn 
                                uint32_t flags, struct err *e)
 {
     const struct store_env env = call_env(r);
-    struct trash_list list = { .n = 0 };
-    struct change_log *log;
-    enum err_code rc = change_log_open(&env, &log, e);
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
+    CLEANUP(trash_list_fini) struct trash_list list = { .n = 0 };
 
-    if (rc)
-        return rc;
-    rc = trash_read(&env, &list, e);
-    const struct trash_item *item = rc ? NULL : trash_find(&list, library_text_of(id));
+    TRY(change_log_open(&env, &log, e));
+    TRY(trash_read(&env, &list, e));
+    const struct trash_item *item = trash_find(&list, id);
 
-    if (!rc)
-        rc = item ? use(&env, log, item, flags, e)
-                  : err_set(e, ERR_NOT_FOUND, library_text_of(id), "not in the trash");
-    trash_list_fini(&list);
-    change_log_close(log);
-    return rc;
+    return item ? use(&env, log, item, flags, e)
+                : err_set(e, ERR_NOT_FOUND, id, "not in the trash");
 }
 
 int reprise_trash_restore(const struct reprise *r, const char *id, uint32_t flags,
@@ -227,25 +163,16 @@ int reprise_trash_restore(const struct reprise *r, const char *id, uint32_t flag
     if (!r || !id)
         return call_refuse(error);
 
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = flags & ~(uint32_t)REPRISE_TRASH_JOIN
-                           ? err_set(&c.err, ERR_USAGE, "", "restore: unknown flag")
-                           : with_item(r, id, restore_item, flags, &c.err);
-
-    return call_end(&c, rc, error);
+    CALL_RETURN(error, flags & ~(uint32_t)REPRISE_TRASH_JOIN
+                           ? err_set(e, ERR_USAGE, "", "restore: unknown flag")
+                           : with_item(r, id, restore_item, flags, e));
 }
 
 int reprise_trash_destroy(const struct reprise *r, const char *id, struct reprise_error *error)
 {
     if (!r || !id)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, with_item(r, id, destroy_item, 0, &c.err), error);
+    CALL_RETURN(error, with_item(r, id, destroy_item, 0, e));
 }
 
 struct receiver {
@@ -256,7 +183,7 @@ struct receiver {
 static enum err_code hand_over(const struct finding *f, void *arg, struct err *e)
 {
     const struct receiver *to = arg;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     const struct reprise_finding finding = {
         .size = sizeof finding,
         .kind = finding_name(f->kind),
@@ -268,12 +195,11 @@ static enum err_code hand_over(const struct finding *f, void *arg, struct err *e
         .flags = (f->fixable ? (uint32_t)REPRISE_FINDING_FIXABLE : 0) |
                  (f->fixed ? (uint32_t)REPRISE_FINDING_FIXED : 0),
     };
-    enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
 
-    if (!rc && to->fn(&finding, to->arg))
-        rc = err_set(e, ERR_CANCELLED, "", "doctor: stopped by the caller");
-    arena_fini(&a);
-    return rc;
+    NEED(!a.failed);
+    return to->fn(&finding, to->arg)
+               ? err_set(e, ERR_CANCELLED, "", "doctor: stopped by the caller")
+               : ERR_OK;
 }
 
 static enum err_code library_examine(const struct reprise *r, const struct session_ref *only,
@@ -299,10 +225,18 @@ int reprise_doctor(const struct reprise *r, uint32_t flags, reprise_finding_fn *
         return call_refuse(error);
 
     struct receiver to = { fn, arg };
-    struct call c;
 
-    call_begin(&c);
-    return call_end(&c, library_examine(r, NULL, flags, &to, &c.err), error);
+    CALL_RETURN(error, library_examine(r, NULL, flags, &to, e));
+}
+
+static enum err_code library_examine_session(const struct reprise_session *s, uint32_t flags,
+                                             struct receiver *to, struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    struct session_ref now;
+
+    TRY(session_now(s, &a, &now, e));
+    return library_examine(s->stores, &now, flags, to, e);
 }
 
 int reprise_session_doctor(const struct reprise_session *s, uint32_t flags, reprise_finding_fn *fn,
@@ -312,15 +246,6 @@ int reprise_session_doctor(const struct reprise_session *s, uint32_t flags, repr
         return call_refuse(error);
 
     struct receiver to = { fn, arg };
-    struct arena a = { 0 };
-    struct session_ref now;
-    struct call c;
 
-    call_begin(&c);
-    enum err_code rc = session_now(s, &a, &now, &c.err);
-
-    if (!rc)
-        rc = library_examine(s->stores, &now, flags, &to, &c.err);
-    arena_fini(&a);
-    return call_end(&c, rc, error);
+    CALL_RETURN(error, library_examine_session(s, flags, &to, e));
 }

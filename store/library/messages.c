@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "lite/base/buf.h"
 #include "store/library/call.h"
 #include "store/query/message_page.h"
@@ -41,12 +39,9 @@ static enum err_code library_read_query(const struct reprise_session *s,
                                         const char **before, struct err *e)
 {
     struct reprise_message_query q;
-    enum err_code rc = call_options(given, &q, sizeof q, e);
 
-    if (!rc)
-        rc = check_query(&q, e);
-    if (rc)
-        return rc;
+    TRY(call_options(given, &q, sizeof q, e));
+    TRY(check_query(&q, e));
     bool limited = q.flags & REPRISE_MESSAGES_LIMIT;
 
     *out = (struct message_query){
@@ -71,24 +66,20 @@ static enum err_code library_walk(const struct reprise_session *s,
                                   struct err *e)
 {
     const struct store *st = s->ref.store;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct message_query q;
     struct message_page page;
     struct slice id = { NULL, 0 };
     struct session_ref now;
     const char *before;
     size_t at;
-    enum err_code rc = library_read_query(s, query, &q, &page, &before, e);
 
-    if (!rc)
-        rc = session_now(s, &a, &now, e);
-    if (!rc && before && *before)
-        rc = message_page_find(&page, &now, slice_of(before), &a, &id, &at, e);
-    if (!rc)
-        rc = before ? message_page_read(&page, &now, id, fn, arg, e)
-                    : st->ops->messages(st, &now, &q, fn, arg, e);
-    arena_fini(&a);
-    return rc;
+    TRY(library_read_query(s, query, &q, &page, &before, e));
+    TRY(session_now(s, &a, &now, e));
+    if (before && *before)
+        TRY(message_page_find(&page, &now, slice_of(before), &a, &id, &at, e));
+    return before ? message_page_read(&page, &now, id, fn, arg, e)
+                  : st->ops->messages(st, &now, &q, fn, arg, e);
 }
 
 static enum err_code library_add_message(struct slice json, void *arg, struct err *e)
@@ -96,26 +87,12 @@ static enum err_code library_add_message(struct slice json, void *arg, struct er
     return texts_add(arg, json, e);
 }
 
-static enum err_code library_collect(const struct reprise_session *s,
-                                     const struct reprise_message_query *query,
-                                     struct reprise_texts **out, struct err *e)
-{
-    struct reprise_texts *texts = texts_new();
-
-    return texts_finish(
-        texts, texts ? library_walk(s, query, library_add_message, texts, e) : err_nomem(e), out);
-}
-
 int reprise_messages(const struct reprise_session *s, const struct reprise_message_query *query,
                      struct reprise_texts **out, struct reprise_error *error)
 {
     if (!s || !out)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, library_collect(s, query, out, &c.err), error);
+    TEXTS_RETURN(out, error, library_walk(s, query, library_add_message, texts, e));
 }
 
 struct receiver {
@@ -140,10 +117,8 @@ int reprise_messages_each(const struct reprise_session *s,
         return call_refuse(error);
 
     struct receiver to = { fn, arg };
-    struct call c;
 
-    call_begin(&c);
-    return call_end(&c, library_walk(s, query, library_messages_hand_over, &to, &c.err), error);
+    CALL_RETURN(error, library_walk(s, query, library_messages_hand_over, &to, e));
 }
 
 /* ---- the end of one ---- */
@@ -151,24 +126,16 @@ int reprise_messages_each(const struct reprise_session *s,
 enum { TAIL_BYTES = 64 * 1024 };
 
 static enum err_code library_read_tail(const struct reprise_session *s, size_t bytes,
-                                       struct reprise_texts **out, struct err *e)
+                                       struct reprise_texts *texts, struct err *e)
 {
-    struct reprise_texts *texts = texts_new();
-    struct arena a = { 0 };
-    struct transcript *t = NULL;
+    const struct store *st = s->ref.store;
+    CLEANUP(transcript_free_at) struct transcript *t = NULL;
+    AUTO_ARENA a = { 0 };
     struct session_ref now;
 
-    if (!texts)
-        return err_nomem(e);
-    enum err_code rc = session_now(s, &a, &now, e);
-
-    if (!rc)
-        rc = s->ref.store->ops->tail(s->ref.store, &now, bytes ? bytes : TAIL_BYTES, NULL, &t, e);
-    if (!rc)
-        rc = texts_add_rows(texts, t, e);
-    transcript_free(t);
-    arena_fini(&a);
-    return texts_finish(texts, rc, out);
+    TRY(session_now(s, &a, &now, e));
+    TRY(st->ops->tail(st, &now, bytes ? bytes : TAIL_BYTES, NULL, &t, e));
+    return texts_add_rows(texts, t, e);
 }
 
 int reprise_tail(const struct reprise_session *s, size_t bytes, struct reprise_texts **out,
@@ -176,48 +143,28 @@ int reprise_tail(const struct reprise_session *s, size_t bytes, struct reprise_t
 {
     if (!s || !out)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, library_read_tail(s, bytes, out, &c.err), error);
+    TEXTS_RETURN(out, error, library_read_tail(s, bytes, texts, e));
 }
 
 /* ---- what a host needs to continue ---- */
 
-static enum err_code bundle_json(const struct restore *bundle, const char *system,
+static enum err_code read_bundle(const struct reprise_session *s, const char *at,
                                  struct reprise_texts *texts, struct err *e)
 {
-    struct buf text = { 0 };
+    CLEANUP(restore_fini) struct restore bundle = { 0 };
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF text = { 0 };
+    struct session_ref now;
     struct jsonout j;
 
+    TRY(session_now(s, &a, &now, e));
+    TRY(store_restore(&now, call_text(at), &bundle, e));
     jsonout_init(&j, &text);
     jsonout_open(&j, '{');
-    restore_json_members(&j, bundle, system);
-    jsonout_member(&j, "commandCwd", bundle->command_cwd);
+    restore_json_members(&j, &bundle, s->ref.store->ops->name);
+    jsonout_member(&j, "commandCwd", bundle.command_cwd);
     jsonout_close(&j, '}');
-    enum err_code rc = texts_add_json(texts, &j, e);
-
-    buf_fini(&text);
-    return rc;
-}
-
-static enum err_code read_bundle(const struct reprise_session *s, const char *at,
-                                 struct reprise_texts **out, struct err *e)
-{
-    struct reprise_texts *texts = texts_new();
-    struct restore bundle = { 0 };
-    struct arena a = { 0 };
-    struct session_ref now;
-    enum err_code rc = texts ? session_now(s, &a, &now, e) : err_nomem(e);
-
-    if (!rc)
-        rc = store_restore(&now, call_text(at), &bundle, e);
-    if (!rc)
-        rc = bundle_json(&bundle, s->ref.store->ops->name, texts, e);
-    restore_fini(&bundle);
-    arena_fini(&a);
-    return texts_finish(texts, rc, out);
+    return texts_add_json(texts, &j, e);
 }
 
 int reprise_restore(const struct reprise_session *s, const char *at, struct reprise_texts **out,
@@ -225,9 +172,5 @@ int reprise_restore(const struct reprise_session *s, const char *at, struct repr
 {
     if (!s || !out)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, read_bundle(s, at, out, &c.err), error);
+    TEXTS_RETURN(out, error, read_bundle(s, at, texts, e));
 }

@@ -53,11 +53,9 @@ static enum err_code library_read_environment(const struct reprise_options *o, s
 static enum err_code library_open_one(struct reprise *r, const struct store_ops *ops,
                                       const char *path, struct err *e)
 {
-    enum err_code rc = ops->open(&r->env, path, &r->store[r->n], e);
-
-    if (!rc)
-        r->n++;
-    return rc;
+    TRY(ops->open(&r->env, path, &r->store[r->n], e));
+    r->n++;
+    return ERR_OK;
 }
 
 /* As in the program, a default store that does not exist or cannot be read is left out. */
@@ -102,19 +100,6 @@ static enum err_code library_read_settings(const char *const *settings, struct a
     return a->failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code library_open_plugin(struct reprise *r, struct plugin_config *config,
-                                         const struct reprise_options *o, struct err *e)
-{
-    enum err_code rc = library_read_settings(o->settings, &r->arena, config, e);
-
-    if (!rc)
-        rc = plugin_store_open(&r->env, config, true, &r->store[r->n], e);
-
-    if (!rc)
-        r->n++;
-    return rc;
-}
-
 /* The two systems that are not on disk are not in the program's list. */
 static const struct store_ops *named_system(struct slice name)
 {
@@ -127,13 +112,12 @@ static enum err_code library_open_named(struct reprise *r, const struct reprise_
                                         struct err *e)
 {
     const struct store_ops *ops = named_system(slice_of(o->system));
-    enum err_code rc = ERR_OK;
 
     if (!ops)
         return err_set(e, ERR_USAGE, o->system, "open store: no such system");
     if (o->flags & REPRISE_OPEN_CREATE && ops->make)
-        rc = host_make(ops, &r->env, o->path, e);
-    return rc ? rc : library_open_one(r, ops, o->path, e);
+        TRY(host_make(ops, &r->env, o->path, e));
+    return library_open_one(r, ops, o->path, e);
 }
 
 static enum err_code check_options(const struct reprise_options *o, struct err *e)
@@ -157,19 +141,18 @@ static enum err_code library_open_stores(struct reprise *r, const struct reprise
 {
     struct plugin_config plugin;
     size_t most = 0;
-    enum err_code rc = check_options(o, e);
 
+    TRY(check_options(o, e));
+    TRY(library_read_environment(o, r, e));
     while (store_systems[most])
         most++;
-    if (!rc)
-        rc = library_read_environment(o, r, e);
-    if (rc)
-        return rc;
-    r->store = arena_zalloc(&r->arena, (most + 1) * sizeof(struct store *));
-    if (!r->store)
-        return err_nomem(e);
-    if (wants_plugin(r, o, &plugin))
-        return library_open_plugin(r, &plugin, o, e);
+    NEED(r->store = arena_zalloc(&r->arena, (most + 1) * sizeof(struct store *)));
+    if (wants_plugin(r, o, &plugin)) {
+        TRY(library_read_settings(o->settings, &r->arena, &plugin, e));
+        TRY(plugin_store_open(&r->env, &plugin, true, &r->store[r->n], e));
+        r->n++;
+        return ERR_OK;
+    }
     if (o->settings && o->settings[0])
         return err_set(e, ERR_USAGE, o->settings[0], "open store: only a plug-in has settings");
     if (!o->system && o->path)
@@ -199,11 +182,7 @@ int reprise_open(const struct reprise_options *options, struct reprise **out,
 {
     if (!out)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, library_make(options, out, &c.err), error);
+    CALL_RETURN(error, library_make(options, out, e));
 }
 
 void reprise_close(struct reprise *r)
@@ -283,11 +262,7 @@ int reprise_session_open(const struct reprise *r, const char *name, struct repri
 {
     if (!r || !name || !out)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, session_handle(r, call_text(name), out, &c.err), error);
+    CALL_RETURN(error, session_handle(r, call_text(name), out, e));
 }
 
 void reprise_session_close(struct reprise_session *s)

@@ -8,11 +8,7 @@
 
 /* ---- points ---- */
 
-struct reprise_points {
-    struct arena arena;
-    struct reprise_point *point;
-    size_t n;
-};
+ANSWER(points, reprise_point);
 
 static int32_t point_kind(enum checkpoint_kind kind)
 {
@@ -25,56 +21,34 @@ static int32_t point_kind(enum checkpoint_kind kind)
     return REPRISE_POINT_TURN;
 }
 
-static enum err_code copy_points(const struct checkpoint_list *list, struct reprise_points *out,
-                                 struct err *e)
+static enum err_code library_fill_points(const struct reprise_session *s, struct answer *x,
+                                         struct err *e)
 {
-    struct arena *a = &out->arena;
-
-    out->point = arena_zalloc(a, (list->n + 1) * sizeof *out->point);
-    for (size_t i = 0; out->point && i < list->n; i++) {
-        const struct checkpoint *c = &list->checkpoint[i];
-
-        out->point[i] = (struct reprise_point){
-            .size = sizeof *out->point,
-            .id = call_copy(a, c->id),
-            .message = call_copy(a, c->message),
-            .prompt = call_copy(a, c->prompt),
-            .why = call_copy(a, call_text(c->why)),
-            .time_ms = c->time_ms,
-            .kind = point_kind(c->kind),
-            .shell = c->shell,
-            .files = c->files,
-        };
-    }
-    out->n = list->n;
-    return a->failed ? err_nomem(e) : ERR_OK;
-}
-
-static enum err_code read_points(const struct reprise_session *s, struct reprise_points **out,
-                                 struct err *e)
-{
+    CLEANUP(checkpoint_list_fini) struct checkpoint_list list = { 0 };
     const struct store *st = s->ref.store;
-    struct checkpoint_list list = { 0 };
-    struct reprise_points *points;
+    struct arena *a = &x->arena;
     struct session_ref now;
 
     if (!st->ops->checkpoints)
         return store_unsupported_error(&s->ref, CAN_REWIND, "list checkpoints", e);
-    points = calloc(1, sizeof *points);
-    if (!points)
-        return err_nomem(e);
-    enum err_code rc = session_now(s, &points->arena, &now, e);
+    TRY(session_now(s, a, &now, e));
+    TRY(st->ops->checkpoints(st, &now, &list, e));
+    for (size_t i = 0; i < list.n; i++) {
+        const struct checkpoint *c = &list.checkpoint[i];
+        struct reprise_point *out = answer_add(x);
 
-    if (!rc)
-        rc = st->ops->checkpoints(st, &now, &list, e);
-    if (!rc)
-        rc = copy_points(&list, points, e);
-    checkpoint_list_fini(&list);
-    if (rc)
-        reprise_points_free(points);
-    else
-        *out = points;
-    return rc;
+        NEED(out);
+        *out = (struct reprise_point){ .size = sizeof *out,
+                                       .id = call_copy(a, c->id),
+                                       .message = call_copy(a, c->message),
+                                       .prompt = call_copy(a, c->prompt),
+                                       .why = call_copy(a, call_text(c->why)),
+                                       .time_ms = c->time_ms,
+                                       .kind = point_kind(c->kind),
+                                       .shell = c->shell,
+                                       .files = c->files };
+    }
+    return ERR_OK;
 }
 
 int reprise_checkpoints(const struct reprise_session *s, struct reprise_points **out,
@@ -82,63 +56,30 @@ int reprise_checkpoints(const struct reprise_session *s, struct reprise_points *
 {
     if (!s || !out)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, read_points(s, out, &c.err), error);
-}
-
-size_t reprise_points_count(const struct reprise_points *points)
-{
-    return points ? points->n : 0;
-}
-
-const struct reprise_point *reprise_points_at(const struct reprise_points *points, size_t i)
-{
-    return points && i < points->n ? &points->point[i] : NULL;
-}
-
-void reprise_points_free(struct reprise_points *points)
-{
-    if (points)
-        arena_fini(&points->arena);
-    free(points);
+    ANSWER_RETURN(points, reprise_point, out, error, library_fill_points(s, x, e));
 }
 
 /* ---- the checkpoints of a commit ---- */
 
-static enum err_code add_origins(const struct checkpoint_origins *found,
-                                 struct reprise_texts *texts, struct err *e)
-{
-    struct buf text = { 0 };
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < found->n && !rc; i++) {
-        struct jsonout j;
-
-        text.n = 0;
-        jsonout_init(&j, &text);
-        checkpoint_origin_json(&j, &found->origin[i]);
-        rc = texts_add_json(texts, &j, e);
-    }
-    buf_fini(&text);
-    return rc;
-}
-
 static enum err_code find_origins(const struct reprise *r, struct slice name,
                                   struct reprise_texts *texts, struct err *e)
 {
-    struct checkpoint_origins found = { .n = 0 };
+    CLEANUP(checkpoint_origins_fini) struct checkpoint_origins found = { .n = 0 };
+    AUTO_BUF text = { 0 };
     enum err_code rc = err_set(e, ERR_NOT_FOUND, "",
                                "find a checkpoint: no store with checkpoints of commits is open");
 
     for (size_t i = 0; i < r->n && rc == ERR_NOT_FOUND; i++)
         if (r->store[i]->ops->origins)
             rc = r->store[i]->ops->origins(r->store[i], name, &found, e);
-    if (!rc)
-        rc = add_origins(&found, texts, e);
-    checkpoint_origins_fini(&found);
+    for (size_t i = 0; i < found.n && !rc; i++) {
+        struct jsonout j;
+
+        text.n = 0;
+        jsonout_init(&j, &text);
+        checkpoint_origin_json(&j, &found.origin[i]);
+        rc = texts_add_json(texts, &j, e);
+    }
     return rc;
 }
 
@@ -147,14 +88,7 @@ int reprise_checkpoint_of(const struct reprise *r, const char *name, struct repr
 {
     if (!r || !name || !out)
         return call_refuse(error);
-
-    struct reprise_texts *texts = texts_new();
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = texts ? find_origins(r, call_text(name), texts, &c.err) : err_nomem(&c.err);
-
-    return call_end(&c, texts_finish(texts, rc, out), error);
+    TEXTS_RETURN(out, error, find_origins(r, call_text(name), texts, e));
 }
 
 /* ---- plans ---- */
@@ -234,12 +168,10 @@ static enum err_code library_read_options(struct reprise_rewind *w,
 {
     const uint32_t known =
         REPRISE_REWIND_EDITED | REPRISE_REWIND_OUTSIDE | REPRISE_REWIND_SENSITIVE;
-    enum err_code rc = call_options(given, o, sizeof *o, e);
 
-    if (!rc && (o->flags & ~known || o->mode < 0 || o->mode > REPRISE_REWIND_TURN))
-        rc = err_set(e, ERR_USAGE, "", "rewind: unknown mode or flag");
-    if (rc)
-        return rc;
+    TRY(call_options(given, o, sizeof *o, e));
+    if (o->flags & ~known || o->mode < 0 || o->mode > REPRISE_REWIND_TURN)
+        return err_set(e, ERR_USAGE, "", "rewind: unknown mode or flag");
     w->options = (struct rewind_options){
         .allow_edited = o->flags & REPRISE_REWIND_EDITED,
         .allow_outside = o->flags & REPRISE_REWIND_OUTSIDE,
@@ -250,11 +182,9 @@ static enum err_code library_read_options(struct reprise_rewind *w,
 
 static enum err_code library_look(struct reprise_rewind *w, struct err *e)
 {
-    enum err_code rc = rewind_plan_check_files(&w->plan, &w->options, e);
-
-    if (!rc)
-        rc = rewind_preview(&w->plan, &w->options, &w->preview, e);
-    return rc ? rc : describe_files(w, e);
+    TRY(rewind_plan_check_files(&w->plan, &w->options, e));
+    TRY(rewind_preview(&w->plan, &w->options, &w->preview, e));
+    return describe_files(w, e);
 }
 
 static enum err_code plan_point(struct reprise_rewind *w, const struct reprise_session *s,
@@ -270,17 +200,14 @@ static enum err_code plan_point(struct reprise_rewind *w, const struct reprise_s
     struct reprise_rewind_options o;
     struct session_ref now;
     size_t recovered;
-    enum err_code rc = library_read_options(w, given, &o, e);
 
-    if (!rc)
-        rc = rewind_recover(&w->env, &recovered, e);
-    if (!rc)
-        rc = session_now(s, &w->arena, &now, e);
-    if (!rc)
-        rc = rewind_plan_make(&now, call_text(point), modes[o.mode], &w->plan, e);
-    if (!rc && o.mode != REPRISE_REWIND_TURN)
-        rc = rewind_other_stores(s->stores->store, s->stores->n, &now, NULL, &w->plan, e);
-    return rc ? rc : library_look(w, e);
+    TRY(library_read_options(w, given, &o, e));
+    TRY(rewind_recover(&w->env, &recovered, e));
+    TRY(session_now(s, &w->arena, &now, e));
+    TRY(rewind_plan_make(&now, call_text(point), modes[o.mode], &w->plan, e));
+    if (o.mode != REPRISE_REWIND_TURN)
+        TRY(rewind_other_stores(s->stores->store, s->stores->n, &now, NULL, &w->plan, e));
+    return library_look(w, e);
 }
 
 /* Restoring the files of a rewind needs no new consent, because it was given for that rewind. If files are named, the
@@ -290,16 +217,14 @@ static enum err_code plan_undo(struct reprise_rewind *w, const char *undo,
 {
     struct reprise_rewind_options o;
     size_t recovered;
-    enum err_code rc = library_read_options(w, given, &o, e);
 
+    TRY(library_read_options(w, given, &o, e));
     w->options.allow_outside = w->options.allow_sensitive = true;
-    if (!rc)
-        rc = rewind_recover(&w->env, &recovered, e);
-    if (!rc)
-        rc = rewind_undo_plan(&w->env, undo, &w->plan, e);
-    if (!rc && w->options.only)
+    TRY(rewind_recover(&w->env, &recovered, e));
+    TRY(rewind_undo_plan(&w->env, undo, &w->plan, e));
+    if (w->options.only)
         rewind_conversation_fini(&w->plan.conversation);
-    return rc ? rc : library_look(w, e);
+    return library_look(w, e);
 }
 
 static enum err_code library_rewind_finish(struct reprise_rewind *w, enum err_code rc,
@@ -413,11 +338,7 @@ int reprise_rewind_apply(struct reprise_rewind *w, uint32_t flags, struct repris
 {
     if (!w)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, apply(w, flags, &c.err), error);
+    CALL_RETURN(error, apply(w, flags, e));
 }
 
 void reprise_rewind_close(struct reprise_rewind *w)

@@ -16,13 +16,11 @@ _Static_assert(sizeof(struct reprise_range) == sizeof(struct grep_range),
 static enum err_code copy_patterns(const struct reprise_search_query *q, struct arena *a,
                                    struct grep_query *out, struct err *e)
 {
-    struct slice *pattern;
-
     if (q->patterns_count == 0 || q->patterns_count > GREP_PATTERNS || !q->patterns)
         return err_set(e, ERR_USAGE, "", "search: needs 1 to %d patterns", GREP_PATTERNS);
-    pattern = arena_zalloc(a, q->patterns_count * sizeof *pattern);
-    if (!pattern)
-        return err_nomem(e);
+    struct slice *pattern = arena_zalloc(a, q->patterns_count * sizeof *pattern);
+
+    NEED(pattern);
     for (size_t i = 0; i < q->patterns_count; i++)
         pattern[i] = call_text(q->patterns[i]);
     out->pattern = pattern;
@@ -50,9 +48,8 @@ static enum err_code library_search_read_query(const struct reprise_search_query
     };
     if (q->flags & ~known || q->places & ~(uint32_t)GREP_IN_ALL)
         return err_set(e, ERR_USAGE, "", "search: unknown flag or place");
-    enum err_code rc = copy_patterns(q, a, out, e);
-
-    return rc ? rc : call_query(q->sessions, a, &out->sessions, e);
+    TRY(copy_patterns(q, a, out, e));
+    return call_query(q->sessions, a, &out->sessions, e);
 }
 
 /* ---- the hits ---- */
@@ -104,14 +101,12 @@ static struct reprise_hit make_hit(const struct session_row *row, const struct g
 static enum err_code hand_over_hit(struct receiver *to, const struct grep_part *part, size_t i,
                                    struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     const struct reprise_hit hit = make_hit(part->row, &part->hit[i], &a);
-    enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
 
-    if (!rc && to->fn(&hit, to->arg))
-        rc = err_set(e, ERR_CANCELLED, "", "search: stopped by the caller");
-    arena_fini(&a);
-    return rc;
+    NEED(!a.failed);
+    return to->fn(&hit, to->arg) ? err_set(e, ERR_CANCELLED, "", "search: stopped by the caller")
+                                 : ERR_OK;
 }
 
 static enum err_code hand_over_part(const struct grep_part *part, void *arg, struct err *e)
@@ -142,23 +137,17 @@ static enum err_code library_search(const struct reprise *r,
 {
     struct reprise_search_query q;
     struct grep_query inside;
-    struct listing *listing = NULL;
-    struct arena a = { 0 };
-    enum err_code rc = call_options(query, &q, sizeof q, e);
+    AUTO_ARENA a = { 0 };
+    CLEANUP(listing_close_at) struct listing *listing = NULL;
 
+    TRY(call_options(query, &q, sizeof q, e));
     to->left = q.limit ? q.limit : UINT64_MAX;
     to->incomplete = q.incomplete;
     if (to->incomplete)
         *to->incomplete = 0;
-    if (!rc)
-        rc = library_search_read_query(&q, &a, &inside, e);
-    if (!rc)
-        rc = listing_open(r->store, r->n, &inside.sessions, &listing, e);
-    if (!rc)
-        rc = grep_run(listing, &inside, hand_over_part, library_leave_out, to, e);
-    listing_close(listing);
-    arena_fini(&a);
-    return rc;
+    TRY(library_search_read_query(&q, &a, &inside, e));
+    TRY(listing_open(r->store, r->n, &inside.sessions, &listing, e));
+    return grep_run(listing, &inside, hand_over_part, library_leave_out, to, e);
 }
 
 int reprise_search(const struct reprise *r, const struct reprise_search_query *query,

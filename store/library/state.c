@@ -94,11 +94,7 @@ int reprise_state_listen(struct reprise_state *s, const struct reprise_listener 
 {
     if (!s || !listener)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, add_listener(s, listener, &c.err), error);
+    CALL_RETURN(error, add_listener(s, listener, e));
 }
 
 /* ---- the state ---- */
@@ -125,11 +121,7 @@ int reprise_state_open(const struct reprise_session *session, struct reprise_sta
 {
     if (!session || !out)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, open_state(session, out, &c.err), error);
+    CALL_RETURN(error, open_state(session, out, e));
 }
 
 void reprise_state_close(struct reprise_state *s)
@@ -156,10 +148,8 @@ static enum err_code change_state(struct reprise_state *s, int32_t state,
                                   const struct reprise_action *given, struct err *e)
 {
     struct reprise_action q;
-    enum err_code rc = call_options(given, &q, sizeof q, e);
 
-    if (rc)
-        return rc;
+    TRY(call_options(given, &q, sizeof q, e));
     if (state < REPRISE_IDLE || state > REPRISE_REQUIRES_ACTION)
         return err_set(e, ERR_USAGE, "", "change the state: there is no such state");
     const struct host_action action = { .tool_name = text_or_none(q.tool_name),
@@ -176,33 +166,21 @@ int reprise_state_change(struct reprise_state *s, int32_t state,
 {
     if (!s)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, change_state(s, state, action, &c.err), error);
+    CALL_RETURN(error, change_state(s, state, action, e));
 }
 
 int reprise_state_merge(struct reprise_state *s, const char *patch, struct reprise_error *error)
 {
     if (!s || !patch)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, host_state_merge(s->state, call_text(patch), &c.err), error);
+    CALL_RETURN(error, host_state_merge(s->state, call_text(patch), e));
 }
 
 int reprise_state_title(struct reprise_state *s, const char *title, struct reprise_error *error)
 {
     if (!s || !title)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, host_state_title(s->state, text_or_none(title), &c.err), error);
+    CALL_RETURN(error, host_state_title(s->state, text_or_none(title), e));
 }
 
 int reprise_state_last_prompt(struct reprise_state *s, const char *prompt,
@@ -210,9 +188,5 @@ int reprise_state_last_prompt(struct reprise_state *s, const char *prompt,
 {
     if (!s || !prompt)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, host_state_last_prompt(s->state, text_or_none(prompt), &c.err), error);
+    CALL_RETURN(error, host_state_last_prompt(s->state, text_or_none(prompt), e));
 }

@@ -5,39 +5,7 @@
 #include "lite/base/time.h"
 #include "store/library/call.h"
 
-/* One row for each model. */
-struct reprise_usage {
-    struct arena arena;
-    struct reprise_usage_row *row;
-    size_t n;
-};
-
-/* Answers of several sessions while they are read. */
-struct counting {
-    struct usage_set set;
-    uint32_t sessions;
-};
-
-static enum err_code count_records(struct counting *c, const struct usage_list *list, struct err *e)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (usage_set_add(&c->set, c->sessions, &list->record[i]))
-            return err_nomem(e);
-    c->sessions++;
-    return ERR_OK;
-}
-
-static enum err_code library_count_session(const struct session_row *row,
-                                           const struct usage_list *list, void *arg, struct err *e)
-{
-    (void)row;
-    return count_records(arg, list, e);
-}
-
-static void library_usage_leave_out(const struct err *trouble, void *arg)
-{
-    (void)trouble, (void)arg;
-}
+ANSWER(usage, reprise_usage_row); /* a row for each model */
 
 /* ---- rows ---- */
 
@@ -75,57 +43,67 @@ static int library_compare_rows(const void *x, const void *y)
     return (n < m) - (n > m);
 }
 
-static enum err_code make_rows(const struct usage_set *set, struct reprise_usage *out,
-                               struct err *e)
+static enum err_code library_fill_usage(struct usage_set *set, struct answer *x, struct err *e)
 {
-    struct usage_sum *sum = calloc(set->models.n + 1, sizeof *sum);
+    CLEANUP(free_at) struct usage_sum *sum = NULL;
 
-    out->row = arena_zalloc(&out->arena, (set->models.n + 1) * sizeof *out->row);
-    if (!sum || !out->row) {
-        free(sum);
-        return err_nomem(e);
-    }
+    TRY(usage_set_finish(set) ? err_nomem(e) : ERR_OK);
+    NEED(sum = calloc(set->models.n + 1, sizeof *sum));
     for (size_t i = 0; i < set->models.n; i++)
         sum[i].first_ms = sum[i].last_ms = TIME_NONE;
     for (size_t i = 0; i < set->n; i++)
         usage_sum_add(&sum[set->answer[i].model], &set->answer[i], set->answer[i].cost);
-    for (size_t i = 0; i < set->models.n; i++)
-        if (!usage_sum_is_empty(&sum[i]))
-            out->row[out->n++] =
-                library_row_of(&sum[i], call_copy(&out->arena, set->models.text[i]));
-    free(sum);
-    if (out->n)
-        qsort(out->row, out->n, sizeof *out->row, library_compare_rows);
-    return out->arena.failed ? err_nomem(e) : ERR_OK;
+    for (size_t i = 0; i < set->models.n; i++) {
+        struct reprise_usage_row *out = usage_sum_is_empty(&sum[i]) ? NULL : answer_add(x);
+
+        if (out)
+            *out = library_row_of(&sum[i], call_copy(&x->arena, set->models.text[i]));
+    }
+    if (x->n)
+        qsort(x->item, x->n, x->size, library_compare_rows);
+    return ERR_OK;
 }
 
-/* ---- calls ---- */
+/* ---- all sessions ---- */
 
-static int library_usage_finish(struct call *c, enum err_code rc, struct counting *counted,
-                                struct reprise_usage *usage, struct reprise_usage **out,
-                                struct reprise_error *error)
+struct counting {
+    struct usage_set set;
+    uint32_t sessions;
+};
+
+static enum err_code library_count_session(const struct session_row *row,
+                                           const struct usage_list *list, void *arg, struct err *e)
 {
-    if (!rc && usage_set_finish(&counted->set))
-        rc = err_nomem(&c->err);
-    if (!rc)
-        rc = make_rows(&counted->set, usage, &c->err);
-    usage_set_fini(&counted->set);
-    if (rc)
-        reprise_usage_free(usage);
-    else
-        *out = usage;
-    return call_end(c, rc, error);
+    struct counting *c = arg;
+
+    (void)row;
+    for (size_t i = 0; i < list->n; i++)
+        if (usage_set_add(&c->set, c->sessions, &list->record[i]))
+            return err_nomem(e);
+    c->sessions++;
+    return ERR_OK;
 }
 
-static enum err_code library_read_all(const struct reprise *r, const struct reprise_query *sessions,
-                                      struct arena *a, struct counting *counted, struct err *e)
+static void library_usage_leave_out(const struct err *trouble, void *arg)
 {
+    (void)trouble, (void)arg;
+}
+
+static void library_counting_fini(struct counting *c)
+{
+    usage_set_fini(&c->set);
+}
+
+static enum err_code library_sum_all(const struct reprise *r, const struct reprise_query *sessions,
+                                     struct answer *x, struct err *e)
+{
+    CLEANUP(library_counting_fini) struct counting counted = { .sessions = 0 };
     struct listing_query q;
-    enum err_code rc = call_query(sessions, a, &q, e);
 
-    return rc ? rc
-              : usage_each(r->store, r->n, &q, library_count_session, library_usage_leave_out,
-                           counted, e);
+    TRY(call_query(sessions, &x->arena, &q, e));
+    TRY(usage_each(r->store, r->n, &q, library_count_session, library_usage_leave_out, &counted,
+                   e));
+    return library_fill_usage(&counted.set, x, e);
 }
 
 int reprise_sum_usage(const struct reprise *r, const struct reprise_query *sessions,
@@ -133,34 +111,22 @@ int reprise_sum_usage(const struct reprise *r, const struct reprise_query *sessi
 {
     if (!r || !out)
         return call_refuse(error);
-
-    struct reprise_usage *usage = calloc(1, sizeof *usage);
-    struct counting counted = { .sessions = 0 };
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc =
-        usage ? library_read_all(r, sessions, &usage->arena, &counted, &c.err) : err_nomem(&c.err);
-
-    return library_usage_finish(&c, rc, &counted, usage, out, error);
+    ANSWER_RETURN(usage, reprise_usage_row, out, error, library_sum_all(r, sessions, x, e));
 }
 
-static enum err_code library_read_one(const struct reprise_session *s, struct counting *counted,
-                                      struct err *e)
-{
-    struct arena a = { 0 };
-    struct session_ref now;
-    struct usage_list list;
-    enum err_code rc = session_now(s, &a, &now, e);
+/* ---- one session ---- */
 
-    if (!rc)
-        rc = usage_list_read(&now, NULL, &list, e);
-    if (!rc) {
-        rc = count_records(counted, &list, e);
-        usage_list_fini(&list);
-    }
-    arena_fini(&a);
-    return rc;
+static enum err_code library_sum_session(const struct reprise_session *s, struct answer *x,
+                                         struct err *e)
+{
+    CLEANUP(library_counting_fini) struct counting counted = { .sessions = 0 };
+    CLEANUP(usage_list_fini) struct usage_list list = { .n = 0 };
+    struct session_ref now;
+
+    TRY(session_now(s, &x->arena, &now, e));
+    TRY(usage_list_read(&now, NULL, &list, e));
+    TRY(library_count_session(NULL, &list, &counted, e));
+    return library_fill_usage(&counted.set, x, e);
 }
 
 int reprise_session_usage(const struct reprise_session *s, struct reprise_usage **out,
@@ -168,30 +134,5 @@ int reprise_session_usage(const struct reprise_session *s, struct reprise_usage 
 {
     if (!s || !out)
         return call_refuse(error);
-
-    struct reprise_usage *usage = calloc(1, sizeof *usage);
-    struct counting counted = { .sessions = 0 };
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = usage ? library_read_one(s, &counted, &c.err) : err_nomem(&c.err);
-
-    return library_usage_finish(&c, rc, &counted, usage, out, error);
-}
-
-size_t reprise_usage_count(const struct reprise_usage *usage)
-{
-    return usage ? usage->n : 0;
-}
-
-const struct reprise_usage_row *reprise_usage_at(const struct reprise_usage *usage, size_t i)
-{
-    return usage && i < usage->n ? &usage->row[i] : NULL;
-}
-
-void reprise_usage_free(struct reprise_usage *usage)
-{
-    if (usage)
-        arena_fini(&usage->arena);
-    free(usage);
+    ANSWER_RETURN(usage, reprise_usage_row, out, error, library_sum_session(s, x, e));
 }

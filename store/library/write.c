@@ -42,18 +42,17 @@ enum err_code call_create_request(const struct reprise *r,
                                   struct host_create *out, struct err *e)
 {
     struct reprise_create_request q;
-    enum err_code rc = call_options(given, &q, sizeof q, e);
 
-    if (!rc && r->n != 1)
-        rc = err_set(e, ERR_USAGE, "", "create: needs one store to be open, not %zu", r->n);
-    if (!rc)
-        *out = (struct host_create){ .id = call_text(q.id),
-                                     .cwd = call_text(q.directory),
-                                     .model = call_text(q.model),
-                                     .title = call_text(q.title),
-                                     .parent = call_text(q.parent),
-                                     .dialect = call_text(q.dialect) };
-    return rc;
+    TRY(call_options(given, &q, sizeof q, e));
+    if (r->n != 1)
+        return err_set(e, ERR_USAGE, "", "create: needs one store to be open, not %zu", r->n);
+    *out = (struct host_create){ .id = call_text(q.id),
+                                 .cwd = call_text(q.directory),
+                                 .model = call_text(q.model),
+                                 .title = call_text(q.title),
+                                 .parent = call_text(q.parent),
+                                 .dialect = call_text(q.dialect) };
+    return ERR_OK;
 }
 
 static enum err_code library_create(const struct reprise *r,
@@ -62,15 +61,11 @@ static enum err_code library_create(const struct reprise *r,
 {
     struct host_create req;
     struct host_created made;
-    struct arena a = { 0 };
-    enum err_code rc = call_create_request(r, request, &req, e);
+    AUTO_ARENA a = { 0 };
 
-    if (!rc)
-        rc = host_create(r->store[0], &req, &a, &made, e);
-    if (!rc)
-        rc = make_handle(r, made.id, out, e);
-    arena_fini(&a);
-    return rc;
+    TRY(call_create_request(r, request, &req, e));
+    TRY(host_create(r->store[0], &req, &a, &made, e));
+    return make_handle(r, made.id, out, e);
 }
 
 int reprise_create(const struct reprise *r, const struct reprise_create_request *request,
@@ -78,29 +73,10 @@ int reprise_create(const struct reprise *r, const struct reprise_create_request 
 {
     if (!r || !out)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, library_create(r, request, out, &c.err), error);
+    CALL_RETURN(error, library_create(r, request, out, e));
 }
 
 /* ---- append ---- */
-
-static enum err_code library_copy_ids(const struct host_appended *done, struct reprise_texts **out,
-                                      struct err *e)
-{
-    struct reprise_texts *ids = texts_new();
-    enum err_code rc = ids ? ERR_OK : err_nomem(e);
-
-    for (size_t i = 0; i < done->n && !rc; i++)
-        rc = texts_add(ids, done->id[i], e);
-    if (rc)
-        reprise_texts_free(ids);
-    else
-        *out = ids;
-    return rc;
-}
 
 enum err_code call_append(call_append_fn *to, const void *session, struct slice text,
                           uint32_t flags, struct reprise_texts **ids, struct err *e)
@@ -110,18 +86,21 @@ enum err_code call_append(call_append_fn *to, const void *session, struct slice 
                                .save = flags & REPRISE_APPEND_SAVE };
     struct host_appended done;
     struct slice *row;
-    struct arena a = { 0 };
-    enum err_code rc = flags & ~known ? err_set(e, ERR_USAGE, "", "append: unknown flag")
-                                      : host_rows(text, &a, &row, &req.n, e);
+    AUTO_ARENA a = { 0 };
 
-    if (!rc) {
-        req.row = row;
-        rc = to(session, &req, &a, &done, e);
-    }
-    if (!rc && ids)
-        rc = library_copy_ids(&done, ids, e);
-    arena_fini(&a);
-    return rc;
+    if (flags & ~known)
+        return err_set(e, ERR_USAGE, "", "append: unknown flag");
+    TRY(host_rows(text, &a, &row, &req.n, e));
+    req.row = row;
+    TRY(to(session, &req, &a, &done, e));
+    if (!ids)
+        return ERR_OK;
+    struct reprise_texts *texts = texts_new();
+    enum err_code rc = texts ? ERR_OK : err_nomem(e);
+
+    for (size_t i = 0; i < done.n && !rc; i++)
+        rc = texts_add(texts, done.id[i], e);
+    return texts_finish(texts, rc, ids);
 }
 
 static enum err_code library_append_to(const void *session, const struct host_append *req,
@@ -139,10 +118,8 @@ int reprise_append(const struct reprise_session *s, const char *rows, size_t len
         return call_refuse(error);
 
     const struct slice text = { rows, length };
-    struct call c;
 
-    call_begin(&c);
-    return call_end(&c, call_append(library_append_to, s, text, flags, ids, &c.err), error);
+    CALL_RETURN(error, call_append(library_append_to, s, text, flags, ids, e));
 }
 
 /* ---- set ---- */
@@ -166,26 +143,33 @@ enum err_code call_settings(const char *const *texts, size_t n, struct arena *a,
     return ERR_OK;
 }
 
+static enum err_code library_set(const struct reprise_session *s, const char *const *settings,
+                                 size_t n, struct err *e)
+{
+    struct host_setting *setting;
+    AUTO_ARENA a = { 0 };
+
+    TRY(call_settings(settings, n, &a, &setting, e));
+    return host_set(s->ref.store, &s->ref, setting, n, e);
+}
+
 int reprise_set(const struct reprise_session *s, const char *const *settings, size_t n,
                 struct reprise_error *error)
 {
     if (!s || (!settings && n > 0))
         return call_refuse(error);
-
-    struct host_setting *setting = NULL;
-    struct arena a = { 0 };
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = call_settings(settings, n, &a, &setting, &c.err);
-
-    if (!rc)
-        rc = host_set(s->ref.store, &s->ref, setting, n, &c.err);
-    arena_fini(&a);
-    return call_end(&c, rc, error);
+    CALL_RETURN(error, library_set(s, settings, n, e));
 }
 
 /* ---- checkpoint ---- */
+
+static enum err_code library_check_names(const char *const *files, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!files[i])
+            return err_set(e, ERR_USAGE, "", "checkpoint: the name of a file is NULL");
+    return ERR_OK;
+}
 
 static enum err_code save(const struct reprise_session *s,
                           const struct reprise_checkpoint_request *request,
@@ -194,18 +178,13 @@ static enum err_code save(const struct reprise_session *s,
     struct reprise_checkpoint_request q;
     struct reprise_checkpoint_result result = { 0 };
     struct host_checkpointed done;
-    struct arena a = { 0 };
-    enum err_code rc = call_options(request, &q, sizeof q, e);
+    AUTO_ARENA a = { 0 };
 
-    if (!rc)
-        rc = call_check_result(out, e);
-    if (!rc && !q.files && q.files_count > 0)
-        rc = err_set(e, ERR_USAGE, "", "checkpoint: the list of files is NULL");
-    for (size_t i = 0; !rc && i < q.files_count; i++)
-        if (!q.files[i])
-            rc = err_set(e, ERR_USAGE, "", "checkpoint: the name of a file is NULL");
-    if (rc)
-        return rc;
+    TRY(call_options(request, &q, sizeof q, e));
+    TRY(call_check_result(out, e));
+    if (!q.files && q.files_count > 0)
+        return err_set(e, ERR_USAGE, "", "checkpoint: the list of files is NULL");
+    TRY(library_check_names(q.files, q.files_count, e));
     const struct host_checkpoint req = { .message = call_text(q.message),
                                          .file = q.files,
                                          .files = q.files_count,
@@ -213,16 +192,12 @@ static enum err_code save(const struct reprise_session *s,
                                          .task = call_text(q.task),
                                          .agent = call_text(q.agent) };
 
-    rc = host_checkpoint(s->ref.store, &s->ref, &req, &a, &done, e);
-    if (!rc && out) {
-        snprintf(result.id, sizeof result.id, "%.*s", SLICE_ARG(done.id));
-        snprintf(result.warning, sizeof result.warning, "%s", done.warning ? done.warning : "");
-        result.files = done.files;
-        result.fresh = done.fresh;
-        rc = call_result(&result, sizeof result, out, e);
-    }
-    arena_fini(&a);
-    return rc;
+    TRY(host_checkpoint(s->ref.store, &s->ref, &req, &a, &done, e));
+    snprintf(result.id, sizeof result.id, "%.*s", SLICE_ARG(done.id));
+    snprintf(result.warning, sizeof result.warning, "%s", done.warning ? done.warning : "");
+    result.files = done.files;
+    result.fresh = done.fresh;
+    return call_result(&result, sizeof result, out, e);
 }
 
 int reprise_checkpoint(const struct reprise_session *s,
@@ -231,11 +206,15 @@ int reprise_checkpoint(const struct reprise_session *s,
 {
     if (!s || !request)
         return call_refuse(error);
+    CALL_RETURN(error, save(s, request, result, e));
+}
 
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, save(s, request, result, &c.err), error);
+static enum err_code library_checkpoint_end(const struct reprise_session *s,
+                                            const char *const *files, size_t n, struct err *e)
+{
+    TRY(library_check_names(files, n, e));
+    return s->ref.path.n && !host_unpersisted(s->ref.store) ? host_work_record(&s->ref, files, n, e)
+                                                            : ERR_OK;
 }
 
 int reprise_checkpoint_end(const struct reprise_session *s, const char *const *files, size_t n,
@@ -243,15 +222,5 @@ int reprise_checkpoint_end(const struct reprise_session *s, const char *const *f
 {
     if (!s || (!files && n > 0))
         return call_refuse(error);
-
-    struct call c;
-    enum err_code rc = ERR_OK;
-
-    call_begin(&c);
-    for (size_t i = 0; i < n && !rc; i++)
-        if (!files[i])
-            rc = err_set(&c.err, ERR_USAGE, "", "checkpoint: the name of a file is NULL");
-    if (!rc && s->ref.path.n && !host_unpersisted(s->ref.store))
-        rc = host_work_record(&s->ref, files, n, &c.err);
-    return call_end(&c, rc, error);
+    CALL_RETURN(error, library_checkpoint_end(s, files, n, e));
 }

@@ -30,13 +30,11 @@ static enum err_code library_writer_read_options(struct reprise_writer *w,
         [REPRISE_DURABLE_FLUSH] = HOST_DURABLE_FLUSH,
     };
     struct reprise_writer_options o;
-    enum err_code rc = call_options(given, &o, sizeof o, e);
 
-    if (!rc && (o.flags & ~(uint32_t)REPRISE_WRITER_BACKGROUND || o.durable < 0 ||
-                o.durable > REPRISE_DURABLE_FLUSH))
-        rc = err_set(e, ERR_USAGE, "", "open for writing: unknown flag or durability");
-    if (rc)
-        return rc;
+    TRY(call_options(given, &o, sizeof o, e));
+    if (o.flags & ~(uint32_t)REPRISE_WRITER_BACKGROUND || o.durable < 0 ||
+        o.durable > REPRISE_DURABLE_FLUSH)
+        return err_set(e, ERR_USAGE, "", "open for writing: unknown flag or durability");
     w->failed = o.failed;
     w->arg = o.arg;
     *out = (struct host_session_options){
@@ -99,11 +97,7 @@ int reprise_writer_open(const struct reprise_session *s,
 {
     if (!s || !out)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, library_open_session(s, options, out, &c.err), error);
+    CALL_RETURN(error, library_open_session(s, options, out, e));
 }
 
 static enum err_code create_session(const struct reprise *r,
@@ -132,11 +126,7 @@ int reprise_writer_create(const struct reprise *r, const struct reprise_create_r
 {
     if (!r || !out)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, create_session(r, request, options, out, &c.err), error);
+    CALL_RETURN(error, create_session(r, request, options, out, e));
 }
 
 const char *reprise_writer_id(const struct reprise_writer *w)
@@ -160,10 +150,18 @@ int reprise_writer_append(struct reprise_writer *w, const char *rows, size_t len
         return call_refuse(error);
 
     const struct slice text = { rows, length };
-    struct call c;
 
-    call_begin(&c);
-    return call_end(&c, call_append(library_writer_append_to, w, text, flags, ids, &c.err), error);
+    CALL_RETURN(error, call_append(library_writer_append_to, w, text, flags, ids, e));
+}
+
+static enum err_code library_writer_set(struct reprise_writer *w, const char *const *settings,
+                                        size_t n, struct err *e)
+{
+    struct host_setting *setting;
+    AUTO_ARENA a = { 0 };
+
+    TRY(call_settings(settings, n, &a, &setting, e));
+    return host_session_set(w->session, setting, n, e);
 }
 
 int reprise_writer_set(struct reprise_writer *w, const char *const *settings, size_t n,
@@ -171,29 +169,14 @@ int reprise_writer_set(struct reprise_writer *w, const char *const *settings, si
 {
     if (!w || (!settings && n > 0))
         return call_refuse(error);
-
-    struct host_setting *setting = NULL;
-    struct arena a = { 0 };
-    struct call c;
-
-    call_begin(&c);
-    enum err_code rc = call_settings(settings, n, &a, &setting, &c.err);
-
-    if (!rc)
-        rc = host_session_set(w->session, setting, n, &c.err);
-    arena_fini(&a);
-    return call_end(&c, rc, error);
+    CALL_RETURN(error, library_writer_set(w, settings, n, e));
 }
 
 int reprise_writer_flush(struct reprise_writer *w, struct reprise_error *error)
 {
     if (!w)
         return call_refuse(error);
-
-    struct call c;
-
-    call_begin(&c);
-    return call_end(&c, host_session_flush(w->session, &c.err), error);
+    CALL_RETURN(error, host_session_flush(w->session, e));
 }
 
 int reprise_writer_count(struct reprise_writer *w, struct reprise_writer_counts *out,

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "lite/json/jsonout.h"
@@ -57,6 +58,7 @@ MUST_CHECK enum err_code listing_open(struct store *const stores[], size_t n,
                                       const struct listing_query *q, struct listing **out,
                                       struct err *e);
 void listing_close(struct listing *l); /* NULL is fine */
+DEFINE_CLEANUP(struct listing, listing_close);
 
 /* Which of these copies of a session a listing of the scope shows; *shown is NULL if it shows none. */
 MUST_CHECK enum err_code listing_shown_copy(const struct session_ref *copy, size_t n,

@@ -39,7 +39,6 @@ static enum err_code append_message(struct transcript *t, struct slice row, bool
     return ERR_OK;
 }
 
-DEFINE_CLEANUP(struct transcript, transcript_free);
 #define AUTO_TRANSCRIPT CLEANUP(transcript_free_at) struct transcript
 
 /* Takes ownership of the bytes. */

@@ -120,8 +120,6 @@ enum err_code entire_resume_at(const struct store *st, const struct session_ref 
     return claude_ops.resume_at(st, &lent, message, c, e);
 }
 
-DEFINE_CLEANUP(struct session_row, session_row_free);
-
 /* at: empty, a message or a checkpoint. */
 enum err_code entire_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e)
