@@ -5,6 +5,8 @@
 #include "lite/base/utf8.h"
 
 enum { ESC = 0x1b, BEL = 0x07, PARAMS_MAX = 4, SEQUENCE_MAX = 64, ANSWER_MAX = 64 };
+/* kitty: a key was released; keys without a character, such as Shift by itself */
+enum { EVENT_RELEASE = 3, KITTY_KEYS_FIRST = 57344, KITTY_KEYS_LAST = 63743 };
 
 static const char paste_end[] = "\x1b[201~";
 
@@ -15,10 +17,11 @@ enum step {
     STEP_WAIT,  /* incomplete */
 };
 
-/* A control sequence: ESC [ private? number;number... final */
+/* A control sequence: ESC [ private? number;number... final. Numbers after a colon belong to the one before it. */
 struct sequence {
     char private, final;
     int param[PARAMS_MAX];
+    int event; /* after the colon of the second number: what happened to the key */
     int params;
     size_t length; /* with the ESC */
 };
@@ -118,6 +121,7 @@ static struct key character_key(uint32_t code, unsigned mods)
 static int read_sequence(struct slice text, struct sequence *s)
 {
     size_t i = 2;
+    int colons = 0, ignored = 0;
 
     *s = (struct sequence){ 0 };
     if (i < text.n && text.p[i] >= '<' && text.p[i] <= '?')
@@ -126,12 +130,18 @@ static int read_sequence(struct slice text, struct sequence *s)
         char c = text.p[i];
 
         if (c >= '0' && c <= '9') {
-            int *p = &s->param[s->params];
+            int *p = colons == 0                     ? &s->param[s->params]
+                     : colons == 1 && s->params == 1 ? &s->event
+                                                     : &ignored;
 
             *p = *p < 100000 ? *p * 10 + (c - '0') : *p;
-        } else if (c == ';' || c == ':') {
+        } else if (c == ';') {
             s->params += s->params < PARAMS_MAX - 1;
-        } else if ((c >= '@' && c <= '~') || c == '$') { /* rxvt ends Shift+key with a $ */
+            colons = 0;
+        } else if (c == ':') {
+            colons++;
+        } else if ((c >= '@' && c <= '~') || (c == '$' && !s->private && s->params == 0)) {
+            /* rxvt ends Shift+key with a $. An answer about a mode ends with a letter after it. */
             s->final = c;
             s->params++;
             s->length = i + 1;
@@ -197,8 +207,10 @@ static enum step letter_key(struct input *in, const struct sequence *s, struct i
         return key_event(in, s->length, KEYCODE_TAB, mods | MOD_SHIFT, out);
     if (s->final == 'u') { /* code ; mods u: kitty and others */
         struct key k = character_key((uint32_t)s->param[0], mods);
+        bool text = s->param[0] < KITTY_KEYS_FIRST || s->param[0] > KITTY_KEYS_LAST;
 
-        return key_event(in, s->length, k.code, k.mods, out);
+        return text ? key_event(in, s->length, k.code, k.mods, out)
+                    : input_skip_bytes(in, s->length);
     }
     if (s->final >= 'a' && s->final <= 'd') /* rxvt: Shift+arrow */
         return key_event(in, s->length, by_letter((char)(s->final - 'a' + 'A')), MOD_SHIFT, out);
@@ -233,8 +245,9 @@ static enum step control_key(struct input *in, struct slice text, int64_t now_ms
         *out = (struct input_event){ .kind = INPUT_ANSWERED };
         return STEP_EVENT;
     }
-    if (s.private)
-        return input_skip_bytes(in, s.length); /* a reply to a query that another program made */
+    /* a reply to a query that another program made */
+    if (s.private || s.event == EVENT_RELEASE)
+        return input_skip_bytes(in, s.length);
     if (s.final == 'M' && s.params == 1 && s.param[0] == 0)
         return text.n < 6 ? STEP_WAIT
                           : input_skip_bytes(in, 6); /* the old mouse report, three bytes more */

@@ -74,6 +74,31 @@ TEST(named_keys_have_one_name)
     assert_key("\x1b[97;5u", 'a', MOD_CTRL);
 }
 
+/* Other programs may leave the keyboard protocol of kitty on, with which a key reports more than once. */
+TEST(a_key_that_is_released_types_nothing)
+{
+    assert_key("\x1b[97;1:1u", 'a', 0);
+    assert_key("\x1b[97;1:2u", 'a', 0);
+    assert_key("\x1b[97;1:3u", KEYCODE_NONE, 0);
+    assert_key("\x1b[97;5:3u", KEYCODE_NONE, 0);
+    assert_key("\x1b[97:65;2:1;65u", 'A', 0);
+    assert_key("\x1b[97:65:99;5u", 'a', MOD_CTRL);
+    assert_key("\x1b[27;1:3u", KEYCODE_NONE, 0);
+    assert_key("\x1b[1;1:3B", KEYCODE_NONE, 0);
+    assert_key("\x1b[1;5:1B", KEYCODE_DOWN, MOD_CTRL);
+    assert_key("\x1b[3;1:3~", KEYCODE_NONE, 0);
+    assert_key("\x1b[57441;2u", KEYCODE_NONE, 0);
+}
+
+TEST(answers_about_modes_type_nothing)
+{
+    assert_key("\x1b[?2026;2$y", KEYCODE_NONE, 0);
+    assert_key("\x1b[?1$y", KEYCODE_NONE, 0);
+    assert_key("\x1b[4;1$y", KEYCODE_NONE, 0);
+    assert_key("\x1b[?2026;2$yx", 'x', 0);
+    assert_key("\x1b[3$", KEYCODE_DELETE, MOD_SHIFT);
+}
+
 TEST(esc_waits_for_a_possible_sequence)
 {
     struct input in = { 0 };
