@@ -69,7 +69,8 @@ int call_refuse(struct reprise_error *error)
 {
     struct err e = { .code = ERR_OK };
 
-    err_set(&e, ERR_USAGE, "", "a handle or an argument that the function needs is NULL");
+    err_set(&e, ERR_USAGE, "",
+            "a handle or an argument that the function needs is NULL, or a length is too large");
     if (error)
         call_describe_error(&e, error);
     return REPRISE_USAGE;

@@ -71,6 +71,8 @@ MUST_CHECK enum err_code call_create_request(const struct reprise *r,
 /* "KEY=VALUE" texts as settings, an array in the arena that borrows from them. */
 MUST_CHECK enum err_code call_settings(const char *const *texts, size_t n, struct arena *a,
                                        struct host_setting **out, struct err *e);
+/* A longer text of a host is a mistake about its length. */
+enum { CALL_TEXT_MOST = 1 << 30 };
 /* Appends the rows of a text through a function, and copies their ids. */
 typedef enum err_code call_append_fn(const void *session, const struct host_append *req,
                                      struct arena *a, struct host_appended *done, struct err *e);
@@ -139,6 +141,7 @@ struct reprise {
     struct store_env env;
     struct store **store; /* owned */
     size_t n;
+    bool in_project; /* the host named its directory */
 };
 
 /* The environment with the present time. In that of the stores it is the time at which they were opened. */

@@ -142,8 +142,9 @@ REPRISE_API const char *reprise_store_path(const struct reprise *r, size_t i);
 struct reprise_session;
 
 /* Finds a session by name: an id, the unique beginning of one (four characters or more), SYSTEM:ID, the absolute path
- * of a transcript or session directory, or "latest". REPRISE_NOT_FOUND: there is no such session. REPRISE_USAGE:
- * several sessions begin with it; the error lists them. */
+ * of a transcript or session directory, or "latest". If the id is in several folders, the copy that reprise_list() shows
+ * is opened. REPRISE_NOT_FOUND: there is no such session. REPRISE_USAGE: several sessions begin with it, or the list of
+ * the directory that was named in the options shows another copy than that of all projects; the error lists them. */
 REPRISE_API int reprise_session_open(const struct reprise *r, const char *name,
                                      struct reprise_session **out, struct reprise_error *error);
 /* Closes a session. NULL is fine. */
@@ -677,7 +678,8 @@ enum reprise_append_flags {
  * others stay as they are. All rows are appended or none, in one write that is durable when the call returns, and no
  * row of another program that writes to the session is lost or cut. A row whose uuid the session already has is not
  * written again, so that a call can be repeated. The ids of the rows, new and old, are put into *ids unless that is
- * NULL; a row without an id has "". REPRISE_USAGE: a line is not a JSON object, or not a row of this system. */
+ * NULL; a row without an id has "". REPRISE_USAGE: a line is not a JSON object, or not a row of this system, or the text
+ * is longer than a gigabyte. */
 REPRISE_API int reprise_append(const struct reprise_session *s, const char *rows, size_t length,
                                uint32_t flags, struct reprise_texts **ids,
                                struct reprise_error *error);

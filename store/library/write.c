@@ -114,7 +114,7 @@ static enum err_code library_append_to(const void *session, const struct host_ap
 int reprise_append(const struct reprise_session *s, const char *rows, size_t length, uint32_t flags,
                    struct reprise_texts **ids, struct reprise_error *error)
 {
-    if (!s || (!rows && length > 0))
+    if (!s || (!rows && length > 0) || length > CALL_TEXT_MOST)
         return call_refuse(error);
 
     const struct slice text = { rows, length };

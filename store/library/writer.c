@@ -146,7 +146,7 @@ static enum err_code library_writer_append_to(const void *writer, const struct h
 int reprise_writer_append(struct reprise_writer *w, const char *rows, size_t length, uint32_t flags,
                           struct reprise_texts **ids, struct reprise_error *error)
 {
-    if (!w || (!rows && length > 0))
+    if (!w || (!rows && length > 0) || length > CALL_TEXT_MOST)
         return call_refuse(error);
 
     const struct slice text = { rows, length };

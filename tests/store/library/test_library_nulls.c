@@ -40,7 +40,7 @@ IN_SCRATCH(every_function_refuses_null)
     reprise_close(R);
 }
 
-/* NULL as an element of a list. */
+/* NULL as an element of a list, and a length that no text has. */
 IN_SCRATCH(elements_of_lists_are_checked)
 {
     char home[4200];
@@ -68,6 +68,7 @@ IN_SCRATCH(elements_of_lists_are_checked)
     assert_int_equal(reprise_checkpoint(s, &absent, NULL, NULL), REPRISE_USAGE);
     assert_int_equal(reprise_checkpoint(s, &empty, NULL, NULL), REPRISE_USAGE);
     assert_int_not_equal(reprise_rewind_plan(s, "m", &files, &w, NULL), REPRISE_OK);
+    assert_int_equal(reprise_append(s, "{}", (size_t)1 << 62, 0, NULL, NULL), REPRISE_USAGE);
     reprise_session_close(s);
     reprise_close(r);
 }
