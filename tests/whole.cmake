@@ -158,7 +158,11 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT REPRISE_SANITIZE)
 endif()
 script(resume_by_id recorded commands/resume_by_id.py $<TARGET_FILE:reprise>)
 script(copies recorded commands/copies.py $<TARGET_FILE:reprise>)
-script(copies_matrix recorded commands/copies_matrix.py $<TARGET_FILE:reprise>)
+set(library)
+if(NOT REPRISE_SANITIZE AND NOT REPRISE_TSAN) # Python cannot load a library with a sanitizer
+    set(library $<TARGET_FILE:shared>)
+endif()
+script(copies_matrix recorded commands/copies_matrix.py $<TARGET_FILE:reprise> ${library})
 script(odd_places recorded commands/odd_places.py $<TARGET_FILE:reprise>)
 script(client_rules recorded commands/client_rules.py $<TARGET_FILE:reprise>)
 # A change counts as made even if the answer cannot be written.

@@ -44,6 +44,7 @@ static enum err_code library_read_environment(const struct reprise_options *o, s
         return err_nomem(e);
     if (cwd[0] != '/')
         return err_set(e, ERR_USAGE, cwd, "open stores: the directory is not absolute");
+    r->in_project = o->directory != NULL;
     r->env = env_read(environment, cwd, time_clock_ms(CLOCK_REALTIME), &r->arena);
     return r->arena.failed ? err_nomem(e) : ERR_OK;
 }
@@ -235,7 +236,7 @@ enum err_code session_handle_finish(struct reprise_session *s, enum err_code rc,
 static enum err_code session_handle(const struct reprise *r, struct slice name,
                                     struct reprise_session **out, struct err *e)
 {
-    const struct scope everywhere = { .all = true };
+    const struct scope everywhere = { .all = true, .implied_all = r->in_project };
     struct reprise_session *s = calloc(1, sizeof *s);
 
     if (!s)

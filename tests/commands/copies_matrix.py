@@ -1,30 +1,41 @@
 #!/usr/bin/env python3
 """Which copy every command means if several folders have one id: agents x arrangements x directories x commands.
 
-usage: copies_matrix.py PROGRAM [AGENT...]
+usage: copies_matrix.py PROGRAM [LIBRARY] [AGENT...]
 
-With agents, all arrangements of their copies are tried, which takes minutes; else some of every second agent, and with REPRISE_LONG
-of every one.
+With agents, all arrangements of their copies are tried, which takes minutes; else some of every third agent, and with REPRISE_LONG
+of every one. The library, if it is given, has to mean the same copies.
 
 Each copy says its own word, so that an answer tells which copy was read. What `list` shows is what is meant; where the
 lists of the directory and of all projects differ, the answer is "ambiguous", with both paths.
 """
+import ctypes
+import hashlib
 import itertools
 import json
 import os
 import shutil
+import sqlite3
 import sys
 import time
+import urllib.parse
 
 from resume_by_id import World, flat
 from support.program import snapshot
 
 SID = 'aaaaaaaa-0000-4000-8000-000000000001'
 NOW = time.time()
+USAGE = 9  # REPRISE_USAGE
 
 
 def iso(age):
     return time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(NOW - age))
+
+
+def write_json(path, value):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as f:
+        json.dump(value, f)
 
 
 def claude(home, d, word, age):
@@ -76,10 +87,8 @@ def kimi(home, d, word, age):
              'promptId': 'msg_0', 'turnId': 0, 'time': at - 1000},
             {'type': 'context.append_loop_event', 'agentId': 'main', 'event': {'type': 'content.part', 'part': {
                 'type': 'text', 'text': f'{word} assistant'}}, 'time': at}]
-    top = f'{home}/.kimi-code/sessions/wd_{os.path.basename(d)}_{flat(d)[-12:]}/session_{SID}'
-    os.makedirs(top, exist_ok=True)
-    with open(f'{top}/state.json', 'w', encoding='utf-8') as f:
-        json.dump({'cwd': d, 'archived': False}, f)
+    top = f'{home}/.kimi-code/sessions/wd_{os.path.basename(d)}_{hashlib.sha256(d.encode()).hexdigest()[:12]}/session_{SID}'
+    write_json(f'{top}/state.json', {'cwd': d, 'archived': False})
     return f'{top}/agents/main/wire.jsonl', rows
 
 
@@ -106,13 +115,78 @@ def codex(home, d, word, age):
     return f'{home}/.codex/sessions/2026/03/0{n + 1}/rollout-2026-03-0{n + 1}T10-00-00-{SID}.jsonl', rows
 
 
-AGENTS = {f.__name__: f for f in (claude, qwen, pi, droid, copilot, kimi, gemini, codex)}
+def codex_archived(home, d, word, age):
+    """The same, where the copy of the second directory is in the archive."""
+    path, rows = codex(home, d, word, age)
+    return path.replace('sessions/2026/03/02', 'archived_sessions'), rows
+
+
+def grok(home, d, word, age):
+    top = f'{home}/.grok/sessions/{urllib.parse.quote(d, safe="")}/{SID}'
+    write_json(f'{top}/summary.json', {'info': {'id': SID, 'cwd': d}, 'generated_title': '', 'last_active_at': iso(age)})
+    return f'{top}/updates.jsonl', [{'timestamp': int(NOW - age - 1 + k), 'method': 'session/update', 'params': {'update': {
+        'sessionUpdate': kind, 'content': {'type': 'text', 'text': f'{word} {text}'}}}}
+        for k, (kind, text) in enumerate((('user_message_chunk', 'user'), ('agent_message_chunk', 'assistant')))]
+
+
+def kiro(home, d, word, age):
+    top = f'{home}/.kiro/sessions/{hashlib.sha256(d.encode()).hexdigest()[:16]}/sess_{SID}'
+    write_json(f'{top}/session.json', {'id': f'sess_{SID}', 'title': '', 'workspacePaths': [d]})
+    return f'{top}/messages.jsonl', [{'id': str(k), 'timestamp': iso(age + 1 - k), 'payload': {
+        'type': kind, 'operationType': 'Say', 'content': f'{word} {kind}'}} for k, kind in enumerate(('user', 'assistant'))]
+
+
+def cursor(home, d, word, age):
+    top = f'{home}/.config/cursor/chats/{hashlib.md5(d.encode()).hexdigest()}/{SID}'
+    write_json(f'{top}/meta.json', {'title': '', 'cwd': d, 'updatedAtMs': int((NOW - age) * 1000)})
+    db = sqlite3.connect(':memory:', isolation_level=None)
+    db.executescript('CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB); CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);')
+    names = []
+    for kind in 'user', 'assistant', None:
+        text = f'<user_query>{word} {kind}</user_query>' if kind == 'user' else f'{word} {kind}'
+        data = json.dumps({'role': kind, 'content': text}).encode() if kind else b''.join(b'\x0a\x20' + bytes.fromhex(n) for n in names)
+        names.append(hashlib.sha256(data).hexdigest())
+        db.execute('INSERT INTO blobs VALUES (?, ?)', (names[-1], data))
+    meta = {'latestRootBlobId': names[-1], 'name': '', 'createdAt': int((NOW - age) * 1000)}
+    db.execute("INSERT INTO meta VALUES ('0', ?)", (json.dumps(meta).encode().hex(),))
+    return f'{top}/store.db', db.serialize()
+
+
+AGENTS = {f.__name__: f for f in (
+    claude, qwen, pi, kimi, droid, copilot, codex, gemini, grok, cursor, codex_archived, kiro)}
+
+
+LIBRARY = next((a for a in sys.argv[2:] if a.endswith('.so')), None)
+NAMED = [a for a in sys.argv[2:] if a != LIBRARY]
+
+
+class Options(ctypes.Structure):
+    """The beginning of struct reprise_options."""
+    _fields_ = [('size', ctypes.c_size_t), ('system', ctypes.c_char_p), ('path', ctypes.c_char_p), ('directory', ctypes.c_char_p),
+                ('environment', ctypes.POINTER(ctypes.c_char_p))]
+
+
+def library_path(env, directory, sid):
+    """The path of the session that the library opens for the id, or the code of its refusal."""
+    reprise = ctypes.CDLL(LIBRARY)
+    reprise.reprise_session_path.restype = ctypes.c_char_p
+    texts = [f'{k}={v}'.encode() for k, v in env.items()] + [None]
+    options = Options(ctypes.sizeof(Options), None, None, directory.encode(), (ctypes.c_char_p * len(texts))(*texts))
+    store, session = ctypes.c_void_p(), ctypes.c_void_p()
+    code = reprise.reprise_open(ctypes.byref(options), ctypes.byref(store), None)
+    if not code:
+        code = reprise.reprise_session_open(store, sid.encode(), ctypes.byref(session), None)
+    path = code or reprise.reprise_session_path(session).decode()
+    reprise.reprise_session_close(session)
+    reprise.reprise_close(store)
+    return path
 
 
 class Case:
     def __init__(self, agent):
         self.w, self.agent, self.name = World(sys.argv[1]), agent, ''
-        del self.w.program.env['CLAUDE_CONFIG_DIR']
+        for name in 'CLAUDE_CONFIG_DIR', 'XDG_CONFIG_HOME':
+            del self.w.program.env[name]
         self.home = self.w.home
         self.dirs = {n: f'{self.home}/{n}' for n in ('one', 'two', 'three', 'far')}
         for d in self.dirs.values():
@@ -127,7 +201,7 @@ class Case:
 
     def write(self, where, message, file, kind=None):
         path, rows = AGENTS[self.agent](self.home, self.dirs[where], f'word{where}', message)
-        data = b''.join(json.dumps(r, separators=(',', ':')).encode() + b'\n' for r in rows)
+        data = rows if isinstance(rows, bytes) else b''.join(json.dumps(r, separators=(',', ':')).encode() + b'\n' for r in rows)
         if kind:
             self.silent.append(f'word{where}')
         if kind == 'empty':
@@ -137,7 +211,7 @@ class Case:
         elif kind == 'torn':
             data = data[:40]
         elif kind == 'metadata':
-            data = json.dumps(rows[0] if self.agent != 'claude' else {'type': 'custom-title', 'customTitle': 'T', 'sessionId': SID}).encode() + b'\n'
+            data = json.dumps({} if isinstance(rows, bytes) else rows[0] if self.agent != 'claude' else {'type': 'custom-title', 'customTitle': 'T', 'sessionId': SID}).encode() + b'\n'
         elif kind == 'sidechain':
             data = data.replace(b'"isSidechain":false', b'"isSidechain":true')
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -165,7 +239,7 @@ class Case:
     # ---- checks ----
 
     def check(self, changes):
-        for where in ('one', 'two', 'far') if len(sys.argv) > 2 else ('one', 'far'):
+        for where in ('one', 'two', 'far') if NAMED else ('one', 'far'):
             self.reading(where)
         if changes:
             self.changing()
@@ -173,7 +247,13 @@ class Case:
     def reading(self, where):
         everywhere, here = self.listed(where, '--all'), self.listed(where)
         self.need(len(everywhere) <= 1 and len(here) <= 1, f'{where}: listed twice: {everywhere} {here}')
-        for scope in (['--all'], []) if len(sys.argv) > 2 or where == 'far' else ([],):
+        self.newest(where, here)
+        if LIBRARY and everywhere and not self.name.startswith('sidechain'):
+            path = library_path(self.w.program.env, self.dirs[where], everywhere[0][1])
+            shown = {os.path.realpath(rows[0][0]) for rows in (everywhere, here) if rows}
+            self.need(path == USAGE if len(shown) > 1 else isinstance(path, str) and os.path.realpath(path) in shown,
+                      f'{where}: the library opens {path}, listed: {shown}')
+        for scope in (['--all'], []) if NAMED or where == 'far' else ([],):
             shown = everywhere if scope else here or everywhere
             if not shown:
                 continue
@@ -210,6 +290,14 @@ class Case:
                 self.resumes(where, answer, path)
             else:
                 self.need(run.returncode in (4,) and not run.stdout, f'{where} --resume: {run.returncode} {run.stderr}')
+
+    def newest(self, where, here):
+        """-c means the copy that the list of the directory shows."""
+        run = self.run(where, '-c', '--print', '--json')
+        if run.returncode == 0 and here:
+            self.resumes(where, json.loads(run.stdout), here[0][0])
+        else:
+            self.need(run.returncode == (4 if here else 3) and not run.stdout, f'{where} -c: {here} {run.returncode} {run.stdout} {run.stderr}')
 
     def resumes(self, where, answer, path):
         """The agent, started there with that word, would find the copy."""
@@ -256,7 +344,7 @@ class Case:
             self.need(again == everywhere, f'after the undo of {change[0]}: {again}, was {everywhere}')
 
     def bytes_of(self):
-        return {p: v[2] for p, v in snapshot(self.home).items() if v[2] is not None and '/.config/' not in p}
+        return {p: v[2] for p, v in snapshot(self.home).items() if v[2] is not None and '/.config/reprise' not in p}
 
 
 def arrange(c):
@@ -315,10 +403,10 @@ def few(c):
 
 def main():
     passed = failed = 0
-    for agent in sys.argv[2:] or list(AGENTS)[::1 if 'REPRISE_LONG' in os.environ else 2]:
+    for agent in NAMED or list(AGENTS)[::1 if 'REPRISE_LONG' in os.environ else 3]:
         c = Case(agent)
         try:
-            for changes in arrange(c) if sys.argv[2:] else few(c):
+            for changes in arrange(c) if NAMED else few(c):
                 c.check(changes)
         finally:
             shutil.rmtree(c.w.top, ignore_errors=True)

@@ -26,6 +26,7 @@ enum {
     UNPACKED_RATIO = 100,
     UNPACKED_LEAST = 32 << 20,
     FIRST_LINE_MAX = 16 << 20,
+    COPY_PIECE = 256 << 10,
 };
 
 /* ---- names ---- */
@@ -145,7 +146,7 @@ static int codex_compare_slices(struct slice a, struct slice b)
     return memcmp(a.p, b.p, UUID);
 }
 
-/* If a rollout has several files, the last one is used, which is neither archived nor packed. */
+/* A file that is neither archived nor packed comes last. */
 static int compare_rollouts(const void *a, const void *b)
 {
     const struct rollout *x = a, *y = b;
@@ -161,15 +162,42 @@ static int compare_rollouts(const void *a, const void *b)
     return strcmp(x->path.p, y->path.p);
 }
 
+/* Copies that were cut off, or in which nothing was said, have no row after the first. */
+static bool codex_has_second_row(const struct rollout *x)
+{
+    struct buf text = { 0 };
+    struct file f;
+
+    if (x->packed)
+        return x->file.size > 0;
+    if (file_open(AT_FDCWD, x->path.p, 0, &f, NULL))
+        return false;
+    enum err_code rc = file_read_part(&f, 0, COPY_PIECE, &text, NULL);
+    const char *end = !rc && text.n ? memchr(text.p, '\n', text.n) : NULL;
+    const size_t after = end ? (size_t)(end - text.p) + 1 : text.n;
+    bool more = end ? after < text.n : f.id.size > COPY_PIECE;
+
+    file_close(&f);
+    buf_fini(&text);
+    return more;
+}
+
+/* The last of several copies is used, unless only an earlier one has a conversation. */
 static void codex_drop_copies(struct rollouts *r)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < r->n; i++) {
-        if (i + 1 < r->n && slice_eq(r->rollout[i].id, r->rollout[i + 1].id) &&
-            slice_eq(r->rollout[i].thread, r->rollout[i + 1].thread))
-            continue;
-        r->rollout[n++] = r->rollout[i];
+    for (size_t i = 0, end; i < r->n; i = end) {
+        size_t used;
+
+        for (end = i + 1; end < r->n && slice_eq(r->rollout[i].id, r->rollout[end].id) &&
+                          slice_eq(r->rollout[i].thread, r->rollout[end].thread);)
+            end++;
+        for (used = end - 1; used > i && !codex_has_second_row(&r->rollout[used]);)
+            used--;
+        if (used == i && end - i > 1 && !codex_has_second_row(&r->rollout[i]))
+            used = end - 1;
+        r->rollout[n++] = r->rollout[used];
     }
     r->n = n;
 }

@@ -99,6 +99,29 @@ static enum err_code kimi_read_row_facts(struct slice row, struct arena *a,
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
+struct fuller_copy {
+    const struct session_ref *than;
+    bool found;
+};
+
+static bool kimi_compare_copy(const struct session_ref *ref, void *arg)
+{
+    struct fuller_copy *f = arg;
+
+    f->found = ref->file.size > f->than->file.size && !slice_eq(ref->path, f->than->path);
+    return !f->found;
+}
+
+/* Returns true if another folder has the session, and there it has more. */
+static bool kimi_has_fuller_copy(const struct session_ref *ref)
+{
+    const struct scope everywhere = { .all = true };
+    struct fuller_copy f = { ref, false };
+
+    return !store_find_each_listed(ref->store, &everywhere, ref->id, kimi_compare_copy, &f, NULL) &&
+           f.found;
+}
+
 static enum err_code kimi_complete_row(const struct store *st, const struct scope *scope,
                                        struct session_row *row, struct arena *a, struct err *e)
 {
@@ -120,7 +143,9 @@ static enum err_code kimi_complete_row(const struct store *st, const struct scop
     row->can = CAN_RESUME | CAN_REWIND;
     if (project_logs_collides(scope, row->cwd))
         row->hidden = HIDDEN_COLLISION;
-    else if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n && !state.known)
+    else if (!row->first_prompt.n &&
+             ((!row->custom_title.n && !row->last_prompt.n && !state.known) ||
+              kimi_has_fuller_copy(&row->ref)))
         row->hidden = HIDDEN_EMPTY; /* Kimi Code lists whatever has a state */
     return ERR_OK;
 }
