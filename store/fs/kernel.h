@@ -60,7 +60,8 @@ bool fs_is_fixed(int fd);
  * perhaps under another name. A later birth proves that it did not exist only if fs_births_are_true. */
 int64_t fs_born_ns(int fd);
 /* Returns true if a file of this file system keeps its time of birth as long as it exists. Others, such as overlayfs,
- * replace a file that is written, or report what a server makes of it; unknown ones count as such. */
+ * replace a file that is written, or report what a server makes of it; unknown ones count as such. So does a file that an
+ * overlayfs copied into its upper layer. */
 bool fs_births_are_true(int fd);
 /* The same for the number of a kind of file system, as statfs reports it. */
 bool fs_kind_keeps_births(uint32_t kind);

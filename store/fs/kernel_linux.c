@@ -175,7 +175,11 @@ bool fs_births_are_true(int fd)
 {
     struct statfs fs;
 
-    return fstatfs(fd, &fs) == 0 && fs_kind_keeps_births((uint32_t)fs.f_type);
+    /* What an overlayfs copied into its upper layer began there, wherever that is looked at. Without privileges only
+     * the second name shows it. */
+    return fstatfs(fd, &fs) == 0 && fs_kind_keeps_births((uint32_t)fs.f_type) &&
+           fgetxattr(fd, "trusted.overlay.origin", NULL, 0) < 0 &&
+           fgetxattr(fd, "user.overlay.origin", NULL, 0) < 0;
 }
 
 /* Such an overlayfs reports its own device for directories and others for files, so any file in the directory shows it.

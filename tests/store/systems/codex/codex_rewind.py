@@ -441,4 +441,5 @@ def main():
     t.p.finish(42)
 
 
-main()
+if __name__ == '__main__':
+    main()
