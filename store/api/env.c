@@ -73,6 +73,7 @@ struct store_env env_read(const char *const *environment, const char *cwd, int64
         .now_ms = now_ms,
         .run = getentropy(&run, sizeof run) == 0 ? run : 0,
         .proc_dir = env_filled(environment, "REPRISE_PROC_DIR"),
+        .etc_dir = env_filled(environment, "REPRISE_ETC_DIR"),
         .environment = environment,
         .xdg_data_home = env_directory(environment, "XDG_DATA_HOME"),
         .opencode_db = env_filled(environment, "OPENCODE_DB"),

@@ -26,6 +26,7 @@ static const char *const names[FINDING_KINDS] = {
     [FINDING_ORPHAN_BRANCH] = "orphan-branch",
     [FINDING_STUCK] = "stuck",
     [FINDING_CONCURRENT] = "concurrent",
+    [FINDING_SETTINGS] = "settings",
 };
 /* clang-format on */
 

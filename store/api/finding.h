@@ -34,6 +34,7 @@ enum finding_kind {
     FINDING_ORPHAN_BRANCH, /* a branch of checkpoints that belongs to no session */
     FINDING_STUCK,         /* marked as running for too long */
     FINDING_CONCURRENT,    /* other sessions run in the same place */
+    FINDING_SETTINGS,      /* settings of the agent that are not understood */
     FINDING_KINDS
 };
 

@@ -378,6 +378,9 @@ typedef enum err_code store_set_fn(const struct store *st, const struct session_
                                    const struct host_setting *setting, size_t n, struct err *e);
 /* Optional. See host_unpersisted. */
 typedef const char *store_unpersisted_fn(const struct store *st);
+/* Optional. What a person should know about the settings of the agent, such as a value that is not understood, and the
+ * file they are in; both are valid while the store is open. NULL: nothing. */
+typedef const char *store_settings_note_fn(const struct store *st, const char **path);
 
 /* For sessions that a host keeps open (store/host/host_session.h): all optional. */
 
@@ -522,6 +525,7 @@ struct store_ops {
     uint32_t drain_ms;
     size_t queue_rows; /* and how many may wait; 0: 4096 */
     store_unpersisted_fn *unpersisted;
+    store_settings_note_fn *settings_note;
 };
 
 /* Systems embed this as their first member named base. */

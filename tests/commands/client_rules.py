@@ -4,7 +4,7 @@
 usage: client_rules.py PROGRAM
 
 Queued prompts in forks, failed requests, last rows without a time, sessions of a command alone, resent rows, kinds of rows
-that nobody documented, and a transcript that the client compacts while it is listed.
+that nobody documented, a transcript that the client compacts while it is listed, and settings that say wrongly how long sessions stay.
 """
 import json
 import os
@@ -176,14 +176,35 @@ def check_compacted_while_read(w):
     os.remove(w.path(7))
 
 
+def check_periods(w):
+    """A period that cannot be read, or 0, is named by list and doctor, wherever it is; no other one is."""
+    own, managed = f'{w.config}/settings.json', f'{w.home}/claude-code/managed-settings.d/50-x.json'
+    for place in own, f'{w.home}/.claude/settings.json', f'{w.home}/.claude/settings.local.json', managed:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        for text, odd in [('{"cleanupPeriodDays":0}', True), ('{"cleanupPeriodDays":"60"}', True), ('{"cleanupPeriodDays":-1}', True),
+                          ('{bad json', True), ('{"cleanupPeriodDays":1e12}', True), ('{"cleanupPeriodDays":null}', True),
+                          ('{"cleanupPeriodDays":30.5}', False), ('{"cleanupPeriodDays":99999}', False), ('{}', False)]:
+            with open(place, 'w', encoding='utf-8') as f:
+                f.write(text)
+            run = w.program.run('list')
+            said = run.stderr.decode()
+            w.program.same(f'list: {place} {text}', (run.returncode, place in said, 'cleanupPeriodDays' in said, said.count('\n')),
+                           (0, odd, odd, int(odd)))
+            found = [f for f in json.loads(w.program.run('doctor', '--json').stdout) if f['kind'] == 'settings']
+            w.program.same(f'doctor: {place} {text}', [f['path'] for f in found], [place] if odd else [])
+            w.program.same(f'no expiry: {text}', odd, not any('expiresAt' in r for r in json.loads(w.program.run('list', '--json').stdout)))
+        os.unlink(place)
+
+
 def main():
     w = Rules(sys.argv[1])
     try:
-        for check in check_queued, check_errors, check_ends, check_commands_alone, check_resent, check_unknown, check_compacted_while_read:
+        for check in check_queued, check_errors, check_ends, check_commands_alone, check_resent, check_unknown, check_compacted_while_read,\
+                check_periods:
             check(w)
     finally:
         shutil.rmtree(w.top, ignore_errors=True)
-    w.program.finish(80)
+    w.program.finish(160)
 
 
 if __name__ == '__main__':

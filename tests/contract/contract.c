@@ -90,6 +90,7 @@ static void open_store(struct contract *c)
     folder_dir(&c->folder, "home");
     c->env = (struct store_env){ .home = c->home,
                                  .proc_dir = c->home,
+                                 .etc_dir = c->home,
                                  .cwd = c->folder.path,
                                  .state_dir = c->state,
                                  .data_dir = c->data,

@@ -53,7 +53,8 @@ class Program:
         self.path = os.path.abspath(path)
         self.home = home
         self.env = {'PATH': os.environ['PATH'], 'HOME': home, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'TERM': 'xterm-256color',
-                    'REPRISE_PROC_DIR': home,  # what else runs on the machine is nothing to these tests
+                    # What else runs on the machine, and what its administrator set, is nothing to these tests.
+                    'REPRISE_PROC_DIR': home, 'REPRISE_ETC_DIR': home,
                     **{k: v for k, v in os.environ.items() if k.endswith('SAN_OPTIONS')}, **env}
         self.failed = 0
         self.passed = 0

@@ -46,7 +46,7 @@ class Place:
         self.home, self.dir = f'{top}/home', f'{top}/ws'
         self.config = f'{self.home}/.claude'
         self.env = {'PATH': os.environ['PATH'], 'HOME': self.home, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'TERM': 'xterm-256color',
-                    'REPRISE_PROC_DIR': self.home, **ENV,
+                    'REPRISE_PROC_DIR': self.home, 'REPRISE_ETC_DIR': self.home, **ENV,
                     **{k: v for k, v in os.environ.items() if k.endswith('SAN_OPTIONS') or k == 'REPRISE_PORTABLE'}}
         self.held, self.lacks = [], []
         os.makedirs(self.dir)

@@ -34,7 +34,7 @@ class Checks:
         self.state = f'{world.top}/state'
         self.env = {'PATH': os.environ['PATH'], 'HOME': world.home, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'TERM': 'xterm-256color',
                     'LINES': '40', 'COLUMNS': '200', 'XDG_STATE_HOME': self.state, 'GIT_CONFIG_NOSYSTEM': '1',
-                    'REPRISE_PROC_DIR': f'{world.top}/proc',
+                    'REPRISE_PROC_DIR': f'{world.top}/proc', 'REPRISE_ETC_DIR': f'{world.top}/etc',
                     **{k: v for k, v in os.environ.items() if k.endswith('SAN_OPTIONS')}, **world.environment}
         os.makedirs(f'{world.top}/proc', exist_ok=True)
         self.runs = 0

@@ -1,83 +1,17 @@
 #include "store/systems/claude/claude.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
 #include "lite/base/buf.h"
-#include "lite/base/decimal.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
-#include "lite/io/file.h"
-#include "lite/json/json.h"
 #include "store/proc/process.h"
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/common/config_dir.h"
-
-/* When the agent starts, it removes transcripts whose mtime is older than `cleanupPeriodDays` of its settings, 30 by
- * default; with 0 it writes none. If it cannot determine the period (settings that do not parse, a period that is not a
- * number, or negative) it removes nothing. The settings of the project in which it starts take precedence over those of
- * the person, and a project's local ones over both. Settings of an administrator may override the period; they are not
- * read here. */
-enum { DEFAULT_DAYS = 30, SETTINGS_MAX = 16 << 20, NUMBER_MAX = 32 };
-#define DAY_MS (24.0 * 60 * 60 * 1000)
-#define DAYS_MAX 1e7 /* longer periods never end */
-
-static int64_t claude_period_of(struct slice number)
-{
-    char text[NUMBER_MAX];
-    double days;
-
-    if (json_type(number) != JSON_NUMBER || number.n >= sizeof text)
-        return TIME_NONE;
-    memcpy(text, number.p, number.n);
-    text[number.n] = '\0';
-    days = decimal_read(text, NULL);
-    return days >= 0 && days < DAYS_MAX ? (int64_t)(days * DAY_MS) : TIME_NONE;
-}
-
-/* Sets *period if the file has one; TIME_NONE: it cannot be determined. */
-static void read_period(const char *settings, int64_t *period)
-{
-    struct buf text = { 0 };
-    struct slice value;
-    enum err_code rc = file_read_all(AT_FDCWD, settings, FILE_FOLLOW, SETTINGS_MAX, &text, NULL);
-
-    if (rc == ERR_NOT_FOUND)
-        return;
-    if (rc || !json_valid(buf_slice(&text)) || json_type(buf_slice(&text)) != JSON_OBJECT)
-        *period = TIME_NONE;
-    else if (*period != TIME_NONE && json_get(buf_slice(&text), "cleanupPeriodDays", &value))
-        *period = claude_period_of(value);
-    buf_fini(&text);
-}
-
-int64_t claude_retention(const char *config, const char *project)
-{
-    const struct {
-        const char *dir, *name;
-    } levels[] = {
-        { config, "settings.json" },
-        { project, ".claude/settings.json" },
-        { project, ".claude/settings.local.json" },
-    };
-    int64_t period = (int64_t)(DEFAULT_DAYS * DAY_MS);
-
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        struct buf path = { 0 };
-
-        if (levels[i].dir &&
-            (buf_addf(&path, "%s/%s", levels[i].dir, levels[i].name) || !buf_cstr(&path)))
-            period = TIME_NONE;
-        else if (levels[i].dir)
-            read_period(path.p, &period);
-        buf_fini(&path);
-    }
-    return period;
-}
 
 unsigned claude_abilities(const struct claude *c, const struct session_row *row)
 {
@@ -223,6 +157,7 @@ static void claude_close(struct store *st)
     free(c->base.path);
     free(c->projects);
     free(c->forced_folder);
+    free(c->odd_settings);
     window_pool_free(c->scratch);
     live_cache_free(c->live);
     agents_free(c->agents);
@@ -244,13 +179,31 @@ static bool is_switched_on(const char *value)
 
 static void set_retention(struct claude *c)
 {
-    c->retention_ms = claude_retention(c->base.path, c->base.env->cwd);
+    const struct store_env *env = c->base.env;
+    const struct claude_settings places = { c->base.path, env->cwd, env->etc_dir };
+
+    c->retention_ms = claude_retention(&places, &c->odd_settings);
+    c->no_sessions = c->retention_ms == 0;
     if (is_switched_on(c->base.env->claude_skip_history))
         c->unpersisted = "CLAUDE_CODE_SKIP_PROMPT_HISTORY is set";
-    else if (c->retention_ms == 0)
+    else if (c->no_sessions)
         c->unpersisted = "cleanupPeriodDays is 0 in the settings of Claude Code";
-    if (c->retention_ms == 0)
+    if (c->no_sessions)
         c->retention_ms = TIME_NONE;
+}
+
+static const char *claude_settings_note(const struct store *st, const char **path)
+{
+    const struct claude *c = claude_of(st);
+
+    *path = c->odd_settings;
+    if (!*path)
+        return NULL;
+    return c->no_sessions
+               ? "cleanupPeriodDays is 0, with which Claude Code keeps no sessions, or refuses "
+                 "its settings"
+               : "cleanupPeriodDays is no number of days, so it is not known when "
+                 "sessions expire";
 }
 
 static const char *claude_unpersisted(const struct store *st)
@@ -349,4 +302,5 @@ const struct store_ops claude_ops = {
     .checkpoint = claude_checkpoint,
     .set = claude_set,
     .unpersisted = claude_unpersisted,
+    .settings_note = claude_settings_note,
 };

@@ -29,6 +29,8 @@ struct claude {
     struct agents *agents;        /* which agents are running */
     struct claude_tables *tables; /* for describe */
     int64_t retention_ms;         /* after which the agent removes a transcript; TIME_NONE: never */
+    bool no_sessions;             /* the agent keeps none */
+    char *odd_settings;           /* the file with a period that is 0 or not understood, or NULL */
     const char *unpersisted;      /* why hosts write nothing; NULL: they do */
 };
 
@@ -51,8 +53,15 @@ bool claude_is_agent_id(struct slice id);
  * transcript cannot be read (such as a link). */
 unsigned claude_abilities(const struct claude *c, const struct session_row *row);
 
-/* How long the agent keeps a transcript after its mtime, in ms; TIME_NONE: forever; 0: it writes no transcripts. */
-int64_t claude_retention(const char *config, const char *project);
+/* Where settings are: the agent's directory, the project (or NULL), and what stands for /etc (NULL: that). */
+struct claude_settings {
+    const char *config, *project, *etc;
+};
+
+/* How long the agent keeps a transcript after its mtime, in ms; 0: it writes no transcripts; TIME_NONE: not known. *odd is
+ * then the path of the settings with the 0, or of those that are not understood; the caller frees it. It is NULL otherwise,
+ * and if out of memory. */
+int64_t claude_retention(const struct claude_settings *places, char **odd);
 
 /* live.c: describes the agent's processes; the caller fills in config. */
 extern const struct agents_profile claude_agents_profile;

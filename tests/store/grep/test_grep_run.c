@@ -44,7 +44,9 @@ static void begin(struct world *w)
     folder_make(&w->folder);
     for (int i = 0; i < SESSIONS; i++)
         put_session(&w->folder, i);
-    w->env = (struct store_env){ .home = w->folder.path, .proc_dir = w->folder.path, .cwd = "/x" };
+    w->env = (struct store_env){
+        .home = w->folder.path, .proc_dir = w->folder.path, .etc_dir = w->folder.path, .cwd = "/x"
+    };
     assert_int_equal(claude_ops.open(&w->env, w->folder.path, &w->store, NULL), ERR_OK);
 }
 

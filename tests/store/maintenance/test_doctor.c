@@ -44,6 +44,7 @@ static int set_up(void **state)
     folder_dir(&w->folder, "config/projects/p");
     w->env = (struct store_env){ .home = w->folder.path,
                                  .proc_dir = w->folder.path,
+                                 .etc_dir = w->folder.path,
                                  .cwd = w->folder.path,
                                  .state_dir = w->state,
                                  .data_dir = w->data,

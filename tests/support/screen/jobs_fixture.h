@@ -39,6 +39,7 @@ static inline void jobs_fixture_open(struct jobs_fixture *w, int workers, int64_
     w->env = (struct store_env){ .run = 7,
                                  .home = w->conversation.folder.path,
                                  .proc_dir = w->conversation.folder.path,
+                                 .etc_dir = w->conversation.folder.path,
                                  .cwd = "/p",
                                  .state_dir = w->state,
                                  .data_dir = w->data,

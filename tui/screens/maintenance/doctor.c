@@ -69,7 +69,8 @@ static int64_t doctor_wake_ms(const struct model *m)
 /* Good to know, but no damage. */
 static bool is_notice(const struct finding *f)
 {
-    return f->kind == FINDING_EXPIRES || f->kind == FINDING_HIDDEN || f->kind == FINDING_CONCURRENT;
+    return f->kind == FINDING_EXPIRES || f->kind == FINDING_HIDDEN ||
+           f->kind == FINDING_CONCURRENT || f->kind == FINDING_SETTINGS;
 }
 
 static int compare_findings(const void *pa, const void *pb)

@@ -1,5 +1,7 @@
 #include "tests/test.h"
 
+#include <stdlib.h>
+
 #include "lite/base/time.h"
 #include "store/systems/claude/claude.h"
 #include "tests/support/folder.h"
@@ -13,7 +15,12 @@ static int64_t period(const char *settings)
     folder_make(&f);
     if (settings)
         folder_put(&f, "settings.json", slice_of(settings));
-    int64_t ms = claude_retention(f.path, NULL);
+    const struct claude_settings places = { .config = f.path, .etc = f.path };
+    char *odd = NULL;
+    int64_t ms = claude_retention(&places, &odd);
+
+    assert_true((ms == TIME_NONE || ms == 0) == (odd != NULL));
+    free(odd);
 
     folder_remove(&f);
     return ms;
@@ -77,7 +84,71 @@ TEST(the_settings_of_the_project_take_precedence)
             folder_put(&f, "work/.claude/settings.local.json", slice_of(cases[i].local));
         folder_path(&f, "config", config);
         folder_path(&f, "work", project);
-        assert_true(claude_retention(config, project) == cases[i].want);
+        const struct claude_settings places = { config, project, f.path };
+        char *odd;
+
+        assert_true(claude_retention(&places, &odd) == cases[i].want);
+        free(odd);
+        folder_remove(&f);
+    }
+}
+
+/* What a server sent, the administrator's file, and the parts beside it. */
+TEST(the_settings_of_an_administrator_take_precedence)
+{
+    static const struct {
+        const char *sent, *file, *part[3];
+        int64_t want;
+        const char *odd;
+    } cases[] = {
+        { NULL, "{\"cleanupPeriodDays\":3}", { NULL }, 3 * DAY, NULL },
+        { NULL, "{\"cleanupPeriodDays\":300}", { NULL }, 300 * DAY, NULL },
+        { NULL, "{}", { "{\"theme\":1}" }, 7 * DAY, NULL },
+        { NULL, NULL, { NULL, "{\"cleanupPeriodDays\":90}" }, 90 * DAY, NULL },
+        { NULL, "{\"cleanupPeriodDays\":1}", { "{\"cleanupPeriodDays\":2}" }, 2 * DAY, NULL },
+        { NULL,
+          "{\"cleanupPeriodDays\":9}",
+          { "{\"cleanupPeriodDays\":5}", "{\"cleanupPeriodDays\":4}" },
+          4 * DAY,
+          NULL },
+        { NULL, NULL, { NULL, NULL, "{\"cleanupPeriodDays\":5}" }, 7 * DAY, NULL },
+        { "{\"cleanupPeriodDays\":8}", "{\"cleanupPeriodDays\":6}", { NULL }, 8 * DAY, NULL },
+        { "{\"cleanupPeriodDays\":8}", "{\"cleanupPeriodDays\":60}", { NULL }, 60 * DAY, NULL },
+        { "{\"cleanupPeriodDays\":2}", NULL, { NULL }, 2 * DAY, NULL },
+        { "{}", "{}", { "[]" }, TIME_NONE, "claude-code/managed-settings.d/10-a.json" },
+        { NULL,
+          "{\"cleanupPeriodDays\":\"60\"}",
+          { NULL },
+          TIME_NONE,
+          "claude-code/managed-settings.json" },
+        { "{", NULL, { NULL }, TIME_NONE, "config/remote-settings.json" },
+    };
+    static const char *const part[] = { "claude-code/managed-settings.d/10-a.json",
+                                        "claude-code/managed-settings.d/9-b.json",
+                                        "claude-code/managed-settings.d/.x.json" };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct folder f;
+        char config[4096], wanted[4096] = "", *odd;
+
+        folder_make(&f);
+        folder_put(&f, "config/settings.json", SLICE("{\"cleanupPeriodDays\":7}"));
+        if (cases[i].sent)
+            folder_put(&f, "config/remote-settings.json", slice_of(cases[i].sent));
+        if (cases[i].file)
+            folder_put(&f, "claude-code/managed-settings.json", slice_of(cases[i].file));
+        for (int k = 0; k < 3; k++)
+            if (cases[i].part[k])
+                folder_put(&f, part[k], slice_of(cases[i].part[k]));
+        folder_path(&f, "config", config);
+        if (cases[i].odd)
+            folder_path(&f, cases[i].odd, wanted);
+
+        const struct claude_settings places = { config, NULL, f.path };
+
+        assert_true(claude_retention(&places, &odd) == cases[i].want);
+        assert_string_equal(odd ? odd : "", wanted);
+        free(odd);
         folder_remove(&f);
     }
 }
@@ -96,7 +167,7 @@ TEST(a_row_shows_when_it_will_be_removed)
     folder_put(&f, "settings.json", SLICE("{\"cleanupPeriodDays\":2}"));
     folder_put(&f, name, SLICE("{\"type\":\"user\",\"message\":{\"content\":\"x\"}}\n"));
     folder_mtime(&f, name, INT64_C(1700000000000) * 1000000);
-    struct store_env env = { .home = f.path, .cwd = f.path };
+    struct store_env env = { .home = f.path, .cwd = f.path, .etc_dir = f.path };
 
     assert_int_equal(claude_ops.open(&env, f.path, &store, NULL), ERR_OK);
     assert_int_equal(claude_ops.find(store, &everything,
