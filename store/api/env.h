@@ -20,8 +20,7 @@ struct store_env {
     /* Random: the ids of all changes of this process end with it. 0: each ends with a new number. */
     uint32_t run;
     const char *proc_dir; /* where running agents are looked for; NULL: /proc */
-    const char
-        *etc_dir; /* where an administrator's settings of agents are looked for; NULL: /etc */
+    const char *etc_dir;  /* has what an administrator set; NULL: /etc */
     /* All variables, in which env_variable finds those that name an agent's directories; may be NULL */
     const char *const *environment;
 
