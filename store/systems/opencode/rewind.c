@@ -330,6 +330,16 @@ static void set_last_written(struct planning *p, struct rewind_target *t)
         }
 }
 
+/* The file appeared after the tree at the beginning of a step that has none at its end. */
+static bool appeared_in_cut_step(const struct planning *p, const struct changed *c)
+{
+    size_t i = c->step;
+
+    while (i > p->prompt->step && is_in_tree(p, p->steps.step[i].before, c->path))
+        i--;
+    return i < c->step && !p->steps.step[i].after.n;
+}
+
 /* Why the file may have existed at the point, although the tree of the point lacks it; NULL: it did not. */
 static const char *why_not_new(struct planning *p, const struct changed *c, struct rewind_target *t)
 {
@@ -345,7 +355,9 @@ static const char *why_not_new(struct planning *p, const struct changed *c, stru
     if (!c->known)
         return c->why;
     if (c->had)
-        return "it appeared after this point, and not by a step of the agent";
+        return appeared_in_cut_step(p, c)
+                   ? "a step that was cut off, or something after it, made it"
+                   : "it appeared after this point, and not by a step of the agent";
     if (o.is_old)
         return "the session found it there, and no earlier snapshot has it";
     if (tree_ignore_has(&p->ignored, p->trees.in[p->at].repo, &p->tree, c->path))

@@ -440,6 +440,47 @@ def check_not_new(w):
                 step=lambda: (remake(), os.unlink(lists)))
 
 
+def check_after_cut(w):
+    """A step that was cut off has no tree at its end: the one at the start of the next step has what it did, and what was done
+    between the two."""
+    s = Snapshots(w, 'p3')
+    data, other = f'{w.project}/data.txt', f'{w.project}/other.txt'
+    cut_off = 'a step that was cut off, or something after it'
+    make, mend = [bash('./make data.txt')], [call('edit', filePath=data)]
+    wrote = [call('write', metadata={'exists': False}, filePath=data, content='new\n')]
+
+    def check(name, first, second, want, why='', done=(b'new\n', b'mended\n'), cuts=1):
+        for path in data, other:
+            if os.path.lexists(path):
+                os.unlink(path)
+        put(w, 'kept.txt', b'kept\n')
+        id = f'ses_cut{w.n}'
+        w.session(id, name, project_id='p3')
+        asked = w.message(id, 'user', text(name), time={'created': time.time_ns() // 1_000_000})
+        for n, (calls, body) in enumerate([(first, done[0])] * cuts + [(second, done[1])]):
+            begin, parts = time.time_ns() // 1_000_000, [{'type': 'step-start', 'snapshot': s.tree()}, *calls]
+            if body:
+                put(w, 'data.txt', body)
+            elif os.path.exists(data):
+                os.unlink(data)
+            if n == cuts:
+                parts.append({'type': 'step-finish', 'snapshot': s.tree()})
+            w.message(id, 'assistant', *parts, path={'cwd': w.project, 'root': w.project},
+                      time={'created': begin, 'completed': time.time_ns() // 1_000_000})
+        answer = rewind(w, id, asked, '--dry-run')
+        got = {os.path.relpath(f['path'], w.project): f for f in answer.get('files', [])}.get('data.txt', {'action': None})
+        w.p.need(got['action'] == want and why in got.get('why', ''), f'{name}: {answer}')
+        w.p.need(any('cut off' in n for n in answer.get('notes', ())), f'{name}: {answer}')
+
+    check('a command made it, a tool changed it', make, mend, 'refused', cut_off)
+    check('a command made it, a command changed it', make, [bash('sed -i s/new/mended/ data.txt')], 'refused', cut_off)
+    check('made by the first of two', make, mend, 'refused', cut_off, cuts=2)
+    check('a tool made it, a tool changed it', wrote, mend, 'delete')
+    check('a command made it, nothing changed it', make, [bash('ls')], None, done=(b'new\n', b'new\n'))
+    check('a command made it, another removed it', make, [bash('rm data.txt')], None, done=(b'new\n', None))
+    check('only the next step made it', [bash('ls')], make, 'delete', done=(None, b'new\n'))
+
+
 def check_without_git(w):
     """Without a repository, the recorded root is / and there are no snapshots."""
     w.session('ses_n', 'No repository', directory='/elsewhere')
@@ -491,6 +532,7 @@ def main():
         check_place(w)
         check_rewind(w)
         check_not_new(w)
+        check_after_cut(w)
         check_without_git(w)
     finally:
         w.close()
@@ -498,7 +540,7 @@ def main():
         p = check(sys.argv[1])
         w.p.failed += p.failed
         w.p.passed += p.passed
-    w.p.finish(78)
+    w.p.finish(92)
 
 
 main()
