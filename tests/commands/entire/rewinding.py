@@ -130,8 +130,9 @@ def turns(c):
             up = w.git('log', '-1', '--format=%P', p['id']) or 'HEAD'
             told = w.git('diff', '--numstat', up, p['id'], '--', ':!.entire')
             want = [tuple(map(int, line.split('\t')[:2])) for line in told.split('\n')]
-            c.same(f'turns, {p["id"][:7]}', (p['files'], p['insertions'], p['deletions']),
-                   (len(want), sum(a for a, _ in want), sum(d for _, d in want)))
+            gone = w.git('diff', '--name-only', '--diff-filter=D', '--no-renames', up, p['id'], '--', ':!.entire').split()
+            c.same(f'turns, {p["id"][:7]}', (p['files'], p['insertions'], p['deletions'], p.get('filesDeleted', 0)),
+                   (len(want), sum(a for a, _ in want), sum(d for _, d in want), len(gone)))
     before, head = w.work(), w.facts()
     first, _, _, fourth, last = [p['id'] for p in w.points(A)]
 

@@ -201,13 +201,15 @@ static void count_point_turn(const struct view *v, const struct point *p, const 
 {
     CLEANUP(view_turn_close) struct view_turn t = { .diff = NULL };
 
-    c->insertions = c->deletions = 0;
+    c->insertions = c->deletions = c->removed = 0;
     c->counted = view_turn_open(v, p, link, &t);
     for (size_t i = 0; c->counted && i < git_diff_num_deltas(t.diff); i++) {
         git_patch *patch = NULL;
         size_t added = 0, removed = 0;
 
-        if (!view_is_work(git_diff_get_delta(t.diff, i)))
+        const git_diff_delta *delta = git_diff_get_delta(t.diff, i);
+
+        if (!view_is_work(delta))
             continue;
         c->counted = git_patch_from_diff(&patch, t.diff, i) == 0 &&
                      (!patch || git_patch_line_stats(NULL, &added, &removed, patch) == 0);
@@ -215,6 +217,7 @@ static void count_point_turn(const struct view *v, const struct point *p, const 
         if (c->counted) {
             c->insertions += (unsigned)added;
             c->deletions += (unsigned)removed;
+            c->removed += delta->status == GIT_DELTA_DELETED;
         }
     }
 }

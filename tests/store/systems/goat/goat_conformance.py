@@ -238,6 +238,24 @@ def queue(c):
     s.close()
 
 
+def deleting(c):
+    """A turn that deleted files says how many, in a dialect that records which files were absent."""
+    s = Shop(c.path)
+    base, old, new = s.store + '/sessions/abc-125', b'old\n', b'new\n'
+    put(base + '/metadata.json', json.dumps({'session_id': 'abc-125', 'created_at': '2026-02-09T02:48:28Z', 'cwd': s.ws}))
+    put(base + '/messages.jsonl', '{"uuid":"m-1","timestamp":"2026-02-09T02:48:28Z","role":"user","content":"Hello"}\n')
+    states = [{'a.txt': old, 'b.txt': old, 'c.txt': old}, {'a.txt': None, 'b.txt': new, 'c.txt': None},
+              {'a.txt': new, 'b.txt': None, 'c.txt': None}, {'a.txt': new, 'b.txt': None, 'c.txt': None}]
+    for i, state in enumerate(states):
+        put(f'{base}/checkpoints/cp-{i}/manifest.json', json.dumps(
+            {'checkpoint_id': f'cp-{i}', 'created_at': f'2026-02-09T02:5{i}:00Z',
+             'files': [{'path': p, 'exists': b is not None, 'hash': sha(b) if b else None} for p, b in state.items()]}))
+    for content in old, new:
+        put(f'{base}/checkpoints/blobs/{sha(content)}', content)
+    c.same('files that each turn deleted', [p.get('filesDeleted') for p in s.json('checkpoints', 'abc-125')], [2, 1, None, None])
+    s.close()
+
+
 def document(c):
     s = Shop(c.path)
     old, new = b'old\n', b'new\n'
@@ -405,7 +423,7 @@ def hosting(c):
 
 def main():
     c = Checks(sys.argv[1])
-    for part in (reading, rewinding, changing, appending, stream, oversized, protected, queue, document, newest, locked, hosting):
+    for part in (reading, rewinding, changing, appending, stream, oversized, protected, queue, document, deleting, newest, locked, hosting):
         part(c)
     print(f'{c.passed} passed, {c.failed} failed')
     sys.exit(1 if c.failed or c.passed < 95 else 0)
