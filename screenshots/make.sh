@@ -39,6 +39,29 @@ see "149 tests" " in, "
 press z
 see "deliveryId: string"
 picture transcript 120
+close
+open 120 32
+see "Fix the payment" "on disk"
+enter_text "// retry"
+see "5 lines in 2 sessions" "match 1 of 1"
+picture search 120
+close
+project_of_demo() {
+    env HOME="$top/home" CLAUDE_CONFIG_DIR="$config" "$program" -C "$project" "$@" >/dev/null
+}
+project_of_demo rename 4b7e0f91 "Retries with backoff"
+project_of_demo tag 4b7e0f91 payments
+project_of_demo archive f3a97c58
+project_of_demo undo
+open 120 32
+see "Retries with backoff" "on disk"
+press C-x
+see "preview what"
+enter_text H
+see "renamed to Retries" "undone"
+picture log 120
+project_of_demo undo --back-to "$(env HOME="$top/home" CLAUDE_CONFIG_DIR="$config" "$program" -C "$project" log --json |
+    sed -n 's/.*"id":"\([^"]*\)".*/\1/p' | tail -1)"
 
 # ---- the first minute: find, read, rewind, undo ----
 
@@ -89,5 +112,26 @@ frame 2.5
 press u
 see "restored 1 file - U redo"
 frame 2.5
+press Escape # out of the pane
+press Escape
+see "Enter resume"
+press C-u
+see "Payment page copy"
+typed=
+for letter in / / " " r e t r y; do
+    typed=$typed$letter
+    enter_text "$letter"
+    see "> ${typed% }"
+    frame 0.25
+done
+see "5 lines in 2 sessions" "match 1 of 1"
+frame 3
+press C-u
+see "Payment page copy"
+press C-x
+see "preview what"
+enter_text H
+see "restored" "undone"
+frame 3
 # shellcheck disable=SC2086
 python3 "$svg" --film 100 "reprise" $frames >"$pictures/film.svg"
