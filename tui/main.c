@@ -24,7 +24,10 @@ static const char *main_filled(const char *name)
 
 static enum err_code enter_directory(const char *dir, struct err *e)
 {
-    return dir && chdir(dir) != 0 ? err_sys(e, dir, "-C") : ERR_OK;
+    if (!dir || chdir(dir) == 0)
+        return ERR_OK;
+    return errno == ENOENT ? err_set(e, ERR_NOT_FOUND, dir, "no such directory for -C")
+                           : err_sys(e, dir, "-C");
 }
 
 /* The current directory; if it was deleted, the shell's name for it. */

@@ -24,6 +24,7 @@ MISTAKES = (
     (('sweep',), 'sweep needs a rule, such as --older-than 30d'),
     (('trash', 'empty', '--older-than', 'foo'), '"foo" is not an age; write 30d, 12h or 2w'),
     (('list', '--system', 'foo:/x'), '"foo" is not an agent that reprise knows; see reprise help agents'),
+    (('-C', '/nonexistent', 'list'), 'no such directory for -C: /nonexistent'),
     (('export', 'ID', '-o', '/nonexistent/a.md'), 'no such directory to write to: /nonexistent'),
 )
 

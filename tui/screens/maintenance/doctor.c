@@ -180,6 +180,21 @@ static void confirm_fix(struct model *m)
 
 /* ---- how it looks ---- */
 
+static size_t damage_count(const struct doctor_view *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < finding_count(v); i++)
+        n += !is_notice(&v->findings->list.finding[i]);
+    return n;
+}
+
+/* The column of what was found. */
+static int why_column(int cols)
+{
+    return 3 + LINE_W + (cols >= WIDE_COLS ? KIND_W : 0);
+}
+
 static void draw_doctor_title(const struct model *m, struct frame *f)
 {
     const struct doctor_view *v = m->doctor;
@@ -191,6 +206,8 @@ static void draw_doctor_title(const struct model *m, struct frame *f)
 
     if (v->asked != 0 && frame_spinner_shows(v->asked_ms, m->now_ms))
         n = snprintf(text, sizeof text, "%s", frame_spinner_sign(m->now_ms, f->ascii));
+    else if (v->findings && damage_count(v) == 0)
+        n = snprintf(text, sizeof text, "not damaged");
     else if (v->findings)
         n = snprintf(text, sizeof text, "%zu finding%s", finding_count(v),
                      finding_count(v) == 1 ? "" : "s");
@@ -217,11 +234,9 @@ static void draw_finding(const void *arg, struct frame *f, struct rect r, size_t
     if (finding->fixable && !finding->fixed)
         frame_puts(f, y, 1, 1, STYLE_OK, "+");
     frame_puts(f, y, x, LINE_W - 1, STYLE_DIM, line);
-    x += LINE_W;
-    if (f->cols >= WIDE_COLS) {
-        frame_puts(f, y, x, KIND_W - 1, STYLE_SYSTEM, finding_name(finding->kind));
-        x += KIND_W;
-    }
+    if (f->cols >= WIDE_COLS)
+        frame_puts(f, y, x + LINE_W, KIND_W - 1, STYLE_SYSTEM, finding_name(finding->kind));
+    x = why_column(f->cols);
     frame_text_cut(f, y, x, f->cols - x - 1, is_notice(finding) ? STYLE_DIM : STYLE_TEXT,
                    slice_of(finding->why));
 }
@@ -237,8 +252,10 @@ static void draw_panel(const struct model *m, struct frame *f)
     frame_text_middle(
         f, y + 1, 2, f->cols - 3, STYLE_TEXT,
         text_path_short(slice_of(finding->path), m->settings->home, path, sizeof path));
-    text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN,
-                   slice_of(finding->why));
+    /* what the row cuts off */
+    if (frame_width(slice_of(finding->why)) > f->cols - why_column(f->cols) - 1)
+        text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN,
+                       slice_of(finding->why));
 }
 
 static void draw_doctor_empty(const struct model *m, struct frame *f)

@@ -50,6 +50,25 @@ TEST(damage_comes_first_with_its_line)
     screen_close(&x.s);
 }
 
+TEST(a_notice_is_no_damage_and_is_said_once)
+{
+    struct shop x;
+
+    for (int cols = 50; cols <= 100; cols += 50) {
+        shop_begin(&x);
+        x.fake[1].finding = findings; /* the first: when the session expires */
+        x.fake[1].findings = 1;
+        screen_ready(&x.s, x.fake, SHOP, 24, cols);
+        screen_press(&x.s, "<Down><C-x>X");
+        assert_non_null(strstr(screen_line(&x.s, 0), " not damaged"));
+        assert_non_null(strstr(screen_line(&x.s, 2), "the agent's own cleanup"));
+        for (int y = 20; y < 24; y++)
+            assert_int_equal(strstr(screen_line(&x.s, y), "own cleanup") != NULL,
+                             cols == 50 && y == 21);
+        screen_close(&x.s);
+    }
+}
+
 TEST(repairing_asks_once_and_mentions_undo)
 {
     struct shop x;
