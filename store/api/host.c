@@ -53,9 +53,9 @@ enum err_code host_create(const struct store *st, const struct host_create *req,
                           struct host_created *out, struct err *e)
 {
     struct host_create full;
-    enum err_code rc = host_check_create(st, req, &full, e);
 
-    return rc ? rc : writer_of(st)->create(st, &full, a, out, e);
+    TRY(host_check_create(st, req, &full, e));
+    return writer_of(st)->create(st, &full, a, out, e);
 }
 
 enum err_code host_check_rows(const struct host_append *req, struct err *e)
@@ -74,10 +74,7 @@ enum err_code host_append(const struct store *st, const struct session_ref *ref,
 {
     if (!st->ops->append)
         return cannot(st->ops, "append", e);
-    enum err_code rc = host_check_rows(req, e);
-
-    if (rc)
-        return rc;
+    TRY(host_check_rows(req, e));
     if (req->n)
         return writer_of(st)->append(st, ref, req, a, out, e);
     *out = (struct host_appended){ 0 };

@@ -45,11 +45,9 @@ enum err_code store_open_named(const struct store_ops *ops, const struct store_e
     own->format = ops->name;
     if (!own->name)
         return err_nomem(e);
-    enum err_code rc = ops->open(env, path, out, e);
-
-    if (!rc)
-        (*out)->ops = own;
-    return rc;
+    TRY(ops->open(env, path, out, e));
+    (*out)->ops = own;
+    return ERR_OK;
 }
 
 unsigned store_agent_abilities(const struct store_ops *ops)

@@ -99,13 +99,10 @@ static enum err_code add_literal(struct buf *out, struct slice text)
 /* Appends the content of a string literal, without quotes. */
 static enum err_code demo_add_escaped(struct buf *out, struct slice text)
 {
-    struct buf literal = { 0 };
-    enum err_code rc = add_literal(&literal, text);
+    AUTO_BUF literal = { 0 };
 
-    if (!rc)
-        rc = buf_add(out, (struct slice){ literal.p + 1, literal.n - 2 });
-    buf_fini(&literal);
-    return rc;
+    TRY(add_literal(&literal, text));
+    return buf_add(out, (struct slice){ literal.p + 1, literal.n - 2 });
 }
 
 enum err_code demo_json_list(struct buf *out, const char *form, va_list args)
@@ -216,30 +213,26 @@ static enum err_code demo_put_text(const char *dir, const char *name, const char
                                    int64_t when_ms, struct err *e)
 {
     char path[PATH_MAX];
-    enum err_code rc = DEMO_JOIN(path, e, dir, "/", name);
 
-    return rc ? rc : demo_put(path, slice_of(text), when_ms, e);
+    TRY(DEMO_JOIN(path, e, dir, "/", name));
+    return demo_put(path, slice_of(text), when_ms, e);
 }
 
 /* An empty git repository: enough for git and for us to have a branch and work trees. */
 static enum err_code make_repository(const char *project, int64_t when_ms, struct err *e)
 {
     char path[PATH_MAX];
-    enum err_code rc = demo_put_text(project, ".git/HEAD", "ref: refs/heads/main\n", when_ms, e);
 
-    if (!rc)
-        rc = demo_put_text(
-            project, ".git/config",
-            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = false\n"
-            "[user]\n\tname = Mira\n\temail = mira@example.invalid\n",
-            when_ms, e);
-    if (!rc)
-        rc = DEMO_JOIN(path, e, project, "/.git/objects");
-    if (!rc)
-        rc = demo_make_dirs(path, e);
-    if (!rc)
-        rc = DEMO_JOIN(path, e, project, "/.git/refs/heads");
-    return rc ? rc : demo_make_dirs(path, e);
+    TRY(demo_put_text(project, ".git/HEAD", "ref: refs/heads/main\n", when_ms, e));
+    TRY(demo_put_text(
+        project, ".git/config",
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = false\n"
+        "[user]\n\tname = Mira\n\temail = mira@example.invalid\n",
+        when_ms, e));
+    TRY(DEMO_JOIN(path, e, project, "/.git/objects"));
+    TRY(demo_make_dirs(path, e));
+    TRY(DEMO_JOIN(path, e, project, "/.git/refs/heads"));
+    return demo_make_dirs(path, e);
 }
 
 /* Writes the files of `git worktree add`, in the repository and in the worktree. */
@@ -247,19 +240,14 @@ static enum err_code add_worktree(const char *project, const char *worktree, int
                                   struct err *e)
 {
     char admin[PATH_MAX], text[PATH_MAX];
-    enum err_code rc = DEMO_JOIN(admin, e, project, "/.git/worktrees/refunds");
 
-    if (!rc)
-        rc = demo_put_text(admin, "HEAD", "ref: refs/heads/refunds\n", when_ms, e);
-    if (!rc)
-        rc = demo_put_text(admin, "commondir", "../..\n", when_ms, e);
-    if (!rc)
-        rc = DEMO_JOIN(text, e, worktree, "/.git\n");
-    if (!rc)
-        rc = demo_put_text(admin, "gitdir", text, when_ms, e);
-    if (!rc)
-        rc = DEMO_JOIN(text, e, "gitdir: ", admin, "\n");
-    return rc ? rc : demo_put_text(worktree, ".git", text, when_ms, e);
+    TRY(DEMO_JOIN(admin, e, project, "/.git/worktrees/refunds"));
+    TRY(demo_put_text(admin, "HEAD", "ref: refs/heads/refunds\n", when_ms, e));
+    TRY(demo_put_text(admin, "commondir", "../..\n", when_ms, e));
+    TRY(DEMO_JOIN(text, e, worktree, "/.git\n"));
+    TRY(demo_put_text(admin, "gitdir", text, when_ms, e));
+    TRY(DEMO_JOIN(text, e, "gitdir: ", admin, "\n"));
+    return demo_put_text(worktree, ".git", text, when_ms, e);
 }
 
 /* ---- together ---- */

@@ -33,9 +33,9 @@ static enum err_code demo_goat_put_file(const char *config, const char *name,
                                         const struct buf *text, int64_t now_ms, struct err *e)
 {
     char path[PATH_MAX];
-    enum err_code rc = DEMO_JOIN(path, e, config, "/projects/a1b2c3d4/sessions/" TIDY, name);
 
-    return rc ? rc : demo_put(path, buf_slice(text), now_ms, e);
+    TRY(DEMO_JOIN(path, e, config, "/projects/a1b2c3d4/sessions/" TIDY, name));
+    return demo_put(path, buf_slice(text), now_ms, e);
 }
 
 static enum err_code put_old(const char *config, const char *project, int64_t now_ms, struct err *e)
@@ -105,27 +105,22 @@ static enum err_code write_session(struct goat_host *h, struct err *e)
                                              { SLICE("total_cost_usd"), SLICE("0.0348") },
                                              { SLICE("exit_reason"), SLICE("end_turn") } };
     struct host_checkpointed saved;
-    enum err_code rc = append_row(h, e, "{'uuid':'" ROW("01") "','role':'user','content':$s}",
-                                  "List what has to be restocked");
 
-    if (!rc)
-        rc = host_checkpoint(h->store, &h->ref, &point, &h->arena, &saved, e);
-    if (!rc)
-        rc = demo_put(h->file, SLICE(restock), h->env.now_ms, e);
-    if (!rc)
-        rc = append_row(h, e,
-                        "{'uuid':'" ROW("02") "','role':'assistant','content':$s,"
-                                              "'tool_calls':[{'id':'call_1','type':'function',"
-                                              "'function':{'name':'Write','arguments':$s}}]}",
-                        "I'll write it.", "{\"file_path\":\"ops/restock.go\"}");
-    if (!rc)
-        rc = append_row(
-            h, e, "{'uuid':'" ROW("03") "','role':'tool','tool_call_id':'call_1','content':$s}",
-            "File written successfully");
-    if (!rc)
-        rc = append_row(h, e, "{'uuid':'" ROW("04") "','role':'assistant','content':$s}",
-                        "`Restock` names every item below the mark now.");
-    return rc ? rc : host_set(h->store, &h->ref, settings, sizeof settings / sizeof *settings, e);
+    TRY(append_row(h, e, "{'uuid':'" ROW("01") "','role':'user','content':$s}",
+                   "List what has to be restocked"));
+    TRY(host_checkpoint(h->store, &h->ref, &point, &h->arena, &saved, e));
+    TRY(demo_put(h->file, SLICE(restock), h->env.now_ms, e));
+    TRY(append_row(h, e,
+                   "{'uuid':'" ROW("02") "','role':'assistant','content':$s,"
+                                         "'tool_calls':[{'id':'call_1','type':'function',"
+                                         "'function':{'name':'Write','arguments':$s}}]}",
+                   "I'll write it.", "{\"file_path\":\"ops/restock.go\"}"));
+    TRY(append_row(h, e,
+                   "{'uuid':'" ROW("03") "','role':'tool','tool_call_id':'call_1','content':$s}",
+                   "File written successfully"));
+    TRY(append_row(h, e, "{'uuid':'" ROW("04") "','role':'assistant','content':$s}",
+                   "`Restock` names every item below the mark now."));
+    return host_set(h->store, &h->ref, settings, sizeof settings / sizeof *settings, e);
 }
 
 enum err_code demo_goat(const char *config, const char *project, int64_t now_ms, struct err *e)

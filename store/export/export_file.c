@@ -63,10 +63,8 @@ static enum err_code check_target(const struct session_ref *ref, struct target *
                                   struct err *e)
 {
     struct stat st;
-    enum err_code rc = check_parts(ref, t, e);
 
-    if (rc)
-        return rc;
+    TRY(check_parts(ref, t, e));
     if (lstat(t->full, &st) != 0)
         return errno == ENOENT ? ERR_OK : err_sys(e, t->full, "export to a file");
     if (!S_ISREG(st.st_mode))

@@ -13,15 +13,14 @@ unsigned export_markdown_flags(void)
 
 enum err_code export_markdown_parse(struct slice text, const MD_PARSER *parser, void *arg)
 {
-    struct buf copy = { 0 };
-    enum err_code rc = buf_add(&copy, text);
+    AUTO_BUF copy = { 0 };
 
-    if (!rc && (text.n == 0 || text.p[text.n - 1] != '\n'))
-        rc = buf_add_byte(&copy, '\n');
-    if (!rc && md_parse(copy.p, (MD_SIZE)copy.n, parser, arg) < 0)
-        rc = ERR_NOMEM;
-    buf_fini(&copy);
-    return rc;
+    TRY(buf_add(&copy, text));
+    if (text.n == 0 || text.p[text.n - 1] != '\n')
+        TRY(buf_add_byte(&copy, '\n'));
+    if (md_parse(copy.p, (MD_SIZE)copy.n, parser, arg) < 0)
+        return ERR_NOMEM;
+    return ERR_OK;
 }
 
 /* "#8364" or "#x20ac". */

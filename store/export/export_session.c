@@ -86,7 +86,6 @@ static enum err_code read_ahead(struct export *x, struct err *e)
 {
     struct read_row *r = &x->row[(x->first + x->n) % LOOK_ROWS];
     const struct store *st = x->part.ref->store;
-    enum err_code rc;
 
     if (export_is_cancelled(x->req))
         return err_set(e, ERR_CANCELLED, x->ref->path.p, "export");
@@ -94,13 +93,10 @@ static enum err_code read_ahead(struct export *x, struct err *e)
     r->blocks = (struct block_list){ .arena = r->blocks.arena };
     r->taken = 0;
     r->at = x->next;
-    rc = transcript_read(x->part.t, x->next, &r->bytes, e);
-    if (!rc && x->req->redact && redact_row(x, &r->bytes))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = st->ops->blocks(st, buf_slice(&r->bytes), &r->blocks, e);
-    if (rc)
-        return rc;
+    TRY(transcript_read(x->part.t, x->next, &r->bytes, e));
+    if (x->req->redact && redact_row(x, &r->bytes))
+        return err_nomem(e);
+    TRY(st->ops->blocks(st, buf_slice(&r->bytes), &r->blocks, e));
     x->next++;
     x->n++;
     x->bytes += r->bytes.n;
@@ -247,10 +243,8 @@ static enum err_code export_session_write_call(struct export *x, const struct re
                                                const struct block *b, struct err *e)
 {
     const struct block *result;
-    enum err_code rc = export_session_find_result(x, b->call_id, &result, e);
 
-    if (rc)
-        return rc;
+    TRY(export_session_find_result(x, b->call_id, &result, e));
     begin_message(x, r, EXPORT_AGENT);
     return write_tool(x, b, result, e);
 }
@@ -463,10 +457,8 @@ static enum err_code write_head(struct export *x, struct session_row *row, struc
 {
     const struct store *st = x->ref->store;
     const struct scope scope = { .all = true };
-    enum err_code rc = st->ops->describe(st, &scope, x->ref, row, e);
 
-    if (rc)
-        return rc;
+    TRY(st->ops->describe(st, &scope, x->ref, row, e));
     x->root = row->cwd;
     const struct export_head head = {
         .title = redacted(x, session_row_title(row)),
@@ -506,11 +498,9 @@ static enum err_code write_document(struct export *x, struct err *e)
 
 static enum err_code export_session_write_rows(struct export *x, struct err *e)
 {
-    enum err_code rc = export_jsonl(x->o, x->ref, x->req, false, x->sum, e);
-
-    if (!rc)
-        rc = find_subagents(x, e);
-    return rc ? rc : write_subagents(x, e);
+    TRY(export_jsonl(x->o, x->ref, x->req, false, x->sum, e));
+    TRY(find_subagents(x, e));
+    return write_subagents(x, e);
 }
 
 enum err_code export_session(const struct session_ref *ref, const struct export_request *req,

@@ -222,18 +222,16 @@ static enum err_code copy_attributes(int in, int out, const struct stat *st, con
                                      struct err *e)
 {
     struct timespec t[2] = { st->st_atim, st->st_mtim };
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct attrs x;
-    enum err_code rc = fs_attrs_get(in, &a, to, &x, e);
 
-    if (!rc)
-        rc = fs_attrs_apply_portable(out, &x, to, e);
-    if (!rc && fchmod(out, st->st_mode & 07777))
-        rc = err_sys(e, to, "keep the mode");
-    if (!rc && futimens(out, t))
-        rc = err_sys(e, to, "keep the time");
-    arena_fini(&a);
-    return rc;
+    TRY(fs_attrs_get(in, &a, to, &x, e));
+    TRY(fs_attrs_apply_portable(out, &x, to, e));
+    if (fchmod(out, st->st_mode & 07777))
+        return err_sys(e, to, "keep the mode");
+    if (futimens(out, t))
+        return err_sys(e, to, "keep the time");
+    return ERR_OK;
 }
 
 static void close_both(int in, int out)
@@ -593,7 +591,6 @@ enum err_code fs_move_is_done(const char *from, const char *to, bool *done, stru
 
 enum err_code fs_move_sync(const char *from, const char *to, struct err *e)
 {
-    enum err_code rc = disk_sync_parent(to, e);
-
-    return rc ? rc : disk_sync_parent(from, e);
+    TRY(disk_sync_parent(to, e));
+    return disk_sync_parent(from, e);
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/fs/file_at.h"
 #include "store/fs/kernel.h"
@@ -128,10 +129,8 @@ enum err_code disk_make_dir(const char *dir, mode_t mode, struct err *e)
 enum err_code disk_private_dir(const char *dir, struct err *e)
 {
     struct stat st;
-    enum err_code rc = disk_make_dir(dir, 0700, e);
 
-    if (rc)
-        return rc;
+    TRY(disk_make_dir(dir, 0700, e));
     if (lstat(dir, &st))
         return err_sys(e, dir, "examine directory");
     if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
@@ -171,11 +170,9 @@ static enum err_code close_dir(const char *dir, int follow, mode_t closed, struc
 
 enum err_code disk_own_dir(const char *above, const char *dir, struct err *e)
 {
-    enum err_code rc = disk_private_dir(dir, e);
-
-    if (!rc)
-        rc = close_dir(above, 0, 0022, e);
-    return rc ? rc : close_dir(dir, O_NOFOLLOW, 0077, e);
+    TRY(disk_private_dir(dir, e));
+    TRY(close_dir(above, 0, 0022, e));
+    return close_dir(dir, O_NOFOLLOW, 0077, e);
 }
 
 static const char temp_start[] = ".reprise-", temp_end[] = ".tmp";
@@ -400,18 +397,18 @@ enum err_code disk_create_file(const char *dir, const char *name, struct slice b
                                struct err *e)
 {
     struct disk_new f;
-    enum err_code rc = open_written(dir, bytes, mode, &f, e);
 
-    return rc ? rc : disk_new_publish(&f, name, e);
+    TRY(open_written(dir, bytes, mode, &f, e));
+    return disk_new_publish(&f, name, e);
 }
 
 enum err_code disk_replace_file(const char *dir, const char *name, struct slice bytes, mode_t mode,
                                 struct err *e)
 {
     struct disk_new f;
-    enum err_code rc = open_written(dir, bytes, mode, &f, e);
 
-    return rc ? rc : disk_new_replace(&f, name, e);
+    TRY(open_written(dir, bytes, mode, &f, e));
+    return disk_new_replace(&f, name, e);
 }
 
 enum err_code disk_put_file(const char *dir, const char *name, struct slice bytes, mode_t mode,

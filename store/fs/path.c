@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/fs/file_at.h"
 
@@ -255,11 +256,10 @@ enum err_code path_presence_lookup(struct presence *p, const char *path, bool *t
     *there = false;
     if (d && (d->gone || (d->bits && !path_may_have(d, path + dir.n + 1))))
         return ERR_OK;
-    enum err_code rc = file_at_stat(path, there, st, e);
-
-    if (!rc && !*there)
+    TRY(file_at_stat(path, there, st, e));
+    if (!*there)
         note_miss(p, d, dir);
-    return rc;
+    return ERR_OK;
 }
 
 void path_presence_fini(struct presence *p)

@@ -171,9 +171,9 @@ static enum err_code walk_name(struct look *l, const char *dir, const char *name
 enum err_code gitfiles_check_objects(const char *objects, struct err *e)
 {
     struct look l = { .e = e };
-    enum err_code rc = walk_name(&l, objects, "info", INT64_MAX);
 
-    return rc ? rc : walk_name(&l, objects, "pack", INT64_MAX);
+    TRY(walk_name(&l, objects, "info", INT64_MAX));
+    return walk_name(&l, objects, "pack", INT64_MAX);
 }
 
 /* ---- configuration ---- */
@@ -269,10 +269,9 @@ static enum err_code check_value(struct look *l, const char *config, struct slic
         return ERR_OK;
     if (included)
         return check_config(l, path);
-    enum err_code rc = gitfiles_check_path(
-        value, SMALL_MAX, l->e); /* libgit2 resolves it against our working directory */
-
-    return rc ? rc : gitfiles_check_path(path, SMALL_MAX, l->e);
+    /* libgit2 resolves it against our working directory. */
+    TRY(gitfiles_check_path(value, SMALL_MAX, l->e));
+    return gitfiles_check_path(path, SMALL_MAX, l->e);
 }
 
 static enum err_code check_values(struct look *l, const char *config, struct slice text)
@@ -381,11 +380,11 @@ static enum err_code check_git_dir(struct look *l, const char *git, bool refs)
 static enum err_code check_whole(struct look *l, const char *git, bool refs)
 {
     char common[PATH_MAX];
-    enum err_code rc = check_git_dir(l, git, refs);
 
-    if (!rc && gitfiles_follow(git, "commondir", "", common) == ERR_OK)
-        rc = check_git_dir(l, common, refs);
-    return rc;
+    TRY(check_git_dir(l, git, refs));
+    if (gitfiles_follow(git, "commondir", "", common) == ERR_OK)
+        TRY(check_git_dir(l, common, refs));
+    return ERR_OK;
 }
 
 static bool name_exists(const char *dir, const char *name)

@@ -14,6 +14,7 @@
 #endif
 
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/slice.h"
 #include "lite/io/file.h"
 
@@ -295,11 +296,11 @@ static enum err_code loose_guard_add_folder(struct buf *folders, const char *bas
                                             struct slice name)
 {
     bool whole = name.n && name.p[0] == '/';
-    enum err_code rc = whole ? ERR_OK : buf_addf(folders, "%s/", base);
 
-    if (!rc)
-        rc = buf_add(folders, name);
-    return rc ? rc : buf_add_byte(folders, '\0');
+    if (!whole)
+        TRY(buf_addf(folders, "%s/", base));
+    TRY(buf_add(folders, name));
+    return buf_add_byte(folders, '\0');
 }
 
 /* Adds the alternates of the folder at `at`. */

@@ -206,7 +206,6 @@ enum err_code worktree_main(const char *dir, struct arena *a, const char **out, 
 {
     struct slice copy = arena_copy(a, slice_of(dir));
     char *above = (char *)copy.p; /* the copy is ours */
-    enum err_code rc;
 
     if (!above)
         return err_nomem(e);
@@ -214,8 +213,8 @@ enum err_code worktree_main(const char *dir, struct arena *a, const char **out, 
     while (!is_repo_dir(above))
         if (!to_parent(above))
             return ERR_OK;
-    rc = main_of(above, dir, a, out, e);
-    if (!rc && !*out && strcmp(above, dir) != 0)
-        rc = main_among_neighbours(above, dir, a, out, e);
-    return rc;
+    TRY(main_of(above, dir, a, out, e));
+    if (!*out && strcmp(above, dir) != 0)
+        TRY(main_among_neighbours(above, dir, a, out, e));
+    return ERR_OK;
 }

@@ -222,10 +222,8 @@ static enum err_code describe_slot(struct grep_worker *w, const struct session_r
     if (s->found)
         return ERR_OK;
     struct scope scope = w->q.sessions.scope;
-    enum err_code rc = ref->store->ops->describe(ref->store, &scope, ref, s->row, e);
 
-    if (rc)
-        return rc;
+    TRY(ref->store->ops->describe(ref->store, &scope, ref, s->row, e));
     scope.all_kinds = true; /* sessions that lists leave out are still searched */
     store_admit_row(s->row, &scope);
     s->found = listing_wants_row(&w->q.sessions, s->row);
@@ -242,10 +240,9 @@ static enum err_code collect_hit(const struct grep_hit *hit, void *arg, struct e
     struct collecting *c = arg;
     struct grep_worker *w = c->worker;
     bool first = !w->slot->found;
-    enum err_code rc = first ? describe_slot(w, c->ref, e) : ERR_OK;
 
-    if (rc)
-        return rc;
+    if (first)
+        TRY(describe_slot(w, c->ref, e));
     if (!w->batch)
         w->batch = calloc(1, sizeof *w->batch);
     if (!w->batch || !copy_hit(w->batch, hit))

@@ -535,9 +535,8 @@ static enum err_code search_agents(struct grep_session *s, struct err *e)
 
 static enum err_code search_all(struct grep_session *s, struct err *e)
 {
-    enum err_code rc = search_rows_of(s, s->ref, e);
-
-    return rc ? rc : search_agents(s, e);
+    TRY(search_rows_of(s, s->ref, e));
+    return search_agents(s, e);
 }
 
 static void forget_session(struct grep_session *s, const struct session_ref *ref)

@@ -96,10 +96,8 @@ enum err_code host_session_open(const struct store *st, const struct session_ref
                                 struct host_session **out, struct err *e)
 {
     struct host_session *s;
-    enum err_code rc = session_new(st, options, &s, e);
 
-    if (rc)
-        return rc;
+    TRY(session_new(st, options, &s, e));
     s->ref = *ref;
     s->ref.store = st;
     s->ref.id = arena_copy(&s->arena, ref->id);
@@ -331,10 +329,7 @@ static bool goes_to_queue(struct host_session *s, const struct host_append *req)
 enum err_code host_session_append(struct host_session *s, const struct host_append *req,
                                   struct arena *a, struct host_appended *out, struct err *e)
 {
-    enum err_code rc = host_session_check_process(s, e);
-
-    if (rc)
-        return rc;
+    TRY(host_session_check_process(s, e));
     *out = (struct host_appended){ 0 };
     if (!req->n)
         return ERR_OK;

@@ -154,12 +154,9 @@ static enum err_code begin_publishing(struct host_state *s, const struct host_pu
                                       struct err *e)
 {
     char dir[PATH_MAX], id[HOST_ID], name[64];
-    enum err_code rc = env_state_path(where->env, LIVE_HOSTS_DIR, dir, e);
 
-    if (!rc)
-        rc = disk_own_dir(where->env->state_dir, dir, e);
-    if (rc)
-        return rc;
+    TRY(env_state_path(where->env, LIVE_HOSTS_DIR, dir, e));
+    TRY(disk_own_dir(where->env->state_dir, dir, e));
     live_sweep_hosts(dir);
     host_generate_id(id);
     snprintf(name, sizeof name, "%ld-%s.json", (long)getpid(), id);
@@ -303,11 +300,9 @@ static bool is_object(struct slice json)
 /* Applies a patch, and calls the listeners. */
 static enum err_code apply_patch(struct host_state *s, struct slice patch, struct err *e)
 {
-    enum err_code rc = merge_metadata(s, patch, e);
-
-    if (!rc)
-        notify_metadata(s, patch);
-    return rc;
+    TRY(merge_metadata(s, patch, e));
+    notify_metadata(s, patch);
+    return ERR_OK;
 }
 
 static enum err_code set_pending(struct host_state *s, const struct host_action *action,
@@ -426,10 +421,7 @@ enum session_state host_state_now(struct host_state *s)
 enum err_code host_state_metadata(struct host_state *s, struct arena *a, struct slice *json,
                                   struct err *e)
 {
-    enum err_code rc = host_state_begin_step(s, e);
-
-    if (rc)
-        return rc;
+    TRY(host_state_begin_step(s, e));
     *json = arena_copy(a, buf_slice(&s->metadata));
     pthread_mutex_unlock(&s->lock);
     return json->p ? ERR_OK : err_nomem(e);

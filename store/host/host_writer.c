@@ -129,10 +129,8 @@ static enum err_code batch_take(struct host_session *s, struct batch *b, struct 
 enum err_code host_session_put_on_disk(struct host_session *s, struct err *e)
 {
     struct host_created made;
-    enum err_code rc = host_create(s->st, &s->req, &s->arena, &made, e);
 
-    if (rc)
-        return rc;
+    TRY(host_create(s->st, &s->req, &s->arena, &made, e));
     s->ref = (struct session_ref){ .store = s->st, .id = made.id, .path = made.path };
     host_session_announce(s);
     return ERR_OK;

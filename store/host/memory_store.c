@@ -151,12 +151,11 @@ static enum err_code memory_find(const struct store *st, const struct scope *sco
                                  struct arena *a, struct session_ref *ref, struct err *e)
 {
     struct memory_session *s;
-    enum err_code rc = memory_store_find_session(st, id, &s, e);
 
     (void)scope, (void)a;
-    if (!rc)
-        *ref = memory_store_ref_of(st, s);
-    return rc;
+    TRY(memory_store_find_session(st, id, &s, e));
+    *ref = memory_store_ref_of(st, s);
+    return ERR_OK;
 }
 
 static enum err_code memory_describe(const struct store *st, const struct scope *scope,

@@ -301,15 +301,11 @@ enum err_code append_rows_write(const struct store_env *env, const char *path,
     struct writing w = { .path = path, .rows = rows, .a = a };
     struct slice *id = row_ids(rows, a);
     struct appended done;
-    enum err_code rc = id ? ERR_OK : err_nomem(e);
 
-    if (!rc && req->logs && !(w.log = log_states_get(req->logs, path, 0)))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = journal_append(env, path, req->later ? APPEND_LATER : 0, compose_new_rows, &w, &done,
-                            e);
-    if (rc)
-        return rc;
+    NEED(id);
+    if (req->logs && !(w.log = log_states_get(req->logs, path, 0)))
+        return err_nomem(e);
+    TRY(journal_append(env, path, req->later ? APPEND_LATER : 0, compose_new_rows, &w, &done, e));
     if (w.log)
         log_state_appended(w.log, &done, req->later, id, rows->n);
     *out = (struct host_appended){ .n = rows->n, .present = rows->present, .id = id };

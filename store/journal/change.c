@@ -185,9 +185,8 @@ static enum err_code intent_write(struct change_log *log, const struct change *c
 {
     if (mkdir(dir, 0700))
         return err_sys(e, dir, "make directory");
-    enum err_code rc = change_record_write(dir, c, e);
-
-    return rc ? rc : disk_sync_dir(log->dir, e);
+    TRY(change_record_write(dir, c, e));
+    return disk_sync_dir(log->dir, e);
 }
 
 /* A batch moves many files out of few directories, so each directory is synced once. */
@@ -245,9 +244,8 @@ enum err_code change_finish(struct change_log *log, const struct change *c, cons
 
 enum err_code change_remove_record(const char *dir, struct err *e)
 {
-    enum err_code rc = copy_remove(dir, e);
-
-    return rc ? rc : disk_sync_parent(dir, e);
+    TRY(copy_remove(dir, e));
+    return disk_sync_parent(dir, e);
 }
 
 /* Returns true if the step was refused before it touched anything. The present content is then another program's,

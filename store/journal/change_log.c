@@ -143,11 +143,9 @@ static enum err_code log_new(const struct store_env *env, struct change_log **ou
 
 static enum err_code lock_and_recover(struct change_log *log, struct err *e)
 {
-    enum err_code rc = acquire_change_lock(log, e);
-
-    if (!rc)
-        journal_recover(&log->env);
-    return rc ? rc : recover_all(log, e);
+    TRY(acquire_change_lock(log, e));
+    journal_recover(&log->env);
+    return recover_all(log, e);
 }
 
 static enum err_code change_log_hand_over(struct change_log *log, enum err_code rc,
@@ -214,10 +212,7 @@ struct walk {
 static enum err_code walk_open(const struct change_log *log, struct walk *w, struct err *e)
 {
     *w = (struct walk){ 0 };
-    enum err_code rc = change_names(log, false, &w->names, &w->n, e);
-
-    if (rc)
-        return rc;
+    TRY(change_names(log, false, &w->names, &w->n, e));
     w->at = w->n;
     w->undone = calloc((size_t)w->n + 1, sizeof *w->undone);
     if (w->undone)
@@ -281,10 +276,7 @@ enum err_code change_list(struct change_log *log, change_fn *fn, void *arg, stru
 
     if (!log)
         return ERR_OK;
-    enum err_code rc = walk_open(log, &w, e);
-
-    if (rc)
-        return rc;
+    TRY(walk_open(log, &w, e));
     while (more && (c = walk_next(log, &w, &undone))) {
         more = fn(c, undone, arg);
         change_free(c);
@@ -301,11 +293,9 @@ enum err_code change_read(struct change_log *log, const char *id, struct change 
     if ((size_t)snprintf(dir, sizeof dir, "%s/%s", log->dir, id) >= sizeof dir ||
         strlen(id) >= sizeof(*out)->id || strchr(id, '/'))
         return err_set(e, ERR_NOT_FOUND, id, "no change with this id");
-    enum err_code rc = change_record_read(dir, out, e);
-
-    if (!rc)
-        memcpy((*out)->id, id, strlen(id) + 1);
-    return rc;
+    TRY(change_record_read(dir, out, e));
+    memcpy((*out)->id, id, strlen(id) + 1);
+    return ERR_OK;
 }
 
 static enum err_code change_log_find_change(struct change_log *log, const char *id,
@@ -425,10 +415,8 @@ static bool newest_is_undo(const struct change *c, bool undone, void *arg)
 enum err_code change_redo(struct change_log *log, struct change **out, struct err *e)
 {
     char id[40] = "";
-    enum err_code rc = change_list(log, newest_is_undo, id, e);
 
-    if (rc)
-        return rc;
+    TRY(change_list(log, newest_is_undo, id, e));
     return id[0] ? change_undo(log, id, out, e)
                  : err_set(e, ERR_NOT_FOUND, NULL, "nothing to redo");
 }

@@ -1,4 +1,5 @@
 #include "store/journal/record.h"
+#include "lite/base/cleanup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -244,16 +245,14 @@ enum err_code record_id_next(const struct store_env *env, char out[RECORD_ID_SIZ
 {
     int64_t newest = 0;
     uint32_t run = env->run;
-    enum err_code rc = newest_in(env, "changes", &newest, e);
 
-    if (!rc)
-        rc = newest_in(env, "rewinds", &newest, e);
-    if (!rc && run == 0 && getentropy(&run, sizeof run))
-        rc = err_sys(e, "", "generate a random name");
-    if (!rc)
-        snprintf(out, RECORD_ID_SIZE, "%0*lld-%08x", DIGITS,
-                 (long long)(env->now_ms > newest ? env->now_ms : newest + 1), (unsigned)run);
-    return rc;
+    TRY(newest_in(env, "changes", &newest, e));
+    TRY(newest_in(env, "rewinds", &newest, e));
+    if (run == 0 && getentropy(&run, sizeof run))
+        return err_sys(e, "", "generate a random name");
+    snprintf(out, RECORD_ID_SIZE, "%0*lld-%08x", DIGITS,
+             (long long)(env->now_ms > newest ? env->now_ms : newest + 1), (unsigned)run);
+    return ERR_OK;
 }
 
 bool record_id_is_of_run(const struct store_env *env, const char *id)

@@ -10,6 +10,7 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "store/fs/disk.h"
 #include "store/fs/span.h"
@@ -217,13 +218,12 @@ void record_index_close(struct record_index *ix)
 
 enum err_code record_field_add_text(struct buf *b, const char *text, struct buf *scratch)
 {
-    enum err_code rc = text ? record_percent_encode(slice_of(text), scratch) : ERR_OK;
-
-    if (!rc && text)
-        rc = buf_add_byte(b, '=');
-    if (!rc && text)
-        rc = buf_add(b, buf_slice(scratch));
-    return rc ? rc : buf_add_byte(b, '\t');
+    if (text) {
+        TRY(record_percent_encode(slice_of(text), scratch));
+        TRY(buf_add_byte(b, '='));
+        TRY(buf_add(b, buf_slice(scratch)));
+    }
+    return buf_add_byte(b, '\t');
 }
 
 enum err_code record_field_add_int(struct buf *b, int64_t n)

@@ -107,12 +107,9 @@ static enum err_code put_do(struct step *s, struct err *e)
 {
     char dir[PATH_MAX];
     bool same;
-    enum err_code rc = put_dir(s, dir, e);
 
-    if (!rc)
-        rc = put_matches(s, s->old, s->old_absent, &same, &s->old_mtime_ns, e);
-    if (rc)
-        return rc;
+    TRY(put_dir(s, dir, e));
+    TRY(put_matches(s, s->old, s->old_absent, &same, &s->old_mtime_ns, e));
     if (!same)
         return err_set(e, ERR_STALE, s->path, "write: another file is there now");
     return s->absent ? put_out(s, dir, e) : step_put_in(s, dir, e);

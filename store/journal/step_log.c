@@ -31,10 +31,8 @@ enum err_code step_add_guard(struct step *s, struct arena *a, struct err *e)
 enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
 {
     struct appended done;
-    enum err_code rc = log_append(s->path, s->bytes, s->follow ? APPEND_FOLLOW : 0, &done, e);
 
-    if (rc)
-        return rc;
+    TRY(log_append(s->path, s->bytes, s->follow ? APPEND_FOLLOW : 0, &done, e));
     if (done.guarded && step_add_guard(s, a, e))
         return ERR_NOMEM;
     s->offset = done.offset;
@@ -377,13 +375,13 @@ static enum err_code bytes_back(int fd, const struct lease *lease, const struct 
                                 int64_t size, struct err *e)
 {
     int64_t end = s->offset + (int64_t)s->old.n;
-    enum err_code rc = file_at_write(fd, s->old, s->offset, s->path, e);
 
-    if (!rc && lease && size > end)
-        rc = cut_end(lease, end, s->path, e);
-    if (!rc && !file_at_set_mtime(fd, s->old_mtime_ns))
-        rc = err_sys(e, s->path, "restore the time");
-    return rc;
+    TRY(file_at_write(fd, s->old, s->offset, s->path, e));
+    if (lease && size > end)
+        TRY(cut_end(lease, end, s->path, e));
+    if (!file_at_set_mtime(fd, s->old_mtime_ns))
+        return err_sys(e, s->path, "restore the time");
+    return ERR_OK;
 }
 
 /* Overwrites half an append that cannot be cut off with blanks, because the next line of any program would be glued to
@@ -392,9 +390,9 @@ static enum err_code part_blank(int fd, const struct step *s, int64_t size, stru
 {
     int64_t guard = s->bytes.n && s->bytes.p[0] == '\n';
     int64_t n = size - s->offset - guard;
-    enum err_code rc = n > 0 ? file_at_blank(fd, (size_t)n, s->offset + guard, s->path, e) : ERR_OK;
 
-    return rc ? rc : disk_sync(fd, s->path, e);
+    TRY(n > 0 ? file_at_blank(fd, (size_t)n, s->offset + guard, s->path, e) : ERR_OK);
+    return disk_sync(fd, s->path, e);
 }
 
 /* Without the lease nothing is cut off. If the end is the old one, nothing has to be: only the time may be that of an

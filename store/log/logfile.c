@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/slice.h"
 #include "lite/json/json.h"
 
@@ -102,10 +103,7 @@ static enum err_code reserve_lines(const struct work *w, struct index *ix, struc
 
     for (size_t i = 0; i < w->n; i++)
         n += w->piece[i].index.n;
-    enum err_code rc = index_check_count(n, w->file->id.size, e);
-
-    if (rc)
-        return rc;
+    TRY(index_check_count(n, w->file->id.size, e));
     ix->cap = n ? n : 1;
     ix->line = n > SIZE_MAX / sizeof *ix->line ? NULL : malloc(ix->cap * sizeof *ix->line);
     return ix->line ? ERR_OK : err_nomem(e);
@@ -183,10 +181,8 @@ static enum err_code logfile_open_file(struct logfile *log, const char *path, un
                                        struct err *e)
 {
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, flags, &f, e);
 
-    if (rc)
-        return rc;
+    TRY(file_open(AT_FDCWD, path, flags, &f, e));
     *log = (struct logfile){ .file = f, .path = path };
     return ERR_OK;
 }

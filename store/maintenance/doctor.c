@@ -244,10 +244,8 @@ static enum err_code repair_session(const struct doctor *d, const struct session
 {
     const struct repair all = { .d = d, .ref = ref, .list = list, .to = list->n };
     const char *stays;
-    enum err_code rc = sweep_live(ref, &list->arena, &stays, e);
 
-    if (rc)
-        return rc;
+    TRY(sweep_live(ref, &list->arena, &stays, e));
     return stays ? leave_alone(list, stays, e) : repair_all(&all, e);
 }
 

@@ -182,13 +182,12 @@ static enum err_code plan_reappend(struct planning *p, struct err *e)
 {
     const struct store_ops *ops = p->ref->store->ops;
     size_t appended = 0;
-    enum err_code rc = ops->reappend
-                           ? ops->reappend(p->ref->store, p->ref, p->c, &appended, e)
-                           : store_unsupported_error(p->ref, CAN_REAPPEND, "re-append", e);
 
-    if (!rc && p->what->appended)
+    TRY(ops->reappend ? ops->reappend(p->ref->store, p->ref, p->c, &appended, e)
+                      : store_unsupported_error(p->ref, CAN_REAPPEND, "re-append", e));
+    if (p->what->appended)
         *p->what->appended = appended;
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code plan_steps(struct planning *p, struct err *e)
@@ -238,10 +237,8 @@ static enum err_code plan_fork(const struct session_ref *ref, const struct fork_
                                struct change *c, struct fork_result *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    enum err_code rc = ops->fork(ref->store, ref, req, c, out, e);
 
-    if (rc)
-        return rc;
+    TRY(ops->fork(ref->store, ref, req, c, out, e));
     c->text = arena_format(&c->arena, "forked as %.*s", SLICE_ARG(out->id));
     return c->text ? change_add_session(c, out->system ? out->system : ops->name, out->id, e)
                    : err_nomem(e);

@@ -69,9 +69,9 @@ enum err_code sweep_live(const struct session_ref *ref, struct arena *a, const c
                          struct err *e)
 {
     struct live live;
-    enum err_code rc = live_check(&ref, 1, &live, e);
 
-    return rc ? rc : why_live(live, a, stays, e);
+    TRY(live_check(&ref, 1, &live, e));
+    return why_live(live, a, stays, e);
 }
 
 static enum err_code sweep_mark_live(struct sweep *s, struct err *e)
@@ -233,21 +233,20 @@ static const char *why_stays(const struct sweep_item *item, bool copied)
 static enum err_code explain_match(const struct sweep_rule *rule, const struct session_row *row,
                                    struct sweep *s, struct sweep_item *item)
 {
-    struct buf text = { 0 };
-    enum err_code rc = sweep_age_text(&text, row->ref.store->env->now_ms, item->activity_ms);
+    AUTO_BUF text = { 0 };
 
-    if (!rc && rule->copies)
-        rc = buf_addf(&text, ", saved copies of its files");
-    if (!rc && rule->empty)
-        rc = buf_addf(&text, ", no conversation");
-    if (!rc && rule->archived)
-        rc = buf_addf(&text, ", archived");
-    if (!rc && rule->larger_than > 0)
-        rc = buf_addf(&text, ", more than %" PRId64 " bytes", rule->larger_than);
-    if (!rc && !(item->why = arena_copy(&s->arena, buf_slice(&text)).p))
-        rc = ERR_NOMEM;
-    buf_fini(&text);
-    return rc;
+    TRY(sweep_age_text(&text, row->ref.store->env->now_ms, item->activity_ms));
+    if (rule->copies)
+        TRY(buf_addf(&text, ", saved copies of its files"));
+    if (rule->empty)
+        TRY(buf_addf(&text, ", no conversation"));
+    if (rule->archived)
+        TRY(buf_addf(&text, ", archived"));
+    if (rule->larger_than > 0)
+        TRY(buf_addf(&text, ", more than %" PRId64 " bytes", rule->larger_than));
+    if (!(item->why = arena_copy(&s->arena, buf_slice(&text)).p))
+        return ERR_NOMEM;
+    return ERR_OK;
 }
 
 static bool copy_item_slice(struct arena *a, struct slice *text)

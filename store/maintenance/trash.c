@@ -112,9 +112,9 @@ static enum err_code rename_ref(struct change *c, const struct owned_ref *was, c
     const struct step drop = {
         .kind = STEP_REF, .path = was->git, .to = from, .old = tip, .absent = true
     };
-    enum err_code rc = change_add(c, &make, e);
 
-    return rc ? rc : change_add(c, &drop, e);
+    TRY(change_add(c, &make, e));
+    return change_add(c, &drop, e);
 }
 
 static enum err_code trash_name_session(struct change *c, const struct trash_item *item,
@@ -123,9 +123,9 @@ static enum err_code trash_name_session(struct change *c, const struct trash_ite
     const struct change_origin origin = { .store = item->store,
                                           .dir = item->dir,
                                           .title = item->title[0] ? item->title : NULL };
-    enum err_code rc = change_add_session(c, item->system, slice_of(item->session), e);
 
-    return rc ? rc : change_set_origin(c, &origin, e);
+    TRY(change_add_session(c, item->system, slice_of(item->session), e));
+    return change_set_origin(c, &origin, e);
 }
 
 static enum err_code plan_trash_moves(struct change *c, const struct trash_list *list,
@@ -171,11 +171,10 @@ static enum err_code plan_trash_batch(struct change *c, const struct trash_list 
 static enum err_code own_batch(const struct store_env *env, const char *dir, struct err *e)
 {
     char trash[PATH_MAX];
-    enum err_code rc = env_data_path(env, "trash", trash, e);
 
-    if (!rc)
-        rc = disk_own_dir(env->data_dir, trash, e);
-    return rc ? rc : disk_private_dir(dir, e);
+    TRY(env_data_path(env, "trash", trash, e));
+    TRY(disk_own_dir(env->data_dir, trash, e));
+    return disk_private_dir(dir, e);
 }
 
 static enum err_code batch_dir(const struct store_env *env, char name[48], char dir[PATH_MAX],
@@ -299,13 +298,12 @@ static enum err_code read_batch(const char *dir, const char *batch, struct trash
                                 struct err *e)
 {
     char path[PATH_MAX];
-    enum err_code rc = disk_check_own(dir, e);
 
-    if (!rc && (size_t)snprintf(path, sizeof path, "%s/info", dir) >= sizeof path)
-        rc = err_set(e, ERR_UNSAFE, dir, "read the trash: the path is too long");
-    if (!rc)
-        rc = disk_check_own(path, e);
-    return rc ? rc : trash_info_read(dir, batch, out, e);
+    TRY(disk_check_own(dir, e));
+    if ((size_t)snprintf(path, sizeof path, "%s/info", dir) >= sizeof path)
+        return err_set(e, ERR_UNSAFE, dir, "read the trash: the path is too long");
+    TRY(disk_check_own(path, e));
+    return trash_info_read(dir, batch, out, e);
 }
 
 /* A repository that is gone has no refs; one that cannot be opened may have some. */
@@ -392,9 +390,9 @@ static enum err_code trash_make_parent(const char *path, struct err *e)
 static enum err_code plan_move(struct change *c, const char *from, const char *to, struct err *e)
 {
     const struct step move = { .kind = STEP_MOVE, .path = from, .to = to };
-    enum err_code rc = trash_make_parent(to, e);
 
-    return rc ? rc : change_add(c, &move, e);
+    TRY(trash_make_parent(to, e));
+    return change_add(c, &move, e);
 }
 
 static enum err_code plan_restore(struct change *c, const struct trash_item *item, struct err *e)

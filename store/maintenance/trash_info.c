@@ -222,14 +222,10 @@ static enum err_code parse_info(struct slice text, const char *dir, const char *
 enum err_code trash_info_read(const char *dir, const char *batch, struct trash_list *out,
                               struct err *e)
 {
-    struct arena a = { 0 };
-    struct buf text = { 0 };
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF text = { 0 };
     const char *path = arena_format(&a, "%s/info", dir);
-    enum err_code rc = path ? file_read_all(AT_FDCWD, path, 0, INFO_MAX, &text, e) : err_nomem(e);
 
-    if (!rc)
-        rc = parse_info(buf_slice(&text), dir, batch, out, e);
-    buf_fini(&text);
-    arena_fini(&a);
-    return rc;
+    TRY(path ? file_read_all(AT_FDCWD, path, 0, INFO_MAX, &text, e) : err_nomem(e));
+    return parse_info(buf_slice(&text), dir, batch, out, e);
 }

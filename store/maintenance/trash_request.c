@@ -46,17 +46,14 @@ static enum err_code fill_request(const struct session_ref *ref, struct slice ti
     struct owned_refs owned = { .n = 0 };
     struct trash_request request;
     size_t n;
-    enum err_code rc = st->ops->parts(st, ref, what & TRASH_REQUEST_ALL, a, &part, &n, e);
 
-    if (!rc && st->ops->owned_refs)
-        rc = st->ops->owned_refs(st, ref, a, &owned, e);
-    if (!rc && n == 0)
-        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
-                     owned.stays ? owned.stays : "nothing of it can be deleted");
-    if (!rc)
-        rc = begin_request(ref, title, a, &request, e);
-    if (rc)
-        return rc;
+    TRY(st->ops->parts(st, ref, what & TRASH_REQUEST_ALL, a, &part, &n, e));
+    if (st->ops->owned_refs)
+        TRY(st->ops->owned_refs(st, ref, a, &owned, e));
+    if (n == 0)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
+                       owned.stays ? owned.stays : "nothing of it can be deleted");
+    TRY(begin_request(ref, title, a, &request, e));
     request.part = part;
     request.parts = n;
     request.owned_refs = owned.ref;
@@ -73,12 +70,10 @@ enum err_code trash_request_make_kept(const struct session_ref *ref, struct slic
     struct trash_request request;
     const char **part = NULL;
     size_t n = 0;
-    enum err_code rc = begin_request(ref, title, a, &request, e);
 
-    if (!rc && st->ops->deleted_parts)
-        rc = st->ops->deleted_parts(st, ref, true, a, &part, &n, e);
-    if (rc)
-        return rc;
+    TRY(begin_request(ref, title, a, &request, e));
+    if (st->ops->deleted_parts)
+        TRY(st->ops->deleted_parts(st, ref, true, a, &part, &n, e));
     request.part = part;
     request.parts = n;
     *out = request;
@@ -89,11 +84,9 @@ enum err_code trash_request_make_live(const struct session_ref *ref, struct live
                                       struct slice title, unsigned what, struct arena *a,
                                       struct trash_request *out, struct err *e)
 {
-    enum err_code rc = check_supported(ref, e);
-
-    if (!rc)
-        rc = trash_request_check_quiet(ref, live, what & TRASH_REQUEST_UNSURE, e);
-    return rc ? rc : fill_request(ref, title, what, a, out, e);
+    TRY(check_supported(ref, e));
+    TRY(trash_request_check_quiet(ref, live, what & TRASH_REQUEST_UNSURE, e));
+    return fill_request(ref, title, what, a, out, e);
 }
 
 enum err_code trash_request_make_all(const struct session_ref *const ref[],

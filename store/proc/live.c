@@ -135,11 +135,8 @@ static enum err_code wait_for_readers(const struct session_ref *const ref[], siz
 enum err_code live_check(const struct session_ref *const ref[], size_t n, struct live out[],
                          struct err *e)
 {
-    enum err_code rc = check_stores(ref, n, out, e);
-
-    if (!rc)
-        rc = wait_for_readers(ref, n, out, e);
-    if (!rc)
-        rc = check_hosts(ref, n, out, e);
-    return rc ? rc : watch_writes(ref, n, out, e);
+    TRY(check_stores(ref, n, out, e));
+    TRY(wait_for_readers(ref, n, out, e));
+    TRY(check_hosts(ref, n, out, e));
+    return watch_writes(ref, n, out, e);
 }

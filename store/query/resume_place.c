@@ -45,13 +45,11 @@ static enum err_code try_dir(const struct session_ref *ref, struct slice cwd, st
         return err_nomem(e);
     if (!path || stat(path, &sb) != 0 || !S_ISDIR(sb.st_mode))
         return ERR_OK;
-    enum err_code rc = session_scope_of(path, false, a, &scope, e);
-
-    if (!rc)
-        rc = see_copies(ref, &scope, &seen, e);
-    if (!rc && seen.has_meant)
+    TRY(session_scope_of(path, false, a, &scope, e));
+    TRY(see_copies(ref, &scope, &seen, e));
+    if (seen.has_meant)
         *dir = path;
-    return rc;
+    return ERR_OK;
 }
 
 /* The directories in the rows of a window, newest first. */

@@ -101,12 +101,10 @@ static enum err_code query_usage_add_answer(struct usage_set *set, struct slice 
 {
     uint32_t number;
     bool is_new;
-    enum err_code rc = query_usage_add_text(&set->ids, &set->arena, id, &number, &is_new);
 
-    if (!rc && !array_reserve(set->first_of_id, set->ids_cap, set->ids.n))
-        rc = ERR_NOMEM;
-    if (rc)
-        return rc;
+    TRY(query_usage_add_text(&set->ids, &set->arena, id, &number, &is_new));
+    if (!array_reserve(set->first_of_id, set->ids_cap, set->ids.n))
+        return ERR_NOMEM;
     if (is_new)
         set->first_of_id[number] = UINT32_MAX;
     struct usage_answer *known = find_aside(set, number, answer->aside);
@@ -176,12 +174,10 @@ enum err_code usage_set_add(struct usage_set *set, uint32_t session, const struc
 {
     uint32_t model, run = UINT32_MAX;
     bool is_new;
-    enum err_code rc = query_usage_add_text(&set->models, &set->arena, u->model, &model, &is_new);
 
-    if (!rc && (u->total || u->run.n))
-        rc = query_usage_add_run(set, session, u, &run, &is_new);
-    if (rc)
-        return rc;
+    TRY(query_usage_add_text(&set->models, &set->arena, u->model, &model, &is_new));
+    if (u->total || u->run.n)
+        TRY(query_usage_add_run(set, session, u, &run, &is_new));
     struct usage_answer answer = query_usage_answer_of(u, session, model);
 
     if (u->total) {

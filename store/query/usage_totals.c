@@ -135,10 +135,8 @@ static enum err_code totals_share(struct totals_walk *w, size_t i)
 {
     const struct usage_record *u = &w->list->record[i], *before;
     struct usage_record added = *u;
-    enum err_code rc = totals_before(w, i, &before);
 
-    if (rc)
-        return rc;
+    TRY(totals_before(w, i, &before));
     if (before && record_tokens(before) <= record_tokens(u)) {
         added.input -= before->input < u->input ? before->input : u->input;
         added.output -= before->output < u->output ? before->output : u->output;

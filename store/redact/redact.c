@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "store/redact/given_value.h"
 #include "store/redact/token_form.h"
 
@@ -561,13 +562,11 @@ static int compare_secret_offset(const void *x, const void *y)
 
 enum err_code redact_find_all(struct slice text, struct secret_list *list)
 {
-    enum err_code rc = redact_find_random(text, list);
-
-    if (!rc && slice_has(text, "kind: Secret"))
-        rc = find_kubernetes(text, list);
-    if (!rc)
-        rc = redact_find(text, list);
-    if (!rc && list->n > 1)
+    TRY(redact_find_random(text, list));
+    if (slice_has(text, "kind: Secret"))
+        TRY(find_kubernetes(text, list));
+    TRY(redact_find(text, list));
+    if (list->n > 1)
         qsort(list->secret, list->n, sizeof *list->secret, compare_secret_offset);
-    return rc;
+    return ERR_OK;
 }

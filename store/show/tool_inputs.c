@@ -78,9 +78,8 @@ static void move_file(struct patch *p, struct slice to)
 
 static enum err_code tool_inputs_add_line(struct buf *b, struct slice line)
 {
-    enum err_code rc = buf_add(b, line);
-
-    return rc ? rc : buf_add_byte(b, '\n');
+    TRY(buf_add(b, line));
+    return buf_add_byte(b, '\n');
 }
 
 static enum err_code add_patch_line(struct patch *p, struct slice line)

@@ -208,9 +208,8 @@ static enum err_code preflight(const struct rewind_tx *tx, const struct rewind_p
     }
     if (stat(tx->dir, &a) == 0 && stat(root, &b) == 0 && a.st_dev == b.st_dev)
         return disk_check_space(tx->dir, undo + fresh, "the rewind and its undo record", e);
-    enum err_code rc = disk_check_space(tx->dir, undo, "the undo record", e);
-
-    return rc ? rc : disk_check_space(root, fresh, "the rewind", e);
+    TRY(disk_check_space(tx->dir, undo, "the undo record", e));
+    return disk_check_space(root, fresh, "the rewind", e);
 }
 
 /* ---- apply ---- */
@@ -247,22 +246,17 @@ static enum err_code acquire_rewind_lock(const char *dir, int *fd, struct err *e
 enum err_code rewind_records_open(const struct store_env *env, char dir[PATH_MAX], int *lock,
                                   struct err *e)
 {
-    enum err_code rc = env_state_path(env, "rewinds", dir, e);
-
-    if (!rc)
-        rc = disk_own_dir(env->state_dir, dir, e);
-
-    return rc ? rc : acquire_rewind_lock(dir, lock, e);
+    TRY(env_state_path(env, "rewinds", dir, e));
+    TRY(disk_own_dir(env->state_dir, dir, e));
+    return acquire_rewind_lock(dir, lock, e);
 }
 
 static enum err_code make_record(const struct store_env *env, const char *rewinds, char id[40],
                                  char dir[TX_PATH_MAX], struct err *e)
 {
     char old[TX_PATH_MAX];
-    enum err_code rc = record_id_next(env, id, e);
 
-    if (rc)
-        return rc;
+    TRY(record_id_next(env, id, e));
     rewind_tx_path(rewinds, id, dir);
     rewind_tx_path(dir, "old", old);
     return disk_private_dir(old, e);
@@ -360,9 +354,8 @@ static enum err_code check_not_held(const struct store_env *env, const struct re
 static enum err_code recover_first(const struct store_env *env, const char *rewinds,
                                    const struct rewind_preview *p, struct err *e)
 {
-    enum err_code rc = rewind_records_recover(env, rewinds, NULL, e);
-
-    return rc ? rc : check_not_held(env, p, e);
+    TRY(rewind_records_recover(env, rewinds, NULL, e));
+    return check_not_held(env, p, e);
 }
 
 static enum err_code apply_locked(const struct store_env *env, const char *rewinds,

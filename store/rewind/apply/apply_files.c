@@ -39,9 +39,8 @@ static enum err_code check_exchanged(const struct entry_files *at, enum rewind_o
 static enum err_code identify_both(const struct entry_files *at, enum entry_file *here,
                                    enum entry_file *there, struct err *e)
 {
-    enum err_code rc = entry_files_identify(at, at->name, here, e);
-
-    return rc ? rc : entry_files_identify(at, at->temp, there, e);
+    TRY(entry_files_identify(at, at->name, here, e));
+    return entry_files_identify(at, at->temp, there, e);
 }
 
 static enum err_code apply_files_restore(const struct entry_files *at, enum rewind_outcome *out,
@@ -101,10 +100,8 @@ static enum err_code apply_files_create(const struct entry_files *at, enum rewin
                                         struct err *e)
 {
     enum entry_file here, there;
-    enum err_code rc = identify_both(at, &here, &there, e);
 
-    if (rc)
-        return rc;
+    TRY(identify_both(at, &here, &there, e));
     *out = here == ENTRY_FILE_WANTED && there == ENTRY_FILE_NONE ? REWIND_DONE : REWIND_CONFLICT;
     if (here != ENTRY_FILE_NONE || there != ENTRY_FILE_WANTED)
         return ERR_OK;
@@ -217,15 +214,14 @@ static enum err_code keep_far(const struct entry_files *at, const char *name,
 {
     struct file_id unused;
     enum entry_file what;
-    enum err_code rc = wait_for_writer(at, writer, e);
 
-    if (!rc)
-        rc = entry_files_read(at, at->temp, &what, &unused, e);
-    if (!rc && what == ENTRY_FILE_OTHER)
-        rc = copy_old(at, name, e);
-    if (!rc && unlinkat(at->dir, at->temp, 0))
-        rc = err_sys(e, at->x->path, "remove a temporary file");
-    return rc;
+    TRY(wait_for_writer(at, writer, e));
+    TRY(entry_files_read(at, at->temp, &what, &unused, e));
+    if (what == ENTRY_FILE_OTHER)
+        TRY(copy_old(at, name, e));
+    if (unlinkat(at->dir, at->temp, 0))
+        return err_sys(e, at->x->path, "remove a temporary file");
+    return ERR_OK;
 }
 
 /* Bytes that were written to it may not be on the disk yet, and no copy has them. A failing disk does not end the
@@ -318,9 +314,8 @@ static bool prunes_any(const struct rewind_tx *tx)
 
 static enum err_code sync_all(const struct entry_files_context *c, struct err *e)
 {
-    enum err_code rc = disk_sync(c->old, c->tx->dir, e);
-
-    return rc ? rc : rewind_tx_sync_dirs(c->tx, e);
+    TRY(disk_sync(c->old, c->tx->dir, e));
+    return rewind_tx_sync_dirs(c->tx, e);
 }
 
 /* Directories are removed after the last temporary file, and after this is recorded. From then on, a missing directory

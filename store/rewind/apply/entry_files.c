@@ -20,27 +20,23 @@ static enum err_code entry_files_open_root(struct reach *r, const struct rewind_
     if (r->root && strcmp(r->root, x->root) == 0)
         return ERR_OK;
     entry_reach_fini(r);
-    enum err_code rc = beneath_same_root(x->root, x->root_id, &r->fd, e);
-
-    if (!rc)
-        r->root = x->root;
-    return rc;
+    TRY(beneath_same_root(x->root, x->root_id, &r->fd, e));
+    r->root = x->root;
+    return ERR_OK;
 }
 
 enum err_code entry_reach_dir(struct reach *r, const struct rewind_tx_entry *x, int *dir,
                               const char **name, struct err *e)
 {
-    enum err_code rc = entry_files_open_root(r, x, e);
-
-    return rc ? rc : beneath_parent(r->fd, x->root, x->path, dir, name, e);
+    TRY(entry_files_open_root(r, x, e));
+    return beneath_parent(r->fd, x->root, x->path, dir, name, e);
 }
 
 enum err_code entry_reach_make_dir(struct reach *r, const struct rewind_tx_entry *x,
                                    struct dirs *like, int *dir, const char **name, struct err *e)
 {
-    enum err_code rc = entry_files_open_root(r, x, e);
-
-    return rc ? rc : beneath_make_parent(r->fd, x->root, x->path, like, dir, name, e);
+    TRY(entry_files_open_root(r, x, e));
+    return beneath_make_parent(r->fd, x->root, x->path, like, dir, name, e);
 }
 
 void entry_reach_fini(struct reach *r)
@@ -188,11 +184,11 @@ enum err_code entry_files_identify_moved(const struct entry_files *at, enum entr
                                          struct err *e)
 {
     struct file_id id = { 0 };
-    enum err_code rc = identify_file(at, at->temp, out, &id, e);
 
-    if (!rc && *out == ENTRY_FILE_SEEN)
+    TRY(identify_file(at, at->temp, out, &id, e));
+    if (*out == ENTRY_FILE_SEEN)
         at->x->taken = id;
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code entry_files_open(struct entry_files_context *c, size_t i, struct entry_files *at,

@@ -50,12 +50,9 @@ int entry_names_place(const struct entry_files *at)
 static enum err_code drop_ours(const struct entry_files *at, const char *third, struct err *e)
 {
     enum entry_file incoming, outgoing;
-    enum err_code rc = entry_files_identify(at, at->temp, &incoming, e);
 
-    if (!rc)
-        rc = entry_files_identify(at, third, &outgoing, e);
-    if (rc)
-        return rc;
+    TRY(entry_files_identify(at, at->temp, &incoming, e));
+    TRY(entry_files_identify(at, third, &outgoing, e));
     if (incoming == ENTRY_FILE_OTHER) {
         if (outgoing == ENTRY_FILE_OTHER)
             return err_set(e, ERR_IO, at->x->path,
@@ -85,11 +82,10 @@ static enum err_code settle_third(const struct entry_files *at, const char *thir
 /* The entry's own name is durable before the other one is removed. */
 static enum err_code drop_second(const struct entry_files *at, struct err *e)
 {
-    enum err_code rc = disk_sync(at->dir, at->x->path, e);
-
-    if (!rc && unlinkat(at->dir, at->temp, 0))
-        rc = err_sys(e, at->x->path, "remove a second name");
-    return rc;
+    TRY(disk_sync(at->dir, at->x->path, e));
+    if (unlinkat(at->dir, at->temp, 0))
+        return err_sys(e, at->x->path, "remove a second name");
+    return ERR_OK;
 }
 
 enum err_code entry_names_settle(const struct entry_files *at, struct err *e)

@@ -64,13 +64,12 @@ static enum err_code keep_present(struct stager *s, struct work *w, struct err *
 {
     uint8_t sha256[SHA256_BYTES];
     struct span present;
-    enum err_code rc = open_present(w, &present, e);
 
-    if (!rc)
-        rc = hasher_span(&s->hasher, &present, s->kept, s->tx->dir, sha256, e);
-    if (!rc && memcmp(sha256, w->x->seen.sha256, SHA256_BYTES) != 0)
-        rc = err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
-    return rc;
+    TRY(open_present(w, &present, e));
+    TRY(hasher_span(&s->hasher, &present, s->kept, s->tx->dir, sha256, e));
+    if (memcmp(sha256, w->x->seen.sha256, SHA256_BYTES) != 0)
+        return err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
+    return ERR_OK;
 }
 
 /* Checks what cannot be tested with a temporary file, again: it may have changed since the preview. A refusal after
@@ -123,18 +122,16 @@ static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
 {
     const struct rewind_tx_entry *x = w->x;
     uint8_t sha256[SHA256_BYTES];
-    enum err_code rc = hasher_span(&s->hasher, wanted, fd, x->path, sha256, e);
 
-    if (!rc && memcmp(sha256, x->wanted, SHA256_BYTES) != 0)
-        rc = err_set(e, ERR_STALE, x->path, "its saved copy changed since the preview");
-    if (!rc)
-        rc = put_attrs(w, fd, e);
+    TRY(hasher_span(&s->hasher, wanted, fd, x->path, sha256, e));
+    if (memcmp(sha256, x->wanted, SHA256_BYTES) != 0)
+        return err_set(e, ERR_STALE, x->path, "its saved copy changed since the preview");
+    TRY(put_attrs(w, fd, e));
     /* After the owner: a change of owner clears set-id bits. */
-    if (!rc && fchmod(fd, x->mode))
-        rc = err_sys(e, x->path, "set the mode");
-    if (!rc)
-        file_at_set_mtime(fd, x->mtime_ns);
-    return rc;
+    if (fchmod(fd, x->mode))
+        return err_sys(e, x->path, "set the mode");
+    file_at_set_mtime(fd, x->mtime_ns);
+    return ERR_OK;
 }
 
 /* All written files are durable, and identified by inode and times from here on. */

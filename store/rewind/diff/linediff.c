@@ -300,9 +300,8 @@ static int64_t linediff_smaller(int64_t a, int64_t b)
 static enum err_code linediff_read_both(struct pair *p, int64_t first, int64_t second, size_t n,
                                         struct err *e)
 {
-    enum err_code rc = span_read(p->side[0], first, p->piece[0], n, e);
-
-    return rc ? rc : span_read(p->side[1], second, p->piece[1], n, e);
+    TRY(span_read(p->side[0], first, p->piece[0], n, e));
+    return span_read(p->side[1], second, p->piece[1], n, e);
 }
 
 static size_t equal_front(const struct pair *p, size_t n)
@@ -411,11 +410,10 @@ static enum err_code look_binary(const struct span *s, bool *binary, struct err 
 {
     char front[BINARY_LOOK];
     size_t n = (size_t)linediff_smaller(s->n, BINARY_LOOK);
-    enum err_code rc = span_read(s, 0, front, n, e);
 
-    if (!rc)
-        *binary |= memchr(front, '\0', n) != NULL;
-    return rc;
+    TRY(span_read(s, 0, front, n, e));
+    *binary |= memchr(front, '\0', n) != NULL;
+    return ERR_OK;
 }
 
 static enum err_code linediff_count_lines(struct pair *p, int side, unsigned *lines, struct err *e)

@@ -11,6 +11,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/fs/disk.h"
 #include "store/fs/kernel.h"
@@ -236,10 +237,8 @@ enum err_code beneath_parent(int root_fd, const char *root, const char *path, in
                              const char **name, struct err *e)
 {
     char relative[PATH_MAX];
-    enum err_code rc = beneath_split(root, path, relative, name, e);
 
-    if (rc)
-        return rc;
+    TRY(beneath_split(root, path, relative, name, e));
     *fd = fs_open_below(root_fd, relative);
     return *fd < 0 ? refused(path, e) : ERR_OK;
 }

@@ -220,17 +220,14 @@ static enum err_code compare_with_git_look_up(struct checking *k, struct arena *
                                               struct rewind_target *t, enum likeness *likeness,
                                               struct err *e)
 {
-    enum err_code rc = ERR_OK;
-
     *likeness = LIKE_UNKNOWN;
     if (!k->tree || !t->found_ms || (t->want == REWIND_UNKNOWN && !t->is_text))
         return ERR_OK;
-    rc = use_bytes_of_commit(k, a, t, e);
-    if (!rc && (t->is_late || t->doubt || t->is_text))
-        rc = compare_with_git_check(k, a, t, likeness, e);
-    if (!rc)
-        use_mode_of_commit(k, t);
-    return rc;
+    TRY(use_bytes_of_commit(k, a, t, e));
+    if (t->is_late || t->doubt || t->is_text)
+        TRY(compare_with_git_check(k, a, t, likeness, e));
+    use_mode_of_commit(k, t);
+    return ERR_OK;
 }
 
 /* Holds back what the commit contradicts, or what nothing confirms. */

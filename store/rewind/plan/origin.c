@@ -32,16 +32,12 @@ enum err_code origin_of(const struct session_ref *ref, struct arena *a, struct c
 
 enum err_code origin_add_session(struct change *c, const struct session_ref *ref, struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct change_origin o = { 0 };
-    enum err_code rc = origin_of(ref, &a, &o, e);
 
-    if (!rc)
-        rc = change_add_session(c, ref->store->ops->name, ref->id, e);
-    if (!rc)
-        rc = change_set_origin(c, &o, e);
-    arena_fini(&a);
-    return rc;
+    TRY(origin_of(ref, &a, &o, e));
+    TRY(change_add_session(c, ref->store->ops->name, ref->id, e));
+    return change_set_origin(c, &o, e);
 }
 
 /* ---- whether a change is shown ---- */

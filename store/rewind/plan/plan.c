@@ -184,11 +184,11 @@ static enum err_code add_conversation(const struct session_ref *ref, struct rewi
                                       struct err *e)
 {
     const struct slice point = slice_of(plan->point);
-    enum err_code rc = ref->store->ops->plan_conversation(ref->store, ref, point, plan, e);
 
-    if (!rc && plan->conversation.change)
-        rc = change_add_session(plan->conversation.change, plan->system, ref->id, e);
-    return rc;
+    TRY(ref->store->ops->plan_conversation(ref->store, ref, point, plan, e));
+    if (plan->conversation.change)
+        TRY(change_add_session(plan->conversation.change, plan->system, ref->id, e));
+    return ERR_OK;
 }
 
 enum err_code rewind_plan_origin(const struct session_ref *ref, struct rewind_plan *plan,

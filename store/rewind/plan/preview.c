@@ -295,10 +295,8 @@ void rewind_chosen_fini(struct rewind_chosen *c)
 static enum err_code choose_targets(struct rewind_preview *p, struct err *e)
 {
     struct rewind_chosen chosen;
-    enum err_code rc = rewind_chosen_init(&chosen, &p->options, e);
 
-    if (rc)
-        return rc;
+    TRY(rewind_chosen_init(&chosen, &p->options, e));
     for (size_t i = 0; i < p->plan->n; i++)
         if (rewind_is_chosen(&chosen, p->plan->target[i].path))
             p->entry[p->n++] = (struct rewind_entry){ .target = &p->plan->target[i] };
@@ -364,9 +362,8 @@ static enum err_code preview_open_project(struct roots *r, struct rewind_preview
 static enum err_code roots_open(struct roots *r, struct rewind_preview *p, struct err *e)
 {
     *r = (struct roots){ .root = p->plan->root ? p->plan->root : "/", .project = -1 };
-    enum err_code rc = beneath_root("/", &r->everywhere, e);
-
-    return rc ? rc : preview_open_project(r, p, e);
+    TRY(beneath_root("/", &r->everywhere, e));
+    return preview_open_project(r, p, e);
 }
 
 static void roots_close(const struct roots *r)

@@ -36,12 +36,8 @@ static enum err_code source_hold(const struct span *s, const struct source_conte
 
     if (buf_reserve(&out->bytes, n + 1))
         return err_nomem(e);
-    enum err_code rc = span_read(s, 0, out->bytes.p, n, e);
-
-    if (!rc)
-        rc = span_ended(s, e);
-    if (rc)
-        return rc;
+    TRY(span_read(s, 0, out->bytes.p, n, e));
+    TRY(span_ended(s, e));
     out->bytes.n = n;
     if (like && source_same_bytes(like, out)) {
         memcpy(out->sha256, like->sha256, SHA256_BYTES);

@@ -17,11 +17,11 @@ static enum err_code brief_add_entry(struct buf *b, const struct rewind_tx_entry
                                      struct buf *scratch)
 {
     const char letter = actions[x->action];
-    enum err_code rc = x->unknown ? buf_add_byte(b, 'x') : ERR_OK;
 
-    if (!rc)
-        rc = buf_add_byte(b, x->outcome == REWIND_CONFLICT ? (char)(letter - 'a' + 'A') : letter);
-    return rc ? rc : record_field_add_text(b, x->path, scratch);
+    if (x->unknown)
+        TRY(buf_add_byte(b, 'x'));
+    TRY(buf_add_byte(b, x->outcome == REWIND_CONFLICT ? (char)(letter - 'a' + 'A') : letter));
+    return record_field_add_text(b, x->path, scratch);
 }
 
 enum err_code rewind_tx_brief_write(const struct rewind_tx *tx, int64_t bytes, struct buf *out)

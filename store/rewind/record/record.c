@@ -585,10 +585,7 @@ enum err_code rewind_tx_conversation_inverse(const struct rewind_tx *tx,
     if (tx->conversation.how == CONVERSATION_NONE)
         return ERR_OK;
     rewind_tx_path(tx->dir, "talk", dir);
-    enum err_code rc = change_part_read(dir, &done, e);
-
-    if (rc)
-        return rc;
+    TRY(change_part_read(dir, &done, e));
     *out = (struct rewind_conversation){ .change = change_inverse(done, "undo"),
                                          .how = tx->conversation.how,
                                          .kept = tx->conversation.kept - tx->conversation.added +

@@ -334,16 +334,15 @@ static enum err_code record_records_read_listed(struct record_index *ix, const c
              rewind_tx_brief_read(text, path, name, tx, bytes);
     if (*sound)
         return ERR_OK;
-    enum err_code rc = record_records_read_one(dir, name, tx, sound, e);
-
-    if (!rc && *sound && stamp[0] && tx->phase == TX_DONE) {
+    TRY(record_records_read_one(dir, name, tx, sound, e));
+    if (*sound && stamp[0] && tx->phase == TX_DONE) {
         *bytes = record_records_size_of(path, &grows);
         *bytes = grows ? SIZE_GROWS : *bytes;
         if (!rewind_tx_brief_write(tx, *bytes, &brief))
             record_index_add(ix, name, stamp, buf_slice(&brief));
         buf_fini(&brief);
     }
-    return rc;
+    return ERR_OK;
 }
 
 static bool record_records_add_record(struct rewind_records *list, struct undone *undone,

@@ -266,11 +266,10 @@ enum err_code undo_target_find(const struct store_env *env, struct change_log *l
                                struct undo_target_others *others, struct err *e)
 {
     struct target_search l = { .env = env, .shown = shown, .others = others };
-    enum err_code rc = scan_both_logs(log, &l, e);
 
-    if (!rc)
-        *out = l.found;
-    return rc;
+    TRY(scan_both_logs(log, &l, e));
+    *out = l.found;
+    return ERR_OK;
 }
 
 enum err_code undo_target_find_redo(const struct store_env *env, struct change_log *log,
@@ -278,20 +277,18 @@ enum err_code undo_target_find_redo(const struct store_env *env, struct change_l
                                     struct undo_target_others *others, struct err *e)
 {
     struct target_search l = { .env = env, .shown = shown, .others = others, .undos = true };
-    enum err_code rc = scan_both_logs(log, &l, e);
 
-    if (!rc)
-        *out = l.is_undo ? l.found : (struct undo_target){ .kind = UNDO_TARGET_NONE };
-    return rc;
+    TRY(scan_both_logs(log, &l, e));
+    *out = l.is_undo ? l.found : (struct undo_target){ .kind = UNDO_TARGET_NONE };
+    return ERR_OK;
 }
 
 enum err_code undo_target_by_id(const struct store_env *env, struct change_log *log, const char *id,
                                 struct undo_target *out, struct err *e)
 {
     struct target_search l = { .env = env, .id = id };
-    enum err_code rc = scan_both_logs(log, &l, e);
 
-    if (!rc)
-        *out = l.found;
-    return rc;
+    TRY(scan_both_logs(log, &l, e));
+    *out = l.found;
+    return ERR_OK;
 }

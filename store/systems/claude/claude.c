@@ -139,12 +139,8 @@ static enum err_code claude_agent_variable(const struct store *st, const char **
     bool finds, without;
 
     unset.claude_config_dir = NULL;
-    enum err_code rc = is_default(st, st->env, &finds, e);
-
-    if (!rc)
-        rc = is_default(st, &unset, &without, e);
-    if (rc)
-        return rc;
+    TRY(is_default(st, st->env, &finds, e));
+    TRY(is_default(st, &unset, &without, e));
     *name = finds ? NULL : "CLAUDE_CONFIG_DIR";
     *value = without ? NULL : st->path;
     return ERR_OK;

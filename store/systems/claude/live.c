@@ -101,10 +101,8 @@ enum err_code claude_live_many(const struct store *st, const struct session_ref 
                                size_t n, struct live out[], struct err *e)
 {
     struct live_table table;
-    enum err_code rc = live_read(st->path, &table, e);
 
-    if (rc)
-        return rc;
+    TRY(live_read(st->path, &table, e));
     for (size_t i = 0; i < n; i++)
         out[i] = live_with(st, ref[i], &table);
     live_fini(&table);

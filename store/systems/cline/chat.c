@@ -85,17 +85,15 @@ enum err_code cline_session_read(const struct session_ref *ref, struct buf *out)
 static enum err_code cline_read_prompt(struct cline_chat *c, const struct session_ref *ref)
 {
     static const char head[] = "{\"role\":\"user\",\"content\":";
-    struct buf session = { 0 };
+    AUTO_BUF session = { 0 };
     struct slice prompt;
-    enum err_code rc = cline_session_read(ref, &session);
 
-    if (!rc && json_get(buf_slice(&session), "prompt", &prompt) &&
-        json_type(prompt) == JSON_STRING &&
+    TRY(cline_session_read(ref, &session));
+    if (json_get(buf_slice(&session), "prompt", &prompt) && json_type(prompt) == JSON_STRING &&
         (buf_add(&c->lines, SLICE(head)) || buf_add(&c->lines, prompt) ||
          buf_add(&c->lines, SLICE("}\n"))))
-        rc = ERR_NOMEM;
-    buf_fini(&session);
-    return rc;
+        return ERR_NOMEM;
+    return ERR_OK;
 }
 
 enum err_code cline_chat_read(const struct session_ref *ref, size_t most, struct cline_chat *out,

@@ -467,18 +467,18 @@ enum err_code cline_checkpoints(const struct store *st, const struct session_ref
                                 struct checkpoint_list *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = cline_history_read(&h, st, ref, false, e);
 
-    return rc ? rc : file_history_checkpoints(&h.files, out, e);
+    TRY(cline_history_read(&h, st, ref, false, e));
+    return file_history_checkpoints(&h.files, out, e);
 }
 
 enum err_code cline_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                          struct rewind_plan *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = cline_history_read(&h, st, ref, true, e);
 
-    return rc ? rc : file_history_plan(&h.files, point, h.files.cwd, out, e);
+    TRY(cline_history_read(&h, st, ref, true, e));
+    return file_history_plan(&h.files, point, h.files.cwd, out, e);
 }
 
 /* ---- edits: the result of a call shows that the file was not there before ---- */

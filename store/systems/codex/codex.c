@@ -38,10 +38,7 @@ static enum err_code codex_open_at(struct codex *x, const char *path, struct err
     x->jsonl.folder = config_dir_join(x->jsonl.base.path, "sessions");
     if (!x->jsonl.folder)
         return err_nomem(e);
-    enum err_code rc = config_dir_require(x->jsonl.folder, e);
-
-    if (rc)
-        return rc;
+    TRY(config_dir_require(x->jsonl.folder, e));
     x->jsonl.pool = window_pool_new();
     x->names = codex_names_new(x->jsonl.base.path);
     x->threads = codex_threads_new(x->jsonl.base.path);

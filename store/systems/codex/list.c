@@ -42,11 +42,9 @@ enum err_code codex_enumerate(const struct store *st, const struct scope *scope,
 {
     struct rollouts all;
     bool more = true;
-    enum err_code rc = rollouts_read(st->path, NULL, NULL, &all, e);
 
     (void)scope;
-    if (rc)
-        return rc;
+    TRY(rollouts_read(st->path, NULL, NULL, &all, e));
     if (all.n)
         codex_threads_refresh(codex_of(st)->threads);
     for (size_t i = 0; i < all.n && more; i++) {

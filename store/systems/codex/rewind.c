@@ -269,12 +269,11 @@ static enum err_code codex_fill_plan(struct planning *p, const struct session_re
 
 static enum err_code codex_add_notes(struct planning *p, struct err *e)
 {
-    enum err_code rc = rewind_plan_note(
-        &p->plan, "reconstructed from the recorded patches (Codex keeps no copies of files)", e);
-
-    if (!rc && codex_commands_between(&p->c, p->infer.from, SIZE_MAX, NULL))
-        rc = rewind_plan_note(&p->plan, "commands ran since: what they changed is not recorded", e);
-    return rc ? rc : rewind_plan_note_modes(&p->plan, e);
+    TRY(rewind_plan_note(
+        &p->plan, "reconstructed from the recorded patches (Codex keeps no copies of files)", e));
+    if (codex_commands_between(&p->c, p->infer.from, SIZE_MAX, NULL))
+        TRY(rewind_plan_note(&p->plan, "commands ran since: what they changed is not recorded", e));
+    return rewind_plan_note_modes(&p->plan, e);
 }
 
 enum err_code codex_plan(const struct store *st, const struct session_ref *ref, struct slice point,

@@ -347,10 +347,7 @@ static enum err_code read_plain(const struct file *f, size_t max, struct buf *ou
 
     if (buf_reserve(out, want + 1))
         return err_nomem(e);
-    enum err_code rc = file_read(f, 0, out->p + out->n, want, &got, e);
-
-    if (rc)
-        return rc;
+    TRY(file_read(f, 0, out->p + out->n, want, &got, e));
     out->n += got;
     *whole = want == size;
     return ERR_OK;
@@ -447,10 +444,7 @@ static enum err_code read_link(struct chain *c, const char *path, int64_t end, s
     if (end > (int64_t)(TEXT_MAX - c->total))
         return err_set(e, ERR_UNSUPPORTED, path, "open session: it is too large");
     c->n++;
-    enum err_code rc = rollout_text(path, most, text, &whole, e);
-
-    if (rc)
-        return rc;
+    TRY(rollout_text(path, most, text, &whole, e));
     if (end < 0 && !whole && text->n >= most)
         return err_set(e, ERR_UNSUPPORTED, path, "open session: it is too large");
     if (end >= 0 && !ends_at_line(text, end))

@@ -198,26 +198,22 @@ static enum err_code codex_continues(const struct session_ref *ref, bool *yes, s
 static enum err_code load_joined(const struct store *st, const struct session_ref *ref,
                                  const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    struct buf text = { 0 };
-    enum err_code rc = rollout_compose(st->path, ref->path.p, &text, e);
+    AUTO_BUF text = { 0 };
 
-    if (!rc)
-        rc = jsonl_load_bytes(&codex_format, ref, &text, cancel, out, e);
-    buf_fini(&text);
-    return rc;
+    TRY(rollout_compose(st->path, ref->path.p, &text, e));
+    return jsonl_load_bytes(&codex_format, ref, &text, cancel, out, e);
 }
 
 enum err_code codex_load(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     bool joined = codex_show_is_packed(ref);
-    enum err_code rc = joined ? ERR_OK : codex_continues(ref, &joined, e);
 
-    if (!rc)
-        rc = joined ? load_joined(st, ref, cancel, out, e) : jsonl_load(st, ref, cancel, out, e);
-    if (!rc)
-        remove_reverted(*out);
-    return rc;
+    if (!joined)
+        TRY(codex_continues(ref, &joined, e));
+    TRY(joined ? load_joined(st, ref, cancel, out, e) : jsonl_load(st, ref, cancel, out, e));
+    remove_reverted(*out);
+    return ERR_OK;
 }
 
 /* Only the end of an unpacked log is read; if that is the whole log, the logs that it continues are

@@ -121,13 +121,11 @@ static enum err_code file_history_find_point(const struct file_history *h, struc
 
     for (size_t i = 0; i < h->n; i++)
         point_search_offer(&search, h->point[i].id, i);
-    enum err_code rc = point_search_result(&search, h->ref, e);
-
-    if (!rc && h->point[search.at].turn < 0)
-        rc = err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: %s", h->no_turn);
-    if (!rc)
-        *out = &h->point[search.at];
-    return rc;
+    TRY(point_search_result(&search, h->ref, e));
+    if (h->point[search.at].turn < 0)
+        return err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: %s", h->no_turn);
+    *out = &h->point[search.at];
+    return ERR_OK;
 }
 
 static enum err_code file_history_fill_plan(struct file_history *h, const struct file_point *p,
@@ -142,16 +140,14 @@ static enum err_code file_history_fill_plan(struct file_history *h, const struct
     plan->point_ms = p->time_ms;
     if (!plan->session || !plan->point)
         return err_nomem(e);
-    enum err_code rc = rewind_plan_root(h->ref->store->env, plan, root, e);
-
-    if (!rc)
-        rc = saved_states_plan(&h->states, p->turn, plan, e);
-    if (!rc && !h->states.keeps_modes)
-        rc = rewind_plan_note_modes(plan, e);
-    if (!rc && file_history_ran_shell(h, p->time_ms, INT64_MAX))
-        rc = rewind_plan_note(
-            plan, "shell commands ran since; their changes to other files cannot be rewound", e);
-    return rc;
+    TRY(rewind_plan_root(h->ref->store->env, plan, root, e));
+    TRY(saved_states_plan(&h->states, p->turn, plan, e));
+    if (!h->states.keeps_modes)
+        TRY(rewind_plan_note_modes(plan, e));
+    if (file_history_ran_shell(h, p->time_ms, INT64_MAX))
+        TRY(rewind_plan_note(
+            plan, "shell commands ran since; their changes to other files cannot be rewound", e));
+    return ERR_OK;
 }
 
 enum err_code file_history_plan(struct file_history *h, struct slice point, const char *root,

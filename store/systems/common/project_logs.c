@@ -226,10 +226,7 @@ enum err_code project_logs_at_path(const struct store *st, struct slice path, st
     if (!slash || path.n <= n + 1 || memcmp(path.p, s->folder, n) != 0 || path.p[n] != '/' ||
         !project_logs_is_log(s, slash + 1, &id))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
-    enum err_code rc = jsonl_ref_at(st, path.p, id, a, ref, e);
-
-    if (rc)
-        return rc;
+    TRY(jsonl_ref_at(st, path.p, id, a, ref, e));
     ref->folder = arena_copy(a, project_in((struct slice){ path.p + n + 1, path.n - n - 1 }));
     return ref->folder.p ? ERR_OK : err_nomem(e);
 }

@@ -34,10 +34,7 @@ static enum err_code copilot_open_at(struct copilot *x, const char *path, struct
     x->jsonl.folder = config_dir_join(x->jsonl.base.path, "session-state");
     if (!x->jsonl.folder)
         return err_nomem(e);
-    enum err_code rc = config_dir_require(x->jsonl.folder, e);
-
-    if (rc)
-        return rc;
+    TRY(config_dir_require(x->jsonl.folder, e));
     x->jsonl.pool = window_pool_new();
     return x->jsonl.pool ? ERR_OK : err_nomem(e);
 }

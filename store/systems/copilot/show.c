@@ -68,21 +68,17 @@ static void keep_own_rows(const struct session_ref *ref, struct transcript *t)
 enum err_code copilot_load(const struct store *st, const struct session_ref *ref,
                            const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    enum err_code rc = jsonl_load(st, ref, cancel, out, e);
-
-    if (!rc)
-        keep_own_rows(ref, *out);
-    return rc;
+    TRY(jsonl_load(st, ref, cancel, out, e));
+    keep_own_rows(ref, *out);
+    return ERR_OK;
 }
 
 enum err_code copilot_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
                            const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    enum err_code rc = jsonl_tail(st, ref, bytes, cancel, out, e);
-
-    if (!rc)
-        keep_own_rows(ref, *out);
-    return rc;
+    TRY(jsonl_tail(st, ref, bytes, cancel, out, e));
+    keep_own_rows(ref, *out);
+    return ERR_OK;
 }
 
 /* ---- blocks ---- */
@@ -287,10 +283,8 @@ enum err_code copilot_subagent(const struct store *st, const struct session_ref 
 {
     struct slice *ids;
     size_t n;
-    enum err_code rc = copilot_subagents(st, ref, a, &ids, &n, e);
 
-    if (rc)
-        return rc;
+    TRY(copilot_subagents(st, ref, a, &ids, &n, e));
     for (size_t i = 0; i < n; i++)
         if (slice_eq(ids[i], agent)) {
             if (!session_ref_copy(a, ref, out))

@@ -134,14 +134,13 @@ static enum err_code crush_add_file(struct planning *p, const struct kept *k)
 
 static enum err_code crush_add_notes(struct planning *p)
 {
-    enum err_code rc = rewind_plan_note(
-        p->plan, "Crush keeps the files that its tools edit: changes by commands stay", p->e);
-
-    if (!rc && p->emptied)
-        rc = rewind_plan_note(
+    TRY(rewind_plan_note(
+        p->plan, "Crush keeps the files that its tools edit: changes by commands stay", p->e));
+    if (p->emptied)
+        TRY(rewind_plan_note(
             p->plan, "Crush records a missing file as an empty one: such a file becomes empty",
-            p->e);
-    return rc;
+            p->e));
+    return ERR_OK;
 }
 
 static enum err_code crush_open_plan(struct planning *p, const struct session_ref *ref,
@@ -209,11 +208,9 @@ enum err_code crush_checkpoints(const struct store *st, const struct session_ref
 {
     struct checkpoint_list list = { .n = 0 };
     struct crush_versions v;
-    enum err_code rc = crush_versions_read(ref, false, &v, e);
 
     (void)st;
-    if (rc)
-        return rc;
+    TRY(crush_versions_read(ref, false, &v, e));
     list.arena = v.arena; /* it owns the texts */
     list.checkpoint = arena_zalloc(&list.arena, (v.prompts + 1) * sizeof *list.checkpoint);
     for (size_t i = 0; list.checkpoint && i < v.prompts; i++) {

@@ -74,9 +74,9 @@ enum err_code exathena_check(const struct store *st, const struct session_ref *r
                              const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e)
 {
     struct jsonl_check k = { .ref = ref, .fn = fn, .arg = arg };
-    enum err_code rc = exathena_check_lines(&k, cancel, e);
 
-    return rc ? rc : check_files(exathena_of(st), &k, e);
+    TRY(exathena_check_lines(&k, cancel, e));
+    return check_files(exathena_of(st), &k, e);
 }
 
 /* ---- files that belong to no session ---- */
@@ -162,11 +162,9 @@ enum err_code exathena_parts(const struct store *st, const struct session_ref *r
                              struct arena *a, const char ***part, size_t *n, struct err *e)
 {
     const char **list = arena_alloc(a, PARTS * sizeof *list);
-    enum err_code rc = list ? exathena_copies(st, ref, a, &list[2], e) : err_nomem(e);
 
     (void)all;
-    if (rc)
-        return rc;
+    TRY(list ? exathena_copies(st, ref, a, &list[2], e) : err_nomem(e));
     list[0] = ref->path.p;
     list[1] = exathena_side_path(ref, "", a);
     if (!list[1])

@@ -61,15 +61,13 @@ static enum err_code exathena_set_last(struct planning *p, const struct saved_fi
     if (!last->known)
         return ERR_OK;
     w = *last;
-    enum err_code rc = exathena_history_read_texts(p->ref, p->x->project, &w, &p->plan.arena, e);
-
-    if (!rc)
-        rc = saved_newest_is(f, w.before, &matches, e);
-    if (!rc && matches) {
+    TRY(exathena_history_read_texts(p->ref, p->x->project, &w, &p->plan.arena, e));
+    TRY(saved_newest_is(f, w.before, &matches, e));
+    if (matches) {
         t->has_last = true;
         t->last.bytes = w.after;
     }
-    return rc;
+    return ERR_OK;
 }
 
 /* ---- version 0 ---- */
@@ -101,9 +99,8 @@ static enum err_code add_first(struct planning *p, const struct saved_file *f, s
         p->left_out++;
         return ERR_OK;
     }
-    enum err_code rc = want_first(p, f, &t, e);
-
-    return rc ? rc : rewind_plan_add(&p->plan, &t, e);
+    TRY(want_first(p, f, &t, e));
+    return rewind_plan_add(&p->plan, &t, e);
 }
 
 static enum err_code exathena_note_first(struct planning *p, struct err *e)
@@ -133,10 +130,7 @@ static enum err_code want_inferred(struct planning *p, const struct saved_file *
         t->why = "the log does not record what the next edit found";
         return ERR_OK;
     }
-    enum err_code rc = exathena_history_read_texts(p->ref, p->x->project, &w, &p->plan.arena, e);
-
-    if (rc)
-        return rc;
+    TRY(exathena_history_read_texts(p->ref, p->x->project, &w, &p->plan.arena, e));
     t->want = w.before.n == 0 && f->first_absent ? REWIND_ABSENT : REWIND_BYTES;
     t->source.bytes = w.before;
     return exathena_set_last(p, f, t, e);
@@ -150,9 +144,8 @@ static enum err_code add_inferred(struct planning *p, const struct saved_file *f
 
     if (!first)
         return ERR_OK; /* not changed since */
-    enum err_code rc = want_inferred(p, f, first, &t, e);
-
-    return rc ? rc : rewind_plan_add(&p->plan, &t, e);
+    TRY(want_inferred(p, f, first, &t, e));
+    return rewind_plan_add(&p->plan, &t, e);
 }
 
 static enum err_code note_inferred(struct planning *p, struct err *e)
@@ -265,10 +258,9 @@ enum err_code exathena_checkpoints(const struct store *st, const struct session_
     const struct exathena *x = exathena_of(st);
     struct checkpoint_list list = { .n = 0 };
     struct exathena_history s;
-    enum err_code rc = exathena_history_read(ref, x->project, &s, e);
 
-    if (rc)
-        return rc;
+    TRY(exathena_history_read(ref, x->project, &s, e));
+
     size_t at = 0; /* index of an edit; edits and prompts are in the order of their lines */
 
     files_until(&s, s.prompts ? s.prompt[0].line : 0, &at);

@@ -168,9 +168,8 @@ static enum err_code add_saved_file(struct saved_files *list, const char *dir, c
 /* ERR_UNSAFE if the directory of all saved files, or of this session's, is a link. */
 static enum err_code saved_no_link(const struct exathena *x, const char *dir, struct err *e)
 {
-    enum err_code rc = file_at_reject_link(x->history, e);
-
-    return rc ? rc : file_at_reject_link(dir, e);
+    TRY(file_at_reject_link(x->history, e));
+    return file_at_reject_link(dir, e);
 }
 
 enum err_code saved_files_read(const struct exathena *x, struct slice session, struct arena *a,
@@ -280,10 +279,7 @@ static enum err_code locate_saved_file(struct saving *s, const char *file, struc
     if (!s->dir)
         return err_nomem(e);
     s->saved = (struct saved_file){ .dir = s->dir, .newest = -1 };
-    enum err_code rc = saved_no_link(s->x, parent, e);
-
-    if (rc)
-        return rc;
+    TRY(saved_no_link(s->x, parent, e));
     if (lstat(s->dir, &sb))
         return errno == ENOENT ? ERR_OK : err_sys(e, s->dir, "checkpoint");
     return saved_file_read(parent, hex, s->a, &s->saved, e);

@@ -324,10 +324,8 @@ static enum err_code exathena_stage(const struct forking *f, struct err *e)
 static enum err_code exathena_write_name_places(struct forking *f, struct arena *a, struct err *e)
 {
     char forks[PATH_MAX];
-    enum err_code rc = env_data_path(f->x->jsonl.base.env, "forks", forks, e);
 
-    if (rc)
-        return rc;
+    TRY(env_data_path(f->x->jsonl.base.env, "forks", forks, e));
     exathena_generate_id(f->id, EXATHENA_ID);
     f->dir = arena_format(a, "%s", forks);
     f->name = arena_format(a, "%s" JSONL_SUFFIX, f->id);

@@ -92,11 +92,9 @@ static enum err_code gemini_open_at(struct gemini *x, const char *path, struct e
     x->jsonl.folder = config_dir_join(x->jsonl.base.path, "tmp");
     if (!x->jsonl.folder)
         return err_nomem(e);
-    enum err_code rc = config_dir_require(x->jsonl.folder, e);
-
-    if (!rc)
-        x->retention_ms = gemini_retention(x->jsonl.base.path);
-    return rc;
+    TRY(config_dir_require(x->jsonl.folder, e));
+    x->retention_ms = gemini_retention(x->jsonl.base.path);
+    return ERR_OK;
 }
 
 static enum err_code gemini_open(const struct store_env *env, const char *path, struct store **out,

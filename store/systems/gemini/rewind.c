@@ -350,12 +350,11 @@ static enum err_code gemini_rewind_add_file(struct planning *p, const struct gem
 
 static enum err_code gemini_add_notes(struct planning *p, struct err *e)
 {
-    enum err_code rc = rewind_plan_note(
-        &p->plan, "reconstructed from the recorded edits (Gemini keeps no copies of files)", e);
-
-    if (!rc && gemini_history_shell(&p->h, p->from, SIZE_MAX))
-        rc = rewind_plan_note(&p->plan, "commands ran since: what they changed is not recorded", e);
-    return rc ? rc : rewind_plan_note_modes(&p->plan, e);
+    TRY(rewind_plan_note(
+        &p->plan, "reconstructed from the recorded edits (Gemini keeps no copies of files)", e));
+    if (gemini_history_shell(&p->h, p->from, SIZE_MAX))
+        TRY(rewind_plan_note(&p->plan, "commands ran since: what they changed is not recorded", e));
+    return rewind_plan_note_modes(&p->plan, e);
 }
 
 static enum err_code gemini_find_point(const struct gemini_history *h,

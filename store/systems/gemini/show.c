@@ -223,9 +223,9 @@ static bool gemini_find_listing(const struct session_ref *ref, struct slice row,
 enum err_code gemini_edits(const struct store *st, const struct session_ref *ref,
                            const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
-    enum err_code rc = q->reads ? listing_report(ref, gemini_find_listing, q, fn, arg, e) : ERR_OK;
-
-    return rc ? rc : tool_edits_rows(st, ref, load_all, q, gemini_fill, fn, arg, e);
+    if (q->reads)
+        TRY(listing_report(ref, gemini_find_listing, q, fn, arg, e));
+    return tool_edits_rows(st, ref, load_all, q, gemini_fill, fn, arg, e);
 }
 
 /* The tokens of an answer are in its message, {input, output, cached, thoughts, tool}, which may be

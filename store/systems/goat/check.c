@@ -62,7 +62,6 @@ static enum err_code goat_check_broken(struct checking *k, size_t i, struct err 
 static enum err_code check_line(struct checking *k, size_t i, struct err *e)
 {
     const struct index_line *line = &k->log.file.index.line[i];
-    enum err_code rc;
 
     if (goat_log_is_torn_end(&k->log, i))
         return jsonl_check_line(
@@ -81,8 +80,8 @@ static enum err_code check_line(struct checking *k, size_t i, struct err *e)
         return goat_check_broken(k, i, e);
     if (line->state != LINE_OK)
         return ERR_OK;
-    rc = check_types(k, i, e);
-    return rc ? rc : jsonl_check_id(&k->report, i, "an earlier message has the same uuid", e);
+    TRY(check_types(k, i, e));
+    return jsonl_check_id(&k->report, i, "an earlier message has the same uuid", e);
 }
 
 static enum err_code goat_check_lines(struct checking *k, struct err *e)

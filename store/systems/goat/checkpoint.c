@@ -148,13 +148,12 @@ static enum err_code save_there(struct saving *s, const struct file *f, const ch
 {
     char hash[HASH_TEXT];
     struct span from;
-    enum err_code rc = span_of_file(f->fd, file, &from, e);
 
-    if (!rc)
-        rc = save_blob(s, &from, hash, e);
-    if (!rc && add_manifest_entry(s, file, hash, from.n))
-        rc = err_nomem(e);
-    return rc;
+    TRY(span_of_file(f->fd, file, &from, e));
+    TRY(save_blob(s, &from, hash, e));
+    if (add_manifest_entry(s, file, hash, from.n))
+        return err_nomem(e);
+    return ERR_OK;
 }
 
 static enum err_code save_file(struct saving *s, const char *file, struct err *e)
@@ -329,10 +328,8 @@ static enum err_code goat_saving_open(struct saving *s, const struct session_ref
                                       const struct host_checkpoint *req, struct err *e)
 {
     struct goat_document d;
-    enum err_code rc = goat_document_open(ref, &d, e);
 
-    if (rc)
-        return rc;
+    TRY(goat_document_open(ref, &d, e));
     s->dialect = d.m.dialect;
     s->names = &goat_dialects[d.m.dialect];
     s->cwd = arena_copy(s->a, d.m.text[GOAT_CWD]).p;

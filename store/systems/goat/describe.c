@@ -94,13 +94,11 @@ enum err_code goat_complete_row(const struct store *st, const struct scope *scop
                                 struct session_row *row, struct arena *a, struct err *e)
 {
     struct goat_metadata m;
-    enum err_code rc = goat_metadata_of(&row->ref, a, &m) ? err_nomem(e) : ERR_OK;
 
     (void)st;
-    if (!rc && m.why)
-        rc = check_gone(row, e);
-    if (rc)
-        return rc;
+    TRY(goat_metadata_of(&row->ref, a, &m) ? err_nomem(e) : ERR_OK);
+    if (m.why)
+        TRY(check_gone(row, e));
     row->problem = m.why;
     if (m.why && row->hidden == HIDDEN_NOT)
         row->hidden = HIDDEN_DAMAGED;

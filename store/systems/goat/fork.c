@@ -55,10 +55,8 @@ static enum err_code forking_open(struct forking *f, const struct store *st,
 static enum err_code read_uuid(struct forking *f, size_t line, struct err *e)
 {
     struct goat_entry entry;
-    enum err_code rc = goat_log_entry(&f->log, line, &entry, e);
 
-    if (rc)
-        return rc;
+    TRY(goat_log_entry(&f->log, line, &entry, e));
     if (!json_text(entry.uuid, &f->document.arena, &f->at) ||
         !(f->at = arena_copy(&f->document.arena, f->at)).p)
         return err_nomem(e);
@@ -183,21 +181,16 @@ static enum err_code stage_files(struct forking *f, const char *dir, struct err 
 static enum err_code goat_stage(struct forking *f, const struct fork_request *req, const char *dir,
                                 struct err *e)
 {
-    struct buf metadata = { 0 };
-    enum err_code rc = make_metadata(f, req->title, &metadata, e);
+    AUTO_BUF metadata = { 0 };
 
-    if (!rc)
-        rc = disk_private_dir(dir, e);
-    if (!rc && chmod(dir, 0755))
-        rc = err_sys(e, dir, "set the mode");
-    if (!rc)
-        rc = jsonl_fork_write(&f->copied, dir, GOAT_MESSAGES_LOG, e);
-    if (!rc && req->with_files)
-        rc = stage_files(f, dir, e);
-    if (!rc)
-        rc = disk_replace_file(dir, GOAT_METADATA, buf_slice(&metadata), 0644, e);
-    buf_fini(&metadata);
-    return rc;
+    TRY(make_metadata(f, req->title, &metadata, e));
+    TRY(disk_private_dir(dir, e));
+    if (chmod(dir, 0755))
+        return err_sys(e, dir, "set the mode");
+    TRY(jsonl_fork_write(&f->copied, dir, GOAT_MESSAGES_LOG, e));
+    if (req->with_files)
+        TRY(stage_files(f, dir, e));
+    return disk_replace_file(dir, GOAT_METADATA, buf_slice(&metadata), 0644, e);
 }
 
 /* The path of the copy, in the directory of all sessions of the source's project. */
@@ -336,12 +329,9 @@ static enum err_code goat_fork_metadata_before(struct forking *f, struct slice p
                                                struct err *e)
 {
     size_t line;
-    enum err_code rc = jsonl_find_row(&f->log.file, &goat_format, prompt, &line, e);
 
-    if (!rc)
-        rc = end_before(f, line, conversation, e);
-    if (rc)
-        return rc;
+    TRY(jsonl_find_row(&f->log.file, &goat_format, prompt, &line, e));
+    TRY(end_before(f, line, conversation, e));
     conversation->how = CONVERSATION_FORK;
     conversation->change = change_new("rewind");
     return conversation->change ? put_fork(f, conversation->change, e) : err_nomem(e);

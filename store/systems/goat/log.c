@@ -52,11 +52,10 @@ enum err_code goat_log_entry(struct goat_log *log, size_t line, struct goat_entr
                              struct err *e)
 {
     struct slice row;
-    enum err_code rc = logfile_row(&log->file, line, &row, e);
 
-    if (!rc)
-        goat_entry_read(utf8_js_trim(row), out);
-    return rc;
+    TRY(logfile_row(&log->file, line, &row, e));
+    goat_entry_read(utf8_js_trim(row), out);
+    return ERR_OK;
 }
 
 static const enum message_kind message_kinds[] = {
@@ -81,10 +80,8 @@ static enum err_code look_inside(struct logfile *log, size_t line, enum goat_lin
     struct goat_entry entry;
     struct slice row;
     enum goat_role role;
-    enum err_code rc = logfile_row(log, line, &row, e);
 
-    if (rc)
-        return rc;
+    TRY(logfile_row(log, line, &row, e));
     if (goat_is_nothing(row)) {
         *kind = GOAT_LINE_SKIP;
     } else if (ix->state == LINE_BROKEN) {
@@ -142,10 +139,8 @@ static enum err_code goat_judge_row(struct logfile *log, size_t line, struct mes
 {
     enum goat_line_kind kind;
     enum message_kind message;
-    enum err_code rc = goat_log_kind(log, line, &kind, &message, e);
 
-    if (rc)
-        return rc;
+    TRY(goat_log_kind(log, line, &kind, &message, e));
     *keep = kind != GOAT_LINE_SKIP;
     m->kind = (uint8_t)message;
     m->flags = goat_message_flags_of(kind);
@@ -184,10 +179,8 @@ static enum err_code add_turn(struct goat_log *log, size_t line, struct goat_tur
     struct goat_turn *list = arena_grow(a, t->turn, t->n, sizeof *list);
     struct goat_entry entry;
     struct slice id = { "", 0 }, text;
-    enum err_code rc = goat_log_entry(log, line, &entry, e);
 
-    if (rc)
-        return rc;
+    TRY(goat_log_entry(log, line, &entry, e));
     if (!list || (json_type(entry.uuid) == JSON_STRING && !json_text(entry.uuid, a, &id)) ||
         !goat_entry_text(&entry, a, &text))
         return err_nomem(e);

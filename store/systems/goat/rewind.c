@@ -305,15 +305,12 @@ static enum err_code goat_fill_plan(struct planner *p, const struct goat_point *
     plan->point_ms = point->time_ms;
     if (!plan->session || !plan->point)
         return err_nomem(e);
-    enum err_code rc = rewind_plan_root(p->ref->store->env, plan, root_of(p), e);
-
-    if (!rc)
-        rc = goat_add_targets(p, point, plan, e);
-
-    if (!rc && goat_is_end(point))
-        rc = rewind_plan_note(plan,
-                              "these are the files as of the session's end, not before a turn", e);
-    return rc;
+    TRY(rewind_plan_root(p->ref->store->env, plan, root_of(p), e));
+    TRY(goat_add_targets(p, point, plan, e));
+    if (goat_is_end(point))
+        TRY(rewind_plan_note(plan, "these are the files as of the session's end, not before a turn",
+                             e));
+    return ERR_OK;
 }
 
 enum err_code goat_plan(const struct store *st, const struct session_ref *ref, struct slice id,

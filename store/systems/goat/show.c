@@ -242,13 +242,10 @@ static enum err_code goat_add_continuation(struct restoring *r, struct err *e)
 static enum err_code restore_interruption(struct restoring *r, size_t last, struct err *e)
 {
     struct goat_entry entry;
-    enum err_code rc;
 
     if (last == SIZE_MAX)
         return ERR_OK;
-    rc = goat_log_entry(&r->log, last, &entry, e);
-    if (rc)
-        return rc;
+    TRY(goat_log_entry(&r->log, last, &entry, e));
     switch (goat_entry_role(&entry)) {
     case GOAT_USER:
         r->out.interruption = INTERRUPTION_PROMPT;

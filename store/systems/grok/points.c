@@ -90,9 +90,8 @@ static enum err_code grok_read_point(struct slice row, void *arg, bool *stop, st
         return ERR_OK;
     json_get(row, "file_snapshots", &befores);
     json_get(row, "after_snapshots", &afters);
-    enum err_code rc = add_states(h, befores, afters, turn, false, e);
-
-    return rc ? rc : add_states(h, befores, afters, turn, true, e);
+    TRY(add_states(h, befores, afters, turn, false, e));
+    return add_states(h, befores, afters, turn, true, e);
 }
 
 /* ---- the prompts ---- */
@@ -169,20 +168,18 @@ enum err_code grok_checkpoints(const struct store *st, const struct session_ref 
                                struct checkpoint_list *out, struct err *e)
 {
     struct file_history h;
-    enum err_code rc = grok_history_read(&h, ref, e);
 
     (void)st;
-    return rc ? rc : file_history_checkpoints(&h, out, e);
+    TRY(grok_history_read(&h, ref, e));
+    return file_history_checkpoints(&h, out, e);
 }
 
 enum err_code grok_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                         struct rewind_plan *out, struct err *e)
 {
     struct file_history h;
-    enum err_code rc = grok_history_read(&h, ref, e);
 
-    if (rc)
-        return rc;
+    TRY(grok_history_read(&h, ref, e));
     /* the directory must be the one that the session's folder is named after */
     struct slice named =
         grok_directory((const struct jsonl_store *)st, ref->folder.p, &h.states.arena);

@@ -309,19 +309,18 @@ enum err_code kimi_checkpoints(const struct store *st, const struct session_ref 
                                struct checkpoint_list *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = kimi_history_read(&h, st, ref, e);
 
-    return rc ? rc : file_history_checkpoints(&h.of, out, e);
+    TRY(kimi_history_read(&h, st, ref, e));
+    return file_history_checkpoints(&h.of, out, e);
 }
 
 enum err_code kimi_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                         struct rewind_plan *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = kimi_history_read(&h, st, ref, e);
 
-    if (rc)
-        return rc;
+    TRY(kimi_history_read(&h, st, ref, e));
+
     bool in = h.of.cwd && kimi_is_folder_of(ref->folder, slice_of(h.of.cwd));
 
     return file_history_plan(&h.of, point, in ? h.of.cwd : NULL, out, e);

@@ -176,10 +176,8 @@ static enum err_code undo_turns(struct turns *t, struct logfile *log, size_t lin
 {
     struct slice row, value;
     int64_t count = 1;
-    enum err_code rc = logfile_row(log, line, &row, e);
 
-    if (rc)
-        return rc;
+    TRY(logfile_row(log, line, &row, e));
     if (!json_get(row, "count", &value) || !json_int(value, &count) || count < 1)
         count = 1;
     size_t keep = (uint64_t)count >= t->n ? 0 : t->n - (size_t)count;
@@ -225,10 +223,8 @@ static enum err_code kimi_judge_row(struct logfile *log, size_t line, struct mes
     m->flags = MESSAGE_BROKEN;
     if (log->index.line[line].state == LINE_BROKEN)
         return ERR_OK;
-    enum err_code rc = logfile_row(log, line, &row, e);
+    TRY(logfile_row(log, line, &row, e));
 
-    if (rc)
-        return rc;
     enum kimi_part part = kimi_part_of(row);
 
     *keep = part != KIMI_NO_PART;
@@ -477,7 +473,7 @@ static bool kimi_find_listing(const struct session_ref *ref, struct slice row, s
 enum err_code kimi_edits(const struct store *st, const struct session_ref *ref,
                          const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
-    enum err_code rc = q->reads ? listing_report(ref, kimi_find_listing, q, fn, arg, e) : ERR_OK;
-
-    return rc ? rc : tool_edits_logged(st, ref, q, fn, arg, e);
+    if (q->reads)
+        TRY(listing_report(ref, kimi_find_listing, q, fn, arg, e));
+    return tool_edits_logged(st, ref, q, fn, arg, e);
 }

@@ -253,10 +253,7 @@ static enum err_code kiro_judge_row(struct logfile *log, size_t line, struct mes
     m->flags = MESSAGE_BROKEN;
     if (log->index.line[line].state == LINE_BROKEN)
         return ERR_OK;
-    enum err_code rc = logfile_row(log, line, &row, e);
-
-    if (rc)
-        return rc;
+    TRY(logfile_row(log, line, &row, e));
     m->flags = 0;
     m->kind = message_of[kiro_kind_of(row)];
     m->time_ms = m->time_ms == TIME_NONE ? kiro_time_of(row) : m->time_ms;

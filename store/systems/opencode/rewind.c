@@ -485,20 +485,19 @@ static enum err_code opencode_add_targets(struct planning *p)
 
 static enum err_code opencode_add_notes(struct planning *p)
 {
-    enum err_code rc = rewind_plan_note(
+    TRY(rewind_plan_note(
         p->plan,
         "files over 2 MB and files that git ignores are not in OpenCode's snapshots: what "
         "commands did to them stays",
-        p->e);
-
-    if (!rc && p->cut)
-        rc = rewind_plan_note(p->plan,
-                              "a step was cut off: of its changes only the files that its tools "
-                              "named are known, and those of its commands are not",
-                              p->e);
-    if (!rc && p->links)
-        rc = rewind_plan_note(p->plan, "links and submodules are left as they are", p->e);
-    return rc;
+        p->e));
+    if (p->cut)
+        TRY(rewind_plan_note(p->plan,
+                             "a step was cut off: of its changes only the files that its tools "
+                             "named are known, and those of its commands are not",
+                             p->e));
+    if (p->links)
+        TRY(rewind_plan_note(p->plan, "links and submodules are left as they are", p->e));
+    return ERR_OK;
 }
 
 static enum err_code opencode_open_plan(struct planning *p, const struct session_ref *ref,

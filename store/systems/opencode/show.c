@@ -222,7 +222,6 @@ static enum err_code opencode_begin_row(struct sqlite_conversation *l, const str
                                         struct slice id)
 {
     struct slice data = sqlite_row_text(row, COLUMN_MESSAGE);
-    enum err_code rc;
 
     l->message = (struct message){ .time_ms = sqlite_row_int(row, COLUMN_TIME),
                                    .id = id128_of(id),
@@ -233,16 +232,12 @@ static enum err_code opencode_begin_row(struct sqlite_conversation *l, const str
         l->message.flags |= MESSAGE_LEFT_OUT;
     l->parts = false;
     l->row.n = 0;
-    rc = buf_add(&l->row, SLICE("{\"id\":\""));
-    if (!rc)
-        rc = buf_add(&l->row, id);
-    if (!rc)
-        rc = buf_add(&l->row, SLICE("\",\"message\":"));
-    if (!rc)
-        rc = memory_rows_value(&l->row, data);
-    if (!rc)
-        rc = buf_add(&l->row, SLICE(",\"parts\":["));
-    return rc ? rc : buf_add(&l->id, id);
+    TRY(buf_add(&l->row, SLICE("{\"id\":\"")));
+    TRY(buf_add(&l->row, id));
+    TRY(buf_add(&l->row, SLICE("\",\"message\":")));
+    TRY(memory_rows_value(&l->row, data));
+    TRY(buf_add(&l->row, SLICE(",\"parts\":[")));
+    return buf_add(&l->id, id);
 }
 
 static bool is_compaction(struct slice part)

@@ -127,10 +127,7 @@ static enum err_code pi_judge_entry(struct logfile *log, size_t line, struct mes
     m->kind = MESSAGE_OTHER;
     if (m->flags)
         return ERR_OK;
-    enum err_code rc = kind == PI_OTHER ? logfile_row(log, line, &row, e) : ERR_OK;
-
-    if (rc)
-        return rc;
+    TRY(kind == PI_OTHER ? logfile_row(log, line, &row, e) : ERR_OK);
     if (kind == PI_OTHER) {
         kind = pi_kind_of(row, &message);
         m->flags = json_get_is(row, "type", "compaction") ? MESSAGE_SEAM : 0;

@@ -45,12 +45,9 @@ static enum err_code pi_write_read_header(struct tree *t, const struct session_r
 
     while (line < t->log.index.n && t->log.index.line[line].state != LINE_OK)
         line++;
-    enum err_code rc = line < t->log.index.n
-                           ? logfile_row(&t->log, line, &row, e)
-                           : err_set(e, ERR_NOT_FOUND, ref->path.p, "the session has no entries");
-
-    if (rc)
-        return rc;
+    TRY(line < t->log.index.n
+            ? logfile_row(&t->log, line, &row, e)
+            : err_set(e, ERR_NOT_FOUND, ref->path.p, "the session has no entries"));
     if (!json_get_is(row, "type", "session") || !json_get(row, "version", &version) ||
         !slice_eq(version, SLICE("3")))
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
@@ -108,12 +105,9 @@ static enum err_code pi_find_entry(struct tree *t, const struct session_ref *ref
 {
     struct slice row;
     size_t line;
-    enum err_code rc = jsonl_find_row(&t->log, &pi_format, id, &line, e);
 
-    if (!rc)
-        rc = logfile_row(&t->log, line, &row, e);
-    if (rc)
-        return rc;
+    TRY(jsonl_find_row(&t->log, &pi_format, id, &line, e));
+    TRY(logfile_row(&t->log, line, &row, e));
     *node = chain_find(&t->chain, t->log.index.line[line].id);
     return json_get_is(row, "type", "session") || *node == CHAIN_NONE
                ? err_set(e, ERR_NOT_FOUND, ref->path.p, "no such message")
@@ -520,10 +514,8 @@ static enum err_code pi_name_places(struct forking *f, const struct store *st, s
     char forks[PATH_MAX];
     const char *slash = strrchr(f->ref->path.p, '/');
     int64_t now_ms = env_now_ms(st->env);
-    enum err_code rc = env_data_path(st->env, "forks", forks, e);
 
-    if (rc)
-        return rc;
+    TRY(env_data_path(st->env, "forks", forks, e));
     time_format(now_ms, f->now);
     if (!draw_session_id(now_ms, f->id))
         return err_sys(e, "", "generate an id");

@@ -208,11 +208,10 @@ static enum err_code plugin_begin(struct calling *c, void **opened, struct err *
     /* Otherwise each of a thousand listed sessions would wait for a timeout of its own. */
     if (!c->anew && gone_ms && c->mark_ms - gone_ms < c->p->timeout_ms)
         return err_set(e, ERR_IO, c->p->base.path, "the server did not answer a moment ago");
-    enum err_code rc = open_once(c, opened, e);
-
-    if (!rc && !(c->p->table.flags & REPRISE_PLUGIN_THREADS))
-        rc = lock_call(c, e);
-    return rc;
+    TRY(open_once(c, opened, e));
+    if (!(c->p->table.flags & REPRISE_PLUGIN_THREADS))
+        TRY(lock_call(c, e));
+    return ERR_OK;
 }
 
 static enum err_code end(struct calling *c, int answer, const char *what, struct err *e)
@@ -322,10 +321,7 @@ enum err_code plugin_list(const struct plugin_store *p, const char *session,
 
     calling_init(&c, p, cancel);
     c.anew = true;
-    enum err_code rc = plugin_begin(&c, &opened, e);
-
-    if (rc)
-        return rc;
+    TRY(plugin_begin(&c, &opened, e));
     return end(&c, p->table.list(opened, &query, plugin_hand_session, &h, &c.call), "list sessions",
                e);
 }
@@ -339,10 +335,7 @@ enum err_code plugin_read(const struct plugin_store *p, const struct reprise_plu
     void *opened;
 
     calling_init(&c, p, cancel);
-    enum err_code rc = plugin_begin(&c, &opened, e);
-
-    if (rc)
-        return rc;
+    TRY(plugin_begin(&c, &opened, e));
     return end(&c, p->table.read(opened, key, after, plugin_hand_row, &h, &c.call),
                "read the session", e);
 }
@@ -357,10 +350,7 @@ enum err_code plugin_ids(const struct plugin_store *p, const struct reprise_plug
     if (!p->table.ids)
         return plugin_read(p, key, 0, NULL, fn, arg, e);
     calling_init(&c, p, NULL);
-    enum err_code rc = plugin_begin(&c, &opened, e);
-
-    if (rc)
-        return rc;
+    TRY(plugin_begin(&c, &opened, e));
     return end(&c, p->table.ids(opened, key, plugin_hand_row, &h, &c.call), "compare the session",
                e);
 }
@@ -374,10 +364,7 @@ enum err_code plugin_page(const struct plugin_store *p, const struct reprise_plu
     void *opened;
 
     calling_init(&c, p, cancel);
-    enum err_code rc = plugin_begin(&c, &opened, e);
-
-    if (rc)
-        return rc;
+    TRY(plugin_begin(&c, &opened, e));
     return end(&c, p->table.page(opened, key, before, rows, bytes, plugin_hand_row, &h, &c.call),
                "read the end of the session", e);
 }
@@ -390,10 +377,7 @@ enum err_code plugin_find_row(const struct plugin_store *p, const struct reprise
     void *opened;
 
     calling_init(&c, p, cancel);
-    enum err_code rc = plugin_begin(&c, &opened, e);
-
-    if (rc)
-        return rc;
+    TRY(plugin_begin(&c, &opened, e));
     return end(&c, p->table.find(opened, key, uuid, position, &c.call), "find a row", e);
 }
 
@@ -407,10 +391,7 @@ enum err_code plugin_subkeys(const struct plugin_store *p, const struct reprise_
     if (!p->table.subkeys)
         return ERR_OK;
     calling_init(&c, p, NULL);
-    enum err_code rc = plugin_begin(&c, &opened, e);
-
-    if (rc)
-        return rc;
+    TRY(plugin_begin(&c, &opened, e));
     return end(&c, p->table.subkeys(opened, key, plugin_hand_name, &h, &c.call), "list sub-agents",
                e);
 }
@@ -443,7 +424,6 @@ enum err_code plugin_remove_key(const struct plugin_store *p, const struct repri
 
     calling_init(&c, p, NULL);
     c.writes = c.anew = true;
-    enum err_code rc = plugin_begin(&c, &opened, e);
-
-    return rc ? rc : end(&c, p->table.remove(opened, key, &c.call), "delete the session", e);
+    TRY(plugin_begin(&c, &opened, e));
+    return end(&c, p->table.remove(opened, key, &c.call), "delete the session", e);
 }

@@ -399,7 +399,6 @@ static enum err_code plugin_look_up(const struct plugin_store *p, const struct p
                                     bool *found)
 {
     uint32_t number = c ? slice_set_find(&c->by_path, path) : SLICE_SET_NONE;
-    enum err_code rc;
 
     *found = number != SLICE_SET_NONE;
     if (!*found)
@@ -411,8 +410,8 @@ static enum err_code plugin_look_up(const struct plugin_store *p, const struct p
     x->made = item->row != NULL;
     if (x->made)
         return session_row_copy(item->row, x->row) ? ERR_OK : ERR_NOMEM;
-    rc = plugin_rows_add(&x->head, item->head, plugin_reorders(p));
-    return rc ? rc : plugin_rows_add(&x->tail, item->tail, plugin_reorders(p));
+    TRY(plugin_rows_add(&x->head, item->head, plugin_reorders(p)));
+    return plugin_rows_add(&x->tail, item->tail, plugin_reorders(p));
 }
 
 static enum err_code find_ends(const struct plugin_store *p, const struct session_ref *ref,

@@ -96,10 +96,7 @@ static enum err_code not_loaded(const char *path, struct err *e)
 
 static enum err_code load_file(struct plugin_store *p, const char *path, struct err *e)
 {
-    enum err_code rc = plugin_check_file(path, &p->arena, e);
-
-    if (rc)
-        return rc;
+    TRY(plugin_check_file(path, &p->arena, e));
 #ifdef REPRISE_STATIC
     /* The loader of a static program would need the C library that it was linked with. */
     return err_set(e, ERR_UNSUPPORTED, path,

@@ -130,16 +130,15 @@ static enum err_code plugin_tail_complete(const struct plugin_store *p,
                                           const struct session_ref *ref, struct plugin_newest *end,
                                           size_t bytes, const atomic_bool *cancel, struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct reprise_plugin_key key;
-    enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
 
-    if (!rc && end->last)
-        rc = add_newer(p, &key, end, cancel, e);
-    if (!rc && !end->whole && end->rows.n < bytes)
-        rc = add_older(p, &key, end, bytes, cancel, e);
-    arena_fini(&a);
-    return rc;
+    TRY(plugin_key_of(p, ref, &a, &key, e));
+    if (end->last)
+        TRY(add_newer(p, &key, end, cancel, e));
+    if (!end->whole && end->rows.n < bytes)
+        TRY(add_older(p, &key, end, bytes, cancel, e));
+    return ERR_OK;
 }
 
 /* ---- the conversation ---- */

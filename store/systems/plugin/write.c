@@ -513,21 +513,17 @@ static enum err_code append_setting(const struct plugin_store *p,
                                     const struct host_setting *setting, struct err *e)
 {
     const struct setting *s = find_setting(setting->key);
-    struct buf row = { 0 };
+    AUTO_BUF row = { 0 };
     int64_t last;
-    enum err_code rc;
 
     if (!s)
         return err_set(e, ERR_USAGE, "", "set: sessions of this store have no setting %.*s",
                        SLICE_ARG(setting->key));
     if (s == settings && !utf8_js_trim(setting->value).n)
         return err_set(e, ERR_USAGE, "", "rename: the title is blank");
-    rc = write_setting(s, setting->value, p, slice_of(key->session), &row) ? err_nomem(e) : ERR_OK;
-    if (!rc)
-        rc = plugin_append(p, key, -1, &(struct reprise_plugin_text){ row.p, row.n }, 1, &last,
-                           NULL, e);
-    buf_fini(&row);
-    return rc;
+    TRY(write_setting(s, setting->value, p, slice_of(key->session), &row) ? err_nomem(e) : ERR_OK);
+    return plugin_append(p, key, -1, &(struct reprise_plugin_text){ row.p, row.n }, 1, &last, NULL,
+                         e);
 }
 
 enum err_code plugin_set(const struct store *st, const struct session_ref *ref,
@@ -548,12 +544,9 @@ enum err_code plugin_set(const struct store *st, const struct session_ref *ref,
 enum err_code plugin_remove(const struct store *st, const struct session_ref *ref, struct err *e)
 {
     const struct plugin_store *p = plugin_of(st);
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct reprise_plugin_key key;
-    enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
 
-    if (!rc)
-        rc = plugin_remove_key(p, &key, e);
-    arena_fini(&a);
-    return rc;
+    TRY(plugin_key_of(p, ref, &a, &key, e));
+    return plugin_remove_key(p, &key, e);
 }

@@ -373,14 +373,11 @@ static enum err_code qwen_read_row(struct slice row, void *arg, bool *stop, stru
 {
     struct history *h = arg;
     struct slice type;
-    enum err_code rc = ERR_OK;
 
     (void)stop;
     if (!json_valid(row) || !json_get(row, "type", &type))
         return ERR_OK;
-    rc = qwen_read_cwd(h, row, e);
-    if (rc)
-        return rc;
+    TRY(qwen_read_cwd(h, row, e));
     if (json_string_is(type, "user"))
         return qwen_read_prompt(h, row, e);
     if (json_string_is(type, "assistant"))
@@ -423,19 +420,17 @@ enum err_code qwen_checkpoints(const struct store *st, const struct session_ref 
                                struct checkpoint_list *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = qwen_history_read(&h, st, ref, e);
 
-    return rc ? rc : file_history_checkpoints(&h.of, out, e);
+    TRY(qwen_history_read(&h, st, ref, e));
+    return file_history_checkpoints(&h.of, out, e);
 }
 
 enum err_code qwen_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                         struct rewind_plan *out, struct err *e)
 {
     struct history h;
-    enum err_code rc = qwen_history_read(&h, st, ref, e);
 
-    if (rc)
-        return rc;
+    TRY(qwen_history_read(&h, st, ref, e));
     /* the directory that the session's folder is named after: its own, or one above it */
     const char *root =
         h.of.cwd ? config_dir_project_ancestor(ref->folder, slice_of(h.of.cwd), &h.of.states.arena)

@@ -341,10 +341,10 @@ enum err_code qwen_usage(const struct store *st, const struct session_ref *ref,
     struct usage_walk w = {
         .read = qwen_read_usage, .mark = "\"usageMetadata\"", .cancel = cancel, .fn = fn, .arg = arg
     };
-    enum err_code rc = usage_walk_file(&w, ref->path.p, 0, SLICE(""), e);
 
     (void)st;
-    return rc ? rc : qwen_each_subagent(ref, qwen_walk_agent, &w, e);
+    TRY(usage_walk_file(&w, ref->path.p, 0, SLICE(""), e));
+    return qwen_each_subagent(ref, qwen_walk_agent, &w, e);
 }
 
 /* ---- edits ---- */

@@ -94,11 +94,9 @@ enum err_code qwen_subagents(const struct store *st, const struct session_ref *r
                              struct slice **ids, size_t *n, struct err *e)
 {
     struct agents agents = { .arena = a };
-    enum err_code rc = qwen_each_subagent(ref, qwen_keep_id, &agents, e);
 
     (void)st;
-    if (rc)
-        return rc;
+    TRY(qwen_each_subagent(ref, qwen_keep_id, &agents, e));
     slice_sort(agents.id, agents.n);
     *ids = agents.id;
     *n = agents.n;

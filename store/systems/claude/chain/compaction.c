@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -39,10 +40,8 @@ static enum err_code is_fresh_start(struct claude_log *log, size_t i, bool *fres
 {
     const struct index_line *line = claude_line(log, i);
     struct slice row;
-    enum err_code rc = logfile_row(&log->file, i, &row, e);
 
-    if (rc)
-        return rc;
+    TRY(logfile_row(&log->file, i, &row, e));
     *fresh = found_by_sdk(line, row) && claude_is_boundary(row) && !keeps_messages(row) &&
              json_type(row) == JSON_OBJECT;
     return ERR_OK;
@@ -186,16 +185,11 @@ static enum err_code relink_list(struct claude_log *log, struct slice kept)
 static enum err_code relink_segment(struct claude_log *log, struct slice kept)
 {
     struct kept k;
-    enum err_code rc = add_named_id(log, kept, "anchorUuid", &k.anchor);
 
-    if (!rc)
-        rc = add_named_id(log, kept, "headUuid", &k.first);
-    if (!rc)
-        rc = add_named_id(log, kept, "tailUuid", &k.last);
-    if (!rc)
-        rc = keep_segment(log, &k);
-    if (rc)
-        return rc;
+    TRY(add_named_id(log, kept, "anchorUuid", &k.anchor));
+    TRY(add_named_id(log, kept, "headUuid", &k.first));
+    TRY(add_named_id(log, kept, "tailUuid", &k.last));
+    TRY(keep_segment(log, &k));
     log->loaded_from = log->boundary;
     if (k.first != CHAIN_NONE && chain_has_row(&log->chain, k.first))
         chain_relink(&log->chain, k.first, k.anchor);

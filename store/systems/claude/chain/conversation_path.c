@@ -243,12 +243,12 @@ static enum err_code climb_from_leaf(struct claude_conversation_path *walk, uint
 
 static enum err_code find_path_leaf(struct claude_conversation_path *walk, struct err *e)
 {
-    enum err_code rc = claude_resume_leaf(&walk->log, &walk->leaf, &walk->cleared, e);
+    TRY(claude_resume_leaf(&walk->log, &walk->leaf, &walk->cleared, e));
 
     /* A person wants to read the conversation even if a resume would start over. */
-    if (!rc && walk->leaf == CHAIN_NONE)
-        rc = claude_message_leaf(&walk->log, &walk->leaf, e);
-    return rc;
+    if (walk->leaf == CHAIN_NONE)
+        TRY(claude_message_leaf(&walk->log, &walk->leaf, e));
+    return ERR_OK;
 }
 
 enum err_code claude_conversation_path_open(struct claude_conversation_path *walk, const char *path,

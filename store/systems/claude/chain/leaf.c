@@ -1,5 +1,6 @@
 #include "store/systems/claude/chain/conversation_path.h"
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/log/logfile.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -139,10 +140,8 @@ enum err_code claude_logical_parent(struct claude_log *log, uint32_t node, uint3
     if (log->chain.node[node].parent != CHAIN_NONE || !claude_line_is(line, CLAUDE_SYSTEM) ||
         !claude_line_has(line, MARK_LOGICAL))
         return ERR_OK;
-    enum err_code rc = claude_node_row(log, node, &row, e);
+    TRY(claude_node_row(log, node, &row, e));
 
-    if (rc)
-        return rc;
     struct id128 id = claude_id_at(row, "logicalParentUuid", &log->arena);
     uint32_t logical = id128_none(id) ? CHAIN_NONE : chain_find(&log->chain, id);
 
@@ -408,10 +407,9 @@ static enum err_code newest_last_prompt(struct claude_log *log, struct last_prom
 enum err_code claude_leaf_is_read(struct claude_log *log, bool *is, struct err *e)
 {
     struct last_prompt p;
-    enum err_code rc = newest_last_prompt(log, &p, e);
 
-    if (rc)
-        return rc;
+    TRY(newest_last_prompt(log, &p, e));
+
     uint32_t named = p.found && !p.cleared ? chain_find(&log->chain, p.leaf) : CHAIN_NONE;
 
     *is = !p.found || p.cleared || p.nil_uuid ||
@@ -434,12 +432,9 @@ static enum err_code decide(struct tail_search *l, bool *decided, struct err *e)
 {
     struct last_prompt p;
     uint32_t newest, named;
-    enum err_code rc = newest_last_prompt(&l->log, &p, e);
 
-    if (!rc)
-        rc = newest_row(&l->log, 0, &newest, e);
-    if (rc)
-        return rc;
+    TRY(newest_last_prompt(&l->log, &p, e));
+    TRY(newest_row(&l->log, 0, &newest, e));
     bool later = newest != CHAIN_NONE && l->log.chain.node[newest].line > p.line;
 
     l->leaf = newest;
@@ -536,11 +531,10 @@ static enum err_code next_tail(struct tail_search *l, size_t *tail, struct claud
 static enum err_code open_tail(struct tail_search *l, size_t tail, struct err *e)
 {
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .tail = tail };
-    enum err_code rc = claude_log_open(&l->log, l->path, &want, e);
 
-    if (!rc)
-        l->whole = tail == 0 || (uint64_t)l->log.file.file.id.size <= tail;
-    return rc;
+    TRY(claude_log_open(&l->log, l->path, &want, e));
+    l->whole = tail == 0 || (uint64_t)l->log.file.file.id.size <= tail;
+    return ERR_OK;
 }
 
 static enum err_code find_tail_leaf(struct tail_search *l, struct claude_resume_point *out,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -94,11 +95,9 @@ enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *
         *row = other->row;
         return ERR_OK;
     }
-    enum err_code rc = logfile_row(&log->file, line, row, e);
-
-    if (!rc)
-        *row = claude_row(*row);
-    return rc;
+    TRY(logfile_row(&log->file, line, row, e));
+    *row = claude_row(*row);
+    return ERR_OK;
 }
 
 /* Called with growing lines. The line's index entry becomes that of the row, but keeps its place in the file. */
@@ -108,10 +107,8 @@ static enum err_code add_substitute(struct claude_log *log, size_t line, struct 
     if (!array_reserve(log->substitute, log->cap, log->substitutes + 1))
         return err_nomem(e);
     struct index one = { 0 };
-    enum err_code rc = index_bytes(&one, row, 0, &claude_index_keys, INDEX_VALIDATE, e);
 
-    if (rc)
-        return rc;
+    TRY(index_bytes(&one, row, 0, &claude_index_keys, INDEX_VALIDATE, e));
     row = arena_copy(&log->arena, row);
     if (row.p && one.n == 1) {
         struct index_line *l = &log->file.index.line[line], was = *l;
@@ -152,10 +149,8 @@ enum err_code claude_node_uuid(struct claude_log *log, uint32_t node, struct are
                                struct slice *uuid, struct err *e)
 {
     struct slice row, text;
-    enum err_code rc = claude_node_row(log, node, &row, e);
 
-    if (rc)
-        return rc;
+    TRY(claude_node_row(log, node, &row, e));
     if (!json_get_text(row, "uuid", a, &text) || !(text = arena_copy(a, text)).p)
         return err_nomem(e);
     *uuid = text;

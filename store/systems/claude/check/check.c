@@ -127,9 +127,8 @@ static enum err_code claude_check_broken(struct check *k, size_t i, struct err *
 
     if (line->length > READ_MOST)
         return check_report(k, FINDING_BROKEN_LINE, i, "the line is not a JSON object", e);
-    enum err_code rc = logfile_row(&k->log.file, i, &row, e);
-
-    return rc ? rc : report_broken_line(k, i, row, e);
+    TRY(logfile_row(&k->log.file, i, &row, e));
+    return report_broken_line(k, i, row, e);
 }
 
 /* A row after a run of NULs is read here, but other readers fail on it. */
@@ -474,17 +473,12 @@ static enum err_code check_agents(struct check *k, const atomic_bool *cancel, st
 
 static enum err_code check_all(struct check *k, const atomic_bool *cancel, struct err *e)
 {
-    enum err_code rc = claude_check_lines(k, e);
-
-    if (!rc)
-        rc = check_chain(k, e);
-    if (!rc)
-        rc = claude_check_metadata(k, cancel, e);
-    if (!rc)
-        rc = check_backups(k, cancel, e);
-    if (!rc)
-        rc = report_remaining_counts(k, e);
-    return rc ? rc : check_agents(k, cancel, e);
+    TRY(claude_check_lines(k, e));
+    TRY(check_chain(k, e));
+    TRY(claude_check_metadata(k, cancel, e));
+    TRY(check_backups(k, cancel, e));
+    TRY(report_remaining_counts(k, e));
+    return check_agents(k, cancel, e);
 }
 
 enum err_code claude_check(const struct store *st, const struct session_ref *ref,

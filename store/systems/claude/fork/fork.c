@@ -355,23 +355,16 @@ struct staging {
 
 static enum err_code write_transcript(struct staging *s, struct disk_new *to, struct err *e)
 {
-    struct buf out = { 0 };
-    enum err_code rc = fork_metadata_before(s->f, &out, e);
+    AUTO_BUF out = { 0 };
 
-    if (!rc)
-        rc = claude_flush(&out, to, e);
-    if (!rc)
-        rc = fork_copy(s->f, to, e);
-    if (!rc && s->req->with_files)
-        rc = fork_files(s->f, s->made.staged_files, &out, &s->files, e);
-    if (!rc)
-        rc = fork_metadata_after(s->f, &out, e);
-    if (!rc)
-        rc = fork_title(s->f, s->req->title, &out, e);
-    if (!rc)
-        rc = claude_flush(&out, to, e);
-    buf_fini(&out);
-    return rc;
+    TRY(fork_metadata_before(s->f, &out, e));
+    TRY(claude_flush(&out, to, e));
+    TRY(fork_copy(s->f, to, e));
+    if (s->req->with_files)
+        TRY(fork_files(s->f, s->made.staged_files, &out, &s->files, e));
+    TRY(fork_metadata_after(s->f, &out, e));
+    TRY(fork_title(s->f, s->req->title, &out, e));
+    return claude_flush(&out, to, e);
 }
 
 /* The copy is written to another directory, completely and durably, before any of it appears among the sessions. */
@@ -395,10 +388,9 @@ static enum err_code claude_name_places(struct staging *s, struct arena *a, stru
 {
     const char *id = s->f->id;
     char forks[PATH_MAX];
-    enum err_code rc = env_data_path(s->f->c->base.env, "forks", forks, e);
 
-    if (rc)
-        return rc;
+    TRY(env_data_path(s->f->c->base.env, "forks", forks, e));
+
     struct slice source = s->f->ref->path;
     const char *slash = memrchr(source.p, '/', source.n);
     struct slice folder = { source.p, slash ? (size_t)(slash - source.p) : 0 };

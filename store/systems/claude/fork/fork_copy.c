@@ -400,11 +400,11 @@ static enum err_code read_stretch(struct copying *c, struct stretch *s, struct e
     const struct index_line *first = claude_line(&c->f->log, s->first),
                             *last = claude_line(&c->f->log, s->end - 1);
     size_t n = (size_t)(last->offset + last->length - first->offset);
-    enum err_code rc = file_read_part(&file->file, first->offset, n, &s->source, e);
 
-    if (!rc && s->source.n < n)
-        rc = err_set(e, ERR_STALE, file->path, "fork: the file became shorter");
-    return rc;
+    TRY(file_read_part(&file->file, first->offset, n, &s->source, e));
+    if (s->source.n < n)
+        return err_set(e, ERR_STALE, file->path, "fork: the file became shorter");
+    return ERR_OK;
 }
 
 static enum err_code make_stretch_rows(struct copying *c, struct stretch *s, struct err *e)

@@ -23,10 +23,7 @@ static enum err_code claude_source_of(struct fork_view *c, size_t line, struct i
     *source = (struct id128){ 0, 0 };
     if (!claude_line_is(l, CLAUDE_ATTACHMENT) && !claude_line_is(l, CLAUDE_SYSTEM))
         return ERR_OK;
-    enum err_code rc = claude_log_row(&c->log, line, &row, e);
-
-    if (rc)
-        return rc;
+    TRY(claude_log_row(&c->log, line, &row, e));
     if (claude_line_is(l, CLAUDE_ATTACHMENT) && claude_is_queued_command(row))
         *source = claude_id_at(row, "attachment.source_uuid", &c->log.arena);
     else if (claude_line_is(l, CLAUDE_SYSTEM) && claude_value_is(row, "subtype", "voice_call_talk"))
@@ -307,10 +304,8 @@ static enum err_code shown_with_one_more(struct ending *x, struct fork_shown *sh
 static enum err_code mark_shown_rows(struct ending *x, bool *any, struct err *e)
 {
     struct fork_shown shown;
-    enum err_code rc = shown_with_one_more(x, &shown, e);
 
-    if (rc)
-        return rc;
+    TRY(shown_with_one_more(x, &shown, e));
     *any = shown.n > 0;
     x->wanted = shown.n;
     claude_mark_live(x, node_of(x, claude_line(&x->c->f->log, x->c->end)->id));

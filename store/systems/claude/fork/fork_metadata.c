@@ -261,15 +261,10 @@ static enum err_code write_relocated(struct fork *f, struct buf *out, struct err
 
 enum err_code fork_metadata_after(struct fork *f, struct buf *out, struct err *e)
 {
-    enum err_code rc = write_replacements(f, out, e);
-
-    if (!rc)
-        rc = write_latches(f, out, e);
-    if (!rc)
-        rc = fork_flow(f, out, e);
-    if (!rc)
-        rc = write_relocated(f, out, e);
-    return rc;
+    TRY(write_replacements(f, out, e));
+    TRY(write_latches(f, out, e));
+    TRY(fork_flow(f, out, e));
+    return write_relocated(f, out, e);
 }
 
 /* The title of a fork: the requested one, or one made from the title that a list would show for the source. */

@@ -179,9 +179,9 @@ static enum err_code follow_files(struct planner *p, struct err *e)
     }
     if (h->n && h->turn[h->n - 1].message < from)
         from = h->turn[h->n - 1].message;
-    enum err_code rc = h->n ? read_results(p, from, p->transcript->n, NULL, e) : ERR_OK;
-
-    return rc ? rc : file_history_carry(h, mark_edited, p, e);
+    if (h->n)
+        TRY(read_results(p, from, p->transcript->n, NULL, e));
+    return file_history_carry(h, mark_edited, p, e);
 }
 
 const struct planner_write *planner_last_write(const struct planner *p, const char *path)

@@ -265,10 +265,7 @@ struct snapshot_writing {
 static enum err_code read_kept_row(struct snapshot_writing *t, uint32_t line, struct slice *row,
                                    struct err *e)
 {
-    enum err_code rc = claude_log_row(t->h->log, line, row, e);
-
-    if (rc)
-        return rc;
+    TRY(claude_log_row(t->h->log, line, row, e));
     *row = arena_copy(&t->scratch, *row);
     return row->p ? ERR_OK : ERR_NOMEM;
 }
@@ -282,10 +279,7 @@ static enum err_code begin_snapshot(struct snapshot_writing *t, const struct sna
     t->base = (struct slice){ NULL, 0 };
     if (t->changed)
         return ERR_OK;
-    enum err_code rc = read_kept_row(t, s->line, &row, e);
-
-    if (rc)
-        return rc;
+    TRY(read_kept_row(t, s->line, &row, e));
     claude_tracked_clear(&t->files);
     json_get(row, "snapshot", &t->base);
     return json_get(t->base, "trackedFileBackups", &files) ? claude_tracked_read(&t->files, files)

@@ -304,10 +304,8 @@ static enum err_code inspect_line(struct host_insertion *b, uint32_t line, struc
                                   struct err *e)
 {
     struct slice row;
-    enum err_code rc = claude_log_row(b->log, line, &row, e);
 
-    if (rc)
-        return rc;
+    TRY(claude_log_row(b->log, line, &row, e));
     look->host = claude_is_host_row(row);
     look->virtual = json_get_true(row, "isVirtual");
     return ERR_OK;

@@ -124,10 +124,8 @@ static enum err_code examine_command(struct choosing *c, struct claude_item *ite
 
     if (item->kind != CLAUDE_USER || (!meta && !c->record_next && !c->output_next))
         return ERR_OK;
-    enum err_code rc = claude_item_row(c->log, item, &row, e);
+    TRY(claude_item_row(c->log, item, &row, e));
 
-    if (rc)
-        return rc;
     enum claude_local part = claude_local_part(row, &c->log->arena);
 
     if (meta) {
@@ -176,12 +174,8 @@ static enum err_code next_of(struct choosing *c, size_t i, enum next *next, stru
     *next = item->kind == CLAUDE_ASSISTANT ? NEXT_REPLY : NEXT_UNKNOWN;
     if (item->kind != CLAUDE_USER)
         return ERR_OK;
-    enum err_code rc = examine_until(c, i + 1, e);
-
-    if (!rc)
-        rc = claude_item_row(c->log, item, &row, e);
-    if (rc)
-        return rc;
+    TRY(examine_until(c, i + 1, e));
+    TRY(claude_item_row(c->log, item, &row, e));
     if ((has_parent(c->log, item) && claude_has_tool_result(row)) ||
         claude_is_interrupt_note(row, &c->log->arena))
         *next = NEXT_REPLY;
@@ -282,10 +276,7 @@ static enum err_code is_returned(struct choosing *c, const struct claude_item *i
     *is = claude_item_list_is_own(c, item);
     if (!*is || (!quiet && !(item->marks & MARK_META)))
         return ERR_OK;
-    enum err_code rc = claude_item_row(c->log, item, &row, e);
-
-    if (rc)
-        return rc;
+    TRY(claude_item_row(c->log, item, &row, e));
     if (quiet && claude_is_silent(row))
         *is = false;
     if (item->marks & MARK_META &&

@@ -345,10 +345,8 @@ static enum err_code note_item(struct delivered *d, struct claude_item_list *lis
 
     if (item->kind != CLAUDE_ATTACHMENT && item->kind != CLAUDE_SYSTEM)
         return ERR_OK;
-    enum err_code rc = claude_item_row(d->log, item, &row, e);
+    TRY(claude_item_row(d->log, item, &row, e));
 
-    if (rc)
-        return rc;
     struct delivery *y =
         claude_command_of(row, &command) ? delivery_of(d, command, &by_delivery) : NULL;
 

@@ -62,9 +62,8 @@ static enum err_code claude_last_text(struct restoring *r, enum claude_kind kind
         i--;
     if (i == 0)
         return ERR_OK;
-    enum err_code rc = claude_log_row(&r->log, i - 1, &row, e);
-
-    return rc ? rc : keep_bundle_text(r, row, key, out, &found);
+    TRY(claude_log_row(&r->log, i - 1, &row, e));
+    return keep_bundle_text(r, row, key, out, &found);
 }
 
 /* The first text under a key in a row of these kinds, in file order or from the end. */
@@ -164,21 +163,14 @@ static enum err_code find_replacements(struct restoring *r, struct err *e)
 
 static enum err_code find_facts(struct restoring *r, struct err *e)
 {
-    enum err_code rc = keep_value(r, r->ref->id, &r->out.session_id);
-
-    if (!rc)
-        rc = claude_restore_find_cwd(r, e);
-    if (!rc)
-        rc = find_text(r, CLAUDE_MAIN_KINDS, true, "gitBranch", &r->out.git_branch, e);
-    if (!rc)
-        rc = find_worktree(r, e);
-    if (!rc)
-        rc = claude_last_text(r, CLAUDE_AGENT_SETTING, "agentSetting", &r->out.agent_setting, e);
-    if (!rc)
-        rc = claude_last_text(r, CLAUDE_MODE, "mode", &r->out.mode, e);
-    if (!rc)
-        rc = find_command_cwd(r, e);
-    return rc ? rc : find_replacements(r, e);
+    TRY(keep_value(r, r->ref->id, &r->out.session_id));
+    TRY(claude_restore_find_cwd(r, e));
+    TRY(find_text(r, CLAUDE_MAIN_KINDS, true, "gitBranch", &r->out.git_branch, e));
+    TRY(find_worktree(r, e));
+    TRY(claude_last_text(r, CLAUDE_AGENT_SETTING, "agentSetting", &r->out.agent_setting, e));
+    TRY(claude_last_text(r, CLAUDE_MODE, "mode", &r->out.mode, e));
+    TRY(find_command_cwd(r, e));
+    return find_replacements(r, e);
 }
 
 /* ---- to-dos and skills ---- */
@@ -288,10 +280,7 @@ static enum err_code read_state_row(struct restoring *r, uint8_t kind, struct sl
         r->out.collapse_snapshot_json = (struct slice){ NULL, 0 };
         return ERR_OK;
     }
-    enum err_code rc = keep_value(r, row, &copy);
-
-    if (rc)
-        return rc;
+    TRY(keep_value(r, row, &copy));
     if (kind == CLAUDE_COLLAPSE)
         return claude_values_add(commits, &r->out.arena, copy);
     if (kind == CLAUDE_ATTRIBUTION)
@@ -326,11 +315,9 @@ static enum err_code find_state_rows(struct restoring *r, bool whole, struct err
 
 static enum err_code find_extras(struct restoring *r, bool whole, struct err *e)
 {
-    enum err_code rc = find_todos(r);
-
-    if (!rc)
-        rc = find_skills(r);
-    return rc ? rc : find_state_rows(r, whole, e);
+    TRY(find_todos(r));
+    TRY(find_skills(r));
+    return find_state_rows(r, whole, e);
 }
 
 /* ---- the bundle ---- */
@@ -341,15 +328,14 @@ static enum err_code find_restore_leaf(struct restoring *r, struct slice at, uin
                                        struct err *e)
 {
     bool cleared = false;
-    enum err_code rc;
 
     if (at.n)
         return claude_find_message(&r->log, at, leaf, e);
-    rc = claude_resume_leaf(&r->log, leaf, &cleared, e);
-    if (!rc && *leaf == CHAIN_NONE && !cleared)
-        rc = err_set(e, ERR_NOT_FOUND, r->ref->path.p,
-                     "find the conversation: the session has none");
-    return rc;
+    TRY(claude_resume_leaf(&r->log, leaf, &cleared, e));
+    if (*leaf == CHAIN_NONE && !cleared)
+        return err_set(e, ERR_NOT_FOUND, r->ref->path.p,
+                       "find the conversation: the session has none");
+    return ERR_OK;
 }
 
 /* A requested message ends the conversation, even if other calls of its answer follow. */
@@ -389,18 +375,14 @@ static enum err_code load_node_row(struct restoring *r, uint32_t node, struct er
 
     if (claude_line_is(line, CLAUDE_PROGRESS))
         return ERR_OK;
-    enum err_code rc = claude_node_row(&r->log, node, &row, e);
-
-    if (rc)
-        return rc;
+    TRY(claude_node_row(&r->log, node, &row, e));
     row = arena_copy(&r->out.arena, row);
     if (!row.p)
         return ERR_NOMEM;
     *out = (struct claude_restore_row){ .id = chain_id(&r->log.chain, node), .kind = line->kind };
-    rc = claude_migrate_row(row, line->kind, r->out.cwd, &r->out.arena, &out->row);
-    if (!rc)
-        r->rows.n++;
-    return rc;
+    TRY(claude_migrate_row(row, line->kind, r->out.cwd, &r->out.arena, &out->row));
+    r->rows.n++;
+    return ERR_OK;
 }
 
 static enum err_code load_rows(struct restoring *r, struct err *e)
@@ -432,20 +414,13 @@ static enum err_code claude_add_messages(struct restoring *r)
 static enum err_code build_bundle(struct restoring *r, struct slice at, struct err *e)
 {
     struct claude_values history = { 0 };
-    enum err_code rc = find_facts(r, e);
 
-    if (!rc)
-        rc = claude_find_path(r, at, e);
-    if (!rc)
-        rc = load_rows(r, e);
-    if (!rc)
-        rc = claude_add_messages(r);
-    if (!rc)
-        rc = find_extras(r, at.n > 0, e);
-    if (!rc)
-        rc = claude_snapshots(&r->log, r->path, r->n, &r->out.arena, &history, e);
-    if (rc)
-        return rc;
+    TRY(find_facts(r, e));
+    TRY(claude_find_path(r, at, e));
+    TRY(load_rows(r, e));
+    TRY(claude_add_messages(r));
+    TRY(find_extras(r, at.n > 0, e));
+    TRY(claude_snapshots(&r->log, r->path, r->n, &r->out.arena, &history, e));
     r->out.file_history_json = history.p;
     r->out.file_history = history.n;
     r->out.interruption = claude_interruption(&r->rows, &r->out.prompt_json);

@@ -301,13 +301,11 @@ enum err_code claude_subagents(const struct store *st, const struct session_ref 
 {
     struct ids found = { .a = a };
     struct walk w = { .a = a, .found = claude_keep_id, .arg = &found };
-    enum err_code rc = each_agent(ref, &w, e);
 
     (void)st;
-    if (!rc && found.failed)
-        rc = err_nomem(e);
-    if (rc)
-        return rc;
+    TRY(each_agent(ref, &w, e));
+    if (found.failed)
+        return err_nomem(e);
     *ids = found.list.p;
     *n = found.list.n;
     return ERR_OK;
@@ -384,15 +382,11 @@ enum err_code claude_subagent(const struct store *st, const struct session_ref *
     struct walk w = { .a = a, .found = is_wanted_agent, .arg = &wanted };
     struct session_ref sub = *ref;
     struct file f;
-    enum err_code rc = each_agent(ref, &w, e);
 
-    if (rc)
-        return rc;
+    TRY(each_agent(ref, &w, e));
     if (!wanted.path.p)
         return err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
-    rc = file_open(AT_FDCWD, wanted.path.p, 0, &f, e);
-    if (rc)
-        return rc;
+    TRY(file_open(AT_FDCWD, wanted.path.p, 0, &f, e));
     sub.store = st;
     sub.file = f.id;
     sub.path = wanted.path;

@@ -50,21 +50,19 @@ enum err_code claude_add_metarows(const struct session_ref *ref, const struct me
                                   const struct claude_write_leaf *leaf, struct buf *rows,
                                   struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct metarows m = *near_end;
     size_t coming = rows->n, again;
     bool said = m.row[METAROW_LAST_PROMPT].found;
 
     forget_said(buf_slice(rows), &m, &said);
-    enum err_code rc = claude_put_leaf(ref, &m, leaf, coming, &a, e);
-
-    if (!rc && leaf && leaf->wanted && !leaf->unknown && leaf->id.n && !said &&
+    TRY(claude_put_leaf(ref, &m, leaf, coming, &a, e));
+    if (leaf && leaf->wanted && !leaf->unknown && leaf->id.n && !said &&
         metarow_write(METAROW_LAST_PROMPT, "leafUuid", leaf->id, ref->id, rows))
-        rc = err_nomem(e);
-    if (!rc && metarows_reappend(&m, coming, METAROW_TYPES, rows, &again))
-        rc = err_nomem(e);
-    arena_fini(&a);
-    return rc;
+        return err_nomem(e);
+    if (metarows_reappend(&m, coming, METAROW_TYPES, rows, &again))
+        return err_nomem(e);
+    return ERR_OK;
 }
 
 struct writing {
@@ -75,16 +73,13 @@ struct writing {
 static enum err_code compose_metadata_rows(void *arg, struct buf *rows, struct err *e)
 {
     const struct writing *w = arg;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct metarows m;
-    enum err_code rc = metarows_of(w->ref->path.p, &a, &m, e);
 
-    if (!rc && buf_add(rows, w->lines))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = claude_add_metarows(w->ref, &m, NULL, rows, e);
-    arena_fini(&a);
-    return rc;
+    TRY(metarows_of(w->ref->path.p, &a, &m, e));
+    if (buf_add(rows, w->lines))
+        return err_nomem(e);
+    return claude_add_metarows(w->ref, &m, NULL, rows, e);
 }
 
 enum err_code claude_write_rows(const struct store_env *env, const struct session_ref *ref,

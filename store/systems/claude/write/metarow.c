@@ -94,10 +94,9 @@ enum err_code metarows_near_end(const struct file *f, struct arena *a, struct me
         return err_nomem(e);
     /* One byte more than the window shows if its first line is whole. */
     int64_t start = from > 0 ? from - 1 : 0;
-    enum err_code rc = file_read(f, start, bytes, (size_t)(f->id.size - start), &got, e);
 
-    if (rc)
-        return rc;
+    TRY(file_read(f, start, bytes, (size_t)(f->id.size - start), &got, e));
+
     struct slice window = { bytes, got };
 
     if (from > 0 && got > 0) {
@@ -161,10 +160,7 @@ static enum err_code read_metarow(const struct file *f, const struct index_line 
 
     if (!p)
         return err_nomem(e);
-    enum err_code rc = file_read(f, line->offset, p, line->length, &got, e);
-
-    if (rc)
-        return rc;
+    TRY(file_read(f, line->offset, p, line->length, &got, e));
     *row = (struct metarow){ .found = got == line->length,
                              .offset = line->offset,
                              .text = { p, got } };

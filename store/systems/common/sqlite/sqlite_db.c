@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 
 enum {
@@ -247,20 +248,15 @@ static enum err_code new_db(const char *path, const atomic_bool *cancel, struct 
 
 static enum err_code sqlite_db_open_file(struct sqlite_db *db, struct err *e)
 {
-    enum err_code rc = sqlite_snapshot_open(db->path, db->cancel, &db->snapshot, e);
-
-    if (!rc)
-        rc = sqlite_library_load(&db->sqlite, e);
-    if (rc)
-        return rc;
+    TRY(sqlite_snapshot_open(db->path, db->cancel, &db->snapshot, e));
+    TRY(sqlite_library_load(&db->sqlite, e));
     sqlite_vfs_init(&db->vfs, &db->snapshot);
     if (db->sqlite.vfs_register(&db->vfs.base, 0))
         return err_nomem(e);
     db->registered = true;
-    rc = open_handle(db, "database", SQLITE_OPEN_READONLY, db->vfs.name, e);
-    if (!rc)
-        db->sqlite.set_authorizer(db->handle, sqlite_db_judge, db);
-    return rc;
+    TRY(open_handle(db, "database", SQLITE_OPEN_READONLY, db->vfs.name, e));
+    db->sqlite.set_authorizer(db->handle, sqlite_db_judge, db);
+    return ERR_OK;
 }
 
 /* ---- one moment ---- */
@@ -332,12 +328,8 @@ enum err_code sqlite_db_read(const char *path, const atomic_bool *cancel, sqlite
 static enum err_code sqlite_db_make_tables(struct sqlite_db *db, const struct sqlite_source *from,
                                            struct err *e)
 {
-    enum err_code rc = sqlite_library_load(&db->sqlite, e);
-
-    if (!rc)
-        rc = open_handle(db, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, e);
-    if (rc)
-        return rc;
+    TRY(sqlite_library_load(&db->sqlite, e));
+    TRY(open_handle(db, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, e));
     int answer = db->sqlite.exec(db->handle, from->tables, NULL, NULL, NULL);
 
     return answer ? query_error(db, answer, e) : from->fill(db, from->arg, e);

@@ -159,11 +159,9 @@ enum err_code sqlite_store_add(struct sqlite_store *s, const char *path, const c
 
 enum err_code sqlite_store_add_folder(struct sqlite_store *s, const char *path, struct err *e)
 {
-    enum err_code rc = sqlite_store_add(s, path, NULL, e);
-
-    if (!rc)
-        s->place[s->places - 1].folder = true;
-    return rc;
+    TRY(sqlite_store_add(s, path, NULL, e));
+    s->place[s->places - 1].folder = true;
+    return ERR_OK;
 }
 
 bool sqlite_store_is_id(struct slice id)
@@ -385,10 +383,7 @@ enum err_code sqlite_store_unreadable(const struct store *st, const struct scope
 static enum err_code sqlite_store_find_in(struct gathering *g, struct arena *a,
                                           struct session_ref *ref, struct err *e)
 {
-    enum err_code rc = read_place(g->store, g->place, g->id, NULL, gather, g, e);
-
-    if (rc)
-        return rc;
+    TRY(read_place(g->store, g->place, g->id, NULL, gather, g, e));
     if (g->items.n == 0)
         return err_set(e, ERR_NOT_FOUND, g->place->path, "find session: no such session");
     struct sqlite_item item = g->items.item[0];

@@ -6,7 +6,7 @@
 #define SOURCE(id, via) "{\"type\":\"claude_code_session\",\"id\":\"" id "\",\"via\":\"" via "\"}"
 #define ROW(list) "{\"type\":\"derived-from\",\"v\":1,\"sessions\":[" list "]}"
 
-static bool read(struct fork_derived *d, struct slice row)
+static bool read_row(struct fork_derived *d, struct slice row)
 {
     bool damaged;
 
@@ -32,8 +32,8 @@ TEST(the_newest_row_counts_and_the_source_comes_last)
 {
     struct fork_derived d = { .any = false };
 
-    assert_false(read(&d, SLICE(ROW(SOURCE("a", "fork")))));
-    assert_false(read(&d, SLICE(ROW(SOURCE("b", "resume") "," SOURCE("b", "resume")))));
+    assert_false(read_row(&d, SLICE(ROW(SOURCE("a", "fork")))));
+    assert_false(read_row(&d, SLICE(ROW(SOURCE("b", "resume") "," SOURCE("b", "resume")))));
     assert_true(d.any);
     assert_says(&d, "[" SOURCE("b", "resume") "," SOURCE("me", "fork") "]");
 }
@@ -42,9 +42,9 @@ TEST(a_damaged_row_contributes_only_its_fields)
 {
     struct fork_derived d = { .any = false };
 
-    assert_false(read(&d, SLICE(ROW(SOURCE("a", "fork")))));
-    assert_true(read(&d, SLICE(ROW(SOURCE("b", "magic") "," SOURCE("c", "clear")))));
-    assert_true(read(&d, SLICE("{\"v\":2,\"sessions\":[]}")));
+    assert_false(read_row(&d, SLICE(ROW(SOURCE("a", "fork")))));
+    assert_true(read_row(&d, SLICE(ROW(SOURCE("b", "magic") "," SOURCE("c", "clear")))));
+    assert_true(read_row(&d, SLICE("{\"v\":2,\"sessions\":[]}")));
     assert_says(&d, "[" SOURCE("a", "fork") "," SOURCE("c", "clear") "," SOURCE("me", "fork") "]");
 }
 
@@ -52,7 +52,7 @@ TEST(copied_rows_name_their_session_once)
 {
     struct fork_derived d = { .any = false };
 
-    assert_false(read(&d, SLICE(ROW(SOURCE("a", "resume")))));
+    assert_false(read_row(&d, SLICE(ROW(SOURCE("a", "resume")))));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(fork_derived_copied(&d, SLICE("{\"forkedFrom\":{\"sessionId\":\"a\"}}")),
                          ERR_OK);
