@@ -116,6 +116,23 @@ TEST(flags_become_words_before_the_branch_is_shown)
     screen_close(&x.s);
 }
 
+TEST(head_is_no_branch_at_any_width)
+{
+    static const int widths[] = { 60, 80, 100, 120, 200 };
+
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        struct shop x;
+
+        shop_begin(&x);
+        x.fake[0].branch = x.fake[1].branch = x.fake[2].branch = "HEAD";
+        screen_ready(&x.s, x.fake, SHOP, 24, widths[i]);
+        screen_press(&x.s, "<Down>");
+        assert_true(screen_has(&x.s, "Payments: idemp"));
+        assert_false(screen_has(&x.s, "HEAD"));
+        screen_close(&x.s);
+    }
+}
+
 TEST(flags_behind_titles_have_one_form)
 {
     struct shop x;
