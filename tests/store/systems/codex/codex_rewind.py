@@ -423,6 +423,16 @@ class Threads:
         sid = self.write([self.prompt('First'), self.patch(a=patch, b=patch)])
         self.says('a line after the end', sid, 0, {'a': 'the patches since do not fit its present text: it was changed by hand', 'b': 'restore'})
 
+    def inferred(self):
+        """Every rewind of Codex is made from patches, so there is no other state to ask for, and no version was saved."""
+        self.project({'a': 'A\n'})
+        sid = self.write([self.prompt('First'), self.patch(a=updated('@@ -1 +1 @@\n-a\n+A\n'))])
+        point = self.p.json('checkpoints', '--all', f'codex:{sid}')[0]['id']
+        for more in [], ['--apply']:
+            run = self.p.run('rewind', '--all', '-C', self.cwd, f'codex:{sid}', '--to', point, '--inferred', *more)
+            self.p.need(run.returncode == 4 and b'goes back to the point itself' in run.stderr and b'saved' not in run.stderr, f'{more}: {run}')
+        self.p.same('nothing was changed', self.text('a'), 'A\n')
+
     def images(self):
         """The list shows a prompt without its images."""
         self.project({})
@@ -436,9 +446,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
         t = Threads(sys.argv[1], home)
         for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.free, t.late_free, t.born, t.overwritten, t.links, t.newer_link, t.replaced_by_another, t.printed, t.commands, \
-                t.permissions, t.deleted_link, t.unconfirmed, t.same_second, t.unended, t.images:
+                t.permissions, t.deleted_link, t.unconfirmed, t.same_second, t.unended, t.inferred, t.images:
             case()
-    t.p.finish(42)
+    t.p.finish(45)
 
 
 if __name__ == '__main__':
