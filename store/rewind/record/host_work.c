@@ -18,6 +18,7 @@
 #include "store/fs/path.h"
 #include "store/fs/span.h"
 #include "store/log/append.h"
+#include "store/log/lease.h"
 
 enum {
     RECORD_MAX = 64 << 20, /* more than compaction ever leaves */
@@ -40,6 +41,7 @@ static void work_fini(struct work *w)
     buf_fini(&w->text);
     slice_set_fini(&w->paths);
     arena_fini(&w->a);
+    w->sha256 = NULL;
 }
 
 /* A session is named by its system and its id, which may be any text. */
@@ -172,28 +174,42 @@ static enum err_code note_files(struct work *w, const struct store_env *env,
     return rc;
 }
 
-/* Adds the lines, or writes the newest state of each path alone where older ones are most of the record. A line that
- * another process adds just then may be lost; its file is then held back like one of which no host told. */
-static enum err_code write_lines(const struct work *w, struct slice lines, struct err *e)
+/* Writes the newest state of each path alone if older ones are most of the record, after the temporary files of one that
+ * was killed are removed. Nothing depends on it, so it may fail. */
+static void compact_record(struct work *w)
+{
+    struct buf newest = { 0 };
+
+    work_fini(w); /* others may have added lines since it was read */
+    enum err_code rc = host_work_read_record(w, NULL);
+
+    for (size_t i = 0; i < w->paths.n && !rc; i++)
+        rc = host_work_add_line(w->paths.text[i], w->sha256[i], &newest);
+    if (!rc && newest.n < w->text.n / 2 && disk_new_sweep(w->dir))
+        (void)!disk_replace_file(w->dir, w->name, buf_slice(&newest), FILE_MODE, NULL);
+    buf_fini(&newest);
+}
+
+/* Under a lock, because a line that another host adds between the reading and the writing of a compaction would be lost.
+ * The lines are durable before that. */
+static enum err_code write_lines(struct work *w, struct slice lines, struct err *e)
 {
     char path[PATH_MAX + 80];
-    struct buf newest = { 0 };
-    bool compact = w->text.n >= COMPACT_FROM;
-    enum err_code rc = ERR_OK;
+    int lock;
 
-    for (size_t i = 0; compact && i < w->paths.n && !rc; i++)
-        if (host_work_add_line(w->paths.text[i], w->sha256[i], &newest))
-            rc = err_nomem(e);
-    compact &= newest.n < w->text.n / 2;
+    snprintf(path, sizeof path, "%s/.lock", w->dir);
+    enum err_code rc = log_lock_acquire(path, &lock, e);
+
     snprintf(path, sizeof path, "%s/%s", w->dir, w->name);
-    if (!rc && compact) {
-        rc = disk_replace_file(w->dir, w->name, buf_slice(&newest), FILE_MODE, e);
-    } else if (!rc) {
-        rc = w->text.p ? ERR_OK : disk_create_file(w->dir, w->name, SLICE(""), FILE_MODE, e);
-        if (!rc || rc == ERR_STALE)
-            rc = log_append(path, lines, 0, NULL, e);
-    }
-    buf_fini(&newest);
+
+    if (rc)
+        return err_wrap(e, rc, "end of the turn");
+    rc = w->text.p ? ERR_OK : disk_create_file(w->dir, w->name, SLICE(""), FILE_MODE, e);
+    if (!rc || rc == ERR_STALE)
+        rc = log_append(path, lines, 0, NULL, e);
+    if (!rc && w->text.n + lines.n >= COMPACT_FROM)
+        compact_record(w);
+    log_lock_release(lock);
     return rc;
 }
 

@@ -12,8 +12,9 @@
 
 #define HOST_WORK_DIR "host-work"
 
-/* Records the present state of files. ERR_UNSAFE: a path is not absolute, or does not lead to a regular file; nothing
- * is then recorded. */
+/* Records the present state of files. Several hosts may do so at once; a short lock on <state>/host-work/.lock keeps their
+ * lines (ERR_LOCKED after 5 s). ERR_UNSAFE: a path is not absolute, or does not lead to a regular file; nothing is then
+ * recorded. */
 MUST_CHECK enum err_code host_work_record(const struct session_ref *ref, const char *const *file,
                                           size_t n, struct err *e);
 /* Sets work_sha256 of the plan's targets. */
