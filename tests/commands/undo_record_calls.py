@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""How many system calls a command makes for each undo record of earlier rewinds: most need none of them, and none reads all.
+
+usage: undo_record_calls.py PROGRAM COUNT_CALLS
+
+Counts are not times: they are the same on a slow machine. Two numbers of records are compared, so that what a command does
+once is left out. The first command that needs all of them reads each and makes an index; the ones after it are counted.
+"""
+import collections
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from rewind_rules import FIRST, claude, put, world
+
+FEW, MANY = 70, 370
+LISTED = {'open': 1, 'stat': 6}  # whether each is as the index has it
+NONE = {'open': 0, 'stat': 0}  # at most whether it is finished, which access tells
+BUDGET = {'list': NONE, 'info': NONE, 'rename': NONE, 'dry run': NONE, 'rewinds': LISTED, 'rewind': NONE}
+SLACK = 0.1
+
+
+def count(path, counter, records):
+    """Calls of each command with so many records."""
+    counts = {}
+    with world(path) as w:
+        p = w.program
+        file = put(w.project + '/a', 'two')
+        sid = claude(w, w.project, {file: 'one'}, {file: 'two'})
+        p.same('a rewind', w.rewind(sid, FIRST, '--apply').returncode, 0)
+        folder = w.top + '/STATE/reprise/rewinds'
+        (first,) = (n for n in os.listdir(folder) if n[0].isdigit())
+        for n in range(records):
+            name = f'{int(first.split("-")[0]) - 1000 * (n + 1):0{len(first.split("-")[0])}}-{n:08x}'
+            shutil.copytree(f'{folder}/{first}', f'{folder}/{name}')
+        put(file, 'two')
+        time.sleep(3)  # the index trusts no record of the last two seconds
+        p.same('the index is made', p.run('rewinds').returncode, 0)
+        commands = {'list': ['list'], 'info': ['info', sid], 'rename': ['rename', sid, 'x'], 'dry run': ['rewind', sid, '--to', FIRST],
+                    'rewinds': ['rewinds'], 'rewind': ['rewind', sid, '--to', FIRST, '--apply']}
+        for name, command in commands.items():
+            output = f'{w.top}/counts'
+            run = subprocess.run([os.path.abspath(counter), output, p.path, *command], env=p.env, cwd=p.home, stdin=subprocess.DEVNULL,
+                                 capture_output=True, timeout=300, check=False)
+            if run.returncode == 77:
+                print('0 passed, 0 failed: no program may be traced here')
+                sys.exit(77)
+            p.same(f'{name} with {records}', run.returncode, 0)
+            if name == 'rewinds':
+                p.same('all are listed', run.stdout.count(b'\n') >= records, True)
+            counts[name] = collections.Counter()
+            with open(output, encoding='utf-8') as lines:
+                for line in lines:
+                    what, number = line.split()
+                    counts[name][what] += int(number)
+        return counts, p
+
+
+def main():
+    (few, p), (many, q) = (count(sys.argv[1], sys.argv[2], n) for n in (FEW, MANY))
+    q.passed, q.failed = p.passed + q.passed, p.failed + q.failed
+    for name, budget in BUDGET.items():
+        each = {what: (many[name][what] - few[name][what]) / (MANY - FEW) for what in budget}
+        print(f'{name}: ' + ', '.join(f'{what} {n:.2f} for each record' for what, n in each.items()))
+        for what, most in budget.items():
+            q.need(each[what] <= most + SLACK, f'{name}: {each[what]:.2f} times {what} for each record, budget {most}')
+    q.finish(26)
+
+
+main()
