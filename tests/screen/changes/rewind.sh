@@ -21,6 +21,11 @@ press t
 see "touched ~/code/shop/src/keys.ts" "2 turns" "created"
 press Tab
 see "lines of ~/code/shop/src/keys.ts"
+tm resize-window -x 200 -y 30 # a third of the screen is for the prompts, and most of it for the code
+see "Captures must be idempotent: send an idempotency key"
+tm resize-window -x 60 -y 30
+see 'import { createHash } from'
+tm resize-window -x 100 -y 30
 press Tab
 see "2 turns"
 press Enter

@@ -16,6 +16,8 @@ enum {
     ROWS_Y = 2,
     AGE_W = HUMAN_AGE_COLUMNS,
     NAME_W = 16,
+    PROMPT_LEAST = 12,
+    PROMPT_MOST = 60,
     SHORT_ID_W = 8,
     DID_W = 7,
     COUNT_W = 12,
@@ -108,7 +110,8 @@ static void blame_view_draw_line(const struct model *m, struct frame *f, struct 
                                  const struct blame_row *row)
 {
     char number[24];
-    int prompt_w = f->cols >= WIDE ? 32 : 18, x = 1;
+    int third = f->cols / 3 - AGE_W, x = 1;
+    int prompt_w = third < PROMPT_LEAST ? PROMPT_LEAST : third > PROMPT_MOST ? PROMPT_MOST : third;
 
     /* Neighbouring lines of one turn name it once, and again at the top of the screen. */
     const bool joined = at > m->blame->pick.top && row->ref == row[-1].ref &&
