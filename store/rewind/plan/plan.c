@@ -166,7 +166,7 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
     if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_conversation)
         return "conversations of this system cannot be rewound";
     if (mode == REWIND_INFERRED && !ops->plan_inferred)
-        return "not needed: a rewind of this agent goes back to the point itself";
+        return "not needed: this agent's rewinds go to the point itself";
     return NULL;
 }
 

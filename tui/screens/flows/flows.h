@@ -7,6 +7,7 @@
 
 #include "lite/base/slice.h"
 #include "tui/app/action.h"
+#include "tui/app/msg.h"
 #include "tui/data/change_request.h"
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"

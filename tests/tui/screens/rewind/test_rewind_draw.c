@@ -138,7 +138,7 @@ CASE(inferred_files_have_a_key_if_there_are_any)
     rewind_screen_go(t);
     assert_false(screen_has(&t->s, "i at the point"));
     screen_press(&t->s, "i");
-    assert_true(screen_has(&t->s, "not needed: a rewind of this agent goes back to the point itself"));
+    assert_true(screen_has(&t->s, "not needed: this agent's rewinds go to the point itself"));
     assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
 
     plain_plan = t->s.ops.plan;
