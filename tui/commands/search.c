@@ -339,9 +339,11 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
     if (rc == ERR_CANCELLED && !in->out.closed)
         rc = ERR_OK; /* the limit */
     if (!rc && !a.sessions)
-        command_warn(in, ERR_OK, NULL,
-                     s->scope.all ? "no session has a match"
-                                  : "no session has a match here; --all searches all projects");
+        command_warn(
+            in, ERR_OK, NULL,
+            sessions_none(s, s->scope.all
+                                 ? "no session has a match"
+                                 : "no session has a match here; --all searches all projects"));
     return rc;
 }
 

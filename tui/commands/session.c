@@ -394,6 +394,11 @@ void sessions_close(struct sessions *s)
     *s = (struct sessions){ 0 };
 }
 
+const char *sessions_none(const struct sessions *s, const char *text)
+{
+    return s->n == 0 && s->no_home ? SESSIONS_NO_HOME : text;
+}
+
 enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
                             struct err *e)
 {

@@ -43,6 +43,8 @@ MUST_CHECK enum err_code sessions_make(struct invocation *in, const char *named,
 MUST_CHECK enum err_code sessions_open_to(struct invocation *in, const char *named, bool everywhere,
                                           struct sessions *out, struct store **to, struct err *e);
 void sessions_close(struct sessions *s);
+/* Why an answer has no session: `text`, or that no store is known without HOME. */
+const char *sessions_none(const struct sessions *s, const char *text);
 /* Which sessions of the scope the options of a command select: tag, branch, times, sort, page. */
 MUST_CHECK enum err_code sessions_query(struct invocation *in, const struct scope *scope,
                                         struct listing_query *q, struct err *e);

@@ -456,9 +456,9 @@ static enum err_code count_scope(struct usage_answers *a, struct sessions *s,
         rc = answer_usage(a, s, e);
     if (!rc && !a->groups)
         command_warn(a->in, ERR_OK, NULL,
-                     s->scope.all
-                         ? "no session records tokens"
-                         : "no session here records tokens; --all counts those of all projects");
+                     sessions_none(s, s->scope.all ? "no session records tokens"
+                                                   : "no session here records tokens; --all counts "
+                                                     "those of all projects"));
     return rc;
 }
 
