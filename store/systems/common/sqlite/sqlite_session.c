@@ -6,7 +6,7 @@
 /* Sessions of a store in SQLite, as struct sqlite_format describes them: rows of the list, conversations,
  * sub-agents. */
 
-enum { PROMPT_MOST = 64 << 10 };
+enum { TEXT_MOST = 64 << 10 };
 
 static const struct sqlite_format *format_of(const struct session_ref *ref)
 {
@@ -24,19 +24,19 @@ struct gathering {
     struct arena arena; /* of one row */
 };
 
-static void write_prompt_member(struct jsonout *j, const char *key, struct slice text)
+static void write_short_member(struct jsonout *j, const char *key, struct slice text)
 {
-    jsonout_member(j, key, text.n > PROMPT_MOST ? (struct slice){ text.p, PROMPT_MOST } : text);
+    jsonout_member(j, key, text.n > TEXT_MOST ? (struct slice){ text.p, TEXT_MOST } : text);
 }
 
 static void write_preread(struct jsonout *j, const struct sqlite_listed *x)
 {
     jsonout_open(j, '{');
-    jsonout_member(j, "title", x->title);
-    jsonout_member(j, "cwd", x->cwd);
-    jsonout_member(j, "model", x->model);
-    write_prompt_member(j, "first", x->first);
-    write_prompt_member(j, "last", x->last);
+    write_short_member(j, "title", x->title);
+    write_short_member(j, "cwd", x->cwd);
+    write_short_member(j, "model", x->model);
+    write_short_member(j, "first", x->first);
+    write_short_member(j, "last", x->last);
     jsonout_int_member(j, "created", x->created_ms);
     jsonout_int_member(j, "modified", x->modified_ms);
     jsonout_int_member(j, "flags", x->flags);
@@ -198,6 +198,7 @@ enum err_code sqlite_conversation_add(struct sqlite_conversation *c, struct slic
 
 struct loading {
     const struct session_ref *ref;
+    struct sqlite_db *db;
     bool tail, there;
     struct sqlite_conversation conversation;
     int64_t count;
@@ -207,7 +208,14 @@ static enum err_code load_row(const struct sqlite_row *row, void *arg, struct er
 {
     struct loading *l = arg;
 
-    return format_of(l->ref)->message(row, &l->conversation) ? err_nomem(e) : ERR_OK;
+    const struct sqlite_conversation *c = &l->conversation;
+
+    if (format_of(l->ref)->message(row, &l->conversation))
+        return err_nomem(e);
+    return sqlite_db_is_full(l->db, c->rows.bytes.n + c->row.n)
+               ? err_set(e, ERR_UNSUPPORTED, l->ref->path.p,
+                         "load the conversation: it is too large")
+               : ERR_OK;
 }
 
 static enum err_code read_count(const struct sqlite_row *row, void *arg, struct err *e)
@@ -226,8 +234,10 @@ static enum err_code sqlite_session_read_rows(struct sqlite_db *db, void *arg, s
     struct loading *l = arg;
     const struct sqlite_format *f = format_of(l->ref);
 
-    memory_rows_reset(&l->conversation.rows);
+    memory_rows_fini(&l->conversation.rows);
+    buf_fini(&l->conversation.row);
     l->conversation.id.n = 0;
+    l->db = db;
     l->there = false;
     enum err_code rc = sqlite_db_each(db, f->count, &l->ref->id, 1, read_count, l, e);
 

@@ -3,7 +3,7 @@
 
 usage: large_values.py PROGRAM [AGENT...]
 
-In turn, each column of each table gets such a value in the last row.
+In turn, each column of each table gets such a value in the last row. Forty smaller values cost together no more than a few of them.
 All sessions stay listed, the conversation of the other session is as before, and no command needs 128 MB.
 """
 import os
@@ -16,11 +16,11 @@ from crafted_databases import PLACES, World, columns, tables
 
 IDS = 'id', 'session_id', 'message_id', 'key', 'conversation_id', 'parent_session_id', 'parent_id', 'project_id'
 LARGE, LARGER = 40_000_000, 150_000_000
-MEMORY_KB = 128 << 10
+MEMORY_KB, TOGETHER_KB = 128 << 10, 200 << 10
 GIANT = 'data', 'parts', 'content_json', 'value', 'title'  # the columns that get the larger value
 
 
-def run(w, what, *args):
+def run(w, what, *args, most=MEMORY_KB):
     """The exit, the output and the errors of a command, whose memory is measured."""
     child = subprocess.Popen([w.p.path, *args], cwd=w.home, env=w.p.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     out = child.stdout.read()
@@ -28,7 +28,7 @@ def run(w, what, *args):
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     w.p.need(child.returncode in (0, 1, 4), f'{what}: {args}: exit {child.returncode}: {out[-300:]!r}')
-    w.p.need(usage.ru_maxrss < MEMORY_KB, f'{what}: {args}: {usage.ru_maxrss >> 10} MB')
+    w.p.need(usage.ru_maxrss < most, f'{what}: {args}: {usage.ru_maxrss >> 10} MB')
     return child.returncode, out
 
 
@@ -54,6 +54,22 @@ def check(w, what, table, column):
         w.p.need(b'too large to be read' in out, f'{what}: it is not said: {out[-300:]!r}')
 
 
+def check_several(w, table, column):
+    """Forty rows more, like the second one, each with a value of three million bytes."""
+    w.fill()
+    insert = """import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+for i in range(40):
+    row = list(db.execute(f'SELECT * FROM {sys.argv[2]} ORDER BY rowid LIMIT 1 OFFSET 1').fetchone())
+    at = [x[1] for x in db.execute(f'PRAGMA table_info({sys.argv[2]})')].index(sys.argv[3])
+    row[0] += f'x{i:02}'
+    row[at] = row[at].replace('a prompt', 'y' * 3_000_000 + ' a prompt') if '{' in row[at] else 'y' * 3_000_000
+    db.execute(f'INSERT INTO {sys.argv[2]} VALUES ({",".join("?" * len(row))})', row)"""
+    w.p.need(subprocess.run([sys.executable, '-c', insert, w.path, table, column], check=False).returncode == 0, f'{table}: the rows are made')
+    for args in ('list', '--all'), ('messages', '--all', f'{w.agent}:{w.ids[0]}'), ('info', '--all', f'{w.agent}:{w.ids[0]}'):
+        run(w, f'{w.agent}: {table}: forty values', *args, most=TOGETHER_KB)
+
+
 def main():
     failed = 0
     for agent in sys.argv[2:] or list(PLACES)[::1 if 'REPRISE_LONG' in os.environ else 3]:
@@ -66,6 +82,9 @@ def main():
             w.fill()
             if make_larger(w, table, column, size):
                 check(w, f'{agent}: {table}.{column}: {size} bytes', table, column)
+        if agent == 'opencode':
+            check_several(w, 'part', 'data')
+            check_several(w, 'session', 'title')
         failed += w.p.failed
         print(f'{agent}: {w.p.passed} checks passed, {w.p.failed} failed')
         w.close()
