@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many system calls a command makes for each undo record of earlier rewinds: most need none of them, and none reads all.
+"""How many system calls a command makes for each undo record of earlier changes: most need none of them.
 
 usage: undo_record_calls.py PROGRAM COUNT_CALLS
 
@@ -18,12 +18,12 @@ from rewind_rules import FIRST, claude, put, world
 FEW, MANY = 70, 370
 LISTED = {'open': 1, 'stat': 6}  # whether each is as the index has it
 NONE = {'open': 0, 'stat': 0}  # at most whether it is finished, which access tells
-BUDGET = {'list': NONE, 'info': NONE, 'rename': NONE, 'dry run': NONE, 'rewinds': LISTED, 'rewind': NONE}
+BUDGET = {'list': NONE, 'info': NONE, 'rename': NONE, 'undo': NONE, 'dry run': NONE, 'rewinds': LISTED, 'rewind': NONE}
 SLACK = 0.1
 
 
 def count(path, counter, records):
-    """Calls of each command with so many records."""
+    """Calls of each command with so many records of rewinds, and after so many other changes."""
     counts = {}
     with world(path) as w:
         p = w.program
@@ -39,7 +39,9 @@ def count(path, counter, records):
         time.sleep(3)  # the index trusts no record of the last two seconds
         p.same('the index is made', p.run('rewinds').returncode, 0)
         commands = {'list': ['list'], 'info': ['info', sid], 'rename': ['rename', sid, 'x'], 'dry run': ['rewind', sid, '--to', FIRST],
-                    'rewinds': ['rewinds'], 'rewind': ['rewind', sid, '--to', FIRST, '--apply']}
+                    'undo': ['undo'], 'rewinds': ['rewinds'], 'rewind': ['rewind', sid, '--to', FIRST, '--apply']}
+        for n in range(records):
+            p.run('rename', sid, f'title {n}')
         for name, command in commands.items():
             output = f'{w.top}/counts'
             run = subprocess.run([os.path.abspath(counter), output, p.path, *command], env=p.env, cwd=p.home, stdin=subprocess.DEVNULL,
@@ -66,7 +68,7 @@ def main():
         print(f'{name}: ' + ', '.join(f'{what} {n:.2f} for each record' for what, n in each.items()))
         for what, most in budget.items():
             q.need(each[what] <= most + SLACK, f'{name}: {each[what]:.2f} times {what} for each record, budget {most}')
-    q.finish(26)
+    q.finish(30)
 
 
 main()
