@@ -315,17 +315,6 @@ static enum err_code replace(struct replacing *p, const struct edit_replacement 
     return rc;
 }
 
-static void count_fragment(struct blame_text *t, const struct edit_replacement *r)
-{
-    unsigned insertions, deletions;
-    bool binary;
-
-    if (!linediff_count(r->old_text, r->new_text, &insertions, &deletions, &binary, NULL)) {
-        t->added += insertions;
-        t->removed += deletions;
-    }
-}
-
 enum err_code blame_replace(struct blame_text *t, const struct edit *edit, uint32_t owner,
                             bool *all_done, struct err *e)
 {
@@ -346,7 +335,15 @@ enum err_code blame_replace(struct blame_text *t, const struct edit *edit, uint3
             continue;
         *all_done = false;
         t->known = false;
-        count_fragment(t, r);
+
+        unsigned insertions, deletions;
+        bool binary;
+
+        if (!linediff_count(r->old_text, r->new_text, &insertions, &deletions, &binary, NULL)) {
+            t->added += insertions;
+            t->removed += deletions;
+        }
+
         rc = blame_text_add_fragment(t, r, owner, e);
     }
     if (!rc)

@@ -286,12 +286,6 @@ static void put_agent_file(struct demo_writer *p, const char *agent, const char 
         demo_writer_note(p, demo_put(path, bytes, when_ms, p->e));
 }
 
-static void start_play(struct demo_writer *p)
-{
-    demo_writer_seed_ids(p, p->session->id);
-    demo_writer_begin_answer(p);
-}
-
 /* The sub-agent's transcript: the prompt, one command, the report. It ends before the call ends. */
 static void demo_writer_inside(struct demo_writer *p, const struct demo_step *step,
                                const char *agent)
@@ -509,7 +503,8 @@ static enum err_code build_session(const char *dir, struct world *w, const struc
                              .e = e };
 
     NEED(!a.failed);
-    start_play(&p);
+    demo_writer_seed_ids(&p, p.session->id);
+    demo_writer_begin_answer(&p);
     demo_writer_all(&p, now_ms);
     put_session(&p);
     buf_fini(&p.out);

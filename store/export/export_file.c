@@ -186,15 +186,13 @@ static enum err_code export_file_name_session(const struct session_ref *ref,
                                               char **name, struct err *e)
 {
     const struct scope everywhere = { .all = true };
-    struct session_row *row = session_row_new();
-    enum err_code rc = row ? ERR_OK : err_nomem(e);
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
 
-    if (!rc)
-        rc = ref->store->ops->describe(ref->store, &everywhere, ref, row, e);
-    if (!rc && !(*name = export_file_name_for(req, session_row_title(row), ref->id, a)))
-        rc = err_nomem(e);
-    session_row_free(row);
-    return rc;
+    NEED(row);
+    TRY(ref->store->ops->describe(ref->store, &everywhere, ref, row, e));
+    if (!(*name = export_file_name_for(req, session_row_title(row), ref->id, a)))
+        return err_nomem(e);
+    return ERR_OK;
 }
 
 static enum err_code make_target_dir(const struct session_ref *ref, const char *dir, struct err *e)

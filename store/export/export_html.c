@@ -303,26 +303,21 @@ static void html_media(struct export_out *o, const struct block *b)
     buf_fini(&label);
 }
 
-static void add_folded_note(struct export_out *o, const struct export_note *note)
-{
-    export_out_addf(o, "<details class=\"note\"%s><summary>", note->open ? " open" : "");
-    export_html_line(o, note->summary ? SLICE("Summary of the conversation before") : note->name,
-                     80);
-    export_out_lit(o, "</summary>");
-    if (note->summary) {
-        export_out_lit(o, "<div class=\"text\" dir=\"auto\">");
-        export_markdown_to_html(o, note->text);
-        export_out_lit(o, "</div>");
-    } else {
-        add_pre(o, "output", note->text);
-    }
-    export_out_lit(o, "</details>\n");
-}
-
 static void html_note(struct export_out *o, const struct export_note *note)
 {
     if (note->summary || note->open) {
-        add_folded_note(o, note);
+        export_out_addf(o, "<details class=\"note\"%s><summary>", note->open ? " open" : "");
+        export_html_line(
+            o, note->summary ? SLICE("Summary of the conversation before") : note->name, 80);
+        export_out_lit(o, "</summary>");
+        if (note->summary) {
+            export_out_lit(o, "<div class=\"text\" dir=\"auto\">");
+            export_markdown_to_html(o, note->text);
+            export_out_lit(o, "</div>");
+        } else {
+            add_pre(o, "output", note->text);
+        }
+        export_out_lit(o, "</details>\n");
         return;
     }
     export_out_addf(o, "<p class=\"note%s\" dir=\"auto\"><b>", note->failed ? " failed" : "");

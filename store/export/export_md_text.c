@@ -427,13 +427,6 @@ static void add_break(struct md_walk *w, bool hard)
     export_md_text_end_line(w);
 }
 
-static void export_md_text_add_text(struct md_walk *w, struct slice text)
-{
-    export_md_text_begin_line(w);
-    w->fresh = false;
-    export_md_escape(w->o, text, &w->place);
-}
-
 static int export_md_text_on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
 {
     struct md_walk *w = arg;
@@ -453,7 +446,9 @@ static int export_md_text_on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n,
     } else if (type == MD_TEXT_BR || type == MD_TEXT_SOFTBR) {
         add_break(w, type == MD_TEXT_BR);
     } else {
-        export_md_text_add_text(w, text);
+        export_md_text_begin_line(w);
+        w->fresh = false;
+        export_md_escape(w->o, text, &w->place);
     }
     return w->o->rc ? 1 : 0;
 }

@@ -87,21 +87,16 @@ static enum err_code find_id(const void *ids, size_t n, size_t size, struct slic
                : name_error(matches > 1 ? ERR_USAGE : ERR_NOT_FOUND, text, e);
 }
 
-static enum err_code export_part_find_message(const struct transcript *t, struct slice text,
-                                              size_t *at, struct err *e)
-{
-    if (export_part_read_number(text, t->n, at))
-        return ERR_OK;
-    if (t->n == 0 || text.n == 0)
-        return name_error(ERR_NOT_FOUND, text, e);
-    return find_id(&t->message[0].id, t->n, sizeof *t->message, text, at, e);
-}
-
 static enum err_code export_part_find_end(const struct transcript *t, struct slice text,
                                           struct id128 id, size_t *at, struct err *e)
 {
-    if (text.p)
-        return export_part_find_message(t, text, at, e);
+    if (text.p) {
+        if (export_part_read_number(text, t->n, at))
+            return ERR_OK;
+        if (t->n == 0 || text.n == 0)
+            return name_error(ERR_NOT_FOUND, text, e);
+        return find_id(&t->message[0].id, t->n, sizeof *t->message, text, at, e);
+    }
     for (*at = 0; *at < t->n; ++*at)
         if (id128_eq(t->message[*at].id, id))
             return ERR_OK;

@@ -239,16 +239,6 @@ static enum err_code write_tool(struct export *x, const struct block *call,
     return rc;
 }
 
-static enum err_code export_session_write_call(struct export *x, const struct read_row *r,
-                                               const struct block *b, struct err *e)
-{
-    const struct block *result;
-
-    TRY(export_session_find_result(x, b->call_id, &result, e));
-    begin_message(x, r, EXPORT_AGENT);
-    return write_tool(x, b, result, e);
-}
-
 static bool is_summary(const struct block *b)
 {
     return slice_eq(b->name, SLICE("summary"));
@@ -294,8 +284,13 @@ static enum err_code export_session_write_block(struct export *x, const struct r
 {
     const struct export_writer *w = x->writer;
 
-    if (b->kind == BLOCK_TOOL_CALL)
-        return export_session_write_call(x, r, b, e);
+    if (b->kind == BLOCK_TOOL_CALL) {
+        const struct block *result;
+
+        TRY(export_session_find_result(x, b->call_id, &result, e));
+        begin_message(x, r, EXPORT_AGENT);
+        return write_tool(x, b, result, e);
+    }
     if (b->kind == BLOCK_NOTE) {
         write_note(x, r, b);
         return ERR_OK;
@@ -479,21 +474,17 @@ static enum err_code write_head(struct export *x, struct session_row *row, struc
 
 static enum err_code write_document(struct export *x, struct err *e)
 {
-    struct session_row *row = session_row_new();
-    enum err_code rc = row ? find_subagents(x, e) : err_nomem(e);
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
 
-    if (!rc)
-        rc = write_head(x, row, e);
-    if (!rc && x->sections)
+    NEED(row);
+    TRY(find_subagents(x, e));
+    TRY(write_head(x, row, e));
+    if (x->sections)
         x->writer->contents(x->o, x->section, x->sections);
-    if (!rc)
-        rc = write_conversation(x, x->ref, e);
-    if (!rc)
-        rc = write_subagents(x, e);
-    if (!rc)
-        export_out_lit(x->o, x->writer->end);
-    session_row_free(row);
-    return rc;
+    TRY(write_conversation(x, x->ref, e));
+    TRY(write_subagents(x, e));
+    export_out_lit(x->o, x->writer->end);
+    return ERR_OK;
 }
 
 static enum err_code export_session_write_rows(struct export *x, struct err *e)

@@ -145,15 +145,6 @@ static bool grep_pattern_has_capital(struct slice pattern, bool fixed)
     return false;
 }
 
-static enum err_code set_pattern_error(struct slice pattern, int why, size_t at, struct err *e)
-{
-    char typed[160], reason[120];
-
-    snprintf(typed, sizeof typed, "%.*s", SLICE_ARG(pattern));
-    pcre2_get_error_message(why, (PCRE2_UCHAR *)reason, sizeof reason);
-    return err_set(e, ERR_USAGE, typed, "invalid pattern: %s at character %zu", reason, at + 1);
-}
-
 static enum err_code compile_pattern(const struct grep_query *q, struct slice pattern,
                                      struct grep_pattern *p, struct err *e)
 {
@@ -170,8 +161,13 @@ static enum err_code compile_pattern(const struct grep_query *q, struct slice pa
     if (!rc)
         rc = compile(buf_slice(&expression), options, &p->code, &at, &why);
     buf_fini(&expression);
-    if (rc == ERR_USAGE)
-        return set_pattern_error(pattern, why, at, e);
+    if (rc == ERR_USAGE) {
+        char typed[160], reason[120];
+
+        snprintf(typed, sizeof typed, "%.*s", SLICE_ARG(pattern));
+        pcre2_get_error_message(why, (PCRE2_UCHAR *)reason, sizeof reason);
+        return err_set(e, ERR_USAGE, typed, "invalid pattern: %s at character %zu", reason, at + 1);
+    }
     if (!rc)
         rc = grep_plain_find(pattern, q->fixed, ignores_case, &p->plain);
     if (!rc && ignores_case && p->plain.n)

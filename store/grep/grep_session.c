@@ -539,19 +539,6 @@ static enum err_code search_all(struct grep_session *s, struct err *e)
     return search_agents(s, e);
 }
 
-static void forget_session(struct grep_session *s, const struct session_ref *ref)
-{
-    free(s->path);
-    s->path = NULL;
-    s->path_n = 0;
-    s->path_known = false;
-    s->ref = ref;
-    s->lines = 0;
-    s->skipped = 0;
-    s->seen = 0;
-    s->only_seen = false;
-}
-
 /* If each of several patterns has to occur, that must be known before any hit is reported. */
 static enum err_code has_all_patterns(struct grep_session *s, bool *all, struct err *e)
 {
@@ -575,7 +562,16 @@ enum err_code grep_session_run(struct grep_session *s, const struct session_ref 
     bool all;
     enum err_code rc;
 
-    forget_session(s, ref);
+    free(s->path);
+    s->path = NULL;
+    s->path_n = 0;
+    s->path_known = false;
+    s->ref = ref;
+    s->lines = 0;
+    s->skipped = 0;
+    s->seen = 0;
+    s->only_seen = false;
+
     rc = has_all_patterns(s, &all, e);
     if (rc || !all)
         return rc;

@@ -150,15 +150,12 @@ static enum err_code entry_write(struct journal *j, const char *above, struct ch
 static enum err_code journal_begin(struct journal *j, const char *above, struct slice records,
                                    struct err *e)
 {
-    struct change *c = change_new("append");
-    enum err_code rc = c ? describe_append(c, j->path, records, j->flags, e) : err_nomem(e);
+    CLEANUP(change_free_at) struct change *c = change_new("append");
 
-    if (!rc)
-        c->no_sync = j->flags & APPEND_LATER;
-    if (!rc)
-        rc = entry_write(j, above, c, e);
-    change_free(c);
-    return rc;
+    NEED(c);
+    TRY(describe_append(c, j->path, records, j->flags, e));
+    c->no_sync = j->flags & APPEND_LATER;
+    return entry_write(j, above, c, e);
 }
 
 static void journal_end(struct journal *j)

@@ -105,20 +105,6 @@ size_t change_count_interrupted(const struct store_env *env)
     return (size_t)n;
 }
 
-static enum err_code recover_all(struct change_log *log, struct err *e)
-{
-    struct dirent **names;
-    int n;
-    enum err_code rc = change_names(log, true, &names, &n, e);
-
-    if (rc)
-        return rc;
-    for (int i = n - 1; i >= 0 && !rc; i--)
-        rc = change_recover(log, names[i]->d_name, e);
-    change_names_free(names, n);
-    return rc;
-}
-
 /* ---- open ---- */
 
 static enum err_code log_new(const struct store_env *env, struct change_log **out, struct err *e)
@@ -145,7 +131,17 @@ static enum err_code lock_and_recover(struct change_log *log, struct err *e)
 {
     TRY(acquire_change_lock(log, e));
     journal_recover(&log->env);
-    return recover_all(log, e);
+
+    struct dirent **names;
+    int n;
+
+    TRY(change_names(log, true, &names, &n, e));
+    enum err_code rc = ERR_OK;
+
+    for (int i = n - 1; i >= 0 && !rc; i--)
+        rc = change_recover(log, names[i]->d_name, e);
+    change_names_free(names, n);
+    return rc;
 }
 
 static enum err_code change_log_hand_over(struct change_log *log, enum err_code rc,

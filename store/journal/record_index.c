@@ -178,14 +178,6 @@ void record_index_add(struct record_index *ix, const char *name, const char stam
     ix->unread++;
 }
 
-/* A walk that ended early saw nothing of the older records. */
-static void keep_older(struct record_index *ix)
-{
-    for (size_t i = 0; i < ix->n; i++)
-        if (slice_compare(ix->line[i].name, slice_of(ix->oldest)) < 0)
-            record_index_add_line(ix, &ix->line[i]);
-}
-
 static void record_index_write_index(struct record_index *ix)
 {
     struct hasher h = { 0 };
@@ -193,7 +185,11 @@ static void record_index_write_index(struct record_index *ix)
     char hex[SHA256_BYTES * 2 + 1];
     struct buf all = { 0 };
 
-    keep_older(ix);
+    /* A walk that ended early saw nothing of the older records. */
+    for (size_t i = 0; i < ix->n; i++)
+        if (slice_compare(ix->line[i].name, slice_of(ix->oldest)) < 0)
+            record_index_add_line(ix, &ix->line[i]);
+
     if (!ix->failed && !hasher_bytes(&h, buf_slice(&ix->now), hash, NULL)) {
         hasher_hex(hash, hex);
         if (!buf_addf(&all, "%s%s\n", head, hex) && !buf_add(&all, buf_slice(&ix->now)) &&

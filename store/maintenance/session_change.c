@@ -376,18 +376,6 @@ static enum err_code keep_copy(const struct store_env *env, const struct agent_c
     return rc;
 }
 
-/* After a failure. If the copies are still needed, they stay, and the text mentions them. */
-static enum err_code drop_copy(const struct trash_list *kept, enum err_code why, struct err *e)
-{
-    bool needed = false;
-
-    if (!kept->n)
-        return why;
-    if (trash_forget(kept, &needed, NULL) || needed)
-        err_wrap(e, why, "a copy of the session is in the trash");
-    return why;
-}
-
 /* ---- the command ---- */
 
 /* The end of an escape sequence that begins at i. */
@@ -515,14 +503,6 @@ static enum err_code note(const struct store_env *env, const struct agent_change
     return rc;
 }
 
-static void fill_in(struct agent_changed *out, const struct change *c,
-                    const struct trash_list *kept)
-{
-    *out = (struct agent_changed){ .bytes = kept->n ? kept->item->bytes : 0 };
-    snprintf(out->id, sizeof out->id, "%s", c->id);
-    snprintf(out->trash_id, sizeof out->trash_id, "%s", kept->n ? kept->item->trash_id : "");
-}
-
 static enum err_code run_and_note(const struct store_env *env, const struct agent_change *a,
                                   struct trash_list *kept, struct change *c,
                                   struct agent_changed *out, struct err *e)
@@ -540,26 +520,33 @@ static enum err_code run_and_note(const struct store_env *env, const struct agen
     if (!rc && !done)
         rc = err_set(e, ERR_IO, a->ref->path.p, "%s: %s reported no error, but nothing changed",
                      agent_change_name(a->what), a->argv[0]);
-    if (!done)
-        return drop_copy(kept, rc, e);
+    if (!done) {
+        /* If the copies are still needed, they stay, and the text mentions them. */
+        bool needed = false;
+
+        if (!kept->n)
+            return rc;
+        if (trash_forget(kept, &needed, NULL) || needed)
+            err_wrap(e, rc, "a copy of the session is in the trash");
+        return rc;
+    }
     rc = note(env, a, kept, c, e);
-    if (!rc)
-        fill_in(out, c, kept);
+    if (!rc) {
+        *out = (struct agent_changed){ .bytes = kept->n ? kept->item->bytes : 0 };
+        snprintf(out->id, sizeof out->id, "%s", c->id);
+        snprintf(out->trash_id, sizeof out->trash_id, "%s", kept->n ? kept->item->trash_id : "");
+    }
     return rc ? err_wrap(e, rc, "the agent's command succeeded, but it was not recorded") : ERR_OK;
 }
 
 enum err_code agent_change_run(const struct store_env *env, const struct agent_change *a,
                                struct agent_changed *out, struct err *e)
 {
-    struct trash_list kept = { 0 };
-    struct change *c = change_new(agent_change_name(a->what));
-    enum err_code rc = c ? session_change_check_quiet(a, e) : err_nomem(e);
+    CLEANUP(trash_list_fini) struct trash_list kept = { 0 };
+    CLEANUP(change_free_at) struct change *c = change_new(agent_change_name(a->what));
 
-    if (!rc)
-        rc = origin_add_session(c, a->ref, e);
-    if (!rc)
-        rc = run_and_note(env, a, &kept, c, out, e);
-    trash_list_fini(&kept);
-    change_free(c);
-    return rc;
+    NEED(c);
+    TRY(session_change_check_quiet(a, e));
+    TRY(origin_add_session(c, a->ref, e));
+    return run_and_note(env, a, &kept, c, out, e);
 }

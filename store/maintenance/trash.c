@@ -167,16 +167,6 @@ static enum err_code plan_trash_batch(struct change *c, const struct trash_list 
     return rc;
 }
 
-/* Other users have no access to the trash nor to the batch. */
-static enum err_code own_batch(const struct store_env *env, const char *dir, struct err *e)
-{
-    char trash[PATH_MAX];
-
-    TRY(env_data_path(env, "trash", trash, e));
-    TRY(disk_own_dir(env->data_dir, trash, e));
-    return disk_private_dir(dir, e);
-}
-
 static enum err_code batch_dir(const struct store_env *env, char name[48], char dir[PATH_MAX],
                                struct err *e)
 {
@@ -193,8 +183,14 @@ static enum err_code batch_dir(const struct store_env *env, char name[48], char 
             rc = file_at_stat(dir, &taken, NULL, e);
         if (rc)
             return rc;
-        if (!taken)
-            return own_batch(env, dir, e);
+        if (!taken) {
+            /* Other users have no access to the trash nor to the batch. */
+            char trash[PATH_MAX];
+
+            TRY(env_data_path(env, "trash", trash, e));
+            TRY(disk_own_dir(env->data_dir, trash, e));
+            return disk_private_dir(dir, e);
+        }
     }
 }
 
@@ -499,21 +495,6 @@ static enum err_code join_bytes(struct change *c, const char *path, struct slice
     return change_add(c, &tail, e);
 }
 
-static enum err_code join_transcript(struct change *c, const char *from, const char *to,
-                                     struct err *e)
-{
-    struct buf both = { 0 }, newer = { 0 };
-    enum err_code rc = file_read_all(AT_FDCWD, from, 0, SIZE_MAX / 4, &both, e);
-
-    if (!rc)
-        rc = file_read_all(AT_FDCWD, to, 0, SIZE_MAX / 4, &newer, e);
-    if (!rc)
-        rc = join_bytes(c, to, buf_slice(&newer), &both, e);
-    buf_fini(&newer);
-    buf_fini(&both);
-    return rc;
-}
-
 static enum err_code join_part(struct change *c, const char *from, const char *to, bool transcript,
                                struct err *e);
 
@@ -555,8 +536,14 @@ static enum err_code join_part(struct change *c, const char *from, const char *t
         return rc;
     if (!there)
         return plan_move(c, from, to, e);
-    if (transcript && S_ISREG(old.st_mode) && S_ISREG(now.st_mode))
-        return join_transcript(c, from, to, e);
+    if (transcript && S_ISREG(old.st_mode) && S_ISREG(now.st_mode)) {
+        AUTO_BUF both = { 0 };
+        AUTO_BUF newer = { 0 };
+
+        TRY(file_read_all(AT_FDCWD, from, 0, SIZE_MAX / 4, &both, e));
+        TRY(file_read_all(AT_FDCWD, to, 0, SIZE_MAX / 4, &newer, e));
+        return join_bytes(c, to, buf_slice(&newer), &both, e);
+    }
     if (!transcript && S_ISDIR(old.st_mode) && S_ISDIR(now.st_mode))
         return join_dir(c, from, to, e);
     if (transcript || !S_ISREG(old.st_mode) || !S_ISREG(now.st_mode))

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/redact/given_value.h"
@@ -82,13 +83,12 @@ static enum err_code replace_secrets(struct slice text, const struct secret_list
 
 enum err_code redact_text(struct slice text, struct buf *out, struct redact_counts *counts)
 {
-    struct secret_list list = { .n = 0 };
-    enum err_code rc = text.n ? redact_find_all(text, &list) : ERR_OK;
+    CLEANUP(redact_list_fini) struct secret_list list = { .n = 0 };
 
-    if (!rc && text.n)
-        rc = replace_secrets(text, &list, out, counts);
-    redact_list_fini(&list);
-    return rc;
+    if (!text.n)
+        return ERR_OK;
+    TRY(redact_find_all(text, &list));
+    return replace_secrets(text, &list, out, counts);
 }
 
 /* ---- JSON ---- */

@@ -412,22 +412,21 @@ static enum err_code read_present_side(const struct rewind_plan *plan,
                                        struct err *e)
 {
     const struct rewind_target *t = entry->target;
-    struct rewind_inspected look = { 0 };
-    enum err_code rc = rewind_inspect(plan, t, &look, e);
+    CLEANUP(rewind_inspected_fini) struct rewind_inspected look = { 0 };
 
-    if (!rc && look.rule)
-        rc = err_set(e, ERR_FORMAT, t->path, "%s", look.why);
-    if (!rc && (look.seen.exists != entry->seen.exists ||
-                memcmp(look.seen.sha256, entry->seen.sha256, SHA256_BYTES) != 0))
-        rc = err_set(e, ERR_STALE, t->path, "it changed since it was examined");
-    if (!rc && look.seen.exists && !look.present.held)
-        rc = too_large(t->path, e);
-    if (!rc && look.seen.exists) {
+    TRY(rewind_inspect(plan, t, &look, e));
+    if (look.rule)
+        return err_set(e, ERR_FORMAT, t->path, "%s", look.why);
+    if (look.seen.exists != entry->seen.exists ||
+        memcmp(look.seen.sha256, entry->seen.sha256, SHA256_BYTES) != 0)
+        return err_set(e, ERR_STALE, t->path, "it changed since it was examined");
+    if (look.seen.exists && !look.present.held)
+        TRY(too_large(t->path, e));
+    if (look.seen.exists) {
         *out = look.present.bytes;
         look.present.bytes = (struct buf){ 0 };
     }
-    rewind_inspected_fini(&look);
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code source_read_wanted(const struct rewind_target *t, struct buf *out,

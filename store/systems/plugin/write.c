@@ -401,28 +401,22 @@ static enum err_code plan_session(struct retrieving *r)
 {
     struct arena *a = &r->out.arena;
     struct reprise_plugin_key key;
-    struct stored s = { .reorders = false };
+    CLEANUP(stored_fini) struct stored s = { .reorders = false };
     const char *path = NULL;
-    enum err_code rc = plugin_key_of(r->p, r->ref, a, &key, r->e);
 
-    if (!rc && !host_id_is_plain(r->ref->id))
-        rc = err_set(r->e, ERR_UNSAFE, r->ref->path.p, "retrieve: its id cannot be a file's name");
-    if (!rc)
-        rc = read_stored(r, &key, &s);
-    if (!rc && !s.rows.n)
-        rc = err_set(r->e, ERR_NOT_FOUND, r->ref->path.p, "retrieve: it has no rows");
-    if (!rc)
-        rc = local_folder(r->p, r->ref, buf_slice(&s.rows), a, &r->folder, r->e);
-    if (!rc)
-        path = arena_format(a, "%s/%s.jsonl", r->folder, key.session);
-    if (!rc && !path)
-        rc = err_nomem(r->e);
-    if (!rc)
-        rc = plan_agents(r, key);
-    if (!rc)
-        rc = plugin_plan_file(r, &s, r->folder, path);
-    stored_fini(&s);
-    return rc;
+    TRY(plugin_key_of(r->p, r->ref, a, &key, r->e));
+    if (!host_id_is_plain(r->ref->id))
+        return err_set(r->e, ERR_UNSAFE, r->ref->path.p,
+                       "retrieve: its id cannot be a file's name");
+    TRY(read_stored(r, &key, &s));
+    if (!s.rows.n)
+        return err_set(r->e, ERR_NOT_FOUND, r->ref->path.p, "retrieve: it has no rows");
+    TRY(local_folder(r->p, r->ref, buf_slice(&s.rows), a, &r->folder, r->e));
+    path = arena_format(a, "%s/%s.jsonl", r->folder, key.session);
+    if (!path)
+        return err_nomem(r->e);
+    TRY(plan_agents(r, key));
+    return plugin_plan_file(r, &s, r->folder, path);
 }
 
 enum err_code plugin_retrieve(const struct store *st, const struct session_ref *ref,
