@@ -129,5 +129,5 @@ only_linux "a flag of Linux" '\b(O_TMPFILE|O_PATH|O_NOATIME|F_[GS]ETLEASE|F_SETS
 only_linux "/proc" '"/proc\b'
 # 11. Options of libgit2 belong to the process, and only its start sets them.
 grep -rnE --include='*.[ch]' '\bgit_libgit2_(init|shutdown|opts) *\(' "$src/lite" "$src/store" "$src/tui" |
-    grep -vE '/store/git/gitfiles\.c:|GIT_OPT_GET_|^[^:]*:[0-9]*:[[:space:]]*(/\*|\*)' && say "libgit2 is started or set up outside store/git/gitfiles.c"
+    grep -vE '/store/git/libgit2\.c:|GIT_OPT_GET_|^[^:]*:[0-9]*:[[:space:]]*(/\*|\*)' && say "libgit2 is started or set up outside store/git/libgit2.c"
 exit $bad

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <git2.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "lite/io/file.h"
 #include "store/fs/path.h"
 #include "store/git/gitfiles.h"
+#include "store/git/libgit2.h"
 #include "store/git/repo.h"
 
 /* ---- commits ---- */

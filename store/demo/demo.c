@@ -254,7 +254,7 @@ static enum err_code add_worktree(const char *project, const char *worktree, int
 
 static void *start_git(void *arg)
 {
-    return gitlib_ready() ? arg : NULL; /* on failure, every later user tries again */
+    return gitlib_ready(NULL) ? NULL : arg; /* on failure, every later user tries again */
 }
 
 static enum err_code build_all(const char *dir, int64_t now_ms, struct err *e)

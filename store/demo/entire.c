@@ -1,9 +1,6 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include <git2/sys/mempack.h>
-#include <git2/sys/odb_backend.h>
-
 #include "lite/base/arena.h"
 #include "store/demo/demo_internal.h"
 #include "store/git/repo.h"

@@ -3,65 +3,15 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
-#include <git2.h>
-
 #include "lite/base/cleanup.h"
 #include "lite/io/file.h"
-
-/* Sets what this program needs of libgit2. Options belong to the process: libgit2 replaces them without a lock while
- * other threads read them. They are therefore set once, before anything is opened; extensions of a host are kept. */
-static bool gitlib_set_options(void)
-{
-    git_strarray known = { NULL, 0 };
-    bool listed = false;
-
-    if (git_libgit2_opts(GIT_OPT_GET_EXTENSIONS, &known) != 0)
-        return false;
-    const char **all = calloc(known.count + 1, sizeof *all);
-    bool ok = all != NULL;
-
-    for (size_t i = 0; ok && i < known.count; i++) {
-        all[i] = known.strings[i];
-        listed = listed || strcmp(all[i], "worktreeconfig") == 0;
-    }
-    if (ok && !listed) {
-        all[known.count] = "worktreeconfig"; /* does not affect what is read here */
-        ok = git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, all, known.count + 1) == 0;
-    }
-    free(all);
-    git_strarray_dispose(&known);
-    /* A ref is whole before it has its name. */
-    return ok && git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) == 0;
-}
-
-/* The options of a process need a lock of the process: tests/check_layers.sh knows these two by name. libgit2 counts the
- * starts, and ours is kept, so that a host's last git_libgit2_shutdown() does not stop libgit2 in our threads. */
-bool gitlib_ready(void)
-{
-    static pthread_mutex_t gitlib_lock = PTHREAD_MUTEX_INITIALIZER;
-    static atomic_bool gitlib_started;
-
-    if (atomic_load(&gitlib_started))
-        return true;
-    pthread_mutex_lock(&gitlib_lock);
-    if (!atomic_load(&gitlib_started) && git_libgit2_init() > 0) {
-        bool ok = gitlib_set_options();
-
-        atomic_store(&gitlib_started, ok);
-        if (!ok)
-            git_libgit2_shutdown();
-    }
-    pthread_mutex_unlock(&gitlib_lock);
-    return atomic_load(&gitlib_started);
-}
+#include "store/git/libgit2.h"
 
 enum {
     SMALL_MAX = 1 << 20, /* a ref, a configuration file */
@@ -235,7 +185,7 @@ static bool find_home(char out[PATH_MAX])
     git_buf dirs = GIT_BUF_INIT;
     int n = -1;
 
-    if (gitlib_ready() &&
+    if (!gitlib_ready(NULL) &&
         git_libgit2_opts(GIT_OPT_GET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, &dirs) == 0)
         n = snprintf(out, PATH_MAX, "%.*s", (int)strcspn(dirs.ptr, ":"), dirs.ptr);
     git_buf_dispose(&dirs);

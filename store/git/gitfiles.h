@@ -4,9 +4,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include <git2.h>
-
 #include "lite/base/err.h"
+#include "store/git/libgit2.h"
 
 /* Checks that make it safe to let libgit2 read a repository that anyone may have prepared.
  *
@@ -14,12 +13,6 @@
  * and a device or an endless file is read until memory is exhausted. Therefore every file that they would open is
  * checked first. The checks open nothing but configuration files. ERR_UNSAFE: a pipe, a device, or something else that
  * git would not return from. ERR_UNSUPPORTED: too large. */
-
-/* Starts libgit2 and sets its options (extensions.worktreeConfig is accepted, files of refs are synced) unless this was
- * done already. Returns false if out of memory. Call it before anything else of libgit2, from any thread. Starting takes
- * 10 ms, because libgit2 reads the certificates of the system; once started, it runs until the process ends. Programs
- * that start and stop libgit2 themselves are not disturbed. No other function sets an option of libgit2. */
-MUST_CHECK bool gitlib_ready(void);
 
 /* Checks the repository that libgit2 would find from this directory upwards, and with `refs` each of its refs as well.
  * Returns ERR_OK if there is no repository. */

@@ -3,15 +3,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <git2/sys/odb_backend.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-#if __has_include(<git2/sys/errors.h>) /* since libgit2 1.8 */
-#include <git2/sys/errors.h>
-#endif
 
 #include "lite/base/buf.h"
 #include "lite/base/cleanup.h"

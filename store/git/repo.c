@@ -4,15 +4,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <git2.h>
 
 #include "lite/io/file.h"
 #include "store/fs/disk.h"
 #include "store/fs/kernel.h"
 #include "store/git/gitfiles.h"
+#include "store/git/libgit2.h"
 
 enum { TREE_DEPTH_MAX = 512 };
 
@@ -36,10 +36,12 @@ static bool has_git_entry(const char *dir, size_t n, const char *name)
     return end > 0 && (size_t)end < sizeof path && access(path, F_OK) == 0;
 }
 
-/* Returns true if git could find a repository from here upwards. Starting libgit2 takes 10 ms, because it reads
- * the certificates of the system, and outside of a repository that time is saved. */
-static bool may_be_found(const char *dir)
+bool repo_may_be_found(const char *dir)
 {
+    char real[PATH_MAX];
+
+    if (realpath(dir, real))
+        dir = real;
     for (size_t n = strlen(dir);; n--) {
         if (n == 0 || dir[n] == '/' || dir[n] == '\0')
             if (has_git_entry(dir, n, ".git") ||
@@ -54,14 +56,13 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
 {
     git_repository *repo = NULL;
 
-    if (!may_be_found(dir))
+    if (!repo_may_be_found(dir))
         return err_set(e, ERR_NOT_FOUND, dir, "open the repository: no repository here");
     enum err_code plain = gitfiles_check(dir, true, e);
 
     if (plain)
         return plain;
-    if (!gitlib_ready())
-        return err_nomem(e);
+    TRY(gitlib_ready(e));
     int answer = git_repository_open_ext(&repo, dir, 0, NULL);
 
     if (answer == 0) {
@@ -325,7 +326,8 @@ static enum err_code repo_read_blob(git_odb *odb, const char *hex, struct span *
 enum err_code repo_blob_open(const char *objects, const char *hex, struct span *out, struct err *e)
 {
     git_odb *odb = NULL;
-    enum err_code rc = gitlib_ready() ? loose_guard_open(objects, &odb, e) : err_nomem(e);
+    TRY(gitlib_ready(e));
+    enum err_code rc = loose_guard_open(objects, &odb, e);
 
     if (!rc)
         rc = repo_read_blob(odb, hex, out, e);

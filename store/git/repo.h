@@ -1,7 +1,6 @@
 #ifndef STORE_GIT_REPO_H
 #define STORE_GIT_REPO_H
 
-#include <git2.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,6 +10,7 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/fs/span.h"
+#include "store/git/libgit2.h"
 
 /* Repositories, refs, trees and blobs, as the rest of the store needs them from libgit2. Only repo_ref_move and
  * repo_ref_remove_before write. A git_repository must not be shared between threads; opening another one is cheap. */
@@ -18,6 +18,10 @@
 /* Translates an error of libgit2: "doing: git's message". ERR_NOT_FOUND, ERR_STALE, ERR_LOCKED and ERR_NOMEM are
  * distinguished; everything else is ERR_FORMAT. */
 enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing);
+
+/* Returns false if git cannot find a repository from this directory upwards. That costs a look at each directory; asking
+ * git would cost a process or the start of libgit2. */
+bool repo_may_be_found(const char *dir);
 
 /* Opens the repository that contains a directory, or whose git directory it is. extensions.worktreeConfig is accepted,
  * because it does not affect what is read here. ERR_NOT_FOUND: there is no repository. ERR_UNSUPPORTED: there is one
@@ -35,6 +39,15 @@ DEFINE_CLEANUP(git_reference, git_reference_free);
 DEFINE_CLEANUP(git_reference_iterator, git_reference_iterator_free);
 DEFINE_CLEANUP(git_signature, git_signature_free);
 #define AUTO_REPO CLEANUP(repo_close_at) git_repository
+/* These two are not allocated themselves. */
+static inline void git_buf_dispose_at(git_buf *b)
+{
+    git_buf_dispose(b);
+}
+static inline void git_strarray_dispose_at(git_strarray *names)
+{
+    git_strarray_dispose(names);
+}
 #define AUTO_TREE CLEANUP(git_tree_free_at) git_tree
 #define AUTO_COMMIT CLEANUP(git_commit_free_at) git_commit
 #define AUTO_REFS CLEANUP(git_reference_iterator_free_at) git_reference_iterator

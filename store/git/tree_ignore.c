@@ -200,6 +200,8 @@ static const char *find_excludes_file(git_repository *repo, struct arena *a)
     git_buf path = GIT_BUF_INIT;
     const char *found = NULL;
 
+    if (gitlib_ready(NULL))
+        return NULL;
     if (repo && git_repository_config_snapshot(&config, repo) == 0 &&
         git_config_get_path(&path, config, "core.excludesfile") == 0)
         found = arena_copy_text(a, path.ptr);

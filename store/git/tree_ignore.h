@@ -1,13 +1,13 @@
 #ifndef STORE_GIT_TREE_IGNORE_H
 #define STORE_GIT_TREE_IGNORE_H
 
-#include <git2.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/git/libgit2.h"
 
 /* What git ignored when it made a tree of a work tree: a file that the tree lacks may have existed then. The rules are
  * those of the .gitignore files in the tree, at all levels, and the lists outside of it, of which only the present state

@@ -89,6 +89,11 @@ enum err_code worktree_list(const char *dir, struct arena *a, struct worktree **
         .argv = argv, .dir = dir, .timeout_ms = GIT_TIMEOUT_MS, .max = GIT_ANSWER_MAX
     };
     struct buf answer = { 0 };
+
+    *out = NULL;
+    *n = 0;
+    if (!repo_may_be_found(dir))
+        return ERR_OK;
     /* A pipe would block git until it is killed. */
     enum err_code rc = gitfiles_check(dir, false, NULL);
 

@@ -175,14 +175,13 @@ static enum err_code put_clean_up(const struct step *s, struct err *e)
  * The move is git's own compare-and-swap, whatever form its refs are stored in. A commit must exist before a ref
  * names it. */
 
-static bool parse_commit_id(struct slice hex, git_oid *out)
+static enum err_code parse_commit_id(const struct step *s, struct slice hex, git_oid *out,
+                                     struct err *e)
 {
-    return hex.n == GIT_OID_HEXSZ && git_oid_fromstrn(out, hex.p, hex.n) == 0;
-}
-
-static enum err_code no_id(const struct step *s, struct err *e)
-{
-    return err_set(e, ERR_FORMAT, s->to, "move a ref: not the id of a commit");
+    TRY(gitlib_ready(e));
+    return hex.n == GIT_OID_HEXSZ && git_oid_fromstrn(out, hex.p, hex.n) == 0
+               ? ERR_OK
+               : err_set(e, ERR_FORMAT, s->to, "move a ref: not the id of a commit");
 }
 
 /* Another program may have moved the whole repository away; its refs are then not in their old state. libgit2 reports
@@ -215,9 +214,10 @@ static enum err_code ref_do(const struct step *s, struct err *e)
     git_repository *repo;
     git_oid from, to;
 
-    if ((!s->old_absent && !parse_commit_id(s->old, &from)) ||
-        (!s->absent && !parse_commit_id(s->bytes, &to)))
-        return no_id(s, e);
+    if (!s->old_absent)
+        TRY(parse_commit_id(s, s->old, &from, e));
+    if (!s->absent)
+        TRY(parse_commit_id(s, s->bytes, &to, e));
     enum err_code rc = open_repo(s, &repo, e);
 
     if (rc)
@@ -240,8 +240,8 @@ static enum err_code ref_is_done(const struct step *s, bool *done, struct err *e
     bool there;
 
     *done = false;
-    if (!s->absent && !parse_commit_id(s->bytes, &to))
-        return no_id(s, e);
+    if (!s->absent)
+        TRY(parse_commit_id(s, s->bytes, &to, e));
     enum err_code rc = open_repo(s, &repo, e);
 
     if (rc)
@@ -261,8 +261,8 @@ static enum err_code ref_repair(const struct step *s, struct err *e)
     git_oid now, from;
     bool there;
 
-    if (!s->old_absent && !parse_commit_id(s->old, &from))
-        return no_id(s, e);
+    if (!s->old_absent)
+        TRY(parse_commit_id(s, s->old, &from, e));
     enum err_code rc = open_repo(s, &repo, e);
 
     if (rc)

@@ -58,6 +58,26 @@ def main():
                   for line in lines}
         need('list: columns', len(lines) > 5 and len(agents) == 1, rows)
 
+        # libgit2 is loaded when it is needed; where it cannot be, the rest works and says what is missing. A list starts no git
+        # where there is no repository.
+        library = re.search(rb'libgit2[.]so[.][0-9.]+', Path(program).read_bytes())
+        if library:
+            broken = Path(top) / 'broken'
+            broken.mkdir()
+            (broken / library[0].decode()).write_text('not a library')
+            (broken / 'git').write_text(f'#!/bin/sh\ntouch {broken}/started\n')
+            (broken / 'git').chmod(0o755)
+            plain, env = env, {**env, 'LD_LIBRARY_PATH': str(broken), 'PATH': f'{broken}:{env["PATH"]}'}
+            missing = f'reprise: the library is not installed: load libgit2: {library[0].decode()}'
+            bare = run('list', '--all')
+            rest = [line for line in rows.stdout.splitlines() if '  entire  ' not in line]
+            need('list without libgit2', bare.stdout.splitlines() == rest and missing in bare.stderr, bare)
+            blame = run('blame', 'README.md')
+            need('blame without libgit2', missing in blame.stderr, blame)
+            nothing = subprocess.run([program, 'list'], cwd=broken, env=env, capture_output=True, text=True)
+            need('git is not started outside of a repository', not (broken / 'started').exists(), nothing)
+            env = plain
+
         # Without a home directory nothing is known, and the reason is named.
         del env['HOME'], env['CLAUDE_CONFIG_DIR']
         lost = subprocess.run([program, 'list'], cwd='/', env=env, capture_output=True, text=True)
@@ -73,7 +93,7 @@ def main():
         need('mode 000', refused.returncode and refused.stderr.startswith('reprise: Permission denied: '), refused)
     for line in wrong:
         print(line)
-    print(f'{len(MISTAKES) + 3 - len(wrong)} passed, {len(wrong)} failed')
+    print(f'{len(MISTAKES) + 6 - len(wrong)} passed, {len(wrong)} failed')
     return bool(wrong)
 
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <git2.h>
-
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "store/git/gitfiles.h"
+#include "store/git/libgit2.h"
 #include "store/rewind/plan/source.h"
 
 enum { BINARY_LOOK = 8000 }; /* as git and GNU diff: a NUL near the front */
@@ -23,11 +23,6 @@ static enum err_code linediff_failed(struct err *e)
 
     return err_set(e, ERR_NOMEM, NULL, "compare: %s",
                    why && why->message ? why->message : ERR_NOMEM_TEXT);
-}
-
-static enum err_code no_libgit2(struct err *e)
-{
-    return err_nomem(e);
 }
 
 static enum err_code patch_make(struct slice before, struct slice after, unsigned context,
@@ -53,8 +48,7 @@ enum err_code linediff_count(struct slice before, struct slice after, unsigned *
 
     *insertions = *deletions = 0;
     *binary = is_binary(before) || is_binary(after);
-    if (!gitlib_ready())
-        return no_libgit2(e);
+    TRY(gitlib_ready(e));
     enum err_code rc = patch_make(before, after, 0, &patch, e);
 
     if (!rc && git_patch_line_stats(NULL, &added, &removed, patch))
@@ -152,9 +146,8 @@ enum err_code linediff_make(struct slice before, struct slice after, unsigned co
     git_patch *patch = NULL;
     enum err_code rc = ERR_OK;
 
-    if (!d.binary && !gitlib_ready())
-        return no_libgit2(e);
     if (!d.binary) {
+        TRY(gitlib_ready(e));
         rc = patch_make(before, after, context, &patch, e);
         if (!rc)
             rc = linediff_add_patch(&d, patch, e);
@@ -269,8 +262,7 @@ enum err_code linediff_merge(struct slice ancestor, struct slice ours, struct sl
     *clean = false;
     if (!linediff_is_text(ancestor) || !linediff_is_text(ours) || !linediff_is_text(theirs))
         return ERR_OK;
-    if (!gitlib_ready())
-        return err_nomem(e);
+    TRY(gitlib_ready(e));
     int failed = git_merge_file(&result, &base, &mine, &other, &how);
     enum err_code rc = failed ? err_nomem(e) : ERR_OK;
 

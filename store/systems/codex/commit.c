@@ -9,10 +9,10 @@ void codex_commit_open(const struct codex_changes *c, struct codex_commit *out)
     git_oid id;
 
     *out = (struct codex_commit){ .tree = NULL };
-    if (!c->cwd || c->commit.n != GIT_OID_HEXSZ ||
-        git_oid_fromstrn(&id, c->commit.p, c->commit.n) || repo_open(c->cwd, &out->repo, NULL))
+    if (!c->cwd || c->commit.n != GIT_OID_HEXSZ || repo_open(c->cwd, &out->repo, NULL))
         return;
-    if (git_commit_lookup(&commit, out->repo, &id) ||
+    if (git_oid_fromstrn(&id, c->commit.p, c->commit.n) ||
+        git_commit_lookup(&commit, out->repo, &id) ||
         repo_tree(out->repo, git_commit_tree_id(commit), &out->tree, NULL))
         codex_commit_close(out);
     git_commit_free(commit);

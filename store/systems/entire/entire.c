@@ -157,7 +157,7 @@ static bool find_worktrees(struct entire *x, git_repository *repo)
 {
     static const char suffix[] = "/.git";
     size_t n = strlen(x->common), k = sizeof suffix - 1;
-    CLEANUP(git_strarray_dispose) git_strarray names = { 0 };
+    CLEANUP(git_strarray_dispose_at) git_strarray names = { 0 };
     char git[PATH_MAX];
     struct stat st;
 

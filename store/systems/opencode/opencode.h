@@ -1,8 +1,7 @@
 #ifndef STORE_SYSTEMS_OPENCODE_OPENCODE_H
 #define STORE_SYSTEMS_OPENCODE_OPENCODE_H
 
-#include <git2.h>
-
+#include "store/git/libgit2.h"
 #include "store/systems/common/sqlite/sqlite_store.h"
 
 /* Sessions of OpenCode (docs/formats/opencode.md):

@@ -125,7 +125,8 @@ static bool has_tree(git_repository *repo, const git_oid *id)
 
 static bool opencode_read_id(struct slice hex, git_oid *out)
 {
-    return hex.n == GIT_OID_HEXSZ && git_oid_fromstrn(out, hex.p, hex.n) == 0;
+    return hex.n == GIT_OID_HEXSZ && !gitlib_ready(NULL) &&
+           git_oid_fromstrn(out, hex.p, hex.n) == 0;
 }
 
 size_t opencode_trees_find(const struct opencode_trees *t, struct slice hex, git_oid *out)

@@ -4,12 +4,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <git2.h>
-
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/git/libgit2.h"
 
 /* A checkpoint of one session, wherever it was found. A temporary one is a commit of a shadow branch, with the whole
  * work tree and the session's metadata. A committed one is a folder of metadata; its code is in a commit of the

@@ -1,3 +1,4 @@
+#include "store/git/repo.h"
 #include "store/systems/entire/rewind/plan_common.h"
 
 #include <dirent.h>
@@ -45,7 +46,7 @@ bool disktree_apart(const char *path)
 
 void disktree_rules_open(git_repository *repo, struct disktree_rules *out)
 {
-    CLEANUP(git_buf_dispose) git_buf path = GIT_BUF_INIT;
+    CLEANUP(git_buf_dispose_at) git_buf path = GIT_BUF_INIT;
 
     *out = (struct disktree_rules){ .repo = repo };
     /* Opened by its path, because the repository's own handle would ignore case if core.ignorecase is set. */

@@ -1,11 +1,11 @@
 #ifndef STORE_SYSTEMS_ENTIRE_REWIND_PLAN_COMMON_H
 #define STORE_SYSTEMS_ENTIRE_REWIND_PLAN_COMMON_H
 
-#include <git2.h>
 #include <stdbool.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
+#include "store/git/libgit2.h"
 #include "store/git/tree_ignore.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/entire/entire.h"

@@ -1,10 +1,9 @@
 #ifndef STORE_SYSTEMS_ENTIRE_WRITE_COMMITTED_WRITE_H
 #define STORE_SYSTEMS_ENTIRE_WRITE_COMMITTED_WRITE_H
 
-#include <git2.h>
-
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
+#include "store/git/libgit2.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"

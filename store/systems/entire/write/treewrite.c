@@ -94,7 +94,7 @@ static enum err_code entire_put_file(struct treewrite *t, const char *root, cons
                                      bool filtered, struct err *e)
 {
     CLEANUP(git_filter_list_free_at) git_filter_list *filters = NULL;
-    CLEANUP(git_buf_dispose) git_buf clean = { 0 };
+    CLEANUP(git_buf_dispose_at) git_buf clean = { 0 };
     AUTO_BUF bytes = { 0 };
     git_oid blob;
     unsigned mode;

@@ -1,10 +1,9 @@
 #ifndef STORE_SYSTEMS_ENTIRE_WRITE_TREEWRITE_H
 #define STORE_SYSTEMS_ENTIRE_WRITE_TREEWRITE_H
 
-#include <git2.h>
-
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/git/libgit2.h"
 
 /* Writes objects: trees made from other trees, and commits byte for byte, because Entire writes
  * messages without a final newline and authors without a name, which libgit2 does not support.

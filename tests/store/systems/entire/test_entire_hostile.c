@@ -221,7 +221,7 @@ TEST(a_pipe_in_the_home_directory_is_refused_too)
     git_repository *repo;
 
     entire_fixture_make(&w, "two-sessions");
-    assert_true(gitlib_ready());
+    assert_int_equal(gitlib_ready(NULL), ERR_OK);
     assert_int_equal(git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, w.home), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         free(entire_fixture_sh(&w,
