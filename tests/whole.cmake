@@ -299,6 +299,6 @@ set(configurations)
 if(REPRISE_SANITIZE)
     set(configurations CONFIGURATIONS worlds long)
 endif()
-add_test(NAME worlds${suffix} ${configurations} COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/worlds/run.py
+add_test(NAME worlds${suffix} ${configurations} COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/worlds/run.py
     --reprise $<TARGET_FILE:reprise> --seed 1 --worlds 30 --jobs 1 --keep ${CMAKE_CURRENT_BINARY_DIR}/worlds-found)
 set_tests_properties(worlds${suffix} PROPERTIES LABELS worlds TIMEOUT 7200 RESOURCE_LOCK worlds)

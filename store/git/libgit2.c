@@ -31,7 +31,8 @@ static enum err_code libgit2_load(struct err *e)
     bool whole = true;
 
     if (!handle)
-        return err_set(e, ERR_UNSUPPORTED, LIBGIT2_FILE, "load libgit2: the library is not installed");
+        return err_set(e, ERR_UNSUPPORTED, LIBGIT2_FILE,
+                       "load libgit2: the library is not installed");
 #define FIND(name)                                                                                 \
     const void *found_##name = dlsym(handle, "git_" #name);                                        \
     memcpy(&found.name, &found_##name, sizeof found.name);                                         \

@@ -23,63 +23,45 @@ MUST_CHECK enum err_code gitlib_ready(struct err *e);
 
 #ifndef REPRISE_STATIC
 /* A function that is missing is added to one of these lists and to the names below. */
-#define LIBGIT2_FUNCTIONS(F)                                                                                                         \
-    F(attr_get)                                                                                                                      \
-    F(attr_value)                                                                                                                    \
-    F(blob_create_from_buffer) F(blob_lookup) F(blob_rawcontent) F(blob_rawsize) F(branch_is_checked_out) F(                         \
-        branch_lookup) F(buf_dispose) F(commit_author) F(commit_id) F(commit_lookup) F(commit_message_raw)                           \
-        F(commit_parent) F(commit_parent_id) F(commit_parentcount) F(commit_summary) F(commit_time) F(                               \
-            commit_tree) F(commit_tree_id) F(config_get_bool) F(config_get_path) F(config_get_string)                                \
-            F(diff_get_delta) F(diff_num_deltas) F(diff_options_init) F(diff_tree_to_tree) F(                                        \
-                error_last) F(error_set_str) F(filter_list_apply_to_buffer) F(filter_list_load)                                      \
-                F(graph_descendant_of) F(ignore_path_is_ignored) F(index_add) F(index_find) F(                                       \
-                    index_find_prefix) F(index_new) F(index_open) F(index_read) F(index_read_tree)                                   \
-                    F(index_remove) F(index_remove_bypath) F(index_remove_directory) F(index_write) F(                               \
-                        index_write_tree_to) F(indexer_append) F(indexer_commit) F(indexer_new)                                      \
-                        F(libgit2_init) F(libgit2_opts) F(libgit2_shutdown) F(mempack_dump) F(                                       \
-                            mempack_new) F(merge_file) F(object_id) F(object_lookup_prefix)                                          \
-                            F(object_peel) F(object_string2type) F(odb_add_backend) F(                                               \
-                                odb_get_backend) F(odb_init_backend) F(odb_num_backends) F(odb_object_data)                          \
-                                F(odb_object_size) F(odb_object_type) F(odb_open) F(odb_read) F(odb_read_header) F(                  \
-                                    odb_write) F(oid_cpy) F(oid_equal)                                                               \
-                                    F(oid_fromstr) F(oid_fromstrn) F(oid_is_zero) F(oid_streq) F(oid_tostr) F(patch_from_buffers) F( \
-                                        patch_from_diff) F(patch_get_hunk) F(patch_get_line_in_hunk) F(patch_line_stats)             \
-                                        F(patch_num_hunks) F(patch_num_lines_in_hunk) F(reference_create) F(                         \
-                                            reference_create_matching) F(reference_delete) F(reference_is_branch)                    \
-                                            F(reference_iterator_glob_new) F(reference_lookup) F(                                    \
-                                                reference_name) F(reference_name_to_id) F(reference_next)                            \
-                                                F(reference_next_name) F(reference_shorthand) F(reference_target) F(                 \
-                                                    repository_commondir) F(repository_config_snapshot)                              \
-                                                    F(repository_head) F(repository_index) F(                                        \
-                                                        repository_is_worktree) F(repository_item_path) F(repository_odb)            \
-                                                        F(repository_open) F(repository_open_ext) F(                                 \
-                                                            repository_path) F(repository_set_workdir) F(repository_state)           \
-                                                            F(repository_workdir) F(revparse_single) F(                              \
-                                                                revwalk_hide_glob) F(revwalk_new) F(revwalk_next)                    \
-                                                                F(revwalk_push_glob) F(revwalk_push_head) F(                         \
-                                                                    revwalk_sorting) F(signature_default)                            \
-                                                                    F(signature_now) F(status_byindex) F(                            \
-                                                                        status_list_entrycount) F(status_list_new)                   \
-                                                                        F(status_options_init) F(                                    \
-                                                                            strarray_dispose) F(tree_entry_byindex)                  \
-                                                                            F(tree_entry_byname) F(                                  \
-                                                                                tree_entry_bypath) F(tree_entry_filemode_raw)        \
-                                                                                F(tree_entry_id) F(                                  \
-                                                                                    tree_entry_name) F(tree_entry_type)              \
-                                                                                    F(tree_entrycount) F(                            \
-                                                                                        tree_lookup)                                 \
-                                                                                        F(tree_walk) F(                              \
-                                                                                            worktree_list)                           \
-                                                                                            F(worktree_lookup)                       \
-                                                                                                F(worktree_path)
-
+/* clang-format off */
+#define LIBGIT2_FUNCTIONS(F) \
+    F(attr_get) F(attr_value) F(blob_create_from_buffer) F(blob_lookup) F(blob_rawcontent) \
+    F(blob_rawsize) F(branch_is_checked_out) F(branch_lookup) F(buf_dispose) F(commit_author) \
+    F(commit_id) F(commit_lookup) F(commit_message_raw) F(commit_parent) F(commit_parent_id) \
+    F(commit_parentcount) F(commit_summary) F(commit_time) F(commit_tree) F(commit_tree_id) \
+    F(config_get_bool) F(config_get_path) F(config_get_string) F(diff_get_delta) \
+    F(diff_num_deltas) F(diff_options_init) F(diff_tree_to_tree) F(error_last) F(error_set_str) \
+    F(filter_list_apply_to_buffer) F(filter_list_load) F(graph_descendant_of) \
+    F(ignore_path_is_ignored) F(index_add) F(index_find) F(index_find_prefix) F(index_new) \
+    F(index_open) F(index_read) F(index_read_tree) F(index_remove) F(index_remove_bypath) \
+    F(index_remove_directory) F(index_write) F(index_write_tree_to) F(indexer_append) \
+    F(indexer_commit) F(indexer_new) F(libgit2_init) F(libgit2_opts) F(libgit2_shutdown) \
+    F(mempack_dump) F(mempack_new) F(merge_file) F(object_id) F(object_lookup_prefix) \
+    F(object_peel) F(object_string2type) F(odb_add_backend) F(odb_get_backend) \
+    F(odb_init_backend) F(odb_num_backends) F(odb_object_data) F(odb_object_size) \
+    F(odb_object_type) F(odb_open) F(odb_read) F(odb_read_header) F(odb_write) F(oid_cpy) \
+    F(oid_equal) F(oid_fromstr) F(oid_fromstrn) F(oid_is_zero) F(oid_streq) F(oid_tostr) \
+    F(patch_from_buffers) F(patch_from_diff) F(patch_get_hunk) F(patch_get_line_in_hunk) \
+    F(patch_line_stats) F(patch_num_hunks) F(patch_num_lines_in_hunk) F(reference_create) \
+    F(reference_create_matching) F(reference_delete) F(reference_is_branch) \
+    F(reference_iterator_glob_new) F(reference_lookup) F(reference_name) F(reference_name_to_id) \
+    F(reference_next) F(reference_next_name) F(reference_shorthand) F(reference_target) \
+    F(repository_commondir) F(repository_config_snapshot) F(repository_head) F(repository_index) \
+    F(repository_is_worktree) F(repository_item_path) F(repository_odb) F(repository_open) \
+    F(repository_open_ext) F(repository_path) F(repository_set_workdir) F(repository_state) \
+    F(repository_workdir) F(revparse_single) F(revwalk_hide_glob) F(revwalk_new) F(revwalk_next) \
+    F(revwalk_push_glob) F(revwalk_push_head) F(revwalk_sorting) F(signature_default) \
+    F(signature_now) F(status_byindex) F(status_list_entrycount) F(status_list_new) \
+    F(status_options_init) F(strarray_dispose) F(tree_entry_byindex) F(tree_entry_byname) \
+    F(tree_entry_bypath) F(tree_entry_filemode_raw) F(tree_entry_id) F(tree_entry_name) \
+    F(tree_entry_type) F(tree_entrycount) F(tree_lookup) F(tree_walk) F(worktree_list) \
+    F(worktree_lookup) F(worktree_path)
 /* Each takes one pointer to git_NAME. */
-#define LIBGIT2_FREES(F)                                                                           \
-    F(blob)                                                                                        \
-    F(commit)                                                                                      \
-    F(config) F(diff) F(filter_list) F(index) F(indexer) F(merge_file_result) F(object) F(odb)     \
-        F(odb_object) F(patch) F(reference) F(reference_iterator) F(repository) F(revwalk)         \
-            F(signature) F(status_list) F(tree_entry) F(tree) F(worktree)
+#define LIBGIT2_FREES(F) \
+    F(blob) F(commit) F(config) F(diff) F(filter_list) F(index) F(indexer) F(merge_file_result) \
+    F(object) F(odb) F(odb_object) F(patch) F(reference) F(reference_iterator) F(repository) \
+    F(revwalk) F(signature) F(status_list) F(tree_entry) F(tree) F(worktree)
+/* clang-format on */
 
 struct libgit2 {
 #define MEMBER(name) __typeof__(git_##name) *name;

@@ -34,8 +34,8 @@ enum effect_kind {
     EFFECT_SEARCH,     /* `text` in every row of a conversation -> MSG_FOUND... */
     EFFECT_GREP,       /* `text` in the conversations of the refs -> MSG_CONTENT... */
     EFFECT_USAGE, /* the tokens that a session records -> MSG_USAGE; with a conversation also by turn */
-    EFFECT_SUBAGENTS,   /* names of the session's sub-agents -> MSG_SUBAGENTS */
-    EFFECT_BRANCHES,    /* what leaves the conversation -> MSG_BRANCHES */
+    EFFECT_SUBAGENTS, /* names of the session's sub-agents -> MSG_SUBAGENTS */
+    EFFECT_BRANCHES,  /* what leaves the conversation -> MSG_BRANCHES */
     EFFECT_TERMINAL, /* the terminal of process n, or, with its name in `text`, shows it in tmux -> MSG_TERMINAL */
     EFFECT_RESUME_DIRS, /* the directories that the session could be resumed in -> MSG_RESUME_DIRS */
 

@@ -99,7 +99,12 @@ class World:
     def tree(self, files, base=None):
         """A tree of {path: bytes}, on top of another one."""
         index = {'GIT_INDEX_FILE': os.path.join(self.top, 'an-index')}
-        lines = ''.join(f'100644 {self.blob(d)}\t{p}\n' for p, d in files.items())
+        with tempfile.TemporaryDirectory() as top:  # one git for all blobs
+            for k, data in enumerate(files.values()):
+                put(f'{top}/{k}', data.encode() if isinstance(data, str) else data)
+            paths = ''.join(f'{top}/{k}\n' for k in range(len(files)))
+            blobs = self.git('hash-object', '-w', '--no-filters', '--stdin-paths', data=paths.encode()).split()
+        lines = ''.join(f'100644 {blob}\t{p}\n' for blob, p in zip(blobs, files))
         def run(*args, data=None):
             return subprocess.run(['git', *args], cwd=self.repo, input=data, env={**os.environ, **ENV, **index},
                                   check=True, capture_output=True).stdout.decode().strip()

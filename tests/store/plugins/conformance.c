@@ -30,7 +30,7 @@ static int never(void *arg)
     return 0;
 }
 
-#define NEED(holds)                                                                                \
+#define EXPECT(holds)                                                                              \
     do {                                                                                           \
         if (!(holds)) {                                                                            \
             printf("rule %d, line %d: %s (%s)\n", s->rule, __LINE__, #holds, call.error);          \
@@ -59,7 +59,7 @@ static void append(struct suite *s, struct reprise_plugin_key k, const char *con
 
     for (; rows[n]; n++)
         text[n] = (struct reprise_plugin_text){ rows[n], strlen(rows[n]) };
-    NEED(s->t->append(s->store, &k, -1, text, n, &last, &call) == REPRISE_PLUGIN_OK);
+    EXPECT(s->t->append(s->store, &k, -1, text, n, &last, &call) == REPRISE_PLUGIN_OK);
 }
 
 #define APPEND(s, k, ...) append(s, k, (const char *const[]){ __VA_ARGS__, NULL })
@@ -76,8 +76,8 @@ static int load_row(int64_t position, struct reprise_plugin_text row, void *arg)
     struct loaded *l = arg;
     struct suite *s = l->s;
 
-    NEED(l->n < MOST);
-    NEED(l->n == 0 || position > l->at[l->n - 1]);
+    EXPECT(l->n < MOST);
+    EXPECT(l->n == 0 || position > l->at[l->n - 1]);
     l->at[l->n] = position;
     l->row[l->n++] = arena_copy(&s->a, (struct slice){ row.p, row.n }).p;
     return 0;
@@ -87,7 +87,7 @@ static struct loaded load(struct suite *s, struct reprise_plugin_key k, int64_t 
 {
     struct loaded l = { .s = s };
 
-    NEED(s->t->read(s->store, &k, after, load_row, &l, &call) == REPRISE_PLUGIN_OK);
+    EXPECT(s->t->read(s->store, &k, after, load_row, &l, &call) == REPRISE_PLUGIN_OK);
     return l;
 }
 
@@ -105,17 +105,17 @@ static void holds(struct suite *s, struct reprise_plugin_key k, const char *cons
     size_t n = 0;
 
     for (; rows[n]; n++) {
-        NEED(n < l.n);
-        NEED(same(s, l.row[n], rows[n]));
+        EXPECT(n < l.n);
+        EXPECT(same(s, l.row[n], rows[n]));
     }
-    NEED(l.n == n);
+    EXPECT(l.n == n);
 }
 
 #define HOLDS(s, k, ...) holds(s, k, (const char *const[]){ __VA_ARGS__, NULL })
 
 static void is_empty(struct suite *s, struct reprise_plugin_key k)
 {
-    NEED(load(s, k, 0).n == 0);
+    EXPECT(load(s, k, 0).n == 0);
 }
 
 struct found {
@@ -132,8 +132,8 @@ static int find_session(const struct reprise_plugin_session *x, void *arg)
 
     if (strcmp(x->project, f->project) != 0)
         return 0;
-    NEED(x->mtime_ms > 1000000000000 && x->mtime_ms < 10000000000000);
-    NEED(f->n < MOST);
+    EXPECT(x->mtime_ms > 1000000000000 && x->mtime_ms < 10000000000000);
+    EXPECT(f->n < MOST);
     f->id[f->n++] = arena_copy_text(&s->a, x->session);
     return 0;
 }
@@ -143,7 +143,7 @@ static struct found list(struct suite *s, const char *project, const char *sessi
     struct found f = { .s = s, .project = name(s, project) };
     const struct reprise_plugin_query q = { sizeof q, session ? name(s, session) : NULL };
 
-    NEED(s->t->list(s->store, &q, find_session, &f, &call) == REPRISE_PLUGIN_OK);
+    EXPECT(s->t->list(s->store, &q, find_session, &f, &call) == REPRISE_PLUGIN_OK);
     return f;
 }
 
@@ -167,13 +167,13 @@ static struct found subkeys(struct suite *s, struct reprise_plugin_key k)
 {
     struct found f = { .s = s };
 
-    NEED(s->t->subkeys(s->store, &k, find_name, &f, &call) == REPRISE_PLUGIN_OK);
+    EXPECT(s->t->subkeys(s->store, &k, find_name, &f, &call) == REPRISE_PLUGIN_OK);
     return f;
 }
 
 static void delete_key(struct suite *s, struct reprise_plugin_key k)
 {
-    NEED(s->t->remove(s->store, &k, &call) == REPRISE_PLUGIN_OK);
+    EXPECT(s->t->remove(s->store, &k, &call) == REPRISE_PLUGIN_OK);
 }
 
 /* ---- the rules ---- */
@@ -207,7 +207,7 @@ static void calls_keep_their_order(struct suite *s)
     APPEND(s, k, "[2]", "[3]");
     APPEND(s, k, "[4]");
     HOLDS(s, k, "[1]", "[2]", "[3]", "[4]");
-    NEED(load(s, k, load(s, k, 0).at[1]).n == 2); /* after a position */
+    EXPECT(load(s, k, load(s, k, 0).at[1]).n == 2); /* after a position */
 }
 
 static void an_empty_append_changes_nothing(struct suite *s)
@@ -216,7 +216,7 @@ static void an_empty_append_changes_nothing(struct suite *s)
     int64_t last;
 
     APPEND(s, k, ONE);
-    NEED(s->t->append(s->store, &k, -1, NULL, 0, &last, &call) == REPRISE_PLUGIN_OK);
+    EXPECT(s->t->append(s->store, &k, -1, NULL, 0, &last, &call) == REPRISE_PLUGIN_OK);
     HOLDS(s, k, ONE);
 }
 
@@ -236,8 +236,8 @@ static void projects_are_apart(struct suite *s)
     APPEND(s, key(s, "B", "s1", NULL), "[\"B\"]");
     HOLDS(s, key(s, "A", "s1", NULL), "[\"A\"]");
     HOLDS(s, key(s, "B", "s1", NULL), "[\"B\"]");
-    NEED(list(s, "A", NULL).n == 1 && list(s, "B", NULL).n == 1);
-    NEED(list(s, "A", "s1").n == 1 && list(s, "B", "s1").n == 1);
+    EXPECT(list(s, "A", NULL).n == 1 && list(s, "B", NULL).n == 1);
+    EXPECT(list(s, "A", "s1").n == 1 && list(s, "B", "s1").n == 1);
 }
 
 static void sessions_are_listed(struct suite *s)
@@ -247,8 +247,8 @@ static void sessions_are_listed(struct suite *s)
     APPEND(s, key(s, "other", "c", NULL), ONE);
     struct found f = list(s, "proj", NULL);
 
-    NEED(f.n == 2 && has(&f, name(s, "a")) && has(&f, name(s, "b")));
-    NEED(list(s, "never", NULL).n == 0);
+    EXPECT(f.n == 2 && has(&f, name(s, "a")) && has(&f, name(s, "b")));
+    EXPECT(list(s, "never", NULL).n == 0);
 }
 
 static void subpaths_are_not_listed(struct suite *s)
@@ -256,7 +256,7 @@ static void subpaths_are_not_listed(struct suite *s)
     APPEND(s, key(s, "proj", "main", NULL), ONE);
     APPEND(s, key(s, "proj", "main", SUB1), ONE);
     APPEND(s, key(s, "proj", "agent-alone", SUB1), ONE);
-    NEED(list(s, "proj", NULL).n == 1);
+    EXPECT(list(s, "proj", NULL).n == 1);
 }
 
 static void what_is_deleted_is_gone(struct suite *s)
@@ -284,10 +284,10 @@ static void a_session_takes_its_subpaths_along(struct suite *s)
     is_empty(s, key(s, "proj", "sess", SUB2));
     HOLDS(s, key(s, "proj", "sess2", NULL), ONE);
     HOLDS(s, key(s, "other", "sess", NULL), ONE);
-    NEED(subkeys(s, k).n == 0);
+    EXPECT(subkeys(s, k).n == 0);
     struct found f = list(s, "proj", NULL);
 
-    NEED(!has(&f, name(s, "sess")));
+    EXPECT(!has(&f, name(s, "sess")));
 }
 
 static void a_subpath_is_deleted_alone(struct suite *s)
@@ -303,7 +303,7 @@ static void a_subpath_is_deleted_alone(struct suite *s)
     HOLDS(s, k, ONE);
     struct found f = subkeys(s, k);
 
-    NEED(f.n == 1 && strcmp(f.id[0], SUB2) == 0);
+    EXPECT(f.n == 1 && strcmp(f.id[0], SUB2) == 0);
 }
 
 static void subkeys_are_those_of_the_session(struct suite *s)
@@ -316,14 +316,14 @@ static void subkeys_are_those_of_the_session(struct suite *s)
     APPEND(s, key(s, "proj", "other", "subagents/agent-x"), ONE);
     struct found f = subkeys(s, k);
 
-    NEED(f.n == 2 && has(&f, SUB1) && has(&f, SUB2));
+    EXPECT(f.n == 2 && has(&f, SUB1) && has(&f, SUB2));
 }
 
 static void subkeys_do_not_name_the_main_transcript(struct suite *s)
 {
     APPEND(s, key(s, "proj", "sess", NULL), ONE);
-    NEED(subkeys(s, key(s, "proj", "sess", NULL)).n == 0);
-    NEED(subkeys(s, key(s, "proj", "never", NULL)).n == 0);
+    EXPECT(subkeys(s, key(s, "proj", "sess", NULL)).n == 0);
+    EXPECT(subkeys(s, key(s, "proj", "never", NULL)).n == 0);
 }
 
 /* A session as a list shows it. */
@@ -350,7 +350,7 @@ static struct summary summary(struct suite *s, const char *session)
     struct summary found = { .s = s, .id = name(s, session) };
     const struct reprise_plugin_query q = { sizeof q, NULL };
 
-    NEED(s->t->list(s->store, &q, take_summary, &found, &call) == REPRISE_PLUGIN_OK);
+    EXPECT(s->t->list(s->store, &q, take_summary, &found, &call) == REPRISE_PLUGIN_OK);
     return found;
 }
 
@@ -363,17 +363,17 @@ static void a_list_brings_what_is_new(struct suite *s)
 
     APPEND(s, k, "{\"type\":\"custom-title\",\"customTitle\":\"first\"}");
     first = summary(s, "summ");
-    NEED(first.rows && (!first.rows[0] || strstr(first.rows, "first")));
+    EXPECT(first.rows && (!first.rows[0] || strstr(first.rows, "first")));
     APPEND(s, k, "{\"type\":\"custom-title\",\"customTitle\":\"second\"}");
     second = summary(s, "summ");
-    NEED(!first.rows[0] || strstr(second.rows, "second"));
-    NEED(second.mtime_ms >= first.mtime_ms);
+    EXPECT(!first.rows[0] || strstr(second.rows, "second"));
+    EXPECT(second.mtime_ms >= first.mtime_ms);
     APPEND(s, key(s, "proj", "summ", SUB1),
            "{\"type\":\"custom-title\",\"customTitle\":\"sub-agent\"}");
     third = summary(s, "summ");
-    NEED(strcmp(third.rows, second.rows) == 0 && third.mtime_ms == second.mtime_ms);
+    EXPECT(strcmp(third.rows, second.rows) == 0 && third.mtime_ms == second.mtime_ms);
     delete_key(s, k);
-    NEED(!summary(s, "summ").rows);
+    EXPECT(!summary(s, "summ").rows);
 }
 
 /* What the interface promises beyond the 14. */
@@ -386,17 +386,17 @@ static void pages_and_positions(struct suite *s)
 
     APPEND(s, k, "[1]", "[2]", "[3]");
     all = load(s, k, 0);
-    NEED(s->t->append(s->store, &k, all.at[1], &four, 1, &last, &call) == REPRISE_PLUGIN_CHANGED);
-    NEED(s->t->append(s->store, &k, 0, &four, 1, &last, &call) == REPRISE_PLUGIN_CHANGED);
-    NEED(s->t->append(s->store, &k, all.at[2], &four, 1, &last, &call) == REPRISE_PLUGIN_OK);
-    NEED(last == 0 || last > all.at[2]);
-    NEED(s->t->page(s->store, &k, 0, 2, 1000, load_row, &page, &call) == REPRISE_PLUGIN_OK);
-    NEED(page.n == 2 && same(s, page.row[0], "[3]") && same(s, page.row[1], "[4]"));
-    NEED(s->t->page(s->store, &k, page.at[0], 8, 1000, load_row, &older, &call) ==
-         REPRISE_PLUGIN_OK);
-    NEED(older.n == 2 && same(s, older.row[0], "[1]") && same(s, older.row[1], "[2]"));
-    NEED(s->t->page(s->store, &k, 0, 8, 1, load_row, &least, &call) == REPRISE_PLUGIN_OK);
-    NEED(least.n == 1 && same(s, least.row[0], "[4]"));
+    EXPECT(s->t->append(s->store, &k, all.at[1], &four, 1, &last, &call) == REPRISE_PLUGIN_CHANGED);
+    EXPECT(s->t->append(s->store, &k, 0, &four, 1, &last, &call) == REPRISE_PLUGIN_CHANGED);
+    EXPECT(s->t->append(s->store, &k, all.at[2], &four, 1, &last, &call) == REPRISE_PLUGIN_OK);
+    EXPECT(last == 0 || last > all.at[2]);
+    EXPECT(s->t->page(s->store, &k, 0, 2, 1000, load_row, &page, &call) == REPRISE_PLUGIN_OK);
+    EXPECT(page.n == 2 && same(s, page.row[0], "[3]") && same(s, page.row[1], "[4]"));
+    EXPECT(s->t->page(s->store, &k, page.at[0], 8, 1000, load_row, &older, &call) ==
+           REPRISE_PLUGIN_OK);
+    EXPECT(older.n == 2 && same(s, older.row[0], "[1]") && same(s, older.row[1], "[2]"));
+    EXPECT(s->t->page(s->store, &k, 0, 8, 1, load_row, &least, &call) == REPRISE_PLUGIN_OK);
+    EXPECT(least.n == 1 && same(s, least.row[0], "[4]"));
 }
 
 static void a_row_is_found_by_its_uuid(struct suite *s)
@@ -410,10 +410,10 @@ static void a_row_is_found_by_its_uuid(struct suite *s)
         return;
     APPEND(s, k, "{\"uuid\":\"u1\"}", "{\"uuid\":\"u2\"}", "{\"uuid\":\"u1\"}", "{\"uuid\":7}");
     all = load(s, k, 0);
-    NEED(s->t->find(s->store, &k, "u1", &at, &call) == REPRISE_PLUGIN_OK && at == all.at[2]);
-    NEED(s->t->find(s->store, &k, "u2", &at, &call) == REPRISE_PLUGIN_OK && at == all.at[1]);
-    NEED(s->t->find(s->store, &k, "u3", &at, &call) == REPRISE_PLUGIN_OK && at == 0);
-    NEED(s->t->find(s->store, &a, "u1", &at, &call) == REPRISE_PLUGIN_OK && at == 0);
+    EXPECT(s->t->find(s->store, &k, "u1", &at, &call) == REPRISE_PLUGIN_OK && at == all.at[2]);
+    EXPECT(s->t->find(s->store, &k, "u2", &at, &call) == REPRISE_PLUGIN_OK && at == all.at[1]);
+    EXPECT(s->t->find(s->store, &k, "u3", &at, &call) == REPRISE_PLUGIN_OK && at == 0);
+    EXPECT(s->t->find(s->store, &a, "u1", &at, &call) == REPRISE_PLUGIN_OK && at == 0);
 }
 
 static const struct rule {
@@ -452,11 +452,11 @@ static void open_store(struct suite *s, int argc, char **argv)
     for (int i = 4; i < argc && n < MOST; i++) {
         char *equals = strchr(argv[i], '=');
 
-        NEED(equals);
+        EXPECT(equals);
         *equals = '\0';
         option[n++] = (struct reprise_plugin_option){ argv[i], equals + 1 };
     }
-    NEED(s->t->open(argv[2], option, n, &call, &s->store) == REPRISE_PLUGIN_OK);
+    EXPECT(s->t->open(argv[2], option, n, &call, &s->store) == REPRISE_PLUGIN_OK);
 }
 
 int main(int argc, char **argv)

@@ -67,7 +67,9 @@ static int set_up(void **state)
     folder_dir(&p->folder, "proc");
     folder_path(&p->folder, "proc", p->proc);
     assert_non_null(realpath(folder_path(&p->folder, "here", here), p->here));
-    p->env = (struct store_env){ .cwd = p->config, .now_ms = now_ms(), .proc_dir = p->proc, .etc_dir = p->proc };
+    p->env = (struct store_env){
+        .cwd = p->config, .now_ms = now_ms(), .proc_dir = p->proc, .etc_dir = p->proc
+    };
     assert_int_equal(claude_ops.open(&p->env, p->config, &p->store, NULL), ERR_OK);
     p->ref = (struct session_ref){ .store = p->store,
                                    .id = SLICE(ID),
