@@ -27,8 +27,7 @@ struct sqlite_db {
     const char *path;
     const atomic_bool *cancel;
     int64_t until_ms; /* when the present query is cancelled */
-    bool too_big;     /* a value or a result was too large for a query, or several were together */
-    bool hides_more;  /* smaller values can still be hidden */
+    bool too_big;     /* a value or a result was too large for a query */
     struct sqlite_hidden hidden;
 };
 
@@ -262,18 +261,11 @@ static enum err_code sqlite_db_open_file(struct sqlite_db *db, struct err *e)
 
 /* ---- one moment ---- */
 
-bool sqlite_db_is_full(struct sqlite_db *db, size_t bytes)
-{
-    db->too_big |= db->hides_more && bytes > SQLITE_TOGETHER_MOST;
-    return db->hides_more && bytes > SQLITE_TOGETHER_MOST;
-}
-
 /* Reads from the database, and again without its large values if they are in the way. Several values may be too large
  * together, so smaller and smaller ones are hidden. */
 static enum err_code read_around_large(struct sqlite_db *db, sqlite_read_fn *fn, void *arg,
                                        struct err *e)
 {
-    db->hides_more = true;
     enum err_code rc = fn(db, arg, e);
 
     for (int64_t most = SQLITE_VALUE_MOST; db->too_big && most >= HIDDEN_LEAST; most /= 8) {
@@ -284,8 +276,7 @@ static enum err_code read_around_large(struct sqlite_db *db, sqlite_read_fn *fn,
         bool hidden = sqlite_large_hide(&db->sqlite, db->handle, most, db->until_ms, &db->hidden);
 
         db->sqlite.set_authorizer(db->handle, sqlite_db_judge, db);
-        db->hides_more = most / 8 >= HIDDEN_LEAST;
-        if (!hidden && db->hides_more)
+        if (!hidden)
             continue;
         db->too_big = false;
         if (e) /* the error of the first reading is no longer true */

@@ -18,11 +18,8 @@
  * libsqlite3 is loaded when the first database is opened, so a machine without such an agent needs no SQLite. A
  * database may come from anywhere, so its views, triggers and functions are not run, and a query that takes too long is
  * cancelled. A value of more than SQLITE_VALUE_MOST bytes is read as a short text with its size. */
-enum { SQLITE_VALUE_MOST = 32 << 20, SQLITE_TOGETHER_MOST = 48 << 20 };
+enum { SQLITE_VALUE_MOST = 32 << 20 };
 struct sqlite_db;
-/* Returns true if so many bytes of values are too much to be kept at once. The caller then ends its query with an error,
- * and is called again with the largest of them as short texts. False once there is nothing large left to replace. */
-bool sqlite_db_is_full(struct sqlite_db *db, size_t bytes);
 
 struct sqlite_row;
 /* A column of the row, from 0; valid during the call that received the row. A NULL is "" as a text and 0 as a

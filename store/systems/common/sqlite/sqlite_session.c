@@ -198,7 +198,6 @@ enum err_code sqlite_conversation_add(struct sqlite_conversation *c, struct slic
 
 struct loading {
     const struct session_ref *ref;
-    struct sqlite_db *db;
     bool tail, there;
     struct sqlite_conversation conversation;
     int64_t count;
@@ -208,14 +207,7 @@ static enum err_code load_row(const struct sqlite_row *row, void *arg, struct er
 {
     struct loading *l = arg;
 
-    const struct sqlite_conversation *c = &l->conversation;
-
-    if (format_of(l->ref)->message(row, &l->conversation))
-        return err_nomem(e);
-    return sqlite_db_is_full(l->db, c->rows.bytes.n + c->row.n)
-               ? err_set(e, ERR_UNSUPPORTED, l->ref->path.p,
-                         "load the conversation: it is too large")
-               : ERR_OK;
+    return format_of(l->ref)->message(row, &l->conversation) ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code read_count(const struct sqlite_row *row, void *arg, struct err *e)
@@ -234,10 +226,8 @@ static enum err_code sqlite_session_read_rows(struct sqlite_db *db, void *arg, s
     struct loading *l = arg;
     const struct sqlite_format *f = format_of(l->ref);
 
-    memory_rows_fini(&l->conversation.rows);
-    buf_fini(&l->conversation.row);
+    memory_rows_reset(&l->conversation.rows);
     l->conversation.id.n = 0;
-    l->db = db;
     l->there = false;
     enum err_code rc = sqlite_db_each(db, f->count, &l->ref->id, 1, read_count, l, e);
 
