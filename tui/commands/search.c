@@ -340,7 +340,7 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
         rc = ERR_OK; /* the limit */
     if (!rc && !a.sessions)
         command_warn(
-            in, ERR_OK, NULL,
+            in, ERR_OK, NULL, "%s",
             sessions_none(s, s->scope.all
                                  ? "no session has a match"
                                  : "no session has a match here; --all searches all projects"));

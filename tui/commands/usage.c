@@ -455,7 +455,7 @@ static enum err_code count_scope(struct usage_answers *a, struct sessions *s,
     if (!rc)
         rc = answer_usage(a, s, e);
     if (!rc && !a->groups)
-        command_warn(a->in, ERR_OK, NULL,
+        command_warn(a->in, ERR_OK, NULL, "%s",
                      sessions_none(s, s->scope.all ? "no session records tokens"
                                                    : "no session here records tokens; --all counts "
                                                      "those of all projects"));

@@ -171,8 +171,8 @@ TEST(a_call_opens_into_its_diff_and_closes_again)
 TEST(the_result_of_an_edit_is_not_repeated_below_its_diff)
 {
     static const char *const repeats[] = { "The file /p/a.c has been updated successfully.",
-                                           "The file /p/a.c has been updated. A snippet of it:\\n"
-                                           "     7\\tone\\n     8→2\\n     9\\tthree",
+                                           ("The file /p/a.c has been updated. A snippet of it:\\n"
+                                            "     7\\tone\\n     8→2\\n     9\\tthree"),
                                            "one\\n2\\nthree\\n" };
     static const char *const says_more[] = { "ok, and 3 tests fail now", "one\\n2\\nfour updated",
                                              "The file /p/a.c was updated\\n/p/a.c:2: warning" };
