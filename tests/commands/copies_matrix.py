@@ -156,7 +156,7 @@ AGENTS = {f.__name__: f for f in (
     claude, qwen, pi, kimi, droid, copilot, codex, gemini, grok, cursor, codex_archived, kiro)}
 
 
-LIBRARY = next((a for a in sys.argv[2:] if a.endswith('.so')), None)
+LIBRARY = next((a for a in sys.argv[2:] if '.so' in os.path.basename(a)), None)
 NAMED = [a for a in sys.argv[2:] if a != LIBRARY]
 
 
