@@ -19,7 +19,7 @@ image | cmp -s - "$top/before" && fail "no copy was made"
 press C-x
 see "undo"
 enter_text u
-see "undone: fork of" "32 sessions"
+see "undone: the fork of" "32 sessions"
 image | cmp -s - "$top/before" || fail "undo left a part of the copy or removed more"
 press C-x
 see "redo"

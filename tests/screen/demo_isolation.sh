@@ -35,7 +35,7 @@ see "moved to trash: 1 session"
 press C-x
 see "undo"
 enter_text u
-see "undone: delete of"
+see "undone: the delete of"
 press C-c
 ended 130
 close

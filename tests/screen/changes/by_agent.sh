@@ -43,7 +43,7 @@ until_true "the file to leave" away
 press C-x
 see "undo the last change"
 press u
-see "undone: delete of" "Tell me a long story"
+see "undone: the delete of" "Tell me a long story"
 until_true "the file to come back" there
 
 # It cannot be done again without the agent.

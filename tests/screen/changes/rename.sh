@@ -16,7 +16,7 @@ grep -rqF '"customTitle":"Keys for every charge"' "$config/projects" || fail "th
 press C-x
 see "undo"
 enter_text u
-see "undone: rename of"
+see "undone: the rename of"
 match "2h ago  Payments: idempotency"
 press C-c
 ended 130

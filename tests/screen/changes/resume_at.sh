@@ -30,12 +30,12 @@ acknowledge
 press Escape
 see "a resume continues here" "a branch leaves here"
 menu u
-see "undone: resume-at of"
+see "undone: the resume-at of"
 as_before || fail "undo did not restore every byte"
 menu U
 see "redone: "
 menu u
-see 'undone: "ping"'
+see 'undone: “ping”'
 as_before || fail "undo of redo did not restore every byte"
 press C-c
 ended 130
