@@ -15,7 +15,7 @@ import time
 
 from rewind_rules import FIRST, claude, put, world
 
-FEW, MANY = 70, 370
+FEW, MANY = 70, 220
 LISTED = {'open': 1, 'stat': 6}  # whether each is as the index has it
 NONE = {'open': 0, 'stat': 0}  # at most whether it is finished, which access tells
 BUDGET = {'list': NONE, 'info': NONE, 'rename': NONE, 'undo': NONE, 'dry run': NONE, 'rewinds': LISTED, 'rewind': NONE}
