@@ -287,6 +287,8 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
         rc = sweep_move_to_trash(in, &a, e);
     if (!rc && in->out.wants_json)
         write_sweep_json(&a, &in->out);
+    else if (!rc && sessions_none(&s, "")[0])
+        command_warn(in, ERR_OK, NULL, "%s", sessions_none(&s, ""));
     else if (!rc)
         rc = write_sweep_text(&a, &in->out, e);
     session_line_columns_close(&a.look);
