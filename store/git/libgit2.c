@@ -21,12 +21,13 @@ static enum err_code libgit2_load(struct err *e)
 LIBGIT2_FREES(FREE_NOTHING)
 
 #define FREES_NOTHING(name) .name##_free = name##_free_nothing,
-struct libgit2 libgit2 = { LIBGIT2_FREES(FREES_NOTHING) };
+static const struct libgit2 libgit2_none = { LIBGIT2_FREES(FREES_NOTHING) };
+const struct libgit2 *_Atomic libgit2_table = &libgit2_none;
 
-/* The table is complete before any of it is used: the caller holds the lock. */
+/* The caller holds the lock. */
 static enum err_code libgit2_load(struct err *e)
 {
-    struct libgit2 found;
+    static struct libgit2 gitlib_functions;
     void *handle = dlopen(LIBGIT2_FILE, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     bool whole = true;
 
@@ -35,7 +36,7 @@ static enum err_code libgit2_load(struct err *e)
                        "load libgit2: the library is not installed");
 #define FIND(name)                                                                                 \
     const void *found_##name = dlsym(handle, "git_" #name);                                        \
-    memcpy(&found.name, &found_##name, sizeof found.name);                                         \
+    memcpy(&gitlib_functions.name, &found_##name, sizeof gitlib_functions.name);                   \
     whole = whole && found_##name;
 #define FIND_FREE(name) FIND(name##_free)
     LIBGIT2_FUNCTIONS(FIND)
@@ -43,7 +44,7 @@ static enum err_code libgit2_load(struct err *e)
     dlclose(handle);
     if (!whole)
         return err_set(e, ERR_UNSUPPORTED, LIBGIT2_FILE, "load libgit2: this is another version");
-    libgit2 = found;
+    atomic_store_explicit(&libgit2_table, &gitlib_functions, memory_order_release);
     return ERR_OK;
 }
 #endif
@@ -74,7 +75,7 @@ static bool gitlib_set_options(void)
     return ok && git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) == 0;
 }
 
-/* The options of a process need a lock of the process: tests/check_layers.sh knows these two by name. libgit2 counts the
+/* The options of a process need a lock of the process: tests/check_layers.sh knows these and the table by name. libgit2 counts the
  * starts, and ours is kept, so that a host's last git_libgit2_shutdown() does not stop libgit2 in our threads. */
 enum err_code gitlib_ready(struct err *e)
 {
