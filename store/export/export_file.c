@@ -37,7 +37,7 @@ static enum err_code export_file_find_target(const char *path, const char *cwd, 
                                : err_sys(e, parent, "write into");
     NEED(t->full = arena_format(&t->arena, "%s/%s", t->dir[1] ? t->dir : "", t->name));
     if (strlen(t->full) >= PATH_MAX)
-        return err_set(e, ERR_UNSAFE, path, "export: the name is too long");
+        return err_set(e, ERR_UNSAFE, path, "export to: the name is too long");
     return ERR_OK;
 }
 
@@ -52,10 +52,10 @@ static enum err_code check_parts(const struct session_ref *ref, struct target *t
         st->ops->parts ? st->ops->parts(st, ref, true, &t->arena, &part, &n, e) : ERR_OK;
 
     if (!rc && realpath(ref->path.p, real) && path_under(slice_of(t->full), slice_of(real)))
-        return err_set(e, ERR_UNSAFE, t->full, "export: the file belongs to the session");
+        return err_set(e, ERR_UNSAFE, t->full, "export to: the file belongs to the session");
     for (size_t i = 0; !rc && i < n; i++)
         if (path_under(slice_of(t->full), slice_of(realpath(part[i], real) ? real : part[i])))
-            return err_set(e, ERR_UNSAFE, t->full, "export: the file belongs to the session");
+            return err_set(e, ERR_UNSAFE, t->full, "export to: the file belongs to the session");
     return rc;
 }
 
@@ -66,11 +66,11 @@ static enum err_code check_target(const struct session_ref *ref, struct target *
 
     TRY(check_parts(ref, t, e));
     if (lstat(t->full, &st) != 0)
-        return errno == ENOENT ? ERR_OK : err_sys(e, t->full, "export to a file");
+        return errno == ENOENT ? ERR_OK : err_sys(e, t->full, "export to");
     if (!S_ISREG(st.st_mode))
-        return err_set(e, ERR_UNSAFE, t->full, "export: a link, or not a regular file");
+        return err_set(e, ERR_UNSAFE, t->full, "export to: a link, or not a regular file");
     if (!replace)
-        return err_set(e, ERR_STALE, t->full, "export: the file exists");
+        return err_set(e, ERR_STALE, t->full, "export to: the file exists");
     return ERR_OK;
 }
 
@@ -163,7 +163,7 @@ static enum err_code write_path(const char *dir, const char *name, unsigned numb
         snprintf(numbered, sizeof numbered, "-%u", number);
     if (snprintf(path, EXPORT_PATH, "%s%s%.*s%s%s", dir, slash, (int)(dot - name), name, numbered,
                  dot) >= EXPORT_PATH)
-        return err_set(e, ERR_UNSAFE, dir, "export: the name is too long");
+        return err_set(e, ERR_UNSAFE, dir, "export to: the name is too long");
     return ERR_OK;
 }
 

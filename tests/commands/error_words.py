@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a person reads after a mistake: one line, the reason first, then the next step, with the words that were typed.
+"""What a person reads after a mistake: one line, "cannot VERB OBJECT: REASON" or the word that was wrong, then the next step.
 
 usage: error_words.py PROGRAM DEMO_STORE
 """
@@ -26,6 +26,22 @@ MISTAKES = (
     (('list', '--system', 'foo:/x'), '"foo" is not an agent that reprise knows; see reprise help agents'),
     (('-C', '/nonexistent', 'list'), 'no such directory for -C: /nonexistent'),
     (('export', 'ID', '-o', '/nonexistent/a.md'), 'no such directory to write to: /nonexistent'),
+    ((), 'no terminal to draw on; try reprise list'),
+    (('usage', '--by', 'week'), '--by must be day, session, model or project'),
+    (('usage', '--by'), '--by needs a value'),
+    (('list', '--system', 'cluade'), '"cluade" is not an agent that reprise knows; did you mean claude?'),
+    (('info', 'ID', 'more'), 'unexpected argument "more"; see reprise info --help'),
+    (('search', '--in', 'titles', 'x'), '"titles" is not a place to search; use prompts, replies, thinking, tools or all'),
+    (('set', 'ID', 'colour=red'), 'cannot set ID: Claude Code sessions have no setting colour'),
+    (('rename', 'ID', ' '), 'cannot rename ID: title must be non-empty'),
+    (('rewind', 'ID', '--to', 'zz'), 'cannot rewind ID: no file checkpoint for message zz'),
+    (('export', 'ID', '-o', 'src'), 'cannot export to PROJECT/src: a link, or not a regular file'),
+    (('blame', 'src/none.ts'), 'cannot open PROJECT/src/none.ts: No such file or directory'),
+    (('undo', 'zz'), 'cannot find a change or rewind (zz): no such id; see reprise log'),
+    (('trash', 'restore', 'zz'), 'cannot restore zz: not in the trash; see reprise trash list'),
+    (('trash', 'burn'), 'trash has no "burn"; use list, restore or empty'),
+    (('sweep', '--apply', '--dry-run', '--empty'), '--apply: not together with --dry-run'),
+    (('--config', 'ID.config', 'list'), 'cannot read the configuration (ID.config): No such file or directory'),
 )
 
 
@@ -48,8 +64,15 @@ def main():
 
         session = run('list', '--json').stdout.split('"sessionId":"')[1].split('"')[0]
         for args, said in MISTAKES:
-            done = run(*(session if a == 'ID' else a for a in args))
+            done = run(*(a.replace('ID', session) for a in args), start_new_session=True)
+            said = said.replace('ID', session).replace('PROJECT', str(project))
             need(' '.join(args), done.returncode and done.stderr == f'reprise: {said}\n', done)
+
+        # What cannot be written is said as what could not be done.
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            done = subprocess.run([program, 'list', '--all'], cwd=project, env=env, stdout=full, stderr=subprocess.PIPE, text=True)
+        need('full', done.returncode == 1 and done.stderr == 'reprise: cannot write to standard output: No space left on device\n',
+             subprocess.CompletedProcess([], done.returncode, '', done.stderr))
 
         # The columns of a list are in one place in every row, whatever the length of an id.
         rows = run('list', '--all')
@@ -68,7 +91,7 @@ def main():
             (broken / 'git').write_text(f'#!/bin/sh\ntouch {broken}/started\n')
             (broken / 'git').chmod(0o755)
             plain, env = env, {**env, 'LD_LIBRARY_PATH': str(broken), 'PATH': f'{broken}:{env["PATH"]}'}
-            missing = f'reprise: the library is not installed: load libgit2: {library[0].decode()}'
+            missing = f'reprise: cannot load libgit2 ({library[0].decode()}): the library is not installed'
             bare = run('list', '--all')
             rest = [line for line in rows.stdout.splitlines() if '  entire  ' not in line]
             need('list without libgit2', bare.stdout.splitlines() == rest and missing in bare.stderr, bare)
@@ -90,10 +113,10 @@ def main():
         transcript.chmod(0)
         other = {'user': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
         refused = run('info', session, **other)
-        need('mode 000', refused.returncode and refused.stderr.startswith('reprise: Permission denied: '), refused)
+        need('mode 000', refused.returncode and re.fullmatch('reprise: cannot [a-z ]+ [(]?/.*: Permission denied\n', refused.stderr), refused)
     for line in wrong:
         print(line)
-    print(f'{len(MISTAKES) + 6 - len(wrong)} passed, {len(wrong)} failed')
+    print(f'{len(MISTAKES) + 7 - len(wrong)} passed, {len(wrong)} failed')
     return bool(wrong)
 
 

@@ -134,15 +134,15 @@ def knows_its_mistakes(w):
             ('[store.x]\nplugin = folder\nformat = claude\npath = /x\n', 2, 'the store has a format, so no plugin')):
         put(w.config, text)
         run = p.run('config', '--check')
-        want = f'reprise: {why}: read configuration: {w.config}:{line}\n'
+        want = f'reprise: {w.config}:{line}: {why}\n'
         p.need(run.returncode != 0 and run.stderr.decode().count(want) == 1, f'{text!r}: {run.stderr}')
     put(w.config, '[store.team]\nformat = claude\npath = /x\n')
-    for args, why in ((('list', '--system', 'claud'), 'claud: no such system; did you mean claude?'),
-                      (('list', '--system', 'taem'), 'taem: no such system; did you mean team?'),
+    for args, why in ((('list', '--system', 'claud'), '"claud" is not an agent that reprise knows; did you mean claude?'),
+                      (('list', '--system', 'taem'), '"taem" is not an agent that reprise knows; did you mean team?'),
                       (('list', '--system', 'nothing'), '"nothing" is not an agent that reprise knows; see reprise help agents'),
-                      (('list', '--store', 'cdoex:/x'), 'cdoex:/x: open store: no such system; did you mean codex?'),
-                      (('list', '--store', 'taem'), 'taem: open store: no such system; did you mean team?'),
-                      (('create', 'gaot:/x'), 'gaot:/x: open store: no such system; did you mean goat?')):
+                      (('list', '--store', 'cdoex:/x'), '"cdoex" is not an agent that reprise knows; did you mean codex?'),
+                      (('list', '--store', 'taem'), '"taem" is not an agent that reprise knows; did you mean team?'),
+                      (('create', 'gaot:/x'), '"gaot" is not an agent that reprise knows; did you mean goat?')):
         run = p.run(*args)
         p.same(f'{args}', (run.returncode, run.stderr.decode()), (2, f'reprise: {why}\n'))
     put(w.config, '[store.x]\nplugin = folder\nformt = claude\npath = /x\n')

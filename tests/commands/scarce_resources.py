@@ -113,11 +113,11 @@ def no_rights(program, top, folder):
         program.same('no rights: exit', run.returncode, 0)
         program.same('no rights: rows', [r['summary'] for r in json.loads(run.stdout)], ['readable'])
         program.same('no rights: unreadable parts', run.stderr.decode(),
-                     f'reprise: Permission denied: list sessions: {top}/projects/-closed\n')
+                     f'reprise: cannot list sessions in {top}/projects/-closed: Permission denied\n')
         os.chmod(f'{top}/projects', 0o000)
         run = run_as_nobody(program, ('list', '--all', '--json'))
         program.same('no rights: no projects', (run.returncode, run.stdout, run.stderr.decode()),
-                     (0, b'[]\n', f'reprise: Permission denied: list sessions: {top}/projects\n'))
+                     (0, b'[]\n', f'reprise: cannot list sessions in {top}/projects: Permission denied\n'))
         run = run_as_nobody(program, ('messages', '--json', SID % (2, 4)))
         program.need(run.returncode in (1, 3) and b'reprise: ' in run.stderr, f'no rights: messages: {run}')
     finally:

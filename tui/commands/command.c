@@ -46,8 +46,8 @@ static enum err_code check_operands(const struct invocation *in, struct err *e)
     if (!c->name) /* words for the agent */
         return ERR_OK;
     if (in->argc > c->max_operands)
-        return err_set(e, ERR_USAGE, in->argv[c->max_operands],
-                       "unexpected argument for %s; see reprise %s --help", name, name);
+        return err_set(e, ERR_USAGE, "", "unexpected argument \"%.80s\"; see reprise %s --help",
+                       in->argv[c->max_operands], name);
     return ERR_OK;
 }
 
@@ -278,7 +278,7 @@ void command_warn(const struct invocation *in, enum err_code code, const char *p
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     err_set(&e, code, path, "%s", text);
-    out_report(in->err_fd, &e);
+    out_warn(in->err_fd, &e);
 }
 
 void command_report_interrupted(const struct invocation *in)
@@ -381,7 +381,7 @@ static void report_environment(struct invocation *in)
     }
     path = in->options.config ? NULL : command_config_path(in, &a);
     if (path && access(path, F_OK) == 0 && path_trusted("/", path, &e) == ERR_UNSAFE) {
-        err_wrap(&e, ERR_UNSAFE, "read configuration");
+        err_wrap(&e, ERR_UNSAFE, "read the configuration");
         out_report(in->err_fd, &e);
         in->config_refused = true;
     }

@@ -209,6 +209,9 @@ const char *command_config_path(const struct invocation *in, struct arena *a);
 MUST_CHECK enum err_code command_stores(const struct invocation *in, struct config *out,
                                         struct err *e);
 
+/* After a failure that the request caused: names the session as it was typed, not by its path. */
+void sessions_name_typed(const struct session_ref *ref, const char *typed, struct err *e);
+
 /* Opens the stores for every project, finds the session of the first operand and calls the function with it. */
 MUST_CHECK enum err_code command_with_session(struct invocation *in, command_session_fn *use,
                                               struct err *e);

@@ -89,7 +89,10 @@ MUST_CHECK enum err_code out_row(struct out *o, struct err *e);
  * but text for people is still written, because each line of it is correct. */
 MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);
 
-/* Writes "reprise: WHY: WHAT: PATH" to fd as exactly one clean line. */
+/* Writes "reprise: cannot VERB OBJECT: REASON" to fd as exactly one clean line. A screen, which may be narrow, shows the
+ * reason first instead (lite/base/err.h). */
 void out_report(int fd, const struct err *e);
+/* Writes "reprise: WHAT: PATH", a whole sentence that nothing failed for. */
+void out_warn(int fd, const struct err *e);
 
 #endif

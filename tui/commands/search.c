@@ -26,8 +26,10 @@ static enum err_code read_places(const char *words, unsigned *in, struct err *e)
         while (i < count && !slice_eq(slice_of(places[i].word), (struct slice){ p, n }))
             i++;
         if (i == count)
-            return err_set(e, ERR_USAGE, words,
-                           "not a place to search: use prompts, replies, thinking, tools or all");
+            return err_set(
+                e, ERR_USAGE, "",
+                "\"%.80s\" is not a place to search; use prompts, replies, thinking, tools or all",
+                words);
         *in |= places[i].bit;
         p += n;
         if (!*p)

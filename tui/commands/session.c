@@ -61,8 +61,7 @@ static bool is_wanted_system(const struct invocation *in, const char *name)
     return !in->options.system || strcmp(in->options.system, name) == 0;
 }
 
-static enum err_code no_such_system(const struct config *config, const char *doing,
-                                    const char *named, struct err *e)
+static enum err_code no_such_system(const struct config *config, const char *named, struct err *e)
 {
     char word[NEAREST_WORD + 1];
     const char *near;
@@ -71,7 +70,8 @@ static enum err_code no_such_system(const struct config *config, const char *doi
     snprintf(word, sizeof word, "%.*s", (int)strcspn(named, ":"), named);
     best = nearest_limit(word);
     near = config_nearest_store(config, word, &best);
-    return near ? err_set(e, ERR_USAGE, named, "%sno such system; did you mean %s?", doing, near)
+    return near ? err_set(e, ERR_USAGE, "",
+                          "\"%s\" is not an agent that reprise knows; did you mean %s?", word, near)
                 : err_set(e, ERR_USAGE, "",
                           "\"%s\" is not an agent that reprise knows; see reprise help agents",
                           word);
@@ -193,7 +193,7 @@ static enum err_code command_session_open_named(const struct invocation *in,
     enum err_code rc = read_name(in, named, s, &ops, &path, e);
 
     if (!rc && !ops)
-        rc = no_such_system(config, "open store: ", named, e);
+        rc = no_such_system(config, named, e);
     if (!rc && !path)
         rc = err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
     if (rc || !is_wanted_system(in, ops->name))
@@ -260,7 +260,7 @@ static enum err_code command_session_open_all(const struct invocation *in,
     enum err_code rc = ERR_OK;
 
     if (system && !store_system(option_text(system)) && !config_store(config, option_text(system)))
-        return no_such_system(config, "", system, e);
+        return no_such_system(config, system, e);
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
         rc = command_session_open_wanted(in, config, in->options.store[i], s, e);
     if (!rc && in->options.stores > 1 && s->n == 0 && !system)
@@ -373,7 +373,7 @@ enum err_code sessions_make(struct invocation *in, const char *named, struct ses
     enum err_code rc = read_name(in, named, out, &ops, &path, e);
 
     if (!rc && !ops)
-        rc = no_such_system(NULL, "open store: ", named, e);
+        rc = no_such_system(NULL, named, e);
     if (!rc && ops->make)
         rc = host_make(ops, env, path, e);
     if (!rc)
@@ -458,6 +458,17 @@ static enum err_code sessions_of_operand(struct invocation *in, struct sessions 
     return rc;
 }
 
+void sessions_name_typed(const struct session_ref *ref, const char *typed, struct err *e)
+{
+    bool by_request =
+        e->code == ERR_USAGE || e->code == ERR_NOT_FOUND || e->code == ERR_UNSUPPORTED;
+    size_t n = strlen(e->path);
+
+    if (by_request && !e->sys && n > 0 && ref->path.n >= n &&
+        memcmp(ref->path.p + ref->path.n - n, e->path, n) == 0)
+        snprintf(e->path, sizeof e->path, "%s", typed);
+}
+
 enum err_code command_with_session(struct invocation *in, command_session_fn *use, struct err *e)
 {
     struct sessions s;
@@ -467,6 +478,8 @@ enum err_code command_with_session(struct invocation *in, command_session_fn *us
     if (rc)
         return rc;
     rc = use(in, &s, &ref, e);
+    if (rc)
+        sessions_name_typed(&ref, in->argv[0], e);
     sessions_close(&s);
     return rc;
 }

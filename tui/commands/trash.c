@@ -355,7 +355,8 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
     const struct trash_item *item = trash_find(list, in->argv[1]);
 
     if (!item)
-        return err_set(e, ERR_NOT_FOUND, in->argv[1], "restore: not in the trash");
+        return err_set(e, ERR_NOT_FOUND, in->argv[1],
+                       "restore: not in the trash; see reprise trash list");
     enum err_code rc = change_log_open(&in->world->env, &log, e);
 
     if (rc)
@@ -434,7 +435,7 @@ enum err_code trash_run(struct invocation *in, struct err *e)
     else if (strcmp(what, "empty") == 0)
         rc = empty_trash(in, &list, e);
     else
-        rc = err_set(e, ERR_USAGE, what, "trash: use list, restore or empty");
+        rc = err_set(e, ERR_USAGE, "", "trash has no \"%.80s\"; use list, restore or empty", what);
     trash_list_fini(&list);
     return rc;
 }

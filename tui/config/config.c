@@ -51,7 +51,8 @@ void config_add_problem(struct reading *r, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     snprintf(place, sizeof place, "%s:%d", r->path, r->line);
-    err_set(&e, ERR_FORMAT, place, "read configuration: %s", text);
+    err_set(&e, ERR_FORMAT, place, "%s", text);
+    e.context = 0; /* the place says what was read */
     if (!r->config->problems)
         r->config->problems = problem_list_new();
     if (!r->config->problems || !problem_list_add(r->config->problems, NULL, &e))
@@ -364,7 +365,7 @@ enum err_code config_read(struct config *c, const char *path, struct err *e)
         rc = path_trusted("/", path, e);
     if (rc) {
         buf_fini(&text);
-        return err_wrap(e, rc, "read configuration");
+        return err_wrap(e, rc, "read the configuration");
     }
     struct reading r = { .config = c, .path = path, .rest = buf_slice(&text) };
     int bad_line = ini_parse_stream(config_next_line, &r, handle_setting, &r);

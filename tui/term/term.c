@@ -254,7 +254,7 @@ static enum err_code open_files(struct terminal *t, struct err *e)
 {
     t->out = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     if (t->out < 0)
-        return err_set(e, ERR_USAGE, "/dev/tty", "no terminal to draw on; try reprise list");
+        return err_set(e, ERR_USAGE, "", "no terminal to draw on; try reprise list");
     t->in = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     t->unused = fopen("/dev/null", "re");
     t->drawn = open_memory();

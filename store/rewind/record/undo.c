@@ -225,7 +225,8 @@ static enum err_code choose_undo_record(const struct rewind_records *list, const
         return err_set(e, ERR_FORMAT, id,
                        "undo a rewind: its record is damaged, or was made by a newer reprise");
     return err_set(e, ERR_NOT_FOUND, id,
-                   id ? "no change or rewind with this id" : "nothing left to undo");
+                   id ? "find a change or rewind: no such id; see reprise log"
+                      : "nothing left to undo");
 }
 
 enum err_code rewind_undo_plan(const struct store_env *env, const char *id, struct rewind_plan *out,

@@ -333,7 +333,7 @@ static bool report_unreadable_dir(const char *sessions, struct slice folder, voi
     if (dir) {
         closedir(dir);
     } else if (errno != ENOENT) {
-        err_sys(&trouble, sessions, "list sessions");
+        err_sys(&trouble, sessions, "list sessions in");
         t->fn(&trouble, t->arg);
     }
     return true;

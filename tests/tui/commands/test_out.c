@@ -429,21 +429,74 @@ TEST(the_columns_have_headings)
     out_fini(&o);
 }
 
+static const char *report(const struct err *e, char line[1024])
+{
+    int fd[2];
+
+    assert_int_equal(pipe(fd), 0);
+    out_report(fd[1], e);
+    close(fd[1]);
+    ssize_t n = read(fd[0], line, 1023);
+
+    close(fd[0]);
+    assert_true(n > 9 && !memcmp(line, "reprise: ", 9) && line[n - 1] == '\n');
+    line[n - 1] = '\0';
+    return line + 9;
+}
+
 TEST(a_failure_is_one_clean_line)
 {
     struct err e = { 0 };
-    char line[256];
-    int fd[2];
+    char line[1024];
 
     errno = EACCES;
     err_sys(&e, "/tmp/a\x1b[31m\nb", "open transcript");
-    assert_int_equal(pipe(fd), 0);
-    out_report(fd[1], &e);
-    close(fd[1]);
-    ssize_t n = read(fd[0], line, sizeof line - 1);
+    assert_string_equal(report(&e, line),
+                        "cannot open transcript /tmp/a^[[31m b: Permission denied");
+}
 
-    close(fd[0]);
-    assert_true(n > 0);
-    line[n] = '\0';
-    assert_string_equal(line, "reprise: Permission denied: open transcript: /tmp/a^[[31m b\n");
+TEST(a_failure_says_what_could_not_be_done_to_what_and_why)
+{
+    char line[1024];
+    struct err e;
+
+    errno = ENOSPC;
+    err_sys(&e, "/a.jsonl", "set the time");
+    err_wrap(&e, e.code, "list sessions");
+    assert_string_equal(report(&e, line),
+                        "cannot set the time (/a.jsonl): No space left on device");
+    err_wrap(&e, e.code, "a copy remains");
+    err_wrap(&e, e.code, "row 3");
+    assert_string_equal(
+        report(&e, line),
+        "cannot set the time (/a.jsonl): No space left on device (row 3; a copy remains)");
+
+    err_set(&e, ERR_NOT_FOUND, "zz", "restore: not in the trash");
+    assert_string_equal(report(&e, line), "cannot restore zz: not in the trash");
+    err_set(&e, ERR_STALE, "", "nothing left to undo");
+    err_wrap(&e, e.code, "undo");
+    assert_string_equal(report(&e, line), "cannot undo: nothing left to undo");
+    err_set(&e, ERR_STALE, "/a", "it was replaced");
+    err_wrap(&e, e.code, "an empty record remains");
+    assert_string_equal(report(&e, line), "it was replaced: an empty record remains: /a");
+    err_set(&e, ERR_FORMAT, "/config:2", "theme = x: expected auto");
+    e.context = 0;
+    assert_string_equal(report(&e, line), "/config:2: theme = x: expected auto");
+    err_set(&e, ERR_NOT_FOUND, "", "no session matches \"zz: z\"");
+    assert_string_equal(report(&e, line), "no session matches \"zz: z\"");
+}
+
+TEST(what_was_typed_wrong_is_the_subject_of_the_sentence)
+{
+    char line[1024];
+    struct err e;
+
+    err_set(&e, ERR_USAGE, "--by", "must be day or model");
+    assert_string_equal(report(&e, line), "--by must be day or model");
+    err_set(&e, ERR_USAGE, "--apply", "sweep: not together with --dry-run");
+    assert_string_equal(report(&e, line), "--apply: not together with --dry-run");
+    err_set(&e, ERR_USAGE, "4b7e", "set: no such setting");
+    assert_string_equal(report(&e, line), "cannot set 4b7e: no such setting");
+    err_set(&e, ERR_USAGE, "usage", "reprise info ID; see help");
+    assert_string_equal(report(&e, line), "usage: reprise info ID; see help");
 }

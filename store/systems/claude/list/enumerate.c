@@ -265,7 +265,7 @@ static bool can_be_listed(const char *path, struct err *trouble)
         closedir(dir);
         return true;
     }
-    err_sys(trouble, path, "list sessions");
+    err_sys(trouble, path, "list sessions in");
     if (dir)
         closedir(dir);
     return trouble->sys == ENOENT;
