@@ -15,7 +15,7 @@ store/demo/story.c: data does not speak: We round **per piece** and multiply, th
 store/demo/story.c: who: Nobody counted: the busiest address read 14 receipts over three months, and that is our own support desk
 '
 find_phrases() { # SOURCE_DIR PATH...: prints "FILE:LINE: RULE: SENTENCE" for each
-    python3 - "$@" <<'EOF'
+    "${PYTHON:-python3}" - "$@" <<'EOF'
 import os, re, sys
 
 ANYWHERE = [ # in comments, literals and documents

@@ -8,7 +8,7 @@ trap 'rm -rf "$fresh"' EXIT
 # Sessions contain the path of their directory, so that sizes differ elsewhere; their ages are fixed, so that dates
 # differ.
 text() {
-    python3 "$svg" --text "$1" |
+    "${PYTHON:-python3}" "$svg" --text "$1" |
         sed -E 's/[0-9.]+ [KM]?B/#/g; s/(─)+/─/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}/@/g; s/[0-9]{2}:[0-9]{2}/@/g'
 }
 
@@ -24,7 +24,7 @@ compare() { # PROGRAM DEMO_STORE
             echo "$name: a text whose blanks collapse" >>"$fresh/wrong"
         # What is on the screen between two letters is a matter of moments, so the film is not compared.
         if [ "$name" = film.svg ]; then
-            python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1]); x.parse(sys.argv[2])' \
+            "${PYTHON:-python3}" -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1]); x.parse(sys.argv[2])' \
                 "$picture" "$committed/$name"
             continue
         fi

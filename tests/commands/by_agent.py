@@ -23,8 +23,7 @@ from support.program import Program, snapshot
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'fixtures', 'agents')
 
 # What the real programs do to these stores, without their databases of indices. FAKE says what goes wrong.
-CODEX = r'''#!/usr/bin/env python3
-import glob, os, shutil, sys
+CODEX = f'#!{sys.executable}\n' + r'''import glob, os, shutil, sys
 top = os.environ.get('CODEX_HOME') or os.path.expanduser('~/.codex')
 wrong = os.environ.get('FAKE', '')
 open(os.path.expanduser('~/calls'), 'a').write(' '.join(['codex', *sys.argv[1:], 'in', os.getcwd()]) + '\n')
@@ -53,8 +52,7 @@ for p in found:
         os.makedirs(f'{top}/sessions/' + '/'.join(day), exist_ok=True)
         shutil.move(p, f'{top}/sessions/' + '/'.join(day))
 '''
-OPENCODE = r'''#!/usr/bin/env python3
-import os, sqlite3, sys
+OPENCODE = f'#!{sys.executable}\n' + r'''import os, sqlite3, sys
 assert sys.argv[1:3] == ['session', 'delete'], sys.argv
 db = sqlite3.connect(os.path.expanduser('~/.local/share/opencode/opencode.db'))
 if not db.execute('select 1 from session where id = ?', sys.argv[3:]).fetchone():
@@ -63,8 +61,7 @@ for table, column in ('part', 'session_id'), ('message', 'session_id'), ('sessio
     db.execute(f'delete from {table} where {column} = ?', sys.argv[3:])
 db.commit()
 '''
-CLINE = r'''#!/usr/bin/env python3
-import json, os, shutil, sys
+CLINE = f'#!{sys.executable}\n' + r'''import json, os, shutil, sys
 a = sys.argv
 top = os.path.expanduser('~/.cline/data/sessions/') + a[a.index('--session-id') + 1]
 assert a[1] == 'history', a

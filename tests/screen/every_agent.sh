@@ -24,7 +24,7 @@ answers() { # WORLD WORDS TOKENS [UP FILE]
     world=$top/$1
     rm -rf "$top/home"
     mkdir "$world"
-    project=$(python3 "$screens/../support/fixture_homes.py" "$1" "$world")
+    project=$("${PYTHON:-python3}" "$screens/../support/fixture_homes.py" "$1" "$world")
     ln -s "$world/home" "$top/home"
     config=$world/home/.claude
     open 120 32

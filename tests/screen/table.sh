@@ -32,7 +32,7 @@ begin() { # WORLD SYSTEM:ID QUERY
     name=$1 world=$top/$1 sid=$2
     rm -rf "$top/home"
     mkdir "$world"
-    project=$(python3 "$screens/../support/fixture_homes.py" "$1" "$world")
+    project=$("${PYTHON:-python3}" "$screens/../support/fixture_homes.py" "$1" "$world")
     ln -s "$world/home" "$top/home"
     config=$world/home/.claude
     world_image >"$top/before"

@@ -147,7 +147,7 @@ def languages(place):
         text = ''.join(line for line in file if not line.startswith('#include'))
     with open(f'{place.top}/declarations', 'w', encoding='utf-8') as file:
         file.write(run('cc', '-E', '-P', '-x', 'c', '-', input=text).stdout)
-    place.holds('ctypes', run('python3', f'{SOURCES}/ffi.py', lib, place.top).returncode == 0)
+    place.holds('ctypes', run(sys.executable, f'{SOURCES}/ffi.py', lib, place.top).returncode == 0)
     place.holds('LuaJIT', run('luajit', f'{SOURCES}/ffi.lua', lib, f'{place.top}/declarations', f'{place.top}/lua').returncode == 0)
 
 

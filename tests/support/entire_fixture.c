@@ -70,21 +70,12 @@ void entire_fixture_open(struct entire_fixture *w, const char *name)
     assert_int_equal(entire_ops.open(&w->env, w->repo, &w->store, NULL), ERR_OK);
 }
 
-/* The repositories as the script makes them, which is done once; the result is freed by the caller. Beside them is a
- * copy whose objects are those of the first one. The name covers the script too, so that a changed one builds anew. */
+/* The folder of the repositories, which are made once. It is freed by the caller. */
 static char *built(const char *which)
 {
-    static const char script[] =
-        "set -e; C=%s/$(sha256sum '%s' | cut -c1-12)-%s; mkdir -p '%s'; "
-        "( flock 9; [ -d $C.made ] || { rm -rf $C $C.shared; bash '%s' $C %s >/dev/null; "
-        "cp -a $C $C.shared; for git in $C.shared/*/.git; do "
-        "rm -rf $git/hooks $git/objects; mkdir -p $git/objects/info; "
-        "echo $C/${git#$C.shared/}/objects >$git/objects/info/alternates; done; mkdir $C.made; } ) "
-        "9>%s/lock; echo $C";
     char command[16384];
 
-    snprintf(command, sizeof command, script, ENTIRE_CACHE, ENTIRE_SCRIPT, which, ENTIRE_CACHE,
-             ENTIRE_SCRIPT, which, ENTIRE_CACHE);
+    snprintf(command, sizeof command, "sh '%s' '%s' %s", ENTIRE_WORLD, ENTIRE_CACHE, which);
     return run(command);
 }
 

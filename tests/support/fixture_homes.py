@@ -98,14 +98,17 @@ def exathena(top, _):
     return stage('before', f'{top}/ws')
 
 
-MADE = {}  # Entire's repositories: a script of many git commands makes each of them once, the others are copies
+MADE = {}  # where Entire's repositories are; tests use copies
 
 
 def made_by_script(name):
     if name not in MADE:
-        MADE[name] = tempfile.TemporaryDirectory(prefix='entire-')
-        subprocess.run(['bash', f'{HERE}/fixtures/entire/make_fixture.sh', MADE[name].name, name], check=True, stdout=subprocess.DEVNULL)
-    return MADE[name].name
+        if 'ENTIRE_CACHE' not in os.environ:  # a test that is run by hand
+            MADE[''] = tempfile.TemporaryDirectory(prefix='entire-')
+            os.environ['ENTIRE_CACHE'] = MADE[''].name
+        MADE[name] = subprocess.run(['sh', f'{HERE}/support/entire_world.sh', os.environ['ENTIRE_CACHE'], name], check=True,
+                                    stdout=subprocess.PIPE, text=True).stdout.rstrip('\n')
+    return MADE[name]
 
 
 def entire(top, config, name):

@@ -6,7 +6,7 @@ usage: sweep_program.py PROGRAM INJECTOR
 The store is then in its old or its new state, byte for byte and name by name: the new one if the command reported
 success (exit 0), the old one if it reported failure. No temporary file is left in it, and no record of a change under way.
 Going back over several changes undoes one after the other: a kill may leave some undone, and the same command goes on.
-REPRISE_SWEEP=long: at every call instead of at every third.
+REPRISE_SWEEP=long: at every call; REPRISE_LONG: at every third; else at every seventh, for each kind of fault from another one.
 """
 import errno
 import io
@@ -43,7 +43,7 @@ COMMANDS = {
     'back-to': ['undo', '--all', '--back-to'],  # and the id of the first of these:
 }
 BEFORE = {'undo': [['delete', ID]], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
-STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3
+STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3 if 'REPRISE_LONG' in os.environ else 7
 
 
 def row(number, parent):

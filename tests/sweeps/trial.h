@@ -46,7 +46,7 @@ struct trial {
     /* also fails read-only calls, renames and allocations, and interrupts calls */
     bool thorough;
     bool gives_up; /* interrupted: the calls are made by a library that does not retry */
-    /* Only every n-th call, counted from a different one for each fault: 0 and 1 mean all. A run of every day takes a third
+    /* Only every n-th call, counted from a different one for each fault: 0 and 1 mean all. A run of every day takes a fifth
      * of them. */
     long stride;
 };

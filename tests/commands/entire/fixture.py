@@ -8,9 +8,9 @@ import subprocess
 import sys
 import tempfile
 
+from support.fixture_homes import made_by_script
 from support.program import Program, snapshot, whole_lines
 
-TESTS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 A, B = 'a1b2c3d4-0001-4000-8000-00000000000a', 'b1b2c3d4-0002-4000-8000-00000000000b'
 CA, CB = 'c1b2c3d4-0001-4000-8000-00000000000a', 'c1b2c3d4-0002-4000-8000-00000000000b'
 CT, CR = 'd1b2c3d4-0003-4000-8000-00000000000c', 'f1b2c3d4-0004-4000-8000-00000000000d'
@@ -50,26 +50,20 @@ def sets(w, answer, *actions):
     return {os.path.relpath(f['path'], w.repo) for f in answer['files'] if f['action'] in actions}
 
 
-class Fixtures:
-    """Built once; a world is a copy with its paths changed."""
-
-    def __init__(self):
-        self.top = tempfile.mkdtemp()
-        subprocess.run(['bash', f'{TESTS}/fixtures/entire/make_fixture.sh', self.top], check=True, stdout=subprocess.DEVNULL)
-
-
 class World:
+    """A copy of what the script made, with its paths changed."""
+
     def __init__(self, c, name):
-        self.top = tempfile.mkdtemp()
+        made, self.top = made_by_script('all'), tempfile.mkdtemp()
         for part in name, 'home', 'wt', 'expected/' + name:
             if part != 'wt' or name == 'edge':
-                shutil.copytree(f'{c.fixtures.top}/{part}', f'{self.top}/{part}', symlinks=True)
+                shutil.copytree(f'{made}/{part}', f'{self.top}/{part}', symlinks=True)
         for folder, _, files in os.walk(self.top):
             for f in files:
                 path = os.path.join(folder, f)
                 if f.endswith('.json') and 'entire-sessions' in folder or f == 'gitdir' or f == '.git':
                     at = os.stat(path)
-                    put(path, get(path).replace(c.fixtures.top.encode(), self.top.encode()))
+                    put(path, get(path).replace(made.encode(), self.top.encode()))
                     os.utime(path, ns=(at.st_atime_ns, at.st_mtime_ns))
         self.repo = os.path.join(self.top, name)
         self.home = os.path.join(self.top, 'home')
@@ -157,7 +151,6 @@ class World:
 class Checks:
     def __init__(self, path):
         self.path = path
-        self.fixtures = Fixtures()
         self.passed = self.failed = 0
         self.rows = set()
 
