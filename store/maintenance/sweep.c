@@ -298,7 +298,7 @@ static enum err_code add_session_item(struct finder *f, const struct session_row
 {
     struct sweep *s = f->sweep;
     struct sweep_item item = { .ref = row->ref,
-                               .title = row->summary,
+                               .title = session_row_title(row),
                                .cwd = row->cwd,
                                .tag = row->tag,
                                .activity_ms = row->activity_ms > row->modified_ms

@@ -69,6 +69,9 @@ def check(w):
     p.same('by tag, included', w.ids('--tag', 'keep', '--include-tagged'), ('14', ''))
     p.same('by filter', w.ids('--query', 'retry before:30d'), ('6', ''))
     p.same('not this tag', w.ids('--query', 'before:30d !tag:keep', '--include-named'), ('2356', ''))
+    w.session(7, prompt=' ')
+    p.same('no prompt', [s['title'] for s in w.sweep(*old)['sessions'] if s['sessionId'] == sid(7)], ['(no prompt yet)'])
+    os.remove(next(f'{d}/{f}' for d, _, names in os.walk(w.top) for f in names if f == f'{sid(7)}.jsonl'))
     found = w.sweep(*old)
     p.same('counted', (found['keptTagged'], found['keptNamed']), (2, 2))
     why = {s['sessionId'][0]: (s['kept'], s['why']) for s in found['leftOut']}

@@ -328,7 +328,7 @@ static bool takes_object(const char *operation, size_t n)
     return begin == 0;
 }
 
-/* Writes "cannot VERB OBJECT: REASON (STATE)": the innermost operation, which is the one of the path. What was typed
+/* Writes "cannot VERB OBJECT: REASON (STATE)": the innermost operation, which is the one of the path. A word that was typed
  * wrong has no operation, and an option is the subject of its sentence. */
 static void write_sentence(const struct err *e, char *out, size_t cap)
 {

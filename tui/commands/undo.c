@@ -120,10 +120,12 @@ static enum err_code nothing_left(const struct invocation *in,
     if (n->kind == UNDO_TARGET_NONE)
         return err_set(e, ERR_NOT_FOUND, "", "nothing left to undo");
     describe_undo_target(in, n, what);
-    command_warn(in, ERR_NOT_FOUND, n->dir, "made elsewhere: %.150s", what);
     return err_set(
         e, ERR_NOT_FOUND, "",
-        "nothing left to undo here; reprise undo %s undoes the newest change, in another project",
+        "nothing left to undo here; the newest change (%.150s) is in %.160s: reprise undo %s", what,
+        n->sessions > 1 ? "several places"
+        : *n->dir       ? n->dir
+                        : "another project",
         n->id);
 }
 

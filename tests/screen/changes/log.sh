@@ -24,7 +24,7 @@ gone "Undo the tag"
 press Enter
 see "Undo the tag"
 enter_text y
-see "undone: the tag" "undid: tagged money" "undone"
+see "undone: the tag" "undid: tagged money" "(undone)"
 close
 
 # Everything since: it is listed first, Esc does nothing, and one key goes forward again.

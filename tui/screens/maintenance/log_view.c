@@ -12,7 +12,7 @@
 /* The operation log, and in the same place the way back: the entries that going back to the state before one of them
  * would undo. */
 
-enum { LOG_HEAD_H = 2, KIND_W = 11, STATE_W = 7, DIR_W = 28, DIR_W_LEAST = 18, DIR_COLS = 110 };
+enum { LOG_HEAD_H = 2, KIND_W = 11, STATE_W = 9, DIR_W = 28, DIR_W_LEAST = 18, DIR_COLS = 110 };
 
 static const struct log_rows *log_shown(const struct log_view *v)
 {
@@ -122,7 +122,7 @@ static void draw_log_row(const void *arg, struct frame *f, struct rect r, size_t
     frame_text_cut(f, r.y, x, end - x + (row->undone ? 0 : STATE_W),
                    blocks ? STYLE_ERROR : STYLE_DIM, row->text);
     if (row->undone)
-        frame_puts(f, r.y, end + 1, STATE_W, STYLE_DIM, "undone");
+        frame_puts(f, r.y, end + 1, STATE_W, STYLE_DIM, "(undone)");
     if (dir_w)
         frame_text_middle(f, r.y, r.x + r.w - dir_w - 1, dir_w, STYLE_DIM,
                           text_path_short(row->dir, m->settings->home, dir, sizeof dir));
