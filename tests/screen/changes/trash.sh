@@ -43,3 +43,21 @@ enter_text D
 see "trash  1 session" "delivery now, and all 149 tests"
 press C-c
 ended 130
+close
+
+# Each row names its project and its agent; the age is shown once for what one command deleted.
+rm -r "$top/home"
+demo
+as_person() { HOME=$top/home CLAUDE_CONFIG_DIR=$config "$program" -C "$project" "$@"; }
+as_person delete 2f6d1c02 d4c8b2aa
+as_person delete "$(as_person list --json --system exathena | sed -n 's/.*"sessionId":"\([^"]*\)".*/\1/p' | head -1)"
+open 80 24
+see "Enter resume"
+press C-x
+see "D  trash"
+enter_text D
+match "^▌ +now .* shop +exathena"
+match "^ +now .* Is psycopg 3.2 safe .* ledger +claude"
+match "^ +7.6 KB  Upgrade to Node 22 .* shop +claude"
+press C-c
+ended 130

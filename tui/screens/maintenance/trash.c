@@ -12,7 +12,18 @@
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 
-enum { AGE_W = 8, SIZE_W = 9, PLACE_MAX = 40, PLACE_COLS = 90, BESIDE_COLS = 100, BELOW_ROWS = 30 };
+enum {
+    AGE_W = 8,
+    SIZE_W = 9,
+    PROJECT_W = 14,
+    PROJECT_COLS = 60,
+    PLACE_W = 40,
+    PLACE_COLS = 90,
+    SYSTEM_W = 14,
+    SYSTEM_COLS = 66,
+    BESIDE_COLS = 100,
+    BELOW_ROWS = 30
+};
 
 enum { TRASH_HEAD_H = 2 };
 
@@ -122,25 +133,51 @@ static struct slice trash_folder_of(const struct model *m, const struct trash_it
     return text_path_short(known ? slice_of(item->dir) : from, m->settings->home, out, cap);
 }
 
+/* Returns true if one command deleted this item and the one above it: the age is then shown once. */
+static bool trash_follows(const struct trash_list *list, size_t row)
+{
+    const char *id = list->item[row].trash_id, *dot = strrchr(id, '.');
+    size_t batch = dot ? (size_t)(dot - id) + 1 : 0;
+
+    return row > 0 && batch && strncmp(list->item[row - 1].trash_id, id, batch) == 0;
+}
+
+static bool trash_is_mixed(const struct trash_list *list)
+{
+    for (size_t i = 1; i < list->n; i++)
+        if (strcmp(list->item[i].system, list->item[0].system) != 0)
+            return true;
+    return false;
+}
+
 static void draw_trash_item(const void *arg, struct frame *f, struct rect r, size_t row)
 {
     const struct model *m = arg;
     const struct trash_item *item = &m->trash->list->item[row];
     char age[HUMAN_AGE], size[HUMAN_SIZE], dir[512];
-    int place_w = r.w >= PLACE_COLS ? PLACE_MAX : 0, x = r.x + 1;
+    int place_w = r.w >= PLACE_COLS ? PLACE_W : r.w >= PROJECT_COLS ? PROJECT_W : 0;
+    int system_w = r.w >= SYSTEM_COLS && trash_is_mixed(m->trash->list) ? SYSTEM_W : 0;
+    int x = r.x + 1, end = r.x + r.w - place_w - system_w;
 
     human_age(m->now_ms, item->deleted_ms, age);
     human_size(item->bytes, size);
-    frame_puts(f, r.y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
+    if (row == m->trash->pick.at || !trash_follows(m->trash->list, row))
+        frame_puts(f, r.y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
     x += AGE_W;
     frame_puts(f, r.y, x + SIZE_W - (int)strlen(size), SIZE_W, STYLE_DIM, size);
     x += SIZE_W + 2;
     struct slice title = item->title[0] ? slice_of(item->title) : slice_of(item->session);
 
-    frame_text_cut(f, r.y, x, r.x + r.w - x - place_w - 2, STYLE_TEXT, title);
+    frame_text_cut(f, r.y, x, end - x - 2, STYLE_TEXT, title);
+    struct slice place = trash_folder_of(m, item, dir, sizeof dir);
+    const char *slash = place_w == PROJECT_W ? memrchr(place.p, '/', place.n) : NULL;
+
+    if (slash)
+        place = (struct slice){ slash + 1, (size_t)(place.p + place.n - slash - 1) };
     if (place_w > 0)
-        frame_text_middle(f, r.y, r.x + r.w - place_w, place_w - 1, STYLE_DIM,
-                          trash_folder_of(m, item, dir, sizeof dir));
+        frame_text_middle(f, r.y, end, place_w - 1, STYLE_DIM, place);
+    if (system_w > 0)
+        frame_text_cut(f, r.y, end + place_w, system_w - 1, STYLE_DIM, slice_of(item->system));
     if (trash_view_ticked(m->trash, row))
         frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
 }

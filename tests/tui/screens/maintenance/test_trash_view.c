@@ -18,8 +18,10 @@ TEST(the_trash_shows_age_size_and_title)
 
     open_trash(&x, 24, 80);
     assert_non_null(strstr(screen_line(&x.s, 0), " trash  2 sessions, 1.2 MB"));
-    assert_string_equal(screen_line(&x.s, 2), "▌  1h ago   1.1 MB  Payments: idempotency keys");
-    assert_string_equal(screen_line(&x.s, 3), "   1h ago    20 KB  Payment page copy");
+    assert_string_equal(screen_line(&x.s, 2),
+                        "▌  1h ago   1.1 MB  Payments: idempotency keys                    shop");
+    assert_string_equal(screen_line(&x.s, 3),
+                        "   1h ago    20 KB  Payment page copy                             shop");
     assert_string_equal(screen_line(&x.s, 23),
                         " Enter restore  Space mark  E empty  u undo  U redo  Esc back  ? help");
     assert_string_equal(x.s.log, "");
@@ -78,7 +80,8 @@ TEST(several_are_restored_at_once)
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
     screen_press(&x.s, "<C-x>D <Down> ");
     assert_non_null(strstr(screen_line(&x.s, 0), "3 sessions, 1.4 MB; 2 marked, 1.2 MB"));
-    assert_string_equal(screen_line(&x.s, 2), " ◆ 1h ago   1.1 MB  Payments: idempotency keys");
+    assert_string_equal(screen_line(&x.s, 2),
+                        " ◆ 1h ago   1.1 MB  Payments: idempotency keys                    shop");
     screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "restore 22222222 44444444\n");
     assert_true(screen_has(&x.s, "restored: 2 sessions, 1.2 MB"));
