@@ -58,6 +58,7 @@ git: fs proc
 proc: api fs
 log: api fs proc/process.h
 journal: api fs git log
+snapshots: api fs git
 query: api fs log proc
 host: api fs journal log proc query
 grep: api query
@@ -65,7 +66,7 @@ redact:
 show: api rewind
 export: api fs redact show
 blame: api fs git query rewind
-rewind: api fs git journal log proc/live.h blame/blame_text.h
+rewind: api fs git journal log snapshots proc/live.h blame/blame_text.h
 library: api blame export fs grep host journal maintenance query redact rewind
 maintenance: api fs git journal log proc query rewind
 systems/common: api fs log rewind/plan show/tool_call.h

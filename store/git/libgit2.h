@@ -34,12 +34,13 @@ MUST_CHECK enum err_code gitlib_ready(struct err *e);
     F(config_get_bool) F(config_get_path) F(config_get_string) F(diff_get_delta) \
     F(diff_num_deltas) F(diff_options_init) F(diff_tree_to_tree) F(error_last) F(error_set_str) \
     F(filter_list_apply_to_buffer) F(filter_list_load) F(graph_descendant_of) \
-    F(ignore_path_is_ignored) F(index_add) F(index_find) F(index_find_prefix) F(index_new) \
+    F(ignore_path_is_ignored) F(index_add) F(index_entrycount) F(index_find) F(index_find_prefix) F(index_get_byindex) \
+    F(index_get_bypath) F(index_new) \
     F(index_open) F(index_read) F(index_read_tree) F(index_remove) F(index_remove_bypath) \
     F(index_remove_directory) F(index_write) F(index_write_tree_to) F(indexer_append) \
     F(indexer_commit) F(indexer_new) F(libgit2_init) F(libgit2_opts) F(libgit2_shutdown) \
     F(mempack_dump) F(mempack_new) F(merge_file) F(object_id) F(object_lookup_prefix) \
-    F(object_peel) F(object_string2type) F(odb_add_backend) F(odb_get_backend) \
+    F(object_peel) F(object_string2type) F(odb_add_backend) F(odb_exists) F(odb_get_backend) \
     F(odb_init_backend) F(odb_num_backends) F(odb_object_data) F(odb_object_size) \
     F(odb_object_type) F(odb_open) F(odb_read) F(odb_read_header) F(odb_write) F(oid_cpy) \
     F(oid_equal) F(oid_fromstr) F(oid_fromstrn) F(oid_is_zero) F(oid_streq) F(oid_tostr) \
@@ -116,8 +117,11 @@ extern const struct libgit2 *_Atomic libgit2_table;
 #define git_graph_descendant_of LIBGIT2->graph_descendant_of
 #define git_ignore_path_is_ignored LIBGIT2->ignore_path_is_ignored
 #define git_index_add LIBGIT2->index_add
+#define git_index_entrycount LIBGIT2->index_entrycount
 #define git_index_find LIBGIT2->index_find
 #define git_index_find_prefix LIBGIT2->index_find_prefix
+#define git_index_get_byindex LIBGIT2->index_get_byindex
+#define git_index_get_bypath LIBGIT2->index_get_bypath
 #define git_index_free LIBGIT2->index_free
 #define git_index_new LIBGIT2->index_new
 #define git_index_open LIBGIT2->index_open
@@ -145,6 +149,7 @@ extern const struct libgit2 *_Atomic libgit2_table;
 #define git_object_peel LIBGIT2->object_peel
 #define git_object_string2type LIBGIT2->object_string2type
 #define git_odb_add_backend LIBGIT2->odb_add_backend
+#define git_odb_exists LIBGIT2->odb_exists
 #define git_odb_free LIBGIT2->odb_free
 #define git_odb_get_backend LIBGIT2->odb_get_backend
 #define git_odb_init_backend LIBGIT2->odb_init_backend

@@ -1,4 +1,5 @@
 #include "store/rewind/plan/rewind.h"
+#include "store/rewind/plan/by_snapshots.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static enum err_code library_fill_points(const struct reprise_session *s, struct
     if (!st->ops->checkpoints)
         return store_unsupported_error(&s->ref, CAN_REWIND, "list checkpoints", e);
     TRY(session_now(s, a, &now, e));
-    TRY(st->ops->checkpoints(st, &now, &list, e));
+    TRY(rewind_checkpoints(&now, &list, e));
     for (size_t i = 0; i < list.n; i++) {
         const struct checkpoint *c = &list.checkpoint[i];
         struct reprise_point *out = answer_add(x);

@@ -11,6 +11,7 @@
 #include "store/query/listing.h"
 #include "store/query/resolve.h"
 #include "store/query/usage.h"
+#include "store/rewind/plan/by_snapshots.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
@@ -132,7 +133,7 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
     if (rc == ERR_OK && ops->subagents)
         rc = ops->subagents(f->ref.store, &f->ref, &s->arena, &f->subagents, &f->subagent_count, e);
     if (rc == ERR_OK && ops->checkpoints)
-        rc = ops->checkpoints(f->ref.store, &f->ref, &f->checkpoints, e);
+        rc = rewind_checkpoints(&f->ref, &f->checkpoints, e);
     if (rc == ERR_OK && ops->facts)
         rc = ops->facts(f->ref.store, &f->ref, &f->more, e);
     else if (rc == ERR_OK) /* such facts have a cost of their own */
@@ -490,7 +491,7 @@ enum err_code info_checkpoints_session(struct invocation *in, struct sessions *s
     const struct store_ops *ops = ref->store->ops;
     struct checkpoint_list list = { 0 };
     enum err_code rc = ops->checkpoints
-                           ? ops->checkpoints(ref->store, ref, &list, e)
+                           ? rewind_checkpoints(ref, &list, e)
                            : store_unsupported_error(ref, CAN_REWIND, "list checkpoints", e);
 
     (void)s;

@@ -8,6 +8,7 @@
 
 #include "store/journal/change.h"
 #include "store/journal/record.h"
+#include "store/rewind/plan/by_snapshots.h"
 #include "store/rewind/record/records.h"
 #include "tui/text/human.h"
 
@@ -22,10 +23,7 @@ static enum err_code answer_checkpoints(const struct effect *q, const struct rep
 {
     const struct session_ref *ref = &q->refs->ref[0];
     struct checkpoint_list *list = preview_checkpoints_new();
-    enum err_code rc = !list ? err_nomem(e)
-                       : !ref->store->ops->checkpoints
-                           ? store_unsupported_error(ref, CAN_REWIND, "rewind", e)
-                           : ref->store->ops->checkpoints(ref->store, ref, list, e);
+    enum err_code rc = !list ? err_nomem(e) : rewind_checkpoints(ref, list, e);
 
     if (!rc && q->kind == EFFECT_TURN_LINES && ref->store->ops->count_lines)
         rc = ref->store->ops->count_lines(ref->store, ref, r->cancelled, list, e);

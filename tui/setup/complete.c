@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "store/query/listing.h"
+#include "store/rewind/plan/by_snapshots.h"
 #include "store/rewind/record/records.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
@@ -253,7 +254,7 @@ static void offer_points(const struct completing *c)
     if (!c->session || sessions_open(c->in, true, &s, NULL))
         return;
     if (sessions_find(&s, c->session, &ref, NULL) == ERR_OK && ref.store->ops->checkpoints &&
-        ref.store->ops->checkpoints(ref.store, &ref, &list, NULL) == ERR_OK)
+        rewind_checkpoints(&ref, &list, NULL) == ERR_OK)
         for (size_t i = list.n, n = 0; i-- > 0 && n < ROWS_MAX;) {
             struct slice prompt = list.checkpoint[i].prompt;
             const char *newline = prompt.n ? memchr(prompt.p, '\n', prompt.n) : NULL;

@@ -6,6 +6,7 @@
 #include "store/fs/path.h"
 #include "store/git/repo.h"
 #include "store/rewind/plan/beneath.h"
+#include "store/rewind/plan/by_snapshots.h"
 #include "store/rewind/plan/origin.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
@@ -202,11 +203,8 @@ enum err_code rewind_plan_origin(const struct session_ref *ref, struct rewind_pl
     return rc;
 }
 
-typedef enum err_code files_fn(const struct store *st, const struct session_ref *ref,
-                               struct slice point, struct rewind_plan *out, struct err *e);
-
 static enum err_code make(const struct session_ref *ref, struct slice point, enum rewind_mode mode,
-                          files_fn *files, struct rewind_plan *out, struct err *e)
+                          bool inferred, struct rewind_plan *out, struct err *e)
 {
     const char *why = rewind_mode_unavailable(ref, mode);
     struct rewind_plan plan = { 0 };
@@ -215,7 +213,8 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
     if (!rc)
         rc = mode == REWIND_CONVERSATION ? begin_empty_plan(ref, point, &plan, e)
              : mode == REWIND_TURN       ? rewind_plan_single_turn(ref, point, &plan, e)
-                                         : files(ref->store, ref, point, &plan, e);
+             : inferred ? ref->store->ops->plan_inferred(ref->store, ref, point, &plan, e)
+                        : rewind_plan_files(ref, point, &plan, e);
     plan.system = ref->store->ops->name;
     struct session_ref *own = rc ? NULL : arena_zalloc(&plan.arena, sizeof *own);
 
@@ -249,9 +248,7 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
 enum err_code rewind_plan_make(const struct session_ref *ref, struct slice point,
                                enum rewind_mode mode, struct rewind_plan *out, struct err *e)
 {
-    const struct store_ops *ops = ref->store->ops;
-
-    return make(ref, point, mode, mode == REWIND_INFERRED ? ops->plan_inferred : ops->plan, out, e);
+    return make(ref, point, mode, mode == REWIND_INFERRED, out, e);
 }
 
 enum err_code rewind_plan_infer(const struct session_ref *ref, struct slice point,
@@ -261,7 +258,7 @@ enum err_code rewind_plan_infer(const struct session_ref *ref, struct slice poin
 
     if (why)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s", why);
-    return make(ref, point, mode, ref->store->ops->plan_inferred, out, e);
+    return make(ref, point, mode, true, out, e);
 }
 
 enum err_code rewind_plan_check_files(const struct rewind_plan *plan,

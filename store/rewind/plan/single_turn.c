@@ -1,3 +1,4 @@
+#include "store/rewind/plan/by_snapshots.h"
 #include "store/rewind/plan/plan.h"
 
 #include <string.h>
@@ -309,6 +310,21 @@ static enum err_code between_points(const struct session_ref *ref, struct slice 
     return rc;
 }
 
+/* The turn from its snapshots; *done is false if it has none. */
+static enum err_code by_turn_snapshots(const struct session_ref *ref, struct slice point,
+                                       struct turn_removal *o, bool *done, struct err *e)
+{
+    struct rewind_plan found = { 0 };
+    enum err_code rc = rewind_plan_turn_files(ref, point, &found, done, e);
+
+    if (!rc && *done)
+        rc = begin_turn_plan(&found, o->plan, e);
+    if (!rc && *done)
+        rc = plan_files(o, &found, NULL, e);
+    rewind_plan_fini(&found);
+    return rc;
+}
+
 static enum err_code by_system(const struct session_ref *ref, struct slice point,
                                struct turn_removal *o, struct err *e)
 {
@@ -335,8 +351,11 @@ enum err_code rewind_plan_single_turn(const struct session_ref *ref, struct slic
     if (!ops->plan || !ops->checkpoints)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "rewind: sessions of this system keep no file checkpoints");
-    enum err_code rc =
-        ops->plan_turn ? by_system(ref, point, &o, e) : between_points(ref, point, &o, e);
+    bool done;
+    enum err_code rc = by_turn_snapshots(ref, point, &o, &done, e);
+
+    if (!rc && !done)
+        rc = ops->plan_turn ? by_system(ref, point, &o, e) : between_points(ref, point, &o, e);
 
     if (rc)
         rewind_plan_fini(&plan);

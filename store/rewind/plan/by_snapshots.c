@@ -1,0 +1,382 @@
+#include "store/rewind/plan/by_snapshots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/api/store.h"
+#include "store/git/repo.h"
+#include "store/rewind/plan/plan.h"
+#include "store/rewind/plan/snapped.h"
+
+enum { NOTES_MAX = 64 << 20 };
+
+/* ---- targets ---- */
+
+/* The permissions of files that are not 0644 or 0755 then, and what was not covered. */
+struct snapped_notes {
+    struct buf text;
+};
+
+static bool find_snapshot_note(const struct snapped_notes *n, char kind, struct slice path,
+                               unsigned *number)
+{
+    for (const char *p = n->text.p, *end = p + n->text.n; n->text.n && p < end;) {
+        const char *stop = memchr(p, '\0', (size_t)(end - p));
+        char *rest;
+
+        if (!stop)
+            return false;
+        if (*p == kind) {
+            *number = (unsigned)strtoul(p + 1, &rest, 8);
+            if (*rest == ' ' &&
+                slice_eq((struct slice){ rest + 1, (size_t)(stop - rest - 1) }, path))
+                return true;
+        }
+        p = stop + 1;
+    }
+    return false;
+}
+
+/* A blob of a snapshot, wherever it is. Returns false if it is gone. */
+static bool snapped_source(const struct snapped *s, const git_oid *id, struct arena *a,
+                           struct rewind_source *out)
+{
+    char hex[SNAPSHOT_HEX + 1];
+    bool own = git_odb_exists(s->own, id);
+
+    git_oid_tostr(hex, sizeof hex, id);
+    *out = (struct rewind_source){ .objects = own ? s->objects : s->project_objects,
+                                   .blob = arena_copy_text(a, hex) };
+    return own || (s->project && git_odb_exists(s->project, id));
+}
+
+/* How many of the directories above a path the snapshot does not have. */
+static unsigned count_new_dirs(const git_tree *tree, struct slice path, struct arena *a)
+{
+    unsigned n = 0;
+
+    for (size_t i = path.n; i > 0; i--) {
+        git_tree_entry *entry = NULL;
+        const char *dir = path.p[i - 1] == '/' ? arena_format(a, "%.*s", (int)i - 1, path.p) : NULL;
+
+        if (!dir)
+            continue;
+        if (git_tree_entry_bypath(&entry, tree, dir) == 0) {
+            git_tree_entry_free(entry);
+            break;
+        }
+        n++;
+    }
+    return n;
+}
+
+/* Sets what the file was before the turn. */
+static enum err_code snapped_set_wanted(const struct snapped *s, const git_tree *tree,
+                                        const struct snapped_notes *notes, struct slice path,
+                                        struct arena *a, struct rewind_target *t)
+{
+    git_tree_entry *entry = NULL;
+    unsigned number;
+
+    t->want = REWIND_ABSENT;
+    if (git_tree_entry_bypath(&entry, tree, path.p)) {
+        if (find_snapshot_note(notes, 's', path, &number)) {
+            t->want = REWIND_UNKNOWN;
+            t->why = "it was not in the snapshot: too large, or unreadable";
+        } else {
+            t->prune = count_new_dirs(tree, path, a);
+        }
+        return ERR_OK;
+    }
+    unsigned mode = git_tree_entry_filemode_raw(entry);
+
+    if (mode != GIT_FILEMODE_BLOB && mode != GIT_FILEMODE_BLOB_EXECUTABLE) {
+        t->want = REWIND_UNKNOWN;
+        t->why = mode == GIT_FILEMODE_LINK
+                     ? "it was a symbolic link, which a rewind leaves as it is"
+                     : "it was a directory";
+    } else if (!snapped_source(s, git_tree_entry_id(entry), a, &t->source)) {
+        t->want = REWIND_UNKNOWN;
+        t->copy_lost = true;
+        t->why = "its copy is no longer in the snapshots or in the repository";
+    } else {
+        t->want = REWIND_BYTES;
+        t->has_mode = true;
+        t->mode = find_snapshot_note(notes, 'f', path, &number) ? number
+                  : mode & 0100                                 ? 0755
+                                                                : 0644;
+    }
+    git_tree_entry_free(entry);
+    return a->failed ? ERR_NOMEM : ERR_OK;
+}
+
+/* Sets the state in which the session left the file, and why it is held back. */
+static void snapped_set_left(const struct snapped *s, const struct snapped_file *f, bool claimed,
+                             struct arena *a, struct rewind_target *t)
+{
+    static const git_oid none;
+
+    t->has_last = true;
+    t->last_absent = memcmp(&f->left, &none, sizeof none) == 0;
+    t->last = (struct rewind_source){ 0 };
+    if (!t->last_absent && !snapped_source(s, &f->left, a, &t->last))
+        t->has_last = false;
+    t->doubt = NULL;
+    if (f->by_hand != SIZE_MAX && f->by_hand > f->first && f->by_hand <= f->last)
+        t->doubt = f->other ? "another session changed it between turns of this one"
+                            : "it was edited by hand between turns of this session";
+    else if (f->by_hand != SIZE_MAX && f->by_hand <= f->first)
+        t->doubt = f->other ? "another session changed it before this one did"
+                            : "it was edited by hand before the session changed it";
+    else if (!claimed && f->other)
+        t->doubt = "another session was at work at the same time";
+    else if (!claimed && f->uncertain)
+        t->doubt = "the turn was interrupted: a person may have changed it afterwards";
+    if (f->other && t->doubt) {
+        struct rewind_other *other = arena_zalloc(a, sizeof *other);
+
+        if (other) {
+            other->session = f->other->session.p;
+            other->system = slice_eq(f->other->agent, slice_of(s->ref->store->ops->name))
+                                ? NULL
+                                : f->other->agent.p;
+            other->at_ms = f->other->time_ms;
+        }
+        t->other = other;
+    }
+}
+
+/* Corrects a target of the agent's own copies, or makes one. A file that the session did not change between snapshots
+ * keeps what the agent knows about its last state. */
+static enum err_code snap_target(struct snapped *s, const git_tree *tree,
+                                 const struct snapped_notes *notes, const struct snapped_file *f,
+                                 struct slice path, bool claimed, struct arena *a,
+                                 struct rewind_target *t, struct err *e)
+{
+    const struct rewind_target own = *t;
+
+    *t = (struct rewind_target){ .path = own.path,
+                                 .real_parent = own.real_parent,
+                                 .has_last = own.has_last,
+                                 .last_absent = own.last_absent,
+                                 .last = own.last,
+                                 .other = own.other,
+                                 .work_sha256 = own.work_sha256 };
+    NEED(!snapped_set_wanted(s, tree, notes, path, a, t));
+    if (f && f->by_session)
+        snapped_set_left(s, f, claimed, a, t);
+    return a->failed ? err_nomem(e) : ERR_OK;
+}
+
+/* The path below the root of the snapshots; empty: it is elsewhere. */
+static struct slice snapped_path(const struct snapped *s, const char *path)
+{
+    size_t n = strlen(s->log.root);
+
+    return strncmp(path, s->log.root, n) == 0 && path[n] == '/' && path[n + 1]
+               ? slice_of(path + n + 1)
+               : (struct slice){ NULL, 0 };
+}
+
+/* Returns true if the snapshot shows the file, or shows that there was none: it was neither ignored nor left out. */
+static bool is_in_snapshot(const git_tree *tree, const char *path)
+{
+    git_tree_entry *entry = NULL;
+    bool is = git_tree_entry_bypath(&entry, tree, path) == 0;
+
+    git_tree_entry_free(entry);
+    return is;
+}
+
+static enum err_code add_targets(struct snapped *s, const struct snapshot *before,
+                                 struct rewind_plan *plan, size_t *rest, struct err *e)
+{
+    CLEANUP(slice_set_fini) struct slice_set claimed = { .n = 0 };
+    AUTO_TREE *tree = NULL;
+    struct snapped_notes notes = { { 0 } };
+    git_oid id;
+    uint32_t number;
+    enum err_code rc;
+
+    TRY(snapped_tree(s, before, &tree, e));
+    if (before->notes.n && !git_oid_fromstrn(&id, before->notes.p, before->notes.n))
+        TRY(repo_blob(s->repo, &id, NOTES_MAX, &notes.text, e));
+    rc = ERR_OK;
+    for (size_t i = 0; i < plan->n && !rc; i++) {
+        struct rewind_target *t = &plan->target[i];
+        const struct slice path = snapped_path(s, t->path);
+        uint32_t at = path.n ? slice_set_find(&s->paths, path) : SLICE_SET_NONE;
+        bool changed = at != SLICE_SET_NONE && s->file[at].by_session;
+
+        if (slice_set_add(&claimed, path, &number))
+            rc = err_nomem(e);
+        else if (path.n && (changed || is_in_snapshot(tree, path.p)))
+            rc = snap_target(s, tree, &notes, changed ? &s->file[at] : NULL, path, true,
+                             &plan->arena, t, e);
+        else
+            ++*rest;
+    }
+    for (size_t i = 0; i < s->files && !rc; i++) {
+        const struct snapped_file *f = &s->file[i];
+        struct rewind_target t = { .path = arena_format(&plan->arena, "%s/%s", s->log.root,
+                                                        f->path.p) };
+
+        if (!f->by_session || slice_set_find(&claimed, f->path) != SLICE_SET_NONE)
+            continue;
+        rc = t.path ? snap_target(s, tree, &notes, f, f->path, false, &plan->arena, &t, e)
+                    : err_nomem(e);
+        if (!rc)
+            rc = rewind_plan_add(plan, &t, e);
+    }
+    buf_fini(&notes.text);
+    return rc;
+}
+
+/* ---- the plans ---- */
+
+static enum err_code begin_snapped_plan(const struct snapped *s, const struct checkpoint *c,
+                                        struct rewind_plan *plan, struct err *e)
+{
+    *plan = (struct rewind_plan){ .system = s->ref->store->ops->name, .point_ms = c->time_ms };
+    plan->session = arena_copy(&plan->arena, s->ref->id).p;
+    plan->point = arena_copy(&plan->arena, c->id).p;
+    NEED(plan->session && plan->point);
+    return rewind_plan_root(s->ref->store->env, plan, s->log.root, e);
+}
+
+/* Returns the number of the point, or the length of the list if it is not in it. A point may be named by the beginning of its id. */
+static size_t find_point(const struct snapped *s, struct slice point)
+{
+    size_t found = s->points.n;
+
+    for (size_t i = 0; i < s->points.n; i++) {
+        const struct slice id = s->points.checkpoint[i].id;
+
+        if (slice_eq(id, point))
+            return i;
+        if (point.n && id.n > point.n && memcmp(id.p, point.p, point.n) == 0)
+            found = found == s->points.n ? i : SIZE_MAX;
+    }
+    return found == SIZE_MAX ? s->points.n : found;
+}
+
+enum err_code rewind_plan_files(const struct session_ref *ref, struct slice point,
+                                struct rewind_plan *out, struct err *e)
+{
+    CLEANUP(snapped_fini) struct snapped s;
+    const struct store_ops *ops = ref->store->ops;
+    struct rewind_plan plan = { 0 };
+    struct err ignored;
+    enum err_code rc = snapped_open(ref, &s, &ignored);
+
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    size_t at = rc || !s.log.n ? s.points.n : find_point(&s, point);
+    bool covered = at < s.points.n && s.turn[at].before, complete = covered;
+
+    rc = ops->plan(ref->store, ref, point, &plan, e);
+    if (!covered) {
+        *out = plan;
+        return rc;
+    }
+    if (rc) {
+        rewind_plan_fini(&plan);
+        rc = begin_snapped_plan(&s, &s.points.checkpoint[at], &plan, e);
+    }
+    size_t rest = 0;
+
+    for (size_t i = at; i < s.points.n; i++)
+        complete &= s.turn[i].after && !s.turn[i].interrupted;
+    if (!rc)
+        rc = snapped_collect(&s, at, s.points.n, e);
+    if (!rc)
+        rc = add_targets(&s, s.turn[at].before, &plan, &rest, e);
+    /* What the agent's own copies cannot tell no longer matters. */
+    if (!rc && complete && !rest)
+        plan.notes = 0;
+    if (!rc)
+        rc = rewind_plan_note(&plan,
+                              complete ? "from the snapshot before the prompt"
+                                       : "from the snapshot before the prompt; a later turn has no "
+                                         "snapshot at its end, so what its commands changed may be "
+                                         "missing",
+                              e);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
+
+enum err_code rewind_plan_turn_files(const struct session_ref *ref, struct slice point,
+                                     struct rewind_plan *out, bool *covered, struct err *e)
+{
+    CLEANUP(snapped_fini) struct snapped s;
+    struct rewind_plan plan = { 0 };
+    struct err ignored;
+    enum err_code rc = snapped_open(ref, &s, &ignored);
+    size_t at = rc || !s.log.n ? s.points.n : find_point(&s, point), rest = 0;
+
+    *covered = at < s.points.n && s.turn[at].before && s.turn[at].after && !s.turn[at].interrupted;
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (!*covered)
+        return ERR_OK;
+    rc = begin_snapped_plan(&s, &s.points.checkpoint[at], &plan, e);
+    if (!rc)
+        rc = snapped_collect(&s, at, at + 1, e);
+    if (!rc)
+        rc = add_targets(&s, s.turn[at].before, &plan, &rest, e);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
+
+/* ---- the points ---- */
+
+static enum err_code count_change(struct snapped *s, const git_diff_delta *d, size_t turn,
+                                  const struct snapped_turn *t, struct err *e)
+{
+    struct checkpoint *c = &s->points.checkpoint[turn];
+
+    (void)t;
+    (void)e;
+    c->files++;
+    c->removed += d->status == GIT_DELTA_DELETED;
+    return ERR_OK;
+}
+
+enum err_code rewind_checkpoints(const struct session_ref *ref, struct checkpoint_list *out,
+                                 struct err *e)
+{
+    CLEANUP(snapped_fini) struct snapped s;
+    const struct store_ops *ops = ref->store->ops;
+    struct err ignored;
+
+    if (!ops->checkpoints)
+        return store_unsupported_error(ref, CAN_REWIND, "rewind", e);
+    enum err_code rc = snapped_open(ref, &s, &ignored);
+
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc || !s.log.n)
+        return ops->checkpoints(ref->store, ref, out, e);
+    for (size_t i = 0; i < s.points.n; i++) {
+        struct checkpoint *c = &s.points.checkpoint[i];
+        const struct snapped_turn *t = &s.turn[i];
+
+        if (t->before)
+            c->why = NULL;
+        if (!t->before || !t->after || t->interrupted)
+            continue;
+        c->shell = false;
+        c->counted = false;
+        c->files = c->removed = 0;
+        if (snapped_each_delta(&s, t->before, t->after, i, t, count_change, NULL) == ERR_NOMEM)
+            return err_nomem(e);
+    }
+    HAND_OVER(out, s.points);
+    return ERR_OK;
+}

@@ -1,0 +1,263 @@
+#include "store/rewind/plan/snapped.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/api/store.h"
+#include "store/git/repo.h"
+#include "store/journal/change.h"
+#include "store/rewind/plan/origin.h"
+
+enum {
+    /* The hook runs before the agent records the prompt, or right after. */
+    PROMPT_APART_MS = 10000,
+    /* The same text may be sent again; its snapshot is the nearest one. */
+    SAME_PROMPT_APART_MS = 15 * 60000,
+};
+
+void snapped_fini(struct snapped *s)
+{
+    free(s->file);
+    slice_set_fini(&s->paths);
+    git_odb_free(s->own);
+    git_odb_free(s->project);
+    repo_close(s->repo);
+    checkpoint_list_fini(&s->points);
+    snapshot_log_fini(&s->log);
+    arena_fini(&s->arena);
+}
+
+/* ---- which snapshot belongs to which turn ---- */
+
+static int64_t apart(int64_t a, int64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* The snapshot before a prompt: by the agent's id of the turn, by the text of the prompt, or else by the time. */
+static const struct snapshot *find_prompt_snapshot(const struct snapped *s,
+                                                   const struct checkpoint *c)
+{
+    const struct snapshot *found = NULL;
+    char hex[SNAPSHOT_PROMPT_HEX + 1];
+    int best = 0;
+
+    snapshot_prompt_hash(c->prompt, hex);
+    for (size_t i = 0; i < s->log.n; i++) {
+        const struct snapshot *x = &s->log.snapshot[i];
+        int64_t far = apart(x->time_ms, c->time_ms);
+        bool own = slice_eq(x->session, s->ref->id);
+        bool same_turn =
+            own && x->turn.n && (slice_eq(x->turn, c->id) || slice_eq(x->turn, c->message));
+        bool same_text =
+            x->prompt.n && slice_eq(x->prompt, slice_of(hex)) && far <= SAME_PROMPT_APART_MS;
+        int rank = same_turn                                                   ? 4
+                   : same_text && own                                          ? 3
+                   : same_text                                                 ? 2
+                   : own && far <= PROMPT_APART_MS && !(x->prompt.n && hex[0]) ? 1
+                                                                               : 0;
+
+        if (x->kind != SNAPSHOT_PROMPT || !x->tree.n || !rank || rank < best)
+            continue;
+        if (rank > best || far < apart(found->time_ms, c->time_ms))
+            found = x;
+        best = rank;
+    }
+    return found;
+}
+
+/* The snapshots of the rest of the turn: the last one at an end, before the session's next prompt. */
+static void find_end_snapshot(const struct snapped *s, struct snapped_turn *t)
+{
+    const struct snapshot *stop = s->log.snapshot + s->log.n;
+
+    for (const struct snapshot *x = t->before + 1; x < stop; x++) {
+        if (!slice_eq(x->session, t->before->session))
+            continue;
+        if (x->kind == SNAPSHOT_PROMPT) {
+            if (!t->after && x->tree.n) {
+                t->after = x;
+                t->interrupted = true;
+            }
+            return;
+        }
+        if (x->tree.n)
+            t->after = x;
+    }
+}
+
+/* ---- opening ---- */
+
+static enum err_code find_project_objects(struct snapped *s, struct err *e)
+{
+    git_repository *repo = NULL;
+
+    if (!repo_may_be_found(s->log.root) || repo_open(s->log.root, &repo, NULL))
+        return ERR_OK;
+    s->project_objects = arena_format(&s->arena, "%sobjects", git_repository_commondir(repo));
+    if (git_repository_odb(&s->project, repo))
+        s->project = NULL;
+    repo_close(repo);
+    return s->project_objects ? ERR_OK : err_nomem(e);
+}
+
+enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, struct err *e)
+{
+    struct change_origin o = { 0 };
+
+    *s = (struct snapped){ .ref = ref };
+    if (!ref->store->env || !ref->store->env->state_dir || !ref->store->ops->checkpoints)
+        return ERR_OK;
+    TRY(origin_of(ref, &s->arena, &o, e));
+    if (!o.dir)
+        return ERR_OK;
+    TRY(snapshot_log_read(ref->store->env, o.dir, &s->log, e));
+    if (!s->log.n)
+        return ERR_OK;
+    TRY(ref->store->ops->checkpoints(ref->store, ref, &s->points, e));
+    NEED(s->turn = arena_zalloc(&s->arena, (s->points.n + 1) * sizeof *s->turn));
+    bool any = false;
+
+    for (size_t i = 0; i < s->points.n; i++) {
+        const struct checkpoint *c = &s->points.checkpoint[i];
+
+        if (c->kind == CHECKPOINT_TURN && !c->after)
+            s->turn[i].before = find_prompt_snapshot(s, c);
+        if (s->turn[i].before)
+            find_end_snapshot(s, &s->turn[i]);
+        any |= s->turn[i].before != NULL;
+    }
+    if (!any) {
+        s->log.n = 0;
+        return ERR_OK;
+    }
+    TRY(repo_open(s->log.dir, &s->repo, e));
+    NEED(s->objects = arena_format(&s->arena, "%s/objects", s->log.dir));
+    NEED(!git_repository_odb(&s->own, s->repo));
+    return find_project_objects(s, e);
+}
+
+enum err_code snapped_tree(const struct snapped *s, const struct snapshot *x, git_tree **out,
+                           struct err *e)
+{
+    git_oid id;
+
+    if (git_oid_fromstrn(&id, x->tree.p, x->tree.n))
+        return err_set(e, ERR_FORMAT, s->log.dir, "read a snapshot: its id is damaged");
+    return repo_tree(s->repo, &id, out, e);
+}
+
+/* ---- what changed ---- */
+
+enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
+                                 const struct snapshot *to, size_t turn,
+                                 const struct snapped_turn *t, delta_fn *fn, struct err *e)
+{
+    AUTO_TREE *a = NULL, *b = NULL;
+    git_diff *diff = NULL;
+
+    if (slice_eq(from->tree, to->tree))
+        return ERR_OK;
+    TRY(snapped_tree(s, from, &a, e));
+    TRY(snapped_tree(s, to, &b, e));
+    int answer = git_diff_tree_to_tree(&diff, s->repo, a, b, NULL);
+    enum err_code rc = answer ? repo_error(e, answer, s->log.dir, "compare snapshots") : ERR_OK;
+
+    for (size_t i = 0, n = rc ? 0 : git_diff_num_deltas(diff); i < n && !rc; i++)
+        rc = fn(s, git_diff_get_delta(diff, i), turn, t, e);
+    git_diff_free(diff);
+    return rc;
+}
+
+static enum err_code snapped_file_of(struct snapped *s, const git_diff_delta *d,
+                                     struct snapped_file **out, struct err *e)
+{
+    const char *path = d->new_file.path ? d->new_file.path : d->old_file.path;
+    const struct slice copy = arena_copy(&s->arena, slice_of(path));
+    size_t known = s->paths.n;
+    uint32_t number;
+
+    NEED(copy.p && !slice_set_add(&s->paths, copy, &number));
+    if (number == known) {
+        struct snapped_file *more = realloc(s->file, (known + 1) * sizeof *more);
+
+        NEED(more);
+        s->file = more;
+        s->file[number] = (struct snapped_file){ .path = copy, .by_hand = SIZE_MAX };
+        s->files = known + 1;
+    }
+    *out = &s->file[number];
+    return ERR_OK;
+}
+
+/* Another session whose turn was under way between two snapshots; NULL: none. */
+static const struct snapshot *other_at_work(const struct snapped *s, const struct snapshot *from,
+                                            const struct snapshot *to)
+{
+    for (const struct snapshot *x = s->log.snapshot; x < s->log.snapshot + s->log.n; x++) {
+        const struct snapshot *end = NULL;
+
+        if (x->kind != SNAPSHOT_PROMPT || slice_eq(x->session, from->session) ||
+            x->time_ms > to->time_ms)
+            continue;
+        for (const struct snapshot *y = x + 1; y < s->log.snapshot + s->log.n && !end; y++)
+            if (slice_eq(y->session, x->session))
+                end = y;
+        if (!end || end->time_ms >= from->time_ms)
+            return x;
+    }
+    return NULL;
+}
+
+static enum err_code note_session_change(struct snapped *s, const git_diff_delta *d, size_t turn,
+                                         const struct snapped_turn *t, struct err *e)
+{
+    struct snapped_file *f;
+
+    TRY(snapped_file_of(s, d, &f, e));
+    if (!f->by_session)
+        f->first = turn;
+    f->by_session = true;
+    f->last = turn;
+    f->uncertain |= t->interrupted;
+    if (!f->other)
+        f->other = other_at_work(s, t->before, t->after);
+    f->left = d->new_file.id;
+    f->left_mode = d->new_file.mode;
+    if (d->status == GIT_DELTA_DELETED)
+        memset(&f->left, 0, sizeof f->left);
+    return ERR_OK;
+}
+
+static enum err_code note_hand_change(struct snapped *s, const git_diff_delta *d, size_t turn,
+                                      const struct snapped_turn *t, struct err *e)
+{
+    struct snapped_file *f;
+
+    TRY(snapped_file_of(s, d, &f, e));
+    (void)t;
+    f->by_hand = turn;
+    if (!f->other)
+        f->other = other_at_work(s, t->before, t->after);
+    return ERR_OK;
+}
+
+enum err_code snapped_collect(struct snapped *s, size_t first, size_t end, struct err *e)
+{
+    const struct snapshot *left = NULL;
+
+    for (size_t i = first; i < end; i++) {
+        const struct snapped_turn *t = &s->turn[i];
+
+        if (!t->before)
+            continue;
+        if (left && left != t->before)
+            TRY(snapped_each_delta(s, left, t->before, i,
+                                   &(struct snapped_turn){ .before = left, .after = t->before },
+                                   note_hand_change, e));
+        if (t->after)
+            TRY(snapped_each_delta(s, t->before, t->after, i, t, note_session_change, e));
+        left = t->after ? t->after : t->before;
+    }
+    return ERR_OK;
+}

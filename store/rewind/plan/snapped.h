@@ -1,0 +1,68 @@
+#ifndef STORE_REWIND_PLAN_SNAPPED_H
+#define STORE_REWIND_PLAN_SNAPPED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/cleanup.h"
+#include "lite/base/err.h"
+#include "store/api/checkpoint.h"
+#include "store/api/session.h"
+#include "store/git/libgit2.h"
+#include "store/snapshots/snapshot.h"
+
+/* The snapshots of a session: which belong to which turn, and what changed between them. by_snapshots.c makes plans of
+ * that. */
+
+/* A turn of the session with its snapshots, or NULL. */
+struct snapped_turn {
+    const struct snapshot *before, *after;
+    bool interrupted; /* its end has no snapshot, so `after` is that before the next prompt */
+};
+
+/* A file that differs between two snapshots. */
+struct snapped_file {
+    struct slice path; /* below the root */
+    bool by_session;
+    size_t first, last; /* the turns that changed it */
+    bool uncertain;     /* a person may have done it: after a turn was interrupted */
+    size_t by_hand;     /* the turn after which it was changed by others; SIZE_MAX: never */
+    const struct snapshot *other; /* by another session, which was at work then; NULL */
+    git_oid left;                 /* as the session left it; all zero: absent */
+    uint16_t left_mode;
+};
+
+struct snapped {
+    const struct session_ref *ref;
+    struct arena arena;
+    struct snapshot_log log;
+    struct checkpoint_list points;
+    struct snapped_turn *turn; /* one for each point */
+    git_repository *repo;      /* the snapshots' */
+    git_odb *own;
+    char *objects, *project_objects; /* directories, in the arena; the latter may be NULL */
+    git_odb *project;
+    struct slice_set paths;
+    struct snapped_file *file; /* by the number of the path */
+    size_t files;
+};
+
+/* Reads the log and the points. Without snapshots of the session, log.n is 0 and nothing else was opened. */
+MUST_CHECK enum err_code snapped_open(const struct session_ref *ref, struct snapped *s,
+                                      struct err *e);
+void snapped_fini(struct snapped *s);
+MUST_CHECK enum err_code snapped_tree(const struct snapped *s, const struct snapshot *x,
+                                      git_tree **out, struct err *e);
+/* Called for each file that differs between two snapshots. */
+typedef enum err_code delta_fn(struct snapped *s, const git_diff_delta *d, size_t turn,
+                               const struct snapped_turn *t, struct err *e);
+MUST_CHECK enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
+                                            const struct snapshot *to, size_t turn,
+                                            const struct snapped_turn *t, delta_fn *fn,
+                                            struct err *e);
+/* Collects what changed in the turns from `first` to before `end`, and between them. */
+MUST_CHECK enum err_code snapped_collect(struct snapped *s, size_t first, size_t end,
+                                         struct err *e);
+
+#endif

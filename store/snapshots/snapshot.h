@@ -1,0 +1,84 @@
+#ifndef STORE_SNAPSHOTS_SNAPSHOT_H
+#define STORE_SNAPSHOTS_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "store/api/env.h"
+
+/* Copies of our own: the files of a project before each prompt of an agent and at the end of each turn, taken by hooks
+ * of the agent (`reprise snapshot`). A rewind then gives back what no agent records: what shell commands changed.
+ *
+ *   <state>/copies/<project>/   0700; the first 32 hex digits of the SHA-256 of the project's path
+ *       root                    that path
+ *       lock                    flock: one snapshot at a time
+ *       HEAD refs objects       a bare git repository with trees and blobs, and no commits
+ *       files                   what the last snapshot found (snapshot_index.h)
+ *       log                     one line for each snapshot, appended when everything it names is durable
+ *
+ * A file that git tracks and that did not change since it was added is named by the blob in the project's own
+ * repository, and copied from there when a later snapshot finds it changed. Nothing is written below the project. */
+
+/* When a snapshot is taken. */
+enum snapshot_kind {
+    SNAPSHOT_PROMPT,    /* before a prompt is answered; the agent waits */
+    SNAPSHOT_END,       /* when the turn is complete */
+    SNAPSHOT_INTERRUPT, /* when a person stopped the turn */
+    SNAPSHOT_KINDS
+};
+
+struct snapshot_request {
+    const char *agent;    /* the name of its system: "claude" */
+    struct slice session; /* the id by which reprise lists the session */
+    /* The agent's id of the turn or of its prompt; empty if the hook does not tell it. */
+    struct slice turn;
+    struct slice prompt; /* its text, of which only a hash is kept; empty: not known */
+    const char *cwd;     /* absolute: where the agent works */
+    enum snapshot_kind kind;
+    int64_t limit_ms; /* give up after this time; 0: SNAPSHOT_LIMIT_MS */
+};
+
+enum { SNAPSHOT_LIMIT_MS = 2000 };
+
+/* Takes a snapshot of the project that cwd belongs to. A second caller for the same project waits for the first.
+ * ERR_CANCELLED: it took too long; that is recorded, and what was copied so far is used by the next snapshot.
+ * ERR_UNSUPPORTED: cwd is no project (the home directory, the root). */
+MUST_CHECK enum err_code snapshot_take(const struct store_env *env,
+                                       const struct snapshot_request *req, struct err *e);
+
+/* ---- what was taken ---- */
+
+enum { SNAPSHOT_HEX = 40, SNAPSHOT_PROMPT_HEX = 16 };
+
+struct snapshot {
+    enum snapshot_kind kind;
+    int64_t time_ms;
+    struct slice agent, session, turn;
+    struct slice prompt; /* the beginning of the SHA-256 of its text, in hex; empty: not known */
+    /* 40 hex digits; empty: the snapshot was given up, for the reason in `why`. */
+    struct slice tree;
+    struct slice notes; /* a blob of notes; may be empty */
+    struct slice why;
+};
+
+struct snapshot_log {
+    struct arena arena;        /* owns everything */
+    const char *dir;           /* the store of the project, which is also its bare repository */
+    const char *root;          /* the project */
+    struct snapshot *snapshot; /* oldest first */
+    size_t n;
+};
+
+/* Reads the snapshots of the project that a directory belongs to. An empty log is no error; lines that are not ours, and a
+ * torn one, are left out. ERR_NOMEM, ERR_IO. */
+MUST_CHECK enum err_code snapshot_log_read(const struct store_env *env, const char *cwd,
+                                           struct snapshot_log *out, struct err *e);
+void snapshot_log_fini(struct snapshot_log *log);
+/* The same hash of a prompt's text as in the log. Blanks at both ends do not count. */
+void snapshot_prompt_hash(struct slice prompt, char hex[SNAPSHOT_PROMPT_HEX + 1]);
+
+#endif

@@ -1,0 +1,160 @@
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/cleanup.h"
+#include "lite/io/file.h"
+#include "store/git/gitfiles.h"
+#include "store/git/repo.h"
+#include "store/snapshots/snapshot_walk.h"
+
+enum { ATTRIBUTES_MAX = 1 << 20 };
+
+/* What the attributes in a file allow git to do with files. */
+static void note_attributes(struct snapshot_borrow *b, const char *path)
+{
+    AUTO_BUF text = { 0 };
+    enum err_code rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, ATTRIBUTES_MAX, &text, NULL);
+    const struct slice s = buf_slice(&text);
+
+    if (rc == ERR_NOT_FOUND)
+        return;
+    b->by_hash |= rc || slice_has(s, "filter") || slice_has(s, "ident") || slice_has(s, "encoding");
+    b->by_size |= slice_has(s, "text") || slice_has(s, "eol") || slice_has(s, "crlf");
+}
+
+static void find_conversions(struct snapshot_borrow *b)
+{
+    static const char name[] = ".gitattributes";
+    char path[PATH_MAX];
+    git_config *config = NULL;
+    git_buf value = GIT_BUF_INIT;
+
+    if (git_repository_config_snapshot(&config, b->repo) == 0) {
+        const char *crlf = NULL;
+
+        b->by_size |= git_config_get_string(&crlf, config, "core.autocrlf") == 0 &&
+                      strcmp(crlf, "false") != 0;
+        if (git_config_get_path(&value, config, "core.attributesfile") == 0)
+            note_attributes(b, value.ptr);
+    }
+    git_buf_dispose(&value);
+    git_config_free(config);
+    snprintf(path, sizeof path, "%sinfo/attributes", git_repository_commondir(b->repo));
+    note_attributes(b, path);
+    for (size_t i = 0, n = git_index_entrycount(b->index); i < n; i++) {
+        const char *entry = git_index_get_byindex(b->index, i)->path;
+        size_t length = strlen(entry), own = sizeof name - 1;
+
+        if (length >= own && strcmp(entry + length - own, name) == 0 &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", b->root, entry) < sizeof path)
+            note_attributes(b, path);
+    }
+}
+
+static void borrow_open(struct snapshot_borrow *b)
+{
+    struct stat st;
+
+    b->asked = true;
+    if (!repo_may_be_found(b->root) || gitfiles_check(b->root, false, NULL) ||
+        repo_open(b->root, &b->repo, NULL))
+        return;
+    /* A repository somewhere above, or one with its work tree elsewhere, does not have these paths. */
+    const char *top = git_repository_workdir(b->repo);
+    size_t n = strlen(b->root);
+    char path[PATH_MAX];
+
+    if (!top || strncmp(top, b->root, n) != 0 || strcmp(top + n, "/") != 0 ||
+        git_repository_index(&b->index, b->repo) || git_repository_odb(&b->odb, b->repo)) {
+        git_index_free(b->index);
+        b->index = NULL;
+        return;
+    }
+    snprintf(path, sizeof path, "%sindex", git_repository_path(b->repo));
+    b->index_s = stat(path, &st) == 0 ? st.st_mtime : 0;
+    find_conversions(b);
+}
+
+const git_index_entry *snapshot_borrow_entry(struct snapshot_borrow *b, const char *path)
+{
+    if (!b->asked)
+        borrow_open(b);
+    return b->index ? git_index_get_bypath(b->index, path, 0) : NULL;
+}
+
+bool snapshot_borrow_tracks_below(struct snapshot_borrow *b, const char *dir)
+{
+    char prefix[PATH_MAX];
+    size_t at;
+
+    if (!b->asked)
+        borrow_open(b);
+    return b->index && (size_t)snprintf(prefix, sizeof prefix, "%s/", dir) < sizeof prefix &&
+           git_index_find_prefix(&at, b->index, prefix) == 0;
+}
+
+bool snapshot_borrow_has(struct snapshot_borrow *b, const uint8_t oid[SNAPSHOT_OID])
+{
+    git_oid id;
+
+    memcpy(id.id, oid, SNAPSHOT_OID);
+    if (!b->asked)
+        borrow_open(b);
+    return b->odb && git_odb_exists(b->odb, &id);
+}
+
+bool snapshot_borrow_file(struct snapshot_borrow *b, const char *path, const struct stat *st,
+                          uint8_t oid[SNAPSHOT_OID])
+{
+    const git_index_entry *entry = snapshot_borrow_entry(b, path);
+    git_object_t type;
+    size_t size;
+
+    if (!entry || b->by_hash || entry->file_size != (uint32_t)st->st_size ||
+        entry->ino != (uint32_t)st->st_ino || entry->mtime.seconds >= b->index_s ||
+        entry->mtime.seconds != (int32_t)st->st_mtim.tv_sec ||
+        entry->mtime.nanoseconds != (uint32_t)st->st_mtim.tv_nsec ||
+        entry->ctime.seconds != (int32_t)st->st_ctim.tv_sec ||
+        entry->ctime.nanoseconds != (uint32_t)st->st_ctim.tv_nsec ||
+        S_ISLNK(entry->mode) != S_ISLNK(st->st_mode))
+        return false;
+    if (b->by_size &&
+        (git_odb_read_header(&size, &type, b->odb, &entry->id) || size != (size_t)st->st_size))
+        return false;
+    memcpy(oid, entry->id.id, SNAPSHOT_OID);
+    return true;
+}
+
+enum err_code snapshot_borrow_copy(struct snapshot_borrow *b, const uint8_t oid[SNAPSHOT_OID],
+                                   struct snapshot_pack *pack, struct err *e)
+{
+    git_odb_object *object = NULL;
+    uint8_t copy[SNAPSHOT_OID];
+    git_oid id;
+    enum err_code rc = ERR_OK;
+
+    memcpy(id.id, oid, SNAPSHOT_OID);
+    if (!b->asked)
+        borrow_open(b);
+    if (!b->odb || git_odb_read(&object, b->odb, &id))
+        return ERR_OK;
+    if (git_odb_object_type(object) == GIT_OBJECT_BLOB)
+        rc = snapshot_pack_add(
+            pack, GIT_OBJECT_BLOB,
+            (struct slice){ git_odb_object_data(object), git_odb_object_size(object) }, copy, e);
+    git_odb_object_free(object);
+    return rc;
+}
+
+void snapshot_borrow_fini(struct snapshot_borrow *b)
+{
+    git_odb_free(b->odb);
+    git_index_free(b->index);
+    repo_close(b->repo);
+    if (b->has_outside)
+        tree_ignore_fini(&b->outside);
+    *b = (struct snapshot_borrow){ .root = NULL };
+}

@@ -1,0 +1,142 @@
+#include "store/snapshots/snapshot_index.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "lite/base/cleanup.h"
+#include "lite/io/file.h"
+#include "store/fs/disk.h"
+
+/* The file is the memory of a machine about its own disk, so it has this machine's byte order: a header, the entries, the
+ * names. It is made again whenever it does not fit. */
+
+struct index_header {
+    char magic[8];
+    uint32_t entry_size, n;
+    uint64_t names_n;
+    int64_t git_index_ns, rules_ns;
+    uint8_t notes[SNAPSHOT_OID];
+    uint32_t complete;
+    uint32_t checksum; /* of everything after the header */
+    uint32_t spare;
+};
+
+static const char index_magic[8] = "RPSNAP1";
+enum { INDEX_MAX = 1 << 30 };
+
+void snapshot_index_fini(struct snapshot_index *x)
+{
+    free(x->entry);
+    buf_fini(&x->names);
+    *x = (struct snapshot_index){ .n = 0 };
+}
+
+enum err_code snapshot_index_add(struct snapshot_index *x, const struct snapshot_entry *entry,
+                                 struct slice name)
+{
+    if (x->n == x->cap) {
+        uint32_t cap = x->cap ? x->cap * 2 : 256;
+        struct snapshot_entry *more = cap > x->cap ? realloc(x->entry, cap * sizeof *more) : NULL;
+
+        if (!more)
+            return ERR_NOMEM;
+        x->entry = more;
+        x->cap = cap;
+    }
+    if (x->names.n + name.n > UINT32_MAX || buf_add(&x->names, name))
+        return ERR_NOMEM;
+    x->entry[x->n] = *entry;
+    x->entry[x->n].name_at = (uint32_t)(x->names.n - name.n);
+    x->entry[x->n].name_n = (uint16_t)name.n;
+    x->n++;
+    x->files += entry->kind == SNAPSHOT_FILE || entry->kind == SNAPSHOT_LINK;
+    return ERR_OK;
+}
+
+struct slice snapshot_entry_name(const struct snapshot_index *x, const struct snapshot_entry *entry)
+{
+    return (struct slice){ x->names.p + entry->name_at, entry->name_n };
+}
+
+static uint32_t index_checksum(struct slice bytes)
+{
+    return (uint32_t)crc32_z(0, (const unsigned char *)bytes.p, bytes.n);
+}
+
+/* Returns true if every name is inside of the names, and every directory ends where its parent goes on. */
+static bool index_is_sound(const struct snapshot_index *x)
+{
+    for (uint32_t i = 0; i < x->n; i++) {
+        const struct snapshot_entry *t = &x->entry[i];
+
+        if (t->kind > SNAPSHOT_SKIPPED || t->name_at > x->names.n ||
+            t->name_n > x->names.n - t->name_at || t->below > x->n - i - 1 ||
+            (t->below && t->kind != SNAPSHOT_DIR))
+            return false;
+        for (uint32_t child = i + 1; t->kind == SNAPSHOT_DIR && child <= i + t->below;) {
+            uint32_t after = child + 1 + x->entry[child].below;
+
+            if (x->entry[child].below > x->n || after > i + 1 + t->below)
+                return false;
+            child = after;
+        }
+    }
+    return !x->n || (x->entry[0].kind == SNAPSHOT_DIR && x->entry[0].below == x->n - 1);
+}
+
+enum err_code snapshot_index_read(const char *path, struct snapshot_index *out, struct err *e)
+{
+    AUTO_BUF bytes = { 0 };
+    CLEANUP(snapshot_index_fini) struct snapshot_index x = { .n = 0 };
+    struct index_header h;
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, INDEX_MAX, &bytes, NULL);
+
+    *out = (struct snapshot_index){ .n = 0 };
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc || bytes.n < sizeof h)
+        return ERR_OK;
+    memcpy(&h, bytes.p, sizeof h);
+    const struct slice body = { bytes.p + sizeof h, bytes.n - sizeof h };
+
+    if (memcmp(h.magic, index_magic, sizeof h.magic) || h.entry_size != sizeof *x.entry ||
+        h.n > body.n / sizeof *x.entry || h.names_n != body.n - h.n * sizeof *x.entry || !h.n ||
+        h.checksum != index_checksum(body))
+        return ERR_OK;
+    NEED(x.entry = malloc(h.n * sizeof *x.entry));
+    memcpy(x.entry, body.p, h.n * sizeof *x.entry);
+    x.n = x.cap = h.n;
+    NEED(!buf_add(&x.names, (struct slice){ body.p + h.n * sizeof *x.entry, h.names_n }));
+    x.complete = h.complete;
+    x.git_index_ns = h.git_index_ns;
+    x.rules_ns = h.rules_ns;
+    memcpy(x.notes, h.notes, sizeof h.notes);
+    for (uint32_t i = 0; i < x.n; i++)
+        x.files += x.entry[i].kind == SNAPSHOT_FILE || x.entry[i].kind == SNAPSHOT_LINK;
+    if (index_is_sound(&x))
+        HAND_OVER(out, x);
+    return ERR_OK;
+}
+
+enum err_code snapshot_index_write(const struct snapshot_index *x, const char *dir,
+                                   const char *name, struct err *e)
+{
+    AUTO_BUF bytes = { 0 };
+    struct index_header h = { .entry_size = sizeof *x->entry,
+                              .n = x->n,
+                              .names_n = x->names.n,
+                              .git_index_ns = x->git_index_ns,
+                              .rules_ns = x->rules_ns,
+                              .complete = x->complete };
+
+    memcpy(h.magic, index_magic, sizeof h.magic);
+    memcpy(h.notes, x->notes, sizeof h.notes);
+    NEED(!buf_add(&bytes, (struct slice){ (const char *)&h, sizeof h }));
+    NEED(!buf_add(&bytes, (struct slice){ (const char *)x->entry, x->n * sizeof *x->entry }));
+    NEED(!buf_add(&bytes, buf_slice(&x->names)));
+    h.checksum = index_checksum((struct slice){ bytes.p + sizeof h, bytes.n - sizeof h });
+    memcpy(bytes.p, &h, sizeof h);
+    return disk_replace_file(dir, name, buf_slice(&bytes), 0600, e);
+}

@@ -1,0 +1,42 @@
+#ifndef STORE_SNAPSHOTS_SNAPSHOT_OBJECTS_H
+#define STORE_SNAPSHOTS_SNAPSHOT_OBJECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "lite/base/slice.h"
+#include "store/fs/disk.h"
+#include "store/git/libgit2.h"
+#include "store/snapshots/snapshot_index.h"
+
+/* The objects of a snapshot that our repository lacks become one pack: one file and its index to sync, however many
+ * there are. */
+struct snapshot_pack {
+    const char *repo;     /* our bare repository, borrowed */
+    git_odb *odb;         /* of `repo`; opened with the first object */
+    struct disk_new body; /* the objects so far, compressed */
+    bool is_open;
+    uint32_t n;
+    int64_t bytes;          /* uncompressed */
+    struct slice_set added; /* their ids, which are in the arena */
+    struct arena arena;
+    struct buf packed;
+};
+
+/* Gives the object its id, and adds it unless it is there already. ERR_UNSUPPORTED: libgit2 is missing. */
+MUST_CHECK enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type,
+                                           struct slice bytes, uint8_t oid[SNAPSHOT_OID],
+                                           struct err *e);
+/* Makes the pack durable. Without objects it does nothing. */
+MUST_CHECK enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e);
+void snapshot_pack_fini(struct snapshot_pack *p);
+/* The id that git gives to an object with these bytes. */
+MUST_CHECK enum err_code snapshot_object_id(git_object_t type, struct slice bytes,
+                                            uint8_t oid[SNAPSHOT_OID], struct err *e);
+/* Makes an empty bare repository, unless there is one. */
+MUST_CHECK enum err_code snapshot_repository_make(const char *repo, struct err *e);
+
+#endif

@@ -1,0 +1,440 @@
+#include "store/snapshots/snapshot_walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/cleanup.h"
+#include "lite/base/time.h"
+#include "lite/io/file.h"
+
+/* The walk compares each name with the entry of the last snapshot. A file with the same inode, size, times and mode is
+ * taken over; only others are read. Rules are only asked about new names, and about all names of a directory whose
+ * .gitignore changed. */
+
+enum {
+    DEPTH_MAX = 128,
+    RULES_MAX = 4 << 20,
+    READS_MAX = 3,
+    /* Times of files are those of the last tick of the kernel's clock. */
+    TICK_NS = 20 * 1000000,
+    /* So many files are read before git is asked which of the others it has. */
+    READ_BEFORE_BORROWING = 64,
+};
+#define NO_ENTRY UINT32_MAX
+
+/* The directory that is being read, and those above it. */
+struct walked_dir {
+    const struct walked_dir *up;
+    int fd;
+    unsigned depth;
+    uint32_t old, cursor, end; /* its old entry, the next of its old children, and where they end */
+    size_t path_n;             /* the length of its path, with a slash */
+    struct buf rules;          /* its .gitignore */
+    bool fresh;                /* the rules must be asked about known names, too */
+    bool only_tracked;         /* git ignores it, but tracks files in it */
+    bool stale;
+    struct slice_set names; /* of its old children, once they are not in the same order */
+    uint32_t *number;
+};
+
+/* ---- rules ---- */
+
+/* The folders that hold what programs made, for projects without git. */
+static bool is_build_folder(struct slice name)
+{
+    static const char *const known[] = { "node_modules", "__pycache__", ".venv", "venv",
+                                         "target",       "build",       "dist",  ".tox",
+                                         ".gradle",      ".cache",      ".next", ".mypy_cache" };
+
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (slice_eq(name, slice_of(known[i])))
+            return true;
+    return false;
+}
+
+/* The nearest list that has a rule for the path decides; w->path is the path. */
+static bool walk_ignores(struct snapshot_walk *w, const struct walked_dir *d, struct slice name,
+                         bool is_dir)
+{
+    const struct slice path = buf_slice(&w->path);
+    int answer = 0;
+
+    if (!w->borrow.has_outside) {
+        w->borrow.has_outside = true;
+        if (tree_ignore_open(w->root, NULL, &w->borrow.outside, NULL))
+            w->borrow.outside = (struct tree_ignore){ .lists = 0 };
+    }
+    for (; d && !answer; d = d->up) {
+        if (d->rules.n)
+            answer =
+                tree_ignore_match(buf_slice(&d->rules),
+                                  (struct slice){ path.p + d->path_n, path.n - d->path_n }, is_dir);
+    }
+    for (size_t i = w->borrow.outside.lists; i > 0 && !answer; i--)
+        answer = tree_ignore_match(w->borrow.outside.list[i - 1], path, is_dir);
+    if (!answer && is_dir && is_build_folder(name) && !snapshot_borrow_entry(&w->borrow, path.p) &&
+        !w->borrow.index)
+        return true;
+    return answer > 0;
+}
+
+/* ---- one file ---- */
+
+static bool has_entry_state(const struct snapshot_entry *old, const struct stat *st)
+{
+    return old->ino == st->st_ino && old->size == st->st_size && old->mode == st->st_mode &&
+           old->mtime_ns == time_ns(st->st_mtim) && old->ctime_ns == time_ns(st->st_ctim);
+}
+
+/* Reads a file or the text of a link into w->bytes. One that keeps changing is taken as it was read last, and read again
+ * next time. */
+static enum err_code read_taken(struct snapshot_walk *w, const struct walked_dir *d,
+                                const char *name, struct stat *st, struct snapshot_entry *entry)
+{
+    struct file f = { .fd = -1 };
+    struct stat after;
+
+    w->bytes.n = 0;
+    if (S_ISLNK(st->st_mode)) {
+        if (buf_reserve(&w->bytes, PATH_MAX))
+            return ERR_NOMEM;
+        ssize_t n = readlinkat(d->fd, name, w->bytes.p, PATH_MAX);
+
+        w->bytes.n = n > 0 ? (size_t)n : 0;
+        return n > 0 ? ERR_OK : ERR_IO;
+    }
+    enum err_code rc = file_open(d->fd, name, 0, &f, NULL);
+
+    for (int i = 0; i < READS_MAX && !rc; i++) {
+        w->bytes.n = 0;
+        rc = st->st_size > w->limits.file_bytes
+                 ? ERR_FORMAT
+                 : file_read_part(&f, 0, (size_t)st->st_size + 1, &w->bytes, NULL);
+        if (!rc && fstat(f.fd, &after))
+            rc = ERR_IO;
+        if (rc)
+            break;
+        entry->racy = after.st_size != (off_t)w->bytes.n ||
+                      time_ns(after.st_mtim) != time_ns(st->st_mtim) ||
+                      time_ns(after.st_ctim) != time_ns(st->st_ctim);
+        *st = after;
+        if (!entry->racy)
+            break;
+    }
+    if (f.fd >= 0)
+        file_close(&f);
+    return rc;
+}
+
+static enum err_code add_skipped(struct snapshot_walk *w, struct walked_dir *d, struct slice name,
+                                 uint32_t old, const struct stat *st, enum snapshot_skip why)
+{
+    const struct snapshot_entry entry = { .kind = SNAPSHOT_SKIPPED,
+                                          .mode = st->st_mode,
+                                          .why = (uint8_t)why };
+    const struct snapshot_entry *before = old == NO_ENTRY ? NULL : &w->old->entry[old];
+
+    w->skipped++;
+    if (before && before->kind == entry.kind && before->mode == entry.mode && before->why == why)
+        w->kept[old] = 1;
+    else
+        w->dirty = d->stale = true;
+    return snapshot_index_add(&w->now, &entry, name);
+}
+
+static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, struct slice name,
+                               uint32_t old, struct stat *st, struct err *e)
+{
+    const struct snapshot_entry *before = old == NO_ENTRY ? NULL : &w->old->entry[old];
+    struct snapshot_entry entry = { .kind = S_ISLNK(st->st_mode) ? SNAPSHOT_LINK : SNAPSHOT_FILE };
+
+    if (before && (before->kind == SNAPSHOT_FILE || before->kind == SNAPSHOT_LINK) &&
+        !before->racy && has_entry_state(before, st)) {
+        w->kept[old] = 1;
+        return snapshot_index_add(&w->now, before, name) ? err_nomem(e) : ERR_OK;
+    }
+    if (!S_ISLNK(st->st_mode) && !S_ISREG(st->st_mode))
+        return add_skipped(w, d, name, old, st, SNAPSHOT_SPECIAL) ? err_nomem(e) : ERR_OK;
+    if (S_ISREG(st->st_mode) && st->st_size > w->limits.file_bytes)
+        return add_skipped(w, d, name, old, st, SNAPSHOT_TOO_LARGE) ? err_nomem(e) : ERR_OK;
+    if (w->now.files >= w->limits.files || w->pack.bytes > w->limits.bytes)
+        return add_skipped(w, d, name, old, st, SNAPSHOT_TOO_MANY) ? err_nomem(e) : ERR_OK;
+    bool borrows = !w->old->n || w->pack.n >= READ_BEFORE_BORROWING;
+
+    w->dirty = true;
+    if (borrows && snapshot_borrow_file(&w->borrow, w->path.p, st, entry.oid)) {
+        entry.borrowed = 1;
+    } else {
+        enum err_code rc = read_taken(w, d, name.p, st, &entry);
+
+        if (rc == ERR_NOMEM)
+            return err_nomem(e);
+        if (rc)
+            return add_skipped(w, d, name, old, st,
+                               rc == ERR_FORMAT ? SNAPSHOT_TOO_LARGE : SNAPSHOT_UNREADABLE)
+                       ? err_nomem(e)
+                       : ERR_OK;
+        TRY(snapshot_object_id(GIT_OBJECT_BLOB, buf_slice(&w->bytes), entry.oid, e));
+        bool same = before && memcmp(before->oid, entry.oid, SNAPSHOT_OID) == 0;
+        const git_index_entry *known =
+            borrows ? snapshot_borrow_entry(&w->borrow, w->path.p) : NULL;
+
+        if (same)
+            entry.borrowed = before->borrowed;
+        else if (known && memcmp(known->id.id, entry.oid, SNAPSHOT_OID) == 0 &&
+                 snapshot_borrow_has(&w->borrow, entry.oid))
+            entry.borrowed = 1;
+        else
+            TRY(snapshot_pack_add(&w->pack, GIT_OBJECT_BLOB, buf_slice(&w->bytes), entry.oid, e));
+    }
+    entry.size = st->st_size;
+    entry.mtime_ns = time_ns(st->st_mtim);
+    entry.ctime_ns = time_ns(st->st_ctim);
+    entry.ino = st->st_ino;
+    entry.mode = st->st_mode;
+    entry.racy |= entry.ctime_ns >= w->began_ns - TICK_NS;
+    if (before && before->kind == entry.kind && before->mode == entry.mode &&
+        memcmp(before->oid, entry.oid, SNAPSHOT_OID) == 0)
+        w->kept[old] = 1;
+    else
+        d->stale = true;
+    return snapshot_index_add(&w->now, &entry, name) ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- directories ---- */
+
+/* The old entry of a name; NO_ENTRY: it is new. The names of a directory usually come in the same order again. */
+static enum err_code find_old_entry(struct snapshot_walk *w, struct walked_dir *d, struct arena *a,
+                                    struct slice name, uint32_t *old)
+{
+    const struct snapshot_index *x = w->old;
+    uint32_t number;
+
+    *old = NO_ENTRY;
+    if (d->old == NO_ENTRY)
+        return ERR_OK;
+    if (d->cursor < d->end && slice_eq(snapshot_entry_name(x, &x->entry[d->cursor]), name)) {
+        *old = d->cursor;
+    } else if (d->end > d->old + 1) {
+        if (!d->number) {
+            d->number = arena_alloc(a, (d->end - d->old) * sizeof *d->number);
+            for (uint32_t i = d->old + 1; d->number && i < d->end; i += 1 + x->entry[i].below) {
+                if (slice_set_add(&d->names, snapshot_entry_name(x, &x->entry[i]), &number))
+                    return ERR_NOMEM;
+                d->number[number] = i;
+            }
+            if (!d->number)
+                return ERR_NOMEM;
+        }
+        number = slice_set_find(&d->names, name);
+        if (number != SLICE_SET_NONE)
+            *old = d->number[number];
+    }
+    if (*old != NO_ENTRY)
+        d->cursor = *old + 1 + x->entry[*old].below;
+    return ERR_OK;
+}
+
+static enum err_code walk_entries(struct snapshot_walk *w, struct walked_dir *d, struct err *e);
+
+/* Adds the entry of a directory, then those in it. */
+static enum err_code enter_dir(struct snapshot_walk *w, struct walked_dir *up, struct slice name,
+                               uint32_t old, const struct stat *st, bool only_tracked,
+                               struct err *e)
+{
+    const struct snapshot_entry *before =
+        old != NO_ENTRY && w->old->entry[old].kind == SNAPSHOT_DIR ? &w->old->entry[old] : NULL;
+    struct snapshot_entry entry = { .kind = SNAPSHOT_DIR, .mode = st->st_mode };
+    struct walked_dir d = { .up = up,
+                            .fd = -1,
+                            .depth = up ? up->depth + 1 : 0,
+                            .old = before ? old : NO_ENTRY,
+                            .path_n = w->path.n ? w->path.n + 1 : 0,
+                            .fresh = up ? up->fresh : w->fresh,
+                            .only_tracked = only_tracked,
+                            .stale = !before || before->mode != st->st_mode };
+    size_t path_n = w->path.n;
+    uint32_t at = w->now.n;
+
+    d.fd = up ? openat(up->fd, name.p, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+              : open(w->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (d.fd < 0 || d.depth > DEPTH_MAX) {
+        enum snapshot_skip why = d.fd < 0 ? SNAPSHOT_UNREADABLE : SNAPSHOT_TOO_MANY;
+        bool is_gone = d.fd < 0 && (errno == ENOENT || errno == ENOTDIR);
+
+        close_at(&d.fd);
+        if (!up)
+            return err_sys(e, w->root, "snapshot: open the project");
+        return is_gone || !add_skipped(w, up, name, old, st, why) ? ERR_OK : err_nomem(e);
+    }
+    if (before) {
+        d.cursor = old + 1;
+        d.end = old + 1 + before->below;
+        w->kept[old] = 1;
+        memcpy(entry.oid, before->oid, SNAPSHOT_OID);
+    }
+    NEED(!snapshot_index_add(&w->now, &entry, name));
+    enum err_code rc =
+        path_n && buf_add_byte(&w->path, '/') ? err_nomem(e) : walk_entries(w, &d, e);
+
+    w->path.n = path_n;
+    w->now.entry[at].below = w->now.n - at - 1;
+    w->now.entry[at].stale = d.stale;
+    if (d.stale && up)
+        up->stale = true;
+    w->dirty |= d.stale;
+    w->stale |= d.stale;
+    close_at(&d.fd);
+    buf_fini(&d.rules);
+    slice_set_fini(&d.names);
+    return rc;
+}
+
+/* One name of a directory; w->path is its path. */
+static enum err_code walk_one(struct snapshot_walk *w, struct walked_dir *d, struct slice name,
+                              uint32_t old, struct err *e)
+{
+    const struct snapshot_entry *before = old == NO_ENTRY ? NULL : &w->old->entry[old];
+    bool was_ignored = before && before->kind == SNAPSHOT_IGNORED;
+    struct stat st;
+
+    if (time_coarse_ms() > w->deadline_ms)
+        return err_set(e, ERR_CANCELLED, w->root, "snapshot: it took too long");
+    if (fstatat(d->fd, name.p, &st, AT_SYMLINK_NOFOLLOW)) {
+        if (errno == ENOENT)
+            return ERR_OK;
+        st = (struct stat){ .st_mode = 0 };
+        return add_skipped(w, d, name, old, &st, SNAPSHOT_UNREADABLE) ? err_nomem(e) : ERR_OK;
+    }
+    bool is_dir = S_ISDIR(st.st_mode), ignored = was_ignored, tracked_only = d->only_tracked;
+
+    if (!before || d->fresh)
+        ignored = walk_ignores(w, d, name, is_dir);
+    if (tracked_only && !is_dir)
+        ignored = true;
+    if (ignored && (!was_ignored || d->fresh || w->tracked_changed)) {
+        bool tracked = is_dir ? snapshot_borrow_tracks_below(&w->borrow, w->path.p)
+                              : snapshot_borrow_entry(&w->borrow, w->path.p) != NULL;
+
+        tracked_only |= is_dir && tracked;
+        ignored = !tracked;
+    }
+    if (ignored) {
+        const struct snapshot_entry entry = { .kind = SNAPSHOT_IGNORED,
+                                              .mode = st.st_mode & S_IFMT };
+
+        if (was_ignored && before->mode == entry.mode)
+            w->kept[old] = 1;
+        else
+            w->dirty = true;
+        if (before && !was_ignored)
+            d->stale = true;
+        return snapshot_index_add(&w->now, &entry, name) ? err_nomem(e) : ERR_OK;
+    }
+    if (is_dir && st.st_dev != w->dev)
+        return add_skipped(w, d, name, old, &st, SNAPSHOT_FILE_SYSTEM) ? err_nomem(e) : ERR_OK;
+    return is_dir ? enter_dir(w, d, name, old, &st, tracked_only, e)
+                  : take_file(w, d, name, old, &st, e);
+}
+
+/* Reads the rules of a directory if it has a .gitignore; the state of that is kept in the directory's entry. */
+static enum err_code read_rules(struct snapshot_walk *w, struct walked_dir *d, bool has_rules,
+                                uint32_t at, struct err *e)
+{
+    struct snapshot_entry *entry = &w->now.entry[at];
+    const struct snapshot_entry *before = d->old == NO_ENTRY ? NULL : &w->old->entry[d->old];
+    struct stat st;
+
+    if (has_rules && fstatat(d->fd, ".gitignore", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(st.st_mode)) {
+        entry->size = st.st_size;
+        entry->mtime_ns = time_ns(st.st_mtim);
+        entry->ctime_ns = time_ns(st.st_ctim);
+        entry->ino = st.st_ino;
+        if (file_read_all(d->fd, ".gitignore", 0, RULES_MAX, &d->rules, NULL) == ERR_NOMEM)
+            return err_nomem(e);
+    }
+    if (before && (before->size != entry->size || before->mtime_ns != entry->mtime_ns ||
+                   before->ctime_ns != entry->ctime_ns || before->ino != entry->ino)) {
+        d->fresh = true;
+        w->dirty = true;
+    }
+    return ERR_OK;
+}
+
+static enum err_code walk_entries(struct snapshot_walk *w, struct walked_dir *d, struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF names = { 0 };
+    uint32_t at = w->now.n - 1, found = 0, known = 0;
+    int fd = dup(d->fd);
+    AUTO_DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    bool has_rules = false;
+
+    if (!dir) {
+        close_at(&fd);
+        return err_sys(e, w->root, "snapshot: read a directory");
+    }
+    for (const struct dirent *x; (x = readdir(dir)) != NULL;) {
+        if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0 ||
+            strcmp(x->d_name, ".git") == 0)
+            continue;
+        has_rules |= strcmp(x->d_name, ".gitignore") == 0;
+        NEED(!buf_add(&names, (struct slice){ x->d_name, strlen(x->d_name) + 1 }));
+    }
+    TRY(read_rules(w, d, has_rules, at, e));
+    for (const char *p = names.p; names.n && p < names.p + names.n; p += strlen(p) + 1) {
+        const struct slice name = slice_of(p);
+        uint32_t old;
+
+        NEED(!find_old_entry(w, d, &a, name, &old));
+        w->path.n = d->path_n;
+        NEED(!buf_add(&w->path, name) && buf_cstr(&w->path));
+        uint32_t before = w->now.n;
+
+        TRY(walk_one(w, d, name, old, e));
+        found += w->now.n > before;
+        known += w->now.n > before && old != NO_ENTRY;
+    }
+    /* Names that are gone. */
+    uint32_t children = 0;
+
+    for (uint32_t i = d->old + 1; d->old != NO_ENTRY && i < d->end; i += 1 + w->old->entry[i].below)
+        children++;
+    if (found != known || known != children)
+        d->stale = true;
+    return ERR_OK;
+}
+
+enum err_code snapshot_walk_run(struct snapshot_walk *w, struct err *e)
+{
+    struct stat st;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    w->began_ns = time_ns(now);
+    w->borrow.root = w->root;
+    NEED(w->kept = calloc(w->old->n + 1, 1));
+    if (stat(w->root, &st))
+        return err_sys(e, w->root, "snapshot: find the project");
+    w->dev = st.st_dev;
+    w->path.n = 0;
+    return enter_dir(w, NULL, SLICE(""), w->old->n ? 0 : NO_ENTRY, &st, false, e);
+}
+
+void snapshot_walk_fini(struct snapshot_walk *w)
+{
+    snapshot_index_fini(&w->now);
+    snapshot_pack_fini(&w->pack);
+    snapshot_borrow_fini(&w->borrow);
+    free(w->kept);
+    buf_fini(&w->path);
+    buf_fini(&w->bytes);
+    *w = (struct snapshot_walk){ .root = NULL };
+}

@@ -1,0 +1,83 @@
+#ifndef STORE_SNAPSHOTS_SNAPSHOT_WALK_H
+#define STORE_SNAPSHOTS_SNAPSHOT_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
+#include "store/git/libgit2.h"
+#include "store/git/tree_ignore.h"
+#include "store/snapshots/snapshot_index.h"
+#include "store/snapshots/snapshot_objects.h"
+
+/* ---- the project's own repository (snapshot_borrow.c) ---- */
+
+/* What git knows about the work tree: which files it tracks, and the blobs of those that did not change since the last
+ * `git add`. Opened when the first file is asked for. */
+struct snapshot_borrow {
+    const char *root;
+    bool asked;       /* it was opened, or cannot be */
+    bool by_size;     /* git may convert line ends: a blob is the file only if it has its size */
+    bool by_hash;     /* a filter may change anything: every file is read */
+    bool has_outside; /* `outside` was read */
+    git_repository *repo;
+    git_index *index;
+    git_odb *odb;
+    /* When the index was written: a file that is not older may have changed since. */
+    int64_t index_s;
+    struct tree_ignore outside;
+};
+
+/* Finds the entry of a file; NULL: git does not track it. */
+const git_index_entry *snapshot_borrow_entry(struct snapshot_borrow *b, const char *path);
+/* Returns true if git tracks a file below the directory. */
+bool snapshot_borrow_tracks_below(struct snapshot_borrow *b, const char *dir);
+/* Sets the id of the blob that has the file's bytes, if the index shows that without reading it. */
+bool snapshot_borrow_file(struct snapshot_borrow *b, const char *path, const struct stat *st,
+                          uint8_t oid[SNAPSHOT_OID]);
+/* Returns true if the repository has the blob. */
+bool snapshot_borrow_has(struct snapshot_borrow *b, const uint8_t oid[SNAPSHOT_OID]);
+/* Copies a blob into the pack; one that is gone is left out. */
+MUST_CHECK enum err_code snapshot_borrow_copy(struct snapshot_borrow *b,
+                                              const uint8_t oid[SNAPSHOT_OID],
+                                              struct snapshot_pack *pack, struct err *e);
+void snapshot_borrow_fini(struct snapshot_borrow *b);
+
+/* ---- the walk (snapshot_walk.c) ---- */
+
+struct snapshot_limits {
+    int64_t file_bytes; /* larger files are skipped */
+    int64_t bytes;      /* most that one snapshot copies */
+    uint32_t files;
+};
+
+struct snapshot_walk {
+    const char *root;
+    struct snapshot_limits limits;
+    int64_t deadline_ms; /* of time_coarse_ms */
+    const struct snapshot_index *old;
+    struct snapshot_index now; /* made by the walk */
+    struct snapshot_pack pack; /* the caller finishes it */
+    struct snapshot_borrow borrow;
+    bool fresh;           /* the rules outside of the tree changed */
+    bool tracked_changed; /* the index of the repository changed */
+    bool dirty;           /* `now` differs from `old` in any way */
+    bool stale;           /* the tree differs */
+    size_t skipped;
+    /* internal */
+    int64_t began_ns;
+    uint64_t dev;
+    uint8_t *kept; /* for each old entry: it is in `now`, too */
+    struct buf path, bytes;
+};
+
+/* Finds out what the project contains and adds the blobs that are new. ERR_CANCELLED: the deadline passed; `now` has what
+ * was read until then. */
+MUST_CHECK enum err_code snapshot_walk_run(struct snapshot_walk *w, struct err *e);
+/* Makes the trees that changed, and the notes on what trees cannot say: unusual permissions, empty directories, and what
+ * is not covered. */
+MUST_CHECK enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e);
+void snapshot_walk_fini(struct snapshot_walk *w);
+
+#endif

@@ -1,0 +1,332 @@
+#include "tests/test.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lite/base/time.h"
+#include "store/snapshots/snapshot.h"
+#include "tests/support/folder.h"
+
+/* Snapshots of a project, compared with what git itself makes of it. */
+
+struct project {
+    struct folder f;
+    char root[4096], state[4096], home[4096];
+    struct store_env env;
+};
+
+/* Runs a command in the project; returns the first line that it prints. */
+static const char *run(const struct project *p, const char *command, char out[256])
+{
+    char line[8192];
+
+    snprintf(line, sizeof line,
+             "cd '%s' && HOME='%s' GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_COUNT=2 "
+             "GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=a GIT_CONFIG_KEY_1=user.email "
+             "GIT_CONFIG_VALUE_1=a@b sh -c '%s'",
+             p->root, p->home, command);
+    FILE *f = popen(line, "re");
+
+    assert_non_null(f);
+    out[0] = '\0';
+    if (fgets(out, 256, f))
+        out[strcspn(out, "\n")] = '\0';
+    assert_int_equal(pclose(f), 0);
+    return out;
+}
+
+static void begin(struct project *p)
+{
+    char out[256];
+
+    *p = (struct project){ .env = { .now_ms = time_clock_ms(CLOCK_REALTIME) } };
+    folder_make(&p->f);
+    folder_dir(&p->f, "home");
+    folder_dir(&p->f, "project");
+    folder_path(&p->f, "project", p->root);
+    folder_path(&p->f, "state", p->state);
+    folder_path(&p->f, "home", p->home);
+    p->env.home = p->home;
+    p->env.cwd = p->root;
+    p->env.state_dir = p->state;
+    folder_put(&p->f, "project/a.txt", SLICE("one\n"));
+    folder_put(&p->f, "project/sub/deep/b", SLICE("b\n"));
+    folder_put(&p->f, "project/sub.c", SLICE("c\n"));
+    folder_put(&p->f, "project/ignored.o", SLICE("o\n"));
+    folder_put(&p->f, "project/.gitignore", SLICE("*.o\nout/\n"));
+    folder_put(&p->f, "project/out/x", SLICE("x\n"));
+    run(p, "ln -s a.txt link; chmod 755 sub.c; mkdir empty", out);
+}
+
+static enum err_code take(struct project *p, enum snapshot_kind kind)
+{
+    struct snapshot_request req = { .agent = "claude",
+                                    .session = SLICE("s-1"),
+                                    .prompt = SLICE("do it"),
+                                    .cwd = p->root,
+                                    .kind = kind,
+                                    .limit_ms = 60000 };
+    struct err e = { 0 };
+    enum err_code rc = snapshot_take(&p->env, &req, &e);
+
+    if (rc)
+        print_message("%s\n", e.text);
+    return rc;
+}
+
+/* The newest line of the log. */
+static struct snapshot newest(struct project *p, struct snapshot_log *log)
+{
+    assert_int_equal(snapshot_log_read(&p->env, p->root, log, NULL), ERR_OK);
+    assert_true(log->n > 0);
+    return log->snapshot[log->n - 1];
+}
+
+/* The newest tree is the one that git would write for these files. */
+static void is_tree_of_git(struct project *p)
+{
+    struct snapshot_log log;
+    char want[256];
+    const struct snapshot s = newest(p, &log);
+
+    run(p, "git add -A && git write-tree", want);
+    assert_int_equal(s.tree.n, SNAPSHOT_HEX);
+    assert_memory_equal(s.tree.p, want, SNAPSHOT_HEX);
+    snapshot_log_fini(&log);
+}
+
+/* What git reads from the snapshots. */
+static const char *ask(struct project *p, const char *command, char out[256])
+{
+    struct snapshot_log log;
+    char line[4096];
+    const struct snapshot s = newest(p, &log);
+
+    snprintf(line, sizeof line, "T=%.*s N=%.*s; export GIT_DIR=\"%s\"; %s", SLICE_ARG(s.tree),
+             (int)s.notes.n, s.notes.n ? s.notes.p : "", log.dir, command);
+    snapshot_log_fini(&log);
+    return run(p, line, out);
+}
+
+static size_t packs(struct project *p)
+{
+    struct snapshot_log log;
+    char path[4200];
+    size_t n = 0;
+
+    newest(p, &log);
+    snprintf(path, sizeof path, "%s/objects/pack", log.dir);
+    DIR *d = opendir(path);
+
+    assert_non_null(d);
+    for (const struct dirent *x; (x = readdir(d)) != NULL;)
+        n += strstr(x->d_name, ".pack") != NULL;
+    closedir(d);
+    snapshot_log_fini(&log);
+    return n;
+}
+
+TEST(a_snapshot_has_what_git_would_add)
+{
+    struct project p;
+    char out[256];
+
+    begin(&p);
+    run(&p, "git init -q .", out);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    is_tree_of_git(&p);
+    run(&p, "echo two > a.txt; rm -r sub; mv sub.c moved.c; echo n > new; chmod 600 new", out);
+    assert_int_equal(take(&p, SNAPSHOT_END), ERR_OK);
+    is_tree_of_git(&p);
+    assert_string_equal(ask(&p, "git cat-file -p $T:a.txt", out), "two");
+    assert_string_equal(
+        ask(&p, "git cat-file -p $N | tr \"\\0\" \"\\n\" | sort | tr \"\\n\" \" \"", out),
+        "d755 empty f600 new ");
+    assert_string_equal(
+        ask(&p, "git fsck --strict --no-dangling 2>&1 | grep -v ^notice || true", out), "");
+    folder_remove(&p.f);
+}
+
+TEST(an_unchanged_project_costs_a_line)
+{
+    struct project p;
+    struct snapshot_log log;
+
+    begin(&p);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    size_t before = packs(&p);
+
+    assert_int_equal(take(&p, SNAPSHOT_END), ERR_OK);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    assert_int_equal(packs(&p), before);
+    newest(&p, &log);
+    assert_int_equal(log.n, 3);
+    assert_true(slice_eq(log.snapshot[0].tree, log.snapshot[2].tree));
+    assert_true(slice_eq(log.snapshot[0].notes, log.snapshot[2].notes));
+    assert_int_equal(log.snapshot[1].kind, SNAPSHOT_END);
+    snapshot_log_fini(&log);
+    folder_remove(&p.f);
+}
+
+/* What git has is not copied, until the file becomes another one: then it may soon be gone there. */
+TEST(a_blob_of_the_repository_is_copied_when_the_file_changes)
+{
+    struct project p;
+    struct snapshot_log log;
+    char out[256], first[SNAPSHOT_HEX + 1], line[512];
+
+    begin(&p);
+    run(&p, "git init -q . && git add -A && git commit -qm x && touch -d @2000000000 .git/index",
+        out);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    const struct snapshot s = newest(&p, &log);
+
+    memcpy(first, s.tree.p, SNAPSHOT_HEX);
+    first[SNAPSHOT_HEX] = '\0';
+    snapshot_log_fini(&log);
+    snprintf(line, sizeof line, "git cat-file -e %s:a.txt 2>/dev/null || echo borrowed", first);
+    assert_string_equal(ask(&p, line, out), "borrowed");
+    run(&p, "echo two > a.txt; rm sub/deep/b", out);
+    assert_int_equal(take(&p, SNAPSHOT_END), ERR_OK);
+    run(&p, "rm -rf .git", out);
+    snprintf(line, sizeof line, "git cat-file -p %s:a.txt", first);
+    assert_string_equal(ask(&p, line, out), "one");
+    snprintf(line, sizeof line, "git cat-file -p %s:sub/deep/b", first);
+    assert_string_equal(ask(&p, line, out), "b");
+    folder_remove(&p.f);
+}
+
+/* With another content of the same size at the same moment, only a second reading shows it. */
+TEST(a_change_within_one_tick_is_seen)
+{
+    struct project p;
+    char out[256];
+
+    begin(&p);
+    for (int i = 0; i < 8; i++) {
+        char text[8];
+
+        snprintf(text, sizeof text, "%03d\n", i);
+        folder_put(&p.f, "project/a.txt", slice_of(text));
+        assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+        text[3] = '\0';
+        assert_string_equal(ask(&p, "git cat-file -p $T:a.txt", out), text);
+    }
+    folder_remove(&p.f);
+}
+
+TEST(rules_that_change_are_asked_again)
+{
+    struct project p;
+    char out[256];
+
+    begin(&p);
+    run(&p, "git init -q .", out);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    folder_put(&p.f, "project/.gitignore", SLICE("out/\nsub/\n"));
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    run(&p, "git rm -rq --cached . 2>/dev/null || true", out);
+    is_tree_of_git(&p);
+    folder_put(&p.f, "project/sub/.gitignore", SLICE("*\n"));
+    run(&p, "rm .gitignore; git rm -rq --cached .", out);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    is_tree_of_git(&p);
+    folder_remove(&p.f);
+}
+
+/* A file that git tracks is taken although a rule ignores it, even inside of an ignored directory. */
+TEST(a_tracked_file_is_taken_although_it_is_ignored)
+{
+    struct project p;
+    char out[256];
+
+    begin(&p);
+    run(&p, "git init -q . && git add -A && git add -f out/x && echo y > out/y", out);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    is_tree_of_git(&p);
+    run(&p, "git add -f ignored.o", out);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    is_tree_of_git(&p);
+    folder_remove(&p.f);
+}
+
+TEST(what_is_no_file_is_left_out_and_said)
+{
+    struct project p;
+    char out[256];
+
+    begin(&p);
+    run(&p,
+        "mkfifo pipe; mkdir .git; echo lies > .git/HEAD; ln -s . loop; dd if=/dev/zero of=big "
+        "bs=1M count=9 2>/dev/null",
+        out);
+    run(&p, "touch \"$(printf \"two\\\\nlines\")\"; mkdir node_modules; touch node_modules/x", out);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    assert_string_equal(ask(&p, "git ls-tree -r --name-only $T | tr \"\\n\" \" \"", out),
+                        ".gitignore a.txt link loop sub.c sub/deep/b \"two\\nlines\" ");
+    assert_non_null(
+        strstr(ask(&p, "git cat-file -p $N | tr \"\\0\" \"\\n\" | sort | tr \"\\n\" \" \"", out),
+               "s0 big s2 pipe"));
+    folder_remove(&p.f);
+}
+
+TEST(the_home_directory_is_no_project)
+{
+    struct project p;
+    struct err e = { 0 };
+
+    begin(&p);
+    const struct snapshot_request req = { .agent = "claude", .session = SLICE("s"), .cwd = p.home };
+
+    assert_int_equal(snapshot_take(&p.env, &req, &e), ERR_UNSUPPORTED);
+    folder_remove(&p.f);
+}
+
+/* A damaged list of files, and a log that a crash cut, cost a second reading and nothing else. */
+TEST(damage_is_repaired_by_the_next_snapshot)
+{
+    struct project p;
+    struct snapshot_log log;
+    char out[256], line[4600];
+
+    begin(&p);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    newest(&p, &log);
+    snprintf(line, sizeof line,
+             "printf garbage | dd of=\"%s/files\" bs=1 seek=90 conv=notrunc 2>/dev/null; printf "
+             "\"{torn\" >> \"%s/log\"",
+             log.dir, log.dir);
+    snapshot_log_fini(&log);
+    run(&p, line, out);
+    assert_int_equal(take(&p, SNAPSHOT_END), ERR_OK);
+    newest(&p, &log);
+    assert_int_equal(log.n, 2);
+    assert_true(slice_eq(log.snapshot[0].tree, log.snapshot[1].tree));
+    snapshot_log_fini(&log);
+    folder_remove(&p.f);
+}
+
+TEST(several_at_once_all_end_with_a_line)
+{
+    struct project p;
+    struct snapshot_log log;
+    int status;
+
+    begin(&p);
+    for (int i = 0; i < 4; i++)
+        if (fork() == 0)
+            _exit(take(&p, SNAPSHOT_PROMPT) == ERR_OK ? 0 : 1);
+    for (int i = 0; i < 4; i++) {
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    newest(&p, &log);
+    assert_int_equal(log.n, 4);
+    for (size_t i = 1; i < log.n; i++)
+        assert_true(slice_eq(log.snapshot[0].tree, log.snapshot[i].tree));
+    snapshot_log_fini(&log);
+    folder_remove(&p.f);
+}
