@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 
 from installed import ffi
 from support.seed_rows import Missing, seed
