@@ -18,6 +18,6 @@ press C-c
 ended 130
 close
 open 120 32
-see "│ shop · fix/webhook-retry · 47.6k tokens"
+see "│ shop · fix/webhook-retry · 47.6k tokens" "┌─ claude · opus-5-5 · 34 KB on disk ─"
 press C-c
 ended 130

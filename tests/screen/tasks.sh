@@ -89,13 +89,14 @@ see "src/pay.ts"
 key t
 see "touched"
 key Tab
-see "lines of" "14 "
+see "lines of" "14 " "not written by a session"
 match "│ +[0-9]+ " # lines of one turn are joined
 key :
 see "line ›"
 text 14
 key Enter
 match "▌.* 14 "
+see "Fix the payment retry loop  ❯ Great. The retry loop"
 key Enter
 see "entry "
 within "who wrote line 14" 13

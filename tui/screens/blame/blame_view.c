@@ -127,8 +127,7 @@ static void blame_view_draw_line(const struct model *m, struct frame *f, struct 
     snprintf(number, sizeof number, "%5zu", at + 1);
     frame_puts(f, r.y, x, 7, STYLE_DIM, number);
     x += 6;
-    frame_text_cut(f, r.y, x, r.w - x - 1, row->ref == BLAME_ROW_NONE ? STYLE_TEXT : STYLE_CODE,
-                   row->text);
+    frame_text_cut(f, r.y, x, r.w - x - 1, STYLE_TEXT, row->text);
 }
 
 static void blame_view_draw_row(const void *arg, struct frame *f, struct rect r, size_t at)
@@ -140,6 +139,27 @@ static void blame_view_draw_row(const void *arg, struct frame *f, struct rect r,
         blame_view_draw_line(m, f, r, at, row);
     else
         blame_view_draw_turn(m, f, r, row);
+}
+
+/* The session and the whole prompt of the selected line, above the lines, which have room for a part of it. */
+static void blame_view_draw_selected(const struct model *m, struct frame *f)
+{
+    const struct blame_view *v = m->blame;
+
+    if (!v->rows || !v->rows->by_line || v->pick.at >= v->rows->n)
+        return;
+    const struct blame_row *row = &v->rows->row[v->pick.at];
+
+    if (row->ref == BLAME_ROW_NONE) {
+        frame_puts(f, 1, 1, f->cols - 2, STYLE_DIM, "not written by a session");
+        return;
+    }
+    struct slice title = blame_view_title_of(m, row);
+    int x = 1;
+
+    x += frame_text_cut(f, 1, x, f->cols / 2, STYLE_STRONG, title.n ? title : row->session);
+    x += frame_puts(f, 1, x, f->cols - x, STYLE_DIM, f->ascii ? "  > " : "  ❯ ");
+    frame_text_cut(f, 1, x, f->cols - x - 1, STYLE_PROMPT, row->prompt);
 }
 
 static void blame_view_draw_nothing(const struct blame_view *v, struct frame *f)
@@ -162,6 +182,7 @@ static void draw_blame(const struct model *m, struct frame *f)
     const struct blame_view *v = m->blame;
 
     draw_head(m, f);
+    blame_view_draw_selected(m, f);
     if (count_rows(v) == 0)
         blame_view_draw_nothing(v, f);
     list_cursor_draw(&v->pick, rows_area(v, f->rows, f->cols), f, blame_view_draw_row, m);

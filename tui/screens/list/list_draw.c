@@ -294,18 +294,29 @@ static void draw_border(struct frame *f, const struct list_layout *lay)
     frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? "+" : "┌");
 }
 
-/* Its agent if there are several, and the disk usage of the session, with the files beside its transcript once it is
+/* Its agent if there are several, its model, and the disk usage of the session, with the files beside its transcript once it is
  * known. */
 static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r)
 {
-    enum { BOTH_COLS = 44 };
+    enum { SIZE_COLS = 18, BOTH_COLS = 44 };
     const struct session_entry *e = &l->sessions.entry[l->viewed];
     char all[HUMAN_SIZE], own[HUMAN_SIZE], text[80];
     const char *name = l->widths.several ? e->ref.store->ops->name : "";
     int used = frame_puts(f, r.y, r.x, r.w, STYLE_DIM, name);
 
+    const char *dot = f->ascii ? " - " : " · ";
+    struct slice model = e->row ? e->row->model : (struct slice){ 0 };
+
+    size_t n = strlen(name);
+
+    if (n > 0 && model.n > n && memcmp(model.p, name, n) == 0 && model.p[n] == '-')
+        model = (struct slice){ model.p + n + 1, model.n - n - 1 };
     if (used > 0)
-        used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, f->ascii ? " - " : " · ");
+        used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, dot);
+    if (model.n > 0 && used + frame_width(model) + SIZE_COLS <= r.w) {
+        used += frame_text(f, r.y, r.x + used, r.w - used, STYLE_DIM, model);
+        used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, dot);
+    }
     human_size(session_entry_bytes(e), all);
     human_size(e->ref.file.size, own);
     if (e->ref.store->ops->remote)
@@ -314,7 +325,7 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
         snprintf(text, sizeof text, "in a database");
     else if (e->bytes == 0)
         snprintf(text, sizeof text, "transcript %s", own);
-    else if (strcmp(all, own) == 0 || r.w < BOTH_COLS)
+    else if (strcmp(all, own) == 0 || r.w - used < BOTH_COLS - SIZE_COLS / 2)
         snprintf(text, sizeof text, "%s on disk", all);
     else
         snprintf(text, sizeof text, "%s on disk, transcript %s", all, own);
