@@ -12,3 +12,11 @@ see "directory no longer exists" "cancel" "in its repository"
 press 2
 match 'agent: --resume 1d82c5f4.* in .*/code/shop$'
 ended 0
+close
+
+# A command asks nothing: it resumes in the repository, else here, and says so in one line.
+note=$(cd "$project" && env PATH="$top/bin:$PATH" HOME="$top/home" CLAUDE_CONFIG_DIR="$config" "$program" --resume 1d82c5f4 2>&1 || true)
+case $note in
+*"the session's directory no longer exists; resuming in $top/home/code/shop"*"agent: --resume 1d82c5f4"*) ;;
+*) fail "no note: $note" ;;
+esac

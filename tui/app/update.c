@@ -28,9 +28,10 @@ void update_perform(struct model *m, enum action a)
             m->views[i]->prepare(m, a);
     const char *why = view_unavailable(m, a);
 
-    if (why && !(base->waits && base->waits(m, a)))
+    if (why && !(base->waits && base->waits(m, a))) {
         toast_note(&m->toast, m->now_ms, "%s: %s", action_title(a), why);
-    else if (!m->views[view_top(m)]->act(m, a))
+        m->toast.absorbs = a == ACT_RENAME || a == ACT_TAG;
+    } else if (!m->views[view_top(m)]->act(m, a))
         act_anywhere(m, a);
 }
 
@@ -49,8 +50,18 @@ static void handle_key(struct model *m, struct key key)
 {
     const struct view_ops *top = m->views[view_top(m)];
 
+    /* A title that is typed although its prompt was refused must not become a filter, nor its Enter resume. */
+    bool absorbed = m->toast.text[0] && m->toast.absorbs && !top->overlay &&
+                    (key_eq(key, (struct key){ KEYCODE_ENTER, 0 }) ||
+                     (key_is_text(key) &&
+                      keymap_find(&m->settings->keys, view_key_context(m), key) == ACT_NONE));
+
+    if (absorbed && key_is_text(key))
+        return;
     bool message = toast_dismiss(&m->toast);
 
+    if (absorbed)
+        return;
     m->resume_waits = false;
     /* Esc is meant to put the message away, or to answer the question before it. */
     if (message && !top->overlay && key.code == KEYCODE_ESC && key.mods == 0)

@@ -12,7 +12,7 @@ enum { SHOWN_MS = 6000, LEAST_OF_PATH = 12, MOST_LINES = 4, SIGN_W = 3 };
 static void set_toast(struct toast *t, int64_t now_ms, const char *fmt, va_list args)
 {
     vsnprintf(t->text, sizeof t->text, fmt, args);
-    t->error = t->note = false;
+    t->error = t->note = t->absorbs = false;
     t->until_ms = now_ms + SHOWN_MS;
 }
 
@@ -39,6 +39,7 @@ void toast_error(struct toast *t, const struct err *e)
 {
     t->path = err_format(e, t->text, sizeof t->text);
     t->error = true;
+    t->absorbs = false;
 }
 
 void toast_error_text(struct toast *t, struct slice text)
@@ -49,6 +50,7 @@ void toast_error_text(struct toast *t, struct slice text)
     t->text[n] = '\0';
     t->path = 0;
     t->error = true;
+    t->absorbs = false;
 }
 
 void toast_no_memory(struct toast *t)
@@ -66,13 +68,13 @@ bool toast_dismiss(struct toast *t)
 
 void toast_tick(struct toast *t, int64_t now_ms)
 {
-    if (!t->error && t->text[0] && now_ms >= t->until_ms)
+    if (!t->error && !t->absorbs && t->text[0] && now_ms >= t->until_ms)
         t->text[0] = '\0';
 }
 
 int64_t toast_wake_ms(const struct toast *t)
 {
-    return t->text[0] && !t->error ? t->until_ms : TIME_NONE;
+    return t->text[0] && !t->error && !t->absorbs ? t->until_ms : TIME_NONE;
 }
 
 /* The name of the file is more useful than the directories that all files have in common, so a long

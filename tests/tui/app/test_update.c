@@ -314,6 +314,30 @@ AT_SHOP(a_missing_directory_is_no_dead_end, 24, 80)
     assert_string_equal(x->s.log, "resume 22222222 in /home/u/src/main\n");
 }
 
+TEST(a_title_typed_for_a_refused_prompt_goes_nowhere)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[1].unsupported = CAN_RENAME;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    for (int again = 0; again < 2; again++) {
+        screen_press(&x.s, "<Down><C-r>");
+        assert_true(screen_has(&x.s, "rename: "));
+        screen_press(&x.s, "A better title");
+        screen_wait(&x.s, 60000);
+        assert_true(screen_has(&x.s, "rename: "));
+        assert_true(screen_has(&x.s, "type to filter"));
+        screen_press(&x.s, "<Enter>");
+        assert_false(screen_has(&x.s, "rename: "));
+        assert_string_equal(x.s.log, "");
+        screen_press(&x.s, "<Up>");
+    }
+    screen_press(&x.s, "<Down><C-r><Esc>pay");
+    assert_non_null(strstr(screen_line(&x.s, 1), "> pay"));
+    screen_close(&x.s);
+}
+
 AT_SHOP(an_error_stays_until_a_key_is_pressed, 24, 80)
 {
     struct err e;

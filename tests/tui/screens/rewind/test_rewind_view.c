@@ -29,6 +29,25 @@ CASE(the_preview_states_that_nothing_has_changed)
     assert_int_equal(t->rewinds, 0);
 }
 
+/* lazygit and vim move between panes with them. */
+CASE(h_and_l_go_to_another_pane_and_change_no_tick)
+{
+    static const char *const keys[] = { "h", "l", "lh", "llh", "lllhhh", "hlhlh" };
+    struct rewind_screen *t = *state;
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        rewind_screen_go(t);
+        screen_press(&t->s, keys[i]);
+        assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+        assert_true(screen_has(&t->s, "[x] D src/keys.c"));
+        assert_true(screen_has(&t->s, "[x] A src/gone.c"));
+        assert_false(screen_has(&t->s, "[~]"));
+        for (int k = 0; k < 3 && screen_has(&t->s, "dry run"); k++)
+            screen_press(&t->s, "<Esc>");
+    }
+    assert_int_equal(t->rewinds, 0);
+}
+
 CASE(refused_files_are_never_ticked_automatically)
 {
     struct rewind_screen *t = *state;
