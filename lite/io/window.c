@@ -149,9 +149,7 @@ static bool looks_whole(struct slice row)
     return row.n == 0 || (row.n >= 2 && row.p[0] == '{' && row.p[row.n - 1] == '}');
 }
 
-/* cut_front: the first row began before these bytes. A last row without a newline is cut or
- * torn. */
-static bool shows_damage(struct slice rows, bool cut_front)
+bool window_rows_show_damage(struct slice rows, bool cut_front)
 {
     struct slice row;
     bool torn;
@@ -168,7 +166,8 @@ bool window_shows_damage(const struct window *w)
 {
     bool apart = w->tail.p != w->head.p;
 
-    return shows_damage(w->head, false) || (apart && shows_damage(w->tail, true));
+    return window_rows_show_damage(w->head, false) ||
+           (apart && window_rows_show_damage(w->tail, true));
 }
 
 enum { KEPT = 8 };

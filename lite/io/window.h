@@ -53,6 +53,9 @@ void window_close(struct window *w);
 /* Returns true if a row does not begin and end as an object does. Only its ends are examined, because checking every
  * row would cost more than everything else. Rows that the windows cut, and a torn last row, do not count. */
 bool window_shows_damage(const struct window *w);
+/* The same for rows in memory. cut_front: the first row began before these bytes. A last row without a newline is cut
+ * or torn, and not examined. */
+bool window_rows_show_damage(struct slice rows, bool cut_front);
 
 /* The memory that one describe needs: two windows and an arena, slightly more than 128 KiB. A store keeps up to
  * eight that were released, so that a row needs no large allocation. */

@@ -27,6 +27,9 @@ static const char *const names[FINDING_KINDS] = {
     [FINDING_STUCK] = "stuck",
     [FINDING_CONCURRENT] = "concurrent",
     [FINDING_SETTINGS] = "settings",
+    [FINDING_SPLIT_LINE] = "split-line",
+    [FINDING_NO_SESSION] = "no-session",
+    [FINDING_POISONED_ROW] = "poisoned-row",
 };
 /* clang-format on */
 

@@ -35,6 +35,9 @@ enum finding_kind {
     FINDING_STUCK,         /* marked as running for too long */
     FINDING_CONCURRENT,    /* other sessions run in the same place */
     FINDING_SETTINGS,      /* settings of the agent that are not understood */
+    FINDING_SPLIT_LINE,    /* one row on several lines, or that its agent reads as several */
+    FINDING_NO_SESSION,    /* a log without a single row */
+    FINDING_POISONED_ROW,  /* the model's API refuses it, and so every resume */
     FINDING_KINDS
 };
 
@@ -48,7 +51,10 @@ struct finding {
     int64_t line;         /* from 1; 0: not about a line */
     int64_t offset;       /* of the line in the file; with line */
     const char *why;
-    bool fixable; /* by adding to a file or by finishing an interrupted change */
+    /* what repairing it does to the file: "takes the line out"; may be NULL */
+    const char *repair;
+    bool rewrites; /* the repair changes bytes of the file, and does not only add to it */
+    bool fixable;
     bool fixed;
 };
 

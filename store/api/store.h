@@ -430,6 +430,8 @@ struct store_ops {
     /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file with one row per line,
      * which a search then reads directly. NULL: a search uses load. */
     const struct index_keys *row_keys;
+    /* With `check`, if a ref's path is a log whose damaged lines can be repaired (store/log/log_damage.h). */
+    const struct log_rules *log_rules;
     /* The size of a session is not known, because its rows are in a database with those of others. */
     bool size_unknown;
     /* The sessions are on a server. They may be copies of local sessions; both are then one session. Calls may wait for

@@ -8,6 +8,7 @@
 
 #include "lite/base/time.h"
 #include "store/fs/file_at.h"
+#include "store/log/log_damage.h"
 #include "store/maintenance/sweep.h"
 #include "store/query/listing.h"
 #include "store/rewind/plan/origin.h"
@@ -23,7 +24,8 @@ enum err_code doctor_list_add(const struct finding *f, void *arg, struct err *e)
     copy.session = arena_copy(&list->arena, f->session.p ? f->session : SLICE(""));
     copy.path = arena_format(&list->arena, "%s", f->path);
     copy.why = arena_format(&list->arena, "%s", f->why);
-    if (!more || !copy.session.p || !copy.path || !copy.why)
+    copy.repair = f->repair ? arena_format(&list->arena, "%s", f->repair) : NULL;
+    if (!more || !copy.session.p || !copy.path || !copy.why || (f->repair && !copy.repair))
         return err_nomem(e);
     list->finding = more;
     list->finding[list->n++] = copy;
@@ -38,6 +40,16 @@ enum { YOUNG_MS = 10 * 1000, PAUSE_MS = 200 };
 static bool is_fixable(const struct finding *f, enum finding_kind kind)
 {
     return f->kind == kind && f->fixable && !f->fixed;
+}
+
+/* A log that is rewritten gets its last newline with the rest. */
+static bool is_rewritten(const struct finding_list *list, const char *path)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->finding[i].rewrites && list->finding[i].fixable &&
+            strcmp(list->finding[i].path, path) == 0)
+            return true;
+    return false;
 }
 
 static enum err_code explain_not_repaired(struct finding_list *list, struct finding *f,
@@ -70,15 +82,21 @@ struct repair {
     const struct session_ref *ref;
     struct finding_list *list;
     size_t from, to;
+    /* the logs that are rewritten, or else what is added: rows cannot be appended to a log that the same change
+     * shortens */
+    bool rewrites;
 };
 
 static bool is_in_repair(const struct repair *r, size_t i)
 {
     const struct finding *f = &r->list->finding[i];
 
-    return i >= r->from && i < r->to &&
-           (is_fixable(f, FINDING_TORN_TAIL) ||
-            (is_fixable(f, FINDING_METADATA) && r->ref->store->ops->reappend));
+    if (i < r->from || i >= r->to || !f->fixable || f->fixed)
+        return false;
+    if (r->rewrites)
+        return f->repair && is_rewritten(r->list, f->path);
+    return is_fixable(f, FINDING_TORN_TAIL) ||
+           (is_fixable(f, FINDING_METADATA) && r->ref->store->ops->reappend);
 }
 
 static size_t count_repairs(const struct repair *r, enum finding_kind kind)
@@ -86,7 +104,7 @@ static size_t count_repairs(const struct repair *r, enum finding_kind kind)
     size_t n = 0;
 
     for (size_t i = r->from; i < r->to; i++)
-        n += is_in_repair(r, i) && r->list->finding[i].kind == kind;
+        n += is_in_repair(r, i) && (kind == FINDING_KINDS || r->list->finding[i].kind == kind);
     return n;
 }
 
@@ -117,18 +135,26 @@ static bool is_appended_to(const struct change *c, const char *path)
 
 /* The newline is added after exactly the bytes that were examined, and the file keeps its mtime, because the
  * conversation did not change. The step refuses to write through a link. */
-static enum err_code plan_newline(const struct doctor *d, const char *path, struct change *c,
-                                  struct err *e)
+static enum err_code examine_log(const struct doctor *d, const char *path, struct stat *st,
+                                 struct err *e)
 {
-    struct stat st;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
     if (fd < 0)
         return err_sys(e, path, "open");
-    enum err_code rc = fstat(fd, &st) ? err_sys(e, path, "examine the file")
-                                      : wait_while_young(d, fd, &st, path, e);
+    enum err_code rc =
+        fstat(fd, st) ? err_sys(e, path, "examine the file") : wait_while_young(d, fd, st, path, e);
 
     close(fd);
+    return rc;
+}
+
+static enum err_code plan_newline(const struct doctor *d, const char *path, struct change *c,
+                                  struct err *e)
+{
+    struct stat st;
+    enum err_code rc = examine_log(d, path, &st, e);
+
     if (rc || is_appended_to(c, path))
         return rc;
     const struct step s = { .kind = STEP_TAIL,
@@ -141,6 +167,57 @@ static enum err_code plan_newline(const struct doctor *d, const char *path, stru
     return change_add(c, &s, e);
 }
 
+/* ---- a log with damaged lines ---- */
+
+static bool doctor_is_planned(const struct change *c, const char *path)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->step[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* All damages of a log are repaired by one step, which replaces the bytes from the first of them on; the file keeps its
+ * mtime. The scan is the one that reported them. */
+static enum err_code plan_log(const struct repair *r, const char *path, struct change *c,
+                              struct err *e)
+{
+    static const struct index_keys none = { .type = NULL };
+    struct log_repair repair = { .offset = 0 };
+    struct logfile log;
+    struct stat st;
+
+    if (doctor_is_planned(c, path))
+        return ERR_OK;
+    TRY(examine_log(r->d, path, &st, e));
+    TRY(logfile_open(&log, path, 0, &none, r->d->cancel, e));
+    enum err_code rc = log_repair_read(&log, r->ref->store->ops->log_rules, &repair, e);
+
+    if (!rc && repair.repaired) {
+        const struct step s = { .kind = STEP_TAIL,
+                                .path = path,
+                                .bytes = buf_slice(&repair.bytes),
+                                .old = buf_slice(&repair.old),
+                                .offset = repair.offset,
+                                .mtime_ns = file_at_mtime(&st) };
+
+        rc = change_add(c, &s, e);
+    }
+    log_repair_fini(&repair);
+    logfile_close(&log);
+    return rc;
+}
+
+static enum err_code plan_logs(const struct repair *r, struct change *c, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < r->list->n && !rc; i++)
+        if (is_in_repair(r, i))
+            rc = plan_log(r, r->list->finding[i].path, c, e);
+    return rc;
+}
+
 /* ---- together ---- */
 
 /* Metadata comes first because it determines which files are appended to. A torn line in one of these is always
@@ -149,6 +226,9 @@ static enum err_code plan_repair(const struct repair *r, struct change *c, struc
 {
     const struct store *st = r->ref->store;
     size_t appended;
+
+    if (r->rewrites)
+        return plan_logs(r, c, e);
     enum err_code rc = count_repairs(r, FINDING_METADATA)
                            ? st->ops->reappend(st, r->ref, c, &appended, e)
                            : ERR_OK;
@@ -162,8 +242,12 @@ static enum err_code plan_repair(const struct repair *r, struct change *c, struc
     return rc;
 }
 
-static const char *repair_text(const struct repair *r)
+static const char *repair_text(const struct repair *r, struct arena *a)
 {
+    const size_t lines = count_repairs(r, FINDING_KINDS);
+
+    if (r->rewrites)
+        return arena_format(a, "repaired %zu damaged line%s", lines, lines == 1 ? "" : "s");
     if (!count_repairs(r, FINDING_METADATA))
         return "completed a torn last line";
     return count_repairs(r, FINDING_TORN_TAIL)
@@ -179,8 +263,8 @@ static enum err_code run_repair(const struct repair *r, struct err *why)
     if (!rc)
         rc = plan_repair(r, c, why);
     if (!rc && c->n) {
-        c->text = repair_text(r);
-        rc = change_do(r->d->env, c, why);
+        c->text = repair_text(r, &c->arena);
+        rc = c->text ? change_do(r->d->env, c, why) : err_nomem(why);
     }
     change_free(c);
     return rc;
@@ -218,7 +302,7 @@ static enum err_code repair_singly(const struct repair *all, struct err *e)
 static enum err_code repair_all(const struct repair *all, struct err *e)
 {
     struct err why = { 0 };
-    size_t n = count_repairs(all, FINDING_TORN_TAIL) + count_repairs(all, FINDING_METADATA);
+    size_t n = count_repairs(all, FINDING_KINDS);
 
     if (n == 0)
         return ERR_OK;
@@ -242,11 +326,15 @@ static enum err_code leave_alone(struct finding_list *list, const char *why, str
 static enum err_code repair_session(const struct doctor *d, const struct session_ref *ref,
                                     struct finding_list *list, struct err *e)
 {
-    const struct repair all = { .d = d, .ref = ref, .list = list, .to = list->n };
+    struct repair all = { .d = d, .ref = ref, .list = list, .to = list->n, .rewrites = true };
     const char *stays;
 
     TRY(sweep_live(ref, &list->arena, &stays, e));
-    return stays ? leave_alone(list, stays, e) : repair_all(&all, e);
+    if (stays)
+        return leave_alone(list, stays, e);
+    TRY(repair_all(&all, e));
+    all.rewrites = false;
+    return repair_all(&all, e);
 }
 
 #define DAY_MS (INT64_C(24) * 60 * 60 * 1000)

@@ -10,9 +10,10 @@
 
 /* Looks for damage and for other things that a person may want to know: in one session or in all sessions of a scope,
  * in the files around them, and in what reprise itself keeps. Nothing is changed unless `fix` is set, and then only
- * what cannot do harm: a torn last line gets its newline unless the session is in use, metadata is appended again, and
- * what a crash interrupted is completed. The repairs of a session are one change, which can be undone; if one of them
- * fails, each of the others is a change of its own. */
+ * what the findings name (finding.repair): damaged lines are repaired (store/log/log_damage.h) and a torn last line gets
+ * its newline unless the session is in use, metadata is appended again, and what a crash interrupted is completed. The
+ * damaged lines of a session are repaired by one change and the rest by another one, and both can be undone; if a
+ * repair fails, each of the others is a change of its own. */
 struct doctor {
     const struct store_env *env;
     struct store *const *store;

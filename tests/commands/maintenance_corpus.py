@@ -13,7 +13,7 @@ import tempfile
 from support.program import CUTS, Program, snapshot, undone
 
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fixtures')
-KEYS = {'sessionId', 'path', 'kind', 'line', 'offset', 'why', 'fixable', 'fixed'}
+KEYS = {'sessionId', 'path', 'kind', 'line', 'offset', 'why', 'repair', 'fixable', 'fixed'}
 
 
 def files_of(store):
@@ -34,7 +34,7 @@ def check_doctor(program, top, rows):
         program.same('of one session', {f.get('sessionId') for f in own}, {row['sessionId']})  # when it expires, at least
         program.need(any(f['kind'] == 'expires' for f in own), f'{row["sessionId"]}: expires?')
     expiring = [f for f in findings if f['kind'] == 'expires']
-    said = [line for line in program.text('doctor').splitlines() if ': expires: ' in line]
+    said = [line for line in program.text('doctor').splitlines() if ': note: ' in line]
     program.same('what expires is one line', len(said), 1 if expiring else 0)
     program.need(snapshot(top) == before, 'the doctor changed the disk')
 

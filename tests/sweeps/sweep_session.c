@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "store/journal/change.h"
+#include "store/maintenance/doctor.h"
 #include "store/maintenance/sweep.h"
 #include "store/systems/claude/claude.h"
 #include "tests/sweeps/change_sweep.h"
@@ -179,9 +180,56 @@ static enum trial_end clean_up(struct trial_dir *y)
     return trial_end_of(rc, &e);
 }
 
+/* ---- the repair of damaged lines ---- */
+
+static void make_damaged(struct trial_dir *y)
+{
+    folder_put(&y->folder, SESSION,
+               SLICE(PROMPT("2", "null") "\0\0\0\n\xef\xbb\xbf" PROMPT("3", "\"" STEM "2\"")
+                         PROMPT("4", "\"" STEM "3\"")));
+}
+
+struct mending {
+    size_t found, fixed;
+    struct err *e;
+};
+
+static enum err_code note_mended(const struct finding *f, void *arg, struct err *e)
+{
+    struct mending *m = arg;
+
+    (void)e;
+    m->found += f->rewrites;
+    m->fixed += f->rewrites && f->fixed;
+    if (f->rewrites && !f->fixed)
+        (void)err_set(m->e, ERR_IO, f->path, "%s", f->why);
+    return ERR_OK;
+}
+
+/* A day later, because a log that was written just now is looked at twice. */
+static enum trial_end mend(struct trial_dir *y)
+{
+    struct visit v = { .store = NULL };
+    struct err e = { 0 };
+    struct mending m = { .e = &e };
+    struct store_env later = y->env;
+    enum err_code rc = visit(y, &v, &e);
+
+    later.now_ms = (int64_t)(time(NULL) + 24 * 3600) * 1000;
+    const struct doctor d = { .env = &later, .scope.all = true, .only = &v.ref, .fix = true };
+
+    if (!rc)
+        rc = doctor_examine(&d, note_mended, &m, &e);
+    store_close(v.store);
+    if (!rc && (m.found == 0 || m.fixed < m.found))
+        rc = ERR_IO;
+    return trial_end_of(rc, &e);
+}
+
 static void hold(struct trial s)
 {
-    s.make = make_session;
+    if (!s.make)
+        s.make = make_session;
     s.undo = change_sweep_undo;
     s.thorough = true;
     s.stride = 2;
@@ -218,4 +266,13 @@ TEST(a_message_is_cut_out_or_unchanged)
 TEST(a_session_is_cleaned_up_or_unchanged)
 {
     hold((struct trial){ .name = "cleanup", .act = clean_up, .recover = change_sweep_recover });
+}
+
+TEST(damaged_lines_are_repaired_or_unchanged)
+{
+    NEEDS("leases, without which no log is rewritten");
+    hold((struct trial){ .name = "repair of damaged lines",
+                         .make = make_damaged,
+                         .act = mend,
+                         .recover = change_sweep_recover });
 }

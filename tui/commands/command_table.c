@@ -229,8 +229,10 @@ const struct command commands_table[] = {
       .options = BIT(FIX) | FINDS,
       .help = "Finds torn, spliced and broken lines, rows without a parent, titles that\n"
               "listings miss, missing saved copies, leftovers, and sessions that the agent\n"
-              "hides or will remove. --fix completes a torn last line, appends the metadata\n"
-              "again and finishes what a crash interrupted; it changes nothing else.\n" },
+              "hides or will remove. Each finding that --fix repairs says how: damaged lines\n"
+              "are repaired, and what cannot be is taken out of logs whose agent would fail\n"
+              "on it; the metadata is appended again, and what a crash interrupted is\n"
+              "finished. Nothing else changes, and undo restores every byte.\n" },
     { .name = "log", .operands = "", .run = undo_log_run,
       .summary = "list what reprise changed and rewound, newest first",
       .help = "undo takes an id of this list; undo --back-to goes back to before it.\n" },

@@ -21,6 +21,7 @@ struct answer {
     struct out *out;
     bool many;
     size_t n, fixable, fixed;
+    size_t notes; /* of n: what is good to know, but no damage */
     struct reason reason[REASONS];
     size_t reasons;
 };
@@ -37,9 +38,17 @@ static void write_finding_json(const struct finding *f, struct out *o)
         out_int(o, "offset", f->offset);
     }
     out_string(o, "why", f->why);
+    if (f->repair)
+        out_string(o, "repair", f->repair);
     out_bool(o, "fixable", f->fixable);
     out_bool_if_true(o, "fixed", f->fixed);
     out_close(o, '}');
+}
+
+/* An expiry is good to know, but no damage. */
+static const char *finding_word(enum finding_kind kind)
+{
+    return kind == FINDING_EXPIRES ? "note" : finding_name(kind);
 }
 
 static void write_finding_text(const struct finding *f, struct out *o)
@@ -47,8 +56,10 @@ static void write_finding_text(const struct finding *f, struct out *o)
     out_text(o, slice_of(f->path));
     if (f->line)
         out_addf(o, ":%" PRId64, f->line);
-    out_addf(o, ": %s: ", finding_name(f->kind));
+    out_addf(o, ": %s: ", finding_word(f->kind));
     out_text(o, slice_of(f->why));
+    if (f->repair && f->fixable && !f->fixed)
+        out_addf(o, " (--fix %s)", f->repair);
     out_addf(o, f->fixed ? " (repaired)\n" : "\n");
 }
 
@@ -101,7 +112,7 @@ static void write_reasons(const struct answer *a)
             out_addf(o, "%zu sessions", r->n);
         else
             out_text(o, buf_slice(&r->path));
-        out_addf(o, ": %s: ", finding_name(r->kind));
+        out_addf(o, ": %s: ", finding_word(r->kind));
         out_text(o, slice_of(reason_text(r)));
         out_addf(o, r->n > 1 ? " (listed by doctor --json)\n" : "\n");
     }
@@ -116,6 +127,7 @@ static enum err_code write_finding(const struct finding *f, void *arg, struct er
     else if (!count_reason(f, a))
         write_finding_text(f, a->out);
     a->n++;
+    a->notes += f->kind == FINDING_EXPIRES;
     a->fixable += f->fixable && !f->fixed;
     a->fixed += f->fixed;
     return out_row(a->out, e);
@@ -129,12 +141,12 @@ static void write_end(const struct answer *a, bool fix)
         out_json_rows_end(o);
         return;
     }
-    if (a->n == 0) {
+    write_reasons(a);
+    if (a->n == a->notes) {
         out_addf(o, "no damage found\n");
         return;
     }
-    write_reasons(a);
-    out_addf(o, "%zu finding%s", a->n, a->n == 1 ? "" : "s");
+    out_addf(o, "%zu finding%s", a->n - a->notes, a->n - a->notes == 1 ? "" : "s");
     if (fix)
         out_addf(o, ", %zu repaired", a->fixed);
     else if (a->fixable)

@@ -7,6 +7,7 @@
 
 #include "lite/json/jsonout.h"
 #include "store/api/store.h"
+#include "store/maintenance/doctor.h"
 #include "store/proc/live.h"
 #include "store/query/listing.h"
 #include "store/query/resolve.h"
@@ -29,7 +30,8 @@ struct facts {
     struct session_facts more;          /* what only this system records */
     struct slice *subagents;            /* in the arena of the sessions */
     size_t subagent_count;
-    double cost; /* in US dollars, as the agent recorded it; NAN: not recorded */
+    struct finding_list damage; /* of the lines of the log, if the system has log_rules */
+    double cost;                /* in US dollars, as the agent recorded it; NAN: not recorded */
 };
 
 /* A session that no listing shows is not found. */
@@ -112,6 +114,17 @@ static enum err_code read_recorded_cost(struct facts *f, struct err *e)
     return rc ? err_nomem(e) : ERR_OK;
 }
 
+/* What doctor reports about the lines of the log. */
+static enum err_code note_damaged_line(const struct finding *f, void *arg, struct err *e)
+{
+    struct facts *facts = arg;
+    const bool of_line = f->kind <= FINDING_BROKEN_LINE || f->kind == FINDING_SPLIT_LINE;
+
+    return of_line && f->line && strcmp(f->path, facts->ref.path.p) == 0
+               ? doctor_list_add(f, &facts->damage, e)
+               : ERR_OK;
+}
+
 static enum err_code collect_facts(struct invocation *in, struct sessions *s, struct facts *f,
                                    struct err *e)
 {
@@ -134,6 +147,8 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
         rc = ops->subagents(f->ref.store, &f->ref, &s->arena, &f->subagents, &f->subagent_count, e);
     if (rc == ERR_OK && ops->checkpoints)
         rc = rewind_checkpoints(&f->ref, &f->checkpoints, e);
+    if (rc == ERR_OK && ops->log_rules && f->transcript)
+        rc = ops->check(f->ref.store, &f->ref, NULL, note_damaged_line, f, e);
     if (rc == ERR_OK && ops->facts)
         rc = ops->facts(f->ref.store, &f->ref, &f->more, e);
     else if (rc == ERR_OK) /* such facts have a cost of their own */
@@ -173,18 +188,24 @@ static void write_damage(struct out *o, size_t line, int64_t offset, const char 
     out_close(o, '}');
 }
 
-static void write_damages(struct out *o, const struct transcript *t)
+static void write_damages(struct out *o, const struct facts *f)
 {
+    const struct transcript *t = f->transcript;
+    const bool scanned = f->ref.store->ops->log_rules;
+
     out_open(o, "damaged", '[');
+    for (size_t i = 0; i < f->damage.n; i++)
+        write_damage(o, (size_t)f->damage.finding[i].line, f->damage.finding[i].offset,
+                     f->damage.finding[i].why);
     for (size_t i = 0; t && i < t->n; i++) {
         const struct message *m = &t->message[i];
 
-        if (m->flags & MESSAGE_BROKEN)
+        if (m->flags & MESSAGE_BROKEN && (!scanned || m->flags & MESSAGE_MISTYPED))
             write_damage(o, m->line + 1, m->offset,
                          m->flags & MESSAGE_MISTYPED ? "a member has an invalid type"
                                                      : "not a JSON object");
     }
-    if (t && t->unfinished)
+    if (t && t->unfinished && !scanned)
         write_damage(o, t->lines, t->unfinished_at, "unfinished write");
     out_close(o, ']');
 }
@@ -205,7 +226,7 @@ static enum err_code write_info_json(const struct facts *f, struct arena *a, str
         out_money(o, "costUSD", f->cost);
     write_facts_json(&f->more, o);
     out_slices(o, "subagents", f->subagents, f->subagent_count);
-    write_damages(o, f->transcript);
+    write_damages(o, f);
     out_end(o, '}');
     return name ? ERR_OK : err_nomem(e);
 }
@@ -287,7 +308,10 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
     out_addf(o, "%-14s %" PRId64 "\n", "messages", f->messages);
     out_addf(o, "%-14s %zu\n", "checkpoints", f->checkpoints.n);
     out_addf(o, "%-14s %zu\n", "sub-agents", f->subagent_count);
-    out_addf(o, "%-14s %zu\n", "damaged lines", f->transcript ? f->transcript->broken : 0);
+    out_addf(o, "%-14s %zu\n", "damaged lines",
+             f->ref.store->ops->log_rules ? f->damage.n
+             : f->transcript              ? f->transcript->broken
+                                          : 0);
     if (!isnan(f->cost))
         out_addf(o, f->cost < 0.995 ? "%-14s $%.4f\n" : "%-14s $%.2f\n", "cost", f->cost);
     write_facts_text(&f->more, o);
@@ -308,6 +332,7 @@ enum err_code info_session(struct invocation *in, struct sessions *s, const stru
         write_info_text(&f, in->world->env.now_ms, &in->out);
     checkpoint_list_fini(&f.checkpoints);
     session_facts_fini(&f.more);
+    arena_fini(&f.damage.arena);
     transcript_free(f.transcript);
     session_row_free(f.row);
     return rc;

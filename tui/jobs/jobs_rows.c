@@ -275,6 +275,7 @@ enum err_code jobs_check_store(struct job_context *d, const struct effect *q, co
 struct repair_job {
     struct change_result *out;
     bool metadata;  /* metadata was rewritten, which happens for all of it at once */
+    bool rewritten; /* and damaged lines were */
     char left[200]; /* the reason for the first failed repair */
 };
 
@@ -285,8 +286,11 @@ static enum err_code count_repaired(const struct finding *f, void *arg, struct e
     (void)e;
     if (f->fixed) {
         p->out->repaired++;
-        p->out->steps += f->kind != FINDING_METADATA || !p->metadata;
+        p->out->steps += f->rewrites                   ? !p->rewritten
+                         : f->kind == FINDING_METADATA ? !p->metadata
+                                                       : 1;
         p->metadata |= f->kind == FINDING_METADATA;
+        p->rewritten |= f->rewrites;
     } else if (f->fixable && !p->left[0]) {
         snprintf(p->left, sizeof p->left, "%s", f->why);
     }

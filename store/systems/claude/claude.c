@@ -281,6 +281,7 @@ const struct store_ops claude_ops = {
     .live = claude_live,
     .live_many = claude_live_many,
     .check = claude_check,
+    .log_rules = &claude_log_rules,
     .check_store = claude_check_store,
     .leftovers = claude_leftovers,
     .edits = claude_edits,

@@ -123,6 +123,7 @@ store_live_many_fn claude_live_many;
 
 /* Damage. */
 store_check_fn claude_check;
+extern const struct log_rules claude_log_rules;
 store_leftovers_fn claude_leftovers;
 store_check_store_fn claude_check_store;
 

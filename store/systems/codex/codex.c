@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "store/log/log_damage.h"
 #include "store/proc/process.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/jsonl.h"
@@ -106,6 +107,9 @@ enum err_code codex_live(const struct store *st, const struct session_ref *ref, 
     return lock ? ERR_OK : err_nomem(e);
 }
 
+/* A rollout that continues another one names the number of its bytes. */
+static const struct log_rules codex_log_rules = { .has_offsets = true };
+
 /* Archiving and deleting are done by the program, which keeps an index in a database that only it writes. It has no
  * command that renames. */
 const struct store_ops codex_ops = {
@@ -134,6 +138,8 @@ const struct store_ops codex_ops = {
     .usage = codex_usage,
     .edits = codex_edits,
     .live = codex_live,
+    .check = jsonl_check,
+    .log_rules = &codex_log_rules,
     .checkpoints = codex_checkpoints,
     .plan = codex_plan,
     .agent_variable = jsonl_agent_variable,

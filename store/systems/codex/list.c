@@ -6,6 +6,7 @@
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "lite/io/rows.h"
+#include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
@@ -137,7 +138,7 @@ struct describing {
     bool open;            /* its last turn has no end */
     bool ended, answered; /* seen backwards from the end */
     size_t gone;          /* prompts that a rollback dropped */
-    bool torn;
+    bool torn, damaged;
     struct buf packed; /* the text of an archive, as far as it was read */
     bool whole;
 };
@@ -402,6 +403,7 @@ static enum err_code read_plain_end(struct describing *d, const struct file *f, 
 
     if (!rc) {
         d->torn = text.n && text.p[text.n - 1] != '\n';
+        d->damaged = window_rows_show_damage(text, n < size);
         each_row_backwards(d, text, n < size);
     }
     if (!rc && n < size && (d->row->activity_ms == TIME_NONE || (d->raw && !d->row->last_prompt.n)))
@@ -515,7 +517,7 @@ static void codex_complete_row(struct describing *d, const struct scope *scope)
         row->cwd = thread.cwd;
     if (!row->custom_title.n)
         row->custom_title = codex_names_find(x->names, row->ref.id, d->a);
-    row->flags |= d->torn ? SESSION_TORN : 0U;
+    row->flags |= (d->torn ? SESSION_TORN : 0U) | (d->damaged ? SESSION_DAMAGED : 0U);
     row->flags |= d->open ? SESSION_INTERRUPTED : 0U;
     row->flags |= SESSION_ARCHIVED_KNOWN;
     if (slice_has(row->ref.path, "/archived_sessions/"))

@@ -9,6 +9,7 @@
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "store/fs/disk.h"
+#include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/row_table.h"
 
@@ -384,6 +385,57 @@ enum err_code jsonl_tail(const struct store *st, const struct session_ref *ref, 
         transcript_free(t);
         want = want > most / 4 ? most : want * 4;
     }
+}
+
+static enum err_code check_log(const struct store *st, const struct session_ref *ref,
+                               struct slice session, const atomic_bool *cancel, finding_fn *fn,
+                               void *arg, struct err *e)
+{
+    static const struct index_keys none = { .type = NULL };
+    struct logfile log;
+
+    TRY(logfile_open(&log, ref->path.p, 0, &none, cancel, e));
+    enum err_code rc = log_damage_report(&log, st->ops->log_rules, session, fn, arg, e);
+
+    logfile_close(&log);
+    return rc;
+}
+
+/* A packed log and an older one that is a document have no lines of rows. */
+static bool jsonl_has_lines(const struct session_ref *ref)
+{
+    return ref->path.n > SUFFIX &&
+           memcmp(ref->path.p + ref->path.n - SUFFIX, JSONL_SUFFIX, SUFFIX) == 0;
+}
+
+enum err_code jsonl_check(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e)
+{
+    const struct store_ops *ops = st->ops;
+    const struct jsonl_format *format = jsonl_of(st)->format;
+    struct arena a = { 0 };
+    struct slice *ids = NULL;
+    size_t n = 0;
+    enum err_code rc = ERR_OK;
+
+    if (jsonl_has_lines(ref) && (!format->has_log || format->has_log(ref)))
+        rc = check_log(st, ref, ref->id, cancel, fn, arg, e);
+    if (!rc && ops->subagents)
+        rc = ops->subagents(st, ref, &a, &ids, &n, e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct session_ref agent;
+        struct err why = { 0 };
+
+        rc = ops->subagent(st, ref, ids[i], &a, &agent, &why);
+        if (!rc && jsonl_has_lines(&agent) && !slice_eq(agent.path, ref->path))
+            rc = check_log(st, &agent, ref->id, cancel, fn, arg, &why);
+        if (rc && rc != ERR_NOMEM && rc != ERR_CANCELLED)
+            rc = ERR_OK; /* it was removed meanwhile, or the list of the sessions reports it */
+        else if (rc && e)
+            *e = why;
+    }
+    arena_fini(&a);
+    return rc;
 }
 
 enum err_code jsonl_check_name(const char *folder, const char *name, finding_fn *fn, void *arg,

@@ -237,6 +237,9 @@ MUST_CHECK enum err_code jsonl_fork_write(const struct jsonl_fork *f, const char
 
 /* ---- damage (jsonl.c) ---- */
 
+/* The member `check` of an agent with log_rules: the lines of the session's log and of those of its sub-agents. */
+store_check_fn jsonl_check;
+
 /* A session whose log is being searched for damage. The texts of a finding may be NULL: out of memory. */
 struct jsonl_check {
     const struct session_ref *ref;

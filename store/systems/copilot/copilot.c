@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lite/io/file.h"
+#include "store/log/log_damage.h"
 #include "store/proc/process.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
@@ -104,6 +105,10 @@ static enum err_code copilot_live(const struct store *st, const struct session_r
     return failed ? err_nomem(e) : ERR_OK;
 }
 
+/* Copilot refuses a session with a line that does not parse, and reads lines with a reader that also ends them at
+ * U+2028 and U+2029. */
+static const struct log_rules copilot_log_rules = { .splits_at_separators = true };
+
 /* Rename, fork and delete are not supported: they would change a database that only the program
  * writes. */
 const struct store_ops copilot_ops = {
@@ -128,6 +133,8 @@ const struct store_ops copilot_ops = {
     .describe_subagents = copilot_describe_subagents,
     .subagent = copilot_subagent,
     .live = copilot_live,
+    .check = jsonl_check,
+    .log_rules = &copilot_log_rules,
     .checkpoints = copilot_checkpoints,
     .plan = copilot_plan,
     .agent_variable = jsonl_agent_variable,

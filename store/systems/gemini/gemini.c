@@ -6,6 +6,7 @@
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/jsonl.h"
 
@@ -115,6 +116,8 @@ static enum err_code gemini_open(const struct store_env *env, const char *path, 
     return rc;
 }
 
+static const struct log_rules gemini_log_rules = { .begins = NULL };
+
 /* The store is read-only: when Gemini lists sessions, it deletes files that it considers damaged,
  * so reprise does not change any. */
 const struct store_ops gemini_ops = {
@@ -137,6 +140,8 @@ const struct store_ops gemini_ops = {
     .messages = block_messages,
     .subagents = gemini_subagents,
     .subagent = gemini_subagent,
+    .check = jsonl_check,
+    .log_rules = &gemini_log_rules,
     .checkpoints = gemini_checkpoints,
     .plan = gemini_plan,
     .why = {

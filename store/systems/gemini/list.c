@@ -512,6 +512,8 @@ static void gemini_complete_row(const struct gemini_chat *c, const struct scope 
     row->flags |= c->text.n && c->text.p[c->text.n - 1] != '\n' && !is_document(row->ref.path.p)
                       ? SESSION_TORN
                       : 0U;
+    for (size_t i = 0; i < c->damaged_n; i++)
+        row->flags |= c->damaged[i].torn ? 0U : SESSION_DAMAGED;
     row->summary = c->summary.n          ? c->summary
                    : row->first_prompt.n ? row->first_prompt
                                          : row->ref.id;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lite/io/file.h"
+#include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/session_dirs.h"
@@ -125,6 +126,8 @@ enum err_code kimi_subagent(const struct store *st, const struct session_ref *re
         a, out, e);
 }
 
+static const struct log_rules kimi_log_rules = { .begins = NULL };
+
 const struct store_ops kimi_ops = {
     .name = "kimi",
     .label = "Kimi Code",
@@ -148,6 +151,8 @@ const struct store_ops kimi_ops = {
     .subagents = kimi_subagents,
     .subagent = kimi_subagent,
     .agent_variable = jsonl_agent_variable,
+    .check = jsonl_check,
+    .log_rules = &kimi_log_rules,
     .checkpoints = kimi_checkpoints,
     .plan = kimi_plan,
     .usage = kimi_usage,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 
@@ -89,6 +90,8 @@ const struct project_logs pi_logs = { .folder_of = pi_folder_of,
                                       .inside = inside,
                                       .name_id = pi_name_id };
 
+static const struct log_rules pi_log_rules = { .begins = NULL };
+
 const struct store_ops pi_ops = {
     .name = "pi",
     .label = "pi",
@@ -107,6 +110,8 @@ const struct store_ops pi_ops = {
     .messages = jsonl_messages,
     .resume_at = pi_resume_at,
     .fork = pi_fork,
+    .check = jsonl_check,
+    .log_rules = &pi_log_rules,
     .usage = pi_usage,
     .edits = tool_edits_logged,
     .why = {

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 
 const struct qwen *qwen_of(const struct store *st)
@@ -106,6 +107,8 @@ enum err_code qwen_live(const struct store *st, const struct session_ref *ref, s
 static const char *const inside[] = { "chats", "chats/archive", NULL };
 const struct project_logs qwen_logs = { .folder_of = config_dir_flatten, .inside = inside };
 
+static const struct log_rules qwen_log_rules = { .begins = NULL };
+
 const struct store_ops qwen_ops = {
     .name = "qwen",
     .label = "Qwen Code",
@@ -129,6 +132,8 @@ const struct store_ops qwen_ops = {
     .subagent = qwen_subagent,
     .agent_variable = qwen_agent_variable,
     .live = qwen_live,
+    .check = jsonl_check,
+    .log_rules = &qwen_log_rules,
     .checkpoints = qwen_checkpoints,
     .plan = qwen_plan,
     .usage = qwen_usage,

@@ -171,8 +171,8 @@ static void confirm_fix(struct model *m)
     dialog_line(
         d, "%s",
         change_text_title(m, session_entry_title(e).n ? session_entry_title(e) : e->ref.id).text);
-    dialog_line(d, "A cut-off last line is completed, and the metadata is written again");
-    dialog_line(d, "at the end. No other byte changes; undo restores it.");
+    dialog_line(d, "Each repair does what its row says, and the metadata is written again at");
+    dialog_line(d, "the end. No other byte changes; undo restores them all.");
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "repair %zu finding%s", n, s);
     view_push(m, VIEW_DIALOG);
@@ -221,12 +221,24 @@ static void draw_doctor_title(const struct model *m, struct frame *f)
                        session_entry_title(e).n ? session_entry_title(e) : e->ref.id);
 }
 
+enum { FINDING_TEXT = 600 };
+
+/* Why it is a finding and what repairing it does. */
+static struct slice finding_text(const struct finding *f, char *text, size_t n)
+{
+    const bool repair = f->repair && f->fixable && !f->fixed;
+
+    snprintf(text, n, "%s%s%s%s", f->why, repair ? " (the repair " : "", repair ? f->repair : "",
+             repair ? ")" : "");
+    return slice_of(text);
+}
+
 static void draw_finding(const void *arg, struct frame *f, struct rect r, size_t row)
 {
     const struct doctor_view *v = arg;
     const struct finding *finding = &v->findings->list.finding[row];
     const int y = r.y;
-    char line[32] = "";
+    char line[32] = "", text[FINDING_TEXT];
     int x = 3;
 
     if (finding->line > 0)
@@ -238,7 +250,7 @@ static void draw_finding(const void *arg, struct frame *f, struct rect r, size_t
         frame_puts(f, y, x + LINE_W, KIND_W - 1, STYLE_SYSTEM, finding_name(finding->kind));
     x = why_column(f->cols);
     frame_text_cut(f, y, x, f->cols - x - 1, is_notice(finding) ? STYLE_DIM : STYLE_TEXT,
-                   slice_of(finding->why));
+                   finding_text(finding, text, sizeof text));
 }
 
 static void draw_panel(const struct model *m, struct frame *f)
@@ -246,16 +258,17 @@ static void draw_panel(const struct model *m, struct frame *f)
     const struct doctor_view *v = m->doctor;
     const struct finding *finding = &v->findings->list.finding[v->pick.at];
     int h = doctor_panel_height(f->rows), y = f->rows - 1 - h;
-    char path[512];
+    char path[512], text[FINDING_TEXT];
 
     frame_rule(f, y, 0, f->cols);
     frame_text_middle(
         f, y + 1, 2, f->cols - 3, STYLE_TEXT,
         text_path_short(slice_of(finding->path), m->settings->home, path, sizeof path));
     /* what the row cuts off */
-    if (frame_width(slice_of(finding->why)) > f->cols - why_column(f->cols) - 1)
-        text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN,
-                       slice_of(finding->why));
+    const struct slice why = finding_text(finding, text, sizeof text);
+
+    if (frame_width(why) > f->cols - why_column(f->cols) - 1)
+        text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN, why);
 }
 
 static void draw_doctor_empty(const struct model *m, struct frame *f)

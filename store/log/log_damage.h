@@ -1,0 +1,70 @@
+#ifndef STORE_LOG_LOG_DAMAGE_H
+#define STORE_LOG_LOG_DAMAGE_H
+
+#include "store/api/finding.h"
+#include "store/log/logfile.h"
+
+/* The damage scan: which lines of a log are no rows, and the exact bytes that repair each of them. It is the same for
+ * all agents, so that what is reported is what a repair changes. A row that parses keeps its bytes.
+ *
+ *   finding        what is in the log                      the repair
+ *   torn-tail      a whole row without its newline         adds the newline
+ *                  a cut row at the end                    takes it out
+ *   nul-bytes      NULs alone, or in and around a row      takes the NULs out
+ *   spliced-line   a cut row, then a whole one             takes the cut one out
+ *                  two whole rows                          puts a newline between them
+ *   split-line     a row with newlines in its texts        escapes them
+ *   broken-line    a byte order mark, then a row           takes the mark out
+ *                  anything else                           takes the line out */
+
+/* What is particular to the logs of an agent (store_ops.log_rules). */
+struct log_rules {
+    /* How rows begin, NULL-terminated: such bytes in the middle of a line begin a second row even if it is cut. NULL:
+     * only a whole object at the end of a line is a second row. */
+    const char *const *begins;
+    /* The agent skips lines that do not parse, so they stay in the log. */
+    bool skips_broken;
+    /* Other files name offsets of the log: what is taken out becomes blanks, and nothing is added before the end. */
+    bool has_offsets;
+    /* The agent's reader splits lines at U+2028 and U+2029, too. */
+    bool splits_at_separators;
+};
+
+struct log_damage {
+    enum finding_kind kind;
+    size_t line;  /* from 0: the first one */
+    size_t lines; /* how many of them are one row */
+    const char *why;
+    const char *repair; /* what the repair does, for a person; NULL: it cannot be repaired */
+    /* With a repair: these bytes replace the lines, newlines included. */
+    struct slice bytes;
+};
+
+/* Called for each damage in the order of the file; texts and bytes are valid during the call. */
+typedef enum err_code log_damage_fn(const struct log_damage *d, void *arg, struct err *e);
+/* rules may be NULL. */
+MUST_CHECK enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules,
+                                         log_damage_fn *fn, void *arg, struct err *e);
+
+/* Passes what the scan finds on as findings about the session: at most 200 of each kind, then how many more there are;
+ * and FINDING_NO_SESSION for a log whose lines are all broken. */
+MUST_CHECK enum err_code log_damage_report(struct logfile *log, const struct log_rules *rules,
+                                           struct slice session, finding_fn *fn, void *arg,
+                                           struct err *e);
+
+/* The repair of a whole log: these bytes replace everything from `offset` on. */
+struct log_repair {
+    struct buf old, bytes;
+    int64_t offset;
+    size_t repaired; /* damages; 0: there is nothing to repair, and the rest is empty */
+};
+enum {
+    LOG_REPAIR_MOST = 64 << 20
+}; /* how many bytes may follow the first damage: both forms go into the record */
+
+/* Reads only. ERR_UNSUPPORTED: too much follows the first damage. ERR_STALE: the log was changed meanwhile. */
+MUST_CHECK enum err_code log_repair_read(struct logfile *log, const struct log_rules *rules,
+                                         struct log_repair *out, struct err *e);
+void log_repair_fini(struct log_repair *r);
+
+#endif

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Damaged logs of many agents: list, info and doctor agree, the repair does what was shown, and undo brings every byte back.
+
+usage: doctor_agents.py PROGRAM
+"""
+import os
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..')]
+
+from support.agent_sessions import AGENTS, write
+from support.program import Program
+
+AT = 1795770000
+MENDED = [a for a in ('codex', 'copilot', 'gemini', 'kimi', 'pi', 'qwen') if a in AGENTS]
+
+
+def cut(row):
+    return row[:max(9, len(row) // 2)].rstrip(b'\n}') + b'\n'
+
+
+def at(place, change):
+    """The row at a place changed: 0 is the second one, 1 the last one."""
+    def apply(rows):
+        i = 1 + int(place * (len(rows) - 2))
+        return rows[:i] + change(rows[i]) + rows[i + 1:]
+    return apply
+
+
+# What is done to the rows; the finding; what of the rows a repair leaves, with and without offsets that other files name.
+DAMAGE = {
+    'torn at the end': (lambda r: r + [b'{"type":"cu'], 'torn-tail', lambda r, blank: r),
+    'NULs at the end': (lambda r: r + [b'\0' * 1728], 'torn-tail', lambda r, blank: r),
+    'no newline': (lambda r: r[:-1] + [r[-1][:-1]], 'torn-tail', lambda r, blank: r),
+    'a line of NULs': (at(0, lambda x: [b'\0' * 600 + b'\n', x]), 'nul-bytes',
+                       lambda r, blank: at(0, lambda x: [b' ' * 600 + b'\n', x] if blank else [x])(r)),
+    'NULs before a row': (at(.5, lambda x: [b'\0' * 9 + x]), 'nul-bytes',
+                          lambda r, blank: at(.5, lambda x: [b' ' * 9 + x] if blank else [x])(r)),
+    'a cut row': (at(1, lambda x: [cut(x), x]), 'broken-line',
+                  lambda r, blank: at(1, lambda x: [b' ' * (len(cut(x)) - 1) + b'\n', x] if blank else [x])(r)),
+    'a cut row before a row': (at(.5, lambda x: [cut(x)[:-1] + b'~' + x]), 'spliced-line',
+                               lambda r, blank: at(.5, lambda x: [b' ' * len(cut(x)) + x] if blank else [x])(r)),
+    'a byte order mark': (lambda r: [b'\xef\xbb\xbf' + r[0]] + r[1:], 'broken-line',
+                          lambda r, blank: ([b'   '] if blank else []) + r),
+}
+LISTED = {'torn-tail': 'torn', 'nul-bytes': 'damaged', 'broken-line': 'damaged'}
+
+
+def contents(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
+def look_at(p, agent, name, sid, path, whole):
+    change, kind, want = DAMAGE[name]
+    what = f'{agent}: {name}'
+    damaged = b''.join(change(whole))
+    with open(path, 'wb') as f:
+        f.write(damaged)
+    os.utime(path, (AT, AT))
+    ref = f'{agent}:{sid}'
+    found = p.json('doctor', ref)
+    lines = [f for f in found if f['path'] == path and f.get('line')]
+    p.same(f'{what}: found', [f['kind'] for f in lines], [kind])
+    p.need(all(f['fixable'] and f['repair'] for f in lines), f'{what}: {lines}')
+    p.same(f'{what}: info', [(d['line'], d['offset'], d['why']) for d in p.json('info', ref)['damaged']],
+           [(f['line'], f['offset'], f['why']) for f in lines])
+    word = LISTED.get(kind)
+    if word and name not in ('a byte order mark', 'NULs before a row'):
+        p.need(word in p.text('list', '--all'), f'{what}: list does not say {word}')
+    p.need(f'(--fix {lines[0]["repair"]})' in p.text('doctor', ref), f'{what}: the repair is not shown')
+    p.same(f'{what}: nothing is written before', contents(path), damaged)
+    p.same(f'{what}: --fix', p.run('doctor', '--fix', ref).returncode, 0)
+    p.same(f'{what}: repaired', contents(path), b''.join(want(whole, agent == 'codex')))
+    p.same(f'{what}: its time', int(os.stat(path).st_mtime), AT)
+    p.need(p.text('doctor', ref).endswith('no damage found\n'), f'{what}: {p.text("doctor", ref)}')
+    p.same(f'{what}: info after it', p.json('info', ref)['damaged'], [])
+    p.same(f'{what}: undo', p.run('undo').returncode, 0)
+    p.same(f'{what}: undone', contents(path), damaged)
+    with open(path, 'wb') as f:
+        f.write(b''.join(whole))
+
+
+def main():
+    checked = 0
+    with tempfile.TemporaryDirectory() as top:
+        for agent in MENDED:
+            p = Program(sys.argv[1], f'{top}/{agent}', {})
+            cwd = f'{p.home}/work'
+            os.makedirs(cwd)
+            for number, parts in enumerate(({'pad': [700] * 3}, {'pad': [30000, 90000, 5]})):
+                write(agent, p.home, cwd, number + 1, AT, f'prompt {number}', parts)
+            rows = sorted(p.json('list', '--all'), key=lambda r: r['summary'])
+            p.same(f'{agent}: sessions', len(rows), 2)
+            for row in rows:
+                path = p.json('info', f"{agent}:{row['sessionId']}")['path']
+                with open(path, 'rb') as f:
+                    whole = f.readlines()
+                for name in DAMAGE:
+                    look_at(p, agent, name, row['sessionId'], path, whole)
+                    checked += 1
+            p.finish(1)
+    assert checked == len(MENDED) * 2 * len(DAMAGE)
+
+
+main()
