@@ -147,6 +147,7 @@ script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
 # What a person tagged or named is not swept.
 script(sweep_keeps recorded commands/sweep_keeps.py $<TARGET_FILE:reprise>)
 script(export_output_lines recorded commands/export_output_lines.py $<TARGET_FILE:reprise>)
+script(doctor_poison recorded commands/doctor_poison.py $<TARGET_FILE:reprise>)
 script(doctor_agents recorded commands/doctor_agents.py $<TARGET_FILE:reprise>)
 script(long_prompts recorded commands/long_prompts.py $<TARGET_FILE:reprise>)
 script(paging recorded commands/paging.py $<TARGET_FILE:reprise>)

@@ -302,8 +302,10 @@ static enum err_code judge_line(struct scan *k, struct log_damage *d, struct err
         return judge_nuls(k, d, row);
     if (k->rules->splits_at_separators && has_separator(row))
         return judge_separators(k, d, row);
-    d->kind = FINDING_KINDS;
-    return ERR_OK;
+    if (k->rules->refused && line->state == LINE_OK)
+        TRY(k->rules->refused(row, &k->bytes, &d->why, &d->repair));
+    d->kind = d->repair ? FINDING_POISONED_ROW : FINDING_KINDS;
+    return d->repair ? buf_add_byte(&k->bytes, '\n') : ERR_OK;
 }
 
 enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules, log_damage_fn *fn,

@@ -5,7 +5,7 @@
 #include "store/log/logfile.h"
 
 /* The damage scan: which lines of a log are no rows, and the exact bytes that repair each of them. It is the same for
- * all agents, so that what is reported is what a repair changes. A row that parses keeps its bytes.
+ * all agents, so that what is reported is what a repair changes. A sound row keeps its bytes.
  *
  *   finding        what is in the log                      the repair
  *   torn-tail      a whole row without its newline         adds the newline
@@ -15,7 +15,13 @@
  *                  two whole rows                          puts a newline between them
  *   split-line     a row with newlines in its texts        escapes them
  *   broken-line    a byte order mark, then a row           takes the mark out
- *                  anything else                           takes the line out */
+ *                  anything else                           takes the line out
+ *   poisoned-row   what log_rules.refused finds            replaces exactly that */
+
+/* Judges a row that parses. If the model's API refuses it, adds the row without what is refused to `bytes` and sets the
+ * reason and what the repair does, which are literals. */
+typedef enum err_code log_refused_fn(struct slice row, struct buf *bytes, const char **why,
+                                     const char **repair);
 
 /* What is particular to the logs of an agent (store_ops.log_rules). */
 struct log_rules {
@@ -28,6 +34,7 @@ struct log_rules {
     bool has_offsets;
     /* The agent's reader splits lines at U+2028 and U+2029, too. */
     bool splits_at_separators;
+    log_refused_fn *refused; /* optional */
 };
 
 struct log_damage {

@@ -231,8 +231,9 @@ const struct command commands_table[] = {
               "listings miss, missing saved copies, leftovers, and sessions that the agent\n"
               "hides or will remove. Each finding that --fix repairs says how: damaged lines\n"
               "are repaired, and what cannot be is taken out of logs whose agent would fail\n"
-              "on it; the metadata is appended again, and what a crash interrupted is\n"
-              "finished. Nothing else changes, and undo restores every byte.\n" },
+              "on it; in rows of Claude Code that the model's API refuses, the refused part\n"
+              "is replaced with a text; the metadata is appended again, and what a crash\n"
+              "interrupted is finished. Nothing else changes, and undo restores every byte.\n" },
     { .name = "log", .operands = "", .run = undo_log_run,
       .summary = "list what reprise changed and rewound, newest first",
       .help = "undo takes an id of this list; undo --back-to goes back to before it.\n" },

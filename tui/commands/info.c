@@ -118,7 +118,8 @@ static enum err_code read_recorded_cost(struct facts *f, struct err *e)
 static enum err_code note_damaged_line(const struct finding *f, void *arg, struct err *e)
 {
     struct facts *facts = arg;
-    const bool of_line = f->kind <= FINDING_BROKEN_LINE || f->kind == FINDING_SPLIT_LINE;
+    const bool of_line = f->kind <= FINDING_BROKEN_LINE || f->kind == FINDING_SPLIT_LINE ||
+                         f->kind == FINDING_POISONED_ROW;
 
     return of_line && f->line && strcmp(f->path, facts->ref.path.p) == 0
                ? doctor_list_add(f, &facts->damage, e)

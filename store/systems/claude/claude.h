@@ -124,6 +124,9 @@ store_live_many_fn claude_live_many;
 /* Damage. */
 store_check_fn claude_check;
 extern const struct log_rules claude_log_rules;
+/* A log_refused_fn (store/log/log_damage.h). */
+MUST_CHECK enum err_code claude_refused_row(struct slice row, struct buf *bytes, const char **why,
+                                            const char **repair);
 store_leftovers_fn claude_leftovers;
 store_check_store_fn claude_check_store;
 

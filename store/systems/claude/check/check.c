@@ -79,7 +79,9 @@ static enum err_code report_remaining_counts(struct check *k, struct err *e)
 static const char *const claude_row_begins[] = { "{\"parentUuid\":", "{\"logicalParentUuid\":",
                                                  "{\"isSidechain\":", "{\"type\":\"", NULL };
 /* Clients skip lines that do not parse, and so would lose the second of two rows on a line. */
-const struct log_rules claude_log_rules = { .begins = claude_row_begins, .skips_broken = true };
+const struct log_rules claude_log_rules = { .begins = claude_row_begins,
+                                            .skips_broken = true,
+                                            .refused = claude_refused_row };
 
 static enum err_code claude_check_lines(struct check *k, struct err *e)
 {
