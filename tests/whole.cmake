@@ -300,7 +300,7 @@ endif()
 function(worlds name seed number)
     add_test(NAME ${name}${suffix} ${ARGN} COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/worlds/run.py
         --reprise $<TARGET_FILE:reprise> --seed ${seed} --worlds ${number} --jobs 1 --keep ${CMAKE_CURRENT_BINARY_DIR}/worlds-found)
-    set_tests_properties(${name}${suffix} PROPERTIES LABELS worlds TIMEOUT 7200 RESOURCE_LOCK worlds COST 10)
+    set_tests_properties(${name}${suffix} PROPERTIES LABELS worlds TIMEOUT 7200 RESOURCE_LOCK worlds COST 100)
 endfunction()
 if(REPRISE_SANITIZE)
     worlds(worlds 1 17 CONFIGURATIONS worlds long)
