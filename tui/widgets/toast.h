@@ -17,8 +17,8 @@ struct toast {
     size_t path;           /* offset of an error's path, which is cut in its middle; 0: no path */
     bool error;
     bool note; /* nothing was done: the reason, or a state */
-    bool
-        absorbs; /* a prompt was refused: what is typed for it is dropped, until Enter or another key */
+    /* A prompt was refused: what is typed for it is dropped, until Enter or another key. */
+    bool absorbs;
     int64_t until_ms; /* when a message disappears */
 };
 

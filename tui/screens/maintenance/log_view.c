@@ -12,7 +12,15 @@
 /* The operation log, and in the same place the way back: the entries that going back to the state before one of them
  * would undo. */
 
-enum { LOG_HEAD_H = 2, KIND_W = 11, STATE_W = 9, DIR_W = 28, DIR_W_LEAST = 18, DIR_COLS = 110 };
+enum {
+    LOG_HEAD_H = 2,
+    KIND_W = 11,
+    STATE_W = 10,
+    TITLE_MOST = 60,
+    DIR_W = 28,
+    DIR_W_LEAST = 18,
+    DIR_COLS = 110
+};
 
 static const struct log_rows *log_shown(const struct log_view *v)
 {
@@ -109,7 +117,8 @@ static void draw_log_row(const void *arg, struct frame *f, struct rect r, size_t
     x += KIND_W;
     if (row->sessions > 1)
         snprintf(more, sizeof more, " +%zu", row->sessions - 1);
-    int title_w = (end - x) / 2, more_w = (int)strlen(more);
+    int title_w = (end - x) / 2 < TITLE_MOST ? (end - x) / 2 : TITLE_MOST,
+        more_w = (int)strlen(more);
 
     snprintf(title, sizeof title, "%.*s", (int)(row->title.n < 180 ? row->title.n : 180),
              row->title.p);
