@@ -132,12 +132,10 @@ static enum err_code judge_spliced(struct scan *k, struct log_damage *d, struct 
 static enum err_code judge_nuls(struct scan *k, struct log_damage *d, struct slice row)
 {
     const bool only = trim_blanks(row).n == 0;
-    size_t nuls = 0;
 
     d->kind = FINDING_NUL_BYTES;
     k->row.n = 0;
     for (size_t i = 0; i < row.n; i++) {
-        nuls += row.p[i] == '\0';
         if (row.p[i] != '\0' || k->rules->has_offsets)
             TRY(buf_add_byte(&k->row, row.p[i] ? row.p[i] : ' '));
     }
