@@ -41,9 +41,9 @@ static int open_for_reading(int dirfd, const char *name, bool follow)
 static enum err_code open_failed(const char *name, bool follow, struct err *e)
 {
     if (errno == ELOOP && !follow)
-        return err_set(e, ERR_UNSAFE, name, "open: is a symbolic link");
+        return err_set(e, ERR_UNSAFE, name, "open: it is a symbolic link");
     if (errno == ENXIO) /* a socket, or a device that is not there */
-        return err_set(e, ERR_UNSAFE, name, "open: is not a regular file");
+        return err_set(e, ERR_UNSAFE, name, "open: not a regular file");
     return err_sys(e, name, "open");
 }
 
@@ -69,7 +69,7 @@ enum err_code file_open(int dirfd, const char *name, unsigned flags, struct file
     if (fstat(fd, &st) != 0) {
         rc = err_sys(e, name, "stat");
     } else if (!S_ISREG(st.st_mode)) {
-        rc = err_set(e, ERR_UNSAFE, name, "open: is not a regular file");
+        rc = err_set(e, ERR_UNSAFE, name, "open: not a regular file");
     } else {
         *out = (struct file){ .fd = fd, .id = file_id_of(&st), .mode = st.st_mode };
         return ERR_OK;

@@ -73,8 +73,9 @@ enum err_code file_at_reject_link(const char *path, struct err *e)
     bool there;
     enum err_code rc = file_at_stat(path, &there, &st, e);
 
-    return rc || !there || !S_ISLNK(st.st_mode) ? rc
-                                                : err_set(e, ERR_UNSAFE, path, "open: is a link");
+    return rc || !there || !S_ISLNK(st.st_mode)
+               ? rc
+               : err_set(e, ERR_UNSAFE, path, "open: it is a link");
 }
 
 enum err_code file_at_open(const char *path, int *fd, struct stat *st, struct err *e)

@@ -37,6 +37,7 @@ MISTAKES = (
     (('rewind', 'ID', '--to', 'zz'), 'cannot rewind ID: no file checkpoint for message zz'),
     (('export', 'ID', '-o', 'src'), 'cannot export to PROJECT/src: a link, or not a regular file'),
     (('blame', 'src/none.ts'), 'cannot open PROJECT/src/none.ts: No such file or directory'),
+    (('blame', 'src'), 'cannot open PROJECT/src: not a regular file'),
     (('undo', 'zz'), 'cannot find a change or rewind (zz): no such id; see reprise log'),
     (('trash', 'restore', 'zz'), 'cannot restore zz: not in the trash; see reprise trash list'),
     (('trash', 'burn'), 'trash has no "burn"; use list, restore or empty'),

@@ -193,8 +193,10 @@ static void trash_draw_preview(const struct model *m, struct frame *f, const str
     if (r.w == 0 || v->pick.at >= trash_view_count(v))
         return;
     frame_rule(f, r.y, r.x, r.w);
-    if (r.x > 0)
+    if (r.x > 0) {
         frame_edge(f, r.y + 1, r.x, r.h - 1);
+        frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? "+" : "┌");
+    }
     frame_puts(f, r.y, r.x + 2, 1, STYLE_DIM, " ");
     int used = frame_text_middle(f, r.y, r.x + 3, r.w - 6, STYLE_DIM,
                                  trash_folder_of(m, &v->list->item[v->pick.at], dir, sizeof dir));
