@@ -76,7 +76,7 @@ def adversity(c):
     put(w.repo + '/src/login.c', 'by hand\n')
     work = w.work()
     stale = w.run('rewind', 'entire:' + A, '--to', first, '--overwrite-edited', '--apply', '--plan', shown['plan'])
-    c.same('34: a plan that changed since it was shown', (stale.returncode, b'src/login.c\n' in stale.stderr, w.work()), (4, True, work))
+    c.same('34: a plan that changed since it was shown', (stale.returncode, b'src/login.c: changed since this plan was shown' in stale.stderr, w.work()), (4, True, work))
     run = w.run('rewind', 'entire:' + A, '--to', first, '--apply', '--json')
     answer = json.loads(run.stdout)
     c.same('34: the file is refused, and the exit code shows it', (run.returncode, w.work()), (4, work))
