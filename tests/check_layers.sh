@@ -58,7 +58,7 @@ git: fs proc
 proc: api fs
 log: api fs proc/process.h
 journal: api fs git log
-snapshots: api fs git
+snapshots: api fs git journal
 query: api fs log proc
 host: api fs journal log proc query
 grep: api query

@@ -8,6 +8,7 @@
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
+#include "store/api/agent_hooks.h"
 #include "store/api/checkpoint.h"
 #include "store/api/env.h"
 #include "store/api/finding.h"
@@ -453,6 +454,9 @@ struct store_ops {
     /* Optional, with a command that deletes: the files that it removes, as those of parts. Copies of them are kept in
      * the trash. NULL: they are in a database with other sessions, so no copy is kept. */
     store_parts_fn *deleted_parts;
+
+    /* Optional. The form of the hooks that run `reprise snapshot` (store/snapshots/). */
+    const struct agent_hooks *hooks;
 
     /* Why a member below is NULL or a row lacks an ability, in the system's own words, for a person. NULL: nothing to
      * add. Read through store_unsupported_reason(). */

@@ -182,7 +182,8 @@ bool origin_shows_change(const struct shown *shown, const struct change *c)
     for (size_t i = 0; i < n && shown; i++)
         if (!session_is_shown(shown, c->sessions[i], &c->origin[i], path))
             return false;
-    return n > 0 || !shown;
+    /* What was changed in the configurations of agents belongs to every project. */
+    return n > 0 || !shown || strcmp(c->kind, "snapshots") == 0;
 }
 
 enum origin_place origin_of_change(const struct shown *shown, const struct change *c)

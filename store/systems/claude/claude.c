@@ -246,6 +246,7 @@ const struct store_ops claude_ops = {
     .folders = "projects",
     .row_keys = &claude_index_keys,
     .finds_other_sessions = true,
+    .hooks = &claude_hooks,
     .open = claude_open,
     .close = claude_close,
     .enumerate = claude_enumerate,

@@ -67,6 +67,7 @@ int64_t claude_retention(const struct claude_settings *places, char **odd);
 extern const struct agents_profile claude_agents_profile;
 
 extern const struct store_ops claude_ops;
+extern const struct agent_hooks claude_hooks; /* hooks.c */
 
 /* The members of claude_ops. */
 store_enumerate_fn claude_enumerate;

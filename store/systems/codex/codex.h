@@ -71,6 +71,7 @@ void codex_threads_report(struct codex_threads *t, unreadable_fn *fn, void *arg)
 
 extern const struct jsonl_format codex_format;
 extern const struct store_ops codex_ops;
+extern const struct agent_hooks codex_hooks; /* hooks.c */
 
 /* The members of codex_ops. */
 store_enumerate_fn codex_enumerate;

@@ -43,6 +43,14 @@ char *config_dir_join(const char *dir, const char *name)
     return path;
 }
 
+char *config_dir_file(char *dir, const char *name)
+{
+    char *path = dir ? config_dir_join(dir, name) : NULL;
+
+    free(dir);
+    return path;
+}
+
 char *config_dir_absolute(const struct store_env *env, const char *path)
 {
     return path[0] == '/' ? config_dir_join(path, "") : config_dir_join(env->cwd, path);

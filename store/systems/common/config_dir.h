@@ -32,6 +32,8 @@ void config_dir_variable(const struct store *st, char *usual, const char *variab
 char *config_dir_usual(const struct store_env *env, const char *variable, const char *name);
 /* dir/name with one slash between them; NULL if out of memory. */
 char *config_dir_join(const char *dir, const char *name);
+/* The same; frees the directory, which may be NULL. */
+char *config_dir_file(char *dir, const char *name);
 /* $XDG_DATA_HOME/name, or ~/.local/share/name; NULL without a home, or if out of memory. */
 char *config_dir_data(const struct store_env *env, const char *name);
 /* The same as config_dir_absolute, but "~/" stands for the home directory. NULL: not known, or out of memory. */

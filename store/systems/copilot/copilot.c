@@ -116,6 +116,7 @@ const struct store_ops copilot_ops = {
     .label = "Copilot CLI",
     .folders = "session-state",
     .resume_command = "copilot --resume={id}",
+    .hooks = &copilot_hooks,
     .open = copilot_open,
     .close = copilot_close,
     .enumerate = copilot_enumerate,

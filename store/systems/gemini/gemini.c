@@ -74,7 +74,7 @@ static void gemini_close(struct store *st)
 }
 
 /* $GEMINI_CLI_HOME stands for the home directory. */
-static char *gemini_default_path(const struct store_env *env)
+char *gemini_default_path(const struct store_env *env)
 {
     const char *home = env_variable(env, "GEMINI_CLI_HOME");
 
@@ -125,6 +125,7 @@ const struct store_ops gemini_ops = {
     .label = "Gemini CLI",
     .folders = "tmp",
     .resume_command = "gemini --resume {id}",
+    .hooks = &gemini_hooks,
     .open = gemini_open,
     .close = gemini_close,
     .enumerate = gemini_enumerate,

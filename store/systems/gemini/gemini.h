@@ -88,6 +88,9 @@ struct slice gemini_project(const struct session_ref *ref, const struct scope *s
 
 extern const struct jsonl_format gemini_format;
 extern const struct store_ops gemini_ops;
+extern const struct agent_hooks gemini_hooks; /* hooks.c */
+/* The directory of the program; the caller frees it. */
+char *gemini_default_path(const struct store_env *env);
 
 /* The members of gemini_ops. */
 store_enumerate_fn gemini_enumerate;

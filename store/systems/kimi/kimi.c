@@ -137,6 +137,7 @@ const struct store_ops kimi_ops = {
     /* `kimi fork` prints "Forked to ID (...)" and ends; the fork is opened by a second command. */
     .fork_command = "sh -c 'new=$(kimi fork -y \"$1\" | sed -n \"s/^Forked to \\([^ ]*\\).*/\\1/p\") && "
                     "[ \"$new\" ] && shift && exec kimi --session \"$new\" \"$@\"' kimi {id}",
+    .hooks = &kimi_hooks,
     .open = kimi_open,
     .close = session_dirs_close,
     .enumerate = session_dirs_enumerate,

@@ -43,6 +43,7 @@ extern const struct index_keys kimi_keys;
 extern const struct jsonl_format kimi_format;
 extern const struct session_dirs kimi_dirs;
 extern const struct store_ops kimi_ops;
+extern const struct agent_hooks kimi_hooks; /* hooks.c */
 
 enum kimi_part kimi_part_of(struct slice row);
 /* The text of a prompt's input. */

@@ -97,6 +97,7 @@ const struct store_ops pi_ops = {
     .label = "pi",
     .row_keys = &pi_keys,
     .resume_command = "pi --session {path}",
+    .hooks = &pi_hooks,
     .open = pi_open,
     .close = pi_close,
     .enumerate = project_logs_enumerate,

@@ -25,7 +25,7 @@ static void qwen_close(struct store *st)
 }
 
 /* The directory of the program's own files. */
-static char *own_path(const struct store_env *env)
+char *qwen_own_path(const struct store_env *env)
 {
     const char *named = env_variable(env, "QWEN_HOME");
 
@@ -38,7 +38,7 @@ static char *own_path(const struct store_env *env)
 static char *usual_path(const struct store_env *env)
 {
     const char *named = env_variable(env, qwen_format.variable);
-    char *own = named ? NULL : own_path(env);
+    char *own = named ? NULL : qwen_own_path(env);
     char *other = own && !config_dir_require(own, NULL)
                       ? config_dir_of_settings(env, own, "advanced.runtimeOutputDir")
                       : NULL;
@@ -60,7 +60,7 @@ static enum err_code qwen_agent_variable(const struct store *st, const char **na
 static bool qwen_name_places(struct qwen *q, bool named)
 {
     const char *path = q->jsonl.base.path;
-    char *own = named ? NULL : own_path(q->jsonl.base.env);
+    char *own = named ? NULL : qwen_own_path(q->jsonl.base.env);
     const char *beside = own ? own : path;
 
     q->jsonl.folder = config_dir_join(path, "projects");
@@ -116,6 +116,7 @@ const struct store_ops qwen_ops = {
     .row_keys = &qwen_keys,
     .resume_command = "qwen --resume {id}",
     .fork_command = "qwen --resume {id} --fork-session",
+    .hooks = &qwen_hooks,
     .open = qwen_open,
     .close = qwen_close,
     .enumerate = project_logs_enumerate,

@@ -34,6 +34,9 @@ extern const struct index_keys qwen_keys;
 extern const struct jsonl_format qwen_format;
 extern const struct project_logs qwen_logs;
 extern const struct store_ops qwen_ops;
+extern const struct agent_hooks qwen_hooks; /* hooks.c */
+/* The directory of the program's own files; the caller frees it. */
+char *qwen_own_path(const struct store_env *env);
 
 /* The text of a record that a person typed; empty if it is not such a record. */
 struct slice qwen_prompt(struct slice row, struct arena *a);

@@ -1,0 +1,49 @@
+#ifndef STORE_API_AGENT_HOOKS_H
+#define STORE_API_AGENT_HOOKS_H
+
+#include <stdbool.h>
+
+#include "store/api/env.h"
+
+/* How an agent runs a program of the user's before it answers a prompt and after its turn: which file names the program,
+ * in which form, and what the program is told. Copies of our own (store/snapshots/) are taken this way. The agents wait for
+ * the program, so it sees the files as they are at that moment. */
+
+enum hook_form {
+    /* In a JSON document: "hooks": {EVENT: [{"hooks": [{"type": "command", "command": ..., "timeout": ...}]}]} */
+    HOOK_NESTED,
+    HOOK_TABLES, /* [[hooks]] in a TOML document, with event, command and timeout */
+    HOOK_FILE,   /* a file that belongs to us alone */
+    HOOK_FORMS
+};
+
+/* The values are those of enum snapshot_kind. */
+enum hook_event { HOOK_PROMPT, HOOK_END, HOOK_INTERRUPT, HOOK_EVENTS };
+
+struct agent_hooks {
+    enum hook_form form;
+    /* The file of the user, never one in a project. The caller frees it. NULL: no home, or out of memory. */
+    char *(*path)(const struct store_env *env);
+    bool comments; /* the agent allows comments in its JSON */
+    /* The names of its events; NULL: it has no such event. Unused in a file of ours. */
+    const char *event[HOOK_EVENTS];
+    int timeout; /* how long the agent waits, in its own unit */
+    /* HOOK_FILE: the whole file. `@` stands for the path of the program as a string of JSON, `%` for the path as a word
+     * of a shell inside such a string. */
+    const char *text;
+    /* Optional: the path of members of the document that is true if no hook runs, or false if `switch_is_on`. */
+    const char *off_switch;
+    bool switch_is_on;
+
+    /* Members of the JSON on standard input; NULL: not told. */
+    const char *session; /* the id under which the session is listed */
+    const char *turn;    /* the id of the turn or of its prompt */
+    const char *prompt, *cwd;
+    const char *subagent; /* has a text only in an event of a sub-agent */
+    /* The event before a prompt also comes before later requests to the model, with an empty prompt. */
+    bool prompts_again;
+    const char *answer; /* what the agent expects on standard output; NULL: nothing */
+    const char *trust;  /* what a person must do once before the hooks run; NULL: nothing */
+};
+
+#endif

@@ -1,0 +1,121 @@
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/cleanup.h"
+#include "lite/io/file.h"
+#include "store/fs/file_at.h"
+#include "store/fs/path.h"
+#include "store/journal/change.h"
+#include "store/snapshots/hooks.h"
+
+enum { HOOK_CONFIG_MAX = 4 * 1024 * 1024 };
+
+bool hook_plan_changes(const struct hook_plan *p)
+{
+    return !p->refused &&
+           (p->before.absent != p->after.absent || !slice_eq(p->before.text, p->after.text));
+}
+
+/* Reads the file, or says why it is not ours to change. */
+static enum err_code hook_plan_read(struct hook_plan *p, struct arena *a, struct err *e)
+{
+    struct stat st;
+    struct err why = { 0 };
+    AUTO_BUF text = { 0 };
+
+    p->before.text = p->after.text = SLICE("");
+    if (lstat(p->path, &st)) {
+        p->before.absent = p->after.absent = true;
+        return ERR_OK;
+    }
+    if (S_ISLNK(st.st_mode))
+        p->refused =
+            "it is a link, perhaps managed by another program: change the file it names by hand";
+    else if (!S_ISREG(st.st_mode))
+        p->refused = "it is not a regular file";
+    else if (st.st_nlink > 1)
+        p->refused = "it has several names (hard links)";
+    else if (!(st.st_mode & S_IWUSR) || access(p->path, W_OK))
+        p->refused = "it is read-only";
+    else if (file_read_all(AT_FDCWD, p->path, 0, HOOK_CONFIG_MAX, &text, &why) == ERR_NOMEM)
+        return err_nomem(e);
+    else if (why.code)
+        NEED(p->refused = arena_copy_text(a, why.text));
+    p->before.text = p->after.text = arena_copy(a, buf_slice(&text));
+    NEED(p->before.text.p);
+    return ERR_OK;
+}
+
+enum err_code hook_plan_make(const struct store_env *env, const struct store_ops *ops,
+                             const struct hook_program *program, bool on, struct arena *a,
+                             struct hook_plan *out, struct err *e)
+{
+    struct hook_plan p = { .ops = ops };
+    AUTO_FREE char *path = ops->hooks->path(env);
+    AUTO_BUF text = { 0 };
+    char dir[PATH_MAX], above[PATH_MAX];
+    struct stat st;
+    struct err why = { 0 };
+
+    if (!path || !path_parent(path, dir) || !path_parent(dir, above)) {
+        p.refused = "its configuration is not known, because HOME is not set";
+        *out = p;
+        return ERR_OK;
+    }
+    NEED(p.path = arena_copy_text(a, path));
+    p.new_dir = ops->hooks->form == HOOK_FILE;
+    p.used = stat(ops->hooks->form == HOOK_FILE ? above : dir, &st) == 0 && S_ISDIR(st.st_mode);
+    TRY(hook_plan_read(&p, a, e));
+    p.has = hook_edit_has(ops->name, p.before.text);
+    p.disabled = p.refused ? NULL : hook_edit_disabled(ops->hooks, p.before.text);
+    if (!p.refused && on && !p.used)
+        p.refused = "it has no directory of its own yet: start it once";
+    if (!p.refused) {
+        enum err_code rc =
+            on ? hook_edit_on(ops->hooks, ops->name, p.before, program, &text, &why)
+               : hook_edit_off(ops->hooks, ops->name, p.before, &text, &p.after.absent, &why);
+
+        if (rc == ERR_NOMEM)
+            return err_nomem(e);
+        if (rc)
+            NEED(p.refused = arena_copy_text(a, why.text));
+    }
+    if (!p.refused) {
+        p.after.text = arena_copy(a, buf_slice(&text));
+        NEED(p.after.text.p);
+        p.after.absent = p.after.absent && !on;
+    }
+    *out = p;
+    return ERR_OK;
+}
+
+enum err_code hook_plans_apply(const struct store_env *env, const struct hook_plan *const plans[],
+                               size_t n, bool on, char id[64], struct err *e)
+{
+    AUTO_BUF text = { 0 };
+    CLEANUP(change_free_at) struct change *change = change_new("snapshots");
+
+    NEED(change && !buf_addf(&text, "turned snapshots %s for ", on ? "on" : "off"));
+    for (size_t i = 0; i < n; i++) {
+        const struct hook_plan *p = plans[i];
+        const struct step step = { .kind = STEP_PUT,
+                                   .path = p->path,
+                                   .old = p->before.text,
+                                   .old_absent = p->before.absent,
+                                   .bytes = p->after.text,
+                                   .absent = p->after.absent,
+                                   .mtime_ns = MTIME_NOW,
+                                   .with_dir = p->new_dir };
+
+        TRY(change_add(change, &step, e));
+        NEED(!buf_addf(&text, "%s%s", i ? ", " : "", p->ops->label ? p->ops->label : p->ops->name));
+    }
+    const char *said = buf_cstr(&text);
+
+    NEED(said && (change->text = arena_copy_text(&change->arena, said)));
+    TRY(change_do(env, change, e));
+    memcpy(id, change->id, sizeof change->id);
+    return ERR_OK;
+}
