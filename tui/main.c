@@ -107,5 +107,6 @@ int main(int argc, char **argv)
     }
     out_fini(&in.out);
     arena_fini(&arena);
-    return code;
+    /* A hook that fails can block the turn of its agent, which may also pass options of a newer version. */
+    return argc > 1 && strcmp(argv[1], "snapshot") == 0 ? 0 : code;
 }

@@ -303,6 +303,21 @@ const struct command commands_table[] = {
               "be undone: those after the newest 200, older than 90 days, and the oldest while\n"
               "all are larger than 1 GiB; or only what the options select. The newest rewind of\n"
               "a project stays, and so does one that is not finished.\n" },
+    { .name = "snapshots", .operands = "[on [AGENT...] | off [AGENT...]]", .max_operands = 64, .run = snapshots_run,
+      .summary = "keep a copy of the files before and after each turn",
+      .options = BIT(DRY_RUN) | BIT(YES),
+      .help = "Shows for which agents snapshots are on. With on, hooks are added to the agents'\n"
+              "own configurations, which run reprise before each prompt and after each turn;\n"
+              "then a rewind can also give back what shell commands changed. The change is\n"
+              "shown before it is made, and off removes exactly that. No file of a project is\n"
+              "touched: the copies are below reprise's state directory, for you alone. Without\n"
+              "AGENT: all agents that are in use.\n" },
+    { .name = "snapshot", .audience = FOR_HOSTS, .operands = "", .max_operands = 0, .run = snapshot_run,
+      .summary = "take a snapshot, told by the JSON of a hook on standard input",
+      .options = BIT(AGENT) | BIT(EVENT) | BIT(VERBOSE),
+      .help = "Hooks run this with --agent NAME --event EVENT. It answers what the agent expects,\n"
+              "ends after about two seconds, and its exit code is always 0. Why there is no\n"
+              "snapshot is in snapshots.log in the state directory.\n" },
     { .name = "create", .audience = FOR_HOSTS, .operands = "SYSTEM[:PATH]", .min_operands = 1, .max_operands = 1, .run = host_create_run,
       .summary = "create a session",
       .options = BIT(ID) | BIT(CWD) | BIT(MODEL) | BIT(TITLE) | BIT(PARENT) | BIT(DIALECT) |

@@ -136,6 +136,8 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_EMPTY] = { "empty", 0, KIND_FLAG, NULL, 0, "only sessions without messages" },
     [OPTION_INCLUDE_TAGGED] = { "include-tagged", 0, KIND_FLAG, NULL, 0, "also sessions with a tag, which are kept otherwise" },
     [OPTION_INCLUDE_NAMED] = { "include-named", 0, KIND_FLAG, NULL, 0, "also sessions with a title given by hand, which are kept otherwise" },
+    [OPTION_EVENT] = { "event", 0, KIND_CHOICE, "prompt|end|interrupt", AT(event), "what the hook was run for" },
+    [OPTION_VERBOSE] = { "verbose", 0, KIND_FLAG, NULL, 0, "also report on standard error why there is no snapshot" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },
 };
 
@@ -144,6 +146,7 @@ static const struct {
     enum option_id option;
     const char *command, *arg, *help;
 } special[] = {
+    { OPTION_AGENT, "snapshot", "NAME", "the agent whose hook this is: claude" },
     { OPTION_BRANCH, "export", "MSG", "the branch that ends with this message" },
     { OPTION_TO, "export", "MSG", "end with this message" },
     { OPTION_FORCE, "export", NULL, "replace an existing FILE for good" },

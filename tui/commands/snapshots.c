@@ -1,0 +1,312 @@
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lite/base/cleanup.h"
+#include "lite/base/time.h"
+#include "store/proc/process.h"
+#include "store/rewind/diff/linediff.h"
+#include "store/snapshots/hooks.h"
+#include "tui/commands/command.h"
+#include "tui/config/shell.h"
+
+/* ---- snapshot: run by the hooks ---- */
+
+enum { SNAPSHOT_INPUT_MS = 1000 };
+
+/* Reads until the agent closes its end, for at most a second: some keep it open. */
+static enum err_code snapshot_read_input(struct buf *input, int64_t began_ms)
+{
+    while (input->n < HOOK_INPUT_MAX) {
+        const int64_t left = began_ms + SNAPSHOT_INPUT_MS - time_clock_ms(CLOCK_MONOTONIC);
+        struct pollfd wait = { .fd = STDIN_FILENO, .events = POLLIN };
+
+        if (left <= 0 || (poll(&wait, 1, (int)left) <= 0 && errno != EINTR))
+            return ERR_OK;
+        if (buf_reserve(input, OUT_PIECE))
+            return ERR_NOMEM;
+        ssize_t got = wait.revents ? read(STDIN_FILENO, input->p + input->n, OUT_PIECE) : 0;
+
+        if (wait.revents && got <= 0 && !(got < 0 && errno == EINTR))
+            return ERR_OK;
+        input->n += got > 0 ? (size_t)got : 0;
+    }
+    return ERR_OK;
+}
+
+/* Takes a snapshot. Every failure is a sentence in *why. */
+static enum err_code snapshot_for_hook(const struct invocation *in, const struct store_ops *ops,
+                                       int64_t began_ms, const char **why, struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF input = { 0 };
+    struct snapshot_request request;
+    struct slice told;
+
+    NEED(!snapshot_read_input(&input, began_ms));
+    told = buf_slice(&input);
+    if (!hook_request_read(ops, (enum hook_event)in->options.event, told, &a, &request, why))
+        return ERR_OK;
+    request.limit_ms = SNAPSHOT_LIMIT_MS - (time_clock_ms(CLOCK_MONOTONIC) - began_ms);
+    if (request.limit_ms < 1)
+        request.limit_ms = 1;
+    return snapshot_take(&in->world->env, &request, e);
+}
+
+/* An agent waits for this command, so it answers first, takes about two seconds at most, and never fails. */
+enum err_code snapshot_run(struct invocation *in, struct err *e)
+{
+    const int64_t began_ms = time_clock_ms(CLOCK_MONOTONIC);
+    const struct store_ops *ops = store_system(option_text(in->options.agent));
+    const char *why = NULL;
+    struct err failed = { 0 };
+    char text[900], line[1024];
+
+    (void)e;
+    if (!ops || !ops->hooks || !option_given(&in->options, OPTION_EVENT)) {
+        why = "no such agent or event";
+    } else {
+        if (ops->hooks->answer)
+            out_addf(&in->out, "%s", ops->hooks->answer);
+        if (out_flush(&in->out, &failed) == ERR_OK &&
+            snapshot_for_hook(in, ops, began_ms, &why, &failed) == ERR_OK)
+            failed.code = ERR_OK;
+    }
+    if (!why && !failed.code)
+        return ERR_OK;
+    if (!why)
+        err_format(&failed, text, sizeof text);
+    snprintf(line, sizeof line, "%lld %s: %s", (long long)in->world->env.now_ms,
+             ops ? ops->name : "?", why ? why : text);
+    hook_log_add(&in->world->env, slice_of(line));
+    if (option_given(&in->options, OPTION_VERBOSE))
+        command_warn(in, ERR_IO, "", "snapshot: %.400s", why ? why : text);
+    return ERR_OK;
+}
+
+/* ---- snapshots: on, off, and which ---- */
+
+/* As many as the command takes operands; there are fewer systems. */
+enum { SNAPSHOTS_AGENTS_MAX = 64 };
+
+struct snapshots_run {
+    struct invocation *in;
+    struct arena a;
+    struct hook_plan *plan; /* one for each agent that is meant */
+    size_t n;
+    bool on;
+};
+
+static const char *snapshots_label(const struct store_ops *ops)
+{
+    return ops->label ? ops->label : ops->name;
+}
+
+static enum err_code snapshots_add(struct snapshots_run *r, const struct store_ops *ops,
+                                   const struct hook_program *program, struct err *e)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->plan[i].ops == ops)
+            return ERR_OK; /* it was named twice */
+    NEED(r->plan = arena_grow(&r->a, r->plan, r->n, sizeof *r->plan));
+    TRY(hook_plan_make(&r->in->world->env, ops, program, r->on, &r->a, &r->plan[r->n], e));
+    r->n++;
+    return ERR_OK;
+}
+
+/* Makes the plans of the agents that are named, or of all that have hooks. */
+static enum err_code snapshots_plan(struct snapshots_run *r, struct err *e)
+{
+    AUTO_BUF word = { 0 };
+    char path[PATH_MAX];
+    struct hook_program program = { .path = path };
+
+    if (!proc_program(path, sizeof path))
+        return err_set(e, ERR_UNSUPPORTED, "", "the path of this program is not known");
+    NEED(!shell_quote(&word, slice_of(path)) && (program.word = buf_cstr(&word)));
+    for (int i = 1; i < r->in->argc; i++) {
+        const struct store_ops *ops = store_system(slice_of(r->in->argv[i]));
+
+        if (!ops)
+            return err_set(e, ERR_USAGE, r->in->argv[i], "no such agent");
+        if (!ops->hooks)
+            return err_set(e, ERR_UNSUPPORTED, "", "%s: reprise knows no hooks of it",
+                           snapshots_label(ops));
+        TRY(snapshots_add(r, ops, &program, e));
+    }
+    for (size_t i = 0; store_systems[i] && r->in->argc < 2; i++)
+        if (store_systems[i]->hooks)
+            TRY(snapshots_add(r, store_systems[i], &program, e));
+    return ERR_OK;
+}
+
+/* on, off or unused; an agent that runs no hooks is off whatever its configuration contains. */
+static const char *snapshots_state(const struct hook_plan *p)
+{
+    return p->has && !p->disabled ? "on" : p->used || p->has ? "off" : "unused";
+}
+
+static void snapshots_write_row(const struct hook_plan *p, struct out *o)
+{
+    const char *why = p->refused ? p->refused : NULL;
+
+    if (o->wants_json) {
+        out_json_row(o);
+        out_open(o, NULL, '{');
+        out_string(o, "agent", p->ops->name);
+        out_string(o, "state", snapshots_state(p));
+        out_string(o, "path", p->path);
+        out_string(o, "refused", why);
+        out_string(o, "disabledBy", p->disabled);
+        out_string(o, "trust", p->has ? p->ops->hooks->trust : NULL);
+        out_close(o, '}');
+        return;
+    }
+    out_addf(o, "%-12s %-7s ", p->ops->name, snapshots_state(p));
+    out_text(o, slice_of(p->path ? p->path : ""));
+    if (p->disabled)
+        out_addf(o, "\n%21sit runs no hooks: %s", "", p->disabled);
+    if (why && p->used) {
+        out_addf(o, "\n%21s", "");
+        out_text(o, slice_of(why));
+    }
+    if (p->has && p->ops->hooks->trust)
+        out_addf(o, "\n%21s%s", "", p->ops->hooks->trust);
+    out_addf(o, "\n");
+}
+
+/* The change of one file as a unified diff. */
+static enum err_code snapshots_write_diff(const struct hook_plan *p, struct out *o, struct err *e)
+{
+    CLEANUP(linediff_fini) struct linediff d = { 0 };
+
+    TRY(linediff_make(p->before.text, p->after.text, 3, &d, e));
+    out_addf(o, "--- ");
+    out_text(o, slice_of(p->before.absent ? "/dev/null" : p->path));
+    out_addf(o, "\n+++ ");
+    out_text(o, slice_of(p->after.absent ? "/dev/null" : p->path));
+    out_addf(o, "\n");
+    for (size_t i = 0; i < d.hunks; i++) {
+        const struct linediff_hunk *h = &d.hunk[i];
+
+        out_addf(o, "@@ -%u,%u +%u,%u @@\n", h->old_start, h->old_lines, h->new_start,
+                 h->new_lines);
+        for (size_t k = h->first; k < h->first + h->n; k++) {
+            out_addf(o, "%c", d.line[k].sign);
+            out_text(o, d.line[k].text);
+            out_addf(o, d.line[k].no_newline ? "\n\\ No newline at end of file\n" : "\n");
+        }
+    }
+    return ERR_OK;
+}
+
+/* Collects what would change, shows it, and names what cannot. */
+static enum err_code snapshots_preview(struct snapshots_run *r, const struct hook_plan **changes,
+                                       size_t *n, struct err *e)
+{
+    struct out *o = &r->in->out;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct hook_plan *p = &r->plan[i];
+
+        if (p->refused && r->in->argc > 1)
+            return err_set(e, ERR_UNSUPPORTED, p->path ? p->path : "", "%s: %s",
+                           snapshots_label(p->ops), p->refused);
+        if (p->refused && p->used)
+            command_warn(r->in, ERR_UNSUPPORTED, p->path ? p->path : "", "%s: %s",
+                         snapshots_label(p->ops), p->refused);
+        if (p->disabled && r->on)
+            command_warn(r->in, ERR_UNSUPPORTED, p->path, "%s runs no hooks: %s is set",
+                         snapshots_label(p->ops), p->disabled);
+        if (!hook_plan_changes(p))
+            continue;
+        changes[(*n)++] = p;
+        if (!o->wants_json)
+            TRY(snapshots_write_diff(p, o, e));
+    }
+    return ERR_OK;
+}
+
+static enum err_code snapshots_consent(struct invocation *in, struct err *e)
+{
+    struct out question;
+
+    if (option_given(&in->options, OPTION_YES))
+        return ERR_OK;
+    if (!isatty(STDIN_FILENO) || !isatty(in->err_fd))
+        return err_set(e, ERR_UNSUPPORTED, "", "add --yes to make this change");
+    TRY(out_flush(&in->out, e));
+    out_init(&question, in->err_fd);
+    out_addf(&question, "Make this change? [y/N] ");
+    enum err_code rc = out_flush(&question, e);
+
+    out_fini(&question);
+    if (!rc && !command_read_consent())
+        rc = err_set(e, ERR_CANCELLED, "", "snapshots: nothing was changed");
+    return rc;
+}
+
+static void snapshots_write_answer(const struct snapshots_run *r,
+                                   const struct hook_plan *const *changes, size_t n, const char *id)
+{
+    struct out *o = &r->in->out;
+    const char *names[SNAPSHOTS_AGENTS_MAX];
+
+    for (size_t i = 0; i < n; i++)
+        names[i] = changes[i]->ops->name;
+    if (o->wants_json) {
+        out_open(o, NULL, '{');
+        out_string(o, "change", id);
+        out_strings(o, "agents", names, n);
+        out_bool_if_true(o, "dryRun", option_given(&r->in->options, OPTION_DRY_RUN));
+        out_end(o, '}');
+        return;
+    }
+    if (n == 0)
+        out_addf(o, "Nothing to change.\n");
+    else if (id)
+        out_addf(o, "Snapshots are %s" OUT_UNDO_WITH "\n", r->on ? "on" : "off", id);
+    for (size_t i = 0; i < n && id && r->on; i++)
+        if (changes[i]->ops->hooks->trust)
+            out_addf(o, "%s\n", changes[i]->ops->hooks->trust);
+}
+
+static enum err_code snapshots_switch(struct snapshots_run *r, struct err *e)
+{
+    char id[64];
+    size_t n = 0;
+    const struct hook_plan **changes = arena_zalloc(&r->a, (r->n + 1) * sizeof *changes);
+    bool dry = option_given(&r->in->options, OPTION_DRY_RUN);
+
+    NEED(changes);
+    TRY(snapshots_preview(r, changes, &n, e));
+    if (n > 0 && !dry) {
+        TRY(snapshots_consent(r->in, e));
+        TRY(hook_plans_apply(&r->in->world->env, changes, n, r->on, id, e));
+        r->in->done = true;
+    }
+    snapshots_write_answer(r, changes, n, n > 0 && !dry ? id : NULL);
+    return ERR_OK;
+}
+
+enum err_code snapshots_run(struct invocation *in, struct err *e)
+{
+    struct snapshots_run r = { .in = in };
+    bool off = in->argc && strcmp(in->argv[0], "off") == 0;
+    enum err_code rc;
+
+    r.on = in->argc && strcmp(in->argv[0], "on") == 0;
+    if (in->argc && !r.on && !off)
+        return err_set(e, ERR_USAGE, in->argv[0], "snapshots: on or off");
+    rc = snapshots_plan(&r, e);
+    if (!rc && in->argc)
+        rc = snapshots_switch(&r, e);
+    for (size_t i = 0; i < r.n && !rc && !in->argc; i++)
+        snapshots_write_row(&r.plan[i], &in->out);
+    if (!rc && !in->argc && in->out.wants_json)
+        out_json_rows_end(&in->out);
+    arena_fini(&r.a);
+    return rc;
+}
