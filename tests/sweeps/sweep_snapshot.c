@@ -1,0 +1,153 @@
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/buf.h"
+#include "store/git/repo.h"
+#include "store/snapshots/snapshot.h"
+#include "tests/sweeps/trial.h"
+
+/* A snapshot, broken at every call: each line of the log names a snapshot that can be read whole, nothing below the
+ * project changes, and the next snapshot is right whatever the last one left. */
+
+static struct store_env snapshot_env(const struct trial_dir *y, char state[4096])
+{
+    struct store_env env = y->env;
+
+    env.state_dir = folder_path(&y->folder, "user/state", state);
+    return env;
+}
+
+static enum trial_end take_snapshot(struct trial_dir *y)
+{
+    char root[4096], state[4096];
+    const struct store_env env = snapshot_env(y, state);
+    const struct snapshot_request req = { .agent = "claude",
+                                          .session = SLICE("s-1"),
+                                          .cwd = folder_path(&y->folder, "project", root),
+                                          .limit_ms = 60000 };
+    struct err e = { 0 };
+
+    return trial_end_of(snapshot_take(&env, &req, &e), &e);
+}
+
+static void make_project(struct trial_dir *y)
+{
+    folder_put(&y->folder, "project/a", SLICE("1"));
+    folder_put(&y->folder, "project/sub/b", SLICE("same"));
+    folder_dir(&y->folder, "user");
+}
+
+static void make_changed(struct trial_dir *y)
+{
+    make_project(y);
+    assert_int_equal(take_snapshot(y), END_DONE);
+    folder_put(&y->folder, "project/a", SLICE("2"));
+    folder_put(&y->folder, "project/new/c", SLICE("c"));
+}
+
+/* Commits the project with a clock that makes git's list of files older than nothing in it, so that blobs are borrowed. */
+static void make_borrowed(struct trial_dir *y)
+{
+    char line[9000], root[4096];
+
+    make_project(y);
+    folder_path(&y->folder, "project", root);
+    snprintf(
+        line, sizeof line,
+        "cd '%s' && git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit "
+        "-qm x && touch -d @2000000000 .git/index",
+        root);
+    assert_int_equal(system(line), 0);
+    assert_int_equal(take_snapshot(y), END_DONE);
+    folder_put(&y->folder, "project/a", SLICE("2"));
+    folder_put(&y->folder, "project/new/c", SLICE("c"));
+}
+
+static bool has_file(git_repository *repo, const git_tree *tree, const char *path, const char *want)
+{
+    struct buf text = { 0 };
+    enum err_code rc = repo_blob_at(repo, tree, path, 100, &text, NULL);
+    bool is = want ? !rc && slice_eq(buf_slice(&text), slice_of(want)) : rc == ERR_NOT_FOUND;
+
+    buf_fini(&text);
+    return is;
+}
+
+/* Reads every snapshot of the log; `first` of them are from before the change. */
+static bool all_are_whole(const struct trial_dir *y, size_t first)
+{
+    char root[4096], state[4096];
+    const struct store_env env = snapshot_env(y, state);
+    struct snapshot_log log;
+    bool whole =
+        snapshot_log_read(&env, folder_path(&y->folder, "project", root), &log, NULL) == ERR_OK;
+
+    for (size_t i = 0; i < log.n && whole; i++) {
+        git_repository *repo = NULL;
+        git_tree *tree = NULL;
+        git_oid id;
+        bool old = i < first;
+
+        whole = log.snapshot[i].tree.n == SNAPSHOT_HEX && !repo_open(log.dir, &repo, NULL) &&
+                !git_oid_fromstrn(&id, log.snapshot[i].tree.p, SNAPSHOT_HEX) &&
+                !repo_tree(repo, &id, &tree, NULL) &&
+                has_file(repo, tree, "new/c", old ? NULL : "c") &&
+                has_file(repo, tree, "a", old ? "1" : "2");
+        git_tree_free(tree);
+        repo_close(repo);
+    }
+    whole = whole && log.n > first;
+    snapshot_log_fini(&log);
+    return whole && folder_is(&y->folder, "project/sub/b", "same");
+}
+
+static bool changed_is_whole(const struct trial_dir *y, bool done)
+{
+    (void)done;
+    return all_are_whole(y, 1);
+}
+
+static bool first_is_whole(const struct trial_dir *y, bool done)
+{
+    (void)done;
+    return all_are_whole(y, 0);
+}
+
+static void make_first(struct trial_dir *y)
+{
+    make_project(y);
+    folder_put(&y->folder, "project/a", SLICE("2"));
+    folder_put(&y->folder, "project/new/c", SLICE("c"));
+}
+
+static void snapshot_must_hold(const char *name, void (*make)(struct trial_dir *y),
+                               bool (*whole)(const struct trial_dir *y, bool done))
+{
+    const struct trial s = { .name = name,
+                             .make = make,
+                             .act = take_snapshot,
+                             .recover = take_snapshot,
+                             .tolerates = whole,
+                             .leaves = true,
+                             .gives_up = true };
+
+    trial_must_hold_once(&s);
+}
+
+TEST(a_first_snapshot_is_whole_or_not_there)
+{
+    snapshot_must_hold("first snapshot", make_first, first_is_whole);
+}
+
+TEST(a_later_snapshot_loses_no_earlier_one)
+{
+    snapshot_must_hold("snapshot of a changed project", make_changed, changed_is_whole);
+}
+
+TEST(a_borrowed_file_is_not_lost)
+{
+    snapshot_must_hold("snapshot that copies borrowed files", make_borrowed, changed_is_whole);
+}
