@@ -26,7 +26,6 @@ enum {
     FILE_BYTES = 8 << 20,
     FILES = 500000,
 };
-#define SNAPSHOT_COPIES "copies"
 #define SNAPSHOT_BYTES ((int64_t)1 << 30)
 
 static const char *const kind_words[SNAPSHOT_KINDS] = { "prompt", "end", "interrupt" };
@@ -116,41 +115,49 @@ static bool read_line(struct snapshot_log *log, struct slice line, struct snapsh
     json_get_text(line, "notes", a, &s->notes);
     if (!json_get_text(line, "tree", a, &s->tree) || s->tree.n != SNAPSHOT_HEX)
         s->tree = (struct slice){ NULL, 0 };
+    s->line = line;
     return s->kind < SNAPSHOT_KINDS;
+}
+
+/* Reads the log of a store; log->dir is set. */
+enum err_code snapshot_log_read_dir(struct snapshot_log *log, struct err *e)
+{
+    AUTO_BUF text = { 0 };
+    const char *path = arena_format(&log->arena, "%s/log", log->dir);
+    struct slice rest, line;
+    bool torn;
+
+    NEED(path);
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, LOG_MAX, &text, e);
+
+    if (rc == ERR_NOT_FOUND)
+        return ERR_OK;
+    TRY(rc);
+    const struct slice all = arena_copy(&log->arena, buf_slice(&text));
+
+    NEED(all.p);
+    for (rest = all; slice_line(&rest, &line, &torn);) {
+        struct snapshot s = { .time_ms = 0 };
+        struct snapshot *list = arena_grow(&log->arena, log->snapshot, log->n, sizeof *list);
+
+        NEED(list);
+        log->snapshot = list;
+        if (!torn && read_line(log, line, &s))
+            log->snapshot[log->n++] = s;
+    }
+    return log->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
 enum err_code snapshot_log_read(const struct store_env *env, const char *cwd,
                                 struct snapshot_log *out, struct err *e)
 {
     CLEANUP(snapshot_log_fini) struct snapshot_log log = { .n = 0 };
-    AUTO_BUF text = { 0 };
-    const char *path;
-    struct slice rest, line;
-    bool torn;
 
     *out = (struct snapshot_log){ .n = 0 };
     if (find_snapshot_project(env, cwd, &log.arena, &log.root, NULL) ||
         project_dir(env, log.root, &log.arena, &log.dir, NULL))
         return ERR_OK;
-    NEED(path = arena_format(&log.arena, "%s/log", log.dir));
-    enum err_code rc = file_read_all(AT_FDCWD, path, 0, LOG_MAX, &text, e);
-
-    if (rc == ERR_NOT_FOUND)
-        return ERR_OK;
-    TRY(rc);
-    const struct slice all = arena_copy(&log.arena, buf_slice(&text));
-
-    NEED(all.p);
-    for (rest = all; slice_line(&rest, &line, &torn);) {
-        struct snapshot s = { .time_ms = 0 };
-        struct snapshot *list = arena_grow(&log.arena, log.snapshot, log.n, sizeof *list);
-
-        NEED(list);
-        log.snapshot = list;
-        if (!torn && read_line(&log, line, &s))
-            log.snapshot[log.n++] = s;
-    }
-    NEED(!log.arena.failed);
+    TRY(snapshot_log_read_dir(&log, e));
     HAND_OVER(out, log);
     return ERR_OK;
 }
@@ -219,7 +226,7 @@ static enum err_code append_log(const char *dir, const struct snapshot_request *
 
 /* ---- taking one ---- */
 
-static enum err_code lock_project(const char *path, int64_t deadline_ms, int *fd, struct err *e)
+enum err_code snapshot_lock(const char *path, int64_t deadline_ms, int *fd, struct err *e)
 {
     const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000L };
 
@@ -323,7 +330,7 @@ enum err_code snapshot_take(const struct store_env *env, const struct snapshot_r
     if (lstat(path, &st))
         TRY(disk_replace_file(dir, "root", slice_of(root), 0600, e));
     NEED(path = arena_format(&a, "%s/lock", dir));
-    enum err_code rc = lock_project(path, deadline_ms, &lock, e);
+    enum err_code rc = snapshot_lock(path, deadline_ms, &lock, e);
 
     if (rc == ERR_CANCELLED)
         TRY(append_log(dir, req, env_now_ms(env), NULL, NULL, 0, "another one was under way", e));

@@ -63,6 +63,7 @@ struct snapshot {
     struct slice tree;
     struct slice notes; /* a blob of notes; may be empty */
     struct slice why;
+    struct slice line; /* as it is in the log, without its end */
 };
 
 struct snapshot_log {
@@ -78,6 +79,43 @@ struct snapshot_log {
 MUST_CHECK enum err_code snapshot_log_read(const struct store_env *env, const char *cwd,
                                            struct snapshot_log *out, struct err *e);
 void snapshot_log_fini(struct snapshot_log *log);
+/* ---- which projects have snapshots, and how long they are kept ---- */
+
+struct snapshot_project {
+    const char *dir;  /* its store */
+    const char *root; /* the project, which need not exist any more; NULL: not known */
+    size_t n;         /* snapshots, with those that were given up */
+    int64_t newest_ms, oldest_ms;
+    int64_t bytes; /* on disk */
+};
+
+struct snapshot_projects {
+    struct arena arena;               /* owns everything */
+    struct snapshot_project *project; /* in no order */
+    size_t n;
+};
+
+/* Finds all stores of snapshots. One that cannot be read has no snapshots. */
+MUST_CHECK enum err_code snapshot_projects_read(const struct store_env *env,
+                                                struct snapshot_projects *out, struct err *e);
+void snapshot_projects_fini(struct snapshot_projects *p);
+
+struct snapshot_prune_rule {
+    int64_t
+        before_ms; /* snapshots before this time are removed, except the newest of a project that exists */
+    const char *
+        path; /* or NULL: the content of this file, an absolute path, is removed from all that remain */
+};
+/* Snapshots are kept for 30 days. */
+struct snapshot_prune_rule snapshot_prune_defaults(int64_t now_ms);
+
+/* Removes snapshots and the objects that no other one needs, for good; *removed (may be NULL) is how many there were, or
+ * with dry_run how many there would be. After a crash each snapshot of the log is whole. ERR_LOCKED: one is being
+ * taken. */
+MUST_CHECK enum err_code snapshot_prune(const struct snapshot_project *project,
+                                        const struct snapshot_prune_rule *rule, bool dry_run,
+                                        size_t *removed, struct err *e);
+
 /* The same hash of a prompt's text as in the log. Blanks at both ends do not count. */
 void snapshot_prompt_hash(struct slice prompt, char hex[SNAPSHOT_PROMPT_HEX + 1]);
 

@@ -96,7 +96,7 @@ enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, stru
     memcpy(id.id, oid, SNAPSHOT_OID);
     if (slice_set_find(&p->added, (struct slice){ (const char *)oid, SNAPSHOT_OID }) !=
             SLICE_SET_NONE ||
-        git_odb_exists(p->odb, &id))
+        (!p->anew && git_odb_exists(p->odb, &id)))
         return ERR_OK;
     const struct slice key =
         arena_copy(&p->arena, (struct slice){ (const char *)oid, SNAPSHOT_OID });

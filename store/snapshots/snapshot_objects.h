@@ -19,6 +19,7 @@ struct snapshot_pack {
     git_odb *odb;         /* of `repo`; opened with the first object */
     struct disk_new body; /* the objects so far, compressed */
     bool is_open;
+    bool anew; /* objects are added although the repository has them: a pack that replaces others */
     uint32_t n;
     int64_t bytes;          /* uncompressed */
     struct slice_set added; /* their ids, which are in the arena */

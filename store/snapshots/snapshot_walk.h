@@ -11,6 +11,19 @@
 #include "store/snapshots/snapshot_index.h"
 #include "store/snapshots/snapshot_objects.h"
 
+/* ---- the store (snapshot.c) ---- */
+
+#define SNAPSHOT_COPIES "copies"
+
+struct snapshot_log;
+
+/* Takes the lock of a store; the caller closes it. ERR_CANCELLED: another process had it until the deadline (of
+ * time_coarse_ms). */
+MUST_CHECK enum err_code snapshot_lock(const char *path, int64_t deadline_ms, int *fd,
+                                       struct err *e);
+/* Reads the log of a store; log->dir is set. */
+MUST_CHECK enum err_code snapshot_log_read_dir(struct snapshot_log *log, struct err *e);
+
 /* ---- the project's own repository (snapshot_borrow.c) ---- */
 
 /* What git knows about the work tree: which files it tracks, and the blobs of those that did not change since the last

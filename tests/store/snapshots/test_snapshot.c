@@ -330,3 +330,69 @@ TEST(several_at_once_all_end_with_a_line)
     snapshot_log_fini(&log);
     folder_remove(&p.f);
 }
+
+static struct snapshot_project only_project(struct project *p, struct snapshot_projects *all)
+{
+    assert_int_equal(snapshot_projects_read(&p->env, all, NULL), ERR_OK);
+    assert_int_equal(all->n, 1);
+    assert_string_equal(all->project[0].root, p->root);
+    assert_true(all->project[0].bytes > 0);
+    return all->project[0];
+}
+
+/* Old snapshots go with the objects that nothing else needs; the newest stays, and the next one needs no second
+ * reading. */
+TEST(pruning_removes_what_no_snapshot_needs)
+{
+    struct project p;
+    struct snapshot_projects all;
+    struct snapshot_log log;
+    char out[256], old[SNAPSHOT_HEX + 1], line[512];
+    size_t removed;
+
+    begin(&p);
+    folder_put(&p.f, "project/secret", SLICE("first\n"));
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    const struct snapshot s = newest(&p, &log);
+
+    memcpy(old, s.tree.p, SNAPSHOT_HEX);
+    old[SNAPSHOT_HEX] = '\0';
+    snapshot_log_fini(&log);
+    folder_put(&p.f, "project/secret", SLICE("second\n"));
+    assert_int_equal(take(&p, SNAPSHOT_END), ERR_OK);
+    const struct snapshot_project project = only_project(&p, &all);
+    struct snapshot_prune_rule rule = { .before_ms = INT64_MAX };
+
+    assert_int_equal(snapshot_prune(&project, &rule, true, &removed, NULL), ERR_OK);
+    assert_int_equal(removed, 1);
+    assert_int_equal(packs(&p), 2);
+    assert_int_equal(snapshot_prune(&project, &rule, false, &removed, NULL), ERR_OK);
+    assert_int_equal(packs(&p), 1);
+    assert_string_equal(ask(&p, "git cat-file -p $T:secret", out), "second");
+    assert_string_equal(
+        ask(&p, "git fsck --strict --no-dangling 2>&1 | grep -v ^notice || true", out), "");
+    snprintf(line, sizeof line, "git cat-file -e %s 2>/dev/null || echo gone", old);
+    assert_string_equal(ask(&p, line, out), "gone");
+    folder_put(&p.f, "project/another", SLICE("x"));
+    assert_int_equal(take(&p, SNAPSHOT_END), ERR_OK);
+    assert_string_equal(ask(&p, "git cat-file -p $T:sub/deep/b", out), "b");
+    assert_string_equal(
+        ask(&p, "git fsck --strict --no-dangling 2>&1 | grep -v ^notice || true", out), "");
+
+    /* A file is removed from all of them, whatever else is in its directory. */
+    char path[4200];
+
+    snprintf(path, sizeof path, "%s/sub/deep/b", p.root);
+    rule = (struct snapshot_prune_rule){ .before_ms = INT64_MIN, .path = path };
+    assert_int_equal(snapshot_prune(&project, &rule, false, &removed, NULL), ERR_OK);
+    assert_string_equal(ask(&p, "git ls-tree -r --name-only $T | grep -c deep || true", out), "0");
+    assert_string_equal(ask(&p, "git cat-file -p $T:secret", out), "second");
+    assert_string_equal(
+        ask(&p, "echo b | git hash-object --stdin | xargs git cat-file -e 2>/dev/null || echo gone",
+            out),
+        "gone");
+    assert_int_equal(take(&p, SNAPSHOT_END), ERR_OK);
+    assert_string_equal(ask(&p, "git cat-file -p $T:sub/deep/b", out), "b");
+    snapshot_projects_fini(&all);
+    folder_remove(&p.f);
+}
