@@ -101,10 +101,10 @@ MUST_CHECK enum err_code snapshot_projects_read(const struct store_env *env,
 void snapshot_projects_fini(struct snapshot_projects *p);
 
 struct snapshot_prune_rule {
-    int64_t
-        before_ms; /* snapshots before this time are removed, except the newest of a project that exists */
-    const char *
-        path; /* or NULL: the content of this file, an absolute path, is removed from all that remain */
+    /* Snapshots before this time are removed, except the newest of a project. */
+    int64_t before_ms;
+    /* NULL, or an absolute path: the content of this file is removed from all snapshots that remain. */
+    const char *path;
 };
 /* Snapshots are kept for 30 days. */
 struct snapshot_prune_rule snapshot_prune_defaults(int64_t now_ms);

@@ -71,6 +71,9 @@ void snapshot_index_fini(struct snapshot_index *x);
 /* Adds an entry with a copy of its name. ERR_NOMEM. */
 MUST_CHECK enum err_code snapshot_index_add(struct snapshot_index *x,
                                             const struct snapshot_entry *entry, struct slice name);
+/* Makes an empty index a copy of the first n entries of another one. ERR_NOMEM. */
+MUST_CHECK enum err_code snapshot_index_copy(struct snapshot_index *x,
+                                             const struct snapshot_index *from, uint32_t n);
 struct slice snapshot_entry_name(const struct snapshot_index *x,
                                  const struct snapshot_entry *entry);
 

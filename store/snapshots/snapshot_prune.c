@@ -215,7 +215,7 @@ static enum err_code keep_snapshot(struct pruning *k, const struct snapshot *s,
     return ERR_OK;
 }
 
-/* What the next snapshot takes over without reading it has to remain, too. */
+/* Keeps the objects that the next snapshot takes over without reading their files. */
 static enum err_code keep_index(struct pruning *k, const char *dir, struct err *e)
 {
     CLEANUP(snapshot_index_fini) struct snapshot_index x = { .n = 0 };

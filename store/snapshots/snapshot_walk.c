@@ -84,6 +84,40 @@ static bool walk_ignores(struct snapshot_walk *w, const struct walked_dir *d, st
     return answer > 0;
 }
 
+/* ---- the new index ---- */
+
+/* Begins to keep entries of its own, because the next one is not that of the old index. */
+static enum err_code materialise(struct snapshot_walk *w)
+{
+    uint32_t n = w->now.n;
+
+    if (!w->same)
+        return ERR_OK;
+    w->same = false;
+    w->now.n = 0;
+    return snapshot_index_copy(&w->now, w->old, n);
+}
+
+/* Adds an entry that is `old` again. */
+static enum err_code put_same(struct snapshot_walk *w, uint32_t old)
+{
+    w->kept[old] = 1;
+    if (w->same && old == w->now.n) {
+        w->now.n++;
+        return ERR_OK;
+    }
+    const struct snapshot_entry *entry = &w->old->entry[old];
+
+    return materialise(w) ? ERR_NOMEM
+                          : snapshot_index_add(&w->now, entry, snapshot_entry_name(w->old, entry));
+}
+
+static enum err_code put_new(struct snapshot_walk *w, const struct snapshot_entry *entry,
+                             struct slice name)
+{
+    return materialise(w) ? ERR_NOMEM : snapshot_index_add(&w->now, entry, name);
+}
+
 /* ---- one file ---- */
 
 static bool has_entry_state(const struct snapshot_entry *old, const struct stat *st)
@@ -142,10 +176,9 @@ static enum err_code add_skipped(struct snapshot_walk *w, struct walked_dir *d, 
 
     w->skipped++;
     if (before && before->kind == entry.kind && before->mode == entry.mode && before->why == why)
-        w->kept[old] = 1;
-    else
-        w->dirty = d->stale = true;
-    return snapshot_index_add(&w->now, &entry, name);
+        return put_same(w, old);
+    w->dirty = d->stale = true;
+    return put_new(w, &entry, name);
 }
 
 static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, struct slice name,
@@ -155,10 +188,8 @@ static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, st
     struct snapshot_entry entry = { .kind = S_ISLNK(st->st_mode) ? SNAPSHOT_LINK : SNAPSHOT_FILE };
 
     if (before && (before->kind == SNAPSHOT_FILE || before->kind == SNAPSHOT_LINK) &&
-        !before->racy && has_entry_state(before, st)) {
-        w->kept[old] = 1;
-        return snapshot_index_add(&w->now, before, name) ? err_nomem(e) : ERR_OK;
-    }
+        !before->racy && has_entry_state(before, st))
+        return put_same(w, old) ? err_nomem(e) : ERR_OK;
     if (!S_ISLNK(st->st_mode) && !S_ISREG(st->st_mode))
         return add_skipped(w, d, name, old, st, SNAPSHOT_SPECIAL) ? err_nomem(e) : ERR_OK;
     if (S_ISREG(st->st_mode) && st->st_size > w->limits.file_bytes)
@@ -204,7 +235,7 @@ static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, st
         w->kept[old] = 1;
     else
         d->stale = true;
-    return snapshot_index_add(&w->now, &entry, name) ? err_nomem(e) : ERR_OK;
+    return put_new(w, &entry, name) ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- directories ---- */
@@ -279,13 +310,20 @@ static enum err_code enter_dir(struct snapshot_walk *w, struct walked_dir *up, s
         w->kept[old] = 1;
         memcpy(entry.oid, before->oid, SNAPSHOT_OID);
     }
-    NEED(!snapshot_index_add(&w->now, &entry, name));
+    if (w->same && before && old == at && before->mode == st->st_mode)
+        w->now.n++;
+    else
+        NEED(!put_new(w, &entry, name));
     enum err_code rc =
         path_n && buf_add_byte(&w->path, '/') ? err_nomem(e) : walk_entries(w, &d, e);
 
     w->path.n = path_n;
-    w->now.entry[at].below = w->now.n - at - 1;
-    w->now.entry[at].stale = d.stale;
+    if (d.stale || (w->same && w->now.n - at - 1 != before->below))
+        NEED(!materialise(w));
+    if (!w->same) {
+        w->now.entry[at].below = w->now.n - at - 1;
+        w->now.entry[at].stale = d.stale;
+    }
     if (d.stale && up)
         up->stale = true;
     w->dirty |= d.stale;
@@ -330,12 +368,10 @@ static enum err_code walk_one(struct snapshot_walk *w, struct walked_dir *d, str
                                               .mode = st.st_mode & S_IFMT };
 
         if (was_ignored && before->mode == entry.mode)
-            w->kept[old] = 1;
-        else
-            w->dirty = true;
-        if (before && !was_ignored)
-            d->stale = true;
-        return snapshot_index_add(&w->now, &entry, name) ? err_nomem(e) : ERR_OK;
+            return put_same(w, old) ? err_nomem(e) : ERR_OK;
+        w->dirty = true;
+        d->stale |= before && !was_ignored;
+        return put_new(w, &entry, name) ? err_nomem(e) : ERR_OK;
     }
     if (is_dir && st.st_dev != w->dev)
         return add_skipped(w, d, name, old, &st, SNAPSHOT_FILE_SYSTEM) ? err_nomem(e) : ERR_OK;
@@ -347,23 +383,32 @@ static enum err_code walk_one(struct snapshot_walk *w, struct walked_dir *d, str
 static enum err_code read_rules(struct snapshot_walk *w, struct walked_dir *d, bool has_rules,
                                 uint32_t at, struct err *e)
 {
-    struct snapshot_entry *entry = &w->now.entry[at];
+    struct snapshot_entry entry = { .size = 0 };
     const struct snapshot_entry *before = d->old == NO_ENTRY ? NULL : &w->old->entry[d->old];
     struct stat st;
 
     if (has_rules && fstatat(d->fd, ".gitignore", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISREG(st.st_mode)) {
-        entry->size = st.st_size;
-        entry->mtime_ns = time_ns(st.st_mtim);
-        entry->ctime_ns = time_ns(st.st_ctim);
-        entry->ino = st.st_ino;
+        entry.size = st.st_size;
+        entry.mtime_ns = time_ns(st.st_mtim);
+        entry.ctime_ns = time_ns(st.st_ctim);
+        entry.ino = st.st_ino;
         if (file_read_all(d->fd, ".gitignore", 0, RULES_MAX, &d->rules, NULL) == ERR_NOMEM)
             return err_nomem(e);
     }
-    if (before && (before->size != entry->size || before->mtime_ns != entry->mtime_ns ||
-                   before->ctime_ns != entry->ctime_ns || before->ino != entry->ino)) {
+    if (before && (before->size != entry.size || before->mtime_ns != entry.mtime_ns ||
+                   before->ctime_ns != entry.ctime_ns || before->ino != entry.ino)) {
         d->fresh = true;
         w->dirty = true;
+        NEED(!materialise(w));
+    }
+    if (!w->same) {
+        struct snapshot_entry *now = &w->now.entry[at];
+
+        now->size = entry.size;
+        now->mtime_ns = entry.mtime_ns;
+        now->ctime_ns = entry.ctime_ns;
+        now->ino = entry.ino;
     }
     return ERR_OK;
 }
@@ -425,7 +470,10 @@ enum err_code snapshot_walk_run(struct snapshot_walk *w, struct err *e)
         return err_sys(e, w->root, "snapshot: find the project");
     w->dev = st.st_dev;
     w->path.n = 0;
-    return enter_dir(w, NULL, SLICE(""), w->old->n ? 0 : NO_ENTRY, &st, false, e);
+    w->same = w->old->n > 0;
+    enum err_code rc = enter_dir(w, NULL, SLICE(""), w->old->n ? 0 : NO_ENTRY, &st, false, e);
+
+    return materialise(w) ? err_nomem(e) : rc;
 }
 
 void snapshot_walk_fini(struct snapshot_walk *w)

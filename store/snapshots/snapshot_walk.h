@@ -79,6 +79,7 @@ struct snapshot_walk {
     bool stale;           /* the tree differs */
     size_t skipped;
     /* internal */
+    bool same; /* so far all entries are those of `old`: only now.n is set, until materialise() */
     int64_t began_ns;
     uint64_t dev;
     uint8_t *kept; /* for each old entry: it is in `now`, too */

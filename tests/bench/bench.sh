@@ -27,6 +27,8 @@ mkdir "$dir/changes"
 "$programs/bench_change" "$reprise" "$dir/changes" "$files" "$rounds"
 "$programs/bench_keys" "$reprise" "$dir/many" "$dir" $((rounds * 4))
 "$programs/bench_rewind" "$dir" "$files" "$rounds" "$bytes"
+mkdir "$dir/snapshot"
+"$programs/bench_snapshot" "$dir/snapshot" $((files * 50)) "$rounds"
 "$programs/bench_goat" "$dir/goat" "$((sessions / 2))" "$files" "$rounds"
 mkdir "$dir/turns"
 "$programs/bench_turns" "$dir/turns" 112 "$rounds"
