@@ -145,6 +145,7 @@ script(usage_sums recorded commands/usage.py $<TARGET_FILE:reprise>)
 # The scope of undo with several directories and stores, and partial undo.
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
 script(snapshots recorded commands/snapshots.py $<TARGET_FILE:reprise>)
+script(rewind_snapshots recorded commands/rewind_snapshots.py $<TARGET_FILE:reprise>)
 # What a person tagged or named is not swept.
 script(sweep_keeps recorded commands/sweep_keeps.py $<TARGET_FILE:reprise>)
 script(export_output_lines recorded commands/export_output_lines.py $<TARGET_FILE:reprise>)

@@ -42,4 +42,4 @@ press M-d
 see "Move 1 session, 34 KB, to the trash?"
 press C-c
 ended 130
-see "reprise: ^X in [keys.list] is bound to delete already"
+see "in [keys.list] is bound"

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""A session whose files only shell commands changed, with the hooks of `snapshots on`: each turn is given back exactly, with
+git and without, and an undo is exact. The hooks are run as the agent runs them, from its own configuration.
+
+usage: rewind_snapshots.py PROGRAM
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+from support.program import Program
+
+
+class World:
+    """A project, and a session of Claude Code that works in it."""
+
+    def __init__(self, program, git):
+        self.top = os.path.realpath(tempfile.mkdtemp())
+        self.home, self.root = f'{self.top}/home', f'{self.top}/home/work/project'
+        os.makedirs(f'{self.home}/.claude')
+        os.makedirs(self.root)
+        self.reprise = Program(program, self.home, {'XDG_STATE_HOME': f'{self.top}/state'})
+        self.rows, self.last, self.points, self.trees = [], None, [], []
+        self.id = str(uuid.uuid4())
+        self.put('a.txt', 'one\n')
+        self.put('sub/b.sh', '#!/bin/sh\n', 0o700)
+        self.put('keep.txt', 'k\n')
+        self.put('odd é name/x/y.txt', 'deep\r\n')
+        self.put('.gitignore', '*.log\n')
+        self.put('z.log', 'ignored\n')
+        if git:
+            for words in ('init -q .', 'add -A', '-c user.name=a -c user.email=a@b commit -qm x'):
+                subprocess.run(['git', *words.split()], cwd=self.root, check=True, env=self.reprise.env)
+            os.utime(f'{self.root}/.git/index', (2000000000, 2000000000))
+        self.run('snapshots', 'on', 'claude', '--yes')
+        with open(f'{self.home}/.claude/settings.json') as f:
+            self.hooks = json.load(f)['hooks']
+
+    def put(self, name, text, mode=0o644):
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', newline='') as f:
+            f.write(text)
+        os.chmod(path, mode)
+
+    def run(self, *words, code=0):
+        done = subprocess.run([self.reprise.path, *words], env=self.reprise.env, cwd=self.root, capture_output=True,
+                              text=True, check=False)
+        need(done.returncode == code, f'{words}: {done.returncode} {done.stdout} {done.stderr}')
+        return done.stdout
+
+    def dry_run(self, at):
+        done = subprocess.run([self.reprise.path, 'rewind', self.id, '--to', self.points[at], '--dry-run'],
+                              env=self.reprise.env, cwd=self.root, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+    def hook(self, event, prompt=None):
+        told = {'session_id': self.id, 'cwd': self.root, 'hook_event_name': event, **({'prompt': prompt} if prompt else {})}
+        for group in self.hooks[event]:
+            for hook in group['hooks']:
+                done = subprocess.run(hook['command'], shell=True, input=json.dumps(told), text=True, cwd=self.root,
+                                      env=self.reprise.env, capture_output=True, check=False)
+                need(done.returncode == 0 and done.stdout == '', f'{event}: {done}')
+
+    def row(self, kind, content, **more):
+        uid = str(uuid.uuid4())
+        now = time.time()
+        self.rows.append({'parentUuid': self.last, 'isSidechain': False, 'userType': 'external', 'cwd': self.root,
+                          'sessionId': self.id, 'version': '2.1.332', 'type': kind, 'uuid': uid,
+                          'timestamp': time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now)) + f'.{int(now % 1 * 1000):03}Z',
+                          'message': {'role': kind, 'content': content, **more}})
+        self.last = uid
+        return uid
+
+    def turn(self, prompt, work, ends=True):
+        """One prompt, one shell command."""
+        self.trees.append(self.tree())
+        self.hook('UserPromptSubmit', prompt)
+        point = self.row('user', prompt)
+        self.points.append(point)
+        self.rows.append({'type': 'file-history-snapshot', 'messageId': point, 'isSnapshotUpdate': False,
+                          'snapshot': {'messageId': point, 'trackedFileBackups': {}, 'timestamp': self.rows[-1]['timestamp']}})
+        self.row('assistant', [{'type': 'tool_use', 'id': f't{len(self.rows)}', 'name': 'Bash', 'input': {'command': 'make'}}],
+                 id=f'm{len(self.rows)}', model='claude-x', stop_reason='tool_use')
+        work()
+        self.row('user', [{'type': 'tool_result', 'tool_use_id': f't{len(self.rows) - 1}', 'content': 'ok'}])
+        self.row('assistant', [{'type': 'text', 'text': 'done'}], id=f'm{len(self.rows)}', model='claude-x',
+                 stop_reason='end_turn')
+        if ends:
+            self.hook('Stop')
+
+    def write(self):
+        name = ''.join(c if c.isalnum() else '-' for c in self.root)
+        os.makedirs(f'{self.home}/.claude/projects/{name}')
+        with open(f'{self.home}/.claude/projects/{name}/{self.id}.jsonl', 'w') as f:
+            f.writelines(json.dumps(row) + '\n' for row in self.rows)
+
+    def tree(self):
+        seen = {}
+        for folder, names, files in os.walk(self.root):
+            if '.git' in names:
+                names.remove('.git')
+            for name in files:
+                path = os.path.join(folder, name)
+                with open(path, 'rb') as f:
+                    seen[os.path.relpath(path, self.root)] = (f.read(), os.stat(path).st_mode & 0o7777)
+        return seen
+
+    def remove(self):
+        shutil.rmtree(self.top)
+
+
+failed = passed = 0
+
+
+def need(ok, what):
+    global failed, passed
+    passed += bool(ok)
+    if not ok:
+        failed += 1
+        print(f'rewind_snapshots: {what}')
+
+
+def first(w):
+    w.put('a.txt', 'two\n')
+    os.remove(f'{w.root}/keep.txt')
+    w.put('new/dir/n.txt', 'n\n')
+
+
+def second(w):
+    shutil.rmtree(f'{w.root}/odd é name')
+    os.rename(f'{w.root}/sub/b.sh', f'{w.root}/moved.sh')
+
+
+def third(w):
+    w.put('a.txt', 'three\n')
+    os.chmod(f'{w.root}/moved.sh', 0o600)
+
+
+def each_turn_is_given_back(program, git, by_hand):
+    w = World(program, git)
+    w.turn('first prompt', lambda: first(w))
+    w.turn('second prompt', lambda: second(w))
+    if by_hand:
+        w.put('mine.txt', 'by hand\n')
+    w.turn('third prompt', lambda: third(w))
+    w.write()
+    final = w.tree()
+    for at in (2, 1, 0):
+        want = dict(w.trees[at])
+        if by_hand:
+            want['mine.txt'] = final['mine.txt']
+        before = w.tree()
+        w.run('rewind', w.id, '--to', w.points[at], '--dry-run')
+        need(w.tree() == before, 'a dry run changed a file')
+        w.run('rewind', w.id, '--to', w.points[at], '--apply')
+        need(w.tree() == want, f'turn {at} (git {git}, by hand {by_hand}) is {sorted(set(w.tree()) ^ set(want))}')
+        w.run('undo')
+        need(w.tree() == final, f'the undo of turn {at} is not exact')
+    w.remove()
+
+
+def a_hand_edit_between_turns_is_held_back(program):
+    w = World(program, True)
+    w.turn('first prompt', lambda: first(w))
+    w.put('a.txt', 'a person wrote this\n')
+    w.turn('second prompt', lambda: w.put('a.txt', 'three\n'))
+    w.write()
+    said = w.dry_run(0)
+    need('edited by hand between turns' in said, f'not held back: {said}')
+    w.remove()
+
+
+def an_interrupted_turn_is_no_proof(program):
+    w = World(program, False)
+    w.turn('first prompt', lambda: first(w), ends=False)
+    w.turn('second prompt', lambda: second(w))
+    w.write()
+    said = w.dry_run(0)
+    need('the turn was interrupted' in said and 'moved.sh' in said, f'after an interrupted turn: {said}')
+    w.remove()
+
+
+def the_rest_is_as_without(program):
+    """A session from before the hooks says nothing of snapshots."""
+    w = World(program, True)
+    w.hooks = {'UserPromptSubmit': [], 'Stop': []}
+    w.turn('first prompt', lambda: first(w))
+    w.write()
+    said = w.dry_run(0)
+    need('snapshot before the prompt' not in said, said)
+    w.remove()
+
+
+for with_git in (True, False):
+    for edited in (True, False):
+        each_turn_is_given_back(sys.argv[1], with_git, edited)
+a_hand_edit_between_turns_is_held_back(sys.argv[1])
+an_interrupted_turn_is_no_proof(sys.argv[1])
+the_rest_is_as_without(sys.argv[1])
+print(f'{passed} passed, {failed} failed')
+sys.exit(1 if failed else 0)
