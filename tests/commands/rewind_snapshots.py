@@ -197,11 +197,28 @@ def the_rest_is_as_without(program):
     w.remove()
 
 
+def pruning_keeps_the_newest(program):
+    w = World(program, False)
+    w.turn('first prompt', lambda: first(w))
+    w.write()
+    w.run('snapshots', 'prune')
+    need('2 snapshots' in w.run('snapshots'), 'a prune removed what is not old')
+    need(json.loads(w.run('snapshots', 'prune', '--older-than', '0d', '--json', '--dry-run'))['removed'] == 1, 'dry run')
+    w.run('snapshots', 'prune', f'{w.root}/sub/b.sh')
+    need('sub/b.sh' not in w.dry_run(0), 'another file is named')
+    w.run('snapshots', 'prune', '--older-than', '0d')
+    need('1 snapshot ' in w.run('snapshots'), 'the newest does not stay alone')
+    need('snapshot before the prompt' not in w.dry_run(0), 'a snapshot that is gone is used')
+    w.run('snapshots', 'prune', '--older-than', 'soon', code=2)
+    w.remove()
+
+
 for with_git in (True, False):
     for edited in (True, False):
         each_turn_is_given_back(sys.argv[1], with_git, edited)
 a_hand_edit_between_turns_is_held_back(sys.argv[1])
 an_interrupted_turn_is_no_proof(sys.argv[1])
 the_rest_is_as_without(sys.argv[1])
+pruning_keeps_the_newest(sys.argv[1])
 print(f'{passed} passed, {failed} failed')
 sys.exit(1 if failed else 0)

@@ -303,15 +303,19 @@ const struct command commands_table[] = {
               "be undone: those after the newest 200, older than 90 days, and the oldest while\n"
               "all are larger than 1 GiB; or only what the options select. The newest rewind of\n"
               "a project stays, and so does one that is not finished.\n" },
-    { .name = "snapshots", .operands = "[on [AGENT...] | off [AGENT...]]", .max_operands = 64, .run = snapshots_run,
+    { .name = "snapshots", .operands = "[on [AGENT...] | off [AGENT...] | prune [FILE]]", .max_operands = 64, .run = snapshots_run,
       .summary = "keep a copy of the files before and after each turn",
-      .options = BIT(DRY_RUN) | BIT(YES),
-      .help = "Shows for which agents snapshots are on. With on, hooks are added to the agents'\n"
-              "own configurations, which run reprise before each prompt and after each turn;\n"
-              "then a rewind can also give back what shell commands changed. The change is\n"
-              "shown before it is made, and off removes exactly that. No file of a project is\n"
-              "touched: the copies are below reprise's state directory, for you alone. Without\n"
-              "AGENT: all agents that are in use.\n" },
+      .options = BIT(DRY_RUN) | BIT(YES) | BIT(OLDER_THAN),
+      .help = "Shows for which agents snapshots are on, and what is kept. With on, hooks are\n"
+              "added to the agents' own configurations, which run reprise before each prompt\n"
+              "and after each turn; then a rewind can also give back what shell commands\n"
+              "changed. The change is shown before it is made, and off removes exactly that.\n"
+              "No file of a project is touched: the copies are below reprise's state directory,\n"
+              "for you alone. Without AGENT: all agents that are in use.\n"
+              "\n"
+              "prune removes snapshots older than 30 days, or than --older-than, for good; the\n"
+              "newest of a project stays. With FILE it takes that file out of all snapshots\n"
+              "instead; the next one has it again unless git ignores it.\n" },
     { .name = "snapshot", .audience = FOR_HOSTS, .operands = "", .max_operands = 0, .run = snapshot_run,
       .summary = "take a snapshot, told by the JSON of a hook on standard input",
       .options = BIT(AGENT) | BIT(EVENT) | BIT(VERBOSE),

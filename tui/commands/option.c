@@ -161,6 +161,7 @@ static const struct {
     { OPTION_FORCE, "delete", NULL, "even if it cannot be known whether an agent is writing" },
     { OPTION_QUERY, "sweep", "QUERY", "only sessions that this filter of the list finds" },
     { OPTION_OLDER_THAN, "trash", "AGE", "with empty: only what was deleted before that: 30d, 12h, 2w" },
+    { OPTION_OLDER_THAN, "snapshots", "AGE", "with prune: those older than AGE: 30d, 12h, 2w" },
     { OPTION_OLDER_THAN, "rewinds", "AGE", "with prune: only those older than AGE: 30d, 12h, 2w" },
     { OPTION_LARGER_THAN, "rewinds", "SIZE", "with prune: the oldest, while all are larger than SIZE: 500k, 10M, 2G" },
     { OPTION_OVERWRITE_EDITED, "undo", NULL, "replace files that changed since (can be undone)" },

@@ -6,11 +6,14 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/base/time.h"
+#include "store/fs/path.h"
 #include "store/proc/process.h"
 #include "store/rewind/diff/linediff.h"
 #include "store/snapshots/hooks.h"
+#include "store/snapshots/snapshot.h"
 #include "tui/commands/command.h"
 #include "tui/config/shell.h"
+#include "tui/text/human.h"
 
 /* ---- snapshot: run by the hooks ---- */
 
@@ -291,6 +294,79 @@ static enum err_code snapshots_switch(struct snapshots_run *r, struct err *e)
     return ERR_OK;
 }
 
+/* ---- snapshots: what is kept, prune ---- */
+
+static void snapshots_write_projects(const struct snapshot_projects *all, int64_t now_ms,
+                                     struct out *o)
+{
+    char size[HUMAN_SIZE], age[HUMAN_AGE];
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct snapshot_project *p = &all->project[i];
+
+        human_size(p->bytes, size);
+        human_age(now_ms, p->newest_ms, age);
+        out_addf(o, "%s%5zu snapshot%s, %s, newest %s  ", i ? "" : "\n", p->n,
+                 p->n == 1 ? " " : "s", size, age);
+        out_text(o, slice_of(p->root ? p->root : p->dir));
+        out_addf(o, "\n");
+    }
+}
+
+static enum err_code snapshots_prune_rule(const struct invocation *in, struct arena *a,
+                                          struct snapshot_prune_rule *rule, struct err *e)
+{
+    const struct options *o = &in->options;
+    const int64_t now_ms = in->world->env.now_ms;
+
+    *rule = snapshot_prune_defaults(now_ms);
+    if (in->argc > 1) {
+        rule->before_ms = INT64_MIN;
+        NEED(rule->path = path_normalize(in->world->env.cwd, in->argv[1], a));
+    }
+    if (o->older_than && !human_time_parse(slice_of(o->older_than), now_ms, &rule->before_ms))
+        return err_set(e, ERR_USAGE, "", "\"%.80s\" is not an age; write 30d, 12h or 2w",
+                       o->older_than);
+    return ERR_OK;
+}
+
+static enum err_code snapshots_prune(struct invocation *in, struct err *e)
+{
+    CLEANUP(snapshot_projects_fini) struct snapshot_projects before = { .n = 0 }, after = before;
+    AUTO_ARENA a = { 0 };
+    struct out *o = &in->out;
+    struct snapshot_prune_rule rule;
+    const bool dry = option_given(&in->options, OPTION_DRY_RUN);
+    size_t all = 0, removed;
+    int64_t bytes = 0;
+    char size[HUMAN_SIZE];
+
+    TRY(snapshots_prune_rule(in, &a, &rule, e));
+    TRY(snapshot_projects_read(&in->world->env, &before, e));
+    for (size_t i = 0; i < before.n; i++) {
+        TRY(snapshot_prune(&before.project[i], &rule, dry, &removed, e));
+        in->done |= !dry && removed;
+        all += removed;
+        bytes += before.project[i].bytes;
+    }
+    TRY(snapshot_projects_read(&in->world->env, &after, e));
+    for (size_t i = 0; i < after.n; i++)
+        bytes -= after.project[i].bytes;
+    if (o->wants_json) {
+        out_open(o, NULL, '{');
+        out_int(o, "removed", (int64_t)all);
+        out_int(o, "bytes", bytes);
+        out_bool(o, "dryRun", dry);
+        out_end(o, '}');
+        return ERR_OK;
+    }
+    human_size(bytes > 0 ? bytes : 0, size);
+    out_addf(o, "%s for good: %zu snapshot%s", dry ? "would be removed" : "removed", all,
+             all == 1 ? "" : "s");
+    out_addf(o, dry ? "\n" : ", %s\n", size);
+    return ERR_OK;
+}
+
 enum err_code snapshots_run(struct invocation *in, struct err *e)
 {
     struct snapshots_run r = { .in = in };
@@ -298,8 +374,12 @@ enum err_code snapshots_run(struct invocation *in, struct err *e)
     enum err_code rc;
 
     r.on = in->argc && strcmp(in->argv[0], "on") == 0;
+    if (in->argc && in->argc < 3 && strcmp(in->argv[0], "prune") == 0)
+        return snapshots_prune(in, e);
     if (in->argc && !r.on && !off)
-        return err_set(e, ERR_USAGE, in->argv[0], "snapshots: on or off");
+        return err_set(e, ERR_USAGE, in->argv[0], "snapshots: on, off or prune");
+    if (in->options.older_than)
+        return err_set(e, ERR_USAGE, "", "--older-than needs prune");
     rc = snapshots_plan(&r, e);
     if (!rc && in->argc)
         rc = snapshots_switch(&r, e);
@@ -307,6 +387,12 @@ enum err_code snapshots_run(struct invocation *in, struct err *e)
         snapshots_write_row(&r.plan[i], &in->out);
     if (!rc && !in->argc && in->out.wants_json)
         out_json_rows_end(&in->out);
+    if (!rc && !in->argc && !in->out.wants_json) {
+        CLEANUP(snapshot_projects_fini) struct snapshot_projects kept = { .n = 0 };
+
+        rc = snapshot_projects_read(&in->world->env, &kept, e);
+        snapshots_write_projects(&kept, in->world->env.now_ms, &in->out);
+    }
     arena_fini(&r.a);
     return rc;
 }
