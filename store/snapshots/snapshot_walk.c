@@ -289,7 +289,7 @@ static enum err_code enter_dir(struct snapshot_walk *w, struct walked_dir *up, s
                             .path_n = w->path.n ? w->path.n + 1 : 0,
                             .fresh = up ? up->fresh : w->fresh,
                             .only_tracked = only_tracked,
-                            .stale = !before || before->mode != st->st_mode };
+                            .stale = !before || !w->old->complete || before->mode != st->st_mode };
     size_t path_n = w->path.n;
     uint32_t at = w->now.n;
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Asks the newest agents whether what reprise reads, resumes and gives back is still true.
 
-usage: newest.py PROGRAM FOLDER [AGENT[@VERSION]...]
+usage: newest.py PROGRAM FOLDER [--snapshots] [AGENT[@VERSION]...]
 
 Installs each agent from npm below FOLDER, runs four prompts against a model that is scripted (mock_model.py), and prints a
 row for each: whether the list, the prompts and the tokens are those of the session; whether a rewind to each prompt gives
 back the tree that stood before it, byte for byte, and an undo the one after; and whether the command that reprise prints
-opens that session in a terminal, so that a further prompt lands in it.
+opens that session in a terminal, so that a further prompt lands in it. With --snapshots the hooks of `snapshots on` are in
+the agent's configuration, and the tree that each snapshot holds has to be the one that stood there.
 
 It needs the network (npm only), node, git and tmux, and is no part of the suite: the programs change from day to day.
 Exit 1 if anything differs. Name versions: an old node installs an old version without a word.
@@ -164,7 +165,8 @@ def tree_of(project):
 
 
 class Trial:
-    def __init__(self, program, folder, name, version):
+    def __init__(self, program, folder, name, version, snapshots=False):
+        self.snapshots = snapshots
         self.name, self.agent, self.folder = name, AGENTS[name], os.path.abspath(folder)
         self.version = version or self.agent.version
         self.top = os.path.join(self.folder, 'run', name)
@@ -216,6 +218,10 @@ class Trial:
                 f.write(self.filled(content) if isinstance(content, str) else json.dumps(self.filled(content)))
         with open(self.notes, 'w', encoding='utf-8') as f:
             f.write(NOTES[0])
+        if self.snapshots:
+            on = self.reprise.run('snapshots', 'on', self.name, '--yes')
+            if on.returncode:
+                raise RuntimeError(f'snapshots on: {on.stderr.decode()}')
         git = ['git', '-C', self.project, '-c', 'user.name=dev', '-c', 'user.email=dev@example.org']
         for args in (['init', '-q', '-b', 'main'], ['add', '-A'], ['commit', '-q', '-m', 'first']):
             subprocess.run([*git, *args], check=True, env={**self.env, 'GIT_CONFIG_GLOBAL': '/dev/null'})
@@ -287,6 +293,38 @@ class Trial:
         wrong = [f'{k}: {r.get(k)!r}, the SDK {v!r}' for w, r in zip(want, got) for k, v in w.items() if r.get(k) != v]
         self.result['sdk'] = ', '.join(wrong) or ('ok' if len(want) == len(got) == 1 else f'{len(got)}, the SDK {len(want)}')
 
+    def judge_hooks(self):
+        """One snapshot before each prompt and one after it, of this session, with the trees that stood there."""
+        if not self.snapshots:
+            return
+        copies = os.path.join(self.home, '.local/state/reprise/copies')
+        logs = [os.path.join(copies, x) for x in os.listdir(copies)] if os.path.exists(copies) else []
+        if len(logs) != 1:
+            self.result['hooks'] = f'{len(logs)} projects have snapshots'
+            return
+        with open(os.path.join(logs[0], 'log'), encoding='utf-8') as f:
+            lines = [json.loads(line) for line in f]
+        wrong, asked = [], 0
+        for line in lines:
+            git = ['git', '-C', logs[0]]
+            if line['kind'] == 'prompt':
+                asked += 1
+            number = asked - 1 if line['kind'] == 'prompt' else asked
+            shown = subprocess.run([*git, 'cat-file', '-p', f'{line.get("tree")}:notes.txt'], capture_output=True, check=False)
+            if shown.returncode: # not changed since the commit, so only the project's own repository has it
+                blob = subprocess.run([*git, 'rev-parse', f'{line.get("tree")}:notes.txt'], capture_output=True, check=False)
+                shown = subprocess.run(['git', '-C', self.project, 'cat-file', '-p', blob.stdout.decode().strip()],
+                                       capture_output=True, check=False)
+            text = shown.stdout
+            if number >= len(self.trees) or text != self.trees[number].get('notes.txt'):
+                wrong.append(f'{line["kind"]} {asked}: {text!r}')
+            if line['session'] != self.id and not self.id.endswith(line['session']):
+                wrong.append(f'session {line["session"]}')
+        kinds = ' '.join(line['kind'] for line in lines)
+        if kinds != 'prompt end prompt end prompt end':
+            wrong.append(kinds)
+        self.result['hooks'] = ', '.join(wrong) or 'ok'
+
     def judge_rewinds(self):
         said = []
         points = self.reprise.run('checkpoints', '--json', '--all', f'{self.name}:{self.id}')
@@ -347,7 +385,7 @@ class Trial:
             self.result['resume'] = 'ok' if self.prompts()[-1:] == [FOURTH] else f'another session: {self.prompts()}'
 
     def run(self):
-        for step in (self.prepare, self.converse, self.judge_list, self.judge_messages, self.judge_sdk, self.judge_rewinds,
+        for step in (self.prepare, self.converse, self.judge_list, self.judge_messages, self.judge_sdk, self.judge_hooks, self.judge_rewinds,
                      self.judge_resume):
             try:
                 step()
@@ -360,11 +398,12 @@ class Trial:
 
 
 def main():
-    program, folder, *wanted = sys.argv[1:]
+    snapshots = '--snapshots' in sys.argv
+    program, folder, *wanted = [a for a in sys.argv[1:] if a != '--snapshots']
     failed = 0
     for name in wanted or AGENTS:
         name, _, version = name.partition('@')
-        result = Trial(program, folder, name, version).run()
+        result = Trial(program, folder, name, version, snapshots).run()
         failed += any(v != 'ok' and 'held back' not in v for v in result.values())
         print(f'{name} {version or AGENTS[name].version}:', *(f'\n  {k:8} {v}' for k, v in result.items()), flush=True)
     sys.exit(1 if failed else 0)

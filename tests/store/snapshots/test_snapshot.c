@@ -218,6 +218,39 @@ TEST(a_change_within_one_tick_is_seen)
     folder_remove(&p.f);
 }
 
+/* A snapshot that takes too long is given up wherever it is; the next one gets further and is right in the end. */
+TEST(a_snapshot_that_was_given_up_is_continued)
+{
+    struct project p;
+    struct snapshot_log log;
+    char name[64], out[256];
+
+    begin(&p);
+    run(&p, "git init -q .", out);
+    for (int i = 0; i < 3000; i++) {
+        snprintf(name, sizeof name, "project/many/%d/%d/f%d", i / 300, i / 20, i);
+        folder_put(&p.f, name, slice_of(name));
+    }
+    for (int64_t ms = 1; ms < 2000; ms += ms < 100 ? 20 : 100) {
+        struct snapshot_request req = {
+            .agent = "claude", .session = SLICE("s-1"), .cwd = p.root, .limit_ms = ms
+        };
+        enum err_code rc = snapshot_take(&p.env, &req, NULL);
+
+        snprintf(name, sizeof name, "project/%c-%d", 'A' + (int)(ms % 50), (int)ms);
+        folder_put(&p.f, name, SLICE("new"));
+        assert_true(rc == ERR_OK || rc == ERR_CANCELLED);
+        const struct snapshot s = newest(&p, &log);
+
+        assert_int_equal(s.tree.n, rc ? 0 : SNAPSHOT_HEX);
+        assert_int_equal(s.why.n != 0, rc != ERR_OK);
+        snapshot_log_fini(&log);
+    }
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    is_tree_of_git(&p);
+    folder_remove(&p.f);
+}
+
 TEST(rules_that_change_are_asked_again)
 {
     struct project p;
