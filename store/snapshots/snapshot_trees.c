@@ -103,6 +103,8 @@ static enum err_code note_dir(struct snapshot_walk *w, uint32_t dir, struct buf 
             TRY(add_entry_note(notes, 'f', mode, &w->path, e));
         else if (t->kind == SNAPSHOT_DIR && !t->below)
             TRY(add_entry_note(notes, 'd', mode, &w->path, e));
+        else if (t->kind == SNAPSHOT_IGNORED)
+            TRY(add_entry_note(notes, 'i', mode, &w->path, e));
         else if (t->kind == SNAPSHOT_SKIPPED)
             TRY(add_entry_note(notes, 's', t->why, &w->path, e));
         if (t->kind == SNAPSHOT_DIR)

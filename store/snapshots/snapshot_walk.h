@@ -89,8 +89,8 @@ struct snapshot_walk {
 /* Finds out what the project contains and adds the blobs that are new. ERR_CANCELLED: the deadline passed; `now` has what
  * was read until then. */
 MUST_CHECK enum err_code snapshot_walk_run(struct snapshot_walk *w, struct err *e);
-/* Makes the trees that changed, and the notes on what trees cannot say: unusual permissions, empty directories, and what
- * is not covered. */
+/* Makes the trees that changed, and the notes on what trees cannot say: unusual permissions, empty directories, what git
+ * ignores, and what is not covered. */
 MUST_CHECK enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e);
 void snapshot_walk_fini(struct snapshot_walk *w);
 

@@ -197,6 +197,47 @@ def the_rest_is_as_without(program):
     w.remove()
 
 
+def what_was_ignored_is_not_removed(program):
+    """A turn that changes .gitignore brings files into its snapshot that were there before."""
+    w = World(program, True)
+    w.put('out/deep/made.txt', 'a person keeps this\n')
+    w.put('.gitignore', '*.log\nout/\n')
+    w.turn('first prompt', lambda: w.put('.gitignore', '*.bak\n'))
+    w.write()
+    said = w.dry_run(0)
+    need('git ignored it then' in said and 'delete' not in said, f'ignored before: {said}')
+    w.run('rewind', w.id, '--to', w.points[0], '--apply', '--skip-refused')
+    need({'z.log', 'out/deep/made.txt'} <= set(w.tree()), 'a file that was ignored is gone')
+    w.remove()
+
+
+def the_same_words_again_prove_nothing(program):
+    """The second of two equal prompts has no snapshot: it does not take that of the first."""
+    w = World(program, False)
+    w.turn('continue', lambda: first(w))
+    hooks, w.hooks = w.hooks, {'UserPromptSubmit': [], 'Stop': []}
+    w.turn('continue', lambda: second(w))
+    w.hooks = hooks
+    w.turn('and on', lambda: third(w))
+    w.write()
+    need('keep.txt' not in w.dry_run(1), f'the first turn is rewound, too: {w.dry_run(1)}')
+    need('keep.txt' in w.dry_run(0), f'the first turn is lost: {w.dry_run(0)}')
+    need('a turn without a snapshot' in w.dry_run(0), f'no reason: {w.dry_run(0)}')
+    w.remove()
+
+
+def the_same_words_elsewhere_prove_nothing(program):
+    """A session without hooks does not take the snapshots of another one that was told the same."""
+    w = World(program, True)
+    own, w.id = w.id, str(uuid.uuid4())
+    w.turn('continue', lambda: first(w))
+    w.id = own
+    w.rows = [{**row, 'sessionId': own} if 'sessionId' in row else row for row in w.rows]
+    w.write()
+    need('snapshot before the prompt' not in w.dry_run(0), f'a snapshot of another session: {w.dry_run(0)}')
+    w.remove()
+
+
 def pruning_keeps_the_newest(program):
     w = World(program, False)
     w.turn('first prompt', lambda: first(w))
@@ -220,5 +261,8 @@ a_hand_edit_between_turns_is_held_back(sys.argv[1])
 an_interrupted_turn_is_no_proof(sys.argv[1])
 the_rest_is_as_without(sys.argv[1])
 pruning_keeps_the_newest(sys.argv[1])
+what_was_ignored_is_not_removed(sys.argv[1])
+the_same_words_elsewhere_prove_nothing(sys.argv[1])
+the_same_words_again_prove_nothing(sys.argv[1])
 print(f'{passed} passed, {failed} failed')
 sys.exit(1 if failed else 0)

@@ -37,6 +37,18 @@ static bool find_snapshot_note(const struct snapped_notes *n, char kind, struct 
     return false;
 }
 
+/* Returns true if there is such a note about the path or a directory above it. */
+static bool is_left_out(const struct snapped_notes *n, char kind, struct slice path)
+{
+    unsigned number;
+
+    for (size_t i = path.n; i > 0; i--)
+        if ((i == path.n || path.p[i] == '/') &&
+            find_snapshot_note(n, kind, (struct slice){ path.p, i }, &number))
+            return true;
+    return false;
+}
+
 /* A blob of a snapshot, wherever it is. Returns false if it is gone. */
 static bool snapped_source(const struct snapped *s, const git_oid *id, struct arena *a,
                            struct rewind_source *out)
@@ -80,12 +92,15 @@ static enum err_code snapped_set_wanted(const struct snapped *s, const git_tree 
 
     t->want = REWIND_ABSENT;
     if (git_tree_entry_bypath(&entry, tree, path.p)) {
-        if (find_snapshot_note(notes, 's', path, &number)) {
+        /* Whatever was left out then may have existed: it must not be removed. */
+        t->why = is_left_out(notes, 'i', path) ? "git ignored it then, so it is not in the snapshot"
+                 : is_left_out(notes, 's', path)
+                     ? "it is not in the snapshot: too large, or unreadable"
+                     : NULL;
+        if (t->why)
             t->want = REWIND_UNKNOWN;
-            t->why = "it was not in the snapshot: too large, or unreadable";
-        } else {
+        else
             t->prune = count_new_dirs(tree, path, a);
-        }
         return ERR_OK;
     }
     unsigned mode = git_tree_entry_filemode_raw(entry);
@@ -122,7 +137,9 @@ static void snapped_set_left(const struct snapped *s, const struct snapped_file 
     if (!t->last_absent && !snapped_source(s, &f->left, a, &t->last))
         t->has_last = false;
     t->doubt = NULL;
-    if (f->by_hand != SIZE_MAX && f->by_hand > f->first && f->by_hand <= f->last)
+    if (f->unseen)
+        t->doubt = "it was also changed by a turn without a snapshot, or by hand";
+    else if (f->by_hand != SIZE_MAX && f->by_hand > f->first && f->by_hand <= f->last)
         t->doubt = f->other ? "another session changed it between turns of this one"
                             : "it was edited by hand between turns of this session";
     else if (f->by_hand != SIZE_MAX && f->by_hand <= f->first)

@@ -34,11 +34,14 @@ static int64_t apart(int64_t a, int64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* The snapshot before a prompt: by the agent's id of the turn, by the text of the prompt, or else by the time. */
+/* The snapshot before a prompt: by the agent's id of the turn, by the text of the prompt, or else by the time. Only a fork
+ * has turns whose snapshots are those of another session. */
 static const struct snapshot *find_prompt_snapshot(const struct snapped *s,
                                                    const struct checkpoint *c)
 {
     const struct snapshot *found = NULL;
+    const struct store_ops *ops = s->ref->store->ops;
+    const struct slice agent_id = ops->agent_id ? ops->agent_id(s->ref->id) : s->ref->id;
     char hex[SNAPSHOT_PROMPT_HEX + 1];
     int best = 0;
 
@@ -46,24 +49,25 @@ static const struct snapshot *find_prompt_snapshot(const struct snapped *s,
     for (size_t i = 0; i < s->log.n; i++) {
         const struct snapshot *x = &s->log.snapshot[i];
         int64_t far = apart(x->time_ms, c->time_ms);
-        bool own = slice_eq(x->session, s->ref->id);
+        bool own = slice_eq(x->session, s->ref->id) || slice_eq(x->session, agent_id);
         bool same_turn =
             own && x->turn.n && (slice_eq(x->turn, c->id) || slice_eq(x->turn, c->message));
         bool same_text =
             x->prompt.n && slice_eq(x->prompt, slice_of(hex)) && far <= SAME_PROMPT_APART_MS;
         int rank = same_turn                                                   ? 4
                    : same_text && own                                          ? 3
-                   : same_text                                                 ? 2
+                   : same_text && c->copied                                    ? 2
                    : own && far <= PROMPT_APART_MS && !(x->prompt.n && hex[0]) ? 1
                                                                                : 0;
 
-        if (x->kind != SNAPSHOT_PROMPT || !x->tree.n || !rank || rank < best)
+        if (x->kind != SNAPSHOT_PROMPT || !rank || rank < best)
             continue;
         if (rank > best || far < apart(found->time_ms, c->time_ms))
             found = x;
         best = rank;
     }
-    return found;
+    /* One that was given up belongs to its turn, too, which then has none. */
+    return found && found->tree.n ? found : NULL;
 }
 
 /* The snapshots of the rest of the turn: the last one at an end, before the session's next prompt. */
@@ -84,6 +88,31 @@ static void find_end_snapshot(const struct snapped *s, struct snapped_turn *t)
         if (x->tree.n)
             t->after = x;
     }
+}
+
+/* A snapshot belongs to one turn: of two with the same text, to the nearer one. Then finds the ends of the turns. Returns
+ * false if no turn has a snapshot. */
+static bool match_ends(struct snapped *s)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < s->points.n; i++) {
+        const struct snapshot *x = s->turn[i].before;
+
+        for (size_t j = i + 1; x && j < s->points.n; j++) {
+            if (s->turn[j].before != x)
+                continue;
+            bool first = apart(x->time_ms, s->points.checkpoint[i].time_ms) <=
+                         apart(x->time_ms, s->points.checkpoint[j].time_ms);
+
+            s->turn[first ? j : i].before = NULL;
+            x = s->turn[i].before;
+        }
+        if (x)
+            find_end_snapshot(s, &s->turn[i]);
+        any |= x != NULL;
+    }
+    return any;
 }
 
 /* ---- opening ---- */
@@ -116,17 +145,14 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
         return ERR_OK;
     TRY(ref->store->ops->checkpoints(ref->store, ref, &s->points, e));
     NEED(s->turn = arena_zalloc(&s->arena, (s->points.n + 1) * sizeof *s->turn));
-    bool any = false;
-
     for (size_t i = 0; i < s->points.n; i++) {
         const struct checkpoint *c = &s->points.checkpoint[i];
 
         if (c->kind == CHECKPOINT_TURN && !c->after)
             s->turn[i].before = find_prompt_snapshot(s, c);
-        if (s->turn[i].before)
-            find_end_snapshot(s, &s->turn[i]);
-        any |= s->turn[i].before != NULL;
     }
+    const bool any = match_ends(s);
+
     if (!any) {
         s->log.n = 0;
         return ERR_OK;
@@ -223,7 +249,6 @@ static enum err_code note_session_change(struct snapped *s, const git_diff_delta
     if (!f->other)
         f->other = other_at_work(s, t->before, t->after);
     f->left = d->new_file.id;
-    f->left_mode = d->new_file.mode;
     if (d->status == GIT_DELTA_DELETED)
         memset(&f->left, 0, sizeof f->left);
     return ERR_OK;
@@ -235,8 +260,8 @@ static enum err_code note_hand_change(struct snapped *s, const git_diff_delta *d
     struct snapped_file *f;
 
     TRY(snapped_file_of(s, d, &f, e));
-    (void)t;
     f->by_hand = turn;
+    f->unseen |= t->unseen;
     if (!f->other)
         f->other = other_at_work(s, t->before, t->after);
     return ERR_OK;
@@ -245,19 +270,24 @@ static enum err_code note_hand_change(struct snapped *s, const git_diff_delta *d
 enum err_code snapped_collect(struct snapped *s, size_t first, size_t end, struct err *e)
 {
     const struct snapshot *left = NULL;
+    bool unseen = false;
 
     for (size_t i = first; i < end; i++) {
         const struct snapped_turn *t = &s->turn[i];
 
-        if (!t->before)
+        if (!t->before) {
+            unseen = true;
             continue;
+        }
         if (left && left != t->before)
-            TRY(snapped_each_delta(s, left, t->before, i,
-                                   &(struct snapped_turn){ .before = left, .after = t->before },
-                                   note_hand_change, e));
+            TRY(snapped_each_delta(
+                s, left, t->before, i,
+                &(struct snapped_turn){ .before = left, .after = t->before, .unseen = unseen },
+                note_hand_change, e));
         if (t->after)
             TRY(snapped_each_delta(s, t->before, t->after, i, t, note_session_change, e));
         left = t->after ? t->after : t->before;
+        unseen = false;
     }
     return ERR_OK;
 }

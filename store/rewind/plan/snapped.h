@@ -18,6 +18,7 @@
 /* A turn of the session with its snapshots, or NULL. */
 struct snapped_turn {
     const struct snapshot *before, *after;
+    bool unseen; /* for what changed between two of them: there was a turn without a snapshot */
     bool interrupted; /* its end has no snapshot, so `after` is that before the next prompt */
 };
 
@@ -27,10 +28,10 @@ struct snapped_file {
     bool by_session;
     size_t first, last; /* the turns that changed it */
     bool uncertain;     /* a person may have done it: after a turn was interrupted */
+    bool unseen;        /* or the session did, in a turn without a snapshot */
     size_t by_hand;     /* the turn after which it was changed by others; SIZE_MAX: never */
     const struct snapshot *other; /* by another session, which was at work then; NULL */
     git_oid left;                 /* as the session left it; all zero: absent */
-    uint16_t left_mode;
 };
 
 struct snapped {
