@@ -266,7 +266,9 @@ enum err_code logfile_row(struct logfile *log, size_t line, struct slice *row, s
         if (!buffer_holds(log, l->offset, l->length))
             return err_set(e, ERR_STALE, log->path, "read line %zu: the file became shorter", line);
     }
-    *row = (struct slice){ log->bytes.p + (l->offset - log->at), l->length };
+    /* An empty line may come before anything was read. */
+    *row = log->bytes.p ? (struct slice){ log->bytes.p + (l->offset - log->at), l->length }
+                        : SLICE("");
     return ERR_OK;
 }
 
