@@ -34,7 +34,8 @@ static void answer_trash(struct screen *s, const struct effect *e)
     for (size_t i = 0; i < s->fakes; i++)
         if (s->fake[i].gone)
             list->item[list->n++] =
-                (struct trash_item){ .trash_id = arena_format(&list->arena, "%.8s", s->fake[i].id),
+                (struct trash_item){ .system = "claude",
+                                     .trash_id = arena_format(&list->arena, "%.8s", s->fake[i].id),
                                      .session = s->fake[i].id,
                                      .title = s->fake[i].title,
                                      .path = "/home/u/.claude/projects/shop/x.jsonl",
