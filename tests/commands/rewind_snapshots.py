@@ -238,6 +238,24 @@ def the_same_words_elsewhere_prove_nothing(program):
     w.remove()
 
 
+def another_session_at_work_is_named(program):
+    w = World(program, True)
+    own, other = w.id, str(uuid.uuid4())
+
+    def both():
+        w.id = other
+        w.hook('UserPromptSubmit', 'other work')
+        w.put('other.txt', 'o\n')
+        w.hook('Stop')
+        w.id = own
+        w.put('a.txt', 'two\n')
+    w.turn('first prompt', both)
+    w.write()
+    said = w.dry_run(0)
+    need('another session was at work at the same time' in said and f'(also changed by {other})' in said, said)
+    w.remove()
+
+
 def pruning_keeps_the_newest(program):
     w = World(program, False)
     w.turn('first prompt', lambda: first(w))
@@ -261,6 +279,7 @@ a_hand_edit_between_turns_is_held_back(sys.argv[1])
 an_interrupted_turn_is_no_proof(sys.argv[1])
 the_rest_is_as_without(sys.argv[1])
 pruning_keeps_the_newest(sys.argv[1])
+another_session_at_work_is_named(sys.argv[1])
 what_was_ignored_is_not_removed(sys.argv[1])
 the_same_words_elsewhere_prove_nothing(sys.argv[1])
 the_same_words_again_prove_nothing(sys.argv[1])

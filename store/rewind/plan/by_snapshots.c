@@ -57,7 +57,8 @@ static bool snapped_source(const struct snapped *s, const git_oid *id, struct ar
     bool own = git_odb_exists(s->own, id);
 
     git_oid_tostr(hex, sizeof hex, id);
-    *out = (struct rewind_source){ .objects = own ? s->objects : s->project_objects,
+    *out = (struct rewind_source){ .objects =
+                                       arena_copy_text(a, own ? s->objects : s->project_objects),
                                    .blob = arena_copy_text(a, hex) };
     return own || (s->project && git_odb_exists(s->project, id));
 }
@@ -153,10 +154,10 @@ static void snapped_set_left(const struct snapped *s, const struct snapped_file 
         struct rewind_other *other = arena_zalloc(a, sizeof *other);
 
         if (other) {
-            other->session = f->other->session.p;
+            other->session = arena_copy(a, f->other->session).p;
             other->system = slice_eq(f->other->agent, slice_of(s->ref->store->ops->name))
                                 ? NULL
-                                : f->other->agent.p;
+                                : arena_copy(a, f->other->agent).p;
             other->at_ms = f->other->time_ms;
         }
         t->other = other;
