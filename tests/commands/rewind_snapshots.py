@@ -238,6 +238,24 @@ def the_same_words_elsewhere_prove_nothing(program):
     w.remove()
 
 
+def the_copies_of_the_agent_are_corrected(program):
+    """The agent keeps a copy of a file that its command changed, too: both are one entry of the plan."""
+    w = World(program, True)
+    kept = f'{w.home}/.claude/file-history/{w.id}'
+    os.makedirs(kept)
+    with open(f'{kept}/0123456789abcdef@v1', 'w') as f:
+        f.write('one\n')
+    w.turn('first prompt', lambda: first(w))
+    at = next(r for r in w.rows if r['type'] == 'file-history-snapshot')
+    at['snapshot']['trackedFileBackups'] = {'a.txt': {'backupFileName': '0123456789abcdef@v1', 'version': 1,
+                                                      'backupTime': at['snapshot']['timestamp']}}
+    w.write()
+    w.run('rewind', w.id, '--to', w.points[0], '--dry-run')
+    w.run('rewind', w.id, '--to', w.points[0], '--apply')
+    need(w.tree() == w.trees[0], f'with copies of the agent: {sorted(set(w.tree()) ^ set(w.trees[0]))}')
+    w.remove()
+
+
 def another_session_at_work_is_named(program):
     w = World(program, True)
     own, other = w.id, str(uuid.uuid4())
@@ -279,6 +297,7 @@ a_hand_edit_between_turns_is_held_back(sys.argv[1])
 an_interrupted_turn_is_no_proof(sys.argv[1])
 the_rest_is_as_without(sys.argv[1])
 pruning_keeps_the_newest(sys.argv[1])
+the_copies_of_the_agent_are_corrected(sys.argv[1])
 another_session_at_work_is_named(sys.argv[1])
 what_was_ignored_is_not_removed(sys.argv[1])
 the_same_words_elsewhere_prove_nothing(sys.argv[1])
