@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lite/base/cleanup.h"
 #include "lite/base/slice.h"
@@ -184,6 +185,31 @@ static enum err_code logfile_open_file(struct logfile *log, const char *path, un
 
     TRY(file_open(AT_FDCWD, path, flags, &f, e));
     *log = (struct logfile){ .file = f, .path = path };
+    log->end_n = (uint64_t)f.id.size < sizeof log->end ? (size_t)f.id.size : sizeof log->end;
+    enum err_code rc =
+        file_read(&f, f.id.size - (int64_t)log->end_n, log->end, log->end_n, &log->end_n, e);
+
+    if (rc)
+        logfile_close(log);
+    return rc;
+}
+
+enum err_code logfile_check(const struct logfile *log, struct err *e)
+{
+    const struct file_id *was = &log->file.id;
+    char end[sizeof log->end];
+    struct stat st;
+    size_t got;
+
+    if (fstat(log->file.fd, &st))
+        return err_sys(e, log->path, "examine the file");
+    const struct file_id is = file_id_of(&st);
+
+    if (is.size == was->size && is.mtime_ns == was->mtime_ns && is.ctime_ns == was->ctime_ns)
+        return ERR_OK;
+    TRY(file_read(&log->file, was->size - (int64_t)log->end_n, end, log->end_n, &got, e));
+    if (is.size < was->size || got < log->end_n || memcmp(end, log->end, got) != 0)
+        return err_set(e, ERR_STALE, log->path, "read rows: the file was rewritten meanwhile");
     return ERR_OK;
 }
 
@@ -195,6 +221,8 @@ enum err_code logfile_open(struct logfile *log, const char *path, unsigned flags
     if (rc)
         return rc;
     rc = logfile_index_build(&log->index, &log->file, keys, INDEX_VALIDATE, stop, e);
+    if (!rc)
+        rc = logfile_check(log, e);
     if (rc)
         logfile_close(log);
     return rc;
@@ -211,6 +239,8 @@ static enum err_code fill_buffer(struct logfile *log, int64_t at, size_t n, stru
     if (rc)
         return err_set(e, rc, log->path, "read %zu bytes", n);
     rc = file_read(&log->file, at, log->bytes.p, n, &got, e);
+    if (!rc)
+        rc = logfile_check(log, e);
     if (rc)
         return rc;
     log->bytes.n = got;

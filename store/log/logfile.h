@@ -26,10 +26,13 @@ struct logfile {
     struct buf bytes; /* what was read last */
     int64_t at;       /* the offset of these bytes in the file */
     const char *path; /* borrowed; for error texts */
+    /* The last bytes when the file was opened: they are elsewhere, or gone, once it was rewritten in place. */
+    char end[64];
+    size_t end_n;
 };
 
 /* Opens the file and indexes all of it (INDEX_VALIDATE). flags are those of file_open. On failure nothing is left
- * open. */
+ * open. ERR_STALE if the file was rewritten in place meanwhile. */
 MUST_CHECK enum err_code logfile_open(struct logfile *log, const char *path, unsigned flags,
                                       const struct index_keys *keys, const atomic_bool *stop,
                                       struct err *e);
@@ -39,9 +42,12 @@ MUST_CHECK enum err_code logfile_open_tail(struct logfile *log, const char *path
                                            const struct index_keys *keys, size_t bytes,
                                            struct err *e);
 /* Returns the bytes of one line, valid until the next call. Reads ahead if rows are read in file order. ERR_STALE if
- * the file became shorter. */
+ * the file became shorter or was rewritten in place. */
 MUST_CHECK enum err_code logfile_row(struct logfile *log, size_t line, struct slice *row,
                                      struct err *e);
+/* ERR_STALE if the file was rewritten in place since it was opened, so that the index does not describe what is read
+ * from it now. For callers that read its bytes themselves, after they did. Appended rows are no change. */
+MUST_CHECK enum err_code logfile_check(const struct logfile *log, struct err *e);
 void logfile_close(struct logfile *log);
 
 /* ---- finding bytes without an index ---- */

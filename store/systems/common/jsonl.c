@@ -510,6 +510,8 @@ enum err_code jsonl_fork_each(const struct jsonl_fork *f, jsonl_piece_fn *fn, vo
         if (!rc && piece.n < want)
             rc = err_set(e, ERR_STALE, f->log->path, "fork: the log became shorter");
         if (!rc)
+            rc = logfile_check(f->log, e);
+        if (!rc)
             rc = fn(buf_slice(&piece), arg, e);
     }
     if (!rc && f->newline)

@@ -84,7 +84,66 @@ TEST(a_truncated_file_is_stale)
     assert_int_equal(truncate(p.path, 9), 0);
 
     assert_int_equal(logfile_row(&log, 1, &row, NULL), ERR_STALE);
-    assert_int_equal(logfile_row(&log, 0, &row, NULL), ERR_OK);
+    assert_int_equal(logfile_row(&log, 0, &row, NULL), ERR_STALE);
+    logfile_close(&log);
+    folder_remove(&p.folder);
+}
+
+/* Writes the text over the file from its beginning, as a program does that opens it with O_TRUNC. */
+static void write_over(const struct place *p, const char *text)
+{
+    int fd = open(p->path, O_WRONLY | O_TRUNC);
+
+    assert_int_not_equal(fd, -1);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(close(fd), 0);
+}
+
+/* The index describes the rows of the old text: what is at their offsets now are parts of other rows. */
+TEST(a_file_that_was_rewritten_in_place_is_stale)
+{
+    static const char *const later[] = {
+        "{\"x\":10}\n{\"y\":20}\n{\"z\":30}\n", /* longer */
+        "{\"x\":1}\n{\"y\":2}\n",               /* as long */
+        "{\"x\":1}\n",                          /* shorter */
+        "",
+    };
+    struct place p;
+    struct slice row;
+
+    put(&p, SLICE(""));
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        struct logfile log, tail;
+
+        write_over(&p, "{\"a\":1}\n{\"b\":2}\n");
+        assert_int_equal(logfile_open(&log, p.path, 0, &keys, NULL, NULL), ERR_OK);
+        assert_int_equal(logfile_open_tail(&tail, p.path, 0, &keys, 10, NULL), ERR_OK);
+        usleep(20 * 1000); /* clocks of file systems are coarse */
+        write_over(&p, later[i]);
+
+        assert_int_equal(logfile_row(&log, 0, &row, NULL), ERR_STALE);
+        assert_int_equal(logfile_check(&log, NULL), ERR_STALE);
+        assert_int_equal(logfile_check(&tail, NULL), ERR_STALE);
+        logfile_close(&log);
+        logfile_close(&tail);
+    }
+    folder_remove(&p.folder);
+}
+
+TEST(rows_are_read_while_others_are_appended)
+{
+    struct place p;
+    struct logfile log;
+
+    put(&p, SLICE("{\"a\":1}\n{\"b\""));
+    assert_int_equal(logfile_open(&log, p.path, 0, &keys, NULL, NULL), ERR_OK);
+    int fd = open(p.path, O_WRONLY | O_APPEND);
+
+    assert_int_equal(write(fd, ":2}\n{\"c\":3}\n", 13), 13);
+    assert_int_equal(close(fd), 0);
+    expect_row(&log, 0, "{\"a\":1}");
+    expect_row(&log, 1, "{\"b\"");
+    assert_int_equal(logfile_check(&log, NULL), ERR_OK);
     logfile_close(&log);
     folder_remove(&p.folder);
 }

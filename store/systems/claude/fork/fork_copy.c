@@ -404,7 +404,7 @@ static enum err_code read_stretch(struct copying *c, struct stretch *s, struct e
     TRY(file_read_part(&file->file, first->offset, n, &s->source, e));
     if (s->source.n < n)
         return err_set(e, ERR_STALE, file->path, "fork: the file became shorter");
-    return ERR_OK;
+    return logfile_check(file, e);
 }
 
 static enum err_code make_stretch_rows(struct copying *c, struct stretch *s, struct err *e)

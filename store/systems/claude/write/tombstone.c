@@ -76,6 +76,8 @@ static enum err_code claude_plan_cut(struct claude_log *log, struct id128 id, st
     rc = file_read_part(&log->file.file, offset, (size_t)rest, &old, e);
     if (!rc && old.n != (size_t)rest)
         rc = err_set(e, ERR_STALE, log->file.path, "tombstone: the file became shorter");
+    if (!rc)
+        rc = logfile_check(&log->file, e);
     if (!rc && without(log, first, id, buf_slice(&old), &kept))
         rc = err_nomem(e);
     if (!rc)
