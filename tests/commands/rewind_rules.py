@@ -272,6 +272,27 @@ def an_apply_that_refuses_is_no_dry_run(path):
         yield w.program
 
 
+def skipping_all_files_is_a_refusal(path):
+    """There is nothing that an undo could take back, and it must not take back an earlier change instead."""
+    for others, code in (('hand',), 4), (('hand', 'same'), 4), (('hand', 'other'), 0), (('same',), 0):
+        with world(path) as w:
+            now = {'hand': 'by hand', 'same': 'one', 'other': 'two'}
+            files = {n: put(f'{w.project}/{n}', now[n]) for n in others}
+            sid = claude(w, w.project, {f: 'one' for f in files.values()}, {f: 'one' if n == 'same' else 'two' for n, f in files.items()})
+            w.program.same('a change before', w.program.run('rename', sid, 'Kept title').returncode, 0)
+            for as_json in (), ('--json',):
+                run = w.rewind(sid, FIRST, '--apply', '--skip-refused', *as_json)
+                w.program.same(f'{others} {as_json}: exit', run.returncode, code)
+                if code:
+                    w.program.need(b'1 file is refused' in run.stderr and b'nothing was changed' in run.stderr, f'{run.stderr!r}')
+                    w.program.need(not as_json or 'undo' not in json.loads(run.stdout), f'an undo: {run.stdout!r}')
+                if 'other' in files:
+                    w.program.same(f'{others}: undo', (w.program.run('undo').returncode, get(files['other'])), (0, b'two'))
+            w.program.same(f'{others}: the hand edit', 'hand' not in files or get(files['hand']), 'hand' not in files or b'by hand')
+            w.program.need(b'Kept title' in w.program.run('info', sid).stdout, f'{others}: the title is gone')
+        yield w.program
+
+
 def shared_snapshots(w, shape):
     """A turn that changed a file, and two prompts that were queued and run as one turn, which changed it and made another.
     Both share one snapshot; how many rows it has, and which of them has the added file, varies."""
@@ -334,7 +355,7 @@ def queued_prompts_share_a_snapshot(path):
 
 
 def main():
-    checks = [queued_prompts_share_a_snapshot,
+    checks = [queued_prompts_share_a_snapshot, skipping_all_files_is_a_refusal,
               an_apply_that_refuses_is_no_dry_run, what_is_no_path_is_listed_as_refused,
               a_hand_edit_is_held_back_again_after_an_undo, what_nobody_can_be_shown_to_have_written_is_held_back,
               a_transcript_does_not_choose_its_root, a_go_session_does_not_choose_its_root,

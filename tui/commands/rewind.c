@@ -356,6 +356,17 @@ static enum err_code refusal(const struct rewind_preview *p, struct err *e)
                    p->refused, are);
 }
 
+/* Success would be followed by an undo of something else: there is nothing of this rewind to undo. */
+static enum err_code rewind_nothing_left(const struct rewind_preview *p, struct err *e)
+{
+    if (p->plan->undoes)
+        return err_set(e, ERR_UNSAFE, p->plan->undoes,
+                       "undo: all remaining files changed since; nothing was undone");
+    return err_set(e, ERR_UNSAFE, p->plan->session,
+                   "rewind: %zu file%s refused and no other has to change; nothing was changed",
+                   p->refused, p->refused == 1 ? " is" : "s are");
+}
+
 /* An undo with --skip-edited also skips a conversation that continued. */
 static enum err_code apply_all(struct invocation *in, struct rewind_preview *p,
                                struct rewind_plan *files_only, bool skip_conversation,
@@ -397,9 +408,8 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
     if (rc)
         return rc;
     answered = rewind_answer(in, p, &r, e);
-    if (p->plan->undoes && p->refused && !r.undo[0])
-        rc = err_set(e, ERR_UNSAFE, p->plan->undoes,
-                     "undo: all remaining files changed since; nothing was undone");
+    if (p->refused && !r.undo[0])
+        rc = rewind_nothing_left(p, e);
     if (r.conflicts)
         rc = err_set(e, ERR_STALE, p->plan->session,
                      "rewind: %zu file%s changed meanwhile and were skipped", r.conflicts,

@@ -101,20 +101,53 @@ static bool is_same_link(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* Through a link, if the link is the same before and after: every rename changes its ctime. */
+/* The newest of the links that lead from the name to the directory: a link may lead to another one. Directories above
+ * the names do not count. False if the name is no link. */
+static bool newest_link(const char *root, struct stat *out)
+{
+    enum { MOST_LINKS = 40 };
+    char path[PATH_MAX], target[PATH_MAX];
+    struct stat st;
+    bool found = false;
+
+    if (root[0] != '/' || strlen(root) >= sizeof path)
+        return false;
+    strcpy(path, root);
+    for (int i = 0; i < MOST_LINKS && lstat(path, &st) == 0 && S_ISLNK(st.st_mode); i++) {
+        if (!found || time_ns(st.st_ctim) > time_ns(out->st_ctim))
+            *out = st;
+        found = true;
+
+        /* A trailing slash would make lstat follow the next link. */
+        ssize_t n = readlink(path, target, sizeof target);
+
+        while (n > 1 && target[n - 1] == '/')
+            n--;
+        size_t keep = n > 0 && target[0] != '/' ? (size_t)(strrchr(path, '/') + 1 - path) : 0;
+
+        if (n <= 0 || keep + (size_t)n >= sizeof path)
+            break;
+        memcpy(path + keep, target, (size_t)n);
+        path[keep + (size_t)n] = '\0';
+    }
+    return found;
+}
+
+/* Through links, if they are the same before and after: every rename of one changes its ctime. */
 static enum err_code open_linked(const char *root, int *fd, int64_t *link_ms, bool *again,
                                  struct err *e)
 {
-    struct stat before, after;
+    struct stat at, before, after;
 
-    *again = lstat(root, &before) != 0 || S_ISDIR(before.st_mode);
+    *again = lstat(root, &at) != 0 || S_ISDIR(at.st_mode);
     if (*again)
         return ERR_OK;
+    bool is_link = newest_link(root, &before);
     enum err_code rc = beneath_root(root, fd, e);
 
-    if (rc || !S_ISLNK(before.st_mode))
+    if (rc || !is_link)
         return rc;
-    *again = lstat(root, &after) != 0 || !is_same_link(&before, &after);
+    *again = !newest_link(root, &after) || !is_same_link(&before, &after);
     if (*again) {
         close(*fd);
         *fd = -1;

@@ -60,8 +60,8 @@ bool beneath_dirs_read(const struct cJSON *root, struct arena *a, struct dirs *o
 
 /* Opens the root. It may itself be reached through links, because the person named it. *fd is -1 on failure. */
 MUST_CHECK enum err_code beneath_root(const char *root, int *fd, struct err *e);
-/* The same; *link_ms is the time since which the root's name is a link, INT64_MIN if it is a directory. It describes
- * the directory that was opened, even while the two are being exchanged; ERR_UNSAFE if that never stops. */
+/* The same; *link_ms is the time since which the root's name leads there through links, INT64_MIN if it is a directory.
+ * It describes the directory that was opened, even while the two are being exchanged; ERR_UNSAFE if that never stops. */
 MUST_CHECK enum err_code beneath_root_link(const char *root, int *fd, int64_t *link_ms,
                                            struct err *e);
 

@@ -64,8 +64,10 @@ static void require_consent(const struct worker *w, struct rewind_entry *x)
     else if (!rewind_is_inside(w->plan, path) && !o->allow_outside)
         refuse_entry(x, REWIND_RULE_OUTSIDE, "outside the session's project");
     else if (w->roots->is_detour && !o->allow_outside)
-        refuse_entry(x, REWIND_RULE_OUTSIDE,
-                     "the session's project is now reached through a symbolic link");
+        refuse_entry(
+            x, REWIND_RULE_OUTSIDE,
+            "the session's project is reached through a symbolic link that is newer than this "
+            "point");
     else if (x->edited && !o->allow_edited)
         refuse_entry(x, REWIND_RULE_EDITED,
                      x->seen.exists ? "changed later, not by the session"

@@ -215,6 +215,72 @@ CASE(an_obstructed_path_is_refused)
     assert_int_equal(p->preview.refused, 7);
 }
 
+static int64_t link_ms(const char *path)
+{
+    struct stat st;
+
+    assert_int_equal(lstat(path, &st), 0);
+    return (int64_t)st.st_ctim.tv_sec * 1000 + st.st_ctim.tv_nsec / 1000000;
+}
+
+/* Makes `link`, until its time is after that of `older`. */
+static void link_after(const char *target, const char *link, const char *older)
+{
+    do {
+        unlink(link);
+        assert_int_equal(symlink(target, link), 0);
+    } while (link_ms(link) <= link_ms(older));
+}
+
+/* The names are made in this order: old -> real, new -> real, chain -> new, by_new -> old. */
+CASE(a_project_behind_a_link_that_is_newer_than_the_point_needs_consent)
+{
+    struct place *p = *state;
+    static const struct {
+        const char *root;
+        bool after_old; /* the point is between old and new */
+        bool refused;
+    } is[] = { { "real", true, false },  { "old", true, false },   { "new", true, true },
+               { "chain", true, true },  { "by_new", true, true }, { "up/real", true, false },
+               { "old", false, true },   { "real", false, false }, { "up/old", true, false },
+               { "up/old", false, true } };
+    char old[4096], newer[4096], path[4096];
+
+    folder_dir(&p->folder, "real");
+    folder_put(&p->folder, "real/f", SLICE("2\n"));
+    folder_path(&p->folder, "old", old);
+    folder_path(&p->folder, "new", newer);
+    assert_int_equal(symlink("real//", old), 0);
+    link_after("./real/", newer, old);
+    assert_int_equal(symlink("new/", folder_path(&p->folder, "chain", path)), 0);
+    link_after(old, folder_path(&p->folder, "by_new", path), old);
+    link_after(".", folder_path(&p->folder, "up", path), old);
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        struct rewind_target t = { .want = REWIND_BYTES, .source = { .bytes = { "1\n", 2 } } };
+        char root[4096];
+
+        rewind_plan_fini(&p->plan);
+        p->plan = (struct rewind_plan){ .system = "claude", .session = "s", .point = "m" };
+        p->plan.root = folder_path(&p->folder, is[i].root, root);
+        p->plan.point_ms = link_ms(old) - !is[i].after_old;
+        snprintf(path, sizeof path, "%s/f", root);
+        t.path = path;
+        set_last_state(&t);
+        assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
+        look(p);
+        if (is[i].refused)
+            assert_string_equal(p->preview.entry[0].why ? p->preview.entry[0].why : is[i].root,
+                                "the session's project is reached through a symbolic link that is "
+                                "newer than this point");
+        expect(p, 0, is[i].refused ? REWIND_REFUSED : REWIND_RESTORE,
+               is[i].refused ? REWIND_RULE_OUTSIDE : REWIND_RULE_NONE);
+        p->options.allow_outside = true;
+        look(p);
+        expect(p, 0, REWIND_RESTORE, REWIND_RULE_NONE);
+        p->options.allow_outside = false;
+    }
+}
+
 CASE(damaged_backups_are_refused)
 {
     struct place *p = *state;
