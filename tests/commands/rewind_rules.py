@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -200,6 +201,46 @@ def the_session_s_own_directory_is_inside(path):
         yield w.program
 
 
+def nothing_of_a_repository_is_executed(path):
+    """Filters, monitors, hooks and helpers that a repository configures, with files that all of them apply to."""
+    with world(path) as w:
+        def git(*args):
+            subprocess.run(['git', '-c', 'user.name=x', '-c', 'user.email=x@x', *args], cwd=w.project, env=w.program.env,
+                           check=True, capture_output=True)
+        files = {put(f'{w.project}/{n}', 'two'): n for n in ('a', 'big.bin', 'sub/deep.bin')}
+        git('init', '-q', '-b', 'main')
+        git('add', '-A')
+        git('commit', '-qm', 'one')
+        ran = w.top + '/ran'
+        evil = put(w.top + '/evil', f'#!/bin/sh\ntouch {ran}\ncat\n')
+        os.chmod(evil, 0o755)
+        put(w.project + '/.gitattributes', '* filter=evil diff=evil merge=evil\n')
+        for name in ('filter.evil.clean', 'filter.evil.smudge', 'filter.evil.process', 'diff.evil.textconv', 'diff.evil.command',
+                     'merge.evil.driver', 'diff.external', 'core.fsmonitor', 'core.pager', 'pager.worktree', 'core.editor',
+                     'core.sshCommand', 'core.alternateRefsCommand', 'credential.helper', 'gpg.program', 'uploadpack.packObjectsHook'):
+            git('config', name, evil)
+        for hook in ('post-checkout', 'post-index-change', 'reference-transaction', 'pre-commit'):
+            shutil.copy(evil, f'{w.project}/.git/hooks/{hook}')
+        git_ran = [os.path.exists(ran), os.path.exists(ran) and os.unlink(ran), subprocess.run(
+            ['git', 'status'], cwd=w.project, env=w.program.env, capture_output=True, stdin=subprocess.DEVNULL, check=False)]
+        w.program.need(os.path.exists(ran), f'the repository would not have run anything: {git_ran}')
+        os.unlink(ran)
+        sid = claude(w, w.project, {f: 'one' for f in files}, {f: 'two' for f in files})
+        for words in (('list', '--all'), ('info', sid), ('files', sid), ('checkpoints', sid), ('blame', 'big.bin'), ('touched', 'big.bin'),
+                      ('doctor', sid), ('rewind', sid, '--to', FIRST), ('rewind', sid, '--to', FIRST, '--apply'), ('undo',),
+                      ('rewind', sid, '--to', FIRST, '--into', w.top + '/copy'), ('search', 'turn')):
+            run = w.program.run(*words)
+            w.program.need(run.returncode == 0, f'{words}: exit {run.returncode} {run.stderr!r}')
+            w.program.need(not os.path.exists(ran), f'{words}: a program of the repository ran')
+        w.program.same('undone', {get(f) for f in files}, {b'two'})
+        told = {'session_id': sid, 'cwd': w.project, 'hook_event_name': 'UserPromptSubmit', 'prompt': 'turn 2'}
+        subprocess.run([w.program.path, 'snapshot', '--agent', 'claude', '--event', 'prompt'], input=json.dumps(told), text=True, cwd=w.project,
+                       env=w.program.env, capture_output=True, check=True)
+        w.program.need(b'1 snapshot' in w.program.run('snapshots').stdout, 'no snapshot was taken')
+        w.program.need(not os.path.exists(ran), 'snapshot: a program of the repository ran')
+        yield w.program
+
+
 # ---- whose work it is ----
 
 def a_hand_edit_is_held_back_again_after_an_undo(path):
@@ -359,7 +400,7 @@ def main():
               an_apply_that_refuses_is_no_dry_run, what_is_no_path_is_listed_as_refused,
               a_hand_edit_is_held_back_again_after_an_undo, what_nobody_can_be_shown_to_have_written_is_held_back,
               a_transcript_does_not_choose_its_root, a_go_session_does_not_choose_its_root,
-              a_work_tree_is_one_that_holds_its_repository, the_session_s_own_directory_is_inside]
+              a_work_tree_is_one_that_holds_its_repository, nothing_of_a_repository_is_executed, the_session_s_own_directory_is_inside]
     passed = failed = 0
     for check in checks:
         for program in check(sys.argv[1]):
