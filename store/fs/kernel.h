@@ -65,6 +65,7 @@ int64_t fs_born_ns(int fd);
 bool fs_births_are_true(int fd);
 /* The same for the number of a kind of file system, as statfs reports it. */
 bool fs_kind_keeps_births(uint32_t kind);
+bool fs_is_overlay(int fd);
 /* Returns false if a directory may get another inode number while nothing happens to it, as on an overlayfs whose layers
  * are on several file systems. */
 bool fs_keeps_dir_numbers(int dir);

@@ -182,16 +182,22 @@ bool fs_births_are_true(int fd)
            fgetxattr(fd, "user.overlay.origin", NULL, 0) < 0;
 }
 
+bool fs_is_overlay(int fd)
+{
+    struct statfs fs;
+
+    return fstatfs(fd, &fs) == 0 && (uint32_t)fs.f_type == 0x794c7630;
+}
+
 /* Such an overlayfs reports its own device for directories and others for files, so any file in the directory shows it.
  * Without a file, the numbers are trusted. */
 bool fs_keeps_dir_numbers(int dir)
 {
     const struct dirent *entry;
-    struct statfs fs;
     struct stat own, sb;
     bool kept = true, found = false;
 
-    if (fstatfs(dir, &fs) || (uint32_t)fs.f_type != 0x794c7630 /* overlayfs */ || fstat(dir, &own))
+    if (!fs_is_overlay(dir) || fstat(dir, &own))
         return true;
     int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = fd >= 0 ? fdopendir(fd) : NULL;

@@ -154,6 +154,12 @@ bool fs_births_are_true(int fd)
     return false;
 }
 
+bool fs_is_overlay(int fd)
+{
+    (void)fd;
+    return false;
+}
+
 bool fs_keeps_dir_numbers(int dir)
 {
     (void)dir;

@@ -412,8 +412,8 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
         rc = rewind_nothing_left(p, e);
     if (r.conflicts)
         rc = err_set(e, ERR_STALE, p->plan->session,
-                     "rewind: %zu file%s changed meanwhile and were skipped", r.conflicts,
-                     r.conflicts == 1 ? "" : "s");
+                     "rewind: %zu file%s changed meanwhile or cannot be moved, and %s skipped",
+                     r.conflicts, r.conflicts == 1 ? "" : "s", r.conflicts == 1 ? "was" : "were");
     rewind_result_fini(&r);
     in->done = !rc;
     return rc ? rc : answered;

@@ -104,7 +104,7 @@ static void count_summary(const struct rewind_preview *p, const struct rewind_re
         enum rewind_action action = x->action == REWIND_REFUSED && selection ? x->would : x->action;
 
         if (result->outcome[i] == REWIND_CONFLICT)
-            skip_entry(out, x->target->path, "changed meanwhile");
+            skip_entry(out, x->target->path, "changed meanwhile, or cannot be moved");
         else if (!selection && x->action == REWIND_REFUSED)
             skip_entry(out, x->target->path, x->why);
         if (result->outcome[i] != REWIND_DONE)

@@ -123,8 +123,10 @@ static enum err_code remove_entry_file(const struct entry_files *at, enum rewind
     *out = there == ENTRY_FILE_SEEN ? REWIND_DONE : REWIND_CONFLICT;
     if (here != ENTRY_FILE_SEEN || there != ENTRY_FILE_NONE)
         return ERR_OK;
+    /* EINVAL: an overlayfs whose upper layer cannot note that a lower file is gone. It never will, so the file stays. */
     if (disk_rename_new(at->dir, at->name, at->dir, at->temp))
-        return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "move the file away");
+        return errno == ENOENT || errno == EINVAL ? ERR_OK
+                                                  : err_sys(e, at->x->path, "move the file away");
     rc = entry_files_identify_moved(at, &there, e);
     *out = there == ENTRY_FILE_SEEN ? REWIND_DONE : REWIND_CONFLICT;
     /* EEXIST: a newer file was saved meanwhile and stays; this one goes into the record. */
