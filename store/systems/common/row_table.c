@@ -1,5 +1,6 @@
 #include "store/systems/common/row_table.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "lite/base/time.h"
@@ -32,18 +33,53 @@ bool row_value(struct slice object, const char *path, struct slice *value)
     return json_at(object, path, value);
 }
 
-bool row_is(struct slice object, const char *condition)
+/* One condition, without the "&" after it. */
+static bool row_meets(struct slice object, const char *condition, size_t n)
 {
-    const char *equals = strchr(condition, '=');
+    char one[PATH_MOST];
     struct slice value;
 
-    if (!equals)
-        return row_value(object, condition, &value) && json_type(value) == JSON_TRUE;
-    bool negated = equals > condition && equals[-1] == '!';
-    size_t n = (size_t)(equals - condition) - negated;
+    assert(n < sizeof one);
+    memcpy(one, condition, n);
+    one[n] = '\0';
+    char *equals = strchr(one, '='), *colon = strchr(one, ':');
 
-    return (row_value_at(object, condition, n, &value) && json_string_is(value, equals + 1)) !=
-           negated;
+    if (equals) {
+        char sign = equals > one ? equals[-1] : '\0';
+
+        equals[sign == '!' || sign == '^' ? -1 : 0] = '\0';
+        bool found = row_value(object, one, &value);
+
+        if (sign == '^') {
+            struct arena a = { 0 };
+
+            found = found && slice_starts(json_text_of(value, &a), equals + 1);
+            arena_fini(&a);
+            return found;
+        }
+        return (found && json_string_is(value, equals + 1)) != (sign == '!');
+    }
+    if (colon)
+        *colon = '\0';
+    bool found = row_value(object, one, &value);
+
+    if (!colon)
+        return found && json_type(value) == JSON_TRUE;
+    if (strcmp(colon + 1, "none") == 0)
+        return !found;
+    return found && (strcmp(colon + 1, "text") == 0    ? json_type(value) == JSON_STRING
+                     : strcmp(colon + 1, "false") == 0 ? json_type(value) == JSON_FALSE
+                                                       : true);
+}
+
+bool row_is(struct slice object, const char *condition)
+{
+    const char *next;
+
+    for (; (next = strchr(condition, '&')); condition = next + 1)
+        if (!row_meets(object, condition, (size_t)(next - condition)))
+            return false;
+    return row_meets(object, condition, strlen(condition));
 }
 
 struct slice row_text(struct slice object, const char *path, const char *part, struct arena *a)
@@ -85,6 +121,12 @@ static struct slice row_input(const struct row_block *r, struct slice object, st
     return json_valid(text) ? text : input;
 }
 
+struct slice row_whole(struct slice object, struct arena *a)
+{
+    (void)a;
+    return object;
+}
+
 /* A text that is empty is not a block. */
 static void row_block_put(struct block_list *b, const struct row_block *r, struct slice object)
 {
@@ -102,27 +144,48 @@ static void row_block_put(struct block_list *b, const struct row_block *r, struc
         x.failed |= r->failures[i] && slice_starts(x.text, r->failures[i]);
     if (r->kind == BLOCK_TOOL_CALL)
         x.input = row_input(r, object, a);
-    if (x.text.n || r->kind == BLOCK_TOOL_CALL || r->kind == BLOCK_TOOL_RESULT ||
+    if (r->base64)
+        x.bytes = (int64_t)(row_string(object, r->base64, a).n / 4 * 3);
+    if (x.text.n || r->empty || r->kind == BLOCK_TOOL_CALL || r->kind == BLOCK_TOOL_RESULT ||
         r->kind == BLOCK_IMAGE)
         transcript_block_put(b, x);
 }
 
+static bool row_block_is_last(const struct row_block *r)
+{
+    return !r->kind && !r->text && !r->read && !r->each;
+}
+
+static void row_element_put(struct block_list *b, const struct row_block *r, struct slice element)
+{
+    if (r->when && !row_is(element, r->when))
+        return;
+    if (r->parts)
+        for (r = r->parts; r->when && !row_is(element, r->when);)
+            if (row_block_is_last(++r))
+                return;
+    row_block_put(b, r, element);
+}
+
 static void row_blocks_each(struct block_list *b, const struct row_block *r, struct slice object)
 {
-    struct slice list, key, element;
+    struct slice list, key, element, text;
     struct json_iter it;
 
-    if (!row_value(object, r->each, &list) || json_type(list) != JSON_ARRAY ||
-        !json_iter_open(&it, list))
+    if (!row_value(object, r->each, &list))
         return;
-    while (json_iter_next(&it, &key, &element))
-        if (!r->when || row_is(element, r->when))
-            row_block_put(b, r, element);
+    if (json_type(list) == JSON_OBJECT)
+        row_element_put(b, r, list);
+    else if (json_type(list) == JSON_ARRAY && json_iter_open(&it, list))
+        while (json_iter_next(&it, &key, &element))
+            row_element_put(b, r, element);
+    else if (r->parts && r->parts->text && !r->when && json_text(list, &b->arena, &text))
+        transcript_block_put_text(b, r->parts->kind, text);
 }
 
 void row_blocks_put(struct block_list *b, const struct row_block *r, struct slice object)
 {
-    for (; r->kind || r->text || r->read || r->each; r++)
+    for (; !row_block_is_last(r); r++)
         if (r->each)
             row_blocks_each(b, r, object);
         else if (!r->when || row_is(object, r->when))
@@ -145,13 +208,13 @@ static bool row_kind_fits(const struct row_kind *k, struct slice role, struct sl
                           struct arena *a)
 {
     return (!k->role || slice_eq(role, slice_of(k->role))) && (!k->when || row_is(row, k->when)) &&
+           (!k->fits || k->fits(row)) &&
            (!k->starts ||
             slice_starts(row_text(row, k->blocks[0].text, k->blocks[0].part, a), k->starts));
 }
 
-/* NULL: rows like this are left out. */
-static const struct row_kind *row_kind_of(const struct jsonl_format *format, struct slice row,
-                                          struct arena *a)
+const struct row_kind *row_table_kind(const struct jsonl_format *format, struct slice row,
+                                      struct arena *a)
 {
     const struct row_table *t = format->rows;
     struct slice role = row_role(format->keys, row, a);
@@ -171,9 +234,9 @@ static struct slice row_prompt(const struct row_kind *k, struct slice row, struc
 {
     if (k->prompt)
         return k->prompt(row, a);
-    for (const struct row_block *r = k->blocks; r->kind || r->text; r++)
+    for (const struct row_block *r = k->blocks; !row_block_is_last(r); r++)
         if (r->kind == BLOCK_PROMPT)
-            return row_text(row, r->text, r->part, a);
+            return r->read ? r->read(row, a) : row_text(row, r->text, r->part, a);
     return SLICE("");
 }
 
@@ -192,7 +255,7 @@ static const struct row_kind *row_kind_known(const struct jsonl_format *format, 
         const struct row_kind *k = &t->kind[i];
 
         if (!k->role || (role && strcmp(k->role, role) == 0))
-            return k->when || k->starts || k->prompt ? NULL : k;
+            return k->when || k->starts || k->fits || k->prompt || t->time ? NULL : k;
     }
     return NULL;
 }
@@ -213,20 +276,34 @@ enum err_code row_table_judge(const struct jsonl_format *format, struct logfile 
     enum message_kind kind = k ? k->kind : MESSAGE_OTHER;
     enum err_code rc = k ? ERR_OK : logfile_row(log, line, &row, e);
 
-    if (!k && !rc && (k = row_kind_of(format, row, &a))) {
-        kind = row_message_kind(k, k->prompt ? k->prompt(row, &a) : SLICE(""));
+    if (!k && !rc && (k = row_table_kind(format, row, &a))) {
+        kind = k->kind;
+        if (k->prompt && k->untyped != k->kind)
+            kind = row_message_kind(k, k->prompt(row, &a));
         if (format->rows->time && m->time_ms == TIME_NONE)
             m->time_ms = format->rows->time(row, &a);
     }
     if (a.failed)
         rc = err_nomem(e);
     arena_fini(&a);
-    *keep = k && kind != MESSAGE_OTHER;
+    *keep = k && (kind != MESSAGE_OTHER || k->shown);
     if (k) {
         m->kind = (uint8_t)kind;
         m->flags = k->flags;
     }
     return rc;
+}
+
+static void row_facts_read(const struct row_fact facts[static ROW_FACTS], struct slice row,
+                           struct arena *a, struct jsonl_row_facts *out)
+{
+    for (size_t i = 0; i < ROW_FACTS && facts[i].path; i++) {
+        struct slice *field = (struct slice *)((char *)out + facts[i].field), value;
+        bool found = row_value(row, facts[i].path, &value) && json_text(value, a, field);
+
+        if (field == &out->title)
+            out->names = found;
+    }
 }
 
 enum err_code row_table_read(const struct jsonl_format *format, struct slice row, struct arena *a,
@@ -238,7 +315,8 @@ enum err_code row_table_read(const struct jsonl_format *format, struct slice row
         out->time_ms = format->rows->time(row, a);
     else if (format->keys->time)
         out->time_ms = json_time_at(row, format->keys->time, a);
-    const struct row_kind *k = row_kind_of(format, row, a);
+    row_facts_read(format->rows->facts, row, a, out);
+    const struct row_kind *k = row_table_kind(format, row, a);
 
     if (!k)
         return a->failed ? ERR_NOMEM : ERR_OK;
@@ -248,13 +326,9 @@ enum err_code row_table_read(const struct jsonl_format *format, struct slice row
 
     out->waits = !k->silent && (kind == MESSAGE_USER || kind == MESSAGE_TOOL);
     out->speaks = out->waits || (!k->silent && kind == MESSAGE_ASSISTANT);
-    for (size_t i = 0; i < ROW_FACTS && k->facts[i].path; i++) {
-        struct slice *field = (struct slice *)((char *)out + k->facts[i].field), value;
-        bool found = row_value(row, k->facts[i].path, &value) && json_text(value, a, field);
-
-        if (field == &out->title)
-            out->names = found;
-    }
+    row_facts_read(k->facts, row, a, out);
+    if (k->read)
+        k->read(row, a, out);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
@@ -263,7 +337,7 @@ enum err_code row_table_blocks(const struct store *st, struct slice row, struct 
 {
     const struct jsonl_format *format = ((const struct jsonl_store *)st)->format;
     bool valid = json_valid(row) && json_type(row) == JSON_OBJECT;
-    const struct row_kind *k = valid ? row_kind_of(format, row, &out->arena) : NULL;
+    const struct row_kind *k = valid ? row_table_kind(format, row, &out->arena) : NULL;
 
     if (!k)
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
@@ -271,5 +345,7 @@ enum err_code row_table_blocks(const struct store *st, struct slice row, struct 
         k->put(out, row);
     else
         row_blocks_put(out, k->blocks, row);
+    if (!out->n && format->rows->blank)
+        transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE });
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

@@ -10,8 +10,15 @@
  * that a table names do the rest. tests/store/systems/tiny is a complete example.
  *
  * A path names a member of an object, and members in it, with dots ("message.role"); "a|b" is the first of two paths
- * that leads to something. A condition is a path to `true` ("is_error"), or a path and a text ("status=error",
- * "status!=ok"). Whatever is NULL or zero does not apply. */
+ * that leads to something. A condition is one of
+ *
+ *   "is_error"                              the value is `true`
+ *   "status=error", "status!=ok"            the value is this text, or is not, or is missing
+ *   "type^=image/"                          it is a text that begins so
+ *   "input:any", "input:none"               there is such a value, or not
+ *   "input:text", "input:false"             the value is a text, or `false`
+ *
+ * or several of them, joined with "&", that all hold. Whatever is NULL or zero does not apply. */
 
 /* A block, or with `each` any number of them. */
 struct row_block {
@@ -20,13 +27,19 @@ struct row_block {
     const char *text;
     /* Only texts of parts of this type, in the member with that name. A string is of the type "text". */
     const char *part;
-    /* One block for each element of this list; other paths then begin at the element. */
+    /* One block for each element of this list, or for this object; other paths then begin at the element. */
     const char *each;
+    /* With `each`: the first of these blocks whose condition holds, instead of this one. A string in place of the list
+     * is a text, and its kind that of the first of these blocks; with `when`, it is skipped. The list ends with
+     * ROW_BLOCKS_END. */
+    const struct row_block *parts;
     const char *when; /* condition; with `each`, of the element */
     const char *call, *name, *input;
     const char *arguments; /* instead of `input`: the path of a string that contains the input */
     struct slice (*read)(struct slice object, struct arena *a); /* instead of `text` */
-    const char *failed;                                         /* condition */
+    const char *base64;      /* path of an image's bytes, for its size */
+    bool empty;              /* it is a block even if its text is empty or missing */
+    const char *failed;      /* condition */
     const char *failures[2]; /* how the text of a result begins that failed */
 };
 
@@ -41,6 +54,9 @@ struct row_block {
         BLOCK_TOOL_CALL, .each = "tool_calls", .call = "id", .name = "function.name",              \
                          .arguments = "function.arguments"                                         \
     }
+
+/* For row_block.read: the object itself, as JSON. */
+struct slice row_whole(struct slice object, struct arena *a);
 
 /* A member of a row that a list shows: ROW_FACT(cwd, "environment.directory"). */
 struct row_fact {
@@ -60,8 +76,10 @@ struct row_kind {
     uint16_t flags;         /* enum message_flags */
     const char *when;       /* condition */
     const char *starts;     /* the text of its first block begins so */
+    bool (*fits)(struct slice row); /* what no condition can say */
     /* It belongs to no turn: it does not answer, and nothing answers it. */
     bool silent;
+    bool shown; /* a row of the kind MESSAGE_OTHER is a message of that kind */
     struct row_block blocks[ROW_BLOCKS];
     struct row_fact facts[ROW_FACTS];
     /* What the person wrote, if that is not the text of the block that is a prompt. If it is empty, the row is a
@@ -69,12 +87,16 @@ struct row_kind {
     struct slice (*prompt)(struct slice row, struct arena *a);
     enum message_kind untyped;
     void (*put)(struct block_list *b, struct slice row); /* instead of `blocks` */
+    /* Completes the facts for a list with what no path leads to. */
+    void (*read)(struct slice row, struct arena *a, struct jsonl_row_facts *out);
 };
 
 /* The first kind that fits counts; rows that none fits are left out. */
 struct row_table {
     const struct row_kind *kind;
     size_t n;
+    struct row_fact facts[ROW_FACTS]; /* of rows of every kind, before those of their kind */
+    bool blank;                       /* a row without blocks is shown as an empty note */
     /* The time of a row, if it is not in the member that index_keys names. */
     int64_t (*time)(struct slice row, struct arena *a);
 };
@@ -85,6 +107,10 @@ MUST_CHECK enum err_code row_table_judge(const struct jsonl_format *format, stru
 MUST_CHECK enum err_code row_table_read(const struct jsonl_format *format, struct slice row,
                                         struct arena *a, struct jsonl_row_facts *out);
 store_blocks_fn row_table_blocks;
+
+/* The kind of a row that is valid JSON; NULL: no kind fits. */
+const struct row_kind *row_table_kind(const struct jsonl_format *format, struct slice row,
+                                      struct arena *a);
 
 /* The blocks of any object. The list ends with ROW_BLOCKS_END. */
 void row_blocks_put(struct block_list *b, const struct row_block *block, struct slice object);

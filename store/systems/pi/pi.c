@@ -6,6 +6,7 @@
 #include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/row_table.h"
 
 /* ---- open, close ---- */
 
@@ -100,14 +101,7 @@ const struct store_ops pi_ops = {
     .hooks = &pi_hooks,
     .open = pi_open,
     .close = pi_close,
-    .enumerate = project_logs_enumerate,
-    .describe = jsonl_describe,
-    .find = project_logs_find,
-    .find_each = store_find_each_listed,
-    .at_path = project_logs_at_path,
-    .tail = jsonl_tail,
-    .load = jsonl_load,
-    .blocks = pi_blocks,
+    PROJECT_LOGS_OPS,
     .messages = jsonl_messages,
     .resume_at = pi_resume_at,
     .fork = pi_fork,

@@ -12,9 +12,6 @@ struct pi {
     struct jsonl_store jsonl; /* its folder is its path */
 };
 
-/* Roles of messages, in the order of pi_keys.kinds. */
-enum pi_kind { PI_OTHER, PI_USER, PI_ASSISTANT, PI_TOOL, PI_SYSTEM, PI_SHELL };
-
 extern const struct index_keys pi_keys;
 extern const struct jsonl_format pi_format;
 extern const struct project_logs pi_logs;
@@ -24,7 +21,6 @@ extern const struct agent_hooks pi_hooks; /* hooks.c */
 /* The id in "<time>_<id>.jsonl". Returns false for any other name. */
 bool pi_name_id(const char *name, struct slice *id);
 
-store_blocks_fn pi_blocks;
 store_usage_fn pi_usage;
 store_resume_at_fn pi_resume_at;
 store_fork_fn pi_fork;

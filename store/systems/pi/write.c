@@ -287,7 +287,7 @@ static enum err_code pi_read_marks(struct forking *f, struct err *e)
     if (!f->label)
         return err_nomem(e);
     for (size_t i = 0; !rc && i < log->index.n; i++) {
-        if (log->index.line[i].state != LINE_OK || log->index.line[i].kind != PI_OTHER)
+        if (log->index.line[i].state != LINE_OK || log->index.line[i].kind)
             continue;
         rc = logfile_row(log, i, &row, e);
         if (!rc && json_get_is(row, "type", "label"))
@@ -473,7 +473,7 @@ static enum err_code pi_choose_entries(struct forking *f, struct err *e)
     if (!rc && node != CHAIN_NONE)
         rc = chain_walk(&t->chain, node, COPIED, &f->path, &f->n, e);
     for (size_t i = 0; !rc && i < f->n; i++)
-        speaks = speaks || t->log.index.line[t->chain.node[f->path[i]].line].kind != PI_OTHER;
+        speaks = speaks || t->log.index.line[t->chain.node[f->path[i]].line].kind;
     return rc || speaks ? rc
                         : err_set(e, ERR_NOT_FOUND, f->ref->path.p,
                                   "fork: there are no messages up to that point");

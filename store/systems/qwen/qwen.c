@@ -5,6 +5,7 @@
 
 #include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/row_table.h"
 
 const struct qwen *qwen_of(const struct store *st)
 {
@@ -119,14 +120,7 @@ const struct store_ops qwen_ops = {
     .hooks = &qwen_hooks,
     .open = qwen_open,
     .close = qwen_close,
-    .enumerate = project_logs_enumerate,
-    .describe = jsonl_describe,
-    .find = project_logs_find,
-    .find_each = store_find_each_listed,
-    .at_path = project_logs_at_path,
-    .tail = jsonl_tail,
-    .load = jsonl_load,
-    .blocks = qwen_blocks,
+    PROJECT_LOGS_OPS,
     .messages = jsonl_messages,
     .subagents = qwen_subagents,
     .describe_subagents = qwen_describe_subagents,

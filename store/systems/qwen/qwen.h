@@ -27,9 +27,6 @@ struct qwen {
 
 const struct qwen *qwen_of(const struct store *st);
 
-/* Kinds of records, in the order of qwen_keys.kinds. */
-enum qwen_kind { QWEN_OTHER, QWEN_USER, QWEN_ASSISTANT, QWEN_TOOL, QWEN_SYSTEM };
-
 extern const struct index_keys qwen_keys;
 extern const struct jsonl_format qwen_format;
 extern const struct project_logs qwen_logs;

@@ -1,5 +1,6 @@
 #include "lite/json/json.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/qwen/qwen.h"
 
@@ -65,41 +66,76 @@ struct slice qwen_prompt(struct slice row, struct arena *a)
     return qwen_is_typed(row) ? qwen_text_of(row, a) : (struct slice){ NULL, 0 };
 }
 
-/* ---- for lists ---- */
-
-static void qwen_read_title(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+/* What a tool printed, its error, or another answer as JSON. */
+static struct slice qwen_result(struct slice part, struct arena *a)
 {
-    struct slice payload;
+    struct slice response = { NULL, 0 }, text;
 
-    out->names = slice_eq(qwen_subtype(row, a), SLICE("custom_title")) &&
-                 json_get(row, "systemPayload", &payload) &&
-                 json_get_text(payload, "customTitle", a, &out->title);
+    if (json_at(part, "functionResponse.response", &response) &&
+        (json_get_text(response, "error", a, &text) || json_get_text(response, "output", a, &text)))
+        return text;
+    return response;
 }
 
-static enum err_code qwen_read_row_facts(struct slice row, struct arena *a,
-                                         struct jsonl_row_facts *out)
+static struct slice qwen_payload(struct slice row, struct arena *a)
 {
-    struct slice type;
+    struct slice payload = { NULL, 0 };
 
-    if (!json_valid(row) || !json_get(row, "type", &type))
-        return ERR_FORMAT;
-    out->time_ms = json_time_at(row, "timestamp", a);
-    json_get_text(row, "uuid", a, &out->entry);
-    json_get_text(row, "parentUuid", a, &out->after);
-    bool user = json_string_is(type, "user");
-
-    out->waits = user || json_string_is(type, "tool_result");
-    out->speaks = out->waits || json_string_is(type, "assistant");
-    if (user)
-        out->prompt = qwen_prompt(row, a);
-    else if (!out->speaks)
-        qwen_read_title(row, a, out);
-    json_get_text(row, "cwd", a, &out->cwd);
-    json_get_text(row, "gitBranch", a, &out->git_branch);
-    json_get_text(row, "model", a, &out->model);
-    out->parent = json_text_at(row, "forkedFrom.sessionId", a);
-    return a->failed ? ERR_NOMEM : ERR_OK;
+    (void)a;
+    json_get(row, "systemPayload", &payload);
+    return payload;
 }
+
+static void qwen_put_seam(struct block_list *b, struct slice row)
+{
+    (void)row;
+    transcript_block_put_compaction(b, SLICE(""));
+}
+
+/* clang-format off */
+#define QWEN_DATA(member) "inlineData." member "|fileData." member
+#define QWEN_PARTS(spoken)                                                                                  \
+    { BLOCK_TOOL_CALL, .when = "functionCall:any", .call = "functionCall.id", .name = "functionCall.name",  \
+      .input = "functionCall.args" },                                                                       \
+    { BLOCK_TOOL_RESULT, .when = "functionResponse:any", .call = "functionResponse.id",                     \
+      .name = "functionResponse.name", .read = qwen_result,                                                 \
+      .failed = "functionResponse.response.error:text" },                                                   \
+    { BLOCK_IMAGE, .when = QWEN_DATA("mimeType") "^=image/", .name = QWEN_DATA("mimeType"),                 \
+      .base64 = QWEN_DATA("data") },                                                                        \
+    { BLOCK_DOCUMENT, .when = "inlineData|fileData:any", .name = QWEN_DATA("mimeType"),                     \
+      .base64 = QWEN_DATA("data"), .empty = true },                                                         \
+    { BLOCK_THINKING, "text", .when = "text:text&thought" }, { spoken, "text", .when = "text:text" },       \
+    ROW_BLOCKS_END
+static const struct row_block qwen_spoken[] = { QWEN_PARTS(BLOCK_TEXT) };
+static const struct row_block qwen_notes[] = { QWEN_PARTS(BLOCK_NOTE) };
+
+#define QWEN_SPEAKS(parts_) .blocks = { { .each = "message.parts", .parts = parts_ } }
+#define QWEN_NOTE .blocks = { { BLOCK_NOTE, .name = "subtype", .read = qwen_payload, .empty = true } }
+static const struct row_kind qwen_rows[] = {
+    { "user", MESSAGE_USER, .fits = qwen_is_typed, .prompt = qwen_text_of, .untyped = MESSAGE_USER,
+      .blocks = { { BLOCK_PROMPT, .read = qwen_text_of },
+                  { .each = "message.parts", .when = "text:none", .parts = qwen_notes } } },
+    { "user", MESSAGE_USER, MESSAGE_META, QWEN_SPEAKS(qwen_notes) },
+    { "assistant", MESSAGE_ASSISTANT, QWEN_SPEAKS(qwen_spoken) },
+    { "tool_result", MESSAGE_TOOL, QWEN_SPEAKS(qwen_notes) },
+    { "system", MESSAGE_SYSTEM, MESSAGE_SEAM, .when = "subtype=chat_compression", .put = qwen_put_seam },
+    { "system", MESSAGE_SYSTEM, .when = "subtype=slash_command", QWEN_NOTE },
+    { "system", MESSAGE_SYSTEM, .when = "subtype=notification", QWEN_NOTE },
+    { "system", MESSAGE_OTHER, .when = "subtype=custom_title", QWEN_NOTE,
+      .facts = { ROW_FACT(title, "systemPayload.customTitle") } },
+    { "system", MESSAGE_OTHER, QWEN_NOTE },
+    { NULL, MESSAGE_OTHER, .shown = true, .when = "type:none", .blocks = { { BLOCK_RAW, .read = row_whole } } },
+    { NULL, MESSAGE_OTHER, .shown = true, QWEN_SPEAKS(qwen_notes) },
+};
+static const struct row_table qwen_table = {
+    .kind = qwen_rows,
+    .n = sizeof qwen_rows / sizeof *qwen_rows,
+    .facts = { ROW_FACT(entry, "uuid"), ROW_FACT(after, "parentUuid"), ROW_FACT(cwd, "cwd"),
+               ROW_FACT(git_branch, "gitBranch"), ROW_FACT(model, "model"),
+               ROW_FACT(parent, "forkedFrom.sessionId") },
+    .blank = true,
+};
+/* clang-format on */
 
 static enum err_code qwen_complete_row(const struct store *st, const struct scope *scope,
                                        struct session_row *row, struct arena *a, struct err *e)
@@ -115,44 +151,6 @@ static enum err_code qwen_complete_row(const struct store *st, const struct scop
     if (slice_has(row->ref.path, "/chats/archive/"))
         row->flags |= SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN;
     return ERR_OK;
-}
-
-/* ---- for readers ---- */
-
-/* Which records of the program are shown. */
-static uint8_t system_flags(struct slice subtype, bool *keep)
-{
-    static const char *const shown[] = { "chat_compression", "slash_command", "notification" };
-
-    *keep = false;
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        *keep |= slice_eq(subtype, slice_of(shown[i]));
-    return slice_eq(subtype, slice_of(shown[0])) ? MESSAGE_SEAM : 0;
-}
-
-static enum err_code qwen_judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                                    struct err *e)
-{
-    static const uint8_t kind_of[] = { MESSAGE_OTHER, MESSAGE_USER, MESSAGE_ASSISTANT, MESSAGE_TOOL,
-                                       MESSAGE_SYSTEM };
-    const struct index_line *ix = &log->index.line[line];
-    struct arena a = { 0 };
-    struct slice row;
-
-    m->kind = kind_of[ix->kind];
-    m->flags = ix->state == LINE_BROKEN ? MESSAGE_BROKEN : 0;
-    if (m->flags || (ix->kind != QWEN_USER && ix->kind != QWEN_SYSTEM))
-        return ERR_OK;
-    enum err_code rc = logfile_row(log, line, &row, e);
-
-    if (!rc && ix->kind == QWEN_USER)
-        m->flags = qwen_is_typed(row) ? 0 : MESSAGE_META;
-    if (!rc && ix->kind == QWEN_SYSTEM)
-        m->flags = system_flags(qwen_subtype(row, &a), keep);
-    if (!rc && a.failed)
-        rc = err_nomem(e);
-    arena_fini(&a);
-    return rc;
 }
 
 static bool qwen_read_message(struct slice row, struct arena *a, struct jsonl_message *out)
@@ -180,9 +178,8 @@ static bool qwen_is_id(struct slice id)
 }
 
 const struct jsonl_format qwen_format = { .keys = &qwen_keys,
-                                          .judge = qwen_judge_row,
+                                          .rows = &qwen_table,
                                           .choose = jsonl_choose_path,
-                                          .read = qwen_read_row_facts,
                                           .prompt_needle = "\"user\"",
                                           .branches = true,
                                           .title_needle = "\"custom_title\"",
@@ -193,109 +190,6 @@ const struct jsonl_format qwen_format = { .keys = &qwen_keys,
                                           .logs = &qwen_logs,
                                           .variable = "QWEN_RUNTIME_DIR",
                                           .home = ".qwen" };
-
-/* ---- blocks ---- */
-
-static void qwen_put_call(struct block_list *b, struct slice call)
-{
-    struct block block = { .kind = BLOCK_TOOL_CALL };
-
-    json_get_text(call, "name", &b->arena, &block.name);
-    json_get_text(call, "id", &b->arena, &block.call_id);
-    json_get(call, "args", &block.input);
-    transcript_block_put(b, block);
-}
-
-static void qwen_put_result(struct block_list *b, struct slice result)
-{
-    struct block block = { .kind = BLOCK_TOOL_RESULT };
-    struct slice response;
-
-    json_get_text(result, "id", &b->arena, &block.call_id);
-    json_get_text(result, "name", &b->arena, &block.name);
-    if (json_get(result, "response", &response)) {
-        block.failed = json_get_text(response, "error", &b->arena, &block.text);
-        if (!block.failed && !json_get_text(response, "output", &b->arena, &block.text))
-            block.text = response;
-    }
-    transcript_block_put(b, block);
-}
-
-static void put_data(struct block_list *b, struct slice data)
-{
-    struct block block = { .kind = BLOCK_IMAGE };
-    struct slice bytes;
-
-    json_get_text(data, "mimeType", &b->arena, &block.name);
-    if (!slice_starts(block.name, "image/"))
-        block.kind = BLOCK_DOCUMENT;
-    if (json_get_text(data, "data", &b->arena, &bytes))
-        block.bytes = (int64_t)(bytes.n / 4 * 3);
-    transcript_block_put(b, block);
-}
-
-static void qwen_put_part(struct block_list *b, enum block_kind spoken, struct slice part)
-{
-    struct slice text, value;
-
-    if (json_get(part, "functionCall", &value))
-        qwen_put_call(b, value);
-    else if (json_get(part, "functionResponse", &value))
-        qwen_put_result(b, value);
-    else if (json_get(part, "inlineData", &value) || json_get(part, "fileData", &value))
-        put_data(b, value);
-    else if (json_get_text(part, "text", &b->arena, &text) && text.n)
-        transcript_block_put(
-            b, (struct block){ .kind = json_get_true(part, "thought") ? BLOCK_THINKING : spoken,
-                               .text = text });
-}
-
-static void put_system(struct block_list *b, struct slice row)
-{
-    struct slice subtype = qwen_subtype(row, &b->arena), payload = { NULL, 0 };
-
-    json_get(row, "systemPayload", &payload);
-    if (slice_eq(subtype, SLICE("chat_compression")))
-        transcript_block_put_compaction(b, SLICE(""));
-    else
-        transcript_block_put(
-            b, (struct block){ .kind = BLOCK_NOTE, .name = subtype, .text = payload });
-}
-
-static void qwen_put_message(struct block_list *b, struct slice row, struct slice type)
-{
-    enum block_kind spoken = json_string_is(type, "assistant") ? BLOCK_TEXT
-                             : qwen_is_typed(row)              ? BLOCK_PROMPT
-                                                               : BLOCK_NOTE;
-    struct slice key, part, prompt = qwen_prompt(row, &b->arena);
-    struct json_iter parts;
-
-    if (prompt.n) {
-        transcript_block_put(b, (struct block){ .kind = BLOCK_PROMPT, .text = prompt });
-        spoken = BLOCK_NOTE;
-    }
-    if (qwen_parts(row, &parts))
-        while (json_iter_next(&parts, &key, &part))
-            if (!prompt.n || !json_get(part, "text", &key))
-                qwen_put_part(b, spoken, part);
-}
-
-enum err_code qwen_blocks(const struct store *st, struct slice row, struct block_list *out,
-                          struct err *e)
-{
-    struct slice type;
-
-    (void)st;
-    if (!json_valid(row) || !json_get(row, "type", &type))
-        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    else if (json_string_is(type, "system"))
-        put_system(out, row);
-    else
-        qwen_put_message(out, row, type);
-    if (out->n == 0)
-        transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE });
-    return out->arena.failed ? err_nomem(e) : ERR_OK;
-}
 
 /* The tokens of each answer, and the edits with the whole texts that their results record. */
 
