@@ -254,13 +254,13 @@ static enum err_code kimi_read_row(struct slice row, void *arg, bool *stop, stru
         return read_tracked(h, row, e);
     if (json_get_is(row, "type", "file_history.checkpoint"))
         return kimi_read_checkpoint(h, row, e);
-    json_get(row, "event", &event);
-    switch (kimi_part_of(row)) {
-    case KIMI_TYPED: return kimi_read_prompt(h, row, e);
-    case KIMI_CALL: return kimi_read_call(h, row, event, e);
-    case KIMI_RESULT: return kimi_read_result(h, row, event, e);
-    default: return ERR_OK;
-    }
+    if (json_get_is(row, "type", "turn.prompt"))
+        return kimi_is_typed(row) ? kimi_read_prompt(h, row, e) : ERR_OK;
+    if (!json_get_is(row, "type", "context.append_loop_event") || !json_get(row, "event", &event))
+        return ERR_OK;
+    if (json_get_is(event, "type", "tool.call"))
+        return kimi_read_call(h, row, event, e);
+    return json_get_is(event, "type", "tool.result") ? kimi_read_result(h, row, event, e) : ERR_OK;
 }
 
 static enum err_code kimi_read_log(struct history *h, const char *path, struct err *e)

@@ -7,6 +7,7 @@
 #include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/common/session_dirs.h"
 
 enum { HASH_DIGITS = 12, STATE_MOST = 256 << 10 };
@@ -147,7 +148,7 @@ const struct store_ops kimi_ops = {
     .at_path = session_dirs_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,
-    .blocks = kimi_blocks,
+    .blocks = row_table_blocks,
     .messages = jsonl_messages,
     .subagents = kimi_subagents,
     .subagent = kimi_subagent,

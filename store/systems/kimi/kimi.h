@@ -27,25 +27,14 @@ enum kimi_kind {
     KIMI_MESSAGE,
 };
 
-/* The part of the conversation that a row contains. */
-enum kimi_part {
-    KIMI_NO_PART,
-    KIMI_TYPED,
-    KIMI_INPUT,
-    KIMI_SHELL, /* a command that a person ran, or what it printed */
-    KIMI_ANSWER,
-    KIMI_CALL,
-    KIMI_RESULT,
-    KIMI_SEAM
-};
-
 extern const struct index_keys kimi_keys;
 extern const struct jsonl_format kimi_format;
 extern const struct session_dirs kimi_dirs;
 extern const struct store_ops kimi_ops;
 extern const struct agent_hooks kimi_hooks; /* hooks.c */
 
-enum kimi_part kimi_part_of(struct slice row);
+/* Returns true if a person wrote the prompt. */
+bool kimi_is_typed(struct slice row);
 /* The text of a prompt's input. */
 struct slice kimi_prompt(struct slice row, struct arena *a);
 int64_t kimi_time(struct slice row);
@@ -59,7 +48,6 @@ void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi
 /* Returns true if the session's folder is named after the directory. */
 bool kimi_is_folder_of(struct slice folder, struct slice directory);
 
-store_blocks_fn kimi_blocks;
 store_usage_fn kimi_usage;
 store_edits_fn kimi_edits;
 store_subagents_fn kimi_subagents;

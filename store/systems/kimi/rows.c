@@ -3,7 +3,7 @@
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/common/edits/tool_edits.h"
-#include "store/systems/common/jsonl.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/kimi/kimi.h"
 
@@ -29,75 +29,73 @@ int64_t kimi_time(struct slice row)
     return json_get(row, "time", &value) && json_int(value, &ms) ? ms : TIME_NONE;
 }
 
-static enum kimi_part event_part(struct slice row)
-{
-    struct slice event;
-
-    if (!json_get(row, "event", &event))
-        return KIMI_NO_PART;
-    return json_get_is(event, "type", "content.part")  ? KIMI_ANSWER
-           : json_get_is(event, "type", "tool.call")   ? KIMI_CALL
-           : json_get_is(event, "type", "tool.result") ? KIMI_RESULT
-                                                       : KIMI_NO_PART;
-}
-
-enum kimi_part kimi_part_of(struct slice row)
+bool kimi_is_typed(struct slice row)
 {
     struct slice kind;
 
-    if (json_get_is(row, "type", "context.append_loop_event"))
-        return event_part(row);
-    if (json_get_is(row, "type", "context.append_message"))
-        return json_at(row, "message.origin.kind", &kind) && json_string_is(kind, "shell_command")
-                   ? KIMI_SHELL
-                   : KIMI_NO_PART;
-    if (json_get_is(row, "type", "context.apply_compaction") ||
-        json_get_is(row, "type", "context.clear"))
-        return KIMI_SEAM;
-    if (!json_get_is(row, "type", "turn.prompt"))
-        return KIMI_NO_PART;
-    return !json_at(row, "origin.kind", &kind) || json_string_is(kind, "user") ? KIMI_TYPED
-                                                                               : KIMI_INPUT;
-}
-
-static struct slice text_under(struct slice row, const char *name, struct arena *a)
-{
-    struct slice part, text, all = { NULL, 0 };
-    struct json_iter it;
-
-    if (json_get_text(row, name, a, &text))
-        return text;
-    json_list_open(&it, row, name);
-    while (json_list_next(&it, &part)) {
-        if (json_get_text(part, "text", a, &text))
-            all = arena_join(a, all, "\n", text);
-    }
-    return all;
+    return json_get_is(row, "type", "turn.prompt") &&
+           (!json_at(row, "origin.kind", &kind) || json_string_is(kind, "user"));
 }
 
 struct slice kimi_prompt(struct slice row, struct arena *a)
 {
-    return text_under(row, "input", a);
+    return row_text(row, "input", NULL, a);
 }
 
-/* ---- for lists ---- */
-
-static enum err_code kimi_read_row_facts(struct slice row, struct arena *a,
-                                         struct jsonl_row_facts *out)
+static struct slice kimi_result(struct slice row, struct arena *a)
 {
-    if (!json_valid(row) || json_type(row) != JSON_OBJECT)
-        return ERR_FORMAT;
-    enum kimi_part part = kimi_part_of(row);
+    struct slice result = { NULL, 0 }, output;
 
-    out->time_ms = kimi_time(row);
-    out->waits = part == KIMI_TYPED || part == KIMI_INPUT || part == KIMI_RESULT;
-    out->speaks = out->waits || part == KIMI_ANSWER || part == KIMI_CALL;
-    if (part == KIMI_TYPED)
-        out->prompt = kimi_prompt(row, a);
-    else if (json_get_is(row, "type", "usage.record"))
-        json_get_text(row, "model", a, &out->model);
-    return a->failed ? ERR_NOMEM : ERR_OK;
+    return json_at(row, "event.result", &result) && json_get_text(result, "output", a, &output)
+               ? output
+               : result;
 }
+
+static struct slice kimi_seam(struct slice row, struct arena *a)
+{
+    (void)row, (void)a;
+    return SLICE("the context was shortened");
+}
+
+/* clang-format off */
+static const struct row_block kimi_parts[] = {
+    { BLOCK_TEXT, "text", .when = "text:text", .empty = true },
+    { BLOCK_THINKING, "think", .when = "think:text", .empty = true },
+    { BLOCK_THINKING, "thinking", .when = "thinking:text", .empty = true },
+    { BLOCK_NOTE, .read = row_whole }, ROW_BLOCKS_END
+};
+
+/* Commands that a person ran, and what they printed, are messages of the context. */
+static const struct row_kind kimi_rows[] = {
+    { "turn.prompt", MESSAGE_USER, .fits = kimi_is_typed,
+      .blocks = { { BLOCK_PROMPT, "input", .empty = true } } },
+    { "turn.prompt", MESSAGE_USER, MESSAGE_META, .blocks = { { BLOCK_NOTE, "input", .empty = true } } },
+    { "context.append_message", MESSAGE_USER, MESSAGE_META, .silent = true,
+      .when = "message.origin.kind=shell_command", .blocks = { { BLOCK_NOTE, "message.content" } } },
+    { "context.append_loop_event", MESSAGE_ASSISTANT, .when = "event.type=content.part",
+      .blocks = { { .each = "event.part", .parts = kimi_parts } } },
+    { "context.append_loop_event", MESSAGE_ASSISTANT, .when = "event.type=tool.call",
+      .blocks = { { BLOCK_TOOL_CALL, .call = "event.toolCallId", .name = "event.name", .input = "event.args" } } },
+    { "context.append_loop_event", MESSAGE_TOOL, .when = "event.type=tool.result",
+      .blocks = { { BLOCK_TOOL_RESULT, .call = "event.toolCallId", .read = kimi_result,
+                    .failed = "event.result.isError" } } },
+    { "context.apply_compaction", MESSAGE_SYSTEM, MESSAGE_SEAM, .blocks = { { BLOCK_SEAM, .read = kimi_seam } } },
+    { "context.clear", MESSAGE_SYSTEM, MESSAGE_SEAM, .blocks = { { BLOCK_SEAM, .read = kimi_seam } } },
+    { "usage.record", MESSAGE_OTHER, .facts = { ROW_FACT(model, "model") } },
+    { .kind = MESSAGE_OTHER },
+};
+/* clang-format on */
+
+static int64_t kimi_row_time(struct slice row, struct arena *a)
+{
+    (void)a;
+    return kimi_time(row);
+}
+
+static const struct row_table kimi_table = { .kind = kimi_rows,
+                                             .n = sizeof kimi_rows / sizeof *kimi_rows,
+                                             .blank = true,
+                                             .time = kimi_row_time };
 
 struct fuller_copy {
     const struct session_ref *than;
@@ -149,8 +147,6 @@ static enum err_code kimi_complete_row(const struct store *st, const struct scop
         row->hidden = HIDDEN_EMPTY; /* Kimi Code lists whatever has a state */
     return ERR_OK;
 }
-
-/* ---- the conversation ---- */
 
 /* The turns that were not undone, by the lines of their prompts. */
 struct turns {
@@ -208,37 +204,9 @@ static enum err_code kimi_choose_lines(struct logfile *log, bool *shown, struct 
     return rc;
 }
 
-static enum err_code kimi_judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                                    struct err *e)
-{
-    static const uint8_t kind_of[] = {
-        [KIMI_NO_PART] = MESSAGE_OTHER,    [KIMI_TYPED] = MESSAGE_USER,
-        [KIMI_INPUT] = MESSAGE_USER,       [KIMI_SHELL] = MESSAGE_USER,
-        [KIMI_ANSWER] = MESSAGE_ASSISTANT, [KIMI_CALL] = MESSAGE_ASSISTANT,
-        [KIMI_RESULT] = MESSAGE_TOOL,      [KIMI_SEAM] = MESSAGE_SYSTEM,
-    };
-    struct slice row;
-
-    m->kind = MESSAGE_OTHER;
-    m->flags = MESSAGE_BROKEN;
-    if (log->index.line[line].state == LINE_BROKEN)
-        return ERR_OK;
-    TRY(logfile_row(log, line, &row, e));
-
-    enum kimi_part part = kimi_part_of(row);
-
-    *keep = part != KIMI_NO_PART;
-    m->kind = kind_of[part];
-    m->time_ms = kimi_time(row);
-    m->flags = part == KIMI_INPUT || part == KIMI_SHELL ? MESSAGE_META
-               : part == KIMI_SEAM                      ? MESSAGE_SEAM
-                                                        : 0;
-    return ERR_OK;
-}
-
 /* {"role", "content"} around a value of the row. */
-static void wrap(struct arena *a, const char *role, bool list, struct slice value,
-                 struct jsonl_message *out)
+static void kimi_wrap(struct arena *a, const char *role, bool list, struct slice value,
+                      struct jsonl_message *out)
 {
     const struct slice parts[] = { SLICE("{\"role\":\""), slice_of(role),
                                    list ? SLICE("\",\"content\":[") : SLICE("\",\"content\":"),
@@ -262,35 +230,31 @@ static void kimi_write_time(struct slice row, struct arena *a, struct jsonl_mess
 
 static bool kimi_read_message(struct slice row, struct arena *a, struct jsonl_message *out)
 {
-    struct slice value = SLICE("null");
-    enum kimi_part part = kimi_part_of(row);
+    const struct row_kind *k = row_table_kind(&kimi_format, row, a);
+    struct slice value = { NULL, 0 };
+    const char *path;
 
+    if (!k || k->kind == MESSAGE_OTHER)
+        return false;
     out->uuid = json_text_at(row, "promptId", a);
     kimi_write_time(row, a, out);
-    switch (part) {
-    case KIMI_TYPED:
-    case KIMI_INPUT:
-    case KIMI_SHELL:
-        out->type = part == KIMI_TYPED ? "user" : "system";
-        out->is_system = part != KIMI_TYPED;
-        json_at(row, part == KIMI_SHELL ? "message.content" : "input", &value);
-        wrap(a, "user", false, value.n ? value : SLICE("null"), out);
+    out->is_system = k->kind == MESSAGE_SYSTEM || k->flags & MESSAGE_META;
+    out->type = out->is_system                 ? "system"
+                : k->kind == MESSAGE_USER      ? "user"
+                : k->kind == MESSAGE_ASSISTANT ? "assistant"
+                                               : "tool";
+    out->message = row;
+    if (k->kind == MESSAGE_SYSTEM)
         return true;
-    case KIMI_ANSWER:
-    case KIMI_CALL:
-    case KIMI_RESULT:
-        out->type = part == KIMI_RESULT ? "tool" : "assistant";
-        json_at(row, part == KIMI_ANSWER ? "event.part" : "event", &value);
-        wrap(a, out->type, true, value.n ? value : SLICE("null"), out);
-        return true;
-    case KIMI_SEAM:
-        out->type = "system";
-        out->is_system = true;
-        out->message = row;
-        return true;
-    case KIMI_NO_PART: break;
-    }
-    return false;
+    if (k->kind == MESSAGE_USER)
+        path = k->silent ? "message.content" : "input";
+    else
+        path = row_is(row, "event.type=content.part") ? "event.part" : "event";
+    bool found = json_at(row, path, &value);
+
+    kimi_wrap(a, k->kind == MESSAGE_USER ? "user" : out->type, k->kind != MESSAGE_USER,
+              found ? value : SLICE("null"), out);
+    return true;
 }
 
 /* "session_" and a UUID, or any plain name of this kind. */
@@ -300,9 +264,8 @@ static bool kimi_is_id(struct slice id)
 }
 
 const struct jsonl_format kimi_format = { .keys = &kimi_keys,
-                                          .judge = kimi_judge_row,
+                                          .rows = &kimi_table,
                                           .choose = kimi_choose_lines,
-                                          .read = kimi_read_row_facts,
                                           .prompt_needle = "\"turn.prompt\"",
                                           .model_needle = "\"usage.record\"",
                                           .complete = kimi_complete_row,
@@ -312,90 +275,6 @@ const struct jsonl_format kimi_format = { .keys = &kimi_keys,
                                           .dirs = &kimi_dirs,
                                           .variable = "KIMI_CODE_HOME",
                                           .home = ".kimi-code" };
-
-/* ---- blocks ---- */
-
-static void kimi_put_message(struct block_list *b, struct slice part)
-{
-    struct block block = { .kind = BLOCK_TEXT };
-    struct arena *a = &b->arena;
-
-    if (!json_get_text(part, "text", a, &block.text) &&
-        (json_get_text(part, "think", a, &block.text) ||
-         json_get_text(part, "thinking", a, &block.text)))
-        block.kind = BLOCK_THINKING;
-    else if (!block.text.p)
-        block = (struct block){ .kind = BLOCK_NOTE, .text = part };
-    transcript_block_put(b, block);
-}
-
-static void kimi_put_call(struct block_list *b, struct slice event)
-{
-    struct block block = { .kind = BLOCK_TOOL_CALL };
-
-    json_get_text(event, "name", &b->arena, &block.name);
-    json_get_text(event, "toolCallId", &b->arena, &block.call_id);
-    json_get(event, "args", &block.input);
-    transcript_block_put(b, block);
-}
-
-static void kimi_put_result(struct block_list *b, struct slice event)
-{
-    struct block block = { .kind = BLOCK_TOOL_RESULT };
-    struct slice result;
-
-    json_get_text(event, "toolCallId", &b->arena, &block.call_id);
-    if (json_get(event, "result", &result)) {
-        block.failed = json_get_true(result, "isError");
-        if (!json_get_text(result, "output", &b->arena, &block.text))
-            block.text = result;
-    }
-    transcript_block_put(b, block);
-}
-
-static void kimi_put_row(struct block_list *b, struct slice row)
-{
-    struct slice value = { NULL, 0 }, prompt;
-
-    switch (kimi_part_of(row)) {
-    case KIMI_SHELL:
-        json_get(row, "message", &value);
-        transcript_block_put_text(b, BLOCK_NOTE, text_under(value, "content", &b->arena));
-        break;
-    case KIMI_TYPED:
-    case KIMI_INPUT:
-        prompt = kimi_prompt(row, &b->arena);
-        transcript_block_put(
-            b, (struct block){ .kind = kimi_part_of(row) == KIMI_TYPED ? BLOCK_PROMPT : BLOCK_NOTE,
-                               .text = prompt });
-        break;
-    case KIMI_ANSWER:
-        json_at(row, "event.part", &value);
-        kimi_put_message(b, value);
-        break;
-    case KIMI_CALL:
-    case KIMI_RESULT:
-        json_get(row, "event", &value);
-        (kimi_part_of(row) == KIMI_CALL ? kimi_put_call : kimi_put_result)(b, value);
-        break;
-    case KIMI_SEAM:
-        transcript_block_put(
-            b, (struct block){ .kind = BLOCK_SEAM, .text = SLICE("the context was shortened") });
-        break;
-    case KIMI_NO_PART: transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE }); break;
-    }
-}
-
-enum err_code kimi_blocks(const struct store *st, struct slice row, struct block_list *out,
-                          struct err *e)
-{
-    (void)st;
-    if (json_valid(row) && json_type(row) == JSON_OBJECT)
-        kimi_put_row(out, row);
-    else
-        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    return out->arena.failed ? err_nomem(e) : ERR_OK;
-}
 
 /* The tokens of each answer, in rows usage.record {model, usage{inputOther, output, inputCacheRead,
  * inputCacheCreation}}. */
