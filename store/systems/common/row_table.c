@@ -5,6 +5,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "lite/json/jsonout.h"
 
 enum { PATH_MOST = 96 };
 
@@ -113,12 +114,23 @@ static struct slice row_string(struct slice object, const char *path, struct are
 /* The input of a call is always a JSON value. */
 static struct slice row_input(const struct row_block *r, struct slice object, struct arena *a)
 {
-    struct slice input = SLICE("{}"), text;
+    struct slice input = SLICE("{}"), text, member;
+    struct buf without = { 0 };
 
-    if (r->input)
-        return row_value(object, r->input, &input) ? input : SLICE("{}");
-    text = row_string(object, r->arguments, a);
-    return json_valid(text) ? text : input;
+    if (!r->input) {
+        text = row_string(object, r->arguments, a);
+        return json_valid(text) ? text : input;
+    }
+    if (!row_value(object, r->input, &input))
+        return SLICE("{}");
+    if (!r->drop || !json_get(input, r->drop, &member))
+        return input;
+    if (json_remove(&without, input, r->drop))
+        a->failed = true;
+    else
+        input = arena_copy(a, buf_slice(&without));
+    buf_fini(&without);
+    return input;
 }
 
 struct slice row_whole(struct slice object, struct arena *a)

@@ -36,6 +36,7 @@ struct row_block {
     const char *when; /* condition; with `each`, of the element */
     const char *call, *name, *input;
     const char *arguments; /* instead of `input`: the path of a string that contains the input */
+    const char *drop;      /* a member of the input that is not shown */
     struct slice (*read)(struct slice object, struct arena *a); /* instead of `text` */
     const char *base64;      /* path of an image's bytes, for its size */
     bool empty;              /* it is a block even if its text is empty or missing */

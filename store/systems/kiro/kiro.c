@@ -8,6 +8,7 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/jsonl.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/common/session_dirs.h"
 
 /* The sessions of the Kiro CLI (docs/formats/kiro.md): its path is $KIRO_HOME or ~/.kiro, with
@@ -27,53 +28,17 @@ static const struct session_dirs kiro_dirs;
  *   v3  {"id", "timestamp", "payload": {"type": "user" | "assistant" | "tool_call" | "tool_result" | ..., "content", ...}}
  *
  * Only prompts of the former have a time. Other rows are Kiro's bookkeeping and are left out. */
+static const struct index_keys kiro_keys = { .type = "kind", .id = "id", .time = "timestamp" };
 
-enum kind { OTHER, PROMPT, ANSWER, RESULT, SUMMARY };
-
-static const struct index_keys keys = { .type = "kind", .id = "id", .time = "timestamp" };
-
-static enum kind kind_of_payload(struct slice payload)
-{
-    static const char *const types[] = {
-        "user", "assistant", "tool_call", "sub_agent_start", "tool_result", "sub_agent_complete",
-    };
-    struct slice type;
-
-    switch (json_get(payload, "type", &type) ? json_key_in(type, types, 6) : 6) {
-    case 0: return PROMPT;
-    case 1: return json_get_is(payload, "operationType", "Summary") ? SUMMARY : ANSWER;
-    case 2:
-    case 3: return ANSWER;
-    case 4:
-    case 5: return RESULT;
-    default: return OTHER;
-    }
-}
-
-static enum kind kiro_kind_of(struct slice row)
-{
-    static const char *const kinds[] = { "Prompt", "AssistantMessage", "ToolResults" };
-    struct slice value;
-
-    if (json_type(row) != JSON_OBJECT)
-        return OTHER;
-    if (json_get(row, "payload", &value))
-        return kind_of_payload(value);
-    switch (json_get(row, "kind", &value) ? json_key_in(value, kinds, 3) : 3) {
-    case 0: return PROMPT;
-    case 1: return ANSWER;
-    case 2: return RESULT;
-    default: return OTHER;
-    }
-}
-
-/* Seconds, perhaps with a fraction. */
-static int64_t kiro_time_of(struct slice row)
+/* A prompt of v2 has seconds, perhaps with a fraction. */
+static int64_t kiro_time_of(struct slice row, struct arena *a)
 {
     struct slice value;
     const char *dot;
     int64_t seconds;
 
+    if (json_get(row, "timestamp", &value) && json_type(value) == JSON_STRING)
+        return json_time_at(row, "timestamp", a);
     if (!json_at(row, "data.meta.timestamp", &value))
         return TIME_NONE;
     dot = memchr(value.p, '.', value.n);
@@ -88,7 +53,7 @@ static struct slice kiro_join(struct slice all, struct slice text, struct arena 
 }
 
 /* The contents of a message: a text, or a list of parts. */
-static bool content_of(struct slice row, struct slice *content)
+static bool kiro_content(struct slice row, struct slice *content)
 {
     return json_at(row, "data.content", content) || json_at(row, "payload.content", content);
 }
@@ -101,12 +66,12 @@ static bool kiro_part_text(struct slice part, struct arena *a, struct slice *tex
     return json_get_is(part, "type", "text") && json_get_text(part, "text", a, text);
 }
 
-static struct slice kiro_prompt_of(struct slice row, struct arena *a)
+static struct slice kiro_prompt(struct slice row, struct arena *a)
 {
     struct slice content, key, part, text, all = SLICE("");
     struct json_iter it;
 
-    if (!content_of(row, &content) || json_text(content, a, &all))
+    if (!kiro_content(row, &content) || json_text(content, a, &all))
         return all;
     if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &part))
@@ -115,25 +80,7 @@ static struct slice kiro_prompt_of(struct slice row, struct arena *a)
     return all;
 }
 
-/* ---- for lists ---- */
-
-static enum err_code kiro_read_row_facts(struct slice row, struct arena *a,
-                                         struct jsonl_row_facts *out)
-{
-    enum kind kind = json_valid(row) ? kiro_kind_of(row) : OTHER;
-    struct slice at;
-
-    if (!json_valid(row))
-        return ERR_FORMAT;
-    out->time_ms = kiro_time_of(row);
-    if (json_get_text(row, "timestamp", a, &at) && !time_parse(at, &out->time_ms))
-        out->time_ms = TIME_NONE;
-    out->waits = kind == PROMPT || kind == RESULT;
-    out->speaks = out->waits || kind == ANSWER;
-    if (kind == PROMPT)
-        out->prompt = kiro_prompt_of(row, a);
-    return a->failed ? ERR_NOMEM : ERR_OK;
-}
+/* ---- the document about a session ---- */
 
 static int64_t kiro_time_in(struct slice about, const char *name, const char *other,
                             struct arena *a)
@@ -240,59 +187,14 @@ static enum err_code kiro_complete_row(const struct store *st, const struct scop
     return rc || a->failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code kiro_judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                                    struct err *e)
-{
-    static const uint8_t message_of[] = {
-        [OTHER] = MESSAGE_OTHER, [PROMPT] = MESSAGE_USER,    [ANSWER] = MESSAGE_ASSISTANT,
-        [RESULT] = MESSAGE_TOOL, [SUMMARY] = MESSAGE_SYSTEM,
-    };
-    struct slice row;
-
-    m->kind = MESSAGE_OTHER;
-    m->flags = MESSAGE_BROKEN;
-    if (log->index.line[line].state == LINE_BROKEN)
-        return ERR_OK;
-    TRY(logfile_row(log, line, &row, e));
-    m->flags = 0;
-    m->kind = message_of[kiro_kind_of(row)];
-    m->time_ms = m->time_ms == TIME_NONE ? kiro_time_of(row) : m->time_ms;
-    *keep = m->kind != MESSAGE_OTHER;
-    return ERR_OK;
-}
-
-static struct slice kiro_row_id(struct slice row, struct arena *a)
-{
-    struct slice id;
-
-    return json_get_text(row, "id", a, &id) ? id : json_text_at(row, "data.message_id", a);
-}
-
-static bool kiro_is_id(struct slice id)
-{
-    return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n >= 8 && id.n <= 128 && id.p[0] != '-';
-}
-
-static const struct jsonl_format kiro_format = { .keys = &keys,
-                                                 .judge = kiro_judge_row,
-                                                 .read = kiro_read_row_facts,
-                                                 .prompt_needle = "\"content\"",
-                                                 .complete = kiro_complete_row,
-                                                 .id = kiro_row_id,
-                                                 .is_id = kiro_is_id,
-                                                 .id_name = "a Kiro session id",
-                                                 .dirs = &kiro_dirs,
-                                                 .variable = "KIRO_HOME",
-                                                 .home = ".kiro" };
-
-/* ---- blocks of v2 ---- */
-
 /* A text, or JSON, of which only the output of a command is shown. */
-static struct slice kiro_result_text(struct slice data, struct arena *a)
+static struct slice kiro_result_text(struct slice part, struct arena *a)
 {
-    struct slice item, inner, text, all = SLICE("");
+    struct slice data, item, inner, text, all = SLICE("");
     struct json_iter it;
 
+    if (!json_get(part, "data", &data))
+        return all;
     json_list_open(&it, data, "content");
     while (json_list_next(&it, &item)) {
         if (!json_get(item, "data", &inner))
@@ -310,140 +212,89 @@ static struct slice kiro_result_text(struct slice data, struct arena *a)
     return all;
 }
 
-/* The input of a call, without what its program adds for itself. */
-static struct slice kiro_input_of(struct slice input, struct arena *a)
+/* The answer of a tool or of a sub-agent: a text, or JSON. */
+static struct slice kiro_answer(struct slice row, struct arena *a)
 {
-    struct buf without = { 0 };
-    struct slice purpose, kept = input;
+    struct slice value = SLICE(""), text;
 
-    if (json_get(input, "__tool_use_purpose", &purpose) &&
-        !json_remove(&without, input, "__tool_use_purpose"))
-        kept = arena_copy(a, buf_slice(&without));
-    buf_fini(&without);
-    return kept.p ? kept : input;
+    if (!json_at(row, "payload.content", &value) && !json_at(row, "payload.response", &value))
+        return value;
+    return json_text(value, a, &text) ? text : value;
 }
 
-static void kiro_put_part(struct block_list *b, struct slice part, bool user)
+static void kiro_put_summary(struct block_list *b, struct slice row)
 {
-    struct arena *a = &b->arena;
-    struct block x = { .kind = BLOCK_RAW, .text = part };
-    struct slice data;
-
-    if (kiro_part_text(part, a, &x.text)) {
-        x.kind = user ? BLOCK_PROMPT : BLOCK_TEXT;
-        if (!x.text.n)
-            return;
-    } else if (!json_get(part, "data", &data)) {
-        /* as it is */
-    } else if (json_get_is(part, "kind", "thinking") && json_get_text(data, "text", a, &x.text)) {
-        x.kind = BLOCK_THINKING;
-    } else if (json_get_is(part, "kind", "toolUse")) {
-        x = (struct block){ .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
-        json_get_text(data, "toolUseId", a, &x.call_id);
-        json_get_text(data, "name", a, &x.name);
-        json_get(data, "input", &x.input);
-        x.input = kiro_input_of(x.input, a);
-    } else if (json_get_is(part, "kind", "toolResult")) {
-        x = (struct block){ .kind = BLOCK_TOOL_RESULT,
-                            .failed = json_get_is(data, "status", "error") };
-        json_get_text(data, "toolUseId", a, &x.call_id);
-        x.text = kiro_result_text(data, a);
-    } else if (json_get_is(part, "kind", "image")) {
-        x = (struct block){ .kind = BLOCK_IMAGE };
-    }
-    transcript_block_put(b, x);
+    transcript_block_put_compaction(b, kiro_prompt(row, &b->arena));
 }
 
-static void kiro_put_parts(struct block_list *b, struct slice content, bool user)
-{
-    struct slice key, part;
-    struct json_iter it;
+/* clang-format off */
+#define KIRO_PARTS(spoken)                                                                             \
+    { spoken, "data", .when = "kind=text&data:text" },                                            \
+    { spoken, "text", .when = "type=text&text:text" },                                                 \
+    { BLOCK_THINKING, "data.text", .when = "kind=thinking&data.text:text", .empty = true },            \
+    { BLOCK_TOOL_CALL, .when = "kind=toolUse&data:any", .call = "data.toolUseId", .name = "data.name", \
+      .input = "data.input", .drop = "__tool_use_purpose" },                                           \
+    { BLOCK_TOOL_RESULT, .when = "kind=toolResult&data:any", .call = "data.toolUseId",                 \
+      .read = kiro_result_text, .failed = "data.status=error" },                                       \
+    { BLOCK_IMAGE, .when = "kind=image&data:any" }, { BLOCK_RAW, .read = row_whole }, ROW_BLOCKS_END
+static const struct row_block kiro_prompt_parts[] = { KIRO_PARTS(BLOCK_PROMPT) };
+static const struct row_block kiro_parts[] = { KIRO_PARTS(BLOCK_TEXT) };
 
-    if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
-        while (json_iter_next(&it, &key, &part))
-            kiro_put_part(b, part, user);
+#define KIRO_IMAGES { BLOCK_IMAGE, .each = "payload.images" }
+#define KIRO_CALL                                                                                      \
+    .blocks = { { BLOCK_TOOL_CALL, .when = "payload.toolCallId:text", .call = "payload.toolCallId",    \
+                  .name = "payload.toolName", .input = "payload.args" },                               \
+                { BLOCK_TOOL_CALL, .when = "payload.toolCallId:none", .call = "payload.subSessionId",  \
+                  .name = "payload.subAgentName", .input = "payload" } }
+#define KIRO_RESULT                                                                                    \
+    .blocks = { { BLOCK_TOOL_RESULT, .call = "payload.toolCallId|payload.subSessionId",                \
+                  .read = kiro_answer, .failed = "payload.success:false" } }
+static const struct row_kind kiro_rows[] = {
+    { NULL, MESSAGE_USER, .when = "payload.type=user",
+      .blocks = { { BLOCK_PROMPT, .read = kiro_prompt }, KIRO_IMAGES } },
+    { NULL, MESSAGE_SYSTEM, .when = "payload.type=assistant&payload.operationType=Summary",
+      .put = kiro_put_summary },
+    { NULL, MESSAGE_ASSISTANT, .when = "payload.type=assistant&payload.operationType=Reasoning",
+      .blocks = { { BLOCK_THINKING, .read = kiro_prompt }, KIRO_IMAGES } },
+    { NULL, MESSAGE_ASSISTANT, .when = "payload.type=assistant",
+      .blocks = { { BLOCK_TEXT, .read = kiro_prompt }, KIRO_IMAGES } },
+    { NULL, MESSAGE_ASSISTANT, .when = "payload.type=tool_call", KIRO_CALL },
+    { NULL, MESSAGE_ASSISTANT, .when = "payload.type=sub_agent_start", KIRO_CALL },
+    { NULL, MESSAGE_TOOL, .when = "payload.type=tool_result", KIRO_RESULT },
+    { NULL, MESSAGE_TOOL, .when = "payload.type=sub_agent_complete", KIRO_RESULT },
+    { "Prompt", MESSAGE_USER, .when = "payload:none", .prompt = kiro_prompt, .untyped = MESSAGE_USER,
+      .blocks = { { .each = "data.content", .parts = kiro_prompt_parts } } },
+    { "AssistantMessage", MESSAGE_ASSISTANT, .when = "payload:none",
+      .blocks = { { .each = "data.content", .parts = kiro_parts } } },
+    { "ToolResults", MESSAGE_TOOL, .when = "payload:none",
+      .blocks = { { .each = "data.content", .parts = kiro_parts } } },
+};
+static const struct row_table kiro_table = { .kind = kiro_rows, .n = sizeof kiro_rows / sizeof *kiro_rows,
+                                             .time = kiro_time_of };
+/* clang-format on */
+
+static struct slice kiro_row_id(struct slice row, struct arena *a)
+{
+    struct slice id;
+
+    return json_get_text(row, "id", a, &id) ? id : json_text_at(row, "data.message_id", a);
 }
 
-/* ---- blocks of v3 ---- */
-
-static void kiro_put_call(struct block_list *b, struct slice payload)
+static bool kiro_is_id(struct slice id)
 {
-    struct block x = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
-
-    if (json_get_text(payload, "toolCallId", &b->arena, &x.call_id)) {
-        json_get_text(payload, "toolName", &b->arena, &x.name);
-        json_get(payload, "args", &x.input);
-    } else {
-        json_get_text(payload, "subSessionId", &b->arena, &x.call_id);
-        json_get_text(payload, "subAgentName", &b->arena, &x.name);
-        x.input = payload;
-    }
-    transcript_block_put(b, x);
+    return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n >= 8 && id.n <= 128 && id.p[0] != '-';
 }
 
-static void kiro_put_result(struct block_list *b, struct slice payload)
-{
-    struct block x = { .kind = BLOCK_TOOL_RESULT };
-    struct slice value;
-
-    x.failed = json_get(payload, "success", &value) && json_type(value) == JSON_FALSE;
-    if (!json_get_text(payload, "toolCallId", &b->arena, &x.call_id))
-        json_get_text(payload, "subSessionId", &b->arena, &x.call_id);
-    if ((json_get(payload, "content", &value) || json_get(payload, "response", &value)) &&
-        !json_text(value, &b->arena, &x.text))
-        x.text = value;
-    transcript_block_put(b, x);
-}
-
-static void put_images(struct block_list *b, struct slice payload)
-{
-    struct slice image;
-    struct json_iter it;
-
-    json_list_open(&it, payload, "images");
-    while (json_list_next(&it, &image))
-        transcript_block_put(b, (struct block){ .kind = BLOCK_IMAGE });
-}
-
-static void kiro_put_message(struct block_list *b, struct slice row, struct slice payload,
-                             enum kind kind)
-{
-    struct block x = { .kind = kind == PROMPT ? BLOCK_PROMPT : BLOCK_TEXT };
-
-    if (json_get_is(payload, "operationType", "Reasoning"))
-        x.kind = BLOCK_THINKING;
-    x.text = kiro_prompt_of(row, &b->arena);
-    if (kind == SUMMARY)
-        transcript_block_put_compaction(b, x.text);
-    else if (x.text.n)
-        transcript_block_put(b, x);
-    put_images(b, payload);
-}
-
-static enum err_code kiro_blocks(const struct store *st, struct slice row, struct block_list *out,
-                                 struct err *e)
-{
-    enum kind kind = json_valid(row) ? kiro_kind_of(row) : OTHER;
-    struct slice payload, content;
-    bool is_call;
-
-    (void)st;
-    if (kind == OTHER) {
-        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    } else if (!json_get(row, "payload", &payload)) {
-        if (json_at(row, "data.content", &content))
-            kiro_put_parts(out, content, kind == PROMPT);
-    } else {
-        is_call = kind == ANSWER && !json_get_is(payload, "type", "assistant");
-        if (is_call)
-            kiro_put_call(out, payload);
-        else if (kind == RESULT)
-            kiro_put_result(out, payload);
-        else
-            kiro_put_message(out, row, payload, kind);
-    }
-    return out->arena.failed ? err_nomem(e) : ERR_OK;
-}
+static const struct jsonl_format kiro_format = { .keys = &kiro_keys,
+                                                 .rows = &kiro_table,
+                                                 .prompt_needle = "\"content\"",
+                                                 .complete = kiro_complete_row,
+                                                 .id = kiro_row_id,
+                                                 .is_id = kiro_is_id,
+                                                 .id_name = "a Kiro session id",
+                                                 .dirs = &kiro_dirs,
+                                                 .variable = "KIRO_HOME",
+                                                 .home = ".kiro" };
 
 static enum err_code kiro_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
@@ -571,7 +422,7 @@ const struct store_ops kiro_ops = {
     .at_path = kiro_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,
-    .blocks = kiro_blocks,
+    .blocks = row_table_blocks,
     .messages = block_messages,
     .agent_variable = jsonl_agent_variable,
     .edits = tool_edits_logged,
