@@ -139,9 +139,19 @@ struct slice row_whole(struct slice object, struct arena *a)
     return object;
 }
 
+void row_put_compaction(struct block_list *b, struct slice object)
+{
+    (void)object;
+    transcript_block_put_compaction(b, SLICE(""));
+}
+
 /* A text that is empty is not a block. */
 static void row_block_put(struct block_list *b, const struct row_block *r, struct slice object)
 {
+    if (r->put) {
+        r->put(b, object);
+        return;
+    }
     struct arena *a = &b->arena;
     struct block x = { .kind = r->kind,
                        .call_id = row_string(object, r->call, a),
@@ -165,7 +175,7 @@ static void row_block_put(struct block_list *b, const struct row_block *r, struc
 
 static bool row_block_is_last(const struct row_block *r)
 {
-    return !r->kind && !r->text && !r->read && !r->each;
+    return !r->kind && !r->text && !r->read && !r->each && !r->put;
 }
 
 static void row_element_put(struct block_list *b, const struct row_block *r, struct slice element)
@@ -191,8 +201,12 @@ static void row_blocks_each(struct block_list *b, const struct row_block *r, str
     else if (json_type(list) == JSON_ARRAY && json_iter_open(&it, list))
         while (json_iter_next(&it, &key, &element))
             row_element_put(b, r, element);
-    else if (r->parts && r->parts->text && !r->when && json_text(list, &b->arena, &text))
-        transcript_block_put_text(b, r->parts->kind, text);
+    else if (r->parts && !r->when && json_text(list, &b->arena, &text)) {
+        if (r->parts->put)
+            r->parts->put(b, list);
+        else if (r->parts->text)
+            transcript_block_put_text(b, r->parts->kind, text);
+    }
 }
 
 void row_blocks_put(struct block_list *b, const struct row_block *r, struct slice object)

@@ -29,15 +29,16 @@ struct row_block {
     const char *part;
     /* One block for each element of this list, or for this object; other paths then begin at the element. */
     const char *each;
-    /* With `each`: the first of these blocks whose condition holds, instead of this one. A string in place of the list
-     * is a text, and its kind that of the first of these blocks; with `when`, it is skipped. The list ends with
-     * ROW_BLOCKS_END. */
+    /* With `each`: the first of these blocks whose condition holds, instead of this one; the list ends with
+     * ROW_BLOCKS_END. A string in place of the elements is a text of the kind of the first of these blocks, or passed
+     * to its `put`; with `when`, it is skipped. */
     const struct row_block *parts;
     const char *when; /* condition; with `each`, of the element */
     const char *call, *name, *input;
     const char *arguments; /* instead of `input`: the path of a string that contains the input */
     const char *drop;      /* a member of the input that is not shown */
     struct slice (*read)(struct slice object, struct arena *a); /* instead of `text` */
+    void (*put)(struct block_list *b, struct slice object);     /* instead of all other members */
     const char *base64;      /* path of an image's bytes, for its size */
     bool empty;              /* it is a block even if its text is empty or missing */
     const char *failed;      /* condition */
@@ -58,6 +59,8 @@ struct row_block {
 
 /* For row_block.read: the object itself, as JSON. */
 struct slice row_whole(struct slice object, struct arena *a);
+/* For row_block.put and row_kind.put: the seam of a compaction. */
+void row_put_compaction(struct block_list *b, struct slice object);
 
 /* A member of a row that a list shows: ROW_FACT(cwd, "environment.directory"). */
 struct row_fact {

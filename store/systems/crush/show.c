@@ -1,4 +1,5 @@
 #include "lite/json/json.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/crush/crush.h"
 
@@ -12,86 +13,49 @@ static enum err_code crush_message(const struct sqlite_row *row, struct sqlite_c
 
 /* ---- blocks ---- */
 
-static void crush_put_call(struct block_list *out, struct slice data)
-{
-    struct block b = { .kind = BLOCK_TOOL_CALL, .input = SLICE("") };
-
-    json_get_text(data, "id", &out->arena, &b.call_id);
-    json_get_text(data, "name", &out->arena, &b.name);
-    json_get_text(data, "input", &out->arena, &b.input); /* a text that is JSON */
-    if (!json_valid(b.input))
-        b.input = SLICE("{}");
-    transcript_block_put(out, b);
-}
-
-static void crush_put_result(struct block_list *out, struct slice data)
-{
-    struct block b = { .kind = BLOCK_TOOL_RESULT, .failed = json_get_true(data, "is_error") };
-
-    json_get_text(data, "tool_call_id", &out->arena, &b.call_id);
-    json_get_text(data, "content", &out->arena, &b.text);
-    transcript_block_put(out, b);
-}
-
-static void put_binary(struct block_list *out, struct slice data)
-{
-    struct block b = { .kind = BLOCK_DOCUMENT };
-
-    json_get_text(data, "MIMEType", &out->arena, &b.name);
-    if (slice_starts(b.name, "image/"))
-        b.kind = BLOCK_IMAGE;
-    transcript_block_put(out, b);
-}
-
 /* Only a failed answer has something to show. */
-static void put_finish(struct block_list *out, struct slice data)
+static void crush_put_finish(struct block_list *out, struct slice part)
 {
     struct block b = { .kind = BLOCK_NOTE, .name = SLICE("error"), .failed = true };
 
-    if (json_get_text(data, "message", &out->arena, &b.text) && b.text.n)
+    b.text = json_text_at(part, "data.message", &out->arena);
+    if (b.text.n)
         transcript_block_put(out, b);
 }
 
-static void crush_put_part(struct block_list *out, bool user, struct slice part, struct slice data)
-{
-    if (json_get_is(part, "type", "text"))
-        transcript_block_put_text(out,
-                                  json_get_true(data, "hidden") ? BLOCK_NOTE
-                                  : user                        ? BLOCK_PROMPT
-                                                                : BLOCK_TEXT,
-                                  json_text_at(data, "text", &out->arena));
-    else if (json_get_is(part, "type", "reasoning"))
-        transcript_block_put_text(out, BLOCK_THINKING, json_text_at(data, "thinking", &out->arena));
-    else if (json_get_is(part, "type", "tool_call"))
-        crush_put_call(out, data);
-    else if (json_get_is(part, "type", "tool_result"))
-        crush_put_result(out, data);
-    else if (json_get_is(part, "type", "binary"))
-        put_binary(out, data);
-    else if (json_get_is(part, "type", "image_url"))
-        transcript_block_put(out, (struct block){ .kind = BLOCK_IMAGE });
-    else if (json_get_is(part, "type", "shell_command"))
-        transcript_block_put_text(out, BLOCK_COMMAND, json_text_at(data, "command", &out->arena));
-    else if (json_get_is(part, "type", "finish"))
-        put_finish(out, data);
-    else
-        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = part });
-}
+/* clang-format off */
+#define CRUSH_PARTS(spoken)                                                                             \
+    { BLOCK_NOTE, "data.text", .when = "type=text&data.hidden" },                                       \
+    { spoken, "data.text", .when = "type=text" },                                                       \
+    { BLOCK_THINKING, "data.thinking", .when = "type=reasoning" },                                      \
+    { BLOCK_TOOL_CALL, .when = "type=tool_call", .call = "data.id", .name = "data.name",                \
+      .arguments = "data.input" },                                                                      \
+    { BLOCK_TOOL_RESULT, "data.content", .when = "type=tool_result", .call = "data.tool_call_id",       \
+      .failed = "data.is_error" },                                                                      \
+    { BLOCK_IMAGE, .when = "type=binary&data.MIMEType^=image/", .name = "data.MIMEType" },              \
+    { BLOCK_DOCUMENT, .when = "type=binary", .name = "data.MIMEType", .empty = true },                  \
+    { BLOCK_IMAGE, .when = "type=image_url" },                                                          \
+    { BLOCK_COMMAND, "data.command", .when = "type=shell_command" },                                    \
+    { .when = "type=finish", .put = crush_put_finish },                                                 \
+    { BLOCK_RAW, .read = row_whole }, ROW_BLOCKS_END
+static const struct row_block crush_user_parts[] = { CRUSH_PARTS(BLOCK_PROMPT) };
+static const struct row_block crush_agent_parts[] = { CRUSH_PARTS(BLOCK_TEXT) };
+#define CRUSH_BLOCKS(list) { { .each = "parts", .when = "data:any", .parts = list }, ROW_BLOCKS_END }
+static const struct row_block crush_user[] = CRUSH_BLOCKS(crush_user_parts);
+static const struct row_block crush_spoken[] = CRUSH_BLOCKS(crush_agent_parts);
+/* clang-format on */
 
 enum err_code crush_blocks(const struct store *st, struct slice row, struct block_list *out,
                            struct err *e)
 {
-    struct slice role, parts = SLICE(""), key, part, data;
-    struct json_iter it;
+    struct slice role, parts;
 
     (void)st;
     if (!json_valid(row) || !json_get(row, "role", &role) || !json_get(row, "parts", &parts) ||
         json_type(parts) != JSON_ARRAY)
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    else if (json_iter_open(&it, parts))
-        while (json_iter_next(&it, &key, &part))
-            if (json_get(part, "data", &data))
-                crush_put_part(out, json_string_is(role, "user"), part, data);
+    else
+        row_blocks_put(out, json_string_is(role, "user") ? crush_user : crush_spoken, row);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 

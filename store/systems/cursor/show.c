@@ -4,6 +4,7 @@
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/common/memory_rows.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/cursor/cursor.h"
 
 /* A row of a conversation is {"id": ..., "message": <blob>}. Messages with the same text share a
@@ -115,78 +116,56 @@ enum err_code cursor_messages(const struct store *st, const struct session_ref *
 
 /* ---- blocks ---- */
 
-static void cursor_put_text(struct block_list *b, struct slice text, bool user)
+/* What a person typed, or else what Cursor adds to a prompt. */
+static void cursor_put_typed(struct block_list *b, struct slice part)
 {
-    struct slice typed = user ? cursor_typed(text, &b->arena) : text;
+    struct arena *a = &b->arena;
+    struct slice text =
+        json_type(part) == JSON_STRING ? json_text_of(part, a) : json_text_at(part, "text", a);
+    struct slice typed = cursor_typed(text, a);
 
-    if (typed.n)
-        transcript_block_put(
-            b, (struct block){ .kind = user ? BLOCK_PROMPT : BLOCK_TEXT, .text = typed });
-    else if (text.n)
-        transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE, .text = text });
+    transcript_block_put_text(b, typed.n ? BLOCK_PROMPT : BLOCK_NOTE, typed.n ? typed : text);
 }
 
 /* A text, or JSON; another version keeps it as {"type", "value"}. */
-static void cursor_put_result(struct block_list *b, struct slice part)
+static struct slice cursor_result(struct slice part, struct arena *a)
 {
-    struct block x = { .kind = BLOCK_TOOL_RESULT, .failed = json_get_true(part, "isError") };
-    struct slice value;
+    struct slice value = SLICE(""), text;
 
-    json_get_text(part, "toolCallId", &b->arena, &x.call_id);
-    json_get_text(part, "toolName", &b->arena, &x.name);
-    if ((json_get(part, "result", &value) || json_at(part, "output.value", &value)) &&
-        !json_text(value, &b->arena, &x.text))
-        x.text = value;
-    transcript_block_put(b, x);
+    if (!row_value(part, "result|output.value", &value))
+        return SLICE("");
+    return json_text(value, a, &text) ? text : value;
 }
 
-static void cursor_put_part(struct block_list *b, struct slice part, bool user)
-{
-    struct arena *a = &b->arena;
-    struct block x = { .kind = BLOCK_RAW, .text = part };
-
-    if (json_get_is(part, "type", "redacted-reasoning"))
-        return;
-    if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &x.text)) {
-        cursor_put_text(b, x.text, user);
-        return;
-    }
-    if (json_get_is(part, "type", "tool-result")) {
-        cursor_put_result(b, part);
-        return;
-    }
-    if (json_get_is(part, "type", "reasoning") && json_get_text(part, "text", a, &x.text)) {
-        x.kind = BLOCK_THINKING;
-    } else if (json_get_is(part, "type", "tool-call")) {
-        x = (struct block){ .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
-        json_get_text(part, "toolCallId", a, &x.call_id);
-        json_get_text(part, "toolName", a, &x.name);
-        json_get(part, "args", &x.input);
-    } else if (json_get_is(part, "type", "image")) {
-        x = (struct block){ .kind = BLOCK_IMAGE };
-    }
-    transcript_block_put(b, x);
-}
+/* clang-format off */
+#define CURSOR_PARTS                                                                                    \
+    { BLOCK_NOTE, .when = "type=redacted-reasoning" }, /* without a text, and so not shown */           \
+    { BLOCK_THINKING, "text", .when = "type=reasoning&text:text", .empty = true },                      \
+    { BLOCK_TOOL_CALL, .when = "type=tool-call", .call = "toolCallId", .name = "toolName",              \
+      .input = "args" },                                                                                \
+    { BLOCK_TOOL_RESULT, .when = "type=tool-result", .call = "toolCallId", .name = "toolName",          \
+      .read = cursor_result, .failed = "isError" },                                                     \
+    { BLOCK_IMAGE, .when = "type=image" }, { BLOCK_RAW, .read = row_whole }, ROW_BLOCKS_END
+static const struct row_block cursor_user_parts[] = {
+    { .when = "type=text&text:text", .put = cursor_put_typed }, CURSOR_PARTS
+};
+static const struct row_block cursor_agent_parts[] = {
+    { BLOCK_TEXT, "text", .when = "type=text&text:text" }, CURSOR_PARTS
+};
+#define CURSOR_BLOCKS(list) { { .each = "content", .parts = list }, ROW_BLOCKS_END }
+static const struct row_block cursor_user[] = CURSOR_BLOCKS(cursor_user_parts);
+static const struct row_block cursor_spoken[] = CURSOR_BLOCKS(cursor_agent_parts);
+/* clang-format on */
 
 enum err_code cursor_blocks(const struct store *st, struct slice row, struct block_list *out,
                             struct err *e)
 {
-    struct slice message, content, key, part, text;
-    struct json_iter it;
-    bool user;
+    struct slice message;
 
     (void)st;
-    if (!json_valid(row) || !json_get(row, "message", &message)) {
+    if (!json_valid(row) || !json_get(row, "message", &message))
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-        return out->arena.failed ? err_nomem(e) : ERR_OK;
-    }
-    user = cursor_role_is(message, "user");
-    if (!json_get(message, "content", &content))
-        content = SLICE("");
-    if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
-        while (json_iter_next(&it, &key, &part))
-            cursor_put_part(out, part, user);
-    else if (json_type(content) == JSON_STRING && json_text(content, &out->arena, &text))
-        cursor_put_text(out, text, user);
+    else
+        row_blocks_put(out, cursor_role_is(message, "user") ? cursor_user : cursor_spoken, message);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }

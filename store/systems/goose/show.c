@@ -2,6 +2,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/goose/goose.h"
 
@@ -26,94 +27,40 @@ static enum err_code goose_message(const struct sqlite_row *row, struct sqlite_c
 
 /* ---- blocks ---- */
 
-static void put_request(struct block_list *out, struct slice part)
-{
-    struct block b = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
-    struct slice call;
-
-    json_get_text(part, "id", &out->arena, &b.call_id);
-    if (json_at(part, "toolCall.value", &call)) {
-        json_get_text(call, "name", &out->arena, &b.name);
-        json_get(call, "arguments", &b.input);
-    }
-    transcript_block_put(out, b);
-}
-
-/* The texts of a result, which is a list of contents, or has one. */
-static struct slice goose_result_text(struct slice value, struct arena *a)
-{
-    struct slice content = value, key, part, text, all = SLICE("");
-    struct json_iter it;
-
-    if (json_type(value) == JSON_OBJECT && !json_get(value, "content", &content))
-        return SLICE("");
-    if (json_iter_open(&it, content))
-        while (json_iter_next(&it, &key, &part))
-            if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &text))
-                all = arena_join(a, all, "\n", text);
-    return all;
-}
-
-static void put_response(struct block_list *out, struct slice part)
-{
-    struct block b = { .kind = BLOCK_TOOL_RESULT };
-    struct slice result, value;
-
-    json_get_text(part, "id", &out->arena, &b.call_id);
-    if (json_get(part, "toolResult", &result)) {
-        b.failed = json_get_text(result, "error", &out->arena, &b.text);
-        if (json_get(result, "value", &value)) {
-            b.text = goose_result_text(value, &out->arena);
-            b.failed = json_get_true(value, "isError");
-        }
-    }
-    transcript_block_put(out, b);
-}
-
-static void goose_put_image(struct block_list *out, struct slice part)
-{
-    struct block b = { .kind = BLOCK_IMAGE };
-
-    json_get_text(part, "mimeType", &out->arena, &b.name);
-    transcript_block_put(out, b);
-}
-
-static void goose_put_part(struct block_list *out, bool user, struct slice part)
-{
-    if (json_get_is(part, "type", "text"))
-        transcript_block_put_text(out, user ? BLOCK_PROMPT : BLOCK_TEXT,
-                                  json_text_at(part, "text", &out->arena));
-    else if (json_get_is(part, "type", "thinking"))
-        transcript_block_put_text(out, BLOCK_THINKING, json_text_at(part, "thinking", &out->arena));
-    else if (json_get_is(part, "type", "toolRequest") ||
-             json_get_is(part, "type", "frontendToolRequest"))
-        put_request(out, part);
-    else if (json_get_is(part, "type", "toolResponse"))
-        put_response(out, part);
-    else if (json_get_is(part, "type", "image"))
-        goose_put_image(out, part);
-    else if (json_get_is(part, "type", "conversationCompacted"))
-        transcript_block_put_compaction(out, SLICE(""));
-    else if (json_get_is(part, "type", "systemNotification"))
-        transcript_block_put_text(out, BLOCK_NOTE, json_text_at(part, "msg", &out->arena));
-    else if (!json_get_is(part, "type", "redactedThinking") &&
-             !json_get_is(part, "type", "toolConfirmationRequest"))
-        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = part });
-}
+/* clang-format off */
+#define GOOSE_CALL .call = "id", .name = "toolCall.value.name", .input = "toolCall.value.arguments"
+#define GOOSE_PARTS(spoken)                                                                            \
+    { spoken, "text", .when = "type=text" }, { BLOCK_THINKING, "thinking", .when = "type=thinking" },  \
+    { BLOCK_TOOL_CALL, .when = "type=toolRequest", GOOSE_CALL },                                       \
+    { BLOCK_TOOL_CALL, .when = "type=frontendToolRequest", GOOSE_CALL },                               \
+    { BLOCK_TOOL_RESULT, "toolResult.error", .when = "type=toolResponse&toolResult.value:none",        \
+      .call = "id", .failed = "toolResult.error:text" },                                               \
+    { BLOCK_TOOL_RESULT, "toolResult.value.content|toolResult.value", .part = "text",                  \
+      .when = "type=toolResponse", .call = "id", .failed = "toolResult.value.isError" },               \
+    { BLOCK_IMAGE, .when = "type=image", .name = "mimeType" },                                         \
+    { .when = "type=conversationCompacted", .put = row_put_compaction },                               \
+    { BLOCK_NOTE, "msg", .when = "type=systemNotification" },                                          \
+    /* without a text, and so not shown */                                                             \
+    { BLOCK_NOTE, .when = "type=redactedThinking" },                                                   \
+    { BLOCK_NOTE, .when = "type=toolConfirmationRequest" },                                            \
+    { BLOCK_RAW, .read = row_whole }, ROW_BLOCKS_END
+static const struct row_block goose_user_parts[] = { GOOSE_PARTS(BLOCK_PROMPT) };
+static const struct row_block goose_agent_parts[] = { GOOSE_PARTS(BLOCK_TEXT) };
+static const struct row_block goose_user[] = { { .each = "content", .parts = goose_user_parts }, ROW_BLOCKS_END };
+static const struct row_block goose_spoken[] = { { .each = "content", .parts = goose_agent_parts }, ROW_BLOCKS_END };
+/* clang-format on */
 
 enum err_code goose_blocks(const struct store *st, struct slice row, struct block_list *out,
                            struct err *e)
 {
-    struct slice role, content = SLICE(""), key, part;
-    struct json_iter it;
+    struct slice role, content;
 
     (void)st;
     if (!json_valid(row) || !json_get(row, "role", &role) || !json_get(row, "content", &content) ||
         json_type(content) != JSON_ARRAY)
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    else if (json_iter_open(&it, content))
-        while (json_iter_next(&it, &key, &part))
-            goose_put_part(out, json_string_is(role, "user"), part);
+    else
+        row_blocks_put(out, json_string_is(role, "user") ? goose_user : goose_spoken, row);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
 }
 

@@ -86,12 +86,6 @@ static struct slice qwen_payload(struct slice row, struct arena *a)
     return payload;
 }
 
-static void qwen_put_seam(struct block_list *b, struct slice row)
-{
-    (void)row;
-    transcript_block_put_compaction(b, SLICE(""));
-}
-
 /* clang-format off */
 #define QWEN_DATA(member) "inlineData." member "|fileData." member
 #define QWEN_PARTS(spoken)                                                                                  \
@@ -118,7 +112,7 @@ static const struct row_kind qwen_rows[] = {
     { "user", MESSAGE_USER, MESSAGE_META, QWEN_SPEAKS(qwen_notes) },
     { "assistant", MESSAGE_ASSISTANT, QWEN_SPEAKS(qwen_spoken) },
     { "tool_result", MESSAGE_TOOL, QWEN_SPEAKS(qwen_notes) },
-    { "system", MESSAGE_SYSTEM, MESSAGE_SEAM, .when = "subtype=chat_compression", .put = qwen_put_seam },
+    { "system", MESSAGE_SYSTEM, MESSAGE_SEAM, .when = "subtype=chat_compression", .put = row_put_compaction },
     { "system", MESSAGE_SYSTEM, .when = "subtype=slash_command", QWEN_NOTE },
     { "system", MESSAGE_SYSTEM, .when = "subtype=notification", QWEN_NOTE },
     { "system", MESSAGE_OTHER, .when = "subtype=custom_title", QWEN_NOTE,
