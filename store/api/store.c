@@ -50,6 +50,11 @@ enum err_code store_open_named(const struct store_ops *ops, const struct store_e
     return ERR_OK;
 }
 
+bool store_can_rewind(const struct store_ops *ops)
+{
+    return (ops->plan && ops->checkpoints) || ops->hooks;
+}
+
 unsigned store_agent_abilities(const struct store_ops *ops)
 {
     const char *const *command = ops->change_command;
@@ -69,6 +74,8 @@ void store_admit_row(struct session_row *row, const struct scope *scope)
 
     if (scope->runs_agents && row->hidden != HIDDEN_SIDECHAIN)
         row->can |= store_agent_abilities(row->ref.store->ops);
+    if (row->hidden != HIDDEN_SIDECHAIN && row->ref.store->ops->hooks)
+        row->can |= CAN_REWIND;
     if (!scope->all_kinds || !is_here || session_kind_name(kind)[0] == '\0')
         return;
     row->hidden = HIDDEN_NOT;

@@ -30,7 +30,7 @@ static enum err_code library_fill_points(const struct reprise_session *s, struct
     struct arena *a = &x->arena;
     struct session_ref now;
 
-    if (!st->ops->checkpoints)
+    if (!store_can_rewind(st->ops))
         return store_unsupported_error(&s->ref, CAN_REWIND, "list checkpoints", e);
     TRY(session_now(s, a, &now, e));
     TRY(rewind_checkpoints(&now, &list, e));

@@ -18,11 +18,12 @@ from support.program import Program
 
 class World:
     """A project, and a session of Claude Code that works in it."""
+    SETTINGS = '/.claude'
 
     def __init__(self, program, git):
         self.top = os.path.realpath(tempfile.mkdtemp())
         self.home, self.root = f'{self.top}/home', f'{self.top}/home/work/project'
-        os.makedirs(f'{self.home}/.claude')
+        os.makedirs(self.home + self.SETTINGS)
         os.makedirs(self.root)
         self.reprise = Program(program, self.home, {'XDG_STATE_HOME': f'{self.top}/state'})
         self.rows, self.last, self.points, self.trees = [], None, [], []
@@ -37,6 +38,9 @@ class World:
             for words in ('init -q .', 'add -A', '-c user.name=a -c user.email=a@b commit -qm x'):
                 subprocess.run(['git', *words.split()], cwd=self.root, check=True, env=self.reprise.env)
             os.utime(f'{self.root}/.git/index', (2000000000, 2000000000))
+        self.switch_on()
+
+    def switch_on(self):
         self.run('snapshots', 'on', 'claude', '--yes')
         with open(f'{self.home}/.claude/settings.json') as f:
             self.hooks = json.load(f)['hooks']
@@ -113,6 +117,52 @@ class World:
 
     def remove(self):
         shutil.rmtree(self.top)
+
+
+class PiWorld(World):
+    """The same with pi, which keeps no copies: the points are the prompts of the session. `timed`: its rows have times."""
+
+    SETTINGS = '/.pi/agent'
+
+    def __init__(self, program, timed=True):
+        self.timed = timed
+        super().__init__(program, True)
+
+    def switch_on(self):
+        self.run('snapshots', 'on', 'pi', '--yes')
+
+    def hook(self, event, prompt=None):
+        told = {'session': self.id, 'cwd': self.root, **({'prompt': prompt} if prompt else {})}
+        event = 'prompt' if event == 'UserPromptSubmit' else 'end'
+        done = subprocess.run([self.reprise.path, 'snapshot', '--agent', 'pi', '--event', event], input=json.dumps(told),
+                              text=True, cwd=self.root, env=self.reprise.env, capture_output=True, check=False)
+        need(done.returncode == 0, f'{event}: {done}')
+
+    def turn(self, prompt, work, ends=True, hooked=True):
+        self.trees.append(self.tree())
+        if hooked:
+            self.hook('UserPromptSubmit', prompt)
+        self.points.append(self.pi_row('user', prompt))
+        work()
+        self.pi_row('assistant', 'done')
+        if ends and hooked:
+            self.hook('Stop')
+
+    def pi_row(self, role, text):
+        id, now = uuid.uuid4().hex[:8], time.time()
+        stamp = time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now)) + f'.{int(now % 1 * 1000):03}Z' if self.timed else ''
+        self.rows.append({'type': 'message', 'id': id, 'parentId': self.last, 'timestamp': stamp,
+                          'message': {'role': role, 'content': [{'type': 'text', 'text': text}]}})
+        self.last = id
+        return id
+
+    def write(self):
+        folder = f'{self.home}/.pi/agent/sessions/--{self.root[1:].replace("/", "-")}--'
+        os.makedirs(folder)
+        with open(f'{folder}/2026-11-29T01-00-00-000Z_{self.id}.jsonl', 'w') as f:
+            f.write(json.dumps({'type': 'session', 'version': 3, 'id': self.id, 'timestamp': '2026-11-29T01:00:00.000Z',
+                                'cwd': self.root}) + '\n')
+            f.writelines(json.dumps(row) + '\n' for row in self.rows)
 
 
 failed = passed = 0
@@ -274,6 +324,47 @@ def another_session_at_work_is_named(program):
     w.remove()
 
 
+def prompts_are_points_where_the_agent_keeps_no_copies(program):
+    for timed in (True, False):
+        w = PiWorld(program, timed)
+        w.turn('first prompt', lambda: first(w))
+        w.turn('second prompt', lambda: second(w))
+        w.turn('third prompt', lambda: third(w))
+        w.write()
+        final = w.tree()
+        listed = json.loads(w.run('checkpoints', w.id, '--json'))
+        need([(p['id'], p['prompt'], p['files'], p['restorable']) for p in listed] ==
+             [(i, f'{n} prompt', k, True) for i, n, k in zip(w.points, ('first', 'second', 'third'), (3, 3, 2))],
+             f'points: {listed}')
+        row = json.loads(w.run('list', '--json'))[0]
+        need('rewind' in row['can'], f'the list: {row["can"]}')
+        for at in (2, 1, 0):
+            w.run('rewind', w.id, '--to', w.points[at], '--apply')
+            need(w.tree() == w.trees[at], f'pi, turn {at} is {sorted(set(w.tree()) ^ set(w.trees[at]))}')
+            w.run('undo')
+            need(w.tree() == final, f'pi, the undo of turn {at} is not exact')
+        w.remove()
+
+
+def a_prompt_without_a_snapshot_says_so(program):
+    """Two equal prompts without times, of which one has a snapshot: it may be either."""
+    for timed in (True, False):
+        w = PiWorld(program, timed)
+        w.turn('go', lambda: first(w), hooked=False)
+        w.turn('go', lambda: second(w))
+        w.turn('and on', lambda: third(w))
+        w.write()
+        got = [p['restorable'] for p in json.loads(w.run('checkpoints', w.id, '--json'))]
+        need(got == [False, timed, True], f'timed {timed}: {got}')
+        need('no snapshot from before' in w.dry_run(0), w.dry_run(0))
+        w.remove()
+    w = PiWorld(program)
+    w.turn('go', lambda: first(w), hooked=False)
+    w.write()
+    need('snapshots on pi' in w.dry_run(0), f'what to do: {w.dry_run(0)}')
+    w.remove()
+
+
 def pruning_keeps_the_newest(program):
     w = World(program, False)
     w.turn('first prompt', lambda: first(w))
@@ -297,6 +388,8 @@ a_hand_edit_between_turns_is_held_back(sys.argv[1])
 an_interrupted_turn_is_no_proof(sys.argv[1])
 the_rest_is_as_without(sys.argv[1])
 pruning_keeps_the_newest(sys.argv[1])
+prompts_are_points_where_the_agent_keeps_no_copies(sys.argv[1])
+a_prompt_without_a_snapshot_says_so(sys.argv[1])
 the_copies_of_the_agent_are_corrected(sys.argv[1])
 another_session_at_work_is_named(sys.argv[1])
 what_was_ignored_is_not_removed(sys.argv[1])

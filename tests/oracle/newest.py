@@ -7,7 +7,8 @@ Installs each agent from npm below FOLDER, runs four prompts against a model tha
 row for each: whether the list, the prompts and the tokens are those of the session; whether a rewind to each prompt gives
 back the tree that stood before it, byte for byte, and an undo the one after; and whether the command that reprise prints
 opens that session in a terminal, so that a further prompt lands in it. With --snapshots the hooks of `snapshots on` are in
-the agent's configuration, and the tree that each snapshot holds has to be the one that stood there.
+the agent's configuration, a further prompt runs a shell command that changes, makes, deletes and moves files, and the tree
+that each snapshot holds has to be the one that stood there.
 
 It needs the network (npm only), node, git and tmux, and is no part of the suite: the programs change from day to day.
 Exit 1 if anything differs. Name versions: an old node installs an old version without a word.
@@ -30,7 +31,10 @@ from mock_model import MockModel
 from support.program import Program
 
 FIRST, SECOND, THIRD, FOURTH = 'Say what is here', 'Write the notes', 'Write them once more', 'And in the terminal'
+SHELL = 'Tidy up with a command'
 NOTES = ['one\n', 'two\n', 'three\n']
+COMMAND = "printf 'four\\n' > notes.txt && mkdir new && echo made > new/made.txt && rm gone.txt && mv old.txt moved.txt"
+TIDIED = {'notes.txt': b'four\n', 'new/made.txt': b'made\n', 'moved.txt': b'old\n'}
 
 
 @dataclass
@@ -46,6 +50,7 @@ class Agent:
     node: str = ''  # a version, where that of the machine is too old
     reads: str = ''  # the tool that must have read a file before it is written
     sdk: str = ''  # package and version of an SDK that lists the same sessions
+    shell: tuple = ('bash', lambda command: {'command': command, 'description': 'tidy up'})
 
 
 def same(prompt, said):
@@ -114,9 +119,11 @@ AGENTS = {
                                       'projects': {'{project}': {'hasTrustDialogAccepted': True}}}},
                     {'ANTHROPIC_BASE_URL': 'http://127.0.0.1:{port}', 'ANTHROPIC_API_KEY': 'mock',
                      'CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING': '1', 'IS_SANDBOX': '1',
-                     'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC': '1'}, sdk='@anthropic-ai/claude-agent-sdk@0.3.332'),
+                     'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC': '1'}, sdk='@anthropic-ai/claude-agent-sdk@0.3.332',
+                    shell=('Bash', lambda command: {'command': command, 'description': 'tidy up'})),
     'codex': Agent('@openai/codex', '0.171.0', '.bin/codex', ['exec', '--skip-git-repo-check'],
-                   ['resume', '{id}'], ('apply_patch', patch), {'.codex/config.toml': CODEX}, {'MOCK_KEY': 'mock'}),
+                   ['resume', '{id}'], ('apply_patch', patch), {'.codex/config.toml': CODEX}, {'MOCK_KEY': 'mock'},
+                   shell=('exec_command', lambda command: {'cmd': command})),
     'copilot': Agent('@github/copilot', '1.0.102', '.bin/copilot', ['--allow-all', '--no-auto-update', '-p'],
                      ['--resume={id}'], ('edit', edit), {},
                      {'COPILOT_OFFLINE': 'true', 'COPILOT_PROVIDER_BASE_URL': 'http://127.0.0.1:{port}/v1',
@@ -133,13 +140,15 @@ AGENTS = {
                                                             'folderTrust': {'enabled': False}},
                                                'general': {'enableAutoUpdate': False}, **QUIET}},
                     {'GEMINI_API_KEY': 'none', 'GOOGLE_GEMINI_BASE_URL': 'http://127.0.0.1:{port}',
-                     'GEMINI_MODEL': 'gemini-2.5-pro'}),
+                     'GEMINI_MODEL': 'gemini-2.5-pro'},
+                    shell=('run_shell_command', lambda command: {'command': command})),
     'qwen': Agent('@qwen-code/qwen-code', '0.24.4', '.bin/qwen', ['--yolo', '-p'], ['--resume', '{id}'],
                   ('write_file', path_and_text),
                   {'.qwen/settings.json': {'security': {'auth': {'selectedType': 'openai'}},
                                            'general': {'enableAutoUpdate': False}, **QUIET}},
                   {'OPENAI_API_KEY': 'none', 'OPENAI_BASE_URL': 'http://127.0.0.1:{port}/v1',
-                   'OPENAI_MODEL': 'mock-model'}, node='22.23.3', reads='read_file'),
+                   'OPENAI_MODEL': 'mock-model'}, node='22.23.3', reads='read_file',
+                  shell=('run_shell_command', lambda command: {'command': command, 'is_background': False})),
     'pi': Agent('@earendil-works/pi-coding-agent', '1.6.0', '.bin/pi', ['-p'], ['--session', '{id}'],
                 ('write', pi_write),
                 {'.pi/agent/models.json': {'providers': {'local': {
@@ -149,7 +158,7 @@ AGENTS = {
                 {'PI_OFFLINE': '1'}, node='22.23.3'),
     'kimi': Agent('@moonshot-ai/kimi-code', '2.1.0', '.bin/kimi', ['-p'], ['--session', '{id}'],
                   ('Write', pi_write), {'.kimi-code/config.toml': KIMI}, {'KIMI_CODE_NO_AUTO_UPDATE': '1'},
-                  node='22.23.3'),
+                  node='22.23.3', shell=('Bash', lambda command: {'command': command})),
 }
 
 
@@ -216,9 +225,13 @@ class Trial:
             os.makedirs(os.path.dirname(file), exist_ok=True)
             with open(file, 'w', encoding='utf-8') as f:
                 f.write(self.filled(content) if isinstance(content, str) else json.dumps(self.filled(content)))
-        with open(self.notes, 'w', encoding='utf-8') as f:
-            f.write(NOTES[0])
+        for name, text in ('notes.txt', NOTES[0]), ('gone.txt', 'gone\n'), ('old.txt', 'old\n'):
+            if name == 'notes.txt' or self.snapshots:
+                with open(os.path.join(self.project, name), 'w', encoding='utf-8') as f:
+                    f.write(text)
         if self.snapshots:
+            for folder in '.claude', '.copilot': # which those agents make when they are started
+                os.makedirs(os.path.join(self.home, folder), exist_ok=True)
             on = self.reprise.run('snapshots', 'on', self.name, '--yes')
             if on.returncode:
                 raise RuntimeError(f'snapshots on: {on.stderr.decode()}')
@@ -263,13 +276,23 @@ class Trial:
             self.change(prompt, text)
             self.ask(prompt, self.id)
         self.trees.append(tree_of(self.project))
-        self.result['agent'] = 'ok' if self.trees[3] == {'notes.txt': NOTES[2].encode()} else f'wrote {self.trees[3]}'
+        self.result['agent'] = 'ok' if self.trees[3]['notes.txt'] == NOTES[2].encode() else f'wrote {self.trees[3]}'
+        if self.snapshots:
+            tool, arguments = self.agent.shell
+            self.model.script[SHELL] = [{'tool': tool, 'args': arguments(COMMAND)}, {'text': 'Tidied up.'}]
+            self.ask(SHELL, self.id)
+            self.trees.append(tree_of(self.project))
+            if self.trees[4] != TIDIED:
+                self.result['agent'] = f'the command left {self.trees[4]}'
 
     # ---- what reprise says ----
 
+    def asked(self):
+        return [FIRST, SECOND, THIRD, *([SHELL] if self.snapshots else [])]
+
     def judge_list(self):
         row = self.row()
-        wrong = [f'{k} {row.get(k)!r}' for k, want in (('cwd', self.project), ('lastPrompt', THIRD)) if not same(want, row.get(k))]
+        wrong = [f'{k} {row.get(k)!r}' for k, want in (('cwd', self.project), ('lastPrompt', self.asked()[-1])) if not same(want, row.get(k))]
         self.result['list'] = ', '.join(wrong) or 'ok'
 
     def prompts(self):
@@ -278,7 +301,7 @@ class Trial:
 
     def judge_messages(self):
         got = self.prompts()
-        self.result['prompts'] = 'ok' if got == [FIRST, SECOND, THIRD] else f'{got}'
+        self.result['prompts'] = 'ok' if got == self.asked() else f'{got}'
 
     def judge_sdk(self):
         """Every member that the vendor's SDK gives to a session has this value in the list."""
@@ -293,6 +316,14 @@ class Trial:
         wrong = [f'{k}: {r.get(k)!r}, the SDK {v!r}' for w, r in zip(want, got) for k, v in w.items() if r.get(k) != v]
         self.result['sdk'] = ', '.join(wrong) or ('ok' if len(want) == len(got) == 1 else f'{len(got)}, the SDK {len(want)}')
 
+    def held(self, copies, tree):
+        """The files of a snapshot. What did not change since the commit is only in the project's own repository."""
+        git = ['git', '-c', 'core.quotePath=false', '--git-dir', copies]
+        env = {**os.environ, 'GIT_ALTERNATE_OBJECT_DIRECTORIES': os.path.join(self.project, '.git/objects')}
+        names = subprocess.run([*git, 'ls-tree', '-r', '-z', '--name-only', str(tree)], capture_output=True, check=False)
+        return {name: subprocess.run([*git, 'cat-file', '-p', f'{tree}:{name}'], capture_output=True, check=False, env=env).stdout
+                for name in names.stdout.decode().split('\0') if name}
+
     def judge_hooks(self):
         """One snapshot before each prompt and one after it, of this session, with the trees that stood there."""
         if not self.snapshots:
@@ -306,22 +337,16 @@ class Trial:
             lines = [json.loads(line) for line in f]
         wrong, asked = [], 0
         for line in lines:
-            git = ['git', '-C', logs[0]]
             if line['kind'] == 'prompt':
                 asked += 1
             number = asked - 1 if line['kind'] == 'prompt' else asked
-            shown = subprocess.run([*git, 'cat-file', '-p', f'{line.get("tree")}:notes.txt'], capture_output=True, check=False)
-            if shown.returncode: # not changed since the commit, so only the project's own repository has it
-                blob = subprocess.run([*git, 'rev-parse', f'{line.get("tree")}:notes.txt'], capture_output=True, check=False)
-                shown = subprocess.run(['git', '-C', self.project, 'cat-file', '-p', blob.stdout.decode().strip()],
-                                       capture_output=True, check=False)
-            text = shown.stdout
-            if number >= len(self.trees) or text != self.trees[number].get('notes.txt'):
-                wrong.append(f'{line["kind"]} {asked}: {text!r}')
+            held = self.held(logs[0], line.get('tree'))
+            if number >= len(self.trees) or held != self.trees[number]:
+                wrong.append(f'{line["kind"]} {asked}: {held}')
             if line['session'] != self.id and not self.id.endswith(line['session']):
                 wrong.append(f'session {line["session"]}')
         kinds = ' '.join(line['kind'] for line in lines)
-        if kinds != 'prompt end prompt end prompt end':
+        if kinds != ' '.join(['prompt end'] * len(self.asked())):
             wrong.append(kinds)
         self.result['hooks'] = ', '.join(wrong) or 'ok'
 
@@ -333,7 +358,7 @@ class Trial:
         if not points:
             said.append(f'held back ({reason})' if reason else 'no points, and no reason')
         for point in points:
-            number = 1 if same(SECOND, point['prompt']) else 2
+            number = next(i for i, asked in enumerate(self.asked()) if same(asked, point['prompt']))
             to = ['--all', '-C', self.project, f'{self.name}:{self.id}', '--to', point['id']]
             plan = json.loads(self.reprise.run('rewind', '--json', *to, '--dry-run').stdout or b'{}')
             if not plan.get('canRewind') or not plan.get('filesChanged'):
@@ -344,7 +369,7 @@ class Trial:
             if tree_of(self.project) != self.trees[number]:
                 said.append(f'{number + 1}: WRONG TREE {tree_of(self.project)}')
             self.reprise.run('undo', *([done['undo']] if done.get('undo') else []))
-            if tree_of(self.project) != self.trees[3]:
+            if tree_of(self.project) != self.trees[-1]:
                 said.append(f'{number + 1}: UNDO DIFFERS {tree_of(self.project)}')
         self.result['rewind'] = '; '.join(said) or 'ok'
 

@@ -146,8 +146,10 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
         rc = command_info_read_conversation(in, f, e);
     if (rc == ERR_OK && ops->subagents)
         rc = ops->subagents(f->ref.store, &f->ref, &s->arena, &f->subagents, &f->subagent_count, e);
-    if (rc == ERR_OK && ops->checkpoints)
+    if (rc == ERR_OK && store_can_rewind(ops))
         rc = rewind_checkpoints(&f->ref, &f->checkpoints, e);
+    if (rc == ERR_UNSUPPORTED && !ops->checkpoints) /* it has no snapshots */
+        rc = ERR_OK;
     if (rc == ERR_OK && ops->log_rules && f->transcript)
         rc = ops->check(f->ref.store, &f->ref, NULL, note_damaged_line, f, e);
     if (rc == ERR_OK && ops->facts)
@@ -221,7 +223,7 @@ static enum err_code write_info_json(const struct facts *f, struct arena *a, str
     listing_row_json_members(out_json(o), f->row);
     out_string(o, "store", name);
     out_int(o, "messageCount", f->messages);
-    if (st->ops->checkpoints)
+    if (st->ops->checkpoints || f->checkpoints.n)
         out_int(o, "checkpointCount", (int64_t)f->checkpoints.n);
     if (!isnan(f->cost))
         out_money(o, "costUSD", f->cost);
@@ -516,9 +518,7 @@ enum err_code info_checkpoints_session(struct invocation *in, struct sessions *s
 {
     const struct store_ops *ops = ref->store->ops;
     struct checkpoint_list list = { 0 };
-    enum err_code rc = ops->checkpoints
-                           ? rewind_checkpoints(ref, &list, e)
-                           : store_unsupported_error(ref, CAN_REWIND, "list checkpoints", e);
+    enum err_code rc = rewind_checkpoints(ref, &list, e);
 
     (void)s;
     if (!rc && ops->count_lines)

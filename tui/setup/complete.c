@@ -253,7 +253,7 @@ static void offer_points(const struct completing *c)
 
     if (!c->session || sessions_open(c->in, true, &s, NULL))
         return;
-    if (sessions_find(&s, c->session, &ref, NULL) == ERR_OK && ref.store->ops->checkpoints &&
+    if (sessions_find(&s, c->session, &ref, NULL) == ERR_OK && store_can_rewind(ref.store->ops) &&
         rewind_checkpoints(&ref, &list, NULL) == ERR_OK)
         for (size_t i = list.n, n = 0; i-- > 0 && n < ROWS_MAX;) {
             struct slice prompt = list.checkpoint[i].prompt;

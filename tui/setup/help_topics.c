@@ -34,6 +34,11 @@ static const char *help_topics_changes(const struct store_ops *ops, bool can, un
     return can ? "yes" : store_agent_abilities(ops) & ability ? "by its command" : "";
 }
 
+static const char *rewinds_files(const struct store_ops *ops)
+{
+    return ops->plan ? "yes" : store_can_rewind(ops) ? "with snapshots" : "";
+}
+
 /* A system that cannot rewind a conversation may still support resuming at a message. */
 static const char *rewinds_conversation(const struct store_ops *ops)
 {
@@ -48,7 +53,8 @@ static const char *in_short(const char *cell)
     } words[] = { { "by its agent", "own" },
                   { "by its command", "own" },
                   { "if configured", "set" },
-                  { "by resuming there", "at" } };
+                  { "by resuming there", "at" },
+                  { "with snapshots", "snap" } };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i].cell, cell) == 0)
@@ -127,7 +133,7 @@ void help_agents_write(bool markdown, struct out *o)
             ops->name,
             resumes(ops),
             forks(ops),
-            yes(ops->plan),
+            rewinds_files(ops),
             rewinds_conversation(ops),
             yes(ops->edits),
             yes(ops->subagents),
@@ -145,6 +151,7 @@ void help_agents_write(bool markdown, struct out *o)
     if (!markdown)
         out_addf(o, "\nyes  reprise does it          own  a command of the agent does it\n"
                     "set  once it is configured    at   by resuming at that message\n"
+                    "snap once `snapshots on` was run: copies of ours, taken by its hooks\n"
                     "files, talk: rewind files, the conversation; subs: sub-agents are shown\n"
                     "Each agent's sessions are listed, read, searched and exported.\n");
 }

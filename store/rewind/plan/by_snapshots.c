@@ -278,6 +278,17 @@ static size_t find_point(const struct snapped *s, struct slice point)
     return found == SIZE_MAX ? s->points.n : found;
 }
 
+/* Where the agent keeps no copies either, a person can still have them from now on. */
+static enum err_code no_snapshots(const struct session_ref *ref, const char *what, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+
+    return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                   "%s: %s, and there are no snapshots of this session; "
+                   "`reprise snapshots on %s` takes them from now on",
+                   what, store_unsupported_reason(ops, CAN_REWIND), ops->name);
+}
+
 enum err_code rewind_plan_files(const struct session_ref *ref, struct slice point,
                                 struct rewind_plan *out, struct err *e)
 {
@@ -292,12 +303,18 @@ enum err_code rewind_plan_files(const struct session_ref *ref, struct slice poin
     size_t at = rc || !s.log.n ? s.points.n : find_point(&s, point);
     bool covered = at < s.points.n && s.turn[at].before, complete = covered;
 
-    rc = ops->plan(ref->store, ref, point, &plan, e);
+    if (ops->plan)
+        rc = ops->plan(ref->store, ref, point, &plan, e);
+    else if (rc || !s.log.n)
+        rc = no_snapshots(ref, "rewind", e);
+    else if (!covered)
+        rc = err_set(e, ERR_NOT_FOUND, ref->path.p,
+                     "rewind: there is no snapshot from before this prompt");
     if (!covered) {
         *out = plan;
         return rc;
     }
-    if (rc) {
+    if (rc || !ops->plan) {
         rewind_plan_fini(&plan);
         rc = begin_snapped_plan(&s, &s.points.checkpoint[at], &plan, e);
     }
@@ -373,12 +390,14 @@ enum err_code rewind_checkpoints(const struct session_ref *ref, struct checkpoin
     const struct store_ops *ops = ref->store->ops;
     struct err ignored;
 
-    if (!ops->checkpoints)
-        return store_unsupported_error(ref, CAN_REWIND, "rewind", e);
+    if (!store_can_rewind(ops))
+        return store_unsupported_error(ref, CAN_REWIND, "list checkpoints", e);
     enum err_code rc = snapped_open(ref, &s, &ignored);
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
+    if ((rc || !s.log.n) && !ops->checkpoints)
+        return no_snapshots(ref, "list checkpoints", e);
     if (rc || !s.log.n)
         return ops->checkpoints(ref->store, ref, out, e);
     for (size_t i = 0; i < s.points.n; i++) {

@@ -15,7 +15,8 @@
  * Files that snapshots do not cover (ignored, too large, outside of the project) keep what the agent's own copies say. */
 
 /* The session's points, each completed with what snapshots know: a covered point can be restored, and its commands are
- * no gap. ERR_UNSUPPORTED: the system has no points. */
+ * no gap. Where the agent keeps no copies, these are the prompts. ERR_UNSUPPORTED: the system has no points, and there are
+ * no snapshots of the session. */
 MUST_CHECK enum err_code rewind_checkpoints(const struct session_ref *ref,
                                             struct checkpoint_list *out, struct err *e);
 /* The files at a point: those of the agent's own copies (store_ops.plan), corrected by snapshots. */

@@ -162,7 +162,7 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
     const struct store_ops *ops = ref->store->ops;
     const char *why = store_unsupported_reason(ops, CAN_REWIND);
 
-    if (mode != REWIND_CONVERSATION && !ops->plan)
+    if (mode != REWIND_CONVERSATION && !store_can_rewind(ops))
         return why ? why : "sessions of this system keep no file checkpoints";
     if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_conversation)
         return "conversations of this system cannot be rewound";

@@ -348,13 +348,16 @@ enum err_code rewind_plan_single_turn(const struct session_ref *ref, struct slic
     struct rewind_plan plan = { 0 };
     struct turn_removal o = { .plan = &plan };
 
-    if (!ops->plan || !ops->checkpoints)
+    if (!store_can_rewind(ops))
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "rewind: sessions of this system keep no file checkpoints");
     bool done;
     enum err_code rc = by_turn_snapshots(ref, point, &o, &done, e);
 
-    if (!rc && !done)
+    if (!rc && !done && !ops->plan)
+        rc = err_set(e, ERR_NOT_FOUND, ref->path.p,
+                     "rewind: there are no snapshots from before and after this turn");
+    else if (!rc && !done)
         rc = ops->plan_turn ? by_system(ref, point, &o, e) : between_points(ref, point, &o, e);
 
     if (rc)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/time.h"
 #include "store/api/store.h"
 #include "store/git/repo.h"
 #include "store/journal/change.h"
@@ -34,6 +35,35 @@ static int64_t apart(int64_t a, int64_t b)
     return a > b ? a - b : b - a;
 }
 
+/* The snapshot before a prompt whose time the agent does not record. If each prompt of this text has one, they are in the same
+ * order; otherwise it is not known which has none. */
+static const struct snapshot *find_untimed_snapshot(const struct snapped *s,
+                                                    const struct checkpoint *c, struct slice id)
+{
+    const struct snapshot *found = NULL;
+    char hex[SNAPSHOT_PROMPT_HEX + 1];
+    size_t before = 0, prompts = 0, snapshots = 0;
+
+    snapshot_prompt_hash(c->prompt, hex);
+    for (size_t i = 0; i < s->points.n; i++) {
+        char other[SNAPSHOT_PROMPT_HEX + 1];
+
+        snapshot_prompt_hash(s->points.checkpoint[i].prompt, other);
+        if (strcmp(hex, other) == 0) {
+            prompts++;
+            before += &s->points.checkpoint[i] < c;
+        }
+    }
+    for (const struct snapshot *x = s->log.snapshot; x < s->log.snapshot + s->log.n; x++) {
+        if (x->kind != SNAPSHOT_PROMPT || !x->prompt.n || !slice_eq(x->prompt, slice_of(hex)) ||
+            !(slice_eq(x->session, s->ref->id) || slice_eq(x->session, id)))
+            continue;
+        if (snapshots++ == before)
+            found = x;
+    }
+    return found && prompts == snapshots && found->tree.n ? found : NULL;
+}
+
 /* The snapshot before a prompt: by the agent's id of the turn, by the text of the prompt, or else by the time. Only a fork
  * has turns whose snapshots are those of another session. */
 static const struct snapshot *find_prompt_snapshot(const struct snapped *s,
@@ -45,6 +75,8 @@ static const struct snapshot *find_prompt_snapshot(const struct snapped *s,
     char hex[SNAPSHOT_PROMPT_HEX + 1];
     int best = 0;
 
+    if (c->time_ms == TIME_NONE)
+        return find_untimed_snapshot(s, c, agent_id);
     snapshot_prompt_hash(c->prompt, hex);
     for (size_t i = 0; i < s->log.n; i++) {
         const struct snapshot *x = &s->log.snapshot[i];
@@ -135,7 +167,7 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
     struct change_origin o = { 0 };
 
     *s = (struct snapped){ .ref = ref };
-    if (!ref->store->env || !ref->store->env->state_dir || !ref->store->ops->checkpoints)
+    if (!ref->store->env || !ref->store->env->state_dir || !store_can_rewind(ref->store->ops))
         return ERR_OK;
     TRY(origin_of(ref, &s->arena, &o, e));
     if (!o.dir)
@@ -143,7 +175,7 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
     TRY(snapshot_log_read(ref->store->env, o.dir, &s->log, e));
     if (!s->log.n)
         return ERR_OK;
-    TRY(ref->store->ops->checkpoints(ref->store, ref, &s->points, e));
+    TRY(snapped_points(ref, &s->points, e));
     NEED(s->turn = arena_zalloc(&s->arena, (s->points.n + 1) * sizeof *s->turn));
     for (size_t i = 0; i < s->points.n; i++) {
         const struct checkpoint *c = &s->points.checkpoint[i];
@@ -157,6 +189,9 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
         s->log.n = 0;
         return ERR_OK;
     }
+    for (size_t i = 0; i < s->points.n; i++)
+        if (s->turn[i].before && s->points.checkpoint[i].time_ms == TIME_NONE)
+            s->points.checkpoint[i].time_ms = s->turn[i].before->time_ms;
     TRY(repo_open(s->log.dir, &s->repo, e));
     NEED(s->objects = arena_format(&s->arena, "%s/objects", s->log.dir));
     NEED(!git_repository_odb(&s->own, s->repo));

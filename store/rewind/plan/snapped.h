@@ -49,6 +49,10 @@ struct snapped {
     size_t files;
 };
 
+/* The points of a session: those of its agent, or its prompts if it has none, each with a reason
+ * (prompt_points.c). */
+MUST_CHECK enum err_code snapped_points(const struct session_ref *ref, struct checkpoint_list *out,
+                                        struct err *e);
 /* Reads the log and the points. Without snapshots of the session, log.n is 0 and nothing else was opened. */
 MUST_CHECK enum err_code snapped_open(const struct session_ref *ref, struct snapped *s,
                                       struct err *e);

@@ -349,7 +349,8 @@ const char *transcript_view_unavailable(const struct transcript_view *v, enum ac
         return !ops || ops->branches
                    ? NULL
                    : in_words(ops, CAN_HAVE_BRANCHES, "this system keeps no branches");
-    case ACT_REWIND_AT: return ops && ops->plan ? NULL : "this system keeps no copies of files";
+    case ACT_REWIND_AT:
+        return ops && store_can_rewind(ops) ? NULL : "this system keeps no copies of files";
     case ACT_SUBAGENTS:
         return !ops || ops->subagents
                    ? NULL
