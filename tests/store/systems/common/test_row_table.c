@@ -83,6 +83,75 @@ TEST(a_condition_is_true_or_a_text)
     assert_false(row_is(row, "n=1"));
 }
 
+TEST(a_condition_says_what_a_value_is)
+{
+    struct slice row = SLICE("{\"no\":false,\"s\":\"image\\/png\",\"o\":{\"x\":null}}");
+
+    assert_true(row_is(row, "o.x:any"));
+    assert_false(row_is(row, "o.y:any"));
+    assert_true(row_is(row, "o.y:none"));
+    assert_false(row_is(row, "o|s:none"));
+    assert_true(row_is(row, "s:text"));
+    assert_false(row_is(row, "no:text"));
+    assert_true(row_is(row, "no:false"));
+    assert_false(row_is(row, "o.y:false"));
+    assert_true(row_is(row, "s^=image/"));
+    assert_true(row_is(row, "o.y|s^=image/png"));
+    assert_false(row_is(row, "s^=text/"));
+    assert_false(row_is(row, "o.y^=image/"));
+    assert_true(row_is(row, "s:text&no:false&o.x:any"));
+    assert_false(row_is(row, "s:text&no"));
+    assert_false(row_is(row, "no&s:text"));
+}
+
+static void put_length(struct block_list *b, struct slice object)
+{
+    transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE, .bytes = (int64_t)object.n });
+}
+
+TEST(the_first_part_that_fits_is_the_block_of_an_element)
+{
+    static const struct row_block parts[] = {
+        { BLOCK_TEXT, "text", .when = "type=text" },
+        { BLOCK_THINKING, "thinking", .when = "type=thinking", .empty = true },
+        { BLOCK_TOOL_CALL, .when = "type=call", .input = "input", .drop = "secret" },
+        { BLOCK_IMAGE, .when = "type=image", .name = "mime", .base64 = "data" },
+        { .when = "type=odd", .put = put_length },
+        { BLOCK_RAW, .read = row_whole, .when = "type:any" },
+        ROW_BLOCKS_END
+    };
+    static const struct row_block blocks[] = { { .each = "c", .parts = parts }, ROW_BLOCKS_END };
+    struct block_list b = { .n = 0 };
+
+    row_blocks_put(
+        &b, blocks,
+        SLICE("{\"c\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"\"},"
+              "{\"type\":\"thinking\"},{\"type\":\"image\",\"mime\":\"x\",\"data\":\"AAAAAAAA\"},"
+              "{\"type\":\"call\",\"input\":{\"a\":1,\"secret\":2,\"b\":3}},"
+              "{\"type\":\"odd\"},{\"type\":7},{\"no\":1}]}"));
+    assert_int_equal(b.n, 6);
+    assert_slice(b.block[0].text, "a");
+    assert_int_equal(b.block[1].kind, BLOCK_THINKING);
+    assert_int_equal(b.block[1].text.n, 0);
+    assert_int_equal(b.block[2].bytes, 6);
+    assert_slice(b.block[2].name, "x");
+    assert_slice(b.block[3].input, "{\"a\":1,\"b\":3}");
+    assert_int_equal(b.block[4].bytes, strlen("{\"type\":\"odd\"}"));
+    assert_slice(b.block[5].text, "{\"type\":7}");
+    transcript_blocks_fini(&b);
+
+    /* A string is a text of the first kind, and an object is the only element. */
+    row_blocks_put(&b, blocks, SLICE("{\"c\":\"whole\"}"));
+    row_blocks_put(&b, blocks, SLICE("{\"c\":{\"type\":\"text\",\"text\":\"one\"}}"));
+    row_blocks_put(&b, blocks, SLICE("{\"c\":7}"));
+    assert_int_equal(b.n, 2);
+    assert_int_equal(b.block[0].kind, BLOCK_TEXT);
+    assert_slice(b.block[0].text, "whole");
+    assert_slice(b.block[1].text, "one");
+    transcript_blocks_fini(&b);
+    assert_false(b.arena.failed);
+}
+
 TEST(the_texts_of_a_list_of_parts_are_lines)
 {
     struct slice row = SLICE("{\"one\":\"a\",\"list\":[{\"type\":\"text\",\"text\":\"b\"},7,"
