@@ -327,23 +327,6 @@ static enum err_code set_pending(struct host_state *s, const struct host_action 
     return rc;
 }
 
-/* The order is that of the seed: state, pending_action, task_summary. */
-static enum err_code do_step(struct host_state *s, enum session_state state,
-                             const struct host_action *action, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    s->now = state;
-    notify_state(s, action);
-    if (action || s->pending)
-        rc = set_pending(s, action, e);
-    if (!rc && state == SESSION_IDLE)
-        rc = apply_patch(s, SLICE("{\"task_summary\":null}"), e);
-    enum err_code published = publish(s, rc ? NULL : e);
-
-    return rc ? rc : published;
-}
-
 enum err_code host_state_change(struct host_state *s, enum session_state state,
                                 const struct host_action *action, struct err *e)
 {
@@ -355,7 +338,17 @@ enum err_code host_state_change(struct host_state *s, enum session_state state,
 
     if (rc)
         return rc;
-    rc = do_step(s, state, action, e);
+
+    /* The order is that of the seed: state, pending_action, task_summary. */
+    s->now = state;
+    notify_state(s, action);
+    if (action || s->pending)
+        rc = set_pending(s, action, e);
+    if (!rc && state == SESSION_IDLE)
+        rc = apply_patch(s, SLICE("{\"task_summary\":null}"), e);
+    enum err_code published = publish(s, rc ? NULL : e);
+    if (!rc)
+        rc = published;
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

@@ -107,16 +107,6 @@ enum err_code change_step_recover(struct change *c, struct step *s, enum rollbac
     return change_recover_answer_of(step_repair(s, e), how);
 }
 
-static enum err_code all_done(struct change *c, bool *done, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    *done = true;
-    for (size_t i = 0; i < c->n && *done && !rc; i++)
-        rc = step_is_done(&c->step[i], done, e);
-    return rc;
-}
-
 /* The crash may have come between the write of a step and its fsync. */
 static enum err_code harden(const struct step *s, struct err *e)
 {
@@ -216,7 +206,9 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
     if (n < sizeof c->id) {
         memcpy(c->id, name, n);
         c->id[n] = '\0';
-        rc = all_done(c, &done, e);
+        done = true;
+        for (size_t i = 0; i < c->n && done && !rc; i++)
+            rc = step_is_done(&c->step[i], &done, e);
         c->record_outdated = true;
     }
     if (!rc)

@@ -268,16 +268,6 @@ enum err_code session_change_fork(const struct store_env *env, const struct sess
 
 /* ---- the transcript of a session that is kept elsewhere ---- */
 
-static enum err_code make_folders(const struct retrieved *r, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < r->n && !rc; i++)
-        if (r->item[i].planned)
-            rc = disk_private_dir(r->item[i].folder, e);
-    return rc;
-}
-
 enum err_code session_change_retrieve(const struct store_env *env, const struct session_ref *ref,
                                       const struct retrieve_request *req, struct change *c,
                                       struct retrieved *out, struct err *e)
@@ -291,7 +281,9 @@ enum err_code session_change_retrieve(const struct store_env *env, const struct 
         rc = ref->store->ops->retrieve(ref->store, ref, req, c, out, e);
     if (rc || !c->n || req->dry_run)
         return rc;
-    rc = make_folders(out, e);
+    for (size_t i = 0; i < out->n && !rc; i++)
+        if (out->item[i].planned)
+            rc = disk_private_dir(out->item[i].folder, e);
     if (!rc)
         rc = change_do(env, c, e);
     if (rc)

@@ -230,16 +230,6 @@ enum err_code trash_add(struct change_log *log, const struct store_env *env, con
 
 /* ---- copies of what an agent deletes itself ---- */
 
-static enum err_code trash_copy_parts(const struct trash_item *item, const char *dir,
-                                      struct buf *info, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t k = 0; k < item->parts && !rc; k++)
-        rc = copy_tree(item->from[k], item->part[k], e);
-    return rc ? rc : disk_replace_file(dir, "info", buf_slice(info), 0600, e);
-}
-
 /* The directory of the item's batch. */
 static bool trash_batch_of(const struct trash_item *item, char dir[PATH_MAX])
 {
@@ -263,8 +253,12 @@ enum err_code trash_keep(const struct store_env *env, const struct trash_request
         rc = item_make(&list, request, dir, batch, env->now_ms, &presence, e);
     if (!rc)
         rc = trash_info_print(&list, &info, e);
-    if (!rc)
-        rc = trash_copy_parts(&list.item[0], dir, &info, e);
+    if (!rc) {
+        for (size_t k = 0; k < list.item[0].parts && !rc; k++)
+            rc = copy_tree(list.item[0].from[k], list.item[0].part[k], e);
+        if (!rc)
+            rc = disk_replace_file(dir, "info", buf_slice(&info), 0600, e);
+    }
     path_presence_fini(&presence);
     buf_fini(&info);
     if (!rc) {
@@ -391,17 +385,6 @@ static enum err_code plan_move(struct change *c, const char *from, const char *t
     return change_add(c, &move, e);
 }
 
-static enum err_code plan_restore(struct change *c, const struct trash_item *item, struct err *e)
-{
-    enum err_code rc = trash_name_session(c, item, e);
-
-    for (size_t k = 0; k < item->refs && !rc; k++)
-        rc = rename_ref(c, &item->ref[k].was, item->ref[k].kept, item->ref[k].was.name, e);
-    for (size_t k = 0; k < item->parts && !rc; k++)
-        rc = plan_move(c, item->part[k], item->from[k], e);
-    return rc;
-}
-
 enum err_code trash_restore_all(struct change_log *log, const struct trash_item *const item[],
                                 size_t n, struct err *e)
 {
@@ -410,8 +393,14 @@ enum err_code trash_restore_all(struct change_log *log, const struct trash_item 
 
     if (!rc)
         c->text = "restored from the trash";
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = plan_restore(c, item[i], e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        rc = trash_name_session(c, item[i], e);
+        for (size_t k = 0; k < item[i]->refs && !rc; k++)
+            rc = rename_ref(c, &item[i]->ref[k].was, item[i]->ref[k].kept, item[i]->ref[k].was.name,
+                            e);
+        for (size_t k = 0; k < item[i]->parts && !rc; k++)
+            rc = plan_move(c, item[i]->part[k], item[i]->from[k], e);
+    }
     if (!rc)
         rc = change_run(log, c, e);
     change_free(c);

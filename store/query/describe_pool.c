@@ -233,21 +233,6 @@ static enum err_code describe_pool_deliver_row(const struct describe_pool *c, si
     return fn(i, p->rc ? NULL : p->row, arg, e);
 }
 
-static enum err_code deliver_all_rows(struct describe_pool *c, describe_pool_fn *fn, void *arg,
-                                      struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    while (!rc && c->handed < c->n) {
-        size_t count = await_rows(c);
-
-        for (size_t i = 0; !rc && i < count; i++)
-            rc = describe_pool_deliver_row(c, c->handed + i, fn, arg, e);
-        release_slots(c, count);
-    }
-    return rc;
-}
-
 static bool make_places(struct describe_pool *c)
 {
     for (size_t i = 0; i < RING && i < c->n; i++) {
@@ -298,7 +283,14 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
         /* Making one row is faster than starting a thread. */
         if (n > 1 && c->ahead > 1)
             start_threads(c, HELPERS);
-        rc = deliver_all_rows(c, fn, arg, e);
+
+        while (!rc && c->handed < c->n) {
+            size_t count = await_rows(c);
+
+            for (size_t i = 0; !rc && i < count; i++)
+                rc = describe_pool_deliver_row(c, c->handed + i, fn, arg, e);
+            release_slots(c, count);
+        }
         stop_threads(c);
     } else {
         rc = err_nomem(e);

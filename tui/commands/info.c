@@ -80,17 +80,6 @@ static enum err_code command_info_read_conversation(const struct invocation *in,
     return ERR_OK;
 }
 
-static enum err_code show_host(struct facts *f, struct err *e)
-{
-    struct live_table hosts;
-    enum err_code rc = live_read_hosts(f->ref.store->env, &hosts, e);
-
-    if (!rc && !live_show_host(&hosts, f->row))
-        rc = err_nomem(e);
-    live_fini(&hosts);
-    return rc;
-}
-
 /* The agent's own figure. Without one the other facts are shown all the same. */
 static enum err_code read_recorded_cost(struct facts *f, struct err *e)
 {
@@ -138,8 +127,14 @@ static enum err_code collect_facts(struct invocation *in, struct sessions *s, st
 
     if (!rc)
         store_admit_row(f->row, &s->scope);
-    if (!rc)
-        rc = show_host(f, e);
+    if (!rc) {
+        struct live_table hosts;
+
+        rc = live_read_hosts(f->ref.store->env, &hosts, e);
+        if (!rc && !live_show_host(&hosts, f->row))
+            rc = err_nomem(e);
+        live_fini(&hosts);
+    }
     if (!rc)
         rc = check_listed(f, e);
     if (!rc)

@@ -265,19 +265,6 @@ static enum err_code load_end(const struct options *o, const struct session_ref 
     return rc;
 }
 
-/* The conversation, or its end if that is enough. */
-static enum err_code command_messages_load(const struct options *o, const struct session_ref *ref,
-                                           struct slice cursor, struct transcript **out,
-                                           struct err *e)
-{
-    bool end = ref->store->ops->remote && !option_given(o, OPTION_AS_SDK) && wants_newest(o);
-    enum err_code rc = end ? load_end(o, ref, cursor, out, e) : ERR_OK;
-
-    if (!rc && !*out)
-        rc = ref->store->ops->load(ref->store, ref, NULL, out, e);
-    return rc;
-}
-
 static enum err_code write_page(const struct invocation *in, const struct store *st,
                                 const struct transcript *t, struct slice cursor, struct out *out,
                                 struct err *e)
@@ -306,8 +293,15 @@ static enum err_code write_messages_text(struct invocation *in, const struct ses
 
     if (!rc && agent)
         rc = st->ops->subagent(st, ref, slice_of(agent), a, &which, e);
-    if (!rc)
-        rc = command_messages_load(&in->options, &which, cursor.cursor, &t, e);
+    if (!rc) {
+        /* The conversation, or its end if that is enough. */
+        bool end = which.store->ops->remote && !option_given(&in->options, OPTION_AS_SDK) &&
+                   wants_newest(&in->options);
+
+        rc = end ? load_end(&in->options, &which, cursor.cursor, &t, e) : ERR_OK;
+        if (!rc && !t)
+            rc = which.store->ops->load(which.store, &which, NULL, &t, e);
+    }
     if (!rc && !option_given(&in->options, OPTION_AS_SDK))
         drop_left_out(t);
     if (!rc)

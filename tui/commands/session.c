@@ -322,17 +322,6 @@ enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessi
     return rc;
 }
 
-/* Opens the local stores that --store names, or the default ones. */
-static enum err_code open_local(const struct invocation *in, const struct config *config,
-                                struct sessions *s, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
-        rc = command_session_open_wanted(in, config, in->options.store[i], s, e);
-    return rc || in->options.stores ? rc : command_session_open_defaults(in, s, e);
-}
-
 enum err_code sessions_open_to(struct invocation *in, const char *named, bool everywhere,
                                struct sessions *out, struct store **to, struct err *e)
 {
@@ -345,8 +334,12 @@ enum err_code sessions_open_to(struct invocation *in, const char *named, bool ev
     if (rc)
         return rc;
     rc = choose_scope(in, everywhere, out, e);
-    if (!rc)
-        rc = open_local(in, &config, out, e);
+    if (!rc) {
+        /* Opens the local stores that --store names, or the default ones. */
+        for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
+            rc = command_session_open_wanted(in, &config, in->options.store[i], out, e);
+        rc = rc || in->options.stores ? rc : command_session_open_defaults(in, out, e);
+    }
     if (!rc && !find_plugin(&config, named, out, &plugin))
         rc = err_set(e, ERR_USAGE, named,
                      "needs the name of a store in the configuration, or a URL");

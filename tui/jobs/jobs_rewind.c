@@ -312,20 +312,6 @@ static struct slice session_id_part(const char *session)
     return slice_of(id);
 }
 
-static enum err_code change_back(struct undo_job *d, struct change_log *log, const char *id,
-                                 struct err *e)
-{
-    struct change *c = NULL;
-    enum err_code rc = change_undo(log, id, &c, e);
-
-    d->out->by_agent = !rc && change_is_agents(c); /* it cannot be redone */
-    for (size_t i = 0; !rc && i < c->sessions_n; i++)
-        rc = name_list_add(&d->out->sessions, session_id_part(c->sessions[i])) ? ERR_OK
-                                                                               : err_nomem(e);
-    change_free(c);
-    return rc;
-}
-
 static enum err_code rewind_back(struct undo_job *d, const char *record, struct err *e)
 {
     struct rewind_summary done = { .skipped = 0 };
@@ -430,8 +416,16 @@ enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
         rc = choose_target(d, log, &target, e);
     if (!rc)
         rc = check_asks(d, &target, e);
-    if (!rc && !d->out->needs_confirmation && target.kind == UNDO_TARGET_CHANGE)
-        rc = change_back(d, log, target.id, e);
+    if (!rc && !d->out->needs_confirmation && target.kind == UNDO_TARGET_CHANGE) {
+        struct change *c = NULL;
+
+        rc = change_undo(log, target.id, &c, e);
+        d->out->by_agent = !rc && change_is_agents(c); /* it cannot be redone */
+        for (size_t i = 0; !rc && i < c->sessions_n; i++)
+            rc = name_list_add(&d->out->sessions, session_id_part(c->sessions[i])) ? ERR_OK
+                                                                                   : err_nomem(e);
+        change_free(c);
+    }
     change_log_close(log);
     return rc || d->out->needs_confirmation || target.kind != UNDO_TARGET_REWIND
                ? rc

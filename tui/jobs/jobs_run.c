@@ -55,22 +55,6 @@ const char *jobs_silent_store(const struct job_context *d)
     return NULL;
 }
 
-static enum err_code jobs_run_resolve(struct job_context *d, enum scope_kind kind,
-                                      struct scope *out, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    if (kind == SCOPE_ALL)
-        out->all = true;
-    else
-        rc = session_scope_of(d->settings->project.p, kind == SCOPE_WORKTREES && !d->no_worktrees,
-                              &d->arena, out, e);
-    out->all_kinds = d->settings->all_kinds;
-    out->runs_agents = !d->settings->demo;
-    out->leave_programmatic = d->settings->leave_programmatic;
-    return rc;
-}
-
 enum err_code jobs_scope(struct job_context *d, enum scope_kind kind, struct scope *out,
                          struct err *e)
 {
@@ -78,7 +62,15 @@ enum err_code jobs_scope(struct job_context *d, enum scope_kind kind, struct sco
 
     pthread_mutex_lock(&d->lock);
     if (!d->resolved[kind]) {
-        rc = jobs_run_resolve(d, kind, &d->scope[kind], e);
+        if (kind == SCOPE_ALL)
+            d->scope[kind].all = true;
+        else
+            rc = session_scope_of(d->settings->project.p,
+                                  kind == SCOPE_WORKTREES && !d->no_worktrees, &d->arena,
+                                  &d->scope[kind], e);
+        d->scope[kind].all_kinds = d->settings->all_kinds;
+        d->scope[kind].runs_agents = !d->settings->demo;
+        d->scope[kind].leave_programmatic = d->settings->leave_programmatic;
         d->resolved[kind] = rc == ERR_OK;
     }
     *out = d->scope[kind];

@@ -208,19 +208,6 @@ static bool block_messages_is_wanted(const struct writing *w, const struct messa
            (is_spoken || (m->kind == MESSAGE_SYSTEM && w->q->system_messages));
 }
 
-static enum err_code deliver_rows(struct writing *w, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < w->transcript->n && !rc; i++) {
-        if (w->q->cancel && atomic_load_explicit(w->q->cancel, memory_order_relaxed))
-            rc = err_set(e, ERR_CANCELLED, w->ref->path.p, "read messages");
-        else if (block_messages_is_wanted(w, &w->transcript->message[i]))
-            rc = block_messages_deliver_row(w, i, e);
-    }
-    return w->page.full ? ERR_OK : rc;
-}
-
 enum err_code block_messages(const struct store *st, const struct session_ref *ref,
                              const struct message_query *q, json_fn *fn, void *arg, struct err *e)
 {
@@ -238,8 +225,15 @@ enum err_code block_messages(const struct store *st, const struct session_ref *r
                                : err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent");
     if (!rc)
         rc = st->ops->load(st, &agent, q->cancel, &w.transcript, e);
-    if (!rc)
-        rc = deliver_rows(&w, e);
+    if (!rc) {
+        for (size_t i = 0; i < w.transcript->n && !rc; i++) {
+            if (w.q->cancel && atomic_load_explicit(w.q->cancel, memory_order_relaxed))
+                rc = err_set(e, ERR_CANCELLED, w.ref->path.p, "read messages");
+            else if (block_messages_is_wanted(&w, &w.transcript->message[i]))
+                rc = block_messages_deliver_row(&w, i, e);
+        }
+        rc = w.page.full ? ERR_OK : rc;
+    }
     transcript_free(w.transcript);
     buf_fini(&w.row);
     buf_fini(&w.out);

@@ -312,22 +312,6 @@ static enum err_code is_half(const struct saving *s, bool named, bool *is, struc
     return saved_newest_is(&s->saved, SLICE(""), is, e);
 }
 
-static enum err_code put_version(const struct saving *s, bool half, struct err *e)
-{
-    char bin[48], tombstone[48];
-    int64_t version = s->saved.newest - half;
-    enum err_code rc = ERR_OK;
-
-    do {
-        version++;
-        snprintf(bin, sizeof bin, "%lld.bin", (long long)version);
-        snprintf(tombstone, sizeof tombstone, "%lld.tombstone", (long long)version);
-    } while (has_saved_name(s, tombstone));
-    if (!half)
-        rc = disk_create_file(s->dir, bin, buf_slice(&s->bytes), FILE_MODE, e);
-    return rc || !s->absent ? rc : disk_create_file(s->dir, tombstone, SLICE(""), FILE_MODE, e);
-}
-
 static enum err_code exathena_save_version(struct saving *s, bool same, struct err *e)
 {
     bool named = has_saved_name(s, "path"), half = false;
@@ -337,8 +321,19 @@ static enum err_code exathena_save_version(struct saving *s, bool same, struct e
     disk_new_sweep(s->dir); /* temporary files that a crash left */
     if (!rc)
         rc = is_half(s, named, &half, e);
-    if (!rc && !same && !unnamed)
-        rc = put_version(s, half, e);
+    if (!rc && !same && !unnamed) {
+        char bin[48], tombstone[48];
+        int64_t version = s->saved.newest - half;
+
+        do {
+            version++;
+            snprintf(bin, sizeof bin, "%lld.bin", (long long)version);
+            snprintf(tombstone, sizeof tombstone, "%lld.tombstone", (long long)version);
+        } while (has_saved_name(s, tombstone));
+        if (!half)
+            rc = disk_create_file(s->dir, bin, buf_slice(&s->bytes), FILE_MODE, e);
+        rc = rc || !s->absent ? rc : disk_create_file(s->dir, tombstone, SLICE(""), FILE_MODE, e);
+    }
     return rc || named ? rc : disk_create_file(s->dir, "path", slice_of(s->path), FILE_MODE, e);
 }
 

@@ -347,22 +347,6 @@ static bool exathena_has_files(const struct forking *f)
     return f->req->with_files && lstat(f->history, &sb) == 0 && S_ISDIR(sb.st_mode);
 }
 
-/* The log comes last: when the session becomes visible, its files are there already. */
-static enum err_code exathena_plan_fork_moves(const struct forking *f, bool files, struct change *c,
-                                              struct err *e)
-{
-    struct step move = { .kind = STEP_MOVE, .path = f->made.staged_files };
-    enum err_code rc = ERR_OK;
-
-    if (files) {
-        move.to = arena_format(&c->arena, "%s/%s", f->x->history, f->id);
-        rc = move.to ? change_add(c, &move, e) : err_nomem(e);
-    }
-    move.path = f->made.staged;
-    move.to = f->made.path;
-    return rc ? rc : change_add(c, &move, e);
-}
-
 enum err_code exathena_fork(const struct store *st, const struct session_ref *ref,
                             const struct fork_request *req, struct change *c,
                             struct fork_result *out, struct err *e)
@@ -376,8 +360,19 @@ enum err_code exathena_fork(const struct store *st, const struct session_ref *re
     rc = exathena_stage(&f, e);
     if (!rc && files)
         rc = copy_tree(f.history, f.made.staged_files, e);
-    if (!rc)
-        rc = exathena_plan_fork_moves(&f, files, c, e);
+    if (!rc) {
+        /* The log comes last: when the session becomes visible, its files are there already. */
+        struct step move = { .kind = STEP_MOVE, .path = f.made.staged_files };
+
+        if (files) {
+            move.to = arena_format(&c->arena, "%s/%s", f.x->history, f.id);
+            rc = move.to ? change_add(c, &move, e) : err_nomem(e);
+        }
+        move.path = f.made.staged;
+        move.to = f.made.path;
+        if (!rc)
+            rc = change_add(c, &move, e);
+    }
     if (rc) {
         change_discard_fork(&f.made);
         return rc;

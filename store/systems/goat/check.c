@@ -84,20 +84,6 @@ static enum err_code check_line(struct checking *k, size_t i, struct err *e)
     return jsonl_check_id(&k->report, i, "an earlier message has the same uuid", e);
 }
 
-static enum err_code goat_check_lines(struct checking *k, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < k->log.file.index.n && !rc; i++) {
-        if (k->cancel && atomic_load_explicit(k->cancel, memory_order_relaxed))
-            rc = err_set(e, ERR_CANCELLED, k->ref->path.p, "look for damage");
-        else
-            rc = check_line(k, i, e);
-    }
-    idset_fini(&k->report.ids);
-    return rc;
-}
-
 /* ---- metadata ---- */
 
 static enum err_code goat_check_metadata(struct checking *k, struct err *e)
@@ -183,7 +169,13 @@ enum err_code goat_check(const struct store *st, const struct session_ref *ref,
     if (rc)
         return rc;
     k.report.log = &k.log.file;
-    rc = goat_check_lines(&k, e);
+    for (size_t i = 0; i < k.log.file.index.n && !rc; i++) {
+        if (k.cancel && atomic_load_explicit(k.cancel, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, k.ref->path.p, "look for damage");
+        else
+            rc = check_line(&k, i, e);
+    }
+    idset_fini(&k.report.ids);
     if (!rc)
         rc = goat_check_metadata(&k, e);
     if (!rc)

@@ -276,18 +276,6 @@ static enum err_code refuse_links(const struct saving *s, struct err *e)
     return rc;
 }
 
-/* Counts the directories of the checkpoint that do not exist yet. */
-static enum err_code count_missing(struct saving *s, struct err *e)
-{
-    const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
-    enum err_code rc = ERR_OK;
-    bool there = false;
-
-    for (s->dirs = 0; s->dirs < 3 && !rc && !there; s->dirs += !there)
-        rc = file_at_stat(dirs[s->dirs], &there, NULL, e);
-    return rc;
-}
-
 /* Removes contents that no manifest names; they would be harmless but useless. */
 static void remove_checkpoint(const struct saving *s)
 {
@@ -352,8 +340,14 @@ static enum err_code save_locked(struct saving *s, const struct session_ref *ref
 
     if (!rc)
         rc = refuse_links(s, e);
-    if (!rc)
-        rc = count_missing(s, e);
+    if (!rc) {
+        /* Counts the directories of the checkpoint that do not exist yet. */
+        const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
+        bool there = false;
+
+        for (s->dirs = 0; s->dirs < 3 && !rc && !there; s->dirs += !there)
+            rc = file_at_stat(dirs[s->dirs], &there, NULL, e);
+    }
     if (rc)
         return rc;
     rc = save_all(s, req, e);

@@ -425,19 +425,6 @@ static enum err_code goat_write_counts(struct appending *w, struct err *e)
     return rc;
 }
 
-/* The row is in the log first: if this fails or is killed, the counts are old, as they are after every plain append. */
-static enum err_code save_counts(struct appending *w, struct err *e)
-{
-    const char *lock = goat_lock_path(w->ref, w->a);
-    int held = -1;
-    enum err_code rc = lock ? log_lock_acquire(lock, &held, e) : err_nomem(e);
-
-    if (!rc)
-        rc = goat_write_counts(w, e);
-    log_lock_release(held);
-    return rc;
-}
-
 enum err_code goat_append(const struct store *st, const struct session_ref *ref,
                           const struct host_append *req, struct arena *a, struct host_appended *out,
                           struct err *e)
@@ -459,8 +446,17 @@ enum err_code goat_append(const struct store *st, const struct session_ref *ref,
         rc = append_rows_make(&rows, req, write_host_row, &w, a, e);
     if (!rc)
         rc = goat_write_rows(&w, &rows, out, e);
-    if (!rc && req->save && !req->transcript)
-        rc = save_counts(&w, e);
+    if (!rc && req->save && !req->transcript) {
+        /* The row is in the log first: if this fails or is killed, the counts are old, as they are after every plain
+         * append. */
+        const char *lock = goat_lock_path(w.ref, w.a);
+        int held = -1;
+
+        rc = lock ? log_lock_acquire(lock, &held, e) : err_nomem(e);
+        if (!rc)
+            rc = goat_write_counts(&w, e);
+        log_lock_release(held);
+    }
     buf_fini(&rows.lines);
     buf_fini(&now);
     return rc;

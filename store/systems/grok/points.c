@@ -115,20 +115,6 @@ static enum err_code grok_read_row(struct file_history *h, struct slice row, str
     return file_history_point(h, p, e);
 }
 
-static enum err_code grok_read_prompts(struct file_history *h, struct err *e)
-{
-    struct buf rows = { 0 };
-    struct slice rest, line;
-    bool torn;
-    enum err_code rc = grok_compose(h->ref->path.p, false, &rows, e);
-
-    rest = buf_slice(&rows);
-    while (!rc && slice_line(&rest, &line, &torn))
-        rc = grok_read_row(h, line, e);
-    buf_fini(&rows);
-    return rc;
-}
-
 static enum err_code grok_read_cwd(struct file_history *h, struct err *e)
 {
     struct buf summary = { 0 };
@@ -153,8 +139,17 @@ static enum err_code grok_history_read(struct file_history *h, const struct sess
     const char *path = arena_format(&h->states.arena, "%.*s/rewind_points.jsonl", SLICE_ARG(dir));
     enum err_code rc = path ? grok_read_cwd(h, e) : err_nomem(e);
 
-    if (!rc)
-        rc = grok_read_prompts(h, e);
+    if (!rc) {
+        struct buf rows = { 0 };
+        struct slice rest, line;
+        bool torn;
+
+        rc = grok_compose(h->ref->path.p, false, &rows, e);
+        rest = buf_slice(&rows);
+        while (!rc && slice_line(&rest, &line, &torn))
+            rc = grok_read_row(h, line, e);
+        buf_fini(&rows);
+    }
     if (!rc)
         rc = jsonl_each_row(path, &keys, NULL, grok_read_point, h, e);
     if (rc == ERR_NOT_FOUND) /* no turn read or wrote a file */

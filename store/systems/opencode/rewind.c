@@ -469,18 +469,6 @@ static int compare_changed(const void *x, const void *y)
     return strcmp(((const struct changed *)x)->path, ((const struct changed *)y)->path);
 }
 
-static enum err_code opencode_add_targets(struct planning *p)
-{
-    enum err_code rc = ERR_OK;
-
-    if (p->files)
-        qsort(p->file, p->files, sizeof *p->file, compare_changed);
-    for (size_t i = 0; i < p->files && !rc; i++)
-        if (!opencode_is_as_before(p, &p->file[i]))
-            rc = opencode_add_target(p, &p->file[i]);
-    return rc;
-}
-
 /* ---- the plan ---- */
 
 static enum err_code opencode_add_notes(struct planning *p)
@@ -537,8 +525,13 @@ enum err_code opencode_plan(const struct store *st, const struct session_ref *re
     if (!rc && !p.has_tree && p.prompt->step < p.end && p.files == 0)
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s",
                      opencode_why_missing(&p.steps, &p.trees, p.prompt));
-    if (!rc)
-        rc = opencode_add_targets(&p);
+    if (!rc) {
+        if (p.files)
+            qsort(p.file, p.files, sizeof *p.file, compare_changed);
+        for (size_t i = 0; i < p.files && !rc; i++)
+            if (!opencode_is_as_before(&p, &p.file[i]))
+                rc = opencode_add_target(&p, &p.file[i]);
+    }
     if (!rc)
         rc = opencode_add_notes(&p);
     slice_set_fini(&p.path);

@@ -448,20 +448,6 @@ static enum err_code write_title(struct forking *f, struct err *e)
                    : ERR_OK;
 }
 
-static enum err_code pi_write_all(struct forking *f, struct err *e)
-{
-    enum err_code rc = pi_write_header(f, e);
-
-    for (size_t i = 0; !rc && i < f->n; i++)
-        rc = pi_copy_entry(f, i, e);
-    for (size_t i = 0; !rc && i < f->nodes; i++)
-        if (f->label[i] && f->tree.chain.mark[i] & COPIED)
-            rc = pi_write_label(f, f->label[i] - 1, e);
-    if (!rc)
-        rc = write_title(f, e);
-    return rc ? rc : pi_flush(f, true, e);
-}
-
 /* The path from the root to the chosen entry, else to where pi would continue. */
 static enum err_code pi_choose_entries(struct forking *f, struct err *e)
 {
@@ -494,7 +480,16 @@ static enum err_code pi_stage(struct forking *f, struct err *e)
     if (!rc)
         rc = disk_new_open(f->dir, 0644, &f->to, e);
     if (!rc) {
-        rc = pi_write_all(f, e);
+        rc = pi_write_header(f, e);
+        for (size_t i = 0; !rc && i < f->n; i++)
+            rc = pi_copy_entry(f, i, e);
+        for (size_t i = 0; !rc && i < f->nodes; i++)
+            if (f->label[i] && f->tree.chain.mark[i] & COPIED)
+                rc = pi_write_label(f, f->label[i] - 1, e);
+        if (!rc)
+            rc = write_title(f, e);
+        if (!rc)
+            rc = pi_flush(f, true, e);
         if (rc)
             disk_new_discard(&f->to);
         else

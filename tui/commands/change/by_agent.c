@@ -143,21 +143,6 @@ static void write_done_text(const struct prepared *p, struct out *o)
     out_addf(o, "\n");
 }
 
-static enum err_code run_all(struct invocation *in, struct prepared *p, size_t n, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < n && !rc; i++) {
-        rc = agent_change_run(&in->world->env, &p[i].change, &p[i].done, e);
-        if (!rc && in->out.wants_json)
-            write_done_json(&p[i], n == 1, &in->out);
-        else if (!rc)
-            write_done_text(&p[i], &in->out);
-        in->done = !rc && i + 1 == n;
-    }
-    return rc;
-}
-
 enum err_code by_agent_run(struct invocation *in, const struct by_agent *b, struct err *e)
 {
     struct arena a = { 0 };
@@ -172,8 +157,16 @@ enum err_code by_agent_run(struct invocation *in, const struct by_agent *b, stru
         out_open(&in->out, NULL, '[');
     for (size_t i = 0; i < n && prints && !rc; i++)
         write_command(&p[i], n == 1, &in->out);
-    if (!rc && !prints)
-        rc = run_all(in, p, n, e);
+    if (!rc && !prints) {
+        for (size_t i = 0; i < n && !rc; i++) {
+            rc = agent_change_run(&in->world->env, &p[i].change, &p[i].done, e);
+            if (!rc && in->out.wants_json)
+                write_done_json(&p[i], n == 1, &in->out);
+            else if (!rc)
+                write_done_text(&p[i], &in->out);
+            in->done = !rc && i + 1 == n;
+        }
+    }
     if (!rc && in->out.wants_json && n != 1)
         out_end(&in->out, ']');
     arena_fini(&a);

@@ -253,19 +253,6 @@ static enum err_code check_entry(struct check *k, const struct file_history_entr
     return seen->n == before ? ERR_OK : check_copy(k, entry, parent, e);
 }
 
-static enum err_code check_turns(struct check *k, const struct file_history *h, struct slice parent,
-                                 struct err *e)
-{
-    struct idset seen = { 0 };
-    enum err_code rc = ERR_OK;
-
-    for (size_t t = h->n > SNAPSHOTS_KEPT ? h->n - SNAPSHOTS_KEPT : 0; t < h->n && !rc; t++)
-        for (size_t i = 0; i < h->turn[t].n && !rc; i++)
-            rc = check_entry(k, &h->turn[t].entry[i], parent, &seen, e);
-    idset_fini(&seen);
-    return rc;
-}
-
 static bool has_snapshots(const struct index *ix)
 {
     for (size_t i = 0; i < ix->n; i++)
@@ -291,8 +278,14 @@ static enum err_code check_backups(struct check *k, const atomic_bool *cancel, s
         rc = claude_load(k->store, k->ref, cancel, &t, e);
     if (!rc)
         rc = file_history_read(k->ref, t, &h, e);
-    if (!rc)
-        rc = check_turns(k, &h, row->parent_id, e);
+    if (!rc) {
+        struct idset seen = { 0 };
+
+        for (size_t n = h.n > SNAPSHOTS_KEPT ? h.n - SNAPSHOTS_KEPT : 0; n < h.n && !rc; n++)
+            for (size_t i = 0; i < h.turn[n].n && !rc; i++)
+                rc = check_entry(k, &h.turn[n].entry[i], row->parent_id, &seen, e);
+        idset_fini(&seen);
+    }
     file_history_fini(&h);
     transcript_free(t);
     session_row_free(row);

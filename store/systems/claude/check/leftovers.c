@@ -204,21 +204,6 @@ static enum err_code search_project_folders(struct look *l, const struct scope *
     return rc;
 }
 
-/* These parts are named after the id alone: only the parts beside its transcript show which project a session belonged
- * to. */
-static enum err_code look_elsewhere(struct look *l, bool all, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t k = 0; !rc && k < ELSEWHERE; k++) {
-        const char *path = arena_format(&l->arena, "%s/%s", l->c->base.path, elsewhere[k].dir);
-
-        rc = path ? claude_search_dir(l, &(struct round){ &elsewhere[k], path, SLICE(""), !all }, e)
-                  : err_nomem(e);
-    }
-    return rc;
-}
-
 /* ---- what still needs them ---- */
 
 /* The saved copies of a fork may still be in the directory of the session from which it was made. */
@@ -287,8 +272,19 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
 
     if (!rc && l.there.n > 0) {
         rc = search_project_folders(&l, scope, e);
-        if (!rc)
-            rc = look_elsewhere(&l, scope->all, e);
+        if (!rc) {
+            /* These parts are named after the id alone: only the parts beside its transcript show which project a
+             * session belonged to. */
+            for (size_t k = 0; !rc && k < ELSEWHERE; k++) {
+                const char *path =
+                    arena_format(&l.arena, "%s/%s", l.c->base.path, elsewhere[k].dir);
+
+                rc = path ? claude_search_dir(
+                                &l, &(struct round){ &elsewhere[k], path, SLICE(""), !scope->all },
+                                e)
+                          : err_nomem(e);
+            }
+        }
         if (!rc)
             rc = note_parents(&l, e);
         if (!rc)
@@ -494,19 +490,6 @@ static enum err_code claude_check_folder(struct store_look *l, const char *path,
     return rc;
 }
 
-static enum err_code check_projects(struct store_look *l, struct err *e)
-{
-    DIR *dir = opendir(l->c->projects);
-    struct dirent *entry;
-    enum err_code rc = ERR_OK;
-
-    while (!rc && dir && (entry = readdir(dir)))
-        rc = check_place(l, l->c->projects, entry->d_name, 0, e);
-    if (dir)
-        closedir(dir);
-    return rc;
-}
-
 enum err_code claude_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
                                  void *arg, struct err *e)
 {
@@ -520,8 +503,15 @@ enum err_code claude_check_store(const struct store *st, const struct scope *sco
 
         rc = path ? claude_check_folder(&l, path, e) : err_nomem(e);
     }
-    if (!rc && scope->all)
-        rc = check_projects(&l, e);
+    if (!rc && scope->all) {
+        DIR *dir = opendir(l.c->projects);
+        struct dirent *entry;
+
+        while (!rc && dir && (entry = readdir(dir)))
+            rc = check_place(&l, l.c->projects, entry->d_name, 0, e);
+        if (dir)
+            closedir(dir);
+    }
     if (!rc)
         rc = look_for_leftovers(&l, scope, e);
     arena_fini(&l.arena);

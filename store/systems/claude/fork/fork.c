@@ -410,21 +410,6 @@ static enum err_code claude_name_places(struct staging *s, struct arena *a, stru
     return ERR_OK;
 }
 
-/* The transcript is moved last, so that a session has its files once it appears. */
-static enum err_code claude_plan_fork_moves(struct staging *s, struct change *c, struct err *e)
-{
-    struct step move = { .kind = STEP_MOVE, .path = s->made.staged_files };
-    enum err_code rc = ERR_OK;
-
-    if (s->files) {
-        move.to = arena_format(&c->arena, "%s/file-history/%s", s->f->c->base.path, s->made.id.p);
-        rc = move.to ? change_add(c, &move, e) : err_nomem(e);
-    }
-    move.path = s->made.staged;
-    move.to = s->made.path;
-    return rc ? rc : change_add(c, &move, e);
-}
-
 static enum err_code copy_session(struct fork *f, const struct fork_request *req, struct change *c,
                                   struct fork_result *out, struct err *e)
 {
@@ -434,8 +419,19 @@ static enum err_code copy_session(struct fork *f, const struct fork_request *req
     if (rc)
         return rc;
     rc = claude_stage(&s, e);
-    if (!rc)
-        rc = claude_plan_fork_moves(&s, c, e);
+    if (!rc) {
+        /* The transcript is moved last, so that a session has its files once it appears. */
+        struct step move = { .kind = STEP_MOVE, .path = s.made.staged_files };
+
+        if (s.files) {
+            move.to = arena_format(&c->arena, "%s/file-history/%s", s.f->c->base.path, s.made.id.p);
+            rc = move.to ? change_add(c, &move, e) : err_nomem(e);
+        }
+        move.path = s.made.staged;
+        move.to = s.made.path;
+        if (!rc)
+            rc = change_add(c, &move, e);
+    }
     if (rc) {
         change_discard_fork(&s.made);
         return rc;

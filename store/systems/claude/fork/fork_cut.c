@@ -218,23 +218,6 @@ static enum err_code drop_last_compaction(struct fork_view *c, struct err *e)
     return ERR_OK;
 }
 
-/* Step 2. */
-static enum err_code strip_summaries(struct fork_view *c, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i <= c->end && !rc; i++) {
-        struct fork_boundary b;
-
-        rc = fork_boundary_read(c, i, &b, e);
-        if (rc || !b.is || b.going_back || id128_none(b.anchor) || !id128_eq(b.anchor, c->asked))
-            continue;
-        c->f->keep[i] = FORK_STRIPPED;
-        c->log.file.index.line[i].marks &= (uint16_t)~MARK_COMPACT;
-    }
-    return rc;
-}
-
 /* ---- other ends ---- */
 
 /* A reader goes by the last row without followers, so a copy of the rows up to a message need not end with that
@@ -455,8 +438,18 @@ enum err_code fork_cut(struct fork *f, struct slice at, struct err *e)
     for (size_t i = c.end + 1; i < lines; i++)
         fork_view_leave_out(&c, i);
     rc = drop_last_compaction(&c, e);
-    if (!rc)
-        rc = strip_summaries(&c, e);
+    if (!rc) {
+        /* Step 2. */
+        for (size_t i = 0; i <= c.end && !rc; i++) {
+            struct fork_boundary b;
+
+            rc = fork_boundary_read(&c, i, &b, e);
+            if (rc || !b.is || b.going_back || id128_none(b.anchor) || !id128_eq(b.anchor, c.asked))
+                continue;
+            c.f->keep[i] = FORK_STRIPPED;
+            c.log.file.index.line[i].marks &= (uint16_t)~MARK_COMPACT;
+        }
+    }
     if (!rc)
         rc = drop_other_ends(&c, e);
     if (!rc)

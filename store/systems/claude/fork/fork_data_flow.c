@@ -380,18 +380,6 @@ static enum err_code read_copied(struct flow *w, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code write_derived(struct flow *w, struct jsonout *j, struct err *e)
-{
-    enum err_code rc = read_copied(w, e);
-
-    claude_open_row(w, j, "derived-from");
-    jsonout_key(j, "sessions");
-    if (!rc && !w->rc)
-        w->rc = fork_derived_write(&w->derived, w->f->ref->id, j);
-    claude_end_row(j);
-    return rc;
-}
-
 enum err_code fork_flow(struct fork *f, struct buf *out, struct err *e)
 {
     struct flow w = { .f = f };
@@ -401,8 +389,14 @@ enum err_code fork_flow(struct fork *f, struct buf *out, struct err *e)
     jsonout_init(&j, out);
     if (!rc && !w.rc && w.flows)
         write_flow(&w, &j);
-    if (!rc && !w.rc && (w.flows || w.derived.any))
-        rc = write_derived(&w, &j, e);
+    if (!rc && !w.rc && (w.flows || w.derived.any)) {
+        rc = read_copied(&w, e);
+        claude_open_row(&w, &j, "derived-from");
+        jsonout_key(&j, "sessions");
+        if (!rc && !w.rc)
+            w.rc = fork_derived_write(&w.derived, w.f->ref->id, &j);
+        claude_end_row(&j);
+    }
     if (!rc && (w.rc || j.rc))
         rc = err_nomem(e);
     idset_fini(&w.tools);

@@ -298,17 +298,6 @@ static enum err_code name_turns(struct file_history *h, const struct transcript 
     return rc;
 }
 
-static enum err_code claude_file_history_read_rows(struct reader *r, struct err *e)
-{
-    static const struct index_keys keys = { .type = "type", .kinds = kinds };
-    enum err_code rc = index_build(&r->ix, &r->file, &keys, 0, NULL, e);
-
-    for (size_t i = 0; i < r->ix.n && !rc; i++)
-        if (r->ix.line[i].kind && r->ix.line[i].state == LINE_OK)
-            rc = claude_read_history_row(r, &r->ix.line[i], e);
-    return rc;
-}
-
 /* Records the first version and the newest entry of each path. */
 static enum err_code note_ends(struct file_history *h)
 {
@@ -344,8 +333,14 @@ enum err_code file_history_read(const struct session_ref *ref, const struct tran
         return rc;
     if (add_turns(&r, t))
         rc = err_nomem(e);
-    if (!rc)
-        rc = claude_file_history_read_rows(&r, e);
+    if (!rc) {
+        static const struct index_keys keys = { .type = "type", .kinds = kinds };
+
+        rc = index_build(&r.ix, &r.file, &keys, 0, NULL, e);
+        for (size_t i = 0; i < r.ix.n && !rc; i++)
+            if (r.ix.line[i].kind && r.ix.line[i].state == LINE_OK)
+                rc = claude_read_history_row(&r, &r.ix.line[i], e);
+    }
     if (!rc) {
         drop_silent_turns(&h);
         rc = note_ends(&h) ? err_nomem(e) : name_turns(&h, t, e);

@@ -359,22 +359,6 @@ static size_t claude_count_messages(const struct transcript *t, size_t from, siz
     return n;
 }
 
-/* The row before on a resume's path, or across a boundary. */
-static enum err_code row_before(struct claude_log *log, uint32_t node, uint32_t *before,
-                                struct err *e)
-{
-    struct claude_gaps gaps = { 0 };
-    enum err_code rc = ERR_OK;
-
-    log->chain.mark[node] |= NODE_LISTED;
-    if (claude_has_parent(log, node))
-        rc = claude_resume_parent(&gaps, log, node, before);
-    else
-        rc = claude_logical_parent(log, node, before, e);
-    claude_gaps_fini(&gaps);
-    return rc == ERR_NOMEM ? err_nomem(e) : rc;
-}
-
 /* The row before the prompt, by its id as written; empty if the prompt is the first. */
 static enum err_code find_before(const struct session_ref *ref, struct slice prompt,
                                  struct arena *a, struct slice *before, struct err *e)
@@ -390,8 +374,18 @@ static enum err_code find_before(const struct session_ref *ref, struct slice pro
     rc = claude_relink(&log, e);
     if (!rc)
         rc = claude_find_message(&log, prompt, &node, e);
-    if (!rc)
-        rc = row_before(&log, node, &node, e);
+    if (!rc) {
+        /* The row before on a resume's path, or across a boundary. */
+        struct claude_gaps gaps = { 0 };
+
+        log.chain.mark[node] |= NODE_LISTED;
+        if (claude_has_parent(&log, node))
+            rc = claude_resume_parent(&gaps, &log, node, &node);
+        else
+            rc = claude_logical_parent(&log, node, &node, e);
+        claude_gaps_fini(&gaps);
+        rc = rc == ERR_NOMEM ? err_nomem(e) : rc;
+    }
     if (!rc && node != CHAIN_NONE && !claude_leads_to_message(&log, node))
         node = CHAIN_NONE;
     if (!rc && node != CHAIN_NONE)

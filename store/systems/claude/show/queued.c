@@ -361,21 +361,6 @@ static enum err_code note_item(struct delivered *d, struct claude_item_list *lis
     return ERR_OK;
 }
 
-static enum err_code mark_items(struct delivered *d, struct claude_item_list *list, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; !rc && i < list->n; i++)
-        rc = note_item(d, list, i, e);
-    for (size_t i = 0; !rc && i < d->ids.n; i++) {
-        const struct delivery *y = &d->delivery[i];
-
-        for (size_t k = 0; k < y->copies; k++)
-            list->item[y->copy[k]].flags |= k + y->count >= y->copies ? ITEM_REACHED : ITEM_MISSED;
-    }
-    return rc;
-}
-
 enum err_code claude_mark_delivered(struct claude_log *log, struct claude_item_list *list,
                                     struct err *e)
 {
@@ -384,8 +369,17 @@ enum err_code claude_mark_delivered(struct claude_log *log, struct claude_item_l
 
     if (!rc && d.ids.n)
         rc = note_copies(&d, e);
-    if (!rc && d.ids.n)
-        rc = mark_items(&d, list, e);
+    if (!rc && d.ids.n) {
+        for (size_t i = 0; !rc && i < list->n; i++)
+            rc = note_item(&d, list, i, e);
+        for (size_t i = 0; !rc && i < d.ids.n; i++) {
+            const struct delivery *y = &d.delivery[i];
+
+            for (size_t k = 0; k < y->copies; k++)
+                list->item[y->copy[k]].flags |=
+                    k + y->count >= y->copies ? ITEM_REACHED : ITEM_MISSED;
+        }
+    }
     for (size_t i = 0; i < d.ids.n && i < d.cap; i++)
         free(d.delivery[i].copy);
     free(d.delivery);

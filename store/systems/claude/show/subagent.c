@@ -52,21 +52,6 @@ static void see_block(struct about *x, const struct block *b)
         x->went_on = true;
 }
 
-static enum err_code see_row(struct about *x, struct slice row)
-{
-    struct block_list list = { .n = 0 };
-    struct slice value;
-    enum err_code rc = claude_blocks(NULL, row, &list, NULL);
-
-    for (size_t i = list.n; !rc && i-- > 0 && !x->out->outcome.n;)
-        see_block(x, &list.block[i]);
-    transcript_blocks_fini(&list);
-    if (!rc && x->out->end == SUBAGENT_DONE && json_get(row, "isApiErrorMessage", &value) &&
-        slice_eq(value, SLICE("true")))
-        x->out->end = SUBAGENT_FAILED;
-    return rc == ERR_NOMEM ? rc : ERR_OK;
-}
-
 /* Searches backwards for the last text. A line that is still being written, or begins before the window, is skipped. */
 static enum err_code see_tail(struct about *x, const struct window *w)
 {
@@ -76,8 +61,19 @@ static enum err_code see_tail(struct about *x, const struct window *w)
 
     for (int i = 0;
          i < LAST_ROWS && !rc && !x->out->outcome.n && slice_last_line(&rest, &row, &torn); i++)
-        if (!torn && (whole || rest.n) && json_valid(row))
-            rc = see_row(x, row);
+        if (!torn && (whole || rest.n) && json_valid(row)) {
+            struct block_list list = { .n = 0 };
+            struct slice value;
+
+            rc = claude_blocks(NULL, row, &list, NULL);
+            for (size_t k = list.n; !rc && k-- > 0 && !x->out->outcome.n;)
+                see_block(x, &list.block[k]);
+            transcript_blocks_fini(&list);
+            if (!rc && x->out->end == SUBAGENT_DONE && json_get(row, "isApiErrorMessage", &value) &&
+                slice_eq(value, SLICE("true")))
+                x->out->end = SUBAGENT_FAILED;
+            rc = rc == ERR_NOMEM ? rc : ERR_OK;
+        }
     return rc;
 }
 

@@ -438,21 +438,6 @@ static bool begins_target(const struct appending *w, size_t i)
     return true;
 }
 
-/* The rows of sub-agents are written first, so that a conversation that names them finds them. */
-static enum err_code write_all_targets(struct appending *w, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-    bool own = false;
-
-    for (size_t i = 0; i < w->n && !rc; i++) {
-        if (w->given[i].agent.n == 0)
-            own |= !w->given[i].left_out;
-        else if (begins_target(w, i))
-            rc = claude_write_target(w, w->given[i].agent, e);
-    }
-    return rc || !own ? rc : claude_write_target(w, (struct slice){ NULL, 0 }, e);
-}
-
 enum err_code claude_append(const struct store *st, const struct session_ref *ref,
                             const struct host_append *req, struct arena *a,
                             struct host_appended *out, struct err *e)
@@ -474,8 +459,18 @@ enum err_code claude_append(const struct store *st, const struct session_ref *re
     }
     if (!rc && (w.left_out || w.logs))
         rc = mark_reparented(&w, e);
-    if (!rc)
-        rc = write_all_targets(&w, e);
+    if (!rc) {
+        /* The rows of sub-agents are written first, so that a conversation that names them finds them. */
+        bool own = false;
+
+        for (size_t i = 0; i < w.n && !rc; i++) {
+            if (w.given[i].agent.n == 0)
+                own |= !w.given[i].left_out;
+            else if (begins_target(&w, i))
+                rc = claude_write_target(&w, w.given[i].agent, e);
+        }
+        rc = rc || !own ? rc : claude_write_target(&w, (struct slice){ NULL, 0 }, e);
+    }
     if (!rc)
         *out = (struct host_appended){
             .n = req->n, .present = w.present, .left_out = w.left_out, .id = id

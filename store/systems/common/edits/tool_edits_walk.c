@@ -346,20 +346,6 @@ static enum err_code tool_edits_walk_agent(struct session_walk *s, struct slice 
     return rc;
 }
 
-static enum err_code tool_edits_walk_agents(struct session_walk *s, struct err *e)
-{
-    const struct store *st = s->ref->store;
-    struct slice *ids = NULL;
-    size_t n = 0;
-    enum err_code rc = ERR_OK;
-
-    if (s->ops->subagents && s->ops->subagent)
-        rc = s->ops->subagents(st, s->ref, &s->arena, &ids, &n, e);
-    for (size_t i = 0; !rc && i < n; i++)
-        rc = tool_edits_walk_agent(s, ids[i], e);
-    return rc;
-}
-
 static enum err_code walk_main(struct session_walk *s, struct err *e)
 {
     bool may;
@@ -382,8 +368,16 @@ enum err_code tool_edits_files(const struct store_ops *ops, const struct session
     };
     s.edits.turn_arg = &s;
     rc = walk_main(&s, e);
-    if (!rc)
-        rc = tool_edits_walk_agents(&s, e);
+    if (!rc) {
+        const struct store *st = s.ref->store;
+        struct slice *ids = NULL;
+        size_t n = 0;
+
+        if (s.ops->subagents && s.ops->subagent)
+            rc = s.ops->subagents(st, s.ref, &s.arena, &ids, &n, e);
+        for (size_t i = 0; !rc && i < n; i++)
+            rc = tool_edits_walk_agent(&s, ids[i], e);
+    }
     walked_close(&s.main);
     tool_edits_fini(&s.edits);
     arena_fini(&s.arena);
