@@ -76,7 +76,7 @@ static enum err_code look_at_change(const char *path, const char *name, struct f
     if (is_intent(name)) {
         f->kind = FINDING_UNFINISHED_CHANGE;
         f->why = "an interrupted change, or one in progress; it will be undone once its "
-                 "store is there and can be written";
+                 "store is there, can be written, and no lock file of a killed git is left in it";
         f->fixable = true;
         return ERR_OK;
     }

@@ -9,7 +9,7 @@ tree that was written is checked with git. Rows about names and bytes alone are 
 """
 import sys
 
-from entire.cleaning import cleanups
+from entire.cleaning import cleanups, without_libgit2
 from entire.committed import committed, many, odd, second
 from entire.hosting import enabling, facts, origins, tasks
 from entire.reading import damaged, listing, shadows
@@ -43,6 +43,7 @@ def main():
     if injector != '-':  # under the sanitizers nothing may be loaded before them
         interrupted(c, injector)
         broken_commits(c, injector)
+        without_libgit2(c, injector)
         c.same('every row of the list', sorted(set(range(1, 57)) - set(UNIT) - c.rows), [])
     print(f'{c.passed} passed, {c.failed} failed')
     sys.exit(1 if c.failed or c.passed < 150 else 0)

@@ -1,7 +1,9 @@
 """Deleting and cleaning up."""
 import os
+import re
 
-from entire.fixture import A, B, CA, CT, World, put
+from entire.fixture import A, B, CA, CT, World, get, put
+from support.program import snapshot
 
 
 def cleanups(c):
@@ -72,3 +74,49 @@ def cleanups(c):
     c.need('delete: so does a rule', all('history' in x['why'] for x in w.json('sweep', '--older-than', '1d')['leftOut']))
     c.same('delete: no ref moved', w.git('for-each-ref'), refs)
     w.close()
+
+
+def without_libgit2(c, injector):
+    """A deletion that moves a branch is killed, and libgit2 cannot be loaded afterwards: the next start says so and leaves what
+    there is. Once it can be loaded again, the refs are those of before or those of a complete deletion."""
+    library = re.search(rb'libgit2[.]so[.][0-9.]+', get(c.path))
+    if not library:
+        return
+
+    def killed(nth):
+        w = World(c, 'two-sessions')
+        w.run('delete', 'entire:' + A, '--force', ok=True)
+        w.refs, w.counter, plain = w.git('for-each-ref'), w.top + '/counter', dict(w.program.env)
+        put(w.counter, bytes(8))
+        w.program.env.update(LD_PRELOAD=injector, INJECT_MODE='kill', INJECT_NTH=str(nth), INJECT_COUNTER=w.counter)
+        w.run('delete', 'entire:' + B, '--force')  # the last session of the branch
+        w.program.env = plain
+        return w
+
+    w = killed(0)
+    calls = int.from_bytes(get(w.counter), 'little')
+    done = len(w.git('for-each-ref', 'refs/reprise/trash').split())
+    w.close()
+    seen = set()
+    for nth in range(3, calls, max(1, calls // 9)):
+        w = killed(nth)
+        plain, what = w.program.env, f'no libgit: killed at {nth}'
+        put(f'{w.top}/broken/{library[0].decode()}', 'not a library')
+        began = any('intent' in p for p in snapshot(w.top + '/state'))
+        before = w.git('for-each-ref'), w.work(), {p: s[2] for p, s in snapshot(w.top + '/state').items() if 'intent' in p}
+        w.program.env = {**plain, 'LD_LIBRARY_PATH': w.top + '/broken'}
+        run = w.run('log')
+        after = w.git('for-each-ref'), w.work(), {p: s[2] for p, s in snapshot(w.top + '/state').items() if 'intent' in p}
+        w.program.env = plain
+        for path in [p for p in snapshot(w.repo + '/.git') if p.endswith('.lock')]:
+            os.remove(path)  # what a killed git leaves, too
+        waits = began and b'cannot load libgit2' in run.stderr
+        seen.add(waits)
+        c.need(f'{what}: nothing changed, and the reason is named', after == before if waits else not began or not after[2])
+        w.run('log')
+        kept = len(w.git('for-each-ref', 'refs/reprise/trash').split())
+        c.need(f'{what}: then all or nothing', w.git('for-each-ref') == w.refs or kept == done)
+        c.same(f'{what}: nothing is left to do', [p for p in snapshot(w.top + '/state') if 'intent' in p], [])
+        c.same(f'{what}: git finds nothing wrong', w.sound(), (True, b''))
+        w.close()
+    c.need('no libgit: some waited', True in seen)
