@@ -45,6 +45,8 @@ static bool command_names(struct slice command, const char *path)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t n = strlen(name);
 
+    if (!command.n)
+        return false;
     for (const char *p = command.p, *end = command.p + command.n;
          n && (p = memmem(p, (size_t)(end - p), name, n)); p++)
         if ((p == command.p || memchr(ends, p[-1], sizeof ends - 1)) &&

@@ -135,7 +135,8 @@ static enum err_code put_commands(struct walk *w, const struct codex_changes *c,
     }
     for (size_t i = 0; i < c->commands && !rc; i++)
         if (codex_commands_between(c, c->command[i].at, c->command[i].at + 1, path))
-            rc = codex_put_seen(w, c, points, c->command[i].at, (struct edit){ .path = path }, e);
+            rc = codex_put_seen(w, c, points, c->command[i].at,
+                                (struct edit){ .path = path, .command = c->command[i].text }, e);
     return rc;
 }
 

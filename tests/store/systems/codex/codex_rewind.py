@@ -433,6 +433,21 @@ class Threads:
             self.p.need(run.returncode == 4 and b'go to the point itself' in run.stderr and b'saved' not in run.stderr, f'{more}: {run}')
         self.p.same('nothing was changed', self.text('a'), 'A\n')
 
+    def later_command(self):
+        """A command changed a file after the patch that added it: of the same session, or of a later one with a patch of its own,
+        with the file's name or without it, or without any text."""
+        wordless = self.item('CommandExecution', cwd=self.cwd, status='completed', exit_code=0)
+        by_hand = 'changed later, not by the session'
+        for command, why in ((self.command('sed -i s/A/C/ a', 'unknown'), 'changed since by a command of the session: sed -i s/A/C/ a'),
+                             (self.command('./gen', 'unknown'), by_hand), (wordless, by_hand)):
+            self.project({'a': 'C\n'})
+            one = self.write([self.prompt('First'), self.patch(a=added('A\n')), command])
+            self.says(f'own: {command}', one, 0, {'a': why})
+            self.project({'a': 'C\n'})
+            one = self.write([self.prompt('First'), self.patch(a=added('A\n'))])
+            self.write([self.prompt('Second'), self.patch(a=updated('@@ -1 +1 @@\n-A\n+B\n')), command])
+            self.says(f'later: {command}', one, 0, {'a': 'changed later by "Second"'})
+
     def images(self):
         """The list shows a prompt without its images."""
         self.project({})
@@ -446,7 +461,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
         t = Threads(sys.argv[1], home)
         for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.free, t.late_free, t.born, t.overwritten, t.links, t.newer_link, t.replaced_by_another, t.printed, t.commands, \
-                t.permissions, t.deleted_link, t.unconfirmed, t.same_second, t.unended, t.inferred, t.images:
+                t.permissions, t.deleted_link, t.unconfirmed, t.same_second, t.unended, t.inferred, t.later_command, t.images:
             case()
     t.p.finish(45)
 
