@@ -436,17 +436,17 @@ class Threads:
     def later_command(self):
         """A command changed a file after the patch that added it: of the same session, or of a later one with a patch of its own,
         with the file's name or without it, or without any text."""
-        wordless = self.item('CommandExecution', cwd=self.cwd, status='completed', exit_code=0)
         by_hand = 'changed later, not by the session'
-        for command, why in ((self.command('sed -i s/A/C/ a', 'unknown'), 'changed since by a command of the session: sed -i s/A/C/ a'),
-                             (self.command('./gen', 'unknown'), by_hand), (wordless, by_hand)):
+        for words, why in ('sed -i s/A/C/ a', 'changed since by a command of the session: sed -i s/A/C/ a'), ('./gen', by_hand), (None, by_hand):
+            def command(text=words):
+                return self.command(text, 'unknown') if text else self.item('CommandExecution', cwd=self.cwd, status='completed', exit_code=0)
             self.project({'a': 'C\n'})
-            one = self.write([self.prompt('First'), self.patch(a=added('A\n')), command])
-            self.says(f'own: {command}', one, 0, {'a': why})
+            one = self.write([self.prompt('First'), self.patch(a=added('A\n')), command()])
+            self.says(f'own: {words}', one, 0, {'a': why})
             self.project({'a': 'C\n'})
             one = self.write([self.prompt('First'), self.patch(a=added('A\n'))])
-            self.write([self.prompt('Second'), self.patch(a=updated('@@ -1 +1 @@\n-A\n+B\n')), command])
-            self.says(f'later: {command}', one, 0, {'a': 'changed later by "Second"'})
+            self.write([self.prompt('Second'), self.patch(a=updated('@@ -1 +1 @@\n-A\n+B\n')), command()])
+            self.says(f'later: {words}', one, 0, {'a': 'changed later by "Second"'})
 
     def images(self):
         """The list shows a prompt without its images."""
