@@ -59,6 +59,7 @@ proc: api fs
 log: api fs proc/process.h
 journal: api fs git log
 snapshots: api fs git journal
+keep: api fs journal/record.h
 query: api fs log proc
 host: api fs journal log proc query
 grep: api query
@@ -68,7 +69,7 @@ export: api fs redact show
 blame: api fs git query rewind
 rewind: api fs git journal log snapshots proc/live.h blame/blame_text.h
 library: api blame export fs grep host journal maintenance query redact rewind
-maintenance: api fs git journal log proc query rewind
+maintenance: api fs git journal keep log proc query rewind
 systems/common: api fs log rewind/plan show/tool_call.h
 api: fs git proc/process.h
 systems: api

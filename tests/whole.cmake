@@ -145,6 +145,8 @@ script(usage_sums recorded commands/usage.py $<TARGET_FILE:reprise>)
 # The scope of undo with several directories and stores, and partial undo.
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
 script(snapshots recorded commands/snapshots.py $<TARGET_FILE:reprise>)
+# What is kept of sessions that their agents removed.
+script(keep recorded commands/keep.py $<TARGET_FILE:reprise>)
 script(rewind_snapshots recorded commands/rewind_snapshots.py $<TARGET_FILE:reprise>)
 # What a person tagged or named is not swept.
 script(sweep_keeps recorded commands/sweep_keeps.py $<TARGET_FILE:reprise>)

@@ -108,6 +108,7 @@ enum session_flags {
     SESSION_WAITS = 1 << 10, /* its state is SESSION_REQUIRES_ACTION */
     SESSION_SHELL = 1 << 11, /* its state is SESSION_RUNNING: between turns, a command still runs */
     SESSION_BACKGROUND = 1 << 12, /* with SESSION_LIVE: it runs without a terminal */
+    SESSION_KEPT = 1 << 13,       /* only the copy is left that reprise kept (store/keep/) */
 };
 
 /* The activity of a session, which the program that runs it publishes (store/host/host_state.h). */

@@ -455,6 +455,12 @@ struct store_ops {
      * the trash. NULL: they are in a database with other sessions, so no copy is kept. */
     store_parts_fn *deleted_parts;
 
+    /* Optional, for systems without parts and deleted_parts: all files and directories of a session, as those of parts,
+     * so that copies can be kept (store/keep/). NULL: they are in a database, in a repository or on a server. */
+    store_parts_fn *files;
+    /* Optional. Documents of several sessions that describe needs to read one: only copies of them are made. */
+    store_parts_fn *shared;
+
     /* Optional. The form of the hooks that run `reprise snapshot` (store/snapshots/). */
     const struct agent_hooks *hooks;
 

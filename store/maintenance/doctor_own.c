@@ -11,6 +11,7 @@
 #include "store/fs/file_at.h"
 #include "store/journal/change_internal.h"
 #include "store/journal/record.h"
+#include "store/keep/keep.h"
 #include "store/log/lease.h"
 #include "store/maintenance/doctor.h"
 #include "store/maintenance/trash.h"
@@ -268,6 +269,8 @@ enum err_code doctor_own(const struct doctor *d, finding_fn *fn, void *arg, stru
     bool fixable = false;
     enum err_code rc = look_in_all(d->env, &list, e);
 
+    if (!rc)
+        rc = keep_verify(d->env, fn, arg, e);
     for (size_t i = 0; i < list.n; i++)
         fixable |= list.finding[i].fixable;
     if (!rc && d->fix && fixable)

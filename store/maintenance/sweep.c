@@ -11,6 +11,7 @@
 #include "lite/io/file.h"
 #include "lite/io/window.h"
 #include "store/api/transcript.h"
+#include "store/keep/keep.h"
 #include "store/proc/live.h"
 #include "store/query/listing.h"
 
@@ -221,6 +222,8 @@ size_t sweep_kept(const struct sweep *s, enum sweep_mark mark)
 /* Live sessions are found for all items at once: sweep_mark_live. */
 static const char *why_stays(const struct sweep_item *item, bool copied)
 {
+    if (keep_store_is(item->ref.store))
+        return "it is kept, and its agent no longer has it; delete it by its id";
     if (copied)
         return "it is in several folders, which share the files kept under its id";
     if (item->parts > 0 || item->owned_refs.stays)
@@ -290,6 +293,8 @@ static enum err_code measure_item(const struct sweep_rule *rule, struct sweep *s
     /* A session that cannot be moved has no parts, but its size is still shown. */
     if (!rc && !st->ops->parts && !st->ops->owned_refs && item->ref.file.size > 0)
         item->usage = (struct disk_usage){ .files = 1, .bytes = item->ref.file.size };
+    if (!rc && !rule->copies && item->parts)
+        rc = keep_add_copies(st, &s->arena, &item->part, &item->parts, e);
     return rc;
 }
 

@@ -1,4 +1,4 @@
-#include "store/maintenance/trash.h"
+#include "store/maintenance/trash_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static enum err_code add_parts(struct arena *a, const struct trash_request *r, c
         struct stat st;
         bool there;
 
-        rc = path_presence_lookup(presence, r->part[k], &there, &st, e);
+        rc = path_presence_lookup(presence, r->copy ? r->copy[k] : r->part[k], &there, &st, e);
         if (rc || (!there && k == 0))
             return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
         if (!there)
@@ -64,7 +64,7 @@ static enum err_code add_parts(struct arena *a, const struct trash_request *r, c
             return err_nomem(e);
         item->parts++;
         if (S_ISDIR(st.st_mode))
-            rc = disk_usage_add(r->part[k], &usage, e);
+            rc = disk_usage_add(r->copy ? r->copy[k] : r->part[k], &usage, e);
         else
             disk_usage_add_file(&st, &usage);
     }
@@ -73,9 +73,9 @@ static enum err_code add_parts(struct arena *a, const struct trash_request *r, c
     return rc;
 }
 
-static enum err_code item_make(struct trash_list *list, const struct trash_request *r,
-                               const char *dir, const char *batch, int64_t now_ms,
-                               struct presence *presence, struct err *e)
+enum err_code trash_item_make(struct trash_list *list, const struct trash_request *r,
+                              const char *dir, const char *batch, int64_t now_ms,
+                              struct presence *presence, struct err *e)
 {
     struct arena *a = &list->arena;
     size_t n = list->n;
@@ -117,8 +117,7 @@ static enum err_code rename_ref(struct change *c, const struct owned_ref *was, c
     return change_add(c, &drop, e);
 }
 
-static enum err_code trash_name_session(struct change *c, const struct trash_item *item,
-                                        struct err *e)
+enum err_code trash_name_session(struct change *c, const struct trash_item *item, struct err *e)
 {
     const struct change_origin origin = { .store = item->store,
                                           .dir = item->dir,
@@ -167,8 +166,8 @@ static enum err_code plan_trash_batch(struct change *c, const struct trash_list 
     return rc;
 }
 
-static enum err_code batch_dir(const struct store_env *env, char name[48], char dir[PATH_MAX],
-                               struct err *e)
+enum err_code trash_batch_dir(const struct store_env *env, char name[48], char dir[PATH_MAX],
+                              struct err *e)
 {
     unsigned suffix = 0;
 
@@ -202,14 +201,14 @@ enum err_code trash_add(struct change_log *log, const struct store_env *env, con
     struct presence presence = { .n = 0 };
     char batch[48], dir[PATH_MAX];
     struct change *c = change_new(kind);
-    enum err_code rc = batch_dir(env, batch, dir, e);
+    enum err_code rc = trash_batch_dir(env, batch, dir, e);
     bool made = !rc;
 
     list.item = arena_zalloc(&list.arena, sizeof *list.item * (n + 1));
     if (!rc && (!c || !list.item))
         rc = err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
-        rc = item_make(&list, &request[i], dir, batch, env->now_ms, &presence, e);
+        rc = trash_item_make(&list, &request[i], dir, batch, env->now_ms, &presence, e);
     path_presence_fini(&presence);
     if (!rc)
         rc = plan_trash_batch(c, &list, dir, e);
@@ -243,14 +242,14 @@ enum err_code trash_keep(const struct store_env *env, const struct trash_request
     struct presence presence = { .n = 0 };
     struct buf info = { 0 };
     char batch[48], dir[PATH_MAX];
-    enum err_code rc = batch_dir(env, batch, dir, e);
+    enum err_code rc = trash_batch_dir(env, batch, dir, e);
     bool made = !rc;
 
     list.item = arena_zalloc(&list.arena, sizeof *list.item);
     if (!rc && !list.item)
         rc = err_nomem(e);
     if (!rc)
-        rc = item_make(&list, request, dir, batch, env->now_ms, &presence, e);
+        rc = trash_item_make(&list, request, dir, batch, env->now_ms, &presence, e);
     if (!rc)
         rc = trash_info_print(&list, &info, e);
     if (!rc) {
@@ -377,7 +376,7 @@ static enum err_code trash_make_parent(const char *path, struct err *e)
     return rc || there ? rc : disk_private_dir(dir, e);
 }
 
-static enum err_code plan_move(struct change *c, const char *from, const char *to, struct err *e)
+enum err_code trash_plan_move(struct change *c, const char *from, const char *to, struct err *e)
 {
     const struct step move = { .kind = STEP_MOVE, .path = from, .to = to };
 
@@ -399,7 +398,7 @@ enum err_code trash_restore_all(struct change_log *log, const struct trash_item 
             rc = rename_ref(c, &item[i]->ref[k].was, item[i]->ref[k].kept, item[i]->ref[k].was.name,
                             e);
         for (size_t k = 0; k < item[i]->parts && !rc; k++)
-            rc = plan_move(c, item[i]->part[k], item[i]->from[k], e);
+            rc = trash_plan_move(c, item[i]->part[k], item[i]->from[k], e);
     }
     if (!rc)
         rc = change_run(log, c, e);
@@ -455,114 +454,5 @@ enum err_code trash_destroy(const struct store_env *env, const struct trash_item
             return err_set(e, ERR_UNSAFE, item->part[k - 1], "destroy: not in the trash");
         rc = copy_remove(item->part[k - 1], e);
     }
-    return rc;
-}
-
-/* ---- joining ---- */
-
-/* A program that continued a session after it was deleted has begun its transcript anew, so that there are two halves
- * of one conversation. The deleted half is put before the newer one, under a write lease, and the other parts are moved
- * back where no other file is in their place. The transcript also stays in the trash, as a copy. */
-
-static enum err_code collision(const char *path, struct err *e)
-{
-    return err_set(e, ERR_STALE, path,
-                   "join: the file there is not a continuation of the deleted one");
-}
-
-static enum err_code join_bytes(struct change *c, const char *path, struct slice newer,
-                                struct buf *both, struct err *e)
-{
-    struct step tail = { .kind = STEP_TAIL, .path = path, .old = newer, .mtime_ns = MTIME_NOW };
-
-    if (newer.n >= both->n && memcmp(newer.p, both->p, both->n) == 0)
-        return err_set(e, ERR_STALE, path, "join: it already contains what was deleted");
-    if ((both->n && both->p[both->n - 1] != '\n' && buf_add_byte(both, '\n')) ||
-        buf_add(both, newer))
-        return err_nomem(e);
-    tail.bytes = buf_slice(both);
-    return change_add(c, &tail, e);
-}
-
-static enum err_code join_part(struct change *c, const char *from, const char *to, bool transcript,
-                               struct err *e);
-
-static enum err_code join_dir(struct change *c, const char *from, const char *to, struct err *e)
-{
-    struct dirent **names;
-    int n = scandir(from, &names, NULL, alphasort);
-    enum err_code rc = n < 0 ? err_sys(e, from, "read directory") : ERR_OK;
-
-    for (int i = 0; i < n; i++) {
-        const char *name = names[i]->d_name;
-        const char *a = arena_format(&c->arena, "%s/%s", from, name);
-        const char *b = arena_format(&c->arena, "%s/%s", to, name);
-
-        if (!rc && (!a || !b))
-            rc = err_nomem(e);
-        if (!rc && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-            rc = join_part(c, a, b, false, e);
-        free(names[i]);
-    }
-    if (n >= 0)
-        free(names);
-    return rc;
-}
-
-/* Directories are joined file by file; files that are equal in both places are left alone. */
-static enum err_code join_part(struct change *c, const char *from, const char *to, bool transcript,
-                               struct err *e)
-{
-    struct stat old, now;
-    bool kept, there;
-    enum err_code rc = file_at_stat(from, &kept, &old, e);
-
-    if (!rc && !kept)
-        return ERR_OK; /* restored earlier */
-    if (!rc)
-        rc = file_at_stat(to, &there, &now, e);
-    if (rc)
-        return rc;
-    if (!there)
-        return plan_move(c, from, to, e);
-    if (transcript && S_ISREG(old.st_mode) && S_ISREG(now.st_mode)) {
-        AUTO_BUF both = { 0 };
-        AUTO_BUF newer = { 0 };
-
-        TRY(file_read_all(AT_FDCWD, from, 0, SIZE_MAX / 4, &both, e));
-        TRY(file_read_all(AT_FDCWD, to, 0, SIZE_MAX / 4, &newer, e));
-        return join_bytes(c, to, buf_slice(&newer), &both, e);
-    }
-    if (!transcript && S_ISDIR(old.st_mode) && S_ISDIR(now.st_mode))
-        return join_dir(c, from, to, e);
-    if (transcript || !S_ISREG(old.st_mode) || !S_ISREG(now.st_mode))
-        return collision(to, e);
-    rc = copy_compare(from, to, NULL);
-    return rc ? collision(to, e) : ERR_OK;
-}
-
-bool trash_can_join(const struct trash_item *item)
-{
-    struct stat old, now;
-
-    return item->refs == 0 && item->parts && lstat(item->part[0], &old) == 0 &&
-           S_ISREG(old.st_mode) && lstat(item->from[0], &now) == 0 && S_ISREG(now.st_mode);
-}
-
-enum err_code trash_join(struct change_log *log, const struct trash_item *item, struct err *e)
-{
-    const struct slice id = slice_of(item->session);
-    struct change *c = change_new("restore");
-    enum err_code rc = c ? change_add_session(c, item->system, id, e) : err_nomem(e);
-
-    if (!rc && !trash_can_join(item))
-        rc = err_set(e, ERR_UNSUPPORTED, item->path, "join: only transcripts can be joined");
-    for (size_t k = 0; k < item->parts && !rc; k++)
-        rc = join_part(c, item->part[k], item->from[k], k == 0, e);
-    if (!rc) {
-        c->text = "joined with the transcript written since its deletion";
-        rc = change_run(log, c, e);
-    }
-    change_free(c);
     return rc;
 }

@@ -79,6 +79,7 @@ struct trash_request {
     const char *dir; /* the directory that the session is about; NULL if unknown */
     const char *const *part;
     size_t parts;
+    const char *const *copy; /* trash_put_back: where the parts are now */
     const struct owned_ref *owned_refs;
     size_t owned_refs_n;
     const char *stays; /* what will not be deleted, and why: a literal, or NULL */
@@ -130,6 +131,16 @@ MUST_CHECK enum err_code trash_keep(const struct store_env *env,
                                     struct err *e);
 /* Removes these copies, unless something of them is no longer in its place: then *kept is true. */
 MUST_CHECK enum err_code trash_forget(const struct trash_list *list, bool *kept, struct err *e);
+/* Puts copies of a session in the places of its parts, as one change of the kind "restore": the copies themselves stay.
+ * An undo moves what was put back to the trash, with whatever its agent added since. ERR_STALE: something else is in
+ * the place of a part; parts that are there already, with the same bytes, are left alone. */
+MUST_CHECK enum err_code trash_put_back(struct change_log *log, const struct store_env *env,
+                                        const struct trash_request *request, struct err *e);
+/* Fills in such a request for a session that is only kept (store/keep/); texts are in the arena or belong to the ref.
+ * ERR_STALE: its transcript is in its place. */
+MUST_CHECK enum err_code trash_request_make_back(const struct session_ref *ref, struct slice title,
+                                                 struct arena *a, struct trash_request *out,
+                                                 struct err *e);
 /* Lists the trash, newest first. A trash directory that does not exist is an empty list. */
 MUST_CHECK enum err_code trash_read(const struct store_env *env, struct trash_list *out,
                                     struct err *e);

@@ -1,4 +1,9 @@
+#include <string.h>
+#include <sys/stat.h>
+
 #include "store/fs/copy.h"
+#include "store/fs/path.h"
+#include "store/keep/keep.h"
 #include "store/maintenance/trash.h"
 #include "store/proc/live.h"
 #include "store/rewind/plan/origin.h"
@@ -54,6 +59,7 @@ static enum err_code fill_request(const struct session_ref *ref, struct slice ti
         return err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
                        owned.stays ? owned.stays : "nothing of it can be deleted");
     TRY(begin_request(ref, title, a, &request, e));
+    TRY(keep_add_copies(st, a, &part, &n, e));
     request.part = part;
     request.parts = n;
     request.owned_refs = owned.ref;
@@ -117,6 +123,69 @@ enum err_code trash_request_make(const struct session_ref *ref, struct slice tit
     size_t failed;
 
     return trash_request_make_all(&ref, &title, 1, what, a, out, &failed, e);
+}
+
+/* ---- from kept copies ---- */
+
+/* Returns true if the entry is in a directory that the session has as a whole. */
+static bool is_inside(const struct keep_session *s, const struct keep_file *f)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->file[i].kind == KEEP_DIR && &s->file[i] != f &&
+            path_under(slice_of(f->path), slice_of(s->file[i].path)))
+            return true;
+    return false;
+}
+
+/* A document of several sessions is put back only if it is missing. */
+static enum err_code add_copy(const struct store_env *env, const struct keep_session *s,
+                              const struct keep_file *f, struct arena *a, const char ***part,
+                              const char ***copy, size_t *n, struct err *e)
+{
+    const char *from = keep_path_of(env, f->path, a);
+    size_t k = *n;
+    struct stat st;
+
+    NEED(from);
+    if (is_inside(s, f) || lstat(from, &st) || (f->kind == KEEP_SHARED && !lstat(f->path, &st)))
+        return ERR_OK;
+    NEED(arena_add_text(a, part, &k, f->path));
+    NEED(arena_add_text(a, copy, n, from));
+    return ERR_OK;
+}
+
+enum err_code trash_request_make_back(const struct session_ref *ref, struct slice title,
+                                      struct arena *a, struct trash_request *out, struct err *e)
+{
+    const struct store_env *env = ref->store->env;
+    const char *original = keep_original_of(ref->store, ref->path.p);
+    CLEANUP(keep_manifest_fini) struct keep_manifest m = { .n = 0 };
+    struct trash_request request;
+    const char **part = NULL, **copy = NULL;
+    char path[PATH_MAX];
+    size_t n = 0;
+    struct stat st;
+
+    TRY(begin_request(ref, title, a, &request, e));
+    request.store = keep_original_of(ref->store, ref->store->path);
+    if (lstat(original, &st) == 0)
+        return err_set(e, ERR_STALE, original, "put back: something is in its place");
+    TRY(env_data_path(env, "kept/manifest", path, e));
+    TRY(keep_manifest_read(path, &m, e));
+    const struct keep_session *s = keep_manifest_find(&m, original);
+
+    if (!s)
+        return err_set(e, ERR_NOT_FOUND, path, "put back: the manifest does not have the session");
+    /* The transcript first. */
+    for (int first = 1; first >= 0; first--)
+        for (size_t i = 0; i < s->n; i++)
+            if (path_under(slice_of(original), slice_of(s->file[i].path)) == (first == 1))
+                TRY(add_copy(env, s, &s->file[i], a, &part, &copy, &n, e));
+    request.part = part;
+    request.copy = copy;
+    request.parts = n;
+    *out = request;
+    return ERR_OK;
 }
 
 /* ---- without the trash ---- */

@@ -87,6 +87,8 @@ static void state_members(struct jsonout *j, const struct session_row *row)
         jsonout_bool_member(j, "shell", true);
     if (row->flags & SESSION_BACKGROUND)
         jsonout_bool_member(j, "background", true);
+    if (row->flags & SESSION_KEPT)
+        jsonout_bool_member(j, "kept", true);
     jsonout_member(j, "waitsFor", row->waits_for);
     if (row->state)
         time_member(j, "since", row->since_ms);

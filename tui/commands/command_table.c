@@ -224,6 +224,20 @@ const struct command commands_table[] = {
               "before rewinds. With --saved-files only saved copies of files are removed, by\n"
               "the age of their directory (ExAthena's own cleanup removes those older than 30\n"
               "days at every start).\n" },
+    { .name = "keep", .operands = "[ID... | restore ID...]", .max_operands = 10000, .run = keep_run,
+      .summary = "keep copies of sessions that their agents remove",
+      .options = BIT(DUE) | BIT(QUERY) | BIT(DRY_RUN) | FINDS,
+      .help = "Copies each session with everything that belongs to it (sub-agents, saved copies\n"
+              "of files, documents beside it) to reprise's data directory, for you alone. What\n"
+              "did not change since is not copied again. When the agent has removed a session,\n"
+              "its copy stays in the list, marked `kept`: it can be read, searched, exported,\n"
+              "rewound and deleted, but not resumed. restore puts it back where its agent finds\n"
+              "it, as one change that can be undone.\n"
+              "\n"
+              "Without ID: what the setting `sessions` of [keep] in the configuration says\n"
+              "(all, or a query such as tag:keep); what --query says; or with --due the\n"
+              "sessions that their agents remove within a week. Sessions in databases and on\n"
+              "servers cannot be kept.\n" },
     { .name = "doctor", .operands = "[ID]", .max_operands = 1, .run = doctor_run,
       .summary = "check one session, or all, for damage",
       .options = BIT(FIX) | FINDS,

@@ -81,6 +81,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_FORCE] = { "force", 0, KIND_FLAG, NULL, 0, "do it despite the warning (can be undone)" },
     [OPTION_END] = { "end", 0, KIND_FLAG, NULL, 0, "the turn has ended: the files as they are now are the session's work" },
     [OPTION_REQUESTS] = { "requests", 0, KIND_FLAG, NULL, 0, "also add the rows about requests to the model" },
+    [OPTION_DUE] = { "due", 0, KIND_FLAG, NULL, 0, "the sessions that their agents remove within a week" },
     [OPTION_ONLY] = { "only", 0, KIND_FLAG, NULL, 0, "undo only that turn and keep the later ones" },
     [OPTION_INTO] = { "into", 0, KIND_TEXT, "DIR", AT(into), "write the files into this new directory instead" },
     [OPTION_NONE] = { "none", 0, KIND_FLAG, NULL, 0, "remove all tags" },

@@ -6,6 +6,7 @@
 
 #include "store/api/host.h"
 #include "store/api/plugin.h"
+#include "store/keep/keep.h"
 #include "store/query/resolve.h"
 #include "tui/commands/out.h"
 #include "tui/text/nearest.h"
@@ -273,6 +274,26 @@ static enum err_code command_session_open_all(const struct invocation *in,
     return rc || in->demo ? rc : open_configured(in, config, s, e);
 }
 
+/* Opens what was kept of the sessions of the open stores. If it cannot be read, this is a warning. */
+static enum err_code open_kept(const struct invocation *in, struct sessions *s, struct err *e)
+{
+    const size_t n = s->n;
+
+    for (size_t i = 0; i < n && s->n < OPTION_STORES_MAX; i++) {
+        struct err problem = { 0 };
+        struct store *kept = NULL;
+        enum err_code rc = keep_store_open(s->store[i], &s->arena, &kept, &problem);
+
+        if (rc == ERR_NOMEM)
+            return err_nomem(e);
+        if (rc)
+            out_report(in->err_fd, &problem);
+        if (kept)
+            s->store[s->n++] = kept;
+    }
+    return ERR_OK;
+}
+
 static enum err_code command_session_open_stores(const struct invocation *in, struct sessions *s,
                                                  struct err *e)
 {
@@ -284,6 +305,8 @@ static enum err_code command_session_open_stores(const struct invocation *in, st
     rc = command_session_open_all(in, &config, s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
         rc = config_use_changes(&config, s->store[i], &s->arena, e);
+    if (!rc && !in->demo)
+        rc = open_kept(in, s, e);
     config_fini(&config);
     return rc;
 }

@@ -16,6 +16,7 @@
 #include "store/query/resolve.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
+#include "tui/filter/filter.h"
 
 #define SESSIONS_NO_HOME "HOME is not set, so it is not known where the agents keep sessions"
 
@@ -125,6 +126,23 @@ void session_line_column(struct slice text, size_t w, struct out *o);
 MUST_CHECK enum err_code plain_menu_choose(const struct invocation *in, const struct sessions *s,
                                            enum sort_kind sort, struct arena *a,
                                            struct session_ref *out, struct err *e);
+
+/* Which sessions a command is about: --tag and --query. A zeroed one is all of them. */
+struct selection {
+    struct slice tag; /* empty: any */
+    struct query query;
+    struct arena arena; /* of one doc, which is made again for each session */
+    struct doc *doc;
+    size_t room;
+    bool failed; /* out of memory */
+};
+
+/* Reads a query; `name` is where it was typed, for ERR_USAGE. */
+MUST_CHECK enum err_code selection_read(const char *text, int64_t now_ms, const char *name,
+                                        struct selection *s, struct err *e);
+/* A sweep_filter_fn, whose argument is the selection. */
+bool selection_has(const struct session_row *row, void *arg);
+void selection_fini(struct selection *s);
 
 struct invocation;
 

@@ -25,6 +25,7 @@ static const struct {
     { SESSION_SHELL, "a command runs" },
     { SESSION_INTERRUPTED, "interrupted" },
     { SESSION_FORK, "fork" },
+    { SESSION_KEPT, "kept" },
     { SESSION_ARCHIVED, "archived" },
     { SESSION_DAMAGED, "damaged" },
     { SESSION_TORN, "torn" },

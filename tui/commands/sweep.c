@@ -22,19 +22,9 @@ struct answer {
 
 /* ---- the rule ---- */
 
-/* Which sessions the rule is about: --tag and --query. */
-struct sweep_selection {
-    struct slice tag; /* empty: any */
-    struct query query;
-    struct arena arena; /* of one doc, which is made again for each session */
-    struct doc *doc;
-    size_t room;
-    bool failed; /* out of memory */
-};
-
-static bool sweep_selects(const struct session_row *row, void *arg)
+bool selection_has(const struct session_row *row, void *arg)
 {
-    struct sweep_selection *s = arg;
+    struct selection *s = arg;
 
     if (!session_tags_include(row->tag, s->tag))
         return false;
@@ -47,27 +37,34 @@ static bool sweep_selects(const struct session_row *row, void *arg)
     return doc && doc_score(doc, &s->query, false, DOC_EFFORT_BEST) != FUZZY_NO_MATCH;
 }
 
-/* In the list a word that is not complete yet is left out. Here, it would select too many sessions. */
-static enum err_code read_sweep_query(const char *text, int64_t now_ms, struct query *q,
-                                      struct err *e)
+void selection_fini(struct selection *s)
 {
+    query_fini(&s->query);
+    arena_fini(&s->arena);
+}
+
+/* In the list a word that is not complete yet is left out. Here, it would select too many sessions. */
+enum err_code selection_read(const char *text, int64_t now_ms, const char *name,
+                             struct selection *s, struct err *e)
+{
+    struct query *q = &s->query;
+
     if (!query_parse(q, slice_of(text), now_ms))
         return err_nomem(e);
     if (q->problem[0])
-        return err_set(e, ERR_USAGE, "--query", "%s", q->problem);
+        return err_set(e, ERR_USAGE, name, "%s", q->problem);
     if (q->content)
-        return err_set(e, ERR_USAGE, "--query", "// is for the list; here, sessions are selected");
+        return err_set(e, ERR_USAGE, name, "// is for the list; here, sessions are selected");
     if (q->incomplete || q->n == 0)
-        return err_set(e, ERR_USAGE, "--query", "\"%s\" is not complete", text);
+        return err_set(e, ERR_USAGE, name, "\"%s\" is not complete", text);
     for (size_t i = 0; i < q->n; i++)
         if (q->term[i].kind == TERM_IS && q->term[i].value == IS_MARKED)
-            return err_set(e, ERR_USAGE, "--query", "is:marked is for the list");
+            return err_set(e, ERR_USAGE, name, "is:marked is for the list");
     return ERR_OK;
 }
 
 static enum err_code read_rule(const struct invocation *in, const struct scope *scope,
-                               struct sweep_selection *selection, struct sweep_rule *rule,
-                               struct err *e)
+                               struct selection *selection, struct sweep_rule *rule, struct err *e)
 {
     const struct options *o = &in->options;
     bool selects = o->tag || o->query;
@@ -78,7 +75,7 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
                                  .copies = option_given(o, OPTION_SAVED_FILES),
                                  .orphans = option_given(o, OPTION_ORPHANS),
                                  .archived = option_given(o, OPTION_ARCHIVED),
-                                 .filter = selects ? sweep_selects : NULL,
+                                 .filter = selects ? selection_has : NULL,
                                  .filter_arg = selection };
     rule->include = (option_given(o, OPTION_INCLUDE_TAGGED) ? SWEEP_TAGGED : 0u) |
                     (option_given(o, OPTION_INCLUDE_NAMED) ? SWEEP_NAMED : 0u);
@@ -100,7 +97,7 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
     selection->tag = option_text(o->tag);
     if (o->tag && !o->tag[0])
         return err_set(e, ERR_USAGE, "--tag", "sweep: needs a tag");
-    return o->query ? read_sweep_query(o->query, in->world->env.now_ms, &selection->query, e)
+    return o->query ? selection_read(o->query, in->world->env.now_ms, "--query", selection, e)
                     : ERR_OK;
 }
 
@@ -269,7 +266,7 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     struct sweep_rule rule;
-    struct sweep_selection selection = { .failed = false };
+    struct selection selection = { .failed = false };
     struct answer a = { .applied = false };
     enum err_code rc = sessions_open(in, false, &s, e);
 
@@ -293,8 +290,7 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
         rc = write_sweep_text(&a, &in->out, e);
     session_line_columns_close(&a.look);
     sweep_fini(&a.sweep);
-    query_fini(&selection.query);
-    arena_fini(&selection.arena);
+    selection_fini(&selection);
     trash_list_fini(&a.moved);
     sessions_close(&s);
     return rc;

@@ -186,8 +186,8 @@ static void set_resume(struct reading *r, const char *system, const char *comman
 /* The section that was probably meant; NULL if that would be a guess. */
 static const char *nearest_section(const char *typed)
 {
-    static const char *const sections[] = { "screen", "colors", "prices", "keys.list",
-                                            "store.NAME" };
+    static const char *const sections[] = { "screen", "colors",    "prices",
+                                            "keep",   "keys.list", "store.NAME" };
     const char *near = NULL, *system;
     size_t best = nearest_limit(typed);
 
@@ -293,6 +293,8 @@ static void set_in_section(struct reading *r, const char *section, const char *n
         config_set_keys(r, section + sizeof KEYS_SECTION - 1, name, value);
     else if (strcmp(section, "prices") == 0)
         set_price(r, name, value);
+    else if (strcmp(section, "keep") == 0)
+        config_set_keep(r, name, value);
     else
         set_agent(r, section, name, value);
 }

@@ -9,6 +9,7 @@
 #include "lite/base/slice.h"
 #include "store/api/plugin.h"
 #include "store/api/store.h"
+#include "store/keep/keep.h"
 #include "store/query/usage.h"
 #include "tui/app/key.h"
 #include "tui/data/findings.h"
@@ -85,6 +86,12 @@ struct settings {
  *     [prices]                US dollars per million tokens of a model, for `reprise usage`:
  *     claude-opus-4* = 5 25 6.25 0.5      input, output, cache write, cache read
  *
+ *     [keep]                  what `reprise keep` keeps without other words:
+ *     sessions = tag:keep     never | all | a query of the list
+ *     max-size = 10G          limits, which remove only what has lost its original
+ *     max-age = 365d
+ *     max-sessions = 1000
+ *
  *     [store.team]            a store of a plug-in (store/api/plugin.h), called "team"
  *     plugin = postgresql
  *     path = postgresql://db.example.org/sessions
@@ -158,6 +165,8 @@ struct config {
     size_t stores;
     struct config_price price[CONFIG_PRICES_MAX];
     size_t prices;
+    const char *keep; /* of [keep]: "all" or a query, in the arena; NULL: never */
+    struct keep_limits keep_limits;
     struct key_binding *bound;  /* settings.keys borrows them; in the arena */
     struct config_entry *entry; /* the valid settings of the file, in the arena */
     size_t entries;
@@ -223,6 +232,9 @@ void config_check_stores(struct reading *r);
 enum store_command config_change_key(const char *name);
 void config_set_change(struct reading *r, const char *section, enum store_command what,
                        const char *value);
+
+/* A setting below [keep]. */
+void config_set_keep(struct reading *r, const char *name, const char *value);
 
 /* A setting below [keys.CONTEXT]. */
 #define KEYS_SECTION "keys."

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "store/api/store.h"
+#include "store/keep/keep.h"
 #include "store/query/resolve.h"
 #include "tui/config/shell.h"
 
@@ -75,6 +76,8 @@ const char *resume_configured(const struct config *c, const struct session_ref *
     const struct store_ops *ops = ref->store->ops;
     const char *agent = ops->agent ? ops->agent(ref->store, ref) : NULL;
 
+    if (keep_store_is(ref->store))
+        return NULL;
     return c ? config_resume_command(c, agent ? agent : ops->name) : ops->resume_command;
 }
 
@@ -87,6 +90,8 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
     const char *line = resume_configured(c, ref);
     const struct config_store *store = own_store(c, ops);
 
+    if (keep_store_is(ref->store))
+        return store_unsupported_error(ref, CAN_RESUME, "resume", e);
     out->section = agent || !store ? system : arena_format(a, "store.%s", system);
     out->change = NULL;
     if (!out->section)
@@ -373,6 +378,8 @@ enum err_code resume_check_place(const struct config *c, const struct session_re
     bool in_place = false;
     char *real = NULL;
 
+    if (keep_store_is(ref->store))
+        return ERR_OK; /* it has no command at all */
     for (size_t i = 0; i < sizeof in_place_agents / sizeof *in_place_agents; i++)
         in_place |= strcmp(store_format(ops), in_place_agents[i]) == 0;
     if (!in_place || !cwd.n || !line || strcmp(line, ops->resume_command) != 0)

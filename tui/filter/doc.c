@@ -295,6 +295,7 @@ static bool doc_row_is(const struct session_row *row, enum is_kind kind, bool ma
         [IS_FORK] = SESSION_FORK,
         [IS_DAMAGED] = SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED,
         [IS_INTERRUPTED] = SESSION_INTERRUPTED,
+        [IS_KEPT] = SESSION_KEPT,
     };
 
     if (kind == IS_MARKED)

@@ -9,7 +9,7 @@
 static const char *const is_names[IS_COUNT] = {
     [IS_RUNNING] = "running", [IS_WAITING] = "waiting", [IS_ARCHIVED] = "archived",
     [IS_FORK] = "fork",       [IS_DAMAGED] = "damaged", [IS_INTERRUPTED] = "interrupted",
-    [IS_EMPTY] = "empty",     [IS_MARKED] = "marked",
+    [IS_EMPTY] = "empty",     [IS_MARKED] = "marked",   [IS_KEPT] = "kept",
 };
 
 /* A word as typed, its quotes and backslashes resolved. */

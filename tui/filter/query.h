@@ -18,7 +18,7 @@
  *     /regex/                                       a regular expression (PCRE2) in any text
  *     agent:x project:x branch:x tag:x id:x         in that field only; also sys:, system: and dir:
  *     before:2w after:2026-01-31 size:>10M          by age or day, by size
- *     is:running|waiting|archived|fork|damaged|interrupted|empty|marked
+ *     is:running|waiting|archived|fork|damaged|interrupted|empty|marked|kept
  *     1a2b, claude, #tag                            also the beginning of an id or a system's name, and the # of a tag
  *     //words                                       in the conversations themselves: what is before it filters
  *
@@ -52,6 +52,7 @@ enum is_kind {
     IS_INTERRUPTED,
     IS_EMPTY,
     IS_MARKED,
+    IS_KEPT,
     IS_COUNT
 };
 

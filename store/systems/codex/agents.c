@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/systems/codex/changes.h"
 #include "store/systems/codex/codex.h"
@@ -295,4 +296,15 @@ enum err_code codex_deleted_parts(const struct store *st, const struct session_r
             rc = err_nomem(e);
     rollouts_fini(&every);
     return rc;
+}
+
+/* The names of sessions. */
+enum err_code codex_shared(const struct store *st, const struct session_ref *ref, bool all,
+                           struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    (void)ref, (void)all;
+    *part = NULL;
+    *n = 0;
+    NEED(arena_add_text(a, part, n, arena_format(a, "%s/session_index.jsonl", st->path)));
+    return ERR_OK;
 }

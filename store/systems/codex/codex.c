@@ -122,6 +122,7 @@ const struct store_ops codex_ops = {
                         [STORE_COMMAND_UNARCHIVE] = "codex unarchive {id}",
                         [STORE_COMMAND_DELETE] = "codex delete --force {id}" },
     .deleted_parts = codex_deleted_parts,
+    .shared = codex_shared,
     .hooks = &codex_hooks,
     .open = codex_open,
     .close = codex_close,

@@ -83,6 +83,7 @@ store_tail_fn codex_tail;
 store_load_fn codex_load;
 store_blocks_fn codex_blocks;
 store_subagents_fn codex_subagents;
+store_parts_fn codex_shared;
 store_subagent_fn codex_subagent;
 store_parts_fn codex_deleted_parts;
 store_live_fn codex_live;

@@ -131,6 +131,8 @@ MUST_CHECK enum err_code jsonl_subagent_at(const struct store *st, const struct 
                                            const char *folder, jsonl_is_id_fn *is_id,
                                            struct slice agent, struct arena *a,
                                            struct session_ref *out, struct err *e);
+/* The log, and a document that is beside it and named after it: for store_ops.files. */
+store_parts_fn jsonl_files;
 store_enumerate_fn jsonl_enumerate;
 store_find_fn jsonl_find;
 /* Finds the first session with this id among those that `enumerate` lists. */

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <fcntl.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
@@ -146,4 +147,20 @@ enum err_code session_about_usage(const struct store *st, const struct session_r
             rc = about_report(&agent, ids[i], fn, arg, e);
     arena_fini(&a);
     return rc;
+}
+
+enum err_code jsonl_files(const struct store *st, const struct session_ref *ref, bool all,
+                          struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    const struct session_about *about = about_of(ref);
+    const int stem = (int)(ref->path.n - (sizeof JSONL_SUFFIX - 1));
+
+    (void)st, (void)all;
+    *part = NULL;
+    *n = 0;
+    NEED(arena_add_text(a, part, n, ref->path.p));
+    if (about && about->suffix)
+        NEED(arena_add_text(a, part, n,
+                            arena_format(a, "%.*s%s", stem, ref->path.p, about->suffix)));
+    return ERR_OK;
 }

@@ -117,6 +117,7 @@ const struct store_ops copilot_ops = {
     .folders = "session-state",
     .resume_command = "copilot --resume={id}",
     .hooks = &copilot_hooks,
+    .files = copilot_files,
     .open = copilot_open,
     .close = copilot_close,
     .enumerate = copilot_enumerate,

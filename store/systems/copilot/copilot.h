@@ -45,6 +45,7 @@ store_tail_fn copilot_tail;
 store_load_fn copilot_load;
 store_blocks_fn copilot_blocks;
 store_subagents_fn copilot_subagents;
+store_parts_fn copilot_files;
 store_describe_subagents_fn copilot_describe_subagents;
 store_subagent_fn copilot_subagent;
 store_checkpoints_fn copilot_checkpoints;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
@@ -361,3 +362,15 @@ const struct jsonl_format copilot_format = { .keys = &keys,
                                              .id_name = "a Copilot session id",
                                              .variable = "COPILOT_HOME",
                                              .home = ".copilot" };
+
+enum err_code copilot_files(const struct store *st, const struct session_ref *ref, bool all,
+                            struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    const char *dir = copilot_directory(ref, a);
+
+    (void)st, (void)all;
+    *part = NULL;
+    *n = 0;
+    NEED(!a->failed && arena_add_text(a, part, n, dir ? dir : ref->path.p));
+    return ERR_OK;
+}

@@ -146,6 +146,7 @@ const struct store_ops droid_ops = {
     .folders = "sessions",
     .resume_command = "droid --resume {id}",
     PROJECT_LOGS_OPS,
+    .files = jsonl_files,
     .open = droid_open,
     .close = session_dirs_close,
     .messages = block_messages,

@@ -101,6 +101,8 @@ store_tail_fn gemini_tail;
 store_load_fn gemini_load;
 store_blocks_fn gemini_blocks;
 store_subagents_fn gemini_subagents;
+bool gemini_is_id(struct slice id);
+store_parts_fn gemini_files, gemini_shared;
 store_subagent_fn gemini_subagent;
 store_checkpoints_fn gemini_checkpoints;
 store_plan_fn gemini_plan;

@@ -20,7 +20,7 @@ enum {
     DESCRIBE_MAX = 1 << 20,
 };
 
-static bool gemini_is_id(struct slice id)
+bool gemini_is_id(struct slice id)
 {
     if (id.n < 8 || id.n > 64 || id.p[0] == '-')
         return false;
@@ -555,28 +555,4 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
     gemini_chat_fini(&c);
     arena_fini(&a);
     return rc;
-}
-
-/* ---- sub-agents ---- */
-
-static const char *agents_folder(const struct session_ref *ref, struct arena *a)
-{
-    const char *slash = memrchr(ref->path.p, '/', ref->path.n);
-
-    return gemini_is_id(ref->id) ? arena_format(a, "%.*s/%.*s", (int)(slash - ref->path.p),
-                                                ref->path.p, SLICE_ARG(ref->id))
-                                 : NULL;
-}
-
-enum err_code gemini_subagents(const struct store *st, const struct session_ref *ref,
-                               struct arena *a, struct slice **ids, size_t *n, struct err *e)
-{
-    return jsonl_log_ids(st, agents_folder(ref, a), gemini_is_id, a, ids, n, e);
-}
-
-enum err_code gemini_subagent(const struct store *st, const struct session_ref *ref,
-                              struct slice agent, struct arena *a, struct session_ref *out,
-                              struct err *e)
-{
-    return jsonl_subagent_at(st, ref, agents_folder(ref, a), gemini_is_id, agent, a, out, e);
 }

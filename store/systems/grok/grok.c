@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/jsonl.h"
@@ -73,6 +74,20 @@ static bool grok_is_in_scope(const struct jsonl_store *s, const struct scope *sc
     return is;
 }
 
+/* The directory of a folder whose name does not say it. */
+static enum err_code grok_shared(const struct store *st, const struct session_ref *ref, bool all,
+                                 struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    const struct jsonl_store *s = (const struct jsonl_store *)st;
+
+    (void)all;
+    *part = NULL;
+    *n = 0;
+    NEED(arena_add_text(a, part, n,
+                        arena_format(a, "%s/%.*s/.cwd", s->folder, SLICE_ARG(ref->folder))));
+    return ERR_OK;
+}
+
 /* ---- the sessions ---- */
 
 const struct session_dirs grok_dirs = { .log = "/updates.jsonl", .in_scope = grok_is_in_scope };
@@ -109,6 +124,7 @@ const struct store_ops grok_ops = {
     .fork_command = "grok --resume {id} --fork-session",
     .change_command = { [STORE_COMMAND_DELETE] = "grok sessions delete {id}" },
     .deleted_parts = session_dirs_parts,
+    .shared = grok_shared,
     .open = grok_open,
     .close = session_dirs_close,
     .enumerate = session_dirs_enumerate,

@@ -139,6 +139,7 @@ const struct store_ops kimi_ops = {
     .fork_command = "sh -c 'new=$(kimi fork -y \"$1\" | sed -n \"s/^Forked to \\([^ ]*\\).*/\\1/p\") && "
                     "[ \"$new\" ] && shift && exec kimi --session \"$new\" \"$@\"' kimi {id}",
     .hooks = &kimi_hooks,
+    .files = session_dirs_parts,
     .open = kimi_open,
     .close = session_dirs_close,
     .enumerate = session_dirs_enumerate,

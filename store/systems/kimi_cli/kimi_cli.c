@@ -1,5 +1,6 @@
 #include <fcntl.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
@@ -72,6 +73,17 @@ static void kimi_cli_complete(const struct scope *scope, struct slice state,
     buf_fini(&text);
 }
 
+static enum err_code kimi_cli_shared(const struct store *st, const struct session_ref *ref,
+                                     bool all, struct arena *a, const char ***part, size_t *n,
+                                     struct err *e)
+{
+    (void)ref, (void)all;
+    *part = NULL;
+    *n = 0;
+    NEED(arena_add_text(a, part, n, arena_format(a, "%s/kimi.json", st->path)));
+    return ERR_OK;
+}
+
 static const struct session_about kimi_cli_about = {
     .file = "state.json",
     .most = 1 << 20,
@@ -120,6 +132,8 @@ const struct store_ops kimi_cli_ops = {
     .folders = "sessions",
     .resume_command = "kimi --session {id}",
     SESSION_DIRS_OPS,
+    .files = session_dirs_parts,
+    .shared = kimi_cli_shared,
     .open = kimi_cli_open,
     .subagents = session_dirs_subagents,
     .subagent = session_dirs_subagent,

@@ -53,6 +53,7 @@ store_blocks_fn qwen_blocks;
 store_usage_fn qwen_usage;
 store_edits_fn qwen_edits;
 store_subagents_fn qwen_subagents;
+store_parts_fn qwen_files;
 store_describe_subagents_fn qwen_describe_subagents;
 store_subagent_fn qwen_subagent;
 store_live_fn qwen_live;

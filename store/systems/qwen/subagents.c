@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/qwen/qwen.h"
@@ -184,5 +185,21 @@ enum err_code qwen_describe_subagents(const struct store *st, const struct sessi
     if (list.n)
         qsort(list.agent, list.n, sizeof *list.agent, compare_agent);
     *out = list;
+    return ERR_OK;
+}
+
+enum err_code qwen_files(const struct store *st, const struct session_ref *ref, bool all,
+                         struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    const char *agents = qwen_folder_of(ref, a);
+
+    (void)all;
+    *part = NULL;
+    *n = 0;
+    NEED(!a->failed && arena_add_text(a, part, n, ref->path.p));
+    if (agents)
+        NEED(arena_add_text(a, part, n, agents));
+    NEED(arena_add_text(a, part, n,
+                        arena_format(a, "%s/%.*s", qwen_of(st)->history, SLICE_ARG(ref->id))));
     return ERR_OK;
 }

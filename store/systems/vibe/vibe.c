@@ -128,6 +128,7 @@ const struct store_ops vibe_ops = {
     .folders = "logs/session",
     .resume_command = "vibe --resume {id}",
     SESSION_DIRS_OPS,
+    .files = session_dirs_parts,
     .open = vibe_open,
     .subagents = session_dirs_subagents,
     .subagent = session_dirs_subagent,

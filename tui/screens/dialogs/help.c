@@ -187,7 +187,7 @@ static const struct {
     { "before:2w after:3d", "by age (m h d w mo y) or date: after:2026-01-31" },
     { "size:>10M", "larger than; size:<100k: smaller than" },
     { "dir:x // two words", "both words in the text of the conversations; \"a phrase\"" },
-    { "is:running", "also is:waiting archived fork damaged interrupted empty marked" },
+    { "is:running", "also is:waiting archived fork damaged interrupted empty marked kept" },
 };
 
 struct sign {

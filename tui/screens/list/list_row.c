@@ -106,6 +106,7 @@ static void list_row_flags(const struct session_row *row, enum flag_form form,
         { row->flags & damage, STYLE_WARN, { "⚠", "X", "damaged" } },
         { row->restorable > 0, STYLE_OK, { NULL } }, /* the number of files, "3f" */
         { row->flags & SESSION_FORK, STYLE_BRANCH, { "↳", "Y", "fork" } },
+        { row->flags & SESSION_KEPT, STYLE_OK, { "kept", "kept", "kept" } },
         { row->flags & SESSION_ARCHIVED, STYLE_DIM, { "zz", "zz", "archived" } },
         { row->kind != HIDDEN_NOT, STYLE_DIM, { kind, kind, kind } },
     };

@@ -1,0 +1,500 @@
+#include "store/keep/keep_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lite/base/array.h"
+#include "lite/base/cleanup.h"
+#include "lite/base/time.h"
+#include "store/fs/copy.h"
+#include "store/fs/disk.h"
+#include "store/fs/file_at.h"
+#include "store/fs/path.h"
+
+enum {
+    KEEP_LOCK_MS = 10000,
+    KEEP_NAP_MS = 20,
+    KEEP_FILES_MOST = 100000, /* of one session */
+    KEEP_NEW_MS = 30, /* so new that it may change again within the same tick of the clock */
+};
+
+const struct keep_manifest *keep_manifest_of(const struct keep *k)
+{
+    return &k->manifest;
+}
+
+/* ---- opening ---- */
+
+void keep_close(struct keep *k)
+{
+    if (!k)
+        return;
+    keep_manifest_fini(&k->manifest);
+    hasher_fini(&k->hasher);
+    if (k->lock >= 0)
+        close(k->lock);
+    free(k);
+}
+
+static enum err_code keep_take_lock(struct keep *k, struct err *e)
+{
+    const struct timespec nap = { .tv_nsec = KEEP_NAP_MS * 1000000L };
+    char path[PATH_MAX];
+
+    TRY(env_data_path(k->env, "kept/lock", path, e));
+    k->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (k->lock < 0)
+        return err_sys(e, path, "keep: take the lock");
+    for (int waited = 0; flock(k->lock, LOCK_EX | LOCK_NB); waited += KEEP_NAP_MS) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return err_sys(e, path, "keep: take the lock");
+        if (waited >= KEEP_LOCK_MS)
+            return err_set(e, ERR_LOCKED, path, "keep: another reprise is keeping sessions");
+        nanosleep(&nap, NULL);
+    }
+    return ERR_OK;
+}
+
+/* A copy that a crash cut off, or a manifest. */
+static enum err_code keep_drop_incoming(const struct keep *k, struct err *e)
+{
+    char path[PATH_MAX];
+
+    if (!disk_new_sweep(k->dir))
+        return err_sys(e, k->dir, "keep: remove a temporary file");
+    TRY(env_data_path(k->env, "kept/incoming", path, e));
+    return copy_remove(path, e);
+}
+
+enum err_code keep_open(const struct store_env *env, const struct keep_limits *limits, bool dry,
+                        struct keep **out, struct err *e)
+{
+    char path[PATH_MAX];
+    AUTO_FREE struct keep *k = NULL;
+
+    NEED(k = calloc(1, sizeof *k));
+    *k = (struct keep){ .env = env, .limits = *limits, .lock = -1, .dry = dry };
+    TRY(env_data_path(env, "kept", k->dir, e));
+    TRY(env_data_path(env, "kept/manifest", path, e));
+    enum err_code rc = dry ? ERR_OK : disk_own_dir(env->data_dir, k->dir, e);
+
+    if (!rc && !dry)
+        rc = keep_take_lock(k, e);
+    if (!rc && !dry)
+        rc = keep_drop_incoming(k, e);
+    if (!rc)
+        rc = keep_manifest_read(path, &k->manifest, e);
+    if (rc) {
+        if (k->lock >= 0)
+            close(k->lock);
+        return rc;
+    }
+    k->known = k->manifest.n;
+    for (size_t i = 0; i < k->known; i++)
+        k->bytes += keep_session_bytes(&k->manifest.session[i]);
+    *out = k;
+    k = NULL;
+    return ERR_OK;
+}
+
+/* ---- what changed ---- */
+
+static bool keep_is_same(const struct keep_file *f, const struct stat *st)
+{
+    if (f->kind == KEEP_DIR)
+        return S_ISDIR(st->st_mode) && f->mtime_ns == time_ns(st->st_mtim) &&
+               f->mode == (st->st_mode & 07777);
+    return S_ISREG(st->st_mode) && f->ctime_ns == time_ns(st->st_ctim) &&
+           f->mtime_ns == time_ns(st->st_mtim) && f->size == st->st_size &&
+           f->ino == (uint64_t)st->st_ino;
+}
+
+/* The transcript is one of the files. Others appear beside it only when it changes, or in a directory of the session,
+ * which then has a new time. */
+static bool keep_is_unchanged(const struct keep_session *s)
+{
+    struct stat st;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->file[i].kind != KEEP_SHARED &&
+            (lstat(s->file[i].path, &st) ? !s->file[i].gone : !keep_is_same(&s->file[i], &st)))
+            return false;
+    return s->n > 0;
+}
+
+/* ---- copying ---- */
+
+/* One session that is being kept. */
+struct keep_work {
+    struct keep *k;
+    const struct session_ref *ref;
+    const struct keep_session *before; /* as it was kept; NULL: never */
+    struct keep_session now;
+    size_t cap;
+    struct keep_result *result;
+};
+
+static void keep_note(struct keep_work *w, const char *what, const char *path)
+{
+    if (!w->result->why[0])
+        snprintf(w->result->why, sizeof w->result->why, "%s: %.200s", what, path);
+}
+
+static const struct keep_file *keep_file_before(const struct keep_work *w, const char *path)
+{
+    for (size_t i = 0; w->before && i < w->before->n; i++)
+        if (strcmp(w->before->file[i].path, path) == 0)
+            return &w->before->file[i];
+    return NULL;
+}
+
+/* Names in a directory become durable once, when the next one is reached. */
+static enum err_code keep_sync_dir(struct keep *k, const char *path, struct err *e)
+{
+    char dir[PATH_MAX] = "";
+
+    if (path && !path_parent(path, dir))
+        return err_set(e, ERR_UNSAFE, path, "keep: the path is too long");
+    if (k->synced[0] && strcmp(dir, k->synced) != 0)
+        TRY(disk_sync_dir(k->synced, e));
+    snprintf(k->synced, sizeof k->synced, "%s", dir);
+    return ERR_OK;
+}
+
+enum err_code keep_hash(struct keep *k, const char *path, struct keep_file *f, struct err *e)
+{
+    AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct span span;
+
+    if (fd < 0)
+        return err_sys(e, path, "keep: read the copy");
+    TRY(span_of_file(fd, path, &span, e));
+    return hasher_span(&k->hasher, &span, -1, NULL, f->sha256, e);
+}
+
+/* Copies a file under another name and gives it its own when it is complete. */
+static enum err_code keep_copy_file(struct keep *k, const char *from, const char *to,
+                                    struct keep_file *f, struct err *e)
+{
+    char incoming[PATH_MAX], parent[PATH_MAX];
+    struct stat st;
+
+    TRY(env_data_path(k->env, "kept/incoming", incoming, e));
+    TRY(copy_remove(incoming, e));
+    TRY(copy_tree(from, incoming, e));
+    if (lstat(incoming, &st))
+        return err_sys(e, incoming, "keep");
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, ERR_UNSAFE, from, "keep: it became something else");
+    f->size = st.st_size;
+    TRY(keep_hash(k, incoming, f, e));
+    if (!path_parent(to, parent))
+        return err_set(e, ERR_UNSAFE, to, "keep: the path is too long");
+    TRY(disk_private_dir(parent, e));
+    TRY(keep_sync_dir(k, to, e));
+    return rename(incoming, to) ? err_sys(e, to, "keep") : ERR_OK;
+}
+
+/* Returns true if a transcript lost so much that its copy must not be replaced by it: an agent or a crash emptied it. */
+static bool keep_lost_most(const struct keep_work *w, const char *path, const struct stat *st)
+{
+    const struct keep_file *before = keep_file_before(w, path);
+
+    return before && strcmp(path, w->now.path) == 0 && st->st_size < before->size / 2;
+}
+
+static enum err_code keep_add_entry(struct keep_work *w, const char *path, const struct stat *st,
+                                    enum keep_kind kind, struct keep_file **out, struct err *e)
+{
+    if (w->now.n >= KEEP_FILES_MOST)
+        return err_set(e, ERR_UNSAFE, path, "keep: the session has more than %d files",
+                       KEEP_FILES_MOST);
+    NEED(array_reserve(w->now.file, w->cap, w->now.n + 1));
+    struct keep_file *f = &w->now.file[w->now.n];
+
+    *f = (struct keep_file){ .kind = kind,
+                             .path = arena_copy_text(&w->k->manifest.arena, path),
+                             .size = kind == KEEP_DIR ? 0 : st->st_size,
+                             .mtime_ns = time_ns(st->st_mtim),
+                             .ctime_ns = kind == KEEP_DIR ? 0 : time_ns(st->st_ctim),
+                             .ino = kind == KEEP_DIR ? 0 : (uint64_t)st->st_ino,
+                             .mode = st->st_mode & 07777 };
+    NEED(f->path);
+    w->now.n++;
+    *out = f;
+    return ERR_OK;
+}
+
+static bool keep_has_room(const struct keep_work *w, int64_t bytes)
+{
+    const struct keep *k = w->k;
+
+    return !k->limits.bytes || k->bytes + w->result->bytes + bytes <= k->limits.bytes;
+}
+
+static enum err_code keep_one_file(struct keep_work *w, const char *path, const struct stat *st,
+                                   enum keep_kind kind, struct err *e)
+{
+    struct keep *k = w->k;
+    AUTO_ARENA a = { 0 };
+    const struct keep_file *before = keep_file_before(w, path);
+    const char *to = keep_path_of(k->env, path, &a);
+    struct keep_file *f;
+    struct stat there;
+
+    NEED(to);
+    const bool copied = lstat(to, &there) == 0;
+
+    if (copied && kind == KEEP_SHARED && there.st_size == st->st_size &&
+        time_ns(there.st_mtim) == time_ns(st->st_mtim))
+        return keep_add_entry(w, path, st, kind, &f, e);
+    if (copied && before && keep_is_same(before, st)) {
+        TRY(keep_add_entry(w, path, st, kind, &f, e));
+        *f = *before;
+        return ERR_OK;
+    }
+    if (!keep_has_room(w, st->st_size))
+        return err_set(e, ERR_UNSUPPORTED, path, "keep: the limit of [keep] max-size is reached");
+    TRY(keep_add_entry(w, path, st, kind, &f, e));
+    w->result->files += kind == KEEP_FILE;
+    w->result->bytes += kind == KEEP_FILE ? st->st_size : 0;
+    if (k->dry)
+        return ERR_OK;
+    k->changed = true;
+    if (time_clock_ms(CLOCK_REALTIME) - time_ns(st->st_ctim) / 1000000 < KEEP_NEW_MS)
+        f->ctime_ns = 0;
+    return keep_copy_file(k, path, to, f, e);
+}
+
+/* The copy of a directory gets its mode and times when everything in it is there; it stays accessible for us. */
+static enum err_code keep_finish_dir(const struct keep *k, const char *path, const struct stat *st,
+                                     struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    const char *to = keep_path_of(k->env, path, &a);
+    const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st->st_mtim };
+
+    NEED(to);
+    TRY(disk_private_dir(to, e));
+    if (chmod(to, (st->st_mode & 07777) | 0700) || utimensat(AT_FDCWD, to, times, 0))
+        return err_sys(e, to, "keep");
+    return ERR_OK;
+}
+
+static enum err_code keep_entry(struct keep_work *w, const FTSENT *x, enum keep_kind kind,
+                                struct err *e)
+{
+    struct keep_file *f;
+
+    switch (x->fts_info) {
+    case FTS_D: return keep_add_entry(w, x->fts_path, x->fts_statp, KEEP_DIR, &f, e);
+    case FTS_DP: return w->k->dry ? ERR_OK : keep_finish_dir(w->k, x->fts_path, x->fts_statp, e);
+    case FTS_F: return keep_one_file(w, x->fts_path, x->fts_statp, kind, e);
+    case FTS_SL:
+    case FTS_SLNONE: keep_note(w, "not kept, a link", x->fts_path); return ERR_OK;
+    case FTS_DEFAULT: keep_note(w, "not kept, no file", x->fts_path); return ERR_OK;
+    case FTS_NS:
+        if (x->fts_level == FTS_ROOTLEVEL && x->fts_errno == ENOENT)
+            return ERR_OK; /* most parts of most sessions do not exist */
+        /* fall through */
+    default: errno = x->fts_errno; return err_sys(e, x->fts_path, "keep");
+    }
+}
+
+/* A path that leaves its place by "..", or is in a place of ours, is refused. */
+static enum err_code keep_check_path(const struct keep *k, const char *path, struct arena *a,
+                                     struct err *e)
+{
+    const char *clean = path_normalize("/", path, a);
+
+    NEED(clean);
+    return strcmp(clean, path) != 0 || path_under(slice_of(path), slice_of(k->dir))
+               ? err_set(e, ERR_UNSAFE, path, "keep: the path is not that of a session")
+               : ERR_OK;
+}
+
+static enum err_code keep_part(struct keep_work *w, const char *path, enum keep_kind kind,
+                               struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    char *roots[] = { arena_format(&a, "%s", path), NULL };
+    enum err_code rc = ERR_OK;
+
+    NEED(roots[0]);
+    TRY(keep_check_path(w->k, path, &a, e));
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+    if (!fts)
+        return err_sys(e, path, "keep");
+    for (FTSENT *x; !rc && (errno = 0, x = fts_read(fts));)
+        rc = keep_entry(w, x, kind, e);
+    if (!rc && errno)
+        rc = err_sys(e, path, "keep");
+    fts_close(fts);
+    return rc;
+}
+
+static enum err_code keep_parts(struct keep_work *w, struct arena *a, struct err *e)
+{
+    const struct store *st = w->ref->store;
+    store_parts_fn *const own = st->ops->parts           ? st->ops->parts
+                                : st->ops->deleted_parts ? st->ops->deleted_parts
+                                                         : st->ops->files;
+    const char **part;
+    size_t n;
+
+    TRY(own(st, w->ref, true, a, &part, &n, e));
+    if (n == 0)
+        return err_set(e, ERR_UNSUPPORTED, w->ref->path.p, "keep: it has no files of its own");
+    for (size_t i = 0; i < n; i++)
+        TRY(keep_part(w, part[i], KEEP_FILE, e));
+    n = 0;
+    if (st->ops->shared)
+        TRY(st->ops->shared(st, w->ref, true, a, &part, &n, e));
+    for (size_t i = 0; i < n; i++)
+        TRY(keep_part(w, part[i], KEEP_SHARED, e));
+    return ERR_OK;
+}
+
+/* Copies of files that the agent removed since, such as saved copies of old turns, stay. */
+static enum err_code keep_carry_over(struct keep_work *w, struct err *e)
+{
+    struct stat st;
+
+    for (size_t i = 0; w->before && i < w->before->n; i++) {
+        const struct keep_file *f = &w->before->file[i];
+
+        if (f->kind != KEEP_FILE || lstat(f->path, &st) == 0)
+            continue;
+        NEED(array_reserve(w->now.file, w->cap, w->now.n + 1));
+        w->now.file[w->now.n] = *f;
+        w->now.file[w->now.n++].gone = true;
+    }
+    return ERR_OK;
+}
+
+/* An agent's store is recognised by the folder with its sessions, which may be missing. */
+static enum err_code keep_make_store(const struct keep *k, const struct store *st, struct arena *a,
+                                     struct err *e)
+{
+    const char *path = keep_path_of(k->env, st->path, a);
+
+    if (path && st->ops->folders)
+        path = arena_format(a, "%s/%s", path, st->ops->folders);
+    NEED(path);
+    return disk_private_dir(path, e);
+}
+
+static enum err_code keep_begin(struct keep_work *w, struct stat *st, struct err *e)
+{
+    struct arena *a = &w->k->manifest.arena;
+    const struct session_ref *ref = w->ref;
+
+    w->before = keep_manifest_find(
+        &(struct keep_manifest){ .session = w->k->manifest.session, .n = w->k->known },
+        ref->path.p);
+    w->now = (struct keep_session){ .kept_ms = w->k->env->now_ms,
+                                    .system = arena_copy_text(a, ref->store->ops->name),
+                                    .store = arena_copy_text(a, ref->store->path),
+                                    .id = arena_copy(a, ref->id).p,
+                                    .path = arena_copy(a, ref->path).p };
+    NEED(w->now.system && w->now.store && w->now.id && w->now.path);
+    if (lstat(ref->path.p, st))
+        return err_sys(e, ref->path.p, "keep");
+    if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
+        return err_set(e, ERR_UNSAFE, ref->path.p, "keep: it is a link, or no file");
+    if (keep_lost_most(w, w->now.path, st))
+        return err_set(e, ERR_UNSAFE, ref->path.p,
+                       "keep: it lost more than half of its bytes since it was kept; "
+                       "the copy stays as it is");
+    return ERR_OK;
+}
+
+/* Exchanges the entry of the manifest. */
+static enum err_code keep_commit(struct keep_work *w, struct err *e)
+{
+    struct keep_manifest *m = &w->k->manifest;
+    struct keep_session *place = NULL;
+
+    if (w->before) {
+        place = &m->session[w->before - m->session];
+        w->k->bytes -= keep_session_bytes(place);
+        free(place->file);
+    } else {
+        NEED(array_reserve(m->session, m->cap, m->n + 1));
+        place = &m->session[m->n++];
+    }
+    w->k->bytes += keep_session_bytes(&w->now);
+    w->k->changed = true;
+    *place = w->now;
+    w->now.file = NULL;
+    return ERR_OK;
+}
+
+/* What a failure of one session says about the others: nothing, unless memory or our own disk failed. */
+static bool keep_ends_all(const struct keep *k, const struct err *why)
+{
+    return why->code == ERR_NOMEM || strncmp(why->path, k->dir, strlen(k->dir)) == 0;
+}
+
+enum err_code keep_session(struct keep *k, const struct session_ref *ref, struct keep_result *out,
+                           struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    struct keep_work w = { .k = k, .ref = ref, .result = out };
+    struct err why = { 0 };
+    const char *never = keep_unsupported(ref->store->ops);
+    struct stat st;
+
+    *out = (struct keep_result){ .state = KEEP_UNCHANGED };
+    if (never) {
+        out->state = KEEP_REFUSED;
+        out->code = ERR_UNSUPPORTED;
+        snprintf(out->why, sizeof out->why, "%s", never);
+        return ERR_OK;
+    }
+    enum err_code rc = keep_begin(&w, &st, &why);
+
+    if (!rc && w.before && keep_is_unchanged(w.before))
+        return ERR_OK;
+    if (!rc)
+        rc = keep_parts(&w, &a, &why);
+    if (!rc)
+        rc = keep_carry_over(&w, &why);
+    if (!rc && !k->dry)
+        rc = keep_make_store(k, ref->store, &a, &why);
+    if (!rc && !k->dry)
+        rc = keep_commit(&w, &why);
+    free(w.now.file);
+    if (!rc) {
+        out->state = out->files ? KEEP_COPIED : KEEP_UNCHANGED;
+        return ERR_OK;
+    }
+    if (keep_ends_all(k, &why)) {
+        if (e)
+            *e = why;
+        return rc;
+    }
+    out->state = KEEP_REFUSED;
+    out->code = rc;
+    err_format(&why, out->why, sizeof out->why);
+    return ERR_OK;
+}
+
+enum err_code keep_finish(struct keep *k, struct err *e)
+{
+    TRY(keep_sync_dir(k, NULL, e));
+    if (k->dry || !k->changed)
+        return ERR_OK;
+    keep_manifest_sort(&k->manifest);
+    k->known = k->manifest.n;
+    return keep_manifest_write(&k->manifest, k->dir, e);
+}

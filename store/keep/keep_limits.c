@@ -1,0 +1,118 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/cleanup.h"
+#include "store/fs/copy.h"
+#include "store/keep/keep_internal.h"
+
+enum { KEEP_DAY_MS = 86400000 };
+
+/* ---- limits ---- */
+
+static int keep_oldest_first(const void *a, const void *b)
+{
+    const struct keep_session *x = *(struct keep_session *const *)a,
+                              *y = *(struct keep_session *const *)b;
+
+    return (x->kept_ms > y->kept_ms) - (x->kept_ms < y->kept_ms);
+}
+
+static enum err_code keep_forget(struct keep *k, struct keep_session *s, struct err *e)
+{
+    for (size_t i = s->n; i-- > 0;) {
+        AUTO_ARENA a = { 0 };
+        const char *copy = keep_path_of(k->env, s->file[i].path, &a);
+
+        NEED(copy);
+        if (s->file[i].kind == KEEP_FILE)
+            TRY(copy_remove(copy, e));
+        else if (s->file[i].kind == KEEP_DIR && rmdir(copy) && errno != ENOENT &&
+                 errno != ENOTEMPTY && errno != EEXIST)
+            return err_sys(e, copy, "keep: remove an old copy");
+    }
+    k->bytes -= keep_session_bytes(s);
+    k->changed = true;
+    free(s->file);
+    *s = (struct keep_session){ .n = 0 };
+    return ERR_OK;
+}
+
+enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e)
+{
+    struct keep_manifest *m = &k->manifest;
+    AUTO_FREE struct keep_session **gone = NULL;
+    struct stat st;
+    size_t n = 0, kept = 0;
+
+    *removed = 0;
+    NEED(gone = calloc(m->n + 1, sizeof *gone));
+    for (size_t i = 0; i < m->n; i++)
+        if (lstat(m->session[i].path, &st) && errno == ENOENT)
+            gone[n++] = &m->session[i];
+    qsort(gone, n, sizeof *gone, keep_oldest_first);
+    for (size_t i = 0; i < n; i++) {
+        const bool old =
+            k->limits.days && gone[i]->kept_ms + k->limits.days * KEEP_DAY_MS < k->env->now_ms;
+        const bool many = k->limits.sessions && (int64_t)(m->n - *removed) > k->limits.sessions;
+
+        if (!old && !many && !(k->limits.bytes && k->bytes > k->limits.bytes))
+            continue;
+        if (!k->dry)
+            TRY(keep_forget(k, gone[i], e));
+        ++*removed;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        if (m->session[i].path)
+            m->session[kept++] = m->session[i];
+    m->n = kept;
+    keep_manifest_sort(m);
+    k->known = m->n;
+    return ERR_OK;
+}
+
+/* ---- are the copies whole? ---- */
+
+static enum err_code keep_verify_session(struct keep *k, const struct keep_session *s,
+                                         finding_fn *fn, void *arg, struct err *e)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        AUTO_ARENA a = { 0 };
+        const char *copy = keep_path_of(k->env, s->file[i].path, &a);
+        struct keep_file now;
+        struct finding f = { .kind = FINDING_CHECKSUM, .session = slice_of(s->id), .path = copy };
+
+        NEED(copy);
+        if (s->file[i].kind != KEEP_FILE)
+            continue;
+        if (keep_hash(k, copy, &now, NULL))
+            f.why = "the kept copy cannot be read";
+        else if (memcmp(now.sha256, s->file[i].sha256, SHA256_BYTES) != 0)
+            f.why = "the kept copy no longer has the bytes that were copied";
+        if (f.why)
+            TRY(fn(&f, arg, e));
+    }
+    return ERR_OK;
+}
+
+enum err_code keep_verify(const struct store_env *env, finding_fn *fn, void *arg, struct err *e)
+{
+    CLEANUP(keep_close_at) struct keep *k = NULL;
+    const struct keep_limits none = { 0 };
+
+    if (!env->data_dir)
+        return ERR_OK;
+    TRY(keep_open(env, &none, true, &k, e));
+    for (size_t i = 0; i < k->manifest.n; i++) {
+        AUTO_ARENA a = { 0 };
+        const char *copy = keep_path_of(env, k->manifest.session[i].path, &a);
+        struct stat st;
+
+        NEED(copy);
+        if (lstat(copy, &st) == 0) /* else its copy was deleted */
+            TRY(keep_verify_session(k, &k->manifest.session[i], fn, arg, e));
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,224 @@
+#include "store/keep/keep.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "lite/base/cleanup.h"
+#include "lite/io/file.h"
+#include "store/fs/disk.h"
+#include "store/journal/record.h"
+
+/* The manifest: words separated by blanks, texts %XX-encoded (store/journal/record.h). The lines of its files follow
+ * that of a session.
+ *
+ *     session <system> <store> <id> <kept_ms> <path>
+ *     file|dir|shared|gone <mode> <size> <mtime_ns> <ctime_ns> <inode> <sha256> <path>
+ *
+ * A file that is gone has lost its original. */
+
+enum { MANIFEST_MAX = 1 << 30, WORDS_MAX = 8 };
+
+static const char *const keep_words[KEEP_KINDS + 1] = { "file", "dir", "shared", "gone" };
+
+void keep_manifest_fini(struct keep_manifest *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        free(m->session[i].file);
+    free(m->session);
+    arena_fini(&m->arena);
+    *m = (struct keep_manifest){ .n = 0 };
+}
+
+int64_t keep_session_bytes(const struct keep_session *s)
+{
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        bytes += s->file[i].kind == KEEP_FILE ? s->file[i].size : 0;
+    return bytes;
+}
+
+/* ---- reading ---- */
+
+static size_t keep_split(char *line, char *word[WORDS_MAX])
+{
+    size_t n = 0;
+
+    for (char *rest = line; rest && n < WORDS_MAX; n++)
+        word[n] = strsep(&rest, " ");
+    return n;
+}
+
+static const char *keep_decode(const char *word, struct arena *a)
+{
+    struct slice text;
+
+    return record_percent_decode(word, a, &text) && !memchr(text.p, '\0', text.n) ? text.p : NULL;
+}
+
+static bool keep_number(const char *word, int64_t *out)
+{
+    char *end;
+
+    *out = strtoll(word, &end, 10);
+    return end != word && !*end;
+}
+
+static bool keep_unhex(const char *word, uint8_t out[SHA256_BYTES])
+{
+    const size_t digits = 2 * (size_t)SHA256_BYTES;
+    unsigned byte;
+
+    if (strlen(word) != digits || strspn(word, "0123456789abcdef") != digits)
+        return false;
+    for (size_t i = 0; i < SHA256_BYTES && sscanf(word + 2 * i, "%2x", &byte) == 1; i++)
+        out[i] = (uint8_t)byte;
+    return true;
+}
+
+static bool keep_read_file(char *const word[WORDS_MAX], struct arena *a, struct keep_file *out)
+{
+    int64_t mode, ino;
+
+    for (int kind = 0; kind <= KEEP_KINDS; kind++)
+        if (strcmp(word[0], keep_words[kind]) == 0) {
+            out->gone = kind == KEEP_KINDS;
+            out->kind = out->gone ? KEEP_FILE : (enum keep_kind)kind;
+            out->path = keep_decode(word[7], a);
+            if (!keep_number(word[1], &mode) || !keep_number(word[5], &ino))
+                return false;
+            out->mode = (uint32_t)mode & 07777;
+            out->ino = (uint64_t)ino;
+            return keep_number(word[2], &out->size) && keep_number(word[3], &out->mtime_ns) &&
+                   keep_number(word[4], &out->ctime_ns) && keep_unhex(word[6], out->sha256) &&
+                   out->path && out->path[0] == '/';
+        }
+    return false;
+}
+
+static bool keep_read_session(char *const word[WORDS_MAX], struct arena *a,
+                              struct keep_session *out)
+{
+    *out = (struct keep_session){ .system = keep_decode(word[1], a),
+                                  .store = keep_decode(word[2], a),
+                                  .id = keep_decode(word[3], a),
+                                  .path = keep_decode(word[5], a) };
+    return keep_number(word[4], &out->kept_ms) && out->system && out->store && out->id &&
+           out->path && out->path[0] == '/';
+}
+
+static enum err_code keep_read_line(struct keep_manifest *m, char *line, size_t *cap, struct err *e)
+{
+    char *word[WORDS_MAX];
+    const size_t n = keep_split(line, word);
+    struct keep_session *s = m->n ? &m->session[m->n - 1] : NULL;
+    bool ok = false;
+
+    if (n == 6 && strcmp(word[0], "session") == 0) {
+        NEED(array_reserve(m->session, m->cap, m->n + 1));
+        ok = keep_read_session(word, &m->arena, &m->session[m->n]);
+        m->n += ok;
+        *cap = 0;
+    } else if (n == WORDS_MAX && s) {
+        NEED(array_reserve(s->file, *cap, s->n + 1));
+        s->file[s->n] = (struct keep_file){ .size = 0 };
+        ok = keep_read_file(word, &m->arena, &s->file[s->n]);
+        s->n += ok;
+    }
+    m->damaged += !ok;
+    return m->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code keep_manifest_read(const char *path, struct keep_manifest *out, struct err *e)
+{
+    AUTO_BUF text = { 0 };
+    CLEANUP(keep_manifest_fini) struct keep_manifest m = { .n = 0 };
+    size_t cap = 0;
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, MANIFEST_MAX, &text, e);
+
+    if (rc && rc != ERR_NOT_FOUND)
+        return rc;
+    NEED(!buf_add_byte(&text, '\0'));
+    for (char *rest = text.p, *line; (line = strsep(&rest, "\n"));)
+        if (*line)
+            TRY(keep_read_line(&m, line, &cap, e));
+    keep_manifest_sort(&m);
+    HAND_OVER(out, m);
+    return ERR_OK;
+}
+
+static int keep_by_path(const void *a, const void *b)
+{
+    const struct keep_session *x = a, *y = b;
+
+    return strcmp(x->path, y->path);
+}
+
+void keep_manifest_sort(struct keep_manifest *m)
+{
+    if (m->n)
+        qsort(m->session, m->n, sizeof *m->session, keep_by_path);
+}
+
+struct keep_session *keep_manifest_find(const struct keep_manifest *m, const char *path)
+{
+    const struct keep_session wanted = { .path = path };
+
+    return m->n ? bsearch(&wanted, m->session, m->n, sizeof wanted, keep_by_path) : NULL;
+}
+
+/* ---- writing ---- */
+
+static enum err_code keep_add_text(struct buf *out, const char *text, struct buf *scratch)
+{
+    enum err_code rc = record_percent_encode(slice_of(text), scratch);
+
+    for (size_t i = 0; i < scratch->n && !rc; i++)
+        rc = scratch->p[i] == ' ' ? buf_add(out, SLICE("%20")) : buf_add_byte(out, scratch->p[i]);
+    return rc;
+}
+
+static enum err_code keep_add_file(struct buf *out, const struct keep_file *f, struct buf *scratch)
+{
+    char hex[SHA256_BYTES * 2 + 1];
+
+    hasher_hex(f->sha256, hex);
+    TRY(buf_addf(out, "%s %u %" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64 " %s ",
+                 keep_words[f->gone ? KEEP_KINDS : f->kind], (unsigned)f->mode, f->size,
+                 f->mtime_ns, f->ctime_ns, f->ino, hex));
+    TRY(keep_add_text(out, f->path, scratch));
+    return buf_add_byte(out, '\n');
+}
+
+static enum err_code keep_print(const struct keep_manifest *m, struct buf *out, struct buf *scratch)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        const struct keep_session *s = &m->session[i];
+        const char *const text[] = { s->system, s->store, s->id };
+
+        TRY(buf_addf(out, "session "));
+        for (size_t k = 0; k < COUNT_OF(text); k++) {
+            TRY(keep_add_text(out, text[k], scratch));
+            TRY(buf_add_byte(out, ' '));
+        }
+        TRY(buf_addf(out, "%" PRId64 " ", s->kept_ms));
+        TRY(keep_add_text(out, s->path, scratch));
+        TRY(buf_add_byte(out, '\n'));
+        for (size_t k = 0; k < s->n; k++)
+            TRY(keep_add_file(out, &s->file[k], scratch));
+    }
+    return ERR_OK;
+}
+
+enum err_code keep_manifest_write(const struct keep_manifest *m, const char *dir, struct err *e)
+{
+    AUTO_BUF out = { 0 };
+    AUTO_BUF scratch = { 0 };
+
+    NEED(!keep_print(m, &out, &scratch));
+    return disk_replace_file(dir, "manifest", buf_slice(&out), 0600, e);
+}

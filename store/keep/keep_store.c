@@ -1,0 +1,242 @@
+#include "store/keep/keep.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/cleanup.h"
+#include "lite/base/id.h"
+
+/* A kept store has a table of operations of its own, of which it is the first member. */
+struct keep_ops {
+    struct store_ops ops;
+    /* the store of the originals, and its table */
+    const struct store *live;
+    const struct store_ops *agent;
+    /* the length of ".../kept/files" */
+    size_t prefix;
+};
+
+static const char keep_why[] =
+    "only its kept copy is left; reprise keep restore ID puts it back where its agent finds it";
+
+const char *keep_path_of(const struct store_env *env, const char *path, struct arena *a)
+{
+    return env->data_dir ? arena_format(a, "%s/kept/files%s", env->data_dir, path) : NULL;
+}
+
+static enum err_code keep_store_describe(const struct store *st, const struct scope *scope,
+                                         const struct session_ref *ref, struct session_row *row,
+                                         struct err *e);
+
+bool keep_store_is(const struct store *st)
+{
+    return st->ops->describe == keep_store_describe;
+}
+
+static const struct keep_ops *keep_ops_of(const struct store *st)
+{
+    return (const struct keep_ops *)st->ops;
+}
+
+const char *keep_original_of(const struct store *st, const char *path)
+{
+    return path + keep_ops_of(st)->prefix;
+}
+
+/* ---- only sessions whose originals are gone ---- */
+
+static const struct scope keep_everywhere = { .all = true };
+
+struct keep_filter {
+    const struct store *st;
+    session_ref_fn *fn;
+    void *arg;
+    /* the sessions that the agent has; filled once one of ours is not found in its place */
+    struct idset there;
+    bool known, failed;
+};
+
+static bool keep_note_id(const struct session_ref *ref, void *arg)
+{
+    struct keep_filter *f = arg;
+    uint32_t number;
+
+    f->failed |= idset_add(&f->there, id128_of(ref->id), &number) != ERR_OK;
+    return !f->failed;
+}
+
+static bool keep_is_in_place(const struct session_ref *ref)
+{
+    struct stat st;
+
+    return lstat(keep_original_of(ref->store, ref->path.p), &st) == 0;
+}
+
+/* The agent may have moved its file: archived it, or given it another folder. */
+static bool keep_pass(const struct session_ref *ref, void *arg)
+{
+    struct keep_filter *f = arg;
+    const struct store *live = keep_ops_of(f->st)->live;
+
+    if (keep_is_in_place(ref))
+        return true;
+    if (!f->known)
+        f->failed |=
+            live->ops->enumerate(live, &keep_everywhere, keep_note_id, f, NULL) == ERR_NOMEM;
+    f->known = true;
+    return !f->failed && (idset_has(&f->there, id128_of(ref->id)) || f->fn(ref, f->arg));
+}
+
+static enum err_code keep_filter_end(struct keep_filter *f, enum err_code rc, struct err *e)
+{
+    idset_fini(&f->there);
+    return f->failed ? err_nomem(e) : rc;
+}
+
+static enum err_code keep_store_enumerate(const struct store *st, const struct scope *scope,
+                                          session_ref_fn *fn, void *arg, struct err *e)
+{
+    struct keep_filter f = { .st = st, .fn = fn, .arg = arg };
+
+    return keep_filter_end(&f, keep_ops_of(st)->agent->enumerate(st, scope, keep_pass, &f, e), e);
+}
+
+static enum err_code keep_store_find(const struct store *st, const struct scope *scope,
+                                     struct slice id, struct arena *a, struct session_ref *ref,
+                                     struct err *e)
+{
+    const struct store *live = keep_ops_of(st)->live;
+    struct session_ref found, other;
+
+    TRY(keep_ops_of(st)->agent->find(st, scope, id, a, &found, e));
+    if (keep_is_in_place(&found) ||
+        live->ops->find(live, &keep_everywhere, id, a, &other, NULL) == ERR_OK)
+        return err_set(e, ERR_NOT_FOUND, found.path.p, "find session: its original is there");
+    *ref = found;
+    return ERR_OK;
+}
+
+static enum err_code keep_store_find_each(const struct store *st, const struct scope *scope,
+                                          struct slice id, session_ref_fn *fn, void *arg,
+                                          struct err *e)
+{
+    struct keep_filter f = { .st = st, .fn = fn, .arg = arg };
+
+    return keep_filter_end(&f, keep_ops_of(st)->agent->find_each(st, scope, id, keep_pass, &f, e),
+                           e);
+}
+
+/* ---- what they can do ---- */
+
+static enum err_code keep_store_describe(const struct store *st, const struct scope *scope,
+                                         const struct session_ref *ref, struct session_row *row,
+                                         struct err *e)
+{
+    TRY(keep_ops_of(st)->agent->describe(st, scope, ref, row, e));
+    row->flags |= SESSION_KEPT;
+    row->can = (row->can & CAN_REWIND) | CAN_DELETE;
+    row->undeletable = NULL;
+    row->expires_ms = TIME_NONE;
+    return ERR_OK;
+}
+
+static enum err_code keep_store_parts(const struct store *st, const struct session_ref *ref,
+                                      bool all, struct arena *a, const char ***part, size_t *n,
+                                      struct err *e)
+{
+    const struct store_ops *agent = keep_ops_of(st)->agent;
+    store_parts_fn *parts = agent->parts           ? agent->parts
+                            : agent->deleted_parts ? agent->deleted_parts
+                                                   : agent->files;
+
+    (void)all;
+    return parts(st, ref, true, a, part, n, e);
+}
+
+/* What writes, and what asks for the agent, is left out. */
+static void keep_store_limit(struct store_ops *x)
+{
+    x->enumerate = keep_store_enumerate;
+    x->describe = keep_store_describe;
+    x->find = keep_store_find;
+    x->find_each = x->find_each ? keep_store_find_each : NULL;
+    x->find_many = NULL;
+    x->parts = keep_store_parts;
+    x->deleted_parts = NULL;
+    x->files = x->shared = NULL;
+    x->hooks = NULL;
+    x->resume_command = x->attach_command = x->fork_command = NULL;
+    memset(x->change_command, 0, sizeof x->change_command);
+    x->agent_variable = NULL;
+    x->retrieve = NULL;
+    x->rename = NULL;
+    x->tag = NULL;
+    x->archive = NULL;
+    x->resume_at = NULL;
+    x->fork = NULL;
+    x->tombstone = NULL;
+    x->reappend = NULL;
+    x->owned_refs = NULL;
+    x->copies = NULL;
+    x->live = NULL;
+    x->live_many = NULL;
+    x->check_store = NULL;
+    x->log_rules = NULL;
+    x->leftovers = NULL;
+    x->plan_conversation = NULL;
+    x->plan_refs = NULL;
+    x->make = NULL;
+    x->create = NULL;
+    x->append = NULL;
+    x->checkpoint = NULL;
+    x->set = NULL;
+    x->settings_note = NULL;
+    for (size_t i = 0; i < ABILITIES; i++)
+        x->why[i] = keep_why;
+}
+
+enum err_code keep_add_copies(const struct store *st, struct arena *a, const char ***part,
+                              size_t *n, struct err *e)
+{
+    const size_t parts = *n;
+    const char *files = keep_path_of(st->env, "", a);
+    struct stat sb;
+
+    NEED(files || !a->failed);
+    if (!files || keep_store_is(st) || lstat(files, &sb))
+        return ERR_OK;
+    for (size_t i = 0; i < parts; i++)
+        NEED(arena_add_text(a, part, n, keep_path_of(st->env, (*part)[i], a)));
+    return ERR_OK;
+}
+
+const char *keep_unsupported(const struct store_ops *ops)
+{
+    if (ops->remote)
+        return "it is on a server";
+    if (ops->parts || ops->deleted_parts || ops->files)
+        return NULL;
+    return ops->size_unknown ? "it is in a database with other sessions"
+                             : "it is not in files of its own";
+}
+
+enum err_code keep_store_open(const struct store *st, struct arena *a, struct store **out,
+                              struct err *e)
+{
+    const char *path = keep_path_of(st->env, st->path, a);
+    struct keep_ops *own;
+    struct stat sb;
+
+    *out = NULL;
+    NEED(path || !a->failed);
+    if (!path || keep_unsupported(st->ops) || lstat(path, &sb) || !S_ISDIR(sb.st_mode))
+        return ERR_OK;
+    NEED(own = arena_alloc(a, sizeof *own));
+    *own = (struct keep_ops){
+        .ops = *st->ops, .live = st, .agent = st->ops, .prefix = strlen(path) - strlen(st->path)
+    };
+    keep_store_limit(&own->ops);
+    TRY(st->ops->open(st->env, path, out, e));
+    (*out)->ops = &own->ops;
+    return ERR_OK;
+}
