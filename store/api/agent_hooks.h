@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "lite/base/slice.h"
 #include "store/api/env.h"
 
 /* How an agent runs a program of the user's before it answers a prompt and after its turn: which file names the program,
@@ -27,10 +28,13 @@ struct agent_hooks {
     bool comments; /* the agent allows comments in its JSON */
     /* The names of its events; NULL: it has no such event. Unused in a file of ours. */
     const char *event[HOOK_EVENTS];
-    int timeout; /* how long the agent waits, in its own unit */
+    bool documented; /* from the documents of the agent; not tried with the program */
+    int timeout;     /* how long the agent waits, in its own unit */
     /* HOOK_FILE: the whole file. `@` stands for the path of the program as a string of JSON, `%` for the path as a word
      * of a shell inside such a string. */
     const char *text;
+    /* Optional: a file beside it; where this exists, the agent does not read our hooks. */
+    const char *hidden_by;
     /* Optional: the path of members of the document that is true if no hook runs, or false if `switch_is_on`. */
     const char *off_switch;
     bool switch_is_on;
@@ -44,6 +48,8 @@ struct agent_hooks {
     bool prompts_again;
     const char *answer; /* what the agent expects on standard output; NULL: nothing */
     const char *trust;  /* what a person must do once before the hooks run; NULL: nothing */
+    /* With `trust`: returns true if it was done for the command of the event before a prompt, in the file at `path`. */
+    bool (*trusted)(const char *path, struct slice command);
 };
 
 #endif

@@ -53,6 +53,8 @@ MUST_CHECK enum err_code hook_json_plain(struct slice text, bool comments, struc
                                          struct slice *plain, struct err *e);
 MUST_CHECK enum err_code hook_json_add(const struct hook_step *s, struct hook_text before,
                                        struct buf *out, struct err *e);
+/* Returns true if a person told the agent to run the hook of this event. */
+bool hook_json_trusted(const struct hook_step *s, const char *path, struct hook_text text);
 /* Removes the hook of one event. If it has no hook of ours, *found is false and nothing is written. */
 MUST_CHECK enum err_code hook_json_remove(struct hook_step *s, struct hook_text before,
                                           struct buf *out, bool *absent, bool *found,

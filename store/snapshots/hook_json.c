@@ -210,6 +210,17 @@ static enum err_code hook_json_find(const struct hook_step *s, struct slice text
     return ERR_OK;
 }
 
+bool hook_json_trusted(const struct hook_step *s, const char *path, struct hook_text text)
+{
+    AUTO_ARENA a = { 0 };
+    struct hook_places p;
+    struct slice command;
+
+    return s->h->trusted && hook_json_find(s, text.text, &a, &p, NULL) == ERR_OK && p.found &&
+           json_get_text(p.commands.node[p.commands.at].value, "command", &a, &command) &&
+           s->h->trusted(path, command);
+}
+
 /* ---- adding ---- */
 
 /* The blanks in front of a position if nothing else is on its line. */

@@ -68,7 +68,20 @@ enum err_code hook_plan_make(const struct store_env *env, const struct store_ops
     p.new_dir = ops->hooks->form == HOOK_FILE;
     p.used = stat(ops->hooks->form == HOOK_FILE ? above : dir, &st) == 0 && S_ISDIR(st.st_mode);
     TRY(hook_plan_read(&p, a, e));
+    if (ops->hooks->hidden_by && on && !p.refused) {
+        const char *other = arena_format(a, "%s/%s", dir, ops->hooks->hidden_by);
+
+        NEED(other);
+        if (lstat(other, &st) == 0)
+            NEED(p.refused = arena_format(a, "the agent reads %s instead, which is not edited",
+                                          ops->hooks->hidden_by));
+    }
     p.has = hook_edit_has(ops->name, p.before.text);
+    if (p.has && ops->hooks->trust) {
+        const struct hook_step s = { .h = ops->hooks, .agent = ops->name, .event = HOOK_PROMPT };
+
+        p.untrusted = !hook_json_trusted(&s, p.path, p.before);
+    }
     p.disabled = p.refused ? NULL : hook_edit_disabled(ops->hooks, p.before.text);
     if (!p.refused && on && !p.used)
         p.refused = "it has no directory of its own yet: start it once";

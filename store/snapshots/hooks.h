@@ -16,9 +16,10 @@ struct hook_plan {
     struct hook_text before, after; /* equal: nothing would change */
     bool new_dir;                   /* its directory is made and removed with it */
     bool has;                       /* our hooks are in it now */
-    const char *refused;            /* why it cannot be changed; NULL: it can */
-    const char *disabled;           /* the setting by which the agent runs no hooks; NULL: none */
-    bool used;                      /* the agent has a directory of its own */
+    bool untrusted;       /* they are, but the agent does not run them yet (agent_hooks.trust) */
+    const char *refused;  /* why it cannot be changed; NULL: it can */
+    const char *disabled; /* the setting by which the agent runs no hooks; NULL: none */
+    bool used;            /* the agent has a directory of its own */
 };
 
 /* Reads one agent's configuration and makes the text with our hooks (`on`) or without them. Everything is in the arena.

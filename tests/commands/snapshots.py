@@ -3,6 +3,7 @@
 
 usage: snapshots.py PROGRAM
 """
+import hashlib
 import json
 import os
 import shutil
@@ -19,7 +20,10 @@ FILES = {'claude': ('.claude/settings.json', '{\n  "model": "x",\n  "hooks": {\n
          'kimi': ('.kimi-code/config.toml', 'a = 1'),
          'copilot': ('.copilot/hooks/reprise.json', None),
          'opencode': ('.config/opencode/plugin/reprise.js', None),
-         'pi': ('.pi/agent/extensions/reprise.ts', None)}
+         'pi': ('.pi/agent/extensions/reprise.ts', None),
+         'droid': ('.factory/settings.json', '{"model": "x"} // mine'),
+         'kimi-cli': ('.kimi/config.toml', '\ufeffa = 1\r\n# the end'),
+         'grok': ('.grok/hooks/reprise.json', None)}
 HOOK = {'claude': {'session_id': 's', 'cwd': '', 'prompt': 'p', 'prompt_id': 't'},
         'codex': {'session_id': 's', 'cwd': '', 'prompt': 'p', 'turn_id': 't'},
         'gemini': {'session_id': 's', 'cwd': '', 'prompt': 'p'},
@@ -27,7 +31,10 @@ HOOK = {'claude': {'session_id': 's', 'cwd': '', 'prompt': 'p', 'prompt_id': 't'
         'kimi': {'session_id': 's', 'cwd': '', 'prompt': 'p'},
         'copilot': {'sessionId': 's', 'cwd': '', 'prompt': 'p'},
         'opencode': {'sessionID': 's', 'messageID': 't', 'cwd': '', 'prompt': 'p'},
-        'pi': {'session': 's', 'cwd': '', 'prompt': 'p'}}
+        'pi': {'session': 's', 'cwd': '', 'prompt': 'p'},
+        'droid': {'session_id': 's', 'cwd': '', 'prompt': 'p'},
+        'kimi-cli': {'session_id': 's', 'cwd': '', 'prompt': 'p'},
+        'grok': {'sessionId': 's', 'promptId': 't', 'cwd': '', 'prompt': 'p'}}
 TOP = os.path.realpath(tempfile.mkdtemp())
 HOME = f'{TOP}/home'
 PROJECT = f'{HOME}/project'
@@ -92,10 +99,19 @@ def main():
     for agent, (path, _) in FILES.items():
         text = on.get(f'{HOME}/{path}', b'').decode()
         need(p.path in text and 'snapshot' in text, f'{agent}: {text!r}')
-        if path.endswith('.json') and agent != 'gemini':
+        if path.endswith('.json') and agent not in ('gemini', 'droid'):
             json.loads(text)
     states = json.loads(run(p, 'snapshots', '--json').stdout)
-    need(all(s['state'] == 'on' for s in states) and len(states) == len(FILES), f'{states}')
+    need(all(s['state'] == ('untrusted' if s['agent'] == 'codex' else 'on') for s in states) and len(states) == len(FILES),
+         f'{states}')
+    command = f'{p.path} snapshot --agent codex --event prompt'
+    identity = {'event_name': 'user_prompt_submit',
+                'hooks': [{'async': False, 'command': command, 'timeout': 5, 'type': 'command'}]}
+    trusted = hashlib.sha256(json.dumps(identity, separators=(',', ':')).encode()).hexdigest()
+    with open(f'{HOME}/.codex/config.toml', 'w', encoding='utf-8') as f:
+        f.write(f'[hooks.state."x:user_prompt_submit:0:0"]\ntrusted_hash = "sha256:{trusted}"\n')
+    need(b'codex        on ' in run(p, 'snapshots').stdout, 'trusted by a person')
+    os.remove(f'{HOME}/.codex/config.toml')
     need(b'Nothing to change' in run(p, 'snapshots', 'on', '--yes').stdout, 'on twice')
 
     # The command of the configuration is what a shell runs.
@@ -107,7 +123,7 @@ def main():
         done = subprocess.run(command, shell=True, input=told, capture_output=True, env=p.env, cwd=PROJECT, timeout=60)
         need(done.returncode == 0 and done.stdout == (b'{}\n' if agent == 'gemini' else b''), f'{agent}: {done}')
         need(len(snapshots_of(agent)) == 1, f'{agent}: {snapshots_of(agent)}')
-    for agent in ('kimi', 'copilot', 'opencode', 'pi'):
+    for agent in ('kimi', 'copilot', 'opencode', 'pi', 'droid', 'kimi-cli', 'grok'):
         run(p, 'snapshot', '--agent', agent, '--event', 'end', told=json.dumps({**HOOK[agent], 'cwd': PROJECT}).encode())
         need(len(snapshots_of(agent)) == 1, f'{agent}: {snapshots_of(agent)}')
     need({k: v for k, v in tree().items()} == on, 'a snapshot writes nothing below the home directory')
@@ -142,6 +158,9 @@ def main():
     need(b'disableAllHooks' in run(p, 'snapshots', 'on', 'claude', '--dry-run').stderr, 'hooks that are switched off')
     os.chmod(f'{HOME}/.claude/settings.json', 0o400)
     need(b'read-only' in run(p, 'snapshots', 'on', 'claude', '--yes', code=4).stderr, 'a read-only file')
+    with open(f'{HOME}/.factory/hooks.json', 'w', encoding='utf-8') as f:
+        f.write('{}')
+    need(b'hooks.json instead' in run(p, 'snapshots', 'on', 'droid', '--yes', code=4).stderr, 'a file that hides ours')
     run(p, 'snapshots', 'on', 'goose', '--yes', code=4)
     run(p, 'snapshots', 'on', 'nobody', '--yes', code=2)
     run(p, 'snapshots', 'maybe', code=2)

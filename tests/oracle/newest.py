@@ -13,6 +13,7 @@ that each snapshot holds has to be the one that stood there.
 It needs the network (npm only), node, git and tmux, and is no part of the suite: the programs change from day to day.
 Exit 1 if anything differs. Name versions: an old node installs an old version without a word.
 """
+import hashlib
 import json
 import os
 import re
@@ -235,9 +236,23 @@ class Trial:
             on = self.reprise.run('snapshots', 'on', self.name, '--yes')
             if on.returncode:
                 raise RuntimeError(f'snapshots on: {on.stderr.decode()}')
+            if self.name == 'codex':
+                self.trust_hooks()
         git = ['git', '-C', self.project, '-c', 'user.name=dev', '-c', 'user.email=dev@example.org']
         for args in (['init', '-q', '-b', 'main'], ['add', '-A'], ['commit', '-q', '-m', 'first']):
             subprocess.run([*git, *args], check=True, env={**self.env, 'GIT_CONFIG_GLOBAL': '/dev/null'})
+
+    def trust_hooks(self):
+        """What Codex writes when a person trusts the hooks in /hooks."""
+        with open(os.path.join(self.home, '.codex/hooks.json'), encoding='utf-8') as f:
+            hooks = json.load(f)['hooks']
+        with open(os.path.join(self.home, '.codex/config.toml'), 'a', encoding='utf-8') as f:
+            for event, key in ('UserPromptSubmit', 'user_prompt_submit'), ('Stop', 'stop'), ('Interrupt', 'interrupt'):
+                hook = {'async': False, **hooks[event][0]['hooks'][0]}
+                hook['timeout'] = min(hook['timeout'], 3 if event == 'Interrupt' else hook['timeout'])
+                identity = {'event_name': key, 'hooks': [hook]}
+                trusted = hashlib.sha256(json.dumps(identity, separators=(',', ':'), sort_keys=True).encode()).hexdigest()
+                f.write(f'[hooks.state."{self.home}/.codex/hooks.json:{key}:0:0"]\ntrusted_hash = "sha256:{trusted}"\n')
 
     def end_daemons(self):
         """What an agent leaves running, Codex its server: found by its home, which nobody else has."""

@@ -148,7 +148,10 @@ static enum err_code snapshots_plan(struct snapshots_run *r, struct err *e)
 /* on, off or unused; an agent that runs no hooks is off whatever its configuration contains. */
 static const char *snapshots_state(const struct hook_plan *p)
 {
-    return p->has && !p->disabled ? "on" : p->used || p->has ? "off" : "unused";
+    return p->has && p->untrusted   ? "untrusted"
+           : p->has && !p->disabled ? "on"
+           : p->used || p->has      ? "off"
+                                    : "unused";
 }
 
 static void snapshots_write_row(const struct hook_plan *p, struct out *o)
@@ -163,20 +166,23 @@ static void snapshots_write_row(const struct hook_plan *p, struct out *o)
         out_string(o, "path", p->path);
         out_string(o, "refused", why);
         out_string(o, "disabledBy", p->disabled);
-        out_string(o, "trust", p->has ? p->ops->hooks->trust : NULL);
+        out_bool_if_true(o, "documented", p->ops->hooks->documented);
+        out_string(o, "trust", p->untrusted ? p->ops->hooks->trust : NULL);
         out_close(o, '}');
         return;
     }
-    out_addf(o, "%-12s %-7s ", p->ops->name, snapshots_state(p));
+    out_addf(o, "%-12s %-9s ", p->ops->name, snapshots_state(p));
     out_text(o, slice_of(p->path ? p->path : ""));
     if (p->disabled)
-        out_addf(o, "\n%21sit runs no hooks: %s", "", p->disabled);
+        out_addf(o, "\n%23sit runs no hooks: %s", "", p->disabled);
     if (why && p->used) {
-        out_addf(o, "\n%21s", "");
+        out_addf(o, "\n%23s", "");
         out_text(o, slice_of(why));
     }
-    if (p->has && p->ops->hooks->trust)
-        out_addf(o, "\n%21s%s", "", p->ops->hooks->trust);
+    if (p->untrusted)
+        out_addf(o, "\n%23s%s", "", p->ops->hooks->trust);
+    if (p->ops->hooks->documented && p->has)
+        out_addf(o, "\n%23sits hooks are taken from its documents and were not tried", "");
     out_addf(o, "\n");
 }
 

@@ -140,11 +140,32 @@ static enum err_code droid_open(const struct store_env *env, const char *path, s
     return session_dirs_open(&droid_ops, &droid_format, env, path, "sessions", out, e);
 }
 
+static char *droid_hooks_path(const struct store_env *env)
+{
+    return config_dir_file(jsonl_usual_path(&droid_format, env), "settings.json");
+}
+
+/* From https://docs.factory.ai: the form and the members are those of Claude Code. Where there is a hooks.json, whose form
+ * differs, the hooks of settings.json are not read. */
+static const struct agent_hooks droid_hooks = {
+    .form = HOOK_NESTED,
+    .path = droid_hooks_path,
+    .comments = true,
+    .documented = true,
+    .event = { [HOOK_PROMPT] = "UserPromptSubmit", [HOOK_END] = "Stop" },
+    .timeout = 5,
+    .hidden_by = "hooks.json",
+    .session = "session_id",
+    .prompt = "prompt",
+    .cwd = "cwd",
+};
+
 const struct store_ops droid_ops = {
     .name = "droid",
     .label = "Factory Droid",
     .folders = "sessions",
     .resume_command = "droid --resume {id}",
+    .hooks = &droid_hooks,
     PROJECT_LOGS_OPS,
     .files = jsonl_files,
     .open = droid_open,

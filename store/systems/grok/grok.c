@@ -116,11 +116,35 @@ enum err_code grok_subagent(const struct store *st, const struct session_ref *re
     return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
 }
 
+static char *grok_hooks_path(const struct store_env *env)
+{
+    return config_dir_file(jsonl_usual_path(&grok_format, env), "hooks/reprise.json");
+}
+
+/* From the manual in Grok Build 1.0.41. StopCancelled is left out: it may come after the next prompt. */
+#define GROK_COMMAND(event)                                                                        \
+    "[{ \"hooks\": [{ \"type\": \"command\", \"command\": \"% snapshot --agent grok "              \
+    "--event " event "\", \"timeout\": 5 }] }]"
+
+static const struct agent_hooks grok_hooks = {
+    .form = HOOK_FILE,
+    .path = grok_hooks_path,
+    .documented = true,
+    .text = "{\n  \"hooks\": {\n    \"UserPromptSubmit\": " GROK_COMMAND(
+        "prompt") ",\n    \"Stop\": " GROK_COMMAND("end") "\n  }\n}\n",
+    .session = "sessionId",
+    .turn = "promptId",
+    .prompt = "prompt",
+    .cwd = "cwd",
+    .subagent = "subagentType",
+};
+
 const struct store_ops grok_ops = {
     .name = "grok",
     .label = "Grok Build",
     .folders = "sessions",
     .resume_command = "grok --resume {id}",
+    .hooks = &grok_hooks,
     .fork_command = "grok --resume {id} --fork-session",
     .change_command = { [STORE_COMMAND_DELETE] = "grok sessions delete {id}" },
     .deleted_parts = session_dirs_parts,

@@ -126,11 +126,29 @@ static enum err_code kimi_cli_open(const struct store_env *env, const char *path
     return session_dirs_open(&kimi_cli_ops, &kimi_cli_format, env, path, "sessions", out, e);
 }
 
+static char *kimi_cli_hooks_path(const struct store_env *env)
+{
+    return config_dir_file(jsonl_usual_path(&kimi_cli_format, env), "config.toml");
+}
+
+/* From https://moonshotai.github.io/kimi-cli: as in Kimi Code. */
+static const struct agent_hooks kimi_cli_hooks = {
+    .form = HOOK_TABLES,
+    .path = kimi_cli_hooks_path,
+    .documented = true,
+    .event = { [HOOK_PROMPT] = "UserPromptSubmit", [HOOK_END] = "Stop" },
+    .timeout = 5,
+    .session = "session_id",
+    .prompt = "prompt",
+    .cwd = "cwd",
+};
+
 const struct store_ops kimi_cli_ops = {
     .name = "kimi-cli",
     .label = "Kimi CLI",
     .folders = "sessions",
     .resume_command = "kimi --session {id}",
+    .hooks = &kimi_cli_hooks,
     SESSION_DIRS_OPS,
     .files = session_dirs_parts,
     .shared = kimi_cli_shared,
