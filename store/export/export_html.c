@@ -7,7 +7,7 @@
 /* One page of HTML: no scripts, nothing that is loaded from elsewhere. The policy in its head allows nothing but the
  * page's own style, by its hash; so even a mistake in escaping could not run anything. */
 
-enum { TITLE_MAX = 200, SUMMARY_MAX = 200, NOTE_MAX = 600 };
+enum { SUMMARY_MAX = 200, NOTE_MAX = 600 };
 
 /* clang-format off */
 static const char style[] =
@@ -114,7 +114,7 @@ static void export_html_add_time_fact(struct export_out *o, const char *name, in
 /* The title of a page is text alone: markup in it would be shown. */
 static void add_title(struct export_out *o, struct slice title)
 {
-    struct export_walk w = { .rest = export_trim_line(title, TITLE_MAX) };
+    struct export_walk w = { .rest = export_trim_line(title, EXPORT_TITLE_MAX) };
     struct slice piece;
     enum export_piece_kind kind;
 
@@ -136,7 +136,7 @@ static void html_begin(struct export_out *o, const struct export_head *head)
     export_out_lit(o, "</title>\n<style>");
     export_out_lit(o, style);
     export_out_lit(o, "</style>\n</head>\n<body>\n<h1 dir=\"auto\">");
-    export_html_line(o, head->title, TITLE_MAX);
+    export_html_line(o, head->title, EXPORT_TITLE_MAX);
     export_out_lit(o, "</h1>\n<dl>\n<dt>Session</dt><dd>");
     export_html_line(o, head->id, 200);
     export_out_addf(o, " (%s)</dd>\n", head->system);
@@ -148,21 +148,12 @@ static void html_begin(struct export_out *o, const struct export_head *head)
     export_out_lit(o, "</dl>\n<main>\n");
 }
 
-static void export_html_add_section_name(struct export_out *o, const struct export_section *s)
-{
-    export_out_addf(o, "Sub-agent %zu", s->number);
-    export_out_lit(o, s->type.n ? ", " : "");
-    export_html_line(o, s->type, 60);
-    export_out_lit(o, s->task.n ? ": " : "");
-    export_html_line(o, s->task, TITLE_MAX);
-}
-
 static void html_contents(struct export_out *o, const struct export_section *section, size_t n)
 {
     export_out_lit(o, "<nav><ol>\n");
     for (size_t i = 0; i < n; i++) {
         export_out_addf(o, "<li><a href=\"#s%zu\">", section[i].number);
-        export_html_add_section_name(o, &section[i]);
+        export_section_name(o, &section[i], export_html_line);
         export_out_lit(o, "</a></li>\n");
     }
     export_out_lit(o, "</ol></nav>\n");
@@ -171,7 +162,7 @@ static void html_contents(struct export_out *o, const struct export_section *sec
 static void html_section(struct export_out *o, const struct export_section *s)
 {
     export_out_addf(o, "<h2 id=\"s%zu\" dir=\"auto\">", s->number);
-    export_html_add_section_name(o, s);
+    export_section_name(o, s, export_html_line);
     export_out_lit(o, "</h2>\n");
 }
 
@@ -294,13 +285,7 @@ static void html_tool(struct export_out *o, const struct export_tool *t)
 
 static void html_media(struct export_out *o, const struct block *b)
 {
-    struct buf label = { 0 };
-
-    export_media_label(b, &label);
-    export_out_lit(o, "<p class=\"media\">[");
-    export_html_line(o, buf_slice(&label), 300);
-    export_out_lit(o, "]</p>\n");
-    buf_fini(&label);
+    export_media(o, "<p class=\"media\">[", b, export_html_line, "]</p>\n");
 }
 
 static void html_note(struct export_out *o, const struct export_note *note)

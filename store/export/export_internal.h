@@ -123,8 +123,16 @@ MUST_CHECK enum err_code export_jsonl(struct export_out *o, const struct session
 
 /* Words that the formats share. */
 const char *export_outcome(const struct export_tool *t,
-                           char out[32]);                        /* "ok", "exit 2", "failed" */
-void export_media_label(const struct block *b, struct buf *out); /* "image png, 48 KB" */
+                           char out[32]); /* "ok", "exit 2", "failed" */
+/* Adds at most `max` bytes of a text as one line, in the way of a format. */
+typedef void export_line_fn(struct export_out *o, struct slice text, size_t max);
+/* "Sub-agent 2, reviewer: Look at the tests" */
+void export_section_name(struct export_out *o, const struct export_section *s,
+                         export_line_fn *line);
+/* The label of an image or document between two texts of the format. */
+void export_media(struct export_out *o, const char *before, const struct block *b,
+                  export_line_fn *line, const char *after);
+enum { EXPORT_TITLE_MAX = 200 };
 enum { EXPORT_TIME = 32 };
 void export_time(int64_t ms, char out[EXPORT_TIME]); /* "2026-03-01 10:00 UTC" */
 

@@ -4,7 +4,7 @@
 
 /* Markdown as GitHub renders it. Whatever is folded is a <details> element, the only HTML in the document. */
 
-enum { TITLE_MAX = 200, SUMMARY_MAX = 160, NOTE_MAX = 400 };
+enum { SUMMARY_MAX = 160, NOTE_MAX = 400 };
 
 static void export_md_add_fact(struct export_out *o, const char *name, struct slice value)
 {
@@ -20,7 +20,7 @@ static void md_begin(struct export_out *o, const struct export_head *head)
     char time[EXPORT_TIME];
 
     export_out_lit(o, "# ");
-    export_md_line(o, head->title, TITLE_MAX);
+    export_md_line(o, head->title, EXPORT_TITLE_MAX);
     export_out_lit(o, "\n\n");
     export_out_addf(o, "- Session: `%s` ", head->system);
     export_md_code(o, head->id, false);
@@ -39,20 +39,11 @@ static void md_begin(struct export_out *o, const struct export_head *head)
     export_out_lit(o, "\n");
 }
 
-static void md_section_name(struct export_out *o, const struct export_section *s)
-{
-    export_out_addf(o, "Sub-agent %zu", s->number);
-    export_out_lit(o, s->type.n ? ", " : "");
-    export_md_line(o, s->type, 60);
-    export_out_lit(o, s->task.n ? ": " : "");
-    export_md_line(o, s->task, TITLE_MAX);
-}
-
 static void md_contents(struct export_out *o, const struct export_section *section, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         export_out_lit(o, "- ");
-        md_section_name(o, &section[i]);
+        export_section_name(o, &section[i], export_md_line);
         export_out_lit(o, "\n");
     }
     export_out_lit(o, "\n");
@@ -61,7 +52,7 @@ static void md_contents(struct export_out *o, const struct export_section *secti
 static void md_section(struct export_out *o, const struct export_section *section)
 {
     export_out_lit(o, "---\n\n## ");
-    md_section_name(o, section);
+    export_section_name(o, section, export_md_line);
     export_out_lit(o, "\n\n");
 }
 
@@ -187,13 +178,7 @@ static void md_tool(struct export_out *o, const struct export_tool *t)
 
 static void md_media(struct export_out *o, const struct block *b)
 {
-    struct buf label = { 0 };
-
-    export_media_label(b, &label);
-    export_out_lit(o, "*\\[");
-    export_md_line(o, buf_slice(&label), 300);
-    export_out_lit(o, "\\]*\n\n");
-    buf_fini(&label);
+    export_media(o, "*\\[", b, export_md_line, "\\]*\n\n");
 }
 
 static void md_note(struct export_out *o, const struct export_note *note)

@@ -67,9 +67,21 @@ const char *export_outcome(const struct export_tool *t, char out[32])
     return out;
 }
 
-void export_media_label(const struct block *b, struct buf *out)
+void export_section_name(struct export_out *o, const struct export_section *s, export_line_fn *line)
 {
-    enum err_code rc = buf_addf(out, "%s", b->kind == BLOCK_IMAGE ? "image" : "document");
+    export_out_addf(o, "Sub-agent %zu", s->number);
+    export_out_lit(o, s->type.n ? ", " : "");
+    line(o, s->type, 60);
+    export_out_lit(o, s->task.n ? ": " : "");
+    line(o, s->task, EXPORT_TITLE_MAX);
+}
+
+/* "image png, 48 KB" */
+void export_media(struct export_out *o, const char *before, const struct block *b,
+                  export_line_fn *line, const char *after)
+{
+    struct buf label = { 0 };
+    enum err_code rc = buf_addf(&label, "%s", b->kind == BLOCK_IMAGE ? "image" : "document");
     const char *slash = b->name.n ? memchr(b->name.p, '/', b->name.n) : NULL;
     size_t skip = slash ? (size_t)(slash + 1 - b->name.p) : 0;
     const struct slice parts[] = { { b->name.p + skip, b->name.n - skip }, b->text };
@@ -77,14 +89,19 @@ void export_media_label(const struct block *b, struct buf *out)
     for (size_t i = 0; !rc && i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].n == 0)
             continue;
-        rc = buf_add_byte(out, ' ');
+        rc = buf_add_byte(&label, ' ');
         if (!rc)
-            rc = buf_add(out, parts[i]);
+            rc = buf_add(&label, parts[i]);
     }
     if (!rc && b->bytes > 0)
-        rc = buf_addf(out, ", %" PRId64 " KB", (b->bytes + 1023) / 1024);
+        rc = buf_addf(&label, ", %" PRId64 " KB", (b->bytes + 1023) / 1024);
+    export_out_lit(o, before);
     if (rc)
-        out->n = 0;
+        o->rc = rc;
+    else
+        line(o, buf_slice(&label), 300);
+    export_out_lit(o, after);
+    buf_fini(&label);
 }
 
 void export_time(int64_t ms, char out[EXPORT_TIME])

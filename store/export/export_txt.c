@@ -3,7 +3,7 @@
 
 /* Plain text, for a pager. Lines are as long as they are. */
 
-enum { TITLE_MAX = 200, SUBJECT_MAX = 160, NOTE_MAX = 400 };
+enum { SUBJECT_MAX = 160, NOTE_MAX = 400 };
 
 /* Text with signs; each of its lines begins with the prefix. */
 static void export_txt_add_lines(struct export_out *o, const char *prefix, struct slice text)
@@ -62,7 +62,7 @@ static void export_txt_add_time_fact(struct export_out *o, const char *name, int
 
 static void txt_begin(struct export_out *o, const struct export_head *head)
 {
-    export_txt_add_line(o, head->title, TITLE_MAX);
+    export_txt_add_line(o, head->title, EXPORT_TITLE_MAX);
     export_out_lit(o, "\n\n");
     export_txt_add_fact(o, "Session:", head->id);
     export_txt_add_fact(o, "System:", slice_of(head->system));
@@ -74,28 +74,20 @@ static void txt_begin(struct export_out *o, const struct export_head *head)
     export_out_lit(o, "\n");
 }
 
-static void export_txt_add_section_name(struct export_out *o, const struct export_section *s)
-{
-    export_out_addf(o, "Sub-agent %zu", s->number);
-    export_out_lit(o, s->type.n ? ", " : "");
-    export_txt_add_line(o, s->type, 60);
-    export_out_lit(o, s->task.n ? ": " : "");
-    export_txt_add_line(o, s->task, TITLE_MAX);
-    export_out_lit(o, "\n");
-}
-
 static void txt_contents(struct export_out *o, const struct export_section *section, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        export_txt_add_section_name(o, &section[i]);
+    for (size_t i = 0; i < n; i++) {
+        export_section_name(o, &section[i], export_txt_add_line);
+        export_out_lit(o, "\n");
+    }
     export_out_lit(o, "\n");
 }
 
 static void txt_section(struct export_out *o, const struct export_section *s)
 {
     export_out_lit(o, "========================================================================\n");
-    export_txt_add_section_name(o, s);
-    export_out_lit(o, "\n");
+    export_section_name(o, s, export_txt_add_line);
+    export_out_lit(o, "\n\n");
 }
 
 static void txt_message(struct export_out *o, const struct export_message *m)
@@ -179,13 +171,7 @@ static void txt_tool(struct export_out *o, const struct export_tool *t)
 
 static void txt_media(struct export_out *o, const struct block *b)
 {
-    struct buf label = { 0 };
-
-    export_media_label(b, &label);
-    export_out_lit(o, "[");
-    export_txt_add_line(o, buf_slice(&label), 300);
-    export_out_lit(o, "]\n\n");
-    buf_fini(&label);
+    export_media(o, "[", b, export_txt_add_line, "]\n\n");
 }
 
 static void txt_note(struct export_out *o, const struct export_note *note)
