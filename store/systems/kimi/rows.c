@@ -71,7 +71,7 @@ static const struct row_kind kimi_rows[] = {
       .blocks = { { BLOCK_PROMPT, "input", .empty = true } } },
     { "turn.prompt", MESSAGE_USER, MESSAGE_META, .blocks = { { BLOCK_NOTE, "input", .empty = true } } },
     { "context.append_message", MESSAGE_USER, MESSAGE_META, .silent = true,
-      .when = "message.origin.kind=shell_command", .blocks = { { BLOCK_NOTE, "message.content" } } },
+      .when = "message.origin.kind=shell_command", .blocks = { { BLOCK_NOTE, .text = "message.content" } } },
     { "context.append_loop_event", MESSAGE_ASSISTANT, .when = "event.type=content.part",
       .blocks = { { .each = "event.part", .parts = kimi_parts } } },
     { "context.append_loop_event", MESSAGE_ASSISTANT, .when = "event.type=tool.call",

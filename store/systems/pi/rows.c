@@ -73,7 +73,7 @@ static const struct row_kind pi_rows[] = {
                     .name = "message.toolName", .failed = "message.isError" } } },
     { "system", MESSAGE_OTHER, .blocks = { { .each = "message.content", .parts = pi_notes } } },
     { "bashExecution", MESSAGE_USER, MESSAGE_META, .silent = true,
-      .blocks = { { BLOCK_COMMAND, .read = pi_command }, { BLOCK_NOTE, "message.output" } } },
+      .blocks = { { BLOCK_COMMAND, .read = pi_command }, { BLOCK_NOTE, .text = "message.output" } } },
     { NULL, MESSAGE_SYSTEM, MESSAGE_SEAM, .when = "type=compaction", .put = pi_put_entry },
     { NULL, MESSAGE_SYSTEM, .when = "type=branch_summary", .put = pi_put_entry },
     { NULL, MESSAGE_SYSTEM, .when = "type=custom_message", .put = pi_put_entry },
