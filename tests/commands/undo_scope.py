@@ -429,9 +429,30 @@ def back_to(w, t):
     t.need('delete of "Bills"' in err and w.title(Q) == 'Again', f'deleted for good: {out}{err}')
 
 
+def several(w, t):
+    """A change of sessions of two projects belongs to both: each can undo it, and is told that it reaches the other."""
+    p, q = w.session('p', P, 'Pay the bills'), w.session('q', Q, 'Quote the prices')
+    w.session('r', R, 'Read the news')
+    for here in (p, q):
+        t.same('both', t.run('delete', P, Q).returncode, 0)
+        log = t.run('log').stdout.decode().split('\n')[0]
+        t.need('and 1 more (other directories too)' in log, f'log: {log}')
+        t.same('neither belongs to a third', w.undo(f'{w.top}/home/r')[0], 3)
+        code, out, _ = w.undo(here, '--dry-run')
+        t.need(code == 0 and 'and 1 more (other directories too)' in out, f'dry run: {out}')
+        code, out, err = w.undo(here)
+        t.same(f'from {here}: {err}', (code, w.title(P), w.title(Q)), (0, None, None))
+        t.same('both are back', len(t.json('list', '--all')), 3)
+        t.need('(other directories too)' in out, f'undone: {out}')
+    t.run('delete', P, Q)
+    first = t.json('log')[0]['id']
+    code, out, _ = w.undo(p, '--back-to', first)
+    t.same(f'back to: {out}', (code, len(t.json('list', '--all'))), (0, 3))
+
+
 def main():
     failed = passed = 0
-    for part in (back_to, scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned):
+    for part in (back_to, scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned, several):
         w = World(sys.argv[1])
         try:
             part(w, w.program)

@@ -42,7 +42,8 @@ static void command_undo_write_entry_text(const struct history_entry *x, int64_t
         out_text(o, slice_of(x->title));
         out_addf(o, "\"");
         if (x->sessions_n > 1)
-            out_addf(o, " and %zu more", x->sessions_n - 1);
+            out_addf(o, " and %zu more%s", x->sessions_n - 1,
+                     x->spans ? " (other directories too)" : "");
     }
     /* Records of older versions have no title. */
     for (size_t i = 0; i < x->sessions_n && !x->title; i++) {

@@ -60,6 +60,7 @@ struct change_result {
     /* Only the agent can do it. With needs_confirmation, text is its command, and `where` the consequence. */
     bool by_agent;
     char where[200]; /* the directory it was done in */
+    bool spans;      /* and in others */
 };
 
 static inline struct change_result *change_result_new(enum change_request request)

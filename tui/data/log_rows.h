@@ -17,6 +17,7 @@ struct log_row {
     size_t sessions;
     bool undone, is_undo;
     bool by_agent; /* only the agent can undo it */
+    bool spans;    /* its sessions are of several directories */
 };
 
 struct log_rows {

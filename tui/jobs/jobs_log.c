@@ -44,7 +44,8 @@ static enum err_code jobs_log_take_entry(const struct history_entry *x, void *ar
                              .sessions = x->sessions_n,
                              .undone = x->undone,
                              .is_undo = x->undoes != NULL,
-                             .by_agent = x->by_agent };
+                             .by_agent = x->by_agent,
+                             .spans = x->spans };
     return r->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -63,7 +64,8 @@ static enum err_code take_way_back(const struct back_to *b, struct log_rows *r, 
                                  .dir = jobs_log_copy_text(r, t->dir),
                                  .at_ms = t->at_ms,
                                  .sessions = t->sessions,
-                                 .by_agent = t->by_agent };
+                                 .by_agent = t->by_agent,
+                                 .spans = t->spans };
     }
     r->elsewhere = b->elsewhere;
     r->why = b->why;

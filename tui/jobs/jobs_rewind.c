@@ -340,6 +340,7 @@ static enum err_code describe_target(struct undo_job *d, const struct undo_targe
     human_age(d->env->now_ms, n->at_ms, age);
     snprintf(d->out->id, sizeof d->out->id, "%s", n->id);
     snprintf(d->out->where, sizeof d->out->where, "%s", n->dir);
+    d->out->spans = n->spans;
     /* An undo of an undo has the text of the change, and a fork has an id, which means nothing to a person. */
     bool again = strcmp(n->command, "undo") == 0 || strcmp(n->command, "redo") == 0;
     bool plain = strcmp(n->command, "fork") == 0;

@@ -180,10 +180,20 @@ bool origin_shows_change(const struct shown *shown, const struct change *c)
     size_t n = strcmp(c->kind, "fork") == 0 && c->sessions_n ? 1 : c->sessions_n;
 
     for (size_t i = 0; i < n && shown; i++)
-        if (!session_is_shown(shown, c->sessions[i], &c->origin[i], path))
-            return false;
+        if (session_is_shown(shown, c->sessions[i], &c->origin[i], path))
+            return true;
     /* What was changed in the configurations of agents belongs to every project. */
-    return n > 0 || !shown || strcmp(c->kind, "snapshots") == 0;
+    return !shown || strcmp(c->kind, "snapshots") == 0;
+}
+
+bool origin_spans_directories(const struct change *c)
+{
+    const char *first = c->sessions_n ? c->origin[0].dir : NULL;
+
+    for (size_t i = 1; first && i < c->sessions_n; i++)
+        if (c->origin[i].dir && strcmp(c->origin[i].dir, first) != 0)
+            return true;
+    return false;
 }
 
 enum origin_place origin_of_change(const struct shown *shown, const struct change *c)

@@ -31,9 +31,11 @@ enum origin_place {
     ORIGIN_GONE, /* what it changed no longer exists, so it cannot be undone */
 };
 
-/* With shown NULL everything is shown. The first one tells only whether the sessions are, and not whether the change
- * can be undone. */
+/* With shown NULL everything is shown. A change of several sessions is shown where any of them is. The first one tells
+ * only that, and not whether the change can be undone. */
 bool origin_shows_change(const struct shown *shown, const struct change *c);
+/* Returns true if its sessions are not all of one directory, so that its undo reaches beyond a project. */
+bool origin_spans_directories(const struct change *c);
 enum origin_place origin_of_change(const struct shown *shown, const struct change *c);
 enum origin_place origin_of_rewind(const struct shown *shown, const struct rewind_record *r);
 

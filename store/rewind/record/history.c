@@ -75,7 +75,8 @@ static bool hand_over_change(const struct change *c, bool undone, void *arg)
                                      .sessions_n = c->sessions_n,
                                      .undone = undone,
                                      .by_agent = change_is_agents(c),
-                                     .elsewhere = !origin_shows_change(m->shown, c) };
+                                     .elsewhere = !origin_shows_change(m->shown, c),
+                                     .spans = origin_spans_directories(c) };
 
     hand_over_rewinds_since(m, c->at_ms);
     if (!m->rc)

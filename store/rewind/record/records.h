@@ -91,6 +91,7 @@ struct history_entry {
     bool by_agent; /* only the session's agent can undo it */
     bool rewind;
     bool elsewhere; /* not one of what is shown */
+    bool spans;     /* its sessions are of several directories (origin_spans_directories) */
 };
 
 /* The entry is valid during the call. A non-zero result ends the walk and is returned. */
@@ -117,6 +118,7 @@ struct undo_target {
     char text[200], title[160], dir[200];
     size_t sessions;
     bool by_agent; /* only the session's agent can undo it (change_is_agents) */
+    bool spans;    /* its sessions are of several directories (origin_spans_directories) */
 };
 
 /* The newest of each kind of target that was skipped. */

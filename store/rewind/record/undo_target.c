@@ -45,7 +45,8 @@ struct undo_target undo_target_of_change(const struct change *c)
     struct undo_target n = { .kind = UNDO_TARGET_CHANGE,
                              .at_ms = c->at_ms,
                              .sessions = c->sessions_n,
-                             .by_agent = change_is_agents(c) };
+                             .by_agent = change_is_agents(c),
+                             .spans = origin_spans_directories(c) };
 
     copy_cut(n.id, sizeof n.id, c->id);
     copy_cut(n.command, sizeof n.command, c->kind);
@@ -87,7 +88,8 @@ void undo_target_phrase(const struct undo_target *n, char *out, size_t cap)
     if (at >= 0 && (size_t)at < cap)
         at += snprintf(out + at, cap - (size_t)at, "\"%s\"", n->title);
     if (at >= 0 && (size_t)at < cap && n->sessions > 1 && !plain)
-        at += snprintf(out + at, cap - (size_t)at, " and %zu more", n->sessions - 1);
+        at += snprintf(out + at, cap - (size_t)at, " and %zu more%s", n->sessions - 1,
+                       n->spans ? " (other directories too)" : "");
     if (at >= 0 && (size_t)at < cap && !plain)
         snprintf(out + at, cap - (size_t)at, ": %s", n->text);
 }

@@ -178,7 +178,7 @@ void undo_flow_confirm(struct model *m, const struct change_result *c)
         struct slice where =
             text_path_short(slice_of(c->where), m->settings->home, dir, sizeof dir);
 
-        dialog_line(d, "in %.*s", SLICE_ARG(where));
+        dialog_line(d, "in %.*s%s", SLICE_ARG(where), c->spans ? ", and in other directories" : "");
     }
     add_edited_line(d, u);
     dialog_offer(d, CHOICE_CANCEL, "cancel");

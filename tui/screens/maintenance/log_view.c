@@ -128,6 +128,8 @@ static void draw_log_row(const void *arg, struct frame *f, struct rect r, size_t
     x += title_w + 1;
     if (row->is_undo)
         x += frame_puts(f, r.y, x, end - x, STYLE_DIM, "undid: ");
+    if (row->spans)
+        x += frame_puts(f, r.y, x, end - x, STYLE_DIM, "other directories too: ");
     frame_text_cut(f, r.y, x, end - x + (row->undone ? 0 : STATE_W),
                    blocks ? STYLE_ERROR : STYLE_DIM, row->text);
     if (row->undone)
