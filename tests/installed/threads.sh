@@ -1,11 +1,12 @@
 #!/bin/sh
 # Runs the tests of what has threads under ThreadSanitizer, in a build of its own: threads that open, list, read and
-# append through the library, and sessions that are written in the background.
+# append through the library, sessions that are written in the background, and repositories that are opened while libgit2
+# is loaded.
 #   usage: threads.sh SOURCE_DIR BUILD_DIR CC
 set -eu
 src=$1 build=$2 cc=$3
 log=$build.log
-tests="library host_session host_writer"
+tests="gitlib library host_session host_writer"
 mkdir -p "$build"
 echo 'int main(void) { return 0; }' >"$build/empty.c"
 if ! "$cc" -fsanitize=thread -o "$build/empty" "$build/empty.c" 2>"$log" || ! "$build/empty"; then

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "store/git/gitfiles.h"
+#include "store/git/libgit2.h"
 #include "store/git/repo.h"
 #include "support/scratch.h"
 
@@ -20,6 +21,7 @@ const char *__lsan_default_suppressions(void)
 struct opener {
     pthread_t thread;
     pthread_barrier_t *start;
+    atomic_int *running; /* threads that open */
     const char *dir;
     int failed;
 };
@@ -36,14 +38,29 @@ static void *open_again_and_again(void *arg)
             o->failed++;
         repo_close(repo);
     }
+    atomic_fetch_sub(o->running, 1);
+    return NULL;
+}
+
+/* What a thread does that found no repository, while others load the library. */
+static void *free_nothing(void *arg)
+{
+    struct opener *o = arg;
+
+    pthread_barrier_wait(o->start);
+    while (atomic_load(o->running)) {
+        git_tree_free(NULL);
+        git_worktree_free(NULL);
+    }
     return NULL;
 }
 
 /* The first test, so that the threads also compete for the start of libgit2. */
 IN_SCRATCH(two_repositories_are_opened_in_several_threads)
 {
-    struct opener openers[OPENERS];
+    struct opener openers[OPENERS + 1];
     pthread_barrier_t start;
+    atomic_int running = OPENERS;
     static const char *const names[] = { "a", "b" };
     char path[64], dirs[2][4096];
 
@@ -60,13 +77,15 @@ IN_SCRATCH(two_repositories_are_opened_in_several_threads)
             SLICE("[core]\nrepositoryformatversion = 1\n[extensions]\nworktreeConfig = true\n"));
         snprintf(dirs[i], sizeof dirs[i], "%s", scratch_path(state, names[i]));
     }
-    pthread_barrier_init(&start, NULL, OPENERS);
-    for (int i = 0; i < OPENERS; i++) {
-        openers[i] = (struct opener){ .start = &start, .dir = dirs[i % 2] };
-        assert_int_equal(
-            pthread_create(&openers[i].thread, NULL, open_again_and_again, &openers[i]), 0);
+    pthread_barrier_init(&start, NULL, OPENERS + 1);
+    for (int i = 0; i <= OPENERS; i++) {
+        openers[i] = (struct opener){ .start = &start, .running = &running, .dir = dirs[i % 2] };
+        assert_int_equal(pthread_create(&openers[i].thread, NULL,
+                                        i < OPENERS ? open_again_and_again : free_nothing,
+                                        &openers[i]),
+                         0);
     }
-    for (int i = 0; i < OPENERS; i++) {
+    for (int i = 0; i <= OPENERS; i++) {
         pthread_join(openers[i].thread, NULL);
         assert_int_equal(openers[i].failed, 0);
     }
