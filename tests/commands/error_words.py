@@ -3,6 +3,7 @@
 
 usage: error_words.py PROGRAM DEMO_STORE
 """
+import json
 import os
 import re
 import subprocess
@@ -68,6 +69,26 @@ def main():
             done = run(*(a.replace('ID', session) for a in args), start_new_session=True)
             said = said.replace('ID', session).replace('PROJECT', str(project))
             need(' '.join(args), done.returncode and done.stderr == f'reprise: {said}\n', done)
+
+        # A prompt that is larger than what a list reads, in a session that has nothing else to be listed by: its agent lists it
+        # nowhere, and it can be read and resumed.
+        folder = home / 'claude/projects' / re.sub('[^A-Za-z0-9]', '-', str(project))
+        for n, size in enumerate((70_000, 6_000_000)):
+            sid = f'7e6b0f00-0000-4000-8000-00000000000{n}'
+            log = folder / f'{sid}.jsonl'
+            log.write_text(''.join(json.dumps({
+                'type': kind, 'uuid': f'7e6b0f0{k}-0000-4000-8000-000000000000', 'parentUuid': k and '7e6b0f00-0000-4000-8000-000000000000' or None,
+                'sessionId': sid, 'cwd': str(project), 'isSidechain': False, 'timestamp': f'2026-02-09T02:0{k}:00.000Z',
+                'message': {'role': kind, 'content': text}}) + '\n' for k, (kind, text) in enumerate((('user', 'x' * size), ('assistant', 'done')))))
+            done = run('info', sid)
+            need('info of a huge prompt', done.returncode == 3 and done.stderr == f'reprise: cannot describe session {sid}: nothing in it '
+                 'could serve as a title, so that only list --all-kinds has it\n', done)
+            need('list of a huge prompt', sid not in run('list', '--all', '--json').stdout, done)
+            need('list --all-kinds of a huge prompt', sid in run('list', '--all-kinds', '--json').stdout, done)
+            need('messages of a huge prompt', 'done' in run('messages', sid).stdout, done)
+            need('resuming a huge prompt', sid in run('--resume', sid, '--print').stdout, done)
+            need('renaming a huge prompt', run('rename', sid, 'Huge').returncode == 0 and 'Huge' in run('list').stdout, done)
+            log.unlink()
 
         # What cannot be written is said as what could not be done.
         with open('/dev/full', 'w', encoding='utf-8') as full:

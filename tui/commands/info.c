@@ -41,7 +41,9 @@ static enum err_code check_listed(const struct facts *f, struct err *e)
 
     switch (f->row->hidden) {
     case HIDDEN_EMPTY:
-        return err_set(e, ERR_NOT_FOUND, path, "describe session: the session has no conversation");
+        return err_set(e, ERR_NOT_FOUND, path,
+                       "describe session: nothing in it could serve as a title, so that only list "
+                       "--all-kinds has it");
     case HIDDEN_SIDECHAIN:
         return err_set(e, ERR_NOT_FOUND, path, "describe session: the transcript of a sub-agent");
     case HIDDEN_UNREADABLE:
