@@ -251,15 +251,30 @@ static enum err_code list_packs(const char *folder, struct arena *a, const char 
     return ERR_OK;
 }
 
-/* Removes the packs that were there before. If the new pack is one of them, nothing was dropped, and all stay. */
+static bool is_pack_in(const char *name, const char *const *list, size_t n, bool stem)
+{
+    const char *dot = strrchr(name, '.');
+    const size_t length = stem && dot ? (size_t)(dot - name) : strlen(name) + 1;
+
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(list[i], name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Removes the packs that were there before. If the new pack is one of them, nothing was dropped, and all stay. A crash may
+ * have left one file of the new pack: that name stays, because the file now is a new one. */
 static enum err_code remove_packs(const char *folder, const char *const *old, size_t n,
                                   struct arena *a, struct err *e)
 {
-    const char **now = NULL;
-    size_t now_n;
+    const char **now = NULL, **new = NULL;
+    size_t now_n, new_n = 0;
 
     TRY(list_packs(folder, a, &now, &now_n, e));
-    if (now_n <= n)
+    for (size_t i = 0; i < now_n; i++)
+        if (!is_pack_in(now[i], old, n, false))
+            NEED(arena_add_text(a, &new, &new_n, now[i]));
+    if (!new_n)
         return ERR_OK;
     /* git looks for an index first, so a pack without one is not missed. */
     for (int round = 0; round < 2; round++)
@@ -269,6 +284,8 @@ static enum err_code remove_packs(const char *folder, const char *const *old, si
             bool is_index = length > 4 && strcmp(old[i] + length - 4, ".idx") == 0;
 
             NEED(path);
+            if (is_pack_in(old[i], new, new_n, true))
+                continue;
             if (is_index == (round == 0) && unlink(path) && errno != ENOENT)
                 return err_sys(e, path, "prune snapshots: remove a pack");
         }

@@ -137,6 +137,100 @@ static void snapshot_must_hold(const char *name, void (*make)(struct trial_dir *
     trial_must_hold_once(&s);
 }
 
+/* ---- pruning ---- */
+
+static void make_three(struct trial_dir *y)
+{
+    make_borrowed(y);
+    assert_int_equal(take_snapshot(y), END_DONE);
+    folder_put(&y->folder, "project/sub/b", SLICE("changed"));
+    assert_int_equal(take_snapshot(y), END_DONE);
+}
+
+static enum trial_end prune_by(struct trial_dir *y, const struct snapshot_prune_rule *rule)
+{
+    char state[4096];
+    const struct store_env env = snapshot_env(y, state);
+    struct snapshot_projects all;
+    struct err e = { 0 };
+    enum err_code rc = snapshot_projects_read(&env, &all, &e);
+
+    for (size_t i = 0; i < all.n && !rc; i++)
+        rc = snapshot_prune(&all.project[i], rule, false, NULL, &e);
+    snapshot_projects_fini(&all);
+    return trial_end_of(rc, &e);
+}
+
+static enum trial_end prune_old(struct trial_dir *y)
+{
+    return prune_by(y, &(struct snapshot_prune_rule){ .before_ms = INT64_MAX });
+}
+
+static enum trial_end prune_file(struct trial_dir *y)
+{
+    char path[4096];
+
+    return prune_by(
+        y, &(struct snapshot_prune_rule){ .before_ms = INT64_MIN,
+                                          .path = folder_path(&y->folder, "project/new/c", path) });
+}
+
+/* Every snapshot that the log names has its files, of which the tests prune only new/c. */
+static bool pruned_is_whole(const struct trial_dir *y, bool done)
+{
+    static const char *const b[] = { "same", "same", "changed" };
+    char root[4096], state[4096];
+    const struct store_env env = snapshot_env(y, state);
+    struct snapshot_log log;
+    bool whole =
+        snapshot_log_read(&env, folder_path(&y->folder, "project", root), &log, NULL) == ERR_OK;
+
+    (void)done;
+    whole = whole && (log.n == 1 || log.n == 3);
+    for (size_t i = 0; i < log.n && whole; i++) {
+        git_repository *repo = NULL;
+        git_tree *tree = NULL;
+        git_oid id;
+        const size_t at = 3 - log.n + i;
+
+        whole = !repo_open(log.dir, &repo, NULL) &&
+                !git_oid_fromstrn(&id, log.snapshot[i].tree.p, SNAPSHOT_HEX) &&
+                !repo_tree(repo, &id, &tree, NULL) && has_file(repo, tree, "a", at ? "2" : "1") &&
+                /* the first one's is still borrowed until it changed */
+                has_file(repo, tree, "sub/b", b[at]);
+        git_tree_free(tree);
+        repo_close(repo);
+    }
+    snapshot_log_fini(&log);
+    return whole && folder_is(&y->folder, "project/sub/b", "changed");
+}
+
+TEST(pruning_old_snapshots_loses_no_other)
+{
+    const struct trial s = { .name = "prune of old snapshots",
+                             .make = make_three,
+                             .act = prune_old,
+                             .recover = prune_old,
+                             .tolerates = pruned_is_whole,
+                             .leaves = true,
+                             .gives_up = true };
+
+    trial_must_hold_once(&s);
+}
+
+TEST(pruning_one_file_loses_no_other)
+{
+    const struct trial s = { .name = "prune of one file",
+                             .make = make_three,
+                             .act = prune_file,
+                             .recover = prune_file,
+                             .tolerates = pruned_is_whole,
+                             .leaves = true,
+                             .gives_up = true };
+
+    trial_must_hold_once(&s);
+}
+
 TEST(a_first_snapshot_is_whole_or_not_there)
 {
     snapshot_must_hold("first snapshot", make_first, first_is_whole);
