@@ -6,7 +6,12 @@
 
 #include "lite/base/buf.h"
 #include "store/git/repo.h"
+#include "store/snapshots/hooks.h"
 #include "store/snapshots/snapshot.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/kimi/kimi.h"
+#include "store/systems/pi/pi.h"
+#include "tests/sweeps/change_sweep.h"
 #include "tests/sweeps/trial.h"
 
 /* A snapshot, broken at every call: each line of the log names a snapshot that can be read whole, nothing below the
@@ -203,6 +208,74 @@ static bool pruned_is_whole(const struct trial_dir *y, bool done)
     }
     snapshot_log_fini(&log);
     return whole && folder_is(&y->folder, "project/sub/b", "changed");
+}
+
+/* ---- on and off ---- */
+
+static void make_configurations(struct trial_dir *y)
+{
+    folder_put(&y->folder, "user/.claude/settings.json",
+               SLICE("\xEF\xBB\xBF{\r\n\t\"model\": \"x\",\r\n\t\"hooks\": {}\r\n}"));
+    folder_put(&y->folder, "user/.kimi-code/config.toml", SLICE("a = 1"));
+    folder_dir(&y->folder, "user/.pi/agent");
+}
+
+static enum trial_end switch_hooks(struct trial_dir *y, bool on)
+{
+    static const struct store_ops *const agents[] = { &claude_ops, &kimi_ops, &pi_ops };
+    enum { AGENTS = sizeof agents / sizeof *agents };
+    const struct hook_program program = { .path = "/bin/reprise", .word = "/bin/reprise" };
+    struct hook_plan plan[AGENTS];
+    const struct hook_plan *change[AGENTS];
+    struct store_env env = y->env;
+    struct arena a = { 0 };
+    struct err e = { 0 };
+    enum err_code rc = ERR_OK;
+    char id[64];
+    size_t n = 0;
+
+    env.home = y->user;
+    for (size_t i = 0; i < AGENTS && !rc; i++) {
+        rc = hook_plan_make(&env, agents[i], &program, on, &a, &plan[i], &e);
+        if (!rc && hook_plan_changes(&plan[i]))
+            change[n++] = &plan[i];
+    }
+    if (!rc)
+        rc = n == AGENTS ? hook_plans_apply(&env, change, n, on, id, &e)
+                         : err_set(&e, ERR_IO, "", "a configuration cannot be read");
+    arena_fini(&a);
+    return trial_end_of(rc, &e);
+}
+
+static enum trial_end switch_on(struct trial_dir *y)
+{
+    return switch_hooks(y, true);
+}
+
+static enum trial_end switch_off(struct trial_dir *y)
+{
+    return switch_hooks(y, false);
+}
+
+static void make_switched_on(struct trial_dir *y)
+{
+    make_configurations(y);
+    assert_int_equal(switch_on(y), END_DONE);
+}
+
+TEST(hooks_are_on_or_off)
+{
+    struct trial s = { .name = "snapshots on",
+                       .make = make_configurations,
+                       .act = switch_on,
+                       .recover = change_sweep_recover,
+                       .undo = change_sweep_undo };
+
+    trial_must_hold_once(&s);
+    s.name = "snapshots off";
+    s.make = make_switched_on;
+    s.act = switch_off;
+    trial_must_hold_once(&s);
 }
 
 TEST(pruning_old_snapshots_loses_no_other)
