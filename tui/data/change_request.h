@@ -22,6 +22,8 @@ enum change_request {
     CHANGE_ARCHIVE,
     CHANGE_UNARCHIVE,
     CHANGE_FORK, /* text: the title of the copy; names: the message it ends with, or "" for all of it */
+    CHANGE_KEEP,      /* copies of the sessions; not logged, because nothing of them changes */
+    CHANGE_PUT_BACK,  /* sessions of which only the copy is left */
     CHANGE_TRASH,     /* names: the titles, as the trash will show them */
     CHANGE_REMOVE,    /* deletes sessions of a team's store for good */
     CHANGE_RESUME_AT, /* names: one message */

@@ -112,6 +112,9 @@ MUST_CHECK enum err_code jobs_change(const struct store_env *env, const struct s
 MUST_CHECK enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
                                    const struct effect *q, struct change_result *out,
                                    struct err *e);
+/* CHANGE_KEEP and CHANGE_PUT_BACK; the latter makes a change for each session. */
+MUST_CHECK enum err_code jobs_keep(const struct job_context *d, const struct effect *q,
+                                   struct change_result *out, struct err *e);
 /* EFFECT_SWEEP */
 MUST_CHECK enum err_code jobs_sweep(struct store *const stores[], size_t n,
                                     const struct scope *scope, const struct effect *q,

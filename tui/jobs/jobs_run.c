@@ -406,8 +406,10 @@ static enum err_code answer_change(struct job_context *d, const struct effect *q
     if (!d->env)
         err_set(&c->error, ERR_UNSUPPORTED, "", "nothing can be changed here");
     else if (jobs_scope(d, q->scope, &scope, &c->error) == ERR_OK &&
-             (jobs_is_by_agent(q) ? jobs_change_by_agent(d, q, c, &c->error)
-                                  : jobs_change(d->env, &shown, q, c, &c->error)) == ERR_OK)
+             (q->request == CHANGE_KEEP || q->request == CHANGE_PUT_BACK
+                  ? jobs_keep(d, q, c, &c->error)
+              : jobs_is_by_agent(q) ? jobs_change_by_agent(d, q, c, &c->error)
+                                    : jobs_change(d->env, &shown, q, c, &c->error)) == ERR_OK)
         c->error = (struct err){ 0 };
     jobs_post(r, q, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
     return ERR_OK;

@@ -156,7 +156,7 @@ static bool collect_selection(struct model *m, enum action a)
     change_flow_clear(m);
     c->running = c->unsupported = c->unsure = c->partly = 0;
     c->bytes = 0;
-    c->all_archived = c->all_pinned = true;
+    c->all_archived = c->all_pinned = c->all_kept = true;
     c->message[0] = '\0';
     c->refs = ref_list_new();
     c->titles = name_list_new();
@@ -173,6 +173,7 @@ static bool collect_selection(struct model *m, enum action a)
              name_list_add(c->titles, e->row ? session_entry_title(e) : e->ref.id);
         c->bytes += e->ref.file.size;
         c->all_archived &= e->row && (e->row->flags & SESSION_ARCHIVED);
+        c->all_kept &= e->row && (e->row->flags & SESSION_KEPT);
         c->all_pinned &= m->list->sessions.sort_key[i].pinned;
     }
     if (!ok)
@@ -471,6 +472,10 @@ static void begin_change(struct model *m, enum action a)
         change_flow_submit(m, m->pending_change->all_pinned ? CHANGE_UNPIN : CHANGE_PIN,
                            (struct slice){ 0 });
         break;
+    case ACT_KEEP:
+        change_flow_submit(m, m->pending_change->all_kept ? CHANGE_PUT_BACK : CHANGE_KEEP,
+                           (struct slice){ 0 });
+        break;
     case ACT_TRASH: delete_flow_begin(m); break;
     case ACT_FORK: begin_fork(m, false); break;
     case ACT_FORK_AT:
@@ -534,6 +539,7 @@ static bool perform_change(struct model *m, enum action a)
     case ACT_TAG:
     case ACT_PIN:
     case ACT_ARCHIVE:
+    case ACT_KEEP:
     case ACT_TRASH:
     case ACT_UNDO:
     case ACT_REDO: begin_change(m, a); return true;

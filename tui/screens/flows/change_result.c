@@ -58,6 +58,8 @@ const char *change_text_doing(enum change_request request)
     case CHANGE_ARCHIVE:
     case CHANGE_UNARCHIVE: return "marking";
     case CHANGE_FORK: return "forking";
+    case CHANGE_KEEP: return "keeping";
+    case CHANGE_PUT_BACK: return "putting back";
     case CHANGE_SWEEP:
     case CHANGE_TRASH: return "moving to the trash";
     case CHANGE_JOIN:
@@ -122,6 +124,8 @@ static struct change_text change_text_done(const struct model *m, const struct c
             snprintf(w.text, sizeof w.text, "%s trash: %s, %s",
                      c->by_agent ? "deleted, with a copy in the" : "moved to", n.text, size);
         break;
+    case CHANGE_KEEP: snprintf(w.text, sizeof w.text, "kept: %s, %s", n.text, size); break;
+    case CHANGE_PUT_BACK: snprintf(w.text, sizeof w.text, "put back: %s", n.text); break;
     case CHANGE_SWEEP: describe_sweep(&w, c, size); break;
     case CHANGE_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
     case CHANGE_JOIN:
@@ -152,9 +156,10 @@ static struct change_text change_text_done(const struct model *m, const struct c
 /* The sessions were already as they should be. */
 static bool change_result_is_nothing(const struct change_result *c)
 {
-    return c->sessions.n == 0 && (c->request == CHANGE_RENAME || c->request == CHANGE_TAG ||
-                                  c->request == CHANGE_PIN || c->request == CHANGE_UNPIN ||
-                                  c->request == CHANGE_ARCHIVE || c->request == CHANGE_UNARCHIVE);
+    return c->sessions.n == 0 &&
+           (c->request == CHANGE_RENAME || c->request == CHANGE_TAG || c->request == CHANGE_PIN ||
+            c->request == CHANGE_UNPIN || c->request == CHANGE_KEEP ||
+            c->request == CHANGE_ARCHIVE || c->request == CHANGE_UNARCHIVE);
 }
 
 static void report_done(struct model *m, const struct change_result *c)
@@ -166,7 +171,7 @@ static void report_done(struct model *m, const struct change_result *c)
     struct change_text done = change_text_done(m, c), back = { "" };
 
     if (c->request != CHANGE_EMPTY && c->request != CHANGE_REMOVE && c->request != CHANGE_PRUNE &&
-        (!c->by_agent || c->bytes))
+        c->request != CHANGE_KEEP && (!c->by_agent || c->bytes))
         back = change_text_undo_key(
             m, c->request == CHANGE_UNDO || c->request == CHANGE_BACK_TO ? ACT_REDO : ACT_UNDO);
     toast_info(&m->toast, m->now_ms, "%s%s", done.text, back.text);

@@ -62,7 +62,7 @@ struct pending_change {
     size_t partly;               /* of refs: a part of them stays, */
     const char *stays;           /* namely this part, for one of them; a literal */
     int64_t bytes;
-    bool all_archived, all_pinned;
+    bool all_archived, all_pinned, all_kept;
     char message[40]; /* the id of the message to act on; "": no message */
     /* owned: the session for which an agent's command was requested, or NULL */
     struct ref_list *asked;

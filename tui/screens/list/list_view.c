@@ -101,7 +101,7 @@ static const char *change_reason(const struct model *m, enum action a)
     while (list_selection_next(&s, &i)) {
         const struct session_row *row = m->list->sessions.entry[i].row;
 
-        if (row && !(row->can & ability))
+        if (row && ability && !(row->can & ability))
             why = incapable(row, ability);
         else if (row && (a == ACT_TRASH || a == ACT_RESUME_AT) && row->flags & SESSION_LIVE)
             why = "an agent has this session open";
@@ -120,8 +120,8 @@ bool list_session_forks_in_agent(const struct model *m)
 
 static bool list_view_is_change(enum action a)
 {
-    return a == ACT_RENAME || a == ACT_TAG || a == ACT_PIN || a == ACT_ARCHIVE || a == ACT_TRASH ||
-           a == ACT_FORK || a == ACT_FORK_AT || a == ACT_RESUME_AT;
+    return a == ACT_RENAME || a == ACT_TAG || a == ACT_PIN || a == ACT_ARCHIVE || a == ACT_KEEP ||
+           a == ACT_TRASH || a == ACT_FORK || a == ACT_FORK_AT || a == ACT_RESUME_AT;
 }
 
 /* An editor would show a database as text, or begin a new file. */
