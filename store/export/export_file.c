@@ -33,7 +33,7 @@ static enum err_code export_file_find_target(const char *path, const char *cwd, 
     if (!*t->name || !*path || path[strlen(path) - 1] == '/')
         return err_set(e, ERR_USAGE, path, "export: not the name of a file");
     if (!path_parent(full, parent) || !realpath(parent, t->dir))
-        return errno == ENOENT ? err_set(e, ERR_NOT_FOUND, parent, "no such directory to write to")
+        return errno == ENOENT ? err_set(e, ERR_NOT_FOUND, parent, "write into: no such directory")
                                : err_sys(e, parent, "write into");
     NEED(t->full = arena_format(&t->arena, "%s/%s", t->dir[1] ? t->dir : "", t->name));
     if (strlen(t->full) >= PATH_MAX)

@@ -227,7 +227,7 @@ static enum err_code check_fork(const struct session_ref *ref, const struct fork
     if (!ref->store->ops->fork)
         return store_unsupported_error(ref, CAN_FORK, "fork", e);
     if (req->id.n && !ref->store->ops->accepts_fork_id)
-        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "fork: %s sessions choose the ids of forks",
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "fork: %s chooses the id of a copy itself",
                        ref->store->ops->name);
     return ERR_OK;
 }

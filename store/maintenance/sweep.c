@@ -230,7 +230,7 @@ static const char *why_stays(const struct sweep_item *item, bool copied)
         return item->parts > 0 ? NULL : item->owned_refs.stays;
     const char *why = store_unsupported_reason(item->ref.store->ops, CAN_DELETE);
 
-    return why ? why : "sessions of this system cannot be deleted";
+    return why ? why : "sessions of this agent cannot be deleted";
 }
 
 static enum err_code explain_match(const struct sweep_rule *rule, const struct session_row *row,

@@ -72,7 +72,7 @@ def main():
             f.write('// a person\n')
         gateway = held('gateway.ts')
         p.same('a person', (gateway['why'], gateway.get('laterSession'), gateway.get('changedByCommand')),
-               ('changed later, not by the session', None, None))
+               ('changed later, not by this session', None, None))
         append_command(session['path'], 'npm test -- gateway.tsx')
         p.same('a command that does not name it', held('gateway.ts').get('changedByCommand'), None)
         append_command(session['path'], 'sed -i s/a/b/ src/gateway.ts')
@@ -84,7 +84,7 @@ def main():
                ('deleted since by a command of the session: sed -i s/a/b/ src/gateway.ts', True))
         os.unlink(f'{shop}/src/pay.ts')
         p.same('removed after another session changed it', (held('pay.ts')['why'], held('pay.ts').get('laterSession')),
-               ('deleted later, not by the session', None))
+               ('deleted later, not by this session', None))
 
         os.rename(shop, f'{top}/home/code/moved')
         p.same('a project that moved', held('pay.ts')['why'], f'the project moved or was deleted: {shop} is gone')

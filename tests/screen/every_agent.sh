@@ -15,7 +15,7 @@ touched() { # UP FILE
     press Tab
     see "Space tick"
     enter_text t
-    see "touched /" "Enter view"
+    see "history of /" "Enter view"
     match "^▌ .*edited"
 }
 

@@ -87,7 +87,7 @@ key Down
 act w
 see "src/pay.ts"
 key t
-see "touched"
+see "history of"
 key Tab
 see "lines of" "14 " "not written by a session"
 match "│ +[0-9]+ " # lines of one turn are joined

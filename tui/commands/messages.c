@@ -440,7 +440,7 @@ static enum err_code command_messages_check_agent(const struct session_ref *ref,
     if (!agent || ref->store->ops->subagent)
         return ERR_OK;
     return err_set(e, ERR_NOT_FOUND, agent, "read messages: %s",
-                   why ? why : "sessions of this system have no sub-agents");
+                   why ? why : "sessions of this agent have no sub-agents");
 }
 
 static enum err_code write_messages(struct invocation *in, struct sessions *s,

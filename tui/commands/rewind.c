@@ -451,7 +451,7 @@ static enum err_code check_usage(const struct invocation *in, struct err *e)
         bool wrong;
         const char *option, *why;
     } rules[] = {
-        { !o->to, "--to", "--to MSG is required (see: reprise checkpoints ID)" },
+        { !o->to, "rewind", "needs --to MSG; see reprise checkpoints" },
         { option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN), "--apply",
           "not together with --dry-run" },
         { o->into && !code, "--into", "works with --mode code only" },
@@ -465,7 +465,7 @@ static enum err_code check_usage(const struct invocation *in, struct err *e)
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong)
-            return err_set(e, ERR_USAGE, rules[i].option, "rewind: %s", rules[i].why);
+            return err_set(e, ERR_USAGE, rules[i].option, "%s", rules[i].why);
     return ERR_OK;
 }
 

@@ -100,7 +100,7 @@ static enum err_code show_record(struct invocation *in, struct err *e)
     struct rewind_backup_list list;
 
     if (in->argc < 2)
-        return err_set(e, ERR_USAGE, "", "usage: reprise rewinds show CHANGE [PATH]");
+        return err_set(e, ERR_USAGE, "rewinds show", "needs a change; see reprise rewinds");
     enum err_code rc = rewind_backup_read(&in->world->env, in->argv[1], &list, e);
 
     if (rc)

@@ -350,8 +350,7 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
     char change[CHANGE_ID];
 
     if (in->argc < 2)
-        return err_set(e, ERR_USAGE, "trash restore",
-                       "trash id required (see: reprise trash list)");
+        return err_set(e, ERR_USAGE, "trash restore", "needs an id; see reprise trash list");
     const struct trash_item *item = trash_find(list, in->argv[1]);
 
     if (!item)

@@ -285,8 +285,7 @@ static enum made make_term(struct query *q, struct term *t, const struct word *w
         if (n == 0)
             return make_word(t, w, i);
         snprintf(q->problem, sizeof q->problem,
-                 "no field %.*s: (agent project branch tag id before after size is); quote text",
-                 n < 12 ? (int)n : 12, w->text + i);
+                 "no such field (agent project branch tag id before after size is)");
         return MADE_NOTHING;
     }
     return make_field(q, t, field, word_from(w, i + strlen(fields[field].name)), now_ms);

@@ -5,6 +5,8 @@
 #include "lite/base/array.h"
 #include "tui/text/clean.h"
 
+enum { RULE_W = 104 }; /* a rule is not longer than prose, however wide the screen is */
+
 void styled_text_fini(struct styled_text *s)
 {
     arena_fini(&s->arena);
@@ -86,7 +88,7 @@ void styled_text_draw_line(const struct styled_text *s, size_t at, struct frame 
 
         used += frame_text(f, y, x + used, w - used, run->style, run->text);
     }
-    while (line->rule && used < w)
+    while (line->rule && used < w && used < RULE_W)
         used += frame_puts(f, y, x + used, 1, STYLE_BORDER, f->ascii ? "-" : "─") ? 1 : w;
 }
 

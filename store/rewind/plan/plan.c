@@ -163,11 +163,11 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
     const char *why = store_unsupported_reason(ops, CAN_REWIND);
 
     if (mode != REWIND_CONVERSATION && !store_can_rewind(ops))
-        return why ? why : "sessions of this system keep no file checkpoints";
+        return why ? why : "this agent keeps no checkpoints of files";
     if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_conversation)
-        return "conversations of this system cannot be rewound";
+        return "conversations of this agent cannot be rewound";
     if (mode == REWIND_INFERRED && !ops->plan_inferred)
-        return "not needed: this agent's rewinds go to the point itself";
+        return "not needed: files are restored as of this turn anyway";
     return NULL;
 }
 

@@ -70,8 +70,8 @@ static void require_consent(const struct worker *w, struct rewind_entry *x)
             "point");
     else if (x->edited && !o->allow_edited)
         refuse_entry(x, REWIND_RULE_EDITED,
-                     x->seen.exists ? "changed later, not by the session"
-                                    : "deleted later, not by the session");
+                     x->seen.exists ? "changed later, not by this session"
+                                    : "deleted later, not by this session");
     else if (x->target->doubt && !o->allow_edited)
         refuse_entry(x, REWIND_RULE_UNKNOWN, x->target->doubt);
     else if (x->unproven && !o->allow_edited)

@@ -350,7 +350,7 @@ enum err_code rewind_plan_single_turn(const struct session_ref *ref, struct slic
 
     if (!store_can_rewind(ops))
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                       "rewind: sessions of this system keep no file checkpoints");
+                       "rewind: this agent keeps no checkpoints of files");
     bool done;
     enum err_code rc = by_turn_snapshots(ref, point, &o, &done, e);
 

@@ -109,8 +109,8 @@ static enum err_code collect_entries(const struct store_env *env, struct change_
     if (rc || w->rc)
         return rc ? rc : w->rc;
     if (!w->found)
-        return err_set(w->e, ERR_NOT_FOUND, w->id,
-                       "find a change or rewind: no such id; see reprise log");
+        return err_set(w->e, ERR_NOT_FOUND, "", "no change has the id \"%.64s\"; see reprise log",
+                       w->id);
     if (w->found_elsewhere)
         return err_set(w->e, ERR_NOT_FOUND, w->id, "it was made elsewhere: add --all");
     return w->out->n ? ERR_OK

@@ -538,7 +538,8 @@ enum err_code rewind_abandon(const struct store_env *env, const char *id,
     int lock;
 
     if (!record_records_is_id(id))
-        return err_set(e, ERR_NOT_FOUND, id, "abandon a rewind: no such rewind");
+        return err_set(e, ERR_NOT_FOUND, "", "no rewind has the id \"%.64s\"; see reprise rewinds",
+                       id);
     enum err_code rc = rewind_records_open(env, dir, &lock, e);
 
     if (rc)

@@ -224,9 +224,8 @@ static enum err_code choose_undo_record(const struct rewind_records *list, const
     if (id && id[0] && strcmp(id, list->unread) == 0)
         return err_set(e, ERR_FORMAT, id,
                        "undo a rewind: its record is damaged, or was made by a newer reprise");
-    return err_set(e, ERR_NOT_FOUND, id,
-                   id ? "find a change or rewind: no such id; see reprise log"
-                      : "nothing left to undo");
+    return id ? err_set(e, ERR_NOT_FOUND, "", "no change has the id \"%.64s\"; see reprise log", id)
+              : err_set(e, ERR_NOT_FOUND, "", "nothing left to undo");
 }
 
 enum err_code rewind_undo_plan(const struct store_env *env, const char *id, struct rewind_plan *out,

@@ -151,8 +151,7 @@ static enum err_code add_inferred(struct planning *p, const struct saved_file *f
 static enum err_code note_inferred(struct planning *p, struct err *e)
 {
     return rewind_plan_note(
-        &p->plan, "reconstructed: each file as the first edit from the chosen event on found it",
-        e);
+        &p->plan, "reconstructed from the recorded edits (ExAthena keeps no copies of files)", e);
 }
 
 /* ---- together ---- */

@@ -18,7 +18,7 @@ press w
 see "dry run: nothing has been changed" "[x] M src/keys.ts" "1 shell command ran"
 press Tab
 press t
-see "touched ~/code/shop/src/keys.ts" "2 turns" "created"
+see "history of ~/code/shop/src/keys.ts" "2 turns" "created"
 press Tab
 see "lines of ~/code/shop/src/keys.ts"
 tm resize-window -x 200 -y 30 # a third of the screen is for the prompts, and most of it for the code

@@ -50,7 +50,7 @@ see "No matches"
 press Escape
 see "Payment page copy"
 enter_text 'agnt:claude // idempotency'
-see "no field agnt:"
+see "no such field (agent project"
 press Escape
 see "Payment page copy"
 enter_text //i

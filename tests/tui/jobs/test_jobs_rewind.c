@@ -144,7 +144,7 @@ CASE(a_system_without_checkpoints_is_an_explained_failure)
 
     assert_int_equal(m.kind, MSG_FAILED);
     assert_int_equal(m.u.error.code, ERR_UNSUPPORTED);
-    assert_non_null(strstr(m.u.error.text, "keep no file checkpoints"));
+    assert_non_null(strstr(m.u.error.text, "keeps no checkpoints of files"));
 }
 
 CASE(previewing_and_comparing_change_nothing)

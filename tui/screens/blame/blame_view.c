@@ -42,7 +42,8 @@ static void draw_head(const struct model *m, struct frame *f)
 {
     const struct blame_view *v = m->blame;
     char path[512], text[64] = "";
-    int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, v->by_line ? "lines of" : "touched") + 1;
+    int x =
+        1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, v->by_line ? "lines of" : "history of") + 1;
 
     if (v->rows)
         snprintf(text, sizeof text, "%zu %s%s", v->rows->n, v->by_line ? "line" : "turn",

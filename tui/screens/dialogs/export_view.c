@@ -11,7 +11,7 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
 
-enum { BOX_W = 72, LABEL_W = 14 };
+enum { BOX_W = 72, BOX_W_MOST = 110, LABEL_W = 14 };
 
 void export_view_fini(struct export_view *v)
 {
@@ -214,7 +214,10 @@ static void export_view_draw_row(const struct export_view *v, struct frame *f, s
 static void draw_export(const struct model *m, struct frame *f)
 {
     const struct export_view *v = m->export;
-    int w = f->cols - 4 < BOX_W ? f->cols - 4 : BOX_W;
+    int wish = LABEL_W + 5 + frame_width(slice_of(v->path));
+
+    wish = wish < BOX_W ? BOX_W : wish < BOX_W_MOST ? wish : BOX_W_MOST;
+    int w = f->cols - 4 < wish ? f->cols - 4 : wish;
     char heading[40] = "Export the session";
 
     if (is_several(v))

@@ -238,7 +238,7 @@ static void draw_query_note(const struct list *l, struct frame *f, struct rect r
 
     if (x < r.x + used + 2)
         x = r.x + used + 2;
-    frame_puts(f, r.y, x, r.x + r.w - x - 1, style, text);
+    frame_text_cut(f, r.y, x, r.x + r.w - x - 1, style, slice_of(text));
 }
 
 /* The terminal's cursor is on the selected session, where a screen reader looks for it; a block shows where typed

@@ -348,13 +348,13 @@ const char *transcript_view_unavailable(const struct transcript_view *v, enum ac
     case ACT_BRANCHES:
         return !ops || ops->branches
                    ? NULL
-                   : in_words(ops, CAN_HAVE_BRANCHES, "this system keeps no branches");
+                   : in_words(ops, CAN_HAVE_BRANCHES, "this agent keeps no branches");
     case ACT_REWIND_AT:
-        return ops && store_can_rewind(ops) ? NULL : "this system keeps no copies of files";
+        return ops && store_can_rewind(ops) ? NULL : "this agent keeps no copies of files";
     case ACT_SUBAGENTS:
         return !ops || ops->subagents
                    ? NULL
-                   : in_words(ops, CAN_HAVE_AGENTS, "this system keeps no sub-agents");
+                   : in_words(ops, CAN_HAVE_AGENTS, "this agent keeps no sub-agents");
     case ACT_SEARCH_NEXT:
     case ACT_SEARCH_PREV: return v->search.needle.n ? NULL : "no search yet: press /";
     default: return NULL;

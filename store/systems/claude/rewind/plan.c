@@ -242,9 +242,10 @@ static enum err_code claude_plan_find_turn(const struct planner *p, struct slice
         return ERR_OK;
     return hits ? err_set(e, ERR_USAGE, p->ref->path.p, "rewind: several messages begin with %.*s",
                           SLICE_ARG(point))
-                : err_set(e, ERR_NOT_FOUND, p->ref->path.p,
-                          "rewind: no file checkpoint for message %.*s",
-                          (int)(point.n > 64 ? 64 : point.n), point.p);
+                : err_set(
+                      e, ERR_NOT_FOUND, p->ref->path.p,
+                      "rewind: no checkpoint of its files is named %.*s; see reprise checkpoints",
+                      (int)(point.n > 64 ? 64 : point.n), point.p);
 }
 
 static enum err_code claude_fill_plan(struct planner *p, size_t turn, struct rewind_plan *plan,

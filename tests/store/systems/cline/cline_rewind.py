@@ -114,7 +114,7 @@ class World:
 
 
 def check(w):
-    by_hand = 'not by the session'
+    by_hand = 'not by this session'
     w.begin(a='one\n', b='bee\n')
     w.session([[w.edit('a', 'one', 'two'), w.make('new', 'n\n')]], [w.head()])
     w.put(a='two\n', new='n\n')

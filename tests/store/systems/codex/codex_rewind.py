@@ -430,7 +430,7 @@ class Threads:
         point = self.p.json('checkpoints', '--all', f'codex:{sid}')[0]['id']
         for more in [], ['--apply']:
             run = self.p.run('rewind', '--all', '-C', self.cwd, f'codex:{sid}', '--to', point, '--inferred', *more)
-            self.p.need(run.returncode == 4 and b'go to the point itself' in run.stderr and b'saved' not in run.stderr, f'{more}: {run}')
+            self.p.need(run.returncode == 4 and b'as of this turn anyway' in run.stderr and b'saved' not in run.stderr, f'{more}: {run}')
         self.p.same('nothing was changed', self.text('a'), 'A\n')
 
     def later_command(self):

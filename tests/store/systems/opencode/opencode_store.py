@@ -415,7 +415,7 @@ def check_not_new(w):
     check('a tool made it where git ignores it', 'delete', wrote, before=lambda: rule(rules, 'archive/\n'), step=remake)
     check('a tool made it and was interrupted', 'delete', wrote, step=remake, cut=True)
     check('interrupted', 'refused', [call('edit', filePath=data)], step=remake, cut=True, why='cut off')
-    check('edited since', 'refused', wrote, before=lambda: rule(rules, 'archive/\n'), step=lambda: remake(b'mine\n'), why='not by the session')
+    check('edited since', 'refused', wrote, before=lambda: rule(rules, 'archive/\n'), step=lambda: remake(b'mine\n'), why='not by this session')
     check('included again', 'delete', make, before=lambda: rule(rules, 'archive/*\n!archive/data.txt\n'), step=remake)
     nothing = 'no call of the session made it'
     refused('it only read', nothing, [call('read', filePath=f'{w.project}/a')], step=remake)

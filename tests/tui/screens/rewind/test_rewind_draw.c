@@ -44,7 +44,7 @@ CASE(a_failure_is_shown_in_place_of_the_files)
 
     t->s.ops.plan = NULL;
     screen_press(&t->s, "<C-x>w");
-    assert_true(screen_has(&t->s, "sessions of this system"));
+    assert_true(screen_has(&t->s, "this agent keeps no"));
     screen_press(&t->s, "a");
     assert_true(screen_has(&t->s, "apply: the preview failed"));
 }
@@ -56,7 +56,7 @@ CASE(unavailable_modes_are_explained)
     t->s.ops.plan_conversation = NULL;
     rewind_screen_go(t);
     screen_press(&t->s, "m");
-    assert_true(screen_has(&t->s, "conversations of this system cannot be"));
+    assert_true(screen_has(&t->s, "conversations of this agent cannot be"));
     assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
 }
 
@@ -138,7 +138,7 @@ CASE(inferred_files_have_a_key_if_there_are_any)
     rewind_screen_go(t);
     assert_false(screen_has(&t->s, "i at the point"));
     screen_press(&t->s, "i");
-    assert_true(screen_has(&t->s, "not needed: this agent's rewinds go to the point itself"));
+    assert_true(screen_has(&t->s, "not needed: files are restored as of this turn anyway"));
     assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
 
     plain_plan = t->s.ops.plan;
