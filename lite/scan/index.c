@@ -268,7 +268,7 @@ struct work {
     struct index_reader reader;
     char *bytes; /* owned */
     size_t have, cap;
-    int64_t offset; /* of bytes[0] in the file */
+    int64_t offset; /* the offset of bytes[0] in the file */
     int64_t from;   /* where the pass began, and how many lines there were */
     size_t lines;
 };

@@ -34,7 +34,7 @@ struct key_scan_source {
     struct slice held;
     uint64_t held_at; /* its position in the line */
     const struct file *file;
-    int64_t offset; /* of the line in the file */
+    int64_t offset; /* the offset of the line in the file */
     struct slice spare;
     uint64_t spare_at;
     char *room; /* KEY_SCAN_SPARE bytes; needed with file only */

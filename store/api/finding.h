@@ -47,9 +47,9 @@ const char *finding_name(enum finding_kind kind);
 struct finding {
     enum finding_kind kind;
     struct slice session; /* id; empty: not about a session */
-    const char *path;     /* of the file or directory */
+    const char *path;     /* the path of the file or directory */
     int64_t line;         /* from 1; 0: not about a line */
-    int64_t offset;       /* of the line in the file; with line */
+    int64_t offset;       /* the offset of the line in the file; with line */
     const char *why;
     /* what repairing it does to the file: "takes the line out"; may be NULL */
     const char *repair;

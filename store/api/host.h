@@ -62,7 +62,7 @@ struct host_create {
 
 struct host_created {
     struct slice id;
-    struct slice path; /* of the transcript or session directory; NUL-terminated */
+    struct slice path; /* the path of the transcript or session directory; NUL-terminated */
     /* enum host_field: given values for which the format has no member */
     unsigned unsaved;
 };
@@ -85,7 +85,7 @@ struct host_appended {
     size_t n;
     size_t present;         /* of these: rows that already existed and were not written again */
     size_t left_out;        /* of these: rows that the system does not keep (claude: progress) */
-    const struct slice *id; /* of each row, n of them; empty for a row that has no id */
+    const struct slice *id; /* the id of each row, n of them; empty for a row that has no id */
 };
 
 struct host_checkpoint {
@@ -102,9 +102,10 @@ struct host_checkpoint {
 };
 
 struct host_checkpointed {
-    struct slice id; /* of the checkpoint; the message's id if the system's checkpoints have none */
-    size_t files;    /* saved, including files that do not exist */
-    size_t fresh;    /* of these: copies that did not exist yet */
+    /* The id of the checkpoint, or that of the message if the system's checkpoints have none. */
+    struct slice id;
+    size_t files; /* saved, including files that do not exist */
+    size_t fresh; /* of these: copies that did not exist yet */
     /* a warning for the person (another session works in the same place), in the arena; or NULL */
     const char *warning;
 };

@@ -20,7 +20,7 @@ struct plugin_option {
 
 /* A section [store.NAME] of the configuration. */
 struct plugin_config {
-    const char *name; /* of the store, in --store and as the system of its sessions */
+    const char *name; /* the name of the store, in --store and as the system of its sessions */
     /* an absolute path, or the name of a file NAME.so in <data>/stores or in the installed folder */
     const char *plugin;
     const char *path; /* for the plug-in: a directory, a URL */

@@ -47,7 +47,7 @@ enum { REPRISE_PLUGIN_ERROR = 256 };
 
 /* One call as both sides see it. */
 struct reprise_plugin_call {
-    size_t size; /* of this struct, as the program knows it */
+    size_t size; /* the size of this struct, as the program knows it */
     /* Returns a value other than 0 if the answer is no longer wanted, or takes too long in all. A function that waits
      * for a server calls it several times a second, also while the server keeps sending, in the thread of the call, and
      * returns STOPPED. */
@@ -79,7 +79,7 @@ struct reprise_plugin_session {
     size_t size;
     const char *project, *session;
     int64_t mtime_ms; /* when its newest row was stored, in ms since 1970 */
-    int64_t bytes;    /* of its main transcript; 0: not known */
+    int64_t bytes;    /* the size in bytes of its main transcript; 0: not known */
     /* Rows of the main transcript, one a line. head: the first ones, as far as the first prompt; tail: the newest ones,
      * among them those with titles and tags, oldest first. Rows may be in neither; no row may be in both. Texts in rows
      * may be shortened. Both empty: the program reads the rows itself, one session at a time, which is slow over a

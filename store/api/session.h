@@ -277,7 +277,7 @@ struct fork_request {
     /* up to and including this message; empty: all of it, or up to where a resume continues if that
      * is not the end */
     struct slice at;
-    struct slice title; /* of the copy; empty: the title of the source and " (fork)" */
+    struct slice title; /* the title of the copy; empty: the title of the source and " (fork)" */
     bool with_files;    /* also the file checkpoints, so that the copy can be rewound */
     /* an existing directory for the copy; NULL: beside its source */
     const char *folder;
@@ -306,7 +306,7 @@ struct subagent {
     struct slice task;    /* its task, in short; may be empty */
     struct slice outcome; /* its last message; may be empty */
     enum subagent_end end;
-    int64_t bytes;   /* of its transcript; -1: not known */
+    int64_t bytes;   /* the size in bytes of its transcript; -1: not known */
     int64_t time_ms; /* when its transcript was last written */
 };
 

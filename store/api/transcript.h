@@ -51,7 +51,7 @@ enum message_flags {
 };
 
 struct message {
-    int64_t offset; /* of its line in the file */
+    int64_t offset; /* the offset of its line in the file */
     uint32_t length;
     uint32_t line; /* number of the line, from 0; only in a whole transcript */
     int64_t time_ms;
@@ -72,7 +72,7 @@ struct transcript {
     /* offsets count from the beginning of the part that was read, so in another reading a message is identified by its
      * id and not by its offset */
     bool relative_offsets;
-    int64_t size;      /* of the file when it was read */
+    int64_t size;      /* the size of the file when it was read */
     struct file_id id; /* shows whether the file is still the same */
     char *path;        /* owned: where to read the lines */
     /* owned: the lines, if they are not in a file (but in a git blob); path then names the
@@ -143,7 +143,7 @@ struct block {
     struct slice input;   /* of a tool call: the raw JSON object */
     struct slice call_id; /* joins a call and its result */
     struct slice agent;   /* a tool call that started a sub-agent: its id, else empty */
-    int64_t bytes;        /* of an image or document, decoded; else 0 */
+    int64_t bytes;        /* the size in bytes of an image or document, decoded; else 0 */
     /* of a tool result that changed a file: the raw JSON of its structured patch, an array of {oldStart, oldLines,
      * newStart, newLines, lines[]}; else empty */
     struct slice patch;
@@ -184,7 +184,7 @@ struct branch {
     struct id128 leaf; /* its last message */
     /* the message after which it leaves the path; zero: it begins with a root of its own */
     struct id128 from;
-    int64_t time_ms;     /* of the last message; TIME_NONE: unknown */
+    int64_t time_ms;     /* the time of the last message; TIME_NONE: unknown */
     size_t messages;     /* that are not on the path */
     struct slice prompt; /* its first prompt; may be empty */
     struct slice last;   /* the last prompt before its last message; may be empty */

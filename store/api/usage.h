@@ -14,7 +14,7 @@
 /* Texts are WTF-8, valid during the call, and empty if they are not recorded. Numbers are what the agent recorded for
  * this answer alone, in tokens: running totals have to be subtracted from each other. No number is negative. */
 struct usage_record {
-    int64_t time_ms; /* of the answer; TIME_NONE: not recorded */
+    int64_t time_ms; /* the time of the answer; TIME_NONE: not recorded */
     struct slice model;
     int64_t input;       /* of the request, neither read from a cache nor written to one */
     int64_t output;      /* of the answer, including its thinking */

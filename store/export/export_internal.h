@@ -79,7 +79,7 @@ struct export_note {
 /* A format. All texts are passed as they are in the session, neither cleaned nor escaped. */
 struct export_writer {
     void (*begin)(struct export_out *o, const struct export_head *head);
-    const char *end; /* of the document */
+    const char *end; /* the end of the document */
     /* All sub-agents that follow, before the conversation. */
     void (*contents)(struct export_out *o, const struct export_section *section, size_t n);
     void (*section)(struct export_out *o, const struct export_section *section);

@@ -36,7 +36,7 @@ struct export
     size_t sections;
 
     /* of the conversation being written */
-    size_t number; /* of its section; 0: the session's own */
+    size_t number; /* the number of its section; 0: the session's own */
     struct export_part part;
     size_t next;                    /* row to read */
     struct read_row row[LOOK_ROWS]; /* a ring */

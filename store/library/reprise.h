@@ -344,7 +344,7 @@ struct reprise_agent {
     const char *type;    /* "Explore" */
     const char *task;    /* in short */
     const char *outcome; /* its last message */
-    int64_t bytes;       /* of its transcript; -1 if that is not known */
+    int64_t bytes;       /* the size in bytes of its transcript; -1 if that is not known */
     int64_t time_ms;     /* when it was last written; REPRISE_TIME_UNKNOWN */
     int32_t end;         /* enum reprise_agent_end */
     int32_t reserved;
@@ -367,12 +367,12 @@ REPRISE_API void reprise_agents_free(struct reprise_agents *agents);
  * earlier message. */
 struct reprise_branch {
     size_t size;
-    const char *id; /* of its last message */
+    const char *id; /* the id of its last message */
     /* the message after which it left the conversation; "": it has a root of its own */
     const char *from;
     const char *prompt;      /* its first one */
     const char *last_prompt; /* before its end */
-    int64_t time_ms;         /* of its last message */
+    int64_t time_ms;         /* the time of its last message */
     uint64_t messages;       /* that are not in the conversation */
 };
 
@@ -442,8 +442,8 @@ struct reprise_hit {
     size_t size;
     const char *system;
     const char *session;
-    const char *path;  /* of the session */
-    const char *title; /* of the session */
+    const char *path;  /* the path of the session */
+    const char *title; /* the title of the session */
     const char *agent; /* the id of the sub-agent; "": the session's own conversation */
     const char *message;
     const char *line;
@@ -474,13 +474,13 @@ struct reprise_line {
     size_t text_length;
     const char *system;
     const char *session;
-    const char *path;    /* of the session */
+    const char *path;    /* the path of the session */
     const char *agent;   /* the id of the sub-agent that wrote it; "": the session's own agent */
     const char *turn;    /* the id of the prompt's message */
     const char *message; /* the id of the row that records the edit */
     const char *tool;    /* its name as recorded */
     const char *prompt;
-    int64_t time_ms; /* of the edit; REPRISE_TIME_UNKNOWN if it is not known */
+    int64_t time_ms; /* the time of the edit; REPRISE_TIME_UNKNOWN if it is not known */
     /* of a line without a session: why some edits were not replayed, one of which may have written it; "": all were */
     const char *incomplete;
 };
@@ -518,12 +518,12 @@ struct reprise_touch {
     const char *to;   /* its new name if it was renamed; "" */
     const char *system;
     const char *session;
-    const char *path;  /* of the session */
+    const char *path;  /* the path of the session */
     const char *agent; /* the id of the sub-agent of the first edit; "": the session's own agent */
     const char *turn;  /* the id of the prompt's message; "" if it is not known */
     const char *message; /* the id of the row that records the first edit */
     const char *prompt;
-    int64_t time_ms; /* of the last edit; REPRISE_TIME_UNKNOWN if it is not known */
+    int64_t time_ms; /* the time of the last edit; REPRISE_TIME_UNKNOWN if it is not known */
     uint64_t edits;
     uint64_t added; /* lines */
     uint64_t removed;
@@ -563,9 +563,9 @@ struct reprise_usage_row {
     int64_t cache_read;  /* of requests, read from a cache */
     int64_t answers;
     int64_t answers_without_cost; /* those whose cost the agent did not record */
-    double cost;                  /* of the others, in US dollars */
+    double cost;                  /* the cost of the others, in US dollars */
     int64_t first_ms;             /* the time of the first answer; REPRISE_TIME_UNKNOWN */
-    int64_t last_ms;              /* of the last one */
+    int64_t last_ms;              /* the time of the last one */
 };
 
 /* A row for each model, the one with most tokens first. */
@@ -622,7 +622,7 @@ struct reprise_export_request {
 
 struct reprise_export_result {
     size_t size;            /* set by the caller, as in a request */
-    uint64_t bytes;         /* of the document */
+    uint64_t bytes;         /* the size in bytes of the document */
     uint64_t secrets;       /* that were replaced */
     uint64_t unread_agents; /* sub-agents that could not be read, which the document mentions */
 };
@@ -1102,7 +1102,7 @@ enum reprise_fork_flags {
 
 struct reprise_fork_request {
     size_t size;
-    /* of the copy; NULL: a new one is made. REPRISE_UNSUPPORTED: the system always makes one */
+    /* the id of the copy; NULL: a new one is made. REPRISE_UNSUPPORTED: the system always makes one */
     const char *id;
     /* the last message of the copy; NULL: all of it, or up to where a resume continues */
     const char *at;
@@ -1204,7 +1204,7 @@ struct reprise_log_entry {
     const char *id;
     const char *kind;            /* "rename", "delete", "rewind", "undo", ... */
     const char *text;            /* what was done, for a person */
-    const char *title;           /* of the session; the first of several */
+    const char *title;           /* the title of the session; the first of several */
     const char *undoes;          /* the entry that this one undid */
     const char *const *sessions; /* "claude:5e55..." */
     size_t sessions_count;
@@ -1250,10 +1250,10 @@ struct reprise_finding {
     /* "torn-tail", "broken-line", "duplicate-id", "hidden", ...; later versions add more */
     const char *kind;
     const char *session; /* its id; "": it concerns no session */
-    const char *path;    /* of the file or directory */
+    const char *path;    /* the path of the file or directory */
     const char *why;     /* for a person */
     int64_t line;        /* from 1; 0: it concerns no line */
-    int64_t offset;      /* of that line in the file */
+    int64_t offset;      /* the offset of that line in the file */
     uint32_t flags;      /* enum reprise_finding_flags */
     uint32_t reserved;
 };

@@ -503,7 +503,7 @@ enum err_code goat_blocks(const struct store *st, struct slice row, struct block
  * time of its last change, which is used for all records. */
 
 struct goat_usage_walk {
-    struct slice model; /* of the session, for rows that name none */
+    struct slice model; /* the model of the session, for rows that name none */
     int64_t time_ms;
     bool has_cost; /* the session's own record has the cost of all answers */
     usage_fn *fn;

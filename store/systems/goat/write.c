@@ -94,7 +94,7 @@ static enum err_code add_text_edit(struct goat_edit edit[], size_t *n, enum goat
 /* The form of the store's sessions, which a new one takes. */
 struct manner {
     enum goat_dialect dialect;
-    struct slice hash; /* of the project, as a JSON value; in the arena */
+    struct slice hash; /* the hash of the project, as a JSON value; in the arena */
     const char *base;  /* where the new session belongs */
     struct arena *a;
     int64_t newest_ns;

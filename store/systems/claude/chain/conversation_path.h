@@ -99,7 +99,7 @@ MUST_CHECK enum err_code claude_logical_parent(struct claude_log *log, uint32_t 
  * a file of any size. Texts are in the arena. */
 struct claude_resume_point {
     struct slice leaf; /* uuid as written; empty: no row, or the conversation starts over */
-    struct slice cwd;  /* of that row; empty: it has none */
+    struct slice cwd;  /* the directory of that row; empty: it has none */
     bool far;          /* no last-prompt row is near the end, so megabytes were searched */
 };
 MUST_CHECK enum err_code claude_resume_point_of(const char *path, struct arena *a,

@@ -124,7 +124,7 @@ enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct
 /* In last-prompt rows the client records where a conversation ends: `leafUuid` is its last row; null (with `explicit`)
  * means that it starts over. Only the last such row counts. */
 struct checkpoint {
-    size_t line;   /* of the last-prompt row */
+    size_t line;   /* the line of the last-prompt row */
     uint32_t node; /* CHAIN_NONE: cleared */
     bool found;
     bool explicit; /* earlier rows do not count */
@@ -469,7 +469,7 @@ struct above {
     const struct file *f;
     struct buf line;
     struct arena scratch;
-    int64_t begin; /* of the last row that was found; -1: none */
+    int64_t begin; /* the beginning of the last row that was found; -1: none */
 };
 
 static enum err_code check_last_prompt(void *arg, struct slice rest, int64_t offset, bool *enough,

@@ -15,7 +15,8 @@
 struct check {
     const struct store *store;
     const struct session_ref *ref;
-    const char *path; /* of the transcript that is being checked: the session's or a sub-agent's */
+    const char *
+        path; /* the path of the transcript that is being checked: the session's or a sub-agent's */
     struct claude_log log;
     struct arena arena; /* of the texts of findings */
     finding_fn *fn;

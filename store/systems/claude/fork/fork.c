@@ -348,7 +348,7 @@ struct staging {
     struct fork *f;
     const struct fork_request *req;
     const char *dir;         /* the directory in which the copy is made */
-    const char *name;        /* of the copy's file */
+    const char *name;        /* the name of the copy's file */
     struct fork_result made; /* staged_files: the directory for saved copies */
     bool files;              /* there are saved copies */
 };

@@ -66,7 +66,7 @@ struct last_turn {
     struct slice row;       /* the last message; .p is NULL: the tail contains none */
     bool interrupted;       /* a prompt or result without an answer, a call without a result */
     struct slice timestamp; /* of that message, as written */
-    struct slice model;     /* of the last answer: filled in by last_turn_model */
+    struct slice model;     /* the model of the last answer: filled in by last_turn_model */
 };
 
 /* Both return false if out of memory. */

@@ -91,7 +91,7 @@ struct history_row {
 
 struct snapshot {
     struct id128 prompt; /* the prompt whose files it keeps */
-    uint32_t line;       /* of its row; CHAIN_NONE if that was lost */
+    uint32_t line;       /* the line of its row; CHAIN_NONE if that was lost */
     size_t from;         /* deltas before this one are in its row already */
 };
 

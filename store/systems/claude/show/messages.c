@@ -11,6 +11,24 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/show/item_list.h"
 
+/* The conversation as messages. A log is a tree of rows that several programs wrote, and each step removes one thing in
+ * which the rows of the file differ from what the agent would load. The order matters: each step relies on those above.
+ *
+ *   rows of the log
+ *     | claude_relink              links that a compaction or a lost row broke are made again
+ *     | walk_resume, walk_sdk      the path from the leaf that a resume, or the SDK, chooses to the root
+ *     | claude_parallel            rows of calls that ran in parallel are beside the path, and are put into it
+ *     | claude_order_last_results  a resume orders the results of the last calls (not as_sdk)
+ *   items
+ *     | claude_host_insert         rows that a host recorded, at the places where they happened
+ *     | claude_add_trailing        notes below the leaf, which are no messages of their own
+ *     | claude_mark_delivered      which queued prompts reached the agent
+ *     | claude_select_items        what is returned, without rows that a resume does not load (hidden_rows.c)
+ *     | claude_host_hide_calls     calls that a host hid, after their results were needed above
+ *     | leave_out_uncertain        if only the end of the file was read: what rows above could change
+ *   messages
+ */
+
 bool claude_run_id(struct slice value)
 {
     static const char more[] = "_.:-";

@@ -141,7 +141,7 @@ enum { META_MOST = 16 * 1024 * 1024 };
 /* Entries still to be visited, the next one last: a list, so that no depth can exhaust the stack. */
 struct entry {
     struct slice path; /* in the arena */
-    struct slice id;   /* of a sub-agent's transcript; .p is NULL for a directory */
+    struct slice id;   /* the id of a sub-agent's transcript; .p is NULL for a directory */
 };
 
 struct walk {

@@ -40,8 +40,8 @@ struct saving {
     struct transcript *transcript; /* owned */
     struct session_row *row;       /* owned */
     struct file_history history;
-    const struct file_history_turn *turn; /* of the message, if it has a snapshot already */
-    const char *cwd, *dir;                /* of the session; of its backups */
+    const struct file_history_turn *turn; /* that of the message, if it has a snapshot already */
+    const char *cwd, *dir;                /* the directories of the session and of its backups */
     char now[TIME_TEXT];
     struct entry *entry;
     size_t n, fresh;

@@ -48,7 +48,7 @@ struct metarow {
 
 struct metarows {
     struct metarow row[METAROW_TYPES];
-    int64_t size; /* of the file when it was read */
+    int64_t size; /* the size of the file when it was read */
     int64_t end;  /* where the next row will begin; a torn last line gets its newline first */
 };
 
