@@ -324,6 +324,43 @@ def another_session_at_work_is_named(program):
     w.remove()
 
 
+def a_repository_that_goes_is_noticed(program):
+    """Files that were only named by the project's own repository are lost with it: they are held back."""
+    w = World(program, True)
+
+    def work():
+        shutil.rmtree(f'{w.root}/.git')
+        first(w)
+    w.turn('first prompt', work)
+    w.write()
+    before = w.tree()
+    said = w.dry_run(0)
+    need(said.count('its copy is no longer in the snapshots') == 2, f'without .git: {said}')
+    w.run('rewind', w.id, '--to', w.points[0], '--apply', '--skip-refused', code=4)
+    need(before == w.tree(), f'without .git, something was changed: {sorted(w.tree())}')
+    w.remove()
+
+
+def what_is_no_file_is_left_alone(program):
+    """Pipes are not opened, links are not followed, and names with control characters are shown escaped."""
+    w = World(program, False)
+    w.tree = dict
+    os.symlink('/', f'{w.root}/out')
+    os.mkfifo(f'{w.root}/pipe')
+    w.put('old\nname', 'c\n')
+
+    def work():
+        os.rename(f'{w.root}/old\nname', f'{w.root}/new\x1b[2Jname')
+        os.mkfifo(f'{w.root}/pipe too')
+        os.remove(f'{w.root}/out')
+    w.turn('first prompt', work)
+    w.write()
+    said = w.dry_run(0)
+    need('\x1b' not in said and 'pipe' not in said and said.count('\n') == 5 and said.count('refused') == 3,
+         f'no files: {said!r}')
+    w.remove()
+
+
 def prompts_are_points_where_the_agent_keeps_no_copies(program):
     for timed in (True, False):
         w = PiWorld(program, timed)
@@ -390,6 +427,8 @@ the_rest_is_as_without(sys.argv[1])
 pruning_keeps_the_newest(sys.argv[1])
 prompts_are_points_where_the_agent_keeps_no_copies(sys.argv[1])
 a_prompt_without_a_snapshot_says_so(sys.argv[1])
+a_repository_that_goes_is_noticed(sys.argv[1])
+what_is_no_file_is_left_alone(sys.argv[1])
 the_copies_of_the_agent_are_corrected(sys.argv[1])
 another_session_at_work_is_named(sys.argv[1])
 what_was_ignored_is_not_removed(sys.argv[1])
