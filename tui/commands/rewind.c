@@ -356,14 +356,18 @@ static enum err_code refusal(const struct rewind_preview *p, struct err *e)
                    p->refused, are);
 }
 
-/* Success would be followed by an undo of something else: there is nothing of this rewind to undo. */
-static enum err_code rewind_nothing_left(const struct rewind_preview *p, struct err *e)
+/* If nothing could be done at all, there is nothing to undo, and success would be followed by an undo of something else. A
+ * rewind that finds the other files as they should be has been done before. */
+static enum err_code check_done(const struct rewind_preview *p, const struct rewind_result *r,
+                                struct err *e)
 {
+    if (!p->refused || r->undo[0] || (!p->plan->undoes && p->refused < p->n))
+        return ERR_OK;
     if (p->plan->undoes)
         return err_set(e, ERR_UNSAFE, p->plan->undoes,
                        "undo: all remaining files changed since; nothing was undone");
     return err_set(e, ERR_UNSAFE, p->plan->session,
-                   "rewind: %zu file%s refused and no other has to change; nothing was changed",
+                   "rewind: %zu file%s refused, and there is no other; nothing was changed",
                    p->refused, p->refused == 1 ? " is" : "s are");
 }
 
@@ -408,8 +412,7 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
     if (rc)
         return rc;
     answered = rewind_answer(in, p, &r, e);
-    if (p->refused && !r.undo[0])
-        rc = rewind_nothing_left(p, e);
+    rc = check_done(p, &r, e);
     if (r.conflicts)
         rc = err_set(e, ERR_STALE, p->plan->session,
                      "rewind: %zu file%s changed meanwhile or cannot be moved, and %s skipped",
