@@ -119,13 +119,19 @@ static bool keep_is_same(const struct keep_file *f, const struct stat *st)
 
 /* The transcript is one of the files. Others appear beside it only when it changes, or in a directory of the session,
  * which then has a new time. */
-static bool keep_is_unchanged(const struct keep_session *s)
+static bool keep_is_unchanged(const struct keep_session *s, const struct session_ref *ref)
 {
+    const struct file_id *id = &ref->file;
     struct stat st;
 
     for (size_t i = 0; i < s->n; i++)
-        if (s->file[i].kind != KEEP_SHARED &&
-            (lstat(s->file[i].path, &st) ? !s->file[i].gone : !keep_is_same(&s->file[i], &st)))
+        if (slice_eq(slice_of(s->file[i].path), ref->path) && id->ino) { /* just looked at */
+            if (s->file[i].ctime_ns != id->ctime_ns || s->file[i].mtime_ns != id->mtime_ns ||
+                s->file[i].size != id->size || s->file[i].ino != (uint64_t)id->ino)
+                return false;
+        } else if (s->file[i].kind != KEEP_SHARED &&
+                   (lstat(s->file[i].path, &st) ? !s->file[i].gone
+                                                : !keep_is_same(&s->file[i], &st)))
             return false;
     return s->n > 0;
 }
@@ -398,9 +404,6 @@ static enum err_code keep_begin(struct keep_work *w, struct stat *st, struct err
     struct arena *a = &w->k->manifest.arena;
     const struct session_ref *ref = w->ref;
 
-    w->before = keep_manifest_find(
-        &(struct keep_manifest){ .session = w->k->manifest.session, .n = w->k->known },
-        ref->path.p);
     w->now = (struct keep_session){ .kept_ms = w->k->env->now_ms,
                                     .system = arena_copy_text(a, ref->store->ops->name),
                                     .store = arena_copy_text(a, ref->store->path),
@@ -461,10 +464,12 @@ enum err_code keep_session(struct keep *k, const struct session_ref *ref, struct
         snprintf(out->why, sizeof out->why, "%s", never);
         return ERR_OK;
     }
+    w.before = keep_manifest_find(
+        &(struct keep_manifest){ .session = k->manifest.session, .n = k->known }, ref->path.p);
+    if (w.before && keep_is_unchanged(w.before, ref))
+        return ERR_OK;
     enum err_code rc = keep_begin(&w, &st, &why);
 
-    if (!rc && w.before && keep_is_unchanged(w.before))
-        return ERR_OK;
     if (!rc)
         rc = keep_parts(&w, &a, &why);
     if (!rc)

@@ -134,9 +134,13 @@ static enum err_code keep_listed(struct keep_run *r, bool all, struct err *e)
                                      .since_ms = TIME_NONE,
                                      .before_ms = TIME_NONE };
     CLEANUP(listing_close_at) struct listing *l = NULL;
-    size_t n;
+    struct store *own[OPTION_STORES_MAX]; /* those with originals */
+    size_t n = 0;
 
-    TRY(listing_open(r->s.store, r->s.n, &q, &l, e));
+    for (size_t i = 0; i < r->s.n; i++)
+        if (!keep_store_is(r->s.store[i]))
+            own[n++] = r->s.store[i];
+    TRY(listing_open(own, n, &q, &l, e));
     if (!all)
         return listing_each(l, keep_row, r, e);
     const struct session_ref *const *ref = listing_refs(l, &n);
