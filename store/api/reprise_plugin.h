@@ -88,10 +88,21 @@ struct reprise_plugin_session {
     int whole; /* not 0: head has all rows of the session */
 };
 
-/* Which sessions list() is asked for. */
+/* Which sessions list() is asked for. The program leaves out by itself what it did not ask for, so a store may ignore
+ * all members, but then each question costs as much as a list of everything. Members after those that a program knows
+ * (`size`) are 0. */
 struct reprise_plugin_query {
     size_t size;
     const char *session; /* NULL: all; else the sessions with this id, of any project */
+    /* If projects is not 0: the sessions of these projects, and those of projects whose name does not begin with '-',
+     * which may belong to any directory. */
+    const char *const *project;
+    size_t projects;
+    /* If not 0: sessions whose newest row was stored before this time, in ms since 1970, are not wanted. */
+    int64_t since_ms;
+    /* If not 0: the program will show about as many sessions, the newest ones. Only these need head and tail; for a row
+     * further down the program reads the rows itself. */
+    size_t newest;
 };
 
 /* Callbacks. They return 0; any other number means that the function must stop and return STOPPED. */

@@ -37,6 +37,12 @@ struct scope {
     /* The sessions of a server are passed on as they arrive, even if the call fails later: for a screen that fills up
      * gradually. */
     bool streams;
+    /* What a server need not send: sessions that were not stored since this time (0: all are wanted), and the ends of
+     * those that come after as many of the newest ones (0: all). */
+    int64_t stored_since_ms;
+    size_t newest;
+    /* How long a server may be silent, if that is less than its own setting; 0: its setting. */
+    int64_t patience_ms;
     /* Once raised, calls that wait for a server return ERR_CANCELLED. May be NULL. */
     const atomic_bool *cancel;
 };

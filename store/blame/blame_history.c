@@ -51,14 +51,20 @@ enum err_code blame_history_sessions(struct store *const stores[], size_t n,
                                      const struct blame_query *q, blame_session_fn *fn, void *arg,
                                      struct err *e)
 {
+    AUTO_FREE struct store **with_edits = malloc((n + 1) * sizeof(struct store *));
     CLEANUP(listing_close_at) struct listing *listing = NULL;
     const struct session_ref *const *ref;
-    size_t refs = 0;
+    size_t refs = 0, stores_left = 0;
 
-    TRY(listing_open(stores, n, &q->sessions, &listing, e));
+    NEED(with_edits);
+    /* A team's store has none, and listing it would only take time. */
+    for (size_t i = 0; i < n; i++)
+        if (stores[i]->ops->edits)
+            with_edits[stores_left++] = stores[i];
+    TRY(listing_open(with_edits, stores_left, &q->sessions, &listing, e));
     ref = listing_refs(listing, &refs);
     for (size_t i = 0; i < refs; i++) {
-        if (!ref[i]->store->ops->edits || !listing_wants_time(&q->sessions, ref[i]) ||
+        if (!listing_wants_time(&q->sessions, ref[i]) ||
             (selects_rows(&q->sessions) && !blame_history_wants(q, ref[i])) ||
             !listing_take(listing, ref[i]))
             continue;

@@ -211,6 +211,21 @@ static bool put_in_order(struct listing *l)
     return l->listed != NULL;
 }
 
+/* What a server need not send for this page. Its clock may differ a little from that of the messages. */
+static void set_wanted(struct listing_query *q)
+{
+    enum { HOUR_MS = 60 * 60 * 1000, MORE = 16 };
+    const bool newest = q->sort == LISTING_RECENT || q->sort == LISTING_MODIFIED;
+
+    if (q->since_ms != TIME_NONE && q->since_ms > HOUR_MS)
+        q->scope.stored_since_ms = q->since_ms - HOUR_MS;
+    else if (newest && q->limit > 0 && !q->tag.n && !q->branch.n && !q->archived &&
+             q->before_ms == TIME_NONE) /* rows are also made ahead, and some are not shown */
+        q->scope.newest = (size_t)q->offset + listing_ahead(q) + (size_t)q->limit + MORE;
+    if (q->scope.newest && q->scope.newest < LISTING_FEW && q->sort == LISTING_RECENT)
+        q->scope.newest = LISTING_FEW;
+}
+
 static struct listing *new_listing(const struct listing_query *q)
 {
     struct listing *l = calloc(1, sizeof *l);
@@ -218,6 +233,7 @@ static struct listing *new_listing(const struct listing_query *q)
     if (l) {
         l->q = *q;
         l->ok = true;
+        set_wanted(&l->q);
     }
     return l;
 }
@@ -232,7 +248,7 @@ enum err_code listing_open(struct store *const stores[], size_t n, const struct 
         return err_nomem(e);
     for (size_t i = 0; !rc && l->ok && i < n; i++)
         if (stores[i]->ops->enumerate)
-            rc = stores[i]->ops->enumerate(stores[i], &q->scope, listing_collect_ref, l, e);
+            rc = stores[i]->ops->enumerate(stores[i], &l->q.scope, listing_collect_ref, l, e);
     if (!rc && (!l->ok || !put_in_order(l)))
         rc = err_nomem(e);
     if (rc)

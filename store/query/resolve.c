@@ -72,11 +72,20 @@ static enum err_code find_latest(struct search *s, struct err *e)
     if (s->stores && q.scope.all)
         rc = session_scope_of(s->store[0]->env->cwd, !s->scope->leave_worktrees, s->a, &q.scope, e);
     s->ref = &found;
-    if (!rc)
-        rc = listing_open(s->store, s->stores, &q, &l, e);
-    if (!rc)
-        rc = listing_each(l, copy_first, s, e);
-    listing_close(l);
+    /* Those on this machine first, since the agents' own --continue knows no others. */
+    for (int remote = 0; remote <= 1 && !rc && !found.store; remote++) {
+        struct store **part = arena_alloc(s->a, (s->stores + 1) * sizeof *part);
+        size_t n = 0;
+
+        for (size_t i = 0; part && i < s->stores; i++)
+            if (s->store[i]->ops->remote == (remote == 1))
+                part[n++] = s->store[i];
+        rc = part ? listing_open(part, n, &q, &l, e) : err_nomem(e);
+        if (!rc)
+            rc = listing_each(l, copy_first, s, e);
+        listing_close(l);
+        l = NULL;
+    }
     s->ref = ref;
     if (!rc && !found.store)
         rc = no_latest(&q.scope, e);
@@ -172,7 +181,7 @@ static bool add_copy_of_id(const struct session_ref *ref, void *arg)
     return c->ok;
 }
 
-/* Stores that cannot be read are skipped. */
+/* Stores that cannot be read are skipped. A copy on this machine is found without asking a server, which may be slow. */
 static enum err_code collect_copies(struct search *s, const struct scope *scope, struct copies *c,
                                     struct err *e)
 {
@@ -183,6 +192,8 @@ static enum err_code collect_copies(struct search *s, const struct scope *scope,
         const struct store *st = s->store[i];
         struct session_ref ref;
 
+        if (st->ops->remote && !s->ref->store->ops->remote)
+            continue;
         if (st->ops->find_each)
             rc = st->ops->find_each(st, scope, s->text, add_copy_of_id, c, NULL);
         else if ((rc = st->ops->find(st, scope, s->text, s->a, &ref, NULL)) == ERR_OK)
@@ -260,10 +271,14 @@ static enum err_code resolve_choose_copy(struct search *s, struct err *e)
     return rc;
 }
 
-static enum err_code find_exactly(struct search *s, struct err *e)
+/* In the stores on this machine, or in those on servers. */
+static enum err_code find_exactly(struct search *s, bool remote, struct err *e)
 {
     for (size_t i = 0; i < s->stores; i++) {
         const struct store *st = s->store[i];
+
+        if (st->ops->remote != remote)
+            continue;
         enum err_code rc = st->ops->find(st, s->scope, s->text, s->a, s->ref, e);
 
         if (rc == ERR_OK)
@@ -340,18 +355,16 @@ static enum err_code ambiguous(const struct candidates *c, struct err *e)
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
-static enum err_code find_prefix(struct search *s, struct err *e)
+static enum err_code find_prefix(struct search *s, bool remote, struct err *e)
 {
     struct candidates c = { .search = s, .ok = true };
     enum err_code rc = ERR_OK;
 
     if (s->text.n < PREFIX_SHORTEST)
         return not_found(s, e);
-    /* A server is only asked for sessions that are not found locally. */
-    for (int remote = 0; remote <= 1 && c.n == 0; remote++)
-        for (size_t i = 0; !rc && c.ok && i < s->stores; i++)
-            if (s->store[i]->ops->enumerate && s->store[i]->ops->remote == (remote == 1))
-                rc = s->store[i]->ops->enumerate(s->store[i], s->scope, resolve_match_id, &c, e);
+    for (size_t i = 0; !rc && c.ok && i < s->stores; i++)
+        if (s->store[i]->ops->enumerate && s->store[i]->ops->remote == remote)
+            rc = s->store[i]->ops->enumerate(s->store[i], s->scope, resolve_match_id, &c, e);
     if (rc || !c.ok)
         return rc ? rc : err_nomem(e);
     if (c.n == 0)
@@ -359,7 +372,7 @@ static enum err_code find_prefix(struct search *s, struct err *e)
     if (c.n > 1)
         return ambiguous(&c, e);
     s->text = c.id[0];
-    return find_exactly(s, e);
+    return find_exactly(s, remote, e);
 }
 
 static bool is_named(const struct store *st, struct slice name)
@@ -403,8 +416,14 @@ enum err_code resolve_session(struct store *const stores[], size_t n, const stru
         return find_latest(&s, e);
     if (text.n && looks_like_path(text))
         return resolve_find_path(&s, e);
-    rc = find_exactly(&s, e);
-    return rc == ERR_NOT_FOUND ? find_prefix(&s, e) : rc;
+    /* A server is only asked for what is not found on this machine. */
+    rc = ERR_NOT_FOUND;
+    for (int remote = 0; remote <= 1 && rc == ERR_NOT_FOUND; remote++) {
+        rc = find_exactly(&s, remote == 1, e);
+        if (rc == ERR_NOT_FOUND)
+            rc = find_prefix(&s, remote == 1, e);
+    }
+    return rc;
 }
 
 /* ---- titles ---- */
@@ -453,7 +472,7 @@ enum err_code resolve_title(struct store *const stores[], size_t n, const struct
     if (c.n != 1)
         return c.n ? ambiguous(&c, e) : not_found(&s, e);
     s.text = c.id[0];
-    return find_exactly(&s, e);
+    return find_exactly(&s, c.store[0]->ops->remote, e);
 }
 
 /* ---- many ids ---- */
@@ -525,7 +544,7 @@ static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
             f.place[number] = i;
     }
     for (size_t i = 1; i < n && !rc; i++)
-        if (f.ids.n && stores[i]->ops->enumerate &&
+        if (f.ids.n && !stores[i]->ops->remote && stores[i]->ops->enumerate &&
             stores[i]->ops->enumerate(stores[i], scope, leave_ambiguous, &f, NULL) == ERR_NOMEM)
             rc = err_nomem(e);
     idset_fini(&f.ids);

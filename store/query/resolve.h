@@ -72,7 +72,7 @@ void short_ids_finish(struct short_ids *s);
 struct slice short_ids_of(const struct short_ids *s, const struct store_ops *system,
                           struct slice id, char out[SHORT_ID]);
 
-/* The short ids of all sessions of the stores, of every project. */
+/* The short ids of all sessions on this machine, of every project. */
 MUST_CHECK enum err_code short_ids_of_stores(struct store *const stores[], size_t n,
                                              struct short_ids **out, struct err *e);
 /* The same from a listing of every project, whose stores are not read again. */

@@ -166,8 +166,10 @@ enum err_code short_ids_of_stores(struct store *const stores[], size_t n, struct
     enum err_code rc = ERR_OK;
 
     a.ok = a.ids != NULL;
+    /* A prefix is looked for on servers only if no local session has it; ids that are not known here stay whole. */
     for (size_t i = 0; i < n && a.ok && !rc; i++)
-        rc = stores[i]->ops->enumerate(stores[i], &everywhere, short_ids_add_ref, &a, e);
+        if (!stores[i]->ops->remote)
+            rc = stores[i]->ops->enumerate(stores[i], &everywhere, short_ids_add_ref, &a, e);
     return query_short_ids_finish(&a, rc, out, e);
 }
 

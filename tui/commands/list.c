@@ -99,17 +99,12 @@ static void report_problem(const struct err *problem, void *arg)
         out_report(p->in->err_fd, problem);
 }
 
-/* Unreadable folders and servers are warnings, and the other sessions are listed. If nothing else
- * was requested and nothing is listed, it is a failure. */
-static enum err_code command_list_report_unreadable(struct invocation *in, const struct sessions *s,
-                                                    const struct listing *l, struct err *e)
+enum err_code sessions_report_unreadable(const struct invocation *in, const struct sessions *s,
+                                         bool is_failure, struct err *e)
 {
-    size_t listed;
-    struct problems p = { .in = in };
+    struct problems p = { .in = in, .is_failure = is_failure };
     enum err_code rc = ERR_OK;
 
-    listing_refs(l, &listed);
-    p.is_failure = in->options.stores == 1 && listed == 0;
     for (size_t i = 0; !rc && i < s->n; i++)
         if (s->store[i]->ops->unreadable)
             rc = s->store[i]->ops->unreadable(s->store[i], &s->scope, report_problem, &p, e);
@@ -146,6 +141,7 @@ enum err_code list_run(struct invocation *in, struct err *e)
     struct listing_query q;
     struct answer answer = { .out = &in->out };
     bool text = !in->out.wants_json;
+    size_t listed;
     enum err_code rc = sessions_open(in, false, &s, e);
 
     if (rc)
@@ -154,8 +150,10 @@ enum err_code list_run(struct invocation *in, struct err *e)
     rc = sessions_query(in, &s.scope, &q, e);
     if (!rc)
         rc = listing_open(s.store, s.n, &q, &listing, e);
-    if (!rc)
-        rc = command_list_report_unreadable(in, &s, listing, e);
+    if (!rc) { /* if nothing else was requested and nothing is listed, it is a failure */
+        listing_refs(listing, &listed);
+        rc = sessions_report_unreadable(in, &s, in->options.stores == 1 && listed == 0, e);
+    }
     if (!rc && text)
         rc = choose_list_columns(in, &s, listing, &answer.look, e);
     if (!rc)

@@ -332,6 +332,8 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
     if (rc)
         return rc;
     rc = listing_open(s->store, s->n, &q.sessions, &listing, e);
+    if (!rc)
+        rc = sessions_report_unreadable(in, s, false, e);
     if (!rc && shows_short_ids(&a))
         rc = session_line_columns_open(s, listing, &in->out, in->world->env.now_ms, &a.look, e);
     if (!rc)

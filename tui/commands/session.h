@@ -50,6 +50,11 @@ const char *sessions_none(const struct sessions *s, const char *text);
 MUST_CHECK enum err_code sessions_query(struct invocation *in, const struct scope *scope,
                                         struct listing_query *q, struct err *e);
 
+/* Warns about folders and servers that could not be read when the sessions were listed. is_failure: the first reason is
+ * an error instead. */
+MUST_CHECK enum err_code sessions_report_unreadable(const struct invocation *in,
+                                                    const struct sessions *s, bool is_failure,
+                                                    struct err *e);
 /* The session that an operand names; *ref is valid until sessions_close(). */
 MUST_CHECK enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
                                        struct err *e);

@@ -453,6 +453,8 @@ static enum err_code count_scope(struct usage_answers *a, struct sessions *s,
                                   command_usage_report_trouble, a, e);
 
     if (!rc)
+        rc = sessions_report_unreadable(a->in, s, false, e);
+    if (!rc)
         rc = answer_usage(a, s, e);
     if (!rc && !a->groups)
         command_warn(a->in, ERR_OK, NULL, "%s",

@@ -16,6 +16,23 @@ int64_t server_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+struct reprise_plugin_query server_query(const struct reprise_plugin_query *query)
+{
+    struct reprise_plugin_query full = { 0 };
+
+    memcpy(&full, query, query->size < sizeof full ? query->size : sizeof full);
+    return full;
+}
+
+bool server_wants(const struct reprise_plugin_query *query, struct slice project)
+{
+    bool wanted = query->projects == 0 || project.n == 0 || project.p[0] != '-';
+
+    for (size_t i = 0; i < query->projects && !wanted; i++)
+        wanted = slice_eq(project, slice_of(query->project[i]));
+    return wanted;
+}
+
 int server_timed_out(struct reprise_plugin_call *call)
 {
     long long seconds = call->timeout_ms / 1000;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lite/base/slice.h"
 #include "store/api/reprise_plugin.h"
 
 /* What the plug-ins for servers share: waiting that can be stopped, and connections that are kept. */
@@ -19,6 +20,12 @@ enum {
     SERVER_NAMES_MOST = 1000000,    /* in one list: keys, objects */
     SERVER_NAME_BYTES_MOST = 128 << 20,
 };
+
+/* The query with the members that the program does not know set to 0. */
+struct reprise_plugin_query server_query(const struct reprise_plugin_query *query);
+
+/* Returns false if the query leaves out the sessions of this project. */
+bool server_wants(const struct reprise_plugin_query *query, struct slice project);
 
 /* Fails because the server did not answer in time; returns the code. */
 int server_timed_out(struct reprise_plugin_call *call);

@@ -2,6 +2,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/array.h"
+#include "lite/base/buf.h"
 
 /* ---- the list ---- */
 
@@ -25,33 +30,48 @@
     "'tool_use_id', b->'tool_use_id', 'name', b->'name', 'text', left(b->>'text', 500)))) "        \
     "FROM jsonb_array_elements(e->'message'->'content') b) END) END)) END"
 
-/* The keys are found one after the other in the index, so the rows between them are not read, however many there are.
- * For each, its first 8 and its last 12 rows; all in one round trip. */
-static const char list_sql[] =
-    "WITH RECURSIVE k AS ("
-    "(SELECT project_key AS p, session_id AS s FROM @t ORDER BY 1, 2 LIMIT 1) "
-    "UNION ALL "
-    "SELECT n.* FROM k CROSS JOIN LATERAL (SELECT project_key, session_id FROM @t "
-    "WHERE (project_key, session_id) > (k.p, k.s) ORDER BY 1, 2 LIMIT 1) n) ";
-/* There are few projects; they are found in the same way. */
-static const char list_one_sql[] =
+/* The keys are found one after the other in the index, so the rows between them are not read, however many there are:
+ * first the projects (j), then the next session of each wanted one (k). All orders name the subpath, although it is the
+ * same in all rows: the planner does not see that for NULL, and would sort the rows instead of reading the index. */
+static const char projects_sql[] =
     "WITH RECURSIVE j AS ("
     "(SELECT project_key AS p FROM @t ORDER BY 1 LIMIT 1) "
     "UNION ALL "
     "SELECT n.* FROM j CROSS JOIN LATERAL (SELECT project_key FROM @t WHERE project_key > j.p "
-    "ORDER BY 1 LIMIT 1) n), k AS (SELECT p, $1::text AS s FROM j) ";
-static const char list_rows_sql[] =
-    "SELECT k.p, k.s, t.at, h.rows, t.rows, h.n FROM k "
+    "ORDER BY 1 LIMIT 1) n), ";
+static const char one_session_sql[] = "k AS (SELECT p, $1::text AS s FROM j) ";
+static const char sessions_sql[] =
+    "k AS ("
+    "SELECT j.p, n.s FROM j CROSS JOIN LATERAL (SELECT session_id AS s FROM @t "
+    "WHERE project_key = j.p ORDER BY 1 LIMIT 1) n WHERE %s "
+    "UNION ALL "
+    "SELECT k.p, n.s FROM k CROSS JOIN LATERAL (SELECT session_id AS s FROM @t "
+    "WHERE project_key = k.p AND session_id > k.s ORDER BY 1 LIMIT 1) n) ";
+/* Names are separated by a byte that they do not contain. */
+#define SEPARATOR "\x1f"
+static const char wanted_projects_sql[] =
+    "j.p = ANY (string_to_array($1::text, '" SEPARATOR "')) OR j.p NOT LIKE '-%'";
+static const char given_sql[] =
+    "WITH k AS (SELECT * FROM unnest(string_to_array($1::text, '" SEPARATOR
+    "'), string_to_array($2::text, '" SEPARATOR "')) AS x (p, s)) ";
+
+/* When the newest row of each was stored. */
+static const char times_sql[] =
+    "SELECT k.p, k.s, x.at FROM k "
+    "CROSS JOIN LATERAL (SELECT @a AS at FROM @t WHERE project_key = k.p AND session_id = k.s "
+    "AND @m ORDER BY subpath DESC, @o DESC LIMIT 1) x WHERE x.at >= %lld";
+/* The first 8 and the last 12 rows of each; all in one round trip. */
+static const char ends_sql[] =
+    "SELECT k.p, k.s, t.at, h.rows, t.rows, h.n < 8 FROM k "
     "CROSS JOIN LATERAL (SELECT string_agg((" SLIM
     ")::text, E'\\n' ORDER BY o) AS rows, max(o) AS last, count(*) AS n "
     "FROM (SELECT @o AS o, entry AS e FROM @t WHERE project_key = k.p AND session_id = k.s AND @m "
-    "ORDER BY @o LIMIT 8) x) h "
+    "ORDER BY subpath, @o LIMIT 8) x) h "
     "CROSS JOIN LATERAL (SELECT string_agg((" SLIM
     ")::text, E'\\n' ORDER BY o) FILTER (WHERE o > h.last) AS rows, max(m) AS at "
     "FROM (SELECT @o AS o, entry AS e, @a AS m FROM @t WHERE project_key = k.p AND session_id = "
-    "k.s AND @m "
-    "ORDER BY @o DESC LIMIT 12) x) t "
-    "WHERE t.at IS NOT NULL";
+    "k.s AND @m ORDER BY subpath DESC, @o DESC LIMIT 12) x) t "
+    "WHERE t.at >= %lld";
 
 struct listing {
     reprise_plugin_session_fn *fn;
@@ -74,28 +94,140 @@ static int postgresql_list_session(const PGresult *r, int row, void *arg)
         .mtime_ms = strtoll(PQgetvalue(r, row, 2), NULL, 10),
         .head = postgresql_text_of(r, row, 3),
         .tail = postgresql_text_of(r, row, 4),
-        .whole = strtol(PQgetvalue(r, row, 5), NULL, 10) < 8,
+        .whole = PQgetvalue(r, row, 5)[0] == 't',
     };
 
     return l->fn(&s, l->arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
 }
 
-static int pg_list(void *store, const struct reprise_plugin_query *query,
+/* The keys of sessions, to be put in order before the ends of the newest ones are requested. The server sends them as
+ * it finds them, so that it is never silent for long. */
+struct found {
+    const char *project, *session; /* in the arena */
+    int64_t mtime_ms;
+};
+
+struct finding {
+    struct arena a;
+    struct found *found;
+    size_t n, cap;
+};
+
+static int note_found(const PGresult *r, int row, void *arg)
+{
+    struct finding *f = arg;
+    const char *project = arena_copy_text(&f->a, PQgetvalue(r, row, 0));
+    const char *session = arena_copy_text(&f->a, PQgetvalue(r, row, 1));
+
+    if (f->a.failed || !array_reserve(f->found, f->cap, f->n + 1))
+        return REPRISE_PLUGIN_NO_MEMORY;
+    f->found[f->n++] = (struct found){ project, session, strtoll(PQgetvalue(r, row, 2), NULL, 10) };
+    return REPRISE_PLUGIN_OK;
+}
+
+static int postgresql_newest_first(const void *x, const void *y)
+{
+    const struct found *p = x, *q = y;
+
+    if (p->mtime_ms != q->mtime_ms)
+        return p->mtime_ms < q->mtime_ms ? 1 : -1;
+    return strcmp(p->session, q->session);
+}
+
+/* Adds a name to a list of them. */
+static bool add_name(struct buf *names, const char *name)
+{
+    return !buf_addf(names, "%s%s", names->n ? SEPARATOR : "", name);
+}
+
+static bool has_ends(const struct finding *f, size_t i, size_t newest)
+{
+    return i < newest && !strstr(f->found[i].project, SEPARATOR) &&
+           !strstr(f->found[i].session, SEPARATOR);
+}
+
+/* The newest sessions come with their ends, the others without. */
+static int list_newest(struct pg *pg, const struct pg_query *times, size_t newest,
+                       const struct listing *l, struct reprise_plugin_call *call)
+{
+    struct finding f = { .n = 0 };
+    struct buf projects = { 0 }, sessions = { 0 }, form = { 0 };
+    char sql[PG_SQL];
+    struct pg_query q = *times;
+
+    q.fn = note_found;
+    q.arg = &f;
+    int rc = pg_run(pg, &q, call);
+    bool ok = !buf_addf(&form, "%s", given_sql) && !buf_addf(&form, ends_sql, 0LL);
+
+    if (!rc && f.n > 1)
+        qsort(f.found, f.n, sizeof *f.found, postgresql_newest_first);
+    for (size_t i = 0; i < f.n && ok; i++)
+        if (has_ends(&f, i, newest))
+            ok = add_name(&projects, f.found[i].project) && add_name(&sessions, f.found[i].session);
+    q = (struct pg_query){ .sql = sql,
+                           .param = { buf_cstr(&projects), buf_cstr(&sessions) },
+                           .params = 2,
+                           .fn = postgresql_list_session,
+                           .arg = (void *)l,
+                           .columns = 6 };
+    if (!rc && (!ok || !q.param[0] || !q.param[1] || !buf_cstr(&form)))
+        rc = REPRISE_PLUGIN_NO_MEMORY;
+    if (!rc && projects.n) {
+        pg_sql(pg, NULL, buf_cstr(&form), sql);
+        rc = pg_run(pg, &q, call);
+    }
+    for (size_t i = 0; i < f.n && !rc; i++) {
+        const struct reprise_plugin_session s = { .size = sizeof s,
+                                                  .project = f.found[i].project,
+                                                  .session = f.found[i].session,
+                                                  .mtime_ms = f.found[i].mtime_ms };
+
+        if (!has_ends(&f, i, newest))
+            rc = l->fn(&s, l->arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
+    }
+    free(f.found);
+    arena_fini(&f.a);
+    buf_fini(&projects);
+    buf_fini(&sessions);
+    buf_fini(&form);
+    return rc;
+}
+
+static int pg_list(void *store, const struct reprise_plugin_query *asked,
                    reprise_plugin_session_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
+    const struct reprise_plugin_query query = server_query(asked);
+    const size_t projects = query.session ? 0 : query.projects;
     struct pg *pg = store;
     struct listing l = { fn, arg };
-    char sql[PG_SQL], form[PG_SQL];
-    const struct pg_query q = { .sql = sql,
-                                .param = { query->session },
-                                .params = query->session ? 1 : 0,
-                                .fn = postgresql_list_session,
-                                .arg = &l,
-                                .columns = 6 };
+    struct buf names = { 0 }, form = { 0 };
+    char sql[PG_SQL];
+    struct pg_query q = { .sql = sql,
+                          .param = { query.session },
+                          .params = query.session || projects,
+                          .fn = postgresql_list_session,
+                          .arg = &l,
+                          .columns = query.newest ? 3 : 6 };
+    bool ok = !buf_addf(&form, "%s", projects_sql);
 
-    snprintf(form, sizeof form, "%s%s", query->session ? list_one_sql : list_sql, list_rows_sql);
-    pg_sql(pg, NULL, form, sql);
-    return pg_run(pg, &q, call);
+    ok = ok &&
+         !(query.session ? buf_addf(&form, "%s", one_session_sql)
+                         : buf_addf(&form, sessions_sql, projects ? wanted_projects_sql : "true"));
+    ok = ok && !buf_addf(&form, query.newest ? times_sql : ends_sql, (long long)query.since_ms);
+    for (size_t i = 0; i < projects && ok; i++)
+        ok = add_name(&names, query.project[i]);
+    if (ok && projects)
+        ok = (q.param[0] = buf_cstr(&names)) != NULL;
+    int rc = ok && buf_cstr(&form) ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
+
+    if (!rc) {
+        pg_sql(pg, NULL, buf_cstr(&form), sql);
+        rc = query.newest ? list_newest(pg, &q, query.newest, &l, call) : pg_run(pg, &q, call);
+    }
+    buf_fini(&names);
+    buf_fini(&form);
+    return rc;
 }
 
 /* ---- rows ---- */
@@ -142,7 +274,7 @@ static int pg_read(void *store, const struct reprise_plugin_key *key, int64_t af
 {
     enum { FIRST = 64, GROWS = 8, STEPS = 4 };
     static const char form[] = "SELECT @o, entry::text FROM @t WHERE @k AND @o > $4::bigint ORDER "
-                               "BY @o LIMIT $5::bigint";
+                               "BY subpath, @o LIMIT $5::bigint";
     struct rows to = { .fn = fn, .arg = arg, .last = after };
     int64_t most = FIRST;
     int rc;
@@ -160,7 +292,7 @@ static int pg_ids(void *store, const struct reprise_plugin_key *key, reprise_plu
 {
     static const char form[] = "SELECT @o, CASE jsonb_typeof(entry->'uuid') WHEN 'string' "
                                "THEN jsonb_build_object('uuid', entry->'uuid') ELSE entry END FROM "
-                               "@t WHERE @k ORDER BY @o";
+                               "@t WHERE @k ORDER BY subpath, @o";
 
     struct rows to = { .fn = fn, .arg = arg };
 
@@ -180,7 +312,7 @@ static int pg_page(void *store, const struct reprise_plugin_key *key, int64_t be
     static const char form[] = "SELECT o, e FROM (SELECT o, e, sum(length(e)) OVER (ORDER BY o "
                                "DESC) - length(e) AS newer FROM "
                                "(SELECT @o AS o, entry::text AS e FROM @t WHERE @k AND @o < "
-                               "$4::bigint ORDER BY @o DESC LIMIT $5::bigint) x) y "
+                               "$4::bigint ORDER BY subpath DESC, @o DESC LIMIT $5::bigint) x) y "
                                "WHERE newer < $6::bigint ORDER BY o";
     const int64_t number[] = { before > 0 ? before : INT64_MAX, postgresql_number_of(rows),
                                postgresql_number_of(bytes) };
@@ -200,7 +332,7 @@ static int pg_find(void *store, const struct reprise_plugin_key *key, const char
                    int64_t *position, struct reprise_plugin_call *call)
 {
     static const char form[] =
-        "SELECT @o FROM @t WHERE @k AND entry->>'uuid' = $4 ORDER BY @o DESC LIMIT 1";
+        "SELECT @o FROM @t WHERE @k AND entry->>'uuid' = $4 ORDER BY subpath DESC, @o DESC LIMIT 1";
     struct pg *pg = store;
     char sql[PG_SQL];
     const struct pg_query q = { .sql = pg_sql(pg, key, form, sql),

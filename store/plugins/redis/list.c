@@ -26,7 +26,7 @@ struct listing {
     const struct redis *rd;
     struct redis_conn *c;
     struct reprise_plugin_call *call;
-    const char *session; /* the only one that is looked for; NULL: all */
+    const struct reprise_plugin_query query;
     struct arena a;
     struct server_names names;
     struct slice_set seen; /* a scan may name a key twice */
@@ -65,7 +65,7 @@ static int redis_add_project(struct listing *l, const redisReply *key)
         return REPRISE_PLUGIN_OK;
     struct slice name = { key->str + front, key->len - front - back };
 
-    if (slice_set_find(&l->seen, name) != SLICE_SET_NONE)
+    if (slice_set_find(&l->seen, name) != SLICE_SET_NONE || !server_wants(&l->query, name))
         return REPRISE_PLUGIN_OK;
     if (!server_count_name(&l->names, name.n))
         return server_sends_too_much(l->call);
@@ -118,17 +118,20 @@ static int find_projects(struct listing *l)
 static int redis_add_item(struct listing *l, const char *project, const redisReply *name,
                           const redisReply *score)
 {
-    double ms = score->type == REDIS_REPLY_STRING ? decimal_read(score->str, NULL) : 0;
+    double score_ms = score->type == REDIS_REPLY_STRING ? decimal_read(score->str, NULL) : 0;
+    int64_t ms = score_ms > 0 && score_ms < 9e15 ? (int64_t)score_ms : 0;
 
+    if (ms < l->query.since_ms)
+        return REPRISE_PLUGIN_OK;
     if (name && (name->type != REDIS_REPLY_STRING || strlen(name->str) != name->len))
         return REPRISE_PLUGIN_OK;
     if (!server_count_name(&l->names, name ? name->len : 0))
         return server_sends_too_much(l->call);
-    const char *session = name ? arena_copy_text(&l->a, name->str) : l->session;
+    const char *session = name ? arena_copy_text(&l->a, name->str) : l->query.session;
 
     if (!session || !array_reserve(l->item, l->item_cap, l->items + 1))
         return REPRISE_PLUGIN_NO_MEMORY;
-    l->item[l->items++] = (struct item){ project, session, ms > 0 && ms < 9e15 ? (int64_t)ms : 0 };
+    l->item[l->items++] = (struct item){ project, session, ms };
     return REPRISE_PLUGIN_OK;
 }
 
@@ -140,7 +143,7 @@ static int redis_add_index(struct listing *l, const char *project, const redisRe
     if (r->type == REDIS_REPLY_ERROR) {
         l->trouble = redis_fail_reply(l->call, r);
         memcpy(l->why, l->call->error, sizeof l->why);
-    } else if (l->session) {
+    } else if (l->query.session) {
         if (r->type == REDIS_REPLY_STRING)
             rc = redis_add_item(l, project, NULL, r);
     } else if (r->type == REDIS_REPLY_ARRAY) {
@@ -159,8 +162,8 @@ static int redis_find_sessions(struct listing *l)
 
         if (!index)
             rc = REPRISE_PLUGIN_NO_MEMORY;
-        else if (l->session)
-            rc = redis_send(l->c, "ZSCORE %s %s", index, l->session);
+        else if (l->query.session)
+            rc = redis_send(l->c, "ZSCORE %s %s", index, l->query.session);
         else
             rc = redis_send(l->c, "ZREVRANGE %s 0 -1 WITHSCORES", index);
     }
@@ -230,6 +233,16 @@ static int redis_hand_session(const struct item *item, struct ends *x,
     return fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
 }
 
+static int redis_hand_bare(const struct item *item, reprise_plugin_session_fn *fn, void *arg)
+{
+    const struct reprise_plugin_session s = { .size = sizeof s,
+                                              .project = item->project,
+                                              .session = item->session,
+                                              .mtime_ms = item->mtime_ms };
+
+    return fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
+}
+
 /* A session whose rows expired is still in the index and is not listed. One whose key has another type is listed, and
  * reading it reports the reason. */
 static int redis_read_ends(struct listing *l, const struct item *item,
@@ -244,12 +257,7 @@ static int redis_read_ends(struct listing *l, const struct item *item,
         rc = redis_read_reply(l->c, l->call, &x.tail);
     if (!rc && (x.length->type == REDIS_REPLY_ERROR || x.head->type == REDIS_REPLY_ERROR ||
                 x.tail->type == REDIS_REPLY_ERROR)) {
-        const struct reprise_plugin_session s = { .size = sizeof s,
-                                                  .project = item->project,
-                                                  .session = item->session,
-                                                  .mtime_ms = item->mtime_ms };
-
-        rc = fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
+        rc = redis_hand_bare(item, fn, arg);
     } else if (!rc && x.head->elements > 0) {
         rc = redis_hand_session(item, &x, fn, arg);
     }
@@ -261,17 +269,31 @@ static int redis_read_ends(struct listing *l, const struct item *item,
     return rc;
 }
 
+static int redis_newest_first(const void *x, const void *y)
+{
+    const struct item *p = x, *q = y;
+
+    return (p->mtime_ms < q->mtime_ms) - (p->mtime_ms > q->mtime_ms);
+}
+
+/* The rows of the newest ones come first; the others are only named. */
 static int list_items(struct listing *l, reprise_plugin_session_fn *fn, void *arg)
 {
-    size_t asked = 0;
+    size_t wanted = l->items, asked = 0;
     int rc = REPRISE_PLUGIN_OK;
 
-    for (size_t i = 0; i < l->items && !rc; i++) {
-        for (; asked < l->items && asked - i < WINDOW && !rc; asked++)
+    if (l->query.newest && l->query.newest < l->items) {
+        qsort(l->item, l->items, sizeof *l->item, redis_newest_first);
+        wanted = l->query.newest;
+    }
+    for (size_t i = 0; i < wanted && !rc; i++) {
+        for (; asked < wanted && asked - i < WINDOW && !rc; asked++)
             rc = ask_for_ends(l, &l->item[asked]);
         if (!rc)
             rc = redis_read_ends(l, &l->item[i], fn, arg);
     }
+    for (size_t i = wanted; i < l->items && !rc; i++)
+        rc = redis_hand_bare(&l->item[i], fn, arg);
     return rc;
 }
 
@@ -279,7 +301,7 @@ int redis_list(void *store, const struct reprise_plugin_query *query, reprise_pl
                void *arg, struct reprise_plugin_call *call)
 {
     struct redis *rd = store;
-    struct listing l = { .rd = rd, .call = call, .session = query->session };
+    struct listing l = { .rd = rd, .call = call, .query = server_query(query) };
     int rc = redis_acquire(rd, call, &l.c);
 
     if (rc)

@@ -34,10 +34,12 @@ struct found {
 struct listing {
     struct s3 *s3;
     struct reprise_plugin_call *call;
-    const char *only; /* the session that is looked for; NULL: all */
+    struct reprise_plugin_query query;
+    const char *only; /* its session; NULL: all */
     struct arena a;
-    const char **project;
+    const char **project; /* the wanted ones */
     size_t projects;
+    bool folders; /* there is some project */
     struct found *found;
     size_t n, cap;
     struct s3_part *part; /* those of found, in order */
@@ -55,7 +57,9 @@ static int s3_add_project(const struct s3_object *o, void *arg)
     const char *name =
         o->folder ? arena_format(&l->a, "%.*s", (int)strlen(o->name) - 1, o->name) : NULL;
 
-    if (!o->folder || (name && !s3_is_plain(name, false)))
+    l->folders |= o->folder;
+    if (!o->folder ||
+        (name && (!s3_is_plain(name, false) || !server_wants(&l->query, slice_of(name)))))
         return 0;
     return !name || !arena_add_text(&l->a, &l->project, &l->projects, name);
 }
@@ -91,7 +95,8 @@ static int s3_add_part(const struct s3_object *o, void *arg)
     if (l->a.failed)
         return 1;
     if (o->folder || !rest[0] || strchr(rest, '/') || !s3_is_plain(project, false) ||
-        !s3_is_plain(session, false) || (l->only && strcmp(session, l->only) != 0))
+        !s3_is_plain(session, false) || (l->only && strcmp(session, l->only) != 0) ||
+        !server_wants(&l->query, slice_of(project)))
         return 0;
     const char *name = arena_copy_text(&l->a, rest);
 
@@ -136,7 +141,7 @@ static int find_parts(struct listing *l)
             rc = REPRISE_PLUGIN_NO_MEMORY;
     }
     if (!rc)
-        rc = l->projects ? s3_run_queries(l->s3, q, l->projects, l->call) : find_everywhere(l);
+        rc = l->folders ? s3_run_queries(l->s3, q, l->projects, l->call) : find_everywhere(l);
     free(q);
     free(place);
     return rc;
@@ -165,7 +170,8 @@ static int s3_newest_first(const void *x, const void *y)
 
 static void s3_add_session(struct listing *l, size_t from, size_t to)
 {
-    struct session *s = &l->session[l->sessions++];
+    struct session *s = &l->session[l->sessions];
+    int64_t stored_ms = 0;
 
     *s = (struct session){ .project = l->found[from].project,
                            .name = l->found[from].session,
@@ -177,8 +183,10 @@ static void s3_add_session(struct listing *l, size_t from, size_t to)
         l->part[i] = l->found[i].part;
         ms = ms < 0 ? l->part[i].modified_ms : ms;
         s->mtime_ms = ms > s->mtime_ms ? ms : s->mtime_ms;
+        stored_ms = l->part[i].modified_ms > stored_ms ? l->part[i].modified_ms : stored_ms;
     }
     s3_parts_sort(s->part, s->parts);
+    l->sessions += l->query.since_ms <= (stored_ms > s->mtime_ms ? stored_ms : s->mtime_ms);
 }
 
 static int make_sessions(struct listing *l)
@@ -331,7 +339,7 @@ static void ends_free(struct ends *x)
 /* The sessions with requests in progress. */
 struct window {
     struct ends *ends[S3_REQUESTS + 1];
-    size_t n, requests, next; /* next: session */
+    size_t n, requests, next, end; /* next and end: sessions */
 };
 
 static struct ends *s3_last_of(const struct window *w)
@@ -347,7 +355,7 @@ static int s3_fill(const struct listing *l, struct s3_conn *c, struct window *w)
         struct ends *x = s3_last_of(w);
 
         if (!x || x->begun == x->n) {
-            if (w->next == l->sessions)
+            if (w->next == w->end)
                 break;
             x = calloc(1, sizeof *x);
             if (!x)
@@ -384,9 +392,12 @@ static int on_piece(const struct listing *l, struct window *w, struct ends *x)
 
 static int list_sessions(const struct listing *l, struct s3_conn *c)
 {
-    struct window w = { .n = 0 };
+    struct window w = { .end = l->sessions };
     struct s3_request *done;
     int rc;
+
+    if (l->query.newest && l->query.newest < w.end)
+        w.end = l->query.newest;
 
     do {
         rc = s3_fill(l, c, &w);
@@ -398,13 +409,26 @@ static int list_sessions(const struct listing *l, struct s3_conn *c)
     s3_conn_stop(c); /* before the requests go */
     while (w.n)
         ends_free(w.ends[--w.n]);
+    for (size_t i = w.end; i < l->sessions && !rc; i++) {
+        const struct reprise_plugin_session bare = { .size = sizeof bare,
+                                                     .project = l->session[i].project,
+                                                     .session = l->session[i].name,
+                                                     .mtime_ms = l->session[i].mtime_ms };
+
+        rc = l->fn(&bare, l->arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
+    }
     return rc;
 }
 
 int s3_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
             void *arg, struct reprise_plugin_call *call)
 {
-    struct listing l = { .s3 = store, .call = call, .only = query->session, .fn = fn, .arg = arg };
+    struct listing l = { .s3 = store,
+                         .call = call,
+                         .query = server_query(query),
+                         .only = query->session,
+                         .fn = fn,
+                         .arg = arg };
     struct s3_conn *c = NULL;
     int rc = l.only && !s3_is_plain(l.only, false) ? REPRISE_PLUGIN_OK : find_parts(&l);
 

@@ -1,6 +1,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/api/env.h"
 #include "store/systems/plugin/plugin.h"
@@ -55,7 +56,7 @@ static void check_time(struct calling *c)
     c->waited_ms += now - c->mark_ms;
     c->mark_ms = now;
     if (!c->over &&
-        c->waited_ms > TIMEOUTS_MOST * c->p->timeout_ms + (int64_t)(c->bytes / BYTES_PER_MS))
+        c->waited_ms > TIMEOUTS_MOST * c->call.timeout_ms + (int64_t)(c->bytes / BYTES_PER_MS))
         c->over = "the server answers too slowly or without end; `timeout` in the configuration "
                   "allows more time";
 }
@@ -123,7 +124,7 @@ static enum err_code plugin_result_of(struct calling *c, int answer, const char 
 
     hear(c);
     bool late =
-        c->over || (rc == ERR_IO && c->waited_ms + c->heard_ms - c->mark_ms >= c->p->timeout_ms);
+        c->over || (rc == ERR_IO && c->waited_ms + c->heard_ms - c->mark_ms >= c->call.timeout_ms);
 
     atomic_store(&c->p->link->gone_ms, late ? c->heard_ms : 0);
     if (rc == ERR_OK)
@@ -310,17 +311,25 @@ static int plugin_hand_name(const char *name, void *arg)
 
 /* ---- the calls ---- */
 
-enum err_code plugin_list(const struct plugin_store *p, const char *session,
-                          const atomic_bool *cancel, plugin_session_fn *fn, void *arg,
-                          struct err *e)
+enum err_code plugin_list(const struct plugin_store *p, const struct scope *scope,
+                          const char *session, plugin_session_fn *fn, void *arg, struct err *e)
 {
     struct calling c;
     struct handing h = { .c = &c, .session = fn, .arg = arg };
-    const struct reprise_plugin_query query = { sizeof query, session };
+    struct reprise_plugin_query query = { .size = sizeof query, .session = session };
+    AUTO_ARENA a = { 0 };
     void *opened;
 
-    calling_init(&c, p, cancel);
+    calling_init(&c, p, scope ? scope->cancel : NULL);
     c.anew = true;
+    if (scope && scope->patience_ms > 0 && scope->patience_ms < c.call.timeout_ms)
+        c.call.timeout_ms = scope->patience_ms;
+    if (scope && !session) {
+        query.since_ms = scope->stored_since_ms;
+        query.newest = scope->newest;
+        if (!scope->all && !(query.project = plugin_projects_of(scope, &a, &query.projects)))
+            return err_nomem(e);
+    }
     TRY(plugin_begin(&c, &opened, e));
     return end(&c, p->table.list(opened, &query, plugin_hand_session, &h, &c.call), "list sessions",
                e);

@@ -2,10 +2,12 @@
 #include <string.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/id.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/scan/field.h"
+#include "store/systems/common/config_dir.h"
 #include "store/systems/plugin/plugin.h"
 
 /* Sessions as the store lists them. A list includes the first and the last rows of each session, and describe reads
@@ -13,10 +15,8 @@
  * arrive, which takes less memory; if the list does not include them, describe requests them. */
 
 enum {
-    HEAD_BYTES = 16 << 10, /* what describe asks for itself */
-    TAIL_BYTES = 32 << 10,
-    TAIL_ROWS = 64,
     ENDS_MOST = 64 << 20, /* bytes of rows that a list keeps */
+    ALONE_MOST = 32,      /* sessions that are read one by one before all are requested again */
     NS_PER_MS = 1000000,
 };
 
@@ -34,6 +34,9 @@ struct plugin_catalog {
     size_t n, cap;
     size_t ends;              /* bytes of the rows that are kept */
     struct slice_set by_path; /* number of a path is that of its item */
+    const char **project;     /* the projects that are named after a directory of the scope */
+    size_t projects;
+    bool bounded; /* only the newest sessions were requested with their ends */
     /* While the catalog is made: receives each session at once, until it has enough; NULL: sessions
      * are only kept. */
     const struct scope *scope;
@@ -157,7 +160,8 @@ static enum err_code plugin_add_item(struct plugin_catalog *c,
     return c->arena.failed ? ERR_NOMEM : ERR_OK;
 }
 
-static bool may_be_in_scope(const struct scope *scope, const struct item *item, struct arena *a);
+static bool may_be_in_scope(const struct plugin_catalog *c, const struct item *item,
+                            struct arena *a);
 static enum err_code describe_early(const struct plugin_catalog *c,
                                     const struct reprise_plugin_session *s,
                                     struct session_row **out);
@@ -185,7 +189,7 @@ static enum err_code plugin_add_session(const struct reprise_plugin_session *s, 
     pthread_mutex_unlock(&link->lock);
     if (!added)
         session_row_free(row);
-    if (!rc && added && c->fn && may_be_in_scope(c->scope, &item, &a))
+    if (!rc && added && c->fn && may_be_in_scope(c, &item, &a))
         c->enough = !c->fn(&item.ref, c->arg);
     if (a.failed)
         rc = ERR_NOMEM;
@@ -205,15 +209,14 @@ static struct plugin_catalog *new_catalog(const struct plugin_store *p, struct e
 }
 
 /* The sessions with an id. */
-static enum err_code make_catalog(const struct plugin_store *p, const char *session,
-                                  const atomic_bool *cancel, struct plugin_catalog **out,
-                                  struct err *e)
+static enum err_code make_catalog(const struct plugin_store *p, const struct scope *scope,
+                                  const char *session, struct plugin_catalog **out, struct err *e)
 {
     struct plugin_catalog *c = new_catalog(p, e);
 
     if (!c)
         return ERR_NOMEM;
-    enum err_code rc = plugin_list(p, session, cancel, plugin_add_session, c, e);
+    enum err_code rc = plugin_list(p, scope, session, plugin_add_session, c, e);
 
     if (rc)
         plugin_catalog_free(c);
@@ -224,32 +227,55 @@ static enum err_code make_catalog(const struct plugin_store *p, const char *sess
 
 /* ---- the scope ---- */
 
+const char **plugin_projects_of(const struct scope *scope, struct arena *a, size_t *n)
+{
+    const char **name = arena_alloc(a, (scope->trees + 1) * sizeof *name);
+
+    *n = 0;
+    for (size_t i = 0; name && i <= scope->trees; i++) {
+        struct slice dir = i < scope->trees ? scope->tree[i] : scope->project;
+
+        name[*n] = config_dir_project_name(dir, a).p;
+        *n += name[*n] != NULL;
+    }
+    return a->failed ? NULL : name;
+}
+
+bool plugin_is_project_of(const char *const *project, size_t n, struct slice folder)
+{
+    for (size_t i = 0; i < n; i++)
+        if (slice_eq(folder, slice_of(project[i])))
+            return true;
+    return false;
+}
+
 /* A session belongs to a directory if its project is named after it. But a project may have any
  * name; then the directory in the rows is used, and if the list did not include one, describe
  * decides. */
-static bool may_be_in_scope(const struct scope *scope, const struct item *item, struct arena *a)
+static bool may_be_in_scope(const struct plugin_catalog *c, const struct item *item,
+                            struct arena *a)
 {
     struct slice folder = item->ref.folder, cwd = { NULL, 0 };
 
-    if (scope->all || plugin_is_named_after(scope, folder, a))
+    if (c->scope->all || plugin_is_project_of(c->project, c->projects, folder))
         return true;
     if (folder.n && folder.p[0] == '-') /* named after another directory */
         return false;
     if (item->row)
-        return session_scope_has(scope, item->row->cwd);
+        return session_scope_has(c->scope, item->row->cwd);
     if (!item->head.n)
         return true;
-    return field_first(item->head, true, "cwd", a, &cwd) && cwd.p && session_scope_has(scope, cwd);
+    return field_first(item->head, true, "cwd", a, &cwd) && cwd.p &&
+           session_scope_has(c->scope, cwd);
 }
 
-static enum err_code plugin_hand_over(const struct plugin_catalog *c, const struct scope *scope,
-                                      session_ref_fn *fn, void *arg)
+static enum err_code plugin_hand_over(const struct plugin_catalog *c, session_ref_fn *fn, void *arg)
 {
     struct arena a = { 0 };
     bool more = true;
 
     for (size_t i = 0; i < c->n && more && !a.failed; i++) {
-        if (may_be_in_scope(scope, &c->item[i], &a))
+        if (may_be_in_scope(c, &c->item[i], &a))
             more = fn(&c->item[i].ref, arg);
         arena_reset(&a);
     }
@@ -289,27 +315,41 @@ static struct plugin_catalog *end_list(const struct plugin_store *p, struct plug
     return c;
 }
 
-/* A store that cannot be read has no sessions, and `unreadable` reports it: the other stores are listed all the
- * same. */
-enum err_code plugin_enumerate(const struct store *st, const struct scope *scope,
-                               session_ref_fn *fn, void *arg, struct err *e)
+/* Lists the sessions of a scope, and keeps the catalog if it is complete. */
+static enum err_code list_scope(const struct plugin_store *p, const struct scope *scope,
+                                session_ref_fn *fn, void *arg, struct err *trouble, struct err *e)
 {
-    const struct plugin_store *p = plugin_of(st);
     struct plugin_catalog *c = new_catalog(p, e);
-    struct err trouble = { 0 };
 
     if (!c)
         return ERR_NOMEM;
     c->scope = scope;
     c->fn = scope->streams ? fn : NULL;
     c->arg = arg;
+    c->bounded = scope->newest > 0;
+    if (!scope->all && !(c->project = plugin_projects_of(scope, &c->arena, &c->projects))) {
+        plugin_catalog_free(c);
+        return err_nomem(e);
+    }
     begin_list(p, c);
-    enum err_code rc = plugin_list(p, NULL, scope->cancel, plugin_add_session, c, &trouble);
+    enum err_code rc = plugin_list(p, scope, NULL, plugin_add_session, c, trouble);
 
-    if (!rc && !scope->streams && plugin_hand_over(c, scope, fn, arg))
+    if (!rc && fn && !scope->streams && plugin_hand_over(c, fn, arg))
         rc = ERR_NOMEM;
-    plugin_catalog_free(end_list(p, c, !rc, &trouble));
+    plugin_catalog_free(end_list(p, c, !rc, trouble));
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+}
+
+/* A store that cannot be read has no sessions, and `unreadable` reports it: the other stores are listed all the
+ * same. */
+enum err_code plugin_enumerate(const struct store *st, const struct scope *scope,
+                               session_ref_fn *fn, void *arg, struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+    struct err trouble = { 0 };
+
+    atomic_store(&p->link->read_alone, 0);
+    return list_scope(p, scope, fn, arg, &trouble, e);
 }
 
 enum err_code plugin_unreadable(const struct store *st, const struct scope *scope,
@@ -329,54 +369,6 @@ enum err_code plugin_unreadable(const struct store *st, const struct scope *scop
 
 /* ---- the row ---- */
 
-struct ends {
-    struct buf head, tail;
-    int64_t last;     /* position of the last row of the head */
-    size_t head_most; /* bytes */
-    bool whole, reorders;
-    struct session_row *row; /* receives the row if it was made already */
-    bool made;
-};
-
-static enum err_code add_head_row(int64_t position, struct slice row, void *arg)
-{
-    struct ends *x = arg;
-
-    if (x->head.n && x->head.n + row.n > x->head_most) {
-        x->whole = false;
-        return ERR_CANCELLED;
-    }
-    x->last = position;
-    return plugin_row_add(&x->head, row, x->reorders);
-}
-
-static enum err_code add_tail_row(int64_t position, struct slice row, void *arg)
-{
-    struct ends *x = arg;
-
-    return position > x->last ? plugin_row_add(&x->tail, row, x->reorders) : ERR_OK;
-}
-
-/* Requests both ends of one session. If the plug-in has no pages, the whole session is read. */
-static enum err_code plugin_read_ends(const struct plugin_store *p, const struct session_ref *ref,
-                                      const atomic_bool *cancel, struct ends *x, struct err *e)
-{
-    struct arena a = { 0 };
-    struct reprise_plugin_key key;
-    enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
-
-    x->whole = true;
-    x->head_most = p->table.page ? HEAD_BYTES : SIZE_MAX;
-    if (!rc)
-        rc = plugin_read(p, &key, 0, cancel, add_head_row, x, e);
-    if (rc == ERR_CANCELLED && !x->whole)
-        rc = ERR_OK;
-    if (!rc && !x->whole)
-        rc = plugin_page(p, &key, 0, TAIL_ROWS, TAIL_BYTES, cancel, add_tail_row, x, e);
-    arena_fini(&a);
-    return rc;
-}
-
 void plugin_forget(const struct plugin_store *p, const struct session_ref *ref)
 {
     pthread_mutex_lock(&p->link->lock);
@@ -395,7 +387,7 @@ void plugin_forget(const struct plugin_store *p, const struct session_ref *ref)
 
 /* Copies the rows that the list included, or what was made of them. *found: the session is in the catalog. */
 static enum err_code plugin_look_up(const struct plugin_store *p, const struct plugin_catalog *c,
-                                    struct slice path, struct file_id *file, struct ends *x,
+                                    struct slice path, struct file_id *file, struct plugin_ends *x,
                                     bool *found)
 {
     uint32_t number = c ? slice_set_find(&c->by_path, path) : SLICE_SET_NONE;
@@ -414,85 +406,73 @@ static enum err_code plugin_look_up(const struct plugin_store *p, const struct p
     return plugin_rows_add(&x->tail, item->tail, plugin_reorders(p));
 }
 
-static enum err_code find_ends(const struct plugin_store *p, const struct session_ref *ref,
-                               const atomic_bool *cancel, struct file_id *file, struct ends *x,
-                               struct err *e)
+/* Looks in the list under way, and then in the last complete one. *bare: the list did not request the session's ends. */
+static enum err_code look_up_listed(const struct plugin_store *p, struct slice path,
+                                    struct file_id *file, struct plugin_ends *x, bool *found,
+                                    bool *bare)
+{
+    pthread_mutex_lock(&p->link->lock);
+    const struct plugin_catalog *c = p->link->growing;
+    enum err_code rc = plugin_look_up(p, c, path, file, x, found);
+
+    if (!rc && !*found) {
+        c = p->link->catalog;
+        rc = plugin_look_up(p, c, path, file, x, found);
+    }
+    *bare = *found && c->bounded && !x->made && !x->head.n && !x->tail.n;
+    pthread_mutex_unlock(&p->link->lock);
+    return rc;
+}
+
+/* If many sessions without ends are needed after all, one list of everything is faster than a request for each. */
+static void list_again(const struct plugin_store *p, const struct scope *scope)
+{
+    struct plugin_link *link = p->link;
+    struct scope whole = *scope;
+    struct err trouble = { 0 };
+
+    whole.newest = 0;
+    whole.streams = false;
+    pthread_mutex_lock(&link->again);
+    pthread_mutex_lock(&link->lock);
+    bool bounded = link->catalog && link->catalog->bounded;
+
+    pthread_mutex_unlock(&link->lock);
+    if (bounded) {
+        (void)list_scope(p, &whole, NULL, NULL, &trouble, NULL);
+        pthread_mutex_lock(&link->lock);
+        link->catalog->bounded =
+            false; /* after a failure, too, so that it is not tried for each session */
+        pthread_mutex_unlock(&link->lock);
+    }
+    pthread_mutex_unlock(&link->again);
+}
+
+enum err_code plugin_find_ends(const struct plugin_store *p, const struct scope *scope,
+                               const struct session_ref *ref, struct file_id *file,
+                               struct plugin_ends *x, struct err *e)
 {
     struct plugin_catalog *one = NULL;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     const char *id = arena_copy(&a, ref->id).p;
-    bool found = false;
+    bool found = false, bare = false;
+    enum err_code rc = look_up_listed(p, ref->path, file, x, &found, &bare);
 
-    pthread_mutex_lock(&p->link->lock);
-    enum err_code rc = plugin_look_up(p, p->link->growing, ref->path, file, x, &found);
-
-    if (!rc && !found)
-        rc = plugin_look_up(p, p->link->catalog, ref->path, file, x, &found);
-    pthread_mutex_unlock(&p->link->lock);
+    if (!rc && bare && atomic_fetch_add(&p->link->read_alone, 1) >= ALONE_MOST) {
+        list_again(p, scope);
+        rc = look_up_listed(p, ref->path, file, x, &found, &bare);
+    }
     if (!rc && !found) {
-        rc = id ? make_catalog(p, id, cancel, &one, e) : ERR_NOMEM;
+        rc = id ? make_catalog(p, scope, id, &one, e) : ERR_NOMEM;
         if (!rc)
             rc = plugin_look_up(p, one, ref->path, file, x, &found);
         if (!rc && !found)
             rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "describe: no such session");
     }
     if (!rc && !x->made && !x->head.n && !x->tail.n)
-        rc = plugin_read_ends(p, ref, cancel, x, e);
+        rc = plugin_read_ends(p, ref, scope->cancel, x, e);
     plugin_catalog_free(one);
-    arena_fini(&a);
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
-}
-
-/* The operations that a session of this store supports. */
-static unsigned plugin_can_do(const struct plugin_store *p)
-{
-    return CAN_RESUME | CAN_FORK | (p->ops.set ? CAN_RENAME | CAN_TAG : 0) |
-           (p->ops.remove ? CAN_REMOVE : 0);
-}
-
-/* Claude Code's system has described the unnamed file; this adds the facts about the session. */
-static enum err_code plugin_complete(const struct plugin_store *p, const struct session_ref *ref,
-                                     const struct file_id *file, struct session_row *row,
-                                     struct err *e)
-{
-    struct arena *a = &row->arena;
-
-    row->ref = (struct session_ref){ .store = &p->base,
-                                     .id = arena_copy(a, ref->id),
-                                     .path = arena_copy(a, ref->path),
-                                     .folder = arena_copy(a, ref->folder),
-                                     .file = *file,
-                                     .also = ref->also };
-    row->can = plugin_can_do(p);
-    row->flags &= ~(unsigned)(SESSION_LIVE | SESSION_TORN | SESSION_DAMAGED);
-    row->live_pid = 0;
-    row->restorable = 0;
-    row->expires_ms = TIME_NONE;
-    row->modified_ms = session_modified_ms(file);
-    if (row->activity_ms == TIME_NONE)
-        row->activity_ms = row->modified_ms;
-    return a->failed ? err_nomem(e) : ERR_OK;
-}
-
-static enum err_code describe_rows(const struct plugin_store *p, const struct session_ref *ref,
-                                   struct ends *x, struct session_row *row, struct err *e)
-{
-    const struct scope everything = { .all = true };
-    struct fs_memory_file file;
-    struct session_ref lent = *ref;
-    enum err_code rc = ERR_OK;
-
-    if (buf_add(&x->head, buf_slice(&x->tail)))
-        return err_nomem(e);
-    rc = fs_memory_file_open(&file, buf_slice(&x->head), e);
-    if (rc)
-        return rc;
-    lent.store = p->claude;
-    lent.path = slice_of(file.path);
-    lent.alone = lent.nameless = true;
-    rc = claude_ops.describe(p->claude, &everything, &lent, row, e);
-    fs_memory_file_close(&file);
-    return rc;
 }
 
 /* If the list has as many rows as may be kept. *out is NULL if it does not, or if this session has none. */
@@ -504,7 +484,7 @@ static enum err_code describe_early(const struct plugin_catalog *c,
                                      .id = slice_of(s->session),
                                      .folder = slice_of(s->project),
                                      .path = SLICE("") };
-    struct ends x = { .reorders = plugin_reorders(c->p) };
+    struct plugin_ends x = { .reorders = plugin_reorders(c->p) };
     enum err_code rc = ERR_OK;
 
     *out = NULL;
@@ -515,45 +495,11 @@ static enum err_code describe_early(const struct plugin_catalog *c,
         plugin_rows_add(&x.tail, (struct slice){ s->tail.p, s->tail.n }, x.reorders))
         rc = ERR_NOMEM;
     if (!rc)
-        rc = describe_rows(c->p, &ref, &x, *out, NULL);
+        rc = plugin_describe_rows(c->p, &ref, &x, *out, NULL);
     if (rc) {
         session_row_free(*out);
         *out = NULL;
     }
-    buf_fini(&x.head);
-    buf_fini(&x.tail);
-    return rc;
-}
-
-static enum err_code hide(const struct scope *scope, struct session_row *row, struct err *e)
-{
-    struct arena a = { 0 };
-
-    if (scope->leave_programmatic && row->flags & SESSION_PROGRAMMATIC)
-        row->hidden = HIDDEN_PROGRAMMATIC;
-    else if (!scope->all && !session_scope_has(scope, row->cwd) &&
-             !plugin_is_named_after(scope, row->ref.folder, &a))
-        row->hidden = HIDDEN_COLLISION;
-    bool failed = a.failed;
-
-    arena_fini(&a);
-    return failed ? err_nomem(e) : ERR_OK;
-}
-
-enum err_code plugin_describe(const struct store *st, const struct scope *scope,
-                              const struct session_ref *ref, struct session_row *row, struct err *e)
-{
-    const struct plugin_store *p = plugin_of(st);
-    struct ends x = { .reorders = plugin_reorders(p), .row = row };
-    struct file_id file = ref->file;
-    enum err_code rc = find_ends(p, ref, scope->cancel, &file, &x, e);
-
-    if (!rc && !x.made)
-        rc = describe_rows(p, ref, &x, row, e);
-    if (!rc)
-        rc = plugin_complete(p, ref, &file, row, e);
-    if (!rc && row->hidden == HIDDEN_NOT)
-        rc = hide(scope, row, e);
     buf_fini(&x.head);
     buf_fini(&x.tail);
     return rc;
@@ -573,7 +519,7 @@ enum err_code plugin_find(const struct store *st, const struct scope *scope, str
         return err_nomem(e);
     if (!plugin_is_id(id))
         return err_set(e, ERR_USAGE, name, "find session: not a session id");
-    enum err_code rc = make_catalog(p, name, scope ? scope->cancel : NULL, &c, e);
+    enum err_code rc = make_catalog(p, scope, name, &c, e);
 
     if (rc)
         return rc;

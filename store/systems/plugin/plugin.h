@@ -23,6 +23,7 @@ struct plugin_newest;
 struct plugin_link {
     /* held during a call, unless the plug-in takes several at the same time */
     pthread_mutex_t call;
+    pthread_mutex_t again;          /* held while everything is listed anew */
     pthread_mutex_t lock;           /* of everything below */
     void *opened;                   /* the plug-in's own store; NULL until the first call */
     struct plugin_catalog *catalog; /* the sessions of the last list; NULL: not listed yet */
@@ -32,6 +33,7 @@ struct plugin_link {
     atomic_bool interrupted;        /* calls that only read return at once */
     atomic_int silent;              /* calls that have waited for a second */
     atomic_llong gone_ms;           /* when the server last did not answer in time; 0: it did */
+    atomic_size_t read_alone;       /* sessions whose ends the last list did not include */
 };
 
 struct plugin_store {
@@ -70,9 +72,9 @@ typedef enum err_code plugin_name_fn(const char *name, void *arg);
 store_silent_fn plugin_silent;
 /* Opens the place, which every other call does first. */
 MUST_CHECK enum err_code plugin_connect(const struct plugin_store *p, struct err *e);
-/* session NULL: all. */
-MUST_CHECK enum err_code plugin_list(const struct plugin_store *p, const char *session,
-                                     const atomic_bool *cancel, plugin_session_fn *fn, void *arg,
+/* The sessions of a scope; with a session's id, those with this id in all projects. scope NULL: all. */
+MUST_CHECK enum err_code plugin_list(const struct plugin_store *p, const struct scope *scope,
+                                     const char *session, plugin_session_fn *fn, void *arg,
                                      struct err *e);
 MUST_CHECK enum err_code plugin_read(const struct plugin_store *p,
                                      const struct reprise_plugin_key *key, int64_t after,
@@ -117,22 +119,48 @@ static inline bool plugin_reorders(const struct plugin_store *p)
 
 /* ---- store.c ---- */
 
-/* Returns true if the project is named after a directory of the scope. */
-bool plugin_is_named_after(const struct scope *scope, struct slice folder, struct arena *a);
-
 /* ---- list.c ---- */
 
+/* The names of the projects that belong to the directories of a scope, in the arena; NULL if out of memory. */
+const char **plugin_projects_of(const struct scope *scope, struct arena *a, size_t *n);
 /* The key of a ref, in the arena. ERR_USAGE: the ref is not of this store. */
 MUST_CHECK enum err_code plugin_key_of(const struct plugin_store *p, const struct session_ref *ref,
                                        struct arena *a, struct reprise_plugin_key *out,
                                        struct err *e);
+bool plugin_is_project_of(const char *const *project, size_t n, struct slice folder);
 void plugin_catalog_free(struct plugin_catalog *c); /* NULL is fine */
 /* Notes that the session changed, so that describe requests its rows again. */
 void plugin_forget(const struct plugin_store *p, const struct session_ref *ref);
 store_enumerate_fn plugin_enumerate;
 store_unreadable_fn plugin_unreadable;
-store_describe_fn plugin_describe;
 store_find_fn plugin_find;
+
+/* The first and the last rows of one session. */
+struct plugin_ends {
+    struct buf head, tail;
+    int64_t last;     /* position of the last row of the head */
+    size_t head_most; /* bytes */
+    bool whole, reorders;
+    struct session_row *row; /* receives the row if it was made already */
+    bool made;
+};
+
+/* Takes them from the last list, or requests them. The caller frees head and tail, also after a failure. */
+MUST_CHECK enum err_code plugin_find_ends(const struct plugin_store *p, const struct scope *scope,
+                                          const struct session_ref *ref, struct file_id *file,
+                                          struct plugin_ends *x, struct err *e);
+
+/* ---- describe.c ---- */
+
+store_describe_fn plugin_describe;
+/* Requests both ends of one session. If the plug-in has no pages, the whole session is read. */
+MUST_CHECK enum err_code plugin_read_ends(const struct plugin_store *p,
+                                          const struct session_ref *ref, const atomic_bool *cancel,
+                                          struct plugin_ends *x, struct err *e);
+/* Makes the row from the ends, whose head then has both. */
+MUST_CHECK enum err_code plugin_describe_rows(const struct plugin_store *p,
+                                              const struct session_ref *ref, struct plugin_ends *x,
+                                              struct session_row *row, struct err *e);
 
 /* ---- show.c ---- */
 

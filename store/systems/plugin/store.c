@@ -328,6 +328,7 @@ static void plugin_close(struct store *st)
         plugin_catalog_free(p->link->catalog);
         plugin_end_free(p->link->end);
         pthread_mutex_destroy(&p->link->call);
+        pthread_mutex_destroy(&p->link->again);
         pthread_mutex_destroy(&p->link->lock);
         free(p->link);
     }
@@ -345,6 +346,7 @@ static enum err_code make_link(struct plugin_store *p, struct err *e)
     if (!p->link)
         return err_nomem(e);
     pthread_mutex_init(&p->link->call, NULL);
+    pthread_mutex_init(&p->link->again, NULL);
     pthread_mutex_init(&p->link->lock, NULL);
     return ERR_OK;
 }
@@ -424,20 +426,3 @@ const struct store_ops plugin_ops = {
     .silent = plugin_silent,
     .set = plugin_set,
 };
-
-static bool is_project_name(struct slice folder, struct slice dir, struct arena *a)
-{
-    struct slice name = config_dir_project_name(dir, a);
-
-    return name.p && slice_eq(name, folder);
-}
-
-bool plugin_is_named_after(const struct scope *scope, struct slice folder, struct arena *a)
-{
-    if (is_project_name(folder, scope->project, a))
-        return true;
-    for (size_t i = 0; i < scope->trees; i++)
-        if (is_project_name(folder, scope->tree[i], a))
-            return true;
-    return false;
-}

@@ -141,7 +141,8 @@ static int find_session(const struct reprise_plugin_session *x, void *arg)
 static struct found list(struct suite *s, const char *project, const char *session)
 {
     struct found f = { .s = s, .project = name(s, project) };
-    const struct reprise_plugin_query q = { sizeof q, session ? name(s, session) : NULL };
+    const struct reprise_plugin_query q = { .size = sizeof q,
+                                            .session = session ? name(s, session) : NULL };
 
     EXPECT(s->t->list(s->store, &q, find_session, &f, &call) == REPRISE_PLUGIN_OK);
     return f;
@@ -348,7 +349,7 @@ static int take_summary(const struct reprise_plugin_session *x, void *arg)
 static struct summary summary(struct suite *s, const char *session)
 {
     struct summary found = { .s = s, .id = name(s, session) };
-    const struct reprise_plugin_query q = { sizeof q, NULL };
+    const struct reprise_plugin_query q = { .size = sizeof q, .session = NULL };
 
     EXPECT(s->t->list(s->store, &q, take_summary, &found, &call) == REPRISE_PLUGIN_OK);
     return found;
