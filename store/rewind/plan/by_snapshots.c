@@ -282,11 +282,12 @@ static size_t find_point(const struct snapped *s, struct slice point)
 static enum err_code no_snapshots(const struct session_ref *ref, const char *what, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
+    const char *why = store_unsupported_reason(ops, CAN_REWIND);
 
     return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                    "%s: %s, and there are no snapshots of this session; "
                    "`reprise snapshots on %s` takes them from now on",
-                   what, store_unsupported_reason(ops, CAN_REWIND), ops->name);
+                   what, why ? why : "this agent keeps no checkpoints of files", ops->name);
 }
 
 enum err_code rewind_plan_files(const struct session_ref *ref, struct slice point,
