@@ -18,6 +18,8 @@ awk '
     /[ \r]$/ { say("blank at the end of a line") }
     /(^|[^A-Za-z])(TODO|FIXME|XXX|HACK)([^A-Za-z]|$)/ { say("something left undone") }
     /\/\/ / && !/:\/\// && !/"/ { say("a // comment") }
+    # A return before its first assignment would release what happens to be on the stack.
+    /^ +(CLEANUP\([a-z_]+\)|AUTO_[A-Z]+) [^=;]*;/ { say("a variable that is released at its end, and has no value at first") }
     # clang-format breaks a field whose comment is too long for its line.
     apart && /^ +[^ ].*[;,] *\/\*/ { say("a field pushed off its line by its comment: put that above it") }
     { apart = /^ +(const |unsigned |enum |struct )*[a-z0-9_]+( [a-z0-9_]+)?$/ && !/(else|return|do)$/ ||

@@ -293,7 +293,7 @@ static enum err_code no_snapshots(const struct session_ref *ref, const char *wha
 enum err_code rewind_plan_files(const struct session_ref *ref, struct slice point,
                                 struct rewind_plan *out, struct err *e)
 {
-    CLEANUP(snapped_fini) struct snapped s;
+    CLEANUP(snapped_fini) struct snapped s = { .ref = ref };
     const struct store_ops *ops = ref->store->ops;
     struct rewind_plan plan = { 0 };
     struct err ignored;
@@ -347,7 +347,7 @@ enum err_code rewind_plan_files(const struct session_ref *ref, struct slice poin
 enum err_code rewind_plan_turn_files(const struct session_ref *ref, struct slice point,
                                      struct rewind_plan *out, bool *covered, struct err *e)
 {
-    CLEANUP(snapped_fini) struct snapped s;
+    CLEANUP(snapped_fini) struct snapped s = { .ref = ref };
     struct rewind_plan plan = { 0 };
     struct err ignored;
     enum err_code rc = snapped_open(ref, &s, &ignored);
@@ -387,7 +387,7 @@ static enum err_code count_change(struct snapped *s, const git_diff_delta *d, si
 enum err_code rewind_checkpoints(const struct session_ref *ref, struct checkpoint_list *out,
                                  struct err *e)
 {
-    CLEANUP(snapped_fini) struct snapped s;
+    CLEANUP(snapped_fini) struct snapped s = { .ref = ref };
     const struct store_ops *ops = ref->store->ops;
     struct err ignored;
 

@@ -315,8 +315,8 @@ static enum err_code write_all_touched(struct invocation *in, struct sessions *s
     if (!rc && in->out.wants_json)
         out_json_rows_end(&in->out);
     else if (!rc && !t->n)
-        command_warn(in, ERR_OK, NULL, "%s: %.200s",
-                     sessions_none(s, "no session changed this file with its tools"), in->argv[0]);
+        command_warn(in, ERR_OK, s->n ? in->argv[0] : NULL, "%s",
+                     sessions_none(s, "no session changed this file with its tools"));
     session_line_columns_close(&look);
     return rc;
 }

@@ -436,7 +436,7 @@ class Threads:
     def later_command(self):
         """A command changed a file after the patch that added it: of the same session, or of a later one with a patch of its own,
         with the file's name or without it, or without any text."""
-        by_hand = 'changed later, not by the session'
+        by_hand = 'changed later, not by this session'
         for words, why in ('sed -i s/A/C/ a', 'changed since by a command of the session: sed -i s/A/C/ a'), ('./gen', by_hand), (None, by_hand):
             def command(text=words):
                 return self.command(text, 'unknown') if text else self.item('CommandExecution', cwd=self.cwd, status='completed', exit_code=0)
