@@ -22,7 +22,7 @@
     X(TAG, "tag", "tag", "tag the session")                                                        \
     X(PIN, "pin", "pin", "keep the session at the top of the list, or no longer")                  \
     X(ARCHIVE, "archive", "archive", "archive or unarchive the session")                           \
-    X(KEEP, "keep", "keep", "keep a copy, for when the agent removes it; put a kept one back")     \
+    X(KEEP, "keep", "keep", "keep a copy of the session, or put a kept one back")                  \
     X(TRASH, "delete", "delete", "move the session to the trash")                                  \
     X(COPY, "copy", "copy", "copy the session id; a message or a part")                            \
     X(EDIT, "edit", "open in editor", "open a copy of the transcript in the editor")               \
