@@ -123,7 +123,11 @@ def round_trip(p, name, agent, least):
         p.same(f'{name}: undo', p.run('undo', change).returncode, 0)
     p.same(f'{name}: kept again', {r.get('kept') for i, r in rows_of(p).items() if i in ids}, {True})
     p.need(not any(os.path.isfile(x) for x in own), f'{name}: left behind')
-    p.same(f'{name}: redo', p.run('keep', 'restore', *ids).returncode, 0)
+    run = p.run('keep', 'restore', *ids)
+    p.same(f'{name}: redo', run.returncode, 0)
+    due = [i for i, r in rows_of(p).items() if i in ids and r.get('expiresAt', time.time() * 1e3 + 1) <= time.time() * 1e3]
+    p.same(f'{name}: the agent would remove it again', run.stderr.count(b'resume it first'), len(due))
+    p.need(due or name != 'corpus', f'{name}: none is due')
     p.same(f'{name}: put back again', states(own), whole)
 
 
@@ -145,6 +149,11 @@ def agents(program, top):
     for name in ('claude', 'corpus'):
         cwd = world(name, f'{top}/{name}')
         p = Program(program, f'{top}/{name}/home', {})
+        if name == 'corpus':  # as old as what the agent removes
+            for d, _, names in os.walk(f'{p.home}/.claude/projects'):
+                for f in names:
+                    os.utime(os.path.join(d, f), (time.time() - 40 * 86400,) * 2)
+            p.need(any('expiresAt' in r for r in rows_of(p).values()), 'nothing expires')
         round_trip(p, name, 'claude', 1)
         rewinds(p, name, cwd)
         yield p
