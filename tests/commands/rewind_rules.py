@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+from support.agent_sessions import AGENTS, write
 from support.program import Program
 
 SID = '11111111-2222-4333-8444-555555555555'
@@ -395,8 +396,27 @@ def queued_prompts_share_a_snapshot(path):
             yield w.program
 
 
+def a_rewind_that_is_not_possible_has_an_answer(path):
+    """In JSON it is an object with the reason, for every agent and every mode; the exit code is the same as without."""
+    with tempfile.TemporaryDirectory() as top:
+        program = Program(path, top, {})
+        os.makedirs(f'{program.home}/work')
+        for n, agent in enumerate(AGENTS):
+            write(agent, program.home, f'{program.home}/work', n + 1, 1795770000 + n, f'prompt of {agent}')
+        for row in program.json('list', '--all'):
+            for mode in 'code', 'conversation', 'both':
+                args = 'rewind', f'{row["system"]}:{row["sessionId"]}', '--to', 'nothing', '--mode', mode
+                said, run = program.run(*args), program.run(*args, '--json')
+                program.same(f'{args}: exit', (run.returncode, run.returncode in (3, 4)), (said.returncode, True))
+                answer = json.loads(run.stdout or '{}')
+                program.same(f'{args}: members', sorted(answer), ['canRewind', 'error', 'schemaVersion'])
+                program.need(answer.get('canRewind') is False and answer['error'], f'{args}: {run}')
+        program.same('agents', len(program.json('list', '--all')), len(AGENTS))
+        yield program
+
+
 def main():
-    checks = [queued_prompts_share_a_snapshot, skipping_all_files_is_a_refusal,
+    checks = [a_rewind_that_is_not_possible_has_an_answer, queued_prompts_share_a_snapshot, skipping_all_files_is_a_refusal,
               an_apply_that_refuses_is_no_dry_run, what_is_no_path_is_listed_as_refused,
               a_hand_edit_is_held_back_again_after_an_undo, what_nobody_can_be_shown_to_have_written_is_held_back,
               a_transcript_does_not_choose_its_root, a_go_session_does_not_choose_its_root,

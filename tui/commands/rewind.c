@@ -547,7 +547,9 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
     if (rc)
         return rc;
     rc = command_rewind_make_plan(in, s, ref, &plan, e);
-    if (rc == ERR_NOT_FOUND && e) {
+    if (!rc && (rc = rewind_plan_check_files(&plan, &ro, e)))
+        rewind_plan_fini(&plan);
+    if (rc && rc != ERR_USAGE && rc != ERR_NOMEM) { /* there is an answer, and it is no */
         struct err why = *e;
         enum err_code answered = rewind_answer_none(in, &why, e);
 
@@ -555,12 +557,9 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
     }
     if (rc)
         return rc;
-    rc = rewind_plan_check_files(&plan, &ro, e);
-    if (!rc && o->into)
-        rc = write_into(in, &plan, &ro, e);
-    else if (!rc)
-        rc = rewind_show_or_apply(in, &plan, &ro, option_given(o, OPTION_APPLY),
-                                  option_given(o, OPTION_SKIP_REFUSED), e);
+    rc = o->into ? write_into(in, &plan, &ro, e)
+                 : rewind_show_or_apply(in, &plan, &ro, option_given(o, OPTION_APPLY),
+                                        option_given(o, OPTION_SKIP_REFUSED), e);
     rewind_plan_fini(&plan);
     return rc;
 }

@@ -13,7 +13,7 @@ void rewinds_recover_first(struct invocation *in, struct rewind_recovery *out);
 /* The output of `rewind` and `undo`: one object, or lines for people. result is NULL for a dry run. */
 MUST_CHECK enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *p,
                                        const struct rewind_result *result, struct err *e);
-/* {canRewind: false, error}, if the point does not exist. */
+/* {canRewind: false, error}, if there is no such point or it cannot be rewound to. */
 MUST_CHECK enum err_code rewind_answer_none(struct invocation *in, const struct err *why,
                                             struct err *e);
 /* The output of --into. */
