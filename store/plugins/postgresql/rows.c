@@ -40,13 +40,16 @@ static const char projects_sql[] =
     "SELECT n.* FROM j CROSS JOIN LATERAL (SELECT project_key FROM @t WHERE project_key > j.p "
     "ORDER BY 1 LIMIT 1) n), ";
 static const char one_session_sql[] = "k AS (SELECT p, $1::text AS s FROM j) ";
+/* Both columns are compared and ordered, as in the index: for one of them a planner without statistics sorts all rows of
+ * the project each time. */
 static const char sessions_sql[] =
     "k AS ("
-    "SELECT j.p, n.s FROM j CROSS JOIN LATERAL (SELECT session_id AS s FROM @t "
-    "WHERE project_key = j.p ORDER BY 1 LIMIT 1) n WHERE %s "
+    "SELECT n.p, n.s FROM j CROSS JOIN LATERAL (SELECT project_key AS p, session_id AS s FROM @t "
+    "WHERE (project_key, session_id) >= (j.p, '') ORDER BY 1, 2 LIMIT 1) n WHERE n.p = j.p AND "
+    "(%s) "
     "UNION ALL "
-    "SELECT k.p, n.s FROM k CROSS JOIN LATERAL (SELECT session_id AS s FROM @t "
-    "WHERE project_key = k.p AND session_id > k.s ORDER BY 1 LIMIT 1) n) ";
+    "SELECT n.p, n.s FROM k CROSS JOIN LATERAL (SELECT project_key AS p, session_id AS s FROM @t "
+    "WHERE (project_key, session_id) > (k.p, k.s) ORDER BY 1, 2 LIMIT 1) n WHERE n.p = k.p) ";
 /* Names are separated by a byte that they do not contain. */
 #define SEPARATOR "\x1f"
 static const char wanted_projects_sql[] =
