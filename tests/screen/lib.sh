@@ -143,7 +143,14 @@ menu() { # LETTER
     enter_text "$1"
 }
 
-press() { tm send-keys "$@"; }
+# Esc is sent as terminals with CSI u send it: the single byte and a key right behind it are Alt and that key to a
+# program that a busy machine has kept from reading them apart. `esc_ladder` presses the byte.
+press() { # KEY...
+    case $1 in
+    Escape) tm send-keys -l "$(printf '\033[27u')" ;;
+    *) tm send-keys "$@" ;;
+    esac
+}
 enter_text() { tm send-keys -l -- "$1"; }
 
 # Waits until the program has ended with this code, and checks that the terminal is as before.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Esc goes one step back at a time: menu, query, list, out.
+# Esc goes one step back at a time: menu, query, list, out. The key is the single byte that most terminals send.
 . "$(dirname "$0")/../lib.sh"
 demo
 open 100 30
@@ -8,10 +8,10 @@ enter_text payment
 gone "Move the cart"
 press C-x
 see "rename the session"
-press Escape
+tm send-keys Escape
 gone "rename the session"
 see "payment"
-press Escape
+tm send-keys Escape
 see "Move the cart"
-press Escape
+tm send-keys Escape
 ended 130
