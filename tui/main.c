@@ -57,7 +57,6 @@ static void world_fill(struct process_env *w, struct arena *a)
     w->editor = editor ? editor : main_filled("EDITOR");
     w->temp_dir = temp && temp[0] == '/' ? temp : "/tmp";
     w->true_colour = colour && (strcmp(colour, "truecolor") == 0 || strcmp(colour, "24bit") == 0);
-    w->in_tmux = main_filled("TMUX") != NULL;
     w->no_color = main_filled("NO_COLOR") != NULL;
     w->utf8 = clean_locale_is_utf8();
 }

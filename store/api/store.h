@@ -282,6 +282,13 @@ typedef enum err_code store_live_many_fn(const struct store *st,
                                          const struct session_ref *const ref[], size_t n,
                                          struct live out[], struct err *e);
 
+/* Optional, for agents that publish what their sessions do. Delivers what they publish (store/proc/live.h), also about
+ * sessions that have no transcript yet; each entry is valid during the call. The function returns false to stop. */
+struct live_entry;
+typedef bool running_fn(const struct live_entry *entry, void *arg);
+typedef enum err_code store_running_fn(const struct store *st, running_fn *fn, void *arg,
+                                       struct err *e);
+
 /* Looking for damage: optional. Reports each defect of a session, in no order, and changes nothing. An error means that
  * the session cannot be read at all. */
 typedef enum err_code store_check_fn(const struct store *st, const struct session_ref *ref,
@@ -418,6 +425,8 @@ struct store_ops {
     const char *label;  /* "Claude Code"; NULL: the name will do */
     /* the folder below a store's path that is watched for new folders with sessions; NULL: the path itself */
     const char *folders;
+    /* the folder below a store's path in which its agents publish what they do; NULL: none */
+    const char *running_folder;
     /* sessions with equal times are listed by ascending id; else descending (claude.md 2.6) */
     bool ties_ascending;
     /* Plans name the other session that changed a file since (rewind_target.other); else store/rewind/plan/plan.h
@@ -512,6 +521,7 @@ struct store_ops {
     store_silent_fn *silent;
     store_live_fn *live;
     store_live_many_fn *live_many;
+    store_running_fn *running;
     store_check_fn *check;
     store_check_store_fn *check_store;
     store_leftovers_fn *leftovers;

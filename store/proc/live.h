@@ -79,6 +79,10 @@ struct live_cache *live_cache_new(const char *config); /* NULL if out of memory 
 void live_cache_free(struct live_cache *w);            /* NULL is fine */
 /* Returns LIVE_UNKNOWN if out of memory. */
 struct live live_cache_lookup(struct live_cache *w, struct slice session_id);
+/* Reads the registry again, whatever its age, and delivers its entries until the function returns false. The function
+ * must not call the cache. */
+void live_cache_each(struct live_cache *w, bool (*fn)(const struct live_entry *entry, void *arg),
+                     void *arg);
 /* Completes a described row with what its running agent publishes. Returns false if out of memory. */
 bool live_cache_show(struct live_cache *w, struct session_row *row);
 

@@ -484,6 +484,17 @@ struct live live_cache_lookup(struct live_cache *w, struct slice session_id)
     return live;
 }
 
+void live_cache_each(struct live_cache *w, bool (*fn)(const struct live_entry *entry, void *arg),
+                     void *arg)
+{
+    pthread_mutex_lock(&w->lock);
+    w->known = false;
+    refresh_registry(w);
+    for (size_t i = 0; i < w->table.n && fn(&w->table.entry[i], arg); i++)
+        ;
+    pthread_mutex_unlock(&w->lock);
+}
+
 bool live_cache_show(struct live_cache *w, struct session_row *row)
 {
     bool ok = true;

@@ -36,7 +36,7 @@ enum effect_kind {
     EFFECT_USAGE, /* the tokens that a session records -> MSG_USAGE; with a conversation also by turn */
     EFFECT_SUBAGENTS, /* names of the session's sub-agents -> MSG_SUBAGENTS */
     EFFECT_BRANCHES,  /* what leaves the conversation -> MSG_BRANCHES */
-    EFFECT_TERMINAL, /* the terminal of process n, or, with its name in `text`, shows it in tmux -> MSG_TERMINAL */
+    EFFECT_TERMINAL, /* the terminal of process n; `shows`: brings it to the front -> MSG_TERMINAL */
     EFFECT_RESUME_DIRS, /* the directories that the session could be resumed in -> MSG_RESUME_DIRS */
 
     EFFECT_CHECKPOINTS, /* the session's checkpoints -> MSG_CHECKPOINTS */
@@ -98,6 +98,7 @@ struct effect {
     size_t first, n;                   /* READ; CHANGE_PRUNE: n records; TERMINAL: n is a process */
     struct export_request export;      /* EXPORT; its texts are empty */
     bool replaces;                     /* EXPORT: the file, if it exists */
+    bool shows;                        /* TERMINAL */
     /* RESUME, PRINT: borrowed from the model, which no longer changes */
     const struct session_row *const *rows;
     size_t row_count;

@@ -9,6 +9,7 @@
 #include "store/api/transcript.h"
 #include "store/maintenance/sweep.h"
 #include "store/maintenance/trash.h"
+#include "store/proc/terminal.h"
 #include "tui/app/key.h"
 #include "tui/data/blame_rows.h"
 #include "tui/data/change_request.h"
@@ -29,14 +30,6 @@ struct resume_dirs {
 };
 
 void msg_resume_dirs_free(struct resume_dirs *p);
-
-/* Where a running agent is on the screen. */
-struct agent_terminal {
-    char name[32];  /* "/dev/pts/4"; "" if it is not known */
-    char pane[16];  /* "%3": the pane of tmux, if it is in one that can be shown */
-    char place[80]; /* "work:1.0": the same for people */
-    bool shown;     /* the pane is on the screen now */
-};
 
 /* The events that the screen reacts to. update() is the only reader.
  *

@@ -20,7 +20,6 @@ struct process_env {
     const char *editor;     /* $VISUAL, else $EDITOR */
     const char *path;       /* $PATH */
     const char *temp_dir;   /* $TMPDIR, else /tmp */
-    bool in_tmux;           /* TMUX is set and not empty */
     bool no_color;          /* NO_COLOR is set and not empty */
     bool true_colour;       /* COLORTERM is truecolor or 24bit */
     bool utf8;              /* the locale's character set is UTF-8 */

@@ -28,6 +28,24 @@ const struct command commands_table[] = {
       .options = FILTERS,
       .help = "Without --all or --project: the sessions of the current directory and of the\n"
               "other worktrees of its repository.\n" },
+    { .name = "board", .operands = "", .run = board_run,
+      .summary = "show the sessions that run now, those that wait for you first",
+      .options = BIT(WATCH) | BIT(BELL) | BIT(SYSTEM),
+      .help = "One line for each session of any project at which an agent works now: what it\n"
+              "does, since when, and in which terminal. Claude Code and hosts publish whether a\n"
+              "session waits for a person, is busy, runs a command (shell) or is idle. Of other\n"
+              "agents it is only known that a program has the session open, or that it wrote to\n"
+              "it within the last minute. With --watch --json each change is one line.\n" },
+    { .name = "status", .operands = "", .run = board_status_run,
+      .summary = "say in one short line how many sessions wait for you and how many are busy",
+      .help = "For the status line of tmux, a bar or a prompt: \"2 waiting, 1 busy\". The line is\n"
+              "empty if no session is either. Only what agents publish is counted (see board).\n" },
+    { .name = "go", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = board_go_session,
+      .summary = "go to the terminal in which a session runs",
+      .options = BIT(PRINT) | FINDS,
+      .help = "Switches tmux, kitty (with remote control) or WezTerm to the pane; from outside\n"
+              "tmux, GNU Screen or Zellij it attaches to the session there. Nothing is typed\n"
+              "into the other terminal. --print prints where it is instead.\n" },
     { .name = "info", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_session,
       .summary = "show the details of a session",
       .options = FINDS },

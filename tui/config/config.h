@@ -46,7 +46,6 @@ struct settings {
     bool ascii;
     bool no_mouse;           /* term only */
     bool demo;               /* the sessions are samples that no agent has */
-    bool in_tmux;            /* it can show the terminal of a running agent */
     bool print;              /* Enter prints the choice (--print) */
     bool leave_programmatic; /* --no-programmatic */
     bool all_kinds;          /* --all-kinds */

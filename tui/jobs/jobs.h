@@ -191,10 +191,6 @@ MUST_CHECK enum err_code jobs_usage(const struct job_context *d, const struct ef
 MUST_CHECK enum err_code jobs_blame(struct job_context *d, const struct effect *q,
                                     const struct reply *r, struct err *e);
 
-/* EFFECT_TERMINAL */
-MUST_CHECK enum err_code jobs_terminal(const struct job_context *d, const struct effect *q,
-                                       const struct reply *r, struct err *e);
-
 /* EFFECT_GREP: searches the conversations of the question's sessions, in their order. */
 MUST_CHECK enum err_code jobs_grep(const struct effect *q, const struct reply *r, struct err *e);
 

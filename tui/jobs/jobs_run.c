@@ -443,6 +443,21 @@ static enum err_code answer_sweep(struct job_context *d, const struct effect *q,
     return ERR_OK;
 }
 
+static enum err_code answer_terminal(const struct job_context *d, const struct effect *q,
+                                     const struct reply *r, struct err *e)
+{
+    struct msg m = { .kind = MSG_TERMINAL };
+    struct agent_terminal *t = &m.u.terminal;
+
+    terminal_find(d->env, (pid_t)q->n, t);
+    if (q->shows) {
+        TRY(terminal_show(d->env, t, e));
+        t->shown = true;
+    }
+    jobs_post(r, q, m);
+    return ERR_OK;
+}
+
 size_t jobs_pieces(const struct effect *q)
 {
     if (q->kind == EFFECT_FULL_SCAN && q->refs->n > 0)
@@ -471,7 +486,7 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_USAGE: rc = jobs_usage(d, q, r, &e); break;
     case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;
     case EFFECT_BRANCHES: rc = answer_branches(q, r, &e); break;
-    case EFFECT_TERMINAL: rc = jobs_terminal(d, q, r, &e); break;
+    case EFFECT_TERMINAL: rc = answer_terminal(d, q, r, &e); break;
     case EFFECT_RESUME_DIRS: rc = answer_resume_dirs(d, q, r, &e); break;
     case EFFECT_CHECKPOINTS:
     case EFFECT_TURN_LINES:

@@ -121,6 +121,7 @@ store_archive_fn claude_archive;
 store_parts_fn claude_parts;
 store_live_fn claude_live;
 store_live_many_fn claude_live_many;
+store_running_fn claude_running;
 
 /* Damage. */
 store_check_fn claude_check;

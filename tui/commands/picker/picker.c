@@ -190,7 +190,6 @@ static void fill_settings(const struct invocation *in, const struct sessions *s,
     const struct options *o = &in->options;
 
     out->demo = in->demo;
-    out->in_tmux = in->world->in_tmux;
     out->print = prints_choice(in);
     out->all_kinds = option_given(o, OPTION_ALL_KINDS);
     out->leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);

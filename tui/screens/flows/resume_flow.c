@@ -11,7 +11,7 @@
  *     Enter -> (wait until the row is read) -> (it is running: EFFECT_TERMINAL -> MSG_TERMINAL -> ask)
  *           -> EFFECT_RESUME_DIRS -> MSG_RESUME_DIRS -> (its directory is gone: ask) -> EFFECT_RESUME
  *
- * To the terminal of a running agent: EFFECT_TERMINAL with its pane -> MSG_TERMINAL -> EFFECT_QUIT.
+ * To the terminal of a running agent: EFFECT_TERMINAL that shows it -> MSG_TERMINAL -> EFFECT_QUIT.
  *
  * To print: EFFECT_RESUME_DIRS for all selected sessions -> MSG_RESUME_DIRS -> EFFECT_PRINT. If a
  * session cannot be resumed, the screen stays and reports it. Nothing is written on the way. */
@@ -122,20 +122,13 @@ static void request_resume_dirs(struct model *m)
     m->resume_flow->question = e->generation;
 }
 
-/* With a pane, shows that; without, asks for the terminal of the process. */
-static void request_terminal(struct model *m, int pid, const char *pane)
+/* Asks for the terminal of the process, or brings it to the front. */
+static void request_terminal(struct model *m, int pid, bool shows)
 {
-    struct buf text = { 0 };
-
-    if (pane && (buf_add(&text, slice_of(pane)) || !buf_cstr(&text))) {
-        buf_fini(&text);
-        fail_resume(m);
-        return;
-    }
     struct effect *e = effect_add(&m->fx, EFFECT_TERMINAL, REQUESTER_LIST);
 
     e->n = (size_t)pid;
-    e->text = text;
+    e->shows = shows;
     m->resume_flow->question = e->generation;
 }
 
@@ -152,8 +145,8 @@ static void confirm_live(struct model *m, const struct session_row *row)
         dialog_line(d, "An agent has it open. Two agents in one session");
     dialog_line(d, "overwrite each other's conversation.");
     dialog_offer(d, CHOICE_CANCEL, "cancel");
-    if (t->pane[0])
-        dialog_offer(d, CHOICE_GO, "go to it (tmux %s)", t->place);
+    if (terminal_can_show(t))
+        dialog_offer(d, CHOICE_GO, "go to it (%s %s)", terminal_kind_name(t->kind), t->place);
     dialog_offer(d, CHOICE_ANYWAY, "resume it anyway");
     view_push(m, VIEW_DIALOG);
 }
@@ -198,7 +191,7 @@ static void resume_one(struct model *m)
     if (!(row->flags & SESSION_LIVE) || m->resume_flow->knows_live || m->resume_flow->forks)
         request_resume_dirs(m);
     else if (row->live_pid > 0)
-        request_terminal(m, row->live_pid, NULL);
+        request_terminal(m, row->live_pid, false);
     else
         confirm_live(m, row);
 }
@@ -397,7 +390,9 @@ static void resume_answer(struct model *m, enum dialog_choice choice)
         m->resume_flow->knows_live = true;
         resume_one(m);
         return;
-    case CHOICE_GO: request_terminal(m, 0, m->resume_flow->terminal.pane); return;
+    case CHOICE_GO:
+        request_terminal(m, resume_flow_row_of(m, m->resume_flow->entry)->live_pid, true);
+        return;
     case CHOICE_MAIN_WORKTREE: leave_with_choice(m, m->resume_flow->place->main_worktree); return;
     case CHOICE_PRESENT_DIR: leave_with_choice(m, m->resume_flow->place->present_dir); return;
     case CHOICE_DO: return; /* not offered here */
