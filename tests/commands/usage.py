@@ -3,6 +3,7 @@
 
 usage: usage.py PROGRAM
 """
+import datetime
 import glob
 import itertools
 import json
@@ -34,6 +35,14 @@ def generated_stores(p, config):
         store = Store(config, seed)
         for by in ('day', 'model', 'project', 'session'):
             p.same(f'seed {seed} by {by}', sums_of(p, by), store.sums(by))
+        for by, of_day in ('week', lambda d: '{}-W{:02}'.format(*datetime.date.fromisoformat(d).isocalendar()[:2])), ('month', lambda d: d[:7]):
+            sums = {}
+            for day, tokens in store.sums('day').items():
+                key = of_day(day) if day else ''
+                sums[key] = [a + b for a, b in zip(sums.get(key, [0] * len(KINDS)), tokens)]
+            p.same(f'seed {seed} by {by}', sums_of(p, by), sums)
+        p.same(f'seed {seed} by agent', {r['system']: [r[k] for k in KINDS] for r in p.json('usage', '--all', '--by', 'agent')},
+               {'claude': [sum(x) for x in zip(*store.sums('day').values())]})
         days = sorted({r['day'] for r in store.counted()})
         some = days[len(days) // 3:2 * len(days) // 3 + 1]
         rows = [r for r in store.counted() if some[0] <= r['day'] < some[-1]]
@@ -213,7 +222,7 @@ def hostile_rows(p, config, top):
     run = p.run('usage', '--all')
     p.need(run.returncode == 0 and b'no session' in run.stderr, f'an empty store: {run}')
     p.need(p.run('usage', 'nosuch').returncode in (2, 3), 'an unknown session')
-    p.need(p.run('usage', '--by', 'week').returncode == 2, 'an unknown --by')
+    p.need(p.run('usage', '--by', 'year').returncode == 2, 'an unknown --by')
 
 
 def other_systems(p, top):

@@ -13,7 +13,7 @@
 /* `reprise usage`: sums up, in groups, the answers in the sessions of the scope, each of them once. */
 
 /* The key of the groups, in the order of the words of --by. */
-enum usage_by { BY_DAY, BY_SESSION, BY_MODEL, BY_PROJECT };
+enum usage_by { BY_DAY, BY_WEEK, BY_MONTH, BY_SESSION, BY_MODEL, BY_PROJECT, BY_AGENT };
 
 struct usage_group {
     struct slice key;
@@ -92,8 +92,11 @@ static struct slice key_of(struct usage_answers *a, const struct usage_answer *a
 
     switch (a->by) {
     case BY_DAY: return slice_of(human_day(answer->time_ms, text));
+    case BY_WEEK: return slice_of(human_week(answer->time_ms, text));
+    case BY_MONTH: return slice_of(human_month(answer->time_ms, text));
     case BY_SESSION: return s->ref.path;
     case BY_MODEL: return a->set.models.text[answer->model];
+    case BY_AGENT: return slice_of(s->ref.store->ops->name);
     case BY_PROJECT: break;
     }
     return s->project;
@@ -184,10 +187,10 @@ static void sort_groups(struct usage_answers *a)
     a->groups = n;
     if (n)
         qsort(a->group, n, sizeof *a->group,
-              a->by == BY_DAY       ? command_usage_compare_keys
+              a->by <= BY_MONTH     ? command_usage_compare_keys
               : a->by == BY_SESSION ? compare_times
                                     : compare_totals);
-    if (n > limit && a->by == BY_DAY) /* the last days */
+    if (n > limit && a->by <= BY_MONTH) /* the last days */
         memmove(a->group, a->group + n - limit, limit * sizeof *a->group);
     a->groups = n > limit ? limit : n;
 }
@@ -207,6 +210,9 @@ static void write_key_json(const struct usage_answers *a, const struct usage_gro
 
     switch (a->by) {
     case BY_DAY: out_member(o, "day", g->key); break;
+    case BY_WEEK: out_member(o, "week", g->key); break;
+    case BY_MONTH: out_member(o, "month", g->key); break;
+    case BY_AGENT: out_member(o, "system", g->key); break;
     case BY_MODEL: out_member(o, "model", g->key); break;
     case BY_PROJECT: out_member(o, "project", g->key); break;
     case BY_SESSION:
@@ -256,7 +262,8 @@ static const struct {
                          { USAGE_CACHE_WRITE, "CACHE W" },
                          { USAGE_CACHE_READ, "CACHED" } };
 
-static const char *const key_names[] = { "LOCAL DAY", "SESSION", "MODEL", "PROJECT" };
+static const char *const key_names[] = { "LOCAL DAY", "WEEK",    "MONTH", "SESSION",
+                                         "MODEL",     "PROJECT", "AGENT" };
 
 static size_t key_width(const struct usage_answers *a, const struct usage_group *g)
 {

@@ -160,6 +160,16 @@ const char *human_day(int64_t ms, char out[HUMAN_DATE])
     return format_local(ms, "%Y-%m-%d", out);
 }
 
+const char *human_week(int64_t ms, char out[HUMAN_DATE])
+{
+    return format_local(ms, "%G-W%V", out);
+}
+
+const char *human_month(int64_t ms, char out[HUMAN_DATE])
+{
+    return format_local(ms, "%Y-%m", out);
+}
+
 bool human_time_left(int64_t now_ms, int64_t until_ms, char out[HUMAN_TIME_LEFT])
 {
     if (until_ms == TIME_NONE || until_ms - now_ms >= WEEK)

@@ -27,8 +27,10 @@ void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE]);
 /* "2026-11-22 14:03" in local time; "" for an unknown time. Returns `out`. */
 enum { HUMAN_DATE = 32 };
 const char *human_date(int64_t ms, char out[HUMAN_DATE]);
-/* The same without the time of day. */
+/* The same without the time of day; the week of ISO 8601, "2026-W48"; the month, "2026-11". */
 const char *human_day(int64_t ms, char out[HUMAN_DATE]);
+const char *human_week(int64_t ms, char out[HUMAN_DATE]);
+const char *human_month(int64_t ms, char out[HUMAN_DATE]);
 
 /* The time left if it is less than a week: "expires 6d", "expires 5h", or "expires" once it has passed.
  * Returns false if there is more time, or no limit. */
