@@ -474,13 +474,13 @@ static enum err_code search_loaded(struct grep_session *s, const struct session_
     for (size_t i = 0; !rc && i < t->n; i++) {
         struct grep_row r = { .offset = t->message[i].offset, .time_ms = t->message[i].time_ms };
 
-        if (grep_session_is_cancelled(s))
-            rc = err_set(e, ERR_CANCELLED, ref->path.p, "search");
-        else
-            rc = transcript_read(t, i, &row, e);
+        rc = grep_session_is_cancelled(s) ? err_set(e, ERR_CANCELLED, ref->path.p, "search")
+                                          : transcript_read(t, i, &row, e);
+        if (rc || !row.n)
+            continue;
         count_bytes(s, row.n);
         grep_rows(s->matcher, buf_slice(&row));
-        if (!rc && row.n && grep_next_row(s->matcher, &r.bytes)) {
+        if (grep_next_row(s->matcher, &r.bytes)) {
             json_get_text(r.bytes, "uuid", &s->arena, &r.message);
             rc = search_blocks(s, &r, e);
         }

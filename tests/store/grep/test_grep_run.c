@@ -106,6 +106,37 @@ static enum err_code search(const struct world *w, struct grep_query q, struct s
     return rc;
 }
 
+static atomic_bool raised;
+
+/* The search is cancelled between loading a session and reading its first row: its threads have a flag of their own. */
+static enum err_code load_and_raise(const struct store *st, const struct session_ref *ref,
+                                    const atomic_bool *cancel, struct transcript **out,
+                                    struct err *e)
+{
+    enum err_code rc = claude_ops.load(st, ref, cancel, out, e);
+
+    atomic_store(&raised, true);
+    atomic_store((atomic_bool *)cancel, true);
+    return rc;
+}
+
+TEST(a_search_that_is_cancelled_before_the_first_row_of_a_loaded_session_ends)
+{
+    struct seen s = { .sessions = 0 };
+    struct store_ops loaded;
+    struct world w;
+
+    begin(&w);
+    loaded = *w.store->ops;
+    loaded.row_keys = NULL; /* as in a database: no lines of a file */
+    loaded.load = load_and_raise;
+    w.store->ops = &loaded;
+    atomic_store(&raised, false);
+    assert_int_equal(search(&w, (struct grep_query){ .cancel = &raised }, &s), ERR_CANCELLED);
+    assert_int_equal(s.hits, 0);
+    end(&w);
+}
+
 TEST(every_hit_is_delivered_newest_session_first)
 {
     struct grep_progress progress = { .moved = NULL };
