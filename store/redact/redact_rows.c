@@ -129,27 +129,25 @@ static struct member member_named(struct slice name, struct member outer)
                                       slice_eq(name, SLICE("signature")) || outer.exact };
 }
 
-/* The name that {"name":"PASSWORD","value":"x"} gives to its value. */
-static enum name_kind kind_beside(struct slice object)
+/* What the members of an object say about each other, in one pass: whether it is an image, and the kind of name that
+ * {"name":"PASSWORD","value":"x"} gives to its value. */
+static enum name_kind kind_beside(struct slice object, bool *is_image)
 {
-    static const char *const names[] = { "name", "Name", "key", "Key" };
-    struct slice value;
+    enum { NAMES = 4, TYPE = NAMES, KEYS };
+    static const char *const keys[KEYS] = { "name", "Name", "key", "Key", "type" };
+    struct slice value[KEYS];
     enum name_kind kind = NAME_PLAIN;
 
-    for (size_t i = 0; kind == NAME_PLAIN && i < sizeof names / sizeof *names; i++)
-        if (json_type(object) == JSON_OBJECT && json_get(object, names[i], &value) &&
-            json_type(value) == JSON_STRING && value.n > 2)
-            kind = secret_name_kind((struct slice){ value.p + 1, value.n - 2 });
+    *is_image = false;
+    if (json_type(object) != JSON_OBJECT)
+        return kind;
+    json_get_each(object, keys, KEYS, value);
+    *is_image = json_type(value[TYPE]) == JSON_STRING &&
+                (slice_starts(value[TYPE], "\"image") || json_string_is(value[TYPE], "base64"));
+    for (size_t i = 0; kind == NAME_PLAIN && i < NAMES; i++)
+        if (json_type(value[i]) == JSON_STRING && value[i].n > 2)
+            kind = secret_name_kind((struct slice){ value[i].p + 1, value[i].n - 2 });
     return kind;
-}
-
-static bool is_image(struct slice object)
-{
-    struct slice type;
-
-    return json_type(object) == JSON_OBJECT && json_get(object, "type", &type) &&
-           json_type(type) == JSON_STRING &&
-           (slice_starts(type, "\"image") || json_string_is(type, "base64"));
 }
 
 static struct slice unquoted(struct slice string)
@@ -197,7 +195,7 @@ static enum err_code redact_value(struct member m, struct slice value, int depth
     struct slice name, inner;
     struct member outer = m, next;
     const char *at = value.p;
-    bool object = json_type(value) == JSON_OBJECT;
+    bool object = json_type(value) == JSON_OBJECT, image;
     enum name_kind beside, flag = NAME_PLAIN; /* of the element before, in the words of a command */
     enum err_code rc = ERR_OK;
 
@@ -211,8 +209,8 @@ static enum err_code redact_value(struct member m, struct slice value, int depth
         return redact_text(value, out, counts);
     if (!json_iter_open(&it, value))
         return buf_add(out, value);
-    outer.exact = outer.exact || is_image(value);
-    beside = kind_beside(value);
+    beside = kind_beside(value, &image);
+    outer.exact = outer.exact || image;
     while (!rc && json_iter_next(&it, &name, &inner)) {
         rc = buf_add(out, (struct slice){ at, (size_t)(inner.p - at) });
         next = object ? member_named(unquoted(name), outer) : outer;
