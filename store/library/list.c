@@ -3,6 +3,7 @@
 #include "lite/json/jsonout.h"
 #include "store/library/call.h"
 #include "store/query/listing.h"
+#include "store/query/running.h"
 
 ANSWER(rows, reprise_row);
 ANSWER(agents, reprise_agent);
@@ -66,6 +67,9 @@ static enum err_code library_add_row(const struct session_row *row, void *arg, s
         .pid = row->flags & SESSION_LIVE ? row->live_pid : 0,
         .json = call_copy(a, buf_slice(&text)),
         .json_length = text.n,
+        .state = (int32_t)row->state,
+        .waits_for = call_copy(a, row->waits_for),
+        .since_ms = row->since_ms,
     };
     return j.rc || a->failed ? err_nomem(e) : ERR_OK;
 }
@@ -127,6 +131,24 @@ int reprise_list(const struct reprise *r, const struct reprise_query *query,
     if (!r || !out)
         return call_refuse(error);
     ANSWER_RETURN(rows, reprise_row, out, error, library_fill_rows(r, query, x, e));
+}
+
+static enum err_code library_fill_running(const struct reprise *r, struct answer *x, struct err *e)
+{
+    static const struct scope everywhere = { .all = true };
+    CLEANUP(running_fini) struct running running = { 0 };
+
+    TRY(running_read(r->store, r->n, &everywhere, &running, e));
+    for (size_t i = 0; i < running.n; i++)
+        TRY(library_add_row(running.row[i], x, e));
+    return ERR_OK;
+}
+
+int reprise_running(const struct reprise *r, struct reprise_rows **out, struct reprise_error *error)
+{
+    if (!r || !out)
+        return call_refuse(error);
+    ANSWER_RETURN(rows, reprise_row, out, error, library_fill_running(r, x, e));
 }
 
 /* ---- one session ---- */

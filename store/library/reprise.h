@@ -225,6 +225,10 @@ struct reprise_row {
     /* the row as one JSON object, as `reprise list --json` prints it, which has more members than this struct */
     const char *json;
     size_t json_length;
+    /* enum reprise_activity, if the program that runs the session publishes it; else 0 */
+    int32_t state;
+    const char *waits_for; /* what it asks, with REPRISE_REQUIRES_ACTION; may be empty */
+    int64_t since_ms;      /* since when it is in this state */
 };
 
 /* The rows of an answer, in order. */
@@ -234,6 +238,10 @@ struct reprise_rows;
  * read. Sessions that an agent's own list would hide are left out. */
 REPRISE_API int reprise_list(const struct reprise *r, const struct reprise_query *query,
                              struct reprise_rows **out, struct reprise_error *error);
+/* Lists the sessions that run now, those that wait for a person first: a program has them open (REPRISE_ROW_LIVE), or,
+ * for agents that do not show that, wrote to them within the last minute. */
+REPRISE_API int reprise_running(const struct reprise *r, struct reprise_rows **out,
+                                struct reprise_error *error);
 /* Describes one session as reprise_list() would. REPRISE_NOT_FOUND: no list shows it. */
 REPRISE_API int reprise_session_row(const struct reprise_session *s, struct reprise_rows **out,
                                     struct reprise_error *error);

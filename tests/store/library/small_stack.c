@@ -213,6 +213,11 @@ static void *read_all(void *arg)
         return NULL;
     }
     report(t, "list", "");
+    struct reprise_rows *running = NULL;
+
+    (void)reprise_running(r, &running, NULL);
+    reprise_rows_free(running);
+    report(t, "running", "");
     (void)reprise_search(r, &q, ignore_hit, NULL, NULL);
     report(t, "search", "");
     (void)reprise_sum_usage(r, NULL, &usage, NULL);

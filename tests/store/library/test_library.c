@@ -142,6 +142,32 @@ IN_SCRATCH(a_session_shows_rows_that_were_appended_after_it_was_opened)
     reprise_close(r);
 }
 
+IN_SCRATCH(a_session_whose_state_is_open_is_running)
+{
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+    const struct reprise_action action = { .size = sizeof action, .description = "Editing foo.ts" };
+    struct reprise_state *published;
+    const struct reprise_row *row;
+    struct reprise_rows *rows;
+
+    assert_int_equal(reprise_state_open(s, &published, NULL), REPRISE_OK);
+    assert_int_equal(reprise_state_change(published, REPRISE_REQUIRES_ACTION, &action, NULL),
+                     REPRISE_OK);
+    assert_int_equal(reprise_running(r, &rows, NULL), REPRISE_OK);
+    assert_int_equal(reprise_rows_count(rows), 1);
+    row = reprise_rows_at(rows, 0);
+    assert_string_equal(row->id, "pay-1");
+    assert_int_equal(row->state, REPRISE_REQUIRES_ACTION);
+    assert_string_equal(row->waits_for, "Editing foo.ts");
+    assert_true((row->flags & REPRISE_ROW_LIVE) && row->pid == getpid());
+    reprise_rows_free(rows);
+    assert_int_equal(reprise_running(r, NULL, NULL), REPRISE_USAGE);
+    reprise_state_close(published);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
 IN_SCRATCH(the_ids_of_rows_are_returned)
 {
     static const char rows[] = "{\"uuid\":\"a\",\"role\":\"user\",\"content\":\"x\"}\n\n"
