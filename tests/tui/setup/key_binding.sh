@@ -44,6 +44,13 @@ prompted() {
     press C-a C-k
 }
 
+# Shells lose a ^C that comes while they still draw what was pasted.
+cancels() {
+    press C-c
+    press C-l
+    hides "tw''ice"
+}
+
 # Pasted lines wait for Enter.
 pastes() {
     prompted
@@ -52,9 +59,7 @@ echo tw''ice"
     tm paste-buffer -p
     see "echo tw''ice"
     hides "pasted" || fail "a pasted line ran $1"
-    press C-c
-    press C-l
-    gone "tw''ice"
+    until_true "the pasted lines to leave the screen" cancels
 }
 
 open 100 30
