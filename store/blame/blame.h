@@ -141,6 +141,12 @@ struct blame_touches {
 /* What one session did, in the order of its turns. */
 MUST_CHECK enum err_code blame_touches_of(const struct session_ref *ref, const atomic_bool *cancel,
                                           struct blame_touches *out, struct err *e);
+/* The same, and each file as the edits of the session left it: its text if that is known, else what `known` and `absent`
+ * say. Valid during the call. */
+typedef enum err_code blame_left_fn(const char *path, const struct blame_text *left, void *arg,
+                                    struct err *e);
+MUST_CHECK enum err_code blame_touches_left(const struct session_ref *ref, blame_left_fn *fn,
+                                            void *arg, struct blame_touches *out, struct err *e);
 /* What all sessions of the query did to its paths, and below them, newest first. An edit that several sessions record,
  * because one was copied from the other, belongs to the older one. */
 MUST_CHECK enum err_code blame_touches_read(struct store *const stores[], size_t n,

@@ -30,6 +30,8 @@ struct touching {
     struct arena arena; /* is emptied after each session */
     const struct session_ref **order;
     size_t refs, ref_cap;
+    blame_left_fn *left_fn; /* may be NULL */
+    void *left_arg;
 };
 
 /* ---- one edit ---- */
@@ -173,6 +175,8 @@ static enum err_code touch_session(struct touching *t, const struct session_ref 
     enum err_code rc = ref->store->ops->edits(ref->store, ref, &t->edits, touch_edit, t, e);
 
     t->left += t->budget.left;
+    for (size_t i = 0; !rc && t->left_fn && i < t->files.n; i++)
+        rc = t->left_fn(t->files.text[i].p, &t->text[i], t->left_arg, e);
     forget_texts(t);
     return rc;
 }
@@ -212,6 +216,18 @@ enum err_code blame_touches_of(const struct session_ref *ref, const atomic_bool 
     CLEANUP(blame_touches_fini) struct blame_touches all = { .n = 0 };
     CLEANUP(touching_fini)
     struct touching t = { .out = &all, .edits = { .cancel = cancel }, .left = all_bytes_max };
+
+    TRY(touch_session(&t, ref, e));
+    HAND_OVER(out, all);
+    return ERR_OK;
+}
+
+enum err_code blame_touches_left(const struct session_ref *ref, blame_left_fn *fn, void *arg,
+                                 struct blame_touches *out, struct err *e)
+{
+    CLEANUP(blame_touches_fini) struct blame_touches all = { .n = 0 };
+    CLEANUP(touching_fini)
+    struct touching t = { .out = &all, .left = all_bytes_max, .left_fn = fn, .left_arg = arg };
 
     TRY(touch_session(&t, ref, e));
     HAND_OVER(out, all);

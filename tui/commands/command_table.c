@@ -125,6 +125,14 @@ const struct command commands_table[] = {
       .options = FINDS,
       .help = "Includes the lines that the session's edits and those of its sub-agents added\n"
               "and removed.\n" },
+    { .name = "compare", .operands = "A B", .min_operands = 2, .max_operands = 2, .run = compare_run,
+      .summary = "compare two sessions: prompts, changed files, tokens",
+      .options = FINDS,
+      .help = "For forks of one conversation, or one task in two agents. Shows how many messages\n"
+              "both begin with, the prompts after them, and the files that each session's edits\n"
+              "changed. A file that both changed is compared as each of them left it, if its\n"
+              "records tell the whole text; files of two worktrees are matched by their paths\n"
+              "below the directories of the sessions. Changes by commands are not recorded.\n" },
     { .name = "subagents", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_subagents_session,
       .summary = "list the ids of a session's sub-agents",
       .options = FINDS },

@@ -158,6 +158,10 @@ bool blame_is_there(const struct invocation *in, const char *name);
 /* The first line of a prompt that is not blank. */
 struct slice blame_first_line(struct slice prompt);
 
+struct linediff;
+/* The hunks of a unified diff, without the names of the files. */
+void compare_write_hunks(const struct linediff *d, struct out *o);
+
 /* Changes that only the agents of the sessions can make, with commands of their own
  * (store/maintenance/session_change.h): the commands rename, archive, unarchive and delete. */
 struct by_agent {

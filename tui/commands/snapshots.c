@@ -12,6 +12,7 @@
 #include "store/snapshots/hooks.h"
 #include "store/snapshots/snapshot.h"
 #include "tui/commands/command.h"
+#include "tui/commands/session.h"
 #include "tui/config/shell.h"
 #include "tui/text/human.h"
 
@@ -197,17 +198,7 @@ static enum err_code snapshots_write_diff(const struct hook_plan *p, struct out 
     out_addf(o, "\n+++ ");
     out_text(o, slice_of(p->after.absent ? "/dev/null" : p->path));
     out_addf(o, "\n");
-    for (size_t i = 0; i < d.hunks; i++) {
-        const struct linediff_hunk *h = &d.hunk[i];
-
-        out_addf(o, "@@ -%u,%u +%u,%u @@\n", h->old_start, h->old_lines, h->new_start,
-                 h->new_lines);
-        for (size_t k = h->first; k < h->first + h->n; k++) {
-            out_addf(o, "%c", d.line[k].sign);
-            out_text(o, d.line[k].text);
-            out_addf(o, d.line[k].no_newline ? "\n\\ No newline at end of file\n" : "\n");
-        }
-    }
+    compare_write_hunks(&d, o);
     return ERR_OK;
 }
 
