@@ -44,7 +44,7 @@ static enum err_code running_note_published(struct running_search *s, struct err
     const struct slice system = slice_of(store_format(s->st->ops));
 
     if (s->st->ops->running)
-        TRY(s->st->ops->running(s->st, running_note_entry, s, e));
+        s->st->ops->running(s->st, running_note_entry, s);
     for (size_t i = 0; i < s->hosts->n && !s->failed; i++)
         if (slice_eq(s->hosts->entry[i].system, system))
             running_note_entry(&s->hosts->entry[i], s);

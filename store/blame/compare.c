@@ -1,4 +1,4 @@
-#include "store/query/compare.h"
+#include "store/blame/compare.h"
 
 #include <string.h>
 

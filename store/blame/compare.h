@@ -1,5 +1,5 @@
-#ifndef STORE_QUERY_COMPARE_H
-#define STORE_QUERY_COMPARE_H
+#ifndef STORE_BLAME_COMPARE_H
+#define STORE_BLAME_COMPARE_H
 
 #include <stdbool.h>
 #include <stddef.h>
