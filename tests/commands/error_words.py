@@ -28,7 +28,7 @@ MISTAKES = (
     (('-C', '/nonexistent', 'list'), 'no such directory for -C: /nonexistent'),
     (('export', 'ID', '-o', '/nonexistent/a.md'), 'cannot write into /nonexistent: no such directory'),
     ((), 'no terminal to draw on; try reprise list'),
-    (('usage', '--by', 'week'), '--by must be day, session, model or project'),
+    (('usage', '--by', 'year'), '--by must be day, week, month, session, model, project or agent'),
     (('usage', '--by'), '--by needs a value'),
     (('list', '--system', 'cluade'), '"cluade" is not an agent that reprise knows; did you mean claude?'),
     (('info', 'ID', 'more'), 'unexpected argument "more"; see reprise info --help'),

@@ -77,7 +77,7 @@ key a
 see "an undo record is kept"
 key y
 see "1 file"
-[ -e "$project/src/keys.ts" ] || fail "the file is not there"
+until_true "the file" test -e "$project/src/keys.ts"
 within "one deleted file" 10
 close
 

@@ -252,10 +252,12 @@ static void answer_terminal(struct screen *s, const struct effect *e)
 {
     struct msg m = { .kind = MSG_TERMINAL, .generation = e->generation };
 
-    m.u.terminal.shown = e->text.n > 0;
-    if (e->text.n)
-        screen_note(s, "show %.*s\n", (int)e->text.n, e->text.p);
+    m.u.terminal.shown = e->shows;
+    if (e->shows)
+        screen_note(s, "show %s\n", s->pane);
     else if (s->pane) {
+        m.u.terminal.kind = TERMINAL_TMUX;
+        m.u.terminal.near = true;
         snprintf(m.u.terminal.name, sizeof m.u.terminal.name, "/dev/pts/4");
         snprintf(m.u.terminal.pane, sizeof m.u.terminal.pane, "%s", s->pane);
         snprintf(m.u.terminal.place, sizeof m.u.terminal.place, "work:1.0");
