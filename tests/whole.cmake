@@ -172,6 +172,7 @@ endif()
 script(copies_matrix recorded commands/copies_matrix.py $<TARGET_FILE:reprise> ${library})
 script(odd_places recorded commands/odd_places.py $<TARGET_FILE:reprise>)
 script(compare recorded commands/compare.py $<TARGET_FILE:reprise>)
+script(lost_parts recorded commands/lost_parts.py $<TARGET_FILE:reprise>)
 script(board recorded commands/board.py $<TARGET_FILE:reprise>)
 script(client_rules recorded commands/client_rules.py $<TARGET_FILE:reprise>)
 # A change counts as made even if the answer cannot be written.

@@ -78,9 +78,8 @@ typedef enum err_code store_describe_fn(const struct store *st, const struct sco
                                         const struct session_ref *ref, struct session_row *row,
                                         struct err *e);
 
-/* Optional. Completes a described row with what only a scan of the whole file finds: a title or
- * tag between the windows. Called in the background for rows that need it
- * (session_wants_title). *found: the row was completed. */
+/* Optional. Completes a described row with what only a scan of the whole file finds: a title or tag between the windows.
+ * Called in the background for rows that need it (session_wants_title). *found: the row was completed. */
 typedef enum err_code store_full_scan_fn(const struct store *st, const struct session_ref *ref,
                                          const atomic_bool *cancel, struct session_row *row,
                                          bool *found, struct err *e);
@@ -97,9 +96,8 @@ typedef enum err_code store_find_each_fn(const struct store *st, const struct sc
                                          struct slice id, session_ref_fn *fn, void *arg,
                                          struct err *e);
 
-/* Optional. Finds many ids as find does, but faster than one call for each. For ids that are
- * not found, are not ids of the system, or are in several folders, ref[i].store stays NULL. The
- * refs are the caller's, all zero. */
+/* Optional. Finds many ids as find does, but faster than one call for each. For ids that are not found, are not ids of the
+ * system, or are in several folders, ref[i].store stays NULL. The refs are the caller's, all zero. */
 typedef enum err_code store_find_many_fn(const struct store *st, const struct scope *scope,
                                          const struct slice *id, size_t n, struct arena *a,
                                          struct session_ref *ref, struct err *e);
@@ -109,8 +107,7 @@ typedef enum err_code store_find_many_fn(const struct store *st, const struct sc
 typedef enum err_code store_at_path_fn(const struct store *st, struct slice path, struct arena *a,
                                        struct session_ref *ref, struct err *e);
 
-/* Optional. What else the system records about the session (store/api/session.h). May read more than
- * describe does. */
+/* Optional. What else the system records about the session (store/api/session.h). May read more than describe does. */
 typedef enum err_code store_facts_fn(const struct store *st, const struct session_ref *ref,
                                      struct session_facts *out, struct err *e);
 
@@ -276,8 +273,7 @@ typedef bool store_silent_fn(const struct store *st);
 typedef enum err_code store_live_fn(const struct store *st, const struct session_ref *ref,
                                     struct live *out, struct err *e);
 
-/* Optional. The same for many sessions; data that does not depend on the session is read
- * once. */
+/* Optional. The same for many sessions; data that does not depend on the session is read once. */
 typedef enum err_code store_live_many_fn(const struct store *st,
                                          const struct session_ref *const ref[], size_t n,
                                          struct live out[], struct err *e);
@@ -286,8 +282,7 @@ typedef enum err_code store_live_many_fn(const struct store *st,
  * sessions that have no transcript yet; each entry is valid during the call. The function returns false to stop. */
 struct live_entry;
 typedef bool running_fn(const struct live_entry *entry, void *arg);
-typedef enum err_code store_running_fn(const struct store *st, running_fn *fn, void *arg,
-                                       struct err *e);
+typedef void store_running_fn(const struct store *st, running_fn *fn, void *arg);
 
 /* Looking for damage: optional. Reports each defect of a session, in no order, and changes nothing. An error means that
  * the session cannot be read at all. */
@@ -295,7 +290,12 @@ typedef enum err_code store_check_fn(const struct store *st, const struct sessio
                                      const atomic_bool *cancel, finding_fn *fn, void *arg,
                                      struct err *e);
 
-/* The same for files in the scope's folders that belong to no session. */
+/* Optional. Adds the step that joins what FINDING_LOST_PART names; none if the conversation is whole. */
+typedef enum err_code store_reconnect_fn(const struct store *st, const struct session_ref *ref,
+                                         struct change *c, const atomic_bool *cancel,
+                                         struct err *e);
+
+/* Like check, for files in the scope's folders that belong to no session. */
 typedef enum err_code store_check_store_fn(const struct store *st, const struct scope *scope,
                                            finding_fn *fn, void *arg, struct err *e);
 
@@ -523,6 +523,7 @@ struct store_ops {
     store_live_many_fn *live_many;
     store_running_fn *running;
     store_check_fn *check;
+    store_reconnect_fn *reconnect;
     store_check_store_fn *check_store;
     store_leftovers_fn *leftovers;
     store_edits_fn *edits;

@@ -453,25 +453,43 @@ static enum err_code repair_damage(const struct log_damage *d, void *arg, struct
     return ERR_OK;
 }
 
+/* Adds what follows the last damage, or frees everything after a failure. */
+static enum err_code log_repair_end(struct repairing *r, enum err_code rc, struct err *e)
+{
+    struct log_repair *out = r->out;
+
+    if (!rc && out->repaired &&
+        buf_add(&out->bytes, (struct slice){ out->old.p + r->done, out->old.n - r->done }))
+        rc = err_nomem(e);
+    if (rc)
+        log_repair_fini(out);
+    return rc;
+}
+
 enum err_code log_repair_read(struct logfile *log, const struct log_rules *rules,
                               struct log_repair *out, struct err *e)
 {
-    struct log_repair repair = { .offset = 0 };
-    struct repairing r = { .log = log, .out = &repair };
-    enum err_code rc = log_damage_scan(log, rules, repair_damage, &r, e);
+    struct repairing r = { .log = log, .out = out };
 
-    if (!rc && repair.repaired &&
-        buf_add(&repair.bytes, (struct slice){ repair.old.p + r.done, repair.old.n - r.done }))
-        rc = err_nomem(e);
-    if (rc)
-        log_repair_fini(&repair);
-    else
-        *out = repair;
-    return rc;
+    *out = (struct log_repair){ .offset = 0 };
+    return log_repair_end(&r, log_damage_scan(log, rules, repair_damage, &r, e), e);
+}
+
+enum err_code log_repair_rows(struct logfile *log, const struct log_damage damage[], size_t n,
+                              struct log_repair *out, struct err *e)
+{
+    struct repairing r = { .log = log, .out = out };
+    enum err_code rc = ERR_OK;
+
+    *out = (struct log_repair){ .offset = 0 };
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = repair_damage(&damage[i], &r, e);
+    return log_repair_end(&r, rc, e);
 }
 
 void log_repair_fini(struct log_repair *r)
 {
     buf_fini(&r->old);
     buf_fini(&r->bytes);
+    *r = (struct log_repair){ .offset = 0 };
 }

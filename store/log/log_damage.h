@@ -72,6 +72,9 @@ enum {
 /* Reads only. ERR_UNSUPPORTED: too much follows the first damage. ERR_STALE: the log was changed meanwhile. */
 MUST_CHECK enum err_code log_repair_read(struct logfile *log, const struct log_rules *rules,
                                          struct log_repair *out, struct err *e);
+/* The same for damages that were found elsewhere, in the order of their lines; each has a repair. */
+MUST_CHECK enum err_code log_repair_rows(struct logfile *log, const struct log_damage damage[],
+                                         size_t n, struct log_repair *out, struct err *e);
 void log_repair_fini(struct log_repair *r);
 
 #endif

@@ -13,8 +13,6 @@
 #include "store/query/listing.h"
 #include "store/rewind/plan/origin.h"
 
-/* in a listing, only sessions that the agent will remove within this many days are reported */
-
 enum err_code doctor_list_add(const struct finding *f, void *arg, struct err *e)
 {
     struct finding_list *list = arg;
@@ -91,7 +89,7 @@ static bool is_in_repair(const struct repair *r, size_t i)
 {
     const struct finding *f = &r->list->finding[i];
 
-    if (i < r->from || i >= r->to || !f->fixable || f->fixed)
+    if (i < r->from || i >= r->to || !f->fixable || f->fixed || f->kind == FINDING_LOST_PART)
         return false;
     if (r->rewrites)
         return f->repair && is_rewritten(r->list, f->path);
@@ -323,6 +321,47 @@ static enum err_code leave_alone(struct finding_list *list, const char *why, str
     return rc;
 }
 
+/* The parts of a conversation that a resume leaves out, all by one change. */
+static enum err_code doctor_reconnect(const struct doctor *d, const struct session_ref *ref,
+                                      struct finding_list *list, struct err *e)
+{
+    struct change *c;
+    struct err why = { 0 };
+    struct stat st;
+    bool any = false;
+
+    for (size_t i = 0; i < list->n; i++)
+        any |= is_fixable(&list->finding[i], FINDING_LOST_PART);
+    if (!any)
+        return ERR_OK;
+    c = change_new("doctor");
+    enum err_code rc = c ? origin_add_session(c, ref, &why) : err_nomem(&why);
+
+    if (!rc)
+        rc = examine_log(d, ref->path.p, &st, &why);
+    if (!rc)
+        rc = ref->store->ops->reconnect(ref->store, ref, c, d->cancel, &why);
+    if (!rc && c->n) {
+        c->text = "joined the parts of the conversation";
+        rc = change_do(d->env, c, &why);
+    }
+    change_free(c);
+    enum err_code told = ERR_OK;
+
+    for (size_t i = 0; i < list->n && !told; i++) {
+        struct finding *f = &list->finding[i];
+
+        if (f->kind != FINDING_LOST_PART)
+            continue;
+        told = doctor_settle(list, f, rc, &why, e);
+        for (size_t k = 0; k < list->n; k++) /* the missing parent of the same row */
+            if (list->finding[k].kind == FINDING_DANGLING_PARENT &&
+                list->finding[k].line == f->line)
+                list->finding[k].fixed = f->fixed;
+    }
+    return told;
+}
+
 static enum err_code repair_session(const struct doctor *d, const struct session_ref *ref,
                                     struct finding_list *list, struct err *e)
 {
@@ -334,11 +373,14 @@ static enum err_code repair_session(const struct doctor *d, const struct session
         return leave_alone(list, stays, e);
     TRY(repair_all(&all, e));
     all.rewrites = false;
-    return repair_all(&all, e);
+    TRY(repair_all(&all, e));
+    return doctor_reconnect(d, ref, list, e);
 }
 
 #define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
-enum { SOON_DAYS = 7 };
+enum {
+    SOON_DAYS = 7
+}; /* in a listing, only sessions that the agent will remove within them are reported */
 
 /* The session being examined. */
 struct examined {
@@ -491,6 +533,9 @@ static enum err_code examine_session(const struct doctor *d, const struct sessio
     struct examined p = { .ref = ref, .older_copy = older_copy };
     enum err_code rc = collect_findings(d, &p, e);
 
+    for (size_t i = 0; i < p.list.n; i++)
+        if (p.list.finding[i].kind == FINDING_LOST_PART)
+            p.list.finding[i].fixable = d->reconnect && ref->store->ops->reconnect;
     if (!rc && d->fix)
         rc = repair_session(d, ref, &p.list, e);
     for (size_t i = 0; i < p.list.n && !rc; i++)

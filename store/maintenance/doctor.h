@@ -21,6 +21,8 @@ struct doctor {
     struct scope scope;
     const struct session_ref *only; /* this session; NULL: the whole scope and our own files */
     bool fix;
+    /* FINDING_LOST_PART is fixable: the parts of the conversation are joined, as a change of its own. Only with `only`. */
+    bool reconnect;
     const atomic_bool *cancel; /* may be NULL */
 };
 

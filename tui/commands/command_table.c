@@ -266,14 +266,18 @@ const struct command commands_table[] = {
               "servers cannot be kept.\n" },
     { .name = "doctor", .operands = "[ID]", .max_operands = 1, .run = doctor_run,
       .summary = "check one session, or all, for damage",
-      .options = BIT(FIX) | FINDS,
+      .options = BIT(FIX) | BIT(RECONNECT) | FINDS,
       .help = "Finds torn, spliced and broken lines, rows without a parent, titles that\n"
               "listings miss, missing saved copies, leftovers, and sessions that the agent\n"
               "hides or will remove. Each finding that --fix repairs says how: damaged lines\n"
               "are repaired, and what cannot be is taken out of logs whose agent would fail\n"
               "on it; in rows of Claude Code that the model's API refuses, the refused part\n"
               "is replaced with a text; the metadata is appended again, and what a crash\n"
-              "interrupted is finished. Nothing else changes, and undo restores every byte.\n" },
+              "interrupted is finished. Nothing else changes, and undo restores every byte.\n"
+              "\n"
+              "A lost-part is what a resume leaves out because a row follows one that was never\n"
+              "written, or one from before a compaction. If that was not intended,\n"
+              "--fix --reconnect lets the row follow the message above it in the file.\n" },
     { .name = "log", .operands = "", .run = undo_log_run,
       .summary = "list what reprise changed and rewound, newest first",
       .help = "undo takes an id of this list; undo --back-to goes back to before it.\n" },

@@ -60,6 +60,8 @@ static void write_finding_text(const struct finding *f, struct out *o)
     out_text(o, slice_of(f->why));
     if (f->repair && f->fixable && !f->fixed)
         out_addf(o, " (--fix %s)", f->repair);
+    else if (f->kind == FINDING_LOST_PART && f->repair && !f->fixed)
+        out_addf(o, " (--fix --reconnect %s)", f->repair);
     out_addf(o, f->fixed ? " (repaired)\n" : "\n");
 }
 
@@ -170,8 +172,11 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
                         .stores = s.n,
                         .scope = s.scope,
                         .only = in->argc ? &ref : NULL,
-                        .fix = option_given(&in->options, OPTION_FIX) };
+                        .fix = option_given(&in->options, OPTION_FIX),
+                        .reconnect = option_given(&in->options, OPTION_RECONNECT) };
 
+    if (!rc && d.reconnect && !d.only)
+        rc = err_set(e, ERR_USAGE, "", "doctor: --reconnect needs the id of a session");
     if (!rc)
         rc = doctor_examine(&d, write_finding, &a, e);
     in->done = !rc && a.fixed && !a.fixable;

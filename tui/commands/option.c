@@ -139,6 +139,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_INCLUDE_NAMED] = { "include-named", 0, KIND_FLAG, NULL, 0, "also sessions with a title given by hand, which are kept otherwise" },
     [OPTION_EVENT] = { "event", 0, KIND_CHOICE, "prompt|end|interrupt", AT(event), "what the hook was run for" },
     [OPTION_VERBOSE] = { "verbose", 0, KIND_FLAG, NULL, 0, "also report on standard error why there is no snapshot" },
+    [OPTION_RECONNECT] = { "reconnect", 0, KIND_FLAG, NULL, 0, "also join the parts that a resume leaves out (lost-part)" },
     [OPTION_WATCH] = { "watch", 0, KIND_FLAG, NULL, 0, "print it again after each change, until ^C" },
     [OPTION_BELL] = { "bell", 0, KIND_FLAG, NULL, 0, "ring, and show a notification, when a session begins to wait" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },

@@ -284,6 +284,7 @@ const struct store_ops claude_ops = {
     .running = claude_running,
     .running_folder = "sessions",
     .check = claude_check,
+    .reconnect = claude_reconnect,
     .log_rules = &claude_log_rules,
     .check_store = claude_check_store,
     .leftovers = claude_leftovers,

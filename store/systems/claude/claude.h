@@ -125,6 +125,11 @@ store_running_fn claude_running;
 
 /* Damage. */
 store_check_fn claude_check;
+store_reconnect_fn claude_reconnect;
+/* Reports the parts of the conversation that a resume leaves out by mistake. */
+MUST_CHECK enum err_code claude_report_lost_parts(const struct session_ref *ref,
+                                                  const atomic_bool *cancel, finding_fn *fn,
+                                                  void *arg, struct err *e);
 extern const struct log_rules claude_log_rules;
 /* A log_refused_fn (store/log/log_damage.h). */
 MUST_CHECK enum err_code claude_refused_row(struct slice row, struct buf *bytes, const char **why,

@@ -115,9 +115,7 @@ enum err_code claude_live(const struct store *st, const struct session_ref *ref,
     return claude_live_many(st, &ref, 1, out, e);
 }
 
-enum err_code claude_running(const struct store *st, running_fn *fn, void *arg, struct err *e)
+void claude_running(const struct store *st, running_fn *fn, void *arg)
 {
-    (void)e;
     live_cache_each(claude_of(st)->live, fn, arg);
-    return ERR_OK;
 }

@@ -214,7 +214,7 @@ CASE(dead_ends_of_the_chain_are_reported)
     struct world *w = *state;
 
     assert_string_equal(look_at(w, USER("a", "\"gone\"") "\n" USER("b", "7") "\n"),
-                        "dangling-parent@1 dangling-parent@2 ");
+                        "dangling-parent@1 dangling-parent@2 lost-part@2 ");
     assert_string_equal(look_at(w, USER("a", "\"b\"") "\n" USER("b", "\"a\"") "\n" USER(
                                        "c", "\"a\"") "\n" USER("d", "\"d\"") "\n"),
                         "cycle@1 cycle@4 ");

@@ -379,10 +379,21 @@ static enum err_code check_agents(struct check *k, const atomic_bool *cancel, st
 
 /* ---- the session ---- */
 
+static bool has_boundary(const struct index *ix)
+{
+    for (size_t i = 0; i < ix->n; i++)
+        if (claude_line_is(&ix->line[i], CLAUDE_SYSTEM) &&
+            claude_line_has(&ix->line[i], MARK_COMPACT))
+            return true;
+    return false;
+}
+
 static enum err_code check_all(struct check *k, const atomic_bool *cancel, struct err *e)
 {
     TRY(claude_check_lines(k, e));
     TRY(check_chain(k, e));
+    if (k->reported[FINDING_DANGLING_PARENT] || has_boundary(&k->log.file.index))
+        TRY(claude_report_lost_parts(k->ref, cancel, k->fn, k->arg, e));
     TRY(claude_check_metadata(k, cancel, e));
     TRY(check_backups(k, cancel, e));
     TRY(report_remaining_counts(k, e));

@@ -1,0 +1,294 @@
+#include <stdlib.h>
+
+#include "lite/base/array.h"
+#include "lite/base/cleanup.h"
+#include "lite/json/json.h"
+#include "store/journal/change.h"
+#include "store/log/log_damage.h"
+#include "store/systems/claude/chain/conversation_path.h"
+#include "store/systems/claude/claude.h"
+
+/* What a resume leaves out although the person did not go back. The client follows the parents from the last row up, and two
+ * faults of it break that path: a row names a parent that was never written, or it follows a row from before a compaction
+ * that is above it in the file.
+ *
+ *     1 <- 2 <- 3    boundary <- summary <- 4 <- 5        2 <- 6 <- 7       a resume restores 1 2 6 7
+ *     1 <- 2 <- 3    boundary <- summary <- 4 <- 5        ? <- 6 <- 7       a resume restores 6 7
+ *
+ * A joint lets such a row follow the message above it in the file: 6 follows 5. The path above it may be broken as well,
+ * and is searched again. Only the parent in the row changes, so forks and later rows stay as they are. */
+
+enum { JOINTS_MOST = 1000 }; /* of one session; what is broken more often is no conversation */
+
+struct joint {
+    uint32_t node, before;
+    uint32_t wrong; /* the row from before a compaction; CHAIN_NONE: the parent is missing */
+    size_t left_out;
+};
+
+struct lost_parts {
+    struct claude_log log;
+    struct joint *joint; /* owned */
+    size_t n, cap;
+    size_t *boundary; /* owned; their lines, in order */
+    size_t boundaries;
+};
+
+static void lost_parts_fini(struct lost_parts *l)
+{
+    claude_log_close(&l->log);
+    free(l->joint);
+    free(l->boundary);
+}
+
+/* The node of a line that a conversation can go on from: a message that is no sub-agent's, or a boundary. */
+static uint32_t lost_spoken(const struct lost_parts *l, size_t line)
+{
+    const struct index_line *row = claude_line(&l->log, line);
+    const bool boundary = claude_line_is(row, CLAUDE_SYSTEM) && claude_line_has(row, MARK_COMPACT);
+    uint32_t node = CHAIN_NONE;
+
+    if ((claude_line_is_message(row) || boundary) && !(row->marks & (MARK_SIDECHAIN | MARK_TEAM)))
+        node = claude_line_node(&l->log, line);
+    return node != CHAIN_NONE && l->log.chain.node[node].line == line ? node : CHAIN_NONE;
+}
+
+static bool lost_is_listed(const struct lost_parts *l, uint32_t node)
+{
+    return (l->log.chain.mark[node] & NODE_LISTED) != 0;
+}
+
+static enum err_code lost_find_boundaries(struct lost_parts *l, struct err *e)
+{
+    l->boundary = calloc(l->log.file.index.n + 1, sizeof *l->boundary);
+    NEED(l->boundary);
+    for (size_t i = l->log.chain.first_line; i < l->log.file.index.n; i++)
+        if (claude_line_is(claude_line(&l->log, i), CLAUDE_SYSTEM) &&
+            lost_spoken(l, i) != CHAIN_NONE)
+            l->boundary[l->boundaries++] = i;
+    return ERR_OK;
+}
+
+/* Returns true if a boundary that is not on the path is between two lines. */
+static bool lost_skips_boundary(const struct lost_parts *l, size_t from, size_t to)
+{
+    for (size_t i = l->boundaries; i-- > 0 && l->boundary[i] > from;)
+        if (l->boundary[i] < to && !lost_is_listed(l, lost_spoken(l, l->boundary[i])))
+            return true;
+    return false;
+}
+
+/* The nearest row above that is not on the path and does not follow the node itself. */
+static uint32_t lost_row_before(const struct lost_parts *l, uint32_t node)
+{
+    const struct chain *c = &l->log.chain;
+
+    for (size_t i = c->node[node].line; i-- > c->first_line;) {
+        const uint32_t before = lost_spoken(l, i);
+        uint32_t at = before;
+
+        if (before == CHAIN_NONE || lost_is_listed(l, before))
+            continue;
+        for (size_t steps = 0; at != CHAIN_NONE && at != node && steps < c->n; steps++)
+            at = chain_parent(c, at);
+        if (at == CHAIN_NONE)
+            return before;
+    }
+    return CHAIN_NONE;
+}
+
+static size_t lost_count_between(const struct lost_parts *l, size_t from, size_t to)
+{
+    size_t n = 0;
+
+    for (size_t i = from; i < to; i++) {
+        const uint32_t node = lost_spoken(l, i);
+
+        n += node != CHAIN_NONE && !lost_is_listed(l, node) &&
+             claude_line_is_message(claude_line(&l->log, i));
+    }
+    return n;
+}
+
+/* Finds the last row of the path that follows the wrong row, or whose parent is missing. Its `before` is CHAIN_NONE if
+ * nothing is left out above it. Returns false if the path is whole. */
+static bool lost_find_joint(const struct lost_parts *l, const uint32_t *path, size_t n,
+                            struct joint *out)
+{
+    const struct chain *c = &l->log.chain;
+
+    for (size_t i = n; i-- > 0;) {
+        const uint32_t node = path[i], parent = chain_parent(c, node);
+        const bool written = parent != CHAIN_NONE &&
+                             id128_eq(claude_node_line(&l->log, node)->parent, chain_id(c, parent));
+
+        *out = (struct joint){ .node = node, .wrong = parent };
+        if (i == 0 ? parent == CHAIN_NONE && claude_has_parent(&l->log, node)
+                   : written && parent == path[i - 1] &&
+                         lost_skips_boundary(l, c->node[parent].line, c->node[node].line)) {
+            out->before = lost_row_before(l, node);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Joins one part after the other, in memory, until the path is whole. */
+static enum err_code lost_find_joints(struct lost_parts *l, uint32_t leaf, struct err *e)
+{
+    struct chain *c = &l->log.chain;
+    bool more = true;
+
+    while (more && l->n < JOINTS_MOST) {
+        AUTO_FREE uint32_t *path = NULL;
+        struct joint joint;
+        size_t n;
+
+        for (size_t i = 0; i < c->n; i++)
+            c->mark[i] &= (uint8_t)~NODE_LISTED;
+        TRY(claude_resume_path(&l->log, leaf, &path, &n, e));
+        more = lost_find_joint(l, path, n, &joint) && joint.before != CHAIN_NONE;
+        if (!more)
+            break;
+        for (size_t i = 0; i < l->n && more; i++) /* a row is joined once */
+            more = l->joint[i].node != joint.node;
+        if (!more)
+            break;
+        /* Where the parent is missing, what was said before the last compaction would not be restored anyway. */
+        size_t from = joint.wrong != CHAIN_NONE ? c->node[joint.wrong].line + 1 : c->first_line;
+
+        for (size_t i = 0; i < l->boundaries && joint.wrong == CHAIN_NONE; i++)
+            if (l->boundary[i] < c->node[joint.node].line)
+                from = l->boundary[i];
+        joint.left_out = lost_count_between(l, from, c->node[joint.node].line);
+        NEED(array_reserve(l->joint, l->cap, l->n + 1));
+        l->joint[l->n++] = joint;
+        chain_relink(c, joint.node, joint.before);
+    }
+    return ERR_OK;
+}
+
+static enum err_code lost_report(const struct lost_parts *l, const struct session_ref *ref,
+                                 finding_fn *fn, void *arg, struct err *e)
+{
+    const struct chain *c = &l->log.chain;
+    AUTO_ARENA a = { 0 };
+
+    for (size_t i = 0; i < l->n; i++) {
+        const struct joint *j = &l->joint[i];
+        struct finding f = { .kind = FINDING_LOST_PART,
+                             .session = ref->id,
+                             .path = ref->path.p,
+                             .line = (int64_t)c->node[j->node].line + 1,
+                             .offset = claude_node_line(&l->log, j->node)->offset };
+        const char *s = j->left_out == 1 ? "" : "s";
+
+        f.why = j->wrong == CHAIN_NONE
+                    ? arena_format(&a,
+                                   "a resume leaves out %zu message%s before it: the row it "
+                                   "follows is not in the file",
+                                   j->left_out, s)
+                    : arena_format(&a,
+                                   "a resume leaves out %zu message%s before it: it follows line "
+                                   "%lu, from before a compaction",
+                                   j->left_out, s, (unsigned long)c->node[j->wrong].line + 1);
+        f.repair =
+            arena_format(&a, "lets it follow line %lu", (unsigned long)c->node[j->before].line + 1);
+        NEED(f.why && f.repair);
+        TRY(fn(&f, arg, e));
+    }
+    return ERR_OK;
+}
+
+/* ---- the repair ---- */
+
+static int lost_by_line(const void *x, const void *y)
+{
+    const struct log_damage *a = x, *b = y;
+
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+/* The row with another parent, as bytes of its line. */
+static enum err_code lost_joined_row(struct lost_parts *l, const struct joint *j, struct arena *a,
+                                     struct log_damage *out, struct err *e)
+{
+    const size_t line = l->log.chain.node[j->node].line;
+    const bool torn = l->log.file.index.torn_tail && line + 1 == l->log.file.index.n;
+    struct slice uuid, row, parent;
+    AUTO_BUF text = { 0 };
+
+    TRY(claude_node_uuid(&l->log, j->before, a, &uuid, e));
+    TRY(logfile_row(&l->log.file, line, &row, e));
+    if (!json_get(row, "parentUuid", &parent))
+        return err_set(e, ERR_FORMAT, l->log.file.path, "join a part: its row names no parent");
+    NEED(!buf_add(&text, (struct slice){ row.p, (size_t)(parent.p - row.p) }) &&
+         !buf_addf(&text, "\"%.*s\"", SLICE_ARG(uuid)) &&
+         !buf_add(&text, (struct slice){ parent.p + parent.n,
+                                         (size_t)(row.p + row.n - parent.p) - parent.n }) &&
+         (torn || !buf_add_byte(&text, '\n')));
+    *out = (struct log_damage){ .line = line,
+                                .lines = 1,
+                                .repair = "joins it to the row above",
+                                .bytes = arena_copy(a, buf_slice(&text)) };
+    NEED(out->bytes.p);
+    return ERR_OK;
+}
+
+static enum err_code lost_plan(struct lost_parts *l, struct change *c, struct err *e)
+{
+    CLEANUP(log_repair_fini) struct log_repair repair = { .offset = 0 };
+    AUTO_ARENA a = { 0 };
+    struct log_damage *row = arena_zalloc(&a, l->n * sizeof *row);
+
+    NEED(row);
+    for (size_t i = 0; i < l->n; i++)
+        TRY(lost_joined_row(l, &l->joint[i], &a, &row[i], e));
+    qsort(row, l->n, sizeof *row, lost_by_line);
+    TRY(log_repair_rows(&l->log.file, row, l->n, &repair, e));
+
+    const struct step s = { .kind = STEP_TAIL,
+                            .path = l->log.file.path,
+                            .bytes = buf_slice(&repair.bytes),
+                            .old = buf_slice(&repair.old),
+                            .offset = repair.offset,
+                            .mtime_ns = l->log.file.file.id.mtime_ns };
+
+    return change_add(c, &s, e);
+}
+
+static enum err_code lost_parts_read(struct lost_parts *l, const struct session_ref *ref,
+                                     const atomic_bool *cancel, struct err *e)
+{
+    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = cancel };
+    uint32_t leaf;
+    bool cleared;
+
+    TRY(claude_log_open(&l->log, ref->path.p, &want, e));
+    TRY(claude_relink(&l->log, e));
+    TRY(claude_resume_leaf(&l->log, &leaf, &cleared, e));
+    if (leaf == CHAIN_NONE || cleared)
+        return ERR_OK;
+    claude_remove_unloaded(&l->log);
+    TRY(lost_find_boundaries(l, e));
+    return lost_find_joints(l, leaf, e);
+}
+
+enum err_code claude_report_lost_parts(const struct session_ref *ref, const atomic_bool *cancel,
+                                       finding_fn *fn, void *arg, struct err *e)
+{
+    CLEANUP(lost_parts_fini) struct lost_parts l = { .log.file.file.fd = -1 };
+
+    TRY(lost_parts_read(&l, ref, cancel, e));
+    return lost_report(&l, ref, fn, arg, e);
+}
+
+enum err_code claude_reconnect(const struct store *st, const struct session_ref *ref,
+                               struct change *c, const atomic_bool *cancel, struct err *e)
+{
+    CLEANUP(lost_parts_fini) struct lost_parts l = { .log.file.file.fd = -1 };
+
+    (void)st;
+    TRY(lost_parts_read(&l, ref, cancel, e));
+    return l.n ? lost_plan(&l, c, e) : ERR_OK;
+}
