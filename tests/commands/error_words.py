@@ -30,6 +30,8 @@ MISTAKES = (
     ((), 'no terminal to draw on; try reprise list'),
     (('usage', '--by', 'year'), '--by must be day, week, month, session, model, project or agent'),
     (('usage', '--by'), '--by needs a value'),
+    (('snapshots', 'foo'), 'snapshots takes on, off or prune, not "foo"'),
+    (('snapshots', 'prune', 'a', 'b'), 'unexpected argument "b"; see reprise snapshots --help'),
     (('list', '--system', 'cluade'), '"cluade" is not an agent that reprise knows; did you mean claude?'),
     (('info', 'ID', 'more'), 'unexpected argument "more"; see reprise info --help'),
     (('search', '--in', 'titles', 'x'), '"titles" is not a place to search; use prompts, replies, thinking, tools or all'),

@@ -371,10 +371,14 @@ enum err_code snapshots_run(struct invocation *in, struct err *e)
     enum err_code rc;
 
     r.on = in->argc && strcmp(in->argv[0], "on") == 0;
-    if (in->argc && in->argc < 3 && strcmp(in->argv[0], "prune") == 0)
-        return snapshots_prune(in, e);
+    if (in->argc && strcmp(in->argv[0], "prune") == 0)
+        return in->argc < 3 ? snapshots_prune(in, e)
+                            : err_set(e, ERR_USAGE, "",
+                                      "unexpected argument \"%.80s\"; see reprise snapshots --help",
+                                      in->argv[2]);
     if (in->argc && !r.on && !off)
-        return err_set(e, ERR_USAGE, in->argv[0], "snapshots: on, off or prune");
+        return err_set(e, ERR_USAGE, "", "snapshots takes on, off or prune, not \"%.80s\"",
+                       in->argv[0]);
     if (in->options.older_than)
         return err_set(e, ERR_USAGE, "", "--older-than needs prune");
     rc = snapshots_plan(&r, e);
