@@ -38,6 +38,7 @@ COMMANDS = {
     'resume-at': ['resume-at', ID, STEM + '3'],
     'fork': ['fork', ID, '--with-files'],
     'tombstone': ['tombstone', ID, STEM + '3'],
+    'reconnect': ['doctor', ID, '--fix', '--reconnect'],
     'delete': ['delete', ID],
     'undo': ['undo', '--all'],
     'back-to': ['undo', '--all', '--back-to'],  # and the id of the first of these:
@@ -51,12 +52,13 @@ def row(number, parent):
             'cwd': '/srv/app', 'timestamp': f'2025-03-01T10:00:0{number}.000Z', 'message': {'role': 'user', 'content': 'say ' + number}}
 
 
-def make(top):
-    """Creates a session with a saved file and a sub-agent, all of them old."""
+def make(top, whole=True):
+    """Creates a session with a saved file and a sub-agent, all of them old. Unless it is whole, its last row, of a day later,
+    follows one that was never written."""
     saved = {'a.txt': {'backupFileName': '0123456789abcdef@v1', 'version': 1, 'backupTime': '2025-03-01T10:00:02.000Z'}}
     snap = {'messageId': STEM + '2', 'trackedFileBackups': saved, 'timestamp': '2025-03-01T10:00:02.000Z'}
     rows = [row('2', None), {'type': 'file-history-snapshot', 'messageId': STEM + '2', 'snapshot': snap, 'isSnapshotUpdate': False},
-            row('3', '2'), row('4', '3')]
+            row('3', '2'), row('4', '3') if whole else {**row('4', '9'), 'timestamp': '2025-03-02T10:00:04.000Z'}]
     files = {
         f'{PROJECT}/{ID}.jsonl': ''.join(json.dumps(r) + '\n' for r in rows),
         f'{PROJECT}/{ID}/subagents/agent-a.jsonl': json.dumps(row('5', None)) + '\n',
@@ -125,7 +127,7 @@ class Sweep:
         """Returns a tree to begin with, and the images before and after the command. Records name absolute paths, so all of
         it happens in one place."""
         now, old = self.now, os.path.join(self.top, name)
-        make(now)
+        make(now, name != 'reconnect')
         for earlier in BEFORE.get(name, []):
             self.program(now).run(*earlier)
         if name == 'back-to':
