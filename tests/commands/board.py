@@ -157,6 +157,40 @@ def check_go(w):
     w.program.same('the pane of the session', w.tmux('capture-pane', '-p', '-t', window).strip(), '')
 
 
+def check_screen(w):
+    """What the environment of an agent says acts on no terminal."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execvpe('sleep', ['sleep', '600'], {**w.program.env, 'TMUX': '/nonexistent,1,0', 'STY': '7.\x1b[31mred'})
+    until('the agent', lambda: open(f'/proc/{pid}/comm', encoding='utf-8').read() == 'sleep\n')
+    w.publish(6, pid, 'waiting')
+    w.program.same('the place', w.program.text('go', '--print', sid(6)), 'GNU Screen 7.^[[31mred\n')
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+    os.close(terminal)
+
+
+def check_many(w):
+    """Those that wait stay on a screen that is too low for all."""
+    for n in range(20, 35):
+        write_session(w.config, w.home, sid(n), n)
+        w.publish(n, w.start(), 'busy')
+    outer = f'{w.socket}-client'
+    w.tmux('new-session', '-d', '-s', 'low', '-x', '80', '-y', '24', f"exec '{w.program.path}' board --watch", socket=outer)
+    shown = ''
+
+    def drawn():
+        nonlocal shown
+        shown = w.tmux('capture-pane', '-p', '-t', 'low', socket=outer)
+        return ' more' in shown
+    until('the board', drawn)
+    w.program.need(shown.startswith('waiting') and 'and ' in shown.rstrip().split('\n')[-1], f'too many for the screen: {shown}')
+    w.tmux('kill-session', '-t', 'low', socket=outer)
+    for process in w.running[-15:]:
+        process.kill()
+        process.wait()
+
+
 def check_watch(w):
     """Each change is one line, and one that begins to wait rings."""
     master, slave = pty.openpty()
@@ -192,7 +226,7 @@ def check_watch(w):
 def main():
     w = Board(sys.argv[1])
     try:
-        for check in check_states, check_twice, check_others, check_go, check_watch:
+        for check in check_states, check_twice, check_others, check_go, check_screen, check_many, check_watch:
             check(w)
     finally:
         w.end()

@@ -45,6 +45,8 @@ struct board {
     struct sessions s;
     struct running running, before; /* as it is, and as it was read before */
     struct fs_watch *changes;       /* NULL: nothing can be watched */
+    bool watching;
+    size_t rows; /* of the terminal that is watched; 0: no limit */
     int64_t read_ms, took_ms;
     struct buf shown; /* what was printed last */
 };
@@ -131,11 +133,16 @@ static void board_write_text(struct out *o, const struct session_row *row,
 static void board_write(struct board *b, int64_t now_ms)
 {
     struct out *o = &b->in->out;
-    const bool lines = o->wants_json && b->changes;
+    const bool lines = o->wants_json && b->watching;
+    size_t shown = b->running.n;
+
+    /* Two lines for each; those that wait are first, and must not leave the screen at the top. */
+    if (b->rows && !o->wants_json && 2 * shown >= b->rows)
+        shown = b->rows > 4 ? (b->rows - 2) / 2 : 1;
 
     if (lines)
         out_open(o, NULL, '[');
-    for (size_t i = 0; i < b->running.n; i++) {
+    for (size_t i = 0; i < shown; i++) {
         const struct session_row *row = b->running.row[i];
         struct agent_terminal t;
 
@@ -153,6 +160,8 @@ static void board_write(struct board *b, int64_t now_ms)
         out_json_rows_end(o);
     else if (!b->running.n)
         out_addf(o, "no session is running\n");
+    else if (shown < b->running.n)
+        out_addf(o, "and %zu more\n", b->running.n - shown);
 }
 
 /* ---- reading ---- */
@@ -222,7 +231,9 @@ static enum err_code board_ring(struct board *b, const struct session_row *row, 
     if (row->waits_for.n)
         NEED(!buf_add(&text, SLICE(": ")) && !clean_add(&text, row->waits_for));
     NEED(buf_cstr(&text));
-    const char *const argv[] = { "notify-send", "--app-name=reprise", "reprise", text.p, NULL };
+    const char *const argv[] = {
+        "notify-send", "--app-name=reprise", "--", "reprise", text.p, NULL
+    };
 
     if (isatty(b->in->err_fd))
         dprintf(b->in->err_fd, "\a\33]9;%s\33\\\33]777;notify;reprise;%s\33\\", text.p, text.p);
@@ -280,8 +291,10 @@ static enum err_code board_watch_on(struct board *b, struct err *e)
 {
     struct out *o = &b->in->out;
 
+    b->watching = true;
     board_watch(b);
     for (bool first = true;; first = false) {
+        o->columns = command_terminal_size(o->fd, &b->rows); /* it may have been resized */
         board_write(b, env_now_ms(&b->in->world->env));
         if (first || !slice_eq(buf_slice(&o->buf), buf_slice(&b->shown))) {
             b->shown.n = 0;
@@ -357,8 +370,9 @@ static void board_print_place(struct out *o, const struct session_row *row,
         board_write_json(o, row, t);
         out_addf(o, "\n");
     } else {
-        out_addf(o, "%s%s%s\n", terminal_kind_name(t->kind), t->kind ? " " : "",
-                 t->kind ? t->place : t->name);
+        out_addf(o, "%s%s", terminal_kind_name(t->kind), t->kind ? " " : "");
+        out_text(o, slice_of(t->kind ? t->place : t->name)); /* other programs chose it */
+        out_addf(o, "\n");
     }
 }
 
