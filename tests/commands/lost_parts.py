@@ -44,6 +44,13 @@ class Transcript:
         return self.add('assistant', parent, message={'role': 'assistant', 'id': f'm{len(self.rows)}', 'model': 'x',
                                                       'content': [{'type': 'text', 'text': text}]}, **more)
 
+    def talk(self, parts, broken=()):
+        """Prompts and answers; the parents of the broken prompts were never written."""
+        for part in range(parts):
+            self.user(f'p{part}', NOWHERE[:-2] + f'{part:02}' if part in broken else ...)
+            self.answer(f'a{part}')
+        return self
+
     def compact(self):
         self.add('system', None, subtype='compact_boundary', content='Conversation compacted', logicalParentUuid=self.last,
                  compactMetadata={'trigger': 'auto', 'preTokens': 1000})
@@ -122,10 +129,7 @@ def check_missing(w):
 
 def check_twice(w):
     """Two parts are missing; both are joined by one change."""
-    t = Transcript(w, 2)
-    for part in range(3):
-        t.user(f'p{part}', NOWHERE[:-1] + str(part) if part else None)
-        t.answer(f'a{part}')
+    t = Transcript(w, 2).talk(3, broken=(1, 2))
     t.save()
     joined(w, 'two missing parents', t, [(5, 4, 4), (3, 2, 2)], ['p0', 'a0', 'p1', 'a1', 'p2', 'a2'])
 
@@ -183,11 +187,7 @@ def check_whole(w):
 
 def check_in_use(w):
     """A session that an agent has open stays as it is."""
-    t = Transcript(w, 8)
-    t.user('p1')
-    t.answer('a1')
-    t.user('p2', NOWHERE)
-    t.answer('a2')
+    t = Transcript(w, 8).talk(2, broken=(1,))
     t.save()
     before = bytes_of(t.path)
     with subprocess.Popen(['sleep', '600']) as agent:
@@ -199,15 +199,30 @@ def check_in_use(w):
         run = w.program.run('doctor', t.id, '--fix', '--reconnect')
         w.program.need(run.returncode != 0 and b'not repaired' in run.stdout and bytes_of(t.path) == before, f'in use: {run}')
         agent.kill()
-    joined(w, 'after its agent has ended', t, [(3, 2, 2)], ['p1', 'a1', 'p2', 'a2'])
+    joined(w, 'after its agent has ended', t, [(3, 2, 2)], ['p0', 'a0', 'p1', 'a1'])
+
+
+def check_links(w):
+    """Through a folder that is a link as in its place; a transcript that is a link is in no list, and stays as it is."""
+    t = Transcript(w, 10).talk(2, broken=(1,))
+    t.save()
+    folder, elsewhere = os.path.dirname(t.path), f'{w.top}/elsewhere'
+    os.rename(folder, elsewhere)
+    os.symlink(elsewhere, folder)
+    joined(w, 'a linked folder', t, [(3, 2, 2)], ['p0', 'a0', 'p1', 'a1'])
+    os.rename(t.path, f'{w.top}/moved')
+    os.symlink(f'{w.top}/moved', t.path)
+    before = bytes_of(t.path)
+    run = w.program.run('doctor', t.id, '--fix', '--reconnect')
+    w.program.need(run.returncode != 0 and b'a link is not followed' in run.stderr and bytes_of(t.path) == before, f'a linked transcript: {run}')
+    os.remove(t.path)
+    os.remove(folder)
+    os.rename(elsewhere, folder)
 
 
 def check_after(w):
     """What was added to a joined session, and its forks, go on from it."""
-    t = Transcript(w, 9)
-    for part in range(20):
-        t.user(f'p{part}', NOWHERE[:-2] + f'{part:02}' if part % 5 == 3 else ...)
-        t.answer(f'a{part}')
+    t = Transcript(w, 9).talk(20, broken=(3, 8, 13, 18))
     t.save()
     every = [f'{who}{part}' for part in range(20) for who in 'pa']
     joined(w, 'four parts', t, [(37, 36, 36), (27, 26, 26), (17, 16, 16), (7, 6, 6)], every)
@@ -223,7 +238,7 @@ def check_after(w):
 
 def main():
     w = World(sys.argv[1])
-    for check in check_missing, check_twice, check_compacted, check_whole, check_in_use, check_after:
+    for check in check_missing, check_twice, check_compacted, check_whole, check_in_use, check_links, check_after:
         check(w)
     w.program.finish(50)
 

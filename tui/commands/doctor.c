@@ -58,10 +58,8 @@ static void write_finding_text(const struct finding *f, struct out *o)
         out_addf(o, ":%" PRId64, f->line);
     out_addf(o, ": %s: ", finding_word(f->kind));
     out_text(o, slice_of(f->why));
-    if (f->repair && f->fixable && !f->fixed)
-        out_addf(o, " (--fix %s)", f->repair);
-    else if (f->kind == FINDING_LOST_PART && f->repair && !f->fixed)
-        out_addf(o, " (--fix --reconnect %s)", f->repair);
+    if (f->repair && !f->fixed && (f->fixable || f->kind == FINDING_LOST_PART))
+        out_addf(o, " (--fix%s %s)", f->kind == FINDING_LOST_PART ? " --reconnect" : "", f->repair);
     out_addf(o, f->fixed ? " (repaired)\n" : "\n");
 }
 
