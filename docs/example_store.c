@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -154,7 +155,24 @@ static int folder_page(void *store, const struct reprise_plugin_key *key, int64_
     return hand_rows(path, 0, before, rows, bytes, fn, arg, call);
 }
 
-/* ---- a change: one write, so that a reader never sees a part ---- */
+/* ---- a change: one write, so that a reader never sees a part; locked, so that no other one is in between ---- */
+
+/* Opens the file of a session, which is made with its folders if it is not there yet. */
+static int open_to_append(const char *store, char *path)
+{
+    for (char *at = path + strlen(store) + 1; (at = strchr(at, '/')); *at++ = '/') {
+        *at = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return -1;
+    }
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd >= 0 && flock(fd, LOCK_EX) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
 
 static int folder_append(void *store, const struct reprise_plugin_key *key, int64_t after,
                          const struct reprise_plugin_text *row, size_t rows, int64_t *last,
@@ -163,7 +181,12 @@ static int folder_append(void *store, const struct reprise_plugin_key *key, int6
     char path[PATH_MAX], *text, *to;
     struct stat sb;
     size_t n = 0;
-    int fd = path_of(store, key, path) ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC, 0600) : -1;
+
+    if (!path_of(store, key, path)) {
+        snprintf(call->error, sizeof call->error, "not a name of a session: %.150s", key->session);
+        return REPRISE_PLUGIN_REFUSED;
+    }
+    int fd = open_to_append(store, path);
 
     for (size_t i = 0; i < rows; i++)
         n += row[i].n + 1;

@@ -186,6 +186,43 @@ def goes_on_without(p, home):
 FIXTURES = sys.argv[4]
 
 
+def goes_there(p, home):
+    """Sessions that the store does not have; one that is refused keeps no other back, and the answers are complete."""
+    one, two, three = ('%d4444444-1111-4111-8111-111111111111' % n for n in (1, 2, 3))
+
+    def row(session, text):
+        return json.dumps({'type': 'user', 'uuid': f'{session[:-1]}{len(text)}', 'parentUuid': None, 'sessionId': session, 'cwd': f'{home}/no',
+                           'timestamp': '2026-02-09T02:48:28.000Z', 'message': {'role': 'user', 'content': text}}) + '\n'
+
+    def local(session):
+        return f'{home}/.claude/projects/{folder_of(home)}-no/{session}.jsonl'
+
+    for session in one, two, three:
+        put(local(session), row(session, 'here'))
+    put(f'{local(two)[:-6]}/subagents/agent-a1.jsonl', row(two, 'sub-agent'))
+    p.json('push', 'team', two)
+    there = f'{home}/team/{folder_of(home)}-no'
+    p.same('a session that was not there', sorted(os.listdir(there)), sorted([two, f'{two}.jsonl']))
+    p.same('and its sub-agent', os.listdir(f'{there}/{two}/subagents'), ['agent-a1.jsonl'])
+    put(f'{there}/{two}.jsonl', row(two, 'here') + row(two, 'there alone'))
+    put(local(two), row(two, 'here') + row(two, 'only on this machine'))
+
+    def several(*command):
+        run = p.run(*command, '--json')
+        p.need(run.returncode == 4 and run.stderr.count(b'\n') == 1, f'{command}: one is refused: {run}')
+        return json.loads(run.stdout or b'null')
+
+    p.same('pushed', [(r['sessionId'], r['rows']) for r in several('push', 'team', one, two, three)], [(one, 1), (three, 1)])
+    p.same('no such session: nothing is pushed', p.run('push', 'team', one, 'nosuchid', '--json').stdout, b'')
+    os.unlink(local(one))
+    os.unlink(local(three))
+    got = several('pull', *(f'team:{s}' for s in (one, two, three)))
+    p.same('pulled', [(r['sessionId'], r['state'], r['written']) for r in got],
+           [(one, 'new', True), (two, 'local-newer', False), (three, 'new', True)])
+    p.same('as text', p.run('pull', *(f'team:{s}' for s in (one, two))).stdout.count(b'\n'), 2)
+    p.same('a checkpoint is of one session', p.run('pull', one, three, '--at', 'x').returncode, 2)
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         home = make(top, sys.argv[2], FIXTURES)
@@ -195,6 +232,10 @@ def main():
         p = Program(sys.argv[1], home, {'XDG_CONFIG_HOME': f'{home}/config', 'XDG_DATA_HOME': f'{home}/data',
                                         'XDG_STATE_HOME': f'{home}/state'})
         lists_and_reads(p, home)
+        goes_there(p, home)
+        shutil.rmtree(f'{home}/state', ignore_errors=True)
+        shutil.rmtree(f'{home}/.claude/projects')
+        shutil.rmtree(f'{home}/team/{folder_of(home)}-no')
         changes(p, home)
         retrieves(p, home)
         resumes(p, home)

@@ -403,7 +403,7 @@ int command_execute(struct invocation *in)
         err_at(&e, rc, in->argv[0]);
     if (!rc)
         rc = out_flush(&in->out, &e);
-    else if (!in->out.wants_json && out_flush(&in->out, &unwritten))
+    else if ((!in->out.wants_json || in->out.ended) && out_flush(&in->out, &unwritten))
         in->out.buf.n = 0;
     return rc == ERR_OK || in->out.closed ? 0 : command_report_failure(in, &e, rc);
 }

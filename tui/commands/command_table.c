@@ -142,14 +142,15 @@ const struct command commands_table[] = {
       .help = "The messages are those that the agent would load. Tool calls that were cut off\n"
               "by the end of the session get a result that says so. With --at the messages\n"
               "end with that one.\n" },
-    { .name = "retrieve", .audience = FOR_TEAMS, .alias = "pull", .operands = "ID [--at CHECKPOINT]", .min_operands = 1, .max_operands = 1,
-      .on_session = change_retrieve_session,
+    { .name = "retrieve", .audience = FOR_TEAMS, .alias = "pull", .operands = "ID... [--at CHECKPOINT]", .min_operands = 1, .max_operands = 10000,
+      .run = change_retrieve_run,
       .summary = "copy a transcript from git or a store to where its agent looks",
       .options = BIT(AT) | BIT(FORCE) | BIT(DRY_RUN) | FINDS,
       .help = "Without --at: the newest transcript in the checkpoints of the session; with it:\n"
               "the transcripts of all sessions of the checkpoint. A transcript that is newer\n"
               "on this machine is kept (exit code 4) unless --force is given. To restore what\n"
-              "was replaced: reprise undo with the id that is printed.\n" },
+              "was replaced: reprise undo with the id that is printed. Of several sessions, one\n"
+              "that cannot be retrieved does not keep back the others.\n" },
     { .name = "push", .audience = FOR_TEAMS, .operands = "STORE ID...", .min_operands = 2, .max_operands = 10000, .run = push_run,
       .summary = "add local sessions to the store of a team",
       .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(REDACT) | BIT(REQUESTS) | FINDS,

@@ -271,7 +271,6 @@ static enum err_code export_several(struct invocation *in, struct sessions *s,
     const struct options *o = &in->options;
     const char *one = o->branch ? "--branch" : o->from ? "--from" : o->to ? "--to" : NULL;
     struct session_ref *refs = NULL;
-    struct err unwritten;
     enum err_code rc;
 
     if (is_to_stdout(o))
@@ -287,9 +286,6 @@ static enum err_code export_several(struct invocation *in, struct sessions *s,
     rc = export_each(in, s, refs, req, e);
     if (in->argc > 1 && in->out.wants_json)
         out_end(&in->out, ']');
-    /* Files were written all the same. */
-    if (rc && out_flush(&in->out, &unwritten))
-        in->out.buf.n = 0;
     return rc;
 }
 

@@ -95,8 +95,10 @@ static struct jsonout *out_value_of(struct out *o, const char *key)
 
 void out_open(struct out *o, const char *key, char bracket)
 {
-    bool whole = o->depth++ == 0 && o->rows == 0 && !o->json_lines && bracket == '{';
+    bool outermost = o->depth++ == 0 && o->rows == 0;
+    bool whole = outermost && !o->json_lines && bracket == '{';
 
+    o->ended = o->ended && !outermost;
     jsonout_open(out_value_of(o, key), bracket);
     if (whole)
         out_int(o, "schemaVersion", OUT_SCHEMA_VERSION);
@@ -157,6 +159,7 @@ void out_end(struct out *o, char bracket)
     note_failure(o, o->json.rc);
     out_add(o, SLICE("\n"));
     o->json.comma = false; /* another value may follow on a separate line */
+    o->ended = o->rows == 0;
 }
 
 void out_json_row(struct out *o)
@@ -169,6 +172,7 @@ void out_json_rows_end(struct out *o)
 {
     note_failure(o, o->json.rc);
     out_add(o, o->rows ? SLICE("]\n") : SLICE("[]\n"));
+    o->ended = true;
 }
 
 /* ---- characters that are escaped ---- */

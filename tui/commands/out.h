@@ -31,6 +31,8 @@ struct out {
     size_t depth;        /* of out_open() */
     bool wants_json;     /* --json */
     bool json_lines;     /* the output has one object per line; a reader may skip any of them */
+    /* the answer, or one line of it, is complete: it is printed even if the command then failed */
+    bool ended;
     bool closed;
     bool ascii;     /* a terminal whose locale is not UTF-8 */
     bool color;     /* escape sequences for styles are allowed */

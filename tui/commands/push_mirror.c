@@ -89,6 +89,27 @@ static enum err_code open_both(struct invocation *in, bool everywhere, struct se
     return rc;
 }
 
+/* If a session is refused, the others are still pushed. Returns the first failure, and reports further ones. */
+static enum err_code push_each(struct push_run *run, const struct session_ref *ref, size_t n,
+                               struct err *e)
+{
+    enum err_code failed = ERR_OK;
+
+    for (size_t i = 0; i < n; i++) {
+        struct err problem = { 0 };
+        enum err_code rc = push_one(run, &ref[i], &problem);
+
+        if (rc && failed)
+            out_report(run->in->err_fd, &problem);
+        else if (rc)
+            *e = problem;
+        failed = failed ? failed : rc;
+    }
+    if (failed) /* of a session, not of the answer */
+        run->in->done = false;
+    return failed;
+}
+
 enum err_code push_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
@@ -97,20 +118,20 @@ enum err_code push_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    if (in->out.wants_json)
-        out_open(&in->out, NULL, '[');
-    for (int i = 1; i < in->argc && !rc; i++) {
-        struct session_ref ref;
+    size_t n = (size_t)in->argc - 1;
+    struct session_ref *ref = arena_zalloc(&s.arena, n * sizeof *ref);
 
-        rc = resolve_session(s.store, count_local(&s), &s.scope, option_text(in->argv[i]), &s.arena,
-                             &ref, e);
-        if (!rc)
-            rc = push_one(&run, &ref, e);
+    rc = ref ? ERR_OK : err_nomem(e);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = resolve_session(s.store, count_local(&s), &s.scope, option_text(in->argv[i + 1]),
+                             &s.arena, &ref[i], e);
+    if (!rc) {
+        if (in->out.wants_json)
+            out_open(&in->out, NULL, '[');
+        rc = push_each(&run, ref, n, e);
+        if (in->out.wants_json)
+            out_end(&in->out, ']');
     }
-    if (in->out.wants_json)
-        out_end(&in->out, ']');
-    if (rc) /* of the next session, not of the answer */
-        in->done = false;
     redact_counts_fini(&run.counts);
     sessions_close(&s);
     return rc;
@@ -155,13 +176,8 @@ enum err_code push_mirror_run(struct invocation *in, struct err *e)
         out_end(&in->out, ']');
     else if (!rc && !run.failed)
         out_addf(&in->out, "%zu session%s\n", run.done, run.done == 1 ? "" : "s");
-    if (rc || run.failed) { /* the answer is whole, whatever was refused */
-        struct err unwritten;
-
+    if (rc || run.failed) /* of a session, not of the answer */
         in->done = false;
-        if (out_flush(&in->out, &unwritten) && !rc)
-            rc = ERR_IO;
-    }
     if (run.failed) {
         rc = err_set(e, ERR_IO, run.to->path, "mirror: %zu of %zu sessions were not pushed",
                      run.failed, run.failed + run.done);

@@ -416,7 +416,6 @@ enum err_code change_retrieve(struct invocation *in, const struct session_ref *r
 
 static void write_retrieved_json(const struct retrieved *r, bool dry, struct out *o)
 {
-    out_open(o, NULL, '[');
     for (size_t i = 0; i < r->n; i++) {
         const struct retrieve_item *x = &r->item[i];
 
@@ -429,7 +428,6 @@ static void write_retrieved_json(const struct retrieved *r, bool dry, struct out
         out_bool(o, "redacted", x->redacted);
         out_close(o, '}');
     }
-    out_end(o, ']');
 }
 
 static void write_retrieved_text(const struct retrieved *r, bool dry, struct out *o)
@@ -464,25 +462,65 @@ static enum err_code change_check_kept(const struct retrieved *r, struct err *e)
     return ERR_OK;
 }
 
-enum err_code change_retrieve_session(struct invocation *in, struct sessions *s,
-                                      const struct session_ref *ref, struct err *e)
+static enum err_code change_retrieve_one(struct invocation *in, const struct session_ref *ref,
+                                         const struct retrieve_request *req, struct err *e)
 {
-    const char *at = in->options.at;
-    struct retrieve_request req = { .at = slice_of(at ? at : ""),
-                                    .overwrite = option_given(&in->options, OPTION_FORCE),
-                                    .dry_run = option_given(&in->options, OPTION_DRY_RUN) };
     struct retrieved r;
 
-    (void)s;
-    enum err_code rc = change_retrieve(in, ref, &req, &r, e);
-
-    if (rc)
-        return rc;
+    TRY(change_retrieve(in, ref, req, &r, e));
     if (in->out.wants_json)
-        write_retrieved_json(&r, req.dry_run, &in->out);
+        write_retrieved_json(&r, req->dry_run, &in->out);
     else
-        write_retrieved_text(&r, req.dry_run, &in->out);
-    rc = change_check_kept(&r, e);
+        write_retrieved_text(&r, req->dry_run, &in->out);
+    enum err_code rc = change_check_kept(&r, e);
+
     retrieved_fini(&r);
+    return rc;
+}
+
+/* If a session cannot be retrieved, the others still are. Returns the first failure, and reports further ones. */
+static enum err_code change_retrieve_each(struct invocation *in, const struct session_ref *ref,
+                                          struct err *e)
+{
+    struct retrieve_request req = { .at = option_text(in->options.at),
+                                    .overwrite = option_given(&in->options, OPTION_FORCE),
+                                    .dry_run = option_given(&in->options, OPTION_DRY_RUN) };
+    enum err_code failed = ERR_OK;
+
+    for (int i = 0; i < in->argc; i++) {
+        struct err problem = { 0 };
+        enum err_code rc = change_retrieve_one(in, &ref[i], &req, &problem);
+
+        if (rc)
+            sessions_name_typed(&ref[i], in->argv[i], &problem);
+        if (rc && failed)
+            out_report(in->err_fd, &problem);
+        else if (rc)
+            *e = problem;
+        failed = failed ? failed : rc;
+    }
+    if (failed && in->argc > 1) /* of a session, not of the answer */
+        in->done = false;
+    return failed;
+}
+
+enum err_code change_retrieve_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct session_ref *ref;
+
+    if (in->options.at && in->argc > 1)
+        return err_set(e, ERR_USAGE, "--at", "names a checkpoint of one session");
+    TRY(sessions_open(in, true, &s, e));
+    enum err_code rc = sessions_find_all(&s, in->argv, (size_t)in->argc, &ref, e);
+
+    if (!rc) {
+        if (in->out.wants_json)
+            out_open(&in->out, NULL, '[');
+        rc = change_retrieve_each(in, ref, e);
+        if (in->out.wants_json)
+            out_end(&in->out, ']');
+    }
+    sessions_close(&s);
     return rc;
 }
