@@ -32,9 +32,9 @@ static enum err_code not_found(const struct search *s, struct err *e)
 
     if (s->text.n < PREFIX_SHORTEST)
         return err_set(e, ERR_NOT_FOUND, "",
-                       "\"%.*s\" is too short; give at least %d characters of the id", n, s->text.p,
-                       PREFIX_SHORTEST);
-    return err_set(e, ERR_NOT_FOUND, "", "no session%s matches \"%.*s\"",
+                       "no session matches \"%.*s\"; give at least %d characters of an id", n,
+                       s->text.p, PREFIX_SHORTEST);
+    return err_set(e, ERR_NOT_FOUND, "", "no session%s matches \"%.*s\"; see reprise list --all",
                    s->scope->project.n && !s->scope->all ? " of this project" : "", n, s->text.p);
 }
 

@@ -13,25 +13,37 @@ from pathlib import Path
 
 TIME = 'write 2w, 3d, 12h, 30m, a date or an RFC 3339 time'
 MISTAKES = (
-    (('info', 'zzzz'), 'no session matches "zzzz"'),
-    (('info', '4'), '"4" is too short; give at least 4 characters of the id'),
+    (('info', 'zzzz'), 'no session matches "zzzz"; see reprise list --all'),
+    (('info', '4'), 'no session matches "4"; give at least 4 characters of an id'),
+    (('keep', 'foo'), 'no session matches "foo"; give at least 4 characters of an id'),
     (('list', '--since', 'foo'), f'"foo" is not a time; {TIME}'),
     (('usage', '--before', 'last week'), f'"last week" is not a time; {TIME}'),
     (('help', 'foo'), 'no command "foo"; see reprise --help'),
     (('help', 'lst'), 'no command "lst"; did you mean list?'),
     (('lst',), 'no command "lst"; did you mean list?'),
-    (('list', '--foo'), 'unknown option --foo; see reprise --help'),
-    (('list', '--jsn'), 'unknown option --jsn; did you mean --json? See --help'),
+    (('list', '--foo'), 'unknown option --foo; see reprise list --help'),
+    (('list', '-Z'), 'unknown option -Z; see reprise list --help'),
+    (('--foo', 'list'), 'unknown option --foo; see reprise --help'),
+    (('list', '--jsn'), 'unknown option --jsn; did you mean --json? See reprise list --help'),
+    (('list', '--json=3'), '--json takes no value; see reprise list --help'),
+    (('--plain', 'list'), '--plain is not an option of this command; see reprise list --help'),
+    (('rewinds', 'prune', '--keep', 'x'), '--keep needs a whole number, 0 or more; see reprise rewinds --help'),
     (('sweep',), 'sweep needs a rule, such as --older-than 30d'),
     (('trash', 'empty', '--older-than', 'foo'), '"foo" is not an age; write 30d, 12h or 2w'),
     (('list', '--system', 'foo:/x'), '"foo" is not an agent that reprise knows; see reprise help agents'),
     (('-C', '/nonexistent', 'list'), 'no such directory for -C: /nonexistent'),
     (('export', 'ID', '-o', '/nonexistent/a.md'), 'cannot write into /nonexistent: no such directory'),
     ((), 'no terminal to draw on; try reprise list'),
-    (('usage', '--by', 'year'), '--by must be day, week, month, session, model, project or agent'),
-    (('usage', '--by'), '--by needs a value'),
+    (('usage', '--by', 'year'), '--by must be day, week, month, session, model, project or agent; see reprise usage --help'),
+    (('usage', '--by'), '--by needs a value; see reprise usage --help'),
     (('snapshots', 'foo'), 'snapshots takes on, off or prune, not "foo"'),
     (('snapshots', 'prune', 'a', 'b'), 'unexpected argument "b"; see reprise snapshots --help'),
+    (('snapshots', 'prune', 'none.ts'), 'no snapshot contains "none.ts"'),
+    (('snapshots', 'on', 'cluade'), '"cluade" is not an agent that reprise knows; did you mean claude?'),
+    (('list', '--store', 'claude:'), '"claude:" is not SYSTEM:PATH'),
+    (('init', 'csh'), 'no scripts for "csh"; use bash, zsh, fish or tmux'),
+    (('init', 'bash', '--key', 'f'), '"f" is not a key; use alt-r or ctrl-g'),
+    (('completion', 'tmux'), 'no completion for "tmux"; use bash, zsh or fish'),
     (('list', '--system', 'cluade'), '"cluade" is not an agent that reprise knows; did you mean claude?'),
     (('info', 'ID', 'more'), 'unexpected argument "more"; see reprise info --help'),
     (('search', '--in', 'titles', 'x'), '"titles" is not a place to search; use prompts, replies, thinking, tools or all'),
@@ -39,8 +51,10 @@ MISTAKES = (
     (('rename', 'ID', ' '), 'cannot rename ID: title must be non-empty'),
     (('rewind', 'ID', '--to', 'zz'), 'cannot rewind ID: no checkpoint of its files is named zz; see reprise checkpoints'),
     (('export', 'ID', '-o', 'src'), 'cannot export to PROJECT/src: a link, or not a regular file'),
-    (('blame', 'src/none.ts'), 'cannot open PROJECT/src/none.ts: No such file or directory'),
-    (('blame', 'src'), 'cannot open PROJECT/src: not a regular file'),
+    (('blame', 'src/none.ts'), 'no file "src/none.ts"; see reprise touched src/none.ts'),
+    (('blame', 'src/none.ts:4'), 'no file "src/none.ts"; see reprise touched src/none.ts'),
+    (('blame', 'src/pay.ts:3,5'), '"3,5" is not a range of lines; write FILE:10-20'),
+    (('blame', 'src'), '"src" is a directory; see reprise touched src'),
     (('undo', 'zz'), 'no change has the id "zz"; see reprise log'),
     (('trash', 'restore', 'zz'), 'cannot restore zz: not in the trash; see reprise trash list'),
     (('undo', '--back-to', 'zz'), 'no change has the id "zz"; see reprise log'),
@@ -48,6 +62,10 @@ MISTAKES = (
     (('rewinds', 'show'), 'rewinds show needs a change; see reprise rewinds'),
     (('rewind', 'ID'), 'rewind needs --to MSG; see reprise checkpoints'),
     (('trash', 'restore'), 'trash restore needs an id; see reprise trash list'),
+    (('trash', 'empty', 'zz'), 'unexpected argument "zz"; see reprise trash --help'),
+    (('rewinds', 'prune', 'zz'), 'unexpected argument "zz"; see reprise rewinds --help'),
+    (('rewinds', 'abandon'), 'rewinds abandon needs a change; see reprise rewinds'),
+    (('rewinds', 'zz'), 'rewinds has no "zz"; use show, abandon or prune'),
     (('trash', 'burn'), 'trash has no "burn"; use list, restore or empty'),
     (('sweep', '--apply', '--dry-run', '--empty'), '--apply: not together with --dry-run'),
     (('--config', 'ID.config', 'list'), 'cannot read the configuration (ID.config): No such file or directory'),
@@ -76,6 +94,11 @@ def main():
             done = run(*(a.replace('ID', session) for a in args), start_new_session=True)
             said = said.replace('ID', session).replace('PROJECT', str(project))
             need(' '.join(args), done.returncode and done.stderr == f'reprise: {said}\n', done)
+
+        # The trash is emptied as a whole: with an id, nothing is.
+        run('delete', session)
+        need('trash empty ID', run('trash', 'empty', session).returncode == 2 and session in run('trash').stdout, run('trash'))
+        need('undo of the delete', run('undo').returncode == 0, run('log'))
 
         # A prompt that is larger than what a list reads, in a session that has nothing else to be listed by: its agent lists it
         # nowhere, and it can be read and resumed.
@@ -145,7 +168,7 @@ def main():
         need('mode 000', refused.returncode and re.fullmatch('reprise: cannot [a-z ]+ [(]?/.*: Permission denied\n', refused.stderr), refused)
     for line in wrong:
         print(line)
-    print(f'{len(MISTAKES) + 7 - len(wrong)} passed, {len(wrong)} failed')
+    print(f'{len(MISTAKES) + 9 - len(wrong)} passed, {len(wrong)} failed')
     return bool(wrong)
 
 

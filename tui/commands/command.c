@@ -35,6 +35,24 @@ static enum err_code unknown_command(const char *word, struct err *e)
     return err_set(e, ERR_USAGE, "", "no command \"%.80s\"; see reprise --help", word);
 }
 
+/* An error about an option ends with the command whose help lists the right ones. */
+static enum err_code see_help(const struct command *c, enum err_code rc, struct err *e)
+{
+    size_t n = strlen(e->text);
+    const char *begin = n && e->text[n - 1] == '?' ? " See" : "; see";
+
+    if (rc == ERR_USAGE)
+        snprintf(e->text + n, sizeof e->text - n, "%s reprise%s%s --help", begin,
+                 c->name ? " " : "", c->name ? c->name : "");
+    return rc;
+}
+
+enum err_code command_unexpected(const struct invocation *in, int operand, struct err *e)
+{
+    return err_set(e, ERR_USAGE, "", "unexpected argument \"%.80s\"; see reprise %s --help",
+                   in->argv[operand], in->command->name);
+}
+
 static enum err_code check_operands(const struct invocation *in, struct err *e)
 {
     const struct command *c = in->command;
@@ -46,8 +64,7 @@ static enum err_code check_operands(const struct invocation *in, struct err *e)
     if (!c->name) /* words for the agent */
         return ERR_OK;
     if (in->argc > c->max_operands)
-        return err_set(e, ERR_USAGE, "", "unexpected argument \"%.80s\"; see reprise %s --help",
-                       in->argv[c->max_operands], name);
+        return command_unexpected(in, c->max_operands, e);
     return ERR_OK;
 }
 
@@ -67,7 +84,7 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
     enum err_code rc = options_read(argc, argv, allowed, true, &in->options, &first, e);
 
     if (rc)
-        return rc;
+        return see_help(&commands_table[0], rc, e);
     bool picker = first == argc || are_for_agent(&in->options, argv, first, argc);
 
     in->command = picker ? &commands_table[0] : command_find_command(argv[first]);
@@ -81,7 +98,7 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
         if (!rc)
             rc = options_read(argc, argv, allowed, false, &in->options, &first, e);
         if (rc)
-            return rc;
+            return see_help(in->command, rc, e);
     }
     in->argc = argc - first;
     in->argv = argv + first;

@@ -192,6 +192,8 @@ struct out;
 /* What was redacted, and what was not looked for: for a person, and as the members of an open object. */
 void command_report_redacted(const struct invocation *in, const struct redact_counts *counts);
 void command_write_redacted(struct out *o, const struct redact_counts *counts);
+/* The error of an operand that the command does not take. */
+enum err_code command_unexpected(const struct invocation *in, int operand, struct err *e);
 /* Writes one line on stderr; the command continues. */
 void command_warn(const struct invocation *in, enum err_code code, const char *path,
                   const char *fmt, ...) PRINTF_LIKE(4, 5);

@@ -341,9 +341,8 @@ static enum err_code bad_word(int code, option_bits allowed, char **argv, struct
     const char *near = nearest_option(word, allowed);
 
     if (near)
-        return err_set(e, ERR_USAGE, "", "unknown option %.80s; did you mean --%s? See --help",
-                       word, near);
-    return err_set(e, ERR_USAGE, "", "unknown option %.80s; see reprise --help", word);
+        return err_set(e, ERR_USAGE, "", "unknown option %.80s; did you mean --%s?", word, near);
+    return err_set(e, ERR_USAGE, "", "unknown option %.80s", word);
 }
 
 enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop_early,
@@ -377,7 +376,7 @@ enum err_code options_check(const struct options *o, option_bits allowed, struct
 {
     for (int i = 0; i < OPTION_COUNT; i++)
         if ((o->given & ~allowed) >> i & 1)
-            return usage_error(e, &table[i], "is not an option of this command; see its --help");
+            return usage_error(e, &table[i], "is not an option of this command");
     return ERR_OK;
 }
 

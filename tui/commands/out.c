@@ -363,7 +363,7 @@ static void write_sentence(const struct err *e, char *out, size_t cap)
     const char *reason = e->sys ? strerror(e->sys) : text + at;
     bool is_predicate = strncmp(reason, "must ", 5) == 0 || strncmp(reason, "needs ", 6) == 0 ||
                         strncmp(reason, "names ", 6) == 0 || strncmp(reason, "takes ", 6) == 0 ||
-                        strncmp(reason, "works ", 6) == 0;
+                        strncmp(reason, "works ", 6) == 0 || strncmp(reason, "is ", 3) == 0;
 
     if (e->code == ERR_USAGE && (is_option || !operation) && !states.n)
         snprintf(out, cap, "%s%s%s", e->path, !e->path[0] ? "" : is_predicate ? " " : ": ", reason);

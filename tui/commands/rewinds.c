@@ -248,6 +248,11 @@ static void write_abandoned(const char *id, const struct rewind_abandoned *a, st
 static enum err_code abandon_record(struct invocation *in, struct err *e)
 {
     struct rewind_abandoned a;
+
+    if (in->argc < 2)
+        return err_set(e, ERR_USAGE, "rewinds abandon", "needs a change; see reprise rewinds");
+    if (in->argc > 2)
+        return command_unexpected(in, 2, e);
     enum err_code rc = rewind_abandon(&in->world->env, in->argv[1], &a, e);
 
     if (rc)
@@ -347,8 +352,8 @@ enum err_code rewinds_run(struct invocation *in, struct err *e)
     const option_bits of_prune =
         OPTION_BIT(KEEP) | OPTION_BIT(OLDER_THAN) | OPTION_BIT(LARGER_THAN) | OPTION_BIT(DRY_RUN);
 
-    if (in->argc == 1 && strcmp(in->argv[0], "prune") == 0)
-        return rewinds_prune_records(in, e);
+    if (in->argc && strcmp(in->argv[0], "prune") == 0)
+        return in->argc < 2 ? rewinds_prune_records(in, e) : command_unexpected(in, 1, e);
     if (in->options.given & of_prune)
         return err_set(e, ERR_USAGE, "rewinds",
                        "--keep, --older-than, --larger-than and --dry-run need prune");
@@ -356,8 +361,8 @@ enum err_code rewinds_run(struct invocation *in, struct err *e)
         return list_records(in, e);
     if (strcmp(in->argv[0], "show") == 0)
         return show_record(in, e);
-    if (in->argc == 2 && strcmp(in->argv[0], "abandon") == 0)
+    if (strcmp(in->argv[0], "abandon") == 0)
         return abandon_record(in, e);
-    return err_set(e, ERR_USAGE, in->argv[0],
-                   "usage: reprise rewinds [show ID [FILE] | abandon ID | prune]");
+    return err_set(e, ERR_USAGE, "", "rewinds has no \"%.80s\"; use show, abandon or prune",
+                   in->argv[0]);
 }

@@ -62,7 +62,7 @@ static bool is_wanted_system(const struct invocation *in, const char *name)
     return !in->options.system || strcmp(in->options.system, name) == 0;
 }
 
-static enum err_code no_such_system(const struct config *config, const char *named, struct err *e)
+enum err_code sessions_unknown_agent(const struct config *config, const char *named, struct err *e)
 {
     char word[NEAREST_WORD + 1];
     const char *near;
@@ -87,7 +87,7 @@ static enum err_code read_name(const struct invocation *in, const char *named, s
     *ops = store_system((struct slice){ named, word });
     *path = NULL;
     if (word == 0 || strcmp(named + word, ":") == 0)
-        return err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
+        return err_set(e, ERR_USAGE, "", "\"%.80s\" is not SYSTEM:PATH", named);
     if (!named[word])
         return ERR_OK;
     *path = command_session_absolute(&in->world->env, named + word + 1, &s->arena);
@@ -194,9 +194,9 @@ static enum err_code command_session_open_named(const struct invocation *in,
     enum err_code rc = read_name(in, named, s, &ops, &path, e);
 
     if (!rc && !ops)
-        rc = no_such_system(config, named, e);
+        rc = sessions_unknown_agent(config, named, e);
     if (!rc && !path)
-        rc = err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
+        rc = err_set(e, ERR_USAGE, "", "\"%.80s\" is not SYSTEM:PATH", named);
     if (rc || !is_wanted_system(in, ops->name))
         return rc;
     rc = ops->open(&in->world->env, path, &s->store[s->n], e);
@@ -261,7 +261,7 @@ static enum err_code command_session_open_all(const struct invocation *in,
     enum err_code rc = ERR_OK;
 
     if (system && !store_system(option_text(system)) && !config_store(config, option_text(system)))
-        return no_such_system(config, system, e);
+        return sessions_unknown_agent(config, system, e);
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
         rc = command_session_open_wanted(in, config, in->options.store[i], s, e);
     if (!rc && in->options.stores > 1 && s->n == 0 && !system)
@@ -389,7 +389,7 @@ enum err_code sessions_make(struct invocation *in, const char *named, struct ses
     enum err_code rc = read_name(in, named, out, &ops, &path, e);
 
     if (!rc && !ops)
-        rc = no_such_system(NULL, named, e);
+        rc = sessions_unknown_agent(NULL, named, e);
     if (!rc && ops->make)
         rc = host_make(ops, env, path, e);
     if (!rc)

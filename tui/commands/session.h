@@ -44,6 +44,8 @@ MUST_CHECK enum err_code sessions_make(struct invocation *in, const char *named,
 MUST_CHECK enum err_code sessions_open_to(struct invocation *in, const char *named, bool everywhere,
                                           struct sessions *out, struct store **to, struct err *e);
 void sessions_close(struct sessions *s);
+/* The error of an agent's name that is unknown, with the nearest one; config may be NULL. */
+enum err_code sessions_unknown_agent(const struct config *config, const char *named, struct err *e);
 /* Why an answer has no session: `text`, or that no store is known without HOME. */
 const char *sessions_none(const struct sessions *s, const char *text);
 /* Which sessions of the scope the options of a command select: tag, branch, times, sort, page. */
@@ -153,8 +155,6 @@ struct invocation;
 
 /* The shared part of the commands about edits: blame, touched, files. */
 
-/* Returns true if a file or directory has this name. */
-bool blame_is_there(const struct invocation *in, const char *name);
 /* The first line of a prompt that is not blank. */
 struct slice blame_first_line(struct slice prompt);
 

@@ -134,7 +134,7 @@ static enum err_code snapshots_plan(struct snapshots_run *r, struct err *e)
         const struct store_ops *ops = store_system(slice_of(r->in->argv[i]));
 
         if (!ops)
-            return err_set(e, ERR_USAGE, r->in->argv[i], "no such agent");
+            return sessions_unknown_agent(NULL, r->in->argv[i], e);
         if (!ops->hooks)
             return err_set(e, ERR_UNSUPPORTED, "", "%s: reprise knows no hooks of it",
                            snapshots_label(ops));
@@ -347,6 +347,8 @@ static enum err_code snapshots_prune(struct invocation *in, struct err *e)
         bytes += before.project[i].bytes;
     }
     TRY(snapshot_projects_read(&in->world->env, &after, e));
+    if (rule.path && !all)
+        return err_set(e, ERR_NOT_FOUND, "", "no snapshot contains \"%.200s\"", in->argv[1]);
     for (size_t i = 0; i < after.n; i++)
         bytes -= after.project[i].bytes;
     if (o->wants_json) {
@@ -372,10 +374,7 @@ enum err_code snapshots_run(struct invocation *in, struct err *e)
 
     r.on = in->argc && strcmp(in->argv[0], "on") == 0;
     if (in->argc && strcmp(in->argv[0], "prune") == 0)
-        return in->argc < 3 ? snapshots_prune(in, e)
-                            : err_set(e, ERR_USAGE, "",
-                                      "unexpected argument \"%.80s\"; see reprise snapshots --help",
-                                      in->argv[2]);
+        return in->argc < 3 ? snapshots_prune(in, e) : command_unexpected(in, 2, e);
     if (in->argc && !r.on && !off)
         return err_set(e, ERR_USAGE, "", "snapshots takes on, off or prune, not \"%.80s\"",
                        in->argv[0]);

@@ -423,6 +423,9 @@ enum err_code trash_run(struct invocation *in, struct err *e)
 {
     const char *what = in->argc ? in->argv[0] : "list";
     struct trash_list list;
+
+    if (in->argc > 1 && strcmp(what, "restore") != 0)
+        return command_unexpected(in, 1, e); /* `empty ID` must not empty the whole trash */
     enum err_code rc = trash_read(&in->world->env, &list, e);
 
     if (rc)

@@ -195,7 +195,7 @@ static enum err_code find_shell(const char *name, const struct shell_scripts **o
             *out = &shells[i];
             return ERR_OK;
         }
-    return err_set(e, ERR_USAGE, name, "no such shell: use bash, zsh or fish (init also: tmux)");
+    return err_set(e, ERR_USAGE, "", "no scripts for \"%.80s\"; use bash, zsh, fish or tmux", name);
 }
 
 /* "alt-r", "ctrl-g"; for tmux also a single letter, which follows its prefix key. */
@@ -209,7 +209,7 @@ static enum err_code init_write_key(const struct shell_scripts *shell, const cha
     const char *letter = form && form[0] != '%' ? strchr(key, '-') + 1 : key;
 
     if (!form || !isalnum((unsigned char)letter[0]) || letter[1])
-        return err_set(e, ERR_USAGE, key, "not a key: use alt-r or ctrl-g");
+        return err_set(e, ERR_USAGE, "", "\"%.80s\" is not a key; use alt-r or ctrl-g", key);
     snprintf(out, 16, "%.*s%c", (int)(strlen(form) - 2), form, letter[0]);
     return ERR_OK;
 }
@@ -237,7 +237,8 @@ enum err_code init_completion_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     if (!shell->completion)
-        return err_set(e, ERR_USAGE, shell->name, "has no completion: use bash, zsh or fish");
+        return err_set(e, ERR_USAGE, "", "no completion for \"%s\"; use bash, zsh or fish",
+                       shell->name);
     out_addf(&in->out, "%s", shell->completion);
     return ERR_OK;
 }

@@ -1,10 +1,13 @@
 #include "store/blame/blame.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lite/base/time.h"
+#include "store/fs/path.h"
 #include "store/fs/span.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
@@ -38,6 +41,18 @@ static bool blame_read_number(const char **p, size_t *out)
     return true;
 }
 
+/* The mode of what has this name, 0 if nothing has it. What cannot be looked at counts as a file. */
+static mode_t blame_mode_of(const struct invocation *in, const char *name)
+{
+    AUTO_ARENA a = { 0 };
+    struct stat st;
+    const char *path = path_normalize(in->world->env.cwd, name, &a);
+
+    if (path && stat(path, &st) == 0)
+        return st.st_mode;
+    return path && errno == ENOENT ? 0 : S_IFREG;
+}
+
 /* "FILE:10-20", "FILE:10", "FILE:10-", "FILE:-20"; a file with exactly this name takes precedence.
  * Cuts the range off the name. */
 static void cut_range(const struct invocation *in, char *name, size_t *from, size_t *to)
@@ -50,11 +65,33 @@ static void cut_range(const struct invocation *in, char *name, size_t *from, siz
     p += dash;
     bool two = dash && blame_read_number(&p, &last);
 
-    if (!colon || *p || !(one || two) || blame_is_there(in, name))
+    if (!colon || *p || !(one || two) || blame_mode_of(in, name))
         return;
     *colon = '\0';
     *from = first - 1;
     *to = dash ? last : first;
+}
+
+/* A word that is no file gets the next step. */
+static enum err_code check_file(const struct blame_answer *a, struct arena *arena, struct err *e)
+{
+    const mode_t mode = blame_mode_of(a->in, a->path);
+    const char *colon = strrchr(a->path, ':');
+    size_t n = colon ? (size_t)(colon - a->path) : 0;
+    const char *before = NULL;
+
+    if (S_ISDIR(mode))
+        return err_set(e, ERR_UNSUPPORTED, "",
+                       "\"%.200s\" is a directory; see reprise touched %.200s", a->path, a->path);
+    if (mode)
+        return ERR_OK;
+    if (n)
+        NEED(before = arena_format(arena, "%.*s", (int)n, a->path));
+    if (before && S_ISREG(blame_mode_of(a->in, before)))
+        return err_set(e, ERR_USAGE, "", "\"%.80s\" is not a range of lines; write FILE:10-20",
+                       colon + 1);
+    return err_set(e, ERR_NOT_FOUND, "", "no file \"%.200s\"; see reprise touched %.200s", a->path,
+                   a->path);
 }
 
 static enum err_code fit_range(struct blame_answer *a, struct err *e)
@@ -303,8 +340,10 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
 {
     struct blame_query q = { .trouble = blame_report_trouble, .trouble_arg = a->in };
     struct blame_paths paths = { .n = 0 };
-    enum err_code rc = sessions_query(a->in, &s->scope, &q.sessions, e);
+    enum err_code rc = check_file(a, &s->arena, e);
 
+    if (!rc)
+        rc = sessions_query(a->in, &s->scope, &q.sessions, e);
     if (!rc)
         rc = blame_paths_of(a->in->world->env.cwd, a->path, &s->arena, &paths, e);
     q.path = paths.path;

@@ -15,17 +15,6 @@
 
 /* ---- in common with blame ---- */
 
-bool blame_is_there(const struct invocation *in, const char *name)
-{
-    struct arena a = { 0 };
-    struct stat st;
-    const char *path = path_normalize(in->world->env.cwd, name, &a);
-    bool there = path && lstat(path, &st) == 0;
-
-    arena_fini(&a);
-    return there;
-}
-
 struct slice blame_first_line(struct slice prompt)
 {
     struct slice line;
