@@ -125,7 +125,7 @@ const struct command commands_table[] = {
       .options = FINDS,
       .help = "Includes the lines that the session's edits and those of its sub-agents added\n"
               "and removed.\n" },
-    { .name = "compare", .operands = "A B", .min_operands = 2, .max_operands = 2, .run = compare_run,
+    { .name = "compare", .operands = "ID ID", .min_operands = 2, .max_operands = 2, .run = compare_run,
       .summary = "compare two sessions: prompts, changed files, tokens",
       .options = FINDS,
       .help = "For forks of one conversation, or one task in two agents. Shows how many messages\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/maintenance/trash.h"
 #include "store/query/listing.h"
 #include "store/rewind/plan/by_snapshots.h"
 #include "store/rewind/record/records.h"
@@ -26,7 +27,7 @@ struct completing {
     struct invocation *in; /* with the options on the line before the word */
     const char *word;      /* that is completed; of --sort=re the whole */
     const char *typed;     /* its part after the = */
-    const char *session;   /* the operand of a rewind; NULL: none yet */
+    const char *session;   /* the first operand; NULL: none yet */
 };
 
 static bool complete_begins(struct slice text, const char *typed)
@@ -243,7 +244,19 @@ static void offer_changes(const struct completing *c)
     (void)!history_each(&c->in->world->env, NULL, offer_change, &o, NULL);
 }
 
-/* The points of the session that is rewound, newest first, each with the first line of its prompt. */
+/* The ids in the trash, each with the title of what was deleted. */
+static void offer_trashed(const struct completing *c)
+{
+    struct trash_list list;
+
+    if (trash_read(&c->in->world->env, &list, NULL))
+        return;
+    for (size_t i = 0; i < list.n && i < ROWS_MAX; i++)
+        complete_offer(c, slice_of(list.item[i].trash_id), slice_of(list.item[i].title));
+    trash_list_fini(&list);
+}
+
+/* The points of the session that the line names, newest first, each with the first line of its prompt. */
 static void offer_points(const struct completing *c)
 {
     enum { PROMPT_SHOWN = 120 };
@@ -291,6 +304,8 @@ static void offer_value(const struct completing *c, struct slice what)
         offer_sessions(c);
     else if (complete_is_word(what, "CHANGE"))
         offer_changes(c);
+    else if (complete_is_word(what, "TRASHED"))
+        offer_trashed(c);
     else if (complete_is_word(what, "MSG"))
         offer_points(c);
     else if (complete_is_word(what, "TAG"))
@@ -393,8 +408,7 @@ static void offer_for(struct completing *c, const struct line *l)
     bool takes =
         of_word != OPTION_COUNT && option_about(of_word, NULL).value != OPTION_WITHOUT_VALUE;
 
-    if (l->command && strcmp(command->name, "rewind") == 0)
-        c->session = l->first;
+    c->session = l->first;
     if (l->open != OPTION_COUNT) {
         const char *arg = option_about(l->open, command->name).arg;
 

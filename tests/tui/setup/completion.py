@@ -68,6 +68,17 @@ def check_rules(p):
     p.same('one word', candidates(p, 'rewind', KEYS, f'--to={points[-1][:6]}'), [f'--to={points[-1]}'])
     with_titles = p.run('complete', '--', 'rewind', KEYS, '--to', points[-1]).stdout.decode().split('\t')
     p.need(len(with_titles) == 2 and len(with_titles[1].split()) > 1, f'a point has its prompt: {with_titles}')
+    for words in (('fork', KEYS, '--at'), ('resume-at', KEYS), ('export', KEYS, '--from'), ('export', KEYS, '--to')):
+        p.same(f'points for {words}', candidates(p, *words, ''), points)
+    p.same('two sessions', candidates(p, 'compare', FIX, 'f3'), [KEYS])
+    p.same('an empty trash', candidates(p, 'trash', 'restore', ''), [])
+    p.run('delete', KEYS)
+    changes = [row['id'] for row in p.json('log')]
+    p.same('changes', candidates(p, 'undo', ''), changes)
+    p.same('changes to go back to', candidates(p, 'undo', '--back-to', ''), changes)
+    trashed = [row['trashId'] for row in p.json('trash')]
+    p.same('what can be restored', (candidates(p, 'trash', 'restore', ''), len(trashed)), (trashed, 1))
+    p.run('undo')
     p.same('points of no session', candidates(p, 'rewind', '--to', ''), [])
     p.same('points of a session that is not there', candidates(p, 'rewind', 'zzzz', '--to', ''), [])
     p.need('fix/webhook-retry' in candidates(p, 'list', '--branch', ''), 'branches')
