@@ -73,13 +73,17 @@ WITH_AVX2 static struct part slice_part_of(const char *bytes, size_t n, bool fol
 }
 
 /* A byte of ones for each of the positions p to p + 31 at which both bytes match. */
-WITH_AVX2 static inline __m256i match_bytes(const struct part *part, const char *p)
+WITH_AVX2 static inline __m256i match_bytes(const struct part *part, const char *p, bool folded)
 {
     __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(p + part->at[0]));
     __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(p + part->at[1]));
 
-    return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_or_si256(a, part->fold[0]), part->byte[0]),
-                            _mm256_cmpeq_epi8(_mm256_or_si256(b, part->fold[1]), part->byte[1]));
+    if (folded) {
+        a = _mm256_or_si256(a, part->fold[0]);
+        b = _mm256_or_si256(b, part->fold[1]);
+    }
+    return _mm256_and_si256(_mm256_cmpeq_epi8(a, part->byte[0]),
+                            _mm256_cmpeq_epi8(b, part->byte[1]));
 }
 #endif
 
@@ -106,23 +110,37 @@ static inline const char *first_whole(const struct part *part, const char *p, ui
 }
 
 /* The part could begin at each of `places` positions, at least 32; the last 32 are examined together, some of them for
- * the second time. */
-WITH_AVX2 static const char *find_avx2(const char *p, size_t places, struct slice text, bool folded)
+ * the second time. Each caller is a loop of its own, without what it does not need. */
+WITH_AVX2 static inline __attribute__((always_inline)) const char *
+find_in_blocks(const char *p, size_t places, const struct part *part, bool folded)
 {
-    const struct part part = slice_part_of(text.p, text.n, folded);
     const char *end = p + places, *found = NULL;
 
-    for (; !found && end - p >= BLOCK; p += BLOCK) {
-        __m256i low = match_bytes(&part, p), high = match_bytes(&part, p + 32);
+    for (; !found && end - p >= 2 * BLOCK; p += 2 * BLOCK) {
+        __m256i a = match_bytes(part, p, folded), b = match_bytes(part, p + 32, folded);
+        __m256i c = match_bytes(part, p + 64, folded), d = match_bytes(part, p + 96, folded);
+        __m256i any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
 
-        if (!_mm256_testz_si256(_mm256_or_si256(low, high), _mm256_set1_epi8(-1)))
-            found = first_whole(&part, p, block_bits(low, high));
+        if (_mm256_testz_si256(any, any))
+            continue;
+        found = first_whole(part, p, block_bits(a, b));
+        if (!found)
+            found = first_whole(part, p + BLOCK, block_bits(c, d));
     }
     for (; !found && p < end; p += 32) {
         p = end - p < 32 ? end - 32 : p;
-        found = first_whole(&part, p, block_bits(match_bytes(&part, p), _mm256_setzero_si256()));
+        found =
+            first_whole(part, p, block_bits(match_bytes(part, p, folded), _mm256_setzero_si256()));
     }
     return found;
+}
+
+WITH_AVX2 static const char *find_avx2(const char *p, size_t places, struct slice text, bool folded)
+{
+    const struct part part = slice_part_of(text.p, text.n, folded);
+
+    return folded ? find_in_blocks(p, places, &part, true)
+                  : find_in_blocks(p, places, &part, false);
 }
 #endif
 

@@ -13,18 +13,24 @@
 /* Looks for several keys of JSON rows at once ("tag": "type":"tag" {"parentUuid":), backwards from the end of the
  * bytes, so that a window is searched for all its metadata in one pass.
  *
- * For most bytes the only test is whether a quote is followed by a colon, at 64 positions at a time on machines with
- * AVX2 or AVX-512. The four bytes that end with the quote, and two bytes of the value, then rule out most of these
- * pairs. So a needle must contain such a pair with at least three bytes before it. No needle may be a prefix of
- * another, and needles with the same pair must begin at the same distance from it. */
+ * For most bytes the only test is whether a quote follows the last two bytes of a key, as far as the low halves of these
+ * bytes tell, at 64 positions at a time on machines with AVX2. The four bytes that end with the quote, and two bytes of
+ * the value, then rule out most of these places. So a needle must contain a quote followed by a colon, with at least three
+ * bytes before it, the last two in ASCII. No needle may be a prefix of another, and needles with the same pair must begin
+ * at the same distance from it. */
 enum { KEY_SEARCH_MAX = 24, KEY_SEARCH_MIN_BYTES = 8, KEY_SEARCH_TABLE = 256 };
-enum { KEY_SEARCH_BATCH_BYTES = 2048, KEY_SEARCH_SPARE = 4 };
+enum {
+    KEY_SEARCH_BLOCKS = 64,
+    KEY_SEARCH_BATCH_BYTES = 64 * KEY_SEARCH_BLOCKS,
+    KEY_SEARCH_HALF = 16
+};
 
 struct key_search_set {
     struct slice needle[KEY_SEARCH_MAX]; /* borrowed */
     uint64_t back[KEY_SEARCH_MAX];       /* their last eight bytes */
     uint8_t quote[KEY_SEARCH_MAX];       /* where the quote before the first colon of a needle is */
     uint8_t next[KEY_SEARCH_MAX];        /* another needle with the same hash */
+    uint8_t bucket[KEY_SEARCH_MAX];      /* a bit, the same for needles with the same hash */
     size_t n;
     uint8_t first[KEY_SEARCH_TABLE]; /* by hash of the four bytes that end with the quote */
     /* by the same hash: a bit for each hash of the value's bytes that can follow */
@@ -33,21 +39,23 @@ struct key_search_set {
 
 struct key_search;
 typedef bool key_search_find_fn(struct key_search *w);
-/* The engines that search for pairs; all find the same. The AVX engines may only be used if key_search_find_best
- * returns that engine or a wider one. */
-key_search_find_fn key_search_find_portable, key_search_find_avx2, key_search_find_avx512;
+/* The engines that search for places; all lead to the same needles. The AVX2 engine may only be used if
+ * key_search_find_best returns it. */
+key_search_find_fn key_search_find_portable, key_search_find_avx2;
 key_search_find_fn *key_search_find_best(void);
 
 /* A search under way. */
 struct key_search {
     const struct key_search_set *set;
-    key_search_find_fn *find; /* finds pairs; the fastest engine of the machine */
+    key_search_find_fn *find; /* finds places; the fastest engine of the machine */
     struct slice text;
-    size_t base;                    /* pairs from here on were already searched */
+    size_t base;                    /* places from here on were already searched */
     uint32_t off;                   /* bit i: needle i is ignored */
     uint64_t may[KEY_SEARCH_TABLE]; /* `may` of the set, without ignored needles */
-    unsigned n; /* pairs after base that were not tried yet; the last is the next */
-    uint16_t pair[KEY_SEARCH_BATCH_BYTES / 2 + KEY_SEARCH_SPARE];
+    /* the buckets of the needles, by the low halves of the last byte of the key and of the one before */
+    uint8_t last[KEY_SEARCH_HALF], before[KEY_SEARCH_HALF];
+    /* places after base that were not tried yet, in blocks of 64 bytes; a bit of `some` for each block that has any */
+    uint64_t some, place[KEY_SEARCH_BLOCKS];
 };
 
 void key_search_set_init(struct key_search_set *set, const struct slice needles[], size_t n);

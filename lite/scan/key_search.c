@@ -62,11 +62,15 @@ void key_search_set_init(struct key_search_set *set, const struct slice needles[
     set->n = n;
     memset(set->first, NONE, sizeof set->first);
     memset(set->may, 0, sizeof set->may);
+    memset(set->bucket, 0, sizeof set->bucket);
+    unsigned keys = 0;
+
     for (size_t i = 0; i < n; i++) {
         const char *pair = memmem(needles[i].p, needles[i].n, "\":", 2);
         size_t quote = pair ? (size_t)(pair - needles[i].p) : 0;
 
-        bool fits = needles[i].n >= KEY_SEARCH_MIN_BYTES && quote + 1 >= KEY_END && quote < NONE;
+        bool fits = needles[i].n >= KEY_SEARCH_MIN_BYTES && quote + 1 >= KEY_END && quote < NONE &&
+                    !((pair[-1] | pair[-2]) & 0x80);
 
         set->needle[i] = needles[i];
         assert(fits);
@@ -77,6 +81,7 @@ void key_search_set_init(struct key_search_set *set, const struct slice needles[
         set->back[i] = load_eight_bytes(needles[i].p + needles[i].n - sizeof set->back[i]);
         set->quote[i] = (uint8_t)quote;
         set->next[i] = *first;
+        set->bucket[i] = *first == NONE ? (uint8_t)(1u << keys++ % 8) : set->bucket[*first];
         *first = (uint8_t)i;
         set->may[key_hash(set, i)] |= may_follow(set, i);
     }
@@ -100,10 +105,9 @@ static bool needle_at(const struct key_search *w, size_t i, size_t quote, size_t
     return false;
 }
 
-/* ---- pairs of quote and colon ---- */
+/* ---- places of quotes ---- */
 
-/* Finds the next pair that may be in a needle. Returns false at the front, where a position leaves no room for a
- * key. */
+/* Finds the next pair of quote and colon. Returns false at the front, where a position leaves no room for a key. */
 bool key_search_find_portable(struct key_search *w)
 {
     const char *p = w->text.p, *colon;
@@ -112,8 +116,7 @@ bool key_search_find_portable(struct key_search *w)
         w->base = (size_t)(colon - p) - 1;
         if (colon[-1] != '"')
             continue;
-        w->pair[0] = 0;
-        w->n = 1;
+        w->place[0] = w->some = 1;
         return true;
     }
     w->base = 0;
@@ -121,117 +124,77 @@ bool key_search_find_portable(struct key_search *w)
 }
 
 #if defined(__x86_64__)
-/* The pairs of a stretch, first to last. */
-typedef unsigned find_all_fn(const char *p, size_t stretch, uint16_t *pair);
-
-WITH_AVX2 static unsigned find_all_avx2(const char *p, size_t stretch, uint16_t *pair)
+/* A byte other than 0 for each of the places p to p + 31 where a quote follows the end of a key. */
+WITH_AVX2 static inline __m256i key_ends(const char *p, __m256i last, __m256i before)
 {
-    const __m256i quote = _mm256_set1_epi8('"'), colon = _mm256_set1_epi8(':');
-    unsigned n = 0;
+    __m256i quote = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(const void *)p),
+                                      _mm256_set1_epi8('"'));
+    __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(p - 1));
+    __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(p - 2));
 
-    for (unsigned at = 0; at < stretch; at += BLOCK) {
-        struct simd_block here = block_load(p + at), behind = block_load(p + at + 1);
-        uint64_t left = block_bits(_mm256_and_si256(_mm256_cmpeq_epi8(here.low, quote),
-                                                    _mm256_cmpeq_epi8(behind.low, colon)),
-                                   _mm256_and_si256(_mm256_cmpeq_epi8(here.high, quote),
-                                                    _mm256_cmpeq_epi8(behind.high, colon)));
-        unsigned count = (unsigned)__builtin_popcountll(left);
-
-        /* Writes a few at once, perhaps more than there are; the next ones overwrite the excess. The count cannot be
-         * predicted, and is rarely larger. */
-        unsigned i = 0;
-
-        do {
-            for (unsigned j = 0; j < KEY_SEARCH_SPARE; j++, left &= left - 1)
-                pair[n + i + j] = (uint16_t)(at + (unsigned)_tzcnt_u64(left));
-            i += KEY_SEARCH_SPARE;
-        } while (__builtin_expect(i < count, 0));
-        n += count;
-    }
-    return n;
+    return _mm256_and_si256(
+        quote, _mm256_and_si256(_mm256_shuffle_epi8(last, a), _mm256_shuffle_epi8(before, b)));
 }
 
-#define WITH_AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi2,popcnt")))
-
-/* All pairs of a block at once: it has room for 32. */
-WITH_AVX512 static unsigned find_all_avx512(const char *p, size_t stretch, uint16_t *pair)
+/* Searches batch by batch, without a branch for each block, since it could not be predicted. The first few bytes are left to
+ * the portable search. */
+WITH_AVX2 bool key_search_find_avx2(struct key_search *w)
 {
-    static const uint8_t places[BLOCK] = {
-        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
-    };
-    const __m512i quote = _mm512_set1_epi8('"'), colon = _mm512_set1_epi8(':');
-    const __m512i place = _mm512_loadu_si512(places);
-    unsigned n = 0;
+    const __m256i last =
+        _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)w->last));
+    const __m256i before =
+        _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)w->before));
+    const __m256i zero = _mm256_setzero_si256();
 
-    for (unsigned at = 0; at < stretch; at += BLOCK) {
-        uint64_t quotes = _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(p + at), quote);
-        uint64_t pairs = _mm512_mask_cmpeq_epi8_mask(quotes, _mm512_loadu_si512(p + at + 1), colon);
-        __m256i found = _mm512_castsi512_si256(_mm512_maskz_compress_epi8(pairs, place));
+    while (w->base >= BLOCK + KEY_END) {
+        size_t blocks = (w->base - KEY_END) / BLOCK;
+        uint64_t some = 0;
 
-        _mm512_storeu_si512(
-            pair + n, _mm512_add_epi16(_mm512_cvtepu8_epi16(found), _mm512_set1_epi16((short)at)));
-        n += (unsigned)__builtin_popcountll(pairs);
-    }
-    return n;
-}
-
-/* Keeps those that may be in a needle. Without a branch, since it could not be predicted. */
-static unsigned filter_candidates(const struct key_search *w, const char *p, uint16_t *pair,
-                                  unsigned n)
-{
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < n; i++) {
-        const char *quote = p + pair[i];
-        uint64_t may = w->may[hash(quote + 1 - KEY_END)] & value_bit(quote + VALUE);
-
-        pair[kept] = pair[i];
-        kept += may != 0;
-    }
-    return kept;
-}
-
-/* Searches stretch by stretch. The last pairs, which may be too close to the end for a value, and the first few bytes
- * are left to the portable search. */
-static inline bool find_pairs(struct key_search *w, find_all_fn *find_all)
-{
-    while (w->base >= BLOCK + KEY_END && w->text.n - w->base >= VALUE + VALUE_FRONT) {
-        size_t stretch = (w->base - KEY_END) / BLOCK * BLOCK;
-
-        if (stretch > KEY_SEARCH_BATCH_BYTES)
-            stretch = KEY_SEARCH_BATCH_BYTES;
-        w->base -= stretch;
+        if (blocks > KEY_SEARCH_BLOCKS)
+            blocks = KEY_SEARCH_BLOCKS;
+        w->base -= blocks * BLOCK;
         const char *p = w->text.p + w->base;
 
-        w->n = filter_candidates(w, p, w->pair, find_all(p, stretch, w->pair));
-        if (w->n)
+        for (size_t i = 0; i < blocks; i++, p += BLOCK) {
+            uint64_t none =
+                block_bits(_mm256_cmpeq_epi8(key_ends(p, last, before), zero),
+                           _mm256_cmpeq_epi8(key_ends(p + BLOCK / 2, last, before), zero));
+
+            w->place[i] = ~none;
+            some |= (uint64_t)(~none != 0) << i;
+        }
+        w->some = some;
+        if (some)
             return true;
     }
     return key_search_find_portable(w);
-}
-
-bool key_search_find_avx2(struct key_search *w)
-{
-    return find_pairs(w, find_all_avx2);
-}
-
-bool key_search_find_avx512(struct key_search *w)
-{
-    return find_pairs(w, find_all_avx512);
 }
 #endif
 
 key_search_find_fn *key_search_find_best(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2"))
-        return key_search_find_avx512;
     if (__builtin_cpu_supports("avx2"))
         return key_search_find_avx2;
 #endif
     return key_search_find_portable;
+}
+
+/* Fills the tables of the last two bytes of the keys that are searched for. */
+static void set_key_ends(struct key_search *w)
+{
+    const struct key_search_set *set = w->set;
+
+    memset(w->last, 0, sizeof w->last);
+    memset(w->before, 0, sizeof w->before);
+    for (size_t i = 0; i < set->n; i++) {
+        if ((w->off >> i & 1) || !set->bucket[i])
+            continue;
+        const char *quote = set->needle[i].p + set->quote[i];
+
+        w->last[quote[-1] & 0x0f] |= set->bucket[i];
+        w->before[quote[-2] & 0x0f] |= set->bucket[i];
+    }
 }
 
 void key_search_begin(struct key_search *w, const struct key_search_set *set, struct slice text)
@@ -241,18 +204,33 @@ void key_search_begin(struct key_search *w, const struct key_search_set *set, st
     w->text = text;
     w->base = text.n ? text.n - 1 : 0;
     w->off = 0;
-    w->n = 0;
+    w->some = 0;
     memcpy(w->may, set->may, sizeof w->may);
+    set_key_ends(w);
+}
+
+/* Takes the last place that was not tried yet. */
+static size_t pop_place(struct key_search *w)
+{
+    unsigned block = 63u - (unsigned)__builtin_clzll(w->some);
+    unsigned bit = 63u - (unsigned)__builtin_clzll(w->place[block]);
+
+    w->place[block] ^= UINT64_C(1) << bit;
+    if (!w->place[block])
+        w->some ^= UINT64_C(1) << block;
+    return w->base + (size_t)block * 64 + bit;
 }
 
 bool key_search_next(struct key_search *w, size_t *at, size_t *which)
 {
     do {
-        while (w->n) {
-            size_t quote = w->base + w->pair[--w->n];
-            size_t first = w->set->first[hash(w->text.p + (quote + 1 - KEY_END))];
+        while (w->some) {
+            size_t quote = pop_place(w), key = hash(w->text.p + (quote + 1 - KEY_END));
 
-            if (first != NONE && needle_at(w, first, quote, which)) {
+            if (!w->may[key] || (quote + VALUE + VALUE_FRONT <= w->text.n &&
+                                 !(w->may[key] & value_bit(w->text.p + quote + VALUE))))
+                continue;
+            if (needle_at(w, w->set->first[key], quote, which)) {
                 *at = quote - w->set->quote[*which];
                 return true;
             }
@@ -271,4 +249,6 @@ void key_search_ignore(struct key_search *w, size_t which)
     for (size_t i = set->first[key]; i != NONE; i = set->next[i])
         if (!(w->off >> i & 1))
             w->may[key] |= may_follow(set, i);
+    if (!w->may[key])
+        set_key_ends(w);
 }

@@ -70,17 +70,13 @@ TEST(a_needle_at_either_end_of_the_text_is_found)
 
 /* The search engines of this machine, terminated by NULL. */
 struct searches {
-    key_search_find_fn *find[4];
+    key_search_find_fn *find[3];
 };
 
 static struct searches all_searches(void)
 {
     key_search_find_fn *best = key_search_find_best();
 
-#if defined(__x86_64__)
-    if (best == key_search_find_avx512)
-        return (struct searches){ { best, key_search_find_avx2, key_search_find_portable } };
-#endif
     if (best != key_search_find_portable)
         return (struct searches){ { best, key_search_find_portable } };
     return (struct searches){ { best } };
