@@ -109,23 +109,30 @@ static inline const char *first_whole(const struct part *part, const char *p, ui
     return NULL;
 }
 
+/* Returns true if both bytes match nowhere in two blocks. */
+WITH_AVX2 static inline bool blocks_differ(const struct part *part, const char *p, bool folded)
+{
+    __m256i a = match_bytes(part, p, folded), b = match_bytes(part, p + 32, folded);
+    __m256i c = match_bytes(part, p + 64, folded), d = match_bytes(part, p + 96, folded);
+    __m256i any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
+
+    return _mm256_testz_si256(any, any);
+}
+
 /* The part could begin at each of `places` positions, at least 32; the last 32 are examined together, some of them for
- * the second time. Each caller is a loop of its own, without what it does not need. */
+ * the second time. The inner loop has no calls, so that its bytes stay in registers. */
 WITH_AVX2 static inline __attribute__((always_inline)) const char *
 find_in_blocks(const char *p, size_t places, const struct part *part, bool folded)
 {
     const char *end = p + places, *found = NULL;
 
-    for (; !found && end - p >= 2 * BLOCK; p += 2 * BLOCK) {
-        __m256i a = match_bytes(part, p, folded), b = match_bytes(part, p + 32, folded);
-        __m256i c = match_bytes(part, p + 64, folded), d = match_bytes(part, p + 96, folded);
-        __m256i any = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
-
-        if (_mm256_testz_si256(any, any))
+    while (!found && end - p >= 2 * BLOCK) {
+        while (blocks_differ(part, p, folded) && end - (p += 2 * BLOCK) >= 2 * BLOCK)
             continue;
-        found = first_whole(part, p, block_bits(a, b));
-        if (!found)
-            found = first_whole(part, p + BLOCK, block_bits(c, d));
+        for (int i = 0; !found && i < 2 && end - p >= BLOCK; i++, p += BLOCK)
+            found = first_whole(
+                part, p,
+                block_bits(match_bytes(part, p, folded), match_bytes(part, p + 32, folded)));
     }
     for (; !found && p < end; p += 32) {
         p = end - p < 32 ? end - 32 : p;

@@ -166,7 +166,12 @@ struct slice utf8_utf16_prefix(struct slice text, size_t units)
     struct slice rest = text;
 
     while (rest.n && units) {
-        struct slice before = rest;
+        size_t ascii = utf8_ascii_front((struct slice){ rest.p, rest.n < units ? rest.n : units });
+        struct slice before = rest = utf8_skip_bytes(rest, ascii);
+
+        units -= ascii;
+        if (!rest.n || !units)
+            break;
         size_t wide = utf8_next(&rest, true) > 0xFFFF ? 2 : 1;
 
         if (wide > units) {

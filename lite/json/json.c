@@ -171,38 +171,34 @@ bool json_iter_back(struct json_iter *it, struct json_iter *inner, struct slice 
     return true;
 }
 
-/* Most keys have no escapes; then they are compared without decoding. */
-static bool key_is_plain(struct slice key)
-{
-    for (size_t i = 0; i < key.n; i++)
-        if (key.p[i] == '\\' || (unsigned char)key.p[i] >= 0x80)
-            return false;
-    return true;
-}
-
 static bool plain_key_is(struct slice key, const char *name)
 {
     size_t n = key.n - 2;
 
     for (size_t i = 0; i < n; i++)
-        if (name[i] == '\0' || name[i] != key.p[i + 1])
+        if (name[i] != key.p[i + 1] || name[i] == '\0')
             return false;
     return name[n] == '\0';
 }
 
-static bool key_is(struct slice key, bool plain, const char *name)
+/* Most keys have no escapes; then they are compared without decoding. Returns the first name from `i` on that equals the
+ * key, or n. */
+static inline size_t key_among(struct slice key, bool escaped, const char *const names[], size_t n,
+                               size_t i)
 {
-    return plain ? plain_key_is(key, name) : json_string_is(key, name);
+    while (i < n && !(escaped ? json_string_is(key, names[i]) : plain_key_is(key, names[i])))
+        i++;
+    return i;
+}
+
+static inline bool key_is_escaped(struct slice key)
+{
+    return memchr(key.p, '\\', key.n) != NULL;
 }
 
 size_t json_key_in(struct slice key, const char *const names[], size_t n)
 {
-    bool plain = key_is_plain(key);
-    size_t i = 0;
-
-    while (i < n && !key_is(key, plain, names[i]))
-        i++;
-    return i;
+    return key.n < 2 ? n : key_among(key, key_is_escaped(key), names, n, 0);
 }
 
 size_t json_get_each(struct slice object, const char *const names[], size_t n,
@@ -217,11 +213,9 @@ size_t json_get_each(struct slice object, const char *const names[], size_t n,
     if (!json_iter_open(&it, object) || !it.object)
         return 0;
     while (json_iter_next(&it, &key, &value)) {
-        bool plain = key_is_plain(key);
+        bool escaped = key_is_escaped(key);
 
-        for (size_t i = 0; i < n; i++) {
-            if (!key_is(key, plain, names[i]))
-                continue;
+        for (size_t i = 0; (i = key_among(key, escaped, names, n, i)) < n; i++) {
             found += values[i].n == 0;
             values[i] = value;
         }

@@ -52,6 +52,11 @@ static size_t plain_front(struct slice text)
 
     while (n + SCAN_BLOCK <= text.n && !(scan_block(text.p + n) | scan_beyond_ascii(text.p + n)))
         n += SCAN_BLOCK;
+    /* The last block again, from its end. */
+    if (n && n + SCAN_BLOCK > text.n &&
+        !(scan_block(text.p + text.n - SCAN_BLOCK) |
+          scan_beyond_ascii(text.p + text.n - SCAN_BLOCK)))
+        return text.n;
     while (n < text.n && needs_no_escape((unsigned char)text.p[n]))
         n++;
     return n;
