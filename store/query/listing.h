@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lite/base/buf.h"
 #include "lite/base/cleanup.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
@@ -36,6 +37,14 @@ enum listing_sort {
  * during the call. */
 typedef void listing_damaged_fn(const struct session_row *row, void *arg);
 
+/* A row that waits for others can do so as the text that is written of it, which takes less memory, and is made while other
+ * threads still read. Both are called on the calling thread, with the argument of listing_each. */
+struct listing_texts {
+    enum err_code (*make)(const struct session_row *row, struct buf *text);
+    /* Receives it in the place of its row; as session_row_fn. */
+    enum err_code (*write)(struct slice text, void *arg, struct err *e);
+};
+
 struct listing_query {
     struct scope scope;
     enum listing_sort sort;
@@ -45,6 +54,7 @@ struct listing_query {
     int64_t limit, offset;       /* in listable sessions; limit <= 0: no limit */
     listing_damaged_fn *damaged; /* may be NULL */
     void *damaged_arg;
+    const struct listing_texts *texts; /* of rows that wait; NULL: they are kept as rows */
 };
 
 struct listing;

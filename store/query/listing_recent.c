@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "lite/base/array.h"
 #include "store/query/listing_internal.h"
@@ -7,7 +8,9 @@
  * a row is delivered as soon as its message is newer than all changes that are left. */
 
 struct waiting {
-    struct session_row *row; /* owned */
+    struct session_row *row;       /* owned; NULL: the text is kept instead */
+    struct slice text;             /* owned */
+    const struct session_ref *ref; /* borrowed */
     int64_t ms;
     size_t place; /* in the order of files */
 };
@@ -24,6 +27,7 @@ struct by_message {
     size_t n;
     struct waiting *heap; /* the newest first */
     size_t waiting, cap;
+    struct buf text; /* of the row that is kept next */
 };
 
 /* The copies of a session stay together, in the order of their files, because the first one that can be listed counts. */
@@ -39,7 +43,7 @@ static int by_bound(const void *x, const void *y)
 /* Sessions with equal times are in the order of their ids, as on the screen, whatever the times of their files are. */
 static bool waits_before(const struct waiting *a, const struct waiting *b)
 {
-    const struct session_ref *x = &a->row->ref, *y = &b->row->ref;
+    const struct session_ref *x = a->ref, *y = b->ref;
 
     if (a->ms != b->ms)
         return a->ms > b->ms;
@@ -49,6 +53,12 @@ static bool waits_before(const struct waiting *a, const struct waiting *b)
     if (ids)
         return ascending ? ids < 0 : ids > 0;
     return a->place < b->place;
+}
+
+static void free_waiting(struct waiting *w)
+{
+    session_row_free(w->row);
+    free((char *)w->text.p);
 }
 
 static enum err_code push_waiting(struct by_message *m, struct waiting w)
@@ -80,6 +90,36 @@ static struct waiting pop_waiting(struct by_message *m)
     return first;
 }
 
+/* Keeps a row until it is due: as its text, or by exchanging it for a new one. */
+static enum err_code keep_waiting(struct by_message *m, struct session_row *row, struct waiting w)
+{
+    const struct listing_texts *texts = m->walk.l->q.texts;
+    enum err_code rc = ERR_OK;
+
+    if (texts) {
+        m->text.n = 0;
+        rc = texts->make(row, &m->text);
+        char *p = rc ? NULL : malloc(m->text.n + 1);
+
+        if (!p)
+            return ERR_NOMEM;
+        memcpy(p, m->text.p, m->text.n);
+        w.text = (struct slice){ p, m->text.n };
+    } else {
+        w.row = session_row_new();
+        if (!w.row)
+            return ERR_NOMEM;
+        const struct session_row kept = *row;
+
+        *row = *w.row;
+        *w.row = kept;
+    }
+    rc = push_waiting(m, w);
+    if (rc)
+        free_waiting(&w);
+    return rc;
+}
+
 /* Delivers the rows that no session with this bound, or a lower one, can precede. */
 static enum err_code deliver_waiting(struct by_message *m, int64_t bound_ms, struct err *e)
 {
@@ -89,8 +129,9 @@ static enum err_code deliver_waiting(struct by_message *m, int64_t bound_ms, str
         struct waiting w = pop_waiting(m);
 
         if (listing_on_page(&m->walk))
-            rc = m->walk.fn(w.row, m->walk.arg, e);
-        session_row_free(w.row);
+            rc = w.row ? m->walk.fn(w.row, m->walk.arg, e)
+                       : m->walk.l->q.texts->write(w.text, m->walk.arg, e);
+        free_waiting(&w);
     }
     return rc;
 }
@@ -105,24 +146,14 @@ static enum err_code visit_by_message(size_t i, struct session_row *row, void *a
 
     listing_report_damaged(&m->walk.l->q, row);
     if (listing_is_listed(m->walk.l, m->item[i].ref, row)) {
-        struct waiting w = { .row = row, .place = m->item[i].place };
+        struct waiting w = { .ref = m->item[i].ref, .place = m->item[i].place };
 
         w.ms = row->activity_ms == TIME_NONE ? row->modified_ms : row->activity_ms;
         if (w.ms > bound_ms && (!m->waiting || waits_before(&w, &m->heap[0]))) {
             if (listing_on_page(&m->walk))
                 rc = m->walk.fn(row, m->walk.arg, e);
-        } else {
-            w.row = session_row_new();
-            if (!w.row)
-                return err_nomem(e);
-            const struct session_row kept = *row;
-
-            *row = *w.row;
-            *w.row = kept;
-            if (push_waiting(m, w)) {
-                session_row_free(w.row);
-                return err_nomem(e);
-            }
+        } else if (keep_waiting(m, row, w)) {
+            return err_nomem(e);
         }
     }
     if (!rc && in_order)
@@ -172,7 +203,8 @@ enum err_code listing_page_by_message(struct listing *l, const struct session_re
     if (rc == ERR_CANCELLED && m.walk.full)
         rc = ERR_OK;
     while (m.waiting)
-        session_row_free(m.heap[--m.waiting].row);
+        free_waiting(&m.heap[--m.waiting]);
+    buf_fini(&m.text);
     free(m.heap);
     free(m.item);
     return rc;

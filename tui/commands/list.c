@@ -69,6 +69,25 @@ static enum err_code write_list_row(const struct session_row *row, void *arg, st
     return out_row(o, e);
 }
 
+static enum err_code make_row_text(const struct session_row *row, struct buf *text)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, text);
+    listing_row_json(&j, row);
+    return j.rc;
+}
+
+static enum err_code write_row_text(struct slice text, void *arg, struct err *e)
+{
+    struct answer *a = arg;
+
+    out_json_row(a->out);
+    out_add(a->out, text);
+    a->rows++;
+    return out_row(a->out, e);
+}
+
 static enum err_code choose_list_columns(const struct invocation *in, const struct sessions *s,
                                          const struct listing *l, struct session_line_columns *look,
                                          struct err *e)
@@ -140,6 +159,7 @@ enum err_code list_run(struct invocation *in, struct err *e)
     struct listing *listing = NULL;
     struct listing_query q;
     struct answer answer = { .out = &in->out };
+    const struct listing_texts texts = { make_row_text, write_row_text };
     bool text = !in->out.wants_json;
     size_t listed;
     enum err_code rc = sessions_open(in, false, &s, e);
@@ -148,6 +168,8 @@ enum err_code list_run(struct invocation *in, struct err *e)
         return rc;
     command_report_interrupted(in);
     rc = sessions_query(in, &s.scope, &q, e);
+    if (!rc && !text && q.limit <= 0) /* every text will be written */
+        q.texts = &texts;
     if (!rc)
         rc = listing_open(s.store, s.n, &q, &listing, e);
     if (!rc) { /* if nothing else was requested and nothing is listed, it is a failure */

@@ -249,6 +249,41 @@ IN_WORLD(many_sessions_need_few_descriptors)
     listing_close(l);
 }
 
+static enum err_code make_note(const struct session_row *row, struct buf *text)
+{
+    return buf_addf(text, "%.1s:%.*s ", row->ref.id.p + 7, SLICE_ARG(row->summary));
+}
+
+static enum err_code add_note(struct slice text, void *arg, struct err *e)
+{
+    struct world *w = arg;
+    size_t n = strlen(w->got);
+
+    (void)e;
+    snprintf(w->got + n, sizeof w->got - n, "%.*s", SLICE_ARG(text));
+    return ERR_OK;
+}
+
+/* Sessions are described in the order of their files, and all of these have a message older than other files. */
+IN_WORLD(rows_that_wait_as_text_are_in_the_order_of_rows)
+{
+    static const struct listing_texts texts = { make_note, add_note };
+    struct world *w = *state;
+    char rows[sizeof w->got];
+
+    for (int i = 1; i < 9; i++)
+        prompt(w, i % 2 ? "a" : "b", i, i, i % 3 ? "p" : "a longer prompt");
+    w->q.sort = LISTING_RECENT;
+    snprintf(rows, sizeof rows, "%s", list(w));
+    assert_string_equal(rows, "1:p 2:p 3:a longer prompt 4:p 5:p 6:a longer prompt 7:p 8:p ");
+
+    w->q.texts = &texts;
+    assert_string_equal(list(w), rows);
+    w->q.limit = 3;
+    w->q.offset = 2;
+    assert_string_equal(list(w), "3:a longer prompt 4:p 5:p ");
+}
+
 static enum err_code refuse(const struct session_row *row, void *arg, struct err *e)
 {
     (void)row;
