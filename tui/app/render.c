@@ -6,8 +6,8 @@
 #include "tui/app/view.h"
 
 /* The keys worth knowing in each context, most useful first. Those that do not fit or are not
- * possible now are left out, except help and, where letters are text, the menu, because they lead
- * to the rest. */
+ * possible now are left out, except help, the way back and, where letters are text, the menu, because
+ * they lead to the rest. */
 static const enum action in_list[] = {
     ACT_RESUME, ACT_VIEW,   ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_MARK,    ACT_SCOPE,
     ACT_FORK,   ACT_RENAME, ACT_MENU,        ACT_SORT,        ACT_PREVIEW, ACT_NONE,
@@ -25,8 +25,8 @@ static const enum action in_blame[] = { ACT_VIEW, ACT_PANE, ACT_LINE, ACT_BACK, 
 static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_BACK,
                                          ACT_NONE };
 static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };
-static const enum action in_trash[] = { ACT_RESTORE, ACT_MARK, ACT_EMPTY, ACT_UNDO,
-                                        ACT_REDO,    ACT_BACK, ACT_NONE };
+static const enum action in_trash[] = { ACT_RESTORE, ACT_MARK, ACT_SEARCH, ACT_EMPTY,
+                                        ACT_UNDO,    ACT_REDO, ACT_BACK,   ACT_NONE };
 static const enum action in_damaged[] = { ACT_VIEW, ACT_DOCTOR, ACT_SCOPE, ACT_TRASH,
                                           ACT_MENU, ACT_BACK,   ACT_NONE };
 static const enum action in_doctor[] = { ACT_FIX,  ACT_VIEW, ACT_EDIT, ACT_UNDO,
@@ -99,11 +99,18 @@ static int entry_width(const struct model *m, enum key_context place, enum actio
     return width_of_entry(key, a) + GAP;
 }
 
-static bool is_in_actions(const enum action *actions, enum action wanted)
+/* The room for those of the coming actions that are shown at every width: the way back and, where letters are text, the
+ * menu. */
+static int width_kept(const struct model *m, enum key_context place, const enum action *coming,
+                      bool ascii)
 {
-    while (*actions != ACT_NONE && *actions != wanted)
-        actions++;
-    return *actions == wanted;
+    bool is_text = keymap_is_text(&m->settings->keys, place);
+    int w = 0;
+
+    for (; *coming != ACT_NONE; coming++)
+        if (*coming == ACT_BACK || (is_text && *coming == ACT_MENU))
+            w += entry_width(m, place, *coming, ascii);
+    return w;
 }
 
 static void draw_footer(const struct model *m, struct frame *f, struct rect r)
@@ -112,16 +119,14 @@ static void draw_footer(const struct model *m, struct frame *f, struct rect r)
     const struct view_ops *top = m->views[view_top(m)];
     const enum action *actions = top->footer ? top->footer(m) : actions_of(place);
     int help_w = entry_width(m, place, ACT_HELP, f->ascii);
-    bool needs_menu = keymap_is_text(&m->settings->keys, place) && is_in_actions(actions, ACT_MENU);
-    int menu_w = needs_menu ? entry_width(m, place, ACT_MENU, f->ascii) : 0;
     int x = r.x + 1, end = r.x + r.w - 1 + GAP; /* the last one needs none */
     char key[KEY_NAME];
 
     for (const enum action *a = actions; *a != ACT_NONE; a++) {
         int w = entry_width(m, place, *a, f->ascii);
 
-        menu_w = *a == ACT_MENU ? 0 : menu_w; /* kept free until it comes */
-        if (w == 0 || x + w + menu_w + help_w > end || !footer_key(m, place, *a, f->ascii, key))
+        if (w == 0 || x + w + width_kept(m, place, a + 1, f->ascii) + help_w > end ||
+            !footer_key(m, place, *a, f->ascii, key))
             continue;
         draw_entry(f, r.y, x, key, *a);
         x += w;

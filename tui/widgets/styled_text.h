@@ -119,6 +119,7 @@ struct text_wrap {
     size_t max_lines;               /* 0: no limit; text beyond it is not added */
     size_t lines;                   /* so far */
     bool narrow;                    /* any width will do: a column of a table */
+    int hang; /* further columns before the rest of a line that was too long */
 
     struct styled_line line, blanks, word;
     bool wrapped; /* the current line began because the one before was full */

@@ -1,5 +1,7 @@
 #include "tui/widgets/styled_text.h"
 
+#include <assert.h>
+
 #include "tui/text/clean.h"
 
 enum { TAB_STOP = 4, NARROWEST = 12 };
@@ -40,7 +42,7 @@ static const struct text_margin *margin(const struct text_wrap *f)
 /* The columns for text in the current line. A margin never takes all of it. */
 static int columns_left(const struct text_wrap *f)
 {
-    int left = f->width - margin(f)->width;
+    int left = f->width - margin(f)->width - (f->wrapped ? f->hang : 0);
 
     return f->narrow || left > NARROWEST ? left : NARROWEST;
 }
@@ -56,24 +58,28 @@ static size_t runs_with_text(const struct text_margin *m)
 
 static void text_wrap_end_line(struct text_wrap *f, enum line_end end)
 {
+    static const char blanks[] = "        ";
     struct run small[TEXT_MARGIN_RUNS + 20], *run = small;
     const struct text_margin *m = margin(f);
     const char *p = f->line.bytes.p;
     struct arena scratch = { 0 };
-    size_t n = m->n;
+    size_t n = m->n, hang = f->wrapped ? (size_t)f->hang : 0;
 
+    assert(hang < sizeof blanks);
     if (text_wrap_is_full(f))
         return;
-    if (m->n + f->line.n > sizeof small / sizeof small[0])
-        run = arena_alloc(&scratch, (m->n + f->line.n) * sizeof *run);
+    if (m->n + 1 + f->line.n > sizeof small / sizeof small[0])
+        run = arena_alloc(&scratch, (m->n + 1 + f->line.n) * sizeof *run);
     if (run) {
         memcpy(run, m->run, m->n * sizeof *run);
+        if (hang)
+            run[n++] = (struct run){ { blanks, hang }, STYLE_TEXT };
         for (size_t i = 0; i < f->line.n; i++) {
             run[n++] = (struct run){ { p, f->line.span[i].len }, f->line.span[i].style };
             p += f->line.span[i].len;
         }
         f->styled_text->stamp.end = (uint8_t)end;
-        f->styled_text->stamp.margin = (uint8_t)runs_with_text(m);
+        f->styled_text->stamp.margin = (uint8_t)(runs_with_text(m) + (hang > 0));
         styled_text_add_line(f->styled_text, run, n);
         f->styled_text->stamp.end = LINE_ENDS;
         f->styled_text->stamp.margin = 0;

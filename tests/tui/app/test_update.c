@@ -386,6 +386,26 @@ TEST(an_action_is_named_once_in_the_footer)
     screen_close(&x.s);
 }
 
+/* The way out is shown at every width, help after it. */
+TEST(the_way_back_is_in_every_footer)
+{
+    static const char *const views[] = { "<C-x>w", "<C-x>w<Tab>", "<C-x>D", "<C-x>c",
+                                         "<C-x>X", "<C-x>H",      "<A-x>" };
+
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        for (int cols = 50; cols <= 120; cols += 10) {
+            struct shop x;
+
+            shop_begin(&x);
+            x.fake[1].gone = x.fake[3].gone = true;
+            screen_ready(&x.s, x.fake, SHOP, 24, cols);
+            screen_press(&x.s, views[i]);
+            assert_non_null(strstr(screen_line(&x.s, 23), "Esc back"));
+            assert_non_null(strstr(screen_line(&x.s, 23), "? help"));
+            screen_close(&x.s);
+        }
+}
+
 AT_SHOP(an_idle_program_is_not_woken, 24, 100)
 {
     assert_true(model_wake_ms(x->s.model) == TIME_NONE);

@@ -31,6 +31,20 @@ TEST(lines_break_between_words)
     WORDS(12, "", "");
 }
 
+TEST(the_rest_of_a_long_line_hangs)
+{
+    struct styled_text s = { .n = 0 };
+    struct text_wrap f = { .styled_text = &s, .width = 16, .mode = TEXT_WRAP_VERBATIM, .hang = 2 };
+
+    text_margin_add(&f.first, STYLE_TEXT, "  ");
+    text_margin_add(&f.rest, STYLE_TEXT, "  ");
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_TEXT, SLICE("abcdefghijklmnopqrstuvwxyz0123456789\nnext"));
+    text_wrap_fini(&f);
+    assert_styled_text(&s, "  abcdefghijklmn\n    opqrstuvwxyz\n    0123456789\n  next\n");
+    styled_text_fini(&s);
+}
+
 TEST(a_word_wider_than_the_line_is_cut)
 {
     WORDS(12, "abcdefghijklmnopqrstuvwxyz", "abcdefghijkl\nmnopqrstuvwx\nyz\n");

@@ -240,6 +240,7 @@ static const struct {
     { IN_TRASH, ACT_MARK, "mark the session and move down" },
     { IN_TRASH, ACT_MARK_UP, "mark the session and move up" },
     { IN_TRASH, ACT_MARK_ALL, "mark all, or none" },
+    { IN_TRASH, ACT_SEARCH, "find a session by its title, agent, id or directory" },
     { IN_REWIND, ACT_REFRESH, "check the files again" },
     { IN_REWIND, ACT_PREVIEW_UP, "scroll the diff up" },
     { IN_REWIND, ACT_PREVIEW_DOWN, "scroll the diff down" },

@@ -12,7 +12,7 @@
 #include "tui/widgets/list_cursor.h"
 #include "tui/widgets/styled_text.h"
 
-enum { BOX_W = 72, LABEL_W = 18, LINES_BELOW = 5 };
+enum { BOX_W = 72, LABEL_W = 18, ADDED_MOST = 2 };
 
 static size_t flags_row(const struct resume_view *v)
 {
@@ -145,30 +145,30 @@ static void draw_value(const struct resume_view *v, struct frame *f, struct rect
         frame_puts(f, r.y, r.x, r.w, STYLE_DIM, i < v->choices ? "as configured" : "none");
 }
 
-/* The command as it is configured, and below it what is added. */
+/* The flags that are added to the command as it is configured. Nothing is written if it adds none, or out of memory. */
+static void added_flags(const struct resume_view *v, struct buf *out)
+{
+    struct name_list *words = name_list_new();
+    bool ok = words && resume_view_add_words(v, words);
+
+    if (ok && words->n)
+        ok = buf_addf(out, "adds") == ERR_OK;
+    for (size_t i = 0; ok && i < words->n; i++)
+        ok = buf_addf(out, " ") == ERR_OK && shell_quote(out, words->name[i]) == ERR_OK;
+    out->n = ok ? out->n : 0;
+    name_list_free(words);
+}
+
 static void draw_command(const struct model *m, struct frame *f, struct rect r)
 {
-    const struct resume_view *v = m->resume_view;
     const struct session_entry *e = list_selection_session(m);
     const char *line = e ? resume_configured(m->settings->config, &e->ref) : NULL;
     const char *id = line ? strstr(line, "{id}") : NULL;
-    struct name_list *words = name_list_new();
     struct buf text = { 0 };
-    bool ok = words && resume_view_add_words(v, words);
 
     if (id && !buf_addf(&text, "%.*s%.*s%s", (int)(id - line), line, SLICE_ARG(e->ref.id),
                         id + strlen("{id}")))
         frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, buf_slice(&text));
-    r.y++;
-    r.h--;
-    text.n = 0;
-    if (ok && words->n)
-        ok = buf_addf(&text, "adds") == ERR_OK;
-    for (size_t i = 0; ok && i < words->n; i++)
-        ok = buf_addf(&text, " ") == ERR_OK && shell_quote(&text, words->name[i]) == ERR_OK;
-    if (ok)
-        text_wrap_draw(f, r, STYLE_DIM, buf_slice(&text));
-    name_list_free(words);
     buf_fini(&text);
 }
 
@@ -176,8 +176,14 @@ static void draw_resume(const struct model *m, struct frame *f)
 {
     const struct resume_view *v = m->resume_view;
     int n = (int)rows_of(v), w = f->cols - 4 < BOX_W ? f->cols - 4 : BOX_W;
-    struct rect r = frame_box(f, n + LINES_BELOW, w, SLICE("Resume once with other flags"));
+    struct buf added = { 0 };
     char hint[120];
+
+    added_flags(v, &added);
+    int lines = text_wrap_height(buf_slice(&added), w - 2 - 3);
+
+    lines = lines < ADDED_MOST ? lines : ADDED_MOST;
+    struct rect r = frame_box(f, n + 1 + lines + 2, w, SLICE("Resume once with other flags"));
 
     for (size_t i = 0; i < (size_t)n; i++) {
         struct rect line = { r.y + (int)i, r.x, 1, r.w };
@@ -190,8 +196,13 @@ static void draw_resume(const struct model *m, struct frame *f)
         if (i == v->at)
             frame_point(f, line);
     }
-    draw_command(m, f, (struct rect){ r.y + n, r.x + 2, LINES_BELOW - 2, r.w - 3 });
-    frame_puts(f, r.y + n + LINES_BELOW - 1, r.x + 2, r.w - 3, STYLE_DIM,
+    struct rect below = { r.y + n, r.x + 2, 1, r.w - 3 };
+
+    draw_command(m, f, below);
+    below = (struct rect){ below.y + 1, below.x, lines, below.w };
+    text_wrap_draw(f, below, STYLE_DIM, buf_slice(&added));
+    buf_fini(&added);
+    frame_puts(f, below.y + lines + 1, below.x, below.w, STYLE_DIM,
                keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
                            "Left/Right change; {accept} types a value; {back} leaves.", hint,
                            sizeof hint));

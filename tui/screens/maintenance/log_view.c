@@ -156,7 +156,7 @@ static void draw_no_log(const struct log_view *v, struct frame *f)
             frame_puts(f, LOG_HEAD_H + 3, 3, f->cols - 4, STYLE_DIM, text);
         } else {
             frame_puts(f, LOG_HEAD_H + 3, 3, f->cols - 4, STYLE_DIM,
-                       "Every rename, tag, deletion, fork and rewind is listed here.");
+                       "What reprise changes is listed here.");
         }
     }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/filter/fold.h"
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
@@ -22,10 +23,9 @@ enum {
     SYSTEM_W = 14,
     SYSTEM_COLS = 66,
     BESIDE_COLS = 100,
-    BELOW_ROWS = 30
+    BELOW_ROWS = 30,
+    TRASH_HEAD_H = 2
 };
-
-enum { TRASH_HEAD_H = 2 };
 
 /* The preview is beside the list or below it, or not shown (w 0). Its first line is a border. */
 struct trash_layout {
@@ -259,7 +259,10 @@ static const char *trash_unavailable(const struct model *m, enum action a)
     case ACT_MARK_UP:
     case ACT_MARK_ALL:
     case ACT_RESTORE:
+    case ACT_SEARCH:
     case ACT_EMPTY: return trash_view_count(m->trash) > 0 ? NULL : "the trash is empty";
+    case ACT_SEARCH_NEXT:
+    case ACT_SEARCH_PREV: return m->trash->sought[0] ? NULL : "no search yet: press /";
     default: return list_session_unavailable(m, a, LIST_NO_SESSION);
     }
 }
@@ -478,6 +481,50 @@ static void tick_all(struct trash_view *v)
         v->ticked[i] = on;
 }
 
+/* ---- search ---- */
+
+/* Looks for the text in title, agent, id and directory, without regard to case and accents. */
+static bool trash_is_sought(const struct model *m, const struct trash_item *item)
+{
+    AUTO_BUF text = { 0 };
+    AUTO_BUF folded = { 0 };
+    AUTO_BUF sought = { 0 };
+    char dir[512];
+    struct slice place = trash_folder_of(m, item, dir, sizeof dir);
+
+    return !buf_addf(&text, "%s\n%s\n%s\n%.*s", item->title, item->system, item->session,
+                     SLICE_ARG(place)) &&
+           !fold_text(buf_slice(&text), SIZE_MAX, &folded, NULL) &&
+           !fold_text(slice_of(m->trash->sought), SIZE_MAX, &sought, NULL) &&
+           memmem(folded.p, folded.n, sought.p, sought.n);
+}
+
+/* Selects the next match; after the last one, the first. */
+static bool trash_search_step(struct model *m, int direction)
+{
+    const struct trash_view *v = m->trash;
+    const size_t n = trash_view_count(v), step = direction > 0 ? 1 : n - 1;
+
+    for (size_t k = 1, i = v->pick.at; k <= n; k++) {
+        i = (i + step) % n;
+        if (!trash_is_sought(m, &v->list->item[i]))
+            continue;
+        trash_move_to(m, (int64_t)i);
+        return true;
+    }
+    return false;
+}
+
+static const char *trash_search(struct model *m, struct slice text)
+{
+    struct trash_view *v = m->trash;
+
+    if (text.n >= sizeof v->sought || memchr(text.p, '\0', text.n))
+        return "the text is too long";
+    snprintf(v->sought, sizeof v->sought, "%.*s", SLICE_ARG(text));
+    return text.n == 0 || trash_search_step(m, 1) ? NULL : "no session in the trash has this";
+}
+
 /* One step back clears the marks first, as in the list. */
 static void trash_step_back(struct model *m)
 {
@@ -502,16 +549,6 @@ static void trash_scroll(struct model *m, int direction)
         transcript_view_scroll(m->trash->view, direction * (h > 2 ? h / 2 : 1), &m->fx);
 }
 
-static bool trash_act_moving(struct model *m, enum action a)
-{
-    struct trash_view *v = m->trash;
-
-    if (!list_cursor_act(&v->pick, trash_area(m), a))
-        return false;
-    trash_follow(m);
-    return true;
-}
-
 static bool trash_act(struct model *m, enum action a)
 {
     struct trash_view *v = m->trash;
@@ -522,10 +559,17 @@ static bool trash_act(struct model *m, enum action a)
     case ACT_MARK: tick_item(m, 1); return true;
     case ACT_MARK_UP: tick_item(m, -1); return true;
     case ACT_MARK_ALL: tick_all(v); return true;
+    case ACT_SEARCH: dialog_prompt(m, "find ", slice_of(v->sought), trash_search); return true;
+    case ACT_SEARCH_NEXT: trash_search_step(m, 1); return true;
+    case ACT_SEARCH_PREV: trash_search_step(m, -1); return true;
     case ACT_BACK: trash_step_back(m); return true;
     case ACT_PREVIEW_UP: trash_scroll(m, -1); return true;
     case ACT_PREVIEW_DOWN: trash_scroll(m, 1); return true;
-    default: return trash_act_moving(m, a);
+    default:
+        if (!list_cursor_act(&v->pick, trash_area(m), a))
+            return false;
+        trash_follow(m);
+        return true;
     }
 }
 

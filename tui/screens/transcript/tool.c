@@ -17,6 +17,7 @@ enum {
     /* a part ends with its line, unless that has more bytes left than this */
     PART_LINE_REST = 4 * 1024,
     LEAST_ARGUMENT = 8,
+    HANG = 2, /* the rest of a long line */
     DEEPEST = 16
 };
 
@@ -244,9 +245,11 @@ int tool_part_at(struct slice text, size_t at)
 static struct slice wrap_verbatim(struct styled_text *s, const struct layout_options *look,
                                   enum style style, struct slice text, size_t max_lines)
 {
-    struct text_wrap f = {
-        .styled_text = s, .width = look->width, .mode = TEXT_WRAP_VERBATIM, .max_lines = max_lines
-    };
+    struct text_wrap f = { .styled_text = s,
+                           .width = look->width,
+                           .mode = TEXT_WRAP_VERBATIM,
+                           .hang = HANG,
+                           .max_lines = max_lines };
     struct slice shown = without_last_newlines(max_lines ? front(text, max_lines) : text);
 
     text_margin_add(&f.first, STYLE_TEXT, INDENT);

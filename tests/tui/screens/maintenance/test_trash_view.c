@@ -22,8 +22,9 @@ TEST(the_trash_shows_age_size_and_title)
                         "▌  1h ago   1.1 MB  Payments: idempotency keys                    shop");
     assert_string_equal(screen_line(&x.s, 3),
                         "   1h ago    20 KB  Payment page copy                             shop");
-    assert_string_equal(screen_line(&x.s, 23),
-                        " Enter restore  Space mark  E empty  u undo  U redo  Esc back  ? help");
+    assert_string_equal(
+        screen_line(&x.s, 23),
+        " Enter restore  Space mark  / search  E empty  u undo  U redo  Esc back  ? help");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<Esc>");
     assert_true(screen_has(&x.s, "Fix the payment retry loop"));
@@ -36,6 +37,29 @@ TEST(the_origin_is_shown_if_there_is_room)
 
     open_trash(&x, 30, 120);
     assert_non_null(strstr(screen_line(&x.s, 2), "~/.claude/projects/shop"));
+    screen_close(&x.s);
+}
+
+TEST(a_search_goes_to_the_matches_in_turn)
+{
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "n/PAGE copy<Enter>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page copy"));
+    screen_press(&x.s, "n"); /* the only one */
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page copy"));
+    screen_press(&x.s, "/<C-u>shop<Enter>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payments: idempotency"));
+    screen_press(&x.s, "n");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page copy"));
+    screen_press(&x.s, "N");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payments: idempotency"));
+    screen_press(&x.s, "/<C-u>nowhere<Enter>");
+    assert_true(screen_has(&x.s, "no session in the trash has this"));
+    screen_press(&x.s, "<Esc>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payments: idempotency"));
+    assert_string_equal(x.s.log, "");
     screen_close(&x.s);
 }
 
