@@ -70,7 +70,7 @@ blame: api fs git query rewind
 rewind: api fs git journal log snapshots proc/live.h blame/blame_text.h
 library: api blame export fs grep host journal maintenance query redact rewind
 maintenance: api fs git journal keep log proc query rewind
-systems/common: api fs log rewind/plan show/tool_call.h
+systems/common: api fs journal log rewind/plan show/tool_call.h
 api: fs git proc/process.h
 systems: api
 demo: api fs git journal log systems/common systems/claude systems/entire systems/exathena systems/goat'

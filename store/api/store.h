@@ -43,8 +43,7 @@ struct host_setting;
  * struct's header names for it (transcript_free, transcript_blocks_fini, restore_fini,
  * rewind_plan_fini, ...). After a failure there is nothing to release. */
 
-/* Called once per session, in no order; the ref and its texts are valid during the call only. Return false
- * to stop. */
+/* Called once per session, in no order; the ref and its texts are valid during the call only. Return false to stop. */
 typedef bool session_ref_fn(const struct session_ref *ref, void *arg);
 /* Called for each place or session that cannot be read and is skipped; the error is valid during the call. */
 typedef void unreadable_fn(const struct err *why, void *arg);
@@ -66,8 +65,7 @@ typedef void store_close_fn(struct store *st);
 typedef enum err_code store_enumerate_fn(const struct store *st, const struct scope *scope,
                                          session_ref_fn *fn, void *arg, struct err *e);
 
-/* Optional. Names the folders of the scope that enumerate leaves out because they cannot be
- * read. Folders that do not exist are not named. */
+/* Optional. Names the folders that enumerate leaves out because they cannot be read, but not those that do not exist. */
 typedef enum err_code store_unreadable_fn(const struct store *st, const struct scope *scope,
                                           unreadable_fn *fn, void *arg, struct err *e);
 
@@ -180,9 +178,8 @@ typedef enum err_code store_usage_fn(const struct store *st, const struct sessio
 typedef enum err_code store_restore_fn(const struct store *st, const struct session_ref *ref,
                                        struct slice at, struct restore *out, struct err *e);
 
-/* Optional. Plans to put the session's transcript where its agent looks for it
- * (store/api/restore.h), for systems that keep it elsewhere. ERR_NOT_FOUND: no such checkpoint,
- * or none that keeps a transcript. */
+/* Optional. Plans to put the session's transcript where its agent looks for it (store/api/restore.h), for systems that
+ * keep it elsewhere. ERR_NOT_FOUND: no such checkpoint, or none that keeps a transcript. */
 typedef enum err_code store_retrieve_fn(const struct store *st, const struct session_ref *ref,
                                         const struct retrieve_request *req, struct change *c,
                                         struct retrieved *out, struct err *e);
@@ -191,22 +188,19 @@ typedef enum err_code store_retrieve_fn(const struct store *st, const struct ses
  * systems that hold sessions of several agents. NULL: not known. Static text. */
 typedef const char *store_agent_fn(const struct store *st, const struct session_ref *ref);
 
-/* Optional. The variable by which the agent finds this store. *name NULL: the agent looks there
- * by default; *value NULL: the variable has to be unset. Both are static or live as long as the
- * store. */
+/* Optional. The variable by which the agent finds this store. *name NULL: the agent looks there by default; *value
+ * NULL: the variable has to be unset. Both are static or live as long as the store. */
 typedef enum err_code store_agent_variable_fn(const struct store *st, const char **name,
                                               const char **value, struct err *e);
 
-/* Changes: all optional. Each one plans: it adds steps to the change (store/journal/change.h)
- * and does nothing itself, so that the same plan can be shown, done and undone. Texts are
- * WTF-8. */
+/* Changes: all optional. Each one plans: it adds steps to the change (store/journal/change.h) and does nothing itself,
+ * so that the same plan can be shown, done and undone. Texts are WTF-8. */
 
 /* ERR_USAGE if the title is blank. */
 typedef enum err_code store_rename_fn(const struct store *st, const struct session_ref *ref,
                                       struct slice title, struct change *c, struct err *e);
 
-/* tag empty with clear set: the tag is removed. ERR_USAGE if nothing is left of the tag after
- * it is cleaned. */
+/* tag empty with clear set: the tag is removed. ERR_USAGE if nothing is left of the tag after it is cleaned. */
 typedef enum err_code store_tag_fn(const struct store *st, const struct session_ref *ref,
                                    struct slice tag, bool clear, struct change *c, struct err *e);
 typedef enum err_code store_archive_fn(const struct store *st, const struct scope *scope,
@@ -218,30 +212,34 @@ typedef enum err_code store_archive_fn(const struct store *st, const struct scop
 typedef enum err_code store_resume_at_fn(const struct store *st, const struct session_ref *ref,
                                          struct slice message, struct change *c, struct err *e);
 
-/* A new session with ids of its own, a copy of this one or of its beginning. The copy is made
- * here, in a staging place; the change moves it to its final place, and an undo removes it. A
- * plan that is not carried out must be discarded (change_discard_fork). ERR_NOT_FOUND: no such
- * message, or no messages. */
+/* A new session with ids of its own, a copy of this one or of its beginning. The copy is made here, in a staging place;
+ * the change moves it to its final place, and an undo removes it. A plan that is not carried out must be discarded
+ * (change_discard_fork). ERR_NOT_FOUND: no such message, or no messages. */
 typedef enum err_code store_fork_fn(const struct store *st, const struct session_ref *ref,
                                     const struct fork_request *req, struct change *c,
                                     struct fork_result *out, struct err *e);
 
-/* The message no longer counts: its row is blanked in place, even while another program writes.
- * cut: the row is removed from the file as the system itself would do it, which only works
- * while no program has the session open. The rows after it then name a missing parent, and
- * readers bridge that. ERR_NOT_FOUND: no such message. */
+/* The message no longer counts: its row is blanked in place, even while another program writes. cut: the row is removed
+ * from the file as the system itself would do it, which only works while no program has the session open. The rows
+ * after it then name a missing parent, and readers bridge that. ERR_NOT_FOUND: no such message. */
 typedef enum err_code store_tombstone_fn(const struct store *st, const struct session_ref *ref,
                                          struct slice message, bool cut, struct change *c,
                                          struct err *e);
 
-/* Appends the metadata that listings need again, so that it is where they look. *appended may
- * be 0: nothing to do. */
+/* The name of the folder in which the agent looks for the sessions of a directory; .p is NULL if out of memory. */
+typedef struct slice store_folder_of_fn(const struct store *st, struct slice directory,
+                                        struct arena *a);
+/* Plans that the session names another directory, `to`. The steps do not move its files. */
+typedef enum err_code store_set_directory_fn(const struct store *st, const struct session_ref *ref,
+                                             struct slice from, struct slice to, struct change *c,
+                                             struct err *e);
+
+/* Appends the metadata that listings need again, so that it is where they look. *appended may be 0: nothing to do. */
 typedef enum err_code store_reappend_fn(const struct store *st, const struct session_ref *ref,
                                         struct change *c, size_t *appended, struct err *e);
 
-/* Every file and directory that belongs to this session, the transcript first; absolute, in the
- * arena. all: also what the system's own delete leaves behind. No parts: this session cannot be
- * deleted. */
+/* Every file and directory that belongs to this session, the transcript first; absolute, in the arena. all: also what
+ * the system's own delete leaves behind. No parts: this session cannot be deleted. */
 typedef enum err_code store_parts_fn(const struct store *st, const struct session_ref *ref,
                                      bool all, struct arena *a, const char ***part, size_t *n,
                                      struct err *e);
@@ -513,6 +511,9 @@ struct store_ops {
     store_fork_fn *fork;
     store_tombstone_fn *tombstone;
     store_reappend_fn *reappend;
+    /* Optional, together: sessions are in a folder named after their directory, and can follow it when it moved. */
+    store_folder_of_fn *folder_of;
+    store_set_directory_fn *set_directory;
     store_parts_fn *parts;
     store_owned_refs_fn *owned_refs;
     store_copies_fn *copies;
@@ -589,9 +590,8 @@ const char *store_format(const struct store_ops *ops);
  * sub-agents the list is empty. */
 enum err_code store_describe_subagents(const struct session_ref *ref, const atomic_bool *cancel,
                                        struct subagent_list *out, struct err *e);
-/* The reason why a system has no member for an ability (one bit of enum session_can), in its own
- * words; the screen and the error of a command show the same text. A literal; NULL if the system
- * gives no reason. */
+/* The reason why a system has no member for an ability (one bit of enum session_can), in its own words; the screen and
+ * the error of a command show the same text. A literal; NULL if the system gives no reason. */
 const char *store_unsupported_reason(const struct store_ops *ops, unsigned ability);
 /* Sets ERR_UNSUPPORTED for a session: what was requested ("rename"), and the reason. */
 MUST_CHECK enum err_code store_unsupported_error(const struct session_ref *ref, unsigned ability,

@@ -281,6 +281,31 @@ static enum err_code drop_record(const char *dir, enum err_code rc, struct err *
     return rc;
 }
 
+const char *change_step_source(const struct change *c, const struct step *s)
+{
+    const char *path = s->path;
+
+    for (const struct step *m = c->step; m < s; m++)
+        if (m->kind == STEP_MOVE && strcmp(m->to, s->path) == 0)
+            path = m->path;
+    return path;
+}
+
+/* A file that is moved first is examined where it is now. */
+static enum err_code change_prepare(struct change *c, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (struct step *s = c->step; s < c->step + c->n && !rc; s++) {
+        const char *path = s->path;
+
+        s->path = change_step_source(c, s);
+        rc = step_prepare(s, &c->arena, e);
+        s->path = path;
+    }
+    return rc;
+}
+
 enum err_code change_run(struct change_log *log, struct change *c, struct err *e)
 {
     char dir[PATH_MAX];
@@ -288,8 +313,8 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     bool committed = false;
     enum err_code rc = record_id_next(&log->env, c->id, e);
 
-    for (size_t i = 0; i < c->n && !rc; i++)
-        rc = step_prepare(&c->step[i], &c->arena, e);
+    if (!rc)
+        rc = change_prepare(c, e);
     if (rc)
         return rc;
     c->at_ms = log->env.now_ms;
@@ -317,8 +342,8 @@ enum err_code change_part_do(struct change_log *log, const char *dir, struct cha
     size_t done = 0;
 
     c->at_ms = log->env.now_ms;
-    for (size_t i = 0; i < c->n && !rc; i++)
-        rc = step_prepare(&c->step[i], &c->arena, e);
+    if (!rc)
+        rc = change_prepare(c, e);
     if (!rc)
         rc = change_record_write(dir, c, e);
     if (rc)

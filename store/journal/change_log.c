@@ -375,7 +375,8 @@ static bool comes_first(const struct change *c, size_t i)
 {
     size_t k = 0;
 
-    while (k < i && (c->step[k].kind == STEP_MOVE || strcmp(c->step[k].path, c->step[i].path) != 0))
+    while (k < i && strcmp(c->step[k].kind == STEP_MOVE ? c->step[k].to : c->step[k].path,
+                           c->step[i].path) != 0)
         k++;
     return k == i;
 }

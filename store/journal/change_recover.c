@@ -156,7 +156,9 @@ enum err_code change_steps_recover(struct change *c, enum rollback *how, struct 
         struct step *s = &c->step[i - 1];
         enum rollback one;
 
-        if (is_held(s, stays))
+        /* A file that was to be moved first, and was not, is as it was. */
+        if (is_held(s, stays) ||
+            (change_step_source(c, s) != s->path && access(s->path, F_OK) != 0))
             continue;
         rc = change_step_recover(c, s, &one, e);
         if (!rc && one != ROLLBACK_DONE)

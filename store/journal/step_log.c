@@ -37,6 +37,18 @@ enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
         return ERR_NOMEM;
     s->offset = done.offset;
     s->old_mtime_ns = done.before.mtime_ns;
+    if (s->mtime_ns == MTIME_NOW)
+        return ERR_OK;
+
+    /* If another program has appended since, the time is that of its rows. */
+    struct stat st;
+    int fd;
+
+    if (file_at_open(s->path, &fd, &st, NULL) == ERR_OK) {
+        if (st.st_size == s->offset + (int64_t)s->bytes.n)
+            file_at_set_mtime(fd, s->mtime_ns);
+        close(fd);
+    }
     return ERR_OK;
 }
 

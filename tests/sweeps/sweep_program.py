@@ -40,10 +40,12 @@ COMMANDS = {
     'tombstone': ['tombstone', ID, STEM + '3'],
     'reconnect': ['doctor', ID, '--fix', '--reconnect'],
     'delete': ['delete', ID],
+    'move': ['move', '/srv/app', 'moved', '--apply'],
+    'undo-move': ['undo', '--all'],
     'undo': ['undo', '--all'],
     'back-to': ['undo', '--all', '--back-to'],  # and the id of the first of these:
 }
-BEFORE = {'undo': [['delete', ID]], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
+BEFORE = {'undo': [['delete', ID]], 'undo-move': [['move', '/srv/app', 'moved', '--apply']], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
 STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3 if 'REPRISE_LONG' in os.environ else 7
 
 
@@ -59,6 +61,9 @@ def make(top, whole=True):
     snap = {'messageId': STEM + '2', 'trackedFileBackups': saved, 'timestamp': '2025-03-01T10:00:02.000Z'}
     rows = [row('2', None), {'type': 'file-history-snapshot', 'messageId': STEM + '2', 'snapshot': snap, 'isSnapshotUpdate': False},
             row('3', '2'), row('4', '3') if whole else {**row('4', '9'), 'timestamp': '2025-03-02T10:00:04.000Z'}]
+    there = os.path.realpath(top) + '/moved'
+    os.makedirs(there, exist_ok=True)
+    os.makedirs(f"{top}/cfg/projects/{re.sub('[^A-Za-z0-9]', '-', there)}", exist_ok=True)  # an empty folder is not a change
     files = {
         f'{PROJECT}/{ID}.jsonl': ''.join(json.dumps(r) + '\n' for r in rows),
         f'{PROJECT}/{ID}/subagents/agent-a.jsonl': json.dumps(row('5', None)) + '\n',

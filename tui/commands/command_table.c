@@ -265,6 +265,16 @@ const struct command commands_table[] = {
               "(all, or a query such as tag:keep); what --query says; or with --due the\n"
               "sessions that their agents remove within a week. Sessions in databases and on\n"
               "servers cannot be kept.\n" },
+    { .name = "move", .operands = "OLD NEW", .min_operands = 2, .max_operands = 2, .run = move_run,
+      .summary = "let sessions follow a project that was moved",
+      .options = BIT(APPLY) | BIT(SYSTEM),
+      .help = "Sessions of the directory OLD, and of those below it, become sessions of NEW, so\n"
+              "that their agents list and resume them there: move the project first, then run\n"
+              "this. Without --apply it shows what would change. Sessions of Claude Code, Qwen\n"
+              "Code, pi and Droid move to the folder of the new directory and name it; those\n"
+              "of other agents stay, and the reason is shown. Nothing is overwritten, and a\n"
+              "session that is running or already there stays. It is one change, which undo\n"
+              "takes back byte for byte.\n" },
     { .name = "doctor", .operands = "[ID]", .max_operands = 1, .run = doctor_run,
       .summary = "check one session, or all, for damage",
       .options = BIT(FIX) | BIT(RECONNECT) | FINDS,

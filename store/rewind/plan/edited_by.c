@@ -182,8 +182,9 @@ static enum err_code explain(struct rewind_preview *p, struct rewind_entry *x,
     bool by_person;
 
     if (p->moved && rewind_is_inside(p->plan, x->target->path)) {
-        why =
-            arena_format(&p->arena, "the project moved or was deleted: %s is gone", p->plan->root);
+        why = arena_format(&p->arena,
+                           "the project moved or was deleted: %s is gone (see reprise move)",
+                           p->plan->root);
     } else if (own->command && own->command_ms >= own->edit_ms &&
                (!other || other->at_ms < own->command_ms)) {
         x->by_command = true;

@@ -115,6 +115,8 @@ store_fork_fn claude_fork;
 store_resume_at_fn claude_resume_at;
 store_tombstone_fn claude_tombstone;
 store_reappend_fn claude_reappend;
+store_folder_of_fn claude_folder_of;
+store_set_directory_fn claude_set_directory;
 store_restore_fn claude_restore;
 
 store_archive_fn claude_archive;

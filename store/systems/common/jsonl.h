@@ -288,6 +288,9 @@ store_enumerate_fn project_logs_enumerate;
 store_find_fn project_logs_find;
 /* The log at this path, if it is below the store's folder. */
 store_at_path_fn project_logs_at_path;
+/* For agents that compare the directory with that in the first row that has one: it is exchanged there. */
+store_folder_of_fn project_logs_folder_of;
+store_set_directory_fn project_logs_set_directory;
 /* The members of store_ops that are the same for all such agents whose rows are a table (row_table.h). */
 #define PROJECT_LOGS_OPS                                                                           \
     .enumerate = project_logs_enumerate, .describe = jsonl_describe, .find = project_logs_find,    \

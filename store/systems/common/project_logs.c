@@ -8,6 +8,10 @@
 #include <unistd.h>
 
 #include "lite/base/array.h"
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "lite/json/jsonout.h"
+#include "store/journal/change.h"
 #include "store/systems/common/config_dir.h"
 
 struct walk {
@@ -239,4 +243,62 @@ bool project_logs_collides(const struct scope *scope, struct slice cwd)
         if (slice_eq(scope->tree[i], cwd))
             return false;
     return true;
+}
+
+/* ---- a directory that moved ---- */
+
+enum { MOVED_LOG_MAX = 64 << 20 }; /* the record of the change contains the log twice */
+
+struct slice project_logs_folder_of(const struct store *st, struct slice directory, struct arena *a)
+{
+    return project_logs_store_of(st)->format->logs->folder_of(directory, a);
+}
+
+/* The directory in the first row that has one; .p is NULL if no row has. */
+static struct slice project_logs_first_cwd(struct slice log)
+{
+    const char *p = log.p, *const end = log.p + log.n;
+
+    while (p < end) {
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        const struct slice row = { p, (size_t)((newline ? newline : end) - p) };
+        struct slice cwd;
+
+        if (json_get(row, "cwd", &cwd) && json_type(cwd) == JSON_STRING)
+            return cwd;
+        p = newline ? newline + 1 : end;
+    }
+    return (struct slice){ NULL, 0 };
+}
+
+enum err_code project_logs_set_directory(const struct store *st, const struct session_ref *ref,
+                                         struct slice from, struct slice to, struct change *c,
+                                         struct err *e)
+{
+    AUTO_BUF old = { 0 };
+    AUTO_BUF name = { 0 };
+    AUTO_BUF now = { 0 };
+    struct jsonout j;
+
+    (void)st;
+    (void)from;
+    TRY(file_read_all(AT_FDCWD, ref->path.p, 0, MOVED_LOG_MAX, &old, e));
+    const struct slice log = buf_slice(&old), cwd = project_logs_first_cwd(log);
+
+    if (!cwd.p)
+        return ERR_OK;
+    const size_t before = (size_t)(cwd.p - log.p), after = before + cwd.n;
+
+    jsonout_init(&j, &name);
+    jsonout_text(&j, to);
+    if (j.rc || buf_add(&now, (struct slice){ log.p, before }) || buf_add(&now, buf_slice(&name)) ||
+        buf_add(&now, (struct slice){ log.p + after, log.n - after }))
+        return err_nomem(e);
+    const struct step put = { .kind = STEP_PUT,
+                              .path = ref->path.p,
+                              .bytes = buf_slice(&now),
+                              .old = log,
+                              .mtime_ns = ref->file.mtime_ns };
+
+    return change_add(c, &put, e);
 }

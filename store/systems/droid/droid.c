@@ -167,6 +167,8 @@ const struct store_ops droid_ops = {
     .resume_command = "droid --resume {id}",
     .hooks = &droid_hooks,
     PROJECT_LOGS_OPS,
+    .folder_of = project_logs_folder_of,
+    .set_directory = project_logs_set_directory,
     .files = jsonl_files,
     .open = droid_open,
     .close = session_dirs_close,

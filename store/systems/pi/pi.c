@@ -103,6 +103,8 @@ const struct store_ops pi_ops = {
     .open = pi_open,
     .close = pi_close,
     PROJECT_LOGS_OPS,
+    .folder_of = project_logs_folder_of,
+    .set_directory = project_logs_set_directory,
     .messages = jsonl_messages,
     .resume_at = pi_resume_at,
     .fork = pi_fork,

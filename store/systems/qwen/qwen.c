@@ -122,6 +122,8 @@ const struct store_ops qwen_ops = {
     .open = qwen_open,
     .close = qwen_close,
     PROJECT_LOGS_OPS,
+    .folder_of = project_logs_folder_of,
+    .set_directory = project_logs_set_directory,
     .messages = jsonl_messages,
     .subagents = qwen_subagents,
     .describe_subagents = qwen_describe_subagents,

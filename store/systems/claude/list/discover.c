@@ -159,6 +159,11 @@ struct slice claude_present_folder(const struct claude *c, struct slice path, st
     return config_dir_project_name(path, a);
 }
 
+struct slice claude_folder_of(const struct store *st, struct slice directory, struct arena *a)
+{
+    return claude_present_folder(claude_of(st), directory, a);
+}
+
 /* For long paths: the folder's name is cut in the same way as the path's, and a session in it proves that it belongs to
  * the path. */
 static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct slice flat,

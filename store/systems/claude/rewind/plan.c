@@ -25,7 +25,7 @@ static enum err_code wanted_of(struct planner *p, const struct file_history_entr
 {
     struct stat st;
 
-    t->real_parent = entry->real_parent;
+    t->real_parent = entry->real_parent ? planner_present(p, entry->real_parent) : NULL;
     if (!entry->valid) {
         t->want = REWIND_UNKNOWN;
         t->why = "its saved copy has a name that no client writes";
@@ -261,6 +261,12 @@ static enum err_code claude_fill_plan(struct planner *p, size_t turn, struct rew
         return err_nomem(e);
     enum err_code rc = rewind_plan_root(p->claude->base.env, plan, p->root, e);
 
+    if (!rc && p->moved_from) {
+        const char *note = arena_format(&p->arena, "the project moved: files of %s are those of %s",
+                                        p->moved_from, p->cwd);
+
+        rc = note ? rewind_plan_note(plan, note, e) : err_nomem(e);
+    }
     for (size_t i = 0; i < p->history.paths && !rc; i++)
         rc = claude_add_target(p, turn, p->history.path[i], plan, e);
     if (!rc)

@@ -1,6 +1,7 @@
 #include "store/systems/claude/rewind/planner.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,8 @@ static enum err_code read_result_row(struct planner *p, size_t message, struct s
 {
     struct slice result, content, v;
     bool notebook;
-    const char *path = written_path(row, a, &result, &notebook);
+    const char *said = written_path(row, a, &result, &notebook);
+    const char *path = said ? planner_present(p, said) : NULL;
     const char *whole = path ? path_normalize("", path, a) : NULL;
     uint32_t number = whole ? slice_set_find(&p->tracked, slice_of(whole)) : SLICE_SET_NONE;
     size_t saved = number == SLICE_SET_NONE ? p->history.n - 1 : p->history.newest_turn[number];
@@ -137,6 +139,7 @@ static enum err_code read_results(struct planner *p, size_t from, size_t to, boo
         const char *path =
             !rc && edited ? written_path(buf_slice(&row), &scratch, &result, &notebook) : NULL;
 
+        path = path ? planner_present(p, path) : NULL;
         path = path ? path_normalize("", path, &scratch) : NULL;
         uint32_t number = path ? slice_set_find(&p->tracked, slice_of(path)) : SLICE_SET_NONE;
 
@@ -231,6 +234,27 @@ static enum err_code find_root(struct planner *p, struct err *e)
     return p->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
+/* The client goes on in the directory that the last `relocated` row names. If the one that the first row names is gone,
+ * the project moved with all of its files. */
+static enum err_code find_former_place(struct planner *p, struct err *e)
+{
+    struct slice cwd;
+    struct stat st;
+    AUTO_BUF row = { 0 };
+
+    if (!p->cwd || p->transcript->n == 0)
+        return ERR_OK;
+    TRY(transcript_read(p->transcript, 0, &row, e));
+    if (!json_get_text(buf_slice(&row), "cwd", &p->arena, &cwd) || !cwd.n || cwd.p[0] != '/')
+        return ERR_OK;
+    const char *began = path_normalize("", arena_copy(&p->arena, cwd).p, &p->arena);
+
+    NEED(began);
+    if (!path_under(slice_of(p->cwd), slice_of(began)) && lstat(began, &st) != 0 && errno == ENOENT)
+        p->moved_from = began;
+    return ERR_OK;
+}
+
 enum err_code planner_open(struct planner *p, const struct store *st, const struct session_ref *ref,
                            struct err *e)
 {
@@ -250,6 +274,8 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
     if (!rc)
         rc = find_root(p, e);
     if (!rc)
+        rc = find_former_place(p, e);
+    if (!rc)
         rc = follow_files(p, e);
     if (rc)
         planner_close(p);
@@ -258,12 +284,21 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
 
 /* ---- paths ---- */
 
+const char *planner_present(struct planner *p, const char *path)
+{
+    return p->moved_from && path_under(slice_of(path), slice_of(p->moved_from))
+               ? arena_format(&p->arena, "%s%s", p->cwd, path + strlen(p->moved_from))
+               : path;
+}
+
 const char *planner_path(struct planner *p, const char *tracked)
 {
     bool strays = p->root && p->cwd && !path_under(slice_of(p->cwd), slice_of(p->root));
     const char *dir = strays ? p->root : p->cwd;
 
-    return path_normalize(dir ? dir : "", tracked, &p->arena);
+    const char *path = path_normalize(dir ? dir : "", tracked, &p->arena);
+
+    return path ? planner_present(p, path) : NULL;
 }
 
 static const char *backup_in(struct planner *p, struct slice session, const char *name)

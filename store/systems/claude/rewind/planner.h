@@ -35,6 +35,8 @@ struct planner {
     struct slice_set written; /* the paths of `write`, numbered by index */
     const char *cwd;          /* NULL: the session does not record it */
     const char *root; /* the directory that the session's folder belongs to; NULL: not known */
+    /* where the session began, if that is gone because its project moved to `cwd`; else NULL */
+    const char *moved_from;
 };
 
 MUST_CHECK enum err_code planner_open(struct planner *p, const struct store *st,
@@ -45,6 +47,8 @@ void planner_close(struct planner *p);
 const struct planner_write *planner_last_write(const struct planner *p, const char *path);
 /* The path of a saved copy; in the planner's arena, NULL if out of memory. */
 const char *planner_backup(struct planner *p, const char *name);
+/* Where a path that was recorded before the project moved is now; other paths stay. NULL if out of memory. */
+const char *planner_present(struct planner *p, const char *path);
 /* The path of a tracked file, which is recorded relative to the session's directory, or absolute. Links are not
  * followed, as in the client. */
 const char *planner_path(struct planner *p, const char *tracked);

@@ -33,9 +33,10 @@ static enum err_code plan_append(const struct session_ref *ref, struct slice row
 }
 
 /* Plans a row {type, key: text, sessionId}, or nothing if that is the present text. Its opposite is the same row with
- * the previous text. */
+ * the previous text, or with `else_before` if no row has one. */
 static enum err_code plan_text(const struct session_ref *ref, enum metarow_type type,
-                               const char *key, struct slice text, struct change *c, struct err *e)
+                               const char *key, struct slice text, struct slice else_before,
+                               struct change *c, struct err *e)
 {
     struct arena a = { 0 };
     struct metarows m;
@@ -52,7 +53,7 @@ static enum err_code plan_text(const struct session_ref *ref, enum metarow_type 
         return ERR_OK;
     }
     if (metarow_write(type, key, text, ref->id, &now) ||
-        metarow_write(type, key, present, ref->id, &before))
+        metarow_write(type, key, m.row[type].found ? present : else_before, ref->id, &before))
         rc = err_nomem(e);
     if (!rc)
         rc = metarows_set_leaf(&m, ref->path.p, now.n, NULL, &a, e);
@@ -74,7 +75,7 @@ enum err_code claude_rename(const struct store *st, const struct session_ref *re
     (void)st;
     if (text.n == 0)
         return err_set(e, ERR_USAGE, ref->path.p, "rename: title must be non-empty");
-    return plan_text(ref, METAROW_CUSTOM_TITLE, "customTitle", text, c, e);
+    return plan_text(ref, METAROW_CUSTOM_TITLE, "customTitle", text, SLICE(""), c, e);
 }
 
 enum err_code claude_tag(const struct store *st, const struct session_ref *ref, struct slice tag,
@@ -91,11 +92,28 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
         rc = err_set(e, ERR_USAGE, ref->path.p,
                      "tag: tag must be non-empty (use --none to clear it)");
     if (!rc)
-        rc = plan_text(ref, METAROW_TAG, "tag", text, c, e);
+        rc = plan_text(ref, METAROW_TAG, "tag", text, SLICE(""), c, e);
     if (!rc && !clear && !(c->text = arena_format(&c->arena, "tagged %.*s", SLICE_ARG(text))))
         rc = err_nomem(e);
     arena_fini(&a);
     return rc;
+}
+
+/* ---- a directory that moved ---- */
+
+/* The row that the client writes itself when a session moves to another directory. The session is not newer for it, so
+ * the time of the file stays. */
+enum err_code claude_set_directory(const struct store *st, const struct session_ref *ref,
+                                   struct slice from, struct slice to, struct change *c,
+                                   struct err *e)
+{
+    const size_t before = c->n;
+
+    (void)st;
+    TRY(plan_text(ref, METAROW_RELOCATED, "relocatedCwd", to, from, c, e));
+    if (c->n > before)
+        c->step[before].mtime_ns = ref->file.mtime_ns;
+    return ERR_OK;
 }
 
 /* ---- resume at ---- */

@@ -1,0 +1,261 @@
+#include "store/maintenance/project_move.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/fs/disk.h"
+#include "store/fs/path.h"
+#include "store/keep/keep.h"
+#include "store/proc/live.h"
+#include "store/query/listing.h"
+
+void project_move_fini(struct project_move *m)
+{
+    change_free(m->change);
+    arena_fini(&m->arena);
+    *m = (struct project_move){ 0 };
+}
+
+/* ---- which sessions ---- */
+
+/* The part of a directory below the old one, "" or "/sub"; NULL: it is elsewhere. Other spellings of the old directory
+ * count, so each directory above is compared, the topmost first. */
+static const char *project_move_below(const struct scope *old, const char *dir)
+{
+    for (const char *p = dir + 1;; p++) {
+        if ((*p == '/' || !*p) && session_scope_has(old, (struct slice){ dir, (size_t)(p - dir) }))
+            return p;
+        if (!*p)
+            return NULL;
+    }
+}
+
+struct project_move_search {
+    struct project_move *m;
+    struct scope old;
+    const struct session_ref *const *ref;
+};
+
+static enum err_code project_move_found(size_t i, struct session_row *row, void *arg, struct err *e)
+{
+    struct project_move_search *s = arg;
+    struct project_move *m = s->m;
+    const char *dir = row && row->cwd.n ? arena_copy(&m->arena, row->cwd).p : NULL;
+    const char *below = dir && dir[0] == '/' ? project_move_below(&s->old, dir) : NULL;
+
+    if (!below || row->hidden == HIDDEN_UNREADABLE)
+        return m->arena.failed ? err_nomem(e) : ERR_OK;
+    NEED(m->item = arena_grow(&m->arena, m->item, m->n, sizeof *m->item));
+    struct project_move_item *x = &m->item[m->n++];
+
+    *x = (struct project_move_item){ .from = dir,
+                                     .to = arena_format(&m->arena, "%s%s", m->to, below),
+                                     .title = arena_copy(&m->arena, session_row_title(row)) };
+    NEED(x->to && x->title.p && session_ref_copy(&m->arena, s->ref[i], &x->ref));
+    x->path = x->ref.path.p;
+    return ERR_OK;
+}
+
+/* All copies of a session are looked at, even those that no list shows. */
+static enum err_code project_move_search(struct project_move *m, struct store *const stores[],
+                                         size_t n, struct err *e)
+{
+    struct project_move_search s = { .m = m, .old = { .project = slice_of(m->from) } };
+    const struct listing_query q = { .scope = { .all = true },
+                                     .since_ms = TIME_NONE,
+                                     .before_ms = TIME_NONE };
+    CLEANUP(listing_close_at) struct listing *l = NULL;
+    struct store **local = arena_alloc(&m->arena, (n + 1) * sizeof(struct store *));
+    size_t locals = 0, refs;
+
+    NEED(local);
+    for (size_t i = 0; i < n; i++)
+        if (!stores[i]->ops->remote && !keep_store_is(stores[i]))
+            local[locals++] = stores[i];
+    TRY(listing_open(local, locals, &q, &l, e));
+    s.ref = listing_refs(l, &refs);
+    return describe_pool_run(&q.scope, s.ref, refs, DESCRIBE_POOL_AHEAD, project_move_found, &s, e);
+}
+
+/* ---- what changes ---- */
+
+static void project_move_refuse(struct project_move_item *x, enum err_code code, const char *why)
+{
+    x->code = code;
+    x->why = why;
+}
+
+/* A part of the session that is inside its folder, and where it moves to. */
+static enum err_code project_move_part(struct project_move *m, struct project_move_item *x,
+                                       const char *part, size_t prefix, struct slice folder,
+                                       struct change *c, struct err *e)
+{
+    const char *rest = part + prefix + x->ref.folder.n;
+    char *to = arena_format(&m->arena, "%.*s%.*s%s", (int)prefix, part, SLICE_ARG(folder), rest);
+    char parent[PATH_MAX];
+    struct stat st;
+
+    NEED(to);
+    if (lstat(part, &st))
+        return errno == ENOENT ? ERR_OK : err_sys(e, part, "move");
+    bool taken = lstat(to, &st) == 0;
+
+    for (size_t i = 0; i < m->change->n && !taken; i++)
+        taken = m->change->step[i].kind == STEP_MOVE && strcmp(m->change->step[i].to, to) == 0;
+    if (taken || !path_parent(to, parent)) {
+        project_move_refuse(x, ERR_STALE,
+                            arena_format(&m->arena, "a session is already there: %s", to));
+        return x->why ? ERR_OK : err_nomem(e);
+    }
+    if (strcmp(part, x->ref.path.p) == 0)
+        x->path = to;
+    if (m->folders == 0 || strcmp(m->folder[m->folders - 1], parent) != 0)
+        NEED(
+            arena_add_text(&m->arena, &m->folder, &m->folders, arena_copy_text(&m->arena, parent)));
+    const struct step move = { .kind = STEP_MOVE, .path = part, .to = to };
+
+    return change_add(c, &move, e);
+}
+
+static enum err_code project_move_parts(struct project_move *m, struct project_move_item *x,
+                                        struct change *c, struct err *e)
+{
+    const struct store_ops *ops = x->ref.store->ops;
+    const struct slice was = ops->folder_of(x->ref.store, slice_of(x->from), &m->arena),
+                       folder = ops->folder_of(x->ref.store, slice_of(x->to), &m->arena);
+    const char *at = arena_format(&m->arena, "/%.*s/", SLICE_ARG(x->ref.folder)), **part = NULL;
+    size_t n = 0;
+
+    NEED(was.p && folder.p && at);
+    const char *inside = x->ref.folder.n ? strstr(x->ref.path.p, at) : NULL;
+
+    if (inside && !slice_eq(x->ref.folder, was) && !slice_eq(x->ref.folder, folder)) {
+        project_move_refuse(x, ERR_STALE, "it is in the folder of another directory");
+        return ERR_OK;
+    }
+    if (!inside || slice_eq(folder, x->ref.folder))
+        return ERR_OK;
+    const size_t prefix = (size_t)(inside - x->ref.path.p) + 1;
+
+    TRY((ops->parts ? ops->parts : ops->files)(x->ref.store, &x->ref, true, &m->arena, &part, &n,
+                                               e));
+    for (size_t i = 0; i < n && !x->why; i++)
+        if (strncmp(part[i], x->ref.path.p, prefix + x->ref.folder.n + 1) == 0)
+            TRY(project_move_part(m, x, part[i], prefix, folder, c, e));
+    return ERR_OK;
+}
+
+/* The steps of one session, which has all of them or none. */
+static enum err_code project_move_item(struct project_move *m, struct project_move_item *x,
+                                       struct live live, struct err *e)
+{
+    const struct store *st = x->ref.store;
+    const struct change_origin origin = { st->path, x->from, arena_copy(&m->arena, x->title).p };
+    CLEANUP(change_free_at) struct change *c = change_new("move");
+    struct err why = { 0 };
+
+    NEED(c);
+    if (live.state != LIVE_QUIET) {
+        project_move_refuse(x, ERR_LOCKED,
+                            arena_format(&m->arena, "an agent may have it open: %s",
+                                         live.why ? live.why : "it is running"));
+        return x->why ? ERR_OK : err_nomem(e);
+    }
+    enum err_code rc =
+        st->ops->set_directory(st, &x->ref, slice_of(x->from), slice_of(x->to), c, &why);
+
+    if (!rc)
+        rc = project_move_parts(m, x, c, &why);
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc) {
+        char text[512];
+
+        err_format(&why, text, sizeof text);
+        project_move_refuse(x, rc, arena_copy_text(&m->arena, text));
+    }
+    if (x->why || c->n == 0) {
+        x->path = x->ref.path.p;
+        return ERR_OK;
+    }
+    m->moving++;
+    TRY(change_add_session(m->change, st->ops->name, x->ref.id, e));
+    TRY(change_set_origin(m->change, &origin, e));
+    for (size_t i = 0; i < c->n; i++)
+        TRY(change_add(m->change, &c->step[i], e));
+    return ERR_OK;
+}
+
+static enum err_code project_move_steps(struct project_move *m, struct err *e)
+{
+    const struct session_ref **ref =
+        arena_alloc(&m->arena, (m->n + 1) * sizeof(struct session_ref *));
+    struct live *live = arena_zalloc(&m->arena, (m->n + 1) * sizeof *live);
+    size_t movable = 0, k = 0;
+
+    NEED(ref && live);
+    for (size_t i = 0; i < m->n; i++) {
+        const struct store_ops *ops = m->item[i].ref.store->ops;
+
+        if (ops->set_directory)
+            ref[movable++] = &m->item[i].ref;
+        else
+            project_move_refuse(&m->item[i], ERR_UNSUPPORTED,
+                                "sessions of this agent cannot be moved; resume it by its id");
+    }
+    TRY(live_check(ref, movable, live, e));
+    for (size_t i = 0; i < m->n; i++)
+        if (!m->item[i].why)
+            TRY(project_move_item(m, &m->item[i], live[k++], e));
+    return ERR_OK;
+}
+
+/* ---- the move ---- */
+
+static enum err_code project_move_places(struct project_move *m, const struct store_env *env,
+                                         const char *from, const char *to, struct err *e)
+{
+    char real[PATH_MAX];
+    struct stat st;
+
+    m->from = path_normalize(env->cwd, from, &m->arena);
+    NEED(m->from);
+    if (!realpath(to, real))
+        return err_sys(e, to, "move: examine the new directory");
+    if (stat(real, &st) || !S_ISDIR(st.st_mode))
+        return err_set(e, ERR_USAGE, to, "move: the new place is not a directory");
+    NEED(m->to = arena_copy_text(&m->arena, real));
+    if (strcmp(m->from, "/") == 0 || path_under(slice_of(m->to), slice_of(m->from)))
+        return err_set(e, ERR_USAGE, to, "move: the new directory is the old one, or in it");
+    return ERR_OK;
+}
+
+enum err_code project_move_plan(struct store *const stores[], size_t n, const struct store_env *env,
+                                const char *from, const char *to, struct project_move *out,
+                                struct err *e)
+{
+    *out = (struct project_move){ 0 };
+    NEED(out->change = change_new("move"));
+    enum err_code rc = project_move_places(out, env, from, to, e);
+
+    if (!rc)
+        rc = project_move_search(out, stores, n, e);
+    if (!rc)
+        rc = project_move_steps(out, e);
+    if (!rc && !(out->change->text =
+                     arena_format(&out->change->arena, "%s moved to %s", out->from, out->to)))
+        rc = err_nomem(e);
+    if (rc)
+        project_move_fini(out);
+    return rc;
+}
+
+enum err_code project_move_do(struct project_move *m, const struct store_env *env, struct err *e)
+{
+    for (size_t i = 0; i < m->folders; i++)
+        TRY(disk_make_dir(m->folder[i], 0700, e));
+    return change_do(env, m->change, e);
+}

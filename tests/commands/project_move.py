@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Sessions follow a project's directory that was moved: they are listed, resumed and rewound in the new place.
+
+usage: project_move.py PROGRAM
+
+What the move changes is shown before; a session that runs or is in the way stays; an undo restores every byte.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import copies_matrix as agents
+from resume_by_id import World, flat
+from support.program import snapshot
+
+UUIDS = [f'bbbbbbbb-0000-4000-8000-{k:012}' for k in range(8)]
+
+
+def session_id(n):
+    return f'aaaaaaaa-0000-4000-8000-{n:012}'
+
+
+def save(path, rows):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as f:
+        f.writelines(json.dumps(row, separators=(',', ':')) + '\n' for row in rows)
+    os.utime(path, (1700000000,) * 2)
+    return path
+
+
+def claude(w, number, cwd, folder=None):
+    """A session that edited a.txt, with a sub-agent and a saved copy."""
+    sid, file = session_id(number), f'{cwd}/a.txt'
+    top = f'{w.config}/projects/{folder or flat(cwd)}'
+    common = {'isSidechain': False, 'sessionId': sid, 'cwd': cwd, 'version': '2.1.332', 'gitBranch': 'main'}
+
+    def row(k, kind, content, **more):
+        return {'parentUuid': UUIDS[k - 1] if k else None, 'type': kind, 'uuid': UUIDS[k], 'timestamp': f'2026-03-01T10:00:0{k}.000Z',
+                'message': {'role': kind, 'content': content, **({'id': f'm{k}', 'model': 'x'} if kind == 'assistant' else {})}, **common, **more}
+
+    def kept(k, name, version):
+        return {'type': 'file-history-snapshot', 'messageId': UUIDS[k], 'isSnapshotUpdate': False, 'snapshot': {
+            'messageId': UUIDS[k], 'timestamp': f'2026-03-01T10:00:0{k}.000Z',
+            'trackedFileBackups': {file: {'backupFileName': name, 'version': version, 'backupTime': f'2026-03-01T10:00:0{k}.000Z'}}}}
+    copies = []
+    for version, text in (1, 'one\n'), (2, 'two\n'):
+        copies.append(f'{number:016x}@v{version}')
+        os.makedirs(f'{w.config}/file-history/{sid}', exist_ok=True)
+        with open(f'{w.config}/file-history/{sid}/{copies[-1]}', 'w', encoding='utf-8') as f:
+            f.write(text)
+    save(f'{top}/{sid}/subagents/agent-a1.jsonl', [{**row(0, 'user', 'look'), 'isSidechain': True, 'agentId': 'a1'}])
+    return save(f'{top}/{sid}.jsonl', [
+        row(0, 'user', f'change a in {number}'), kept(0, copies[0], 1),
+        row(1, 'assistant', [{'type': 'tool_use', 'id': 't1', 'name': 'Write', 'input': {'file_path': file, 'content': 'two\n'}}]),
+        row(2, 'user', [{'type': 'tool_result', 'tool_use_id': 't1', 'content': 'ok'}],
+            toolUseResult={'type': 'update', 'filePath': file, 'content': 'two\n', 'structuredPatch': [], 'originalFile': 'one\n'}),
+        row(3, 'assistant', [{'type': 'text', 'text': 'done'}]), row(4, 'user', 'thanks'), kept(4, copies[1], 2),
+        row(5, 'assistant', [{'type': 'text', 'text': 'welcome'}])])
+
+
+def ids(w, cwd, *args):
+    run = subprocess.run([w.program.path, '-C', cwd, 'list', '--json', *args], env=w.program.env, capture_output=True, check=False)
+    return sorted(r['sessionId'] for r in json.loads(run.stdout or b'[]'))
+
+
+def moved(w, *args):
+    """The answer of `move` by id: where the session goes, or why it stays."""
+    run = w.program.run('move', '--json', *args)
+    answer = json.loads(run.stdout)
+    return run.returncode, {s['sessionId']: s.get('why') or s['to'] for s in answer['sessions']}, answer.get('change')
+
+
+def project(w, name='old'):
+    top = f'{w.top}/{name}'
+    os.makedirs(f'{top}/sub')
+    with open(f'{top}/a.txt', 'w', encoding='utf-8') as f:
+        f.write('two\n')
+    return top
+
+
+def check_claude(w):
+    """All that belongs to a session goes along; a rewind finds the files in the new place; undo is exact."""
+    old, new = project(w), f'{w.top}/new name'
+    paths = [claude(w, 1, old), claude(w, 2, f'{old}/sub'), claude(w, 3, f'{w.top}/older')]
+    claude(w, 4, f'{old}-two')
+    before = snapshot(w.config)
+    os.rename(old, new)
+    goes = {session_id(1): new, session_id(2): f'{new}/sub'}
+    w.program.same('shown', moved(w, old, new), (0, goes, None))
+    w.program.same('only shown', snapshot(w.config), before)
+    w.program.need('(see reprise move)' in w.program.text('rewind', session_id(1), '--to', UUIDS[0], '--all'), 'a rewind names the command')
+    rc, went, change = moved(w, old, new, '--apply')
+    w.program.same('moved', (rc, went), (0, goes))
+    w.program.same('listed in the new place', ids(w, new), [session_id(1)])
+    w.program.same('and below', ids(w, f'{new}/sub'), [session_id(2)])
+    w.program.same('its time stays', os.stat(paths[0].replace(flat(old), flat(new))).st_mtime, 1700000000)
+    w.program.same('the sub-agent went along', w.program.json('subagents', session_id(1)), ['a1'])
+    w.program.same('others stay', [os.path.exists(p) for p in paths], [False, False, True])
+    w.program.same('resumes there', w.out('--resume', session_id(1), '--print')[-1], f"cd '{new}' && claude --resume {session_id(1)}")
+    said = w.program.text('rewind', session_id(1), '--to', UUIDS[0], '--all')
+    w.program.need(f'the project moved: files of {old} are those of {new}' in said and f'{new}/a.txt' in said, f'the rewind says so: {said}')
+    run = w.program.run('rewind', session_id(1), '--to', UUIDS[0], '--all', '--apply')
+    rewound = run.stdout.decode().split()[-1]
+    with open(f'{new}/a.txt', encoding='utf-8') as f:
+        w.program.same('rewound in the new place', (run.returncode, f.read()), (0, 'one\n'))
+    w.program.run('undo', rewound)
+    with open(f'{new}/a.txt', encoding='utf-8') as f:
+        w.program.same('and undone', f.read(), 'two\n')
+    w.program.same('nothing of the old place is left', moved_nothing(w, old, new), 3)
+    run = w.program.run('undo', change)
+    w.program.same('undone', (run.returncode, run.stderr), (0, b''))
+    now = {p: s for p, s in snapshot(w.config).items() if s[2] is not None}
+    w.program.same('byte for byte', {p: s[2] for p, s in now.items()}, {p: s[2] for p, s in before.items() if s[2] is not None})
+    w.program.same('with its times', {p: s[1] for p, s in now.items() if p in paths}, {p: before[p][1] for p in paths})
+    newest = max(x['id'] for x in w.program.json('log', '--all'))
+    w.program.same('done again', w.program.run('undo', newest).returncode, 0)
+    w.program.same('and there again', ids(w, new), [session_id(1)])
+    os.rename(new, old)
+    w.program.same('moved back', moved(w, new, old, '--apply')[:2], (0, {session_id(1): old, session_id(2): f'{old}/sub'}))
+    w.program.same('listed at home', ids(w, old), [session_id(1)])
+    said = w.program.text('rewind', session_id(1), '--to', UUIDS[0], '--all')
+    w.program.need('the project moved' not in said and f'{old}/a.txt' in said, f'at home nothing is mapped: {said}')
+
+
+def check_continued(w):
+    """A session that went on in the new place goes back with all that was said there."""
+    old, new = project(w), f'{w.top}/new'
+    path = claude(w, 1, old)
+    os.rename(old, new)
+    there = path.replace(flat(old), flat(new))
+    _, _, change = moved(w, old, new, '--apply')
+    more = {'parentUuid': UUIDS[5], 'isSidechain': False, 'type': 'user', 'uuid': UUIDS[6], 'timestamp': '2026-03-02T10:00:00.000Z', 'cwd': new,
+            'sessionId': session_id(1), 'message': {'role': 'user', 'content': 'one more'}}
+    with open(there, 'a', encoding='utf-8') as f:
+        f.write(json.dumps(more, separators=(',', ':')) + '\n')
+    os.rename(new, old)
+    w.program.same('undone', w.program.run('undo', change).returncode, 0)
+    w.program.same('nothing stays there', os.path.exists(there), False)
+    w.program.same('listed at home', ids(w, old), [session_id(1)])
+    w.program.same('its directory', w.program.json('info', session_id(1))['cwd'], old)
+    w.program.need('one more' in w.program.text('messages', session_id(1)), 'what was said there is kept')
+
+
+def moved_nothing(w, *args):
+    return w.program.run('move', *args).returncode
+
+
+def check_in_the_way(w):
+    """Nothing is overwritten, and a session that runs stays; the others move."""
+    old, new = project(w), project(w, 'new')
+    claude(w, 1, old)
+    claude(w, 2, old)
+    there = claude(w, 2, new)
+    os.makedirs(f'{w.config}/sessions')
+    claude(w, 5, old)
+    agent = subprocess.Popen(['sleep', '100'])
+    try:
+        with open(f'/proc/{agent.pid}/stat', encoding='ascii') as f:
+            start = f.read().rsplit(')', 1)[1].split()[19]
+        with open(f'{w.config}/sessions/{agent.pid}.json', 'w', encoding='utf-8') as f:
+            json.dump({'pid': agent.pid, 'procStart': start, 'sessionId': session_id(5), 'cwd': old, 'status': 'busy'}, f)
+        with open(there, 'rb') as f:
+            theirs = f.read()
+        rc, went, _ = moved(w, old, new, '--apply')
+    finally:
+        agent.kill()
+        agent.wait()
+    w.program.same('exit code', rc, 4)
+    w.program.same('one moved', went[session_id(1)], new)
+    w.program.need(went[session_id(2)].startswith('a session is already there: '), f'in the way: {went}')
+    w.program.need(went[session_id(5)].startswith('an agent may have it open'), f'running: {went}')
+    with open(there, 'rb') as f:
+        w.program.same('not overwritten', f.read(), theirs)
+    w.program.same('they stay', sorted(os.path.basename(p) for p in os.listdir(f'{w.config}/projects/{flat(old)}') if p.endswith('l')),
+                   [f'{session_id(n)}.jsonl' for n in (2, 5)])
+
+
+def check_wrong(w):
+    old, new = project(w), project(w, 'new')
+    claude(w, 1, old)
+    before = snapshot(w.config)
+    for code, args in (3, (old, f'{w.top}/none')), (2, (old, old)), (2, (old, f'{old}/sub')), (3, (f'{w.top}/never', new)), (2, (old,)), \
+                      (2, (old, f'{old}/a.txt')), (2, ('/', new)):
+        run = w.program.run('move', *args, '--apply')
+        w.program.need(run.returncode == code and run.stderr.count(b'\n') == 1, f'{args}: exit {run.returncode}: {run.stderr!r}')
+    w.program.same('nothing changed', snapshot(w.config), before)
+
+
+def check_places(w):
+    """The old directory by another spelling, through a link, and left as a link to the new one."""
+    old, new = project(w), f'{w.top}/new'
+    claude(w, 1, old)
+    os.symlink(old, f'{w.top}/link')
+    os.rename(old, new)
+    w.program.same('by a relative path', moved(w, '../old/', '../new/')[:2], (0, {session_id(1): new}))
+    os.symlink(new, old)
+    w.program.same('a link was left', moved(w, old, new, '--apply')[:2], (0, {session_id(1): new}))
+    w.program.same('listed once', ids(w, new), [session_id(1)])
+
+
+def check_other_agents(w):
+    """Each agent whose sessions are found by a folder is moved and lists them there; for others it is said why not."""
+    old, new = project(w, 'one'), f'{w.top}/other'
+    can = {}
+    for name, make in agents.AGENTS.items():
+        if name in ('claude', 'codex_archived'):
+            continue
+        path, rows = make(w.home, old, 'word', 1000)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if isinstance(rows, bytes):
+            with open(path, 'wb') as f:
+                f.write(rows)
+        else:
+            save(path, rows)
+        can[name] = path
+    before = snapshot(w.home)
+    os.rename(old, new)
+    answer = w.program.json('move', old, new)
+    why = {s['system']: s.get('why') for s in answer['sessions']}
+    goes = sorted(s for s, reason in why.items() if not reason)
+    w.program.same('these move', goes, ['droid', 'pi', 'qwen'])
+    w.program.need(all(why.get(s) or s in goes for s in why) and len(why) >= 8, f'the others say why: {why}')
+    change = json.loads(w.program.run('move', '--json', old, new, '--apply').stdout)['change']
+    for system in goes:
+        rows = w.program.json('list', '--all', '--system', system)
+        w.program.same(f'{system}: its directory', [r['cwd'] for r in rows], [new])
+        w.program.same(f'{system}: listed there', ids(w, new, '--system', system), [rows[0]['sessionId']])
+        w.program.same(f'{system}: its time', [r['lastModified'] // 1000 for r in rows], [1700000000])
+    w.program.run('undo', change)
+    w.program.same('undone', {p: s[2] for p, s in snapshot(w.home).items() if s[2] is not None},
+                   {p: s[2] for p, s in before.items() if s[2] is not None})
+
+
+def main():
+    passed = failed = 0
+    w = None
+    for check in (check_claude, check_continued, check_in_the_way, check_wrong, check_places, check_other_agents):
+        w = World(sys.argv[1])
+        check(w)
+        passed, failed = passed + w.program.passed, failed + w.program.failed
+        shutil.rmtree(w.top)
+    w.program.passed, w.program.failed = passed, failed
+    w.program.finish(45)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,100 @@
+#include <string.h>
+
+#include "store/maintenance/project_move.h"
+#include "tui/commands/command.h"
+#include "tui/commands/session.h"
+
+struct move_answer {
+    struct project_move m;
+    bool applied;
+};
+
+static void move_write_json(const struct move_answer *a, struct out *o)
+{
+    out_open(o, NULL, '{');
+    out_string(o, "from", a->m.from);
+    out_string(o, "to", a->m.to);
+    out_bool(o, "dryRun", !a->applied);
+    out_open(o, "sessions", '[');
+    for (size_t i = 0; i < a->m.n; i++) {
+        const struct project_move_item *x = &a->m.item[i];
+
+        out_open(o, NULL, '{');
+        out_string(o, "system", x->ref.store->ops->name);
+        out_member(o, "sessionId", x->ref.id);
+        out_member(o, "title", x->title);
+        out_string(o, "from", x->from);
+        out_string(o, "to", x->why ? x->from : x->to);
+        out_string(o, "path", x->path);
+        if (x->why)
+            out_string(o, "why", x->why);
+        out_close(o, '}');
+    }
+    out_close(o, ']');
+    if (a->applied)
+        out_string(o, "change", a->m.change->id);
+    out_end(o, '}');
+}
+
+static void move_write_text(const struct move_answer *a, struct out *o)
+{
+    for (size_t i = 0; i < a->m.n; i++) {
+        const struct project_move_item *x = &a->m.item[i];
+
+        out_addf(o, "%s:", x->ref.store->ops->name);
+        out_text(o, x->ref.id);
+        out_addf(o, x->why ? ": stays: " : a->applied ? ": moved to " : ": would move to ");
+        out_text(o, slice_of(x->why ? x->why : x->to));
+        out_addf(o, "\n");
+    }
+    if (a->applied)
+        out_addf(o, "moved: %zu session%s" OUT_UNDO_WITH "\n", a->m.moving,
+                 a->m.moving == 1 ? "" : "s", a->m.change->id);
+    else
+        out_addf(o, "%zu session%s would move; nothing was changed (--apply does it)\n",
+                 a->m.moving, a->m.moving == 1 ? "" : "s");
+}
+
+/* Sessions that cannot move do not keep the others, but the exit code tells. */
+static enum err_code move_report(struct invocation *in, const struct move_answer *a, struct err *e)
+{
+    size_t left = 0;
+    enum err_code code = ERR_OK;
+
+    if (in->out.wants_json)
+        move_write_json(a, &in->out);
+    else
+        move_write_text(a, &in->out);
+    for (size_t i = 0; i < a->m.n; i++)
+        if (a->m.item[i].why && a->m.item[i].code != ERR_UNSUPPORTED) {
+            code = a->m.item[i].code;
+            left++;
+        }
+    if (!left)
+        return ERR_OK;
+    TRY(out_flush(&in->out, e));
+    in->done = false;
+    return err_set(e, code, "", "move: %zu of %zu sessions stay where they are", left, a->m.n);
+}
+
+enum err_code move_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct move_answer a = { 0 };
+
+    TRY(sessions_open(in, true, &s, e));
+    enum err_code rc =
+        project_move_plan(s.store, s.n, &in->world->env, in->argv[0], in->argv[1], &a.m, e);
+
+    if (!rc && a.m.n == 0)
+        rc = err_set(e, ERR_NOT_FOUND, a.m.from, "move: no session is of this directory");
+    if (!rc && option_given(&in->options, OPTION_APPLY) && a.m.moving) {
+        rc = project_move_do(&a.m, &in->world->env, e);
+        a.applied = in->done = !rc;
+    }
+    if (!rc)
+        rc = move_report(in, &a, e);
+    project_move_fini(&a.m);
+    sessions_close(&s);
+    return rc;
+}
