@@ -69,6 +69,9 @@ struct transcript {
     int64_t unfinished_at; /* the offset of that line */
     size_t lines;          /* lines in the file (whole) or in the part that was read */
     size_t broken;         /* lines that do not parse */
+    /* How many messages a resume restores, and how many it leaves out because rows follow the wrong ones
+     * (store_ops.reconnect). lost 0: none, or only a part was read. */
+    size_t restored, lost;
     /* offsets count from the beginning of the part that was read, so in another reading a message is identified by its
      * id and not by its offset */
     bool relative_offsets;

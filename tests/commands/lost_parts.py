@@ -88,9 +88,22 @@ def lost(w, session, *args):
             for f in w.program.json('doctor', session, *args) if f['kind'] == 'lost-part']
 
 
-def joined(w, name, t, found, after):
-    """found: (line, messages left out, the line it will follow); after: what a resume restores then."""
+def messages(w, session):
+    return len(w.program.json('messages', session))
+
+
+def says(w, session):
+    """What info says, as text and as (messages restored, lost)."""
+    info = w.program.json('info', session)
+    line = [x for x in w.program.text('info', session).split('\n') if x.startswith('lost ')]
+    return (line or [''])[0], info['messageCount'], info.get('lostMessageCount')
+
+
+def joined(w, name, t, found, after, of=None):
+    """found: (line, messages left out, the line it will follow); after: what a resume restores then; of: how many messages
+    info calls the whole, where a summary takes the place of some."""
     before, now = bytes_of(t.path), texts(w, t.id)
+    restored, info = messages(w, t.id), says(w, t.id)
     want = [(line, f'a resume leaves out {n} message{"" if n == 1 else "s"} before it', f'lets it follow line {to}') for line, n, to in found]
     w.program.same(f'{name}: found', lost(w, t.id), [(*f, False, False) for f in want])
     w.program.run('doctor', t.id, '--fix')
@@ -100,6 +113,10 @@ def joined(w, name, t, found, after):
     w.program.same(f'{name}: joined', lost(w, t.id, '--fix', '--reconnect'), [(*f, True, True) for f in want])
     w.program.same(f'{name}: a resume restores', texts(w, t.id), after)
     w.program.same(f'{name}: nothing is left to join', lost(w, t.id), [])
+    whole = of or messages(w, t.id)
+    w.program.same(f'{name}: info', info, (f'lost           a resume restores {restored} of {whole} messages: reprise doctor {t.id} --fix --reconnect',
+                                           restored, whole - restored))
+    w.program.same(f'{name}: info then', says(w, t.id), ('', messages(w, t.id), None))
     changed = [i for i, (a, b) in enumerate(zip(before.split(b'\n'), bytes_of(t.path).split(b'\n'))) if a != b]
     w.program.same(f'{name}: only these rows change', changed, sorted(f[0] - 1 for f in found))
     w.program.same(f'{name}: the time of the file', os.stat(t.path).st_mtime, 1700000000)
@@ -148,7 +165,7 @@ def check_compacted(w):
     t.user('p4', first)
     t.answer('a4')
     t.save()
-    joined(w, 'before a compaction', t, [(11, 6, 10)], ['Conversation compacted', 'Summary', 'p4', 'a4'])
+    joined(w, 'before a compaction', t, [(11, 6, 10)], ['Conversation compacted', 'Summary', 'p4', 'a4'], of=10)
 
 
 def check_whole(w):
@@ -161,7 +178,7 @@ def check_whole(w):
     t.user('instead', first)
     t.answer('a3')
     t.save()
-    w.program.same('a branch', lost(w, t.id), [])
+    w.program.same('a branch', (lost(w, t.id), says(w, t.id)), ([], ('', 4, None)))
     t = Transcript(w, 5)
     t.user('p1', NOWHERE)
     t.answer('a1')
@@ -180,7 +197,7 @@ def check_whole(w):
     t.user('p4')
     t.answer('a4')
     t.save()
-    w.program.same('compactions', lost(w, t.id), [])
+    w.program.same('compactions', (lost(w, t.id), says(w, t.id)[0::2]), ([], ('', None)))
     run = w.program.run('doctor', '--fix', '--reconnect')
     w.program.need(run.returncode == 2 and b'needs the id of a session' in run.stderr, f'all sessions at once: {run}')
 

@@ -220,6 +220,8 @@ static enum err_code write_info_json(const struct facts *f, struct arena *a, str
     listing_row_json_members(out_json(o), f->row);
     out_string(o, "store", name);
     out_int(o, "messageCount", f->messages);
+    if (f->transcript && f->transcript->lost)
+        out_int(o, "lostMessageCount", (int64_t)f->transcript->lost);
     if (st->ops->checkpoints || f->checkpoints.n)
         out_int(o, "checkpointCount", (int64_t)f->checkpoints.n);
     if (!isnan(f->cost))
@@ -306,6 +308,12 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
     human_age(now_ms, row->activity_ms, age);
     out_addf(o, "%-14s %s\n", "active", age);
     out_addf(o, "%-14s %" PRId64 "\n", "messages", f->messages);
+    if (f->transcript && f->transcript->lost)
+        out_addf(o,
+                 "%-14s a resume restores %zu of %zu messages: reprise doctor %.*s --fix "
+                 "--reconnect\n",
+                 "lost", f->transcript->restored, f->transcript->restored + f->transcript->lost,
+                 SLICE_ARG(row->ref.id));
     out_addf(o, "%-14s %zu\n", "checkpoints", f->checkpoints.n);
     out_addf(o, "%-14s %zu\n", "sub-agents", f->subagent_count);
     out_addf(o, "%-14s %zu\n", "damaged lines",

@@ -132,6 +132,11 @@ store_reconnect_fn claude_reconnect;
 MUST_CHECK enum err_code claude_report_lost_parts(const struct session_ref *ref,
                                                   const atomic_bool *cancel, finding_fn *fn,
                                                   void *arg, struct err *e);
+/* How many messages a resume restores, and how many it leaves out by mistake; 0 and 0 if none. The chain of the log is
+ * rebuilt. */
+struct claude_log;
+MUST_CHECK enum err_code claude_count_lost(struct claude_log *log, size_t *restored, size_t *lost,
+                                           struct err *e);
 extern const struct log_rules claude_log_rules;
 /* A log_refused_fn (store/log/log_damage.h). */
 MUST_CHECK enum err_code claude_refused_row(struct slice row, struct buf *bytes, const char **why,

@@ -43,6 +43,7 @@ struct drive {
     struct effect held;
     struct slice cwd; /* of the session */
     size_t left_out;  /* number of messages at the beginning that a resume does not load */
+    size_t lost;      /* by mistake, as the store tells */
     int64_t step_ms;  /* between two messages; 0: they have no time */
     size_t branches;  /* number of branches; each leaves before its third message */
     /* On a server: a tail has tail_rows for each 512 KiB that are asked for. */
@@ -207,6 +208,8 @@ static inline void drive_transcript_asked(struct drive *d, const struct effect *
         drive_float(t);
     for (size_t i = 0; i < d->left_out && i < t->n; i++)
         t->message[i].flags |= MESSAGE_LEFT_OUT;
+    if (d->lost)
+        t->restored = t->n - (t->lost = d->lost);
     if (!id128_none(q->branch) && t->n > 2) {
         t->message[2].flags |= MESSAGE_ASIDE;
         t->message[2].id = q->branch;

@@ -41,11 +41,13 @@ static void position_text(const struct transcript_view *v, char *out, size_t cap
         snprintf(out, cap, "end of %s", size);
     else
         snprintf(out, cap, "entry %zu of %zu", v->cursor.message + 1, t->n);
-    if (t->broken > 0 && !t->partial) {
-        size_t n = strlen(out);
+    size_t n = strlen(out);
 
+    if (t->broken > 0 && !t->partial)
         snprintf(out + n, cap - n, "  %zu damaged line%s", t->broken, t->broken == 1 ? "" : "s");
-    }
+    n = strlen(out);
+    if (t->lost)
+        snprintf(out + n, cap - n, "  %zu lost to a resume", t->lost);
 }
 
 static void draw_transcript_title(const struct transcript_view *v, struct frame *f, struct rect r)

@@ -113,6 +113,7 @@ struct transcript_view {
     size_t agent_at;   /* where the list of sub-agents was left */
     bool agent_listed; /* the inner one was chosen there: leaving it returns to the list */
     char notice[160];  /* one line for the person, until the next key */
+    bool told_lost;    /* that a resume leaves out a part by mistake */
     /* owned: a sub-agent's conversation or a branch, over this one */
     struct transcript_view *inner;
 };

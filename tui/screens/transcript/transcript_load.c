@@ -358,6 +358,20 @@ void transcript_view_go_to_message(struct transcript_view *v, struct id128 messa
         go_to_message(v);
 }
 
+/* Said once, and the title goes on saying how much it is. */
+static void tell_lost(struct transcript_view *v)
+{
+    const struct transcript *t = v->conversation->transcript;
+    const struct session_ref *ref = &v->session->ref[0];
+    const size_t id = ref->id.n < 8 ? ref->id.n : 8;
+
+    if (t->lost && !v->told_lost && !transcript_view_is_preview(v))
+        snprintf(v->notice, sizeof v->notice,
+                 "a resume restores %zu of %zu messages: reprise doctor %.*s --fix --reconnect",
+                 t->restored, t->restored + t->lost, (int)id, ref->id.p);
+    v->told_lost |= t->lost > 0;
+}
+
 static void set_conversation(struct transcript_view *v, const struct msg *msg, struct effects *fx)
 {
     bool tail = msg->generation == v->asked_tail;
@@ -386,6 +400,7 @@ static void set_conversation(struct transcript_view *v, const struct msg *msg, s
         transcript_view_to_first(v);
     if (!id128_none(v->to_message) && !v->conversation->transcript->partial)
         go_to_message(v);
+    tell_lost(v);
     request_usage(v, fx);
 }
 

@@ -7,6 +7,7 @@
 #include "store/log/log_damage.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/claude.h"
+#include "store/systems/claude/show/item_list.h"
 
 /* What a resume leaves out although the person did not go back. The client follows the parents from the last row up, and two
  * faults of it break that path: a row names a parent that was never written, or it follows a row from before a compaction
@@ -27,7 +28,7 @@ struct joint {
 };
 
 struct lost_parts {
-    struct claude_log log;
+    struct claude_log *log;
     struct joint *joint; /* owned */
     size_t n, cap;
     size_t *boundary; /* owned; their lines, in order */
@@ -36,7 +37,6 @@ struct lost_parts {
 
 static void lost_parts_fini(struct lost_parts *l)
 {
-    claude_log_close(&l->log);
     free(l->joint);
     free(l->boundary);
 }
@@ -44,26 +44,26 @@ static void lost_parts_fini(struct lost_parts *l)
 /* The node of a line that a conversation can go on from: a message that is no sub-agent's, or a boundary. */
 static uint32_t lost_spoken(const struct lost_parts *l, size_t line)
 {
-    const struct index_line *row = claude_line(&l->log, line);
+    const struct index_line *row = claude_line(l->log, line);
     const bool boundary = claude_line_is(row, CLAUDE_SYSTEM) && claude_line_has(row, MARK_COMPACT);
     uint32_t node = CHAIN_NONE;
 
     if ((claude_line_is_message(row) || boundary) && !(row->marks & (MARK_SIDECHAIN | MARK_TEAM)))
-        node = claude_line_node(&l->log, line);
-    return node != CHAIN_NONE && l->log.chain.node[node].line == line ? node : CHAIN_NONE;
+        node = claude_line_node(l->log, line);
+    return node != CHAIN_NONE && l->log->chain.node[node].line == line ? node : CHAIN_NONE;
 }
 
 static bool lost_is_listed(const struct lost_parts *l, uint32_t node)
 {
-    return (l->log.chain.mark[node] & NODE_LISTED) != 0;
+    return (l->log->chain.mark[node] & NODE_LISTED) != 0;
 }
 
 static enum err_code lost_find_boundaries(struct lost_parts *l, struct err *e)
 {
-    l->boundary = calloc(l->log.file.index.n + 1, sizeof *l->boundary);
+    l->boundary = calloc(l->log->file.index.n + 1, sizeof *l->boundary);
     NEED(l->boundary);
-    for (size_t i = l->log.chain.first_line; i < l->log.file.index.n; i++)
-        if (claude_line_is(claude_line(&l->log, i), CLAUDE_SYSTEM) &&
+    for (size_t i = l->log->chain.first_line; i < l->log->file.index.n; i++)
+        if (claude_line_is(claude_line(l->log, i), CLAUDE_SYSTEM) &&
             lost_spoken(l, i) != CHAIN_NONE)
             l->boundary[l->boundaries++] = i;
     return ERR_OK;
@@ -81,7 +81,7 @@ static bool lost_skips_boundary(const struct lost_parts *l, size_t from, size_t 
 /* The nearest row above that is not on the path and does not follow the node itself. */
 static uint32_t lost_row_before(const struct lost_parts *l, uint32_t node)
 {
-    const struct chain *c = &l->log.chain;
+    const struct chain *c = &l->log->chain;
 
     for (size_t i = c->node[node].line; i-- > c->first_line;) {
         const uint32_t before = lost_spoken(l, i);
@@ -105,7 +105,7 @@ static size_t lost_count_between(const struct lost_parts *l, size_t from, size_t
         const uint32_t node = lost_spoken(l, i);
 
         n += node != CHAIN_NONE && !lost_is_listed(l, node) &&
-             claude_line_is_message(claude_line(&l->log, i));
+             claude_line_is_message(claude_line(l->log, i));
     }
     return n;
 }
@@ -115,15 +115,15 @@ static size_t lost_count_between(const struct lost_parts *l, size_t from, size_t
 static bool lost_find_joint(const struct lost_parts *l, const uint32_t *path, size_t n,
                             struct joint *out)
 {
-    const struct chain *c = &l->log.chain;
+    const struct chain *c = &l->log->chain;
 
     for (size_t i = n; i-- > 0;) {
         const uint32_t node = path[i], parent = chain_parent(c, node);
         const bool written = parent != CHAIN_NONE &&
-                             id128_eq(claude_node_line(&l->log, node)->parent, chain_id(c, parent));
+                             id128_eq(claude_node_line(l->log, node)->parent, chain_id(c, parent));
 
         *out = (struct joint){ .node = node, .wrong = parent };
-        if (i == 0 ? parent == CHAIN_NONE && claude_has_parent(&l->log, node)
+        if (i == 0 ? parent == CHAIN_NONE && claude_has_parent(l->log, node)
                    : written && parent == path[i - 1] &&
                          lost_skips_boundary(l, c->node[parent].line, c->node[node].line)) {
             out->before = lost_row_before(l, node);
@@ -133,10 +133,16 @@ static bool lost_find_joint(const struct lost_parts *l, const uint32_t *path, si
     return false;
 }
 
+static void lost_unmark(struct chain *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        c->mark[i] &= (uint8_t)~NODE_LISTED;
+}
+
 /* Joins one part after the other, in memory, until the path is whole. */
 static enum err_code lost_find_joints(struct lost_parts *l, uint32_t leaf, struct err *e)
 {
-    struct chain *c = &l->log.chain;
+    struct chain *c = &l->log->chain;
     bool more = true;
 
     while (more && l->n < JOINTS_MOST) {
@@ -144,9 +150,8 @@ static enum err_code lost_find_joints(struct lost_parts *l, uint32_t leaf, struc
         struct joint joint;
         size_t n;
 
-        for (size_t i = 0; i < c->n; i++)
-            c->mark[i] &= (uint8_t)~NODE_LISTED;
-        TRY(claude_resume_path(&l->log, leaf, &path, &n, e));
+        lost_unmark(c);
+        TRY(claude_resume_path(l->log, leaf, &path, &n, e));
         more = lost_find_joint(l, path, n, &joint) && joint.before != CHAIN_NONE;
         if (!more)
             break;
@@ -171,7 +176,7 @@ static enum err_code lost_find_joints(struct lost_parts *l, uint32_t leaf, struc
 static enum err_code lost_report(const struct lost_parts *l, const struct session_ref *ref,
                                  finding_fn *fn, void *arg, struct err *e)
 {
-    const struct chain *c = &l->log.chain;
+    const struct chain *c = &l->log->chain;
     AUTO_ARENA a = { 0 };
 
     for (size_t i = 0; i < l->n; i++) {
@@ -180,7 +185,7 @@ static enum err_code lost_report(const struct lost_parts *l, const struct sessio
                              .session = ref->id,
                              .path = ref->path.p,
                              .line = (int64_t)c->node[j->node].line + 1,
-                             .offset = claude_node_line(&l->log, j->node)->offset };
+                             .offset = claude_node_line(l->log, j->node)->offset };
         const char *s = j->left_out == 1 ? "" : "s";
 
         f.why = j->wrong == CHAIN_NONE
@@ -213,15 +218,15 @@ static int lost_by_line(const void *x, const void *y)
 static enum err_code lost_joined_row(struct lost_parts *l, const struct joint *j, struct arena *a,
                                      struct log_damage *out, struct err *e)
 {
-    const size_t line = l->log.chain.node[j->node].line;
-    const bool torn = l->log.file.index.torn_tail && line + 1 == l->log.file.index.n;
+    const size_t line = l->log->chain.node[j->node].line;
+    const bool torn = l->log->file.index.torn_tail && line + 1 == l->log->file.index.n;
     struct slice uuid, row, parent;
     AUTO_BUF text = { 0 };
 
-    TRY(claude_node_uuid(&l->log, j->before, a, &uuid, e));
-    TRY(logfile_row(&l->log.file, line, &row, e));
+    TRY(claude_node_uuid(l->log, j->before, a, &uuid, e));
+    TRY(logfile_row(&l->log->file, line, &row, e));
     if (!json_get(row, "parentUuid", &parent))
-        return err_set(e, ERR_FORMAT, l->log.file.path, "join a part: its row names no parent");
+        return err_set(e, ERR_FORMAT, l->log->file.path, "join a part: its row names no parent");
     NEED(!buf_add(&text, (struct slice){ row.p, (size_t)(parent.p - row.p) }) &&
          !buf_addf(&text, "\"%.*s\"", SLICE_ARG(uuid)) &&
          !buf_add(&text, (struct slice){ parent.p + parent.n,
@@ -245,39 +250,46 @@ static enum err_code lost_plan(struct lost_parts *l, struct change *c, struct er
     for (size_t i = 0; i < l->n; i++)
         TRY(lost_joined_row(l, &l->joint[i], &a, &row[i], e));
     qsort(row, l->n, sizeof *row, lost_by_line);
-    TRY(log_repair_rows(&l->log.file, row, l->n, &repair, e));
+    TRY(log_repair_rows(&l->log->file, row, l->n, &repair, e));
 
     const struct step s = { .kind = STEP_TAIL,
-                            .path = l->log.file.path,
+                            .path = l->log->file.path,
                             .bytes = buf_slice(&repair.bytes),
                             .old = buf_slice(&repair.old),
                             .offset = repair.offset,
-                            .mtime_ns = l->log.file.file.id.mtime_ns };
+                            .mtime_ns = l->log->file.file.id.mtime_ns };
 
     return change_add(c, &s, e);
+}
+
+static enum err_code lost_parts_find(struct lost_parts *l, struct err *e)
+{
+    uint32_t leaf;
+    bool cleared;
+
+    TRY(claude_relink(l->log, e));
+    TRY(claude_resume_leaf(l->log, &leaf, &cleared, e));
+    if (leaf == CHAIN_NONE || cleared)
+        return ERR_OK;
+    claude_remove_unloaded(l->log);
+    TRY(lost_find_boundaries(l, e));
+    return lost_find_joints(l, leaf, e);
 }
 
 static enum err_code lost_parts_read(struct lost_parts *l, const struct session_ref *ref,
                                      const atomic_bool *cancel, struct err *e)
 {
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = cancel };
-    uint32_t leaf;
-    bool cleared;
 
-    TRY(claude_log_open(&l->log, ref->path.p, &want, e));
-    TRY(claude_relink(&l->log, e));
-    TRY(claude_resume_leaf(&l->log, &leaf, &cleared, e));
-    if (leaf == CHAIN_NONE || cleared)
-        return ERR_OK;
-    claude_remove_unloaded(&l->log);
-    TRY(lost_find_boundaries(l, e));
-    return lost_find_joints(l, leaf, e);
+    TRY(claude_log_open(l->log, ref->path.p, &want, e));
+    return lost_parts_find(l, e);
 }
 
 enum err_code claude_report_lost_parts(const struct session_ref *ref, const atomic_bool *cancel,
                                        finding_fn *fn, void *arg, struct err *e)
 {
-    CLEANUP(lost_parts_fini) struct lost_parts l = { .log.file.file.fd = -1 };
+    CLEANUP(claude_log_close) struct claude_log log = { .file.file.fd = -1 };
+    CLEANUP(lost_parts_fini) struct lost_parts l = { .log = &log };
 
     TRY(lost_parts_read(&l, ref, cancel, e));
     return lost_report(&l, ref, fn, arg, e);
@@ -286,9 +298,43 @@ enum err_code claude_report_lost_parts(const struct session_ref *ref, const atom
 enum err_code claude_reconnect(const struct store *st, const struct session_ref *ref,
                                struct change *c, const atomic_bool *cancel, struct err *e)
 {
-    CLEANUP(lost_parts_fini) struct lost_parts l = { .log.file.file.fd = -1 };
+    CLEANUP(claude_log_close) struct claude_log log = { .file.file.fd = -1 };
+    CLEANUP(lost_parts_fini) struct lost_parts l = { .log = &log };
 
     (void)st;
     TRY(lost_parts_read(&l, ref, cancel, e));
     return l.n ? lost_plan(&l, c, e) : ERR_OK;
+}
+
+/* ---- how much it is ---- */
+
+static enum err_code lost_build_chain(struct claude_log *log, struct err *e)
+{
+    chain_fini(&log->chain);
+    return chain_build(&log->chain, &log->file.index, 0, CLAUDE_MAIN_KINDS, e);
+}
+
+enum err_code claude_count_lost(struct claude_log *log, size_t *restored, size_t *lost,
+                                struct err *e)
+{
+    CLEANUP(lost_parts_fini) struct lost_parts l = { .log = log };
+    size_t joined, most = 0;
+
+    *restored = *lost = 0;
+    TRY(lost_build_chain(log, e));
+    TRY(lost_parts_find(&l, e));
+    if (!l.n)
+        return ERR_OK;
+
+    /* First what a resume of the joined conversation would restore, because the joints are made in this chain. */
+    lost_unmark(&log->chain);
+    TRY(claude_count_messages(log, &joined, e));
+    TRY(lost_build_chain(log, e));
+    TRY(claude_count_messages(log, restored, e));
+
+    /* Below a compaction that is avoided a resume would restore the summary instead of the messages. */
+    for (size_t i = 0; i < l.n; i++)
+        most = l.joint[i].left_out > most ? l.joint[i].left_out : most;
+    *lost = joined > *restored ? joined - *restored : most;
+    return ERR_OK;
 }

@@ -121,6 +121,9 @@ MUST_CHECK enum err_code claude_select_items(struct claude_log *log, struct clau
 MUST_CHECK enum err_code claude_resume_list(struct claude_log *log, struct claude_item_list *list,
                                             struct err *e);
 
+/* How many messages a resume restores. */
+MUST_CHECK enum err_code claude_count_messages(struct claude_log *log, size_t *n, struct err *e);
+
 /* The parent of a sub-agent; empty for the session's own conversation. */
 struct claude_parent {
     struct slice tool_use_id, agent_id; /* text, not JSON */

@@ -160,6 +160,25 @@ static enum err_code mark_lines(struct claude_log *log, const struct claude_item
     return rc;
 }
 
+/* Parts of the conversation can be lost only where the parent of a row is missing, or where the path avoids a
+ * compaction. */
+static bool may_have_lost_parts(const struct claude_conversation_path *walk)
+{
+    const struct chain *c = &walk->log.chain;
+    bool may = false;
+
+    for (uint32_t i = 0; i < c->n && !may && !walk->cleared; i++) {
+        const bool listed = c->mark[i] & NODE_LISTED;
+        const struct index_line *line =
+            chain_has_row(c, i) ? claude_node_line(&walk->log, i) : NULL;
+
+        may = listed ? walk->gap[i]
+                     : line && claude_line_is(line, CLAUDE_SYSTEM) &&
+                           claude_line_has(line, MARK_COMPACT);
+    }
+    return may;
+}
+
 /* Reads the log again as the client does when it resumes; the chain is rebuilt. A file without
  * anything to resume, such as that of a sub-agent, leaves nothing out. */
 static enum err_code mark_left_out(struct claude_conversation_path *walk, const atomic_bool *stop,
@@ -235,8 +254,13 @@ static enum err_code claude_show_load(const struct session_ref *ref,
         rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message does not exist");
     else
         rc = claude_build_transcript(&l, leaf, t, e);
+    const bool lost =
+        !rc && marks && !t->partial && !l.main && !ref->nameless && may_have_lost_parts(&l.walk);
+
     if (!rc && marks && (!t->partial || ref->nameless))
         rc = mark_left_out(&l.walk, want->stop, t, e);
+    if (!rc && lost)
+        rc = claude_count_lost(&l.walk.log, &t->restored, &t->lost, e);
     claude_conversation_path_close(&l.walk);
     free(l.main);
 done:

@@ -411,6 +411,25 @@ static enum err_code list_messages(struct printing *p, bool agent, struct err *e
     return rc;
 }
 
+static enum err_code claude_count_message(struct slice json, void *arg, struct err *e)
+{
+    size_t *n = arg;
+
+    (void)json;
+    (void)e;
+    ++*n;
+    return ERR_OK;
+}
+
+enum err_code claude_count_messages(struct claude_log *log, size_t *n, struct err *e)
+{
+    const struct message_query all = { .offset = 0 };
+    const struct claude_parent none = { .agent_id = { NULL, 0 } };
+
+    *n = 0;
+    return list_messages(&(struct printing){ log, &all, &none, claude_count_message, n }, false, e);
+}
+
 /* The variable that turns the skipping off, read as the SDK reads it. */
 static bool switched_on(const char *value)
 {
