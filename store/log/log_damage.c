@@ -21,6 +21,7 @@ struct scan {
     struct buf bytes, row; /* of the repair; of a line without its NULs */
     size_t joined;         /* bytes that attempts to join lines have read */
     struct arena arena;    /* of the texts of one damage */
+    struct log_survey survey;
 };
 
 static bool is_row(struct slice text)
@@ -301,7 +302,7 @@ static enum err_code judge_line(struct scan *k, struct log_damage *d, struct err
     if (k->rules->splits_at_separators && has_separator(row))
         return judge_separators(k, d, row);
     if (k->rules->refused && line->state == LINE_OK)
-        TRY(k->rules->refused(row, &k->bytes, &d->why, &d->repair));
+        TRY(k->rules->refused(&k->survey, line->offset, row, &k->bytes, &d->why, &d->repair));
     d->kind = d->repair ? FINDING_POISONED_ROW : FINDING_KINDS;
     return d->repair ? buf_add_byte(&k->bytes, '\n') : ERR_OK;
 }
@@ -310,7 +311,7 @@ enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules
                               void *arg, struct err *e)
 {
     struct scan k = { .log = log, .rules = rules ? rules : &no_rules, .fn = fn, .arg = arg };
-    enum err_code rc = ERR_OK;
+    enum err_code rc = k.rules->survey ? k.rules->survey(log, &k.survey, e) : ERR_OK;
 
     for (size_t i = 0; i < log->index.n && !rc;) {
         struct log_damage d = { .kind = FINDING_BROKEN_LINE,
@@ -331,6 +332,7 @@ enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules
     buf_fini(&k.bytes);
     buf_fini(&k.row);
     arena_fini(&k.arena);
+    arena_fini(&k.survey.arena);
     return rc;
 }
 

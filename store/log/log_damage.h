@@ -1,6 +1,7 @@
 #ifndef STORE_LOG_LOG_DAMAGE_H
 #define STORE_LOG_LOG_DAMAGE_H
 
+#include "lite/base/arena.h"
 #include "store/api/finding.h"
 #include "store/log/logfile.h"
 
@@ -18,10 +19,17 @@
  *                  anything else                           takes the line out
  *   poisoned-row   what log_rules.refused finds            replaces exactly that */
 
-/* Judges a row that parses. If the model's API refuses it, adds the row without what is refused to `bytes` and sets the
- * reason and what the repair does, which are literals. */
-typedef enum err_code log_refused_fn(struct slice row, struct buf *bytes, const char **why,
-                                     const char **repair);
+/* Facts about the whole log that judging one row takes; for one scan. */
+struct log_survey {
+    struct arena arena;
+    const void *found; /* in the arena; NULL: nothing */
+};
+typedef enum err_code log_survey_fn(struct logfile *log, struct log_survey *out, struct err *e);
+
+/* Judges a row that parses and begins at this offset. If the model's API refuses it, adds the row without what is refused
+ * to `bytes` and sets the reason and what the repair does, which are literals or in the arena of the survey. */
+typedef enum err_code log_refused_fn(struct log_survey *survey, int64_t offset, struct slice row,
+                                     struct buf *bytes, const char **why, const char **repair);
 
 /* What is particular to the logs of an agent (store_ops.log_rules). */
 struct log_rules {
@@ -35,6 +43,7 @@ struct log_rules {
     /* The agent's reader splits lines at U+2028 and U+2029, too. */
     bool splits_at_separators;
     log_refused_fn *refused; /* optional */
+    log_survey_fn *survey;   /* optional, with refused */
 };
 
 struct log_damage {

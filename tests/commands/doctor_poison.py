@@ -107,6 +107,94 @@ def look_at(p, path, place, kind, content, reason, mended):
         p.same(f'{what}: undone', f.read(), ''.join(whole))
 
 
+def call(number, name='Read'):
+    return {'type': 'tool_use', 'id': f't{number}', 'name': name, 'input': {}}
+
+
+def answer_to(number, content='seen'):
+    return {'type': 'tool_result', 'tool_use_id': f't{number}', 'content': content}
+
+
+def error(text):
+    return {'error': text}
+
+
+def dimensions(text='many-image requests: 2000 pixels'):
+    return error(f'API Error: 400 image dimensions exceed max allowed size for {text}')
+
+
+PAIRS = error('API Error: 400 tool_use ids were found without tool_result blocks immediately after')
+OVERLOADED = error('API Error: 529 Overloaded')
+CALL, READ = 'a call of a tool without its result', said('[a call of Read without its result was here]')
+LONE, RESULT = 'a result without its call', said('[a result without its call was here]')
+SECOND, TWICE = 'a second result', said('[a second result of a call was here]')
+SAME, AGAIN = 'a second call', said('[a second call with the same id was here]')
+MANY = 'more than 2000 pixels'
+# The contents of the rows, answers and prompts by turns; {row: (part of the reason, its content after the repair)}.
+TALKS = {
+    'a call without a result': ([[said('one')], [call(1)], 'two', PAIRS], {1: (CALL, [READ])}),
+    'beside one with a result': ([[call(1), call(2)], [answer_to(2)], 'on', PAIRS], {0: (CALL, [READ, call(2)])}),
+    'a result without a call': ([[answer_to(7)], 'on', PAIRS], {0: (LONE, [RESULT])}),
+    'and a text': ([[answer_to(7), said('x')], 'on', PAIRS], {0: (LONE, [RESULT, said('x')])}),
+    'a result twice': ([[call(1)], [answer_to(1)], [answer_to(1)], 'on', PAIRS], {2: (SECOND, [TWICE])}),
+    'a call twice': ([[call(1)], [answer_to(1)], [call(1)], 'on', PAIRS], {2: (SAME, [AGAIN])}),
+    'both in one row': ([[call(1), call(2, 'Bash')], 'on', PAIRS, 'again', PAIRS],
+                        {0: (CALL, [READ, said('[a call of Bash without its result was here]')])}),
+    'a name that is too long': ([[call(1, 'x' * 99)], 'on', PAIRS], {0: (CALL, [said('[a call without its result was here]')])}),
+    'the call is the last that was said': ([[said('one')], PAIRS, [call(1)]], {}),
+    'no error': ([[call(1)], 'two', [said('fine')]], {}),
+    'an error of another kind': ([[call(1)], 'two', OVERLOADED], {}),
+    'an error before an answer': ([[call(1)], 'two', PAIRS, 'three', [said('fine')]], {}),
+    'nothing is wrong': ([[call(1)], [answer_to(1)], 'two', PAIRS], {}),
+    '20 images': ([[image(2001, 9)] * 20], {}),
+    '21 images': ([[image(2001, 9)] + [image(2000, 2000)] * 20], {0: (MANY, [said('[an image of 2001 x 9 pixels was here]')] +
+                                                                     [image(2000, 2000)] * 20)}),
+    'images in results': ([[call(1)], [answer_to(1, [image(9, 3000)] * 21)], dimensions()],
+                          {1: (MANY, [answer_to(1, [said('[an image of 9 x 3000 pixels was here]')] * 21)])}),
+    'an empty prompt': (['', [said('one')]], {0: ('an empty message', '[an empty text was here]')}),
+}
+
+
+def spoken(n, content, parent):
+    more = {}
+    if isinstance(content, dict):
+        kind, more, content = 'assistant', {'isApiErrorMessage': True}, [said(content['error'])]
+    else:
+        kind = 'user' if isinstance(content, str) or any(b['type'] in ('tool_result', 'image') for b in content) else 'assistant'
+    return {'parentUuid': parent, 'isSidechain': False, 'cwd': '/w', 'sessionId': SID % 1, 'type': kind, 'uuid': f'00000001-0000-4000-8000-0000000000{n:02}',
+            'message': {'id': f'm{n}', 'role': kind, 'content': content}, 'timestamp': f'2026-11-20T09:00:{n:02}.000Z', **more}
+
+
+def talk(p, path, what, contents, wrong):
+    """Blocks that are refused because of what else is sent; only what a resume restores counts."""
+    contents = ['start', *contents]
+    rows = []
+    for content in contents:
+        rows.append(spoken(len(rows), content, rows[-1]['uuid'] if rows else None))
+    aside = spoken(90, [call(90)], rows[0]['uuid'])
+    lines = [dump(r) + '\n' for r in (rows[0], aside, *rows[1:])]
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(''.join(lines))
+    os.utime(path, (1795770000, 1795770000))
+    found = [f for f in p.json('doctor', SID % 1) if f['kind'] == 'poisoned-row']
+    p.same(f'{what}: found', [f['line'] for f in found], [i + 3 for i in wrong])
+    for f, (reason, _) in zip(found, wrong.values()):
+        since = 'every resume has failed since 2026-11-20 09:00 UTC' if isinstance(contents[-1], dict) else ''
+        p.need(reason in f['why'] and f['fixable'] and since in f['why'], f'{what}: {f}')
+    p.same(f'{what}: info', [d['why'] for d in p.json('info', SID % 1)['damaged']], [f['why'] for f in found])
+    if not wrong:
+        return
+    p.same(f'{what}: --fix', p.run('doctor', '--fix', SID % 1).returncode, 0)
+    for i, (_, content) in wrong.items():
+        rows[i + 1]['message']['content'] = content
+    with open(path, encoding='utf-8') as f:
+        p.same(f'{what}: repaired', f.read(), ''.join(dump(r) + '\n' for r in (rows[0], aside, *rows[1:])))
+    p.same(f'{what}: again', [f for f in p.json('doctor', SID % 1) if f['kind'] == 'poisoned-row'], [])
+    p.same(f'{what}: undo', p.run('undo', '--all').returncode, 0)
+    with open(path, encoding='utf-8') as f:
+        p.same(f'{what}: undone', f.read(), ''.join(lines))
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         p = Program(sys.argv[1], top, {})
@@ -114,6 +202,8 @@ def main():
         os.makedirs(os.path.dirname(path))
         for n, case in enumerate(cases()):
             look_at(p, path, n % 3, *case)
+        for what, (contents, wrong) in TALKS.items():
+            talk(p, path, what, contents, wrong)
         p.finish(100)
 
 

@@ -8,6 +8,7 @@
 #include "lite/base/slice.h"
 #include "lite/io/window.h"
 #include "store/api/store.h"
+#include "store/log/log_damage.h"
 #include "store/proc/live.h"
 
 #define CLAUDE_SUFFIX ".jsonl"
@@ -138,9 +139,8 @@ struct claude_log;
 MUST_CHECK enum err_code claude_count_lost(struct claude_log *log, size_t *restored, size_t *lost,
                                            struct err *e);
 extern const struct log_rules claude_log_rules;
-/* A log_refused_fn (store/log/log_damage.h). */
-MUST_CHECK enum err_code claude_refused_row(struct slice row, struct buf *bytes, const char **why,
-                                            const char **repair);
+log_refused_fn claude_refused_row;
+log_survey_fn claude_survey;
 store_leftovers_fn claude_leftovers;
 store_check_store_fn claude_check_store;
 

@@ -82,7 +82,8 @@ static const char *const claude_row_begins[] = { "{\"parentUuid\":", "{\"logical
 /* Clients skip lines that do not parse, and so would lose the second of two rows on a line. */
 const struct log_rules claude_log_rules = { .begins = claude_row_begins,
                                             .skips_broken = true,
-                                            .refused = claude_refused_row };
+                                            .refused = claude_refused_row,
+                                            .survey = claude_survey };
 
 static enum err_code claude_check_lines(struct check *k, struct err *e)
 {

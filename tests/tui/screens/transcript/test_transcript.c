@@ -65,26 +65,6 @@ TEST(messages_that_a_resume_does_not_load_are_marked)
     drive_fini(&d);
 }
 
-TEST(what_a_resume_loses_is_told_once_with_the_next_step)
-{
-    struct drive d;
-
-    drive_init(&d, SLICE(USER("Old") SAID("Gone.") USER("New") SAID("Here.")));
-    d.lost = 2;
-    drive_open(&d, REQUESTER_VIEWER, 9, 90);
-    assert_true(screen_holds(&d, "a resume restores 2 of 4 messages: reprise doctor "));
-    assert_true(screen_holds(&d, "2 lost to a resume"));
-    drive_act(&d, ACT_FIRST);
-    assert_false(screen_holds(&d, "a resume restores"));
-    assert_true(screen_holds(&d, "2 lost to a resume"));
-    drive_fini(&d);
-
-    drive_init(&d, SLICE(USER("Old") SAID("Here.")));
-    drive_open(&d, REQUESTER_VIEWER, 9, 90);
-    assert_false(screen_holds(&d, "resume"));
-    drive_fini(&d);
-}
-
 TEST(gaps_of_more_than_an_hour_are_shown)
 {
     struct drive d;

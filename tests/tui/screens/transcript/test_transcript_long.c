@@ -170,3 +170,22 @@ TEST(a_search_finds_every_occurrence_of_a_very_long_output)
     assert_cursor_on(&d, "line 23000");
     drive_fini(&d);
 }
+
+TEST(what_a_resume_loses_is_told_once_with_the_next_step)
+{
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("Old") SAID("Gone.") USER("New") SAID("Here.")));
+    d.lost = 2;
+    drive_open(&d, REQUESTER_VIEWER, 9, 90);
+    assert_true(screen_holds(&d, "a resume restores 2 of 4 messages: reprise doctor "));
+    drive_act(&d, ACT_FIRST);
+    assert_false(screen_holds(&d, "a resume restores"));
+    assert_true(screen_holds(&d, "2 lost to a resume"));
+    drive_fini(&d);
+
+    drive_init(&d, SLICE(USER("Old") SAID("Here.")));
+    drive_open(&d, REQUESTER_VIEWER, 9, 90);
+    assert_false(screen_holds(&d, "resume"));
+    drive_fini(&d);
+}
