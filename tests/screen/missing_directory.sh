@@ -17,6 +17,6 @@ close
 # A command asks nothing: it resumes in the repository, else here, and says so in one line.
 note=$(cd "$project" && env PATH="$top/bin:$PATH" HOME="$top/home" CLAUDE_CONFIG_DIR="$config" "$program" --resume 1d82c5f4 2>&1 || true)
 case $note in
-*"the session's directory no longer exists; resuming in $top/home/code/shop"*"agent: --resume 1d82c5f4"*) ;;
+"reprise: the session's directory $top/home/code/shop-refunds no longer exists; resuming in $top/home/code/shop"*"agent: --resume 1d82c5f4"*) ;;
 *) fail "no note: $note" ;;
 esac

@@ -62,15 +62,19 @@ echo tw''ice"
     until_true "the pasted lines to leave the screen" cancels
 }
 
-open 100 30
+open 140 30
 see "ready>"
 if [ -z "$packaged" ]; then
+    enter_text ": one two"
+    see "ready> : one two"
+    press M-b # the cursor is before the last word
     press M-r
     see "Payments: idemp"
     enter_text idempot
     gone "Payment page copy"
     press Enter
     see "claude --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb"
+    match '^ready> : one (cd|claude) .*f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb *two'
     hides "agent:" || fail "the command ran before anybody pressed Enter"
     press C-a C-k
     pastes "after a choice"

@@ -45,8 +45,8 @@ static enum err_code choose_dir(const struct invocation *in, const struct config
     rc = resume_check_place(config, &row->ref, row->cwd, *dir, a, e);
     if (rc)
         return rc;
-    command_warn(in, ERR_NOT_FOUND, own,
-                 "resume: the session's directory no longer exists; resuming in %s", *dir);
+    command_warn(in, ERR_NOT_FOUND, "",
+                 "the session's directory %.250s no longer exists; resuming in %.250s", own, *dir);
     return ERR_OK;
 }
 

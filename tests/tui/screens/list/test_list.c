@@ -339,6 +339,25 @@ AT_SHOP(all_projects_show_their_directories, 24, 100)
     assert_non_null(strstr(screen_line(&x->s, 4), "shop-wt"));
 }
 
+/* Whatever the width, a row of all projects names its own; from 120 columns the number of files has its word. */
+TEST(all_projects_are_named_at_every_width)
+{
+    for (int cols = 60; cols <= 200; cols += 10) {
+        struct shop x;
+        int y = 2;
+
+        shop_begin(&x);
+        screen_ready(&x.s, x.fake, SHOP, 24, cols);
+        list_set_density(x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
+        screen_press(&x.s, "<C-a>");
+        while (y < 20 && !strstr(screen_line(&x.s, y), "Payments: "))
+            y++;
+        assert_non_null(strstr(screen_line(&x.s, cols < 80 ? y + 1 : y), "shop"));
+        assert_true(cols < 120 || strstr(screen_line(&x.s, y), "3 files"));
+        screen_close(&x.s);
+    }
+}
+
 TEST(ascii_mode_uses_only_ascii)
 {
     static const char *const ways[] = { "",       "<Tab>",   "<C-x>", "<C-t>",
