@@ -46,7 +46,7 @@ enum message_flags {
     MESSAGE_CLEARED = 1 << 8,
     /* it parses, but a member has a type that its program does not accept */
     MESSAGE_MISTYPED = 1 << 9,
-    /* a resume does not load it, though it parses; set in whole transcripts, and in the end of one on a server */
+    /* a resume does not load it, though it parses */
     MESSAGE_LEFT_OUT = 1 << 10,
 };
 
@@ -103,6 +103,7 @@ struct message_query {
     int64_t limit, offset;       /* as in the vendor's SDK; limit <= 0: no limit */
     const atomic_bool *cancel;   /* may be NULL */
     struct message_reach *reach; /* only the newest messages are needed; NULL: all */
+    struct slice after; /* for plain_messages: only the messages after the one with this id */
 };
 
 /* How far back messages are needed, for stores that would have to read the others from a server. Other stores ignore

@@ -6,22 +6,10 @@
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "store/export/export_internal.h"
+#include "store/show/row_window.h"
 
-/* Reads a session row by row and passes what a person would read to the writer of the format.
- *
- * A call and its result are separate rows but belong together for a reader. So rows are read ahead, up to the result of
- * the call that is being written, but never more than LOOK_ROWS rows or LOOK_BYTES; a result that comes later is
- * written separately. */
-
-enum { LOOK_ROWS = 64, LOOK_BYTES = 8 << 20, ROW_KEPT = 1 << 20, TAKEN = 64 };
-
-/* A row that was read. */
-struct read_row {
-    size_t at; /* in the transcript */
-    struct buf bytes;
-    struct block_list blocks;
-    uint64_t taken; /* results that were written with their calls; of the first TAKEN blocks */
-};
+/* Reads a session row by row and passes what a person would read to the writer of the format. A call is written together
+ * with its result, which row_window.h finds. */
 
 struct export
 {
@@ -38,9 +26,7 @@ struct export
     /* of the conversation being written */
     size_t number; /* the number of its section; 0: the session's own */
     struct export_part part;
-    size_t next;                    /* row to read */
-    struct read_row row[LOOK_ROWS]; /* a ring */
-    size_t first, n, bytes;
+    struct row_window rows;
     enum export_speaker speaker; /* of the last message */
     bool open;                   /* a message was begun */
 };
@@ -68,8 +54,9 @@ void export_summary_fini(struct export_summary *s)
 
 /* ---- rows ---- */
 
-static enum err_code redact_row(struct export *x, struct buf *bytes)
+static enum err_code redact_row(struct buf *bytes, void *arg)
 {
+    struct export *x = arg;
     struct buf clean = { 0 };
     enum err_code rc = redact_json_rows(buf_slice(bytes), &clean, &x->sum->redacted);
 
@@ -80,83 +67,6 @@ static enum err_code redact_row(struct export *x, struct buf *bytes)
     buf_fini(bytes);
     *bytes = clean;
     return ERR_OK;
-}
-
-static enum err_code read_ahead(struct export *x, struct err *e)
-{
-    struct read_row *r = &x->row[(x->first + x->n) % LOOK_ROWS];
-    const struct store *st = x->part.ref->store;
-
-    if (export_is_cancelled(x->req))
-        return err_set(e, ERR_CANCELLED, x->ref->path.p, "export");
-    arena_reset(&r->blocks.arena);
-    r->blocks = (struct block_list){ .arena = r->blocks.arena };
-    r->taken = 0;
-    r->at = x->next;
-    TRY(transcript_read(x->part.t, x->next, &r->bytes, e));
-    if (x->req->redact && redact_row(x, &r->bytes))
-        return err_nomem(e);
-    TRY(st->ops->blocks(st, buf_slice(&r->bytes), &r->blocks, e));
-    x->next++;
-    x->n++;
-    x->bytes += r->bytes.n;
-    return ERR_OK;
-}
-
-static void forget_row(struct export *x)
-{
-    struct read_row *r = &x->row[x->first];
-
-    x->bytes -= r->bytes.n;
-    if (r->bytes.cap > ROW_KEPT) {
-        buf_fini(&r->bytes);
-        transcript_blocks_fini(&r->blocks);
-    }
-    x->first = (x->first + 1) % LOOK_ROWS;
-    x->n--;
-}
-
-static void forget_rows(struct export *x)
-{
-    for (size_t i = 0; i < LOOK_ROWS; i++) {
-        buf_fini(&x->row[i].bytes);
-        transcript_blocks_fini(&x->row[i].blocks);
-    }
-    x->first = x->n = x->bytes = 0;
-}
-
-static const struct block *result_in(struct read_row *r, struct slice call_id)
-{
-    for (size_t i = 0; i < r->blocks.n && i < TAKEN; i++) {
-        const struct block *b = &r->blocks.block[i];
-
-        if (b->kind == BLOCK_TOOL_RESULT && slice_eq(b->call_id, call_id) && !(r->taken >> i & 1)) {
-            r->taken |= UINT64_C(1) << i;
-            return b;
-        }
-    }
-    return NULL;
-}
-
-/* The result of a call, from the rows below, which are read as far as needed. */
-static enum err_code export_session_find_result(struct export *x, struct slice call_id,
-                                                const struct block **result, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    *result = NULL;
-    if (call_id.n == 0)
-        return ERR_OK;
-    for (size_t i = 0; !rc && !*result; i++) {
-        if (i == x->n) {
-            if (x->n == LOOK_ROWS || x->bytes >= LOOK_BYTES || x->next >= x->part.to)
-                break;
-            rc = read_ahead(x, e);
-        }
-        if (!rc)
-            *result = result_in(&x->row[(x->first + i) % LOOK_ROWS], call_id);
-    }
-    return rc;
 }
 
 /* ---- blocks ---- */
@@ -181,7 +91,7 @@ static enum export_speaker speaker_of(const struct block *b, const struct messag
 }
 
 /* Begins the message of a row with its first block that is written. */
-static void begin_message(struct export *x, const struct read_row *r, enum export_speaker speaker)
+static void begin_message(struct export *x, const struct row_read *r, enum export_speaker speaker)
 {
     if (x->open)
         return;
@@ -244,7 +154,7 @@ static bool is_summary(const struct block *b)
     return slice_eq(b->name, SLICE("summary"));
 }
 
-static void write_note(struct export *x, const struct read_row *r, const struct block *b)
+static void write_note(struct export *x, const struct row_read *r, const struct block *b)
 {
     bool full = x->req->tools == EXPORT_TOOLS_FULL;
     /* the output of a command of the person's, whose lines are as in the terminal */
@@ -264,7 +174,7 @@ static void write_note(struct export *x, const struct read_row *r, const struct 
     x->writer->note(x->o, &note);
 }
 
-static bool export_session_is_wanted(const struct export *x, const struct read_row *r, size_t i)
+static bool export_session_is_wanted(const struct export *x, const struct row_read *r, size_t i)
 {
     const struct block *b = &r->blocks.block[i];
     bool tools = x->req->tools != EXPORT_TOOLS_NONE;
@@ -272,14 +182,14 @@ static bool export_session_is_wanted(const struct export *x, const struct read_r
     switch (b->kind) {
     case BLOCK_THINKING: return x->req->thinking && b->text.n > 0;
     case BLOCK_TOOL_CALL: return tools;
-    case BLOCK_TOOL_RESULT: return tools && !(i < TAKEN && r->taken >> i & 1);
+    case BLOCK_TOOL_RESULT: return tools && !row_window_is_taken(r, i);
     case BLOCK_IMAGE:
     case BLOCK_DOCUMENT: return tools || b->call_id.n == 0;
     default: return true;
     }
 }
 
-static enum err_code export_session_write_block(struct export *x, const struct read_row *r,
+static enum err_code export_session_write_block(struct export *x, const struct row_read *r,
                                                 const struct block *b, struct err *e)
 {
     const struct export_writer *w = x->writer;
@@ -287,7 +197,7 @@ static enum err_code export_session_write_block(struct export *x, const struct r
     if (b->kind == BLOCK_TOOL_CALL) {
         const struct block *result;
 
-        TRY(export_session_find_result(x, b->call_id, &result, e));
+        TRY(row_window_result(&x->rows, b->call_id, &result, e));
         begin_message(x, r, EXPORT_AGENT);
         return write_tool(x, b, result, e);
     }
@@ -312,10 +222,9 @@ static enum err_code export_session_write_block(struct export *x, const struct r
     return ERR_OK;
 }
 
-/* Writes the first row that was read, which is not moved while rows after it are read. */
-static enum err_code export_session_write_row(struct export *x, struct err *e)
+static enum err_code export_session_write_row(struct export *x, const struct row_read *r,
+                                              struct err *e)
 {
-    const struct read_row *r = &x->row[x->first];
     enum err_code rc = ERR_OK;
 
     x->open = false;
@@ -335,17 +244,23 @@ static enum err_code write_conversation(struct export *x, const struct session_r
 
     if (rc)
         return rc;
-    x->next = x->part.from;
+    x->rows = (struct row_window){ .store = ref->store,
+                                   .t = x->part.t,
+                                   .next = x->part.from,
+                                   .end = x->part.to,
+                                   .cancel = x->req->cancel,
+                                   .change = x->req->redact ? redact_row : NULL,
+                                   .arg = x };
     x->speaker = EXPORT_NO_SPEAKER;
-    while (!rc && !x->o->rc && (x->n || x->next < x->part.to)) {
-        if (x->n == 0)
-            rc = read_ahead(x, e);
-        if (!rc)
-            rc = export_session_write_row(x, e);
-        if (!rc)
-            forget_row(x);
+    for (struct row_read *row; !x->o->rc; row_window_remove(&x->rows)) {
+        rc = row_window_first(&x->rows, &row, e);
+        if (rc || !row)
+            break;
+        rc = export_session_write_row(x, row, e);
+        if (rc)
+            break;
     }
-    forget_rows(x);
+    row_window_fini(&x->rows);
     export_part_close(&x->part);
     return rc;
 }

@@ -269,7 +269,8 @@ enum reprise_message_flags {
     /* as the vendor's SDK returns them, which ignores where a resume continues */
     REPRISE_MESSAGES_AS_SDK = 1 << 1,
     /* limit and offset count; without it all messages are returned */
-    REPRISE_MESSAGES_LIMIT = 1 << 2
+    REPRISE_MESSAGES_LIMIT = 1 << 2,
+    REPRISE_MESSAGES_PLAIN = 1 << 3 /* in one form for every system */
 };
 
 struct reprise_message_query {
@@ -285,10 +286,23 @@ struct reprise_message_query {
      * which may then be at most 1000; there is no offset. A session on a server is only read as far as needed. NULL: no
      * such restriction. */
     const char *before;
+    /* For reading forwards, with REPRISE_MESSAGES_PLAIN: only the messages after this one, which is named by its whole
+     * id. With a limit, the first ones. No more of the session is read than is needed. NULL: no such restriction. */
+    const char *after;
 };
 
-/* Reads the conversation that a resume would restore, oldest first: one JSON object for each message, with the members
- * type, uuid, session_id, timestamp and message in every system. A NULL query asks for all of it. All messages are held
+/* Reads the conversation that a resume would restore, oldest first: one JSON object for each message.
+ *
+ * Without REPRISE_MESSAGES_PLAIN it is the agent's own row, or one like those of Claude Code, with the members type,
+ * uuid, session_id, timestamp and message; the uuid may be null, and what is in the message depends on the system.
+ *
+ * With REPRISE_MESSAGES_PLAIN it has the same members in every system: id, never empty and unique in the conversation;
+ * role, "user", "assistant", "tool" or, with REPRISE_MESSAGES_SYSTEM, "system"; and those of these that the message has:
+ * time; text; thinking; media, a list of types; tools, a list of objects with call (an id), name, input, agent (the id
+ * of a sub-agent), result (a text) and ok. A result is part of the message with its call; only if it was written much
+ * later, or the call was read before, it is a message of its own with the role "tool".
+ *
+ * A NULL query asks for the whole conversation. All messages are held
  * in memory; reprise_messages_each() needs memory for one. REPRISE_NOT_FOUND: there is no such sub-agent, or no such
  * message to read before. */
 REPRISE_API int reprise_messages(const struct reprise_session *s,
@@ -304,6 +318,23 @@ REPRISE_API int reprise_messages_each(const struct reprise_session *s,
                                       const struct reprise_message_query *query,
                                       reprise_message_fn *fn, void *arg,
                                       struct reprise_error *error);
+
+/* A conversation that is read on while an agent writes it. */
+struct reprise_follow;
+
+/* Begins to follow a conversation after the message `after` of the query, or at its end. The query may have `agent`,
+ * `after` and REPRISE_MESSAGES_SYSTEM. The session must stay open. REPRISE_NOT_FOUND: there is no such message. */
+REPRISE_API int reprise_follow_open(const struct reprise_session *s,
+                                    const struct reprise_message_query *query,
+                                    struct reprise_follow **out, struct reprise_error *error);
+/* Reads what was added since the last call, perhaps nothing, in the form of REPRISE_MESSAGES_PLAIN. It does not wait:
+ * call it when the file of the session changed, or from time to time. The time that it takes depends on what is new. A
+ * message that its agent completes in place, in a database, is read as it is when it appears. For one thread at a
+ * time. */
+REPRISE_API int reprise_follow_next(struct reprise_follow *f, struct reprise_texts **out,
+                                    struct reprise_error *error);
+/* Ends it, before the session is closed. NULL is fine. */
+REPRISE_API void reprise_follow_close(struct reprise_follow *f);
 
 /* Reads the end of the conversation without reading the rest of the file: the last rows of the conversation that are
  * in the last `bytes` of it (0: 64 KiB), oldest first, as the system stores them. */

@@ -12,7 +12,8 @@ bool message_page_is_spoken(struct slice json)
 {
     struct slice type;
 
-    json_get(json, "type", &type);
+    if (!json_get(json, "type", &type))
+        json_get(json, "role", &type);
     return json_string_is(type, "user") || json_string_is(type, "assistant");
 }
 
@@ -25,6 +26,18 @@ static struct message_reach *reach_of(struct message_page *p)
         p->reach.least = p->most;
     p->reach.partial = false;
     return bounded ? &p->reach : NULL;
+}
+
+static enum err_code page_messages(const struct message_page *p, const struct session_ref *ref,
+                                   const struct message_query *q, json_fn *fn, void *arg,
+                                   struct err *e)
+{
+    return (p->read ? p->read : ref->store->ops->messages)(ref->store, ref, q, fn, arg, e);
+}
+
+static const char *id_member(const struct message_page *p)
+{
+    return p->read ? "id" : "uuid";
 }
 
 /* ---- finding a message ---- */
@@ -46,7 +59,7 @@ static enum err_code compare_with_cursor(struct slice json, void *arg, struct er
         return ERR_OK;
     size_t at = c->seen++;
 
-    if (!json_get_text(json, "uuid", c->arena, &id) || id.n < c->wanted.n ||
+    if (!json_get_text(json, id_member(c->page), c->arena, &id) || id.n < c->wanted.n ||
         memcmp(id.p, c->wanted.p, c->wanted.n) != 0 || slice_eq(c->id, c->wanted))
         return ERR_OK;
     c->matches = id.n == c->wanted.n ? 1 : c->matches + 1;
@@ -68,8 +81,7 @@ static enum err_code look_for_cursor(struct cursor *c, const struct session_ref 
         c->id = (struct slice){ NULL, 0 };
         q.reach = reach_of(p);
         p->reach.before = c->wanted;
-        enum err_code rc =
-            ref->store->ops->messages(ref->store, ref, &q, compare_with_cursor, c, e);
+        enum err_code rc = page_messages(p, ref, &q, compare_with_cursor, c, e);
 
         if (rc || !p->reach.partial ||
             (c->matches && slice_eq(c->id, c->wanted) && c->at >= p->most))
@@ -109,21 +121,26 @@ struct ring {
     void *arg;
 };
 
-static bool message_page_is_message(struct slice json, struct slice id)
+static bool has_id(const char *member, struct slice json, struct slice id)
 {
     struct arena scratch = { 0 };
     struct slice own;
-    bool is = id.n && json_get_text(json, "uuid", &scratch, &own) && slice_eq(own, id);
+    bool is = id.n && json_get_text(json, member, &scratch, &own) && slice_eq(own, id);
 
     arena_fini(&scratch);
     return is;
+}
+
+bool message_page_is_message(struct slice json, struct slice id)
+{
+    return has_id("uuid", json, id);
 }
 
 static enum err_code keep_message(struct slice json, void *arg, struct err *e)
 {
     struct ring *r = arg;
 
-    r->ended = r->ended || message_page_is_message(json, r->before);
+    r->ended = r->ended || has_id(id_member(r->page), json, r->before);
     if (r->ended || (r->page->spoken && !message_page_is_spoken(json)))
         return ERR_OK;
     if (!r->kept)
@@ -145,7 +162,7 @@ static enum err_code fill_ring(struct ring *r, const struct session_ref *ref, st
         r->ended = false;
         q.reach = reach_of(p);
         p->reach.before = r->before;
-        enum err_code rc = ref->store->ops->messages(ref->store, ref, &q, keep_message, r, e);
+        enum err_code rc = page_messages(p, ref, &q, keep_message, r, e);
 
         if (rc || !r->before.n || r->ended || !p->reach.partial)
             return rc;

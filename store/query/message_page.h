@@ -17,6 +17,8 @@ struct message_page {
     struct message_query query; /* without limit, offset and reach */
     bool spoken;                /* only messages of type user and assistant count */
     size_t most;                /* of the page; 0: all before the message */
+    /* NULL: the store's own form of messages, whose ids are the member `uuid`; else the one of which they are `id` */
+    store_messages_fn *read;
     struct message_reach reach; /* how far back was read; zeroed at first */
 };
 
@@ -31,6 +33,8 @@ enum { MESSAGE_PAGE_MOST = 1000 };
 MUST_CHECK enum err_code message_page_read(struct message_page *p, const struct session_ref *ref,
                                            struct slice before, json_fn *fn, void *arg,
                                            struct err *e);
+/* Returns true if a message, in the store's own form, has this id. */
+bool message_page_is_message(struct slice json, struct slice id);
 /* Returns true if a message is of type user or assistant. */
 bool message_page_is_spoken(struct slice json);
 

@@ -52,7 +52,8 @@ const struct command commands_table[] = {
     { .name = "messages", .operands = "ID", .min_operands = 1, .max_operands = 1, .run = messages_run,
       .summary = "print the conversation that a resume would restore",
       .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AS_SDK) | BIT(TAIL) |
-                 BIT(BEFORE) | BIT(AGENT) | BIT(AT) | BIT(RAW) | BIT(TRANSCRIPT) | FINDS,
+                 BIT(BEFORE) | BIT(AGENT) | BIT(AT) | BIT(RAW) | BIT(TRANSCRIPT) | BIT(PLAIN) |
+                 BIT(AFTER) | BIT(FOLLOW) | FINDS,
       .help = "Prints the oldest message first. After a resume-at, the list ends at the message\n"
               "where the session resumes. Tool calls without a result, messages with only\n"
               "thinking and empty messages are left out, as the agent does; reprise restore\n"
@@ -63,7 +64,9 @@ const struct command commands_table[] = {
               "reads the stream of SDK messages that a Go session may have beside its\n"
               "conversation.\n"
               "To page backwards, use --tail N for the newest page, then --before MSG --limit N\n"
-              "with the first message of the previous page.\n" },
+              "with the first message of the previous page; forwards, --after MSG --limit N.\n"
+              "With --plain, messages of all agents have one form: as text, each is below its\n"
+              "id; with --json, they have the role, the text, and the tools with their results.\n" },
     { .name = "search", .alias = "grep", .operands = "PATTERN", .max_operands = 1, .run = search_run,
       .summary = "search the text of all conversations",
       .options = BIT(PATTERN) | BIT(FIXED) | BIT(WORDS) | BIT(ANY) | BIT(IGNORE_CASE) | BIT(CASE) | BIT(IN) |

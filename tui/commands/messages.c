@@ -1,10 +1,13 @@
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "lite/json/json.h"
 #include "store/api/store.h"
 #include "store/api/transcript.h"
+#include "store/query/conversation_end.h"
 #include "store/query/message_page.h"
+#include "store/show/plain.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 
@@ -72,25 +75,37 @@ static bool is_of_tools(const struct block *b)
     return b->kind == BLOCK_TOOL_CALL || b->kind == BLOCK_TOOL_RESULT;
 }
 
+/* How a message is written as text. */
+struct message_style {
+    bool spoken; /* without calls and results */
+    bool plain;  /* below its id, with which commands and programs name it */
+};
+
 static enum err_code command_messages_write_message(const struct store *st,
                                                     const struct transcript *t, size_t i,
-                                                    bool spoken, struct out *o, struct err *e)
+                                                    struct message_style how, struct out *o,
+                                                    struct err *e)
 {
-    struct buf row = { 0 };
-    struct block_list blocks = { 0 };
-    size_t before = o->buf.n;
-    enum err_code rc = transcript_read(t, i, &row, e);
+    AUTO_BUF row = { 0 };
+    CLEANUP(transcript_blocks_fini) struct block_list blocks = { 0 };
+    size_t before = o->buf.n, head;
 
-    if (!rc)
-        rc = st->ops->blocks(st, buf_slice(&row), &blocks, e);
-    for (size_t k = 0; !rc && k < blocks.n; k++)
-        if (!spoken || !is_of_tools(&blocks.block[k]))
+    TRY(transcript_read(t, i, &row, e));
+    TRY(st->ops->blocks(st, buf_slice(&row), &blocks, e));
+    if (how.plain) {
+        out_addf(o, "[");
+        out_text(o, plain_message_id(buf_slice(&row), &t->message[i], &blocks.arena));
+        out_addf(o, "]\n");
+    }
+    head = o->buf.n;
+    for (size_t k = 0; k < blocks.n; k++)
+        if (!how.spoken || !is_of_tools(&blocks.block[k]))
             command_messages_write_block(&blocks.block[k], o);
-    if (!rc && o->buf.n > before)
+    if (o->buf.n > head)
         out_addf(o, "\n");
-    transcript_blocks_fini(&blocks);
-    buf_fini(&row);
-    return rc ? rc : out_row(o, e);
+    else
+        o->buf.n = before;
+    return out_row(o, e);
 }
 
 /* ---- which messages ---- */
@@ -101,25 +116,20 @@ static const char *command_messages_agent_of(const struct invocation *in)
     return option_given(&in->options, OPTION_TRANSCRIPT) ? "transcript" : in->options.agent;
 }
 
-enum {
-    END_GROWS = 8,
-    END_BYTES = 256 << 10,
-    END_BYTES_NEAR = 2 << 20,
-    END_BYTES_MOST = 64 << 20,
-};
-
 /* The messages to write. If the store cannot select them itself (--spoken, --tail), all messages
  * are read twice, once to count and once to write, except for the newest ones, which are kept until
  * all are read. */
 struct answer {
     struct out *out;
     bool spoken, counting;
+    store_messages_fn *read;
     size_t seen;     /* of those that count, in this pass */
     size_t from, to; /* of them, those to write */
     /* the message of --before or --at: its id, in the arena, and its place */
     struct slice cursor;
     struct arena *arena;
     size_t at;
+    struct slice after; /* of --after: its message has not come yet */
 };
 
 static struct message_query query_of(const struct invocation *in)
@@ -138,6 +148,12 @@ static struct message_query query_of(const struct invocation *in)
 static const char *command_messages_last_of(const struct options *o)
 {
     return option_given(o, OPTION_BEFORE) ? o->before : o->at;
+}
+
+/* --plain: one form for all agents. */
+static bool wants_plain(const struct options *o)
+{
+    return option_given(o, OPTION_PLAIN);
 }
 
 /* Returns true if the newest messages, or those before a cursor, are kept while reading once. */
@@ -161,6 +177,7 @@ static struct message_page message_page_of(const struct invocation *in)
     return (struct message_page){
         .query = query_of(in),
         .spoken = option_given(o, OPTION_SPOKEN),
+        .read = wants_plain(o) ? plain_messages : NULL,
         .most = !bounded ? 0 : (size_t)(option_given(o, OPTION_TAIL) ? o->tail : o->limit),
     };
 }
@@ -169,8 +186,25 @@ static struct message_page message_page_of(const struct invocation *in)
 static enum err_code find_cursor(const struct invocation *in, const struct session_ref *ref,
                                  struct message_page *p, struct answer *a, struct err *e)
 {
-    const char *wanted = command_messages_last_of(&in->options);
+    const struct options *o = &in->options;
+    const char *wanted = o->after ? o->after : command_messages_last_of(o);
 
+    if (o->after) { /* the whole id is near the end, and no more is read */
+        const struct conversation_end want = { .at = slice_of(wanted) };
+        CLEANUP(transcript_free_at) struct transcript *t = NULL;
+        struct session_ref which = *ref;
+        size_t at;
+
+        if (p->query.agent.n)
+            TRY(ref->store->ops->subagent(ref->store, ref, p->query.agent, a->arena, &which, e));
+        TRY(conversation_end_load(&which, &want, &t, &at, e));
+        if (at < t->n) {
+            a->cursor = want.at;
+            return ERR_OK;
+        }
+    }
+    if (wanted && conversation_place(slice_of(wanted)) >= 0)
+        p->read = plain_messages; /* no other form names messages by their places */
     return wanted ? message_page_find(p, ref, slice_of(wanted), a->arena, &a->cursor, &a->at, e)
                   : ERR_OK;
 }
@@ -195,88 +229,14 @@ static void command_messages_page_of(const struct options *o, size_t n, const si
         *from = *to - (size_t)o->tail;
 }
 
-/* The rows of the transcript include some that are not messages, so the cursor is looked up by its id. */
-static void page_of_rows(const struct options *o, const struct transcript *t, struct slice cursor,
-                         size_t *from, size_t *to)
+/* The first messages after a cursor. */
+static void command_messages_page_after(const struct options *o, size_t begin, size_t n,
+                                        size_t *from, size_t *to)
 {
-    size_t at = 0;
+    const size_t limit = o->limit > 0 ? (size_t)o->limit : n;
 
-    while (cursor.n && at < t->n && !id128_eq(t->message[at].id, id128_of(cursor)))
-        at++;
-    command_messages_page_of(o, t->n, cursor.n && at < t->n ? &at : NULL, from, to);
-}
-
-/* Drops the messages that a resume leaves out. */
-static void drop_left_out(struct transcript *t)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < t->n; i++)
-        if (!(t->message[i].flags & MESSAGE_LEFT_OUT))
-            t->message[n++] = t->message[i];
-    t->n = n;
-}
-
-static bool is_row_of(const struct transcript *t, struct slice cursor)
-{
-    for (size_t i = 0; i < t->n; i++)
-        if (id128_eq(t->message[i].id, id128_of(cursor)))
-            return true;
-    return false;
-}
-
-/* Passes a part of the conversation on if it has the whole page; else *out stays NULL. The first messages of such a
- * part are not reliable. */
-static void use_if_complete(const struct options *o, struct transcript *t, struct slice cursor,
-                            struct transcript **out)
-{
-    enum { UNCERTAIN = 64 };
-    size_t from, to;
-
-    drop_left_out(t);
-    page_of_rows(o, t, cursor, &from, &to);
-    if (!t->partial || (from > UNCERTAIN && (!cursor.n || is_row_of(t, cursor))))
-        *out = t;
-    else
-        transcript_free(t);
-}
-
-/* Reads only as much of the end of a session on a server as the page needs. */
-static enum err_code load_end(const struct options *o, const struct session_ref *ref,
-                              struct slice cursor, struct transcript **out, struct err *e)
-{
-    const struct store *st = ref->store;
-    bool around = cursor.n && st->ops->around;
-    size_t most = around ? END_BYTES_NEAR : END_BYTES_MOST;
-    enum err_code rc = ERR_OK;
-    struct transcript *t;
-
-    for (size_t bytes = END_BYTES; !rc && !*out && bytes <= most; bytes *= END_GROWS) {
-        rc = st->ops->tail(st, ref, bytes, NULL, &t, e);
-        if (!rc)
-            use_if_complete(o, t, cursor, out);
-    }
-    for (size_t bytes = END_BYTES; around && !rc && !*out && bytes <= END_BYTES_MOST;
-         bytes *= END_GROWS) {
-        rc = st->ops->around(st, ref, cursor, bytes, NULL, &t, e);
-        if (!rc)
-            use_if_complete(o, t, cursor, out);
-    }
-    return rc;
-}
-
-static enum err_code write_page(const struct invocation *in, const struct store *st,
-                                const struct transcript *t, struct slice cursor, struct out *out,
-                                struct err *e)
-{
-    const struct options *o = &in->options;
-    enum err_code rc = ERR_OK;
-    size_t first, end;
-
-    page_of_rows(o, t, cursor, &first, &end);
-    for (size_t i = first; !rc && i < end; i++)
-        rc = command_messages_write_message(st, t, i, option_given(o, OPTION_SPOKEN), out, e);
-    return rc;
+    *from = begin;
+    *to = n - begin < limit ? n : begin + limit;
 }
 
 /* Prompts begin with "> ", messages of the agent are printed as they are, a tool call takes one line. */
@@ -286,28 +246,34 @@ static enum err_code write_messages_text(struct invocation *in, const struct ses
     const struct store *st = ref->store;
     const char *agent = command_messages_agent_of(in);
     struct session_ref which = *ref;
-    struct transcript *t = NULL;
+    const struct options *o = &in->options;
+    const struct message_style how = { option_given(o, OPTION_SPOKEN), wants_plain(o) };
+    CLEANUP(transcript_free_at) struct transcript *t = NULL;
     struct answer cursor = { .arena = a };
     struct message_page page = message_page_of(in);
-    enum err_code rc = find_cursor(in, ref, &page, &cursor, e);
+    size_t at, first, end;
 
-    if (!rc && agent)
-        rc = st->ops->subagent(st, ref, slice_of(agent), a, &which, e);
-    if (!rc) {
-        /* The conversation, or its end if that is enough. */
-        bool end = which.store->ops->remote && !option_given(&in->options, OPTION_AS_SDK) &&
-                   wants_newest(&in->options);
+    TRY(find_cursor(in, ref, &page, &cursor, e));
+    if (agent)
+        TRY(st->ops->subagent(st, ref, slice_of(agent), a, &which, e));
+    if (option_given(o, OPTION_AS_SDK)) {
+        TRY(which.store->ops->load(which.store, &which, NULL, &t, e));
+        at = cursor.cursor.n ? conversation_find(t, cursor.cursor) : t->n;
+    } else {
+        const struct conversation_end want = { .at = cursor.cursor,
+                                               .least = o->after          ? 0
+                                                        : wants_newest(o) ? page.most
+                                                                          : SIZE_MAX };
 
-        rc = end ? load_end(&in->options, &which, cursor.cursor, &t, e) : ERR_OK;
-        if (!rc && !t)
-            rc = which.store->ops->load(which.store, &which, NULL, &t, e);
+        TRY(conversation_end_load(&which, &want, &t, &at, e));
     }
-    if (!rc && !option_given(&in->options, OPTION_AS_SDK))
-        drop_left_out(t);
-    if (!rc)
-        rc = write_page(in, st, t, cursor.cursor, &in->out, e);
-    transcript_free(t);
-    return rc;
+    if (o->after)
+        command_messages_page_after(o, at < t->n ? at + 1 : t->n, t->n, &first, &end);
+    else /* the rows include some that are no messages, so the cursor is looked up by its id */
+        command_messages_page_of(o, t->n, at < t->n ? &at : NULL, &first, &end);
+    for (size_t i = first; i < end; i++)
+        TRY(command_messages_write_message(st, t, i, how, &in->out, e));
+    return ERR_OK;
 }
 
 /* ---- JSON ---- */
@@ -316,6 +282,11 @@ static enum err_code write_message_json(struct slice json, void *arg, struct err
 {
     struct answer *a = arg;
 
+    if (a->after.n) {
+        if (message_page_is_message(json, a->after))
+            a->after.n = 0;
+        return ERR_OK;
+    }
     if (a->spoken && !message_page_is_spoken(json))
         return ERR_OK;
     size_t at = a->seen++;
@@ -336,7 +307,7 @@ static enum err_code count_part(const struct options *o, const struct session_re
     q->has_limit = false;
     q->offset = 0;
     a->counting = true;
-    enum err_code rc = ref->store->ops->messages(ref->store, ref, q, write_message_json, a, e);
+    enum err_code rc = a->read(ref->store, ref, q, write_message_json, a, e);
 
     transcript_page(&part, a->seen, &a->from, &a->to);
     if (option_given(o, OPTION_TAIL) && (uint64_t)o->tail < a->to - a->from)
@@ -350,9 +321,11 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
                                          struct arena *arena, struct out *out, struct err *e)
 {
     const struct options *o = &in->options;
-    struct answer a = {
-        .out = out, .spoken = option_given(o, OPTION_SPOKEN), .to = SIZE_MAX, .arena = arena
-    };
+    struct answer a = { .out = out,
+                        .spoken = option_given(o, OPTION_SPOKEN),
+                        .to = SIZE_MAX,
+                        .arena = arena,
+                        .read = wants_plain(o) ? plain_messages : ref->store->ops->messages };
     struct message_query q = query_of(in);
     struct message_page page = message_page_of(in);
     enum err_code rc = find_cursor(in, ref, &page, &a, e);
@@ -363,17 +336,20 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
             out_json_rows_end(out);
         return rc;
     }
-    if (!rc && command_messages_last_of(o)) {
+    if (!rc && o->after) {
+        *(wants_plain(o) ? &q.after : &a.after) = a.cursor;
+        command_messages_page_after(o, 0, SIZE_MAX, &a.from, &a.to);
+    } else if (!rc && command_messages_last_of(o)) {
         command_messages_page_of(o, 0, &a.at, &a.from, &a.to);
     } else if (!rc) {
         q.has_limit = option_given(o, OPTION_LIMIT);
         q.limit = o->limit;
         q.offset = o->offset;
-        if (a.spoken || option_given(o, OPTION_TAIL))
+        if (a.spoken || option_given(o, OPTION_TAIL) || (wants_plain(o) && q.has_limit) || q.offset)
             rc = count_part(o, ref, &q, &a, e);
     }
     if (!rc)
-        rc = ref->store->ops->messages(ref->store, ref, &q, write_message_json, &a, e);
+        rc = a.read(ref->store, ref, &q, write_message_json, &a, e);
     if (!rc)
         out_json_rows_end(out);
     return rc;
@@ -431,6 +407,51 @@ static enum err_code write_raw(struct invocation *in, const struct session_ref *
     return rc;
 }
 
+/* ---- while it grows ---- */
+
+static enum err_code follow_write_json(struct slice json, void *arg, struct err *e)
+{
+    struct answer *a = arg;
+
+    if (a->spoken && !message_page_is_spoken(json))
+        return ERR_OK;
+    out_add(a->out, json);
+    out_addf(a->out, "\n");
+    return out_row(a->out, e);
+}
+
+/* Writes the messages after one of them, or the new ones, until the program is ended: as text, or as an object on each
+ * line. */
+static enum err_code follow_messages(struct invocation *in, const struct session_ref *ref,
+                                     struct arena *arena, struct err *e)
+{
+    enum { FOLLOW_CHECK_MS = 250 };
+    const struct options *o = &in->options;
+    const struct message_style how = { option_given(o, OPTION_SPOKEN), wants_plain(o) };
+    const struct message_query q = query_of(in);
+    CLEANUP(conversation_cursor_fini) struct conversation_cursor c = { .path = NULL };
+    struct message_page page = message_page_of(in);
+    struct answer a = { .out = &in->out, .spoken = how.spoken, .arena = arena };
+    struct session_ref which = *ref;
+
+    TRY(find_cursor(in, ref, &page, &a, e));
+    if (q.agent.n)
+        TRY(ref->store->ops->subagent(ref->store, ref, q.agent, arena, &which, e));
+    in->out.json_lines = true;
+    TRY(conversation_cursor_set(&c, &which, a.cursor, NULL, e));
+    for (;; poll(NULL, 0, FOLLOW_CHECK_MS)) {
+        CLEANUP(transcript_free_at) struct transcript *t = NULL;
+        size_t from;
+
+        TRY(conversation_read_on(&c, &which, NULL, &t, &from, e));
+        if (t && in->out.wants_json)
+            TRY(plain_rows(ref->store, &q, t, from, follow_write_json, &a, e));
+        for (size_t i = from; t && !in->out.wants_json && i < t->n; i++)
+            TRY(command_messages_write_message(ref->store, t, i, how, &in->out, e));
+        TRY(out_flush(&in->out, e));
+    }
+}
+
 /* In a system without sub-agents, no name of a sub-agent is found. */
 static enum err_code command_messages_check_agent(const struct session_ref *ref, const char *agent,
                                                   struct err *e)
@@ -453,14 +474,43 @@ static enum err_code write_messages(struct invocation *in, struct sessions *s,
                      "read messages: not supported for %s sessions", ref->store->ops->name);
     if (rc)
         return rc;
+    if (option_given(&in->options, OPTION_FOLLOW))
+        return follow_messages(in, ref, &s->arena, e);
     if (option_given(&in->options, OPTION_RAW))
         return write_raw(in, ref, &s->arena, e);
     return in->out.wants_json ? write_messages_json(in, ref, &s->arena, &in->out, e)
                               : write_messages_text(in, ref, &s->arena, e);
 }
 
+/* Options that exclude each other. */
+static enum err_code command_messages_check_options(const struct invocation *in, struct err *e)
+{
+    const struct options *o = &in->options;
+    const option_bits part =
+        OPTION_BIT(BEFORE) | OPTION_BIT(AT) | OPTION_BIT(TAIL) | OPTION_BIT(OFFSET);
+    const option_bits other = OPTION_BIT(RAW) | OPTION_BIT(AS_SDK);
+    const struct {
+        option_bits option, excludes;
+        const char *name, *why;
+    } rules[] = {
+        { OPTION_BIT(PLAIN), other, "--plain", "not together with --raw or --as-sdk" },
+        { OPTION_BIT(AFTER), part | other, "--after",
+          "not together with --before, --at, --tail, --offset, --raw or --as-sdk" },
+        { OPTION_BIT(FOLLOW), part | other | OPTION_BIT(LIMIT), "--follow",
+          "only together with --after, --plain, --spoken, --system-messages and --agent" },
+    };
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if ((o->given & rules[i].option) && (o->given & rules[i].excludes))
+            return err_set(e, ERR_USAGE, rules[i].name, "%s", rules[i].why);
+    if (option_given(o, OPTION_FOLLOW) && option_given(o, OPTION_JSON) && !wants_plain(o))
+        return err_set(e, ERR_USAGE, "--follow", "prints JSON with --plain only");
+    return ERR_OK;
+}
+
 enum err_code messages_run(struct invocation *in, struct err *e)
 {
+    TRY(command_messages_check_options(in, e));
     if (option_given(&in->options, OPTION_TAIL) && in->options.tail == 0)
         return err_set(e, ERR_USAGE, "--tail", "read options: must be at least 1");
     if (in->options.agent && !*in->options.agent)

@@ -142,6 +142,8 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_RECONNECT] = { "reconnect", 0, KIND_FLAG, NULL, 0, "also join the parts that a resume leaves out (lost-part)" },
     [OPTION_WATCH] = { "watch", 0, KIND_FLAG, NULL, 0, "print it again after each change, until ^C" },
     [OPTION_BELL] = { "bell", 0, KIND_FLAG, NULL, 0, "ring, and show a notification, when a session begins to wait" },
+    [OPTION_AFTER] = { "after", 0, KIND_TEXT, "MSG", AT(after), "only messages after this one" },
+    [OPTION_FOLLOW] = { "follow", 0, KIND_FLAG, NULL, 0, "print the messages that are added, or those after MSG, until ^C" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },
 };
 
@@ -155,6 +157,7 @@ static const struct {
     { OPTION_TO, "export", "MSG", "end with this message" },
     { OPTION_FORCE, "export", NULL, "replace an existing FILE for good" },
     { OPTION_BEFORE, "messages", "MSG", "only messages before this one" },
+    { OPTION_PLAIN, "messages", NULL, "in one form for every agent, and with the id of each message" },
     { OPTION_TRANSCRIPT, "messages", NULL, "the stream of SDK messages of a Go session instead" },
     { OPTION_SINCE, "usage", "WHEN", "only answers since WHEN: 2w, 3d, 12h, 30m or a date" },
     { OPTION_BEFORE, "usage", "WHEN", "only answers before WHEN" },

@@ -47,6 +47,65 @@ IN_SCRATCH(messages_are_read_backwards_page_by_page)
     reprise_close(r);
 }
 
+/* The ids of what was added, as one text. */
+static void read_on(struct reprise_follow *f, const char *want)
+{
+    struct reprise_texts *texts;
+    char got[16] = "";
+
+    assert_int_equal(reprise_follow_next(f, &texts, NULL), REPRISE_OK);
+    for (size_t i = 0; i < reprise_texts_count(texts); i++)
+        got[i] = strstr(reprise_texts_at(texts, i, NULL), "\"id\":\"")[6];
+    assert_string_equal(got, want);
+    reprise_texts_free(texts);
+}
+
+IN_SCRATCH(a_conversation_is_read_on)
+{
+    struct reprise *r = open_store(state, "goat", "s");
+    struct reprise_session *s = create(r, "pay-1");
+    struct reprise_message_query q = { .size = sizeof q,
+                                       .after = "a",
+                                       .flags = REPRISE_MESSAGES_PLAIN };
+    struct reprise_follow *end, *after;
+    struct reprise_texts *texts;
+
+    append_prompt(s, "a", NULL);
+    append_prompt(s, "b", NULL);
+    assert_int_equal(reprise_follow_open(s, NULL, &end, NULL), REPRISE_OK);
+    assert_int_equal(reprise_follow_open(s, &q, &after, NULL), REPRISE_OK);
+    read_on(end, "");
+    read_on(after, "b");
+    append_prompt(s, "c", NULL);
+    append_prompt(s, "d", NULL);
+    read_on(end, "cd");
+    read_on(after, "cd");
+    read_on(end, "");
+
+    assert_int_equal(reprise_messages(s, &q, &texts, NULL), REPRISE_OK);
+    assert_int_equal(reprise_texts_count(texts), 3);
+    assert_non_null(strstr(reprise_texts_at(texts, 0, NULL), "{\"id\":\"b\",\"role\":\"user\","));
+    assert_non_null(strstr(reprise_texts_at(texts, 0, NULL), ",\"text\":\"pay\"}"));
+    reprise_texts_free(texts);
+    q.flags |= REPRISE_MESSAGES_LIMIT;
+    q.limit = 1;
+    assert_int_equal(reprise_messages(s, &q, &texts, NULL), REPRISE_OK);
+    assert_int_equal(reprise_texts_count(texts), 1);
+    reprise_texts_free(texts);
+    assert_int_equal(reprise_follow_open(s, &q, &after, NULL), REPRISE_USAGE);
+    q = (struct reprise_message_query){ .size = sizeof q,
+                                        .after = "x",
+                                        .flags = REPRISE_MESSAGES_PLAIN };
+    assert_int_equal(reprise_follow_open(s, &q, &after, NULL), REPRISE_NOT_FOUND);
+    assert_int_equal(reprise_messages(s, &q, &texts, NULL), REPRISE_NOT_FOUND);
+    q.flags = 0;
+    assert_int_equal(reprise_messages(s, &q, &texts, NULL), REPRISE_USAGE);
+    reprise_follow_close(end);
+    reprise_follow_close(after);
+    reprise_session_close(s);
+    reprise_close(r);
+}
+
 /* ---- blame ---- */
 
 /* clang-format off */

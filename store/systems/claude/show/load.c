@@ -257,7 +257,7 @@ static enum err_code claude_show_load(const struct session_ref *ref,
     const bool lost =
         !rc && marks && !t->partial && !l.main && !ref->nameless && may_have_lost_parts(&l.walk);
 
-    if (!rc && marks && (!t->partial || ref->nameless))
+    if (!rc && marks)
         rc = mark_left_out(&l.walk, want->stop, t, e);
     if (!rc && lost)
         rc = claude_count_lost(&l.walk.log, &t->restored, &t->lost, e);
