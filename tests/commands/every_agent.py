@@ -69,7 +69,7 @@ def search(c, w):
     def found(what, *args, some=True):
         run = w.run('search', '--json', *args)
         hits = [h for h in lines(run) if (h['system'], h['session']) == (w.system, w.sid)]
-        c.same(f'{w.name}: search {what}', (run.returncode, bool(hits)), (0, some))
+        c.same(f'{w.name}: search {what}', (run.returncode, bool(hits)), (not run.stdout, some))
         return hits
 
     hits = found('for a prompt', '-F', word)

@@ -56,7 +56,7 @@ def check_no_home(w):
         env = {**env, **({} if home is None else {'HOME': home})}
         for args, code in (['list', '--all'], 0), (['info', SID], 3), (['info', SID[:8]], 3), (['-c', '--print'], 3), (['--resume', SID, '--print'], 3), \
                 (['messages', SID], 3), (['rename', SID, 'x'], 3), (['delete', SID], 3), (['doctor'], 0), (['rewind', SID, '--to', 'x'], 3), \
-                (['search', 'x'], 0), (['search', 'x', '--all'], 0), (['usage'], 0), (['touched', w.home], 0), (['sweep', '--older-than', '1d'], 0):
+                (['search', 'x'], 1), (['search', 'x', '--all'], 1), (['usage'], 0), (['touched', w.home], 0), (['sweep', '--older-than', '1d'], 0):
             run = subprocess.run([w.program.path, *args], env=env, cwd=w.home, stdin=subprocess.DEVNULL, capture_output=True, check=False)
             w.program.need(run.returncode == code and NO_HOME in run.stderr and not run.stdout,
                            f'HOME={home!r}: {args}: {run.returncode} {run.stdout!r} {run.stderr!r}')

@@ -38,7 +38,7 @@ enum option_id {
     OPTION_TASK, OPTION_DIALECT, OPTION_SAVE, OPTION_RAW, OPTION_AS_FORK, OPTION_KEY, OPTION_CHECK, OPTION_EDIT,
     OPTION_ALL_KINDS, OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT, OPTION_YES, OPTION_KEEP,
     OPTION_INCLUDE_TAGGED, OPTION_INCLUDE_NAMED, OPTION_BACK_TO, OPTION_EVENT, OPTION_VERBOSE, OPTION_DUE,
-    OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_FOLLOW,
+    OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_FOLLOW, OPTION_MAX_BYTES,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -87,7 +87,7 @@ struct options {
     const char *pattern[OPTION_PATTERNS_MAX];
     size_t patterns;
     const char *in;
-    int64_t limit, offset, tail, context, keep;
+    int64_t limit, offset, tail, context, keep, max_bytes;
     int color, sort, keys, mode, by; /* the enums above */
     int format, tools;               /* enum export_format, export_tools */
     int event;                       /* enum hook_event */

@@ -70,7 +70,7 @@ const struct command commands_table[] = {
     { .name = "search", .alias = "grep", .operands = "PATTERN", .max_operands = 1, .run = search_run,
       .summary = "search the text of all conversations",
       .options = BIT(PATTERN) | BIT(FIXED) | BIT(WORDS) | BIT(ANY) | BIT(IGNORE_CASE) | BIT(CASE) | BIT(IN) |
-                 BIT(CONTEXT) | BIT(COUNTS) | BIT(SESSIONS) | BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) |
+                 BIT(CONTEXT) | BIT(COUNTS) | BIT(SESSIONS) | BIT(LIMIT) | BIT(MAX_BYTES) | BIT(SYSTEM) | BIT(TAG) |
                  BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) |
                  BIT(NO_WORKTREES),
       .help = "Searches prompts, replies, and the input and results of tools, as a person reads\n"
@@ -78,7 +78,8 @@ const struct command commands_table[] = {
               "session first. PATTERN is a regular expression as in Perl (PCRE2). Case matters\n"
               "only in a pattern with a capital letter. On a terminal, the lines are grouped by\n"
               "session; elsewhere each line begins with the session's id and its place (prompt,\n"
-              "reply, thinking, tool, note). With --json there is one object per line.\n" },
+              "reply, thinking, tool, note). With --json there is one object per line. The exit\n"
+              "code is 1 if nothing matches.\n" },
     { .name = "export", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = export_run,
       .summary = "write sessions as Markdown, HTML, text or JSONL",
       .options = BIT(FORMAT) | BIT(OUTPUT) | BIT(FORCE) | BIT(TOOLS) | BIT(THINKING) | BIT(WITH_SUBAGENTS) |

@@ -144,6 +144,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_BELL] = { "bell", 0, KIND_FLAG, NULL, 0, "ring, and show a notification, when a session begins to wait" },
     [OPTION_AFTER] = { "after", 0, KIND_TEXT, "MSG", AT(after), "only messages after this one" },
     [OPTION_FOLLOW] = { "follow", 0, KIND_FLAG, NULL, 0, "print the messages that are added, or those after MSG, until ^C" },
+    [OPTION_MAX_BYTES] = { "max-bytes", 0, KIND_NUMBER, "N", AT(max_bytes), "at most N bytes, with a note if there is more" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },
 };
 

@@ -88,6 +88,8 @@ struct search_answer {
     struct session_line_columns look;
     bool begun;               /* hits of the session are being written */
     uint64_t lines, sessions; /* written */
+    uint64_t bytes;           /* of them, for --max-bytes */
+    bool cut;                 /* there were more than that */
 };
 
 static const char *place_word(enum block_kind kind)
@@ -272,6 +274,33 @@ static bool is_full(const struct search_answer *a, uint64_t written)
     return limit > 0 && written >= (uint64_t)limit;
 }
 
+/* Counts what was added to the answer since it had `before` bytes, and removes it again if that is too much. */
+static bool search_fits(struct search_answer *a, size_t before)
+{
+    const uint64_t n = a->out->buf.n - before, most = (uint64_t)a->in->options.max_bytes;
+
+    a->cut = most && a->bytes + n > most;
+    if (a->cut)
+        a->out->buf.n = before;
+    else
+        a->bytes += n;
+    return !a->cut;
+}
+
+/* A program finds the note as the last line, a person on standard error. */
+static void search_report_cut(struct search_answer *a)
+{
+    struct out *o = a->out;
+
+    if (o->wants_json) {
+        out_open(o, NULL, '{');
+        out_bool(o, "truncated", true);
+        out_end(o, '}');
+    }
+    command_warn(a->in, ERR_OK, NULL,
+                 "search: the answer was cut; use a narrower search or a larger --max-bytes");
+}
+
 static enum err_code command_search_write_part(const struct grep_part *part, void *arg,
                                                struct err *e)
 {
@@ -283,24 +312,32 @@ static enum err_code command_search_write_part(const struct grep_part *part, voi
                      "search: %zu rows or texts were not searched to their end: too long, or the "
                      "pattern takes too long on them",
                      part->skipped);
-    if (part->n && !a->begun) {
-        write_session_header(a, part->row);
-        a->sessions++;
-        a->begun = true;
-    }
     for (size_t i = 0; !rc && i < part->n; i++) {
+        const size_t before = a->out->buf.n;
+
+        if (!a->begun) {
+            write_session_header(a, part->row);
+            a->sessions++;
+            a->begun = true;
+        }
         if (a->out->wants_json)
             write_hit_json(a, part->row, &part->hit[i]);
         else
             write_hit_text(a, part->row, &part->hit[i]);
+        if (!search_fits(a, before))
+            return err_set(e, ERR_CANCELLED, "", "search: --max-bytes");
         a->lines += !part->hit[i].context;
         rc = is_full(a, a->lines) ? ERR_CANCELLED : out_row(a->out, e);
     }
     if (part->last)
         a->begun = false;
     if (!rc && part->last && part->lines) {
+        const size_t before = a->out->buf.n;
+
         if (a->query->want != GREP_WANT_HITS)
             write_session_end(a, part);
+        if (!search_fits(a, before))
+            return err_set(e, ERR_CANCELLED, "", "search: --max-bytes");
         a->sessions += a->query->want != GREP_WANT_HITS;
         if (a->query->want != GREP_WANT_HITS && is_full(a, a->sessions))
             rc = ERR_CANCELLED;
@@ -342,12 +379,17 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
     listing_close(listing);
     if (rc == ERR_CANCELLED && !in->out.closed)
         rc = ERR_OK; /* the limit */
-    if (!rc && !a.sessions)
+    if (!rc && a.cut)
+        search_report_cut(&a);
+    if (!rc && !a.sessions) {
         command_warn(
             in, ERR_OK, NULL, "%s",
             sessions_none(s, s->scope.all
                                  ? "no session has a match"
                                  : "no session has a match here; --all searches all projects"));
+        in->exit_code = 1; /* as grep does; the warning is all there is to report */
+        rc = err_set(e, ERR_CANCELLED, "", "search");
+    }
     return rc;
 }
 
