@@ -247,6 +247,7 @@ bool session_row_keep(struct session_row *row)
                                     &row->pr_url,      &row->pr_repository, &row->waits_for,
                                     &row->shown_title };
 
+    row->metadata = SLICE("");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         cut_row_text(texts[i]);
     arena_fit(&row->arena, (const struct slice *const *)texts, sizeof texts / sizeof *texts);

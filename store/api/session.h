@@ -231,6 +231,8 @@ struct session_row {
     enum session_state state;
     struct slice waits_for; /* with SESSION_REQUIRES_ACTION: "Editing src/foo.ts"; may be empty */
     int64_t since_ms;       /* since when it is in this state; TIME_NONE: not published */
+    /* external metadata of the host that runs it: a JSON object, which session_row_keep drops; may be empty */
+    struct slice metadata;
 };
 
 /* Copies a ref and its texts into the arena. Returns false if out of memory. */

@@ -28,6 +28,7 @@ struct live_entry {
     /* published by a host or by Claude Code, if it runs; otherwise unknown and empty */
     enum session_state state;
     struct slice waits_for; /* with SESSION_REQUIRES_ACTION, for a person */
+    struct slice metadata;  /* external metadata of a host: a JSON object; may be empty */
     bool has_since;
     int64_t since_ms;
     unsigned flags; /* SESSION_SHELL, SESSION_BACKGROUND */

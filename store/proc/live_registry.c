@@ -165,6 +165,12 @@ static bool read_host(struct arena *a, struct slice entry, struct live_entry *ou
     for (int s = SESSION_IDLE; s <= SESSION_REQUIRES_ACTION; s++)
         if (json_string_is(state, session_state_name((enum session_state)s)))
             out->state = (enum session_state)s;
+    if (json_get(entry, "metadata", &value) && json_valid(value) &&
+        json_type(value) == JSON_OBJECT && !slice_eq(value, SLICE("{}"))) {
+        out->metadata = value;
+        if (!live_registry_keep_text(a, &out->metadata))
+            return false;
+    }
     if (out->state == SESSION_REQUIRES_ACTION &&
         json_at(entry, "metadata.pending_action.action_description", &value) &&
         json_type(value) == JSON_STRING && json_text(value, a, &out->waits_for))
@@ -385,7 +391,8 @@ bool live_show_host(const struct live_table *table, struct session_row *row)
     row->live_pid = host->live.pid;
     row->state = host->state;
     row->waits_for = arena_copy(&row->arena, host->waits_for);
-    return row->waits_for.p != NULL;
+    row->metadata = arena_copy(&row->arena, host->metadata);
+    return row->waits_for.p && row->metadata.p;
 }
 
 void live_write_process(struct jsonout *j)

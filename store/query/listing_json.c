@@ -90,6 +90,10 @@ static void state_members(struct jsonout *j, const struct session_row *row)
     if (row->flags & SESSION_KEPT)
         jsonout_bool_member(j, "kept", true);
     jsonout_member(j, "waitsFor", row->waits_for);
+    if (row->metadata.n) {
+        jsonout_key(j, "metadata");
+        jsonout_compact(j, row->metadata);
+    }
     if (row->state)
         time_member(j, "since", row->since_ms);
     jsonout_member(j, "parentId", row->parent_id);

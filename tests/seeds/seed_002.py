@@ -463,6 +463,7 @@ def state(place):
                     json.loads(said[1])['pending_action']['action_description'] == 'Editing src/foo.ts')
         place.holds('list shows what it waits for', (shown_now.get('state'), shown_now.get('waitsFor')) ==
                     ('requires_action', 'Editing src/foo.ts'))
+        place.holds('and the external metadata', shown_now.get('metadata', {}).get('pending_action', {}).get('tool_name') == 'Edit')
         place.holds('info shows it', 'waits for you: Editing src/foo.ts' in place.text('info', session))
         said, shown_now = step(1)
         place.holds('idle clears both', [json.loads(s) for s in said[1:]] == [{'pending_action': None}, {'task_summary': None}])
