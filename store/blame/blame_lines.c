@@ -29,13 +29,12 @@ enum err_code blame_text_plain(struct slice s, struct buf *b, struct slice *plai
 
 size_t blame_lines_count(struct slice s)
 {
+    struct slice line;
+    bool torn;
     size_t n = 0;
 
-    for (const char *p = s.p, *end = s.p + s.n; p < end; n++) {
-        const char *nl = memchr(p, '\n', (size_t)(end - p));
-
-        p = nl ? nl + 1 : end;
-    }
+    while (slice_line(&s, &line, &torn))
+        n++;
     return n;
 }
 

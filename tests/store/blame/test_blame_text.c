@@ -455,3 +455,20 @@ TEST(small_edits_of_a_large_text_end_when_the_budget_is_spent)
     buf_fini(&text);
     blame_text_fini(&t);
 }
+
+TEST(an_edit_of_an_empty_text_without_bytes)
+{
+    struct blame_text t = { 0 };
+
+    edit(&t, 1, (struct edit){ .kind = EDIT_WRITE, .after_known = EDIT_TEXT });
+    expect(&t, "", "");
+    edit(&t, 2,
+         (struct edit){ .kind = EDIT_WRITE,
+                        .before_known = EDIT_TEXT,
+                        .after_known = EDIT_TEXT,
+                        .after = SLICE("a\n") });
+    expect(&t, "a\n", "2");
+    edit(&t, 3, (struct edit){ .kind = EDIT_WRITE, .after_known = EDIT_TEXT });
+    expect(&t, "", "");
+    blame_text_fini(&t);
+}
