@@ -139,7 +139,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < c.n; i++)
         if (!filter_set(&f, (uint32_t)i, &c.row[i]))
             return 1;
-    printf("%zu sessions folded in %.0f ms\n", c.n, now() - a);
+    printf("filter: %zu sessions folded in %.0f ms\n", c.n, now() - a);
     type_word(&f, &c, "payret");
     type_word(&f, &c, "e s");
     type_word(&f, &c, "webhok");

@@ -164,8 +164,8 @@ int main(int argc, char **argv)
             bench_keep_best(&best[i], bench_now() - wall, bench_cpu() - cpu);
         }
     }
-    printf("%s: %.2f GB, %zu lines, %.1f bytes of index a line; best of the rounds\n", argv[1],
-           (double)f.id.size / 1e9, found[OURS].lines, found[OURS].bytes_a_line);
+    printf("index: %s, %.2f GB, %zu lines, %.1f bytes of index a line; best of the rounds\n",
+           argv[1], (double)f.id.size / 1e9, found[OURS].lines, found[OURS].bytes_a_line);
     for (int i = 0; i < WAYS; i++)
         printf("  %-24s %7.2f GB/s (cpu %7.2f)  %6.2fx the newlines  %6.2fx faster than cJSON\n",
                ways[i].name, (double)f.id.size / 1e9 / best[i].wall,

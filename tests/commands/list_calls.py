@@ -17,8 +17,10 @@ import uuid
 from support.program import Program
 
 FEW, MANY = 100, 400
-BUDGET = {'open': 1, 'close': 1, 'read': 2, 'stat': 2, 'usage': 0, 'clock': 0}
-SLACK = 0.1  # what a list reads in pieces
+SIZES = {2000: 1, 200000: 2}  # a short transcript is read at once, of a long one both ends
+BUDGET = {'open': 1, 'close': 1, 'stat': 2, 'usage': 0, 'clock': 0}
+SLACK = {'usage': 0.1}  # a machine that is busy seems to read slowly, which is then found out
+LITTLE = 0.02  # once for the program, not for each session
 
 
 def write_session(folder, number, size):
@@ -64,11 +66,11 @@ def count(p, counter, sessions, size):
 def main():
     with tempfile.TemporaryDirectory() as home:
         p = Program(sys.argv[1], home, {})
-        for size in 2000, 200000:
+        for size, reads in SIZES.items():
             few, many = (count(p, sys.argv[2], n, size) for n in (FEW, MANY))
-            for name, most in BUDGET.items():
+            for name, most in {**BUDGET, 'read': reads}.items():
                 each = (many[name] - few[name]) / (MANY - FEW)
-                p.need(each <= most + SLACK, f'sessions of {size} bytes: {each:.2f} times {name} for each, budget {most}')
+                p.need(each <= most + SLACK.get(name, LITTLE), f'sessions of {size} bytes: {each:.2f} times {name} for each, budget {most}')
             print(f'{size} bytes: ' + ', '.join(f'{name} {(many[name] - few[name]) / (MANY - FEW):.2f}' for name in many))
         p.finish(14)
 
