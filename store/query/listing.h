@@ -40,7 +40,7 @@ typedef void listing_damaged_fn(const struct session_row *row, void *arg);
 /* A row that waits for others can do so as the text that is written of it, which takes less memory, and is made while other
  * threads still read. Both are called on the calling thread, with the argument of listing_each. */
 struct listing_texts {
-    enum err_code (*make)(const struct session_row *row, struct buf *text);
+    enum err_code (*make)(const struct session_row *row, struct buf *text, void *arg);
     /* Receives it in the place of its row; as session_row_fn. */
     enum err_code (*write)(struct slice text, void *arg, struct err *e);
 };

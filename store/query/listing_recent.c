@@ -98,7 +98,7 @@ static enum err_code keep_waiting(struct by_message *m, struct session_row *row,
 
     if (texts) {
         m->text.n = 0;
-        rc = texts->make(row, &m->text);
+        rc = texts->make(row, &m->text, m->walk.arg);
         char *p = rc ? NULL : malloc(m->text.n + 1);
 
         if (!p)

@@ -51,40 +51,52 @@ struct answer {
     size_t rows;
 };
 
+static void begin_list_row(struct answer *a)
+{
+    /* Piped output has one line per session and no header. */
+    if (a->out->wants_json)
+        out_json_row(a->out);
+    else if (a->rows == 0 && a->out->columns > 0)
+        session_line_header(&a->look, 0, a->out);
+    a->rows++;
+}
+
+static void add_list_row(const struct answer *a, const struct session_row *row, struct out *o)
+{
+    if (o->wants_json)
+        listing_row_json(out_json(o), row);
+    else
+        session_line_write(row, &a->look, 0, o);
+}
+
 static enum err_code write_list_row(const struct session_row *row, void *arg, struct err *e)
 {
     struct answer *a = arg;
-    struct out *o = a->out;
 
-    if (o->wants_json) {
-        out_json_row(o);
-        listing_row_json(out_json(o), row);
-    } else {
-        /* Piped output has one line per session and no header. */
-        if (a->rows == 0 && o->columns > 0)
-            session_line_header(&a->look, 0, o);
-        session_line_write(row, &a->look, 0, o);
-    }
-    a->rows++;
-    return out_row(o, e);
+    begin_list_row(a);
+    add_list_row(a, row, a->out);
+    return out_row(a->out, e);
 }
 
-static enum err_code make_row_text(const struct session_row *row, struct buf *text)
+/* Writes a row as it will be in the output, without what separates rows. */
+static enum err_code make_row_text(const struct session_row *row, struct buf *text, void *arg)
 {
-    struct jsonout j;
+    const struct answer *a = arg;
+    struct out o = *a->out;
 
-    jsonout_init(&j, text);
-    listing_row_json(&j, row);
-    return j.rc;
+    o.buf = *text;
+    o.json.comma = false;
+    add_list_row(a, row, &o);
+    *text = o.buf;
+    return o.err.code ? o.err.code : o.json.rc;
 }
 
 static enum err_code write_row_text(struct slice text, void *arg, struct err *e)
 {
     struct answer *a = arg;
 
-    out_json_row(a->out);
+    begin_list_row(a);
     out_add(a->out, text);
-    a->rows++;
     return out_row(a->out, e);
 }
 
@@ -168,7 +180,7 @@ enum err_code list_run(struct invocation *in, struct err *e)
         return rc;
     command_report_interrupted(in);
     rc = sessions_query(in, &s.scope, &q, e);
-    if (!rc && !text && q.limit <= 0) /* every text will be written */
+    if (!rc && q.limit <= 0) /* every text will be written */
         q.texts = &texts;
     if (!rc)
         rc = listing_open(s.store, s.n, &q, &listing, e);

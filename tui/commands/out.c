@@ -36,21 +36,26 @@ void out_add(struct out *o, struct slice bytes)
         note_failure(o, buf_add(&o->buf, bytes));
 }
 
+/* Most texts fit in the room that is left, and are formatted once. */
 void out_addf(struct out *o, const char *fmt, ...)
 {
+    const size_t room = o->buf.cap - o->buf.n;
     va_list ap, again;
 
     if (o->err.code)
         return;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    enum err_code rc = n < 0 ? ERR_NOMEM : buf_reserve(&o->buf, (size_t)n + 1);
+    int n = vsnprintf(room ? o->buf.p + o->buf.n : NULL, room, fmt, ap);
+    enum err_code rc = n < 0 ? ERR_NOMEM : ERR_OK;
 
-    if (!rc) {
-        vsnprintf(o->buf.p + o->buf.n, (size_t)n + 1, fmt, again);
-        o->buf.n += (size_t)n;
+    if (!rc && (size_t)n >= room) {
+        rc = buf_reserve(&o->buf, (size_t)n + 1);
+        if (!rc)
+            vsnprintf(o->buf.p + o->buf.n, (size_t)n + 1, fmt, again);
     }
+    if (!rc)
+        o->buf.n += (size_t)n;
     va_end(again);
     va_end(ap);
     note_failure(o, rc);

@@ -45,7 +45,12 @@ void session_line_flags(const struct session_row *row, char out[SESSION_LINE_FLA
 
 static void write_blanks(size_t n, struct out *o)
 {
-    out_addf(o, "%*s", (int)n, "");
+    static const char blanks[] = "                ";
+    const size_t most = sizeof blanks - 1;
+
+    for (; n > most; n -= most)
+        out_add(o, (struct slice){ blanks, most });
+    out_add(o, (struct slice){ blanks, n });
 }
 
 /* The number of bytes that fit in w columns, whole clusters only; *used: the columns they take. */

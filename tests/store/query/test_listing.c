@@ -249,8 +249,9 @@ IN_WORLD(many_sessions_need_few_descriptors)
     listing_close(l);
 }
 
-static enum err_code make_note(const struct session_row *row, struct buf *text)
+static enum err_code make_note(const struct session_row *row, struct buf *text, void *arg)
 {
+    (void)arg;
     return buf_addf(text, "%.1s:%.*s ", row->ref.id.p + 7, SLICE_ARG(row->summary));
 }
 
