@@ -21,7 +21,7 @@ enum {
     WAIT_MAX_MS = 3600000,
     SILENCE_MS = 200,     /* how often to check the servers that questions wait for */
     BACKGROUND_MS = 1000, /* in which a terminal answers; until then Esc is held back longer */
-    LEAVE_MS = 150,       /* since the question: a shell would read the answer as typed text */
+    LEAVE_MS = 500,       /* since the question: a shell would read the answer as typed text */
     WORKER_THREADS = 3,   /* one may search conversations for a while */
 };
 
