@@ -175,6 +175,7 @@ script(odd_places recorded commands/odd_places.py $<TARGET_FILE:reprise>)
 script(compare recorded commands/compare.py $<TARGET_FILE:reprise>)
 script(project_move recorded commands/project_move.py $<TARGET_FILE:reprise>)
 script(lost_parts recorded commands/lost_parts.py $<TARGET_FILE:reprise>)
+script(left_behind recorded commands/left_behind.py $<TARGET_FILE:reprise>)
 script(board recorded commands/board.py $<TARGET_FILE:reprise>)
 script(client_rules recorded commands/client_rules.py $<TARGET_FILE:reprise>)
 # A change counts as made even if the answer cannot be written.

@@ -95,4 +95,24 @@ struct leftover {
 /* Called for each, valid during the call. A non-zero code ends the search and is returned. */
 typedef enum err_code leftover_fn(const struct leftover *l, void *arg, struct err *e);
 
+/* A session whose transcript is gone, while the agent still has its prompts. */
+struct gone_session {
+    struct slice id, cwd;
+    const char *path; /* of the file with the prompts */
+    struct gone_prompt {
+        struct slice text;
+        int64_t time_ms; /* TIME_NONE: unknown */
+    } * prompt;          /* in their order; at least one */
+    size_t n;
+};
+
+/* Called for each, valid during the call. A non-zero code ends the search and is returned. */
+typedef enum err_code gone_fn(const struct gone_session *gone, void *arg, struct err *e);
+
+/* Optional. Those of the scope; none if it is not known which transcripts are gone. */
+struct store;
+struct scope;
+typedef enum err_code store_gone_fn(const struct store *st, const struct scope *scope, gone_fn *fn,
+                                    void *arg, struct err *e);
+
 #endif

@@ -297,9 +297,8 @@ typedef enum err_code store_reconnect_fn(const struct store *st, const struct se
 typedef enum err_code store_check_store_fn(const struct store *st, const struct scope *scope,
                                            finding_fn *fn, void *arg, struct err *e);
 
-/* Optional. Leftovers of sessions of the scope whose transcripts are gone (store/api/finding.h); if the scope is all
- * projects, also leftovers that only an id identifies. ERR_IO: a directory cannot be read, so it is not known which
- * transcripts are gone. */
+/* Optional. Leftovers of sessions of the scope whose transcripts are gone; if the scope is all projects, also those that
+ * only an id identifies. ERR_IO: a directory cannot be read, so it is not known which transcripts are gone. */
 typedef enum err_code store_leftovers_fn(const struct store *st, const struct scope *scope,
                                          leftover_fn *fn, void *arg, struct err *e);
 
@@ -527,6 +526,7 @@ struct store_ops {
     store_reconnect_fn *reconnect;
     store_check_store_fn *check_store;
     store_leftovers_fn *leftovers;
+    store_gone_fn *gone;
     store_edits_fn *edits;
     store_checkpoints_fn *checkpoints;
     store_origins_fn *origins;

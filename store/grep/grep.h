@@ -124,6 +124,12 @@ MUST_CHECK enum err_code grep_refs(const struct session_ref *const order[], size
                                    const struct grep_query *q, grep_fn *fn, unreadable_fn *trouble,
                                    void *arg, struct err *e);
 
+/* The same for prompts of sessions whose transcripts are gone (store_ops.gone), except those that the listing
+ * has. Each row has an id, a directory, a time and a summary that says that it is gone. */
+MUST_CHECK enum err_code grep_gone(struct store *const store[], size_t stores,
+                                   const struct listing *listing, const struct grep_query *q,
+                                   grep_fn *fn, void *arg, struct err *e);
+
 /* ---- patterns (grep_pattern.c) ---- */
 
 /* The patterns of a search, compiled once and shared by its threads, and what one thread needs to

@@ -260,7 +260,6 @@ static enum err_code search_one_text(struct grep_session *s, struct grep_row *ro
                                      enum block_kind kind, struct slice text, struct err *e)
 {
     struct texts t = { .s = s, .row = row, .kind = kind, .text = text };
-
     enum err_code rc;
 
     if (text.n == 0)
@@ -535,8 +534,16 @@ static enum err_code search_agents(struct grep_session *s, struct err *e)
 
 static enum err_code search_all(struct grep_session *s, struct err *e)
 {
-    TRY(search_rows_of(s, s->ref, e));
-    return search_agents(s, e);
+    const size_t prompts = s->gone && s->q->in & GREP_IN_PROMPTS ? s->gone->n : 0;
+
+    for (size_t i = 0; i < prompts; i++) {
+        struct grep_row row = { .time_ms = s->gone->prompt[i].time_ms };
+
+        TRY(search_one_text(s, &row, BLOCK_PROMPT, s->gone->prompt[i].text, e));
+    }
+    if (!s->gone)
+        TRY(search_rows_of(s, s->ref, e));
+    return s->gone ? ERR_OK : search_agents(s, e);
 }
 
 /* If each of several patterns has to occur, that must be known before any hit is reported. */

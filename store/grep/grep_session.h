@@ -22,10 +22,11 @@ struct grep_session {
 
     /* of the session that is searched */
     const struct session_ref *ref;
-    uint64_t lines; /* with a match */
-    size_t skipped; /* rows too long, texts on which a pattern was given up */
-    uint32_t seen;  /* bit i: pattern i occurred */
-    bool only_seen; /* only `seen` is wanted: the first of two passes */
+    uint64_t lines;                  /* with a match */
+    size_t skipped;                  /* rows too long, texts on which a pattern was given up */
+    uint32_t seen;                   /* bit i: pattern i occurred */
+    bool only_seen;                  /* only `seen` is wanted: the first of two passes */
+    const struct gone_session *gone; /* its prompts are searched instead of a transcript; or NULL */
     struct slice agent;
     const struct index_keys *keys; /* of the rows, if they are lines of a file */
     int64_t *path;                 /* owned; offsets of the rows of the conversation, upwards */

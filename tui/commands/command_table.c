@@ -78,7 +78,8 @@ const struct command commands_table[] = {
               "session first. PATTERN is a regular expression as in Perl (PCRE2). Case matters\n"
               "only in a pattern with a capital letter. On a terminal, the lines are grouped by\n"
               "session; elsewhere each line begins with the session's id and its place (prompt,\n"
-              "reply, thinking, tool, note). With --json there is one object per line. The exit\n"
+              "reply, thinking, tool, note). With --json there is one object per line. Prompts\n"
+              "of Claude Code whose transcripts are gone come last, marked as gone. The exit\n"
               "code is 1 if nothing matches.\n" },
     { .name = "export", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = export_run,
       .summary = "write sessions as Markdown, HTML, text or JSONL",

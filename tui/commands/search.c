@@ -87,6 +87,7 @@ struct search_answer {
     const struct grep_query *query;
     struct session_line_columns look;
     bool begun;               /* hits of the session are being written */
+    bool gone;                /* of sessions whose transcripts are gone */
     uint64_t lines, sessions; /* written */
     uint64_t bytes;           /* of them, for --max-bytes */
     bool cut;                 /* there were more than that */
@@ -106,11 +107,14 @@ static const char *place_word(enum block_kind kind)
     }
 }
 
-static void write_session_members(struct out *o, const struct session_row *row)
+static void write_session_members(const struct search_answer *a, const struct session_row *row)
 {
+    struct out *o = a->out;
+
     out_string(o, "system", row->ref.store->ops->name);
     out_member(o, "session", row->ref.id);
     out_member(o, "title", session_row_title(row));
+    out_bool_if_true(o, "gone", a->gone);
 }
 
 static void write_hit_json(struct search_answer *a, const struct session_row *row,
@@ -119,7 +123,7 @@ static void write_hit_json(struct search_answer *a, const struct session_row *ro
     struct out *o = a->out;
 
     out_open(o, NULL, '{');
-    write_session_members(o, row);
+    write_session_members(a, row);
     out_member(o, "agent", hit->agent);
     out_member(o, "message", hit->message);
     out_string(o, "place", place_word(hit->kind));
@@ -205,16 +209,16 @@ static void write_matches(struct out *o, const struct grep_hit *hit, size_t colu
 enum { PLACE_COLUMNS = 10, MARK_COLUMNS = 14 };
 
 /* The place of a hit, if it is not in the conversation itself. */
-static const char *aside_word(const struct grep_hit *hit)
+static const char *aside_word(const struct search_answer *a, const struct grep_hit *hit)
 {
-    return hit->agent.n ? "sub-agent" : hit->aside ? "branch" : "";
+    return a->gone ? "gone" : hit->agent.n ? "sub-agent" : hit->aside ? "branch" : "";
 }
 
 static void write_hit_text(struct search_answer *a, const struct session_row *row,
                            const struct grep_hit *hit)
 {
     struct out *o = a->out;
-    const char *aside = aside_word(hit);
+    const char *aside = aside_word(a, hit);
     size_t columns = 0;
 
     if (o->columns == 0) {
@@ -250,7 +254,7 @@ static void write_session_end(struct search_answer *a, const struct grep_part *p
 
     if (o->wants_json) {
         out_open(o, NULL, '{');
-        write_session_members(o, part->row);
+        write_session_members(a, part->row);
         if (a->query->want == GREP_WANT_COUNTS)
             out_int(o, "lines", (int64_t)part->lines);
         if (part->skipped)
@@ -375,6 +379,9 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
         rc = session_line_columns_open(s, listing, &in->out, in->world->env.now_ms, &a.look, e);
     if (!rc)
         rc = grep_run(listing, &q, command_search_write_part, command_search_report_trouble, &a, e);
+    a.gone = true;
+    if (!rc && q.want != GREP_WANT_SESSIONS) /* other commands could not open them */
+        rc = grep_gone(s->store, s->n, listing, &q, command_search_write_part, &a, e);
     session_line_columns_close(&a.look);
     listing_close(listing);
     if (rc == ERR_CANCELLED && !in->out.closed)

@@ -290,6 +290,7 @@ const struct store_ops claude_ops = {
     .log_rules = &claude_log_rules,
     .check_store = claude_check_store,
     .leftovers = claude_leftovers,
+    .gone = claude_gone,
     .edits = claude_edits,
     .checkpoints = claude_checkpoints,
     .count_lines = claude_count_lines,

@@ -142,6 +142,11 @@ extern const struct log_rules claude_log_rules;
 log_refused_fn claude_refused_row;
 log_survey_fn claude_survey;
 store_leftovers_fn claude_leftovers;
+store_gone_fn claude_gone;
+/* Adds the ids of all transcripts, whatever they contain. ERR_IO: a folder cannot be read. */
+struct idset;
+MUST_CHECK enum err_code claude_transcript_ids(const struct claude *c, struct idset *ids,
+                                               struct err *e);
 store_check_store_fn claude_check_store;
 
 /* Rewind. */

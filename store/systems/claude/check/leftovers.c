@@ -39,7 +39,7 @@ static bool claude_has_id(const char *name)
 /* ---- transcripts ---- */
 
 /* The name is enough: an empty file is a session that is about to begin. */
-static enum err_code note_transcripts(struct look *l, const char *path, struct err *e)
+static enum err_code note_transcripts(struct idset *ids, const char *path, struct err *e)
 {
     DIR *dir = opendir(path);
     struct dirent *entry;
@@ -52,28 +52,31 @@ static enum err_code note_transcripts(struct look *l, const char *path, struct e
                    : err_sys(e, path, "look for transcripts (every folder has to be readable)");
     while (!rc && (entry = readdir(dir)))
         if (claude_is_transcript_name(entry->d_name) &&
-            idset_add(&l->there, id128_of((struct slice){ entry->d_name, CLAUDE_ID }), &number))
+            idset_add(ids, id128_of((struct slice){ entry->d_name, CLAUDE_ID }), &number))
             rc = err_nomem(e);
     closedir(dir);
     return rc;
 }
 
 /* Searches every folder that may contain a transcript, including links to folders. */
-static enum err_code note_all_transcripts(struct look *l, struct err *e)
+enum err_code claude_transcript_ids(const struct claude *c, struct idset *ids, struct err *e)
 {
-    DIR *dir = opendir(l->c->projects);
+    DIR *dir = opendir(c->projects);
+    struct arena a = { 0 };
     struct dirent *entry;
     enum err_code rc = ERR_OK;
 
     if (!dir)
-        return errno == ENOENT ? ERR_OK : err_sys(e, l->c->projects, "look for transcripts");
+        return errno == ENOENT ? ERR_OK : err_sys(e, c->projects, "look for transcripts");
     while (!rc && (entry = readdir(dir))) {
-        const char *path = arena_format(&l->arena, "%s/%s", l->c->projects, entry->d_name);
+        const char *path = arena_format(&a, "%s/%s", c->projects, entry->d_name);
 
         if (entry->d_name[0] != '.')
-            rc = path ? note_transcripts(l, path, e) : err_nomem(e);
+            rc = path ? note_transcripts(ids, path, e) : err_nomem(e);
+        arena_reset(&a);
     }
     closedir(dir);
+    arena_fini(&a);
     return rc;
 }
 
@@ -268,7 +271,7 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
                                void *arg, struct err *e)
 {
     struct look l = { .c = claude_of(st) };
-    enum err_code rc = note_all_transcripts(&l, e);
+    enum err_code rc = claude_transcript_ids(l.c, &l.there, e);
 
     if (!rc && l.there.n > 0) {
         rc = search_project_folders(&l, scope, e);
