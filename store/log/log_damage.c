@@ -311,6 +311,8 @@ enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules
                               void *arg, struct err *e)
 {
     struct scan k = { .log = log, .rules = rules ? rules : &no_rules, .fn = fn, .arg = arg };
+
+    k.survey.rules = k.rules;
     enum err_code rc = k.rules->survey ? k.rules->survey(log, &k.survey, e) : ERR_OK;
 
     for (size_t i = 0; i < log->index.n && !rc;) {

@@ -19,8 +19,11 @@
  *                  anything else                           takes the line out
  *   poisoned-row   what log_rules.refused finds            replaces exactly that */
 
+struct log_rules;
+
 /* Facts about the whole log that judging one row takes; for one scan. */
 struct log_survey {
+    const struct log_rules *rules;
     struct arena arena;
     const void *found; /* in the arena; NULL: nothing */
 };
@@ -30,6 +33,11 @@ typedef enum err_code log_survey_fn(struct logfile *log, struct log_survey *out,
  * to `bytes` and sets the reason and what the repair does, which are literals or in the arena of the survey. */
 typedef enum err_code log_refused_fn(struct log_survey *survey, int64_t offset, struct slice row,
                                      struct buf *bytes, const char **why, const char **repair);
+
+/* A member of the rows of a type that the agent sends to the model again. */
+struct log_sent {
+    const char *type, *member;
+};
 
 /* What is particular to the logs of an agent (store_ops.log_rules). */
 struct log_rules {
@@ -44,7 +52,26 @@ struct log_rules {
     bool splits_at_separators;
     log_refused_fn *refused; /* optional */
     log_survey_fn *survey;   /* optional, with refused */
+    /* With log_refused_texts: what is sent, up to a zeroed one; and why half of a pair of surrogates in it does harm, NULL
+     * if the agent replaces it when it sends it. */
+    const struct log_sent *sent;
+    const char *half;
 };
+
+/* Finds halves of pairs of surrogates and NULs in the texts of what is sent; each becomes U+FFFD, which has the same length.
+ */
+log_refused_fn log_refused_texts;
+
+/* The texts of a row on their way into its repair (log_refused.c). */
+struct log_cleaning {
+    struct buf *out;
+    const char *done; /* everything before it is in `out` */
+    const char *half; /* as in log_rules */
+    const char *why, *repair;
+};
+#define LOG_HALF_REFUSED "half of a pair of surrogates in a text: the API refuses it"
+/* Adds valid JSON up to `end`. */
+MUST_CHECK enum err_code log_clean_texts(struct log_cleaning *c, const char *end);
 
 struct log_damage {
     enum finding_kind kind;

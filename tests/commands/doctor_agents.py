@@ -3,6 +3,7 @@
 
 usage: doctor_agents.py PROGRAM
 """
+import json
 import os
 import sys
 import tempfile
@@ -83,6 +84,39 @@ def look_at(p, agent, name, sid, path, whole):
         f.write(b''.join(whole))
 
 
+# Rows with what the agent sends to the model again, and whether it sends halves of pairs of surrogates or loses the row.
+SENT = {'codex': (('session_meta', 'response_item', 'compacted'), 'Codex leaves the row out'), 'gemini': (('user', 'gemini'), 'the API refuses it'),
+        'copilot': (('user.message', 'assistant.message', 'tool.execution_complete'), None), 'pi': (('message',), None),
+        'kimi': (('context.append_message', 'context.append_loop_event'), 'the API refuses it'),
+        'qwen': (('user', 'assistant', 'tool_result'), 'the API refuses it')}
+
+
+def poison(p, agent, sid, path, whole):
+    """Half of a pair of surrogates, or a NUL, in every prompt: found where it is sent; the rest stays as it is."""
+    kinds, half = SENT[agent]
+    for bad, reason in ((rb'\ud83d', half), (rb'\uDE00', half), (rb'\u0000', 'a NUL in a text'), (rb'\ud83d\ude00', None), (rb'\\ud83d', None)):
+        sick = [row.replace(b'prompt ', b'prom' + bad + b'pt ') for row in whole]
+        sent = [i for i, row in enumerate(sick) if row != whole[i] and json.loads(row).get('type') in kinds]
+        p.need(sent, f'{agent}: no row has the prompt')
+        with open(path, 'wb') as f:
+            f.write(b''.join(sick))
+        os.utime(path, (AT, AT))
+        what, ref = f'{agent}: {bad.decode()}', f'{agent}:{sid}'
+        found = [f for f in p.json('doctor', ref) if f['kind'] == 'poisoned-row']
+        p.same(f'{what}: found', [f['line'] - 1 for f in found], sent if reason else [])
+        p.need(all(reason in f['why'] and f['repair'] == 'replaces it with U+FFFD' for f in found), f'{what}: {found[:1]}')
+        p.same(f'{what}: info', [d['why'] for d in p.json('info', ref)['damaged']], [f['why'] for f in found])
+        if not reason:
+            continue
+        p.run('doctor', '--fix', ref)
+        p.same(f'{what}: repaired', contents(path), b''.join(row.replace(bad, rb'\ufffd') if i in sent else row for i, row in enumerate(sick)))
+        p.same(f'{what}: again', [f for f in p.json('doctor', ref) if f['kind'] == 'poisoned-row'], [])
+        p.same(f'{what}: undo', p.run('undo').returncode, 0)
+        p.same(f'{what}: undone', contents(path), b''.join(sick))
+    with open(path, 'wb') as f:
+        f.write(b''.join(whole))
+
+
 def main():
     checked = 0
     with tempfile.TemporaryDirectory() as top:
@@ -101,6 +135,8 @@ def main():
                 for name in DAMAGE:
                     look_at(p, agent, name, row['sessionId'], path, whole)
                     checked += 1
+                if row == rows[0]:
+                    poison(p, agent, row['sessionId'], path, whole)
             p.finish(1)
     assert checked == len(MENDED) * 2 * len(DAMAGE)
 

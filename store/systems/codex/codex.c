@@ -108,7 +108,18 @@ enum err_code codex_live(const struct store *st, const struct session_ref *ref, 
 }
 
 /* A rollout that continues another one names the number of its bytes. */
-static const struct log_rules codex_log_rules = { .has_offsets = true };
+static const struct log_sent codex_sent[] = {
+    { "session_meta", "payload" },
+    { "response_item", "payload" },
+    { "compacted", "payload" },
+    { NULL, NULL },
+};
+static const struct log_rules codex_log_rules = {
+    .has_offsets = true,
+    .refused = log_refused_texts,
+    .sent = codex_sent,
+    .half = "half of a pair of surrogates in a text: Codex leaves the row out"
+};
 
 /* Archiving and deleting are done by the program, which keeps an index in a database that only it writes. It has no
  * command that renames. */

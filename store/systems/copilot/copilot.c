@@ -107,7 +107,15 @@ static enum err_code copilot_live(const struct store *st, const struct session_r
 
 /* Copilot refuses a session with a line that does not parse, and reads lines with a reader that also ends them at
  * U+2028 and U+2029. */
-static const struct log_rules copilot_log_rules = { .splits_at_separators = true };
+static const struct log_sent copilot_sent[] = {
+    { "user.message", "data" },
+    { "assistant.message", "data" },
+    { "tool.execution_complete", "data" },
+    { NULL, NULL },
+};
+static const struct log_rules copilot_log_rules = { .splits_at_separators = true,
+                                                    .refused = log_refused_texts,
+                                                    .sent = copilot_sent };
 
 /* Rename, fork and delete are not supported: they would change a database that only the program
  * writes. */

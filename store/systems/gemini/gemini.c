@@ -116,7 +116,15 @@ static enum err_code gemini_open(const struct store_env *env, const char *path, 
     return rc;
 }
 
-static const struct log_rules gemini_log_rules = { .begins = NULL };
+static const struct log_sent gemini_sent[] = {
+    { "user", "content" },
+    { "gemini", "content" },
+    { "gemini", "toolCalls" },
+    { NULL, NULL },
+};
+static const struct log_rules gemini_log_rules = { .refused = log_refused_texts,
+                                                   .sent = gemini_sent,
+                                                   .half = LOG_HALF_REFUSED };
 
 /* The store is read-only: when Gemini lists sessions, it deletes files that it considers damaged,
  * so reprise does not change any. */

@@ -127,7 +127,14 @@ enum err_code kimi_subagent(const struct store *st, const struct session_ref *re
         a, out, e);
 }
 
-static const struct log_rules kimi_log_rules = { .begins = NULL };
+static const struct log_sent kimi_sent[] = {
+    { "context.append_message", "message" },
+    { "context.append_loop_event", "event" },
+    { NULL, NULL },
+};
+static const struct log_rules kimi_log_rules = { .refused = log_refused_texts,
+                                                 .sent = kimi_sent,
+                                                 .half = LOG_HALF_REFUSED };
 
 const struct store_ops kimi_ops = {
     .name = "kimi",

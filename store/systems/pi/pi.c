@@ -91,7 +91,11 @@ const struct project_logs pi_logs = { .folder_of = pi_folder_of,
                                       .inside = inside,
                                       .name_id = pi_name_id };
 
-static const struct log_rules pi_log_rules = { .begins = NULL };
+static const struct log_sent pi_sent[] = {
+    { "message", "message" },
+    { NULL, NULL },
+};
+static const struct log_rules pi_log_rules = { .refused = log_refused_texts, .sent = pi_sent };
 
 const struct store_ops pi_ops = {
     .name = "pi",

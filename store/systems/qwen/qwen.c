@@ -108,7 +108,15 @@ enum err_code qwen_live(const struct store *st, const struct session_ref *ref, s
 static const char *const inside[] = { "chats", "chats/archive", NULL };
 const struct project_logs qwen_logs = { .folder_of = config_dir_flatten, .inside = inside };
 
-static const struct log_rules qwen_log_rules = { .begins = NULL };
+static const struct log_sent qwen_sent[] = {
+    { "user", "message" },
+    { "assistant", "message" },
+    { "tool_result", "message" },
+    { NULL, NULL },
+};
+static const struct log_rules qwen_log_rules = { .refused = log_refused_texts,
+                                                 .sent = qwen_sent,
+                                                 .half = LOG_HALF_REFUSED };
 
 const struct store_ops qwen_ops = {
     .name = "qwen",

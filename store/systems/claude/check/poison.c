@@ -20,7 +20,7 @@
  * out calls and results without their counterparts, older ones do not; so these are reported only where the transcript
  * ends with errors of the API about them. */
 
-enum { IMAGE_SIDE_MOST = 8000, FRONT = 1024, HALF = 6, TEXT = 120 };
+enum { IMAGE_SIDE_MOST = 8000, FRONT = 1024, TEXT = 120 };
 /* With more images than this in a request each of them may have only so many pixels on a side. */
 enum { IMAGES_FEW = 20, IMAGE_SIDE_OF_MANY = 2000 };
 
@@ -40,68 +40,11 @@ struct refused_blocks {
 };
 
 struct cleaning {
-    struct buf *out;
-    const char *done; /* everything before it is in `out` */
-    const char *why, *repair;
+    struct log_cleaning texts;
     const struct refused_blocks *others; /* may be NULL */
     int64_t offset;                      /* of the row */
     const char *row;
 };
-
-/* ---- halves of pairs ---- */
-
-static int poison_unit(const char *p, const char *end)
-{
-    int unit = 0;
-
-    if (end - p < HALF || p[0] != '\\' || p[1] != 'u')
-        return -1;
-    for (int i = 2; i < HALF; i++) {
-        const int c = p[i] | 0x20;
-        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-
-        if (digit < 0)
-            return -1;
-        unit = unit * 16 + digit;
-    }
-    return unit;
-}
-
-static bool is_high(int unit)
-{
-    return unit >= 0xd800 && unit < 0xdc00;
-}
-
-static bool is_low(int unit)
-{
-    return unit >= 0xdc00 && unit < 0xe000;
-}
-
-/* Copies valid JSON up to `end`. Backslashes are only in texts, where each begins an escape. */
-static enum err_code copy_clean(struct cleaning *c, const char *end)
-{
-    const char *from = c->done;
-
-    for (const char *p = c->done; p < end && (p = memchr(p, '\\', (size_t)(end - p)));) {
-        const int unit = poison_unit(p, end);
-        const int next = is_high(unit) ? poison_unit(p + HALF, end) : -1;
-
-        if (is_low(next)) {
-            p += 2 * HALF;
-        } else if (unit == 0 || is_high(unit) || is_low(unit)) {
-            c->why = unit ? "half of a pair of surrogates in a text: the API refuses it"
-                          : "a NUL in a text: the API refuses it";
-            c->repair = "replaces it with U+FFFD";
-            TRY(buf_add(c->out, (struct slice){ from, (size_t)(p - from) }));
-            TRY(buf_add(c->out, SLICE("\\ufffd")));
-            from = p += HALF;
-        } else {
-            p += 2;
-        }
-    }
-    c->done = end;
-    return buf_add(c->out, (struct slice){ from, (size_t)(end - from) });
-}
 
 /* ---- blocks ---- */
 
@@ -178,8 +121,8 @@ static bool judge_among_others(struct slice block, struct cleaning *c, char text
 
     if (!found)
         return false;
-    c->why = found->why;
-    c->repair = "replaces the block with a text";
+    c->texts.why = found->why;
+    c->texts.repair = "replaces the block with a text";
     if (found->what)
         snprintf(text, TEXT, "[%s was here]", found->what);
     else
@@ -199,20 +142,20 @@ static bool judge_block(struct slice block, struct cleaning *c, char text[TEXT])
     if (json_string_is(kind, "text")) {
         if (!json_get(block, "text", &value) || !json_string_is(value, ""))
             return false;
-        c->why = "an empty text block: the API refuses it";
+        c->texts.why = "an empty text block: the API refuses it";
         snprintf(text, TEXT, "[an empty text was here]");
     } else if (json_string_is(kind, "image")) {
         if (!judge_source(block, true, IMAGE_SIDE_MOST, text))
             return false;
-        c->why = "an image with more than 8000 pixels on a side: the API refuses it";
+        c->texts.why = "an image with more than 8000 pixels on a side: the API refuses it";
     } else if (json_string_is(kind, "document")) {
         if (!judge_source(block, false, 0, text))
             return false;
-        c->why = "a PDF that is not valid: the API refuses it";
+        c->texts.why = "a PDF that is not valid: the API refuses it";
     } else {
         return false;
     }
-    c->repair = "replaces the block with a text";
+    c->texts.repair = "replaces the block with a text";
     return true;
 }
 
@@ -228,9 +171,9 @@ static enum err_code clean_blocks(struct cleaning *c, struct slice owner, bool i
         if (json_type(block) != JSON_OBJECT)
             continue;
         if (judge_block(block, c, text)) {
-            TRY(copy_clean(c, block.p));
-            TRY(buf_addf(c->out, "{\"type\":\"text\",\"text\":\"%s\"}", text));
-            c->done = block.p + block.n;
+            TRY(log_clean_texts(&c->texts, block.p));
+            TRY(buf_addf(c->texts.out, "{\"type\":\"text\",\"text\":\"%s\"}", text));
+            c->texts.done = block.p + block.n;
         } else if (!inner && json_get(block, "type", &kind) &&
                    json_string_is(kind, "tool_result")) {
             TRY(clean_blocks(c, block, true));
@@ -253,16 +196,16 @@ static enum err_code clean_message(struct cleaning *c, struct slice message)
 {
     struct slice content;
 
-    c->done = message.p;
+    c->texts.done = message.p;
     if (json_get(message, "content", &content) && json_string_is(content, "")) {
-        c->why = "an empty message: the API refuses it";
-        c->repair = "replaces it with a text";
-        TRY(copy_clean(c, content.p));
-        TRY(buf_add(c->out, SLICE("\"[an empty text was here]\"")));
-        c->done = content.p + content.n;
+        c->texts.why = "an empty message: the API refuses it";
+        c->texts.repair = "replaces it with a text";
+        TRY(log_clean_texts(&c->texts, content.p));
+        TRY(buf_add(c->texts.out, SLICE("\"[an empty text was here]\"")));
+        c->texts.done = content.p + content.n;
     }
     TRY(clean_blocks(c, message, false));
-    return copy_clean(c, message.p + message.n);
+    return log_clean_texts(&c->texts, message.p + message.n);
 }
 
 enum err_code claude_refused_row(struct log_survey *survey, int64_t offset, struct slice row,
@@ -273,7 +216,10 @@ enum err_code claude_refused_row(struct log_survey *survey, int64_t offset, stru
                                          "\"text\": \"\"", "\"image\"",
                                          "\"document\"",   "\"content\":\"\"" };
     const struct refused_blocks *others = survey->found;
-    struct cleaning c = { .out = bytes, .others = others, .offset = offset, .row = row.p };
+    struct cleaning c = { .texts = { .out = bytes, .half = LOG_HALF_REFUSED },
+                          .others = others,
+                          .offset = offset,
+                          .row = row.p };
     struct slice type, message;
     size_t i = 0;
 
@@ -286,16 +232,16 @@ enum err_code claude_refused_row(struct log_survey *survey, int64_t offset, stru
         return ERR_OK;
     TRY(buf_add(bytes, (struct slice){ row.p, (size_t)(message.p - row.p) }));
     TRY(clean_message(&c, message));
-    TRY(buf_add(bytes, (struct slice){ c.done, (size_t)(row.p + row.n - c.done) }));
-    if (!c.repair) {
+    TRY(buf_add(bytes, (struct slice){ c.texts.done, (size_t)(row.p + row.n - c.texts.done) }));
+    if (!c.texts.repair) {
         bytes->n = 0;
         return ERR_OK;
     }
-    *repair = c.repair;
+    *repair = c.texts.repair;
     *why = others && others->since && offset < others->since_row
-               ? arena_format(&survey->arena, "%s; every resume has failed since %s", c.why,
+               ? arena_format(&survey->arena, "%s; every resume has failed since %s", c.texts.why,
                               others->since)
-               : c.why;
+               : c.texts.why;
     return *why ? ERR_OK : ERR_NOMEM;
 }
 
