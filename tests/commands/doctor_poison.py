@@ -141,6 +141,7 @@ TALKS = {
     'both in one row': ([[call(1), call(2, 'Bash')], 'on', PAIRS, 'again', PAIRS],
                         {0: (CALL, [READ, said('[a call of Bash without its result was here]')])}),
     'a name that is too long': ([[call(1, 'x' * 99)], 'on', PAIRS], {0: (CALL, [said('[a call without its result was here]')])}),
+    'a name with an escape': ([[call(1, 'x\ny')], 'on', PAIRS], {0: (CALL, [said('[a call without its result was here]')])}),
     'the call is the last that was said': ([[said('one')], PAIRS, [call(1)]], {}),
     'no error': ([[call(1)], 'two', [said('fine')]], {}),
     'an error of another kind': ([[call(1)], 'two', OVERLOADED], {}),

@@ -259,6 +259,14 @@ struct surveying {
     size_t images, large;
 };
 
+/* The scan does not look into longer rows either. */
+static bool survey_reads(const struct index_line *line)
+{
+    enum { ROW_MOST = 16 << 20 };
+
+    return line->state == LINE_OK && line->length <= ROW_MOST;
+}
+
 /* Finds the errors with which the transcript ends, and that no answer follows. */
 static enum err_code survey_errors(struct surveying *s, struct err *e)
 {
@@ -266,7 +274,7 @@ static enum err_code survey_errors(struct surveying *s, struct err *e)
     struct slice row, type, time;
 
     for (size_t i = s->log->index.n; i-- > 0;) {
-        if (s->log->index.line[i].state != LINE_OK)
+        if (!survey_reads(&s->log->index.line[i]))
             continue;
         TRY(logfile_row(s->log, i, &row, e));
         if (!json_get(row, "type", &type) || !json_string_is(type, "assistant"))
@@ -293,7 +301,7 @@ static enum err_code survey_images(struct surveying *s, struct err *e)
     struct slice row;
 
     for (size_t i = 0; i < s->log->index.n && s->images <= IMAGES_FEW; i++) {
-        if (s->log->index.line[i].state != LINE_OK)
+        if (!survey_reads(&s->log->index.line[i]))
             continue;
         TRY(logfile_row(s->log, i, &row, e));
         for (const char *p = row.p;
@@ -328,7 +336,8 @@ static enum err_code survey_call(struct surveying *s, struct slice block, struct
         return survey_refuse(s, at, e);
     }
     at.why = "a call of a tool without its result: the API refuses it";
-    at.what = json_get(block, "name", &name) && json_type(name) == JSON_STRING && name.n < 60
+    at.what = json_get(block, "name", &name) && json_type(name) == JSON_STRING && name.n < 60 &&
+                      !memchr(name.p, '\\', name.n)
                   ? arena_format(&s->out->arena, "a call of %.*s without its result",
                                  (int)name.n - 2, name.p + 1)
                   : "a call without its result";
@@ -406,7 +415,7 @@ static enum err_code survey_conversation(struct surveying *s, struct err *e)
     for (size_t i = 0; i < list.n; i++) {
         const size_t line = list.item[i].line;
 
-        if (list.item[i].made.n)
+        if (list.item[i].made.n || !survey_reads(claude_line(&log, line)))
             continue;
         TRY(logfile_row(&log.file, line, &row, e));
         if (json_get(row, "message", &message) && json_type(message) == JSON_OBJECT)
