@@ -21,7 +21,7 @@ see "Fix the payment" "All 152 tests pass" "on disk" "47.6k tokens"
 picture list 120
 enter_text idempot
 gone "Payment page copy"
-see "delivery they" "on disk" "71.5k tokens"
+see "149 tests" "on disk" "71.5k tokens"
 picture filter 120
 press C-x
 see "preview what"
@@ -32,7 +32,7 @@ see "Space tick" "createHash"
 picture rewind 120
 press Escape
 press Escape
-see "tests pass"
+see "149 tests"
 press Right
 gone "Enter resume"
 see "149 tests" " in, "

@@ -15,9 +15,6 @@ enum { BESIDE_COLS = 100, BELOW_ROWS = 30 };
 /* Below this width, every session has two lines. */
 enum { ONE_LINE_COLS = 80 };
 
-/* From this width on, the conversation beside the list needs less than three sevenths of it. */
-enum { WIDE_COLS = 120 };
-
 bool list_has_two_lines(const struct list *l, int cols)
 {
     return list_content_text(l).n || l->density == DENSITY_TWO_LINES ||
@@ -45,7 +42,7 @@ static bool selected_has_second_line(const struct list *l, const struct list_lay
 /* The list gets the width that its columns can use, the conversation the rest. */
 static void split_beside(struct list_layout *out)
 {
-    int w = out->rows.w >= WIDE_COLS ? out->rows.w * 3 / 5 : out->rows.w * 4 / 7;
+    int w = out->rows.w * 4 / 7;
 
     if (w > 120)
         w = 120;

@@ -17,8 +17,7 @@ enum {
     GAP = 2,
     TITLE_MIN = 24,
     TITLE_FAIR = 40,  /* the width that columns leave for the title, if possible */
-    TITLE_WORDS = 28, /* the width that words of flags and wide columns leave for it */
-    TITLE_MORE = 5,   /* than that, if they are more than the number of files */
+    TITLE_WORDS = 30, /* the width that words of flags and wide columns leave for it */
     SIZE_W = 7,
     WORDS_LEAST = sizeof "12 files" - 1, /* a column for fewer words has signs only */
     WORDS_GOOD = sizeof "3 files  fork" - 1,
@@ -83,7 +82,6 @@ struct flag {
 };
 
 enum flag_form { FLAG_SIGNS, FLAG_ASCII, FLAG_WORDS };
-enum { FLAG_FILES = 2 }; /* its place among the flags */
 
 static void list_row_flags(const struct session_row *row, enum flag_form form,
                            struct flag out[LIST_FLAGS])
@@ -106,7 +104,7 @@ static void list_row_flags(const struct session_row *row, enum flag_form form,
         : live                               ? on
                                              : cut,
         { row->flags & damage, STYLE_WARN, { "⚠", "X", "damaged" } },
-        [FLAG_FILES] = { row->restorable > 0, STYLE_OK, { NULL } }, /* the number of them, "3f" */
+        { row->restorable > 0, STYLE_OK, { NULL } }, /* the number of files, "3f" */
         { row->flags & SESSION_FORK, STYLE_BRANCH, { "↳", "Y", "fork" } },
         { row->flags & SESSION_KEPT, STYLE_OK, { "kept", "kept", "kept" } },
         { row->flags & SESSION_ARCHIVED, STYLE_DIM, { "zz", "zz", "archived" } },
@@ -136,25 +134,6 @@ static int own_flags_width(const struct flag flag[LIST_FLAGS], int gap)
         if (flag[i].text[0])
             sum += frame_width(slice_of(flag[i].text)) + (sum > 0 ? gap : 0);
     return sum;
-}
-
-/* The flags of a row in words; where these need more than the width, some become signs, the number of files last. Returns
- * the gap between them. */
-static int list_row_flags_fit(const struct session_row *row, bool ascii, int width,
-                              struct flag out[LIST_FLAGS])
-{
-    struct flag sign[LIST_FLAGS];
-
-    list_row_flags(row, FLAG_WORDS, out);
-    if (own_flags_width(out, GAP) <= width)
-        return GAP;
-    list_row_flags(row, ascii ? FLAG_ASCII : FLAG_SIGNS, sign);
-    for (size_t i = 0; i < LIST_FLAGS && own_flags_width(out, 1) > width; i++)
-        if (i != FLAG_FILES)
-            out[i] = sign[i];
-    if (own_flags_width(out, 1) > width)
-        out[FLAG_FILES] = sign[FLAG_FILES];
-    return 1;
 }
 
 void list_widths_include(struct list_widths *w, const struct session_row *row)
@@ -207,7 +186,8 @@ static int frame_words_width(const struct list *l, const struct list_layout *lay
 /* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width
  * decreases, columns first shrink to their minimum and then disappear: the branch first, then the
  * system, the directory, and last the flags. Flags become words before other columns get more than
- * their minimum. */
+ * their minimum; if those of a row in the frame do not fit, all rows have signs: a column of both
+ * is hard to read. */
 struct list_columns list_columns(const struct list *l, const struct list_layout *lay, int w)
 {
     struct list_columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
@@ -239,7 +219,7 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
             int room = c.flags_w + spare - title_more, words = widest->words;
 
             if (words > room)
-                words = room >= WORDS_GOOD + TITLE_MORE ? WORDS_GOOD : WORDS_LEAST;
+                words = room >= WORDS_GOOD ? WORDS_GOOD : WORDS_LEAST;
             if (words > c.flags_w && words <= room) {
                 spare -= words - c.flags_w;
                 c.flags_w = words;
@@ -260,8 +240,7 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
         *wants[i].w += more;
         spare -= more;
     }
-    c.words = (one_line && c.flags_w > widest->signs) ||
-              frame_words_width(l, lay) <= (one_line ? c.flags_w : (w - c.title) / WORDS_SHARE);
+    c.words = frame_words_width(l, lay) <= (one_line ? c.flags_w : (w - c.title) / WORDS_SHARE);
     c.title_w = title_min + (spare > 0 ? spare : 0);
     if (c.title + c.title_w > w)
         c.title_w = w - c.title;
@@ -444,9 +423,9 @@ static void draw_columns(struct frame *f, struct rect r, const struct list_colum
     }
     if (c->flags_w > 0) {
         struct flag flag[LIST_FLAGS];
-        int gap = list_row_flags_fit(row, f->ascii, c->words ? c->flags_w : 0, flag);
 
-        draw_own_flags(f, r.y, x + GAP, flag, gap);
+        list_row_flags(row, c->words ? FLAG_WORDS : f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
+        draw_own_flags(f, r.y, x + GAP, flag, c->words ? GAP : 1);
     }
 }
 

@@ -97,8 +97,8 @@ AT_SHOP(beside_a_preview_every_session_has_one_line, 30, 100)
     assert_non_null(strstr(screen_line(&x->s, 4), "  2h ago  Payments:"));
 }
 
-/* Words of flags are worth more than the branch, which the second line shows. In a row in which they do not fit, some are
- * signs. */
+/* Words of flags are worth more than the branch, which the second line shows. If those of one row do not fit, every row
+ * has signs. */
 TEST(flags_become_words_before_the_branch_is_shown)
 {
     struct shop x;
@@ -106,9 +106,9 @@ TEST(flags_become_words_before_the_branch_is_shown)
     shop_begin(&x);
     x.fake[1].branch = "a-branch-with-a-long-name";
     x.fake[3].flags |= SESSION_DAMAGED | SESSION_FORK;
-    screen_ready(&x.s, x.fake, SHOP, 24, 60);
-    assert_non_null(strstr(screen_line(&x.s, 3), "#infra  3 files"));
-    assert_non_null(strstr(screen_line(&x.s, 5), "! ⚠ fork"));
+    screen_ready(&x.s, x.fake, SHOP, 24, 70);
+    assert_non_null(strstr(screen_line(&x.s, 3), "#infra  3f"));
+    assert_non_null(strstr(screen_line(&x.s, 5), "! ⚠ ↳"));
     assert_false(screen_has(&x.s, "a-branch"));
     screen_resize(&x.s, 24, 99);
     assert_non_null(strstr(screen_line(&x.s, 3), "3 files"));
