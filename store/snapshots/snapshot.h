@@ -109,8 +109,8 @@ struct snapshot_prune_rule {
 /* Snapshots are kept for 30 days. */
 struct snapshot_prune_rule snapshot_prune_defaults(int64_t now_ms);
 
-/* Removes snapshots and the objects that no other one needs, for good; *removed (may be NULL) is how many there were, or
- * with dry_run how many there would be. After a crash each snapshot of the log is whole. ERR_LOCKED: one is being
+/* Removes snapshots and the objects that no other one needs, for good; *removed (may be NULL) is how many there were,
+ * those that lost a file included, or with dry_run how many there would be. After a crash each snapshot of the log is whole. ERR_LOCKED: one is being
  * taken. */
 MUST_CHECK enum err_code snapshot_prune(const struct snapshot_project *project,
                                         const struct snapshot_prune_rule *rule, bool dry_run,

@@ -302,7 +302,8 @@ static enum err_code replace_packs(struct pruning *k, const struct snapshot_log 
     size_t n;
 
     NEED(folder && index);
-    TRY(repo_open(log->dir, &k->repo, e));
+    if (!k->repo)
+        TRY(repo_open(log->dir, &k->repo, e));
     NEED(!git_repository_odb(&k->odb, k->repo));
     k->pack = (struct snapshot_pack){ .repo = log->dir, .anew = true };
     TRY(list_packs(folder, &k->arena, &old, &n, e));
@@ -318,6 +319,26 @@ static enum err_code replace_packs(struct pruning *k, const struct snapshot_log 
     TRY(snapshot_pack_finish(&k->pack, e));
     TRY(disk_replace_file(log->dir, "log", buf_slice(&text), 0600, e));
     return k->pack.n ? remove_packs(folder, old, n, &k->arena, e) : ERR_OK;
+}
+
+/* Counts the snapshots that stay and contain the file at a path below the root. */
+static enum err_code count_with_file(struct pruning *k, const struct snapshot_log *log,
+                                     const bool *goes, struct slice path, size_t *n, struct err *e)
+{
+    TRY(repo_open(log->dir, &k->repo, e));
+    for (size_t i = 0; i < log->n; i++) {
+        const struct slice hex = log->snapshot[i].tree;
+        AUTO_TREE *tree = NULL;
+        git_tree_entry *found = NULL;
+        git_oid id;
+
+        if (goes[i] || !hex.n || git_oid_fromstrn(&id, hex.p, hex.n))
+            continue;
+        TRY(repo_tree(k->repo, &id, &tree, e));
+        *n += git_tree_entry_bypath(&found, tree, path.p) == 0;
+        git_tree_entry_free(found);
+    }
+    return ERR_OK;
 }
 
 enum err_code snapshot_prune(const struct snapshot_project *project,
@@ -348,7 +369,9 @@ enum err_code snapshot_prune(const struct snapshot_project *project,
         goes[i] = log.snapshot[i].time_ms < rule->before_ms;
         n += goes[i];
     }
+    if (without.n)
+        TRY(count_with_file(&k, &log, goes, without, &n, e));
     if (removed)
         *removed = n;
-    return dry_run || (!n && !without.n) ? ERR_OK : replace_packs(&k, &log, goes, without, e);
+    return dry_run || !n ? ERR_OK : replace_packs(&k, &log, goes, without, e);
 }

@@ -409,8 +409,11 @@ def pruning_keeps_the_newest(program):
     w.run('snapshots', 'prune')
     need('2 snapshots' in w.run('snapshots'), 'a prune removed what is not old')
     need(json.loads(w.run('snapshots', 'prune', '--older-than', '0d', '--json', '--dry-run'))['removed'] == 1, 'dry run')
-    w.run('snapshots', 'prune', f'{w.root}/sub/b.sh')
+    file = f'{w.root}/sub/b.sh'
+    need(json.loads(w.run('snapshots', 'prune', file, '--json', '--dry-run'))['removed'] == 2, 'dry run of a file')
+    need('removed for good from 2 snapshots' in w.run('snapshots', 'prune', file), 'both had the file')
     need('sub/b.sh' not in w.dry_run(0), 'another file is named')
+    w.run('snapshots', 'prune', file, code=3)
     w.run('snapshots', 'prune', '--older-than', '0d')
     need('1 snapshot ' in w.run('snapshots'), 'the newest does not stay alone')
     need('snapshot before the prompt' not in w.dry_run(0), 'a snapshot that is gone is used')

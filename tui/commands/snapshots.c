@@ -360,8 +360,8 @@ static enum err_code snapshots_prune(struct invocation *in, struct err *e)
         return ERR_OK;
     }
     human_size(bytes > 0 ? bytes : 0, size);
-    out_addf(o, "%s for good: %zu snapshot%s", dry ? "would be removed" : "removed", all,
-             all == 1 ? "" : "s");
+    out_addf(o, "%s for good%s %zu snapshot%s", dry ? "would be removed" : "removed",
+             rule.path ? " from" : ":", all, all == 1 ? "" : "s");
     out_addf(o, dry ? "\n" : ", %s\n", size);
     return ERR_OK;
 }
