@@ -286,10 +286,17 @@ enum err_code logfile_row(struct logfile *log, size_t line, struct slice *row, s
     const struct index_line *l = &log->index.line[line];
 
     if (!buffer_holds(log, l->offset, l->length)) {
-        int64_t end = log->at + (int64_t)log->bytes.n;
-        bool walking = l->offset + (int64_t)l->length > end && l->offset <= end + NEAR;
+        int64_t end = log->at + (int64_t)log->bytes.n, row_end = l->offset + (int64_t)l->length;
+        bool walking = row_end > end && l->offset <= end + NEAR;
+        bool back = log->bytes.n && l->offset < log->at && row_end + NEAR >= log->at;
         size_t want = walking && l->length < READ_AHEAD ? READ_AHEAD : l->length;
-        enum err_code rc = fill_buffer(log, l->offset, want, e);
+        int64_t from = l->offset;
+
+        if (back && l->length < READ_AHEAD) {
+            from = row_end > READ_AHEAD ? row_end - READ_AHEAD : 0;
+            want = (size_t)(row_end - from);
+        }
+        enum err_code rc = fill_buffer(log, from, want, e);
 
         if (rc)
             return rc;
