@@ -296,7 +296,8 @@ static enum err_code change_prepare(struct change *c, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    for (struct step *s = c->step; s < c->step + c->n && !rc; s++) {
+    for (size_t i = 0; i < c->n && !rc; i++) {
+        struct step *s = &c->step[i];
         const char *path = s->path;
 
         s->path = change_step_source(c, s);
