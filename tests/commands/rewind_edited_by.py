@@ -87,7 +87,7 @@ def main():
                ('deleted later, not by this session', None))
 
         os.rename(shop, f'{top}/home/code/moved')
-        p.same('a project that moved', held('pay.ts')['why'], f'the project moved or was deleted: {shop} is gone')
+        p.same('a project that moved', held('pay.ts')['why'], f'the project moved or was deleted: {shop} is gone (see reprise move)')
         p.finish(13)
 
 

@@ -36,7 +36,7 @@ static int race(const struct race *r, char **argv, bool rg, int rounds)
     const char *search[] = { argv[1], "search", "--all", "--json", r->option, r->word, NULL };
     const char *with_rg[] = { "rg", "-c", "--no-ignore", r->word, argv[2], NULL };
     const char *with_grep[] = { "grep", "-rc", r->word, argv[2], NULL };
-    struct run us = { .argv = search, .config = argv[2] };
+    struct run us = { .argv = search, .config = argv[2], .may_fail = true };
     struct run them = { .argv = rg ? with_rg : with_grep, .discard = true, .may_fail = true };
 
     for (; rounds > 0; rounds--) {
@@ -123,7 +123,7 @@ static int race_first_hit(char **argv, bool rg, int rounds)
 static int all_hits(char **argv)
 {
     const char *search[] = { argv[1], "search", "--all", common, NULL };
-    struct run us = { .argv = search, .config = argv[2] };
+    struct run us = { .argv = search, .config = argv[2], .may_fail = true };
 
     run_program(&us);
     printf("search: all hits printed\n  search                   %8.1f ms (cpu %8.1f), %.1f MB of "
