@@ -144,6 +144,21 @@ def check_continued(w):
     w.program.need('one more' in w.program.text('messages', session_id(1)), 'what was said there is kept')
 
 
+def check_worktree(w):
+    """A session that left a worktree, which was removed then, edited files of the worktree, not those of the project."""
+    for place in 'inside', 'beside':
+        root = project(w, place)
+        began = f'{root}/.claude/worktrees/x' if place == 'inside' else f'{w.top}/{place}-gone/.claude/worktrees/x'
+        path = claude(w, 1, began, flat(root))
+        with open(path, 'a', encoding='utf-8') as f:
+            f.write(json.dumps({'type': 'relocated', 'relocatedCwd': root, 'sessionId': session_id(1)}, separators=(',', ':')) + '\n')
+        run = w.program.run('rewind', session_id(1), '--to', UUIDS[0], '--all', '--apply', '--skip-refused')
+        with open(f'{root}/a.txt', encoding='utf-8') as f:
+            w.program.same(f'{place}: the file of the project is another', f.read(), 'two\n')
+        w.program.need(b'the project moved: files' not in run.stdout, f'{place}: {run.stdout!r}')
+        os.unlink(path)
+
+
 def moved_nothing(w, *args):
     return w.program.run('move', *args).returncode
 
@@ -237,7 +252,7 @@ def check_other_agents(w):
 def main():
     passed = failed = 0
     w = None
-    for check in (check_claude, check_continued, check_in_the_way, check_wrong, check_places, check_other_agents):
+    for check in (check_claude, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_other_agents):
         w = World(sys.argv[1])
         check(w)
         passed, failed = passed + w.program.passed, failed + w.program.failed

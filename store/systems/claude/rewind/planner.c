@@ -235,7 +235,7 @@ static enum err_code find_root(struct planner *p, struct err *e)
 }
 
 /* The client goes on in the directory that the last `relocated` row names. If the one that the first row names is gone,
- * the project moved with all of its files. */
+ * the project moved with all of its files, unless the session left a worktree, whose files are others. */
 static enum err_code find_former_place(struct planner *p, struct err *e)
 {
     struct slice cwd;
@@ -250,7 +250,11 @@ static enum err_code find_former_place(struct planner *p, struct err *e)
     const char *began = path_normalize("", arena_copy(&p->arena, cwd).p, &p->arena);
 
     NEED(began);
-    if (!path_under(slice_of(p->cwd), slice_of(began)) && lstat(began, &st) != 0 && errno == ENOENT)
+    const struct slice now = slice_of(p->cwd), then = slice_of(began);
+    const bool other = path_under(now, then) || path_under(then, now) || p->row->worktree_path.n ||
+                       slice_has(then, "/.claude/worktrees/");
+
+    if (!other && lstat(began, &st) != 0 && errno == ENOENT)
         p->moved_from = began;
     return ERR_OK;
 }
