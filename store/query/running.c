@@ -1,9 +1,12 @@
 #include "store/query/running.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "lite/base/array.h"
 #include "lite/base/cleanup.h"
+#include "lite/base/time.h"
 #include "store/api/env.h"
 #include "store/proc/live.h"
 
@@ -204,4 +207,30 @@ void running_fini(struct running *r)
         session_row_free(r->row[i]);
     free(r->row);
     *r = (struct running){ 0 };
+}
+
+bool running_ended(const struct running *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->row[i]->live_pid > 0 && kill(r->row[i]->live_pid, 0) != 0 && errno == ESRCH)
+            return true;
+    return false;
+}
+
+const char *running_state(const struct session_row *row)
+{
+    switch (row->state) {
+    case SESSION_REQUIRES_ACTION: return "waiting";
+    case SESSION_RUNNING: return row->flags & SESSION_SHELL ? "shell" : "busy";
+    case SESSION_IDLE: return "idle";
+    case SESSION_UNKNOWN: break;
+    }
+    return row->flags & SESSION_LIVE ? "open" : "wrote";
+}
+
+int64_t running_since_ms(const struct session_row *row)
+{
+    if (row->state && row->since_ms != TIME_NONE)
+        return row->since_ms;
+    return row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms;
 }

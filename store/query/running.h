@@ -1,7 +1,9 @@
 #ifndef STORE_QUERY_RUNNING_H
 #define STORE_QUERY_RUNNING_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lite/base/err.h"
 #include "store/api/session.h"
@@ -30,6 +32,12 @@ MUST_CHECK enum err_code running_read(struct store *const stores[], size_t n,
                                       const struct scope *scope, struct running *out,
                                       struct err *e);
 void running_fini(struct running *r);
+/* Returns true if the process of one of them has ended, which changes no file. */
+bool running_ended(const struct running *r);
+/* "waiting", "busy", "shell", "idle"; "open" if only that is known, "wrote" if not even that. A literal. */
+const char *running_state(const struct session_row *row);
+/* Since when it is in that state, or when it wrote last. */
+int64_t running_since_ms(const struct session_row *row);
 
 /* How many sessions are in each published state. This opens no session and lists no folder. */
 struct running_counts {

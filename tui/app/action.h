@@ -29,6 +29,8 @@
     X(EXPORT, "export", "export", "write to a file: Markdown, HTML, text or JSONL")                \
     X(CLEANUP, "cleanup", "cleanup", "find sessions to delete")                                    \
     X(TRASHED, "trash", "trash", "browse the trash and restore from it")                           \
+    X(BOARD, "board", "board", "the sessions that run now, those that wait for you first")         \
+    X(GO, "go", "go to it", "go to the terminal in which the session runs")                        \
     X(LOG, "log", "log", "what was changed; undo any of it, or everything since")                  \
     X(UNDO_THIS, "undo-this", "undo this", "undo the selected change (asks first)")                \
     X(BACK_TO, "back-to", "undo up to it",                                                         \

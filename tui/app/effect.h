@@ -54,6 +54,7 @@ enum effect_kind {
     EFFECT_SWEEP,           /* the sessions in the scope that `rule` selects -> MSG_SWEEP */
     EFFECT_TRASH,           /* the contents of the trash -> MSG_TRASH */
     EFFECT_LOG, /* the operation log of the scope, or what going back to before the entry `text` would undo -> MSG_LOG */
+    EFFECT_BOARD,         /* the sessions that run now in the scope -> MSG_BOARD */
     EFFECT_CHECK_SESSION, /* the damage of the session -> MSG_FINDINGS */
     EFFECT_CHECK_STORE,   /* damage in the scope outside its sessions -> MSG_FINDINGS */
     EFFECT_CHANGE, /* `request`, for the refs -> MSG_CHANGED, even if it failed. Changes are made
@@ -62,6 +63,7 @@ enum effect_kind {
     EFFECT_CANCEL, /* no view waits for `generation` any more */
 
     EFFECT_RESUME, /* leave the screen and run the resume command for row, in `text` (a directory) */
+    EFFECT_GO,     /* leave the screen and show the terminal of the row in its place */
     EFFECT_PRINT,  /* leave the screen and print the rows (never none), exit 0 */
     EFFECT_COPY,   /* text to the clipboard (OSC 52) -> MSG_NOTICE */
     EFFECT_EDIT, /* the editor on a copy of the file named in `text` -> MSG_CONTINUE, MSG_NOTICE on failure */
@@ -79,6 +81,7 @@ enum requester {
     REQUESTER_BLAME,
     REQUESTER_TRASH,
     REQUESTER_LOG,
+    REQUESTER_BOARD,
     REQUESTER_CLEANUP,
     REQUESTER_DAMAGED,
     REQUESTER_EXPORT
@@ -90,7 +93,7 @@ struct effect {
     unsigned generation;
     /* owned; NULL for LIST, optional for CHANGE; effects about one session have one ref */
     struct ref_list *refs;
-    /* LIST, DESCRIBE, FULL_SCAN, SWEEP, CHECK_SESSION, CHECK_STORE, CHANGE; a worker resolves it */
+    /* LIST, DESCRIBE, FULL_SCAN, SWEEP, LOG, BOARD, CHECK_SESSION, CHECK_STORE, CHANGE; a worker resolves it */
     enum scope_kind scope;
     size_t bytes;                      /* TAIL */
     struct id128 branch;               /* LOAD: the last message of another branch; else none */
@@ -99,7 +102,7 @@ struct effect {
     struct export_request export;      /* EXPORT; its texts are empty */
     bool replaces;                     /* EXPORT: the file, if it exists */
     bool shows;                        /* TERMINAL */
-    /* RESUME, PRINT: borrowed from the model, which no longer changes */
+    /* RESUME, GO, PRINT: borrowed from the model, which no longer changes */
     const struct session_row *const *rows;
     size_t row_count;
     /* COPY, EDIT, SEARCH, GREP, BLAME, RESUME, RESUME_DIRS (the session's directory), CHANGE; owned */

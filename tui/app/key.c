@@ -35,6 +35,7 @@ static enum key_set set_of(enum key_context place)
     case IN_REWIND: return TEXT_PAGES;
     case IN_TRASH:
     case IN_LOG:
+    case IN_BOARD:
     case IN_CLEANUP:
     case IN_DAMAGED:
     case IN_BLAME:
@@ -126,6 +127,7 @@ static const struct {
     { IN_LIST, BOTH, CTRL('o'), ACT_PRINT },
     { IN_LIST, BOTH, ALT('x'), ACT_DAMAGED },
     { IN_LIST, BOTH, ALT('l'), ACT_LOG },
+    { IN_LIST, BOTH, ALT('b'), ACT_BOARD },
     { IN_LIST, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_LIST, BOTH, CTRL('k'), ACT_UP },
     { IN_LIST, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
@@ -164,6 +166,7 @@ static const struct {
     { IN_LIST, VIM, PLAIN('c'), ACT_CLEANUP },
     { IN_LIST, VIM, PLAIN('D'), ACT_TRASHED },
     { IN_LIST, VIM, PLAIN('H'), ACT_LOG },
+    { IN_LIST, VIM, PLAIN('B'), ACT_BOARD },
     { IN_LIST, VIM, PLAIN('x'), ACT_DAMAGED },
     { IN_LIST, VIM, PLAIN('X'), ACT_DOCTOR },
     { IN_LIST, VIM, PLAIN('L'), ACT_DENSITY },
@@ -256,6 +259,7 @@ static const struct {
     { IN_MENU, BOTH, PLAIN('c'), ACT_CLEANUP },
     { IN_MENU, BOTH, PLAIN('D'), ACT_TRASHED },
     { IN_MENU, BOTH, PLAIN('H'), ACT_LOG },
+    { IN_MENU, BOTH, PLAIN('B'), ACT_BOARD },
     { IN_MENU, BOTH, PLAIN('x'), ACT_DAMAGED },
     { IN_MENU, BOTH, PLAIN('X'), ACT_DOCTOR },
     { IN_MENU, BOTH, PLAIN('u'), ACT_UNDO },
@@ -306,6 +310,13 @@ static const struct {
     { IN_LOG, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_LOG, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_LOG, VIM, PLAIN('h'), ACT_BACK },
+
+    { IN_BOARD, BOTH, PLAIN(KEYCODE_ENTER), ACT_GO },
+    { IN_BOARD, BOTH, PLAIN(KEYCODE_RIGHT), ACT_VIEW },
+    { IN_BOARD, VIM, PLAIN('l'), ACT_VIEW },
+    { IN_BOARD, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
+    { IN_BOARD, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_BOARD, VIM, PLAIN('h'), ACT_BACK },
 
     { IN_CLEANUP, BOTH, PLAIN('u'), ACT_UNDO },
     { IN_CLEANUP, BOTH, PLAIN('U'), ACT_REDO },

@@ -86,6 +86,7 @@ bool key_parse(struct slice word, struct key *out, const char **why);
     X(DIALOG, "dialog")                                                                            \
     X(TRASH, "trash")                                                                              \
     X(LOG, "log")                                                                                  \
+    X(BOARD, "board")                                                                              \
     X(CLEANUP, "cleanup")                                                                          \
     X(DAMAGED, "damaged")                                                                          \
     X(DOCTOR, "doctor")                                                                            \

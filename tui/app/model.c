@@ -9,6 +9,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/screens/maintenance/cleanup.h"
 #include "tui/screens/maintenance/maintenance.h"
+#include "tui/screens/overview/overview.h"
 #include "tui/screens/rewind/rewind.h"
 #include "tui/screens/transcript/transcript.h"
 
@@ -24,6 +25,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_DAMAGED] = &view_damaged,
     [VIEW_TRASH] = &view_trash,
     [VIEW_LOG] = &view_log,
+    [VIEW_BOARD] = &view_board,
     [VIEW_MENU] = &view_menu,
     [VIEW_DIALOG] = &view_dialog,
     [VIEW_PROMPT] = &view_prompt,
@@ -43,6 +45,7 @@ struct whole {
     struct damaged_view damaged;
     struct trash_view trash;
     struct log_view log;
+    struct board_view board;
     struct menu menu;
     struct dialog dialog;
     struct prompt prompt;
@@ -68,6 +71,7 @@ static struct model *connect_views(struct whole *w)
         .damaged = &w->damaged,
         .trash = &w->trash,
         .log = &w->log,
+        .board = &w->board,
         .menu = &w->menu,
         .dialog = &w->dialog,
         .prompt = &w->prompt,
@@ -128,6 +132,7 @@ void model_free(struct model *m)
     resume_flow_fini(m->resume_flow);
     trash_view_fini(m->trash);
     log_view_fini(m->log);
+    board_view_fini(m->board);
     blame_view_fini(m->blame);
     cleanup_fini(m->cleanup);
     damaged_fini(m->damaged);
@@ -142,6 +147,11 @@ void model_free(struct model *m)
 struct effects *model_effects(struct model *m)
 {
     return &m->fx;
+}
+
+bool model_follows(const struct model *m)
+{
+    return view_is_open(m, VIEW_BOARD);
 }
 
 int64_t model_wake_ms(const struct model *m)

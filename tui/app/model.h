@@ -33,6 +33,9 @@ struct effects *model_effects(struct model *m);
 /* The time at which the model needs a MSG_TICK; TIME_NONE: never. */
 int64_t model_wake_ms(const struct model *m);
 
+/* Returns true while a view is open that shows changes of files at once. */
+bool model_follows(const struct model *m);
+
 /* Draws the whole frame; its size need not be that of the last MSG_RESIZE. Changes nothing. */
 void render(const struct model *m, struct frame *f);
 

@@ -12,6 +12,7 @@
 #include "store/proc/terminal.h"
 #include "tui/app/key.h"
 #include "tui/data/blame_rows.h"
+#include "tui/data/board_rows.h"
 #include "tui/data/change_request.h"
 #include "tui/data/conversation.h"
 #include "tui/data/findings.h"
@@ -73,6 +74,7 @@ enum msg_kind {
     MSG_SWEEP,           /* EFFECT_SWEEP */
     MSG_TRASH,           /* EFFECT_TRASH */
     MSG_LOG,             /* EFFECT_LOG */
+    MSG_BOARD,           /* EFFECT_BOARD */
     MSG_FINDINGS,        /* EFFECT_CHECK_SESSION, EFFECT_CHECK_STORE */
     MSG_CHANGED,         /* EFFECT_CHANGE: done, or the reason why not */
     MSG_EXPORTED,        /* EFFECT_EXPORT: the file was written */
@@ -124,6 +126,7 @@ struct msg {
             struct ref_list *refs;
         } trash;
         struct log_rows *log;
+        struct board_rows *board;
         struct findings *findings;
         struct change_result *changed;
         struct {

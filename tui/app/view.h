@@ -31,6 +31,7 @@ enum view_id {
     VIEW_DAMAGED,
     VIEW_TRASH,
     VIEW_LOG,
+    VIEW_BOARD,
     VIEW_MENU,
     VIEW_DIALOG,
     VIEW_PROMPT,
@@ -69,6 +70,7 @@ struct model {
     struct damaged_view *damaged;
     struct trash_view *trash;
     struct log_view *log;
+    struct board_view *board;
     struct menu *menu;
     struct dialog *dialog;
     struct prompt *prompt;

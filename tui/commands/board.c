@@ -1,6 +1,4 @@
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,14 +8,14 @@
 #include "lite/base/time.h"
 #include "store/api/env.h"
 #include "store/fs/kernel.h"
-#include "store/keep/keep.h"
 #include "store/proc/live.h"
 #include "store/proc/process.h"
 #include "store/proc/terminal.h"
 #include "store/query/listing.h"
-#include "store/query/running.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
+#include "tui/data/board_rows.h"
+#include "tui/jobs/jobs.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 
@@ -43,32 +41,13 @@ enum {
 struct board {
     struct invocation *in;
     struct sessions s;
-    struct running running, before; /* as it is, and as it was read before */
+    struct board_rows rows, before; /* as it is, and as it was read before */
     struct fs_watch *changes;       /* NULL: nothing can be watched */
     bool watching;
-    size_t rows; /* of the terminal that is watched; 0: no limit */
+    size_t lines; /* of the terminal that is watched; 0: no limit */
     int64_t read_ms, took_ms;
     struct buf shown; /* what was printed last */
 };
-
-static const char *board_state(const struct session_row *row)
-{
-    switch (row->state) {
-    case SESSION_REQUIRES_ACTION: return "waiting";
-    case SESSION_RUNNING: return row->flags & SESSION_SHELL ? "shell" : "busy";
-    case SESSION_IDLE: return "idle";
-    case SESSION_UNKNOWN: break;
-    }
-    return row->flags & SESSION_LIVE ? "open" : "wrote";
-}
-
-/* Since when it is in its state, or when it wrote last. */
-static int64_t board_since(const struct session_row *row)
-{
-    if (row->state && row->since_ms != TIME_NONE)
-        return row->since_ms;
-    return row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms;
-}
 
 /* ---- printing ---- */
 
@@ -99,9 +78,9 @@ static void board_write_text(struct out *o, const struct session_row *row,
     const size_t columns = o->columns ? o->columns : SIZE_MAX / 2;
     char age[HUMAN_AGE], place[160];
 
-    human_age(now_ms, board_since(row), age);
+    human_age(now_ms, running_since_ms(row), age);
     out_style(o, row->state == SESSION_REQUIRES_ACTION ? OUT_FLAGS : OUT_PLAIN);
-    out_addf(o, "%-*s", BOARD_STATE_COLUMNS, board_state(row));
+    out_addf(o, "%-*s", BOARD_STATE_COLUMNS, running_state(row));
     out_style(o, OUT_AGE);
     out_addf(o, "%*s  ", BOARD_AGE_COLUMNS, age);
     session_line_column(slice_of(row->ref.store->ops->name), BOARD_AGENT_COLUMNS, o);
@@ -134,62 +113,42 @@ static void board_write(struct board *b, int64_t now_ms)
 {
     struct out *o = &b->in->out;
     const bool lines = o->wants_json && b->watching;
-    size_t shown = b->running.n;
+    size_t shown = b->rows.running.n;
 
     /* Two lines for each; those that wait are first, and must not leave the screen at the top. */
-    if (b->rows && !o->wants_json && 2 * shown >= b->rows)
-        shown = b->rows > 4 ? (b->rows - 2) / 2 : 1;
+    if (b->lines && !o->wants_json && 2 * shown >= b->lines)
+        shown = b->lines > 4 ? (b->lines - 2) / 2 : 1;
 
     if (lines)
         out_open(o, NULL, '[');
     for (size_t i = 0; i < shown; i++) {
-        const struct session_row *row = b->running.row[i];
-        struct agent_terminal t;
+        const struct session_row *row = b->rows.running.row[i];
+        const struct agent_terminal *t = &b->rows.terminal[i];
 
-        terminal_find(&b->in->world->env, row->live_pid, &t);
         if (o->wants_json && !lines)
             out_json_row(o);
         if (o->wants_json)
-            board_write_json(o, row, &t);
+            board_write_json(o, row, t);
         else
-            board_write_text(o, row, &t, now_ms);
+            board_write_text(o, row, t, now_ms);
     }
     if (lines)
         out_end(o, ']');
     else if (o->wants_json)
         out_json_rows_end(o);
-    else if (!b->running.n)
+    else if (!b->rows.running.n)
         out_addf(o, "no session is running\n");
-    else if (shown < b->running.n)
-        out_addf(o, "and %zu more\n", b->running.n - shown);
+    else if (shown < b->rows.running.n)
+        out_addf(o, "and %zu more\n", b->rows.running.n - shown);
 }
-
-/* ---- reading ---- */
 
 static enum err_code board_read(struct board *b, struct err *e)
 {
-    struct store *own[OPTION_STORES_MAX]; /* without the copies that are kept */
-    size_t n = 0;
-
-    for (size_t i = 0; i < b->s.n; i++)
-        if (!keep_store_is(b->s.store[i]))
-            own[n++] = b->s.store[i];
-    running_fini(&b->running);
+    board_rows_fini(&b->rows);
     b->read_ms = time_clock_ms(CLOCK_MONOTONIC);
-    TRY(running_read(own, n, &b->s.scope, &b->running, e));
+    TRY(jobs_board_read(b->s.store, b->s.n, &b->s.scope, &b->in->world->env, &b->rows, e));
     b->took_ms = time_clock_ms(CLOCK_MONOTONIC) - b->read_ms;
     return ERR_OK;
-}
-
-static bool board_process_ended(const struct board *b)
-{
-    for (size_t i = 0; i < b->running.n; i++) {
-        const struct session_row *row = b->running.row[i];
-
-        if (row->live_pid > 0 && kill(row->live_pid, 0) != 0 && errno == ESRCH)
-            return true;
-    }
-    return false;
 }
 
 /* ---- watching ---- */
@@ -211,8 +170,8 @@ static void board_watch(struct board *b)
     }
     if (b->changes && !env_state_path(&b->in->world->env, LIVE_HOSTS_DIR, path, NULL))
         (void)fs_watch_add(b->changes, path, true);
-    for (size_t i = 0; b->changes && i < b->running.n; i++) {
-        const struct slice file = b->running.row[i]->ref.path;
+    for (size_t i = 0; b->changes && i < b->rows.running.n; i++) {
+        const struct slice file = b->rows.running.row[i]->ref.path;
         const char *slash = file.n ? memrchr(file.p, '/', file.n) : NULL;
 
         if (slash &&
@@ -252,13 +211,13 @@ static enum err_code board_ring(struct board *b, const struct session_row *row, 
 /* Those that wait already when the board is read first do not ring. */
 static enum err_code board_ring_new(struct board *b, struct err *e)
 {
-    for (size_t i = 0; i < b->running.n; i++) {
-        const struct session_row *row = b->running.row[i];
+    for (size_t i = 0; i < b->rows.running.n; i++) {
+        const struct session_row *row = b->rows.running.row[i];
         bool waited = false;
 
-        for (size_t k = 0; k < b->before.n && !waited; k++)
-            waited = b->before.row[k]->state == SESSION_REQUIRES_ACTION &&
-                     slice_eq(b->before.row[k]->ref.id, row->ref.id);
+        for (size_t k = 0; k < b->before.running.n && !waited; k++)
+            waited = b->before.running.row[k]->state == SESSION_REQUIRES_ACTION &&
+                     slice_eq(b->before.running.row[k]->ref.id, row->ref.id);
         if (row->state == SESSION_REQUIRES_ACTION && !waited)
             TRY(board_ring(b, row, e));
     }
@@ -281,7 +240,7 @@ static void board_wait(const struct board *b)
             if (fs_watch_read(b->changes))
                 return;
         }
-        if (!b->changes || board_process_ended(b) ||
+        if (!b->changes || running_ended(&b->rows.running) ||
             env_now_ms(&b->in->world->env) / BOARD_MINUTE_MS != shown_ms / BOARD_MINUTE_MS)
             return;
     }
@@ -294,7 +253,7 @@ static enum err_code board_watch_on(struct board *b, struct err *e)
     b->watching = true;
     board_watch(b);
     for (bool first = true;; first = false) {
-        o->columns = command_terminal_size(o->fd, &b->rows); /* it may have been resized */
+        o->columns = command_terminal_size(o->fd, &b->lines); /* it may have been resized */
         board_write(b, env_now_ms(&b->in->world->env));
         if (first || !slice_eq(buf_slice(&o->buf), buf_slice(&b->shown))) {
             b->shown.n = 0;
@@ -305,12 +264,12 @@ static enum err_code board_watch_on(struct board *b, struct err *e)
         }
         o->buf.n = 0;
         board_wait(b);
-        HAND_OVER(&b->before, b->running);
+        HAND_OVER(&b->before, b->rows);
         const enum err_code rc = board_read(b, e);
 
         if (!rc && option_given(&b->in->options, OPTION_BELL))
             TRY(board_ring_new(b, e));
-        running_fini(&b->before);
+        board_rows_fini(&b->before);
         TRY(rc);
     }
 }
@@ -319,8 +278,8 @@ static enum err_code board_watch_on(struct board *b, struct err *e)
 
 static void board_close(struct board *b)
 {
-    running_fini(&b->before);
-    running_fini(&b->running);
+    board_rows_fini(&b->before);
+    board_rows_fini(&b->rows);
     fs_watch_free(b->changes);
     buf_fini(&b->shown);
     sessions_close(&b->s);
@@ -376,25 +335,14 @@ static void board_print_place(struct out *o, const struct session_row *row,
     }
 }
 
-enum err_code board_go_session(struct invocation *in, struct sessions *s,
-                               const struct session_ref *ref, struct err *e)
+enum err_code board_go(struct invocation *in, const struct session_row *row, struct err *e)
 {
-    CLEANUP(running_fini) struct running running = { 0 };
-    struct store *const store[] = { (struct store *)ref->store };
     const char *argv[TERMINAL_ATTACH_MAX];
-    const struct session_row *row = NULL;
     struct agent_terminal t;
 
-    TRY(running_read(store, 1, &s->scope, &running, e));
-    for (size_t i = 0; i < running.n && !row; i++)
-        if (slice_eq(running.row[i]->ref.id, ref->id) && (running.row[i]->flags & SESSION_LIVE))
-            row = running.row[i];
-    if (!row)
-        return err_set(e, ERR_NOT_FOUND, ref->path.p,
-                       "go to session: no program is running it; reprise --resume resumes it");
     terminal_find(&in->world->env, row->live_pid, &t);
     if (!t.name[0])
-        return err_set(e, ERR_NOT_FOUND, ref->path.p,
+        return err_set(e, ERR_NOT_FOUND, row->ref.path.p,
                        row->live_pid > 0 ? "go to session: its process %d has no terminal"
                                          : "go to session: its process is not known",
                        row->live_pid);
@@ -405,15 +353,29 @@ enum err_code board_go_session(struct invocation *in, struct sessions *s,
     if (terminal_can_show(&t))
         return terminal_show(&in->world->env, &t, e);
     if (!terminal_attach(&t, argv))
-        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+        return err_set(e, ERR_UNSUPPORTED, row->ref.path.p,
                        "go to session: it runs on %s, which no program that reprise knows can "
                        "bring to the front",
                        t.name);
     if (!isatty(STDIN_FILENO) || !isatty(in->out.fd))
-        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+        return err_set(e, ERR_UNSUPPORTED, row->ref.path.p,
                        "go to session: it runs in %s %s, and this is not a terminal that could "
                        "show it",
                        terminal_kind_name(t.kind), t.place);
     execvp(argv[0], (char *const *)argv);
     return err_sys(e, argv[0], "go to session");
+}
+
+enum err_code board_go_session(struct invocation *in, struct sessions *s,
+                               const struct session_ref *ref, struct err *e)
+{
+    CLEANUP(running_fini) struct running running = { 0 };
+    struct store *const store[] = { (struct store *)ref->store };
+
+    TRY(running_read(store, 1, &s->scope, &running, e));
+    for (size_t i = 0; i < running.n; i++)
+        if (slice_eq(running.row[i]->ref.id, ref->id) && (running.row[i]->flags & SESSION_LIVE))
+            return board_go(in, running.row[i], e);
+    return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                   "go to session: no program is running it; reprise --resume resumes it");
 }

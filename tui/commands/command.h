@@ -225,6 +225,9 @@ MUST_CHECK enum err_code command_with_session(struct invocation *in, command_ses
 void help_agents_write(bool markdown, struct out *o);
 void help_keys_write(const struct keymap *bound, struct out *o);
 
+/* Goes to the terminal of a running session, or attaches to it; returns only if that failed, or with --print. */
+enum err_code board_go(struct invocation *in, const struct session_row *row, struct err *e);
+
 /* The commands. */
 command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run, change_rename_run,
     change_tag_run, change_archive_run, change_resume_at_run, change_tombstone_run, blame_run,

@@ -496,6 +496,7 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_UNDO_REWIND: rc = jobs_run_rewind(d, q, r, &e); break;
     case EFFECT_ESTIMATE_DELETE: rc = answer_estimate_delete(q, r, &e); break;
     case EFFECT_SWEEP: rc = answer_sweep(d, q, r, &e); break;
+    case EFFECT_BOARD: rc = jobs_board(d, q, r, &e); break;
     case EFFECT_LOG: rc = jobs_log(d, q, r, &e); break;
     case EFFECT_TRASH: rc = jobs_trash(d, q, r, &e); break;
     case EFFECT_CHECK_SESSION: rc = jobs_check_session(d, q, r, &e); break;

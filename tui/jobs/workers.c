@@ -55,6 +55,7 @@ static int urgency(const struct job *j)
     case EFFECT_ESTIMATE_DELETE:
     case EFFECT_TRASH:
     case EFFECT_LOG:
+    case EFFECT_BOARD:
     case EFFECT_SUBAGENTS:
     case EFFECT_CHECKPOINTS:
     case EFFECT_PREVIEW: return 1;

@@ -218,12 +218,14 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_SWEEP:
     case EFFECT_TRASH:
     case EFFECT_LOG:
+    case EFFECT_BOARD:
     case EFFECT_CHECK_SESSION:
     case EFFECT_CHECK_STORE:
     case EFFECT_EXPORT:
     case EFFECT_CHANGE: submit_effect(l, fx); return; /* the workers own it now */
     case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;
     case EFFECT_RESUME:
+    case EFFECT_GO:
     case EFFECT_PRINT:
     case EFFECT_QUIT: leave(l, fx); break;
     case EFFECT_COPY: copy_to_clipboard(l, fx); break;
@@ -360,7 +362,8 @@ static void deliver_silence(struct loop *l)
 
 static void deliver_tick(struct loop *l)
 {
-    int64_t now = now_ms(), wake = model_wake_ms(l->model), due = watch_due_ms(&l->watch);
+    int64_t now = now_ms(), wake = model_wake_ms(l->model),
+            due = watch_due_ms(&l->watch, model_follows(l->model));
 
     if (l->esc_ms != TIME_NONE && now >= l->esc_ms)
         read_keys(l, true);
@@ -420,7 +423,7 @@ static int timeout_of(const struct loop *l)
     int64_t at = TIME_NONE, now = now_ms();
 
     sooner(&at, l->esc_ms);
-    sooner(&at, watch_due_ms(&l->watch));
+    sooner(&at, watch_due_ms(&l->watch, model_follows(l->model)));
     sooner(&at, model_wake_ms(l->model));
     sooner(&at, frame_due_ms(l));
     if (l->silent || (jobs_have_servers(l->setup->context) && workers_busy(l->workers)))
@@ -465,12 +468,14 @@ static void watch_stores(struct loop *l)
 
     watch_init(&l->watch);
     for (size_t i = 0; i < d->stores; i++) {
-        const char *below = d->store[i]->ops->folders;
+        const struct store_ops *ops = d->store[i]->ops;
+        const char *const below[] = { ops->folders ? ops->folders : "", ops->running_folder };
         char path[PATH_MAX];
 
-        if (snprintf(path, sizeof path, "%s%s%s", d->store[i]->path, below ? "/" : "",
-                     below ? below : "") < (int)sizeof path)
-            watch_root(&l->watch, path);
+        for (size_t k = 0; k < 2; k++)
+            if (below[k] && snprintf(path, sizeof path, "%s%s%s", d->store[i]->path,
+                                     *below[k] ? "/" : "", below[k]) < (int)sizeof path)
+                watch_root(&l->watch, path);
     }
     if (d->stores && env_state_path(d->store[0]->env, LIVE_HOSTS_DIR, hosts, NULL) == ERR_OK)
         watch_root(&l->watch, hosts);

@@ -113,8 +113,13 @@ MUST_CHECK enum err_code term_copy(struct terminal *t, struct slice text, struct
 
 /* Notices when session files appear, grow or vanish (store/fs/kernel.h). Many changes are reported
  * as one: not before WATCH_QUIET_MS after the first, and at most once in WATCH_EVERY_MS. When the
- * system has no watches left, further folders are not watched. */
-enum { WATCH_QUIET_MS = 150, WATCH_EVERY_MS = 1000 };
+ * system has no watches left, further folders are not watched. A view that follows is told sooner. */
+enum {
+    WATCH_QUIET_MS = 150,
+    WATCH_EVERY_MS = 1000,
+    WATCH_FOLLOW_MS = 20,
+    WATCH_FOLLOW_EVERY_MS = 100,
+};
 
 struct watch {
     int fd;                 /* readable after a change; -1 if nothing is watched */
@@ -132,7 +137,7 @@ void watch_root(struct watch *w, const char *path);
 /* Reads the events when the descriptor is readable. */
 void watch_read(struct watch *w, int64_t now_ms);
 /* The time at which a change is to be reported, or TIME_NONE. */
-int64_t watch_due_ms(const struct watch *w);
+int64_t watch_due_ms(const struct watch *w, bool follows);
 /* Notes that the change was reported. */
 void watch_mark_reported(struct watch *w, int64_t now_ms);
 

@@ -62,12 +62,13 @@ void watch_read(struct watch *w, int64_t now_ms)
         w->changed_ms = now_ms;
 }
 
-int64_t watch_due_ms(const struct watch *w)
+int64_t watch_due_ms(const struct watch *w, bool follows)
 {
     if (w->changed_ms == TIME_NONE)
         return TIME_NONE;
-    int64_t quiet = w->changed_ms + WATCH_QUIET_MS;
-    int64_t rested = w->reported_ms == TIME_NONE ? quiet : w->reported_ms + WATCH_EVERY_MS;
+    int64_t quiet = w->changed_ms + (follows ? WATCH_FOLLOW_MS : WATCH_QUIET_MS);
+    int64_t every = follows ? WATCH_FOLLOW_EVERY_MS : WATCH_EVERY_MS;
+    int64_t rested = w->reported_ms == TIME_NONE ? quiet : w->reported_ms + every;
 
     return quiet > rested ? quiet : rested;
 }

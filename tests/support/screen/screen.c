@@ -118,8 +118,9 @@ static void done_outside(struct screen *s, const struct effect *e)
         log_rows(s, e);
         screen_note(s, " in %.*s\n", (int)e->text.n, e->text.p);
         break;
+    case EFFECT_GO:
     case EFFECT_PRINT:
-        screen_note(s, "print");
+        screen_note(s, e->kind == EFFECT_GO ? "go" : "print");
         log_rows(s, e);
         screen_note(s, "\n");
         break;

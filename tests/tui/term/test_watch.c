@@ -40,10 +40,10 @@ TEST(a_session_that_grows_is_noticed)
 
     watch_init(&w);
     watch_sessions(&w, &ref, 1);
-    assert_int_equal(watch_due_ms(&w), TIME_NONE);
+    assert_int_equal(watch_due_ms(&w, false), TIME_NONE);
     write_file("a.jsonl", "a");
     assert_changed(&w, 1000);
-    assert_int_equal(watch_due_ms(&w), 1000 + WATCH_QUIET_MS);
+    assert_int_equal(watch_due_ms(&w, false), 1000 + WATCH_QUIET_MS);
     watch_fini(&w);
 }
 
@@ -57,11 +57,11 @@ TEST(new_and_vanished_sessions_are_noticed)
     write_file("new.jsonl", "w");
     assert_changed(&w, 1000);
     watch_mark_reported(&w, 2000);
-    assert_int_equal(watch_due_ms(&w), TIME_NONE);
+    assert_int_equal(watch_due_ms(&w, false), TIME_NONE);
     snprintf(path, sizeof path, "%s/new.jsonl", dir);
     assert_int_equal(unlink(path), 0);
     assert_changed(&w, 5000);
-    assert_int_equal(watch_due_ms(&w), 5000 + WATCH_QUIET_MS);
+    assert_int_equal(watch_due_ms(&w, false), 5000 + WATCH_QUIET_MS);
     watch_fini(&w);
 }
 
@@ -76,7 +76,7 @@ TEST(a_session_that_keeps_growing_is_reported_periodically)
     watch_mark_reported(&w, 1150);
     write_file("b.jsonl", "a");
     assert_changed(&w, 1160);
-    assert_int_equal(watch_due_ms(&w), 1150 + WATCH_EVERY_MS);
+    assert_int_equal(watch_due_ms(&w, false), 1150 + WATCH_EVERY_MS);
     watch_fini(&w);
 }
 
@@ -94,7 +94,7 @@ TEST(the_first_session_of_a_project_is_noticed)
     watch_mark_reported(&w, 1150);
     write_file("project/c.jsonl", "w");
     assert_changed(&w, 3000);
-    assert_int_equal(watch_due_ms(&w), 3000 + WATCH_QUIET_MS);
+    assert_int_equal(watch_due_ms(&w, false), 3000 + WATCH_QUIET_MS);
     watch_fini(&w);
 }
 

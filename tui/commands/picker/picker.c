@@ -213,6 +213,8 @@ static enum err_code run_chosen_effect(struct invocation *in, const struct confi
         in->exit_code = chosen->code;
         return err_set(e, ERR_CANCELLED, "", "nothing was chosen");
     }
+    if (chosen->kind == EFFECT_GO)
+        return board_go(in, chosen->rows[0], e);
     if (chosen->kind == EFFECT_PRINT)
         in->options.given |= OPTION_BIT(PRINT);
     if (chosen->forks)

@@ -7,7 +7,6 @@
 #include "tui/app/view.h"
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/list/list.h"
-#include "tui/screens/rewind/rewind.h"
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
@@ -249,36 +248,12 @@ static bool blame_message(struct model *m, const struct msg *msg)
     return true;
 }
 
-/* There is only one viewer: if it is already below, its session is replaced. */
-static void leave_to_viewer(struct model *m)
-{
-    while (view_is_open(m, VIEW_TRANSCRIPT) && view_top(m) != VIEW_TRANSCRIPT) {
-        if (view_top(m) == VIEW_REWIND)
-            rewind_view_close(m->rewind, &m->fx);
-        view_pop(m);
-    }
-    if (view_top(m) != VIEW_TRANSCRIPT)
-        view_push(m, VIEW_TRANSCRIPT);
-}
-
 static void open_conversation(struct model *m)
 {
-    const struct blame_view *v = m->blame;
-    const struct blame_row *row = &v->rows->row[v->pick.at];
-    const struct session_ref *ref = &v->rows->refs->ref[row->ref];
-    uint32_t entry = session_table_find(&m->list->sessions, ref->path);
-    const struct session_entry *known =
-        entry == ENTRY_NONE ? NULL : &m->list->sessions.entry[entry];
-    struct slice title = known ? session_entry_title(known) : SLICE("");
+    const struct blame_row *row = &m->blame->rows->row[m->blame->pick.at];
 
-    if (!transcript_view_open(m->viewer, ref, title.n ? title : ref->id,
-                              known ? session_entry_cwd(known) : SLICE(""), &m->fx)) {
-        toast_no_memory(&m->toast);
-        return;
-    }
-    transcript_view_go_to_message(m->viewer, row->turn);
-    m->viewed = entry;
-    leave_to_viewer(m);
+    transcript_screen_show(m, &m->blame->rows->refs->ref[row->ref], SLICE(""), SLICE(""),
+                           row->turn);
 }
 
 static bool blame_view_has_session(const struct blame_view *v)

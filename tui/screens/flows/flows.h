@@ -41,6 +41,8 @@ struct resume_flow {
 void resume_flow_begin(struct model *m, enum action a);
 /* Resumes with these flags in addition to the configured ones; takes them over. */
 void resume_flow_begin_with(struct model *m, struct name_list *words);
+/* Brings the terminal of an agent's process to the front, and quits. */
+void resume_flow_show_terminal(struct model *m, int pid);
 /* Continues if what the flow waits for has arrived. */
 void resume_flow_retry(struct model *m);
 /* Called when entries get new numbers: the chosen number may now be another session, so the person

@@ -151,6 +151,12 @@ static void confirm_live(struct model *m, const struct session_row *row)
     view_push(m, VIEW_DIALOG);
 }
 
+void resume_flow_show_terminal(struct model *m, int pid)
+{
+    resume_flow_cancel(m);
+    request_terminal(m, pid, true);
+}
+
 /* The person is at that terminal now, and a popup of tmux would hide it. */
 static void leave_for_terminal(struct model *m)
 {

@@ -107,4 +107,10 @@ const char *transcript_view_unavailable(const struct transcript_view *v, enum ac
 /* Draws into r; changes nothing. The viewer puts the cursor of the frame on the selected line. */
 void transcript_view_draw(const struct transcript_view *v, struct frame *f, struct rect r);
 
+/* Shows a session on the whole screen, at a message (none: at its end). A session that the list has keeps its title and
+ * directory there (transcript_screen.c). */
+struct model;
+void transcript_screen_show(struct model *m, const struct session_ref *ref, struct slice title,
+                            struct slice cwd, struct id128 message);
+
 #endif

@@ -1,5 +1,6 @@
 #include "tui/app/view.h"
 #include "tui/screens/list/list.h"
+#include "tui/screens/rewind/rewind.h"
 #include "tui/screens/transcript/transcript.h"
 
 /* The whole-screen transcript as a view of the stack; transcript.c implements its content and
@@ -101,6 +102,37 @@ static void open_viewer(struct model *m)
 {
     if (!view_is_open(m, VIEW_TRANSCRIPT) && show_session(m, view_entry(m), false))
         view_push(m, VIEW_TRANSCRIPT);
+}
+
+/* There is only one viewer: if it is already below, its session is replaced. */
+static void leave_to_viewer(struct model *m)
+{
+    while (view_is_open(m, VIEW_TRANSCRIPT) && view_top(m) != VIEW_TRANSCRIPT) {
+        if (view_top(m) == VIEW_REWIND)
+            rewind_view_close(m->rewind, &m->fx);
+        view_pop(m);
+    }
+    if (view_top(m) != VIEW_TRANSCRIPT)
+        view_push(m, VIEW_TRANSCRIPT);
+}
+
+void transcript_screen_show(struct model *m, const struct session_ref *ref, struct slice title,
+                            struct slice cwd, struct id128 message)
+{
+    uint32_t entry = session_table_find(&m->list->sessions, ref->path);
+
+    if (entry != ENTRY_NONE) {
+        title = session_entry_title(&m->list->sessions.entry[entry]);
+        cwd = session_entry_cwd(&m->list->sessions.entry[entry]);
+    }
+    if (!transcript_view_open(m->viewer, ref, title.n ? title : ref->id, cwd, &m->fx)) {
+        toast_no_memory(&m->toast);
+        return;
+    }
+    if (!id128_none(message))
+        transcript_view_go_to_message(m->viewer, message);
+    m->viewed = entry;
+    leave_to_viewer(m);
 }
 
 static bool transcript_screen_perform(struct model *m, enum action a)

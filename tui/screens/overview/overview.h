@@ -1,0 +1,36 @@
+#ifndef TUI_SCREENS_OVERVIEW_OVERVIEW_H
+#define TUI_SCREENS_OVERVIEW_OVERVIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/base/buf.h"
+#include "lite/base/err.h"
+#include "store/api/session.h"
+#include "tui/data/board_rows.h"
+#include "tui/widgets/list_cursor.h"
+
+struct view_ops;
+
+/* ---- board_view.c ---- */
+
+/* The sessions that run now in all projects, those that wait for a person first. It follows: a change of a file in a
+ * watched folder reads it again, and once a second it is checked whether the processes still run. */
+extern const struct view_ops view_board;
+
+struct board_view {
+    struct board_rows *rows; /* owned; NULL until they arrive */
+    struct err error;        /* why they are missing */
+    unsigned asked;          /* generation of EFFECT_BOARD; 0: none */
+    int64_t asked_ms, read_ms, checked_ms;
+    int64_t rested_ms; /* not to be read before, so that it takes a small part of the time */
+    bool stale;        /* something changed since it was asked for */
+    struct list_cursor pick;
+    /* The session that is read along, if the list does not have it, and its file as it was shown. */
+    struct buf reading;
+    struct file_id read_file;
+};
+
+void board_view_fini(struct board_view *v);
+
+#endif
