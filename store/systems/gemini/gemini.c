@@ -36,33 +36,44 @@ static int64_t gemini_period_of(struct slice text)
     return n * unit >= day_ms ? n * unit : TIME_NONE;
 }
 
-static int64_t gemini_read_settings(struct slice settings, struct arena *a)
-{
-    struct slice value;
-
-    if (!json_valid(settings) || json_type(settings) != JSON_OBJECT ||
-        (json_at(settings, "general.sessionRetention.enabled", &value) &&
-         json_type(value) == JSON_FALSE))
-        return TIME_NONE;
-    return json_at(settings, "general.sessionRetention.maxAge", &value)
-               ? gemini_period_of(json_text_of(value, a))
-               : DEFAULT_DAYS * day_ms;
-}
-
-int64_t gemini_retention(const char *store)
+/* Reads how long the program keeps sessions from its settings, which may be missing. */
+static enum err_code gemini_read_retention(struct gemini *x, struct err *e)
 {
     struct arena a = { 0 };
     struct buf text = { 0 };
-    const char *path = arena_format(&a, "%s/settings.json", store);
-    enum err_code rc =
-        path ? file_read_all(AT_FDCWD, path, FILE_FOLLOW, SETTINGS_MAX, &text, NULL) : ERR_NOMEM;
-    int64_t ms = rc == ERR_NOT_FOUND ? DEFAULT_DAYS * day_ms
-                 : rc                ? TIME_NONE
-                                     : gemini_read_settings(buf_slice(&text), &a);
+    struct slice settings, value;
 
+    x->settings_path = config_dir_join(x->jsonl.base.path, "settings.json");
+    if (!x->settings_path)
+        return err_nomem(e);
+    enum err_code rc =
+        file_read_all(AT_FDCWD, x->settings_path, FILE_FOLLOW, SETTINGS_MAX, &text, NULL);
+    settings = buf_slice(&text);
+    x->retention_ms = DEFAULT_DAYS * day_ms;
+    if (rc == ERR_NOT_FOUND) {
+        rc = ERR_OK;
+    } else if (rc || !json_valid(settings) || json_type(settings) != JSON_OBJECT) {
+        x->retention_ms = TIME_NONE;
+    } else if (json_at(settings, "general.sessionRetention.enabled", &value) &&
+               json_type(value) == JSON_FALSE) {
+        x->retention_ms = TIME_NONE;
+    } else if (json_at(settings, "general.sessionRetention.maxAge", &value)) {
+        x->retention_ms = gemini_period_of(json_text_of(value, &a));
+        if (x->retention_ms == TIME_NONE)
+            x->settings_note = "general.sessionRetention.maxAge is no period such as 30d, 24h or "
+                               "2w, so it is not known when sessions expire";
+    }
     buf_fini(&text);
     arena_fini(&a);
-    return ms;
+    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+}
+
+static const char *gemini_settings_note(const struct store *st, const char **path)
+{
+    const struct gemini *x = (const struct gemini *)st;
+
+    *path = x->settings_path;
+    return x->settings_note;
 }
 
 static void gemini_close(struct store *st)
@@ -70,6 +81,7 @@ static void gemini_close(struct store *st)
     struct gemini *x = (struct gemini *)st;
 
     jsonl_store_fini(&x->jsonl);
+    free(x->settings_path);
     free(x);
 }
 
@@ -94,8 +106,7 @@ static enum err_code gemini_open_at(struct gemini *x, const char *path, struct e
     if (!x->jsonl.folder)
         return err_nomem(e);
     TRY(config_dir_require(x->jsonl.folder, e));
-    x->retention_ms = gemini_retention(x->jsonl.base.path);
-    return ERR_OK;
+    return gemini_read_retention(x, e);
 }
 
 static enum err_code gemini_open(const struct store_env *env, const char *path, struct store **out,
@@ -138,6 +149,7 @@ const struct store_ops gemini_ops = {
     .shared = gemini_shared,
     .open = gemini_open,
     .close = gemini_close,
+    .settings_note = gemini_settings_note,
     .enumerate = gemini_enumerate,
     .describe = gemini_describe,
     .find = gemini_find,

@@ -19,10 +19,9 @@
 struct gemini {
     struct jsonl_store jsonl; /* its folder is <path>/tmp */
     int64_t retention_ms;     /* TIME_NONE: sessions do not expire, or it is not known when */
+    char *settings_path;
+    const char *settings_note; /* what is odd in them; NULL: nothing */
 };
-
-/* How long the program keeps sessions, by the settings in this directory. */
-int64_t gemini_retention(const char *store);
 
 /* A session after all lines of its file have been applied: a message may be written again with the
  * same id, also by `$set.messages`, and `$rewindTo` drops a message and everything after it. */

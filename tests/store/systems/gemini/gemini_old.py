@@ -82,6 +82,10 @@ def check_expiry(p, home):
             write(f'{home}/.gemini/settings.json', settings)
         row = next(r for r in p.json('list', '--all') if r['sessionId'].startswith('00000001'))
         p.same(f'expiry with {settings}', row.get('expiresAt'), last + days * day if days else None)
+        odd = '1h' in (settings or '') or 'soon' in (settings or '')
+        for command in 'list --all', 'doctor':
+            r = p.run(*command.split())
+            p.same(f'{command} names a period that is none in {settings}', b'maxAge is no period' in r.stdout + r.stderr, odd)
 
 
 def main():
@@ -90,7 +94,7 @@ def main():
         p = Program(sys.argv[1], home, {'XDG_STATE_HOME': f'{home}/state'})
         check(p, home)
         check_expiry(p, home)
-    p.finish(13)
+    p.finish(29)
 
 
 main()
