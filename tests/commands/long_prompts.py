@@ -4,6 +4,8 @@ time of the last message is found although it is in a long row.
 
 usage: long_prompts.py PROGRAM
 """
+import datetime
+import json
 import os
 import sqlite3
 import sys
@@ -76,12 +78,37 @@ def codex_forms(p, home):
     p.same('with a row in the index', sorted(r['summary'] for r in p.json('list', '--project', cwd)), sorted(r['summary'] for r in rows))
 
 
+def unanswered(p):
+    """The last message begins before the end that is read: its own time counts, none that is in an object or a text of it."""
+    later = '2030-01-01T00:00:00.000Z'
+    more = {'an object': {'toolUseResult': {'timestamp': later, 'n': 1}}, 'an object at the end': {'toolUseResult': {'n': 1, 'timestamp': later}},
+            'a list': {'toolUseResult': [{'timestamp': later}]}, 'a text': {'note': f'"timestamp":"{later}"}}'}, 'nothing': {}}
+    for n, (what, members) in enumerate(more.items()):
+        for size in 70 * K, 400 * K:
+            cwd = f'{p.home}/{n}-{size}'
+            folder = f'{p.home}/.claude/projects/{cwd.replace("/", "-")}'
+            os.makedirs(cwd)
+            os.makedirs(folder)
+            sid = uuid(900 + n)
+            stamp = datetime.datetime.fromtimestamp(AT, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%S.000Z')
+            row = {'parentUuid': None, 'isSidechain': False, 'cwd': cwd, 'sessionId': sid, 'version': '2.1.332', 'type': 'user',
+                   'message': {'role': 'user', 'content': 'Read this. ' + 'line\n' * (size // 5)}, 'uuid': uuid(n), 'timestamp': stamp,
+                   **members}
+            with open(f'{folder}/{sid}.jsonl', 'w', encoding='utf-8') as f:
+                for r in row, {'type': 'last-prompt', 'lastPrompt': 'Read this.', 'sessionId': sid}:
+                    f.write(json.dumps(r, separators=(',', ':')) + '\n')
+            os.utime(f'{folder}/{sid}.jsonl', (AT + 500, AT + 500))
+            p.same(f'unanswered prompt of {size} bytes with {what}', [r['lastActivity'] for r in p.json('list', '--project', cwd)], [AT * K])
+
+
 def main():
     with tempfile.TemporaryDirectory() as home:
         top = os.path.realpath(home)
         all = list(look_at_all(sys.argv[1], top))
         all.append(Program(sys.argv[1], f'{top}/forms', {}))
         codex_forms(all[-1], all[-1].home)
+        all.append(Program(sys.argv[1], f'{top}/unanswered', {}))
+        unanswered(all[-1])
         passed, failed = sum(p.passed for p in all), sum(p.failed for p in all)
         print(f'{passed} passed, {failed} failed')
         sys.exit(1 if failed or not passed else 0)

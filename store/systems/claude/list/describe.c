@@ -177,6 +177,16 @@ static struct slice first_unless_in_tail(struct describing *r, enum field_number
 
 enum { TIME_USUAL = sizeof "2026-03-01T10:00:02.000Z" - 1 };
 
+/* The tail may begin inside a message that is longer than it. The time is the row's own, not one of an object in it,
+ * if from its key on the row is the end of an object. */
+static bool is_time_of_cut_row(struct describing *r, struct slice row, const char *key)
+{
+    const char *object = arena_format(r->a, "{%.*s", (int)(row.p + row.n - key), key);
+
+    r->ok &= object != NULL;
+    return object && json_valid(slice_of(object));
+}
+
 /* Only a row's own timestamp counts, and it is examined only if it would be the newest. */
 static void see_time(struct describing *r, struct slice window, size_t at)
 {
@@ -193,8 +203,11 @@ static void see_time(struct describing *r, struct slice window, size_t at)
         memcmp(text.p, r->newest.p, TIME_USUAL) <= 0)
         return;
     row = field_row(window, at);
-    if (!time_parse(text, &ms) || ms <= r->newest_ms || !json_get(row, "timestamp", &own) ||
-        own.p + 1 != text.p)
+    if (!time_parse(text, &ms) || ms <= r->newest_ms)
+        return;
+    if (row.p == r->w->tail.p && !is_whole_file(r)
+            ? !is_time_of_cut_row(r, row, window.p + at)
+            : !json_get(row, "timestamp", &own) || own.p + 1 != text.p)
         return;
     r->newest_ms = ms;
     r->newest = text;
@@ -435,24 +448,11 @@ static void read_archived(struct describing *r)
 
 enum { FORK_BYTES = 4096 };
 
-/* A fork's first rows name the session they were copied from; later rows do not. */
-static void read_fork(struct describing *r)
-{
-    struct slice head = r->w->head, front = { head.p, head.n < FORK_BYTES ? head.n : FORK_BYTES };
-    const char *p = NULL;
-
-    if (!r->row->parent_id.n && front.n)
-        p = slice_find(front.p, front.n, "\"forkedFrom\":", 13);
-    if (p)
-        r->ok &=
-            claude_forked_from(field_row(head, (size_t)(p - head.p)), r->a, &r->row->parent_id);
-    if (r->row->parent_id.n)
-        r->row->flags |= SESSION_FORK;
-}
-
 static void read_extras(struct describing *r)
 {
     struct session_row *row = r->row;
+    struct slice head = r->w->head;
+    const char *fork = NULL;
 
     row->model = r->turn.model;
     row->agent_name = r->tail[AGENT_NAME].text;
@@ -461,7 +461,16 @@ static void read_extras(struct describing *r)
     row->mode = r->tail[MODE].text;
     r->ok &= claude_pull_request(r->tail[PULL_REQUEST].row, r->a, row);
     row->restorable = r->tracked.n;
-    read_fork(r);
+
+    /* A fork's first rows name the session they were copied from; later rows do not. */
+    if (!row->parent_id.n && head.n)
+        fork = slice_find(head.p, head.n < FORK_BYTES ? head.n : FORK_BYTES, "\"forkedFrom\":", 13);
+    if (fork)
+        r->ok &=
+            claude_forked_from(field_row(head, (size_t)(fork - head.p)), r->a, &row->parent_id);
+    if (row->parent_id.n)
+        row->flags |= SESSION_FORK;
+
     if (r->turn.interrupted)
         row->flags |= SESSION_INTERRUPTED;
     if (r->w->torn_tail)
