@@ -3,9 +3,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include <openssl/evp.h>
-
 #include "lite/base/array.h"
+#include "lite/base/digest.h"
 
 enum { UUID_LENGTH = 36, SHORT_MAX = 15 };
 
@@ -49,11 +48,11 @@ bool id128_uuid(const char *p, struct id128 *id)
 
 static struct id128 id_hash_text(struct slice text)
 {
-    unsigned char sum[EVP_MAX_MD_SIZE];
+    uint8_t sum[SHA256_BYTES];
     struct id128 id = { 0, 0 };
 
-    /* It fails only if out of memory; all ids of the file then look absent, never equal. */
-    if (!EVP_Digest(text.p, text.n, sum, NULL, EVP_sha256(), NULL))
+    /* If it fails, all ids of the file look absent, never equal. */
+    if (!digest_of(DIGEST_SHA256, text, sum))
         return id;
     for (int i = 0; i < 8; i++) {
         id.hi = id.hi << 8 | sum[i];

@@ -1,10 +1,10 @@
 #include <limits.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/cleanup.h"
+#include "lite/base/digest.h"
 #include "store/demo/demo.h"
 #include "store/demo/demo_internal.h"
 #include "store/systems/common/config_dir.h"
@@ -68,7 +68,7 @@ static enum err_code demo_edit_file(struct demo_file *f, struct slice old, struc
 static void back_up(struct demo_writer *p, struct backup *b)
 {
     char path[PATH_MAX];
-    unsigned char sum[EVP_MAX_MD_SIZE] = { 0 };
+    uint8_t sum[SHA256_BYTES];
 
     b->version++;
     b->changed = false;
@@ -77,10 +77,13 @@ static void back_up(struct demo_writer *p, struct backup *b)
     if (!b->file->exists || p->rc)
         return;
     demo_writer_note(p, DEMO_JOIN(path, p->e, p->cwd, "/", b->file->path));
-    if (!EVP_Digest(path, strlen(path), sum, NULL, EVP_sha256(), NULL))
-        demo_writer_note(p, ERR_NOMEM);
-    for (size_t i = 0; i < 8; i++)
-        snprintf(b->name + 2 * i, 3, "%02x", sum[i]);
+    if (p->rc)
+        return;
+    if (!digest_of(DIGEST_SHA256, slice_of(path), sum)) {
+        demo_writer_note(p, digest_error(p->e));
+        return;
+    }
+    digest_hex(sum, 8, b->name);
     snprintf(b->name + 16, sizeof b->name - 16, "@v%u", b->version);
     if (!p->rc)
         demo_writer_note(p, DEMO_JOIN(path, p->e, p->history, "/", b->name));

@@ -1,6 +1,6 @@
-#include <openssl/evp.h>
 #include <stdio.h>
 
+#include "lite/base/digest.h"
 #include "lite/base/time.h"
 #include "store/export/export_md_parse.h"
 
@@ -80,16 +80,15 @@ static const char style[] =
 
 static void add_style_hash(struct export_out *o)
 {
-    unsigned char hash[EVP_MAX_MD_SIZE], text[4 * EVP_MAX_MD_SIZE];
-    unsigned n = 0;
+    uint8_t hash[SHA256_BYTES];
+    char text[2 * SHA256_BYTES];
 
-    if (EVP_Digest(style, sizeof style - 1, hash, &n, EVP_sha256(), NULL) != 1) {
-        o->rc = ERR_NOMEM;
+    if (!digest_of(DIGEST_SHA256, SLICE(style), hash)) {
+        o->rc = digest_error(NULL);
         return;
     }
-    int length = EVP_EncodeBlock(text, hash, (int)n);
-
-    export_out_add(o, (struct slice){ (const char *)text, (size_t)length });
+    digest_base64(hash, sizeof hash, text);
+    export_out_add(o, slice_of(text));
 }
 
 static void export_html_add_fact(struct export_out *o, const char *name, struct slice value)

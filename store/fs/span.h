@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lite/base/digest.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
@@ -32,13 +33,11 @@ MUST_CHECK enum err_code span_ended(const struct span *s, struct err *e);
 
 /* ---- hashing ---- */
 
-enum { SHA256_BYTES = 32 };
-
 /* The state of hashing, kept from file to file because setting it up costs as much as hashing a small file. A zeroed
  * struct is an empty hasher. */
 struct hasher {
-    void *kind, *state; /* libcrypto's */
-    char *piece;        /* a buffer for files that are not held in memory */
+    struct digest digest;
+    char *piece; /* a buffer for files that are not held in memory */
 };
 
 void hasher_fini(struct hasher *h);

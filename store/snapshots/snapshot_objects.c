@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,13 +9,13 @@
 #include <zlib.h>
 
 #include "lite/base/cleanup.h"
+#include "lite/base/digest.h"
 #include "lite/io/file.h"
 #include "store/git/gitfiles.h"
 #include "store/git/repo.h"
 
 enum { PACK_VERSION = 2, PACK_HEADER = 12, PIECE = 256 << 10 };
 
-DEFINE_CLEANUP(EVP_MD_CTX, EVP_MD_CTX_free);
 DEFINE_CLEANUP(git_indexer, git_indexer_free);
 
 static const char *object_word(git_object_t type)
@@ -29,13 +28,12 @@ enum err_code snapshot_object_id(git_object_t type, struct slice bytes, uint8_t 
 {
     char head[40];
     int n = snprintf(head, sizeof head, "%s %zu", object_word(type), bytes.n);
-    CLEANUP(EVP_MD_CTX_free_at) EVP_MD_CTX *sha1 = EVP_MD_CTX_new();
+    CLEANUP(digest_fini) struct digest sha1 = { 0 };
 
-    if (!sha1 || EVP_DigestInit_ex(sha1, EVP_sha1(), NULL) != 1 ||
-        EVP_DigestUpdate(sha1, head, (size_t)n + 1) != 1 ||
-        EVP_DigestUpdate(sha1, bytes.p, bytes.n) != 1 || EVP_DigestFinal_ex(sha1, oid, NULL) != 1)
-        return err_nomem(e);
-    return ERR_OK;
+    digest_begin(&sha1, DIGEST_SHA1);
+    digest_add(&sha1, (struct slice){ head, (size_t)n + 1 });
+    digest_add(&sha1, bytes);
+    return digest_end(&sha1, oid) ? ERR_OK : digest_error(e);
 }
 
 enum err_code snapshot_repository_make(const char *repo, struct err *e)
@@ -118,14 +116,15 @@ enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, stru
 
 /* Hands bytes of the pack to libgit2, and to the checksum that ends it. */
 static enum err_code append_to_indexer(git_indexer *indexer, git_indexer_progress *progress,
-                                       EVP_MD_CTX *sha1, struct slice bytes, const char *repo,
+                                       struct digest *sha1, struct slice bytes, const char *repo,
                                        struct err *e)
 {
     int answer = git_indexer_append(indexer, bytes.p, bytes.n, progress);
 
     if (answer)
         return repo_error(e, answer, repo, "write a pack");
-    return EVP_DigestUpdate(sha1, bytes.p, bytes.n) == 1 ? ERR_OK : err_nomem(e);
+    digest_add(sha1, bytes);
+    return ERR_OK;
 }
 
 enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e)
@@ -133,7 +132,7 @@ enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e)
     char dir[PATH_MAX];
     uint8_t head[PACK_HEADER] = { 'P', 'A', 'C', 'K', 0, 0, 0, PACK_VERSION }, sum[SNAPSHOT_OID];
     CLEANUP(git_indexer_free_at) git_indexer *indexer = NULL;
-    CLEANUP(EVP_MD_CTX_free_at) EVP_MD_CTX *sha1 = NULL;
+    CLEANUP(digest_fini) struct digest sha1 = { 0 };
     git_indexer_progress progress = { 0 };
     struct file body = { .fd = p->body.fd };
     size_t got;
@@ -141,15 +140,14 @@ enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e)
     if (!p->n)
         return ERR_OK;
     snprintf(dir, sizeof dir, "%s/objects/pack", p->repo);
-    NEED(sha1 = EVP_MD_CTX_new());
-    NEED(EVP_DigestInit_ex(sha1, EVP_sha1(), NULL) == 1);
+    digest_begin(&sha1, DIGEST_SHA1);
     int answer = git_indexer_new(&indexer, dir, 0400, NULL, NULL);
 
     if (answer)
         return repo_error(e, answer, dir, "write a pack");
     for (int i = 0; i < 4; i++)
         head[8 + i] = (uint8_t)(p->n >> (24 - 8 * i));
-    TRY(append_to_indexer(indexer, &progress, sha1, (struct slice){ (char *)head, sizeof head },
+    TRY(append_to_indexer(indexer, &progress, &sha1, (struct slice){ (char *)head, sizeof head },
                           dir, e));
     p->packed.n = 0;
     NEED(!buf_reserve(&p->packed, PIECE));
@@ -157,10 +155,11 @@ enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e)
         TRY(err_at(e, file_read(&body, at, p->packed.p, PIECE, &got, e), dir));
         if (!got)
             break;
-        TRY(append_to_indexer(indexer, &progress, sha1, (struct slice){ p->packed.p, got }, dir,
+        TRY(append_to_indexer(indexer, &progress, &sha1, (struct slice){ p->packed.p, got }, dir,
                               e));
     }
-    NEED(EVP_DigestFinal_ex(sha1, sum, NULL) == 1);
+    if (!digest_end(&sha1, sum))
+        return digest_error(e);
     answer = git_indexer_append(indexer, sum, sizeof sum, &progress);
     if (!answer)
         answer = git_indexer_commit(indexer, &progress);

@@ -153,6 +153,21 @@ def main():
             need('git is not started outside of a repository', not (broken / 'started').exists(), nothing)
             env = plain
 
+        # libcrypto is loaded by the first digest: a list has none, a rewind compares contents by them.
+        library = re.search(rb'libcrypto[.]so[.][0-9]+', Path(program).read_bytes())
+        if library:
+            broken = Path(top) / 'broken-crypto'
+            broken.mkdir()
+            (broken / library[0].decode()).write_text('not a library')
+            checkpoint = json.loads(run('checkpoints', session, '--json').stdout)[0]['id']
+            plain, env = env, {**env, 'LD_LIBRARY_PATH': str(broken)}
+            bare = run('list', '--system', 'claude')
+            need('list without libcrypto', session[:8] in bare.stdout and not bare.stderr, bare)
+            refused = run('rewind', session, '--to', checkpoint)
+            need('rewind without libcrypto', refused.returncode == 4 and not refused.stdout and refused.stderr.endswith(
+                f'reprise: cannot load libcrypto ({library[0].decode()}): the library is not installed\n'), refused)
+            env = plain
+
         # Without a home directory nothing is known, and the reason is named.
         del env['HOME'], env['CLAUDE_CONFIG_DIR']
         lost = subprocess.run([program, 'list'], cwd='/', env=env, capture_output=True, text=True)

@@ -7,6 +7,7 @@ usage: long_prompts.py PROGRAM
 import datetime
 import json
 import os
+import re
 import sqlite3
 import sys
 import tempfile
@@ -86,7 +87,7 @@ def unanswered(p):
     for n, (what, members) in enumerate(more.items()):
         for size in 70 * K, 400 * K:
             cwd = f'{p.home}/{n}-{size}'
-            folder = f'{p.home}/.claude/projects/{cwd.replace("/", "-")}'
+            folder = f'{p.home}/.claude/projects/{re.sub("[^A-Za-z0-9]", "-", cwd)}'
             os.makedirs(cwd)
             os.makedirs(folder)
             sid = uuid(900 + n)

@@ -1,7 +1,6 @@
 #include "tests/test.h"
 
-#include <openssl/evp.h>
-
+#include "lite/base/digest.h"
 #include "store/api/store.h"
 #include "store/rewind/plan/plan.h"
 #include "store/systems/exathena/exathena.h"
@@ -22,14 +21,12 @@
 static void save(struct trial_dir *y, const char *file, const char *first)
 {
     char path[4096], name[256];
-    unsigned char sha[32];
-    char hex[65];
-    unsigned n;
+    uint8_t sha[SHA256_BYTES];
+    char hex[SHA256_BYTES * 2 + 1];
 
     folder_path(&y->folder, file, path);
-    assert_int_equal(EVP_Digest(path, strlen(path), sha, &n, EVP_sha256(), NULL), 1);
-    for (size_t i = 0; i < sizeof sha; i++)
-        snprintf(hex + 2 * i, 3, "%02x", sha[i]);
+    assert_true(digest_of(DIGEST_SHA256, slice_of(path), sha));
+    digest_hex(sha, sizeof sha, hex);
     snprintf(name, sizeof name, SAVED "%s/path", hex);
     folder_put(&y->folder, name, slice_of(path));
     snprintf(name, sizeof name, SAVED "%s/0.bin", hex);

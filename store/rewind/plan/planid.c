@@ -1,10 +1,11 @@
 #include "store/rewind/plan/plan.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
+#include "lite/base/digest.h"
 #include "store/fs/span.h"
 
 /* Half of the digits are of a SHA-256 over everything. The other half are sums over the files: with
@@ -67,32 +68,31 @@ static void sums_add(struct sums *sums, const char *path, const uint8_t hash[SHA
         sums->s[k] = (sums->s[k] + v) % PRIME;
 }
 
-static void planid_hash_text(EVP_MD_CTX *c, const char *text)
+static void planid_hash_text(struct digest *c, const char *text)
 {
-    EVP_DigestUpdate(c, text, strlen(text) + 1);
+    digest_add(c, (struct slice){ text, strlen(text) + 1 });
 }
 
 /* Hashes the present and the wanted content, not the action, which options change. */
-static bool hash_file(EVP_MD_CTX *one, const struct rewind_entry *x, struct sums *sums)
+static bool hash_file(struct digest *one, const struct rewind_entry *x, struct sums *sums)
 {
     uint8_t hash[SHA256_BYTES];
     char facts[96];
 
     snprintf(facts, sizeof facts, "%d %o %d %o", x->seen.exists, (unsigned)x->seen.mode,
              (int)x->target->want, x->target->has_mode ? (unsigned)x->target->mode : 0);
-    if (!EVP_DigestInit_ex(one, EVP_sha256(), NULL))
-        return false;
+    digest_begin(one, DIGEST_SHA256);
     planid_hash_text(one, x->target->path);
     planid_hash_text(one, facts);
-    EVP_DigestUpdate(one, x->seen.sha256, SHA256_BYTES);
-    EVP_DigestUpdate(one, x->wanted, SHA256_BYTES);
-    if (!EVP_DigestFinal_ex(one, hash, NULL))
+    digest_add(one, (struct slice){ (const char *)x->seen.sha256, SHA256_BYTES });
+    digest_add(one, (struct slice){ (const char *)x->wanted, SHA256_BYTES });
+    if (!digest_end(one, hash))
         return false;
     sums_add(sums, x->target->path, hash);
     return true;
 }
 
-static void hash_entry(EVP_MD_CTX *c, const struct rewind_entry *x)
+static void hash_entry(struct digest *c, const struct rewind_entry *x)
 {
     char facts[128];
 
@@ -101,12 +101,12 @@ static void hash_entry(EVP_MD_CTX *c, const struct rewind_entry *x)
              (unsigned)x->seen.mode, (int)x->target->want,
              x->target->has_mode ? (unsigned)x->target->mode : 0);
     planid_hash_text(c, facts);
-    EVP_DigestUpdate(c, x->seen.sha256, SHA256_BYTES);
-    EVP_DigestUpdate(c, x->wanted, SHA256_BYTES);
+    digest_add(c, (struct slice){ (const char *)x->seen.sha256, SHA256_BYTES });
+    digest_add(c, (struct slice){ (const char *)x->wanted, SHA256_BYTES });
 }
 
 /* Hashes the counts and the steps: a conversation that was continued since makes another plan. */
-static void hash_conversation(EVP_MD_CTX *c, const struct rewind_conversation *conversation)
+static void hash_conversation(struct digest *c, const struct rewind_conversation *conversation)
 {
     char facts[96];
 
@@ -119,37 +119,35 @@ static void hash_conversation(EVP_MD_CTX *c, const struct rewind_conversation *c
         const struct step *s = &conversation->change->step[i];
 
         planid_hash_text(c, s->path);
-        EVP_DigestUpdate(c, s->old.n ? s->old.p : "", s->old.n);
-        EVP_DigestUpdate(c, s->bytes.n ? s->bytes.p : "", s->bytes.n);
+        digest_add(c, s->old);
+        digest_add(c, s->bytes);
     }
 }
 
-static bool planid_sum_up(const struct rewind_preview *p, EVP_MD_CTX *all, EVP_MD_CTX *one,
+static bool planid_sum_up(const struct rewind_preview *p, struct digest *all, struct digest *one,
                           struct sums *sums, uint8_t hash[SHA256_BYTES])
 {
-    bool ok = EVP_DigestInit_ex(all, EVP_sha256(), NULL);
+    bool ok = true;
 
+    digest_begin(all, DIGEST_SHA256);
     for (size_t i = 0; i < p->n && ok; i++) {
         hash_entry(all, &p->entry[i]);
         ok = hash_file(one, &p->entry[i], sums);
     }
     if (ok)
         hash_conversation(all, &p->plan->conversation);
-    return ok && EVP_DigestFinal_ex(all, hash, NULL);
+    return ok && digest_end(all, hash);
 }
 
 enum err_code planid_make(struct rewind_preview *p, struct err *e)
 {
-    EVP_MD_CTX *all = EVP_MD_CTX_new(), *one = EVP_MD_CTX_new();
+    CLEANUP(digest_fini) struct digest all = { 0 }, one = { 0 };
     uint8_t hash[SHA256_BYTES];
     char hex[SHA256_BYTES * 2 + 1];
     struct sums sums = { 0 };
-    bool ok = all && one && planid_sum_up(p, all, one, &sums, hash);
 
-    EVP_MD_CTX_free(all);
-    EVP_MD_CTX_free(one);
-    if (!ok)
-        return err_nomem(e);
+    if (!planid_sum_up(p, &all, &one, &sums, hash))
+        return digest_error(e);
     hasher_hex(hash, hex);
     snprintf(p->id, sizeof p->id, "%.32s%08x%08x%08x%08x", hex, (unsigned)sums.s[0],
              (unsigned)sums.s[1], (unsigned)sums.s[2], (unsigned)sums.s[3]);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <openssl/evp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,28 +282,27 @@ bool config_dir_in_scope(const struct scope *scope, struct slice cwd, struct are
     return cwd.p && realpath(cwd.p, real) && session_scope_has(scope, slice_of(real));
 }
 
-bool config_dir_has_hash(struct slice digits, const char *digest, struct slice path)
+bool config_dir_has_hash(struct slice digits, enum digest_kind kind, struct slice path)
 {
-    unsigned char hash[EVP_MAX_MD_SIZE];
-    size_t n = 0;
+    const size_t n = kind == DIGEST_MD5 ? MD5_BYTES : SHA256_BYTES;
+    uint8_t hash[DIGEST_MOST];
+    char hex[2 * DIGEST_MOST + 1];
 
-    if (!digits.n || !EVP_Q_digest(NULL, digest, NULL, path.p, path.n, hash, &n) ||
-        digits.n > 2 * n)
+    if (!digits.n || digits.n > 2 * n || !digest_of(kind, path, hash))
         return false;
-    for (size_t i = 0; i < digits.n; i++)
-        if (digits.p[i] != "0123456789abcdef"[i % 2 ? hash[i / 2] & 15 : hash[i / 2] >> 4])
-            return false;
-    return true;
+    digest_hex(hash, n, hex);
+    return memcmp(digits.p, hex, digits.n) == 0;
 }
 
-struct slice config_dir_of_hash(const struct scope *scope, const char *digest, struct slice digits)
+struct slice config_dir_of_hash(const struct scope *scope, enum digest_kind kind,
+                                struct slice digits)
 {
     if (scope->all)
         return SLICE("");
-    if (config_dir_has_hash(digits, digest, scope->project))
+    if (config_dir_has_hash(digits, kind, scope->project))
         return scope->project;
     for (size_t i = 0; i < scope->trees; i++)
-        if (config_dir_has_hash(digits, digest, scope->tree[i]))
+        if (config_dir_has_hash(digits, kind, scope->tree[i]))
             return scope->tree[i];
     return SLICE("");
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/digest.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/api/env.h"
@@ -60,10 +61,11 @@ struct slice config_dir_project_name(struct slice path, struct arena *a);
 const char *config_dir_project_ancestor(struct slice folder, struct slice path, struct arena *a);
 /* Returns true if two paths flatten to the same name. */
 bool config_dir_same_project(struct slice a, struct slice b);
-/* Returns true if the hexadecimal digits, in lower case, are the first of this digest ("md5", "sha256") of the path. */
-bool config_dir_has_hash(struct slice digits, const char *digest, struct slice path);
+/* Returns true if the hexadecimal digits, in lower case, are the first of this digest of the path. */
+bool config_dir_has_hash(struct slice digits, enum digest_kind kind, struct slice path);
 /* The directory of the scope with such a hash; empty if it has none. */
-struct slice config_dir_of_hash(const struct scope *scope, const char *digest, struct slice digits);
+struct slice config_dir_of_hash(const struct scope *scope, enum digest_kind kind,
+                                struct slice digits);
 /* Returns true if the scope includes sessions of this directory, for agents that record it in the session. */
 bool config_dir_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
 

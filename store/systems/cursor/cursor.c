@@ -207,7 +207,7 @@ struct slice cursor_directory(const struct scope *scope, const char *folder)
 {
     struct slice name = slice_of(folder);
 
-    return name.n == HASH_DIGITS ? config_dir_of_hash(scope, "md5", name) : SLICE("");
+    return name.n == HASH_DIGITS ? config_dir_of_hash(scope, DIGEST_MD5, name) : SLICE("");
 }
 
 static bool cursor_is_in_scope(const struct jsonl_store *s, const struct scope *scope,

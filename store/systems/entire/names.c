@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <openssl/evp.h>
-
+#include "lite/base/digest.h"
 #include "lite/base/id.h"
 #include "lite/json/json.h"
 
@@ -63,11 +62,11 @@ bool entire_tool_id_ok(struct slice id)
 
 void entire_hash6(struct slice worktree_id, char out[ENTIRE_HASH6 + 1])
 {
-    unsigned char hash[EVP_MAX_MD_SIZE] = { 0 };
-    unsigned n = 0;
+    uint8_t hash[SHA256_BYTES];
 
-    EVP_Digest(worktree_id.n ? worktree_id.p : "", worktree_id.n, hash, &n, EVP_sha256(), NULL);
-    snprintf(out, ENTIRE_HASH6 + 1, "%02x%02x%02x", hash[0], hash[1], hash[2]);
+    out[0] = '\0';
+    if (digest_of(DIGEST_SHA256, worktree_id, hash))
+        digest_hex(hash, ENTIRE_HASH6 / 2, out);
 }
 
 void entire_shadow_name(struct slice base, struct slice worktree_id, char out[ENTIRE_SHADOW_NAME])
@@ -77,7 +76,9 @@ void entire_shadow_name(struct slice base, struct slice worktree_id, char out[EN
     if (base.n > ENTIRE_SHORT_COMMIT)
         base.n = ENTIRE_SHORT_COMMIT;
     entire_hash6(worktree_id, hash);
-    snprintf(out, ENTIRE_SHADOW_NAME, "entire/%.*s-%s", SLICE_ARG(base), hash);
+    out[0] = '\0';
+    if (hash[0])
+        snprintf(out, ENTIRE_SHADOW_NAME, "entire/%.*s-%s", SLICE_ARG(base), hash);
 }
 
 enum entire_shape entire_shadow_shape(struct slice branch)

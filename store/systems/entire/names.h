@@ -41,9 +41,11 @@ bool entire_checkpoint_id_ok(struct slice id);
 /* Ids of tools and of agents: [A-Za-z0-9_-]+. */
 bool entire_tool_id_ok(struct slice id);
 
-/* The first six hex digits of SHA-256(worktree id); the id of the main work tree is empty. */
+/* The first six hex digits of SHA-256(worktree id); the id of the main work tree is empty. Empty if
+ * the digest fails. */
 void entire_hash6(struct slice worktree_id, char out[ENTIRE_HASH6 + 1]);
-/* "entire/<7 of base>-<hash6>"; a base of fewer than seven characters is used whole. */
+/* "entire/<7 of base>-<hash6>"; a base of fewer than seven characters is used whole. Empty, which is no
+ * name of a ref, if the digest fails. */
 void entire_shadow_name(struct slice base, struct slice worktree_id, char out[ENTIRE_SHADOW_NAME]);
 
 enum entire_shape {

@@ -80,7 +80,7 @@ struct slice gemini_directory(const struct store *st, const struct scope *scope,
     if (!root.n && slash)
         root = find_project(st, name, a);
     if (!root.n && scope && name.n == HASH_DIGITS)
-        root = config_dir_of_hash(scope, "sha256", name);
+        root = config_dir_of_hash(scope, DIGEST_SHA256, name);
     return root;
 }
 

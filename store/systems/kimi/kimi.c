@@ -27,7 +27,8 @@ bool kimi_is_folder_of(struct slice folder, struct slice directory)
     const size_t skip = folder.n > HASH_DIGITS ? folder.n - HASH_DIGITS : 0;
 
     return skip && folder.p[skip - 1] == '_' &&
-           config_dir_has_hash((struct slice){ folder.p + skip, HASH_DIGITS }, "sha256", directory);
+           config_dir_has_hash((struct slice){ folder.p + skip, HASH_DIGITS }, DIGEST_SHA256,
+                               directory);
 }
 
 static bool kimi_is_in_scope(const struct jsonl_store *s, const struct scope *scope,

@@ -62,12 +62,13 @@ static void kimi_cli_complete(const struct scope *scope, struct slice state,
     (void)state;
     if (digits.n != HASH_DIGITS)
         return;
-    row->cwd = config_dir_of_hash(scope, "md5", digits);
+    row->cwd = config_dir_of_hash(scope, DIGEST_MD5, digits);
     if (!row->cwd.n && list && !file_read_all(AT_FDCWD, list, 0, DIRECTORIES_MOST, &text, NULL) &&
         json_valid(buf_slice(&text))) {
         json_list_open(&it, buf_slice(&text), "work_dirs");
         while (!row->cwd.n && json_list_next(&it, &entry))
-            if (json_get_text(entry, "path", a, &path) && config_dir_has_hash(digits, "md5", path))
+            if (json_get_text(entry, "path", a, &path) &&
+                config_dir_has_hash(digits, DIGEST_MD5, path))
                 row->cwd = arena_copy(a, path);
     }
     buf_fini(&text);
@@ -103,7 +104,7 @@ static bool kimi_cli_in_scope(const struct jsonl_store *s, const struct scope *s
     struct slice name = slice_of(folder);
 
     (void)s;
-    return scope->all || (name.n == HASH_DIGITS && config_dir_of_hash(scope, "md5", name).n);
+    return scope->all || (name.n == HASH_DIGITS && config_dir_of_hash(scope, DIGEST_MD5, name).n);
 }
 
 static const struct session_dirs kimi_cli_dirs = { .log = "/context.jsonl",

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <openssl/evp.h>
-
+#include "lite/base/digest.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
@@ -22,7 +21,7 @@
  * snapshot again. Client 2.1.197 writes this form and 2.1.330 reads it too, but the older client does not know delta
  * rows. A backup is named after the path and never overwritten. */
 
-enum { HASH_DIGITS = 16, BACKUP_MOST = 1 << 30, FOLDER_MODE = 0700, SHA_BYTES = 32 };
+enum { HASH_DIGITS = 16, BACKUP_MOST = 1 << 30, FOLDER_MODE = 0700 };
 
 struct entry {
     const char *tracked; /* as the row names it */
@@ -59,15 +58,12 @@ static const char *tracked_of(const struct saving *s, const char *path)
 
 static const char *backup_name(const struct saving *s, const char *path, int64_t version)
 {
-    unsigned char sha[SHA_BYTES];
+    uint8_t sha[SHA256_BYTES];
     char hex[HASH_DIGITS + 1];
-    unsigned n;
 
-    if (!EVP_Digest(path, strlen(path), sha, &n, EVP_sha256(), NULL))
+    if (!digest_of(DIGEST_SHA256, slice_of(path), sha))
         return NULL;
-    for (size_t i = 0; i < HASH_DIGITS; i++)
-        hex[i] = "0123456789abcdef"[i % 2 ? sha[i / 2] & 15 : sha[i / 2] >> 4];
-    hex[HASH_DIGITS] = '\0';
+    digest_hex(sha, HASH_DIGITS / 2, hex);
     return arena_format(s->a, "%s@v%lld", hex, (long long)version);
 }
 

@@ -4,11 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/digest.h"
 #include "lite/base/time.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
@@ -24,9 +24,7 @@
 
 /* ---- whether anything has changed ---- */
 
-DEFINE_CLEANUP(EVP_MD_CTX, EVP_MD_CTX_free);
-
-static void mark_refs(EVP_MD_CTX *c, git_repository *repo, const char *glob)
+static void mark_refs(struct digest *d, git_repository *repo, const char *glob)
 {
     AUTO_REFS *it = NULL;
     git_reference *ref = NULL;
@@ -37,25 +35,23 @@ static void mark_refs(EVP_MD_CTX *c, git_repository *repo, const char *glob)
         const git_oid *id = git_reference_target(ref);
         const char *name = git_reference_name(ref);
 
-        EVP_DigestUpdate(c, name, strlen(name) + 1);
+        digest_add(d, (struct slice){ name, strlen(name) + 1 });
         if (id)
-            EVP_DigestUpdate(c, id->id, sizeof id->id);
+            digest_add(d, (struct slice){ (const char *)id->id, sizeof id->id });
         git_reference_free(ref);
     }
 }
 
 /* Hashes all refs of Entire, and of every state file the facts that change when it is written. */
-static bool make_mark(git_repository *repo, const char *states, unsigned char out[32])
+static bool make_mark(git_repository *repo, const char *states, uint8_t out[SHA256_BYTES])
 {
-    CLEANUP(EVP_MD_CTX_free_at) EVP_MD_CTX *c = EVP_MD_CTX_new();
+    CLEANUP(digest_fini) struct digest d = { 0 };
     struct dirent **name = NULL;
-    unsigned size = 0;
 
-    if (!c || !EVP_DigestInit_ex(c, EVP_sha256(), NULL))
-        return false;
-    mark_refs(c, repo, ENTIRE_HEADS "entire/*");
-    mark_refs(c, repo, ENTIRE_V1_REMOTE);
-    mark_refs(c, repo, "refs/entire/*");
+    digest_begin(&d, DIGEST_SHA256);
+    mark_refs(&d, repo, ENTIRE_HEADS "entire/*");
+    mark_refs(&d, repo, ENTIRE_V1_REMOTE);
+    mark_refs(&d, repo, "refs/entire/*");
 
     int n = scandir(states, &name, NULL, alphasort);
     AUTO_DIR *dir = n > 0 ? opendir(states) : NULL;
@@ -67,13 +63,13 @@ static bool make_mark(git_repository *repo, const char *states, unsigned char ou
             int64_t facts[] = { (int64_t)st.st_ino, st.st_size, st.st_mtim.tv_sec,
                                 st.st_mtim.tv_nsec };
 
-            EVP_DigestUpdate(c, name[i]->d_name, strlen(name[i]->d_name) + 1);
-            EVP_DigestUpdate(c, facts, sizeof facts);
+            digest_add(&d, (struct slice){ name[i]->d_name, strlen(name[i]->d_name) + 1 });
+            digest_add(&d, (struct slice){ (const char *)facts, sizeof facts });
         }
         free(name[i]);
     }
     free(name);
-    return EVP_DigestFinal_ex(c, out, &size);
+    return digest_end(&d, out);
 }
 
 /* ---- making one ---- */

@@ -96,6 +96,6 @@ MUST_CHECK enum err_code committed_transcript(git_repository *repo, const struct
                                               struct err *e);
 /* "sha256:<64 hex>", the content of content_hash.txt. */
 enum { CONTENT_HASH = 71 };
-void committed_content_hash(struct slice bytes, char out[CONTENT_HASH + 1]);
+MUST_CHECK bool committed_content_hash(struct slice bytes, char out[CONTENT_HASH + 1]);
 
 #endif

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <openssl/evp.h>
-
+#include "lite/base/digest.h"
 #include "lite/base/id.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
@@ -23,15 +22,15 @@
 
 enum { PIECE_MAX = 1 << 30, PIECES_MAX = 1000 };
 
-void committed_content_hash(struct slice bytes, char out[CONTENT_HASH + 1])
+bool committed_content_hash(struct slice bytes, char out[CONTENT_HASH + 1])
 {
-    unsigned char hash[EVP_MAX_MD_SIZE] = { 0 };
-    unsigned n = 0;
-    int at = snprintf(out, CONTENT_HASH + 1, "sha256:");
+    uint8_t hash[SHA256_BYTES];
 
-    EVP_Digest(bytes.n ? bytes.p : "", bytes.n, hash, &n, EVP_sha256(), NULL);
-    for (unsigned i = 0; i < 32; i++)
-        at += snprintf(out + at, (size_t)(CONTENT_HASH + 1 - at), "%02x", hash[i]);
+    if (!digest_of(DIGEST_SHA256, bytes, hash))
+        return false;
+    memcpy(out, "sha256:", sizeof "sha256:" - 1);
+    digest_hex(hash, sizeof hash, out + sizeof "sha256:" - 1);
+    return true;
 }
 
 /* Reads <path>, <path>.001, <path>.002, ... until one is missing. */
@@ -128,7 +127,8 @@ enum err_code committed_transcript(git_repository *repo, const struct point *p, 
         return ERR_OK;
     while (recorded.n && strchr("\r\n", recorded.p[recorded.n - 1]))
         recorded.n--;
-    committed_content_hash(buf_slice(out), hash);
+    if (!committed_content_hash(buf_slice(out), hash))
+        return digest_error(e);
     *verdict = slice_eq(buf_slice(&recorded), (struct slice){ hash, CONTENT_HASH }) ? HASH_SAME
                                                                                     : HASH_OTHER;
     return ERR_OK;

@@ -1,4 +1,5 @@
 #include "store/systems/entire/write/committed_write.h"
+#include "lite/base/digest.h"
 #include "store/git/repo.h"
 
 #include <assert.h>
@@ -302,7 +303,8 @@ static enum err_code put_conversation(struct writing *w)
         snprintf(name, sizeof name, "full.jsonl.%03d", i);
     }
     if (slice_eq(w->s->strategy, SLICE("manual-commit"))) {
-        committed_content_hash(w->s->transcript, hash);
+        if (!committed_content_hash(w->s->transcript, hash))
+            return digest_error(w->e);
         TRY(entire_put_bytes(w, "content_hash.txt", (struct slice){ hash, CONTENT_HASH }));
     }
     return w->s->prompt.n ? entire_put_bytes(w, "prompt.txt", w->s->prompt) : ERR_OK;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lite/base/digest.h"
 #include "lite/json/json.h"
 #include "store/git/repo.h"
 #include "store/redact/redact.h"
@@ -264,6 +265,8 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
         return ERR_OK;
     TRY(head_checkpoint(v, &head, c.checkpoint, e));
     entire_shadow_name(s->base, s->worktree_id, shadow);
+    if (!shadow[0])
+        return digest_error(e);
     if (c.checkpoint[0])
         TRY(condense_collect(v, &g, e));
     if (s->phase == PHASE_ENDED && g.s.touched.n == 0)

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <openssl/evp.h>
-
+#include "lite/base/digest.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/api/restore.h"
@@ -79,17 +78,15 @@ static const char *newest_match(struct path_search *p, const char *dir, const ch
  * one that Entire would use. */
 static const char *gemini_folder(struct path_search *p)
 {
-    unsigned char sum[EVP_MAX_MD_SIZE];
-    unsigned n = 0;
-    char hex[65] = "";
+    uint8_t sum[SHA256_BYTES];
+    char hex[SHA256_BYTES * 2 + 1];
     size_t length = strlen(p->s->root);
     char *plain = arena_alloc(p->a, length + 1);
     struct stat st;
 
-    if (!plain || !EVP_Digest(p->s->root, length, sum, &n, EVP_sha256(), NULL))
+    if (!plain || !digest_of(DIGEST_SHA256, slice_of(p->s->root), sum))
         return NULL;
-    for (unsigned i = 0; i < 32; i++)
-        snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+    digest_hex(sum, sizeof sum, hex);
     const char *own = arena_format(p->a, "%s/.gemini/tmp/%s", p->home, hex);
 
     if (!own || (stat(own, &st) == 0 && S_ISDIR(st.st_mode)))
