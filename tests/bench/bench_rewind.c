@@ -75,7 +75,8 @@ static void git(const char *dir, double *wall, double *cpu, const char *first, .
     while (n < 15 && (argv[n] = va_arg(ap, const char *)))
         n++;
     va_end(ap);
-    struct run r = { .argv = argv, .discard = true, .may_fail = strcmp(first, "diff") == 0 };
+    const bool diff = strcmp(first, "diff") == 0;
+    struct run r = { .argv = argv, .discard = !diff, .may_fail = diff };
 
     run_program(&r);
     *wall = r.wall;

@@ -9,8 +9,10 @@ struct run {
     const char *const *argv; /* NULL-terminated */
     const char *config;      /* CLAUDE_CONFIG_DIR and HOME for it; NULL: as they are */
     int files;               /* descriptor limit; 0: ours */
-    bool discard;            /* its output goes to /dev/null: bytes and ends stay 0 */
-    bool may_fail;           /* exit 1 is a result (diff: the files differ) */
+    /* Its output goes to /dev/null: bytes and values stay 0. Not for GNU grep and diff, which stop at the first match or
+     * difference when they see that. */
+    bool discard;
+    bool may_fail; /* exit 1 is a result (diff: the files differ) */
 
     double wall, cpu; /* seconds */
     long peak_kb;

@@ -36,7 +36,7 @@ static int race(const char *title, const char *name, char **argv, bool rg, int r
     const char *with_rg[] = { "rg", "-c", "--no-ignore", "-F", name, argv[2], NULL };
     const char *with_grep[] = { "grep", "-rcF", name, argv[2], NULL };
     struct run us = { .argv = blame, .config = argv[2] };
-    struct run them = { .argv = rg ? with_rg : with_grep, .discard = true, .may_fail = true };
+    struct run them = { .argv = rg ? with_rg : with_grep, .may_fail = true };
 
     if (!write_file(path))
         return 1;

@@ -37,7 +37,7 @@ static int race(const struct race *r, char **argv, bool rg, int rounds)
     const char *with_rg[] = { "rg", "-c", "--no-ignore", r->word, argv[2], NULL };
     const char *with_grep[] = { "grep", "-rc", r->word, argv[2], NULL };
     struct run us = { .argv = search, .config = argv[2], .may_fail = true };
-    struct run them = { .argv = rg ? with_rg : with_grep, .discard = true, .may_fail = true };
+    struct run them = { .argv = rg ? with_rg : with_grep, .may_fail = true };
 
     for (; rounds > 0; rounds--) {
         run_program(&them);
