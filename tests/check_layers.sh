@@ -69,7 +69,7 @@ export: api fs redact show
 blame: api fs git query rewind
 rewind: api fs git journal log snapshots proc/live.h blame/blame_text.h
 library: api blame export fs grep host journal maintenance query redact rewind show
-maintenance: api fs git journal keep log proc query rewind
+maintenance: api fs git journal keep log proc query rewind show
 systems/common: api fs journal log rewind/plan show/tool_call.h
 api: fs git proc/process.h
 systems: api

@@ -174,6 +174,7 @@ script(copies_matrix recorded commands/copies_matrix.py $<TARGET_FILE:reprise> $
 script(odd_places recorded commands/odd_places.py $<TARGET_FILE:reprise>)
 script(compare recorded commands/compare.py $<TARGET_FILE:reprise>)
 script(project_move recorded commands/project_move.py $<TARGET_FILE:reprise>)
+script(continue_in recorded commands/continue_in.py $<TARGET_FILE:reprise>)
 script(lost_parts recorded commands/lost_parts.py $<TARGET_FILE:reprise>)
 script(left_behind recorded commands/left_behind.py $<TARGET_FILE:reprise>)
 script(board recorded commands/board.py $<TARGET_FILE:reprise>)

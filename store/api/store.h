@@ -469,9 +469,9 @@ struct store_ops {
 
     /* Optional. The form of the hooks that run `reprise snapshot` (store/snapshots/). */
     const struct agent_hooks *hooks;
+    const struct compose_ops *compose; /* optional: store/api/compose.h */
 
-    /* Why a member below is NULL or a row lacks an ability, in the system's own words, for a person. NULL: nothing to
-     * add. Read through store_unsupported_reason(). */
+    /* Why a member below is NULL, or a row lacks an ability, for a person: read by store_unsupported_reason(). */
     const char *why[ABILITIES];
 
     store_open_fn *open;

@@ -42,10 +42,13 @@ COMMANDS = {
     'delete': ['delete', ID],
     'move': ['move', '/srv/app', 'moved', '--apply'],
     'undo-move': ['undo', '--all'],
+    'continue': ['continue', ID, '--in', 'codex', '--apply'],
+    'undo-continue': ['undo', '--all'],
     'undo': ['undo', '--all'],
     'back-to': ['undo', '--all', '--back-to'],  # and the id of the first of these:
 }
-BEFORE = {'undo': [['delete', ID]], 'undo-move': [['move', '/srv/app', 'moved', '--apply']], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
+BEFORE = {'undo': [['delete', ID]], 'undo-move': [['move', '/srv/app', 'moved', '--apply']],
+          'undo-continue': [['continue', ID, '--in', 'codex', '--apply']], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
 STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3 if 'REPRISE_LONG' in os.environ else 7
 
 
@@ -103,7 +106,7 @@ def image(top, log=(b'', b'')):
     def number(match):
         if match[0] not in seen:
             seen.append(match[0])
-        return f'<{seen.index(match[0])}>' if '-4' in match[0] else '<time>'
+        return '<time>' if 'T' in match[0] else f'<{seen.index(match[0])}>'
     return made.sub(number, text)
 
 
@@ -114,7 +117,7 @@ class Sweep:
         self.runs = self.killed = 0
 
     def program(self, top):
-        return Program(self.path, top, {'CLAUDE_CONFIG_DIR': top + '/cfg', 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})
+        return Program(self.path, top, {'CLAUDE_CONFIG_DIR': top + '/cfg', 'CODEX_HOME': top + '/cfg/codex', 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})
 
     def broken(self, top, command, mode, error, nth):
         """Returns the exit code of the command, its output, and the number of its calls."""
@@ -133,6 +136,8 @@ class Sweep:
         it happens in one place."""
         now, old = self.now, os.path.join(self.top, name)
         make(now, name != 'reconnect')
+        if 'continue' in name:
+            os.makedirs(f'{now}/cfg/codex/sessions/2025/03/01')
         for earlier in BEFORE.get(name, []):
             self.program(now).run(*earlier)
         if name == 'back-to':

@@ -237,6 +237,7 @@ command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run
     init_completion_run, config_show_run, complete_run, snapshot_run, snapshots_run, keep_run,
     board_run, board_status_run, compare_run, move_run, change_retrieve_run;
 command_session_fn board_go_session, files_session, info_session, info_subagents_session,
-    host_restore_session, info_checkpoints_session, change_fork_session, change_reappend_session;
+    host_restore_session, info_checkpoints_session, change_fork_session, change_reappend_session,
+    continue_session;
 
 #endif

@@ -270,6 +270,16 @@ const struct command commands_table[] = {
               "(all, or a query such as tag:keep); what --query says; or with --due the\n"
               "sessions that their agents remove within a week. Sessions in databases and on\n"
               "servers cannot be kept.\n" },
+    { .name = "continue", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = continue_session,
+      .summary = "continue a session in another agent",
+      .options = BIT(IN) | BIT(APPLY) | FINDS,
+      .help = "Makes a new session of the agent that --in names (claude, codex), with the\n"
+              "conversation as that agent would have recorded it, and prints the command that\n"
+              "resumes it; the original is not touched. Without --apply it only prints what the\n"
+              "session would consist of and what would be left out. Tool calls that run a\n"
+              "command, or that read, write or edit one file, become the agent's own; others, and\n"
+              "those without a result, become text. Thinking, images and the conversations of\n"
+              "sub-agents are left out. reprise undo removes the session.\n" },
     { .name = "move", .operands = "OLD NEW", .min_operands = 2, .max_operands = 2, .run = move_run,
       .summary = "let sessions follow a project that was moved",
       .options = BIT(APPLY) | BIT(SYSTEM),

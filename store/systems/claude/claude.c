@@ -247,6 +247,7 @@ const struct store_ops claude_ops = {
     .row_keys = &claude_index_keys,
     .finds_other_sessions = true,
     .hooks = &claude_hooks,
+    .compose = &claude_compose,
     .open = claude_open,
     .close = claude_close,
     .enumerate = claude_enumerate,

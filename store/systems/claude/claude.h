@@ -69,6 +69,7 @@ extern const struct agents_profile claude_agents_profile;
 
 extern const struct store_ops claude_ops;
 extern const struct agent_hooks claude_hooks; /* hooks.c */
+extern const struct compose_ops claude_compose;
 
 /* The members of claude_ops. */
 store_enumerate_fn claude_enumerate;

@@ -135,6 +135,7 @@ const struct store_ops codex_ops = {
     .deleted_parts = codex_deleted_parts,
     .shared = codex_shared,
     .hooks = &codex_hooks,
+    .compose = &codex_compose,
     .open = codex_open,
     .close = codex_close,
     .enumerate = codex_enumerate,

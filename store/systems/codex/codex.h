@@ -16,8 +16,8 @@
  *   thread-writer-locks/<thread>.lock                                 locked by the program that has it open
  *
  * The log of a fork or of a reverted thread begins with a reference to the log that it continues
- * (rollout.h). All of this is indexed in a database of the program's, so nothing is ever written
- * here. Immutable after open, except for the names, the index and the names of files, which are
+ * (rollout.h). All of this is indexed in a database of the program's, so nothing is ever changed
+ * here; only new threads are added (codex_compose.c). Immutable after open, except for the names, the index and the names of files, which are
  * read again when they change; threads may share it. */
 struct codex_names;
 struct codex_threads;
@@ -72,6 +72,7 @@ void codex_threads_report(struct codex_threads *t, unreadable_fn *fn, void *arg)
 extern const struct jsonl_format codex_format;
 extern const struct store_ops codex_ops;
 extern const struct agent_hooks codex_hooks; /* hooks.c */
+extern const struct compose_ops codex_compose;
 
 /* The members of codex_ops. */
 store_enumerate_fn codex_enumerate;

@@ -1,0 +1,422 @@
+#include "store/maintenance/continue_in.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/base/id.h"
+#include "lite/base/utf8.h"
+#include "lite/json/json.h"
+#include "store/api/compose.h"
+#include "store/fs/disk.h"
+#include "store/fs/path.h"
+#include "store/rewind/plan/origin.h"
+#include "store/show/plain.h"
+#include "store/show/tool_call.h"
+
+static const struct scope continue_everywhere = { .all = true };
+
+struct continuing {
+    struct continue_in *out;
+    const struct compose_ops *form;
+    struct compose c;
+    struct arena arena;  /* of one message */
+    struct disk_new *to; /* NULL: the rows are only counted */
+    const char *staged_in;
+    bool begun;
+    struct idset answered; /* calls that had a result; some agents record it twice */
+};
+
+void continue_in_fini(struct continue_in *c)
+{
+    change_free(c->change);
+    arena_fini(&c->arena);
+    *c = (struct continue_in){ 0 };
+}
+
+const char *continue_in_agents(struct arena *a)
+{
+    const char *list = "";
+    size_t left = 0;
+
+    for (size_t i = 0; store_systems[i]; i++)
+        left += store_systems[i]->compose != NULL;
+    for (size_t i = 0; list && store_systems[i]; i++)
+        if (store_systems[i]->compose) {
+            left--;
+            list = arena_format(a, "%s%s%s", list, store_systems[i]->name,
+                                left > 1    ? ", "
+                                : left == 1 ? " and "
+                                            : "");
+        }
+    return list;
+}
+
+/* ---- texts ---- */
+
+/* A text as models accept it. */
+static struct slice continue_clean(struct continuing *w, struct slice text)
+{
+    struct slice whole = text;
+    size_t n = 0;
+
+    if (utf8_valid(text) && !(text.n && memchr(text.p, '\0', text.n)))
+        return text;
+    w->out->repaired++;
+    if (!utf8_repair(text, &w->arena, &whole))
+        return (struct slice){ NULL, 0 };
+    char *clean = arena_alloc(&w->arena, whole.n + 1);
+
+    for (size_t i = 0; clean && i < whole.n; i++)
+        if (whole.p[i])
+            clean[n++] = whole.p[i];
+    return (struct slice){ clean, n };
+}
+
+static struct slice continue_text_at(struct continuing *w, struct slice object, const char *name)
+{
+    struct slice text = { NULL, 0 };
+
+    if (!json_get_text(object, name, &w->arena, &text))
+        text.n = 0;
+    return continue_clean(w, text);
+}
+
+static void continue_say(struct continuing *w, bool user, struct slice text)
+{
+    if (utf8_js_trim(text).n == 0)
+        return;
+    (user ? w->form->prompt : w->form->reply)(&w->c, text);
+    (*(user ? &w->out->prompts : &w->out->replies))++;
+}
+
+/* ---- calls ---- */
+
+/* Returns true if the call reads the whole of one file. */
+static bool continue_reads(struct slice name, struct slice input)
+{
+    static const char *const names[] = { "Read",           "read",     "read_file", "ReadFile",
+                                         "read_text_file", "readFile", "view" };
+    struct json_iter it;
+    struct slice key, value;
+    size_t members = 0;
+    bool reads = false;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        reads |= slice_eq(name, slice_of(names[i]));
+    for (bool more = reads && json_iter_open(&it, input);
+         more && json_iter_next(&it, &key, &value);)
+        members++;
+    return reads && members == 1;
+}
+
+/* What the call means for other agents; false: nothing that they have. */
+static bool continue_meaning(struct continuing *w, struct slice name, struct slice input,
+                             struct compose_call *call)
+{
+    struct tool_inputs edits = { .a = &w->arena };
+    const char *path = NULL;
+
+    if (tool_inputs_command(name, input, &w->arena, &call->text)) {
+        call->meaning = COMPOSE_COMMAND;
+    } else if (continue_reads(name, input) && tool_inputs_path(input, &w->arena, &call->path)) {
+        call->meaning = COMPOSE_READ;
+        path = arena_copy(&w->arena, call->path).p;
+    } else {
+        tool_inputs_read(name, input, &edits);
+        if (edits.n != 1)
+            return false;
+        const struct edit *x = edits.edit;
+        const bool writes = x->kind == EDIT_WRITE && x->after_known == EDIT_TEXT;
+
+        if (!writes && (x->kind != EDIT_REPLACE || x->replacements != 1))
+            return false;
+        path = x->path;
+        call->meaning = writes ? COMPOSE_WRITE : COMPOSE_REPLACE;
+        call->text = writes ? x->after : x->replacement->new_text;
+        if (!writes) {
+            call->old_text = x->replacement->old_text;
+            call->all = x->replacement->all;
+        }
+    }
+    path = path ? path_normalize(w->out->dir, path, &w->arena) : NULL;
+    call->path = path ? slice_of(path) : (struct slice){ NULL, 0 };
+    return call->meaning == COMPOSE_COMMAND ||
+           (call->path.n && utf8_valid(call->path) &&
+            (call->meaning != COMPOSE_REPLACE || call->old_text.n));
+}
+
+/* A call as a text of the agent's. */
+static void continue_as_text(struct continuing *w, struct slice name, struct slice input,
+                             struct slice result, bool ran)
+{
+    struct slice text = { NULL, 0 };
+    AUTO_BUF out = { 0 };
+    enum err_code rc;
+
+    if (json_type(input) != JSON_STRING || !json_text(input, &w->arena, &text))
+        text = input;
+    rc = buf_addf(&out, "[%s ", input.n ? "Tool call:" : "Result of");
+    if (!rc)
+        rc = buf_add(&out, name);
+    if (!rc)
+        rc = buf_add(&out, SLICE("]\n"));
+    if (!rc)
+        rc = buf_add(&out, text);
+    if (!rc && input.n)
+        rc = buf_add(&out, ran ? SLICE("\n[Result]\n") : SLICE("\n[No result was recorded]"));
+    if (!rc)
+        rc = buf_add(&out, result);
+    if (rc)
+        w->c.rc = rc;
+    else
+        continue_say(w, false, continue_clean(w, buf_slice(&out)));
+    w->out->texts++;
+    w->out->unanswered += !ran;
+    w->out->replies--;
+}
+
+static void continue_call(struct continuing *w, struct slice tool)
+{
+    struct slice name = continue_text_at(w, tool, "name"), input = { NULL, 0 }, value;
+    struct compose_call call = { .failed = json_get(tool, "ok", &value) &&
+                                           json_type(value) == JSON_FALSE };
+    const bool ran = json_get(tool, "result", &value);
+    const struct id128 id = id128_of(continue_text_at(w, tool, "call"));
+    uint32_t number;
+
+    call.result = continue_text_at(w, tool, "result");
+    json_get(tool, "input", &input);
+    w->out->agents += json_get(tool, "agent", &value);
+    if (input.n ? ran && idset_add(&w->answered, id, &number) : idset_has(&w->answered, id)) {
+        w->c.rc = input.n ? ERR_NOMEM : w->c.rc;
+        return;
+    }
+    if (ran && input.n && continue_meaning(w, name, input, &call)) {
+        call.text = continue_clean(w, call.text);
+        call.old_text = continue_clean(w, call.old_text);
+        if (w->form->call(&w->c, &call)) {
+            w->out->calls++;
+            return;
+        }
+    }
+    continue_as_text(w, name, input, call.result, ran);
+}
+
+/* ---- messages ---- */
+
+/* The text of a message, with a line for each image and document. */
+static struct slice continue_text(struct continuing *w, struct slice message)
+{
+    struct slice text = continue_text_at(w, message, "text"), item, name;
+    struct json_iter it;
+
+    json_list_open(&it, message, "media");
+    while (json_list_next(&it, &item)) {
+        name = continue_clean(w, json_text_of(item, &w->arena));
+        const char *line = arena_format(&w->arena, "%.*s%s[%.*s, left out]", SLICE_ARG(text),
+                                        text.n ? "\n" : "", SLICE_ARG(name));
+
+        w->out->media++;
+        if (line)
+            text = slice_of(line);
+    }
+    return text;
+}
+
+static enum err_code continue_pass_on(struct continuing *w, struct err *e)
+{
+    enum err_code rc = w->c.rc || w->arena.failed || w->c.arena->failed ? err_nomem(e) : ERR_OK;
+
+    if (!rc && w->to)
+        rc = disk_write(w->to->fd, buf_slice(&w->c.rows), NULL, w->to->path, e);
+    w->out->bytes += (int64_t)w->c.rows.n;
+    w->c.rows.n = 0;
+    return rc;
+}
+
+/* A model is always asked first. */
+static enum err_code continue_begin(struct continuing *w, bool user, struct err *e)
+{
+    w->begun = true;
+    TRY(w->form->begin(&w->c, &w->out->path, e));
+    if (!user)
+        w->form->prompt(&w->c, SLICE("[The conversation begins with a reply.]"));
+    NEED((w->out->id = arena_copy(&w->out->arena, slice_of(w->c.id))).p);
+    return ERR_OK;
+}
+
+static enum err_code continue_message(struct slice message, void *arg, struct err *e)
+{
+    struct continuing *w = arg;
+    struct slice value, tool, text;
+    struct json_iter it;
+    int64_t ms;
+
+    arena_reset(&w->arena);
+    const bool user = json_get_is(message, "role", "user");
+
+    if (json_get(message, "time", &value) && json_int(value, &ms) &&
+        (!w->begun || ms > w->c.time_ms) && ms > 0)
+        w->c.time_ms = ms;
+    time_format(w->c.time_ms, w->c.time);
+    if (!w->begun)
+        TRY(continue_begin(w, user, e));
+    text = continue_text(w, message);
+    w->out->thoughts += continue_text_at(w, message, "thinking").n > 0;
+    continue_say(w, user, text);
+    json_list_open(&it, message, "tools");
+    while (json_list_next(&it, &tool))
+        continue_call(w, tool);
+    return continue_pass_on(w, e);
+}
+
+static enum err_code continue_write(struct continuing *w, const struct session_ref *ref,
+                                    struct err *e)
+{
+    const struct message_query q = { .session = ref->id };
+
+    TRY(plain_messages(ref->store, ref, &q, continue_message, w, e));
+    if (!w->begun)
+        return err_set(e, ERR_NOT_FOUND, ref->path.p, "continue: the session has no messages");
+    if (w->form->end)
+        w->form->end(&w->c);
+    return continue_pass_on(w, e);
+}
+
+/* ---- the session ---- */
+
+static enum err_code continue_check(const struct session_ref *ref, const struct store *to,
+                                    struct continue_in *out, struct err *e)
+{
+    const char *why = to->ops->unpersisted ? to->ops->unpersisted(to) : NULL;
+
+    if (!to->ops->compose) {
+        const char *agents = continue_in_agents(&out->arena);
+
+        NEED(agents);
+        return err_set(e, ERR_UNSUPPORTED, to->ops->name,
+                       "continue in: sessions can only be made for %s", agents);
+    }
+    if (strcmp(store_format(ref->store->ops), store_format(to->ops)) == 0)
+        return err_set(e, ERR_USAGE, to->ops->name,
+                       "continue in: it is a session of this agent: resume or fork it");
+    return why ? err_set(e, ERR_UNSUPPORTED, to->path, "continue: %s", why) : ERR_OK;
+}
+
+/* Where the session is continued, and what it is called. */
+static enum err_code continue_about(const struct session_ref *ref, struct continuing *w,
+                                    struct err *e)
+{
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
+    struct continue_in *out = w->out;
+
+    NEED(row);
+    TRY(ref->store->ops->describe(ref->store, &continue_everywhere, ref, row, e));
+    out->title = arena_copy(&out->arena, session_row_title(row));
+    w->c.branch = arena_copy(&out->arena, continue_clean(w, session_row_branch(row)));
+    out->dir = arena_copy(&out->arena, row->cwd).p;
+    w->c.time_ms = row->created_ms != TIME_NONE ? row->created_ms : ref->store->env->now_ms;
+    NEED(out->title.p && w->c.branch.p && out->dir);
+    if (out->dir[0] != '/' || !utf8_valid(row->cwd))
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "continue: the directory of the session is not known");
+    w->c.dir = out->dir;
+    return ERR_OK;
+}
+
+static void continue_end(struct continuing *w)
+{
+    arena_fini(&w->arena);
+    buf_fini(&w->c.rows);
+    idset_fini(&w->answered);
+}
+
+static enum err_code continue_open(const struct session_ref *ref, const struct store *to,
+                                   struct continuing *w, struct err *e)
+{
+    w->form = to->ops->compose;
+    w->c.store = to;
+    w->c.arena = &w->out->arena;
+    w->out->to = to;
+    TRY(continue_check(ref, to, w->out, e));
+    return continue_about(ref, w, e);
+}
+
+enum err_code continue_in_plan(const struct session_ref *ref, const struct store *to,
+                               struct continue_in *out, struct err *e)
+{
+    *out = (struct continue_in){ 0 };
+    struct continuing w = { .out = out };
+    enum err_code rc = continue_open(ref, to, &w, e);
+
+    if (!rc)
+        rc = continue_write(&w, ref, e);
+    continue_end(&w);
+    if (rc)
+        continue_in_fini(out);
+    return rc;
+}
+
+/* Writes the new session completely and durably where forks are made, before any of it appears among the sessions. */
+static enum err_code continue_stage(struct continuing *w, const struct session_ref *ref,
+                                    struct fork_result *made, struct err *e)
+{
+    char dir[PATH_MAX];
+    struct disk_new to;
+
+    TRY(env_data_path(ref->store->env, "forks", dir, e));
+    TRY(disk_private_dir(dir, e));
+    TRY(disk_new_open(dir, 0600, &to, e));
+    w->to = &to;
+    enum err_code rc = continue_write(w, ref, e);
+    const char *name = rc ? NULL : strrchr(w->out->path, '/') + 1;
+
+    if (!rc)
+        made->staged = arena_format(&w->out->arena, "%s/%s", dir, name);
+    if (!rc && made->staged)
+        return disk_new_publish(&to, name, e);
+    disk_new_discard(&to);
+    return rc ? rc : err_nomem(e);
+}
+
+static enum err_code continue_change(struct continue_in *out, const struct session_ref *ref,
+                                     const struct fork_result *made, struct err *e)
+{
+    const struct step move = { .kind = STEP_MOVE, .path = made->staged, .to = out->path };
+    struct change *c = out->change;
+    char folder[PATH_MAX];
+
+    c->text =
+        arena_format(&c->arena, "continued in %s as %.*s", out->to->ops->name, SLICE_ARG(out->id));
+    NEED(c->text);
+    TRY(origin_add_session(c, ref, e));
+    TRY(change_add_session(c, out->to->ops->name, out->id, e));
+    if (!path_parent(out->path, folder))
+        return err_set(e, ERR_UNSAFE, out->path, "continue: the name is too long");
+    TRY(change_add(c, &move, e));
+    TRY(disk_make_dir(folder, 0700, e));
+    return change_do(ref->store->env, c, e);
+}
+
+enum err_code continue_in_do(const struct session_ref *ref, const struct store *to,
+                             struct continue_in *out, struct err *e)
+{
+    *out = (struct continue_in){ .change = change_new("continue") };
+    struct continuing w = { .out = out };
+    struct fork_result made = { .path = NULL };
+    enum err_code rc = out->change ? continue_open(ref, to, &w, e) : err_nomem(e);
+
+    if (!rc) {
+        change_sweep_forks(ref->store->env);
+        rc = continue_stage(&w, ref, &made, e);
+    }
+    if (!rc)
+        rc = continue_change(out, ref, &made, e);
+    if (rc && made.staged)
+        change_discard_fork(&made);
+    continue_end(&w);
+    if (rc)
+        continue_in_fini(out);
+    return rc;
+}

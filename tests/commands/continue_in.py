@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""A session is continued in another agent: what the new session holds is what the original held, except for what is named.
+
+usage: continue_in.py PROGRAM
+
+Without --apply nothing is written; with it one session more exists, which an undo removes, and nothing else changes.
+"""
+import json
+import os
+import re
+import shutil
+import sys
+
+import copies_matrix as agents
+from resume_by_id import World, flat
+from support.program import snapshot
+
+TARGETS = {'claude': '.claude/projects', 'codex': '.codex/sessions'}
+SOURCES = ['claude', 'codex', 'qwen', 'pi', 'gemini', 'kimi', 'copilot', 'droid', 'grok', 'kiro']
+HOSTILE = 'half \ud83d and \0 nul, \x1b[31m, \u2028 and "quotes"\n'
+# What each agent calls the tools that mean the same; a patch of one hunk replaces lines.
+NAMES = {'Bash': 'command', 'exec_command': 'command', 'run_shell_command': 'command', 'bash': 'command',
+         'Read': 'read', 'read_file': 'read', 'read': 'read', 'Write': 'write', 'write_file': 'write', 'write': 'write',
+         'Edit': 'replace', 'replace': 'replace', 'edit': 'replace', 'apply_patch': 'patch'}
+
+
+def world(program):
+    w = World(program)
+    w.home = w.program.env['HOME']
+    w.program.env['CLAUDE_CONFIG_DIR'] = f'{w.home}/.claude'
+    w.project = f'{w.top}/one'
+    os.makedirs(w.project)
+    fresh(w)
+    return w
+
+
+def fresh(w):
+    """Only the stores that a target needs, and no session."""
+    shutil.rmtree(w.home)
+    for folder in TARGETS.values():
+        os.makedirs(f'{w.home}/{folder}')
+
+
+def save(path, rows):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'wb') as f:
+        f.write(rows if isinstance(rows, bytes) else b''.join(json.dumps(row, separators=(',', ':')).encode() + b'\n' for row in rows))
+
+
+def clean(text):
+    return re.sub('[\ud800-\udfff]', '\ufffd' * 3, text).replace('\0', '')
+
+
+def call_of(tool, cwd):
+    """What a call means: its kind, path and texts; None: as a text."""
+    kind, given = NAMES.get(tool['name']), tool.get('input', '')
+    if 'result' not in tool or not kind:
+        return None
+    if kind == 'patch':
+        lines = given.split('\n')
+        how, name = re.match(r'\*\*\* (Add|Update) File: (.*)', lines[1]).groups()
+        old, new = (''.join(x[1:] + '\n' for x in lines[2:] if x.startswith(sign)) for sign in '-+')
+        return ('write' if how == 'Add' else 'replace', os.path.join(cwd, name), *([old] if how == 'Update' else []), new)
+    if kind == 'command':
+        return (kind, given.get('command', given.get('cmd')))
+    path = os.path.join(cwd, given.get('file_path') or given.get('path'))
+    if kind == 'read':
+        return (kind, path) if len(given) == 1 else None
+    if kind == 'write':
+        return (kind, path, given['content'])
+    old, new = (given.get(x) or given.get(y) for x, y in (('old_string', 'oldText'), ('new_string', 'newText')))
+    return (kind, path, old, new)
+
+
+def as_text(tool):
+    given = tool.get('input', '')
+    given = given if isinstance(given, str) else tool['raw']
+    end = f'\n[Result]\n{tool["result"]}' if 'result' in tool else '\n[No result was recorded]'
+    return ('assistant', clean(f'[Tool call: {tool["name"]}]\n{given}{end}').strip())
+
+
+def events(messages, cwd, takes=None):
+    """What was said and done. takes: which calls become calls of the target; the others become texts of it."""
+    out, answered = [], set()
+    for m in messages:
+        text = '\n'.join([m.get('text', '')] * bool(m.get('text', '').strip()) + [f'[{x}, left out]' for x in m.get('media', [])])
+        if text:
+            out.append(('user' if m['role'] == 'user' else 'assistant', clean(text).strip()))
+        for tool in m.get('tools', []):
+            if 'name' not in tool and tool['call'] in answered:
+                continue # Codex records some results twice
+            answered.add(tool['call'])
+            call = call_of(tool, cwd)
+            if call and (not takes or takes(call)):
+                out.append(('call', tuple(map(clean, call)), clean(tool['result'])))
+            else:
+                out.append(as_text(tool))
+    return out
+
+
+def plain(w, which):
+    text = w.program.run('messages', '--plain', '--json', '--all', which).stdout
+    messages = json.loads(text)
+    for m in messages:
+        for tool in m.get('tools', []):
+            tool['raw'] = json.dumps(tool.get('input'), separators=(',', ':'), ensure_ascii=False)
+    return messages
+
+
+def codex_takes(call):
+    return call[0] == 'command' or call[0] != 'read' and all(x.endswith('\n') for x in call[2:])
+
+
+TAKES = {'codex': codex_takes}
+
+
+def continued(w, which, target, *args):
+    return w.program.json('continue', which, '--in', target, *args)
+
+
+def follow(w, source, sid, target):
+    """Continues a session and compares. Returns the answer."""
+    which = f'{source}:{sid}'
+    before = snapshot(w.home)
+    shown = continued(w, which, target)
+    w.program.same(f'{which} in {target}: only shown', snapshot(w.home), before)
+    made = continued(w, which, target, '--apply')
+    after = snapshot(w.home)
+    w.program.same(f'{which} in {target}: as shown', {k: made[k] for k in shown if k != 'dryRun'}, {k: shown[k] for k in shown if k != 'dryRun'})
+    w.program.same('nothing else changed', {k: v for k, v in after.items() if k in before and not os.path.isdir(k)},
+                   {k: v for k, v in before.items() if not os.path.isdir(k)})
+    w.program.same('one file is new', [k for k in after if k not in before and not os.path.isdir(k)], [made['path']])
+    w.program.same('its size', os.path.getsize(made['path']), made['bytes'])
+    want = events(plain(w, which), shown['cwd'], TAKES.get(target))
+    got = events(plain(w, f'{target}:{made["sessionId"]}'), shown['cwd'])
+    w.program.same(f'{which} in {target}', got, want)
+    w.program.same('counted', (made['prompts'], made['replies'] + made['callsAsText'], made['calls']),
+                   tuple(sum(x[0] == kind for x in want) for kind in ('user', 'assistant', 'call')))
+    rows = w.program.json('list', '--all', '--system', target)
+    w.program.need(made['sessionId'] in [r['sessionId'] for r in rows if r['cwd'] == shown['cwd']], f'{target} lists it: {rows}')
+    w.program.run('undo', made['change'])
+    w.program.same('an undo removes it', sorted(k for k in snapshot(w.home) if not os.path.isdir(k)), sorted(k for k in before if not os.path.isdir(k)))
+    run = w.program.run('undo', max(x['id'] for x in w.program.json('log', '--all')))
+    w.program.same('redo', (run.returncode, run.stderr), (0, b''))
+    w.program.same('and a redo makes it again', snapshot(w.home)[made['path']][2], after[made['path']][2])
+    return made
+
+
+def claude_session(w):
+    """Everything that a conversation can have."""
+    sid, rows = agents.SID, []
+    file = f'{w.project}/a.txt'
+
+    def row(kind, content, **more):
+        k = len(rows)
+        rows.append({'parentUuid': rows[-1]['uuid'] if rows else None, 'isSidechain': False, 'type': kind, 'uuid': f'bbbbbbbb-0000-4000-8000-{k:012}',
+                     'sessionId': sid, 'cwd': w.project, 'timestamp': f'2026-03-01T10:00:{k:02}.000Z', 'gitBranch': 'main',
+                     'message': {'role': kind, 'content': content, **({'id': f'm{k}', 'model': 'x'} if kind == 'assistant' else {})}, **more})
+
+    def call(name, given, result=None, failed=False):
+        row('assistant', [{'type': 'tool_use', 'id': f't{len(rows)}', 'name': name, 'input': given}])
+        if result is not None:
+            row('user', [{'type': 'tool_result', 'tool_use_id': f't{len(rows) - 1}', 'content': result, 'is_error': failed}])
+    row('user', HOSTILE)
+    row('assistant', [{'type': 'thinking', 'thinking': 'hm', 'signature': 'x'}])
+    row('assistant', [{'type': 'text', 'text': f'I look. {HOSTILE}'}])
+    rows[-1]['message']['id'] = 'm1'
+    call('Bash', {'command': 'ls -l', 'description': 'list'}, 'a.txt\0')
+    call('Bash', {'command': 'false'}, 'Exit code 1', True)
+    call('Read', {'file_path': file}, '1\tone')
+    call('Read', {'file_path': file, 'limit': 1}, '1\tone')
+    call('Write', {'file_path': file, 'content': 'two\nlines\n'}, 'ok')
+    call('Write', {'file_path': file, 'content': 'no newline'}, 'ok')
+    call('Edit', {'file_path': file, 'old_string': 'two\n', 'new_string': 'three\n', 'replace_all': False}, 'ok')
+    call('Edit', {'file_path': file, 'old_string': 'li', 'new_string': 'LI'}, 'ok')
+    call('Grep', {'pattern': 'o', 'path': w.project}, 'a.txt')
+    row('user', [{'type': 'image', 'source': {'type': 'base64', 'media_type': 'image/png', 'data': 'aGk='}}, {'type': 'text', 'text': 'and this?'}])
+    row('assistant', [{'type': 'text', 'text': 'That, too.'}])
+    save(f'{w.home}/.claude/projects/{flat(w.project)}/{sid}.jsonl', rows)
+    return sid
+
+
+def codex_session(w):
+    rows, sid = [], '01a20000-0000-7000-8000-000000000001'
+
+    def row(kind, **payload):
+        rows.append({'timestamp': f'2026-03-01T10:00:{len(rows):02}.000Z', 'type': kind, 'payload': payload})
+
+    def item(**payload):
+        row('response_item', **payload)
+    row('session_meta', id=sid, timestamp='2026-03-01T10:00:00.000Z', cwd=w.project, originator='codex_cli_rs', cli_version='0.130.0', source='cli')
+    item(type='message', role='user', content=[{'type': 'input_text', 'text': 'Change it'}])
+    row('event_msg', type='user_message', message='Change it', images=[])
+    item(type='function_call', name='exec_command', arguments='{"cmd":"cat a.txt"}', call_id='c1')
+    item(type='function_call_output', call_id='c1', output='one\n')
+    item(type='custom_tool_call', name='apply_patch', call_id='c2', input='*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** End Patch\n')
+    row('event_msg', type='patch_apply_end', call_id='c2', changes={f'{w.project}/a.txt': {'type': 'update', 'unified_diff': '@@ -1 +1 @@\n-one\n+two\n'}})
+    item(type='custom_tool_call_output', call_id='c2', output='Success')
+    item(type='function_call', name='lost', arguments='{"q":1}', call_id='c4')
+    item(type='function_call', name='update_plan', arguments='{"plan":[]}', call_id='c3')
+    item(type='function_call_output', call_id='c3', output='Plan updated')
+    row('event_msg', type='agent_message', message='Changed.')
+    item(type='message', role='assistant', content=[{'type': 'output_text', 'text': 'Changed.'}])
+    save(f'{w.home}/.codex/sessions/2026/03/01/rollout-2026-03-01T10-00-00-{sid}.jsonl', rows)
+    return sid
+
+
+def check_claude_rows(w, path, sid):
+    """The chain, the times and the ids of the rows are those that the client writes."""
+    with open(path, encoding='utf-8') as f:
+        rows = [json.loads(line) for line in f]
+    w.program.same('chain', [r['parentUuid'] for r in rows], [None] + [r['uuid'] for r in rows[:-1]])
+    w.program.same('times', [r['timestamp'] for r in rows], sorted(r['timestamp'] for r in rows))
+    w.program.same('ids', {(r['sessionId'], r['cwd'], r['isSidechain']) for r in rows}, {(sid, w.project, False)})
+    asked = [b['id'] for r in rows for b in r['message']['content'] if isinstance(b, dict) and b['type'] == 'tool_use']
+    got = [b['tool_use_id'] for r in rows for b in r['message']['content'] if isinstance(b, dict) and b['type'] == 'tool_result']
+    w.program.same('each call has its result', got, asked)
+    w.program.same('sound', w.program.run('doctor', sid).returncode, 0)
+
+
+def check_rich(w):
+    sid = claude_session(w)
+    made = follow(w, 'claude', sid, 'codex')
+    w.program.same('report', {k: made[k] for k in ('calls', 'callsAsText', 'callsWithoutResult', 'textsRepaired', 'leftOut')},
+                   {'calls': 4, 'callsAsText': 5, 'callsWithoutResult': 0, 'textsRepaired': 3, 'leftOut': {'thinking': 1, 'media': 1, 'subagents': 0}})
+    w.program.same('hand-off', w.program.run('continue', f'claude:{sid}', '--in', 'codex', '--apply').stdout.decode().split('\n')[-2].split(' && ')[1].split()[:2], ['codex', 'resume'])
+    with open(made['path'], encoding='utf-8') as f:
+        rows = [json.loads(line) for line in f]
+    w.program.same('the log begins with its session', (rows[0]['type'], rows[0]['payload']['id'], rows[0]['payload']['cwd']), ('session_meta', made['sessionId'], w.project))
+    w.program.same('times', [r['timestamp'] for r in rows], sorted(r['timestamp'] for r in rows))
+    made = follow(w, 'codex', codex_session(w), 'claude')
+    w.program.same('calls', (made['calls'], made['callsAsText'], made['callsWithoutResult']), (2, 2, 1))
+    check_claude_rows(w, made['path'], made['sessionId'])
+
+
+def check_sources(w):
+    """Every agent's sessions can be continued."""
+    for source in SOURCES:
+        fresh(w)
+        path, rows = agents.AGENTS[source](w.home, w.project, 'said', 60)
+        save(path, rows)
+        for target in TARGETS:
+            if target != source:
+                made = follow(w, source, w.program.json('list', '--all', '--system', source)[0]['sessionId'], target)
+                w.program.same(f'{source} in {target}', (made['prompts'], made['replies']), (1, source != 'codex'))
+
+
+def check_refused(w):
+    fresh(w)
+    sid = claude_session(w)
+    for args, words in (((sid, '--in', 'claude'), 'it is a session of this agent'), ((sid, '--in', 'kiro'), 'sessions can only be made for claude'),
+                        ((sid, '--in', 'nobody'), 'sessions can only be made'), ((sid,), 'name the agent')):
+        run = w.program.run('continue', *args)
+        w.program.need(run.returncode not in (0, 1) and words in run.stderr.decode(), f'{args}: {run.returncode} {run.stderr}')
+    os.rmdir(f'{w.home}/.codex/sessions')
+    os.rmdir(f'{w.home}/.codex')
+    run = w.program.run('continue', sid, '--in', 'codex', '--apply')
+    w.program.need(b'start it once' in run.stderr, f'no store: {run.stderr}')
+    os.makedirs(f'{w.home}/.codex')
+    os.makedirs(f'{w.home}/.codex/sessions')
+    for mode, words in ((0o500, b'cannot'),):
+        os.chmod(f'{w.home}/.codex/sessions', mode)
+        run = w.program.run('continue', sid, '--in', 'codex', '--apply')
+        os.chmod(f'{w.home}/.codex/sessions', 0o700)
+        if os.geteuid():
+            w.program.need(run.returncode and words in run.stderr, f'{run}')
+            w.program.same('no copy is left', os.listdir(f'{w.top}/DATA/reprise/forks'), [])
+
+
+def main():
+    program = sys.argv[1]
+    w = world(program)
+    check_rich(w)
+    check_sources(w)
+    check_refused(w)
+    w.program.finish(200)
+
+
+main()
