@@ -1,5 +1,6 @@
 #include "store/blame/compare.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lite/base/cleanup.h"
@@ -10,7 +11,7 @@
 
 /* One of the two sessions while it is read. */
 struct comparing {
-    struct comparison *c;
+    struct compared_sessions *c;
     struct compared_side *side;
     size_t which;
     struct slice_set *paths; /* of the files of both */
@@ -115,7 +116,7 @@ static enum err_code compare_conversation(struct comparing *x, const struct stor
 static enum err_code compare_state_of(struct comparing *x, const char *path,
                                       struct compared_state **out, struct err *e)
 {
-    struct comparison *c = x->c;
+    struct compared_sessions *c = x->c;
     const struct slice cwd = x->side->cwd, whole = slice_of(path);
     const bool below =
         cwd.n && whole.n > cwd.n && path[cwd.n] == '/' && memcmp(path, cwd.p, cwd.n) == 0;
@@ -215,10 +216,10 @@ static enum err_code compare_directory(struct comparing *x, const struct session
 }
 
 enum err_code compare_sessions(const struct session_ref *a, const struct session_ref *b,
-                               struct comparison *out, struct err *e)
+                               struct compared_sessions *out, struct err *e)
 {
     const struct session_ref *const ref[] = { a, b };
-    CLEANUP(compare_fini) struct comparison c = { .files = 0 };
+    CLEANUP(compare_fini) struct compared_sessions c = { .files = 0 };
     CLEANUP(slice_set_fini) struct slice_set paths = { .n = 0 };
     CLEANUP(transcript_free_at) struct transcript *ta = NULL;
     CLEANUP(transcript_free_at) struct transcript *tb = NULL;
@@ -246,8 +247,33 @@ enum err_code compare_sessions(const struct session_ref *a, const struct session
     return ERR_OK;
 }
 
-void compare_fini(struct comparison *c)
+void compare_fini(struct compared_sessions *c)
 {
     arena_fini(&c->arena);
-    *c = (struct comparison){ .files = 0 };
+    *c = (struct compared_sessions){ .files = 0 };
+}
+
+void compared_sessions_free(struct compared_sessions *c)
+{
+    if (c)
+        compare_fini(c);
+    free(c);
+}
+
+const char *compare_result(const struct compared_file *f)
+{
+    const struct compared_state *a = &f->side[0], *b = &f->side[1];
+
+    if (!a->known || !b->known)
+        return a->known ? "not known of B" : b->known ? "not known of A" : "not known";
+    if (a->absent || b->absent)
+        return a->absent && b->absent ? "same" : a->absent ? "deleted by A" : "deleted by B";
+    return slice_eq(a->text, b->text) ? "same" : "differs";
+}
+
+bool compare_has_diff(const struct compared_file *f)
+{
+    const struct compared_state *a = &f->side[0], *b = &f->side[1];
+
+    return a->changed && b->changed && a->known && b->known && !slice_eq(a->text, b->text);
 }

@@ -46,7 +46,7 @@ struct compared_file {
     struct compared_state side[2];
 };
 
-struct comparison {
+struct compared_sessions {
     struct arena arena;
     struct compared_side side[2];
     size_t common; /* messages that both conversations begin with */
@@ -57,7 +57,14 @@ struct comparison {
 /* Two paths are the same file if they are the same below the directories of their sessions, which may be two worktrees.
  * Messages of different agents are never common. compare_fini() frees *out. */
 MUST_CHECK enum err_code compare_sessions(const struct session_ref *a, const struct session_ref *b,
-                                          struct comparison *out, struct err *e);
-void compare_fini(struct comparison *c);
+                                          struct compared_sessions *out, struct err *e);
+void compare_fini(struct compared_sessions *c);
+void compared_sessions_free(
+    struct compared_sessions *c); /* of malloc, with what it has; NULL is fine */
+
+/* How the last states of a file that both sessions changed differ: "same", "differs", "deleted by A". A literal. */
+const char *compare_result(const struct compared_file *f);
+/* Returns true if both changed it and the states in which they left it are known and differ. */
+bool compare_has_diff(const struct compared_file *f);
 
 #endif

@@ -31,6 +31,7 @@
     X(TRASHED, "trash", "trash", "browse the trash and restore from it")                           \
     X(BOARD, "board", "board", "the sessions that run now, those that wait for you first")         \
     X(GO, "go", "go to it", "go to the terminal in which the session runs")                        \
+    X(COMPARE, "compare", "compare", "two marked sessions: where they part, prompts, files")       \
     X(LOG, "log", "log", "what was changed; undo any of it, or everything since")                  \
     X(UNDO_THIS, "undo-this", "undo this", "undo the selected change (asks first)")                \
     X(BACK_TO, "back-to", "undo up to it",                                                         \

@@ -54,9 +54,10 @@ enum effect_kind {
     EFFECT_SWEEP,           /* the sessions in the scope that `rule` selects -> MSG_SWEEP */
     EFFECT_TRASH,           /* the contents of the trash -> MSG_TRASH */
     EFFECT_LOG, /* the operation log of the scope, or what going back to before the entry `text` would undo -> MSG_LOG */
-    EFFECT_BOARD,         /* the sessions that run now in the scope -> MSG_BOARD */
-    EFFECT_CHECK_SESSION, /* the damage of the session -> MSG_FINDINGS */
-    EFFECT_CHECK_STORE,   /* damage in the scope outside its sessions -> MSG_FINDINGS */
+    EFFECT_BOARD,            /* the sessions that run now in the scope -> MSG_BOARD */
+    EFFECT_COMPARE_SESSIONS, /* the two refs -> MSG_COMPARED */
+    EFFECT_CHECK_SESSION,    /* the damage of the session -> MSG_FINDINGS */
+    EFFECT_CHECK_STORE,      /* damage in the scope outside its sessions -> MSG_FINDINGS */
     EFFECT_CHANGE, /* `request`, for the refs -> MSG_CHANGED, even if it failed. Changes are made
                       one at a time, in the order asked, and never dropped, replaced or cancelled */
     EFFECT_EXPORT, /* the session to the file in `text`, or several into that directory -> MSG_EXPORTED */
@@ -82,6 +83,7 @@ enum requester {
     REQUESTER_TRASH,
     REQUESTER_LOG,
     REQUESTER_BOARD,
+    REQUESTER_COMPARE,
     REQUESTER_CLEANUP,
     REQUESTER_DAMAGED,
     REQUESTER_EXPORT

@@ -36,6 +36,7 @@ static enum key_set set_of(enum key_context place)
     case IN_TRASH:
     case IN_LOG:
     case IN_BOARD:
+    case IN_COMPARE:
     case IN_CLEANUP:
     case IN_DAMAGED:
     case IN_BLAME:
@@ -128,6 +129,7 @@ static const struct {
     { IN_LIST, BOTH, ALT('x'), ACT_DAMAGED },
     { IN_LIST, BOTH, ALT('l'), ACT_LOG },
     { IN_LIST, BOTH, ALT('b'), ACT_BOARD },
+    { IN_LIST, BOTH, ALT('c'), ACT_COMPARE },
     { IN_LIST, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_LIST, BOTH, CTRL('k'), ACT_UP },
     { IN_LIST, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
@@ -167,6 +169,7 @@ static const struct {
     { IN_LIST, VIM, PLAIN('D'), ACT_TRASHED },
     { IN_LIST, VIM, PLAIN('H'), ACT_LOG },
     { IN_LIST, VIM, PLAIN('B'), ACT_BOARD },
+    { IN_LIST, VIM, PLAIN('C'), ACT_COMPARE },
     { IN_LIST, VIM, PLAIN('x'), ACT_DAMAGED },
     { IN_LIST, VIM, PLAIN('X'), ACT_DOCTOR },
     { IN_LIST, VIM, PLAIN('L'), ACT_DENSITY },
@@ -260,6 +263,7 @@ static const struct {
     { IN_MENU, BOTH, PLAIN('D'), ACT_TRASHED },
     { IN_MENU, BOTH, PLAIN('H'), ACT_LOG },
     { IN_MENU, BOTH, PLAIN('B'), ACT_BOARD },
+    { IN_MENU, BOTH, PLAIN('C'), ACT_COMPARE },
     { IN_MENU, BOTH, PLAIN('x'), ACT_DAMAGED },
     { IN_MENU, BOTH, PLAIN('X'), ACT_DOCTOR },
     { IN_MENU, BOTH, PLAIN('u'), ACT_UNDO },
@@ -317,6 +321,14 @@ static const struct {
     { IN_BOARD, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_BOARD, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_BOARD, VIM, PLAIN('h'), ACT_BACK },
+
+    { IN_COMPARE, BOTH, PLAIN(' '), ACT_PREVIEW_DOWN },
+    { IN_COMPARE, BOTH, SHIFTED(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
+    { IN_COMPARE, BOTH, PLAIN('b'), ACT_PREVIEW_UP },
+    { IN_COMPARE, BOTH, SHIFTED(KEYCODE_UP), ACT_PREVIEW_UP },
+    { IN_COMPARE, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
+    { IN_COMPARE, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_COMPARE, VIM, PLAIN('h'), ACT_BACK },
 
     { IN_CLEANUP, BOTH, PLAIN('u'), ACT_UNDO },
     { IN_CLEANUP, BOTH, PLAIN('U'), ACT_REDO },

@@ -87,6 +87,7 @@ bool key_parse(struct slice word, struct key *out, const char **why);
     X(TRASH, "trash")                                                                              \
     X(LOG, "log")                                                                                  \
     X(BOARD, "board")                                                                              \
+    X(COMPARE, "compare")                                                                          \
     X(CLEANUP, "cleanup")                                                                          \
     X(DAMAGED, "damaged")                                                                          \
     X(DOCTOR, "doctor")                                                                            \

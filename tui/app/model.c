@@ -26,6 +26,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_TRASH] = &view_trash,
     [VIEW_LOG] = &view_log,
     [VIEW_BOARD] = &view_board,
+    [VIEW_COMPARE] = &view_compare,
     [VIEW_MENU] = &view_menu,
     [VIEW_DIALOG] = &view_dialog,
     [VIEW_PROMPT] = &view_prompt,
@@ -46,6 +47,7 @@ struct whole {
     struct trash_view trash;
     struct log_view log;
     struct board_view board;
+    struct compare_view compare;
     struct menu menu;
     struct dialog dialog;
     struct prompt prompt;
@@ -72,6 +74,7 @@ static struct model *connect_views(struct whole *w)
         .trash = &w->trash,
         .log = &w->log,
         .board = &w->board,
+        .compare = &w->compare,
         .menu = &w->menu,
         .dialog = &w->dialog,
         .prompt = &w->prompt,
@@ -133,6 +136,7 @@ void model_free(struct model *m)
     trash_view_fini(m->trash);
     log_view_fini(m->log);
     board_view_fini(m->board);
+    compare_view_fini(m->compare);
     blame_view_fini(m->blame);
     cleanup_fini(m->cleanup);
     damaged_fini(m->damaged);

@@ -7,6 +7,7 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/api/transcript.h"
+#include "store/blame/compare.h"
 #include "store/maintenance/sweep.h"
 #include "store/maintenance/trash.h"
 #include "store/proc/terminal.h"
@@ -75,6 +76,7 @@ enum msg_kind {
     MSG_TRASH,           /* EFFECT_TRASH */
     MSG_LOG,             /* EFFECT_LOG */
     MSG_BOARD,           /* EFFECT_BOARD */
+    MSG_COMPARED,        /* EFFECT_COMPARE_SESSIONS */
     MSG_FINDINGS,        /* EFFECT_CHECK_SESSION, EFFECT_CHECK_STORE */
     MSG_CHANGED,         /* EFFECT_CHANGE: done, or the reason why not */
     MSG_EXPORTED,        /* EFFECT_EXPORT: the file was written */
@@ -127,6 +129,7 @@ struct msg {
         } trash;
         struct log_rows *log;
         struct board_rows *board;
+        struct compared_sessions *compared;
         struct findings *findings;
         struct change_result *changed;
         struct {

@@ -32,6 +32,7 @@ enum view_id {
     VIEW_TRASH,
     VIEW_LOG,
     VIEW_BOARD,
+    VIEW_COMPARE,
     VIEW_MENU,
     VIEW_DIALOG,
     VIEW_PROMPT,
@@ -71,6 +72,7 @@ struct model {
     struct trash_view *trash;
     struct log_view *log;
     struct board_view *board;
+    struct compare_view *compare;
     struct menu *menu;
     struct dialog *dialog;
     struct prompt *prompt;

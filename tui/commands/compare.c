@@ -16,31 +16,6 @@ enum { COMPARE_GAP = 3, COMPARE_LEAST_COLUMNS = 20, COMPARE_CONTEXT = 3 };
 
 static const char *const compare_name[] = { "A", "B" };
 
-/* How the last states of a file that both sessions changed differ. */
-static const char *compare_states(const struct compared_file *f)
-{
-    const struct compared_state *a = &f->side[0], *b = &f->side[1];
-
-    if (!a->known || !b->known)
-        return a->known ? "not known of B" : b->known ? "not known of A" : "not known";
-    if (a->absent || b->absent)
-        return a->absent && b->absent ? "same" : a->absent ? "deleted by A" : "deleted by B";
-    return slice_eq(a->text, b->text) ? "same" : "differs";
-}
-
-static bool compare_both_changed(const struct compared_file *f)
-{
-    return f->side[0].changed && f->side[1].changed;
-}
-
-/* Only the states that both sessions know can be shown against each other. */
-static bool compare_has_diff(const struct compared_file *f)
-{
-    const struct compared_state *a = &f->side[0], *b = &f->side[1];
-
-    return compare_both_changed(f) && a->known && b->known && !slice_eq(a->text, b->text);
-}
-
 /* ---- text ---- */
 
 void compare_write_hunks(const struct linediff *d, struct out *o)
@@ -77,7 +52,7 @@ static void compare_write_side(const char *name, const struct session_ref *ref,
     out_addf(o, "\n");
 }
 
-static void compare_write_parting(const struct comparison *c, struct out *o)
+static void compare_write_parting(const struct compared_sessions *c, struct out *o)
 {
     const struct compared_side *a = &c->side[0];
 
@@ -94,7 +69,7 @@ static void compare_write_parting(const struct comparison *c, struct out *o)
 }
 
 /* The prompts after the common ones: in two columns on a terminal. */
-static void compare_write_prompts(const struct comparison *c, struct out *o)
+static void compare_write_prompts(const struct compared_sessions *c, struct out *o)
 {
     const size_t width =
         o->columns > 2 * COMPARE_LEAST_COLUMNS ? (o->columns - COMPARE_GAP) / 2 : 0;
@@ -151,8 +126,8 @@ static enum err_code compare_write_file(const struct compared_file *f, struct ou
     compare_write_counts("A", &f->side[0], o);
     compare_write_counts("B", &f->side[1], o);
     out_text(o, f->path);
-    if (compare_both_changed(f))
-        out_addf(o, "  (%s)", compare_states(f));
+    if (f->side[0].changed && f->side[1].changed)
+        out_addf(o, "  (%s)", compare_result(f));
     out_addf(o, "\n");
     if (!compare_has_diff(f))
         return ERR_OK;
@@ -163,8 +138,9 @@ static enum err_code compare_write_file(const struct compared_file *f, struct ou
     return ERR_OK;
 }
 
-static enum err_code compare_write_text(const struct session_ref *ref, const struct comparison *c,
-                                        struct invocation *in, struct err *e)
+static enum err_code compare_write_text(const struct session_ref *ref,
+                                        const struct compared_sessions *c, struct invocation *in,
+                                        struct err *e)
 {
     struct out *o = &in->out;
 
@@ -230,8 +206,8 @@ static enum err_code compare_write_file_json(const struct compared_file *f, stru
         out_bool_if_true(o, "absent", s->known && s->absent);
         out_close(o, '}');
     }
-    if (compare_both_changed(f))
-        out_string(o, "result", compare_states(f));
+    if (f->side[0].changed && f->side[1].changed)
+        out_string(o, "result", compare_result(f));
     if (compare_has_diff(f)) {
         TRY(linediff_make(f->side[0].text, f->side[1].text, COMPARE_CONTEXT, &d, e));
         out_int(o, "insertions", d.insertions);
@@ -241,8 +217,9 @@ static enum err_code compare_write_file_json(const struct compared_file *f, stru
     return ERR_OK;
 }
 
-static enum err_code compare_write_json(const struct session_ref *ref, const struct comparison *c,
-                                        struct out *o, struct err *e)
+static enum err_code compare_write_json(const struct session_ref *ref,
+                                        const struct compared_sessions *c, struct out *o,
+                                        struct err *e)
 {
     out_open(o, NULL, '{');
     out_int(o, "commonMessages", (int64_t)c->common);
@@ -261,7 +238,7 @@ static enum err_code compare_write_json(const struct session_ref *ref, const str
 
 enum err_code compare_run(struct invocation *in, struct err *e)
 {
-    CLEANUP(compare_fini) struct comparison c = { .files = 0 };
+    CLEANUP(compare_fini) struct compared_sessions c = { .files = 0 };
     CLEANUP(sessions_close) struct sessions s = { .n = 0 };
     struct session_ref *ref;
 

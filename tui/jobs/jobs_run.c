@@ -458,6 +458,21 @@ static enum err_code answer_terminal(const struct job_context *d, const struct e
     return ERR_OK;
 }
 
+static enum err_code answer_compare_sessions(const struct effect *q, const struct reply *r,
+                                             struct err *e)
+{
+    struct compared_sessions *c = calloc(1, sizeof *c);
+    enum err_code rc =
+        c ? compare_sessions(&q->refs->ref[0], &q->refs->ref[1], c, e) : err_nomem(e);
+
+    if (rc) {
+        free(c);
+        return rc;
+    }
+    jobs_post(r, q, (struct msg){ .kind = MSG_COMPARED, .u.compared = c });
+    return ERR_OK;
+}
+
 size_t jobs_pieces(const struct effect *q)
 {
     if (q->kind == EFFECT_FULL_SCAN && q->refs->n > 0)
@@ -496,6 +511,7 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_UNDO_REWIND: rc = jobs_run_rewind(d, q, r, &e); break;
     case EFFECT_ESTIMATE_DELETE: rc = answer_estimate_delete(q, r, &e); break;
     case EFFECT_SWEEP: rc = answer_sweep(d, q, r, &e); break;
+    case EFFECT_COMPARE_SESSIONS: rc = answer_compare_sessions(q, r, &e); break;
     case EFFECT_BOARD: rc = jobs_board(d, q, r, &e); break;
     case EFFECT_LOG: rc = jobs_log(d, q, r, &e); break;
     case EFFECT_TRASH: rc = jobs_trash(d, q, r, &e); break;

@@ -13,8 +13,8 @@
 static const enum action items[] = {
     ACT_RESUME, ACT_RESUME_WITH, ACT_VIEW,   ACT_FORK,    ACT_REWIND,  ACT_RENAME,  ACT_TAG,
     ACT_PIN,    ACT_ARCHIVE,     ACT_KEEP,   ACT_TRASH,   ACT_COPY,    ACT_EDIT,    ACT_EXPORT,
-    ACT_PRINT,  ACT_BRANCHES,    ACT_DOCTOR, ACT_DAMAGED, ACT_CLEANUP, ACT_TRASHED, ACT_BOARD,
-    ACT_LOG,    ACT_UNDO,        ACT_REDO,   ACT_DENSITY,
+    ACT_PRINT,  ACT_BRANCHES,    ACT_DOCTOR, ACT_DAMAGED, ACT_CLEANUP, ACT_TRASHED, ACT_COMPARE,
+    ACT_BOARD,  ACT_LOG,         ACT_UNDO,   ACT_REDO,    ACT_DENSITY,
 };
 
 enum { ITEMS = sizeof items / sizeof *items, LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
@@ -237,6 +237,9 @@ static const struct {
     { IN_BLAME, ACT_VIEW, "open the conversation at that turn" },
     { IN_BLAME, ACT_PANE, "switch between turns and lines" },
     { IN_BLAME, ACT_REFRESH, "read the sessions again" },
+    { IN_COMPARE, ACT_PREVIEW_DOWN, "scroll the prompts or the diff down" },
+    { IN_COMPARE, ACT_PREVIEW_UP, "scroll the prompts or the diff up" },
+    { IN_COMPARE, ACT_REFRESH, "read the sessions again" },
     { IN_BOARD, ACT_VIEW, "read along: the conversation at its end, which follows" },
     { IN_BOARD, ACT_REFRESH, "read the sessions again" },
     { IN_TRASH, ACT_MARK, "mark the session and move down" },
@@ -365,6 +368,7 @@ static const char *heading_of(enum key_context place)
     case IN_TRASH: return "In the trash";
     case IN_LOG: return "In the log";
     case IN_BOARD: return "On the board";
+    case IN_COMPARE: return "While comparing two sessions";
     case IN_CLEANUP: return "In the cleanup";
     case IN_DAMAGED: return "In the list of damage";
     case IN_DOCTOR: return "In the doctor's findings";

@@ -159,6 +159,10 @@ const char *list_session_unavailable(const struct model *m, enum action a, const
 
     if (why)
         return why;
+    if (a == ACT_COMPARE)
+        return view_base(m) == VIEW_LIST && m->list->marks == 2
+                   ? NULL
+                   : "it takes two marked sessions; Tab marks one";
     if (a == ACT_FORK && list_session_forks_in_agent(m))
         return NULL;
     if (list_view_is_change(a))

@@ -7,8 +7,11 @@
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "store/api/session.h"
+#include "store/blame/compare.h"
 #include "tui/data/board_rows.h"
+#include "tui/data/ref_list.h"
 #include "tui/widgets/list_cursor.h"
+#include "tui/widgets/styled_text.h"
 
 struct view_ops;
 
@@ -32,5 +35,25 @@ struct board_view {
 };
 
 void board_view_fini(struct board_view *v);
+
+/* ---- compare_view.c ---- */
+
+extern const struct view_ops view_compare;
+
+struct compare_view {
+    struct ref_list *refs; /* owned; the two sessions, A and B */
+    struct buf title[2];
+    struct compared_sessions *sessions; /* owned; NULL until they arrive */
+    size_t *file;                       /* owned; those that either changed, by their number */
+    size_t files;
+    struct err error; /* why they are missing */
+    unsigned asked;   /* generation of EFFECT_COMPARE_SESSIONS; 0: none */
+    int64_t asked_ms;
+    struct list_cursor pick;
+    struct styled_text text; /* of the selected row, */
+    size_t top;              /* from this line on */
+};
+
+void compare_view_fini(struct compare_view *v);
 
 #endif
