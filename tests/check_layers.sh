@@ -100,7 +100,7 @@ directions='text:
 filter: text
 widgets: text app/action.h app/key.h
 config: data text widgets app/action.h app/key.h
-data: config filter
+data: config filter text
 app: config data widgets
 app/model.c: screens
 screens: config data filter text widgets app/action.h app/effect.h app/key.h app/msg.h app/program.h app/view.h

@@ -32,6 +32,7 @@
     X(BOARD, "board", "board", "the sessions that run now, those that wait for you first")         \
     X(GO, "go", "go to it", "go to the terminal in which the session runs")                        \
     X(COMPARE, "compare", "compare", "two marked sessions: where they part, prompts, files")       \
+    X(USAGE, "usage", "usage", "what was used: tokens and cost by day, project, model")            \
     X(LOG, "log", "log", "what was changed; undo any of it, or everything since")                  \
     X(UNDO_THIS, "undo-this", "undo this", "undo the selected change (asks first)")                \
     X(BACK_TO, "back-to", "undo up to it",                                                         \

@@ -55,6 +55,7 @@ enum effect_kind {
     EFFECT_TRASH,           /* the contents of the trash -> MSG_TRASH */
     EFFECT_LOG, /* the operation log of the scope, or what going back to before the entry `text` would undo -> MSG_LOG */
     EFFECT_BOARD,            /* the sessions that run now in the scope -> MSG_BOARD */
+    EFFECT_USAGE_GROUPS,     /* the tokens of all sessions of the scope -> MSG_USAGE_GROUPS */
     EFFECT_COMPARE_SESSIONS, /* the two refs -> MSG_COMPARED */
     EFFECT_CHECK_SESSION,    /* the damage of the session -> MSG_FINDINGS */
     EFFECT_CHECK_STORE,      /* damage in the scope outside its sessions -> MSG_FINDINGS */
@@ -84,6 +85,7 @@ enum requester {
     REQUESTER_LOG,
     REQUESTER_BOARD,
     REQUESTER_COMPARE,
+    REQUESTER_USAGE,
     REQUESTER_CLEANUP,
     REQUESTER_DAMAGED,
     REQUESTER_EXPORT

@@ -37,6 +37,7 @@ static enum key_set set_of(enum key_context place)
     case IN_LOG:
     case IN_BOARD:
     case IN_COMPARE:
+    case IN_USAGE:
     case IN_CLEANUP:
     case IN_DAMAGED:
     case IN_BLAME:
@@ -130,6 +131,7 @@ static const struct {
     { IN_LIST, BOTH, ALT('l'), ACT_LOG },
     { IN_LIST, BOTH, ALT('b'), ACT_BOARD },
     { IN_LIST, BOTH, ALT('c'), ACT_COMPARE },
+    { IN_LIST, BOTH, ALT('$'), ACT_USAGE },
     { IN_LIST, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_LIST, BOTH, CTRL('k'), ACT_UP },
     { IN_LIST, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
@@ -170,6 +172,7 @@ static const struct {
     { IN_LIST, VIM, PLAIN('H'), ACT_LOG },
     { IN_LIST, VIM, PLAIN('B'), ACT_BOARD },
     { IN_LIST, VIM, PLAIN('C'), ACT_COMPARE },
+    { IN_LIST, VIM, PLAIN('$'), ACT_USAGE },
     { IN_LIST, VIM, PLAIN('x'), ACT_DAMAGED },
     { IN_LIST, VIM, PLAIN('X'), ACT_DOCTOR },
     { IN_LIST, VIM, PLAIN('L'), ACT_DENSITY },
@@ -264,6 +267,7 @@ static const struct {
     { IN_MENU, BOTH, PLAIN('H'), ACT_LOG },
     { IN_MENU, BOTH, PLAIN('B'), ACT_BOARD },
     { IN_MENU, BOTH, PLAIN('C'), ACT_COMPARE },
+    { IN_MENU, BOTH, PLAIN('$'), ACT_USAGE },
     { IN_MENU, BOTH, PLAIN('x'), ACT_DAMAGED },
     { IN_MENU, BOTH, PLAIN('X'), ACT_DOCTOR },
     { IN_MENU, BOTH, PLAIN('u'), ACT_UNDO },
@@ -329,6 +333,16 @@ static const struct {
     { IN_COMPARE, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_COMPARE, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_COMPARE, VIM, PLAIN('h'), ACT_BACK },
+
+    { IN_USAGE, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
+    { IN_USAGE, BOTH, PLAIN(KEYCODE_RIGHT), ACT_VALUE_NEXT },
+    { IN_USAGE, BOTH, PLAIN(KEYCODE_TAB), ACT_VALUE_NEXT },
+    { IN_USAGE, VIM, PLAIN('l'), ACT_VALUE_NEXT },
+    { IN_USAGE, BOTH, PLAIN(KEYCODE_LEFT), ACT_VALUE_PREV },
+    { IN_USAGE, BOTH, SHIFTED(KEYCODE_TAB), ACT_VALUE_PREV },
+    { IN_USAGE, VIM, PLAIN('h'), ACT_VALUE_PREV },
+    { IN_USAGE, BOTH, CTRL('a'), ACT_SCOPE },
+    { IN_USAGE, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
 
     { IN_CLEANUP, BOTH, PLAIN('u'), ACT_UNDO },
     { IN_CLEANUP, BOTH, PLAIN('U'), ACT_REDO },

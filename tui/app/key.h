@@ -88,6 +88,7 @@ bool key_parse(struct slice word, struct key *out, const char **why);
     X(LOG, "log")                                                                                  \
     X(BOARD, "board")                                                                              \
     X(COMPARE, "compare")                                                                          \
+    X(USAGE, "usage")                                                                              \
     X(CLEANUP, "cleanup")                                                                          \
     X(DAMAGED, "damaged")                                                                          \
     X(DOCTOR, "doctor")                                                                            \

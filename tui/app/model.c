@@ -27,6 +27,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_LOG] = &view_log,
     [VIEW_BOARD] = &view_board,
     [VIEW_COMPARE] = &view_compare,
+    [VIEW_USAGE] = &view_usage,
     [VIEW_MENU] = &view_menu,
     [VIEW_DIALOG] = &view_dialog,
     [VIEW_PROMPT] = &view_prompt,
@@ -48,6 +49,7 @@ struct whole {
     struct log_view log;
     struct board_view board;
     struct compare_view compare;
+    struct usage_view usage;
     struct menu menu;
     struct dialog dialog;
     struct prompt prompt;
@@ -75,6 +77,7 @@ static struct model *connect_views(struct whole *w)
         .log = &w->log,
         .board = &w->board,
         .compare = &w->compare,
+        .usage = &w->usage,
         .menu = &w->menu,
         .dialog = &w->dialog,
         .prompt = &w->prompt,
@@ -137,6 +140,7 @@ void model_free(struct model *m)
     log_view_fini(m->log);
     board_view_fini(m->board);
     compare_view_fini(m->compare);
+    usage_view_fini(m->usage);
     blame_view_fini(m->blame);
     cleanup_fini(m->cleanup);
     damaged_fini(m->damaged);

@@ -65,6 +65,7 @@ void msg_fini(struct msg *m)
     case MSG_TRASH: free_trash(m->u.trash.list, m->u.trash.refs); break;
     case MSG_LOG: log_rows_free(m->u.log); break;
     case MSG_COMPARED: compared_sessions_free(m->u.compared); break;
+    case MSG_USAGE_GROUPS: usage_groups_free(m->u.usage_groups); break;
     case MSG_BOARD: board_rows_free(m->u.board); break;
     case MSG_BLAME: blame_rows_free(m->u.blame); break;
     case MSG_FINDINGS: findings_free(m->u.findings); break;

@@ -21,6 +21,7 @@
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"
 #include "tui/data/search_hits.h"
+#include "tui/data/usage_groups.h"
 
 /* Where a session could be resumed. NUL-terminated, owned. The first choice that exists is the
  * session's own directory unless `missing`. */
@@ -76,6 +77,7 @@ enum msg_kind {
     MSG_TRASH,           /* EFFECT_TRASH */
     MSG_LOG,             /* EFFECT_LOG */
     MSG_BOARD,           /* EFFECT_BOARD */
+    MSG_USAGE_GROUPS,    /* EFFECT_USAGE_GROUPS */
     MSG_COMPARED,        /* EFFECT_COMPARE_SESSIONS */
     MSG_FINDINGS,        /* EFFECT_CHECK_SESSION, EFFECT_CHECK_STORE */
     MSG_CHANGED,         /* EFFECT_CHANGE: done, or the reason why not */
@@ -129,6 +131,7 @@ struct msg {
         } trash;
         struct log_rows *log;
         struct board_rows *board;
+        struct usage_groups *usage_groups;
         struct compared_sessions *compared;
         struct findings *findings;
         struct change_result *changed;

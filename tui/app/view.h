@@ -33,6 +33,7 @@ enum view_id {
     VIEW_LOG,
     VIEW_BOARD,
     VIEW_COMPARE,
+    VIEW_USAGE,
     VIEW_MENU,
     VIEW_DIALOG,
     VIEW_PROMPT,
@@ -73,6 +74,7 @@ struct model {
     struct log_view *log;
     struct board_view *board;
     struct compare_view *compare;
+    struct usage_view *usage;
     struct menu *menu;
     struct dialog *dialog;
     struct prompt *prompt;

@@ -15,7 +15,6 @@
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 #include "tui/data/board_rows.h"
-#include "tui/jobs/jobs.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 
@@ -146,7 +145,7 @@ static enum err_code board_read(struct board *b, struct err *e)
 {
     board_rows_fini(&b->rows);
     b->read_ms = time_clock_ms(CLOCK_MONOTONIC);
-    TRY(jobs_board_read(b->s.store, b->s.n, &b->s.scope, &b->in->world->env, &b->rows, e));
+    TRY(board_rows_read(b->s.store, b->s.n, &b->s.scope, &b->in->world->env, &b->rows, e));
     b->took_ms = time_clock_ms(CLOCK_MONOTONIC) - b->read_ms;
     return ERR_OK;
 }

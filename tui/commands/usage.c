@@ -2,79 +2,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/base/array.h"
-#include "store/query/usage.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
+#include "tui/data/usage_groups.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 
 /* `reprise usage`: sums up, in groups, the answers in the sessions of the scope, each of them once. */
-
-/* The key of the groups, in the order of the words of --by. */
-enum usage_by { BY_DAY, BY_WEEK, BY_MONTH, BY_SESSION, BY_MODEL, BY_PROJECT, BY_AGENT };
-
-struct usage_group {
-    struct slice key;
-    uint32_t session; /* with BY_SESSION */
-    struct usage_sum sum;
-};
-
-/* A session that was read; texts in the arena. */
-struct counted_session {
-    struct session_ref ref;
-    struct slice title, project;
-};
 
 struct usage_answers {
     struct invocation *in;
     struct config config;
     enum usage_by by;
     int64_t since_ms, before_ms;
-    struct arena arena;
-    struct usage_set set;
-    struct counted_session *session; /* in the arena */
-    size_t sessions;
-    struct slice_set keys;
-    struct usage_group *group; /* owned */
-    size_t groups, cap;
-    struct usage_sum all;
+    struct usage_groups g;
     struct session_line_columns look; /* for ids */
 };
 
 /* ---- reading ---- */
-
-static enum err_code command_usage_note_session(struct usage_answers *a,
-                                                const struct session_ref *ref,
-                                                const struct session_row *row, struct err *e)
-{
-    struct counted_session *more =
-        arena_grow(&a->arena, a->session, a->sessions, sizeof *a->session);
-
-    if (!more)
-        return err_nomem(e);
-    a->session = more;
-    more += a->sessions++;
-    *more = (struct counted_session){ .title = SLICE(""), .project = SLICE("") };
-    if (row) {
-        more->title = arena_copy(&a->arena, session_row_title(row));
-        more->project = arena_copy(&a->arena, row->cwd.n ? row->cwd : ref->folder);
-    }
-    return session_ref_copy(&a->arena, ref, &more->ref) && !a->arena.failed ? ERR_OK : err_nomem(e);
-}
 
 static enum err_code command_usage_add_session(const struct session_row *row,
                                                const struct usage_list *list, void *arg,
                                                struct err *e)
 {
     struct usage_answers *a = arg;
-    enum err_code rc = list->n ? command_usage_note_session(a, &row->ref, row, e) : ERR_OK;
 
-    for (size_t i = 0; !rc && i < list->n; i++)
-        if (usage_set_add(&a->set, (uint32_t)a->sessions - 1, &list->record[i]))
-            rc = err_nomem(e);
-    return rc;
+    return list->n ? usage_groups_add(&a->g, &row->ref, row, list, e) : ERR_OK;
 }
 
 static void command_usage_report_trouble(const struct err *trouble, void *arg)
@@ -84,115 +38,15 @@ static void command_usage_report_trouble(const struct err *trouble, void *arg)
     out_report(a->in->err_fd, trouble);
 }
 
-/* ---- groups ---- */
-
-static struct slice key_of(struct usage_answers *a, const struct usage_answer *answer, char *text)
+/* The last days, or the first of others. */
+static void command_usage_limit(struct usage_answers *a)
 {
-    const struct counted_session *s = &a->session[answer->session];
+    const size_t n = a->g.groups,
+                 limit = a->in->options.limit > 0 ? (size_t)a->in->options.limit : SIZE_MAX;
 
-    switch (a->by) {
-    case BY_DAY: return slice_of(human_day(answer->time_ms, text));
-    case BY_WEEK: return slice_of(human_week(answer->time_ms, text));
-    case BY_MONTH: return slice_of(human_month(answer->time_ms, text));
-    case BY_SESSION: return s->ref.path;
-    case BY_MODEL: return a->set.models.text[answer->model];
-    case BY_AGENT: return slice_of(s->ref.store->ops->name);
-    case BY_PROJECT: break;
-    }
-    return s->project;
-}
-
-static enum err_code group_of(struct usage_answers *a, const struct usage_answer *answer,
-                              struct usage_group **out, struct err *e)
-{
-    char text[HUMAN_DATE];
-    struct slice key = key_of(a, answer, text);
-    uint32_t number = slice_set_find(&a->keys, key);
-
-    if (number == SLICE_SET_NONE) {
-        key = arena_copy(&a->arena, key);
-        if (!key.p || slice_set_add(&a->keys, key, &number) ||
-            !array_reserve(a->group, a->cap, a->groups + 1))
-            return err_nomem(e);
-        a->group[a->groups++] = (struct usage_group){ .key = key, .session = answer->session };
-    }
-    *out = &a->group[number];
-    return ERR_OK;
-}
-
-static bool is_in_time(const struct usage_answers *a, int64_t ms)
-{
-    if (ms == TIME_NONE)
-        return a->since_ms == TIME_NONE && a->before_ms == TIME_NONE;
-    return (a->since_ms == TIME_NONE || ms >= a->since_ms) &&
-           (a->before_ms == TIME_NONE || ms < a->before_ms);
-}
-
-static enum err_code make_groups(struct usage_answers *a, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; !rc && i < a->set.n; i++) {
-        const struct usage_answer *answer = &a->set.answer[i];
-        double cost = config_cost(&a->config, answer, a->set.models.text[answer->model]);
-        struct usage_group *group;
-
-        if (!is_in_time(a, answer->time_ms))
-            continue;
-        rc = group_of(a, answer, &group, e);
-        if (rc)
-            break;
-        usage_sum_add(&group->sum, answer, cost);
-        usage_sum_add(&a->all, answer, cost);
-    }
-    return rc;
-}
-
-static int command_usage_compare_keys(const void *x, const void *y)
-{
-    const struct usage_group *a = x, *b = y;
-    size_t n = a->key.n < b->key.n ? a->key.n : b->key.n;
-    int order = n ? memcmp(a->key.p, b->key.p, n) : 0;
-
-    return order ? order : (a->key.n > b->key.n) - (a->key.n < b->key.n);
-}
-
-/* The one with more tokens first. */
-static int compare_totals(const void *x, const void *y)
-{
-    const struct usage_group *a = x, *b = y;
-    int64_t n = usage_sum_total(&a->sum), m = usage_sum_total(&b->sum);
-
-    return n != m ? (n < m) - (n > m) : command_usage_compare_keys(x, y);
-}
-
-/* The one with the newer answer first. */
-static int compare_times(const void *x, const void *y)
-{
-    const struct usage_group *a = x, *b = y;
-    int64_t n = a->sum.last_ms, m = b->sum.last_ms;
-
-    return n != m ? (n < m) - (n > m) : command_usage_compare_keys(x, y);
-}
-
-/* Groups without tokens and costs are left out, because programs record their own errors as
- * answers. */
-static void sort_groups(struct usage_answers *a)
-{
-    size_t n = 0, limit = a->in->options.limit > 0 ? (size_t)a->in->options.limit : SIZE_MAX;
-
-    for (size_t i = 0; i < a->groups; i++)
-        if (!usage_sum_is_empty(&a->group[i].sum))
-            a->group[n++] = a->group[i];
-    a->groups = n;
-    if (n)
-        qsort(a->group, n, sizeof *a->group,
-              a->by <= BY_MONTH     ? command_usage_compare_keys
-              : a->by == BY_SESSION ? compare_times
-                                    : compare_totals);
-    if (n > limit && a->by <= BY_MONTH) /* the last days */
-        memmove(a->group, a->group + n - limit, limit * sizeof *a->group);
-    a->groups = n > limit ? limit : n;
+    if (n > limit && a->by <= BY_MONTH)
+        memmove(a->g.group, a->g.group + n - limit, limit * sizeof *a->g.group);
+    a->g.groups = n > limit ? limit : n;
 }
 
 /* ---- as JSON ---- */
@@ -205,7 +59,7 @@ static void command_usage_write_time(struct out *o, const char *key, int64_t ms)
 
 static void write_key_json(const struct usage_answers *a, const struct usage_group *g)
 {
-    const struct counted_session *s = &a->session[g->session];
+    const struct counted_session *s = &a->g.session[g->session];
     struct out *o = &a->in->out;
 
     switch (a->by) {
@@ -268,20 +122,20 @@ static const char *const key_names[] = { "LOCAL DAY", "WEEK",    "MONTH", "SESSI
 static size_t key_width(const struct usage_answers *a, const struct usage_group *g)
 {
     if (a->by == BY_SESSION)
-        return a->look.id_columns + GAP + clean_width(a->session[g->session].title);
+        return a->look.id_columns + GAP + clean_width(a->g.session[g->session].title);
     return clean_width(g->key);
 }
 
 static struct usage_columns columns_of(const struct usage_answers *a)
 {
     size_t width = a->in->out.columns, numbers = NUMBER_COLUMNS, key = KEY_MIN;
-    struct usage_columns c = { .cost = a->all.has_cost };
+    struct usage_columns c = { .cost = a->g.all.has_cost };
 
     numbers += c.cost ? COST_COLUMNS : 0;
     c.kinds = width >= KEY_MIN + USAGE_KINDS * NUMBER_COLUMNS + numbers;
     numbers += c.kinds ? USAGE_KINDS * NUMBER_COLUMNS : 0;
-    for (size_t i = 0; i < a->groups; i++) {
-        size_t w = key_width(a, &a->group[i]);
+    for (size_t i = 0; i < a->g.groups; i++) {
+        size_t w = key_width(a, &a->g.group[i]);
 
         key = w > key ? w : key;
     }
@@ -315,11 +169,11 @@ static void command_usage_write_key(const struct usage_answers *a, const struct 
     struct out *o = &a->in->out;
 
     if (a->by == BY_SESSION && width > a->look.id_columns + GAP) {
-        session_line_id(&a->session[g->session].ref, &a->look, o);
+        session_line_id(&a->g.session[g->session].ref, &a->look, o);
         out_addf(o, "%*s", GAP, "");
-        session_line_column(a->session[g->session].title, width - a->look.id_columns - GAP, o);
+        session_line_column(a->g.session[g->session].title, width - a->look.id_columns - GAP, o);
     } else if (a->by == BY_SESSION) {
-        session_line_column(a->session[g->session].ref.id, width, o);
+        session_line_column(a->g.session[g->session].ref.id, width, o);
     } else {
         session_line_column(g->key.n ? g->key : SLICE("not known"), width, o);
     }
@@ -376,23 +230,23 @@ static enum err_code write_table(const struct usage_answers *a, struct err *e)
     int64_t most = 0;
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < a->groups; i++) {
-        int64_t n = usage_sum_total(&a->group[i].sum);
+    for (size_t i = 0; i < a->g.groups; i++) {
+        int64_t n = usage_sum_total(&a->g.group[i].sum);
 
         most = n > most ? n : most;
     }
     command_usage_write_header(a, &c);
-    for (size_t i = 0; !rc && i < a->groups; i++) {
-        command_usage_write_key(a, &a->group[i], c.key);
-        write_numbers(a, &a->group[i].sum, &c);
+    for (size_t i = 0; !rc && i < a->g.groups; i++) {
+        command_usage_write_key(a, &a->g.group[i], c.key);
+        write_numbers(a, &a->g.group[i].sum, &c);
         if (c.bar)
-            write_bar(a, usage_sum_total(&a->group[i].sum), most, c.bar);
+            write_bar(a, usage_sum_total(&a->g.group[i].sum), most, c.bar);
         out_addf(o, "\n");
         rc = out_row(o, e);
     }
     out_style(o, OUT_AGE);
     out_addf(o, "%-*s", (int)c.key, "all");
-    write_numbers(a, &a->all, &c);
+    write_numbers(a, &a->g.all, &c);
     out_style(o, OUT_PLAIN);
     out_addf(o, "\n");
     return rc;
@@ -410,7 +264,7 @@ static void command_usage_write_line(const struct usage_answers *a, const struct
         out_addf(o, "%.6f ", g->sum.cost);
     else
         out_addf(o, "- ");
-    out_text(o, a->by == BY_SESSION ? a->session[g->session].ref.id
+    out_text(o, a->by == BY_SESSION ? a->g.session[g->session].ref.id
                 : g->key.n          ? g->key
                                     : SLICE("-"));
     out_addf(o, "\n");
@@ -421,13 +275,13 @@ static enum err_code write_answer(const struct usage_answers *a, struct err *e)
     struct out *o = &a->in->out;
     enum err_code rc = ERR_OK;
 
-    if (!o->wants_json && o->columns && a->groups)
+    if (!o->wants_json && o->columns && a->g.groups)
         return write_table(a, e);
-    for (size_t i = 0; !rc && i < a->groups; i++) {
+    for (size_t i = 0; !rc && i < a->g.groups; i++) {
         if (o->wants_json)
-            write_group_json(a, &a->group[i]);
+            write_group_json(a, &a->g.group[i]);
         else
-            command_usage_write_line(a, &a->group[i]);
+            command_usage_write_line(a, &a->g.group[i]);
         rc = out_row(o, e);
     }
     if (!rc && o->wants_json)
@@ -439,15 +293,19 @@ static enum err_code write_answer(const struct usage_answers *a, struct err *e)
 
 static enum err_code answer_usage(struct usage_answers *a, struct sessions *s, struct err *e)
 {
-    enum err_code rc = usage_set_finish(&a->set) ? err_nomem(e) : make_groups(a, e);
+    const struct usage_grouping how = {
+        .config = &a->config, .by = a->by, .since_ms = a->since_ms, .before_ms = a->before_ms
+    };
+    enum err_code rc =
+        usage_set_finish(&a->g.set) ? err_nomem(e) : usage_groups_make(&a->g, &how, e);
 
     if (!rc)
         rc = session_line_columns_open(s, NULL, &a->in->out, a->in->world->env.now_ms, &a->look, e);
     if (rc)
         return rc;
-    sort_groups(a);
-    for (size_t i = 0; a->by == BY_SESSION && i < a->groups; i++)
-        session_line_columns_fit(&a->look, &a->session[a->group[i].session].ref);
+    command_usage_limit(a);
+    for (size_t i = 0; a->by == BY_SESSION && i < a->g.groups; i++)
+        session_line_columns_fit(&a->look, &a->g.session[a->g.group[i].session].ref);
     rc = write_answer(a, e);
     session_line_columns_close(&a->look);
     return rc;
@@ -463,7 +321,7 @@ static enum err_code count_scope(struct usage_answers *a, struct sessions *s,
         rc = sessions_report_unreadable(a->in, s, false, e);
     if (!rc)
         rc = answer_usage(a, s, e);
-    if (!rc && !a->groups)
+    if (!rc && !a->g.groups)
         command_warn(a->in, ERR_OK, NULL, "%s",
                      sessions_none(s, s->scope.all ? "no session records tokens"
                                                    : "no session here records tokens; --all counts "
@@ -483,13 +341,10 @@ static enum err_code command_usage_count_session(struct usage_answers *a, struct
         rc = usage_list_read(&ref, NULL, &list, e);
     if (rc)
         return rc;
-    rc = command_usage_note_session(a, &ref, NULL, e);
-    for (size_t i = 0; !rc && i < list.n; i++)
-        if (usage_set_add(&a->set, 0, &list.record[i]))
-            rc = err_nomem(e);
+    rc = usage_groups_add(&a->g, &ref, NULL, &list, e);
     if (!rc)
         rc = answer_usage(a, s, e);
-    if (!rc && !a->groups)
+    if (!rc && !a->g.groups)
         command_warn(a->in, ERR_OK, NULL, "the session records no tokens");
     usage_list_fini(&list);
     return rc;
@@ -522,10 +377,7 @@ enum err_code usage_run(struct invocation *in, struct err *e)
         rc = count_usage(&a, &s, e);
         sessions_close(&s);
     }
-    usage_set_fini(&a.set);
-    slice_set_fini(&a.keys);
-    free(a.group);
-    arena_fini(&a.arena);
+    usage_groups_fini(&a.g);
     config_fini(&a.config);
     return rc;
 }

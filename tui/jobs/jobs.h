@@ -166,12 +166,12 @@ MUST_CHECK enum err_code jobs_full_scan(struct job_context *d, const struct effe
 /* EFFECT_LOG */
 MUST_CHECK enum err_code jobs_log(struct job_context *d, const struct effect *q,
                                   const struct reply *r, struct err *e);
+/* EFFECT_USAGE_GROUPS */
+MUST_CHECK enum err_code jobs_usage_groups(struct job_context *d, const struct effect *q,
+                                           const struct reply *r, struct err *e);
 /* EFFECT_BOARD */
 MUST_CHECK enum err_code jobs_board(struct job_context *d, const struct effect *q,
                                     const struct reply *r, struct err *e);
-MUST_CHECK enum err_code jobs_board_read(struct store *const stores[], size_t n,
-                                         const struct scope *scope, const struct store_env *env,
-                                         struct board_rows *out, struct err *e);
 /* CHANGE_BACK_TO */
 MUST_CHECK enum err_code jobs_back_to(const struct store_env *env, const struct shown *shown,
                                       const struct effect *q, struct change_result *out,

@@ -512,6 +512,7 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_ESTIMATE_DELETE: rc = answer_estimate_delete(q, r, &e); break;
     case EFFECT_SWEEP: rc = answer_sweep(d, q, r, &e); break;
     case EFFECT_COMPARE_SESSIONS: rc = answer_compare_sessions(q, r, &e); break;
+    case EFFECT_USAGE_GROUPS: rc = jobs_usage_groups(d, q, r, &e); break;
     case EFFECT_BOARD: rc = jobs_board(d, q, r, &e); break;
     case EFFECT_LOG: rc = jobs_log(d, q, r, &e); break;
     case EFFECT_TRASH: rc = jobs_trash(d, q, r, &e); break;

@@ -14,7 +14,7 @@ static const enum action items[] = {
     ACT_RESUME, ACT_RESUME_WITH, ACT_VIEW,   ACT_FORK,    ACT_REWIND,  ACT_RENAME,  ACT_TAG,
     ACT_PIN,    ACT_ARCHIVE,     ACT_KEEP,   ACT_TRASH,   ACT_COPY,    ACT_EDIT,    ACT_EXPORT,
     ACT_PRINT,  ACT_BRANCHES,    ACT_DOCTOR, ACT_DAMAGED, ACT_CLEANUP, ACT_TRASHED, ACT_COMPARE,
-    ACT_BOARD,  ACT_LOG,         ACT_UNDO,   ACT_REDO,    ACT_DENSITY,
+    ACT_BOARD,  ACT_USAGE,       ACT_LOG,    ACT_UNDO,    ACT_REDO,    ACT_DENSITY,
 };
 
 enum { ITEMS = sizeof items / sizeof *items, LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
@@ -240,6 +240,10 @@ static const struct {
     { IN_COMPARE, ACT_PREVIEW_DOWN, "scroll the prompts or the diff down" },
     { IN_COMPARE, ACT_PREVIEW_UP, "scroll the prompts or the diff up" },
     { IN_COMPARE, ACT_REFRESH, "read the sessions again" },
+    { IN_USAGE, ACT_ACCEPT, "the sessions behind the bar; on a session: read it" },
+    { IN_USAGE, ACT_VALUE_NEXT, "by the next of day, week, month, project, session, model, agent" },
+    { IN_USAGE, ACT_VALUE_PREV, "by the previous one" },
+    { IN_USAGE, ACT_REFRESH, "read the sessions again" },
     { IN_BOARD, ACT_VIEW, "read along: the conversation at its end, which follows" },
     { IN_BOARD, ACT_REFRESH, "read the sessions again" },
     { IN_TRASH, ACT_MARK, "mark the session and move down" },
@@ -368,6 +372,7 @@ static const char *heading_of(enum key_context place)
     case IN_TRASH: return "In the trash";
     case IN_LOG: return "In the log";
     case IN_BOARD: return "On the board";
+    case IN_USAGE: return "In the usage";
     case IN_COMPARE: return "While comparing two sessions";
     case IN_CLEANUP: return "In the cleanup";
     case IN_DAMAGED: return "In the list of damage";
@@ -388,13 +393,6 @@ static void walk_section(struct walk *w, enum key_context place)
     walk_place(w, place);
 }
 
-static void walk_typed(struct walk *w)
-{
-    w->section = "Filter syntax";
-    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
-        emit_line(w, typed[i].sign, typed[i].text, "");
-}
-
 static void walk_signs(struct walk *w, const char *section, const struct sign *sign, size_t n)
 {
     w->section = section;
@@ -412,7 +410,9 @@ static void walk_all(struct walk *w)
     walk_section(w, w->help->place);
     walk_section(w, IN_ANY);
     if (w->help->place == IN_LIST || w->help->place == IN_FILTER) {
-        walk_typed(w);
+        w->section = "Filter syntax";
+        for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+            emit_line(w, typed[i].sign, typed[i].text, "");
         walk_signs(w, "Symbols in the list", signs, sizeof signs / sizeof *signs);
     }
     if (w->help->place == IN_TRANSCRIPT)

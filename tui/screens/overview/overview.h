@@ -10,6 +10,7 @@
 #include "store/blame/compare.h"
 #include "tui/data/board_rows.h"
 #include "tui/data/ref_list.h"
+#include "tui/data/usage_groups.h"
 #include "tui/widgets/list_cursor.h"
 #include "tui/widgets/styled_text.h"
 
@@ -55,5 +56,26 @@ struct compare_view {
 };
 
 void compare_view_fini(struct compare_view *v);
+
+/* ---- usage_view.c ---- */
+
+extern const struct view_ops view_usage;
+
+struct usage_view {
+    struct usage_groups *groups; /* owned; NULL until they arrive */
+    enum usage_by by;
+    int64_t most; /* the largest total of a group */
+    /* The sessions behind a bar are shown: the bar, and its row. */
+    bool is_within;
+    struct usage_group within;
+    enum usage_by within_by;
+    size_t from;
+    struct err error; /* why they are missing */
+    unsigned asked;   /* generation of EFFECT_USAGE_GROUPS; 0: none */
+    int64_t asked_ms;
+    struct list_cursor pick;
+};
+
+void usage_view_fini(struct usage_view *v);
 
 #endif
