@@ -286,6 +286,32 @@ static enum err_code ref_clean_up(const struct step *s, struct err *e)
     return rc;
 }
 
+/* The folder of the destination and the one above it are made if they are not there: a session that moves may be the
+ * first of its project, and an undo may find that the folder it left empty has been removed since. */
+static enum err_code move_do(const struct step *s, struct err *e)
+{
+    char dir[PATH_MAX], above[PATH_MAX];
+    struct stat st;
+    enum err_code rc = fs_move(s->path, s->to, e);
+
+    if (rc != ERR_NOT_FOUND || lstat(s->path, &st) != 0 || !path_parent(s->to, dir) ||
+        !path_parent(dir, above))
+        return rc;
+    const bool made_above = mkdir(above, 0700) == 0, made = mkdir(dir, 0700) == 0;
+
+    if (made)
+        rc = disk_sync_parent(dir, e);
+    if (made && made_above && !rc)
+        rc = disk_sync_parent(above, e);
+    if (made && !rc)
+        rc = fs_move(s->path, s->to, e);
+    if (rc && made)
+        rmdir(dir);
+    if (rc && made_above)
+        rmdir(above);
+    return rc;
+}
+
 static enum err_code do_alone(struct step *s, struct arena *a, struct err *e)
 {
     switch (s->kind) {
@@ -293,7 +319,7 @@ static enum err_code do_alone(struct step *s, struct arena *a, struct err *e)
     case STEP_TAIL: return step_tail_do(s, a, e);
     case STEP_EDIT: return step_edit_do(s, e);
     case STEP_PUT: return put_do(s, e);
-    case STEP_MOVE: return fs_move(s->path, s->to, e);
+    case STEP_MOVE: return move_do(s, e);
     case STEP_REF: return ref_do(s, e);
     case STEP_KINDS: break;
     }

@@ -36,8 +36,10 @@ enum rollback {
 struct step {
     enum step_kind kind;
     const char *path; /* absolute; MOVE: the source; REF: the git directory */
-    const char *to;   /* MOVE: the destination, whose directory exists; REF: the name of the ref */
-    const char *lock; /* may be NULL: a file to lock meanwhile (log_lock_acquire) */
+    /* MOVE: the destination, whose directory and the one above it are made (0700) if they are missing; REF: the name of
+     * the ref */
+    const char *to;
+    const char *lock;   /* may be NULL: a file to lock meanwhile (log_lock_acquire) */
     struct slice bytes; /* the new content (APPEND: whole lines; REF: a commit in hex) */
     struct slice old;   /* TAIL, EDIT, PUT, REF: the present content */
     /* APPEND, may be empty: records to append if ours cannot be cut off again */

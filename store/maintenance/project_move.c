@@ -95,7 +95,6 @@ static enum err_code project_move_part(struct project_move *m, struct project_mo
 {
     const char *rest = part + prefix + x->ref.folder.n;
     char *to = arena_format(&m->arena, "%.*s%.*s%s", (int)prefix, part, SLICE_ARG(folder), rest);
-    char parent[PATH_MAX];
     struct stat st;
 
     NEED(to);
@@ -105,16 +104,13 @@ static enum err_code project_move_part(struct project_move *m, struct project_mo
 
     for (size_t i = 0; i < m->change->n && !taken; i++)
         taken = m->change->step[i].kind == STEP_MOVE && strcmp(m->change->step[i].to, to) == 0;
-    if (taken || !path_parent(to, parent)) {
+    if (taken) {
         project_move_refuse(x, ERR_STALE,
                             arena_format(&m->arena, "a session is already there: %s", to));
         return x->why ? ERR_OK : err_nomem(e);
     }
     if (strcmp(part, x->ref.path.p) == 0)
         x->path = to;
-    if (m->folders == 0 || strcmp(m->folder[m->folders - 1], parent) != 0)
-        NEED(
-            arena_add_text(&m->arena, &m->folder, &m->folders, arena_copy_text(&m->arena, parent)));
     const struct step move = { .kind = STEP_MOVE, .path = part, .to = to };
 
     return change_add(c, &move, e);
@@ -251,11 +247,4 @@ enum err_code project_move_plan(struct store *const stores[], size_t n, const st
     if (rc)
         project_move_fini(out);
     return rc;
-}
-
-enum err_code project_move_do(struct project_move *m, const struct store_env *env, struct err *e)
-{
-    for (size_t i = 0; i < m->folders; i++)
-        TRY(disk_make_dir(m->folder[i], 0700, e));
-    return change_do(env, m->change, e);
 }

@@ -29,9 +29,7 @@ struct project_move {
     struct project_move_item *item;
     size_t n, moving;
     const char *from, *to; /* the directories, absolute */
-    const char **folder;   /* directories that the change needs */
-    size_t folders;
-    struct change *change; /* owned */
+    struct change *change; /* owned; change_do moves all that can be moved, or nothing */
 };
 
 /* Plans the move and changes nothing. The old directory need not exist; the new one must, and is resolved. ERR_USAGE:
@@ -39,9 +37,6 @@ struct project_move {
 MUST_CHECK enum err_code project_move_plan(struct store *const stores[], size_t n,
                                            const struct store_env *env, const char *from,
                                            const char *to, struct project_move *out, struct err *e);
-/* Moves all that can be moved, as one change, or nothing. */
-MUST_CHECK enum err_code project_move_do(struct project_move *m, const struct store_env *env,
-                                         struct err *e);
 void project_move_fini(struct project_move *m);
 
 #endif

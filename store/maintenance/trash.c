@@ -414,7 +414,18 @@ const struct trash_item *trash_find(const struct trash_list *list, const char *i
     for (size_t i = 0; i < list->n; i++)
         if (strcmp(list->item[i].session, id) == 0)
             return &list->item[i];
-    return NULL;
+
+    const struct trash_item *found = NULL;
+    const size_t n = strlen(id);
+
+    for (size_t i = 0; i < list->n && n >= TRASH_PREFIX_LEAST; i++) {
+        if (strncmp(list->item[i].session, id, n) != 0)
+            continue;
+        if (found && strcmp(found->session, list->item[i].session) != 0)
+            return NULL;
+        found = found ? found : &list->item[i];
+    }
+    return found;
 }
 
 enum err_code trash_restore(struct change_log *log, const struct trash_item *item, struct err *e)

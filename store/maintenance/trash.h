@@ -145,7 +145,11 @@ MUST_CHECK enum err_code trash_request_make_back(const struct session_ref *ref, 
 MUST_CHECK enum err_code trash_read(const struct store_env *env, struct trash_list *out,
                                     struct err *e);
 
-/* Returns the item with this trash id, else the newest item of the session with this id, else NULL. */
+/* As many characters of an id as the list needs, too. */
+enum { TRASH_PREFIX_LEAST = 4 };
+
+/* Returns the item with this trash id, else the newest item of the session with this id, else of the only session whose
+ * id begins so, else NULL. */
 const struct trash_item *trash_find(const struct trash_list *list, const char *id);
 
 /* Restores one item with its former bytes, modes and mtimes. ERR_STALE: something else is in its place. */

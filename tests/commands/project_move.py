@@ -110,6 +110,8 @@ def check_claude(w):
     with open(f'{new}/a.txt', encoding='utf-8') as f:
         w.program.same('and undone', f.read(), 'two\n')
     w.program.same('nothing of the old place is left', moved_nothing(w, old, new), 3)
+    # The folder that became empty may have been removed since.
+    os.rmdir(os.path.dirname(paths[0]))
     run = w.program.run('undo', change)
     w.program.same('undone', (run.returncode, run.stderr), (0, b''))
     now = {p: s for p, s in snapshot(w.config).items() if s[2] is not None}

@@ -323,6 +323,8 @@ def advice(w, t):
     trashed = t.json('delete', P)['trashId']
     said = re.search(r'undo with: (reprise undo [^)]*)', t.run('-C', q, 'trash', 'restore', trashed).stdout.decode())
     t.need(said and t.run('-C', q, *said.group(1).split()[1:]).returncode == 0, f'trash restore: {said}')
+    for word, code in (P[:3], 3), (P[:4], 0):
+        t.same(f'trash restore {word}', t.run('trash', 'restore', word).returncode, code)
 
 
 def pruned(w, t):

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "store/journal/change.h"
 #include "store/maintenance/project_move.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
@@ -89,7 +90,7 @@ enum err_code move_run(struct invocation *in, struct err *e)
     if (!rc && a.m.n == 0)
         rc = err_set(e, ERR_NOT_FOUND, a.m.from, "move: no session is of this directory");
     if (!rc && option_given(&in->options, OPTION_APPLY) && a.m.moving) {
-        rc = project_move_do(&a.m, &in->world->env, e);
+        rc = change_do(&in->world->env, a.m.change, e);
         a.applied = in->done = !rc;
     }
     if (!rc)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/fs/path.h"
 #include "store/journal/change.h"
 #include "store/rewind/plan/rewind.h"
 
@@ -50,22 +51,20 @@ static bool origin_is_gone(const char *path)
     return lstat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-static bool parent_is_gone(const char *path)
+/* made: the step makes the directory, if the one above it exists. */
+static bool parent_is_gone(const char *path, bool made)
 {
-    char dir[PATH_MAX];
-    const char *slash = strrchr(path, '/');
+    char dir[PATH_MAX], above[PATH_MAX];
 
-    if (!slash || slash == path ||
-        snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path) >= (int)sizeof dir)
-        return false;
-    return origin_is_gone(dir);
+    return path_parent(path, dir) && origin_is_gone(dir) &&
+           (!made || (path_parent(dir, above) && origin_is_gone(above)));
 }
 
 static bool step_is_gone(const struct step *s)
 {
     switch (s->kind) {
-    case STEP_MOVE: return origin_is_gone(s->to) || parent_is_gone(s->path);
-    case STEP_PUT: return parent_is_gone(s->path) && !s->with_dir;
+    case STEP_MOVE: return origin_is_gone(s->to) || parent_is_gone(s->path, true);
+    case STEP_PUT: return parent_is_gone(s->path, s->with_dir);
     default: return origin_is_gone(s->path);
     }
 }
