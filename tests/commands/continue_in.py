@@ -15,7 +15,7 @@ import copies_matrix as agents
 from resume_by_id import World, flat
 from support.program import snapshot
 
-TARGETS = {'claude': '.claude/projects', 'codex': '.codex/sessions'}
+TARGETS = {'claude': '.claude/projects', 'codex': '.codex/sessions', 'qwen': '.qwen/projects', 'pi': '.pi/agent/sessions'}
 SOURCES = ['claude', 'codex', 'qwen', 'pi', 'gemini', 'kimi', 'copilot', 'droid', 'grok', 'kiro']
 HOSTILE = 'half \ud83d and \0 nul, \x1b[31m, \u2028 and "quotes"\n'
 # What each agent calls the tools that mean the same; a patch of one hunk replaces lines.
@@ -138,6 +138,7 @@ def follow(w, source, sid, target):
                    tuple(sum(x[0] == kind for x in want) for kind in ('user', 'assistant', 'call')))
     rows = w.program.json('list', '--all', '--system', target)
     w.program.need(made['sessionId'] in [r['sessionId'] for r in rows if r['cwd'] == shown['cwd']], f'{target} lists it: {rows}')
+    w.program.same(f'{target} has no damage', w.program.run('doctor', f'{target}:{made["sessionId"]}').returncode, 0)
     w.program.run('undo', made['change'])
     w.program.same('an undo removes it', sorted(k for k in snapshot(w.home) if not os.path.isdir(k)), sorted(k for k in before if not os.path.isdir(k)))
     run = w.program.run('undo', max(x['id'] for x in w.program.json('log', '--all')))
@@ -220,9 +221,11 @@ def check_claude_rows(w, path, sid):
 
 def check_rich(w):
     sid = claude_session(w)
-    made = follow(w, 'claude', sid, 'codex')
-    w.program.same('report', {k: made[k] for k in ('calls', 'callsAsText', 'callsWithoutResult', 'textsRepaired', 'leftOut')},
-                   {'calls': 4, 'callsAsText': 5, 'callsWithoutResult': 0, 'textsRepaired': 3, 'leftOut': {'thinking': 1, 'media': 1, 'subagents': 0}})
+    for target, calls in ('qwen', 7), ('pi', 7), ('codex', 4):
+        made = follow(w, 'claude', sid, target)
+        w.program.same(f'report of {target}', {k: made[k] for k in ('calls', 'callsAsText', 'callsWithoutResult', 'textsRepaired', 'leftOut')},
+                       {'calls': calls, 'callsAsText': 9 - calls, 'callsWithoutResult': 0, 'textsRepaired': 3,
+                        'leftOut': {'thinking': 1, 'media': 1, 'subagents': 0}})
     w.program.same('hand-off', w.program.run('continue', f'claude:{sid}', '--in', 'codex', '--apply').stdout.decode().split('\n')[-2].split(' && ')[1].split()[:2], ['codex', 'resume'])
     with open(made['path'], encoding='utf-8') as f:
         rows = [json.loads(line) for line in f]
@@ -235,11 +238,12 @@ def check_rich(w):
 
 def check_sources(w):
     """Every agent's sessions can be continued."""
-    for source in SOURCES:
+    for n, source in enumerate(SOURCES):
         fresh(w)
         path, rows = agents.AGENTS[source](w.home, w.project, 'said', 60)
         save(path, rows)
-        for target in TARGETS:
+        for k in range(2):
+            target = list(TARGETS)[(n + k) % len(TARGETS)]
             if target != source:
                 made = follow(w, source, w.program.json('list', '--all', '--system', source)[0]['sessionId'], target)
                 w.program.same(f'{source} in {target}', (made['prompts'], made['replies']), (1, source != 'codex'))

@@ -81,10 +81,11 @@ static enum err_code continue_write_text(const struct continue_answer *a, struct
                                          struct err *e)
 {
     const struct continue_in *c = &a->in;
+    enum { TITLE_COLUMNS = 60 };
     const char *label = c->to->ops->label ? c->to->ops->label : c->to->ops->name;
 
     out_addf(o, "in %s: ", label);
-    out_text(o, c->title);
+    session_line_cut(c->title, TITLE_COLUMNS, o);
     out_addf(o, "\n");
     continue_write_count(o, c->prompts, "prompt", "prompts");
     continue_write_count(o, c->replies, "reply", "replies");

@@ -34,6 +34,24 @@ void compose_text(struct jsonout *j, const char *key, struct slice text)
     jsonout_text(j, text);
 }
 
+void compose_input(struct jsonout *j, const char *key, const struct compose_call *call,
+                   const struct compose_names *names)
+{
+    compose_member(j, key, '{');
+    jsonout_member(j, names->path, call->path);
+    if (call->meaning == COMPOSE_COMMAND)
+        compose_text(j, names->command, call->text);
+    else if (call->meaning == COMPOSE_WRITE)
+        compose_text(j, names->content, call->text);
+    else if (call->meaning == COMPOSE_REPLACE) {
+        compose_text(j, names->old_text, call->old_text);
+        compose_text(j, names->new_text, call->text);
+        if (names->all)
+            jsonout_bool_member(j, names->all, call->all);
+    }
+    jsonout_close(j, '}');
+}
+
 void compose_member(struct jsonout *j, const char *key, char bracket)
 {
     jsonout_key(j, key);

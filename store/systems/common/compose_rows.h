@@ -16,4 +16,14 @@ void compose_text(struct jsonout *j, const char *key, struct slice text);
 /* Opens an object or array that is a member. */
 void compose_member(struct jsonout *j, const char *key, char bracket);
 
+/* What an agent calls its tools and the members of their input. */
+struct compose_names {
+    const char *tool[COMPOSE_REPLACE + 1]; /* by meaning */
+    const char *path, *command, *content, *old_text, *new_text;
+    const char *all; /* NULL: its tool replaces one occurrence only */
+};
+/* The input of a call, as a member. */
+void compose_input(struct jsonout *j, const char *key, const struct compose_call *call,
+                   const struct compose_names *names);
+
 #endif

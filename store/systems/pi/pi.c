@@ -103,6 +103,7 @@ const struct store_ops pi_ops = {
     .row_keys = &pi_keys,
     .resume_command = "pi --session {path}",
     .hooks = &pi_hooks,
+    .compose = &pi_compose,
     .files = jsonl_files,
     .open = pi_open,
     .close = pi_close,

@@ -17,6 +17,7 @@ extern const struct jsonl_format pi_format;
 extern const struct project_logs pi_logs;
 extern const struct store_ops pi_ops;
 extern const struct agent_hooks pi_hooks; /* hooks.c */
+extern const struct compose_ops pi_compose;
 
 /* The id in "<time>_<id>.jsonl". Returns false for any other name. */
 bool pi_name_id(const char *name, struct slice *id);

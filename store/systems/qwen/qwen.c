@@ -126,6 +126,7 @@ const struct store_ops qwen_ops = {
     .resume_command = "qwen --resume {id}",
     .fork_command = "qwen --resume {id} --fork-session",
     .hooks = &qwen_hooks,
+    .compose = &qwen_compose,
     .files = qwen_files,
     .open = qwen_open,
     .close = qwen_close,

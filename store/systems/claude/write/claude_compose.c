@@ -102,28 +102,6 @@ static void claude_compose_reply(struct compose *c, struct slice text)
     claude_compose_answered(c, &j, "end_turn");
 }
 
-static void claude_compose_input(struct jsonout *j, const struct compose_call *call)
-{
-    static const char *const tools[] = { [COMPOSE_COMMAND] = "Bash",
-                                         [COMPOSE_READ] = "Read",
-                                         [COMPOSE_WRITE] = "Write",
-                                         [COMPOSE_REPLACE] = "Edit" };
-
-    jsonout_member(j, "name", slice_of(tools[call->meaning]));
-    compose_member(j, "input", '{');
-    jsonout_member(j, "file_path", call->path);
-    if (call->meaning == COMPOSE_COMMAND)
-        compose_text(j, "command", call->text);
-    else if (call->meaning == COMPOSE_WRITE)
-        compose_text(j, "content", call->text);
-    else if (call->meaning == COMPOSE_REPLACE) {
-        compose_text(j, "old_string", call->old_text);
-        compose_text(j, "new_string", call->text);
-        jsonout_bool_member(j, "replace_all", call->all);
-    }
-    jsonout_close(j, '}');
-}
-
 static void claude_compose_result(struct compose *c, const struct compose_call *call,
                                   const char *tool)
 {
@@ -151,6 +129,18 @@ static void claude_compose_result(struct compose *c, const struct compose_call *
 
 static bool claude_compose_call(struct compose *c, const struct compose_call *call)
 {
+    static const struct compose_names names = {
+        .tool = { [COMPOSE_COMMAND] = "Bash",
+                  [COMPOSE_READ] = "Read",
+                  [COMPOSE_WRITE] = "Write",
+                  [COMPOSE_REPLACE] = "Edit" },
+        .path = "file_path",
+        .command = "command",
+        .content = "content",
+        .old_text = "old_string",
+        .new_text = "new_string",
+        .all = "replace_all",
+    };
     char id[HOST_ID], tool[HOST_ID + 6];
     struct jsonout j;
 
@@ -159,7 +149,8 @@ static bool claude_compose_call(struct compose *c, const struct compose_call *ca
     claude_compose_answer(c, &j);
     jsonout_member(&j, "type", SLICE("tool_use"));
     jsonout_member(&j, "id", slice_of(tool));
-    claude_compose_input(&j, call);
+    jsonout_member(&j, "name", slice_of(names.tool[call->meaning]));
+    compose_input(&j, "input", call, &names);
     claude_compose_answered(c, &j, "tool_use");
     claude_compose_result(c, call, tool);
     return true;
