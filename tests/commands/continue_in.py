@@ -15,7 +15,7 @@ import copies_matrix as agents
 from resume_by_id import World, flat
 from support.program import snapshot
 
-TARGETS = {'claude': '.claude/projects', 'codex': '.codex/sessions', 'qwen': '.qwen/projects', 'pi': '.pi/agent/sessions'}
+TARGETS = {'claude': '.claude/projects', 'codex': '.codex/sessions', 'qwen': '.qwen/projects', 'pi': '.pi/agent/sessions', 'gemini': '.gemini/tmp/one'}
 SOURCES = ['claude', 'codex', 'qwen', 'pi', 'gemini', 'kimi', 'copilot', 'droid', 'grok', 'kiro']
 HOSTILE = 'half \ud83d and \0 nul, \x1b[31m, \u2028 and "quotes"\n'
 # What each agent calls the tools that mean the same; a patch of one hunk replaces lines.
@@ -39,6 +39,8 @@ def fresh(w):
     shutil.rmtree(w.home)
     for folder in TARGETS.values():
         os.makedirs(f'{w.home}/{folder}')
+    with open(f'{w.home}/.gemini/tmp/one/.project_root', 'w', encoding='utf-8') as f:
+        f.write(w.project)
 
 
 def save(path, rows):
@@ -221,7 +223,7 @@ def check_claude_rows(w, path, sid):
 
 def check_rich(w):
     sid = claude_session(w)
-    for target, calls in ('qwen', 7), ('pi', 7), ('codex', 4):
+    for target, calls in ('qwen', 7), ('pi', 7), ('gemini', 7), ('codex', 4):
         made = follow(w, 'claude', sid, target)
         w.program.same(f'report of {target}', {k: made[k] for k in ('calls', 'callsAsText', 'callsWithoutResult', 'textsRepaired', 'leftOut')},
                        {'calls': calls, 'callsAsText': 9 - calls, 'callsWithoutResult': 0, 'textsRepaired': 3,
@@ -256,6 +258,9 @@ def check_refused(w):
                         ((sid, '--in', 'nobody'), 'sessions can only be made'), ((sid,), 'name the agent')):
         run = w.program.run('continue', *args)
         w.program.need(run.returncode not in (0, 1) and words in run.stderr.decode(), f'{args}: {run.returncode} {run.stderr}')
+    os.remove(f'{w.home}/.gemini/tmp/one/.project_root')
+    run = w.program.run('continue', sid, '--in', 'gemini')
+    w.program.need(run.returncode == 3 and b'start it there once' in run.stderr, f'no folder: {run}')
     os.rmdir(f'{w.home}/.codex/sessions')
     os.rmdir(f'{w.home}/.codex')
     run = w.program.run('continue', sid, '--in', 'codex', '--apply')
@@ -277,7 +282,8 @@ def main():
     check_rich(w)
     check_sources(w)
     check_refused(w)
-    w.program.finish(200)
+    w.program.finish(250)
 
 
-main()
+if __name__ == '__main__':
+    main()

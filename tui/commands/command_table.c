@@ -273,13 +273,14 @@ const struct command commands_table[] = {
     { .name = "continue", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = continue_session,
       .summary = "continue a session in another agent",
       .options = BIT(IN) | BIT(APPLY) | FINDS,
-      .help = "Makes a new session of the agent that --in names (claude, codex, qwen or\n"
-              "pi), with the conversation as that agent would have recorded it, and prints the\n"
-              "command that resumes it; the original is not touched. Without --apply it only\n"
-              "prints what the session would consist of and what would be left out. Tool calls\n"
-              "that run a command, or that read, write or edit one file, become the agent's\n"
-              "own; others, and those without a result, become text. Thinking, images and the\n"
-              "conversations of sub-agents are left out. reprise undo removes the session.\n" },
+      .help = "Makes a new session of the agent that --in names (claude, codex, gemini,\n"
+              "qwen or pi), with the conversation as that agent would have recorded it, and\n"
+              "prints the command that resumes it; the original is not touched. Without --apply\n"
+              "it only prints what the session would consist of and what would be left out.\n"
+              "Tool calls that run a command, or that read, write or edit one file, become the\n"
+              "agent's own; others, and those without a result, become text. Thinking, images\n"
+              "and the conversations of sub-agents are left out. reprise undo removes the\n"
+              "session.\n" },
     { .name = "move", .operands = "OLD NEW", .min_operands = 2, .max_operands = 2, .run = move_run,
       .summary = "let sessions follow a project that was moved",
       .options = BIT(APPLY) | BIT(SYSTEM),

@@ -157,7 +157,7 @@ static const struct {
     { OPTION_BRANCH, "export", "MSG", "the branch that ends with this message" },
     { OPTION_TO, "export", "MSG", "end with this message" },
     { OPTION_FORCE, "export", NULL, "replace an existing FILE for good" },
-    { OPTION_IN, "continue", "AGENT", "the agent that continues it: claude, codex, qwen or pi" },
+    { OPTION_IN, "continue", "AGENT", "the agent that continues it: claude, codex, gemini, qwen or pi" },
     { OPTION_BEFORE, "messages", "MSG", "only messages before this one" },
     { OPTION_PLAIN, "messages", NULL, "in one form for every agent, and with the id of each message" },
     { OPTION_TRANSCRIPT, "messages", NULL, "the stream of SDK messages of a Go session instead" },

@@ -145,6 +145,7 @@ const struct store_ops gemini_ops = {
     .folders = "tmp",
     .resume_command = "gemini --resume {id}",
     .hooks = &gemini_hooks,
+    .compose = &gemini_compose,
     .files = gemini_files,
     .shared = gemini_shared,
     .open = gemini_open,

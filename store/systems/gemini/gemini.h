@@ -14,7 +14,7 @@
  * The file name contains only the first 8 digits of an id, so the first line is read for the list.
  * Resuming in a later minute creates a second file with the same id that contains only the context;
  * of several files, the one with the most messages is used. Older versions named the folder of a
- * project after the SHA-256 of its directory. Nothing is ever written. Immutable after open; threads
+ * project after the SHA-256 of its directory. Existing sessions are not written. Immutable after open; threads
  * may share it. */
 struct gemini {
     struct jsonl_store jsonl; /* its folder is <path>/tmp */
@@ -88,6 +88,7 @@ struct slice gemini_project(const struct session_ref *ref, const struct scope *s
 extern const struct jsonl_format gemini_format;
 extern const struct store_ops gemini_ops;
 extern const struct agent_hooks gemini_hooks; /* hooks.c */
+extern const struct compose_ops gemini_compose;
 /* The directory of the program; the caller frees it. */
 char *gemini_default_path(const struct store_env *env);
 
