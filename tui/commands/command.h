@@ -38,7 +38,7 @@ enum option_id {
     OPTION_TASK, OPTION_DIALECT, OPTION_SAVE, OPTION_RAW, OPTION_AS_FORK, OPTION_KEY, OPTION_CHECK, OPTION_EDIT,
     OPTION_ALL_KINDS, OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT, OPTION_YES, OPTION_KEEP,
     OPTION_INCLUDE_TAGGED, OPTION_INCLUDE_NAMED, OPTION_BACK_TO, OPTION_EVENT, OPTION_VERBOSE, OPTION_DUE,
-    OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_FOLLOW, OPTION_MAX_BYTES,
+    OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_FOLLOW, OPTION_MAX_BYTES, OPTION_INSTALL,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -70,6 +70,7 @@ enum option_mode {
     OPTION_MODE_HISTORY_ONLY,     /* ExAthena's word for the conversation ... */
     OPTION_MODE_CODE_AND_HISTORY, /* ... and for both */
 };
+enum { OPTION_BY_TURN = 7 }; /* the values before it are enum usage_by */
 enum option_keys { OPTION_KEYS_DEFAULT, OPTION_KEYS_VIM };
 
 /* The options that were given. Texts are borrowed from argv. */
@@ -81,7 +82,8 @@ struct options {
     const char *resume; /* NULL with OPTION_RESUME given: open the picker */
     const char *query, *system, *tag, *branch, *since, *before, *after, *agent, *at;
     const char *to, *plan, *older_than, *larger_than, *into, *title;
-    const char *id, *cwd, *model, *parent, *task, *dialect, *key, *output, *from, *back_to;
+    const char *id, *cwd, *model, *parent, *task, *dialect, *key, *output, *from, *back_to,
+        *install;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     const char *pattern[OPTION_PATTERNS_MAX];
@@ -144,6 +146,7 @@ struct invocation {
     struct out out;      /* stdout */
     int err_fd;          /* stderr, for warnings that do not stop the command */
     bool done;           /* the change was made; only writing the output can still fail */
+    bool read_only;      /* nothing may be written, not even to complete what was interrupted */
     bool demo;           /* the sessions are samples that are removed at the end */
     bool config_refused; /* other users could change the configuration: reported, and not read */
     int exit_code; /* for ERR_CANCELLED, if not 0 (a signal ended the program); the default is 130 */
@@ -235,7 +238,7 @@ command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run
     usage_run, export_run, host_create_run, host_append_run, host_checkpoint_run, host_set_run,
     demo_run, push_run, push_mirror_run, command_help_run, checkpoint_of_run, init_run,
     init_completion_run, config_show_run, complete_run, snapshot_run, snapshots_run, keep_run,
-    board_run, board_status_run, compare_run, move_run, change_retrieve_run;
+    board_run, board_status_run, compare_run, move_run, change_retrieve_run, mcp_run;
 command_session_fn board_go_session, files_session, info_session, info_subagents_session,
     host_restore_session, info_checkpoints_session, change_fork_session, change_reappend_session,
     continue_session;

@@ -81,6 +81,13 @@ const struct command commands_table[] = {
               "reply, thinking, tool, note). With --json there is one object per line. Prompts\n"
               "of Claude Code whose transcripts are gone come last, marked as gone. The exit\n"
               "code is 1 if nothing matches.\n" },
+    { .name = "mcp", .operands = "", .run = mcp_run,
+      .summary = "serve agents that ask about sessions (Model Context Protocol)",
+      .options = BIT(DRY_RUN) | BIT(APPLY),
+      .help = "An agent starts it and speaks with it on standard input and output. It has five\n"
+              "tools, which only read: find sessions, read messages, who touched a file, who\n"
+              "wrote its lines, and what a rewind would change. Answers are bounded; the rest is\n"
+              "read with a cursor.\n" },
     { .name = "export", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = export_run,
       .summary = "write sessions as Markdown, HTML, text or JSONL",
       .options = BIT(FORMAT) | BIT(OUTPUT) | BIT(FORCE) | BIT(TOOLS) | BIT(THINKING) | BIT(WITH_SUBAGENTS) |
@@ -108,7 +115,7 @@ const struct command commands_table[] = {
               "write, cache read, total and cost, then the group.\n" },
     { .name = "blame", .operands = "FILE[:FROM-TO]", .min_operands = 1, .max_operands = 1, .run = blame_run,
       .summary = "show which session and prompt wrote each line of a file",
-      .options = BIT(PORCELAIN) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
+      .options = BIT(PORCELAIN) | BIT(BY) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
                  BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
       .help = "Replays the edits that sessions recorded, in order of time, and compares the\n"
               "result with the present file. A line that is still as an edit left it is shown\n"

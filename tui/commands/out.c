@@ -253,10 +253,10 @@ static enum err_code escape_signs(struct out *o)
 
 /* ---- writing ---- */
 
-static void note_write_failure(struct out *o)
+static void note_write_failure(struct out *o, bool closed)
 {
     o->buf.n = 0;
-    o->closed = errno == EPIPE;
+    o->closed = closed;
     if (o->err.code)
         return;
     if (o->closed)
@@ -273,13 +273,15 @@ static void write_pending(struct out *o)
         note_failure(o, ERR_NOMEM);
         o->buf.n = 0; /* bytes that could act on the terminal are not written */
     }
-    while (done < o->buf.n && !o->closed) {
+    if (o->take && o->buf.n && !o->closed && !o->take(buf_slice(&o->buf), o->take_arg))
+        note_write_failure(o, true);
+    while (!o->take && done < o->buf.n && !o->closed) {
         ssize_t n = write(o->fd, o->buf.p + done, o->buf.n - done);
 
         if (n >= 0)
             done += (size_t)n;
         else if (errno != EINTR)
-            note_write_failure(o);
+            note_write_failure(o, errno == EPIPE);
     }
     o->buf.n = 0;
 }
@@ -298,7 +300,7 @@ enum err_code out_flush(struct out *o, struct err *e)
 enum err_code out_row(struct out *o, struct err *e)
 {
     note_failure(o, o->json.rc);
-    if (o->err.code || o->buf.n >= OUT_PIECE)
+    if (o->err.code || o->take || o->buf.n >= OUT_PIECE)
         return out_flush(o, e);
     return ERR_OK;
 }
@@ -339,7 +341,7 @@ static bool takes_object(const char *operation, size_t n)
 
 /* Writes "cannot VERB OBJECT: REASON (STATE)": the innermost operation, which is the one of the path. A word that was typed
  * wrong has no operation, and an option is the subject of its sentence. */
-static void write_sentence(const struct err *e, char *out, size_t cap)
+void out_sentence(const struct err *e, char *out, size_t cap)
 {
     struct buf states = { 0 };
     const char *operation = NULL, *text = e->text;
@@ -410,7 +412,7 @@ void out_report(int fd, const struct err *e)
 {
     char text[1024];
 
-    write_sentence(e, text, sizeof text);
+    out_sentence(e, text, sizeof text);
     write_line(fd, text);
 }
 

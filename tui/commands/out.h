@@ -34,9 +34,13 @@ struct out {
     /* the answer, or one line of it, is complete: it is printed even if the command then failed */
     bool ended;
     bool closed;
-    bool ascii;     /* a terminal whose locale is not UTF-8 */
-    bool color;     /* escape sequences for styles are allowed */
-    bool raw;       /* the bytes of a file: written as they are */
+    bool ascii; /* a terminal whose locale is not UTF-8 */
+    bool color; /* escape sequences for styles are allowed */
+    bool raw;   /* the bytes of a file: written as they are */
+    /* Instead of fd: receives each row when it is complete. If it returns false, no more is wanted, as if the reader had
+     * closed the pipe. */
+    bool (*take)(struct slice text, void *arg);
+    void *take_arg;
     size_t columns; /* of the terminal; 0 if stdout is not a terminal */
 };
 
@@ -94,6 +98,8 @@ MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);
 /* Writes "reprise: cannot VERB OBJECT: REASON" to fd as exactly one clean line. A screen, which may be narrow, shows the
  * reason first instead (lite/base/err.h). */
 void out_report(int fd, const struct err *e);
+/* The sentence without "reprise: ", as text for a program that quotes it. */
+void out_sentence(const struct err *e, char *out, size_t cap);
 /* Writes "reprise: WHAT: PATH", a whole sentence that nothing failed for. */
 void out_warn(int fd, const struct err *e);
 

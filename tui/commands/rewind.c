@@ -579,6 +579,7 @@ enum err_code rewind_run(struct invocation *in, struct err *e)
 
     if (wants_screen(in)) /* the screen recovers and shows a notice */
         return command_with_session(in, picker_show_rewind, e);
-    rewinds_recover_first(in, &waiting);
+    if (!in->read_only)
+        rewinds_recover_first(in, &waiting);
     return command_with_session(in, rewind_session, e);
 }

@@ -120,14 +120,17 @@ static void write_commit_json(struct out *o, const struct blame_commit *commit)
     out_close(o, '}');
 }
 
-static void write_line_json(struct blame_answer *a, size_t line)
+/* One line, or the lines from `line` to before `end` that one turn wrote, without their text. */
+static void write_line_json(struct blame_answer *a, size_t line, size_t end)
 {
     const struct blame_event *event = blame_event_of(&a->blame, line);
     struct out *o = a->out;
 
     out_json_row(o);
     out_open(o, NULL, '{');
-    out_int(o, "line", (int64_t)line + 1);
+    if (end)
+        out_int(o, "from", (int64_t)line + 1);
+    out_int(o, end ? "to" : "line", (int64_t)(end ? end : line + 1));
     if (event) {
         const struct session_ref *ref = blame_session_of(&a->blame, line);
 
@@ -136,7 +139,8 @@ static void write_line_json(struct blame_answer *a, size_t line)
         out_member(o, "turn", event->edit.turn);
         out_member(o, "message", event->edit.message);
         out_member(o, "agent", event->edit.agent);
-        out_member(o, "tool", event->edit.tool);
+        if (!end)
+            out_member(o, "tool", event->edit.tool);
         if (event->edit.time_ms != TIME_NONE)
             out_int(o, "time", event->edit.time_ms);
         out_member(o, "prompt", event->edit.prompt);
@@ -144,8 +148,10 @@ static void write_line_json(struct blame_answer *a, size_t line)
     }
     if (!event && a->blame.stopped)
         out_string(o, "incomplete", a->blame.stopped);
-    jsonout_key(out_json(o), "text");
-    jsonout_text(out_json(o), a->blame.line[line]);
+    if (!end) {
+        jsonout_key(out_json(o), "text");
+        jsonout_text(out_json(o), a->blame.line[line]);
+    }
     out_close(o, '}');
 }
 
@@ -265,8 +271,8 @@ static int blame_digits(size_t n)
     return d;
 }
 
-/* Session, age and prompt are only written where they change. */
-static void write_line_text(struct blame_answer *a, size_t line)
+/* Session, age and prompt, then one line, or the numbers of the lines that one turn wrote. */
+static void write_line_text(struct blame_answer *a, size_t line, size_t end)
 {
     const struct blame_event *event = blame_event_of(&a->blame, line);
     const struct session_ref *ref = blame_session_of(&a->blame, line);
@@ -286,8 +292,12 @@ static void write_line_text(struct blame_answer *a, size_t line)
     out_style(o, OUT_PLAIN);
     session_line_column(event ? blame_first_line(event->edit.prompt) : SLICE(""), prompt, o);
     out_style(o, OUT_AGE);
-    out_addf(o, " %*zu ", n, line + 1);
+    out_addf(o, end ? " %*zu" : " %*zu ", n, line + 1);
+    if (end)
+        out_addf(o, line + 1 < end ? "-%zu\n" : "\n", end);
     out_style(o, OUT_PLAIN);
+    if (end)
+        return;
     size_t used = a->look.id_columns + HUMAN_AGE_COLUMNS + prompt + (size_t)n + 4;
 
     if (o->columns > used)
@@ -299,16 +309,22 @@ static void write_line_text(struct blame_answer *a, size_t line)
 
 static enum err_code write_blame(struct blame_answer *a, struct err *e)
 {
-    bool json = a->out->wants_json;
+    bool json = a->out->wants_json, by_turn = option_given(&a->in->options, OPTION_BY);
     enum err_code rc = ERR_OK;
 
     if (!json && option_given(&a->in->options, OPTION_PORCELAIN))
         return write_porcelain(a, e);
-    for (size_t i = a->from; !rc && i < a->to; i++) {
+    for (size_t i = a->from, next; !rc && i < a->to; i = next) {
+        size_t end = by_turn ? i + 1 : 0;
+
+        while (end && end < a->to &&
+               same_turn(blame_event_of(&a->blame, i), blame_event_of(&a->blame, end)))
+            end++;
+        next = end ? end : i + 1;
         if (json)
-            write_line_json(a, i);
+            write_line_json(a, i, end);
         else
-            write_line_text(a, i);
+            write_line_text(a, i, end);
         rc = out_row(a->out, e);
     }
     if (!rc && json)
@@ -373,9 +389,15 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
 enum err_code blame_run(struct invocation *in, struct err *e)
 {
     struct blame_answer a = { .in = in, .out = &in->out, .path = in->argv[0], .to = SIZE_MAX };
+    const struct options *o = &in->options;
     struct sessions s;
-    enum err_code rc = sessions_open(in, true, &s, e);
+    enum err_code rc;
 
+    if (option_given(o, OPTION_BY) && o->by != OPTION_BY_TURN)
+        return err_set(e, ERR_USAGE, "--by", "must be turn");
+    if (option_given(o, OPTION_BY) && option_given(o, OPTION_PORCELAIN))
+        return err_set(e, ERR_USAGE, "--by", "not together with --porcelain");
+    rc = sessions_open(in, true, &s, e);
     if (rc)
         return rc;
     a.path = arena_copy_text(&s.arena, in->argv[0]);
