@@ -156,6 +156,7 @@ script(doctor_agents recorded commands/doctor_agents.py $<TARGET_FILE:reprise>)
 script(long_prompts recorded commands/long_prompts.py $<TARGET_FILE:reprise>)
 script(paging recorded commands/paging.py $<TARGET_FILE:reprise>)
 script(mcp recorded commands/mcp.py $<TARGET_FILE:reprise>)
+script(mcp_install recorded commands/mcp_install.py $<TARGET_FILE:reprise>)
 script(plain_messages recorded commands/plain_messages.py $<TARGET_FILE:reprise> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 # How often a list calls the system for each session.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT REPRISE_SANITIZE)

@@ -52,4 +52,15 @@ struct agent_hooks {
     bool (*trusted)(const char *path, struct slice command);
 };
 
+/* Where an agent lists the servers of the Model Context Protocol that it starts, and how ours is written there. */
+struct agent_mcp {
+    /* The file of the user, never one in a project. The caller frees it. NULL: no home, or out of memory. */
+    char *(*path)(const struct store_env *env);
+    /* The member with the servers, by name, in a JSON document. NULL: [mcp_servers.NAME] in a TOML document. */
+    const char *member;
+    const char *entry; /* in the notation of store/snapshots/hook_json.c */
+    bool comments;     /* the agent allows comments in its JSON */
+    bool of_agent;     /* the agent keeps more in the file, and makes it when it first starts */
+};
+
 #endif

@@ -467,9 +467,10 @@ struct store_ops {
     /* Optional. Documents of several sessions that describe needs to read one: only copies of them are made. */
     store_parts_fn *shared;
 
-    /* Optional. The form of the hooks that run `reprise snapshot` (store/snapshots/). */
+    /* Optional. The form of the hooks that run `reprise snapshot` (store/snapshots/), and of the servers that it starts. */
     const struct agent_hooks *hooks;
     const struct compose_ops *compose; /* optional: store/api/compose.h */
+    const struct agent_mcp *mcp;
 
     /* Why a member below is NULL, or a row lacks an ability, for a person: read by store_unsupported_reason(). */
     const char *why[ABILITIES];
@@ -586,8 +587,7 @@ void store_admit_row(struct session_row *row, const struct scope *scope);
 /* The system ("claude"), whatever the name of the store. */
 const char *store_format(const struct store_ops *ops);
 
-/* Describes the sub-agents with the system's member for it, or else with its other members. For a system without
- * sub-agents the list is empty. */
+/* Describes the sub-agents, with the system's own member or else with its others. Without any, the list is empty. */
 enum err_code store_describe_subagents(const struct session_ref *ref, const atomic_bool *cancel,
                                        struct subagent_list *out, struct err *e);
 /* The reason why a system has no member for an ability (one bit of enum session_can), in its own words; the screen and

@@ -32,6 +32,13 @@ bool hook_edit_has(const char *agent, struct slice text);
 /* Returns why no hook of this configuration would run, or NULL. */
 const char *hook_edit_disabled(const struct agent_hooks *h, struct slice text);
 
+/* The same for our server (hook_server.c). ERR_FORMAT too if another server has this name. */
+MUST_CHECK enum err_code hook_server_on(const struct agent_mcp *m, struct hook_text before,
+                                        const struct hook_program *program, struct buf *out,
+                                        struct err *e);
+MUST_CHECK enum err_code hook_server_off(const struct agent_mcp *m, struct hook_text before,
+                                         struct buf *out, bool *absent, struct err *e);
+
 /* ---- internal: JSON (hook_json.c) ---- */
 
 /* The end of the commands that we write. */
@@ -42,6 +49,8 @@ struct hook_step {
     const char *agent;
     enum hook_event event;
     struct slice command; /* a string of JSON */
+    /* Instead of a hook: our server, whose command is the path of the program. */
+    const struct agent_mcp *mcp;
 };
 
 extern const char *const hook_event_names[HOOK_EVENTS]; /* the words after --event */
@@ -53,6 +62,9 @@ MUST_CHECK enum err_code hook_json_plain(struct slice text, bool comments, struc
                                          struct slice *plain, struct err *e);
 MUST_CHECK enum err_code hook_json_add(const struct hook_step *s, struct hook_text before,
                                        struct buf *out, struct err *e);
+/* The entry of our server, in the arena; or nothing. ERR_FORMAT as above. */
+MUST_CHECK enum err_code hook_json_server(const struct hook_step *s, struct slice text,
+                                          struct arena *a, struct slice *entry, struct err *e);
 /* Returns true if a person told the agent to run the hook of this event. */
 bool hook_json_trusted(const struct hook_step *s, const char *path, struct hook_text text);
 /* Removes the hook of one event. If it has no hook of ours, *found is false and nothing is written. */

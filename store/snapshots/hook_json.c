@@ -34,6 +34,13 @@ static const char *const hook_json_parts[HOOK_LEVELS] = {
     [HOOK_DOCUMENT] = "{>*<}",
 };
 
+/* The same for a server. `*` is the entry of the agent. */
+static const char *const hook_json_server_parts[HOOK_LEVELS] = {
+    [HOOK_EVENT] = "\"reprise\":*",
+    [HOOK_MEMBER] = "\"$\":{>*<}",
+    [HOOK_DOCUMENT] = "{>*<}",
+};
+
 struct hook_writer {
     const struct hook_step *step;
     struct buf *out;
@@ -45,7 +52,12 @@ struct hook_writer {
 
 static enum err_code hook_json_write(struct hook_writer *w, int level)
 {
-    for (const char *p = hook_json_parts[level]; *p; p++) {
+    const struct agent_mcp *mcp = w->step->mcp;
+    const char *part = !mcp                  ? hook_json_parts[level]
+                       : level == HOOK_GROUP ? mcp->entry
+                                             : hook_json_server_parts[level];
+
+    for (const char *p = part; *p; p++) {
         enum err_code rc = ERR_OK;
 
         switch (*p) {
@@ -58,8 +70,12 @@ static enum err_code hook_json_write(struct hook_writer *w, int level)
             for (size_t i = 0; i < w->depth && w->lines && !rc; i++)
                 rc = buf_add(w->out, w->unit);
             break;
-        case '*': rc = hook_json_write(w, level - 1); break;
-        case '$': rc = buf_addf(w->out, "%s", w->step->h->event[w->step->event]); break;
+        case '*':
+            rc = level > HOOK_GROUP ? hook_json_write(w, level - 1) : buf_add_byte(w->out, '*');
+            break;
+        case '$':
+            rc = buf_addf(w->out, "%s", mcp ? mcp->member : w->step->h->event[w->step->event]);
+            break;
         case '@': rc = buf_add(w->out, w->step->command); break;
         case '#': rc = buf_addf(w->out, "%d", w->step->h->timeout); break;
         case ':': rc = buf_addf(w->out, w->lines ? ": " : ":"); break;
@@ -183,10 +199,13 @@ static enum err_code hook_json_find_group(const struct hook_step *s, struct hook
 static enum err_code hook_json_find(const struct hook_step *s, struct slice text, struct arena *a,
                                     struct hook_places *p, struct err *e)
 {
-    const char *const names[] = { [HOOK_EVENT] = s->h->event[s->event], [HOOK_MEMBER] = "hooks" };
+    const char *const names[] = {
+        [HOOK_EVENT] = s->mcp ? "reprise" : s->h->event[s->event],
+        [HOOK_MEMBER] = s->mcp ? s->mcp->member : "hooks",
+    };
 
     *p = (struct hook_places){ .found = false };
-    TRY(hook_json_plain(text, s->h->comments, a, &p->plain, e));
+    TRY(hook_json_plain(text, s->mcp ? s->mcp->comments : s->h->comments, a, &p->plain, e));
     struct slice container = p->plain;
 
     for (int level = HOOK_MEMBER; level >= HOOK_GROUP; level--) {
@@ -202,11 +221,29 @@ static enum err_code hook_json_find(const struct hook_step *s, struct slice text
                 in->at = i; /* the last of duplicates counts */
         if (in->at == in->n)
             return ERR_OK;
+        if (s->mcp && level == HOOK_EVENT) {
+            p->found = true;
+            return ERR_OK;
+        }
         container = in->node[in->at].value;
         if (json_type(container) != (level == HOOK_MEMBER ? JSON_OBJECT : JSON_ARRAY))
             return err_set(e, ERR_FORMAT, "", "\"%s\" in it has another form than expected",
                            names[level]);
     }
+    return ERR_OK;
+}
+
+enum err_code hook_json_server(const struct hook_step *s, struct slice text, struct arena *a,
+                               struct slice *entry, struct err *e)
+{
+    struct hook_places p;
+
+    *entry = (struct slice){ NULL, 0 };
+    if (slice_is_of(text, " \t\r\n"))
+        return ERR_OK;
+    TRY(hook_json_find(s, text, a, &p, e));
+    if (p.found)
+        *entry = p.place[HOOK_EVENT].node[p.place[HOOK_EVENT].at].value;
     return ERR_OK;
 }
 
@@ -350,9 +387,12 @@ enum err_code hook_json_remove(struct hook_step *s, struct hook_text before, str
     *found = places.found;
     if (!places.found)
         return ERR_OK;
-    if (places.commands.n > 1)
+    if (s->mcp)
+        level = HOOK_EVENT;
+    else if (places.commands.n > 1)
         return hook_json_cut(text, places.plain, &places.commands, out) ? err_nomem(e) : ERR_OK;
-    NEED(json_get(places.commands.node[places.commands.at].value, "command", &s->command));
+    else
+        NEED(json_get(places.commands.node[places.commands.at].value, "command", &s->command));
 
     for (; level < HOOK_DOCUMENT; level++) {
         out->n = start;

@@ -48,6 +48,52 @@ static enum err_code hook_plan_read(struct hook_plan *p, struct arena *a, struct
     return ERR_OK;
 }
 
+/* Takes the result of an edit over into the plan. */
+static enum err_code hook_plan_edited(enum err_code rc, const struct buf *text,
+                                      const struct err *why, bool on, struct hook_plan *p,
+                                      struct arena *a, struct err *e)
+{
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc) {
+        NEED(p->refused = arena_copy_text(a, why->text));
+        return ERR_OK;
+    }
+    p->after.text = arena_copy(a, buf_slice(text));
+    NEED(p->after.text.p);
+    p->after.absent = p->after.absent && !on;
+    return ERR_OK;
+}
+
+enum err_code hook_plan_server(const struct store_env *env, const struct store_ops *ops,
+                               const struct hook_program *program, bool on, struct arena *a,
+                               struct hook_plan *out, struct err *e)
+{
+    struct hook_plan p = { .ops = ops, .server = true };
+    AUTO_FREE char *path = ops->mcp->path(env);
+    AUTO_BUF text = { 0 };
+    char dir[PATH_MAX];
+    struct stat st;
+    struct err why = { 0 };
+
+    if (!path || !path_parent(path, dir)) {
+        p.refused = "its configuration is not known, because HOME is not set";
+        *out = p;
+        return ERR_OK;
+    }
+    NEED(p.path = arena_copy_text(a, path));
+    p.used = ops->mcp->of_agent ? lstat(path, &st) == 0 : stat(dir, &st) == 0;
+    TRY(hook_plan_read(&p, a, e));
+    if (!p.refused && on && !p.used)
+        p.refused = "it has no configuration yet: start the agent once";
+    if (!p.refused)
+        TRY(hook_plan_edited(on ? hook_server_on(ops->mcp, p.before, program, &text, &why)
+                                : hook_server_off(ops->mcp, p.before, &text, &p.after.absent, &why),
+                             &text, &why, on, &p, a, e));
+    *out = p;
+    return ERR_OK;
+}
+
 enum err_code hook_plan_make(const struct store_env *env, const struct store_ops *ops,
                              const struct hook_program *program, bool on, struct arena *a,
                              struct hook_plan *out, struct err *e)
@@ -85,21 +131,11 @@ enum err_code hook_plan_make(const struct store_env *env, const struct store_ops
     p.disabled = p.refused ? NULL : hook_edit_disabled(ops->hooks, p.before.text);
     if (!p.refused && on && !p.used)
         p.refused = "it has no directory of its own yet: start it once";
-    if (!p.refused) {
-        enum err_code rc =
+    if (!p.refused)
+        TRY(hook_plan_edited(
             on ? hook_edit_on(ops->hooks, ops->name, p.before, program, &text, &why)
-               : hook_edit_off(ops->hooks, ops->name, p.before, &text, &p.after.absent, &why);
-
-        if (rc == ERR_NOMEM)
-            return err_nomem(e);
-        if (rc)
-            NEED(p.refused = arena_copy_text(a, why.text));
-    }
-    if (!p.refused) {
-        p.after.text = arena_copy(a, buf_slice(&text));
-        NEED(p.after.text.p);
-        p.after.absent = p.after.absent && !on;
-    }
+               : hook_edit_off(ops->hooks, ops->name, p.before, &text, &p.after.absent, &why),
+            &text, &why, on, &p, a, e));
     *out = p;
     return ERR_OK;
 }
@@ -108,9 +144,17 @@ enum err_code hook_plans_apply(const struct store_env *env, const struct hook_pl
                                size_t n, bool on, char id[64], struct err *e)
 {
     AUTO_BUF text = { 0 };
-    CLEANUP(change_free_at) struct change *change = change_new("snapshots");
+    const bool server = plans[0]->server;
+    CLEANUP(change_free_at) struct change *change = change_new(server ? "mcp" : "snapshots");
 
-    NEED(change && !buf_addf(&text, "turned snapshots %s for ", on ? "on" : "off"));
+    NEED(change &&
+         !buf_addf(&text, server ? "%s reprise mcp %s the servers of " : "%s snapshots %s for ",
+                   !server ? "turned"
+                   : on    ? "added"
+                           : "removed",
+                   !server ? (on ? "on" : "off")
+                   : on    ? "to"
+                           : "from"));
     for (size_t i = 0; i < n; i++) {
         const struct hook_plan *p = plans[i];
         const struct step step = { .kind = STEP_PUT,

@@ -20,6 +20,7 @@ struct hook_plan {
     const char *refused;  /* why it cannot be changed; NULL: it can */
     const char *disabled; /* the setting by which the agent runs no hooks; NULL: none */
     bool used;            /* the agent has a directory of its own */
+    bool server;          /* it is about our server (hook_plan_server), not about hooks */
 };
 
 /* Reads one agent's configuration and makes the text with our hooks (`on`) or without them. Everything is in the arena.
@@ -27,6 +28,10 @@ struct hook_plan {
 MUST_CHECK enum err_code hook_plan_make(const struct store_env *env, const struct store_ops *ops,
                                         const struct hook_program *program, bool on,
                                         struct arena *a, struct hook_plan *out, struct err *e);
+/* The same for the list of servers that the agent starts, which ops->mcp describes. */
+MUST_CHECK enum err_code hook_plan_server(const struct store_env *env, const struct store_ops *ops,
+                                          const struct hook_program *program, bool on,
+                                          struct arena *a, struct hook_plan *out, struct err *e);
 bool hook_plan_changes(const struct hook_plan *p);
 /* Makes all of these changes as one change of the operation log, whose id is written to `id`. ERR_STALE: a file is not
  * what was read. */

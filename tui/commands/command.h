@@ -38,7 +38,7 @@ enum option_id {
     OPTION_TASK, OPTION_DIALECT, OPTION_SAVE, OPTION_RAW, OPTION_AS_FORK, OPTION_KEY, OPTION_CHECK, OPTION_EDIT,
     OPTION_ALL_KINDS, OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT, OPTION_YES, OPTION_KEEP,
     OPTION_INCLUDE_TAGGED, OPTION_INCLUDE_NAMED, OPTION_BACK_TO, OPTION_EVENT, OPTION_VERBOSE, OPTION_DUE,
-    OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_FOLLOW, OPTION_MAX_BYTES, OPTION_INSTALL,
+    OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_FOLLOW, OPTION_MAX_BYTES, OPTION_INSTALL, OPTION_REMOVE, OPTION_BY_TURN,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -70,7 +70,6 @@ enum option_mode {
     OPTION_MODE_HISTORY_ONLY,     /* ExAthena's word for the conversation ... */
     OPTION_MODE_CODE_AND_HISTORY, /* ... and for both */
 };
-enum { OPTION_BY_TURN = 7 }; /* the values before it are enum usage_by */
 enum option_keys { OPTION_KEYS_DEFAULT, OPTION_KEYS_VIM };
 
 /* The options that were given. Texts are borrowed from argv. */
@@ -83,7 +82,7 @@ struct options {
     const char *query, *system, *tag, *branch, *since, *before, *after, *agent, *at;
     const char *to, *plan, *older_than, *larger_than, *into, *title;
     const char *id, *cwd, *model, *parent, *task, *dialect, *key, *output, *from, *back_to,
-        *install;
+        *install, *remove;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     const char *pattern[OPTION_PATTERNS_MAX];

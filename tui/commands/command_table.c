@@ -83,11 +83,15 @@ const struct command commands_table[] = {
               "code is 1 if nothing matches.\n" },
     { .name = "mcp", .operands = "", .run = mcp_run,
       .summary = "serve agents that ask about sessions (Model Context Protocol)",
-      .options = BIT(DRY_RUN) | BIT(APPLY),
+      .options = BIT(INSTALL) | BIT(REMOVE) | BIT(DRY_RUN) | BIT(APPLY),
       .help = "An agent starts it and speaks with it on standard input and output. It has five\n"
               "tools, which only read: find sessions, read messages, who touched a file, who\n"
               "wrote its lines, and what a rewind would change. Answers are bounded; the rest is\n"
-              "read with a cursor.\n" },
+              "read with a cursor.\n"
+              "\n"
+              "--install adds it to the servers that AGENT (claude, codex, copilot, gemini, kimi,\n"
+              "opencode, qwen) starts, in the user's own configuration. The change is shown\n"
+              "first and made after a question.\n" },
     { .name = "export", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = export_run,
       .summary = "write sessions as Markdown, HTML, text or JSONL",
       .options = BIT(FORMAT) | BIT(OUTPUT) | BIT(FORCE) | BIT(TOOLS) | BIT(THINKING) | BIT(WITH_SUBAGENTS) |
@@ -115,7 +119,7 @@ const struct command commands_table[] = {
               "write, cache read, total and cost, then the group.\n" },
     { .name = "blame", .operands = "FILE[:FROM-TO]", .min_operands = 1, .max_operands = 1, .run = blame_run,
       .summary = "show which session and prompt wrote each line of a file",
-      .options = BIT(PORCELAIN) | BIT(BY) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
+      .options = BIT(PORCELAIN) | BIT(BY_TURN) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
                  BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
       .help = "Replays the edits that sessions recorded, in order of time, and compares the\n"
               "result with the present file. A line that is still as an edit left it is shown\n"

@@ -113,7 +113,8 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_CONTEXT] = { "context", 0, KIND_NUMBER, "N", AT(context), "show N lines above and below each match" },
     [OPTION_COUNTS] = { "count", 0, KIND_FLAG, NULL, 0, "count the lines that match, session by session" },
     [OPTION_SESSIONS] = { "sessions", 0, KIND_FLAG, NULL, 0, "print only the ids of the sessions" },
-    [OPTION_BY] = { "by", 0, KIND_CHOICE, "day|week|month|session|model|project|agent|turn", AT(by), "group the sums by this" },
+    [OPTION_BY] = { "by", 0, KIND_CHOICE, "day|week|month|session|model|project|agent", AT(by), "group the sums by this" },
+    [OPTION_BY_TURN] = { "by", 0, KIND_CHOICE, "turn", AT(by), "one row for each run of lines that a turn wrote, without their text" },
     [OPTION_PORCELAIN] = { "porcelain", 0, KIND_FLAG, NULL, 0, "for scripts, in the form of git blame --porcelain" },
     [OPTION_TASK] = { "task", 0, KIND_TEXT, "TOOLUSE", AT(task), "end of a sub-agent's task, named by the call that began it" },
     [OPTION_DIALECT] = { "dialect", 0, KIND_TEXT, "NAME", AT(dialect), "dialect of a Go session: shipped, spec or doc" },
@@ -146,6 +147,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_FOLLOW] = { "follow", 0, KIND_FLAG, NULL, 0, "print the messages that are added, or those after MSG, until ^C" },
     [OPTION_MAX_BYTES] = { "max-bytes", 0, KIND_NUMBER, "N", AT(max_bytes), "at most N bytes, with a note if there is more" },
     [OPTION_INSTALL] = { "install", 0, KIND_TEXT, "AGENT", AT(install), "add this server to the configuration of AGENT" },
+    [OPTION_REMOVE] = { "remove", 0, KIND_TEXT, "AGENT", AT(remove), "remove it from there" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },
 };
 
@@ -162,12 +164,11 @@ static const struct {
     { OPTION_BEFORE, "messages", "MSG", "only messages before this one" },
     { OPTION_PLAIN, "messages", NULL, "in one form for every agent, and with the id of each message" },
     { OPTION_TRANSCRIPT, "messages", NULL, "the stream of SDK messages of a Go session instead" },
-    { OPTION_BY, "blame", "turn", "one row for each run of lines that a turn wrote, without their text" },
-    { OPTION_BY, "usage", "day|week|month|session|model|project|agent", "group the sums by this" },
+    { OPTION_BY, "blame", "turn", "" }, /* for completions, which know one option of a name */
     { OPTION_SINCE, "usage", "WHEN", "only answers since WHEN: 2w, 3d, 12h, 30m or a date" },
     { OPTION_BEFORE, "usage", "WHEN", "only answers before WHEN" },
-    { OPTION_DRY_RUN, "mcp", NULL, "with --install: only show the change" },
-    { OPTION_APPLY, "mcp", NULL, "with --install: make the change without asking (can be undone)" },
+    { OPTION_DRY_RUN, "mcp", NULL, "with --install or --remove: only show the change" },
+    { OPTION_APPLY, "mcp", NULL, "with --install or --remove: do it without asking (can be undone)" },
     { OPTION_AT, "retrieve", "CHECKPOINT", "the transcripts of all sessions of this checkpoint" },
     { OPTION_FORCE, "retrieve", NULL, "replace a newer transcript (can be undone)" },
     { OPTION_FORCE, "push", NULL, "add to sessions that have other rows in the store" },

@@ -158,6 +158,13 @@ struct invocation;
 /* The first line of a prompt that is not blank. */
 struct slice blame_first_line(struct slice prompt);
 
+struct hook_plan;
+/* The change of an agent's configuration (store/snapshots/hooks.h) as a unified diff. */
+MUST_CHECK enum err_code config_change_show(const struct hook_plan *p, struct out *o,
+                                            struct err *e);
+/* Asks whether to make it, unless this option was given. ERR_CANCELLED: no. */
+MUST_CHECK enum err_code config_change_ask(struct invocation *in, enum option_id unasked,
+                                           const char *name, struct err *e);
 struct linediff;
 /* The hunks of a unified diff, without the names of the files. */
 void compare_write_hunks(const struct linediff *d, struct out *o);

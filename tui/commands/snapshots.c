@@ -188,7 +188,7 @@ static void snapshots_write_row(const struct hook_plan *p, struct out *o)
 }
 
 /* The change of one file as a unified diff. */
-static enum err_code snapshots_write_diff(const struct hook_plan *p, struct out *o, struct err *e)
+enum err_code config_change_show(const struct hook_plan *p, struct out *o, struct err *e)
 {
     CLEANUP(linediff_fini) struct linediff d = { 0 };
 
@@ -224,19 +224,20 @@ static enum err_code snapshots_preview(struct snapshots_run *r, const struct hoo
             continue;
         changes[(*n)++] = p;
         if (!o->wants_json)
-            TRY(snapshots_write_diff(p, o, e));
+            TRY(config_change_show(p, o, e));
     }
     return ERR_OK;
 }
 
-static enum err_code snapshots_consent(struct invocation *in, struct err *e)
+enum err_code config_change_ask(struct invocation *in, enum option_id unasked, const char *name,
+                                struct err *e)
 {
     struct out question;
 
-    if (option_given(&in->options, OPTION_YES))
+    if (option_given(&in->options, unasked))
         return ERR_OK;
     if (!isatty(STDIN_FILENO) || !isatty(in->err_fd))
-        return err_set(e, ERR_UNSUPPORTED, "", "add --yes to make this change");
+        return err_set(e, ERR_UNSUPPORTED, "", "add %s to make this change", name);
     TRY(out_flush(&in->out, e));
     out_init(&question, in->err_fd);
     out_addf(&question, "Make this change? [y/N] ");
@@ -244,7 +245,7 @@ static enum err_code snapshots_consent(struct invocation *in, struct err *e)
 
     out_fini(&question);
     if (!rc && !command_read_consent())
-        rc = err_set(e, ERR_CANCELLED, "", "snapshots: nothing was changed");
+        rc = err_set(e, ERR_CANCELLED, "", "%s: nothing was changed", in->command->name);
     return rc;
 }
 
@@ -283,7 +284,7 @@ static enum err_code snapshots_switch(struct snapshots_run *r, struct err *e)
     NEED(changes);
     TRY(snapshots_preview(r, changes, &n, e));
     if (n > 0 && !dry) {
-        TRY(snapshots_consent(r->in, e));
+        TRY(config_change_ask(r->in, OPTION_YES, "--yes", e));
         TRY(hook_plans_apply(&r->in->world->env, changes, n, r->on, id, e));
         r->in->done = true;
     }

@@ -366,11 +366,8 @@ enum err_code usage_run(struct invocation *in, struct err *e)
 {
     struct usage_answers a = { .in = in, .by = (enum usage_by)in->options.by };
     struct sessions s;
-    enum err_code rc;
+    enum err_code rc = command_config(in, &a.config, e);
 
-    if (in->options.by == OPTION_BY_TURN)
-        return err_set(e, ERR_USAGE, "--by", "groups lines by turn in reprise blame only");
-    rc = command_config(in, &a.config, e);
     if (rc)
         return rc;
     if (in->argc && !option_given(&in->options, OPTION_BY))

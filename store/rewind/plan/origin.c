@@ -182,7 +182,7 @@ bool origin_shows_change(const struct shown *shown, const struct change *c)
         if (session_is_shown(shown, c->sessions[i], &c->origin[i], path))
             return true;
     /* What was changed in the configurations of agents belongs to every project. */
-    return !shown || strcmp(c->kind, "snapshots") == 0;
+    return !shown || strcmp(c->kind, "snapshots") == 0 || strcmp(c->kind, "mcp") == 0;
 }
 
 bool origin_spans_directories(const struct change *c)

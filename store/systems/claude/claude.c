@@ -248,6 +248,7 @@ const struct store_ops claude_ops = {
     .finds_other_sessions = true,
     .hooks = &claude_hooks,
     .compose = &claude_compose,
+    .mcp = &claude_mcp,
     .open = claude_open,
     .close = claude_close,
     .enumerate = claude_enumerate,

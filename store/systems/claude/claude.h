@@ -68,7 +68,8 @@ int64_t claude_retention(const struct claude_settings *places, char **odd);
 extern const struct agents_profile claude_agents_profile;
 
 extern const struct store_ops claude_ops;
-extern const struct agent_hooks claude_hooks; /* hooks.c */
+extern const struct agent_hooks claude_hooks;
+extern const struct agent_mcp claude_mcp; /* hooks.c */
 extern const struct compose_ops claude_compose;
 
 /* The members of claude_ops. */

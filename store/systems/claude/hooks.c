@@ -23,3 +23,21 @@ const struct agent_hooks claude_hooks = {
     .turn = "prompt_id",
     .subagent = "agent_id",
 };
+
+/* The user's servers are not in settings.json. */
+static char *claude_mcp_path(const struct store_env *env)
+{
+    const char *named = env_variable(env, "CLAUDE_CONFIG_DIR");
+    char *dir = NULL;
+
+    if (named && *named)
+        return config_dir_default(env, &dir, NULL) ? NULL : config_dir_file(dir, ".claude.json");
+    return env->home ? config_dir_join(env->home, ".claude.json") : NULL;
+}
+
+const struct agent_mcp claude_mcp = {
+    .path = claude_mcp_path,
+    .member = "mcpServers",
+    .entry = "{>\"type\":\"stdio\",=\"command\":@,=\"args\":[\"mcp\"]<}",
+    .of_agent = true,
+};

@@ -136,6 +136,7 @@ const struct store_ops codex_ops = {
     .shared = codex_shared,
     .hooks = &codex_hooks,
     .compose = &codex_compose,
+    .mcp = &codex_mcp,
     .open = codex_open,
     .close = codex_close,
     .enumerate = codex_enumerate,

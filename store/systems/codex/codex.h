@@ -71,7 +71,8 @@ void codex_threads_report(struct codex_threads *t, unreadable_fn *fn, void *arg)
 
 extern const struct jsonl_format codex_format;
 extern const struct store_ops codex_ops;
-extern const struct agent_hooks codex_hooks; /* hooks.c */
+extern const struct agent_hooks codex_hooks;
+extern const struct agent_mcp codex_mcp; /* hooks.c */
 extern const struct compose_ops codex_compose;
 
 /* The members of codex_ops. */

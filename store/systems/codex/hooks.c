@@ -66,3 +66,12 @@ const struct agent_hooks codex_hooks = {
     .trusted = codex_trusts_hook,
     .trust = "Codex runs a new hook only after you trusted it: enter /hooks in Codex",
 };
+
+static char *codex_mcp_path(const struct store_env *env)
+{
+    return config_dir_file(jsonl_usual_path(&codex_format, env), "config.toml");
+}
+
+const struct agent_mcp codex_mcp = {
+    .path = codex_mcp_path,
+};

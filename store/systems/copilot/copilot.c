@@ -125,6 +125,7 @@ const struct store_ops copilot_ops = {
     .folders = "session-state",
     .resume_command = "copilot --resume={id}",
     .hooks = &copilot_hooks,
+    .mcp = &copilot_mcp,
     .files = copilot_files,
     .open = copilot_open,
     .close = copilot_close,

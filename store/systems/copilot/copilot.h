@@ -35,7 +35,8 @@ void copilot_workspace_read(struct slice yaml, struct arena *a, struct copilot_w
 
 extern const struct jsonl_format copilot_format;
 extern const struct store_ops copilot_ops;
-extern const struct agent_hooks copilot_hooks; /* hooks.c */
+extern const struct agent_hooks copilot_hooks;
+extern const struct agent_mcp copilot_mcp; /* hooks.c */
 
 /* The members of copilot_ops. */
 store_enumerate_fn copilot_enumerate;

@@ -30,3 +30,14 @@ const struct agent_hooks copilot_hooks = {
     .prompt = "prompt",
     .cwd = "cwd",
 };
+
+static char *copilot_mcp_path(const struct store_env *env)
+{
+    return config_dir_file(jsonl_usual_path(&copilot_format, env), "mcp-config.json");
+}
+
+const struct agent_mcp copilot_mcp = {
+    .path = copilot_mcp_path,
+    .member = "mcpServers",
+    .entry = "{>\"type\":\"local\",=\"command\":@,=\"args\":[\"mcp\"],=\"tools\":[\"*\"]<}",
+};

@@ -146,6 +146,7 @@ const struct store_ops gemini_ops = {
     .resume_command = "gemini --resume {id}",
     .hooks = &gemini_hooks,
     .compose = &gemini_compose,
+    .mcp = &gemini_mcp,
     .files = gemini_files,
     .shared = gemini_shared,
     .open = gemini_open,

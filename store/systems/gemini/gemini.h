@@ -87,7 +87,8 @@ struct slice gemini_project(const struct session_ref *ref, const struct scope *s
 
 extern const struct jsonl_format gemini_format;
 extern const struct store_ops gemini_ops;
-extern const struct agent_hooks gemini_hooks; /* hooks.c */
+extern const struct agent_hooks gemini_hooks;
+extern const struct agent_mcp gemini_mcp; /* hooks.c */
 extern const struct compose_ops gemini_compose;
 /* The directory of the program; the caller frees it. */
 char *gemini_default_path(const struct store_env *env);

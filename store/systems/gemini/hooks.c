@@ -22,3 +22,10 @@ const struct agent_hooks gemini_hooks = {
     .cwd = "cwd",
     .answer = "{}\n",
 };
+
+const struct agent_mcp gemini_mcp = {
+    .path = gemini_hooks_path,
+    .member = "mcpServers",
+    .entry = "{>\"command\":@,=\"args\":[\"mcp\"]<}",
+    .comments = true,
+};

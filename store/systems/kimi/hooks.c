@@ -20,3 +20,14 @@ const struct agent_hooks kimi_hooks = {
     .cwd = "cwd",
     .subagent = "agent_id",
 };
+
+static char *kimi_mcp_path(const struct store_env *env)
+{
+    return config_dir_file(jsonl_usual_path(&kimi_format, env), "mcp.json");
+}
+
+const struct agent_mcp kimi_mcp = {
+    .path = kimi_mcp_path,
+    .member = "mcpServers",
+    .entry = "{>\"command\":@,=\"args\":[\"mcp\"]<}",
+};

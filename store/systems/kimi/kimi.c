@@ -147,6 +147,7 @@ const struct store_ops kimi_ops = {
     .fork_command = "sh -c 'new=$(kimi fork -y \"$1\" | sed -n \"s/^Forked to \\([^ ]*\\).*/\\1/p\") && "
                     "[ \"$new\" ] && shift && exec kimi --session \"$new\" \"$@\"' kimi {id}",
     .hooks = &kimi_hooks,
+    .mcp = &kimi_mcp,
     .files = session_dirs_parts,
     .open = kimi_open,
     .close = session_dirs_close,

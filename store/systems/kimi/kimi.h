@@ -31,7 +31,8 @@ extern const struct index_keys kimi_keys;
 extern const struct jsonl_format kimi_format;
 extern const struct session_dirs kimi_dirs;
 extern const struct store_ops kimi_ops;
-extern const struct agent_hooks kimi_hooks; /* hooks.c */
+extern const struct agent_hooks kimi_hooks;
+extern const struct agent_mcp kimi_mcp; /* hooks.c */
 
 /* Returns true if a person wrote the prompt. */
 bool kimi_is_typed(struct slice row);

@@ -44,14 +44,24 @@ static const char opencode_hooks_text[] =
     "  }\n"
     "}\n";
 
-static char *opencode_hooks_path(const struct store_env *env)
+static char *opencode_config_file(const struct store_env *env, const char *name)
 {
     const char *xdg = env_variable(env, "XDG_CONFIG_HOME");
     char *dir = xdg && xdg[0] == '/' ? config_dir_join(xdg, "opencode")
                 : env->home          ? config_dir_join(env->home, ".config/opencode")
                                      : NULL;
 
-    return config_dir_file(dir, "plugin/reprise.js");
+    return config_dir_file(dir, name);
+}
+
+static char *opencode_hooks_path(const struct store_env *env)
+{
+    return opencode_config_file(env, "plugin/reprise.js");
+}
+
+static char *opencode_mcp_path(const struct store_env *env)
+{
+    return opencode_config_file(env, "opencode.json");
 }
 
 const struct agent_hooks opencode_hooks = {
@@ -62,4 +72,11 @@ const struct agent_hooks opencode_hooks = {
     .turn = "messageID",
     .prompt = "prompt",
     .cwd = "cwd",
+};
+
+const struct agent_mcp opencode_mcp = {
+    .path = opencode_mcp_path,
+    .member = "mcp",
+    .entry = "{>\"type\":\"local\",=\"command\":[@,\"mcp\"]<}",
+    .comments = true,
 };

@@ -143,6 +143,7 @@ const struct store_ops opencode_ops = {
     .fork_command = "opencode --session {id} --fork",
     .change_command = { [STORE_COMMAND_DELETE] = "opencode session delete {id}" },
     .hooks = &opencode_hooks,
+    .mcp = &opencode_mcp,
     .open = opencode_open,
     .close = sqlite_store_close,
     .enumerate = sqlite_store_enumerate,

@@ -14,7 +14,8 @@
  * <data> is $XDG_DATA_HOME/opencode; $OPENCODE_DB names another database. OpenCode is the only writer: sessions are read,
  * resumed and forked by its command, and their files are restored from its trees. The store's path is <data>. */
 extern const struct store_ops opencode_ops;
-extern const struct agent_hooks opencode_hooks; /* hooks.c */
+extern const struct agent_hooks opencode_hooks;
+extern const struct agent_mcp opencode_mcp; /* hooks.c */
 
 /* A row of a conversation is made here, of one message and its parts:
  *

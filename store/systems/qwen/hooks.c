@@ -23,3 +23,10 @@ const struct agent_hooks qwen_hooks = {
     .subagent = "agent_id",
     .prompts_again = true,
 };
+
+const struct agent_mcp qwen_mcp = {
+    .path = qwen_hooks_path,
+    .member = "mcpServers",
+    .entry = "{>\"command\":@,=\"args\":[\"mcp\"]<}",
+    .comments = true,
+};

@@ -127,6 +127,7 @@ const struct store_ops qwen_ops = {
     .fork_command = "qwen --resume {id} --fork-session",
     .hooks = &qwen_hooks,
     .compose = &qwen_compose,
+    .mcp = &qwen_mcp,
     .files = qwen_files,
     .open = qwen_open,
     .close = qwen_close,

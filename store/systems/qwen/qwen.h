@@ -31,7 +31,8 @@ extern const struct index_keys qwen_keys;
 extern const struct jsonl_format qwen_format;
 extern const struct project_logs qwen_logs;
 extern const struct store_ops qwen_ops;
-extern const struct agent_hooks qwen_hooks; /* hooks.c */
+extern const struct agent_hooks qwen_hooks;
+extern const struct agent_mcp qwen_mcp; /* hooks.c */
 extern const struct compose_ops qwen_compose;
 /* The directory of the program's own files; the caller frees it. */
 char *qwen_own_path(const struct store_env *env);

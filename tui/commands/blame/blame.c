@@ -309,7 +309,7 @@ static void write_line_text(struct blame_answer *a, size_t line, size_t end)
 
 static enum err_code write_blame(struct blame_answer *a, struct err *e)
 {
-    bool json = a->out->wants_json, by_turn = option_given(&a->in->options, OPTION_BY);
+    bool json = a->out->wants_json, by_turn = option_given(&a->in->options, OPTION_BY_TURN);
     enum err_code rc = ERR_OK;
 
     if (!json && option_given(&a->in->options, OPTION_PORCELAIN))
@@ -393,9 +393,7 @@ enum err_code blame_run(struct invocation *in, struct err *e)
     struct sessions s;
     enum err_code rc;
 
-    if (option_given(o, OPTION_BY) && o->by != OPTION_BY_TURN)
-        return err_set(e, ERR_USAGE, "--by", "must be turn");
-    if (option_given(o, OPTION_BY) && option_given(o, OPTION_PORCELAIN))
+    if (option_given(o, OPTION_BY_TURN) && option_given(o, OPTION_PORCELAIN))
         return err_set(e, ERR_USAGE, "--by", "not together with --porcelain");
     rc = sessions_open(in, true, &s, e);
     if (rc)
