@@ -1,5 +1,5 @@
-#ifndef TUI_COMMANDS_MCP_H
-#define TUI_COMMANDS_MCP_H
+#ifndef TUI_COMMANDS_MCP_MCP_H
+#define TUI_COMMANDS_MCP_MCP_H
 
 #include <stdbool.h>
 

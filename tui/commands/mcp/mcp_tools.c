@@ -557,8 +557,12 @@ enum err_code mcp_tools_call(struct mcp_server *s, struct slice name, struct sli
     ssize_t got;
     struct err failed = { 0 };
 
-    if (pipe2(reports, O_CLOEXEC | O_NONBLOCK))
+    if (pipe(reports))
         return err_sys(e, "", "make a pipe");
+    for (int i = 0; i < 2; i++) { /* what does not fit into the pipe is dropped */
+        fcntl(reports[i], F_SETFD, FD_CLOEXEC);
+        fcntl(reports[i], F_SETFL, O_NONBLOCK);
+    }
     enum err_code rc = mcp_read_arguments(&c, arguments, &failed);
     const size_t skipped = c.skip;
 
