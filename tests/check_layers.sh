@@ -60,6 +60,7 @@ log: api fs proc/process.h
 journal: api fs git log
 snapshots: api fs git journal
 keep: api fs journal/record.h
+bundle: api fs git journal keep redact
 query: api fs log proc
 host: api fs journal log proc query
 grep: api query

@@ -93,6 +93,11 @@ const char *store_format(const struct store_ops *ops)
     return ops->format ? ops->format : ops->name;
 }
 
+store_parts_fn *store_session_parts(const struct store_ops *ops)
+{
+    return ops->parts ? ops->parts : ops->deleted_parts ? ops->deleted_parts : ops->files;
+}
+
 /* From its row, if its transcript is not a part of the session's own. */
 static void describe_subagent(const struct session_ref *ref, struct arena *a, struct subagent *x)
 {

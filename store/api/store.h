@@ -457,12 +457,11 @@ struct store_ops {
     /* Optional, for systems without rename, archive or parts, because the agent keeps an index elsewhere: the commands
      * with which the agent does that itself, without a terminal; words as above, and {title}. */
     const char *change_command[STORE_COMMANDS];
-    /* Optional, with a command that deletes: the files that it removes, as those of parts. Copies of them are kept in
-     * the trash. NULL: they are in a database with other sessions, so no copy is kept. */
+    /* Optional, with a command that deletes: what it removes, as parts, for copies in the trash. NULL: it is in a database. */
     store_parts_fn *deleted_parts;
 
-    /* Optional, for systems without parts and deleted_parts: all files and directories of a session, as those of parts,
-     * so that copies can be kept (store/keep/). NULL: they are in a database, in a repository or on a server. */
+    /* Optional, without parts and deleted_parts: all files of a session, as parts, for copies (store/keep/, store/bundle/).
+     * NULL: they are in a database, in a repository or on a server. */
     store_parts_fn *files;
     /* Optional. Documents of several sessions that describe needs to read one: only copies of them are made. */
     store_parts_fn *shared;
@@ -586,7 +585,8 @@ unsigned store_agent_abilities(const struct store_ops *ops);
 void store_admit_row(struct session_row *row, const struct scope *scope);
 /* The system ("claude"), whatever the name of the store. */
 const char *store_format(const struct store_ops *ops);
-
+/* Lists everything that belongs to a session. NULL: sessions are in no files of their own. */
+store_parts_fn *store_session_parts(const struct store_ops *ops);
 /* Describes the sub-agents, with the system's own member or else with its others. Without any, the list is empty. */
 enum err_code store_describe_subagents(const struct session_ref *ref, const atomic_bool *cancel,
                                        struct subagent_list *out, struct err *e);

@@ -295,8 +295,8 @@ static enum err_code keep_finish_dir(const struct keep *k, const char *path, con
     return ERR_OK;
 }
 
-static enum err_code keep_entry(struct keep_work *w, const FTSENT *x, enum keep_kind kind,
-                                struct err *e)
+static enum err_code keep_one_entry(struct keep_work *w, const FTSENT *x, enum keep_kind kind,
+                                    struct err *e)
 {
     struct keep_file *f;
 
@@ -306,13 +306,46 @@ static enum err_code keep_entry(struct keep_work *w, const FTSENT *x, enum keep_
     case FTS_F: return keep_one_file(w, x->fts_path, x->fts_statp, kind, e);
     case FTS_SL:
     case FTS_SLNONE: keep_note(w, "not kept, a link", x->fts_path); return ERR_OK;
-    case FTS_DEFAULT: keep_note(w, "not kept, no file", x->fts_path); return ERR_OK;
-    case FTS_NS:
-        if (x->fts_level == FTS_ROOTLEVEL && x->fts_errno == ENOENT)
-            return ERR_OK; /* most parts of most sessions do not exist */
-        /* fall through */
-    default: errno = x->fts_errno; return err_sys(e, x->fts_path, "keep");
+    default: keep_note(w, "not kept, no file", x->fts_path); return ERR_OK;
     }
+}
+
+static enum err_code keep_own_entry(const FTSENT *x, void *arg, struct err *e)
+{
+    return keep_one_entry(arg, x, KEEP_FILE, e);
+}
+
+static enum err_code keep_shared_entry(const FTSENT *x, void *arg, struct err *e)
+{
+    return keep_one_entry(arg, x, KEEP_SHARED, e);
+}
+
+enum err_code keep_walk(const char *path, const char *verb, keep_walk_fn *fn, void *arg,
+                        struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    char *roots[] = { arena_format(&a, "%s", path), NULL };
+    enum err_code rc = ERR_OK;
+
+    NEED(roots[0]);
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+    if (!fts)
+        return err_sys(e, path, verb);
+    for (FTSENT *x; !rc && (errno = 0, x = fts_read(fts));) {
+        const bool failed =
+            x->fts_info == FTS_NS || x->fts_info == FTS_DNR || x->fts_info == FTS_ERR;
+
+        errno = x->fts_errno;
+        if (!failed)
+            rc = fn(x, arg, e);
+        else if (x->fts_level != FTS_ROOTLEVEL || errno != ENOENT)
+            rc = err_sys(e, x->fts_path, verb); /* most parts of most sessions do not exist */
+    }
+    if (!rc && errno)
+        rc = err_sys(e, path, verb);
+    fts_close(fts);
+    return rc;
 }
 
 /* A path that leaves its place by "..", or is in a place of ours, is refused. */
@@ -327,46 +360,31 @@ static enum err_code keep_check_path(const struct keep *k, const char *path, str
                : ERR_OK;
 }
 
-static enum err_code keep_part(struct keep_work *w, const char *path, enum keep_kind kind,
+static enum err_code keep_part(struct keep_work *w, const char *path, keep_walk_fn *fn,
                                struct err *e)
 {
     AUTO_ARENA a = { 0 };
-    char *roots[] = { arena_format(&a, "%s", path), NULL };
-    enum err_code rc = ERR_OK;
 
-    NEED(roots[0]);
     TRY(keep_check_path(w->k, path, &a, e));
-    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-
-    if (!fts)
-        return err_sys(e, path, "keep");
-    for (FTSENT *x; !rc && (errno = 0, x = fts_read(fts));)
-        rc = keep_entry(w, x, kind, e);
-    if (!rc && errno)
-        rc = err_sys(e, path, "keep");
-    fts_close(fts);
-    return rc;
+    return keep_walk(path, "keep", fn, w, e);
 }
 
 static enum err_code keep_parts(struct keep_work *w, struct arena *a, struct err *e)
 {
     const struct store *st = w->ref->store;
-    store_parts_fn *const own = st->ops->parts           ? st->ops->parts
-                                : st->ops->deleted_parts ? st->ops->deleted_parts
-                                                         : st->ops->files;
     const char **part;
     size_t n;
 
-    TRY(own(st, w->ref, true, a, &part, &n, e));
+    TRY(store_session_parts(st->ops)(st, w->ref, true, a, &part, &n, e));
     if (n == 0)
         return err_set(e, ERR_UNSUPPORTED, w->ref->path.p, "keep: it has no files of its own");
     for (size_t i = 0; i < n; i++)
-        TRY(keep_part(w, part[i], KEEP_FILE, e));
+        TRY(keep_part(w, part[i], keep_own_entry, e));
     n = 0;
     if (st->ops->shared)
         TRY(st->ops->shared(st, w->ref, true, a, &part, &n, e));
     for (size_t i = 0; i < n; i++)
-        TRY(keep_part(w, part[i], KEEP_SHARED, e));
+        TRY(keep_part(w, part[i], keep_shared_entry, e));
     return ERR_OK;
 }
 

@@ -1,6 +1,10 @@
 #ifndef STORE_KEEP_KEEP_H
 #define STORE_KEEP_KEEP_H
 
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <fts.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +47,14 @@ MUST_CHECK enum err_code keep_add_copies(const struct store *st, struct arena *a
                                          const char ***part, size_t *n, struct err *e);
 /* The path of the original; `path` is in `files` of this store. */
 const char *keep_original_of(const struct store *st, const char *path);
+
+/* ---- the files of a session ---- */
+
+/* Called for each entry below a part of a session (store_session_parts), a directory before and after what is in it. */
+typedef enum err_code keep_walk_fn(const FTSENT *x, void *arg, struct err *e);
+/* Walks a part, which need not exist; links are not followed. `verb` begins the text of an error. */
+MUST_CHECK enum err_code keep_walk(const char *path, const char *verb, keep_walk_fn *fn, void *arg,
+                                   struct err *e);
 
 /* ---- the manifest (keep_manifest.c) ---- */
 

@@ -144,13 +144,8 @@ static enum err_code keep_store_parts(const struct store *st, const struct sessi
                                       bool all, struct arena *a, const char ***part, size_t *n,
                                       struct err *e)
 {
-    const struct store_ops *agent = keep_ops_of(st)->agent;
-    store_parts_fn *parts = agent->parts           ? agent->parts
-                            : agent->deleted_parts ? agent->deleted_parts
-                                                   : agent->files;
-
     (void)all;
-    return parts(st, ref, true, a, part, n, e);
+    return store_session_parts(keep_ops_of(st)->agent)(st, ref, true, a, part, n, e);
 }
 
 /* What writes, and what asks for the agent, is left out. */
@@ -214,7 +209,7 @@ const char *keep_unsupported(const struct store_ops *ops)
 {
     if (ops->remote)
         return "it is on a server";
-    if (ops->parts || ops->deleted_parts || ops->files)
+    if (store_session_parts(ops))
         return NULL;
     return ops->size_unknown ? "it is in a database with other sessions"
                              : "it is not in files of its own";

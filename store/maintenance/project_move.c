@@ -136,8 +136,7 @@ static enum err_code project_move_parts(struct project_move *m, struct project_m
         return ERR_OK;
     const size_t prefix = (size_t)(inside - x->ref.path.p) + 1;
 
-    TRY((ops->parts ? ops->parts : ops->files)(x->ref.store, &x->ref, true, &m->arena, &part, &n,
-                                               e));
+    TRY(store_session_parts(ops)(x->ref.store, &x->ref, true, &m->arena, &part, &n, e));
     for (size_t i = 0; i < n && !x->why; i++)
         if (strncmp(part[i], x->ref.path.p, prefix + x->ref.folder.n + 1) == 0)
             TRY(project_move_part(m, x, part[i], prefix, folder, c, e));

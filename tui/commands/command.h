@@ -39,6 +39,7 @@ enum option_id {
     OPTION_ALL_KINDS, OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT, OPTION_YES, OPTION_KEEP,
     OPTION_INCLUDE_TAGGED, OPTION_INCLUDE_NAMED, OPTION_BACK_TO, OPTION_EVENT, OPTION_VERBOSE, OPTION_DUE,
     OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_FOLLOW, OPTION_MAX_BYTES, OPTION_INSTALL, OPTION_REMOVE, OPTION_BY_TURN,
+    OPTION_LIST,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -237,7 +238,8 @@ command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run
     usage_run, export_run, host_create_run, host_append_run, host_checkpoint_run, host_set_run,
     demo_run, push_run, push_mirror_run, command_help_run, checkpoint_of_run, init_run,
     init_completion_run, config_show_run, complete_run, snapshot_run, snapshots_run, keep_run,
-    board_run, board_status_run, compare_run, move_run, change_retrieve_run, mcp_run;
+    board_run, board_status_run, compare_run, move_run, change_retrieve_run, mcp_run, bundle_run,
+    unbundle_run;
 command_session_fn board_go_session, files_session, info_session, info_subagents_session,
     host_restore_session, info_checkpoints_session, change_fork_session, change_reappend_session,
     continue_session;

@@ -302,6 +302,28 @@ const struct command commands_table[] = {
               "of other agents stay, and the reason is shown. Nothing is overwritten, and a\n"
               "session that is running or already there stays. It is one change, which undo\n"
               "takes back byte for byte.\n" },
+    { .name = "bundle", .operands = "ID... | --list FILE", .max_operands = 10000, .run = bundle_run,
+      .summary = "put sessions into one file, for another machine",
+      .options = BIT(OUTPUT) | BIT(REDACT) | BIT(FORCE) | BIT(LIST) | FINDS,
+      .help = "Writes each session with everything that belongs to it (sub-agents, saved copies\n"
+              "of files, documents beside it), its directory, and the commit and the remotes of\n"
+              "its repository to FILE: a tar archive with a manifest, compressed with zstd.\n"
+              "FILE appears when it is complete and is readable only by you. --redact replaces\n"
+              "what looks like a secret in texts and leaves out the other files; it does not\n"
+              "find every secret. --list shows what is in a bundle. Sessions in databases and\n"
+              "on servers have no files of their own and cannot be bundled.\n" },
+    { .name = "unbundle", .operands = "FILE", .min_operands = 1, .max_operands = 1, .run = unbundle_run,
+      .summary = "unpack sessions of another machine",
+      .options = BIT(TO) | BIT(APPLY),
+      .help = "Puts the sessions of a bundle where their agents find them. Without --apply it\n"
+              "shows what would be written. A session belongs to the directory that --to names;\n"
+              "without it, to its old directory, if there is one here or the same one below your\n"
+              "home, or else to the repository of the current directory, if it has the same\n"
+              "first commit or a remote in common. Claude Code, Qwen Code, pi and Droid then list\n"
+              "and resume it there; sessions of other agents can be resumed by their id, unless\n"
+              "their agents look for them by the directory. Nothing is overwritten. FILE is not\n"
+              "trusted: only files that belong to its sessions, with the sizes and hashes of its\n"
+              "manifest, are unpacked. It is one change, which can be undone.\n" },
     { .name = "doctor", .operands = "[ID]", .max_operands = 1, .run = doctor_run,
       .summary = "check one session, or all, for damage",
       .options = BIT(FIX) | BIT(RECONNECT) | FINDS,

@@ -235,30 +235,6 @@ static void keep_write_back(struct out *o, const struct trash_request *request, 
         out_addf(o, "The session is where its agent finds it" OUT_UNDO_WITH "\n", change);
 }
 
-/* The agent's clean-up goes by the time of the file, which is the old one. */
-static void keep_warn_expired(const struct keep_run *r, const struct session_ref *kept)
-{
-    static const struct scope everywhere = { .all = true };
-    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
-    AUTO_ARENA a = { 0 };
-    struct session_ref ref;
-
-    for (size_t i = 0; row && i < r->s.n; i++) {
-        const struct store *st = r->s.store[i];
-
-        if (st->ops->remote || keep_store_is(st) ||
-            strcmp(store_format(st->ops), store_format(kept->store->ops)) != 0 ||
-            st->ops->find(st, &everywhere, kept->id, &a, &ref, NULL) ||
-            st->ops->describe(st, &everywhere, &ref, row, NULL))
-            continue;
-        if (row->expires_ms != TIME_NONE && row->expires_ms <= r->in->world->env.now_ms)
-            command_warn(r->in, ERR_OK, NULL,
-                         "its agent may remove it again at its next start, because it is that old; "
-                         "resume it first (the copy stays)");
-        return;
-    }
-}
-
 static enum err_code keep_back_one(struct keep_run *r, const struct session_ref *ref, struct err *e)
 {
     AUTO_ARENA a = { 0 };
@@ -273,7 +249,8 @@ static enum err_code keep_back_one(struct keep_run *r, const struct session_ref 
     TRY(change_log_open(&r->in->world->env, &log, e));
     TRY(trash_put_back(log, &r->in->world->env, &request, e));
     keep_write_back(&r->in->out, &request, change_log_made(log));
-    keep_warn_expired(r, ref);
+    session_warn_expired(r->in, &r->s, store_format(ref->store->ops), ref->id,
+                         "resume it first (the copy stays)");
     return ERR_OK;
 }
 

@@ -148,6 +148,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_MAX_BYTES] = { "max-bytes", 0, KIND_NUMBER, "N", AT(max_bytes), "at most N bytes, with a note if there is more" },
     [OPTION_INSTALL] = { "install", 0, KIND_TEXT, "AGENT", AT(install), "add this server to the configuration of AGENT" },
     [OPTION_REMOVE] = { "remove", 0, KIND_TEXT, "AGENT", AT(remove), "remove it from there" },
+    [OPTION_LIST] = { "list", 0, KIND_FLAG, NULL, 0, "show what is in a bundle, without unpacking it" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },
 };
 
@@ -161,6 +162,10 @@ static const struct {
     { OPTION_TO, "export", "MSG", "end with this message" },
     { OPTION_FORCE, "export", NULL, "replace an existing FILE for good" },
     { OPTION_IN, "continue", "AGENT", "the agent that continues it: claude, codex, gemini, qwen or pi" },
+    { OPTION_IN, "continue", "AGENT", "the agent that continues it: claude, codex" },
+    { OPTION_FORCE, "bundle", NULL, "replace an existing FILE for good" },
+    { OPTION_OUTPUT, "bundle", "FILE", "write the bundle to FILE" },
+    { OPTION_TO, "unbundle", "DIR", "the directory of the project on this machine" },
     { OPTION_BEFORE, "messages", "MSG", "only messages before this one" },
     { OPTION_PLAIN, "messages", NULL, "in one form for every agent, and with the id of each message" },
     { OPTION_TRANSCRIPT, "messages", NULL, "the stream of SDK messages of a Go session instead" },

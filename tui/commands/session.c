@@ -499,3 +499,27 @@ enum err_code command_with_session(struct invocation *in, command_session_fn *us
     sessions_close(&s);
     return rc;
 }
+
+void session_warn_expired(const struct invocation *in, const struct sessions *s, const char *system,
+                          struct slice id, const char *next)
+{
+    static const struct scope everywhere = { .all = true };
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
+    AUTO_ARENA a = { 0 };
+    struct session_ref ref;
+
+    for (size_t i = 0; row && i < s->n; i++) {
+        const struct store *st = s->store[i];
+
+        if (st->ops->remote || keep_store_is(st) || strcmp(store_format(st->ops), system) != 0 ||
+            st->ops->find(st, &everywhere, id, &a, &ref, NULL) ||
+            st->ops->describe(st, &everywhere, &ref, row, NULL))
+            continue;
+        if (row->expires_ms != TIME_NONE && row->expires_ms <= in->world->env.now_ms)
+            command_warn(in, ERR_OK, NULL,
+                         "its agent may remove it again at its next start, because it is that old; "
+                         "%s",
+                         next);
+        return;
+    }
+}

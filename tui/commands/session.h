@@ -64,6 +64,10 @@ MUST_CHECK enum err_code sessions_find(struct sessions *s, const char *id, struc
  * faster than finding them one by one. An operand that names no session is an error. */
 MUST_CHECK enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
                                            struct session_ref **ref, struct err *e);
+/* Warns if the agent may remove a session that was put in its place, because it goes by the time of the file. `next` is
+ * what to do about it. */
+void session_warn_expired(const struct invocation *in, const struct sessions *s, const char *system,
+                          struct slice id, const char *next);
 /* Sets *once if the session is seen for the first time: a session that is named twice counts once. */
 MUST_CHECK enum err_code sessions_is_first(struct sessions *s, const struct session_ref *ref,
                                            bool *once, struct err *e);

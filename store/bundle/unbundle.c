@@ -1,0 +1,387 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/base/cleanup.h"
+#include "store/bundle/bundle_internal.h"
+#include "store/fs/copy.h"
+#include "store/fs/path.h"
+#include "store/journal/step.h"
+#include "store/keep/keep.h"
+
+/* The files are unpacked into a directory of ours, where those of one session are a store of its agent. So the code
+ * for its agent has to find the session there, and each file has to be a part of it; nothing else gets into the real
+ * store. */
+
+static const struct scope unbundle_everywhere = { .all = true };
+
+void unbundle_fini(struct unbundle *u)
+{
+    if (u->stage && !u->done)
+        (void)!copy_remove(u->stage, NULL);
+    change_free(u->change);
+    arena_fini(&u->arena);
+    *u = (struct unbundle){ .n = 0 };
+}
+
+static void unbundle_refuse(struct unbundle_item *x, enum err_code code, const char *why)
+{
+    x->code = code;
+    x->why = why;
+}
+
+/* ---- the directory on this machine ---- */
+
+static bool unbundle_is_dir(const char *path)
+{
+    struct stat st;
+
+    return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* `to` and what of a directory is below `root`; `to` itself if it is not below, or there is no such directory. */
+static const char *unbundle_below(const char *to, const char *root, const char *dir,
+                                  struct arena *a)
+{
+    if (!root || !path_under(slice_of(dir), slice_of(root)))
+        return to;
+    const char *path = arena_format(a, "%s%s", to, dir + strlen(root));
+
+    return !path || unbundle_is_dir(path) ? path : to;
+}
+
+/* Where the next reader of a session's directory would look for the project, and whether it is there. */
+static enum err_code unbundle_directory(struct unbundle *u, struct unbundle_item *x,
+                                        const struct bundle *b, const struct store_env *env,
+                                        const char *to, struct err *e)
+{
+    struct arena *a = &u->arena;
+    const struct repo_identity *there = &x->session->repository;
+    struct repo_identity here;
+
+    if (to) {
+        NEED(x->to = unbundle_below(to, there->root, x->from ? x->from : to, a));
+        return ERR_OK;
+    }
+    if (!x->from || unbundle_is_dir(x->from)) {
+        x->to = x->from;
+        return ERR_OK;
+    }
+    if (b->home && env->home && b->home[1] && path_under(slice_of(x->from), slice_of(b->home))) {
+        NEED(x->to = arena_format(a, "%s%s", env->home, x->from + strlen(b->home)));
+        if (unbundle_is_dir(x->to))
+            return ERR_OK;
+        x->to = NULL;
+    }
+    TRY(repo_identify(env->cwd, a, &here, e));
+    if (here.root && repo_identity_matches(&here, there)) {
+        NEED(x->to = unbundle_below(here.root, there->root, x->from, a));
+        return ERR_OK;
+    }
+    unbundle_refuse(
+        x, ERR_NOT_FOUND,
+        arena_format(a, "its directory %s is not here: name the project's with --to DIR", x->from));
+    return x->why ? ERR_OK : err_nomem(e);
+}
+
+/* ---- the session as it was unpacked ---- */
+
+/* The session with this id in a store of its agent. */
+static enum err_code unbundle_find(struct unbundle *u, struct unbundle_item *x,
+                                   const struct store *staged, const char *root, struct err *e)
+{
+    const char *path = arena_format(&u->arena, "%s/%s", root, x->session->transcript);
+    CLEANUP(session_row_free_at) struct session_row *row = NULL;
+
+    NEED(path);
+    TRY(staged->ops->find(staged, &unbundle_everywhere, slice_of(x->session->id), &u->arena,
+                          &x->ref, e));
+    if (strcmp(path, x->ref.path.p) != 0)
+        return err_set(e, ERR_UNSAFE, "", "its transcript is not where its agent keeps it");
+    NEED(row = session_row_new());
+    TRY(staged->ops->describe(staged, &unbundle_everywhere, &x->ref, row, e));
+    if (row->hidden == HIDDEN_UNREADABLE)
+        return err_set(e, ERR_FORMAT, "", "its transcript cannot be read");
+    x->from = row->cwd.n && row->cwd.p[0] == '/' ? arena_copy(&u->arena, row->cwd).p
+                                                 : x->session->directory;
+    NEED(!u->arena.failed);
+    return ERR_OK;
+}
+
+/* Every file has to be a part of the session. Settings and programs of an agent are in the same store. */
+static enum err_code unbundle_parts(struct unbundle *u, struct unbundle_item *x, const char *root,
+                                    struct err *e)
+{
+    const struct store *st = x->ref.store;
+    const char **part = NULL;
+    size_t n = 0;
+    struct stat sb;
+
+    TRY(store_session_parts(st->ops)(st, &x->ref, true, &u->arena, &part, &n, e));
+    for (size_t i = 0; i < x->session->n; i++) {
+        const char *file = arena_format(&u->arena, "%s/%s", root, x->session->file[i].path);
+        bool is_part = false;
+
+        NEED(file);
+        for (size_t k = 0; k < n && !is_part; k++)
+            is_part = path_under(slice_of(file), slice_of(part[k]));
+        if (!is_part)
+            return err_set(e, ERR_UNSAFE, "", "not a part of the session: %s",
+                           x->session->file[i].path);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (lstat(part[i], &sb) || !path_under(slice_of(part[i]), slice_of(root)))
+            continue;
+        NEED(x->part = arena_grow(&u->arena, x->part, x->n, sizeof *x->part));
+        x->part[x->n++].from = part[i];
+    }
+    return ERR_OK;
+}
+
+/* The copy names the directory on this machine, as `reprise move` would have it. */
+static enum err_code unbundle_rehome(struct unbundle *u, struct unbundle_item *x, struct err *e)
+{
+    const struct store_ops *ops = x->ref.store->ops;
+    CLEANUP(change_free_at) struct change *c = NULL;
+
+    if (ops->shared)
+        x->note = "the index of its agent stays where it was: resume it by its id";
+    if (!x->from || !x->to || strcmp(x->from, x->to) == 0)
+        return ERR_OK;
+    if (!ops->set_directory) {
+        if (x->ref.folder.n)
+            unbundle_refuse(x, ERR_UNSUPPORTED,
+                            "its agent would look for it in another folder, which is not known: "
+                            "unpack it where the project has the same directory");
+        else
+            x->note = "it still names its old directory: resume it by its id";
+        return ERR_OK;
+    }
+    NEED(c = change_new("unbundle"));
+    TRY(ops->set_directory(x->ref.store, &x->ref, slice_of(x->from), slice_of(x->to), c, e));
+    for (size_t i = 0; i < c->n; i++) {
+        TRY(step_prepare(&c->step[i], &u->arena, e));
+        TRY(step_do(&c->step[i], &u->arena, e));
+    }
+    return ERR_OK;
+}
+
+/* ---- the place in the store ---- */
+
+/* The path below the store, with the folder of the new directory. */
+static const char *unbundle_place(struct unbundle *u, const struct unbundle_item *x,
+                                  const char *path, const char *root)
+{
+    const struct store_ops *ops = x->ref.store->ops;
+    const char *rest = path + strlen(root) + 1;
+    const char *at = arena_format(&u->arena, "/%.*s/", SLICE_ARG(x->ref.folder));
+    const char *in = at && x->ref.folder.n ? strstr(x->ref.path.p + strlen(root), at) : NULL;
+    const size_t before = in ? (size_t)(in + 1 - x->ref.path.p) : 0,
+                 after = before + x->ref.folder.n;
+
+    if (!in || !ops->folder_of || !x->to || strcmp(x->from, x->to) == 0 ||
+        strncmp(path, x->ref.path.p, after) != 0)
+        return arena_format(&u->arena, "%s/%s", x->store->path, rest);
+    const struct slice folder = ops->folder_of(x->store, slice_of(x->to), &u->arena);
+
+    return folder.p ? arena_format(&u->arena, "%s/%.*s%.*s%s", x->store->path,
+                                   (int)(before - strlen(root) - 1), rest, SLICE_ARG(folder),
+                                   path + after)
+                    : NULL;
+}
+
+static bool unbundle_is_taken(const struct unbundle *u, const char *to)
+{
+    struct stat st;
+
+    if (lstat(to, &st) == 0)
+        return true;
+    for (size_t i = 0; i < u->change->n; i++)
+        if (strcmp(u->change->step[i].to, to) == 0)
+            return true;
+    return false;
+}
+
+static enum err_code unbundle_places(struct unbundle *u, struct unbundle_item *x, const char *root,
+                                     struct err *e)
+{
+    const struct store *st = x->store;
+    struct session_ref other;
+
+    for (size_t i = 0; i < x->n; i++) {
+        NEED(x->part[i].to = unbundle_place(u, x, x->part[i].from, root));
+        if (strcmp(x->part[i].from, x->ref.path.p) == 0 || !x->path)
+            x->path = x->part[i].to;
+        if (unbundle_is_taken(u, x->part[i].to)) {
+            unbundle_refuse(x, ERR_STALE,
+                            arena_format(&u->arena, "it is there already: %s", x->part[i].to));
+            return x->why ? ERR_OK : err_nomem(e);
+        }
+    }
+    if (st->ops->find(st, &unbundle_everywhere, x->ref.id, &u->arena, &other, NULL) == ERR_OK)
+        unbundle_refuse(
+            x, ERR_STALE,
+            arena_format(&u->arena, "a session with its id is there already: %s", other.path.p));
+    return x->code == ERR_STALE && !x->why ? err_nomem(e) : ERR_OK;
+}
+
+/* ---- the plan ---- */
+
+static struct store *unbundle_store(struct store *const stores[], size_t n, const char *agent)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!stores[i]->ops->remote && !keep_store_is(stores[i]) &&
+            store_session_parts(stores[i]->ops) && strcmp(store_format(stores[i]->ops), agent) == 0)
+            return stores[i];
+    return NULL;
+}
+
+static enum err_code unbundle_prepare(struct unbundle *u, struct unbundle_item *x,
+                                      const struct bundle *b, const struct store_env *env,
+                                      const char *root, const char *to, struct err *e)
+{
+    struct store *staged = NULL;
+    const char *folders = x->store->ops->folders;
+
+    if (folders) {
+        NEED(folders = arena_format(&u->arena, "%s/%s", root, folders));
+        TRY(disk_make_dir(folders, 0700, e));
+    }
+    TRY(x->store->ops->open(env, root, &staged, e));
+    enum err_code rc = unbundle_find(u, x, staged, root, e);
+
+    if (!rc)
+        rc = unbundle_parts(u, x, root, e);
+    if (!rc)
+        rc = unbundle_directory(u, x, b, env, to, e);
+    if (!rc && !x->why)
+        rc = unbundle_rehome(u, x, e);
+    if (!rc && !x->why)
+        rc = unbundle_places(u, x, root, e);
+    x->ref.store = x->store;
+    staged->ops->close(staged);
+    return rc;
+}
+
+static enum err_code unbundle_steps(struct unbundle *u, const struct unbundle_item *x,
+                                    struct err *e)
+{
+    const struct change_origin origin = { x->store->path, x->to, x->session->title };
+    char parent[PATH_MAX];
+
+    TRY(change_add_session(u->change, x->store->ops->name, slice_of(x->session->id), e));
+    TRY(change_set_origin(u->change, &origin, e));
+    for (size_t i = 0; i < x->n; i++) {
+        const struct step move = { .kind = STEP_MOVE,
+                                   .path = x->part[i].from,
+                                   .to = x->part[i].to };
+
+        if (!path_parent(move.to, parent))
+            return err_set(e, ERR_UNSAFE, move.to, "unbundle: the path is too long");
+        if (u->folders == 0 || strcmp(u->folder[u->folders - 1], parent) != 0)
+            NEED(arena_add_text(&u->arena, &u->folder, &u->folders,
+                                arena_copy_text(&u->arena, parent)));
+        TRY(change_add(u->change, &move, e));
+    }
+    u->placing++;
+    return ERR_OK;
+}
+
+static enum err_code unbundle_item(struct unbundle *u, size_t i, const struct bundle *b,
+                                   struct store *const stores[], size_t n,
+                                   const struct store_env *env, const char *to, struct err *e)
+{
+    struct unbundle_item *x = &u->item[i];
+    const char *root = arena_format(&u->arena, "%s/%zu", u->stage, i);
+    struct err why = { 0 };
+    char text[512];
+
+    NEED(root);
+    x->session = &b->session[i];
+    x->from = x->session->directory;
+    x->store = unbundle_store(stores, n, x->session->agent);
+    if (!x->store) {
+        unbundle_refuse(x, ERR_NOT_FOUND,
+                        "its agent has no sessions here: run the agent once, or name a store with "
+                        "--store");
+        return ERR_OK;
+    }
+    const enum err_code rc = unbundle_prepare(u, x, b, env, root, to, &why);
+
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc) {
+        why.path[0] = '\0'; /* it is in a directory that will not be there */
+        err_format(&why, text, sizeof text);
+        unbundle_refuse(x, rc, arena_copy_text(&u->arena, text));
+        NEED(x->why);
+    }
+    return x->why ? ERR_OK : unbundle_steps(u, x, e);
+}
+
+static enum err_code unbundle_stage(struct unbundle *u, struct bundle_reader *r,
+                                    const struct store_env *env, struct err *e)
+{
+    char forks[PATH_MAX];
+    char *stage;
+
+    change_sweep_forks(env);
+    TRY(env_data_path(env, "forks", forks, e));
+    TRY(disk_private_dir(forks, e));
+    TRY(disk_check_space(forks, bundle_manifest(r)->bytes, "the bundle", e));
+    NEED(stage = arena_format(&u->arena, "%s/bundle-XXXXXX", forks));
+    if (!mkdtemp(stage))
+        return err_sys(e, forks, "unpack the bundle");
+    u->stage = stage;
+    return bundle_unpack(r, stage, e);
+}
+
+enum err_code unbundle_plan(struct bundle_reader *r, struct store *const stores[], size_t n,
+                            const struct store_env *env, const char *to, struct unbundle *out,
+                            struct err *e)
+{
+    const struct bundle *b = bundle_manifest(r);
+    char real[PATH_MAX];
+    enum err_code rc = ERR_OK;
+
+    *out = (struct unbundle){ .n = b->n };
+    if (to && (!realpath(to, real) || !unbundle_is_dir(real)))
+        return err_set(e, ERR_USAGE, to, "unbundle: --to is no directory");
+    out->change = change_new("unbundle");
+    out->item = arena_zalloc(&out->arena, b->n * sizeof *out->item);
+    if (to)
+        to = arena_copy_text(&out->arena, real);
+    if (!out->change || !out->item || out->arena.failed)
+        rc = err_nomem(e);
+    if (!rc)
+        rc = unbundle_stage(out, r, env, e);
+    for (size_t i = 0; i < b->n && !rc; i++)
+        rc = unbundle_item(out, i, b, stores, n, env, to, e);
+    if (!rc && !(out->change->text = arena_format(&out->change->arena, "unpacked %zu session%s",
+                                                  out->placing, out->placing == 1 ? "" : "s")))
+        rc = err_nomem(e);
+    if (rc)
+        unbundle_fini(out);
+    return rc;
+}
+
+enum err_code unbundle_do(struct unbundle *u, const struct store_env *env, struct err *e)
+{
+    /* An undo needs only what was put in its place. */
+    for (size_t i = 0; i < u->n; i++) {
+        const char *root = arena_format(&u->arena, "%s/%zu", u->stage, i);
+
+        NEED(root);
+        if (u->item[i].why)
+            TRY(copy_remove(root, e));
+    }
+    for (size_t i = 0; i < u->folders; i++)
+        TRY(disk_make_dir(u->folder[i], 0700, e));
+    TRY(change_do(env, u->change, e));
+    u->done = true;
+    return ERR_OK;
+}

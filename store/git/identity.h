@@ -1,0 +1,26 @@
+#ifndef STORE_GIT_IDENTITY_H
+#define STORE_GIT_IDENTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/base/arena.h"
+#include "lite/base/err.h"
+
+/* By what a repository is recognised on another machine. */
+struct repo_identity {
+    const char *root;    /* of the work tree; NULL: the directory is in no repository */
+    const char *commit;  /* in hex, as the next one; NULL: nothing was committed */
+    const char *first;   /* the oldest ancestor by first parents; NULL: unknown, or too far away */
+    const char **remote; /* addresses, without passwords and tokens */
+    size_t remotes;
+};
+
+/* Reads the identity of the repository that contains a directory, into the arena. A repository that cannot be read has
+ * none. The only error is ERR_NOMEM. */
+MUST_CHECK enum err_code repo_identify(const char *dir, struct arena *a, struct repo_identity *out,
+                                       struct err *e);
+/* Returns true if both have the same first commit, or a remote in common, whatever protocol is used. */
+bool repo_identity_matches(const struct repo_identity *a, const struct repo_identity *b);
+
+#endif
