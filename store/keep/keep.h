@@ -1,7 +1,6 @@
 #ifndef STORE_KEEP_KEEP_H
 #define STORE_KEEP_KEEP_H
 
-#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <fts.h>

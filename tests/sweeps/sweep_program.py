@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -44,10 +45,14 @@ COMMANDS = {
     'undo-move': ['undo', '--all'],
     'continue': ['continue', ID, '--in', 'codex', '--apply'],
     'undo-continue': ['undo', '--all'],
+    'bundle': ['bundle', ID, '--output', 'cfg/out/x.bundle'],
+    'unbundle': ['unbundle', 'x.bundle', '--to', 'moved', '--apply'],
+    'undo-unbundle': ['undo', '--all'],
     'undo': ['undo', '--all'],
     'back-to': ['undo', '--all', '--back-to'],  # and the id of the first of these:
 }
-BEFORE = {'undo': [['delete', ID]], 'undo-move': [['move', '/srv/app', 'moved', '--apply']],
+BUNDLED = [['bundle', ID, '--output', 'x.bundle'], ['delete', ID]]
+BEFORE = {'unbundle': BUNDLED, 'undo-unbundle': [*BUNDLED, ['unbundle', 'x.bundle', '--to', 'moved', '--apply']], 'undo': [['delete', ID]], 'undo-move': [['move', '/srv/app', 'moved', '--apply']],
           'undo-continue': [['continue', ID, '--in', 'codex', '--apply']], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
 STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3 if 'REPRISE_LONG' in os.environ else 7
 
@@ -66,6 +71,7 @@ def make(top, whole=True):
             row('3', '2'), row('4', '3') if whole else {**row('4', '9'), 'timestamp': '2025-03-02T10:00:04.000Z'}]
     there = os.path.realpath(top) + '/moved'
     os.makedirs(there, exist_ok=True)
+    os.makedirs(f'{top}/cfg/out', exist_ok=True)
     os.makedirs(f"{top}/cfg/projects/{re.sub('[^A-Za-z0-9]', '-', there)}", exist_ok=True)  # an empty folder is not a change
     files = {
         f'{PROJECT}/{ID}.jsonl': ''.join(json.dumps(r) + '\n' for r in rows),
@@ -96,9 +102,19 @@ def in_force(body, log):
     return old + (last or b'')
 
 
+def bundled(body):
+    """What is in a bundle but for the time at which it was made; the bytes of anything else, which is no bundle."""
+    tar = subprocess.run(['zstd', '-dcq'], input=body, capture_output=True, check=False)
+    if tar.returncode:
+        return body
+    with tarfile.open(fileobj=io.BytesIO(tar.stdout)) as archive:
+        return [(m.name, archive.extractfile(m).read()) for m in archive][1:]
+
+
 def image(top, log=(b'', b'')):
     """Returns names, modes and bytes; new ids and times are replaced by their number."""
-    bodies = {path: (mode, in_force(body, log) if path.endswith(LOG) else body) for path, (mode, _, body) in snapshot(top + '/cfg').items()}
+    bodies = {path: (mode, in_force(body, log) if path.endswith(LOG) else bundled(body) if path.endswith('.bundle') else body)
+              for path, (mode, _, body) in snapshot(top + '/cfg').items() if '/out/.reprise' not in path}
     text = ''.join(f'{os.path.relpath(path, top)} {mode:o} {body!r}\n' for path, (mode, body) in sorted(bodies.items()))
     made = re.compile(r'(?!0{7})[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|20(?!25-03)\d\d-\d\d-\d\dT[0-9:.]+Z')
     seen = []
@@ -181,8 +197,8 @@ class Sweep:
             if between and now != after:
                 self.program(top).run(*command)
                 program.need(image(top, log) == after, f'{at}: the same command did not go on')
-            # Where a new file has a temporary name first, the next fork removes those of a fork.
-            left = [path for path in snapshot(top) if (os.path.basename(path).startswith('.reprise') and (CUTS or '/reprise/forks/' not in path))
+            # Where a new file has a temporary name first, the next fork or bundle removes those of one.
+            left = [path for path in snapshot(top) if (os.path.basename(path).startswith('.reprise') and (CUTS or '/reprise/forks/' not in path and '/out/' not in path))
                     or path.endswith('.intent')]
             program.need(not left, f'{at}: left {left}')
         shutil.rmtree(top)

@@ -162,7 +162,6 @@ static const struct {
     { OPTION_TO, "export", "MSG", "end with this message" },
     { OPTION_FORCE, "export", NULL, "replace an existing FILE for good" },
     { OPTION_IN, "continue", "AGENT", "the agent that continues it: claude, codex, gemini, qwen or pi" },
-    { OPTION_IN, "continue", "AGENT", "the agent that continues it: claude, codex" },
     { OPTION_FORCE, "bundle", NULL, "replace an existing FILE for good" },
     { OPTION_OUTPUT, "bundle", "FILE", "write the bundle to FILE" },
     { OPTION_TO, "unbundle", "DIR", "the directory of the project on this machine" },
