@@ -193,7 +193,8 @@ class Sweep:
             partly = now in between and (code < 0 or b'unfinished' in said)
             program.need(now in (before, after) or partly, f'{at}: neither old nor new\n{now}')
             program.need(code != 0 or now == after, f'{at}: success was reported, but the tree is the old one')
-            program.need(code <= 0 or now == before or b'unfinished' in said, f'{at}: said failed and is done')
+            told = b'unfinished' in said or b'it is in place' in said
+            program.need(code <= 0 or now == before or told, f'{at}: said failed and is done')
             if between and now != after:
                 self.program(top).run(*command)
                 program.need(image(top, log) == after, f'{at}: the same command did not go on')
