@@ -6,7 +6,7 @@
 
 #include "store/git/repo.h"
 
-enum { IDENTITY_DEPTH = 100000, IDENTITY_REMOTES = 32, IDENTITY_HEX = 41 };
+enum { IDENTITY_DEPTH = 100000, IDENTITY_HEX = 41 };
 
 /* ---- reading ---- */
 
@@ -26,23 +26,18 @@ static const char *identity_clean_url(const char *url, struct arena *a)
     return arena_format(a, "%.*s%s", (int)(host - url), url, at + 1);
 }
 
+/* The remotes by their usual names: the list of all that libgit2 makes of a pattern loses memory (1.5). */
 static enum err_code identity_remotes(git_repository *repo, struct arena *a,
                                       struct repo_identity *out, struct err *e)
 {
-    CLEANUP(git_strarray_dispose_at) git_strarray names = { 0 };
+    static const char *const keys[] = { "remote.origin.url", "remote.upstream.url" };
     git_config *config = NULL;
     const char *url;
-    char key[256];
 
-    if (git_remote_list(&names, repo)) {
-        names = (git_strarray){ 0 };
-        return ERR_OK;
-    }
     if (git_repository_config_snapshot(&config, repo))
         config = NULL;
-    for (size_t i = 0; config && i < names.count && out->remotes < IDENTITY_REMOTES; i++)
-        if (snprintf(key, sizeof key, "remote.%s.url", names.strings[i]) < (int)sizeof key &&
-            git_config_get_string(&url, config, key) == 0 &&
+    for (size_t i = 0; config && i < COUNT_OF(keys); i++)
+        if (git_config_get_string(&url, config, keys[i]) == 0 &&
             !arena_add_text(a, &out->remote, &out->remotes, identity_clean_url(url, a)))
             break;
     git_config_free(config);

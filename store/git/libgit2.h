@@ -49,7 +49,6 @@ MUST_CHECK enum err_code gitlib_ready(struct err *e);
     F(reference_create_matching) F(reference_delete) F(reference_is_branch) \
     F(reference_iterator_glob_new) F(reference_lookup) F(reference_name) F(reference_name_to_id) \
     F(reference_next) F(reference_next_name) F(reference_shorthand) F(reference_target) \
-    F(remote_list) \
     F(repository_commondir) F(repository_config_snapshot) F(repository_head) F(repository_index) \
     F(repository_is_worktree) F(repository_item_path) F(repository_odb) F(repository_open) \
     F(repository_open_ext) F(repository_path) F(repository_set_workdir) F(repository_state) \
@@ -192,7 +191,6 @@ extern const struct libgit2 *_Atomic libgit2_table;
 #define git_reference_next_name LIBGIT2->reference_next_name
 #define git_reference_shorthand LIBGIT2->reference_shorthand
 #define git_reference_target LIBGIT2->reference_target
-#define git_remote_list LIBGIT2->remote_list
 #define git_repository_commondir LIBGIT2->repository_commondir
 #define git_repository_config_snapshot LIBGIT2->repository_config_snapshot
 #define git_repository_free LIBGIT2->repository_free
