@@ -204,7 +204,7 @@ static enum err_code cline_open(const struct store_env *env, const char *path, s
 {
     const char *inside = path || !sessions_variable(env) ? "sessions" : "";
 
-    return session_dirs_open(&cline_ops, &format, env, path, inside, out, e);
+    return jsonl_store_open(&cline_ops, &format, env, path, inside, out, e);
 }
 
 /* ---- sub-agents: the other documents in the directory of a session ---- */
@@ -259,12 +259,8 @@ const struct store_ops cline_ops = {
                         [STORE_COMMAND_DELETE] = "cline history delete --session-id {id}" },
     .deleted_parts = session_dirs_parts,
     .open = cline_open,
-    .close = session_dirs_close,
-    .enumerate = session_dirs_enumerate,
+    SESSION_DIRS_LIST,
     .describe = cline_describe,
-    .find = session_dirs_find,
-    .find_each = store_find_each_listed,
-    .at_path = session_dirs_at_path,
     .tail = cline_tail,
     .load = cline_load,
     .blocks = cline_blocks,

@@ -26,43 +26,24 @@ static void codex_close(struct store *st)
     free(x);
 }
 
-static enum err_code codex_open_at(struct codex *x, const char *path, struct err *e)
-{
-    const struct store_env *env = x->jsonl.base.env;
-
-    if (!path && !env->home && !env_variable(env, codex_format.variable))
-        return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
-    x->jsonl.base.path =
-        path ? config_dir_absolute(env, path) : jsonl_usual_path(&codex_format, env);
-    if (!x->jsonl.base.path)
-        return err_nomem(e);
-    x->jsonl.folder = config_dir_join(x->jsonl.base.path, "sessions");
-    if (!x->jsonl.folder)
-        return err_nomem(e);
-    TRY(config_dir_require(x->jsonl.folder, e));
-    x->jsonl.pool = window_pool_new();
-    x->names = codex_names_new(x->jsonl.base.path);
-    x->threads = codex_threads_new(x->jsonl.base.path);
-    x->places = codex_places_new(x->jsonl.base.path);
-    return x->jsonl.pool && x->names && x->threads && x->places ? ERR_OK : err_nomem(e);
-}
-
 static enum err_code codex_open(const struct store_env *env, const char *path, struct store **out,
                                 struct err *e)
 {
-    struct codex *x = calloc(1, sizeof *x);
+    struct store *st = NULL;
 
-    if (!x)
+    TRY(jsonl_store_open(&codex_ops, &codex_format, env, path, "sessions", &st, e));
+
+    struct codex *x = (struct codex *)st;
+
+    x->names = codex_names_new(st->path);
+    x->threads = codex_threads_new(st->path);
+    x->places = codex_places_new(st->path);
+    if (!x->names || !x->threads || !x->places) {
+        codex_close(st);
         return err_nomem(e);
-    x->jsonl.base = (struct store){ .ops = &codex_ops, .env = env };
-    x->jsonl.format = &codex_format;
-    enum err_code rc = codex_open_at(x, path, e);
-
-    if (rc)
-        codex_close(&x->jsonl.base);
-    else
-        *out = &x->jsonl.base;
-    return rc;
+    }
+    *out = st;
+    return ERR_OK;
 }
 
 /* ---- whether a session is in use ---- */

@@ -254,7 +254,9 @@ const struct jsonl_format codex_format = { .keys = &codex_keys,
                                            .judge = codex_judge_row,
                                            .id = message_id,
                                            .variable = "CODEX_HOME",
-                                           .home = ".codex" };
+                                           .home = ".codex",
+                                           .size = sizeof(struct codex),
+                                           .needs_folder = true };
 
 /* ---- blocks ---- */
 

@@ -37,6 +37,52 @@ enum err_code file_history_point(struct file_history *h, struct file_point point
     return ERR_OK;
 }
 
+enum err_code file_history_call(struct file_history *h, const struct file_call *call, struct err *e)
+{
+    struct arena *a = &h->states.arena;
+    struct file_call *more = arena_grow(a, h->call, h->calls, sizeof *more);
+    struct file_call c = *call;
+
+    c.id = arena_copy(a, c.id);
+    c.old = arena_copy(a, c.old);
+    c.new = arena_copy(a, c.new);
+    if (!more || a->failed)
+        return err_nomem(e);
+    h->call = more;
+    h->call[h->calls++] = c;
+    return ERR_OK;
+}
+
+const struct file_call *file_history_call_of(const struct file_history *h, struct slice id)
+{
+    for (size_t i = h->calls; i > 0; i--)
+        if (slice_eq(h->call[i - 1].id, id))
+            return &h->call[i - 1];
+    return NULL;
+}
+
+enum err_code file_history_written(struct file_history *h, const struct file_call *call,
+                                   struct saved_state *out, struct err *e)
+{
+    out->content = SAVED_BYTES;
+    out->bytes = call->new;
+    return call->whole || !call->path ||
+                   !saved_states_edit(&h->states, call->path, call->old, call->new, call->all, out)
+               ? ERR_OK
+               : err_nomem(e);
+}
+
+bool file_history_is_version(struct slice name, size_t digits)
+{
+    size_t i = digits + 2;
+
+    if (name.n <= i || name.p[digits] != '@' || name.p[digits + 1] != 'v')
+        return false;
+    while (i < name.n && name.p[i] >= '0' && name.p[i] <= '9')
+        i++;
+    return i == name.n && slice_is_of((struct slice){ name.p, digits }, "0123456789abcdef");
+}
+
 enum err_code file_history_shell(struct file_history *h, int64_t time_ms, struct slice command,
                                  const char *dir, struct err *e)
 {

@@ -27,6 +27,44 @@ void jsonl_store_fini(struct jsonl_store *s)
     window_pool_free(s->pool);
 }
 
+void jsonl_store_close(struct store *st)
+{
+    struct jsonl_store *s = (struct jsonl_store *)st;
+
+    jsonl_store_fini(s);
+    free(s);
+}
+
+enum err_code jsonl_store_open(const struct store_ops *ops, const struct jsonl_format *format,
+                               const struct store_env *env, const char *named, const char *inside,
+                               struct store **out, struct err *e)
+{
+    struct jsonl_store *s = calloc(1, format->size ? format->size : sizeof *s);
+    char *path = named ? config_dir_absolute(env, named) : jsonl_usual_path(format, env);
+    enum err_code rc = ERR_OK;
+
+    if (!s || !path) {
+        bool homeless = s && !named && !env->home;
+
+        free(s);
+        free(path);
+        return homeless ? err_set(e, ERR_NOT_FOUND, ops->name, "open store: HOME is not set")
+                        : err_nomem(e);
+    }
+    *s = (struct jsonl_store){ .base = { .ops = ops, .env = env, .path = path }, .format = format };
+    s->folder = config_dir_join(path, inside);
+    s->pool = window_pool_new();
+    if (!s->folder || !s->pool)
+        rc = err_nomem(e);
+    if (!rc)
+        rc = config_dir_require(format->needs_folder ? s->folder : path, e);
+    if (rc)
+        ops->close(&s->base);
+    else
+        *out = &s->base;
+    return rc;
+}
+
 char *jsonl_usual_path(const struct jsonl_format *format, const struct store_env *env)
 {
     return format->usual ? format->usual(env)

@@ -98,6 +98,10 @@ struct jsonl_format {
      * directory in the home directory; `usual` replaces the latter if the agent has other rules. */
     const char *variable, *home;
     char *(*usual)(const struct store_env *env);
+
+    /* For jsonl_store_open: the bytes of the struct that begins with the struct jsonl_store; 0: it is just that. */
+    size_t size;
+    bool needs_folder; /* the folder of the sessions must exist, else only the path */
 };
 
 struct jsonl_store {
@@ -107,6 +111,14 @@ struct jsonl_store {
     struct window_pool *pool;
 };
 
+/* For store_ops.open. The path of the store is `named`, else the usual one of the format. The sessions are in the folder
+ * `inside` of that path. After an error, store_ops.close has freed the store. */
+MUST_CHECK enum err_code jsonl_store_open(const struct store_ops *ops,
+                                          const struct jsonl_format *format,
+                                          const struct store_env *env, const char *named,
+                                          const char *inside, struct store **out, struct err *e);
+/* store_ops.close for a store whose other members own nothing. */
+void jsonl_store_close(struct store *st);
 /* Frees the contents, but not the struct. */
 void jsonl_store_fini(struct jsonl_store *s);
 

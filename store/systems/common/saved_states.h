@@ -107,6 +107,15 @@ struct file_point {
     int64_t turn;
 };
 
+/* A call of a tool that writes a file, until its result. */
+struct file_call {
+    struct slice id;
+    const char *path; /* NULL: none that could be a file */
+    bool whole;       /* `new` is all of the file; else it replaces `old` */
+    bool all;         /* it replaces every `old` */
+    struct slice old, new;
+};
+
 /* A zeroed struct with a ref is an empty history; readers embed it as their first member. */
 struct file_history {
     const struct session_ref *ref;
@@ -115,6 +124,8 @@ struct file_history {
     const char *no_turn;
     struct file_point *point; /* in the order of the log */
     size_t n;
+    struct file_call *call;
+    size_t calls;
 };
 
 /* The path of a file that the log names, in the arena, without the links below the directory that lead to it; NULL: no
@@ -123,6 +134,16 @@ const char *file_history_path(struct file_history *h, struct slice name);
 /* Adds a prompt; its texts are copied. */
 MUST_CHECK enum err_code file_history_point(struct file_history *h, struct file_point point,
                                             struct err *e);
+/* Adds a call, whose texts are copied. */
+MUST_CHECK enum err_code file_history_call(struct file_history *h, const struct file_call *call,
+                                           struct err *e);
+/* The newest call with this id. NULL: there is no such call. */
+const struct file_call *file_history_call_of(const struct file_history *h, struct slice id);
+/* Sets the bytes that a call left in its file. ERR_NOMEM. */
+MUST_CHECK enum err_code file_history_written(struct file_history *h, const struct file_call *call,
+                                              struct saved_state *out, struct err *e);
+/* Returns true for the name of a saved copy: <`digits` hexadecimal digits>@v<number>. */
+bool file_history_is_version(struct slice name, size_t digits);
 /* Adds a shell command that ran in dir (NULL: the session's directory). */
 MUST_CHECK enum err_code file_history_shell(struct file_history *h, int64_t time_ms,
                                             struct slice command, const char *dir, struct err *e);

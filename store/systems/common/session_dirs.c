@@ -2,53 +2,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "lite/io/file.h"
 #include "lite/json/json.h"
-#include "store/systems/common/config_dir.h"
-
-/* ---- open, close ---- */
-
-void session_dirs_close(struct store *st)
-{
-    struct jsonl_store *s = (struct jsonl_store *)st;
-
-    jsonl_store_fini(s);
-    free(s);
-}
-
-enum err_code session_dirs_open(const struct store_ops *ops, const struct jsonl_format *format,
-                                const struct store_env *env, const char *named, const char *inside,
-                                struct store **out, struct err *e)
-{
-    struct jsonl_store *s = calloc(1, sizeof *s);
-    char *path = named ? config_dir_absolute(env, named) : jsonl_usual_path(format, env);
-
-    if (!s || !path) {
-        bool homeless = s && !named;
-
-        free(s);
-        free(path);
-        return homeless ? err_set(e, ERR_NOT_FOUND, ops->name, "open store: HOME is not set")
-                        : err_nomem(e);
-    }
-    *s = (struct jsonl_store){ .base = { .ops = ops, .env = env, .path = path }, .format = format };
-    enum err_code rc = config_dir_require(path, e);
-
-    if (!rc) {
-        s->folder = config_dir_join(path, inside);
-        s->pool = window_pool_new();
-        rc = s->folder && s->pool ? ERR_OK : err_nomem(e);
-    }
-    if (rc)
-        session_dirs_close(&s->base);
-    else
-        *out = &s->base;
-    return rc;
-}
 
 /* ---- enumerate ---- */
 

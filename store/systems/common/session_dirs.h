@@ -18,14 +18,6 @@ struct session_dirs {
     bool (*in_scope)(const struct jsonl_store *s, const struct scope *scope, const char *folder);
 };
 
-/* store_ops.open and .close for a store that is just a struct jsonl_store. Its path is `named`, else the usual one of
- * the format. The sessions are in the folder `inside` of that path. */
-MUST_CHECK enum err_code session_dirs_open(const struct store_ops *ops,
-                                           const struct jsonl_format *format,
-                                           const struct store_env *env, const char *named,
-                                           const char *inside, struct store **out, struct err *e);
-void session_dirs_close(struct store *st);
-
 store_enumerate_fn session_dirs_enumerate;
 store_find_fn session_dirs_find;
 /* The path is that of a session's directory, or of a file in it. */
@@ -48,11 +40,13 @@ MUST_CHECK enum err_code session_dirs_names(const struct session_ref *ref, const
                                             struct arena *a, struct slice **names, size_t *n,
                                             struct err *e);
 
-/* The members of store_ops that are the same for all such agents whose rows are a table (row_table.h). */
+/* The members of store_ops that are the same for all such agents. */
+#define SESSION_DIRS_LIST                                                                          \
+    .close = jsonl_store_close, .enumerate = session_dirs_enumerate, .find = session_dirs_find,    \
+    .find_each = store_find_each_listed, .at_path = session_dirs_at_path
+/* The same, and those of agents whose rows are a table (row_table.h). */
 #define SESSION_DIRS_OPS                                                                           \
-    .close = session_dirs_close, .enumerate = session_dirs_enumerate, .describe = jsonl_describe,  \
-    .find = session_dirs_find, .find_each = store_find_each_listed,                                \
-    .at_path = session_dirs_at_path, .tail = jsonl_tail, .load = jsonl_load,                       \
-    .blocks = row_table_blocks, .messages = block_messages
+    SESSION_DIRS_LIST, .describe = jsonl_describe, .tail = jsonl_tail, .load = jsonl_load,         \
+                       .blocks = row_table_blocks, .messages = block_messages
 
 #endif

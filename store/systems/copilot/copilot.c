@@ -14,48 +14,10 @@
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/jsonl.h"
 
-static void copilot_close(struct store *st)
-{
-    struct copilot *x = (struct copilot *)st;
-
-    jsonl_store_fini(&x->jsonl);
-    free(x);
-}
-
-static enum err_code copilot_open_at(struct copilot *x, const char *path, struct err *e)
-{
-    const struct store_env *env = x->jsonl.base.env;
-
-    if (!path && !env->home && !env_variable(env, copilot_format.variable))
-        return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
-    x->jsonl.base.path =
-        path ? config_dir_absolute(env, path) : jsonl_usual_path(&copilot_format, env);
-    if (!x->jsonl.base.path)
-        return err_nomem(e);
-    x->jsonl.folder = config_dir_join(x->jsonl.base.path, "session-state");
-    if (!x->jsonl.folder)
-        return err_nomem(e);
-    TRY(config_dir_require(x->jsonl.folder, e));
-    x->jsonl.pool = window_pool_new();
-    return x->jsonl.pool ? ERR_OK : err_nomem(e);
-}
-
 static enum err_code copilot_open(const struct store_env *env, const char *path, struct store **out,
                                   struct err *e)
 {
-    struct copilot *x = calloc(1, sizeof *x);
-
-    if (!x)
-        return err_nomem(e);
-    x->jsonl.base = (struct store){ .ops = &copilot_ops, .env = env };
-    x->jsonl.format = &copilot_format;
-    enum err_code rc = copilot_open_at(x, path, e);
-
-    if (rc)
-        copilot_close(&x->jsonl.base);
-    else
-        *out = &x->jsonl.base;
-    return rc;
+    return jsonl_store_open(&copilot_ops, &copilot_format, env, path, "session-state", out, e);
 }
 
 /* ---- whether a session is in use ---- */
@@ -128,7 +90,7 @@ const struct store_ops copilot_ops = {
     .mcp = &copilot_mcp,
     .files = copilot_files,
     .open = copilot_open,
-    .close = copilot_close,
+    .close = jsonl_store_close,
     .enumerate = copilot_enumerate,
     .describe = jsonl_describe,
     .find = copilot_find,

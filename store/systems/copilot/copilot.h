@@ -15,10 +15,6 @@
  * A sub-agent has no file; it consists of the rows with its agentId, so its ref has the path of the
  * session but a separate id. The index is a database of the program's, and nothing is ever written
  * here. Immutable after open; threads may share it. */
-struct copilot {
-    struct jsonl_store jsonl; /* its folder is <path>/session-state */
-};
-
 /* A UUID in lower case. */
 bool copilot_is_id(struct slice id);
 /* The session's directory; NULL if it has none, or out of memory. */

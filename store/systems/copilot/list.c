@@ -361,7 +361,8 @@ const struct jsonl_format copilot_format = { .keys = &keys,
                                              .is_id = copilot_is_id,
                                              .id_name = "a Copilot session id",
                                              .variable = "COPILOT_HOME",
-                                             .home = ".copilot" };
+                                             .home = ".copilot",
+                                             .needs_folder = true };
 
 enum err_code copilot_files(const struct store *st, const struct session_ref *ref, bool all,
                             struct arena *a, const char ***part, size_t *n, struct err *e)

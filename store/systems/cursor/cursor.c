@@ -222,22 +222,14 @@ static const struct jsonl_format format = { .dirs = &dirs,
                                             .is_id = cursor_is_id,
                                             .id_name = "a Cursor session id",
                                             .variable = variable,
-                                            .usual = cursor_default_path };
+                                            .usual = cursor_default_path,
+                                            .needs_folder = true };
 
 /* Cursor's editor keeps its own files below ~/.cursor. */
 static enum err_code cursor_open(const struct store_env *env, const char *path, struct store **out,
                                  struct err *e)
 {
-    struct store *st = NULL;
-    enum err_code rc = session_dirs_open(&cursor_ops, &format, env, path, "chats", &st, e);
-
-    if (!rc)
-        rc = config_dir_require(((const struct jsonl_store *)st)->folder, e);
-    if (rc && st)
-        session_dirs_close(st);
-    else
-        *out = st;
-    return rc;
+    return jsonl_store_open(&cursor_ops, &format, env, path, "chats", out, e);
 }
 
 /* ---- the sessions ---- */
@@ -291,7 +283,7 @@ const struct store_ops cursor_ops = {
     .folders = "chats",
     .resume_command = "cursor-agent --resume {id}",
     .open = cursor_open,
-    .close = session_dirs_close,
+    .close = jsonl_store_close,
     .enumerate = cursor_enumerate,
     .describe = cursor_describe,
     .find = session_dirs_find,

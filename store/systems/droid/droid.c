@@ -137,7 +137,7 @@ static const struct jsonl_format droid_format = { .keys = &droid_keys,
 static enum err_code droid_open(const struct store_env *env, const char *path, struct store **out,
                                 struct err *e)
 {
-    return session_dirs_open(&droid_ops, &droid_format, env, path, "sessions", out, e);
+    return jsonl_store_open(&droid_ops, &droid_format, env, path, "sessions", out, e);
 }
 
 static char *droid_hooks_path(const struct store_env *env)
@@ -171,7 +171,7 @@ const struct store_ops droid_ops = {
     .set_directory = project_logs_set_directory,
     .files = jsonl_files,
     .open = droid_open,
-    .close = session_dirs_close,
+    .close = jsonl_store_close,
     .messages = block_messages,
     .usage = session_about_usage,
     .edits = tool_edits_logged,

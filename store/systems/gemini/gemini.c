@@ -90,40 +90,23 @@ char *gemini_default_path(const struct store_env *env)
 {
     const char *home = env_variable(env, "GEMINI_CLI_HOME");
 
-    return config_dir_join(home ? home : env->home, ".gemini");
-}
-
-static enum err_code gemini_open_at(struct gemini *x, const char *path, struct err *e)
-{
-    const struct store_env *env = x->jsonl.base.env;
-
-    if (!path && !env->home && !env_variable(env, "GEMINI_CLI_HOME"))
-        return err_set(e, ERR_NOT_FOUND, "", "open store: HOME is not set");
-    x->jsonl.base.path = path ? config_dir_absolute(env, path) : gemini_default_path(env);
-    if (!x->jsonl.base.path)
-        return err_nomem(e);
-    x->jsonl.folder = config_dir_join(x->jsonl.base.path, "tmp");
-    if (!x->jsonl.folder)
-        return err_nomem(e);
-    TRY(config_dir_require(x->jsonl.folder, e));
-    return gemini_read_retention(x, e);
+    home = home ? home : env->home;
+    return home ? config_dir_join(home, ".gemini") : NULL;
 }
 
 static enum err_code gemini_open(const struct store_env *env, const char *path, struct store **out,
                                  struct err *e)
 {
-    struct gemini *x = calloc(1, sizeof *x);
+    struct store *st = NULL;
 
-    if (!x)
-        return err_nomem(e);
-    x->jsonl.base = (struct store){ .ops = &gemini_ops, .env = env };
-    x->jsonl.format = &gemini_format;
-    enum err_code rc = gemini_open_at(x, path, e);
+    TRY(jsonl_store_open(&gemini_ops, &gemini_format, env, path, "tmp", &st, e));
+
+    enum err_code rc = gemini_read_retention((struct gemini *)st, e);
 
     if (rc)
-        gemini_close(&x->jsonl.base);
+        gemini_close(st);
     else
-        *out = &x->jsonl.base;
+        *out = st;
     return rc;
 }
 

@@ -27,7 +27,11 @@ static enum err_code gemini_judge(struct logfile *log, size_t line, struct messa
     return ERR_OK;
 }
 
-const struct jsonl_format gemini_format = { .keys = &keys, .judge = gemini_judge };
+const struct jsonl_format gemini_format = { .keys = &keys,
+                                            .judge = gemini_judge,
+                                            .usual = gemini_default_path,
+                                            .size = sizeof(struct gemini),
+                                            .needs_folder = true };
 
 static enum err_code gemini_show_load(const struct session_ref *ref, bool dropped,
                                       const atomic_bool *cancel, struct transcript **out,

@@ -13,7 +13,7 @@ enum { NAME_MOST = 16 << 10 };
 static enum err_code grok_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&grok_ops, &grok_format, env, path, "sessions", out, e);
+    return jsonl_store_open(&grok_ops, &grok_format, env, path, "sessions", out, e);
 }
 
 /* ---- folders ---- */
@@ -150,12 +150,8 @@ const struct store_ops grok_ops = {
     .deleted_parts = session_dirs_parts,
     .shared = grok_shared,
     .open = grok_open,
-    .close = session_dirs_close,
-    .enumerate = session_dirs_enumerate,
+    SESSION_DIRS_LIST,
     .describe = jsonl_describe,
-    .find = session_dirs_find,
-    .find_each = store_find_each_listed,
-    .at_path = session_dirs_at_path,
     .tail = grok_tail,
     .load = grok_load,
     .blocks = grok_blocks,

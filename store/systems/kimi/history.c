@@ -11,21 +11,10 @@
  * too early. All rows are used, including those of undone turns, because an undo does not change
  * files. */
 
-/* A call of a tool that writes, until its result. */
-struct call {
-    struct slice id;
-    const char *path;
-    bool whole; /* `new` is all of the file; else it replaces `old` */
-    bool all;
-    struct slice old, new;
-};
-
 struct history {
     struct file_history of;
     const char *folder; /* of the agent whose log is read; contains file-history */
-    struct call *call;
-    size_t calls;
-    bool agent; /* the log is that of a sub-agent */
+    bool agent;         /* the log is that of a sub-agent */
 };
 
 /* ---- saved copies ---- */
@@ -34,18 +23,10 @@ struct history {
 static bool kimi_is_key(struct slice key)
 {
     static const char folder[] = "file-history/";
-    size_t at = sizeof folder - 1;
+    const size_t at = sizeof folder - 1;
 
-    if (!slice_starts(key, folder) || key.n < at + 67 || key.p[at + 64] != '@' ||
-        key.p[at + 65] != 'v')
-        return false;
-    for (size_t i = at; i < at + 64; i++)
-        if (!memchr("0123456789abcdef", key.p[i], 16))
-            return false;
-    for (size_t i = at + 66; i < key.n; i++)
-        if (key.p[i] < '0' || key.p[i] > '9')
-            return false;
-    return true;
+    return slice_starts(key, folder) &&
+           file_history_is_version((struct slice){ key.p + at, key.n - at }, 64);
 }
 
 static const char *hash_in(struct slice entry, struct arena *a)
@@ -141,35 +122,21 @@ static enum err_code kimi_read_checkpoint(struct history *h, struct slice row, s
 
 /* ---- edits ---- */
 
-static void kimi_keep_text(struct arena *a, struct slice object, const char *name,
-                           struct slice *out)
-{
-    struct slice text;
-
-    if (json_get_text(object, name, a, &text))
-        *out = arena_copy(a, text);
-}
-
 static enum err_code kimi_keep_call(struct history *h, struct slice event, bool whole,
                                     struct err *e)
 {
     struct arena *a = &h->of.states.arena;
-    struct call c = { .whole = whole }, *more;
+    struct file_call c = { .whole = whole };
     struct slice args, path;
 
     if (!json_get(event, "args", &args) || !json_get_text(args, "path", a, &path))
         return a->failed ? err_nomem(e) : ERR_OK;
-    kimi_keep_text(a, event, "toolCallId", &c.id);
-    kimi_keep_text(a, args, whole ? "content" : "new_string", &c.new);
-    kimi_keep_text(a, args, "old_string", &c.old);
+    json_get_text(event, "toolCallId", a, &c.id);
+    json_get_text(args, whole ? "content" : "new_string", a, &c.new);
+    json_get_text(args, "old_string", a, &c.old);
     c.all = json_get_true(args, "replace_all");
     c.path = file_history_path(&h->of, path);
-    more = arena_grow(a, h->call, h->calls, sizeof *more);
-    if (!more || a->failed)
-        return err_nomem(e);
-    h->call = more;
-    h->call[h->calls++] = c;
-    return ERR_OK;
+    return file_history_call(&h->of, &c, e);
 }
 
 static enum err_code kimi_read_shell(struct history *h, struct slice row, struct slice event,
@@ -198,34 +165,23 @@ static enum err_code kimi_read_call(struct history *h, struct slice row, struct 
     return json_string_is(name, "Edit") ? kimi_keep_call(h, event, false, e) : ERR_OK;
 }
 
-static enum err_code kimi_add_write(struct history *h, struct slice row, const struct call *c,
-                                    struct err *e)
-{
-    struct saved_state x = { .time_ms = kimi_time(row),
-                             .turn = kimi_turn_at(h, kimi_time(row)),
-                             .is_write = true,
-                             .content = SAVED_BYTES,
-                             .bytes = c->new };
-
-    if (!c->path)
-        return ERR_OK;
-    if (!c->whole && saved_states_edit(&h->of.states, c->path, c->old, c->new, c->all, &x))
-        return err_nomem(e);
-    return saved_states_add(&h->of.states, c->path, &x, e);
-}
-
 static enum err_code kimi_read_result(struct history *h, struct slice row, struct slice event,
                                       struct err *e)
 {
+    struct saved_state x = { .time_ms = kimi_time(row),
+                             .turn = kimi_turn_at(h, kimi_time(row)),
+                             .is_write = true };
+    const struct file_call *call;
     struct slice id, result;
 
     if (!json_get_text(event, "toolCallId", &h->of.states.arena, &id) ||
         !json_get(event, "result", &result) || json_get_true(result, "isError"))
         return ERR_OK;
-    for (size_t i = h->calls; i > 0; i--)
-        if (slice_eq(h->call[i - 1].id, id))
-            return kimi_add_write(h, row, &h->call[i - 1], e);
-    return ERR_OK;
+    call = file_history_call_of(&h->of, id);
+    if (!call || !call->path)
+        return ERR_OK;
+    TRY(file_history_written(&h->of, call, &x, e));
+    return saved_states_add(&h->of.states, call->path, &x, e);
 }
 
 /* ---- the log ---- */

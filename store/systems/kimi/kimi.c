@@ -17,7 +17,7 @@ enum { HASH_DIGITS = 12, STATE_MOST = 256 << 10 };
 static enum err_code kimi_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&kimi_ops, &kimi_format, env, path, "sessions", out, e);
+    return jsonl_store_open(&kimi_ops, &kimi_format, env, path, "sessions", out, e);
 }
 
 /* ---- folders ---- */
@@ -150,12 +150,8 @@ const struct store_ops kimi_ops = {
     .mcp = &kimi_mcp,
     .files = session_dirs_parts,
     .open = kimi_open,
-    .close = session_dirs_close,
-    .enumerate = session_dirs_enumerate,
+    SESSION_DIRS_LIST,
     .describe = jsonl_describe,
-    .find = session_dirs_find,
-    .find_each = store_find_each_listed,
-    .at_path = session_dirs_at_path,
     .tail = jsonl_tail,
     .load = jsonl_load,
     .blocks = row_table_blocks,

@@ -124,7 +124,7 @@ static const struct jsonl_format kimi_cli_format = { .keys = &kimi_cli_keys,
 static enum err_code kimi_cli_open(const struct store_env *env, const char *path,
                                    struct store **out, struct err *e)
 {
-    return session_dirs_open(&kimi_cli_ops, &kimi_cli_format, env, path, "sessions", out, e);
+    return jsonl_store_open(&kimi_cli_ops, &kimi_cli_format, env, path, "sessions", out, e);
 }
 
 static char *kimi_cli_hooks_path(const struct store_env *env)

@@ -299,7 +299,7 @@ static const struct jsonl_format kiro_format = { .keys = &kiro_keys,
 static enum err_code kiro_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&kiro_ops, &kiro_format, env, path, "sessions", out, e);
+    return jsonl_store_open(&kiro_ops, &kiro_format, env, path, "sessions", out, e);
 }
 
 /* ---- the sessions: files of one folder, and directories in others ---- */
@@ -414,7 +414,7 @@ const struct store_ops kiro_ops = {
     .change_command = { [STORE_COMMAND_DELETE] = "kiro-cli chat --delete-session {id}" },
     .deleted_parts = kiro_deleted_parts,
     .open = kiro_open,
-    .close = session_dirs_close,
+    .close = jsonl_store_close,
     .enumerate = kiro_enumerate,
     .describe = jsonl_describe,
     .find = kiro_find,

@@ -8,18 +8,9 @@
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/row_table.h"
 
-/* ---- open, close ---- */
+/* ---- open ---- */
 
-static void pi_close(struct store *st)
-{
-    struct pi *p = (struct pi *)st;
-
-    jsonl_store_fini(&p->jsonl);
-    free(p);
-}
-
-/* NULL: not known, or out of memory. */
-static char *pi_default_path(const struct store_env *env)
+char *pi_usual_path(const struct store_env *env)
 {
     const char *sessions = env_variable(env, "PI_CODING_AGENT_SESSION_DIR");
     const char *agent = env_variable(env, "PI_CODING_AGENT_DIR");
@@ -42,27 +33,7 @@ static char *pi_default_path(const struct store_env *env)
 static enum err_code pi_open(const struct store_env *env, const char *path, struct store **out,
                              struct err *e)
 {
-    struct pi *p = calloc(1, sizeof *p);
-
-    if (!p)
-        return err_nomem(e);
-    p->jsonl.base = (struct store){ .ops = &pi_ops, .env = env };
-    p->jsonl.format = &pi_format;
-    p->jsonl.base.path = path ? config_dir_absolute(env, path) : pi_default_path(env);
-    enum err_code rc = p->jsonl.base.path
-                           ? config_dir_require(p->jsonl.base.path, e)
-                           : err_set(e, ERR_NOT_FOUND, ".pi", "open store: HOME is not set");
-
-    if (!rc) {
-        p->jsonl.folder = strdup(p->jsonl.base.path);
-        p->jsonl.pool = window_pool_new();
-        rc = p->jsonl.folder && p->jsonl.pool ? ERR_OK : err_nomem(e);
-    }
-    if (rc)
-        pi_close(&p->jsonl.base);
-    else
-        *out = &p->jsonl.base;
-    return rc;
+    return jsonl_store_open(&pi_ops, &pi_format, env, path, "", out, e);
 }
 
 /* ---- the sessions ---- */
@@ -106,7 +77,7 @@ const struct store_ops pi_ops = {
     .compose = &pi_compose,
     .files = jsonl_files,
     .open = pi_open,
-    .close = pi_close,
+    .close = jsonl_store_close,
     PROJECT_LOGS_OPS,
     .folder_of = project_logs_folder_of,
     .set_directory = project_logs_set_directory,

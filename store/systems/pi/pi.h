@@ -7,10 +7,7 @@
 
 /* The sessions of pi (docs/formats/pi.md): its path is ~/.pi/agent/sessions, with <project>/<time>_<id>.jsonl, or a
  * directory of such files for all projects. A log is a header and a tree of entries; the conversation is the path from
- * its last entry to the root. */
-struct pi {
-    struct jsonl_store jsonl; /* its folder is its path */
-};
+ * its last entry to the root. The store is a struct jsonl_store whose folder is its path. */
 
 extern const struct index_keys pi_keys;
 extern const struct jsonl_format pi_format;
@@ -19,6 +16,8 @@ extern const struct store_ops pi_ops;
 extern const struct agent_hooks pi_hooks; /* hooks.c */
 extern const struct compose_ops pi_compose;
 
+/* jsonl_format.usual; NULL: not known, or out of memory. */
+char *pi_usual_path(const struct store_env *env);
 /* The id in "<time>_<id>.jsonl". Returns false for any other name. */
 bool pi_name_id(const char *name, struct slice *id);
 

@@ -135,7 +135,8 @@ const struct jsonl_format pi_format = { .keys = &pi_keys,
                                         .message = pi_read_message,
                                         .is_id = pi_is_id,
                                         .id_name = "a pi session id",
-                                        .logs = &pi_logs };
+                                        .logs = &pi_logs,
+                                        .usual = pi_usual_path };
 
 /* The tokens of each answer and of the summaries that pi requested: {input, output, cacheRead,
  * cacheWrite, cost{total}}. The rows of the file include all branches. */

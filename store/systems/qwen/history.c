@@ -13,16 +13,6 @@
  * those of rewound turns, because they changed the same files; only the points are limited to the
  * present conversation. */
 
-/* A call of a tool that writes, until its result. The results of a sub-agent do not contain what was written, and those
- * of large files only its beginning and end. */
-struct call {
-    struct slice id;
-    const char *path;
-    bool whole; /* `new` is all of the file; else it replaces `old` */
-    bool all;
-    struct slice old, new;
-};
-
 /* A snapshot is written again for each file that is added to it, and after a rewind. */
 struct snapshot {
     struct slice prompt_id;
@@ -35,8 +25,6 @@ struct history {
     int64_t turn; /* the number of the newest one, from 0; -1: none yet */
     struct snapshot *snapshot;
     size_t snapshots;
-    struct call *call;
-    size_t calls;
     bool awaits; /* the newest prompt has no snapshot yet */
     bool agent;  /* the records are those of a sub-agent */
 };
@@ -72,22 +60,6 @@ static enum err_code qwen_turn_of(struct history *h, struct slice prompt_id, int
     return ERR_OK;
 }
 
-static bool is_backup_name(struct slice name)
-{
-    const char *at = memchr(name.p, '@', name.n);
-    size_t hex = at ? (size_t)(at - name.p) : 0, i = hex + 2;
-
-    if ((hex != 16 && hex != 64) || i >= name.n || name.p[hex + 1] != 'v')
-        return false;
-    for (size_t k = 0; k < hex; k++)
-        if (!memchr("0123456789abcdef", name.p[k], 16))
-            return false;
-    for (; i < name.n; i++)
-        if (name.p[i] < '0' || name.p[i] > '9')
-            return false;
-    return true;
-}
-
 static void qwen_read_backup(struct history *h, struct slice entry, struct saved_state *out)
 {
     struct arena *a = &h->of.states.arena;
@@ -102,7 +74,8 @@ static void qwen_read_backup(struct history *h, struct slice entry, struct saved
         out->why = "the session does not name its saved copy";
     else if (json_type(value) == JSON_NULL)
         out->content = SAVED_ABSENT;
-    else if (!json_text(value, a, &name) || !is_backup_name(name))
+    else if (!json_text(value, a, &name) ||
+             !(file_history_is_version(name, 16) || file_history_is_version(name, 64)))
         out->why = "its saved copy has a name that Qwen Code does not write";
     else {
         out->content = SAVED_FILE;
@@ -229,56 +202,48 @@ static bool qwen_read_result(struct history *h, struct slice row, const char **p
     return true;
 }
 
-static void set_written(struct history *h, const struct call *c, struct saved_state *x)
+/* The call of a result that only reports success: that of a sub-agent does not contain what was written, and that of a
+ * large file only its beginning and end. NULL: no such call, or it failed. */
+static const struct file_call *call_of_success(struct history *h, struct slice row)
 {
-    x->content = SAVED_BYTES;
-    x->bytes = c->new;
-    if (!c->whole && c->path &&
-        saved_states_edit(&h->of.states, c->path, c->old, c->new, c->all, x))
-        x->content = SAVED_UNKNOWN; /* the arena has failed */
-}
-
-/* The same from the call, for a result that only reports success. */
-static bool read_success(struct history *h, struct slice row, const char **path,
-                         struct saved_state *x)
-{
+    const struct file_call *call = NULL;
     struct slice key, part, response, id, value;
     struct json_iter parts;
 
     if (!qwen_parts(row, &parts))
-        return false;
-    while (json_iter_next(&parts, &key, &part)) {
-        if (!json_get(part, "functionResponse", &response) ||
-            !json_get_text(response, "id", &h->of.states.arena, &id) ||
-            json_at(response, "response.error", &value))
-            continue;
-        for (size_t i = h->calls; i > 0; i--)
-            if (slice_eq(h->call[i - 1].id, id)) {
-                set_written(h, &h->call[i - 1], x);
-                *path = h->call[i - 1].path;
-                return true;
-            }
-    }
-    return false;
+        return NULL;
+    while (!call && json_iter_next(&parts, &key, &part))
+        if (json_get(part, "functionResponse", &response) &&
+            json_get_text(response, "id", &h->of.states.arena, &id) &&
+            !json_at(response, "response.error", &value))
+            call = file_history_call_of(&h->of, id);
+    return call;
 }
 
 static enum err_code apply_result(struct history *h, struct slice row, struct err *e)
 {
     struct saved_state x = { .time_ms = json_time_at(row, "timestamp", &h->of.states.arena) };
+    const struct file_call *call = NULL;
     const char *path = NULL;
-    bool wrote = qwen_read_result(h, row, &path, &x) || read_success(h, row, &path, &x);
 
+    if (!qwen_read_result(h, row, &path, &x)) {
+        call = call_of_success(h, row);
+        path = call ? call->path : NULL;
+    }
     if (h->of.states.arena.failed)
         return err_nomem(e);
-    return wrote && path ? qwen_add_write(h, path, &x, e) : ERR_OK;
+    if (!path)
+        return ERR_OK;
+    if (call)
+        TRY(file_history_written(&h->of, call, &x, e));
+    return qwen_add_write(h, path, &x, e);
 }
 
 static enum err_code read_write_call(struct history *h, struct slice call, struct err *e)
 {
     struct arena *a = &h->of.states.arena;
     struct slice args, path;
-    struct call c = { .whole = false };
-    struct call *more;
+    struct file_call c = { .whole = false };
 
     if (!json_get(call, "args", &args) || !json_get_text(args, "file_path", a, &path) ||
         !json_get_text(call, "id", a, &c.id))
@@ -288,16 +253,8 @@ static enum err_code read_write_call(struct history *h, struct slice call, struc
     if (!c.whole && (!json_get_text(args, "old_string", a, &c.old) ||
                      !json_get_text(args, "new_string", a, &c.new)))
         c.old = c.new = (struct slice){ NULL, 0 };
-    c.old = arena_copy(a, c.old);
-    c.new = arena_copy(a, c.new);
-    c.id = arena_copy(a, c.id);
     c.path = file_history_path(&h->of, path);
-    more = arena_grow(a, h->call, h->calls, sizeof *more);
-    if (!more || a->failed)
-        return err_nomem(e);
-    h->call = more;
-    h->call[h->calls++] = c;
-    return ERR_OK;
+    return file_history_call(&h->of, &c, e);
 }
 
 static enum err_code qwen_read_shell(struct history *h, struct slice row, struct slice call,

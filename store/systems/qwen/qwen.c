@@ -36,7 +36,7 @@ char *qwen_own_path(const struct store_env *env)
 }
 
 /* Without a directory of the program, no file is opened. */
-static char *usual_path(const struct store_env *env)
+char *qwen_usual_path(const struct store_env *env)
 {
     const char *named = env_variable(env, qwen_format.variable);
     char *own = named ? NULL : qwen_own_path(env);
@@ -49,50 +49,27 @@ static char *usual_path(const struct store_env *env)
     return named ? config_dir_expand(env, named) : other ? other : own;
 }
 
-static enum err_code qwen_agent_variable(const struct store *st, const char **name,
-                                         const char **value, struct err *e)
-{
-    (void)e;
-    config_dir_variable(st, usual_path(st->env), qwen_format.variable, name, value);
-    return ERR_OK;
-}
-
-/* A store that was named has all of its files. */
-static bool qwen_name_places(struct qwen *q, bool named)
-{
-    const char *path = q->jsonl.base.path;
-    char *own = named ? NULL : qwen_own_path(q->jsonl.base.env);
-    const char *beside = own ? own : path;
-
-    q->jsonl.folder = config_dir_join(path, "projects");
-    q->history = config_dir_join(beside, "file-history");
-    q->live = live_cache_new(beside);
-    q->jsonl.pool = window_pool_new();
-    free(own);
-    return q->jsonl.folder && q->history && q->live && q->jsonl.pool;
-}
-
 static enum err_code qwen_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    struct qwen *q = calloc(1, sizeof *q);
+    struct store *st = NULL;
 
-    if (!q)
+    TRY(jsonl_store_open(&qwen_ops, &qwen_format, env, path, "projects", &st, e));
+
+    /* a store that was named has all of its files */
+    struct qwen *q = (struct qwen *)st;
+    char *own = path ? NULL : qwen_own_path(env);
+    const char *beside = own ? own : st->path;
+
+    q->history = config_dir_join(beside, "file-history");
+    q->live = live_cache_new(beside);
+    free(own);
+    if (!q->history || !q->live) {
+        qwen_close(st);
         return err_nomem(e);
-    q->jsonl.base = (struct store){ .ops = &qwen_ops, .env = env };
-    q->jsonl.format = &qwen_format;
-    q->jsonl.base.path = path ? config_dir_absolute(env, path) : usual_path(env);
-    enum err_code rc = q->jsonl.base.path
-                           ? config_dir_require(q->jsonl.base.path, e)
-                           : err_set(e, ERR_NOT_FOUND, ".qwen", "open store: HOME is not set");
-
-    if (!rc && !qwen_name_places(q, path != NULL))
-        rc = err_nomem(e);
-    if (rc)
-        qwen_close(&q->jsonl.base);
-    else
-        *out = &q->jsonl.base;
-    return rc;
+    }
+    *out = st;
+    return ERR_OK;
 }
 
 /* ---- the sessions ---- */
@@ -138,7 +115,7 @@ const struct store_ops qwen_ops = {
     .subagents = qwen_subagents,
     .describe_subagents = qwen_describe_subagents,
     .subagent = qwen_subagent,
-    .agent_variable = qwen_agent_variable,
+    .agent_variable = jsonl_agent_variable,
     .live = qwen_live,
     .check = jsonl_check,
     .log_rules = &qwen_log_rules,

@@ -36,6 +36,8 @@ extern const struct agent_mcp qwen_mcp; /* hooks.c */
 extern const struct compose_ops qwen_compose;
 /* The directory of the program's own files; the caller frees it. */
 char *qwen_own_path(const struct store_env *env);
+/* jsonl_format.usual: the directory of its sessions. */
+char *qwen_usual_path(const struct store_env *env);
 
 /* The text of a record that a person typed; empty if it is not such a record. */
 struct slice qwen_prompt(struct slice row, struct arena *a);

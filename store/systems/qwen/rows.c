@@ -183,7 +183,8 @@ const struct jsonl_format qwen_format = { .keys = &qwen_keys,
                                           .id_name = "a Qwen Code session id",
                                           .logs = &qwen_logs,
                                           .variable = "QWEN_RUNTIME_DIR",
-                                          .home = ".qwen" };
+                                          .usual = qwen_usual_path,
+                                          .size = sizeof(struct qwen) };
 
 /* The tokens of each answer, and the edits with the whole texts that their results record. */
 

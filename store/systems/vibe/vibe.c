@@ -98,7 +98,7 @@ static const struct jsonl_format vibe_format = { .keys = &vibe_keys,
 static enum err_code vibe_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&vibe_ops, &vibe_format, env, path, "logs/session", out, e);
+    return jsonl_store_open(&vibe_ops, &vibe_format, env, path, "logs/session", out, e);
 }
 
 /* The result of a tool lists its members, and the first member of each tool is known. The result of

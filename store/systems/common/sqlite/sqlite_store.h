@@ -136,6 +136,14 @@ store_describe_subagents_fn sqlite_store_describe_agents;
 store_subagents_fn sqlite_store_agent_ids;
 store_subagent_fn sqlite_store_agent;
 
+#define SQLITE_STORE_OPS                                                                           \
+    .size_unknown = true, .close = sqlite_store_close, .enumerate = sqlite_store_enumerate,        \
+    .unreadable = sqlite_store_unreadable, .describe = sqlite_store_describe,                      \
+    .find = sqlite_store_find, .at_path = sqlite_store_at_path, .tail = sqlite_store_tail,         \
+    .load = sqlite_store_load, .messages = sqlite_store_messages,                                  \
+    .subagents = sqlite_store_agent_ids, .describe_subagents = sqlite_store_describe_agents,       \
+    .subagent = sqlite_store_agent, .usage = sqlite_store_usage
+
 /* ---- sqlite_session.c, for sqlite_store.c ---- */
 
 /* The sessions that a query found. */

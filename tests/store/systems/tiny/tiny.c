@@ -61,7 +61,7 @@ static const struct jsonl_format tiny_format = { .keys = &tiny_keys,
 static enum err_code tiny_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
-    return session_dirs_open(&tiny_ops, &tiny_format, env, path, "sessions", out, e);
+    return jsonl_store_open(&tiny_ops, &tiny_format, env, path, "sessions", out, e);
 }
 
 const struct store_ops tiny_ops = {
