@@ -253,26 +253,6 @@ static enum err_code blame_history_add_name(struct blame_history *h, const char 
     return ERR_OK;
 }
 
-/* Adds the names that the known ones had before. */
-static enum err_code add_former_names(struct blame_history *h, bool *more, struct err *e)
-{
-    size_t names = h->names;
-
-    *more = false;
-    for (size_t i = 0; i < h->n; i++) {
-        const struct edit *edit = &h->event[i].edit;
-
-        for (size_t k = 0; edit->kind == EDIT_RENAME && k < names; k++) {
-            const char *was = blame_history_renamed(h->name[k], edit->to, edit->path, &h->arena);
-
-            NEED(!h->arena.failed);
-            if (was)
-                TRY(blame_history_add_name(h, was, more, e));
-        }
-    }
-    return ERR_OK;
-}
-
 /* ---- copies, and the order ---- */
 
 static int by_call(const void *a, const void *b)
@@ -361,7 +341,22 @@ enum err_code blame_history_read(struct store *const stores[], size_t n,
             .path = h.name, .paths = h.names, .seen = true, .files_only = true, .cancel = q->cancel
         };
         TRY(blame_history_sessions(stores, n, q, blame_history_add_session, &g, e));
-        TRY(add_former_names(&h, &more, e));
+
+        /* Add the names that the known ones had before. */
+        size_t names = h.names;
+
+        more = false;
+        for (size_t i = 0; i < h.n; i++) {
+            const struct edit *edit = &h.event[i].edit;
+
+            for (size_t k = 0; edit->kind == EDIT_RENAME && k < names; k++) {
+                const char *was = blame_history_renamed(h.name[k], edit->to, edit->path, &h.arena);
+
+                NEED(!h.arena.failed);
+                if (was)
+                    TRY(blame_history_add_name(&h, was, &more, e));
+            }
+        }
     }
     if (n && h.n && stores[0]->env) { /* records that cannot be read are skipped */
         struct err trouble;

@@ -54,26 +54,6 @@ static enum err_code own_lines(struct blame_text *t, const struct blame_fragment
     return ERR_OK;
 }
 
-/* The newest comes first, because text that a later one replaced is no longer there. */
-static enum err_code place_fragments(struct blame_text *t, struct err *e)
-{
-    struct slice text = buf_slice(&t->text);
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = t->fragments; i-- > 0 && !rc && blame_may_spend(t, text.n);) {
-        const struct blame_fragment *f = &t->fragment[i];
-        const char *hit = f->text.n ? slice_find(text.p, text.n, f->text.p, f->text.n) : NULL;
-        size_t rest = hit ? text.n - (size_t)(hit - text.p) - 1 : 0;
-
-        if (hit && blame_states_visible(f->text) >= FRAGMENT_MIN &&
-            !slice_find(hit + 1, rest, f->text.p, f->text.n))
-            rc = own_lines(t, f, (size_t)(hit - text.p), e);
-    }
-    t->fragments = 0;
-    arena_reset(&t->arena);
-    return rc;
-}
-
 /* ---- whole contents ---- */
 
 static enum err_code blame_text_set_text(struct blame_text *t, struct slice content,
@@ -170,7 +150,25 @@ enum err_code blame_text_observe(struct blame_text *t, struct slice content, str
     TRY(set_normalized(t, plain, BLAME_NOBODY, e));
     t->added = added; /* these lines are not the edit's */
     t->removed = removed;
-    TRY(place_fragments(t, e));
+
+    /* The newest comes first, because text that a later one replaced is no longer there. */
+    struct slice text = buf_slice(&t->text);
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = t->fragments; i-- > 0 && !rc && blame_may_spend(t, text.n);) {
+        const struct blame_fragment *f = &t->fragment[i];
+        const char *hit = f->text.n ? slice_find(text.p, text.n, f->text.p, f->text.n) : NULL;
+        size_t rest = hit ? text.n - (size_t)(hit - text.p) - 1 : 0;
+
+        if (hit && blame_states_visible(f->text) >= FRAGMENT_MIN &&
+            !slice_find(hit + 1, rest, f->text.p, f->text.n))
+            rc = own_lines(t, f, (size_t)(hit - text.p), e);
+    }
+    t->fragments = 0;
+    arena_reset(&t->arena);
+    if (rc)
+        return rc;
+
     return blame_states_keep(&t->states, buf_slice(&t->text), t->owner, t->lines, e);
 }
 

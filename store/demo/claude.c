@@ -459,22 +459,18 @@ static void demo_writer_all(struct demo_writer *p, int64_t now_ms)
         demo_writer_add_metadata(p);
 }
 
-/* Cuts the last row in half. */
-static void tear(struct buf *out)
-{
-    const char *nl = memrchr(out->p, '\n', out->n - 1);
-
-    out->n -= (size_t)(out->p + out->n - nl - 1) / 2;
-}
-
 static void put_session(struct demo_writer *p)
 {
     char path[PATH_MAX];
     struct buf mark = { 0 };
     int64_t archived_ms = p->clock_ms + MINUTE;
 
-    if (!p->rc && p->session->end == END_TORN)
-        tear(&p->out);
+    if (!p->rc && p->session->end == END_TORN) {
+        /* Cut the last row in half. */
+        const char *nl = memrchr(p->out.p, '\n', p->out.n - 1);
+
+        p->out.n -= (size_t)(p->out.p + p->out.n - nl - 1) / 2;
+    }
     if (!p->rc)
         demo_writer_note(p, DEMO_JOIN(path, p->e, p->side, ".jsonl"));
     if (!p->rc)

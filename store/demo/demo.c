@@ -235,21 +235,6 @@ static enum err_code make_repository(const char *project, int64_t when_ms, struc
     return demo_make_dirs(path, e);
 }
 
-/* Writes the files of `git worktree add`, in the repository and in the worktree. */
-static enum err_code add_worktree(const char *project, const char *worktree, int64_t when_ms,
-                                  struct err *e)
-{
-    char admin[PATH_MAX], text[PATH_MAX];
-
-    TRY(DEMO_JOIN(admin, e, project, "/.git/worktrees/refunds"));
-    TRY(demo_put_text(admin, "HEAD", "ref: refs/heads/refunds\n", when_ms, e));
-    TRY(demo_put_text(admin, "commondir", "../..\n", when_ms, e));
-    TRY(DEMO_JOIN(text, e, worktree, "/.git\n"));
-    TRY(demo_put_text(admin, "gitdir", text, when_ms, e));
-    TRY(DEMO_JOIN(text, e, "gitdir: ", admin, "\n"));
-    return demo_put_text(worktree, ".git", text, when_ms, e);
-}
-
 /* ---- together ---- */
 
 static void *start_git(void *arg)
@@ -267,7 +252,18 @@ static enum err_code build_all(const char *dir, int64_t now_ms, struct err *e)
 
     NEED(!a.failed);
     TRY(make_repository(shop, now_ms, e));
-    TRY(add_worktree(shop, refunds, now_ms, e));
+
+    /* Writes the files of `git worktree add`, in the repository and in the worktree. */
+    char admin[PATH_MAX], text[PATH_MAX];
+
+    TRY(DEMO_JOIN(admin, e, shop, "/.git/worktrees/refunds"));
+    TRY(demo_put_text(admin, "HEAD", "ref: refs/heads/refunds\n", now_ms, e));
+    TRY(demo_put_text(admin, "commondir", "../..\n", now_ms, e));
+    TRY(DEMO_JOIN(text, e, refunds, "/.git\n"));
+    TRY(demo_put_text(admin, "gitdir", text, now_ms, e));
+    TRY(DEMO_JOIN(text, e, "gitdir: ", admin, "\n"));
+    TRY(demo_put_text(refunds, ".git", text, now_ms, e));
+
     TRY(make_repository(ledger, now_ms, e));
     TRY(demo_claude(dir, now_ms, e));
     TRY(demo_goat(config, shop, now_ms, e));

@@ -101,22 +101,6 @@ static void demo_put_file(struct writing *w, const char *name, struct slice text
 
 /* ---- objects ---- */
 
-/* Seventy small files would take longer than the rest of the demo, so objects are collected in memory and become one
- * pack. */
-static void use_mempack(struct writing *w)
-{
-    git_odb *odb = NULL;
-    int answer = git_repository_odb(&odb, w->repo);
-
-    if (!answer)
-        answer = git_mempack_new(&w->mempack);
-    if (!answer)
-        answer = git_odb_add_backend(odb, w->mempack, FIRST); /* now owned by the database */
-    git_odb_free(odb);
-    if (answer)
-        done(w, repo_error(w->e, answer, w->dir, "gather objects"));
-}
-
 static void write_pack(struct writing *w)
 {
     const char *dir = arena_format(&w->arena, "%s/.git/objects/pack", w->dir);
@@ -374,7 +358,20 @@ static void demo_write_all(struct writing *w)
 {
     /* The sessions of ExAthena are in the project, but are not files of it. */
     demo_put_file(w, ".git/info/exclude", SLICE(".exathena/\n"), 0);
-    use_mempack(w);
+
+    /* Seventy small files would take longer than the rest of the demo, so objects are collected
+     * in memory and become one pack. */
+    git_odb *odb = NULL;
+    int answer = git_repository_odb(&odb, w->repo);
+
+    if (!answer)
+        answer = git_mempack_new(&w->mempack);
+    if (!answer)
+        answer = git_odb_add_backend(odb, w->mempack, FIRST); /* now owned by the database */
+    git_odb_free(odb);
+    if (answer)
+        done(w, repo_error(w->e, answer, w->dir, "gather objects"));
+
     capture_disk(w);
     commit_tree(w, ENTIRE_HEADS "main", &w->head, false, "The shop as it is\n",
                 w->began_ms - 100 * (int64_t)HOUR_MS);

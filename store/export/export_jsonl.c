@@ -36,23 +36,6 @@ static void export_jsonl_add_rows(struct rows *r, struct slice rows)
     export_jsonl_add_bytes(r, buf_slice(&r->redacted));
 }
 
-/* Passes on the whole lines of the bytes that were read and keeps the rest. At the end of the file it passes on
- * everything. */
-static void export_jsonl_pass_lines(struct rows *r, struct buf *bytes, bool at_end)
-{
-    const char *nl = bytes->n ? memrchr(bytes->p, '\n', bytes->n) : NULL;
-    size_t n = at_end ? bytes->n : nl ? (size_t)(nl + 1 - bytes->p) : 0;
-    struct slice rest = { bytes->p, n }, line;
-    bool torn;
-
-    while (!r->o->rc && slice_line(&rest, &line, &torn)) {
-        export_jsonl_add_rows(r, line);
-        export_jsonl_add_bytes(r, torn ? (struct slice){ NULL, 0 } : SLICE("\n"));
-    }
-    memmove(bytes->p, bytes->p + n, bytes->n - n);
-    bytes->n -= n;
-}
-
 static enum err_code copy_open_file(struct rows *r, const struct file *f, struct err *e)
 {
     struct buf bytes = { 0 };
@@ -72,7 +55,20 @@ static enum err_code copy_open_file(struct rows *r, const struct file *f, struct
         at += (int64_t)got;
         bytes.n += got;
         if (r->counts) {
-            export_jsonl_pass_lines(r, &bytes, got < PIECE);
+            /* Pass on the whole lines of the bytes that were read and keep the rest. At the end
+             * of the file it passes on everything. */
+            bool at_end = got < PIECE;
+            const char *nl = bytes.n ? memrchr(bytes.p, '\n', bytes.n) : NULL;
+            size_t n = at_end ? bytes.n : nl ? (size_t)(nl + 1 - bytes.p) : 0;
+            struct slice rest = { bytes.p, n }, line;
+            bool torn;
+
+            while (!r->o->rc && slice_line(&rest, &line, &torn)) {
+                export_jsonl_add_rows(r, line);
+                export_jsonl_add_bytes(r, torn ? (struct slice){ NULL, 0 } : SLICE("\n"));
+            }
+            memmove(bytes.p, bytes.p + n, bytes.n - n);
+            bytes.n -= n;
         } else {
             export_jsonl_add_bytes(r, buf_slice(&bytes));
             bytes.n = 0;

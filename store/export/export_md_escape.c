@@ -156,19 +156,6 @@ static void export_md_escape_add_run(struct export_out *o, char c, size_t n)
         export_out_add(o, (struct slice){ &c, 1 });
 }
 
-static void add_signs(struct export_out *o, struct slice text, struct slice prefix)
-{
-    struct export_walk w = { .rest = text };
-    struct slice piece;
-    enum export_piece_kind kind;
-
-    while (!o->rc && (kind = export_walk_next(&w, &piece)) != EXPORT_PIECE_END) {
-        export_out_add(o, piece);
-        if (kind == EXPORT_PIECE_NEWLINE)
-            export_out_add(o, prefix);
-    }
-}
-
 static void add_info(struct export_out *o, struct slice info)
 {
     for (size_t i = 0; i < info.n && i < 32; i++) {
@@ -193,32 +180,21 @@ void export_md_fence(struct export_out *o, struct slice prefix, struct slice inf
     export_out_lit(o, "\n");
     export_out_add(o, prefix);
     if (text.n) {
-        add_signs(o, text, prefix);
+        struct export_walk w = { .rest = text };
+        struct slice piece;
+        enum export_piece_kind kind;
+
+        while (!o->rc && (kind = export_walk_next(&w, &piece)) != EXPORT_PIECE_END) {
+            export_out_add(o, piece);
+            if (kind == EXPORT_PIECE_NEWLINE)
+                export_out_add(o, prefix);
+        }
+
         export_out_lit(o, "\n");
         export_out_add(o, prefix);
     }
     export_md_escape_add_run(o, '`', fence);
     export_out_lit(o, "\n");
-}
-
-/* In a table a bar ends the cell, in code as well. */
-static void export_md_escape_add_code_text(struct export_out *o, struct slice text, bool in_table)
-{
-    struct export_walk w = { .rest = text };
-    struct slice piece;
-    enum export_piece_kind kind;
-
-    while (!o->rc && (kind = export_walk_next(&w, &piece)) != EXPORT_PIECE_END) {
-        const char *bar = in_table && piece.n ? memchr(piece.p, '|', piece.n) : NULL;
-
-        for (; bar; bar = piece.n ? memchr(piece.p, '|', piece.n) : NULL) {
-            export_out_add(o, (struct slice){ piece.p, (size_t)(bar - piece.p) });
-            export_out_lit(o, bar > piece.p && bar[-1] == '\\' ? "|" : "\\|");
-            piece.n -= (size_t)(bar + 1 - piece.p);
-            piece.p = bar + 1;
-        }
-        export_out_add(o, kind == EXPORT_PIECE_NEWLINE ? SLICE(" ") : piece);
-    }
 }
 
 /* Not every reader knows longer fences in a line (md4c). */
@@ -237,7 +213,24 @@ void export_md_code(struct export_out *o, struct slice text, bool in_table)
     }
     export_md_escape_add_run(o, '`', fence);
     export_out_lit(o, pad ? " " : "");
-    export_md_escape_add_code_text(o, text, in_table);
+
+    /* In a table a bar ends the cell, in code as well. */
+    struct export_walk w = { .rest = text };
+    struct slice piece;
+    enum export_piece_kind kind;
+
+    while (!o->rc && (kind = export_walk_next(&w, &piece)) != EXPORT_PIECE_END) {
+        const char *bar = in_table && piece.n ? memchr(piece.p, '|', piece.n) : NULL;
+
+        for (; bar; bar = piece.n ? memchr(piece.p, '|', piece.n) : NULL) {
+            export_out_add(o, (struct slice){ piece.p, (size_t)(bar - piece.p) });
+            export_out_lit(o, bar > piece.p && bar[-1] == '\\' ? "|" : "\\|");
+            piece.n -= (size_t)(bar + 1 - piece.p);
+            piece.p = bar + 1;
+        }
+        export_out_add(o, kind == EXPORT_PIECE_NEWLINE ? SLICE(" ") : piece);
+    }
+
     export_out_lit(o, pad ? " " : "");
     export_md_escape_add_run(o, '`', fence);
 }

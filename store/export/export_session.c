@@ -222,21 +222,6 @@ static enum err_code export_session_write_block(struct export *x, const struct r
     return ERR_OK;
 }
 
-static enum err_code export_session_write_row(struct export *x, const struct row_read *r,
-                                              struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    x->open = false;
-    for (size_t i = 0; !rc && !x->o->rc && i < r->blocks.n; i++)
-        if (export_session_is_wanted(x, r, i))
-            rc = export_session_write_block(x, r, &r->blocks.block[i], e);
-    if (x->open)
-        export_out_lit(x->o, x->writer->message_end);
-    x->sum->messages++;
-    return rc;
-}
-
 static enum err_code write_conversation(struct export *x, const struct session_ref *ref,
                                         struct err *e)
 {
@@ -256,7 +241,16 @@ static enum err_code write_conversation(struct export *x, const struct session_r
         rc = row_window_first(&x->rows, &row, e);
         if (rc || !row)
             break;
-        rc = export_session_write_row(x, row, e);
+
+        rc = ERR_OK;
+        x->open = false;
+        for (size_t i = 0; !rc && !x->o->rc && i < row->blocks.n; i++)
+            if (export_session_is_wanted(x, row, i))
+                rc = export_session_write_block(x, row, &row->blocks.block[i], e);
+        if (x->open)
+            export_out_lit(x->o, x->writer->message_end);
+        x->sum->messages++;
+
         if (rc)
             break;
     }
@@ -290,23 +284,6 @@ static const struct subagent *described(const struct subagent_list *list, struct
     return NULL;
 }
 
-static enum err_code name_sections(struct export *x, const struct slice *ids, size_t n,
-                                   const struct subagent_list *list, struct err *e)
-{
-    x->section = arena_zalloc(&x->arena, (n + 1) * sizeof *x->section);
-    for (size_t i = 0; x->section && i < n; i++) {
-        const struct subagent *d = described(list, ids[i]);
-
-        x->section[i] = (struct export_section){ .number = i + 1, .id = ids[i] };
-        if (d) {
-            x->section[i].type = redacted(x, arena_copy(&x->arena, d->type));
-            x->section[i].task = redacted(x, arena_copy(&x->arena, d->task));
-        }
-    }
-    x->sections = n;
-    return x->section && !x->arena.failed ? ERR_OK : err_nomem(e);
-}
-
 static enum err_code find_subagents(struct export *x, struct err *e)
 {
     const struct store *st = x->ref->store;
@@ -320,8 +297,20 @@ static enum err_code find_subagents(struct export *x, struct err *e)
 
     if (!rc && n)
         rc = store_describe_subagents(x->ref, x->req->cancel, &list, e);
-    if (!rc && n)
-        rc = name_sections(x, ids, n, &list, e);
+    if (!rc && n) {
+        x->section = arena_zalloc(&x->arena, (n + 1) * sizeof *x->section);
+        for (size_t i = 0; x->section && i < n; i++) {
+            const struct subagent *d = described(&list, ids[i]);
+
+            x->section[i] = (struct export_section){ .number = i + 1, .id = ids[i] };
+            if (d) {
+                x->section[i].type = redacted(x, arena_copy(&x->arena, d->type));
+                x->section[i].task = redacted(x, arena_copy(&x->arena, d->task));
+            }
+        }
+        x->sections = n;
+        rc = x->section && !x->arena.failed ? ERR_OK : err_nomem(e);
+    }
     subagent_list_fini(&list);
     return rc;
 }

@@ -125,23 +125,6 @@ static void txt_thinking(struct export_out *o, struct slice text, bool open)
     export_out_lit(o, "\n");
 }
 
-static void export_txt_add_hunks(struct export_out *o, const struct hunks *d)
-{
-    if (d->rc)
-        o->rc = d->rc;
-    for (size_t i = 0; !o->rc && i < d->n; i++) {
-        const struct hunk_line *l = &d->line[i];
-
-        export_out_lit(o, "    ");
-        if (l->sign != '@')
-            export_out_add(o, (struct slice){ &l->sign, 1 });
-        else if (l->text.n == 0)
-            export_out_lit(o, "@@");
-        add_in_line(o, l->text);
-        export_out_lit(o, "\n");
-    }
-}
-
 /* One line; the call's input and output follow only if everything is wanted. */
 static void txt_tool(struct export_out *o, const struct export_tool *t)
 {
@@ -163,7 +146,21 @@ static void txt_tool(struct export_out *o, const struct export_tool *t)
     if (t->open) {
         export_txt_add_lines(o, "    $ ", t->command);
         export_txt_add_lines(o, "    ", t->input);
-        export_txt_add_hunks(o, &t->hunks);
+
+        if (t->hunks.rc)
+            o->rc = t->hunks.rc;
+        for (size_t i = 0; !o->rc && i < t->hunks.n; i++) {
+            const struct hunk_line *l = &t->hunks.line[i];
+
+            export_out_lit(o, "    ");
+            if (l->sign != '@')
+                export_out_add(o, (struct slice){ &l->sign, 1 });
+            else if (l->text.n == 0)
+                export_out_lit(o, "@@");
+            add_in_line(o, l->text);
+            export_out_lit(o, "\n");
+        }
+
         export_txt_add_lines(o, "    ", t->output);
     }
     export_out_lit(o, "\n");

@@ -444,18 +444,6 @@ void disk_usage_add_file(const struct stat *st, struct disk_usage *w)
     add_time(st, w);
 }
 
-static void count_fts_entry(const FTSENT *f, struct disk_usage *w)
-{
-    switch (f->fts_info) {
-    case FTS_F:
-    case FTS_SL:
-    case FTS_SLNONE:
-    case FTS_DEFAULT: disk_usage_add_file(f->fts_statp, w); break;
-    case FTS_D: add_time(f->fts_statp, w); break;
-    default: break;
-    }
-}
-
 enum err_code disk_usage_add(const char *path, struct disk_usage *w, struct err *e)
 {
     char *copy = strdup(path);
@@ -467,8 +455,16 @@ enum err_code disk_usage_add(const char *path, struct disk_usage *w, struct err 
         free(copy);
         return err_sys(e, path, "read directory");
     }
-    while ((f = fts_read(fts)))
-        count_fts_entry(f, w);
+    while ((f = fts_read(fts))) {
+        switch (f->fts_info) {
+        case FTS_F:
+        case FTS_SL:
+        case FTS_SLNONE:
+        case FTS_DEFAULT: disk_usage_add_file(f->fts_statp, w); break;
+        case FTS_D: add_time(f->fts_statp, w); break;
+        default: break;
+        }
+    }
     fts_close(fts);
     free(copy);
     return ERR_OK;

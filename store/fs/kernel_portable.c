@@ -313,23 +313,6 @@ static bool add_locked(struct fs_watch *w, const char *path, bool deep)
     return f.path != NULL;
 }
 
-/* Files that are in a new folder already are part of this change. */
-static void add_folders_in(struct fs_watch *w, const char *root)
-{
-    char path[PATH_MAX];
-    DIR *dir = opendir(root);
-    const struct dirent *d;
-    struct stat st;
-
-    while (dir && (d = readdir(dir)))
-        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
-            fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
-            snprintf(path, sizeof path, "%s/%s", root, d->d_name) < (int)sizeof path)
-            add_locked(w, path, false);
-    if (dir)
-        closedir(dir);
-}
-
 static bool kernel_portable_look_at_all(struct fs_watch *w)
 {
     bool changed = false;
@@ -342,22 +325,25 @@ static bool kernel_portable_look_at_all(struct fs_watch *w)
             continue;
         w->folder[i].state = state;
         changed = true;
-        if (w->folder[i].deep)
-            add_folders_in(w, w->folder[i].path);
+        if (w->folder[i].deep) {
+            /* Files that are in a new folder already are part of this change. */
+            const char *root = w->folder[i].path;
+            char path[PATH_MAX];
+            DIR *dir = opendir(root);
+            const struct dirent *d;
+            struct stat st;
+
+            while (dir && (d = readdir(dir)))
+                if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
+                    fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    S_ISDIR(st.st_mode) &&
+                    snprintf(path, sizeof path, "%s/%s", root, d->d_name) < (int)sizeof path)
+                    add_locked(w, path, false);
+            if (dir)
+                closedir(dir);
+        }
     }
     return changed;
-}
-
-static struct timespec after_ms(int64_t ms)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    t.tv_sec += ms / 1000;
-    t.tv_nsec += ms % 1000 * 1000000;
-    t.tv_sec += t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
 }
 
 static void *keep_looking(void *arg)
@@ -367,7 +353,13 @@ static void *keep_looking(void *arg)
 
     pthread_mutex_lock(&w->lock);
     while (!w->stop) {
-        struct timespec until = after_ms(rest);
+        struct timespec until;
+
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += rest / 1000;
+        until.tv_nsec += rest % 1000 * 1000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
 
         if (pthread_cond_timedwait(&w->wake, &w->lock, &until) != ETIMEDOUT)
             continue;

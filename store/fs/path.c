@@ -171,17 +171,6 @@ static size_t probe(const struct presence_dir *d, uint64_t hash, int i)
     return (size_t)(hash >> (32 * i) ^ hash >> (32 * i + 15)) & (d->bits_n - 1);
 }
 
-static void add_to_filter(struct presence_dir *d, const char *name)
-{
-    uint64_t hash = path_hash_of(name);
-
-    for (int i = 0; i < PROBES; i++) {
-        size_t bit = probe(d, hash, i);
-
-        d->bits[bit / 8] |= (unsigned char)(1u << bit % 8);
-    }
-}
-
 static bool path_may_have(const struct presence_dir *d, const char *name)
 {
     uint64_t hash = path_hash_of(name);
@@ -209,8 +198,17 @@ static void read_dir_names(struct presence_dir *d)
     d->scan_after_misses = 0;
     if (dir && (d->bits = calloc(bits / 8, 1))) {
         d->bits_n = bits;
-        while (errno = 0, (entry = readdir(dir)))
-            add_to_filter(d, entry->d_name);
+        while (errno = 0, (entry = readdir(dir))) {
+            const char *name = entry->d_name;
+
+            uint64_t hash = path_hash_of(name);
+
+            for (int i = 0; i < PROBES; i++) {
+                size_t bit = probe(d, hash, i);
+
+                d->bits[bit / 8] |= (unsigned char)(1u << bit % 8);
+            }
+        }
         whole = errno == 0;
     }
     if (dir)

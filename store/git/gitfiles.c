@@ -345,26 +345,6 @@ static bool name_exists(const char *dir, const char *name)
     return snprintf(path, sizeof path, "%s/%s", dir, name) < PATH_MAX && lstat(path, &st) == 0;
 }
 
-/* *found: git searches no further. */
-static enum err_code check_dir(struct look *l, const char *dir, bool refs, bool *found)
-{
-    char git[PATH_MAX];
-    struct stat st;
-    enum err_code rc = ERR_OK;
-
-    if (snprintf(git, sizeof git, "%s/.git", dir) < PATH_MAX && stat(git, &st) == 0) {
-        *found = S_ISREG(st.st_mode) || name_exists(git, "HEAD");
-        rc = gitfiles_check_path(git, POINTER_MAX, l->e);
-        if (!rc && (S_ISDIR(st.st_mode) || gitfiles_follow(dir, ".git", "gitdir: ", git) == ERR_OK))
-            rc = check_whole(l, git, refs);
-    }
-    if (!rc && name_exists(dir, "HEAD") && name_exists(dir, "objects")) {
-        *found = true;
-        rc = check_whole(l, dir, refs);
-    }
-    return rc;
-}
-
 enum err_code gitfiles_check(const char *dir, bool refs, struct err *e)
 {
     struct look l = { .e = e };
@@ -377,7 +357,23 @@ enum err_code gitfiles_check(const char *dir, bool refs, struct err *e)
         return ERR_OK;
     NEED(above = arena_format(&a, "%s", dir));
     for (;;) {
-        rc = check_dir(&l, above, refs, &found);
+        /* *found: git searches no further. */
+        char git[PATH_MAX];
+        struct stat st;
+
+        rc = ERR_OK;
+        if (snprintf(git, sizeof git, "%s/.git", above) < PATH_MAX && stat(git, &st) == 0) {
+            found = S_ISREG(st.st_mode) || name_exists(git, "HEAD");
+            rc = gitfiles_check_path(git, POINTER_MAX, l.e);
+            if (!rc &&
+                (S_ISDIR(st.st_mode) || gitfiles_follow(above, ".git", "gitdir: ", git) == ERR_OK))
+                rc = check_whole(&l, git, refs);
+        }
+        if (!rc && name_exists(above, "HEAD") && name_exists(above, "objects")) {
+            found = true;
+            rc = check_whole(&l, above, refs);
+        }
+
         char *slash = strrchr(above, '/');
 
         if (rc || found || !slash)

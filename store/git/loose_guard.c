@@ -250,24 +250,20 @@ static void limit_free(git_odb_backend *backend)
     free(backend);
 }
 
-/* The backends that can write packs are those that contain them. */
-static void find_packs(git_odb *odb, struct limit *l)
-{
-    git_odb_backend *b;
-
-    for (size_t i = 0; i < git_odb_num_backends(odb) && l->packs < BACKENDS_MAX; i++)
-        if (git_odb_get_backend(&b, odb, i) == 0 && b->writepack && b->read_header &&
-            b->exists_prefix)
-            l->pack[l->packs++] = b;
-}
-
 static int add_limit(git_odb *odb)
 {
     struct limit *l = calloc(1, sizeof *l);
     int answer = l ? git_odb_init_backend(&l->base, GIT_ODB_BACKEND_VERSION) : GIT_ERROR;
 
     if (!answer) {
-        find_packs(odb, l);
+        /* The backends that can write packs are those that contain them. */
+        git_odb_backend *b;
+
+        for (size_t i = 0; i < git_odb_num_backends(odb) && l->packs < BACKENDS_MAX; i++)
+            if (git_odb_get_backend(&b, odb, i) == 0 && b->writepack && b->read_header &&
+                b->exists_prefix)
+                l->pack[l->packs++] = b;
+
         l->base.read = limit_read;
         l->base.read_prefix = limit_read_prefix;
         l->base.free = limit_free;

@@ -433,18 +433,6 @@ static enum err_code grep_run_deliver_session(struct grep *g, grep_fn *fn, unrea
     return rc;
 }
 
-static void free_slot(struct grep *g)
-{
-    struct grep_slot *s = &g->slot[g->handed % RING];
-
-    pthread_mutex_lock(&g->lock);
-    *s = (struct grep_slot){ .row = s->row };
-    g->handed++;
-    if (g->waiting && (g->handed % (RING / 4) == 0 || g->handed == g->claimed))
-        pthread_cond_broadcast(&g->room);
-    pthread_mutex_unlock(&g->lock);
-}
-
 static size_t threads_wanted(size_t sessions)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -471,20 +459,6 @@ static enum err_code grep_run_start(struct grep *g, struct err *e)
     return err_set(e, ERR_IO, NULL, "no thread could be started");
 }
 
-static void grep_run_stop(struct grep *g)
-{
-    pthread_mutex_lock(&g->lock);
-    atomic_store(&g->stop, true);
-    pthread_cond_broadcast(&g->room);
-    pthread_mutex_unlock(&g->lock);
-    for (size_t i = 0; i < g->threads; i++)
-        pthread_join(g->thread[i], NULL);
-    for (size_t i = 0; i < RING; i++) {
-        free_batches(g->slot[i].first);
-        session_row_free(g->slot[i].row);
-    }
-}
-
 static enum err_code search_in_order(struct grep *g, grep_fn *fn, unreadable_fn *trouble, void *arg,
                                      struct err *e)
 {
@@ -496,10 +470,29 @@ static enum err_code search_in_order(struct grep *g, grep_fn *fn, unreadable_fn 
     rc = grep_run_start(g, e);
     while (!rc && g->handed < g->n) {
         rc = grep_run_deliver_session(g, fn, trouble, arg, e);
-        if (!rc)
-            free_slot(g);
+        if (!rc) {
+            struct grep_slot *s = &g->slot[g->handed % RING];
+
+            pthread_mutex_lock(&g->lock);
+            *s = (struct grep_slot){ .row = s->row };
+            g->handed++;
+            if (g->waiting && (g->handed % (RING / 4) == 0 || g->handed == g->claimed))
+                pthread_cond_broadcast(&g->room);
+            pthread_mutex_unlock(&g->lock);
+        }
     }
-    grep_run_stop(g);
+
+    pthread_mutex_lock(&g->lock);
+    atomic_store(&g->stop, true);
+    pthread_cond_broadcast(&g->room);
+    pthread_mutex_unlock(&g->lock);
+    for (size_t i = 0; i < g->threads; i++)
+        pthread_join(g->thread[i], NULL);
+    for (size_t i = 0; i < RING; i++) {
+        free_batches(g->slot[i].first);
+        session_row_free(g->slot[i].row);
+    }
+
     pthread_cond_destroy(&g->room);
     pthread_cond_destroy(&g->found);
     pthread_mutex_destroy(&g->lock);

@@ -141,24 +141,6 @@ static void cut_line(struct grep_hit *hit, struct grep_range *range, size_t *ran
     hit->cut = true;
 }
 
-static enum err_code grep_session_hand_over(struct texts *t, struct grep_hit *hit, struct err *e)
-{
-    struct grep_session *s = t->s;
-    /* A line that cannot be read is not on any branch, and a torn last one is not even in the
-     * transcript. */
-    enum err_code rc = t->kind == BLOCK_RAW ? ERR_OK : is_aside(s, t->row->offset, &hit->aside, e);
-
-    hit->kind = t->kind;
-    hit->time_ms = t->row->time_ms;
-    hit->message = t->row->message;
-    hit->agent = s->agent;
-    hit->range = s->range;
-    hit->ranges = hit->context ? 0 : s->ranges;
-    if (hit->line.n > GREP_LINE_MAX)
-        cut_line(hit, s->range, &hit->ranges);
-    return rc ? rc : s->fn(hit, s->arg, e);
-}
-
 static enum err_code show_line(struct texts *t, size_t from, size_t to, bool context, struct err *e)
 {
     struct grep_hit hit = { .context = context,
@@ -167,7 +149,21 @@ static enum err_code show_line(struct texts *t, size_t from, size_t to, bool con
 
     t->began = true;
     t->shown = to < t->text.n ? to + 1 : t->text.n;
-    return grep_session_hand_over(t, &hit, e);
+
+    struct grep_session *s = t->s;
+    /* A line that cannot be read is not on any branch, and a torn last one is not even in the
+     * transcript. */
+    enum err_code rc = t->kind == BLOCK_RAW ? ERR_OK : is_aside(s, t->row->offset, &hit.aside, e);
+
+    hit.kind = t->kind;
+    hit.time_ms = t->row->time_ms;
+    hit.message = t->row->message;
+    hit.agent = s->agent;
+    hit.range = s->range;
+    hit.ranges = hit.context ? 0 : s->ranges;
+    if (hit.line.n > GREP_LINE_MAX)
+        cut_line(&hit, s->range, &hit.ranges);
+    return rc ? rc : s->fn(&hit, s->arg, e);
 }
 
 static enum err_code show_context_above(struct texts *t, size_t line, struct err *e)

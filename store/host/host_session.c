@@ -19,8 +19,21 @@ enum err_code host_session_check_process(const struct host_session *s, struct er
 
 /* ---- opening and closing ---- */
 
-static void set_options(struct host_session *s, const struct host_session_options *options)
+static enum err_code session_new(const struct store *st, const struct host_session_options *options,
+                                 struct host_session **out, struct err *e)
 {
+    struct host_session *s;
+    pthread_condattr_t attr;
+
+    if (!st->ops->append)
+        return err_set(e, ERR_UNSUPPORTED, st->ops->name, "append: not possible for sessions of %s",
+                       st->ops->name);
+    s = calloc(1, sizeof *s);
+    if (!s)
+        return err_nomem(e);
+    s->st = st;
+    s->pid = getpid();
+
     const struct store_ops *ops = s->st->ops;
     struct host_session_options *o = &s->opt;
 
@@ -36,23 +49,7 @@ static void set_options(struct host_session *s, const struct host_session_option
         o->queue_rows = ops->queue_rows ? ops->queue_rows : DEFAULT_QUEUE;
     if (!o->queue_bytes)
         o->queue_bytes = DEFAULT_QUEUE_BYTES;
-}
 
-static enum err_code session_new(const struct store *st, const struct host_session_options *options,
-                                 struct host_session **out, struct err *e)
-{
-    struct host_session *s;
-    pthread_condattr_t attr;
-
-    if (!st->ops->append)
-        return err_set(e, ERR_UNSUPPORTED, st->ops->name, "append: not possible for sessions of %s",
-                       st->ops->name);
-    s = calloc(1, sizeof *s);
-    if (!s)
-        return err_nomem(e);
-    s->st = st;
-    s->pid = getpid();
-    set_options(s, options);
     pthread_mutex_init(&s->mutex, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -352,22 +349,6 @@ static enum err_code prepare_settings(const struct host_setting *setting, size_t
     return ERR_OK;
 }
 
-/* With the mutex. */
-static void add_settings(struct host_session *s, struct queue *more)
-{
-    if (!s->queue.n)
-        s->since_ms = time_clock_ms(CLOCK_MONOTONIC);
-    while (!s->begun && more->first) {
-        struct item *x = more->first;
-
-        more->first = x->next;
-        x->next = NULL;
-        host_queue_add_setting(&s->queue, x);
-    }
-    host_queue_move(more, &s->queue);
-    pthread_cond_broadcast(&s->changed);
-}
-
 static enum err_code set_now(struct host_session *s, const struct host_setting *setting, size_t n,
                              struct err *e)
 {
@@ -403,8 +384,20 @@ enum err_code host_session_set(struct host_session *s, const struct host_setting
     pthread_mutex_lock(&s->mutex);
     if (!rc)
         rc = host_session_wait_for_room(s, &more, e);
-    if (!rc)
-        add_settings(s, &more);
+    if (!rc) {
+        /* With the mutex. */
+        if (!s->queue.n)
+            s->since_ms = time_clock_ms(CLOCK_MONOTONIC);
+        while (!s->begun && more.first) {
+            struct item *x = more.first;
+
+            more.first = x->next;
+            x->next = NULL;
+            host_queue_add_setting(&s->queue, x);
+        }
+        host_queue_move(&more, &s->queue);
+        pthread_cond_broadcast(&s->changed);
+    }
     pthread_mutex_unlock(&s->mutex);
     host_queue_clear(&more);
     return rc;

@@ -71,26 +71,6 @@ static enum err_code init_lock(pthread_mutex_t *lock)
 
 /* ---- publishing ---- */
 
-/* Without the input of a pending action, which may be a whole file. */
-static enum err_code host_state_add_metadata(const struct host_state *s, struct jsonout *j)
-{
-    struct buf short_action = { 0 }, short_metadata = { 0 };
-    struct slice action, all = buf_slice(&s->metadata);
-    enum err_code rc = ERR_OK;
-
-    if (json_get(all, "pending_action", &action) && json_type(action) == JSON_OBJECT) {
-        rc = json_remove(&short_action, action, "input");
-        if (!rc)
-            rc = json_set(&short_metadata, all, "pending_action", buf_slice(&short_action));
-        all = buf_slice(&short_metadata);
-    }
-    if (!rc && all.n <= PUBLISHED_METADATA_MAX)
-        jsonout_raw_member(j, "metadata", all);
-    buf_fini(&short_action);
-    buf_fini(&short_metadata);
-    return rc;
-}
-
 /* Claude Code's own registry knows busy and idle. */
 static enum err_code print_entry(const struct host_state *s, struct buf *out)
 {
@@ -111,25 +91,25 @@ static enum err_code print_entry(const struct host_state *s, struct buf *out)
         jsonout_member(&j, "title", buf_slice(&s->title));
     if (s->last_prompt.n <= TEXT_MAX)
         jsonout_member(&j, "lastPrompt", buf_slice(&s->last_prompt));
-    enum err_code rc = host_state_add_metadata(s, &j);
+
+    /* Without the input of a pending action, which may be a whole file. */
+    struct buf short_action = { 0 }, short_metadata = { 0 };
+    struct slice action, all = buf_slice(&s->metadata);
+    enum err_code rc = ERR_OK;
+
+    if (json_get(all, "pending_action", &action) && json_type(action) == JSON_OBJECT) {
+        rc = json_remove(&short_action, action, "input");
+        if (!rc)
+            rc = json_set(&short_metadata, all, "pending_action", buf_slice(&short_action));
+        all = buf_slice(&short_metadata);
+    }
+    if (!rc && all.n <= PUBLISHED_METADATA_MAX)
+        jsonout_raw_member(&j, "metadata", all);
+    buf_fini(&short_action);
+    buf_fini(&short_metadata);
 
     jsonout_close(&j, '}');
     return rc ? rc : j.rc;
-}
-
-/* The lock is only for programs in other containers; on a file system without locks they see an unknown process. */
-static void hold_entry(struct host_state *s)
-{
-    char path[PATH_MAX];
-    int fd = -1;
-
-    if (snprintf(path, sizeof path, "%s/%s", s->dir, s->name) < (int)sizeof path)
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB))
-        errno = 0;
-    if (s->held >= 0)
-        close(s->held);
-    s->held = fd;
 }
 
 static enum err_code publish(struct host_state *s, struct err *e)
@@ -143,8 +123,20 @@ static enum err_code publish(struct host_state *s, struct err *e)
     if (!rc)
         rc = s->published ? disk_replace_file(s->dir, s->name, buf_slice(&text), 0600, e)
                           : disk_create_file(s->dir, s->name, buf_slice(&text), 0600, e);
-    if (!rc)
-        hold_entry(s);
+    if (!rc) {
+        /* The lock is only for programs in other containers; on a file system without locks they
+         * see an unknown process. */
+        char path[PATH_MAX];
+        int fd = -1;
+
+        if (snprintf(path, sizeof path, "%s/%s", s->dir, s->name) < (int)sizeof path)
+            fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB))
+            errno = 0;
+        if (s->held >= 0)
+            close(s->held);
+        s->held = fd;
+    }
     s->published |= !rc;
     buf_fini(&text);
     return rc ? err_wrap(e, rc, "publish the state of the session") : ERR_OK;
@@ -278,20 +270,6 @@ static enum err_code merge_metadata(struct host_state *s, struct slice patch, st
     return ERR_OK;
 }
 
-static void notify_state(const struct host_state *s, const struct host_action *action)
-{
-    for (size_t i = 0; i < s->listeners; i++)
-        if (s->listener[i].state)
-            s->listener[i].state(s->now, action, s->listener[i].arg);
-}
-
-static void notify_metadata(const struct host_state *s, struct slice patch)
-{
-    for (size_t i = 0; i < s->listeners; i++)
-        if (s->listener[i].metadata)
-            s->listener[i].metadata(patch, s->listener[i].arg);
-}
-
 static bool is_object(struct slice json)
 {
     return json_type(json) == JSON_OBJECT && json_valid(json);
@@ -301,7 +279,11 @@ static bool is_object(struct slice json)
 static enum err_code apply_patch(struct host_state *s, struct slice patch, struct err *e)
 {
     TRY(merge_metadata(s, patch, e));
-    notify_metadata(s, patch);
+
+    for (size_t i = 0; i < s->listeners; i++)
+        if (s->listener[i].metadata)
+            s->listener[i].metadata(patch, s->listener[i].arg);
+
     return ERR_OK;
 }
 
@@ -341,7 +323,11 @@ enum err_code host_state_change(struct host_state *s, enum session_state state,
 
     /* The order is that of the seed: state, pending_action, task_summary. */
     s->now = state;
-    notify_state(s, action);
+
+    for (size_t i = 0; i < s->listeners; i++)
+        if (s->listener[i].state)
+            s->listener[i].state(s->now, action, s->listener[i].arg);
+
     if (action || s->pending)
         rc = set_pending(s, action, e);
     if (!rc && state == SESSION_IDLE)

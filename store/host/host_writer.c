@@ -83,13 +83,6 @@ void host_queue_clear(struct queue *q)
 
 enum { RETRY_FIRST_MS = 100, RETRY_MOST_MS = 5000 };
 
-static void wait_until(struct host_session *s, int64_t ms)
-{
-    const struct timespec at = { .tv_sec = (time_t)(ms / 1000), .tv_nsec = ms % 1000 * 1000000 };
-
-    pthread_cond_timedwait(&s->changed, &s->mutex, &at);
-}
-
 void host_session_wait(struct host_session *s)
 {
     pthread_cond_wait(&s->changed, &s->mutex);
@@ -369,7 +362,10 @@ static void *write_in_background(void *arg)
         if (idle) {
             host_session_wait(s);
         } else if (time_clock_ms(CLOCK_MONOTONIC) < due) {
-            wait_until(s, due);
+            const struct timespec at = { .tv_sec = (time_t)(due / 1000),
+                                         .tv_nsec = due % 1000 * 1000000 };
+
+            pthread_cond_timedwait(&s->changed, &s->mutex, &at);
         } else {
             struct err why = { 0 };
 

@@ -333,22 +333,6 @@ static enum err_code new_session(struct slice id, struct slice title, struct mem
     return ERR_OK;
 }
 
-static enum err_code memory_store_add_session(struct memory *m, struct memory_session *s,
-                                              struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    pthread_mutex_lock(&m->lock);
-    if (locked_session(m, slice_of(s->id)))
-        rc = err_set(e, ERR_STALE, "", "create: a session with this id exists");
-    else if (!array_reserve(m->session, m->cap, m->n + 1))
-        rc = err_nomem(e);
-    else
-        m->session[m->n++] = s;
-    pthread_mutex_unlock(&m->lock);
-    return rc;
-}
-
 static enum err_code memory_create(const struct store *st, const struct host_create *req,
                                    struct arena *a, struct host_created *out, struct err *e)
 {
@@ -361,7 +345,19 @@ static enum err_code memory_create(const struct store *st, const struct host_cre
 
     if (rc)
         return rc;
-    rc = memory_store_add_session(memory_of(st), s, e);
+
+    struct memory *m = memory_of(st);
+
+    rc = ERR_OK;
+    pthread_mutex_lock(&m->lock);
+    if (locked_session(m, slice_of(s->id)))
+        rc = err_set(e, ERR_STALE, "", "create: a session with this id exists");
+    else if (!array_reserve(m->session, m->cap, m->n + 1))
+        rc = err_nomem(e);
+    else
+        m->session[m->n++] = s;
+    pthread_mutex_unlock(&m->lock);
+
     if (rc) {
         free_session(s);
         return rc;

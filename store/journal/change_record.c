@@ -91,25 +91,6 @@ static void change_record_put_content(struct writer *w, const char *key, size_t 
     write_text_member(w, file_key, name);
 }
 
-static void put_step(struct writer *w, size_t i, const struct step *s)
-{
-    jsonout_open(&w->j, '{');
-    write_text_member(w, "do", step_names[s->kind]);
-    write_text_member(w, "path", s->path);
-    write_text_member(w, "to", s->to);
-    write_text_member(w, "lock", s->lock);
-    change_record_put_content(w, "bytes", i, s->bytes);
-    change_record_put_content(w, "old", i, s->old);
-    change_record_put_content(w, "opposite", i, s->opposite);
-    put_int(w, "offset", s->offset);
-    put_int(w, "mtime", s->mtime_ns);
-    put_int(w, "oldMtime", s->old_mtime_ns);
-    put_int(w, "mode", s->mode);
-    put_int(w, "oldMode", s->old_mode);
-    put_int(w, "flags", s->absent | s->old_absent << 1 | s->follow << 2 | s->with_dir << 3);
-    jsonout_close(&w->j, '}');
-}
-
 static void put_change(struct writer *w, const struct change *c)
 {
     jsonout_open(&w->j, '{');
@@ -132,8 +113,25 @@ static void put_change(struct writer *w, const struct change *c)
     jsonout_close(&w->j, ']');
     jsonout_key(&w->j, "steps");
     jsonout_open(&w->j, '[');
-    for (size_t i = 0; i < c->n && !w->rc; i++)
-        put_step(w, i, &c->step[i]);
+    for (size_t i = 0; i < c->n && !w->rc; i++) {
+        const struct step *s = &c->step[i];
+
+        jsonout_open(&w->j, '{');
+        write_text_member(w, "do", step_names[s->kind]);
+        write_text_member(w, "path", s->path);
+        write_text_member(w, "to", s->to);
+        write_text_member(w, "lock", s->lock);
+        change_record_put_content(w, "bytes", i, s->bytes);
+        change_record_put_content(w, "old", i, s->old);
+        change_record_put_content(w, "opposite", i, s->opposite);
+        put_int(w, "offset", s->offset);
+        put_int(w, "mtime", s->mtime_ns);
+        put_int(w, "oldMtime", s->old_mtime_ns);
+        put_int(w, "mode", s->mode);
+        put_int(w, "oldMode", s->old_mode);
+        put_int(w, "flags", s->absent | s->old_absent << 1 | s->follow << 2 | s->with_dir << 3);
+        jsonout_close(&w->j, '}');
+    }
     jsonout_close(&w->j, ']');
     jsonout_close(&w->j, '}');
 }

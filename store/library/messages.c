@@ -8,19 +8,6 @@
 
 /* ---- the query ---- */
 
-/* In a system without sub-agents the name of one is not found. */
-static enum err_code library_check_agent(const struct reprise_session *s, const char *agent,
-                                         struct err *e)
-{
-    const struct store_ops *ops = s->ref.store->ops;
-    const char *why = store_unsupported_reason(ops, CAN_HAVE_AGENTS);
-
-    if (!agent || (ops->subagent && *agent))
-        return ERR_OK;
-    return err_set(e, ERR_NOT_FOUND, agent, "read messages: %s",
-                   why ? why : "the session has no such sub-agent");
-}
-
 static enum err_code check_query(const struct reprise_message_query *q, struct err *e)
 {
     const uint32_t known = REPRISE_MESSAGES_SYSTEM | REPRISE_MESSAGES_AS_SDK |
@@ -68,7 +55,16 @@ static enum err_code library_read_query(const struct reprise_session *s,
     *page = (struct message_page){ .query = *out, .most = limited ? (size_t)q.limit : 0 };
     page->query.has_limit = false;
     page->read = q.flags & REPRISE_MESSAGES_PLAIN ? plain_messages : NULL;
-    return library_check_agent(s, q.agent, e);
+
+    /* In a system without sub-agents the name of one is not found. */
+    const char *agent = q.agent;
+    const struct store_ops *ops = s->ref.store->ops;
+    const char *why = store_unsupported_reason(ops, CAN_HAVE_AGENTS);
+
+    if (!agent || (ops->subagent && *agent))
+        return ERR_OK;
+    return err_set(e, ERR_NOT_FOUND, agent, "read messages: %s",
+                   why ? why : "the session has no such sub-agent");
 }
 
 /* ---- whole conversations ---- */

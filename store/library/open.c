@@ -33,22 +33,6 @@ static const char *current_directory(struct arena *a)
     return arena_copy_text(a, getcwd(cwd, sizeof cwd) ? cwd : "/");
 }
 
-static enum err_code library_read_environment(const struct reprise_options *o, struct reprise *r,
-                                              struct err *e)
-{
-    const char *const *given = o->environment ? o->environment : (const char *const *)environ;
-    const char *const *environment = copy_environment(given, &r->arena);
-    const char *cwd =
-        o->directory ? arena_copy_text(&r->arena, o->directory) : current_directory(&r->arena);
-    if (!environment || !cwd)
-        return err_nomem(e);
-    if (cwd[0] != '/')
-        return err_set(e, ERR_USAGE, cwd, "open stores: the directory is not absolute");
-    r->in_project = o->directory != NULL;
-    r->env = env_read(environment, cwd, time_clock_ms(CLOCK_REALTIME), &r->arena);
-    return r->arena.failed ? err_nomem(e) : ERR_OK;
-}
-
 /* ---- stores ---- */
 
 static enum err_code library_open_one(struct reprise *r, const struct store_ops *ops,
@@ -144,7 +128,20 @@ static enum err_code library_open_stores(struct reprise *r, const struct reprise
     size_t most = 0;
 
     TRY(check_options(o, e));
-    TRY(library_read_environment(o, r, e));
+
+    const char *const *given = o->environment ? o->environment : (const char *const *)environ;
+    const char *const *environment = copy_environment(given, &r->arena);
+    const char *cwd =
+        o->directory ? arena_copy_text(&r->arena, o->directory) : current_directory(&r->arena);
+    if (!environment || !cwd)
+        return err_nomem(e);
+    if (cwd[0] != '/')
+        return err_set(e, ERR_USAGE, cwd, "open stores: the directory is not absolute");
+    r->in_project = o->directory != NULL;
+    r->env = env_read(environment, cwd, time_clock_ms(CLOCK_REALTIME), &r->arena);
+    if (r->arena.failed)
+        return err_nomem(e);
+
     while (store_systems[most])
         most++;
     NEED(r->store = arena_zalloc(&r->arena, (most + 1) * sizeof(struct store *)));

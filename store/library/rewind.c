@@ -126,43 +126,6 @@ static int32_t file_action(enum rewind_action action)
     return REPRISE_FILE_REFUSED;
 }
 
-static enum err_code describe_files(struct reprise_rewind *w, struct err *e)
-{
-    w->file = arena_zalloc(&w->arena, (w->preview.n + 1) * sizeof *w->file);
-    for (size_t i = 0; w->file && i < w->preview.n; i++) {
-        const struct rewind_entry *x = &w->preview.entry[i];
-
-        w->file[i] = (struct reprise_rewind_file){
-            .size = sizeof *w->file,
-            .path = x->target->path,
-            .why = x->why ? x->why : "",
-            .action = file_action(x->action),
-            .flags = file_flags(x),
-            .insertions = x->insertions,
-            .deletions = x->deletions,
-        };
-    }
-    return w->file ? ERR_OK : err_nomem(e);
-}
-
-static enum err_code copy_files(struct reprise_rewind *w, const struct reprise_rewind_options *o,
-                                struct err *e)
-{
-    const char **only;
-
-    if (!o->files)
-        return ERR_OK;
-    only = arena_zalloc(&w->arena, (o->files_count + 1) * sizeof *only);
-    for (size_t i = 0; only && i < o->files_count; i++) {
-        if (!o->files[i])
-            return err_set(e, ERR_USAGE, "", "rewind: the name of a file is NULL");
-        only[i] = arena_copy_text(&w->arena, o->files[i]);
-    }
-    w->options.only = only;
-    w->options.only_n = o->files_count;
-    return w->arena.failed ? err_nomem(e) : ERR_OK;
-}
-
 static enum err_code library_read_options(struct reprise_rewind *w,
                                           const struct reprise_rewind_options *given,
                                           struct reprise_rewind_options *o, struct err *e)
@@ -178,14 +141,42 @@ static enum err_code library_read_options(struct reprise_rewind *w,
         .allow_outside = o->flags & REPRISE_REWIND_OUTSIDE,
         .allow_sensitive = o->flags & REPRISE_REWIND_SENSITIVE,
     };
-    return copy_files(w, o, e);
+
+    const char **only;
+
+    if (!o->files)
+        return ERR_OK;
+    only = arena_zalloc(&w->arena, (o->files_count + 1) * sizeof *only);
+    for (size_t i = 0; only && i < o->files_count; i++) {
+        if (!o->files[i])
+            return err_set(e, ERR_USAGE, "", "rewind: the name of a file is NULL");
+        only[i] = arena_copy_text(&w->arena, o->files[i]);
+    }
+    w->options.only = only;
+    w->options.only_n = o->files_count;
+    return w->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code library_look(struct reprise_rewind *w, struct err *e)
 {
     TRY(rewind_plan_check_files(&w->plan, &w->options, e));
     TRY(rewind_preview(&w->plan, &w->options, &w->preview, e));
-    return describe_files(w, e);
+
+    w->file = arena_zalloc(&w->arena, (w->preview.n + 1) * sizeof *w->file);
+    for (size_t i = 0; w->file && i < w->preview.n; i++) {
+        const struct rewind_entry *x = &w->preview.entry[i];
+
+        w->file[i] = (struct reprise_rewind_file){
+            .size = sizeof *w->file,
+            .path = x->target->path,
+            .why = x->why ? x->why : "",
+            .action = file_action(x->action),
+            .flags = file_flags(x),
+            .insertions = x->insertions,
+            .deletions = x->deletions,
+        };
+    }
+    return w->file ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code plan_point(struct reprise_rewind *w, const struct reprise_session *s,

@@ -13,21 +13,6 @@ _Static_assert(sizeof(struct reprise_range) == sizeof(struct grep_range),
 
 /* ---- the query ---- */
 
-static enum err_code copy_patterns(const struct reprise_search_query *q, struct arena *a,
-                                   struct grep_query *out, struct err *e)
-{
-    if (q->patterns_count == 0 || q->patterns_count > GREP_PATTERNS || !q->patterns)
-        return err_set(e, ERR_USAGE, "", "search: needs 1 to %d patterns", GREP_PATTERNS);
-    struct slice *pattern = arena_zalloc(a, q->patterns_count * sizeof *pattern);
-
-    NEED(pattern);
-    for (size_t i = 0; i < q->patterns_count; i++)
-        pattern[i] = call_text(q->patterns[i]);
-    out->pattern = pattern;
-    out->n = q->patterns_count;
-    return ERR_OK;
-}
-
 static enum err_code library_search_read_query(const struct reprise_search_query *q,
                                                struct arena *a, struct grep_query *out,
                                                struct err *e)
@@ -48,7 +33,17 @@ static enum err_code library_search_read_query(const struct reprise_search_query
     };
     if (q->flags & ~known || q->places & ~(uint32_t)GREP_IN_ALL)
         return err_set(e, ERR_USAGE, "", "search: unknown flag or place");
-    TRY(copy_patterns(q, a, out, e));
+
+    if (q->patterns_count == 0 || q->patterns_count > GREP_PATTERNS || !q->patterns)
+        return err_set(e, ERR_USAGE, "", "search: needs 1 to %d patterns", GREP_PATTERNS);
+    struct slice *pattern = arena_zalloc(a, q->patterns_count * sizeof *pattern);
+
+    NEED(pattern);
+    for (size_t i = 0; i < q->patterns_count; i++)
+        pattern[i] = call_text(q->patterns[i]);
+    out->pattern = pattern;
+    out->n = q->patterns_count;
+
     return call_query(q->sessions, a, &out->sessions, e);
 }
 

@@ -164,19 +164,6 @@ static enum err_code append_write_rest(int fd, struct slice rest, off_t end, con
     return rc;
 }
 
-/* Overwrites our bytes with blanks, if they are no longer at the end or another process has the file open. A newline
- * that guards them stays. */
-static void blank_out(int fd, struct slice bytes, off_t begin)
-{
-    bool ours;
-    int flags = fcntl(fd, F_GETFL), guard = bytes.p[0] == '\n';
-
-    if (file_at_holds(fd, bytes, begin, &ours, "", NULL) || !ours ||
-        fcntl(fd, F_SETFL, flags & ~O_APPEND) ||
-        file_at_blank(fd, bytes.n - (size_t)guard, begin + guard, "", NULL))
-        errno = 0; /* nothing is left to try */
-}
-
 /* After a partial write, so that the next record of any program begins on a line of its own. */
 static void undo_partial_write(int fd, struct slice bytes, off_t begin, int64_t mtime_ns)
 {
@@ -185,8 +172,17 @@ static void undo_partial_write(int fd, struct slice bytes, off_t begin, int64_t 
     if (end <= begin || (size_t)(end - begin) > bytes.n)
         return;
     bytes.n = (size_t)(end - begin);
-    if (!cut_off(fd, end, bytes.n, mtime_ns))
-        blank_out(fd, bytes, begin);
+    if (!cut_off(fd, end, bytes.n, mtime_ns)) {
+        /* Overwrite our bytes with blanks, if they are no longer at the end or another process
+         * has the file open. A newline that guards them stays. */
+        bool ours;
+        int flags = fcntl(fd, F_GETFL), guard = bytes.p[0] == '\n';
+
+        if (file_at_holds(fd, bytes, begin, &ours, "", NULL) || !ours ||
+            fcntl(fd, F_SETFL, flags & ~O_APPEND) ||
+            file_at_blank(fd, bytes.n - (size_t)guard, begin + guard, "", NULL))
+            errno = 0; /* nothing is left to try */
+    }
 }
 
 /* Makes one write call: a second one could put the rest after another program's record, unless that is certainly
@@ -237,21 +233,17 @@ static enum err_code make_sure(int fd, struct slice bytes, const struct appended
     return rc;
 }
 
-/* A record that already begins with a newline needs no other. */
-static enum err_code needs_guard(int fd, struct slice records, const char *path, bool *guard,
-                                 struct err *e)
-{
-    *guard = false;
-    return records.n && records.p[0] == '\n' ? ERR_OK : torn_after_a_moment(fd, path, guard, e);
-}
-
 static enum err_code append_records(int fd, const char *path, struct slice records, bool later,
                                     struct appended *a, struct err *e)
 {
     struct buf bytes = { 0 };
     struct stat st;
     off_t end = 0;
-    enum err_code rc = needs_guard(fd, records, path, &a->guarded, e);
+
+    /* A record that already begins with a newline needs no other. */
+    a->guarded = false;
+    enum err_code rc =
+        records.n && records.p[0] == '\n' ? ERR_OK : torn_after_a_moment(fd, path, &a->guarded, e);
 
     if (!rc && ((a->guarded && buf_add_byte(&bytes, '\n')) || buf_add(&bytes, records)))
         rc = err_nomem(e);

@@ -39,22 +39,19 @@ struct work {
     atomic_size_t taken;
 };
 
-static void index_piece(const struct work *w, struct piece *p)
-{
-    struct file view = *w->file; /* shares the descriptor, may end earlier */
-
-    view.id.size = p->to;
-    p->index.end = p->from;
-    p->rc = index_build(&p->index, &view, w->keys, w->flags | INDEX_PART, w->stop, &p->e);
-}
-
 static void *index_pieces(void *arg)
 {
     struct work *w = arg;
     size_t i;
 
-    while ((i = atomic_fetch_add(&w->taken, 1)) < w->n)
-        index_piece(w, &w->piece[i]);
+    while ((i = atomic_fetch_add(&w->taken, 1)) < w->n) {
+        struct piece *p = &w->piece[i];
+        struct file view = *w->file; /* shares the descriptor, may end earlier */
+
+        view.id.size = p->to;
+        p->index.end = p->from;
+        p->rc = index_build(&p->index, &view, w->keys, w->flags | INDEX_PART, w->stop, &p->e);
+    }
     return NULL;
 }
 
@@ -110,16 +107,6 @@ static enum err_code reserve_lines(const struct work *w, struct index *ix, struc
     return ix->line ? ERR_OK : err_nomem(e);
 }
 
-static void append_index(struct index *ix, const struct index *more)
-{
-    if (more->n)
-        memcpy(ix->line + ix->n, more->line, more->n * sizeof *ix->line);
-    ix->n += more->n;
-    ix->end = more->end;
-    ix->torn_tail = more->torn_tail;
-    ix->broken += more->broken;
-}
-
 /* If a file was truncated while it was read, a piece does not end where the next one begins. */
 static enum err_code join_pieces(struct work *w, struct index *ix, struct err *e)
 {
@@ -133,8 +120,14 @@ static enum err_code join_pieces(struct work *w, struct index *ix, struct err *e
             *e = p->e;
         else if (!rc && i + 1 < w->n && p->index.end != p->to)
             rc = err_set(e, ERR_STALE, "", "index lines: the file became shorter");
-        else if (!rc)
-            append_index(ix, &p->index);
+        else if (!rc) {
+            if (p->index.n)
+                memcpy(ix->line + ix->n, p->index.line, p->index.n * sizeof *ix->line);
+            ix->n += p->index.n;
+            ix->end = p->index.end;
+            ix->torn_tail = p->index.torn_tail;
+            ix->broken += p->index.broken;
+        }
     }
     return rc;
 }

@@ -576,15 +576,6 @@ static enum err_code doctor_look_at_all(const struct doctor *d, finding_fn *fn, 
     return rc;
 }
 
-static enum err_code report_settings(const struct store *st, finding_fn *fn, void *arg,
-                                     struct err *e)
-{
-    struct finding f = { .kind = FINDING_SETTINGS };
-
-    f.why = st->ops->settings_note ? st->ops->settings_note(st, &f.path) : NULL;
-    return f.why ? fn(&f, arg, e) : ERR_OK;
-}
-
 enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, struct err *e)
 {
     if (d->only)
@@ -592,7 +583,12 @@ enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, 
     enum err_code rc = doctor_look_at_all(d, fn, arg, e);
 
     for (size_t i = 0; i < d->stores && !rc; i++) {
-        rc = report_settings(d->store[i], fn, arg, e);
+        const struct store *st = d->store[i];
+        struct finding f = { .kind = FINDING_SETTINGS };
+
+        f.why = st->ops->settings_note ? st->ops->settings_note(st, &f.path) : NULL;
+        rc = f.why ? fn(&f, arg, e) : ERR_OK;
+
         if (!rc && d->store[i]->ops->check_store)
             rc = d->store[i]->ops->check_store(d->store[i], &d->scope, fn, arg, e);
     }

@@ -171,16 +171,6 @@ static int64_t start_ticks(int dir, struct buf *text)
     return at ? strtoll(at + 1, NULL, 10) : -1;
 }
 
-/* The boot time in ms since the epoch; 0 if not known. */
-static int64_t boot_ms(int proc, struct buf *text)
-{
-    const char *at = NULL;
-
-    if (proc_agents_read_text(proc, "stat", text) && buf_cstr(text))
-        at = strstr(text->p, "btime ");
-    return at ? strtoll(at + sizeof "btime " - 1, NULL, 10) * 1000 : 0;
-}
-
 static bool proc_agents_add_agent(struct agents *a, int dir, pid_t pid, struct slice args,
                                   int64_t boot, struct buf *text)
 {
@@ -320,7 +310,14 @@ static bool read_processes(struct agents *a)
 
     if (!dir)
         return true; /* no process table: no evidence */
-    int64_t boot = boot_ms(dirfd(dir), &text);
+
+    /* The boot time in ms since the epoch; 0 if not known. */
+    int proc = dirfd(dir);
+    const char *at = NULL;
+
+    if (proc_agents_read_text(proc, "stat", &text) && buf_cstr(&text))
+        at = strstr(text.p, "btime ");
+    int64_t boot = at ? strtoll(at + sizeof "btime " - 1, NULL, 10) * 1000 : 0;
 
     while (fine && (d = readdir(dir)))
         if (d->d_name[0] >= '1' && d->d_name[0] <= '9')

@@ -255,17 +255,6 @@ static enum err_code read_registry_entry(struct reading *r, int dir, const char 
     return id.p ? add_live_entry(r, dir, name, pid, entry, id) : ERR_NOMEM;
 }
 
-static enum err_code live_registry_read_all(struct reading *r, DIR *dir)
-{
-    enum err_code rc = ERR_OK;
-    struct dirent *d;
-
-    proc_domain(r->domain, sizeof r->domain);
-    while (!rc && r->table->n < ENTRIES_MAX && (d = readdir(dir)))
-        rc = read_registry_entry(r, dirfd(dir), d->d_name);
-    return rc;
-}
-
 static enum err_code read_registry(const char *path, bool hosts, struct live_table *out,
                                    struct err *e)
 {
@@ -278,7 +267,14 @@ static enum err_code read_registry(const char *path, bool hosts, struct live_tab
         out->unreadable = errno != ENOENT && errno != ENOTDIR;
         return ERR_OK;
     }
-    rc = live_registry_read_all(&r, dir);
+
+    rc = ERR_OK;
+    struct dirent *d;
+
+    proc_domain(r.domain, sizeof r.domain);
+    while (!rc && r.table->n < ENTRIES_MAX && (d = readdir(dir)))
+        rc = read_registry_entry(&r, dirfd(dir), d->d_name);
+
     closedir(dir);
     buf_fini(&r.text);
     if (rc) {

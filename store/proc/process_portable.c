@@ -144,18 +144,6 @@ static void do_nothing(int number)
     (void)number;
 }
 
-/* A signal that is ignored by default may be dropped before the thread waits for it, so it gets a handler, which never
- * runs. */
-static void keep_ignored(const sigset_t *set)
-{
-    const struct sigaction keep = { .sa_handler = do_nothing };
-    struct sigaction now;
-
-    if (sigismember(set, SIGWINCH) == 1 && sigaction(SIGWINCH, NULL, &now) == 0 &&
-        now.sa_handler == SIG_DFL)
-        sigaction(SIGWINCH, &keep, NULL);
-}
-
 int proc_signals_open(struct proc_signals *s, const sigset_t *set)
 {
     int ends[2];
@@ -165,7 +153,16 @@ int proc_signals_open(struct proc_signals *s, const sigset_t *set)
         return -1;
     s->fd = ends[0];
     s->in = ends[1];
-    keep_ignored(set);
+
+    /* A signal that is ignored by default may be dropped before the thread waits for it, so it
+     * gets a handler, which never runs. */
+    const struct sigaction keep = { .sa_handler = do_nothing };
+    struct sigaction now;
+
+    if (sigismember(set, SIGWINCH) == 1 && sigaction(SIGWINCH, NULL, &now) == 0 &&
+        now.sa_handler == SIG_DFL)
+        sigaction(SIGWINCH, &keep, NULL);
+
     proc_signals_continue(s);
     if (s->runs)
         return 0;

@@ -62,23 +62,6 @@ static char **environment(const struct spawn *s, char *own)
     return env;
 }
 
-static int set_actions(posix_spawn_file_actions_t *a, const struct spawn *s, int out)
-{
-    int rc = posix_spawn_file_actions_addopen(a, 0, "/dev/null", O_RDONLY, 0);
-
-    if (!rc)
-        rc = posix_spawn_file_actions_adddup2(a, out, 1);
-    if (!rc && s->errors)
-        rc = posix_spawn_file_actions_adddup2(a, out, 2);
-    else if (!rc)
-        rc = posix_spawn_file_actions_addopen(a, 2, "/dev/null", O_WRONLY, 0);
-    if (!rc)
-        rc = posix_spawn_file_actions_addchdir_np(a, s->dir);
-    if (!rc)
-        rc = proc_spawn_close_from(a, FIRST_FREE_FD);
-    return rc;
-}
-
 /* The child gets a process group of its own, to be killed as a whole, and default signals. */
 static int set_attributes(posix_spawnattr_t *a)
 {
@@ -111,7 +94,18 @@ static int start_child(const struct spawn *s, int out, char **env, pid_t *pid)
         return rc;
     rc = posix_spawnattr_init(&attributes);
     if (!rc) {
-        rc = set_actions(&actions, s, out);
+        rc = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        if (!rc)
+            rc = posix_spawn_file_actions_adddup2(&actions, out, 1);
+        if (!rc && s->errors)
+            rc = posix_spawn_file_actions_adddup2(&actions, out, 2);
+        else if (!rc)
+            rc = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+        if (!rc)
+            rc = posix_spawn_file_actions_addchdir_np(&actions, s->dir);
+        if (!rc)
+            rc = proc_spawn_close_from(&actions, FIRST_FREE_FD);
+
         if (!rc)
             rc = set_attributes(&attributes);
         if (!rc)
@@ -188,15 +182,6 @@ static enum err_code read_output(struct child *c, size_t room, struct buf *out, 
     return ERR_OK;
 }
 
-/* It is not reaped. */
-static bool has_ended(const struct child *c)
-{
-    siginfo_t info = { 0 };
-
-    return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == c->pid;
-}
-
 /* Reads until the child has closed its output and ended. A grandchild may keep the pipe open forever, so only what is
  * in it when the child has ended is read. */
 static enum err_code listen(struct child *c, size_t max, struct buf *out, struct err *e)
@@ -218,8 +203,12 @@ static enum err_code listen(struct child *c, size_t max, struct buf *out, struct
             rc = read_output(c, max - (out->n - before), out, e);
         else if (ended)
             c->eof = true;
-        else
-            ended = has_ended(c);
+        else {
+            /* It is not reaped. */
+            siginfo_t info = { 0 };
+            ended = waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                    info.si_pid == c->pid;
+        }
         if (rc)
             return rc;
     }

@@ -162,22 +162,19 @@ static void start_threads(struct describe_pool *c, size_t want)
     pthread_attr_destroy(&attr);
 }
 
-static void stop_threads(struct describe_pool *c)
-{
-    pthread_mutex_lock(&c->lock);
-    c->stop = true;
-    pthread_cond_broadcast(&c->room);
-    pthread_mutex_unlock(&c->lock);
-    for (size_t i = 0; i < c->threads; i++)
-        pthread_join(c->thread[i], NULL);
-}
-
 /* ---- handing over ---- */
 
-/* Waits until the next row is ready, with the lock held, and makes other rows in the meantime. If
- * reading is slow, this is left to the helpers, so that rows that are ready are not delayed. */
-static void await(struct describe_pool *c)
+/* Returns how many rows are ready, from the next one on. */
+static size_t await_rows(struct describe_pool *c)
 {
+    size_t count = 0;
+    bool slow;
+
+    pthread_mutex_lock(&c->lock);
+
+    /* Wait until the next row is ready, with the lock held, and make other rows in the
+     * meantime. If reading is slow, this is left to the helpers, so that rows that are ready are
+     * not delayed. */
     while (!c->place[c->handed % RING].ready) {
         struct claim claim = { 0 };
 
@@ -191,16 +188,7 @@ static void await(struct describe_pool *c)
         describe_claim(c, claim);
         pthread_mutex_lock(&c->lock);
     }
-}
 
-/* Returns how many rows are ready, from the next one on. */
-static size_t await_rows(struct describe_pool *c)
-{
-    size_t count = 0;
-    bool slow;
-
-    pthread_mutex_lock(&c->lock);
-    await(c);
     while (count < BATCH && c->place[(c->handed + count) % RING].ready)
         count++;
     slow = c->speed == SLOW;
@@ -291,7 +279,13 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
                 rc = describe_pool_deliver_row(c, c->handed + i, fn, arg, e);
             release_slots(c, count);
         }
-        stop_threads(c);
+
+        pthread_mutex_lock(&c->lock);
+        c->stop = true;
+        pthread_cond_broadcast(&c->room);
+        pthread_mutex_unlock(&c->lock);
+        for (size_t i = 0; i < c->threads; i++)
+            pthread_join(c->thread[i], NULL);
     } else {
         rc = err_nomem(e);
     }

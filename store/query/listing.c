@@ -211,21 +211,6 @@ static bool put_in_order(struct listing *l)
     return l->listed != NULL;
 }
 
-/* What a server need not send for this page. Its clock may differ a little from that of the messages. */
-static void set_wanted(struct listing_query *q)
-{
-    enum { HOUR_MS = 60 * 60 * 1000, MORE = 16 };
-    const bool newest = q->sort == LISTING_RECENT || q->sort == LISTING_MODIFIED;
-
-    if (q->since_ms != TIME_NONE && q->since_ms > HOUR_MS)
-        q->scope.stored_since_ms = q->since_ms - HOUR_MS;
-    else if (newest && q->limit > 0 && !q->tag.n && !q->branch.n && !q->archived &&
-             q->before_ms == TIME_NONE) /* rows are also made ahead, and some are not shown */
-        q->scope.newest = (size_t)q->offset + listing_ahead(q) + (size_t)q->limit + MORE;
-    if (q->scope.newest && q->scope.newest < LISTING_FEW && q->sort == LISTING_RECENT)
-        q->scope.newest = LISTING_FEW;
-}
-
 static struct listing *new_listing(const struct listing_query *q)
 {
     struct listing *l = calloc(1, sizeof *l);
@@ -233,7 +218,20 @@ static struct listing *new_listing(const struct listing_query *q)
     if (l) {
         l->q = *q;
         l->ok = true;
-        set_wanted(&l->q);
+
+        /* What a server need not send for this page. Its clock may differ a little from that of
+         * the messages. */
+        enum { HOUR_MS = 60 * 60 * 1000, MORE = 16 };
+        const bool newest = l->q.sort == LISTING_RECENT || l->q.sort == LISTING_MODIFIED;
+
+        if (l->q.since_ms != TIME_NONE && l->q.since_ms > HOUR_MS)
+            l->q.scope.stored_since_ms = l->q.since_ms - HOUR_MS;
+        else if (newest && l->q.limit > 0 && !l->q.tag.n && !l->q.branch.n && !l->q.archived &&
+                 l->q.before_ms == TIME_NONE) /* rows are also made ahead, and some are not shown */
+            l->q.scope.newest =
+                (size_t)l->q.offset + listing_ahead(&l->q) + (size_t)l->q.limit + MORE;
+        if (l->q.scope.newest && l->q.scope.newest < LISTING_FEW && l->q.sort == LISTING_RECENT)
+            l->q.scope.newest = LISTING_FEW;
     }
     return l;
 }
@@ -350,17 +348,6 @@ bool listing_is_listed(struct listing *l, const struct session_ref *ref,
 {
     return row && row->hidden == HIDDEN_NOT && !is_shown_elsewhere(l, listing_found(ref), row) &&
            listing_take(l, ref) && listing_wants_row(&l->q, row);
-}
-
-/* Sessions whose time cannot match are not described. */
-static size_t leave_out_times(const struct listing *l, const struct session_ref **order)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < l->n; i++)
-        if (l->n <= LISTING_FEW || listing_wants_time(&l->q, l->order[i]))
-            order[n++] = l->order[i];
-    return n;
 }
 
 /* ---- the page, newest first ---- */
@@ -506,7 +493,13 @@ enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg, str
 
     if (!order)
         return err_nomem(e);
-    size_t n = leave_out_times(l, order);
+
+    /* Sessions whose time cannot match are not described. */
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        if (l->n <= LISTING_FEW || listing_wants_time(&l->q, l->order[i]))
+            order[n++] = l->order[i];
 
     memset(l->listed, 0, (l->groups + 1) * sizeof *l->listed);
     if (l->q.sort == LISTING_RECENT)

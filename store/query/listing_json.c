@@ -31,20 +31,6 @@ static void can_member(struct jsonout *j, const char *key, unsigned can)
     jsonout_close(j, ']');
 }
 
-static void origin_members(struct jsonout *j, const struct session_row *row)
-{
-    const struct store_ops *ops = row->ref.store->ops;
-
-    jsonout_member(j, "system", slice_of(ops->name));
-    if (ops->format)
-        jsonout_member(j, "format", slice_of(ops->format));
-    if (row->dialect)
-        jsonout_member(j, "dialect", slice_of(row->dialect));
-    jsonout_member(j, "kind", slice_of(session_kind_name(row->kind)));
-    jsonout_member(j, "sessionId", row->ref.id);
-    jsonout_member(j, "recordedId", row->recorded_id);
-}
-
 static void described_members(struct jsonout *j, const struct session_row *row)
 {
     jsonout_member(j, "summary", row->summary);
@@ -107,7 +93,17 @@ static void state_members(struct jsonout *j, const struct session_row *row)
 
 void listing_row_json_members(struct jsonout *j, const struct session_row *row)
 {
-    origin_members(j, row);
+    const struct store_ops *ops = row->ref.store->ops;
+
+    jsonout_member(j, "system", slice_of(ops->name));
+    if (ops->format)
+        jsonout_member(j, "format", slice_of(ops->format));
+    if (row->dialect)
+        jsonout_member(j, "dialect", slice_of(row->dialect));
+    jsonout_member(j, "kind", slice_of(session_kind_name(row->kind)));
+    jsonout_member(j, "sessionId", row->ref.id);
+    jsonout_member(j, "recordedId", row->recorded_id);
+
     described_members(j, row);
     state_members(j, row);
 }

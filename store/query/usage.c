@@ -76,17 +76,6 @@ static void count_better(struct usage_answer *counted, const struct usage_answer
     counted->other = other;
 }
 
-/* The counted answer with this id and any request, if it or the candidate is aside: side questions repeat answers of
- * the conversation under requests of their own. */
-static struct usage_answer *find_aside(const struct usage_set *set, uint32_t id, bool aside)
-{
-    uint32_t i = set->first_of_id[id];
-
-    while (i != UINT32_MAX && !aside && !set->answer[i].aside)
-        i = set->answer[i].other;
-    return i == UINT32_MAX ? NULL : &set->answer[i];
-}
-
 static enum err_code append_answer(struct usage_set *set, const struct usage_answer *answer)
 {
     if (set->n >= UINT32_MAX - 1 || !array_reserve(set->answer, set->cap, set->n + 1))
@@ -107,7 +96,16 @@ static enum err_code query_usage_add_answer(struct usage_set *set, struct slice 
         return ERR_NOMEM;
     if (is_new)
         set->first_of_id[number] = UINT32_MAX;
-    struct usage_answer *known = find_aside(set, number, answer->aside);
+
+    /* The counted answer with this id and any request, if it or the candidate is aside: side
+     * questions repeat answers of the conversation under requests of their own. */
+    bool aside = answer->aside;
+
+    uint32_t i = set->first_of_id[number];
+
+    while (i != UINT32_MAX && !aside && !set->answer[i].aside)
+        i = set->answer[i].other;
+    struct usage_answer *known = i == UINT32_MAX ? NULL : &set->answer[i];
 
     if (known) {
         set->first_exact[exact] = (uint32_t)(known - set->answer);
@@ -356,22 +354,6 @@ static void leave_to_parent(struct usage_list *list)
         list->record[i].aside = list->record[i].copied = true;
 }
 
-static void query_usage_read_session(struct usage_pool *p, size_t i)
-{
-    const struct session_ref *ref = p->order[i];
-    const struct store_ops *ops = ref->store->ops;
-    struct usage_slot *s = &p->slot[i % RING];
-
-    s->wanted = false;
-    s->rc = ops->usage ? ops->describe(ref->store, &p->q->scope, ref, s->row, &s->err) : ERR_OK;
-    if (ops->usage && !s->rc && is_counted(p->q, s->row)) {
-        s->rc = usage_list_read(ref, &p->stop, &s->list, &s->err);
-        s->wanted = !s->rc;
-        if (s->wanted && s->row->hidden == HIDDEN_SIDECHAIN)
-            leave_to_parent(&s->list);
-    }
-}
-
 static void *usage_worker(void *arg)
 {
     struct usage_pool *p = arg;
@@ -385,21 +367,26 @@ static void *usage_worker(void *arg)
         size_t i = p->claimed++;
 
         pthread_mutex_unlock(&p->lock);
-        query_usage_read_session(p, i);
+
+        const struct session_ref *ref = p->order[i];
+        const struct store_ops *ops = ref->store->ops;
+        struct usage_slot *s = &p->slot[i % RING];
+
+        s->wanted = false;
+        s->rc = ops->usage ? ops->describe(ref->store, &p->q->scope, ref, s->row, &s->err) : ERR_OK;
+        if (ops->usage && !s->rc && is_counted(p->q, s->row)) {
+            s->rc = usage_list_read(ref, &p->stop, &s->list, &s->err);
+            s->wanted = !s->rc;
+            if (s->wanted && s->row->hidden == HIDDEN_SIDECHAIN)
+                leave_to_parent(&s->list);
+        }
+
         pthread_mutex_lock(&p->lock);
         p->slot[i % RING].ready = true;
         pthread_cond_signal(&p->made);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
-}
-
-static void await_session(struct usage_pool *p)
-{
-    pthread_mutex_lock(&p->lock);
-    while (!p->slot[p->handed % RING].ready)
-        pthread_cond_wait(&p->made, &p->lock);
-    pthread_mutex_unlock(&p->lock);
 }
 
 static void release_slot(struct usage_pool *p)
@@ -423,7 +410,11 @@ static enum err_code deliver_all(struct usage_pool *p, usage_session_fn *fn, unr
     while (!rc && p->handed < p->n) {
         struct usage_slot *s = &p->slot[p->handed % RING];
 
-        await_session(p);
+        pthread_mutex_lock(&p->lock);
+        while (!p->slot[p->handed % RING].ready)
+            pthread_cond_wait(&p->made, &p->lock);
+        pthread_mutex_unlock(&p->lock);
+
         if (s->rc == ERR_NOMEM)
             rc = err_nomem(e);
         else if (s->rc && s->rc != ERR_NOT_FOUND)
@@ -449,21 +440,6 @@ static enum err_code query_usage_start(struct usage_pool *p, struct err *e)
     return p->threads || !p->n ? ERR_OK : err_set(e, ERR_IO, NULL, "no thread could be started");
 }
 
-static void query_usage_stop(struct usage_pool *p)
-{
-    pthread_mutex_lock(&p->lock);
-    atomic_store(&p->stop, true);
-    pthread_cond_broadcast(&p->room);
-    pthread_mutex_unlock(&p->lock);
-    for (size_t i = 0; i < p->threads; i++)
-        pthread_join(p->thread[i], NULL);
-    for (size_t i = 0; i < RING; i++) {
-        if (p->slot[i].wanted)
-            usage_list_fini(&p->slot[i].list);
-        session_row_free(p->slot[i].row);
-    }
-}
-
 static enum err_code read_in_order(struct usage_pool *p, usage_session_fn *fn,
                                    unreadable_fn *trouble, void *arg, struct err *e)
 {
@@ -475,7 +451,19 @@ static enum err_code read_in_order(struct usage_pool *p, usage_session_fn *fn,
     rc = query_usage_start(p, e);
     if (!rc)
         rc = deliver_all(p, fn, trouble, arg, e);
-    query_usage_stop(p);
+
+    pthread_mutex_lock(&p->lock);
+    atomic_store(&p->stop, true);
+    pthread_cond_broadcast(&p->room);
+    pthread_mutex_unlock(&p->lock);
+    for (size_t i = 0; i < p->threads; i++)
+        pthread_join(p->thread[i], NULL);
+    for (size_t i = 0; i < RING; i++) {
+        if (p->slot[i].wanted)
+            usage_list_fini(&p->slot[i].list);
+        session_row_free(p->slot[i].row);
+    }
+
     pthread_cond_destroy(&p->room);
     pthread_cond_destroy(&p->made);
     pthread_mutex_destroy(&p->lock);

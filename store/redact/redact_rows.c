@@ -46,22 +46,6 @@ static enum err_code count_secret(struct redact_counts *counts, const char *kind
     return ERR_OK;
 }
 
-/* Joins the i-th secret with those that overlap it, and moves i past them. */
-static struct secret join_overlapping(const struct secret_list *list, size_t *i)
-{
-    struct secret all = list->secret[(*i)++];
-
-    for (; *i < list->n && list->secret[*i].at <= all.at + all.n; ++*i) {
-        const struct secret *next = &list->secret[*i];
-
-        if (next->at + next->n > all.at + all.n)
-            all.n = next->at + next->n - all.at;
-        if (all.kind == redact_random)
-            all.kind = next->kind;
-    }
-    return all;
-}
-
 static enum err_code replace_secrets(struct slice text, const struct secret_list *list,
                                      struct buf *out, struct redact_counts *counts)
 {
@@ -69,7 +53,17 @@ static enum err_code replace_secrets(struct slice text, const struct secret_list
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < list->n && !rc;) {
-        struct secret s = join_overlapping(list, &i);
+        /* Join the i-th secret with those that overlap it, and move i past them. */
+        struct secret s = list->secret[i++];
+
+        for (; i < list->n && list->secret[i].at <= s.at + s.n; ++i) {
+            const struct secret *next = &list->secret[i];
+
+            if (next->at + next->n > s.at + s.n)
+                s.n = next->at + next->n - s.at;
+            if (s.kind == redact_random)
+                s.kind = next->kind;
+        }
 
         rc = buf_add(out, (struct slice){ text.p + from, s.at - from });
         if (!rc)

@@ -392,16 +392,6 @@ static bool token_form_is_hex(char c)
     return letters_have(LETTERS_HEX, c);
 }
 
-/* ESC[32m, also with the escape character written as \x1b, \033, \e or ^[. */
-static bool ends_colour(const char *p, size_t n)
-{
-    size_t i = 1;
-
-    while (i < n && i < 16 && (token_form_is_digit(p[n - 1 - i]) || p[n - 1 - i] == ';'))
-        i++;
-    return i < n && i < 16 && p[n - 1 - i] == '[' && p[n - 1] == 'm';
-}
-
 bool token_may_begin(struct slice text, size_t at)
 {
     const char *p = text.p;
@@ -417,7 +407,13 @@ bool token_may_begin(struct slice text, size_t at)
         return true;
     if (at >= 6 && p[at - 6] == '\\' && p[at - 5] == 'u' && token_form_is_hex(p[at - 1]))
         return true;
-    return ends_colour(p, at);
+
+    /* ESC[32m, also with the escape character written as \x1b, \033, \e or ^[. */
+    size_t i = 1;
+
+    while (i < at && i < 16 && (token_form_is_digit(p[at - 1 - i]) || p[at - 1 - i] == ';'))
+        i++;
+    return i < at && i < 16 && p[at - 1 - i] == '[' && p[at - 1] == 'm';
 }
 
 /* In words a capital begins one, and digits end them. */

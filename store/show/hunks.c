@@ -162,32 +162,27 @@ static void add_middle(struct hunks *d, const struct middle *mid)
     hunks_add_all(d, '+', mid->b + k, mid->m - k);
 }
 
-static void diff_lines(struct hunks *d, const struct lines *a, const struct lines *b)
-{
-    size_t same = 0, end = 0;
-    size_t least = a->n < b->n ? a->n : b->n;
-
-    while (same < least && slice_eq(a->line[same], b->line[same]))
-        same++;
-    while (end < least - same && slice_eq(a->line[a->n - 1 - end], b->line[b->n - 1 - end]))
-        end++;
-    struct middle mid = { a->line + same, b->line + same, a->n - same - end, b->n - same - end };
-    size_t from = same > CONTEXT ? same - CONTEXT : 0;
-
-    hunks_add_all(d, ' ', a->line + from, same - from);
-    add_middle(d, &mid);
-    hunks_add_all(d, ' ', a->line + a->n - end, end > CONTEXT ? CONTEXT : end);
-}
-
 void hunks_of_texts(struct hunks *d, struct slice before, struct slice after)
 {
     struct lines a = { 0 }, b = { 0 };
 
     if (d->n > 0)
         hunks_add_hunk_line(d, '@', 0, SLICE(""));
-    if (hunks_split(before, &a) && hunks_split(after, &b))
-        diff_lines(d, &a, &b);
-    else
+    if (hunks_split(before, &a) && hunks_split(after, &b)) {
+        size_t same = 0, end = 0;
+        size_t least = a.n < b.n ? a.n : b.n;
+
+        while (same < least && slice_eq(a.line[same], b.line[same]))
+            same++;
+        while (end < least - same && slice_eq(a.line[a.n - 1 - end], b.line[b.n - 1 - end]))
+            end++;
+        struct middle mid = { a.line + same, b.line + same, a.n - same - end, b.n - same - end };
+        size_t from = same > CONTEXT ? same - CONTEXT : 0;
+
+        hunks_add_all(d, ' ', a.line + from, same - from);
+        add_middle(d, &mid);
+        hunks_add_all(d, ' ', a.line + a.n - end, end > CONTEXT ? CONTEXT : end);
+    } else
         d->rc = ERR_NOMEM;
     free(a.line);
     free(b.line);

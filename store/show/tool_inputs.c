@@ -364,39 +364,31 @@ static void run_move(struct shell *s, size_t first)
     }
 }
 
-static void run_remove(struct shell *s, size_t first)
-{
-    for (size_t i = first; i < s->words; i++) {
-        const char *path = shell_path(s, s->word[i]);
-
-        if (path)
-            tool_inputs_add(s->t, (struct edit){ .kind = EDIT_DELETE, .path = path });
-    }
-}
-
-static void run_cd(struct shell *s)
-{
-    const char *to = s->words == 2 && s->word[1][0] != '-' ? shell_path(s, s->word[1]) : NULL;
-
-    s->dir = to ? to : "";
-    s->lost = !to;
-}
-
 static void run_words(struct shell *s)
 {
     size_t first = s->words && strcmp(s->word[0], "git") == 0;
     const char *name = s->words > first ? s->word[first] : "";
 
     if (strcmp(name, "cd") == 0) {
-        run_cd(s);
+        const char *to = s->words == 2 && s->word[1][0] != '-' ? shell_path(s, s->word[1]) : NULL;
+
+        s->dir = to ? to : "";
+        s->lost = !to;
+
         return;
     }
     for (first++; first < s->words && s->word[first][0] == '-' && s->word[first][1] != 't';)
         first++;
     if (strcmp(name, "mv") == 0 && s->words >= first + 2 && s->word[first][0] != '-')
         run_move(s, first);
-    else if (strcmp(name, "rm") == 0 && s->words > first && s->word[first][0] != '-')
-        run_remove(s, first);
+    else if (strcmp(name, "rm") == 0 && s->words > first && s->word[first][0] != '-') {
+        for (size_t i = first; i < s->words; i++) {
+            const char *path = shell_path(s, s->word[i]);
+
+            if (path)
+                tool_inputs_add(s->t, (struct edit){ .kind = EDIT_DELETE, .path = path });
+        }
+    }
 }
 
 static bool is_keyword(const char *word)
@@ -409,14 +401,6 @@ static bool is_keyword(const char *word)
         if (strcmp(word, words[i]) == 0)
             return true;
     return false;
-}
-
-/* Adds a character of a word. */
-static void add_character(struct shell *s, char c, char quote, struct buf *out)
-{
-    s->lost |= !c || (quote != '\'' && strchr("`\\", c)) || (!quote && strchr("(){}#", c));
-    s->odd |= (quote != '\'' && c == '$') || (!quote && strchr("*?[]~!", c));
-    s->lost |= buf_add_byte(out, c) != ERR_OK;
 }
 
 enum word { NO_WORD, WORD, REDIRECTION };
@@ -444,8 +428,12 @@ static enum word shell_word(struct shell *s, struct slice *rest, struct buf *out
         before = c;
         if (quote ? c == quote : c == '\'' || c == '"')
             quote = quote ? 0 : c;
-        else
-            add_character(s, c, quote, out);
+        else {
+            /* Add a character of a word. */
+            s->lost |= !c || (quote != '\'' && strchr("`\\", c)) || (!quote && strchr("(){}#", c));
+            s->odd |= (quote != '\'' && c == '$') || (!quote && strchr("*?[]~!", c));
+            s->lost |= buf_add_byte(out, c) != ERR_OK;
+        }
     }
     s->lost |= quote != 0;
     return found;

@@ -305,18 +305,6 @@ static enum err_code run_transaction(const struct store_env *env, struct rewind_
     return rc ? err_wrap(e, rc, "unfinished rewind, to be finished at the next start") : ERR_OK;
 }
 
-static void apply_report(const struct rewind_tx *tx, const struct rewind_preview *p,
-                         struct rewind_result *r)
-{
-    size_t at = 0;
-
-    for (size_t i = 0; i < p->n; i++) {
-        r->outcome[i] = rewind_tx_includes(&p->entry[i]) ? tx->entry[at++].outcome : REWIND_SKIPPED;
-        r->conflicts += r->outcome[i] == REWIND_CONFLICT;
-    }
-    snprintf(r->undo, sizeof r->undo, "%s", tx->n || tx->conversation.change ? tx->id : "");
-}
-
 /* Returns true if the undo leaves nothing for later. */
 static bool takes_all(const struct rewind_preview *p)
 {
@@ -334,9 +322,11 @@ static enum err_code refuse_held(uint32_t path, const char *id, void *arg, struc
     return err_set(e, ERR_STALE, paths->text[path].p, "an interrupted rewind is using it: %s", id);
 }
 
-static enum err_code check_not_held(const struct store_env *env, const struct rewind_preview *p,
-                                    struct err *e)
+static enum err_code recover_first(const struct store_env *env, const char *rewinds,
+                                   const struct rewind_preview *p, struct err *e)
 {
+    TRY(rewind_records_recover(env, rewinds, NULL, e));
+
     struct slice_set paths = { 0 };
     enum err_code rc = ERR_OK;
     uint32_t number;
@@ -349,13 +339,6 @@ static enum err_code check_not_held(const struct store_env *env, const struct re
         rc = rewind_records_each_held(env, &paths, refuse_held, &paths, e);
     slice_set_fini(&paths);
     return rc;
-}
-
-static enum err_code recover_first(const struct store_env *env, const char *rewinds,
-                                   const struct rewind_preview *p, struct err *e)
-{
-    TRY(rewind_records_recover(env, rewinds, NULL, e));
-    return check_not_held(env, p, e);
 }
 
 static enum err_code apply_locked(const struct store_env *env, const char *rewinds,
@@ -377,8 +360,16 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
         rc = run_transaction(env, &tx, p, e);
     else if (copy_remove(dir, NULL) && !rc)
         rc = err_set(e, ERR_IO, dir, "remove an empty record");
-    if (!rc)
-        apply_report(&tx, p, r);
+    if (!rc) {
+        size_t at = 0;
+
+        for (size_t i = 0; i < p->n; i++) {
+            r->outcome[i] =
+                rewind_tx_includes(&p->entry[i]) ? tx.entry[at++].outcome : REWIND_SKIPPED;
+            r->conflicts += r->outcome[i] == REWIND_CONFLICT;
+        }
+        snprintf(r->undo, sizeof r->undo, "%s", tx.n || tx.conversation.change ? tx.id : "");
+    }
     /* A rewind of the conversation alone has no root. */
     if (!rc && p->plan->undoes && p->plan->root && r->conflicts == 0 && takes_all(p))
         repo_ref_remove_before(p->plan->root, p->plan->undoes);

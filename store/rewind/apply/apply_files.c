@@ -210,34 +210,6 @@ static enum err_code wait_for_writer(const struct entry_files *at, enum lease_wr
                          at->temp);
 }
 
-/* On another file system the record has a synced copy; bytes that were written since are saved first. */
-static enum err_code keep_far(const struct entry_files *at, const char *name,
-                              enum lease_writer writer, struct err *e)
-{
-    struct file_id unused;
-    enum entry_file what;
-
-    TRY(wait_for_writer(at, writer, e));
-    TRY(entry_files_read(at, at->temp, &what, &unused, e));
-    if (what == ENTRY_FILE_OTHER)
-        TRY(copy_old(at, name, e));
-    if (unlinkat(at->dir, at->temp, 0))
-        return err_sys(e, at->x->path, "remove a temporary file");
-    return ERR_OK;
-}
-
-/* Bytes that were written to it may not be on the disk yet, and no copy has them. A failing disk does not end the
- * rewind here. */
-static void sync_live(const struct entry_files *at)
-{
-    int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-
-    if (fd >= 0) {
-        (void)!disk_sync(fd, at->x->path, NULL);
-        close(fd);
-    }
-}
-
 /* Keeps the replaced file. A program that has it open may still write to it, so the file itself moves into the record
  * if that is on the same file system. */
 static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry_file there,
@@ -248,14 +220,35 @@ static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry
     char name[32];
 
     rewind_tx_old_name(at->c->tx, i, live, name);
-    if (live)
-        sync_live(at);
+    if (live) {
+        /* Bytes that were written to it may not be on the disk yet, and no copy has them. A
+         * failing disk does not end the rewind here. */
+        int fd =
+            openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+        if (fd >= 0) {
+            (void)!disk_sync(fd, at->x->path, NULL);
+            close(fd);
+        }
+    }
     if (renameat(at->dir, at->temp, at->c->old, name) == 0)
         return ERR_OK;
     if (errno != EXDEV)
         return err_sys(e, at->x->path, "keep the old file");
     rewind_tx_old_name(at->c->tx, i, done, name); /* if it turns out to have been written to */
-    return keep_far(at, name, writer, e);
+
+    /* On another file system the record has a synced copy; bytes that were written since are
+     * saved first. */
+    struct file_id unused;
+    enum entry_file what;
+
+    TRY(wait_for_writer(at, writer, e));
+    TRY(entry_files_read(at, at->temp, &what, &unused, e));
+    if (what == ENTRY_FILE_OTHER)
+        TRY(copy_old(at, name, e));
+    if (unlinkat(at->dir, at->temp, 0))
+        return err_sys(e, at->x->path, "remove a temporary file");
+    return ERR_OK;
 }
 
 /* Writers are looked up before the file is examined, because without a writer it can no longer change. */
@@ -381,18 +374,6 @@ static void judge_left(struct entry_files_context *c, size_t i)
     x->outcome = done || x->unknown ? REWIND_DONE : REWIND_CONFLICT;
 }
 
-static void judge_all(struct rewind_tx *tx)
-{
-    struct entry_files_context c = { .tx = tx };
-
-    for (size_t i = 0; i < tx->n; i++)
-        if (tx->phase < TX_INTENT)
-            tx->entry[i].outcome = REWIND_CONFLICT;
-        else if (tx->phase < TX_COMMITTED)
-            judge_left(&c, i);
-    entry_files_fini(&c);
-}
-
 /* A file that a person saved, and that was moved by mistake, is not moved again. */
 static bool apply_files_is_others(struct entry_files_context *c, size_t i)
 {
@@ -405,17 +386,6 @@ static bool apply_files_is_others(struct entry_files_context *c, size_t i)
 
     close(at.dir);
     return !rc && there == ENTRY_FILE_OTHER;
-}
-
-static enum err_code report_temp_left(const struct rewind_tx *tx, size_t i, rewind_tx_left_fn *left,
-                                      void *arg, struct err *e)
-{
-    const char *path = tx->entry[i].path;
-    char temp[64], whole[TX_PATH_MAX];
-
-    rewind_tx_temp_name(tx, i, temp);
-    snprintf(whole, sizeof whole, "%.*s/%s", (int)(strrchr(path, '/') - path), path, temp);
-    return left ? left(whole, arg, e) : ERR_OK;
 }
 
 static bool may_be_left(struct entry_files_context *c, size_t i, bool staged_only)
@@ -465,8 +435,15 @@ static enum err_code clean_left(struct rewind_tx *tx, bool staged_only, rewind_t
         if (x->mode_only)
             continue;
         if (may_be_left(&c, i, staged_only)) {
-            if (!clean_elsewhere(&c, i, staged_only))
-                rc = report_temp_left(tx, i, left, arg, e);
+            if (!clean_elsewhere(&c, i, staged_only)) {
+                const char *path = tx->entry[i].path;
+                char temp[64], whole[TX_PATH_MAX];
+
+                rewind_tx_temp_name(tx, i, temp);
+                snprintf(whole, sizeof whole, "%.*s/%s", (int)(strrchr(path, '/') - path), path,
+                         temp);
+                rc = left ? left(whole, arg, e) : ERR_OK;
+            }
         } else if (prunes(x) || (x->action == REWIND_CREATE && x->outcome == REWIND_CONFLICT)) {
             /* At worst an empty directory remains. */
             (void)!rewind_tx_prune(x, rewind_tx_has_attrs(tx) && prunes(x) ? &tx->dirs : NULL,
@@ -487,7 +464,15 @@ enum err_code rewind_tx_abandon(struct rewind_tx *tx, rewind_tx_left_fn *left, v
     enum err_code rc = rewind_tx_write_mark(tx, "abandoned", e);
 
     if (!rc && tx->phase < TX_COMMITTED) {
-        judge_all(tx);
+        struct entry_files_context c = { .tx = tx };
+
+        for (size_t i = 0; i < tx->n; i++)
+            if (tx->phase < TX_INTENT)
+                tx->entry[i].outcome = REWIND_CONFLICT;
+            else if (tx->phase < TX_COMMITTED)
+                judge_left(&c, i);
+        entry_files_fini(&c);
+
         rc = rewind_tx_mark(tx, TX_COMMITTED, e);
     }
     if (!rc)

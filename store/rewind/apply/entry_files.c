@@ -238,20 +238,18 @@ struct above {
     unsigned left;
 };
 
-static size_t bare_length(const char *root)
-{
-    size_t n = strlen(root);
-
-    while (n && root[n - 1] == '/')
-        n--;
-    return n;
-}
-
 /* A root that is gone has no directories: ERR_NOT_FOUND. */
 static enum err_code above_open(const struct rewind_tx_entry *x, struct above *a, struct err *e)
 {
     snprintf(a->path, sizeof a->path, "%s", x->path);
-    a->floor = bare_length(x->root);
+
+    const char *root = x->root;
+    size_t n = strlen(root);
+
+    while (n && root[n - 1] == '/')
+        n--;
+    a->floor = n;
+
     a->left = x->dirs;
     return beneath_same_root(x->root, x->root_id, &a->root, e);
 }

@@ -99,9 +99,18 @@ static enum err_code check_absent(const struct work *w, struct err *e)
 
 /* ---- staged files ---- */
 
-/* The new file gets the attributes of the replaced one, and a restored file gets those that it had. */
-static enum err_code put_attrs(const struct work *w, int fd, struct err *e)
+static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
+                               const struct span *wanted, struct err *e)
 {
+    const struct rewind_tx_entry *x = w->x;
+    uint8_t sha256[SHA256_BYTES];
+
+    TRY(hasher_span(&s->hasher, wanted, fd, x->path, sha256, e));
+    if (memcmp(sha256, x->wanted, SHA256_BYTES) != 0)
+        return err_set(e, ERR_STALE, x->path, "its saved copy changed since the preview");
+
+    /* The new file gets the attributes of the replaced one, and a restored file gets those that
+     * it had. */
     struct arena a = { 0 };
     const struct attrs *like = w->target->like;
     struct attrs present;
@@ -114,19 +123,9 @@ static enum err_code put_attrs(const struct work *w, int fd, struct err *e)
     if (!rc && like)
         rc = fs_attrs_apply(fd, like, w->x->path, e);
     arena_fini(&a);
-    return rc;
-}
+    if (rc)
+        return rc;
 
-static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
-                               const struct span *wanted, struct err *e)
-{
-    const struct rewind_tx_entry *x = w->x;
-    uint8_t sha256[SHA256_BYTES];
-
-    TRY(hasher_span(&s->hasher, wanted, fd, x->path, sha256, e));
-    if (memcmp(sha256, x->wanted, SHA256_BYTES) != 0)
-        return err_set(e, ERR_STALE, x->path, "its saved copy changed since the preview");
-    TRY(put_attrs(w, fd, e));
     /* After the owner: a change of owner clears set-id bits. */
     if (fchmod(fd, x->mode))
         return err_sys(e, x->path, "set the mode");

@@ -44,8 +44,14 @@ static git_commit *commit_at(git_repository *repo, int64_t point_ms)
     return c;
 }
 
-static bool looks_at_modes(git_repository *repo)
+static bool checking_open(struct checking *k, const struct rewind_plan *plan)
 {
+    git_commit *commit;
+
+    if (repo_open(plan->root, &k->repo, NULL) || !git_repository_workdir(k->repo))
+        return false;
+
+    git_repository *repo = k->repo;
     git_config *config = NULL;
     int value = 1;
 
@@ -53,16 +59,8 @@ static bool looks_at_modes(git_repository *repo)
         git_config_get_bool(&value, config, "core.filemode"))
         value = 1;
     git_config_free(config);
-    return value;
-}
+    k->modes = value;
 
-static bool checking_open(struct checking *k, const struct rewind_plan *plan)
-{
-    git_commit *commit;
-
-    if (repo_open(plan->root, &k->repo, NULL) || !git_repository_workdir(k->repo))
-        return false;
-    k->modes = looks_at_modes(k->repo);
     commit = commit_at(k->repo, plan->point_ms);
     if (commit && repo_tree(k->repo, git_commit_tree_id(commit), &k->tree, NULL))
         k->tree = NULL;
@@ -139,24 +137,6 @@ static unsigned mode_in_commit(struct checking *k, const char *path)
     return mode;
 }
 
-/* A file that comes back can be executed if it could be in the commit. A link that was replaced by a file is not
- * recorded. */
-static void use_mode_of_commit(struct checking *k, struct rewind_target *t)
-{
-    enum { RUN = 0100755 };
-    unsigned mode = t->want == REWIND_BYTES ? mode_in_commit(k, t->path) : 0;
-
-    if (S_ISREG(mode))
-        t->may_be_link = false;
-    if (S_ISLNK(mode) && !t->doubt)
-        t->doubt = "it was a link in the commit of that time";
-    if (mode == RUN && !t->has_mode && access(t->path, F_OK) != 0) {
-        t->has_mode = true;
-        t->mode = 0755;
-        t->permissions = "those of the commit of that time";
-    }
-}
-
 /* Whether the permissions that the file would have are those of the commit. */
 static bool has_mode_of_commit(struct checking *k, const struct rewind_target *t)
 {
@@ -226,7 +206,22 @@ static enum err_code compare_with_git_look_up(struct checking *k, struct arena *
     TRY(use_bytes_of_commit(k, a, t, e));
     if (t->is_late || t->doubt || t->is_text)
         TRY(compare_with_git_check(k, a, t, likeness, e));
-    use_mode_of_commit(k, t);
+
+    /* A file that comes back can be executed if it could be in the commit. A link that was
+     * replaced by a file is not recorded. */
+    enum { RUN = 0100755 };
+    unsigned mode = t->want == REWIND_BYTES ? mode_in_commit(k, t->path) : 0;
+
+    if (S_ISREG(mode))
+        t->may_be_link = false;
+    if (S_ISLNK(mode) && !t->doubt)
+        t->doubt = "it was a link in the commit of that time";
+    if (mode == RUN && !t->has_mode && access(t->path, F_OK) != 0) {
+        t->has_mode = true;
+        t->mode = 0755;
+        t->permissions = "those of the commit of that time";
+    }
+
     return ERR_OK;
 }
 

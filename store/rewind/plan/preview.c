@@ -115,38 +115,16 @@ static enum err_code count_entry_lines(struct worker *w, struct rewind_entry *x,
     return linediff_count(before, after, &x->insertions, &x->deletions, &x->binary, e);
 }
 
-static void compare_with_wanted(struct worker *w, struct rewind_entry *x)
-{
-    const struct rewind_target *t = x->target;
-
-    if (!x->seen.exists) {
-        x->action = REWIND_CREATE;
-    } else if (!source_content_same(&w->look.present, &w->wanted)) {
-        x->action = REWIND_RESTORE;
-    } else if (t->has_mode && (t->mode & 07777) != x->seen.mode) {
-        x->action = REWIND_RESTORE;
-        x->mode_only = true;
-    } else {
-        x->action = REWIND_UNCHANGED;
-    }
-}
-
-/* A program that continues to write may cut it short in between. */
-static enum err_code preview_read_wanted(struct worker *w, const struct rewind_entry *x,
-                                         struct err *e)
-{
-    const struct rewind_source *s = &x->target->source;
-    enum err_code rc = source_read(s, &w->look.present, &w->wanted, e);
-
-    for (int tries = 0; rc == ERR_STALE && s->grows && tries < 8; tries++)
-        rc = source_read(s, &w->look.present, &w->wanted, e);
-    return rc;
-}
-
 static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     struct err why = { 0 };
-    enum err_code rc = preview_read_wanted(w, x, &why);
+
+    /* A program that continues to write may cut it short in between. */
+    const struct rewind_source *s = &x->target->source;
+    enum err_code rc = source_read(s, &w->look.present, &w->wanted, &why);
+
+    for (int tries = 0; rc == ERR_STALE && s->grows && tries < 8; tries++)
+        rc = source_read(s, &w->look.present, &w->wanted, &why);
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
@@ -158,8 +136,20 @@ static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, stru
         refuse_entry(x, REWIND_RULE_SOURCE,
                      rc == ERR_FORMAT ? "the saved copy is missing, damaged or not a regular file"
                                       : "the saved copy cannot be read");
-    else
-        compare_with_wanted(w, x);
+    else {
+        const struct rewind_target *t = x->target;
+
+        if (!x->seen.exists) {
+            x->action = REWIND_CREATE;
+        } else if (!source_content_same(&w->look.present, &w->wanted)) {
+            x->action = REWIND_RESTORE;
+        } else if (t->has_mode && (t->mode & 07777) != x->seen.mode) {
+            x->action = REWIND_RESTORE;
+            x->mode_only = true;
+        } else {
+            x->action = REWIND_UNCHANGED;
+        }
+    }
     if (!rc) {
         memcpy(x->wanted, w->wanted.sha256, SHA256_BYTES);
         x->wanted_size = w->wanted.size;
@@ -255,18 +245,6 @@ static void hold_deletions(struct rewind_preview *p)
                          "kept, because the saved copy of another file is missing or damaged");
 }
 
-static void preview_sum_up(struct rewind_preview *p)
-{
-    for (size_t i = 0; i < p->n; i++) {
-        struct rewind_entry *x = &p->entry[i];
-
-        x->chosen = x->action != REWIND_REFUSED;
-        p->refused += x->action == REWIND_REFUSED;
-        p->insertions += x->chosen ? x->insertions : 0;
-        p->deletions += x->chosen ? x->deletions : 0;
-    }
-}
-
 /* ---- all of it ---- */
 
 enum err_code rewind_chosen_init(struct rewind_chosen *c, const struct rewind_options *o,
@@ -344,8 +322,11 @@ static enum err_code check_detour(struct roots *r, const struct rewind_plan *pla
     return beneath_root(r->root, &r->project, e);
 }
 
-static enum err_code preview_open_project(struct roots *r, struct rewind_preview *p, struct err *e)
+static enum err_code roots_open(struct roots *r, struct rewind_preview *p, struct err *e)
 {
+    *r = (struct roots){ .root = p->plan->root ? p->plan->root : "/", .project = -1 };
+    TRY(beneath_root("/", &r->everywhere, e));
+
     int64_t link_ms;
     enum err_code rc = beneath_root_link(r->root, &r->project, &link_ms, e);
 
@@ -359,13 +340,6 @@ static enum err_code preview_open_project(struct roots *r, struct rewind_preview
     if (!rc && p->plan->root && r->root == p->plan->root)
         rc = beneath_root_id(r->project, r->root, &p->root_id, e);
     return rc;
-}
-
-static enum err_code roots_open(struct roots *r, struct rewind_preview *p, struct err *e)
-{
-    *r = (struct roots){ .root = p->plan->root ? p->plan->root : "/", .project = -1 };
-    TRY(beneath_root("/", &r->everywhere, e));
-    return preview_open_project(r, p, e);
 }
 
 static void roots_close(const struct roots *r)
@@ -449,8 +423,16 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
         hold_deletions(&p);
     if (!rc)
         rc = planid_make(&p, e);
-    if (!rc)
-        preview_sum_up(&p);
+    if (!rc) {
+        for (size_t i = 0; i < p.n; i++) {
+            struct rewind_entry *x = &p.entry[i];
+
+            x->chosen = x->action != REWIND_REFUSED;
+            p.refused += x->action == REWIND_REFUSED;
+            p.insertions += x->chosen ? x->insertions : 0;
+            p.deletions += x->chosen ? x->deletions : 0;
+        }
+    }
     if (rc)
         rewind_preview_fini(&p);
     else

@@ -279,16 +279,6 @@ static enum err_code begin_turn_plan(const struct rewind_plan *found, struct rew
     return ERR_OK;
 }
 
-static enum err_code keep_notes(const struct rewind_plan *found, struct rewind_plan *plan,
-                                struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < found->notes && !rc; i++)
-        rc = rewind_plan_note(plan, found->note[i], e);
-    return rc;
-}
-
 static enum err_code between_points(const struct session_ref *ref, struct slice point,
                                     struct turn_removal *o, struct err *e)
 {
@@ -310,21 +300,6 @@ static enum err_code between_points(const struct session_ref *ref, struct slice 
     return rc;
 }
 
-/* The turn from its snapshots; *done is false if it has none. */
-static enum err_code by_turn_snapshots(const struct session_ref *ref, struct slice point,
-                                       struct turn_removal *o, bool *done, struct err *e)
-{
-    struct rewind_plan found = { 0 };
-    enum err_code rc = rewind_plan_turn_files(ref, point, &found, done, e);
-
-    if (!rc && *done)
-        rc = begin_turn_plan(&found, o->plan, e);
-    if (!rc && *done)
-        rc = plan_files(o, &found, NULL, e);
-    rewind_plan_fini(&found);
-    return rc;
-}
-
 static enum err_code by_system(const struct session_ref *ref, struct slice point,
                                struct turn_removal *o, struct err *e)
 {
@@ -333,8 +308,12 @@ static enum err_code by_system(const struct session_ref *ref, struct slice point
 
     if (!rc)
         rc = begin_turn_plan(&found, o->plan, e);
-    if (!rc)
-        rc = keep_notes(&found, o->plan, e);
+    if (!rc) {
+        struct rewind_plan *plan = o->plan;
+
+        for (size_t i = 0; i < found.notes && !rc; i++)
+            rc = rewind_plan_note(plan, found.note[i], e);
+    }
     if (!rc)
         rc = plan_files(o, &found, NULL, e);
     rewind_plan_fini(&found);
@@ -352,7 +331,16 @@ enum err_code rewind_plan_single_turn(const struct session_ref *ref, struct slic
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "rewind: this agent keeps no checkpoints of files");
     bool done;
-    enum err_code rc = by_turn_snapshots(ref, point, &o, &done, e);
+
+    /* The turn from its snapshots; *done is false if it has none. */
+    struct rewind_plan found = { 0 };
+    enum err_code rc = rewind_plan_turn_files(ref, point, &found, &done, e);
+
+    if (!rc && done)
+        rc = begin_turn_plan(&found, o.plan, e);
+    if (!rc && done)
+        rc = plan_files(&o, &found, NULL, e);
+    rewind_plan_fini(&found);
 
     if (!rc && !done && !ops->plan)
         rc = err_set(e, ERR_NOT_FOUND, ref->path.p,

@@ -149,19 +149,6 @@ static bool match_ends(struct snapped *s)
 
 /* ---- opening ---- */
 
-static enum err_code find_project_objects(struct snapped *s, struct err *e)
-{
-    git_repository *repo = NULL;
-
-    if (!repo_may_be_found(s->log.root) || repo_open(s->log.root, &repo, NULL))
-        return ERR_OK;
-    s->project_objects = arena_format(&s->arena, "%sobjects", git_repository_commondir(repo));
-    if (git_repository_odb(&s->project, repo))
-        s->project = NULL;
-    repo_close(repo);
-    return s->project_objects ? ERR_OK : err_nomem(e);
-}
-
 enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, struct err *e)
 {
     struct change_origin o = { 0 };
@@ -195,7 +182,16 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
     TRY(repo_open(s->log.dir, &s->repo, e));
     NEED(s->objects = arena_format(&s->arena, "%s/objects", s->log.dir));
     NEED(!git_repository_odb(&s->own, s->repo));
-    return find_project_objects(s, e);
+
+    git_repository *repo = NULL;
+
+    if (!repo_may_be_found(s->log.root) || repo_open(s->log.root, &repo, NULL))
+        return ERR_OK;
+    s->project_objects = arena_format(&s->arena, "%sobjects", git_repository_commondir(repo));
+    if (git_repository_odb(&s->project, repo))
+        s->project = NULL;
+    repo_close(repo);
+    return s->project_objects ? ERR_OK : err_nomem(e);
 }
 
 enum err_code snapped_tree(const struct snapped *s, const struct snapshot *x, git_tree **out,

@@ -196,18 +196,6 @@ static void set_seen(struct rewind_inspected *l, const struct stat *st)
                                     .mode = st->st_mode & 07777 };
 }
 
-static void judge_type(struct rewind_inspected *l, const struct stat *st)
-{
-    if (S_ISLNK(st->st_mode))
-        set_rule(l, REWIND_RULE_LINK, "a symbolic link is there now");
-    else if (S_ISDIR(st->st_mode))
-        set_rule(l, REWIND_RULE_TYPE, "a directory is there now");
-    else if (!S_ISREG(st->st_mode))
-        set_rule(l, REWIND_RULE_TYPE, "a FIFO, socket or device is there now");
-    else if (st->st_nlink > 1)
-        set_rule(l, REWIND_RULE_HARD_LINK, "the file has other names (hard links)");
-}
-
 static enum err_code source_read_present_file(int dir, const char *name, const char *path,
                                               struct rewind_inspected *l, struct err *e)
 {
@@ -253,7 +241,16 @@ static enum err_code source_look_in(int dir, const char *name, const char *path,
         return ERR_OK;
     }
     set_seen(l, &st);
-    judge_type(l, &st);
+
+    if (S_ISLNK(st.st_mode))
+        set_rule(l, REWIND_RULE_LINK, "a symbolic link is there now");
+    else if (S_ISDIR(st.st_mode))
+        set_rule(l, REWIND_RULE_TYPE, "a directory is there now");
+    else if (!S_ISREG(st.st_mode))
+        set_rule(l, REWIND_RULE_TYPE, "a FIFO, socket or device is there now");
+    else if (st.st_nlink > 1)
+        set_rule(l, REWIND_RULE_HARD_LINK, "the file has other names (hard links)");
+
     return l->rule ? ERR_OK : source_read_present_file(dir, name, path, l, e);
 }
 

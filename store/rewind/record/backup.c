@@ -172,19 +172,6 @@ static bool backup_add_backup(struct rewind_backup_list *list, const struct rewi
     return !list->arena.failed;
 }
 
-static enum err_code backup_add_files(struct rewind_backup_list *list, const struct rewind_tx *tx,
-                                      const struct rewind_record *r, struct err *e)
-{
-    bool ok = true;
-
-    list->id = arena_copy_text(&list->arena, r->id);
-    list->project = arena_copy_text(&list->arena, tx->project);
-    list->file = arena_zalloc(&list->arena, sizeof *list->file * (tx->n + 1));
-    for (size_t i = 0; i < tx->n && ok && list->file; i++)
-        ok = backup_add_backup(list, tx, i, r);
-    return ok && !list->arena.failed ? ERR_OK : err_nomem(e);
-}
-
 static enum err_code backup_read_record(const struct store_env *env, const struct rewind_record *r,
                                         struct rewind_backup_list *out, struct err *e)
 {
@@ -198,7 +185,16 @@ static enum err_code backup_read_record(const struct store_env *env, const struc
     rc = rewind_tx_read_in(dir, r->id, &tx, e);
     if (rc)
         return rc;
-    rc = backup_add_files(&list, &tx, r, e);
+
+    bool ok = true;
+
+    list.id = arena_copy_text(&list.arena, r->id);
+    list.project = arena_copy_text(&list.arena, tx.project);
+    list.file = arena_zalloc(&list.arena, sizeof *list.file * (tx.n + 1));
+    for (size_t i = 0; i < tx.n && ok && list.file; i++)
+        ok = backup_add_backup(&list, &tx, i, r);
+    rc = ok && !list.arena.failed ? ERR_OK : err_nomem(e);
+
     rewind_tx_fini(&tx);
     if (rc)
         rewind_backup_fini(&list);

@@ -155,18 +155,6 @@ static enum err_code hold_targets(const struct store_env *env, struct held_paths
     return rc;
 }
 
-/* For the first directory on the way that exists. */
-static void find_record_at(const char *dir, struct rewind_plan *plan)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof path, "%s", dir);
-    for (plan->record_at = beneath_at(AT_FDCWD, path);
-         !plan->record_at.dev && strrchr(path, '/') > path;
-         plan->record_at = beneath_at(AT_FDCWD, path))
-        *strrchr(path, '/') = '\0';
-}
-
 enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *plan, struct err *e)
 {
     char dir[PATH_MAX];
@@ -174,7 +162,16 @@ enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *
 
     if (env_state_path(env, "rewinds", dir, NULL))
         return ERR_OK;
-    find_record_at(dir, plan);
+
+    /* For the first directory on the way that exists. */
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s", dir);
+    for (plan->record_at = beneath_at(AT_FDCWD, path);
+         !plan->record_at.dev && strrchr(path, '/') > path;
+         plan->record_at = beneath_at(AT_FDCWD, path))
+        *strrchr(path, '/') = '\0';
+
     if (rewind_records_are_done(dir, &all, NULL) || all)
         return ERR_OK;
     struct held_paths held = { .plan = plan };

@@ -59,20 +59,6 @@ static enum err_code keep_needed(const struct rewind_records *list, bool *goes, 
     return rc;
 }
 
-static enum err_code choose_pruned(const struct rewind_records *list,
-                                   const struct rewind_prune_rule *rule, bool *goes, struct err *e)
-{
-    int64_t bytes = 0;
-
-    for (size_t i = 0; i < list->n; i++) {
-        const struct rewind_record *r = &list->record[i];
-
-        bytes += r->bytes;
-        goes[i] = i >= rule->keep || r->at_ms < rule->before_ms || bytes > rule->bytes;
-    }
-    return keep_needed(list, goes, e);
-}
-
 /* ---- removing them ---- */
 
 static int is_pruned(const struct dirent *d)
@@ -98,16 +84,6 @@ enum err_code rewind_records_sweep_pruned(const char *dir, struct err *e)
     return rc;
 }
 
-static enum err_code prune_record(const char *dir, const char *id, struct err *e)
-{
-    char from[TX_PATH_MAX], to[TX_PATH_MAX], name[NAME_MAX + 1];
-
-    snprintf(name, sizeof name, "%s%s", pruned_front, id);
-    rewind_tx_path(dir, id, from);
-    rewind_tx_path(dir, name, to);
-    return rename(from, to) ? err_sys(e, from, "remove the record") : ERR_OK;
-}
-
 /* The records that go, oldest first: an undo never goes before what it undid. */
 static enum err_code record_prune_records(const char *dir, const struct rewind_records *list,
                                           const bool *goes, struct err *e)
@@ -115,8 +91,15 @@ static enum err_code record_prune_records(const char *dir, const struct rewind_r
     enum err_code rc = rewind_records_sweep_pruned(dir, e);
 
     for (size_t i = list->n; i-- > 0 && !rc;)
-        if (goes[i])
-            rc = prune_record(dir, list->record[i].id, e);
+        if (goes[i]) {
+            const char *id = list->record[i].id;
+            char from[TX_PATH_MAX], to[TX_PATH_MAX], name[NAME_MAX + 1];
+
+            snprintf(name, sizeof name, "%s%s", pruned_front, id);
+            rewind_tx_path(dir, id, from);
+            rewind_tx_path(dir, name, to);
+            rc = rename(from, to) ? err_sys(e, from, "remove the record") : ERR_OK;
+        }
     if (!rc)
         rc = disk_sync_dir(dir, e);
     return rc ? rc : rewind_records_sweep_pruned(dir, e);
@@ -138,8 +121,17 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
         rc = rewind_records_read(env, &list, e);
     if (!rc && !(goes = calloc(list.n + 1, sizeof *goes)))
         rc = err_nomem(e);
-    if (!rc)
-        rc = choose_pruned(&list, rule, goes, e);
+    if (!rc) {
+        int64_t bytes = 0;
+
+        for (size_t i = 0; i < list.n; i++) {
+            const struct rewind_record *r = &list.record[i];
+
+            bytes += r->bytes;
+            goes[i] = i >= rule->keep || r->at_ms < rule->before_ms || bytes > rule->bytes;
+        }
+        rc = keep_needed(&list, goes, e);
+    }
     if (!rc && !dry_run)
         rc = record_prune_records(dir, &list, goes, e);
     for (size_t i = 0; i < list.n && goes; i++)

@@ -134,17 +134,6 @@ static bool record_write_entry_json(cJSON *list, const struct rewind_tx_entry *x
            (x->action != REWIND_DELETE || record_json_set_attrs(o, &x->was, scratch));
 }
 
-static bool put_root_id(cJSON *root, const struct root_id *x)
-{
-    const struct root_id none = { 0 };
-
-    x = x ? x : &none;
-    return record_json_set_int(root, "rootDev", (int64_t)x->dev) &&
-           record_json_set_int(root, "rootIno", (int64_t)x->ino) &&
-           record_json_set_int(root, "rootFs", (int64_t)x->fs) &&
-           record_json_set_int(root, "rootBorn", x->born_ns);
-}
-
 static bool record_write_conversation_json(cJSON *root, const struct rewind_conversation *t)
 {
     return t->how == CONVERSATION_NONE ||
@@ -183,8 +172,16 @@ static cJSON *plan_json(const struct rewind_tx *tx, struct buf *scratch)
               record_write_conversation_json(root, &tx->conversation) &&
               beneath_dirs_write(root, &tx->dirs, scratch) && put_settled(root, tx, scratch);
 
-    if (ok && rewind_tx_has_root(tx))
-        ok = put_root_id(root, tx->root_id);
+    if (ok && rewind_tx_has_root(tx)) {
+        const struct root_id *x = tx->root_id;
+        const struct root_id none = { 0 };
+
+        x = x ? x : &none;
+        ok = record_json_set_int(root, "rootDev", (int64_t)x->dev) &&
+             record_json_set_int(root, "rootIno", (int64_t)x->ino) &&
+             record_json_set_int(root, "rootFs", (int64_t)x->fs) &&
+             record_json_set_int(root, "rootBorn", x->born_ns);
+    }
 
     if (ok && tx->cut_short)
         ok = record_json_set_int(root, "stays", 1);

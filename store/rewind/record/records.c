@@ -204,18 +204,6 @@ static enum err_code recover_one(const struct store_env *env, const char *dir, c
     return rc;
 }
 
-static void record_records_wait_for(struct rewind_recovery *r, const char *name,
-                                    const struct err *why)
-{
-    if (r->waiting < REWIND_WAITING_MAX) {
-        struct rewind_waiting *w = &r->first[r->waiting];
-
-        snprintf(w->id, sizeof w->id, "%.39s", name);
-        w->why = *why;
-    }
-    r->waiting++;
-}
-
 enum err_code rewind_records_recover(const struct store_env *env, const char *dir,
                                      struct rewind_recovery *out, struct err *e)
 {
@@ -232,8 +220,17 @@ enum err_code rewind_records_recover(const struct store_env *env, const char *di
 
         if (is_finished(dir, names[i]->d_name))
             continue;
-        if (recover_one(env, dir, names[i]->d_name, &recovered, &why) && out)
-            record_records_wait_for(out, names[i]->d_name, &why);
+        if (recover_one(env, dir, names[i]->d_name, &recovered, &why) && out) {
+            const char *name = names[i]->d_name;
+
+            if (out->waiting < REWIND_WAITING_MAX) {
+                struct rewind_waiting *w = &out->first[out->waiting];
+
+                snprintf(w->id, sizeof w->id, "%.39s", name);
+                w->why = why;
+            }
+            out->waiting++;
+        }
     }
     if (out)
         out->recovered = recovered;

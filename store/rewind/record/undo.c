@@ -105,15 +105,6 @@ bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rew
 
 /* ---- the plan of an undo ---- */
 
-/* The file itself, as it is now. */
-static void use_live_file(struct rewind_target *t, const struct tx_live *live)
-{
-    t->source = (struct rewind_source){ .file = live->path, .grows = true };
-    t->adopts = live->name;
-    t->mode = live->st.st_mode & 07777;
-    t->mtime_ns = rewind_tx_file_id(&live->st).mtime_ns;
-}
-
 /* Nothing is reported if the file is unchanged, because a program then merely had it open. */
 static enum err_code note_live(struct rewind_plan *plan, const struct rewind_tx_entry *x,
                                const struct tx_live *live, struct err *e)
@@ -160,8 +151,13 @@ static enum err_code record_undo_add_target(struct rewind_plan *plan, const stru
     if (t.want == REWIND_BYTES) {
         t.source = rewind_tx_backup_source(tx, i, kept);
         t.source.sha256 = seen;
-        if (rewind_tx_find_live(tx, i, &live))
-            use_live_file(&t, &live);
+        if (rewind_tx_find_live(tx, i, &live)) {
+            /* The file itself, as it is now. */
+            t.source = (struct rewind_source){ .file = live.path, .grows = true };
+            t.adopts = live.name;
+            t.mode = live.st.st_mode & 07777;
+            t.mtime_ns = rewind_tx_file_id(&live.st).mtime_ns;
+        }
     }
     enum err_code rc = rewind_plan_add(plan, &t, e);
 

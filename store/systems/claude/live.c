@@ -19,26 +19,6 @@ const struct agents_profile claude_agents_profile = {
     .config_at_home = ".claude",
 };
 
-/* The directory is in the transcript, which is read only if an agent is running that may have written to it. */
-static enum agents_evidence lookup_with_cwd(const struct store *st, const struct session_ref *ref,
-                                            struct agents_query *q, pid_t *pid)
-{
-    const struct scope all = { .all = true };
-    struct session_row *row = session_row_new();
-    enum agents_evidence sign = AGENTS_MAYBE; /* if the transcript cannot be read, it is possible */
-
-    if (row && claude_describe(st, &all, ref, row, NULL) == ERR_OK) {
-        struct slice cwd = arena_copy(&row->arena, row->cwd);
-
-        q->cwd = cwd.n ? cwd.p : "";
-        if (q->cwd)
-            sign = agents_lookup(claude_of(st)->agents, q, pid);
-        q->cwd = NULL;
-    }
-    session_row_free(row);
-    return sign;
-}
-
 static struct live look_for_agents(const struct store *st, const struct session_ref *ref,
                                    const struct live_table *known, const struct stat *sb)
 {
@@ -47,8 +27,23 @@ static struct live look_for_agents(const struct store *st, const struct session_
     pid_t pid;
     enum agents_evidence sign = agents_lookup(claude_of(st)->agents, &q, &pid);
 
-    if (sign == AGENTS_MAYBE)
-        sign = lookup_with_cwd(st, ref, &q, &pid);
+    if (sign == AGENTS_MAYBE) {
+        /* The directory is in the transcript, which is read only if an agent is running that may
+         * have written to it. */
+        const struct scope all = { .all = true };
+        struct session_row *row = session_row_new();
+
+        sign = AGENTS_MAYBE; /* if the transcript cannot be read, it is possible */
+
+        if (row && claude_describe(st, &all, ref, row, NULL) == ERR_OK) {
+            struct slice cwd = arena_copy(&row->arena, row->cwd);
+            q.cwd = cwd.n ? cwd.p : "";
+            if (q.cwd)
+                sign = agents_lookup(claude_of(st)->agents, &q, &pid);
+            q.cwd = NULL;
+        }
+        session_row_free(row);
+    }
     switch (sign) {
     case AGENTS_NAMED:
         return (struct live){ LIVE_UNKNOWN, pid, false, "it was started with the session's id" };

@@ -30,18 +30,6 @@ static enum err_code cline_read_text(const char *path, size_t most, struct buf *
     return err_at(e, rc, path);
 }
 
-static enum err_code cline_read_list(struct cline_chat *c, struct slice document)
-{
-    struct slice message;
-    struct json_iter it;
-    enum err_code rc = ERR_OK;
-
-    json_list_open(&it, document, "messages");
-    while (!rc && json_list_next(&it, &message))
-        rc = memory_rows_line(&c->lines, message);
-    return rc;
-}
-
 static bool is_line(struct slice line, const char *text)
 {
     return slice_eq(line, slice_of(text));
@@ -104,7 +92,15 @@ enum err_code cline_chat_read(const struct session_ref *ref, size_t most, struct
     enum err_code rc = cline_read_text(ref->path.p, most, &text, &end, e);
 
     if (!rc && !end.n && json_valid(buf_slice(&text))) {
-        rc = cline_read_list(&c, buf_slice(&text));
+        struct slice document = buf_slice(&text);
+        struct slice message;
+        struct json_iter it;
+
+        rc = ERR_OK;
+        json_list_open(&it, document, "messages");
+        while (!rc && json_list_next(&it, &message))
+            rc = memory_rows_line(&c.lines, message);
+
         if (!rc && !c.lines.n)
             rc = cline_read_prompt(&c, ref);
     } else if (!rc) {

@@ -340,23 +340,6 @@ static void cline_read_file(struct history *h, const struct point *p, const char
 
 /* ---- the states ---- */
 
-/* Adds what the file was before a turn. */
-static enum err_code cline_add_copy(struct history *h, const char *path,
-                                    const struct file_point *at, struct err *e)
-{
-    const struct point *p = point_of(h, at->turn);
-    struct saved_state x = { .turn = at->turn, .content = SAVED_UNKNOWN };
-
-    x.time_ms = p->run == at->turn && p->time_ms != TIME_NONE ? p->time_ms : at->time_ms;
-    if (!h->repo || strncmp(path, h->root, strlen(h->root)) != 0)
-        x.why = "it is not in the repository that has Cline's checkpoints";
-    else if (!p->is_stash && is_removed(h, path, at->turn))
-        x.why = "Cline recorded only the commit at that time";
-    else
-        cline_read_file(h, p, path, at->turn, &x);
-    return saved_states_add(&h->files.states, path, &x, e);
-}
-
 /* Adds the copies of all turns up to that of an edit; later ones would show a person's changes as
  * the session's. */
 static enum err_code add_copies(struct history *h, const char *path, int64_t turn, struct err *e)
@@ -367,8 +350,20 @@ static enum err_code add_copies(struct history *h, const char *path, int64_t tur
         const struct file_point *at = &h->files.point[i];
 
         if (at->turn >= 0 && at->turn <= turn &&
-            !saved_states_has(&h->files.states, path, at->turn))
-            rc = cline_add_copy(h, path, at, e);
+            !saved_states_has(&h->files.states, path, at->turn)) {
+            /* Add what the file was before a turn. */
+            const struct point *p = point_of(h, at->turn);
+            struct saved_state x = { .turn = at->turn, .content = SAVED_UNKNOWN };
+
+            x.time_ms = p->run == at->turn && p->time_ms != TIME_NONE ? p->time_ms : at->time_ms;
+            if (!h->repo || strncmp(path, h->root, strlen(h->root)) != 0)
+                x.why = "it is not in the repository that has Cline's checkpoints";
+            else if (!p->is_stash && is_removed(h, path, at->turn))
+                x.why = "Cline recorded only the commit at that time";
+            else
+                cline_read_file(h, p, path, at->turn, &x);
+            rc = saved_states_add(&h->files.states, path, &x, e);
+        }
     }
     return rc;
 }

@@ -126,25 +126,6 @@ static bool codex_is_read(const struct slice *id, size_t n, struct slice which)
     return false;
 }
 
-/* Agents may also start agents. If the log of one cannot be read, its changes are unknown and left
- * out. */
-static void codex_read_agents(const struct store *st, const struct session_ref *ref,
-                              struct arena *a, struct logs *l)
-{
-    struct slice id[AGENTS_MAX + 1] = { ref->id };
-
-    for (size_t of = 0; of < l->n; of++)
-        for (size_t i = 0; i < l->log[of].agents && l->n <= AGENTS_MAX; i++) {
-            struct slice which = l->log[of].agent[i];
-            struct session_ref agent;
-
-            if (!codex_is_read(id, l->n, which) &&
-                !codex_subagent(st, ref, which, a, &agent, NULL) &&
-                !codex_changes_read(st, &agent, true, &l->log[l->n], NULL))
-                id[l->n++] = which;
-        }
-}
-
 enum err_code codex_changes_add_agents(const struct store *st, const struct session_ref *ref,
                                        struct codex_changes *c, struct err *e)
 {
@@ -156,7 +137,22 @@ enum err_code codex_changes_add_agents(const struct store *st, const struct sess
 
     if (l) {
         l->log[l->n++] = *c;
-        codex_read_agents(st, ref, &a, l);
+
+        /* Agents may also start agents. If the log of one cannot be read, its changes are
+         * unknown and left out. */
+        struct slice id[AGENTS_MAX + 1] = { ref->id };
+
+        for (size_t of = 0; of < l->n; of++)
+            for (size_t i = 0; i < l->log[of].agents && l->n <= AGENTS_MAX; i++) {
+                struct slice which = l->log[of].agent[i];
+                struct session_ref agent;
+
+                if (!codex_is_read(id, l->n, which) &&
+                    !codex_subagent(st, ref, which, &a, &agent, NULL) &&
+                    !codex_changes_read(st, &agent, true, &l->log[l->n], NULL))
+                    id[l->n++] = which;
+            }
+
         for (size_t i = 0; i < l->n; i++)
             count_anew(l, i);
         for (size_t i = 1; i < l->n; i++) {

@@ -209,20 +209,6 @@ static void check_done(struct slice line, struct arena *a, struct edit *edit, bo
               succeeded(text, a);
 }
 
-/* Paths are relative to the directory that a call names. */
-static void set_directory(struct walk *w, const struct codex_changes *c,
-                          const struct codex_row *row)
-{
-    struct arena *a = &w->arena;
-    struct slice input, dir;
-
-    w->edits.cwd = c->cwd;
-    if (json_get_text(row->item, "arguments", a, &input) &&
-        json_get_text(input, "workdir", a, &dir) && dir.n && dir.p[0] == '/' &&
-        !memchr(dir.p, '\0', dir.n))
-        w->edits.cwd = arena_copy(a, dir).p;
-}
-
 static enum err_code codex_add_call(struct walk *w, const struct store *st,
                                     const struct codex_changes *c, struct slice line, size_t at,
                                     struct err *e)
@@ -239,7 +225,17 @@ static enum err_code codex_add_call(struct walk *w, const struct store *st,
         where.time_ms = TIME_NONE;
     where.call = codex_row_id(&row, &w->arena);
     codex_set_turn(w, c, &where, false);
-    set_directory(w, c, &row);
+
+    /* Paths are relative to the directory that a call names. */
+    struct arena *a = &w->arena;
+    struct slice input, dir;
+
+    w->edits.cwd = c->cwd;
+    if (json_get_text(row.item, "arguments", a, &input) &&
+        json_get_text(input, "workdir", a, &dir) && dir.n && dir.p[0] == '/' &&
+        !memchr(dir.p, '\0', dir.n))
+        w->edits.cwd = arena_copy(a, dir).p;
+
     w->edits.row = line;
     rc = codex_blocks(st, line, &blocks, e);
     if (!rc)

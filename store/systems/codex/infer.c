@@ -207,17 +207,6 @@ struct later {
     const char *why;
 };
 
-/* A program that writes a file sets its time. */
-static void codex_compare_time(const char *path, int64_t time_ms, struct later *out)
-{
-    struct stat sb;
-
-    out->is_written =
-        time_ms == TIME_NONE || stat(path, &sb) != 0 || time_ms_of(sb.st_mtim) > time_ms;
-    out->is_close =
-        !out->is_written && sb.st_mtim.tv_nsec == 0 && time_ms / 1000 == (int64_t)sb.st_mtim.tv_sec;
-}
-
 static enum err_code revert_patches(struct codex_inference *p, struct trail *t,
                                     struct codex_state *s)
 {
@@ -261,7 +250,17 @@ static enum err_code codex_go_back(struct codex_inference *p, size_t i, struct l
         out->state = codex_known(t.text);
     } else {
         rc = codex_infer_present(p, t.path, &out->state, e);
-        codex_compare_time(t.path, p->c->change[t.step[t.n - 1]].time_ms, out);
+
+        /* A program that writes a file sets its time. */
+        const char *path = t.path;
+        int64_t time_ms = p->c->change[t.step[t.n - 1]].time_ms;
+        struct stat sb;
+
+        out->is_written =
+            time_ms == TIME_NONE || stat(path, &sb) != 0 || time_ms_of(sb.st_mtim) > time_ms;
+        out->is_close = !out->is_written && sb.st_mtim.tv_nsec == 0 &&
+                        time_ms / 1000 == (int64_t)sb.st_mtim.tv_sec;
+
         behind = out->is_written ? SIZE_MAX : behind;
     }
     bool passed = commands_on(p, i, &t, behind);

@@ -187,21 +187,6 @@ static bool shows(struct slice line, const char *what)
     return slice_has(front, what);
 }
 
-/* Perhaps only the beginning of an archive's first line is known. */
-static void read_first_line(struct describing *d, struct slice line)
-{
-    struct slice payload;
-
-    if (shows(line, "\"session_meta\"") && json_get(line, "payload", &payload))
-        codex_list_read_meta(d, payload);
-    else if (shows(line, "\"session_meta\"")) {
-        const char *at = slice_find(line.p, line.n, "\"payload\":", 10);
-
-        if (at)
-            codex_list_read_meta(d, (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) });
-    }
-}
-
 static bool shows_prompt(struct slice line)
 {
     return shows(line, "\"UserMessage\"") || shows(line, "\"user_message\"");
@@ -259,7 +244,19 @@ static bool see_own_row(struct slice line, void *arg)
     d->first = false;
     line = rows_skip_mark(line);
     arena_reset(&d->line);
-    read_first_line(d, line);
+
+    /* Perhaps only the beginning of an archive's first line is known. */
+    struct slice payload;
+
+    if (shows(line, "\"session_meta\"") && json_get(line, "payload", &payload))
+        codex_list_read_meta(d, payload);
+    else if (shows(line, "\"session_meta\"")) {
+        const char *at = slice_find(line.p, line.n, "\"payload\":", 10);
+
+        if (at)
+            codex_list_read_meta(d, (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) });
+    }
+
     rollout_base_read(line, &d->line, &base);
     d->base = (struct rollout_base){ arena_copy(d->a, base.id), base.end };
     return true;

@@ -128,20 +128,6 @@ static void codex_set_mode(struct planning *p, size_t i, struct rewind_target *t
         t->doubt = doubt;
 }
 
-/* Codex records an addition even if the file replaced another one. */
-static void hold_assumed(struct rewind_target *t)
-{
-    static const char why[] =
-        "a patch added it or moved it there, and nothing shows that it did not replace a file";
-
-    if (access(t->path, F_OK) != 0) {
-        t->want = REWIND_UNKNOWN;
-        t->why = why;
-    } else if (!t->doubt) {
-        t->doubt = why;
-    }
-}
-
 static enum err_code codex_rewind_add_file(struct planning *p, size_t i, struct err *e)
 {
     struct rewind_target t = { .path = p->c.change[i].path, .want = REWIND_UNKNOWN };
@@ -155,8 +141,18 @@ static enum err_code codex_rewind_add_file(struct planning *p, size_t i, struct 
         t.source.bytes = before.state.text;
         t.doubt = before.doubt;
         t.is_late = before.is_late;
-        if (before.state.absent && !before.was_free)
-            hold_assumed(&t);
+        if (before.state.absent && !before.was_free) {
+            /* Codex records an addition even if the file replaced another one. */
+            static const char why[] = "a patch added it or moved it there, and nothing shows that "
+                                      "it did not replace a file";
+
+            if (access(t.path, F_OK) != 0) {
+                t.want = REWIND_UNKNOWN;
+                t.why = why;
+            } else if (!t.doubt) {
+                t.doubt = why;
+            }
+        }
         t.found_ms = before.is_late ? p->c.change[i].time_ms : 0;
         rc = codex_set_last(p, i, &before, &t, e);
         codex_set_mode(p, i, &t);

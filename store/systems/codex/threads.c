@@ -143,18 +143,6 @@ static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e
     return rc;
 }
 
-/* Without SQLite on this machine, the list is made as for a store without the index. */
-static void codex_read_database(struct codex_threads *t, const char *path)
-{
-    struct err problem = { 0 };
-    enum err_code rc = sqlite_db_read(path, NULL, read_threads, t, &problem);
-
-    if (rc)
-        codex_threads_forget(t);
-    if (rc && rc != ERR_UNSUPPORTED && rc != ERR_NOT_FOUND)
-        t->trouble = problem;
-}
-
 void codex_threads_refresh(struct codex_threads *t)
 {
     struct arena a = { 0 };
@@ -167,8 +155,17 @@ void codex_threads_refresh(struct codex_threads *t)
     if (memcmp(&now, &t->seen, sizeof now) != 0 ||
         memcmp(&now_wal, &t->seen_wal, sizeof now_wal) != 0) {
         codex_threads_forget(t);
-        if (now.ino)
-            codex_read_database(t, path);
+        if (now.ino) {
+            /* Without SQLite on this machine, the list is made as for a store without the
+             * index. */
+            struct err problem = { 0 };
+            enum err_code rc = sqlite_db_read(path, NULL, read_threads, t, &problem);
+
+            if (rc)
+                codex_threads_forget(t);
+            if (rc && rc != ERR_UNSUPPORTED && rc != ERR_NOT_FOUND)
+                t->trouble = problem;
+        }
         t->seen = now;
         t->seen_wal = now_wal;
     }

@@ -42,16 +42,6 @@ static bool codex_read_record(struct walk *w, const struct codex_row *row, struc
     return true;
 }
 
-/* Old versions copied the rows of a thread to its forks, with new times. So an answer is known by its totals, its prompt
- * and the thread that all the copies come from. */
-static struct slice codex_origin_of(struct walk *w)
-{
-    const struct slice part[] = { w->root, SLICE("\n"), w->prompt };
-    const char *both = arena_concat(&w->scratch, part, 3);
-
-    return both ? (struct slice){ both, w->root.n + 1 + w->prompt.n } : w->root;
-}
-
 static bool read_totals(struct walk *w, const struct codex_row *row, struct usage_record *u)
 {
     struct slice info, usage, sum;
@@ -65,7 +55,13 @@ static bool read_totals(struct walk *w, const struct codex_row *row, struct usag
         return false;
     codex_read_counts(usage, u);
     u->answer = info;
-    u->request = codex_origin_of(w);
+
+    /* Old versions copied the rows of a thread to its forks, with new times. So an answer is
+     * known by its totals, its prompt and the thread that all the copies come from. */
+    const struct slice part[] = { w->root, SLICE("\n"), w->prompt };
+    const char *both = arena_concat(&w->scratch, part, 3);
+    u->request = both ? (struct slice){ both, w->root.n + 1 + w->prompt.n } : w->root;
+
     return true;
 }
 

@@ -312,24 +312,6 @@ static bool is_find_acting(const char *word)
     return false;
 }
 
-static void parse_word(struct command *c, const char *word)
-{
-    bool option = word[0] == '-';
-
-    if (c->effect == EFFECT_CD && c->path && !(c->dir = path_normalize(c->dir, word, c->arena)))
-        c->may = true;
-    else if (c->effect == EFFECT_GIT)
-        c->may |= !is_git_reading(c, word);
-    else if (c->effect == EFFECT_FIND)
-        c->may |= is_find_acting(word);
-    else if (c->effect == EFFECT_WORDS)
-        c->may |= !option && covers(c, word);
-    else if (c->effect == EFFECT_SED && option)
-        c->may |= strcmp(word, "-i") != 0 && strcmp(word, "-E") != 0 && strcmp(word, "-n") != 0;
-    else if (c->effect == EFFECT_SED)
-        c->may |= c->operands++ == 0 ? !is_replacing(word) : covers(c, word);
-}
-
 static void end_word(struct command *c)
 {
     const char *word = c->is_open ? buf_cstr(&c->word) : NULL;
@@ -342,8 +324,22 @@ static void end_word(struct command *c)
         c->may |= covers(c, word);
     else if (c->words++ == 0)
         c->may |= (c->effect = effect_of(slice_of(word))) == EFFECT_ANY;
-    else
-        parse_word(c, word);
+    else {
+        bool option = word[0] == '-';
+
+        if (c->effect == EFFECT_CD && c->path && !(c->dir = path_normalize(c->dir, word, c->arena)))
+            c->may = true;
+        else if (c->effect == EFFECT_GIT)
+            c->may |= !is_git_reading(c, word);
+        else if (c->effect == EFFECT_FIND)
+            c->may |= is_find_acting(word);
+        else if (c->effect == EFFECT_WORDS)
+            c->may |= !option && covers(c, word);
+        else if (c->effect == EFFECT_SED && option)
+            c->may |= strcmp(word, "-i") != 0 && strcmp(word, "-E") != 0 && strcmp(word, "-n") != 0;
+        else if (c->effect == EFFECT_SED)
+            c->may |= c->operands++ == 0 ? !is_replacing(word) : covers(c, word);
+    }
     c->is_open = c->redirected = false;
     c->word.n = 0;
 }
@@ -369,21 +365,6 @@ static void add_byte(struct command *c, char byte)
 {
     c->may |= byte == '\0' || buf_add_byte(&c->word, byte);
     c->is_open = true;
-}
-
-/* Reads a quoted part; an expansion in double quotes could be anything. */
-static void parse_quoted(struct command *c, char quote)
-{
-    c->is_open = true;
-    while (c->rest.n && c->rest.p[0] != quote) {
-        c->may |= quote == '"' && strchr("$`\\", c->rest.p[0]);
-        add_byte(c, c->rest.p[0]);
-        c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
-    }
-    if (c->rest.n)
-        c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
-    else
-        c->may = true;
 }
 
 /* Reads the rest of a redirection, whose first byte was read. */
@@ -416,9 +397,19 @@ static void parse_byte(struct command *c)
     char byte = c->rest.p[0];
 
     c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
-    if (byte == '\'' || byte == '"')
-        parse_quoted(c, byte);
-    else if (byte == ' ' || byte == '\t')
+    if (byte == '\'' || byte == '"') {
+        /* Read a quoted part; an expansion in double quotes could be anything. */
+        c->is_open = true;
+        while (c->rest.n && c->rest.p[0] != byte) {
+            c->may |= byte == '"' && strchr("$`\\", c->rest.p[0]);
+            add_byte(c, c->rest.p[0]);
+            c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
+        }
+        if (c->rest.n)
+            c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
+        else
+            c->may = true;
+    } else if (byte == ' ' || byte == '\t')
         end_word(c);
     else if (byte && strchr(";&|\n", byte))
         end_command(c);

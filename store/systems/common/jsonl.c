@@ -304,18 +304,6 @@ static enum err_code jsonl_choose_lines(struct loading *l, bool **shown, struct 
     return *shown ? l->format->choose(&l->log, *shown, e) : err_nomem(e);
 }
 
-static enum err_code jsonl_add_lines(struct loading *l, struct transcript *t, struct err *e)
-{
-    bool *shown;
-    enum err_code rc = jsonl_choose_lines(l, &shown, e);
-
-    for (size_t i = 0; i < l->log.index.n && !rc; i++)
-        if (!shown || shown[i])
-            rc = jsonl_add_line(l, i, t, e);
-    free(shown);
-    return rc;
-}
-
 static enum err_code jsonl_build_transcript(struct loading *l, struct transcript **out,
                                             struct err *e)
 {
@@ -332,7 +320,14 @@ static enum err_code jsonl_build_transcript(struct loading *l, struct transcript
     t->size = t->id.size;
     t->lines = ix->n;
     transcript_set_end(t, ix);
-    enum err_code rc = jsonl_add_lines(l, t, e);
+
+    bool *shown;
+    enum err_code rc = jsonl_choose_lines(l, &shown, e);
+
+    for (size_t i = 0; i < l->log.index.n && !rc; i++)
+        if (!shown || shown[i])
+            rc = jsonl_add_line(l, i, t, e);
+    free(shown);
 
     if (rc)
         transcript_free(t);

@@ -310,24 +310,6 @@ static const struct saved_state *still_there(const struct saved_path *p,
     return copy;
 }
 
-/* The newest state of the file in the session shows whether a person changed it since. */
-static void saved_plan_set_last(struct saved_states *s, const struct saved_path *p,
-                                struct rewind_target *t)
-{
-    const struct saved_state *newest = saved_states_by(p, INT64_MAX);
-    struct buf present = { 0 };
-
-    t->has_last = newest->content != SAVED_UNKNOWN;
-    if (t->has_last)
-        set_source(newest, &t->last_absent, &t->last);
-    /* an agent keeps the line ends of a file, which are not visible in the text that it wrote */
-    if (newest->content == SAVED_BYTES &&
-        !file_read_all(AT_FDCWD, p->path, 0, SAVED_COMPARED_MOST, &present, NULL) && present.n &&
-        source_same_text(buf_slice(&present), newest->bytes))
-        t->last.bytes = arena_copy(&s->arena, buf_slice(&present));
-    buf_fini(&present);
-}
-
 static void doubt_permissions(const struct saved_states *s, const struct saved_path *p,
                               int64_t from, int64_t to, struct rewind_target *t)
 {
@@ -408,25 +390,6 @@ static const struct saved_state *found_in(const struct saved_states *s, const st
                : NULL;
 }
 
-static void set_found(const struct saved_states *s, const struct saved_path *p,
-                      const struct saved_state *found, const struct rewind_plan *plan,
-                      struct rewind_target *t)
-{
-    const int64_t from = plan->point_ms;
-    bool absent = found->found_absent;
-
-    t->why = NULL;
-    t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
-    t->source.bytes = found->found.n ? found->found : SLICE("");
-    t->found_ms = found->time_ms;
-    t->is_first = is_first_change(p, found->turn);
-    t->permissions = absent ? NULL : "not recorded for this turn";
-    if (shell_may_change(s, p->path, from, found->time_ms, absent))
-        t->doubt = "a shell command may have changed it before the session's edit";
-    t->may_be_link = !absent && may_be_link(s, p, found, from, plan->wide ? NULL : plan->root);
-    doubt_permissions(s, p, from, INT64_MAX, t);
-}
-
 /* Why the copy is not the state at the turn. */
 static const char *fault(const struct saved_states *s, const struct saved_path *p,
                          const struct saved_state *copy, int64_t turn)
@@ -479,8 +442,21 @@ static void saved_plan_set_wanted(const struct saved_states *s, const struct sav
     t->why = fault(s, p, copy, turn);
     if (!t->why)
         set_copied(s, p, copy, turn, plan, t);
-    else if ((found = found_in(s, p, turn, plan->point_ms, copy)))
-        set_found(s, p, found, plan, t);
+    else if ((found = found_in(s, p, turn, plan->point_ms, copy))) {
+        const int64_t from = plan->point_ms;
+        bool absent = found->found_absent;
+
+        t->why = NULL;
+        t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
+        t->source.bytes = found->found.n ? found->found : SLICE("");
+        t->found_ms = found->time_ms;
+        t->is_first = is_first_change(p, found->turn);
+        t->permissions = absent ? NULL : "not recorded for this turn";
+        if (shell_may_change(s, p->path, from, found->time_ms, absent))
+            t->doubt = "a shell command may have changed it before the session's edit";
+        t->may_be_link = !absent && may_be_link(s, p, found, from, plan->wide ? NULL : plan->root);
+        doubt_permissions(s, p, from, INT64_MAX, t);
+    }
 }
 
 static bool concerns(const struct saved_path *p, int64_t turn)
@@ -502,7 +478,23 @@ enum err_code saved_states_plan(struct saved_states *s, int64_t turn, struct rew
         if (!concerns(&s->path[i], turn))
             continue;
         saved_plan_set_wanted(s, &s->path[i], turn, plan, &t);
-        saved_plan_set_last(s, &s->path[i], &t);
+
+        /* The newest state of the file in the session shows whether a person changed it
+         * since. */
+        const struct saved_path *p = &s->path[i];
+        const struct saved_state *newest = saved_states_by(p, INT64_MAX);
+        struct buf present = { 0 };
+
+        t.has_last = newest->content != SAVED_UNKNOWN;
+        if (t.has_last)
+            set_source(newest, &t.last_absent, &t.last);
+        /* an agent keeps the line ends of a file, which are not visible in the text that it wrote */
+        if (newest->content == SAVED_BYTES &&
+            !file_read_all(AT_FDCWD, p->path, 0, SAVED_COMPARED_MOST, &present, NULL) &&
+            present.n && source_same_text(buf_slice(&present), newest->bytes))
+            t.last.bytes = arena_copy(&s->arena, buf_slice(&present));
+        buf_fini(&present);
+
         rc = rewind_plan_add(plan, &t, e);
     }
     return rc;

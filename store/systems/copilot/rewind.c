@@ -303,20 +303,6 @@ static bool is_same_state(const struct copilot_state *a, const struct copilot_st
     return a->was == b->was && (a->was == COPILOT_ABSENT || strcmp(a->hash, b->hash) == 0);
 }
 
-/* A snapshot of a later turn has what the file was then. */
-static void judge_found(const struct copilot_snapshots *s, const struct copilot_snapshot *of,
-                        const struct copilot_file *f, struct rewind_target *t)
-{
-    const struct copilot_state *left = state_before(s, of, f->path);
-
-    t->found_ms = of->time_ms;
-    t->is_first = !left;
-    if (!left || left->was == COPILOT_UNKNOWN)
-        t->is_late = true;
-    else if (!is_same_state(left, &f->before))
-        t->doubt = "it was changed at an unknown time before Copilot saved it";
-}
-
 static enum err_code copilot_add_file(struct rewind_plan *plan, const struct copilot_snapshots *s,
                                       const struct copilot_snapshot *of,
                                       const struct copilot_file *f, bool later, struct err *e)
@@ -331,8 +317,17 @@ static enum err_code copilot_add_file(struct rewind_plan *plan, const struct cop
         t.want = REWIND_UNKNOWN;
         t.why = "an earlier turn may have changed it, and Copilot kept no copies of that turn";
     }
-    if (t.want != REWIND_UNKNOWN && !slice_eq(of->event, slice_of(plan->point)))
-        judge_found(s, of, f, &t);
+    if (t.want != REWIND_UNKNOWN && !slice_eq(of->event, slice_of(plan->point))) {
+        /* A snapshot of a later turn has what the file was then. */
+        const struct copilot_state *left = state_before(s, of, f->path);
+
+        t.found_ms = of->time_ms;
+        t.is_first = !left;
+        if (!left || left->was == COPILOT_UNKNOWN)
+            t.is_late = true;
+        else if (!is_same_state(left, &f->before))
+            t.doubt = "it was changed at an unknown time before Copilot saved it";
+    }
     if (last && last->was != COPILOT_UNKNOWN) {
         t.has_last = true;
         t.last_absent = last->was == COPILOT_ABSENT;
@@ -412,12 +407,6 @@ static bool may_chmod(const struct rewind_plan *plan, const struct prompts *p, s
     return false;
 }
 
-static void hold_mode(struct rewind_target *t)
-{
-    if (t->want == REWIND_BYTES && !t->doubt)
-        t->doubt = "a command changed its permissions, and the former ones are not recorded";
-}
-
 static enum err_code copilot_add_files(struct rewind_plan *plan, const struct prompts *p, size_t at,
                                        const struct copilot_snapshots *s, struct err *e)
 {
@@ -431,8 +420,13 @@ static enum err_code copilot_add_files(struct rewind_plan *plan, const struct pr
             size_t n = plan->n;
 
             rc = copilot_add_file(plan, s, x, &x->file[k], is_later(p, at, s, x, path), e);
-            if (plan->n > n && may_chmod(plan, p, at, x, path))
-                hold_mode(&plan->target[n]);
+            if (plan->n > n && may_chmod(plan, p, at, x, path)) {
+                struct rewind_target *t = &plan->target[n];
+
+                if (t->want == REWIND_BYTES && !t->doubt)
+                    t->doubt =
+                        "a command changed its permissions, and the former ones are not recorded";
+            }
         }
     }
     if (!rc)

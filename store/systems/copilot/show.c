@@ -5,12 +5,6 @@
 
 /* ---- whose conversation ---- */
 
-/* The path of a log contains the id of the session; a sub-agent's ref has another id. */
-static bool is_sub_agent(const struct session_ref *ref)
-{
-    return slice_find(ref->path.p, ref->path.n, ref->id.p, ref->id.n) == NULL;
-}
-
 static bool is_of_agent(const struct transcript *t, size_t i, struct slice agent)
 {
     struct arena a = { 0 };
@@ -46,7 +40,9 @@ static size_t without_rewound(const struct transcript *t, size_t n, size_t mark)
 
 static void keep_own_rows(const struct session_ref *ref, struct transcript *t)
 {
-    bool sub_agent = is_sub_agent(ref);
+    /* The path of a log contains the id of the session; a sub-agent's ref has another id. */
+    bool sub_agent = slice_find(ref->path.p, ref->path.n, ref->id.p, ref->id.n) == NULL;
+
     size_t n = 0;
 
     for (size_t i = 0; i < t->n; i++) {
@@ -208,25 +204,6 @@ static struct subagent *copilot_add_agent(struct subagent_list *list, struct sli
     return agent[list->n].id.p ? &agent[list->n++] : NULL;
 }
 
-static void copilot_add_row(struct slice row, struct arena *a, struct subagent *agent)
-{
-    agent->bytes += (int64_t)row.n + 1;
-    if (json_get_is(row, "type", "subagent.started")) {
-        agent->type = json_copy_at(row, "data.agentName", a);
-        agent->task = json_copy_at(row, "data.agentDescription", a);
-        if (!agent->task.n)
-            agent->task = json_copy_at(row, "data.agentDisplayName", a);
-    } else if (json_get_is(row, "type", "assistant.message")) {
-        struct slice text = json_copy_at(row, "data.content", a);
-
-        agent->outcome = text.n ? text : agent->outcome;
-    } else if (json_get_is(row, "type", "subagent.completed")) {
-        agent->end = SUBAGENT_DONE;
-    } else if (json_get_is(row, "type", "subagent.failed")) {
-        agent->end = SUBAGENT_FAILED;
-    }
-}
-
 static enum err_code copilot_read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct walk *w = arg;
@@ -245,7 +222,23 @@ static enum err_code copilot_read_row(struct slice row, void *arg, bool *stop, s
     if (!agent)
         return ERR_OK;
     time_parse(json_text_at(row, "timestamp", &w->scratch), &agent->time_ms);
-    copilot_add_row(row, &w->list->arena, agent);
+
+    agent->bytes += (int64_t)row.n + 1;
+    if (json_get_is(row, "type", "subagent.started")) {
+        agent->type = json_copy_at(row, "data.agentName", &w->list->arena);
+        agent->task = json_copy_at(row, "data.agentDescription", &w->list->arena);
+        if (!agent->task.n)
+            agent->task = json_copy_at(row, "data.agentDisplayName", &w->list->arena);
+    } else if (json_get_is(row, "type", "assistant.message")) {
+        struct slice text = json_copy_at(row, "data.content", &w->list->arena);
+
+        agent->outcome = text.n ? text : agent->outcome;
+    } else if (json_get_is(row, "type", "subagent.completed")) {
+        agent->end = SUBAGENT_DONE;
+    } else if (json_get_is(row, "type", "subagent.failed")) {
+        agent->end = SUBAGENT_FAILED;
+    }
+
     return ERR_OK;
 }
 

@@ -52,20 +52,6 @@ struct kept {
     size_t n, before;                    /* how many are older than the point */
 };
 
-/* Times are in seconds, so a version of the same second counts as work of the prompt. */
-static struct kept versions_of(const struct planning *p, size_t *at)
-{
-    struct kept k = { &p->versions.version[*at], 0, 0 };
-
-    while (*at < p->versions.n && slice_eq(p->versions.version[*at].path, k.version->path)) {
-        const struct crush_version *v = &p->versions.version[(*at)++];
-
-        k.before += k.before == k.n && v->time_ms != TIME_NONE && v->time_ms < p->prompt->time_ms;
-        k.n++;
-    }
-    return k;
-}
-
 static size_t edits_since(const struct planning *p, struct slice path)
 {
     size_t n = 0;
@@ -103,30 +89,27 @@ static void crush_hold(struct rewind_target *t, const char *why)
     t->why = why;
 }
 
-static void crush_set_wanted(struct planning *p, const struct kept *k, struct rewind_target *t)
-{
-    const struct crush_version *wanted = &k->version[k->before ? k->before - 1 : 0];
-    size_t later = k->n - (k->before ? k->before : 1);
-
-    t->source.bytes = wanted->content;
-    if (!k->before && wanted->number != 0) {
-        crush_hold(t, "Crush did not keep its state from before the session's first edit");
-    } else if (k->before && later > edits_since(p, wanted->path)) {
-        crush_hold(t, "it was changed by hand between two edits, and Crush does not record when");
-    } else if (was_converted(t->path, wanted->content)) {
-        crush_hold(t, "Crush saved it with other line ends");
-    } else if (!k->before && wanted->content.n == 0) {
-        p->emptied = true;
-    }
-}
-
 static enum err_code crush_add_file(struct planning *p, const struct kept *k)
 {
     struct rewind_target t = { .path = k->version->path.p, .want = REWIND_BYTES };
 
     if (k->n == k->before)
         return ERR_OK; /* not changed since */
-    crush_set_wanted(p, k, &t);
+
+    const struct crush_version *wanted = &k->version[k->before ? k->before - 1 : 0];
+    size_t later = k->n - (k->before ? k->before : 1);
+
+    t.source.bytes = wanted->content;
+    if (!k->before && wanted->number != 0) {
+        crush_hold(&t, "Crush did not keep its state from before the session's first edit");
+    } else if (k->before && later > edits_since(p, wanted->path)) {
+        crush_hold(&t, "it was changed by hand between two edits, and Crush does not record when");
+    } else if (was_converted(t.path, wanted->content)) {
+        crush_hold(&t, "Crush saved it with other line ends");
+    } else if (!k->before && wanted->content.n == 0) {
+        p->emptied = true;
+    }
+
     t.has_last = t.want != REWIND_UNKNOWN && k->n > 1;
     t.last.bytes = k->version[k->n - 1].content;
     return rewind_plan_add(p->plan, &t, p->e);
@@ -171,7 +154,16 @@ enum err_code crush_plan(const struct store *st, const struct session_ref *ref, 
 
     (void)st;
     for (size_t at = 0; !rc && at < p.versions.n;) {
-        const struct kept k = versions_of(&p, &at);
+        /* Times are in seconds, so a version of the same second counts as work of the prompt. */
+        struct kept k = { &p.versions.version[at], 0, 0 };
+
+        while (at < p.versions.n && slice_eq(p.versions.version[at].path, k.version->path)) {
+            const struct crush_version *v = &p.versions.version[at++];
+
+            k.before +=
+                k.before == k.n && v->time_ms != TIME_NONE && v->time_ms < p.prompt->time_ms;
+            k.n++;
+        }
 
         rc = crush_add_file(&p, &k);
     }

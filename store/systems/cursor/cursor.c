@@ -46,24 +46,6 @@ static enum err_code cursor_look_at(struct sqlite_db *db, const struct cursor_st
     return rc;
 }
 
-static enum err_code cursor_read_prompts(struct sqlite_db *db, const struct cursor_state *s,
-                                         struct describing *d, struct err *e)
-{
-    struct buf message = { 0 };
-    struct slice prompt = SLICE("");
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; !rc && !prompt.n && i < s->n && i < LOOKS_MOST; i++)
-        rc = cursor_look_at(db, s, i, &message, d, &prompt, e);
-    d->row->first_prompt = prompt;
-    prompt = SLICE("");
-    for (size_t i = 0; !rc && !prompt.n && i < s->n && i < LOOKS_MOST; i++)
-        rc = cursor_look_at(db, s, s->n - 1 - i, &message, d, &prompt, e);
-    d->row->last_prompt = prompt;
-    buf_fini(&message);
-    return rc;
-}
-
 /* Begins anew if it is called again. */
 static enum err_code cursor_read_database(struct sqlite_db *db, void *arg, struct err *e)
 {
@@ -78,7 +60,20 @@ static enum err_code cursor_read_database(struct sqlite_db *db, void *arg, struc
     d->row->model = json_copy_at(s.meta, "lastUsedModel", d->arena);
     d->row->created_ms = time_at(s.meta, "createdAt");
     d->row->cwd = arena_copy(d->arena, s.workspace);
-    rc = cursor_read_prompts(db, &s, d, e);
+
+    struct buf message = { 0 };
+    struct slice prompt = SLICE("");
+
+    rc = ERR_OK;
+    for (size_t i = 0; !rc && !prompt.n && i < s.n && i < LOOKS_MOST; i++)
+        rc = cursor_look_at(db, &s, i, &message, d, &prompt, e);
+    d->row->first_prompt = prompt;
+    prompt = SLICE("");
+    for (size_t i = 0; !rc && !prompt.n && i < s.n && i < LOOKS_MOST; i++)
+        rc = cursor_look_at(db, &s, s.n - 1 - i, &message, d, &prompt, e);
+    d->row->last_prompt = prompt;
+    buf_fini(&message);
+
     cursor_state_fini(&s);
     return rc;
 }

@@ -84,27 +84,6 @@ static void exathena_read_diff(struct history_reader *t, struct slice payload)
                               json_type(event_member(payload, "after")) == JSON_STRING);
 }
 
-static void read_patch(struct history_reader *t, struct slice payload)
-{
-    struct slice key, file;
-    struct json_iter it;
-
-    if (event_list(payload, "files", &it))
-        while (json_iter_next(&it, &key, &file))
-            exathena_add_edit(t, event_text(file, "path", &t->scratch), false);
-}
-
-static void read_result_without_diff(struct history_reader *t, struct slice result)
-{
-    struct slice id = event_text(result, "tool_call_id", &t->scratch);
-    size_t i = 0;
-
-    while (i < t->n && !(slice_eq(t->call[i].id, id) && is_edit_tool(t->call[i].name)))
-        i++;
-    if (i < t->n)
-        exathena_add_edit(t, t->call[i].path, false);
-}
-
 static void exathena_read_result(struct history_reader *t, struct slice result)
 {
     struct slice ui = event_member(result, "ui_payload"), payload = event_member(ui, "payload"),
@@ -114,10 +93,22 @@ static void exathena_read_result(struct history_reader *t, struct slice result)
         return;
     if (slice_eq(kind, SLICE("diff")))
         exathena_read_diff(t, payload);
-    else if (!t->want && slice_eq(kind, SLICE("patch")))
-        read_patch(t, payload);
-    else if (!t->want)
-        read_result_without_diff(t, result);
+    else if (!t->want && slice_eq(kind, SLICE("patch"))) {
+        struct slice key, file;
+        struct json_iter it;
+
+        if (event_list(payload, "files", &it))
+            while (json_iter_next(&it, &key, &file))
+                exathena_add_edit(t, event_text(file, "path", &t->scratch), false);
+    } else if (!t->want) {
+        struct slice id = event_text(result, "tool_call_id", &t->scratch);
+        size_t i = 0;
+
+        while (i < t->n && !(slice_eq(t->call[i].id, id) && is_edit_tool(t->call[i].name)))
+            i++;
+        if (i < t->n)
+            exathena_add_edit(t, t->call[i].path, false);
+    }
 }
 
 /* ---- calls ---- */

@@ -279,18 +279,6 @@ enum err_code event_compact(struct buf *out, struct slice value, struct arena *a
     return rc;
 }
 
-static void count_lines_before(const struct index *ix, struct point *p)
-{
-    for (size_t i = 0; i < ix->n; i++) {
-        bool blank = ix->line[i].length == 0;
-
-        p->total += !blank;
-        p->before += !blank && i < p->line;
-        if (blank && i < p->line && p->blank < 0)
-            p->blank = ix->line[i].offset;
-    }
-}
-
 enum err_code exathena_point(const struct session_ref *ref, struct slice id, struct arena *a,
                              struct point *out, struct err *e)
 {
@@ -310,7 +298,15 @@ enum err_code exathena_point(const struct session_ref *ref, struct slice id, str
         p.id = arena_copy(a, ev.id);
         p.offset = log.index.line[p.line].offset;
         p.size = log.file.id.size;
-        count_lines_before(&log.index, &p);
+
+        for (size_t i = 0; i < log.index.n; i++) {
+            bool blank = log.index.line[i].length == 0;
+
+            p.total += !blank;
+            p.before += !blank && i < p.line;
+            if (blank && i < p.line && p.blank < 0)
+                p.blank = log.index.line[i].offset;
+        }
     }
     logfile_close(&log);
     if (rc)

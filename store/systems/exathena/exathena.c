@@ -142,16 +142,6 @@ static bool is_own_root(const char *path)
     return found;
 }
 
-/* The path of a store in a project's .exathena is that of the .exathena, without sessions/. */
-static void leave_sessions(char *path)
-{
-    static const char usual[] = "/.exathena/sessions";
-    size_t n = strlen(path), k = sizeof usual - 1;
-
-    if (n > k && strcmp(path + n - k, usual) == 0)
-        path[n - sizeof "sessions"] = '\0';
-}
-
 /* The path may also be the project's. */
 static enum err_code named(const struct store_env *env, const char *path, char **out, struct err *e)
 {
@@ -169,7 +159,15 @@ static enum err_code named(const struct store_env *env, const char *path, char *
         return err_nomem(e);
     }
     free(inside);
-    leave_sessions(given);
+
+    /* The path of a store in a project's .exathena is that of the .exathena, without
+     * sessions/. */
+    static const char usual[] = "/.exathena/sessions";
+    size_t n = strlen(given), k = sizeof usual - 1;
+
+    if (n > k && strcmp(given + n - k, usual) == 0)
+        given[n - sizeof "sessions"] = '\0';
+
     *out = given;
     return ERR_OK;
 }

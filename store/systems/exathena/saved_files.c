@@ -42,22 +42,6 @@ static bool version_of(const char *name, const char *suffix, int64_t *version)
     return true;
 }
 
-static void exathena_add_name(struct saved_file *f, const char *name)
-{
-    int64_t version;
-
-    if (version_of(name, ".bin", &version)) {
-        f->versions++;
-        f->first |= version == 0;
-        f->newest = version > f->newest ? version : f->newest;
-    } else if (version_of(name, ".tombstone", &version)) {
-        f->first_absent |= version == 0;
-        f->newest_tombstone = version > f->newest_tombstone ? version : f->newest_tombstone;
-    } else if (strcmp(name, "path") != 0 && name[0] != '.') {
-        f->strange++;
-    }
-}
-
 static enum err_code read_version_names(struct saved_file *f, struct err *e)
 {
     struct dirent *entry;
@@ -72,8 +56,22 @@ static enum err_code read_version_names(struct saved_file *f, struct err *e)
         errno = sys;
         return err_sys(e, f->dir, "read saved files");
     }
-    while ((entry = readdir(dir)))
-        exathena_add_name(f, entry->d_name);
+    while ((entry = readdir(dir))) {
+        const char *name = entry->d_name;
+
+        int64_t version;
+
+        if (version_of(name, ".bin", &version)) {
+            f->versions++;
+            f->first |= version == 0;
+            f->newest = version > f->newest ? version : f->newest;
+        } else if (version_of(name, ".tombstone", &version)) {
+            f->first_absent |= version == 0;
+            f->newest_tombstone = version > f->newest_tombstone ? version : f->newest_tombstone;
+        } else if (strcmp(name, "path") != 0 && name[0] != '.') {
+            f->strange++;
+        }
+    }
     closedir(dir);
     return ERR_OK;
 }

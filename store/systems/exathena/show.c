@@ -255,17 +255,6 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
 
 enum { CONTEXT = 3, DIFF_MOST = 1 << 20 };
 
-static void write_diff_line(struct jsonout *j, const struct linediff_line *l)
-{
-    struct buf line = { 0 };
-
-    if (buf_add_byte(&line, l->sign) || buf_add(&line, l->text))
-        j->rc = ERR_NOMEM;
-    else
-        jsonout_text(j, buf_slice(&line));
-    buf_fini(&line);
-}
-
 static void write_patch(struct jsonout *j, const struct linediff *d)
 {
     jsonout_open(j, '[');
@@ -279,8 +268,16 @@ static void write_patch(struct jsonout *j, const struct linediff *d)
         jsonout_int_member(j, "newLines", h->new_lines);
         jsonout_key(j, "lines");
         jsonout_open(j, '[');
-        for (size_t k = 0; k < h->n; k++)
-            write_diff_line(j, &d->line[h->first + k]);
+        for (size_t k = 0; k < h->n; k++) {
+            const struct linediff_line *l = &d->line[h->first + k];
+            struct buf line = { 0 };
+
+            if (buf_add_byte(&line, l->sign) || buf_add(&line, l->text))
+                j->rc = ERR_NOMEM;
+            else
+                jsonout_text(j, buf_slice(&line));
+            buf_fini(&line);
+        }
         jsonout_close(j, ']');
         jsonout_close(j, '}');
     }
@@ -342,22 +339,6 @@ static void put_results(struct block_list *b, struct slice message)
                                        json_type(event_member(result, "is_error")) == JSON_TRUE });
 }
 
-static void exathena_put_message(struct block_list *b, const struct event *ev)
-{
-    struct block block = { .kind = BLOCK_TEXT, .text = event_message_text(ev, &b->arena) };
-
-    if (slice_eq(ev->role, SLICE("user")))
-        block.kind = BLOCK_PROMPT;
-    if (slice_eq(ev->role, SLICE("system"))) {
-        block.kind = BLOCK_NOTE;
-        block.name = ev->role;
-    }
-    if (block.text.n)
-        transcript_block_put(b, block);
-    exathena_put_calls(b, ev->message);
-    put_results(b, ev->message);
-}
-
 /* A finished run of a sub-agent. */
 static void put_run(struct block_list *b, struct slice line)
 {
@@ -382,9 +363,20 @@ enum err_code exathena_blocks(const struct store *st, struct slice row, struct b
     (void)st;
     if (!event_read(row, &out->arena, &ev))
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    else if (ev.message.n)
-        exathena_put_message(out, &ev);
-    else if (!ev.kind.n && event_member(row, "subagent_id").p)
+    else if (ev.message.n) {
+        struct block block = { .kind = BLOCK_TEXT, .text = event_message_text(&ev, &out->arena) };
+
+        if (slice_eq(ev.role, SLICE("user")))
+            block.kind = BLOCK_PROMPT;
+        if (slice_eq(ev.role, SLICE("system"))) {
+            block.kind = BLOCK_NOTE;
+            block.name = ev.role;
+        }
+        if (block.text.n)
+            transcript_block_put(out, block);
+        exathena_put_calls(out, ev.message);
+        put_results(out, ev.message);
+    } else if (!ev.kind.n && event_member(row, "subagent_id").p)
         put_run(out, row);
     else
         transcript_block_put(

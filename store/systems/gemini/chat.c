@@ -168,17 +168,6 @@ static void apply_set(struct reading *r, struct slice set)
     put_list(r, value[1]);
 }
 
-/* An unknown message drops all of them, as in the program. */
-static void apply_rewind(struct reading *r, struct slice id)
-{
-    uint32_t number = slice_set_find(&r->now, id);
-
-    uint32_t place = slice_set_find(&r->ever, id);
-
-    note_rewind(r->chat, place == SLICE_SET_NONE ? 0 : place);
-    cut_to(r, number == SLICE_SET_NONE ? 0 : number);
-}
-
 /* An older session is one document, with its messages in it. */
 static void apply_metadata(struct reading *r, struct slice object)
 {
@@ -200,15 +189,6 @@ static void apply_metadata(struct reading *r, struct slice object)
     if (summary.n)
         c->summary = summary;
     put_list(r, value[MESSAGES]);
-}
-
-/* A rewind of files alone is only a message. */
-static void gemini_put_line(struct reading *r, struct gemini_message m)
-{
-    gemini_put_message(r, m, false);
-    if (json_string_is(m.type, "info") && json_type(m.content) == JSON_STRING &&
-        json_string_is(m.content, "File changes reverted."))
-        note_rewind(r->chat, 0);
 }
 
 static void gemini_note_damage(struct gemini_chat *c, struct slice line, bool torn)
@@ -234,11 +214,25 @@ static void apply_line(struct reading *r, struct slice line, bool torn)
     json_get_each(line, members, MEMBERS, value);
     if (value[SET].n)
         apply_set(r, value[SET]);
-    else if (value[REWIND].n)
-        apply_rewind(r, json_text_at(line, "$rewindTo", a));
-    else if (value[TYPE].n)
-        gemini_put_line(r, gemini_message_of(line, value, a));
-    else
+    else if (value[REWIND].n) {
+        /* An unknown message drops all of them, as in the program. */
+        struct slice id = json_text_at(line, "$rewindTo", a);
+
+        uint32_t number = slice_set_find(&r->now, id);
+
+        uint32_t place = slice_set_find(&r->ever, id);
+
+        note_rewind(r->chat, place == SLICE_SET_NONE ? 0 : place);
+        cut_to(r, number == SLICE_SET_NONE ? 0 : number);
+    } else if (value[TYPE].n) {
+        /* A rewind of files alone is only a message. */
+        struct gemini_message m = gemini_message_of(line, value, a);
+
+        gemini_put_message(r, m, false);
+        if (json_string_is(m.type, "info") && json_type(m.content) == JSON_STRING &&
+            json_string_is(m.content, "File changes reverted."))
+            note_rewind(r->chat, 0);
+    } else
         apply_metadata(r, line);
 }
 

@@ -93,25 +93,6 @@ static void add_replacement(struct gemini_history *h, struct slice call, bool wr
     gemini_add_edit(h, x);
 }
 
-static void gemini_read_call(struct gemini_history *h, struct slice call, struct place where)
-{
-    struct arena scratch = { 0 };
-    struct slice name = json_text_at(call, "name", &scratch), display;
-    bool done = slice_eq(json_text_at(call, "status", &scratch), SLICE("success"));
-    bool writes = slice_eq(name, SLICE("write_file"));
-
-    if (slice_eq(name, SLICE("run_shell_command"))) {
-        if (!inferred_only_reads(json_text_at(call, "args.command", &scratch)))
-            add_shell(h, call, where);
-    } else if (done && json_get(call, "resultDisplay", &display) &&
-               json_type(display) == JSON_OBJECT) {
-        add_display(h, display, writes, where);
-    } else if (done && (writes || slice_eq(name, SLICE("replace")))) {
-        add_replacement(h, call, writes, where);
-    }
-    arena_fini(&scratch);
-}
-
 static void gemini_history_read_message(struct gemini_history *h, struct slice raw,
                                         struct place where)
 {
@@ -121,8 +102,23 @@ static void gemini_history_read_message(struct gemini_history *h, struct slice r
     if (!json_get(raw, "toolCalls", &list) || json_type(list) != JSON_ARRAY ||
         !json_iter_open(&it, list))
         return;
-    while (json_iter_next(&it, &key, &call))
-        gemini_read_call(h, call, where);
+    while (json_iter_next(&it, &key, &call)) {
+        struct arena scratch = { 0 };
+        struct slice name = json_text_at(call, "name", &scratch), display;
+        bool done = slice_eq(json_text_at(call, "status", &scratch), SLICE("success"));
+        bool writes = slice_eq(name, SLICE("write_file"));
+
+        if (slice_eq(name, SLICE("run_shell_command"))) {
+            if (!inferred_only_reads(json_text_at(call, "args.command", &scratch)))
+                add_shell(h, call, where);
+        } else if (done && json_get(call, "resultDisplay", &display) &&
+                   json_type(display) == JSON_OBJECT) {
+            add_display(h, display, writes, where);
+        } else if (done && (writes || slice_eq(name, SLICE("replace")))) {
+            add_replacement(h, call, writes, where);
+        }
+        arena_fini(&scratch);
+    }
 }
 
 /* ---- sub-agents ---- */

@@ -400,23 +400,6 @@ static bool gemini_is_command(struct slice text)
     return slice_starts(text, "/") || slice_starts(text, "?");
 }
 
-/* A command is the first prompt only if there is no other one. */
-static void gemini_read_prompts(const struct gemini_chat *c, struct session_row *row,
-                                struct arena *a)
-{
-    struct slice text;
-
-    for (size_t i = 0; i < c->n; i++) {
-        if (!json_string_is(c->message[i].type, "user") ||
-            gemini_kind(&c->message[i], a, &text) != GEMINI_PROMPT)
-            continue;
-        if (!row->first_prompt.n ||
-            (gemini_is_command(row->first_prompt) && !gemini_is_command(text)))
-            row->first_prompt = text;
-        row->last_prompt = text;
-    }
-}
-
 static bool has_answer(const struct gemini_chat *c, struct arena *a)
 {
     struct slice text;
@@ -468,45 +451,36 @@ static bool has_both_ends(const struct gemini_chat *c, struct arena *a)
            (i < c->n && c->message[i].raw.p < gap && c->message[c->n - 1].raw.p >= gap);
 }
 
-/* Reads more of a session only if a screenshot or a paste is in front of its first prompt, or after its last one. */
-static enum err_code gemini_read_ends(const struct session_ref *ref, struct gemini_chat *c,
-                                      struct err *e)
-{
-    const size_t most[] = { DESCRIBE_MAX, DESCRIBE_MAX * 8, TWIN_MAX };
-    size_t i = is_document(ref->path.p) ? 2 : 0;
-    enum err_code rc = gemini_chat_read(ref->path.p, most[i], c, e);
-    struct arena scratch = { 0 };
-
-    while (!rc && i < 2 && !has_both_ends(c, &scratch)) {
-        gemini_chat_fini(c);
-        arena_reset(&scratch);
-        rc = gemini_chat_read(ref->path.p, most[++i], c, e);
-    }
-    arena_fini(&scratch);
-    return rc;
-}
-
-/* The time in the file counts, not that of the file. */
-static void set_expiry(struct session_row *row)
-{
-    const struct gemini *x = (const struct gemini *)row->ref.store;
-    int64_t updated = row->ref.recent_ms ? row->ref.recent_ms : row->modified_ms;
-
-    if (x->retention_ms != TIME_NONE)
-        row->expires_ms = updated + x->retention_ms;
-}
-
 static void gemini_complete_row(const struct gemini_chat *c, const struct scope *scope,
                                 struct session_row *row, struct arena *a)
 {
-    gemini_read_prompts(c, row, a);
+    /* A command is the first prompt only if there is no other one. */
+    struct slice text;
+
+    for (size_t i = 0; i < c->n; i++) {
+        if (!json_string_is(c->message[i].type, "user") ||
+            gemini_kind(&c->message[i], a, &text) != GEMINI_PROMPT)
+            continue;
+        if (!row->first_prompt.n ||
+            (gemini_is_command(row->first_prompt) && !gemini_is_command(text)))
+            row->first_prompt = text;
+        row->last_prompt = text;
+    }
+
     gemini_read_end(c, row, a);
     if (!time_parse(c->start, &row->created_ms))
         row->created_ms = TIME_NONE;
     row->modified_ms = session_modified_ms(&row->ref.file);
     if (row->activity_ms == TIME_NONE)
         row->activity_ms = row->modified_ms;
-    set_expiry(row);
+
+    /* The time in the file counts, not that of the file. */
+    const struct gemini *x = (const struct gemini *)row->ref.store;
+    int64_t updated = row->ref.recent_ms ? row->ref.recent_ms : row->modified_ms;
+
+    if (x->retention_ms != TIME_NONE)
+        row->expires_ms = updated + x->retention_ms;
+
     row->custom_title = c->summary;
     row->flags |= c->summary.n ? SESSION_AI_TITLE : 0U;
     row->flags |= c->text.n && c->text.p[c->text.n - 1] != '\n' && !is_document(row->ref.path.p)
@@ -541,7 +515,22 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
     session_row_reset(row);
     row->ref = *ref;
     row->ref.preread = (struct slice){ NULL, 0 };
-    rc = gemini_read_ends(ref, &c, e);
+
+    /* Read more of a session only if a screenshot or a paste is in front of its first prompt, or
+     * after its last one. */
+    const size_t most[] = { DESCRIBE_MAX, DESCRIBE_MAX * 8, TWIN_MAX };
+    size_t i = is_document(ref->path.p) ? 2 : 0;
+
+    rc = gemini_chat_read(ref->path.p, most[i], &c, e);
+    struct arena scratch = { 0 };
+
+    while (!rc && i < 2 && !has_both_ends(&c, &scratch)) {
+        gemini_chat_fini(&c);
+        arena_reset(&scratch);
+        rc = gemini_chat_read(ref->path.p, most[++i], &c, e);
+    }
+    arena_fini(&scratch);
+
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
         return rc;
     if (rc) {

@@ -124,13 +124,6 @@ static bool is_reverted(const struct planning *p, const struct gemini_edit *x)
                      : p->exists && source_same_text(buf_slice(&p->present), x->before);
 }
 
-static void set_present(struct planning *p, struct rewind_target *t)
-{
-    t->has_last = true;
-    t->last_absent = !p->exists;
-    t->last.bytes = p->present.n ? arena_copy(&p->plan.arena, buf_slice(&p->present)) : SLICE("");
-}
-
 /* The file as the session left it: after its last edit, or as the program's own rewind left it. All of these texts are
  * in the log, so nothing of a person's is lost. */
 static void gemini_set_last(struct planning *p, const char *path, struct rewind_target *t,
@@ -148,7 +141,11 @@ static void gemini_set_last(struct planning *p, const char *path, struct rewind_
         *crlf = p->exists && !same && gemini_has_crlf(present) &&
                 slice_eq(with_crlf(x->after, &p->plan.arena), present);
         if (same || *crlf || is_reverted(p, x)) {
-            set_present(p, t);
+            t->has_last = true;
+            t->last_absent = !p->exists;
+            t->last.bytes =
+                p->present.n ? arena_copy(&p->plan.arena, buf_slice(&p->present)) : SLICE("");
+
             return;
         }
         if (!t->has_last)
@@ -330,24 +327,6 @@ static enum err_code add_untouched(struct planning *p, const struct gemini_edit 
     return p->plan.arena.failed ? err_nomem(e) : rewind_plan_add(&p->plan, &t, e);
 }
 
-static enum err_code gemini_rewind_add_file(struct planning *p, const struct gemini_edit *x,
-                                            struct err *e)
-{
-    struct arena *a = &p->plan.arena;
-    struct rewind_target t = { .path = x->path, .want = REWIND_UNKNOWN };
-    bool crlf = false;
-
-    read_present(p, x->path);
-    gemini_set_last(p, x->path, &t, &crlf);
-    if (x->known && reverted_edit(p, x))
-        set_left(p, reverted_edit(p, x), crlf, &t);
-    else if (x->known)
-        gemini_set_wanted(p, x, crlf, &t);
-    else
-        t.why = "the log does not record what the edit found";
-    return a->failed ? err_nomem(e) : rewind_plan_add(&p->plan, &t, e);
-}
-
 static enum err_code gemini_add_notes(struct planning *p, struct err *e)
 {
     TRY(rewind_plan_note(
@@ -412,10 +391,23 @@ enum err_code gemini_plan(const struct store *st, const struct session_ref *ref,
     if (!rc)
         rc = gemini_fill_plan(&p, ref, m, e);
     for (size_t i = 0; !rc && i < p.h.edits; i++)
-        if (p.h.edit[i].at >= p.from && gemini_is_first(&p, i))
-            rc = gemini_rewind_add_file(&p, &p.h.edit[i], e);
-        else if (p.h.edit[i].at < p.from && p.h.edit[i].known && is_last(&p, i) &&
-                 gemini_history_rewound(&p.h, &p.h.edit[i], p.from, SIZE_MAX))
+        if (p.h.edit[i].at >= p.from && gemini_is_first(&p, i)) {
+            const struct gemini_edit *x = &p.h.edit[i];
+            struct arena *a = &p.plan.arena;
+            struct rewind_target t = { .path = x->path, .want = REWIND_UNKNOWN };
+            bool crlf = false;
+
+            read_present(&p, x->path);
+            gemini_set_last(&p, x->path, &t, &crlf);
+            if (x->known && reverted_edit(&p, x))
+                set_left(&p, reverted_edit(&p, x), crlf, &t);
+            else if (x->known)
+                gemini_set_wanted(&p, x, crlf, &t);
+            else
+                t.why = "the log does not record what the edit found";
+            rc = a->failed ? err_nomem(e) : rewind_plan_add(&p.plan, &t, e);
+        } else if (p.h.edit[i].at < p.from && p.h.edit[i].known && is_last(&p, i) &&
+                   gemini_history_rewound(&p.h, &p.h.edit[i], p.from, SIZE_MAX))
             rc = add_untouched(&p, &p.h.edit[i], e);
     if (!rc)
         rc = gemini_add_notes(&p, e);

@@ -265,28 +265,6 @@ static bool is_repeated(const struct host_checkpoint *req, size_t at)
     return false;
 }
 
-/* Refuses links, so that everything is written in the session's own directory. */
-static enum err_code refuse_links(const struct saving *s, struct err *e)
-{
-    const char *const dirs[] = { s->points.dir, s->dir, s->blobs };
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < 3 && !rc; i++)
-        rc = file_at_reject_link(dirs[i], e);
-    return rc;
-}
-
-/* Removes contents that no manifest names; they would be harmless but useless. */
-static void remove_checkpoint(const struct saving *s)
-{
-    const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
-
-    for (size_t i = 0; i < s->contents; i++)
-        unlink(s->made[i]);
-    for (unsigned i = 0; i < s->dirs; i++)
-        rmdir(dirs[i]);
-}
-
 static enum err_code save_all(struct saving *s, const struct host_checkpoint *req, struct err *e)
 {
     const struct goat_point *point = point_there(s, req->message);
@@ -338,8 +316,13 @@ static enum err_code save_locked(struct saving *s, const struct session_ref *ref
 {
     enum err_code rc = goat_points_read(ref, &s->points, e);
 
-    if (!rc)
-        rc = refuse_links(s, e);
+    if (!rc) {
+        /* Refuse links, so that everything is written in the session's own directory. */
+        const char *const dirs[] = { s->points.dir, s->dir, s->blobs };
+
+        for (size_t i = 0; i < 3 && !rc; i++)
+            rc = file_at_reject_link(dirs[i], e);
+    }
     if (!rc) {
         /* Counts the directories of the checkpoint that do not exist yet. */
         const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
@@ -351,8 +334,15 @@ static enum err_code save_locked(struct saving *s, const struct session_ref *ref
     if (rc)
         return rc;
     rc = save_all(s, req, e);
-    if (rc && !s->is_named)
-        remove_checkpoint(s);
+    if (rc && !s->is_named) {
+        /* Remove contents that no manifest names; they would be harmless but useless. */
+        const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
+
+        for (size_t i = 0; i < s->contents; i++)
+            unlink(s->made[i]);
+        for (unsigned i = 0; i < s->dirs; i++)
+            rmdir(dirs[i]);
+    }
     return rc;
 }
 

@@ -81,15 +81,6 @@ static unsigned goat_can_do(const struct session_row *row)
            (ops->plan ? CAN_REWIND : 0);
 }
 
-static enum err_code check_gone(const struct session_row *row, struct err *e)
-{
-    bool there = true;
-
-    return !file_at_stat(row->ref.path.p, &there, NULL, NULL) && !there
-               ? err_set(e, ERR_NOT_FOUND, row->ref.path.p, "describe: it is gone")
-               : ERR_OK;
-}
-
 enum err_code goat_complete_row(const struct store *st, const struct scope *scope,
                                 struct session_row *row, struct arena *a, struct err *e)
 {
@@ -97,8 +88,12 @@ enum err_code goat_complete_row(const struct store *st, const struct scope *scop
 
     (void)st;
     TRY(goat_metadata_of(&row->ref, a, &m) ? err_nomem(e) : ERR_OK);
-    if (m.why)
-        TRY(check_gone(row, e));
+    if (m.why) {
+        bool there = true;
+
+        if (!file_at_stat(row->ref.path.p, &there, NULL, NULL) && !there)
+            return err_set(e, ERR_NOT_FOUND, row->ref.path.p, "describe: it is gone");
+    }
     row->problem = m.why;
     if (m.why && row->hidden == HIDDEN_NOT)
         row->hidden = HIDDEN_DAMAGED;

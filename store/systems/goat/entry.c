@@ -178,22 +178,6 @@ static void raw_member(struct jsonout *j, const char *key, struct slice value)
         jsonout_null(j);
 }
 
-/* A flat row's message consists of all its members except those that wrap a nested one. */
-static void flat_message(struct jsonout *j, struct slice line)
-{
-    struct json_iter it;
-    struct slice key, value;
-
-    jsonout_open(j, '{');
-    for (bool more = json_iter_open(&it, line); more && json_iter_next(&it, &key, &value);) {
-        if (goat_key_is(key, "uuid") || goat_key_is(key, "timestamp"))
-            continue;
-        jsonout_raw_key(j, key);
-        jsonout_raw(j, value);
-    }
-    jsonout_close(j, '}');
-}
-
 static const char *role_name(enum goat_role role)
 {
     switch (role) {
@@ -222,9 +206,21 @@ void goat_message_write(struct jsonout *j, struct slice line, const struct goat_
     if (e->timestamp.p)
         raw_member(j, "timestamp", e->timestamp);
     jsonout_key(j, "message");
-    if (e->shape == GOAT_FLAT)
-        flat_message(j, line);
-    else if (e->message.p)
+    if (e->shape == GOAT_FLAT) {
+        /* A flat row's message consists of all its members except those that wrap a nested
+         * one. */
+        struct json_iter it;
+        struct slice key, value;
+
+        jsonout_open(j, '{');
+        for (bool more = json_iter_open(&it, line); more && json_iter_next(&it, &key, &value);) {
+            if (goat_key_is(key, "uuid") || goat_key_is(key, "timestamp"))
+                continue;
+            jsonout_raw_key(j, key);
+            jsonout_raw(j, value);
+        }
+        jsonout_close(j, '}');
+    } else if (e->message.p)
         jsonout_raw(j, e->message);
     else
         jsonout_raw(j, line);
@@ -286,18 +282,6 @@ static void add_others(struct go_json_document *g, struct slice row, const char 
     }
 }
 
-static void goat_add_said(struct go_json_document *g, const struct goat_entry *m, bool flat)
-{
-    goat_add_member(g, "role", m->role);
-    if (flat)
-        add_if_set(g, "tool_call_id", m->tool_call_id);
-    goat_add_member(g, "content", m->content.p ? m->content : SLICE("null"));
-    add_if_set(g, "tool_calls", m->tool_calls);
-    if (!flat)
-        add_if_set(g, "tool_call_id", m->tool_call_id);
-    add_if_set(g, "name", m->name);
-}
-
 /* The known members, in the order of goat_entry_read: the wrapping ones first. */
 static const char *const known[] = { "uuid",    "timestamp",  "message",      "role",
                                      "content", "tool_calls", "tool_call_id", "name" };
@@ -317,7 +301,16 @@ enum err_code goat_hostrow_message(struct slice row, const struct goat_entry *en
         go_json_document_key(&g, "message");
         go_json_document_open(&g, '{');
     }
-    goat_add_said(&g, entry, flat);
+
+    goat_add_member(&g, "role", entry->role);
+    if (flat)
+        add_if_set(&g, "tool_call_id", entry->tool_call_id);
+    goat_add_member(&g, "content", entry->content.p ? entry->content : SLICE("null"));
+    add_if_set(&g, "tool_calls", entry->tool_calls);
+    if (!flat)
+        add_if_set(&g, "tool_call_id", entry->tool_call_id);
+    add_if_set(&g, "name", entry->name);
+
     if (nested)
         add_others(&g, entry->message, known + WRAPPING, KNOWN - WRAPPING);
     else

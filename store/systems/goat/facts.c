@@ -41,16 +41,6 @@ static enum err_code add_fields(const struct goat_metadata *m, struct session_fa
     return rc;
 }
 
-/* The path is known before the file exists, because hooks receive it when a session starts. */
-static enum err_code goat_add_transcript(const struct session_ref *ref, struct session_facts *out,
-                                         struct err *e)
-{
-    const char *path = goat_path(ref, GOAT_TRANSCRIPT_LOG, &out->arena);
-
-    return path ? session_facts_text(out, "transcriptPath", "SDK stream", slice_of(path), e)
-                : err_nomem(e);
-}
-
 static enum err_code add_memory_file(const char *path, struct session_facts *out, bool *found,
                                      struct err *e)
 {
@@ -99,8 +89,13 @@ enum err_code goat_facts(const struct store *st, const struct session_ref *ref,
         return rc;
     rc = add_fields(&d.m, &facts, e);
     goat_document_close(&d);
-    if (!rc)
-        rc = goat_add_transcript(ref, &facts, e);
+    if (!rc) {
+        /* The path is known before the file exists, because hooks receive it when a session
+         * starts. */
+        const char *path = goat_path(ref, GOAT_TRANSCRIPT_LOG, &facts.arena);
+        rc = path ? session_facts_text(&facts, "transcriptPath", "SDK stream", slice_of(path), e)
+                  : err_nomem(e);
+    }
     if (!rc)
         rc = add_memory(ref, &facts, e);
     if (rc)

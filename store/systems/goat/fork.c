@@ -305,10 +305,15 @@ static enum err_code put_fork(struct forking *f, struct change *c, struct err *e
     return rc;
 }
 
-/* Keeps everything before the line of the prompt. */
-static enum err_code end_before(struct forking *f, size_t line,
-                                struct rewind_conversation *conversation, struct err *e)
+static enum err_code goat_fork_metadata_before(struct forking *f, struct slice prompt,
+                                               struct rewind_conversation *conversation,
+                                               struct err *e)
 {
+    size_t line;
+
+    TRY(jsonl_find_row(&f->log.file, &goat_format, prompt, &line, e));
+
+    /* Keep everything before the line of the prompt. */
     const struct index *ix = &f->log.file.index;
     enum err_code rc = ERR_OK;
 
@@ -321,17 +326,9 @@ static enum err_code end_before(struct forking *f, size_t line,
         if (!rc && kind == GOAT_LINE_MESSAGE && message != MESSAGE_SYSTEM)
             ++*(i < line ? &conversation->kept : &conversation->dropped);
     }
-    return rc;
-}
+    if (rc)
+        return rc;
 
-static enum err_code goat_fork_metadata_before(struct forking *f, struct slice prompt,
-                                               struct rewind_conversation *conversation,
-                                               struct err *e)
-{
-    size_t line;
-
-    TRY(jsonl_find_row(&f->log.file, &goat_format, prompt, &line, e));
-    TRY(end_before(f, line, conversation, e));
     conversation->how = CONVERSATION_FORK;
     conversation->change = change_new("rewind");
     return conversation->change ? put_fork(f, conversation->change, e) : err_nomem(e);

@@ -370,22 +370,6 @@ static void goat_remove_member(struct members *ms, size_t at)
         ms->list[i] = ms->list[i + 1];
 }
 
-static enum err_code goat_read_members(const struct goat_metadata *m, struct members *ms,
-                                       struct arena *a)
-{
-    struct json_iter it;
-    struct slice key, value;
-    enum err_code rc = ERR_OK;
-
-    for (bool more = json_iter_open(&it, m->object);
-         !rc && more && json_iter_next(&it, &key, &value);) {
-        struct member one = { key, value, goat_rank_of(m->dialect, key) };
-
-        rc = goat_insert(ms, ms->n, one, a);
-    }
-    return rc;
-}
-
 /* The place after the last member that the dialect writes before it; unknown members come last. */
 static size_t place_for(const struct members *ms, int rank)
 {
@@ -450,7 +434,17 @@ enum err_code goat_metadata_edit(const struct goat_metadata *m, const struct goa
                                  size_t n, struct arena *a, struct buf *out)
 {
     struct members ms = { 0 };
-    enum err_code rc = goat_read_members(m, &ms, a);
+
+    struct json_iter it;
+    struct slice key, value;
+    enum err_code rc = ERR_OK;
+
+    for (bool more = json_iter_open(&it, m->object);
+         !rc && more && json_iter_next(&it, &key, &value);) {
+        struct member one = { key, value, goat_rank_of(m->dialect, key) };
+
+        rc = goat_insert(&ms, ms.n, one, a);
+    }
 
     for (size_t i = 0; i < n && !rc; i++)
         rc = apply_edit(&ms, m->dialect, &edit[i], a);

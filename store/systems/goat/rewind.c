@@ -227,23 +227,6 @@ static enum err_code add_once(struct slice_set *seen, struct rewind_plan *plan,
     return ERR_OK;
 }
 
-static enum err_code goat_add_targets(struct planner *p, const struct goat_point *point,
-                                      struct rewind_plan *plan, struct err *e)
-{
-    struct slice_set seen = { 0 };
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < point->n && !rc; i++) {
-        struct rewind_target t;
-
-        rc = target_of(p, point, &point->saved[i], &t, e);
-        if (!rc)
-            rc = add_once(&seen, plan, &t, e);
-    }
-    slice_set_fini(&seen);
-    return rc;
-}
-
 /* Returns true if a project's folder is named after the directory. Hosts flatten "/", or all
  * characters except letters and digits, and keep the first '-' or not (goat.md B5). */
 static bool is_named_after(struct slice folder, struct slice dir)
@@ -306,7 +289,21 @@ static enum err_code goat_fill_plan(struct planner *p, const struct goat_point *
     if (!plan->session || !plan->point)
         return err_nomem(e);
     TRY(rewind_plan_root(p->ref->store->env, plan, root_of(p), e));
-    TRY(goat_add_targets(p, point, plan, e));
+
+    struct slice_set seen = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < point->n && !rc; i++) {
+        struct rewind_target t;
+
+        rc = target_of(p, point, &point->saved[i], &t, e);
+        if (!rc)
+            rc = add_once(&seen, plan, &t, e);
+    }
+    slice_set_fini(&seen);
+    if (rc)
+        return rc;
+
     if (goat_is_end(point))
         TRY(rewind_plan_note(plan, "these are the files as of the session's end, not before a turn",
                              e));
@@ -444,17 +441,6 @@ static const struct goat_saved *saved_in(const struct goat_point *point, struct 
     return NULL;
 }
 
-/* The file in the next checkpoint that has it, which is number *at. */
-static const struct goat_saved *saved_next(const struct goat_points *points, size_t from,
-                                           struct slice path, size_t *at)
-{
-    const struct goat_saved *found = NULL;
-
-    for (*at = from; *at < points->n && !(found = saved_in(&points->point[*at], path)); ++*at)
-        ;
-    return found;
-}
-
 /* Returns false if the contents are unknown. */
 static bool read_saved(struct counting *k, size_t point, const struct goat_saved *s,
                        struct source_content *out)
@@ -475,7 +461,15 @@ static bool count_file(struct counting *k, size_t point, const struct goat_saved
     size_t at;
     unsigned added, removed;
     bool binary;
-    const struct goat_saved *next = saved_next(k->points, point + 1, was->path, &at);
+
+    /* The file in the next checkpoint that has it, which is number *at. */
+    const struct goat_points *points = k->points;
+    size_t from = point + 1;
+    struct slice path = was->path;
+    const struct goat_saved *next = NULL;
+
+    for (at = from; at < points->n && !(next = saved_in(&points->point[at], path)); ++at)
+        ;
 
     if (!next || !read_saved(k, point, was, &k->before) || !read_saved(k, at, next, &k->after) ||
         linediff_count(buf_slice(&k->before.bytes), buf_slice(&k->after.bytes), &added, &removed,
@@ -485,17 +479,6 @@ static bool count_file(struct counting *k, size_t point, const struct goat_saved
     c->deletions += binary ? 0 : removed;
     c->removed += was->was == GOAT_WAS_THERE && next->was == GOAT_WAS_ABSENT;
     return true;
-}
-
-static void count_manifest_turn(struct counting *k, size_t i, struct checkpoint *c)
-{
-    const struct goat_point *point = &k->points->point[i];
-
-    c->insertions = c->deletions = c->removed = 0;
-    c->counted = c->kind == CHECKPOINT_TURN && point->n > 0;
-    for (size_t f = 0; f < point->n && c->counted; f++)
-        c->counted = count_file(k, i, &point->saved[f], c);
-    arena_reset(&k->scratch);
 }
 
 enum err_code goat_count_lines(const struct store *st, const struct session_ref *ref,
@@ -514,8 +497,15 @@ enum err_code goat_count_lines(const struct store *st, const struct session_ref 
 
         if (cancel && atomic_load(cancel))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "count lines");
-        else if (!c->why && slice_eq(c->id, points.point[i].id))
-            count_manifest_turn(&k, i, c);
+        else if (!c->why && slice_eq(c->id, points.point[i].id)) {
+            const struct goat_point *point = &k.points->point[i];
+
+            c->insertions = c->deletions = c->removed = 0;
+            c->counted = c->kind == CHECKPOINT_TURN && point->n > 0;
+            for (size_t f = 0; f < point->n && c->counted; f++)
+                c->counted = count_file(&k, i, &point->saved[f], c);
+            arena_reset(&k.scratch);
+        }
     }
     source_content_fini(&k.before);
     source_content_fini(&k.after);

@@ -328,22 +328,6 @@ static void put_said(struct block_list *b, enum goat_role role, struct slice tex
         transcript_block_put(b, (struct block){ .kind = kinds[role], .text = text });
 }
 
-/* "data:image/png;base64,…": the media type, and the number of decoded bytes. */
-static void goat_put_image(struct block_list *b, struct slice url)
-{
-    struct block block = { .kind = BLOCK_IMAGE, .text = url };
-    const char *comma = url.n ? memchr(url.p, ',', url.n) : NULL;
-
-    if (slice_starts(url, "data:") && comma) {
-        const char *end = memchr(url.p, ';', (size_t)(comma - url.p));
-
-        block.name = (struct slice){ url.p + 5, (size_t)((end ? end : comma) - url.p) - 5 };
-        block.bytes = (int64_t)((size_t)(url.p + url.n - comma - 1) * 3 / 4);
-        block.text = (struct slice){ NULL, 0 };
-    }
-    transcript_block_put(b, block);
-}
-
 /* A tool's result in the SDK's stream: a text or a list of texts. */
 static void put_stream_result(struct block_list *b, struct slice part)
 {
@@ -368,7 +352,20 @@ static void goat_put_part(struct block_list *b, enum goat_role role, struct slic
         put_said(b, role, member(b, part, "text"));
     } else if (json_string_is(type, "image_url")) {
         json_at(part, "image_url.url", &value);
-        goat_put_image(b, decode_line_text(b, value));
+
+        /* "data:image/png;base64,…": the media type, and the number of decoded bytes. */
+        struct slice url = decode_line_text(b, value);
+        struct block block = { .kind = BLOCK_IMAGE, .text = url };
+        const char *comma = url.n ? memchr(url.p, ',', url.n) : NULL;
+
+        if (slice_starts(url, "data:") && comma) {
+            const char *end = memchr(url.p, ';', (size_t)(comma - url.p));
+
+            block.name = (struct slice){ url.p + 5, (size_t)((end ? end : comma) - url.p) - 5 };
+            block.bytes = (int64_t)((size_t)(url.p + url.n - comma - 1) * 3 / 4);
+            block.text = (struct slice){ NULL, 0 };
+        }
+        transcript_block_put(b, block);
     } else if (json_string_is(type, "thinking")) {
         transcript_block_put(
             b, (struct block){ .kind = BLOCK_THINKING, .text = member(b, part, "thinking") });
@@ -386,18 +383,6 @@ static void goat_put_part(struct block_list *b, enum goat_role role, struct slic
                                                 .name = decode_line_text(b, type),
                                                 .text = member(b, part, "text") });
     }
-}
-
-static void goat_put_content(struct block_list *b, const struct goat_entry *e, enum goat_role role)
-{
-    struct json_iter it;
-    struct slice key, part;
-
-    if (json_type(e->content) == JSON_STRING)
-        put_said(b, role, decode_line_text(b, e->content));
-    else if (json_type(e->content) == JSON_ARRAY && json_iter_open(&it, e->content))
-        while (json_iter_next(&it, &key, &part))
-            goat_put_part(b, role, part);
 }
 
 /* The arguments are a text that is usually a JSON object; any other text is shown verbatim. */
@@ -433,7 +418,15 @@ static void goat_put_message(struct block_list *b, const struct goat_entry *e, e
     struct block result = { .kind = BLOCK_TOOL_RESULT };
 
     if (role != GOAT_TOOL) {
-        goat_put_content(b, e, role);
+        struct json_iter it;
+        struct slice key, part;
+
+        if (json_type(e->content) == JSON_STRING)
+            put_said(b, role, decode_line_text(b, e->content));
+        else if (json_type(e->content) == JSON_ARRAY && json_iter_open(&it, e->content))
+            while (json_iter_next(&it, &key, &part))
+                goat_put_part(b, role, part);
+
         goat_put_calls(b, e->tool_calls);
         return;
     }
@@ -441,25 +434,6 @@ static void goat_put_message(struct block_list *b, const struct goat_entry *e, e
     if (!goat_entry_text(e, &b->arena, &result.text))
         b->arena.failed = true;
     transcript_block_put(b, result);
-}
-
-/* Rows of the SDK's stream that are not messages (goat.md B3). */
-static void put_event(struct block_list *b, const struct goat_entry *e, struct slice line)
-{
-    struct block note = { .kind = BLOCK_NOTE, .name = decode_line_text(b, e->type) };
-
-    if (json_string_is(e->subtype, "compact_boundary"))
-        note.kind = BLOCK_SEAM;
-    if (json_type(e->subtype) == JSON_STRING)
-        note.name = decode_line_text(b, e->subtype);
-    if (json_string_is(e->type, "result"))
-        note.text = member(b, line, "result");
-    else if (json_string_is(e->type, "tool_progress"))
-        note.text = member(b, line, "tool_name");
-    else if (json_string_is(e->type, "tool_use_summary"))
-        note.text = member(b, line, "summary");
-    note.failed = json_get_true(line, "is_error");
-    transcript_block_put(b, note);
 }
 
 static void goat_put_line(struct block_list *b, struct slice row)
@@ -484,9 +458,23 @@ static void goat_put_line(struct block_list *b, struct slice row)
 
     if (e.shape == GOAT_NOTHING || (e.shape != GOAT_STREAM && role == GOAT_OTHER))
         transcript_block_put(b, (struct block){ .kind = BLOCK_RAW, .text = row });
-    else if (e.shape == GOAT_STREAM && (role == GOAT_OTHER || role == GOAT_SYSTEM))
-        put_event(b, &e, line);
-    else
+    else if (e.shape == GOAT_STREAM && (role == GOAT_OTHER || role == GOAT_SYSTEM)) {
+        /* Rows of the SDK's stream that are not messages (goat.md B3). */
+        struct block note = { .kind = BLOCK_NOTE, .name = decode_line_text(b, e.type) };
+
+        if (json_string_is(e.subtype, "compact_boundary"))
+            note.kind = BLOCK_SEAM;
+        if (json_type(e.subtype) == JSON_STRING)
+            note.name = decode_line_text(b, e.subtype);
+        if (json_string_is(e.type, "result"))
+            note.text = member(b, line, "result");
+        else if (json_string_is(e.type, "tool_progress"))
+            note.text = member(b, line, "tool_name");
+        else if (json_string_is(e.type, "tool_use_summary"))
+            note.text = member(b, line, "summary");
+        note.failed = json_get_true(line, "is_error");
+        transcript_block_put(b, note);
+    } else
         goat_put_message(b, &e, role);
 }
 

@@ -191,14 +191,6 @@ static enum err_code goat_check_new(const struct store *st, struct slice id, str
     return rc ? rc : err_set(e, ERR_STALE, ref.path.p, "create: a session with this id exists");
 }
 
-/* A crash leaves an empty directory, or one with a temporary file of ours if the file system has no
- * unnamed files. The session exists only once its metadata has a name, and an id is used once. */
-static enum err_code goat_put_metadata(const char *dir, struct slice metadata, struct err *e)
-{
-    disk_new_sweep(dir);
-    return disk_create_file(dir, GOAT_METADATA, metadata, FILE_MODE, e);
-}
-
 /* Returns true for anything except temporary files of ours. */
 static int is_other(const struct dirent *d)
 {
@@ -233,8 +225,13 @@ static enum err_code make_session(const char *base, const char *dir, struct slic
         return rc;
     /* The directory's name is synced first, so that nothing can fail once the metadata exists. */
     rc = disk_sync_dir(base, e);
-    if (!rc)
-        rc = goat_put_metadata(dir, metadata, e);
+    if (!rc) {
+        /* A crash leaves an empty directory, or one with a temporary file of ours if the file
+         * system has no unnamed files. The session exists only once its metadata has a name, and
+         * an id is used once. */
+        disk_new_sweep(dir);
+        rc = disk_create_file(dir, GOAT_METADATA, metadata, FILE_MODE, e);
+    }
     if (!rc)
         return ERR_OK;
     if (rmdir(dir))
@@ -299,17 +296,6 @@ struct appending {
     struct slice now; /* as a JSON value */
 };
 
-static enum err_code draw_id(struct appending *w, struct slice *raw)
-{
-    char id[HOST_ID];
-    char *text;
-
-    host_generate_id(id);
-    text = arena_format(w->a, "\"%s\"", id);
-    *raw = (struct slice){ text, text ? HOST_ID + 1 : 0 };
-    return text ? ERR_OK : ERR_NOMEM;
-}
-
 static enum err_code write_host_row(struct slice row, struct append_rows_item *made,
                                     struct buf *out, void *arg, struct err *e)
 {
@@ -326,8 +312,15 @@ static enum err_code write_host_row(struct slice row, struct append_rows_item *m
     struct slice time = json_type(entry.timestamp) == JSON_STRING ? entry.timestamp : w->now;
 
     made->drawn = json_type(entry.uuid) != JSON_STRING || json_string_is(entry.uuid, "");
-    if (made->drawn)
-        rc = draw_id(w, &entry.uuid);
+    if (made->drawn) {
+        char id[HOST_ID];
+        char *text;
+
+        host_generate_id(id);
+        text = arena_format(w->a, "\"%s\"", id);
+        entry.uuid = (struct slice){ text, text ? HOST_ID + 1 : 0 };
+        rc = text ? ERR_OK : ERR_NOMEM;
+    }
     if (!rc)
         rc = stream ? goat_hostrow_event(row, &entry, w->ref->id, out)
                     : goat_hostrow_message(row, &entry, w->flat, time, out);

@@ -54,14 +54,6 @@ static enum err_code add_about(struct sqlite_db *db, struct slice id, struct sli
     return sqlite_db_each(db, add_session, value, 3, NULL, NULL, e);
 }
 
-/* The first line is about the session, unless it is damaged or a message. */
-static bool is_about(struct slice line)
-{
-    struct slice role;
-
-    return json_valid(line) && json_type(line) == JSON_OBJECT && !json_get(line, "role", &role);
-}
-
 static enum err_code goose_fill_session(struct sqlite_db *db, const char *path, struct slice id,
                                         size_t most, struct err *e)
 {
@@ -73,7 +65,10 @@ static enum err_code goose_fill_session(struct sqlite_db *db, const char *path, 
 
     rest = buf_slice(&text);
     if (!rc && slice_line(&rest, &line, &torn)) {
-        bool about = is_about(line);
+        /* The first line is about the session, unless it is damaged or a message. */
+        struct slice role;
+        bool about =
+            json_valid(line) && json_type(line) == JSON_OBJECT && !json_get(line, "role", &role);
 
         rc = add_about(db, id, about ? line : SLICE("{}"), modified_ms, e);
         if (!about)

@@ -119,16 +119,6 @@ static bool grok_begin_turn(struct walk *w, struct slice row, int64_t time_ms)
     return !a->failed;
 }
 
-/* The work of a sub-agent belongs to the turn that was running when it began. */
-static void enter_turn(struct walk *w, int64_t time_ms)
-{
-    for (size_t i = 0; i < w->turns && time_ms != TIME_NONE; i++)
-        if (w->turn[i].time_ms != TIME_NONE && w->turn[i].time_ms <= time_ms) {
-            w->edits.now.turn = w->turn[i].id;
-            w->edits.now.prompt = w->turn[i].prompt;
-        }
-}
-
 static enum err_code grok_walk_row(struct walk *w, const struct store *st, struct slice row,
                                    struct err *e)
 {
@@ -168,8 +158,16 @@ static enum err_code walk_log(struct walk *w, const struct store *st, const stru
     for (; !rc && slice_line(&rest, &row, &torn); first = false) {
         if (q->cancel && atomic_load_explicit(q->cancel, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "read edits");
-        else if (first && w->edits.now.agent.n)
-            enter_turn(w, json_time_at(row, "time", &w->arena));
+        else if (first && w->edits.now.agent.n) {
+            /* The work of a sub-agent belongs to the turn that was running when it began. */
+            int64_t time_ms = json_time_at(row, "time", &w->arena);
+
+            for (size_t i = 0; i < w->turns && time_ms != TIME_NONE; i++)
+                if (w->turn[i].time_ms != TIME_NONE && w->turn[i].time_ms <= time_ms) {
+                    w->edits.now.turn = w->turn[i].id;
+                    w->edits.now.prompt = w->turn[i].prompt;
+                }
+        }
         if (!rc)
             rc = grok_walk_row(w, st, row, e);
     }

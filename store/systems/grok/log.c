@@ -189,23 +189,19 @@ static enum err_code grok_add_piece(struct composing *c, const struct grok_line 
     return rc ? rc : buf_add(&c->text, grok_text(line->content, &c->scratch));
 }
 
-/* The row of a prompt begins with its id. */
-static void mark_undone(struct composing *c, size_t from)
-{
-    static const char begin[] = "{\"id\":\"", undone[] = "undone";
-
-    for (size_t i = from; i < c->prompts; i++)
-        memcpy(c->rows->p + c->start[i] + sizeof begin - 1, undone, sizeof undone - 1);
-}
-
 static enum err_code rewind_to(struct composing *c, int64_t index)
 {
     enum err_code rc = grok_finish(c);
 
     if (!rc && (uint64_t)index < c->prompts) {
-        if (c->all)
-            mark_undone(c, (size_t)index);
-        else
+        if (c->all) {
+            /* The row of a prompt begins with its id. */
+            size_t from = (size_t)index;
+            static const char begin[] = "{\"id\":\"", undone[] = "undone";
+
+            for (size_t i = from; i < c->prompts; i++)
+                memcpy(c->rows->p + c->start[i] + sizeof begin - 1, undone, sizeof undone - 1);
+        } else
             c->rows->n = c->start[index];
         c->prompts = (size_t)index;
     }

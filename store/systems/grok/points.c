@@ -11,22 +11,6 @@
  * before a turn means that the file did not exist; after a turn, it may also mean a file that is
  * not text. Files that were only read are left alone. */
 
-static void grok_read_state(struct slice snapshot, bool after, struct arena *a,
-                            struct saved_state *x)
-{
-    struct slice value, text;
-
-    x->time_ms = json_time_at(snapshot, "captured_at", a);
-    x->content = SAVED_UNKNOWN;
-    x->why = "Grok did not record its text";
-    if (json_get_text(snapshot, "content", a, &text)) {
-        x->content = SAVED_BYTES;
-        x->bytes = arena_copy(a, text);
-    } else if (!after && json_get(snapshot, "content", &value) && json_type(value) == JSON_NULL) {
-        x->content = SAVED_ABSENT;
-    }
-}
-
 /* Returns true if the text is the same before and after: the file was only read. */
 static bool grok_is_unchanged(struct slice snapshot, struct slice others, struct slice key)
 {
@@ -55,7 +39,19 @@ static enum err_code grok_add_state(struct file_history *h, struct slice key, st
     if (!json_text(key, a, &name))
         return a->failed ? err_nomem(e) : ERR_OK;
     path = file_history_path(h, name);
-    grok_read_state(snapshot, after, a, &x);
+
+    struct slice value, text;
+
+    x.time_ms = json_time_at(snapshot, "captured_at", a);
+    x.content = SAVED_UNKNOWN;
+    x.why = "Grok did not record its text";
+    if (json_get_text(snapshot, "content", a, &text)) {
+        x.content = SAVED_BYTES;
+        x.bytes = arena_copy(a, text);
+    } else if (!after && json_get(snapshot, "content", &value) && json_type(value) == JSON_NULL) {
+        x.content = SAVED_ABSENT;
+    }
+
     if (a->failed)
         return err_nomem(e);
     return path ? saved_states_add(&h->states, path, &x, e) : ERR_OK;

@@ -65,21 +65,6 @@ static void grok_put_call(struct block_list *b, struct slice update)
     transcript_block_put(b, block);
 }
 
-/* The texts of a result's contents, and the names of files whose changes are among them. */
-static struct slice grok_result_text(struct slice update, struct arena *a)
-{
-    struct slice item, inner, text, all = SLICE("");
-    struct json_iter it;
-
-    json_list_open(&it, update, "content");
-    while (json_list_next(&it, &item)) {
-        text = json_get(item, "content", &inner) ? grok_text(inner, a) : SLICE("");
-        if (text.n || json_get_text(item, "path", a, &text))
-            all = arena_join(a, all, "\n", text);
-    }
-    return all;
-}
-
 static void grok_put_result(struct block_list *b, struct slice update)
 {
     struct block block = { .kind = BLOCK_TOOL_RESULT };
@@ -87,7 +72,19 @@ static void grok_put_result(struct block_list *b, struct slice update)
 
     json_get_text(update, "toolCallId", &b->arena, &block.call_id);
     block.failed = json_get_is(update, "status", "failed");
-    block.text = grok_result_text(update, &b->arena);
+
+    /* The texts of a result's contents, and the names of files whose changes are among them. */
+    struct slice item, inner, text, all = SLICE("");
+    struct json_iter it;
+
+    json_list_open(&it, update, "content");
+    while (json_list_next(&it, &item)) {
+        text = json_get(item, "content", &inner) ? grok_text(inner, &b->arena) : SLICE("");
+        if (text.n || json_get_text(item, "path", &b->arena, &text))
+            all = arena_join(&b->arena, all, "\n", text);
+    }
+    block.text = all;
+
     if (!block.text.n && json_get(update, "rawOutput", &raw) &&
         !json_get_text(update, "rawOutput", &b->arena, &block.text))
         block.text = raw;

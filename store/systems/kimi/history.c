@@ -37,25 +37,6 @@ static const char *hash_in(struct slice entry, struct arena *a)
                                                                          : NULL;
 }
 
-static void kimi_read_entry(struct history *h, struct slice entry, struct saved_state *out)
-{
-    struct arena *a = &h->of.states.arena;
-    struct slice key, value;
-
-    out->content = SAVED_UNKNOWN;
-    if (!json_get(entry, "key", &value))
-        out->why = "the session does not name its saved copy";
-    else if (json_type(value) == JSON_NULL)
-        out->content = SAVED_ABSENT;
-    else if (!json_text(value, a, &key) || !kimi_is_key(key))
-        out->why = "its saved copy has a name that Kimi Code does not write";
-    else {
-        out->content = SAVED_FILE;
-        out->file = arena_format(a, "%s/%.*s", h->folder, SLICE_ARG(key));
-        out->sha256 = hash_in(entry, a);
-    }
-}
-
 /* The turn of the session in which a sub-agent worked; its log is read after the session's. */
 static int64_t kimi_turn_at(const struct history *h, int64_t time_ms)
 {
@@ -82,7 +63,22 @@ static enum err_code kimi_add_entry(struct history *h, struct slice name, struct
 {
     const char *path = file_history_path(&h->of, name);
 
-    kimi_read_entry(h, entry, x);
+    struct arena *a = &h->of.states.arena;
+    struct slice key, value;
+
+    x->content = SAVED_UNKNOWN;
+    if (!json_get(entry, "key", &value))
+        x->why = "the session does not name its saved copy";
+    else if (json_type(value) == JSON_NULL)
+        x->content = SAVED_ABSENT;
+    else if (!json_text(value, a, &key) || !kimi_is_key(key))
+        x->why = "its saved copy has a name that Kimi Code does not write";
+    else {
+        x->content = SAVED_FILE;
+        x->file = arena_format(a, "%s/%.*s", h->folder, SLICE_ARG(key));
+        x->sha256 = hash_in(entry, a);
+    }
+
     if (h->of.states.arena.failed)
         return err_nomem(e);
     return path ? saved_states_add(&h->of.states, path, x, e) : ERR_OK;

@@ -91,19 +91,6 @@ static int64_t kiro_time_in(struct slice about, const char *name, const char *ot
     return time_parse(text.n ? text : json_copy_at(about, other, a), &ms) ? ms : TIME_NONE;
 }
 
-/* The first of a list of directories. */
-static struct slice workspace_of(struct slice about, struct arena *a)
-{
-    struct slice list, key, value, text = SLICE("");
-    struct json_iter it;
-
-    if (json_get(about, "workspacePaths", &list) && json_type(list) == JSON_ARRAY &&
-        json_iter_open(&it, list) && json_iter_next(&it, &key, &value) &&
-        json_text(value, a, &text))
-        text = arena_copy(a, text);
-    return text;
-}
-
 /* Returns true if the session is a sub-agent's. A side conversation is a person's. */
 static bool kiro_read_about(struct slice about, struct session_row *row, struct arena *a)
 {
@@ -111,8 +98,17 @@ static bool kiro_read_about(struct slice about, struct session_row *row, struct 
     int64_t updated = kiro_time_in(about, "updated_at", "lastModifiedAt", a);
 
     row->cwd = json_copy_at(about, "cwd", a);
-    if (!row->cwd.n)
-        row->cwd = workspace_of(about, a);
+    if (!row->cwd.n) {
+        /* The first of a list of directories. */
+        struct slice list, key, value, text = SLICE("");
+        struct json_iter it;
+
+        if (json_get(about, "workspacePaths", &list) && json_type(list) == JSON_ARRAY &&
+            json_iter_open(&it, list) && json_iter_next(&it, &key, &value) &&
+            json_text(value, a, &text))
+            text = arena_copy(a, text);
+        row->cwd = text;
+    }
     row->custom_title = json_copy_at(about, "title", a);
     if (slice_starts(row->first_prompt, row->custom_title.n ? row->custom_title.p : ""))
         row->custom_title = SLICE("");

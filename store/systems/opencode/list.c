@@ -68,20 +68,6 @@ static bool opencode_is_of(struct slice dir, struct slice session, bool has_proj
     return slice_eq(session, dir) || (has_project && opencode_is_below(session, dir));
 }
 
-static bool opencode_is_in_scope(const struct scope *scope, const struct sqlite_row *row)
-{
-    struct slice session = sqlite_row_text(row, COLUMN_DIRECTORY);
-    bool project =
-        !slice_eq(sqlite_row_text(row, COLUMN_PROJECT), SLICE("global")) && scope->trees > 0;
-
-    if (scope->all || opencode_is_of(scope->project, session, project))
-        return true;
-    for (size_t i = 0; i < scope->trees; i++)
-        if (opencode_is_of(scope->tree[i], session, project))
-            return true;
-    return false;
-}
-
 /* ---- the row ---- */
 
 /* Returns true if the turn was interrupted: a prompt without an answer, or an answer that was never
@@ -152,5 +138,15 @@ bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *pl
     out->modified_ms = sqlite_row_int(row, COLUMN_UPDATED);
     out->flags = flags_of(row);
     out->hidden = sqlite_row_text(row, COLUMN_PARENT).n ? HIDDEN_SIDECHAIN : HIDDEN_NOT;
-    return opencode_is_in_scope(scope, row);
+
+    struct slice session = sqlite_row_text(row, COLUMN_DIRECTORY);
+    bool project =
+        !slice_eq(sqlite_row_text(row, COLUMN_PROJECT), SLICE("global")) && scope->trees > 0;
+
+    if (scope->all || opencode_is_of(scope->project, session, project))
+        return true;
+    for (size_t i = 0; i < scope->trees; i++)
+        if (opencode_is_of(scope->tree[i], session, project))
+            return true;
+    return false;
 }

@@ -374,17 +374,6 @@ static const char *why_not_new(struct planning *p, const struct changed *c, stru
     return NULL;
 }
 
-static unsigned opencode_depth_of(const char *path)
-{
-    unsigned n = 0;
-
-    while ((path = strchr(path, '/'))) {
-        n++;
-        path++;
-    }
-    return n;
-}
-
 static enum err_code want_nothing(struct rewind_target *t, const char *why)
 {
     t->want = REWIND_UNKNOWN;
@@ -418,7 +407,16 @@ static enum err_code opencode_set_wanted(struct planning *p, const struct change
     if (why)
         return want_nothing(t, why);
     t->want = REWIND_ABSENT;
-    t->prune = opencode_depth_of(c->path);
+
+    const char *path = c->path;
+    unsigned n = 0;
+
+    while ((path = strchr(path, '/'))) {
+        n++;
+        path++;
+    }
+    t->prune = n;
+
     return ERR_OK;
 }
 

@@ -33,16 +33,6 @@ static void opencode_put_text(struct parting *p, struct slice part)
                               json_text_at(part, "text", &p->out->arena));
 }
 
-/* The sub-agent that a task began. */
-static struct slice opencode_agent_of(struct slice state, struct arena *a)
-{
-    struct slice metadata, id = SLICE("");
-
-    if (json_get(state, "metadata", &metadata))
-        json_get_text(metadata, "sessionId", a, &id);
-    return id;
-}
-
 static void opencode_put_result(struct parting *p, struct slice state, struct slice call)
 {
     struct arena *a = &p->out->arena;
@@ -70,19 +60,16 @@ static void put_tool(struct parting *p, struct slice part)
     json_get_text(part, "callID", a, &b.call_id);
     json_get(part, "state", &state);
     json_get(state, "input", &b.input);
-    b.agent = opencode_agent_of(state, a);
+
+    /* The sub-agent that a task began. */
+    struct slice metadata, id = SLICE("");
+
+    if (json_get(state, "metadata", &metadata))
+        json_get_text(metadata, "sessionId", a, &id);
+    b.agent = id;
+
     transcript_block_put(p->out, b);
     opencode_put_result(p, state, b.call_id);
-}
-
-static void opencode_put_file(struct parting *p, struct slice part)
-{
-    struct block b = { .kind = BLOCK_DOCUMENT };
-
-    json_get_text(part, "mime", &p->out->arena, &b.name);
-    if (slice_starts(b.name, "image/"))
-        b.kind = BLOCK_IMAGE;
-    transcript_block_put(p->out, b);
 }
 
 /* A part with its text in this member. */
@@ -95,22 +82,23 @@ static void opencode_put_note(struct parting *p, struct slice part, const char *
     transcript_block_put(p->out, b);
 }
 
-static void put_thinking(struct parting *p, struct slice part)
-{
-    transcript_block_put_text(p->out, BLOCK_THINKING, json_text_at(part, "text", &p->out->arena));
-}
-
 static void opencode_put_part(struct parting *p, struct slice part)
 {
     if (json_get_is(part, "type", "text"))
         opencode_put_text(p, part);
     else if (json_get_is(part, "type", "reasoning"))
-        put_thinking(p, part);
+        transcript_block_put_text(p->out, BLOCK_THINKING,
+                                  json_text_at(part, "text", &p->out->arena));
     else if (json_get_is(part, "type", "tool"))
         put_tool(p, part);
-    else if (json_get_is(part, "type", "file"))
-        opencode_put_file(p, part);
-    else if (json_get_is(part, "type", "compaction"))
+    else if (json_get_is(part, "type", "file")) {
+        struct block b = { .kind = BLOCK_DOCUMENT };
+
+        json_get_text(part, "mime", &p->out->arena, &b.name);
+        if (slice_starts(b.name, "image/"))
+            b.kind = BLOCK_IMAGE;
+        transcript_block_put(p->out, b);
+    } else if (json_get_is(part, "type", "compaction"))
         transcript_block_put_compaction(p->out, SLICE(""));
     else if (json_get_is(part, "type", "subtask"))
         opencode_put_note(p, part, "prompt");
@@ -354,16 +342,6 @@ const char *opencode_answers(struct sqlite_db *db, struct arena *a)
     return answers_sql;
 }
 
-/* The total shows whether the output includes the thinking. */
-static int64_t opencode_output_of(struct slice tokens, const struct usage_record *u)
-{
-    int64_t output = usage_count(tokens, "output"), thought = usage_count(tokens, "reasoning"),
-            total = usage_count(tokens, "total");
-    bool apart = !total || total == u->input + output + thought + u->cache_read + u->cache_write;
-
-    return apart ? output + thought : output;
-}
-
 /* A fork has copies with other ids, but the times in them are the same. */
 bool opencode_answer(const struct sqlite_row *row, struct arena *a, struct usage_record *u)
 {
@@ -389,7 +367,13 @@ bool opencode_answer(const struct sqlite_row *row, struct arena *a, struct usage
         u->cache_read = usage_count(cache, "read");
         u->cache_write = usage_count(cache, "write");
     }
-    u->output = opencode_output_of(tokens, u);
+
+    /* The total shows whether the output includes the thinking. */
+    int64_t output = usage_count(tokens, "output"), thought = usage_count(tokens, "reasoning"),
+            total = usage_count(tokens, "total");
+    bool apart = !total || total == u->input + output + thought + u->cache_read + u->cache_write;
+    u->output = apart ? output + thought : output;
+
     u->cost = usage_cost(message, "cost");
     return u->input || u->output || u->cache_read || u->cache_write;
 }

@@ -49,18 +49,6 @@ static struct slice tree_of(struct slice part, struct arena *a)
 
 /* ---- prompts ---- */
 
-/* A fork keeps the times of its copies in the messages themselves. */
-static int64_t opencode_time_of(const struct sqlite_row *row)
-{
-    struct slice value;
-    int64_t ms;
-
-    return json_at(sqlite_row_text(row, COLUMN_MESSAGE), "time.created", &value) &&
-                   json_int(value, &ms)
-               ? ms
-               : sqlite_row_int(row, COLUMN_TIME);
-}
-
 /* A prompt of several parts. */
 static bool opencode_steps_add_part(struct arena *a, struct slice *text, struct slice part)
 {
@@ -77,7 +65,14 @@ static bool opencode_add_prompt(struct opencode_steps *s, const struct sqlite_ro
     struct arena *a = &s->arena;
     struct slice id = sqlite_row_text(row, COLUMN_ID);
     struct opencode_prompt *more;
-    int64_t asked = opencode_time_of(row);
+
+    /* A fork keeps the times of its copies in the messages themselves. */
+    struct slice value;
+    int64_t ms;
+    int64_t asked = json_at(sqlite_row_text(row, COLUMN_MESSAGE), "time.created", &value) &&
+                            json_int(value, &ms)
+                        ? ms
+                        : sqlite_row_int(row, COLUMN_TIME);
 
     if (s->prompts && slice_eq(s->prompt[s->prompts - 1].id, id))
         return opencode_steps_add_part(a, &s->prompt[s->prompts - 1].text, text);
@@ -254,22 +249,6 @@ static bool read_step_part(struct opencode_steps *s, struct slice message, struc
     }
 }
 
-/* The work tree according to the newest answer. "/" means no repository: then it is the directory of the session. */
-static bool opencode_read_root(struct opencode_steps *s, struct slice message)
-{
-    struct arena *a = &s->arena;
-    struct slice path, root, cwd;
-
-    if (json_get(message, "path", &path) && json_get_text(path, "cwd", a, &cwd) && cwd.n &&
-        cwd.p[0] == '/' && !slice_eq(cwd, s->cwd))
-        s->cwd = arena_copy(a, cwd);
-    if (json_get(message, "path", &path) && json_get_text(path, "root", a, &root) &&
-        (!slice_eq(root, SLICE("/")) || json_get_text(path, "cwd", a, &root)) && root.n > 1 &&
-        root.p[0] == '/' && !memchr(root.p, '\0', root.n))
-        s->root = arena_copy(a, root);
-    return !a->failed;
-}
-
 static enum err_code opencode_read_row(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct opencode_steps *s = ((struct reading *)arg)->out;
@@ -282,8 +261,21 @@ static enum err_code opencode_read_row(const struct sqlite_row *row, void *arg, 
     user = json_string_is(role, "user");
     if (!s->project.n)
         s->project = arena_copy(&s->arena, sqlite_row_text(row, COLUMN_PROJECT));
-    if (!user)
-        ok = opencode_read_root(s, message);
+    if (!user) {
+        /* The work tree according to the newest answer. "/" means no repository: then it is the
+         * directory of the session. */
+        struct arena *a = &s->arena;
+        struct slice path, root, cwd;
+
+        if (json_get(message, "path", &path) && json_get_text(path, "cwd", a, &cwd) && cwd.n &&
+            cwd.p[0] == '/' && !slice_eq(cwd, s->cwd))
+            s->cwd = arena_copy(a, cwd);
+        if (json_get(message, "path", &path) && json_get_text(path, "root", a, &root) &&
+            (!slice_eq(root, SLICE("/")) || json_get_text(path, "cwd", a, &root)) && root.n > 1 &&
+            root.p[0] == '/' && !memchr(root.p, '\0', root.n))
+            s->root = arena_copy(a, root);
+        ok = !a->failed;
+    }
     if (ok && json_valid(part))
         ok = user ? read_user_part(s, row, part) : read_step_part(s, message, part);
     if (!sqlite_row_int(row, COLUMN_UNDONE))

@@ -300,23 +300,6 @@ static enum err_code pi_read_marks(struct forking *f, struct err *e)
     return rc;
 }
 
-static enum err_code pi_write_header(struct forking *f, struct err *e)
-{
-    struct jsonout j;
-
-    jsonout_init(&j, &f->out);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "type", SLICE("session"));
-    jsonout_int_member(&j, "version", VERSION);
-    jsonout_member(&j, "id", slice_of(f->id));
-    jsonout_member(&j, "timestamp", slice_of(f->now));
-    if (f->tree.cwd.n)
-        jsonout_raw_member(&j, "cwd", f->tree.cwd);
-    jsonout_member(&j, "parentSession", f->ref->path);
-    jsonout_close(&j, '}');
-    return j.rc || buf_add_byte(&f->out, '\n') ? err_nomem(e) : ERR_OK;
-}
-
 /* A compaction may keep the entries from a label on, which is not copied; it then keeps those from
  * the next entry on. Empty: the compaction's own value is right. */
 static enum err_code kept_from(struct forking *f, struct slice first, size_t at, struct slice *kept,
@@ -480,7 +463,20 @@ static enum err_code pi_stage(struct forking *f, struct err *e)
     if (!rc)
         rc = disk_new_open(f->dir, 0644, &f->to, e);
     if (!rc) {
-        rc = pi_write_header(f, e);
+        struct jsonout j;
+
+        jsonout_init(&j, &f->out);
+        jsonout_open(&j, '{');
+        jsonout_member(&j, "type", SLICE("session"));
+        jsonout_int_member(&j, "version", VERSION);
+        jsonout_member(&j, "id", slice_of(f->id));
+        jsonout_member(&j, "timestamp", slice_of(f->now));
+        if (f->tree.cwd.n)
+            jsonout_raw_member(&j, "cwd", f->tree.cwd);
+        jsonout_member(&j, "parentSession", f->ref->path);
+        jsonout_close(&j, '}');
+        rc = j.rc || buf_add_byte(&f->out, '\n') ? err_nomem(e) : ERR_OK;
+
         for (size_t i = 0; !rc && i < f->n; i++)
             rc = pi_copy_entry(f, i, e);
         for (size_t i = 0; !rc && i < f->nodes; i++)

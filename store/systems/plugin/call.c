@@ -104,19 +104,6 @@ static enum err_code plugin_code_of(int rc)
     }
 }
 
-/* Makes one line of printable text; whoever shows it does the rest of the cleaning. */
-static void clean_reason(char *text)
-{
-    text[REPRISE_PLUGIN_ERROR - 1] = '\0';
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = ' ';
-    size_t n = strlen(text);
-
-    while (n && (text[n - 1] == ' ' || text[n - 1] == '.'))
-        text[--n] = '\0';
-}
-
 static enum err_code plugin_result_of(struct calling *c, int answer, const char *what,
                                       struct err *e)
 {
@@ -136,30 +123,24 @@ static enum err_code plugin_result_of(struct calling *c, int answer, const char 
     if (rc == ERR_CANCELLED)
         return c->own ? err_set(e, c->own, c->p->base.path, "%s", what)
                       : err_set(e, ERR_CANCELLED, c->p->base.path, "%s", what);
-    clean_reason(c->call.error);
+
+    /* Make one line of printable text; whoever shows it does the rest of the cleaning. */
+    char *text = c->call.error;
+
+    text[REPRISE_PLUGIN_ERROR - 1] = '\0';
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = ' ';
+    size_t n = strlen(text);
+
+    while (n && (text[n - 1] == ' ' || text[n - 1] == '.'))
+        text[--n] = '\0';
+
     return err_set(e, rc, c->p->base.path, "%s: %s", what,
                    c->call.error[0] ? c->call.error : "the plug-in gives no reason");
 }
 
 /* ---- opening ---- */
-
-static enum err_code open_now(struct calling *c, void **opened, struct err *e)
-{
-    const struct plugin_config *config = &c->p->config;
-    struct arena a = { 0 };
-    struct reprise_plugin_option *option = arena_alloc(&a, (config->options + 1) * sizeof *option);
-    int answer = REPRISE_PLUGIN_NO_MEMORY;
-
-    for (size_t i = 0; option && i < config->options; i++)
-        option[i] =
-            (struct reprise_plugin_option){ config->option[i].name, config->option[i].value };
-    if (option)
-        answer = c->p->table.open(config->path, option, config->options, &c->call, opened);
-    if (answer == REPRISE_PLUGIN_OK && !*opened)
-        answer = REPRISE_PLUGIN_FAILED;
-    arena_fini(&a);
-    return plugin_result_of(c, answer, "open store", e);
-}
 
 /* Another thread may hold the lock while it waits for a silent server, so waiting for the lock can
  * be stopped, too. */
@@ -193,7 +174,22 @@ static enum err_code open_once(struct calling *c, void **opened, struct err *e)
         return rc;
     *opened = link->opened;
     if (!*opened) {
-        rc = open_now(c, opened, e);
+        const struct plugin_config *config = &c->p->config;
+        struct arena a = { 0 };
+        struct reprise_plugin_option *option =
+            arena_alloc(&a, (config->options + 1) * sizeof *option);
+        int answer = REPRISE_PLUGIN_NO_MEMORY;
+
+        for (size_t i = 0; option && i < config->options; i++)
+            option[i] =
+                (struct reprise_plugin_option){ config->option[i].name, config->option[i].value };
+        if (option)
+            answer = c->p->table.open(config->path, option, config->options, &c->call, opened);
+        if (answer == REPRISE_PLUGIN_OK && !*opened)
+            answer = REPRISE_PLUGIN_FAILED;
+        arena_fini(&a);
+        rc = plugin_result_of(c, answer, "open store", e);
+
         if (!rc)
             link->opened = *opened;
     }

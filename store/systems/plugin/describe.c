@@ -50,13 +50,6 @@ enum err_code plugin_read_ends(const struct plugin_store *p, const struct sessio
     return rc;
 }
 
-/* The operations that a session of this store supports. */
-static unsigned plugin_can_do(const struct plugin_store *p)
-{
-    return CAN_RESUME | CAN_FORK | (p->ops.set ? CAN_RENAME | CAN_TAG : 0) |
-           (p->ops.remove ? CAN_REMOVE : 0);
-}
-
 /* Claude Code's system has described the unnamed file; this adds the facts about the session. */
 static enum err_code plugin_complete(const struct plugin_store *p, const struct session_ref *ref,
                                      const struct file_id *file, struct session_row *row,
@@ -70,7 +63,11 @@ static enum err_code plugin_complete(const struct plugin_store *p, const struct 
                                      .folder = arena_copy(a, ref->folder),
                                      .file = *file,
                                      .also = ref->also };
-    row->can = plugin_can_do(p);
+
+    /* The operations that a session of this store supports. */
+    row->can = CAN_RESUME | CAN_FORK | (p->ops.set ? CAN_RENAME | CAN_TAG : 0) |
+               (p->ops.remove ? CAN_REMOVE : 0);
+
     row->flags &= ~(unsigned)(SESSION_LIVE | SESSION_TORN | SESSION_DAMAGED);
     row->live_pid = 0;
     row->restorable = 0;

@@ -97,17 +97,6 @@ static bool plugin_is_id(struct slice id)
     return id.n > 0 && id.n < 256;
 }
 
-static void fill_file(struct file_id *file, const struct reprise_plugin_session *s,
-                      struct slice path)
-{
-    struct id128 name = id128_of(path);
-
-    file->ino = name.hi ^ name.lo; /* copies in different projects have the same id */
-    file->size = s->bytes > 0 ? s->bytes : 0;
-    if (s->mtime_ms > 0 && s->mtime_ms < INT64_MAX / NS_PER_MS)
-        file->mtime_ns = s->mtime_ms * NS_PER_MS;
-}
-
 /* Project and id are parts of the path. */
 static struct session_ref plugin_ref_of(struct plugin_catalog *c,
                                         const struct reprise_plugin_session *s)
@@ -122,17 +111,6 @@ static struct session_ref plugin_ref_of(struct plugin_catalog *c,
         .id = { end ? end - id.n : NULL, id.n },
         .folder = { end ? end - id.n - 1 - project.n : NULL, project.n },
     };
-}
-
-static void keep_ends(struct plugin_catalog *c, const struct reprise_plugin_session *s,
-                      struct item *item)
-{
-    c->ends += s->head.n + s->tail.n;
-    item->whole = s->whole;
-    if (s->head.n)
-        item->head = arena_copy(&c->arena, (struct slice){ s->head.p, s->head.n });
-    if (s->tail.n)
-        item->tail = arena_copy(&c->arena, (struct slice){ s->tail.p, s->tail.n });
 }
 
 /* *added: it was not listed twice. The row (or NULL) is taken over if it was added. */
@@ -152,10 +130,24 @@ static enum err_code plugin_add_item(struct plugin_catalog *c,
     *added = number == c->n;
     if (!*added)
         return ERR_OK;
-    fill_file(&item->ref.file, s, item->ref.path);
+
+    struct slice path = item->ref.path;
+    struct id128 name = id128_of(path);
+
+    item->ref.file.ino = name.hi ^ name.lo; /* copies in different projects have the same id */
+    item->ref.file.size = s->bytes > 0 ? s->bytes : 0;
+    if (s->mtime_ms > 0 && s->mtime_ms < INT64_MAX / NS_PER_MS)
+        item->ref.file.mtime_ns = s->mtime_ms * NS_PER_MS;
+
     item->row = row;
-    if (!row)
-        keep_ends(c, s, item);
+    if (!row) {
+        c->ends += s->head.n + s->tail.n;
+        item->whole = s->whole;
+        if (s->head.n)
+            item->head = arena_copy(&c->arena, (struct slice){ s->head.p, s->head.n });
+        if (s->tail.n)
+            item->tail = arena_copy(&c->arena, (struct slice){ s->tail.p, s->tail.n });
+    }
     c->n++;
     return c->arena.failed ? ERR_NOMEM : ERR_OK;
 }
@@ -285,15 +277,6 @@ static enum err_code plugin_hand_over(const struct plugin_catalog *c, session_re
     return failed ? ERR_NOMEM : ERR_OK;
 }
 
-/* A list under way is searched as well if its sessions are delivered at once. */
-static void begin_list(const struct plugin_store *p, struct plugin_catalog *c)
-{
-    pthread_mutex_lock(&p->link->lock);
-    if (c->fn && !p->link->growing)
-        p->link->growing = c;
-    pthread_mutex_unlock(&p->link->lock);
-}
-
 /* Keeps the catalog unless the list failed; returns the one to be freed. */
 static struct plugin_catalog *end_list(const struct plugin_store *p, struct plugin_catalog *c,
                                        bool whole, const struct err *trouble)
@@ -331,7 +314,13 @@ static enum err_code list_scope(const struct plugin_store *p, const struct scope
         plugin_catalog_free(c);
         return err_nomem(e);
     }
-    begin_list(p, c);
+
+    /* A list under way is searched as well if its sessions are delivered at once. */
+    pthread_mutex_lock(&p->link->lock);
+    if (c->fn && !p->link->growing)
+        p->link->growing = c;
+    pthread_mutex_unlock(&p->link->lock);
+
     enum err_code rc = plugin_list(p, scope, NULL, plugin_add_session, c, trouble);
 
     if (!rc && fn && !scope->streams && plugin_hand_over(c, fn, arg))

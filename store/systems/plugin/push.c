@@ -378,19 +378,6 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
     return ERR_OK;
 }
 
-/* Sets *adds to whether the document about a sub-agent differs from its newest state in the store. */
-static enum err_code compare_metadata(struct pushing *x, const struct local *l,
-                                      const struct remote *r, bool *adds)
-{
-    struct arena a = { 0 };
-
-    *adds = l->metadata.n && !id128_eq(row_contents(buf_slice(&l->metadata), &a), r->metadata);
-    enum err_code rc = a.failed ? err_nomem(x->e) : ERR_OK;
-
-    arena_fini(&a);
-    return rc;
-}
-
 /* Rows that only the store has were written on another machine and come first. *there: the rows that it has. */
 static enum err_code push_once(struct pushing *x, const struct reprise_plugin_key *key,
                                const char *path, const struct local *l, size_t *there)
@@ -405,8 +392,17 @@ static enum err_code push_once(struct pushing *x, const struct reprise_plugin_ke
         rc = err_set(x->e, ERR_UNSAFE, path,
                      "push: the store has rows that are not here: retrieve it first (--force adds "
                      "to it anyway)");
-    if (!rc)
-        rc = compare_metadata(x, l, &r, &metadata);
+    if (!rc) {
+        /* Set *adds to whether the document about a sub-agent differs from its newest state in
+         * the store. */
+        struct arena a = { 0 };
+
+        metadata =
+            l->metadata.n && !id128_eq(row_contents(buf_slice(&l->metadata), &a), r.metadata);
+
+        rc = a.failed ? err_nomem(x->e) : ERR_OK;
+        arena_fini(&a);
+    }
     while (!rc && (at < l->n || metadata))
         rc = push_batch(x, key, path, l, &r, &at, &metadata);
     idset_fini(&r.set);

@@ -298,24 +298,6 @@ static void plugin_interrupt(const struct store *st, bool on)
     atomic_store(&plugin_of(st)->link->interrupted, on);
 }
 
-static void choose_ops(struct plugin_store *p)
-{
-    p->ops = plugin_ops;
-    p->ops.name = p->config.name;
-    p->base.ops = &p->ops;
-    if (!p->table.append)
-        p->ops.set = NULL;
-    if (!p->table.remove) {
-        p->ops.remove = NULL;
-        p->ops.why[ABILITY_DELETE] = "its store cannot delete sessions";
-    }
-    if (!p->table.subkeys) {
-        p->ops.subagents = NULL;
-        p->ops.describe_subagents = NULL;
-        p->ops.subagent = NULL;
-    }
-}
-
 /* ---- opening ---- */
 
 static void plugin_close(struct store *st)
@@ -368,7 +350,21 @@ enum err_code plugin_store_open(const struct store_env *env, const struct plugin
     if (!rc) /* any directory will do */
         rc = claude_ops.open(env, "/", &p->claude, e);
     if (!rc) {
-        choose_ops(p);
+        p->ops = plugin_ops;
+        p->ops.name = p->config.name;
+        p->base.ops = &p->ops;
+        if (!p->table.append)
+            p->ops.set = NULL;
+        if (!p->table.remove) {
+            p->ops.remove = NULL;
+            p->ops.why[ABILITY_DELETE] = "its store cannot delete sessions";
+        }
+        if (!p->table.subkeys) {
+            p->ops.subagents = NULL;
+            p->ops.describe_subagents = NULL;
+            p->ops.subagent = NULL;
+        }
+
         rc = connect ? plugin_connect(p, e) : ERR_OK;
     }
     if (rc)

@@ -86,21 +86,6 @@ static enum err_code plugin_add_row(int64_t position, struct slice row, void *ar
     return plugin_row_add(&x->rows, row, x->reorders);
 }
 
-/* Adds what was written since. */
-static enum err_code add_newer(const struct plugin_store *p, const struct reprise_plugin_key *key,
-                               struct plugin_newest *end, const atomic_bool *cancel, struct err *e)
-{
-    struct arriving x = { .reorders = plugin_reorders(p), .agent = key->subpath != NULL };
-    enum err_code rc = plugin_read(p, key, end->last, cancel, plugin_add_row, &x, e);
-
-    if (!rc && x.n && buf_add(&end->rows, buf_slice(&x.rows)))
-        rc = err_nomem(e);
-    if (!rc && x.n)
-        end->last = x.last;
-    buf_fini(&x.rows);
-    return rc;
-}
-
 /* Adds the previous page in front, so that there are about this many bytes. */
 static enum err_code add_older(const struct plugin_store *p, const struct reprise_plugin_key *key,
                                struct plugin_newest *end, size_t bytes, const atomic_bool *cancel,
@@ -134,8 +119,19 @@ static enum err_code plugin_tail_complete(const struct plugin_store *p,
     struct reprise_plugin_key key;
 
     TRY(plugin_key_of(p, ref, &a, &key, e));
-    if (end->last)
-        TRY(add_newer(p, &key, end, cancel, e));
+    if (end->last) {
+        /* Add what was written since. */
+        struct arriving x = { .reorders = plugin_reorders(p), .agent = key.subpath != NULL };
+        enum err_code rc = plugin_read(p, &key, end->last, cancel, plugin_add_row, &x, e);
+
+        if (!rc && x.n && buf_add(&end->rows, buf_slice(&x.rows)))
+            rc = err_nomem(e);
+        if (!rc && x.n)
+            end->last = x.last;
+        buf_fini(&x.rows);
+        if (rc)
+            return rc;
+    }
     if (!end->whole && end->rows.n < bytes)
         TRY(add_older(p, &key, end, bytes, cancel, e));
     return ERR_OK;

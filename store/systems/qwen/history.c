@@ -155,14 +155,6 @@ static int64_t qwen_turn_at(const struct history *h, int64_t time_ms)
     return turn;
 }
 
-static enum err_code qwen_add_write(struct history *h, const char *path, struct saved_state *x,
-                                    struct err *e)
-{
-    x->is_write = true;
-    x->turn = qwen_turn_at(h, x->time_ms);
-    return saved_states_add(&h->of.states, path, x, e);
-}
-
 /* The result of the tool shows whether there was a file. */
 static bool is_creation(struct history *h, struct slice row)
 {
@@ -236,7 +228,10 @@ static enum err_code apply_result(struct history *h, struct slice row, struct er
         return ERR_OK;
     if (call)
         TRY(file_history_written(&h->of, call, &x, e));
-    return qwen_add_write(h, path, &x, e);
+
+    x.is_write = true;
+    x.turn = qwen_turn_at(h, x.time_ms);
+    return saved_states_add(&h->of.states, path, &x, e);
 }
 
 static enum err_code read_write_call(struct history *h, struct slice call, struct err *e)

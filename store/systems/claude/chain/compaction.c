@@ -135,23 +135,6 @@ static enum err_code keep_row(struct claude_log *log, uint32_t node)
     return idset_add(&log->kept, chain_id(&log->chain, node), &number);
 }
 
-/* Keeps the rows of a segment, from its last one upwards. */
-static enum err_code keep_segment(struct claude_log *log, const struct kept *k)
-{
-    const struct chain *c = &log->chain;
-    enum err_code rc = ERR_OK;
-
-    for (uint32_t at = k->last;
-         !rc && at != CHAIN_NONE && chain_has_row(c, at) && !idset_has(&log->kept, chain_id(c, at));
-         at = chain_parent(c, at)) {
-        rc = keep_row(log, at);
-        if (at == k->first)
-            break;
-    }
-    log->kept_last = k->last;
-    return rc;
-}
-
 static enum err_code relink_list(struct claude_log *log, struct slice kept)
 {
     struct chain *c = &log->chain;
@@ -189,7 +172,22 @@ static enum err_code relink_segment(struct claude_log *log, struct slice kept)
     TRY(add_named_id(log, kept, "anchorUuid", &k.anchor));
     TRY(add_named_id(log, kept, "headUuid", &k.first));
     TRY(add_named_id(log, kept, "tailUuid", &k.last));
-    TRY(keep_segment(log, &k));
+
+    /* Keep the rows of a segment, from its last one upwards. */
+    const struct chain *c = &log->chain;
+    enum err_code rc = ERR_OK;
+
+    for (uint32_t at = k.last;
+         !rc && at != CHAIN_NONE && chain_has_row(c, at) && !idset_has(&log->kept, chain_id(c, at));
+         at = chain_parent(c, at)) {
+        rc = keep_row(log, at);
+        if (at == k.first)
+            break;
+    }
+    log->kept_last = k.last;
+    if (rc)
+        return rc;
+
     log->loaded_from = log->boundary;
     if (k.first != CHAIN_NONE && chain_has_row(&log->chain, k.first))
         chain_relink(&log->chain, k.first, k.anchor);

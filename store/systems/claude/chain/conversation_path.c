@@ -36,8 +36,13 @@ static bool is_side(const struct claude_log *log, uint32_t node)
     return claude_line_has(claude_node_line(log, node), MARK_SIDECHAIN);
 }
 
-static size_t claude_collect_rows(const struct claude_log *log, bool side, struct claude_timed *row)
+static enum err_code sort_rows(struct claude_gaps *g, const struct claude_log *log, bool side)
 {
+    struct claude_timed *row = malloc((log->chain.n + 1) * sizeof *row);
+
+    if (!row)
+        return ERR_NOMEM;
+
     const struct chain *c = &log->chain;
     size_t n = 0;
 
@@ -47,16 +52,6 @@ static size_t claude_collect_rows(const struct claude_log *log, bool side, struc
         if (time_ms != TIME_NONE && is_side(log, i) == side)
             row[n++] = (struct claude_timed){ time_ms, c->node[i].first, i, 0 };
     }
-    return n;
-}
-
-static enum err_code sort_rows(struct claude_gaps *g, const struct claude_log *log, bool side)
-{
-    struct claude_timed *row = malloc((log->chain.n + 1) * sizeof *row);
-
-    if (!row)
-        return ERR_NOMEM;
-    size_t n = claude_collect_rows(log, side, row);
 
     if (n)
         qsort(row, n, sizeof *row, latest_first);
@@ -227,20 +222,6 @@ static enum err_code step_up(struct claude_conversation_path *walk, uint32_t *no
     return ERR_OK;
 }
 
-static enum err_code climb_from_leaf(struct claude_conversation_path *walk, uint32_t leaf,
-                                     struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (uint32_t at = leaf; !rc && at != CHAIN_NONE;) {
-        rc = add_node(walk, at, e);
-        if (!rc)
-            rc = step_up(walk, &at, e);
-    }
-    reverse_nodes(walk->path, walk->n);
-    return rc;
-}
-
 static enum err_code find_path_leaf(struct claude_conversation_path *walk, struct err *e)
 {
     TRY(claude_resume_leaf(&walk->log, &walk->leaf, &walk->cleared, e));
@@ -282,7 +263,15 @@ enum err_code claude_conversation_path_go_to(struct claude_conversation_path *wa
     for (size_t i = 0; i < walk->log.chain.n; i++)
         walk->log.chain.mark[i] &= (uint8_t)~NODE_LISTED;
     walk->n = 0;
-    enum err_code rc = climb_from_leaf(walk, leaf, e);
+
+    enum err_code rc = ERR_OK;
+
+    for (uint32_t at = leaf; !rc && at != CHAIN_NONE;) {
+        rc = add_node(walk, at, e);
+        if (!rc)
+            rc = step_up(walk, &at, e);
+    }
+    reverse_nodes(walk->path, walk->n);
 
     claude_gaps_fini(&walk->gaps);
     walk->gaps = (struct claude_gaps){ 0 };
@@ -387,18 +376,6 @@ static enum err_code claude_read_row(struct branch_search *f, uint32_t node, str
     return out->p ? ERR_OK : err_nomem(e);
 }
 
-/* The first prompt among these rows. */
-static enum err_code claude_read_prompt(struct branch_search *f, const uint32_t *first, size_t n,
-                                        struct slice *out, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < n && !rc && out->n == 0; i++)
-        if (claude_node_line(&f->walk.log, first[i])->kind == CLAUDE_USER)
-            rc = claude_read_row(f, first[i], out, e);
-    return rc;
-}
-
 /* The last prompt at or above the leaf, on the branch or before it. */
 static enum err_code read_last(struct branch_search *f, uint32_t leaf, struct slice *out,
                                struct err *e)
@@ -440,7 +417,13 @@ static enum err_code claude_add_branch(struct branch_search *f, uint32_t leaf, s
 
     if (from != CHAIN_NONE)
         b.from = chain_id(c, from);
-    enum err_code rc = claude_read_prompt(f, first, firsts, &b.prompt, e);
+
+    /* The first prompt among these rows. */
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < firsts && !rc && b.prompt.n == 0; i++)
+        if (claude_node_line(&f->walk.log, first[i])->kind == CLAUDE_USER)
+            rc = claude_read_row(f, first[i], &b.prompt, e);
 
     if (!rc)
         rc = read_last(f, leaf, &b.last, e);

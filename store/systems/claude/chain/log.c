@@ -201,21 +201,6 @@ static void copy_members(struct jsonout *j, struct slice object, const char *con
     }
 }
 
-static void write_user(struct jsonout *j, struct slice row, struct slice said)
-{
-    static const char *const own[] = {
-        "subtype", "level", "msgV", "content", "blocks", "fold", NULL
-    };
-
-    copy_members(j, row, own);
-    jsonout_member(j, "type", SLICE("user"));
-    jsonout_key(j, "message");
-    jsonout_open(j, '{');
-    jsonout_member(j, "role", SLICE("user"));
-    jsonout_raw_member(j, "content", said);
-    jsonout_close(j, '}');
-}
-
 /* If a key occurs twice the last one counts, so later members override earlier ones. */
 static void write_queued(struct jsonout *j, struct slice row, struct slice said, struct slice fold,
                          struct slice command)
@@ -263,8 +248,18 @@ static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
     jsonout_open(&j, '{');
     if (folded)
         write_queued(&j, row, said, fold, command);
-    else
-        write_user(&j, row, said);
+    else {
+        static const char *const own[] = { "subtype", "level", "msgV", "content",
+                                           "blocks",  "fold",  NULL };
+
+        copy_members(&j, row, own);
+        jsonout_member(&j, "type", SLICE("user"));
+        jsonout_key(&j, "message");
+        jsonout_open(&j, '{');
+        jsonout_member(&j, "role", SLICE("user"));
+        jsonout_raw_member(&j, "content", said);
+        jsonout_close(&j, '}');
+    }
     jsonout_close(&j, '}');
     *rc = j.rc;
     return true;
@@ -300,21 +295,6 @@ static enum err_code claude_open_file(struct claude_log *log, const char *path,
     return logfile_open(&log->file, path, FILE_FOLLOW, &claude_index_keys, want->stop, e);
 }
 
-/* The empty string is an id like any other, but as a parent it names no row. */
-static void drop_empty_parents(struct index *ix)
-{
-    for (size_t i = 0; i < ix->n; i++)
-        if (!(ix->line[i].marks & MARK_PARENT))
-            ix->line[i].parent = (struct id128){ 0, 0 };
-}
-
-static void drop_sidechain(struct index *ix)
-{
-    for (size_t i = 0; i < ix->n; i++)
-        if (claude_line_has(&ix->line[i], MARK_SIDECHAIN))
-            ix->line[i].id = (struct id128){ 0, 0 };
-}
-
 enum err_code claude_log_open(struct claude_log *log, const char *path,
                               const struct claude_log_want *want, struct err *e)
 {
@@ -332,9 +312,17 @@ enum err_code claude_log_open(struct claude_log *log, const char *path,
         rc = claude_first_visible_line(log, &first, e);
     if (!rc && !want->as_written)
         rc = read_voice_rows(log, e);
-    drop_empty_parents(&log->file.index);
-    if (want->no_sidechain)
-        drop_sidechain(&log->file.index);
+
+    /* The empty string is an id like any other, but as a parent it names no row. */
+    for (size_t i = 0; i < log->file.index.n; i++)
+        if (!(log->file.index.line[i].marks & MARK_PARENT))
+            log->file.index.line[i].parent = (struct id128){ 0, 0 };
+
+    if (want->no_sidechain) {
+        for (size_t i = 0; i < log->file.index.n; i++)
+            if (claude_line_has(&log->file.index.line[i], MARK_SIDECHAIN))
+                log->file.index.line[i].id = (struct id128){ 0, 0 };
+    }
     if (!rc)
         rc = chain_build(&log->chain, &log->file.index, first, want->kinds, e);
     if (rc)

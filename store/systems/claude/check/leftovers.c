@@ -189,24 +189,6 @@ static enum err_code claude_search_dir(struct look *l, const struct round *r, st
     return rc;
 }
 
-static enum err_code search_project_folders(struct look *l, const struct scope *scope,
-                                            struct err *e)
-{
-    struct project_folders list;
-    enum err_code rc = claude_folders(l->c, scope, DISCOVER_LIST, &l->arena, &list, e);
-
-    for (size_t i = 0; !rc && i < list.n; i++) {
-        const char *path = arena_format(&l->arena, "%s/%s", l->c->projects, list.folder[i].name.p);
-
-        if (!path)
-            rc = err_nomem(e);
-        for (size_t k = 0; !rc && k < BESIDE; k++)
-            rc = claude_search_dir(
-                l, &(struct round){ &beside[k], path, list.folder[i].name, false }, e);
-    }
-    return rc;
-}
-
 /* ---- what still needs them ---- */
 
 /* The saved copies of a fork may still be in the directory of the session from which it was made. */
@@ -274,7 +256,20 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
     enum err_code rc = claude_transcript_ids(l.c, &l.there, e);
 
     if (!rc && l.there.n > 0) {
-        rc = search_project_folders(&l, scope, e);
+        struct project_folders list;
+
+        rc = claude_folders(l.c, scope, DISCOVER_LIST, &l.arena, &list, e);
+        for (size_t i = 0; !rc && i < list.n; i++) {
+            const char *path =
+                arena_format(&l.arena, "%s/%s", l.c->projects, list.folder[i].name.p);
+
+            if (!path)
+                rc = err_nomem(e);
+            for (size_t k = 0; !rc && k < BESIDE; k++)
+                rc = claude_search_dir(
+                    &l, &(struct round){ &beside[k], path, list.folder[i].name, false }, e);
+        }
+
         if (!rc) {
             /* These parts are named after the id alone: only the parts beside its transcript show which project a
              * session belonged to. */

@@ -58,17 +58,6 @@ static bool lost_is_listed(const struct lost_parts *l, uint32_t node)
     return (l->log->chain.mark[node] & NODE_LISTED) != 0;
 }
 
-static enum err_code lost_find_boundaries(struct lost_parts *l, struct err *e)
-{
-    l->boundary = calloc(l->log->file.index.n + 1, sizeof *l->boundary);
-    NEED(l->boundary);
-    for (size_t i = l->log->chain.first_line; i < l->log->file.index.n; i++)
-        if (claude_line_is(claude_line(l->log, i), CLAUDE_SYSTEM) &&
-            lost_spoken(l, i) != CHAIN_NONE)
-            l->boundary[l->boundaries++] = i;
-    return ERR_OK;
-}
-
 /* Returns true if a boundary that is not on the path is between two lines. */
 static bool lost_skips_boundary(const struct lost_parts *l, size_t from, size_t to)
 {
@@ -272,7 +261,14 @@ static enum err_code lost_parts_find(struct lost_parts *l, struct err *e)
     if (leaf == CHAIN_NONE || cleared)
         return ERR_OK;
     claude_remove_unloaded(l->log);
-    TRY(lost_find_boundaries(l, e));
+
+    l->boundary = calloc(l->log->file.index.n + 1, sizeof *l->boundary);
+    NEED(l->boundary);
+    for (size_t i = l->log->chain.first_line; i < l->log->file.index.n; i++)
+        if (claude_line_is(claude_line(l->log, i), CLAUDE_SYSTEM) &&
+            lost_spoken(l, i) != CHAIN_NONE)
+            l->boundary[l->boundaries++] = i;
+
     return lost_find_joints(l, leaf, e);
 }
 

@@ -192,22 +192,6 @@ static bool has_blocks_of_others(const struct refused_blocks *others, int64_t of
     return false;
 }
 
-static enum err_code clean_message(struct cleaning *c, struct slice message)
-{
-    struct slice content;
-
-    c->texts.done = message.p;
-    if (json_get(message, "content", &content) && json_string_is(content, "")) {
-        c->texts.why = "an empty message: the API refuses it";
-        c->texts.repair = "replaces it with a text";
-        TRY(log_clean_texts(&c->texts, content.p));
-        TRY(buf_add(c->texts.out, SLICE("\"[an empty text was here]\"")));
-        c->texts.done = content.p + content.n;
-    }
-    TRY(clean_blocks(c, message, false));
-    return log_clean_texts(&c->texts, message.p + message.n);
-}
-
 enum err_code claude_refused_row(struct log_survey *survey, int64_t offset, struct slice row,
                                  struct buf *bytes, const char **why, const char **repair)
 {
@@ -231,7 +215,20 @@ enum err_code claude_refused_row(struct log_survey *survey, int64_t offset, stru
         !json_get(row, "message", &message) || json_type(message) != JSON_OBJECT)
         return ERR_OK;
     TRY(buf_add(bytes, (struct slice){ row.p, (size_t)(message.p - row.p) }));
-    TRY(clean_message(&c, message));
+
+    struct slice content;
+
+    c.texts.done = message.p;
+    if (json_get(message, "content", &content) && json_string_is(content, "")) {
+        c.texts.why = "an empty message: the API refuses it";
+        c.texts.repair = "replaces it with a text";
+        TRY(log_clean_texts(&c.texts, content.p));
+        TRY(buf_add(c.texts.out, SLICE("\"[an empty text was here]\"")));
+        c.texts.done = content.p + content.n;
+    }
+    TRY(clean_blocks(&c, message, false));
+    TRY(log_clean_texts(&c.texts, message.p + message.n));
+
     TRY(buf_add(bytes, (struct slice){ c.texts.done, (size_t)(row.p + row.n - c.texts.done) }));
     if (!c.texts.repair) {
         bytes->n = 0;
@@ -292,21 +289,6 @@ static enum err_code survey_errors(struct surveying *s, struct err *e)
             s->found->since = arena_format(&s->out->arena, "%.10s %.5s UTC", time.p, time.p + 11);
             NEED(s->found->since);
         }
-    }
-    return ERR_OK;
-}
-
-static enum err_code survey_images(struct surveying *s, struct err *e)
-{
-    struct slice row;
-
-    for (size_t i = 0; i < s->log->index.n && s->images <= IMAGES_FEW; i++) {
-        if (!survey_reads(&s->log->index.line[i]))
-            continue;
-        TRY(logfile_row(s->log, i, &row, e));
-        for (const char *p = row.p;
-             (p = slice_find(p, (size_t)(row.p + row.n - p), "\"image\"", 7)); p++)
-            s->images++;
     }
     return ERR_OK;
 }
@@ -439,7 +421,18 @@ enum err_code claude_survey(struct logfile *log, struct log_survey *out, struct 
     NEED(s.found);
     out->found = s.found;
     TRY(survey_errors(&s, e));
-    TRY(survey_images(&s, e));
+
+    struct slice row;
+
+    for (size_t i = 0; i < s.log->index.n && s.images <= IMAGES_FEW; i++) {
+        if (!survey_reads(&s.log->index.line[i]))
+            continue;
+        TRY(logfile_row(s.log, i, &row, e));
+        for (const char *p = row.p;
+             (p = slice_find(p, (size_t)(row.p + row.n - p), "\"image\"", 7)); p++)
+            s.images++;
+    }
+
     enum err_code rc = s.about_calls || s.images > IMAGES_FEW ? survey_conversation(&s, e) : ERR_OK;
 
     idset_fini(&s.calls);

@@ -63,11 +63,6 @@ static void put_if_there(struct row_edit *r, const char *name, struct slice valu
     r->edit[r->n++] = (struct json_edit){ .name = name, .value = value, .if_there = true };
 }
 
-static void claude_remove_member(struct row_edit *r, const char *name)
-{
-    r->edit[r->n++] = (struct json_edit){ .name = name };
-}
-
 static struct slice claude_quote(const char *text, char *out)
 {
     size_t n = strlen(text);
@@ -264,24 +259,6 @@ static void edit_ids(struct row_edit *r, size_t line)
     claude_set_member(r, "isSidechain", SLICE("false"));
 }
 
-static void edit_origin(struct row_edit *r)
-{
-    enum err_code rc;
-
-    rc = buf_add(&r->space->origin, SLICE("{\"sessionId\":\""));
-    if (!rc)
-        rc = buf_add(&r->space->origin, r->f->ref->id);
-    if (!rc)
-        rc = buf_add(&r->space->origin, SLICE("\",\"messageUuid\":"));
-    if (!rc)
-        rc = buf_add(&r->space->origin, r->member[UUID]);
-    if (!rc)
-        rc = buf_add_byte(&r->space->origin, '}');
-    if (rc)
-        r->rc = rc;
-    claude_set_member(r, "forkedFrom", buf_slice(&r->space->origin));
-}
-
 static void edit_system(struct row_edit *r, size_t line)
 {
     struct slice subtype = r->member[SUBTYPE];
@@ -312,7 +289,7 @@ static void claude_drop_state(struct row_edit *r)
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        claude_remove_member(r, names[i]);
+        r->edit[r->n++] = (struct json_edit){ .name = names[i] };
 }
 
 /* Writes the row of a line as the copy has it, with its newline. */
@@ -333,7 +310,22 @@ static enum err_code claude_write_row(const struct fork *f, size_t line, struct 
     claude_set_member(&r, "requestSessionId",
                       claude_line_is(l, CLAUDE_ASSISTANT) ? claude_request_session(&r)
                                                           : (struct slice){ NULL, 0 });
-    edit_origin(&r);
+
+    enum err_code rc;
+
+    rc = buf_add(&r.space->origin, SLICE("{\"sessionId\":\""));
+    if (!rc)
+        rc = buf_add(&r.space->origin, r.f->ref->id);
+    if (!rc)
+        rc = buf_add(&r.space->origin, SLICE("\",\"messageUuid\":"));
+    if (!rc)
+        rc = buf_add(&r.space->origin, r.member[UUID]);
+    if (!rc)
+        rc = buf_add_byte(&r.space->origin, '}');
+    if (rc)
+        r.rc = rc;
+    claude_set_member(&r, "forkedFrom", buf_slice(&r.space->origin));
+
     if (!r.rc)
         r.rc = json_edit(out, row, r.edit, r.n);
     if (!r.rc)
@@ -407,22 +399,6 @@ static enum err_code read_stretch(struct copying *c, struct stretch *s, struct e
     return logfile_check(file, e);
 }
 
-static enum err_code make_stretch_rows(struct copying *c, struct stretch *s, struct err *e)
-{
-    int64_t begin = claude_line(&c->f->log, s->first)->offset;
-    enum err_code rc = read_stretch(c, s, e);
-
-    s->rows.n = 0;
-    for (size_t i = s->first; i < s->end && !rc; i++) {
-        const struct index_line *l = claude_line(&c->f->log, i);
-        struct slice row = { s->source.p + (l->offset - begin), l->length };
-
-        if (c->f->keep[i] && claude_write_row(c->f, i, claude_row(row), &s->space, &s->rows))
-            rc = err_nomem(e);
-    }
-    return rc;
-}
-
 /* Waits for the turn of the stretch. Returns false if the copying has failed. */
 static bool claim_offset(struct copying *c, const struct stretch *s, int64_t *at)
 {
@@ -437,17 +413,6 @@ static bool claim_offset(struct copying *c, const struct stretch *s, int64_t *at
     pthread_cond_broadcast(&c->turn);
     pthread_mutex_unlock(&c->lock);
     return fine;
-}
-
-static void fail(struct copying *c, enum err_code rc, const struct err *e)
-{
-    pthread_mutex_lock(&c->lock);
-    if (!c->rc) {
-        c->rc = rc;
-        c->e = *e;
-    }
-    pthread_cond_broadcast(&c->turn);
-    pthread_mutex_unlock(&c->lock);
 }
 
 static bool next_stretch(struct copying *c, struct stretch *s)
@@ -467,14 +432,32 @@ static void *copy_worker(void *arg)
 
     while (next_stretch(c, &s)) {
         struct err e = { 0 };
-        enum err_code rc = make_stretch_rows(c, &s, &e);
+
+        int64_t begin = claude_line(&c->f->log, s.first)->offset;
+        enum err_code rc = read_stretch(c, &s, &e);
+
+        s.rows.n = 0;
+        for (size_t i = s.first; i < s.end && !rc; i++) {
+            const struct index_line *l = claude_line(&c->f->log, i);
+            struct slice row = { s.source.p + (l->offset - begin), l->length };
+
+            if (c->f->keep[i] && claude_write_row(c->f, i, claude_row(row), &s.space, &s.rows))
+                rc = err_nomem(&e);
+        }
 
         if (!rc && !claim_offset(c, &s, &at))
             break;
         if (!rc)
             rc = file_at_write(c->to->fd, buf_slice(&s.rows), at, c->to->path, &e);
         if (rc) {
-            fail(c, rc, &e);
+            pthread_mutex_lock(&c->lock);
+            if (!c->rc) {
+                c->rc = rc;
+                c->e = e;
+            }
+            pthread_cond_broadcast(&c->turn);
+            pthread_mutex_unlock(&c->lock);
+
             break;
         }
         disk_start_sync(c->to->fd, at, (int64_t)s.rows.n);

@@ -357,15 +357,6 @@ static enum err_code drop_compactions(struct ending *x, struct err *e)
     return rc;
 }
 
-static bool as_wanted(const struct ending *x, const struct fork_shown *shown)
-{
-    bool same = shown->n == x->wanted;
-
-    for (size_t i = 0; i < shown->n && same; i++)
-        same = x->is[node_of(x, shown->id[i])] & WANTED;
-    return same;
-}
-
 static enum err_code drop_ends(struct ending *x, struct err *e)
 {
     for (int round = 0; round < ROUNDS_MOST; round++) {
@@ -375,7 +366,11 @@ static enum err_code drop_ends(struct ending *x, struct err *e)
         if (rc)
             return rc;
         uint32_t terminal = node_of(x, shown.terminal);
-        bool fine = as_wanted(x, &shown);
+
+        bool fine = shown.n == x->wanted;
+
+        for (size_t i = 0; i < shown.n && fine; i++)
+            fine = x->is[node_of(x, shown.id[i])] & WANTED;
 
         free(shown.id);
         if (fine || terminal == CHAIN_NONE || !is_loose(x, terminal))
@@ -413,18 +408,6 @@ static enum err_code drop_other_ends(struct fork_view *c, struct err *e)
 
 /* ---- all steps ---- */
 
-/* Rows that were left out do not exist in the copy either: no row follows them, and they do not bridge gaps. */
-static enum err_code forget_left_out(struct fork_view *c, struct err *e)
-{
-    struct index *ix = &c->f->log.file.index;
-
-    for (size_t i = 0; i < ix->n; i++)
-        if (ix->line[i].kind < 64 && (CLAUDE_MAIN_KINDS >> ix->line[i].kind & 1))
-            ix->line[i].state = claude_line(&c->log, i)->state;
-    chain_fini(&c->f->log.chain);
-    return chain_build(&c->f->log.chain, ix, 0, CLAUDE_MAIN_KINDS, e);
-}
-
 enum err_code fork_cut(struct fork *f, struct slice at, struct err *e)
 {
     struct fork_view c = { .f = f };
@@ -452,8 +435,17 @@ enum err_code fork_cut(struct fork *f, struct slice at, struct err *e)
     }
     if (!rc)
         rc = drop_other_ends(&c, e);
-    if (!rc)
-        rc = forget_left_out(&c, e);
+    if (!rc) {
+        /* Rows that were left out do not exist in the copy either: no row follows them, and they
+         * do not bridge gaps. */
+        struct index *ix = &c.f->log.file.index;
+
+        for (size_t i = 0; i < ix->n; i++)
+            if (ix->line[i].kind < 64 && (CLAUDE_MAIN_KINDS >> ix->line[i].kind & 1))
+                ix->line[i].state = claude_line(&c.log, i)->state;
+        chain_fini(&c.f->log.chain);
+        rc = chain_build(&c.f->log.chain, ix, 0, CLAUDE_MAIN_KINDS, e);
+    }
 done:
     fork_view_close(&c);
     return rc;

@@ -243,8 +243,12 @@ static enum err_code write_latches(struct fork *f, struct buf *out, struct err *
     return claude_finish(&c, rc, e);
 }
 
-static enum err_code write_relocated(struct fork *f, struct buf *out, struct err *e)
+enum err_code fork_metadata_after(struct fork *f, struct buf *out, struct err *e)
 {
+    TRY(write_replacements(f, out, e));
+    TRY(write_latches(f, out, e));
+    TRY(fork_flow(f, out, e));
+
     struct carry c = { .f = f };
     struct slice value;
     enum err_code rc;
@@ -257,14 +261,6 @@ static enum err_code write_relocated(struct fork *f, struct buf *out, struct err
         claude_end_row(&c.j);
     }
     return claude_finish(&c, rc, e);
-}
-
-enum err_code fork_metadata_after(struct fork *f, struct buf *out, struct err *e)
-{
-    TRY(write_replacements(f, out, e));
-    TRY(write_latches(f, out, e));
-    TRY(fork_flow(f, out, e));
-    return write_relocated(f, out, e);
 }
 
 /* The title of a fork: the requested one, or one made from the title that a list would show for the source. */

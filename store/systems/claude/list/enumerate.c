@@ -96,19 +96,6 @@ static int compare_side_id(const void *x, const void *y)
     return strncasecmp(x, y, CLAUDE_ID);
 }
 
-/* Marks entries without a side folder, from `first` on. */
-static void mark_alone(struct walk *w, size_t first)
-{
-    struct sides *s = &w->sides;
-
-    if (s->n)
-        qsort(s->id, s->n, sizeof *s->id, compare_side_id);
-    for (size_t i = first; i < w->n; i++)
-        w->entry[i].alone =
-            !s->n || !bsearch(w->entry[i].name, s->id, s->n, sizeof *s->id, compare_side_id);
-    s->n = 0;
-}
-
 /* Returns false if out of memory; a folder that cannot be read has no sessions. */
 static bool read_folder_names(struct walk *w, size_t folder, struct buf *path)
 {
@@ -121,7 +108,17 @@ static bool read_folder_names(struct walk *w, size_t folder, struct buf *path)
         ok = add_folder_name(w, folder, d->d_name);
     if (dir)
         closedir(dir);
-    mark_alone(w, first);
+
+    /* Marks entries without a side folder, from `first` on. */
+    struct sides *s = &w->sides;
+
+    if (s->n)
+        qsort(s->id, s->n, sizeof *s->id, compare_side_id);
+    for (size_t i = first; i < w->n; i++)
+        w->entry[i].alone =
+            !s->n || !bsearch(w->entry[i].name, s->id, s->n, sizeof *s->id, compare_side_id);
+    s->n = 0;
+
     return ok;
 }
 
@@ -171,20 +168,6 @@ static bool start_stat_thread(pthread_t *thread, struct span *span)
 
     pthread_attr_destroy(&attr);
     return started;
-}
-
-static void claude_look_at_all(struct walk *w)
-{
-    size_t half = w->n >= MANY ? w->n / 2 : 0;
-    struct span first = { w, 0, half }, second = { w, half, w->n };
-    pthread_t thread;
-    bool helped = half && start_stat_thread(&thread, &first);
-
-    stat_span(&second);
-    if (helped)
-        pthread_join(thread, NULL);
-    else
-        stat_span(&first);
 }
 
 /* ---- delivering ---- */
@@ -242,7 +225,17 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
     for (size_t i = 0; !rc && ok && i < w.folders.n; i++)
         ok = read_folder_names(&w, i, &path);
     if (!rc && ok) {
-        claude_look_at_all(&w);
+        size_t half = w.n >= MANY ? w.n / 2 : 0;
+        struct span first = { &w, 0, half }, second = { &w, half, w.n };
+        pthread_t thread;
+        bool helped = half && start_stat_thread(&thread, &first);
+
+        stat_span(&second);
+        if (helped)
+            pthread_join(thread, NULL);
+        else
+            stat_span(&first);
+
         ok = deliver_sessions(&w, st, fn, arg);
     }
     if (!rc && !ok)
@@ -494,18 +487,6 @@ static void search_folder(struct many *m, struct slice folder)
         look_for(m, folder, m->first[i]);
 }
 
-static void share_with_twins(struct many *m)
-{
-    for (size_t i = 0; i < m->n; i++)
-        if (m->copied[i])
-            m->ref[i] = (struct session_ref){ 0 };
-    for (size_t i = 0; i < m->n; i++) {
-        if (m->ref[i].store || !claude_is_uuid(m->id[i]))
-            continue;
-        m->ref[i] = m->ref[m->first[idset_find(&m->wanted, id128_of(m->id[i]))]];
-    }
-}
-
 enum err_code claude_find_many(const struct store *st, const struct scope *scope,
                                const struct slice *id, size_t n, struct arena *a,
                                struct session_ref *ref, struct err *e)
@@ -518,8 +499,16 @@ enum err_code claude_find_many(const struct store *st, const struct scope *scope
     if (!rc && want(&m))
         for (size_t i = 0; i < list.n && m.ok && m.wanted.n; i++)
             search_folder(&m, list.folder[i].name);
-    if (!rc && m.ok)
-        share_with_twins(&m);
+    if (!rc && m.ok) {
+        for (size_t i = 0; i < m.n; i++)
+            if (m.copied[i])
+                m.ref[i] = (struct session_ref){ 0 };
+        for (size_t i = 0; i < m.n; i++) {
+            if (m.ref[i].store || !claude_is_uuid(m.id[i]))
+                continue;
+            m.ref[i] = m.ref[m.first[idset_find(&m.wanted, id128_of(m.id[i]))]];
+        }
+    }
     if (!rc && !m.ok)
         rc = err_nomem(e);
     idset_fini(&m.wanted);

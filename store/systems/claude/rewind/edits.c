@@ -203,17 +203,6 @@ static enum err_code add_history(struct copies *c, const struct file *f, const s
     return rc;
 }
 
-static void claude_find_cwd(struct copies *c)
-{
-    const struct scope everywhere = { .all = true };
-    struct session_row *row = session_row_new();
-
-    if (row && claude_describe(&c->claude->base, &everywhere, c->ref, row, NULL) == ERR_OK &&
-        row->cwd.n)
-        c->edits.cwd = arena_copy(&c->arena, row->cwd).p;
-    session_row_free(row);
-}
-
 /* A history that cannot be read is ignored. */
 static enum err_code put_copies(struct copies *c, struct err *e)
 {
@@ -225,7 +214,15 @@ static enum err_code put_copies(struct copies *c, struct err *e)
 
     if (file_open(AT_FDCWD, c->ref->path.p, FILE_FOLLOW, &f, NULL))
         return ERR_OK;
-    claude_find_cwd(c);
+
+    const struct scope everywhere = { .all = true };
+    struct session_row *row = session_row_new();
+
+    if (row && claude_describe(&c->claude->base, &everywhere, c->ref, row, NULL) == ERR_OK &&
+        row->cwd.n)
+        c->edits.cwd = arena_copy(&c->arena, row->cwd).p;
+    session_row_free(row);
+
     if (index_build(&ix, &f, &keys, 0, c->edits.q->cancel, NULL) == ERR_OK)
         rc = add_history(c, &f, &ix, e);
     index_fini(&ix);

@@ -271,16 +271,6 @@ static enum err_code add_turns(struct reader *r, const struct transcript *t)
     return ERR_OK;
 }
 
-static void drop_silent_turns(struct file_history *h)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < h->n; i++)
-        if (!h->turn[i].lost || h->turn[i].n)
-            h->turn[kept++] = h->turn[i];
-    h->n = kept;
-}
-
 /* Sets the uuids of the remaining turns, as they are written. */
 static enum err_code name_turns(struct file_history *h, const struct transcript *t, struct err *e)
 {
@@ -342,7 +332,13 @@ enum err_code file_history_read(const struct session_ref *ref, const struct tran
                 rc = claude_read_history_row(&r, &r.ix.line[i], e);
     }
     if (!rc) {
-        drop_silent_turns(&h);
+        size_t kept = 0;
+
+        for (size_t i = 0; i < h.n; i++)
+            if (!h.turn[i].lost || h.turn[i].n)
+                h.turn[kept++] = h.turn[i];
+        h.n = kept;
+
         rc = note_ends(&h) ? err_nomem(e) : name_turns(&h, t, e);
     }
     file_close(&r.file);

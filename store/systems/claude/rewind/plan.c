@@ -308,18 +308,6 @@ static bool is_prompt_message(const struct transcript *t, size_t i)
     return t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id);
 }
 
-static enum err_code claude_plan_read_id(const struct transcript *t, size_t i, struct arena *a,
-                                         struct buf *row, struct slice *id, struct err *e)
-{
-    enum err_code rc = transcript_read(t, i, row, e);
-
-    *id = (struct slice){ NULL, 0 };
-    if (!rc && !claude_has_tool_result(buf_slice(row)) &&
-        json_get_text(buf_slice(row), "uuid", a, id))
-        *id = arena_copy(a, *id);
-    return rc;
-}
-
 /* The prompt of the conversation with this id, or the only one whose id has this prefix. */
 static enum err_code claude_find_prompt(const struct session_ref *ref, const struct transcript *t,
                                         struct slice point, struct arena *a, size_t *at,
@@ -338,7 +326,13 @@ static enum err_code claude_find_prompt(const struct session_ref *ref, const str
 
         if (!same && point.n < PREFIX_MIN)
             continue;
-        rc = claude_plan_read_id(t, i, a, &row, &text, e);
+
+        rc = transcript_read(t, i, &row, e);
+        text = (struct slice){ NULL, 0 };
+        if (!rc && !claude_has_tool_result(buf_slice(&row)) &&
+            json_get_text(buf_slice(&row), "uuid", a, &text))
+            text = arena_copy(a, text);
+
         if (rc || !(same || (text.n > point.n && memcmp(text.p, point.p, point.n) == 0)))
             continue;
         *at = i;

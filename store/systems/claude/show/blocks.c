@@ -290,16 +290,6 @@ static void add_tool_result(struct blocks *r, struct slice object)
     add_result_media(r, content, b.call_id);
 }
 
-static void add_tool_call(struct blocks *r, struct slice object)
-{
-    struct block b = { .kind = BLOCK_TOOL_CALL };
-
-    b.name = claude_record_json_text(r, object, "name");
-    b.call_id = claude_record_json_text(r, object, "id");
-    json_get(object, "input", &b.input);
-    add_block(r, b);
-}
-
 static void claude_add_said(struct blocks *r, struct slice text)
 {
     if (utf8_js_trim(text).n)
@@ -333,9 +323,14 @@ static void add_content(struct blocks *r, struct slice object)
     else if (json_string_is(type, "thinking") || json_string_is(type, "redacted_thinking"))
         add_thinking(r, object);
     else if (json_string_is(type, "tool_use") || json_string_is(type, "server_tool_use") ||
-             json_string_is(type, "mcp_tool_use"))
-        add_tool_call(r, object);
-    else if (json_string_is(type, "tool_result") || json_string_is(type, "mcp_tool_result"))
+             json_string_is(type, "mcp_tool_use")) {
+        struct block b = { .kind = BLOCK_TOOL_CALL };
+
+        b.name = claude_record_json_text(r, object, "name");
+        b.call_id = claude_record_json_text(r, object, "id");
+        json_get(object, "input", &b.input);
+        add_block(r, b);
+    } else if (json_string_is(type, "tool_result") || json_string_is(type, "mcp_tool_result"))
         add_tool_result(r, object);
     else if (json_string_is(type, "image"))
         add_media(r, BLOCK_IMAGE, object, (struct slice){ NULL, 0 });
@@ -358,30 +353,6 @@ static void add_contents(struct blocks *r, struct slice content)
             add_content(r, value);
 }
 
-static void add_message_blocks(struct blocks *r)
-{
-    struct slice content;
-
-    if (json_get(r->top[TOP_MESSAGE], "content", &content))
-        add_contents(r, content);
-}
-
-static void add_system(struct blocks *r)
-{
-    struct block b = { .kind = BLOCK_NOTE };
-    struct slice inside;
-
-    b.name = decode_row_text(r, r->top[TOP_SUBTYPE]);
-    b.text = decode_row_text(r, r->top[TOP_CONTENT]);
-    b.failed = json_string_is(r->top[TOP_LEVEL], "error");
-    if (prompt_between(b.text, TAGS("local-command-stdout"), &inside) ||
-        prompt_between(b.text, TAGS("local-command-stderr"), &inside))
-        b.text = inside;
-    if (json_string_is(r->top[TOP_SUBTYPE], "compact_boundary"))
-        b.kind = BLOCK_SEAM;
-    add_block(r, b);
-}
-
 /* A prompt that was typed while the agent was working; else a note with the file that it is about. */
 static void add_attachment(struct blocks *r)
 {
@@ -399,15 +370,6 @@ static void add_attachment(struct blocks *r)
     add_note(r, decode_row_text(r, type), text);
 }
 
-static void claude_add_other(struct blocks *r, struct slice row)
-{
-    struct slice text = decode_row_text(r, r->top[TOP_CONTENT]);
-
-    if (text.n == 0)
-        text = claude_record_json_text(r, row, "summary");
-    add_note(r, decode_row_text(r, r->top[TOP_TYPE]), text);
-}
-
 enum err_code claude_blocks(const struct store *st, struct slice row, struct block_list *out,
                             struct err *e)
 {
@@ -420,13 +382,32 @@ enum err_code claude_blocks(const struct store *st, struct slice row, struct blo
         return r.rc ? err_set(e, r.rc, NULL, "split a row into blocks") : ERR_OK;
     }
     json_get_each(trimmed, top_names, TOP_COUNT, r.top);
-    if (json_string_is(r.top[TOP_TYPE], "user") || json_string_is(r.top[TOP_TYPE], "assistant"))
-        add_message_blocks(&r);
-    else if (json_string_is(r.top[TOP_TYPE], "system"))
-        add_system(&r);
-    else if (json_string_is(r.top[TOP_TYPE], "attachment"))
+    if (json_string_is(r.top[TOP_TYPE], "user") || json_string_is(r.top[TOP_TYPE], "assistant")) {
+        struct slice content;
+
+        if (json_get(r.top[TOP_MESSAGE], "content", &content))
+            add_contents(&r, content);
+    } else if (json_string_is(r.top[TOP_TYPE], "system")) {
+        struct block b = { .kind = BLOCK_NOTE };
+        struct slice inside;
+
+        b.name = decode_row_text(&r, r.top[TOP_SUBTYPE]);
+        b.text = decode_row_text(&r, r.top[TOP_CONTENT]);
+        b.failed = json_string_is(r.top[TOP_LEVEL], "error");
+        if (prompt_between(b.text, TAGS("local-command-stdout"), &inside) ||
+            prompt_between(b.text, TAGS("local-command-stderr"), &inside))
+            b.text = inside;
+        if (json_string_is(r.top[TOP_SUBTYPE], "compact_boundary"))
+            b.kind = BLOCK_SEAM;
+        add_block(&r, b);
+    } else if (json_string_is(r.top[TOP_TYPE], "attachment"))
         add_attachment(&r);
-    else
-        claude_add_other(&r, trimmed);
+    else {
+        struct slice text = decode_row_text(&r, r.top[TOP_CONTENT]);
+
+        if (text.n == 0)
+            text = claude_record_json_text(&r, trimmed, "summary");
+        add_note(&r, decode_row_text(&r, r.top[TOP_TYPE]), text);
+    }
     return r.rc ? err_set(e, r.rc, NULL, "split a row into blocks") : ERR_OK;
 }

@@ -208,19 +208,6 @@ static enum err_code collect_spoken(struct claude_hidden_rows *l, size_t i, stru
     return rc;
 }
 
-static enum err_code is_spoken(struct claude_hidden_rows *l, struct id128 message, bool *is,
-                               struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    *is = !id128_none(message) && idset_has(&l->spoken, message);
-    while (!rc && !*is && !id128_none(message) && l->spoken_to < l->rows.n) {
-        rc = collect_spoken(l, l->spoken_to++, e);
-        *is = idset_has(&l->spoken, message);
-    }
-    return rc;
-}
-
 /* ---- the end ---- */
 
 /* Finds where the end begins that contains only the rows of one answer and the results of its calls. */
@@ -288,7 +275,15 @@ enum err_code claude_hidden_rows_check(struct claude_hidden_rows *l, size_t i,
     if (!rc && is) {
         *out = ROW_HIDDEN_UNANSWERED;
     } else if (!rc && answer.thought) {
-        rc = is_spoken(l, answer.message, &is, e);
+        struct id128 message = answer.message;
+
+        rc = ERR_OK;
+        is = !id128_none(message) && idset_has(&l->spoken, message);
+        while (!rc && !is && !id128_none(message) && l->spoken_to < l->rows.n) {
+            rc = collect_spoken(l, l->spoken_to++, e);
+            is = idset_has(&l->spoken, message);
+        }
+
         *out = is ? ROW_LOADED : ROW_HIDDEN_THINKING;
     } else if (!rc && answer.blank) {
         *out = ROW_HIDDEN_BLANK;

@@ -142,24 +142,6 @@ static enum err_code leave_path(struct loading *l, uint32_t leaf, struct err *e)
     return rc;
 }
 
-static enum err_code mark_lines(struct claude_log *log, const struct claude_item_list *list,
-                                const atomic_bool *stop, uint8_t *loaded, struct err *e)
-{
-    struct claude_list_rows rows = { log, list, stop };
-    struct claude_hidden_rows hidden;
-    enum err_code rc = claude_hidden_rows_init(&hidden, claude_list_rows(&rows), e);
-
-    hidden.partial = log->partial;
-    for (size_t i = 0; i < list->n && !rc; i++) {
-        enum claude_hidden_row left_out;
-
-        rc = claude_hidden_rows_check(&hidden, i, &left_out, e);
-        loaded[list->item[i].line] |= left_out == ROW_LOADED;
-    }
-    claude_hidden_rows_fini(&hidden);
-    return rc;
-}
-
 /* Parts of the conversation can be lost only where the parent of a row is missing, or where the path avoids a
  * compaction. */
 static bool may_have_lost_parts(const struct claude_conversation_path *walk)
@@ -196,8 +178,20 @@ static enum err_code mark_left_out(struct claude_conversation_path *walk, const 
     }
     if (!rc)
         rc = claude_resume_list(log, &list, e);
-    if (!rc)
-        rc = mark_lines(log, &list, stop, loaded, e);
+    if (!rc) {
+        struct claude_list_rows rows = { log, &list, stop };
+        struct claude_hidden_rows hidden;
+
+        rc = claude_hidden_rows_init(&hidden, claude_list_rows(&rows), e);
+        hidden.partial = log->partial;
+        for (size_t i = 0; i < list.n && !rc; i++) {
+            enum claude_hidden_row left_out;
+
+            rc = claude_hidden_rows_check(&hidden, i, &left_out, e);
+            loaded[list.item[i].line] |= left_out == ROW_LOADED;
+        }
+        claude_hidden_rows_fini(&hidden);
+    }
     for (size_t i = 0; i < t->n && !rc && (list.n || walk->cleared); i++)
         if (!loaded[t->message[i].line] && !(t->message[i].flags & MESSAGE_BROKEN))
             t->message[i].flags |= MESSAGE_LEFT_OUT;

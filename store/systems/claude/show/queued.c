@@ -29,18 +29,6 @@ static struct slice claude_origin_of(struct slice attachment)
     return (struct slice){ NULL, 0 };
 }
 
-static void write_origin(struct jsonout *j, struct slice attachment)
-{
-    struct slice origin = claude_origin_of(attachment), run;
-
-    if (!origin.n && claude_value_is(attachment, "commandMode", "task-notification"))
-        origin = SLICE("{\"kind\":\"task-notification\"}");
-    if (!json_get(attachment, "runId", &run) || !claude_run_id(run))
-        run = (struct slice){ NULL, 0 };
-    if (origin.n)
-        claude_origin_write(j, origin, run);
-}
-
 static void write_prompt_row(struct jsonout *j, struct slice row, struct slice attachment,
                              struct slice uuid, struct slice prompt)
 {
@@ -56,31 +44,20 @@ static void write_prompt_row(struct jsonout *j, struct slice row, struct slice a
     claude_write_value(j, "content", prompt);
     jsonout_close(j, '}');
     jsonout_bool_member(j, "isMeta", claude_key_truthy(attachment, "isMeta"));
-    write_origin(j, attachment);
+
+    struct slice origin = claude_origin_of(attachment), run;
+
+    if (!origin.n && claude_value_is(attachment, "commandMode", "task-notification"))
+        origin = SLICE("{\"kind\":\"task-notification\"}");
+    if (!json_get(attachment, "runId", &run) || !claude_run_id(run))
+        run = (struct slice){ NULL, 0 };
+    if (origin.n)
+        claude_origin_write(j, origin, run);
+
     jsonout_bool_member(j, "isQueuedCommand", true);
     claude_copy_member(j, row, "isSidechain", "isSidechain");
     claude_copy_member(j, row, "teamName", "teamName");
     jsonout_close(j, '}');
-}
-
-/* The id of the returned row: that of the queue, unless another row has it. */
-static enum err_code claude_choose_id(struct claude_log *log, struct slice row,
-                                      struct slice attachment, struct idset *ids,
-                                      struct slice *uuid, bool *taken)
-{
-    struct slice source;
-    uint32_t number;
-
-    *taken = !json_get(row, "uuid", uuid);
-    struct id128 own = claude_id(*uuid, &log->arena), id = own;
-
-    if (json_get(attachment, "source_uuid", &source) && json_type(source) == JSON_STRING &&
-        source.n > 2) {
-        id = claude_id(source, &log->arena);
-        *taken = *taken || (!id128_eq(id, own) && idset_has(ids, id));
-        *uuid = source;
-    }
-    return *taken ? ERR_OK : idset_add(ids, id, &number);
 }
 
 enum err_code claude_queued_row(struct claude_log *log, const struct claude_item *item, bool agent,
@@ -101,7 +78,22 @@ enum err_code claude_queued_row(struct claude_log *log, const struct claude_item
         (json_type(prompt) != JSON_STRING && json_type(prompt) != JSON_ARRAY) ||
         forwarded(attachment))
         return ERR_OK;
-    rc = claude_choose_id(log, row, attachment, ids, &uuid, plain);
+
+    /* The id of the returned row: that of the queue, unless another row has it. */
+    struct slice source;
+    uint32_t number;
+
+    *plain = !json_get(row, "uuid", &uuid);
+    struct id128 own = claude_id(uuid, &log->arena), id = own;
+
+    if (json_get(attachment, "source_uuid", &source) && json_type(source) == JSON_STRING &&
+        source.n > 2) {
+        id = claude_id(source, &log->arena);
+        *plain = *plain || (!id128_eq(id, own) && idset_has(ids, id));
+        uuid = source;
+    }
+    rc = *plain ? ERR_OK : idset_add(ids, id, &number);
+
     if (!rc && !*plain) {
         out->n = 0;
         jsonout_init(&j, out);
@@ -170,23 +162,6 @@ static enum err_code count_delivery(struct delivered *d, struct slice row)
     memset(d->delivery + cap, 0, (d->cap - cap) * sizeof *d->delivery);
     d->delivery[at].count++;
     return ERR_OK;
-}
-
-static enum err_code count_queue_rows(struct delivered *d, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = d->log->chain.first_line; !rc && i < d->log->file.index.n; i++) {
-        const struct index_line *line = claude_line(d->log, i);
-        struct slice row;
-
-        if (!claude_line_is(line, CLAUDE_QUEUE) || !claude_line_has(line, MARK_REASON))
-            continue;
-        rc = claude_log_row(d->log, i, &row, e);
-        if (!rc)
-            rc = count_delivery(d, row);
-    }
-    return rc;
 }
 
 static enum err_code claude_queued_add_copy(struct delivery *y, uint32_t copy)
@@ -365,7 +340,19 @@ enum err_code claude_mark_delivered(struct claude_log *log, struct claude_item_l
                                     struct err *e)
 {
     struct delivered d = { .log = log };
-    enum err_code rc = count_queue_rows(&d, e);
+
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = d.log->chain.first_line; !rc && i < d.log->file.index.n; i++) {
+        const struct index_line *line = claude_line(d.log, i);
+        struct slice row;
+
+        if (!claude_line_is(line, CLAUDE_QUEUE) || !claude_line_has(line, MARK_REASON))
+            continue;
+        rc = claude_log_row(d.log, i, &row, e);
+        if (!rc)
+            rc = count_delivery(&d, row);
+    }
 
     if (!rc && d.ids.n)
         rc = note_copies(&d, e);

@@ -30,14 +30,6 @@ static bool is_next(const struct walk *w, char c)
     return w->p < w->end && *w->p == c;
 }
 
-static void claude_add_raw_text(struct walk *w, int kind, struct slice text)
-{
-    if (w->out->n == RAW_TEXTS)
-        w->wrong = true;
-    else
-        w->out->text[w->out->n++] = (struct raw_text){ kind, text };
-}
-
 /* Returns the bytes between the quotes; empty, with `wrong` set, if this is not a string. */
 static struct slice pass_string(struct walk *w)
 {
@@ -50,20 +42,6 @@ static struct slice pass_string(struct walk *w)
     }
     w->p = behind;
     return (struct slice){ from, (size_t)(behind - 1 - from) };
-}
-
-/* A number, true, false or null. */
-static void pass_scalar(struct walk *w)
-{
-    const char *from = w->p;
-
-    while (w->p < w->end && *w->p != ',' && *w->p != '}' && *w->p != ']')
-        w->p++;
-    struct slice value = { from, (size_t)(w->p - from) };
-
-    if (!slice_eq(value, SLICE("null")) && !slice_eq(value, SLICE("false")) &&
-        !slice_eq(value, SLICE("true")))
-        w->wrong |= !json_valid_plain(value);
 }
 
 /* Returns false after the last member, whose closing bracket is skipped, and if anything is wrong. */
@@ -103,14 +81,27 @@ static void pass_value(struct walk *w, int kind)
         } else if (is_next(w, '"')) {
             struct slice text = pass_string(w);
 
-            if (kind != NO_TEXT)
-                claude_add_raw_text(w, kind, text);
+            if (kind != NO_TEXT) {
+                if (w->out->n == RAW_TEXTS)
+                    w->wrong = true;
+                else
+                    w->out->text[w->out->n++] = (struct raw_text){ kind, text };
+            }
         } else if (is_next(w, '{') || is_next(w, '[')) {
             objects = objects << 1 | (*w->p++ == '{');
             begun = false;
             w->wrong |= ++depth > DEPTH_MAX;
         } else {
-            pass_scalar(w);
+            /* A number, true, false or null. */
+            const char *from = w->p;
+
+            while (w->p < w->end && *w->p != ',' && *w->p != '}' && *w->p != ']')
+                w->p++;
+            struct slice value = { from, (size_t)(w->p - from) };
+
+            if (!slice_eq(value, SLICE("null")) && !slice_eq(value, SLICE("false")) &&
+                !slice_eq(value, SLICE("true")))
+                w->wrong |= !json_valid_plain(value);
         }
     } while (depth && !w->wrong);
 }

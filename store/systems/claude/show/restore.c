@@ -161,18 +161,6 @@ static enum err_code find_replacements(struct restoring *r, struct err *e)
     return rc;
 }
 
-static enum err_code find_facts(struct restoring *r, struct err *e)
-{
-    TRY(keep_value(r, r->ref->id, &r->out.session_id));
-    TRY(claude_restore_find_cwd(r, e));
-    TRY(find_text(r, CLAUDE_MAIN_KINDS, true, "gitBranch", &r->out.git_branch, e));
-    TRY(find_worktree(r, e));
-    TRY(claude_last_text(r, CLAUDE_AGENT_SETTING, "agentSetting", &r->out.agent_setting, e));
-    TRY(claude_last_text(r, CLAUDE_MODE, "mode", &r->out.mode, e));
-    TRY(find_command_cwd(r, e));
-    return find_replacements(r, e);
-}
-
 /* ---- to-dos and skills ---- */
 
 /* The input of the last TodoWrite call in a row; empty if it has none. */
@@ -313,13 +301,6 @@ static enum err_code find_state_rows(struct restoring *r, bool whole, struct err
     return rc;
 }
 
-static enum err_code find_extras(struct restoring *r, bool whole, struct err *e)
-{
-    TRY(find_todos(r));
-    TRY(find_skills(r));
-    return find_state_rows(r, whole, e);
-}
-
 /* ---- the bundle ---- */
 
 /* Finds the end of the conversation: the requested message, or where the client would continue.
@@ -338,14 +319,6 @@ static enum err_code find_restore_leaf(struct restoring *r, struct slice at, uin
     return ERR_OK;
 }
 
-/* A requested message ends the conversation, even if other calls of its answer follow. */
-static void cut_behind(struct restoring *r, uint32_t leaf)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (r->path[i] == leaf)
-            r->n = i + 1;
-}
-
 static enum err_code claude_find_path(struct restoring *r, struct slice at, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE;
@@ -360,9 +333,13 @@ static enum err_code claude_find_path(struct restoring *r, struct slice at, stru
     rc = claude_resume_path(&r->log, leaf, &r->path, &r->n, e);
     if (!rc)
         rc = claude_parallel(&r->log, &r->path, &r->n, e);
-    if (!rc && at.n)
-        cut_behind(r, leaf);
-    else if (!rc)
+    if (!rc && at.n) {
+        /* A requested message ends the conversation, even if other calls of its answer
+         * follow. */
+        for (size_t i = 0; i < r->n; i++)
+            if (r->path[i] == leaf)
+                r->n = i + 1;
+    } else if (!rc)
         rc = claude_order_last_results(&r->log, r->path, r->n, e);
     return rc;
 }
@@ -398,8 +375,22 @@ static enum err_code load_rows(struct restoring *r, struct err *e)
     return rc ? rc : claude_hide_rows(&r->rows, &r->unanswered);
 }
 
-static enum err_code claude_add_messages(struct restoring *r)
+static enum err_code build_bundle(struct restoring *r, struct slice at, struct err *e)
 {
+    struct claude_values history = { 0 };
+
+    TRY(keep_value(r, r->ref->id, &r->out.session_id));
+    TRY(claude_restore_find_cwd(r, e));
+    TRY(find_text(r, CLAUDE_MAIN_KINDS, true, "gitBranch", &r->out.git_branch, e));
+    TRY(find_worktree(r, e));
+    TRY(claude_last_text(r, CLAUDE_AGENT_SETTING, "agentSetting", &r->out.agent_setting, e));
+    TRY(claude_last_text(r, CLAUDE_MODE, "mode", &r->out.mode, e));
+    TRY(find_command_cwd(r, e));
+    TRY(find_replacements(r, e));
+
+    TRY(claude_find_path(r, at, e));
+    TRY(load_rows(r, e));
+
     struct claude_values values = { 0 };
     enum err_code rc = ERR_OK;
 
@@ -408,18 +399,15 @@ static enum err_code claude_add_messages(struct restoring *r)
             rc = claude_values_add(&values, &r->out.arena, r->rows.row[i].row);
     r->out.messages_json = values.p;
     r->out.messages = values.n;
-    return rc;
-}
+    if (rc)
+        return rc;
 
-static enum err_code build_bundle(struct restoring *r, struct slice at, struct err *e)
-{
-    struct claude_values history = { 0 };
+    bool whole = at.n > 0;
 
-    TRY(find_facts(r, e));
-    TRY(claude_find_path(r, at, e));
-    TRY(load_rows(r, e));
-    TRY(claude_add_messages(r));
-    TRY(find_extras(r, at.n > 0, e));
+    TRY(find_todos(r));
+    TRY(find_skills(r));
+    TRY(find_state_rows(r, whole, e));
+
     TRY(claude_snapshots(&r->log, r->path, r->n, &r->out.arena, &history, e));
     r->out.file_history_json = history.p;
     r->out.file_history = history.n;

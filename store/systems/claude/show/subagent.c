@@ -90,20 +90,6 @@ static bool read_meta_file(struct slice transcript, size_t max, struct arena *a,
     return name != NULL;
 }
 
-static void claude_read_meta(struct about *x, struct slice transcript)
-{
-    struct buf bytes = { 0 };
-    struct slice text;
-
-    if (read_meta_file(transcript, META_BYTES, x->a, &bytes)) {
-        if (json_get_text(buf_slice(&bytes), "agentType", x->a, &text))
-            x->out->type = arena_copy(x->a, claude_first_line(text));
-        if (json_get_text(buf_slice(&bytes), "description", x->a, &text))
-            x->out->task = arena_copy(x->a, claude_first_line(text));
-    }
-    buf_fini(&bytes);
-}
-
 /* Fills in what the transcript at this path and the metadata file beside it show, from at most 64 KiB of each end;
  * the id is unchanged. If the transcript cannot be read, only the metadata is filled in. Texts are in the arena. */
 static enum err_code claude_read_about(struct slice path, struct window *w, struct arena *a,
@@ -117,7 +103,18 @@ static enum err_code claude_read_about(struct slice path, struct window *w, stru
         rc = window_widen(w, e);
     if (rc == ERR_NOMEM)
         return rc;
-    claude_read_meta(&x, path);
+
+    struct buf bytes = { 0 };
+    struct slice text;
+
+    if (read_meta_file(path, META_BYTES, x.a, &bytes)) {
+        if (json_get_text(buf_slice(&bytes), "agentType", x.a, &text))
+            x.out->type = arena_copy(x.a, claude_first_line(text));
+        if (json_get_text(buf_slice(&bytes), "description", x.a, &text))
+            x.out->task = arena_copy(x.a, claude_first_line(text));
+    }
+    buf_fini(&bytes);
+
     if (rc) /* it is gone or cannot be read: only its name is known */
         return ERR_OK;
     out->bytes = w->file.id.size;

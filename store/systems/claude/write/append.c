@@ -226,21 +226,6 @@ static enum err_code claude_mark_repeated(const struct target *t, bool skip[], s
 
 /* ---- the rows ---- */
 
-/* Records where the conversation continues: the row follows the last one, or the row that it names. */
-static enum err_code go_on(struct target *t, const struct incoming_row *g, struct err *e)
-{
-    struct slice given_value, parent = { NULL, 0 };
-
-    if (g->aside && !t->agent.n)
-        return ERR_OK;
-    if (!claude_incoming_row_text(g->row, "parentUuid", t->w->a, &parent))
-        return err_nomem(e);
-    t->branched |= json_get(g->row, "parentUuid", &given_value) && !g->reparented &&
-                   !slice_eq(parent, t->end.leaf);
-    t->end.before = t->end.leaf = g->id;
-    return ERR_OK;
-}
-
 static enum err_code add_message_row(struct target *t, const struct incoming_row *g,
                                      struct buf *out, struct err *e)
 {
@@ -262,7 +247,19 @@ static enum err_code add_message_row(struct target *t, const struct incoming_row
     if (claude_incoming_row_complete(g, member, INCOMING_ROW_MEMBERS - 1, out) ||
         buf_add_byte(out, '\n'))
         return err_nomem(e);
-    return go_on(t, g, e);
+
+    /* Records where the conversation continues: the row follows the last one, or the row that it
+     * names. */
+    struct slice given_value, parent = { NULL, 0 };
+
+    if (g->aside && !t->agent.n)
+        return ERR_OK;
+    if (!claude_incoming_row_text(g->row, "parentUuid", t->w->a, &parent))
+        return err_nomem(e);
+    t->branched |= json_get(g->row, "parentUuid", &given_value) && !g->reparented &&
+                   !slice_eq(parent, t->end.leaf);
+    t->end.before = t->end.leaf = g->id;
+    return ERR_OK;
 }
 
 static enum err_code claude_append_add_other(struct target *t, const struct incoming_row *g,

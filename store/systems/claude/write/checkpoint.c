@@ -248,37 +248,7 @@ static enum err_code add_tracked_files(struct saving *s, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code collect_files(struct saving *s, const struct host_checkpoint *req,
-                                   struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < req->files && !rc; i++) {
-        const char *path = path_normalize(s->cwd, req->file[i], s->a);
-
-        if (path && claude_checkpoint_entry_of(s, path))
-            continue;
-        const char *tracked = path ? tracked_of(s, path) : NULL;
-        struct entry *x = add_file_entry(s, tracked, path);
-
-        rc = x ? save_backup(s, x, file_history_newest(&s->history, tracked), e) : err_nomem(e);
-    }
-    return rc;
-}
-
 /* ---- the row ---- */
-
-static void claude_write_entry(struct jsonout *j, const struct entry *x)
-{
-    jsonout_key(j, x->tracked);
-    jsonout_open(j, '{');
-    jsonout_text_or_null(j, "backupFileName", slice_of(x->backup ? x->backup : ""));
-    jsonout_int_member(j, "version", x->version);
-    jsonout_member(j, "backupTime", x->time);
-    if (x->parent)
-        jsonout_member(j, "realParentDir", slice_of(x->parent));
-    jsonout_close(j, '}');
-}
 
 static enum err_code claude_checkpoint_write_snapshot_row(struct saving *s, struct slice message,
                                                           struct err *e)
@@ -295,8 +265,18 @@ static enum err_code claude_checkpoint_write_snapshot_row(struct saving *s, stru
     jsonout_member(&j, "messageId", message);
     jsonout_key(&j, "trackedFileBackups");
     jsonout_open(&j, '{');
-    for (size_t i = 0; i < s->n; i++)
-        claude_write_entry(&j, &s->entry[i]);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct entry *x = &s->entry[i];
+
+        jsonout_key(&j, x->tracked);
+        jsonout_open(&j, '{');
+        jsonout_text_or_null(&j, "backupFileName", slice_of(x->backup ? x->backup : ""));
+        jsonout_int_member(&j, "version", x->version);
+        jsonout_member(&j, "backupTime", x->time);
+        if (x->parent)
+            jsonout_member(&j, "realParentDir", slice_of(x->parent));
+        jsonout_close(&j, '}');
+    }
     jsonout_close(&j, '}');
     jsonout_member(&j, "timestamp", slice_of(s->now));
     jsonout_close(&j, '}');
@@ -364,8 +344,18 @@ enum err_code claude_checkpoint(const struct store *st, const struct session_ref
         rc = add_turn_files(&s, e);
     if (!rc)
         rc = add_tracked_files(&s, e);
-    if (!rc)
-        rc = collect_files(&s, req, e);
+    if (!rc) {
+        for (size_t i = 0; i < req->files && !rc; i++) {
+            const char *path = path_normalize(s.cwd, req->file[i], s.a);
+
+            if (path && claude_checkpoint_entry_of(&s, path))
+                continue;
+            const char *tracked = path ? tracked_of(&s, path) : NULL;
+            struct entry *x = add_file_entry(&s, tracked, path);
+
+            rc = x ? save_backup(&s, x, file_history_newest(&s.history, tracked), e) : err_nomem(e);
+        }
+    }
     if (!rc)
         rc = claude_checkpoint_write_snapshot_row(&s, req->message, e);
     file_history_fini(&s.history);

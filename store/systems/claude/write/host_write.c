@@ -18,23 +18,6 @@
 #include "store/systems/claude/write/metarow.h"
 #include "store/systems/common/config_dir.h"
 
-/* Metadata that the lines themselves contain is not written again in its older form. */
-static void forget_said(struct slice lines, struct metarows *m, bool *leaf_said)
-{
-    struct slice line, type;
-    bool torn;
-
-    while (slice_line(&lines, &line, &torn)) {
-        if (!json_get(line, "type", &type))
-            continue;
-        for (int t = 0; t < METAROW_TYPES; t++)
-            if (json_string_is(type, metarow_names[t])) {
-                m->row[t].found = false;
-                *leaf_said |= t == METAROW_LAST_PROMPT;
-            }
-    }
-}
-
 static enum err_code claude_put_leaf(const struct session_ref *ref, struct metarows *m,
                                      const struct claude_write_leaf *leaf, size_t coming,
                                      struct arena *a, struct err *e)
@@ -55,7 +38,21 @@ enum err_code claude_add_metarows(const struct session_ref *ref, const struct me
     size_t coming = rows->n, again;
     bool said = m.row[METAROW_LAST_PROMPT].found;
 
-    forget_said(buf_slice(rows), &m, &said);
+    /* Metadata that the lines themselves contain is not written again in its older form. */
+    struct slice lines = buf_slice(rows);
+    struct slice line, type;
+    bool torn;
+
+    while (slice_line(&lines, &line, &torn)) {
+        if (!json_get(line, "type", &type))
+            continue;
+        for (int t = 0; t < METAROW_TYPES; t++)
+            if (json_string_is(type, metarow_names[t])) {
+                m.row[t].found = false;
+                said |= t == METAROW_LAST_PROMPT;
+            }
+    }
+
     TRY(claude_put_leaf(ref, &m, leaf, coming, &a, e));
     if (leaf && leaf->wanted && !leaf->unknown && leaf->id.n && !said &&
         metarow_write(METAROW_LAST_PROMPT, "leafUuid", leaf->id, ref->id, rows))
@@ -261,12 +258,6 @@ enum err_code claude_set(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-static bool claude_host_write_takes_part(struct slice row)
-{
-    return claude_value_is(row, "type", "user") || claude_value_is(row, "type", "assistant") ||
-           claude_value_is(row, "type", "system") || claude_value_is(row, "type", "attachment");
-}
-
 bool claude_incoming_row_text(struct slice row, const char *key, struct arena *a, struct slice *out)
 {
     struct slice value, text;
@@ -311,7 +302,9 @@ enum err_code claude_incoming_row_read(struct appending *w, struct slice row,
     *g = (struct incoming_row){ .row = row };
     if (!json_get(row, "type", &type) || json_type(type) != JSON_STRING)
         return err_set(e, ERR_USAGE, "", "append: a row of a Claude Code session needs a type");
-    g->message = claude_host_write_takes_part(row);
+    g->message =
+        claude_value_is(row, "type", "user") || claude_value_is(row, "type", "assistant") ||
+        claude_value_is(row, "type", "system") || claude_value_is(row, "type", "attachment");
     if (!claude_incoming_row_text(row, "uuid", w->a, &g->id))
         return err_nomem(e);
     if (json_string_is(type, "progress")) {

@@ -51,16 +51,11 @@ struct search {
     bool found, is_over;
 };
 
-static struct slice first_part(struct slice name)
-{
-    const char *slash = name.n ? memchr(name.p, '/', name.n) : NULL;
-
-    return (struct slice){ name.p, slash ? (size_t)(slash - name.p) : name.n };
-}
-
 static void match_entry(struct search *s, const struct entry *x)
 {
-    struct slice part = first_part(s->rest);
+    struct slice name = s->rest;
+    const char *slash = name.n ? memchr(name.p, '/', name.n) : NULL;
+    struct slice part = (struct slice){ name.p, slash ? (size_t)(slash - name.p) : name.n };
 
     if (x->depth > s->depth || s->is_over)
         return;
@@ -104,25 +99,6 @@ bool listing_lacks(const struct listing *l, struct slice name)
     return s.any || (s.depth == 0 && !slice_starts(l->tree, "[not readable]"));
 }
 
-static enum err_code edits_listing_report(const struct listing *l, const struct edit_query *q,
-                                          edit_fn *fn, void *arg, struct err *e)
-{
-    size_t n = strlen(l->root);
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < q->paths && !rc; i++) {
-        const char *path = q->path[i];
-        const struct edit seen = {
-            .kind = EDIT_SEEN, .path = path, .time_ms = l->time_ms, .after_known = EDIT_ABSENT
-        };
-
-        if (strncmp(path, l->root, n) == 0 && path[n] == '/' && path[n + 1] &&
-            listing_lacks(l, slice_of(path + n + 1)))
-            rc = fn(&seen, arg, e);
-    }
-    return rc;
-}
-
 static enum err_code listing_read_head(const struct session_ref *ref, struct arena *a,
                                        struct slice *head, struct err *e)
 {
@@ -150,8 +126,22 @@ enum err_code listing_report(const struct session_ref *ref, listing_find_fn *fin
 
     while (!rc && !found && slice_line(&head, &row, &torn)) {
         found = find(ref, row, &a, &l);
-        if (found)
-            rc = edits_listing_report(&l, q, fn, arg, e);
+        if (found) {
+            size_t n = strlen(l.root);
+
+            rc = ERR_OK;
+            for (size_t i = 0; i < q->paths && !rc; i++) {
+                const char *path = q->path[i];
+                const struct edit seen = { .kind = EDIT_SEEN,
+                                           .path = path,
+                                           .time_ms = l.time_ms,
+                                           .after_known = EDIT_ABSENT };
+
+                if (strncmp(path, l.root, n) == 0 && path[n] == '/' && path[n + 1] &&
+                    listing_lacks(&l, slice_of(path + n + 1)))
+                    rc = fn(&seen, arg, e);
+            }
+        }
     }
     if (!rc && a.failed)
         rc = err_nomem(e);

@@ -29,12 +29,6 @@ static void drop_call(struct tool_edits *t, size_t i)
     }
 }
 
-static void drop_old_calls(struct tool_edits *t)
-{
-    while (t->calls && (t->calls >= CALLS_MAX || t->rows - t->call[0].row > ROWS_MAX))
-        drop_call(t, 0);
-}
-
 /* Returns true if the call is an edit that the query matches, as far as its input shows. */
 static bool is_edit(struct tool_edits *t, const struct block *b)
 {
@@ -63,7 +57,8 @@ static enum err_code tool_edits_keep_call(struct tool_edits *t, const struct blo
 {
     struct tool_edits_call *list;
 
-    drop_old_calls(t);
+    while (t->calls && (t->calls >= CALLS_MAX || t->rows - t->call[0].row > ROWS_MAX))
+        drop_call(t, 0);
     if (!b->call_id.n ||
         !(is_edit(t, b) || tool_edits_is_read(t, b) || tool_edits_is_command(t, b)))
         return t->scratch.failed ? err_nomem(e) : ERR_OK;

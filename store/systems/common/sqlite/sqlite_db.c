@@ -156,13 +156,6 @@ static int sqlite_db_prepare(struct sqlite_db *db, const char *sql, sqlite3_stmt
     return SQLITE_OK;
 }
 
-static void sqlite_db_keep(struct sqlite_db *db, sqlite3_stmt *statement)
-{
-    db->sqlite.reset(statement);
-    db->sqlite.finalize(db->kept);
-    db->kept = statement;
-}
-
 enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct slice *parameter,
                              size_t n, sqlite_row_fn *fn, void *arg, struct err *e)
 {
@@ -183,8 +176,11 @@ enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct
 
     if (rc)
         db->sqlite.finalize(statement);
-    else
-        sqlite_db_keep(db, statement);
+    else {
+        db->sqlite.reset(statement);
+        db->sqlite.finalize(db->kept);
+        db->kept = statement;
+    }
     return rc;
 }
 

@@ -29,21 +29,6 @@ static void write_short_member(struct jsonout *j, const char *key, struct slice 
     jsonout_member(j, key, text.n > TEXT_MOST ? (struct slice){ text.p, TEXT_MOST } : text);
 }
 
-static void write_preread(struct jsonout *j, const struct sqlite_listed *x)
-{
-    jsonout_open(j, '{');
-    write_short_member(j, "title", x->title);
-    write_short_member(j, "cwd", x->cwd);
-    write_short_member(j, "model", x->model);
-    write_short_member(j, "first", x->first);
-    write_short_member(j, "last", x->last);
-    jsonout_int_member(j, "created", x->created_ms);
-    jsonout_int_member(j, "modified", x->modified_ms);
-    jsonout_int_member(j, "flags", x->flags);
-    jsonout_int_member(j, "hidden", x->hidden);
-    jsonout_close(j, '}');
-}
-
 static enum err_code sqlite_session_add_item(struct sqlite_items *list,
                                              const struct sqlite_item *item)
 {
@@ -71,7 +56,19 @@ static enum err_code sqlite_session_gather_row(const struct sqlite_row *row, voi
         sqlite_store_is_id(x.id)) {
         g->preread.n = 0;
         jsonout_init(&j, &g->preread);
-        write_preread(&j, &x);
+
+        jsonout_open(&j, '{');
+        write_short_member(&j, "title", x.title);
+        write_short_member(&j, "cwd", x.cwd);
+        write_short_member(&j, "model", x.model);
+        write_short_member(&j, "first", x.first);
+        write_short_member(&j, "last", x.last);
+        jsonout_int_member(&j, "created", x.created_ms);
+        jsonout_int_member(&j, "modified", x.modified_ms);
+        jsonout_int_member(&j, "flags", x.flags);
+        jsonout_int_member(&j, "hidden", x.hidden);
+        jsonout_close(&j, '}');
+
         const struct sqlite_item item = {
             .id = x.id,
             .preread = buf_slice(&g->preread),

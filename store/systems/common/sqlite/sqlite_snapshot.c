@@ -417,7 +417,9 @@ void sqlite_snapshot_close(struct sqlite_snapshot *s)
 
 /* ---- reading ---- */
 
-static const struct sqlite_frame *find_frame(const struct sqlite_snapshot *s, int64_t page)
+/* Bytes of one page, from `in` on. */
+static ssize_t sqlite_snapshot_read_page(const struct sqlite_snapshot *s, int64_t page, uint32_t in,
+                                         size_t n, void *out)
 {
     size_t low = 0, high = s->frames;
 
@@ -429,26 +431,12 @@ static const struct sqlite_frame *find_frame(const struct sqlite_snapshot *s, in
         else
             high = middle;
     }
-    return low < s->frames && (int64_t)s->frame[low].page == page ? &s->frame[low] : NULL;
-}
-
-/* Bytes of one page, from `in` on. */
-static ssize_t sqlite_snapshot_read_page(const struct sqlite_snapshot *s, int64_t page, uint32_t in,
-                                         size_t n, void *out)
-{
-    const struct sqlite_frame *f = find_frame(s, page);
+    const struct sqlite_frame *f =
+        low < s->frames && (int64_t)s->frame[low].page == page ? &s->frame[low] : NULL;
 
     if (!f)
         return sqlite_snapshot_read_at(s->db, out, n, (page - 1) * s->page_size + in);
     return sqlite_snapshot_read_at(s->log, out, n, f->at + in);
-}
-
-/* These two bytes tell SQLite to look for a -wal, whose pages were read here already. */
-static void hide_wal(int64_t at, size_t n, unsigned char *bytes)
-{
-    for (int64_t i = 18; i < 20; i++)
-        if (i >= at && i < at + (int64_t)n && bytes[i - at] == 2)
-            bytes[i - at] = 1;
 }
 
 enum err_code sqlite_snapshot_read(const struct sqlite_snapshot *s, int64_t at, size_t n, void *out,
@@ -474,7 +462,12 @@ enum err_code sqlite_snapshot_read(const struct sqlite_snapshot *s, int64_t at, 
         }
         done += part;
     }
-    hide_wal(at, n, bytes);
+
+    /* These two bytes tell SQLite to look for a -wal, whose pages were read here already. */
+    for (int64_t i = 18; i < 20; i++)
+        if (i >= at && i < at + (int64_t)n && bytes[i - at] == 2)
+            bytes[i - at] = 1;
+
     return ERR_OK;
 }
 
