@@ -254,7 +254,7 @@ struct edit {
     const char *done;              /* bytes before this are copied or dropped */
     bool any;                      /* a member was copied */
     uint64_t seen;                 /* bit i: the member of edit i was found */
-    size_t length[JSON_EDITS_MAX]; /* of the names */
+    size_t length[JSON_EDITS_MAX]; /* the lengths of the names */
     enum err_code rc;
 };
 

@@ -349,7 +349,7 @@ struct long_line {
     struct key_scan scan;
     struct key_scan_source source;
     int64_t offset;
-    uint64_t length; /* of the pieces seen */
+    uint64_t length; /* the total length of the pieces seen */
     bool begun;      /* a byte that is not a blank was found */
     bool ended;      /* its newline was found */
     char room[KEY_SCAN_SPARE];

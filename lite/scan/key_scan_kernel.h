@@ -186,7 +186,7 @@ static const uint8_t next[STATES][TOKENS] = {
 struct grammar {
     struct key_scan *s;
     struct slice object;
-    uint64_t at;        /* of object.p[0] in the line */
+    uint64_t at;        /* the offset of object.p[0] in the line */
     uint64_t in_object; /* a bit for each level below the present one, set for an object */
     uint8_t state;
     bool escaped, in_scalar;

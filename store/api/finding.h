@@ -98,7 +98,7 @@ typedef enum err_code leftover_fn(const struct leftover *l, void *arg, struct er
 /* A session whose transcript is gone, while the agent still has its prompts. */
 struct gone_session {
     struct slice id, cwd;
-    const char *path; /* of the file with the prompts */
+    const char *path; /* the path of the file with the prompts */
     struct gone_prompt {
         struct slice text;
         int64_t time_ms; /* TIME_NONE: unknown */

@@ -83,8 +83,8 @@ struct host_append {
 
 struct host_appended {
     size_t n;
-    size_t present;         /* of these: rows that already existed and were not written again */
-    size_t left_out;        /* of these: rows that the system does not keep (claude: progress) */
+    size_t present;         /* rows among them that already existed and were not written again */
+    size_t left_out;        /* rows among them that the system does not keep (claude: progress) */
     const struct slice *id; /* the id of each row, n of them; empty for a row that has no id */
 };
 
@@ -94,7 +94,8 @@ struct host_checkpoint {
     /* absolute paths of the files that are about to be changed; need not exist */
     const char *const *file;
     size_t files;
-    struct slice label; /* of the checkpoint, if the format has a place for it; may be empty */
+    /* the label of the checkpoint, if the format has a place for it; may be empty */
+    struct slice label;
     /* For a checkpoint at the end of a sub-agent's task, in systems that keep those (entire): the ids of the tool call
      * that started the task and of the sub-agent, whose transcript is saved with the files. message is then a
      * description of the task, and may be empty. */
@@ -105,7 +106,7 @@ struct host_checkpointed {
     /* The id of the checkpoint, or that of the message if the system's checkpoints have none. */
     struct slice id;
     size_t files; /* saved, including files that do not exist */
-    size_t fresh; /* of these: copies that did not exist yet */
+    size_t fresh; /* copies among them that did not exist yet */
     /* a warning for the person (another session works in the same place), in the arena; or NULL */
     const char *warning;
 };

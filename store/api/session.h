@@ -227,7 +227,7 @@ struct session_row {
     /* files tracked by the newest snapshot in the windows; 0: no snapshot */
     unsigned restorable;
     int64_t expires_ms; /* when the agent's own cleanup may remove it; TIME_NONE: never */
-    int live_pid;       /* of the running process, with SESSION_LIVE */
+    int live_pid;       /* the running process, with SESSION_LIVE */
     enum session_state state;
     struct slice waits_for; /* with SESSION_REQUIRES_ACTION: "Editing src/foo.ts"; may be empty */
     int64_t since_ms;       /* since when it is in this state; TIME_NONE: not published */

@@ -144,11 +144,11 @@ struct block {
     bool failed;          /* a tool result that is an error, an interrupted call */
     struct slice text;    /* decoded WTF-8; not cleaned for a terminal */
     struct slice name;    /* tool name; media type; sub-type of a note */
-    struct slice input;   /* of a tool call: the raw JSON object */
+    struct slice input;   /* the input of a tool call: the raw JSON object */
     struct slice call_id; /* joins a call and its result */
     struct slice agent;   /* a tool call that started a sub-agent: its id, else empty */
     int64_t bytes;        /* the size in bytes of an image or document, decoded; else 0 */
-    /* of a tool result that changed a file: the raw JSON of its structured patch, an array of {oldStart, oldLines,
+    /* For a tool result that changed a file: the raw JSON of its structured patch, an array of {oldStart, oldLines,
      * newStart, newLines, lines[]}; else empty */
     struct slice patch;
 };

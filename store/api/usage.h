@@ -16,10 +16,10 @@
 struct usage_record {
     int64_t time_ms; /* the time of the answer; TIME_NONE: not recorded */
     struct slice model;
-    int64_t input;       /* of the request, neither read from a cache nor written to one */
-    int64_t output;      /* of the answer, including its thinking */
-    int64_t cache_read;  /* of the request, read from a cache */
-    int64_t cache_write; /* of the request, written to a cache */
+    int64_t input;       /* tokens of the request, neither read from a cache nor written to one */
+    int64_t output;      /* tokens of the answer, including its thinking */
+    int64_t cache_read;  /* tokens of the request, read from a cache */
+    int64_t cache_write; /* tokens of the request, written to a cache */
     double cost;         /* in US dollars; NAN unless the agent recorded it */
     /* The id of the message that the answer is in, as `load` has it, so that its turn can be found. Empty for a
      * sub-agent's answer, which belongs to the turn that was running at its time. */

@@ -220,7 +220,7 @@ static enum err_code replay(struct replayed *r, struct err *e)
         } else if (edit->kind == EDIT_RENAME) {
             TRY(replay_rename(r, edit, e));
         } else if (edit->kind ==
-                   EDIT_DELETE) { /* of a file, or of a directory with all that is in it */
+                   EDIT_DELETE) { /* a file was deleted, or a directory with all that is in it */
             for (size_t k = 0; k < r->n; k++)
                 if (blame_history_renamed(r->file[k].path, edit->path, "", &h->arena))
                     TRY(blame_text_remove(&r->file[k].text, e));

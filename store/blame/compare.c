@@ -14,7 +14,7 @@ struct comparing {
     struct compared_sessions *c;
     struct compared_side *side;
     size_t which;
-    struct slice_set *paths; /* of the files of both */
+    struct slice_set *paths; /* the paths of the files of both */
 };
 
 /* ---- the conversation ---- */

@@ -23,9 +23,10 @@ struct compared_side {
     struct slice cwd;               /* may be empty */
     struct compared_prompt *prompt; /* in the order of the conversation */
     size_t prompts;
-    size_t common; /* of the prompts: those that both sessions have in common */
+    size_t common; /* the prompts that both sessions have in common */
     size_t messages;
-    int64_t first_ms, last_ms; /* of the messages; TIME_NONE: not recorded */
+    int64_t first_ms,
+        last_ms; /* the times of the first and the last message; TIME_NONE: not recorded */
     struct usage_sum usage;
     bool records_usage;
     const char *no_files; /* why it is not known which files it changed; NULL: it is known */

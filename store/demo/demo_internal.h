@@ -113,7 +113,7 @@ MUST_CHECK enum err_code demo_patch(struct buf *out, struct slice before, struct
 enum { SECOND = 1000, MINUTE = 60 * SECOND, BACKUPS_MAX = 8, UUID = 37 };
 
 struct demo_file {
-    const char *project, *path; /* of the story */
+    const char *project, *path; /* the project and the file of the story */
     struct buf text;
     bool exists;
 };

@@ -75,7 +75,7 @@ struct writing {
     git_repository *repo;
     struct arena arena;
     struct buf log; /* the transcript so far */
-    git_oid tree;   /* of the newest commit or checkpoint */
+    git_oid tree;   /* the tree of the newest commit or checkpoint */
     git_oid head, tip;
     git_odb_backend *mempack; /* owned by the repository's database */
     enum err_code rc;

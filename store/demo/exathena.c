@@ -15,7 +15,7 @@ enum step_kind { STEP_USER, STEP_AGENT, STEP_WRITE };
 struct step {
     enum step_kind kind;
     const char *text;  /* or the path of a write */
-    const char *after; /* of a write: the new content of the file */
+    const char *after; /* for a write: the new content of the file */
 };
 
 struct log {

@@ -43,7 +43,7 @@ enum export_format export_format_of(const char *name);
 struct export_request {
     enum export_format format;
     enum export_tools tools;
-    bool thinking;  /* of the agent */
+    bool thinking;  /* with the thinking of the agent */
     bool subagents; /* their conversations too, after that of the session */
     bool redact;    /* what looks like a secret (store/redact/redact.h) */
     /* A message is named by its id, the beginning of a UUID, or its number in the document ("#12"). */

@@ -16,7 +16,7 @@ enum { NAME_WORDS = 48, NAME_ID = 8, NAMES_MAX = 1000 };
 
 struct target {
     char dir[PATH_MAX];      /* as realpath returns it */
-    const char *name, *full; /* of the file, in the arena */
+    const char *name, *full; /* the name and the path of the file, in the arena */
     struct arena arena;
 };
 

@@ -61,7 +61,7 @@ void export_html_line(struct export_out *o, struct slice text, size_t max)
 
 struct html_walk {
     struct export_out *o;
-    int depth; /* of quotes and lists; the deepest are flat */
+    int depth; /* how deep quotes and lists are nested; the deepest are flat */
     struct export_spans spans;
     bool in_code, diff, begun; /* a block of code; of a diff; its line has a class */
     struct buf raw, target;

@@ -44,13 +44,13 @@ struct export_message {
 struct export_tool {
     const struct block *call;   /* NULL: the call is not in the document, or too far above */
     const struct block *result; /* NULL: no result, or too far below */
-    struct hunks hunks;         /* of the call; none if n is 0 */
+    struct hunks hunks;         /* the hunks of the call; none if n is 0 */
     struct slice subject;       /* one line; may be empty */
-    struct slice command;       /* of a shell; may be empty */
+    struct slice command;       /* the command of a shell; may be empty */
     struct slice input;         /* the rest, one member per line; may be empty */
     struct slice output;        /* may be empty */
     bool open;                  /* in full */
-    size_t section;             /* of the sub-agent that it started; 0: none */
+    size_t section;             /* the section of the sub-agent that it started; 0: none */
 };
 
 /* Fills in what follows from the call: hunks, subject, command and input. Texts are in the blocks, the arena and the
@@ -73,7 +73,7 @@ struct export_section {
 struct export_note {
     struct slice name, text;
     bool failed, open;
-    bool summary; /* of the conversation before a compaction: Markdown */
+    bool summary; /* the text sums up the conversation before a compaction: Markdown */
 };
 
 /* A format. All texts are passed as they are in the session, neither cleaned nor escaped. */

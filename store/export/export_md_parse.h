@@ -30,7 +30,7 @@ enum { EXPORT_SPANS = 64 };
 
 struct export_spans {
     int type[EXPORT_SPANS];  /* MD_SPANTYPE */
-    bool link[EXPORT_SPANS]; /* of a link: it is written as one */
+    bool link[EXPORT_SPANS]; /* the span is a link, and written as one */
     int n;
 };
 

@@ -6,7 +6,7 @@
 /* Markdown as Markdown: every block is closed, and texts are escaped. */
 
 struct md_level {
-    bool item;     /* of a list; else a quote */
+    bool item;     /* an item of a list; else a quote */
     bool marked;   /* its mark was written */
     char mark[16]; /* "- ", "12. " */
 };
@@ -29,7 +29,7 @@ struct md_walk {
     bool pending; /* a link was begun, and nothing of its text was written */
     bool whole;   /* the link that is open was written as an address */
     struct buf code,
-        info; /* of the block or span of code; info: also the line below a table's head */
+        info; /* about the block or span of code; info: also the line below a table's head */
     struct buf raw, target;
 };
 

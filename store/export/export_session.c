@@ -23,11 +23,11 @@ struct export
     struct export_section *section;
     size_t sections;
 
-    /* of the conversation being written */
+    /* about the conversation that is being written */
     size_t number; /* the number of its section; 0: the session's own */
     struct export_part part;
     struct row_window rows;
-    enum export_speaker speaker; /* of the last message */
+    enum export_speaker speaker; /* the speaker of the last message */
     bool open;                   /* a message was begun */
 };
 

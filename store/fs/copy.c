@@ -17,7 +17,7 @@
 #include "store/fs/file_at.h"
 #include "store/fs/kernel.h"
 
-enum { LIST_MAX = 65536, VALUE_MAX = 65536 }; /* of the kernel */
+enum { LIST_MAX = 65536, VALUE_MAX = 65536 }; /* limits of the kernel */
 
 static const char acl_front[] = "system.posix_acl_";
 

@@ -62,7 +62,7 @@ struct disk_new {
     bool named;      /* the file is in its place, whatever else failed */
     int dir;         /* the directory of the name */
     char temp[48];   /* "" if it has no name */
-    char path[4096]; /* of the directory, for errors */
+    char path[4096]; /* the path of the directory, for errors */
 };
 
 MUST_CHECK enum err_code disk_new_open(const char *dir, mode_t mode, struct disk_new *out,

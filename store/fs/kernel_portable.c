@@ -247,13 +247,13 @@ enum { LOOK_MS = 1000, SHARE = 50 };
 struct folder {
     char *path;
     bool deep;
-    uint64_t state; /* of all its files: names, sizes, times */
+    uint64_t state; /* the state of all its files: names, sizes, times */
 };
 
 struct fs_watch {
     int out, in; /* a pipe: a byte for each change */
     pthread_t thread;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects all below */
     pthread_cond_t wake;
     bool stop;
     struct folder *folder;

@@ -17,7 +17,7 @@ enum {
     SMALL_MAX = 1 << 20, /* a ref, a configuration file */
     LIST_MAX = 1 << 30,  /* an index, packed refs */
     POINTER_MAX = PATH_MAX + 64,
-    ENTRIES_MAX = 1 << 20, /* of one walk */
+    ENTRIES_MAX = 1 << 20, /* entries of one walk */
     INCLUDES_MAX = 64,
 };
 

@@ -39,7 +39,7 @@ enum grep_case {
 
 enum grep_want {
     GREP_WANT_HITS,
-    GREP_WANT_COUNTS,   /* of lines with a match, for each session */
+    GREP_WANT_COUNTS,   /* the number of lines with a match, for each session */
     GREP_WANT_SESSIONS, /* the search of a session ends at its first match */
 };
 
@@ -155,7 +155,7 @@ size_t grep_patterns_count(const struct grep_patterns *p);
 struct grep_limits {
     unsigned steps;   /* at one position */
     unsigned group;   /* at the positions of a group, approximately */
-    unsigned text_ms; /* of processor time in a text; more for a very long one */
+    unsigned text_ms; /* the most processor time in a text; more for a very long one */
     unsigned all_ms;  /* in all texts; 0: no limit */
 };
 

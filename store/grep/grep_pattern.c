@@ -15,7 +15,7 @@
 enum {
     STACK_FIRST = 32 * 1024,
     STACK_MOST = 1024 * 1024,
-    HEAP_MOST_KB = 64 * 1024, /* of a match without JIT */
+    HEAP_MOST_KB = 64 * 1024, /* memory of a match without JIT */
 };
 
 struct grep_pattern {
@@ -239,10 +239,11 @@ struct grep_matcher {
     struct slice text;
     struct matching matching[GREP_PATTERNS];
     int64_t began_ms, now_ms; /* the text, and the last match in it */
-    int64_t cpu_ms;           /* of the thread, when the text had taken a moment; 0: it has not */
-    int64_t spent_ms;         /* in texts before */
-    const char *rest, *end;   /* the rows that were not examined yet */
-    /* of each plain text, of an escape by number, and of a command */
+    /* the processor time of the thread, when the text had taken a moment; 0: it has not */
+    int64_t cpu_ms;
+    int64_t spent_ms;       /* in texts before */
+    const char *rest, *end; /* the rows that were not examined yet */
+    /* for each plain text, an escape by number, and a command */
     const char *next[GREP_PATTERNS + 2];
 };
 

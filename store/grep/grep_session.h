@@ -20,7 +20,7 @@ struct grep_session {
     grep_hit_fn *fn;
     void *arg;
 
-    /* of the session that is searched */
+    /* about the session that is searched */
     const struct session_ref *ref;
     uint64_t lines;                  /* with a match */
     size_t skipped;                  /* rows too long, texts on which a pattern was given up */
@@ -28,7 +28,7 @@ struct grep_session {
     bool only_seen;                  /* only `seen` is wanted: the first of two passes */
     const struct gone_session *gone; /* its prompts are searched instead of a transcript; or NULL */
     struct slice agent;
-    const struct index_keys *keys; /* of the rows, if they are lines of a file */
+    const struct index_keys *keys; /* the keys of the rows, if they are lines of a file */
     int64_t *path;                 /* owned; offsets of the rows of the conversation, upwards */
     size_t path_n;
     bool path_known, in_agent;
@@ -38,7 +38,7 @@ struct grep_session {
     int64_t at;       /* the offset of these bytes */
     bool dropping;    /* they begin inside a line that is too long */
     struct block_list blocks;
-    struct index index; /* of one row */
+    struct index index; /* the index of one row */
     struct arena arena;
     struct grep_range *range; /* owned */
     size_t ranges, range_cap;

@@ -62,7 +62,7 @@ struct host_session {
     bool ending;
     int64_t since_ms, retry_ms; /* when the oldest item came; when the next attempt may be made */
     uint32_t retry_wait_ms;
-    struct err failure; /* of the background thread, for the next call */
+    struct err failure; /* the failure of the background thread, for the next call */
     struct host_session_counts counts;
     bool on_disk; /* set by the writer only */
     struct session_ref ref;

@@ -22,7 +22,7 @@
 enum { TEXT_MAX = 4096, PUBLISHED_METADATA_MAX = 16 * 1024 };
 
 struct host_state {
-    pthread_mutex_t lock; /* of all members below; held while listeners are called */
+    pthread_mutex_t lock; /* protects all members below; held while listeners are called */
     enum session_state now;
     bool pending;        /* the metadata has a pending_action */
     struct buf metadata; /* one JSON object */

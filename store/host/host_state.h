@@ -35,7 +35,7 @@ struct host_action {
     struct slice description; /* for a person: "Editing src/foo.ts" */
     struct slice tool_use_id;
     struct slice request_id;
-    struct slice input; /* of the tool, a JSON object; or empty */
+    struct slice input; /* the input of the tool, a JSON object; or empty */
 };
 
 /* Members may be NULL. For one step they are called in this order: state, metadata; and each listener after those that
@@ -54,7 +54,7 @@ struct host_listener {
 /* Which session this is, for other programs. */
 struct host_published {
     const struct store_env *env; /* must outlive the state */
-    const char *system;          /* of the store: "claude" */
+    const char *system;          /* the system of the store: "claude" */
     struct slice session;        /* its id */
     struct slice cwd;            /* may be empty */
     bool writer; /* only that the process writes to the session is published, and no state */

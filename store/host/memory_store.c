@@ -18,15 +18,15 @@
 /* It does not move and exists until the store is closed, because refs point to its texts. */
 struct memory_session {
     char *id;              /* owned */
-    char path[FS_FD_PATH]; /* of the descriptor */
+    char path[FS_FD_PATH]; /* the path of the descriptor */
     struct buf title;
-    struct idset ids; /* of its rows */
+    struct idset ids; /* the ids of its rows */
     int fd;
 };
 
 struct memory {
     struct store base;
-    pthread_mutex_t lock;            /* of all below */
+    pthread_mutex_t lock;            /* protects all below */
     struct memory_session **session; /* owned */
     size_t n, cap;
 };

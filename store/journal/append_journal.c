@@ -32,7 +32,7 @@ struct journal {
     log_compose_fn *compose;
     void *arg;
     int lock;           /* -1 if nothing is recorded */
-    char dir[PATH_MAX]; /* of the entry; "" */
+    char dir[PATH_MAX]; /* the directory of the entry; "" */
 };
 
 /* Returns true if the change is an append to this log; `log` may be NULL for any log. */

@@ -86,7 +86,7 @@ MUST_CHECK enum err_code call_append(call_append_fn *to, const void *session, st
 struct answer {
     struct arena arena; /* owns everything */
     char *item;
-    size_t n, size; /* of an item */
+    size_t n, size; /* the number of items, and the size of one */
 };
 
 /* The functions for a list of items, reprise_KIND_count, reprise_KIND_at and reprise_KIND_free. */

@@ -520,7 +520,7 @@ struct reprise_line {
     const char *tool;    /* its name as recorded */
     const char *prompt;
     int64_t time_ms; /* the time of the edit; REPRISE_TIME_UNKNOWN if it is not known */
-    /* of a line without a session: why some edits were not replayed, one of which may have written it; "": all were */
+    /* for a line without a session: why some edits were not replayed, one of which may have written it; "": all were */
     const char *incomplete;
 };
 
@@ -598,8 +598,8 @@ struct reprise_usage_row {
     const char *model;   /* "" if it was not recorded */
     int64_t input;       /* neither read from a cache nor written to one */
     int64_t output;      /* with thinking */
-    int64_t cache_write; /* of requests, written to a cache */
-    int64_t cache_read;  /* of requests, read from a cache */
+    int64_t cache_write; /* tokens of requests, written to a cache */
+    int64_t cache_read;  /* tokens of requests, read from a cache */
     int64_t answers;
     int64_t answers_without_cost; /* those whose cost the agent did not record */
     double cost;                  /* the cost of the others, in US dollars */
@@ -694,7 +694,7 @@ struct reprise_create_request {
     const char *model;
     const char *title;
     const char *parent; /* the session that this one continues */
-    /* of Go sessions: "shipped", "spec" or "doc"; NULL: that of the newest session of the store */
+    /* for Go sessions: "shipped", "spec" or "doc"; NULL: that of the newest session of the store */
     const char *dialect;
 };
 
@@ -854,7 +854,8 @@ struct reprise_action {
     const char *description; /* for a person: "Editing src/foo.ts" */
     const char *tool_use_id;
     const char *request_id;
-    const char *input; /* of the tool, a JSON object; passed to listeners and not published */
+    /* the input of the tool, a JSON object; passed to listeners and not published */
+    const char *input;
 };
 
 /* Functions that are called in the thread that makes the step, one step after the other and in the order in which the
@@ -930,9 +931,9 @@ struct reprise_checkpoint_request {
 
 struct reprise_checkpoint_result {
     size_t size;    /* set by the caller, as in a request */
-    char id[256];   /* of the checkpoint */
+    char id[256];   /* the id of the checkpoint */
     uint64_t files; /* saved, including files that do not exist */
-    uint64_t fresh; /* of these: copies that did not exist yet */
+    uint64_t fresh; /* copies among them that did not exist yet */
     /* for a person, for example if another session works in the same place; "" */
     char warning[256];
 };
@@ -1043,8 +1044,8 @@ struct reprise_rewind_file {
 
 struct reprise_rewind_summary {
     size_t size;        /* set by the caller, as in a request */
-    uint64_t files;     /* of the plan */
-    uint64_t refused;   /* of these */
+    uint64_t files;     /* the number of files in the plan */
+    uint64_t refused;   /* those of them that are refused */
     uint64_t conflicts; /* after an apply */
     uint32_t insertions, deletions;
     uint64_t dropped, kept; /* messages of the conversation, if it is rewound */
@@ -1151,9 +1152,10 @@ struct reprise_fork_request {
 };
 
 struct reprise_fork_result {
-    size_t size;     /* set by the caller, as in a request */
-    char id[256];    /* of the copy */
-    char system[64]; /* of the copy: a fork of an Entire session is a session of Claude Code */
+    size_t size;  /* set by the caller, as in a request */
+    char id[256]; /* the id of the copy */
+    /* the system of the copy: a fork of an Entire session is a session of Claude Code */
+    char system[64];
     char path[4096]; /* its transcript or directory */
     char change[40]; /* as in struct reprise_change */
 };
@@ -1328,7 +1330,7 @@ struct reprise_retrieve_result {
     size_t size; /* set by the caller, as in a request */
     /* transcripts that were written: that of the session and those of its sub-agents; 0: all were up to date */
     uint64_t files;
-    char path[4096]; /* of the session's transcript, where its agent looks for it */
+    char path[4096]; /* the path of the session's transcript, where its agent looks for it */
     char change[40]; /* as in struct reprise_change */
 };
 

@@ -18,9 +18,9 @@ struct scan {
     const struct log_rules *rules;
     log_damage_fn *fn;
     void *arg;
-    struct buf bytes, row; /* of the repair; of a line without its NULs */
+    struct buf bytes, row; /* the bytes of the repair; a line without its NULs */
     size_t joined;         /* bytes that attempts to join lines have read */
-    struct arena arena;    /* of the texts of one damage */
+    struct arena arena;    /* owns the texts of one damage */
     struct log_survey survey;
 };
 

@@ -18,7 +18,7 @@ struct project_move_item {
     struct session_ref ref;
     struct slice title;
     const char *from, *to; /* its directory, before and after */
-    const char *path;      /* of the transcript afterwards */
+    const char *path;      /* the path of the transcript afterwards */
     const char *why;       /* the reason for which the session stays; NULL: it moves */
     /* ERR_UNSUPPORTED: sessions of its agent cannot be moved; another one: something is in the way. */
     enum err_code code;

@@ -95,16 +95,16 @@ struct agent_change {
     struct slice title; /* RENAME: the new one */
     const char *const *argv;
     const char *dir;              /* where the command runs */
-    const char *variable, *value; /* of its environment, as in struct spawn */
+    const char *variable, *value; /* a variable of its environment, as in struct spawn */
     const char *line;             /* the same as a line for a shell */
     bool permanently;             /* DELETE: no copy is kept */
     bool unsure; /* DELETE: even if it is not known whether an agent is writing to the session */
 };
 
 struct agent_changed {
-    char id[40];       /* of the change in the operation log */
-    char trash_id[64]; /* of the copy; "": no copy is kept */
-    int64_t bytes;     /* of the copy */
+    char id[40];       /* the id of the change in the operation log */
+    char trash_id[64]; /* the id of the copy; "": no copy is kept */
+    int64_t bytes;     /* the size of the copy in bytes */
 };
 
 /* "rename", "archive", "unarchive", "delete" */

@@ -54,7 +54,7 @@ struct sweep_item {
     struct session_ref ref;  /* texts in the arena of the sweep */
     struct slice title;      /* may be empty */
     struct slice cwd;        /* the directory that the session is about; may be empty */
-    struct disk_usage usage; /* of all parts */
+    struct disk_usage usage; /* the size on disk of all parts */
     int64_t activity_ms;
     bool orphan;       /* left behind by a session; ref.path is the first part */
     const char *why;   /* why it matches: "not used for 92 days, archived" */
@@ -71,7 +71,7 @@ struct sweep {
     struct arena arena;      /* owns everything */
     struct sweep_item *item; /* newest first */
     size_t n;
-    unsigned include; /* of the rule */
+    unsigned include; /* the kinds that the rule includes */
     /* Undo records that `rewinds prune` would remove, if the caller looked for them, and their bytes. */
     size_t undo_records;
     int64_t undo_bytes;

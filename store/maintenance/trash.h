@@ -28,13 +28,13 @@ struct trash_item {
     const char *path; /* the former path of the transcript */
     const char *dir;  /* the directory that the session is about; NULL if unknown */
     int64_t deleted_ms;
-    int64_t bytes; /* of all files in all parts */
+    int64_t bytes; /* the size of all files in all parts */
     int64_t files;
     const char **part, **from; /* the present and the former path of each part */
     size_t parts;
     struct trash_ref *ref;
     size_t refs;
-    const char *stays; /* of an item just deleted: what was not deleted, and why; or NULL */
+    const char *stays; /* for an item just deleted: what was not deleted, and why; or NULL */
 };
 
 struct trash_list {

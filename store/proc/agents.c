@@ -18,7 +18,7 @@
 
 enum {
     STALE_AFTER_MS = 1000,
-    TEXT_MOST = 1 << 20, /* of a command line or an environment */
+    TEXT_MOST = 1 << 20, /* bytes of a command line or an environment */
     FIRST_ARGUMENTS = 3, /* among which the script of an interpreter is searched */
     START_FIELD = 19,    /* index after the name in <pid>/stat; number 22 in proc(5) */
     SLACK_MS = 2000,     /* start times are exact to a tick, the boot time to a second */
@@ -34,7 +34,7 @@ struct process {
 
 struct agents {
     struct agents_profile of;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects all below */
     struct arena arena;
     struct process *process; /* in the arena */
     size_t n;

@@ -34,7 +34,7 @@ enum {
 struct reading {
     struct live_table *table;
     bool hosts;            /* files of hosts, not of agents */
-    struct buf text;       /* of the current entry */
+    struct buf text;       /* the text of the current entry */
     char domain[PATH_MAX]; /* ours; "" if it cannot be determined */
 };
 
@@ -431,7 +431,7 @@ void live_sweep_hosts(const char *dir)
 enum { STALE_AFTER_MS = 1000 };
 
 struct live_cache {
-    pthread_mutex_t lock; /* of all members below except config */
+    pthread_mutex_t lock; /* protects all members below except config */
     char *config;
     struct live_table table;
     int64_t read_ms;

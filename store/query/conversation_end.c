@@ -12,7 +12,7 @@ enum {
     UNCERTAIN_ROWS = 64,
     END_GROWS = 8,
     END_BYTES = 256 << 10,
-    END_BYTES_NEAR = 2 << 20, /* of a store that finds the message faster than by its end */
+    END_BYTES_NEAR = 2 << 20, /* bytes of a store that finds the message faster than by its end */
     END_BYTES_MOST = 64 << 20,
     /* a step that reads on reads so much in addition to what is new, and needs so many known rows */
     STEP_BYTES = 64 << 10,

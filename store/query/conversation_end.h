@@ -33,7 +33,7 @@ size_t conversation_find(const struct transcript *t, struct slice name);
 
 /* Reading on in a conversation while it grows: the time that a step takes depends on what is new. */
 struct conversation_cursor {
-    struct id128 id; /* of the last row */
+    struct id128 id; /* the id of the last row */
     int64_t offset;
     char *path;               /* owned: the file of the rows */
     struct file_id log, side; /* as it was, and the log of changes of a database */

@@ -54,7 +54,8 @@ struct listing_query {
     int64_t limit, offset;       /* in listable sessions; limit <= 0: no limit */
     listing_damaged_fn *damaged; /* may be NULL */
     void *damaged_arg;
-    const struct listing_texts *texts; /* of rows that wait; NULL: they are kept as rows */
+    /* the texts of rows that wait; NULL: they are kept as rows */
+    const struct listing_texts *texts;
 };
 
 struct listing;

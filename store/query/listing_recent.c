@@ -17,7 +17,7 @@ struct waiting {
 
 struct bounded {
     const struct session_ref *ref;
-    int64_t bound_ms; /* of all copies of the session */
+    int64_t bound_ms; /* no copy of the session has a later time */
     size_t place;
 };
 
@@ -27,7 +27,7 @@ struct by_message {
     size_t n;
     struct waiting *heap; /* the newest first */
     size_t waiting, cap;
-    struct buf text; /* of the row that is kept next */
+    struct buf text; /* the text of the row that is kept next */
 };
 
 /* The copies of a session stay together, in the order of their files, because the first one that can be listed counts. */

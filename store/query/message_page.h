@@ -16,7 +16,7 @@
 struct message_page {
     struct message_query query; /* without limit, offset and reach */
     bool spoken;                /* only messages of type user and assistant count */
-    size_t most;                /* of the page; 0: all before the message */
+    size_t most;                /* the most messages of the page; 0: all before the message */
     /* NULL: the store's own form of messages, whose ids are the member `uuid`; else the one of which they are `id` */
     store_messages_fn *read;
     struct message_reach reach; /* how far back was read; zeroed at first */

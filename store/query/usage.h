@@ -24,7 +24,7 @@ struct usage_answer {
     int64_t time_ms; /* TIME_NONE: not recorded */
     int64_t tokens[USAGE_KINDS];
     double cost;          /* in US dollars; NAN: not recorded */
-    struct id128 message; /* of the conversation; none: see struct usage_record */
+    struct id128 message; /* the message of the conversation; none: see struct usage_record */
     uint32_t session;     /* the number that the caller gave it */
     uint32_t model;       /* its number in usage_set.models */
     uint32_t other; /* the next one with the same id but another request; UINT32_MAX: no other */
@@ -65,7 +65,7 @@ void usage_set_fini(struct usage_set *set);
 /* A sum. Numbers from a damaged file cannot overflow: sums stop at the largest number. */
 struct usage_sum {
     int64_t tokens[USAGE_KINDS];
-    double cost;               /* of those answers whose cost is known */
+    double cost;               /* the cost of those answers whose cost is known */
     int64_t answers;           /* with tokens */
     int64_t unpriced;          /* answers with tokens whose cost is not known */
     bool has_cost;             /* at least one cost is known */

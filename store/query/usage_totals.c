@@ -17,7 +17,7 @@ enum { TOTALS_MAX = 64 };
 
 /* The records of one answer. */
 struct totals_group {
-    int64_t tokens; /* of the most complete record */
+    int64_t tokens; /* the tokens of the most complete record */
     double weight;
     double cost;
     struct slice model, run;
@@ -34,7 +34,7 @@ struct totals_walk {
     struct arena scratch;
     struct totals_group *group; /* by answer */
     uint32_t *group_of;         /* by record; NO_GROUP: a total */
-    struct agent_record *agent; /* of sub-agents, oldest first */
+    struct agent_record *agent; /* the records of sub-agents, oldest first */
     size_t agents, agents_done;
     uint32_t *stretch; /* the groups since the total before */
     size_t stretch_n;

@@ -85,11 +85,12 @@ static const struct command commands[] = {
 struct scan {
     struct slice text;
     struct secret_list *list;
-    size_t from;      /* the end of the newest secret */
-    size_t no_jwt;    /* parts of a web token that begin before this are not one */
-    unsigned command; /* of the present line: its place in commands[], from 1; 0: none */
-    bool exact;       /* only forms */
-    size_t echo;      /* where the word after "echo" begins; 0: none on this line */
+    size_t from;   /* the end of the newest secret */
+    size_t no_jwt; /* parts of a web token that begin before this are not one */
+    /* the command of the present line: its place in commands[], from 1; 0: none */
+    unsigned command;
+    bool exact;  /* only forms */
+    size_t echo; /* where the word after "echo" begins; 0: none on this line */
 };
 
 static enum err_code add_found(struct scan *s, const char *kind, size_t at, size_t n)

@@ -89,7 +89,7 @@ enum err_code redact_text(struct slice text, struct buf *out, struct redact_coun
 
 /* How a value is examined, which its members and elements inherit. */
 struct member {
-    enum name_kind kind; /* of the name beside it */
+    enum name_kind kind; /* the kind of the name beside it */
     bool exact;          /* an id or a signature: only known forms are secrets */
 };
 
@@ -116,7 +116,7 @@ static struct member member_named(struct slice name, struct member outer)
     if (generic || (kind == NAME_PLAIN && outer.kind > NAME_LIKELY))
         kind = outer.kind;
     if (slice_eq(name, SLICE("auth")) || slice_eq(name, SLICE("identitytoken")))
-        kind = NAME_TOKEN; /* of a container registry */
+        kind = NAME_TOKEN; /* the token of a container registry */
     if (is_header(name))
         kind = NAME_PASSWORD; /* with its scheme */
     return (struct member){ kind, (id && kind == NAME_PLAIN) ||
@@ -190,7 +190,8 @@ static enum err_code redact_value(struct member m, struct slice value, int depth
     struct member outer = m, next;
     const char *at = value.p;
     bool object = json_type(value) == JSON_OBJECT, image;
-    enum name_kind beside, flag = NAME_PLAIN; /* of the element before, in the words of a command */
+    enum name_kind beside,
+        flag = NAME_PLAIN; /* the kinds of the element before, in the words of a command */
     enum err_code rc = ERR_OK;
 
     if (json_type(value) == JSON_STRING)

@@ -7,7 +7,7 @@
 
 enum name_kind {
     NAME_PLAIN,
-    NAME_SERVICE, /* of a service that has keys: a random value is one */
+    NAME_SERVICE, /* the name of a service that has keys: a random value is one */
     NAME_LIKELY,  /* "key", "auth", "tokens", "password_hash": a random value is a secret */
     NAME_TOKEN, /* "token", "secret", "api_key": any literal value, but programs use these words for other things */
     NAME_PASSWORD, /* any literal value */

@@ -14,12 +14,12 @@ enum { PLACE_TEXT = 24, ROWS_GROW = 4 };
 struct plain {
     const struct message_query *q;
     struct row_window rows;
-    struct buf out, text, thinking, tools, media; /* of one message */
-    struct arena arena;                           /* of one message */
+    struct buf out, text, thinking, tools, media; /* parts of one message */
+    struct arena arena;                           /* owns the texts of one message */
     json_fn *fn;                                  /* NULL: messages are only counted */
     void *arg;
     size_t n;           /* messages so far */
-    int64_t skip, left; /* of them, those before the page, and those of it; left < 0: no limit */
+    int64_t skip, left; /* the messages before the page, and those of it; left < 0: no limit */
 };
 
 /* ---- the id ---- */

@@ -12,7 +12,7 @@ enum about { ABOUT_TEXT, ABOUT_PATH, ABOUT_COUNT, ABOUT_LIST };
 static const struct known {
     const char *name, *member;
     enum about about;
-    bool counts_lines; /* of its result */
+    bool counts_lines; /* the lines of its result are counted */
 } known[] = {
     { "Bash", "command", ABOUT_TEXT, false },
     { "Read", "file_path", ABOUT_PATH, true },

@@ -17,8 +17,9 @@
 /* The changes of an edit, line by line: from the patch a system recorded, or computed from the texts before and
  * after. */
 struct hunk_line {
-    char sign;      /* ' ', '+', '-'; '@': a hunk begins, text is its position; '\\': a remark */
-    int64_t number; /* of the line in the new file (a removed line: in the old one); 0: not known */
+    char sign; /* ' ', '+', '-'; '@': a hunk begins, text is its position; '\\': a remark */
+    /* the number of the line in the new file (a removed line: in the old one); 0: not known */
+    int64_t number;
     struct slice text;
 };
 

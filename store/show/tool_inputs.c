@@ -336,7 +336,7 @@ enum { WORDS_MAX = 32 };
 
 struct shell {
     struct tool_inputs *t;
-    const char *dir; /* of the last cd; "": where the command was started */
+    const char *dir; /* the directory of the last cd; "": where the command was started */
     const char *word[WORDS_MAX];
     size_t words;
     bool odd;  /* the command has something that is not plain text */

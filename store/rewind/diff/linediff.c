@@ -280,8 +280,8 @@ enum { PIECE = 1 << 18 };
 struct pair {
     const struct span *side[2];
     char *piece[2];
-    int64_t begin;  /* of the middle, in both; at the start of a line */
-    int64_t end[2]; /* of the middle; at the start of a line, or of nothing */
+    int64_t begin;  /* the beginning of the middle, in both; at the start of a line */
+    int64_t end[2]; /* the end of the middle; at the start of a line, or of nothing */
 };
 
 static int64_t linediff_smaller(int64_t a, int64_t b)

@@ -69,7 +69,7 @@ MUST_CHECK enum err_code beneath_root_link(const char *root, int *fd, int64_t *l
  * not mounted. Device numbers change from boot to boot, so another device with the same file system id is accepted. */
 struct root_id {
     uint64_t dev, ino; /* ino 0: not known */
-    uint64_t fs;       /* of statvfs; 0 if the file system has none */
+    uint64_t fs;       /* the id that statvfs returns; 0 if the file system has none */
     int64_t born_ns;   /* 0 if the file system does not record it */
 };
 

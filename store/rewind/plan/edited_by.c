@@ -20,7 +20,7 @@ struct own_work {
 struct file_works {
     struct rewind_preview *preview;
     const char **path;
-    struct own_work *work;   /* of each path */
+    struct own_work *work;   /* the work of each path */
     size_t *entry;           /* its number in the preview */
     struct blame_text *left; /* the last text that a later session gave it */
     bool *is_read;           /* by the session whose edits are read */

@@ -9,7 +9,7 @@
 
 struct prompt_reader {
     struct checkpoint_list list;
-    struct idset ids; /* of the messages, in the order of `name` */
+    struct idset ids; /* the ids of the messages, in the order of `name` */
     struct slice *name;
     struct idset pointed; /* ids that have a point: a message may be more than one row */
 };

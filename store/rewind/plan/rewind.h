@@ -238,7 +238,7 @@ struct rewind_seen {
     uint64_t dev, ino;
     int64_t size, mtime_ns, ctime_ns;
     uint32_t mode;
-    uint8_t sha256[32]; /* of the present bytes; zero if there is no regular file */
+    uint8_t sha256[32]; /* the SHA-256 of the present bytes; zero if there is no regular file */
 };
 
 struct rewind_entry {
@@ -279,14 +279,14 @@ struct rewind_options {
 struct rewind_preview {
     struct arena arena;
     const struct rewind_plan *plan; /* borrowed; it must outlive the preview */
-    struct root_id root_id;         /* of plan->root; ino 0 if it is gone */
+    struct root_id root_id;         /* the identity of plan->root; ino 0 if it is gone */
     bool moved;                     /* plan->root is gone, so its files are nowhere */
     struct rewind_options options;  /* borrowed */
     struct rewind_entry *entry;     /* in the order of the plan */
     size_t n;
     /* a hash over every path, its present and wanted bytes and its action: see plan.h */
     char id[65];
-    unsigned insertions, deletions; /* of what is chosen and not refused */
+    unsigned insertions, deletions; /* the lines of what is chosen and not refused */
     size_t refused;
 };
 
@@ -351,9 +351,10 @@ void rewind_chosen_fini(struct rewind_chosen *c);
 struct rewind_record {
     const char *id;
     const char *system, *session, *point;
-    const char *undoes;        /* the record that this one undid, or NULL */
-    const char *store, *title; /* of the session at that time; NULL if not recorded */
-    const char *project;       /* its directory; NULL if it had none */
+    const char *undoes; /* the record that this one undid, or NULL */
+    const char *store,
+        *title; /* the store and the title of the session at that time; NULL if not recorded */
+    const char *project; /* its directory; NULL if it had none */
     int64_t at_ms;
     int64_t bytes; /* on disk */
     size_t restored, created, deleted;

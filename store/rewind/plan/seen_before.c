@@ -16,12 +16,13 @@ enum { SESSIONS_MAX = 16, BYTES_MAX = 64 << 20 };
 /* A target that a later turn found. */
 struct late {
     struct rewind_target *target;
-    int64_t newest_ms; /* of the newest record that is known about the point; TIME_NONE: none */
-    bool is_change;    /* it changed the file */
-    bool is_same;      /* it shows the wanted state */
-    bool is_denied;    /* it shows a file that should not exist */
-    bool is_mine;      /* it is of the session itself */
-    bool is_lost;      /* the file was changed since the point, or at an unknown time */
+    /* the time of the newest record that is known about the point; TIME_NONE: none */
+    int64_t newest_ms;
+    bool is_change; /* it changed the file */
+    bool is_same;   /* it shows the wanted state */
+    bool is_denied; /* it shows a file that should not exist */
+    bool is_mine;   /* it is of the session itself */
+    bool is_lost;   /* the file was changed since the point, or at an unknown time */
 };
 
 struct seeing {

@@ -342,8 +342,9 @@ const char *rewind_forbidden(const struct rewind_step *step, int *sys)
 {
     bool exists = step->present >= 0;
     struct stat st = { 0 }, dir;
-    struct statvfs fs = { 0 },
-                   at; /* of the file, which may be a mount point, and of its directory */
+    struct statvfs
+        fs = { 0 },
+        at; /* the file systems of the file, which may be a mount point, and of its directory */
 
     *sys = 0;
     if ((exists && (fstat(step->present, &st) || fstatvfs(step->present, &fs))) ||

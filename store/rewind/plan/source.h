@@ -52,7 +52,7 @@ struct rewind_inspected {
     bool is_open;
     int dir;              /* its directory, or the lowest of those above it that exist */
     bool has_dir;         /* it is open */
-    struct beneath_at at; /* of its directory */
+    struct beneath_at at; /* the place of its directory */
 };
 
 /* Examines a path. For root_fd and root see beneath_parent; real_parent may be NULL. It fails only if out of memory or
@@ -63,7 +63,7 @@ MUST_CHECK enum err_code rewind_inspect_at(int root_fd, const char *root, const 
 void rewind_inspected_fini(struct rewind_inspected *l);
 /* What cannot be tried without changing something. */
 struct rewind_step {
-    int dir;     /* of the file, or the lowest of those above it that exist */
+    int dir;     /* the directory of the file, or the lowest of those above it that exist */
     int present; /* the open file, if there is one */
     enum rewind_action action;
     bool mode_only;

@@ -14,7 +14,7 @@ enum { ENTRIES_MAX = 20000, DEPTH_MAX = 32 };
 
 struct search {
     struct slice text;
-    dev_t dev; /* of the file that has no twin yet, if it exists */
+    dev_t dev; /* the device of the file that has no twin yet, if it exists */
     ino_t ino;
     size_t entries;
     bool found;

@@ -11,7 +11,7 @@ struct back_walk {
     const char *id;
     struct back_to *out;
     struct rewind_records rewinds;
-    size_t next;          /* of them */
+    size_t next;          /* the next of the records */
     const char **revived; /* they will be in effect again, because what undid them is undone */
     size_t revived_n;
     bool found, found_elsewhere, done;

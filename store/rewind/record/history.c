@@ -5,7 +5,7 @@
 /* Both lists are sorted by time and are merged. */
 struct merge {
     struct rewind_records rewinds;
-    size_t next; /* of them */
+    size_t next; /* the next of the records */
     const struct shown *shown;
     history_fn *fn;
     void *arg;

@@ -75,10 +75,10 @@ struct rewind_tx {
     struct arena arena; /* owns the texts and the entries */
     const char *id;
     const char *dir; /* <state>/rewinds/<id> */
-    int64_t version; /* of the format of the record */
+    int64_t version; /* the version of the format of the record */
     const char *system, *session, *point, *undoes, *project;
-    const char *store, *title; /* of the session; NULL if not recorded */
-    struct root_id *root_id;   /* of the project, if it existed */
+    const char *store, *title; /* the store and the title of the session; NULL if not recorded */
+    struct root_id *root_id;   /* the identity of the project, if it existed */
     int64_t at_ms;
     struct rewind_conversation conversation; /* its change: only while it is under way */
     struct rewind_tx_entry *entry;

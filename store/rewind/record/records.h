@@ -82,7 +82,7 @@ struct history_entry {
     const char *id, *kind, *text;
     const char *undoes;  /* may be NULL */
     const char *command; /* as in struct change */
-    const char *title;   /* of the first session; NULL if not recorded */
+    const char *title;   /* the title of the first session; NULL if not recorded */
     const char *dir;     /* its directory; NULL if not recorded */
     int64_t at_ms;
     const char *const *session; /* "claude:5e55…" */

@@ -14,7 +14,7 @@ struct target_search {
     const char *id; /* the one that is named; NULL for the newest */
     bool undos;     /* the newest of all; else the newest in effect that is not an undo */
     struct rewind_records rewinds;
-    size_t next; /* of them */
+    size_t next; /* the next of the records */
     struct undo_target found;
     struct undo_target_others *others;
     bool is_undo, done;

@@ -45,7 +45,7 @@ struct history {
     const char *root;     /* its work tree, with a slash at its end */
     bool contents;        /* wanted; else only which files were written */
     git_oid blob;         /* the last one read: a file is often the same in several checkpoints */
-    struct slice bytes;   /* of it */
+    struct slice bytes;   /* its bytes */
 };
 
 /* ---- the checkpoints of the session ---- */

@@ -95,7 +95,7 @@ enum err_code cline_blocks(const struct store *st, struct slice row, struct bloc
 
 struct spending {
     struct slice agent;
-    struct arena arena; /* of one row */
+    struct arena arena; /* owns the texts of one row */
     usage_fn *fn;
     void *arg;
 };

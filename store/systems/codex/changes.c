@@ -13,7 +13,7 @@
 struct reading {
     struct codex_changes *out;
     struct arena scratch;
-    struct slice turn; /* of the lines above, in the arena of the result */
+    struct slice turn; /* the turn of the lines above, in the arena of the result */
     size_t turn_at, at;
     bool agents;             /* there are sub-agents */
     bool items;              /* commands are recorded as items, so calls are not examined */

@@ -69,10 +69,11 @@ struct codex_changes {
     size_t seen_n;
     struct codex_listing *listing;
     size_t listings;
-    int64_t *line_ms; /* of each line, never before that of the line above */
+    int64_t *line_ms; /* the time of each line, never before that of the line above */
     size_t lines;
-    const char *cwd;     /* NULL: not known */
-    struct slice commit; /* of the repository when the thread began, in hex; empty: not known */
+    const char *cwd; /* NULL: not known */
+    /* the commit of the repository when the thread began, in hex; empty: not known */
+    struct slice commit;
     /* the ids of its sub-agents, whose changes are in separate logs */
     struct slice *agent;
     size_t agents;
@@ -149,7 +150,7 @@ struct codex_inference {
 struct codex_before {
     struct codex_state state;
     bool seen;         /* the present file is part of the proof */
-    bool was_free;     /* of an addition: something else shows that it did not replace a file */
+    bool was_free;     /* for an addition: something else shows that it did not replace a file */
     const char *why;   /* why it is not known */
     bool is_late;      /* a later turn found it so */
     const char *doubt; /* why it may have been different; NULL: no doubt */

@@ -14,7 +14,7 @@
 
 struct walk {
     struct tool_edits edits;
-    struct arena arena; /* of one change */
+    struct arena arena; /* owns the texts of one change */
 };
 
 static void codex_set_turn(struct walk *w, const struct codex_changes *c,

@@ -200,7 +200,7 @@ static bool codex_follow(const struct codex_inference *p, size_t i, struct trail
 /* The facts about a file that follow from its later changes. */
 struct later {
     struct codex_state state;
-    bool seen;       /* of the present file */
+    bool seen;       /* the present file has been seen */
     bool is_written; /* which was written after the last of them */
     bool is_close;   /* or in the same second, as its time has no finer parts */
     bool turns;      /* they belong to several turns */

@@ -16,8 +16,9 @@
  * the first prompt, so a rollout is read up to it, however far it is. */
 
 enum {
-    NEAR = 1 << 20,   /* what is read of sub-agents, and of logs that seem to have no events */
-    PACKED = 2 << 20, /* of an archive's text; its end can only be reached by reading all of it */
+    NEAR = 1 << 20, /* what is read of sub-agents, and of logs that seem to have no events */
+    /* bytes of an archive's text; its end can only be reached by reading all of it */
+    PACKED = 2 << 20,
     PACKED_MOST = 64 << 20,
     TAIL = 32 << 10,
     WHOLE = 128 << 10, /* a log that is read as a tail */
@@ -130,7 +131,7 @@ struct describing {
     struct slice prompt;  /* the first one of the log that is read */
     int64_t passed;       /* bytes of it so far */
     bool first;           /* no row of it was read yet */
-    bool sub_agent;       /* of another thread */
+    bool sub_agent;       /* it is a sub-agent of another thread */
     bool has_events;      /* newer logs do */
     bool acts;            /* the model answered */
     bool has_turns;       /* and mark where turns begin */

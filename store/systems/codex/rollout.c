@@ -19,7 +19,7 @@ enum {
     STAMP = sizeof "rollout-2026-11-22T16-17-25-" - 1,
     DEPTH = 3,            /* year, month, day */
     CHAIN_MAX = 64,       /* forks of forks */
-    TEXT_MAX = 512 << 20, /* of all logs of one thread, if they have to be joined */
+    TEXT_MAX = 512 << 20, /* bytes of all logs of one thread, if they have to be joined */
     WINDOW_LOG_MAX = 27,  /* limit of the memory for reading an archive: 128 MiB */
     /* A small archive may unpack to gigabytes. Logs of sessions shrink to a tenth; this many bytes are unpacked for each
      * packed one, and as many as UNPACKED_LEAST of any archive. */
@@ -397,7 +397,7 @@ struct chain {
     bool done; /* logs of the same thread are used to their ends */
     struct arena arena;
     struct buf text[CHAIN_MAX];
-    struct slice id[CHAIN_MAX]; /* of the log that this one continues */
+    struct slice id[CHAIN_MAX]; /* the id of the log that this one continues */
     size_t n, total;
 };
 

@@ -22,7 +22,7 @@ enum codex_kind {
     CODEX_PROMPT,
     CODEX_ANSWER,
     CODEX_THOUGHT,
-    CODEX_CALL, /* of a tool, by the model */
+    CODEX_CALL, /* the call of a tool, by the model */
     CODEX_RESULT,
     CODEX_CHANGE,   /* files were changed by a patch */
     CODEX_COMMAND,  /* a command was run */
@@ -30,7 +30,7 @@ enum codex_kind {
     CODEX_TASK,     /* an agent writes to another */
     CODEX_NOTE,     /* an error, an aborted turn */
     CODEX_ROLLBACK, /* the last turns no longer count */
-    CODEX_TOKENS,   /* of one answer of the model */
+    CODEX_TOKENS,   /* the tokens of one answer of the model */
     CODEX_TOTALS,   /* tokens so far: the only record of older threads, and repeated */
     CODEX_ASKED,    /* a prompt and ... */
     CODEX_SAID, /* ... an answer as the model sees them: the only record of the oldest threads */
@@ -99,7 +99,7 @@ MUST_CHECK enum err_code rollout_text(const char *path, size_t max, struct buf *
 /* The part of another rollout that a rollout continues, as recorded in its first line, of which the beginning is
  * enough. */
 struct rollout_base {
-    struct slice id; /* of the other rollout; empty: it does not continue one */
+    struct slice id; /* the id of the other rollout; empty: it does not continue one */
     int64_t end;     /* the number of bytes of its text that precede */
 };
 void rollout_base_read(struct slice first_line, struct arena *a, struct rollout_base *out);

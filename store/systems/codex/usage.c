@@ -12,10 +12,10 @@ struct walk {
     usage_fn *fn;
     void *arg;
     struct slice thread, agent;
-    struct arena arena, scratch; /* of the thread; of one row */
-    struct slice model, message; /* of the rows above */
+    struct arena arena, scratch; /* own the texts of the thread; those of one row */
+    struct slice model, message; /* those that the rows above name */
     struct slice prompt, root;   /* the last prompt; the oldest thread whose rows this one copied */
-    int64_t total;               /* of the newest row with totals */
+    int64_t total;               /* the total of the newest row with totals */
     bool records, inherited;
 };
 

@@ -9,7 +9,7 @@
 /* ---- diffs ---- */
 
 struct patching {
-    struct slice rest; /* of the text */
+    struct slice rest; /* the rest of the text */
     size_t line;       /* lines of it that were passed */
     struct slice diff;
     bool reverse, fits;

@@ -381,7 +381,7 @@ enum err_code jsonl_load_bytes(const struct jsonl_format *format, const struct s
     fs_memory_file_close(&f);
     if (rc)
         return err_wrap(e, rc, "load the conversation");
-    (*out)->id = ref->file; /* of the file that is watched for changes */
+    (*out)->id = ref->file; /* the file that is watched for changes */
     (*out)->bytes = *bytes;
     *bytes = (struct buf){ 0 };
     return ERR_OK;

@@ -161,7 +161,7 @@ struct delivery {
     json_fn *fn;
     void *arg;
     struct buf row, out;
-    struct arena arena; /* of one message */
+    struct arena arena; /* owns the texts of one message */
 };
 
 static const char *memory_rows_role_of(enum message_kind kind)

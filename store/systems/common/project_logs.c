@@ -20,7 +20,7 @@ struct walk {
     const struct scope *scope;
     session_ref_fn *fn;
     void *arg;
-    struct arena arena; /* of one folder */
+    struct arena arena; /* owns the texts of one folder */
     /* the folders that were read, because links may lead to the same one */
     struct folder_place {
         dev_t dev;

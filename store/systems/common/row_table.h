@@ -64,7 +64,7 @@ void row_put_compaction(struct block_list *b, struct slice object);
 
 /* A member of a row that a list shows: ROW_FACT(cwd, "environment.directory"). */
 struct row_fact {
-    size_t field; /* of struct jsonl_row_facts */
+    size_t field; /* the offset of a member in struct jsonl_row_facts */
     const char *path;
 };
 #define ROW_FACT(field, path)                                                                      \
@@ -99,7 +99,7 @@ struct row_kind {
 struct row_table {
     const struct row_kind *kind;
     size_t n;
-    struct row_fact facts[ROW_FACTS]; /* of rows of every kind, before those of their kind */
+    struct row_fact facts[ROW_FACTS]; /* what rows of every kind say, before those of their kind */
     bool blank;                       /* a row without blocks is shown as an empty note */
     /* The time of a row, if it is not in the member that index_keys names. */
     int64_t (*time)(struct slice row, struct arena *a);

@@ -65,7 +65,7 @@ struct saved_states {
     struct saved_shell *shell;
     size_t shells;
     bool keeps_modes; /* a copy has the mode of its original */
-    /* of several copies in a turn, the oldest counts; otherwise the one that was added last */
+    /* among several copies in a turn, the oldest counts; otherwise the one that was added last */
     bool keeps_oldest;
 };
 

@@ -11,7 +11,7 @@
 
 /* A member of the document: ABOUT(cwd, "environment.directory"). Times are ISO 8601. */
 struct about_member {
-    size_t field; /* of struct session_row */
+    size_t field; /* the offset of a member in struct session_row */
     const char *path;
     bool time;
 };

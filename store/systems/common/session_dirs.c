@@ -27,7 +27,7 @@ struct walk {
     const struct scope *scope;
     session_ref_fn *fn;
     void *arg;
-    struct arena arena; /* of one folder */
+    struct arena arena; /* owns the texts of one folder */
     bool more;
 };
 

@@ -138,7 +138,7 @@ enum err_code usage_rows_of_file(const char *path, unsigned flags, const char *m
 struct walked {
     const struct usage_walk *walk;
     struct slice agent;
-    struct arena arena; /* of one row */
+    struct arena arena; /* owns the texts of one row */
 };
 
 static enum err_code hand_over_record(struct slice row, void *arg, struct err *e)

@@ -182,7 +182,7 @@ enum err_code copilot_usage(const struct store *st, const struct session_ref *re
  * task, and ends with "subagent.completed" or "subagent.failed". */
 struct walk {
     struct subagent_list *list;
-    struct arena scratch; /* of one row */
+    struct arena scratch; /* owns the texts of one row */
 };
 
 static struct subagent *copilot_agent_of(struct subagent_list *list, struct slice id)

@@ -17,7 +17,7 @@ enum { META_MOST = 1 << 20, LOOKS_MOST = 100 /* messages from each end */ };
 struct describing {
     struct session_row *row;
     struct arena *arena;
-    struct slice name; /* of the session, as the database has it */
+    struct slice name; /* the name of the session, as the database has it */
 };
 
 static int64_t time_at(struct slice object, const char *name)

@@ -19,8 +19,8 @@ struct call {
 struct history_reader {
     struct exathena_history *history;
     const char *project;
-    struct arena scratch; /* of one line */
-    struct arena calls;   /* of one message of the agent */
+    struct arena scratch; /* owns the texts of one line */
+    struct arena calls;   /* owns the calls of one message of the agent */
     struct call *call;
     size_t n;
     size_t line;

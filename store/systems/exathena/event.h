@@ -20,8 +20,9 @@ struct event {
     struct slice ts;      /* as written, decoded */
     struct slice data;    /* raw; empty: none */
     struct slice message; /* data.message if that is an object: raw, else empty */
-    struct slice role;    /* of the message, decoded; names the speaker, which the kind does not */
-    struct slice content; /* of the message, raw; empty: none */
+    /* the role of the message, decoded; names the speaker, which the kind does not */
+    struct slice role;
+    struct slice content; /* the content of the message, raw; empty: none */
 };
 
 /* Kinds that the index distinguishes, in the order of exathena_keys.kinds. */
@@ -90,8 +91,8 @@ MUST_CHECK enum err_code event_compact(struct buf *out, struct slice value, stru
 struct point {
     struct slice id; /* as written, decoded; in the arena */
     size_t line;     /* from 0 */
-    int64_t offset;  /* of its line */
-    int64_t size;    /* of the log when it was read */
+    int64_t offset;  /* the offset of its line */
+    int64_t size;    /* the size of the log when it was read */
     int64_t blank;   /* offset of the first blank line before it; -1: no blank line */
     int64_t time_ms;
     size_t before, total; /* lines that are not blank: before it, and all of them */

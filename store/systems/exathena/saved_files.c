@@ -236,8 +236,8 @@ enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755, FILE_MOST = 1 << 30 };
 
 struct saving {
     const struct exathena *x;
-    const char *path; /* of the file, lexically clean */
-    const char *dir;  /* of its versions */
+    const char *path; /* the path of the file, lexically clean */
+    const char *dir;  /* the directory of its versions */
     struct arena *a;
     struct buf bytes;
     bool absent;

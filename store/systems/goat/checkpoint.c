@@ -27,7 +27,7 @@ struct saving {
     enum goat_dialect dialect;
     const char *cwd, *dir, *blobs;
     struct goat_points points;     /* the checkpoints on disk */
-    struct buf entries;            /* of the manifest: the bytes of the next ... */
+    struct buf entries;            /* the entries of the manifest: the bytes of the next ... */
     struct go_json_document files; /* ... of which this is the writer */
     int64_t now_ms;
     struct host_checkpointed done;

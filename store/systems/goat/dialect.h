@@ -31,7 +31,7 @@ enum goat_dialect {
 /* The fields of metadata.json, independent of the dialect. */
 enum goat_field {
     GOAT_ID,
-    GOAT_HASH, /* of the project */
+    GOAT_HASH, /* the hash of the project */
     GOAT_CWD,
     GOAT_MODEL,
     GOAT_PARENT,
@@ -63,8 +63,8 @@ struct goat_dialect_names {
     const char *name;                        /* for people and rows */
     struct goat_member member[GOAT_MEMBERS]; /* ends with key NULL */
     const char *blobs;                       /* the folder of a checkpoint's contents */
-    const char *point, *point_time, *files;  /* of a manifest */
-    /* of one of its files; NULL: the dialect has no such member */
+    const char *point, *point_time, *files;  /* the members of a manifest */
+    /* the members of one of its files; NULL: the dialect has no such member */
     const char *path, *exists, *hash, *size;
     bool flat; /* messages are separate rows, not wrapped */
 };

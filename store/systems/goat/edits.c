@@ -21,7 +21,7 @@ struct reading {
     const struct goat_points *points;
     const char *cwd;
     struct goat_writes *w;
-    struct arena scratch; /* of one row */
+    struct arena scratch; /* owns the texts of one row */
 };
 
 /* The file's entry in the table; NULL if out of memory. */

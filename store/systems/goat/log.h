@@ -29,7 +29,7 @@ struct goat_entry {
     enum goat_shape shape;
     struct slice uuid, timestamp, type, subtype;
     struct slice message;       /* nested and stream: the object */
-    struct slice role, content; /* of the row or of the wrapped message */
+    struct slice role, content; /* the members of the row or of the wrapped message */
     struct slice tool_calls, tool_call_id, name;
     bool odd_message; /* a member has that name but is not an object */
 };

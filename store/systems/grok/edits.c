@@ -20,8 +20,8 @@ struct turn {
 
 struct walk {
     struct tool_edits edits;
-    struct arena arena; /* of the session */
-    struct turn *turn;  /* of the session, also those that were dropped */
+    struct arena arena; /* owns the texts of the session */
+    struct turn *turn;  /* the turns of the session, also those that were dropped */
     size_t turns;
 };
 
@@ -221,7 +221,7 @@ enum err_code grok_edits(const struct store *st, const struct session_ref *ref,
 /* The input includes tokens read from and written to the cache. A fork copies the ids of prompts. */
 static void grok_read_counts(struct slice usage, struct usage_record *u)
 {
-    static const double ticks = 1e10; /* of a dollar */
+    static const double ticks = 1e10; /* the ticks of a dollar */
     int64_t input = usage_count(usage, "inputTokens");
     struct slice value;
 

@@ -37,7 +37,7 @@ struct grok_line {
     enum grok_kind kind;
     struct slice update;  /* raw JSON */
     struct slice content; /* raw JSON; may be empty */
-    int64_t index;        /* of the prompt; -1: not recorded */
+    int64_t index;        /* the index of the prompt; -1: not recorded */
     int64_t time_ms;
 };
 

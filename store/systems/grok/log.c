@@ -88,14 +88,14 @@ struct slice grok_text(struct slice content, struct arena *a)
 
 struct composing {
     struct buf *rows;
-    struct buf text; /* of the message that is being gathered */
+    struct buf text; /* the text of the message that is being gathered */
     struct arena scratch;
-    enum grok_kind kind; /* of it; GROK_OTHER: none */
+    enum grok_kind kind; /* its kind; GROK_OTHER: none */
     bool counts;         /* it is a person's prompt */
     bool marked;         /* a promptIndex was seen */
     bool all;            /* what a rewind dropped stays */
     int64_t index, time_ms;
-    size_t line, number; /* of the line that is read; of the line where the message began */
+    size_t line, number; /* the line that is read; the number of the line where the message began */
     size_t *start;       /* where the rows of each prompt begin */
     size_t prompts;
     struct arena arena; /* owns the starts */

@@ -13,7 +13,7 @@
 
 struct history {
     struct file_history of;
-    const char *folder; /* of the agent whose log is read; contains file-history */
+    const char *folder; /* the folder of the agent whose log is read; contains file-history */
     bool agent;         /* the log is that of a sub-agent */
 };
 

@@ -82,7 +82,7 @@ void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi
         kimi_read_text(all, "cwd", a, &out->cwd);
         if (!out->cwd.n)
             kimi_read_text(all, "workDir", a, &out->cwd);
-        if (!out->cwd.n) /* of sessions that other programs made */
+        if (!out->cwd.n) /* for sessions that other programs made */
             out->cwd = json_copy_at(all, "custom.cwd", a);
         kimi_read_text(all, "title", a, &out->title);
         kimi_read_text(all, "lastPrompt", a, &out->last_prompt);

@@ -41,7 +41,7 @@ static const char add_models[] =
 struct filling {
     struct sqlite_db *db;
     const char *storage;
-    struct arena arena, *names; /* of one session; of the names of all sessions */
+    struct arena arena, *names; /* own the texts of one session; the names of all sessions */
     struct buf bytes;           /* the last file */
     struct folder_ids agents;   /* the sub-agents that the session's calls name */
     struct err *e;

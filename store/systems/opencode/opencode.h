@@ -53,7 +53,7 @@ bool opencode_answer(const struct sqlite_row *row, struct arena *a, struct usage
 /* A call of a tool that may change files. */
 struct opencode_call {
     struct slice path;    /* absolute: the only file that it changes; empty: any file */
-    struct slice command; /* of a shell; empty: another tool */
+    struct slice command; /* the command of a shell; empty: another tool */
     struct slice dir;     /* where the command ran; empty: not recorded */
     /* What a tool that writes a whole file found, and the text that it wrote. */
     enum { OPENCODE_NOT_TOLD, OPENCODE_FOUND, OPENCODE_FOUND_NONE } found;

@@ -37,10 +37,10 @@ struct planning {
     struct opencode_steps steps;
     struct opencode_trees trees;
     const struct opencode_prompt *prompt;
-    bool has_tree; /* of the prompt: */
+    bool has_tree; /* the prompt has a tree: */
     size_t at;     /* in this repository */
     git_oid tree;
-    size_t end; /* of the steps that count */
+    size_t end; /* the end of the steps that count */
     struct arena arena;
     struct slice_set path; /* the number of a path is the number of its file */
     struct changed *file;  /* in the arena */

@@ -245,7 +245,7 @@ struct forking {
     uint32_t *path; /* from the root; owned */
     size_t n;
     size_t *label;       /* 1 + the line of each node's label, or 0; owned */
-    size_t nodes;        /* of the log, without ids that were drawn since */
+    size_t nodes;        /* the nodes of the log, without ids that were drawn since */
     struct slice title;  /* the last name in the log; may be empty */
     struct slice parent; /* the entry before the next one that is written */
     struct disk_new to;

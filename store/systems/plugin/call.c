@@ -14,7 +14,7 @@ struct calling {
     bool writes;               /* it is not interrupted */
     bool anew;                 /* asks a server again that did not answer a moment ago */
     struct reprise_plugin_call call;
-    enum err_code own; /* of a callback of ours */
+    enum err_code own; /* the result of a callback of ours */
     int64_t heard_ms;  /* when the server answered last, or the call began */
     bool silent;       /* it is counted in link->silent */
     /* The time that the call took without that of our callbacks, and the size of its answer. */
@@ -34,8 +34,8 @@ enum {
     SESSIONS_MOST = 500000,
     REPEATED_MOST = 1000, /* the same session one after the other */
     NAMES_MOST = 100000,
-    LIST_BYTES_MOST = INT32_MAX, /* of which a list keeps ENDS_MOST */
-    ROWS_BYTES_MOST = 512 << 20, /* of one session */
+    LIST_BYTES_MOST = INT32_MAX, /* bytes, of which a list keeps ENDS_MOST */
+    ROWS_BYTES_MOST = 512 << 20, /* bytes of one session */
     ROW_COST = 16,               /* what a row counts besides its bytes */
     NAME_COST = 64,              /* a session or the name of a sub-agent */
 };

@@ -24,12 +24,12 @@ struct plugin_link {
     /* held during a call, unless the plug-in takes several at the same time */
     pthread_mutex_t call;
     pthread_mutex_t again;          /* held while everything is listed anew */
-    pthread_mutex_t lock;           /* of everything below */
+    pthread_mutex_t lock;           /* protects everything below */
     void *opened;                   /* the plug-in's own store; NULL until the first call */
     struct plugin_catalog *catalog; /* the sessions of the last list; NULL: not listed yet */
     struct plugin_catalog *growing; /* those that a list under way has delivered; NULL: none */
     struct err trouble;             /* why the last list failed; code ERR_OK: it succeeded */
-    struct plugin_newest *end;      /* of the conversation that was read last; NULL: none */
+    struct plugin_newest *end;      /* the end of the conversation that was read last; NULL: none */
     atomic_bool interrupted;        /* calls that only read return at once */
     atomic_int silent;              /* calls that have waited for a second */
     atomic_llong gone_ms;           /* when the server last did not answer in time; 0: it did */

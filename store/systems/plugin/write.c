@@ -62,7 +62,7 @@ struct retrieving {
 /* The rows of one key. */
 struct stored {
     struct buf rows, metadata; /* metadata: the document about a sub-agent */
-    struct idset ids;          /* of the rows with a uuid */
+    struct idset ids;          /* the ids of the rows with a uuid */
     size_t *line, cap;         /* by the number of the id: where its row is; owned */
     bool reorders, agent;
 };

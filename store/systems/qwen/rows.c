@@ -249,7 +249,7 @@ static void qwen_fill(struct slice row, struct arena *a, struct edit *edit, bool
         return;
     if (json_get_true(result, "originalContentTruncated") ||
         json_get_true(result, "newContentTruncated"))
-        return; /* of a large file: what the call replaced is known */
+        return; /* the file is large: what the call replaced is known */
     if (json_get_text(result, "originalContent", a, &text)) {
         edit->before = text;
         edit->before_known = EDIT_TEXT;

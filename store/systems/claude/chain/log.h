@@ -53,7 +53,7 @@ enum claude_mark {
     MARK_QUIET = 1 << 7,    /* closesQuietTurn */
     MARK_HIDES = 1 << 8,    /* hostHiddenToolUseIds */
     MARK_RAN_BY = 1 << 9,   /* ranByToolUseId */
-    MARK_REASON = 1 << 10,  /* of a queue operation */
+    MARK_REASON = 1 << 10,  /* the reason of a queue operation */
     MARK_LOGICAL = 1 << 11, /* logicalParentUuid */
 };
 
@@ -69,7 +69,7 @@ enum {
 /* Marks of the nodes of log->chain. */
 enum claude_node_mark {
     NODE_LISTED = 1 << 0, /* part of the shown conversation */
-    NODE_MAIN = 1 << 1,   /* of the main conversation, once that is known (leaf.c) */
+    NODE_MAIN = 1 << 1,   /* a row of the main conversation, once that is known (leaf.c) */
     NODE_NOT_MAIN = 1 << 2,
     NODE_CLIMBED = 1 << 3,   /* visited on the way from a leaf to its message */
     NODE_BRANCH = 1 << 4,    /* above a message that is not shown */

@@ -18,7 +18,7 @@ struct check {
     const char *
         path; /* the path of the transcript that is being checked: the session's or a sub-agent's */
     struct claude_log log;
-    struct arena arena; /* of the texts of findings */
+    struct arena arena; /* owns the texts of findings */
     finding_fn *fn;
     void *arg;
     size_t reported[FINDING_KINDS];

@@ -25,7 +25,7 @@ struct look {
     const struct claude *c;
     struct arena arena;
     struct idset there; /* ids that have a transcript, whatever it contains */
-    struct idset ids;   /* of the leftovers, numbered as in `found` */
+    struct idset ids;   /* the ids of the leftovers, numbered as in `found` */
     struct found *found;
     struct idset parents; /* sessions from which others were forked */
     bool unsure;          /* the parent of some session is not known */
@@ -85,7 +85,7 @@ enum err_code claude_transcript_ids(const struct claude *c, struct idset *ids, s
 /* The places of parts, and the suffixes of their names. */
 struct leftover_dir {
     const char *dir; /* below the configuration directory; NULL: a project's folder */
-    /* of files, after the id and possibly more; empty: directories named after the id */
+    /* the end of the names of files, after the id and possibly more; empty: directories named after the id */
     const char *suffix;
 };
 

@@ -19,7 +19,9 @@
  * A joint lets such a row follow the message above it in the file: 6 follows 5. The path above it may be broken as well,
  * and is searched again. Only the parent in the row changes, so forks and later rows stay as they are. */
 
-enum { JOINTS_MOST = 1000 }; /* of one session; what is broken more often is no conversation */
+enum {
+    JOINTS_MOST = 1000
+}; /* joints of one session; what is broken more often is no conversation */
 
 struct joint {
     uint32_t node, before;

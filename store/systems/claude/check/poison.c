@@ -27,7 +27,7 @@ enum { IMAGES_FEW = 20, IMAGE_SIDE_OF_MANY = 2000 };
 /* A block that is refused because of others. */
 struct refused_block {
     int64_t row; /* its offset in the log */
-    size_t at;   /* of the block in the row */
+    size_t at;   /* the place of the block in the row */
     const char *why;
     const char *what; /* "a call without its result" */
 };
@@ -42,7 +42,7 @@ struct refused_blocks {
 struct cleaning {
     struct log_cleaning texts;
     const struct refused_blocks *others; /* may be NULL */
-    int64_t offset;                      /* of the row */
+    int64_t offset;                      /* the offset of the row */
     const char *row;
 };
 

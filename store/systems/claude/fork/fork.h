@@ -28,7 +28,7 @@ struct fork {
     uuid_t *id_of;         /* owned; by node: its new id; nil if none of its rows counts */
     uint32_t *above;       /* owned; by node: itself, or the node above a progress row */
     size_t last;           /* the last line that is copied */
-    char id[UUID_STR_LEN]; /* of the new session */
+    char id[UUID_STR_LEN]; /* the id of the new session */
     char now[TIME_TEXT];
 };
 
@@ -59,7 +59,7 @@ MUST_CHECK enum err_code fork_title(struct fork *f, struct slice title, struct b
 struct fork_view {
     struct fork *f;
     struct claude_log log; /* shares the open file */
-    struct id128 asked;    /* of the requested row */
+    struct id128 asked;    /* the id of the requested row */
     size_t end;            /* line of the last row */
 };
 

@@ -47,7 +47,7 @@ struct describing {
     struct arena *a;
     struct session_row *row;
     struct field_value tail[FIELDS];
-    struct slice project; /* of the session's folder */
+    struct slice project; /* the project of the session's folder */
     struct restorable_files tracked;
     struct last_turn turn;
     int64_t newest_ms;

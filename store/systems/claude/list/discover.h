@@ -65,7 +65,7 @@ bool claude_first_cwd(struct slice head, struct arena *a, struct slice *cwd);
 struct last_turn {
     struct slice row;       /* the last message; .p is NULL: the tail contains none */
     bool interrupted;       /* a prompt or result without an answer, a call without a result */
-    struct slice timestamp; /* of that message, as written */
+    struct slice timestamp; /* the timestamp of that message, as written */
     struct slice model;     /* the model of the last answer: filled in by last_turn_model */
 };
 

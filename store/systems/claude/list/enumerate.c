@@ -45,7 +45,7 @@ struct walk {
     struct project_folders folders;
     struct entry *entry;
     size_t n, cap;
-    struct sides sides; /* of the folder that is being read */
+    struct sides sides; /* the side folders of the folder that is being read */
 };
 
 /* Links and other special files are passed on, and describe reports that they cannot be read. Directories and empty

@@ -111,8 +111,8 @@ struct copies {
     const struct session_ref *ref;
     struct tool_edits edits;
     struct slice_set seen; /* names of copies */
-    struct arena arena;    /* of those names, and of the directory */
-    struct arena scratch;  /* of one row */
+    struct arena arena;    /* owns the texts of those names, and of the directory */
+    struct arena scratch;  /* owns the texts of one row */
     struct buf row, bytes;
 };
 

@@ -14,7 +14,7 @@ static const char *const kinds[] = { "file-history-snapshot", "file-history-delt
 
 struct reader {
     struct file_history *h;
-    struct idset prompts; /* of the turns; a turn has the number of its prompt */
+    struct idset prompts; /* the prompts of the turns; a turn has the number of its prompt */
     struct arena scratch; /* decoded texts of one row */
     struct buf row;
     struct file file;

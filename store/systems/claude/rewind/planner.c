@@ -375,8 +375,8 @@ struct young {
 struct other_sessions {
     const struct store *store;
     struct rewind_plan *plan;
-    struct arena scratch;    /* of one session */
-    struct session_row *row; /* of the session being read; NULL until it is needed */
+    struct arena scratch;    /* owns the texts of one session */
+    struct session_row *row; /* the row of the session being read; NULL until it is needed */
     struct session_ref ref;
     struct buf text;
 };

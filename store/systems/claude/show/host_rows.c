@@ -14,7 +14,7 @@
 struct hosted {
     struct slice row; /* in the arena */
     struct id128 ran_by, tool;
-    uint32_t next; /* of the same ran_by; CHAIN_NONE ends */
+    uint32_t next; /* the next call that ran under the same call; CHAIN_NONE: it is the last */
 };
 
 /* What ran during one call; indexes of calls. */

@@ -100,7 +100,7 @@ struct choosing {
     struct claude_log *log;
     struct claude_item_list *list;
     const struct claude_item_filter *how;
-    struct idset ids; /* of all rows in the list; filled once a queued command needs them */
+    struct idset ids; /* the ids of all rows in the list; filled once a queued command needs them */
     struct buf made;
 
     /* Local commands: how many items were examined, and what may follow them. */

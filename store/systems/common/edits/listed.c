@@ -12,12 +12,13 @@ enum { WORDS_MAX = 16, OUTPUT_MAX = 8000 };
 /* One listing command, and what it lists. */
 struct listing_command {
     struct arena arena;
-    const char *dir;  /* where it runs */
-    const char *name; /* of the listed directory, as its output has it; NULL: the present one */
+    const char *dir; /* where it runs */
+    /* the name of the listed directory, as its output has it; NULL: the present one */
+    const char *name;
     const char *word[WORDS_MAX];
     size_t words, listings;
     bool is_find, all, recursive;
-    size_t depth; /* of find; 0: any */
+    size_t depth; /* the greatest depth that find looks at; 0: any */
 };
 
 /* ---- the command ---- */
@@ -233,7 +234,7 @@ static bool find_section(struct slice output, const char *name, struct slice *ou
     bool torn;
 
     while (slice_line(&rest, &line, &torn)) {
-        if (slice_starts(line, "Output: ")) /* of the agent */
+        if (slice_starts(line, "Output: ")) /* a line that the agent adds */
             line = (struct slice){ line.p + 8, line.n - 8 };
         if (begin && !line.n) {
             *out = (struct slice){ begin, (size_t)(line.p - begin) };

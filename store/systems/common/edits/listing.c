@@ -46,7 +46,7 @@ static bool listing_read_entry(struct slice line, struct entry *out)
 /* The search for a name, one component after the other. */
 struct search {
     struct slice rest;    /* the components that were not found yet */
-    size_t depth;         /* of the directory that has them */
+    size_t depth;         /* the depth of the directory that has them */
     bool any, is_partial; /* the directory has entries; not all of them are shown */
     bool found, is_over;
 };

@@ -31,7 +31,8 @@ struct tool_edits {
     tool_edits_turn_fn *turn; /* may be NULL: `now` has the turn */
     void *turn_arg;
     const char *cwd; /* base of relative paths; NULL: those are skipped */
-    struct edit now; /* of the row: only time, turn, message and agent are used */
+    /* what the row says about an edit: only time, turn, message and agent are used */
+    struct edit now;
     struct slice row;
 
     /* Private. */
@@ -40,7 +41,7 @@ struct tool_edits {
     size_t calls;
     bool moved; /* a shell that is kept open may be in another directory */
     size_t rows;
-    struct arena scratch; /* of one row */
+    struct arena scratch; /* owns the texts of one row */
 };
 
 /* Handles one row, in the order of the transcript. */

@@ -221,7 +221,7 @@ struct session_walk {
     struct walked main, *now;
     size_t line;        /* in `now` */
     bool own_cwd;       /* the session's directory was asked for */
-    struct arena arena; /* of the session */
+    struct arena arena; /* owns the texts of the session */
     struct buf scratch;
 };
 
@@ -395,13 +395,13 @@ struct loaded_turn {
 struct loaded_walk {
     const struct session_ref *ref;
     struct tool_edits edits;
-    struct arena arena; /* of the turns */
+    struct arena arena; /* owns the texts of the turns */
     struct buf row;
     store_load_fn *load;
-    struct loaded_turn *turn; /* of the session */
+    struct loaded_turn *turn; /* the turns of the session */
     size_t turns;
     bool in_agent; /* the task of a sub-agent is not a turn of the session */
-    /* of the last row with a time; before the first one, of the end of the session */
+    /* the time of the last row that has one; before the first one, that of the end of the session */
     int64_t time_ms;
 };
 

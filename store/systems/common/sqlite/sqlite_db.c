@@ -9,7 +9,7 @@
 #include "lite/base/time.h"
 
 enum {
-    STEPS_BETWEEN_LOOKS = 20000, /* of SQLite's machine: well under a millisecond */
+    STEPS_BETWEEN_LOOKS = 20000, /* steps of SQLite's machine: well under a millisecond */
     QUERY_MS = 20000,
     HIDE_MS = 5000,
     HIDDEN_LEAST = 256 << 10, /* values that are small are not what makes a result too large */
@@ -23,7 +23,7 @@ struct sqlite_db {
     struct sqlite_vfs vfs;
     bool registered;
     sqlite3 *handle;
-    sqlite3_stmt *kept; /* of the last query, which may be run again; NULL: none */
+    sqlite3_stmt *kept; /* the statement of the last query, which may be run again; NULL: none */
     const char *path;
     const atomic_bool *cancel;
     int64_t until_ms; /* when the present query is cancelled */

@@ -138,20 +138,20 @@ void sqlite_vfs_init(struct sqlite_vfs *v, const struct sqlite_snapshot *s);
  * transactions or a restart of the -wal does, and sqlite_snapshot_holds() detects that afterwards. */
 struct sqlite_frame {
     uint32_t page; /* from 1 */
-    int64_t at;    /* of its bytes in the log; the last one of the page */
+    int64_t at;    /* the offset of its bytes in the log; the last one of the page */
 };
 
 struct sqlite_snapshot {
     int db, log;      /* log -1: the database has neither a -wal nor a -journal in use */
     bool rolls_back;  /* the log is a -journal */
     const char *path; /* borrowed */
-    struct stat at;   /* of the database when it was opened */
+    struct stat at;   /* the attributes of the database when it was opened */
     bool settled; /* it was last written long enough ago that a new write would change its time */
     uint32_t page_size;
-    int64_t size;               /* of the database with all transactions */
+    int64_t size;               /* the size of the database with all transactions */
     struct sqlite_frame *frame; /* owned; sorted by page */
     size_t frames;
-    unsigned char header[32]; /* of the log */
+    unsigned char header[32]; /* the header of the log */
     int64_t log_end;          /* where a later transaction would begin */
 };
 

@@ -19,7 +19,7 @@ struct large_table {
     sqlite3 *handle;
     struct slice name;
     int64_t most, until_ms;
-    struct buf columns; /* of the view */
+    struct buf columns; /* the columns of the view */
     size_t found, steps;
 };
 

@@ -21,7 +21,7 @@ struct gathering {
     const struct scope *scope;
     struct sqlite_items *out;
     struct buf preread;
-    struct arena arena; /* of one row */
+    struct arena arena; /* owns the texts of one row */
 };
 
 static void write_short_member(struct jsonout *j, const char *key, struct slice text)

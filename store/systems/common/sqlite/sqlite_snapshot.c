@@ -15,7 +15,8 @@
 enum {
     DB_HEADER = 100,
     JOURNAL_HEADER = 28,
-    RECORD_EXTRA = 8, /* of a journal: the number of the page, and a checksum after its bytes */
+    /* bytes of a journal: the number of the page, and a checksum after its bytes */
+    RECORD_EXTRA = 8,
     SECTOR_SMALLEST = 32,
     WAL_HEADER = 32,
     FRAME_HEADER = 24,

@@ -15,7 +15,7 @@
 /* A store whose sessions are rows of one or several databases. A session's path is that of its database, a slash and
  * its id; no file has this path. Systems embed this struct as their first member. */
 struct sqlite_place {
-    const char *path; /* of the database */
+    const char *path; /* the path of the database */
     /* the directory whose sessions are in it; NULL: each session names its own */
     const char *project;
     /* the path is that of a folder with other files, of which `fill` makes the rows */
