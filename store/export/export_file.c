@@ -198,14 +198,12 @@ static enum err_code export_file_name_session(const struct session_ref *ref,
 static enum err_code make_target_dir(const struct session_ref *ref, const char *dir, struct err *e)
 {
     const char *cwd = ref->store->env && ref->store->env->cwd ? ref->store->env->cwd : "/";
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     const char *full = *dir ? path_normalize(cwd, dir, &a) : NULL;
-    enum err_code rc = !*dir  ? err_set(e, ERR_USAGE, dir, "export: not the name of a directory")
-                       : full ? disk_make_dir(full, 0700, e)
-                              : err_nomem(e);
 
-    arena_fini(&a);
-    return rc;
+    return !*dir  ? err_set(e, ERR_USAGE, dir, "export: not the name of a directory")
+           : full ? disk_make_dir(full, 0700, e)
+                  : err_nomem(e);
 }
 
 enum err_code export_into(const struct session_ref *ref, const struct export_request *req,

@@ -123,14 +123,12 @@ static enum err_code drop_inherited(int fd, const struct attrs *x, const char *p
 
 enum err_code fs_attrs_apply(int fd, const struct attrs *x, const char *path, struct err *e)
 {
-    enum err_code rc = put_owner(fd, x, path, e);
-
-    if (!rc)
-        rc = drop_inherited(fd, x, path, e);
-    for (size_t i = 0; i < x->n && !rc; i++)
+    TRY(put_owner(fd, x, path, e));
+    TRY(drop_inherited(fd, x, path, e));
+    for (size_t i = 0; i < x->n; i++)
         if (fs_xattr_set(fd, x->x[i].name, x->x[i].value.p, x->x[i].value.n))
-            rc = err_sys(e, path, "keep the extended attributes");
-    return rc;
+            return err_sys(e, path, "keep the extended attributes");
+    return ERR_OK;
 }
 
 static bool is_a_persons(const char *name)

@@ -126,17 +126,15 @@ static enum err_code change_recover_go_forward(struct change_log *log, struct ch
                                                const char *dir, struct err *e)
 {
     bool committed;
-    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < c->n && !rc; i++)
-        rc = harden(&c->step[i], e);
-    if (!rc)
-        rc = change_steps_sync(c, e);
-    for (size_t i = 0; i < c->n && !rc; i++)
-        rc = step_clean_up(&c->step[i], e);
-    if (!rc && !disk_new_sweep(dir))
-        rc = err_sys(e, dir, "remove temporary files");
-    return rc ? rc : change_finish(log, c, dir, &committed, e);
+    for (size_t i = 0; i < c->n; i++)
+        TRY(harden(&c->step[i], e));
+    TRY(change_steps_sync(c, e));
+    for (size_t i = 0; i < c->n; i++)
+        TRY(step_clean_up(&c->step[i], e));
+    if (!disk_new_sweep(dir))
+        return err_sys(e, dir, "remove temporary files");
+    return change_finish(log, c, dir, &committed, e);
 }
 
 /* The commit of a removed ref may be kept by a ref that the change made before it: if the removal

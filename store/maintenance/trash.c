@@ -150,20 +150,16 @@ static enum err_code plan_trash_moves(struct change *c, const struct trash_list 
 static enum err_code plan_trash_batch(struct change *c, const struct trash_list *list,
                                       const char *dir, struct err *e)
 {
-    struct buf info = { 0 };
+    AUTO_BUF info = { 0 };
     struct step put = { .kind = STEP_PUT, .old_absent = true, .mtime_ns = MTIME_NOW };
-    enum err_code rc = trash_info_print(list, &info, e);
 
+    TRY(trash_info_print(list, &info, e));
     put.path = arena_format(&c->arena, "%s/info", dir);
     put.bytes = buf_slice(&info);
-    if (!rc && !put.path)
-        rc = err_nomem(e);
-    if (!rc)
-        rc = change_add(c, &put, e);
-    if (!rc)
-        rc = plan_trash_moves(c, list, e);
-    buf_fini(&info);
-    return rc;
+    if (!put.path)
+        return err_nomem(e);
+    TRY(change_add(c, &put, e));
+    return plan_trash_moves(c, list, e);
 }
 
 enum err_code trash_batch_dir(const struct store_env *env, char name[48], char dir[PATH_MAX],

@@ -168,14 +168,14 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
     tx->entry = arena_zalloc(&tx->arena, sizeof *tx->entry * (p->n + 1));
     if (tx->arena.failed || !keep_settled(tx, p))
         return err_nomem(e);
-    enum err_code rc = copy_conversation(tx, &p->plan->conversation, e);
 
-    for (size_t i = 0; i < p->n && !rc; i++)
+    TRY(copy_conversation(tx, &p->plan->conversation, e));
+    for (size_t i = 0; i < p->n; i++)
         if (rewind_tx_includes(&p->entry[i]))
-            rc = add_tx_entry(tx, &p->entry[i], e);
-    if (!rc && !rewind_tx_backup_layout(tx))
-        rc = err_set(e, ERR_STALE, dir, "plan a rewind: impossible sizes");
-    return rc ? rc : note_all(tx, p->plan, e);
+            TRY(add_tx_entry(tx, &p->entry[i], e));
+    if (!rewind_tx_backup_layout(tx))
+        return err_set(e, ERR_STALE, dir, "plan a rewind: impossible sizes");
+    return note_all(tx, p->plan, e);
 }
 
 /* ---- preflight ---- */

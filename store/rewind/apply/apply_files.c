@@ -318,14 +318,13 @@ static enum err_code sync_all(const struct entry_files_context *c, struct err *e
 static enum err_code prune_all(const struct entry_files_context *c, struct err *e)
 {
     const struct rewind_tx *tx = c->tx;
-    enum err_code rc = sync_all(c, e);
 
-    if (!rc)
-        rc = rewind_tx_write_mark(tx, "cleaned", e);
-    for (size_t i = 0; i < tx->n && !rc; i++)
+    TRY(sync_all(c, e));
+    TRY(rewind_tx_write_mark(tx, "cleaned", e));
+    for (size_t i = 0; i < tx->n; i++)
         if (prunes(&tx->entry[i]))
-            rc = rewind_tx_prune(&tx->entry[i], rewind_tx_has_attrs(tx) ? &tx->dirs : NULL, e);
-    return rc;
+            TRY(rewind_tx_prune(&tx->entry[i], rewind_tx_has_attrs(tx) ? &tx->dirs : NULL, e));
+    return ERR_OK;
 }
 
 /* Removes the files under temporary names. A file that was written to after it was exchanged is kept in the record. */

@@ -264,19 +264,17 @@ enum err_code rewind_plan_infer(const struct session_ref *ref, struct slice poin
 enum err_code rewind_plan_check_files(const struct rewind_plan *plan,
                                       const struct rewind_options *options, struct err *e)
 {
-    struct slice_set known = { .n = 0 };
+    CLEANUP(slice_set_fini) struct slice_set known = { .n = 0 };
     uint32_t number;
-    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < plan->n && !rc; i++)
+    for (size_t i = 0; i < plan->n; i++)
         if (slice_set_add(&known, slice_of(plan->target[i].path), &number))
-            rc = err_nomem(e);
-    for (size_t i = 0; i < options->only_n && !rc; i++)
+            return err_nomem(e);
+    for (size_t i = 0; i < options->only_n; i++)
         if (slice_set_find(&known, slice_of(options->only[i])) == SLICE_SET_NONE)
-            rc = err_set(e, ERR_NOT_FOUND, options->only[i],
-                         plan->undoes
-                             ? "undo: the rewind did not change this file, or it was undone already"
-                             : "rewind: the session never changed this file");
-    slice_set_fini(&known);
-    return rc;
+            TRY(err_set(e, ERR_NOT_FOUND, options->only[i],
+                        plan->undoes
+                            ? "undo: the rewind did not change this file, or it was undone already"
+                            : "rewind: the session never changed this file"));
+    return ERR_OK;
 }

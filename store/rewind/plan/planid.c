@@ -92,19 +92,6 @@ static bool hash_file(struct digest *one, const struct rewind_entry *x, struct s
     return true;
 }
 
-static void hash_entry(struct digest *c, const struct rewind_entry *x)
-{
-    char facts[128];
-
-    planid_hash_text(c, x->target->path);
-    snprintf(facts, sizeof facts, "%d %d %d %o %d %o", (int)x->action, (int)x->rule, x->seen.exists,
-             (unsigned)x->seen.mode, (int)x->target->want,
-             x->target->has_mode ? (unsigned)x->target->mode : 0);
-    planid_hash_text(c, facts);
-    digest_add(c, (struct slice){ (const char *)x->seen.sha256, SHA256_BYTES });
-    digest_add(c, (struct slice){ (const char *)x->wanted, SHA256_BYTES });
-}
-
 /* Hashes the counts and the steps: a conversation that was continued since makes another plan. */
 static void hash_conversation(struct digest *c, const struct rewind_conversation *conversation)
 {
@@ -131,7 +118,17 @@ static bool planid_sum_up(const struct rewind_preview *p, struct digest *all, st
 
     digest_begin(all, DIGEST_SHA256);
     for (size_t i = 0; i < p->n && ok; i++) {
-        hash_entry(all, &p->entry[i]);
+        const struct rewind_entry *x = &p->entry[i];
+        char facts[128];
+
+        planid_hash_text(all, x->target->path);
+        snprintf(facts, sizeof facts, "%d %d %d %o %d %o", (int)x->action, (int)x->rule,
+                 x->seen.exists, (unsigned)x->seen.mode, (int)x->target->want,
+                 x->target->has_mode ? (unsigned)x->target->mode : 0);
+        planid_hash_text(all, facts);
+        digest_add(all, (struct slice){ (const char *)x->seen.sha256, SHA256_BYTES });
+        digest_add(all, (struct slice){ (const char *)x->wanted, SHA256_BYTES });
+
         ok = hash_file(one, &p->entry[i], sums);
     }
     if (ok)

@@ -12,18 +12,6 @@ static const char actions[] = {
     [REWIND_RESTORE] = 'r', [REWIND_CREATE] = 'c', [REWIND_DELETE] = 'd'
 };
 
-/* The letter of a conflict is a capital one, and an x comes first if the outcome is unknown. */
-static enum err_code brief_add_entry(struct buf *b, const struct rewind_tx_entry *x,
-                                     struct buf *scratch)
-{
-    const char letter = actions[x->action];
-
-    if (x->unknown)
-        TRY(buf_add_byte(b, 'x'));
-    TRY(buf_add_byte(b, x->outcome == REWIND_CONFLICT ? (char)(letter - 'a' + 'A') : letter));
-    return record_field_add_text(b, x->path, scratch);
-}
-
 enum err_code rewind_tx_brief_write(const struct rewind_tx *tx, int64_t bytes, struct buf *out)
 {
     const char *const texts[] = { tx->system,  tx->session, tx->point, tx->undoes,
@@ -39,19 +27,26 @@ enum err_code rewind_tx_brief_write(const struct rewind_tx *tx, int64_t bytes, s
                                     (tx->abandoned ? IS_ABANDONED : 0),
                                 (int64_t)tx->n,
                                 (int64_t)tx->settled_n };
-    struct buf scratch = { 0 };
-    enum err_code rc = ERR_OK;
+    AUTO_BUF scratch = { 0 };
 
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !rc; i++)
-        rc = record_field_add_int(out, numbers[i]);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts && !rc; i++)
-        rc = record_field_add_text(out, texts[i], &scratch);
-    for (size_t i = 0; i < tx->n && !rc; i++)
-        rc = brief_add_entry(out, &tx->entry[i], &scratch);
-    for (size_t i = 0; i < tx->settled_n && !rc; i++)
-        rc = record_field_add_text(out, tx->settled[i], &scratch);
-    buf_fini(&scratch);
-    return rc;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        TRY(record_field_add_int(out, numbers[i]));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        TRY(record_field_add_text(out, texts[i], &scratch));
+    for (size_t i = 0; i < tx->n; i++) {
+        /* The letter of a conflict is a capital one, and an x comes first if the outcome is
+         * unknown. */
+        const struct rewind_tx_entry *x = &tx->entry[i];
+        const char letter = actions[x->action];
+
+        if (x->unknown)
+            TRY(buf_add_byte(out, 'x'));
+        TRY(buf_add_byte(out, x->outcome == REWIND_CONFLICT ? (char)(letter - 'a' + 'A') : letter));
+        TRY(record_field_add_text(out, x->path, &scratch));
+    }
+    for (size_t i = 0; i < tx->settled_n; i++)
+        TRY(record_field_add_text(out, tx->settled[i], &scratch));
+    return ERR_OK;
 }
 
 static bool brief_read_entry(struct slice *text, struct arena *a, struct rewind_tx_entry *x)

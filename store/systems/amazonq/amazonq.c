@@ -65,7 +65,7 @@ static enum err_code amazonq_add_entry(struct sqlite_conversation *c, int64_t nu
                                        struct slice entry)
 {
     struct slice user, assistant;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     int64_t ms;
 
     if (!amazonq_entry(entry, &user, &assistant))
@@ -73,10 +73,9 @@ static enum err_code amazonq_add_entry(struct sqlite_conversation *c, int64_t nu
     if (!time_parse(json_text_at(user, "timestamp", &a), &ms))
         ms = TIME_NONE;
     const char *role = amazonq_prompt(user, &a).n ? "user" : "tool";
-    enum err_code rc = a.failed ? ERR_NOMEM : amazonq_add_half(c, number, "user", role, user, ms);
 
-    arena_fini(&a);
-    return rc ? rc : amazonq_add_half(c, number, "assistant", "assistant", assistant, TIME_NONE);
+    TRY(a.failed ? ERR_NOMEM : amazonq_add_half(c, number, "user", role, user, ms));
+    return amazonq_add_half(c, number, "assistant", "assistant", assistant, TIME_NONE);
 }
 
 /* A row of the database is a whole conversation. */
@@ -261,15 +260,12 @@ static bool amazonq_listed(const struct sqlite_row *row, const struct sqlite_pla
 static enum err_code amazonq_add_database(struct sqlite_store *s, const char *named, struct err *e)
 {
     bool file = named && sqlite_store_is_file(s->base.path);
-    char *path = config_dir_join(s->base.path, file ? "" : "data.sqlite3");
-    enum err_code rc = path ? ERR_OK : err_nomem(e);
+    AUTO_FREE char *path = config_dir_join(s->base.path, file ? "" : "data.sqlite3");
 
-    if (!rc && !sqlite_store_is_file(path))
-        rc = err_set(e, ERR_NOT_FOUND, path, "open store: no database of conversations");
-    if (!rc)
-        rc = sqlite_store_add(s, path, NULL, e);
-    free(path);
-    return rc;
+    NEED(path);
+    if (!sqlite_store_is_file(path))
+        return err_set(e, ERR_NOT_FOUND, path, "open store: no database of conversations");
+    return sqlite_store_add(s, path, NULL, e);
 }
 
 #define CONVERSATION(table) "SELECT c.value FROM " table " WHERE c.id = ?1"

@@ -61,12 +61,10 @@ static enum err_code cline_read_lines(struct cline_chat *c, struct slice text, b
 
 enum err_code cline_session_read(const struct session_ref *ref, struct buf *out)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     const char *name = arena_format(&a, "%.*s.json", SLICE_ARG(ref->id));
-    enum err_code rc = name ? session_dirs_json(ref, name, SESSION_MOST, out) : ERR_NOMEM;
 
-    arena_fini(&a);
-    return rc;
+    return name ? session_dirs_json(ref, name, SESSION_MOST, out) : ERR_NOMEM;
 }
 
 /* The prompt is a JSON string there, as in a message. */

@@ -127,7 +127,7 @@ static enum err_code add_thread(const struct sqlite_row *row, void *arg, struct 
 static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e)
 {
     struct codex_threads *t = arg;
-    struct arena scratch = { 0 };
+    AUTO_ARENA scratch = { 0 };
     bool named = sqlite_db_has_column(db, "threads", "name"),
          precise = sqlite_db_has_column(db, "threads", "updated_at_ms"),
          placed = sqlite_db_has_column(db, "threads", "cwd");
@@ -137,10 +137,8 @@ static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e
         arena_format(&scratch, "SELECT id, %s, %s, %s FROM threads", named ? "name" : "''",
                      precise ? "COALESCE(updated_at_ms, updated_at * 1000)" : "updated_at * 1000",
                      placed ? "cwd" : "''");
-    enum err_code rc = sql ? sqlite_db_each(db, sql, NULL, 0, add_thread, t, e) : err_nomem(e);
 
-    arena_fini(&scratch);
-    return rc;
+    return sql ? sqlite_db_each(db, sql, NULL, 0, add_thread, t, e) : err_nomem(e);
 }
 
 void codex_threads_refresh(struct codex_threads *t)

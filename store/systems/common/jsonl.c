@@ -474,14 +474,12 @@ enum err_code jsonl_check(const struct store *st, const struct session_ref *ref,
 enum err_code jsonl_check_name(const char *folder, const char *name, finding_fn *fn, void *arg,
                                struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     const struct finding f = { .kind = FINDING_UNREADABLE,
                                .path = arena_format(&a, "%s/%s", folder, name),
                                .why = "its name cannot be a session's id" };
-    enum err_code rc = f.path ? fn(&f, arg, e) : err_nomem(e);
 
-    arena_fini(&a);
-    return rc;
+    return f.path ? fn(&f, arg, e) : err_nomem(e);
 }
 
 enum err_code jsonl_check_report(const struct jsonl_check *k, enum finding_kind kind,

@@ -174,13 +174,12 @@ static enum err_code visit_directory(struct walk *w, struct slice directory, str
 
 static enum err_code visit_scope(struct walk *w, const struct scope *scope)
 {
-    struct slice_set seen = { 0 };
-    enum err_code rc = visit_directory(w, scope->project, &seen);
+    CLEANUP(slice_set_fini) struct slice_set seen = { 0 };
 
-    for (size_t i = 0; !rc && i < scope->trees; i++)
-        rc = visit_directory(w, scope->tree[i], &seen);
-    slice_set_fini(&seen);
-    return rc;
+    TRY(visit_directory(w, scope->project, &seen));
+    for (size_t i = 0; i < scope->trees; i++)
+        TRY(visit_directory(w, scope->tree[i], &seen));
+    return ERR_OK;
 }
 
 enum err_code project_logs_enumerate(const struct store *st, const struct scope *scope,

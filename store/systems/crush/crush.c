@@ -101,13 +101,12 @@ int64_t crush_time(int64_t stored)
 static enum err_code crush_add_database(struct sqlite_store *s, const char *data,
                                         const char *project, struct err *e)
 {
-    char *path = config_dir_join(data, db_name);
-    enum err_code rc = path ? ERR_OK : err_nomem(e);
+    AUTO_FREE char *path = config_dir_join(data, db_name);
 
-    if (!rc && sqlite_store_is_file(path))
-        rc = sqlite_store_add(s, path, project, e);
-    free(path);
-    return rc;
+    NEED(path);
+    if (sqlite_store_is_file(path))
+        TRY(sqlite_store_add(s, path, project, e));
+    return ERR_OK;
 }
 
 /* Adds one entry of projects.json. A relative data directory is relative to the project. */
@@ -170,20 +169,16 @@ static enum err_code crush_read_projects(struct sqlite_store *s, struct err *e)
  * project. */
 static enum err_code crush_add_named(struct sqlite_store *s, struct err *e)
 {
-    char *inside = config_dir_join(s->base.path, ".crush");
-    struct arena a = { 0 };
+    AUTO_FREE char *inside = config_dir_join(s->base.path, ".crush");
+    AUTO_ARENA a = { 0 };
     const char *parent = path_normalize(s->base.path, "..", &a);
-    enum err_code rc = inside && parent ? ERR_OK : err_nomem(e);
 
-    if (!rc)
-        rc = crush_add_database(s, s->base.path, parent, e);
-    if (!rc)
-        rc = crush_add_database(s, inside, s->base.path, e);
-    if (!rc && s->places == 0)
-        rc = crush_read_projects(s, e);
-    free(inside);
-    arena_fini(&a);
-    return rc;
+    NEED(inside && parent);
+    TRY(crush_add_database(s, s->base.path, parent, e));
+    TRY(crush_add_database(s, inside, s->base.path, e));
+    if (s->places == 0)
+        TRY(crush_read_projects(s, e));
+    return ERR_OK;
 }
 
 /* ---- open ---- */

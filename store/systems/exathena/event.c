@@ -255,11 +255,11 @@ static enum err_code add_escaped_text(struct buf *out, struct slice quoted, stru
 {
     struct slice text;
     bool ok = json_text(quoted, a, &text) && utf8_repair(text, a, &text);
-    enum err_code rc = ok ? buf_add_byte(out, '"') : ERR_NOMEM;
 
-    for (size_t i = 0; !rc && i < text.n; i++)
-        rc = add_control(out, (unsigned char)text.p[i]);
-    return rc ? rc : buf_add_byte(out, '"');
+    TRY(ok ? buf_add_byte(out, '"') : ERR_NOMEM);
+    for (size_t i = 0; i < text.n; i++)
+        TRY(add_control(out, (unsigned char)text.p[i]));
+    return buf_add_byte(out, '"');
 }
 
 enum err_code event_compact(struct buf *out, struct slice value, struct arena *a)

@@ -146,13 +146,11 @@ static const char *event_kind_of_role(struct slice role)
 /* A line of ours, in the bytes that the library would write. */
 static enum err_code write_event(struct appending *w, const struct event_draft *d, struct buf *out)
 {
-    struct buf line = { 0 };
-    enum err_code rc = event_write(d, &w->order, &line);
+    AUTO_BUF line = { 0 };
 
-    if (!rc)
-        rc = event_compact(out, buf_slice(&line), w->a);
-    buf_fini(&line);
-    return rc ? rc : buf_add_byte(out, '\n');
+    TRY(event_write(d, &w->order, &line));
+    TRY(event_compact(out, buf_slice(&line), w->a));
+    return buf_add_byte(out, '\n');
 }
 
 /* A person's message has two keys; all others always have five. */
@@ -239,20 +237,17 @@ enum err_code exathena_host_row(const struct store *st, struct slice row, bool t
 {
     struct appending w = { .a = a, .order = event_order_default() };
     struct append_rows_item made;
-    struct buf line = { 0 };
+    AUTO_BUF line = { 0 };
 
     if (transcript)
         return err_set(e, ERR_UNSUPPORTED, "", "append: exathena sessions have one stream only");
     event_time(env_now_ms(st->env), w.now);
-    enum err_code rc = add_event_row(row, &made, &line, &w, e);
 
-    if (!rc) {
-        *id = made.id;
-        *complete = arena_copy(a, (struct slice){ line.p, line.n - 1 });
-        rc = complete->p ? ERR_OK : err_nomem(e);
-    }
-    buf_fini(&line);
-    return rc;
+    TRY(add_event_row(row, &made, &line, &w, e));
+
+    *id = made.id;
+    *complete = arena_copy(a, (struct slice){ line.p, line.n - 1 });
+    return complete->p ? ERR_OK : err_nomem(e);
 }
 
 enum err_code exathena_append(const struct store *st, const struct session_ref *ref,

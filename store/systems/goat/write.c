@@ -59,18 +59,14 @@ const char *goat_base_for(enum goat_path_kind place, const char *path, const cha
 
 enum err_code goat_make(const struct store_env *env, const char *path, struct err *e)
 {
-    struct arena a = { 0 };
-    char *full = NULL;
-    enum err_code rc = config_dir_named(env, path, &full, e);
+    AUTO_ARENA a = { 0 };
+    AUTO_FREE char *full = NULL;
 
-    if (!rc) {
-        const char *dir = path ? full : goat_base_for(GOAT_CONFIG, full, env->cwd, &a);
+    TRY(config_dir_named(env, path, &full, e));
 
-        rc = dir ? disk_make_dir(dir, DIRECTORY_MODE, e) : err_nomem(e);
-    }
-    free(full);
-    arena_fini(&a);
-    return rc;
+    const char *dir = path ? full : goat_base_for(GOAT_CONFIG, full, env->cwd, &a);
+
+    return dir ? disk_make_dir(dir, DIRECTORY_MODE, e) : err_nomem(e);
 }
 
 /* ---- the metadata ---- */

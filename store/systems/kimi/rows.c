@@ -305,19 +305,17 @@ enum err_code kimi_usage(const struct store *st, const struct session_ref *ref,
     struct usage_walk w = {
         .read = kimi_read_usage, .mark = "\"usage.record\"", .cancel = cancel, .fn = fn, .arg = arg
     };
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct session_ref agent;
     struct slice *ids;
     size_t n = 0;
-    enum err_code rc = usage_walk_file(&w, ref->path.p, 0, SLICE(""), e);
 
-    if (!rc)
-        rc = kimi_subagents(st, ref, &a, &ids, &n, e);
-    for (size_t i = 0; !rc && i < n; i++)
+    TRY(usage_walk_file(&w, ref->path.p, 0, SLICE(""), e));
+    TRY(kimi_subagents(st, ref, &a, &ids, &n, e));
+    for (size_t i = 0; i < n; i++)
         if (!kimi_subagent(st, ref, ids[i], &a, &agent, NULL))
-            rc = usage_walk_file(&w, agent.path.p, 0, ids[i], e);
-    arena_fini(&a);
-    return rc;
+            TRY(usage_walk_file(&w, agent.path.p, 0, ids[i], e));
+    return ERR_OK;
 }
 
 /* The edits are those of the tool calls. The instructions of the model are one of the first rows, and have a listing of the

@@ -205,11 +205,11 @@ static enum err_code fill_projects(struct filling *f, struct slice id)
 {
     const char *folder = arena_format(f->names, "%s/session", f->storage);
     struct folder_ids project;
-    enum err_code rc = sqlite_folder_ids(folder, "", f->names, &project, f->e);
 
-    for (size_t i = 0; i < project.n && !rc; i++)
-        rc = id.n ? fill_one(f, project.of[i], id) : fill_list(f, project.of[i]);
-    return rc ? rc : sqlite_db_each(f->db, add_models, NULL, 0, NULL, NULL, f->e);
+    TRY(sqlite_folder_ids(folder, "", f->names, &project, f->e));
+    for (size_t i = 0; i < project.n; i++)
+        TRY(id.n ? fill_one(f, project.of[i], id) : fill_list(f, project.of[i]));
+    return sqlite_db_each(f->db, add_models, NULL, 0, NULL, NULL, f->e);
 }
 
 enum err_code opencode_fill(struct sqlite_db *db, const struct sqlite_place *place, struct slice id,

@@ -58,15 +58,13 @@ static enum err_code opencode_add_databases(struct sqlite_store *s, struct err *
 /* The files of an old version. A newer one leaves them when it has copied them to its database. */
 static enum err_code opencode_add_files(struct sqlite_store *s, struct err *e)
 {
-    char *folder = config_dir_join(s->base.path, "storage");
-    char *sessions = folder ? config_dir_join(folder, "session") : NULL;
-    enum err_code rc = sessions ? ERR_OK : err_nomem(e);
+    AUTO_FREE char *folder = config_dir_join(s->base.path, "storage");
+    AUTO_FREE char *sessions = folder ? config_dir_join(folder, "session") : NULL;
 
-    if (!rc && !config_dir_require(sessions, NULL))
-        rc = sqlite_store_add_folder(s, folder, e);
-    free(sessions);
-    free(folder);
-    return rc;
+    NEED(sessions);
+    if (!config_dir_require(sessions, NULL))
+        TRY(sqlite_store_add_folder(s, folder, e));
+    return ERR_OK;
 }
 
 /* Adds a database in another directory; the snapshots are in the usual one. A relative path in $OPENCODE_DB is one below
@@ -74,12 +72,10 @@ static enum err_code opencode_add_files(struct sqlite_store *s, struct err *e)
 static enum err_code opencode_add_file(struct sqlite_store *s, const char *file, bool named,
                                        struct err *e)
 {
-    char *path = named || file[0] == '/' ? config_dir_absolute(s->base.env, file)
-                                         : config_dir_join(s->base.path, file);
-    enum err_code rc = path ? sqlite_store_add(s, path, NULL, e) : err_nomem(e);
+    AUTO_FREE char *path = named || file[0] == '/' ? config_dir_absolute(s->base.env, file)
+                                                   : config_dir_join(s->base.path, file);
 
-    free(path);
-    return rc;
+    return path ? sqlite_store_add(s, path, NULL, e) : err_nomem(e);
 }
 
 /* The folder of a database that was named. */

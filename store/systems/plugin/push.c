@@ -253,15 +253,15 @@ static enum err_code read_local(const char *path, const struct plugin_push *how,
 {
     struct slice rest, line;
     bool torn;
-    enum err_code rc = file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &l->bytes, e);
 
-    if (!rc && how->redacted)
-        rc = redact_bytes(&l->bytes, how->redacted, e);
+    TRY(file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &l->bytes, e));
+    if (how->redacted)
+        TRY(redact_bytes(&l->bytes, how->redacted, e));
     rest = buf_slice(&l->bytes);
-    while (!rc && slice_line(&rest, &line, &torn))
+    while (slice_line(&rest, &line, &torn))
         if (line.n && !torn && add_local_row(l, line, how->requests, left_out))
-            rc = err_nomem(e);
-    return rc;
+            return err_nomem(e);
+    return ERR_OK;
 }
 
 /* The document about a sub-agent is a row in a store, which has one for each of its states. */

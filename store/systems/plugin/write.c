@@ -107,19 +107,18 @@ static enum err_code drop_repeated(struct stored *s, struct slice uuid, size_t a
 static enum err_code store_row(int64_t position, struct slice row, void *arg)
 {
     struct stored *s = arg;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct slice uuid;
     size_t at = s->rows.n;
 
     (void)position;
     if (s->agent && json_valid(row) && json_get_is(row, "type", "agent_metadata"))
         return keep_metadata(s, row);
-    enum err_code rc = plugin_row_add(&s->rows, row, s->reorders);
 
-    if (!rc && json_get_text(row, "uuid", &a, &uuid) && uuid.n)
-        rc = drop_repeated(s, uuid, at);
-    arena_fini(&a);
-    return rc;
+    TRY(plugin_row_add(&s->rows, row, s->reorders));
+    if (json_get_text(row, "uuid", &a, &uuid) && uuid.n)
+        TRY(drop_repeated(s, uuid, at));
+    return ERR_OK;
 }
 
 /* Rows about requests are on one machine only, so they make neither side newer. */
@@ -311,13 +310,11 @@ static bool is_plain_subpath(const char *subpath)
 
 static enum err_code same_contents(struct slice x, struct slice y, bool *same, struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
 
     *same = json_valid(x) && id128_eq(row_contents(x, &a), row_contents(y, &a));
-    enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
 
-    arena_fini(&a);
-    return rc;
+    return a.failed ? err_nomem(e) : ERR_OK;
 }
 
 /* The document belongs to the rows: whoever has the newer rows has its newer state. */

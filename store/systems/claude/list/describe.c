@@ -265,12 +265,6 @@ static bool see(size_t field, struct slice window, size_t at, void *arg)
     }
 }
 
-static void scan_tail(struct describing *r)
-{
-    claude_read_turn(r);
-    r->ok &= field_set_last(&r->c->tables->tail, r->w->tail, r->a, r->tail, see, r);
-}
-
 /* Sessions that the agent's own list leaves out, although each of them can be opened. */
 
 static bool is_listed_text(struct slice text, const char *const names[])
@@ -393,18 +387,6 @@ static void claude_read_summary(struct describing *r)
         row->summary = prompt_media(whole_head(r));
 }
 
-static void claude_describe_read_prompt(struct describing *r)
-{
-    struct prompt prompt = { 0 };
-
-    r->ok &= prompt_first(claude_describe_known_rows(r), r->a, &prompt);
-    if (!prompt.text.p && !r->w->wide) {
-        prompt = (struct prompt){ 0 };
-        r->ok &= prompt_first(whole_head(r), r->a, &prompt);
-    }
-    r->row->first_prompt = prompt_or_command(&prompt);
-}
-
 static void read_place_and_time(struct describing *r)
 {
     struct session_row *row = r->row;
@@ -522,7 +504,9 @@ static void claude_read_windows(struct describing *r)
 {
     struct session_row *row = r->row;
 
-    scan_tail(r);
+    claude_read_turn(r);
+    r->ok &= field_set_last(&r->c->tables->tail, r->w->tail, r->a, r->tail, see, r);
+
     if (!r->tail[TITLE].found)
         whole_head(r);
     else if (window_read_front(r->w, NULL))
@@ -535,7 +519,16 @@ static void claude_read_windows(struct describing *r)
         return;
     }
     claude_read_titles(r);
-    claude_describe_read_prompt(r);
+
+    struct prompt prompt = { 0 };
+
+    r->ok &= prompt_first(claude_describe_known_rows(r), r->a, &prompt);
+    if (!prompt.text.p && !r->w->wide) {
+        prompt = (struct prompt){ 0 };
+        r->ok &= prompt_first(whole_head(r), r->a, &prompt);
+    }
+    r->row->first_prompt = prompt_or_command(&prompt);
+
     claude_read_summary(r);
     row->tag = r->tail[TAG].text;
     read_place_and_time(r);

@@ -399,18 +399,15 @@ static enum err_code resume_before(const struct store *st, const struct session_
                                    struct slice prompt, struct rewind_conversation *conversation,
                                    struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct slice before;
-    enum err_code rc = find_before(ref, prompt, &a, &before, e);
 
-    if (!rc) {
-        conversation->how = CONVERSATION_RESUME_AT;
-        conversation->change = change_new("rewind");
-        rc = conversation->change ? claude_resume_at(st, ref, before, conversation->change, e)
-                                  : err_nomem(e);
-    }
-    arena_fini(&a);
-    return rc;
+    TRY(find_before(ref, prompt, &a, &before, e));
+
+    conversation->how = CONVERSATION_RESUME_AT;
+    conversation->change = change_new("rewind");
+    return conversation->change ? claude_resume_at(st, ref, before, conversation->change, e)
+                                : err_nomem(e);
 }
 
 enum err_code claude_plan_conversation(const struct store *st, const struct session_ref *ref,

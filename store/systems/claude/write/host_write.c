@@ -99,13 +99,10 @@ enum { FILE_MODE = 0600, FOLDER_MODE = 0700 };
 
 enum err_code claude_make(const struct store_env *env, const char *path, struct err *e)
 {
-    char *config = NULL;
-    enum err_code rc = config_dir_named(env, path, &config, e);
+    AUTO_FREE char *config = NULL;
 
-    if (!rc)
-        rc = disk_make_dir(config, FOLDER_MODE, e);
-    free(config);
-    return rc;
+    TRY(config_dir_named(env, path, &config, e));
+    return disk_make_dir(config, FOLDER_MODE, e);
 }
 
 /* The folder for the sessions of a directory, created if necessary. */
@@ -247,15 +244,11 @@ static enum err_code add_setting_row(const struct session_ref *ref, const struct
 enum err_code claude_set(const struct store *st, const struct session_ref *ref,
                          const struct host_setting *setting, size_t n, struct err *e)
 {
-    struct buf rows = { 0 };
-    enum err_code rc = ERR_OK;
+    AUTO_BUF rows = { 0 };
 
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = add_setting_row(ref, &setting[i], &rows, e);
-    if (!rc)
-        rc = claude_write_rows(st->env, ref, buf_slice(&rows), e);
-    buf_fini(&rows);
-    return rc;
+    for (size_t i = 0; i < n; i++)
+        TRY(add_setting_row(ref, &setting[i], &rows, e));
+    return claude_write_rows(st->env, ref, buf_slice(&rows), e);
 }
 
 bool claude_incoming_row_text(struct slice row, const char *key, struct arena *a, struct slice *out)

@@ -404,13 +404,11 @@ static bool goes(uint32_t cp)
 
 static enum err_code add_nfkc(struct slice valid, struct buf *out)
 {
-    utf8proc_uint8_t *nfkc = NULL;
+    AUTO_FREE utf8proc_uint8_t *nfkc = NULL;
     utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)valid.p, (utf8proc_ssize_t)valid.n,
                                       &nfkc, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
-    enum err_code rc = n < 0 ? ERR_NOMEM : buf_add(out, (struct slice){ (char *)nfkc, (size_t)n });
 
-    free(nfkc);
-    return rc;
+    return n < 0 ? ERR_NOMEM : buf_add(out, (struct slice){ (char *)nfkc, (size_t)n });
 }
 
 /* Normalises the parts between lone surrogates, which utf8proc rejects and JavaScript keeps. */

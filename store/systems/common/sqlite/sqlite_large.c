@@ -25,11 +25,10 @@ struct large_table {
 
 static enum err_code add_name(struct buf *sql, struct slice name)
 {
-    enum err_code rc = buf_add_byte(sql, '"');
-
-    for (size_t i = 0; i < name.n && !rc; i++)
-        rc = buf_add(sql, name.p[i] == '"' ? SLICE("\"\"") : (struct slice){ name.p + i, 1 });
-    return rc ? rc : buf_add_byte(sql, '"');
+    TRY(buf_add_byte(sql, '"'));
+    for (size_t i = 0; i < name.n; i++)
+        TRY(buf_add(sql, name.p[i] == '"' ? SLICE("\"\"") : (struct slice){ name.p + i, 1 }));
+    return buf_add_byte(sql, '"');
 }
 
 static bool large_takes_too_long(struct large_table *t)

@@ -293,14 +293,6 @@ enum err_code sqlite_store_beside(const struct session_ref *ref, struct slice id
 
 /* ---- enumerating ---- */
 
-static void sqlite_store_note_trouble(const struct sqlite_store *s, size_t place,
-                                      const struct err *e)
-{
-    pthread_mutex_lock(&s->trouble->lock);
-    s->trouble->of[place] = *e;
-    pthread_mutex_unlock(&s->trouble->lock);
-}
-
 /* *more: the caller wants more sessions. */
 static enum err_code sqlite_store_hand_over(const struct gathering *g, session_ref_fn *fn,
                                             void *arg, bool *more, struct err *e)
@@ -329,7 +321,14 @@ static enum err_code enumerate_place(struct gathering *g, session_ref_fn *fn, vo
         return err_nomem(e);
     if (rc == ERR_NOT_FOUND) /* it was removed, which is not an error */
         problem.code = ERR_OK;
-    sqlite_store_note_trouble(g->store, (size_t)(g->place - g->store->place), &problem);
+
+    const struct sqlite_store *s = g->store;
+    size_t place = (size_t)(g->place - g->store->place);
+
+    pthread_mutex_lock(&s->trouble->lock);
+    s->trouble->of[place] = problem;
+    pthread_mutex_unlock(&s->trouble->lock);
+
     return rc ? ERR_OK : sqlite_store_hand_over(g, fn, arg, more, e);
 }
 
