@@ -355,8 +355,8 @@ static void mcp_read(struct mcp_server *s, bool wait)
 /* Returns the next line that begins at *at, and moves *at behind it; false: it is not complete. */
 static bool mcp_line(const struct mcp_server *s, size_t *at, struct slice *line)
 {
-    const char *begin = s->input.p + *at,
-               *newline = s->input.n > *at ? memchr(begin, '\n', s->input.n - *at) : NULL;
+    const char *begin = s->input.n > *at ? s->input.p + *at : NULL,
+               *newline = begin ? memchr(begin, '\n', s->input.n - *at) : NULL;
 
     if (!newline)
         return false;
