@@ -33,7 +33,6 @@ enum mcp_argument {
     MCP_SINCE,
     MCP_AFTER,
     MCP_BEFORE,
-    MCP_AROUND,
     MCP_AGENT,
     MCP_LINES,
     MCP_MODE,
@@ -43,8 +42,8 @@ enum mcp_argument {
 };
 
 static const char *const mcp_argument_names[MCP_ARGUMENTS] = {
-    "session", "text",   "path",  "to",    "project", "since", "after",
-    "before",  "around", "agent", "lines", "mode",    "limit", "cursor",
+    "session", "text",  "path",  "to",   "project", "since",  "after",
+    "before",  "agent", "lines", "mode", "limit",   "cursor",
 };
 
 struct mcp_call {
