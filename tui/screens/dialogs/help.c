@@ -10,11 +10,12 @@
 #include "tui/widgets/list_cursor.h"
 #include "tui/widgets/styled_text.h"
 
+/* What is used most is within a screen of 24 lines. */
 static const enum action items[] = {
-    ACT_RESUME, ACT_RESUME_WITH, ACT_VIEW,   ACT_FORK,    ACT_REWIND,  ACT_RENAME,  ACT_TAG,
-    ACT_PIN,    ACT_ARCHIVE,     ACT_KEEP,   ACT_TRASH,   ACT_COPY,    ACT_EDIT,    ACT_EXPORT,
-    ACT_PRINT,  ACT_BRANCHES,    ACT_DOCTOR, ACT_DAMAGED, ACT_CLEANUP, ACT_TRASHED, ACT_COMPARE,
-    ACT_BOARD,  ACT_USAGE,       ACT_LOG,    ACT_UNDO,    ACT_REDO,    ACT_DENSITY,
+    ACT_RESUME, ACT_RESUME_WITH, ACT_VIEW,  ACT_FORK,   ACT_REWIND,  ACT_RENAME,  ACT_TAG,
+    ACT_PIN,    ACT_ARCHIVE,     ACT_KEEP,  ACT_TRASH,  ACT_COPY,    ACT_EDIT,    ACT_EXPORT,
+    ACT_PRINT,  ACT_BRANCHES,    ACT_UNDO,  ACT_DOCTOR, ACT_DAMAGED, ACT_CLEANUP, ACT_TRASHED,
+    ACT_LOG,    ACT_COMPARE,     ACT_BOARD, ACT_USAGE,  ACT_REDO,    ACT_DENSITY,
 };
 
 enum { ITEMS = sizeof items / sizeof *items, LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
