@@ -4,11 +4,11 @@
 demo
 transcript=$(find "$config/projects" -name 'f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb.jsonl')
 long=01234567-0000-4000-8000-000000000000
-awk -v parent=null -v cwd="$project" -v id="$long" 'BEGIN {
+awk -v parent=null -v cwd="$project" -v id="$long" -v now="$(date -u +%Y-%m-%dT%H:%M:%S.000Z)" 'BEGIN {
     for (text = "a line of many"; length(text) < 100000; text = text "\\n" text) {}
     for (i = 1; i <= 400; i++) {
-        printf "{\"parentUuid\":%s,\"isSidechain\":false,\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"%s\"},\"uuid\":\"%08d-0000-4000-8000-000000000000\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"%s\",\"sessionId\":\"%s\"}\n",
-            parent, (i == 1 ? "Endless talk" : text), i, cwd, id
+        printf "{\"parentUuid\":%s,\"isSidechain\":false,\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"%s\"},\"uuid\":\"%08d-0000-4000-8000-000000000000\",\"timestamp\":\"%s\",\"cwd\":\"%s\",\"sessionId\":\"%s\"}\n",
+            parent, (i == 1 ? "Endless talk" : text), i, now, cwd, id
         parent = sprintf("\"%08d-0000-4000-8000-000000000000\"", i)
     }
 }' >"${transcript%/*}/$long.jsonl"
