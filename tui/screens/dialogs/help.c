@@ -10,7 +10,6 @@
 #include "tui/widgets/list_cursor.h"
 #include "tui/widgets/styled_text.h"
 
-/* What is used most is within a screen of 24 lines. */
 static const enum action items[] = {
     ACT_RESUME, ACT_RESUME_WITH, ACT_VIEW,  ACT_FORK,   ACT_REWIND,  ACT_RENAME,  ACT_TAG,
     ACT_PIN,    ACT_ARCHIVE,     ACT_KEEP,  ACT_TRASH,  ACT_COPY,    ACT_EDIT,    ACT_EXPORT,
