@@ -276,9 +276,9 @@ static enum err_code unbundle_steps(struct unbundle *u, const struct unbundle_it
     TRY(change_add_session(u->change, x->store->ops->name, slice_of(x->session->id), e));
     TRY(change_set_origin(u->change, &origin, e));
     for (size_t i = 0; i < x->n; i++) {
-        const struct step move = { .kind = STEP_MOVE,
-                                   .path = x->part[i].from,
-                                   .to = x->part[i].to };
+        const struct step move = {
+            .kind = STEP_MOVE, .path = x->part[i].from, .to = x->part[i].to, .made = true
+        };
 
         if (!path_parent(move.to, parent))
             return err_set(e, ERR_UNSAFE, move.to, "unbundle: the path is too long");

@@ -129,7 +129,8 @@ static void put_change(struct writer *w, const struct change *c)
         put_int(w, "oldMtime", s->old_mtime_ns);
         put_int(w, "mode", s->mode);
         put_int(w, "oldMode", s->old_mode);
-        put_int(w, "flags", s->absent | s->old_absent << 1 | s->follow << 2 | s->with_dir << 3);
+        put_int(w, "flags",
+                s->absent | s->old_absent << 1 | s->follow << 2 | s->with_dir << 3 | s->made << 4);
         jsonout_close(&w->j, '}');
     }
     jsonout_close(&w->j, ']');
@@ -259,7 +260,8 @@ static void get_step(struct reader *r, const cJSON *o, struct step *s)
                         .absent = flags & 1,
                         .old_absent = flags >> 1 & 1,
                         .follow = flags >> 2 & 1,
-                        .with_dir = flags >> 3 & 1 };
+                        .with_dir = flags >> 3 & 1,
+                        .made = flags >> 4 & 1 };
     if (!s->path || ((s->kind == STEP_MOVE || s->kind == STEP_REF) && !s->to))
         damaged(r);
 }

@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -286,12 +288,55 @@ static enum err_code ref_clean_up(const struct step *s, struct err *e)
     return rc;
 }
 
+/* The bytes of a file, or of all files below a directory. */
+static enum err_code bytes_below(const char *path, int64_t *out, struct err *e)
+{
+    char copy[PATH_MAX];
+    char *roots[] = { copy, NULL };
+    const FTSENT *f;
+
+    if ((size_t)snprintf(copy, sizeof copy, "%s", path) >= sizeof copy)
+        return err_set(e, ERR_UNSAFE, path, "the name is too long");
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    enum err_code rc = fts ? ERR_OK : err_sys(e, path, "read directory");
+
+    *out = 0;
+    while (!rc && (errno = 0, f = fts_read(fts))) {
+        if (f->fts_info == FTS_F)
+            *out += f->fts_statp->st_size;
+        else if (f->fts_info == FTS_DNR || f->fts_info == FTS_ERR || f->fts_info == FTS_NS) {
+            errno = f->fts_errno;
+            rc = err_sys(e, path, "examine the files");
+        }
+    }
+    if (!rc && errno)
+        rc = err_sys(e, path, "read directory");
+    if (fts)
+        fts_close(fts);
+    return rc;
+}
+
+/* Other kinds of MOVE take a session along as it is. */
+static enum err_code check_as_made(const struct step *s, struct err *e)
+{
+    int64_t now;
+
+    if (!s->made)
+        return ERR_OK;
+    TRY(bytes_below(s->path, &now, e));
+    return now == s->offset
+               ? ERR_OK
+               : err_set(e, ERR_STALE, s->path, "undo: the session has continued since");
+}
+
 /* The folder of the destination and the one above it are made if they are not there: a session that moves may be the
  * first of its project, and an undo may find that the folder it left empty has been removed since. */
 static enum err_code move_do(const struct step *s, struct err *e)
 {
     char dir[PATH_MAX], above[PATH_MAX];
     struct stat st;
+
+    TRY(check_as_made(s, e));
     enum err_code rc = fs_move(s->path, s->to, e);
 
     if (rc != ERR_NOT_FOUND || lstat(s->path, &st) != 0 || !path_parent(s->to, dir) ||
@@ -361,7 +406,9 @@ bool step_is_stale(const struct step *s)
     case STEP_TAIL: return s->opposite.n == 0 && holds_other(s);
     case STEP_EDIT: return holds_other(s);
     case STEP_PUT: return !put_matches(s, s->old, s->old_absent, &same, &mtime, NULL) && !same;
-    case STEP_MOVE: return lstat(s->path, &st) == 0 && lstat(s->to, &st) == 0;
+    case STEP_MOVE:
+        return (lstat(s->path, &st) == 0 && lstat(s->to, &st) == 0) ||
+               check_as_made(s, NULL) == ERR_STALE;
     default: return false;
     }
 }
@@ -409,6 +456,8 @@ enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
     bool torn = false;
     enum err_code rc = ERR_OK;
 
+    if (s->kind == STEP_MOVE && s->made && s->offset == 0)
+        return bytes_below(s->path, &s->offset, e);
     if (s->kind == STEP_MOVE || s->kind == STEP_REF)
         return ERR_OK;
     if (s->kind == STEP_APPEND)

@@ -23,7 +23,7 @@
  *           or removes it
  *
  * A step never destroys unexpected content: EDIT, TAIL, PUT and REF compare the present content with `old` first and
- * return ERR_STALE if it differs; MOVE never replaces. */
+ * return ERR_STALE if it differs; MOVE never replaces, and a session that was made is only moved as it was made. */
 enum step_kind { STEP_APPEND, STEP_TAIL, STEP_EDIT, STEP_PUT, STEP_MOVE, STEP_REF, STEP_KINDS };
 
 /* The result of undoing a step after a crash or a failure. */
@@ -44,7 +44,9 @@ struct step {
     struct slice old;   /* TAIL, EDIT, PUT, REF: the present content */
     /* APPEND, may be empty: records to append if ours cannot be cut off again */
     struct slice opposite;
-    int64_t offset; /* TAIL, EDIT; APPEND: where the bytes went, filled in when done */
+    /* TAIL, EDIT; APPEND: where the bytes went, filled in when done; MOVE with `made`: the bytes of all its files,
+     * filled in by step_prepare */
+    int64_t offset;
     /* The file's mtime after the step; MTIME_NOW (file_at.h) leaves it to the kernel. */
     int64_t mtime_ns;
     int64_t old_mtime_ns; /* before the step, for the inverse; filled in when done */
@@ -55,6 +57,9 @@ struct step {
     /* PUT: its directory is made and removed with it (0700; kept if not empty) */
     bool with_dir;
     bool follow; /* APPEND: through a link */
+    /* MOVE: a session that the change made or gave back. Its undo takes it away from its agent, so it is refused once
+     * the files have another size: the session has continued. */
+    bool made;
 };
 
 /* Examines the files before the record is written: where an append begins at the earliest, whether it needs a newline

@@ -383,7 +383,9 @@ static enum err_code continue_stage(struct continuing *w, const struct session_r
 static enum err_code continue_change(struct continue_in *out, const struct session_ref *ref,
                                      const struct fork_result *made, struct err *e)
 {
-    const struct step move = { .kind = STEP_MOVE, .path = made->staged, .to = out->path };
+    const struct step move = {
+        .kind = STEP_MOVE, .path = made->staged, .to = out->path, .made = true
+    };
     struct change *c = out->change;
     char folder[PATH_MAX];
 

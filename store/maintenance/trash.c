@@ -374,7 +374,7 @@ static enum err_code trash_make_parent(const char *path, struct err *e)
 
 enum err_code trash_plan_move(struct change *c, const char *from, const char *to, struct err *e)
 {
-    const struct step move = { .kind = STEP_MOVE, .path = from, .to = to };
+    const struct step move = { .kind = STEP_MOVE, .path = from, .to = to, .made = true };
 
     TRY(trash_make_parent(to, e));
     return change_add(c, &move, e);

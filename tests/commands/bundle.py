@@ -114,6 +114,12 @@ def check_claude(a, b):
     b.program.run('undo', run.stdout.decode().split()[-1])
     rc, why, _, _ = unpacked(b, bundle, '--to', new, '--apply')
     b.program.need(rc == 4 and why[session_id(1)].startswith('it is there already: '), f'twice: {rc} {why}')
+    log = f'{there}/{session_id(1)}.jsonl'
+    size = os.path.getsize(log)
+    with open(log, 'ab') as f:
+        f.write(b'{}\n')
+    b.program.same('it has gone on', (b.program.run('undo', change).returncode, os.path.getsize(log)), (4, size + 3))
+    os.truncate(log, size)
     b.program.same('undone', b.program.run('undo', change).returncode, 0)
     b.program.same('byte for byte', files(b.config), before)
     newest = max(x['id'] for x in b.program.json('log', '--all'))

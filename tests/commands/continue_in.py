@@ -141,6 +141,11 @@ def follow(w, source, sid, target):
     rows = w.program.json('list', '--all', '--system', target)
     w.program.need(made['sessionId'] in [r['sessionId'] for r in rows if r['cwd'] == shown['cwd']], f'{target} lists it: {rows}')
     w.program.same(f'{target} has no damage', w.program.run('doctor', f'{target}:{made["sessionId"]}').returncode, 0)
+    with open(made['path'], 'ab') as f:
+        f.write(b'\n')
+    run = w.program.run('undo', made['change'])
+    w.program.need(run.returncode == 4 and b'the session has continued since' in run.stderr, f'it went on: {run}')
+    os.truncate(made['path'], made['bytes'])
     w.program.run('undo', made['change'])
     w.program.same('an undo removes it', sorted(k for k in snapshot(w.home) if not os.path.isdir(k)), sorted(k for k in before if not os.path.isdir(k)))
     run = w.program.run('undo', max(x['id'] for x in w.program.json('log', '--all')))

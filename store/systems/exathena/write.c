@@ -357,7 +357,7 @@ enum err_code exathena_fork(const struct store *st, const struct session_ref *re
         rc = copy_tree(f.history, f.made.staged_files, e);
     if (!rc) {
         /* The log comes last: when the session becomes visible, its files are there already. */
-        struct step move = { .kind = STEP_MOVE, .path = f.made.staged_files };
+        struct step move = { .kind = STEP_MOVE, .path = f.made.staged_files, .made = true };
 
         if (files) {
             move.to = arena_format(&c->arena, "%s/%s", f.x->history, f.id);

@@ -216,7 +216,9 @@ static enum err_code copy(struct forking *f, const struct fork_request *req, str
         .path = goat_place_of(f, "/" GOAT_MESSAGES_LOG, a),
         .staged = arena_format(a, "%s/%s", forks, f->id),
     };
-    struct step move = { .kind = STEP_MOVE, .path = made.staged, .to = goat_place_of(f, "", a) };
+    struct step move = {
+        .kind = STEP_MOVE, .path = made.staged, .to = goat_place_of(f, "", a), .made = true
+    };
 
     if (!made.id.p || !made.path || !made.staged || !move.to)
         return err_nomem(e);

@@ -537,7 +537,9 @@ enum err_code pi_fork(const struct store *st, const struct session_ref *ref,
     if (rc)
         return rc;
     rc = change_add(
-        c, &(struct step){ .kind = STEP_MOVE, .path = f.made.staged, .to = f.made.path }, e);
+        c,
+        &(struct step){ .kind = STEP_MOVE, .path = f.made.staged, .to = f.made.path, .made = true },
+        e);
     if (rc)
         change_discard_fork(&f.made);
     else

@@ -421,7 +421,7 @@ static enum err_code copy_session(struct fork *f, const struct fork_request *req
     rc = claude_stage(&s, e);
     if (!rc) {
         /* The transcript is moved last, so that a session has its files once it appears. */
-        struct step move = { .kind = STEP_MOVE, .path = s.made.staged_files };
+        struct step move = { .kind = STEP_MOVE, .path = s.made.staged_files, .made = true };
 
         if (s.files) {
             move.to = arena_format(&c->arena, "%s/file-history/%s", s.f->c->base.path, s.made.id.p);
