@@ -69,37 +69,54 @@ int server_wait(int fd, short events, int64_t deadline, struct reprise_plugin_ca
     }
 }
 
-void server_pool_init(struct server_pool *pool)
+int server_list_bare(const char *project, const char *session, int64_t mtime_ms,
+                     reprise_plugin_session_fn *fn, void *arg)
+{
+    const struct reprise_plugin_session s = {
+        .size = sizeof s, .project = project, .session = session, .mtime_ms = mtime_ms
+    };
+
+    return fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
+}
+
+void server_pool_init(struct server_pool *pool, bool (*is_usable)(void *connection),
+                      void (*close)(void *connection))
 {
     pthread_mutex_init(&pool->lock, NULL);
     pool->idles = 0;
+    pool->is_usable = is_usable;
+    pool->close = close;
 }
 
 void *server_pool_take(struct server_pool *pool)
 {
-    void *connection = NULL;
+    for (;;) {
+        void *connection = NULL;
 
-    pthread_mutex_lock(&pool->lock);
-    if (pool->idles)
-        connection = pool->idle[--pool->idles];
-    pthread_mutex_unlock(&pool->lock);
-    return connection;
+        pthread_mutex_lock(&pool->lock);
+        if (pool->idles)
+            connection = pool->idle[--pool->idles];
+        pthread_mutex_unlock(&pool->lock);
+        if (!connection || !pool->is_usable || pool->is_usable(connection))
+            return connection;
+        pool->close(connection);
+    }
 }
 
-bool server_pool_keep(struct server_pool *pool, void *connection)
+void server_pool_return(struct server_pool *pool, void *connection, bool usable)
 {
-    bool kept = false;
-
     pthread_mutex_lock(&pool->lock);
-    if (pool->idles < SERVER_POOL) {
+    usable = usable && pool->idles < SERVER_POOL;
+    if (usable)
         pool->idle[pool->idles++] = connection;
-        kept = true;
-    }
     pthread_mutex_unlock(&pool->lock);
-    return kept;
+    if (!usable)
+        pool->close(connection);
 }
 
 void server_pool_fini(struct server_pool *pool)
 {
+    while (pool->idles)
+        pool->close(pool->idle[--pool->idles]);
     pthread_mutex_destroy(&pool->lock);
 }

@@ -5,10 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/slice.h"
 #include "store/api/reprise_plugin.h"
 
 /* What the plug-ins for servers share: waiting that can be stopped, and connections that are kept. */
+
+/* Returns the code of a step that is not OK. */
+#define PLUGIN_TRY(call)                                                                           \
+    do {                                                                                           \
+        int try_code = (call);                                                                     \
+                                                                                                   \
+        if (try_code)                                                                              \
+            return try_code;                                                                       \
+    } while (0)
 
 int64_t server_now_ms(void);
 
@@ -26,6 +36,9 @@ struct reprise_plugin_query server_query(const struct reprise_plugin_query *quer
 
 /* Returns false if the query leaves out the sessions of this project. */
 bool server_wants(const struct reprise_plugin_query *query, struct slice project);
+/* Lists a session without its rows. Returns STOPPED or OK. */
+int server_list_bare(const char *project, const char *session, int64_t mtime_ms,
+                     reprise_plugin_session_fn *fn, void *arg);
 
 /* Fails because the server did not answer in time; returns the code. */
 int server_timed_out(struct reprise_plugin_call *call);
@@ -55,14 +68,17 @@ struct server_pool {
     pthread_mutex_t lock;
     void *idle[SERVER_POOL];
     int idles;
+    bool (*is_usable)(void *connection); /* NULL: an idle connection always is */
+    void (*close)(void *connection);
 };
 
-void server_pool_init(struct server_pool *pool);
-/* NULL: no connection is idle. */
+void server_pool_init(struct server_pool *pool, bool (*is_usable)(void *connection),
+                      void (*close)(void *connection));
+/* Returns an idle connection that can be used, and closes those that cannot. NULL: a new one is needed. */
 void *server_pool_take(struct server_pool *pool);
-/* Returns false if the pool is full; the caller then closes the connection. */
-bool server_pool_keep(struct server_pool *pool, void *connection);
-/* The pool must be empty. */
+/* Ends the use of a connection, which is closed if it cannot be used again or the pool is full. */
+void server_pool_return(struct server_pool *pool, void *connection, bool usable);
+/* Closes the idle connections. */
 void server_pool_fini(struct server_pool *pool);
 
 #endif

@@ -106,11 +106,11 @@ static int insert_rows(const struct pg *pg, PGconn *c, const struct reprise_plug
                                      .fn = note_position,
                                      .arg = last,
                                      .columns = 1 };
-    int rc = pg_run_on(c, &lock, call, state);
 
+    PLUGIN_TRY(pg_run_on(c, &lock, call, state));
     snprintf(number, sizeof number, "%lld", (long long)after);
     pg_sql(pg, key, python ? insert_python : insert_typescript, sql);
-    return rc ? rc : pg_run_on(c, &insert, call, state);
+    return pg_run_on(c, &insert, call, state);
 }
 
 static int postgresql_run_plain(PGconn *c, const char *sql, struct reprise_plugin_call *call)
@@ -138,37 +138,27 @@ static int append_array(struct pg *pg, PGconn *c, const struct reprise_plugin_ke
     return rc;
 }
 
-static int append_on(struct pg *pg, PGconn *c, const struct reprise_plugin_key *key, int64_t after,
-                     const struct reprise_plugin_text *row, size_t rows, int64_t *last,
-                     struct reprise_plugin_call *call)
-{
-    char state[6] = "", *array = array_of(row, rows);
-    int rc = array ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
-    bool bad = has_nul(row, rows);
-
-    if (!rc && !bad)
-        rc = append_array(pg, c, key, after, array, last, call, state);
-    if (bad || (rc == REPRISE_PLUGIN_FAILED && strncmp(state, "22", 2) == 0))
-        rc = find_bad_row(c, row, rows, call);
-    free(array);
-    return rc;
-}
-
 int pg_append(void *store, const struct reprise_plugin_key *key, int64_t after,
               const struct reprise_plugin_text *row, size_t rows, int64_t *last,
               struct reprise_plugin_call *call)
 {
     struct pg *pg = store;
+    AUTO_FREE char *array = array_of(row, rows);
+    bool bad = has_nul(row, rows);
+    char state[6] = "";
+    int rc = REPRISE_PLUGIN_OK;
     PGconn *c;
 
     *last = 0;
     if (rows == 0)
         return REPRISE_PLUGIN_OK;
-    int rc = pg_acquire(pg, call, &c);
-
-    if (rc)
-        return rc;
-    rc = append_on(pg, c, key, after, row, rows, last, call);
+    if (!array)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    PLUGIN_TRY(pg_acquire(pg, call, &c));
+    if (!bad)
+        rc = append_array(pg, c, key, after, array, last, call, state);
+    if (bad || (rc == REPRISE_PLUGIN_FAILED && strncmp(state, "22", 2) == 0))
+        rc = find_bad_row(c, row, rows, call);
     pg_release(pg, c);
     return rc;
 }

@@ -29,13 +29,6 @@ int pg_fail(struct reprise_plugin_call *call, int code, const char *text)
     return code;
 }
 
-static const char *next_attempt(const char *text)
-{
-    const char *next = strstr(text, "\nconnection to server ");
-
-    return next ? next + 1 : NULL;
-}
-
 static bool was_unreachable(const char *attempt)
 {
     static const char *const reasons[] = { "Connection refused", "unreachable", "Cannot assign" };
@@ -54,9 +47,12 @@ static bool was_unreachable(const char *attempt)
  * one where no server listens. */
 static const char *telling_attempt(const char *text)
 {
-    for (const char *attempt = text; attempt; attempt = next_attempt(attempt))
+    for (const char *attempt = text; attempt;
+         attempt = strstr(attempt, "\nconnection to server ")) {
+        attempt += *attempt == '\n';
         if (!was_unreachable(attempt))
             return attempt;
+    }
     return text;
 }
 
@@ -82,13 +78,7 @@ static int fail_result(struct reprise_plugin_call *call, const PGconn *c, const 
 
 /* ---- connections ---- */
 
-static int postgresql_wait_for(const PGconn *c, short events, int64_t deadline,
-                               struct reprise_plugin_call *call)
-{
-    return server_wait(PQsocket(c), events, deadline, call);
-}
-
-/* Notices of the server are not for the terminal. */
+/* Notices of the server are not for the terminal. Servers warn while they are being connected to. */
 static void drop_notice(void *arg, const PGresult *r)
 {
     (void)arg, (void)r;
@@ -102,52 +92,45 @@ static int postgresql_finish_connecting(PGconn *c, struct reprise_plugin_call *c
     while (next != PGRES_POLLING_OK) {
         if (next == PGRES_POLLING_FAILED || PQsocket(c) < 0)
             return fail_connection(call, c);
-        int rc = postgresql_wait_for(c, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline,
-                                     call);
-
-        if (rc)
-            return rc;
+        PLUGIN_TRY(server_wait(PQsocket(c), next == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+                               deadline, call));
         next = PQconnectPoll(c);
     }
     return PQsetnonblocking(c, 1) == 0 ? REPRISE_PLUGIN_OK : fail_connection(call, c);
 }
 
-static int postgresql_connect_new(const struct pg *pg, struct reprise_plugin_call *call,
-                                  PGconn **out)
+/* Notices a server that is gone. */
+bool pg_is_usable(void *connection)
 {
-    const char *const names[] = { "dbname", "fallback_application_name", "client_encoding", NULL };
-    const char *const values[] = { pg->path, "reprise", "UTF8", NULL };
-    PGconn *c = PQconnectStartParams(names, values, 1);
-    int rc = REPRISE_PLUGIN_NO_MEMORY;
+    PQconsumeInput(connection);
+    return PQstatus(connection) == CONNECTION_OK;
+}
 
-    if (c)
-        PQsetNoticeReceiver(c, drop_notice,
-                            NULL); /* servers warn while they are being connected to */
-    if (c && PQstatus(c) == CONNECTION_BAD)
-        rc = fail_connection(call, c);
-    else if (c)
-        rc = postgresql_finish_connecting(c, call);
-    if (rc) {
-        PQfinish(c);
-        return rc;
-    }
-    *out = c;
-    return rc;
+void pg_disconnect(void *connection)
+{
+    PQfinish(connection);
 }
 
 int pg_acquire(struct pg *pg, struct reprise_plugin_call *call, PGconn **out)
 {
-    PGconn *c;
+    const char *const names[] = { "dbname", "fallback_application_name", "client_encoding", NULL };
+    const char *const values[] = { pg->path, "reprise", "UTF8", NULL };
+    PGconn *c = server_pool_take(&pg->pool);
+    int rc = REPRISE_PLUGIN_OK;
 
-    while ((c = server_pool_take(&pg->pool))) {
-        PQconsumeInput(c); /* notices a server that is gone */
-        if (PQstatus(c) == CONNECTION_OK) {
-            *out = c;
-            return REPRISE_PLUGIN_OK;
-        }
-        PQfinish(c);
+    if (!c) {
+        c = PQconnectStartParams(names, values, 1);
+        if (!c)
+            return REPRISE_PLUGIN_NO_MEMORY;
+        PQsetNoticeReceiver(c, drop_notice, NULL);
+        rc = PQstatus(c) == CONNECTION_BAD ? fail_connection(call, c)
+                                           : postgresql_finish_connecting(c, call);
     }
-    return postgresql_connect_new(pg, call, out);
+    if (rc)
+        PQfinish(c);
+    else
+        *out = c;
+    return rc;
 }
 
 /* PQcancel() waits without a limit, for the connection and until the server closes it, so that a thread calls it, which
@@ -197,12 +180,11 @@ static void cancel_query(PGconn *c)
 
 void pg_release(struct pg *pg, PGconn *c)
 {
-    if (PQstatus(c) == CONNECTION_OK && PQtransactionStatus(c) == PQTRANS_IDLE &&
-        server_pool_keep(&pg->pool, c))
-        return;
-    if (PQtransactionStatus(c) == PQTRANS_ACTIVE)
+    PGTransactionStatusType status = PQtransactionStatus(c);
+
+    if (status == PQTRANS_ACTIVE)
         cancel_query(c); /* the server need not continue */
-    PQfinish(c);
+    server_pool_return(&pg->pool, c, PQstatus(c) == CONNECTION_OK && status == PQTRANS_IDLE);
 }
 
 /* ---- queries ---- */
@@ -213,10 +195,7 @@ static int flush_query(PGconn *c, struct reprise_plugin_call *call)
     int left;
 
     while ((left = PQflush(c)) > 0) {
-        int rc = postgresql_wait_for(c, POLLIN | POLLOUT, deadline, call);
-
-        if (rc)
-            return rc;
+        PLUGIN_TRY(server_wait(PQsocket(c), POLLIN | POLLOUT, deadline, call));
         if (!PQconsumeInput(c))
             return fail_connection(call, c);
     }
@@ -232,13 +211,10 @@ static int next_result(PGconn *c, struct reprise_plugin_call *call, PGresult **o
     size_t received = 0;
 
     while (PQisBusy(c)) {
+        int64_t sent_ms = (int64_t)(received / SERVER_BYTES_PER_MS);
         int ready = 0;
-        int rc = postgresql_wait_for(
-            c, POLLIN, begun_ms + call->timeout_ms + (int64_t)(received / SERVER_BYTES_PER_MS),
-            call);
 
-        if (rc)
-            return rc;
+        PLUGIN_TRY(server_wait(PQsocket(c), POLLIN, begun_ms + call->timeout_ms + sent_ms, call));
         if (ioctl(PQsocket(c), FIONREAD, &ready) == 0 && ready > 0)
             received += (size_t)ready;
         if (received > SERVER_ANSWER_MOST)
@@ -307,11 +283,10 @@ int pg_run_on(PGconn *c, const struct pg_query *q, struct reprise_plugin_call *c
 int pg_run(struct pg *pg, const struct pg_query *q, struct reprise_plugin_call *call)
 {
     PGconn *c;
-    int rc = pg_acquire(pg, call, &c);
 
-    if (rc)
-        return rc;
-    rc = pg_run_on(c, q, call, NULL);
+    PLUGIN_TRY(pg_acquire(pg, call, &c));
+    int rc = pg_run_on(c, q, call, NULL);
+
     pg_release(pg, c);
     return rc;
 }

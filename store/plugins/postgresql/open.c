@@ -187,8 +187,6 @@ void pg_close(void *store)
 {
     struct pg *pg = store;
 
-    for (PGconn *c; (c = server_pool_take(&pg->pool));)
-        PQfinish(c);
     server_pool_fini(&pg->pool);
     free(pg->path);
     free(pg);
@@ -228,7 +226,7 @@ int pg_open(const char *path, const struct reprise_plugin_option *option, size_t
         free(pg);
         return REPRISE_PLUGIN_NO_MEMORY;
     }
-    server_pool_init(&pg->pool);
+    server_pool_init(&pg->pool, pg_is_usable, pg_disconnect);
     rc = postgresql_check_path(path, call);
     if (!rc)
         rc = postgresql_read_options(pg, option, options, &create, call);

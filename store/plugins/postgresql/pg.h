@@ -53,6 +53,9 @@ int pg_fail(struct reprise_plugin_call *call, int code, const char *text);
 int pg_acquire(struct pg *pg, struct reprise_plugin_call *call, PGconn **out);
 /* Ends the use of a connection. If a query is still running, it is cancelled and the connection is closed. */
 void pg_release(struct pg *pg, PGconn *c);
+/* The functions of the pool. */
+bool pg_is_usable(void *connection);
+void pg_disconnect(void *connection);
 
 /* Called for each row of an answer; a code that is not OK ends the query. */
 typedef int pg_answer_fn(const PGresult *r, int row, void *arg);

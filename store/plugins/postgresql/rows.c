@@ -116,6 +116,12 @@ struct finding {
     size_t n, cap;
 };
 
+static void finding_fini(struct finding *f)
+{
+    free(f->found);
+    arena_fini(&f->a);
+}
+
 static int note_found(const PGresult *r, int row, void *arg)
 {
     struct finding *f = arg;
@@ -153,17 +159,17 @@ static bool has_ends(const struct finding *f, size_t i, size_t newest)
 static int list_newest(struct pg *pg, const struct pg_query *times, size_t newest,
                        const struct listing *l, struct reprise_plugin_call *call)
 {
-    struct finding f = { .n = 0 };
-    struct buf projects = { 0 }, sessions = { 0 }, form = { 0 };
+    CLEANUP(finding_fini) struct finding f = { .n = 0 };
+    AUTO_BUF projects = { 0 }, sessions = { 0 }, form = { 0 };
     char sql[PG_SQL];
     struct pg_query q = *times;
 
     q.fn = note_found;
     q.arg = &f;
-    int rc = pg_run(pg, &q, call);
+    PLUGIN_TRY(pg_run(pg, &q, call));
     bool ok = !buf_addf(&form, "%s", given_sql) && !buf_addf(&form, ends_sql, 0LL);
 
-    if (!rc && f.n > 1)
+    if (f.n > 1)
         qsort(f.found, f.n, sizeof *f.found, postgresql_newest_first);
     for (size_t i = 0; i < f.n && ok; i++)
         if (has_ends(&f, i, newest))
@@ -174,27 +180,17 @@ static int list_newest(struct pg *pg, const struct pg_query *times, size_t newes
                            .fn = postgresql_list_session,
                            .arg = (void *)l,
                            .columns = 6 };
-    if (!rc && (!ok || !q.param[0] || !q.param[1] || !buf_cstr(&form)))
-        rc = REPRISE_PLUGIN_NO_MEMORY;
-    if (!rc && projects.n) {
+    if (!ok || !q.param[0] || !q.param[1] || !buf_cstr(&form))
+        return REPRISE_PLUGIN_NO_MEMORY;
+    if (projects.n) {
         pg_sql(pg, NULL, buf_cstr(&form), sql);
-        rc = pg_run(pg, &q, call);
+        PLUGIN_TRY(pg_run(pg, &q, call));
     }
-    for (size_t i = 0; i < f.n && !rc; i++) {
-        const struct reprise_plugin_session s = { .size = sizeof s,
-                                                  .project = f.found[i].project,
-                                                  .session = f.found[i].session,
-                                                  .mtime_ms = f.found[i].mtime_ms };
-
+    for (size_t i = 0; i < f.n; i++)
         if (!has_ends(&f, i, newest))
-            rc = l->fn(&s, l->arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
-    }
-    free(f.found);
-    arena_fini(&f.a);
-    buf_fini(&projects);
-    buf_fini(&sessions);
-    buf_fini(&form);
-    return rc;
+            PLUGIN_TRY(server_list_bare(f.found[i].project, f.found[i].session, f.found[i].mtime_ms,
+                                        l->fn, l->arg));
+    return REPRISE_PLUGIN_OK;
 }
 
 static int pg_list(void *store, const struct reprise_plugin_query *asked,
@@ -204,7 +200,7 @@ static int pg_list(void *store, const struct reprise_plugin_query *asked,
     const size_t projects = query.session ? 0 : query.projects;
     struct pg *pg = store;
     struct listing l = { fn, arg };
-    struct buf names = { 0 }, form = { 0 };
+    AUTO_BUF names = { 0 }, form = { 0 };
     char sql[PG_SQL];
     struct pg_query q = { .sql = sql,
                           .param = { query.session },
@@ -222,15 +218,10 @@ static int pg_list(void *store, const struct reprise_plugin_query *asked,
         ok = add_name(&names, query.project[i]);
     if (ok && projects)
         ok = (q.param[0] = buf_cstr(&names)) != NULL;
-    int rc = ok && buf_cstr(&form) ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
-
-    if (!rc) {
-        pg_sql(pg, NULL, buf_cstr(&form), sql);
-        rc = query.newest ? list_newest(pg, &q, query.newest, &l, call) : pg_run(pg, &q, call);
-    }
-    buf_fini(&names);
-    buf_fini(&form);
-    return rc;
+    if (!ok || !buf_cstr(&form))
+        return REPRISE_PLUGIN_NO_MEMORY;
+    pg_sql(pg, NULL, buf_cstr(&form), sql);
+    return query.newest ? list_newest(pg, &q, query.newest, &l, call) : pg_run(pg, &q, call);
 }
 
 /* ---- rows ---- */
@@ -280,13 +271,12 @@ static int pg_read(void *store, const struct reprise_plugin_key *key, int64_t af
                                "BY subpath, @o LIMIT $5::bigint";
     struct rows to = { .fn = fn, .arg = arg, .last = after };
     int64_t most = FIRST;
-    int rc;
 
     for (int i = 0;; i++, most *= GROWS) {
         most = i < STEPS ? most : INT64_MAX;
-        rc = run_rows(store, key, form, (const int64_t[]){ to.last, most, -1 }, &to, call);
-        if (rc || to.n < most)
-            return rc;
+        PLUGIN_TRY(run_rows(store, key, form, (const int64_t[]){ to.last, most, -1 }, &to, call));
+        if (to.n < most)
+            return REPRISE_PLUGIN_OK;
     }
 }
 

@@ -164,10 +164,7 @@ int redis_read_reply(struct redis_conn *c, struct reprise_plugin_call *call, red
         }
         if (r)
             break;
-        int rc = exchange(c, begun_ms, call);
-
-        if (rc)
-            return rc;
+        PLUGIN_TRY(exchange(c, begun_ms, call));
     }
     c->wanted--;
     *out = r;
@@ -190,8 +187,10 @@ int redis_expect(struct redis_conn *c, struct reprise_plugin_call *call, int typ
 
 /* ---- connections ---- */
 
-void redis_disconnect(struct redis_conn *c)
+void redis_disconnect(void *connection)
 {
+    struct redis_conn *c = connection;
+
     SSL_free(c->ssl);
     if (c->c)
         redisFree(c->c);
@@ -231,71 +230,73 @@ static int redis_finish_connecting(struct redis_conn *c, struct reprise_plugin_c
 {
     int error = 0;
     socklen_t size = sizeof error;
-    int rc = server_wait(c->c->fd, POLLOUT, server_now_ms() + call->timeout_ms, call);
 
-    if (rc)
-        return rc;
+    PLUGIN_TRY(server_wait(c->c->fd, POLLOUT, server_now_ms() + call->timeout_ms, call));
     if (getsockopt(c->c->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
         error = errno;
     return error ? text_fail(call, REPRISE_PLUGIN_FAILED, strerror(error)) : REPRISE_PLUGIN_OK;
 }
 
 /* A server without passwords accepts any. The server's error may repeat the password, so it is not shown. */
-static int check_password(struct redis_conn *c, struct reprise_plugin_call *call)
-{
-    redisReply *r;
-    int rc = redis_read_reply(c, call, &r);
-
-    if (!rc && r->type == REDIS_REPLY_ERROR &&
-        (redis_begins(r, "WRONGPASS") || redis_begins(r, "ERR invalid")))
-        rc = text_fail(call, REPRISE_PLUGIN_REFUSED, "wrong password or user");
-    freeReplyObject(r);
-    return rc;
-}
-
 static int introduce(const struct redis *rd, struct redis_conn *c, struct reprise_plugin_call *call)
 {
-    redisReply *r = NULL;
-    int rc = REPRISE_PLUGIN_OK;
+    AUTO_REPLY *checked = NULL, *selected = NULL;
 
-    if (rd->password && rd->user)
-        rc = redis_send(c, "AUTH %s %s", rd->user, rd->password);
-    else if (rd->password)
-        rc = redis_send(c, "AUTH %s", rd->password);
-    if (!rc && rd->db)
-        rc = redis_send(c, "SELECT %d", rd->db);
-    if (!rc && rd->password)
-        rc = check_password(c, call);
-    if (!rc && rd->db)
-        rc = redis_expect(c, call, REDIS_REPLY_STATUS, &r);
-    freeReplyObject(r);
-    if (c->out.n)
-        explicit_bzero(c->out.p, c->out.n);
-    return rc;
+    if (rd->password)
+        PLUGIN_TRY(rd->user ? redis_send(c, "AUTH %s %s", rd->user, rd->password)
+                            : redis_send(c, "AUTH %s", rd->password));
+    if (rd->db)
+        PLUGIN_TRY(redis_send(c, "SELECT %d", rd->db));
+    if (rd->password) {
+        PLUGIN_TRY(redis_read_reply(c, call, &checked));
+        if (checked->type == REDIS_REPLY_ERROR &&
+            (redis_begins(checked, "WRONGPASS") || redis_begins(checked, "ERR invalid")))
+            return text_fail(call, REPRISE_PLUGIN_REFUSED, "wrong password or user");
+    }
+    return rd->db ? redis_expect(c, call, REDIS_REPLY_STATUS, &selected) : REPRISE_PLUGIN_OK;
 }
 
-static int redis_connect_new(const struct redis *rd, struct reprise_plugin_call *call,
-                             struct redis_conn **out)
+static int redis_connect(const struct redis *rd, struct redis_conn *c,
+                         struct reprise_plugin_call *call)
 {
-    struct redis_conn *c = calloc(1, sizeof *c);
-    int rc;
-
-    if (!c)
-        return REPRISE_PLUGIN_NO_MEMORY;
     c->c = rd->socket ? redisConnectUnixNonBlock(rd->socket)
                       : redisConnectNonBlock(rd->host, rd->port);
     if (!c->c)
-        rc = REPRISE_PLUGIN_NO_MEMORY;
-    else if (c->c->err)
-        rc = text_fail(call, REPRISE_PLUGIN_FAILED, c->c->errstr);
-    else
-        rc = redis_finish_connecting(c, call);
-    if (!rc)
-        limit_arrays(c);
-    if (!rc && rd->secure)
-        rc = redis_tls_connect(rd, c, call);
-    if (!rc)
-        rc = introduce(rd, c, call);
+        return REPRISE_PLUGIN_NO_MEMORY;
+    if (c->c->err)
+        return text_fail(call, REPRISE_PLUGIN_FAILED, c->c->errstr);
+    PLUGIN_TRY(redis_finish_connecting(c, call));
+    limit_arrays(c);
+    if (rd->secure)
+        PLUGIN_TRY(redis_tls_connect(rd, c, call));
+    int rc = introduce(rd, c, call);
+
+    if (c->out.n)
+        explicit_bzero(c->out.p, c->out.n); /* the password */
+    return rc;
+}
+
+/* Nothing but its end is expected on an idle connection. */
+bool redis_is_usable(void *connection)
+{
+    const struct redis_conn *c = connection;
+    struct pollfd p = { .fd = c->c->fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) == 0;
+}
+
+int redis_acquire(struct redis *rd, struct reprise_plugin_call *call, struct redis_conn **out)
+{
+    struct redis_conn *c = server_pool_take(&rd->pool);
+    int rc = REPRISE_PLUGIN_OK;
+
+    if (!c) {
+        c = calloc(1, sizeof *c);
+        if (!c)
+            return REPRISE_PLUGIN_NO_MEMORY;
+        c->rd = rd;
+        rc = redis_connect(rd, c, call);
+    }
     if (rc)
         redis_disconnect(c);
     else
@@ -303,30 +304,7 @@ static int redis_connect_new(const struct redis *rd, struct reprise_plugin_call 
     return rc;
 }
 
-/* Nothing but its end is expected on an idle connection. */
-static bool redis_is_gone(const struct redis_conn *c)
+void redis_release(struct redis_conn *c)
 {
-    struct pollfd p = { .fd = c->c->fd, .events = POLLIN };
-
-    return poll(&p, 1, 0) != 0;
-}
-
-int redis_acquire(struct redis *rd, struct reprise_plugin_call *call, struct redis_conn **out)
-{
-    struct redis_conn *c;
-
-    while ((c = server_pool_take(&rd->pool))) {
-        if (!redis_is_gone(c)) {
-            *out = c;
-            return REPRISE_PLUGIN_OK;
-        }
-        redis_disconnect(c);
-    }
-    return redis_connect_new(rd, call, out);
-}
-
-void redis_release(struct redis *rd, struct redis_conn *c)
-{
-    if (c->broken || c->wanted || !server_pool_keep(&rd->pool, c))
-        redis_disconnect(c);
+    server_pool_return(&c->rd->pool, c, !c->broken && !c->wanted);
 }

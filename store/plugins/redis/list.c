@@ -38,6 +38,15 @@ struct listing {
     char why[REPRISE_PLUGIN_ERROR];
 };
 
+static void listing_fini(struct listing *l)
+{
+    redis_release_at(&l->c);
+    slice_set_fini(&l->seen);
+    free(l->project);
+    free(l->item);
+    arena_fini(&l->a);
+}
+
 /* ---- the projects ---- */
 
 /* A text as a part of a pattern, in which it matches only itself. */
@@ -80,37 +89,31 @@ static int redis_add_project(struct listing *l, const redisReply *key)
 
 static int add_scanned(struct listing *l, const redisReply *r, char cursor[32])
 {
-    int rc = REPRISE_PLUGIN_OK;
-
     if (r->elements != 2 || r->element[0]->type != REDIS_REPLY_STRING || r->element[0]->len > 31 ||
         r->element[1]->type != REDIS_REPLY_ARRAY)
         return text_fail(l->call, REPRISE_PLUGIN_FAILED, "unexpected answer from the server");
     memcpy(cursor, r->element[0]->str, r->element[0]->len + 1);
-    for (size_t i = 0; i < r->element[1]->elements && !rc; i++)
-        rc = redis_add_project(l, r->element[1]->element[i]);
-    return rc;
+    for (size_t i = 0; i < r->element[1]->elements; i++)
+        PLUGIN_TRY(redis_add_project(l, r->element[1]->element[i]));
+    return REPRISE_PLUGIN_OK;
 }
 
 static int find_projects(struct listing *l)
 {
     const char *prefix = redis_quote(&l->a, l->rd->prefix);
     char cursor[32] = "0";
-    int rc = prefix ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
 
-    while (!rc) {
-        redisReply *r = NULL;
+    if (!prefix)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    do {
+        AUTO_REPLY *r = NULL;
 
-        rc =
-            redis_send(l->c, "SCAN %s MATCH %s*:" RD_SESSIONS " COUNT %d", cursor, prefix, SCANNED);
-        if (!rc)
-            rc = redis_expect(l->c, l->call, REDIS_REPLY_ARRAY, &r);
-        if (!rc)
-            rc = add_scanned(l, r, cursor);
-        freeReplyObject(r);
-        if (strcmp(cursor, "0") == 0)
-            break;
-    }
-    return rc;
+        PLUGIN_TRY(redis_send(l->c, "SCAN %s MATCH %s*:" RD_SESSIONS " COUNT %d", cursor, prefix,
+                              SCANNED));
+        PLUGIN_TRY(redis_expect(l->c, l->call, REDIS_REPLY_ARRAY, &r));
+        PLUGIN_TRY(add_scanned(l, r, cursor));
+    } while (strcmp(cursor, "0") != 0);
+    return REPRISE_PLUGIN_OK;
 }
 
 /* ---- the sessions ---- */
@@ -138,46 +141,36 @@ static int redis_add_item(struct listing *l, const char *project, const redisRep
 /* A key that happens to be named like an index, or that this user may not read, is skipped. */
 static int redis_add_index(struct listing *l, const char *project, const redisReply *r)
 {
-    int rc = REPRISE_PLUGIN_OK;
-
     if (r->type == REDIS_REPLY_ERROR) {
         l->trouble = redis_fail_reply(l->call, r);
         memcpy(l->why, l->call->error, sizeof l->why);
     } else if (l->query.session) {
         if (r->type == REDIS_REPLY_STRING)
-            rc = redis_add_item(l, project, NULL, r);
+            PLUGIN_TRY(redis_add_item(l, project, NULL, r));
     } else if (r->type == REDIS_REPLY_ARRAY) {
-        for (size_t i = 0; i + 1 < r->elements && !rc; i += 2)
-            rc = redis_add_item(l, project, r->element[i], r->element[i + 1]);
+        for (size_t i = 0; i + 1 < r->elements; i += 2)
+            PLUGIN_TRY(redis_add_item(l, project, r->element[i], r->element[i + 1]));
     }
-    return rc;
+    return REPRISE_PLUGIN_OK;
 }
 
 static int redis_find_sessions(struct listing *l)
 {
-    int rc = REPRISE_PLUGIN_OK;
-
-    for (size_t i = 0; i < l->projects && !rc; i++) {
+    for (size_t i = 0; i < l->projects; i++) {
         const char *index = redis_index(l->rd, l->project[i], &l->a);
 
         if (!index)
-            rc = REPRISE_PLUGIN_NO_MEMORY;
-        else if (l->query.session)
-            rc = redis_send(l->c, "ZSCORE %s %s", index, l->query.session);
-        else
-            rc = redis_send(l->c, "ZREVRANGE %s 0 -1 WITHSCORES", index);
+            return REPRISE_PLUGIN_NO_MEMORY;
+        PLUGIN_TRY(l->query.session ? redis_send(l->c, "ZSCORE %s %s", index, l->query.session)
+                                    : redis_send(l->c, "ZREVRANGE %s 0 -1 WITHSCORES", index));
     }
-    for (size_t i = 0; i < l->projects && !rc; i++) {
-        redisReply *r = NULL;
+    for (size_t i = 0; i < l->projects; i++) {
+        AUTO_REPLY *r = NULL;
 
-        rc = redis_read_reply(l->c, l->call, &r);
-        if (!rc)
-            rc = redis_add_index(l, l->project[i], r);
-        freeReplyObject(r);
+        PLUGIN_TRY(redis_read_reply(l->c, l->call, &r));
+        PLUGIN_TRY(redis_add_index(l, l->project[i], r));
     }
-    if (!rc && l->items == 0 && l->trouble)
-        rc = text_fail(l->call, l->trouble, l->why);
-    return rc;
+    return l->items == 0 && l->trouble ? text_fail(l->call, l->trouble, l->why) : REPRISE_PLUGIN_OK;
 }
 
 /* ---- their rows ---- */
@@ -186,87 +179,55 @@ static int ask_for_ends(struct listing *l, const struct item *item)
 {
     const struct reprise_plugin_key key = { item->project, item->session, NULL };
     const char *name = redis_key(l->rd, &key, NULL, &l->a);
-    int rc = name ? redis_send(l->c, "LLEN %s", name) : REPRISE_PLUGIN_NO_MEMORY;
 
-    if (!rc)
-        rc = redis_send(l->c, "LRANGE %s 0 %d", name, HEAD_ROWS - 1);
-    return rc ? rc : redis_send(l->c, "LRANGE %s -%d -1", name, TAIL_ROWS);
+    if (!name)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    PLUGIN_TRY(redis_send(l->c, "LLEN %s", name));
+    PLUGIN_TRY(redis_send(l->c, "LRANGE %s 0 %d", name, HEAD_ROWS - 1));
+    return redis_send(l->c, "LRANGE %s -%d -1", name, TAIL_ROWS);
 }
 
 static int redis_add_rows(struct buf *out, const redisReply *r, size_t from)
 {
-    int rc = REPRISE_PLUGIN_OK;
-
-    for (size_t i = from; i < r->elements && !rc; i++)
+    for (size_t i = from; i < r->elements; i++)
         if (r->element[i]->type == REDIS_REPLY_STRING)
-            rc = text_add_row(out, (struct slice){ r->element[i]->str, r->element[i]->len });
-    return rc;
+            PLUGIN_TRY(text_add_row(out, (struct slice){ r->element[i]->str, r->element[i]->len }));
+    return REPRISE_PLUGIN_OK;
 }
 
-struct ends {
-    redisReply *length, *head, *tail;
-    struct buf head_text, tail_text;
-};
-
-/* A row that is added between the three answers is in neither end. */
-static int redis_hand_session(const struct item *item, struct ends *x,
-                              reprise_plugin_session_fn *fn, void *arg)
+/* A session whose rows expired is still in the index and is not listed. One whose key has another type is listed, and
+ * reading it reports the reason. A row that is added between the three answers is in neither end. */
+static int redis_read_ends(struct listing *l, const struct item *item,
+                           reprise_plugin_session_fn *fn, void *arg)
 {
-    bool whole = x->head->elements < HEAD_ROWS;
-    int64_t between = x->length->integer - HEAD_ROWS - (int64_t)x->tail->elements;
-    int rc = redis_add_rows(&x->head_text, x->head, 0);
+    AUTO_REPLY *length = NULL, *head = NULL, *tail = NULL;
+    AUTO_BUF head_text = { 0 }, tail_text = { 0 };
 
-    if (!rc && !whole)
-        rc = redis_add_rows(&x->tail_text, x->tail, between < 0 ? (size_t)-between : 0);
-    if (rc)
-        return rc;
+    PLUGIN_TRY(redis_read_reply(l->c, l->call, &length));
+    PLUGIN_TRY(redis_read_reply(l->c, l->call, &head));
+    PLUGIN_TRY(redis_read_reply(l->c, l->call, &tail));
+    if (length->type == REDIS_REPLY_ERROR || head->type == REDIS_REPLY_ERROR ||
+        tail->type == REDIS_REPLY_ERROR)
+        return server_list_bare(item->project, item->session, item->mtime_ms, fn, arg);
+    if (head->elements == 0)
+        return REPRISE_PLUGIN_OK;
+    bool whole = head->elements < HEAD_ROWS;
+    int64_t between = length->integer - HEAD_ROWS - (int64_t)tail->elements;
+
+    PLUGIN_TRY(redis_add_rows(&head_text, head, 0));
+    if (!whole)
+        PLUGIN_TRY(redis_add_rows(&tail_text, tail, between < 0 ? (size_t)-between : 0));
     const struct reprise_plugin_session s = {
         .size = sizeof s,
         .project = item->project,
         .session = item->session,
         .mtime_ms = item->mtime_ms,
-        .head = { x->head_text.p, x->head_text.n },
-        .tail = { x->tail_text.p, x->tail_text.n },
+        .head = { head_text.p, head_text.n },
+        .tail = { tail_text.p, tail_text.n },
         .whole = whole,
     };
 
     return fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
-}
-
-static int redis_hand_bare(const struct item *item, reprise_plugin_session_fn *fn, void *arg)
-{
-    const struct reprise_plugin_session s = { .size = sizeof s,
-                                              .project = item->project,
-                                              .session = item->session,
-                                              .mtime_ms = item->mtime_ms };
-
-    return fn(&s, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
-}
-
-/* A session whose rows expired is still in the index and is not listed. One whose key has another type is listed, and
- * reading it reports the reason. */
-static int redis_read_ends(struct listing *l, const struct item *item,
-                           reprise_plugin_session_fn *fn, void *arg)
-{
-    struct ends x = { .length = NULL };
-    int rc = redis_read_reply(l->c, l->call, &x.length);
-
-    if (!rc)
-        rc = redis_read_reply(l->c, l->call, &x.head);
-    if (!rc)
-        rc = redis_read_reply(l->c, l->call, &x.tail);
-    if (!rc && (x.length->type == REDIS_REPLY_ERROR || x.head->type == REDIS_REPLY_ERROR ||
-                x.tail->type == REDIS_REPLY_ERROR)) {
-        rc = redis_hand_bare(item, fn, arg);
-    } else if (!rc && x.head->elements > 0) {
-        rc = redis_hand_session(item, &x, fn, arg);
-    }
-    freeReplyObject(x.length);
-    freeReplyObject(x.head);
-    freeReplyObject(x.tail);
-    buf_fini(&x.head_text);
-    buf_fini(&x.tail_text);
-    return rc;
 }
 
 static int redis_newest_first(const void *x, const void *y)
@@ -280,41 +241,30 @@ static int redis_newest_first(const void *x, const void *y)
 static int list_items(struct listing *l, reprise_plugin_session_fn *fn, void *arg)
 {
     size_t wanted = l->items, asked = 0;
-    int rc = REPRISE_PLUGIN_OK;
 
     if (l->query.newest && l->query.newest < l->items) {
         qsort(l->item, l->items, sizeof *l->item, redis_newest_first);
         wanted = l->query.newest;
     }
-    for (size_t i = 0; i < wanted && !rc; i++) {
-        for (; asked < wanted && asked - i < WINDOW && !rc; asked++)
-            rc = ask_for_ends(l, &l->item[asked]);
-        if (!rc)
-            rc = redis_read_ends(l, &l->item[i], fn, arg);
+    for (size_t i = 0; i < wanted; i++) {
+        for (; asked < wanted && asked - i < WINDOW; asked++)
+            PLUGIN_TRY(ask_for_ends(l, &l->item[asked]));
+        PLUGIN_TRY(redis_read_ends(l, &l->item[i], fn, arg));
     }
-    for (size_t i = wanted; i < l->items && !rc; i++)
-        rc = redis_hand_bare(&l->item[i], fn, arg);
-    return rc;
+    for (size_t i = wanted; i < l->items; i++)
+        PLUGIN_TRY(
+            server_list_bare(l->item[i].project, l->item[i].session, l->item[i].mtime_ms, fn, arg));
+    return REPRISE_PLUGIN_OK;
 }
 
 int redis_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
                void *arg, struct reprise_plugin_call *call)
 {
-    struct redis *rd = store;
-    struct listing l = { .rd = rd, .call = call, .query = server_query(query) };
-    int rc = redis_acquire(rd, call, &l.c);
+    CLEANUP(listing_fini)
+    struct listing l = { .rd = store, .call = call, .query = server_query(query) };
 
-    if (rc)
-        return rc;
-    rc = find_projects(&l);
-    if (!rc)
-        rc = redis_find_sessions(&l);
-    if (!rc)
-        rc = list_items(&l, fn, arg);
-    redis_release(rd, l.c);
-    slice_set_fini(&l.seen);
-    free(l.project);
-    free(l.item);
-    arena_fini(&l.a);
-    return rc;
+    PLUGIN_TRY(redis_acquire(store, call, &l.c));
+    PLUGIN_TRY(find_projects(&l));
+    PLUGIN_TRY(redis_find_sessions(&l));
+    return list_items(&l, fn, arg);
 }

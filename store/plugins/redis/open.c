@@ -200,8 +200,6 @@ void redis_close(void *store)
 {
     struct redis *rd = store;
 
-    for (struct redis_conn *c; (c = server_pool_take(&rd->pool));)
-        redis_disconnect(c);
     server_pool_fini(&rd->pool);
     redis_tls_close(rd);
     arena_fini(&rd->arena);
@@ -218,42 +216,29 @@ static int redis_configure(struct redis *rd, const char *path,
         why = text_options(option, options, redis_set_option, rd);
     if (why)
         return text_fail(call, REPRISE_PLUGIN_REFUSED, why);
-    int rc = find_password(rd, call);
-
-    if (!rc && rd->secure)
-        rc = redis_tls_open(rd, call);
-    return !rc && rd->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : rc;
-}
-
-/* A server that requires TLS ends a connection that begins without it. */
-static void add_hint(const struct redis *rd, const struct redis_conn *c,
-                     struct reprise_plugin_call *call)
-{
-    size_t n = strlen(call->error);
-
-    if (c->broken && !rd->secure && !rd->socket)
-        snprintf(call->error + n, sizeof call->error - n,
-                 " (if it requires TLS, the path must begin with rediss://)");
+    PLUGIN_TRY(find_password(rd, call));
+    if (rd->secure)
+        PLUGIN_TRY(redis_tls_open(rd, call));
+    return rd->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
 }
 
 /* Fails if a password is missing or the server does not answer. A user who may not PING may still read. */
 static int ping_server(struct redis *rd, struct reprise_plugin_call *call)
 {
-    struct redis_conn *c;
-    redisReply *r = NULL;
-    int rc = redis_acquire(rd, call, &c);
+    AUTO_CONNECTION *c = NULL;
+    AUTO_REPLY *r = NULL;
 
-    if (rc)
-        return rc;
-    rc = redis_send(c, "PING");
-    if (!rc)
-        rc = redis_read_reply(c, call, &r);
-    if (rc == REPRISE_PLUGIN_FAILED)
-        add_hint(rd, c, call);
+    PLUGIN_TRY(redis_acquire(rd, call, &c));
+    PLUGIN_TRY(redis_send(c, "PING"));
+    int rc = redis_read_reply(c, call, &r);
+    size_t n = strlen(call->error);
+
+    /* A server that requires TLS ends a connection that begins without it. */
+    if (rc == REPRISE_PLUGIN_FAILED && c->broken && !rd->secure && !rd->socket)
+        snprintf(call->error + n, sizeof call->error - n,
+                 " (if it requires TLS, the path must begin with rediss://)");
     if (!rc && r->type == REDIS_REPLY_ERROR && strncmp(r->str, "NOPERM", 6) != 0)
         rc = redis_fail_reply(call, r);
-    freeReplyObject(r);
-    redis_release(rd, c);
     return rc;
 }
 
@@ -264,7 +249,7 @@ int redis_open(const char *path, const struct reprise_plugin_option *option, siz
 
     if (!rd)
         return REPRISE_PLUGIN_NO_MEMORY;
-    server_pool_init(&rd->pool);
+    server_pool_init(&rd->pool, redis_is_usable, redis_disconnect);
     rd->host = "localhost";
     rd->port = PORT;
     rd->prefix = "";

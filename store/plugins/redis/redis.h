@@ -40,6 +40,7 @@ struct redis {
 enum { REDIS_LINES_MOST = 2000000 };
 
 struct redis_conn {
+    struct redis *rd;
     redisContext *c;
     SSL *ssl;          /* NULL without TLS */
     char in[16 << 10]; /* a whole record of TLS: what OpenSSL keeps, poll() does not see */
@@ -59,14 +60,20 @@ struct redis_conn {
 /* A connection for this thread: one that is idle, or a new one. */
 int redis_acquire(struct redis *rd, struct reprise_plugin_call *call, struct redis_conn **out);
 /* Ends the use of a connection. It is closed if answers are still to come. */
-void redis_release(struct redis *rd, struct redis_conn *c);
-void redis_disconnect(struct redis_conn *c);
+void redis_release(struct redis_conn *c);
+DEFINE_CLEANUP(struct redis_conn, redis_release);
+#define AUTO_CONNECTION CLEANUP(redis_release_at) struct redis_conn
+/* The functions of the pool. */
+bool redis_is_usable(void *connection);
+void redis_disconnect(void *connection);
 
 /* Queues a command for sending (in the formats of hiredis). Returns NO_MEMORY or OK. */
 int redis_send(struct redis_conn *c, const char *format, ...);
 /* The same with texts, which may contain any bytes. */
 int redis_send_texts(struct redis_conn *c, int n, const char *text[], const size_t size[]);
 
+DEFINE_CLEANUP(redisReply, freeReplyObject);
+#define AUTO_REPLY CLEANUP(freeReplyObject_at) redisReply
 /* Reads the answer to the oldest unanswered command; free it with freeReplyObject(). An error is an answer too. */
 int redis_read_reply(struct redis_conn *c, struct reprise_plugin_call *call, redisReply **out);
 /* The same, but an error or an answer of another type is a failure. */

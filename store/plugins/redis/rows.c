@@ -16,38 +16,48 @@ bool redis_is_row(const redisReply *r)
     return r->type == REDIS_REPLY_STRING && text_is_row((struct slice){ r->str, r->len });
 }
 
-static int read_length(struct redis_conn *c, const char *key, int64_t *out,
-                       struct reprise_plugin_call *call)
-{
-    redisReply *r = NULL;
-    int rc = redis_send(c, "LLEN %s", key);
+/* A connection, and the key that is read through it. */
+struct keyed {
+    struct arena a;
+    const char *key;
+    struct redis_conn *c;
+};
 
-    if (!rc)
-        rc = redis_expect(c, call, REDIS_REPLY_INTEGER, &r);
-    if (!rc)
-        *out = r->integer;
-    freeReplyObject(r);
-    return rc;
+static int keyed_open(struct redis *rd, const struct reprise_plugin_key *key, const char *tail,
+                      struct reprise_plugin_call *call, struct keyed *out)
+{
+    out->key = redis_key(rd, key, tail, &out->a);
+    return out->key ? redis_acquire(rd, call, &out->c) : REPRISE_PLUGIN_NO_MEMORY;
+}
+
+static void keyed_close(struct keyed *k)
+{
+    redis_release_at(&k->c);
+    arena_fini(&k->a);
+}
+
+static int read_length(const struct keyed *k, int64_t *out, struct reprise_plugin_call *call)
+{
+    AUTO_REPLY *r = NULL;
+
+    PLUGIN_TRY(redis_send(k->c, "LLEN %s", k->key));
+    PLUGIN_TRY(redis_expect(k->c, call, REDIS_REPLY_INTEGER, &r));
+    *out = r->integer;
+    return REPRISE_PLUGIN_OK;
 }
 
 /* The rows from..to-1, counted from 0. If there are fewer, the session was deleted meanwhile. */
-static int redis_read_range(struct redis_conn *c, const char *key, int64_t from, int64_t to,
-                            redisReply **out, struct reprise_plugin_call *call)
+static int redis_read_range(const struct keyed *k, int64_t from, int64_t to, redisReply **out,
+                            struct reprise_plugin_call *call)
 {
-    int rc = redis_send(c, "LRANGE %s %lld %lld", key, (long long)from, (long long)to - 1);
+    PLUGIN_TRY(redis_send(k->c, "LRANGE %s %lld %lld", k->key, (long long)from, (long long)to - 1));
+    PLUGIN_TRY(redis_expect(k->c, call, REDIS_REPLY_ARRAY, out));
+    int64_t n = (int64_t)(*out)->elements;
 
-    *out = NULL;
-    if (!rc)
-        rc = redis_expect(c, call, REDIS_REPLY_ARRAY, out);
-    if (!rc && (int64_t)(*out)->elements != to - from) {
-        rc = text_fail(call, REPRISE_PLUGIN_FAILED,
-                       (int64_t)(*out)->elements < to - from
-                           ? "the session was deleted while it was read"
-                           : "unexpected answer from the server");
-        freeReplyObject(*out);
-        *out = NULL;
-    }
-    return rc;
+    return n == to - from ? REPRISE_PLUGIN_OK
+                          : text_fail(call, REPRISE_PLUGIN_FAILED,
+                                      n < to - from ? "the session was deleted while it was read"
+                                                    : "unexpected answer from the server");
 }
 
 static int redis_hand_rows(const redisReply *r, int64_t from, reprise_plugin_row_fn *fn, void *arg)
@@ -84,42 +94,23 @@ static int64_t rows_of_chunk(int64_t rows, size_t bytes)
     return next < 1 ? 1 : least(next, MOST_ROWS);
 }
 
-static int redis_read_all(struct redis_conn *c, const char *key, int64_t at,
-                          reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
-{
-    int64_t end = 0, step = FIRST_ROWS;
-    int rc = read_length(c, key, &end, call);
-
-    while (!rc && at < end) {
-        int64_t to = least(at + step, end);
-        redisReply *r;
-
-        rc = redis_read_range(c, key, at, to, &r, call);
-        if (rc)
-            break;
-        rc = redis_hand_rows(r, at, fn, arg);
-        step = rows_of_chunk(to - at, bytes_of(r));
-        at = to;
-        freeReplyObject(r);
-    }
-    return rc;
-}
-
 static int redis_read(void *store, const struct reprise_plugin_key *key, int64_t after,
                       reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
-    struct redis *rd = store;
-    struct redis_conn *c;
-    struct arena a = { 0 };
-    const char *name = redis_key(rd, key, NULL, &a);
-    int rc = name ? redis_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
+    CLEANUP(keyed_close) struct keyed k = { .c = NULL };
+    int64_t end = 0, step = FIRST_ROWS;
 
-    if (!rc) {
-        rc = redis_read_all(c, name, after, fn, arg, call);
-        redis_release(rd, c);
+    PLUGIN_TRY(keyed_open(store, key, NULL, call, &k));
+    PLUGIN_TRY(read_length(&k, &end, call));
+    for (int64_t at = after, to; at < end; at = to) {
+        AUTO_REPLY *r = NULL;
+
+        to = least(at + step, end);
+        PLUGIN_TRY(redis_read_range(&k, at, to, &r, call));
+        PLUGIN_TRY(redis_hand_rows(r, at, fn, arg));
+        step = rows_of_chunk(to - at, bytes_of(r));
     }
-    arena_fini(&a);
-    return rc;
+    return REPRISE_PLUGIN_OK;
 }
 
 /* ---- pages ---- */
@@ -132,6 +123,13 @@ struct page {
     } * part;
     size_t n, cap;
 };
+
+static void page_fini(struct page *page)
+{
+    while (page->n)
+        freeReplyObject(page->part[--page->n].r);
+    free(page->part);
+}
 
 /* Returns the first wanted row of the oldest answer, if the rows after the answer have `newer` bytes. As in the plug-in
  * for PostgreSQL, a row is wanted if the rows after it have fewer than `bytes` bytes. */
@@ -159,109 +157,67 @@ static size_t drop_broken(const redisReply *r)
     return n;
 }
 
-static int redis_collect(struct redis_conn *c, const char *key, int64_t end, size_t rows,
-                         size_t bytes, struct page *page, struct reprise_plugin_call *call)
+static int redis_collect(const struct keyed *k, int64_t end, size_t rows, size_t bytes,
+                         struct page *page, struct reprise_plugin_call *call)
 {
     size_t got = 0, newer = 0;
-    int rc = REPRISE_PLUGIN_OK;
 
-    while (!rc && end > 0 && got < rows && newer < bytes) {
+    while (end > 0 && got < rows && newer < bytes) {
         int64_t step =
             least(FIRST_ROWS, (int64_t)(rows - got < MOST_ROWS ? rows - got : MOST_ROWS));
         int64_t from = end > step ? end - step : 0;
-        redisReply *r;
 
         if (page->n > EXAMINED_MOST / FIRST_ROWS)
             return server_sends_too_much(call);
         if (!array_reserve(page->part, page->cap, page->n + 1))
             return REPRISE_PLUGIN_NO_MEMORY;
-        rc = redis_read_range(c, key, from, end, &r, call);
-        if (rc)
-            break;
-        got += drop_broken(r);
-        size_t first = first_wanted(r, newer, bytes);
+        redisReply **r = &page->part[page->n].r;
+
+        *r = NULL;
+        page->part[page->n++].from = from;
+        PLUGIN_TRY(redis_read_range(k, from, end, r, call));
+        got += drop_broken(*r);
+        size_t first = first_wanted(*r, newer, bytes);
 
         for (size_t i = 0; i < first; i++)
-            r->element[i]->len = 0;
-        newer += bytes_of(r);
-        page->part[page->n].r = r;
-        page->part[page->n++].from = from;
+            (*r)->element[i]->len = 0;
+        newer += bytes_of(*r);
         end = first ? 0 : from;
     }
-    return rc;
-}
-
-static int redis_read_page(struct redis_conn *c, const char *key, int64_t before, size_t rows,
-                           size_t bytes, reprise_plugin_row_fn *fn, void *arg,
-                           struct reprise_plugin_call *call)
-{
-    struct page page = { .part = NULL };
-    int64_t end = 0;
-    int rc = read_length(c, key, &end, call);
-
-    if (before > 0)
-        end = least(end, before - 1);
-    if (!rc)
-        rc = redis_collect(c, key, end, rows, bytes, &page, call);
-    for (size_t i = page.n; i-- > 0;) {
-        if (!rc)
-            rc = redis_hand_rows(page.part[i].r, page.part[i].from, fn, arg);
-        freeReplyObject(page.part[i].r);
-    }
-    free(page.part);
-    return rc;
+    return REPRISE_PLUGIN_OK;
 }
 
 static int redis_page(void *store, const struct reprise_plugin_key *key, int64_t before,
                       size_t rows, size_t bytes, reprise_plugin_row_fn *fn, void *arg,
                       struct reprise_plugin_call *call)
 {
-    struct redis *rd = store;
-    struct redis_conn *c;
-    struct arena a = { 0 };
-    const char *name = redis_key(rd, key, NULL, &a);
-    int rc = name ? redis_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
+    CLEANUP(page_fini) struct page page = { .part = NULL };
+    CLEANUP(keyed_close) struct keyed k = { .c = NULL };
+    int64_t end = 0;
 
-    if (!rc) {
-        rc = redis_read_page(c, name, before, rows, bytes, fn, arg, call);
-        redis_release(rd, c);
-    }
-    arena_fini(&a);
-    return rc;
-}
-
-/* ---- subpaths ---- */
-
-static int redis_read_subkeys(struct redis_conn *c, const char *key, reprise_plugin_name_fn *fn,
-                              void *arg, struct reprise_plugin_call *call)
-{
-    redisReply *r = NULL;
-    int rc = redis_send(c, "SMEMBERS %s", key);
-
-    if (!rc)
-        rc = redis_expect(c, call, REDIS_REPLY_ARRAY, &r);
-    for (size_t i = 0; !rc && i < r->elements; i++)
-        if (r->element[i]->type == REDIS_REPLY_STRING && fn(r->element[i]->str, arg))
-            rc = REPRISE_PLUGIN_STOPPED;
-    freeReplyObject(r);
-    return rc;
+    PLUGIN_TRY(keyed_open(store, key, NULL, call, &k));
+    PLUGIN_TRY(read_length(&k, &end, call));
+    if (before > 0)
+        end = least(end, before - 1);
+    PLUGIN_TRY(redis_collect(&k, end, rows, bytes, &page, call));
+    for (size_t i = page.n; i-- > 0;)
+        PLUGIN_TRY(redis_hand_rows(page.part[i].r, page.part[i].from, fn, arg));
+    return REPRISE_PLUGIN_OK;
 }
 
 static int redis_subkeys(void *store, const struct reprise_plugin_key *key,
                          reprise_plugin_name_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
-    struct redis *rd = store;
-    struct redis_conn *c;
-    struct arena a = { 0 };
-    const char *name = redis_key(rd, key, RD_SUBKEYS, &a);
-    int rc = name ? redis_acquire(rd, call, &c) : REPRISE_PLUGIN_NO_MEMORY;
+    CLEANUP(keyed_close) struct keyed k = { .c = NULL };
+    AUTO_REPLY *r = NULL;
 
-    if (!rc) {
-        rc = redis_read_subkeys(c, name, fn, arg, call);
-        redis_release(rd, c);
-    }
-    arena_fini(&a);
-    return rc;
+    PLUGIN_TRY(keyed_open(store, key, RD_SUBKEYS, call, &k));
+    PLUGIN_TRY(redis_send(k.c, "SMEMBERS %s", k.key));
+    PLUGIN_TRY(redis_expect(k.c, call, REDIS_REPLY_ARRAY, &r));
+    for (size_t i = 0; i < r->elements; i++)
+        if (r->element[i]->type == REDIS_REPLY_STRING && fn(r->element[i]->str, arg))
+            return REPRISE_PLUGIN_STOPPED;
+    return REPRISE_PLUGIN_OK;
 }
 
 extern const struct reprise_plugin reprise_plugin;

@@ -129,11 +129,8 @@ static int shake_hands(struct redis_conn *c, struct reprise_plugin_call *call)
             return REPRISE_PLUGIN_OK;
         if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE)
             return redis_tls_fail(c->ssl, call);
-        int rc =
-            server_wait(c->c->fd, why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline, call);
-
-        if (rc)
-            return rc;
+        PLUGIN_TRY(
+            server_wait(c->c->fd, why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline, call));
     }
 }
 

@@ -92,18 +92,16 @@ static int s3_append_check(struct appending *x)
 
     if (is_known(x))
         return REPRISE_PLUGIN_OK;
-    int rc = s3_parts_load(x->s3, x->folder, from, &x->before, x->call);
-
-    if (rc || x->after < 0)
-        return rc;
+    PLUGIN_TRY(s3_parts_load(x->s3, x->folder, from, &x->before, x->call));
+    if (x->after < 0)
+        return REPRISE_PLUGIN_OK;
     if (x->before.n && s3_is_young(&x->before.part[x->before.n - 1])) {
         poll(NULL, 0, SETTLE_MS);
         s3_parts_fini(&x->before);
-        rc = s3_parts_load(x->s3, x->folder, from, &x->before, x->call);
-        if (rc)
-            return rc;
+        PLUGIN_TRY(s3_parts_load(x->s3, x->folder, from, &x->before, x->call));
     }
-    rc = s3_parts_read(x->s3, &x->before, 0, x->before.n, note_row, &newest, x->call);
+    int rc = s3_parts_read(x->s3, &x->before, 0, x->before.n, note_row, &newest, x->call);
+
     if (newest.more || (!rc && !newest.found))
         return REPRISE_PLUGIN_CHANGED;
     return rc;
@@ -179,6 +177,7 @@ static int s3_put(struct appending *x, long *status)
     return rc;
 }
 
+/* Deletes an object, which another program may have deleted. */
 static int delete_object(struct s3 *s3, const char *key, struct reprise_plugin_call *call)
 {
     struct s3_request r = { .method = "DELETE", .key = key };
@@ -195,32 +194,30 @@ static int delete_object(struct s3 *s3, const char *key, struct reprise_plugin_c
 static int try_condition(struct appending *x)
 {
     long status;
-    int rc = s3_put(x, &status);
 
-    if (rc)
-        return rc;
+    PLUGIN_TRY(s3_put(x, &status));
     x->s3->conditions = status == 412 ? S3_CONDITIONS_KEPT : S3_CONDITIONS_NONE;
     if (status == 412)
-        return rc;
-    rc = delete_object(x->s3, x->key, x->call);
-    return rc ? rc : REPRISE_PLUGIN_CHANGED;
+        return REPRISE_PLUGIN_OK;
+    PLUGIN_TRY(delete_object(x->s3, x->key, x->call));
+    return REPRISE_PLUGIN_CHANGED;
 }
 
 /* 412: the name is taken. If an answer was lost, that part is ours, and its rows are found in it. */
 static int s3_put_new(struct appending *x)
 {
     long status;
-    int rc = s3_put(x, &status);
 
-    if (!rc && status == 501) {
+    PLUGIN_TRY(s3_put(x, &status));
+    if (status == 501) {
         x->s3->conditions = S3_CONDITIONS_NONE;
-        rc = name_part(x);
-        if (!rc)
-            rc = s3_put(x, &status);
+        PLUGIN_TRY(name_part(x));
+        PLUGIN_TRY(s3_put(x, &status));
     }
-    if (rc || status == 412)
-        return rc ? rc : REPRISE_PLUGIN_CHANGED;
-    return x->after >= 0 && x->s3->conditions == S3_CONDITIONS_UNKNOWN ? try_condition(x) : rc;
+    if (status == 412)
+        return REPRISE_PLUGIN_CHANGED;
+    return x->after >= 0 && x->s3->conditions == S3_CONDITIONS_UNKNOWN ? try_condition(x)
+                                                                       : REPRISE_PLUGIN_OK;
 }
 
 /* ---- afterwards ---- */
@@ -335,19 +332,14 @@ static void s3_remember(struct s3 *s3, const char *key, int64_t position)
 
 static int append_body(struct appending *x, size_t rows, int64_t *last)
 {
-    int rc = s3_append_check(x);
-
-    if (!rc)
-        rc = name_part(x);
-    if (!rc)
-        rc = s3_put_new(x);
-    if (!rc && x->after >= 0)
-        rc = verify(x);
-    if (!rc) {
-        *last = x->ms << S3_LINE_BITS | (int64_t)rows;
-        s3_remember(x->s3, x->key, *last);
-    }
-    return rc;
+    PLUGIN_TRY(s3_append_check(x));
+    PLUGIN_TRY(name_part(x));
+    PLUGIN_TRY(s3_put_new(x));
+    if (x->after >= 0)
+        PLUGIN_TRY(verify(x));
+    *last = x->ms << S3_LINE_BITS | (int64_t)rows;
+    s3_remember(x->s3, x->key, *last);
+    return REPRISE_PLUGIN_OK;
 }
 
 int s3_append(void *store, const struct reprise_plugin_key *key, int64_t after,

@@ -24,7 +24,7 @@ struct slot {
 };
 
 struct s3_conn {
-    const struct s3 *s3;
+    struct s3 *s3;
     CURLM *multi;
     struct slot slot[S3_REQUESTS];
     size_t active;
@@ -71,8 +71,10 @@ void s3_conn_stop(struct s3_conn *c)
             end_slot(c, &c->slot[i]);
 }
 
-void s3_disconnect(struct s3_conn *c)
+void s3_disconnect(void *connection)
 {
+    struct s3_conn *c = connection;
+
     s3_conn_stop(c);
     for (size_t i = 0; i < S3_REQUESTS; i++)
         curl_easy_cleanup(c->slot[i].easy);
@@ -80,35 +82,27 @@ void s3_disconnect(struct s3_conn *c)
     free(c);
 }
 
-static int s3_connect_new(const struct s3 *s3, struct s3_conn **out)
+int s3_acquire(struct s3 *s3, struct s3_conn **out)
 {
-    struct s3_conn *c = calloc(1, sizeof *c);
+    struct s3_conn *c = server_pool_take(&s3->pool);
 
-    if (!c)
-        return REPRISE_PLUGIN_NO_MEMORY;
-    c->s3 = s3;
-    c->multi = curl_multi_init();
-    if (!c->multi) {
-        free(c);
-        return REPRISE_PLUGIN_NO_MEMORY;
+    if (!c) {
+        c = calloc(1, sizeof *c);
+        if (!c || !(c->multi = curl_multi_init())) {
+            free(c);
+            return REPRISE_PLUGIN_NO_MEMORY;
+        }
+        c->s3 = s3;
+        curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)S3_REQUESTS);
     }
-    curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)S3_REQUESTS);
     *out = c;
     return REPRISE_PLUGIN_OK;
 }
 
-int s3_acquire(struct s3 *s3, struct reprise_plugin_call *call, struct s3_conn **out)
-{
-    (void)call;
-    *out = server_pool_take(&s3->pool);
-    return *out ? REPRISE_PLUGIN_OK : s3_connect_new(s3, out);
-}
-
-void s3_release(struct s3 *s3, struct s3_conn *c)
+void s3_release(struct s3_conn *c)
 {
     s3_conn_stop(c);
-    if (c->broken || !server_pool_keep(&s3->pool, c))
-        s3_disconnect(c);
+    server_pool_return(&c->s3->pool, c, !c->broken);
 }
 
 /* ---- a request ---- */
@@ -216,13 +210,12 @@ static CURL *new_easy(const struct s3 *s3, struct slot *slot)
 static int s3_begin(struct s3_conn *c, struct slot *slot, struct s3_request *r)
 {
     CURL *easy = slot->easy;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     const char *path;
     int rc = s3_set_url(easy, c->s3, r, &a, &path);
 
     if (!rc)
         rc = set_headers(slot, c->s3, r, path, &a);
-    arena_fini(&a);
     curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     if (r->put) {
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->put->n);
@@ -305,9 +298,8 @@ static int on_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_ca
                                slot->why[0] ? slot->why : curl_easy_strerror(result));
     }
     if (is_busy(r->status) && ++r->tries < TRIES) {
-        int rc = pause_for((int64_t)PAUSE_MS << r->tries, call);
-
-        return rc ? rc : s3_start(c, r);
+        PLUGIN_TRY(pause_for((int64_t)PAUSE_MS << r->tries, call));
+        return s3_start(c, r);
     }
     *done = r;
     return REPRISE_PLUGIN_OK;
@@ -396,15 +388,10 @@ int s3_check(const struct s3_request *r, struct reprise_plugin_call *call)
 
 int s3_run(struct s3 *s3, struct s3_request *r, struct reprise_plugin_call *call)
 {
-    struct s3_conn *c;
+    AUTO_CONNECTION *c = NULL;
     struct s3_request *done;
-    int rc = s3_acquire(s3, call, &c);
 
-    if (rc)
-        return rc;
-    rc = s3_start(c, r);
-    if (!rc)
-        rc = s3_finish(c, call, &done);
-    s3_release(s3, c);
-    return rc;
+    PLUGIN_TRY(s3_acquire(s3, &c));
+    PLUGIN_TRY(s3_start(c, r));
+    return s3_finish(c, call, &done);
 }

@@ -49,6 +49,14 @@ struct listing {
     void *arg;
 };
 
+static void listing_fini(struct listing *l)
+{
+    free(l->found);
+    free(l->part);
+    free(l->session);
+    arena_fini(&l->a);
+}
+
 /* ---- names ---- */
 
 static int s3_add_project(const struct s3_object *o, void *arg)
@@ -110,25 +118,23 @@ static int s3_add_part(const struct s3_object *o, void *arg)
     return 0;
 }
 
-/* Some servers do not report folders two levels down. */
-static int find_everywhere(struct listing *l)
-{
-    struct place place = { l, NULL };
-    struct s3_query q = { .prefix = l->s3->prefix, .deep = true, .fn = s3_add_part, .arg = &place };
-
-    return s3_run_queries(l->s3, &q, 1, l->call);
-}
-
 static int find_parts(struct listing *l)
 {
     struct s3_query projects = { .prefix = l->s3->prefix, .fn = s3_add_project, .arg = l };
-    int rc = s3_run_queries(l->s3, &projects, 1, l->call);
-    struct s3_query *q = calloc(l->projects + 1, sizeof *q);
-    struct place *place = calloc(l->projects + 1, sizeof *place);
 
-    if (!rc && (!q || !place))
-        rc = REPRISE_PLUGIN_NO_MEMORY;
-    for (size_t i = 0; i < l->projects && !rc; i++) {
+    PLUGIN_TRY(s3_run_queries(l->s3, &projects, 1, l->call));
+    if (!l->folders) { /* some servers do not report folders two levels down */
+        struct place any = { l, NULL };
+        struct s3_query all = { projects.prefix, .deep = true, .fn = s3_add_part, .arg = &any };
+
+        return s3_run_queries(l->s3, &all, 1, l->call);
+    }
+    AUTO_FREE struct s3_query *q = calloc(l->projects + 1, sizeof *q);
+    AUTO_FREE struct place *place = calloc(l->projects + 1, sizeof *place);
+
+    if (!q || !place)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    for (size_t i = 0; i < l->projects; i++) {
         const char *project = l->project[i], *only = l->only ? l->only : "";
 
         place[i] = (struct place){ l, project };
@@ -138,13 +144,9 @@ static int find_parts(struct listing *l)
                                   .fn = s3_add_part,
                                   .arg = &place[i] };
         if (!q[i].prefix)
-            rc = REPRISE_PLUGIN_NO_MEMORY;
+            return REPRISE_PLUGIN_NO_MEMORY;
     }
-    if (!rc)
-        rc = l->folders ? s3_run_queries(l->s3, q, l->projects, l->call) : find_everywhere(l);
-    free(q);
-    free(place);
-    return rc;
+    return s3_run_queries(l->s3, q, l->projects, l->call);
 }
 
 /* ---- sessions ---- */
@@ -409,40 +411,27 @@ static int list_sessions(const struct listing *l, struct s3_conn *c)
     s3_conn_stop(c); /* before the requests go */
     while (w.n)
         ends_free(w.ends[--w.n]);
-    for (size_t i = w.end; i < l->sessions && !rc; i++) {
-        const struct reprise_plugin_session bare = { .size = sizeof bare,
-                                                     .project = l->session[i].project,
-                                                     .session = l->session[i].name,
-                                                     .mtime_ms = l->session[i].mtime_ms };
-
-        rc = l->fn(&bare, l->arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
-    }
+    for (size_t i = w.end; i < l->sessions && !rc; i++)
+        rc = server_list_bare(l->session[i].project, l->session[i].name, l->session[i].mtime_ms,
+                              l->fn, l->arg);
     return rc;
 }
 
 int s3_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
             void *arg, struct reprise_plugin_call *call)
 {
+    CLEANUP(listing_fini)
     struct listing l = { .s3 = store,
                          .call = call,
                          .query = server_query(query),
                          .only = query->session,
                          .fn = fn,
                          .arg = arg };
-    struct s3_conn *c = NULL;
-    int rc = l.only && !s3_is_plain(l.only, false) ? REPRISE_PLUGIN_OK : find_parts(&l);
+    AUTO_CONNECTION *c = NULL;
 
-    if (!rc)
-        rc = make_sessions(&l);
-    if (!rc)
-        rc = s3_acquire(store, call, &c);
-    if (!rc)
-        rc = list_sessions(&l, c);
-    if (c)
-        s3_release(store, c);
-    free(l.found);
-    free(l.part);
-    free(l.session);
-    arena_fini(&l.a);
-    return rc;
+    if (!l.only || s3_is_plain(l.only, false))
+        PLUGIN_TRY(find_parts(&l));
+    PLUGIN_TRY(make_sessions(&l));
+    PLUGIN_TRY(s3_acquire(store, &c));
+    return list_sessions(&l, c);
 }

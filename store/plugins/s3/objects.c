@@ -248,27 +248,19 @@ static int add_parameter(struct buf *out, const char *name, const char *value)
 
 static int ask_page(struct s3_conn *c, struct s3_query *q)
 {
-    struct buf query = { 0 };
-    int rc = add_parameter(&query, "continuation-token", q->token);
+    AUTO_BUF query = { 0 };
 
-    if (!rc && !q->deep)
-        rc = add_parameter(&query, "delimiter", "/");
-    if (!rc)
-        rc = add_parameter(&query, "encoding-type", "url");
-    if (!rc)
-        rc = add_parameter(&query, "list-type", "2");
-    if (!rc)
-        rc = add_parameter(&query, "prefix", q->prefix);
-    if (!rc)
-        rc = add_parameter(&query, "start-after", q->token ? NULL : q->after);
+    PLUGIN_TRY(add_parameter(&query, "continuation-token", q->token));
+    PLUGIN_TRY(add_parameter(&query, "delimiter", q->deep ? NULL : "/"));
+    PLUGIN_TRY(add_parameter(&query, "encoding-type", "url"));
+    PLUGIN_TRY(add_parameter(&query, "list-type", "2"));
+    PLUGIN_TRY(add_parameter(&query, "prefix", q->prefix));
+    PLUGIN_TRY(add_parameter(&query, "start-after", q->token ? NULL : q->after));
     q->request.owner = q;
     q->request.expected = PAGE_BYTES;
     q->request.tries = 0;
-    q->request.query = rc ? NULL : arena_copy(&q->a, buf_slice(&query)).p;
-    if (!q->request.query)
-        rc = REPRISE_PLUGIN_NO_MEMORY;
-    buf_fini(&query);
-    return rc ? rc : s3_start(c, &q->request);
+    q->request.query = arena_copy(&q->a, buf_slice(&query)).p;
+    return q->request.query ? s3_start(c, &q->request) : REPRISE_PLUGIN_NO_MEMORY;
 }
 
 static int ask_all(struct s3_conn *c, struct s3_query *q, size_t n,
@@ -277,20 +269,18 @@ static int ask_all(struct s3_conn *c, struct s3_query *q, size_t n,
     struct server_names names = { 0 }; /* of all pages together */
     struct s3_request *done;
     size_t begun = 0, open = 0;
-    int rc = REPRISE_PLUGIN_OK;
 
     for (;;) {
-        for (; !rc && begun < n && open < S3_REQUESTS; open++)
-            rc = ask_page(c, &q[begun++]);
-        if (!rc)
-            rc = s3_finish(c, call, &done);
-        if (rc || !done)
-            return rc;
+        for (; begun < n && open < S3_REQUESTS; open++)
+            PLUGIN_TRY(ask_page(c, &q[begun++]));
+        PLUGIN_TRY(s3_finish(c, call, &done));
+        if (!done)
+            return REPRISE_PLUGIN_OK;
         struct s3_query *x = done->owner;
 
-        rc = s3_read_page(x, &names, call);
-        if (!rc && x->token)
-            rc = ask_page(c, x);
+        PLUGIN_TRY(s3_read_page(x, &names, call));
+        if (x->token)
+            PLUGIN_TRY(ask_page(c, x));
         else
             open--;
     }
@@ -299,12 +289,11 @@ static int ask_all(struct s3_conn *c, struct s3_query *q, size_t n,
 int s3_run_queries(struct s3 *s3, struct s3_query *q, size_t n, struct reprise_plugin_call *call)
 {
     struct s3_conn *c;
-    int rc = s3_acquire(s3, call, &c);
 
-    if (rc)
-        return rc;
-    rc = ask_all(c, q, n, call);
-    s3_release(s3, c);
+    PLUGIN_TRY(s3_acquire(s3, &c));
+    int rc = ask_all(c, q, n, call);
+
+    s3_release(c);
     for (size_t i = 0; i < n; i++) {
         free((char *)q[i].token);
         q[i].token = NULL;
@@ -315,7 +304,7 @@ int s3_run_queries(struct s3 *s3, struct s3_query *q, size_t n, struct reprise_p
 }
 
 struct names {
-    struct arena a;
+    struct arena *a;
     const char **name;
     size_t n;
 };
@@ -324,12 +313,12 @@ static int s3_add_name(const struct s3_object *o, void *arg)
 {
     struct names *names = arg;
 
-    return !o->folder && !arena_add_text(&names->a, &names->name, &names->n, o->name);
+    return !o->folder && !arena_add_text(names->a, &names->name, &names->n, o->name);
 }
 
 /* Several at a time. */
 static int delete_names(struct s3_conn *c, const char *folder, const struct names *names,
-                        bool below, struct arena *a, struct reprise_plugin_call *call)
+                        bool below, struct reprise_plugin_call *call)
 {
     struct s3_request request[S3_REQUESTS] = { { .method = NULL } }, *done = NULL;
     size_t next = 0, used = 0;
@@ -345,7 +334,7 @@ static int delete_names(struct s3_conn *c, const char *folder, const struct name
 
             done = NULL;
             r->method = "DELETE";
-            r->key = arena_format(a, "%s%s", folder, name);
+            r->key = arena_format(names->a, "%s%s", folder, name);
             rc = r->key ? s3_start(c, r) : REPRISE_PLUGIN_NO_MEMORY;
         }
         if (!rc)
@@ -361,22 +350,17 @@ static int delete_names(struct s3_conn *c, const char *folder, const struct name
 /* Sub-agents come first: if this is interrupted, the session is still listed and can be removed again. */
 int s3_remove(void *store, const struct reprise_plugin_key *key, struct reprise_plugin_call *call)
 {
-    struct names names = { .n = 0 };
-    struct s3_conn *c = NULL;
-    struct s3_query q = { .prefix = s3_folder(store, key, &names.a),
-                          .deep = !key->subpath,
-                          .fn = s3_add_name,
-                          .arg = &names };
-    int rc = q.prefix ? s3_run_queries(store, &q, 1, call) : REPRISE_PLUGIN_NO_MEMORY;
+    AUTO_ARENA a = { 0 };
+    AUTO_CONNECTION *c = NULL;
+    struct names names = { .a = &a };
+    struct s3_query q = {
+        .prefix = s3_folder(store, key, &a), .deep = !key->subpath, .fn = s3_add_name, .arg = &names
+    };
 
-    if (!rc)
-        rc = s3_acquire(store, call, &c);
-    if (!rc)
-        rc = delete_names(c, q.prefix, &names, true, &names.a, call);
-    if (!rc)
-        rc = delete_names(c, q.prefix, &names, false, &names.a, call);
-    if (c)
-        s3_release(store, c);
-    arena_fini(&names.a);
-    return rc;
+    if (!q.prefix)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    PLUGIN_TRY(s3_run_queries(store, &q, 1, call));
+    PLUGIN_TRY(s3_acquire(store, &c));
+    PLUGIN_TRY(delete_names(c, q.prefix, &names, true, call));
+    return delete_names(c, q.prefix, &names, false, call);
 }

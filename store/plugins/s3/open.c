@@ -144,8 +144,6 @@ void s3_close(void *store)
 {
     struct s3 *s3 = store;
 
-    for (struct s3_conn *c; (c = server_pool_take(&s3->pool));)
-        s3_disconnect(c);
     server_pool_fini(&s3->pool);
     pthread_mutex_destroy(&s3->lock);
     free(s3->known_part);
@@ -178,7 +176,7 @@ int s3_open(const char *path, const struct reprise_plugin_option *option, size_t
     if (!s3)
         return REPRISE_PLUGIN_NO_MEMORY;
     pthread_once(&once, init_library);
-    server_pool_init(&s3->pool);
+    server_pool_init(&s3->pool, NULL, s3_disconnect);
     pthread_mutex_init(&s3->lock, NULL);
     int rc = s3_configure(s3, path, option, options, call);
 

@@ -49,17 +49,15 @@ int s3_parts_load(struct s3 *s3, const char *folder, int64_t ms, struct s3_parts
                   struct reprise_plugin_call *call)
 {
     struct s3_query q = { .prefix = folder, .fn = s3_parts_add_part, .arg = out };
-    int rc;
 
     *out = (struct s3_parts){ .folder = folder };
     if (ms > 0)
         q.after = arena_format(&out->a, "%spart-%0*lld", folder, MS_DIGITS, (long long)ms);
     if (out->a.failed)
         return REPRISE_PLUGIN_NO_MEMORY;
-    rc = s3_run_queries(s3, &q, 1, call);
-    if (!rc)
-        s3_parts_sort(out->part, out->n);
-    return rc;
+    PLUGIN_TRY(s3_run_queries(s3, &q, 1, call));
+    s3_parts_sort(out->part, out->n);
+    return REPRISE_PLUGIN_OK;
 }
 
 void s3_parts_fini(struct s3_parts *p)
@@ -143,26 +141,23 @@ static int s3_read_range(struct reading *r, size_t from, size_t to, struct arena
 {
     size_t asked = from;
     int64_t bytes = 0;
-    int rc = REPRISE_PLUGIN_OK;
 
-    for (size_t i = from; i < to && !rc; i++) {
+    for (size_t i = from; i < to; i++) {
         struct s3_request *done;
 
-        for (; !rc && asked < to && asked - i < S3_REQUESTS && (asked == i || bytes < AHEAD_BYTES);
+        for (; asked < to && asked - i < S3_REQUESTS && (asked == i || bytes < AHEAD_BYTES);
              asked++) {
-            rc = ask_for(r, asked, a);
+            PLUGIN_TRY(ask_for(r, asked, a));
             bytes += r->p->part[asked].size;
         }
-        while (!rc && !r->arrived[i % S3_REQUESTS]) {
-            rc = s3_finish(r->c, r->call, &done);
-            if (!rc)
-                r->arrived[done - r->request] = true;
+        while (!r->arrived[i % S3_REQUESTS]) {
+            PLUGIN_TRY(s3_finish(r->c, r->call, &done));
+            r->arrived[done - r->request] = true;
         }
         bytes -= r->p->part[i].size;
-        if (!rc)
-            rc = s3_read_part(r, i);
+        PLUGIN_TRY(s3_read_part(r, i));
     }
-    return rc;
+    return REPRISE_PLUGIN_OK;
 }
 
 int s3_parts_read(struct s3 *s3, const struct s3_parts *p, size_t from, size_t to, s3_row_fn *fn,
@@ -170,15 +165,15 @@ int s3_parts_read(struct s3 *s3, const struct s3_parts *p, size_t from, size_t t
 {
     struct s3_request request[S3_REQUESTS] = { { .method = NULL } };
     struct reading r = { .p = p, .call = call, .fn = fn, .arg = arg, .request = request, .ms = -1 };
-    struct arena a = { 0 };
-    int rc = from < to ? s3_acquire(s3, call, &r.c) : REPRISE_PLUGIN_OK;
+    AUTO_ARENA a = { 0 };
 
-    if (rc || from >= to)
-        return rc;
-    rc = s3_read_range(&r, from, to, &a);
-    s3_release(s3, r.c);
+    if (from >= to)
+        return REPRISE_PLUGIN_OK;
+    PLUGIN_TRY(s3_acquire(s3, &r.c));
+    int rc = s3_read_range(&r, from, to, &a);
+
+    s3_release(r.c);
     for (size_t i = 0; i < S3_REQUESTS; i++)
         buf_fini(&request[i].answer);
-    arena_fini(&a);
     return rc;
 }

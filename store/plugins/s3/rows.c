@@ -25,17 +25,14 @@ static int s3_read_rows(void *store, const struct reprise_plugin_key *key, int64
                         reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
     struct rows to = { fn, arg, after };
-    struct arena a = { 0 };
-    struct s3_parts p = { .n = 0 };
+    AUTO_ARENA a = { 0 };
+    CLEANUP(s3_parts_fini) struct s3_parts p = { .n = 0 };
     const char *folder = s3_folder(store, key, &a);
-    int rc = folder ? s3_parts_load(store, folder, after >> S3_LINE_BITS, &p, call)
-                    : REPRISE_PLUGIN_NO_MEMORY;
 
-    if (!rc)
-        rc = s3_parts_read(store, &p, 0, p.n, s3_hand_row, &to, call);
-    s3_parts_fini(&p);
-    arena_fini(&a);
-    return rc;
+    if (!folder)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    PLUGIN_TRY(s3_parts_load(store, folder, after >> S3_LINE_BITS, &p, call));
+    return s3_parts_read(store, &p, 0, p.n, s3_hand_row, &to, call);
 }
 
 /* ---- pages ---- */
@@ -47,50 +44,35 @@ struct row {
     struct slice text;
 };
 
-/* Rows in their order. */
-struct chunk {
+/* The rows of some parts in their order, or those of a page, the newest one first. */
+struct row_list {
     struct arena a;
     struct row *row;
     size_t n, cap;
-    int64_t before;
+    size_t bytes;   /* in a page */
+    int64_t before; /* position; later rows of the parts are left out */
 };
 
-/* Those that are wanted, the newest one first. */
-struct page {
-    struct row *row;
-    size_t n, cap, bytes;
-    struct arena a;
-};
+static void row_list_fini(struct row_list *l)
+{
+    free(l->row);
+    arena_fini(&l->a);
+}
+
+static bool row_list_add(struct row_list *l, int64_t position, struct slice text)
+{
+    if (!array_reserve(l->row, l->cap, l->n + 1))
+        return false;
+    l->row[l->n++] = (struct row){ position, arena_copy(&l->a, text) };
+    l->bytes += text.n;
+    return !l->a.failed;
+}
 
 static int s3_add_row(int64_t position, struct slice text, void *arg)
 {
-    struct chunk *c = arg;
+    struct row_list *c = arg;
 
-    if (position >= c->before)
-        return 0;
-    if (!array_reserve(c->row, c->cap, c->n + 1))
-        return 1;
-    c->row[c->n++] = (struct row){ position, arena_copy(&c->a, text) };
-    return c->a.failed;
-}
-
-/* As in the plug-in for PostgreSQL, a row is wanted if the rows after it have fewer than `bytes` bytes. Returns true if
- * more rows are wanted. */
-static int pick_rows(const struct chunk *c, struct page *page, size_t rows, size_t bytes,
-                     bool *more)
-{
-    size_t i = c->n;
-
-    while (i > 0 && page->n < rows && page->bytes < bytes) {
-        const struct row *row = &c->row[--i];
-
-        if (!array_reserve(page->row, page->cap, page->n + 1))
-            return REPRISE_PLUGIN_NO_MEMORY;
-        page->row[page->n++] = (struct row){ row->position, arena_copy(&page->a, row->text) };
-        page->bytes += row->text.n;
-    }
-    *more = page->n < rows && page->bytes < bytes;
-    return page->a.failed ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
+    return position < c->before && !row_list_add(c, position, text);
 }
 
 /* Parts with the same time stay together. */
@@ -105,65 +87,67 @@ static size_t first_of_chunk(const struct s3_parts *p, size_t to)
     return from;
 }
 
+/* As in the plug-in for PostgreSQL, a row is wanted if the rows after it have fewer than `bytes` bytes. */
 static int s3_collect(struct s3 *s3, const struct s3_parts *p, int64_t before, size_t rows,
-                      size_t bytes, struct page *page, struct reprise_plugin_call *call)
+                      size_t bytes, struct row_list *page, struct reprise_plugin_call *call)
 {
     size_t to = p->n;
-    bool more = true;
-    int rc = REPRISE_PLUGIN_OK;
 
     while (to > 0 && p->part[to - 1].ms > before >> S3_LINE_BITS)
         to--;
-    while (!rc && more && to > 0) {
-        struct chunk c = { .before = before };
+    while (page->n < rows && page->bytes < bytes && to > 0) {
+        CLEANUP(row_list_fini) struct row_list c = { .before = before };
         size_t from = first_of_chunk(p, to);
+        int rc = s3_parts_read(s3, p, from, to, s3_add_row, &c, call);
 
-        rc = s3_parts_read(s3, p, from, to, s3_add_row, &c, call);
-        if (rc == REPRISE_PLUGIN_STOPPED && c.a.failed)
-            rc = REPRISE_PLUGIN_NO_MEMORY;
-        if (!rc)
-            rc = pick_rows(&c, page, rows, bytes, &more);
-        free(c.row);
-        arena_fini(&c.a);
+        if (rc)
+            return rc == REPRISE_PLUGIN_STOPPED && c.a.failed ? REPRISE_PLUGIN_NO_MEMORY : rc;
+        for (size_t i = c.n; i > 0 && page->n < rows && page->bytes < bytes; i--)
+            if (!row_list_add(page, c.row[i - 1].position, c.row[i - 1].text))
+                return REPRISE_PLUGIN_NO_MEMORY;
         to = from;
     }
-    return rc;
+    return REPRISE_PLUGIN_OK;
 }
 
 static int s3_rows_read_page(void *store, const struct reprise_plugin_key *key, int64_t before,
                              size_t rows, size_t bytes, reprise_plugin_row_fn *fn, void *arg,
                              struct reprise_plugin_call *call)
 {
-    struct page page = { .n = 0 };
-    struct s3_parts p = { .n = 0 };
+    CLEANUP(row_list_fini) struct row_list page = { .n = 0 };
+    CLEANUP(s3_parts_fini) struct s3_parts p = { .n = 0 };
     const char *folder = s3_folder(store, key, &page.a);
-    int rc = folder ? s3_parts_load(store, folder, 0, &p, call) : REPRISE_PLUGIN_NO_MEMORY;
 
-    if (!rc)
-        rc = s3_collect(store, &p, before > 0 ? before : INT64_MAX, rows, bytes, &page, call);
-    for (size_t i = page.n; i-- > 0 && !rc;) {
+    if (!folder)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    PLUGIN_TRY(s3_parts_load(store, folder, 0, &p, call));
+    PLUGIN_TRY(s3_collect(store, &p, before > 0 ? before : INT64_MAX, rows, bytes, &page, call));
+    for (size_t i = page.n; i-- > 0;) {
         const struct row *row = &page.row[i];
 
         if (fn(row->position, (struct reprise_plugin_text){ row->text.p, row->text.n }, arg))
-            rc = REPRISE_PLUGIN_STOPPED;
+            return REPRISE_PLUGIN_STOPPED;
     }
-    free(page.row);
-    arena_fini(&page.a);
-    s3_parts_fini(&p);
-    return rc;
+    return REPRISE_PLUGIN_OK;
 }
 
 /* ---- subpaths ---- */
 
-struct names {
+struct subpaths {
     struct arena a;
     struct slice_set seen;
 };
 
+static void subpaths_fini(struct subpaths *names)
+{
+    slice_set_fini(&names->seen);
+    arena_fini(&names->a);
+}
+
 /* The objects in folders below the session's are parts of subpaths. */
 static int s3_rows_add_name(const struct s3_object *o, void *arg)
 {
-    struct names *names = arg;
+    struct subpaths *names = arg;
     const char *slash = strrchr(o->name, '/');
     uint32_t number;
 
@@ -180,19 +164,19 @@ static int s3_rows_add_name(const struct s3_object *o, void *arg)
 static int s3_read_subkeys(void *store, const struct reprise_plugin_key *key,
                            reprise_plugin_name_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
-    struct names names = { .seen = { 0 } };
+    CLEANUP(subpaths_fini) struct subpaths names = { .seen = { 0 } };
     struct s3_query q = { .prefix = s3_folder(store, key, &names.a),
                           .deep = true,
                           .fn = s3_rows_add_name,
                           .arg = &names };
-    int rc = q.prefix ? s3_run_queries(store, &q, 1, call) : REPRISE_PLUGIN_NO_MEMORY;
 
-    for (size_t i = 0; i < names.seen.n && !rc; i++)
+    if (!q.prefix)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    PLUGIN_TRY(s3_run_queries(store, &q, 1, call));
+    for (size_t i = 0; i < names.seen.n; i++)
         if (fn(names.seen.text[i].p, arg))
-            rc = REPRISE_PLUGIN_STOPPED;
-    slice_set_fini(&names.seen);
-    arena_fini(&names.a);
-    return rc;
+            return REPRISE_PLUGIN_STOPPED;
+    return REPRISE_PLUGIN_OK;
 }
 
 extern const struct reprise_plugin reprise_plugin;

@@ -105,12 +105,15 @@ struct s3_request {
 /* It may be several connections of libcurl. */
 struct s3_conn;
 
-int s3_acquire(struct s3 *s3, struct reprise_plugin_call *call, struct s3_conn **out);
+int s3_acquire(struct s3 *s3, struct s3_conn **out);
 /* Ends the requests that are under way. Their memory belongs to the caller again. */
 void s3_conn_stop(struct s3_conn *c);
 /* The same, and ends the use of the connection. */
-void s3_release(struct s3 *s3, struct s3_conn *c);
-void s3_disconnect(struct s3_conn *c);
+void s3_release(struct s3_conn *c);
+DEFINE_CLEANUP(struct s3_conn, s3_release);
+#define AUTO_CONNECTION CLEANUP(s3_release_at) struct s3_conn
+/* The function of the pool. */
+void s3_disconnect(void *connection);
 /* Starts a request, of at most S3_REQUESTS. It and its texts must stay valid until it is finished. */
 int s3_start(struct s3_conn *c, struct s3_request *r);
 /* Waits for one of them, in any order; *done is NULL if all are finished. Any status is an answer. */
