@@ -102,6 +102,22 @@ def unanswered(p):
             p.same(f'unanswered prompt of {size} bytes with {what}', [r['lastActivity'] for r in p.json('list', '--project', cwd)], [AT * K])
 
 
+def undated(p):
+    """A last message without a time does not make the session as new as its file."""
+    for agent in sorted(AGENTS.keys() - TIMELESS - {'codex'}):
+        for n, end in enumerate(('\n', '')):
+            cwd = f'{p.home}/{n}/{agent}'
+            os.makedirs(cwd)
+            path = write(agent, p.home, cwd, 700 + n, AT, f'{agent} without a time')
+            with open(path, encoding='utf-8') as f:
+                row = json.loads([line for line in f if 'done' in line][-1])
+            with open(path, 'a', encoding='utf-8') as f:
+                f.write(json.dumps({k: v for k, v in row.items() if k not in ('timestamp', 'time')} | ({'id': 'another'} if 'id' in row else {}),
+                                   separators=(',', ':')) + end)
+            os.utime(path, (AT + 500, AT + 500))
+            p.same(f'{agent}: a last message without a time, end {end!r}', {r['lastActivity'] for r in p.json('list', '--project', cwd)}, {AT * K})
+
+
 def main():
     with tempfile.TemporaryDirectory() as home:
         top = os.path.realpath(home)
@@ -110,6 +126,8 @@ def main():
         codex_forms(all[-1], all[-1].home)
         all.append(Program(sys.argv[1], f'{top}/unanswered', {}))
         unanswered(all[-1])
+        all.append(Program(sys.argv[1], f'{top}/undated', {}))
+        undated(all[-1])
         passed, failed = sum(p.passed for p in all), sum(p.failed for p in all)
         print(f'{passed} passed, {failed} failed')
         sys.exit(1 if failed or not passed else 0)

@@ -134,6 +134,11 @@ static bool may_name_model(const struct describing *d, struct slice line)
     return d->format->model_needle && !d->row->model.n && slice_has(line, d->format->model_needle);
 }
 
+static bool jsonl_describe_is_timed(const struct jsonl_format *format)
+{
+    return (format->keys && format->keys->time) || (format->rows && format->rows->time);
+}
+
 /* Looks backwards for the last message, the newest time from there on and the last prompt. Returns false when they are
  * complete; beyond the tail, the last message is enough. */
 static bool see_tail_row(struct slice line, void *arg)
@@ -154,12 +159,17 @@ static bool see_tail_row(struct slice line, void *arg)
         d->rc = joined ? d->rc : ERR_NOMEM;
         return !d->rc;
     }
-    bool needed = !d->ended || d->format->branches || prompt || may_name_model(d, line);
+    /* A last message without a time is as old as the row above it that has one, even on another branch. */
+    bool undated = row->activity_ms == TIME_NONE &&
+                   (!d->ended || (!d->reading_on && jsonl_describe_is_timed(d->format)));
+    bool needed = !d->ended || undated || d->format->branches || prompt || may_name_model(d, line);
 
-    if (!needed || !jsonl_describe_read_row(d, line, &facts) || jsonl_describe_is_left(d, &facts))
+    if (!needed || !jsonl_describe_read_row(d, line, &facts))
         return !d->rc;
-    if (!d->ended && row->activity_ms == TIME_NONE)
+    if (undated)
         row->activity_ms = facts.time_ms;
+    if (jsonl_describe_is_left(d, &facts))
+        return !d->rc;
     if (!d->ended && facts.speaks && facts.waits)
         row->flags |= SESSION_INTERRUPTED;
     d->ended |= facts.speaks;

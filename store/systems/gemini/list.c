@@ -412,20 +412,21 @@ static bool has_answer(const struct gemini_chat *c, struct arena *a)
 
 static void gemini_read_end(const struct gemini_chat *c, struct session_row *row, struct arena *a)
 {
+    bool ended = false;
     struct slice text;
 
-    for (size_t i = c->n; i > 0; i--) {
+    for (size_t i = c->n; i > 0 && (!ended || row->activity_ms == TIME_NONE); i--) {
         const struct gemini_message *m = &c->message[i - 1];
         enum gemini_kind kind = gemini_kind(m, a, &text);
 
         if (row->activity_ms == TIME_NONE)
             row->activity_ms = json_time_at(m->raw, "timestamp", a);
+        if (ended)
+            continue;
         if (!row->model.n)
             row->model = json_text_at(m->raw, "model", a);
-        if (kind != GEMINI_PROMPT && kind != GEMINI_ANSWER)
-            continue;
         row->flags |= kind == GEMINI_PROMPT ? SESSION_INTERRUPTED : 0U;
-        return;
+        ended = kind == GEMINI_PROMPT || kind == GEMINI_ANSWER;
     }
 }
 
