@@ -49,7 +49,9 @@ static enum err_code check_listed(const struct facts *f, struct err *e)
     case HIDDEN_UNREADABLE:
         if (access(path, R_OK) != 0 && errno == EACCES)
             return err_sys(e, path, "describe session");
-        return err_set(e, ERR_NOT_FOUND, path, "describe session: a link, or not a regular file");
+        return err_set(e, ERR_NOT_FOUND, path,
+                       "describe session: it is a link, not a regular file, or cannot be read; "
+                       "reprise messages says why");
     case HIDDEN_DAMAGED:
         return err_set(e, ERR_FORMAT, path, "describe session: %s", f->row->problem);
     default: return ERR_OK;
