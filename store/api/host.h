@@ -62,7 +62,8 @@ struct host_create {
 
 struct host_created {
     struct slice id;
-    struct slice path; /* the path of the transcript or session directory; NUL-terminated */
+    struct slice path;   /* the path of the transcript or session directory; NUL-terminated */
+    struct slice folder; /* as in struct session_ref; empty if the path is enough to name it */
     /* enum host_field: given values for which the format has no member */
     unsigned unsaved;
 };

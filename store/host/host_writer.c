@@ -124,7 +124,9 @@ enum err_code host_session_put_on_disk(struct host_session *s, struct err *e)
     struct host_created made;
 
     TRY(host_create(s->st, &s->req, &s->arena, &made, e));
-    s->ref = (struct session_ref){ .store = s->st, .id = made.id, .path = made.path };
+    s->ref = (struct session_ref){
+        .store = s->st, .id = made.id, .path = made.path, .folder = made.folder
+    };
     host_session_announce(s);
     return ERR_OK;
 }

@@ -119,7 +119,8 @@ struct reprise_options {
      * user, beside the library, and beside the program */
     const char *plugin;
     /* "NAME=value" texts that end with a NULL, for a plug-in: what its section of the configuration can have, such as
-     * table, create, prefix, project, timeout, password-file and ca-file. NULL: none. They are copied. */
+     * table, create, prefix, project, timeout, password-file and ca-file. NULL: none. They are copied. The sessions of
+     * such a store are those of Claude Code. */
     const char *const *settings;
 };
 

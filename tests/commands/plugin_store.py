@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -223,6 +224,23 @@ def goes_there(p, home):
     p.same('a checkpoint is of one session', p.run('pull', one, three, '--at', 'x').returncode, 2)
 
 
+def keeps_new_ones(p, home):
+    """Sessions that a host begins there."""
+    def append(session, *texts):
+        rows = ''.join(json.dumps({'type': 'user', 'message': {'role': 'user', 'content': text}}) + '\n' for text in texts)
+        return subprocess.run([p.path, 'append', session], env=p.env, cwd=home, input=rows.encode(), capture_output=True, check=False).returncode
+
+    session = p.run('create', 'team', '--title', 'Payments').stdout.decode().strip()
+    p.same('without a message it is not listed', [r for r in p.json('list', '--all', '--store', 'team') if r['sessionId'] == session], [])
+    p.same('appended', [append(session, 'one'), append(f'team:{session}', 'two', 'three')], [0, 0])
+    p.same('each row follows the one before', [m['message']['content'] for m in p.json('messages', session)], ['one', 'two', 'three'])
+    p.same('it has its title', p.json('info', session)['customTitle'], 'Payments')
+    p.same('it exists', p.run('create', 'team', '--id', session).returncode, 4)
+    p.same('no other store', p.run('create', 'tame').returncode, 2)
+    p.same('pulled', p.run('pull', session).returncode, 0)
+    p.same('it is whole', len(p.json('messages', f'claude:{session}')), 3)
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         home = make(top, sys.argv[2], FIXTURES)
@@ -240,6 +258,7 @@ def main():
         retrieves(p, home)
         resumes(p, home)
         deletes(p, home, kept)
+        keeps_new_ones(p, home)
         goes_on_without(p, home)
         print(f'{p.passed} passed, {p.failed} failed')
         sys.exit(p.failed > 0)

@@ -5,7 +5,7 @@ import os
 import re
 
 from installed import ffi
-from seeds.seed_library import Store, background, plugin_store
+from seeds.seed_library import Store, background, plugin_store, writes_to
 from support.seed_rows import seed
 
 row, not_sensible = seed('001')
@@ -289,5 +289,7 @@ def in_memory(place):
 
 @row(30, 'a custom store')
 def custom(place):
-    plugin_store(place)
-    place.holds('a plug-in is one', place.run('list', '--all', '--store', 'team').returncode == 0)
+    session = writes_to(place, plugin_store(place))
+    place.holds('it is listed', [r['sessionId'] for r in place.json('list', '--all', '--store', 'team')] == [session])
+    place.text('set', session, 'title=Payments')
+    place.holds('it is named', place.json('info', session)['customTitle'] == 'Payments')

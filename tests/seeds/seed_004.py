@@ -8,7 +8,7 @@ import subprocess
 
 from installed import ffi
 from seeds.seed_000 import ROWS, begin, checkpointed, lines, metadata
-from seeds.seed_library import Store, background, plugin_store
+from seeds.seed_library import Store, background, plugin_store, writes_to
 from support.seed_rows import answer, prompt, seed
 
 row, not_sensible = seed('004')
@@ -244,13 +244,9 @@ def flushed(place):
 
 @row(22, 'SessionStore: stores of others behind one interface')
 def interface(place):
-    team, session = plugin_store(place), place.claude(prompt('a'), answer('b'))
-    os.mkdir(f'{team}/tenant')
-    os.rename(place.claude_path(session), f'{team}/tenant/{session}.jsonl')
+    session = writes_to(place, plugin_store(place))
     place.holds('the program lists and reads it', [r['sessionId'] for r in place.json('list')] == [session] and
-                len(place.json('messages', session)) == 2)
-    store = Store(place, 'team', path=team, plugin=f'{place.home}/.local/share/reprise/stores/folder.so')
-    place.holds('a host opens the same', len(store.messages(store.open(session))) == 2)
+                len(place.json('messages', session)) == 4)
 
 
 @row(23, 'NoOp store')

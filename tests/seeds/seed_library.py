@@ -90,6 +90,23 @@ class Store:
         return [json.loads(text) for text in self.lib.texts(self.lib.make('reprise_messages', session, None))]
 
 
+def writes_to(place, team):
+    """An agent whose sessions are in the store of a plug-in while it runs. Returns the session."""
+    store = Store(place, 'team', path=team, plugin=f'{place.home}/.local/share/reprise/stores/folder.so')
+    session = store.create()
+    for text in ('a', 'b'):
+        ffi.append(store.lib, session, {'type': 'user', 'message': {'role': 'user', 'content': text}})
+    options = ffi.WriterOptions(flags=ffi.REPRISE_WRITER_BACKGROUND)
+    writer = store.lib.make('reprise_writer_open', session, ctypes.byref(options))
+    for text in ('c', 'd'):
+        ffi.append(store.lib, writer, {'type': 'user', 'message': {'role': 'user', 'content': text}}, call='reprise_writer_append')
+    store.lib.call('reprise_writer_close', writer)
+    place.holds('a host creates a session there, appends, and keeps it open',
+                [m['message']['content'] for m in store.messages(session)] == ['a', 'b', 'c', 'd'])
+    place.holds('it is nowhere else', glob.glob(f'{place.home}/**/*.jsonl', recursive=True) == glob.glob(f'{team}/*/*.jsonl'))
+    return store.lib.c.reprise_session_id(session).decode()
+
+
 @row(1, 'a shared library with a soname, and a static one')
 def kinds(place):
     dynamic = run('readelf', '-d', f'{libdir(place)}/libreprise.so').stdout

@@ -427,7 +427,7 @@ const struct command commands_table[] = {
       .help = "Hooks run this with --agent NAME --event EVENT. It answers what the agent expects,\n"
               "ends after about two seconds, and its exit code is always 0. Why there is no\n"
               "snapshot is in snapshots.log in the state directory.\n" },
-    { .name = "create", .audience = FOR_HOSTS, .operands = "SYSTEM[:PATH]", .min_operands = 1, .max_operands = 1, .run = host_create_run,
+    { .name = "create", .audience = FOR_HOSTS, .operands = "SYSTEM[:PATH]|STORE", .min_operands = 1, .max_operands = 1, .run = host_create_run,
       .summary = "create a session",
       .options = BIT(ID) | BIT(CWD) | BIT(MODEL) | BIT(TITLE) | BIT(PARENT) | BIT(DIALECT) |
                  BIT(NO_PERSIST),

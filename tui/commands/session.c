@@ -383,20 +383,28 @@ enum err_code sessions_make(struct invocation *in, const char *named, struct ses
 {
     const struct store_env *env = &in->world->env;
     const struct store_ops *ops;
+    struct plugin_config plugin;
+    struct config config;
     const char *path;
 
     *out = (struct sessions){ 0 };
-    enum err_code rc = read_name(in, named, out, &ops, &path, e);
+    TRY(command_stores(in, &config, e));
+    enum err_code rc = ERR_OK;
 
-    if (!rc && !ops)
-        rc = sessions_unknown_agent(NULL, named, e);
-    if (!rc && ops->make)
-        rc = host_make(ops, env, path, e);
-    if (!rc)
-        rc = ops->open(env, path, &out->store[0], e);
-    if (!rc)
-        out->n = 1;
-    else
+    if (find_configured(&config, named) || plugin_config_of_url(named, &out->arena, &plugin)) {
+        rc = command_session_open_named(in, &config, named, out, e);
+    } else {
+        rc = read_name(in, named, out, &ops, &path, e);
+        if (!rc && !ops)
+            rc = sessions_unknown_agent(&config, named, e);
+        if (!rc && ops->make)
+            rc = host_make(ops, env, path, e);
+        if (!rc)
+            rc = ops->open(env, path, &out->store[0], e);
+        out->n = !rc;
+    }
+    config_fini(&config);
+    if (rc)
         sessions_close(out);
     return rc;
 }

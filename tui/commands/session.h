@@ -37,7 +37,8 @@ struct sessions {
  * warning is written to stderr. With `everywhere`, the scope without --project is every project. */
 MUST_CHECK enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessions *out,
                                        struct err *e);
-/* Opens one store, "SYSTEM:PATH" or "SYSTEM", for new sessions, and creates it if it does not exist. */
+/* Opens one store, "SYSTEM:PATH" or "SYSTEM", for new sessions, and creates it if it does not exist; or a store of the
+ * configuration or a URL, which exists. */
 MUST_CHECK enum err_code sessions_make(struct invocation *in, const char *named,
                                        struct sessions *out, struct err *e);
 /* Opens the local stores and, as *to, the store of a plug-in that `named` names; it is closed with the others. */

@@ -59,9 +59,8 @@ void plugin_catalog_free(struct plugin_catalog *c)
 
 /* ---- names ---- */
 
-/* "NAME:PROJECT/SESSION" and "…/SUBPATH": used in place of a path. */
-static struct slice plugin_path_of(const struct plugin_store *p, struct slice project,
-                                   struct slice session, struct arena *a)
+struct slice plugin_path_of(const struct plugin_store *p, struct slice project,
+                            struct slice session, struct arena *a)
 {
     const char *path =
         arena_format(a, "%s:%.*s/%.*s", p->config.name, SLICE_ARG(project), SLICE_ARG(session));

@@ -18,6 +18,7 @@
 
 struct plugin_catalog;
 struct plugin_newest;
+struct plugin_known;
 
 /* The part of a store that changes while it is open. */
 struct plugin_link {
@@ -30,6 +31,7 @@ struct plugin_link {
     struct plugin_catalog *growing; /* those that a list under way has delivered; NULL: none */
     struct err trouble;             /* why the last list failed; code ERR_OK: it succeeded */
     struct plugin_newest *end;      /* the end of the conversation that was read last; NULL: none */
+    struct plugin_known *known;     /* the end of the key that was appended to last; NULL: none */
     atomic_bool interrupted;        /* calls that only read return at once */
     atomic_int silent;              /* calls that have waited for a second */
     atomic_llong gone_ms;           /* when the server last did not answer in time; 0: it did */
@@ -123,6 +125,9 @@ static inline bool plugin_reorders(const struct plugin_store *p)
 
 /* The names of the projects that belong to the directories of a scope, in the arena; NULL if out of memory. */
 const char **plugin_projects_of(const struct scope *scope, struct arena *a, size_t *n);
+/* "NAME:PROJECT/SESSION", used in place of a path, to which a sub-agent adds "/SUBPATH". .p is NULL if out of memory. */
+struct slice plugin_path_of(const struct plugin_store *p, struct slice project,
+                            struct slice session, struct arena *a);
 /* The key of a ref, in the arena. ERR_USAGE: the ref is not of this store. */
 MUST_CHECK enum err_code plugin_key_of(const struct plugin_store *p, const struct session_ref *ref,
                                        struct arena *a, struct reprise_plugin_key *out,
@@ -215,6 +220,15 @@ MUST_CHECK enum err_code plugin_end_messages(const struct plugin_store *p,
 store_retrieve_fn plugin_retrieve;
 store_set_fn plugin_set;
 store_remove_fn plugin_remove;
+/* The row of a title, without a newline. */
+MUST_CHECK enum err_code plugin_write_title(const struct plugin_store *p, struct slice title,
+                                            struct slice session, struct buf *out);
+
+/* ---- plugin_host.c: sessions that a host keeps in the store ---- */
+
+store_create_fn plugin_create;
+store_append_fn plugin_host_append;
+void plugin_known_free(struct plugin_known *k); /* NULL is fine */
 
 /* Compares the rows of two places. A store may change the order of members and the spelling of
  * numbers, so a row with a uuid is compared by the uuid, and any other row by its contents,

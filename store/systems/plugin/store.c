@@ -8,6 +8,7 @@
 
 #include "store/fs/path.h"
 #include "store/proc/process.h"
+#include "store/systems/claude/claude.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/plugin/plugin.h"
 
@@ -309,6 +310,7 @@ static void plugin_close(struct store *st)
             p->table.close(p->link->opened);
         plugin_catalog_free(p->link->catalog);
         plugin_end_free(p->link->end);
+        plugin_known_free(p->link->known);
         pthread_mutex_destroy(&p->link->call);
         pthread_mutex_destroy(&p->link->again);
         pthread_mutex_destroy(&p->link->lock);
@@ -353,8 +355,11 @@ enum err_code plugin_store_open(const struct store_env *env, const struct plugin
         p->ops = plugin_ops;
         p->ops.name = p->config.name;
         p->base.ops = &p->ops;
-        if (!p->table.append)
+        if (!p->table.append) {
+            p->ops.create = NULL;
+            p->ops.append = NULL;
             p->ops.set = NULL;
+        }
         if (!p->table.remove) {
             p->ops.remove = NULL;
             p->ops.why[ABILITY_DELETE] = "its store cannot delete sessions";
@@ -420,5 +425,9 @@ const struct store_ops plugin_ops = {
     .remove = plugin_remove,
     .interrupt = plugin_interrupt,
     .silent = plugin_silent,
+    .create = plugin_create,
+    .append = plugin_host_append,
+    .begins = claude_begins,
+    .host_row = claude_host_row,
     .set = plugin_set,
 };

@@ -499,6 +499,12 @@ static enum err_code write_setting(const struct setting *s, struct slice value,
     return j.rc;
 }
 
+enum err_code plugin_write_title(const struct plugin_store *p, struct slice title,
+                                 struct slice session, struct buf *out)
+{
+    return write_setting(settings, title, p, session, out);
+}
+
 static enum err_code append_setting(const struct plugin_store *p,
                                     const struct reprise_plugin_key *key,
                                     const struct host_setting *setting, struct err *e)

@@ -10,6 +10,7 @@
 #include <ftw.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/file.h>
 #include <time.h>
 
 /* ---- a server that is gone ---- */
@@ -205,7 +206,7 @@ static int kept_append(void *store, const struct reprise_plugin_key *key, int64_
     for (size_t i = 0; i < rows; i++)
         room += row[i].n + 1;
     int fd = path_of(store, key, path) ? make_folders(path, store) : -1;
-    int64_t at = fd < 0 ? -1 : whole_rows(fd);
+    int64_t at = fd < 0 || flock(fd, LOCK_EX) != 0 ? -1 : whole_rows(fd); /* until it is closed */
 
     if (at < 0 || !(text = malloc(room))) {
         answer = fail(call, path);

@@ -118,7 +118,9 @@ IN_SCRATCH(a_name_is_looked_up_among_the_users_plugins)
     copy_of(f, MISBEHAVING_STORE, "stores/rude.so", 0600);
     assert_int_equal(open_store(f, "rude", "", &st, NULL), ERR_OK);
     assert_string_equal(st->ops->name, "rude");
-    assert_null(st->ops->set); /* it cannot append */
+    assert_null(st->ops->append);
+    assert_null(st->ops->create);
+    assert_null(st->ops->set);
     assert_null(st->ops->remove);
     store_close(st);
 }
