@@ -14,32 +14,6 @@ static const char *skip_json_blanks(const char *p, const char *end)
     return p;
 }
 
-/* p is at an opening bracket. Returns the position after the one that closes it, or NULL. Brackets are only counted;
- * json_valid checks that their kinds match. */
-static const char *skip_nested(const char *p, const char *end)
-{
-    size_t depth = 0;
-
-    for (; p < end; p++) {
-        switch (*p) {
-        case '"':
-            p = scan_string_end(p + 1, end);
-            if (!p)
-                return NULL;
-            break;
-        case '{':
-        case '[': depth++; break;
-        case '}':
-        case ']':
-            if (--depth == 0)
-                return p + 1;
-            break;
-        default: break;
-        }
-    }
-    return NULL;
-}
-
 /* A number or a word ends at the first byte that cannot belong to it. At the end of the text it may have been cut: 12
  * of 1234. */
 static const char *skip_plain(const char *p, const char *end)
@@ -60,7 +34,7 @@ static const char *skip_value(const char *p, const char *end)
     case JSON_NONE: return NULL;
     case JSON_STRING: p = scan_string_end(p + 1, end); return p ? p + 1 : NULL;
     case JSON_ARRAY:
-    case JSON_OBJECT: return skip_nested(p, end);
+    case JSON_OBJECT: return scan_nested_end(p, end);
     default: return skip_plain(p, end);
     }
 }

@@ -93,4 +93,8 @@ static inline const char *scan_string_end(const char *p, const char *end)
     return scan_long_string_end(p, end);
 }
 
+/* p is at an opening bracket. Returns the position after the one that closes it, or NULL. Brackets are only counted;
+ * json_valid checks that their kinds match. */
+const char *scan_nested_end(const char *p, const char *end);
+
 #endif

@@ -110,3 +110,71 @@ TEST(a_truncated_string_has_no_end)
     assert_null(string_end("abc\\\""));
     assert_null(string_end("\n"));
 }
+
+/* Counts the brackets outside of strings byte by byte. */
+static const char *plain_nested_end(const char *p, const char *end)
+{
+    size_t depth = 0;
+    bool in_string = false;
+
+    for (; p < end; p++) {
+        if (in_string && *p == '\\')
+            p++;
+        else if (*p == '"')
+            in_string = !in_string;
+        else if (!in_string && (*p == '{' || *p == '['))
+            depth++;
+        else if (!in_string && (*p == '}' || *p == ']') && --depth == 0)
+            return p + 1;
+    }
+    return NULL;
+}
+
+/* Dense JSON, long strings with escapes, and backslashes outside of strings; the bytes end where the allocation ends. */
+TEST(nested_ends_agree_with_a_plain_count)
+{
+    static const char *const kinds[] = { "{[}]\"\"::,,1 ",
+                                         "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\\\\{}\"\n",
+                                         "xxxxxxxxxxxxxxxxxxxxx{{{}\"\"", "{}\"\"\\\\x" };
+    uint64_t seed = 1;
+    int ended = 0;
+
+    for (int round = 0; round < 40000; round++) {
+        size_t n = 1 + (size_t)round % 400, kind = 0, left = 0;
+        char *text = text_of(n, '[');
+
+        for (size_t i = 1; i < n; i++, left--) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            if (!left) {
+                kind = (seed >> 33) % (round % 4 ? 3 : 4);
+                left = 1 + (seed >> 40) % 120;
+            }
+            text[i] = kinds[kind][(seed >> 33) % strlen(kinds[kind])];
+        }
+        const char *want = plain_nested_end(text, text + n);
+
+        assert_ptr_equal(scan_nested_end(text, text + n), want);
+        ended += want != NULL;
+        free(text);
+    }
+    assert_in_range(ended, 4000, 36000);
+}
+
+TEST(a_nested_value_ends_at_every_offset)
+{
+    for (size_t n = 2; n <= LONGEST; n++) {
+        char *text = text_of(n, 'x');
+
+        text[0] = '{';
+        text[n - 1] = '}';
+        assert_ptr_equal(scan_nested_end(text, text + n), text + n);
+        assert_null(scan_nested_end(text, text + n - 1));
+        if (n > 4) { /* the same as one string, whose last byte is an escaped quote */
+            text[1] = text[n - 2] = '"';
+            assert_ptr_equal(scan_nested_end(text, text + n), text + n);
+            text[n - 3] = '\\';
+            assert_null(scan_nested_end(text, text + n));
+        }
+        free(text);
+    }
+}
