@@ -67,19 +67,15 @@ bool record_percent_decode(const char *text, struct arena *a, struct slice *out)
     return true;
 }
 
-static bool record_json_set_bytes(cJSON *o, const char *key, struct slice bytes,
-                                  struct buf *scratch)
+/* ---- writing ---- */
+
+bool record_put_bytes(cJSON *o, const char *key, struct slice bytes, struct buf *scratch)
 {
     return record_percent_encode(bytes, scratch) == ERR_OK && buf_cstr(scratch) &&
            cJSON_AddStringToObject(o, key, scratch->p);
 }
 
-bool record_json_set_text(cJSON *o, const char *key, const char *text, struct buf *scratch)
-{
-    return !text || record_json_set_bytes(o, key, slice_of(text), scratch);
-}
-
-bool record_json_set_int(cJSON *o, const char *key, int64_t n)
+bool record_put_int(cJSON *o, const char *key, int64_t n)
 {
     char text[24];
 
@@ -87,45 +83,80 @@ bool record_json_set_int(cJSON *o, const char *key, int64_t n)
     return cJSON_AddStringToObject(o, key, text);
 }
 
-bool record_json_set_hash(cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES])
+static int64_t integer_at(const void *at, size_t size)
 {
+    return size == sizeof(int64_t) ? *(const int64_t *)at : *(const uint32_t *)at;
+}
+
+static bool put_field(cJSON *o, const struct record_field *f, const void *at, struct buf *scratch)
+{
+    const char *text = NULL;
     char hex[SHA256_BYTES * 2 + 1];
 
-    hasher_hex(hash, hex);
-    return cJSON_AddStringToObject(o, key, hex);
+    switch (f->kind) {
+    case RECORD_TEXT:
+    case RECORD_OPTIONAL:
+        text = *(const char *const *)at;
+        return !text || record_put_bytes(o, f->key, slice_of(text), scratch);
+    case RECORD_BYTES: return record_put_bytes(o, f->key, *(const struct slice *)at, scratch);
+    case RECORD_INT: return record_put_int(o, f->key, integer_at(at, f->size));
+    case RECORD_NUMBER: return cJSON_AddNumberToObject(o, f->key, (double)*(const int64_t *)at);
+    case RECORD_BOOL: return record_put_int(o, f->key, *(const bool *)at);
+    case RECORD_FLAG: return !*(const bool *)at || record_put_int(o, f->key, 1);
+    case RECORD_HASH: hasher_hex(at, hex); return cJSON_AddStringToObject(o, f->key, hex);
+    case RECORD_WORD: return cJSON_AddStringToObject(o, f->key, f->words[*(const unsigned *)at]);
+    case RECORD_ATTRS: return record_json_set_attrs(o, at, scratch);
+    }
+    return false;
 }
 
-static bool record_json_bytes(const cJSON *o, const char *key, struct arena *a, struct slice *out)
+bool record_put(cJSON *o, const struct record_table *t, const void *from, struct buf *scratch)
 {
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    bool ok = true;
 
-    return cJSON_IsString(v) && record_percent_decode(v->valuestring, a, out);
+    for (const struct record_field *f = t->field; f < t->field + t->n && ok; f++)
+        ok = put_field(o, f, (const char *)from + f->at, scratch);
+    return ok;
 }
 
-bool record_json_text(const cJSON *o, const char *key, struct arena *a, const char **out)
+bool record_put_list(cJSON *o, const char *key, const struct record_table *t, const void *items,
+                     size_t n, struct buf *scratch)
 {
-    struct slice text;
+    cJSON *list = cJSON_AddArrayToObject(o, key);
+    bool ok = list != NULL;
 
-    if (!record_json_bytes(o, key, a, &text))
-        return false;
-    *out = text.p;
-    return true;
+    for (size_t i = 0; i < n && ok; i++) {
+        cJSON *one = cJSON_CreateObject();
+
+        ok = cJSON_AddItemToArray(list, one) &&
+             record_put(one, t, (const char *)items + i * t->size, scratch);
+    }
+    return ok;
 }
 
-bool record_json_optional_text(const cJSON *o, const char *key, struct arena *a, const char **out)
-{
-    return !cJSON_HasObjectItem(o, key) || record_json_text(o, key, a, out);
-}
+/* ---- reading ---- */
 
-bool record_json_int(const cJSON *o, const char *key, int64_t *n)
+static bool read_int(const char *text, int64_t *n)
 {
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
     char *end;
 
-    if (!cJSON_IsString(v) || !v->valuestring[0])
+    if (!text || !text[0])
         return false;
-    *n = strtoll(v->valuestring, &end, 10);
+    *n = strtoll(text, &end, 10);
     return *end == '\0';
+}
+
+bool record_get_int(const cJSON *o, const char *key, int64_t *n)
+{
+    return read_int(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key)), n);
+}
+
+bool record_get_bytes(const cJSON *o, const char *key, struct arena *a, struct slice *out)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+
+    *out = (struct slice){ NULL, 0 };
+    return cJSON_IsString(v) ? record_percent_decode(v->valuestring, a, out) : !v;
 }
 
 static int nibble(char c)
@@ -135,14 +166,12 @@ static int nibble(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-bool record_json_hash(const cJSON *o, const char *key, uint8_t out[SHA256_BYTES])
+static bool read_hash(const char *text, uint8_t out[SHA256_BYTES])
 {
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
-
-    if (!cJSON_IsString(v) || strlen(v->valuestring) != SHA256_BYTES * 2)
+    if (!text || strlen(text) != SHA256_BYTES * 2)
         return false;
     for (size_t i = 0; i < SHA256_BYTES; i++) {
-        int hi = nibble(v->valuestring[i * 2]), lo = nibble(v->valuestring[i * 2 + 1]);
+        int hi = nibble(text[i * 2]), lo = nibble(text[i * 2 + 1]);
 
         if (hi < 0 || lo < 0)
             return false;
@@ -151,58 +180,109 @@ bool record_json_hash(const cJSON *o, const char *key, uint8_t out[SHA256_BYTES]
     return true;
 }
 
-static bool write_list(cJSON *o, const struct attrs *x, struct buf *scratch)
+static bool read_word(const char *text, const struct record_field *f, unsigned *out)
 {
-    cJSON *list = cJSON_AddArrayToObject(o, "xattrs");
-    bool ok = list != NULL;
+    for (*out = 0; text && *out < f->words_n; ++*out)
+        if (f->words[*out] && strcmp(text, f->words[*out]) == 0)
+            return true;
+    return false;
+}
 
-    for (size_t i = 0; i < x->n && ok; i++) {
-        cJSON *one = cJSON_CreateObject();
+static bool get_field(const cJSON *o, const struct record_field *f, void *at, struct arena *a)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, f->key);
+    const char *text = cJSON_GetStringValue(v);
+    struct slice bytes;
+    int64_t n = 0;
+    bool ok = true;
 
-        ok = cJSON_AddItemToArray(list, one) &&
-             record_json_set_text(one, "name", x->x[i].name, scratch) &&
-             record_json_set_bytes(one, "value", x->x[i].value, scratch);
+    switch (f->kind) {
+    case RECORD_TEXT:
+    case RECORD_OPTIONAL:
+        ok = record_get_bytes(o, f->key, a, &bytes) && (bytes.p || f->kind == RECORD_OPTIONAL);
+        *(const char **)at = bytes.p;
+        break;
+    case RECORD_BYTES: return record_get_bytes(o, f->key, a, at) && ((struct slice *)at)->p;
+    case RECORD_INT:
+        ok = read_int(text, &n);
+        if (f->size == sizeof n)
+            *(int64_t *)at = n;
+        else
+            *(uint32_t *)at = (uint32_t)n;
+        break;
+    case RECORD_NUMBER: *(int64_t *)at = cJSON_IsNumber(v) ? (int64_t)v->valuedouble : 0; break;
+    case RECORD_BOOL:
+        ok = read_int(text, &n);
+        *(bool *)at = n != 0;
+        break;
+    case RECORD_FLAG: *(bool *)at = v != NULL; break;
+    case RECORD_HASH: return read_hash(text, at);
+    case RECORD_WORD: return read_word(text, f, at);
+    case RECORD_ATTRS: return record_json_attrs(o, a, at);
     }
     return ok;
 }
+
+bool record_get(const cJSON *o, const struct record_table *t, void *to, struct arena *a)
+{
+    bool ok = true;
+
+    for (const struct record_field *f = t->field; f < t->field + t->n && ok; f++)
+        ok = get_field(o, f, (char *)to + f->at, a);
+    return ok;
+}
+
+bool record_get_list(const cJSON *o, const char *key, const struct record_table *t, void *items,
+                     size_t *n, struct arena *a)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(o, key);
+    char *to = list ? arena_zalloc(a, t->size * ((size_t)cJSON_GetArraySize(list) + 1)) : NULL;
+    bool ok = !list || (to && cJSON_IsArray(list));
+
+    *n = 0;
+    memcpy(items, &to, sizeof to);
+    for (const cJSON *one = list ? list->child : NULL; one && ok; one = one->next)
+        ok = record_get(one, t, to + t->size * (*n)++, a);
+    return ok;
+}
+
+/* ---- tables ---- */
+
+static const struct record_field path_field[] = { { "path", RECORD_TEXT, 0, 0, NULL, 0 } };
+const struct record_table record_paths = RECORD_TABLE(const char *, path_field);
+
+/* clang-format off */
+static const struct record_field xattr_fields[] = {
+    RECORD_FIELD("name", RECORD_TEXT, struct attr, name),
+    RECORD_FIELD("value", RECORD_BYTES, struct attr, value),
+};
+static const struct record_field attrs_fields[] = {
+    RECORD_FIELD("mode", RECORD_INT, struct attrs, mode),
+    RECORD_FIELD("uid", RECORD_INT, struct attrs, uid),
+    RECORD_FIELD("gid", RECORD_INT, struct attrs, gid),
+    RECORD_FIELD("mtime", RECORD_INT, struct attrs, mtime_ns),
+};
+/* clang-format on */
+static const struct record_table xattr_table = RECORD_TABLE(struct attr, xattr_fields);
+static const struct record_table attrs_table = RECORD_TABLE(struct attrs, attrs_fields);
 
 bool record_json_set_attrs(cJSON *o, const struct attrs *x, struct buf *scratch)
 {
     cJSON *to = cJSON_AddObjectToObject(o, "attrs");
 
-    return to && record_json_set_int(to, "mode", x->mode) &&
-           record_json_set_int(to, "uid", x->uid) && record_json_set_int(to, "gid", x->gid) &&
-           record_json_set_int(to, "mtime", x->mtime_ns) &&
-           (x->n == 0 || write_list(to, x, scratch));
-}
-
-static bool journal_record_read_list(const cJSON *list, struct arena *a, struct attrs *out)
-{
-    out->x = arena_zalloc(a, sizeof *out->x * (size_t)(cJSON_GetArraySize(list) + 1));
-    bool ok = out->x && (!list || cJSON_IsArray(list));
-
-    for (const cJSON *one = list ? list->child : NULL; one && ok; one = one->next) {
-        struct attr *x = &out->x[out->n++];
-
-        ok = record_json_text(one, "name", a, &x->name) &&
-             record_json_bytes(one, "value", a, &x->value);
-    }
-    return ok;
+    return to && record_put(to, &attrs_table, x, scratch) &&
+           (x->n == 0 || record_put_list(to, "xattrs", &xattr_table, x->x, x->n, scratch));
 }
 
 bool record_json_attrs(const cJSON *o, struct arena *a, struct attrs *out)
 {
     const cJSON *from = cJSON_GetObjectItemCaseSensitive(o, "attrs");
-    int64_t mode, uid, gid;
     struct attrs x = { 0 };
 
-    if (!record_json_int(from, "mode", &mode) || !record_json_int(from, "uid", &uid) ||
-        !record_json_int(from, "gid", &gid) || !record_json_int(from, "mtime", &x.mtime_ns) ||
-        !journal_record_read_list(cJSON_GetObjectItemCaseSensitive(from, "xattrs"), a, &x))
+    if (!record_get(from, &attrs_table, &x, a) ||
+        !record_get_list(from, "xattrs", &xattr_table, &x.x, &x.n, a))
         return false;
-    x.mode = (uint32_t)mode & 07777;
-    x.uid = (uint32_t)uid;
-    x.gid = (uint32_t)gid;
+    x.mode &= 07777;
     *out = x;
     return true;
 }

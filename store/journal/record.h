@@ -2,10 +2,12 @@
 #define STORE_JOURNAL_RECORD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/api/env.h"
@@ -20,22 +22,69 @@ MUST_CHECK enum err_code record_percent_encode(struct slice bytes, struct buf *o
 /* Adds a NUL after the bytes. Returns false if the text is malformed or if out of memory. */
 bool record_percent_decode(const char *text, struct arena *a, struct slice *out);
 
-/* Members of the JSON objects that a record is made of. Texts are percent-encoded. Numbers are written as texts,
- * because cJSON keeps them as doubles, which cannot hold times in ns and inode numbers. */
+/* The JSON objects that a record is made of. One table describes the members of an object and the struct that they are
+ * written from and read into. */
 struct cJSON;
 
-/* Return false if out of memory. A NULL text writes no member. */
-bool record_json_set_text(struct cJSON *o, const char *key, const char *text, struct buf *scratch);
-bool record_json_set_int(struct cJSON *o, const char *key, int64_t n);
-bool record_json_set_hash(struct cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES]);
+enum record_kind {
+    RECORD_TEXT,     /* const char *, percent-encoded */
+    RECORD_OPTIONAL, /* the same; NULL writes no member */
+    RECORD_BYTES,    /* struct slice, percent-encoded */
+    /* An integer of 4 or 8 bytes, written as a text, because cJSON keeps numbers as doubles, which cannot hold times in
+     * ns and inode numbers. */
+    RECORD_INT,
+    RECORD_NUMBER, /* int64_t as a number of JSON; 0 if it is missing */
+    RECORD_BOOL,   /* bool as the text 0 or 1 */
+    RECORD_FLAG,   /* bool; false writes no member */
+    RECORD_HASH,   /* SHA256_BYTES in hex */
+    RECORD_WORD,   /* enum, as one of `words` */
+    RECORD_ATTRS,  /* struct attrs; the member is "attrs" */
+};
 
-/* Return false if the member is missing or damaged. */
-bool record_json_text(const struct cJSON *o, const char *key, struct arena *a, const char **out);
-/* A member that may be missing, but must be valid if present. */
-bool record_json_optional_text(const struct cJSON *o, const char *key, struct arena *a,
-                               const char **out);
-bool record_json_int(const struct cJSON *o, const char *key, int64_t *n);
-bool record_json_hash(const struct cJSON *o, const char *key, uint8_t out[SHA256_BYTES]);
+struct record_field {
+    const char *key;
+    enum record_kind kind;
+    size_t at, size;          /* of the member of the struct */
+    const char *const *words; /* WORD: by value */
+    size_t words_n;
+};
+#define RECORD_FIELD(key, kind, type, member)                                                      \
+    {                                                                                              \
+        key, kind, offsetof(type, member), sizeof(((type *)NULL)->member), NULL, 0                 \
+    }
+#define RECORD_ENUM(key, type, member, words)                                                      \
+    {                                                                                              \
+        key, RECORD_WORD, offsetof(type, member), sizeof(((type *)NULL)->member), words,           \
+            COUNT_OF(words)                                                                        \
+    }
+
+struct record_table {
+    const struct record_field *field;
+    size_t n, size; /* size: of the struct */
+};
+#define RECORD_TABLE(type, fields)                                                                 \
+    {                                                                                              \
+        fields, COUNT_OF(fields), sizeof(type)                                                     \
+    }
+/* An array of texts is written as objects with the member "path". */
+extern const struct record_table record_paths;
+
+/* Return false if out of memory. */
+bool record_put(struct cJSON *o, const struct record_table *t, const void *from,
+                struct buf *scratch);
+bool record_put_list(struct cJSON *o, const char *key, const struct record_table *t,
+                     const void *items, size_t n, struct buf *scratch);
+bool record_put_int(struct cJSON *o, const char *key, int64_t n);
+/* A member of the kind BYTES. */
+bool record_put_bytes(struct cJSON *o, const char *key, struct slice bytes, struct buf *scratch);
+/* Return false if a member is missing or damaged, or if out of memory. */
+bool record_get(const struct cJSON *o, const struct record_table *t, void *to, struct arena *a);
+/* *items is a pointer to the structs, in the arena; NULL and 0 if the list is missing. */
+bool record_get_list(const struct cJSON *o, const char *key, const struct record_table *t,
+                     void *items, size_t *n, struct arena *a);
+bool record_get_int(const struct cJSON *o, const char *key, int64_t *n);
+/* A NULL pointer if it is missing. */
+bool record_get_bytes(const struct cJSON *o, const char *key, struct arena *a, struct slice *out);
 
 /* The attributes of a file or directory as the member "attrs". */
 bool record_json_set_attrs(struct cJSON *o, const struct attrs *x, struct buf *scratch);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lite/io/file.h"
-#include "lite/json/jsonout.h"
 #include "store/journal/record.h"
 
 enum {
@@ -30,112 +29,47 @@ void trash_list_fini(struct trash_list *list)
     *list = (struct trash_list){ 0 };
 }
 
-/* ---- printing ---- */
+/* clang-format off */
+#define REF(key, member) RECORD_FIELD(key, RECORD_TEXT, struct trash_ref, member)
+static const struct record_field ref_fields[] = {
+    REF("git", was.git), REF("name", was.name), REF("tip", was.tip), REF("kept", kept),
+};
+#define ITEM(key, kind, member) RECORD_FIELD(key, kind, struct trash_item, member)
+static const struct record_field item_fields[] = {
+    ITEM("system", RECORD_TEXT, system),   ITEM("store", RECORD_TEXT, store),
+    ITEM("session", RECORD_TEXT, session), ITEM("title", RECORD_TEXT, title),
+    ITEM("dir", RECORD_OPTIONAL, dir),     ITEM("deleted", RECORD_NUMBER, deleted_ms),
+    ITEM("bytes", RECORD_NUMBER, bytes),   ITEM("files", RECORD_NUMBER, files),
+};
+/* clang-format on */
+static const struct record_table ref_table = RECORD_TABLE(struct trash_ref, ref_fields);
+static const struct record_table item_table = RECORD_TABLE(struct trash_item, item_fields);
 
-static void write_encoded_text(struct jsonout *j, const char *key, const char *text,
-                               struct buf *scratch)
+static bool put_items(cJSON *root, const struct trash_list *list, struct buf *scratch)
 {
-    if (!j->rc)
-        j->rc = record_percent_encode(slice_of(text), scratch);
-    jsonout_key(j, key);
-    jsonout_text(j, buf_slice(scratch)); /* even if empty */
-}
+    cJSON *items = cJSON_AddArrayToObject(root, "items");
 
-static void put_refs(struct jsonout *j, const struct trash_item *item, struct buf *scratch)
-{
-    if (item->refs == 0)
-        return;
-    jsonout_key(j, "refs");
-    jsonout_open(j, '[');
-    for (size_t k = 0; k < item->refs; k++) {
-        jsonout_open(j, '{');
-        write_encoded_text(j, "git", item->ref[k].was.git, scratch);
-        write_encoded_text(j, "name", item->ref[k].was.name, scratch);
-        write_encoded_text(j, "tip", item->ref[k].was.tip, scratch);
-        write_encoded_text(j, "kept", item->ref[k].kept, scratch);
-        jsonout_close(j, '}');
+    for (const struct trash_item *x = list->item; items && x < list->item + list->n; x++) {
+        cJSON *o = cJSON_CreateObject();
+
+        if (!cJSON_AddItemToArray(items, o) || !record_put(o, &item_table, x, scratch) ||
+            !record_put_list(o, "from", &record_paths, x->from, x->parts, scratch) ||
+            (x->refs && !record_put_list(o, "refs", &ref_table, x->ref, x->refs, scratch)))
+            return false;
     }
-    jsonout_close(j, ']');
-}
-
-static void put_item(struct jsonout *j, const struct trash_item *item, struct buf *scratch)
-{
-    jsonout_open(j, '{');
-    write_encoded_text(j, "system", item->system, scratch);
-    write_encoded_text(j, "store", item->store, scratch);
-    write_encoded_text(j, "session", item->session, scratch);
-    write_encoded_text(j, "title", item->title, scratch);
-    if (item->dir)
-        write_encoded_text(j, "dir", item->dir, scratch);
-    jsonout_int_member(j, "deleted", item->deleted_ms);
-    jsonout_int_member(j, "bytes", item->bytes);
-    jsonout_int_member(j, "files", item->files);
-    jsonout_key(j, "from");
-    jsonout_open(j, '[');
-    for (size_t k = 0; k < item->parts; k++) {
-        jsonout_open(j, '{');
-        write_encoded_text(j, "path", item->from[k], scratch);
-        jsonout_close(j, '}');
-    }
-    jsonout_close(j, ']');
-    put_refs(j, item, scratch);
-    jsonout_close(j, '}');
+    return items && cJSON_AddNumberToObject(root, "version", VERSION);
 }
 
 enum err_code trash_info_print(const struct trash_list *list, struct buf *out, struct err *e)
 {
-    struct buf scratch = { 0 };
-    struct jsonout j;
+    AUTO_BUF scratch = { 0 };
+    cJSON *root = cJSON_CreateObject();
+    char *text = put_items(root, list, &scratch) ? cJSON_PrintUnformatted(root) : NULL;
+    enum err_code rc = text && !buf_add(out, slice_of(text)) ? ERR_OK : err_nomem(e);
 
-    jsonout_init(&j, out);
-    jsonout_open(&j, '{');
-    jsonout_key(&j, "items");
-    jsonout_open(&j, '[');
-    for (size_t i = 0; i < list->n; i++)
-        put_item(&j, &list->item[i], &scratch);
-    jsonout_close(&j, ']');
-    jsonout_int_member(&j, "version", VERSION);
-    jsonout_close(&j, '}');
-    buf_fini(&scratch);
-    return j.rc ? err_nomem(e) : ERR_OK;
-}
-
-/* ---- parsing ---- */
-
-static const char *trash_info_get_text(const cJSON *o, const char *key, struct arena *a)
-{
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
-    struct slice text;
-
-    return cJSON_IsString(v) && record_percent_decode(v->valuestring, a, &text) ? text.p : NULL;
-}
-
-static int64_t get_number(const cJSON *o, const char *key)
-{
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
-
-    return cJSON_IsNumber(v) ? (int64_t)v->valuedouble : 0;
-}
-
-static bool get_refs(const cJSON *o, struct arena *a, struct trash_item *item)
-{
-    const cJSON *ref, *refs = cJSON_GetObjectItemCaseSensitive(o, "refs");
-    bool ok = true;
-
-    item->ref = arena_zalloc(a, sizeof *item->ref * ((size_t)cJSON_GetArraySize(refs) + 1));
-    if (!item->ref)
-        return false;
-    cJSON_ArrayForEach(ref, refs)
-    {
-        struct trash_ref *x = &item->ref[item->refs++];
-
-        *x = (struct trash_ref){ { trash_info_get_text(ref, "git", a),
-                                   trash_info_get_text(ref, "name", a),
-                                   trash_info_get_text(ref, "tip", a) },
-                                 trash_info_get_text(ref, "kept", a) };
-        ok = ok && x->was.git && x->was.name && x->was.tip && x->kept;
-    }
-    return ok;
+    cJSON_free(text);
+    cJSON_Delete(root);
+    return rc;
 }
 
 struct batch {
@@ -146,36 +80,16 @@ struct batch {
 static bool get_item(const cJSON *o, const struct batch *b, size_t n, struct arena *a,
                      struct trash_item *item)
 {
-    const cJSON *part, *from = cJSON_GetObjectItemCaseSensitive(o, "from");
-
-    *item = (struct trash_item){ .system = trash_info_get_text(o, "system", a),
-                                 .store = trash_info_get_text(o, "store", a),
-                                 .session = trash_info_get_text(o, "session", a),
-                                 .title = trash_info_get_text(o, "title", a),
-                                 .dir = trash_info_get_text(o, "dir", a),
-                                 .deleted_ms = get_number(o, "deleted"),
-                                 .bytes = get_number(o, "bytes"),
-                                 .files = get_number(o, "files") };
-    size_t most = (size_t)cJSON_GetArraySize(from);
-
+    if (!record_get(o, &item_table, item, a) ||
+        !record_get_list(o, "from", &record_paths, &item->from, &item->parts, a) ||
+        !record_get_list(o, "refs", &ref_table, &item->ref, &item->refs, a))
+        return false;
     item->trash_id = arena_format(a, "%s.%zu", b->name, n);
-    item->part = arena_zalloc(a, sizeof *item->part * (most + 1));
-    item->from = arena_zalloc(a, sizeof *item->from * (most + 1));
-    bool ok = item->system && item->store && item->session && item->title && item->trash_id &&
-              item->part && item->from && get_refs(o, a, item) && (most > 0 || item->refs > 0);
-
-    cJSON_ArrayForEach(part, from)
-    {
-        if (!ok)
-            break;
-        item->from[item->parts] = trash_info_get_text(part, "path", a);
-        item->part[item->parts] =
-            trash_part_path(a, b->dir, n, item->parts, b->numbered ? "" : item->session);
-        ok = item->from[item->parts] && item->part[item->parts];
-        item->parts++;
-    }
-    item->path = ok && item->parts ? item->from[0] : item->store;
-    return ok;
+    item->part = arena_zalloc(a, sizeof *item->part * (item->parts + 1));
+    for (size_t k = 0; item->part && k < item->parts; k++)
+        item->part[k] = trash_part_path(a, b->dir, n, k, b->numbered ? "" : item->session);
+    item->path = item->parts ? item->from[0] : item->store;
+    return !a->failed && (item->parts > 0 || item->refs > 0);
 }
 
 /* Makes room for `more` items; the old array stays in the arena. */
@@ -196,7 +110,8 @@ static enum err_code parse_info(struct slice text, const char *dir, const char *
 {
     cJSON *root = cJSON_ParseWithLength(text.p, text.n);
     const cJSON *o, *items = cJSON_GetObjectItemCaseSensitive(root, "items");
-    struct batch b = { dir, batch, get_number(root, "version") < VERSION };
+    const cJSON *version = cJSON_GetObjectItemCaseSensitive(root, "version");
+    struct batch b = { dir, batch, !cJSON_IsNumber(version) || version->valuedouble < VERSION };
     size_t before = out->n, n = 0;
     enum err_code rc = ERR_OK;
 
@@ -211,7 +126,9 @@ static enum err_code parse_info(struct slice text, const char *dir, const char *
         if (get_item(o, &b, n++, &out->arena, &out->item[out->n]))
             out->n++;
         else
-            rc = err_set(e, ERR_FORMAT, dir, "the list of its contents is damaged");
+            rc = out->arena.failed
+                     ? err_nomem(e)
+                     : err_set(e, ERR_FORMAT, dir, "the list of its contents is damaged");
     }
     if (rc)
         out->n = before;

@@ -55,38 +55,20 @@ bool beneath_dirs_add_all(struct dirs *list, struct arena *a, const struct dirs 
     return ok;
 }
 
+static const struct record_field dir_fields[] = {
+    RECORD_FIELD("path", RECORD_TEXT, struct dir_like, path),
+    RECORD_FIELD("attrs", RECORD_ATTRS, struct dir_like, attrs),
+};
+static const struct record_table dir_table = RECORD_TABLE(struct dir_like, dir_fields);
+
 bool beneath_dirs_write(cJSON *root, const struct dirs *list, struct buf *scratch)
 {
-    cJSON *array = cJSON_AddArrayToObject(root, "dirs");
-    bool ok = array != NULL;
-
-    for (size_t i = 0; i < list->n && ok; i++) {
-        cJSON *o = cJSON_CreateObject();
-
-        ok = cJSON_AddItemToArray(array, o) &&
-             record_json_set_text(o, "path", list->dir[i].path, scratch) &&
-             record_json_set_attrs(o, &list->dir[i].attrs, scratch);
-    }
-    return ok;
+    return record_put_list(root, "dirs", &dir_table, list->dir, list->n, scratch);
 }
 
 bool beneath_dirs_read(const cJSON *root, struct arena *a, struct dirs *out)
 {
-    const cJSON *array = cJSON_GetObjectItemCaseSensitive(root, "dirs");
-    struct dirs list = { 0 };
-
-    if (!cJSON_IsArray(array))
-        return false;
-    list.dir = arena_zalloc(a, sizeof *list.dir * (size_t)(cJSON_GetArraySize(array) + 1));
-    bool ok = list.dir != NULL;
-
-    for (const cJSON *o = array->child; o && ok; o = o->next) {
-        struct dir_like *d = &list.dir[list.n++];
-
-        ok = record_json_text(o, "path", a, &d->path) && record_json_attrs(o, a, &d->attrs);
-    }
-    *out = list;
-    return ok;
+    return record_get_list(root, "dirs", &dir_table, &out->dir, &out->n, a) && out->dir;
 }
 
 enum err_code beneath_root(const char *root, int *fd, struct err *e)

@@ -104,108 +104,150 @@ static const struct root_id *rewind_tx_root_id(const struct rewind_tx *tx, const
     return tx->root_id && tx->project && strcmp(root, tx->project) == 0 ? tx->root_id : NULL;
 }
 
-/* ---- writing ---- */
+/* ---- the plan ---- */
 
-static bool record_write_entry_json(cJSON *list, const struct rewind_tx_entry *x,
-                                    struct buf *scratch)
+/* clang-format off */
+#define ENTRY(key, kind, member) RECORD_FIELD(key, kind, struct rewind_tx_entry, member)
+static const struct record_field entry_fields[] = {
+    ENTRY("path", RECORD_TEXT, path),           ENTRY("root", RECORD_TEXT, root),
+    RECORD_ENUM("do", struct rewind_tx_entry, action, action_names),
+    ENTRY("mode", RECORD_INT, mode),            ENTRY("dirs", RECORD_INT, dirs),
+    ENTRY("modeOnly", RECORD_BOOL, mode_only),  ENTRY("mtime", RECORD_INT, mtime_ns),
+    ENTRY("wanted", RECORD_HASH, wanted),       ENTRY("adopts", RECORD_OPTIONAL, adopts),
+    ENTRY("mixed", RECORD_FLAG, mixed),         ENTRY("exists", RECORD_BOOL, seen.exists),
+    ENTRY("dev", RECORD_INT, seen.dev),         ENTRY("ino", RECORD_INT, seen.ino),
+    ENTRY("size", RECORD_INT, seen.size),       ENTRY("seenMtime", RECORD_INT, seen.mtime_ns),
+    ENTRY("seenMode", RECORD_INT, seen.mode),   ENTRY("seen", RECORD_HASH, seen.sha256),
+};
+#define PLAN(key, kind, member) RECORD_FIELD(key, kind, struct rewind_tx, member)
+static const struct record_field plan_fields[] = {
+    PLAN("version", RECORD_INT, version),       PLAN("at", RECORD_INT, at_ms),
+    PLAN("system", RECORD_TEXT, system),        PLAN("session", RECORD_TEXT, session),
+    PLAN("point", RECORD_TEXT, point),          PLAN("undoes", RECORD_OPTIONAL, undoes),
+    PLAN("project", RECORD_OPTIONAL, project),  PLAN("store", RECORD_OPTIONAL, store),
+    PLAN("title", RECORD_OPTIONAL, title),      PLAN("stays", RECORD_FLAG, cut_short),
+};
+#define CONVERSATION(key, member) RECORD_FIELD(key, RECORD_INT, struct rewind_conversation, member)
+static const struct record_field conversation_fields[] = {
+    CONVERSATION("kept", kept), CONVERSATION("dropped", dropped), CONVERSATION("added", added),
+};
+#define ROOT(key, member) RECORD_FIELD(key, RECORD_INT, struct root_id, member)
+static const struct record_field root_fields[] = {
+    ROOT("rootDev", dev), ROOT("rootIno", ino), ROOT("rootFs", fs), ROOT("rootBorn", born_ns),
+};
+static const struct record_table entry_table = RECORD_TABLE(struct rewind_tx_entry, entry_fields);
+static const struct record_table plan_table = RECORD_TABLE(struct rewind_tx, plan_fields);
+static const struct record_table conversation_table =
+    RECORD_TABLE(struct rewind_conversation, conversation_fields);
+static const struct record_table root_table = RECORD_TABLE(struct root_id, root_fields);
+/* clang-format on */
+
+/* A rewind of files alone has no conversation. */
+static bool put_plan(cJSON *root, const struct rewind_tx *tx, struct buf *scratch)
 {
-    cJSON *o = cJSON_CreateObject();
-    const struct rewind_seen *s = &x->seen;
+    static const struct root_id none = { 0 };
+    const struct rewind_conversation *t = &tx->conversation;
+    cJSON *list = cJSON_AddArrayToObject(root, "entries");
 
-    if (!cJSON_AddItemToArray(list, o))
-        return false; /* out of memory */
-    bool ok = record_json_set_text(o, "path", x->path, scratch) &&
-              record_json_set_text(o, "root", x->root, scratch) &&
-              cJSON_AddStringToObject(o, "do", action_names[x->action]) &&
-              record_json_set_int(o, "mode", x->mode) && record_json_set_int(o, "dirs", x->dirs) &&
-              record_json_set_int(o, "modeOnly", x->mode_only) &&
-              record_json_set_int(o, "mtime", x->mtime_ns) &&
-              record_json_set_hash(o, "wanted", x->wanted);
-
-    ok = ok && record_json_set_text(o, "adopts", x->adopts, scratch);
-    return ok && (!x->mixed || record_json_set_int(o, "mixed", 1)) &&
-           record_json_set_int(o, "exists", s->exists) &&
-           record_json_set_int(o, "dev", (int64_t)s->dev) &&
-           record_json_set_int(o, "ino", (int64_t)s->ino) &&
-           record_json_set_int(o, "size", s->size) &&
-           record_json_set_int(o, "seenMtime", s->mtime_ns) &&
-           record_json_set_int(o, "seenMode", s->mode) &&
-           record_json_set_hash(o, "seen", s->sha256) &&
-           (x->action != REWIND_DELETE || record_json_set_attrs(o, &x->was, scratch));
-}
-
-static bool record_write_conversation_json(cJSON *root, const struct rewind_conversation *t)
-{
-    return t->how == CONVERSATION_NONE ||
-           (cJSON_AddStringToObject(root, "talk", rewind_conversation_name(t->how)) &&
-            record_json_set_int(root, "kept", (int64_t)t->kept) &&
-            record_json_set_int(root, "dropped", (int64_t)t->dropped) &&
-            record_json_set_int(root, "added", (int64_t)t->added));
-}
-
-static bool put_settled(cJSON *root, const struct rewind_tx *tx, struct buf *scratch)
-{
-    cJSON *list = tx->settled ? cJSON_AddArrayToObject(root, "settled") : NULL;
-    bool ok = list || !tx->settled;
-
-    for (size_t i = 0; i < tx->settled_n && ok; i++) {
+    if (!list || !record_put(root, &plan_table, tx, scratch) ||
+        (t->how != CONVERSATION_NONE &&
+         (!cJSON_AddStringToObject(root, "talk", rewind_conversation_name(t->how)) ||
+          !record_put(root, &conversation_table, t, scratch))) ||
+        !beneath_dirs_write(root, &tx->dirs, scratch) ||
+        (tx->settled &&
+         !record_put_list(root, "settled", &record_paths, tx->settled, tx->settled_n, scratch)) ||
+        (rewind_tx_has_root(tx) &&
+         !record_put(root, &root_table, tx->root_id ? tx->root_id : &none, scratch)))
+        return false;
+    for (size_t i = 0; i < tx->n; i++) {
         cJSON *o = cJSON_CreateObject();
 
-        ok = cJSON_AddItemToArray(list, o) &&
-             record_json_set_text(o, "path", tx->settled[i], scratch);
+        if (!cJSON_AddItemToArray(list, o) ||
+            !record_put(o, &entry_table, &tx->entry[i], scratch) ||
+            (tx->entry[i].action == REWIND_DELETE &&
+             !record_json_set_attrs(o, &tx->entry[i].was, scratch)))
+            return false;
     }
-    return ok;
-}
-
-static cJSON *plan_json(const struct rewind_tx *tx, struct buf *scratch)
-{
-    cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "entries");
-    bool ok = list && record_json_set_int(root, "version", tx->version) &&
-              record_json_set_int(root, "at", tx->at_ms) &&
-              record_json_set_text(root, "system", tx->system, scratch) &&
-              record_json_set_text(root, "session", tx->session, scratch) &&
-              record_json_set_text(root, "point", tx->point, scratch) &&
-              record_json_set_text(root, "undoes", tx->undoes, scratch) &&
-              record_json_set_text(root, "project", tx->project, scratch) &&
-              record_json_set_text(root, "store", tx->store, scratch) &&
-              record_json_set_text(root, "title", tx->title, scratch) &&
-              record_write_conversation_json(root, &tx->conversation) &&
-              beneath_dirs_write(root, &tx->dirs, scratch) && put_settled(root, tx, scratch);
-
-    if (ok && rewind_tx_has_root(tx)) {
-        const struct root_id *x = tx->root_id;
-        const struct root_id none = { 0 };
-
-        x = x ? x : &none;
-        ok = record_json_set_int(root, "rootDev", (int64_t)x->dev) &&
-             record_json_set_int(root, "rootIno", (int64_t)x->ino) &&
-             record_json_set_int(root, "rootFs", (int64_t)x->fs) &&
-             record_json_set_int(root, "rootBorn", x->born_ns);
-    }
-
-    if (ok && tx->cut_short)
-        ok = record_json_set_int(root, "stays", 1);
-    for (size_t i = 0; i < tx->n && ok; i++)
-        ok = record_write_entry_json(list, &tx->entry[i], scratch);
-    if (ok)
-        return root;
-    cJSON_Delete(root);
-    return NULL;
+    return true;
 }
 
 enum err_code rewind_tx_write_plan(const struct rewind_tx *tx, struct err *e)
 {
-    struct buf scratch = { 0 };
-    cJSON *root = plan_json(tx, &scratch);
-    char *text = root ? cJSON_PrintUnformatted(root) : NULL;
+    AUTO_BUF scratch = { 0 };
+    cJSON *root = cJSON_CreateObject();
+    char *text = put_plan(root, tx, &scratch) ? cJSON_PrintUnformatted(root) : NULL;
     enum err_code rc =
         text ? disk_replace_file(tx->dir, "plan", slice_of(text), 0600, e) : err_nomem(e);
 
     cJSON_free(text);
     cJSON_Delete(root);
-    buf_fini(&scratch);
     return rc;
 }
+
+/* "old/<n>.live": no other name is ever followed. */
+static bool adopts_is_ours(const struct rewind_tx *tx, const char *adopts)
+{
+    const char *slash = strchr(adopts, '/');
+    size_t dir = slash ? (size_t)(slash - adopts) : 0;
+
+    return tx->undoes && (dir == 3 || dir == 4) &&
+           (strncmp(adopts, "old", dir) == 0 || strncmp(adopts, "undo", dir) == 0) &&
+           strcmp(slash + 1 + strspn(slash + 1, "0123456789"), ".live") == 0;
+}
+
+/* Our own paths were checked when they were written; a path that was corrupted on disk must not lead to another
+ * place. */
+static bool get_entry(const cJSON *o, struct rewind_tx *tx, struct rewind_tx_entry *x)
+{
+    if (!record_get(o, &entry_table, x, &tx->arena) || pathrule_forbids(slice_of(x->path)) ||
+        !path_under(slice_of(x->path), slice_of(x->root)) ||
+        (x->adopts && !adopts_is_ours(tx, x->adopts)))
+        return false;
+    x->root_id = rewind_tx_root_id(tx, x->root);
+    return !rewind_tx_has_attrs(tx) || x->action != REWIND_DELETE ||
+           record_json_attrs(o, &tx->arena, &x->was);
+}
+
+static bool get_plan(const cJSON *root, struct rewind_tx *tx)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
+    const cJSON *how = cJSON_GetObjectItemCaseSensitive(root, "talk");
+    struct rewind_conversation *t = &tx->conversation;
+    struct arena *a = &tx->arena;
+    struct root_id *id = arena_zalloc(a, sizeof *id);
+
+    tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
+    if (!id || !tx->entry || !cJSON_IsArray(list) || !record_get(root, &plan_table, tx, a) ||
+        tx->version < 1 || tx->version > TX_VERSION ||
+        (how && (!cJSON_IsString(how) || !rewind_conversation_parse(how->valuestring, &t->how) ||
+                 !record_get(root, &conversation_table, t, a))) ||
+        !record_get_list(root, "settled", &record_paths, &tx->settled, &tx->settled_n, a) ||
+        (rewind_tx_has_attrs(tx) && !beneath_dirs_read(root, a, &tx->dirs)) ||
+        (rewind_tx_has_root(tx) && !record_get(root, &root_table, id, a)))
+        return false;
+    tx->root_id = id->ino ? id : NULL;
+    for (const cJSON *o = list->child; o; o = o->next)
+        if (!get_entry(o, tx, &tx->entry[tx->n++]))
+            return false;
+    return rewind_tx_backup_layout(tx);
+}
+
+/* Running out of memory must not be reported as a damaged record. */
+static enum err_code parse_plan(struct slice text, const char *path, struct rewind_tx *tx,
+                                struct err *e)
+{
+    cJSON *root = cJSON_ParseWithLength(text.p, text.n);
+    bool sound = get_plan(root, tx), memory = !tx->arena.failed && (root || !json_valid(text));
+
+    cJSON_Delete(root);
+    if (!memory)
+        return err_nomem(e);
+    return sound ? ERR_OK
+                 : err_set(e, ERR_FORMAT, path,
+                           "the record of a rewind is damaged, or was made by a newer reprise");
+}
+
+/* ---- marks ---- */
 
 static char record_letter_of(const struct rewind_tx_entry *x)
 {
@@ -240,173 +282,6 @@ enum err_code rewind_tx_mark(struct rewind_tx *tx, enum rewind_tx_phase phase, s
     if (!rc)
         tx->phase = phase;
     return rc;
-}
-
-/* ---- reading ---- */
-
-static bool get_action(const cJSON *o, enum rewind_action *out)
-{
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, "do");
-
-    for (size_t k = 0; cJSON_IsString(v) && k < sizeof action_names / sizeof *action_names; k++)
-        if (strcmp(v->valuestring, action_names[k]) == 0) {
-            *out = (enum rewind_action)k;
-            return true;
-        }
-    return false;
-}
-
-static bool get_seen(const cJSON *o, struct rewind_seen *s)
-{
-    int64_t exists, dev, ino, mode;
-    bool ok = record_json_int(o, "exists", &exists) && record_json_int(o, "dev", &dev) &&
-              record_json_int(o, "ino", &ino) && record_json_int(o, "size", &s->size) &&
-              record_json_int(o, "seenMtime", &s->mtime_ns) &&
-              record_json_int(o, "seenMode", &mode) && record_json_hash(o, "seen", s->sha256);
-
-    if (!ok)
-        return false;
-    s->exists = exists != 0;
-    s->dev = (uint64_t)dev;
-    s->ino = (uint64_t)ino;
-    s->mode = (uint32_t)mode;
-    return true;
-}
-
-/* Our own paths were checked when they were written; a path that was corrupted on disk must not lead to another
- * place. */
-static bool get_place(const cJSON *o, struct arena *a, struct rewind_tx_entry *x)
-{
-    if (!record_json_text(o, "path", a, &x->path) || !record_json_text(o, "root", a, &x->root))
-        return false;
-    const struct slice path = slice_of(x->path), root = slice_of(x->root);
-
-    return !pathrule_forbids(path) && path_under(path, root);
-}
-
-/* "old/<n>.live": no other name is ever followed. */
-static bool get_adopts(const cJSON *o, struct rewind_tx *tx, struct rewind_tx_entry *x)
-{
-    if (!record_json_optional_text(o, "adopts", &tx->arena, &x->adopts) || !x->adopts)
-        return !x->adopts && !tx->arena.failed;
-    const char *slash = strchr(x->adopts, '/');
-    size_t dir = slash ? (size_t)(slash - x->adopts) : 0;
-
-    return tx->undoes && (dir == 3 || dir == 4) &&
-           (strncmp(x->adopts, "old", dir) == 0 || strncmp(x->adopts, "undo", dir) == 0) &&
-           strcmp(slash + 1 + strspn(slash + 1, "0123456789"), ".live") == 0;
-}
-
-static bool get_entry(const cJSON *o, struct rewind_tx *tx, struct rewind_tx_entry *x)
-{
-    struct arena *a = &tx->arena;
-    int64_t mode, mode_only, dirs;
-
-    bool ok =
-        get_place(o, a, x) && get_action(o, &x->action) && record_json_int(o, "mode", &mode) &&
-        record_json_int(o, "dirs", &dirs) && record_json_int(o, "modeOnly", &mode_only) &&
-        record_json_int(o, "mtime", &x->mtime_ns) && record_json_hash(o, "wanted", x->wanted) &&
-        get_seen(o, &x->seen) && get_adopts(o, tx, x);
-
-    if (ok && rewind_tx_has_attrs(tx) && x->action == REWIND_DELETE)
-        ok = record_json_attrs(o, a, &x->was);
-    if (ok) {
-        x->root_id = rewind_tx_root_id(tx, x->root);
-        x->mode = (uint32_t)mode;
-        x->mode_only = mode_only != 0;
-        x->mixed = cJSON_HasObjectItem(o, "mixed");
-        x->dirs = (unsigned)dirs;
-    }
-    return ok;
-}
-
-/* A rewind of files alone has no conversation. */
-static bool parse_conversation(const cJSON *root, struct rewind_conversation *t)
-{
-    const cJSON *how = cJSON_GetObjectItemCaseSensitive(root, "talk");
-    int64_t kept, dropped, added;
-
-    if (!how)
-        return true;
-    if (!cJSON_IsString(how) || !rewind_conversation_parse(how->valuestring, &t->how) ||
-        !record_json_int(root, "kept", &kept) || !record_json_int(root, "dropped", &dropped) ||
-        !record_json_int(root, "added", &added))
-        return false;
-    t->kept = (size_t)kept;
-    t->dropped = (size_t)dropped;
-    t->added = (size_t)added;
-    return true;
-}
-
-static bool get_settled(const cJSON *root, struct rewind_tx *tx)
-{
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "settled");
-
-    if (!list)
-        return true;
-    tx->settled =
-        arena_zalloc(&tx->arena, sizeof *tx->settled * ((size_t)cJSON_GetArraySize(list) + 1));
-    for (const cJSON *o = list->child; o && tx->settled; o = o->next)
-        if (!record_json_text(o, "path", &tx->arena, &tx->settled[tx->settled_n++]))
-            return false;
-    return tx->settled && cJSON_IsArray(list);
-}
-
-static bool get_root_id(const cJSON *root, struct rewind_tx *tx)
-{
-    struct root_id *id = arena_zalloc(&tx->arena, sizeof *id);
-    int64_t dev, ino, fs;
-
-    if (!id || !record_json_int(root, "rootDev", &dev) || !record_json_int(root, "rootIno", &ino) ||
-        !record_json_int(root, "rootFs", &fs) || !record_json_int(root, "rootBorn", &id->born_ns))
-        return false;
-    id->dev = (uint64_t)dev;
-    id->ino = (uint64_t)ino;
-    id->fs = (uint64_t)fs;
-    tx->root_id = ino ? id : NULL;
-    return true;
-}
-
-static bool get_plan(const cJSON *root, struct rewind_tx *tx)
-{
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
-    struct arena *a = &tx->arena;
-
-    if (!cJSON_IsArray(list) || !record_json_int(root, "version", &tx->version) ||
-        tx->version < 1 || tx->version > TX_VERSION || !record_json_int(root, "at", &tx->at_ms))
-        return false;
-    tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
-    if (!tx->entry || !record_json_text(root, "system", a, &tx->system) ||
-        !record_json_text(root, "session", a, &tx->session) ||
-        !record_json_text(root, "point", a, &tx->point) ||
-        !record_json_optional_text(root, "undoes", a, &tx->undoes) ||
-        !record_json_optional_text(root, "project", a, &tx->project) ||
-        !record_json_optional_text(root, "store", a, &tx->store) ||
-        !record_json_optional_text(root, "title", a, &tx->title) ||
-        !parse_conversation(root, &tx->conversation) || !get_settled(root, tx) ||
-        (rewind_tx_has_attrs(tx) && !beneath_dirs_read(root, a, &tx->dirs)) ||
-        (rewind_tx_has_root(tx) && !get_root_id(root, tx)))
-        return false;
-    tx->cut_short = cJSON_GetObjectItemCaseSensitive(root, "stays") != NULL;
-    for (const cJSON *o = list->child; o; o = o->next)
-        if (!get_entry(o, tx, &tx->entry[tx->n++]))
-            return false;
-    return rewind_tx_backup_layout(tx);
-}
-
-/* Running out of memory must not be reported as a damaged record. */
-static enum err_code parse_plan(struct slice text, const char *path, struct rewind_tx *tx,
-                                struct err *e)
-{
-    cJSON *root = cJSON_ParseWithLength(text.p, text.n);
-    bool sound = get_plan(root, tx), memory = !tx->arena.failed && (root || !json_valid(text));
-
-    cJSON_Delete(root);
-    if (!memory)
-        return err_nomem(e);
-    return sound ? ERR_OK
-                 : err_set(e, ERR_FORMAT, path,
-                           "the record of a rewind is damaged, or was made by a newer reprise");
 }
 
 /* A mark that cannot be examined may exist, which is an error, because without INTENT everything would be discarded. */
