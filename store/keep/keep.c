@@ -348,24 +348,19 @@ enum err_code keep_walk(const char *path, const char *verb, keep_walk_fn *fn, vo
     return rc;
 }
 
-/* A path that leaves its place by "..", or is in a place of ours, is refused. */
-static enum err_code keep_check_path(const struct keep *k, const char *path, struct arena *a,
-                                     struct err *e)
-{
-    const char *clean = path_normalize("/", path, a);
-
-    NEED(clean);
-    return strcmp(clean, path) != 0 || path_under(slice_of(path), slice_of(k->dir))
-               ? err_set(e, ERR_UNSAFE, path, "keep: the path is not that of a session")
-               : ERR_OK;
-}
-
 static enum err_code keep_part(struct keep_work *w, const char *path, keep_walk_fn *fn,
                                struct err *e)
 {
     AUTO_ARENA a = { 0 };
 
-    TRY(keep_check_path(w->k, path, &a, e));
+    /* A path that leaves its place by "..", or is in a place of ours, is refused. */
+    const struct keep *k = w->k;
+    const char *clean = path_normalize("/", path, &a);
+
+    NEED(clean);
+    if (strcmp(clean, path) != 0 || path_under(slice_of(path), slice_of(k->dir)))
+        return err_set(e, ERR_UNSAFE, path, "keep: the path is not that of a session");
+
     return keep_walk(path, "keep", fn, w, e);
 }
 

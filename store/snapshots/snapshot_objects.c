@@ -68,18 +68,6 @@ static size_t object_head(git_object_t type, size_t n, uint8_t out[16])
     return used + 1;
 }
 
-static enum err_code begin_pack(struct snapshot_pack *p, struct err *e)
-{
-    char objects[PATH_MAX];
-
-    TRY(gitlib_ready(e));
-    snprintf(objects, sizeof objects, "%s/objects", p->repo);
-    TRY(loose_guard_open(objects, &p->odb, e));
-    TRY(disk_new_open(p->repo, 0600, &p->body, e));
-    p->is_open = true;
-    return ERR_OK;
-}
-
 enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, struct slice bytes,
                                 uint8_t oid[SNAPSHOT_OID], struct err *e)
 {
@@ -89,8 +77,15 @@ enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, stru
     size_t before = p->added.n;
 
     TRY(snapshot_object_id(type, bytes, oid, e));
-    if (!p->is_open)
-        TRY(begin_pack(p, e));
+    if (!p->is_open) {
+        char objects[PATH_MAX];
+
+        TRY(gitlib_ready(e));
+        snprintf(objects, sizeof objects, "%s/objects", p->repo);
+        TRY(loose_guard_open(objects, &p->odb, e));
+        TRY(disk_new_open(p->repo, 0600, &p->body, e));
+        p->is_open = true;
+    }
     memcpy(id.id, oid, SNAPSHOT_OID);
     if (slice_set_find(&p->added, (struct slice){ (const char *)oid, SNAPSHOT_OID }) !=
             SLICE_SET_NONE ||

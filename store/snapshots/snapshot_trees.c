@@ -114,16 +114,6 @@ static enum err_code note_dir(struct snapshot_walk *w, uint32_t dir, struct buf 
     return ERR_OK;
 }
 
-/* A blob that was only in the project's own repository is copied when the file is another one now: as long as it is in
- * the work tree, git has it too. */
-static enum err_code copy_borrowed(struct snapshot_walk *w, struct err *e)
-{
-    for (uint32_t i = 0; i < w->old->n; i++)
-        if (w->old->entry[i].borrowed && !w->kept[i])
-            TRY(snapshot_borrow_copy(&w->borrow, w->old->entry[i].oid, &w->pack, e));
-    return ERR_OK;
-}
-
 enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e)
 {
     AUTO_BUF notes = { 0 };
@@ -131,7 +121,13 @@ enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e)
     memcpy(w->now.notes, w->old->notes, SNAPSHOT_OID);
     if (!w->stale)
         return ERR_OK;
-    TRY(copy_borrowed(w, e));
+
+    /* A blob that was only in the project's own repository is copied when the file is another
+     * one now: as long as it is in the work tree, git has it too. */
+    for (uint32_t i = 0; i < w->old->n; i++)
+        if (w->old->entry[i].borrowed && !w->kept[i])
+            TRY(snapshot_borrow_copy(&w->borrow, w->old->entry[i].oid, &w->pack, e));
+
     for (uint32_t i = w->now.n; i > 0; i--)
         if (w->now.entry[i - 1].stale) {
             TRY(make_tree(w, i - 1, e));

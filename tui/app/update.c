@@ -124,8 +124,16 @@ static void update_offer(struct model *m, const struct msg *msg)
     msg_fini(&late);
 }
 
-static void dispatch(struct model *m, const struct msg *msg)
+void update(struct model *m, const struct msg *msg)
 {
+    if (m->leaving) { /* the program is about to leave: the choice must not change */
+        struct msg late = *msg;
+
+        msg_fini(&late);
+        return;
+    }
+    m->now_ms = msg->now_ms;
+
     switch (msg->kind) {
     case MSG_CONTINUE: break;
     case MSG_SILENCE: m->silent = msg->u.silent; break;
@@ -136,18 +144,7 @@ static void dispatch(struct model *m, const struct msg *msg)
     case MSG_NOTICE: show_notice_toast(m, msg->u.notice.error, msg->u.notice.text); break;
     default: update_offer(m, msg); break;
     }
-}
 
-void update(struct model *m, const struct msg *msg)
-{
-    if (m->leaving) { /* the program is about to leave: the choice must not change */
-        struct msg late = *msg;
-
-        msg_fini(&late);
-        return;
-    }
-    m->now_ms = msg->now_ms;
-    dispatch(m, msg);
     for (size_t i = 0; i < VIEW_COUNT; i++)
         if (m->views[i]->tick)
             m->views[i]->tick(m);

@@ -321,19 +321,6 @@ enum err_code board_status_run(struct invocation *in, struct err *e)
     return ERR_OK;
 }
 
-static void board_print_place(struct out *o, const struct session_row *row,
-                              const struct agent_terminal *t)
-{
-    if (o->wants_json) {
-        board_write_json(o, row, t);
-        out_addf(o, "\n");
-    } else {
-        out_addf(o, "%s%s", terminal_kind_name(t->kind), t->kind ? " " : "");
-        out_text(o, slice_of(t->kind ? t->place : t->name)); /* other programs chose it */
-        out_addf(o, "\n");
-    }
-}
-
 enum err_code board_go(struct invocation *in, const struct session_row *row, struct err *e)
 {
     const char *argv[TERMINAL_ATTACH_MAX];
@@ -346,7 +333,14 @@ enum err_code board_go(struct invocation *in, const struct session_row *row, str
                                          : "go to session: its process is not known",
                        row->live_pid);
     if (option_given(&in->options, OPTION_PRINT)) {
-        board_print_place(&in->out, row, &t);
+        if (in->out.wants_json) {
+            board_write_json(&in->out, row, &t);
+            out_addf(&in->out, "\n");
+        } else {
+            out_addf(&in->out, "%s%s", terminal_kind_name(t.kind), t.kind ? " " : "");
+            out_text(&in->out, slice_of(t.kind ? t.place : t.name)); /* other programs chose it */
+            out_addf(&in->out, "\n");
+        }
         return ERR_OK;
     }
     if (terminal_can_show(&t))

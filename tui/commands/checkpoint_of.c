@@ -7,18 +7,6 @@
 /* `reprise checkpoint-of`: from a commit to the checkpoints, sessions and prompts behind it, and from a checkpoint to
  * the commits that name it. */
 
-/* ---- JSON ---- */
-
-static void write_origins_json(const struct checkpoint_origins *all, struct out *o)
-{
-    out_open(o, NULL, '[');
-    for (size_t i = 0; i < all->n; i++)
-        checkpoint_origin_json(out_json(o), &all->origin[i]);
-    out_end(o, ']');
-}
-
-/* ---- text ---- */
-
 enum { COMMIT_COLUMNS = 10, TEXT_COLUMNS = 60 };
 
 static void checkpoint_of_write_line(const char *name, struct slice text, struct out *o)
@@ -72,9 +60,12 @@ static enum err_code write_of_store(struct invocation *in, const struct store *s
 
     if (rc)
         return rc;
-    if (in->out.wants_json)
-        write_origins_json(&found, &in->out);
-    else
+    if (in->out.wants_json) {
+        out_open(&in->out, NULL, '[');
+        for (size_t i = 0; i < found.n; i++)
+            checkpoint_origin_json(out_json(&in->out), &found.origin[i]);
+        out_end(&in->out, ']');
+    } else
         write_origins_text(&found, in->world->env.now_ms, &in->out);
     checkpoint_origins_fini(&found);
     return ERR_OK;

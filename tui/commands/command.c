@@ -189,12 +189,6 @@ enum err_code command_stores(const struct invocation *in, struct config *out, st
     return rc;
 }
 
-static void write_usage(const struct command *c, struct out *o)
-{
-    out_addf(o, "usage: reprise%s%s [OPTION...]%s%s\n", c->name ? " " : "", c->name ? c->name : "",
-             c->operands[0] ? " " : "", c->operands);
-}
-
 static void write_commands(enum command_audience audience, struct out *o)
 {
     for (const struct command *c = commands_table + 1; c->run || c->on_session; c++)
@@ -202,28 +196,25 @@ static void write_commands(enum command_audience audience, struct out *o)
             out_addf(o, "  %-14s %s\n", c->name, c->summary);
 }
 
-static void write_about(const struct command *c, struct out *o)
-{
-    if (c->summary)
-        out_addf(o, "\n%c%s.\n", toupper(c->summary[0]), c->summary + 1);
-    if (c->alias)
-        out_addf(o, "Also: reprise %s.\n", c->alias);
-    if (c->help)
-        out_addf(o, "%s", c->help);
-}
-
 /* The help of one command, or of the whole program if it is NULL or the picker. */
 static void write_help(const struct command *command, struct out *o)
 {
     const struct command *c = command ? command : &commands_table[0];
 
-    write_usage(c, o);
+    out_addf(o, "usage: reprise%s%s [OPTION...]%s%s\n", c->name ? " " : "", c->name ? c->name : "",
+             c->operands[0] ? " " : "", c->operands);
     if (c == &commands_table[0])
         out_addf(o, "       reprise COMMAND [OPTION...]\n\n%s\nCommands:\n", c->help);
     if (c == &commands_table[0])
         write_commands(FOR_PEOPLE, o);
-    else
-        write_about(c, o);
+    else {
+        if (c->summary)
+            out_addf(o, "\n%c%s.\n", toupper(c->summary[0]), c->summary + 1);
+        if (c->alias)
+            out_addf(o, "Also: reprise %s.\n", c->alias);
+        if (c->help)
+            out_addf(o, "%s", c->help);
+    }
     options_help("Options", c->name, c->options, o);
     options_help("Options of every command", c->name, OPTION_GLOBALS, o);
     if (!c->name || strstr(c->operands, "ID"))

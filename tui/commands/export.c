@@ -82,14 +82,6 @@ static enum err_code command_export_write_piece(struct slice bytes, void *arg, s
     return out_row(out, e);
 }
 
-static enum err_code write_stdout(struct invocation *in, const struct session_ref *ref,
-                                  const struct export_request *req, struct export_summary *sum,
-                                  struct err *e)
-{
-    in->out.raw = req->format != EXPORT_JSONL || in->out.columns == 0;
-    return export_session(ref, req, command_export_write_piece, &in->out, sum, e);
-}
-
 /* ---- signals ----
  *
  * A signal ends an export to files in an orderly way, so that nothing half-written remains on any
@@ -299,9 +291,10 @@ static enum err_code export_one(struct invocation *in, struct sessions *s,
     struct session_ref ref;
     enum err_code rc = sessions_find(s, in->argv[0], &ref, e);
 
-    if (!rc && is_to_stdout(o))
-        rc = write_stdout(in, &ref, req, &sum, e);
-    else if (!rc)
+    if (!rc && is_to_stdout(o)) {
+        in->out.raw = req->format != EXPORT_JSONL || in->out.columns == 0;
+        rc = export_session(&ref, req, command_export_write_piece, &in->out, &sum, e);
+    } else if (!rc)
         rc = export_file(&ref, req, o->output, option_given(o, OPTION_FORCE), &sum, e);
     if (!rc)
         report_export(in, is_to_stdout(o) ? NULL : o->output, &ref, req, &sum);

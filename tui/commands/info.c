@@ -352,30 +352,27 @@ enum err_code info_session(struct invocation *in, struct sessions *s, const stru
 
 enum { TYPE_COLUMNS = 12, TASK_COLUMNS = 32 };
 
-static void command_info_write_subagent(const struct subagent *x, struct out *o)
-{
-    char size[HUMAN_SIZE] = "-";
-
-    if (x->bytes >= 0)
-        human_size(x->bytes, size);
-    out_text(o, x->id);
-    out_addf(o, "  %-10s %8s  ", subagent_end_word(x->end), size);
-    session_line_column(x->type, TYPE_COLUMNS, o);
-    out_addf(o, "  ");
-    session_line_column(x->task, TASK_COLUMNS, o);
-    out_addf(o, "  ");
-    out_text(o, x->outcome);
-    out_addf(o, "\n");
-}
-
 static enum err_code write_subagents_text(const struct session_ref *ref, struct out *o,
                                           struct err *e)
 {
     struct subagent_list list;
     enum err_code rc = store_describe_subagents(ref, NULL, &list, e);
 
-    for (size_t i = 0; !rc && i < list.n; i++)
-        command_info_write_subagent(&list.agent[i], o);
+    for (size_t i = 0; !rc && i < list.n; i++) {
+        const struct subagent *x = &list.agent[i];
+        char size[HUMAN_SIZE] = "-";
+
+        if (x->bytes >= 0)
+            human_size(x->bytes, size);
+        out_text(o, x->id);
+        out_addf(o, "  %-10s %8s  ", subagent_end_word(x->end), size);
+        session_line_column(x->type, TYPE_COLUMNS, o);
+        out_addf(o, "  ");
+        session_line_column(x->task, TASK_COLUMNS, o);
+        out_addf(o, "  ");
+        out_text(o, x->outcome);
+        out_addf(o, "\n");
+    }
     subagent_list_fini(&list);
     return rc;
 }
@@ -433,14 +430,6 @@ static void write_checkpoint_json(const struct checkpoint *c, struct out *o)
     if (c->record.n)
         jsonout_raw_member(out_json(o), "record", c->record);
     out_close(o, '}');
-}
-
-static void write_checkpoints_json(const struct checkpoint_list *list, struct out *o)
-{
-    out_open(o, NULL, '[');
-    for (size_t i = 0; i < list->n; i++)
-        write_checkpoint_json(&list->checkpoint[i], o);
-    out_end(o, ']');
 }
 
 /* The ids of one list, and the width that they need. */
@@ -536,9 +525,12 @@ enum err_code info_checkpoints_session(struct invocation *in, struct sessions *s
         err_set(&note, ERR_FORMAT, ref->path.p, "list checkpoints: %s", list.incomplete);
         out_report(in->err_fd, &note);
     }
-    if (!rc && in->out.wants_json)
-        write_checkpoints_json(&list, &in->out);
-    else if (!rc)
+    if (!rc && in->out.wants_json) {
+        out_open(&in->out, NULL, '[');
+        for (size_t i = 0; i < list.n; i++)
+            write_checkpoint_json(&list.checkpoint[i], &in->out);
+        out_end(&in->out, ']');
+    } else if (!rc)
         rc = write_checkpoints_text(&list, in->world->env.now_ms, &in->out, e);
     checkpoint_list_fini(&list);
     return rc;

@@ -144,18 +144,6 @@ enum err_code sessions_report_unreadable(const struct invocation *in, const stru
     return rc ? rc : p.first.code;
 }
 
-/* On stderr, because every line on stdout is a session. */
-static void report_settings_notes(const struct invocation *in, const struct sessions *s)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        const struct store_ops *ops = s->store[i]->ops;
-        const char *path, *why = ops->settings_note ? ops->settings_note(s->store[i], &path) : NULL;
-
-        if (why)
-            command_warn(in, ERR_FORMAT, path, "%s", why);
-    }
-}
-
 static void report_no_match(const struct invocation *in, const struct sessions *s)
 {
     dprintf(in->err_fd, "%s\n",
@@ -196,8 +184,17 @@ enum err_code list_run(struct invocation *in, struct err *e)
         out_json_rows_end(&in->out);
     else if (!rc && answer.rows == 0)
         report_no_match(in, &s);
-    if (!rc && text)
-        report_settings_notes(in, &s);
+    if (!rc && text) {
+        /* On stderr, because every line on stdout is a session. */
+        for (size_t i = 0; i < s.n; i++) {
+            const struct store_ops *ops = s.store[i]->ops;
+            const char *path;
+            const char *why = ops->settings_note ? ops->settings_note(s.store[i], &path) : NULL;
+
+            if (why)
+                command_warn(in, ERR_FORMAT, path, "%s", why);
+        }
+    }
     session_line_columns_close(&answer.look);
     listing_close(listing);
     sessions_close(&s);

@@ -26,17 +26,6 @@ static bool command_rewind_changes(const struct rewind_entry *x)
 
 /* ---- JSON ---- */
 
-/* A later change of the file by another session. */
-static void write_other_json(const struct rewind_other *other, struct out *o)
-{
-    out_open(o, "alsoChangedBy", '{');
-    out_string(o, "system", other->system);
-    out_string(o, "sessionId", other->session);
-    out_string(o, "title", other->title);
-    out_int(o, "at", other->at_ms);
-    out_close(o, '}');
-}
-
 /* What is not known of the permissions that the file gets; NULL: nothing. */
 static const char *permissions_of(const struct rewind_entry *x)
 {
@@ -71,26 +60,18 @@ static void command_rewind_write_entry_json(const struct rewind_entry *x, struct
         out_string(o, "laterSession", x->later->session);
     out_bool_if_true(o, "openForWriting", x->held_open);
     out_bool_if_true(o, "unproven", x->unproven);
-    if (x->target->other)
-        write_other_json(x->target->other, o);
+    if (x->target->other) {
+        const struct rewind_other *other = x->target->other;
+
+        out_open(o, "alsoChangedBy", '{');
+        out_string(o, "system", other->system);
+        out_string(o, "sessionId", other->session);
+        out_string(o, "title", other->title);
+        out_int(o, "at", other->at_ms);
+        out_close(o, '}');
+    }
     out_string(o, "why", x->why);
     out_close(o, '}');
-}
-
-static void write_files_json(const struct rewind_preview *p, struct out *o)
-{
-    out_open(o, "filesChanged", '[');
-    for (size_t i = 0; i < p->n; i++)
-        if (command_rewind_changes(&p->entry[i]))
-            jsonout_text(out_json(o), slice_of(p->entry[i].target->path));
-    out_close(o, ']');
-    out_int(o, "insertions", p->insertions);
-    out_int(o, "deletions", p->deletions);
-    out_string(o, "plan", p->id);
-    out_open(o, "files", '[');
-    for (size_t i = 0; i < p->n; i++)
-        command_rewind_write_entry_json(&p->entry[i], o);
-    out_close(o, ']');
 }
 
 /* Returns true if the conversation was to be rewound but already ends at the point. */
@@ -109,19 +90,6 @@ static void command_rewind_write_conversation_json(const struct rewind_conversat
     out_int(o, "kept", (int64_t)t->kept);
     out_string(o, "how", rewind_conversation_name(t->how));
     out_close(o, '}');
-}
-
-/* The library of ExAthena counts every file of which it has a copy, even one that already matches. */
-static void command_rewind_write_counts_json(const struct rewind_preview *p, struct out *o)
-{
-    int64_t restored = 0;
-
-    for (size_t i = 0; i < p->n; i++)
-        restored += p->entry[i].action != REWIND_REFUSED;
-    if (p->plan->restored_key)
-        out_int(o, p->plan->restored_key, restored);
-    if (p->plan->dropped_key)
-        out_int(o, p->plan->dropped_key, (int64_t)p->plan->conversation.dropped);
 }
 
 static void write_result_json(const struct rewind_preview *p, const struct rewind_result *r,
@@ -143,9 +111,32 @@ static void write_rewind_json(const struct rewind_preview *p, const struct rewin
 {
     out_open(o, NULL, '{');
     out_bool(o, "canRewind", true);
-    write_files_json(p, o);
+
+    out_open(o, "filesChanged", '[');
+    for (size_t i = 0; i < p->n; i++)
+        if (command_rewind_changes(&p->entry[i]))
+            jsonout_text(out_json(o), slice_of(p->entry[i].target->path));
+    out_close(o, ']');
+    out_int(o, "insertions", p->insertions);
+    out_int(o, "deletions", p->deletions);
+    out_string(o, "plan", p->id);
+    out_open(o, "files", '[');
+    for (size_t i = 0; i < p->n; i++)
+        command_rewind_write_entry_json(&p->entry[i], o);
+    out_close(o, ']');
+
     command_rewind_write_conversation_json(&p->plan->conversation, o);
-    command_rewind_write_counts_json(p, o);
+
+    /* The library of ExAthena counts every file of which it has a copy, even one that already matches. */
+    int64_t restored = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        restored += p->entry[i].action != REWIND_REFUSED;
+    if (p->plan->restored_key)
+        out_int(o, p->plan->restored_key, restored);
+    if (p->plan->dropped_key)
+        out_int(o, p->plan->dropped_key, (int64_t)p->plan->conversation.dropped);
+
     if (p->plan->notes)
         out_strings(o, "notes", (const char *const *)p->plan->note, p->plan->notes);
     if (r)

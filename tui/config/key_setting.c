@@ -133,23 +133,19 @@ static bool add_keys(struct reading *r, const struct key_binding *b, const char 
     return direct || (in_menu && add_key(r, none));
 }
 
-static void set_keys(struct reading *r, const struct key_binding *b, const char *keys)
-{
-    unset_keys(r->config, b->place, b->action);
-    if (strcmp(keys, "none") == 0)
-        add_key(r, *b);
-    else if (!add_keys(r, b, keys))
-        unset_keys(r->config, b->place, b->action);
-}
-
 void config_set_keys(struct reading *r, const char *context, const char *action, const char *keys)
 {
     enum key_context place = context_named(r, context);
     enum action a = place == IN_COUNT ? ACT_NONE : action_in(r, place, action);
     const struct key_binding binding = { .place = place, .action = a, .line = r->line };
 
-    if (a != ACT_NONE)
-        set_keys(r, &binding, keys);
+    if (a != ACT_NONE) {
+        unset_keys(r->config, binding.place, binding.action);
+        if (strcmp(keys, "none") == 0)
+            add_key(r, binding);
+        else if (!add_keys(r, &binding, keys))
+            unset_keys(r->config, binding.place, binding.action);
+    }
 }
 
 /* ---- conflicts ---- */

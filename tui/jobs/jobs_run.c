@@ -84,11 +84,6 @@ void jobs_post(const struct reply *r, const struct effect *q, struct msg m)
     r->post(r->arg, &m);
 }
 
-static void post_failure(const struct reply *r, const struct effect *q, const struct err *e)
-{
-    jobs_post(r, q, (struct msg){ .kind = MSG_FAILED, .u.error = *e });
-}
-
 /* ---- the listing ---- */
 
 struct jobs_batch {
@@ -524,7 +519,7 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     }
     if (rc && !atomic_load(r->cancelled)) {
         e.code = rc;
-        post_failure(r, q, &e);
+        jobs_post(r, q, (struct msg){ .kind = MSG_FAILED, .u.error = e });
     }
 }
 

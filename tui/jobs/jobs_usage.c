@@ -99,22 +99,6 @@ static int compare_turns(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-static void keep_turns_with_tokens(struct turn_walk *w)
-{
-    struct conversation_usage *u = w->out;
-    const struct transcript *t = w->c->transcript;
-
-    for (size_t i = 0; i < w->turns; i++) {
-        size_t end = i + 1 < w->turns ? w->first[i + 1] : t->n;
-
-        u->turn[i].end = t->message[end - 1].offset;
-        if (!usage_sum_is_empty(&u->turn[i].sum))
-            u->turn[u->n++] = u->turn[i];
-    }
-    if (u->n)
-        qsort(u->turn, u->n, sizeof *u->turn, compare_turns);
-}
-
 static enum err_code sum_turns(struct turn_walk *w, const atomic_bool *cancelled, struct err *e)
 {
     enum err_code rc = find_turns(w, cancelled, e);
@@ -127,8 +111,20 @@ static enum err_code sum_turns(struct turn_walk *w, const atomic_bool *cancelled
         if (turn < w->turns)
             usage_sum_add(&w->out->turn[turn].sum, &w->set->answer[i], w->set->answer[i].cost);
     }
-    if (!rc)
-        keep_turns_with_tokens(w);
+    if (!rc) {
+        struct conversation_usage *u = w->out;
+        const struct transcript *t = w->c->transcript;
+
+        for (size_t i = 0; i < w->turns; i++) {
+            size_t end = i + 1 < w->turns ? w->first[i + 1] : t->n;
+
+            u->turn[i].end = t->message[end - 1].offset;
+            if (!usage_sum_is_empty(&u->turn[i].sum))
+                u->turn[u->n++] = u->turn[i];
+        }
+        if (u->n)
+            qsort(u->turn, u->n, sizeof *u->turn, compare_turns);
+    }
     idset_fini(&w->ids);
     free(w->message);
     free(w->first);

@@ -55,23 +55,20 @@ static int64_t now_ms(void)
 
 static void run_effects(struct loop *l);
 
-/* The first rows and their titles are as urgent as the reply to a key. */
-static void loop_note_first(struct loop *l, const struct msg *m)
-{
-    bool sessions = m->kind == MSG_SESSIONS || m->kind == MSG_LISTED;
-
-    if (m->kind == MSG_SESSIONS)
-        watch_sessions(&l->watch, m->u.sessions->ref, m->u.sessions->n);
-    if ((sessions && !l->listed) || (m->kind == MSG_DESCRIBED && !l->described))
-        l->pressed = true;
-    l->listed |= m->kind == MSG_LISTED;
-    l->described |= m->kind == MSG_DESCRIBED;
-}
-
 static void loop_deliver(struct loop *l, struct msg m)
 {
     m.now_ms = now_ms();
-    loop_note_first(l, &m);
+
+    /* The first rows and their titles are as urgent as the reply to a key. */
+    bool sessions = m.kind == MSG_SESSIONS || m.kind == MSG_LISTED;
+
+    if (m.kind == MSG_SESSIONS)
+        watch_sessions(&l->watch, m.u.sessions->ref, m.u.sessions->n);
+    if ((sessions && !l->listed) || (m.kind == MSG_DESCRIBED && !l->described))
+        l->pressed = true;
+    l->listed |= m.kind == MSG_LISTED;
+    l->described |= m.kind == MSG_DESCRIBED;
+
     update(l->model, &m);
     l->stale = true;
     run_effects(l);

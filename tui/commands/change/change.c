@@ -321,15 +321,6 @@ static void write_forked(const struct session_ref *ref, const struct fork_result
     out_end(o, '}');
 }
 
-/* Warns that the title cannot be stored. */
-static void report_missing_title(const struct invocation *in, const struct session_ref *ref)
-{
-    const char *why = store_unsupported_reason(ref->store->ops, CAN_NAME_FORK);
-
-    if (in->options.title && why)
-        command_warn(in, ERR_UNSUPPORTED, ref->path.p, "fork: the fork gets no title: %s", why);
-}
-
 static enum err_code do_fork(struct invocation *in, const struct session_ref *ref, struct change *c,
                              struct fork_result *out, struct err *e)
 {
@@ -379,7 +370,10 @@ enum err_code change_fork_session(struct invocation *in, struct sessions *s,
     if (!rc)
         rc = do_fork(in, ref, c, &fork, e);
     if (!rc) {
-        report_missing_title(in, ref);
+        const char *why = store_unsupported_reason(ref->store->ops, CAN_NAME_FORK);
+
+        if (in->options.title && why)
+            command_warn(in, ERR_UNSUPPORTED, ref->path.p, "fork: the fork gets no title: %s", why);
         write_forked(ref, &fork, &in->out);
     }
     change_free(c);
