@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/jsonout.h"
 #include "store/api/host.h"
 #include "store/rewind/record/host_work.h"
@@ -460,11 +461,8 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
 enum err_code host_restore_session(struct invocation *in, struct sessions *s,
                                    const struct session_ref *ref, struct err *e)
 {
-    struct restore r = { 0 };
-    enum err_code rc = store_restore(ref, option_text(in->options.at), &r, e);
+    CLEANUP(restore_fini) struct restore r = { 0 };
 
-    if (!rc)
-        rc = write_restore_answer(in, ref, &r, &s->arena, e);
-    restore_fini(&r);
-    return rc;
+    TRY(store_restore(ref, option_text(in->options.at), &r, e));
+    return write_restore_answer(in, ref, &r, &s->arena, e);
 }

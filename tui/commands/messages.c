@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/api/store.h"
 #include "store/api/transcript.h"
@@ -360,18 +361,14 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
 static enum err_code write_row_json(const struct transcript *t, size_t i, bool json, struct out *o,
                                     struct err *e)
 {
-    struct buf row = { 0 };
-    enum err_code rc = transcript_read(t, i, &row, e);
+    AUTO_BUF row = { 0 };
 
-    if (!rc && json)
+    TRY(transcript_read(t, i, &row, e));
+    if (json)
         out_json_row(o);
-    if (!rc) {
-        out_add(o, buf_slice(&row));
-        out_addf(o, json ? "" : "\n");
-        rc = out_row(o, e);
-    }
-    buf_fini(&row);
-    return rc;
+    out_add(o, buf_slice(&row));
+    out_addf(o, json ? "" : "\n");
+    return out_row(o, e);
 }
 
 /* Writes every row of the log that is a JSON document, including rows that are not messages, one

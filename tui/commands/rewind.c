@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/slice.h"
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
@@ -466,18 +467,15 @@ static enum err_code check_usage(const struct invocation *in, struct err *e)
 static enum err_code write_into(struct invocation *in, const struct rewind_plan *plan,
                                 const struct rewind_options *ro, struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct rewind_scratch_copy r;
     const char *into = in->options.into,
                *dir = into[0] == '/' ? into : arena_format(&a, "%s/%s", in->world->env.cwd, into);
-    enum err_code rc = dir ? rewind_write_scratch_copy(plan, ro, dir, &r, e) : err_nomem(e);
 
-    if (!rc) {
-        rewind_answer_into(in, dir, &r);
-        rewind_scratch_copy_fini(&r);
-    }
-    arena_fini(&a);
-    return rc;
+    TRY(dir ? rewind_write_scratch_copy(plan, ro, dir, &r, e) : err_nomem(e));
+    rewind_answer_into(in, dir, &r);
+    rewind_scratch_copy_fini(&r);
+    return ERR_OK;
 }
 
 static enum err_code make_files(const struct invocation *in, const struct session_ref *ref,

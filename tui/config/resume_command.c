@@ -1,4 +1,5 @@
 #include "tui/config/resume_command.h"
+#include "lite/base/cleanup.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -184,23 +185,18 @@ static enum err_code resume_command_make_change(const struct resume_world *w,
 enum err_code resume_make_change(const struct resume_world *w, struct agent_change *change,
                                  struct arena *a, struct resume *out, struct err *e)
 {
-    struct buf line = { 0 };
-    enum err_code rc = resume_command_make_change(w, change, a, out, e);
+    AUTO_BUF line = { 0 };
 
-    if (!rc)
-        rc = resume_check(out, w->path, e);
-    if (!rc && resume_line(out, &line))
-        rc = err_nomem(e);
-    if (!rc) {
-        change->argv = (const char *const *)out->argv;
-        change->dir = out->dir;
-        change->variable = out->variable;
-        change->value = out->value;
-        change->line = arena_copy(a, buf_slice(&line)).p;
-        rc = change->line ? ERR_OK : err_nomem(e);
-    }
-    buf_fini(&line);
-    return rc;
+    TRY(resume_command_make_change(w, change, a, out, e));
+    TRY(resume_check(out, w->path, e));
+    if (resume_line(out, &line))
+        return err_nomem(e);
+    change->argv = (const char *const *)out->argv;
+    change->dir = out->dir;
+    change->variable = out->variable;
+    change->value = out->value;
+    change->line = arena_copy(a, buf_slice(&line)).p;
+    return change->line ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code add_word(struct resume *r, char *word, struct arena *a, struct err *e)

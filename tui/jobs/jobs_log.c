@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "store/rewind/record/records.h"
 #include "tui/data/log_rows.h"
 #include "tui/jobs/jobs.h"
@@ -106,17 +107,14 @@ enum err_code jobs_log(struct job_context *d, const struct effect *q, const stru
 enum err_code jobs_back_to(const struct store_env *env, const struct shown *shown,
                            const struct effect *q, struct change_result *out, struct err *e)
 {
-    struct arena a = { 0 };
-    struct back_to b = { 0 };
+    AUTO_ARENA a = { 0 };
+    CLEANUP(back_to_fini) struct back_to b = { 0 };
     const char **made, *id = asked_id(q, &a);
     size_t made_n;
-    enum err_code rc = id ? back_to_plan(env, shown, id, &b, e) : err_nomem(e);
 
-    if (!rc)
-        rc = back_to_apply(env, &b, &made, &made_n, e);
-    if (!rc && buf_addf(&out->text, "%zu change%s", b.n, b.n == 1 ? "" : "s"))
-        rc = err_nomem(e);
-    back_to_fini(&b);
-    arena_fini(&a);
-    return rc;
+    TRY(id ? back_to_plan(env, shown, id, &b, e) : err_nomem(e));
+    TRY(back_to_apply(env, &b, &made, &made_n, e));
+    if (buf_addf(&out->text, "%zu change%s", b.n, b.n == 1 ? "" : "s"))
+        return err_nomem(e);
+    return ERR_OK;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "store/export/export.h"
 #include "store/git/repo.h"
 #include "store/query/resolve.h"
@@ -336,30 +337,24 @@ static enum err_code check_resume(const struct job_context *d, const struct sess
                                   struct slice cwd, const struct resume_dirs *p, struct err *e)
 {
     const char *dir = p->missing ? p->present_dir : p->session_dir;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct resume r;
-    enum err_code rc = resume_make(d->config, ref, dir, &a, &r, e);
 
-    if (!rc)
-        rc = resume_check_place(d->config, ref, cwd, dir, &a, e);
-    if (!rc)
-        rc = resume_check(&r, d->path, e);
-    arena_fini(&a);
-    return rc;
+    TRY(resume_make(d->config, ref, dir, &a, &r, e));
+    TRY(resume_check_place(d->config, ref, cwd, dir, &a, e));
+    return resume_check(&r, d->path, e);
 }
 
 /* Checks that each of them has a command. */
 static enum err_code check_print(const struct job_context *d, const struct ref_list *refs,
                                  struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct resume r;
-    enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < refs->n && !rc; i++)
-        rc = resume_make(d->config, &refs->ref[i], d->present_dir, &a, &r, e);
-    arena_fini(&a);
-    return rc;
+    for (size_t i = 0; i < refs->n; i++)
+        TRY(resume_make(d->config, &refs->ref[i], d->present_dir, &a, &r, e));
+    return ERR_OK;
 }
 
 static enum err_code answer_resume_dirs(const struct job_context *d, const struct effect *q,

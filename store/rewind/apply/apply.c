@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
@@ -327,18 +328,14 @@ static enum err_code recover_first(const struct store_env *env, const char *rewi
 {
     TRY(rewind_records_recover(env, rewinds, NULL, e));
 
-    struct slice_set paths = { 0 };
-    enum err_code rc = ERR_OK;
+    CLEANUP(slice_set_fini) struct slice_set paths = { 0 };
     uint32_t number;
 
-    for (size_t i = 0; i < p->n && !rc; i++)
+    for (size_t i = 0; i < p->n; i++)
         if (rewind_tx_includes(&p->entry[i]) &&
             slice_set_add(&paths, slice_of(p->entry[i].target->path), &number))
-            rc = err_nomem(e);
-    if (!rc)
-        rc = rewind_records_each_held(env, &paths, refuse_held, &paths, e);
-    slice_set_fini(&paths);
-    return rc;
+            return err_nomem(e);
+    return rewind_records_each_held(env, &paths, refuse_held, &paths, e);
 }
 
 static enum err_code apply_locked(const struct store_env *env, const char *rewinds,

@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "store/fs/kernel.h"
@@ -430,17 +431,14 @@ static enum err_code read_present_side(const struct rewind_plan *plan,
 static enum err_code source_read_wanted(const struct rewind_target *t, struct buf *out,
                                         struct err *e)
 {
-    struct source_content wanted = { 0 };
-    enum err_code rc = t->want == REWIND_BYTES ? source_read(&t->source, NULL, &wanted, e) : ERR_OK;
+    CLEANUP(source_content_fini) struct source_content wanted = { 0 };
 
-    if (!rc && t->want == REWIND_BYTES && !wanted.held)
-        rc = too_large(t->path, e);
-    if (!rc) {
-        *out = wanted.bytes;
-        wanted.bytes = (struct buf){ 0 };
-    }
-    source_content_fini(&wanted);
-    return rc;
+    TRY(t->want == REWIND_BYTES ? source_read(&t->source, NULL, &wanted, e) : ERR_OK);
+    if (t->want == REWIND_BYTES && !wanted.held)
+        TRY(too_large(t->path, e));
+    *out = wanted.bytes;
+    wanted.bytes = (struct buf){ 0 };
+    return ERR_OK;
 }
 
 enum err_code rewind_sides_read(const struct rewind_plan *plan, const struct rewind_entry *entry,

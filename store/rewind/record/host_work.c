@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
@@ -217,21 +218,16 @@ enum err_code host_work_record(const struct session_ref *ref, const char *const 
                                struct err *e)
 {
     const struct store_env *env = ref->store->env;
-    struct buf lines = { 0 };
-    struct work w = { .name = "" };
-    enum err_code rc = name_record(env, store_format(ref->store->ops), ref->id, &w, e);
+    AUTO_BUF lines = { 0 };
+    CLEANUP(work_fini) struct work w = { .name = "" };
 
-    if (!rc)
-        rc = disk_own_dir(env->state_dir, w.dir, e);
-    if (!rc)
-        rc = host_work_read_record(&w, e);
-    if (!rc)
-        rc = note_files(&w, env, file, n, &lines, e);
-    if (!rc && lines.n)
-        rc = write_lines(&w, buf_slice(&lines), e);
-    buf_fini(&lines);
-    work_fini(&w);
-    return rc;
+    TRY(name_record(env, store_format(ref->store->ops), ref->id, &w, e));
+    TRY(disk_own_dir(env->state_dir, w.dir, e));
+    TRY(host_work_read_record(&w, e));
+    TRY(note_files(&w, env, file, n, &lines, e));
+    if (lines.n)
+        TRY(write_lines(&w, buf_slice(&lines), e));
+    return ERR_OK;
 }
 
 /* ---- reading ---- */

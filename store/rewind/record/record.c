@@ -1,4 +1,5 @@
 #include "store/rewind/record/record.h"
+#include "lite/base/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -317,20 +318,19 @@ static enum err_code read_phase(struct rewind_tx *tx, struct err *e)
 /* The commit mark has the outcome of each entry. */
 static enum err_code read_outcomes(struct rewind_tx *tx, struct err *e)
 {
-    struct buf text = { 0 };
+    AUTO_BUF text = { 0 };
     char path[TX_PATH_MAX];
 
     rewind_tx_path(tx->dir, "commit", path);
-    enum err_code rc = file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e);
 
-    if (!rc && text.n != tx->n)
-        rc = err_set(e, ERR_FORMAT, path, "the record of a rewind is damaged");
-    for (size_t i = 0; i < tx->n && !rc; i++) {
+    TRY(file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e));
+    if (text.n != tx->n)
+        return err_set(e, ERR_FORMAT, path, "the record of a rewind is damaged");
+    for (size_t i = 0; i < tx->n; i++) {
         tx->entry[i].outcome = text.p[i] == 'c' ? REWIND_CONFLICT : REWIND_DONE;
         tx->entry[i].unknown = text.p[i] == 'u';
     }
-    buf_fini(&text);
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code rewind_tx_check_own(const char *dir, struct err *e)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "store/fs/disk.h"
@@ -531,24 +532,20 @@ struct jsonl_fork jsonl_fork_to(const struct logfile *log, size_t line)
 enum err_code jsonl_fork_each(const struct jsonl_fork *f, jsonl_piece_fn *fn, void *arg,
                               struct err *e)
 {
-    struct buf piece = { 0 };
-    enum err_code rc = ERR_OK;
+    AUTO_BUF piece = { 0 };
 
-    for (int64_t at = 0; at < f->end && !rc; at += PIECE) {
+    for (int64_t at = 0; at < f->end; at += PIECE) {
         size_t want = f->end - at < PIECE ? (size_t)(f->end - at) : PIECE;
 
-        rc = file_read_part(&f->log->file, at, want, &piece, e);
-        if (!rc && piece.n < want)
-            rc = err_set(e, ERR_STALE, f->log->path, "fork: the log became shorter");
-        if (!rc)
-            rc = logfile_check(f->log, e);
-        if (!rc)
-            rc = fn(buf_slice(&piece), arg, e);
+        TRY(file_read_part(&f->log->file, at, want, &piece, e));
+        if (piece.n < want)
+            return err_set(e, ERR_STALE, f->log->path, "fork: the log became shorter");
+        TRY(logfile_check(f->log, e));
+        TRY(fn(buf_slice(&piece), arg, e));
     }
-    if (!rc && f->newline)
-        rc = fn(SLICE("\n"), arg, e);
-    buf_fini(&piece);
-    return rc;
+    if (f->newline)
+        TRY(fn(SLICE("\n"), arg, e));
+    return ERR_OK;
 }
 
 static enum err_code jsonl_write_piece(struct slice piece, void *arg, struct err *e)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/api/host.h"
 #include "store/api/session.h"
@@ -293,18 +294,12 @@ static enum err_code goat_put_new(struct forking *f, const char *name, struct sl
 
 static enum err_code put_fork(struct forking *f, struct change *c, struct err *e)
 {
-    struct buf metadata = { 0 }, log = { 0 };
-    enum err_code rc = make_metadata(f, (struct slice){ NULL, 0 }, &metadata, e);
+    AUTO_BUF metadata = { 0 }, log = { 0 };
 
-    if (!rc)
-        rc = jsonl_fork_each(&f->copied, goat_add_piece, &log, e);
-    if (!rc)
-        rc = goat_put_new(f, "/" GOAT_MESSAGES_LOG, log.p ? buf_slice(&log) : SLICE(""), c, e);
-    if (!rc)
-        rc = goat_put_new(f, "/" GOAT_METADATA, buf_slice(&metadata), c, e);
-    buf_fini(&metadata);
-    buf_fini(&log);
-    return rc;
+    TRY(make_metadata(f, (struct slice){ NULL, 0 }, &metadata, e));
+    TRY(jsonl_fork_each(&f->copied, goat_add_piece, &log, e));
+    TRY(goat_put_new(f, "/" GOAT_MESSAGES_LOG, log.p ? buf_slice(&log) : SLICE(""), c, e));
+    return goat_put_new(f, "/" GOAT_METADATA, buf_slice(&metadata), c, e);
 }
 
 static enum err_code goat_fork_metadata_before(struct forking *f, struct slice prompt,

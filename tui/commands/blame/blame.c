@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/fs/path.h"
 #include "store/fs/span.h"
@@ -251,13 +252,11 @@ static enum err_code write_porcelain_line(struct blame_answer *a, size_t line,
 
 static enum err_code write_porcelain(struct blame_answer *a, struct err *e)
 {
-    struct slice_set told = { 0 };
-    enum err_code rc = ERR_OK;
+    CLEANUP(slice_set_fini) struct slice_set told = { 0 };
 
-    for (size_t i = a->from; !rc && i < a->to; i++)
-        rc = write_porcelain_line(a, i, &told, e);
-    slice_set_fini(&told);
-    return rc;
+    for (size_t i = a->from; i < a->to; i++)
+        TRY(write_porcelain_line(a, i, &told, e));
+    return ERR_OK;
 }
 
 /* ---- for people ---- */

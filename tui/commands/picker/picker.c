@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "store/api/store.h"
 #include "store/git/repo.h"
 #include "store/query/resolve.h"
@@ -172,14 +173,11 @@ static enum err_code choose_session(struct invocation *in, const struct config *
 static enum err_code picker_run_plain(struct invocation *in, const struct config *config,
                                       struct sessions *s, struct err *e)
 {
-    struct arena arena = { 0 };
+    AUTO_ARENA arena = { 0 };
     struct session_ref chosen;
-    enum err_code rc = plain_menu_choose(in, s, config->settings.sort, &arena, &chosen, e);
 
-    if (!rc)
-        rc = choose_session(in, config, s, &chosen, e);
-    arena_fini(&arena);
-    return rc;
+    TRY(plain_menu_choose(in, s, config->settings.sort, &arena, &chosen, e));
+    return choose_session(in, config, s, &chosen, e);
 }
 
 /* ---- on the screen ---- */
