@@ -225,6 +225,23 @@ const char *slice_find_folded(const char *p, size_t n, const char *part, size_t 
     return NULL;
 }
 
+struct slice slice_trim(struct slice s)
+{
+    while (s.n && (unsigned char)s.p[0] <= ' ')
+        s = (struct slice){ s.p + 1, s.n - 1 };
+    while (s.n && (unsigned char)s.p[s.n - 1] <= ' ')
+        s.n--;
+    return s;
+}
+
+int slice_hex_digit(char c)
+{
+    static const char digits[] = "0123456789ABCDEF0123456789abcdef";
+    const char *at = c ? strchr(digits, c) : NULL;
+
+    return at ? (int)(at - digits) & 15 : -1;
+}
+
 bool slice_last_line(struct slice *rest, struct slice *line, bool *torn)
 {
     if (rest->n == 0)

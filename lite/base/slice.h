@@ -71,6 +71,18 @@ static inline bool slice_has(struct slice s, const char *part)
     return slice_find(s.p, s.n, part, strlen(part)) != NULL;
 }
 
+/* The same, ignoring the case of ASCII letters; the part has no capital letters. */
+static inline bool slice_has_folded(struct slice s, const char *part)
+{
+    return slice_find_folded(s.p, s.n, part, strlen(part)) != NULL;
+}
+
+/* Returns the text without the controls and blanks (bytes up to ' ') at both ends. */
+struct slice slice_trim(struct slice s);
+
+/* The value of a hexadecimal digit, or -1. */
+int slice_hex_digit(char c);
+
 /* Cuts the next line (without its newline) off the front of *rest. Returns false at the end. A last line without a
  * newline is returned too, with *torn set: its writer may not have finished it. */
 static inline bool slice_line(struct slice *rest, struct slice *line, bool *torn)

@@ -325,3 +325,17 @@ const struct session_ref *blame_session_of(const struct blame *b, size_t line)
 
     return event ? b->history.ref[event->session] : NULL;
 }
+
+struct slice blame_first_line(struct slice prompt)
+{
+    struct slice line;
+    bool torn;
+
+    while (slice_line(&prompt, &line, &torn)) {
+        while (line.n && (unsigned char)*line.p <= ' ')
+            line = (struct slice){ line.p + 1, line.n - 1 };
+        if (line.n)
+            return line;
+    }
+    return SLICE("");
+}

@@ -179,4 +179,7 @@ void blame_commits_fini(struct blame_commits *c);
 /* The first commit that is not older than the edit; NULL if the file was not committed since. */
 const struct blame_commit *blame_commits_after(const struct blame_commits *c, int64_t time_ms);
 
+/* The first line of a prompt that is not blank. */
+struct slice blame_first_line(struct slice prompt);
+
 #endif

@@ -3,12 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lite/base/array.h"
 #include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/blame/blame_text.h"
+#include "store/fs/path.h"
 
 /* What one session may cost, so that the others can be read, and what all may cost together. */
 static const uint64_t session_bytes_max = UINT64_C(1) << 30, all_bytes_max = UINT64_C(16) << 30;
@@ -241,12 +241,11 @@ enum err_code blame_touches_read(struct store *const stores[], size_t n,
     CLEANUP(blame_touches_fini) struct blame_touches all = { .n = 0 };
     CLEANUP(touching_fini) struct touching t = { .out = &all, .q = q, .left = all_bytes_max };
     bool files = true;
-    struct stat st;
 
     /* A path that is not a directory now may have been one; the edits then contain the full paths of the files below
      * it. */
     for (size_t i = 0; i < q->paths; i++)
-        files = files && (stat(q->path[i], &st) || !S_ISDIR(st.st_mode));
+        files = files && !path_is_dir(q->path[i]);
     t.edits = (struct edit_query){
         .path = q->path, .paths = q->paths, .files_only = files, .cancel = q->cancel
     };

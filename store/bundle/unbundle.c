@@ -38,9 +38,7 @@ static void unbundle_refuse(struct unbundle_item *x, enum err_code code, const c
 
 static bool unbundle_is_dir(const char *path)
 {
-    struct stat st;
-
-    return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return path && path_is_dir(path);
 }
 
 /* `to` and what of a directory is below `root`; `to` itself if it is not below, or there is no such directory. */

@@ -74,13 +74,6 @@ static enum err_code check_target(const struct session_ref *ref, struct target *
     return ERR_OK;
 }
 
-static enum err_code export_file_write_piece(struct slice bytes, void *arg, struct err *e)
-{
-    const struct disk_new *f = arg;
-
-    return disk_write(f->fd, bytes, NULL, f->path, e);
-}
-
 static enum err_code export_file_write_file(const struct session_ref *ref,
                                             const struct export_request *req,
                                             const struct target *t, bool replace,
@@ -93,7 +86,7 @@ static enum err_code export_file_write_file(const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = export_session(ref, req, export_file_write_piece, &f, out, e);
+    rc = export_session(ref, req, disk_new_write, &f, out, e);
     if (rc) {
         disk_new_discard(&f);
         return rc;

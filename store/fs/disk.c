@@ -292,6 +292,13 @@ static void new_close(struct disk_new *f)
     f->fd = f->dir = -1;
 }
 
+enum err_code disk_new_write(struct slice bytes, void *arg, struct err *e)
+{
+    const struct disk_new *f = arg;
+
+    return disk_write(f->fd, bytes, NULL, f->path, e);
+}
+
 void disk_new_discard(struct disk_new *f)
 {
     if (f->temp[0] && f->dir >= 0)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lite/base/cleanup.h"
 #include "lite/base/time.h"
@@ -265,4 +266,18 @@ void path_presence_fini(struct presence *p)
     for (size_t i = 0; i < PRESENCE_DIRS; i++)
         free(p->dir[i].bits);
     *p = (struct presence){ .n = 0 };
+}
+
+bool path_is_dir(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool path_is_real_dir(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }

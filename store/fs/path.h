@@ -60,4 +60,9 @@ MUST_CHECK enum err_code path_presence_lookup(struct presence *p, const char *pa
                                               struct stat *st, struct err *e);
 void path_presence_fini(struct presence *p);
 
+/* Returns true if it is a directory, or a link to one. */
+bool path_is_dir(const char *path);
+/* Returns true if it is a directory and not a link. */
+bool path_is_real_dir(const char *path);
+
 #endif

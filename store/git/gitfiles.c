@@ -11,6 +11,7 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/io/file.h"
+#include "store/fs/path.h"
 #include "store/git/libgit2.h"
 
 enum {
@@ -87,7 +88,7 @@ static enum err_code walk_entry(struct look *l, size_t n, const struct dirent *x
         return ERR_OK;
     if (S_ISDIR(st.st_mode))
         return check_tree_below(l, n + 1 + strlen(x->d_name), max);
-    if (S_ISLNK(st.st_mode) && stat(l->path, &st) == 0 && S_ISDIR(st.st_mode))
+    if (S_ISLNK(st.st_mode) && path_is_dir(l->path))
         return err_set(l->e, ERR_UNSAFE, l->path,
                        "open the repository: a link to a directory, which may form a loop");
     return gitfiles_check_path(l->path, max, l->e);
@@ -407,7 +408,6 @@ static enum err_code check_tree(struct look *l, size_t n)
 {
     DIR *d = opendir(l->path);
     const struct dirent *x;
-    struct stat st;
     enum err_code rc = ERR_OK;
 
     while (!rc && d && (x = readdir(d))) {
@@ -417,7 +417,7 @@ static enum err_code check_tree(struct look *l, size_t n)
             strcmp(x->d_name, ".git") == 0 || !gitfiles_put_name(l, n, x->d_name))
             continue;
         if (x->d_type == DT_UNKNOWN)
-            dir = lstat(l->path, &st) == 0 && S_ISDIR(st.st_mode);
+            dir = path_is_real_dir(l->path);
         if (dir)
             rc = check_tree(l, n + 1 + strlen(x->d_name));
         else if (is_of_git(x->d_name))

@@ -5,11 +5,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lite/base/buf.h"
 #include "lite/io/file.h"
+#include "store/fs/path.h"
 #include "store/git/gitfiles.h"
 #include "store/proc/process.h"
 
@@ -19,13 +19,6 @@ enum {
     NEIGHBOURS_MAX = 2000, /* directories examined next to a lost work tree */
     RECORD_MAX = PATH_MAX + 16,
 };
-
-static bool is_repo_dir(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 /* Cuts `word` and a blank off the front of a line. */
 static bool worktree_cut_word(struct slice *line, struct slice word)
@@ -127,7 +120,7 @@ static enum err_code main_of(const char *repository, const char *dir, struct are
     size_t n;
     enum err_code rc = worktree_list(repository, a, &tree, &n, e);
 
-    if (rc || n == 0 || tree[0].bare || !is_repo_dir(tree[0].path.p) ||
+    if (rc || n == 0 || tree[0].bare || !path_is_dir(tree[0].path.p) ||
         strcmp(tree[0].path.p, dir) == 0)
         return rc;
     *out = tree[0].path.p;
@@ -215,7 +208,7 @@ enum err_code worktree_main(const char *dir, struct arena *a, const char **out, 
     if (!above)
         return err_nomem(e);
     *out = NULL;
-    while (!is_repo_dir(above))
+    while (!path_is_dir(above))
         if (!to_parent(above))
             return ERR_OK;
     TRY(main_of(above, dir, a, out, e));

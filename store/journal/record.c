@@ -35,13 +35,6 @@ enum err_code record_percent_encode(struct slice bytes, struct buf *out)
     return rc;
 }
 
-static int journal_record_hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 bool record_percent_decode(const char *text, struct arena *a, struct slice *out)
 {
     char *p = arena_alloc(a, strlen(text) + 1);
@@ -54,8 +47,7 @@ bool record_percent_decode(const char *text, struct arena *a, struct slice *out)
             p[n++] = *text;
             continue;
         }
-        int hi = journal_record_hex_digit(text[1]),
-            lo = hi < 0 ? -1 : journal_record_hex_digit(text[2]);
+        int hi = slice_hex_digit(text[1]), lo = hi < 0 ? -1 : slice_hex_digit(text[2]);
 
         if (lo < 0)
             return false;
@@ -159,19 +151,12 @@ bool record_get_bytes(const cJSON *o, const char *key, struct arena *a, struct s
     return cJSON_IsString(v) ? record_percent_decode(v->valuestring, a, out) : !v;
 }
 
-static int nibble(char c)
-{
-    const char digits[] = "0123456789abcdef", *at = memchr(digits, c, 16);
-
-    return at ? (int)(at - digits) : -1;
-}
-
 static bool read_hash(const char *text, uint8_t out[SHA256_BYTES])
 {
     if (!text || strlen(text) != SHA256_BYTES * 2)
         return false;
     for (size_t i = 0; i < SHA256_BYTES; i++) {
-        int hi = nibble(text[i * 2]), lo = nibble(text[i * 2 + 1]);
+        int hi = slice_hex_digit(text[i * 2]), lo = slice_hex_digit(text[i * 2 + 1]);
 
         if (hi < 0 || lo < 0)
             return false;

@@ -5,6 +5,7 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/base/id.h"
+#include "store/fs/path.h"
 
 /* A kept store has a table of operations of its own, of which it is the first member. */
 struct keep_ops {
@@ -220,11 +221,10 @@ enum err_code keep_store_open(const struct store *st, struct arena *a, struct st
 {
     const char *path = keep_path_of(st->env, st->path, a);
     struct keep_ops *own;
-    struct stat sb;
 
     *out = NULL;
     NEED(path || !a->failed);
-    if (!path || keep_unsupported(st->ops) || lstat(path, &sb) || !S_ISDIR(sb.st_mode))
+    if (!path || keep_unsupported(st->ops) || !path_is_real_dir(path))
         return ERR_OK;
     NEED(own = arena_alloc(a, sizeof *own));
     *own = (struct keep_ops){

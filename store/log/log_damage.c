@@ -29,15 +29,6 @@ static bool is_row(struct slice text)
     return json_type(text) == JSON_OBJECT && json_valid(text);
 }
 
-static struct slice trim_blanks(struct slice s)
-{
-    while (s.n && (unsigned char)s.p[0] <= ' ')
-        s = (struct slice){ s.p + 1, s.n - 1 };
-    while (s.n && (unsigned char)s.p[s.n - 1] <= ' ')
-        s.n--;
-    return s;
-}
-
 /* ---- the repairs ---- */
 
 static bool is_torn_line(const struct scan *k, size_t i)
@@ -132,7 +123,7 @@ static enum err_code judge_spliced(struct scan *k, struct log_damage *d, struct 
 
 static enum err_code judge_nuls(struct scan *k, struct log_damage *d, struct slice row)
 {
-    const bool only = trim_blanks(row).n == 0;
+    const bool only = slice_trim(row).n == 0;
 
     d->kind = FINDING_NUL_BYTES;
     k->row.n = 0;
@@ -145,9 +136,9 @@ static enum err_code judge_nuls(struct scan *k, struct log_damage *d, struct sli
         d->repair = "takes the NUL bytes out";
         return put_without(k, d, row, 0, row.n);
     }
-    if (is_row(trim_blanks(buf_slice(&k->row)))) {
-        d->why = is_row(trim_blanks(row)) ? "the line begins with NUL bytes, as after a power cut"
-                                          : "the line contains NUL bytes, as after a power cut";
+    if (is_row(slice_trim(buf_slice(&k->row)))) {
+        d->why = is_row(slice_trim(row)) ? "the line begins with NUL bytes, as after a power cut"
+                                         : "the line contains NUL bytes, as after a power cut";
         d->repair = "takes the NUL bytes out";
         return put_without(k, d, buf_slice(&k->row), 0, 0);
     }

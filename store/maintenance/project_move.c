@@ -214,13 +214,12 @@ static enum err_code project_move_places(struct project_move *m, const struct st
                                          const char *from, const char *to, struct err *e)
 {
     char real[PATH_MAX];
-    struct stat st;
 
     m->from = path_normalize(env->cwd, from, &m->arena);
     NEED(m->from);
     if (!realpath(to, real))
         return err_sys(e, to, "move: examine the new directory");
-    if (stat(real, &st) || !S_ISDIR(st.st_mode))
+    if (!path_is_dir(real))
         return err_set(e, ERR_USAGE, to, "move: the new place is not a directory");
     NEED(m->to = arena_copy_text(&m->arena, real));
     if (strcmp(m->from, "/") == 0 || path_under(slice_of(m->to), slice_of(m->from)))

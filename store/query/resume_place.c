@@ -2,10 +2,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lite/io/window.h"
 #include "lite/json/json.h"
+#include "store/fs/path.h"
 #include "store/query/resolve.h"
 
 /* Agents look for a session by its id in the directory in which they are started. If several folders have the id, the
@@ -39,11 +39,10 @@ static enum err_code try_dir(const struct session_ref *ref, struct slice cwd, st
     const char *path = cwd.n && !memchr(cwd.p, '\0', cwd.n) ? arena_copy(a, cwd).p : NULL;
     struct seen_copies seen;
     struct scope scope;
-    struct stat sb;
 
     if (a->failed)
         return err_nomem(e);
-    if (!path || stat(path, &sb) != 0 || !S_ISDIR(sb.st_mode))
+    if (!path || !path_is_dir(path))
         return ERR_OK;
     TRY(session_scope_of(path, false, a, &scope, e));
     TRY(see_copies(ref, &scope, &seen, e));

@@ -141,16 +141,6 @@ struct edit *tool_inputs_add(struct tool_inputs *t, struct edit edit)
     return &list[t->n++];
 }
 
-static bool name_has(struct slice name, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (size_t i = 0; i + n <= name.n; i++)
-        if (strncasecmp(name.p + i, word, n) == 0)
-            return true;
-    return false;
-}
-
 /* The first of the names that the object has as a text. */
 static bool tool_inputs_text_of(struct slice object, const char *const names[], struct arena *a,
                                 struct slice *out)
@@ -261,7 +251,7 @@ static void set_replacements(struct tool_inputs *t, struct slice name, struct sl
                 return;
             list[edit->replacements++] = one;
         }
-    } else if (name_has(name, "replace") &&
+    } else if (slice_has_folded(name, "replace") &&
                tool_inputs_text_of(input, content_names, t->a, &value)) {
         set_blocks(t, value, edit);
         return;
@@ -271,8 +261,8 @@ static void set_replacements(struct tool_inputs *t, struct slice name, struct sl
 
 static bool writes(struct slice name)
 {
-    return name_has(name, "write") || name_has(name, "create") || name_has(name, "edit") ||
-           name_has(name, "replace");
+    return slice_has_folded(name, "write") || slice_has_folded(name, "create") ||
+           slice_has_folded(name, "edit") || slice_has_folded(name, "replace");
 }
 
 /* A text for a place between the lines of a file. */
@@ -494,8 +484,9 @@ static void tool_inputs_shell(struct slice command, struct tool_inputs *out)
 
 static bool tool_inputs_is_shell(struct slice name)
 {
-    return name_has(name, "bash") || name_has(name, "shell") || name_has(name, "terminal") ||
-           name_has(name, "command") || name_has(name, "exec");
+    return slice_has_folded(name, "bash") || slice_has_folded(name, "shell") ||
+           slice_has_folded(name, "terminal") || slice_has_folded(name, "command") ||
+           slice_has_folded(name, "exec");
 }
 
 /* A command as a text, or as ["bash", "-lc", text]. */

@@ -54,7 +54,7 @@ static enum err_code hook_edit_command(const char *agent, enum hook_event event,
 #define HOOK_BEGIN "# reprise snapshots: begin"
 #define HOOK_FINISH "# reprise snapshots: end"
 
-static const char *hook_toml_newline(struct slice text)
+const char *hook_newline(struct slice text)
 {
     const char *newline = text.n ? memchr(text.p, '\n', text.n) : NULL;
 
@@ -66,7 +66,7 @@ static enum err_code hook_toml_on(const struct agent_hooks *h, const char *agent
                                   struct buf *out, struct err *e)
 {
     const struct slice text = before.text;
-    const char *nl = hook_toml_newline(text);
+    const char *nl = hook_newline(text);
     bool ends = before.absent || (text.n && text.p[text.n - 1] == '\n'), torn;
     struct slice rest = text, line;
     enum err_code rc;

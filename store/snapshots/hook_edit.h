@@ -72,4 +72,7 @@ MUST_CHECK enum err_code hook_json_remove(struct hook_step *s, struct hook_text 
                                           struct buf *out, bool *absent, bool *found,
                                           struct err *e);
 
+/* How the lines of a document end. */
+const char *hook_newline(struct slice text);
+
 #endif

@@ -271,13 +271,6 @@ static bool hook_json_indent(struct slice text, size_t at, struct slice *indent)
     return begin > 0 && text.p[begin - 1] == '\n';
 }
 
-static const char *hook_json_newline(struct slice text)
-{
-    const char *newline = text.n ? memchr(text.p, '\n', text.n) : NULL;
-
-    return newline && newline > text.p && newline[-1] == '\r' ? "\r\n" : "\n";
-}
-
 enum err_code hook_json_add(const struct hook_step *s, struct hook_text before, struct buf *out,
                             struct err *e)
 {
@@ -286,7 +279,7 @@ enum err_code hook_json_add(const struct hook_step *s, struct hook_text before, 
     struct hook_places places;
     struct hook_writer w = { .step = s, .out = out, .lines = true, .unit = SLICE("  ") };
 
-    w.newline = hook_json_newline(text);
+    w.newline = hook_newline(text);
     if (before.absent || slice_is_of(text, " \t\r\n")) {
         NEED(!buf_add(out, text) && !hook_json_write(&w, HOOK_DOCUMENT));
         NEED(!before.absent || !buf_add_byte(out, '\n'));

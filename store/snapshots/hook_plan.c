@@ -112,7 +112,7 @@ enum err_code hook_plan_make(const struct store_env *env, const struct store_ops
     }
     NEED(p.path = arena_copy_text(a, path));
     p.new_dir = ops->hooks->form == HOOK_FILE;
-    p.used = stat(ops->hooks->form == HOOK_FILE ? above : dir, &st) == 0 && S_ISDIR(st.st_mode);
+    p.used = path_is_dir(ops->hooks->form == HOOK_FILE ? above : dir);
     TRY(hook_plan_read(&p, a, e));
     if (ops->hooks->hidden_by && on && !p.refused) {
         const char *other = arena_format(a, "%s/%s", dir, ops->hooks->hidden_by);

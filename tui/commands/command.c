@@ -275,6 +275,13 @@ int command_exit_code(enum err_code rc)
     return 1;
 }
 
+void command_report_trouble(const struct err *trouble, void *arg)
+{
+    const struct invocation *in = arg;
+
+    out_report(in->err_fd, trouble);
+}
+
 void command_warn(const struct invocation *in, enum err_code code, const char *path,
                   const char *fmt, ...)
 {

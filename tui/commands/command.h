@@ -197,6 +197,8 @@ void command_report_redacted(const struct invocation *in, const struct redact_co
 void command_write_redacted(struct out *o, const struct redact_counts *counts);
 /* The error of an operand that the command does not take. */
 enum err_code command_unexpected(const struct invocation *in, int operand, struct err *e);
+/* Reports on stderr what could not be read; the argument is the invocation. */
+void command_report_trouble(const struct err *trouble, void *arg);
 /* Writes one line on stderr; the command continues. */
 void command_warn(const struct invocation *in, enum err_code code, const char *path,
                   const char *fmt, ...) PRINTF_LIKE(4, 5);

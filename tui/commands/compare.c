@@ -4,6 +4,7 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/base/time.h"
+#include "store/blame/blame.h"
 #include "store/blame/compare.h"
 #include "store/rewind/diff/linediff.h"
 #include "tui/commands/command.h"

@@ -160,9 +160,6 @@ struct invocation;
 
 /* The shared part of the commands about edits: blame, touched, files. */
 
-/* The first line of a prompt that is not blank. */
-struct slice blame_first_line(struct slice prompt);
-
 struct hook_plan;
 /* The change of an agent's configuration (store/snapshots/hooks.h) as a unified diff. */
 MUST_CHECK enum err_code config_change_show(const struct hook_plan *p, struct out *o,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "store/api/store.h"
+#include "store/fs/path.h"
 #include "store/keep/keep.h"
 #include "store/query/resolve.h"
 #include "tui/config/shell.h"
@@ -147,11 +148,10 @@ static enum err_code read_directory(const struct session_ref *ref, struct arena 
     struct session_row *row = session_row_new();
     enum err_code rc =
         row ? ref->store->ops->describe(ref->store, &everywhere, ref, row, e) : err_nomem(e);
-    struct stat st;
 
     *dir = !rc && row->cwd.n ? arena_copy(a, row->cwd).p : NULL;
     session_row_free(row);
-    if (*dir && (stat(*dir, &st) != 0 || !S_ISDIR(st.st_mode)))
+    if (*dir && (!path_is_dir(*dir)))
         *dir = NULL;
     return rc;
 }

@@ -6,20 +6,6 @@
 
 /* Finds who changed a file. The sessions of all projects are read, as by the commands. */
 
-static struct slice jobs_blame_first_line(struct slice text)
-{
-    struct slice line;
-    bool torn;
-
-    while (slice_line(&text, &line, &torn)) {
-        while (line.n && (unsigned char)*line.p <= ' ')
-            line = (struct slice){ line.p + 1, line.n - 1 };
-        if (line.n)
-            return line;
-    }
-    return SLICE("");
-}
-
 static bool add_refs(struct blame_rows *r, const struct session_ref *const *ref, size_t n)
 {
     r->refs = ref_list_new();
@@ -40,7 +26,7 @@ static enum err_code make_turns(struct blame_rows *r, const struct blame_touches
         r->row[r->n] = (struct blame_row){
             .ref = (uint32_t)touch->session,
             .turn = touch->turn.n ? id128_of(touch->turn) : (struct id128){ 0, 0 },
-            .prompt = arena_copy(&r->arena, jobs_blame_first_line(touch->prompt)),
+            .prompt = arena_copy(&r->arena, blame_first_line(touch->prompt)),
             .session = arena_copy(&r->arena, t->ref[touch->session]->id),
             .time_ms = touch->time_ms,
             .added = touch->added,
@@ -73,7 +59,7 @@ static void make_line(struct blame_rows *r, const struct blame *b, size_t i)
         row->prompt = r->row[i - 1].prompt;
         row->session = r->row[i - 1].session;
     } else {
-        row->prompt = arena_copy(&r->arena, jobs_blame_first_line(event->edit.prompt));
+        row->prompt = arena_copy(&r->arena, blame_first_line(event->edit.prompt));
         row->session = arena_copy(&r->arena, b->history.ref[event->session]->id);
     }
 }

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lite/base/cleanup.h"
 #include "store/export/export.h"
+#include "store/fs/path.h"
 #include "store/git/repo.h"
 #include "store/query/resolve.h"
 #include "tui/config/resume_command.h"
@@ -303,13 +303,6 @@ static enum err_code answer_branches(const struct effect *q, const struct reply 
 
 /* ---- where to resume ---- */
 
-static bool jobs_run_dir_exists(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 static enum err_code fill_resume_dirs(const struct job_context *d, const char *dir,
                                       struct resume_dirs *p, struct err *e)
 {
@@ -317,7 +310,7 @@ static enum err_code fill_resume_dirs(const struct job_context *d, const char *d
     const char *main_tree = NULL;
     enum err_code rc = ERR_OK;
 
-    p->missing = !dir || !jobs_run_dir_exists(dir);
+    p->missing = !dir || !path_is_dir(dir);
     p->present_dir = strdup(d->present_dir);
     p->session_dir = dir ? strdup(dir) : NULL;
     if (!p->present_dir || (dir && !p->session_dir))

@@ -430,7 +430,7 @@ bool rewind_may_consent(const struct rewind_entry *entry)
             entry->rule == REWIND_RULE_OUTSIDE || entry->rule == REWIND_RULE_SENSITIVE);
 }
 
-static bool apply_is_part(const struct rewind_selection *pick)
+bool rewind_is_partial(const struct rewind_selection *pick)
 {
     for (size_t i = 0; pick->hunk && i < pick->hunks; i++)
         if (!pick->hunk[i])
@@ -496,7 +496,7 @@ static enum err_code apply_all_selected(struct rewind_preview *p, size_t i,
         x->why = NULL;
     }
     x->chosen = pick->ticked && x->action != REWIND_REFUSED;
-    return x->chosen && x->action == REWIND_RESTORE && apply_is_part(pick)
+    return x->chosen && x->action == REWIND_RESTORE && rewind_is_partial(pick)
                ? make_target_of_hunks(p, x, pick, e)
                : ERR_OK;
 }

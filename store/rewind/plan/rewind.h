@@ -446,6 +446,8 @@ struct rewind_selection {
     size_t hunks;
 };
 
+/* Returns true if some hunks of the file are left out. */
+bool rewind_is_partial(const struct rewind_selection *pick);
 /* Returns true if a person may override the rule that refuses it. */
 bool rewind_may_consent(const struct rewind_entry *entry);
 

@@ -193,20 +193,11 @@ static struct slice without_element(struct slice text, const char *name, bool ke
     return (struct slice){ out, n };
 }
 
-static struct slice cline_trim(struct slice text)
-{
-    while (text.n && (unsigned char)text.p[0] <= ' ')
-        text = (struct slice){ text.p + 1, text.n - 1 };
-    while (text.n && (unsigned char)text.p[text.n - 1] <= ' ')
-        text.n--;
-    return text;
-}
-
 struct slice cline_typed(struct slice text, struct arena *a)
 {
     text = without_element(text, "user_input", true, a);
     text = without_element(text, "user_command", true, a);
-    return cline_trim(without_element(text, "mode_notice", false, a));
+    return slice_trim(without_element(text, "mode_notice", false, a));
 }
 
 /* Messages of the user's role that Cline writes itself have a kind. */

@@ -120,14 +120,6 @@ static void codex_add_command(struct reading *r, struct slice text, struct slice
                                 .at = r->at };
 }
 
-static int codex_hex_digit(char c)
-{
-    static const char digits[] = "0123456789ABCDEF0123456789abcdef";
-    const char *at = c ? strchr(digits, c) : NULL;
-
-    return at ? (int)(at - digits) & 15 : -1;
-}
-
 /* The path in a file URL; a path stays as it is. Empty if it is neither. */
 static struct slice path_of_url(struct slice url, struct arena *a)
 {
@@ -139,8 +131,8 @@ static struct slice path_of_url(struct slice url, struct arena *a)
     if (!slice_starts(url, scheme))
         return url.n && url.p[0] == '/' ? url : SLICE("");
     for (size_t i = strlen(scheme); i < url.n && ok; i++) {
-        int high = url.p[i] == '%' && i + 2 < url.n ? codex_hex_digit(url.p[i + 1]) : -1;
-        int low = high >= 0 ? codex_hex_digit(url.p[i + 2]) : -1;
+        int high = url.p[i] == '%' && i + 2 < url.n ? slice_hex_digit(url.p[i + 1]) : -1;
+        int low = high >= 0 ? slice_hex_digit(url.p[i + 2]) : -1;
 
         ok = !buf_add_byte(&path, low >= 0 ? (char)(high * 16 + low) : url.p[i]);
         i += low >= 0 ? 2 : 0;

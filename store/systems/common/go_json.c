@@ -158,7 +158,7 @@ enum err_code go_json_float(struct buf *out, double value)
     return rc ? rc : buf_addf(out, "e%c%d", power < 0 ? '-' : '+', power < 0 ? -power : power);
 }
 
-static size_t go_json_text_length(struct slice rest)
+size_t go_json_text_length(struct slice rest)
 {
     size_t n = 1;
 

@@ -66,4 +66,7 @@ MUST_CHECK enum err_code go_json_document_edit(struct slice object, const char *
                                                const struct go_json_member set[], size_t n,
                                                struct buf *out);
 
+/* The length of the text at the front, including its quotes. */
+size_t go_json_text_length(struct slice rest);
+
 #endif

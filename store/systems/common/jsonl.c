@@ -548,13 +548,6 @@ enum err_code jsonl_fork_each(const struct jsonl_fork *f, jsonl_piece_fn *fn, vo
     return ERR_OK;
 }
 
-static enum err_code jsonl_write_piece(struct slice piece, void *arg, struct err *e)
-{
-    const struct disk_new *to = arg;
-
-    return disk_write(to->fd, piece, NULL, to->path, e);
-}
-
 enum err_code jsonl_fork_write(const struct jsonl_fork *f, const char *dir, const char *name,
                                struct err *e)
 {
@@ -563,7 +556,7 @@ enum err_code jsonl_fork_write(const struct jsonl_fork *f, const char *dir, cons
 
     if (rc)
         return rc;
-    rc = jsonl_fork_each(f, jsonl_write_piece, &to, e);
+    rc = jsonl_fork_each(f, disk_new_write, &to, e);
     if (!rc)
         return disk_new_publish(&to, name, e);
     disk_new_discard(&to);

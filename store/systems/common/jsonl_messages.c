@@ -1,9 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lite/json/json.h"
+#include "store/fs/path.h"
 #include "store/log/chain.h"
 #include "store/systems/common/jsonl.h"
 
@@ -176,12 +176,9 @@ enum err_code jsonl_page_add(struct jsonl_page *p, struct slice json, struct err
 
 bool jsonl_restore_begin(struct restore *out, struct slice id, struct slice cwd)
 {
-    struct stat sb;
-
     out->session_id = arena_copy(&out->arena, id);
     out->cwd = arena_copy(&out->arena, cwd);
-    if (cwd.n && out->cwd.p && stat(out->cwd.p, &sb) == 0 && S_ISDIR(sb.st_mode) &&
-        access(out->cwd.p, X_OK) == 0)
+    if (cwd.n && out->cwd.p && path_is_dir(out->cwd.p) && access(out->cwd.p, X_OK) == 0)
         out->command_cwd = out->cwd;
     return out->session_id.p && out->cwd.p;
 }

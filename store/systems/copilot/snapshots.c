@@ -15,28 +15,18 @@ struct reading {
     const char *backups;
 };
 
-static bool copilot_is_hex(struct slice s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (!s.p[i] || !strchr("0123456789abcdef", s.p[i]))
-            return false;
-    return s.n > 0;
-}
-
-static int copilot_digit(char c)
-{
-    return c <= '9' ? c - '0' : c - 'a' + 10;
-}
+static const char digits[] = "0123456789abcdef";
 
 /* The bytes of a path, which need not be UTF-8. */
 static struct slice decode_hex(struct slice hex, struct arena *a)
 {
-    char *out = hex.n % 2 || !copilot_is_hex(hex) ? NULL : arena_alloc(a, hex.n / 2 + 1);
+    char *out =
+        !hex.n || hex.n % 2 || !slice_is_of(hex, digits) ? NULL : arena_alloc(a, hex.n / 2 + 1);
 
     if (!out)
         return (struct slice){ NULL, 0 };
     for (size_t i = 0; i < hex.n / 2; i++)
-        out[i] = (char)(copilot_digit(hex.p[2 * i]) * 16 + copilot_digit(hex.p[2 * i + 1]));
+        out[i] = (char)(slice_hex_digit(hex.p[2 * i]) * 16 + slice_hex_digit(hex.p[2 * i + 1]));
     return (struct slice){ out, hex.n / 2 };
 }
 
@@ -68,11 +58,11 @@ static struct copilot_state copilot_read_state(const struct reading *r, struct s
 
     if (slice_eq(kind, SLICE("absent")))
         s.was = COPILOT_ABSENT;
-    if (!slice_eq(kind, SLICE("content")) || hash.n != HASH || !copilot_is_hex(hash))
+    if (!slice_eq(kind, SLICE("content")) || hash.n != HASH || !slice_is_of(hash, digits))
         return s;
     s.was = COPILOT_CONTENT;
     s.hash = arena_copy(a, hash).p;
-    if (backup.n == HASH && copilot_is_hex(backup))
+    if (backup.n == HASH && slice_is_of(backup, digits))
         s.backup = arena_format(a, "%s/%.*s", r->backups, SLICE_ARG(backup));
     if (json_get(image, "mode", &mode) && json_int(mode, &bits) && bits > 0 && bits <= 0177777)
         s.mode = (uint32_t)bits;

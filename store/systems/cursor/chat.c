@@ -24,14 +24,6 @@ enum err_code cursor_blob_read(struct sqlite_db *db, struct slice name, struct b
                           out, e);
 }
 
-static int cursor_digit_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* Decodes pairs of hex digits; with `escaped`, those after a percent sign, as in URLs. The result
  * is NUL-terminated; empty if the text does not have this form. */
 static struct slice cursor_decode(struct slice text, bool escaped, struct arena *a)
@@ -42,8 +34,8 @@ static struct slice cursor_decode(struct slice text, bool escaped, struct arena 
     while (out && i < text.n) {
         bool plain = escaped && text.p[i] != '%';
         size_t at = i + (escaped && !plain);
-        int high = !plain && at + 1 < text.n ? cursor_digit_of(text.p[at]) : -1;
-        int low = high >= 0 ? cursor_digit_of(text.p[at + 1]) : -1;
+        int high = !plain && at + 1 < text.n ? slice_hex_digit(text.p[at]) : -1;
+        int low = high >= 0 ? slice_hex_digit(text.p[at + 1]) : -1;
 
         if (!plain && low < 0)
             return SLICE("");
@@ -184,15 +176,6 @@ bool cursor_role_is(struct slice message, const char *role)
     return json_get_is(message, "role", role);
 }
 
-static struct slice cursor_trim(struct slice text)
-{
-    while (text.n && (unsigned char)text.p[0] <= ' ')
-        text = (struct slice){ text.p + 1, text.n - 1 };
-    while (text.n && (unsigned char)text.p[text.n - 1] <= ' ')
-        text.n--;
-    return text;
-}
-
 /* A text without such an element is a prompt unless it begins with context. */
 struct slice cursor_typed(struct slice text, struct arena *a)
 {
@@ -206,7 +189,7 @@ struct slice cursor_typed(struct slice text, struct arena *a)
         rest = (struct slice){ at, (size_t)(rest.p + rest.n - at) };
         end = rest.n ? slice_find(rest.p, rest.n, close, sizeof close - 1) : NULL;
         const struct slice inner =
-            cursor_trim((struct slice){ at, end ? (size_t)(end - at) : rest.n });
+            slice_trim((struct slice){ at, end ? (size_t)(end - at) : rest.n });
         const struct slice both[] = { all, SLICE("\n"), inner };
         const char *joined = all.n && inner.n ? arena_concat(a, both, 3) : NULL;
 
@@ -220,7 +203,7 @@ struct slice cursor_typed(struct slice text, struct arena *a)
         return all;
     return slice_starts(text, "<user_info>") || slice_starts(text, "<system_reminder>")
                ? all
-               : cursor_trim(text);
+               : slice_trim(text);
 }
 
 struct slice cursor_prompt(struct slice message, struct arena *a)

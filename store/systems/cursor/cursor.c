@@ -6,6 +6,7 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "store/fs/path.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 
@@ -165,8 +166,7 @@ static const char variable[] = "CURSOR_CONFIG_DIR";
 static char *with_chats(char *path)
 {
     char *chats = path ? config_dir_join(path, "chats") : NULL;
-    struct stat sb;
-    bool is = chats && stat(chats, &sb) == 0 && S_ISDIR(sb.st_mode);
+    bool is = chats && path_is_dir(chats);
 
     free(chats);
     if (is)

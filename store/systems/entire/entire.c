@@ -11,6 +11,7 @@
 
 #include "lite/io/file.h"
 #include "store/fs/disk.h"
+#include "store/fs/path.h"
 #include "store/git/gitfiles.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
@@ -207,11 +208,8 @@ static bool entire_has_ref(git_repository *repo, const char *glob)
 
 bool entire_is_enabled(git_repository *repo, const char *states)
 {
-    struct stat st;
-
-    return (stat(states, &st) == 0 && S_ISDIR(st.st_mode)) ||
-           entire_has_ref(repo, ENTIRE_HEADS "entire/*") || entire_has_ref(repo, ENTIRE_REFS "*") ||
-           entire_has_ref(repo, ENTIRE_V1_REMOTE);
+    return (path_is_dir(states)) || entire_has_ref(repo, ENTIRE_HEADS "entire/*") ||
+           entire_has_ref(repo, ENTIRE_REFS "*") || entire_has_ref(repo, ENTIRE_V1_REMOTE);
 }
 
 static enum err_code read_repository(struct entire *x, git_repository *repo, struct err *e)

@@ -97,14 +97,6 @@ static enum err_code add_tokens(struct fact_sources *g, const struct session_ref
     return session_facts_add(&g->facts, &fact, e);
 }
 
-static int64_t entire_number_of(struct slice object, const char *key)
-{
-    struct slice value;
-    int64_t n;
-
-    return json_get(object, key, &value) && json_int(value, &n) ? n : 0;
-}
-
 static enum err_code add_attribution(struct fact_sources *g, struct err *e)
 {
     struct slice percent = SLICE("");
@@ -121,11 +113,11 @@ static enum err_code add_attribution(struct fact_sources *g, struct err *e)
                           "%.*s %% by the agent: %" PRId64 " of %" PRId64 " lines; by hand %" PRId64
                           " added, %" PRId64 " changed, %" PRId64 " removed",
                           (int)(dot ? dot - percent.p : (ptrdiff_t)percent.n), percent.p,
-                          entire_number_of(g->attribution, "agent_lines"),
-                          entire_number_of(g->attribution, "total_committed"),
-                          entire_number_of(g->attribution, "human_added"),
-                          entire_number_of(g->attribution, "human_modified"),
-                          entire_number_of(g->attribution, "human_removed")));
+                          entire_number_at(g->attribution, "agent_lines"),
+                          entire_number_at(g->attribution, "total_committed"),
+                          entire_number_at(g->attribution, "human_added"),
+                          entire_number_at(g->attribution, "human_modified"),
+                          entire_number_at(g->attribution, "human_removed")));
     const struct session_fact fact = {
         .key = "attribution", .label = "attribution", .text = slice_of(text), .json = g->attribution
     };

@@ -57,7 +57,7 @@ enum entire_phase entire_phase_after(enum entire_phase phase, enum entire_event 
 
 /* ---- the document ---- */
 
-static int64_t entire_number_at(struct slice json, const char *key)
+int64_t entire_number_at(struct slice json, const char *key)
 {
     struct slice value;
     int64_t n;

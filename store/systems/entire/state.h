@@ -86,4 +86,7 @@ struct slice state_time(struct arena *a, int64_t ms); /* RFC 3339, UTC */
 /* An array of texts. */
 struct slice state_list(struct arena *a, const struct slice *text, size_t n);
 
+/* A number of an object; 0 if it is missing. */
+int64_t entire_number_at(struct slice object, const char *key);
+
 #endif

@@ -8,6 +8,7 @@
 #include "lite/base/slice.h"
 #include "lite/base/time.h"
 #include "store/api/finding.h"
+#include "store/fs/path.h"
 #include "store/log/lease.h"
 #include "store/log/logfile.h"
 #include "store/systems/exathena/event.h"
@@ -243,13 +244,6 @@ static enum err_code note_logs(struct leftover_search *l, struct err *e)
     return rc;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat sb;
-
-    return lstat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
-}
-
 /* Reports both directories of the id, whichever was found first. */
 static enum err_code report_leftover(struct leftover_search *l, struct slice id, struct err *e)
 {
@@ -267,11 +261,11 @@ static enum err_code report_leftover(struct leftover_search *l, struct slice id,
         return err_nomem(e);
     if (l->reported.n == before)
         return ERR_OK;
-    if (is_folder(runs)) /* else the directory is not from the library */
+    if (path_is_real_dir(runs)) /* else the directory is not from the library */
         part[left.parts++] = side;
     /* If the store has a separate root, saved copies may belong to sessions with logs in another
      * root. */
-    if (!l->x->own_root && is_folder(saved))
+    if (!l->x->own_root && path_is_real_dir(saved))
         part[left.parts++] = saved;
     return left.parts ? l->fn(&left, l->arg, e) : ERR_OK;
 }

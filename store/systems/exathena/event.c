@@ -8,6 +8,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
+#include "store/systems/common/go_json.h"
 #include "store/systems/common/jsonl.h"
 #include "store/systems/exathena/exathena.h"
 
@@ -241,16 +242,6 @@ static enum err_code add_control(struct buf *out, unsigned char c)
     }
 }
 
-/* The length of the text at the front, including its quotes. */
-static size_t exathena_text_length(struct slice rest)
-{
-    size_t n = 1;
-
-    while (n < rest.n && rest.p[n] != '"')
-        n += rest.p[n] == '\\' ? 2 : 1;
-    return n < rest.n ? n + 1 : rest.n;
-}
-
 static enum err_code add_escaped_text(struct buf *out, struct slice quoted, struct arena *a)
 {
     struct slice text;
@@ -268,7 +259,7 @@ enum err_code event_compact(struct buf *out, struct slice value, struct arena *a
 
     while (value.n && !rc) {
         char c = value.p[0];
-        size_t n = c == '"' ? exathena_text_length(value) : 1;
+        size_t n = c == '"' ? go_json_text_length(value) : 1;
 
         if (c == '"')
             rc = add_escaped_text(out, (struct slice){ value.p, n }, a);

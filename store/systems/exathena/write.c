@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/stat.h>
 
 #include "lite/base/slice.h"
 #include "lite/io/window.h"
@@ -9,6 +8,7 @@
 #include "store/api/host.h"
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
+#include "store/fs/path.h"
 #include "store/journal/append_journal.h"
 #include "store/journal/change.h"
 #include "store/systems/exathena/event.h"
@@ -337,9 +337,7 @@ static enum err_code exathena_write_name_places(struct forking *f, struct arena 
 
 static bool exathena_has_files(const struct forking *f)
 {
-    struct stat sb;
-
-    return f->req->with_files && lstat(f->history, &sb) == 0 && S_ISDIR(sb.st_mode);
+    return f->req->with_files && path_is_real_dir(f->history);
 }
 
 enum err_code exathena_fork(const struct store *st, const struct session_ref *ref,

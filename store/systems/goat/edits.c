@@ -74,23 +74,13 @@ static enum err_code add_points(struct reading *r)
 
 /* ---- tools ---- */
 
-static bool name_contains(struct slice name, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (size_t i = 0; i + n <= name.n; i++)
-        if (strncasecmp(name.p + i, word, n) == 0)
-            return true;
-    return false;
-}
-
 static bool only_reads(struct slice name)
 {
     static const char *const words[] = { "read", "view", "grep", "glob", "list", "search", "ls" };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (name_contains(name, words[i]) && !name_contains(name, "write") &&
-            !name_contains(name, "edit"))
+        if (slice_has_folded(name, words[i]) && !slice_has_folded(name, "write") &&
+            !slice_has_folded(name, "edit"))
             return true;
     return false;
 }
@@ -157,7 +147,7 @@ static enum err_code goat_add_call(struct reading *r, const struct block *call, 
     if (left->point && left->point->time_ms != TIME_NONE && at_ms != TIME_NONE &&
         at_ms < left->point->time_ms - SAME_MOMENT_MS)
         return ERR_OK; /* the checkpoint has the result */
-    if (!name_contains(call->name, "write") ||
+    if (!slice_has_folded(call->name, "write") ||
         !json_get_text(call->input, "content", &r->scratch, &content))
         return goat_add_edit(r, call->input, left);
     left->touched = left->known = true;

@@ -10,6 +10,7 @@
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
+#include "store/fs/path.h"
 #include "store/journal/change.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/common/go_json.h"
@@ -170,11 +171,10 @@ static enum err_code stage_files(struct forking *f, const char *dir, struct err 
     struct arena *a = &f->document.arena;
     const char *from = goat_path(f->ref, GOAT_POINTS, a);
     const char *to = arena_format(a, "%s/" GOAT_POINTS, dir);
-    struct stat sb;
 
     if (!from || !to)
         return err_nomem(e);
-    return lstat(from, &sb) == 0 && S_ISDIR(sb.st_mode) ? copy_tree(from, to, e) : ERR_OK;
+    return path_is_real_dir(from) ? copy_tree(from, to, e) : ERR_OK;
 }
 
 /* Writes the whole copy durably in a staging directory, before anything of it is visible among the

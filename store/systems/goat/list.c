@@ -12,6 +12,7 @@
 #include "lite/base/array.h"
 #include "lite/base/slice.h"
 #include "store/fs/file_at.h"
+#include "store/fs/path.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/log.h"
@@ -399,10 +400,9 @@ struct finder {
 static bool is_session_dir(const char *sessions, struct slice id)
 {
     char path[PATH_MAX];
-    struct stat sb;
 
     return snprintf(path, sizeof path, "%s/%.*s", sessions, SLICE_ARG(id)) < (int)sizeof path &&
-           lstat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
+           path_is_real_dir(path);
 }
 
 static bool wanted(const struct finder *f, const struct session_ref *ref)

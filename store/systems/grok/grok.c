@@ -18,14 +18,6 @@ static enum err_code grok_open(const struct store_env *env, const char *path, st
 
 /* ---- folders ---- */
 
-static int grok_digit_of(char c)
-{
-    static const char digits[] = "0123456789ABCDEF0123456789abcdef";
-    const char *at = c ? strchr(digits, c) : NULL;
-
-    return at ? (int)(at - digits) & 15 : -1;
-}
-
 /* Empty if it is not the percent-encoded form of an absolute path. */
 static struct slice grok_decode(const char *folder, struct arena *a)
 {
@@ -33,8 +25,8 @@ static struct slice grok_decode(const char *folder, struct arena *a)
     char *out = arena_alloc(a, n + 1);
 
     for (size_t i = 0; out && i < n; i++) {
-        int high = folder[i] == '%' ? grok_digit_of(folder[i + 1]) : -1;
-        int low = high >= 0 ? grok_digit_of(folder[i + 2]) : -1;
+        int high = folder[i] == '%' ? slice_hex_digit(folder[i + 1]) : -1;
+        int low = high >= 0 ? slice_hex_digit(folder[i + 2]) : -1;
         char c = low >= 0 ? (char)(high * 16 + low) : folder[i];
 
         if (!c)

@@ -331,13 +331,6 @@ static enum err_code write_blame(struct blame_answer *a, struct err *e)
     return rc;
 }
 
-static void blame_report_trouble(const struct err *trouble, void *arg)
-{
-    const struct invocation *in = arg;
-
-    out_report(in->err_fd, trouble);
-}
-
 static int64_t oldest_edit(const struct blame *b)
 {
     int64_t oldest = INT64_MAX;
@@ -353,7 +346,7 @@ static int64_t oldest_edit(const struct blame *b)
 
 static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struct err *e)
 {
-    struct blame_query q = { .trouble = blame_report_trouble, .trouble_arg = a->in };
+    struct blame_query q = { .trouble = command_report_trouble, .trouble_arg = a->in };
     struct blame_paths paths = { .n = 0 };
     enum err_code rc = check_file(a, &s->arena, e);
 

@@ -15,20 +15,6 @@
 
 /* ---- in common with blame ---- */
 
-struct slice blame_first_line(struct slice prompt)
-{
-    struct slice line;
-    bool torn;
-
-    while (slice_line(&prompt, &line, &torn)) {
-        while (line.n && (unsigned char)*line.p <= ' ')
-            line = (struct slice){ line.p + 1, line.n - 1 };
-        if (line.n)
-            return line;
-    }
-    return SLICE("");
-}
-
 /* ---- entries ---- */
 
 static const char *did_word(const struct blame_touch *t)
@@ -235,13 +221,6 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
 
 /* ---- touched ---- */
 
-static void blame_files_report_trouble(const struct err *trouble, void *arg)
-{
-    const struct invocation *in = arg;
-
-    out_report(in->err_fd, trouble);
-}
-
 static void write_touched(struct invocation *in, const struct blame_touches *all,
                           const struct blame_touch *t, const struct session_line_columns *look,
                           bool one_file)
@@ -312,7 +291,7 @@ static enum err_code write_all_touched(struct invocation *in, struct sessions *s
 
 static enum err_code run_touched(struct invocation *in, struct sessions *s, struct err *e)
 {
-    struct blame_query q = { .trouble = blame_files_report_trouble, .trouble_arg = in };
+    struct blame_query q = { .trouble = command_report_trouble, .trouble_arg = in };
     struct blame_paths paths = { .n = 0 };
     struct blame_touches t = { .n = 0 };
     enum err_code rc = sessions_query(in, &s->scope, &q.sessions, e);

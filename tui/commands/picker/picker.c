@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lite/base/cleanup.h"
 #include "store/api/store.h"
+#include "store/fs/path.h"
 #include "store/git/repo.h"
 #include "store/query/resolve.h"
 #include "tui/app/model.h"
@@ -12,13 +12,6 @@
 #include "tui/commands/session.h"
 #include "tui/config/resume_command.h"
 #include "tui/term/loop.h"
-
-static bool choice_dir_exists(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 /* ---- the choice ---- */
 
@@ -36,7 +29,7 @@ static enum err_code choose_dir(const struct invocation *in, const struct config
     if (!own)
         own = present;
     *dir = own;
-    if (choice_dir_exists(own))
+    if (path_is_dir(own))
         return resume_check_place(config, &row->ref, row->cwd, own, a, e);
     rc = worktree_main(own, a, &main_tree, e);
 

@@ -87,7 +87,6 @@ struct rewind_selection *rewind_selection_at(const struct rewind_view *v, size_t
 bool rewind_is_current(const struct rewind_view *v);
 /* Returns true if the person has waited long enough to see a spinner. */
 bool rewind_is_slow(const struct rewind_view *v);
-bool rewind_is_partial(const struct rewind_selection *pick);
 /* The action for a file; if its rule can be lifted, the action with the rule lifted. */
 enum rewind_action rewind_action_of(const struct rewind_entry *x);
 /* The path as shown: relative to the session's directory, or with ~. */

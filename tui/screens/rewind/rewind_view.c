@@ -57,14 +57,6 @@ bool rewind_is_slow(const struct rewind_view *v)
     return v->now_ms - v->asked_ms >= SLOW_MS;
 }
 
-bool rewind_is_partial(const struct rewind_selection *pick)
-{
-    for (size_t i = 0; pick->hunk && i < pick->hunks; i++)
-        if (!pick->hunk[i])
-            return true;
-    return false;
-}
-
 enum rewind_action rewind_action_of(const struct rewind_entry *x)
 {
     return rewind_may_consent(x) ? x->would : x->action;

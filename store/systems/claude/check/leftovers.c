@@ -6,6 +6,7 @@
 #include "lite/base/id.h"
 #include "store/api/finding.h"
 #include "store/fs/disk.h"
+#include "store/fs/path.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
 
@@ -111,7 +112,7 @@ static bool claude_is_part(const struct leftover_dir *spot, const char *name, co
     struct stat sb;
 
     if (!*spot->suffix)
-        return name[CLAUDE_ID] == '\0' && lstat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
+        return name[CLAUDE_ID] == '\0' && path_is_real_dir(path);
     return (spot->dir ? ends_with(name, spot->suffix)
                       : strcmp(name + CLAUDE_ID, spot->suffix) == 0) &&
            lstat(path, &sb) == 0 && S_ISREG(sb.st_mode);

@@ -1,7 +1,7 @@
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "lite/json/json.h"
+#include "store/fs/path.h"
 #include "store/git/repo.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -98,9 +98,7 @@ static enum err_code claude_restore_find_cwd(struct restoring *r, struct err *e)
 
 static bool is_worktree_dir(struct slice path)
 {
-    struct stat s;
-
-    return path.n > 0 && stat(path.p, &s) == 0 && S_ISDIR(s.st_mode);
+    return path.n > 0 && path_is_dir(path.p);
 }
 
 /* A session that left its worktree records null. */

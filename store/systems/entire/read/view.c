@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/fs/path.h"
 #include "store/git/repo.h"
 #include "store/systems/entire/names.h"
 
@@ -18,11 +19,8 @@ enum { PREFIX_MIN = 4 };
 /* The path in a state file is used only if it is a work tree of the repository. */
 const char *view_root(const struct entire *x, const struct catalog_session *s)
 {
-    struct stat st;
-
     for (size_t i = 0; s->state && i < x->trees; i++)
-        if (slice_eq(s->state->worktree_path, slice_of(x->tree[i])) && stat(x->tree[i], &st) == 0 &&
-            S_ISDIR(st.st_mode))
+        if (slice_eq(s->state->worktree_path, slice_of(x->tree[i])) && path_is_dir(x->tree[i]))
             return x->tree[i];
     return x->worktree;
 }

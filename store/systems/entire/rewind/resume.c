@@ -1,10 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lite/json/json.h"
 #include "store/api/session.h"
 #include "store/fs/disk.h"
+#include "store/fs/path.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/entire/entire.h"
@@ -128,7 +128,6 @@ enum err_code entire_restore(const struct store *st, const struct session_ref *r
     AUTO_CONVERSATION conversation = ENTIRE_CONVERSATION_NONE;
     CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
     CLEANUP(restore_fini) struct restore made = { 0 };
-    struct stat sb;
 
     NEED(row);
     TRY(view_open(st, ref, &v, e));
@@ -144,7 +143,7 @@ enum err_code entire_restore(const struct store *st, const struct session_ref *r
 
     /* The agent continues in the present work tree of the session, wherever the rows of its transcript were written. */
     TRY(entire_describe(st, &(struct scope){ .all = true }, ref, row, e));
-    if (row->cwd.n && stat(row->cwd.p, &sb) == 0 && S_ISDIR(sb.st_mode)) {
+    if (row->cwd.n && path_is_dir(row->cwd.p)) {
         made.command_cwd = arena_copy(&made.arena, row->cwd);
         NEED(made.command_cwd.p);
     }

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lite/base/digest.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/api/restore.h"
+#include "store/fs/path.h"
 #include "store/git/repo.h"
 #include "store/journal/change.h"
 #include "store/systems/common/config_dir.h"
@@ -82,14 +82,13 @@ static const char *gemini_folder(struct path_search *p)
     char hex[SHA256_BYTES * 2 + 1];
     size_t length = strlen(p->s->root);
     char *plain = arena_alloc(p->a, length + 1);
-    struct stat st;
 
     if (!plain || !digest_of(DIGEST_SHA256, slice_of(p->s->root), sum))
         return NULL;
     digest_hex(sum, sizeof sum, hex);
     const char *own = arena_format(p->a, "%s/.gemini/tmp/%s", p->home, hex);
 
-    if (!own || (stat(own, &st) == 0 && S_ISDIR(st.st_mode)))
+    if (!own || (path_is_dir(own)))
         return own;
     for (size_t i = 0; i <= length; i++) {
         char c = p->s->root[i];
