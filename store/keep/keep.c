@@ -22,7 +22,7 @@
 enum {
     KEEP_LOCK_MS = 10000,
     KEEP_NAP_MS = 20,
-    KEEP_FILES_MOST = 100000, /* of one session */
+    KEEP_FILES_MOST = 100000, /* the most files of one session */
     KEEP_NEW_MS = 30, /* so new that it may change again within the same tick of the clock */
 };
 

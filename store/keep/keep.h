@@ -61,7 +61,7 @@ enum keep_kind { KEEP_FILE, KEEP_DIR, KEEP_SHARED, KEEP_KINDS };
 
 struct keep_file {
     enum keep_kind kind;
-    const char *path; /* of the original */
+    const char *path; /* the path of the original */
     /* From lstat when it was copied; a directory has only its mode and times. ctime_ns is 0 if the file may change
      * again without another time. */
     int64_t size, mtime_ns, ctime_ns;
@@ -73,7 +73,7 @@ struct keep_file {
 
 struct keep_session {
     const char *system, *store, *id;
-    const char *path; /* of the transcript */
+    const char *path; /* the path of the transcript */
     int64_t kept_ms;  /* when something of it was copied last */
     struct keep_file *file;
     size_t n;
@@ -116,7 +116,7 @@ enum keep_state {
 struct keep_result {
     enum keep_state state;
     size_t files;       /* copied, or to be copied */
-    int64_t bytes;      /* of these */
+    int64_t bytes;      /* the size of these */
     enum err_code code; /* KEEP_REFUSED: for the caller's own answer */
     char why[256];      /* KEEP_REFUSED; else what of it is left out, or "" */
 };

@@ -12,7 +12,7 @@ struct keep {
     char synced[PATH_MAX]; /* the directory whose names are not yet durable, or "" */
     int lock;
     bool dry, changed;
-    int64_t bytes; /* of all that is kept */
+    int64_t bytes; /* the size of all that is kept */
     size_t known;  /* the sessions that are sorted; those that were added follow */
     struct keep_manifest manifest;
     struct hasher hasher;

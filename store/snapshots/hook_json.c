@@ -17,8 +17,8 @@
 
 /* A member of an object, or an element of an array, as offsets. */
 struct hook_node {
-    size_t begin; /* of the key */
-    size_t end;   /* of the value */
+    size_t begin; /* where the key begins */
+    size_t end;   /* where the value ends */
     struct slice key, value;
 };
 
@@ -46,7 +46,7 @@ struct hook_writer {
     struct buf *out;
     bool lines; /* else everything is on one line */
     const char *newline;
-    struct slice indent, unit; /* of the first line; for each level */
+    struct slice indent, unit; /* the indentation of the first line, and what each level adds */
     size_t depth;
 };
 

@@ -12,7 +12,7 @@
 
 struct hook_plan {
     const struct store_ops *ops;
-    const char *path;               /* of the configuration; NULL: not known */
+    const char *path;               /* the path of the configuration; NULL: not known */
     struct hook_text before, after; /* equal: nothing would change */
     bool new_dir;                   /* its directory is made and removed with it */
     bool has;                       /* our hooks are in it now */

@@ -18,7 +18,7 @@ struct index_header {
     int64_t git_index_ns, rules_ns;
     uint8_t notes[SNAPSHOT_OID];
     uint32_t complete;
-    uint32_t checksum; /* of everything after the header */
+    uint32_t checksum; /* the checksum of everything after the header */
     uint32_t spare;
 };
 

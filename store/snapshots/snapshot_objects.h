@@ -16,7 +16,7 @@
  * there are. */
 struct snapshot_pack {
     const char *repo;     /* our bare repository, borrowed */
-    git_odb *odb;         /* of `repo`; opened with the first object */
+    git_odb *odb;         /* the objects of `repo`; opened with the first object */
     struct disk_new body; /* the objects so far, compressed */
     bool is_open;
     bool anew; /* objects are added although the repository has them: a pack that replaces others */

@@ -39,7 +39,7 @@ struct walked_dir {
     bool fresh;                /* the rules must be asked about known names, too */
     bool only_tracked;         /* git ignores it, but tracks files in it */
     bool stale;
-    struct slice_set names; /* of its old children, once they are not in the same order */
+    struct slice_set names; /* the names of its old children, once they are not in the same order */
     uint32_t *number;
 };
 

@@ -68,7 +68,7 @@ struct snapshot_limits {
 struct snapshot_walk {
     const char *root;
     struct snapshot_limits limits;
-    int64_t deadline_ms; /* of time_coarse_ms */
+    int64_t deadline_ms; /* a deadline by time_coarse_ms */
     const struct snapshot_index *old;
     struct snapshot_index now; /* made by the walk */
     struct snapshot_pack pack; /* the caller finishes it */

@@ -114,7 +114,7 @@ struct key_binding {
     enum key_context place;
     enum action action;
     struct key key;
-    int line; /* of the configuration */
+    int line; /* the line of the configuration */
 };
 
 /* The keys in force. A zeroed struct is the default. The bindings of the configuration come first: those of the

@@ -28,7 +28,7 @@
 struct resume_dirs {
     bool missing;        /* the session's directory is gone */
     char *session_dir;   /* as recorded in the session; NULL if it is not recorded */
-    char *main_worktree; /* of its repository, if it exists and is another directory; or NULL */
+    char *main_worktree; /* the main work tree of its repository; NULL: none, or this one */
     char *present_dir;   /* where reprise was started */
 };
 
@@ -88,7 +88,7 @@ enum msg_kind {
 
 struct msg {
     enum msg_kind kind;
-    unsigned generation; /* of the answered effect; 0: no effect */
+    unsigned generation; /* the generation of the answered effect; 0: no effect */
     int64_t now_ms;      /* when it happened; set in every message */
     union {
         struct key key;
@@ -138,7 +138,7 @@ struct msg {
         struct {
             int64_t bytes;
             size_t secrets, unread; /* replaced; sub-agents that could not be read */
-            size_t files, failed;   /* of several sessions */
+            size_t files, failed; /* the files of several sessions, and how many sessions failed */
         } exported;
         struct {
             int64_t done, total; /* bytes or things; total 0: not known */

@@ -43,7 +43,7 @@ struct board {
     struct board_rows rows, before; /* as it is, and as it was read before */
     struct fs_watch *changes;       /* NULL: nothing can be watched */
     bool watching;
-    size_t lines; /* of the terminal that is watched; 0: no limit */
+    size_t lines; /* the height of the terminal that is watched; 0: no limit */
     int64_t read_ms, took_ms;
     struct buf shown; /* what was printed last */
 };

@@ -10,7 +10,7 @@ struct continue_answer {
     struct continue_in in;
     const struct session_ref *from;
     bool applied;
-    struct resume resume; /* of the new session; argv NULL: not known */
+    struct resume resume; /* how the new session is resumed; argv NULL: not known */
 };
 
 /* ---- the other agent ---- */

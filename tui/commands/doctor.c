@@ -13,7 +13,7 @@ enum { REASONS = 8, REASON = 160 };
 struct reason {
     enum finding_kind kind;
     char why[REASON];
-    struct buf path; /* of the first one */
+    struct buf path; /* the path of the first finding */
     size_t n;
 };
 
@@ -21,7 +21,7 @@ struct answer {
     struct out *out;
     bool many;
     size_t n, fixable, fixed;
-    size_t notes; /* of n: what is good to know, but no damage */
+    size_t notes; /* how many of n are good to know, but no damage */
     struct reason reason[REASONS];
     size_t reasons;
 };

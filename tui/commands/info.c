@@ -30,7 +30,7 @@ struct facts {
     struct session_facts more;          /* what only this system records */
     struct slice *subagents;            /* in the arena of the sessions */
     size_t subagent_count;
-    struct finding_list damage; /* of the lines of the log, if the system has log_rules */
+    struct finding_list damage; /* damaged lines of the log, if the system has log_rules */
     double cost;                /* in US dollars, as the agent recorded it; NAN: not recorded */
 };
 

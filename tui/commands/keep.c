@@ -19,9 +19,9 @@ struct keep_run {
     struct selection selection;
     bool due;
     size_t copied, unchanged, refused, elsewhere, pruned;
-    enum err_code code; /* of the last refusal */
+    enum err_code code; /* the code of the last refusal */
     int64_t bytes;
-    struct arena a; /* of the refs of one session */
+    struct arena a; /* owns the refs of one session */
     struct session_ref *ref;
     size_t refs;
     bool failed; /* out of memory */

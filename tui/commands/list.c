@@ -47,7 +47,7 @@ enum err_code sessions_query(struct invocation *in, const struct scope *scope,
 
 struct answer {
     struct out *out;
-    struct session_line_columns look; /* of text */
+    struct session_line_columns look; /* the columns of a text */
     size_t rows;
 };
 
@@ -117,7 +117,7 @@ static enum err_code choose_list_columns(const struct invocation *in, const stru
 struct problems {
     const struct invocation *in;
     bool is_failure;
-    struct err first; /* of a failure */
+    struct err first; /* the first failure */
 };
 
 static void report_problem(const struct err *problem, void *arg)

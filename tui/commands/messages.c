@@ -124,13 +124,13 @@ struct answer {
     struct out *out;
     bool spoken, counting;
     store_messages_fn *read;
-    size_t seen;     /* of those that count, in this pass */
-    size_t from, to; /* of them, those to write */
+    size_t seen;     /* messages that count so far, in this pass */
+    size_t from, to; /* which of them are written */
     /* the message of --before or --at: its id, in the arena, and its place */
     struct slice cursor;
     struct arena *arena;
     size_t at;
-    struct slice after; /* of --after: its message has not come yet */
+    struct slice after; /* the id given to --after, until its message has come */
 };
 
 static struct message_query query_of(const struct invocation *in)

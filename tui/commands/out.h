@@ -28,7 +28,7 @@ struct out {
     struct err err;      /* the first failure; ERR_OK if there was none */
     struct jsonout json; /* out_json() */
     size_t rows;         /* begun with out_json_row() */
-    size_t depth;        /* of out_open() */
+    size_t depth;        /* how many calls of out_open() are not closed */
     bool wants_json;     /* --json */
     bool json_lines;     /* the output has one object per line; a reader may skip any of them */
     /* the answer, or one line of it, is complete: it is printed even if the command then failed */
@@ -41,7 +41,7 @@ struct out {
      * closed the pipe. */
     bool (*take)(struct slice text, void *arg);
     void *take_arg;
-    size_t columns; /* of the terminal; 0 if stdout is not a terminal */
+    size_t columns; /* the width of the terminal; 0 if stdout is not a terminal */
 };
 
 enum { OUT_PIECE = 32 * 1024 };

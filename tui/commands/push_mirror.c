@@ -105,7 +105,7 @@ static enum err_code push_each(struct push_run *run, const struct session_ref *r
             *e = problem;
         failed = failed ? failed : rc;
     }
-    if (failed) /* of a session, not of the answer */
+    if (failed) /* a session failed, not the answer */
         run->in->done = false;
     return failed;
 }
@@ -176,7 +176,7 @@ enum err_code push_mirror_run(struct invocation *in, struct err *e)
         out_end(&in->out, ']');
     else if (!rc && !run.failed)
         out_addf(&in->out, "%zu session%s\n", run.done, run.done == 1 ? "" : "s");
-    if (rc || run.failed) /* of a session, not of the answer */
+    if (rc || run.failed) /* a session failed, not the answer */
         in->done = false;
     if (run.failed) {
         rc = err_set(e, ERR_IO, run.to->path, "mirror: %zu of %zu sessions were not pushed",

@@ -87,9 +87,9 @@ struct search_answer {
     const struct grep_query *query;
     struct session_line_columns look;
     bool begun;               /* hits of the session are being written */
-    bool gone;                /* of sessions whose transcripts are gone */
+    bool gone;                /* the hits are in sessions whose transcripts are gone */
     uint64_t lines, sessions; /* written */
-    uint64_t bytes;           /* of them, for --max-bytes */
+    uint64_t bytes;           /* the size of the lines, for --max-bytes */
     bool cut;                 /* there were more than that */
 };
 

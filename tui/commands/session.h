@@ -96,10 +96,10 @@ struct session_line_columns {
     int64_t now_ms;
     struct short_ids *ids; /* owned */
     size_t id_columns;
-    size_t width;         /* of the terminal; 0: lines are not cut */
+    size_t width;         /* the width of the terminal; 0: lines are not cut */
     bool shows_projects;  /* the list contains more than one project */
     bool without_ids;     /* sessions are chosen by number */
-    const char *agent;    /* of the rows that fitted so far; NULL: none */
+    const char *agent;    /* the agent of the rows that fitted so far; NULL: none */
     size_t agent_columns; /* 0: all rows are of one agent */
 };
 
@@ -143,7 +143,7 @@ MUST_CHECK enum err_code plain_menu_choose(const struct invocation *in, const st
 struct selection {
     struct slice tag; /* empty: any */
     struct query query;
-    struct arena arena; /* of one doc, which is made again for each session */
+    struct arena arena; /* owns one doc, which is made again for each session */
     struct doc *doc;
     size_t room;
     bool failed; /* out of memory */

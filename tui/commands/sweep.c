@@ -16,7 +16,7 @@ struct answer {
     struct trash_list moved;
     char change[CHANGE_ID]; /* that moved them */
     bool applied;
-    struct session_line_columns look; /* of text */
+    struct session_line_columns look; /* the columns of a text */
     bool orphans;                     /* they are remains, not sessions */
 };
 

@@ -144,7 +144,7 @@ struct config_entry {
     const char *name;
     struct slice value;
     const char *words; /* the values that it may have, separated by |; NULL: any text */
-    int line;          /* of the file; 0: the default */
+    int line;          /* the line of the file; 0: the default */
     bool overridden;   /* by the command line or the environment; `value` is what is in force */
 };
 
@@ -154,7 +154,7 @@ struct config {
     struct settings settings; /* the same, then what overrules them */
     /* light: for `auto`, once the terminal's background is known to be light */
     struct theme theme, light;
-    struct theme_style style[STYLE_COUNT]; /* of [colors]; they replace those of the theme */
+    struct theme_style style[STYLE_COUNT]; /* from [colors], instead of the theme */
     bool styled[STYLE_COUNT];
     struct config_resume resume[CONFIG_SYSTEMS_MAX];
     size_t resumes;
@@ -164,7 +164,7 @@ struct config {
     size_t stores;
     struct config_price price[CONFIG_PRICES_MAX];
     size_t prices;
-    const char *keep; /* of [keep]: "all" or a query, in the arena; NULL: never */
+    const char *keep; /* the setting in [keep]: "all" or a query, in the arena; NULL: never */
     struct keep_limits keep_limits;
     struct key_binding *bound;  /* settings.keys borrows them; in the arena */
     struct config_entry *entry; /* the valid settings of the file, in the arena */
@@ -211,7 +211,7 @@ int config_word_index(const char *words, const char *word);
 struct reading {
     struct config *config;
     const char *path;
-    struct slice rest; /* of the file */
+    struct slice rest; /* the unread rest of the file */
     int line;          /* the one being read, from 1 */
     bool no_memory;
 };

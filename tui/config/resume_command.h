@@ -16,7 +16,7 @@ struct resume {
     const char *dir; /* borrowed */
     /* environment of the program; value NULL: unset it; variable NULL: no change */
     const char *variable, *value;
-    const char *section; /* of the configuration, where the command is or could be set */
+    const char *section; /* where the configuration sets the command, or could */
     const char *change;  /* "rename", ...: it does not resume, but makes this change; else NULL */
 };
 

@@ -16,9 +16,9 @@ struct blame_row {
     struct slice prompt;  /* its first line; in the arena, as all texts */
     struct slice session; /* its id */
     int64_t time_ms;
-    uint64_t added, removed; /* of a turn: lines */
-    const char *did;         /* of a turn: for example "edited"; a literal */
-    struct slice text;       /* of a line */
+    uint64_t added, removed; /* lines that a turn added and removed */
+    const char *did;         /* what a turn did, for example "edited"; a literal */
+    struct slice text;       /* the text of a line */
 };
 
 #define BLAME_ROW_NONE UINT32_MAX

@@ -88,12 +88,12 @@ static inline void change_result_free(struct change_result *c)
 /* The numbers of a deletion, for the question that confirms it. */
 struct delete_estimate {
     size_t n;           /* sessions that can be deleted */
-    size_t unsure;      /* of those, sessions that an agent may be writing to */
+    size_t unsure;      /* how many of those an agent may be writing to */
     size_t running;     /* sessions that stay because an agent has them open */
     size_t unsupported; /* or because their system does not support deletion */
     size_t partly;      /* sessions that can be deleted, except for a part that stays, */
     const char *stays;  /* namely this part, for one of them; a literal */
-    int64_t bytes;      /* of everything that is deleted, side files included */
+    int64_t bytes;      /* the size of everything that is deleted, side files included */
 };
 
 #endif

@@ -48,7 +48,7 @@ struct described {
     uint32_t entry;
     struct session_row *row; /* owned; NULL with an error */
     enum err_code code;
-    int64_t bytes; /* of all its files; only if disk usage was requested */
+    int64_t bytes; /* the size of all its files; only if disk usage was requested */
 };
 
 struct described_list {

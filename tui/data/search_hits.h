@@ -17,7 +17,7 @@
  * of the result is `distance` messages after the message of the call. */
 struct search_hit {
     size_t message;
-    uint32_t block, count; /* of occurrences in it */
+    uint32_t block, count; /* the block, and how many occurrences it has */
     uint32_t distance;
     bool result;
 };
@@ -42,7 +42,7 @@ struct content_hit {
     uint32_t lines;       /* in which it occurs */
     struct slice snippet; /* the best of them, or the part around the occurrence; not cleaned */
     struct content_range {
-        uint16_t from, to; /* of the occurrences in the snippet */
+        uint16_t from, to; /* where each occurrence in the snippet begins and ends */
     } range[CONTENT_RANGES];
     uint8_t ranges;
     bool cut_before, cut_after; /* the line has more before the snippet, and after it */

@@ -34,7 +34,7 @@ struct session_entry {
     bool damaged;        /* its row reports damage in the file */
     bool has_disk_usage; /* its disk usage was requested */
     bool fully_scanned;  /* its row was or is being completed by a full scan of the file */
-    int64_t bytes;       /* of all its files; 0: not known, so the size of the transcript is used */
+    int64_t bytes;       /* in all its files; 0: not known, so the transcript counts */
 };
 
 /* The facts that a list needs about every entry: whether it is shown, and its sort keys. They are
@@ -42,7 +42,7 @@ struct session_entry {
  * them would take most of the time of a sort. */
 struct session_sort_key {
     int64_t time_ms;    /* session_entry_time */
-    int64_t created_ms; /* of the row; TIME_NONE if it has none */
+    int64_t created_ms; /* when the session was created; TIME_NONE if the row does not say */
     int64_t bytes;      /* session_entry_bytes */
     bool listed;        /* session_table_is_listed */
     bool pinned;        /* it has the tag TAG_PINNED: it is above the others in every order */
@@ -113,7 +113,7 @@ void order_forks_fini(struct fork_tree *f);
 struct order {
     uint32_t *entry; /* owned */
     size_t n;
-    int64_t bytes;          /* of all of them, summed while they are read in order */
+    int64_t bytes;          /* the size of all sessions, summed while they are read in order */
     uint64_t *item, *spare; /* owned: work space for sorting */
     size_t cap;
 };

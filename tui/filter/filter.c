@@ -14,7 +14,7 @@ enum {
     COST_SCORED = 12,
     COST_REGEX = 10 * COST_SCORED,
     COST_STEP = COST_SCORED * 6000,
-    COST_SHORT = COST_STEP / 5, /* of a frame that has sorted the list */
+    COST_SHORT = COST_STEP / 5, /* for a frame that has sorted the list */
 };
 
 static bool reserve_fronts(struct filter *f, size_t cap)

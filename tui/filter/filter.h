@@ -92,7 +92,7 @@ struct filter {
     size_t fit_count;
     uint32_t *left; /* owned: entries not scored yet, from left_at to left_end */
     size_t left_at, left_end;
-    size_t room;   /* of hit, fits, score and left */
+    size_t room;   /* the capacity of hit, fits, score and left */
     bool by_score; /* hit is sorted by score, not in the order of the list */
     bool busy;     /* the list was also sorted in this frame, so the next step is short */
     bool quiet;    /* hit does not change until all are scored */

@@ -63,7 +63,7 @@ struct term {
     bool or_before; /* an alternative to the term before */
     struct fuzzy_needle needle;
     int64_t value; /* ms, bytes, enum is_kind */
-    /* of a TERM_REGEX, with its one expression; both owned by the query */
+    /* A TERM_REGEX has a pattern with one expression; both are owned by the query. */
     struct grep_patterns *patterns;
     struct grep_matcher *matcher;
 };

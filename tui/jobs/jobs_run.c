@@ -10,7 +10,7 @@
 #include "tui/jobs/jobs.h"
 
 enum {
-    FIRST_BATCH = 256, /* of a listing: enough for any screen */
+    FIRST_BATCH = 256, /* sessions of a listing: enough for any screen */
     LATER_BATCH = 4096,
     READ_MAX = 8 << 20, /* bytes of rows in one answer */
 };

@@ -20,7 +20,7 @@ struct grepping {
     const struct reply *reply;
     struct grep_progress progress;
     struct content_hits *list; /* being filled; NULL: not begun */
-    struct content_hit hit;    /* of the session that is being searched */
+    struct content_hit hit;    /* the hit in the session that is being searched */
     char snippet[CONTENT_SNIPPET];
     struct buf agent; /* the first sub-agent with a hit */
     bool outside;     /* there is a hit in the conversation itself */

@@ -13,7 +13,7 @@ struct turn_walk {
     struct conversation_usage *out;
     size_t *first; /* owned; the first message of each turn */
     size_t turns, cap;
-    struct idset ids;  /* of the messages ... */
+    struct idset ids;  /* the ids of the messages */
     uint32_t *message; /* owned; ... and which ones they are */
 };
 

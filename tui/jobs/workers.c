@@ -26,7 +26,7 @@ struct workers {
     pthread_t thread[THREADS_MAX];
     int threads;
 
-    pthread_mutex_t lock; /* of everything below */
+    pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t work;  /* there may be a piece to answer */
     bool stop;
     bool pending_change; /* a change is being made; changes are made in the order asked */

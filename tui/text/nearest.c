@@ -10,7 +10,8 @@ static size_t min(size_t a, size_t b)
 size_t nearest_distance(const char *typed, const char *known)
 {
     size_t n = min(strlen(typed), NEAREST_WORD), m = min(strlen(known), NEAREST_WORD);
-    size_t row[3][NEAREST_WORD + 1]; /* of the table of distances: two before, before, this */
+    size_t row[3][NEAREST_WORD +
+                  1]; /* three rows of the table of distances: the last one is current */
 
     for (size_t j = 0; j <= m; j++)
         row[0][j] = j;

@@ -11,7 +11,7 @@ enum { LEVELS = 24, TEXT_LIMIT = 1 << 20 };
 
 /* A container we are in. */
 struct level {
-    bool item;     /* of a list; else a quote */
+    bool item;     /* true for an item of a list, false for a quote */
     bool marked;   /* its mark was written */
     char mark[24]; /* "• ", "12. " */
 };
@@ -34,7 +34,7 @@ struct walk {
     int strong, emphasis, code, link, struck, heading;
     bool in_code_block, is_diff;
     struct table *table; /* while we are in one */
-    struct buf href;     /* of the link we are in */
+    struct buf href;     /* the target of the link that is open */
     struct buf label;    /* its text so far */
 };
 

@@ -54,7 +54,7 @@ struct hunks_layout_options {
     bool ascii;
     struct text_margin margin;
     size_t first;     /* lines of the diff before this one are left out, too */
-    size_t max_lines; /* of the diff; 0: all */
+    size_t max_lines; /* the most lines of a diff; 0: all */
 };
 
 /* Appends the lines. A diff that failed (rc) makes the text fail. Returns the number of lines left

@@ -32,7 +32,7 @@ enum line_end { LINE_ENDS, LINE_JOINS, LINE_JOINS_BLANK }; /* a blank was left o
 
 struct line {
     uint32_t run, runs; /* first and count, in styled_text.run */
-    uint16_t block;     /* of the message; the line belongs to it */
+    uint16_t block;     /* the block of the message that the line belongs to */
     uint8_t part;       /* enum line_part */
     uint8_t end;        /* enum line_end */
     uint8_t margin;     /* the number of first runs that are not text: list marks, quote bars */
@@ -113,9 +113,9 @@ enum text_wrap_mode {
 
 struct text_wrap {
     struct styled_text *styled_text;
-    int width; /* of the line, margin included */
+    int width; /* the width of the line, margin included */
     enum text_wrap_mode mode;
-    struct text_margin first, rest; /* of the first line and of those below */
+    struct text_margin first, rest; /* the margins of the first line and of those below */
     size_t max_lines;               /* 0: no limit; text beyond it is not added */
     size_t lines;                   /* so far */
     bool narrow;                    /* any width will do: a column of a table */

@@ -493,7 +493,7 @@ static enum err_code change_retrieve_each(struct invocation *in, const struct se
             *e = problem;
         failed = failed ? failed : rc;
     }
-    if (failed && in->argc > 1) /* of a session, not of the answer */
+    if (failed && in->argc > 1) /* a session failed, not the answer */
         in->done = false;
     return failed;
 }

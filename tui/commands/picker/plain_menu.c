@@ -17,7 +17,7 @@ enum { SHOWN_MAX = 40, NUMBER_COLUMNS = 5, TYPED_MAX = 1024 };
 
 /* A session that fits the query. */
 struct fitting {
-    int64_t time_ms; /* of its last activity, as on the screen; not the time of the file */
+    int64_t time_ms; /* the time of its last activity, as on the screen; not the time of the file */
     const struct session_ref *ref;
 };
 

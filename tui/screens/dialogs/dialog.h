@@ -125,7 +125,7 @@ enum export_messages { EXPORT_ALL_MESSAGES, EXPORT_FROM_MESSAGE, EXPORT_TO_MESSA
 
 struct export_view {
     struct ref_list *session; /* owned; NULL: never opened; several: one file each */
-    struct id128 leaf;        /* of the branch that is read; none: no branch */
+    struct id128 leaf;        /* the end of the branch that is read; zero: no branch */
     struct id128 message;     /* under the cursor; none: no such message */
     enum export_format format;
     enum export_tools tools;

@@ -278,8 +278,8 @@ struct walk {
     const char *section; /* its heading has not been passed yet */
     void (*line)(struct walk *w, const char *keys, const char *text);
     size_t n;            /* lines so far */
-    struct frame *frame; /* of a drawing walk */
-    struct rect rect;    /* of the lines; its height matters to drawing only */
+    struct frame *frame; /* the frame into which a walk draws */
+    struct rect rect;    /* where the lines are; the height matters to drawing only */
 };
 
 static int help_keys_width(const struct walk *w)

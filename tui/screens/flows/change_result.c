@@ -8,7 +8,7 @@
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/human.h"
 
-enum { NAME_BYTES = 64 }; /* of a title in a line of ours */
+enum { NAME_BYTES = 64 }; /* the most bytes of a title in a line of ours */
 
 struct change_text change_text_title(const struct model *m, struct slice title)
 {

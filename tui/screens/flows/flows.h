@@ -60,7 +60,7 @@ struct pending_change {
     struct ref_list *refs;       /* owned; NULL: no question is open */
     struct name_list *titles;    /* owned; beside refs */
     size_t running, unsupported; /* selected sessions that stay */
-    size_t unsure;               /* of refs: an agent may be writing to them */
+    size_t unsure;               /* how many of refs an agent may be writing to */
     size_t partly;               /* of refs: a part of them stays, */
     const char *stays;           /* namely this part, for one of them; a literal */
     int64_t bytes;
@@ -75,7 +75,7 @@ struct pending_change {
 
     /* changes under way */
     size_t under_way;
-    enum change_request request; /* of the last request */
+    enum change_request request; /* the last request */
     int64_t since_ms;
     unsigned newest; /* generation of the last EFFECT_CHANGE */
 };

@@ -16,7 +16,7 @@
  *
  * A change of another instance or of an earlier run is never undone without a question. */
 
-enum { SHOWN_BYTES = 200 }; /* of a path in a line of ours */
+enum { SHOWN_BYTES = 200 }; /* the most bytes of a path in a line of ours */
 
 void undo_flow_fini(struct undo_flow *u)
 {

@@ -48,7 +48,7 @@ struct list_widths {
 /* An entry that stays with its session when the scope changes and entries are renumbered. */
 struct tracked_entry {
     uint32_t *entry;   /* the entry; ENTRY_NONE: no session */
-    struct slice path; /* of a session not yet found in the new scope; empty: no session */
+    struct slice path; /* its path if it is not found yet in the new scope; or empty */
 };
 
 /* The value of a field that Tab completed: the next Tab replaces it (list_complete.c). */
@@ -93,7 +93,7 @@ extern const struct view_ops view_list;
 struct list {
     const struct settings *settings;
     const int64_t *now_ms; /* the model's */
-    int rows, cols;        /* of the screen */
+    int rows, cols;        /* the size of the screen */
 
     /* what is there */
     struct session_table sessions;
@@ -115,7 +115,7 @@ struct list {
     struct describe_job job[DESCRIBE_JOBS];
     struct describe_job disk_usage_job, full_scan_job; /* list_details.c */
     size_t next_disk_usage, next_full_scan;            /* among the entries */
-    int64_t bytes;                                     /* of all in `order` */
+    int64_t bytes;                                     /* the size of all sessions in `order` */
     struct problem_list *problems;                     /* owned; NULL: none */
     bool new_problems; /* problems that the previous listing had not */
     unsigned rebuilt;  /* how often it was sorted: its sessions may change each time */

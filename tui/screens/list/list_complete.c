@@ -6,7 +6,7 @@
  * value, and begins again after the last. */
 struct completion {
     enum term_kind kind;
-    size_t at;            /* of the value in the query */
+    size_t at;            /* where the value is in the query */
     struct slice present; /* the value that is in the query */
     struct slice typed;   /* the part of it that was typed */
     struct slice next, first;

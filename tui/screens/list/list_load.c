@@ -7,7 +7,7 @@
  * idle. */
 enum {
     FIRST_ROWS = 64,     /* described first: the rows on the screen, rounded up */
-    MORE_ROWS = 256,     /* of the rest */
+    MORE_ROWS = 256,     /* described at a time after that */
     FIRST_ORDER_MS = 20, /* if a folder takes longer to list, the part read so far is shown */
     REORDER_MS = 120,    /* arriving rows are sorted in at this interval */
     REFRESH_MS = 250,    /* changed files are read at this interval */

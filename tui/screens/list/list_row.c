@@ -25,7 +25,7 @@ enum {
     SYSTEM_COLS = 60, /* in a narrower row the preview beside it names the system */
     DIR_LEAST = 8,
     TAG_LEAST = 3,  /* "#a…" */
-    TEXT_MAX = 14,  /* of a branch, a directory */
+    TEXT_MAX = 14,  /* columns of a branch or a directory */
     TEXT_WIDE = 24, /* in wide rows */
     WIDE_COLS = 110,
     FORK_INDENT_MAX = 6, /* maximum indent of forks of forks, in steps */

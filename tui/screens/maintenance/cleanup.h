@@ -77,7 +77,7 @@ enum cleanup_sort { CLEANUP_LARGEST, CLEANUP_OLDEST, CLEANUP_PROJECT, CLEANUP_SO
 /* A line below the rules: an item of the sweep, or the head of the items of one project. */
 struct cleanup_line {
     bool head;
-    uint32_t item; /* of a head: its first one */
+    uint32_t item; /* the item; for a head, its first item */
 };
 
 struct cleanup {

@@ -12,7 +12,7 @@
 
 struct ranked {
     const struct sweep_item *item;
-    int64_t project_bytes; /* of all items of its project; only for that order */
+    int64_t project_bytes; /* the size of all items of its project; only for that order */
     uint32_t i;
 };
 

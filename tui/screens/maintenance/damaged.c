@@ -234,7 +234,7 @@ static uint32_t damaged_entry(const struct model *m)
 struct damage_words {
     const char *system; /* "" if it is about no system */
     struct slice name;  /* a title, else the end of the path */
-    struct slice id;    /* of a session; empty if it has none */
+    struct slice id;    /* the id of a session; empty if it has none */
     struct slice path;
     struct slice why;
     char room[DAMAGE_TEXT];

@@ -25,7 +25,7 @@ struct view_ops;
 extern const struct view_ops view_damaged;
 
 enum damage_source {
-    DAMAGE_PROBLEM, /* of the listing: i is one of its problems */
+    DAMAGE_PROBLEM, /* a problem of the listing, whose number is i */
     DAMAGE_STORE,   /* i is one of the findings outside the sessions */
     DAMAGE_SESSION, /* i is an entry of the session table */
 };
@@ -33,15 +33,15 @@ enum damage_source {
 struct damage {
     enum damage_source source;
     uint32_t i;
-    int64_t time_ms; /* of a session */
+    int64_t time_ms; /* the last activity of a session */
 };
 
 struct damaged_view {
     struct damage *item; /* owned */
     size_t n, cap;
-    size_t sessions; /* of n */
+    size_t sessions; /* how many of n are sessions */
     struct list_cursor pick;
-    uint32_t entry;  /* of the selected session; ENTRY_NONE: no session is */
+    uint32_t entry;  /* the selected session; ENTRY_NONE: no session is */
     uint32_t sought; /* the session that the person selected last, to be selected again when it
                         reappears */
     struct findings *store_findings; /* owned; NULL until they arrive */

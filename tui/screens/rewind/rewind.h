@@ -31,7 +31,7 @@ void rewind_view_free(struct rewind_view *v); /* NULL is fine */
 /* Where the view begins: at the turn of the message or, without a message, at the newest turn. */
 struct rewind_start {
     struct id128 message;
-    int64_t time_ms; /* of the message; TIME_NONE */
+    int64_t time_ms; /* the time of the message, or TIME_NONE */
     bool live;       /* an agent has the session open */
 };
 

@@ -139,7 +139,7 @@ enum {
     LEFT_MIN = 34,
     LEFT_MAX = 90,
     NOTE_FROM_H = 14,
-    HEAD_EDGES_W = 5, /* of the line above the changes */
+    HEAD_EDGES_W = 5, /* the ends of the line above the changes */
     HUNKS_W = 16,     /* " hunk 12/34 " in it */
 };
 

@@ -62,7 +62,7 @@ struct layout_glyphs {
 };
 
 struct layout_options {
-    int width; /* of the text, without mark and position bar */
+    int width; /* the width of the text, without mark and position bar */
     bool ascii;
     const struct layout_glyphs *glyphs;
     struct slice root;     /* paths below it are shown without it; may be empty */
@@ -135,7 +135,7 @@ struct tool {
     const struct block *call;
     const struct block *result; /* NULL: no result, or not read yet */
     bool open;
-    int part;    /* of long texts (folds_part) */
+    int part;    /* which part of a long text (folds_part) */
     bool sought; /* a result that repeats the diff is shown, too (folds_all_chosen) */
 };
 

@@ -12,8 +12,8 @@
 enum {
     FIRST_LINES = 16,
     DIFF_LINES = 64,
-    PART_LINES = 4000,        /* of a diff */
-    PART_BYTES = 1024 * 1024, /* of a text */
+    PART_LINES = 4000,        /* the most lines of a diff */
+    PART_BYTES = 1024 * 1024, /* the most bytes of a text */
     /* a part ends with its line, unless that has more bytes left than this */
     PART_LINE_REST = 4 * 1024,
     LEAST_ARGUMENT = 8,

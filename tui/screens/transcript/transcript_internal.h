@@ -79,7 +79,8 @@ struct transcript_view {
     int64_t now_ms; /* as of the last message */
 
     struct conversation *conversation; /* held; NULL until the tail arrives */
-    size_t tail_requested, tail_shown; /* of the tail: asked for, and shown */
+    size_t tail_requested,
+        tail_shown;      /* messages at the end: how many were asked for, and how many are shown */
     struct id128 branch; /* the last message of the branch that is shown; none: no branch */
     unsigned asked_tail, asked_load, asked_read; /* generations; 0: not asked */
     unsigned asked_names, asked_branches, asked_usage;
@@ -88,7 +89,7 @@ struct transcript_view {
     struct err error;                 /* why there is nothing, or no more */
     bool stuck;                       /* more could not be read; requested again after a key */
 
-    int h, w; /* of the whole rectangle */
+    int h, w; /* the size of the whole rectangle */
     struct transcript_window window;
     struct folds folds;
     unsigned sizes; /* how often the width changed */

@@ -280,7 +280,7 @@ struct lookup {
     bool head;    /* the folded line of a call counts, too */
     size_t nth;   /* the number of the wanted occurrence, from the part that is shown on */
     size_t n;     /* occurrences seen */
-    size_t line;  /* of the n-th, or of the last before it */
+    size_t line;  /* the line of the n-th match, or of the last before it */
     size_t first; /* line of the block; SIZE_MAX: none */
 };
 
