@@ -55,6 +55,9 @@ MUST_CHECK enum err_code call_check_result(const void *out, struct err *e);
 /* Fills in an error of reprise.h. */
 void call_describe_error(const struct err *e, struct reprise_error *out);
 
+/* The system with this name. The two that are not on disk, which the program's list does not have, are among them. */
+const struct store_ops *call_system(struct slice name);
+
 struct slice call_text(const char *text); /* empty for NULL */
 /* A NUL-terminated copy; "" if the text is empty. Sets a->failed if out of memory. */
 const char *call_copy(struct arena *a, struct slice text);

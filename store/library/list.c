@@ -4,6 +4,7 @@
 #include "store/library/call.h"
 #include "store/query/listing.h"
 #include "store/query/running.h"
+#include "store/maintenance/session_info.h"
 
 ANSWER(rows, reprise_row);
 ANSWER(agents, reprise_agent);
@@ -177,6 +178,33 @@ int reprise_session_row(const struct reprise_session *s, struct reprise_rows **o
     if (!s || !out)
         return call_refuse(error);
     ANSWER_RETURN(rows, reprise_row, out, error, library_fill_row(s, x, e));
+}
+
+static enum err_code library_describe(const struct reprise_session *s, struct reprise_texts *texts,
+                                      struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    CLEANUP(session_info_fini) struct session_info info = { .messages = 0 };
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF text = { 0 };
+    struct session_ref now;
+    struct jsonout j;
+
+    TRY(session_now(s, &a, &now, e));
+    TRY(session_info_read(&now, &everywhere, &info, e));
+    jsonout_init(&j, &text);
+    jsonout_open(&j, '{');
+    session_info_json_members(&info, &j);
+    jsonout_close(&j, '}');
+    return texts_add_json(texts, &j, e);
+}
+
+int reprise_session_info(const struct reprise_session *s, struct reprise_texts **out,
+                         struct reprise_error *error)
+{
+    if (!s || !out)
+        return call_refuse(error);
+    TEXTS_RETURN(out, error, library_describe(s, texts, e));
 }
 
 /* ---- sub-agents ---- */

@@ -85,8 +85,7 @@ static enum err_code library_read_settings(const char *const *settings, struct a
     return a->failed ? err_nomem(e) : ERR_OK;
 }
 
-/* The two systems that are not on disk are not in the program's list. */
-static const struct store_ops *named_system(struct slice name)
+const struct store_ops *call_system(struct slice name)
 {
     if (slice_eq(name, slice_of(noop_store_ops.name)))
         return &noop_store_ops;
@@ -96,7 +95,7 @@ static const struct store_ops *named_system(struct slice name)
 static enum err_code library_open_named(struct reprise *r, const struct reprise_options *o,
                                         struct err *e)
 {
-    const struct store_ops *ops = named_system(slice_of(o->system));
+    const struct store_ops *ops = call_system(slice_of(o->system));
 
     if (!ops)
         return err_set(e, ERR_USAGE, o->system, "open store: no such system");

@@ -139,6 +139,11 @@ REPRISE_API const char *reprise_store_system(const struct reprise *r, size_t i);
 /* Returns the absolute path of a store; NULL beyond the last one. */
 REPRISE_API const char *reprise_store_path(const struct reprise *r, size_t i);
 
+/* Returns 1 if a function works for sessions of a system, 0 if it returns REPRISE_UNSUPPORTED or nothing for all of them,
+ * and -1 if there is no such system or the answer does not depend on it. call is the name of the function:
+ * "reprise_append". r may be NULL; it is needed for the name of a store that a plug-in keeps. */
+REPRISE_API int reprise_can(const struct reprise *r, const char *system, const char *call);
+
 /* One session of an opened store. */
 struct reprise_session;
 
@@ -264,6 +269,11 @@ REPRISE_API const char *reprise_texts_at(const struct reprise_texts *texts, size
                                          size_t *length);
 /* Frees the texts. NULL is fine. */
 REPRISE_API void reprise_texts_free(struct reprise_texts *texts);
+
+/* Reads everything that is recorded about one session, also what reprise_set() sets. The only text of *out is one JSON
+ * object with the members that `reprise info --json` prints. The whole session is read. */
+REPRISE_API int reprise_session_info(const struct reprise_session *s, struct reprise_texts **out,
+                                     struct reprise_error *error);
 
 enum reprise_message_flags {
     REPRISE_MESSAGES_SYSTEM = 1 << 0, /* also the rows that the agent's program wrote */

@@ -11,6 +11,7 @@
 #include "store/proc/live.h"
 #include "store/query/listing.h"
 #include "store/query/resolve.h"
+#include "store/maintenance/session_info.h"
 #include "store/query/usage.h"
 #include "store/rewind/plan/by_snapshots.h"
 #include "tui/commands/command.h"
@@ -20,157 +21,6 @@
 
 /* ---- info ---- */
 
-/* The facts to print, collected before the first byte is written. */
-struct facts {
-    struct session_ref ref;
-    struct session_row *row;       /* owned */
-    struct transcript *transcript; /* owned; NULL if the session no longer has a conversation */
-    int64_t messages;
-    struct checkpoint_list checkpoints; /* empty if the system has no checkpoints */
-    struct session_facts more;          /* what only this system records */
-    struct slice *subagents;            /* in the arena of the sessions */
-    size_t subagent_count;
-    struct finding_list damage; /* damaged lines of the log, if the system has log_rules */
-    double cost;                /* in US dollars, as the agent recorded it; NAN: not recorded */
-};
-
-/* A session that no listing shows is not found. */
-static enum err_code check_listed(const struct facts *f, struct err *e)
-{
-    const char *path = f->ref.path.p;
-
-    switch (f->row->hidden) {
-    case HIDDEN_EMPTY:
-        return err_set(e, ERR_NOT_FOUND, path,
-                       "describe session: nothing in it could serve as a title, so that only list "
-                       "--all-kinds has it");
-    case HIDDEN_SIDECHAIN:
-        return err_set(e, ERR_NOT_FOUND, path, "describe session: the transcript of a sub-agent");
-    case HIDDEN_UNREADABLE:
-        if (access(path, R_OK) != 0 && errno == EACCES)
-            return err_sys(e, path, "describe session");
-        return err_set(e, ERR_NOT_FOUND, path,
-                       "describe session: it is a link, not a regular file, or cannot be read; "
-                       "reprise messages says why");
-    case HIDDEN_DAMAGED:
-        return err_set(e, ERR_FORMAT, path, "describe session: %s", f->row->problem);
-    default: return ERR_OK;
-    }
-}
-
-static enum err_code count_message(struct slice json, void *arg, struct err *e)
-{
-    int64_t *count = arg;
-
-    (void)json;
-    (void)e;
-    ++*count;
-    return ERR_OK;
-}
-
-/* If a session has no conversation, this is a warning, and the other facts are shown. */
-static enum err_code command_info_read_conversation(const struct invocation *in, struct facts *f,
-                                                    struct err *e)
-{
-    const struct store_ops *ops = f->ref.store->ops;
-    struct message_query q = { .session = f->ref.id };
-    enum err_code rc = ops->messages(f->ref.store, &f->ref, &q, count_message, &f->messages, e);
-
-    if (!rc)
-        rc = ops->load(f->ref.store, &f->ref, NULL, &f->transcript, e);
-    if (rc != ERR_NOT_FOUND)
-        return rc;
-    out_report(in->err_fd, e);
-    return ERR_OK;
-}
-
-/* The agent's own figure. Without one the other facts are shown all the same. */
-static enum err_code read_recorded_cost(struct facts *f, struct err *e)
-{
-    struct usage_list list = { .n = 0 };
-    struct usage_set set = { .n = 0 };
-    struct usage_sum sum = { .first_ms = TIME_NONE, .last_ms = TIME_NONE };
-    enum err_code rc = usage_list_read(&f->ref, NULL, &list, NULL);
-
-    if (rc)
-        return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
-    for (size_t i = 0; !rc && i < list.n; i++)
-        rc = usage_set_add(&set, 0, &list.record[i]);
-    if (!rc)
-        rc = usage_set_finish(&set);
-    for (size_t i = 0; !rc && i < set.n; i++)
-        usage_sum_add(&sum, &set.answer[i], set.answer[i].cost);
-    if (!rc && sum.has_cost)
-        f->cost = sum.cost;
-    usage_set_fini(&set);
-    usage_list_fini(&list);
-    return rc ? err_nomem(e) : ERR_OK;
-}
-
-/* What doctor reports about the lines of the log. */
-static enum err_code note_damaged_line(const struct finding *f, void *arg, struct err *e)
-{
-    struct facts *facts = arg;
-    const bool of_line = f->kind <= FINDING_BROKEN_LINE || f->kind == FINDING_SPLIT_LINE ||
-                         f->kind == FINDING_POISONED_ROW;
-
-    return of_line && f->line && strcmp(f->path, facts->ref.path.p) == 0
-               ? doctor_list_add(f, &facts->damage, e)
-               : ERR_OK;
-}
-
-static enum err_code collect_facts(struct invocation *in, struct sessions *s, struct facts *f,
-                                   struct err *e)
-{
-    const struct store_ops *ops = f->ref.store->ops;
-
-    f->row = session_row_new();
-    if (!f->row)
-        return err_nomem(e);
-    enum err_code rc = ops->describe(f->ref.store, &s->scope, &f->ref, f->row, e);
-
-    if (!rc)
-        store_admit_row(f->row, &s->scope);
-    if (!rc) {
-        struct live_table hosts;
-
-        rc = live_read_hosts(f->ref.store->env, &hosts, e);
-        if (!rc && !live_show_host(&hosts, f->row))
-            rc = err_nomem(e);
-        live_fini(&hosts);
-    }
-    if (!rc)
-        rc = check_listed(f, e);
-    if (!rc)
-        rc = command_info_read_conversation(in, f, e);
-    if (rc == ERR_OK && ops->subagents)
-        rc = ops->subagents(f->ref.store, &f->ref, &s->arena, &f->subagents, &f->subagent_count, e);
-    if (rc == ERR_OK && store_can_rewind(ops))
-        rc = rewind_checkpoints(&f->ref, &f->checkpoints, e);
-    if (rc == ERR_UNSUPPORTED && !ops->checkpoints) /* it has no snapshots */
-        rc = ERR_OK;
-    if (rc == ERR_OK && ops->log_rules && f->transcript)
-        rc = ops->check(f->ref.store, &f->ref, NULL, note_damaged_line, f, e);
-    if (rc == ERR_OK && ops->facts)
-        rc = ops->facts(f->ref.store, &f->ref, &f->more, e);
-    else if (rc == ERR_OK) /* such facts have a cost of their own */
-        rc = read_recorded_cost(f, e);
-    return rc;
-}
-
-static void write_facts_json(const struct session_facts *more, struct out *o)
-{
-    for (size_t i = 0; i < more->n; i++) {
-        const struct session_fact *x = &more->fact[i];
-
-        if (x->json.n) {
-            jsonout_key(out_json(o), x->key);
-            jsonout_compact(out_json(o), x->json);
-        } else
-            out_member(o, x->key, x->text);
-    }
-}
-
 static void write_facts_text(const struct session_facts *more, struct out *o)
 {
     for (size_t i = 0; i < more->n; i++)
@@ -179,60 +29,6 @@ static void write_facts_text(const struct session_facts *more, struct out *o)
             out_text(o, more->fact[i].text);
             out_addf(o, "\n");
         }
-}
-
-static void write_damage(struct out *o, size_t line, int64_t offset, const char *why)
-{
-    out_open(o, NULL, '{');
-    out_int(o, "line", (int64_t)line);
-    out_int(o, "offset", offset);
-    out_string(o, "why", why);
-    out_close(o, '}');
-}
-
-static void write_damages(struct out *o, const struct facts *f)
-{
-    const struct transcript *t = f->transcript;
-    const bool scanned = f->ref.store->ops->log_rules;
-
-    out_open(o, "damaged", '[');
-    for (size_t i = 0; i < f->damage.n; i++)
-        write_damage(o, (size_t)f->damage.finding[i].line, f->damage.finding[i].offset,
-                     f->damage.finding[i].why);
-    for (size_t i = 0; t && i < t->n; i++) {
-        const struct message *m = &t->message[i];
-
-        if (m->flags & MESSAGE_BROKEN && (!scanned || m->flags & MESSAGE_MISTYPED))
-            write_damage(o, m->line + 1, m->offset,
-                         m->flags & MESSAGE_MISTYPED ? "a member has an invalid type"
-                                                     : "not a JSON object");
-    }
-    if (t && t->unfinished && !scanned)
-        write_damage(o, t->lines, t->unfinished_at, "unfinished write");
-    out_close(o, ']');
-}
-
-static enum err_code write_info_json(const struct facts *f, struct arena *a, struct out *o,
-                                     struct err *e)
-{
-    const struct store *st = f->ref.store;
-    const char *name = arena_format(a, "%s:%s", st->ops->name, st->path);
-
-    out_open(o, NULL, '{');
-    listing_row_json_members(out_json(o), f->row);
-    out_string(o, "store", name);
-    out_int(o, "messageCount", f->messages);
-    if (f->transcript && f->transcript->lost)
-        out_int(o, "lostMessageCount", (int64_t)f->transcript->lost);
-    if (st->ops->checkpoints || f->checkpoints.n)
-        out_int(o, "checkpointCount", (int64_t)f->checkpoints.n);
-    if (!isnan(f->cost))
-        out_money(o, "costUSD", f->cost);
-    write_facts_json(&f->more, o);
-    out_slices(o, "subagents", f->subagents, f->subagent_count);
-    write_damages(o, f);
-    out_end(o, '}');
-    return name ? ERR_OK : err_nomem(e);
 }
 
 /* The state of the session, as the program that runs it publishes it. */
@@ -273,7 +69,7 @@ static struct slice file_of(const struct session_ref *ref)
                                                   : ref->path;
 }
 
-static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o)
+static void write_info_text(const struct session_info *f, int64_t now_ms, struct out *o)
 {
     const struct session_row *row = f->row;
     const struct {
@@ -333,19 +129,21 @@ static void write_info_text(const struct facts *f, int64_t now_ms, struct out *o
 enum err_code info_session(struct invocation *in, struct sessions *s, const struct session_ref *ref,
                            struct err *e)
 {
-    struct facts f = { .ref = *ref, .cost = NAN };
-    enum err_code rc = collect_facts(in, s, &f, e);
+    struct session_info f;
+    struct out *o = &in->out;
 
-    if (!rc && in->out.wants_json)
-        rc = write_info_json(&f, &s->arena, &in->out, e);
-    else if (!rc)
-        write_info_text(&f, in->world->env.now_ms, &in->out);
-    checkpoint_list_fini(&f.checkpoints);
-    session_facts_fini(&f.more);
-    arena_fini(&f.damage.arena);
-    transcript_free(f.transcript);
-    session_row_free(f.row);
-    return rc;
+    TRY(session_info_read(ref, &s->scope, &f, e));
+    if (!f.transcript)
+        out_report(in->err_fd, &f.missing);
+    if (o->wants_json) {
+        out_open(o, NULL, '{');
+        session_info_json_members(&f, out_json(o));
+        out_end(o, '}');
+    } else {
+        write_info_text(&f, in->world->env.now_ms, o);
+    }
+    session_info_fini(&f);
+    return ERR_OK;
 }
 
 /* ---- subagents ---- */

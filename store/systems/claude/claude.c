@@ -268,6 +268,7 @@ const struct store_ops claude_ops = {
     .subagents = claude_subagents,
     .describe_subagents = claude_describe_subagents,
     .subagent = claude_subagent,
+    .facts = claude_facts,
     .usage = claude_usage,
     .blocks = claude_blocks,
     .raw_texts = claude_raw_texts,

@@ -103,6 +103,7 @@ store_subagents_fn claude_subagents;
 store_describe_subagents_fn claude_describe_subagents;
 store_subagent_fn claude_subagent;
 store_usage_fn claude_usage;
+store_facts_fn claude_facts; /* show/facts.c */
 
 /* The transcript of each sub-agent of a session. A non-zero result ends the walk and is returned. */
 typedef enum err_code claude_agent_fn(struct slice id, const char *path, void *arg, struct err *e);

@@ -144,6 +144,8 @@ static enum err_code entire_add_state(struct fact_sources *g, struct err *e)
     TRY(session_facts_int(f, "uncommittedCheckpoints", "uncommitted", state->checkpoint_count, e));
     TRY(session_facts_text(f, "baseCommit", "base commit", state->base, e));
     TRY(session_facts_text(f, "worktreeId", "worktree", state->worktree_id, e));
+    TRY(session_facts_text(f, "transcriptPath", NULL, state->transcript_path, e));
+    TRY(session_facts_text(f, "turnId", NULL, state->turn_id, e));
     return session_facts_text(f, "lastCheckpointId", "last checkpoint", state->last_checkpoint, e);
 }
 

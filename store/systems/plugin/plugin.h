@@ -228,6 +228,7 @@ MUST_CHECK enum err_code plugin_write_title(const struct plugin_store *p, struct
 
 store_create_fn plugin_create;
 store_append_fn plugin_host_append;
+store_host_row_fn plugin_host_row;
 void plugin_known_free(struct plugin_known *k); /* NULL is fine */
 
 /* Compares the rows of two places. A store may change the order of members and the spelling of

@@ -3,9 +3,8 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+#include "lite/json/jsonout.h"
 #include "store/api/host.h"
-#include "store/systems/claude/claude.h"
-#include "store/systems/claude/write/host_write.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/plugin/plugin.h"
 
@@ -86,26 +85,33 @@ static enum err_code learn_id(int64_t position, struct slice row, void *arg)
     return idset_add(&k->ids, id128_of(uuid), &(uint32_t){ 0 });
 }
 
-/* A row of the conversation is the one that the next row follows. */
+static bool is_message(struct slice row)
+{
+    return json_get_is(row, "type", "user") || json_get_is(row, "type", "assistant") ||
+           json_get_is(row, "type", "system") || json_get_is(row, "type", "attachment");
+}
+
+/* Replaces a text by that of the row, unless the row has none. */
+static enum err_code learn_text(struct slice row, const char *key, struct buf *out)
+{
+    AUTO_ARENA a = { 0 };
+    struct slice text;
+
+    return json_get_text(row, key, &a, &text) && text.n ? replace_text(out, text)
+           : a.failed                                   ? ERR_NOMEM
+                                                        : ERR_OK;
+}
+
+/* The next row follows the last one of the conversation. */
 static enum err_code learn_row(int64_t position, struct slice row, void *arg)
 {
     struct plugin_known *k = arg;
-    AUTO_ARENA a = { 0 };
-    struct appending w = { .a = &a };
-    struct incoming_row g;
-    struct slice text = { NULL, 0 };
 
     TRY(learn_id(position, row, k));
-    if (claude_incoming_row_read(&w, row, &g, NULL))
-        return a.failed ? ERR_NOMEM : ERR_OK;
-    if (g.named && g.message)
-        TRY(replace_text(&k->before, g.id));
-    if (!claude_incoming_row_text(row, "cwd", &a, &text) || (text.n && replace_text(&k->cwd, text)))
-        return ERR_NOMEM;
-    text.n = 0;
-    if (!claude_incoming_row_text(row, CLAUDE_CREATED_TITLE, &a, &text))
-        return ERR_NOMEM;
-    return text.n ? replace_text(&k->title, text) : ERR_OK;
+    if (is_message(row))
+        TRY(learn_text(row, "uuid", &k->before));
+    TRY(learn_text(row, "cwd", &k->cwd));
+    return learn_text(row, "createdTitle", &k->title);
 }
 
 /* The newest rows, or those that were added since. named: all ids are needed, because the host repeats some. */
@@ -132,35 +138,85 @@ static enum err_code learn_rows(const struct plugin_store *p, const struct repri
 
 /* ---- the rows of the host ---- */
 
+struct host_given {
+    struct slice row;   /* complete but for what depends on the rows before it */
+    struct slice id;    /* empty: it has none */
+    struct slice agent; /* the sub-agent whose rows it belongs to; empty: the session's own */
+    bool named;         /* the id is the caller's */
+    bool left_out;      /* a progress row, which the agent shows and does not keep */
+};
+
 struct plugin_appending {
     const struct plugin_store *p;
-    struct appending w;
+    const struct session_ref *ref;
+    struct arena *a;
+    struct host_given *given;
+    size_t n, present, left_out;
     struct reprise_plugin_key key;
     struct slice agent; /* whose rows are appended; empty: the session's own */
 };
 
-static enum err_code complete_row(const struct plugin_appending *x, const struct incoming_row *g,
+enum err_code plugin_host_row(const struct store *st, struct slice row, bool transcript,
+                              struct arena *a, struct slice *complete, struct slice *id,
+                              struct err *e)
+{
+    const struct plugin_store *p = plugin_of(st);
+
+    return claude_ops.host_row(p->claude, row, transcript, a, complete, id, e);
+}
+
+static enum err_code read_given(struct plugin_appending *x, struct slice row, struct host_given *g,
+                                struct err *e)
+{
+    struct slice uuid, side;
+
+    TRY(claude_ops.host_row(x->p->claude, row, false, x->a, &g->row, &g->id, e));
+    g->left_out = json_get_is(row, "type", "progress");
+    x->left_out += g->left_out;
+    g->named = json_get_text(row, "uuid", x->a, &uuid) && uuid.n;
+    if (!json_get_text(row, "agentId", x->a, &g->agent) ||
+        (json_get(row, "isSidechain", &side) && slice_eq(side, SLICE("false"))))
+        g->agent.n = 0;
+    if (g->agent.n && !host_id_is_plain(g->agent))
+        return err_set(e, ERR_USAGE, "", "append: not a valid id of a sub-agent");
+    return x->a->failed ? err_nomem(e) : ERR_OK;
+}
+
+static struct slice quoted(struct slice text, struct arena *a)
+{
+    AUTO_BUF out = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &out);
+    jsonout_text(&j, text);
+    return j.rc ? (struct slice){ NULL, 0 } : arena_copy(a, buf_slice(&out));
+}
+
+/* Writes the row with the members that it lacks. */
+static enum err_code complete_row(const struct plugin_appending *x, const struct host_given *g,
                                   const struct plugin_known *k, struct buf *out)
 {
-    struct arena *a = x->w.a;
-    char now[TIME_TEXT];
-
-    time_format(env_now_ms(x->w.st->env), now);
-    const struct slice cwd = k->cwd.n ? buf_slice(&k->cwd) : slice_of(x->w.st->env->cwd);
+    const struct slice cwd = k->cwd.n ? buf_slice(&k->cwd) : slice_of(x->p->base.env->cwd);
     const struct json_edit member[] = {
-        { .name = "sessionId", .value = claude_incoming_row_quote(x->w.ref->id, a) },
+        { .name = "sessionId", .value = quoted(x->ref->id, x->a) },
         { .name = "parentUuid",
-          .value =
-              k->before.n ? claude_incoming_row_quote(buf_slice(&k->before), a) : SLICE("null") },
+          .value = k->before.n ? quoted(buf_slice(&k->before), x->a) : SLICE("null") },
         { .name = "isSidechain", .value = x->agent.n ? SLICE("true") : SLICE("false") },
-        { .name = "uuid", .value = claude_incoming_row_quote(g->id, a) },
-        { .name = "timestamp", .value = claude_incoming_row_quote(slice_of(now), a) },
         { .name = "userType", .value = SLICE("\"external\"") },
-        { .name = "cwd", .value = claude_incoming_row_quote(cwd, a) },
+        { .name = "cwd", .value = quoted(cwd, x->a) },
     };
+    const size_t most = is_message(g->row) ? sizeof member / sizeof *member : 1;
+    struct json_edit lacking[sizeof member / sizeof *member];
+    struct slice there;
+    size_t n = 0;
 
-    return claude_incoming_row_complete(g, member, g->message ? sizeof member / sizeof *member : 1,
-                                        out);
+    for (size_t i = 0; i < most; i++) {
+        if (!member[i].value.p)
+            return ERR_NOMEM;
+        if (!json_get(g->row, member[i].name, &there))
+            lacking[n++] = member[i];
+    }
+    return n ? json_edit(out, g->row, lacking, n) : buf_add(out, g->row);
 }
 
 /* Writes the rows that the store lacks, one after the other, each to follow the one before; from[i] is where row i
@@ -169,30 +225,29 @@ static enum err_code complete_rows(const struct plugin_appending *x, struct plug
                                    struct buf *rows, size_t *from, size_t *n, size_t *present)
 {
     struct slice title = buf_slice(&k->title);
-    size_t before;
 
     *n = *present = 0;
-    for (size_t i = 0; i < x->w.n; i++) {
-        const struct incoming_row *g = &x->w.given[i];
+    for (size_t i = 0; i < x->n; i++) {
+        const struct host_given *g = &x->given[i];
+        const bool message = is_message(g->row);
+        size_t before = k->ids.n;
 
         if (g->left_out || !slice_eq(g->agent, x->agent))
             continue;
-        if (g->id.n) {
-            before = k->ids.n;
+        if (g->id.n)
             TRY(idset_add(&k->ids, id128_of(g->id), &(uint32_t){ 0 }));
-            if (k->ids.n == before) {
-                ++*present;
-                continue;
-            }
+        if (g->id.n && k->ids.n == before) {
+            ++*present;
+            continue;
         }
         /* A session that was created with a title gets it with its first message. */
         from[(*n)++] = rows->n;
-        if (g->message && !k->before.n && title.n && !x->agent.n) {
-            TRY(plugin_write_title(x->p, title, x->w.ref->id, rows));
+        if (message && !k->before.n && title.n && !x->agent.n) {
+            TRY(plugin_write_title(x->p, title, x->ref->id, rows));
             from[(*n)++] = rows->n;
         }
         TRY(complete_row(x, g, k, rows));
-        if (g->message)
+        if (message)
             TRY(replace_text(&k->before, g->id));
     }
     from[*n] = rows->n;
@@ -205,8 +260,8 @@ static enum err_code append_once(struct plugin_appending *x, struct plugin_known
     AUTO_BUF rows = { 0 };
     size_t n, bad = 0;
     int64_t last = 0;
-    size_t *from = arena_alloc(x->w.a, (x->w.n + 2) * sizeof *from);
-    struct reprise_plugin_text *row = arena_alloc(x->w.a, (x->w.n + 1) * sizeof *row);
+    size_t *from = arena_alloc(x->a, (x->n + 2) * sizeof *from);
+    struct reprise_plugin_text *row = arena_alloc(x->a, (x->n + 1) * sizeof *row);
 
     if (!from || !row || complete_rows(x, k, &rows, from, &n, present))
         return err_nomem(e);
@@ -223,15 +278,15 @@ static enum err_code append_once(struct plugin_appending *x, struct plugin_known
 /* The rows of one key. After a failure nothing is known, because it may have been appended all the same. */
 static enum err_code append_key(struct plugin_appending *x, struct err *e)
 {
-    struct slice given = x->w.ref->path;
-    const char *path = arena_format(x->w.a, "%.*s %.*s", SLICE_ARG(given), SLICE_ARG(x->agent));
+    struct slice given = x->ref->path;
+    const char *path = arena_format(x->a, "%.*s %.*s", SLICE_ARG(given), SLICE_ARG(x->agent));
     enum err_code rc = ERR_STALE;
     size_t present = 0;
     int64_t seen = 0;
     bool named = false;
 
-    for (size_t i = 0; i < x->w.n; i++)
-        named |= x->w.given[i].named && slice_eq(x->w.given[i].agent, x->agent);
+    for (size_t i = 0; i < x->n; i++)
+        named |= x->given[i].named && slice_eq(x->given[i].agent, x->agent);
     for (int i = 0; path && i < TRIES_WITHOUT_NEWS && rc == ERR_STALE; i++) {
         struct plugin_known *k = take_known(x->p, path);
 
@@ -247,16 +302,16 @@ static enum err_code append_key(struct plugin_appending *x, struct err *e)
         else
             plugin_known_free(k);
     }
-    x->w.present += present;
+    x->present += present;
     return path ? rc : err_nomem(e);
 }
 
-static bool begins_agent(const struct appending *w, size_t i)
+static bool begins_agent(const struct plugin_appending *x, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (slice_eq(w->given[k].agent, w->given[i].agent))
+        if (slice_eq(x->given[k].agent, x->given[i].agent))
             return false;
-    return w->given[i].agent.n > 0;
+    return x->given[i].agent.n > 0;
 }
 
 /* The rows of sub-agents come first, so that a conversation that names them finds them. */
@@ -264,12 +319,12 @@ static enum err_code append_keys(struct plugin_appending *x, struct err *e)
 {
     bool own = false;
 
-    for (size_t i = 0; i < x->w.n; i++) {
-        own |= !x->w.given[i].agent.n && !x->w.given[i].left_out;
-        if (!begins_agent(&x->w, i))
+    for (size_t i = 0; i < x->n; i++) {
+        own |= !x->given[i].agent.n && !x->given[i].left_out;
+        if (!begins_agent(x, i))
             continue;
-        x->agent = x->w.given[i].agent;
-        x->key.subpath = arena_format(x->w.a, "subagents/agent-%.*s", SLICE_ARG(x->agent));
+        x->agent = x->given[i].agent;
+        x->key.subpath = arena_format(x->a, "subagents/agent-%.*s", SLICE_ARG(x->agent));
         TRY(x->key.subpath ? append_key(x, e) : err_nomem(e));
     }
     x->agent.n = 0;
@@ -281,32 +336,49 @@ enum err_code plugin_host_append(const struct store *st, const struct session_re
                                  const struct host_append *req, struct arena *a,
                                  struct host_appended *out, struct err *e)
 {
-    struct plugin_appending x = { .p = plugin_of(st),
-                                  .w = { .st = st, .ref = ref, .a = a, .n = req->n } };
+    struct plugin_appending x = { .p = plugin_of(st), .ref = ref, .a = a, .n = req->n };
     struct slice *id = arena_zalloc(a, req->n * sizeof *id);
 
-    x.w.given = arena_zalloc(a, req->n * sizeof *x.w.given);
-    if (!id || !x.w.given)
+    x.given = arena_zalloc(a, req->n * sizeof *x.given);
+    if (!id || !x.given)
         return err_nomem(e);
     if (req->transcript)
-        return err_at(e, claude_incoming_row_refuse_stream(e), ref->path.p);
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "append: Claude Code sessions have only one stream");
     TRY(plugin_key_of(x.p, ref, a, &x.key, e));
     for (size_t i = 0; i < req->n; i++) {
-        TRY(claude_incoming_row_read(&x.w, req->row[i], &x.w.given[i], e));
-        if (!x.w.given[i].left_out)
-            id[i] = x.w.given[i].id;
+        TRY(read_given(&x, req->row[i], &x.given[i], e));
+        if (!x.given[i].left_out)
+            id[i] = x.given[i].id;
     }
     enum err_code rc = append_keys(&x, e);
 
     plugin_forget(x.p, ref);
     if (!rc)
         *out = (struct host_appended){
-            .n = req->n, .present = x.w.present, .left_out = x.w.left_out, .id = id
+            .n = req->n, .present = x.present, .left_out = x.left_out, .id = id
         };
     return rc;
 }
 
 /* ---- creating a session ---- */
+
+static enum err_code write_beginning(struct slice id, struct slice cwd, struct slice title,
+                                     struct buf *out)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", SLICE("mode"));
+    jsonout_member(&j, "mode", SLICE("normal"));
+    jsonout_member(&j, "sessionId", id);
+    jsonout_member(&j, "cwd", cwd);
+    if (title.n)
+        jsonout_member(&j, "createdTitle", title);
+    jsonout_close(&j, '}');
+    return j.rc;
+}
 
 /* A store has a session as soon as it has a row, which is the one that a local session begins with. */
 enum err_code plugin_create(const struct store *st, const struct host_create *req, struct arena *a,
@@ -325,9 +397,9 @@ enum err_code plugin_create(const struct store *st, const struct host_create *re
 
     if (!key.project)
         key.project = config_dir_project_name(req->cwd, a).p;
-    if (!id.p || !key.project || claude_write_first_row(id, req->cwd, req->title, &row))
+    if (!id.p || !key.project || write_beginning(id, req->cwd, req->title, &row))
         return err_nomem(e);
-    if (!claude_is_uuid(id))
+    if (id.n != HOST_ID - 1 || !id128_uuid(id.p, &(struct id128){ 0 }))
         return err_set(e, ERR_USAGE, "", "create: the id of a session in this store is a UUID");
     enum err_code rc = plugin_find(st, &everywhere, id, a, &there, e);
 
@@ -336,8 +408,8 @@ enum err_code plugin_create(const struct store *st, const struct host_create *re
     if (rc != ERR_NOT_FOUND)
         return rc;
     key.session = id.p;
-    rc = plugin_append(p, &key, 0, &(struct reprise_plugin_text){ row.p, row.n - 1 }, 1, &last,
-                       NULL, e);
+    rc =
+        plugin_append(p, &key, 0, &(struct reprise_plugin_text){ row.p, row.n }, 1, &last, NULL, e);
     if (rc == ERR_STALE)
         return err_set(e, ERR_STALE, "", "create: a session with this id exists");
     if (rc)

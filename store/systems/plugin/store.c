@@ -8,7 +8,6 @@
 
 #include "store/fs/path.h"
 #include "store/proc/process.h"
-#include "store/systems/claude/claude.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/plugin/plugin.h"
 
@@ -354,6 +353,8 @@ enum err_code plugin_store_open(const struct store_env *env, const struct plugin
     if (!rc) {
         p->ops = plugin_ops;
         p->ops.name = p->config.name;
+        p->ops.begins = claude_ops.begins;
+        p->ops.host_row = plugin_host_row;
         p->base.ops = &p->ops;
         if (!p->table.append) {
             p->ops.create = NULL;
@@ -427,7 +428,5 @@ const struct store_ops plugin_ops = {
     .silent = plugin_silent,
     .create = plugin_create,
     .append = plugin_host_append,
-    .begins = claude_begins,
-    .host_row = claude_host_row,
     .set = plugin_set,
 };

@@ -3,7 +3,7 @@
 import re
 import sys
 
-FINE = {'reprise_version', 'reprise_version_number', 'reprise_writer_close'}  # without a handle, or NULL is fine
+FINE = {'reprise_can', 'reprise_version', 'reprise_version_number', 'reprise_writer_close'}  # without a handle, or NULL is fine
 OPTIONAL = {('reprise_fork', 'out')}
 NEEDED = {'out', 'fn', 'name', 'file', 'path', 'patch', 'point', 'listener', 'to', 'title'}
 

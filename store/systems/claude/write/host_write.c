@@ -123,8 +123,8 @@ static enum err_code make_folder(const struct claude *c, struct slice cwd, struc
     return disk_make_dir(*folder, FOLDER_MODE, e);
 }
 
-enum err_code claude_write_first_row(struct slice id, struct slice cwd, struct slice title,
-                                     struct buf *out)
+static enum err_code claude_host_write_first_row(struct slice id, struct slice cwd,
+                                                 struct slice title, struct buf *out)
 {
     struct jsonout j;
 
@@ -193,7 +193,7 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
         rc = make_folder(c, req->cwd, a, &folder, e);
     const char *name = arena_format(a, "%s" CLAUDE_SUFFIX, made.id.p);
 
-    if (!rc && (!name || claude_write_first_row(made.id, req->cwd, req->title, &rows)))
+    if (!rc && (!name || claude_host_write_first_row(made.id, req->cwd, req->title, &rows)))
         rc = err_nomem(e);
     if (!rc)
         rc = disk_create_file(folder, name, buf_slice(&rows), FILE_MODE, e);

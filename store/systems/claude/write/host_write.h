@@ -27,9 +27,6 @@ MUST_CHECK enum err_code claude_write_rows(const struct store_env *env,
                                            const struct session_ref *ref, struct slice lines,
                                            struct err *e);
 
-/* Writes the row with which a session begins, and its newline. */
-MUST_CHECK enum err_code claude_write_first_row(struct slice id, struct slice cwd,
-                                                struct slice title, struct buf *out);
 /* Reads a text from the row with which claude_create began the session: "cwd", or the title, if it is not set yet.
  * Empty if absent. */
 #define CLAUDE_CREATED_TITLE "createdTitle"
