@@ -2,9 +2,9 @@
 #include "lite/base/time.h"
 #include "lite/json/jsonout.h"
 #include "store/library/call.h"
+#include "store/maintenance/session_info.h"
 #include "store/query/listing.h"
 #include "store/query/running.h"
-#include "store/maintenance/session_info.h"
 
 ANSWER(rows, reprise_row);
 ANSWER(agents, reprise_agent);

@@ -123,8 +123,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(200, data, 'application/x-ndjson')
             return
         first, last = given.groups()
-        start = int(first) if first else max(0, len(data) - int(last))
-        end = min(len(data), int(last) + 1) if first and last else len(data)
+        start = int(first) if first else 0  # as some servers do, which take the last bytes for the first ones
+        end = min(len(data), int(last) + 1) if last else len(data)
         if start >= len(data):
             raise Refused(416, 'InvalidRange', 'The requested range is not satisfiable')
         self.answer(206, data[start:end], 'application/x-ndjson', Content_Range=f'bytes {start}-{end - 1}/{len(data)}')

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,13 +229,17 @@ struct ends {
 static void s3_add_piece(struct ends *x, const struct s3 *s3, const struct s3_part *part,
                          enum piece_kind kind)
 {
-    static const char *const ranges[] = { NULL, "0-32767", "-32768" };
     const struct session *s = x->session;
     struct s3_request *r = &x->request[x->n];
 
     x->kind[x->n++] = kind;
     r->key = arena_format(&x->a, "%s%s/%s/%s", s3->prefix, s->project, s->name, part->name);
-    r->range = ranges[kind];
+    /* Not the last bytes by their number, which some servers take for the first ones. */
+    if (kind == FRONT)
+        r->range = arena_format(&x->a, "0-%d", PIECE_BYTES - 1);
+    else if (kind == BACK)
+        r->range =
+            arena_format(&x->a, "%" PRId64 "-%" PRId64, part->size - PIECE_BYTES, part->size - 1);
     r->expected = kind == WHOLE ? part->size : PIECE_BYTES;
     r->owner = x;
 }

@@ -139,7 +139,7 @@ static enum err_code learn_rows(const struct plugin_store *p, const struct repri
 /* ---- the rows of the host ---- */
 
 struct host_given {
-    struct slice row;   /* complete but for what depends on the rows before it */
+    struct slice row;   /* complete, except for what depends on the rows before it */
     struct slice id;    /* empty: it has none */
     struct slice agent; /* the sub-agent whose rows it belongs to; empty: the session's own */
     bool named;         /* the id is the caller's */

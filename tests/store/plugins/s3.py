@@ -105,6 +105,22 @@ def mirrors(p, server, team):
     shutil.rmtree(f'{p.home}/.claude/projects/-w')
 
 
+def titles_at_the_end(p, server, team):
+    """Of parts of any size, read in pieces."""
+    server.objects.clear()
+    team.configure(server.url())
+    sizes = [(30, 100), (30, 1000), (30, 3000), (12, 9000), (400, 200), (1, 40000), (1, 70000), (2, 32768)]
+    for k, (rows, size) in enumerate(sizes):
+        session = f'44444444-2222-4333-8444-{k:012d}'
+        title = {'type': 'custom-title', 'customTitle': f'Title {k}', 'sessionId': session}
+        body = '\n'.join([*(row_of(session, n, f'Prompt {n} ' + 'x ' * (size // 2)) for n in range(rows)), json.dumps(title), ''])
+        server.objects[f'-w/{session}/part-{1795400000000 + k}-aaaaaa.jsonl'] = body.encode()
+    want = [f'Title {k}' for k in range(len(sizes))]
+    listed = p.json('list', '--all', '--store', 'team')
+    p.same('in a list', sorted(r.get('customTitle', '') for r in listed), want)
+    p.same('of one', [p.json('info', f'team:44444444-2222-4333-8444-{k:012d}').get('customTitle') for k in (0, 2, 6)], [want[k] for k in (0, 2, 6)])
+
+
 def what_others_wrote(p, server, team):
     """Lines that are not JSON, parts with other names, objects that are none, keys that lead elsewhere."""
     server.objects.clear()
@@ -430,6 +446,7 @@ def main():
         server.objects.clear()
         team.goes_round(p, server.url())
         mirrors(p, server, team)
+        titles_at_the_end(p, server, team)
         what_others_wrote(p, server, team)
         keys_and_places(p, server, team)
         bad_answers(p, server, team)

@@ -256,7 +256,8 @@ def check_json(p, source):
 def check_members(p, source):
     """docs/json.md names every member that the program can write, and no other."""
     page = read(source, 'docs', 'json.md')
-    files = [os.path.join('tui', 'setup', 'config_show.c'), os.path.join('tui', 'config', 'resume_command.c')]
+    files = [os.path.join('tui', 'setup', 'config_show.c'), os.path.join('tui', 'config', 'resume_command.c'),
+             os.path.join('store', 'maintenance', 'session_info.c')]
     files += [f for f in files_of(source, 'tui/commands', 'store/query', 'store/show', 'store/api') if f.endswith('.c')]
     code = ''.join(read(source, f) for f in files)
     written = set(re.findall(r'\b(?:out|jsonout|time|value|values|bool)_(?:member|string|int|bool|true|open|strings|slices|key)\(\w+(?:\(o\))?,'
