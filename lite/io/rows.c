@@ -53,6 +53,8 @@ enum err_code rows_forward(const struct file *f, int64_t from, rows_fn *fn, void
             from_here = newline + 1;
             rest = (struct slice){ from_here, rest.n - row.n - 1 };
         }
+        if (!more)
+            break;
         if (skipping)
             rest.n = 0;
         memmove(bytes.p, rest.p, rest.n);

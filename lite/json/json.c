@@ -9,7 +9,8 @@
 
 static const char *skip_json_blanks(const char *p, const char *end)
 {
-    while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+    while (p < end && (unsigned char)*p <= ' ' &&
+           (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
         p++;
     return p;
 }
@@ -175,8 +176,8 @@ size_t json_key_in(struct slice key, const char *const names[], size_t n)
     return key.n < 2 ? n : key_among(key, key_is_escaped(key), names, n, 0);
 }
 
-size_t json_get_each(struct slice object, const char *const names[], size_t n,
-                     struct slice values[])
+__attribute__((flatten)) size_t json_get_each(struct slice object, const char *const names[],
+                                              size_t n, struct slice values[])
 {
     struct json_iter it;
     struct slice key, value;

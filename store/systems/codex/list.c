@@ -162,22 +162,28 @@ static bool is_interactive(struct slice source, struct arena *a)
     return false;
 }
 
+/* Its instructions are most of the first row, so it is walked once. */
 static void codex_list_read_meta(struct describing *d, struct slice payload)
 {
+    enum { AT, SOURCE, CWD, GIT, PARENT, NICKNAME, ROLE, NAMES };
+    static const char *const names[NAMES] = { "timestamp", "source",         "cwd",
+                                              "git",       "forked_from_id", "agent_nickname",
+                                              "agent_role" };
     struct session_row *row = d->row;
-    struct slice source = { NULL, 0 }, inner, at = json_text_at(payload, "timestamp", &d->line);
+    struct slice value[NAMES], inner;
 
-    json_get(payload, "source", &source);
-    d->sub_agent = json_type(source) == JSON_OBJECT &&
-                   (json_get(source, "subagent", &inner) || json_get(source, "subAgent", &inner));
-    row->cwd = json_copy_at(payload, "cwd", d->a);
-    row->git_branch = json_copy_at(payload, "git.branch", d->a);
-    row->parent_id = json_copy_at(payload, "forked_from_id", d->a);
-    row->agent_name = json_copy_at(payload, "agent_nickname", d->a);
-    row->agent_setting = json_copy_at(payload, "agent_role", d->a);
+    json_get_each(payload, names, NAMES, value);
+    d->sub_agent =
+        json_type(value[SOURCE]) == JSON_OBJECT && (json_get(value[SOURCE], "subagent", &inner) ||
+                                                    json_get(value[SOURCE], "subAgent", &inner));
+    row->cwd = arena_copy(d->a, json_text_of(value[CWD], d->a));
+    row->git_branch = json_copy_at(value[GIT], "branch", d->a);
+    row->parent_id = arena_copy(d->a, json_text_of(value[PARENT], d->a));
+    row->agent_name = arena_copy(d->a, json_text_of(value[NICKNAME], d->a));
+    row->agent_setting = arena_copy(d->a, json_text_of(value[ROLE], d->a));
     row->flags |= row->parent_id.n ? SESSION_FORK : 0U;
-    row->flags |= is_interactive(source, &d->line) ? 0U : SESSION_PROGRAMMATIC;
-    if (!time_parse(at, &row->created_ms))
+    row->flags |= is_interactive(value[SOURCE], &d->line) ? 0U : SESSION_PROGRAMMATIC;
+    if (!time_parse(json_text_of(value[AT], &d->line), &row->created_ms))
         row->created_ms = TIME_NONE;
 }
 
@@ -208,10 +214,10 @@ static bool see_front_row(struct slice line, void *arg)
     struct codex_row row;
 
     arena_reset(&d->line);
-    d->has_events |= shows(line, "\"event_msg\"");
-    d->has_turns |= shows(line, "\"task_started\"");
-    d->acts |= shows(line, "\"response_item\"") &&
-               (shows(line, "\"assistant\"") || shows(line, "_call\""));
+    d->has_events = d->has_events || shows(line, "\"event_msg\"");
+    d->has_turns = d->has_turns || shows(line, "\"task_started\"");
+    d->acts = d->acts || (shows(line, "\"response_item\"") &&
+                          (shows(line, "\"assistant\"") || shows(line, "_call\"")));
     if (!d->row->model.n && shows(line, "\"turn_context\"") && codex_row_read(line, &d->line, &row))
         d->row->model = json_copy_at(row.payload, "model", d->a);
     if (shows_prompt(line) && codex_row_read(line, &d->line, &row) && row.kind == CODEX_PROMPT)
@@ -247,18 +253,19 @@ static bool see_own_row(struct slice line, void *arg)
     arena_reset(&d->line);
 
     /* Perhaps only the beginning of an archive's first line is known. */
-    struct slice payload;
+    struct slice payload, begun = { NULL, 0 };
+    const bool whole = json_get(line, "payload", &payload);
 
-    if (shows(line, "\"session_meta\"") && json_get(line, "payload", &payload))
-        codex_list_read_meta(d, payload);
-    else if (shows(line, "\"session_meta\"")) {
-        const char *at = slice_find(line.p, line.n, "\"payload\":", 10);
+    if (shows(line, "\"session_meta\"")) {
+        const char *at = whole ? NULL : slice_find(line.p, line.n, "\"payload\":", 10);
 
         if (at)
-            codex_list_read_meta(d, (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) });
+            begun = (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) };
+        if (whole || at)
+            codex_list_read_meta(d, whole ? payload : begun);
     }
 
-    rollout_base_read(line, &d->line, &base);
+    rollout_base_of(payload, &d->line, &base);
     d->base = (struct rollout_base){ arena_copy(d->a, base.id), base.end };
     return true;
 }

@@ -376,17 +376,25 @@ enum err_code rollout_text(const char *path, size_t max, struct buf *out, bool *
 
 /* ---- what it continues ---- */
 
-void rollout_base_read(struct slice first_line, struct arena *a, struct rollout_base *out)
+void rollout_base_of(struct slice payload, struct arena *a, struct rollout_base *out)
 {
     struct slice base, end;
 
     *out = (struct rollout_base){ .end = 0 };
-    if (!json_at(first_line, "payload.history_base", &base) || json_type(base) != JSON_OBJECT)
+    if (!json_get(payload, "history_base", &base) || json_type(base) != JSON_OBJECT)
         return;
     if (!json_get_text(base, "thread_id", a, &out->id))
         out->id = SLICE("?"); /* it continues something that cannot be found */
     if (!json_get(base, "end_byte_offset", &end) || !json_int(end, &out->end))
         out->end = -1;
+}
+
+void rollout_base_read(struct slice first_line, struct arena *a, struct rollout_base *out)
+{
+    struct slice payload;
+
+    json_get(first_line, "payload", &payload);
+    rollout_base_of(payload, a, out);
 }
 
 /* The logs of a thread from the newest to the oldest, each with the number of bytes to use. */
