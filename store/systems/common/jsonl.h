@@ -204,6 +204,9 @@ void point_search_offer(struct point_search *s, struct slice id, size_t number);
  * ambiguous. */
 MUST_CHECK enum err_code point_search_result(const struct point_search *s,
                                              const struct session_ref *ref, struct err *e);
+/* The error of a search among points of a rewind that did not find one: "several POINTS begin with ID", "NONE ID". */
+enum err_code point_search_error(const struct point_search *s, const char *path, const char *points,
+                                 const char *none, struct err *e);
 
 /* Called for each row; set *stop to end the walk after it. */
 typedef enum err_code jsonl_row_fn(struct slice row, void *arg, bool *stop, struct err *e);

@@ -152,6 +152,16 @@ enum err_code point_search_result(const struct point_search *s, const struct ses
                    s->hits ? "several messages have ids that begin with this" : "no such message");
 }
 
+enum err_code point_search_error(const struct point_search *s, const char *path, const char *points,
+                                 const char *none, struct err *e)
+{
+    int n = s->id.n > 64 ? 64 : (int)s->id.n;
+
+    return s->hits > 1 ? err_set(e, ERR_USAGE, path, "rewind: several %s begin with %.*s", points,
+                                 n, s->id.p)
+                       : err_set(e, ERR_NOT_FOUND, path, "rewind: %s %.*s", none, n, s->id.p);
+}
+
 struct jsonl_page jsonl_page_of(const struct message_query *q, json_fn *fn, void *arg)
 {
     return (struct jsonl_page){ .skip = q->offset,

@@ -4,12 +4,13 @@
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "store/rewind/plan/plan.h"
+#include "store/systems/common/jsonl.h"
 #include "store/systems/crush/crush.h"
 
 /* A rewind to a prompt: each file with a version since then gets the last content that the session
  * saved before the prompt, or its version 0. Commands are not recorded. */
 
-enum { PREFIX_SHORTEST = 4, FILE_MOST = 64 << 20 };
+enum { FILE_MOST = 64 << 20 };
 
 struct planning {
     struct crush_versions versions;
@@ -23,26 +24,14 @@ struct planning {
 
 static enum err_code crush_find_prompt(struct planning *p, struct slice id)
 {
-    size_t hits = 0;
-    int n = id.n > 64 ? 64 : (int)id.n;
+    struct point_search s = { .id = id };
 
-    for (size_t i = 0; i < p->versions.prompts; i++) {
-        const struct crush_prompt *x = &p->versions.prompt[i];
-
-        if (slice_eq(x->id, id)) {
-            p->prompt = x;
-            return ERR_OK;
-        }
-        if (id.n >= PREFIX_SHORTEST && x->id.n > id.n && memcmp(x->id.p, id.p, id.n) == 0) {
-            p->prompt = x;
-            hits++;
-        }
-    }
-    if (hits == 1)
-        return ERR_OK;
-    return hits ? err_set(p->e, ERR_USAGE, "", "rewind: several prompts begin with %.*s", n, id.p)
-                : err_set(p->e, ERR_NOT_FOUND, "", "rewind: the session has no prompt %.*s", n,
-                          id.p);
+    for (size_t i = 0; i < p->versions.prompts; i++)
+        point_search_offer(&s, p->versions.prompt[i].id, i);
+    if (s.hits != 1)
+        return point_search_error(&s, "", "prompts", "the session has no prompt", p->e);
+    p->prompt = &p->versions.prompt[s.at];
+    return ERR_OK;
 }
 
 /* ---- the versions of one file ---- */

@@ -9,6 +9,7 @@
 #include "store/rewind/diff/linediff.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/source.h"
+#include "store/systems/common/jsonl.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/manifest.h"
@@ -104,28 +105,14 @@ static const struct goat_point *point_of_message(const struct planner *p, struct
 static enum err_code goat_find_point(const struct planner *p, struct slice id,
                                      const struct goat_point **out, struct err *e)
 {
-    size_t hits = 0;
+    struct point_search s = { .id = id };
 
-    for (size_t i = 0; i < p->points.n; i++) {
-        const struct goat_point *point = &p->points.point[i];
-
-        if (slice_eq(point->id, id)) {
-            *out = point;
-            return ERR_OK;
-        }
-        if (jsonl_id_has_prefix(point->id, id)) {
-            *out = point;
-            hits++;
-        }
-    }
-    if (hits == 0)
-        *out = point_of_message(p, id, &hits);
-    if (hits == 1)
-        return ERR_OK;
-    return hits ? err_set(e, ERR_USAGE, p->ref->path.p,
-                          "rewind: several checkpoints begin with %.*s", SLICE_ARG(id))
-                : err_set(e, ERR_NOT_FOUND, p->ref->path.p, "rewind: checkpoint not found: %.*s",
-                          (int)(id.n > 64 ? 64 : id.n), id.p);
+    for (size_t i = 0; i < p->points.n; i++)
+        point_search_offer(&s, p->points.point[i].id, i);
+    *out = s.hits ? &p->points.point[s.at] : point_of_message(p, id, &s.hits);
+    return s.hits == 1
+               ? ERR_OK
+               : point_search_error(&s, p->ref->path.p, "checkpoints", "checkpoint not found:", e);
 }
 
 /* ---- targets ---- */

@@ -11,6 +11,7 @@
 #include "store/git/tree_ignore.h"
 #include "store/rewind/plan/plan.h"
 #include "store/systems/common/inferred.h"
+#include "store/systems/common/jsonl.h"
 #include "store/systems/opencode/opencode.h"
 
 /* A rewind to a prompt: each file that a step changed since then, by a tool or by a command, is
@@ -18,8 +19,6 @@
  * after each step, never from the names that OpenCode records: of a renamed file it records only
  * the new name, and its own revert loses the old one. Changes between two turns are a person's work
  * and stay. Turns that OpenCode's own revert undid are considered only for their own prompts. */
-
-enum { PREFIX_SHORTEST = 4 };
 
 /* A file that the session changed since the point. */
 struct changed {
@@ -55,28 +54,14 @@ struct planning {
 
 static enum err_code opencode_find_prompt(struct planning *p, struct slice id)
 {
-    const struct opencode_prompt *begins = NULL;
-    size_t hits = 0;
-    int n = id.n > 64 ? 64 : (int)id.n;
+    struct point_search s = { .id = id };
 
-    for (size_t i = 0; i < p->steps.prompts; i++) {
-        const struct opencode_prompt *x = &p->steps.prompt[i];
-
-        if (slice_eq(x->id, id)) {
-            p->prompt = x;
-            return ERR_OK;
-        }
-        if (id.n >= PREFIX_SHORTEST && x->id.n > id.n && memcmp(x->id.p, id.p, id.n) == 0) {
-            begins = x;
-            hits++;
-        }
-    }
-    p->prompt = begins;
-    if (hits == 1)
-        return ERR_OK;
-    return hits ? err_set(p->e, ERR_USAGE, "", "rewind: several prompts begin with %.*s", n, id.p)
-                : err_set(p->e, ERR_NOT_FOUND, "", "rewind: the session has no prompt %.*s", n,
-                          id.p);
+    for (size_t i = 0; i < p->steps.prompts; i++)
+        point_search_offer(&s, p->steps.prompt[i].id, i);
+    if (s.hits != 1)
+        return point_search_error(&s, "", "prompts", "the session has no prompt", p->e);
+    p->prompt = &p->steps.prompt[s.at];
+    return ERR_OK;
 }
 
 /* ---- which files ---- */

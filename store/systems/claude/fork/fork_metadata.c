@@ -207,60 +207,54 @@ static enum err_code write_replacements(struct fork *f, struct buf *out, struct 
     return claude_finish(&r.c, rc, e);
 }
 
-/* Only non-empty strings are names. */
-static void write_tools(struct carry *c, struct slice tools)
-{
-    struct json_iter it;
-    struct slice key, value;
-
-    claude_fork_metadata_open_row(c, "tools-used");
-    jsonout_key(&c->j, "tools");
-    jsonout_open(&c->j, '[');
-    for (bool more = json_iter_open(&it, tools); more && json_iter_next(&it, &key, &value);)
-        if (json_type(value) == JSON_STRING && claude_truthy(value))
-            jsonout_raw(&c->j, value);
-    jsonout_close(&c->j, ']');
-    claude_end_row(&c->j);
-}
-
-static enum err_code write_latches(struct fork *f, struct buf *out, struct err *e)
+/* Copies the newest row of a kind whose member is a text. */
+static enum err_code write_last_text(struct fork *f, enum claude_kind kind, const char *type,
+                                     const char *key, struct buf *out, struct err *e)
 {
     struct carry c = { .f = f };
     struct slice value;
-    enum err_code rc;
 
     jsonout_init(&c.j, out);
-    rc = last_own(&c, CLAUDE_ATIS_LATCH, "atis", JSON_STRING, &value, e);
+    enum err_code rc = last_own(&c, kind, key, JSON_STRING, &value, e);
+
     if (!rc && value.n) {
-        claude_fork_metadata_open_row(&c, "atis-latch");
-        claude_write_value(&c.j, "atis", value);
+        claude_fork_metadata_open_row(&c, type);
+        claude_write_value(&c.j, key, value);
         claude_end_row(&c.j);
     }
-    if (!rc)
-        rc = last_own(&c, CLAUDE_TOOLS_USED, "tools", JSON_ARRAY, &value, e);
-    if (!rc && value.n)
-        write_tools(&c, value);
+    return claude_finish(&c, rc, e);
+}
+
+/* Only non-empty strings are names. */
+static enum err_code write_tools(struct fork *f, struct buf *out, struct err *e)
+{
+    struct carry c = { .f = f };
+    struct json_iter it;
+    struct slice tools, key, value;
+
+    jsonout_init(&c.j, out);
+    enum err_code rc = last_own(&c, CLAUDE_TOOLS_USED, "tools", JSON_ARRAY, &tools, e);
+
+    if (!rc && tools.n) {
+        claude_fork_metadata_open_row(&c, "tools-used");
+        jsonout_key(&c.j, "tools");
+        jsonout_open(&c.j, '[');
+        for (bool more = json_iter_open(&it, tools); more && json_iter_next(&it, &key, &value);)
+            if (json_type(value) == JSON_STRING && claude_truthy(value))
+                jsonout_raw(&c.j, value);
+        jsonout_close(&c.j, ']');
+        claude_end_row(&c.j);
+    }
     return claude_finish(&c, rc, e);
 }
 
 enum err_code fork_metadata_after(struct fork *f, struct buf *out, struct err *e)
 {
     TRY(write_replacements(f, out, e));
-    TRY(write_latches(f, out, e));
+    TRY(write_last_text(f, CLAUDE_ATIS_LATCH, "atis-latch", "atis", out, e));
+    TRY(write_tools(f, out, e));
     TRY(fork_flow(f, out, e));
-
-    struct carry c = { .f = f };
-    struct slice value;
-    enum err_code rc;
-
-    jsonout_init(&c.j, out);
-    rc = last_own(&c, CLAUDE_RELOCATED, "relocatedCwd", JSON_STRING, &value, e);
-    if (!rc && value.n) {
-        claude_fork_metadata_open_row(&c, "relocated");
-        claude_write_value(&c.j, "relocatedCwd", value);
-        claude_end_row(&c.j);
-    }
-    return claude_finish(&c, rc, e);
+    return write_last_text(f, CLAUDE_RELOCATED, "relocated", "relocatedCwd", out, e);
 }
 
 /* The title of a fork: the requested one, or one made from the title that a list would show for the source. */

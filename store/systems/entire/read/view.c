@@ -8,13 +8,12 @@
 
 #include "store/fs/path.h"
 #include "store/git/repo.h"
+#include "store/systems/common/jsonl.h"
 #include "store/systems/entire/names.h"
 
 /* Which repository handle and which trees: a repository has several work trees, and a session belongs to one of them,
  * which may be gone, or may have been replaced by something else. Paths that a state file names are used only if git
  * lists them as work trees of this very repository; a rewind also checks that the .git there leads back to it. */
-
-enum { PREFIX_MIN = 4 };
 
 /* The path in a state file is used only if it is a work tree of the repository. */
 const char *view_root(const struct entire *x, const struct catalog_session *s)
@@ -107,27 +106,15 @@ bool view_branch_tree(const struct view *v, const char *branch, git_oid *tree)
 enum err_code view_point(const struct view *v, struct slice id, const struct point **out,
                          struct err *e)
 {
-    size_t hits = 0;
-    int n = id.n > 64 ? 64 : (int)id.n;
+    struct point_search s = { .id = id };
 
-    for (size_t i = 0; i < v->session->n; i++) {
-        const struct point *p = &v->session->point[i];
-
-        if (slice_eq(p->id, id)) {
-            *out = p;
-            return ERR_OK;
-        }
-        if (id.n >= PREFIX_MIN && p->id.n > id.n && memcmp(p->id.p, id.p, id.n) == 0) {
-            *out = p;
-            hits++;
-        }
-    }
-    if (hits == 1)
-        return ERR_OK;
-    return hits ? err_set(e, ERR_USAGE, v->store->base.path,
-                          "rewind: several checkpoints begin with %.*s", n, id.p)
-                : err_set(e, ERR_NOT_FOUND, v->store->base.path,
-                          "rewind: the session has no checkpoint %.*s", n, id.p);
+    for (size_t i = 0; i < v->session->n; i++)
+        point_search_offer(&s, v->session->point[i].id, i);
+    if (s.hits != 1)
+        return point_search_error(&s, v->store->base.path, "checkpoints",
+                                  "the session has no checkpoint", e);
+    *out = &v->session->point[s.at];
+    return ERR_OK;
 }
 
 bool view_is_work(const git_diff_delta *delta)
