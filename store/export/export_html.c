@@ -91,23 +91,13 @@ static void add_style_hash(struct export_out *o)
     export_out_add(o, slice_of(text));
 }
 
-static void export_html_add_fact(struct export_out *o, const char *name, struct slice value)
+static void export_html_add_fact(struct export_out *o, const char *name, struct slice value,
+                                 bool own)
 {
-    if (value.n == 0)
-        return;
+    (void)own;
     export_out_addf(o, "<dt>%s</dt><dd>", name);
     export_html_line(o, value, 400);
     export_out_lit(o, "</dd>\n");
-}
-
-static void export_html_add_time_fact(struct export_out *o, const char *name, int64_t ms)
-{
-    char time[EXPORT_TIME];
-
-    if (ms == TIME_NONE)
-        return;
-    export_time(ms, time);
-    export_html_add_fact(o, name, slice_of(time));
 }
 
 /* The title of a page is text alone: markup in it would be shown. */
@@ -139,11 +129,7 @@ static void html_begin(struct export_out *o, const struct export_head *head)
     export_out_lit(o, "</h1>\n<dl>\n<dt>Session</dt><dd>");
     export_html_line(o, head->id, 200);
     export_out_addf(o, " (%s)</dd>\n", head->system);
-    export_html_add_fact(o, "Project", head->project);
-    export_html_add_fact(o, "Branch", head->branch);
-    export_html_add_fact(o, "Model", head->model);
-    export_html_add_time_fact(o, "Begun", head->created_ms);
-    export_html_add_time_fact(o, "Last message", head->modified_ms);
+    export_facts(o, head, export_html_add_fact);
     export_out_lit(o, "</dl>\n<main>\n");
 }
 

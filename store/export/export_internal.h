@@ -135,6 +135,10 @@ void export_media(struct export_out *o, const char *before, const struct block *
 enum { EXPORT_TITLE_MAX = 200 };
 enum { EXPORT_TIME = 32 };
 void export_time(int64_t ms, char out[EXPORT_TIME]); /* "2026-03-01 10:00 UTC" */
+/* Writes a fact about the session; `own`: the value is a text of ours and not of the session. */
+typedef void export_fact_fn(struct export_out *o, const char *name, struct slice value, bool own);
+/* Calls fn for those facts about the project, the model and the times that are known. */
+void export_facts(struct export_out *o, const struct export_head *head, export_fact_fn *fn);
 
 /* Splits a text of a session into pieces so that nothing in it acts on a reader's program or is hidden from the reader.
  * The pieces are valid UTF-8; a format still has to escape its special characters. The screen shows the same signs

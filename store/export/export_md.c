@@ -6,36 +6,25 @@
 
 enum { SUMMARY_MAX = 160, NOTE_MAX = 400 };
 
-static void export_md_add_fact(struct export_out *o, const char *name, struct slice value)
+static void export_md_add_fact(struct export_out *o, const char *name, struct slice value, bool own)
 {
-    if (value.n == 0)
-        return;
     export_out_addf(o, "- %s: ", name);
-    export_md_code(o, export_trim_line(value, 400), false);
+    if (own)
+        export_out_add(o, value);
+    else
+        export_md_code(o, export_trim_line(value, 400), false);
     export_out_lit(o, "\n");
 }
 
 static void md_begin(struct export_out *o, const struct export_head *head)
 {
-    char time[EXPORT_TIME];
-
     export_out_lit(o, "# ");
     export_md_line(o, head->title, EXPORT_TITLE_MAX);
     export_out_lit(o, "\n\n");
     export_out_addf(o, "- Session: `%s` ", head->system);
     export_md_code(o, head->id, false);
     export_out_lit(o, "\n");
-    export_md_add_fact(o, "Project", head->project);
-    export_md_add_fact(o, "Branch", head->branch);
-    export_md_add_fact(o, "Model", head->model);
-    if (head->created_ms != TIME_NONE) {
-        export_time(head->created_ms, time);
-        export_out_addf(o, "- Begun: %s\n", time);
-    }
-    if (head->modified_ms != TIME_NONE) {
-        export_time(head->modified_ms, time);
-        export_out_addf(o, "- Last message: %s\n", time);
-    }
+    export_facts(o, head, export_md_add_fact);
     export_out_lit(o, "\n");
 }
 

@@ -116,3 +116,26 @@ void export_time(int64_t ms, char out[EXPORT_TIME])
     iso[10] = ' ';
     snprintf(out, EXPORT_TIME, "%.16s UTC", iso);
 }
+
+void export_facts(struct export_out *o, const struct export_head *head, export_fact_fn *fn)
+{
+    char begun[EXPORT_TIME] = "", last[EXPORT_TIME] = "";
+
+    if (head->created_ms != TIME_NONE)
+        export_time(head->created_ms, begun);
+    if (head->modified_ms != TIME_NONE)
+        export_time(head->modified_ms, last);
+    const struct {
+        const char *name;
+        struct slice value;
+        bool own;
+    } facts[] = { { "Project", head->project, false },
+                  { "Branch", head->branch, false },
+                  { "Model", head->model, false },
+                  { "Begun", slice_of(begun), true },
+                  { "Last message", slice_of(last), true } };
+
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (facts[i].value.n)
+            fn(o, facts[i].name, facts[i].value, facts[i].own);
+}

@@ -41,36 +41,22 @@ static void export_txt_add_line(struct export_out *o, struct slice text, size_t 
         export_out_lit(o, "…");
 }
 
-static void export_txt_add_fact(struct export_out *o, const char *name, struct slice value)
+static void export_txt_add_fact(struct export_out *o, const char *name, struct slice value,
+                                bool own)
 {
-    if (value.n == 0)
-        return;
-    export_out_addf(o, "%-13s ", name);
+    (void)own;
+    export_out_addf(o, "%s:%*s ", name, (int)(sizeof "Last message" - 1 - strlen(name)), "");
     export_txt_add_line(o, value, 400);
     export_out_lit(o, "\n");
-}
-
-static void export_txt_add_time_fact(struct export_out *o, const char *name, int64_t ms)
-{
-    char time[EXPORT_TIME];
-
-    if (ms == TIME_NONE)
-        return;
-    export_time(ms, time);
-    export_txt_add_fact(o, name, slice_of(time));
 }
 
 static void txt_begin(struct export_out *o, const struct export_head *head)
 {
     export_txt_add_line(o, head->title, EXPORT_TITLE_MAX);
     export_out_lit(o, "\n\n");
-    export_txt_add_fact(o, "Session:", head->id);
-    export_txt_add_fact(o, "System:", slice_of(head->system));
-    export_txt_add_fact(o, "Project:", head->project);
-    export_txt_add_fact(o, "Branch:", head->branch);
-    export_txt_add_fact(o, "Model:", head->model);
-    export_txt_add_time_fact(o, "Begun:", head->created_ms);
-    export_txt_add_time_fact(o, "Last message:", head->modified_ms);
+    export_txt_add_fact(o, "Session", head->id, false);
+    export_txt_add_fact(o, "System", slice_of(head->system), true);
+    export_facts(o, head, export_txt_add_fact);
     export_out_lit(o, "\n");
 }
 
