@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/io/window.h"
@@ -377,15 +378,12 @@ static enum err_code sweep_find_sessions(struct store *const stores[], size_t n,
 enum err_code sweep_find(struct store *const stores[], size_t n, const struct sweep_rule *rule,
                          struct sweep *out, struct err *e)
 {
-    struct sweep s = { .include = rule->include };
-    enum err_code rc = rule->orphans ? sweep_find_orphans(stores, n, rule, &s, e)
-                                     : sweep_find_sessions(stores, n, rule, &s, e);
+    CLEANUP(sweep_fini) struct sweep s = { .include = rule->include };
 
-    if (rc)
-        sweep_fini(&s);
-    else
-        *out = s;
-    return rc;
+    TRY(rule->orphans ? sweep_find_orphans(stores, n, rule, &s, e)
+                      : sweep_find_sessions(stores, n, rule, &s, e));
+    HAND_OVER(out, s);
+    return ERR_OK;
 }
 
 void sweep_fini(struct sweep *s)

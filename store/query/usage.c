@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 
 /* ---- one answer once ---- */
 
@@ -287,19 +288,16 @@ enum err_code usage_list_read(const struct session_ref *ref, const atomic_bool *
                               struct usage_list *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    struct usage_list list = { .n = 0 };
+    CLEANUP(usage_list_fini) struct usage_list list = { .n = 0 };
 
     if (!ops->usage)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s records no tokens", ops->name);
-    enum err_code rc = ops->usage(ref->store, ref, cancel, keep_record, &list, e);
 
-    if (!rc && usage_list_share_totals(&list))
-        rc = err_nomem(e);
-    if (rc)
-        usage_list_fini(&list);
-    else
-        *out = list;
-    return rc;
+    TRY(ops->usage(ref->store, ref, cancel, keep_record, &list, e));
+    if (usage_list_share_totals(&list))
+        return err_nomem(e);
+    HAND_OVER(out, list);
+    return ERR_OK;
 }
 
 void usage_list_fini(struct usage_list *list)

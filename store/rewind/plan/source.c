@@ -444,16 +444,12 @@ static enum err_code source_read_wanted(const struct rewind_target *t, struct bu
 enum err_code rewind_sides_read(const struct rewind_plan *plan, const struct rewind_entry *entry,
                                 struct rewind_sides *out, struct err *e)
 {
-    struct rewind_sides s = { 0 };
-    enum err_code rc = read_present_side(plan, entry, &s.present, e);
+    CLEANUP(rewind_sides_fini) struct rewind_sides s = { 0 };
 
-    if (!rc)
-        rc = source_read_wanted(entry->target, &s.wanted, e);
-    if (rc)
-        rewind_sides_fini(&s);
-    else
-        *out = s;
-    return rc;
+    TRY(read_present_side(plan, entry, &s.present, e));
+    TRY(source_read_wanted(entry->target, &s.wanted, e));
+    HAND_OVER(out, s);
+    return ERR_OK;
 }
 
 void rewind_sides_fini(struct rewind_sides *s)

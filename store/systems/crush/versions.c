@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/fs/path.h"
@@ -158,15 +159,12 @@ enum err_code crush_versions_read(const struct session_ref *ref, bool contents,
                                   struct crush_versions *out, struct err *e)
 {
     const struct sqlite_place *place = sqlite_store_place(ref);
-    struct crush_versions v = { .n = 0 };
+    CLEANUP(crush_versions_fini) struct crush_versions v = { .n = 0 };
     struct reading r = { ref, place ? place->project : NULL, contents, &v };
-    enum err_code rc = sqlite_store_read(ref, NULL, crush_read_all, &r, e);
 
-    if (rc)
-        crush_versions_fini(&v);
-    else
-        *out = v;
-    return rc;
+    TRY(sqlite_store_read(ref, NULL, crush_read_all, &r, e));
+    HAND_OVER(out, v);
+    return ERR_OK;
 }
 
 void crush_versions_fini(struct crush_versions *v)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/api/edit.h"
@@ -225,16 +226,12 @@ static void history_reader_fini(struct history_reader *t)
 enum err_code exathena_history_read(const struct session_ref *ref, const char *project,
                                     struct exathena_history *out, struct err *e)
 {
-    struct exathena_history s = { .prompts = 0 };
-    struct history_reader t = { .history = &s, .project = project };
-    enum err_code rc = read_events(&t, ref, e);
+    CLEANUP(exathena_history_fini) struct exathena_history s = { .prompts = 0 };
+    CLEANUP(history_reader_fini) struct history_reader t = { .history = &s, .project = project };
 
-    history_reader_fini(&t);
-    if (rc)
-        exathena_history_fini(&s);
-    else
-        *out = s;
-    return rc;
+    TRY(read_events(&t, ref, e));
+    HAND_OVER(out, s);
+    return ERR_OK;
 }
 
 void exathena_history_fini(struct exathena_history *s)

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/opencode/opencode.h"
@@ -299,15 +300,12 @@ static enum err_code read_steps(struct sqlite_db *db, void *arg, struct err *e)
 enum err_code opencode_steps_read(const struct session_ref *ref, struct opencode_steps *out,
                                   struct err *e)
 {
-    struct opencode_steps s = { .n = 0 };
+    CLEANUP(opencode_steps_fini) struct opencode_steps s = { .n = 0 };
     struct reading r = { .ref = ref, .out = &s };
-    enum err_code rc = sqlite_store_read(ref, NULL, read_steps, &r, e);
 
-    if (rc)
-        opencode_steps_fini(&s);
-    else
-        *out = s;
-    return rc;
+    TRY(sqlite_store_read(ref, NULL, read_steps, &r, e));
+    HAND_OVER(out, s);
+    return ERR_OK;
 }
 
 void opencode_steps_fini(struct opencode_steps *s)
