@@ -82,11 +82,9 @@ static enum err_code export_file_write_file(const struct session_ref *ref,
     struct disk_new f;
 
     disk_new_sweep(t->dir); /* what a killed export left, where a new file has a name at once */
-    enum err_code rc = disk_new_open(t->dir, 0600, &f, e);
+    TRY(disk_new_open(t->dir, 0600, &f, e));
+    enum err_code rc = export_session(ref, req, disk_new_write, &f, out, e);
 
-    if (rc)
-        return rc;
-    rc = export_session(ref, req, disk_new_write, &f, out, e);
     if (rc) {
         disk_new_discard(&f);
         return rc;

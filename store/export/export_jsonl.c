@@ -81,11 +81,10 @@ static enum err_code copy_open_file(struct rows *r, const struct file *f, struct
 static enum err_code export_jsonl_copy_file(struct rows *r, const char *path, struct err *e)
 {
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
 
-    if (rc)
-        return rc;
-    rc = copy_open_file(r, &f, e);
+    TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
+    enum err_code rc = copy_open_file(r, &f, e);
+
     file_close(&f);
     return rc ? err_at(e, rc, path) : ERR_OK;
 }

@@ -390,11 +390,9 @@ enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err 
 static enum err_code open_written(const char *dir, struct slice bytes, mode_t mode,
                                   struct disk_new *f, struct err *e)
 {
-    enum err_code rc = disk_new_open(dir, mode, f, e);
+    TRY(disk_new_open(dir, mode, f, e));
+    enum err_code rc = disk_write(f->fd, bytes, NULL, dir, e);
 
-    if (rc)
-        return rc;
-    rc = disk_write(f->fd, bytes, NULL, dir, e);
     if (rc)
         disk_new_discard(f);
     return rc;

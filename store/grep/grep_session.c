@@ -446,11 +446,10 @@ static enum err_code search_file(struct grep_session *s, const struct session_re
 {
     const char *path = ref->path.p;
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, ref->nameless ? FILE_FOLLOW : 0, &f, e);
 
-    if (rc)
-        return rc;
-    rc = search_open_file(s, &f, e);
+    TRY(file_open(AT_FDCWD, path, ref->nameless ? FILE_FOLLOW : 0, &f, e));
+    enum err_code rc = search_open_file(s, &f, e);
+
     file_close(&f);
     return rc ? err_at(e, rc, path) : ERR_OK;
 }

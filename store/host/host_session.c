@@ -129,11 +129,10 @@ enum err_code host_session_create(const struct store *st, const struct host_crea
                                   struct host_session **out, struct err *e)
 {
     struct host_session *s;
-    enum err_code rc = session_new(st, options, &s, e);
 
-    if (rc)
-        return rc;
-    rc = host_check_create(st, req, &s->req, e);
+    TRY(session_new(st, options, &s, e));
+    enum err_code rc = host_check_create(st, req, &s->req, e);
+
     s->req.id = arena_copy(&s->arena, s->req.id);
     s->req.cwd = arena_copy(&s->arena, s->req.cwd);
     s->req.model = arena_copy(&s->arena, s->req.model);

@@ -343,11 +343,9 @@ enum err_code host_state_merge(struct host_state *s, struct slice patch, struct 
 {
     if (!is_object(patch))
         return err_set(e, ERR_USAGE, "", "change the metadata: the patch is not a JSON object");
-    enum err_code rc = host_state_begin_step(s, e);
+    TRY(host_state_begin_step(s, e));
+    enum err_code rc = apply_patch(s, patch, e);
 
-    if (rc)
-        return rc;
-    rc = apply_patch(s, patch, e);
     if (!rc)
         rc = publish(s, e);
     pthread_mutex_unlock(&s->lock);
@@ -356,11 +354,9 @@ enum err_code host_state_merge(struct host_state *s, struct slice patch, struct 
 
 enum err_code host_state_title(struct host_state *s, struct slice title, struct err *e)
 {
-    enum err_code rc = host_state_begin_step(s, e);
+    TRY(host_state_begin_step(s, e));
+    enum err_code rc = host_state_set_text(&s->title, title) ? err_nomem(e) : ERR_OK;
 
-    if (rc)
-        return rc;
-    rc = host_state_set_text(&s->title, title) ? err_nomem(e) : ERR_OK;
     for (size_t i = 0; !rc && i < s->listeners; i++)
         if (s->listener[i].title)
             s->listener[i].title(title, s->listener[i].arg);
@@ -372,11 +368,9 @@ enum err_code host_state_title(struct host_state *s, struct slice title, struct 
 
 enum err_code host_state_last_prompt(struct host_state *s, struct slice prompt, struct err *e)
 {
-    enum err_code rc = host_state_begin_step(s, e);
+    TRY(host_state_begin_step(s, e));
+    enum err_code rc = host_state_set_text(&s->last_prompt, prompt) ? err_nomem(e) : ERR_OK;
 
-    if (rc)
-        return rc;
-    rc = host_state_set_text(&s->last_prompt, prompt) ? err_nomem(e) : ERR_OK;
     for (size_t i = 0; !rc && i < s->listeners; i++)
         if (s->listener[i].last_prompt)
             s->listener[i].last_prompt(prompt, s->listener[i].arg);

@@ -199,11 +199,10 @@ static enum err_code index_session(const char *path, const atomic_bool *cancel, 
                                    struct file_id *id, struct err *e)
 {
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
 
-    if (rc)
-        return rc;
-    rc = index_build(ix, &f, &keys, INDEX_VALIDATE, cancel, e);
+    TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
+    enum err_code rc = index_build(ix, &f, &keys, INDEX_VALIDATE, cancel, e);
+
     *id = f.id;
     file_close(&f);
     return rc;

@@ -358,11 +358,10 @@ enum err_code change_part_do(struct change_log *log, const char *dir, struct cha
 enum err_code change_do(const struct store_env *env, struct change *c, struct err *e)
 {
     struct change_log *log;
-    enum err_code rc = change_log_open(env, &log, e);
 
-    if (rc)
-        return rc;
-    rc = change_run(log, c, e);
+    TRY(change_log_open(env, &log, e));
+    enum err_code rc = change_run(log, c, e);
+
     change_log_close(log);
     return rc;
 }

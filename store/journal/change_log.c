@@ -359,11 +359,10 @@ enum err_code change_undo(struct change_log *log, const char *id, struct change 
                           struct err *e)
 {
     struct change *c;
-    enum err_code rc = change_log_find_change(log, id, &c, e);
 
-    if (rc)
-        return rc;
-    rc = change_check_is_ours(c, e);
+    TRY(change_log_find_change(log, id, &c, e));
+    enum err_code rc = change_check_is_ours(c, e);
+
     if (!rc)
         rc = invert(log, c, strcmp(c->kind, "undo") == 0 ? "redo" : "undo", out, e);
     change_free(c);

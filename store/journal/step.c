@@ -55,11 +55,10 @@ static enum err_code put_matches(const struct step *s, struct slice want, bool w
 static enum err_code put_write(const struct step *s, const char *dir, struct err *e)
 {
     struct disk_new f;
-    enum err_code rc = disk_new_open(dir, 0600, &f, e);
 
-    if (rc)
-        return rc;
-    rc = disk_write(f.fd, s->bytes, NULL, s->path, e);
+    TRY(disk_new_open(dir, 0600, &f, e));
+    enum err_code rc = disk_write(f.fd, s->bytes, NULL, s->path, e);
+
     if (!rc && s->mode && fchmod(f.fd, s->mode))
         rc = err_sys(e, s->path, "set the mode");
     if (!rc && !file_at_set_mtime(f.fd, s->mtime_ns))

@@ -74,11 +74,10 @@ static enum err_code tail_write(const struct lease *lease, const struct step *s,
                                 const struct stat *st, struct err *e)
 {
     int64_t end = s->offset + (int64_t)s->bytes.n;
-    enum err_code rc = still_alone(lease, s->path, e);
 
-    if (rc)
-        return rc;
-    rc = file_at_write(lease->fd, s->bytes, s->offset, s->path, e);
+    TRY(still_alone(lease, s->path, e));
+    enum err_code rc = file_at_write(lease->fd, s->bytes, s->offset, s->path, e);
+
     if (!rc && end < st->st_size)
         rc = cut_end(lease, end, s->path, e);
     if (!rc)

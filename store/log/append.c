@@ -116,11 +116,10 @@ enum err_code log_tail_is_torn(const char *path, unsigned flags, bool *torn, str
 {
     struct file_id id;
     int fd;
-    enum err_code rc = append_open_log(path, flags, &fd, &id, e);
 
-    if (rc)
-        return rc;
-    rc = torn_after_a_moment(fd, path, torn, e);
+    TRY(append_open_log(path, flags, &fd, &id, e));
+    enum err_code rc = torn_after_a_moment(fd, path, torn, e);
+
     close(fd);
     return rc;
 }
@@ -266,11 +265,10 @@ static enum err_code in_successor(const char *path, unsigned flags, struct slice
 {
     struct file_id id;
     int fd;
-    enum err_code rc = append_open_log(path, flags, &fd, &id, e);
 
-    if (rc)
-        return rc;
-    rc = file_at_holds(fd, records, a->offset + a->guarded, there, path, e);
+    TRY(append_open_log(path, flags, &fd, &id, e));
+    enum err_code rc = file_at_holds(fd, records, a->offset + a->guarded, there, path, e);
+
     if (!rc && *there)
         rc = disk_sync(fd, path, e);
     if (!rc && *there)
@@ -300,11 +298,10 @@ static enum err_code try_append(const char *path, unsigned flags, log_compose_fn
 {
     struct buf records = { 0 };
     int fd;
-    enum err_code rc = append_open_log(path, flags, &fd, &a->before, e);
 
-    if (rc)
-        return rc;
-    rc = log_lock(fd, path, e);
+    TRY(append_open_log(path, flags, &fd, &a->before, e));
+    enum err_code rc = log_lock(fd, path, e);
+
     if (!rc)
         rc = still_named(path, flags, &a->before, done, &a->before, e);
     if (!rc && *done)
@@ -356,11 +353,10 @@ enum err_code log_sync(const char *path, unsigned flags, struct err *e)
 {
     struct file_id id;
     int fd;
-    enum err_code rc = append_open_log(path, flags, &fd, &id, e);
 
-    if (rc)
-        return rc;
-    rc = disk_sync(fd, path, e);
+    TRY(append_open_log(path, flags, &fd, &id, e));
+    enum err_code rc = disk_sync(fd, path, e);
+
     close(fd);
     return rc;
 }

@@ -225,11 +225,10 @@ static enum err_code log_state_compare_files(const struct log_state *log, const 
 enum err_code log_state_compare(struct log_state *log, enum log_seen *seen, struct err *e)
 {
     struct file f;
-    enum err_code rc = log_state_open_log(log, &f, e);
 
-    if (rc)
-        return rc;
-    rc = log_state_compare_files(log, &f, seen, e);
+    TRY(log_state_open_log(log, &f, e));
+    enum err_code rc = log_state_compare_files(log, &f, seen, e);
+
     if (!rc && *seen == LOG_OTHER)
         log_state_forget(log);
     if (!rc && *seen != LOG_SAME)
@@ -260,12 +259,11 @@ static enum err_code read_ids(struct log_state *log, struct err *e)
 {
     struct index ix = { .end = log->ids_end };
     struct file f;
-    enum err_code rc = log_state_open_log(log, &f, e);
 
-    if (rc)
-        return rc;
-    rc = ix.end ? index_build(&ix, &f, &id_keys, INDEX_VALIDATE, NULL, e)
-                : logfile_index_build(&ix, &f, &id_keys, INDEX_VALIDATE, NULL, e);
+    TRY(log_state_open_log(log, &f, e));
+    enum err_code rc = ix.end ? index_build(&ix, &f, &id_keys, INDEX_VALIDATE, NULL, e)
+                              : logfile_index_build(&ix, &f, &id_keys, INDEX_VALIDATE, NULL, e);
+
     if (!rc)
         rc = log_state_add_index(log, &ix, e);
     index_fini(&ix);

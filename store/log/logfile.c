@@ -209,11 +209,9 @@ enum err_code logfile_check(const struct logfile *log, struct err *e)
 enum err_code logfile_open(struct logfile *log, const char *path, unsigned flags,
                            const struct index_keys *keys, const atomic_bool *stop, struct err *e)
 {
-    enum err_code rc = logfile_open_file(log, path, flags, e);
+    TRY(logfile_open_file(log, path, flags, e));
+    enum err_code rc = logfile_index_build(&log->index, &log->file, keys, INDEX_VALIDATE, stop, e);
 
-    if (rc)
-        return rc;
-    rc = logfile_index_build(&log->index, &log->file, keys, INDEX_VALIDATE, stop, e);
     if (!rc)
         rc = logfile_check(log, e);
     if (rc)
@@ -289,10 +287,7 @@ enum err_code logfile_row(struct logfile *log, size_t line, struct slice *row, s
             from = row_end > READ_AHEAD ? row_end - READ_AHEAD : 0;
             want = (size_t)(row_end - from);
         }
-        enum err_code rc = fill_buffer(log, from, want, e);
-
-        if (rc)
-            return rc;
+        TRY(fill_buffer(log, from, want, e));
         if (!buffer_holds(log, l->offset, l->length))
             return err_set(e, ERR_STALE, log->path, "read line %zu: the file became shorter", line);
     }
@@ -354,10 +349,8 @@ static enum err_code line_begin(const struct file *f, int64_t offset, char *byte
     for (int64_t end = offset; end > 0;) {
         int64_t at = end > LINE_STEP ? end - LINE_STEP : 0;
         size_t got;
-        enum err_code rc = file_read(f, at, bytes, (size_t)(end - at), &got, e);
 
-        if (rc)
-            return rc;
+        TRY(file_read(f, at, bytes, (size_t)(end - at), &got, e));
         const char *newline = memrchr(bytes, '\n', got);
 
         if (newline) {

@@ -56,10 +56,8 @@ static void write_origins_text(const struct checkpoint_origins *all, int64_t now
 static enum err_code write_of_store(struct invocation *in, const struct store *st, struct err *e)
 {
     struct checkpoint_origins found = { .n = 0 };
-    enum err_code rc = st->ops->origins(st, slice_of(in->argv[0]), &found, e);
 
-    if (rc)
-        return rc;
+    TRY(st->ops->origins(st, slice_of(in->argv[0]), &found, e));
     if (in->out.wants_json) {
         out_open(&in->out, NULL, '[');
         for (size_t i = 0; i < found.n; i++)
@@ -75,11 +73,10 @@ enum err_code checkpoint_of_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     bool tried = false;
-    enum err_code rc = sessions_open(in, false, &s, e);
 
-    if (rc)
-        return rc;
-    rc = ERR_NOT_FOUND;
+    TRY(sessions_open(in, false, &s, e));
+    enum err_code rc = ERR_NOT_FOUND;
+
     for (size_t i = 0; i < s.n && rc == ERR_NOT_FOUND; i++)
         if (s.store[i]->ops->origins) {
             tried = true;

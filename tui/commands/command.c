@@ -231,10 +231,8 @@ enum err_code command_help_run(struct invocation *in, struct err *e)
 
     if (word && strcmp(word, "keys") == 0) {
         struct config config;
-        enum err_code rc = command_config(in, &config, e);
 
-        if (rc)
-            return rc;
+        TRY(command_config(in, &config, e));
         in->out.ascii |= !in->world->utf8;
         help_keys_write(&config.settings.keys, &in->out);
         config_fini(&config);

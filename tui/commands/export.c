@@ -306,12 +306,12 @@ static enum err_code export_sessions(struct invocation *in, const struct export_
                                      struct err *e)
 {
     struct sessions s;
-    enum err_code rc = sessions_open(in, true, &s, e);
 
-    if (rc)
-        return rc;
-    rc = in->argc > 1 || is_directory_name(in->options.output) ? export_several(in, &s, req, e)
-                                                               : export_one(in, &s, req, e);
+    TRY(sessions_open(in, true, &s, e));
+    enum err_code rc = in->argc > 1 || is_directory_name(in->options.output)
+                           ? export_several(in, &s, req, e)
+                           : export_one(in, &s, req, e);
+
     sessions_close(&s);
     return rc;
 }

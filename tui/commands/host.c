@@ -440,11 +440,10 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
     struct resume resume;
     /* If no directory of the session exists any more, the current one is used, as in the picker. */
     const char *dir = r->command_cwd.n ? arena_copy(a, r->command_cwd).p : in->world->env.cwd;
-    enum err_code rc = dir ? command_config(in, &config, e) : err_nomem(e);
 
-    if (rc)
-        return rc;
-    rc = resume_make(&config, ref, dir, a, &resume, e);
+    TRY(dir ? command_config(in, &config, e) : err_nomem(e));
+    enum err_code rc = resume_make(&config, ref, dir, a, &resume, e);
+
     /* A host needs no configured command: it is the program that continues the session. */
     if (rc == ERR_UNSUPPORTED) {
         resume = (struct resume){ .argv = none, .dir = dir };

@@ -181,10 +181,8 @@ static enum err_code write_subagents_json(const struct session_ref *ref, struct 
     const struct store_ops *ops = ref->store->ops;
     struct slice *ids = NULL;
     size_t n = 0;
-    enum err_code rc = ops->subagents ? ops->subagents(ref->store, ref, a, &ids, &n, e) : ERR_OK;
 
-    if (rc)
-        return rc;
+    TRY(ops->subagents ? ops->subagents(ref->store, ref, a, &ids, &n, e) : ERR_OK);
     out_slices(o, NULL, ids, n);
     out_addf(o, "\n");
     return ERR_OK;
@@ -297,10 +295,8 @@ static enum err_code write_checkpoints_text(const struct checkpoint_list *list, 
                                             struct out *o, struct err *e)
 {
     struct id_column ids;
-    enum err_code rc = fit_ids(list, &ids, e);
 
-    if (rc)
-        return rc;
+    TRY(fit_ids(list, &ids, e));
     for (size_t i = 0; i < list->n; i++)
         write_checkpoint_line(&list->checkpoint[i], &ids, now_ms, o);
     short_ids_free(ids.ids);

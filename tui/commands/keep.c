@@ -304,11 +304,10 @@ enum err_code keep_run(struct invocation *in, struct err *e)
 {
     struct keep_run r = { .in = in, .due = option_given(&in->options, OPTION_DUE) };
     struct config config;
-    enum err_code rc = command_config(in, &config, e);
 
-    if (rc)
-        return rc;
-    rc = sessions_open(in, true, &r.s, e);
+    TRY(command_config(in, &config, e));
+    enum err_code rc = sessions_open(in, true, &r.s, e);
+
     if (!rc) {
         rc = in->argc && strcmp(in->argv[0], "restore") == 0 ? keep_back(&r, e)
                                                              : keep_all(&r, &config, e);

@@ -378,10 +378,7 @@ enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop
         /* getopt knows "--resume=ID" only, not "--resume ID". */
         if (table[which].kind == KIND_OPTIONAL && !value && optind < argc && argv[optind][0] != '-')
             value = argv[optind++];
-        enum err_code rc = set_option_value((enum option_id)which, value, o, e);
-
-        if (rc)
-            return rc;
+        TRY(set_option_value((enum option_id)which, value, o, e));
     }
     *first = optind;
     return ERR_OK;

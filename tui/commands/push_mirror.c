@@ -61,10 +61,7 @@ static enum err_code push_one(struct push_run *run, const struct session_ref *re
 
     how.redacted = run->redact ? &run->counts : NULL;
     redact_counts_fini(&run->counts);
-    enum err_code rc = plugin_push_session(run->to, ref, &how, &pushed, e);
-
-    if (rc)
-        return rc;
+    TRY(plugin_push_session(run->to, ref, &how, &pushed, e));
     if (pushed.left_out)
         command_warn(run->in, ERR_FORMAT, ref->path.p, "push: %zu damaged line%s left out",
                      pushed.left_out, pushed.left_out == 1 ? " was" : "s were");

@@ -419,11 +419,11 @@ enum err_code rewind_show_or_apply(struct invocation *in, const struct rewind_pl
                                    bool skip_refused, struct err *e)
 {
     struct rewind_preview p;
-    enum err_code rc = rewind_preview(plan, options, &p, e);
 
-    if (rc)
-        return rc;
-    rc = apply ? apply_preview(in, &p, skip_refused, e) : rewind_answer(in, &p, NULL, e);
+    TRY(rewind_preview(plan, options, &p, e));
+    enum err_code rc =
+        apply ? apply_preview(in, &p, skip_refused, e) : rewind_answer(in, &p, NULL, e);
+
     rewind_preview_fini(&p);
     return rc;
 }

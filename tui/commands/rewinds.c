@@ -86,11 +86,9 @@ static enum err_code rewinds_write_file(struct invocation *in,
 
     if (!file)
         return err_set(e, ERR_NOT_FOUND, path, "the rewind did not change this file");
-    enum err_code rc = rewind_backup_open(file, &bytes, e);
+    TRY(rewind_backup_open(file, &bytes, e));
+    enum err_code rc = write_bytes(&bytes, &in->out, e);
 
-    if (rc)
-        return rc;
-    rc = write_bytes(&bytes, &in->out, e);
     span_close(&bytes);
     return rc;
 }
@@ -253,10 +251,7 @@ static enum err_code abandon_record(struct invocation *in, struct err *e)
         return err_set(e, ERR_USAGE, "rewinds abandon", "needs a change; see reprise rewinds");
     if (in->argc > 2)
         return command_unexpected(in, 2, e);
-    enum err_code rc = rewind_abandon(&in->world->env, in->argv[1], &a, e);
-
-    if (rc)
-        return rc;
+    TRY(rewind_abandon(&in->world->env, in->argv[1], &a, e));
     write_abandoned(in->argv[1], &a, &in->out);
     rewind_abandoned_fini(&a);
     return ERR_OK;
@@ -338,10 +333,7 @@ static enum err_code list_records(struct invocation *in, struct err *e)
     struct rewind_recovery waiting;
 
     rewinds_recover_first(in, &waiting);
-    enum err_code rc = rewind_records_read(&in->world->env, &list, e);
-
-    if (rc)
-        return rc;
+    TRY(rewind_records_read(&in->world->env, &list, e));
     write_records(&list, &waiting, in->world->env.now_ms, &in->out);
     rewind_records_fini(&list);
     return ERR_OK;

@@ -368,11 +368,10 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
     struct grep_query q;
     struct search_answer a = { .in = in, .out = &in->out, .query = &q };
     struct listing *listing = NULL;
-    enum err_code rc = make_grep_query(in, &s->scope, pattern, &q, e);
 
-    if (rc)
-        return rc;
-    rc = listing_open(s->store, s->n, &q.sessions, &listing, e);
+    TRY(make_grep_query(in, &s->scope, pattern, &q, e));
+    enum err_code rc = listing_open(s->store, s->n, &q.sessions, &listing, e);
+
     if (!rc)
         rc = sessions_report_unreadable(in, s, false, e);
     if (!rc && shows_short_ids(&a))

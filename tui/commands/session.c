@@ -298,11 +298,10 @@ static enum err_code command_session_open_stores(const struct invocation *in, st
                                                  struct err *e)
 {
     struct config config;
-    enum err_code rc = command_stores(in, &config, e);
 
-    if (rc)
-        return rc;
-    rc = command_session_open_all(in, &config, s, e);
+    TRY(command_stores(in, &config, e));
+    enum err_code rc = command_session_open_all(in, &config, s, e);
+
     for (size_t i = 0; i < s->n && !rc; i++)
         rc = config_use_changes(&config, s->store[i], &s->arena, e);
     if (!rc && !in->demo)
@@ -352,11 +351,9 @@ enum err_code sessions_open_to(struct invocation *in, const char *named, bool ev
     struct plugin_config plugin;
 
     *out = (struct sessions){ 0 };
-    enum err_code rc = command_stores(in, &config, e);
+    TRY(command_stores(in, &config, e));
+    enum err_code rc = choose_scope(in, everywhere, out, e);
 
-    if (rc)
-        return rc;
-    rc = choose_scope(in, everywhere, out, e);
     if (!rc) {
         /* Opens the local stores that --store names, or the default ones. */
         for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
@@ -472,11 +469,9 @@ enum err_code sessions_is_first(struct sessions *s, const struct session_ref *re
 static enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
                                          struct session_ref *ref, struct err *e)
 {
-    enum err_code rc = sessions_open(in, true, out, e);
+    TRY(sessions_open(in, true, out, e));
+    enum err_code rc = sessions_find(out, in->argv[0], ref, e);
 
-    if (rc)
-        return rc;
-    rc = sessions_find(out, in->argv[0], ref, e);
     if (rc)
         sessions_close(out);
     return rc;
@@ -497,11 +492,10 @@ enum err_code command_with_session(struct invocation *in, command_session_fn *us
 {
     struct sessions s;
     struct session_ref ref;
-    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
 
-    if (rc)
-        return rc;
-    rc = use(in, &s, &ref, e);
+    TRY(sessions_of_operand(in, &s, &ref, e));
+    enum err_code rc = use(in, &s, &ref, e);
+
     if (rc)
         sessions_name_typed(&ref, in->argv[0], e);
     sessions_close(&s);

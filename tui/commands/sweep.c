@@ -239,11 +239,10 @@ static enum err_code write_sweep_text(const struct answer *a, struct out *o, str
 static enum err_code sweep_move_to_trash(struct invocation *in, struct answer *a, struct err *e)
 {
     struct change_log *log;
-    enum err_code rc = change_log_open(&in->world->env, &log, e);
 
-    if (rc)
-        return rc;
-    rc = sweep_move(log, &in->world->env, &a->sweep, &a->moved, e);
+    TRY(change_log_open(&in->world->env, &log, e));
+    enum err_code rc = sweep_move(log, &in->world->env, &a->sweep, &a->moved, e);
+
     snprintf(a->change, sizeof a->change, "%s", change_log_made(log));
     change_log_close(log);
     a->applied = !rc;
@@ -268,11 +267,10 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
     struct sweep_rule rule;
     struct selection selection = { .failed = false };
     struct answer a = { .applied = false };
-    enum err_code rc = sessions_open(in, false, &s, e);
 
-    if (rc)
-        return rc;
-    rc = read_rule(in, &s.scope, &selection, &rule, e);
+    TRY(sessions_open(in, false, &s, e));
+    enum err_code rc = read_rule(in, &s.scope, &selection, &rule, e);
+
     a.orphans = !rc && rule.orphans;
     if (!rc)
         rc = sweep_find(s.store, s.n, &rule, &a.sweep, e);

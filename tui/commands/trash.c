@@ -52,11 +52,10 @@ static enum err_code trash_to_trash(struct invocation *in, const struct trash_re
     struct change_log *log;
     struct trash_list list;
     char change[CHANGE_ID];
-    enum err_code rc = change_log_open(&in->world->env, &log, e);
 
-    if (rc)
-        return rc;
-    rc = trash_add(log, &in->world->env, "delete", request, n, &list, e);
+    TRY(change_log_open(&in->world->env, &log, e));
+    enum err_code rc = trash_add(log, &in->world->env, "delete", request, n, &list, e);
+
     snprintf(change, sizeof change, "%s", change_log_made(log));
     change_log_close(log);
     if (rc)
@@ -223,12 +222,12 @@ static enum err_code make_requests(struct leaving *l, unsigned what, struct err 
     struct err why = { 0 };
     struct arena *a = &l->s->arena;
     size_t i;
-    enum err_code rc = describe_pool_run(&l->s->scope, l->ref, l->n, DESCRIBE_POOL_AHEAD,
-                                         read_session_title, l, e);
 
-    if (rc)
-        return rc;
-    rc = trash_request_make_all(l->ref, l->title, l->n, what, a, l->request, &i, &why);
+    TRY(describe_pool_run(&l->s->scope, l->ref, l->n, DESCRIBE_POOL_AHEAD, read_session_title, l,
+                          e));
+    enum err_code rc =
+        trash_request_make_all(l->ref, l->title, l->n, what, a, l->request, &i, &why);
+
     if (rc == ERR_LOCKED && !trash_request_make(l->ref[i], l->title[i], what | TRASH_REQUEST_UNSURE,
                                                 a, &l->request[i], NULL))
         return err_set(e, rc, l->ref[i]->path.p, "%s (--force deletes it anyway)", why.text);
@@ -256,11 +255,10 @@ enum err_code trash_delete_run(struct invocation *in, struct err *e)
     struct sessions s;
     bool permanently = option_given(&in->options, OPTION_PERMANENTLY);
     struct leaving l = { .s = &s };
-    enum err_code rc = sessions_open(in, true, &s, e);
 
-    if (rc)
-        return rc;
-    rc = find_leaving(in, &l, e);
+    TRY(sessions_open(in, true, &s, e));
+    enum err_code rc = find_leaving(in, &l, e);
+
     const struct by_agent agents = { .what = STORE_COMMAND_DELETE, .ref = l.ref, .n = l.n };
     bool by_agents = false;
 

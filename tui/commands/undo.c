@@ -283,10 +283,7 @@ static enum err_code undo_change(struct invocation *in, struct change_log *log,
 
     if (option_given(&in->options, OPTION_DRY_RUN) && !n->by_agent)
         return dry_run(in, log, n, e);
-    enum err_code rc = change_undo(log, n->id, &c, e);
-
-    if (rc)
-        return rc;
+    TRY(change_undo(log, n->id, &c, e));
     in->done = true;
     write_undone(in, c, n);
     change_free(c);
@@ -421,13 +418,10 @@ enum err_code undo_run(struct invocation *in, struct err *e)
     rewinds_recover_first(in, &waiting);
     if (option_given(&in->options, OPTION_BACK_TO))
         return back_to_run(in, e);
-    enum err_code rc = option_given(&in->options, OPTION_DRY_RUN)
-                           ? change_log_read(&in->world->env, &log, e)
-                           : change_log_open(&in->world->env, &log, e);
+    TRY(option_given(&in->options, OPTION_DRY_RUN) ? change_log_read(&in->world->env, &log, e)
+                                                   : change_log_open(&in->world->env, &log, e));
+    enum err_code rc = choose_undo_target(in, log, &newest, e);
 
-    if (rc)
-        return rc;
-    rc = choose_undo_target(in, log, &newest, e);
     if (!rc && newest.kind == UNDO_TARGET_CHANGE)
         rc = undo_change(in, log, &newest, e);
     change_log_close(log);

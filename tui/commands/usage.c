@@ -353,10 +353,8 @@ static enum err_code command_usage_count_session(struct usage_answers *a, struct
 static enum err_code count_usage(struct usage_answers *a, struct sessions *s, struct err *e)
 {
     struct listing_query q;
-    enum err_code rc = sessions_query(a->in, &s->scope, &q, e);
 
-    if (rc)
-        return rc;
+    TRY(sessions_query(a->in, &s->scope, &q, e));
     a->since_ms = q.since_ms;
     a->before_ms = q.before_ms;
     return a->in->argc ? command_usage_count_session(a, s, e) : count_scope(a, s, &q, e);

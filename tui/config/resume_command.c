@@ -33,10 +33,7 @@ static enum err_code make_from(const struct making *m, struct arena *a, struct r
     struct slice word = ref->id;
 
     if (strstr(m->line, "{id}") && !m->runs) {
-        enum err_code rc = resolve_resume_word(ref, m->dir, a, &word, e);
-
-        if (rc)
-            return rc;
+        TRY(resolve_resume_word(ref, m->dir, a, &word, e));
     }
     const struct shell_value values[] = {
         { "id", word },
@@ -169,10 +166,7 @@ static enum err_code resume_command_make_change(const struct resume_world *w,
 
     if (!m.line || !(store_agent_abilities(ops) & ability))
         return store_unsupported_error(ref, ability, agent_change_name(change->what), e);
-    enum err_code rc = read_directory(ref, a, &m.dir, e);
-
-    if (rc)
-        return rc;
+    TRY(read_directory(ref, a, &m.dir, e));
     if (!m.dir)
         m.dir = w->home ? w->home : "/";
     if (w->config)

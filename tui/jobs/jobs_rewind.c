@@ -160,10 +160,7 @@ static enum err_code jobs_rewind_apply_selection(const struct effect *q, const s
 
     watched.options.progress = jobs_rewind_post_progress;
     watched.options.progress_arg = &telling;
-    enum err_code rc = rewind_apply_selected(&env, &watched, q->selection->pick, &result, e);
-
-    if (rc)
-        return rc;
+    TRY(rewind_apply_selected(&env, &watched, q->selection->pick, &result, e));
     count_summary(&q->preview->preview, &result, q->selection, out);
     rewind_result_fini(&result);
     return ERR_OK;

@@ -303,10 +303,8 @@ enum err_code jobs_fix(const struct store_env *env, const struct scope *scope,
     const struct session_ref *ref = &q->refs->ref[0];
     const struct doctor doctor = { .env = env, .scope = *scope, .only = ref, .fix = true };
     struct repair_job p = { .out = out };
-    enum err_code rc = doctor_examine(&doctor, count_repaired, &p, e);
 
-    if (rc)
-        return rc;
+    TRY(doctor_examine(&doctor, count_repaired, &p, e));
     if (out->repaired == 0)
         return err_set(e, ERR_STALE, ref->path.p, "repair: %s",
                        p.left[0] ? p.left : "nothing left to repair");

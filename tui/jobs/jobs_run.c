@@ -161,10 +161,8 @@ static enum err_code answer_list(struct job_context *d, const struct effect *q,
     struct scope scope = { 0 };
     struct jobs_batch l = { .question = q, .reply = r, .batch_max = FIRST_BATCH };
     struct problem_list *problems = NULL;
-    enum err_code rc = jobs_scope(d, q->scope, &scope, e);
 
-    if (rc)
-        return rc;
+    TRY(jobs_scope(d, q->scope, &scope, e));
     scope.streams = true;
     scope.cancel = r->cancelled;
     if (enumerate(d, &scope, &l, &problems) == ERR_OK && !atomic_load(r->cancelled)) {

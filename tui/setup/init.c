@@ -233,10 +233,8 @@ enum err_code init_run(struct invocation *in, struct err *e)
 enum err_code init_completion_run(struct invocation *in, struct err *e)
 {
     const struct shell_scripts *shell;
-    enum err_code rc = find_shell(in->argv[0], &shell, e);
 
-    if (rc)
-        return rc;
+    TRY(find_shell(in->argv[0], &shell, e));
     if (!shell->completion)
         return err_set(e, ERR_USAGE, "", "no completion for \"%s\"; use bash, zsh or fish",
                        shell->name);

@@ -482,11 +482,9 @@ static void watch_stores(struct loop *l)
 
 static enum err_code loop_open_all(struct loop *l, struct err *e)
 {
-    enum err_code rc = term_signals_block(&l->signals, e);
+    TRY(term_signals_block(&l->signals, e));
+    enum err_code rc = term_open(&l->setup->term, &l->term, e);
 
-    if (rc)
-        return rc;
-    rc = term_open(&l->setup->term, &l->term, e);
     l->input.expects = rc == ERR_OK && term_background_asked(l->term);
     l->asked_ms = now_ms();
     if (rc == ERR_OK)

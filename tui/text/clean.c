@@ -8,6 +8,7 @@
 
 #include <utf8proc.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/utf8.h"
 
 static int width_by_category(uint32_t cp)
@@ -265,10 +266,7 @@ enum err_code clean_add(struct buf *out, struct slice text)
 
     clean_begin(&c, text);
     while (clean_next(&c, &g)) {
-        enum err_code rc = buf_add(out, (struct slice){ g.bytes, g.len });
-
-        if (rc)
-            return rc;
+        TRY(buf_add(out, (struct slice){ g.bytes, g.len }));
     }
     return ERR_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "tui/text/clean.h"
 
 enum { SIZE_LIMIT = 1000 };
@@ -296,10 +297,8 @@ static enum err_code dump_row(const struct frame *f, int y, struct buf *out)
 
     for (int x = 0; x < f->cols; x++) {
         const struct cell *c = &f->cell[y * f->cols + x];
-        enum err_code rc = buf_add(out, (struct slice){ c->bytes, c->len });
 
-        if (rc)
-            return rc;
+        TRY(buf_add(out, (struct slice){ c->bytes, c->len }));
         if (c->len && !(c->len == 1 && c->bytes[0] == ' '))
             end = out->n;
     }

@@ -258,11 +258,9 @@ static enum err_code stage_wanted(struct stager *s, const struct work *w, struct
 
     if (stage_adopted(s, w))
         return ERR_OK;
-    enum err_code rc = source_open(&w->target->source, &wanted, e);
+    TRY(source_open(&w->target->source, &wanted, e));
+    enum err_code rc = stage_temp(s, w, &wanted, e);
 
-    if (rc)
-        return rc;
-    rc = stage_temp(s, w, &wanted, e);
     span_close(&wanted);
     return rc;
 }
@@ -314,11 +312,10 @@ enum err_code rewind_tx_stage(struct rewind_tx *tx, const struct rewind_preview 
 {
     struct stager s = { .tx = tx, .probed = { UINT64_MAX, UINT64_MAX } };
     struct err ignored;
-    enum err_code rc = rewind_tx_backup_open(tx, &s.kept, e);
 
-    if (rc)
-        return rc;
-    rc = stage_all(&s, p, e);
+    TRY(rewind_tx_backup_open(tx, &s.kept, e));
+    enum err_code rc = stage_all(&s, p, e);
+
     entry_reach_fini(&s.reach);
     hasher_fini(&s.hasher);
     enum err_code kept = rewind_tx_backup_close(tx, s.kept, rc ? &ignored : e);

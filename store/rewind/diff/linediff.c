@@ -326,10 +326,7 @@ static enum err_code linediff_skip_front(struct pair *p, struct err *e)
 
     do {
         n = (size_t)linediff_smaller(both - at, PIECE);
-        enum err_code rc = linediff_read_both(p, at, at, n, e);
-
-        if (rc)
-            return rc;
+        TRY(linediff_read_both(p, at, at, n, e));
         same = equal_front(p, n);
         const char *newline = same ? memrchr(p->piece[0], '\n', same) : NULL;
 
@@ -415,10 +412,8 @@ static enum err_code linediff_count_lines(struct pair *p, int side, unsigned *li
     *lines = 0;
     for (int64_t at = p->begin; at < p->end[side];) {
         size_t n = (size_t)linediff_smaller(p->end[side] - at, PIECE);
-        enum err_code rc = span_read(p->side[side], at, p->piece[0], n, e);
 
-        if (rc)
-            return rc;
+        TRY(span_read(p->side[side], at, p->piece[0], n, e));
         for (const char *c = p->piece[0], *end = c + n; (c = memchr(c, '\n', (size_t)(end - c)));)
             *lines += 1, c++;
         last = p->piece[0][n - 1];

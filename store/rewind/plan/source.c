@@ -146,11 +146,10 @@ enum err_code source_read(const struct rewind_source *s, const struct source_con
                           struct source_content *out, struct err *e)
 {
     struct span span;
-    enum err_code rc = source_open(s, &span, e);
 
-    if (rc)
-        return rc;
-    rc = source_content_read(&span, like, out, e);
+    TRY(source_open(s, &span, e));
+    enum err_code rc = source_content_read(&span, like, out, e);
+
     span_close(&span);
     return rc ? rc : source_check(s, out->sha256, e);
 }
@@ -397,11 +396,10 @@ enum err_code rewind_inspect(const struct rewind_plan *plan, const struct rewind
 {
     const char *root;
     int fd;
-    enum err_code rc = source_open_root(plan, t->path, &fd, &root, e);
 
-    if (rc)
-        return rc;
-    rc = rewind_inspect_at(fd, root, t->path, t->real_parent, out, e);
+    TRY(source_open_root(plan, t->path, &fd, &root, e));
+    enum err_code rc = rewind_inspect_at(fd, root, t->path, t->real_parent, out, e);
+
     close(fd);
     return rc;
 }

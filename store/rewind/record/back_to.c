@@ -98,11 +98,9 @@ static bool meet_change(const struct change *c, bool undone, void *arg)
 static enum err_code collect_entries(const struct store_env *env, struct change_log *log,
                                      struct back_walk *w)
 {
-    enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, w->id, &w->rewinds, w->e);
+    TRY(rewind_records_read_newest(env, SIZE_MAX, w->id, &w->rewinds, w->e));
+    enum err_code rc = change_list(log, meet_change, w, w->e);
 
-    if (rc)
-        return rc;
-    rc = change_list(log, meet_change, w, w->e);
     if (!rc)
         meet_rewinds_after(w, "");
     rewind_records_fini(&w->rewinds);
@@ -255,11 +253,10 @@ enum err_code back_to_plan(const struct store_env *env, const struct shown *show
     struct back_to b = { 0 };
     struct back_walk w = { .shown = shown, .id = id, .out = &b, .e = e };
     struct change_log *log;
-    enum err_code rc = change_log_read(env, &log, e);
 
-    if (rc)
-        return rc;
-    rc = collect_entries(env, log, &w);
+    TRY(change_log_read(env, &log, e));
+    enum err_code rc = collect_entries(env, log, &w);
+
     if (!rc)
         rc = check_entries(env, log, &b, e);
     change_log_close(log);
@@ -305,11 +302,10 @@ static enum err_code undo_one_change(const struct store_env *env, const char *id
 {
     struct change_log *log;
     struct change *c = NULL;
-    enum err_code rc = change_log_open(env, &log, e);
 
-    if (rc)
-        return rc;
-    rc = change_undo(log, id, &c, e);
+    TRY(change_log_open(env, &log, e));
+    enum err_code rc = change_undo(log, id, &c, e);
+
     if (!rc)
         memcpy(made, c->id, sizeof c->id);
     change_free(c);

@@ -178,11 +178,10 @@ static enum err_code backup_read_record(const struct store_env *env, const struc
     struct rewind_backup_list list = { .n = 0 };
     char dir[PATH_MAX];
     struct rewind_tx tx;
-    enum err_code rc = env_state_path(env, "rewinds", dir, e);
 
-    if (rc)
-        return rc;
-    rc = rewind_tx_read_in(dir, r->id, &tx, e);
+    TRY(env_state_path(env, "rewinds", dir, e));
+    enum err_code rc = rewind_tx_read_in(dir, r->id, &tx, e);
+
     if (rc)
         return rc;
 
@@ -208,11 +207,10 @@ enum err_code rewind_backup_read(const struct store_env *env, const char *id,
 {
     struct rewind_records records;
     const struct rewind_record *r = NULL;
-    enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, NULL, &records, e);
 
-    if (rc)
-        return rc;
-    rc = find_record(&records, id, &r, e);
+    TRY(rewind_records_read_newest(env, SIZE_MAX, NULL, &records, e));
+    enum err_code rc = find_record(&records, id, &r, e);
+
     if (!rc)
         rc = backup_read_record(env, r, out, e);
     rewind_records_fini(&records);

@@ -87,11 +87,10 @@ static bool hand_over_change(const struct change *c, bool undone, void *arg)
 static enum err_code merge_logs(struct merge *m, const struct store_env *env)
 {
     struct change_log *log;
-    enum err_code rc = change_log_read(env, &log, m->e);
 
-    if (rc)
-        return rc;
-    rc = change_list(log, hand_over_change, m, m->e);
+    TRY(change_log_read(env, &log, m->e));
+    enum err_code rc = change_list(log, hand_over_change, m, m->e);
+
     change_log_close(log);
     if (!rc)
         hand_over_rewinds_since(m, INT64_MIN);
@@ -102,11 +101,10 @@ enum err_code history_each(const struct store_env *env, const struct shown *show
                            void *arg, struct err *e)
 {
     struct merge m = { .shown = shown, .fn = fn, .arg = arg, .e = e };
-    enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, NULL, &m.rewinds, e);
 
-    if (rc)
-        return rc;
-    rc = merge_logs(&m, env);
+    TRY(rewind_records_read_newest(env, SIZE_MAX, NULL, &m.rewinds, e));
+    enum err_code rc = merge_logs(&m, env);
+
     rewind_records_fini(&m.rewinds);
     return rc;
 }

@@ -488,11 +488,10 @@ static enum err_code abandon_conversation(const struct store_env *env, struct re
 {
     struct change_log *log;
     enum rollback how = ROLLBACK_DONE;
-    enum err_code rc = change_log_open(env, &log, e);
 
-    if (rc)
-        return rc;
-    rc = rewind_tx_conversation_undo(tx, &how, NULL);
+    TRY(change_log_open(env, &log, e));
+    enum err_code rc = rewind_tx_conversation_undo(tx, &how, NULL);
+
     change_log_close(log);
     if (!rc && how == ROLLBACK_RETRY)
         return err_set(e, ERR_LOCKED, tx->session,
@@ -537,11 +536,9 @@ enum err_code rewind_abandon(const struct store_env *env, const char *id,
     if (!record_records_is_id(id))
         return err_set(e, ERR_NOT_FOUND, "", "no rewind has the id \"%.64s\"; see reprise rewinds",
                        id);
-    enum err_code rc = rewind_records_open(env, dir, &lock, e);
+    TRY(rewind_records_open(env, dir, &lock, e));
+    enum err_code rc = rewind_records_recover(env, dir, NULL, e);
 
-    if (rc)
-        return rc;
-    rc = rewind_records_recover(env, dir, NULL, e);
     if (!rc)
         rc = abandon_one(env, dir, id, &a, e);
     close(lock);

@@ -231,11 +231,10 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
     char dir[PATH_MAX];
     const struct rewind_record *chosen;
     struct rewind_tx tx;
-    enum err_code rc = rewind_records_read_newest(env, SIZE_MAX, id && id[0] ? id : NULL, &list, e);
 
-    if (rc)
-        return rc;
-    rc = choose_undo_record(&list, id, &chosen, e);
+    TRY(rewind_records_read_newest(env, SIZE_MAX, id && id[0] ? id : NULL, &list, e));
+    enum err_code rc = choose_undo_record(&list, id, &chosen, e);
+
     if (!rc)
         rc = env_state_path(env, "rewinds", dir, e);
     if (!rc)

@@ -132,11 +132,10 @@ static enum err_code cline_add_row(struct slice row, void *arg, struct err *e)
 static enum err_code cline_walk(const struct session_ref *ref, struct spending *s, struct err *e)
 {
     struct cline_chat c;
-    enum err_code rc = cline_chat_read(ref, CLINE_CHAT_MOST, &c, e);
 
-    if (rc)
-        return rc;
-    rc = usage_rows_of_bytes(buf_slice(&c.lines), "\"metrics\"", cline_add_row, s, e);
+    TRY(cline_chat_read(ref, CLINE_CHAT_MOST, &c, e));
+    enum err_code rc = usage_rows_of_bytes(buf_slice(&c.lines), "\"metrics\"", cline_add_row, s, e);
+
     cline_chat_fini(&c);
     return rc;
 }

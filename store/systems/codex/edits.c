@@ -273,11 +273,10 @@ enum err_code codex_edits(const struct store *st, const struct session_ref *ref,
 {
     struct walk w = { .edits = { .q = q, .fn = fn, .arg = arg } };
     struct codex_changes c;
-    enum err_code rc = codex_changes_read(st, ref, true, &c, e);
 
-    if (rc)
-        return rc;
-    rc = c.calls_only ? codex_put_calls(&w, st, ref, &c, e) : put_all(&w, &c, &c, e);
+    TRY(codex_changes_read(st, ref, true, &c, e));
+    enum err_code rc = c.calls_only ? codex_put_calls(&w, st, ref, &c, e) : put_all(&w, &c, &c, e);
+
     if (!rc)
         rc = put_all_seen(&w, &c, &c, e);
     if (!rc)

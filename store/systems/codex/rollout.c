@@ -364,12 +364,11 @@ enum err_code rollout_text(const char *path, size_t max, struct buf *out, bool *
                            struct err *e)
 {
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
 
-    if (rc)
-        return rc;
-    rc = codex_is_packed(path) ? read_packed(&f, max, out, whole, e)
-                               : read_plain(&f, max, out, whole, e);
+    TRY(file_open(AT_FDCWD, path, 0, &f, e));
+    enum err_code rc = codex_is_packed(path) ? read_packed(&f, max, out, whole, e)
+                                             : read_plain(&f, max, out, whole, e);
+
     file_close(&f);
     return err_at(e, rc, path);
 }
@@ -424,10 +423,7 @@ static enum err_code find_base(struct chain *c, struct slice id, const char *pat
             return err_set(e, ERR_FORMAT, path,
                            "open session: the log that it continues refers to itself");
     if (!c->searched) {
-        enum err_code rc = rollouts_read(c->store, NULL, NULL, &c->all, e);
-
-        if (rc)
-            return rc;
+        TRY(rollouts_read(c->store, NULL, NULL, &c->all, e));
         c->searched = true;
     }
     *out = rollouts_find(&c->all, id);

@@ -369,11 +369,10 @@ enum err_code jsonl_load_bytes(const struct jsonl_format *format, const struct s
 {
     struct loading l = { format, ref->path.p, false, { .file.fd = -1 }, false };
     struct fs_memory_file f;
-    enum err_code rc = fs_memory_file_open(&f, buf_slice(bytes), e);
 
-    if (rc)
-        return rc;
-    rc = logfile_open(&l.log, f.path, FILE_FOLLOW, format->keys, cancel, e);
+    TRY(fs_memory_file_open(&f, buf_slice(bytes), e));
+    enum err_code rc = logfile_open(&l.log, f.path, FILE_FOLLOW, format->keys, cancel, e);
+
     if (!rc) {
         l.log.path = ref->path.p;
         rc = jsonl_build_transcript(&l, out, e);
@@ -408,10 +407,8 @@ enum err_code jsonl_tail(const struct store *st, const struct session_ref *ref, 
 
     for (;;) {
         struct transcript *t;
-        enum err_code rc = load_bytes(st, ref, false, want, cancel, &t, e);
 
-        if (rc)
-            return rc;
+        TRY(load_bytes(st, ref, false, want, cancel, &t, e));
         if (t->n || !t->partial || want >= most) {
             *out = t;
             return ERR_OK;
@@ -552,11 +549,10 @@ enum err_code jsonl_fork_write(const struct jsonl_fork *f, const char *dir, cons
                                struct err *e)
 {
     struct disk_new to;
-    enum err_code rc = disk_new_open(dir, 0644, &to, e);
 
-    if (rc)
-        return rc;
-    rc = jsonl_fork_each(f, disk_new_write, &to, e);
+    TRY(disk_new_open(dir, 0644, &to, e));
+    enum err_code rc = jsonl_fork_each(f, disk_new_write, &to, e);
+
     if (!rc)
         return disk_new_publish(&to, name, e);
     disk_new_discard(&to);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/decimal.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
@@ -116,11 +117,10 @@ static enum err_code file_rows_with_marks(const char *path, unsigned flags,
                                           usage_row_fn *fn, void *arg, struct err *e)
 {
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, flags, &f, e);
 
-    if (rc)
-        return rc;
-    rc = usage_rows_read_pieces(&f, mark, cancel, fn, arg, e);
+    TRY(file_open(AT_FDCWD, path, flags, &f, e));
+    enum err_code rc = usage_rows_read_pieces(&f, mark, cancel, fn, arg, e);
+
     file_close(&f);
     return rc ? err_at(e, rc, path) : ERR_OK;
 }

@@ -105,11 +105,10 @@ enum err_code cursor_messages(const struct store *st, const struct session_ref *
                               const struct message_query *q, json_fn *fn, void *arg, struct err *e)
 {
     struct transcript *t;
-    enum err_code rc = cursor_load(st, ref, q->cancel, &t, e);
 
-    if (rc)
-        return rc;
-    rc = memory_rows_messages(st, t, ref->id, q, fn, arg, e);
+    TRY(cursor_load(st, ref, q->cancel, &t, e));
+    enum err_code rc = memory_rows_messages(st, t, ref->id, q, fn, arg, e);
+
     transcript_free(t);
     return rc;
 }

@@ -264,11 +264,10 @@ static enum err_code exathena_read_line(const struct session_ref *ref,
                                         struct err *e)
 {
     struct file file;
-    enum err_code rc = file_open(AT_FDCWD, ref->path.p, 0, &file, e);
 
-    if (rc)
-        return rc;
-    rc = file_read_part(&file, w->at, w->length, line, e);
+    TRY(file_open(AT_FDCWD, ref->path.p, 0, &file, e));
+    enum err_code rc = file_read_part(&file, w->at, w->length, line, e);
+
     file_close(&file);
     return err_at(e, rc, ref->path.p);
 }

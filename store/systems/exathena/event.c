@@ -277,11 +277,10 @@ enum err_code exathena_point(const struct session_ref *ref, struct slice id, str
     struct logfile log;
     struct slice row;
     struct event ev;
-    enum err_code rc = logfile_open(&log, ref->path.p, 0, &exathena_keys, NULL, e);
 
-    if (rc)
-        return rc;
-    rc = jsonl_find_row(&log, &exathena_format, id, &p.line, e);
+    TRY(logfile_open(&log, ref->path.p, 0, &exathena_keys, NULL, e));
+    enum err_code rc = jsonl_find_row(&log, &exathena_format, id, &p.line, e);
+
     if (!rc)
         rc = logfile_row(&log, p.line, &row, e);
     if (!rc && event_read(row, a, &ev)) {

@@ -383,11 +383,10 @@ enum err_code gemini_plan(const struct store *st, const struct session_ref *ref,
 {
     struct planning p = { .from = 0 };
     const struct gemini_message *m;
-    enum err_code rc = gemini_history_read(st, ref, &p.h, e);
 
-    if (rc)
-        return rc;
-    rc = gemini_find_point(&p.h, ref, point, &m, e);
+    TRY(gemini_history_read(st, ref, &p.h, e));
+    enum err_code rc = gemini_find_point(&p.h, ref, point, &m, e);
+
     if (!rc)
         rc = gemini_fill_plan(&p, ref, m, e);
     for (size_t i = 0; !rc && i < p.h.edits; i++)

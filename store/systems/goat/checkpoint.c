@@ -90,11 +90,10 @@ static enum err_code save_blob(struct saving *s, const struct span *from, char h
     uint8_t sha256[SHA256_BYTES];
     struct hasher h = { 0 };
     struct disk_new copy;
-    enum err_code rc = disk_new_open(s->blobs, FILE_MODE, &copy, e);
 
-    if (rc)
-        return rc;
-    rc = hasher_span(&h, from, copy.fd, s->blobs, sha256, e);
+    TRY(disk_new_open(s->blobs, FILE_MODE, &copy, e));
+    enum err_code rc = hasher_span(&h, from, copy.fd, s->blobs, sha256, e);
+
     hasher_fini(&h);
     if (rc) {
         disk_new_discard(&copy);
@@ -206,11 +205,10 @@ static enum err_code keep_entries(struct saving *s, struct slice *created, struc
 static enum err_code put_manifest(struct saving *s, struct slice text, struct err *e)
 {
     struct disk_new f;
-    enum err_code rc = disk_new_open(s->dir, FILE_MODE, &f, e);
 
-    if (rc)
-        return rc;
-    rc = disk_write(f.fd, text, NULL, s->dir, e);
+    TRY(disk_new_open(s->dir, FILE_MODE, &f, e));
+    enum err_code rc = disk_write(f.fd, text, NULL, s->dir, e);
+
     if (rc) {
         disk_new_discard(&f);
         return rc;

@@ -42,11 +42,9 @@ static enum err_code forking_open(struct forking *f, const struct store *st,
                                   const struct session_ref *ref, struct err *e)
 {
     *f = (struct forking){ .st = st, .ref = ref };
-    enum err_code rc = goat_log_open(&f->log, ref, NULL, e);
+    TRY(goat_log_open(&f->log, ref, NULL, e));
+    enum err_code rc = goat_document_open(ref, &f->document, e);
 
-    if (rc)
-        return rc;
-    rc = goat_document_open(ref, &f->document, e);
     if (rc)
         goat_log_close(&f->log);
     host_generate_id(f->id);
@@ -258,11 +256,10 @@ enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
                         struct err *e)
 {
     struct forking f;
-    enum err_code rc = forking_open(&f, st, ref, e);
 
-    if (rc)
-        return rc;
-    rc = name_fork(&f, req->id, e);
+    TRY(forking_open(&f, st, ref, e));
+    enum err_code rc = name_fork(&f, req->id, e);
+
     if (!rc)
         rc = goat_find_fork_end(&f, req->at, e);
     if (!rc)

@@ -76,11 +76,10 @@ enum err_code opencode_checkpoints(const struct store *st, const struct session_
     struct checkpoint_list list = { .n = 0 };
     struct opencode_steps s;
     struct opencode_trees t = { .n = 0 };
-    enum err_code rc = opencode_steps_read(ref, &s, e);
 
-    if (rc)
-        return rc;
-    rc = opencode_trees_open(st, &s, &s.arena, &t, e);
+    TRY(opencode_steps_read(ref, &s, e));
+    enum err_code rc = opencode_trees_open(st, &s, &s.arena, &t, e);
+
     if (!rc && fill_points(&s, &t, &list))
         rc = err_nomem(e);
     opencode_trees_close(&t);

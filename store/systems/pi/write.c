@@ -68,10 +68,7 @@ static enum err_code find_leaf(struct tree *t, struct err *e)
     for (size_t i = ix->n; i > 0 && t->leaf == CHAIN_NONE; i--) {
         if (ix->line[i - 1].state != LINE_OK || id128_none(ix->line[i - 1].id))
             continue;
-        enum err_code rc = logfile_row(&t->log, i - 1, &row, e);
-
-        if (rc)
-            return rc;
+        TRY(logfile_row(&t->log, i - 1, &row, e));
         if (json_get_is(row, "type", "session"))
             break;
         t->leaf = chain_find(&t->chain, ix->line[i - 1].id);
@@ -82,11 +79,9 @@ static enum err_code find_leaf(struct tree *t, struct err *e)
 static enum err_code pi_tree_open(struct tree *t, const struct session_ref *ref, struct err *e)
 {
     *t = (struct tree){ .leaf = CHAIN_NONE };
-    enum err_code rc = logfile_open(&t->log, ref->path.p, 0, &pi_keys, NULL, e);
+    TRY(logfile_open(&t->log, ref->path.p, 0, &pi_keys, NULL, e));
+    enum err_code rc = chain_build(&t->chain, &t->log.index, 0, UINT64_MAX, e);
 
-    if (rc)
-        return rc;
-    rc = chain_build(&t->chain, &t->log.index, 0, UINT64_MAX, e);
     if (rc) {
         logfile_close(&t->log);
         return rc;
@@ -314,10 +309,7 @@ static enum err_code kept_from(struct forking *f, struct slice first, size_t at,
     while (i < at && f->path[i] != node)
         i++;
     for (size_t from = i; i < at; i++) {
-        enum err_code rc = logfile_row(&t->log, t->chain.node[f->path[i]].line, &row, e);
-
-        if (rc)
-            return rc;
+        TRY(logfile_row(&t->log, t->chain.node[f->path[i]].line, &row, e));
         if (!json_get_is(row, "type", "label"))
             return i == from ? ERR_OK : entry_text(t, f->path[i], kept, e);
     }

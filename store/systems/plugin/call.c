@@ -411,11 +411,10 @@ enum err_code plugin_append(const struct plugin_store *p, const struct reprise_p
     *last = 0;
     calling_init(&c, p, NULL);
     c.writes = c.anew = true;
-    enum err_code rc = plugin_begin(&c, &opened, e);
+    TRY(plugin_begin(&c, &opened, e));
+    enum err_code rc =
+        end(&c, p->table.append(opened, key, after, row, n, last, &c.call), "append rows", e);
 
-    if (rc)
-        return rc;
-    rc = end(&c, p->table.append(opened, key, after, row, n, last, &c.call), "append rows", e);
     if (bad)
         *bad = c.call.row;
     return rc;

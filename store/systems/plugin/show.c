@@ -216,12 +216,11 @@ enum err_code plugin_load_branch(const struct store *st, const struct session_re
     const struct plugin_store *p = plugin_of(st);
     struct transcript *made = NULL;
     struct plugin_text t;
-    enum err_code rc = plugin_text_open(p, ref, cancel, &t, e);
 
-    if (rc)
-        return rc;
-    rc = plugin_text_error(&t, claude_ops.load_branch(p->claude, &t.lent, leaf, cancel, &made, e),
-                           e);
+    TRY(plugin_text_open(p, ref, cancel, &t, e));
+    enum err_code rc = plugin_text_error(
+        &t, claude_ops.load_branch(p->claude, &t.lent, leaf, cancel, &made, e), e);
+
     if (!rc)
         rc = plugin_text_keep(&t, made, out, e);
     plugin_text_close(&t);
@@ -239,11 +238,11 @@ enum err_code plugin_branches(const struct store *st, const struct session_ref *
 {
     const struct plugin_store *p = plugin_of(st);
     struct plugin_text t;
-    enum err_code rc = plugin_text_open(p, ref, cancel, &t, e);
 
-    if (rc)
-        return rc;
-    rc = plugin_text_error(&t, claude_ops.branches(p->claude, &t.lent, cancel, out, e), e);
+    TRY(plugin_text_open(p, ref, cancel, &t, e));
+    enum err_code rc =
+        plugin_text_error(&t, claude_ops.branches(p->claude, &t.lent, cancel, out, e), e);
+
     plugin_text_close(&t);
     return rc;
 }
@@ -287,11 +286,10 @@ enum err_code plugin_restore(const struct store *st, const struct session_ref *r
 {
     const struct plugin_store *p = plugin_of(st);
     struct plugin_text t;
-    enum err_code rc = plugin_text_open(p, ref, NULL, &t, e);
 
-    if (rc)
-        return rc;
-    rc = plugin_text_error(&t, claude_ops.restore(p->claude, &t.lent, at, out, e), e);
+    TRY(plugin_text_open(p, ref, NULL, &t, e));
+    enum err_code rc = plugin_text_error(&t, claude_ops.restore(p->claude, &t.lent, at, out, e), e);
+
     plugin_text_close(&t);
     return rc;
 }

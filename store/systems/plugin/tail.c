@@ -164,15 +164,14 @@ static enum err_code plugin_read_end(const struct plugin_store *p, const struct 
 {
     struct transcript *made = NULL;
     struct plugin_text t;
-    enum err_code rc = open_end(p, ref, end, &t, e);
 
-    if (rc)
-        return rc;
-    rc = plugin_text_error(&t,
-                           end->whole
-                               ? claude_ops.load(p->claude, &t.lent, cancel, &made, e)
-                               : claude_ops.tail(p->claude, &t.lent, end->rows.n, cancel, &made, e),
-                           e);
+    TRY(open_end(p, ref, end, &t, e));
+    enum err_code rc = plugin_text_error(
+        &t,
+        end->whole ? claude_ops.load(p->claude, &t.lent, cancel, &made, e)
+                   : claude_ops.tail(p->claude, &t.lent, end->rows.n, cancel, &made, e),
+        e);
+
     if (!rc)
         rc = plugin_text_keep(&t, made, out, e);
     plugin_text_close(&t);

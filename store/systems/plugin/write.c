@@ -442,11 +442,10 @@ enum err_code plugin_fork(const struct store *st, const struct session_ref *ref,
     struct arena a = { 0 };
     struct fork_request here = *req;
     struct plugin_text t;
-    enum err_code rc = plugin_text_open(p, ref, NULL, &t, e);
 
-    if (rc)
-        return rc;
-    rc = local_folder(p, ref, buf_slice(&t.bytes), &a, &here.folder, e);
+    TRY(plugin_text_open(p, ref, NULL, &t, e));
+    enum err_code rc = local_folder(p, ref, buf_slice(&t.bytes), &a, &here.folder, e);
+
     if (!rc)
         rc = disk_private_dir(here.folder, e);
     if (!rc)

@@ -313,11 +313,10 @@ static enum err_code run_touched(struct invocation *in, struct sessions *s, stru
 enum err_code touched_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
-    enum err_code rc = sessions_open(in, true, &s, e);
 
-    if (rc)
-        return rc;
-    rc = run_touched(in, &s, e);
+    TRY(sessions_open(in, true, &s, e));
+    enum err_code rc = run_touched(in, &s, e);
+
     sessions_close(&s);
     return rc;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/row_facts.h"
 
@@ -207,11 +208,9 @@ enum err_code claude_follows_response(struct claude_log *log, uint32_t node, uin
     *is = false;
     if (!claude_line_is_message(claude_node_line(log, named)))
         return ERR_OK;
-    enum err_code rc = claude_calls_read(&calls, log, e);
+    TRY(claude_calls_read(&calls, log, e));
+    enum err_code rc = claude_node_row(log, named, &row, e);
 
-    if (rc)
-        return rc;
-    rc = claude_node_row(log, named, &row, e);
     call = claude_assistant_row_of(&calls, named);
     for (bool more = !rc && !call && claude_content(row, &blocks);
          more && !call && json_iter_next(&blocks, &key, &block);) {

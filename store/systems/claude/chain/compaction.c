@@ -244,11 +244,9 @@ enum err_code claude_relink(struct claude_log *log, struct err *e)
             !claude_line_is(claude_node_line(log, (uint32_t)i), CLAUDE_SYSTEM) ||
             !claude_line_has(claude_node_line(log, (uint32_t)i), MARK_COMPACT))
             continue;
-        enum err_code rc = claude_node_row(log, (uint32_t)i, &row, e);
+        TRY(claude_node_row(log, (uint32_t)i, &row, e));
+        enum err_code rc = relink_boundary(log, (uint32_t)i, row);
 
-        if (rc)
-            return rc;
-        rc = relink_boundary(log, (uint32_t)i, row);
         if (rc)
             return err_set(e, rc, log->file.path, "follow a compaction");
     }

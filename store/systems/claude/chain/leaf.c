@@ -18,10 +18,7 @@ static enum err_code is_main(struct claude_log *log, uint32_t node, bool *is, st
                     !claude_line_is(line, CLAUDE_PROGRESS);
 
         if (main && claude_line_is(line, CLAUDE_ATTACHMENT)) {
-            enum err_code rc = claude_node_row(log, node, &row, e);
-
-            if (rc)
-                return rc;
+            TRY(claude_node_row(log, node, &row, e));
             main = !claude_value_is(row, "attachment.type", "fork_briefing");
         }
         *mark |= main ? NODE_MAIN : NODE_NOT_MAIN;
@@ -98,10 +95,7 @@ enum err_code claude_message_end(struct claude_log *log, uint32_t *leaf, uint32_
 
         if (node == CHAIN_NONE || c->node[node].line != i)
             continue;
-        enum err_code rc = claude_is_end(log, node, &end, e);
-
-        if (rc)
-            return rc;
+        TRY(claude_is_end(log, node, &end, e));
         *leaf = end ? climb_to_message(log, node) : CHAIN_NONE;
         if (*leaf != CHAIN_NONE) {
             *terminal = node;
@@ -250,10 +244,7 @@ static enum err_code newest_row(struct claude_log *log, size_t line, uint32_t *n
 
         if (node == CHAIN_NONE || log->chain.node[node].line != i || !claude_is_loaded(log, node))
             continue;
-        enum err_code rc = is_main(log, node, &main, e);
-
-        if (rc)
-            return rc;
+        TRY(is_main(log, node, &main, e));
         if (main) {
             *newest = node;
             return ERR_OK;
@@ -394,10 +385,7 @@ static enum err_code newest_last_prompt(struct claude_log *log, struct last_prom
 
         if (!claude_line_is(claude_line(log, i), CLAUDE_LAST_PROMPT))
             continue;
-        enum err_code rc = claude_log_row(log, i, &row, e);
-
-        if (rc)
-            return rc;
+        TRY(claude_log_row(log, i, &row, e));
         p->line = i;
         read_last_prompt(row, &log->arena, p);
     }

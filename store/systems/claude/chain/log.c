@@ -355,10 +355,7 @@ static enum err_code find_front(struct claude_log *log, struct slice front, uint
 
         if (!chain_has_row(c, i))
             continue;
-        enum err_code rc = claude_node_row(log, i, &row, e);
-
-        if (rc)
-            return rc;
+        TRY(claude_node_row(log, i, &row, e));
         bool fits = json_get_text(row, "uuid", &a, &id) && id.n >= front.n &&
                     memcmp(id.p, front.p, front.n) == 0;
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -62,10 +63,7 @@ static enum err_code anything_missed(struct claude_log *log, bool *missed, struc
         if (!claude_line_is(line, CLAUDE_ASSISTANT) &&
             !(claude_line_is(line, CLAUDE_USER) && claude_has_parent(log, i)))
             continue;
-        enum err_code rc = claude_node_row(log, i, &row, e);
-
-        if (rc)
-            return rc;
+        TRY(claude_node_row(log, i, &row, e));
         *missed = claude_line_is(line, CLAUDE_USER) ? claude_has_tool_result(row)
                                                     : json_at(row, "message.id", &row);
     }
@@ -480,10 +478,7 @@ enum err_code claude_order_last_results(struct claude_log *log, uint32_t *path, 
     struct slice row;
 
     for (; from > 0 && claude_line_is(claude_node_line(log, path[from - 1]), CLAUDE_USER); from--) {
-        enum err_code rc = claude_node_row(log, path[from - 1], &row, e);
-
-        if (rc)
-            return rc;
+        TRY(claude_node_row(log, path[from - 1], &row, e));
         if (!claude_has_tool_result(row))
             break;
     }

@@ -406,11 +406,10 @@ enum err_code claude_check(const struct store *st, const struct session_ref *ref
 {
     struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = cancel };
     struct check k = { .store = st, .ref = ref, .path = ref->path.p, .fn = fn, .arg = arg };
-    enum err_code rc = claude_log_open(&k.log, ref->path.p, &want, e);
 
-    if (rc)
-        return rc;
-    rc = check_all(&k, cancel, e);
+    TRY(claude_log_open(&k.log, ref->path.p, &want, e));
+    enum err_code rc = check_all(&k, cancel, e);
+
     claude_log_close(&k.log);
     arena_fini(&k.arena);
     return rc;

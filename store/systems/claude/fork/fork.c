@@ -39,10 +39,7 @@ static enum err_code find_written(struct files *w, struct err *e)
 
         if (!claude_line_is(&ix->line[i], CLAUDE_SNAPSHOT))
             continue;
-        enum err_code rc = claude_log_row(&w->f->log, i, &row, e);
-
-        if (rc)
-            return rc;
+        TRY(claude_log_row(&w->f->log, i, &row, e));
         struct id128 id = claude_id_at(row, "snapshot.messageId", &w->arena);
 
         if (!id128_none(id) && idset_add(&w->written, id, &number))
@@ -68,10 +65,7 @@ static enum err_code link_copy(struct files *w, const char *name, bool *linked, 
     if (!*linked)
         return ERR_OK;
     if (!w->any) {
-        enum err_code rc = disk_private_dir(w->to, e);
-
-        if (rc)
-            return rc;
+        TRY(disk_private_dir(w->to, e));
         w->any = true;
     }
     if (linkat(AT_FDCWD, from, AT_FDCWD, to, 0) == 0 || errno == EEXIST)
@@ -414,11 +408,10 @@ static enum err_code copy_session(struct fork *f, const struct fork_request *req
                                   struct fork_result *out, struct err *e)
 {
     struct staging s = { .f = f, .req = req };
-    enum err_code rc = claude_name_places(&s, &c->arena, e);
 
-    if (rc)
-        return rc;
-    rc = claude_stage(&s, e);
+    TRY(claude_name_places(&s, &c->arena, e));
+    enum err_code rc = claude_stage(&s, e);
+
     if (!rc) {
         /* The transcript is moved last, so that a session has its files once it appears. */
         struct step move = { .kind = STEP_MOVE, .path = s.made.staged_files, .made = true };

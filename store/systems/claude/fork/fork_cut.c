@@ -361,10 +361,8 @@ static enum err_code drop_ends(struct ending *x, struct err *e)
 {
     for (int round = 0; round < ROUNDS_MOST; round++) {
         struct fork_shown shown;
-        enum err_code rc = fork_view_shown(x->c, &shown, e);
 
-        if (rc)
-            return rc;
+        TRY(fork_view_shown(x->c, &shown, e));
         uint32_t terminal = node_of(x, shown.terminal);
 
         bool fine = shown.n == x->wanted;

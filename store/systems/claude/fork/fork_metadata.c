@@ -35,10 +35,7 @@ static enum err_code each(struct carry *c, enum claude_kind kind, carry_fn *fn, 
 
         if (!claude_line_is(&ix->line[i], kind))
             continue;
-        enum err_code rc = claude_log_row(&c->f->log, i, &row, e);
-
-        if (rc)
-            return rc;
+        TRY(claude_log_row(&c->f->log, i, &row, e));
         more = fn(c, row);
     }
     return ERR_OK;
@@ -75,10 +72,7 @@ static enum err_code last_own(struct carry *c, enum claude_kind kind, const char
 
         if (!claude_line_is(&ix->line[i], kind))
             continue;
-        enum err_code rc = claude_log_row(&c->f->log, i, &row, e);
-
-        if (rc)
-            return rc;
+        TRY(claude_log_row(&c->f->log, i, &row, e));
         if (!claude_is_own(c, row) || !json_get(row, key, &found) || json_type(found) != type ||
             !is_carried(c, kind, found))
             continue;
@@ -299,11 +293,10 @@ static enum err_code claude_fork_metadata_read_source(struct fork *f, struct are
                                                       struct slice *title, struct err *e)
 {
     struct window w;
-    enum err_code rc = window_init(&w, e);
 
-    if (rc)
-        return rc;
-    rc = window_open(&w, AT_FDCWD, f->ref->path.p, FILE_FOLLOW, e);
+    TRY(window_init(&w, e));
+    enum err_code rc = window_open(&w, AT_FDCWD, f->ref->path.p, FILE_FOLLOW, e);
+
     if (!rc)
         rc = window_widen(&w, e);
     if (!rc && !source_title(f, &w, a, title))

@@ -282,11 +282,10 @@ enum err_code claude_plan(const struct store *st, const struct session_ref *ref,
     struct planner p;
     struct rewind_plan plan = { 0 };
     size_t turn = 0;
-    enum err_code rc = planner_open(&p, st, ref, e);
 
-    if (rc)
-        return rc;
-    rc = claude_plan_find_turn(&p, point, &turn, e);
+    TRY(planner_open(&p, st, ref, e));
+    enum err_code rc = claude_plan_find_turn(&p, point, &turn, e);
+
     if (!rc && p.history.turn[turn].lost)
         rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "rewind: %s", planner_lost_turn);
     if (!rc)
@@ -416,11 +415,10 @@ enum err_code claude_plan_conversation(const struct store *st, const struct sess
     struct transcript *t;
     struct slice id = { NULL, 0 };
     size_t at = 0;
-    enum err_code rc = claude_load(st, ref, NULL, &t, e);
 
-    if (rc)
-        return rc;
-    rc = claude_find_prompt(ref, t, point, &plan->arena, &at, &id, e);
+    TRY(claude_load(st, ref, NULL, &t, e));
+    enum err_code rc = claude_find_prompt(ref, t, point, &plan->arena, &at, &id, e);
+
     if (!rc) {
         plan->point = id.p;
         plan->point_ms = t->message[at].time_ms;

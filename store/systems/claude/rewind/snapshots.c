@@ -142,10 +142,7 @@ static enum err_code claude_snapshots_collect_rows(struct snapshot_history *h, s
 
         if (!claude_line_is(line, CLAUDE_SNAPSHOT) && !claude_line_is(line, CLAUDE_SNAPSHOT_DELTA))
             continue;
-        enum err_code rc = claude_log_row(h->log, i, &row, e);
-
-        if (rc)
-            return rc;
+        TRY(claude_log_row(h->log, i, &row, e));
         struct id128 message = claude_id_at(row, "messageId", &h->log->arena);
 
         if (id128_none(message))

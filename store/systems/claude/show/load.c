@@ -302,10 +302,8 @@ enum err_code claude_tail(const struct store *st, const struct session_ref *ref,
     (void)st;
     for (;;) {
         struct transcript *t;
-        enum err_code rc = claude_show_load(ref, &want, (struct id128){ 0 }, true, &t, e);
 
-        if (rc)
-            return rc;
+        TRY(claude_show_load(ref, &want, (struct id128){ 0 }, true, &t, e));
         if (t->n || !t->partial || want.tail >= most) {
             *out = t;
             return ERR_OK;

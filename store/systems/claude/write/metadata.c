@@ -159,11 +159,10 @@ static enum err_code find_leaves(const struct session_ref *ref, struct slice mes
     struct claude_log log;
     uint32_t node;
     bool cleared;
-    enum err_code rc = claude_log_open(&log, ref->path.p, &want, e);
 
-    if (rc)
-        return rc;
-    rc = claude_relink(&log, e);
+    TRY(claude_log_open(&log, ref->path.p, &want, e));
+    enum err_code rc = claude_relink(&log, e);
+
     if (!rc && message.n) {
         rc = claude_find_message(&log, message, &node, e);
         if (!rc)

@@ -143,11 +143,10 @@ bool metarows_after(const struct metarows *m, struct slice lines, struct arena *
 enum err_code metarows_of(const char *path, struct arena *a, struct metarows *out, struct err *e)
 {
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
 
-    if (rc)
-        return rc;
-    rc = metarows_near_end(&f, a, out, e);
+    TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
+    enum err_code rc = metarows_near_end(&f, a, out, e);
+
     file_close(&f);
     return rc;
 }

@@ -335,11 +335,10 @@ enum err_code sqlite_db_make(const struct sqlite_source *from, const atomic_bool
                              sqlite_read_fn *fn, void *arg, struct err *e)
 {
     struct sqlite_db *db;
-    enum err_code rc = new_db(from->path, cancel, &db, e);
 
-    if (rc)
-        return rc;
-    rc = sqlite_db_make_tables(db, from, e);
+    TRY(new_db(from->path, cancel, &db, e));
+    enum err_code rc = sqlite_db_make_tables(db, from, e);
+
     if (!rc)
         rc = fn(db, arg, e);
     close_db(db);
