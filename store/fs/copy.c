@@ -185,9 +185,7 @@ static enum err_code fs_copy_bytes(int in, int out, char *piece, const char *pat
 
         if (rc || got == 0)
             return rc;
-        rc = disk_write(out, (struct slice){ piece, got }, NULL, path, e);
-        if (rc)
-            return rc;
+        TRY(disk_write(out, (struct slice){ piece, got }, NULL, path, e));
     }
 }
 
@@ -527,9 +525,7 @@ static enum err_code move_across(const char *from, const char *to, struct err *e
             err_wrap(e, rc, "an unfinished copy remains");
         return rc;
     }
-    rc = disk_sync_parent(to, e);
-    if (rc)
-        return rc;
+    TRY(disk_sync_parent(to, e));
     /* The source is not removed blindly: bytes that a live writer added since the copy must not be
      * lost. All of it is compared before the first file is removed, so that a refusal leaves the
      * source as it was. */

@@ -270,9 +270,7 @@ static enum err_code export_several(struct invocation *in, struct sessions *s,
     if (one && in->argc > 1)
         return err_set(e, ERR_USAGE, one,
                        "names a message of one session, so only one session can be exported");
-    rc = sessions_find_all(s, in->argv, (size_t)in->argc, &refs, e);
-    if (rc)
-        return rc;
+    TRY(sessions_find_all(s, in->argv, (size_t)in->argc, &refs, e));
     if (in->argc > 1 && in->out.wants_json)
         out_open(&in->out, NULL, '[');
     rc = export_each(in, s, refs, req, e);

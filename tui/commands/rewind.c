@@ -400,9 +400,7 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
         rc = rewind_answer(in, p, NULL, e);
         return rc ? rc : refusal(p, e);
     }
-    rc = apply_all(in, p, &files_only, skip_refused && p->plan->undoes, &r, e);
-    if (rc)
-        return rc;
+    TRY(apply_all(in, p, &files_only, skip_refused && p->plan->undoes, &r, e));
     answered = rewind_answer(in, p, &r, e);
     rc = check_done(p, &r, e);
     if (r.conflicts)

@@ -347,9 +347,7 @@ static enum err_code prune_counted(const struct change_job *d, struct err *e)
     if (n != d->q->n)
         return err_set(e, ERR_STALE, "",
                        "remove undo records: there are now %zu old ones; nothing was removed", n);
-    rc = rewind_prune(d->env, &rule, false, &list, e);
-    if (rc)
-        return rc;
+    TRY(rewind_prune(d->env, &rule, false, &list, e));
     d->out->pruned = list.n;
     for (size_t i = 0; i < list.n; i++)
         d->out->bytes += list.record[i].bytes;

@@ -361,9 +361,7 @@ static enum err_code to_line_start(struct pair *p, struct err *e)
 
         if (n == 0)
             return ERR_OK;
-        rc = span_read(p->side[0], p->end[0], p->piece[0], n, e);
-        if (rc)
-            return rc;
+        TRY(span_read(p->side[0], p->end[0], p->piece[0], n, e));
         const char *newline = memchr(p->piece[0], '\n', n);
         int64_t step = newline ? newline - p->piece[0] + 1 : (int64_t)n;
 

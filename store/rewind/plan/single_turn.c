@@ -210,9 +210,7 @@ static enum err_code single_turn_plan_file(struct turn_removal *o,
         return rc ? rc : add_conflict(o, found, why, e);
     if (single_turn_is_unchanged(o, found, left->absent))
         return ERR_OK;
-    rc = rewind_inspect(o->plan, found, &o->look, e);
-    if (rc)
-        return rc;
+    TRY(rewind_inspect(o->plan, found, &o->look, e));
     return o->look.rule ? rewind_plan_add(o->plan, found, e) /* the preview refuses it */
                         : merge_target(o, found, left->absent, e);
 }

@@ -301,9 +301,7 @@ static enum err_code codex_unpack(struct unpacking *u, struct buf *out, struct e
     enum err_code rc = ERR_OK;
 
     while (!rc && got == step && out->n < u->max) {
-        rc = file_read(&u->file, u->at, u->in, step, &got, e);
-        if (rc)
-            return rc;
+        TRY(file_read(&u->file, u->at, u->in, step, &got, e));
         u->at += (int64_t)got;
         rc = unpack_piece(u, &(ZSTD_inBuffer){ u->in, got, 0 }, out);
     }
@@ -482,9 +480,7 @@ static enum err_code read_chain(struct chain *c, const char *path, struct err *e
         c->id[c->n - 1] = base.id;
         if (c->n == CHAIN_MAX || base.end < 0)
             return err_set(e, ERR_FORMAT, path, "open session: what it continues cannot be found");
-        rc = find_base(c, base.id, path, &next, e);
-        if (rc)
-            return rc;
+        TRY(find_base(c, base.id, path, &next, e));
         if (c->done && is_same_thread(path, next))
             base.end = -1;
         path = next->path.p;

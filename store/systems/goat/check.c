@@ -48,9 +48,7 @@ static enum err_code goat_check_broken(struct checking *k, size_t i, struct err 
 
     if (rc || kind != GOAT_LINE_BROKEN)
         return rc;
-    rc = logfile_row(&k->log.file, i, &row, e);
-    if (rc)
-        return rc;
+    TRY(logfile_row(&k->log.file, i, &row, e));
     if (memchr(row.p, '\0', row.n))
         return jsonl_check_line(
             &k->report, FINDING_NUL_BYTES, i,

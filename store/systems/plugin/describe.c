@@ -88,9 +88,7 @@ enum err_code plugin_describe_rows(const struct plugin_store *p, const struct se
 
     if (buf_add(&x->head, buf_slice(&x->tail)))
         return err_nomem(e);
-    rc = fs_memory_file_open(&file, buf_slice(&x->head), e);
-    if (rc)
-        return rc;
+    TRY(fs_memory_file_open(&file, buf_slice(&x->head), e));
     lent.store = p->claude;
     lent.path = slice_of(file.path);
     lent.alone = lent.nameless = true;

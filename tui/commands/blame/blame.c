@@ -387,9 +387,7 @@ enum err_code blame_run(struct invocation *in, struct err *e)
 
     if (option_given(o, OPTION_BY_TURN) && option_given(o, OPTION_PORCELAIN))
         return err_set(e, ERR_USAGE, "--by", "not together with --porcelain");
-    rc = sessions_open(in, true, &s, e);
-    if (rc)
-        return rc;
+    TRY(sessions_open(in, true, &s, e));
     a.path = arena_copy_text(&s.arena, in->argv[0]);
     if (a.path)
         cut_range(in, (char *)(uintptr_t)a.path, &a.from, &a.to);

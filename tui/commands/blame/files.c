@@ -196,9 +196,7 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
     (void)s;
     if (!ref->store->ops->edits)
         return store_unsupported_error(ref, 0, "list its files", e);
-    rc = blame_touches_of(ref, NULL, &t, e);
-    if (rc)
-        return rc;
+    TRY(blame_touches_of(ref, NULL, &t, e));
     rc = sum_files(&t, &files, e);
     if (!rc)
         warn_incomplete(in, &t);

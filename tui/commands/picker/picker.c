@@ -36,9 +36,7 @@ static enum err_code choose_dir(const struct invocation *in, const struct config
     if (rc)
         return rc;
     *dir = main_tree ? main_tree : present;
-    rc = resume_check_place(config, &row->ref, row->cwd, *dir, a, e);
-    if (rc)
-        return rc;
+    TRY(resume_check_place(config, &row->ref, row->cwd, *dir, a, e));
     command_warn(in, ERR_NOT_FOUND, "",
                  "the session's directory %.250s no longer exists; resuming in %.250s", own, *dir);
     return ERR_OK;

@@ -278,9 +278,7 @@ static enum err_code go_on_to_output(struct claude_log *log, uint32_t *leaf, str
             !claude_is_loaded(log, child) ||
             (output != CHAIN_NONE && c->node[child].line > c->node[output].line))
             continue;
-        rc = claude_node_row(log, child, &row, e);
-        if (rc)
-            return rc;
+        TRY(claude_node_row(log, child, &row, e));
         if (is_local_command_row(log, row, "<local-command-stdout>") ||
             is_local_command_row(log, row, "<local-command-stderr>"))
             output = child;

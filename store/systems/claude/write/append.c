@@ -382,9 +382,7 @@ static enum err_code agent_path(struct appending *w, struct slice agent, const c
     *path = dir.p ? arena_format(w->a, "%s/agent-%.*s.jsonl", dir.p, SLICE_ARG(agent)) : NULL;
     if (!*path)
         return err_nomem(e);
-    rc = disk_make_dir(dir.p, FOLDER_MODE, e);
-    if (rc)
-        return rc;
+    TRY(disk_make_dir(dir.p, FOLDER_MODE, e));
     int fd = open(*path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, FILE_MODE);
 
     if (fd < 0)

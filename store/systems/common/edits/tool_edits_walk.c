@@ -58,9 +58,7 @@ static enum err_code tool_edits_walk_may_name(const char *path, const struct edi
     *may = true;
     if (!q->files_only || q->reads) /* a listing does not name what is not there */
         return ERR_OK;
-    rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
-    if (rc)
-        return rc;
+    TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
     rc = may_name_in(&f, q, b, may, e);
     file_close(&f);
     return rc ? err_at(e, rc, path) : ERR_OK;
@@ -97,9 +95,7 @@ static enum err_code walked_open(struct walked *w, const struct store_ops *ops,
     enum err_code rc;
 
     *w = (struct walked){ .st = ref->store, .ops = ops, .path = ref->path.p };
-    rc = logfile_open(&w->log, w->path, FILE_FOLLOW, ops->row_keys, q->cancel, e);
-    if (rc)
-        return rc;
+    TRY(logfile_open(&w->log, w->path, FILE_FOLLOW, ops->row_keys, q->cancel, e));
     w->turn_of = calloc(w->log.index.n + 1, sizeof *w->turn_of);
     rc = w->turn_of ? chain_build(&w->chain, &w->log.index, 0, UINT64_MAX, e) : err_nomem(e);
     w->is_open = !rc;
