@@ -60,6 +60,7 @@ struct bundle_request {
     const char *path; /* of the bundle; relative to env->cwd */
     bool redact;      /* in texts; files that are not text are left out */
     bool replace;     /* an existing file */
+    bool only_lists;  /* writes nothing */
 };
 
 struct bundle_written {

@@ -373,10 +373,11 @@ enum err_code bundle_write(const struct session_ref *ref, size_t n,
     *out = (struct bundle_written){ .bytes = 0 };
     TRY(bundle_find_target(req, &a, &dir, &own.path, e));
     TRY(bundle_check_target(own.path, req->replace, e));
-    disk_new_sweep(dir); /* what a killed bundle left, where a new file has a name at once */
+    if (!req->only_lists)
+        disk_new_sweep(dir); /* what a killed bundle left, where a new file has a name at once */
     enum err_code rc = bundle_collect(&w, ref, n, dir, e);
 
-    if (!rc)
+    if (!rc && !req->only_lists)
         rc = bundle_publish(&w, dir, strrchr(own.path, '/') + 1, e);
     if (w.spool.path[0])
         disk_new_discard(&w.spool);

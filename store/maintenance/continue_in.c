@@ -10,6 +10,7 @@
 #include "store/api/compose.h"
 #include "store/fs/disk.h"
 #include "store/fs/path.h"
+#include "store/keep/keep.h"
 #include "store/rewind/plan/origin.h"
 #include "store/show/plain.h"
 #include "store/show/tool_call.h"
@@ -32,6 +33,11 @@ void continue_in_fini(struct continue_in *c)
     change_free(c->change);
     arena_fini(&c->arena);
     *c = (struct continue_in){ 0 };
+}
+
+bool continue_in_can(const struct store *to)
+{
+    return to->ops->compose && !to->ops->remote && !keep_store_is(to);
 }
 
 const char *continue_in_agents(struct arena *a)

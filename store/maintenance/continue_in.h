@@ -42,6 +42,8 @@ MUST_CHECK enum err_code continue_in_plan(const struct session_ref *ref, const s
 MUST_CHECK enum err_code continue_in_do(const struct session_ref *ref, const struct store *to,
                                         struct continue_in *out, struct err *e);
 void continue_in_fini(struct continue_in *c);
+/* Returns true if sessions can be made in this store. */
+bool continue_in_can(const struct store *to);
 /* The names of the agents in which sessions can be continued: "claude, codex and pi"; NULL: out of memory. */
 const char *continue_in_agents(struct arena *a);
 

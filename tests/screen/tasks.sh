@@ -129,6 +129,39 @@ see "undone: "
 within "undo the clean-up" 5
 close
 
+# 5: a session of Codex is continued in Claude Code.
+codex=$top/home/.codex/sessions/2026/11/01
+mkdir -p "$codex"
+row() { # TYPE PAYLOAD
+    printf '{"timestamp":"2026-11-01T10:00:00.000Z","type":"%s","payload":%s}\n' "$1" "$2"
+}
+said() { # ROLE TEXT
+    row response_item '{"type":"message","role":"'"$1"'","content":[{"type":"'"$3"'_text","text":"'"$2"'"}]}'
+}
+{
+    row session_meta '{"id":"c0de0001-0000-4000-8000-000000000001","timestamp":"2026-11-01T10:00:00.000Z","cwd":"'"$project"'","originator":"codex_cli_rs","cli_version":"0.100.0"}'
+    said user "Rename the zebra crossing" input
+    row event_msg '{"type":"user_message","message":"Rename the zebra crossing"}'
+    said assistant "It is called the striped one." output
+    row event_msg '{"type":"agent_message","message":"It is called the striped one."}'
+} >"$codex/rollout-2026-11-01T10-00-00-c0de0001-0000-4000-8000-000000000001.jsonl"
+begin 80 24
+text zebra
+see "1 of "
+act i
+see "Continue in which agent?" "Claude Code"
+key Enter
+see "It keeps 1 prompt, 1 reply." "The original is not changed" "make the session"
+key y
+see "continued in Claude Code: its session is selected" "undo"
+[ "$(grep -l "striped one" "$config"/projects/*/*.jsonl | wc -l)" = 1 ] || fail "no session of Claude Code"
+within "a session of Codex, continued in Claude Code" 10
+menu u
+see "undone: "
+grep -q "striped one" "$config"/projects/*/*.jsonl && fail "the new session is still there"
+rm -r "$top/home/.codex"
+close
+
 # 7: what the week cost, by project: one command.
 HOME=$top/home CLAUDE_CONFIG_DIR=$config "$program" -C "$project" usage --by project --since 1w --all >"$top/usage"
 grep -q "shop" "$top/usage" && grep -q "ledger" "$top/usage" || fail "not by project: $(cat "$top/usage")"

@@ -17,6 +17,7 @@
     X(PRINT, "print", "print", "print the choice and quit")                                        \
     X(MENU, "menu", "more", "menu of all actions")                                                 \
     X(FORK, "fork", "fork", "continue in a copy of the session")                                   \
+    X(CONTINUE_IN, "continue-in", "continue in", "continue in another agent (asks first)")         \
     X(REWIND, "rewind", "rewind", "preview what a rewind would change")                            \
     X(RENAME, "rename", "rename", "rename the session")                                            \
     X(TAG, "tag", "tag", "tag the session")                                                        \
@@ -27,6 +28,7 @@
     X(COPY, "copy", "copy", "copy the session id; a message or a part")                            \
     X(EDIT, "edit", "open in editor", "open a copy of the transcript in the editor")               \
     X(EXPORT, "export", "export", "write to a file: Markdown, HTML, text or JSONL")                \
+    X(BUNDLE, "bundle", "bundle", "one file that another machine can unpack (asks first)")         \
     X(CLEANUP, "cleanup", "cleanup", "find sessions to delete")                                    \
     X(TRASHED, "trash", "trash", "browse the trash and restore from it")                           \
     X(BOARD, "board", "board", "the sessions that run now, those that wait for you first")         \

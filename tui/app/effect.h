@@ -118,7 +118,8 @@ struct effect {
     /* CHANGE, UNDO_REWIND; RESUME, PRINT: flags for the agent; owned; may be NULL */
     struct name_list *names;
     bool asks;      /* CHANGE_UNDO: the person must be asked about the change that is named */
-    bool confirmed; /* CHANGE: runs the agent's command, which is in names */
+    bool confirmed; /* CHANGE: makes what was shown, or runs the agent's command in names */
+    bool redacts;   /* CHANGE_BUNDLE: without secrets */
     bool unsure;    /* CHANGE_TRASH: also sessions that an agent may be writing to */
     bool forks;     /* RESUME, PRINT: the command that forks the session in its agent */
     bool prints; /* RESUME_DIRS: the commands are printed and not run, wherever the sessions are */

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "store/keep/keep.h"
 #include "store/maintenance/continue_in.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
@@ -23,8 +22,7 @@ static enum err_code continue_find_agent(const struct sessions *s, const char *n
 
     NEED(agents);
     for (size_t i = 0; i < s->n; i++)
-        if (strcmp(s->store[i]->ops->name, name) == 0 && !s->store[i]->ops->remote &&
-            !keep_store_is(s->store[i])) {
+        if (strcmp(s->store[i]->ops->name, name) == 0 && continue_in_can(s->store[i])) {
             *out = s->store[i];
             return ERR_OK;
         }

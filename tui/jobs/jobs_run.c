@@ -389,6 +389,8 @@ static enum err_code answer_change(struct job_context *d, const struct effect *q
     else if (jobs_scope(d, q->scope, &scope, &c->error) == ERR_OK &&
              (q->request == CHANGE_KEEP || q->request == CHANGE_PUT_BACK
                   ? jobs_keep(d, q, c, &c->error)
+              : q->request == CHANGE_CONTINUE_IN || q->request == CHANGE_BUNDLE
+                  ? jobs_carry(d, q, c, &c->error)
               : jobs_is_by_agent(q) ? jobs_change_by_agent(d, q, c, &c->error)
                                     : jobs_change(d->env, &shown, q, c, &c->error)) == ERR_OK)
         c->error = (struct err){ 0 };

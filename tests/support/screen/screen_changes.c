@@ -170,12 +170,26 @@ static void sweep_fake(struct screen *s, const struct sweep_item *item, struct c
 static void answer_change(struct screen *s, const struct effect *e)
 {
     static const char *const names[] = {
-        [CHANGE_RENAME] = "rename",       [CHANGE_TAG] = "tag",     [CHANGE_ARCHIVE] = "archive",
-        [CHANGE_UNARCHIVE] = "unarchive", [CHANGE_TRASH] = "trash", [CHANGE_FORK] = "fork",
-        [CHANGE_RESUME_AT] = "resume at", [CHANGE_UNDO] = "undo",   [CHANGE_REDO] = "redo",
-        [CHANGE_RESTORE] = "restore",     [CHANGE_JOIN] = "join",   [CHANGE_EMPTY] = "empty",
-        [CHANGE_PRUNE] = "prune",         [CHANGE_SWEEP] = "sweep", [CHANGE_FIX] = "fix",
-        [CHANGE_REMOVE] = "remove",       [CHANGE_PIN] = "pin",     [CHANGE_UNPIN] = "unpin",
+        [CHANGE_RENAME] = "rename",
+        [CHANGE_TAG] = "tag",
+        [CHANGE_ARCHIVE] = "archive",
+        [CHANGE_UNARCHIVE] = "unarchive",
+        [CHANGE_TRASH] = "trash",
+        [CHANGE_FORK] = "fork",
+        [CHANGE_RESUME_AT] = "resume at",
+        [CHANGE_UNDO] = "undo",
+        [CHANGE_REDO] = "redo",
+        [CHANGE_RESTORE] = "restore",
+        [CHANGE_JOIN] = "join",
+        [CHANGE_EMPTY] = "empty",
+        [CHANGE_PRUNE] = "prune",
+        [CHANGE_SWEEP] = "sweep",
+        [CHANGE_FIX] = "fix",
+        [CHANGE_REMOVE] = "remove",
+        [CHANGE_PIN] = "pin",
+        [CHANGE_UNPIN] = "unpin",
+        [CHANGE_CONTINUE_IN] = "continue in",
+        [CHANGE_BUNDLE] = "bundle",
     };
     struct change_result *c = change_result_new(e->request);
 

@@ -106,6 +106,7 @@ static void dialog_choose(struct model *m, size_t i)
 {
     enum dialog_choice choice = m->dialog->choice[i];
 
+    m->dialog->at = i;
     view_pop(m);
     m->dialog->answer(m, choice);
 }

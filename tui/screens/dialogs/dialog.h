@@ -23,14 +23,15 @@ enum dialog_choice {
     CHOICE_GO,            /* to the terminal in which it runs */
     CHOICE_MAIN_WORKTREE, /* resume there */
     CHOICE_PRESENT_DIR,
-    CHOICE_DO, /* do what the question asks */
+    CHOICE_REDACTED, /* do it without secrets */
+    CHOICE_DO,       /* do what the question asks */
 };
 
 struct model;
 struct view_ops;
 typedef void dialog_answer_fn(struct model *m, enum dialog_choice choice);
 
-enum { DIALOG_LINES = 6, DIALOG_CHOICES = 4, DIALOG_TEXT = 300 };
+enum { DIALOG_LINES = 6, DIALOG_CHOICES = 8, DIALOG_TEXT = 300 };
 
 struct dialog {
     char title[DIALOG_TEXT];
@@ -39,7 +40,7 @@ struct dialog {
     char label[DIALOG_CHOICES][DIALOG_TEXT];
     enum dialog_choice choice[DIALOG_CHOICES];
     size_t choices;
-    size_t at;
+    size_t at;                /* when the dialog was answered: what was chosen */
     dialog_answer_fn *answer; /* called when the dialog is closed */
     bool wants_yes;           /* confirmed only by typing "yes" and Enter, never by a single key */
     size_t typed;             /* letters of it */

@@ -11,10 +11,11 @@
 #include "tui/widgets/styled_text.h"
 
 static const enum action items[] = {
-    ACT_RESUME, ACT_RESUME_WITH, ACT_VIEW,  ACT_FORK,   ACT_REWIND,  ACT_RENAME,  ACT_TAG,
-    ACT_PIN,    ACT_ARCHIVE,     ACT_KEEP,  ACT_TRASH,  ACT_COPY,    ACT_EDIT,    ACT_EXPORT,
-    ACT_PRINT,  ACT_BRANCHES,    ACT_UNDO,  ACT_DOCTOR, ACT_DAMAGED, ACT_CLEANUP, ACT_TRASHED,
-    ACT_LOG,    ACT_COMPARE,     ACT_BOARD, ACT_USAGE,  ACT_REDO,    ACT_DENSITY,
+    ACT_RESUME,  ACT_RESUME_WITH, ACT_VIEW,   ACT_FORK,    ACT_CONTINUE_IN, ACT_REWIND,
+    ACT_RENAME,  ACT_TAG,         ACT_PIN,    ACT_ARCHIVE, ACT_KEEP,        ACT_TRASH,
+    ACT_COPY,    ACT_EDIT,        ACT_EXPORT, ACT_BUNDLE,  ACT_BRANCHES,    ACT_UNDO,
+    ACT_CLEANUP, ACT_TRASHED,     ACT_LOG,    ACT_DOCTOR,  ACT_DAMAGED,     ACT_PRINT,
+    ACT_COMPARE, ACT_BOARD,       ACT_USAGE,  ACT_REDO,    ACT_DENSITY,
 };
 
 enum { ITEMS = sizeof items / sizeof *items, LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
@@ -150,13 +151,11 @@ static bool menu_act(struct model *m, enum action a)
 
 static bool menu_perform(struct model *m, enum action a)
 {
-    if (a != ACT_MENU)
-        return false;
-    if (view_top(m) != VIEW_MENU) {
+    if (a == ACT_MENU && view_top(m) != VIEW_MENU) {
         m->menu->at = 0;
         view_push(m, VIEW_MENU);
     }
-    return true;
+    return a == ACT_MENU;
 }
 
 const struct view_ops view_menu = {

@@ -19,6 +19,7 @@ void agent_flow_clear(struct model *m)
 
     ref_list_free(c->asked);
     buf_fini(&c->asked_text);
+    name_list_fini(&c->agents);
     c->asked = NULL;
 }
 
@@ -477,6 +478,8 @@ static void begin_change(struct model *m, enum action a)
                            (struct slice){ 0 });
         break;
     case ACT_TRASH: delete_flow_begin(m); break;
+    case ACT_CONTINUE_IN:
+    case ACT_BUNDLE: carry_flow_begin(m, a); break;
     case ACT_FORK: begin_fork(m, false); break;
     case ACT_FORK_AT:
     case ACT_RESUME_AT: begin_at_message(m, a); break;
@@ -540,6 +543,8 @@ static bool perform_change(struct model *m, enum action a)
     case ACT_PIN:
     case ACT_ARCHIVE:
     case ACT_KEEP:
+    case ACT_CONTINUE_IN:
+    case ACT_BUNDLE:
     case ACT_TRASH:
     case ACT_UNDO:
     case ACT_REDO: begin_change(m, a); return true;

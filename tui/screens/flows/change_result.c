@@ -58,6 +58,8 @@ const char *change_text_doing(enum change_request request)
     case CHANGE_ARCHIVE:
     case CHANGE_UNARCHIVE: return "marking";
     case CHANGE_FORK: return "forking";
+    case CHANGE_CONTINUE_IN: return "continuing in another agent";
+    case CHANGE_BUNDLE: return "bundling";
     case CHANGE_KEEP: return "keeping";
     case CHANGE_PUT_BACK: return "putting back";
     case CHANGE_SWEEP:
@@ -144,6 +146,13 @@ static struct change_text change_text_done(const struct model *m, const struct c
     case CHANGE_REDO: snprintf(w.text, sizeof w.text, "redone: %.*s", SLICE_ARG(text)); break;
     case CHANGE_FIX: describe_fix(&w, c); break;
     case CHANGE_FORK: snprintf(w.text, sizeof w.text, "forked: the fork is selected"); break;
+    case CHANGE_CONTINUE_IN:
+        snprintf(w.text, sizeof w.text, "continued in %.*s: its session is selected",
+                 SLICE_ARG(text));
+        break;
+    case CHANGE_BUNDLE:
+        snprintf(w.text, sizeof w.text, "bundled: %s, %s, in %.*s", n.text, size, SLICE_ARG(text));
+        break;
     case CHANGE_RESUME_AT:
         snprintf(w.text, sizeof w.text, "the session resumes after that message");
         break;
@@ -171,7 +180,7 @@ static void report_done(struct model *m, const struct change_result *c)
     struct change_text done = change_text_done(m, c), back = { "" };
 
     if (c->request != CHANGE_EMPTY && c->request != CHANGE_REMOVE && c->request != CHANGE_PRUNE &&
-        c->request != CHANGE_KEEP && (!c->by_agent || c->bytes))
+        c->request != CHANGE_KEEP && c->request != CHANGE_BUNDLE && (!c->by_agent || c->bytes))
         back = change_text_undo_key(
             m, c->request == CHANGE_UNDO || c->request == CHANGE_BACK_TO ? ACT_REDO : ACT_UNDO);
     toast_info(&m->toast, m->now_ms, "%s%s", done.text, back.text);
@@ -232,7 +241,9 @@ void change_flow_finish(struct model *m, const struct change_result *c)
         return;
     }
     if (c->needs_confirmation) {
-        if (c->request == CHANGE_RESTORE)
+        if (c->request == CHANGE_CONTINUE_IN || c->request == CHANGE_BUNDLE)
+            carry_flow_ask(m, c);
+        else if (c->request == CHANGE_RESTORE)
             trash_view_ask_join(m, c);
         else
             undo_flow_confirm(m, c);
@@ -247,7 +258,7 @@ void change_flow_finish(struct model *m, const struct change_result *c)
     if (!c->error.code && takes_away(c))
         list_unmark_all(m->list);
     close_views_of_deleted(m, c);
-    if (!c->error.code && c->request == CHANGE_FORK)
+    if (!c->error.code && (c->request == CHANGE_FORK || c->request == CHANGE_CONTINUE_IN))
         show_copy(m, c);
     if (!c->error.code && c->request == CHANGE_RESUME_AT)
         resume_flow_begin(m, ACT_RESUME);

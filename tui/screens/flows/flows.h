@@ -66,12 +66,13 @@ struct pending_change {
     int64_t bytes;
     bool all_archived, all_pinned, all_kept;
     char message[40]; /* the id of the message to act on; "": no message */
-    /* owned: the session for which an agent's command was requested, or NULL */
+    /* owned: the sessions of a request that is made again when the person has confirmed it, or NULL */
     struct ref_list *asked;
     enum change_request asked_request;
     struct buf asked_text;
-    char asked_line[300]; /* the command */
-    unsigned estimating;  /* generation of EFFECT_ESTIMATE_DELETE; 0: none */
+    char asked_line[300];    /* the command */
+    struct name_list agents; /* those of which one is chosen */
+    unsigned estimating;     /* generation of EFFECT_ESTIMATE_DELETE; 0: none */
 
     /* changes under way */
     size_t under_way;
@@ -112,6 +113,13 @@ void agent_flow_begin(struct model *m, enum change_request request, struct slice
 void agent_flow_ask(struct model *m, const struct change_result *r);
 /* Forgets the question. */
 void agent_flow_clear(struct model *m);
+
+/* --- what is made of sessions for another place (carry_flow.c): a session of another agent, a bundle */
+
+/* ACT_CONTINUE_IN, ACT_BUNDLE; takes the collected sessions. */
+void carry_flow_begin(struct model *m, enum action a);
+/* The worker has made nothing yet: asks in which agent, or shows what would be made. */
+void carry_flow_ask(struct model *m, const struct change_result *r);
 
 /* --- delete (delete_flow.c): the question about the collected sessions, and the exact numbers for it */
 void delete_flow_begin(struct model *m);

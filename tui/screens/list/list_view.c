@@ -121,7 +121,8 @@ bool list_session_forks_in_agent(const struct model *m)
 static bool list_view_is_change(enum action a)
 {
     return a == ACT_RENAME || a == ACT_TAG || a == ACT_PIN || a == ACT_ARCHIVE || a == ACT_KEEP ||
-           a == ACT_TRASH || a == ACT_FORK || a == ACT_FORK_AT || a == ACT_RESUME_AT;
+           a == ACT_CONTINUE_IN || a == ACT_BUNDLE || a == ACT_TRASH || a == ACT_FORK ||
+           a == ACT_FORK_AT || a == ACT_RESUME_AT;
 }
 
 /* An editor would show a database as text, or begin a new file. */
@@ -140,13 +141,14 @@ static const char *marks_reason(const struct model *m, enum action a)
 {
     const struct list *l = m->list;
     bool one = a == ACT_VIEW || a == ACT_REWIND || a == ACT_RESUME_WITH || a == ACT_FORK ||
-               a == ACT_DOCTOR || a == ACT_COPY || a == ACT_EDIT;
+               a == ACT_CONTINUE_IN || a == ACT_DOCTOR || a == ACT_COPY || a == ACT_EDIT;
 
     if (!one || l->marks == 0 || view_base(m) != VIEW_LIST)
         return NULL;
     if (l->marks > 1)
         return "it takes one session, and several are marked";
-    return a == ACT_FORK || (l->selected < l->marked_cap && l->marked[l->selected])
+    return a == ACT_FORK || a == ACT_CONTINUE_IN ||
+                   (l->selected < l->marked_cap && l->marked[l->selected])
                ? NULL
                : "it takes one session, and another one is marked";
 }
