@@ -50,6 +50,11 @@ enum err_code store_open_named(const struct store_ops *ops, const struct store_e
     return ERR_OK;
 }
 
+bool store_changes_at_once(const struct store_ops *ops)
+{
+    return ops->remote || ops->remove;
+}
+
 bool store_can_rewind(const struct store_ops *ops)
 {
     return (ops->plan && ops->checkpoints) || ops->hooks;

@@ -575,8 +575,8 @@ MUST_CHECK enum err_code store_restore(const struct session_ref *ref, struct sli
 MUST_CHECK enum err_code store_open_named(const struct store_ops *ops, const struct store_env *env,
                                           const char *path, const char *name, struct arena *a,
                                           struct store **out, struct err *e);
-/* Returns true if the agent keeps copies of files, or runs hooks that may have kept snapshots of ours. */
-bool store_can_rewind(const struct store_ops *ops);
+bool store_changes_at_once(const struct store_ops *ops); /* for good, because it is not in files */
+bool store_can_rewind(const struct store_ops *ops); /* by its own copies, or by our snapshots */
 /* Which of CAN_RENAME, CAN_ARCHIVE and CAN_DELETE only the agent's own commands support. */
 unsigned store_agent_abilities(const struct store_ops *ops);
 /* Called after describe. With scope->all_kinds, shows a row that is hidden because it is a sub-agent's, is empty, or

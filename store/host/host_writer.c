@@ -143,8 +143,9 @@ void host_session_announce(struct host_session *s)
                                           .cwd = slice_of(s->st->env->cwd ? s->st->env->cwd : ""),
                                           .writer = true };
 
-    if (!s->announced && s->ref.path.n && s->st->ops->open != memory_store_ops.open &&
-        !host_unpersisted(s->st) && host_state_open(&where, &s->announced, NULL))
+    if (!s->announced && s->ref.path.n &&
+        (s->st->ops->remote || !store_changes_at_once(s->st->ops)) && !host_unpersisted(s->st) &&
+        host_state_open(&where, &s->announced, NULL))
         s->announced = NULL;
 }
 

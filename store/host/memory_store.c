@@ -9,11 +9,14 @@
 #include <unistd.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/id.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/fs/disk.h"
 #include "store/fs/kernel.h"
+#include "store/host/memory_row.h"
+#include "store/journal/change.h"
 
 /* It does not move and exists until the store is closed, because refs point to its texts. */
 struct memory_session {
@@ -21,6 +24,7 @@ struct memory_session {
     char path[FS_FD_PATH]; /* the path of the descriptor */
     struct buf title;
     struct idset ids; /* the ids of its rows */
+    bool removed;
     int fd;
 };
 
@@ -104,7 +108,7 @@ static struct session_ref memory_store_ref_of(const struct store *st,
 static struct memory_session *locked_session(const struct memory *m, struct slice id)
 {
     for (size_t i = 0; i < m->n; i++)
-        if (slice_eq(id, slice_of(m->session[i]->id)))
+        if (!m->session[i]->removed && slice_eq(id, slice_of(m->session[i]->id)))
             return m->session[i];
     return NULL;
 }
@@ -142,7 +146,7 @@ static enum err_code memory_enumerate(const struct store *st, const struct scope
     for (size_t i = 0; more && (s = nth_session(m, i)); i++) {
         struct session_ref ref = memory_store_ref_of(st, s);
 
-        more = fn(&ref, arg);
+        more = s->removed || fn(&ref, arg);
     }
     return ERR_OK;
 }
@@ -190,7 +194,9 @@ static void fill_messages(struct transcript *t, const struct index *ix)
                               .line = (uint32_t)i,
                               .time_ms = ix->line[i].time_ms,
                               .id = ix->line[i].id,
-                              .kind = ix->line[i].kind == 1 ? MESSAGE_USER : MESSAGE_ASSISTANT };
+                              .kind = (uint8_t)(ix->line[i].kind == 1   ? MESSAGE_USER
+                                                : ix->line[i].kind == 2 ? MESSAGE_ASSISTANT
+                                                                        : MESSAGE_OTHER) };
     t->lines = ix->n;
     t->size = t->id.size;
 }
@@ -293,8 +299,12 @@ static enum err_code memory_messages(const struct store *st, const struct sessio
 
     if (rc)
         return rc;
-    size_t from, end;
+    size_t from, end, n = 0;
 
+    for (size_t i = 0; i < t->n; i++)
+        if (t->message[i].kind != MESSAGE_OTHER)
+            t->message[n++] = t->message[i];
+    t->n = n;
     transcript_page(q, t->n, &from, &end);
     for (size_t i = from; !rc && i < end; i++) {
         rc = transcript_read(t, i, &row, e);
@@ -366,28 +376,6 @@ static enum err_code memory_create(const struct store *st, const struct host_cre
     return ERR_OK;
 }
 
-/* Adds a row and its newline to rows; one without an id gets one. */
-static enum err_code memory_store_add_row(struct slice row, struct arena *a, struct slice *id,
-                                          struct buf *rows)
-{
-    char drawn[HOST_ID];
-    struct buf text = { 0 };
-    struct jsonout j;
-
-    if (json_get_text(row, "id", a, id) && id->n)
-        return buf_add(rows, row) || buf_add_byte(rows, '\n') ? ERR_NOMEM : ERR_OK;
-    host_generate_id(drawn);
-    *id = arena_copy(a, slice_of(drawn));
-    jsonout_init(&j, &text);
-    jsonout_text(&j, slice_of(drawn));
-    enum err_code rc = j.rc;
-
-    if (!rc)
-        rc = json_set(rows, row, "id", buf_slice(&text));
-    buf_fini(&text);
-    return rc || !id->p || buf_add_byte(rows, '\n') ? ERR_NOMEM : ERR_OK;
-}
-
 /* Fills in the ids, and adds to rows those that the session does not have yet; `added` has their ids. */
 static enum err_code memory_store_collect_rows(const struct memory_session *s,
                                                const struct host_append *req, struct arena *a,
@@ -398,7 +386,7 @@ static enum err_code memory_store_collect_rows(const struct memory_session *s,
         size_t before = rows->n, n = added->n;
         uint32_t number;
 
-        if (memory_store_add_row(req->row[i], a, &id[i], rows) ||
+        if (memory_row_add(req->row[i], a, &id[i], rows) ||
             idset_add(added, id128_of(id[i]), &number))
             return ERR_NOMEM;
         if (number < n || idset_has(&s->ids, id128_of(id[i])))
@@ -440,17 +428,6 @@ static enum err_code append_locked(struct memory_session *s, const struct host_a
     return rc;
 }
 
-static enum err_code check_rows(const struct host_append *req, struct err *e)
-{
-    struct slice role, text;
-
-    for (size_t i = 0; i < req->n; i++)
-        if (!json_get(req->row[i], "role", &role) || !json_get(req->row[i], "text", &text) ||
-            json_type(role) != JSON_STRING || json_type(text) != JSON_STRING)
-            return err_set(e, ERR_USAGE, "", "append: row %zu needs a role and a text", i + 1);
-    return ERR_OK;
-}
-
 static enum err_code memory_append(const struct store *st, const struct session_ref *ref,
                                    const struct host_append *req, struct arena *a,
                                    struct host_appended *out, struct err *e)
@@ -461,8 +438,6 @@ static enum err_code memory_append(const struct store *st, const struct session_
     struct memory_session *s;
     enum err_code rc = id ? memory_store_find_session(st, ref->id, &s, e) : err_nomem(e);
 
-    if (!rc)
-        rc = check_rows(req, e);
     if (rc)
         return rc;
     pthread_mutex_lock(&m->lock);
@@ -494,6 +469,81 @@ static enum err_code memory_set(const struct store *st, const struct session_ref
     return rc;
 }
 
+/* ---- copies, and deleting ---- */
+
+/* The rows up to and including a message; all if it is empty. */
+static enum err_code copied_rows(const struct transcript *t, struct slice at, struct buf *out,
+                                 struct err *e)
+{
+    AUTO_BUF row = { 0 };
+    const struct id128 last = id128_of(at);
+    bool found = !at.n;
+
+    for (size_t i = 0; i < t->n; i++) {
+        TRY(transcript_read(t, i, &row, e));
+        if (buf_add(out, buf_slice(&row)) || buf_add_byte(out, '\n'))
+            return err_nomem(e);
+        found |= at.n && id128_eq(t->message[i].id, last);
+        if (at.n && found)
+            break;
+    }
+    return found && out->n ? ERR_OK : err_set(e, ERR_NOT_FOUND, "", "fork: no such message");
+}
+
+/* The copy is made at once, without a step of the change. */
+static enum err_code memory_fork(const struct store *st, const struct session_ref *ref,
+                                 const struct fork_request *req, struct change *c,
+                                 struct fork_result *out, struct err *e)
+{
+    CLEANUP(transcript_free_at) struct transcript *t = NULL;
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF rows = { 0 }, title = { 0 };
+    struct memory_session *from, *s;
+    struct host_created made;
+    struct slice *row;
+    struct host_append all = { .n = 0 };
+
+    TRY(memory_store_find_session(st, ref->id, &from, e));
+    TRY(memory_load(st, ref, NULL, &t, e));
+    TRY(copied_rows(t, req->at, &rows, e));
+    pthread_mutex_lock(&memory_of(st)->lock);
+    bool failed = req->title.n    ? buf_add(&title, req->title)
+                  : from->title.n ? buf_add(&title, buf_slice(&from->title)) ||
+                                        buf_add(&title, SLICE(" (fork)"))
+                                  : false;
+
+    pthread_mutex_unlock(&memory_of(st)->lock);
+    if (failed)
+        return err_nomem(e);
+    const struct host_create create = { .id = req->id, .title = buf_slice(&title) };
+
+    TRY(memory_create(st, &create, &c->arena, &made, e));
+    TRY(memory_store_find_session(st, made.id, &s, e));
+    TRY(host_rows(buf_slice(&rows), &a, &row, &all.n, e));
+    all.row = row;
+
+    const struct session_ref copy = memory_store_ref_of(st, s);
+    struct host_appended done;
+
+    TRY(memory_append(st, &copy, &all, &a, &done, e));
+    *out = (struct fork_result){ .id = made.id, .path = s->path };
+    return ERR_OK;
+}
+
+/* Other threads may still read it, so its memory is released with the store. */
+static enum err_code memory_remove(const struct store *st, const struct session_ref *ref,
+                                   struct err *e)
+{
+    struct memory *m = memory_of(st);
+    struct memory_session *s;
+
+    TRY(memory_store_find_session(st, ref->id, &s, e));
+    pthread_mutex_lock(&m->lock);
+    s->removed = true;
+    pthread_mutex_unlock(&m->lock);
+    return ERR_OK;
+}
+
 const struct store_ops memory_store_ops = {
     .name = "memory",
     .open = memory_open,
@@ -508,4 +558,7 @@ const struct store_ops memory_store_ops = {
     .create = memory_create,
     .append = memory_append,
     .set = memory_set,
+    .fork = memory_fork,
+    .accepts_fork_id = true,
+    .remove = memory_remove,
 };

@@ -37,7 +37,7 @@ static int can_write(const struct store_ops *ops, const char *call)
 
 static int can_change(const struct store_ops *ops, const char *call)
 {
-    const bool sets = ops->remote && ops->set;
+    const bool sets = store_changes_at_once(ops) && ops->set;
     const struct supported calls[] = {
         { "reprise_rename", ops->rename || sets },
         { "reprise_tag", ops->tag || sets },
@@ -47,7 +47,7 @@ static int can_change(const struct store_ops *ops, const char *call)
         { "reprise_tombstone_leaves", ops->tombstone },
         { "reprise_reappend", ops->reappend },
         { "reprise_fork", ops->fork },
-        { "reprise_delete", ops->remote ? ops->remove != NULL : ops->parts != NULL },
+        { "reprise_delete", store_changes_at_once(ops) ? ops->remove != NULL : ops->parts != NULL },
         { "reprise_checkpoints", store_can_rewind(ops) },
         { "reprise_rewind_plan", store_can_rewind(ops) || ops->plan_conversation },
     };

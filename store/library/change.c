@@ -23,7 +23,7 @@ static enum err_code change_session(const struct reprise_session *s,
 
     TRY(call_check_result(out, e));
     NEED(c = change_new(session_change_name(what->kind)));
-    if (!s->ref.store->ops->remote)
+    if (!store_changes_at_once(s->ref.store->ops))
         TRY(change_log_open(&env, &log, e));
     c->at_ms = env.now_ms; /* an archive mark takes effect from now */
     TRY(session_now(s, &c->arena, &now, e));

@@ -68,8 +68,8 @@ static enum err_code delete_session(const struct reprise_session *s, uint32_t fl
     if (flags & ~(uint32_t)(REPRISE_DELETE_UNSURE | REPRISE_DELETE_PERMANENTLY))
         return err_set(e, ERR_USAGE, "", "delete: unknown flag");
     TRY(session_now(s, &a, &now, e));
-    TRY(!ops->remote ? library_delete_local(s->stores, &now, flags, &a, &done, e)
-        : flags & REPRISE_DELETE_PERMANENTLY && ops->remove
+    TRY(!store_changes_at_once(ops) ? library_delete_local(s->stores, &now, flags, &a, &done, e)
+        : ops->remove && (flags & REPRISE_DELETE_PERMANENTLY || !ops->remote)
             ? ops->remove(now.store, &now, e)
             : store_unsupported_error(&now, CAN_DELETE, "delete", e));
     return call_result(&done, sizeof done, result, e);

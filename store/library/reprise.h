@@ -99,7 +99,7 @@ enum reprise_open_flags {
 struct reprise_options {
     size_t size;
     /* "claude", "codex" or another name that `reprise help agents` lists; "memory": sessions that exist as long as the
-     * store, with rows that have a "role" and a "text"; "noop": calls succeed, and nothing is kept; NULL: every system
+     * store, with rows of any agent; "noop": calls succeed, and nothing is kept; NULL: every system
      * whose default store exists */
     const char *system;
     /* the absolute path of the store: a configuration directory, a directory of sessions, a repository; NULL: where

@@ -62,7 +62,7 @@ static const char *description_of(const struct planning *p)
 /* Stores that are not files have no steps to plan. */
 static bool is_set_at_once(const struct store_ops *ops)
 {
-    return ops->remote && ops->set;
+    return store_changes_at_once(ops) && ops->set;
 }
 
 static enum err_code set_at_once(struct planning *p, const char *key, struct slice text,
@@ -257,7 +257,7 @@ enum err_code session_change_fork(const struct store_env *env, const struct sess
         return rc;
     change_sweep_forks(env);
     rc = plan_fork(ref, req, c, &fork, e);
-    if (!rc)
+    if (!rc && c->n)
         rc = change_do(env, c, e);
     if (!rc)
         *out = fork;

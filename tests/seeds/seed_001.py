@@ -282,8 +282,8 @@ def in_memory(place):
     store = Store(place, 'memory')
     session = store.create()
     for i in range(3):
-        ffi.append(store.lib, session, {'role': 'user', 'text': f'row {i}'})
-    place.holds('rows are kept in order', [m['message']['content'] for m in store.messages(session)] == [f'row {i}' for i in range(3)])
+        ffi.append(store.lib, session, {'event': 'user_message', 'uuid': f'e-{i}', 'data': {'message': {'role': 'user', 'content': f'row {i}'}}})
+    place.holds('events are kept in order', [m['message']['content'] for m in store.messages(session)] == [f'row {i}' for i in range(3)])
     place.holds('nothing is on a disk', place.files() == [])
 
 

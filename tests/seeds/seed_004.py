@@ -254,5 +254,7 @@ def noop(place):
     store = Store(place, 'noop')
     session = store.create()
     ffi.append(store.lib, session, {'role': 'user', 'content': 'x'})
-    place.holds('an append succeeds', True)
+    store.lib.call('reprise_fork', session, None, None, None)
+    store.lib.call('reprise_delete', session, 0, None)
+    place.holds('an append, a fork and a deletion succeed', True)
     place.holds('nothing is kept', store.messages(session) == [] and not os.path.exists(store.path))

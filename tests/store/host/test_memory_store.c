@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 
+#include "lite/json/json.h"
 #include "store/api/host.h"
+#include "store/journal/change.h"
 
 enum { THREADS = 4, EACH = 50 };
 
@@ -65,6 +67,26 @@ static size_t messages(struct opened *o)
     return n;
 }
 
+struct found {
+    char text[100];
+    size_t n;
+};
+
+static enum err_code collect(struct slice json, void *arg, struct err *e)
+{
+    struct found *f = arg;
+    struct arena a = { 0 };
+    struct slice message, text;
+
+    (void)e;
+    assert_true(json_get(json, "message", &message));
+    assert_true(json_get_text(message, "content", &a, &text));
+    strncat(f->text, text.p, text.n);
+    f->n++;
+    arena_fini(&a);
+    return ERR_OK;
+}
+
 #define CASE(name) TEST_WITH(name, set_up, tear_down)
 
 CASE(a_repeated_row_is_there_once)
@@ -92,19 +114,69 @@ CASE(a_row_without_an_id_gets_one)
     assert_int_equal(messages(o), 2);
 }
 
-CASE(a_row_that_says_nothing_is_refused)
+CASE(rows_of_any_agent_are_messages)
 {
-    const struct slice rows[] = { SLICE("{\"role\":\"user\",\"content\":\"a\"}"),
-                                  SLICE("{\"role\":1,\"text\":\"a\"}") };
+    static const struct {
+        const char *row, *id;
+    } rows[] = {
+        { "{\"role\":\"user\",\"content\":\"a\",\"uuid\":\"r1\"}", "r1" },
+        { "{\"type\":\"user\",\"uuid\":\"r2\",\"message\":{\"role\":\"user\",\"content\":\"b\"}}",
+          "r2" },
+        { "{\"event\":\"user_message\",\"uuid\":\"r3\",\"data\":{\"message\":{\"role\":\"user\","
+          "\"content\":\"c\"}}}",
+          "r3" },
+        { "{\"uuid\":\"r4\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
+          "\"text\":\"d\"},{\"type\":\"text\",\"text\":\"e\"}]}}",
+          "r4" },
+    };
+    const struct slice event = SLICE("{\"event\":\"session_start\",\"role\":1}");
     struct opened *o = *state;
-    struct host_appended done;
+    struct found found = { .n = 0 };
+    const struct message_query q = { .session = o->ref.id };
 
-    for (size_t i = 0; i < 2; i++)
-        assert_int_equal(host_append(o->st, &o->ref,
-                                     &(struct host_append){ .row = &rows[i], .n = 1 }, &o->arena,
-                                     &done, NULL),
-                         ERR_USAGE);
-    assert_int_equal(messages(o), 0);
+    for (size_t i = 0; i < 4; i++) {
+        const struct slice row = slice_of(rows[i].row);
+
+        assert_true(slice_eq(append(o, &row, 1).id[0], slice_of(rows[i].id)));
+        assert_int_equal(append(o, &row, 1).present, 1);
+    }
+    append(o, &event, 1);
+    assert_int_equal(o->st->ops->messages(o->st, &o->ref, &q, collect, &found, NULL), ERR_OK);
+    assert_int_equal(found.n, 4);
+    assert_string_equal(found.text, "abcd\ne");
+}
+
+CASE(a_fork_has_the_rows_up_to_a_message)
+{
+    const struct slice rows[] = { SLICE("{\"id\":\"1\",\"role\":\"user\",\"text\":\"a\"}"),
+                                  SLICE("{\"id\":\"2\",\"role\":\"assistant\",\"text\":\"b\"}"),
+                                  SLICE("{\"id\":\"3\",\"role\":\"user\",\"text\":\"c\"}") };
+    struct fork_request req = { .at = SLICE("2") };
+    struct opened *o = *state;
+    struct change *c = change_new("fork");
+    struct fork_result made;
+    struct session_row *row = session_row_new();
+
+    append(o, rows, 3);
+    assert_int_equal(o->st->ops->fork(o->st, &o->ref, &req, c, &made, NULL), ERR_OK);
+    assert_int_equal(c->n, 0); /* nothing is left to be done, or to be undone */
+    assert_int_equal(messages(o), 3);
+    struct opened copy = { .st = o->st };
+
+    assert_int_equal(o->st->ops->find(o->st, &everything, made.id, &copy.arena, &copy.ref, NULL),
+                     ERR_OK);
+    assert_int_equal(messages(&copy), 2);
+    assert_int_equal(o->st->ops->describe(o->st, &everything, &copy.ref, row, NULL), ERR_OK);
+    assert_true(slice_eq(row->custom_title, SLICE("T (fork)")));
+    req.at = SLICE("9");
+    assert_int_equal(o->st->ops->fork(o->st, &o->ref, &req, c, &made, NULL), ERR_NOT_FOUND);
+    assert_int_equal(o->st->ops->remove(o->st, &copy.ref, NULL), ERR_OK);
+    assert_int_equal(
+        o->st->ops->find(o->st, &everything, copy.ref.id, &copy.arena, &copy.ref, NULL),
+        ERR_NOT_FOUND);
+    session_row_free(row);
+    arena_fini(&copy.arena);
+    change_free(c);
 }
 
 struct writer {

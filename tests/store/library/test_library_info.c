@@ -204,11 +204,14 @@ IN_SCRATCH(a_call_is_refused_if_and_only_if_it_is_said_to_be)
     static const struct {
         const char *system, *row;
     } systems[] = {
+        { "memory", "{\"role\":\"user\",\"content\":\"pay\"}" },
+        { "noop", "{\"role\":\"user\",\"content\":\"pay\"}" },
         { "claude", "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"pay\"}}" },
         { "goat", "{\"role\":\"user\",\"content\":\"pay\"}" },
         { "exathena", "{\"role\":\"user\",\"content\":\"pay\"}" },
     };
 
+    folder_dir(*state, "memory"); /* a store in memory creates no directory */
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
         struct reprise *r = open_store(state, systems[i].system, systems[i].system);
         struct reprise_session *s;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/api/store.h"
+#include "store/journal/change.h"
 
 /* Not a file of a session, but a path that any program may open. */
 #define NOWHERE "/dev/null"
@@ -149,6 +150,26 @@ static enum err_code noop_set(const struct store *st, const struct session_ref *
     return ERR_OK;
 }
 
+static enum err_code noop_fork(const struct store *st, const struct session_ref *ref,
+                               const struct fork_request *req, struct change *c,
+                               struct fork_result *out, struct err *e)
+{
+    const struct host_create create = { .id = req->id };
+    struct host_created made;
+
+    (void)ref;
+    TRY(noop_create(st, &create, &c->arena, &made, e));
+    *out = (struct fork_result){ .id = made.id, .path = NOWHERE };
+    return ERR_OK;
+}
+
+static enum err_code noop_remove(const struct store *st, const struct session_ref *ref,
+                                 struct err *e)
+{
+    (void)st, (void)ref, (void)e;
+    return ERR_OK;
+}
+
 const struct store_ops noop_store_ops = {
     .name = "noop",
     .open = noop_open,
@@ -164,4 +185,7 @@ const struct store_ops noop_store_ops = {
     .append = noop_append,
     .checkpoint = noop_checkpoint,
     .set = noop_set,
+    .fork = noop_fork,
+    .accepts_fork_id = true,
+    .remove = noop_remove,
 };
