@@ -3,9 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -287,43 +285,15 @@ static enum err_code ref_clean_up(const struct step *s, struct err *e)
     return rc;
 }
 
-/* The bytes of a file, or of all files below a directory. */
-static enum err_code bytes_below(const char *path, int64_t *out, struct err *e)
-{
-    char copy[PATH_MAX];
-    char *roots[] = { copy, NULL };
-    const FTSENT *f;
-
-    if ((size_t)snprintf(copy, sizeof copy, "%s", path) >= sizeof copy)
-        return err_set(e, ERR_UNSAFE, path, "the name is too long");
-    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    enum err_code rc = fts ? ERR_OK : err_sys(e, path, "read directory");
-
-    *out = 0;
-    while (!rc && (errno = 0, f = fts_read(fts))) {
-        if (f->fts_info == FTS_F)
-            *out += f->fts_statp->st_size;
-        else if (f->fts_info == FTS_DNR || f->fts_info == FTS_ERR || f->fts_info == FTS_NS) {
-            errno = f->fts_errno;
-            rc = err_sys(e, path, "examine the files");
-        }
-    }
-    if (!rc && errno)
-        rc = err_sys(e, path, "read directory");
-    if (fts)
-        fts_close(fts);
-    return rc;
-}
-
-/* Other kinds of MOVE take a session along as it is. */
+/* Other kinds of MOVE take a session along as it is. What is gone is reported by the move itself. */
 static enum err_code check_as_made(const struct step *s, struct err *e)
 {
-    int64_t now;
+    struct disk_usage now = { 0 };
 
     if (!s->made)
         return ERR_OK;
-    TRY(bytes_below(s->path, &now, e));
-    return now == s->offset
+    TRY(disk_usage_add(s->path, &now, e));
+    return now.files == 0 || now.bytes == s->offset
                ? ERR_OK
                : err_set(e, ERR_STALE, s->path, "undo: the session has continued since");
 }
@@ -455,8 +425,12 @@ enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
     bool torn = false;
     enum err_code rc = ERR_OK;
 
-    if (s->kind == STEP_MOVE && s->made && s->offset == 0)
-        return bytes_below(s->path, &s->offset, e);
+    if (s->kind == STEP_MOVE && s->made && s->offset == 0) {
+        struct disk_usage made = { 0 };
+
+        TRY(disk_usage_add(s->path, &made, e));
+        s->offset = made.bytes;
+    }
     if (s->kind == STEP_MOVE || s->kind == STEP_REF)
         return ERR_OK;
     if (s->kind == STEP_APPEND)
