@@ -285,7 +285,7 @@ static enum err_code ref_clean_up(const struct step *s, struct err *e)
     return rc;
 }
 
-/* Other kinds of MOVE take a session along as it is. What is gone is reported by the move itself. */
+/* Other kinds of MOVE take a session along as it is. The move itself reports a missing source. */
 static enum err_code check_as_made(const struct step *s, struct err *e)
 {
     struct disk_usage now = { 0 };

@@ -244,6 +244,6 @@ command_fn picker_run, list_run, messages_run, rewind_run, undo_run, rewinds_run
     unbundle_run;
 command_session_fn board_go_session, files_session, info_session, info_subagents_session,
     host_restore_session, info_checkpoints_session, change_fork_session, change_reappend_session,
-    continue_session;
+    continue_session, bisect_session;
 
 #endif

@@ -374,6 +374,15 @@ const struct command commands_table[] = {
               "another file system, such a file is refused.\n"
               "\n"
               "To restore what was there before: reprise undo with the id that is printed.\n" },
+    { .name = "bisect", .operands = "ID -- COMMAND...", .min_operands = 2, .max_operands = 10000, .on_session = bisect_session,
+      .summary = "find the first turn after which a command fails",
+      .options = BIT(FROM) | BIT(TO) | FINDS,
+      .help = "Runs COMMAND in a copy of the project, with the files as they were between the\n"
+              "turns, and halves what is left each time. It fails if it exits with 1 to 127,\n"
+              "except 125, which skips a state, as for git bisect run. States with the same\n"
+              "files are tested once. Nothing outside the copy is written: it is below $TMPDIR,\n"
+              "has no .git, and is removed at the end. Files that the session did not change\n"
+              "are as they are now. The output of COMMAND goes to standard error.\n" },
     { .name = "undo", .operands = "[CHANGE]", .max_operands = 1, .run = undo_run,
       .summary = "undo the newest change or rewind, or the one named",
       .options = BIT(BACK_TO) | BIT(DRY_RUN) | BIT(SKIP_EDITED) | BIT(OVERWRITE_EDITED) | BIT(FILE) | BIT(NO_WORKTREES),

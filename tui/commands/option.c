@@ -165,6 +165,8 @@ static const struct {
     { OPTION_FORCE, "bundle", NULL, "replace an existing FILE for good" },
     { OPTION_OUTPUT, "bundle", "FILE", "write the bundle to FILE" },
     { OPTION_TO, "unbundle", "DIR", "the directory of the project on this machine" },
+    { OPTION_FROM, "bisect", "MSG", "the files before this prompt are good; without it, those before the first" },
+    { OPTION_TO, "bisect", "MSG", "the files before this prompt are bad; without it, the present ones" },
     { OPTION_BEFORE, "messages", "MSG", "only messages before this one" },
     { OPTION_PLAIN, "messages", NULL, "in one form for every agent, and with the id of each message" },
     { OPTION_TRANSCRIPT, "messages", NULL, "the stream of SDK messages of a Go session instead" },

@@ -336,6 +336,29 @@ MUST_CHECK enum err_code rewind_write_scratch_copy(const struct rewind_plan *pla
                                                    const char *dir, struct rewind_scratch_copy *out,
                                                    struct err *e);
 void rewind_scratch_copy_fini(struct rewind_scratch_copy *r);
+
+/* A copy of a whole project below temp_dir, whose files are set to one point of a session after another. Nothing of the
+ * user's is written: .git is left out, so that no command in the copy changes the repository, and absolute links into
+ * the project lead into the copy. Sockets, FIFOs and devices are left out, too. */
+struct scratch_tree;
+
+struct scratch_state {
+    uint8_t sha256[32]; /* equal for equal states of one copy */
+    size_t changed;     /* files that are not as they were copied */
+    size_t
+        unknown; /* files of the plan that stay as they were copied: their states are not known */
+};
+
+MUST_CHECK enum err_code scratch_tree_open(const char *root, const char *temp_dir,
+                                           struct scratch_tree **out, struct err *e);
+/* Removes the copy. NULL is fine. */
+void scratch_tree_close(struct scratch_tree *t);
+/* The directory that stands for the project. */
+const char *scratch_tree_path(const struct scratch_tree *t);
+/* Gives the files of the plan the content of its point, and those that an earlier call set the content that they were
+ * copied with. plan NULL: all files are as they were copied. */
+MUST_CHECK enum err_code scratch_tree_set(struct scratch_tree *t, const struct rewind_plan *plan,
+                                          struct scratch_state *out, struct err *e);
 /* The paths that the options choose, borrowed from them. */
 struct rewind_chosen {
     struct slice_set path;
