@@ -146,6 +146,7 @@ script(usage_sums recorded commands/usage.py $<TARGET_FILE:reprise>)
 script(undo_scope recorded commands/undo_scope.py $<TARGET_FILE:reprise>)
 script(snapshots recorded commands/snapshots.py $<TARGET_FILE:reprise>)
 # What is kept of sessions that their agents removed.
+script(keep_timer recorded commands/keep_timer.py $<TARGET_FILE:reprise>)
 script(keep recorded commands/keep.py $<TARGET_FILE:reprise>)
 script(rewind_snapshots recorded commands/rewind_snapshots.py $<TARGET_FILE:reprise>)
 # What a person tagged or named is not swept.

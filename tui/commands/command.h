@@ -39,7 +39,7 @@ enum option_id {
     OPTION_ALL_KINDS, OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT, OPTION_YES, OPTION_KEEP,
     OPTION_INCLUDE_TAGGED, OPTION_INCLUDE_NAMED, OPTION_BACK_TO, OPTION_EVENT, OPTION_VERBOSE, OPTION_DUE,
     OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_FOLLOW, OPTION_MAX_BYTES, OPTION_INSTALL, OPTION_REMOVE, OPTION_BY_TURN,
-    OPTION_LIST,
+    OPTION_LIST, OPTION_INSTALL_TIMER, OPTION_REMOVE_TIMER,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -229,6 +229,10 @@ MUST_CHECK enum err_code command_with_session(struct invocation *in, command_ses
 /* `help agents`: what can be done with the sessions of each agent, in 80 columns or as a table in Markdown. */
 void help_agents_write(bool markdown, struct out *o);
 void help_keys_write(const struct keymap *bound, struct out *o);
+
+/* keep --install-timer and --remove-timer. settings: keep runs without --due, too,
+ * because the configuration has a query for it. */
+enum err_code keep_timer_run(struct invocation *in, bool settings, struct err *e);
 
 /* Goes to the terminal of a running session, or attaches to it; returns only if that failed, or with --print. */
 enum err_code board_go(struct invocation *in, const struct session_row *row, struct err *e);

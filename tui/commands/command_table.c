@@ -269,7 +269,7 @@ const struct command commands_table[] = {
               "days at every start).\n" },
     { .name = "keep", .operands = "[ID... | restore ID...]", .max_operands = 10000, .run = keep_run,
       .summary = "keep copies of sessions that their agents remove",
-      .options = BIT(DUE) | BIT(QUERY) | BIT(DRY_RUN) | FINDS,
+      .options = BIT(DUE) | BIT(QUERY) | BIT(DRY_RUN) | BIT(INSTALL_TIMER) | BIT(REMOVE_TIMER) | BIT(YES) | FINDS,
       .help = "Copies each session with everything that belongs to it (sub-agents, saved copies\n"
               "of files, documents beside it) to reprise's data directory, for you alone. What\n"
               "did not change since is not copied again. When the agent has removed a session,\n"
@@ -280,7 +280,12 @@ const struct command commands_table[] = {
               "Without ID: what the setting `sessions` of [keep] in the configuration says\n"
               "(all, or a query such as tag:keep); what --query says; or with --due the\n"
               "sessions that their agents remove within a week. Sessions in databases and on\n"
-              "servers cannot be kept.\n" },
+              "servers cannot be kept.\n"
+              "\n"
+              "--install-timer shows, and after a question installs, a timer of your systemd\n"
+              "that does this every day for all projects: keep --due, and keep alone if the\n"
+              "setting is there. Without systemd it prints a line for crontab -e. The variables\n"
+              "that say where agents have their sessions are in the unit.\n" },
     { .name = "continue", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = continue_session,
       .summary = "continue a session in another agent",
       .options = BIT(IN) | BIT(APPLY) | FINDS,

@@ -306,8 +306,15 @@ enum err_code keep_run(struct invocation *in, struct err *e)
     struct config config;
 
     TRY(command_config(in, &config, e));
-    enum err_code rc = sessions_open(in, true, &r.s, e);
+    enum err_code rc = ERR_OK;
 
+    if (option_given(&in->options, OPTION_INSTALL_TIMER) ||
+        option_given(&in->options, OPTION_REMOVE_TIMER)) {
+        rc = keep_timer_run(in, config.keep != NULL, e);
+        config_fini(&config);
+        return rc;
+    }
+    rc = sessions_open(in, true, &r.s, e);
     if (!rc) {
         rc = in->argc && strcmp(in->argv[0], "restore") == 0 ? keep_back(&r, e)
                                                              : keep_all(&r, &config, e);

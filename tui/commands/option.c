@@ -148,6 +148,8 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_MAX_BYTES] = { "max-bytes", 0, KIND_NUMBER, "N", AT(max_bytes), "at most N bytes, with a note if there is more" },
     [OPTION_INSTALL] = { "install", 0, KIND_TEXT, "AGENT", AT(install), "add this server to the configuration of AGENT" },
     [OPTION_REMOVE] = { "remove", 0, KIND_TEXT, "AGENT", AT(remove), "remove it from there" },
+    [OPTION_INSTALL_TIMER] = { "install-timer", 0, KIND_FLAG, NULL, 0, "keep sessions every day, by a timer of systemd" },
+    [OPTION_REMOVE_TIMER] = { "remove-timer", 0, KIND_FLAG, NULL, 0, "remove that timer" },
     [OPTION_LIST] = { "list", 0, KIND_FLAG, NULL, 0, "show what is in a bundle, without unpacking it" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },
 };

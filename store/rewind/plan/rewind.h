@@ -345,8 +345,8 @@ struct scratch_tree;
 struct scratch_state {
     uint8_t sha256[32]; /* equal for equal states of one copy */
     size_t changed;     /* files that are not as they were copied */
-    size_t
-        unknown; /* files of the plan that stay as they were copied: their states are not known */
+    /* files of the plan whose states are not known, and which stay as they were copied */
+    size_t unknown;
 };
 
 MUST_CHECK enum err_code scratch_tree_open(const char *root, const char *temp_dir,
