@@ -243,9 +243,12 @@ enum err_code command_help_run(struct invocation *in, struct err *e)
         return ERR_OK;
     }
     if (word && (strcmp(word, "hosts") == 0 || strcmp(word, "teams") == 0)) {
-        out_addf(&in->out, word[0] == 'h'
-                               ? "For programs that run agents and keep their sessions:\n"
-                               : "For sessions in git and in the store of a team:\n");
+        out_addf(
+            &in->out,
+            word[0] == 'h'
+                ? "For programs: hosts that run agents, agents themselves, status bars, shells:\n"
+                : "For sessions of others: in git, in a team's store, in a file of another "
+                  "machine:\n");
         write_commands(word[0] == 'h' ? FOR_HOSTS : FOR_TEAMS, &in->out);
         return ERR_OK;
     }

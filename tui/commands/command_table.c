@@ -36,8 +36,8 @@ const struct command commands_table[] = {
               "session waits for a person, is busy, runs a command (shell) or is idle. Of other\n"
               "agents it is only known that a program has the session open, or that it wrote to\n"
               "it within the last minute. With --watch --json each change is one line.\n" },
-    { .name = "status", .operands = "", .run = board_status_run,
-      .summary = "say in one short line how many sessions wait for you and how many are busy",
+    { .name = "status", .audience = FOR_HOSTS, .operands = "", .run = board_status_run,
+      .summary = "count in one line the sessions that wait and are busy",
       .help = "For the status line of tmux, a bar or a prompt: \"2 waiting, 1 busy\". The line is\n"
               "empty if no session is either. Only what agents publish is counted (see board).\n" },
     { .name = "go", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = board_go_session,
@@ -81,7 +81,7 @@ const struct command commands_table[] = {
               "reply, thinking, tool, note). With --json there is one object per line. Prompts\n"
               "of Claude Code whose transcripts are gone come last, marked as gone. The exit\n"
               "code is 1 if nothing matches.\n" },
-    { .name = "mcp", .operands = "", .run = mcp_run,
+    { .name = "mcp", .audience = FOR_HOSTS, .operands = "", .run = mcp_run,
       .summary = "serve agents that ask about sessions (Model Context Protocol)",
       .options = BIT(INSTALL) | BIT(REMOVE) | BIT(DRY_RUN) | BIT(APPLY),
       .help = "An agent starts it and speaks with it on standard input and output. It has five\n"
@@ -149,7 +149,7 @@ const struct command commands_table[] = {
               "changed. A file that both changed is compared as each of them left it, if its\n"
               "records tell the whole text; files of two worktrees are matched by their paths\n"
               "below the directories of the sessions. Changes by commands are not recorded.\n" },
-    { .name = "subagents", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_subagents_session,
+    { .name = "subagents", .audience = FOR_HOSTS, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_subagents_session,
       .summary = "list the ids of a session's sub-agents",
       .options = FINDS },
     { .name = "restore", .audience = FOR_HOSTS, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = host_restore_session,
@@ -307,7 +307,7 @@ const struct command commands_table[] = {
               "of other agents stay, and the reason is shown. Nothing is overwritten, and a\n"
               "session that is running or already there stays. It is one change, which undo\n"
               "takes back byte for byte.\n" },
-    { .name = "bundle", .operands = "ID... | --list FILE", .max_operands = 10000, .run = bundle_run,
+    { .name = "bundle", .audience = FOR_TEAMS, .operands = "ID... | --list FILE", .max_operands = 10000, .run = bundle_run,
       .summary = "put sessions into one file, for another machine",
       .options = BIT(OUTPUT) | BIT(REDACT) | BIT(FORCE) | BIT(LIST) | FINDS,
       .help = "Writes each session with everything that belongs to it (sub-agents, saved copies\n"
@@ -317,7 +317,7 @@ const struct command commands_table[] = {
               "what looks like a secret in texts and leaves out the other files; it does not\n"
               "find every secret. --list shows what is in a bundle. Sessions in databases and\n"
               "on servers have no files of their own and cannot be bundled.\n" },
-    { .name = "unbundle", .operands = "FILE", .min_operands = 1, .max_operands = 1, .run = unbundle_run,
+    { .name = "unbundle", .audience = FOR_TEAMS, .operands = "FILE", .min_operands = 1, .max_operands = 1, .run = unbundle_run,
       .summary = "unpack sessions of another machine",
       .options = BIT(TO) | BIT(APPLY),
       .help = "Puts the sessions of a bundle where their agents find them. Without --apply it\n"
@@ -499,7 +499,7 @@ const struct command commands_table[] = {
               "  reprise init fish | source\n"
               "In ~/.tmux.conf, for the picker in a popup by the prefix and R:\n"
               "  run-shell 'reprise init tmux | tmux source-file -'\n" },
-    { .name = "completion", .operands = "bash|zsh|fish", .min_operands = 1, .max_operands = 1, .run = init_completion_run,
+    { .name = "completion", .audience = FOR_HOSTS, .operands = "bash|zsh|fish", .min_operands = 1, .max_operands = 1, .run = init_completion_run,
       .summary = "print the completions for a shell",
       .help = "Save the output as a separate file; init also prints the completions. They call\n"
               "reprise itself, so they are always up to date: commands, options, values,\n"

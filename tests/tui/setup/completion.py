@@ -32,7 +32,7 @@ def commands_of_help(p):
 def check_against_help(p):
     names = commands_of_help(p)
     p.same('commands', candidates(p, ''), names)
-    p.need(25 < len(names) <= 42 and 'complete' not in names, f'commands of --help: {names}')
+    p.need(25 < len(names) <= 37 and 'complete' not in names, f'commands of --help: {names}')
     for name in names:
         text = p.run(name, '--help').stdout.decode()
         long = re.findall(r'^  (?:-.,|   ) --([a-z-]+)', text, re.M)
