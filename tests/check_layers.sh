@@ -52,8 +52,7 @@ done
 grep -rnE --include='*.[ch]' '\b(secure_)?getenv *\(|\bexit *\(' "$src/tui" | grep -v '/tui/main\.c:' &&
     say "only tui/main.c reads the environment or exits"
 # 8. Directions between the folders of store: FOLDER may include these. api is for all but fs, and
-#    includes nothing above git; a system knows no other, except that plug-ins store rows of Claude Code; and the registry
-#    (systems/) includes none of them.
+#    includes nothing above git; a system knows no other, and the registry (systems/) includes none of them.
 directions='fs:
 git: fs proc
 proc: api fs
@@ -73,7 +72,6 @@ rewind: api fs git journal log snapshots proc/live.h blame/blame_text.h
 library: api blame export fs grep host journal maintenance query redact rewind show
 maintenance: api fs git journal keep log proc query rewind show
 systems/common: api fs journal log rewind/plan show/tool_call.h
-systems/plugin: api fs git proc journal log redact rewind/plan rewind/diff systems/common systems/claude
 api: fs git proc/process.h
 systems: api
 demo: api fs git journal log systems/common systems/claude systems/entire systems/exathena systems/goat'
