@@ -85,8 +85,9 @@ static enum err_code carry_continue(const struct job_context *d, const struct ef
     struct continue_in c;
 
     if (!name.n) {
+        TRY(carry_list_agents(d, ref, out, e));
         out->needs_confirmation = true;
-        return carry_list_agents(d, ref, out, e);
+        return ERR_OK;
     }
     TRY(carry_find_agent(d, name, &to, e));
     TRY((q->confirmed ? continue_in_do : continue_in_plan)(ref, to, &c, e));
