@@ -66,10 +66,11 @@ static void offer_words(const struct completing *c, struct slice words)
     }
 }
 
+/* Before anything is typed, those of --help; then all, since a person who types a letter of `unbundle` means it. */
 static void offer_commands(const struct completing *c)
 {
     for (const struct command *row = commands_table + 1; row->run || row->on_session; row++)
-        if (row->summary && row->audience == FOR_PEOPLE)
+        if (row->summary && (row->audience == FOR_PEOPLE || *c->typed))
             complete_offer(c, slice_of(row->name), slice_of(row->summary));
 }
 

@@ -45,6 +45,7 @@ def check_against_help(p):
 
 def check_rules(p):
     p.same('a beginning', candidates(p, 'li'), ['list'])
+    p.same('a command of another help', candidates(p, 'unb') + candidates(p, 'mc'), ['unbundle', 'mcp'])
     p.same('an alias completes operands', candidates(p, 'ls', '--so'), ['--sort'])
     p.same('no command twice', candidates(p, 'list', ''), [])
     p.same('options end', candidates(p, '--', '--so'), [])
