@@ -59,7 +59,7 @@ static enum err_code name_error(enum err_code code, struct slice text, struct er
     snprintf(name, sizeof name, "%.*s", (int)(text.n < 60 ? text.n : 60), text.p);
     return err_set(e, code, name, "export: %s",
                    code == ERR_USAGE ? "several messages have ids that begin with this"
-                                     : "no such message");
+                                     : "no such message; see reprise messages --plain");
 }
 
 /* Finds the one of n ids that a text names; a whole id takes precedence over a prefix. */

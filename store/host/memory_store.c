@@ -487,7 +487,9 @@ static enum err_code copied_rows(const struct transcript *t, struct slice at, st
         if (at.n && found)
             break;
     }
-    return found && out->n ? ERR_OK : err_set(e, ERR_NOT_FOUND, "", "fork: no such message");
+    return found && out->n ? ERR_OK
+                           : err_set(e, ERR_NOT_FOUND, "",
+                                     "fork: no such message; see reprise messages --plain");
 }
 
 /* The copy is made at once, without a step of the change. */

@@ -149,7 +149,8 @@ enum err_code conversation_cursor_set(struct conversation_cursor *c, const struc
     *c = (struct conversation_cursor){ .offset = -1 };
     TRY(conversation_end_load(ref, &want, &t, &at, e));
     if (after.n && at == t->n)
-        return err_set(e, ERR_NOT_FOUND, ref->path.p, "read messages: no such message");
+        return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                       "read messages: no such message; see reprise messages --plain");
     return cursor_move(c, t, c->log, c->side, after.n ? at + 1 : t->n, e);
 }
 

@@ -100,7 +100,8 @@ enum err_code message_page_find(struct message_page *p, const struct session_ref
     if (rc || !name)
         return rc ? rc : err_nomem(e);
     if (!id.n || !c.matches)
-        return err_set(e, ERR_NOT_FOUND, name, "read messages: no such message");
+        return err_set(e, ERR_NOT_FOUND, name,
+                       "read messages: no such message; see reprise messages --plain");
     if (c.matches > 1)
         return err_set(e, ERR_USAGE, name,
                        "read messages: several messages have ids that begin with this");

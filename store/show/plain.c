@@ -242,7 +242,8 @@ static enum err_code plain_after(struct plain *p, const struct session_ref *ref,
 
     TRY(conversation_end_load(ref, &want, &t, &at, e));
     if (at == t->n)
-        return err_set(e, ERR_NOT_FOUND, ref->path.p, "read messages: no such message");
+        return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                       "read messages: no such message; see reprise messages --plain");
     return plain_walk(p, t, at + 1, at + 1, t->n, e);
 }
 
@@ -271,7 +272,8 @@ enum err_code plain_messages(const struct store *st, const struct session_ref *r
 
     if (q->agent.n && !q->ref_is_agent) {
         if (!st->ops->subagent)
-            return err_set(e, ERR_NOT_FOUND, ref->path.p, "read messages: no sub-agent");
+            return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                           "read messages: no such sub-agent; see reprise subagents");
         TRY(st->ops->subagent(st, ref, q->agent, &a, &which, e));
     }
     p.rows.store = which.store;

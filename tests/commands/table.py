@@ -23,7 +23,7 @@ GOAT = {'tag': 'Go sessions have no tags', 'archive': 'cannot be archived', 'una
         'retrieve': 'where their host looks', 'agent': 'Go sessions have no sub-agents'}
 ENTIRE = {'rename': 'named by their first prompt', 'tag': 'have no tags', 'archive': 'cannot be archived',
           'unarchive': 'cannot be archived', 'tombstone': 'Entire keeps copies', 'reappend': 'in its own file',
-          'agent': 'no sub-agent'}
+          'agent': 'no such sub-agent'}
 AGENTS = {'two-sessions': ['ag01'], 'committed': ['ag02']}  # of tasks, in git
 AWAY = {**ENTIRE, 'resume-at': 'not on this machine', 'delete': 'only its committed checkpoints are left',
         'append': 'use reprise retrieve', 'talk': 'not on this machine'}
@@ -35,7 +35,7 @@ SPEC, CA = '0f0e0d0c-0b0a-4908-8706-050403020', 'c1b2c3d4-0001-4000-8000-0000000
 # message to fork at and the number in the copy; how the conversation is rewound; unsupported operations with their texts.
 TABLE = {
     'claude': ('claude', '22222222-2222-4222-8222-222222222222', 63, '7810931c', (3, 0, 1), ('b8c1a772', 62), 'resume-at',
-               {'retrieve': 'already where it looks', 'agent': 'no sub-agent nobody'}),
+               {'retrieve': 'already where it looks', 'agent': 'sub-agent nobody'}),
     'shipped': ('goat', '7b1c0a52-0d0e-4c56-9f6e-0a1b2c3d4e5f', 8, '3e0f6c1e', (1, 2, 1), ('374caf41', 2), 'fork', GOAT),
     'spec': ('goat', SPEC + '100', 6, '5a000000-0000-4000-8000-000000000001', (1, 1, 1),
              ('5a000000-0000-4000-8000-000000000001', 1), 'fork', GOAT),
@@ -44,7 +44,7 @@ TABLE = {
                  {'rename': 'have no title', 'tag': 'have no tags', 'archive': 'cannot be archived',
                   'unarchive': 'cannot be archived', 'resume-at': 'fork at this one instead', 'tombstone': 'the only copy',
                   'reappend': 'no metadata', 'retrieve': 'where the library looks', 'set': 'no settings',
-                  'agent': 'no sub-agent nobody'}),
+                  'agent': 'sub-agent nobody'}),
     'two-sessions': ('entire', 'a1b2c3d4-0001-4000-8000-00000000000a', 16, 'f952d5a1', (3, 1, 3), ('f952d5a1', 6), 'resume-at',
                      ENTIRE),
     'migration': ('entire', 'e1b2c3d4-0001-4000-8000-00000000000a', 8, 'cb7967ea', (1, 0, 0), ('cb7967ea', 4), 'resume-at', ENTIRE),

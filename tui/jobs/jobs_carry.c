@@ -28,7 +28,7 @@ static enum err_code carry_list_agents(const struct job_context *d, const struct
     if (out->agents.n)
         return ERR_OK;
     return err_set(e, ERR_UNSUPPORTED, "",
-                   "continue in: no other agent in which it can be continued has sessions here; "
+                   "no other agent in which it can be continued has sessions here; "
                    "start one of them once");
 }
 

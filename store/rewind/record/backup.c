@@ -138,7 +138,8 @@ static enum err_code find_record(const struct rewind_records *list, const char *
             found++;
         }
     if (found == 0)
-        return err_set(e, ERR_NOT_FOUND, id, "no rewind with this id");
+        return err_set(e, ERR_NOT_FOUND, "", "no rewind has the id \"%.64s\"; see reprise rewinds",
+                       id);
     return found == 1
                ? ERR_OK
                : err_set(e, ERR_USAGE, id, "%zu rewinds have ids that begin with this", found);

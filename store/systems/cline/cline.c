@@ -243,7 +243,8 @@ enum err_code cline_subagent(const struct store *st, const struct session_ref *r
     struct slice dir = session_dirs_of(ref);
 
     if (!cline_is_id(agent) || slice_eq(agent, ref->id))
-        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
+        return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                       "read sub-agent: no such sub-agent; see reprise subagents");
     return jsonl_ref_at(st,
                         arena_format(a, "%.*s/%.*s%s", SLICE_ARG(dir), SLICE_ARG(agent), suffix),
                         agent, a, out, e);

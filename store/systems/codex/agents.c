@@ -234,8 +234,11 @@ enum err_code codex_subagent(const struct store *st, const struct session_ref *r
 {
     enum err_code rc = codex_is_id(agent) ? codex_find(st, NULL, agent, a, out, e) : ERR_NOT_FOUND;
 
-    return rc == ERR_NOT_FOUND ? err_set(e, rc, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent))
-                               : rc;
+    return rc == ERR_NOT_FOUND
+               ? err_set(e, rc, ref->path.p,
+                         "read sub-agent %.*s: no such sub-agent; see reprise subagents",
+                         SLICE_ARG(agent))
+               : rc;
 }
 
 /* ---- what Codex deletes: the rollouts of a thread and of its sub-agents ---- */

@@ -221,8 +221,10 @@ enum err_code block_messages(const struct store *st, const struct session_ref *r
     enum err_code rc = ERR_OK;
 
     if (q->agent.n && !q->ref_is_agent)
-        rc = st->ops->subagent ? st->ops->subagent(st, ref, q->agent, &a, &agent, e)
-                               : err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent");
+        rc = st->ops->subagent
+                 ? st->ops->subagent(st, ref, q->agent, &a, &agent, e)
+                 : err_set(e, ERR_NOT_FOUND, ref->path.p,
+                           "read sub-agent: no such sub-agent; see reprise subagents");
     if (!rc)
         rc = st->ops->load(st, &agent, q->cancel, &w.transcript, e);
     if (!rc) {

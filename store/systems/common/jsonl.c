@@ -194,9 +194,11 @@ enum err_code jsonl_subagent_at(const struct store *st, const struct session_ref
     if (folder && is_id(agent))
         rc = jsonl_ref_at(st, arena_format(a, "%s/%.*s" JSONL_SUFFIX, folder, SLICE_ARG(agent)),
                           agent, a, out, e);
-    return rc == ERR_NOT_FOUND ? err_set(e, rc, ref->path.p, "no sub-agent %.*s",
-                                         (int)(agent.n < 64 ? agent.n : 64), agent.p)
-                               : rc;
+    return rc == ERR_NOT_FOUND
+               ? err_set(e, rc, ref->path.p,
+                         "read sub-agent %.*s: no such sub-agent; see reprise subagents",
+                         (int)(agent.n < 64 ? agent.n : 64), agent.p)
+               : rc;
 }
 
 static bool jsonl_is_in_scope(const struct jsonl_store *s, const struct scope *scope)

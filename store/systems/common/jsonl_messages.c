@@ -102,7 +102,8 @@ enum err_code jsonl_find_row(struct logfile *log, const struct jsonl_format *for
         return rc;
     id.n = id.n > 64 ? 64 : id.n;
     return hits ? err_set(e, ERR_USAGE, path, "find message %.*s: ambiguous prefix", SLICE_ARG(id))
-                : err_set(e, ERR_NOT_FOUND, path, "find message %.*s: no such message",
+                : err_set(e, ERR_NOT_FOUND, path,
+                          "find message %.*s: no such message; see reprise messages --plain",
                           SLICE_ARG(id));
 }
 
@@ -149,7 +150,8 @@ enum err_code point_search_result(const struct point_search *s, const struct ses
     if (s->hits == 1)
         return ERR_OK;
     return err_set(e, s->hits ? ERR_USAGE : ERR_NOT_FOUND, ref->path.p, "rewind: %s",
-                   s->hits ? "several messages have ids that begin with this" : "no such message");
+                   s->hits ? "several messages have ids that begin with this"
+                           : "no such message; see reprise messages --plain");
 }
 
 enum err_code point_search_error(const struct point_search *s, const char *path, const char *points,
@@ -272,8 +274,10 @@ enum err_code jsonl_messages(const struct store *st, const struct session_ref *r
     enum err_code rc = ERR_OK;
 
     if (q->agent.n && !q->ref_is_agent)
-        rc = st->ops->subagent ? st->ops->subagent(st, ref, q->agent, &a, &agent, e)
-                               : err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
+        rc = st->ops->subagent
+                 ? st->ops->subagent(st, ref, q->agent, &a, &agent, e)
+                 : err_set(e, ERR_NOT_FOUND, ref->path.p,
+                           "read sub-agent: no such sub-agent; see reprise subagents");
     agent.id = ref->id;
     if (!rc)
         rc = deliver_messages(&t, q, e);

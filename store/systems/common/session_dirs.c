@@ -217,7 +217,8 @@ enum err_code session_dirs_subagent(const struct store *st, const struct session
     if (!id.p)
         return err_nomem(e);
     if (!session_dirs_is_agent(session_dirs_store_of(st), id))
-        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
+        return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                       "read sub-agent: no such sub-agent; see reprise subagents");
     return jsonl_ref_at(st,
                         arena_format(a, "%.*s/%s/%.*s%s", SLICE_ARG(parent), dirs->agents,
                                      SLICE_ARG(id), dirs->log),

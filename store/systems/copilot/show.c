@@ -285,6 +285,7 @@ enum err_code copilot_subagent(const struct store *st, const struct session_ref 
             out->id = ids[i];
             return ERR_OK;
         }
-    return err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s",
+    return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                   "read sub-agent %.*s: no such sub-agent; see reprise subagents",
                    (int)(agent.n < 64 ? agent.n : 64), agent.p);
 }

@@ -105,7 +105,9 @@ enum err_code grok_subagent(const struct store *st, const struct session_ref *re
     for (size_t i = 0; i < n && !rc; i++)
         if (slice_eq(ids[i], agent))
             return session_dirs_find(st, &everywhere, agent, a, out, e);
-    return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
+    return rc ? rc
+              : err_set(e, ERR_NOT_FOUND, ref->path.p,
+                        "read sub-agent: no such sub-agent; see reprise subagents");
 }
 
 static char *grok_hooks_path(const struct store_env *env)

@@ -122,7 +122,8 @@ enum err_code kimi_subagent(const struct store *st, const struct session_ref *re
     struct slice dir = kimi_session_dir(ref);
 
     if (!kimi_is_agent_id(agent))
-        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
+        return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                       "read sub-agent: no such sub-agent; see reprise subagents");
     return jsonl_ref_at(
         st, arena_format(a, "%.*s/agents/%.*s/wire.jsonl", SLICE_ARG(dir), SLICE_ARG(agent)), agent,
         a, out, e);

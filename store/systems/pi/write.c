@@ -105,7 +105,8 @@ static enum err_code pi_find_entry(struct tree *t, const struct session_ref *ref
     TRY(logfile_row(&t->log, line, &row, e));
     *node = chain_find(&t->chain, t->log.index.line[line].id);
     return json_get_is(row, "type", "session") || *node == CHAIN_NONE
-               ? err_set(e, ERR_NOT_FOUND, ref->path.p, "no such message")
+               ? err_set(e, ERR_NOT_FOUND, ref->path.p,
+                         "no such message; see reprise messages --plain")
                : ERR_OK;
 }
 

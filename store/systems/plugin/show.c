@@ -384,7 +384,10 @@ enum err_code plugin_subagent(const struct store *st, const struct session_ref *
     for (size_t i = 0; i < f.n && !rc; i++)
         if (slice_eq(f.id[i], agent))
             return ref_of_agent(p, ref, agent, f.subpath[i], a, out, e);
-    return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
+    return rc ? rc
+              : err_set(e, ERR_NOT_FOUND, ref->path.p,
+                        "read sub-agent %.*s: no such sub-agent; see reprise subagents",
+                        SLICE_ARG(agent));
 }
 
 enum { ABOUT_BYTES = 32 << 10, ABOUT_ROWS = 64, LINE_BYTES = 400 };

@@ -112,7 +112,8 @@ enum err_code qwen_subagent(const struct store *st, const struct session_ref *re
 
     if (!folder || !qwen_is_agent_id(agent))
         return a->failed ? err_nomem(e)
-                         : err_set(e, ERR_NOT_FOUND, ref->path.p, "no such sub-agent");
+                         : err_set(e, ERR_NOT_FOUND, ref->path.p,
+                                   "read sub-agent: no such sub-agent; see reprise subagents");
     return jsonl_ref_at(st,
                         arena_format(a, "%s/%s%.*s" JSONL_SUFFIX, folder, prefix, SLICE_ARG(agent)),
                         agent, a, out, e);

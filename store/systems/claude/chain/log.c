@@ -380,7 +380,8 @@ enum err_code claude_find_message(struct claude_log *log, struct slice id, uint3
     if (found == CHAIN_NONE && id.n >= SHORTEST_FRONT)
         rc = find_front(log, id, &found, e);
     if (!rc && found == CHAIN_NONE)
-        rc = err_set(e, ERR_NOT_FOUND, log->file.path, "find message %.*s: no such message",
+        rc = err_set(e, ERR_NOT_FOUND, log->file.path,
+                     "find message %.*s: no such message; see reprise messages --plain",
                      SLICE_ARG(id));
     if (!rc)
         *node = found;

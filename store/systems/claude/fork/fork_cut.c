@@ -117,7 +117,8 @@ static enum err_code find_cut_line(struct fork_view *c, struct slice at, struct 
     enum err_code rc = find_asked(c, id128_of(at), &a, e);
 
     if (!rc && a.row == SIZE_MAX && a.n == 0)
-        rc = err_set(e, ERR_NOT_FOUND, c->f->ref->id.p, "fork: message %.*s is not in the session",
+        rc = err_set(e, ERR_NOT_FOUND, c->f->ref->id.p,
+                     "fork: message %.*s is not in the session; see reprise messages --plain",
                      SLICE_ARG(at));
     else if (!rc && a.n == 0)
         c->end = a.row;

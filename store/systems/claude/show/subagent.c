@@ -378,7 +378,9 @@ enum err_code claude_subagent(const struct store *st, const struct session_ref *
 
     TRY(each_agent(ref, &w, e));
     if (!wanted.path.p)
-        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
+        return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                       "read sub-agent %.*s: no such sub-agent; see reprise subagents",
+                       SLICE_ARG(agent));
     TRY(file_open(AT_FDCWD, wanted.path.p, 0, &f, e));
     sub.store = st;
     sub.file = f.id;

@@ -438,5 +438,8 @@ enum err_code sqlite_store_agent(const struct store *st, const struct session_re
     for (size_t i = 0; i < n && !rc; i++)
         if (slice_eq(ids[i], agent))
             return sqlite_store_beside(ref, agent, a, out, e);
-    return rc ? rc : err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
+    return rc ? rc
+              : err_set(e, ERR_NOT_FOUND, ref->path.p,
+                        "read sub-agent %.*s: no such sub-agent; see reprise subagents",
+                        SLICE_ARG(agent));
 }

@@ -270,7 +270,8 @@ enum err_code entire_subagent(const struct store *st, const struct session_ref *
     TRY(git_agents_open(&l, st, ref, a, e));
     found = find_git_agent(&l, agent);
     if (!found)
-        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s",
+        return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                       "read sub-agent %.*s: no such sub-agent; see reprise subagents",
                        (int)(agent.n > 64 ? 64 : agent.n), agent.p);
     git_oid_tostr(hex, sizeof hex, &found->blob);
     NEED(path = arena_format(a, "%s#agent-%.*s", ref->path.p, SLICE_ARG(found->id)));
