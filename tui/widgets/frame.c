@@ -239,7 +239,26 @@ void frame_select(struct frame *f, struct rect r)
     r = clip_rect(f, r);
     for (int y = r.y; y < r.y + r.h; y++)
         for (int x = r.x; x < r.x + r.w; x++)
-            cell_at(f, y, x)->selected = 1;
+            cell_at(f, y, x)->selected = !cell_at(f, y, x)->bar;
+}
+
+void frame_bar(struct frame *f, struct rect r, int64_t n, int64_t most)
+{
+    static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+    const int parts = f->ascii ? 1 : 8;
+    int fill = most > 0 ? (int)((double)n / (double)most * r.w * parts + 0.5) : 0;
+
+    fill = n > 0 && fill == 0 ? 1 : fill;
+    for (int i = 0; i * parts < fill; i++) {
+        const int left = fill - i * parts;
+
+        frame_puts(f, r.y, r.x + i, 1, STYLE_BRANCH,
+                   f->ascii        ? "#"
+                   : left >= parts ? "█"
+                                   : eighths[left]);
+        if (r.x + i < f->cols && r.y < f->rows)
+            cell_at(f, r.y, r.x + i)->bar = 1;
+    }
 }
 
 void frame_point(struct frame *f, struct rect r)

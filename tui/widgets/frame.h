@@ -71,6 +71,7 @@ struct cell {
     uint8_t width;    /* 1 or 2; 0: covered by the cell before */
     uint8_t style;    /* enum style */
     uint8_t selected; /* on the selected row: painted in reverse, or marked if colours are off */
+    uint8_t bar;      /* of a bar, which is never selected */
 };
 
 struct rect {
@@ -108,6 +109,9 @@ int frame_width(struct slice text);
 /* Fills with blanks in a style; the second one marks an area as the selected row. */
 void frame_fill(struct frame *f, struct rect r, enum style style);
 void frame_select(struct frame *f, struct rect r);
+/* A bar as long as the share that n has of `most`, in eighths of a column. It keeps its color on the selected row, where in
+ * reverse it would look like its opposite. */
+void frame_bar(struct frame *f, struct rect r, int64_t n, int64_t most);
 /* Marks the row of the cursor: selected, with the pointer and the terminal's own cursor in its
  * first column. */
 void frame_point(struct frame *f, struct rect r);

@@ -46,6 +46,27 @@ TEST(nothing_is_drawn_outside_the_frame)
     frame_fini(&f);
 }
 
+TEST(a_bar_keeps_its_color_on_the_selected_row)
+{
+    struct frame f;
+
+    for (int ascii = 0; ascii < 2; ascii++) {
+        assert_true(frame_init(&f, 1, 8, ascii));
+        frame_bar(&f, (struct rect){ 0, 2, 1, 4 }, 5, 8);
+        frame_select(&f, (struct rect){ 0, 0, 1, 8 });
+        assert_frame(&f, ascii ? "  ###\n" : "  \u2588\u2588\u258C\n");
+        assert_int_equal(f.cell[1].selected + f.cell[5].selected, 2);
+        assert_int_equal(f.cell[2].selected + f.cell[4].selected, 0);
+        frame_fini(&f);
+    }
+    assert_true(frame_init(&f, 1, 4, false));
+    frame_bar(&f, (struct rect){ 0, 2, 1, 4 }, 1, 1);
+    frame_bar(&f, (struct rect){ 0, 0, 1, 2 }, 1, INT64_MAX);
+    frame_bar(&f, (struct rect){ 0, 1, 1, 1 }, 0, 0);
+    assert_frame(&f, "\u258F \u2588\u2588\n");
+    frame_fini(&f);
+}
+
 TEST(a_wide_cluster_that_does_not_fit_is_left_out)
 {
     struct frame f;

@@ -377,21 +377,6 @@ static int room_for_note(const struct sweep_item *item, struct slice title, int 
     return wanted > note_w ? wanted : note_w;
 }
 
-/* The share of the largest one, in eighths of a column. */
-static int cleanup_lines_draw_bar(struct frame *f, struct rect r, int64_t bytes, int64_t most)
-{
-    static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-    const int parts = f->ascii ? 1 : 8;
-    int fill = most > 0 ? (int)((double)bytes / (double)most * r.w * parts + 0.5) : 0, i;
-
-    fill = bytes > 0 && fill == 0 ? 1 : fill;
-    for (i = 0; i < fill / parts; i++)
-        frame_puts(f, r.y, r.x + i, 1, STYLE_BRANCH, f->ascii ? "#" : "█");
-    if (fill % parts)
-        frame_puts(f, r.y, r.x + i, 1, STYLE_BRANCH, eighths[fill % parts]);
-    return r.x + r.w + GAP;
-}
-
 /* Behind the title. */
 static void draw_item_tag(struct frame *f, int y, int x, int room, const struct sweep_item *item)
 {
@@ -426,10 +411,12 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
         snprintf(size, sizeof size, "-");
     x = cleanup_lines_draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
     x = cleanup_lines_draw_right(f, r.y, x, SIZE_W, plain, size) + GAP;
-    if (r.w >= PLACE_COLS)
-        x = cleanup_lines_draw_bar(f,
-                                   (struct rect){ r.y, x, 1, r.w < WIDE_COLS ? BAR_W : BAR_WIDE_W },
-                                   item->usage.bytes, most);
+    if (r.w >= PLACE_COLS) {
+        const int w = r.w < WIDE_COLS ? BAR_W : BAR_WIDE_W;
+
+        frame_bar(f, (struct rect){ r.y, x, 1, w }, item->usage.bytes, most);
+        x += w + GAP;
+    }
     struct slice title = item->title.n ? item->title : item->ref.id;
     /* a reason to keep it names its tag */
     int tag_w = item->tag.n && !item->kept ? 1 + frame_width(item->tag) : 0;

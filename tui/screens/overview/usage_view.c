@@ -96,20 +96,6 @@ static void draw_usage_head(const struct model *m, struct frame *f)
     }
 }
 
-/* A bar in eighths of a column. */
-static void draw_usage_bar(struct frame *f, int y, int x, int w, int64_t n, int64_t most)
-{
-    static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-    const int parts = f->ascii ? 1 : 8;
-    int fill = most > 0 ? (int)((double)n / (double)most * w * parts + 0.5) : 0;
-
-    fill = n > 0 && fill == 0 ? 1 : fill;
-    for (int i = 0; i < fill / parts; i++)
-        frame_puts(f, y, x + i, 1, STYLE_BRANCH, f->ascii ? "#" : "█");
-    if (fill % parts)
-        frame_puts(f, y, x + fill / parts, 1, STYLE_BRANCH, eighths[fill % parts]);
-}
-
 /* The columns: the name, numbers, and the bar in what is left. */
 struct usage_columns_shown {
     int name, bar;
@@ -186,7 +172,7 @@ static void draw_usage_row(const void *arg, struct frame *f, struct rect r, size
     const int x = draw_usage_numbers(f, r.y, 2 + c.name, &c, &g->sum, STYLE_TEXT);
 
     if (c.bar)
-        draw_usage_bar(f, r.y, x + 2, c.bar, usage_sum_total(&g->sum), v->most);
+        frame_bar(f, (struct rect){ r.y, x + 2, 1, c.bar }, usage_sum_total(&g->sum), v->most);
 }
 
 static void draw_usage(const struct model *m, struct frame *f)
