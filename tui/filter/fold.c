@@ -1,7 +1,10 @@
 #include "tui/filter/fold.h"
 
+#include <string.h>
+
 #include <utf8proc.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/utf8.h"
 
 /* The largest number of characters into which one is folded: ligatures and Hangul syllables become
@@ -193,4 +196,13 @@ void fold_title_keys(struct slice folded, uint64_t key[TITLE_KEYS])
 bool fold_title_is_cut(uint64_t key)
 {
     return key % BASE != 0;
+}
+
+bool fold_has(struct slice text, const char *sought)
+{
+    AUTO_BUF folded = { 0 }, needle = { 0 };
+
+    return !fold_text(text, SIZE_MAX, &folded, NULL) &&
+           !fold_text(slice_of(sought), SIZE_MAX, &needle, NULL) && needle.n &&
+           memmem(folded.p, folded.n, needle.p, needle.n);
 }

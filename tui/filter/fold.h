@@ -21,6 +21,8 @@ enum fold_class {
     FOLD_FIRST = 1 << 3, /* first byte of its character */
 };
 
+/* Returns true if the text contains `sought`, without regard to case and accents. An empty text is in none. */
+bool fold_has(struct slice text, const char *sought);
 /* Appends at most `limit` folded bytes to text and as many classes to classes (may be NULL). */
 MUST_CHECK enum err_code fold_text(struct slice in, size_t limit, struct buf *text,
                                    struct buf *classes);

@@ -26,6 +26,17 @@ see "Captures must be idempotent: send an idempotency key"
 tm resize-window -x 60 -y 30
 see 'import { createHash } from'
 tm resize-window -x 100 -y 30
+press /
+see "find ›"
+enter_text RETURN # in the last line but one, which another prompt wrote
+press Enter
+see "idempotency keys  ❯ Yes"
+press /
+enter_text nowhere
+press Enter
+see "no line and no prompt has this"
+press Escape
+gone "find ›"
 press Tab
 see "2 turns"
 press Enter

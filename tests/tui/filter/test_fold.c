@@ -41,6 +41,16 @@ static void check(struct slice a, struct slice b)
         assert_int_equal(keys, bytes);
 }
 
+TEST(a_text_is_found_without_regard_to_case_and_accents)
+{
+    assert_true(fold_has(SLICE("Crème brûlée"), "BRULEE"));
+    assert_true(fold_has(SLICE("brulee"), "brûlée"));
+    assert_false(fold_has(SLICE("brulee"), "bruleen"));
+    assert_false(fold_has(SLICE(""), "x"));
+    assert_false(fold_has(SLICE("x"), ""));
+    assert_false(fold_has((struct slice){ NULL, 0 }, ""));
+}
+
 TEST(any_two_bytes_keep_their_order)
 {
     for (int a = 0; a < 256; a++)

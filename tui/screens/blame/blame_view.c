@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tui/app/view.h"
+#include "tui/filter/fold.h"
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/list/list.h"
 #include "tui/screens/transcript/transcript.h"
@@ -284,6 +285,45 @@ static const char *go_to_line(struct model *m, struct slice text)
     return NULL;
 }
 
+/* A line is searched with the prompt that wrote it, a turn with its session's title. */
+static bool blame_is_sought(const struct model *m, const struct blame_row *row)
+{
+    AUTO_BUF text = { 0 };
+    const struct slice title = row->ref == BLAME_ROW_NONE ? SLICE("") : blame_view_title_of(m, row);
+
+    return !buf_addf(&text, "%.*s\n%.*s\n%.*s", SLICE_ARG(row->text), SLICE_ARG(row->prompt),
+                     SLICE_ARG(title)) &&
+           fold_has(buf_slice(&text), m->blame->sought);
+}
+
+/* Selects the next match; after the last one, the first. */
+static bool blame_search_step(struct model *m, int direction)
+{
+    struct blame_view *v = m->blame;
+    const size_t n = count_rows(v), step = direction > 0 ? 1 : n - 1;
+
+    for (size_t k = 1, i = v->pick.at; k <= n; k++) {
+        i = (i + step) % n;
+        if (!blame_is_sought(m, &v->rows->row[i]))
+            continue;
+        list_cursor_move(&v->pick, rows_area(v, m->rows, m->cols), (int64_t)i);
+        return true;
+    }
+    return false;
+}
+
+static const char *blame_search(struct model *m, struct slice text)
+{
+    struct blame_view *v = m->blame;
+
+    if (text.n >= sizeof v->sought || memchr(text.p, '\0', text.n))
+        return "the text is too long";
+    snprintf(v->sought, sizeof v->sought, "%.*s", SLICE_ARG(text));
+    return text.n == 0 || blame_search_step(m, 1) ? NULL
+           : v->by_line                           ? "no line and no prompt has this"
+                                                  : "no prompt and no title has this";
+}
+
 static bool blame_act(struct model *m, enum action a)
 {
     struct blame_view *v = m->blame;
@@ -298,6 +338,9 @@ static bool blame_act(struct model *m, enum action a)
         blame_view_request_rows(m);
         return true;
     case ACT_LINE: dialog_prompt(m, "line ", SLICE(""), go_to_line); return true;
+    case ACT_SEARCH: dialog_prompt(m, "find ", slice_of(v->sought), blame_search); return true;
+    case ACT_SEARCH_NEXT: blame_search_step(m, 1); return true;
+    case ACT_SEARCH_PREV: blame_search_step(m, -1); return true;
     case ACT_REFRESH: blame_view_request_rows(m); return true;
     case ACT_BACK: leave_view(m); return true;
     default: return list_cursor_act(&v->pick, rows_area(v, m->rows, m->cols), a);
@@ -308,6 +351,10 @@ static const char *blame_unavailable(const struct model *m, enum action a)
 {
     if (a == ACT_VIEW && !blame_view_has_session(m->blame))
         return count_rows(m->blame) ? "no session wrote this line" : "nothing is selected";
+    if (a == ACT_SEARCH)
+        return count_rows(m->blame) ? NULL : "nothing is selected";
+    if (a == ACT_SEARCH_NEXT || a == ACT_SEARCH_PREV)
+        return m->blame->sought[0] ? NULL : "no search yet: press /";
     if (a == ACT_LINE)
         return m->blame->rows && m->blame->rows->by_line ? NULL : "Tab shows the lines of the file";
     return a == ACT_PANE || a == ACT_VIEW || a == ACT_REFRESH

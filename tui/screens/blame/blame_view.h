@@ -9,8 +9,8 @@
 #include "tui/widgets/list_cursor.h"
 
 /* Who changed a file: the sessions and turns that touched it, newest first, or its lines, each with
- * the age and prompt of the turn that wrote it. Tab switches; Enter opens the conversation at that
- * turn. */
+ * the age and prompt of the turn that wrote it. Tab switches; / searches; Enter opens the conversation
+ * at that turn. */
 struct model;
 struct view_ops;
 
@@ -24,6 +24,7 @@ struct blame_view {
     int64_t asked_ms;
     bool by_line;
     struct list_cursor pick;
+    char sought[128]; /* what was searched last; "": nothing yet */
 };
 
 /* Opens the view of a file, which is an absolute path. */

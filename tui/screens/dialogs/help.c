@@ -235,6 +235,7 @@ static const struct {
     { IN_CLEANUP, ACT_VALUE_PREV, "previous value of the rule; close a project" },
     { IN_BLAME, ACT_VIEW, "open the conversation at that turn" },
     { IN_BLAME, ACT_PANE, "switch between turns and lines" },
+    { IN_BLAME, ACT_SEARCH, "find a line, a prompt or a session's title" },
     { IN_BLAME, ACT_REFRESH, "read the sessions again" },
     { IN_COMPARE, ACT_PREVIEW_DOWN, "scroll the prompts or the diff down" },
     { IN_COMPARE, ACT_PREVIEW_UP, "scroll the prompts or the diff up" },

@@ -487,16 +487,12 @@ static void tick_all(struct trash_view *v)
 static bool trash_is_sought(const struct model *m, const struct trash_item *item)
 {
     AUTO_BUF text = { 0 };
-    AUTO_BUF folded = { 0 };
-    AUTO_BUF sought = { 0 };
     char dir[512];
     struct slice place = trash_folder_of(m, item, dir, sizeof dir);
 
     return !buf_addf(&text, "%s\n%s\n%s\n%.*s", item->title, item->system, item->session,
                      SLICE_ARG(place)) &&
-           !fold_text(buf_slice(&text), SIZE_MAX, &folded, NULL) &&
-           !fold_text(slice_of(m->trash->sought), SIZE_MAX, &sought, NULL) &&
-           memmem(folded.p, folded.n, sought.p, sought.n);
+           fold_has(buf_slice(&text), m->trash->sought);
 }
 
 /* Selects the next match; after the last one, the first. */
