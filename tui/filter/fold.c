@@ -203,6 +203,6 @@ bool fold_has(struct slice text, const char *sought)
     AUTO_BUF folded = { 0 }, needle = { 0 };
 
     return !fold_text(text, SIZE_MAX, &folded, NULL) &&
-           !fold_text(slice_of(sought), SIZE_MAX, &needle, NULL) && needle.n &&
+           !fold_text(slice_of(sought), SIZE_MAX, &needle, NULL) && needle.n && folded.n &&
            memmem(folded.p, folded.n, needle.p, needle.n);
 }
