@@ -4,6 +4,7 @@
 #include <uuid/uuid.h>
 
 #include "lite/json/json.h"
+#include "lite/json/jsonout.h"
 #include "store/api/store.h"
 
 static enum err_code cannot(const struct store_ops *ops, const char *what, struct err *e)
@@ -104,6 +105,24 @@ enum err_code host_set(const struct store *st, const struct session_ref *ref,
     if (!st->ops->set)
         return store_unsupported_error(ref, CAN_SET, "set", e);
     return n ? writer_of(st)->set(st, ref, setting, n, e) : ERR_OK;
+}
+
+/* ---- rows ---- */
+
+enum err_code host_first_row(struct slice id, struct slice cwd, struct slice title, struct buf *out)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", SLICE("mode"));
+    jsonout_member(&j, "mode", SLICE("normal"));
+    jsonout_member(&j, "sessionId", id);
+    jsonout_member(&j, "cwd", cwd);
+    if (title.n)
+        jsonout_member(&j, HOST_CREATED_TITLE, title);
+    jsonout_close(&j, '}');
+    return j.rc;
 }
 
 /* ---- helpers for callers ---- */

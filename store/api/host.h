@@ -117,6 +117,12 @@ struct host_setting {
     struct slice value; /* text; empty: the setting is cleared */
 };
 
+/* Appends the row, without a newline, with which a host begins a session in the form of Claude Code: it has no message, but
+ * the session is there with its directory. The title is the one to use until another is set; empty: none. */
+#define HOST_CREATED_TITLE "createdTitle"
+MUST_CHECK enum err_code host_first_row(struct slice id, struct slice cwd, struct slice title,
+                                        struct buf *out);
+
 /* The reason why hosts keep no sessions in this store, for a person; NULL: they do. For Claude Code these are its own
  * switches (seed 002): CLAUDE_CODE_SKIP_PROMPT_HISTORY in the environment, and cleanupPeriodDays 0 in its settings, as
  * they were when the store was opened. The calls below then check their arguments, succeed, and write nothing, as those

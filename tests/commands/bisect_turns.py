@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -185,6 +186,56 @@ def check_ends(c):
     p.home = c.project
 
 
+def check_places(c):
+    """The project is reached through a link, its directory is one, and other programs write in it meanwhile."""
+    p, point = c.p, [x for x, _, _ in c.s.prompts]
+
+    def found(what):
+        c.prepare(6)
+        run = p.run('bisect', '--json', c.s.sid, '--', sys.executable, '-S', c.judge, c.want)
+        p.same(what, (run.returncode, [t['id'] for t in json.loads(run.stdout or '{"turns":[]}')['turns']]), (0, [point[5]]))
+        p.same(f'{what}: no copy is left', os.listdir(c.temp), [])
+
+    os.symlink(c.project, f'{c.top}/link')
+    p.home = f'{c.top}/link'
+    found('through a link')
+    p.home = c.project
+    os.mkfifo(f'{c.project}/fifo')
+    found('beside a FIFO')
+    os.unlink(f'{c.project}/fifo')
+    os.rename(c.project, f'{c.top}/moved')
+    os.symlink(f'{c.top}/moved', c.project)
+    found('the project is a link')
+    os.unlink(c.project)
+    os.rename(f'{c.top}/moved', c.project)
+
+    # What the others write is not in the state that the judge knows, so only its end counts here.
+    ended, path = threading.Event(), f'{c.project}/server.log'
+
+    def write():
+        turn = 0
+        while not ended.is_set():
+            with open(path, 'ab') as f:
+                f.write(b'x' * 100000)
+            if os.path.getsize(path) > 10_000_000:
+                os.truncate(path, 0)
+            open(f'{c.project}/one{turn % 7}', 'wb').close()
+            other = f'{c.project}/one{(turn + 3) % 7}'
+            if os.path.exists(other):
+                os.unlink(other)
+            turn += 1
+    writer = threading.Thread(target=write)
+    writer.start()
+    for _ in range(4):
+        run = p.run('bisect', c.s.sid, '--', 'test', '-f', 'a.txt')
+        p.need(run.returncode == 3 and b'does not fail now' in run.stderr, f'others write: {run}')
+    ended.set()
+    writer.join()
+    for name in ['server.log'] + [f'one{i}' for i in range(7)]:
+        if os.path.exists(f'{c.project}/{name}'):
+            os.unlink(f'{c.project}/{name}')
+
+
 def check_interrupted(c):
     """A signal ends the command, and the copy is removed."""
     for sig in signal.SIGINT, signal.SIGTERM:
@@ -208,6 +259,7 @@ def main():
             c.check()
             if agent == 'claude':
                 check_ends(c)
+                check_places(c)
                 check_interrupted(c)
         for name in 'spec', 'exathena':
             Recorded(p, top, name).check()

@@ -47,26 +47,40 @@ struct scratch_tree {
 
 /* ---- the copy ---- */
 
+/* Programs work in the project meanwhile: a file that has gone is left out, and one that grows or shrinks is copied as it
+ * was found. */
 static enum err_code scratch_tree_copy_file(const FTSENT *f, const char *to, struct hasher *hasher,
                                             struct err *e)
 {
+    enum { TRIES = 10 };
     const struct timespec times[2] = { f->fts_statp->st_atim, f->fts_statp->st_mtim };
     uint8_t sha256[SHA256_BYTES];
     struct span bytes;
-    int in = open(f->fts_accpath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), out = -1;
-    enum err_code rc =
-        in < 0 ? err_sys(e, f->fts_path, "open") : span_of_file(in, f->fts_path, &bytes, e);
+    enum err_code rc = ERR_STALE;
+    const int in = open(f->fts_accpath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-    if (!rc && (out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0)
+    if (in < 0)
+        return errno == ENOENT ? ERR_OK : err_sys(e, f->fts_path, "open");
+    const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (out < 0) {
         rc = err_sys(e, to, "create");
-    if (!rc)
-        rc = hasher_span(hasher, &bytes, out, to, sha256, e);
+        close(in);
+        return rc;
+    }
+    for (int i = 0; rc == ERR_STALE && i < TRIES; i++) {
+        rc = ftruncate(out, 0) || lseek(out, 0, SEEK_SET) < 0
+                 ? err_sys(e, to, "empty")
+                 : span_of_file(in, f->fts_path, &bytes, e);
+        bytes.whole = false;
+        if (!rc)
+            rc = hasher_span(hasher, &bytes, out, to, sha256, e);
+    }
     if (!rc && (fchmod(out, f->fts_statp->st_mode & 0777) || futimens(out, times)))
         rc = err_sys(e, to, "set the mode and the time");
-    if (out >= 0 && close(out) && !rc)
+    if (close(out) && !rc)
         rc = err_sys(e, to, "write");
-    if (in >= 0)
-        close(in);
+    close(in);
     return rc;
 }
 
@@ -79,7 +93,7 @@ static enum err_code scratch_tree_copy_link(const struct scratch_tree *t, const 
     const char *target = text;
 
     if (n < 0)
-        return err_sys(e, f->fts_path, "read link");
+        return errno == ENOENT ? ERR_OK : err_sys(e, f->fts_path, "read link");
     text[n] = '\0';
     if (path_under((struct slice){ text, (size_t)n }, slice_of(t->root)))
         NEED(target = arena_format(a, "%s%s", t->tree, text + strlen(t->root)));
@@ -90,7 +104,7 @@ static enum err_code scratch_tree_copy(struct scratch_tree *t, struct err *e)
 {
     char *const roots[] = { (char *)t->root, NULL };
     AUTO_ARENA a = { 0 };
-    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_COMFOLLOW, NULL);
     FTSENT *f;
     enum err_code rc = fts ? ERR_OK : err_sys(e, t->root, "read directory");
 
@@ -113,7 +127,7 @@ static enum err_code scratch_tree_copy(struct scratch_tree *t, struct err *e)
             rc = scratch_tree_copy_file(f, to, &t->hasher, e);
         } else if (f->fts_info == FTS_SL || f->fts_info == FTS_SLNONE) {
             rc = scratch_tree_copy_link(t, f, to, &a, e);
-        } else if (f->fts_info != FTS_DEFAULT) {
+        } else if (f->fts_info != FTS_DEFAULT && (f->fts_level == 0 || f->fts_errno != ENOENT)) {
             errno = f->fts_errno;
             rc = err_sys(e, f->fts_path, "read");
         }

@@ -111,7 +111,7 @@ static enum err_code learn_row(int64_t position, struct slice row, void *arg)
     if (is_message(row))
         TRY(learn_text(row, "uuid", &k->before));
     TRY(learn_text(row, "cwd", &k->cwd));
-    return learn_text(row, "createdTitle", &k->title);
+    return learn_text(row, HOST_CREATED_TITLE, &k->title);
 }
 
 /* The newest rows, or those that were added since. named: all ids are needed, because the host repeats some. */
@@ -363,23 +363,6 @@ enum err_code plugin_host_append(const struct store *st, const struct session_re
 
 /* ---- creating a session ---- */
 
-static enum err_code write_beginning(struct slice id, struct slice cwd, struct slice title,
-                                     struct buf *out)
-{
-    struct jsonout j;
-
-    jsonout_init(&j, out);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "type", SLICE("mode"));
-    jsonout_member(&j, "mode", SLICE("normal"));
-    jsonout_member(&j, "sessionId", id);
-    jsonout_member(&j, "cwd", cwd);
-    if (title.n)
-        jsonout_member(&j, "createdTitle", title);
-    jsonout_close(&j, '}');
-    return j.rc;
-}
-
 /* A store has a session as soon as it has a row, which is the one that a local session begins with. */
 enum err_code plugin_create(const struct store *st, const struct host_create *req, struct arena *a,
                             struct host_created *out, struct err *e)
@@ -397,7 +380,7 @@ enum err_code plugin_create(const struct store *st, const struct host_create *re
 
     if (!key.project)
         key.project = config_dir_project_name(req->cwd, a).p;
-    if (!id.p || !key.project || write_beginning(id, req->cwd, req->title, &row))
+    if (!id.p || !key.project || host_first_row(id, req->cwd, req->title, &row))
         return err_nomem(e);
     if (id.n != HOST_ID - 1 || !id128_uuid(id.p, &(struct id128){ 0 }))
         return err_set(e, ERR_USAGE, "", "create: the id of a session in this store is a UUID");

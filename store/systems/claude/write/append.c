@@ -314,7 +314,7 @@ static enum err_code add_first_title(const struct target *t, struct buf *out, st
     struct arena *a = t->w->a;
     struct slice title;
     struct metarows m;
-    enum err_code rc = claude_creation_text(t->path, CLAUDE_CREATED_TITLE, a, &title, e);
+    enum err_code rc = claude_creation_text(t->path, HOST_CREATED_TITLE, a, &title, e);
 
     if (rc || !title.n)
         return rc;

@@ -123,23 +123,6 @@ static enum err_code make_folder(const struct claude *c, struct slice cwd, struc
     return disk_make_dir(*folder, FOLDER_MODE, e);
 }
 
-static enum err_code claude_host_write_first_row(struct slice id, struct slice cwd,
-                                                 struct slice title, struct buf *out)
-{
-    struct jsonout j;
-
-    jsonout_init(&j, out);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "type", SLICE("mode"));
-    jsonout_member(&j, "mode", SLICE("normal"));
-    jsonout_member(&j, "sessionId", id);
-    jsonout_member(&j, "cwd", cwd);
-    if (title.n)
-        jsonout_member(&j, CLAUDE_CREATED_TITLE, title);
-    claude_end_row(&j);
-    return j.rc;
-}
-
 enum err_code claude_creation_text(const char *path, const char *key, struct arena *a,
                                    struct slice *text, struct err *e)
 {
@@ -193,7 +176,8 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
         rc = make_folder(c, req->cwd, a, &folder, e);
     const char *name = arena_format(a, "%s" CLAUDE_SUFFIX, made.id.p);
 
-    if (!rc && (!name || claude_host_write_first_row(made.id, req->cwd, req->title, &rows)))
+    if (!rc && (!name || host_first_row(made.id, req->cwd, req->title, &rows) ||
+                buf_add_byte(&rows, '\n')))
         rc = err_nomem(e);
     if (!rc)
         rc = disk_create_file(folder, name, buf_slice(&rows), FILE_MODE, e);

@@ -27,9 +27,8 @@ MUST_CHECK enum err_code claude_write_rows(const struct store_env *env,
                                            const struct session_ref *ref, struct slice lines,
                                            struct err *e);
 
-/* Reads a text from the row with which claude_create began the session: "cwd", or the title, if it is not set yet.
+/* Reads a text from the row with which claude_create began the session: "cwd", or HOST_CREATED_TITLE.
  * Empty if absent. */
-#define CLAUDE_CREATED_TITLE "createdTitle"
 MUST_CHECK enum err_code claude_creation_text(const char *path, const char *key, struct arena *a,
                                               struct slice *text, struct err *e);
 
