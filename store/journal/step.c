@@ -295,7 +295,9 @@ static enum err_code check_as_made(const struct step *s, struct err *e)
     TRY(disk_usage_add(s->path, &now, e));
     return now.files == 0 || now.bytes == s->offset
                ? ERR_OK
-               : err_set(e, ERR_STALE, s->path, "undo: the session has continued since");
+               : err_set(
+                     e, ERR_STALE, s->path,
+                     "undo: the session has continued since; reprise delete moves it to the trash");
 }
 
 /* The folder of the destination and the one above it are made if they are not there: a session that moves may be the

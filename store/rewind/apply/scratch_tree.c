@@ -69,7 +69,7 @@ static enum err_code scratch_tree_copy_file(const FTSENT *f, const char *to, str
         return rc;
     }
     for (int i = 0; rc == ERR_STALE && i < TRIES; i++) {
-        rc = ftruncate(out, 0) || lseek(out, 0, SEEK_SET) < 0
+        rc = i > 0 && (ftruncate(out, 0) || lseek(out, 0, SEEK_SET) < 0)
                  ? err_sys(e, to, "empty")
                  : span_of_file(in, f->fts_path, &bytes, e);
         bytes.whole = false;

@@ -47,7 +47,7 @@ static enum err_code commit_work_tree(git_repository *repo, const struct rewind_
     AUTO_BUF message = { 0 };
     struct commit_text c = { .parent = head, .parents = head != NULL };
     const git_oid *base = NULL;
-    git_oid id;
+    git_oid id, tried;
     char ref[128];
 
     /* The tree is that of HEAD, with the present files that the rewind may change. */
@@ -65,19 +65,25 @@ static enum err_code commit_work_tree(git_repository *repo, const struct rewind_
     c.message = buf_slice(&message);
     TRY(treewrite_commit(repo, &c, &id, e));
     snprintf(ref, sizeof ref, REF_BEFORE "%s", id_of_record);
-    return repo_ref_move(repo, ref, NULL, &id, "reprise: before a rewind", e);
+    /* Only an earlier try for this record can have made the ref. */
+    return repo_ref_move(repo, ref, repo_has_ref(repo, ref, &tried) ? &tried : NULL, &id,
+                         "reprise: before a rewind", e);
 }
 
 /* For rewind_plan.before. */
 static enum err_code make_safety_commit(const struct rewind_preview *preview, const char *id,
                                         struct err *e)
 {
+    enum { TRIES = 3 };
     AUTO_REPO *repo = NULL;
     git_oid head;
+    enum err_code rc = ERR_FORMAT;
 
+    /* libgit2 gives up when a signal interrupts one of its calls. */
     TRY(repo_open(preview->plan->root, &repo, e));
-    enum err_code rc =
-        commit_work_tree(repo, preview, repo_has_ref(repo, "HEAD", &head) ? &head : NULL, id, e);
+    for (int i = 0; i < TRIES && rc == ERR_FORMAT; i++)
+        rc = commit_work_tree(repo, preview, repo_has_ref(repo, "HEAD", &head) ? &head : NULL, id,
+                              e);
 
     return rc ? err_wrap(e, rc, "keep the work tree before it is changed") : ERR_OK;
 }
