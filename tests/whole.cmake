@@ -77,6 +77,8 @@ endforeach()
 # Sessions in a database: all of them are in one file, so damage is another matter (store/systems/opencode/).
 script(recorded_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode)
 script(edits_opencode recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> opencode)
+script(recorded_kilo recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> kilo)
+script(edits_kilo recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> kilo)
 # Sessions of a version that kept them in files.
 script(recorded_old_opencode recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> opencode
        ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/old)

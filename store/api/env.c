@@ -76,7 +76,6 @@ struct store_env env_read(const char *const *environment, const char *cwd, int64
         .etc_dir = env_filled(environment, "REPRISE_ETC_DIR"),
         .environment = environment,
         .xdg_data_home = env_directory(environment, "XDG_DATA_HOME"),
-        .opencode_db = env_filled(environment, "OPENCODE_DB"),
         .crush_global_data = env_filled(environment, "CRUSH_GLOBAL_DATA"),
         .goose_path_root = env_filled(environment, "GOOSE_PATH_ROOT"),
         .claude_config_dir = env_value(environment, "CLAUDE_CONFIG_DIR"),

@@ -25,7 +25,6 @@ struct store_env {
     const char *const *environment;
 
     const char *xdg_data_home;           /* XDG_DATA_HOME; NULL unless it is absolute */
-    const char *opencode_db;             /* OPENCODE_DB */
     const char *crush_global_data;       /* CRUSH_GLOBAL_DATA */
     const char *goose_path_root;         /* GOOSE_PATH_ROOT */
     const char *claude_config_dir;       /* CLAUDE_CONFIG_DIR; "" counts (claude.md 1) */

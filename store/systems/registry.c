@@ -15,6 +15,7 @@
     SYSTEM(copilot_ops)                                                                            \
     SYSTEM(gemini_ops)                                                                             \
     SYSTEM(opencode_ops)                                                                           \
+    SYSTEM(kilo_ops)                                                                               \
     SYSTEM(crush_ops)                                                                              \
     SYSTEM(goose_ops)                                                                              \
     SYSTEM(vibe_ops)                                                                               \

@@ -4,8 +4,8 @@
 
 #include "tests/test.h"
 
-/* OpenCode keeps its sessions in one database. */
-extern const struct store_ops opencode_ops;
+/* OpenCode and its fork Kilo keep their sessions in one database each. */
+extern const struct store_ops opencode_ops, kilo_ops;
 
 static const char schema[] =
     "CREATE TABLE project(id TEXT PRIMARY KEY, worktree TEXT);"
@@ -33,17 +33,28 @@ static const char rows[] = SESSION("ses_one", "Gate", "1700000000000")
                         MESSAGE("6", "ses_three", "user", "Look at the roof")
                             MESSAGE("7", "ses_three", "assistant", "It is fine.");
 
-static void make(const struct folder *f)
+static void make_database(const struct folder *f, const char *name)
 {
     char path[4096];
     sqlite3 *db;
 
-    folder_dir(f, "opencode");
-    folder_path(f, "opencode/opencode.db", path);
+    folder_path(f, name, path);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, schema, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, rows, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
+}
+
+static void make_opencode(const struct folder *f)
+{
+    folder_dir(f, "opencode");
+    make_database(f, "opencode/opencode.db");
+}
+
+static void make_kilo(const struct folder *f)
+{
+    folder_dir(f, "kilo");
+    make_database(f, "kilo/kilo.db");
 }
 
 TEST_MAIN
@@ -53,14 +64,18 @@ TEST_MAIN
         { .id = "ses_two", .title = "Fence", .rows = 1, .messages = 1 },
         { .id = "ses_three", .title = "Roof", .rows = 2, .messages = 2 },
     };
-    const struct contract_system opencode = { .ops = &opencode_ops,
-                                              .store = "opencode",
-                                              .make = make,
-                                              .session = sessions,
-                                              .n = sizeof sessions / sizeof *sessions,
-                                              .unknown = "ses_none",
-                                              .shared = true,
-                                              .bare = true };
+    struct contract_system system = { .ops = &opencode_ops,
+                                      .store = "opencode",
+                                      .make = make_opencode,
+                                      .session = sessions,
+                                      .n = sizeof sessions / sizeof *sessions,
+                                      .unknown = "ses_none",
+                                      .shared = true,
+                                      .bare = true };
+    int failed = contract_run_reading(&system);
 
-    return contract_run_reading(&opencode);
+    system.ops = &kilo_ops;
+    system.store = "kilo";
+    system.make = make_kilo;
+    return contract_run_reading(&system) + failed;
 }

@@ -11,13 +11,14 @@ enum { DATABASES_MAX = 16 };
 
 /* ---- where it is ---- */
 
-static bool is_database(const char *name)
+/* A fork of OpenCode has its own name in place of "opencode". */
+static bool is_database(const char *name, const char *program)
 {
     static const char suffix[] = ".db";
-    size_t n = strlen(name), k = sizeof suffix - 1;
+    size_t n = strlen(name), k = sizeof suffix - 1, p = strlen(program);
 
-    return strncmp(name, "opencode", 8) == 0 && n > k && strcmp(name + n - k, suffix) == 0 &&
-           (name[8] == '-' || name[8] == '.');
+    return strncmp(name, program, p) == 0 && n > k && strcmp(name + n - k, suffix) == 0 &&
+           (name[p] == '-' || name[p] == '.');
 }
 
 static int compare_paths(const void *x, const void *y)
@@ -49,7 +50,8 @@ static enum err_code opencode_add_databases(struct sqlite_store *s, struct err *
     if (!dir)
         return err_sys(e, s->base.path, "open store");
     while (n < DATABASES_MAX && (entry = readdir(dir)))
-        if (is_database(entry->d_name) && (path[n] = config_dir_join(s->base.path, entry->d_name)))
+        if (is_database(entry->d_name, s->base.ops->name) &&
+            (path[n] = config_dir_join(s->base.path, entry->d_name)))
             n++;
     closedir(dir);
     return add_sorted(s, path, n, e);
@@ -88,29 +90,30 @@ static char *opencode_folder_of(char *file)
     return file;
 }
 
-static char *data_folder(const struct store_env *env, const char *named)
+static char *data_folder(const struct store_ops *ops, const struct store_env *env,
+                         const char *named)
 {
-    char *path = named ? config_dir_absolute(env, named) : config_dir_data(env, "opencode");
+    char *path = named ? config_dir_absolute(env, named) : config_dir_data(env, ops->name);
 
     return named && path && sqlite_store_is_file(path) ? opencode_folder_of(path) : path;
 }
 
 /* The only database, if one was named; NULL: all databases of the folder. */
-static const char *own_database(const struct store_env *env, const char *named, const char *folder)
+static const char *own_database(const struct store *st, const char *named)
 {
-    const char *own = env->opencode_db;
-    char *path = named ? config_dir_absolute(env, named) : NULL;
-    bool is_folder = path && strcmp(path, folder) == 0;
+    const char *own =
+        env_value(st->env->environment, st->ops == &kilo_ops ? "KILO_DB" : "OPENCODE_DB");
+    AUTO_FREE char *path = named ? config_dir_absolute(st->env, named) : NULL;
+    bool is_folder = path && strcmp(path, st->path) == 0;
 
-    free(path);
-    return named ? is_folder ? NULL : named : own;
+    return named ? is_folder ? NULL : named : own && own[0] ? own : NULL;
 }
 
 /* ---- open ---- */
 
 static enum err_code opencode_add_all(struct sqlite_store *s, const char *named, struct err *e)
 {
-    const char *file = own_database(s->base.env, named, s->base.path);
+    const char *file = own_database(&s->base, named);
     enum err_code rc =
         file ? opencode_add_file(s, file, named != NULL, e) : config_dir_require(s->base.path, e);
 
@@ -119,44 +122,48 @@ static enum err_code opencode_add_all(struct sqlite_store *s, const char *named,
     if (!rc && s->places == 0)
         rc = opencode_add_files(s, e);
     if (!rc && s->places == 0)
-        rc = err_set(e, ERR_NOT_FOUND, s->base.path, "open store: no database of OpenCode");
+        rc = err_set(e, ERR_NOT_FOUND, s->base.path, "open store: no database of %s",
+                     s->base.ops->label);
     return rc;
 }
 
 static enum err_code opencode_open(const struct store_env *env, const char *path,
                                    struct store **out, struct err *e)
 {
-    return sqlite_store_open(&opencode_ops, &opencode_format, env, path, data_folder(env, path),
-                             opencode_add_all, out, e);
+    return sqlite_store_open(&opencode_ops, &opencode_format, env, path,
+                             data_folder(&opencode_ops, env, path), opencode_add_all, out, e);
 }
 
-/* All operations that write are missing, because the database belongs to OpenCode and may be open. */
-const struct store_ops opencode_ops = {
-    .name = "opencode",
-    .label = "OpenCode",
-    SQLITE_STORE_OPS,
-    .resume_command = "opencode --session {id}",
-    .fork_command = "opencode --session {id} --fork",
-    .change_command = { [STORE_COMMAND_DELETE] = "opencode session delete {id}" },
-    .hooks = &opencode_hooks,
-    .mcp = &opencode_mcp,
-    .open = opencode_open,
-    .blocks = opencode_blocks,
-    .edits = tool_edits_loaded,
-    .checkpoints = opencode_checkpoints,
-    .plan = opencode_plan,
-    .why = {
-        [ABILITY_RENAME] = "OpenCode keeps its sessions in a database that only it writes",
-        [ABILITY_ARCHIVE] = "OpenCode keeps its sessions in a database that only it writes",
-        [ABILITY_DELETE] = "OpenCode keeps its sessions in a database that only it writes",
-        [ABILITY_TAG] = "OpenCode sessions have no tags",
-        [ABILITY_FORK] = "OpenCode forks itself: opencode --session ID --fork",
-        [ABILITY_NAME_FORK] = "OpenCode forks itself: opencode --session ID --fork",
-        [ABILITY_RESUME_AT] = "OpenCode rewinds on its own screen: use /undo there",
-        [ABILITY_TOMBSTONE] = "OpenCode keeps its messages in its own database",
-        [ABILITY_REAPPEND] = "OpenCode sessions have no metadata to append again",
-        [ABILITY_RETRIEVE] = "OpenCode sessions are already where it looks for them",
-        [ABILITY_HAVE_BRANCHES] = "OpenCode sessions have no branches",
-        [ABILITY_SET] = "OpenCode keeps its settings in its own database",
-    },
-};
+static enum err_code kilo_open(const struct store_env *env, const char *path, struct store **out,
+                               struct err *e)
+{
+    return sqlite_store_open(&kilo_ops, &opencode_format, env, path,
+                             data_folder(&kilo_ops, env, path), opencode_add_all, out, e);
+}
+
+/* All operations that write are missing, because the database belongs to the agent and may be open. */
+#define OPENCODE_MEMBERS(title, program)                                                           \
+    .name = program, .label = title, SQLITE_STORE_OPS,                                             \
+    .resume_command = program " --session {id}", .fork_command = program " --session {id} --fork", \
+    .change_command = { [STORE_COMMAND_DELETE] = program " session delete {id}" },                 \
+    .blocks = opencode_blocks, .edits = tool_edits_loaded, .checkpoints = opencode_checkpoints,    \
+    .plan = opencode_plan,                                                                         \
+    .why = {                                                                                       \
+        [ABILITY_RENAME] = title " keeps its sessions in a database that only it writes",          \
+        [ABILITY_ARCHIVE] = title " keeps its sessions in a database that only it writes",         \
+        [ABILITY_DELETE] = title " keeps its sessions in a database that only it writes",          \
+        [ABILITY_TAG] = title " sessions have no tags",                                            \
+        [ABILITY_FORK] = title " forks itself: " program " --session ID --fork",                   \
+        [ABILITY_NAME_FORK] = title " forks itself: " program " --session ID --fork",              \
+        [ABILITY_RESUME_AT] = title " rewinds on its own screen: use /undo there",                 \
+        [ABILITY_TOMBSTONE] = title " keeps its messages in its own database",                     \
+        [ABILITY_REAPPEND] = title " sessions have no metadata to append again",                   \
+        [ABILITY_RETRIEVE] = title " sessions are already where it looks for them",                \
+        [ABILITY_HAVE_BRANCHES] = title " sessions have no branches",                              \
+        [ABILITY_SET] = title " keeps its settings in its own database",                           \
+    }
+
+const struct store_ops opencode_ops = { OPENCODE_MEMBERS("OpenCode", "opencode"),
+                                        .hooks = &opencode_hooks, .mcp = &opencode_mcp,
+                                        .open = opencode_open };
+const struct store_ops kilo_ops = { OPENCODE_MEMBERS("Kilo", "kilo"), .open = kilo_open };

@@ -2,9 +2,9 @@
 
 /* The points of a session, and why the files of some of them are not known. */
 
-static const char why_gone[] = "OpenCode has pruned this snapshot";
+static const char why_gone[] = "the agent has pruned this snapshot";
 const char opencode_why_none[] =
-    "OpenCode made no snapshot of this turn: it does so only in git repositories";
+    "the agent made no snapshot of this turn: it does so only in git repositories";
 
 static const char why_lost[] =
     "its snapshot has objects of the project's own git repository, which is gone";

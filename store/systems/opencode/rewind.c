@@ -168,11 +168,11 @@ static bool opencode_is_quoted(const char *path)
 static enum err_code opencode_add_named(struct planning *p, size_t number, bool compared)
 {
     const struct opencode_step *step = &p->steps.step[number];
-    const char *why = compared ? "OpenCode keeps no copy of it: git ignores it, or it is over 2 MB"
-                      : step->after.n ? "OpenCode has pruned a snapshot of the step that changed it"
-                      : step->before.n
-                          ? "the step that changed it was cut off before OpenCode took a snapshot"
-                          : opencode_why_none;
+    const char *why =
+        compared         ? "the agent keeps no copy of it: git ignores it, or it is over 2 MB"
+        : step->after.n  ? "the agent has pruned a snapshot of the step that changed it"
+        : step->before.n ? "the step that changed it was cut off before the agent took a snapshot"
+                         : opencode_why_none;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < step->files && !rc; i++) {
@@ -346,16 +346,16 @@ static const char *why_not_new(struct planning *p, const struct changed *c, stru
     if (o.is_old)
         return "the session found it there, and no earlier snapshot has it";
     if (tree_ignore_has(&p->ignored, p->trees.in[p->at].repo, &p->tree, c->path))
-        return "git ignored it at this point, so OpenCode did not record whether it existed";
+        return "git ignored it at this point, so the agent did not record whether it existed";
     if (!o.is_made)
-        return "no call of the session made it: it may have existed where OpenCode did not see it";
+        return "no call of the session made it: it may have existed where the agent did not see it";
     if (is_older(step, t->path, &born) && !o.is_moved)
-        return "it is older than the step after which OpenCode first saw it";
+        return "it is older than the step after which the agent first saw it";
     if (p->ignored.changed_ms >= p->prompt->time_ms && step->end_ms != TIME_NONE &&
         p->ignored.changed_ms <= step->end_ms)
         return "what git ignores was changed at that time, so it may have existed before";
     if (o.is_shortened && (!born || o.is_moved))
-        return "a command may have shortened it: OpenCode does not record files over 2 MB";
+        return "a command may have shortened it: the agent does not record files over 2 MB";
     return NULL;
 }
 
@@ -373,7 +373,7 @@ static enum err_code opencode_set_wanted(struct planning *p, const struct change
     struct opencode_entry x;
 
     if (c->path[0] == '/')
-        return want_nothing(t, "it is outside of the project, and OpenCode keeps no copy of it");
+        return want_nothing(t, "it is outside of the project, and the agent keeps no copy of it");
     if (!p->has_tree || !opencode_trees_entry(p->trees.in[p->at].repo, &p->tree, c->path, &x))
         return want_nothing(t, opencode_why_missing(&p->steps, &p->trees, p->prompt));
     if (x.exists && (x.mode & 0170000) == 0040000)
@@ -458,7 +458,7 @@ static enum err_code opencode_add_notes(struct planning *p)
 {
     TRY(rewind_plan_note(
         p->plan,
-        "files over 2 MB and files that git ignores are not in OpenCode's snapshots: what "
+        "files over 2 MB and files that git ignores are not in the agent's snapshots: what "
         "commands did to them stays",
         p->e));
     if (p->cut)
@@ -487,7 +487,7 @@ static enum err_code opencode_open_plan(struct planning *p, const struct session
     if (p->has_tree &&
         tree_ignore_open(p->steps.root.p, p->trees.in[p->at].repo, &p->ignored, p->e))
         return ERR_NOMEM;
-    p->plan->system = opencode_ops.name;
+    p->plan->system = ref->store->ops->name;
     p->plan->session = arena_copy(&p->plan->arena, ref->id).p;
     p->plan->point = arena_copy(&p->plan->arena, p->prompt->id).p;
     p->plan->point_ms = p->prompt->time_ms;

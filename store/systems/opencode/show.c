@@ -307,7 +307,7 @@ static bool opencode_agent(const struct sqlite_row *row, struct arena *a, struct
 }
 
 const struct sqlite_format opencode_format = {
-    .id_name = "an OpenCode session id",
+    .id_name = "a session id",
     .sessions = opencode_sessions,
     .listed = opencode_listed,
     .messages = JOINED ORDER,

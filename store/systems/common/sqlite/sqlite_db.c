@@ -201,6 +201,17 @@ bool sqlite_db_has_column(struct sqlite_db *db, const char *table, const char *c
 
 /* ---- opening and closing ---- */
 
+/* SQLite 3.40 calls its own JSON functions unsafe in an index, and then refuses the whole schema; Kilo has such
+ * indexes. Only functions of SQLite itself are registered here. */
+static void sqlite_db_trust_json(struct sqlite_db *db)
+{
+    static const char unsafe[] = "unsafe use of json_";
+
+    if (db->sqlite.exec(db->handle, "SELECT 1 FROM sqlite_master LIMIT 0", NULL, NULL, NULL) &&
+        strstr(db->sqlite.errmsg(db->handle), unsafe))
+        db->sqlite.db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1, (int *)NULL);
+}
+
 static enum err_code open_handle(struct sqlite_db *db, const char *name, int flags, const char *vfs,
                                  struct err *e)
 {
@@ -214,7 +225,10 @@ static enum err_code open_handle(struct sqlite_db *db, const char *name, int fla
     db->until_ms = time_coarse_ms() + QUERY_MS;
     db->sqlite.progress_handler(db->handle, STEPS_BETWEEN_LOOKS, sqlite_db_look_up, db);
     answer = db->sqlite.exec(db->handle, pragmas, NULL, NULL, NULL);
-    return answer ? query_error(db, answer, e) : ERR_OK;
+    if (answer)
+        return query_error(db, answer, e);
+    sqlite_db_trust_json(db);
+    return ERR_OK;
 }
 
 static void close_db(struct sqlite_db *db)

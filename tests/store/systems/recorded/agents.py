@@ -391,4 +391,6 @@ AGENTS = {a.name: a for a in (
           resume='qwen --resume {id}', fork='qwen --resume {id} --fork-session', forks=lambda path: path),
     Agent('opencode', read_opencode, (), given_back=7, written=12, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),
           resume='opencode --session {id}', fork='opencode --session {id} --fork'),
+    Agent('kilo', read_opencode, (), given_back=7, written=12, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),
+          resume='kilo --session {id}', fork='kilo --session {id} --fork'),
 )}

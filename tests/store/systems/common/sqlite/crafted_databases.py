@@ -57,6 +57,12 @@ def opencode(db, home):
     return ['ses_0', 'ses_1']
 
 
+def kilo(db, home):
+    """SQLite 3.40 refuses these indexes unless it trusts the schema."""
+    db.executescript("CREATE TABLE recalled (data text NOT NULL); CREATE INDEX recalled_idx ON recalled (json_extract(data, '$.role')) WHERE json_valid(data);")
+    return opencode(db, home)
+
+
 def crush(db, home):
     db.executescript("""CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT NOT NULL, message_count INTEGER NOT NULL DEFAULT 0,
             cost REAL, updated_at INTEGER NOT NULL, created_at INTEGER NOT NULL);
@@ -140,6 +146,7 @@ def codex(db, home):
 
 PLACES = {
     'opencode': (opencode, '.local/share/opencode/opencode.db'),
+    'kilo': (kilo, '.local/share/kilo/kilo.db'),
     'crush': (crush, 'app/.crush/crush.db'),
     'goose': (goose, '.local/share/goose/sessions/sessions.db'),
     'kiro-classic': (kiro_classic, '.local/share/kiro-cli/data.sqlite3'),
