@@ -24,7 +24,7 @@ gone "Payment page copy"
 see "149 tests" "on disk" "71.5k tokens"
 picture filter 120
 press C-x
-see "preview what"
+see "all sessions"
 press w
 see "dry run" "[x] M src/keys.ts"
 press Tab
@@ -56,7 +56,7 @@ project_of_demo undo
 open 120 32
 see "Retries with backoff" "on disk"
 press C-x
-see "preview what"
+see "all sessions"
 enter_text H
 see "renamed to Retries" "undone"
 picture log 120
@@ -94,7 +94,7 @@ frame 2.5
 press Escape
 see "Enter resume"
 press C-x
-see "preview what"
+see "all sessions"
 frame 1.5
 press w
 see "dry run" "[x] M src/keys.ts"
@@ -129,7 +129,7 @@ frame 3
 press C-u
 see "Payment page copy"
 press C-x
-see "preview what"
+see "all sessions"
 enter_text H
 see "restored" "undone"
 frame 3

@@ -6,7 +6,7 @@ settings="GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null"
 touched() { # UP FILE
     gone "Export the session"
     press C-x
-    see "preview what a rewind would change"
+    see "all sessions"
     enter_text w
     see "dry run"
     match "^▌ " # the turns are listed

@@ -139,7 +139,7 @@ acknowledge() {
 # Chooses an action in the menu.
 menu() { # LETTER
     press C-x
-    see "browse the trash"
+    see "all sessions"
     enter_text "$1"
 }
 

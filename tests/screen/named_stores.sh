@@ -17,7 +17,7 @@ match "Payments: idempotency .* +claude "
 enter_text "system:work idempot"
 see " 1 of "
 press C-x
-see "preview what a rewind would change"
+see "all sessions"
 press w
 see "dry run: nothing has been changed" "[x] M src/keys.ts"
 press a

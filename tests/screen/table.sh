@@ -43,11 +43,10 @@ begin() { # WORLD SYSTEM:ID QUERY
     match " 1 (of [0-9]+ )?session"
 }
 
-# Checks the menu's reason for an unavailable action; choosing it shows the reason again and does nothing.
+# Choosing an unavailable action in the menu shows the reason and does nothing.
 cannot() { # LETTER WORDS
     press C-x
-    see "resume the session"
-    match "$1  [a-z]+ +.*$2"
+    see "all sessions"
     enter_text "$1"
     match "^ · [a-z ]+: .*$2"
     as_before || fail "$name: $1 did something"
@@ -58,7 +57,7 @@ undone() { # WORDS
     see "$1"
     as_before && fail "$name: nothing was done: $1"
     press C-x
-    see "undo the last change"
+    see "all sessions"
     enter_text u
     see "undone: "
     until_true "$name: as it was before: $1" as_undone
@@ -109,7 +108,7 @@ asked() {
 # Rewinds to the turn so many above the last; obstructed files stay. HELD: an unknown file is ticked first.
 goes_back() { # UP FILE DONE [HELD]
     press C-x
-    see "preview what a rewind would change"
+    see "all sessions"
     enter_text w
     see "dry run"
     match "^▌ " # the turns are listed

@@ -18,7 +18,7 @@ text() { # TEXT
 # One letter in the menu of actions.
 act() { # LETTER
     key C-x
-    see "browse the trash"
+    see "all sessions"
     text "$1"
 }
 

@@ -48,8 +48,7 @@ static enum key_set set_of(enum key_context place)
     }
 }
 
-/* A context inherits the rows of its set. The footer names the first key of an action in a
- * context. */
+/* A context inherits the rows of its set. The footer names the first key of an action in a context. */
 /* clang-format off */
 static const struct {
     int place; /* a key_context or a key_set */
@@ -244,7 +243,8 @@ static const struct {
     { IN_SEARCH, BOTH, PLAIN(KEYCODE_UP), ACT_SEARCH_PREV },
 
     { IN_MENU, BOTH, PLAIN('q'), ACT_BACK },
-    { IN_MENU, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_MENU, BOTH, PLAIN(KEYCODE_LEFT), ACT_PANE_PREV },
+    { IN_MENU, BOTH, PLAIN(KEYCODE_RIGHT), ACT_PANE },
     { IN_MENU, BOTH, PLAIN(KEYCODE_HOME), ACT_FIRST },
     { IN_MENU, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
     { IN_MENU, BOTH, PLAIN('r'), ACT_RESUME },

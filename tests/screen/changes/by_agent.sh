@@ -41,14 +41,14 @@ gone "Only the agent can do this" "main · 87 KB"
 until_true "the file to leave" away
 [ "$(calls)" = "codex delete --force $id" ] || fail "this was run: $(calls)"
 press C-x
-see "undo the last change"
+see "all sessions"
 press u
 see "undone: the delete of" "Tell me a long story"
 until_true "the file to come back" there
 
 # It cannot be done again without the agent.
 press C-x
-see "undo the last change"
+see "all sessions"
 press U
 see "only the session's agent can do that"
 there || fail "it was deleted without its agent"
@@ -65,7 +65,7 @@ mv "$top/codex" "$top/bin/codex"
 
 # An archive mark, which undo does not cover.
 press C-x
-see "archive or unarchive the session"
+see "all sessions"
 press a
 see "codex archive" "$id" "unarchive the session instead"
 press Down Enter

@@ -13,7 +13,7 @@ see "Payments: idemp"
 enter_text idempot
 gone "Payment page copy"
 press C-x
-see "preview what a rewind would change"
+see "all sessions"
 press w
 see "dry run: nothing has been changed" "[x] M src/keys.ts" "1 shell command ran"
 press Tab

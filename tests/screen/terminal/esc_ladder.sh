@@ -7,9 +7,9 @@ see "Payment page copy"
 enter_text payment
 gone "Move the cart"
 press C-x
-see "rename the session"
+see "log of changes"
 tm send-keys Escape
-gone "rename the session"
+gone "log of changes"
 see "payment"
 tm send-keys Escape
 see "Move the cart"

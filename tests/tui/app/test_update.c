@@ -57,10 +57,10 @@ AT_SHOP(a_question_mark_opens_help_only_on_an_empty_query, 24, 80)
 AT_SHOP(the_menu_shows_every_action_and_why_some_cannot_be_done, 24, 80)
 {
     screen_press(&x->s, "<C-x>");
-    assert_true(screen_has(&x->s, "r  resume          resume the session"));
+    assert_true(screen_has(&x->s, "r  resume"));
     assert_true(screen_has(&x->s, "e  export"));
-    assert_true(screen_has(&x->s, "w  rewind"));
-    assert_true(screen_has(&x->s, "c  cleanup"));
+    assert_true(screen_has(&x->s, "w  rewind files"));
+    assert_true(screen_has(&x->s, "c  clean up"));
     screen_press(&x->s, "E<Esc>"); /* a letter without an action */
     assert_false(screen_has(&x->s, "resume the session"));
     assert_string_equal(x->s.log, "");

@@ -69,7 +69,7 @@ struct prompt {
 
 void dialog_prompt(struct model *m, const char *label, struct slice text, prompt_answer_fn *answer);
 
-/* The menu of all actions on a session, each with its letter (help.c). */
+/* The menu of all actions on a session, each with its letter (menu.c). */
 struct menu {
     size_t at;
 };

@@ -382,7 +382,8 @@ enum transcript_view_result transcript_view_choice_act(struct transcript_view *v
     case ACT_FIRST: c->at = 0; break;
     case ACT_LAST: c->at = c->names->n - 1; break;
     case ACT_ACCEPT: open_choice(v, fx); break;
-    case ACT_BACK: transcript_view_choice_close(v); break;
+    case ACT_BACK:
+    case ACT_PANE_PREV: transcript_view_choice_close(v); break;
     case ACT_QUIT:
     case ACT_SUSPEND:
     case ACT_REDRAW: return TRANSCRIPT_IGNORED;

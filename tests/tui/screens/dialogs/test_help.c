@@ -2,7 +2,7 @@
 
 #include "support/screen/screen.h"
 
-/* The menu of all actions. */
+/* The menu of all actions. The text below it explains the selected one. */
 
 TEST(a_long_reason_in_the_menu_is_wrapped)
 {
@@ -13,34 +13,59 @@ TEST(a_long_reason_in_the_menu_is_wrapped)
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
     x.s.ops.why[ABILITY_TAG] = "the agent keeps its tags in a database of its own, beside the "
                                "titles: use the command that it has for them";
-    screen_press(&x.s, "<C-x>");
+    screen_press(&x.s, "<C-x><Right><Down>");
     assert_true(screen_has(&x.s, "the agent keeps its tags in a database of its own,"));
     assert_true(screen_has(&x.s, "command that it has for them"));
-    assert_false(screen_has(&x.s, "one or two lines per session"));
+    assert_true(screen_has(&x.s, "one or two lines"));
     assert_true(screen_has(&x.s, "Enter choose"));
-    screen_press(&x.s, "<Up>");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "one or two lines per session"));
-    assert_false(screen_has(&x.s, "resume the session"));
-    screen_press(&x.s, "<Down>");
-    assert_non_null(strstr(screen_cursor_line(&x.s), "resume the session"));
-    screen_resize(&x.s, 40, 160);
-    assert_true(screen_has(&x.s, "beside the titles: use the command that it has for them"));
-    assert_true(screen_has(&x.s, "one or two lines per session"));
-    screen_press(&x.s, "t");
-    assert_true(screen_has(&x.s, "tag: the agent keeps its tags in a database of its own, beside "
-                                 "the titles: use the command that it has for them"));
+    screen_resize(&x.s, 16, 60);
+    assert_true(screen_has(&x.s, "t  tag"));
+    assert_true(screen_has(&x.s, "the agent keeps its tags in a database of its own,"));
+    assert_true(screen_has(&x.s, "that it has for them"));
+    screen_press(&x.s, "<Enter>");
     screen_resize(&x.s, 24, 80);
     assert_true(screen_has(&x.s, "· tag: the agent keeps its tags"));
     assert_true(screen_has(&x.s, "command that it has for them"));
     screen_close(&x.s);
 }
 
-AT_SHOP(every_line_of_the_menu_fits_eighty_columns, 24, 80)
+AT_SHOP(the_whole_menu_fits_sixty_columns, 20, 60)
 {
     screen_press(&x->s, "<C-x>");
-    assert_true(screen_has(&x->s, "write to a file: Markdown, HTML, text or JSONL"));
-    screen_press(&x->s, "<Up>"); /* the last one, which is below the edge */
+    assert_true(screen_has(&x->s, "r  resume "));
+    assert_true(screen_has(&x->s, "z  bundle for another machine  p  print and quit"));
+    assert_true(screen_has(&x->s, "c  clean up"));
+    assert_true(screen_has(&x->s, "L  one or two lines"));
+    assert_true(screen_has(&x->s, "  resume the session"));
+}
+
+AT_SHOP(the_menu_scrolls_to_its_cursor, 12, 50)
+{
+    screen_press(&x->s, "<C-x>");
+    assert_true(screen_has(&x->s, "r  resume "));
+    assert_false(screen_has(&x->s, "one or two lines"));
+    screen_press(&x->s, "<Up>"); /* around the top, to the last one */
+    assert_non_null(strstr(screen_cursor_line(&x->s), "one or two lines"));
     assert_true(screen_has(&x->s, "one or two lines per session"));
+    assert_false(screen_has(&x->s, "r  resume "));
+}
+
+/* Right and Left change the column. Left in the first one closes the menu. */
+AT_SHOP(the_menu_has_two_columns, 24, 80)
+{
+    screen_press(&x->s, "<C-x><Down><Right>");
+    assert_true(screen_has(&x->s, "tag the session"));
+    screen_press(&x->s, "<Right><Down>");
+    assert_true(screen_has(&x->s, "keep the session at the top of the list"));
+    screen_press(&x->s, "<Left>");
+    assert_true(screen_has(&x->s, "continue in a copy of the session"));
+    screen_press(&x->s, "<End>");
+    assert_true(screen_has(&x->s, "one or two lines per session"));
+    screen_press(&x->s, "<Left><Down><Right>"); /* the left column is longer by one line */
+    assert_true(screen_has(&x->s, "one or two lines per session"));
+    screen_press(&x->s, "<Home><Left>");
+    assert_false(screen_has(&x->s, "all sessions"));
+    assert_string_equal(x->s.log, "");
 }
 
 /* The list of all keys. */
