@@ -30,3 +30,8 @@ const char *action_help(enum action a)
 {
     return actions[a].help;
 }
+
+bool action_prompts(enum action a)
+{
+    return a == ACT_RENAME || a == ACT_TAG || a == ACT_FORK;
+}

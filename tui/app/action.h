@@ -1,6 +1,8 @@
 #ifndef TUI_APP_ACTION_H
 #define TUI_APP_ACTION_H
 
+#include <stdbool.h>
+
 #include "lite/base/slice.h"
 
 /* All actions in one list, so that the enum, the names in the configuration, the words in footer
@@ -118,6 +120,8 @@ const char *action_name(enum action a); /* "page-up": in the configuration */
 /* ACT_NONE: no action has this name. */
 enum action action_named(struct slice name);
 const char *action_title(enum action a); /* "page up": in footer and menu */
-const char *action_help(enum action a);  /* "one page up": in help */
+bool action_prompts(
+    enum action a); /* it asks for a title or a tag, which is typed right after its key */
+const char *action_help(enum action a); /* "one page up": in help */
 
 #endif

@@ -30,7 +30,7 @@ void update_perform(struct model *m, enum action a)
 
     if (why && !(base->waits && base->waits(m, a))) {
         toast_note(&m->toast, m->now_ms, "%s: %s", action_title(a), why);
-        m->toast.absorbs = a == ACT_RENAME || a == ACT_TAG;
+        m->toast.absorbs = action_prompts(a);
     } else if (!m->views[view_top(m)]->act(m, a))
         act_anywhere(m, a);
 }
@@ -46,22 +46,33 @@ static void act_on_key(struct model *m, enum action a)
 
 /* ---- input ---- */
 
+/* A title that is typed although its prompt was refused must not become a filter, its letters no actions, and its
+ * Enter must not resume. */
+static bool update_absorbs(const struct model *m)
+{
+    return m->toast.text[0] && m->toast.absorbs && !m->views[view_top(m)]->overlay;
+}
+
+static bool key_erases_text(struct key key)
+{
+    return key.mods == MOD_CTRL ? key.code == 'h' || key.code == 'w' || key.code == 'u'
+                                : key.code == KEYCODE_BACKSPACE;
+}
+
 static void handle_key(struct model *m, struct key key)
 {
     const struct view_ops *top = m->views[view_top(m)];
 
-    /* A title that is typed although its prompt was refused must not become a filter, nor its Enter resume. */
-    bool absorbed = m->toast.text[0] && m->toast.absorbs && !top->overlay &&
-                    (key_eq(key, (struct key){ KEYCODE_ENTER, 0 }) ||
-                     (key_is_text(key) &&
-                      keymap_find(&m->settings->keys, view_key_context(m), key) == ACT_NONE));
-
-    if (absorbed && key_is_text(key))
-        return;
+    if (update_absorbs(m)) {
+        if (key_is_text(key) || key_erases_text(key))
+            return;
+        if (key_eq(key, (struct key){ KEYCODE_ENTER, 0 })) {
+            toast_dismiss(&m->toast);
+            return;
+        }
+    }
     bool message = toast_dismiss(&m->toast);
 
-    if (absorbed)
-        return;
     m->resume_waits = false;
     /* Esc is meant to put the message away, or to answer the question before it. */
     if (message && !top->overlay && key.code == KEYCODE_ESC && key.mods == 0)
@@ -89,6 +100,8 @@ static void handle_paste(struct model *m, struct slice text)
 {
     const struct view_ops *top = m->views[view_top(m)];
 
+    if (update_absorbs(m))
+        return;
     toast_dismiss(&m->toast);
     if (top->paste)
         top->paste(m, text);

@@ -17,7 +17,7 @@ struct toast {
     size_t path;           /* offset of an error's path, which is cut in its middle; 0: no path */
     bool error;
     bool note; /* nothing was done: the reason, or a state */
-    /* A prompt was refused: what is typed for it is dropped, until Enter or another key. */
+    /* A prompt was refused: what is typed or pasted for it is dropped, until Enter, Esc, or a key that edits no text. */
     bool absorbs;
     int64_t until_ms; /* when a message disappears */
 };

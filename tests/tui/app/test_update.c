@@ -324,7 +324,8 @@ TEST(a_title_typed_for_a_refused_prompt_goes_nowhere)
     for (int again = 0; again < 2; again++) {
         screen_press(&x.s, "<Down><C-r>");
         assert_true(screen_has(&x.s, "rename: "));
-        screen_press(&x.s, "A better title");
+        screen_press(&x.s, "A better<C-w><BS>? title<C-u>du");
+        screen_send(&x.s, (struct msg){ .kind = MSG_PASTE, .u.paste = SLICE("a\nb") });
         screen_wait(&x.s, 60000);
         assert_true(screen_has(&x.s, "rename: "));
         assert_true(screen_has(&x.s, "type to filter"));
@@ -335,6 +336,29 @@ TEST(a_title_typed_for_a_refused_prompt_goes_nowhere)
     }
     screen_press(&x.s, "<Down><C-r><Esc>pay");
     assert_non_null(strstr(screen_line(&x.s, 1), "> pay"));
+    screen_close(&x.s);
+}
+
+/* There letters are actions: archive, undo, delete. */
+TEST(a_title_typed_for_a_refused_prompt_is_no_keys_of_vim)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.settings.keys.scheme = KEYS_VIM;
+    x.fake[1].unsupported = CAN_RENAME | CAN_FORK;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<Down>");
+    for (int key = 0; key < 2; key++) {
+        screen_press(&x.s, key ? "<C-r>" : "<C-f>");
+        screen_press(&x.s, "auditing jwq");
+        assert_true(screen_has(&x.s, key ? "rename: " : "fork: "));
+        assert_true(screen_has(&x.s, "Payment page copy"));
+        screen_press(&x.s, "<Enter>");
+        assert_string_equal(x.s.log, "");
+    }
+    screen_press(&x.s, "y");
+    assert_string_equal(x.s.log, "copy 22222222-0000-4000-8000-000000000002\n");
     screen_close(&x.s);
 }
 

@@ -447,6 +447,7 @@ static void begin_change(struct model *m, enum action a)
     if (m->pending_change->under_way == CHANGES_MAX) {
         toast_note(&m->toast, m->now_ms, "%zu changes are still being made: please wait",
                    m->pending_change->under_way);
+        m->toast.absorbs = action_prompts(a);
         return;
     }
     if (a == ACT_UNDO || a == ACT_REDO) {
@@ -457,8 +458,10 @@ static void begin_change(struct model *m, enum action a)
         return;
     bool by_agent = agent_flow_wants(m, a);
 
-    if (!m->pending_change->refs) /* refused */
+    if (!m->pending_change->refs) { /* refused */
+        m->toast.absorbs = action_prompts(a);
         return;
+    }
     enum change_request archive =
         m->pending_change->all_archived ? CHANGE_UNARCHIVE : CHANGE_ARCHIVE;
 

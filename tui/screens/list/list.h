@@ -266,6 +266,7 @@ struct list_columns {
     int title; /* where it begins, and how wide it is */
     int title_w;
     int size_w, dir_w, system_w, branch_w, flags_w; /* 0: dropped */
+    bool several;                                   /* rows name their system */
     bool words; /* the flags of every row in the frame are words; false: signs */
 };
 struct list_columns list_columns(const struct list *l, const struct list_layout *lay, int w);

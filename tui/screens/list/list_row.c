@@ -183,14 +183,29 @@ static int frame_words_width(const struct list *l, const struct list_layout *lay
     return widest;
 }
 
-/* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width
- * decreases, columns first shrink to their minimum and then disappear: the branch first, then the
- * system, the directory, and last the flags. Flags become words before other columns get more than
- * their minimum; if those of a row in the frame do not fit, all rows have signs: a column of both
- * is hard to read. */
+/* A filter may leave the sessions of one system only. */
+static bool several_systems(const struct list *l)
+{
+    const struct store_ops *first = NULL;
+
+    for (size_t i = 0; l->widths.several && i < l->filter.hits; i++) {
+        const struct store_ops *system = l->sessions.entry[l->filter.hit[i]].ref.store->ops;
+
+        if (first && first != system)
+            return true;
+        first = system;
+    }
+    return false;
+}
+
+/* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width decreases, columns first
+ * shrink to their minimum and then disappear: the branch first, then the system, the directory, and last the flags. Flags
+ * become words before other columns get more than their minimum; if those of a row in the frame do not fit, all rows have
+ * signs: a column of both is hard to read. */
 struct list_columns list_columns(const struct list *l, const struct list_layout *lay, int w)
 {
-    struct list_columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
+    struct list_columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP,
+                              .several = several_systems(l) };
     const bool one_line = lay->item == 1, all = l->scope == SCOPE_ALL;
     const struct list_widths *widest = &l->widths;
     const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX;
@@ -202,7 +217,7 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
         { &c.size_w, SIZE_W, SIZE_W, l->sort == SORT_SIZE && one_line },
         { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, DIR_LEAST), all && one_line },
         { &c.system_w, widest->system, widest->name,
-          widest->several && one_line && !(lay->beside && w < SYSTEM_COLS) },
+          c.several && one_line && !(lay->beside && w < SYSTEM_COLS) },
         { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, TEXT_MAX),
           one_line },
     };
@@ -241,6 +256,10 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
         spare -= more;
     }
     c.words = frame_words_width(l, lay) <= (one_line ? c.flags_w : (w - c.title) / WORDS_SHARE);
+    if (!c.words && c.flags_w > widest->signs) { /* the words of a row do not fit */
+        spare += c.flags_w - widest->signs;
+        c.flags_w = widest->signs;
+    }
     c.title_w = title_min + (spare > 0 ? spare : 0);
     if (c.title + c.title_w > w)
         c.title_w = w - c.title;
@@ -341,6 +360,17 @@ static void draw_own_flags(struct frame *f, int y, int x, const struct flag flag
     for (size_t i = 0; i < LIST_FLAGS; i++)
         if (flag[i].text[0])
             x += frame_puts(f, y, x, f->cols - x, flag[i].style, flag[i].text) + gap;
+}
+
+/* Where nothing is between the title and the flags, the title of a row without flags has their room. */
+static int title_over_flags(const struct list_columns *c, const struct session_entry *e)
+{
+    struct flag flag[LIST_FLAGS];
+
+    if (!e->row || c->flags_w == 0 || c->size_w || c->dir_w || c->system_w || c->branch_w)
+        return c->title_w;
+    list_row_flags(e->row, FLAG_SIGNS, flag);
+    return own_flags_width(flag, 1) > 0 ? c->title_w : c->title_w + GAP + c->flags_w;
 }
 
 /* At the end of the first of two lines. Returns the width that the title has. */
@@ -480,7 +510,7 @@ static int draw_directory(const struct list *l, struct frame *f, struct rect r, 
 
 /* The second line: where the session belongs, and its last prompt. */
 static void draw_second(const struct list *l, struct frame *f, struct rect r,
-                        const struct session_entry *e)
+                        const struct session_entry *e, bool several)
 {
     const struct session_row *row = e->row;
     char size[HUMAN_SIZE], system[SYSTEM_TEXT], left[HUMAN_TIME_LEFT], pr[LIST_PULL_REQUEST];
@@ -492,7 +522,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
     if (l->scope == SCOPE_ALL)
         x = draw_directory(l, f, r, x, row->cwd.n ? row->cwd : row->ref.folder);
     x = draw_fact(f, r, x, STYLE_WARN, list_activity(row));
-    if (l->widths.several)
+    if (several)
         x = draw_fact(f, r, x, system_style(row), system_text(row, system));
     x = draw_fact(f, r, x, STYLE_BRANCH, session_row_branch(row));
     if (row->tag.n > 0 && x + 4 < r.x + r.w) {
@@ -551,9 +581,11 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
     else if (l->sessions.sort_key[i].pinned)
         frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_TAG, f->ascii ? "^" : "▴");
     list_row_draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
+    int title_w = title_over_flags(&c, e);
+
     if (lay->item > 1)
-        c.title_w = draw_flags_behind(f, r, r.x + c.title, c.words, e);
-    struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, e);
+        title_w = draw_flags_behind(f, r, r.x + c.title, c.words, e);
+    struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, title_w }, e);
 
     if (lay->item == 1)
         title = draw_tag(f, title, e->row);
@@ -572,7 +604,7 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
         if (r.h > 1 && hit)
             draw_content(f, second, hit);
         else if (r.h > 1)
-            draw_second(l, f, second, e);
+            draw_second(l, f, second, e, c.several);
     }
     if (i == l->selected)
         frame_select(f, r);

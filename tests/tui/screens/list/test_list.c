@@ -272,8 +272,10 @@ AT_SHOP(on_200x60_every_column_is_shown, 60, 200)
     assert_non_null(strstr(line, "│"));
 }
 
-AT_SHOP(systems_are_shown_if_there_are_several, 60, 200)
+AT_SHOP(systems_are_shown_if_those_listed_have_several, 60, 200)
 {
+    struct session_entry *e = x->s.model->list->sessions.entry;
+    const struct store *own = e[2].ref.store;
     struct session_row goat = { 0 };
     struct store_ops ops = { .name = "goat" };
     struct store store = { .ops = &ops };
@@ -281,7 +283,31 @@ AT_SHOP(systems_are_shown_if_there_are_several, 60, 200)
     goat.ref.store = &store;
     goat.dialect = "spec";
     list_widths_include(&x->s.model->list->widths, &goat);
+    e[2].ref.store = &store;
     assert_non_null(strstr(screen_line(&x->s, 3), "#infra  claude     main"));
+    screen_press(&x->s, "idempotency"); /* only sessions of claude */
+    assert_non_null(strstr(screen_line(&x->s, 2), "Payments"));
+    assert_null(strstr(screen_line(&x->s, 2), "  claude "));
+    e[2].ref.store = own;
+}
+
+/* Only flags are behind the title, and most rows have none. */
+TEST(a_title_has_the_room_of_flags_that_its_row_lacks)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    for (size_t i = 0; i < SHOP; i++)
+        x.fake[i].branch = "";
+    x.fake[1].flags =
+        SESSION_INTERRUPTED | SESSION_FORK | SESSION_DAMAGED; /* its words do not fit */
+    x.fake[1].title = x.fake[2].title = "Write the nightly report: the orders of today";
+    x.fake[1].tag = NULL;
+    x.fake[2].flags = x.fake[2].restorable = 0;
+    screen_ready(&x.s, x.fake, SHOP, 30, 100);
+    assert_non_null(strstr(screen_line(&x.s, 3), "the or…  ! ⚠ 3f ↳  │"));
+    assert_non_null(strstr(screen_line(&x.s, 4), "nightly report: the orders of to…  │"));
+    screen_close(&x.s);
 }
 
 AT_SHOP(below_50x12_the_screen_asks_for_more_room, 11, 80)
