@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -292,6 +293,26 @@ static void draw_border(struct frame *f, const struct list_layout *lay)
         return;
     frame_edge(f, r.y + 1, r.x, r.h - 1);
     frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? "+" : "┌");
+}
+
+struct slice list_activity(const struct session_row *row)
+{
+    if (row->flags & SESSION_SHELL)
+        return SLICE("a command runs");
+    if (!(row->flags & SESSION_WAITS))
+        return (struct slice){ 0 };
+    return row->waits_for.n ? row->waits_for : SLICE("waits for you");
+}
+
+struct slice list_pull_request(const struct session_row *row, char text[LIST_PULL_REQUEST])
+{
+    int repository = row->pr_repository.n < LIST_PULL_REQUEST / 2 ? (int)row->pr_repository.n : 0;
+
+    if (!row->pr_number)
+        return (struct slice){ 0 };
+    snprintf(text, LIST_PULL_REQUEST, "%.*s#%" PRId64, repository, row->pr_repository.p,
+             row->pr_number);
+    return slice_of(text);
 }
 
 /* Its agent if there are several, its model, and the disk usage of the session, with the files beside its transcript once it is

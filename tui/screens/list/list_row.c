@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +11,7 @@
 enum {
     POINTER_W = 1,
     MARK_W = 1,
-    /* the longest age, "Jan 2025", begins in the blank before the column */
-    AGE_W = HUMAN_AGE_COLUMNS - 1,
+    AGE_W = HUMAN_AGE_COLUMNS - 1, /* "Jan 2025" begins in the blank before it */
     GAP = 2,
     TITLE_MIN = 24,
     TITLE_FAIR = 40,  /* the width that columns leave for the title, if possible */
@@ -473,26 +471,6 @@ static int draw_fact(struct frame *f, struct rect r, int x, enum style style, st
     if (x > r.x)
         x += frame_puts(f, r.y, x, r.x + r.w - x, STYLE_DIM, f->ascii ? " - " : " · ");
     return x + frame_text_cut(f, r.y, x, r.x + r.w - x, style, text);
-}
-
-struct slice list_activity(const struct session_row *row)
-{
-    if (row->flags & SESSION_SHELL)
-        return SLICE("a command runs");
-    if (!(row->flags & SESSION_WAITS))
-        return (struct slice){ 0 };
-    return row->waits_for.n ? row->waits_for : SLICE("waits for you");
-}
-
-struct slice list_pull_request(const struct session_row *row, char text[LIST_PULL_REQUEST])
-{
-    int repository = row->pr_repository.n < LIST_PULL_REQUEST / 2 ? (int)row->pr_repository.n : 0;
-
-    if (!row->pr_number)
-        return (struct slice){ 0 };
-    snprintf(text, LIST_PULL_REQUEST, "%.*s#%" PRId64, repository, row->pr_repository.p,
-             row->pr_number);
-    return slice_of(text);
 }
 
 /* A long directory leaves a third of the line for what follows, and keeps its last name. */
