@@ -275,35 +275,47 @@ static enum err_code take_locked(const struct store_env *env, const struct snaps
                                  const char *root, const char *dir, int64_t deadline_ms,
                                  struct err *e)
 {
-    CLEANUP(snapshot_index_fini) struct snapshot_index old = { .n = 0 };
+    CLEANUP(snapshot_index_fini) struct snapshot_index old = { .n = 0 }, last = { .n = 0 };
     CLEANUP(snapshot_walk_fini)
     struct snapshot_walk w = {
         .root = root,
         .old = &old,
+        .last = &last,
         .deadline_ms = deadline_ms,
         .limits = { .file_bytes = FILE_BYTES, .bytes = SNAPSHOT_BYTES, .files = FILES },
     };
     AUTO_ARENA a = { 0 };
     const char *path = arena_format(&a, "%s/files", dir);
+    const char *last_path = arena_format(&a, "%s/files.last", dir);
 
-    NEED(path);
+    NEED(path && last_path);
     TRY(snapshot_index_read(path, &old, e));
+    if (!old.complete)
+        TRY(snapshot_index_read(last_path, &last, e));
     w.pack.repo = dir;
     note_rules(env, &w);
     enum err_code rc = snapshot_walk_run(&w, e);
+
+    if (!rc)
+        rc = snapshot_walk_trees(&w, e);
     const char *why = rc == ERR_CANCELLED ? "it took too long" : NULL;
 
     if (rc && !why)
         return rc;
     w.now.complete = !why;
-    /* A snapshot that was given up is only kept as a beginning, so that the next one gets further. */
-    bool keeps = !why || (!old.complete && w.now.files > old.files);
-
-    if (keeps && !why)
-        TRY(snapshot_walk_trees(&w, e));
-    if (keeps && (w.dirty || !old.complete || w.fresh || w.tracked_changed)) {
+    /* A snapshot that was given up is kept as a beginning, so that the next one gets further. It asks the rules
+     * again, because not all names were asked. */
+    if (why) {
+        w.now.rules_ns = old.rules_ns;
+        w.now.git_index_ns = old.git_index_ns;
+        if (w.dirty && old.complete && rename(path, last_path))
+            return err_sys(e, path, "snapshot: keep the list of files");
+    }
+    if (w.dirty || (!why && (!old.complete || w.fresh || w.tracked_changed))) {
         TRY(snapshot_pack_finish(&w.pack, e));
         TRY(snapshot_index_write(&w.now, dir, "files", e));
+        if (!why && !old.complete && unlink(last_path) && errno != ENOENT)
+            return err_sys(e, last_path, "snapshot: remove the old list of files");
     }
     TRY(append_log(dir, req, env_now_ms(env), w.now.n ? w.now.entry[0].oid : NULL, w.now.notes,
                    w.skipped, why, e));

@@ -18,6 +18,7 @@
  *       lock                    flock: one snapshot at a time
  *       HEAD refs objects       a bare git repository with trees and blobs, and no commits
  *       files                   what the last snapshot found (snapshot_index.h)
+ *       files.last              the same of the last complete one, while `files` is only a beginning
  *       log                     one line for each snapshot, appended when everything it names is durable
  *
  * A file that git tracks and that did not change since it was added is named by the blob in the project's own

@@ -139,7 +139,7 @@ enum err_code snapshot_borrow_copy(struct snapshot_borrow *b, const uint8_t oid[
     memcpy(id.id, oid, SNAPSHOT_OID);
     if (!b->asked)
         borrow_open(b);
-    if (!b->odb || git_odb_read(&object, b->odb, &id))
+    if (!b->odb || snapshot_pack_has(pack, oid) || git_odb_read(&object, b->odb, &id))
         return ERR_OK;
     if (git_odb_object_type(object) == GIT_OBJECT_BLOB)
         rc = snapshot_pack_add(

@@ -77,6 +77,33 @@ struct slice snapshot_entry_name(const struct snapshot_index *x, const struct sn
     return (struct slice){ x->names.p + entry->name_at, entry->name_n };
 }
 
+void snapshot_index_forget(struct snapshot_index *x, struct slice path)
+{
+    uint32_t i = 1, end = x->n;
+
+    x->complete = false;
+    while (i < end) {
+        const struct slice name = snapshot_entry_name(x, &x->entry[i]);
+        const uint32_t after = i + 1 + x->entry[i].below;
+
+        if (path.n < name.n || memcmp(path.p, name.p, name.n) ||
+            (path.n > name.n && path.p[name.n] != '/')) {
+            i = after;
+        } else if (path.n > name.n) {
+            path = (struct slice){ path.p + name.n + 1, path.n - name.n - 1 };
+            end = after;
+            i++;
+        } else {
+            for (; i < after; i++) {
+                memset(x->entry[i].oid, 0, SNAPSHOT_OID);
+                x->entry[i].borrowed = 0;
+                x->entry[i].racy = 1;
+            }
+            return;
+        }
+    }
+}
+
 /* Against a damaged disk, not against a person: the directory is the user's own. */
 static uint32_t index_checksum(struct slice bytes)
 {

@@ -66,6 +66,9 @@ MUST_CHECK enum err_code snapshot_index_read(const char *path, struct snapshot_i
 /* Replaces the file, durably. */
 MUST_CHECK enum err_code snapshot_index_write(const struct snapshot_index *x, const char *dir,
                                               const char *name, struct err *e);
+/* Forgets the content of a file, or of all files of a directory, so that the next snapshot reads it again. The list is no
+ * longer complete. */
+void snapshot_index_forget(struct snapshot_index *x, struct slice path);
 void snapshot_index_fini(struct snapshot_index *x);
 
 /* Adds an entry with a copy of its name. ERR_NOMEM. */

@@ -10,6 +10,7 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/base/digest.h"
+#include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "store/git/gitfiles.h"
 #include "store/git/repo.h"
@@ -68,29 +69,45 @@ static size_t object_head(git_object_t type, size_t n, uint8_t out[16])
     return used + 1;
 }
 
+static enum err_code pack_open(struct snapshot_pack *p, struct err *e)
+{
+    char objects[PATH_MAX];
+
+    if (p->is_open)
+        return ERR_OK;
+    TRY(gitlib_ready(e));
+    snprintf(objects, sizeof objects, "%s/objects", p->repo);
+    if (!p->odb)
+        TRY(loose_guard_open(objects, &p->odb, e));
+    TRY(disk_new_open(p->repo, 0600, &p->body, e));
+    p->is_open = true;
+    return ERR_OK;
+}
+
+bool snapshot_pack_has(struct snapshot_pack *p, const uint8_t oid[SNAPSHOT_OID])
+{
+    git_oid id;
+
+    memcpy(id.id, oid, SNAPSHOT_OID);
+    return pack_open(p, NULL) == ERR_OK &&
+           (slice_set_find(&p->added, (struct slice){ (const char *)oid, SNAPSHOT_OID }) !=
+                SLICE_SET_NONE ||
+            (!p->anew && git_odb_exists(p->odb, &id)));
+}
+
 enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, struct slice bytes,
                                 uint8_t oid[SNAPSHOT_OID], struct err *e)
 {
     uint8_t head[16];
-    git_oid id;
     uint32_t number;
     size_t before = p->added.n;
+    struct timespec began, ended;
 
     TRY(snapshot_object_id(type, bytes, oid, e));
-    if (!p->is_open) {
-        char objects[PATH_MAX];
-
-        TRY(gitlib_ready(e));
-        snprintf(objects, sizeof objects, "%s/objects", p->repo);
-        TRY(loose_guard_open(objects, &p->odb, e));
-        TRY(disk_new_open(p->repo, 0600, &p->body, e));
-        p->is_open = true;
-    }
-    memcpy(id.id, oid, SNAPSHOT_OID);
-    if (slice_set_find(&p->added, (struct slice){ (const char *)oid, SNAPSHOT_OID }) !=
-            SLICE_SET_NONE ||
-        (!p->anew && git_odb_exists(p->odb, &id)))
+    TRY(pack_open(p, e));
+    if (snapshot_pack_has(p, oid))
         return ERR_OK;
+    clock_gettime(CLOCK_MONOTONIC, &began);
     const struct slice key =
         arena_copy(&p->arena, (struct slice){ (const char *)oid, SNAPSHOT_OID });
 
@@ -106,6 +123,8 @@ enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, stru
     TRY(disk_write(p->body.fd, (struct slice){ p->packed.p, packed }, NULL, p->repo, e));
     p->n++;
     p->bytes += (int64_t)bytes.n;
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    p->spent_ns += time_ns(ended) - time_ns(began);
     return ERR_OK;
 }
 

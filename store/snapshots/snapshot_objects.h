@@ -22,6 +22,7 @@ struct snapshot_pack {
     bool anew; /* objects are added although the repository has them: a pack that replaces others */
     uint32_t n;
     int64_t bytes;          /* uncompressed */
+    int64_t spent_ns;       /* what adding them took; finishing takes about as long again */
     struct slice_set added; /* their ids, which are in the arena */
     struct arena arena;
     struct buf packed;
@@ -31,6 +32,8 @@ struct snapshot_pack {
 MUST_CHECK enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type,
                                            struct slice bytes, uint8_t oid[SNAPSHOT_OID],
                                            struct err *e);
+/* Returns true if the object is in the repository or was added. */
+bool snapshot_pack_has(struct snapshot_pack *p, const uint8_t oid[SNAPSHOT_OID]);
 /* Makes the pack durable. Without objects it does nothing. */
 MUST_CHECK enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e);
 void snapshot_pack_fini(struct snapshot_pack *p);

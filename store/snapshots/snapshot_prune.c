@@ -215,23 +215,39 @@ static enum err_code keep_snapshot(struct pruning *k, const struct snapshot *s,
     return ERR_OK;
 }
 
-/* Keeps the objects that the next snapshot takes over without reading their files. */
-static enum err_code keep_index(struct pruning *k, const char *dir, struct err *e)
+/* Keeps the objects that the next snapshot takes over without reading their files. The file at `without`, if any, is
+ * forgotten first in both lists of files. */
+static enum err_code keep_index(struct pruning *k, const char *dir, struct slice without,
+                                struct err *e)
 {
-    CLEANUP(snapshot_index_fini) struct snapshot_index x = { .n = 0 };
-    const char *path = arena_format(&k->arena, "%s/files", dir);
+    static const char *const names[] = { "files.last", "files" };
     git_oid id;
     bool is_new;
 
-    NEED(path);
-    TRY(snapshot_index_read(path, &x, e));
-    for (uint32_t i = 0; i < x.n; i++) {
-        memcpy(id.id, x.entry[i].oid, SNAPSHOT_OID);
-        if (x.entry[i].kind <= SNAPSHOT_DIR && !x.entry[i].borrowed)
-            TRY(keep_object(k, &id, &is_new, e));
+    for (size_t list = 0; list < COUNT_OF(names); list++) {
+        CLEANUP(snapshot_index_fini) struct snapshot_index x = { .n = 0 };
+        const char *path = arena_format(&k->arena, "%s/%s", dir, names[list]);
+
+        NEED(path);
+        TRY(snapshot_index_read(path, &x, e));
+        if (without.n && x.n) {
+            bool complete = x.complete;
+
+            snapshot_index_forget(&x, without);
+            if (complete)
+                TRY(snapshot_index_write(&x, dir, "files.last", e));
+            TRY(snapshot_index_write(&x, dir, names[list], e));
+        }
+        for (uint32_t i = 0; i < x.n; i++) {
+            memcpy(id.id, x.entry[i].oid, SNAPSHOT_OID);
+            if (x.entry[i].kind <= (without.n ? SNAPSHOT_LINK : SNAPSHOT_DIR) &&
+                !x.entry[i].borrowed)
+                TRY(keep_object(k, &id, &is_new, e));
+        }
+        memcpy(id.id, x.notes, SNAPSHOT_OID);
+        TRY(keep_object(k, &id, &is_new, e));
     }
-    memcpy(id.id, x.notes, SNAPSHOT_OID);
-    return keep_object(k, &id, &is_new, e);
+    return ERR_OK;
 }
 
 /* ---- the packs ---- */
@@ -297,11 +313,10 @@ static enum err_code replace_packs(struct pruning *k, const struct snapshot_log 
 {
     AUTO_BUF text = { 0 };
     const char *folder = arena_format(&k->arena, "%s/objects/pack", log->dir);
-    const char *index = arena_format(&k->arena, "%s/files", log->dir);
     const char **old = NULL;
     size_t n;
 
-    NEED(folder && index);
+    NEED(folder);
     if (!k->repo)
         TRY(repo_open(log->dir, &k->repo, e));
     NEED(!git_repository_odb(&k->odb, k->repo));
@@ -310,12 +325,7 @@ static enum err_code replace_packs(struct pruning *k, const struct snapshot_log 
     for (size_t i = 0; i < log->n; i++)
         if (!goes[i])
             TRY(keep_snapshot(k, &log->snapshot[i], without, &text, e));
-    if (without.n) {
-        if (unlink(index) && errno != ENOENT)
-            return err_sys(e, index, "prune snapshots: remove the list of files");
-    } else {
-        TRY(keep_index(k, log->dir, e));
-    }
+    TRY(keep_index(k, log->dir, without, e));
     TRY(snapshot_pack_finish(&k->pack, e));
     TRY(disk_replace_file(log->dir, "log", buf_slice(&text), 0600, e));
     return k->pack.n ? remove_packs(folder, old, n, &k->arena, e) : ERR_OK;

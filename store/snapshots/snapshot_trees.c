@@ -114,6 +114,34 @@ static enum err_code note_dir(struct snapshot_walk *w, uint32_t dir, struct buf 
     return ERR_OK;
 }
 
+/* A blob that was only in the project's own repository is copied when the file is another one now: as long as it is in the
+ * work tree, git has it too. */
+static enum err_code copy_borrowed(struct snapshot_walk *w, struct err *e)
+{
+    CLEANUP(slice_set_fini) struct slice_set still = { .n = 0 };
+    const struct snapshot_index *from = w->last->n ? w->last : w->old;
+    uint32_t number;
+
+    for (uint32_t i = 0; w->last->n && i < w->now.n; i++)
+        if (w->now.entry[i].borrowed)
+            NEED(!slice_set_add(&still,
+                                (struct slice){ (const char *)w->now.entry[i].oid, SNAPSHOT_OID },
+                                &number));
+    for (uint32_t i = 0; i < from->n; i++) {
+        const struct snapshot_entry *t = &from->entry[i];
+
+        if (!t->borrowed ||
+            (from == w->old
+                 ? w->kept[i] == WALK_KEPT
+                 : slice_set_find(&still, (struct slice){ (const char *)t->oid, SNAPSHOT_OID }) !=
+                       SLICE_SET_NONE))
+            continue;
+        TRY(snapshot_walk_check_time(w, e));
+        TRY(snapshot_borrow_copy(&w->borrow, t->oid, &w->pack, e));
+    }
+    return ERR_OK;
+}
+
 enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e)
 {
     AUTO_BUF notes = { 0 };
@@ -122,14 +150,10 @@ enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e)
     if (!w->stale)
         return ERR_OK;
 
-    /* A blob that was only in the project's own repository is copied when the file is another
-     * one now: as long as it is in the work tree, git has it too. */
-    for (uint32_t i = 0; i < w->old->n; i++)
-        if (w->old->entry[i].borrowed && !w->kept[i])
-            TRY(snapshot_borrow_copy(&w->borrow, w->old->entry[i].oid, &w->pack, e));
-
+    TRY(copy_borrowed(w, e));
     for (uint32_t i = w->now.n; i > 0; i--)
         if (w->now.entry[i - 1].stale) {
+            TRY(snapshot_walk_check_time(w, e));
             TRY(make_tree(w, i - 1, e));
             w->now.entry[i - 1].stale = 0;
         }

@@ -101,7 +101,7 @@ static enum err_code materialise(struct snapshot_walk *w)
 /* Adds an entry that is `old` again. */
 static enum err_code put_same(struct snapshot_walk *w, uint32_t old)
 {
-    w->kept[old] = 1;
+    w->kept[old] = WALK_KEPT;
     if (w->same && old == w->now.n) {
         w->now.n++;
         return ERR_OK;
@@ -116,6 +116,13 @@ static enum err_code put_new(struct snapshot_walk *w, const struct snapshot_entr
                              struct slice name)
 {
     return materialise(w) ? ERR_NOMEM : snapshot_index_add(&w->now, entry, name);
+}
+
+enum err_code snapshot_walk_check_time(const struct snapshot_walk *w, struct err *e)
+{
+    return time_coarse_ms() + w->pack.spent_ns / 1000000 <= w->deadline_ms
+               ? ERR_OK
+               : err_set(e, ERR_CANCELLED, w->root, "snapshot: it took too long");
 }
 
 /* ---- one file ---- */
@@ -232,7 +239,7 @@ static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, st
     entry.racy |= entry.ctime_ns >= w->began_ns - TICK_NS;
     if (before && before->kind == entry.kind && before->mode == entry.mode &&
         memcmp(before->oid, entry.oid, SNAPSHOT_OID) == 0)
-        w->kept[old] = 1;
+        w->kept[old] = WALK_KEPT;
     else
         d->stale = true;
     return put_new(w, &entry, name) ? err_nomem(e) : ERR_OK;
@@ -307,7 +314,7 @@ static enum err_code enter_dir(struct snapshot_walk *w, struct walked_dir *up, s
     if (before) {
         d.cursor = old + 1;
         d.end = old + 1 + before->below;
-        w->kept[old] = 1;
+        w->kept[old] = WALK_KEPT;
         memcpy(entry.oid, before->oid, SNAPSHOT_OID);
     }
     if (w->same && before && old == at && before->mode == st->st_mode)
@@ -342,8 +349,7 @@ static enum err_code walk_one(struct snapshot_walk *w, struct walked_dir *d, str
     bool was_ignored = before && before->kind == SNAPSHOT_IGNORED;
     struct stat st;
 
-    if (time_coarse_ms() > w->deadline_ms)
-        return err_set(e, ERR_CANCELLED, w->root, "snapshot: it took too long");
+    TRY(snapshot_walk_check_time(w, e));
     if (fstatat(d->fd, name.p, &st, AT_SYMLINK_NOFOLLOW)) {
         if (errno == ENOENT)
             return ERR_OK;
@@ -413,6 +419,27 @@ static enum err_code read_rules(struct snapshot_walk *w, struct walked_dir *d, b
     return ERR_OK;
 }
 
+/* Takes over the old entries of a directory that the walk did not reach, so that the next one goes on from here. If its
+ * rules changed, the next one has to ask them again. */
+static enum err_code keep_unseen(struct snapshot_walk *w, struct walked_dir *d, uint32_t at)
+{
+    const struct snapshot_index *x = w->old;
+
+    for (uint32_t i = d->old + 1, end; d->old != NO_ENTRY && i < d->end; i = end) {
+        const bool unseen = w->kept[i] == WALK_UNSEEN;
+
+        for (end = i + 1 + x->entry[i].below; unseen && i < end; i++)
+            if (put_same(w, i))
+                return ERR_NOMEM;
+    }
+    if (d->fresh && !(d->up ? d->up->fresh : w->fresh)) {
+        if (materialise(w))
+            return ERR_NOMEM;
+        w->now.entry[at].mtime_ns = -1;
+    }
+    return ERR_OK;
+}
+
 static enum err_code walk_entries(struct snapshot_walk *w, struct walked_dir *d, struct err *e)
 {
     AUTO_ARENA a = { 0 };
@@ -443,7 +470,13 @@ static enum err_code walk_entries(struct snapshot_walk *w, struct walked_dir *d,
         NEED(!buf_add(&w->path, name) && buf_cstr(&w->path));
         uint32_t before = w->now.n;
 
-        TRY(walk_one(w, d, name, old, e));
+        enum err_code rc = walk_one(w, d, name, old, e);
+
+        if (rc == ERR_CANCELLED)
+            NEED(!keep_unseen(w, d, at));
+        TRY(rc);
+        if (old != NO_ENTRY && w->kept[old] == WALK_UNSEEN)
+            w->kept[old] = WALK_REPLACED;
         found += w->now.n > before;
         known += w->now.n > before && old != NO_ENTRY;
     }

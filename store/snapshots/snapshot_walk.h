@@ -70,6 +70,8 @@ struct snapshot_walk {
     struct snapshot_limits limits;
     int64_t deadline_ms; /* a deadline by time_coarse_ms */
     const struct snapshot_index *old;
+    /* If `old` is only the beginning of a snapshot that was given up: what the last complete one found; else empty. */
+    const struct snapshot_index *last;
     struct snapshot_index now; /* made by the walk */
     struct snapshot_pack pack; /* the caller finishes it */
     struct snapshot_borrow borrow;
@@ -82,15 +84,23 @@ struct snapshot_walk {
     bool same; /* so far all entries are those of `old`: only now.n is set, until materialise() */
     int64_t began_ns;
     uint64_t dev;
-    uint8_t *kept; /* for each old entry: it is in `now`, too */
+    uint8_t *kept; /* for each old entry, an enum walk_kept */
     struct buf path, bytes;
 };
 
+enum walk_kept {
+    WALK_UNSEEN,
+    WALK_KEPT,    /* it is in `now`, too */
+    WALK_REPLACED /* its name has a new entry, or is gone */
+};
+
+/* ERR_CANCELLED: the deadline has passed, or will have when the objects so far are durable. */
+MUST_CHECK enum err_code snapshot_walk_check_time(const struct snapshot_walk *w, struct err *e);
 /* Finds out what the project contains and adds the blobs that are new. ERR_CANCELLED: the deadline passed; `now` has what
- * was read until then. */
+ * was read until then, and the old entries of what was not reached. */
 MUST_CHECK enum err_code snapshot_walk_run(struct snapshot_walk *w, struct err *e);
 /* Makes the trees that changed, and the notes on what trees cannot say: unusual permissions, empty directories, what git
- * ignores, and what is not covered. */
+ * ignores, and what is not covered. ERR_CANCELLED: the deadline passed. */
 MUST_CHECK enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e);
 void snapshot_walk_fini(struct snapshot_walk *w);
 

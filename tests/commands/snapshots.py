@@ -135,6 +135,19 @@ def main():
     for args in ((), ('--agent', 'none'), ('--agent', 'claude'), ('--event', 'x'), ('--newer', 'y'), ('operand',)):
         run(p, 'snapshot', *args)
 
+    # Not even a call that blocks: libgit2 reads the user's configuration whatever it is.
+    os.makedirs(f'{PROJECT}/.git/objects')
+    os.mkdir(f'{PROJECT}/.git/refs')
+    with open(f'{PROJECT}/.git/HEAD', 'w', encoding='utf-8') as f:
+        f.write('ref: refs/heads/main\n')
+    os.mkfifo(f'{HOME}/.gitconfig')
+    with open(f'{PROJECT}/b', 'w', encoding='utf-8') as f:
+        f.write('b\n')
+    run(p, 'snapshot', '--agent', 'claude', '--event', 'prompt', told=json.dumps({**HOOK['claude'], 'cwd': PROJECT}).encode())
+    shutil.rmtree(f'{PROJECT}/.git')
+    os.remove(f'{HOME}/.gitconfig')
+    os.remove(f'{PROJECT}/b')
+
     run(p, 'snapshots', 'off', '--yes')
     need(tree() == before, 'off gives back every byte')
     run(p, 'undo')

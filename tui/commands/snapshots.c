@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,19 @@
 
 /* ---- snapshot: run by the hooks ---- */
 
-enum { SNAPSHOT_INPUT_MS = 1000 };
+enum {
+    SNAPSHOT_INPUT_MS = 1000,
+    /* Agents give up after five seconds, and report it. */
+    SNAPSHOT_BLOCKED_S = 4,
+};
+
+/* The last resort where a call blocks: a pipe in place of a file, a file system that does not answer. The store is then as
+ * after a crash. */
+static void snapshot_end_blocked(int number)
+{
+    (void)number;
+    _exit(0);
+}
 
 /* Reads until the agent closes its end, for at most a second: some keep it open. */
 static enum err_code snapshot_read_input(struct buf *input, int64_t began_ms)
@@ -69,6 +82,8 @@ enum err_code snapshot_run(struct invocation *in, struct err *e)
     char text[900], line[1024];
 
     (void)e;
+    signal(SIGALRM, snapshot_end_blocked);
+    alarm(SNAPSHOT_BLOCKED_S);
     if (!ops || !ops->hooks || !option_given(&in->options, OPTION_EVENT)) {
         why = "no such agent or event";
     } else {

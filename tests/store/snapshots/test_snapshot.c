@@ -251,6 +251,63 @@ TEST(a_snapshot_that_was_given_up_is_continued)
     folder_remove(&p.f);
 }
 
+/* Puts 300 files that do not compress, and differ for each seed. */
+static void put_many(struct project *p, uint32_t seed)
+{
+    char name[64], bytes[24 << 10];
+
+    for (int i = 0; i < 300; i++) {
+        for (size_t at = 0; at < sizeof bytes; at++) {
+            seed = seed * 1664525u + 1013904223u;
+            bytes[at] = (char)(seed >> 24);
+        }
+        snprintf(name, sizeof name, "project/many/%d/f%d", i / 30, i);
+        folder_put(&p->f, name, (struct slice){ bytes, sizeof bytes });
+    }
+}
+
+/* When more changed than one snapshot can take in its time, each one gets further. Neither a rule that changed meanwhile
+ * nor a blob that only the repository had is lost. */
+TEST(a_change_too_large_for_one_snapshot_is_taken_by_several)
+{
+    struct project p;
+    struct snapshot_log log;
+    char out[256], first[SNAPSHOT_HEX + 1], line[512];
+    bool further = false;
+
+    begin(&p);
+    put_many(&p, 1);
+    run(&p, "git init -q . && git add -A && git commit -qm x && touch -d @2000000000 .git/index",
+        out);
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    snprintf(first, sizeof first, "%s", newest(&p, &log).tree.p);
+    snapshot_log_fini(&log);
+
+    put_many(&p, 2);
+    folder_put(&p.f, "project/.gitignore", SLICE("*.o\nout/\nsub.c\nf7\n"));
+    for (int64_t ms = 5; ms < 2000 && !further; ms += 5) {
+        const struct snapshot_request req = {
+            .agent = "claude", .session = SLICE("s-1"), .cwd = p.root, .limit_ms = ms
+        };
+        const size_t before = packs(&p);
+
+        if (snapshot_take(&p.env, &req, NULL) != ERR_CANCELLED)
+            break;
+        further = packs(&p) > before;
+    }
+    assert_true(further);
+    run(&p, "git rm -q --cached sub.c many/0/f7 && rm -r a.txt link sub", out);
+    assert_int_equal(take(&p, SNAPSHOT_END), ERR_OK);
+    is_tree_of_git(&p);
+    run(&p, "rm -rf .git", out);
+    snprintf(line, sizeof line,
+             "git ls-tree -r %s | cut -c 13-52 | git cat-file --batch-check | grep -c missing || "
+             "true",
+             first);
+    assert_string_equal(ask(&p, line, out), "0");
+    folder_remove(&p.f);
+}
+
 TEST(rules_that_change_are_asked_again)
 {
     struct project p;
@@ -427,5 +484,41 @@ TEST(pruning_removes_what_no_snapshot_needs)
     assert_int_equal(take(&p, SNAPSHOT_END), ERR_OK);
     assert_string_equal(ask(&p, "git cat-file -p $T:sub/deep/b", out), "b");
     snapshot_projects_fini(&all);
+    folder_remove(&p.f);
+}
+
+/* After a file was removed from all snapshots, what only the repository has is still copied when it changes. */
+TEST(pruning_a_file_keeps_what_is_borrowed)
+{
+    struct project p;
+    struct snapshot_projects all;
+    struct snapshot_log log;
+    char out[256], path[4200], line[512];
+    size_t removed;
+
+    begin(&p);
+    run(&p, "git init -q . && git add -A && git commit -qm x && touch -d @2000000000 .git/index",
+        out);
+    folder_put(&p.f, "project/sub/secret", SLICE("secret\n"));
+    assert_int_equal(take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    const struct snapshot_project project = only_project(&p, &all);
+
+    snprintf(path, sizeof path, "%s/sub/secret", p.root);
+    const struct snapshot_prune_rule rule = { .before_ms = INT64_MIN, .path = path };
+
+    assert_int_equal(snapshot_prune(&project, &rule, false, &removed, NULL), ERR_OK);
+    assert_int_equal(removed, 1);
+    snapshot_projects_fini(&all);
+    newest(&p, &log);
+    snprintf(line, sizeof line, "git cat-file -p %.40s:a.txt; git cat-file -p %.40s:sub/secret",
+             log.snapshot[0].tree.p, log.snapshot[0].tree.p);
+    snapshot_log_fini(&log);
+    run(&p, "echo three > a.txt", out);
+    assert_int_equal(take(&p, SNAPSHOT_END), ERR_OK);
+    is_tree_of_git(&p);
+    run(&p, "rm -rf .git", out);
+    snprintf(path, sizeof path, "(%s) 2>/dev/null || true", line);
+    assert_string_equal(ask(&p, path, out), "one");
+    assert_string_equal(ask(&p, "git cat-file -p $T:sub/secret", out), "secret");
     folder_remove(&p.f);
 }
