@@ -10,6 +10,7 @@
 #include "lite/base/slice.h"
 #include "store/api/session.h"
 #include "store/query/usage.h"
+#include "store/rewind/plan/rewind.h"
 
 /* Two sessions next to each other: forks of one conversation, or the same task given to two agents. Texts are in the
  * arena of the comparison. */
@@ -67,5 +68,26 @@ void compared_sessions_free(
 const char *compare_result(const struct compared_file *f);
 /* Returns true if both changed it and the states in which they left it are known and differ. */
 bool compare_has_diff(const struct compared_file *f);
+
+/* ---- taking files from one of them (compare_take.c) ---- */
+
+/* Which work is taken into the work tree: the files as the session `side` left them, or one hunk of one file. */
+struct compare_take {
+    size_t side;
+    const char *hunk_path; /* absolute; NULL: whole files */
+    /* From 1: one of those that linediff_make() finds from the present file with REWIND_CONTEXT. */
+    size_t hunk;
+};
+
+/* Makes the plan that gives the files which that session changed the content in which it left them, below the directory
+ * of either session in which the program was started. A file that is neither as one of the sessions left it nor as our
+ * own newest rewind did is held back as edited by hand. Existing files keep their line ends and mode.
+ *
+ * ERR_UNSUPPORTED: the session's files are not known. ERR_UNSAFE: the program was started in the directory of neither.
+ * ERR_NOT_FOUND: no such hunk. `ref` and the comparison must outlive the plan, which the caller frees. */
+MUST_CHECK enum err_code compare_take_plan(const struct session_ref ref[2],
+                                           const struct compared_sessions *c,
+                                           const struct compare_take *take, struct rewind_plan *out,
+                                           struct err *e);
 
 #endif

@@ -39,7 +39,7 @@ enum option_id {
     OPTION_ALL_KINDS, OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT, OPTION_YES, OPTION_KEEP,
     OPTION_INCLUDE_TAGGED, OPTION_INCLUDE_NAMED, OPTION_BACK_TO, OPTION_EVENT, OPTION_VERBOSE, OPTION_DUE,
     OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_FOLLOW, OPTION_MAX_BYTES, OPTION_INSTALL, OPTION_REMOVE, OPTION_BY_TURN,
-    OPTION_LIST, OPTION_INSTALL_TIMER, OPTION_REMOVE_TIMER,
+    OPTION_TAKE, OPTION_HUNK, OPTION_LIST, OPTION_INSTALL_TIMER, OPTION_REMOVE_TIMER,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -89,10 +89,11 @@ struct options {
     const char *pattern[OPTION_PATTERNS_MAX];
     size_t patterns;
     const char *in;
-    int64_t limit, offset, tail, context, keep, max_bytes;
+    int64_t limit, offset, tail, context, keep, max_bytes, hunk;
     int color, sort, keys, mode, by; /* the enums above */
     int format, tools;               /* enum export_format, export_tools */
     int event;                       /* enum hook_event */
+    int take;                        /* 0: of A, 1: of B */
 };
 
 static inline bool option_given(const struct options *o, enum option_id which)

@@ -143,12 +143,18 @@ const struct command commands_table[] = {
               "and removed.\n" },
     { .name = "compare", .operands = "ID ID", .min_operands = 2, .max_operands = 2, .run = compare_run,
       .summary = "compare two sessions: prompts, changed files, tokens",
-      .options = FINDS,
+      .options = BIT(TAKE) | BIT(FILE) | BIT(HUNK) | BIT(APPLY) | BIT(PLAN) | BIT(SKIP_REFUSED) | BIT(OVERWRITE_EDITED) |
+                 BIT(ALLOW_OUTSIDE) | BIT(ALLOW_SENSITIVE) | FINDS,
       .help = "For forks of one conversation, or one task in two agents. Shows how many messages\n"
               "both begin with, the prompts after them, and the files that each session's edits\n"
               "changed. A file that both changed is compared as each of them left it, if its\n"
               "records tell the whole text; files of two worktrees are matched by their paths\n"
-              "below the directories of the sessions. Changes by commands are not recorded.\n" },
+              "below the directories of the sessions. Changes by commands are not recorded.\n"
+              "\n"
+              "With --take, shows what it would change to give the files that A or B changed\n"
+              "the content in which that session left them, below the directory of either\n"
+              "session in which you are, and does it with --apply, as a rewind that undo\n"
+              "reverts. A file that is not as one of them left it is held back.\n" },
     { .name = "subagents", .audience = FOR_HOSTS, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_subagents_session,
       .summary = "list the ids of a session's sub-agents",
       .options = FINDS },

@@ -7,7 +7,10 @@
 #include "store/blame/blame.h"
 #include "store/blame/compare.h"
 #include "store/rewind/diff/linediff.h"
+#include "store/rewind/plan/plan.h"
+#include "store/rewind/plan/source.h"
 #include "tui/commands/command.h"
+#include "tui/commands/rewind.h"
 #include "tui/commands/session.h"
 #include "tui/text/human.h"
 
@@ -235,17 +238,108 @@ static enum err_code compare_write_json(const struct session_ref *ref,
     return ERR_OK;
 }
 
+/* ---- taking files ---- */
+
+static enum err_code compare_check_usage(const struct invocation *in, struct err *e)
+{
+    static const enum option_id with_take[] = {
+        OPTION_FILE,         OPTION_HUNK,          OPTION_APPLY,           OPTION_PLAN,
+        OPTION_SKIP_REFUSED, OPTION_ALLOW_OUTSIDE, OPTION_ALLOW_SENSITIVE, OPTION_OVERWRITE_EDITED,
+    };
+    const struct options *o = &in->options;
+
+    for (size_t i = 0; i < COUNT_OF(with_take) && !option_given(o, OPTION_TAKE); i++)
+        if (option_given(o, with_take[i]))
+            return err_set(e, ERR_USAGE, "compare",
+                           "this option needs --take a or --take b; see reprise help compare");
+    if (option_given(o, OPTION_HUNK) && o->files != 1)
+        return err_set(e, ERR_USAGE, "--hunk", "needs one --file");
+    return ERR_OK;
+}
+
+/* The hunks of what would change, with their numbers. */
+static enum err_code compare_write_taken(struct invocation *in, const struct rewind_plan *plan,
+                                         const struct rewind_options *options, struct err *e)
+{
+    CLEANUP(rewind_preview_fini) struct rewind_preview p = { 0 };
+    struct out *o = &in->out;
+
+    TRY(rewind_preview(plan, options, &p, e));
+    for (size_t i = 0; i < p.n; i++) {
+        CLEANUP(rewind_sides_fini) struct rewind_sides sides = { 0 };
+        CLEANUP(linediff_fini) struct linediff d = { 0 };
+        const struct rewind_entry *x = &p.entry[i];
+
+        if ((x->action == REWIND_REFUSED ? x->would : x->action) != REWIND_RESTORE || x->binary)
+            continue;
+        if (rewind_sides_read(plan, x, &sides, NULL))
+            continue;
+        TRY(linediff_make(buf_slice(&sides.present), buf_slice(&sides.wanted), REWIND_CONTEXT, &d,
+                          e));
+        for (size_t h = 0; h < d.hunks; h++) {
+            struct linediff one = d;
+
+            one.hunk = &d.hunk[h];
+            one.hunks = 1;
+            out_addf(o, "\nhunk %zu of %zu of ", h + 1, d.hunks);
+            out_text(o, slice_of(x->target->path));
+            out_addf(o, "\n");
+            compare_write_hunks(&one, o);
+        }
+    }
+    return out_flush(o, e);
+}
+
+static enum err_code compare_take_files(struct invocation *in, struct sessions *s,
+                                        const struct session_ref ref[2],
+                                        const struct compared_sessions *c, struct err *e)
+{
+    const struct options *o = &in->options;
+    const bool apply = option_given(o, OPTION_APPLY);
+    struct rewind_options ro = { .allow_outside = option_given(o, OPTION_ALLOW_OUTSIDE),
+                                 .allow_edited = option_given(o, OPTION_OVERWRITE_EDITED),
+                                 .allow_sensitive = option_given(o, OPTION_ALLOW_SENSITIVE) };
+    struct compare_take take = { .side = (size_t)o->take };
+    CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
+
+    if (o->files)
+        TRY(rewind_choose_files(in, &s->arena, &ro, e));
+    if (option_given(o, OPTION_HUNK)) {
+        take.hunk_path = ro.only[0];
+        take.hunk = (size_t)o->hunk;
+    }
+    enum err_code rc = compare_take_plan(ref, c, &take, &plan, e);
+
+    if (!rc)
+        rc = rewind_plan_check_files(&plan, &ro, e);
+    if (rc) {
+        const struct err why = *e;
+
+        TRY(rewind_answer_none(in, &why, e));
+        *e = why;
+        return rc;
+    }
+    TRY(rewind_show_or_apply(in, &plan, &ro, apply, option_given(o, OPTION_SKIP_REFUSED), e));
+    return apply || in->out.wants_json ? ERR_OK : compare_write_taken(in, &plan, &ro, e);
+}
+
 /* ---- the command ---- */
 
 enum err_code compare_run(struct invocation *in, struct err *e)
 {
     CLEANUP(compare_fini) struct compared_sessions c = { .files = 0 };
+    struct rewind_recovery waiting;
     CLEANUP(sessions_close) struct sessions s = { .n = 0 };
     struct session_ref *ref;
 
+    TRY(compare_check_usage(in, e));
+    if (option_given(&in->options, OPTION_APPLY) && !in->read_only)
+        rewinds_recover_first(in, &waiting);
     TRY(sessions_open(in, true, &s, e));
     TRY(sessions_find_all(&s, in->argv, 2, &ref, e));
     TRY(compare_sessions(&ref[0], &ref[1], &c, e));
+    if (option_given(&in->options, OPTION_TAKE))
+        return compare_take_files(in, &s, ref, &c, e);
     TRY(in->out.wants_json ? compare_write_json(ref, &c, &in->out, e)
                            : compare_write_text(ref, &c, in, e));
     return out_flush(&in->out, e);

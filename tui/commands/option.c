@@ -150,6 +150,8 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_REMOVE] = { "remove", 0, KIND_TEXT, "AGENT", AT(remove), "remove it from there" },
     [OPTION_INSTALL_TIMER] = { "install-timer", 0, KIND_FLAG, NULL, 0, "keep sessions every day, by a timer of systemd" },
     [OPTION_REMOVE_TIMER] = { "remove-timer", 0, KIND_FLAG, NULL, 0, "remove that timer" },
+    [OPTION_TAKE] = { "take", 0, KIND_CHOICE, "a|b", AT(take), "the files as A or B left them, into this project: only shown without --apply" },
+    [OPTION_HUNK] = { "hunk", 0, KIND_NUMBER, "N", AT(hunk), "with --take and one --file: only this hunk, as numbered without --apply" },
     [OPTION_LIST] = { "list", 0, KIND_FLAG, NULL, 0, "show what is in a bundle, without unpacking it" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },
 };

@@ -6,6 +6,7 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/base/slice.h"
+#include "store/fs/path.h"
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
 #include "tui/commands/command.h"
@@ -292,9 +293,7 @@ enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
     const char **list = arena_zalloc(a, sizeof *list * (n + 1));
 
     for (size_t i = 0; i < n && list; i++) {
-        const char *file = in->options.file[i];
-
-        list[i] = file[0] == '/' ? file : arena_format(a, "%s/%s", in->world->env.cwd, file);
+        list[i] = path_normalize(in->world->env.cwd, in->options.file[i], a);
         if (!list[i])
             list = NULL;
     }
