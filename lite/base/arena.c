@@ -6,6 +6,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#define ARENA_IS_WATCHED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_IS_WATCHED
+#endif
+#endif
+
+/* AddressSanitizer sees a block as one allocation. It is told which bytes of it were given out, so that it finds a write
+ * past the end of an array here, too. */
+#ifdef ARENA_IS_WATCHED
+#include <sanitizer/asan_interface.h>
+enum { GAP = alignof(max_align_t) };
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)0)
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)0)
+enum { GAP = 0 };
+#endif
+
 /* Blocks double: a row of the list fits in the first, a large transcript needs few. */
 enum { FIRST_BLOCK = 448, LARGEST_BLOCK = 64 * 1024 };
 
@@ -31,6 +50,7 @@ static struct arena_block *block_new(struct arena *a, size_t cap)
     if (!b)
         return fail_alloc(a);
     *b = (struct arena_block){ .older = a->newest, .cap = cap };
+    ASAN_POISON_MEMORY_REGION(b->bytes, cap);
     a->newest = b;
     return b;
 }
@@ -39,28 +59,30 @@ static size_t aligned_size(size_t n)
 {
     size_t step = alignof(max_align_t);
 
-    return (n + step - 1) / step * step;
+    return (n + step - 1) / step * step + GAP;
 }
 
 void *arena_alloc(struct arena *a, size_t n)
 {
     struct arena_block *b = a->newest;
 
-    if (n > SIZE_MAX - alignof(max_align_t))
+    if (n > SIZE_MAX - alignof(max_align_t) - GAP)
         return fail_alloc(a);
-    n = aligned_size(n);
-    if (!b || b->cap - b->used < n) {
+    const size_t room = aligned_size(n);
+
+    if (!b || b->cap - b->used < room) {
         size_t cap = b ? b->cap * 2 : FIRST_BLOCK;
 
         if (cap > LARGEST_BLOCK)
             cap = LARGEST_BLOCK;
-        b = block_new(a, cap < n ? n : cap);
+        b = block_new(a, cap < room ? room : cap);
     }
     if (!b)
         return NULL;
     void *p = b->bytes + b->used;
 
-    b->used += n;
+    b->used += room;
+    ASAN_UNPOISON_MEMORY_REGION(p, n);
     return p;
 }
 
@@ -206,5 +228,6 @@ void arena_reset(struct arena *a)
     a->newest = keep->older;
     arena_fini(a);
     *keep = (struct arena_block){ .cap = keep->cap };
+    ASAN_POISON_MEMORY_REGION(keep->bytes, keep->cap);
     a->newest = keep;
 }

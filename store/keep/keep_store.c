@@ -194,15 +194,19 @@ static void keep_store_limit(struct store_ops *x)
 enum err_code keep_add_copies(const struct store *st, struct arena *a, const char ***part,
                               size_t *n, struct err *e)
 {
-    const size_t parts = *n;
-    const char *files = keep_path_of(st->env, "", a);
+    const char *files = keep_path_of(st->env, "", a), **both;
     struct stat sb;
 
     NEED(files || !a->failed);
     if (!files || keep_store_is(st) || lstat(files, &sb))
         return ERR_OK;
-    for (size_t i = 0; i < parts; i++)
-        NEED(arena_add_text(a, part, n, keep_path_of(st->env, (*part)[i], a)));
+    NEED(both = arena_alloc(a, 2 * *n * sizeof *both));
+    for (size_t i = 0; i < *n; i++) {
+        both[i] = (*part)[i];
+        NEED(both[*n + i] = keep_path_of(st->env, (*part)[i], a));
+    }
+    *part = both;
+    *n *= 2;
     return ERR_OK;
 }
 
@@ -210,6 +214,8 @@ const char *keep_unsupported(const struct store_ops *ops)
 {
     if (ops->remote)
         return "it is on a server";
+    if (ops->owned_refs)
+        return "its conversation is in its git repository";
     if (store_session_parts(ops))
         return NULL;
     return ops->size_unknown ? "it is in a database with other sessions"

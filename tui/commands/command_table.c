@@ -285,8 +285,8 @@ const struct command commands_table[] = {
               "\n"
               "Without ID: what the setting `sessions` of [keep] in the configuration says\n"
               "(all, or a query such as tag:keep); what --query says; or with --due the\n"
-              "sessions that their agents remove within a week. Sessions in databases and on\n"
-              "servers cannot be kept.\n"
+              "sessions that their agents remove within a week. Sessions in databases, in git\n"
+              "(Entire) and on servers cannot be kept.\n"
               "\n"
               "--install-timer shows, and after a question installs, a timer of your systemd\n"
               "that does this every day for all projects: keep --due, and keep alone if the\n"
@@ -321,8 +321,8 @@ const struct command commands_table[] = {
               "its repository to FILE: a tar archive with a manifest, compressed with zstd.\n"
               "FILE appears when it is complete and is readable only by you. --redact replaces\n"
               "what looks like a secret in texts and leaves out the other files; it does not\n"
-              "find every secret. --list shows what is in a bundle. Sessions in databases and\n"
-              "on servers have no files of their own and cannot be bundled.\n" },
+              "find every secret. --list shows what is in a bundle. Sessions in databases,\n"
+              "in git (Entire) and on servers have no files of their own and cannot be bundled.\n" },
     { .name = "unbundle", .audience = FOR_TEAMS, .operands = "FILE", .min_operands = 1, .max_operands = 1, .run = unbundle_run,
       .summary = "unpack sessions of another machine",
       .options = BIT(TO) | BIT(APPLY),
