@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from support.program import Program
 
@@ -452,9 +453,26 @@ def several(w, t):
     t.same(f'back to: {out}', (code, len(t.json('list', '--all'))), (0, 3))
 
 
+def waited(w, t):
+    """The log is in the order in which changes were made, not in that in which their programs began."""
+    p = w.session('p', P, 'Pay the bills')
+    for i in range(12):
+        put(f'{p}/a', f'a {i}\n')
+        both = [['rewind', P, '--to', FIRST, '--apply', '--overwrite-edited'], ['rename', P, f'Bills {i}']]
+        running = []
+        for args in both if i % 2 else both[::-1]:
+            running.append(subprocess.Popen([t.path, *args], env=t.env, cwd=p, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            time.sleep(i // 2 / 1000)
+        for each in running:
+            each.wait()
+    ids = [x['id'] for x in t.json('log')]
+    t.need(len(ids) > 12, ids)
+    t.same('log', ids, sorted(ids, reverse=True))
+
+
 def main():
     failed = passed = 0
-    for part in (back_to, scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned, several):
+    for part in (back_to, scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned, several, waited):
         w = World(sys.argv[1])
         try:
             part(w, w.program)

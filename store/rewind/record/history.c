@@ -1,8 +1,9 @@
 #include "store/rewind/record/records.h"
 
-#include <stdint.h>
+#include <string.h>
 
-/* Both lists are sorted by time and are merged. */
+/* Both lists are in the order of their ids, which are made under one lock and never decrease, and are merged. The time
+ * is that at which a program began: one that had to wait for another one has the later id with the earlier time. */
 struct merge {
     struct rewind_records rewinds;
     size_t next; /* the next of the records */
@@ -54,9 +55,9 @@ static enum err_code hand_over_rewind(struct merge *m, const struct rewind_recor
     return m->fn(&x, m->arg, m->e);
 }
 
-static void hand_over_rewinds_since(struct merge *m, int64_t at_ms)
+static void hand_over_rewinds_after(struct merge *m, const char *id)
 {
-    while (!m->rc && m->next < m->rewinds.n && m->rewinds.record[m->next].at_ms >= at_ms)
+    while (!m->rc && m->next < m->rewinds.n && strcmp(m->rewinds.record[m->next].id, id) > 0)
         m->rc = hand_over_rewind(m, &m->rewinds.record[m->next++]);
 }
 
@@ -78,7 +79,7 @@ static bool hand_over_change(const struct change *c, bool undone, void *arg)
                                      .elsewhere = !origin_shows_change(m->shown, c),
                                      .spans = origin_spans_directories(c) };
 
-    hand_over_rewinds_since(m, c->at_ms);
+    hand_over_rewinds_after(m, c->id);
     if (!m->rc)
         m->rc = m->fn(&x, m->arg, m->e);
     return !m->rc;
@@ -93,7 +94,7 @@ static enum err_code merge_logs(struct merge *m, const struct store_env *env)
 
     change_log_close(log);
     if (!rc)
-        hand_over_rewinds_since(m, INT64_MIN);
+        hand_over_rewinds_after(m, "");
     return rc ? rc : m->rc;
 }
 
