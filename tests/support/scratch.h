@@ -40,11 +40,11 @@ static inline int scratch_teardown(void **state)
 /* A test in such a folder: IN_SCRATCH(a_file_is_read) { ... }. */
 #define IN_SCRATCH(name) TEST_WITH(name, scratch_setup, scratch_teardown)
 
-/* A path inside, in a static ring of four: enough for the arguments of one call. */
+/* A path inside, in a ring of four for each thread: enough for the arguments of one call. */
 static inline const char *scratch_path(void **state, const char *name)
 {
-    static char ring[4][4096];
-    static unsigned next;
+    static _Thread_local char ring[4][4096];
+    static _Thread_local unsigned next;
 
     return folder_path(*state, name, ring[next++ % 4]);
 }
