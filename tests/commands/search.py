@@ -204,8 +204,8 @@ def places_and_branches(p, top):
         run = p.run('search', '--all', *flags, '--max-bytes', str(most), 'e')
         got = run.stdout.splitlines(keepends=True)
         note = json.loads(got.pop()) if flags else None
-        p.need(run.returncode == 0 and got == whole[:3] and b'max-bytes' in run.stderr, f'--max-bytes {flags}: {run}')
-        p.same('its note', note, {'truncated': True} if flags else None)
+        p.need(run.returncode == 0 and got == whole[:3] and b'--offset 3' in run.stderr, f'--max-bytes {flags}: {run}')
+        p.same('its note', note, {'truncated': True, 'offset': 3} if flags else None)
         run = p.run('search', '--all', *flags, '--max-bytes', str(sum(map(len, whole))), 'e')
         p.same('all of it', (run.stdout, run.stderr), (b''.join(whole), b''))
 

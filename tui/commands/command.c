@@ -404,6 +404,37 @@ static void report_environment(struct invocation *in)
     arena_fini(&a);
 }
 
+/* Ends an answer that --max-bytes has cut: a program finds the note and its cursor as the last row, a person on standard
+ * error. */
+static enum err_code command_write_cut(struct invocation *in, struct err *e)
+{
+    struct out *o = &in->out;
+    const int64_t next = in->options.offset + (int64_t)(o->fitted ? o->fitted : 1);
+
+    o->most = 0;
+    if (o->wants_json) {
+        if (!o->json_lines)
+            out_json_row(o);
+        out_open(o, NULL, '{');
+        out_bool(o, "truncated", true);
+        out_bool_if_true(o, "leftOut", !o->fitted);
+        out_member(o, "after", buf_slice(&o->after));
+        if (!o->named)
+            out_int(o, "offset", next);
+        (o->json_lines ? out_end : out_close)(o, '}');
+        if (!o->json_lines)
+            out_json_rows_end(o);
+    }
+    if (!o->named)
+        command_warn(in, ERR_OK, NULL, "the answer was cut (--max-bytes); the rest: --offset %lld",
+                     (long long)next);
+    else
+        command_warn(in, ERR_OK, NULL, "the answer was cut (--max-bytes)%s%.*s",
+                     o->after.n ? "; the rest: --after " : "", (int)o->after.n,
+                     o->after.n ? o->after.p : "");
+    return out_row(o, e);
+}
+
 int command_execute(struct invocation *in)
 {
     struct err e = { 0 }, unwritten;
@@ -413,8 +444,11 @@ int command_execute(struct invocation *in)
     in->out.wants_json = option_given(&in->options, OPTION_JSON);
     in->out.color = wants_color(in);
     in->out.columns = command_terminal_size(in->out.fd, &rows);
+    in->out.most = (size_t)in->options.max_bytes;
     enum err_code rc = command_run_command(in, &e);
 
+    if (rc == ERR_CANCELLED && in->out.cut)
+        rc = command_write_cut(in, &e);
     if (rc && in->argc > 0 && !strchr(e.text, '"')) /* quotes: it names the word already */
         err_at(&e, rc, in->argv[0]);
     if (!rc)

@@ -38,7 +38,7 @@ enum option_id {
     OPTION_TASK, OPTION_DIALECT, OPTION_SAVE, OPTION_RAW, OPTION_AS_FORK, OPTION_KEY, OPTION_CHECK, OPTION_EDIT,
     OPTION_ALL_KINDS, OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT, OPTION_YES, OPTION_KEEP,
     OPTION_INCLUDE_TAGGED, OPTION_INCLUDE_NAMED, OPTION_BACK_TO, OPTION_EVENT, OPTION_VERBOSE, OPTION_DUE,
-    OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_FOLLOW, OPTION_MAX_BYTES, OPTION_INSTALL, OPTION_REMOVE, OPTION_BY_TURN,
+    OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_AROUND, OPTION_FOLLOW, OPTION_MAX_BYTES, OPTION_INSTALL, OPTION_REMOVE, OPTION_BY_TURN,
     OPTION_TAKE, OPTION_HUNK, OPTION_LIST, OPTION_INSTALL_TIMER, OPTION_REMOVE_TIMER,
     OPTION_COUNT
 };
@@ -80,7 +80,7 @@ struct options {
     const char *store[OPTION_STORES_MAX];
     size_t stores;
     const char *resume; /* NULL with OPTION_RESUME given: open the picker */
-    const char *query, *system, *tag, *branch, *since, *before, *after, *agent, *at;
+    const char *query, *system, *tag, *branch, *since, *before, *after, *around, *agent, *at;
     const char *to, *plan, *older_than, *larger_than, *into, *title;
     const char *id, *cwd, *model, *parent, *task, *dialect, *key, *output, *from, *back_to,
         *install, *remove;

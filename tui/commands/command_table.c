@@ -25,7 +25,7 @@ const struct command commands_table[] = {
               "even if standard output is redirected.\n" },
     { .name = "list", .alias = "ls", .operands = "", .run = list_run,
       .summary = "list the sessions of this directory, newest first",
-      .options = FILTERS,
+      .options = FILTERS | BIT(MAX_BYTES),
       .help = "Without --all or --project: the sessions of the current directory and of the\n"
               "other worktrees of its repository.\n" },
     { .name = "board", .operands = "", .run = board_run,
@@ -53,7 +53,7 @@ const struct command commands_table[] = {
       .summary = "print the conversation that a resume would restore",
       .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AS_SDK) | BIT(TAIL) |
                  BIT(BEFORE) | BIT(AGENT) | BIT(AT) | BIT(RAW) | BIT(TRANSCRIPT) | BIT(PLAIN) |
-                 BIT(AFTER) | BIT(FOLLOW) | FINDS,
+                 BIT(AFTER) | BIT(AROUND) | BIT(FOLLOW) | BIT(MAX_BYTES) | FINDS,
       .help = "Prints the oldest message first. After a resume-at, the list ends at the message\n"
               "where the session resumes. Tool calls without a result, messages with only\n"
               "thinking and empty messages are left out, as the agent does; reprise restore\n"
@@ -65,13 +65,14 @@ const struct command commands_table[] = {
               "conversation.\n"
               "To page backwards, use --tail N for the newest page, then --before MSG --limit N\n"
               "with the first message of the previous page; forwards, --after MSG --limit N.\n"
+              "--around MSG prints what is on both sides of a message that was found.\n"
               "With --plain, messages of all agents have one form: as text, each is below its\n"
               "id; with --json, they have the role, the text, and the tools with their results.\n" },
     { .name = "search", .alias = "grep", .operands = "PATTERN", .max_operands = 1, .run = search_run,
       .summary = "search the text of all conversations",
       .options = BIT(PATTERN) | BIT(FIXED) | BIT(WORDS) | BIT(ANY) | BIT(IGNORE_CASE) | BIT(CASE) | BIT(IN) |
-                 BIT(CONTEXT) | BIT(COUNTS) | BIT(SESSIONS) | BIT(LIMIT) | BIT(MAX_BYTES) | BIT(SYSTEM) | BIT(TAG) |
-                 BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) |
+                 BIT(CONTEXT) | BIT(COUNTS) | BIT(SESSIONS) | BIT(LIMIT) | BIT(OFFSET) | BIT(MAX_BYTES) | BIT(SYSTEM) |
+                 BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) |
                  BIT(NO_WORKTREES),
       .help = "Searches prompts, replies, and the input and results of tools, as a person reads\n"
               "them, in the conversations, their other branches and their sub-agents; newest\n"
@@ -119,7 +120,7 @@ const struct command commands_table[] = {
               "write, cache read, total and cost, then the group.\n" },
     { .name = "blame", .operands = "FILE[:FROM-TO]", .min_operands = 1, .max_operands = 1, .run = blame_run,
       .summary = "show which session and prompt wrote each line of a file",
-      .options = BIT(PORCELAIN) | BIT(BY_TURN) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
+      .options = BIT(PORCELAIN) | BIT(BY_TURN) | BIT(OFFSET) | BIT(MAX_BYTES) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
                  BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
       .help = "Replays the edits that sessions recorded, in order of time, and compares the\n"
               "result with the present file. A line that is still as an edit left it is shown\n"
@@ -131,8 +132,8 @@ const struct command commands_table[] = {
               "--porcelain name the commit that came after the edit. Nothing is written.\n" },
     { .name = "touched", .operands = "PATH", .min_operands = 1, .max_operands = 1, .run = touched_run,
       .summary = "list the sessions and turns that changed a file or directory",
-      .options = BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
-                 BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
+      .options = BIT(LIMIT) | BIT(OFFSET) | BIT(MAX_BYTES) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) |
+                 BIT(BEFORE) | BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
       .help = "Newest first, with the lines that each turn added and removed. Sessions of all\n"
               "projects are searched, unless --project names one. Changes by shell commands\n"
               "other than plain mv and rm are not recorded.\n" },

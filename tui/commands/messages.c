@@ -14,7 +14,10 @@
 
 /* ---- text ---- */
 
-enum { INPUT_BYTES = 120 }; /* shown of the input of a tool */
+enum {
+    INPUT_BYTES = 120, /* shown of the input of a tool */
+    AROUND = 11        /* messages of --around without --limit */
+};
 
 static void write_lines(const char *first, const char *others, struct slice text, struct out *o)
 {
@@ -90,12 +93,14 @@ static enum err_code command_messages_write_message(const struct store *st,
     AUTO_BUF row = { 0 };
     CLEANUP(transcript_blocks_fini) struct block_list blocks = { 0 };
     size_t before = o->buf.n, head;
+    struct slice id;
 
     TRY(transcript_read(t, i, &row, e));
     TRY(st->ops->blocks(st, buf_slice(&row), &blocks, e));
+    id = plain_message_id(buf_slice(&row), &t->message[i], &blocks.arena);
     if (how.plain) {
         out_addf(o, "[");
-        out_text(o, plain_message_id(buf_slice(&row), &t->message[i], &blocks.arena));
+        out_text(o, id);
         out_addf(o, "]\n");
     }
     head = o->buf.n;
@@ -106,7 +111,7 @@ static enum err_code command_messages_write_message(const struct store *st,
         out_addf(o, "\n");
     else
         o->buf.n = before;
-    return out_row(o, e);
+    return out_row_named(o, id, e);
 }
 
 /* ---- which messages ---- */
@@ -145,10 +150,10 @@ static struct message_query query_of(const struct invocation *in)
     };
 }
 
-/* The message at which the output ends: --before excludes it, --at includes it. */
+/* The message at which the output ends (--before excludes it, --at includes it), or which is in its middle (--around). */
 static const char *command_messages_last_of(const struct options *o)
 {
-    return option_given(o, OPTION_BEFORE) ? o->before : o->at;
+    return option_given(o, OPTION_BEFORE) ? o->before : o->around ? o->around : o->at;
 }
 
 /* --plain: one form for all agents. */
@@ -162,7 +167,7 @@ static bool wants_newest(const struct options *o)
 {
     bool tail = option_given(o, OPTION_TAIL), limit = option_given(o, OPTION_LIMIT);
 
-    if (option_given(o, OPTION_OFFSET) || option_given(o, OPTION_AT) || tail == limit)
+    if (option_given(o, OPTION_OFFSET) || option_given(o, OPTION_AT) || o->around || tail == limit)
         return false;
     if (tail)
         return o->tail <= MESSAGE_PAGE_MOST && !command_messages_last_of(o);
@@ -190,7 +195,9 @@ static enum err_code find_cursor(const struct invocation *in, const struct sessi
     const struct options *o = &in->options;
     const char *wanted = o->after ? o->after : command_messages_last_of(o);
 
-    if (o->after) { /* the whole id is near the end, and no more is read */
+    if (wanted && conversation_place(slice_of(wanted)) >= 0)
+        p->read = plain_messages; /* no other form names messages by their places */
+    if (o->after) {               /* the whole id is near the end, and no more is read */
         const struct conversation_end want = { .at = slice_of(wanted) };
         CLEANUP(transcript_free_at) struct transcript *t = NULL;
         struct session_ref which = *ref;
@@ -204,8 +211,6 @@ static enum err_code find_cursor(const struct invocation *in, const struct sessi
             return ERR_OK;
         }
     }
-    if (wanted && conversation_place(slice_of(wanted)) >= 0)
-        p->read = plain_messages; /* no other form names messages by their places */
     return wanted ? message_page_find(p, ref, slice_of(wanted), a->arena, &a->cursor, &a->at, e)
                   : ERR_OK;
 }
@@ -216,9 +221,12 @@ static void command_messages_page_of(const struct options *o, size_t n, const si
                                      size_t *from, size_t *to)
 {
     const struct message_query q = { .has_limit = true, .limit = o->limit, .offset = o->offset };
-    size_t most = o->limit > 0 ? (size_t)o->limit : SIZE_MAX;
+    size_t most = o->limit > 0 ? (size_t)o->limit : o->around ? AROUND : SIZE_MAX;
 
-    if (cursor && option_given(o, OPTION_BEFORE)) {
+    if (cursor && o->around) {
+        *from = *cursor > most / 2 ? *cursor - most / 2 : 0;
+        *to = *from + most;
+    } else if (cursor && option_given(o, OPTION_BEFORE)) {
         *to = *cursor;
         *from = *cursor > most ? *cursor - most : 0;
         if ((size_t)o->offset > *from)
@@ -272,7 +280,7 @@ static enum err_code write_messages_text(struct invocation *in, const struct ses
         command_messages_page_after(o, at < t->n ? at + 1 : t->n, t->n, &first, &end);
     else /* the rows include some that are no messages, so the cursor is looked up by its id */
         command_messages_page_of(o, t->n, at < t->n ? &at : NULL, &first, &end);
-    for (size_t i = first; i < end; i++)
+    for (size_t i = first; i < end && i < t->n; i++)
         TRY(command_messages_write_message(st, t, i, how, &in->out, e));
     return ERR_OK;
 }
@@ -294,9 +302,13 @@ static enum err_code write_message_json(struct slice json, void *arg, struct err
 
     if (a->counting || at < a->from || at >= a->to)
         return ERR_OK;
+    struct slice id = SLICE("");
+
     out_json_row(a->out);
     out_add(a->out, json);
-    return out_row(a->out, e);
+    if (a->out->most)
+        json_get_text(json, a->read == plain_messages ? "id" : "uuid", a->arena, &id);
+    return out_row_named(a->out, id, e);
 }
 
 /* Finds the part that the options select by counting messages; q then requests all of them. */
@@ -331,6 +343,8 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
     struct message_page page = message_page_of(in);
     enum err_code rc = find_cursor(in, ref, &page, &a, e);
 
+    if (page.read)
+        a.read = page.read;
     if (!rc && page.most) {
         rc = message_page_read(&page, ref, a.cursor, write_message_json, &a, e);
         if (!rc)
@@ -338,7 +352,7 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
         return rc;
     }
     if (!rc && o->after) {
-        *(wants_plain(o) ? &q.after : &a.after) = a.cursor;
+        *(a.read == plain_messages ? &q.after : &a.after) = a.cursor;
         command_messages_page_after(o, 0, SIZE_MAX, &a.from, &a.to);
     } else if (!rc && command_messages_last_of(o)) {
         command_messages_page_of(o, 0, &a.at, &a.from, &a.to);
@@ -483,8 +497,8 @@ static enum err_code write_messages(struct invocation *in, struct sessions *s,
 static enum err_code command_messages_check_options(const struct invocation *in, struct err *e)
 {
     const struct options *o = &in->options;
-    const option_bits part =
-        OPTION_BIT(BEFORE) | OPTION_BIT(AT) | OPTION_BIT(TAIL) | OPTION_BIT(OFFSET);
+    const option_bits part = OPTION_BIT(BEFORE) | OPTION_BIT(AT) | OPTION_BIT(TAIL) |
+                             OPTION_BIT(OFFSET) | OPTION_BIT(AROUND);
     const option_bits other = OPTION_BIT(RAW) | OPTION_BIT(AS_SDK);
     const struct {
         option_bits option, excludes;
@@ -493,6 +507,10 @@ static enum err_code command_messages_check_options(const struct invocation *in,
         { OPTION_BIT(PLAIN), other, "--plain", "not together with --raw or --as-sdk" },
         { OPTION_BIT(AFTER), part | other, "--after",
           "not together with --before, --at, --tail, --offset, --raw or --as-sdk" },
+        { OPTION_BIT(AROUND), (part & ~OPTION_BIT(AROUND)) | other, "--around",
+          "not together with --before, --at, --after, --tail, --offset, --raw or --as-sdk" },
+        { OPTION_BIT(MAX_BYTES), OPTION_BIT(RAW) | OPTION_BIT(FOLLOW), "--max-bytes",
+          "not together with --raw or --follow" },
         { OPTION_BIT(FOLLOW), part | other | OPTION_BIT(LIMIT), "--follow",
           "only together with --after, --plain, --spoken, --system-messages and --agent" },
     };

@@ -19,6 +19,7 @@ void out_init(struct out *o, int fd)
 void out_fini(struct out *o)
 {
     buf_fini(&o->buf);
+    buf_fini(&o->after);
 }
 
 /* Keeps the first failure. */
@@ -284,6 +285,7 @@ static void write_pending(struct out *o)
             note_write_failure(o, errno == EPIPE);
     }
     o->buf.n = 0;
+    o->row_at = 0;
 }
 
 enum err_code out_flush(struct out *o, struct err *e)
@@ -299,10 +301,33 @@ enum err_code out_flush(struct out *o, struct err *e)
 
 enum err_code out_row(struct out *o, struct err *e)
 {
+    const size_t n = o->buf.n - o->row_at;
+
     note_failure(o, o->json.rc);
+    if (!o->err.code && o->most && n > o->most - o->bytes) {
+        o->buf.n = o->row_at;
+        o->rows -= o->rows > 0;
+        o->cut = true;
+        return err_set(e, ERR_CANCELLED, "", "--max-bytes");
+    }
+    o->bytes += n;
+    o->fitted++;
+    o->row_at = o->buf.n;
     if (o->err.code || o->take || o->buf.n >= OUT_PIECE)
         return out_flush(o, e);
     return ERR_OK;
+}
+
+enum err_code out_row_named(struct out *o, struct slice id, struct err *e)
+{
+    const enum err_code rc = out_row(o, e);
+
+    o->named = true;
+    if (o->most && (!rc || (o->cut && !o->fitted))) {
+        o->after.n = 0;
+        note_failure(o, buf_add(&o->after, id));
+    }
+    return rc;
 }
 
 /* Returns true if these words describe what was being done ("open the file"), and not a state ("a copy remains"). */

@@ -42,6 +42,16 @@ struct out {
     bool (*take)(struct slice text, void *arg);
     void *take_arg;
     size_t columns; /* the width of the terminal; 0 if stdout is not a terminal */
+
+    /* --max-bytes: the rows have at most so many bytes; 0: no bound. The row that would have more is removed, and out_row()
+     * returns ERR_CANCELLED and sets `cut`. */
+    size_t most;
+    size_t bytes, fitted; /* of the rows that fit, and their number */
+    size_t row_at;        /* where the present row begins in buf */
+    bool cut;
+    bool named; /* out_row_named() */
+    /* the id from which the rest can be read; a row that alone is too large is behind it */
+    struct buf after;
 };
 
 enum { OUT_PIECE = 32 * 1024 };
@@ -91,6 +101,8 @@ void out_json_rows_end(struct out *o);
 
 /* After each row: writes when a piece is full, and returns the first failure so far. */
 MUST_CHECK enum err_code out_row(struct out *o, struct err *e);
+/* The same after a row that has an id, perhaps an empty one. */
+MUST_CHECK enum err_code out_row_named(struct out *o, struct slice id, struct err *e);
 /* Writes everything, and returns the first failure. After a failure, unfinished JSON is discarded,
  * but text for people is still written, because each line of it is correct. */
 MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);

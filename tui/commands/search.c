@@ -89,8 +89,7 @@ struct search_answer {
     bool begun;               /* hits of the session are being written */
     bool gone;                /* the hits are in sessions whose transcripts are gone */
     uint64_t lines, sessions; /* written */
-    uint64_t bytes;           /* the size of the lines, for --max-bytes */
-    bool cut;                 /* there were more than that */
+    int64_t skip;             /* rows that are not written yet, for --offset */
 };
 
 static const char *place_word(enum block_kind kind)
@@ -278,33 +277,6 @@ static bool is_full(const struct search_answer *a, uint64_t written)
     return limit > 0 && written >= (uint64_t)limit;
 }
 
-/* Counts what was added to the answer since it had `before` bytes, and removes it again if that is too much. */
-static bool search_fits(struct search_answer *a, size_t before)
-{
-    const uint64_t n = a->out->buf.n - before, most = (uint64_t)a->in->options.max_bytes;
-
-    a->cut = most && a->bytes + n > most;
-    if (a->cut)
-        a->out->buf.n = before;
-    else
-        a->bytes += n;
-    return !a->cut;
-}
-
-/* A program finds the note as the last line, a person on standard error. */
-static void search_report_cut(struct search_answer *a)
-{
-    struct out *o = a->out;
-
-    if (o->wants_json) {
-        out_open(o, NULL, '{');
-        out_bool(o, "truncated", true);
-        out_end(o, '}');
-    }
-    command_warn(a->in, ERR_OK, NULL,
-                 "search: the answer was cut; use a narrower search or a larger --max-bytes");
-}
-
 static enum err_code command_search_write_part(const struct grep_part *part, void *arg,
                                                struct err *e)
 {
@@ -317,8 +289,8 @@ static enum err_code command_search_write_part(const struct grep_part *part, voi
                      "pattern takes too long on them",
                      part->skipped);
     for (size_t i = 0; !rc && i < part->n; i++) {
-        const size_t before = a->out->buf.n;
-
+        if (a->skip && a->skip--)
+            continue;
         if (!a->begun) {
             write_session_header(a, part->row);
             a->sessions++;
@@ -328,22 +300,19 @@ static enum err_code command_search_write_part(const struct grep_part *part, voi
             write_hit_json(a, part->row, &part->hit[i]);
         else
             write_hit_text(a, part->row, &part->hit[i]);
-        if (!search_fits(a, before))
-            return err_set(e, ERR_CANCELLED, "", "search: --max-bytes");
         a->lines += !part->hit[i].context;
-        rc = is_full(a, a->lines) ? ERR_CANCELLED : out_row(a->out, e);
+        rc = out_row(a->out, e);
+        if (!rc && is_full(a, a->lines))
+            rc = ERR_CANCELLED;
     }
     if (part->last)
         a->begun = false;
-    if (!rc && part->last && part->lines) {
-        const size_t before = a->out->buf.n;
-
-        if (a->query->want != GREP_WANT_HITS)
-            write_session_end(a, part);
-        if (!search_fits(a, before))
-            return err_set(e, ERR_CANCELLED, "", "search: --max-bytes");
-        a->sessions += a->query->want != GREP_WANT_HITS;
-        if (a->query->want != GREP_WANT_HITS && is_full(a, a->sessions))
+    if (!rc && part->last && part->lines && a->query->want != GREP_WANT_HITS &&
+        !(a->skip && a->skip--)) {
+        write_session_end(a, part);
+        rc = out_row(a->out, e);
+        a->sessions++;
+        if (!rc && is_full(a, a->sessions))
             rc = ERR_CANCELLED;
     }
     /* Hits are shown at once, not when the buffer is full. */
@@ -366,7 +335,7 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
 {
     struct slice pattern[GREP_PATTERNS];
     struct grep_query q;
-    struct search_answer a = { .in = in, .out = &in->out, .query = &q };
+    struct search_answer a = { .in = in, .out = &in->out, .query = &q, .skip = in->options.offset };
     struct listing *listing = NULL;
 
     TRY(make_grep_query(in, &s->scope, pattern, &q, e));
@@ -383,10 +352,8 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
         rc = grep_gone(s->store, s->n, listing, &q, command_search_write_part, &a, e);
     session_line_columns_close(&a.look);
     listing_close(listing);
-    if (rc == ERR_CANCELLED && !in->out.closed)
+    if (rc == ERR_CANCELLED && !in->out.closed && !in->out.cut)
         rc = ERR_OK; /* the limit */
-    if (!rc && a.cut)
-        search_report_cut(&a);
     if (!rc && !a.sessions) {
         command_warn(
             in, ERR_OK, NULL, "%s",

@@ -308,6 +308,7 @@ static void write_line_text(struct blame_answer *a, size_t line, size_t end)
 
 static enum err_code write_blame(struct blame_answer *a, struct err *e)
 {
+    int64_t skip = a->in->options.offset;
     bool json = a->out->wants_json, by_turn = option_given(&a->in->options, OPTION_BY_TURN);
     enum err_code rc = ERR_OK;
 
@@ -320,6 +321,8 @@ static enum err_code write_blame(struct blame_answer *a, struct err *e)
                same_turn(blame_event_of(&a->blame, i), blame_event_of(&a->blame, end)))
             end++;
         next = end ? end : i + 1;
+        if (skip && skip--)
+            continue;
         if (json)
             write_line_json(a, i, end);
         else
@@ -387,6 +390,8 @@ enum err_code blame_run(struct invocation *in, struct err *e)
 
     if (option_given(o, OPTION_BY_TURN) && option_given(o, OPTION_PORCELAIN))
         return err_set(e, ERR_USAGE, "--by", "not together with --porcelain");
+    if (option_given(o, OPTION_OFFSET) && option_given(o, OPTION_PORCELAIN))
+        return err_set(e, ERR_USAGE, "--offset", "not together with --porcelain");
     TRY(sessions_open(in, true, &s, e));
     a.path = arena_copy_text(&s.arena, in->argv[0]);
     if (a.path)

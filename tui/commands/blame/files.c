@@ -268,13 +268,13 @@ static enum err_code write_all_touched(struct invocation *in, struct sessions *s
 {
     struct session_line_columns look;
     bool one_file = is_one_file(t, asked);
-    int64_t limit = in->options.limit;
+    const size_t first = (size_t)in->options.offset, most = (size_t)in->options.limit;
     enum err_code rc =
         session_line_columns_open(s, NULL, &in->out, in->world->env.now_ms, &look, e);
 
     for (size_t i = 0; !rc && i < t->refs; i++)
         session_line_columns_fit(&look, t->ref[i]);
-    for (size_t i = 0; !rc && i < t->n && (limit <= 0 || i < (size_t)limit); i++) {
+    for (size_t i = first; !rc && i < t->n && (!most || i - first < most); i++) {
         write_touched(in, t, &t->touch[i], &look, one_file);
         rc = out_row(&in->out, e);
     }

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Answers of a bounded size, and the messages around one of them.
+
+usage: bounded.py PROGRAM
+
+With --max-bytes, the rows have at most so many bytes, and the note at the end says from where to go on. The parts, joined, are
+the whole answer, for every command that has the option, for every agent (a third of them, except in the long form), and for every bound.
+"""
+import json
+import os
+import sys
+import tempfile
+
+from table import TABLE, World
+from support import checks
+from support.agent_sessions import AGENTS, write
+from support.program import Program
+
+
+def parts(run, words, most):
+    """The rows of all parts of an answer, and how often one row alone was too large."""
+    rows, left, more = [], 0, []
+    for _ in range(10000):
+        answer = run(*words, '--json', '--max-bytes', str(most), *more)
+        text = answer.stdout.decode()
+        got = json.loads(text) if text[:1] == '[' else [json.loads(line) for line in text.splitlines()]
+        note = got.pop() if got and got[-1].get('truncated') else None
+        rows += got
+        if len(json.dumps(got, ensure_ascii=False, separators=(',', ':'))) > most + 2 * len(got) + 2:
+            return 'too much', got
+        if not note:
+            return rows, left
+        left += note.get('leftOut', False)
+        assert ('after' in note) == (words[0] == 'messages')
+        more = ['--after', note['after']] if 'after' in note else ['--offset', str(note['offset'])]
+    return 'endless', left
+
+
+def joined(answer):
+    """A result whose call is in the part before is there again, as a message of its own."""
+    rows, left = answer
+    calls = {t['call'] for m in rows if m.get('role') != 'tool' for t in m.get('tools', [])}
+    return [m for m in rows if m.get('role') != 'tool' or not {t['call'] for t in m['tools']} <= calls], left
+
+
+def check_messages(check, w):
+    for form in [], ['--plain']:
+        whole = w.json('messages', w.id, *form)
+        size = [len(json.dumps(m, ensure_ascii=False).encode()) for m in whole]
+        for most in max(size) + 8, 3 * max(size):
+            got = parts(w.run, ['messages', w.id, *form], most)
+            check.same(f'{w.name} {form} {most}', joined(got) if form else got, (whole, 0))
+    first = json.loads(w.run('messages', w.id, '--plain', '--json', '--max-bytes', '9').stdout)
+    check.same(f'{w.name}: too large', first, [{'truncated': True, 'leftOut': True, 'after': whole[0]['id']}])
+    ids = [m['id'] for m in whole]
+    for at in 0, len(ids) // 2:
+        for limit in (2, None):
+            want = whole[max(0, at - (limit or 11) // 2):][:limit or 11]
+            if at < (limit or 11) // 2:
+                want = whole[:limit or 11]
+            more = ['--limit', str(limit)] if limit else []
+            check.same(f'{w.name}: around {at} {limit}', w.json('messages', w.id, '--plain', '--around', ids[at], *more), want)
+            text = w.run('messages', w.id, '--plain', '--around', ids[at], *more).stdout.decode()
+            shown = [line[1:-1] for line in text.splitlines() if line[:1] == '[' and line[1:-1] in ids]
+            check.need(f'{w.name}: as text {at} {limit}', ids[at] in shown and set(shown) <= {m['id'] for m in want})
+    own = w.json('messages', w.id)
+    for m in own[0], own[-1]:
+        if m.get('uuid'):
+            at = own.index(m)
+            check.same(f'{w.name}: its own form', w.json('messages', w.id, '--around', m['uuid'], '--limit', '3'),
+                       own[max(0, at - 1):][:3])
+            check.same(f'{w.name}: after', w.json('messages', w.id, '--after', m['uuid']), own[at + 1:])
+    for words in ['--around', ids[0], '--tail', '1'], ['--around', ids[0], '--raw'], ['--max-bytes', '9', '--raw']:
+        run = w.run('messages', w.id, *words)
+        check.same(f'{w.name}: {words[0]} {words[-1]}', (run.returncode, run.stderr.count(b'\n')), (2, 1))
+    check.same(f'{w.name}: around nothing', w.run('messages', w.id, '--around', 'zzzz').returncode, 3)
+
+
+def edited(home):
+    """Five sessions that write a file, in turn."""
+    project = f'{home}/no/p'
+    os.makedirs(project)
+    folder = f'{home}/.claude/projects/' + ''.join(c if c.isalnum() else '-' for c in project)
+    os.makedirs(folder)
+    text = ''
+    for n in range(5):
+        sid, more, base = f'{n}0000000-1111-4111-8111-111111111111', text + f'line {n}\nsecond {n}\n', {}
+        at = f'2026-01-0{n + 1}T00:00:0%d.000Z'
+        rows = [{'type': 'user', 'uuid': f'u{n}', 'parentUuid': None, 'timestamp': at % 1, 'message': {'role': 'user', 'content': f'write {n}'}},
+                {'type': 'assistant', 'uuid': f'a{n}', 'parentUuid': f'u{n}', 'timestamp': at % 2, 'message': {'role': 'assistant', 'content': [
+                    {'type': 'tool_use', 'id': f't{n}', 'name': 'Write', 'input': {'file_path': f'{project}/f', 'content': more}}]}},
+                {'type': 'user', 'uuid': f'r{n}', 'parentUuid': f'a{n}', 'timestamp': at % 3, 'message': {'role': 'user', 'content': [
+                    {'type': 'tool_result', 'tool_use_id': f't{n}', 'content': 'ok'}]},
+                 'toolUseResult': {'type': 'update' if text else 'create', 'filePath': f'{project}/f', 'content': more, 'originalFile': text or None,
+                                   'structuredPatch': []}}]
+        base = {'sessionId': sid, 'cwd': project, 'version': '2.1.0', 'isSidechain': False, 'userType': 'external', 'gitBranch': ''}
+        with open(f'{folder}/{sid}.jsonl', 'w', encoding='utf-8') as f:
+            f.write(''.join(json.dumps({**row, **base}, separators=(',', ':')) + '\n' for row in rows))
+        text = more
+    with open(f'{project}/f', 'w', encoding='utf-8') as f:
+        f.write(text)
+    return project
+
+
+def check_others(check, top):
+    p = Program(sys.argv[1], top, {})
+    path = edited(top) + '/f'
+    for words in (['list', '--all'], ['touched', path], ['blame', path], ['blame', path, '--by', 'turn'], ['search', '--all', 'line|write'],
+                  ['search', '--all', '--count', 'line'], ['search', '--all', '--context', '1', 'second']):
+        text = p.run(*words, '--json').stdout.decode()
+        whole = json.loads(text) if text[:1] == '[' else [json.loads(line) for line in text.splitlines()]
+        check.need(f'{words}: rows', len(whole) >= 5)
+        size = max(len(json.dumps(r).encode()) for r in whole) + 8
+        for most in size, 3 * size:
+            check.same(f'{words} {most}', parts(p.run, words, most), (whole, 0))
+        lines = p.run(*words).stdout.splitlines(keepends=True)
+        run = p.run(*words, '--max-bytes', str(sum(map(len, lines[:2]))))
+        check.same(f'{words}: text', (run.stdout, run.stderr.count(b'\n'), run.returncode), (b''.join(lines[:2]), 1, 0))
+        check.need(f'{words}: the next step', b'--offset 2' in run.stderr)
+        run = p.run(*words, '--offset', '2')
+        check.same(f'{words}: the rest', run.stdout, b''.join(lines[2:]))
+        check.same(f'{words}: one row too large', parts(p.run, words, 10), ([], len(whole)))
+    check.same('no offset', p.run('blame', path, '--porcelain', '--offset', '1').returncode, 2)
+
+
+def check_places(check, top):
+    """Messages without ids are named by their places, with --plain and without."""
+    p = Program(sys.argv[1], top, {})
+    os.makedirs(f'{p.home}/work')
+    for n, agent in enumerate(AGENTS):
+        write(agent, p.home, f'{p.home}/work', n + 1, 1795770000 + n, f'prompt of {agent}')
+    for row in p.json('list', '--all'):
+        name = f'{row["system"]}:{row["sessionId"]}'
+        first = p.json('messages', '--plain', name)[0]['id']
+        for form in [], ['--plain']:
+            for option, want in ('--after', 1), ('--around', 2):
+                check.same(f'{name} {option} {form}', len(p.json('messages', *form, name, option, first)), want)
+
+
+def main():
+    check = checks.Checks()
+    names = list(TABLE) if 'REPRISE_LONG' in os.environ else list(TABLE)[::3]
+    for name in names:
+        with tempfile.TemporaryDirectory() as top:
+            check_messages(check, World(sys.argv[1], name, os.path.realpath(top)))
+    with tempfile.TemporaryDirectory() as top:
+        check_others(check, os.path.realpath(top))
+    with tempfile.TemporaryDirectory() as top:
+        check_places(check, os.path.realpath(top))
+    print(f'{check.passed} passed, {check.failed} failed')
+    sys.exit(1 if check.failed or check.passed < 18 * len(names) else 0)
+
+
+if __name__ == '__main__':
+    main()
