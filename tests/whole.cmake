@@ -31,6 +31,7 @@ script(edits_kiro recorded store/systems/recorded/recorded_edits.py $<TARGET_FIL
 made(vibe)
 script(edits_vibe recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> vibe)
 recorded(cline)
+recorded(continue)
 script(cline_rewind recorded store/systems/cline/cline_rewind.py $<TARGET_FILE:reprise>)
 recorded(kimi)
 recorded(pi)

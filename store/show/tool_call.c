@@ -35,9 +35,9 @@ static const struct known {
 };
 
 /* For tools not known here: members that usually identify the subject of their input. */
-static const char *const telling[] = { "file_path",   "filePath", "path",  "command", "pattern",
-                                       "query",       "url",      "title", "subject", "name",
-                                       "description", "prompt",   "text",  "id" };
+static const char *const telling[] = { "file_path", "filePath",    "filepath", "path",  "command",
+                                       "pattern",   "query",       "url",      "title", "subject",
+                                       "name",      "description", "prompt",   "text",  "id" };
 
 static const struct known *known_tool(struct slice name)
 {
@@ -131,9 +131,9 @@ void tool_call_hunks(struct hunks *d, const struct block *call, const struct blo
 bool tool_call_shows(const struct block *call, struct slice key, bool has_diff)
 {
     static const char *const in_diff[] = {
-        "edits",      "content",   "contents",  "file_text", "file_path", "filePath",  "old_string",
-        "new_string", "oldString", "newString", "old_str",   "new_str",   "oldText",   "newText",
-        "old_text",   "new_text",  "oldStr",    "newStr",    "patch",     "patchText",
+        "edits",      "content",    "contents",  "file_text", "file_path", "filePath", "filepath",
+        "old_string", "new_string", "oldString", "newString", "old_str",   "new_str",  "oldText",
+        "newText",    "old_text",   "new_text",  "oldStr",    "newStr",    "patch",    "patchText",
     };
 
     if (slice_eq(call->name, SLICE("Bash")))

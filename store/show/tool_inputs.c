@@ -166,8 +166,9 @@ static const char *const old_names[] = { "old_string", "oldString", "old_str", "
 static const char *const new_names[] = { "new_string", "newString", "new_str", "newText",
                                          "new_text",   "newStr",    NULL };
 static const char *const all_names[] = { "replace_all", "replaceAll", "allow_multiple", NULL };
-static const char *const path_names[] = { "file_path",   "filePath", "path", "absolute_path",
-                                          "target_file", "filename", "file", NULL };
+static const char *const path_names[] = { "file_path", "filePath",      "filepath",
+                                          "path",      "absolute_path", "target_file",
+                                          "filename",  "file",          NULL };
 static const char *const content_names[] = { "content", "contents", "file_text", "new_text", NULL };
 
 bool tool_inputs_path(struct slice input, struct arena *a, struct slice *out)

@@ -16,6 +16,7 @@
     SYSTEM(gemini_ops)                                                                             \
     SYSTEM(opencode_ops)                                                                           \
     SYSTEM(kilo_ops)                                                                               \
+    SYSTEM(continue_ops)                                                                           \
     SYSTEM(crush_ops)                                                                              \
     SYSTEM(goose_ops)                                                                              \
     SYSTEM(vibe_ops)                                                                               \

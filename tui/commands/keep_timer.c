@@ -46,6 +46,7 @@ static const char *const timer_variables[] = {
     "CLINE_DATA_DIR",
     "CLINE_SESSION_DATA_DIR",
     "CLINE_DIR",
+    "CONTINUE_GLOBAL_DIR",
     "CURSOR_CONFIG_DIR",
 };
 

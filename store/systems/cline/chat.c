@@ -1,63 +1,16 @@
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lite/base/time.h"
-#include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/cline/cline.h"
 #include "store/systems/common/memory_rows.h"
 
 enum { SESSION_MOST = 16 << 20 };
 
+static const struct document_format cline_document = { .list = "messages" };
+
 /* ---- the document ---- */
-
-static enum err_code cline_read_text(const char *path, size_t most, struct buf *text,
-                                     struct buf *end, struct err *e)
-{
-    struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
-
-    if (rc)
-        return rc;
-    int64_t size = f.id.size;
-    bool whole = size <= (int64_t)most * 2;
-
-    rc = file_read_part(&f, 0, whole ? (size_t)size : most, text, e);
-    if (!rc && !whole)
-        rc = file_read_part(&f, size - (int64_t)most, most, end, e);
-    file_close(&f);
-    return err_at(e, rc, path);
-}
-
-static bool is_line(struct slice line, const char *text)
-{
-    return slice_eq(line, slice_of(text));
-}
-
-/* Reads a part of a document, or a damaged one. JSON.stringify indents it by two blanks, so the
- * first and the last line of a message differ from all lines within it. */
-static enum err_code cline_read_lines(struct cline_chat *c, struct slice text, bool ends)
-{
-    struct slice line, message = { NULL, 0 };
-    enum err_code rc = ERR_OK;
-    bool torn;
-
-    while (!rc && slice_line(&text, &line, &torn)) {
-        bool begins = is_line(line, "    {");
-
-        if (message.p && (begins || is_line(line, "    }") || is_line(line, "    },"))) {
-            message.n = (size_t)(line.p - message.p) + (begins ? 0 : 5);
-            rc = memory_rows_line(&c->lines, message);
-            c->damaged |= begins;
-            message.p = NULL;
-        }
-        if (begins)
-            message.p = line.p;
-    }
-    c->torn |= ends && message.p;
-    return rc;
-}
 
 enum err_code cline_session_read(const struct session_ref *ref, struct buf *out)
 {
@@ -68,7 +21,7 @@ enum err_code cline_session_read(const struct session_ref *ref, struct buf *out)
 }
 
 /* The prompt is a JSON string there, as in a message. */
-static enum err_code cline_read_prompt(struct cline_chat *c, const struct session_ref *ref)
+static enum err_code cline_read_prompt(struct buf *lines, const struct session_ref *ref)
 {
     static const char head[] = "{\"role\":\"user\",\"content\":";
     AUTO_BUF session = { 0 };
@@ -76,50 +29,20 @@ static enum err_code cline_read_prompt(struct cline_chat *c, const struct sessio
 
     TRY(cline_session_read(ref, &session));
     if (json_get(buf_slice(&session), "prompt", &prompt) && json_type(prompt) == JSON_STRING &&
-        (buf_add(&c->lines, SLICE(head)) || buf_add(&c->lines, prompt) ||
-         buf_add(&c->lines, SLICE("}\n"))))
+        (buf_add(lines, SLICE(head)) || buf_add(lines, prompt) || buf_add(lines, SLICE("}\n"))))
         return ERR_NOMEM;
     return ERR_OK;
 }
 
-enum err_code cline_chat_read(const struct session_ref *ref, size_t most, struct cline_chat *out,
+enum err_code cline_chat_read(const struct session_ref *ref, size_t most, struct document_rows *out,
                               struct err *e)
 {
-    struct cline_chat c = { .damaged = false };
-    struct buf text = { 0 }, end = { 0 };
-    enum err_code rc = cline_read_text(ref->path.p, most, &text, &end, e);
-
-    if (!rc && !end.n && json_valid(buf_slice(&text))) {
-        struct slice document = buf_slice(&text);
-        struct slice message;
-        struct json_iter it;
-
-        rc = ERR_OK;
-        json_list_open(&it, document, "messages");
-        while (!rc && json_list_next(&it, &message))
-            rc = memory_rows_line(&c.lines, message);
-
-        if (!rc && !c.lines.n)
-            rc = cline_read_prompt(&c, ref);
-    } else if (!rc) {
-        c.damaged = !end.n && text.n > 0;
-        rc = cline_read_lines(&c, buf_slice(&text), !end.n);
-        if (!rc)
-            rc = cline_read_lines(&c, buf_slice(&end), true);
+    TRY(document_rows_read(ref->path.p, &cline_document, most, out, e));
+    if (!out->lines.n && out->whole && cline_read_prompt(&out->lines, ref)) {
+        document_rows_fini(out);
+        return err_nomem(e);
     }
-    buf_fini(&text);
-    buf_fini(&end);
-    if (rc)
-        cline_chat_fini(&c);
-    else
-        *out = c;
-    return rc == ERR_NOMEM ? err_nomem(e) : rc;
-}
-
-void cline_chat_fini(struct cline_chat *c)
-{
-    buf_fini(&c->lines);
-    *c = (struct cline_chat){ .damaged = false };
+    return ERR_OK;
 }
 
 /* ---- one message ---- */

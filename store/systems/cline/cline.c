@@ -74,7 +74,7 @@ enum err_code cline_describe(const struct store *st, const struct scope *scope,
                              const struct session_ref *ref, struct session_row *row, struct err *e)
 {
     struct arena a = { 0 };
-    struct cline_chat c = { .damaged = false };
+    struct document_rows c = { .damaged = false };
     struct buf session = { 0 };
     enum err_code rc = cline_session_read(ref, &session);
 
@@ -94,7 +94,7 @@ enum err_code cline_describe(const struct store *st, const struct scope *scope,
     cline_complete(scope, row, &a);
     rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);
 end:
-    cline_chat_fini(&c);
+    document_rows_fini(&c);
     buf_fini(&session);
     arena_fini(&a);
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
@@ -115,7 +115,7 @@ static enum err_code cline_describe_agent(const struct session_ref *ref, struct 
                                           struct err *e)
 {
     struct arena *a = &list->arena;
-    struct cline_chat c = { .damaged = false };
+    struct document_rows c = { .damaged = false };
     struct slice rest, line;
     bool torn;
     struct subagent *x = &list->agent[list->n++];
@@ -131,7 +131,7 @@ static enum err_code cline_describe_agent(const struct session_ref *ref, struct 
             x->outcome = arena_copy(a, cline_last_text(line, a));
             x->end = x->outcome.n ? SUBAGENT_DONE : SUBAGENT_OPEN;
         }
-    cline_chat_fini(&c);
+    document_rows_fini(&c);
     return rc == ERR_NOMEM || a->failed ? err_nomem(e) : ERR_OK;
 }
 

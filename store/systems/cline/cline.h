@@ -1,6 +1,7 @@
 #ifndef STORE_SYSTEMS_CLINE_CLINE_H
 #define STORE_SYSTEMS_CLINE_CLINE_H
 
+#include "store/systems/common/document.h"
 #include "store/systems/common/session_dirs.h"
 
 /* The sessions of the Cline CLI (docs/formats/cline.md): its path is $CLINE_DATA_DIR, $CLINE_DIR/data or ~/.cline/data, or that of the
@@ -16,22 +17,13 @@ extern const struct index_keys cline_keys;
 
 /* ---- chat.c: the messages of a document ---- */
 
-enum { CLINE_CHAT_MOST = 256 << 20 };
-
-struct cline_chat {
-    struct buf lines; /* one message per line */
-    bool damaged;     /* a part of the document is not a message */
-    bool torn;        /* the end of the document is missing */
-};
-
 /* The document about a session, or an empty one. ERR_NOMEM. */
 MUST_CHECK enum err_code cline_session_read(const struct session_ref *ref, struct buf *out);
 /* Reads at most `most` bytes from the beginning of a document and as many from its end. A prompt
  * whose answer was interrupted is not in the document; the prompt in the session's document is used
  * instead. */
 MUST_CHECK enum err_code cline_chat_read(const struct session_ref *ref, size_t most,
-                                         struct cline_chat *out, struct err *e);
-void cline_chat_fini(struct cline_chat *c);
+                                         struct document_rows *out, struct err *e);
 
 /* The text that a person wrote, without Cline's additions for the model; empty if the message is
  * not a person's. In the arena or borrowed. */

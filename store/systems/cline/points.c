@@ -152,11 +152,11 @@ static enum err_code cline_read_row(struct history *h, struct slice row, int64_t
 
 static enum err_code cline_read_prompts(struct history *h, struct err *e)
 {
-    struct cline_chat c;
+    struct document_rows c;
     struct slice rest, line;
     int64_t run = 0;
     bool torn;
-    enum err_code rc = cline_chat_read(h->files.ref, CLINE_CHAT_MOST, &c, e);
+    enum err_code rc = cline_chat_read(h->files.ref, DOCUMENT_MOST, &c, e);
 
     if (rc)
         return rc;
@@ -164,7 +164,7 @@ static enum err_code cline_read_prompts(struct history *h, struct err *e)
     while (!rc && slice_line(&rest, &line, &torn))
         if (json_valid(line))
             rc = cline_read_row(h, line, &run, e);
-    cline_chat_fini(&c);
+    document_rows_fini(&c);
     h->files.no_turn =
         "Cline made no checkpoint for this prompt: it does so only in git repositories";
     return rc;

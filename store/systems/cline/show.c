@@ -44,14 +44,14 @@ static const struct jsonl_format rows = { .keys = &cline_keys, .judge = cline_ju
 enum err_code cline_load(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    struct cline_chat c;
-    enum err_code rc = cline_chat_read(ref, CLINE_CHAT_MOST, &c, e);
+    struct document_rows c;
+    enum err_code rc = cline_chat_read(ref, DOCUMENT_MOST, &c, e);
 
     (void)st;
     if (rc)
         return err_wrap(e, rc, "load the conversation");
     rc = jsonl_load_bytes(&rows, ref, &c.lines, cancel, out, e);
-    cline_chat_fini(&c);
+    document_rows_fini(&c);
     return rc;
 }
 
@@ -131,12 +131,12 @@ static enum err_code cline_add_row(struct slice row, void *arg, struct err *e)
 
 static enum err_code cline_walk(const struct session_ref *ref, struct spending *s, struct err *e)
 {
-    struct cline_chat c;
+    struct document_rows c;
 
-    TRY(cline_chat_read(ref, CLINE_CHAT_MOST, &c, e));
+    TRY(cline_chat_read(ref, DOCUMENT_MOST, &c, e));
     enum err_code rc = usage_rows_of_bytes(buf_slice(&c.lines), "\"metrics\"", cline_add_row, s, e);
 
-    cline_chat_fini(&c);
+    document_rows_fini(&c);
     return rc;
 }
 

@@ -12,6 +12,7 @@
 #include "store/fs/disk.h"
 #include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/document.h"
 #include "store/systems/common/row_table.h"
 
 enum { SUFFIX = sizeof JSONL_SUFFIX - 1 };
@@ -389,9 +390,23 @@ enum err_code jsonl_load_bytes(const struct jsonl_format *format, const struct s
     return ERR_OK;
 }
 
+static enum err_code jsonl_load_document(const struct store *st, const struct session_ref *ref,
+                                         const atomic_bool *cancel, struct transcript **out,
+                                         struct err *e)
+{
+    const struct jsonl_format *format = jsonl_of(st)->format;
+    CLEANUP(document_rows_fini) struct document_rows rows = { .whole = false };
+    enum err_code rc = document_rows_read(ref->path.p, format->document, DOCUMENT_MOST, &rows, e);
+
+    return rc ? err_wrap(e, rc, "load the conversation")
+              : jsonl_load_bytes(format, ref, &rows.lines, cancel, out, e);
+}
+
 enum err_code jsonl_load(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
+    if (jsonl_of(st)->format->document)
+        return jsonl_load_document(st, ref, cancel, out, e);
     return load_bytes(st, ref, false, 0, cancel, out, e);
 }
 
@@ -405,6 +420,9 @@ enum err_code jsonl_tail(const struct store *st, const struct session_ref *ref, 
                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     enum { GROWS = 16 };
+
+    if (jsonl_of(st)->format->document)
+        return jsonl_load_document(st, ref, cancel, out, e);
     size_t want = bytes ? bytes : 1, most = want < SIZE_MAX / GROWS ? want * GROWS : want;
 
     for (;;) {

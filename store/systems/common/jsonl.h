@@ -45,9 +45,12 @@ struct session_dirs;  /* store/systems/common/session_dirs.h */
 struct row_table;     /* store/systems/common/row_table.h */
 struct session_about; /* store/systems/common/session_about.h */
 struct project_logs;
+struct document_format; /* store/systems/common/document.h */
 
 struct jsonl_format {
     const struct index_keys *keys;
+    /* The session is not a log but a document, whose elements are its rows. */
+    const struct document_format *document;
     /* The rows as a table; `judge` and `read` are then not called. */
     const struct row_table *rows;
     /* What the agent records outside of its logs, as a table; `complete` is then not called. */

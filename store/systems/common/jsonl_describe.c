@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lite/io/rows.h"
+#include "store/systems/common/document.h"
 #include "store/systems/common/row_table.h"
 #include "store/systems/common/session_about.h"
 
@@ -11,14 +12,15 @@ struct describing {
     const struct jsonl_format *format;
     struct session_row *row;
     struct window *w;
-    struct arena *a;     /* for what is kept */
-    struct arena *line;  /* for one row */
-    bool reading_on;     /* beyond the windows, where `line` is emptied for each row */
-    struct buf prompt;   /* the first one */
-    int64_t head_end;    /* where the first row begins that is not in the head as a whole */
-    bool ended;          /* the last message was found */
-    bool on_path;        /* a row was found */
-    struct slice before; /* the id of its parent */
+    struct arena *a;    /* for what is kept */
+    struct arena *line; /* for one row */
+    bool reading_on;    /* beyond the windows, where `line` is emptied for each row */
+    struct buf prompt;  /* the first one */
+    int64_t head_end;   /* where the first row begins that is not in the head as a whole */
+    bool ended;         /* the last message was found */
+    bool on_path;       /* a row was found */
+    struct document_rows document; /* the rows of a session that is not a log */
+    struct slice before;           /* the id of its parent */
     enum err_code rc;
 };
 
@@ -254,7 +256,6 @@ static void jsonl_describe_read_windows(struct describing *d)
 {
     struct window *w = d->w;
 
-    d->row->ref.file = w->file.id;
     jsonl_describe_read_titles(d);
     bool have_head = jsonl_describe_read_head(d);
 
@@ -277,8 +278,34 @@ static enum err_code jsonl_describe_read_log(struct describing *d, struct err *e
         return rc;
     if (rc)
         d->row->hidden = HIDDEN_UNREADABLE;
-    else
+    else {
+        d->row->ref.file = d->w->file.id;
         jsonl_describe_read_windows(d);
+    }
+    return d->rc ? err_nomem(e) : ERR_OK;
+}
+
+/* The rows at both ends of a document, as if they were a whole log. */
+static enum err_code jsonl_describe_read_document(struct describing *d, struct err *e)
+{
+    struct window *w = d->w;
+    enum err_code rc =
+        document_rows_read(d->row->ref.path.p, d->format->document, WINDOW_BYTES, &d->document, e);
+
+    if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
+        return rc;
+    if (rc) {
+        d->row->hidden = HIDDEN_UNREADABLE;
+        return ERR_OK;
+    }
+    window_close(w);
+    w->head = w->tail = buf_slice(&d->document.lines);
+    w->file.id.size = (int64_t)w->head.n;
+    w->wide = true;
+    w->torn_tail = w->shrank = false;
+    jsonl_describe_read_windows(d);
+    d->row->flags |=
+        (d->document.torn ? SESSION_TORN : 0U) | (d->document.damaged ? SESSION_DAMAGED : 0U);
     return d->rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -309,7 +336,9 @@ enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
     d.a = d.line = &scratch->arena;
     session_row_reset(row);
     row->ref = *ref;
-    if (!s->format->has_log || s->format->has_log(ref))
+    if (s->format->document)
+        rc = jsonl_describe_read_document(&d, e);
+    else if (!s->format->has_log || s->format->has_log(ref))
         rc = jsonl_describe_read_log(&d, e);
     if (!rc && s->format->about)
         rc = session_about_complete(st, scope, row, d.a, e);
@@ -321,6 +350,7 @@ enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
     if (!rc && !session_row_keep(row))
         rc = err_nomem(e);
     buf_fini(&d.prompt);
+    document_rows_fini(&d.document);
     window_pool_release(s->pool, scratch);
     return rc;
 }

@@ -21,7 +21,9 @@ bool jsonl_id_has_prefix(struct slice id, struct slice part)
 
 struct slice jsonl_row_id(const struct jsonl_format *format, struct slice row, struct arena *a)
 {
-    return format->id ? format->id(row, a) : json_text_at(row, format->keys->id, a);
+    return format->id         ? format->id(row, a)
+           : format->keys->id ? json_text_at(row, format->keys->id, a)
+                              : SLICE("");
 }
 
 static enum err_code match_row(struct logfile *log, const struct jsonl_format *format, size_t line,

@@ -393,4 +393,5 @@ AGENTS = {a.name: a for a in (
           resume='opencode --session {id}', fork='opencode --session {id} --fork'),
     Agent('kilo', read_opencode, (), given_back=7, written=12, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),
           resume='kilo --session {id}', fork='kilo --session {id} --fork'),
+    Agent('continue', read_made, ('.continue/sessions/????????-*.json',), written=2, resume='cn --fork {id}', fork='cn --fork {id}'),
 )}

@@ -1,0 +1,151 @@
+#include "store/systems/common/document.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "lite/io/file.h"
+#include "lite/json/json.h"
+#include "store/systems/common/memory_rows.h"
+
+static enum err_code document_read_text(const char *path, size_t most, struct buf *text,
+                                        struct buf *end, struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
+
+    if (rc)
+        return rc;
+    int64_t size = f.id.size;
+    bool whole = size <= (int64_t)most * 2;
+
+    rc = file_read_part(&f, 0, whole ? (size_t)size : most, text, e);
+    if (!rc && !whole)
+        rc = file_read_part(&f, size - (int64_t)most, most, end, e);
+    file_close(&f);
+    return err_at(e, rc, path);
+}
+
+/* ---- the members of the document ---- */
+
+/* Adds a member to the row unless its value is a list or an object, whose elements may be anything. */
+static enum err_code document_add_member(struct buf *row, struct slice key, struct slice value)
+{
+    const enum json_type type = json_type(value);
+
+    if (type == JSON_OBJECT || type == JSON_ARRAY || !json_valid(value))
+        return ERR_OK;
+    return buf_addf(row, "%s%.*s:", row->n > 1 ? "," : "", SLICE_ARG(key)) || buf_add(row, value)
+               ? ERR_NOMEM
+               : ERR_OK;
+}
+
+/* A line with a whole member: two blanks, the key, the value, and perhaps a comma. */
+static enum err_code document_read_member(struct buf *row, struct slice line)
+{
+    const char *colon = NULL;
+
+    if (line.n > 4 && memcmp(line.p, "  \"", 3) == 0)
+        colon = slice_find(line.p, line.n, "\": ", 3);
+    if (!colon)
+        return ERR_OK;
+    struct slice key = { line.p + 2, (size_t)(colon - line.p) - 1 };
+    struct slice value = { colon + 3, line.n - (size_t)(colon - line.p) - 3 };
+
+    if (value.n && value.p[value.n - 1] == ',')
+        value.n--;
+    return json_valid(key) ? document_add_member(row, key, value) : ERR_OK;
+}
+
+static enum err_code document_read_members(struct document_rows *r, struct slice text)
+{
+    AUTO_BUF row = { 0 };
+    struct json_iter it;
+    struct slice key, value, line;
+    bool torn;
+
+    if (buf_add(&row, SLICE("{")))
+        return ERR_NOMEM;
+    if (r->whole && json_type(text) == JSON_OBJECT && json_iter_open(&it, text))
+        while (json_iter_next(&it, &key, &value))
+            TRY(document_add_member(&row, key, value));
+    while (!r->whole && slice_line(&text, &line, &torn))
+        TRY(torn ? ERR_OK : document_read_member(&row, line));
+    if (buf_add(&row, SLICE("}")))
+        return ERR_NOMEM;
+    return memory_rows_line(&r->lines, buf_slice(&row));
+}
+
+/* ---- the elements of the list ---- */
+
+static bool document_is_line(struct slice line, const char *text)
+{
+    return slice_eq(line, slice_of(text));
+}
+
+/* Reads a part of a document, or a damaged one. The first and the last line of an element differ from all lines within
+ * it, because these are indented further. */
+static enum err_code document_read_lines(struct document_rows *r, struct slice text, bool ends)
+{
+    struct slice line, element = { NULL, 0 };
+    enum err_code rc = ERR_OK;
+    bool torn;
+
+    while (!rc && slice_line(&text, &line, &torn)) {
+        bool begins = document_is_line(line, "    {");
+
+        if (element.p &&
+            (begins || document_is_line(line, "    }") || document_is_line(line, "    },"))) {
+            element.n = (size_t)(line.p - element.p) + (begins ? 0 : 5); /* with the brace */
+            rc = memory_rows_line(&r->lines, element);
+            r->damaged |= begins;
+            element.p = NULL;
+        }
+        if (begins)
+            element.p = line.p + 4; /* without the indentation */
+    }
+    r->torn |= ends && element.p;
+    return rc;
+}
+
+static enum err_code document_read_rows(struct document_rows *r,
+                                        const struct document_format *format, struct slice text,
+                                        struct slice end)
+{
+    struct slice element;
+    struct json_iter it;
+
+    r->whole = !end.n && json_valid(text);
+    if (format->members)
+        TRY(document_read_members(r, text));
+    if (r->whole) {
+        json_list_open(&it, text, format->list);
+        while (json_list_next(&it, &element))
+            TRY(memory_rows_line(&r->lines, element));
+        return ERR_OK;
+    }
+    r->damaged = !end.n && text.n > 0;
+    TRY(document_read_lines(r, text, !end.n));
+    return document_read_lines(r, end, true);
+}
+
+enum err_code document_rows_read(const char *path, const struct document_format *format,
+                                 size_t most, struct document_rows *out, struct err *e)
+{
+    struct document_rows r = { .whole = false };
+    AUTO_BUF text = { 0 };
+    AUTO_BUF end = { 0 };
+
+    TRY(document_read_text(path, most, &text, &end, e));
+    if (document_read_rows(&r, format, buf_slice(&text), buf_slice(&end))) {
+        document_rows_fini(&r);
+        return err_nomem(e);
+    }
+    *out = r;
+    return ERR_OK;
+}
+
+void document_rows_fini(struct document_rows *r)
+{
+    buf_fini(&r->lines);
+    *r = (struct document_rows){ .whole = false };
+}
