@@ -15,7 +15,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..')]
 
-from support.agent_sessions import AGENTS, TIMELESS, uuid, write
+from support.agent_sessions import AGENTS, DOCUMENTS, TIMELESS, uuid, write
 from support.program import Program
 
 AT = 1795770000
@@ -104,7 +104,7 @@ def unanswered(p):
 
 def undated(p):
     """A last message without a time does not make the session as new as its file."""
-    for agent in sorted(AGENTS.keys() - TIMELESS - {'codex'}):
+    for agent in sorted(AGENTS.keys() - TIMELESS - DOCUMENTS - {'codex'}):
         for n, end in enumerate(('\n', '')):
             cwd = f'{p.home}/{n}/{agent}'
             os.makedirs(cwd)

@@ -28,10 +28,11 @@ def put(path, rows, parts):
     return path
 
 
-def document(path, value):
+def document(path, value, indent=None):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, 'w', encoding='utf-8') as f:
-        json.dump(value, f)
+        json.dump(value, f, indent=indent)
+    return path
 
 
 def contents(text, parts, words, image):
@@ -145,9 +146,33 @@ def droid(home, cwd, number, at, prompt, parts):
     return put(f'{home}/.factory/sessions/{cwd.replace("/", "-")}/{uuid(number)}.jsonl', rows, parts)
 
 
-AGENTS = {'codex': codex, 'copilot': copilot, 'gemini': gemini, 'pi': pi, 'qwen': qwen, 'kimi': kimi, 'kimi-cli': kimi_cli, 'droid': droid}
+def cline(home, cwd, number, at, prompt, parts):
+    def said(role, content):
+        return {'id': uuid(number), 'role': role, 'content': content, 'ts': at * 1000}
+    own, folder = f'1795464391{number:03}_aaaaa', f'{home}/.cline/data/sessions'
+    content = contents(prompt, parts, lambda x: {'type': 'text', 'text': x}, lambda x: {'type': 'image', 'data': x})
+    rows = [{**said('user', [{'type': 'text', 'text': 'x' * n}]), 'metadata': {'kind': 'notice'}} for n in parts.get('pad', [])]
+    rows += [said('user', content), said('assistant', [{'type': 'text', 'text': 'done' + 'x' * parts.get('last', 0)}])]
+    document(f'{folder}/{own}/{own}.json', {'session_id': own, 'cwd': cwd, 'metadata': {}}, 2)
+    return document(f'{folder}/{own}/{own}.messages.json', {'version': 1, 'messages': rows}, 2)
+
+
+def continue_(home, cwd, number, at, prompt, parts):
+    def said(role, content):
+        return {'message': {'role': role, 'content': content}, 'contextItems': []}
+    content = contents(prompt, parts, lambda x: {'type': 'text', 'text': x}, lambda x: {'type': 'imageUrl', 'imageUrl': {'url': x}})
+    rows = [said('system', 'x' * n) for n in parts.get('pad', [])] + [said('user', content), said('assistant', 'done' + 'x' * parts.get('last', 0))]
+    path = document(f'{home}/.continue/sessions/{uuid(number)}.json',
+                    {'sessionId': uuid(number), 'title': 'Untitled Session', 'workspaceDirectory': cwd, 'history': rows}, 2)
+    os.utime(path, (at, at))  # its messages have no times
+    return path
+
+
+AGENTS = {'cline': cline, 'continue': continue_, 'codex': codex, 'copilot': copilot, 'gemini': gemini, 'pi': pi, 'qwen': qwen, 'kimi': kimi, 'kimi-cli': kimi_cli, 'droid': droid}
 # These record no times in their logs.
-TIMELESS = {'kimi-cli'}
+TIMELESS = {'kimi-cli', 'continue'}
+# Their sessions are documents instead of logs.
+DOCUMENTS = {'cline', 'continue'}
 
 
 def write(agent, home, cwd, number, at, prompt, parts=None):

@@ -255,4 +255,52 @@ class Droid(Log):
         return [self.row(at, 'assistant', text)]
 
 
-AGENTS = {a.name: a for a in (Qwen, Pi, Copilot, Gemini, Kimi, Droid)}
+class Continue(Log):
+    """A session is one document, which is written anew each time. Its messages have no times and no ids."""
+    name = 'continue'
+
+    def where(self):
+        return f'{self.world.home}/.continue/sessions/{self.sid}.json'
+
+    def add(self, *rows):
+        self.rows += rows
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        self.save()
+
+    def save(self):
+        head = json.dumps({'sessionId': self.sid, 'title': 'Untitled Session', 'workspaceDirectory': self.cwd}, ensure_ascii=False, indent=2)
+        rows = [r if isinstance(r, bytes) else json.dumps(r, ensure_ascii=False, indent=2).encode('utf-8', 'surrogatepass') for r in self.rows]
+        text = b',\n'.join(b'    ' + r.rstrip(b'\n').replace(b'\n', b'\n    ') for r in rows)
+        with open(self.path, 'wb') as f:
+            f.write(head.encode()[:-2] + b',\n  "history": [' + (b'\n' + text + b'\n  ' if rows else b'') + b']\n}')
+        self.times()
+
+    def item(self, role, text):
+        return [{'message': {'role': role, 'content': text}, 'contextItems': []}]
+
+    def pad(self, at, size):
+        return self.item('system', 'x' * size) if size else []
+
+    def prompt(self, at, text):
+        return self.item('user', text)
+
+    def answer(self, at, text):
+        return self.item('assistant', text)
+
+    def step_torn(self, step):
+        """It was cut while it was written."""
+        os.truncate(self.path, max(0, os.path.getsize(self.path) - step['bytes']))
+        self.exact, self.listed = False, None
+
+    def step_bom(self, _):
+        """The agent itself could not read it."""
+
+    def step_touch(self, step):
+        super().step_touch(step)
+        self.last = self.last and os.stat(self.path).st_mtime_ns // 1_000_000
+
+    def step_double(self, step):
+        """All projects share one folder."""
+
+
+AGENTS = {a.name: a for a in (Qwen, Pi, Copilot, Gemini, Kimi, Droid, Continue)}

@@ -90,6 +90,14 @@ enum err_code cline_describe(const struct store *st, const struct scope *scope,
     if (session.n)
         cline_read_session(buf_slice(&session), row, &a);
     cline_read_messages(buf_slice(&c.lines), row, &a);
+    if (!row->hidden && !row->first_prompt.n && !c.whole) { /* it is longer than what was read */
+        document_rows_fini(&c);
+        rc = cline_chat_read(ref, DOCUMENT_MOST, &c, e);
+        if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
+            goto end;
+        row->hidden = rc ? HIDDEN_UNREADABLE : HIDDEN_NOT;
+        cline_read_messages(buf_slice(&c.lines), row, &a);
+    }
     row->flags |= (c.damaged ? SESSION_DAMAGED : 0u) | (c.torn ? SESSION_TORN : 0u);
     cline_complete(scope, row, &a);
     rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);

@@ -263,7 +263,7 @@ static void jsonl_describe_read_windows(struct describing *d)
         have_head = jsonl_describe_read_head(d);
     if (!jsonl_describe_read_tail(d) && !d->rc && !w->wide && !window_widen(w, NULL))
         jsonl_describe_read_tail(d);
-    if (!have_head || !d->ended)
+    if ((!have_head || !d->ended) && !d->format->document)
         jsonl_describe_read_on(d, have_head);
     d->row->first_prompt = buf_slice(&d->prompt);
     d->row->flags |= (w->torn_tail ? SESSION_TORN : 0U) | (w->shrank ? SESSION_CHANGED : 0U) |
@@ -285,27 +285,36 @@ static enum err_code jsonl_describe_read_log(struct describing *d, struct err *e
     return d->rc ? err_nomem(e) : ERR_OK;
 }
 
-/* The rows at both ends of a document, as if they were a whole log. */
+/* The rows at both ends of a document, as if they were a whole log; if a prompt is longer than these, all of them. */
 static enum err_code jsonl_describe_read_document(struct describing *d, struct err *e)
 {
+    struct session_row *row = d->row;
     struct window *w = d->w;
-    enum err_code rc =
-        document_rows_read(d->row->ref.path.p, d->format->document, WINDOW_BYTES, &d->document, e);
 
-    if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
-        return rc;
-    if (rc) {
-        d->row->hidden = HIDDEN_UNREADABLE;
-        return ERR_OK;
-    }
     window_close(w);
-    w->head = w->tail = buf_slice(&d->document.lines);
-    w->file.id.size = (int64_t)w->head.n;
-    w->wide = true;
-    w->torn_tail = w->shrank = false;
-    jsonl_describe_read_windows(d);
-    d->row->flags |=
-        (d->document.torn ? SESSION_TORN : 0U) | (d->document.damaged ? SESSION_DAMAGED : 0U);
+    for (size_t most = WINDOW_BYTES; most; most = most == WINDOW_BYTES ? DOCUMENT_MOST : 0) {
+        document_rows_fini(&d->document);
+        enum err_code rc =
+            document_rows_read(row->ref.path.p, d->format->document, most, &d->document, e);
+
+        if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
+            return rc;
+        if (rc) {
+            row->hidden = HIDDEN_UNREADABLE;
+            return ERR_OK;
+        }
+        w->head = w->tail = buf_slice(&d->document.lines);
+        w->file.id.size = (int64_t)w->head.n;
+        w->wide = true;
+        w->torn_tail = w->shrank = false;
+        d->ended = false;
+        row->flags = 0;
+        jsonl_describe_read_windows(d);
+        row->flags |=
+            (d->document.torn ? SESSION_TORN : 0U) | (d->document.damaged ? SESSION_DAMAGED : 0U);
+        if (d->rc || d->document.whole || (row->first_prompt.n && d->ended))
+            break;
+    }
     return d->rc ? err_nomem(e) : ERR_OK;
 }
 
