@@ -74,6 +74,7 @@ bool compare_has_diff(const struct compared_file *f);
 /* Which work is taken into the work tree: the files as the session `side` left them, or one hunk of one file. */
 struct compare_take {
     size_t side;
+    struct slice only;     /* the path of this compared file only; empty: all */
     const char *hunk_path; /* absolute; NULL: whole files */
     /* From 1: one of those that linediff_make() finds from the present file with REWIND_CONTEXT. */
     size_t hunk;

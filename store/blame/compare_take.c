@@ -235,7 +235,8 @@ enum err_code compare_take_plan(const struct session_ref ref[2], const struct co
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < c->files && !rc; i++)
-        if (c->file[i].side[take->side].changed)
+        if (c->file[i].side[take->side].changed &&
+            (take->only.n == 0 || slice_eq(c->file[i].path, take->only)))
             rc = compare_take_one(&x, &c->file[i], e);
     rewind_inspected_fini(&x.look);
     TRY(rc);

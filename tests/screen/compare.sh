@@ -21,3 +21,45 @@ press Escape
 see "Enter resume"
 press C-c
 ended 130
+close
+
+# A file is taken from either of them after a question, and what was changed by hand is held back with the reason.
+project=$project-refunds
+file=$project/src/refund.ts
+cp "$file" "$top/before"
+open 120 36
+see "Enter resume"
+press Down
+press Down
+press Tab
+press Tab
+menu C
+see "here they part"
+press A
+see "choose a file"
+press Down
+see "only A changed it"
+press B
+see "that session did not change the file"
+press A
+see "the file is already as A left it"
+echo "by hand" >>"$file"
+cp "$file" "$top/by-hand"
+press A
+see "Take the file as A left it?" "src/refund.ts" "+0 -1" "It is held back"
+press Enter
+gone "Take the file"
+cmp -s "$file" "$top/by-hand" || fail "it was taken without consent"
+press A
+see "replace it anyway"
+enter_text y
+see "the file is as A left it" "^X u in the list"
+cmp -s "$file" "$top/before" || fail "it is not as A left it"
+acknowledge
+press Escape
+see "Enter resume"
+menu u
+see "undone: the rewind of"
+until_true "the file as it was by hand" cmp -s "$file" "$top/by-hand"
+press C-c
+ended 130

@@ -57,8 +57,9 @@ enum effect_kind {
     EFFECT_BOARD,            /* the sessions that run now in the scope -> MSG_BOARD */
     EFFECT_USAGE_GROUPS,     /* the tokens of all sessions of the scope -> MSG_USAGE_GROUPS */
     EFFECT_COMPARE_SESSIONS, /* the two refs -> MSG_COMPARED */
-    EFFECT_CHECK_SESSION,    /* the damage of the session -> MSG_FINDINGS */
-    EFFECT_CHECK_STORE,      /* damage in the scope outside its sessions -> MSG_FINDINGS */
+    EFFECT_TAKE, /* the compared file in `text` as ref `first` of the two left it -> MSG_PREVIEW */
+    EFFECT_CHECK_SESSION, /* the damage of the session -> MSG_FINDINGS */
+    EFFECT_CHECK_STORE,   /* damage in the scope outside its sessions -> MSG_FINDINGS */
     EFFECT_CHANGE, /* `request`, for the refs -> MSG_CHANGED, even if it failed. Changes are made
                       one at a time, in the order asked, and never dropped, replaced or cancelled */
     EFFECT_EXPORT, /* the session to the file in `text`, or several into that directory -> MSG_EXPORTED */

@@ -331,6 +331,8 @@ static const struct {
     { IN_BOARD, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_BOARD, VIM, PLAIN('h'), ACT_BACK },
 
+    { IN_COMPARE, BOTH, PLAIN('A'), ACT_TAKE_A },
+    { IN_COMPARE, BOTH, PLAIN('B'), ACT_TAKE_B },
     { IN_COMPARE, BOTH, PLAIN(' '), ACT_PREVIEW_DOWN },
     { IN_COMPARE, BOTH, SHIFTED(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
     { IN_COMPARE, BOTH, PLAIN('b'), ACT_PREVIEW_UP },
@@ -462,8 +464,7 @@ enum action keymap_find(const struct keymap *k, enum key_context place, struct k
     return a;
 }
 
-/* The next key of an action in `at`, the context itself or IN_ANY, from *i on; keys of the
- * configuration come first. Keys that the context uses for something else are left out. */
+/* The next key of an action in `at`, from *i on, those of the configuration first; keys with another use are left out. */
 static bool key_next_key(const struct keymap *k, enum key_context place, enum key_context at,
                          enum action a, size_t *i, struct key *out)
 {
@@ -588,13 +589,8 @@ const char *keymap_context_name(enum key_context p)
 
 bool keymap_is_text(const struct keymap *k, enum key_context place)
 {
-    switch (place) {
-    case IN_LIST: return k->scheme == KEYS_DEFAULT;
-    case IN_FILTER:
-    case IN_SEARCH:
-    case IN_PROMPT:
-    case IN_HELP:
-    case IN_ANY: return true;
-    default: return false;
-    }
+    if (place == IN_LIST)
+        return k->scheme == KEYS_DEFAULT;
+    return place == IN_FILTER || place == IN_SEARCH || place == IN_PROMPT || place == IN_HELP ||
+           place == IN_ANY;
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lite/base/cleanup.h"
+#include "store/blame/compare.h"
 #include "store/journal/change.h"
 #include "store/journal/record.h"
 #include "store/rewind/plan/by_snapshots.h"
@@ -45,6 +47,26 @@ static enum err_code answer_preview(const struct job_context *d, const struct ef
 
     if (!rc && q->mode != REWIND_TURN)
         rc = rewind_other_stores(d->store, d->stores, ref, r->cancelled, &p->plan, e);
+    if (!rc)
+        rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
+    if (rc) {
+        preview_free(p);
+        return rc;
+    }
+    post_answer(r, q, (struct msg){ .kind = MSG_PREVIEW, .u.preview = p });
+    return ERR_OK;
+}
+
+static enum err_code answer_take(const struct effect *q, const struct reply *r, struct err *e)
+{
+    const struct compare_take take = { .side = q->first, .only = buf_slice(&q->text) };
+    CLEANUP(compare_fini) struct compared_sessions c = { .files = 0 };
+    struct preview *p = preview_new();
+    enum err_code rc =
+        p ? compare_sessions(&q->refs->ref[0], &q->refs->ref[1], &c, e) : err_nomem(e);
+
+    if (!rc)
+        rc = compare_take_plan(q->refs->ref, &c, &take, &p->plan, e);
     if (!rc)
         rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
     if (rc) {
@@ -285,6 +307,7 @@ enum err_code jobs_run_rewind(const struct job_context *d, const struct effect *
     case EFFECT_TURN_LINES:
     case EFFECT_CHECKPOINTS: return answer_checkpoints(q, r, e);
     case EFFECT_PREVIEW: return answer_preview(d, q, r, e);
+    case EFFECT_TAKE: return answer_take(q, r, e);
     case EFFECT_COMPARE: return answer_compare(q, r, e);
     default: return answer_rewind(q, r, e);
     }

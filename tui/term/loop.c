@@ -217,6 +217,7 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_LOG:
     case EFFECT_BOARD:
     case EFFECT_COMPARE_SESSIONS:
+    case EFFECT_TAKE:
     case EFFECT_USAGE_GROUPS:
     case EFFECT_CHECK_SESSION:
     case EFFECT_CHECK_STORE:

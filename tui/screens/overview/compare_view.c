@@ -6,6 +6,7 @@
 #include "lite/base/cleanup.h"
 #include "store/rewind/diff/linediff.h"
 #include "tui/app/view.h"
+#include "tui/data/preview.h"
 #include "tui/screens/list/list.h"
 #include "tui/screens/overview/overview.h"
 #include "tui/text/clean.h"
@@ -292,7 +293,8 @@ void compare_view_fini(struct compare_view *v)
     buf_fini(&v->title[0]);
     buf_fini(&v->title[1]);
     styled_text_fini(&v->text);
-    *v = (struct compare_view){ 0 };
+    preview_free(v->preview);
+    *v = (struct compare_view){ .asked_rewind = v->asked_rewind }; /* its result is still shown */
 }
 
 /* The marked sessions, the older one first. */
@@ -380,7 +382,7 @@ static bool compare_message(struct model *m, const struct msg *msg)
     struct compare_view *v = m->compare;
 
     if (!msg_answers(msg, v->asked, MSG_COMPARED))
-        return false;
+        return take_flow_message(m, msg);
     v->asked = 0;
     if (msg->kind == MSG_COMPARED)
         compare_take(m, msg->u.compared);
@@ -411,8 +413,13 @@ static bool compare_act(struct model *m, enum action a)
     case ACT_PREVIEW_DOWN: compare_scroll(m, 1); return true;
     case ACT_PREVIEW_UP: compare_scroll(m, -1); return true;
     case ACT_REFRESH: compare_request(m); return true;
+    case ACT_TAKE_A:
+    case ACT_TAKE_B:
+        take_flow_begin(m, compare_file_of(v, v->pick.at), a == ACT_TAKE_B);
+        return true;
     case ACT_BACK:
         effect_cancel(&m->fx, REQUESTER_COMPARE, &v->asked);
+        effect_cancel(&m->fx, REQUESTER_COMPARE, &v->asked_take);
         compare_view_fini(v);
         view_pop(m);
         return true;
@@ -427,6 +434,9 @@ static bool compare_act(struct model *m, enum action a)
 
 static const char *compare_unavailable(const struct model *m, enum action a)
 {
+    if (a == ACT_TAKE_A || a == ACT_TAKE_B)
+        return take_flow_unavailable(compare_file_of(m->compare, m->compare->pick.at),
+                                     a == ACT_TAKE_B);
     return a == ACT_REFRESH || a == ACT_PREVIEW_DOWN || a == ACT_PREVIEW_UP
                ? NULL
                : list_session_unavailable(m, a, LIST_NO_SESSION);
@@ -461,8 +471,9 @@ static int64_t compare_wake_ms(const struct model *m)
 
 static const enum action *compare_footer(const struct model *m)
 {
-    static const enum action in_compare[] = { ACT_UP,         ACT_DOWN, ACT_PREVIEW_DOWN,
-                                              ACT_PREVIEW_UP, ACT_BACK, ACT_NONE };
+    static const enum action in_compare[] = { ACT_UP,     ACT_DOWN,         ACT_TAKE_A,
+                                              ACT_TAKE_B, ACT_PREVIEW_DOWN, ACT_PREVIEW_UP,
+                                              ACT_BACK,   ACT_NONE };
 
     (void)m;
     return in_compare;

@@ -15,6 +15,9 @@
 #include "tui/widgets/styled_text.h"
 
 struct view_ops;
+struct model;
+struct msg;
+struct preview;
 
 /* ---- board_view.c ---- */
 
@@ -53,9 +56,21 @@ struct compare_view {
     struct list_cursor pick;
     struct styled_text text; /* of the selected row, */
     size_t top;              /* from this line on */
+    /* A file that is taken from one of them (take_flow.c): which side, what would be done, and the generations of
+     * EFFECT_TAKE and EFFECT_REWIND; 0: none. */
+    size_t side;
+    struct preview *preview; /* owned */
+    unsigned asked_take, asked_rewind;
 };
 
 void compare_view_fini(struct compare_view *v);
+
+/* Takes the file as that side left it: shows what would be done, and does it after a question. Does nothing without a
+ * file. */
+void take_flow_begin(struct model *m, const struct compared_file *f, size_t side);
+bool take_flow_message(struct model *m, const struct msg *msg);
+/* Why that side has nothing to take; NULL: it has. */
+const char *take_flow_unavailable(const struct compared_file *f, size_t side);
 
 /* ---- usage_view.c ---- */
 

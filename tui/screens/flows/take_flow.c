@@ -1,0 +1,163 @@
+#include <stdio.h>
+
+#include "tui/app/view.h"
+#include "tui/data/preview.h"
+#include "tui/screens/dialogs/dialog.h"
+#include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
+#include "tui/screens/overview/overview.h"
+#include "tui/text/clean.h"
+
+/* A file of one of two compared sessions, into the work tree:
+ *
+ *     key -> EFFECT_TAKE -> MSG_PREVIEW -> dialog -> EFFECT_REWIND -> MSG_REWIND_DONE -> toast
+ */
+
+const char *take_flow_unavailable(const struct compared_file *f, size_t side)
+{
+    if (!f)
+        return "choose a file";
+    if (!f->side[side].changed)
+        return "that session did not change the file";
+    return f->side[side].known ? NULL : "that session does not record the whole text of the file";
+}
+
+/* NULL: out of memory, which is reported. */
+static struct effect *take_flow_request(struct model *m, enum effect_kind kind, unsigned *asked)
+{
+    struct ref_list *refs = ref_list_copy(m->compare->refs);
+    struct effect *e = refs ? effect_add(&m->fx, kind, REQUESTER_COMPARE) : NULL;
+
+    if (!e) {
+        toast_no_memory(&m->toast);
+        return NULL;
+    }
+    e->refs = refs;
+    e->at_ms = m->now_ms;
+    *asked = e->generation;
+    return e;
+}
+
+void take_flow_begin(struct model *m, const struct compared_file *f, size_t side)
+{
+    struct compare_view *v = m->compare;
+
+    if (!f || v->asked_rewind)
+        return;
+    effect_cancel(&m->fx, REQUESTER_COMPARE, &v->asked_take);
+    struct effect *e = take_flow_request(m, EFFECT_TAKE, &v->asked_take);
+
+    if (!e)
+        return;
+    e->first = side;
+    v->side = side;
+    if (buf_add(&e->text, f->path))
+        toast_no_memory(&m->toast);
+}
+
+static void take_flow_answer(struct model *m, enum dialog_choice choice)
+{
+    struct compare_view *v = m->compare;
+    struct preview_selection *selection;
+    struct effect *e;
+
+    if (choice != CHOICE_DO || !v->preview)
+        return;
+    selection = preview_selection_new(v->preview->preview.n);
+    if (!selection) {
+        toast_no_memory(&m->toast);
+        return;
+    }
+    selection->pick[0].ticked = true;
+    selection->pick[0].consent = v->preview->preview.entry[0].action == REWIND_REFUSED;
+    e = take_flow_request(m, EFFECT_REWIND, &v->asked_rewind);
+    if (!e) {
+        preview_selection_free(selection);
+        return;
+    }
+    e->preview = preview_retain(v->preview);
+    e->selection = selection;
+}
+
+/* The only file of the preview, shown before it is taken. A file that is held back is replaced after the same question,
+ * which says why. */
+static void take_flow_ask(struct model *m, struct preview *p)
+{
+    const struct rewind_entry *x = p->preview.n ? &p->preview.entry[0] : NULL;
+    const char side = m->compare->side ? 'B' : 'A';
+    struct dialog *d = m->dialog;
+    char title[80], room[DIALOG_TEXT];
+
+    preview_free(m->compare->preview);
+    m->compare->preview = p;
+    if (!x || x->action == REWIND_UNCHANGED) {
+        toast_note(&m->toast, m->now_ms, "the file is already as %c left it", side);
+        return;
+    }
+    if (x->action == REWIND_REFUSED && !rewind_may_consent(x)) {
+        toast_note(&m->toast, m->now_ms, "it stays as it is: %s", x->why);
+        return;
+    }
+    const enum rewind_action does = x->action == REWIND_REFUSED ? x->would : x->action;
+
+    snprintf(title, sizeof title, "Take the file as %c left it?", side);
+    const struct slice path =
+        text_path_short(slice_of(x->target->path), m->settings->home, room, sizeof room);
+
+    dialog_begin(d, title, take_flow_answer);
+    dialog_line(d, "%.*s", SLICE_ARG(path));
+    if (does == REWIND_DELETE)
+        dialog_line(d, "%c deleted it: it is removed.", side);
+    else if (does == REWIND_CREATE)
+        dialog_line(d, "It is created, with %u line%s.", x->insertions,
+                    x->insertions == 1 ? "" : "s");
+    else
+        dialog_line(d, "+%u -%u, compared with the present file.", x->insertions, x->deletions);
+    if (x->why)
+        dialog_line(d, "It is held back: %s.", x->why);
+    dialog_line(d, "You can undo this.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    if (x->action == REWIND_REFUSED && x->rule == REWIND_RULE_SENSITIVE)
+        dialog_want_yes(d);
+    else
+        dialog_offer(d, CHOICE_DO, x->why ? "replace it anyway" : "take it");
+    view_push(m, VIEW_DIALOG);
+}
+
+static void take_flow_report(struct model *m, const struct rewind_summary *r)
+{
+    char keys[2 * KEY_NAME];
+
+    undo_flow_rewound(m, r);
+    keymap_menu_keys(&m->settings->keys, IN_LIST, ACT_UNDO, m->settings->ascii, keys);
+    if (r->skipped)
+        toast_error_text(&m->toast,
+                         slice_of(r->skipped_why ? r->skipped_why : "the file changed meanwhile"));
+    else
+        toast_info(&m->toast, m->now_ms, "the file is as %c left it; %s in the list undoes it",
+                   m->compare->side ? 'B' : 'A', keys);
+}
+
+bool take_flow_message(struct model *m, const struct msg *msg)
+{
+    struct compare_view *v = m->compare;
+
+    if (msg->kind == MSG_PROGRESS && v->asked_rewind && msg->generation == v->asked_rewind)
+        return true;
+    if (msg_answers(msg, v->asked_take, MSG_PREVIEW)) {
+        v->asked_take = 0;
+        if (msg->kind == MSG_PREVIEW)
+            take_flow_ask(m, msg->u.preview);
+        else
+            toast_error(&m->toast, &msg->u.error);
+        return true;
+    }
+    if (!msg_answers(msg, v->asked_rewind, MSG_REWIND_DONE))
+        return false;
+    v->asked_rewind = 0;
+    if (msg->kind == MSG_REWIND_DONE)
+        take_flow_report(m, &msg->u.rewind_summary);
+    else
+        toast_error(&m->toast, &msg->u.error);
+    return true;
+}
