@@ -16,7 +16,7 @@ die() {
 cmake --install "$build" --prefix "$top/prefix" >"$top/log" 2>&1 || { cat "$top/log"; die "cannot be installed"; }
 for file in bin/reprise share/man/man1/reprise.1 share/man/man3/reprise_open.3 share/man/man3/reprise_writer.3 \
     share/bash-completion/completions/reprise share/zsh/vendor-completions/_reprise \
-    share/fish/vendor_completions.d/reprise.fish include/reprise.h; do
+    share/fish/vendor_completions.d/reprise.fish include/reprise.h share/reprise/skill/past-sessions/SKILL.md; do
     [ -s "$top/prefix/$file" ] || die "no $file"
 done
 headers=$(find "$top/prefix/include" -type f ! -name 'reprise*.h')
