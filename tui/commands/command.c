@@ -189,6 +189,19 @@ enum err_code command_stores(const struct invocation *in, struct config *out, st
     return rc;
 }
 
+/* The topics of help that list commands. */
+static const struct {
+    const char *word;
+    enum command_audience audience;
+    const char *title;
+} audiences[] = {
+    { "more", FOR_MORE, "Parts and counterparts of other commands:" },
+    { "hosts", FOR_HOSTS,
+      "For programs: hosts that run agents, agents themselves, status bars, shells:" },
+    { "teams", FOR_TEAMS,
+      "For sessions of others: in git, in a team's store, in a file of another machine:" },
+};
+
 static void write_commands(enum command_audience audience, struct out *o)
 {
     for (const struct command *c = commands_table + 1; c->run || c->on_session; c++)
@@ -242,14 +255,11 @@ enum err_code command_help_run(struct invocation *in, struct err *e)
         help_agents_write(strcmp(word, "agents") != 0, &in->out);
         return ERR_OK;
     }
-    if (word && (strcmp(word, "hosts") == 0 || strcmp(word, "teams") == 0)) {
-        out_addf(
-            &in->out,
-            word[0] == 'h'
-                ? "For programs: hosts that run agents, agents themselves, status bars, shells:\n"
-                : "For sessions of others: in git, in a team's store, in a file of another "
-                  "machine:\n");
-        write_commands(word[0] == 'h' ? FOR_HOSTS : FOR_TEAMS, &in->out);
+    for (size_t i = 0; word && i < COUNT_OF(audiences); i++) {
+        if (strcmp(word, audiences[i].word) != 0)
+            continue;
+        out_addf(&in->out, "%s\n", audiences[i].title);
+        write_commands(audiences[i].audience, &in->out);
         return ERR_OK;
     }
     if (word && !command)

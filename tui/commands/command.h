@@ -160,8 +160,8 @@ typedef enum err_code command_fn(struct invocation *in, struct err *e);
 typedef enum err_code command_session_fn(struct invocation *in, struct sessions *s,
                                          const struct session_ref *ref, struct err *e);
 
-/* `reprise --help` lists what people use; `help hosts` and `help teams` the rest. */
-enum command_audience { FOR_PEOPLE, FOR_HOSTS, FOR_TEAMS };
+/* `reprise --help` lists what people use often, and the topics of `help` the rest. */
+enum command_audience { FOR_PEOPLE, FOR_MORE, FOR_HOSTS, FOR_TEAMS };
 
 /* A command is one row of commands_table and its function. */
 struct command {

@@ -137,7 +137,7 @@ const struct command commands_table[] = {
       .help = "Newest first, with the lines that each turn added and removed. Sessions of all\n"
               "projects are searched, unless --project names one. Changes by shell commands\n"
               "other than plain mv and rm are not recorded.\n" },
-    { .name = "files", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = files_session,
+    { .name = "files", .audience = FOR_MORE, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = files_session,
       .summary = "list the files that a session changed, turn by turn",
       .options = FINDS,
       .help = "Includes the lines that the session's edits and those of its sub-agents added\n"
@@ -198,7 +198,7 @@ const struct command commands_table[] = {
               "whole session is copied or, after a resume-at, what a resume restores. If the\n"
               "configuration sets `fork` for the store, only --at is possible; reprise --fork\n"
               "--resume ID runs the configured command.\n" },
-    { .name = "resume-at", .operands = "ID [MSG]", .min_operands = 1, .max_operands = 2, .run = change_resume_at_run,
+    { .name = "resume-at", .audience = FOR_MORE, .operands = "ID [MSG]", .min_operands = 1, .max_operands = 2, .run = change_resume_at_run,
       .summary = "make a session resume after one of its messages",
       .options = BIT(CLEAR) | FINDS,
       .help = "Nothing is removed: the later messages stay in the file as another branch. An\n"
@@ -221,13 +221,13 @@ const struct command commands_table[] = {
       .help = "A session keeps the tags that it has. They are one text, \"infra, spike\", which the\n"
               "agent itself and earlier versions show as one tag. --none removes all of them.\n"
               "A session with the tag \"pinned\" is at the top of the list on the screen.\n" },
-    { .name = "untag", .operands = "ID TAG...", .min_operands = 2, .max_operands = 100, .run = change_tag_run,
+    { .name = "untag", .audience = FOR_MORE, .operands = "ID TAG...", .min_operands = 2, .max_operands = 100, .run = change_tag_run,
       .summary = "remove tags from a session",
       .options = FINDS },
     { .name = "archive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = change_archive_run,
       .summary = "archive sessions",
       .options = BIT(PRINT) | BIT(YES) | FINDS, .help = BY_AGENT_HELP },
-    { .name = "unarchive", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = change_archive_run,
+    { .name = "unarchive", .audience = FOR_MORE, .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = change_archive_run,
       .summary = "unarchive sessions",
       .options = BIT(PRINT) | BIT(YES) | FINDS, .help = BY_AGENT_HELP },
     { .name = "reappend", .audience = FOR_HOSTS, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = change_reappend_session,
@@ -353,7 +353,7 @@ const struct command commands_table[] = {
     { .name = "log", .operands = "", .run = undo_log_run,
       .summary = "list what reprise changed and rewound, newest first",
       .help = "undo takes an id of this list; undo --back-to goes back to before it.\n" },
-    { .name = "checkpoints", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_checkpoints_session,
+    { .name = "checkpoints", .audience = FOR_MORE, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_checkpoints_session,
       .summary = "list the points that a session can be rewound to",
       .options = FINDS,
       .help = "Oldest first.\n" },
@@ -411,7 +411,7 @@ const struct command commands_table[] = {
               "--back-to goes back to the state before a change: it undoes that change and all\n"
               "later ones of the scope. If one of them cannot be undone, nothing is changed.\n"
               "--dry-run lists them.\n" },
-    { .name = "rewinds", .operands = "[show CHANGE [PATH] | abandon CHANGE | prune]", .max_operands = 3, .run = rewinds_run,
+    { .name = "rewinds", .audience = FOR_MORE, .operands = "[show CHANGE [PATH] | abandon CHANGE | prune]", .max_operands = 3, .run = rewinds_run,
       .summary = "list the rewinds made here, newest first",
       .options = BIT(KEEP) | BIT(OLDER_THAN) | BIT(LARGER_THAN) | BIT(DRY_RUN),
       .help = "show lists the files of a rewind and their backups; with PATH it prints the\n"
@@ -513,8 +513,8 @@ const struct command commands_table[] = {
               "systems, tags, branches, sessions.\n" },
     /* For completion scripts; not in the list of commands. */
     { .name = "complete", .operands = "-- WORD...", .max_operands = 10000, .run = complete_run },
-    { .name = "help", .operands = "[COMMAND | keys | agents | hosts | teams]", .max_operands = 1, .run = command_help_run,
-      .summary = "help on a command, keys, agents, or what hosts and teams use" },
+    { .name = "help", .operands = "[COMMAND | keys | agents | more | hosts | teams]", .max_operands = 1, .run = command_help_run,
+      .summary = "help on a command, keys, agents, or more commands" },
     { .run = NULL },
 };
 /* clang-format on */
