@@ -245,7 +245,7 @@ class Checks:
         for name in sorted(os.listdir(self.world.top)):
             if name.startswith(('elsewhere-', 'moved-')):
                 seen.update(tree(f'{self.world.top}/{name}'))
-        return {k: v for k, v in seen.items() if not k.endswith(('-wal', '-shm'))}
+        return {k: v for k, v in seen.items() if not k.endswith(('-wal', '-shm')) and '/share/reprise/' not in k}
 
     def row_of(self, step):
         s = self.world.sessions.get(step['s'])
@@ -294,6 +294,51 @@ class Checks:
 
     def do_archive(self, step):
         self.change(step, 'archive')
+
+    def do_series(self, step):
+        """After any series of changes, undone from the newest to the oldest, everything is as it was before each of them."""
+        trail = []
+        for verb, name, n in step['verbs']:
+            _, row = self.row_of({'s': name})
+            args = row and self.arguments(verb, f'{row["system"]}:{row["sessionId"]}', n)
+            if not args:
+                continue
+            before, ids = self.bytes_of(), self.log_ids()
+            run = self.run(*args, cwd=self.world.home)
+            made, changed = [i for i in self.log_ids() if i not in ids], different(before, self.bytes_of())
+            if changed and not made and verb != 'keep':
+                self.fail(f'unlogged:{verb}:{row["system"]}', f'{args}: exit {run.code}: {run.err[:300]!r} {changed[:4]}')
+            if b'/kept/' in run.err or run.code in (1, 3) and verb not in ('continue', 'move', 'sweep') and b'is not on your PATH' not in run.err:
+                self.fail(f'series:{verb}:{row["system"]}', f'{args} of {step["verbs"]}: exit {run.code}: {run.err[:300]!r}')
+            trail += [(i, args, before) for i in made[:1]]
+        while trail:
+            change, args, before = trail.pop()
+            undo = self.run('undo', change, '--all', cwd=self.world.home)
+            if undo.code:
+                self.fail(f'series-undo-fails:{args[0]}', f'{args} of {step["verbs"]}: {undo.err[:300]!r}')
+            if 'REPRISE_PORTABLE' not in os.environ and self.bytes_of() != before:
+                self.fail(f'series-undo-inexact:{args[0]}', f'{args} of {step["verbs"]}: {different(before, self.bytes_of())[:5]}')
+
+    def log_ids(self):
+        return [x['id'] for x in self.json('log', '--all', codes=(0, 3)) or []]
+
+    def arguments(self, verb, sid, n):
+        """A command that may be refused; None if the session has nothing for it."""
+        if verb in ('fork-at', 'resume-at', 'tombstone'):
+            run = self.run('messages', sid, '--plain', '--json')
+            ids = [m['id'] for m in json.loads(run.out)] if run.code == 0 else []
+            return ids and [verb.replace('-at', '') if verb == 'fork-at' else verb, sid, *(['--at'] if verb == 'fork-at' else []), ids[n % len(ids)],
+                            *(['--yes'] if verb == 'tombstone' else [])]
+        if verb == 'rewind':
+            points = self.json('checkpoints', sid, codes=(0, 2, 3, 4, 5)) or []
+            return points and ['rewind', sid, '--to', points[n % len(points)]['id'], '--mode', ('code', 'both', 'conversation')[n % 3], '--apply', '--skip-refused']
+        if verb == 'move':
+            return ['move', self.world.project(n % 4), self.world.project(n // 4 % 4), '--apply']
+        if verb == 'continue':
+            return ['continue', sid, '--in', ('claude', 'codex', 'gemini', 'qwen', 'pi')[n % 5], '--apply']
+        return {'rename': ['rename', sid, f'Title {n}'], 'tag': ['tag', sid, f'tag{n % 3}'], 'untag': ['untag', sid, f'tag{n % 3}'], 'doctor': ['doctor', sid, '--fix'],
+                'delete': ['delete', sid], 'archive': ['archive', sid], 'unarchive': ['unarchive', sid], 'fork': ['fork', sid], 'keep': ['keep', sid],
+                'reappend': ['reappend', sid], 'sweep': ['sweep', '--all', '--older-than', '1h', '--include-named', '--apply']}[verb]
 
     def do_rewind(self, step):
         """Files become what they were, or stay as they are with a word; what the plan did not name stays; an undo is exact."""

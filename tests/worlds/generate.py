@@ -8,6 +8,8 @@ HOWS = 'write', 'edit', 'edit', 'write', 'remove', 'append', 'same'
 ALSO = (['doctor', '--all'], ['search', 'mk0001x', '--all'], ['usage', '--all'], ['list', '--all-kinds', '--all'], ['touched', '{project}/a.txt', '--all'],
         ['blame', '{project}/b.txt', '--all'], ['sweep', '--all', '--older-than', '1d', '--include-tagged'])
 EACH = ['checkpoints', '--json'], ['files'], ['export', '--format', 'jsonl', '-o', '-'], ['export', '--format', 'md', '-o', '-'], ['doctor'], ['usage'], ['subagents']
+VERBS = ['rename', 'tag', 'untag', 'doctor', 'delete', 'archive', 'unarchive', 'fork', 'fork-at', 'resume-at', 'tombstone', 'keep', 'reappend', 'sweep', 'rewind', 'move', 'continue',
+         'keep', 'delete', 'rename']
 VALUES = None, '', 0, -1, True, [], {}, 'x' * 300, 1e300, '2026-13-45T99:99:99Z', [[[]]], '\ud800'
 
 
@@ -91,6 +93,9 @@ def ending(rng, name, agent):
 def doing(rng, names):
     name = rng.choice(sorted(names))
     kind = rng.random()
+    if kind < 0.1:
+        verbs = [[rng.choice(VERBS), rng.choice(sorted(names)), rng.randrange(100)] for _ in range(rng.randrange(3, 12))]
+        return {'op': 'do_series', 'verbs': verbs}
     if kind < 0.5:
         return {'op': 'do_rewind', 's': name, 'turn': rng.randrange(20), 'skip': rng.random() < 0.5}
     if kind < 0.75:

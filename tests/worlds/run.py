@@ -76,6 +76,8 @@ def smaller(recipe):
                 if isinstance(step[key], list) and len(step[key]) > 1:
                     for j in range(len(step[key])):
                         yield changed(recipe, i, key, step[key][:j] + step[key][j + 1:])
+        for j in range(len(step.get('verbs', ()))):
+            yield changed(recipe, i, 'verbs', step['verbs'][:j] + step['verbs'][j + 1:])
         for j, group in enumerate(step.get('calls', ())):
             for k in range(len(group) if len(group) > 1 else 0):
                 yield changed(recipe, i, 'calls', step['calls'][:j] + [group[:k] + group[k + 1:]] + step['calls'][j + 1:])
