@@ -6,6 +6,7 @@ usage: bounded.py PROGRAM
 With --max-bytes, the rows have at most so many bytes, and the note at the end says from where to go on. The parts, joined, are
 the whole answer, for every command that has the option, for every agent (a third of them, except in the long form), and for every bound.
 """
+import glob
 import json
 import os
 import sys
@@ -120,6 +121,20 @@ def check_others(check, top):
         run = p.run(*words, '--offset', '2')
         check.same(f'{words}: the rest', run.stdout, b''.join(lines[2:]))
         check.same(f'{words}: one row too large', parts(p.run, words, 10), ([], len(whole)))
+    for bound in '0', '9223372036854775807':
+        check.same(f'no bound: {bound}', p.run('touched', path, '--max-bytes', bound).stdout, p.run('touched', path).stdout)
+    check.same('--limit counts from the offset', p.run('search', '--all', 'line', '--offset', '2', '--limit', '2').stdout.splitlines(),
+               p.run('search', '--all', 'line').stdout.splitlines()[2:4])
+    for wrong in '-1', 'x', '':
+        check.same(f'a bound of {wrong!r}', p.run('list', '--max-bytes', wrong).returncode, 2)
+    with open(f'{top}/escaped.jsonl', 'w', encoding='utf-8') as f:
+        f.write(json.dumps({'type': 'user', 'uuid': 'u', 'parentUuid': None, 'sessionId': 'e0000000-1111-4111-8111-111111111111', 'cwd': top,
+                            'timestamp': '2026-01-09T00:00:00.000Z', 'message': {'role': 'user', 'content': 'x \x9b' + '\x9b' * 400}}, ensure_ascii=False,
+                           separators=(',', ':')) + '\n')
+    os.rename(f'{top}/escaped.jsonl', os.path.dirname(glob.glob(f'{top}/.claude/projects/*/*.jsonl')[0]) + '/e0000000-1111-4111-8111-111111111111.jsonl')
+    for form in [], ['--plain']:
+        run = p.run('messages', 'claude:e0000000-1111-4111-8111-111111111111', '--json', '--max-bytes', '1500', *form)
+        check.need(f'what is escaped counts: {run}', run.returncode == 0 and len(run.stdout) < 1600 and json.loads(run.stdout)[-1]['leftOut'])
     check.same('no offset', p.run('blame', path, '--porcelain', '--offset', '1').returncode, 2)
 
 

@@ -301,9 +301,12 @@ enum err_code out_flush(struct out *o, struct err *e)
 
 enum err_code out_row(struct out *o, struct err *e)
 {
-    const size_t n = o->buf.n - o->row_at;
+    size_t n;
 
     note_failure(o, o->json.rc);
+    if (o->most) /* what is written counts, and an escape is up to three times as long */
+        note_failure(o, escape_signs(o));
+    n = o->buf.n - o->row_at;
     if (!o->err.code && o->most && n > o->most - o->bytes) {
         o->buf.n = o->row_at;
         o->rows -= o->rows > 0;
