@@ -56,6 +56,7 @@ MISTAKES = (
     (('blame', 'src/pay.ts:3,5'), '"3,5" is not a range of lines; write FILE:10-20'),
     (('blame', 'src'), '"src" is a directory; see reprise touched src'),
     (('resume-at', 'ID', 'zz'), 'cannot find message zz (ID): no such message; see reprise messages --plain'),
+    (('tombstone', 'ID', '@0'), 'cannot find message @0 (ID): it is named by its place, and only a row with an id of its own can be changed or resumed at'),
     (('fork', 'ID', '--at', 'zz'), 'cannot fork ID: message zz is not in the session; see reprise messages --plain'),
     (('messages', 'ID', '--before', 'zz'), 'cannot read messages (zz): no such message; see reprise messages --plain'),
     (('messages', 'ID', '--agent', 'zz'), 'cannot read sub-agent zz (ID): no such sub-agent; see reprise subagents'),

@@ -379,7 +379,12 @@ enum err_code claude_find_message(struct claude_log *log, struct slice id, uint3
         found = CHAIN_NONE;
     if (found == CHAIN_NONE && id.n >= SHORTEST_FRONT)
         rc = find_front(log, id, &found, e);
-    if (!rc && found == CHAIN_NONE)
+    if (!rc && found == CHAIN_NONE && id.n && id.p[0] == '@')
+        rc = err_set(e, ERR_UNSUPPORTED, log->file.path,
+                     "find message %.*s: it is named by its place, and only a row with an id of "
+                     "its own can be changed or resumed at",
+                     SLICE_ARG(id));
+    else if (!rc && found == CHAIN_NONE)
         rc = err_set(e, ERR_NOT_FOUND, log->file.path,
                      "find message %.*s: no such message; see reprise messages --plain",
                      SLICE_ARG(id));
