@@ -215,6 +215,27 @@ def each_turn_is_given_back(program, git, by_hand):
     w.remove()
 
 
+def permissions_alone_are_given_back(program):
+    """Whichever of them git knows nothing of, and whether or not another file changed."""
+    for modes in ((0o644, 0o600), (0o600, 0o644), (0o664, 0o640), (0o755, 0o700), (0o644, 0o755)):
+        w = World(program, True)
+        for name in ('a.txt', 'sub/b.sh'):
+            os.chmod(f'{w.root}/{name}', modes[0])
+        w.turn('first prompt', lambda: os.chmod(f'{w.root}/a.txt', modes[1]))
+        w.turn('second prompt', lambda: (w.put('sub/b.sh', 'other\n', modes[1]), os.chmod(f'{w.root}/keep.txt', modes[1])))
+        w.write()
+        final = w.tree()
+        listed = json.loads(w.run('checkpoints', w.id, '--json'))
+        need([p['files'] for p in listed] == [1, 1 + (modes[1] != 0o644)], f'{modes}: {listed}')
+        for at in (1, 0):
+            w.run('rewind', w.id, '--to', w.points[at], '--apply')
+            need(w.tree() == w.trees[at], f'{modes}, turn {at}: {sorted(set(w.tree().items()) ^ set(w.trees[at].items()))}')
+            w.run('undo')
+            need(w.tree() == final, f'{modes}: the undo of turn {at} is not exact')
+        os.chmod(f'{w.root}/a.txt', modes[0])
+        w.remove()
+
+
 def a_hand_edit_between_turns_is_held_back(program):
     w = World(program, True)
     w.turn('first prompt', lambda: first(w))
@@ -425,6 +446,7 @@ for with_git in (True, False):
     for edited in (True, False):
         each_turn_is_given_back(sys.argv[1], with_git, edited)
 a_hand_edit_between_turns_is_held_back(sys.argv[1])
+permissions_alone_are_given_back(sys.argv[1])
 an_interrupted_turn_is_no_proof(sys.argv[1])
 the_rest_is_as_without(sys.argv[1])
 pruning_keeps_the_newest(sys.argv[1])

@@ -1,14 +1,11 @@
 #include "store/rewind/plan/by_snapshots.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/api/store.h"
 #include "store/git/repo.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/snapped.h"
-
-enum { NOTES_MAX = 64 << 20 };
 
 /* ---- targets ---- */
 
@@ -20,20 +17,12 @@ struct snapped_notes {
 static bool find_snapshot_note(const struct snapped_notes *n, char kind, struct slice path,
                                unsigned *number)
 {
-    for (const char *p = n->text.p, *end = p + n->text.n; n->text.n && p < end;) {
-        const char *stop = memchr(p, '\0', (size_t)(end - p));
-        char *rest;
+    struct slice rest = buf_slice(&n->text), of;
+    char is;
 
-        if (!stop)
-            return false;
-        if (*p == kind) {
-            *number = (unsigned)strtoul(p + 1, &rest, 8);
-            if (*rest == ' ' &&
-                slice_eq((struct slice){ rest + 1, (size_t)(stop - rest - 1) }, path))
-                return true;
-        }
-        p = stop + 1;
-    }
+    while (snapped_note_next(&rest, &is, number, &of))
+        if (is == kind && slice_eq(of, path))
+            return true;
     return false;
 }
 
@@ -212,14 +201,11 @@ static enum err_code add_targets(struct snapped *s, const struct snapshot *befor
     CLEANUP(slice_set_fini) struct slice_set claimed = { .n = 0 };
     AUTO_TREE *tree = NULL;
     struct snapped_notes notes = { { 0 } };
-    git_oid id;
     uint32_t number;
-    enum err_code rc;
 
     TRY(snapped_tree(s, before, &tree, e));
-    if (before->notes.n && !git_oid_fromstrn(&id, before->notes.p, before->notes.n))
-        TRY(repo_blob(s->repo, &id, NOTES_MAX, &notes.text, e));
-    rc = ERR_OK;
+    enum err_code rc = snapped_notes(s, before, &notes.text, e);
+
     for (size_t i = 0; i < plan->n && !rc; i++) {
         struct rewind_target *t = &plan->target[i];
         const struct slice path = snapped_path(s, t->path);

@@ -204,7 +204,122 @@ enum err_code snapped_tree(const struct snapped *s, const struct snapshot *x, gi
     return repo_tree(s->repo, &id, out, e);
 }
 
+/* ---- notes ---- */
+
+enum { NOTES_MAX = 64 << 20 };
+
+enum err_code snapped_notes(const struct snapped *s, const struct snapshot *x, struct buf *out,
+                            struct err *e)
+{
+    git_oid id;
+
+    return x->notes.n && !git_oid_fromstrn(&id, x->notes.p, x->notes.n)
+               ? repo_blob(s->repo, &id, NOTES_MAX, out, e)
+               : ERR_OK;
+}
+
+bool snapped_note_next(struct slice *rest, char *kind, unsigned *number, struct slice *path)
+{
+    const char *stop = rest->n ? memchr(rest->p, '\0', rest->n) : NULL;
+    const char *text = rest->p;
+    char *end;
+
+    if (!stop)
+        return false;
+    *kind = *text;
+    *number = (unsigned)strtoul(text + 1, &end, 8);
+    *path = *end == ' ' ? (struct slice){ end + 1, (size_t)(stop - end - 1) }
+                        : (struct slice){ stop, 0 };
+    *rest = (struct slice){ stop + 1, rest->n - (size_t)(stop + 1 - text) };
+    return true;
+}
+
 /* ---- what changed ---- */
+
+/* One of two snapshots, with the permissions of the files that have a note on them. */
+struct snapped_modes {
+    const git_tree *tree;
+    bool is_second;
+    struct buf text;
+    struct slice_set paths;
+    unsigned *mode; /* by the number of the path, in the arena */
+    struct arena arena;
+};
+
+static void snapped_modes_fini(struct snapped_modes *m)
+{
+    buf_fini(&m->text);
+    slice_set_fini(&m->paths);
+    arena_fini(&m->arena);
+}
+
+/* Leaves out the notes at both ends that two texts have in common, because there may be one for each file. */
+static void snapped_notes_trim(struct slice *a, struct slice *b)
+{
+    size_t same = 0, whole = 0, n = a->n < b->n ? a->n : b->n;
+
+    if (!n)
+        return;
+    for (; same < n && a->p[same] == b->p[same]; same++)
+        if (!a->p[same])
+            whole = same + 1;
+    *a = (struct slice){ a->p + whole, a->n - whole };
+    *b = (struct slice){ b->p + whole, b->n - whole };
+    n = a->n < b->n ? a->n : b->n;
+    for (same = whole = 0; same < n && a->p[a->n - 1 - same] == b->p[b->n - 1 - same]; same++)
+        if (!a->p[a->n - 1 - same])
+            whole = same;
+    a->n -= whole;
+    b->n -= whole;
+}
+
+static enum err_code snapped_modes_read(struct snapped_modes *m, struct slice notes, struct err *e)
+{
+    struct slice path;
+    uint32_t number;
+    unsigned mode;
+    char kind;
+
+    while (snapped_note_next(&notes, &kind, &mode, &path)) {
+        if (kind != 'f' || !path.n)
+            continue;
+        NEED(m->mode = arena_grow(&m->arena, m->mode, m->paths.n, sizeof *m->mode));
+        NEED(!slice_set_add(&m->paths, path, &number));
+        m->mode[number] = mode;
+    }
+    return ERR_OK;
+}
+
+/* Reports the files of `x` whose notes differ from those of `y`, if nothing else about them does: that is a difference of
+ * the trees. A file without a note has the permissions that both trees show. Those with two notes are reported once. */
+static enum err_code snapped_mode_deltas(struct snapped *s, const struct snapped_modes *x,
+                                         const struct snapped_modes *y, size_t turn,
+                                         const struct snapped_turn *t, delta_fn *fn, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (uint32_t i = 0; i < x->paths.n && !rc; i++) {
+        const struct slice path = x->paths.text[i];
+        const uint32_t other = slice_set_find(&y->paths, path);
+        git_tree_entry *was = NULL, *is = NULL;
+
+        if (other != SLICE_SET_NONE && (x->is_second || y->mode[other] == x->mode[i]))
+            continue;
+        if (git_tree_entry_bypath(&was, x->tree, path.p) == 0 &&
+            git_tree_entry_bypath(&is, y->tree, path.p) == 0 &&
+            git_oid_equal(git_tree_entry_id(was), git_tree_entry_id(is)) &&
+            git_tree_entry_filemode_raw(was) == git_tree_entry_filemode_raw(is)) {
+            git_diff_delta d = { .status = GIT_DELTA_MODIFIED };
+
+            d.old_file.path = d.new_file.path = path.p;
+            d.old_file.id = d.new_file.id = *git_tree_entry_id(is);
+            rc = fn(s, &d, turn, t, e);
+        }
+        git_tree_entry_free(was);
+        git_tree_entry_free(is);
+    }
+    return rc;
+}
 
 enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
                                  const struct snapshot *to, size_t turn,
@@ -213,7 +328,7 @@ enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
     AUTO_TREE *a = NULL, *b = NULL;
     git_diff *diff = NULL;
 
-    if (slice_eq(from->tree, to->tree))
+    if (slice_eq(from->tree, to->tree) && slice_eq(from->notes, to->notes))
         return ERR_OK;
     TRY(snapped_tree(s, from, &a, e));
     TRY(snapped_tree(s, to, &b, e));
@@ -223,7 +338,20 @@ enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
     for (size_t i = 0, n = rc ? 0 : git_diff_num_deltas(diff); i < n && !rc; i++)
         rc = fn(s, git_diff_get_delta(diff, i), turn, t, e);
     git_diff_free(diff);
-    return rc;
+    if (rc || slice_eq(from->notes, to->notes))
+        return rc;
+    CLEANUP(snapped_modes_fini)
+    struct snapped_modes x = { .tree = a }, y = { .tree = b, .is_second = true };
+
+    TRY(snapped_notes(s, from, &x.text, e));
+    TRY(snapped_notes(s, to, &y.text, e));
+    struct slice x_notes = buf_slice(&x.text), y_notes = buf_slice(&y.text);
+
+    snapped_notes_trim(&x_notes, &y_notes);
+    TRY(snapped_modes_read(&x, x_notes, e));
+    TRY(snapped_modes_read(&y, y_notes, e));
+    TRY(snapped_mode_deltas(s, &x, &y, turn, t, fn, e));
+    return snapped_mode_deltas(s, &y, &x, turn, t, fn, e);
 }
 
 static enum err_code snapped_file_of(struct snapped *s, const git_diff_delta *d,

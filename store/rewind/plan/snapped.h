@@ -59,7 +59,13 @@ MUST_CHECK enum err_code snapped_open(const struct session_ref *ref, struct snap
 void snapped_fini(struct snapped *s);
 MUST_CHECK enum err_code snapped_tree(const struct snapped *s, const struct snapshot *x,
                                       git_tree **out, struct err *e);
-/* Called for each file that differs between two snapshots. */
+/* Appends the notes of a snapshot on what its tree cannot say (store/snapshots/snapshot_walk.h). */
+MUST_CHECK enum err_code snapped_notes(const struct snapped *s, const struct snapshot *x,
+                                       struct buf *out, struct err *e);
+/* Takes the next note from `rest`: its kind, its number and its path, which ends with a NUL byte. Returns false at the
+ * end. */
+bool snapped_note_next(struct slice *rest, char *kind, unsigned *number, struct slice *path);
+/* Called for each file that differs between two snapshots, if only in its permissions. */
 typedef enum err_code delta_fn(struct snapped *s, const git_diff_delta *d, size_t turn,
                                const struct snapped_turn *t, struct err *e);
 MUST_CHECK enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
