@@ -6,7 +6,7 @@ image >"$top/before"
 open 100 30
 match "[0-9]+ sessions.*recent"
 press C-x
-see "cleanup"
+see "all sessions"
 enter_text c
 see "not used for"
 press Enter
