@@ -25,8 +25,10 @@ see "renamed to"
 press C-u
 enter_text "A shared"
 see "A shared title"
-# What it cannot is not offered, and the reason is shown.
+# What it cannot is dimmed, and its letter shows the reason.
 press C-x
+see "all sessions"
+press w
 see "the saved copies of its files are only on the machine where the agent ran"
 press Escape
 press Right

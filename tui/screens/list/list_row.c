@@ -181,17 +181,17 @@ static int frame_words_width(const struct list *l, const struct list_layout *lay
     return widest;
 }
 
-/* A filter may leave the sessions of one system only. */
+/* A filter may leave the sessions of one system only; that one of them is in a team's store, too, is shown still. */
 static bool several_systems(const struct list *l)
 {
     const struct store_ops *first = NULL;
 
     for (size_t i = 0; l->widths.several && i < l->filter.hits; i++) {
-        const struct store_ops *system = l->sessions.entry[l->filter.hit[i]].ref.store->ops;
+        const struct session_ref *ref = &l->sessions.entry[l->filter.hit[i]].ref;
 
-        if (first && first != system)
+        if (ref->also || (first && first != ref->store->ops))
             return true;
-        first = system;
+        first = ref->store->ops;
     }
     return false;
 }
