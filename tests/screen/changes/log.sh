@@ -40,7 +40,7 @@ press Escape
 see "log  4 changes"
 press End
 press b
-see "undo up to"
+see "2 changes"
 press b
 see "Undo all 2 changes?" "or none"
 enter_text y
