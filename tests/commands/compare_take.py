@@ -97,6 +97,7 @@ class Takes(World):
         fork.edit('long.txt', 'line 33\n', 'dreiunddreissig\n')
         fork.write('sub/new.txt', 'new\n')
         fork.edit('blind.txt', 'x', 'y')
+        fork.write('empty.txt', '')
         other = Claude(self.tree, TREE)
         other.row('user', 'set it up')
         other.write('a.txt', 'tree\n')
@@ -235,6 +236,18 @@ def check_kept(w):
         p.need('unchanged' in json.dumps(json.loads(w.take('a', '--file', 'a.txt', '--json'))), f'{what}: A is there already')
 
 
+def check_empty(w):
+    """An empty text is one like any other, in the session and in the work tree."""
+    for present, name, want in ((None, 'empty.txt', ''), ('', 'empty.txt', ''), ('x\n', 'empty.txt', ''), ('', 'a.txt', 'one\nzwei\nthree\n')):
+        w.put(**{name.replace('.', '_'): present})
+        before = snapshot(w.ws)
+        w.take('b', '--file', name)
+        w.take('b', '--file', name, '--apply', '--overwrite-edited')
+        w.program.same(f'{name}, which was {present!r}', w.read(name), want)
+        if present != want:
+            w.undo(f'{name}, which was {present!r}', before)
+
+
 def check_places(w):
     """The work tree is that of the session in whose directory the person is."""
     p = w.program
@@ -290,6 +303,7 @@ def main():
     check_forks(w)
     check_held_back(w)
     check_kept(w)
+    check_empty(w)
     check_places(w)
     check_agents(w)
     w.program.finish(120)
