@@ -35,6 +35,7 @@ struct command {
     char after;          /* only what follows this is secret: USER:PASSWORD */
 };
 
+/* Sorted by their first letters. */
 static const struct command commands[] = {
     { "7z", 'p', false, true, 0 },
     { "7za", 'p', false, true, 0 },
@@ -77,15 +78,16 @@ static const struct command commands[] = {
     { "unrar", 'p', false, true, 0 },
     { "unzip", 'P', true, false, 0 },
     { "wget", 'p', false, false, 0 },
+    { "wrk", 'p', false, false, 0 },
     { "xh", 'a', true, false, ':' },
     { "zip", 'P', true, false, 0 },
-    { "wrk", 'p', false, false, 0 },
 };
 
 struct scan {
     struct slice text;
     struct secret_list *list;
     size_t from;   /* the end of the newest secret */
+    size_t mark;   /* the newest character after which a word can begin inside one */
     size_t no_jwt; /* parts of a web token that begin before this are not one */
     /* the command of the present line: its place in commands[], from 1; 0: none */
     unsigned command;
@@ -282,23 +284,36 @@ static enum err_code find_header(struct scan *s, size_t at)
 
 static bool is_boundary(char c)
 {
-    return (unsigned char)c <= ' ' || strchr("\"'`;|&(/$[,", c);
+    switch (c) {
+    case '"':
+    case '\'':
+    case '`':
+    case ';':
+    case '|':
+    case '&':
+    case '(':
+    case '/':
+    case '$':
+    case '[':
+    case ',': return true;
+    default: return (unsigned char)c <= ' ';
+    }
 }
 
 /* Remembers the program whose line this is. */
 static void note_command(struct scan *s, size_t at)
 {
-    size_t n = letters_run(s->text, at, LETTERS_URL, 16);
-    struct slice word = { s->text.p + at, n };
+    char c = s->text.p[at];
+    struct slice word = { s->text.p + at, letters_run(s->text, at, LETTERS_URL, 16) };
 
-    for (unsigned i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (word.n && word.p[0] == commands[i].name[0] &&
+    for (unsigned i = 0; i < sizeof commands / sizeof *commands && commands[i].name[0] <= c; i++)
+        if (c == commands[i].name[0] && word.n > 1 && word.p[1] == commands[i].name[1] &&
             slice_eq(word, slice_of(commands[i].name))) {
             s->command = i + 1;
             return;
         }
     if (slice_eq(word, SLICE("echo")) || slice_eq(word, SLICE("printf")))
-        s->echo = at + n;
+        s->echo = at + word.n;
 }
 
 /* -p WORD, -pWORD, -u USER:PASSWORD; also as words of a list: "-p", "WORD". */
@@ -445,6 +460,15 @@ static enum err_code look_at_word(struct scan *s, size_t at)
     return !rc && s->list->n == before && strchr("spc", c) ? find_echoed(s, at) : rc;
 }
 
+/* Returns true if no word begins at a place and only a token's distinctive part can. Most bytes of a text are so. */
+static bool is_inside_word(const struct scan *s, size_t at)
+{
+    enum { MARK_MOST = 16 }; /* how far token_may_begin looks back */
+
+    return at && letters_have(LETTERS_WORD, s->text.p[at]) &&
+           letters_have(LETTERS_WORD, s->text.p[at - 1]) && at - s->mark > MARK_MOST;
+}
+
 static enum err_code look_at_byte(struct scan *s, size_t at)
 {
     struct slice text = s->text;
@@ -453,20 +477,22 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
     size_t n = 0, before = s->list->n;
     enum err_code rc = ERR_OK;
 
+    if (c == '\\' || c == '%' || c == '[')
+        s->mark = at;
     if (c == '\n' || c == ';' || c == '|' || (c == '&' && at && text.p[at - 1] == '&')) {
         s->command = 0;
         if (c != '|')
             s->echo = 0;
     }
-    found = token_find_front(text, at);
-    if (!found.n && strchr("%.:-JNQT_|", c))
-        found = token_find_middle(text, at, s->from);
+    found = token_find(text, at, s->from);
     if (found.n)
         return add_found(s, found.kind, found.at, found.n);
     if (c == '-' && (n = match_pem(s, at)))
         return add_found(s, "private key", at, n);
     if (c == 'P' && (n = match_putty(s, at)))
         return add_found(s, "private key", at, n);
+    if (is_inside_word(s, at))
+        return ERR_OK;
     if (c == 'e' && (n = match_jwt(s, at)))
         return add_found(s, "web token", at, n);
     if ((c == 'M' || c == 'N' || c == 'O') && (n = match_bot(s, at)))
@@ -477,7 +503,7 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
         return ERR_OK;
     if (c == ':' && text.n - at > 4 && text.p[at + 1] == '/' && text.p[at + 2] == '/')
         rc = find_credentials(s, at);
-    else if (strchr("=:>,|( \t", c))
+    else if (c == ' ' || c == '\t' || strchr("=:>,|(", c))
         rc = given_find(text, at, s->list);
     if (!rc && s->list->n == before && c == '-' && (at == 0 || is_boundary(text.p[at - 1])))
         rc =
@@ -510,7 +536,7 @@ static enum err_code scan_text(struct slice text, bool exact, struct secret_list
             continue;
         s.from = list->secret[list->n - 1].at + list->secret[list->n - 1].n;
         if (s.from > at)
-            at = s.from;
+            at = s.mark = s.from;
     }
     return rc;
 }

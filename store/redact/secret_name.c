@@ -1,70 +1,117 @@
 #include "store/redact/secret_name.h"
 
+#include <assert.h>
+#include <stdbool.h>
 #include <string.h>
 
-/* Words are separated by blanks and marks. */
-
-static const char passwords[] =
-    " password passwords passwd pass pwd passphrase passcode passwort pw psk userpass ";
-static const char tokens[] =
-    " secret secrets token credential credentials cred creds apikey bearer jwt pat authtoken "
-    "accesstoken apitoken secretkey accesskey privatekey authkey connectionstring ";
-/* "key" after one of these is a secret. */
-static const char of_keys[] =
-    " api access secret private auth account encryption signing master storage shared license "
-    "service hmac jwt deploy session cipher aes webhook app application client subscription "
-    "host admin sas token crypt decryption site ssh server rsa user write read root pre wallet ";
-static const char likely[] =
-    " key keys auth authorization authentication cookie cookies session sid sig signature salt "
-    "webhook dsn access license tokens otp seed mnemonic nonce xauth ";
-/* The end of a name that is about a secret. */
-static const char about[] = " file files path dir folder url uri name names length len size count "
-                            "type types field label hint policy min max limit "
-                            "expires expiry expiration ttl age at ids index format pattern regex "
-                            "prefix env var stdin prompt required enabled valid "
-                            "error errors message msg title placeholder status provider source "
-                            "command cmd manager service store reset change "
-                            "changed strength rotation version algorithm endpoint link page usage "
-                            "used budget total per rate price cost ref arn "
-                            "template class input form schema column table test tests mode scope "
-                            "scopes kind id hash digest fingerprint exists "
-                            "present missing set validator encoder policy_id handler helper utils "
-                            "util position offset start end line ";
-/* The beginning of such a name. */
-static const char asks[] =
-    " is has no needs need requires require show hide toggle forgot validate check verify count "
-    "num "
-    "max min total input output prompt completion cached cache reasoning next page public primary "
-    "foreign partition sort idempotency hash hashed remaining used ";
-/* Whatever else they say, the value is not secret. */
-static const char harmless[] =
-    " sha sha1 sha256 sha512 md5 commit checksum digest etag revision rev version build "
-    "integrity uuid guid tree blob parent ";
-static const char services[] =
-    " adafruit adobe airtable algolia alibaba asana atlassian confluence jira beamer bitbucket "
-    "bittrex meraki cloudflare "
-    "codecov cohere coinbase confluent contentful datadog dnkey discord droneci dropbox etsy "
-    "facebook fastly finicity "
-    "finnhub flickr freshbooks gitter gocardless heroku hubspot intercom jfrog artifactory bintray "
-    "xray kraken kucoin "
-    "launchdarkly linear linkedin lob looker mailchimp mailchimpsdk mailgun mapbox mattermost "
-    "messagebird netlify newrelic nytimes "
-    "okta plaid privateai rapidapi sendbird sendgrid sentry snyk sonar squarespace sumo sumologic "
-    "telegram telegr travis "
-    "twitch twitter twilio typeform yandex zendesk contribsys openai anthropic pagerduty opsgenie "
-    "shodan virustotal snykkey snyktoken snykapikey sonarlogin sonartoken "
-    "amplitude mixpanel segment braintree paypal razorpay auth0 clearbit cloudinary giphy tmdb "
-    "openweather pusher "
-    "pinterest spotify strava trello wakatime zapier zoho mistral deepseek elevenlabs deepgram "
-    "assemblyai bugsnag rollbar "
-    "honeycomb logdna loggly papertrail circleci buildkite semaphore vercel linode vultr hetzner "
-    "scaleway fullstory "
-    "mandrill postmark sparkpost vonage nexmo plivo bandwidth moesif ipstack mapquest ";
+/* What a word of a name says. */
+enum {
+    IS_PASSWORD = 1 << 0,
+    IS_TOKEN = 1 << 1,
+    OF_KEY = 1 << 2, /* "key" after it is a secret */
+    LIKELY = 1 << 3,
+    ABOUT = 1 << 4,    /* the end of a name that is about a secret */
+    ASKS = 1 << 5,     /* the beginning of such a name */
+    HARMLESS = 1 << 6, /* whatever else the name says, the value is not secret */
+    SERVICE = 1 << 7,
+};
 
 enum { WORD_MOST = 24, WORDS_MOST = 12 };
 
+/* clang-format off */
+static const struct known_word { /* sorted: every word of a text is looked up */
+    const char *word;
+    unsigned says;
+} known_words[] = {
+    { "access", OF_KEY | LIKELY }, { "accesskey", IS_TOKEN }, { "accesstoken", IS_TOKEN }, { "account", OF_KEY },
+    { "adafruit", SERVICE }, { "admin", OF_KEY }, { "adobe", SERVICE }, { "aes", OF_KEY }, { "age", ABOUT },
+    { "airtable", SERVICE }, { "algolia", SERVICE }, { "algorithm", ABOUT }, { "alibaba", SERVICE },
+    { "amplitude", SERVICE }, { "anthropic", SERVICE }, { "api", OF_KEY }, { "apikey", IS_TOKEN },
+    { "apitoken", IS_TOKEN }, { "app", OF_KEY }, { "application", OF_KEY }, { "arn", ABOUT },
+    { "artifactory", SERVICE }, { "asana", SERVICE }, { "assemblyai", SERVICE }, { "at", ABOUT },
+    { "atlassian", SERVICE }, { "auth", OF_KEY | LIKELY }, { "auth0", SERVICE }, { "authentication", LIKELY },
+    { "authkey", IS_TOKEN }, { "authorization", LIKELY }, { "authtoken", IS_TOKEN }, { "bandwidth", SERVICE },
+    { "beamer", SERVICE }, { "bearer", IS_TOKEN }, { "bintray", SERVICE }, { "bitbucket", SERVICE },
+    { "bittrex", SERVICE }, { "blob", HARMLESS }, { "braintree", SERVICE }, { "budget", ABOUT }, { "bugsnag", SERVICE },
+    { "build", HARMLESS }, { "buildkite", SERVICE }, { "cache", ASKS }, { "cached", ASKS }, { "change", ABOUT },
+    { "changed", ABOUT }, { "check", ASKS }, { "checksum", HARMLESS }, { "cipher", OF_KEY }, { "circleci", SERVICE },
+    { "class", ABOUT }, { "clearbit", SERVICE }, { "client", OF_KEY }, { "cloudflare", SERVICE },
+    { "cloudinary", SERVICE }, { "cmd", ABOUT }, { "codecov", SERVICE }, { "cohere", SERVICE }, { "coinbase", SERVICE },
+    { "column", ABOUT }, { "command", ABOUT }, { "commit", HARMLESS }, { "completion", ASKS },
+    { "confluence", SERVICE }, { "confluent", SERVICE }, { "connectionstring", IS_TOKEN }, { "contentful", SERVICE },
+    { "contribsys", SERVICE }, { "cookie", LIKELY }, { "cookies", LIKELY }, { "cost", ABOUT },
+    { "count", ABOUT | ASKS }, { "cred", IS_TOKEN }, { "credential", IS_TOKEN }, { "credentials", IS_TOKEN },
+    { "creds", IS_TOKEN }, { "crypt", OF_KEY }, { "datadog", SERVICE }, { "decryption", OF_KEY },
+    { "deepgram", SERVICE }, { "deepseek", SERVICE }, { "deploy", OF_KEY }, { "digest", ABOUT | HARMLESS },
+    { "dir", ABOUT }, { "discord", SERVICE }, { "dnkey", SERVICE }, { "droneci", SERVICE }, { "dropbox", SERVICE },
+    { "dsn", LIKELY }, { "elevenlabs", SERVICE }, { "enabled", ABOUT }, { "encoder", ABOUT }, { "encryption", OF_KEY },
+    { "end", ABOUT }, { "endpoint", ABOUT }, { "env", ABOUT }, { "error", ABOUT }, { "errors", ABOUT },
+    { "etag", HARMLESS }, { "etsy", SERVICE }, { "exists", ABOUT }, { "expiration", ABOUT }, { "expires", ABOUT },
+    { "expiry", ABOUT }, { "facebook", SERVICE }, { "fastly", SERVICE }, { "field", ABOUT }, { "file", ABOUT },
+    { "files", ABOUT }, { "fingerprint", ABOUT }, { "finicity", SERVICE }, { "finnhub", SERVICE },
+    { "flickr", SERVICE }, { "folder", ABOUT }, { "foreign", ASKS }, { "forgot", ASKS }, { "form", ABOUT },
+    { "format", ABOUT }, { "freshbooks", SERVICE }, { "fullstory", SERVICE }, { "giphy", SERVICE },
+    { "gitter", SERVICE }, { "gocardless", SERVICE }, { "guid", HARMLESS }, { "handler", ABOUT }, { "has", ASKS },
+    { "hash", ABOUT | ASKS }, { "hashed", ASKS }, { "helper", ABOUT }, { "heroku", SERVICE }, { "hetzner", SERVICE },
+    { "hide", ASKS }, { "hint", ABOUT }, { "hmac", OF_KEY }, { "honeycomb", SERVICE }, { "host", OF_KEY },
+    { "hubspot", SERVICE }, { "id", ABOUT }, { "idempotency", ASKS }, { "ids", ABOUT }, { "index", ABOUT },
+    { "input", ABOUT | ASKS }, { "integrity", HARMLESS }, { "intercom", SERVICE }, { "ipstack", SERVICE },
+    { "is", ASKS }, { "jfrog", SERVICE }, { "jira", SERVICE }, { "jwt", IS_TOKEN | OF_KEY }, { "key", LIKELY },
+    { "keys", LIKELY }, { "kind", ABOUT }, { "kraken", SERVICE }, { "kucoin", SERVICE }, { "label", ABOUT },
+    { "launchdarkly", SERVICE }, { "len", ABOUT }, { "length", ABOUT }, { "license", OF_KEY | LIKELY },
+    { "limit", ABOUT }, { "line", ABOUT }, { "linear", SERVICE }, { "link", ABOUT }, { "linkedin", SERVICE },
+    { "linode", SERVICE }, { "lob", SERVICE }, { "logdna", SERVICE }, { "loggly", SERVICE }, { "looker", SERVICE },
+    { "mailchimp", SERVICE }, { "mailchimpsdk", SERVICE }, { "mailgun", SERVICE }, { "manager", ABOUT },
+    { "mandrill", SERVICE }, { "mapbox", SERVICE }, { "mapquest", SERVICE }, { "master", OF_KEY },
+    { "mattermost", SERVICE }, { "max", ABOUT | ASKS }, { "md5", HARMLESS }, { "meraki", SERVICE },
+    { "message", ABOUT }, { "messagebird", SERVICE }, { "min", ABOUT | ASKS }, { "missing", ABOUT },
+    { "mistral", SERVICE }, { "mixpanel", SERVICE }, { "mnemonic", LIKELY }, { "mode", ABOUT }, { "moesif", SERVICE },
+    { "msg", ABOUT }, { "name", ABOUT }, { "names", ABOUT }, { "need", ASKS }, { "needs", ASKS },
+    { "netlify", SERVICE }, { "newrelic", SERVICE }, { "nexmo", SERVICE }, { "next", ASKS }, { "no", ASKS },
+    { "nonce", LIKELY }, { "num", ASKS }, { "nytimes", SERVICE }, { "offset", ABOUT }, { "okta", SERVICE },
+    { "openai", SERVICE }, { "openweather", SERVICE }, { "opsgenie", SERVICE }, { "otp", LIKELY }, { "output", ASKS },
+    { "page", ABOUT | ASKS }, { "pagerduty", SERVICE }, { "papertrail", SERVICE }, { "parent", HARMLESS },
+    { "partition", ASKS }, { "pass", IS_PASSWORD }, { "passcode", IS_PASSWORD }, { "passphrase", IS_PASSWORD },
+    { "passwd", IS_PASSWORD }, { "password", IS_PASSWORD }, { "passwords", IS_PASSWORD }, { "passwort", IS_PASSWORD },
+    { "pat", IS_TOKEN }, { "path", ABOUT }, { "pattern", ABOUT }, { "paypal", SERVICE }, { "per", ABOUT },
+    { "pinterest", SERVICE }, { "placeholder", ABOUT }, { "plaid", SERVICE }, { "plivo", SERVICE }, { "policy", ABOUT },
+    { "policy_id", ABOUT }, { "position", ABOUT }, { "postmark", SERVICE }, { "pre", OF_KEY }, { "prefix", ABOUT },
+    { "present", ABOUT }, { "price", ABOUT }, { "primary", ASKS }, { "private", OF_KEY }, { "privateai", SERVICE },
+    { "privatekey", IS_TOKEN }, { "prompt", ABOUT | ASKS }, { "provider", ABOUT }, { "psk", IS_PASSWORD },
+    { "public", ASKS }, { "pusher", SERVICE }, { "pw", IS_PASSWORD }, { "pwd", IS_PASSWORD }, { "rapidapi", SERVICE },
+    { "rate", ABOUT }, { "razorpay", SERVICE }, { "read", OF_KEY }, { "reasoning", ASKS }, { "ref", ABOUT },
+    { "regex", ABOUT }, { "remaining", ASKS }, { "require", ASKS }, { "required", ABOUT }, { "requires", ASKS },
+    { "reset", ABOUT }, { "rev", HARMLESS }, { "revision", HARMLESS }, { "rollbar", SERVICE }, { "root", OF_KEY },
+    { "rotation", ABOUT }, { "rsa", OF_KEY }, { "salt", LIKELY }, { "sas", OF_KEY }, { "scaleway", SERVICE },
+    { "schema", ABOUT }, { "scope", ABOUT }, { "scopes", ABOUT }, { "secret", IS_TOKEN | OF_KEY },
+    { "secretkey", IS_TOKEN }, { "secrets", IS_TOKEN }, { "seed", LIKELY }, { "segment", SERVICE },
+    { "semaphore", SERVICE }, { "sendbird", SERVICE }, { "sendgrid", SERVICE }, { "sentry", SERVICE },
+    { "server", OF_KEY }, { "service", OF_KEY | ABOUT }, { "session", OF_KEY | LIKELY }, { "set", ABOUT },
+    { "sha", HARMLESS }, { "sha1", HARMLESS }, { "sha256", HARMLESS }, { "sha512", HARMLESS }, { "shared", OF_KEY },
+    { "shodan", SERVICE }, { "show", ASKS }, { "sid", LIKELY }, { "sig", LIKELY }, { "signature", LIKELY },
+    { "signing", OF_KEY }, { "site", OF_KEY }, { "size", ABOUT }, { "snyk", SERVICE }, { "snykapikey", SERVICE },
+    { "snykkey", SERVICE }, { "snyktoken", SERVICE }, { "sonar", SERVICE }, { "sonarlogin", SERVICE },
+    { "sonartoken", SERVICE }, { "sort", ASKS }, { "source", ABOUT }, { "sparkpost", SERVICE }, { "spotify", SERVICE },
+    { "squarespace", SERVICE }, { "ssh", OF_KEY }, { "start", ABOUT }, { "status", ABOUT }, { "stdin", ABOUT },
+    { "storage", OF_KEY }, { "store", ABOUT }, { "strava", SERVICE }, { "strength", ABOUT }, { "subscription", OF_KEY },
+    { "sumo", SERVICE }, { "sumologic", SERVICE }, { "table", ABOUT }, { "telegr", SERVICE }, { "telegram", SERVICE },
+    { "template", ABOUT }, { "test", ABOUT }, { "tests", ABOUT }, { "title", ABOUT }, { "tmdb", SERVICE },
+    { "toggle", ASKS }, { "token", IS_TOKEN | OF_KEY }, { "tokens", LIKELY }, { "total", ABOUT | ASKS },
+    { "travis", SERVICE }, { "tree", HARMLESS }, { "trello", SERVICE }, { "ttl", ABOUT }, { "twilio", SERVICE },
+    { "twitch", SERVICE }, { "twitter", SERVICE }, { "type", ABOUT }, { "typeform", SERVICE }, { "types", ABOUT },
+    { "uri", ABOUT }, { "url", ABOUT }, { "usage", ABOUT }, { "used", ABOUT | ASKS }, { "user", OF_KEY },
+    { "userpass", IS_PASSWORD }, { "util", ABOUT }, { "utils", ABOUT }, { "uuid", HARMLESS }, { "valid", ABOUT },
+    { "validate", ASKS }, { "validator", ABOUT }, { "var", ABOUT }, { "vercel", SERVICE }, { "verify", ASKS },
+    { "version", ABOUT | HARMLESS }, { "virustotal", SERVICE }, { "vonage", SERVICE }, { "vultr", SERVICE },
+    { "wakatime", SERVICE }, { "wallet", OF_KEY }, { "webhook", OF_KEY | LIKELY }, { "write", OF_KEY },
+    { "xauth", LIKELY }, { "xray", SERVICE }, { "yandex", SERVICE }, { "zapier", SERVICE }, { "zendesk", SERVICE },
+    { "zoho", SERVICE },
+};
+/* clang-format on */
+
 struct words {
     char word[WORDS_MOST][WORD_MOST + 1]; /* the last ones, in small letters */
+    unsigned says[WORDS_MOST];            /* of known words */
     size_t n;
 };
 
@@ -106,6 +153,26 @@ static void split_words(struct slice name, struct words *w)
     }
 }
 
+static unsigned meaning_of(const char *word)
+{
+    size_t low = 0, high = sizeof known_words / sizeof *known_words;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const char *known = known_words[middle].word;
+        assert(middle == 0 || strcmp(known_words[middle - 1].word, known) < 0);
+        int order = known[0] != word[0] ? known[0] - word[0] : strcmp(known, word);
+
+        if (order == 0)
+            return known_words[middle].says;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return 0;
+}
+
 static bool is_among(const char *word, const char *list)
 {
     size_t n = strlen(word);
@@ -116,11 +183,11 @@ static bool is_among(const char *word, const char *list)
     return false;
 }
 
-static bool ends_word(const char *word, const char *end)
+static bool ends_word(struct slice word, const char *end)
 {
-    size_t n = strlen(word), m = strlen(end);
+    size_t n = strlen(end);
 
-    return n > m && strcmp(word + n - m, end) == 0;
+    return word.n > n && memcmp(word.p + word.n - n, end, n) == 0;
 }
 
 /* Words that are written together: "dbpassword", "clientsecret", "passwordhash". */
@@ -132,14 +199,17 @@ static enum name_kind glued_kind(const char *word)
                                               "accesskey",  "privatekey",  "authkey",
                                               "accountkey", "masterkey",   "signingkey" };
 
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_word(word, ends[i]))
+    struct slice whole = slice_of(word);
+    bool may_end = strchr("dtylnse", whole.p[whole.n - 1]) != NULL;
+
+    for (size_t i = 0; may_end && i < sizeof ends / sizeof *ends; i++)
+        if (ends_word(whole, ends[i]))
             return NAME_PASSWORD;
-    if (ends_word(word, "pass") &&
+    if (ends_word(whole, "pass") &&
         !is_among(word, " bypass compass encompass surpass trespass getpass overpass "))
         return NAME_PASSWORD;
-    for (size_t i = 0; i < sizeof token_ends / sizeof *token_ends; i++)
-        if (ends_word(word, token_ends[i]))
+    for (size_t i = 0; may_end && i < sizeof token_ends / sizeof *token_ends; i++)
+        if (ends_word(whole, token_ends[i]))
             return NAME_TOKEN;
     return strncmp(word, "password", 8) == 0 || strncmp(word, "passwd", 6) == 0 ||
                    strncmp(word, "apikey", 6) == 0 || strncmp(word, "token", 5) == 0
@@ -156,20 +226,19 @@ static enum name_kind word_kind(const struct words *w, size_t i)
 
     if (!word[0] || !word[1])
         return NAME_PLAIN;
-    if (is_among(word, passwords))
+    if (w->says[i] & IS_PASSWORD)
         return NAME_PASSWORD;
-    if (is_among(word, tokens))
+    if (w->says[i] & IS_TOKEN)
         return NAME_TOKEN;
-    if ((strcmp(word, "key") == 0 || strcmp(word, "keys") == 0) && i &&
-        is_among(w->word[i - 1], of_keys))
+    if ((strcmp(word, "key") == 0 || strcmp(word, "keys") == 0) && i && w->says[i - 1] & OF_KEY)
         return NAME_TOKEN;
-    if (is_among(word, likely))
+    if (w->says[i] & LIKELY)
         return NAME_LIKELY;
     enum name_kind kind = glued_kind(word);
 
     if (kind)
         return kind;
-    if (is_among(word, services))
+    if (w->says[i] & SERVICE)
         return NAME_SERVICE;
     for (size_t k = 0; i && k < sizeof pairs / sizeof *pairs; k++)
         if (strcmp(w->word[i - 1], pairs[k][0]) == 0 && strcmp(word, pairs[k][1]) == 0)
@@ -185,10 +254,11 @@ enum name_kind secret_name_kind(struct slice name)
 
     split_words(name, &w);
     for (size_t i = 0; i < w.n; i++) {
+        w.says[i] = meaning_of(w.word[i]);
+        if (w.says[i] & HARMLESS)
+            return NAME_PLAIN;
         enum name_kind kind = word_kind(&w, i);
 
-        if (is_among(w.word[i], harmless))
-            return NAME_PLAIN;
         service = service || kind == NAME_SERVICE;
         if (kind > best)
             best = kind;
@@ -198,14 +268,15 @@ enum name_kind secret_name_kind(struct slice name)
     if (w.n < 2)
         return best;
     const char *last = w.word[w.n - 1], *before = w.word[w.n - 2];
+    bool asking = w.says[0] & ASKS;
 
     if (strcmp(last, "id") == 0 && best < NAME_TOKEN)
         return best == NAME_SERVICE || is_among(before, " key client app application consumer ")
                    ? NAME_SERVICE
                    : NAME_PLAIN;
-    if (best > NAME_LIKELY && (is_among(last, about) || is_among(w.word[0], asks)))
+    if (best > NAME_LIKELY && (w.says[w.n - 1] & ABOUT || asking))
         return NAME_LIKELY;
-    if (best == NAME_LIKELY && is_among(w.word[0], asks))
+    if (best == NAME_LIKELY && asking)
         return NAME_PLAIN;
     return best;
 }

@@ -4,6 +4,14 @@
 
 enum { LOOK_MOST = 512 }; /* letters that are judged, so that the time stays linear */
 
+/* Letters on both sides of a part that identifies the service. */
+struct token_middle {
+    const char *middle;
+    unsigned before, least_before;
+    unsigned after, least_after;
+    const char *kind;
+};
+
 /* clang-format off */
 const struct token_form token_forms[] = {
     { "00D", LETTERS_WORD | LETTERS_DOT | LETTERS_MARKS | LETTERS_LOW, 80, "salesforce session" },
@@ -317,7 +325,7 @@ const struct token_form token_forms[] = {
     { "zpka_", LETTERS_WORD | LETTERS_LOW, 30, "zuplo key" },
 };
 
-const struct token_middle token_middles[] = {
+static const struct token_middle token_middles[] = {
     { ".acc-", LETTERS_WORD | LETTERS_LOW | LETTERS_DOT, 12, LETTERS_URL | LETTERS_DOT | LETTERS_BASE64, 40, "authress key" },
     { ".acc_", LETTERS_WORD | LETTERS_LOW | LETTERS_DOT, 12, LETTERS_URL | LETTERS_DOT | LETTERS_BASE64, 40, "authress key" },
     { ".apps.googleusercontent.com", LETTERS_WORD | LETTERS_DASH, 20, 0, 0, "google client id" },
@@ -337,7 +345,7 @@ const struct token_middle token_middles[] = {
 /* clang-format on */
 
 const size_t token_forms_n = sizeof token_forms / sizeof *token_forms;
-const size_t token_middles_n = sizeof token_middles / sizeof *token_middles;
+static const size_t token_middles_n = sizeof token_middles / sizeof *token_middles;
 
 static bool token_form_is_digit(char c)
 {
@@ -354,29 +362,36 @@ static bool is_upper(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-bool letters_have(unsigned letters, char c)
-{
-    if (token_form_is_digit(c))
-        return letters & (LETTERS_DIGIT | LETTERS_HEX | LETTERS_UPPER | LETTERS_WORD);
-    if (token_form_is_lower(c))
-        return letters & LETTERS_WORD || (letters & LETTERS_HEX && c <= 'f');
-    if (is_upper(c))
-        return letters & (LETTERS_WORD | LETTERS_UPPER) || (letters & LETTERS_HEX && c <= 'F');
-    switch (c) {
-    case '_': return letters & LETTERS_LOW;
-    case '-': return letters & LETTERS_DASH;
-    case '.': return letters & LETTERS_DOT;
-    case '+':
-    case '/':
-    case '=': return letters & LETTERS_BASE64;
-    case ':':
-    case '~':
-    case '@':
-    case '%':
-    case '!': return letters & LETTERS_MARKS;
-    default: return false;
-    }
-}
+/* clang-format off */
+#define DIGIT (LETTERS_DIGIT | LETTERS_HEX | LETTERS_UPPER | LETTERS_WORD)
+#define LOWER LETTERS_WORD
+#define UPPER (LETTERS_WORD | LETTERS_UPPER)
+#define HEX LETTERS_HEX
+const unsigned short letters_of[256] = {
+    ['0'] = DIGIT, ['1'] = DIGIT, ['2'] = DIGIT, ['3'] = DIGIT, ['4'] = DIGIT,
+    ['5'] = DIGIT, ['6'] = DIGIT, ['7'] = DIGIT, ['8'] = DIGIT, ['9'] = DIGIT,
+    ['a'] = LOWER | HEX, ['b'] = LOWER | HEX, ['c'] = LOWER | HEX,
+    ['d'] = LOWER | HEX, ['e'] = LOWER | HEX, ['f'] = LOWER | HEX,
+    ['g'] = LOWER, ['h'] = LOWER, ['i'] = LOWER, ['j'] = LOWER, ['k'] = LOWER,
+    ['l'] = LOWER, ['m'] = LOWER, ['n'] = LOWER, ['o'] = LOWER, ['p'] = LOWER,
+    ['q'] = LOWER, ['r'] = LOWER, ['s'] = LOWER, ['t'] = LOWER, ['u'] = LOWER,
+    ['v'] = LOWER, ['w'] = LOWER, ['x'] = LOWER, ['y'] = LOWER, ['z'] = LOWER,
+    ['A'] = UPPER | HEX, ['B'] = UPPER | HEX, ['C'] = UPPER | HEX,
+    ['D'] = UPPER | HEX, ['E'] = UPPER | HEX, ['F'] = UPPER | HEX,
+    ['G'] = UPPER, ['H'] = UPPER, ['I'] = UPPER, ['J'] = UPPER, ['K'] = UPPER,
+    ['L'] = UPPER, ['M'] = UPPER, ['N'] = UPPER, ['O'] = UPPER, ['P'] = UPPER,
+    ['Q'] = UPPER, ['R'] = UPPER, ['S'] = UPPER, ['T'] = UPPER, ['U'] = UPPER,
+    ['V'] = UPPER, ['W'] = UPPER, ['X'] = UPPER, ['Y'] = UPPER, ['Z'] = UPPER,
+    ['_'] = LETTERS_LOW, ['-'] = LETTERS_DASH, ['.'] = LETTERS_DOT,
+    ['+'] = LETTERS_BASE64, ['/'] = LETTERS_BASE64, ['='] = LETTERS_BASE64,
+    [':'] = LETTERS_MARKS, ['~'] = LETTERS_MARKS, ['@'] = LETTERS_MARKS,
+    ['%'] = LETTERS_MARKS, ['!'] = LETTERS_MARKS,
+};
+#undef DIGIT
+#undef LOWER
+#undef UPPER
+#undef HEX
+/* clang-format on */
 
 size_t letters_run(struct slice text, size_t at, unsigned letters, size_t most)
 {
@@ -400,7 +415,7 @@ bool token_may_begin(struct slice text, size_t at)
         return true;
     if (at >= 2 && p[at - 2] == '\\' && strchr("nrtbfvae0", p[at - 1]))
         return true;
-    if (at >= 3 && token_form_is_hex(p[at - 1]) && token_form_is_hex(p[at - 2]) && p[at - 3] == '%')
+    if (at >= 3 && p[at - 3] == '%' && token_form_is_hex(p[at - 1]) && token_form_is_hex(p[at - 2]))
         return true;
     if (at >= 4 && p[at - 4] == '\\' && (p[at - 3] == 'x' || token_form_is_digit(p[at - 3])) &&
         token_form_is_hex(p[at - 1]) && token_form_is_hex(p[at - 2]))
@@ -411,7 +426,8 @@ bool token_may_begin(struct slice text, size_t at)
     /* ESC[32m, also with the escape character written as \x1b, \033, \e or ^[. */
     size_t i = 1;
 
-    while (i < at && i < 16 && (token_form_is_digit(p[at - 1 - i]) || p[at - 1 - i] == ';'))
+    while (p[at - 1] == 'm' && i < at && i < 16 &&
+           (token_form_is_digit(p[at - 1 - i]) || p[at - 1 - i] == ';'))
         i++;
     return i < at && i < 16 && p[at - 1 - i] == '[' && p[at - 1] == 'm';
 }
@@ -464,25 +480,51 @@ static bool is_mixed(struct slice text)
     return false;
 }
 
-struct token_found token_find_front(struct slice text, size_t at)
+/* The second letters of the fronts that begin with a letter: at most bytes of a text nothing else is looked at. */
+/* clang-format off */
+static const char *const second_letters[128] = {
+    ['0'] = "0", ['1'] = "/", ['4'] = "b", ['A'] = "3BCGIKNPQRSTV", ['B'] = "B", ['C'] = "CFL", ['E'] = "AZ",
+    ['F'] = "Ll", ['G'] = "OR", ['H'] = "R", ['I'] = "G", ['K'] = "E", ['L'] = "T", ['M'] = "i", ['N'] = "R",
+    ['P'] = "M", ['S'] = "BCGK", ['Y'] = "C", ['Z'] = "X", ['_'] = "g", ['a'] = "cikp", ['b'] = "_bek",
+    ['c'] = "fiklmst", ['d'] = "Gacdiknopstuv", ['e'] = "2sxy", ['f'] = "cilmow", ['g'] = "ahils",
+    ['h'] = "fov", ['i'] = "co", ['k'] = "e", ['l'] = "ims", ['m'] = "0adl", ['n'] = "afptv", ['o'] = "puy",
+    ['p'] = "8acdehknopsuy", ['r'] = "8deknopu", ['s'] = "-.abeghklmnq", ['t'] = "1efgkrsv", ['v'] = "1cet",
+    ['w'] = "ah", ['x'] = "akos", ['y'] = "0a", ['z'] = "p",
+};
+/* clang-format on */
+
+/* Compares the first two bytes of a front with those of a text. */
+static int compare_front(const char *front, const char *p)
+{
+    return front[0] != p[0] ? (unsigned char)front[0] - (unsigned char)p[0]
+                            : (unsigned char)front[1] - (unsigned char)p[1];
+}
+
+static struct token_found find_token_front(struct slice text, size_t at)
 {
     struct token_found found = { .at = at };
+    const char *p = text.p + at;
     size_t low = 0, high = token_forms_n;
     int begins = -1; /* not known yet */
+    const char *second = (unsigned char)p[0] < 128 ? second_letters[(unsigned char)p[0]] : NULL;
 
+    if (!second || text.n - at < 2 || !p[1] || !strchr(second, p[1]))
+        return found;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if ((unsigned char)token_forms[middle].front[0] < (unsigned char)text.p[at])
+        if (compare_front(token_forms[middle].front, p) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < token_forms_n && token_forms[low].front[0] == text.p[at]; low++) {
+    for (; low < token_forms_n && compare_front(token_forms[low].front, p) == 0; low++) {
         const struct token_form *f = &token_forms[low];
-        size_t front = strlen(f->front), n;
+        size_t front = 2, n;
 
-        if (text.n - at < front + f->least || memcmp(text.p + at, f->front, front) != 0)
+        while (f->front[front] && at + front < text.n && f->front[front] == text.p[at + front])
+            front++;
+        if (f->front[front] || text.n - at < front + f->least)
             continue;
         if (!is_distinctive(f->front, front)) {
             if (begins < 0)
@@ -507,7 +549,7 @@ struct token_found token_find_front(struct slice text, size_t at)
     return found;
 }
 
-struct token_found token_find_middle(struct slice text, size_t at, size_t from)
+static struct token_found find_token_middle(struct slice text, size_t at, size_t from)
 {
     enum { BEFORE_MOST = 128 };
 
@@ -530,4 +572,14 @@ struct token_found token_find_middle(struct slice text, size_t at, size_t from)
                                      before + n + letters_run(text, at + n, m->after, text.n) };
     }
     return (struct token_found){ .n = 0 };
+}
+
+struct token_found token_find(struct slice text, size_t at, size_t from)
+{
+    struct token_found found = find_token_front(text, at);
+
+    /* The first letters of the middles. */
+    if (!found.n && text.p[at] && strchr("%-.:JNQT_|", text.p[at]))
+        found = find_token_middle(text, at, from);
+    return found;
 }

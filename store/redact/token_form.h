@@ -18,11 +18,17 @@ enum letters {
     LETTERS_DASH = 1 << 5,   /* - */
     LETTERS_DOT = 1 << 6,    /* . */
     LETTERS_BASE64 = 1 << 7, /* + / = */
-    LETTERS_MARKS = 1 << 8,  /* : ~ @ % | , */
+    LETTERS_MARKS = 1 << 8,  /* : ~ @ % ! */
     LETTERS_URL = LETTERS_WORD | LETTERS_LOW | LETTERS_DASH,
 };
 
-bool letters_have(unsigned letters, char c);
+extern const unsigned short letters_of[256]; /* the sets that contain a byte */
+
+static inline bool letters_have(unsigned letters, char c)
+{
+    return letters_of[(unsigned char)c] & letters;
+}
+
 /* Returns how many of them follow; at most `most`. */
 size_t letters_run(struct slice text, size_t at, unsigned letters, size_t most);
 
@@ -38,25 +44,12 @@ struct token_form {
 extern const struct token_form token_forms[]; /* sorted by the front */
 extern const size_t token_forms_n;
 
-/* Letters on both sides of a part that identifies the service. */
-struct token_middle {
-    const char *middle;
-    unsigned before, least_before;
-    unsigned after, least_after;
-    const char *kind;
-};
-
-extern const struct token_middle token_middles[];
-extern const size_t token_middles_n;
-
-/* The token of one of the forms that begins at a place; n 0: none. */
+/* The token whose front or middle is at a place, and that begins at `from` or later; n 0: none. */
 struct token_found {
     const char *kind;
     size_t at, n;
 };
-struct token_found token_find_front(struct slice text, size_t at);
-/* The token of one of the forms whose middle is at a place, not before `from`. */
-struct token_found token_find_middle(struct slice text, size_t at, size_t from);
+struct token_found token_find(struct slice text, size_t at, size_t from);
 
 /* Returns true if a word can begin at a place: after a letter none can, except after the last letter of an escape, as in
  * \n, \u003d, %3D and ESC[32m. */
