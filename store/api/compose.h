@@ -26,6 +26,8 @@ enum compose_meaning {
 
 struct compose_call {
     enum compose_meaning meaning;
+    /* its id in the new session, at most HOST_ID bytes with its NUL: letters, digits, - and _ */
+    const char *id;
     struct slice path;     /* absolute and NUL-terminated; not of a command */
     struct slice text;     /* the command, or what is written */
     struct slice old_text; /* COMPOSE_REPLACE; text is then what replaces it */

@@ -3,6 +3,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "lite/base/digest.h"
+
 enum err_code edit_replace_text(struct slice base, struct slice old_text, struct slice new_text,
                                 bool all, uint64_t *spent, struct buf *out, bool *done)
 {
@@ -124,4 +126,55 @@ bool edit_may_name(const struct edit_query *q, struct slice bytes)
         if (edit_has_name(q->path[i], bytes) || may_move_above(q->path[i], bytes))
             return true;
     return q->paths == 0;
+}
+
+/* ---- copies of calls ---- */
+
+static const char mark_word[] = "reprise_";
+enum { MARK_HASH = EDIT_MARK - sizeof mark_word };
+
+static const char *find_call_mark(struct slice call)
+{
+    const char *word = slice_find(call.p, call.n, mark_word, sizeof mark_word - 1);
+
+    return word && call.p + call.n - word == EDIT_MARK - 1 ? word : NULL;
+}
+
+bool edit_is_marked(struct slice call)
+{
+    return find_call_mark(call) != NULL;
+}
+
+struct slice edit_call_name(struct slice call)
+{
+    const char *mark = find_call_mark(call);
+
+    return mark ? (struct slice){ mark, EDIT_MARK - 1 } : call;
+}
+
+bool edit_mark(struct slice session, struct slice call, char out[EDIT_MARK])
+{
+    const char *mark = find_call_mark(call);
+    uint8_t sum[DIGEST_MOST];
+    struct digest d = { .state = NULL };
+
+    if (mark) {
+        memcpy(out, mark, EDIT_MARK - 1);
+        out[EDIT_MARK - 1] = '\0';
+        return true;
+    }
+    if (!call.n)
+        return false;
+    digest_begin(&d, DIGEST_SHA256);
+    digest_add(&d, session);
+    digest_add(&d, (struct slice){ "", 1 });
+    digest_add(&d, call);
+    const bool done = digest_end(&d, sum);
+
+    digest_fini(&d);
+    if (!done)
+        return false;
+    memcpy(out, mark_word, sizeof mark_word - 1);
+    digest_hex(sum, MARK_HASH / 2, out + sizeof mark_word - 1);
+    return true;
 }

@@ -101,6 +101,18 @@ MUST_CHECK enum err_code edit_replace_text(struct slice base, struct slice old_t
 MUST_CHECK enum err_code edit_replace(struct slice base, const struct edit_replacement *r,
                                       struct buf *out, bool *done);
 
+/* A session that was continued in another agent (store/maintenance/continue_in.h) has new ids for its calls. Each
+ * contains the mark of the call that it is a copy of, "reprise_" and a hash of that session and call, so that the copy
+ * is not taken for new work. */
+enum { EDIT_MARK = sizeof "reprise_" + 24 };
+/* Writes the mark of a session's call; that of the first call if the call is itself a copy. Returns false if the call
+ * has no id or no hash can be made. */
+bool edit_mark(struct slice session, struct slice call, char out[EDIT_MARK]);
+/* Returns true if the id of a call ends with a mark. */
+bool edit_is_marked(struct slice call);
+/* The mark if there is one, else the whole id: what the copies of a call have in common. */
+struct slice edit_call_name(struct slice call);
+
 /* Returns true if the query matches this edit: it is of one of its paths, or moves or removes a directory above one. */
 bool edit_wanted(const struct edit_query *q, const struct edit *edit);
 /* Returns true if the bytes may name one of the paths. */

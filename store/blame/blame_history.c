@@ -259,7 +259,7 @@ static int by_call(const void *a, const void *b)
 {
     const struct blame_event *x = *(const struct blame_event *const *)a,
                              *y = *(const struct blame_event *const *)b;
-    int d = slice_compare(x->edit.call, y->edit.call);
+    int d = slice_compare(edit_call_name(x->edit.call), edit_call_name(y->edit.call));
 
     if (!d)
         d = strcmp(x->edit.path, y->edit.path);
@@ -270,7 +270,8 @@ static int by_call(const void *a, const void *b)
 
 static bool same_call(const struct blame_event *x, const struct blame_event *y)
 {
-    return x->edit.call.n && slice_eq(x->edit.call, y->edit.call) && x->session != y->session &&
+    return x->edit.call.n && x->session != y->session &&
+           slice_eq(edit_call_name(x->edit.call), edit_call_name(y->edit.call)) &&
            x->edit.kind == y->edit.kind && strcmp(x->edit.path, y->edit.path) == 0 &&
            x->edit.time_ms == y->edit.time_ms;
 }
@@ -289,12 +290,53 @@ static bool is_more_original(const struct blame_history *h, const struct blame_e
     return session_recent_ns(a) < session_recent_ns(b);
 }
 
+/* What names an edit in its session and in the sessions that continue that in another agent; NULL without a mark. */
+static const char *mark_key(struct blame_history *h, const struct blame_event *event)
+{
+    char mark[EDIT_MARK];
+
+    return edit_mark(h->ref[event->session]->id, event->edit.call, mark)
+               ? arena_format(&h->arena, "%s %s", mark, event->edit.path)
+               : NULL;
+}
+
+/* Drops the edits of continued copies whose originals are known. */
+static enum err_code drop_continued(struct blame_history *h, struct err *e)
+{
+    CLEANUP(slice_set_fini) struct slice_set known = { .n = 0 };
+    uint32_t number;
+    size_t kept = 0;
+
+    for (size_t round = 0; round < 2; round++) /* the originals, then the copies */
+        for (size_t i = 0; i < h->n; i++) {
+            struct blame_event *event = &h->event[i];
+            const bool marked = edit_is_marked(event->edit.call);
+            const char *key = marked == (round > 0) ? mark_key(h, event) : NULL;
+
+            NEED(!h->arena.failed);
+            if (key && !marked)
+                NEED(!slice_set_add(&known, slice_of(key), &number));
+            else if (key && slice_set_find(&known, slice_of(key)) != SLICE_SET_NONE)
+                event->session = SIZE_MAX;
+        }
+    for (size_t i = 0; i < h->n; i++)
+        if (h->event[i].session != SIZE_MAX)
+            h->event[kept++] = h->event[i];
+    h->n = kept;
+    return ERR_OK;
+}
+
 static enum err_code blame_history_drop_copies(struct blame_history *h, struct err *e)
 {
     AUTO_FREE struct blame_event **list = malloc((h->n + 1) * sizeof *list);
     size_t kept = 0;
 
     NEED(list);
+    for (size_t i = 0; i < h->n; i++)
+        if (edit_is_marked(h->event[i].edit.call)) {
+            TRY(drop_continued(h, e));
+            break;
+        }
     for (size_t i = 0; i < h->n; i++)
         list[i] = &h->event[i];
     qsort(list, h->n, sizeof *list, by_call);

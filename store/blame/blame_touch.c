@@ -24,6 +24,9 @@ struct touching {
     struct blame_text *text; /* by the number of the file; owned */
     size_t text_cap;
     struct slice_set calls; /* seen in older sessions, with their paths */
+    /* The marks of calls (edit_mark) with their paths: of originals, and of copies that came before their originals. */
+    struct slice_set originals, copies;
+    bool again;             /* an original came after its copy */
     struct slice_set turns; /* the session's entries, by file and turn, from `first` on */
     struct blame_budget budget;
     uint64_t left;      /* for all sessions together */
@@ -115,10 +118,10 @@ static enum err_code rename_text(struct touching *t, const struct edit *edit, st
  * calls of every session in the same way. */
 static bool is_copy(struct touching *t, const struct edit *edit)
 {
-    const char *key = edit->call.n && t->q
-                          ? arena_format(&t->out->arena, "%.*s %" PRId64 " %s",
-                                         SLICE_ARG(edit->call), edit->time_ms, edit->path)
-                          : NULL;
+    const struct slice call = edit_call_name(edit->call);
+    const char *key = call.n && t->q ? arena_format(&t->out->arena, "%.*s %" PRId64 " %s",
+                                                    SLICE_ARG(call), edit->time_ms, edit->path)
+                                     : NULL;
     size_t before = t->calls.n;
     uint32_t number;
 
@@ -127,12 +130,33 @@ static bool is_copy(struct touching *t, const struct edit *edit)
     return slice_set_add(&t->calls, slice_of(key), &number) && before == t->calls.n;
 }
 
+/* Returns true if the edit is in a session that was continued in another agent, and the original of it is known. */
+static bool is_continued_edit(struct touching *t, const struct edit *edit)
+{
+    struct arena *a = &t->out->arena;
+    const bool marked = edit_is_marked(edit->call);
+    char mark[EDIT_MARK];
+    const char *key = t->q && edit_mark(t->out->ref[t->session]->id, edit->call, mark)
+                          ? arena_format(a, "%s %s", mark, edit->path)
+                          : NULL;
+    uint32_t number;
+
+    if (!key)
+        return false;
+    const bool known = slice_set_find(&t->originals, slice_of(key)) != SLICE_SET_NONE;
+
+    t->again |= !marked && slice_set_find(&t->copies, slice_of(key)) != SLICE_SET_NONE;
+    if (!known && slice_set_add(marked ? &t->copies : &t->originals, slice_of(key), &number))
+        a->failed = true;
+    return marked && known;
+}
+
 static enum err_code touch_edit(const struct edit *edit, void *arg, struct err *e)
 {
     struct touching *t = arg;
     struct blame_touch *touch;
 
-    if (edit->kind == EDIT_SEEN || is_copy(t, edit))
+    if (edit->kind == EDIT_SEEN || is_continued_edit(t, edit) || is_copy(t, edit))
         return ERR_OK;
     NEED(touch = touch_of(t, edit));
     touch->edits++;
@@ -205,6 +229,8 @@ static void touching_fini(struct touching *t)
 {
     forget_texts(t);
     slice_set_fini(&t->calls);
+    slice_set_fini(&t->originals);
+    slice_set_fini(&t->copies);
     arena_fini(&t->arena);
     free(t->text);
     free(t->order);
@@ -251,21 +277,27 @@ enum err_code blame_touches_read(struct store *const stores[], size_t n,
     };
     TRY(blame_history_sessions(stores, n, q, keep_ref, &t, e));
 
-    /* Oldest first, so that copies come later. */
-    for (size_t i = t.refs; i-- > 0;) {
-        struct err trouble;
-        size_t before = all.n;
-        enum err_code rc = touch_session(&t, t.order[i], &trouble);
+    /* Oldest first, so that copies come later. If an original went on after it had been continued in another agent, they
+     * are read once more, now that the originals are known. */
+    for (int round = 0; round == 0 || (round == 1 && t.again); round++) {
+        all.n = all.refs = 0;
+        t.left = all_bytes_max;
+        slice_set_fini(&t.calls);
+        for (size_t i = t.refs; i-- > 0;) {
+            struct err trouble;
+            size_t before = all.n;
+            enum err_code rc = touch_session(&t, t.order[i], &trouble);
 
-        if (rc == ERR_CANCELLED || rc == ERR_NOMEM) {
-            if (e)
-                *e = trouble;
-            return rc;
+            if (rc == ERR_CANCELLED || rc == ERR_NOMEM) {
+                if (e)
+                    *e = trouble;
+                return rc;
+            }
+            if (rc && rc != ERR_NOT_FOUND && q->trouble && round == 0)
+                q->trouble(&trouble, q->trouble_arg);
+            if (all.n > before && !blame_history_wants(q, t.order[i]))
+                all.n = before;
         }
-        if (rc && rc != ERR_NOT_FOUND && q->trouble)
-            q->trouble(&trouble, q->trouble_arg);
-        if (all.n > before && !blame_history_wants(q, t.order[i]))
-            all.n = before;
     }
     if (all.n)
         qsort(all.touch, all.n, sizeof *all.touch, blame_touch_newest_first);

@@ -8,6 +8,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "store/api/compose.h"
+#include "store/api/edit.h"
 #include "store/fs/disk.h"
 #include "store/fs/path.h"
 #include "store/keep/keep.h"
@@ -17,12 +18,15 @@
 
 static const struct scope continue_everywhere = { .all = true };
 
+_Static_assert((int)EDIT_MARK <= (int)HOST_ID, "a mark is as long as an id at most");
+
 struct continuing {
     struct continue_in *out;
     const struct compose_ops *form;
     struct compose c;
-    struct arena arena;  /* of one message */
-    struct disk_new *to; /* NULL: the rows are only counted */
+    struct slice session; /* the id of the original */
+    struct arena arena;   /* of one message */
+    struct disk_new *to;  /* NULL: the rows are only counted */
     const char *staged_in;
     bool begun;
     struct idset answered; /* calls that had a result; some agents record it twice */
@@ -188,7 +192,9 @@ static void continue_call(struct continuing *w, struct slice tool)
     struct compose_call call = { .failed = json_get(tool, "ok", &value) &&
                                            json_type(value) == JSON_FALSE };
     const bool ran = json_get(tool, "result", &value);
-    const struct id128 id = id128_of(continue_text_at(w, tool, "call"));
+    const struct slice call_id = continue_text_at(w, tool, "call");
+    const struct id128 id = id128_of(call_id);
+    char mark[HOST_ID];
     uint32_t number;
 
     call.result = continue_text_at(w, tool, "result");
@@ -201,6 +207,9 @@ static void continue_call(struct continuing *w, struct slice tool)
     if (ran && input.n && continue_meaning(w, name, input, &call)) {
         call.text = continue_clean(w, call.text);
         call.old_text = continue_clean(w, call.old_text);
+        if (!edit_mark(w->session, call_id, mark))
+            host_generate_id(mark);
+        call.id = mark;
         if (w->form->call(&w->c, &call)) {
             w->out->calls++;
             return;
@@ -342,6 +351,7 @@ static enum err_code continue_open(const struct session_ref *ref, const struct s
                                    struct continuing *w, struct err *e)
 {
     w->form = to->ops->compose;
+    w->session = ref->id;
     w->c.store = to;
     w->c.arena = &w->out->arena;
     w->out->to = to;

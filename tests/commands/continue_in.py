@@ -256,6 +256,34 @@ def check_sources(w):
                 w.program.same(f'{source} in {target}', (made['prompts'], made['replies']), (1, source != 'codex'))
 
 
+def check_counted_once(w):
+    """What the original did is not counted again for the sessions that continue it."""
+    for make, source, chain in ((claude_session, 'claude', ('codex', 'pi')), (claude_session, 'claude', ('gemini', 'qwen')),
+                                (codex_session, 'codex', ('claude', 'pi')), (codex_session, 'codex', ('qwen', 'gemini'))):
+        fresh(w)
+        sid = make(w)
+        (original,) = [k for k in snapshot(w.home) if sid in k]
+        with open(f'{w.project}/a.txt', 'w', encoding='utf-8') as f:
+            f.write('no newline' if source == 'claude' else 'two\n')
+        ask = lambda *command: json.loads(w.program.run('-C', w.project, *command, '--json').stdout)
+        asked = lambda: (ask('touched', 'a.txt'), ask('touched', '.'), ask('blame', 'a.txt'))
+        before, copies, which = asked(), [], f'{source}:{sid}'
+        w.program.need(before[0] and before[2], f'{source} has edits: {before}')
+        for target in chain: # a copy, and the copy of that
+            made = continued(w, which, target, '--apply')
+            which = f'{target}:{made["sessionId"]}'
+            copies.append(made)
+            w.program.same(f'{source} continued in {target}', asked(), before)
+        for age, word in ((3600, 'older'), (-3600, 'newer')): # the order in which sessions are read
+            at = os.path.getmtime(copies[0]['path']) + age
+            os.utime(original, (at, at))
+            w.program.same(f'{source}: the copies are {word}', asked(), before)
+        os.remove(original)
+        touched = ask('touched', 'a.txt')
+        w.program.same(f'{source} is gone: the copies are what is left of it', {t['session'] for t in touched} <= {c['sessionId'] for c in copies} and len(touched), len(before[0]))
+        os.remove(f'{w.project}/a.txt')
+
+
 def check_refused(w):
     fresh(w)
     sid = claude_session(w)
@@ -286,6 +314,7 @@ def main():
     w = world(program)
     check_rich(w)
     check_sources(w)
+    check_counted_once(w)
     check_refused(w)
     w.program.finish(250)
 

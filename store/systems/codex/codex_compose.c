@@ -181,15 +181,14 @@ static bool codex_compose_call(struct compose *c, const struct compose_call *cal
 {
     const bool runs = call->meaning == COMPOSE_COMMAND;
     AUTO_BUF input = { 0 };
-    char id[HOST_ID], call_id[HOST_ID + 5];
+    char call_id[HOST_ID + 5];
     struct jsonout j;
 
     if (call->meaning == COMPOSE_READ || (!runs && !codex_compose_patch(c, call, &input)))
         return false;
     if (runs)
         codex_compose_command(call->text, &input, c);
-    host_generate_id(id);
-    snprintf(call_id, sizeof call_id, "call_%s", id);
+    snprintf(call_id, sizeof call_id, "call_%s", call->id);
     codex_compose_open(c, &j, "response_item", runs ? "function_call" : "custom_tool_call");
     jsonout_member(&j, "name", runs ? SLICE("exec_command") : SLICE("apply_patch"));
     jsonout_member(&j, runs ? "arguments" : "input", buf_slice(&input));

@@ -137,11 +137,10 @@ static bool gemini_compose_call(struct compose *c, const struct compose_call *ca
         .all = "allow_multiple",
     };
     const char *name = names.tool[call->meaning];
-    char uuid[HOST_ID], id[HOST_ID + 5];
+    char id[HOST_ID + 5];
     struct jsonout j;
 
-    host_generate_id(uuid);
-    snprintf(id, sizeof id, "call_%s", uuid);
+    snprintf(id, sizeof id, "call_%s", call->id);
     gemini_compose_answer(c, &j, SLICE(""));
     compose_member(&j, "toolCalls", '[');
     jsonout_open(&j, '{');

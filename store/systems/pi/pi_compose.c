@@ -119,13 +119,12 @@ static bool pi_compose_call(struct compose *c, const struct compose_call *call)
         .old_text = "oldText",
         .new_text = "newText",
     };
-    char uuid[HOST_ID], id[HOST_ID + 5];
+    char id[HOST_ID + 5];
     struct jsonout j;
 
     if (call->all)
         return false;
-    host_generate_id(uuid);
-    snprintf(id, sizeof id, "call_%s", uuid);
+    snprintf(id, sizeof id, "call_%s", call->id);
     pi_compose_open(c, &j, "assistant");
     compose_member(&j, "content", '[');
     jsonout_open(&j, '{');

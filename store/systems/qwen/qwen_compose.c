@@ -108,11 +108,10 @@ static bool qwen_compose_call(struct compose *c, const struct compose_call *call
         .new_text = "new_string",
         .all = "replace_all",
     };
-    char uuid[HOST_ID], id[HOST_ID + 5];
+    char id[HOST_ID + 5];
     struct jsonout j;
 
-    host_generate_id(uuid);
-    snprintf(id, sizeof id, "call_%s", uuid);
+    snprintf(id, sizeof id, "call_%s", call->id);
     qwen_compose_open(c, &j, "assistant", "assistant_output", "model");
     compose_member(&j, "functionCall", '{');
     jsonout_member(&j, "id", slice_of(id));

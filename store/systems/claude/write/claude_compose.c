@@ -141,11 +141,10 @@ static bool claude_compose_call(struct compose *c, const struct compose_call *ca
         .new_text = "new_string",
         .all = "replace_all",
     };
-    char id[HOST_ID], tool[HOST_ID + 6];
+    char tool[HOST_ID + 6];
     struct jsonout j;
 
-    host_generate_id(id);
-    snprintf(tool, sizeof tool, "toolu_%s", id);
+    snprintf(tool, sizeof tool, "toolu_%s", call->id);
     claude_compose_answer(c, &j);
     jsonout_member(&j, "type", SLICE("tool_use"));
     jsonout_member(&j, "id", slice_of(tool));
