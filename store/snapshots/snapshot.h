@@ -54,6 +54,9 @@ MUST_CHECK enum err_code snapshot_take(const struct store_env *env,
 /* ---- what was taken ---- */
 
 enum { SNAPSHOT_HEX = 40, SNAPSHOT_PROMPT_HEX = 16 };
+/* The notes of a snapshot begin with this number; older ones have none, and no permissions of directories that contain
+ * something. */
+enum { SNAPSHOT_NOTES_VERSION = 1 };
 
 struct snapshot {
     enum snapshot_kind kind;

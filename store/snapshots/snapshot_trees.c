@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/cleanup.h"
+#include "store/snapshots/snapshot.h"
 #include "store/snapshots/snapshot_walk.h"
 
 static const uint8_t no_oid[SNAPSHOT_OID];
@@ -103,6 +104,8 @@ static enum err_code note_dir(struct snapshot_walk *w, uint32_t dir, struct buf 
             TRY(add_entry_note(notes, 'f', mode, &w->path, e));
         else if (t->kind == SNAPSHOT_DIR && !t->below)
             TRY(add_entry_note(notes, 'd', mode, &w->path, e));
+        else if (t->kind == SNAPSHOT_DIR && mode != 0755)
+            TRY(add_entry_note(notes, 'm', mode, &w->path, e));
         else if (t->kind == SNAPSHOT_IGNORED)
             TRY(add_entry_note(notes, 'i', mode, &w->path, e));
         else if (t->kind == SNAPSHOT_SKIPPED)
@@ -159,6 +162,7 @@ enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e)
         }
     memset(w->now.notes, 0, SNAPSHOT_OID);
     w->path.n = 0;
+    TRY(add_entry_note(&notes, 'v', SNAPSHOT_NOTES_VERSION, &w->path, e));
     TRY(note_dir(w, 0, &notes, e));
     return notes.n
                ? snapshot_pack_add(&w->pack, GIT_OBJECT_BLOB, buf_slice(&notes), w->now.notes, e)

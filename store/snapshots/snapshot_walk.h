@@ -100,7 +100,7 @@ MUST_CHECK enum err_code snapshot_walk_check_time(const struct snapshot_walk *w,
  * was read until then, and the old entries of what was not reached. */
 MUST_CHECK enum err_code snapshot_walk_run(struct snapshot_walk *w, struct err *e);
 /* Makes the trees that changed, and the notes on what trees cannot say: unusual permissions, empty directories, what git
- * ignores, and what is not covered. ERR_CANCELLED: the deadline passed. */
+ * ignores, and what is not covered (snapped.h reads them). ERR_CANCELLED: the deadline passed. */
 MUST_CHECK enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e);
 void snapshot_walk_fini(struct snapshot_walk *w);
 

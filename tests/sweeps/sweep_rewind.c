@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/api/store.h"
 #include "store/fs/span.h"
 #include "store/rewind/plan/rewind.h"
@@ -154,6 +156,115 @@ static enum err_code goat_plan_of(struct trial_dir *y, struct rewind_plan *plan,
     store_close(store);
     arena_fini(&a);
     return rc;
+}
+
+/* ---- links and directories ---- */
+
+/* What is there before, and what a snapshot shows: a text, the text of a link, or the permissions of a directory. */
+static const struct kind_case {
+    const char *name, *text, *link, *wanted, *wanted_link;
+    mode_t dir, wanted_dir;
+} kinds[] = {
+    { "user/link", .link = "old", .wanted_link = "new" },
+    { "user/link-to-file", .link = "x", .wanted = "text\n" },
+    { "user/file-to-link", .text = "text\n", .wanted_link = "../x" },
+    { "user/link-made", .wanted_link = "/nowhere" },
+    { "user/link-gone", .link = "." },
+    { "user/dir-to-file", .dir = 0711, .wanted = "a file\n" },
+    { "user/dir-to-file/a", .text = "a\n" },
+    { "user/dir-to-file/sub", .dir = 0700 },
+    { "user/dir-to-file/sub/b", .text = "b\n" },
+    { "user/dir-to-file/empty", .dir = 0750 },
+    { "user/file-to-dir", .text = "a file\n", .wanted_dir = 0550 },
+    { "user/file-to-dir/a", .wanted = "a\n" },
+    { "user/file-to-dir/sub/b", .wanted = "b\n" },
+    { "user/link-to-dir", .link = "link", .wanted_dir = 0700 },
+    { "user/link-to-dir/c", .wanted_link = "c" },
+    { "user/dir-to-link", .dir = 0755, .wanted_link = "sub" },
+    { "user/dir-made", .wanted_dir = 0711 },
+    { "user/dir-gone", .dir = 0711 },
+    { "user/mode", .dir = 0755, .wanted_dir = 0700 },
+    { "user/-odd\nname", .text = "x\n", .wanted = "y\n" },
+};
+
+static void make_kinds(struct trial_dir *y)
+{
+    char path[4096];
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const struct kind_case *x = &kinds[i];
+
+        folder_path(&y->folder, x->name, path);
+        if (x->text)
+            folder_put(&y->folder, x->name, slice_of(x->text));
+        if (x->link)
+            assert_int_equal(symlink(x->link, path), 0);
+        if (x->dir) {
+            assert_int_equal(mkdir(path, 0700), 0);
+            assert_int_equal(chmod(path, x->dir), 0);
+        }
+    }
+    folder_put(&y->folder, "user/not-in-the-plan", SLICE("mine\n"));
+}
+
+static enum err_code plan_kinds(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
+{
+    char path[4096];
+    enum err_code rc = ERR_OK;
+
+    *plan =
+        (struct rewind_plan){ .system = "claude", .session = "s", .point = "m", .root = y->user };
+    for (size_t i = 0; i < COUNT_OF(kinds) && !rc; i++) {
+        const struct kind_case *x = &kinds[i];
+        const char *text = x->wanted ? x->wanted : x->wanted_link ? x->wanted_link : "";
+        struct rewind_target t = { .exact = true,
+                                   .want = *text || x->wanted_dir ? REWIND_BYTES : REWIND_ABSENT,
+                                   .has_mode = !x->wanted_link,
+                                   .mode = x->wanted_dir ? x->wanted_dir : 0640 };
+
+        t.path = folder_path(&y->folder, x->name, path);
+        t.source.bytes = slice_of(text);
+        t.source.kind = x->wanted_link ? S_IFLNK : x->wanted_dir ? S_IFDIR : 0;
+        rc = rewind_plan_add(plan, &t, e);
+    }
+    return rc;
+}
+
+static enum trial_end apply_kinds(struct trial_dir *y)
+{
+    return rewind_sweep_apply(y, plan_kinds);
+}
+
+static void make_kinds_rewound(struct trial_dir *y)
+{
+    make_kinds(y);
+    assert_int_equal(apply_kinds(y), END_DONE);
+}
+
+TEST(links_and_directories_go_back_or_none)
+{
+    struct trial s = { .name = "rewind of links and directories",
+                       .make = make_kinds,
+                       .act = apply_kinds,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_undo,
+                       .thorough = true,
+                       .stride = 23 };
+
+    trial_must_hold(&s);
+}
+
+TEST(undoing_links_and_directories_is_complete_or_absent)
+{
+    struct trial s = { .name = "undo of links and directories",
+                       .make = make_kinds_rewound,
+                       .act = rewind_sweep_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_redo,
+                       .thorough = true,
+                       .stride = 23 };
+
+    trial_must_hold(&s);
 }
 
 /* ---- all of them ---- */

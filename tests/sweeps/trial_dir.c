@@ -30,8 +30,8 @@ static void age(const struct trial_dir *y)
 
     assert_non_null(fts);
     while ((x = fts_read(fts)))
-        if (x->fts_info == FTS_F)
-            assert_int_equal(utimensat(AT_FDCWD, x->fts_accpath, past, 0), 0);
+        if (x->fts_info != FTS_D && x->fts_info != FTS_DP)
+            assert_int_equal(utimensat(AT_FDCWD, x->fts_accpath, past, AT_SYMLINK_NOFOLLOW), 0);
     fts_close(fts);
 }
 
@@ -104,9 +104,15 @@ static void add_entry(struct buf *out, const FTSENT *x, size_t root, bool times)
     assert_int_equal(buf_addf(out, "%s %o", x->fts_path + root, st->st_mode), ERR_OK);
     if (x->fts_info == FTS_F)
         add_bytes(&bytes, x->fts_accpath);
+    if (x->fts_info == FTS_SLNONE || x->fts_info == FTS_SL) {
+        char text[4096];
+        ssize_t n = readlink(x->fts_accpath, text, sizeof text);
+
+        assert_int_equal(buf_add(&bytes, (struct slice){ text, n > 0 ? (size_t)n : 0 }), ERR_OK);
+    }
     const struct timespec *t = grown_logs_settle(x->fts_path + root, &bytes) ? &past : &st->st_mtim;
 
-    if (x->fts_info == FTS_F && times)
+    if (x->fts_info != FTS_D && times)
         assert_int_equal(buf_addf(out, " %lld.%09ld", (long long)t->tv_sec, t->tv_nsec), ERR_OK);
     assert_int_equal(buf_add_byte(out, '\n'), ERR_OK);
     assert_int_equal(buf_add(out, buf_slice(&bytes)), ERR_OK);

@@ -33,7 +33,7 @@ static const char *permissions_of(const struct rewind_entry *x)
 {
     const struct rewind_target *t = x->target;
 
-    if (t->want != REWIND_BYTES || x->action == REWIND_REFUSED)
+    if (t->want != REWIND_BYTES || x->action == REWIND_REFUSED || S_ISLNK(t->source.kind))
         return NULL;
     if (t->permissions || t->has_mode)
         return t->permissions;
@@ -45,7 +45,7 @@ static void command_rewind_write_entry_json(const struct rewind_entry *x, struct
     char mode[16] = "";
 
     if (command_rewind_changes(x) && x->target->has_mode && x->target->want == REWIND_BYTES &&
-        x->target->mode != x->seen.mode)
+        x->target->mode != (x->seen.mode & 07777))
         snprintf(mode, sizeof mode, "%04o", (unsigned)x->target->mode);
     out_open(o, NULL, '{');
     out_string(o, "path", x->target->path);
@@ -53,6 +53,10 @@ static void command_rewind_write_entry_json(const struct rewind_entry *x, struct
     out_int(o, "insertions", x->insertions);
     out_int(o, "deletions", x->deletions);
     out_bool_if_true(o, "binary", x->binary);
+    if (rewind_has_kind(x)) {
+        out_string(o, "kindNow", rewind_kind_now(x));
+        out_string(o, "kind", rewind_kind_wanted(x));
+    }
     out_string(o, "mode", mode);
     out_string(o, "permissions", permissions_of(x));
     out_bool_if_true(o, "editedSince", x->edited);
@@ -194,6 +198,9 @@ static void command_rewind_write_entry_text(const struct rewind_entry *x, bool c
         snprintf(counts, sizeof counts, "binary");
     else if (x->mode_only)
         snprintf(counts, sizeof counts, "mode");
+    else if (rewind_has_kind(x) && command_rewind_changes(x))
+        snprintf(counts, sizeof counts, "%s",
+                 rewind_kind_wanted(x) ? rewind_kind_wanted(x) : rewind_kind_now(x));
     else if (command_rewind_changes(x))
         snprintf(counts, sizeof counts, "+%u -%u", x->insertions, x->deletions);
     out_addf(o, "%-9s %-12s ", conflict ? "conflict" : word, counts);

@@ -31,9 +31,15 @@
 
 static uint32_t mode_of(const struct rewind_entry *from)
 {
+    const uint32_t kind = from->target->source.kind;
+
+    if (S_ISLNK(kind))
+        return kind;
     if (from->target->has_mode)
-        return from->target->mode & 07777;
-    return from->seen.exists ? from->seen.mode : 0644;
+        return kind | (from->target->mode & 07777);
+    return from->seen.exists && (from->seen.mode & S_IFMT) == kind ? from->seen.mode
+           : S_ISDIR(kind)                                         ? kind | 0755
+                                                                   : 0644;
 }
 
 /* Counts the missing directories above the path, because an undo removes as many. The path is cut and restored. */
@@ -45,7 +51,7 @@ static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (*n || lstat(path, &st)) {
-            if (!*n && errno != ENOENT)
+            if (!*n && errno != ENOENT && errno != ENOTDIR)
                 return err_sys(e, path, "examine directory");
             *n += 1;
         }
@@ -64,6 +70,11 @@ static enum err_code record_deleted_attrs(struct rewind_tx *tx, struct reach *re
 
     if (rc)
         return rc;
+    if (S_ISLNK(x->seen.mode)) {
+        rc = rewind_tx_link_attrs(x, dir, name, e);
+        close(dir);
+        return rc ? rc : rewind_tx_record_dirs(tx, x, e);
+    }
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
     close(dir);
@@ -71,7 +82,7 @@ static enum err_code record_deleted_attrs(struct rewind_tx *tx, struct reach *re
         return rewind_tx_open_error(x, e);
     rc = fs_attrs_get(fd, &tx->arena, x->path, &x->was, e);
     close(fd);
-    return rc ? rc : rewind_tx_record_dirs(tx, x, e);
+    return rc || x->action != REWIND_DELETE ? rc : rewind_tx_record_dirs(tx, x, e);
 }
 
 static enum err_code note_all(struct rewind_tx *tx, const struct rewind_plan *plan, struct err *e)
@@ -80,7 +91,7 @@ static enum err_code note_all(struct rewind_tx *tx, const struct rewind_plan *pl
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < tx->n && !rc; i++)
-        if (tx->entry[i].action == REWIND_DELETE)
+        if (rewind_tx_has_was(&tx->entry[i]))
             rc = record_deleted_attrs(tx, &reach, &tx->entry[i], e);
     entry_reach_fini(&reach);
     if (!rc && !beneath_dirs_add_all(&tx->dirs, &tx->arena, &plan->dirs))
@@ -115,6 +126,8 @@ static enum err_code add_tx_entry(struct rewind_tx *tx, const struct rewind_entr
                                   .dirs = from->target->prune,
                                   .seen = from->seen };
     memcpy(x->wanted, from->wanted, SHA256_BYTES);
+    if (from->target->exact)
+        tx->version = TX_VERSION;
     return x->action == REWIND_CREATE ? missing_dirs(path, &x->dirs, e) : ERR_OK;
 }
 
@@ -149,7 +162,7 @@ static bool keep_settled(struct rewind_tx *tx, const struct rewind_preview *p)
 static enum err_code tx_make(const struct store_env *env, const struct rewind_preview *p,
                              const char *id, const char *dir, struct rewind_tx *tx, struct err *e)
 {
-    *tx = (struct rewind_tx){ .version = TX_VERSION,
+    *tx = (struct rewind_tx){ .version = TX_VERSION_FILES,
                               .at_ms = env->now_ms,
                               .progress = p->options.progress,
                               .progress_arg = p->options.progress_arg };
@@ -176,6 +189,14 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
             TRY(add_tx_entry(tx, &p->entry[i], e));
     if (!rewind_tx_backup_layout(tx))
         return err_set(e, ERR_STALE, dir, "plan a rewind: impossible sizes");
+    TRY(rewind_tx_place_temps(tx, e));
+    for (size_t i = 0, k = 0; i < p->n; i++)
+        if (rewind_tx_includes(&p->entry[i]) && p->entry[i].behind && !tx->entry[k].up)
+            return err_set(e, ERR_USAGE, p->entry[i].target->path,
+                           "rewind: a link or file took the place of a parent directory, which has "
+                           "to be restored with it");
+        else
+            k += rewind_tx_includes(&p->entry[i]);
     return note_all(tx, p->plan, e);
 }
 
@@ -423,6 +444,21 @@ void rewind_result_fini(struct rewind_result *r)
     *r = (struct rewind_result){ 0 };
 }
 
+static const char *kind_word(uint32_t kind)
+{
+    return S_ISLNK(kind) ? "link" : S_ISDIR(kind) ? "directory" : "file";
+}
+
+const char *rewind_kind_now(const struct rewind_entry *x)
+{
+    return x->seen.exists ? kind_word(rewind_kind_of(x->seen.mode)) : NULL;
+}
+
+const char *rewind_kind_wanted(const struct rewind_entry *x)
+{
+    return x->target->want == REWIND_BYTES ? kind_word(x->target->source.kind) : NULL;
+}
+
 bool rewind_may_consent(const struct rewind_entry *entry)
 {
     return entry->action == REWIND_REFUSED &&
@@ -496,7 +532,8 @@ static enum err_code apply_all_selected(struct rewind_preview *p, size_t i,
         x->why = NULL;
     }
     x->chosen = pick->ticked && x->action != REWIND_REFUSED;
-    return x->chosen && x->action == REWIND_RESTORE && rewind_is_partial(pick)
+    return x->chosen && x->action == REWIND_RESTORE && !rewind_has_kind(x) &&
+                   rewind_is_partial(pick)
                ? make_target_of_hunks(p, x, pick, e)
                : ERR_OK;
 }

@@ -1,13 +1,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/fs/disk.h"
+#include "store/fs/kernel.h"
 #include "store/rewind/apply/entry_files.h"
+
+static bool is_not_empty(int error)
+{
+    return error == ENOTEMPTY || error == EEXIST || error == ENOTDIR;
+}
 
 /* Applies entries. Every step examines the files under each name before it moves one, so that it can be done again
  * after a crash. */
@@ -39,8 +47,8 @@ static enum err_code check_exchanged(const struct entry_files *at, enum rewind_o
 static enum err_code identify_both(const struct entry_files *at, enum entry_file *here,
                                    enum entry_file *there, struct err *e)
 {
-    TRY(entry_files_identify(at, at->name, here, e));
-    return entry_files_identify(at, at->temp, there, e);
+    TRY(entry_files_identify(at, at->dir, at->name, here, e));
+    return entry_files_identify(at, at->temp_dir, at->temp, there, e);
 }
 
 static enum err_code apply_files_restore(const struct entry_files *at, enum rewind_outcome *out,
@@ -85,8 +93,9 @@ static enum err_code apply_files_set_mode(const struct entry_files *at, enum rew
                    : err_sys(e, at->x->path, "open");
     if (fstat(fd, &st)) {
         rc = err_sys(e, at->x->path, "look at");
-    } else if (entry_files_is_seen(at->x, rewind_tx_file_id(&st))) {
-        if (fchmod(fd, at->x->mode))
+    } else if (S_ISDIR(st.st_mode) ? S_ISDIR(at->x->mode)
+                                   : entry_files_is_seen(at->x, rewind_tx_file_id(&st))) {
+        if (fchmod(fd, at->x->mode & 07777))
             rc = err_sys(e, at->x->path, "set the mode");
         else
             rc = disk_sync(fd, at->x->path, e);
@@ -96,17 +105,57 @@ static enum err_code apply_files_set_mode(const struct entry_files *at, enum rew
     return rc;
 }
 
-static enum err_code apply_files_create(const struct entry_files *at, enum rewind_outcome *out,
+/* The directory of an entry that was made, or was to be, by an entry before it. Those in between are made now. *gone:
+ * it is not there. */
+static enum err_code reach_made_dir(struct entry_files *at, bool *gone, struct err *e)
+{
+    int dir = -1;
+    enum err_code rc =
+        entry_reach_make_dir(&at->c->reach, at->x, &at->c->tx->dirs, &dir, &at->name, e);
+
+    *gone = rc == ERR_UNSAFE;
+    if (rc)
+        return *gone ? ERR_OK : rc;
+    close_at(&at->dir);
+    at->dir = dir;
+    return ERR_OK;
+}
+
+static enum err_code apply_files_create(struct entry_files *at, enum rewind_outcome *out,
                                         struct err *e)
 {
     enum entry_file here, there;
+    bool gone = false;
 
     TRY(identify_both(at, &here, &there, e));
     *out = here == ENTRY_FILE_WANTED && there == ENTRY_FILE_NONE ? REWIND_DONE : REWIND_CONFLICT;
-    if (here != ENTRY_FILE_NONE || there != ENTRY_FILE_WANTED)
+    if (there == ENTRY_FILE_WANTED && at->dir < 0)
+        TRY(reach_made_dir(at, &gone, e));
+    if (gone || (here != ENTRY_FILE_NONE && here != ENTRY_FILE_SEEN) || there != ENTRY_FILE_WANTED)
         return ERR_OK;
+    /* It takes the place of a directory, whose contents are gone by now. */
+    if (here == ENTRY_FILE_SEEN && unlinkat(at->dir, at->name, AT_REMOVEDIR) && errno != ENOENT)
+        return is_not_empty(errno) ? ERR_OK : err_sys(e, at->x->path, "remove a directory");
     if (entry_names_place(at))
         return errno == EEXIST ? ERR_OK : err_sys(e, at->x->path, "restore the file");
+    *out = REWIND_DONE;
+    return ERR_OK;
+}
+
+/* At once, because an empty directory has nothing that a person could have changed. */
+static enum err_code remove_entry_dir(const struct entry_files *at, enum rewind_outcome *out,
+                                      struct err *e)
+{
+    enum entry_file here;
+
+    TRY(entry_files_identify(at, at->dir, at->name, &here, e));
+    *out = here == ENTRY_FILE_NONE ? REWIND_DONE : REWIND_CONFLICT;
+    if (here != ENTRY_FILE_SEEN)
+        return ERR_OK;
+    if (unlinkat(at->dir, at->name, AT_REMOVEDIR) && errno != ENOENT)
+        return is_not_empty(errno) || (errno == EIO && fs_is_overlay(at->dir))
+                   ? ERR_OK
+                   : err_sys(e, at->x->path, "remove a directory");
     *out = REWIND_DONE;
     return ERR_OK;
 }
@@ -124,7 +173,7 @@ static enum err_code remove_entry_file(const struct entry_files *at, enum rewind
     if (here != ENTRY_FILE_SEEN || there != ENTRY_FILE_NONE)
         return ERR_OK;
     /* EINVAL: an overlayfs whose upper layer cannot note that a lower file is gone. It never will, so the file stays. */
-    if (disk_rename_new(at->dir, at->name, at->dir, at->temp))
+    if (disk_rename_new(at->dir, at->name, at->temp_dir, at->temp))
         return errno == ENOENT || errno == EINVAL ? ERR_OK
                                                   : err_sys(e, at->x->path, "move the file away");
     rc = entry_files_identify_moved(at, &there, e);
@@ -135,6 +184,14 @@ static enum err_code remove_entry_file(const struct entry_files *at, enum rewind
     return rc;
 }
 
+/* Removes the directories that the file was in, since they are in the way of others. */
+static enum err_code prune_now(const struct entry_files *at, struct err *e)
+{
+    return at->x->outcome == REWIND_DONE && at->x->up
+               ? rewind_tx_prune(at->x, rewind_tx_has_attrs(at->c->tx) ? &at->c->tx->dirs : NULL, e)
+               : ERR_OK;
+}
+
 static enum err_code carry_one(struct entry_files_context *c, size_t i, enum rewind_outcome *out,
                                struct err *e)
 {
@@ -143,7 +200,9 @@ static enum err_code carry_one(struct entry_files_context *c, size_t i, enum rew
 
     if (rc)
         return rewind_tx_wait_error(at.x, rc, e);
-    if (at.x->mode_only)
+    if (at.x->action == REWIND_DELETE && S_ISDIR(at.x->seen.mode))
+        rc = remove_entry_dir(&at, out, e);
+    else if (at.x->mode_only)
         rc = apply_files_set_mode(&at, out, e);
     else if (at.x->action == REWIND_RESTORE)
         rc = apply_files_restore(&at, out, e);
@@ -151,8 +210,30 @@ static enum err_code carry_one(struct entry_files_context *c, size_t i, enum rew
         rc = apply_files_create(&at, out, e);
     else
         rc = remove_entry_file(&at, out, e);
-    close(at.dir);
+    if (!rc && at.x->action == REWIND_DELETE)
+        rc = prune_now(&at, e);
+    entry_files_close(&at);
     return rc;
+}
+
+/* A directory that is made is open to its owner until everything is in it. */
+static enum err_code set_dir_modes(struct entry_files_context *c, struct err *e)
+{
+    for (size_t i = 0; i < c->tx->n; i++) {
+        const struct rewind_tx_entry *x = &c->tx->entry[i];
+        struct entry_files at;
+
+        if (!S_ISDIR(x->mode) || x->mode_only || x->action == REWIND_DELETE ||
+            x->outcome != REWIND_DONE || (x->mode & 0700) == 0700)
+            continue;
+        TRY(entry_files_open(c, i, &at, e));
+        enum rewind_outcome ignored;
+        enum err_code rc = apply_files_set_mode(&at, &ignored, e);
+
+        entry_files_close(&at);
+        TRY(rc);
+    }
+    return ERR_OK;
 }
 
 /* Puts every entry in its place and sets the outcomes to done or conflict. ERR_IO: some could not be put in place;
@@ -160,15 +241,21 @@ static enum err_code carry_one(struct entry_files_context *c, size_t i, enum rew
 static enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e)
 {
     struct entry_files_context c = { .tx = tx };
+    AUTO_FREE struct rewind_tx_entry **order = malloc((tx->n + 1) * sizeof *order);
     enum err_code rc = ERR_OK;
 
+    NEED(order);
+    rewind_tx_sort(tx, order);
     for (size_t i = 0; i < tx->n; i++) { /* an entry that has to wait does not block the others */
         struct err ignored;
-        enum err_code one = carry_one(&c, i, &tx->entry[i].outcome, rc ? &ignored : e);
+        enum err_code one =
+            carry_one(&c, (size_t)(order[i] - tx->entry), &order[i]->outcome, rc ? &ignored : e);
 
         rc = rc ? rc : one;
         rewind_tx_progress(tx, tx->n + i + 1);
     }
+    if (!rc)
+        rc = set_dir_modes(&c, e);
     entry_files_fini(&c);
     return rc ? rc : rewind_tx_sync_dirs(tx, e);
 }
@@ -178,9 +265,16 @@ static enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e)
 /* Into the record, as it is now. */
 static enum err_code copy_old(const struct entry_files *at, const char *name, struct err *e)
 {
+    char text[PATH_MAX];
     struct span all;
-    int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    size_t n;
+    int fd =
+        openat(at->temp_dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
+    if (fd < 0 && errno == ELOOP && source_read_link(at->temp_dir, at->temp, text, &n)) {
+        all = span_of_bytes((struct slice){ text, n });
+        return rewind_tx_old_write(at->c->tx, name, &all, e);
+    }
     if (fd < 0)
         return err_sys(e, at->x->path, "open");
     enum err_code rc = span_of_file(fd, at->x->path, &all, e);
@@ -223,15 +317,15 @@ static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry
     if (live) {
         /* Bytes that were written to it may not be on the disk yet, and no copy has them. A
          * failing disk does not end the rewind here. */
-        int fd =
-            openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        int fd = openat(at->temp_dir, at->temp,
+                        O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
         if (fd >= 0) {
             (void)!disk_sync(fd, at->x->path, NULL);
             close(fd);
         }
     }
-    if (renameat(at->dir, at->temp, at->c->old, name) == 0)
+    if (renameat(at->temp_dir, at->temp, at->c->old, name) == 0)
         return ERR_OK;
     if (errno != EXDEV)
         return err_sys(e, at->x->path, "keep the old file");
@@ -243,10 +337,10 @@ static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry
     enum entry_file what;
 
     TRY(wait_for_writer(at, writer, e));
-    TRY(entry_files_read(at, at->temp, &what, &unused, e));
+    TRY(entry_files_read(at, at->temp_dir, at->temp, &what, &unused, e));
     if (what == ENTRY_FILE_OTHER)
         TRY(copy_old(at, name, e));
-    if (unlinkat(at->dir, at->temp, 0))
+    if (unlinkat(at->temp_dir, at->temp, 0))
         return err_sys(e, at->x->path, "remove a temporary file");
     return ERR_OK;
 }
@@ -256,10 +350,10 @@ static enum err_code clean_spot(const struct entry_files *at, size_t i, struct e
 {
     enum lease_writer writer = entry_files_writer(at);
     enum entry_file there;
-    enum err_code rc = entry_files_identify(at, at->temp, &there, e);
+    enum err_code rc = entry_files_identify(at, at->temp_dir, at->temp, &there, e);
 
-    if (!rc && there == ENTRY_FILE_WANTED && unlinkat(at->dir, at->temp, 0))
-        rc = err_sys(e, at->x->path, "remove a temporary file");
+    if (!rc && there == ENTRY_FILE_WANTED)
+        rc = entry_files_remove_temp(at, e);
     else if (!rc && there != ENTRY_FILE_WANTED && there != ENTRY_FILE_NONE)
         rc = keep_old(at, i, there, writer, e);
     return rc ? rc : entry_files_release(at, e);
@@ -275,7 +369,7 @@ static enum err_code clean_temp(struct entry_files_context *c, size_t i, struct 
     if (rc)
         return rewind_tx_wait_error(at.x, rc, e);
     rc = clean_spot(&at, i, e);
-    close(at.dir);
+    entry_files_close(&at);
     return rc;
 }
 
@@ -363,11 +457,12 @@ static void judge_left(struct entry_files_context *c, size_t i)
         return;
     enum err_code rc = identify_both(&at, &here, &there, NULL);
 
-    close(at.dir);
+    entry_files_close(&at);
     if (rc || there == ENTRY_FILE_OTHER)
         return;
     bool done = x->action == REWIND_CREATE ? there == ENTRY_FILE_NONE && here == ENTRY_FILE_WANTED
-                                           : there == ENTRY_FILE_SEEN;
+                : x->action == REWIND_DELETE && S_ISDIR(x->seen.mode) ? here == ENTRY_FILE_NONE
+                                                                      : there == ENTRY_FILE_SEEN;
 
     x->unknown = !done && here == ENTRY_FILE_WANTED;
     x->outcome = done || x->unknown ? REWIND_DONE : REWIND_CONFLICT;
@@ -381,9 +476,9 @@ static bool apply_files_is_others(struct entry_files_context *c, size_t i)
 
     if (entry_files_open(c, i, &at, NULL))
         return false;
-    enum err_code rc = entry_files_identify(&at, at.temp, &there, NULL);
+    enum err_code rc = entry_files_identify(&at, at.temp_dir, at.temp, &there, NULL);
 
-    close(at.dir);
+    entry_files_close(&at);
     return !rc && there == ENTRY_FILE_OTHER;
 }
 
@@ -401,14 +496,13 @@ static bool clean_elsewhere(struct entry_files_context *c, size_t i, bool staged
     const struct root_id *id = x->root_id;
     struct reach reach = { .root = NULL };
     char temp[64];
-    const char *name;
     struct stat st;
     int dir;
     bool found = false;
 
     rewind_tx_temp_name(c->tx, i, temp);
     x->root_id = NULL;
-    if (id && !entry_reach_dir(&reach, x, &dir, &name, NULL)) {
+    if (id && !entry_reach_temp_dir(&reach, x, &dir, NULL)) {
         found = fstatat(dir, temp, &st, AT_SYMLINK_NOFOLLOW) == 0;
         close(dir);
     }
@@ -435,9 +529,9 @@ static enum err_code clean_left(struct rewind_tx *tx, bool staged_only, rewind_t
             continue;
         if (may_be_left(&c, i, staged_only)) {
             if (!clean_elsewhere(&c, i, staged_only)) {
-                const char *path = tx->entry[i].path;
-                char temp[64], whole[TX_PATH_MAX];
+                char path[PATH_MAX], temp[64], whole[TX_PATH_MAX];
 
+                rewind_tx_temp_path(&tx->entry[i], path);
                 rewind_tx_temp_name(tx, i, temp);
                 snprintf(whole, sizeof whole, "%.*s/%s", (int)(strrchr(path, '/') - path), path,
                          temp);

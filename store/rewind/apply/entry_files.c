@@ -40,6 +40,17 @@ enum err_code entry_reach_make_dir(struct reach *r, const struct rewind_tx_entry
     return beneath_make_parent(r->fd, x->root, x->path, like, dir, name, e);
 }
 
+enum err_code entry_reach_temp_dir(struct reach *r, const struct rewind_tx_entry *x, int *dir,
+                                   struct err *e)
+{
+    char path[PATH_MAX];
+    const char *name;
+
+    rewind_tx_temp_path(x, path);
+    TRY(entry_files_open_root(r, x, e));
+    return beneath_parent(r->fd, x->root, path, dir, &name, e);
+}
+
 void entry_reach_fini(struct reach *r)
 {
     if (r->root)
@@ -60,17 +71,45 @@ static bool same_id(struct file_id a, struct file_id b)
     return rewind_tx_same_file(a, b) && a.ctime_ns == b.ctime_ns;
 }
 
+static void entry_files_compare(const struct rewind_tx_entry *x, const uint8_t sha256[SHA256_BYTES],
+                                enum entry_file *out)
+{
+    if (x->seen.exists && memcmp(sha256, x->seen.sha256, SHA256_BYTES) == 0)
+        *out = ENTRY_FILE_SEEN;
+    else if (x->action != REWIND_DELETE && memcmp(sha256, x->wanted, SHA256_BYTES) == 0)
+        *out = ENTRY_FILE_WANTED;
+}
+
+static enum err_code entry_files_read_link(const struct entry_files *at, int dir, const char *name,
+                                           enum entry_file *out, struct file_id *id, struct err *e)
+{
+    uint8_t sha256[SHA256_BYTES];
+    char text[PATH_MAX];
+    struct stat st;
+    size_t n;
+
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !source_read_link(dir, name, text, &n))
+        return err_sys(e, at->x->path, "read a link");
+    TRY(hasher_bytes(&at->c->hasher, (struct slice){ text, n }, sha256, e));
+    source_mark_kind(S_IFLNK, sha256);
+    *id = rewind_tx_file_id(&st);
+    entry_files_compare(at->x, sha256, out);
+    return ERR_OK;
+}
+
 /* Reads the file under a name. Its bytes decide: a power cut may have made an equal file again, and
  * times and sizes would not show a save of equal size within one tick of the clock. */
-enum err_code entry_files_read(const struct entry_files *at, const char *name, enum entry_file *out,
-                               struct file_id *id, struct err *e)
+enum err_code entry_files_read(const struct entry_files *at, int dir, const char *name,
+                               enum entry_file *out, struct file_id *id, struct err *e)
 {
     uint8_t sha256[SHA256_BYTES];
     struct span all;
     struct stat st;
-    int fd = openat(at->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
     *out = ENTRY_FILE_OTHER;
+    if (fd < 0 && errno == ELOOP)
+        return entry_files_read_link(at, dir, name, out, id, e);
     if (fd < 0)
         return err_sys(e, at->x->path, "open");
     enum err_code rc = span_of_file(fd, at->x->path, &all, e);
@@ -87,10 +126,7 @@ enum err_code entry_files_read(const struct entry_files *at, const char *name, e
     if (rc)
         return rc;
     *id = rewind_tx_file_id(&st);
-    if (at->x->seen.exists && memcmp(sha256, at->x->seen.sha256, SHA256_BYTES) == 0)
-        *out = ENTRY_FILE_SEEN;
-    else if (at->x->action != REWIND_DELETE && memcmp(sha256, at->x->wanted, SHA256_BYTES) == 0)
-        *out = ENTRY_FILE_WANTED;
+    entry_files_compare(at->x, sha256, out);
     return ERR_OK;
 }
 
@@ -131,6 +167,8 @@ enum err_code entry_files_release(const struct entry_files *at, struct err *e)
     if (at->x->outcome != REWIND_DONE || !at->x->adopts)
         return ERR_OK;
     rewind_tx_adopted_path(at->c->tx, at->x, path);
+    if (at->dir < 0)
+        return ERR_OK;
     if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) || lstat(path, &kept))
         return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "look at");
     if (kept.st_dev != st.st_dev || kept.st_ino != st.st_ino)
@@ -143,10 +181,11 @@ enum err_code entry_files_release(const struct entry_files *at, struct err *e)
 
 enum lease_writer entry_files_writer(const struct entry_files *at)
 {
-    int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    int fd =
+        openat(at->temp_dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
-    if (fd < 0)
-        return LEASE_UNKNOWN;
+    if (fd < 0) /* a link has no writers */
+        return errno == ELOOP ? LEASE_NO_WRITER : LEASE_UNKNOWN;
     enum lease_writer answer = lease_writer(fd);
 
     close(fd);
@@ -154,30 +193,38 @@ enum lease_writer entry_files_writer(const struct entry_files *at)
 }
 
 /* If `id` is not NULL, the bytes are read, and *id is the state of the file at that time. */
-static enum err_code identify_file(const struct entry_files *at, const char *name,
+static enum err_code identify_file(const struct entry_files *at, int dir, const char *name,
                                    enum entry_file *out, struct file_id *id, struct err *e)
 {
     struct file_id unused;
     struct stat st;
 
-    if (fstatat(at->dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
-        *out = ENTRY_FILE_NONE;
+    *out = ENTRY_FILE_NONE;
+    if (dir < 0)
+        return ERR_OK;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
         return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "look at");
-    }
     *out = ENTRY_FILE_OTHER;
+    /* What is in a directory belongs to other entries. */
+    if (S_ISDIR(st.st_mode)) {
+        *out = at->x->action != REWIND_DELETE && S_ISDIR(at->x->mode) ? ENTRY_FILE_WANTED
+               : at->x->seen.exists && S_ISDIR(at->x->seen.mode)      ? ENTRY_FILE_SEEN
+                                                                      : ENTRY_FILE_OTHER;
+        return ERR_OK;
+    }
     if (S_ISREG(st.st_mode) && is_adopted(at, &st)) {
         *out = ENTRY_FILE_WANTED;
         return ERR_OK;
     }
-    if (!S_ISREG(st.st_mode) || (!id && by_sight(at->x, &st, out)))
+    if ((!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) || (!id && by_sight(at->x, &st, out)))
         return ERR_OK;
-    return entry_files_read(at, name, out, id ? id : &unused, e);
+    return entry_files_read(at, dir, name, out, id ? id : &unused, e);
 }
 
-enum err_code entry_files_identify(const struct entry_files *at, const char *name,
+enum err_code entry_files_identify(const struct entry_files *at, int dir, const char *name,
                                    enum entry_file *out, struct err *e)
 {
-    return identify_file(at, name, out, NULL, e);
+    return identify_file(at, dir, name, out, NULL, e);
 }
 
 /* The bytes are always compared, because the file may have been written to before the exchange. */
@@ -186,7 +233,7 @@ enum err_code entry_files_identify_moved(const struct entry_files *at, enum entr
 {
     struct file_id id = { 0 };
 
-    TRY(identify_file(at, at->temp, out, &id, e));
+    TRY(identify_file(at, at->temp_dir, at->temp, out, &id, e));
     if (*out == ENTRY_FILE_SEEN)
         at->x->taken = id;
     return ERR_OK;
@@ -197,14 +244,38 @@ enum err_code entry_files_open(struct entry_files_context *c, size_t i, struct e
 {
     *at = (struct entry_files){ .c = c, .x = &c->tx->entry[i] };
     rewind_tx_temp_name(c->tx, i, at->temp);
+    at->name = strrchr(at->x->path, '/') + 1;
+    at->dir = at->temp_dir = -1;
+    if (at->x
+            ->up) /* while that directory is there, another one that is missing was removed or not made yet */
+        TRY(entry_reach_temp_dir(&c->reach, at->x, &at->temp_dir, e));
     enum err_code rc = entry_reach_dir(&c->reach, at->x, &at->dir, &at->name, e);
 
-    if (rc || at->x->mode_only)
-        return rc;
-    rc = entry_names_settle(at, e);
+    if (at->x->up && (rc == ERR_NOT_FOUND || rc == ERR_UNSAFE))
+        rc = ERR_OK;
+    else if (!at->x->up)
+        at->temp_dir = at->dir;
+    if (!rc && !at->x->mode_only)
+        rc = entry_names_settle(at, e);
     if (rc)
-        close(at->dir);
+        entry_files_close(at);
     return rc;
+}
+
+void entry_files_close(struct entry_files *at)
+{
+    if (at->temp_dir != at->dir)
+        close_at(&at->temp_dir);
+    close_at(&at->dir);
+}
+
+enum err_code entry_files_remove_temp(const struct entry_files *at, struct err *e)
+{
+    const bool is_dir = at->x->action != REWIND_DELETE && S_ISDIR(at->x->mode);
+
+    return unlinkat(at->temp_dir, at->temp, is_dir ? AT_REMOVEDIR : 0)
+               ? err_sys(e, at->x->path, "remove a temporary file")
+               : ERR_OK;
 }
 
 void entry_files_fini(struct entry_files_context *c)

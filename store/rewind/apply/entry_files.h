@@ -21,7 +21,11 @@ MUST_CHECK enum err_code entry_reach_make_dir(struct reach *r, const struct rewi
                                               struct err *e);
 void entry_reach_fini(struct reach *r);
 
-/* The files under the two names of an entry: its own, and the temporary one beside it. */
+/* Opens the directory of the temporary name of an entry. */
+MUST_CHECK enum err_code entry_reach_temp_dir(struct reach *r, const struct rewind_tx_entry *x,
+                                              int *dir, struct err *e);
+
+/* The files under the two names of an entry: its own, and the temporary one beside it, or higher up. */
 
 /* The state that is kept from entry to entry. */
 struct entry_files_context {
@@ -34,16 +38,20 @@ struct entry_files_context {
 struct entry_files {
     struct entry_files_context *c;
     struct rewind_tx_entry *x;
-    int dir;
+    int dir; /* -1: it does not exist, or is something else, and the temporary name is higher up */
     const char *name;
+    int temp_dir; /* the same as `dir` if the temporary name is beside it */
     char temp[64];
 };
 
 enum entry_file { ENTRY_FILE_NONE, ENTRY_FILE_SEEN, ENTRY_FILE_WANTED, ENTRY_FILE_OTHER };
 
-/* Opens the directory of entry i; the caller closes it. Errors are those of beneath.h. */
+/* Opens the directories of entry i; the caller closes it. Errors are those of beneath.h. */
 MUST_CHECK enum err_code entry_files_open(struct entry_files_context *c, size_t i,
                                           struct entry_files *at, struct err *e);
+void entry_files_close(struct entry_files *at);
+/* Removes what is ours under the temporary name. */
+MUST_CHECK enum err_code entry_files_remove_temp(const struct entry_files *at, struct err *e);
 /* Exchanges the entry's own file and the one under the temporary name; *gone if its own file is gone. Where that is not
  * possible in one step, its own name has no file for a moment. */
 MUST_CHECK enum err_code entry_names_exchange(const struct entry_files *at, bool *gone,
@@ -52,12 +60,13 @@ MUST_CHECK enum err_code entry_names_exchange(const struct entry_files *at, bool
 int entry_names_place(const struct entry_files *at);
 /* Completes or reverts what a crash interrupted in these two. entry_files_open calls it. */
 MUST_CHECK enum err_code entry_names_settle(const struct entry_files *at, struct err *e);
-/* Identifies the file that has a name: by its inode and times if they are known, or else by its
+/* Identifies the file that has a name in a directory: by its inode and times if they are known, or else by its
  * bytes. */
-MUST_CHECK enum err_code entry_files_identify(const struct entry_files *at, const char *name,
-                                              enum entry_file *out, struct err *e);
+MUST_CHECK enum err_code entry_files_identify(const struct entry_files *at, int dir,
+                                              const char *name, enum entry_file *out,
+                                              struct err *e);
 /* Always compares the bytes; *id is the state of the file at that time. */
-MUST_CHECK enum err_code entry_files_read(const struct entry_files *at, const char *name,
+MUST_CHECK enum err_code entry_files_read(const struct entry_files *at, int dir, const char *name,
                                           enum entry_file *out, struct file_id *id, struct err *e);
 /* Identifies the file that was moved to the temporary name, by its bytes, and remembers it in the
  * entry if it is what the preview saw. */

@@ -68,7 +68,7 @@ static enum err_code scratch_copy_open_wanted(const struct rewind_target *t, str
     struct slice named = slice_of(t->path);
     uint8_t sha256[SHA256_BYTES];
 
-    if (pathrule_forbids(named) || t->want == REWIND_UNKNOWN)
+    if (pathrule_forbids(named, t->exact) || t->want == REWIND_UNKNOWN)
         return ERR_FORMAT;
     enum err_code rc = source_open(&t->source, out, NULL);
 

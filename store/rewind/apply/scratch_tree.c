@@ -307,8 +307,8 @@ static enum err_code scratch_tree_set_one(struct scratch_tree *t, const struct r
     enum err_code rc;
 
     *known = false;
-    if (!path_under(named, slice_of(t->root)) || pathrule_forbids(named) ||
-        x->want == REWIND_UNKNOWN)
+    if (!path_under(named, slice_of(t->root)) || pathrule_forbids(named, x->exact) ||
+        x->want == REWIND_UNKNOWN || x->source.kind)
         return ERR_OK;
     const size_t files = t->paths.n;
     const char *path = arena_format(&t->arena, "%s%s", t->tree, x->path + strlen(t->root));

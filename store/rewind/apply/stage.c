@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
@@ -37,7 +38,8 @@ struct work {
     struct rewind_tx_entry *x;
     const struct rewind_target *target;
     size_t i;
-    int dir;
+    int dir;      /* -1: it does not exist yet, or something else has its place */
+    int temp_dir; /* of the temporary name */
     const char *name;
     int present; /* the present file; -1 if it is not open */
 };
@@ -58,15 +60,34 @@ static enum err_code open_present(struct work *w, struct span *out, struct err *
     return ERR_OK;
 }
 
+static enum err_code open_present_dir(struct work *w, struct err *e)
+{
+    w->present = openat(w->dir, w->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return w->present < 0 ? rewind_tx_open_error(w->x, e) : ERR_OK;
+}
+
 /* Copies them into the record and checks, in the same pass, that they are still what the preview
  * saw. */
 static enum err_code keep_present(struct stager *s, struct work *w, struct err *e)
 {
     uint8_t sha256[SHA256_BYTES];
     struct span present;
+    char text[PATH_MAX];
+    size_t n;
 
-    TRY(open_present(w, &present, e));
+    if (S_ISDIR(w->x->seen.mode))
+        return open_present_dir(w, e);
+    if (S_ISLNK(w->x->seen.mode)) {
+        if (!source_read_link(w->dir, w->name, text, &n))
+            return errno == EINVAL
+                       ? err_set(e, ERR_STALE, w->x->path, "it changed since the preview")
+                       : rewind_tx_open_error(w->x, e);
+        present = span_of_bytes((struct slice){ text, n });
+    } else {
+        TRY(open_present(w, &present, e));
+    }
     TRY(hasher_span(&s->hasher, &present, s->kept, s->tx->dir, sha256, e));
+    source_mark_kind(w->x->seen.mode & S_IFMT, sha256);
     if (memcmp(sha256, w->x->seen.sha256, SHA256_BYTES) != 0)
         return err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
     return ERR_OK;
@@ -76,9 +97,10 @@ static enum err_code keep_present(struct stager *s, struct work *w, struct err *
  * INTENT would leave the rewind unfinished for ever. */
 static enum err_code check_allowed(const struct work *w, struct err *e)
 {
-    const struct rewind_step step = {
-        .dir = w->dir, .present = w->present, .action = w->x->action, .mode_only = w->x->mode_only
-    };
+    const struct rewind_step step = { .dir = w->dir < 0 ? w->temp_dir : w->dir,
+                                      .present = w->present,
+                                      .action = w->x->action,
+                                      .mode_only = w->x->mode_only };
     int sys;
     const char *why = rewind_forbidden(&step, &sys);
 
@@ -92,6 +114,8 @@ static enum err_code check_absent(const struct work *w, struct err *e)
 {
     struct stat st;
 
+    if (w->dir < 0)
+        return ERR_OK;
     if (fstatat(w->dir, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return err_set(e, ERR_STALE, w->x->path, "it appeared since the preview");
     return errno == ENOENT ? ERR_OK : err_sys(e, w->x->path, "look at");
@@ -116,7 +140,7 @@ static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
     struct attrs present;
     enum err_code rc = ERR_OK;
 
-    if (w->x->action == REWIND_RESTORE) {
+    if (w->x->action == REWIND_RESTORE && !(w->x->seen.mode & S_IFMT)) {
         rc = fs_attrs_get(w->present, &a, w->x->path, &present, e);
         like = &present;
     }
@@ -127,7 +151,7 @@ static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
         return rc;
 
     /* After the owner: a change of owner clears set-id bits. */
-    if (fchmod(fd, x->mode))
+    if (fchmod(fd, x->mode & 07777))
         return err_sys(e, x->path, "set the mode");
     file_at_set_mtime(fd, x->mtime_ns);
     return ERR_OK;
@@ -156,13 +180,78 @@ static enum err_code stage_settle(struct stager *s, struct err *e)
     return rc;
 }
 
+/* The owner and the time of a link that a restored one gets; those of a new one if nothing is known. */
+static void set_link_attrs(const struct work *w, const char *temp)
+{
+    const struct attrs *like = w->target->like;
+    const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+                                       { .tv_sec = w->x->mtime_ns / 1000000000,
+                                         .tv_nsec = w->x->mtime_ns % 1000000000 } };
+
+    if (like && geteuid() == 0)
+        (void)!fchownat(w->temp_dir, temp, like->uid, like->gid, AT_SYMLINK_NOFOLLOW);
+    if (w->x->mtime_ns != MTIME_NOW)
+        (void)!utimensat(w->temp_dir, temp, times, AT_SYMLINK_NOFOLLOW);
+}
+
+static enum err_code stage_link(struct stager *s, const struct work *w, const char *temp,
+                                const struct span *wanted, struct err *e)
+{
+    struct rewind_tx_entry *x = w->x;
+    uint8_t sha256[SHA256_BYTES];
+    char text[PATH_MAX];
+    struct stat st;
+
+    if (wanted->n <= 0 || wanted->n >= PATH_MAX)
+        return err_set(e, ERR_STALE, x->path, "the text of its link has an impossible length");
+    TRY(span_read(wanted, 0, text, (size_t)wanted->n, e));
+    text[wanted->n] = '\0';
+    TRY(hasher_bytes(&s->hasher, (struct slice){ text, (size_t)wanted->n }, sha256, e));
+    source_mark_kind(S_IFLNK, sha256);
+    if (memcmp(sha256, x->wanted, SHA256_BYTES) != 0 || strlen(text) != (size_t)wanted->n)
+        return err_set(e, ERR_STALE, x->path, "its saved copy changed since the preview");
+    if (symlinkat(text, w->temp_dir, temp))
+        return err_sys(e, x->path, "create a link beside it");
+    set_link_attrs(w, temp);
+    if (fstatat(w->temp_dir, temp, &st, AT_SYMLINK_NOFOLLOW))
+        return err_sys(e, x->path, "examine the link");
+    x->staged = rewind_tx_file_id(&st);
+    return ERR_OK;
+}
+
+/* It is open to its owner until everything is in it. */
+static enum err_code stage_dir(const struct work *w, const char *temp, struct err *e)
+{
+    const struct rewind_tx_entry *x = w->x;
+
+    if (mkdirat(w->temp_dir, temp, 0700))
+        return err_sys(e, x->path, "make a directory beside it");
+    int fd = openat(w->temp_dir, temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    enum err_code rc = fd < 0 ? err_sys(e, x->path, "open directory") : ERR_OK;
+
+    if (!rc && w->target->like)
+        rc = fs_attrs_apply(fd, w->target->like, x->path, e);
+    if (!rc && fchmod(fd, (x->mode & 07777) | 0700))
+        rc = err_sys(e, x->path, "set the mode");
+    if (!rc)
+        file_at_set_mtime(fd, x->mtime_ns);
+    if (!rc)
+        rc = disk_sync(fd, x->path, e);
+    close_at(&fd);
+    return rc;
+}
+
 static enum err_code stage_temp(struct stager *s, const struct work *w, const struct span *wanted,
                                 struct err *e)
 {
     char temp[64];
 
     rewind_tx_temp_name(s->tx, w->i, temp);
-    int fd = openat(w->dir, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (S_ISLNK(w->x->mode))
+        return stage_link(s, w, temp, wanted, e);
+    if (S_ISDIR(w->x->mode))
+        return stage_dir(w, temp, e);
+    int fd = openat(w->temp_dir, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return err_sys(e, w->x->path, "create a file beside it");
@@ -190,8 +279,8 @@ static enum err_code not_here(const struct work *w, struct err *e)
 
 static int move(const struct work *w, const char *from, const char *to)
 {
-    return w->x->action == REWIND_RESTORE ? fs_exchange(w->dir, from, to)
-                                          : fs_rename_new(w->dir, from, w->dir, to);
+    return w->x->action == REWIND_RESTORE ? fs_exchange(w->temp_dir, from, to)
+                                          : fs_rename_new(w->temp_dir, from, w->temp_dir, to);
 }
 
 /* Exchanges two files of our own, or renames one, as the entry will require. The fallback (entry_names.c) needs files
@@ -208,9 +297,10 @@ static enum err_code try_names(const struct work *w, const char *temp, const cha
     if (move(w, probe, to) == 0)
         return move(w, to, probe) ? err_sys(e, w->x->path, "restore the names of files of ours")
                                   : ERR_OK;
-    if (!fs_is_lacking(errno) || linkat(w->dir, probe, w->dir, other, 0))
+    if (!fs_is_lacking(errno) || linkat(w->temp_dir, probe, w->temp_dir, other, 0))
         return not_here(w, e);
-    return unlinkat(w->dir, other, 0) ? err_sys(e, w->x->path, "remove a file of ours") : ERR_OK;
+    return unlinkat(w->temp_dir, other, 0) ? err_sys(e, w->x->path, "remove a file of ours")
+                                           : ERR_OK;
 }
 
 /* Checks that this file system can do what follows INTENT, before anything is decided. */
@@ -220,21 +310,21 @@ static enum err_code probe_names(struct stager *s, const struct work *w, struct 
     char temp[64], probe[80];
     struct stat st;
 
-    if (fstat(w->dir, &st))
+    if (fstat(w->temp_dir, &st))
         return err_sys(e, w->x->path, "examine its directory");
     if (*known == st.st_dev)
         return ERR_OK;
     *known = st.st_dev;
     rewind_tx_temp_name(s->tx, w->i, temp);
     snprintf(probe, sizeof probe, "%s.probe", temp);
-    int fd = openat(w->dir, probe, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = openat(w->temp_dir, probe, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return err_sys(e, w->x->path, "create a file beside it");
     close(fd);
     enum err_code rc = try_names(w, temp, probe, e);
 
-    if (unlinkat(w->dir, probe, 0) && !rc)
+    if (unlinkat(w->temp_dir, probe, 0) && !rc)
         rc = err_sys(e, w->x->path, "remove a file of ours");
     return rc;
 }
@@ -249,7 +339,7 @@ static bool stage_adopted(const struct stager *s, const struct work *w)
         return false;
     rewind_tx_adopted_path(s->tx, w->x, from);
     rewind_tx_temp_name(s->tx, w->i, temp);
-    return linkat(AT_FDCWD, from, w->dir, temp, 0) == 0;
+    return linkat(AT_FDCWD, from, w->temp_dir, temp, 0) == 0;
 }
 
 static enum err_code stage_wanted(struct stager *s, const struct work *w, struct err *e)
@@ -267,28 +357,54 @@ static enum err_code stage_wanted(struct stager *s, const struct work *w, struct
 
 /* ---- all entries ---- */
 
+/* Opens the directory of the entry, which is created if it is missing, unless another entry makes it later; and that of
+ * the temporary name. */
+static enum err_code reach_dirs(struct stager *s, struct work *w, struct err *e)
+{
+    const bool create = w->x->action == REWIND_CREATE;
+    struct stat a, b;
+
+    if (w->x->up)
+        TRY(entry_reach_temp_dir(&s->reach, w->x, &w->temp_dir, e));
+    enum err_code rc = create && !w->x->up ? entry_reach_make_dir(&s->reach, w->x, &s->tx->dirs,
+                                                                  &w->dir, &w->name, e)
+                                           : entry_reach_dir(&s->reach, w->x, &w->dir, &w->name, e);
+
+    if (!w->x->up)
+        w->temp_dir = w->dir;
+    else if (create && (rc == ERR_NOT_FOUND || rc == ERR_UNSAFE))
+        rc = ERR_OK;
+    else if (!rc && (fstat(w->dir, &a) || fstat(w->temp_dir, &b)))
+        rc = err_sys(e, w->x->path, "examine its directory");
+    else if (!rc && a.st_dev != b.st_dev)
+        rc = err_set(e, ERR_UNSUPPORTED, w->x->path,
+                     "its directory is on another file system, and cannot be replaced");
+    return rc;
+}
+
 static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_target *target,
                                struct err *e)
 {
-    struct work w = { .x = &s->tx->entry[i], .target = target, .i = i, .present = -1 };
-    bool create = w.x->action == REWIND_CREATE;
-    enum err_code rc = create
-                           ? entry_reach_make_dir(&s->reach, w.x, &s->tx->dirs, &w.dir, &w.name, e)
-                           : entry_reach_dir(&s->reach, w.x, &w.dir, &w.name, e);
+    struct work w = {
+        .x = &s->tx->entry[i], .target = target, .i = i, .dir = -1, .temp_dir = -1, .present = -1
+    };
+    bool absent = w.x->action == REWIND_CREATE && !w.x->seen.exists;
+    enum err_code rc = reach_dirs(s, &w, e);
 
-    if (rc)
-        return rc;
-    s->tx->begun = i + 1;
-    rc = create ? check_absent(&w, e) : keep_present(s, &w, e);
+    if (!rc) {
+        s->tx->begun = i + 1;
+        rc = absent ? check_absent(&w, e) : keep_present(s, &w, e);
+    }
     if (!rc)
         rc = check_allowed(&w, e);
     if (!rc && w.x->action != REWIND_DELETE && !w.x->mode_only)
         rc = stage_wanted(s, &w, e);
     if (!rc && !w.x->mode_only)
         rc = probe_names(s, &w, e);
-    if (w.present >= 0)
-        close(w.present);
-    close(w.dir);
+    close_at(&w.present);
+    if (w.temp_dir != w.dir)
+        close_at(&w.temp_dir);
+    close_at(&w.dir);
     return rc;
 }
 
@@ -335,7 +451,7 @@ static bool remove_ours(int dir, const char *name)
 
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
         return errno != ENOENT;
-    return unlinkat(dir, name, 0) && errno != ENOENT;
+    return unlinkat(dir, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0) && errno != ENOENT;
 }
 
 /* Returns true if its directory was to be created here and the one above it always existed. */
@@ -345,6 +461,8 @@ static bool was_to_be_made(int root, const struct rewind_tx_entry *x)
     const char *name;
     int dir;
 
+    if (x->up)
+        return false;
     snprintf(path, sizeof path, "%s", x->path);
     for (unsigned i = 0; i < x->dirs; i++)
         *strrchr(path, '/') = '\0';
@@ -359,13 +477,15 @@ static bool was_to_be_made(int root, const struct rewind_tx_entry *x)
 static enum err_code open_temp_dir(const struct rewind_tx *tx, const struct rewind_tx_entry *x,
                                    int *dir, struct err *e)
 {
+    char path[PATH_MAX];
     const char *name;
     int root;
     enum err_code rc = beneath_same_root(x->root, x->root_id, &root, e);
 
+    rewind_tx_temp_path(x, path);
     *dir = -1;
     if (!rc) {
-        rc = beneath_parent(root, x->root, x->path, dir, &name, e);
+        rc = beneath_parent(root, x->root, path, dir, &name, e);
         if (rc == ERR_NOT_FOUND && was_to_be_made(root, x))
             rc = ERR_OK;
         close(root);
@@ -405,7 +525,7 @@ static enum err_code drop_temps(const struct rewind_tx *tx, struct err *e)
 
         if (!x->mode_only && i < tx->begun)
             one = rewind_tx_remove_temp(tx, i, rc ? &ignored : e);
-        if (!one && i <= tx->begun && x->action == REWIND_CREATE)
+        if (!one && i <= tx->begun && x->action == REWIND_CREATE && !x->up)
             one = rewind_tx_prune(x, NULL, rc ? &ignored : e);
         rc = rc ? rc : one;
     }

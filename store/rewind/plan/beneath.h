@@ -23,10 +23,11 @@ enum pathrule {
 };
 
 /* Judges an absolute path. *why (may be NULL) becomes a static text for a person; it is unchanged if the path is
- * fine. */
-enum pathrule pathrule_check(struct slice path, const char **why);
+ * fine. any_name: names that begin with "-" and names with control characters are allowed, because the path is known to
+ * have existed. */
+enum pathrule pathrule_check(struct slice path, bool any_name, const char **why);
 /* Returns true if the path is PATHRULE_INVALID or PATHRULE_GIT, which cannot be allowed. */
-bool pathrule_forbids(struct slice path);
+bool pathrule_forbids(struct slice path, bool any_name);
 
 /* ---- the files themselves (beneath.c) ---- */
 

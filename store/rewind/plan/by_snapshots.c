@@ -1,6 +1,7 @@
 #include "store/rewind/plan/by_snapshots.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "store/api/store.h"
 #include "store/git/repo.h"
@@ -9,67 +10,63 @@
 
 /* ---- targets ---- */
 
-/* The permissions of files that are not 0644 or 0755 then, and what was not covered. */
-struct snapped_notes {
-    struct buf text;
-};
-
-static bool find_snapshot_note(const struct snapped_notes *n, char kind, struct slice path,
-                               unsigned *number)
-{
-    struct slice rest = buf_slice(&n->text), of;
-    char is;
-
-    while (snapped_note_next(&rest, &is, number, &of))
-        if (is == kind && slice_eq(of, path))
-            return true;
-    return false;
-}
-
 /* Returns true if there is such a note about the path or a directory above it. */
 static bool is_left_out(const struct snapped_notes *n, char kind, struct slice path)
 {
-    unsigned number;
-
     for (size_t i = path.n; i > 0; i--)
         if ((i == path.n || path.p[i] == '/') &&
-            find_snapshot_note(n, kind, (struct slice){ path.p, i }, &number))
+            snapped_notes_find(n, (struct slice){ path.p, i })->kind == kind)
             return true;
     return false;
 }
 
-/* A blob of a snapshot, wherever it is. Returns false if it is gone. */
-static bool snapped_source(const struct snapped *s, const git_oid *id, struct arena *a,
-                           struct rewind_source *out)
+/* A file, a link or a directory of a snapshot, wherever its blob is. Returns false if that is gone. */
+static bool snapped_source(const struct snapped *s, unsigned mode, const git_oid *id,
+                           struct arena *a, struct rewind_source *out)
 {
     char hex[SNAPSHOT_HEX + 1];
+
+    *out = (struct rewind_source){ .kind = S_IFDIR, .bytes = SLICE("") };
+    if (S_ISDIR(mode))
+        return true;
     bool own = git_odb_exists(s->own, id);
 
     git_oid_tostr(hex, sizeof hex, id);
-    *out = (struct rewind_source){ .objects =
+    *out = (struct rewind_source){ .kind = rewind_kind_of(mode),
+                                   .objects =
                                        arena_copy_text(a, own ? s->objects : s->project_objects),
                                    .blob = arena_copy_text(a, hex) };
     return own || (s->project && git_odb_exists(s->project, id));
 }
 
 /* How many of the directories above a path the snapshot does not have. */
-static unsigned count_new_dirs(const git_tree *tree, struct slice path, struct arena *a)
+static unsigned count_new_dirs(const git_tree *tree, const struct snapped_notes *notes,
+                               struct slice path, struct arena *a)
 {
-    unsigned n = 0;
+    unsigned n = 0, mode;
 
     for (size_t i = path.n; i > 0; i--) {
-        git_tree_entry *entry = NULL;
         const char *dir = path.p[i - 1] == '/' ? arena_format(a, "%.*s", (int)i - 1, path.p) : NULL;
 
         if (!dir)
             continue;
-        if (git_tree_entry_bypath(&entry, tree, dir) == 0) {
-            git_tree_entry_free(entry);
+        if (snapped_is_dir(tree, notes, dir, &mode))
             break;
-        }
         n++;
     }
     return n;
+}
+
+/* Whatever was left out then may have existed, or something below it: it must not be removed. */
+static const char *why_not_absent(const struct snapped_notes *notes, struct slice path)
+{
+    if (is_left_out(notes, 'i', path))
+        return "git ignored it then, so it is not in the snapshot";
+    if (is_left_out(notes, 's', path))
+        return "it is not in the snapshot: too large, or unreadable";
+    return slice_set_find(&notes->above_left_out, path) == SLICE_SET_NONE
+               ? NULL
+               : "it was a directory of files that are not in the snapshot";
 }
 
 /* Sets what the file was before the turn. */
@@ -78,40 +75,40 @@ static enum err_code snapped_set_wanted(const struct snapped *s, const git_tree 
                                         struct arena *a, struct rewind_target *t)
 {
     git_tree_entry *entry = NULL;
-    unsigned number;
+    unsigned mode;
+    git_oid id = { { 0 } };
 
     t->want = REWIND_ABSENT;
-    if (git_tree_entry_bypath(&entry, tree, path.p)) {
-        /* Whatever was left out then may have existed: it must not be removed. */
-        t->why = is_left_out(notes, 'i', path) ? "git ignored it then, so it is not in the snapshot"
-                 : is_left_out(notes, 's', path)
-                     ? "it is not in the snapshot: too large, or unreadable"
-                     : NULL;
+    t->exact = true;
+    if (git_tree_entry_bypath(&entry, tree, path.p) == 0) {
+        mode = (unsigned)git_tree_entry_filemode_raw(entry);
+        id = *git_tree_entry_id(entry);
+        git_tree_entry_free(entry);
+    } else if (snapped_is_dir(tree, notes, path.p, &mode)) {
+        mode = S_IFDIR;
+    } else {
+        t->why = why_not_absent(notes, path);
         if (t->why)
             t->want = REWIND_UNKNOWN;
         else
-            t->prune = count_new_dirs(tree, path, a);
+            t->prune = count_new_dirs(tree, notes, path, a);
         return ERR_OK;
     }
-    unsigned mode = git_tree_entry_filemode_raw(entry);
-
-    if (mode != GIT_FILEMODE_BLOB && mode != GIT_FILEMODE_BLOB_EXECUTABLE) {
-        t->want = REWIND_UNKNOWN;
-        t->why = mode == GIT_FILEMODE_LINK
-                     ? "it was a symbolic link, which a rewind leaves as it is"
-                     : "it was a directory";
-    } else if (!snapped_source(s, git_tree_entry_id(entry), a, &t->source)) {
+    if (!snapped_source(s, mode, &id, a, &t->source)) {
         t->want = REWIND_UNKNOWN;
         t->copy_lost = true;
         t->why = "its copy is no longer in the snapshots or in the repository";
     } else {
+        const struct snapped_note *note = snapped_notes_find(notes, path);
+
         t->want = REWIND_BYTES;
-        t->has_mode = true;
-        t->mode = find_snapshot_note(notes, 'f', path, &number) ? number
-                  : mode & 0100                                 ? 0755
-                                                                : 0644;
+        t->has_mode = !S_ISLNK(mode);
+        t->mode = note->kind == 'f' && S_ISREG(mode) ? note->number : mode & 0100 ? 0755 : 0644;
+        if (S_ISDIR(mode))
+            (void)snapped_is_dir(tree, notes, path.p, &t->mode);
+        /* An older snapshot does not have them. */
+        t->has_mode = t->has_mode && (!S_ISDIR(mode) || notes->has_dir_modes || note->kind == 'd');
     }
-    git_tree_entry_free(entry);
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
@@ -119,12 +116,10 @@ static enum err_code snapped_set_wanted(const struct snapped *s, const git_tree 
 static void snapped_set_left(const struct snapped *s, const struct snapped_file *f, bool claimed,
                              struct arena *a, struct rewind_target *t)
 {
-    static const git_oid none;
-
     t->has_last = true;
-    t->last_absent = memcmp(&f->left, &none, sizeof none) == 0;
+    t->last_absent = !f->left_mode;
     t->last = (struct rewind_source){ 0 };
-    if (!t->last_absent && !snapped_source(s, &f->left, a, &t->last))
+    if (!t->last_absent && !snapped_source(s, f->left_mode, &f->left, a, &t->last))
         t->has_last = false;
     t->doubt = NULL;
     if (f->unseen)
@@ -185,26 +180,16 @@ static struct slice snapped_path(const struct snapped *s, const char *path)
                : (struct slice){ NULL, 0 };
 }
 
-/* Returns true if the snapshot shows the file, or shows that there was none: it was neither ignored nor left out. */
-static bool is_in_snapshot(const git_tree *tree, const char *path)
-{
-    git_tree_entry *entry = NULL;
-    bool is = git_tree_entry_bypath(&entry, tree, path) == 0;
-
-    git_tree_entry_free(entry);
-    return is;
-}
-
 static enum err_code add_targets(struct snapped *s, const struct snapshot *before,
                                  struct rewind_plan *plan, size_t *rest, struct err *e)
 {
     CLEANUP(slice_set_fini) struct slice_set claimed = { .n = 0 };
     AUTO_TREE *tree = NULL;
-    struct snapped_notes notes = { { 0 } };
+    CLEANUP(snapped_notes_fini) struct snapped_notes notes = { .note = NULL };
     uint32_t number;
 
     TRY(snapped_tree(s, before, &tree, e));
-    enum err_code rc = snapped_notes(s, before, &notes.text, e);
+    enum err_code rc = snapped_notes_read(s, before, &notes, e);
 
     for (size_t i = 0; i < plan->n && !rc; i++) {
         struct rewind_target *t = &plan->target[i];
@@ -214,7 +199,7 @@ static enum err_code add_targets(struct snapped *s, const struct snapshot *befor
 
         if (slice_set_add(&claimed, path, &number))
             rc = err_nomem(e);
-        else if (path.n && (changed || is_in_snapshot(tree, path.p)))
+        else if (path.n && (changed || snapped_mode_at(tree, path.p)))
             rc = snap_target(s, tree, &notes, changed ? &s->file[at] : NULL, path, true,
                              &plan->arena, t, e);
         else
@@ -232,7 +217,6 @@ static enum err_code add_targets(struct snapped *s, const struct snapshot *befor
         if (!rc)
             rc = rewind_plan_add(plan, &t, e);
     }
-    buf_fini(&notes.text);
     return rc;
 }
 
@@ -358,7 +342,7 @@ enum err_code rewind_plan_turn_files(const struct session_ref *ref, struct slice
 
 /* ---- the points ---- */
 
-static enum err_code count_change(struct snapped *s, const git_diff_delta *d, size_t turn,
+static enum err_code count_change(struct snapped *s, const struct snapped_delta *d, size_t turn,
                                   const struct snapped_turn *t, struct err *e)
 {
     struct checkpoint *c = &s->points.checkpoint[turn];
@@ -366,7 +350,7 @@ static enum err_code count_change(struct snapped *s, const git_diff_delta *d, si
     (void)t;
     (void)e;
     c->files++;
-    c->removed += d->status == GIT_DELTA_DELETED;
+    c->removed += d->removed;
     return ERR_OK;
 }
 

@@ -9,7 +9,7 @@
 
 /* ---- clean paths ---- */
 
-static const char *part_fault(struct slice part)
+static const char *part_fault(struct slice part, bool any_name)
 {
     if (part.n == 0)
         return "an empty part in the path";
@@ -17,10 +17,10 @@ static const char *part_fault(struct slice part)
         return "a part of the path is too long";
     if (part.p[0] == '.' && (part.n == 1 || (part.n == 2 && part.p[1] == '.')))
         return "a . or .. in the path";
-    if (part.p[0] == '-')
+    if (part.p[0] == '-' && !any_name)
         return "a part of the path begins with -";
     for (size_t i = 0; i < part.n; i++)
-        if ((unsigned char)part.p[i] < 0x20 || part.p[i] == 0x7f)
+        if (!part.p[i] || (!any_name && ((unsigned char)part.p[i] < 0x20 || part.p[i] == 0x7f)))
             return "a control character in the path";
     return NULL;
 }
@@ -40,14 +40,14 @@ static struct slice part_next(struct slice *rest)
     return part;
 }
 
-static const char *path_fault(struct slice path)
+static const char *path_fault(struct slice path, bool any_name)
 {
     if (path.n < 2 || path.p[0] != '/')
         return "not an absolute path";
     if (path.n >= PATH_MAX)
         return "the path is too long";
     while (path.n) {
-        const char *fault = part_fault(part_next(&path));
+        const char *fault = part_fault(part_next(&path), any_name);
 
         if (fault)
             return fault;
@@ -183,10 +183,10 @@ static bool any_git(struct slice path)
     return false;
 }
 
-enum pathrule pathrule_check(struct slice path, const char **why)
+enum pathrule pathrule_check(struct slice path, bool any_name, const char **why)
 {
     enum pathrule rule = PATHRULE_ALLOWED;
-    const char *text = path_fault(path);
+    const char *text = path_fault(path, any_name);
 
     if (text)
         rule = PATHRULE_INVALID;
@@ -202,9 +202,9 @@ enum pathrule pathrule_check(struct slice path, const char **why)
     return rule;
 }
 
-bool pathrule_forbids(struct slice path)
+bool pathrule_forbids(struct slice path, bool any_name)
 {
-    enum pathrule rule = pathrule_check(path, NULL);
+    enum pathrule rule = pathrule_check(path, any_name, NULL);
 
     return rule == PATHRULE_INVALID || rule == PATHRULE_GIT;
 }

@@ -78,6 +78,10 @@ MUST_CHECK enum err_code rewind_check_found(const struct session_ref *ref, struc
 MUST_CHECK enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_plan *plan,
                                            struct err *e);
 
+/* Refuses the entries of a preview that remove a directory in which something stays, and those whose directory is a file
+ * or a link that stays. */
+MUST_CHECK enum err_code rewind_check_swaps(struct rewind_preview *p, struct err *e);
+
 /* For the entries of a preview that are held back because they were edited: who did it, as far as the records of the
  * session and of the others that the plan names show (rewind_entry.why, later, by_command). */
 MUST_CHECK enum err_code rewind_explain_edited(struct rewind_preview *p, struct err *e);

@@ -40,7 +40,7 @@ static bool refuse_entry(struct rewind_entry *x, enum rewind_rule rule, const ch
 static bool may_look(const struct rewind_target *t, struct rewind_entry *x)
 {
     const char *why = "";
-    enum pathrule rule = pathrule_check(slice_of(t->path), &why);
+    enum pathrule rule = pathrule_check(slice_of(t->path), t->exact, &why);
 
     if (rule == PATHRULE_INVALID || rule == PATHRULE_GIT)
         return refuse_entry(x, REWIND_RULE_PATH, why);
@@ -59,7 +59,7 @@ static void require_consent(const struct worker *w, struct rewind_entry *x)
     if (x->action == REWIND_UNCHANGED)
         return;
     x->would = x->action;
-    if (pathrule_check(slice_of(path), &why) == PATHRULE_SENSITIVE && !o->allow_sensitive)
+    if (pathrule_check(slice_of(path), true, &why) == PATHRULE_SENSITIVE && !o->allow_sensitive)
         refuse_entry(x, REWIND_RULE_SENSITIVE, why);
     else if (!rewind_is_inside(w->plan, path) && !o->allow_outside)
         refuse_entry(x, REWIND_RULE_OUTSIDE, "outside the session's project");
@@ -139,11 +139,13 @@ static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, stru
     else {
         const struct rewind_target *t = x->target;
 
-        if (!x->seen.exists) {
+        /* A directory is not exchanged for something else, but removed before, when it is empty. */
+        if (!x->seen.exists || (S_ISDIR(x->seen.mode) && !S_ISDIR(t->source.kind))) {
             x->action = REWIND_CREATE;
         } else if (!source_content_same(&w->look.present, &w->wanted)) {
             x->action = REWIND_RESTORE;
-        } else if (t->has_mode && (t->mode & 07777) != x->seen.mode) {
+        } else if (t->has_mode && !S_ISLNK(t->source.kind) &&
+                   (t->mode & 07777) != (x->seen.mode & 07777)) {
             x->action = REWIND_RESTORE;
             x->mode_only = true;
         } else {
@@ -190,7 +192,8 @@ static enum err_code preview_judge_entry(struct worker *w, struct rewind_entry *
     enum err_code rc = ERR_OK;
 
     x->seen = w->look.seen;
-    if (w->look.rule) {
+    x->behind = t->exact && w->look.rule == REWIND_RULE_LINK && !x->seen.exists;
+    if (w->look.rule && !x->behind && !(t->exact && rewind_inspected_has_kind(&w->look))) {
         refuse_entry(x, w->look.rule, w->look.why);
         return ERR_OK;
     }
@@ -421,6 +424,8 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
         rc = rewind_explain_edited(&p, e);
     if (!rc)
         hold_deletions(&p);
+    if (!rc)
+        rc = rewind_check_swaps(&p, e);
     if (!rc)
         rc = planid_make(&p, e);
     if (!rc) {

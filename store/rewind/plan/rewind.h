@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
@@ -64,6 +65,15 @@ void rewind_conversation_fini(struct rewind_conversation *t);
 
 /* ---- plan: made by the system ---- */
 
+/* Besides regular files, a rewind knows links and directories where snapshots of ours show them (rewind_target.exact).
+ * Their kind is S_IFLNK or S_IFDIR, and 0 for a regular file. The bytes of a link are its text, those of a directory
+ * are none, and the hash of either is never that of a file (source_mark_kind). The contents of a directory are
+ * other targets. */
+static inline uint32_t rewind_kind_of(uint32_t mode)
+{
+    return S_ISLNK(mode) || S_ISDIR(mode) ? mode & S_IFMT : 0;
+}
+
 /* Where the wanted bytes are: a file (never through a link; its SHA-256 is checked if known), a git blob, or memory
  * (a merge, a selection of hunks). */
 struct rewind_source {
@@ -73,6 +83,7 @@ struct rewind_source {
     /* A program may be writing to the file; its contents are the bytes at the time of reading. */
     bool grows;
     struct slice bytes; /* with file NULL; in the plan's arena */
+    uint32_t kind;      /* what has these bytes */
     /* Or a blob in a git repository: the repository's objects directory, and the blob's id in hex. */
     const char *objects, *blob;
     /* 64 hex digits, or NULL if not known. Alone, with neither file nor bytes (only in `last`), the
@@ -97,6 +108,9 @@ struct rewind_other {
 
 struct rewind_target {
     const char *path; /* absolute, lexically clean */
+    /* A snapshot of ours shows the path and what was there: links and directories are restored as such, and any name is
+     * allowed. */
+    bool exact;
     enum rewind_want want;
     struct rewind_source source;
     /* REWIND_ABSENT: how many directories above it are removed if they become empty */
@@ -237,8 +251,8 @@ struct rewind_seen {
     bool exists;
     uint64_t dev, ino;
     int64_t size, mtime_ns, ctime_ns;
-    uint32_t mode;
-    uint8_t sha256[32]; /* the SHA-256 of the present bytes; zero if there is no regular file */
+    uint32_t mode;      /* permission bits, and the kind */
+    uint8_t sha256[32]; /* the SHA-256 of the present bytes; zero if they were not read */
 };
 
 struct rewind_entry {
@@ -254,6 +268,8 @@ struct rewind_entry {
     /* A program has it open for writing, and will write to the replaced file. */
     bool held_open;
     bool unproven; /* nothing shows whose work it is */
+    /* A file or a link has the place of a directory above it, and another entry has to make that directory first. */
+    bool behind;
     bool binary;
     bool mode_only;
     bool chosen; /* takes part in apply: every entry that is not refused, unless unticked */
@@ -263,6 +279,15 @@ struct rewind_entry {
     uint8_t wanted[32]; /* SHA-256 and size of the wanted bytes; zero without wanted bytes */
     int64_t wanted_size;
 };
+
+/* Returns true if it is not about regular files alone, so that it has no hunks. */
+static inline bool rewind_has_kind(const struct rewind_entry *x)
+{
+    return (x->target->source.kind | rewind_kind_of(x->seen.mode)) != 0;
+}
+/* "link", "directory", "file": what is there, and what a rewind puts there; NULL: nothing. */
+const char *rewind_kind_now(const struct rewind_entry *x);
+const char *rewind_kind_wanted(const struct rewind_entry *x);
 
 /* The progress of an apply, called from its thread. Each file is staged first and put in place later, so there are two
  * steps for each file. */

@@ -110,6 +110,8 @@ static enum err_code merge_target(struct turn_removal *o, const struct rewind_ta
         return add_conflict(o, found, "this turn created it, and it was changed since", e);
     if (!o->look.seen.exists)
         return add_conflict(o, found, "it was deleted since", e);
+    if (o->found.kind || o->left.kind || o->look.present.kind)
+        return add_conflict(o, found, "it is another link, or another kind of file, since", e);
     if (!o->found.held || !o->left.held || !o->look.present.held)
         return add_conflict(o, found, "it is too large to be merged", e);
     return add_merged(o, found, e);
@@ -211,8 +213,10 @@ static enum err_code single_turn_plan_file(struct turn_removal *o,
     if (single_turn_is_unchanged(o, found, left->absent))
         return ERR_OK;
     TRY(rewind_inspect(o->plan, found, &o->look, e));
-    return o->look.rule ? rewind_plan_add(o->plan, found, e) /* the preview refuses it */
-                        : merge_target(o, found, left->absent, e);
+    /* The preview refuses what it cannot compare. */
+    return o->look.rule && !(found->exact && rewind_inspected_has_kind(&o->look))
+               ? rewind_plan_add(o->plan, found, e)
+               : merge_target(o, found, left->absent, e);
 }
 
 static enum err_code plan_files(struct turn_removal *o, const struct rewind_plan *found,

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lite/base/time.h"
 #include "store/api/store.h"
@@ -208,17 +209,9 @@ enum err_code snapped_tree(const struct snapped *s, const struct snapshot *x, gi
 
 enum { NOTES_MAX = 64 << 20 };
 
-enum err_code snapped_notes(const struct snapped *s, const struct snapshot *x, struct buf *out,
-                            struct err *e)
-{
-    git_oid id;
-
-    return x->notes.n && !git_oid_fromstrn(&id, x->notes.p, x->notes.n)
-               ? repo_blob(s->repo, &id, NOTES_MAX, out, e)
-               : ERR_OK;
-}
-
-bool snapped_note_next(struct slice *rest, char *kind, unsigned *number, struct slice *path)
+/* Takes the next note from `rest`: its kind, its number and its path, which ends with a NUL byte. Returns false at the
+ * end. */
+static bool next_note(struct slice *rest, struct snapped_note *note, struct slice *path)
 {
     const char *stop = rest->n ? memchr(rest->p, '\0', rest->n) : NULL;
     const char *text = rest->p;
@@ -226,31 +219,121 @@ bool snapped_note_next(struct slice *rest, char *kind, unsigned *number, struct 
 
     if (!stop)
         return false;
-    *kind = *text;
-    *number = (unsigned)strtoul(text + 1, &end, 8);
+    note->kind = *text;
+    note->number = (unsigned)strtoul(text + 1, &end, 8);
     *path = *end == ' ' ? (struct slice){ end + 1, (size_t)(stop - end - 1) }
                         : (struct slice){ stop, 0 };
     *rest = (struct slice){ stop + 1, rest->n - (size_t)(stop + 1 - text) };
     return true;
 }
 
+static enum err_code load_notes(const struct snapped *s, const struct snapshot *x,
+                                struct snapped_notes *out, struct err *e)
+{
+    struct snapped_note first = { .kind = '\0' };
+    struct slice path, rest;
+    git_oid id;
+
+    if (!x->notes.n || git_oid_fromstrn(&id, x->notes.p, x->notes.n))
+        return ERR_OK;
+    TRY(repo_blob(s->repo, &id, NOTES_MAX, &out->text, e));
+    rest = buf_slice(&out->text);
+    out->has_dir_modes = next_note(&rest, &first, &path) && first.kind == 'v';
+    return ERR_OK;
+}
+
+static enum err_code add_above(struct slice_set *above, struct slice path, struct err *e)
+{
+    uint32_t number;
+
+    for (size_t i = path.n - 1, known = SIZE_MAX; i > 0 && known != above->n; i--) {
+        if (path.p[i] != '/')
+            continue;
+        known = above->n;
+        NEED(!slice_set_add(above, (struct slice){ path.p, i }, &number));
+    }
+    return ERR_OK;
+}
+
+/* Remembers the notes by their paths. */
+static enum err_code index_notes(struct snapped_notes *n, struct slice rest, struct err *e)
+{
+    struct snapped_note note;
+    struct slice path;
+    uint32_t number;
+
+    while (next_note(&rest, &note, &path)) {
+        if (!path.n)
+            continue;
+        NEED(n->note = arena_grow(&n->arena, n->note, n->paths.n, sizeof *n->note));
+        NEED(!slice_set_add(&n->paths, path, &number));
+        n->note[number] = note;
+        if (note.kind == 'd')
+            TRY(add_above(&n->above_empty, path, e));
+        else if (note.kind == 'i' || note.kind == 's')
+            TRY(add_above(&n->above_left_out, path, e));
+    }
+    return ERR_OK;
+}
+
+enum err_code snapped_notes_read(const struct snapped *s, const struct snapshot *x,
+                                 struct snapped_notes *out, struct err *e)
+{
+    TRY(load_notes(s, x, out, e));
+    return index_notes(out, buf_slice(&out->text), e);
+}
+
+const struct snapped_note *snapped_notes_find(const struct snapped_notes *n, struct slice path)
+{
+    static const struct snapped_note none;
+    uint32_t number = slice_set_find(&n->paths, path);
+
+    return number == SLICE_SET_NONE ? &none : &n->note[number];
+}
+
+void snapped_notes_fini(struct snapped_notes *n)
+{
+    buf_fini(&n->text);
+    slice_set_fini(&n->paths);
+    slice_set_fini(&n->above_empty);
+    slice_set_fini(&n->above_left_out);
+    arena_fini(&n->arena);
+}
+
+unsigned snapped_mode_at(const git_tree *tree, const char *path)
+{
+    git_tree_entry *entry = NULL;
+    unsigned mode = git_tree_entry_bypath(&entry, tree, path) == 0
+                        ? (unsigned)git_tree_entry_filemode_raw(entry)
+                        : 0;
+
+    git_tree_entry_free(entry);
+    return mode;
+}
+
+bool snapped_is_dir(const git_tree *tree, const struct snapped_notes *n, const char *path,
+                    unsigned *mode)
+{
+    const struct slice of = slice_of(path);
+    const struct snapped_note *note = snapped_notes_find(n, of);
+
+    *mode = note->kind == 'd' || note->kind == 'm' ? note->number : 0755;
+    return note->kind == 'd' || slice_set_find(&n->above_empty, of) != SLICE_SET_NONE ||
+           S_ISDIR(snapped_mode_at(tree, path));
+}
+
 /* ---- what changed ---- */
 
-/* One of two snapshots, with the permissions of the files that have a note on them. */
-struct snapped_modes {
+/* One of two snapshots that are compared, with the notes that the other one does not have. */
+struct snapped_side {
     const git_tree *tree;
     bool is_second;
-    struct buf text;
-    struct slice_set paths;
-    unsigned *mode; /* by the number of the path, in the arena */
-    struct arena arena;
+    struct snapped_notes notes;
 };
 
-static void snapped_modes_fini(struct snapped_modes *m)
+static void snapped_side_fini(struct snapped_side *x)
 {
-    buf_fini(&m->text);
-    slice_set_fini(&m->paths);
-    arena_fini(&m->arena);
+    snapped_notes_fini(&x->notes);
 }
 
 /* Leaves out the notes at both ends that two texts have in common, because there may be one for each file. */
@@ -273,52 +356,94 @@ static void snapped_notes_trim(struct slice *a, struct slice *b)
     b->n -= whole;
 }
 
-static enum err_code snapped_modes_read(struct snapped_modes *m, struct slice notes, struct err *e)
+static enum err_code read_sides(const struct snapped *s, const struct snapshot *from,
+                                const struct snapshot *to, struct snapped_side *x,
+                                struct snapped_side *y, struct err *e)
 {
-    struct slice path;
-    uint32_t number;
-    unsigned mode;
-    char kind;
+    if (slice_eq(from->notes, to->notes))
+        return ERR_OK;
+    TRY(load_notes(s, from, &x->notes, e));
+    TRY(load_notes(s, to, &y->notes, e));
+    struct slice x_notes = buf_slice(&x->notes.text), y_notes = buf_slice(&y->notes.text);
 
-    while (snapped_note_next(&notes, &kind, &mode, &path)) {
-        if (kind != 'f' || !path.n)
-            continue;
-        NEED(m->mode = arena_grow(&m->arena, m->mode, m->paths.n, sizeof *m->mode));
-        NEED(!slice_set_add(&m->paths, path, &number));
-        m->mode[number] = mode;
-    }
-    return ERR_OK;
+    snapped_notes_trim(&x_notes, &y_notes);
+    TRY(index_notes(&x->notes, x_notes, e));
+    return index_notes(&y->notes, y_notes, e);
 }
 
-/* Reports the files of `x` whose notes differ from those of `y`, if nothing else about them does: that is a difference of
- * the trees. A file without a note has the permissions that both trees show. Those with two notes are reported once. */
-static enum err_code snapped_mode_deltas(struct snapped *s, const struct snapped_modes *x,
-                                         const struct snapped_modes *y, size_t turn,
-                                         const struct snapped_turn *t, delta_fn *fn, struct err *e)
+/* A file of which only the permissions differ: all else is a difference of the trees. A file without a note has the
+ * permissions that both trees show. */
+static bool is_mode_delta(const struct snapped_side *x, const struct snapped_side *y,
+                          const char *path, struct snapped_delta *d)
 {
+    git_tree_entry *was = NULL, *is = NULL;
+    bool same = git_tree_entry_bypath(&was, x->tree, path) == 0 &&
+                git_tree_entry_bypath(&is, y->tree, path) == 0 &&
+                git_oid_equal(git_tree_entry_id(was), git_tree_entry_id(is)) &&
+                git_tree_entry_filemode_raw(was) == git_tree_entry_filemode_raw(is);
+
+    if (same) {
+        d->left = (unsigned)git_tree_entry_filemode_raw(is);
+        d->id = *git_tree_entry_id(is);
+    }
+    git_tree_entry_free(was);
+    git_tree_entry_free(is);
+    return same;
+}
+
+/* An empty directory that came, one with a note that went, or one whose permissions changed. The other ones come and go
+ * with the files in them. */
+static bool is_dir_delta(const struct snapped_side *x, const struct snapped_side *y,
+                         const char *path, struct snapped_delta *d)
+{
+    unsigned was_mode, mode;
+    const bool was = snapped_is_dir(x->tree, &x->notes, path, &was_mode),
+               is = snapped_is_dir(y->tree, &y->notes, path, &mode);
+
+    d->left = is ? S_IFDIR : 0;
+    d->removed = !is;
+    return was && is ? was_mode != mode && x->notes.has_dir_modes && y->notes.has_dir_modes
+           : is      ? snapped_notes_find(&y->notes, slice_of(path))->kind == 'd'
+                     : was && !snapped_mode_at(y->tree, path);
+}
+
+/* Reports the paths of `x` whose notes differ from those of `y`. Those with two notes are reported once. */
+static enum err_code report_notes(struct snapped *s, const struct snapped_side *x,
+                                  const struct snapped_side *y, size_t turn,
+                                  const struct snapped_turn *t, delta_fn *fn, struct err *e)
+{
+    const struct snapped_side *first = x->is_second ? y : x, *second = x->is_second ? x : y;
     enum err_code rc = ERR_OK;
 
-    for (uint32_t i = 0; i < x->paths.n && !rc; i++) {
-        const struct slice path = x->paths.text[i];
-        const uint32_t other = slice_set_find(&y->paths, path);
-        git_tree_entry *was = NULL, *is = NULL;
+    for (uint32_t i = 0; i < x->notes.paths.n && !rc; i++) {
+        const struct slice path = x->notes.paths.text[i];
+        const struct snapped_note *a = &x->notes.note[i], *b = snapped_notes_find(&y->notes, path);
+        struct snapped_delta d = { .path = path.p };
 
-        if (other != SLICE_SET_NONE && (x->is_second || y->mode[other] == x->mode[i]))
+        if (b->kind && (x->is_second || (a->kind == b->kind && a->number == b->number)))
             continue;
-        if (git_tree_entry_bypath(&was, x->tree, path.p) == 0 &&
-            git_tree_entry_bypath(&is, y->tree, path.p) == 0 &&
-            git_oid_equal(git_tree_entry_id(was), git_tree_entry_id(is)) &&
-            git_tree_entry_filemode_raw(was) == git_tree_entry_filemode_raw(is)) {
-            git_diff_delta d = { .status = GIT_DELTA_MODIFIED };
-
-            d.old_file.path = d.new_file.path = path.p;
-            d.old_file.id = d.new_file.id = *git_tree_entry_id(is);
+        if ((a->kind == 'f' || b->kind == 'f') && is_mode_delta(first, second, path.p, &d))
             rc = fn(s, &d, turn, t, e);
-        }
-        git_tree_entry_free(was);
-        git_tree_entry_free(is);
+        else if ((strchr("dm", a->kind) || (b->kind && strchr("dm", b->kind))) &&
+                 is_dir_delta(first, second, path.p, &d))
+            rc = fn(s, &d, turn, t, e);
     }
     return rc;
+}
+
+/* A file that went may have made room for a directory. */
+static struct snapped_delta delta_of_git(const git_diff_delta *from, const struct snapped_side *y)
+{
+    struct snapped_delta d = { .path =
+                                   from->new_file.path ? from->new_file.path : from->old_file.path,
+                               .removed = from->status == GIT_DELTA_DELETED,
+                               .left = from->new_file.mode,
+                               .id = from->new_file.id };
+    unsigned mode;
+
+    if (d.removed)
+        d.left = snapped_is_dir(y->tree, &y->notes, d.path, &mode) ? S_IFDIR : 0;
+    return d;
 }
 
 enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
@@ -326,39 +451,37 @@ enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
                                  const struct snapped_turn *t, delta_fn *fn, struct err *e)
 {
     AUTO_TREE *a = NULL, *b = NULL;
+    git_diff_options how;
     git_diff *diff = NULL;
 
     if (slice_eq(from->tree, to->tree) && slice_eq(from->notes, to->notes))
         return ERR_OK;
     TRY(snapped_tree(s, from, &a, e));
     TRY(snapped_tree(s, to, &b, e));
-    int answer = git_diff_tree_to_tree(&diff, s->repo, a, b, NULL);
+    CLEANUP(snapped_side_fini)
+    struct snapped_side x = { .tree = a }, y = { .tree = b, .is_second = true };
+
+    TRY(read_sides(s, from, to, &x, &y, e));
+    git_diff_options_init(&how, GIT_DIFF_OPTIONS_VERSION);
+    how.flags = GIT_DIFF_INCLUDE_TYPECHANGE; /* a link and a file are one path */
+    int answer = git_diff_tree_to_tree(&diff, s->repo, a, b, &how);
     enum err_code rc = answer ? repo_error(e, answer, s->log.dir, "compare snapshots") : ERR_OK;
 
-    for (size_t i = 0, n = rc ? 0 : git_diff_num_deltas(diff); i < n && !rc; i++)
-        rc = fn(s, git_diff_get_delta(diff, i), turn, t, e);
+    for (size_t i = 0, n = rc ? 0 : git_diff_num_deltas(diff); i < n && !rc; i++) {
+        const struct snapped_delta d = delta_of_git(git_diff_get_delta(diff, i), &y);
+
+        rc = fn(s, &d, turn, t, e);
+    }
     git_diff_free(diff);
-    if (rc || slice_eq(from->notes, to->notes))
-        return rc;
-    CLEANUP(snapped_modes_fini)
-    struct snapped_modes x = { .tree = a }, y = { .tree = b, .is_second = true };
-
-    TRY(snapped_notes(s, from, &x.text, e));
-    TRY(snapped_notes(s, to, &y.text, e));
-    struct slice x_notes = buf_slice(&x.text), y_notes = buf_slice(&y.text);
-
-    snapped_notes_trim(&x_notes, &y_notes);
-    TRY(snapped_modes_read(&x, x_notes, e));
-    TRY(snapped_modes_read(&y, y_notes, e));
-    TRY(snapped_mode_deltas(s, &x, &y, turn, t, fn, e));
-    return snapped_mode_deltas(s, &y, &x, turn, t, fn, e);
+    TRY(rc);
+    TRY(report_notes(s, &x, &y, turn, t, fn, e));
+    return report_notes(s, &y, &x, turn, t, fn, e);
 }
 
-static enum err_code snapped_file_of(struct snapped *s, const git_diff_delta *d,
+static enum err_code snapped_file_of(struct snapped *s, const struct snapped_delta *d,
                                      struct snapped_file **out, struct err *e)
 {
-    const char *path = d->new_file.path ? d->new_file.path : d->old_file.path;
-    const struct slice copy = arena_copy(&s->arena, slice_of(path));
+    const struct slice copy = arena_copy(&s->arena, slice_of(d->path));
     size_t known = s->paths.n;
     uint32_t number;
 
@@ -394,8 +517,8 @@ static const struct snapshot *other_at_work(const struct snapped *s, const struc
     return NULL;
 }
 
-static enum err_code note_session_change(struct snapped *s, const git_diff_delta *d, size_t turn,
-                                         const struct snapped_turn *t, struct err *e)
+static enum err_code note_session_change(struct snapped *s, const struct snapped_delta *d,
+                                         size_t turn, const struct snapped_turn *t, struct err *e)
 {
     struct snapped_file *f;
 
@@ -407,13 +530,12 @@ static enum err_code note_session_change(struct snapped *s, const git_diff_delta
     f->uncertain |= t->interrupted;
     if (!f->other)
         f->other = other_at_work(s, t->before, t->after);
-    f->left = d->new_file.id;
-    if (d->status == GIT_DELTA_DELETED)
-        memset(&f->left, 0, sizeof f->left);
+    f->left = d->id;
+    f->left_mode = d->left;
     return ERR_OK;
 }
 
-static enum err_code note_hand_change(struct snapped *s, const git_diff_delta *d, size_t turn,
+static enum err_code note_hand_change(struct snapped *s, const struct snapped_delta *d, size_t turn,
                                       const struct snapped_turn *t, struct err *e)
 {
     struct snapped_file *f;

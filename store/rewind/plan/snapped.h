@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/buf.h"
 #include "lite/base/cleanup.h"
 #include "lite/base/err.h"
 #include "store/api/checkpoint.h"
@@ -31,7 +32,8 @@ struct snapped_file {
     bool unseen;        /* or the session did, in a turn without a snapshot */
     size_t by_hand;     /* the turn after which it was changed by others; SIZE_MAX: never */
     const struct snapshot *other; /* by another session, which was at work then; NULL */
-    git_oid left;                 /* as the session left it; all zero: absent */
+    unsigned left_mode;           /* what the session left, as in a tree; 0: nothing */
+    git_oid left;                 /* its blob */
 };
 
 struct snapped {
@@ -59,14 +61,45 @@ MUST_CHECK enum err_code snapped_open(const struct session_ref *ref, struct snap
 void snapped_fini(struct snapped *s);
 MUST_CHECK enum err_code snapped_tree(const struct snapped *s, const struct snapshot *x,
                                       git_tree **out, struct err *e);
-/* Appends the notes of a snapshot on what its tree cannot say (store/snapshots/snapshot_walk.h). */
-MUST_CHECK enum err_code snapped_notes(const struct snapped *s, const struct snapshot *x,
-                                       struct buf *out, struct err *e);
-/* Takes the next note from `rest`: its kind, its number and its path, which ends with a NUL byte. Returns false at the
- * end. */
-bool snapped_note_next(struct slice *rest, char *kind, unsigned *number, struct slice *path);
-/* Called for each file that differs between two snapshots, if only in its permissions. */
-typedef enum err_code delta_fn(struct snapped *s, const git_diff_delta *d, size_t turn,
+
+/* A note on a path, for what is not in the tree of a snapshot. f, d, m: the permissions of a file, of an empty directory, and
+ * of another directory, unless they are the usual ones of a tree (0644, 0755); i: git ignored it; s: it was left out. */
+struct snapped_note {
+    char kind; /* 0: there is no note */
+    unsigned number;
+};
+
+struct snapped_notes {
+    struct arena arena;
+    struct buf text;
+    struct slice_set paths;
+    struct snapped_note *note; /* by the number of the path */
+    /* The directories above empty ones, and those above what was left out. */
+    struct slice_set above_empty, above_left_out;
+    bool has_dir_modes;
+};
+
+/* `out` is zeroed. */
+MUST_CHECK enum err_code snapped_notes_read(const struct snapped *s, const struct snapshot *x,
+                                            struct snapped_notes *out, struct err *e);
+void snapped_notes_fini(struct snapped_notes *n);
+/* Never NULL. */
+const struct snapped_note *snapped_notes_find(const struct snapped_notes *n, struct slice path);
+/* The mode of a path in a tree; 0: it is not in it. */
+unsigned snapped_mode_at(const git_tree *tree, const char *path);
+/* Returns true if the path was a directory, empty ones included, and sets its permissions. */
+bool snapped_is_dir(const git_tree *tree, const struct snapped_notes *n, const char *path,
+                    unsigned *mode);
+
+/* A path that differs between two snapshots, if only in its permissions. */
+struct snapped_delta {
+    const char *path;
+    bool removed;
+    /* its mode in the second tree, and S_IFDIR for an empty directory, too; 0: it is not there */
+    unsigned left;
+    git_oid id; /* its blob */
+};
+typedef enum err_code delta_fn(struct snapped *s, const struct snapped_delta *d, size_t turn,
                                const struct snapped_turn *t, struct err *e);
 MUST_CHECK enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
                                             const struct snapshot *to, size_t turn,

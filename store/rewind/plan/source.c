@@ -54,9 +54,21 @@ static enum err_code source_content_read(const struct span *s, const struct sour
 {
     out->bytes.n = 0;
     out->size = s->n;
+    out->kind = 0;
     out->held = s->n <= SOURCE_CONTENT_HELD_MAX;
     return out->held ? source_hold(s, like, out, e)
                      : hasher_span(&out->hasher, s, -1, NULL, out->sha256, e);
+}
+
+void source_mark_kind(uint32_t kind, uint8_t sha256[SHA256_BYTES])
+{
+    sha256[0] ^= S_ISLNK(kind) ? 1 : S_ISDIR(kind) ? 2 : 0;
+}
+
+static void source_content_mark(struct source_content *c, uint32_t kind)
+{
+    c->kind = kind;
+    source_mark_kind(kind, c->sha256);
 }
 
 static struct slice without_bom(struct slice text)
@@ -148,10 +160,24 @@ enum err_code source_read(const struct rewind_source *s, const struct source_con
     struct span span;
 
     TRY(source_open(s, &span, e));
-    enum err_code rc = source_content_read(&span, like, out, e);
+    enum err_code rc =
+        source_content_read(&span, like && !like->kind && !s->kind ? like : NULL, out, e);
 
     span_close(&span);
-    return rc ? rc : source_check(s, out->sha256, e);
+    if (rc)
+        return rc;
+    source_content_mark(out, s->kind);
+    return source_check(s, out->sha256, e);
+}
+
+bool source_read_link(int dir, const char *name, char text[PATH_MAX], size_t *n)
+{
+    ssize_t got = readlinkat(dir, name, text, PATH_MAX);
+
+    if (got == PATH_MAX)
+        errno = ENAMETOOLONG;
+    *n = got > 0 ? (size_t)got : 0;
+    return got > 0 && got < PATH_MAX;
 }
 
 static void close_file(struct rewind_inspected *l)
@@ -171,7 +197,7 @@ void rewind_inspected_fini(struct rewind_inspected *l)
 
 bool rewind_inspected_is_written(const struct rewind_inspected *l)
 {
-    return l->is_open && lease_writer(l->file.fd) == LEASE_WRITER;
+    return l->is_open && !(l->seen.mode & S_IFMT) && lease_writer(l->file.fd) == LEASE_WRITER;
 }
 
 static void set_rule(struct rewind_inspected *l, enum rewind_rule rule, const char *why)
@@ -187,13 +213,50 @@ static int64_t source_ns_of(struct timespec t)
 
 static void set_seen(struct rewind_inspected *l, const struct stat *st)
 {
-    l->seen = (struct rewind_seen){ .exists = true,
-                                    .dev = st->st_dev,
-                                    .ino = st->st_ino,
-                                    .size = st->st_size,
-                                    .mtime_ns = source_ns_of(st->st_mtim),
-                                    .ctime_ns = source_ns_of(st->st_ctim),
-                                    .mode = st->st_mode & 07777 };
+    l->seen = (struct rewind_seen){
+        .exists = true,
+        .dev = st->st_dev,
+        .ino = st->st_ino,
+        .size = st->st_size,
+        .mtime_ns = source_ns_of(st->st_mtim),
+        .ctime_ns = source_ns_of(st->st_ctim),
+        .mode = S_ISLNK(st->st_mode) ? S_IFLNK : rewind_kind_of(st->st_mode) | (st->st_mode & 07777)
+    };
+    if (S_ISDIR(st->st_mode))
+        l->seen.size = 0;
+}
+
+bool rewind_inspected_has_kind(const struct rewind_inspected *l)
+{
+    return l->seen.exists && l->seen.mode & S_IFMT && l->present.kind;
+}
+
+/* The text of a link, and nothing of a directory, which stays open. Where that cannot be read, or its owner could not be
+ * restored, it has no kind. */
+static enum err_code read_present_kind(int dir, const char *name, const char *path,
+                                       struct rewind_inspected *l, const struct stat *st,
+                                       struct err *e)
+{
+    char text[PATH_MAX];
+    size_t n = 0;
+
+    if (S_ISDIR(st->st_mode)) {
+        int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+        if (fd < 0)
+            return err_is_exhausted(errno) ? err_sys(e, path, "open") : ERR_OK;
+        l->file = (struct span){ .path = path, .fd = fd };
+        l->is_open = true;
+    } else if ((geteuid() != 0 && st->st_uid != geteuid()) ||
+               !source_read_link(dir, name, text, &n) || st->st_size != (off_t)n) {
+        return ERR_OK;
+    }
+    const struct span bytes = span_of_bytes((struct slice){ text, n });
+
+    TRY(source_content_read(&bytes, NULL, &l->present, e));
+    source_content_mark(&l->present, st->st_mode & S_IFMT);
+    memcpy(l->seen.sha256, l->present.sha256, sizeof l->seen.sha256);
+    return ERR_OK;
 }
 
 static enum err_code source_read_present_file(int dir, const char *name, const char *path,
@@ -251,6 +314,8 @@ static enum err_code source_look_in(int dir, const char *name, const char *path,
     else if (st.st_nlink > 1)
         set_rule(l, REWIND_RULE_HARD_LINK, "the file has other names (hard links)");
 
+    if (S_ISLNK(st.st_mode) || S_ISDIR(st.st_mode))
+        return read_present_kind(dir, name, path, l, &st, e);
     return l->rule ? ERR_OK : source_read_present_file(dir, name, path, l, e);
 }
 
@@ -412,7 +477,7 @@ static enum err_code read_present_side(const struct rewind_plan *plan,
     CLEANUP(rewind_inspected_fini) struct rewind_inspected look = { 0 };
 
     TRY(rewind_inspect(plan, t, &look, e));
-    if (look.rule)
+    if (look.rule && !entry->behind && !(t->exact && rewind_inspected_has_kind(&look)))
         return err_set(e, ERR_FORMAT, t->path, "%s", look.why);
     if (look.seen.exists != entry->seen.exists ||
         memcmp(look.seen.sha256, entry->seen.sha256, SHA256_BYTES) != 0)

@@ -1,6 +1,7 @@
 #ifndef STORE_REWIND_PLAN_SOURCE_H
 #define STORE_REWIND_PLAN_SOURCE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct source_content {
     struct buf bytes; /* if held */
     bool held;
     int64_t size;
+    uint32_t kind;
     uint8_t sha256[SHA256_BYTES];
     struct hasher hasher; /* kept, like the buffer, from file to file */
 };
@@ -29,6 +31,8 @@ void source_content_fini(struct source_content *c);
  * decoded from another encoding, so only its ASCII is compared. */
 bool source_same_text(struct slice file, struct slice text);
 bool source_content_same(const struct source_content *a, const struct source_content *b);
+/* Makes the hash of a file's bytes that of a link or a directory. */
+void source_mark_kind(uint32_t kind, uint8_t sha256[SHA256_BYTES]);
 
 /* Opens the wanted bytes; the caller closes them with span_close. ERR_FORMAT with a text for a person if they are
  * missing, too short, a link or not a regular file. */
@@ -42,13 +46,17 @@ MUST_CHECK enum err_code source_read(const struct rewind_source *s,
                                      const struct source_content *like, struct source_content *out,
                                      struct err *e);
 
+/* Reads the text of a link, at most PATH_MAX bytes. Returns false with errno, EINVAL if it is not a link. */
+bool source_read_link(int dir, const char *name, char text[PATH_MAX], size_t *n);
+
 /* The file at a path of the work tree, examined once and only through real directories. */
 struct rewind_inspected {
     struct rewind_seen seen;
-    enum rewind_rule rule;         /* why it cannot be touched, or REWIND_RULE_NONE */
-    const char *why;               /* a static text */
-    struct source_content present; /* if seen.exists and the rule is none */
-    struct span file;              /* the open file, if its content was read */
+    enum rewind_rule rule; /* why it cannot be touched, or REWIND_RULE_NONE */
+    const char *why;       /* a static text */
+    /* If seen.exists and the rule is none, or for a link or a directory, for which it is set. */
+    struct source_content present;
+    struct span file; /* the open file, if its content was read */
     bool is_open;
     int dir;              /* its directory, or the lowest of those above it that exist */
     bool has_dir;         /* it is open */
@@ -61,6 +69,9 @@ MUST_CHECK enum err_code rewind_inspect_at(int root_fd, const char *root, const 
                                            const char *real_parent, struct rewind_inspected *out,
                                            struct err *e);
 void rewind_inspected_fini(struct rewind_inspected *l);
+/* Returns true if it is a link or a directory that can be told from another one, so that the rule is none for an exact
+ * target. */
+bool rewind_inspected_has_kind(const struct rewind_inspected *l);
 /* What cannot be tried without changing something. */
 struct rewind_step {
     int dir;     /* the directory of the file, or the lowest of those above it that exist */

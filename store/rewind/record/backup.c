@@ -71,6 +71,7 @@ struct rewind_source rewind_tx_backup_source(const struct rewind_tx *tx, size_t 
     }
     rewind_tx_path(tx->dir, name, file);
     return (struct rewind_source){ .file = file,
+                                   .kind = tx->entry[i].seen.mode & S_IFMT,
                                    .is_part = true,
                                    .part_at = tx->entry[i].kept_at,
                                    .part_n = tx->entry[i].seen.size };
@@ -159,7 +160,7 @@ static bool backup_add_backup(struct rewind_backup_list *list, const struct rewi
                                  .undone = r->undone || !rewind_undone_can_undo(r, x->path),
                                  .has_bytes = x->seen.exists,
                                  .size = x->seen.size,
-                                 .mode = x->seen.mode };
+                                 .mode = x->seen.mode & 07777 };
     f->source = rewind_tx_backup_source(tx, i, kept);
     f->source.file = arena_copy_text(&list->arena, kept);
     hasher_hex(x->seen.sha256, hex);

@@ -99,6 +99,11 @@ bool rewind_tx_has_root(const struct rewind_tx *tx)
     return tx->version >= 4;
 }
 
+bool rewind_tx_is_exact(const struct rewind_tx *tx)
+{
+    return tx->version >= 5;
+}
+
 /* Returns NULL if root is not the project's directory or its identity is not known. */
 static const struct root_id *rewind_tx_root_id(const struct rewind_tx *tx, const char *root)
 {
@@ -165,7 +170,7 @@ static bool put_plan(cJSON *root, const struct rewind_tx *tx, struct buf *scratc
 
         if (!cJSON_AddItemToArray(list, o) ||
             !record_put(o, &entry_table, &tx->entry[i], scratch) ||
-            (tx->entry[i].action == REWIND_DELETE &&
+            (rewind_tx_has_was(&tx->entry[i]) &&
              !record_json_set_attrs(o, &tx->entry[i].was, scratch)))
             return false;
     }
@@ -200,12 +205,12 @@ static bool adopts_is_ours(const struct rewind_tx *tx, const char *adopts)
  * place. */
 static bool get_entry(const cJSON *o, struct rewind_tx *tx, struct rewind_tx_entry *x)
 {
-    if (!record_get(o, &entry_table, x, &tx->arena) || pathrule_forbids(slice_of(x->path)) ||
+    if (!record_get(o, &entry_table, x, &tx->arena) || pathrule_forbids(slice_of(x->path), true) ||
         !path_under(slice_of(x->path), slice_of(x->root)) ||
         (x->adopts && !adopts_is_ours(tx, x->adopts)))
         return false;
     x->root_id = rewind_tx_root_id(tx, x->root);
-    return !rewind_tx_has_attrs(tx) || x->action != REWIND_DELETE ||
+    return !rewind_tx_has_attrs(tx) || !rewind_tx_has_was(x) ||
            record_json_attrs(o, &tx->arena, &x->was);
 }
 
@@ -238,7 +243,8 @@ static enum err_code parse_plan(struct slice text, const char *path, struct rewi
                                 struct err *e)
 {
     cJSON *root = cJSON_ParseWithLength(text.p, text.n);
-    bool sound = get_plan(root, tx), memory = !tx->arena.failed && (root || !json_valid(text));
+    bool sound = get_plan(root, tx) && !rewind_tx_place_temps(tx, NULL),
+         memory = !tx->arena.failed && (root || !json_valid(text));
 
     cJSON_Delete(root);
     if (!memory)

@@ -17,7 +17,8 @@
  *   <state>/rewinds/<id>/plan        what is to be done, one JSON document; written before anything else, so
  *                                    that recovery can find every temporary file
  *                                    (before version 3: nothing about owners, extended attributes and
- *                                    directories; before version 4: nothing about the project's identity)
+ *                                    directories; before version 4: nothing about the project's identity; from
+ *                                    version 5 on, links and directories, and any name)
  *   <state>/rewinds/<id>/kept        the old contents: a copy of the bytes of every entry, one after the other
  *   <state>/rewinds/<id>/old/<n>     the file of entry n itself, if it could be moved here: an editor may still
  *                                    be writing to it
@@ -43,7 +44,7 @@
  * A root or a directory that is missing, or is another one, proves nothing about the files in it: the project may have
  * been moved away, or its disk may not be mounted yet. Such an entry waits while the others continue, and a later start
  * finishes the record, or the person abandons it. */
-enum { TX_VERSION = 4 };
+enum { TX_VERSION = 5, TX_VERSION_FILES = 4 };
 enum rewind_tx_phase { TX_NOTHING, TX_PLANNED, TX_INTENT, TX_COMMITTED, TX_DONE };
 
 struct rewind_tx_entry {
@@ -53,8 +54,11 @@ struct rewind_tx_entry {
     enum rewind_action action;     /* RESTORE, CREATE or DELETE */
     bool mode_only;
     bool mixed;       /* the wanted bytes may include a person's */
-    uint32_t mode;    /* RESTORE, CREATE: of the file afterwards */
+    uint32_t mode;    /* RESTORE, CREATE: of the file afterwards, with its kind */
     int64_t mtime_ns; /* MTIME_NOW leaves it to the kernel */
+    /* How many directories higher than the entry its temporary name is: above a directory that the rewind makes or
+     * removes (rewind_tx_place_temps). */
+    unsigned up;
     /* CREATE: missing directories on the way; DELETE: how many are removed if empty */
     unsigned dirs;
     uint8_t wanted[SHA256_BYTES];
@@ -63,7 +67,7 @@ struct rewind_tx_entry {
     /* For an undo: the file itself that is restored, in the record of `undoes`: "old/<n>.live". It has a name in both
      * places until everything is done. If NULL, a copy is restored. */
     const char *adopts;
-    struct attrs was; /* DELETE: attributes of the file, for an undo */
+    struct attrs was; /* what is removed (rewind_tx_has_was): its attributes, for an undo */
     enum rewind_outcome outcome;
     bool unknown; /* abandoned before its outcome was known: DONE, so that an undo compares it */
     /* Our files as they were when this process last touched them: the staged one, and the one that
@@ -112,7 +116,23 @@ void rewind_tx_progress(const struct rewind_tx *tx, size_t done);
 bool rewind_tx_has_attrs(const struct rewind_tx *tx);
 /* Returns true if the record identifies the project's directory. */
 bool rewind_tx_has_root(const struct rewind_tx *tx);
-/* The temporary name of entry i, in the directory of its path. */
+/* Returns true if links and directories are restored, and any name. */
+bool rewind_tx_is_exact(const struct rewind_tx *tx);
+/* Returns true if the record has the attributes of what the entry removes: with DELETE, and with CREATE in the place of a
+ * directory. */
+bool rewind_tx_has_was(const struct rewind_tx_entry *x);
+/* Those of a link: its owner and time. */
+MUST_CHECK enum err_code rewind_tx_link_attrs(struct rewind_tx_entry *x, int dir, const char *name,
+                                              struct err *e);
+/* Sets `up` of all entries. A file that goes leaves its directory at once if that goes, too, and a file that is made waits
+ * until its directory is there: in between it has its temporary name above that directory. Such directories are the
+ * entries that are a directory before and not afterwards, or the other way round. */
+MUST_CHECK enum err_code rewind_tx_place_temps(struct rewind_tx *tx, struct err *e);
+/* Sets order[i] to the entry that is applied as the i-th. */
+void rewind_tx_sort(struct rewind_tx *tx, struct rewind_tx_entry **order);
+/* The path whose directory has the temporary name of an entry. */
+void rewind_tx_temp_path(const struct rewind_tx_entry *x, char out[PATH_MAX]);
+/* The temporary name of entry i, there. */
 void rewind_tx_temp_name(const struct rewind_tx *tx, size_t i, char out[64]);
 struct file_id rewind_tx_file_id(const struct stat *st);
 struct file_id rewind_tx_seen_id(const struct rewind_seen *s);

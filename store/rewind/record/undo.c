@@ -136,17 +136,18 @@ static enum err_code record_undo_add_target(struct rewind_plan *plan, const stru
     hasher_hex(x->wanted, wanted);
     hasher_hex(x->seen.sha256, seen);
     struct rewind_target t = { .path = x->path,
-                               .want = x->action == REWIND_CREATE ? REWIND_ABSENT : REWIND_BYTES,
+                               .exact = rewind_tx_is_exact(tx),
+                               .want = x->seen.exists ? REWIND_BYTES : REWIND_ABSENT,
                                .prune = x->action == REWIND_CREATE ? x->dirs : 0,
                                .has_mode = true,
-                               .mode = x->seen.mode,
+                               .mode = x->seen.mode & 07777,
                                .has_mtime = true,
                                .mtime_ns = x->seen.mtime_ns,
                                .has_last = true,
                                .last_absent = x->action == REWIND_DELETE,
                                .last = { .sha256 = wanted } };
 
-    if (x->action == REWIND_DELETE && rewind_tx_has_attrs(tx))
+    if (rewind_tx_has_was(x) && rewind_tx_has_attrs(tx))
         t.like = &x->was;
     if (t.want == REWIND_BYTES) {
         t.source = rewind_tx_backup_source(tx, i, kept);

@@ -6,7 +6,7 @@
 static enum pathrule check(const char *path)
 {
     const char *why = NULL;
-    enum pathrule rule = pathrule_check(slice_of(path), &why);
+    enum pathrule rule = pathrule_check(slice_of(path), false, &why);
 
     assert_true((rule == PATHRULE_ALLOWED) == (why == NULL));
     return rule;
@@ -25,11 +25,11 @@ TEST(unclean_names_are_refused)
     memset(longest, 'a', sizeof longest);
     for (size_t i = 0; i < sizeof longest; i += 100)
         longest[i] = '/';
-    assert_int_equal(pathrule_check((struct slice){ longest, sizeof longest }, NULL),
+    assert_int_equal(pathrule_check((struct slice){ longest, sizeof longest }, false, NULL),
                      PATHRULE_INVALID);
-    assert_int_equal(pathrule_check((struct slice){ "/a\0b", 4 }, NULL), PATHRULE_INVALID);
+    assert_int_equal(pathrule_check((struct slice){ "/a\0b", 4 }, true, NULL), PATHRULE_INVALID);
     memset(longest + 1, 'a', 256);
-    assert_int_equal(pathrule_check((struct slice){ longest, 257 }, NULL), PATHRULE_INVALID);
+    assert_int_equal(pathrule_check((struct slice){ longest, 257 }, true, NULL), PATHRULE_INVALID);
 }
 
 TEST(ordinary_names_are_fine)
@@ -126,7 +126,7 @@ TEST(files_that_programs_trust_need_consent)
 
 static bool forbids(const char *path)
 {
-    return pathrule_forbids(slice_of(path));
+    return pathrule_forbids(slice_of(path), false);
 }
 
 TEST(some_names_are_always_refused)

@@ -135,6 +135,8 @@ static const char *no_hunk(const struct rewind_view *v)
 
     if (v->changes.styled_text.n == 0)
         return "this file has no hunks";
+    if (rewind_has_kind(x))
+        return "links and directories are restored as a whole";
     if (x->action == REWIND_REFUSED && !rewind_selection_at(v, v->file.at)->consent)
         return "the file is held back: including it shows why";
     return rewind_action_of(x) == REWIND_RESTORE ? NULL

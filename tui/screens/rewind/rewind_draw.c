@@ -144,6 +144,9 @@ static int rewind_draw_counts(const struct rewind_view *v, struct frame *f, int 
 
     if (x->binary || x->mode_only)
         return frame_puts_right(f, y, end, STYLE_DIM, x->binary ? "binary" : "mode");
+    if (rewind_has_kind(x))
+        return frame_puts_right(f, y, end, STYLE_DIM,
+                                rewind_kind_wanted(x) ? rewind_kind_wanted(x) : rewind_kind_now(x));
     if (rewind_action_of(x) == REWIND_REFUSED)
         return end;
     snprintf(plus, sizeof plus, "+%u", partial ? part->insertions : x->insertions);
@@ -288,7 +291,7 @@ static void draw_hunk_box(const struct rewind_view *v, struct frame *f, struct r
     bool on = pick->ticked && (!pick->hunk || (hunk < pick->hunks && pick->hunk[hunk]));
 
     if (!head || rewind_action_of(rewind_file(v)) != REWIND_RESTORE ||
-        v->changes.comparison->diff.hunks < 2)
+        rewind_has_kind(rewind_file(v)) || v->changes.comparison->diff.hunks < 2)
         return;
     frame_puts(f, r.y, r.x + r.w - 4, 3, on ? STYLE_MARK : STYLE_DIM, on ? "[x]" : "[ ]");
 }
@@ -324,8 +327,11 @@ static void no_lines(const struct rewind_view *v, const struct rewind_entry *x, 
     if (x->binary)
         snprintf(out, cap, "binary file (%s now)", x->seen.exists ? size : "missing");
     else if (x->mode_only)
-        snprintf(out, cap, "only the mode changes, from %04o to %04o", (unsigned)x->seen.mode,
-                 (unsigned)x->target->mode & 07777);
+        snprintf(out, cap, "only the mode changes, from %04o to %04o",
+                 (unsigned)x->seen.mode & 07777, (unsigned)x->target->mode & 07777);
+    else if (rewind_has_kind(x) && x->action != REWIND_REFUSED)
+        snprintf(out, cap, "now: %s; then: %s", rewind_kind_now(x) ? rewind_kind_now(x) : "nothing",
+                 rewind_kind_wanted(x) ? rewind_kind_wanted(x) : "nothing");
     else if (v->changes_error.code)
         err_format(&v->changes_error, out, cap);
     else if (x->action == REWIND_REFUSED && !rewind_may_consent(x))

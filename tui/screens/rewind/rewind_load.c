@@ -88,7 +88,7 @@ void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
     }
 }
 
-/* Only files with text on at least one side are compared. */
+/* Only files with text on at least one side are compared, and the texts of two links. */
 static bool can_compare(const struct rewind_entry *x)
 {
     enum rewind_action action = rewind_action_of(x);

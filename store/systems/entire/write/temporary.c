@@ -152,7 +152,7 @@ enum err_code temporary_names(const struct view *v, const struct temporary_reque
     for (size_t i = 0; i < req->files; i++) {
         struct slice path = slice_of(req->file[i]);
         const char *why = "";
-        enum pathrule rule = pathrule_check(path, &why);
+        enum pathrule rule = pathrule_check(path, false, &why);
 
         if (rule == PATHRULE_INVALID || rule == PATHRULE_GIT || !path_under(path, root) ||
             path.n == root.n || disktree_apart(path.p + root.n + 1))

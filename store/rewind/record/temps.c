@@ -1,0 +1,101 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/rewind/record/record.h"
+
+/* Entries in a directory that the rewind makes or removes: where their temporary names are, and when they are applied. */
+
+bool rewind_tx_has_was(const struct rewind_tx_entry *x)
+{
+    return x->action == REWIND_DELETE || (x->action == REWIND_CREATE && S_ISDIR(x->seen.mode));
+}
+
+enum err_code rewind_tx_link_attrs(struct rewind_tx_entry *x, int dir, const char *name,
+                                   struct err *e)
+{
+    struct stat st;
+
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+        return rewind_tx_open_error(x, e);
+    x->was = (struct attrs){ .uid = st.st_uid,
+                             .gid = st.st_gid,
+                             .mtime_ns = rewind_tx_file_id(&st).mtime_ns };
+    return ERR_OK;
+}
+
+static bool is_dir_afterwards(const struct rewind_tx_entry *x)
+{
+    return x->action != REWIND_DELETE && S_ISDIR(x->mode);
+}
+
+static bool makes_or_removes_dir(const struct rewind_tx_entry *x)
+{
+    return is_dir_afterwards(x) != (x->seen.exists && S_ISDIR(x->seen.mode));
+}
+
+/* The number of directories from the entry's own up to the highest one that is made or removed. */
+static unsigned count_up(const struct slice_set *dirs, const char *path)
+{
+    unsigned n = 0, up = 0;
+
+    for (const char *slash = path + strlen(path) - 1; slash > path; slash--) {
+        if (*slash != '/')
+            continue;
+        n++;
+        if (slice_set_find(dirs, (struct slice){ path, (size_t)(slash - path) }) != SLICE_SET_NONE)
+            up = n;
+    }
+    return up;
+}
+
+enum err_code rewind_tx_place_temps(struct rewind_tx *tx, struct err *e)
+{
+    struct slice_set dirs = { .n = 0 };
+    enum err_code rc = ERR_OK;
+    uint32_t number;
+
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        if (makes_or_removes_dir(&tx->entry[i]) &&
+            slice_set_add(&dirs, slice_of(tx->entry[i].path), &number))
+            rc = err_nomem(e);
+    for (size_t i = 0; i < tx->n && dirs.n && !rc; i++) {
+        struct rewind_tx_entry *x = &tx->entry[i];
+
+        x->up = count_up(&dirs, x->path);
+        if (x->action == REWIND_DELETE && x->dirs < x->up)
+            x->dirs = x->up;
+    }
+    slice_set_fini(&dirs);
+    return rc;
+}
+
+void rewind_tx_temp_path(const struct rewind_tx_entry *x, char out[PATH_MAX])
+{
+    memcpy(out, x->path, strlen(x->path) + 1);
+    for (unsigned i = 0; i < x->up; i++)
+        *strrchr(out, '/') = '\0';
+}
+
+/* What is deleted goes first, from the lowest directories up; then what is made comes, from the highest down; then the
+ * permissions of directories, which may forbid the rest. */
+static int apply_step_of(const struct rewind_tx_entry *x)
+{
+    return x->action == REWIND_DELETE ? 0 : x->mode_only && S_ISDIR(x->mode) ? 2 : 1;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+    const struct rewind_tx_entry *const *x = a, *const *y = b;
+    const int step = apply_step_of(*x), d = step - apply_step_of(*y);
+
+    return d ? d : step == 1 ? strcmp((*x)->path, (*y)->path) : strcmp((*y)->path, (*x)->path);
+}
+
+void rewind_tx_sort(struct rewind_tx *tx, struct rewind_tx_entry **order)
+{
+    for (size_t i = 0; i < tx->n; i++)
+        order[i] = &tx->entry[i];
+    qsort(order, tx->n, sizeof *order, compare_steps);
+}
