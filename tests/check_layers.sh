@@ -67,7 +67,7 @@ grep: api query
 redact: 
 show: api query rewind
 export: api fs redact show
-blame: api fs git query rewind
+blame: api fs git journal query rewind
 rewind: api fs git journal log snapshots proc/live.h blame/blame_text.h
 library: api blame export fs grep host journal maintenance query redact rewind show
 maintenance: api fs git journal keep log proc query rewind show

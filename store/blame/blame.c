@@ -53,8 +53,6 @@ static bool changed_file(git_repository *repo, const git_commit *commit, const c
     return parents > 0 || !git_oid_is_zero(&now);
 }
 
-DEFINE_CLEANUP(git_revwalk, git_revwalk_free);
-
 enum err_code blame_commits_read(const char *path, int64_t since_ms, struct blame_commits *out,
                                  struct err *e)
 {
@@ -234,18 +232,24 @@ static enum err_code replay(struct replayed *r, struct err *e)
 
 /* ---- the file ---- */
 
-/* Reads the file and finds its lines. */
-static enum err_code read_blamed_file(struct blame *b, const char *path, struct err *e)
+/* Reads the file, or takes the query's text, and finds its lines. */
+static enum err_code read_blamed_file(struct blame *b, const struct blame_query *q, struct err *e)
 {
     CLEANUP(file_close) struct file f = { .fd = -1 };
+    const char *path = q->path[0];
     struct slice rest, line;
     size_t cap = 0;
     bool torn;
 
-    TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
-    if (f.id.size > BLAME_FILE_MAX)
-        return err_set(e, ERR_UNSUPPORTED, path, "the file is too large to be compared by line");
-    TRY(file_read_all(AT_FDCWD, path, FILE_FOLLOW, BLAME_FILE_MAX, &b->file, e));
+    if (q->text) {
+        NEED(!buf_add(&b->file, *q->text));
+    } else {
+        TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
+        if (f.id.size > BLAME_FILE_MAX)
+            return err_set(e, ERR_UNSUPPORTED, path,
+                           "the file is too large to be compared by line");
+        TRY(file_read_all(AT_FDCWD, path, FILE_FOLLOW, BLAME_FILE_MAX, &b->file, e));
+    }
     rest = buf_slice(&b->file);
     if (rest.n && memchr(rest.p, '\0', rest.n))
         return err_set(e, ERR_UNSUPPORTED, path, "the file is not text");
@@ -297,8 +301,11 @@ enum err_code blame_file(struct store *const stores[], size_t n, const struct bl
     CLEANUP(blame_fini) struct blame b = { .lines = 0 };
 
     assert(q->paths > 0);
-    TRY(read_blamed_file(&b, q->path[0], e));
+    TRY(read_blamed_file(&b, q, e));
     TRY(blame_history_read(stores, n, q, &b.history, e));
+    while (q->until_ms && b.history.n &&
+           b.history.event[b.history.n - 1].edit.time_ms > q->until_ms)
+        b.history.n--;
     TRY(find_owners(&b, q, e));
     HAND_OVER(out, b);
     return ERR_OK;
@@ -317,6 +324,11 @@ const struct blame_event *blame_event_of(const struct blame *b, size_t line)
 {
     return line < b->lines && b->owner[line] != BLAME_NOBODY ? &b->history.event[b->owner[line]]
                                                              : NULL;
+}
+
+bool blame_same_turn(const struct blame_event *x, const struct blame_event *y)
+{
+    return x == y || (x && y && x->session == y->session && slice_eq(x->edit.turn, y->edit.turn));
 }
 
 const struct session_ref *blame_session_of(const struct blame *b, size_t line)

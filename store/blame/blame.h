@@ -11,6 +11,7 @@
 #include "store/api/store.h"
 #include "store/blame/blame_text.h"
 #include "store/fs/span.h"
+#include "store/git/libgit2.h"
 #include "store/query/listing.h"
 
 /* ---- the edits (blame_history.c) ---- */
@@ -53,6 +54,9 @@ struct blame_query {
     /* names of the file: as given, and with links resolved; absolute and normalized */
     const char *const *path;
     size_t paths;
+    /* blame_file: this text instead of the file's, and only edits up to a time; NULL and 0: the present file */
+    const struct slice *text;
+    int64_t until_ms;
     const atomic_bool *cancel; /* may be NULL */
     /* called for a session that cannot be read and is skipped; may be NULL */
     unreadable_fn *trouble;
@@ -101,9 +105,60 @@ struct blame {
 MUST_CHECK enum err_code blame_file(struct store *const stores[], size_t n,
                                     const struct blame_query *q, struct blame *out, struct err *e);
 void blame_fini(struct blame *b);
+/* Returns true if both are edits of one turn, or both are NULL. */
+bool blame_same_turn(const struct blame_event *x, const struct blame_event *y);
 /* The edit that wrote a line, and its session; NULL if no session wrote it. */
 const struct blame_event *blame_event_of(const struct blame *b, size_t line);
 const struct session_ref *blame_session_of(const struct blame *b, size_t line);
+
+/* ---- the notes of git-ai (blame_notes.c) ---- */
+
+/* Who wrote a line according to the notes that git-ai attaches to commits (refs/notes/ai): the sessions may be of other
+ * people, machines and agents. */
+struct blame_note {
+    const char *commit; /* that has the note, in hex */
+    struct slice tool, session,
+        model;           /* an agent's session; the session and the model may be empty */
+    struct slice author; /* a person, if tool is empty */
+};
+
+struct blame_notes {
+    struct arena arena;
+    const struct blame_note **line; /* by line of the file; NULL: no note names the file; owned */
+    size_t n;
+};
+
+/* The notes of the commits of HEAD, as far back as BLAME_COMMITS_MAX, for the lines of a file that was blamed. A damaged
+ * note, and what is noted under a former name of the file, is skipped. */
+MUST_CHECK enum err_code blame_notes_read(const char *path, const struct blame *b,
+                                          struct blame_notes *out, struct err *e);
+void blame_notes_fini(struct blame_notes *notes);
+
+#define BLAME_NOTES_REF "refs/notes/ai"
+/* ERR_STALE: the commit has a note already. */
+MUST_CHECK enum err_code blame_note_absent(git_repository *repo, const char *commit, struct err *e);
+
+/* The note of a commit (blame_note_make.c). A zeroed struct is empty. */
+struct blame_noted {
+    struct arena arena;
+    char commit[41];
+    const char *git; /* the git directory that work trees share */
+    /* the whole text, with a NUL behind it; empty: no session wrote a line of the commit */
+    struct slice note;
+    size_t files, lines, sessions; /* in the note */
+    struct change *change;         /* owned; its id once the note is written */
+};
+
+/* Makes the note of a commit of the repository that contains dir. Only the sessions of the query count. Writes nothing.
+ * ERR_NOT_FOUND: no repository or no such commit; ERR_UNSUPPORTED: a merge; ERR_STALE: it has a note already. */
+MUST_CHECK enum err_code blame_note_make(struct store *const stores[], size_t n,
+                                         const struct blame_query *q, const char *dir,
+                                         const char *revision, struct blame_noted *out,
+                                         struct err *e);
+/* Attaches it to the commit, as a change that can be undone. */
+MUST_CHECK enum err_code blame_note_write(const struct store_env *env, struct blame_noted *noted,
+                                          struct err *e);
+void blame_noted_fini(struct blame_noted *noted);
 
 /* ---- what was touched (blame_touch.c) ---- */
 

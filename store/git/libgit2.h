@@ -39,7 +39,7 @@ MUST_CHECK enum err_code gitlib_ready(struct err *e);
     F(index_open) F(index_read) F(index_read_tree) F(index_remove) F(index_remove_bypath) \
     F(index_remove_directory) F(index_write) F(index_write_tree_to) F(indexer_append) \
     F(indexer_commit) F(indexer_new) F(libgit2_init) F(libgit2_opts) F(libgit2_shutdown) \
-    F(mempack_dump) F(mempack_new) F(merge_file) F(object_id) F(object_lookup_prefix) \
+    F(mempack_dump) F(mempack_new) F(merge_file) F(note_commit_create) F(object_id) F(object_lookup_prefix) \
     F(object_peel) F(object_string2type) F(odb_add_backend) F(odb_exists) F(odb_get_backend) \
     F(odb_init_backend) F(odb_num_backends) F(odb_object_data) F(odb_object_size) \
     F(odb_object_type) F(odb_open) F(odb_read) F(odb_read_header) F(odb_write) F(oid_cpy) \
@@ -143,6 +143,7 @@ extern const struct libgit2 *_Atomic libgit2_table;
 #define git_mempack_new LIBGIT2->mempack_new
 #define git_merge_file LIBGIT2->merge_file
 #define git_merge_file_result_free LIBGIT2->merge_file_result_free
+#define git_note_commit_create LIBGIT2->note_commit_create
 #define git_object_free LIBGIT2->object_free
 #define git_object_id LIBGIT2->object_id
 #define git_object_lookup_prefix LIBGIT2->object_lookup_prefix

@@ -38,6 +38,8 @@ DEFINE_CLEANUP(git_object, git_object_free);
 DEFINE_CLEANUP(git_reference, git_reference_free);
 DEFINE_CLEANUP(git_reference_iterator, git_reference_iterator_free);
 DEFINE_CLEANUP(git_signature, git_signature_free);
+DEFINE_CLEANUP(git_revwalk, git_revwalk_free);
+DEFINE_CLEANUP(git_diff, git_diff_free);
 #define AUTO_REPO CLEANUP(repo_close_at) git_repository
 /* These two are not allocated themselves. */
 static inline void git_buf_dispose_at(git_buf *b)

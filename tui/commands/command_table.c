@@ -118,9 +118,9 @@ const struct command commands_table[] = {
               "the [prices] of the configuration; a + after a cost means that some answers have\n"
               "neither. If the output is not a terminal, its columns are input, output, cache\n"
               "write, cache read, total and cost, then the group.\n" },
-    { .name = "blame", .operands = "FILE[:FROM-TO]", .min_operands = 1, .max_operands = 1, .run = blame_run,
+    { .name = "blame", .operands = "FILE[:FROM-TO]|COMMIT", .min_operands = 1, .max_operands = 1, .run = blame_run,
       .summary = "show which session and prompt wrote each line of a file",
-      .options = BIT(PORCELAIN) | BIT(BY_TURN) | BIT(OFFSET) | BIT(MAX_BYTES) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
+      .options = BIT(NOTES) | BIT(APPLY) | BIT(PORCELAIN) | BIT(BY_TURN) | BIT(OFFSET) | BIT(MAX_BYTES) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) |
                  BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
       .help = "Replays the edits that sessions recorded, in order of time, and compares the\n"
               "result with the present file. A line that is still as an edit left it is shown\n"
@@ -129,7 +129,11 @@ const struct command commands_table[] = {
               "by plain mv and rm commands are followed. Sessions of all projects are searched,\n"
               "because agents also edit files outside the directory in which they were started;\n"
               "--project DIR limits the search to one project. For a file in git, --json and\n"
-              "--porcelain name the commit that came after the edit. Nothing is written.\n" },
+              "--porcelain name the commit that came after the edit. Lines without a session\n"
+              "here are shown as the notes of git-ai (refs/notes/ai) know them.\n"
+              "--notes COMMIT shows the note of a commit, which says what sessions wrote of the\n"
+              "lines that it added, in the form of git-ai (authorship/3.0.0); --apply attaches\n"
+              "it, unless the commit has one, and undo removes it.\n" },
     { .name = "touched", .operands = "PATH", .min_operands = 1, .max_operands = 1, .run = touched_run,
       .summary = "list the sessions and turns that changed a file or directory",
       .options = BIT(LIMIT) | BIT(OFFSET) | BIT(MAX_BYTES) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) |

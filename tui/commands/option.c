@@ -114,6 +114,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_COUNTS] = { "count", 0, KIND_FLAG, NULL, 0, "count the lines that match, session by session" },
     [OPTION_SESSIONS] = { "sessions", 0, KIND_FLAG, NULL, 0, "print only the ids of the sessions" },
     [OPTION_BY] = { "by", 0, KIND_CHOICE, "day|week|month|session|model|project|agent", AT(by), "group the sums by this" },
+    [OPTION_NOTES] = { "notes", 0, KIND_FLAG, NULL, 0, "show the note of a commit instead (with --apply: attach it)" },
     [OPTION_BY_TURN] = { "by", 0, KIND_CHOICE, "turn", AT(by), "one row for each run of lines that a turn wrote, without their text" },
     [OPTION_PORCELAIN] = { "porcelain", 0, KIND_FLAG, NULL, 0, "for scripts, in the form of git blame --porcelain" },
     [OPTION_TASK] = { "task", 0, KIND_TEXT, "TOOLUSE", AT(task), "end of a sub-agent's task, named by the call that began it" },

@@ -10,6 +10,7 @@
 #include "lite/base/time.h"
 #include "store/fs/path.h"
 #include "store/fs/span.h"
+#include "store/journal/change.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
 #include "tui/text/human.h"
@@ -24,6 +25,7 @@ struct blame_answer {
     struct session_line_columns look;
     struct blame blame;
     struct blame_commits commits;
+    struct blame_notes notes;
     const char *path;
     size_t from, to; /* lines to show, from 0, `to` after the last */
 };
@@ -121,6 +123,24 @@ static void write_commit_json(struct out *o, const struct blame_commit *commit)
     out_close(o, '}');
 }
 
+static const struct blame_note *note_of(const struct blame_answer *a, size_t line)
+{
+    return a->notes.line ? a->notes.line[line] : NULL;
+}
+
+static void write_note_json(struct out *o, const struct blame_note *note)
+{
+    if (!note)
+        return;
+    out_open(o, "note", '{');
+    out_string(o, "commit", note->commit);
+    out_member(o, "tool", note->tool);
+    out_member(o, "session", note->session);
+    out_member(o, "model", note->model);
+    out_member(o, "author", note->author);
+    out_close(o, '}');
+}
+
 /* One line, or the lines from `line` to before `end` that one turn wrote, without their text. */
 static void write_line_json(struct blame_answer *a, size_t line, size_t end)
 {
@@ -147,6 +167,8 @@ static void write_line_json(struct blame_answer *a, size_t line, size_t end)
         out_member(o, "prompt", event->edit.prompt);
         write_commit_json(o, blame_commits_after(&a->commits, event->edit.time_ms));
     }
+    if (!end)
+        write_note_json(o, note_of(a, line));
     if (!event && a->blame.stopped)
         out_string(o, "incomplete", a->blame.stopped);
     if (!end) {
@@ -176,11 +198,6 @@ static void turn_id(const struct blame_answer *a, const struct blame_event *even
     }
     hasher_fini(&hasher);
     buf_fini(&b);
-}
-
-static bool same_turn(const struct blame_event *x, const struct blame_event *y)
-{
-    return x == y || (x && y && x->session == y->session && slice_eq(x->edit.turn, y->edit.turn));
 }
 
 static void write_person(struct out *o, const char *role, const struct session_ref *ref,
@@ -225,12 +242,13 @@ static enum err_code write_porcelain_line(struct blame_answer *a, size_t line,
                                           struct slice_set *told, struct err *e)
 {
     const struct blame_event *event = blame_event_of(&a->blame, line);
-    bool begins = line == a->from || !same_turn(event, blame_event_of(&a->blame, line - 1));
+    bool begins = line == a->from || !blame_same_turn(event, blame_event_of(&a->blame, line - 1));
     size_t run = 1;
     char id[41];
 
     turn_id(a, event, id);
-    while (begins && line + run < a->to && same_turn(event, blame_event_of(&a->blame, line + run)))
+    while (begins && line + run < a->to &&
+           blame_same_turn(event, blame_event_of(&a->blame, line + run)))
         run++;
     out_addf(a->out, "%s %zu %zu", id, line + 1, line + 1);
     if (begins)
@@ -275,6 +293,7 @@ static void write_line_text(struct blame_answer *a, size_t line, size_t end)
 {
     const struct blame_event *event = blame_event_of(&a->blame, line);
     const struct session_ref *ref = blame_session_of(&a->blame, line);
+    const struct blame_note *note = event || end ? NULL : note_of(a, line);
     struct out *o = a->out;
     size_t prompt = o->columns && o->columns < NARROW ? PROMPT_NARROW : PROMPT_COLUMNS;
     int n = blame_digits(a->blame.lines);
@@ -286,10 +305,19 @@ static void write_line_text(struct blame_answer *a, size_t line, size_t end)
     if (ref)
         session_line_id(ref, &a->look, o);
     else
-        out_addf(o, "%*s", (int)a->look.id_columns, "");
+        session_line_column(note ? note->session : SLICE(""), a->look.id_columns, o);
     out_addf(o, " %*s ", HUMAN_AGE_COLUMNS, age);
     out_style(o, OUT_PLAIN);
-    session_line_column(event ? blame_first_line(event->edit.prompt) : SLICE(""), prompt, o);
+    if (note) {
+        AUTO_ARENA scratch = { 0 };
+        const struct slice by = note->tool.n ? note->tool : note->author;
+        const char *who = arena_format(&scratch, "note: %.*s%s%.*s", SLICE_ARG(by),
+                                       note->model.n ? ", " : "", SLICE_ARG(note->model));
+
+        session_line_column(who ? slice_of(who) : SLICE(""), prompt, o);
+    } else {
+        session_line_column(event ? blame_first_line(event->edit.prompt) : SLICE(""), prompt, o);
+    }
     out_style(o, OUT_AGE);
     out_addf(o, end ? " %*zu" : " %*zu ", n, line + 1);
     if (end)
@@ -318,7 +346,7 @@ static enum err_code write_blame(struct blame_answer *a, struct err *e)
         size_t end = by_turn ? i + 1 : 0;
 
         while (end && end < a->to &&
-               same_turn(blame_event_of(&a->blame, i), blame_event_of(&a->blame, end)))
+               blame_same_turn(blame_event_of(&a->blame, i), blame_event_of(&a->blame, end)))
             end++;
         next = end ? end : i + 1;
         if (skip && skip--)
@@ -366,6 +394,8 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
     if (!rc)
         rc = blame_commits_read(paths.path[paths.n - 1], oldest_edit(&a->blame), &a->commits, e);
     if (!rc)
+        rc = blame_notes_read(paths.path[paths.n - 1], &a->blame, &a->notes, e);
+    if (!rc)
         rc = session_line_columns_open(s, NULL, a->out, a->in->world->env.now_ms, &a->look, e);
     for (size_t i = 0; !rc && i < a->blame.history.refs; i++)
         session_line_columns_fit(&a->look, a->blame.history.ref[i]);
@@ -376,9 +406,63 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
     if (!rc)
         rc = write_blame(a, e);
     session_line_columns_close(&a->look);
+    blame_notes_fini(&a->notes);
     blame_commits_fini(&a->commits);
     blame_fini(&a->blame);
     return rc;
+}
+
+/* ---- the note of a commit ---- */
+
+static void write_noted_json(const struct blame_noted *noted, bool applied, struct out *o)
+{
+    out_open(o, NULL, '{');
+    out_string(o, "commit", noted->commit);
+    out_bool(o, "dryRun", !applied);
+    out_int(o, "files", (int64_t)noted->files);
+    out_int(o, "lines", (int64_t)noted->lines);
+    out_int(o, "sessions", (int64_t)noted->sessions);
+    out_member(o, "note", noted->note);
+    if (applied)
+        out_string(o, "change", noted->change->id);
+    out_end(o, '}');
+}
+
+/* `reprise blame --notes COMMIT` */
+static enum err_code blame_note_run(struct invocation *in, struct sessions *s, struct err *e)
+{
+    struct blame_query q = { .trouble = command_report_trouble, .trouble_arg = in };
+    CLEANUP(blame_noted_fini) struct blame_noted noted = { .files = 0 };
+    const bool apply = option_given(&in->options, OPTION_APPLY);
+    struct out *o = &in->out;
+
+    TRY(sessions_query(in, &s->scope, &q.sessions, e));
+    TRY(blame_note_make(s->store, s->n, &q, in->world->env.cwd, in->argv[0], &noted, e));
+    if (!noted.sessions)
+        return err_set(e, ERR_NOT_FOUND, noted.commit,
+                       "blame: no session wrote a line that the commit added");
+    if (apply)
+        TRY(blame_note_write(&in->world->env, &noted, e));
+    in->done = apply;
+    if (o->wants_json) {
+        write_noted_json(&noted, apply, o);
+        return ERR_OK;
+    }
+    if (!apply) {
+        struct slice rest = noted.note, line;
+        bool torn;
+
+        while (slice_line(&rest, &line, &torn)) {
+            out_text(o, line);
+            out_addf(o, "\n");
+        }
+        out_addf(o, "nothing was written (--apply attaches the note to the commit)\n");
+        return ERR_OK;
+    }
+    out_addf(o, "noted %.12s: %zu %s of %zu %s" OUT_UNDO_WITH "\n", noted.commit, noted.lines,
+             noted.lines == 1 ? "line" : "lines", noted.sessions,
+             noted.sessions == 1 ? "session" : "sessions", noted.change->id);
+    return ERR_OK;
 }
 
 enum err_code blame_run(struct invocation *in, struct err *e)
@@ -392,7 +476,18 @@ enum err_code blame_run(struct invocation *in, struct err *e)
         return err_set(e, ERR_USAGE, "--by", "not together with --porcelain");
     if (option_given(o, OPTION_OFFSET) && option_given(o, OPTION_PORCELAIN))
         return err_set(e, ERR_USAGE, "--offset", "not together with --porcelain");
+    if (!option_given(o, OPTION_NOTES) && option_given(o, OPTION_APPLY))
+        return err_set(e, ERR_USAGE, "--apply", "only together with --notes");
+    if (option_given(o, OPTION_NOTES) &&
+        (option_given(o, OPTION_BY_TURN) || option_given(o, OPTION_PORCELAIN) ||
+         option_given(o, OPTION_OFFSET) || option_given(o, OPTION_MAX_BYTES)))
+        return err_set(e, ERR_USAGE, "--notes", "only together with --apply");
     TRY(sessions_open(in, true, &s, e));
+    if (option_given(o, OPTION_NOTES)) {
+        rc = blame_note_run(in, &s, e);
+        sessions_close(&s);
+        return rc;
+    }
     a.path = arena_copy_text(&s.arena, in->argv[0]);
     if (a.path)
         cut_range(in, (char *)(uintptr_t)a.path, &a.from, &a.to);

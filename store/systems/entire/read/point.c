@@ -197,8 +197,6 @@ enum err_code point_shadows_read(git_repository *repo, struct arena *a, struct s
 
 /* ---- links ---- */
 
-DEFINE_CLEANUP(git_revwalk, git_revwalk_free);
-
 enum err_code point_links_read(git_repository *repo, struct arena *a, struct links *out,
                                struct err *e)
 {
