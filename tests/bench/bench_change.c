@@ -1,6 +1,8 @@
 /* Changes of sessions, each the whole process, durable and undoable:
  *
- *   rename, tag and append   of a session of 2 GB against one of 2 KB: none may depend on the size
+ *   rename and append        of a session of 2 GB against one of 2 KB: neither may depend on the size
+ *   tag                      the same. A tag is added to those that the session has, and only reading the whole log
+ *                            shows that there are none if none is near its end: the first tag costs that, once
  *   delete           many sessions to the trash of the same file system against `mv` of the same files
  *
  *   bench_change REPRISE DIR SESSIONS [ROUNDS]

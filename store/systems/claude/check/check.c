@@ -316,7 +316,7 @@ static enum err_code claude_check_metadata(struct check *k, const atomic_bool *c
 {
     struct arena a = { 0 };
     struct metarows m;
-    enum err_code rc = metarows_anywhere(&k->log.file.file, cancel, &a, &m, e);
+    enum err_code rc = metarows_anywhere(&k->log.file.file, METAROW_ALL, cancel, &a, &m, e);
 
     for (int t = 0; t < METAROW_TYPES && !rc; t++) {
         int64_t before = m.size - m.row[t].offset;

@@ -235,7 +235,7 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
     (void)st;
     if (rc)
         return rc;
-    rc = metarows_anywhere(&f, NULL, &a, &m, e);
+    rc = metarows_anywhere(&f, METAROW_ALL, NULL, &a, &m, e);
     file_close(&f);
     if (!rc)
         rc = metarows_set_leaf(&m, ref->path.p, 0, NULL, &a, e);

@@ -2,18 +2,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <utf8proc.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/slice.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
-#include "lite/scan/index.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
@@ -151,44 +152,69 @@ enum err_code metarows_of(const char *path, struct arena *a, struct metarows *ou
     return rc;
 }
 
-static enum err_code read_metarow(const struct file *f, const struct index_line *line,
-                                  struct arena *a, struct metarow *row, struct err *e)
+/* Finds the last row of this type among whole lines that begin at `offset` in the file. */
+static bool metarow_last_of(struct slice lines, int64_t offset, enum metarow_type type,
+                            struct arena *a, struct metarow *out)
 {
-    char *p = arena_alloc(a, line->length + 1);
-    size_t got;
+    const char *const end = lines.p + lines.n, *from = lines.p, *at;
+    struct slice newest = { NULL, 0 };
+    char quoted[32];
 
-    if (!p)
-        return err_nomem(e);
-    TRY(file_read(f, line->offset, p, line->length, &got, e));
-    *row = (struct metarow){ .found = got == line->length,
-                             .offset = line->offset,
-                             .text = { p, got } };
-    return ERR_OK;
+    snprintf(quoted, sizeof quoted, "\"%s\"", metarow_names[type]);
+    while ((at = slice_find(from, (size_t)(end - from), quoted, strlen(quoted)))) {
+        const char *before = memrchr(from, '\n', (size_t)(at - from)),
+                   *after = memchr(at, '\n', (size_t)(end - at));
+        struct slice line = { before ? before + 1 : from, 0 };
+
+        from = after ? after : end;
+        line.n = (size_t)(from - line.p);
+        if (claude_type_of(line) == (int)type)
+            newest = line;
+    }
+    if (!newest.p)
+        return true;
+    *out = (struct metarow){ .found = true,
+                             .offset = offset + (newest.p - lines.p),
+                             .text = arena_copy(a, newest) };
+    return out->text.p != NULL;
 }
 
-enum err_code metarows_anywhere(const struct file *f, const atomic_bool *stop, struct arena *a,
-                                struct metarows *out, struct err *e)
+/* Backwards in blocks, each of which ends where the first whole line of the block after it begins. Only lines with the
+ * name of a type that is still missing are parsed, so a long transcript costs little more than reading it. A line longer
+ * than a block is too long for metadata, and the part of it that begins in a block is no valid JSON. */
+enum err_code metarows_anywhere(const struct file *f, unsigned types, const atomic_bool *stop,
+                                struct arena *a, struct metarows *out, struct err *e)
 {
-    static const struct index_keys keys = { .type = "type", .kinds = metarow_names };
-    struct index ix = { 0 };
-    struct metarows found = { .size = f->id.size };
-    enum err_code rc = index_build(&ix, f, &keys, 0, stop, e);
+    enum { BLOCK = 1 << 20 };
+    AUTO_FREE char *bytes = malloc(BLOCK);
+    struct metarows found = { .size = f->id.size, .end = f->id.size };
+    int64_t end = f->id.size;
 
-    for (size_t i = ix.n; i > 0 && !rc; i--) {
-        const struct index_line *line = &ix.line[i - 1];
+    NEED(bytes);
+    while (end > 0 && types) {
+        int64_t from = end > BLOCK ? end - BLOCK : 0;
+        size_t got;
 
-        if (line->state != LINE_OK || line->kind == 0 || line->length > WINDOW_BYTES ||
-            found.row[line->kind - 1].found)
-            continue;
-        rc = read_metarow(f, line, a, &found.row[line->kind - 1], e);
-        if (!json_valid(found.row[line->kind - 1].text))
-            found.row[line->kind - 1].found = false;
+        if (stop && atomic_load(stop))
+            return err_set(e, ERR_CANCELLED, "", "search for metadata: cancelled");
+        TRY(file_read(f, from, bytes, (size_t)(end - from), &got, e));
+
+        if (end == f->id.size)
+            found.end += got > 0 && bytes[got - 1] != '\n';
+        /* The last byte is the end of a line that began before it, or within a long one. */
+        const char *nl = from > 0 && got > 0 ? memchr(bytes, '\n', got - 1) : NULL;
+        const char *first = nl ? nl + 1 : bytes;
+        struct slice lines = { first, from == 0 || nl ? got - (size_t)(first - bytes) : 0 };
+
+        end = from + (first - bytes);
+        for (int t = 0; t < METAROW_TYPES; t++)
+            if (types & 1u << t) {
+                NEED(metarow_last_of(lines, end, (enum metarow_type)t, a, &found.row[t]));
+                types &= ~((unsigned)found.row[t].found << t);
+            }
     }
-    found.end = found.size + ix.torn_tail;
-    index_fini(&ix);
-    if (!rc)
-        *out = found;
-    return rc;
+    *out = found;
+    return ERR_OK;
 }
 
 struct slice metarow_value(const struct metarow *row, const char *key, struct arena *a)
@@ -354,6 +380,9 @@ enum err_code claude_full_scan(const struct store *st, const struct session_ref 
                                const atomic_bool *cancel, struct session_row *row, bool *found,
                                struct err *e)
 {
+    const unsigned titles = 1u << METAROW_CUSTOM_TITLE | 1u << METAROW_AI_TITLE,
+                   wanted = (session_wants_title(row) ? titles : 0) |
+                            (row->tag.n == 0 ? 1u << METAROW_TAG : 0);
     struct full_scan d = { .row = row, .ok = true };
     struct arena a = { 0 };
     struct metarows m;
@@ -363,7 +392,7 @@ enum err_code claude_full_scan(const struct store *st, const struct session_ref 
     (void)st;
     if (rc)
         return rc;
-    rc = metarows_anywhere(&f, cancel, &a, &m, e);
+    rc = metarows_anywhere(&f, wanted, cancel, &a, &m, e);
     file_close(&f);
     if (!rc && session_wants_title(row))
         claude_set_title(&d, &m, &a);

@@ -58,9 +58,13 @@ MUST_CHECK enum err_code metarows_near_end(const struct file *f, struct arena *a
 /* The same for a file that is not open. */
 MUST_CHECK enum err_code metarows_of(const char *path, struct arena *a, struct metarows *out,
                                      struct err *e);
-/* Searches the whole file. If another thread sets *stop (which may be NULL), it ends with ERR_CANCELLED. */
-MUST_CHECK enum err_code metarows_anywhere(const struct file *f, const atomic_bool *stop,
-                                           struct arena *a, struct metarows *out, struct err *e);
+/* Searches the file backwards for the newest row of each of these types (1u << METAROW_...), until all are found. Only
+ * a whole read shows that a type is missing. If another thread sets *stop (which may be NULL), it ends with
+ * ERR_CANCELLED. */
+enum { METAROW_ALL = (1 << METAROW_TYPES) - 1 };
+MUST_CHECK enum err_code metarows_anywhere(const struct file *f, unsigned types,
+                                           const atomic_bool *stop, struct arena *a,
+                                           struct metarows *out, struct err *e);
 /* The value of a string member of a found row; empty if it is missing. */
 struct slice metarow_value(const struct metarow *row, const char *key, struct arena *a);
 

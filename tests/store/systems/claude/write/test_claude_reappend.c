@@ -49,11 +49,17 @@ static void add(struct log *l, const char *text)
 static void fill(struct log *l, size_t n)
 {
     const char front[] = "{\"type\":\"user\",\"x\":\"", back[] = "\"}\n";
+    char xs[4096];
 
+    memset(xs, 'x', sizeof xs);
     assert_true(n >= sizeof front + sizeof back);
     add(l, front);
-    for (size_t i = sizeof front + sizeof back - 2; i < n; i++)
-        assert_int_equal(buf_add_byte(&l->bytes, 'x'), ERR_OK);
+    for (size_t left = n + 2 - sizeof front - sizeof back; left > 0;) {
+        size_t part = left < sizeof xs ? left : sizeof xs;
+
+        assert_int_equal(buf_add(&l->bytes, (struct slice){ xs, part }), ERR_OK);
+        left -= part;
+    }
     add(l, back);
 }
 
@@ -65,7 +71,7 @@ static struct metarows look(struct log *l, bool everywhere)
     folder_put(&l->folder, "s.jsonl", buf_slice(&l->bytes));
     assert_int_equal(file_open(AT_FDCWD, l->path, 0, &f, NULL), ERR_OK);
     if (everywhere)
-        assert_int_equal(metarows_anywhere(&f, NULL, &l->arena, &m, NULL), ERR_OK);
+        assert_int_equal(metarows_anywhere(&f, METAROW_ALL, NULL, &l->arena, &m, NULL), ERR_OK);
     else
         assert_int_equal(metarows_near_end(&f, &l->arena, &m, NULL), ERR_OK);
     file_close(&f);
@@ -73,6 +79,51 @@ static struct metarows look(struct log *l, bool everywhere)
 }
 
 #define CASE(name) TEST_WITH(name, set_up, tear_down)
+
+/* The file is read backwards in blocks of a mebibyte: a row may begin or end at any place of one. */
+CASE(a_row_is_found_wherever_a_block_ends)
+{
+    enum { BLOCK = 1 << 20, LONG = 2 * BLOCK, ROW = sizeof TAG - 1 };
+    static const int behind[] = { -ROW - 1, -ROW, -ROW + 1, -ROW / 2, -1, 0, 1 };
+    struct log *l = *state;
+
+    for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
+        l->bytes.n = 0;
+        add(l, MODE);
+        fill(l, LONG);
+        add(l, TAG);
+        fill(l, (size_t)(BLOCK + behind[i]));
+        struct metarows m = look(l, true);
+
+        assert_true(m.row[METAROW_TAG].found && m.row[METAROW_MODE].found);
+        assert_int_equal(m.row[METAROW_TAG].offset, (int)sizeof MODE - 1 + LONG);
+        assert_int_equal(m.row[METAROW_TAG].text.n, ROW - 1);
+        assert_int_equal(m.row[METAROW_MODE].offset, 0);
+        arena_reset(&l->arena);
+    }
+}
+
+CASE(the_newest_row_counts_and_a_long_one_does_not)
+{
+    struct log *l = *state;
+
+    add(l, TAG);
+    add(l, MODE);
+    add(l, TAG);
+    fill(l, 3 << 20);
+    add(l, "{\"type\":\"tag\",\"tag\":\"cut\n{\"x\":{\"type\":\"tag\"},\"type\":\"user\"}\n");
+    add(l, "{\"type\":\"tag\",\"tag\":\"");
+    fill(l, 2 << 20); /* a tag longer than a block */
+    add(l, "{\"type\":\"user\",\"x\":\"torn");
+    struct metarows m = look(l, true);
+
+    assert_true(m.row[METAROW_TAG].found);
+    assert_int_equal(m.row[METAROW_TAG].offset, (int)(sizeof TAG + sizeof MODE) - 2);
+    assert_int_equal(m.row[METAROW_MODE].offset, (int)sizeof TAG - 1);
+    assert_false(m.row[METAROW_AI_TITLE].found);
+    assert_int_equal(m.size, (int64_t)l->bytes.n);
+    assert_int_equal(m.end, m.size + 1);
+}
 
 CASE(nothing_is_written_while_all_rows_are_in_the_window)
 {
