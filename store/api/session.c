@@ -50,9 +50,7 @@ enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
     return rc;
 }
 
-/* D:\x and d:\x are /mnt/d/x, and \\wsl.localhost\Ubuntu\x is /x, for Windows' Subsystem for Linux. Other paths are
- * returned as they are. */
-static struct slice linux_path(struct slice path, struct arena *a)
+struct slice session_linux_path(struct slice path, struct arena *a)
 {
     static const char *const shares[] = { "\\\\wsl.localhost\\", "\\\\wsl$\\" };
     char *p = (char *)(uintptr_t)arena_copy(a, path).p;
@@ -81,7 +79,8 @@ static struct slice linux_path(struct slice path, struct arena *a)
  * both directories exist. */
 static bool is_other_name(struct slice dir, struct slice known, struct arena *a)
 {
-    struct slice one = linux_path(dir, a), other = linux_path(known, a), path = arena_copy(a, dir);
+    struct slice one = session_linux_path(dir, a), other = session_linux_path(known, a),
+                 path = arena_copy(a, dir);
 
     return one.p && other.p && path.p && utf8_nfc(one, a, &one) && utf8_nfc(other, a, &other) &&
            slice_eq(one, other) && access(path.p, F_OK) != 0;

@@ -56,6 +56,10 @@ MUST_CHECK enum err_code session_scope_of(const char *dir, bool worktrees, struc
  * ignored. Links are not resolved, but other spellings are known: those of Windows (D:\x, d:\x and /mnt/d/x), and
  * letters that are composed in another way. */
 bool session_scope_has(const struct scope *scope, struct slice dir);
+/* The path by which Windows' Subsystem for Linux knows a directory: D:\x and d:\x are /mnt/d/x, and
+ * \\wsl.localhost\Ubuntu\x is /x. Other paths are returned as they are. NUL-terminated in the arena; .p is NULL if out of
+ * memory. */
+struct slice session_linux_path(struct slice path, struct arena *a);
 
 struct store;
 

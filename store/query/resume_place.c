@@ -107,8 +107,12 @@ enum err_code resolve_resume_dir(const struct session_ref *ref, struct slice cwd
         if (!rc && !found)
             rc = try_dir(ref, slice_of(st->env->cwd), a, &found, e);
     }
-    if (!rc && !found && cwd.n && !(found = arena_copy(a, cwd).p))
-        rc = err_nomem(e);
+    if (!rc && !found && cwd.n) { /* a row of Windows names the directory in its own way */
+        const char *here = session_linux_path(cwd, a).p;
+
+        found = here && path_is_dir(here) ? here : arena_copy(a, cwd).p;
+        rc = here && found ? ERR_OK : err_nomem(e);
+    }
     if (!rc)
         *dir = found;
     return rc;

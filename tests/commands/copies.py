@@ -321,6 +321,15 @@ def check_other_names():
         write(w, cwd, [cwd], 60 + n, uuid(30 + n))
     for name in 'D:\\work\\private', 'd:\\work\\private', '/mnt/d/work/private':
         w.program.same(f'drives: {name}', ids('--project', name), [uuid(30 + n) for n in (0, 1, 2, 3, 5)])
+    # A share of Windows' Subsystem for Linux leads to a directory of this machine, in which the agent is started.
+    place = f'{w.home}/shop'
+    os.makedirs(place)
+    write(w, '\\\\wsl$\\Ubuntu' + place.replace('/', '\\'), ['\\\\wsl$\\Ubuntu' + place.replace('/', '\\')], 70, uuid(40))
+    w.program.same('listed in the directory of a share', ids('-C', place), [uuid(40)])
+    run = w.program.run('--resume', uuid(40), '--print')
+    w.program.same('resumed in the directory of a share', (run.stdout, run.stderr), (f'cd {place} && claude --resume {uuid(40)}\n'.encode(), b''))
+    rows = w.program.run('list', '--all').stdout.decode()
+    w.program.need('  shop  ' in rows and rows.count('  private  ') == 6, f'the last part of a path of Windows is the name of its project: {rows}')
     shutil.rmtree(w.top)
     return w.program
 

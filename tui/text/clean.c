@@ -359,10 +359,13 @@ struct slice text_path_short(struct slice path, struct slice home, char *out, si
 
 struct slice text_path_last(struct slice path)
 {
+    const bool windows =
+        path.n && path.p[0] != '/'; /* a relative one has no backslash of its own */
+
     while (path.n > 1 && path.p[path.n - 1] == '/')
         path.n--;
     for (size_t i = path.n; i-- > 0;)
-        if (path.p[i] == '/' && path.n > 1)
+        if ((path.p[i] == '/' || (windows && path.p[i] == '\\')) && path.n > 1)
             return (struct slice){ path.p + i + 1, path.n - i - 1 };
     return path;
 }

@@ -104,7 +104,7 @@ MUST_CHECK enum err_code clean_add_ascii(struct buf *out, struct slice text);
 
 /* The path with the home directory written as ~. The result is in out, or is the path itself. */
 struct slice text_path_short(struct slice path, struct slice home, char *out, size_t cap);
-/* The last part of a path, without slashes; the whole of it for "/". */
+/* The last part of a path, without slashes; the whole of it for "/". The path may be one of Windows (D:\x). */
 struct slice text_path_last(struct slice path);
 
 #endif

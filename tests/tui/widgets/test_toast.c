@@ -60,6 +60,9 @@ TEST(the_last_part_of_a_path_names_it)
     assert_true(slice_eq(text_path_last(SLICE("/")), SLICE("/")));
     assert_true(slice_eq(text_path_last(SLICE("shop")), SLICE("shop")));
     assert_int_equal(text_path_last((struct slice){ 0 }).n, 0);
+    assert_true(slice_eq(text_path_last(SLICE("D:\\work\\shop")), SLICE("shop")));
+    assert_true(slice_eq(text_path_last(SLICE("\\\\wsl$\\Ubuntu\\home\\u/shop/")), SLICE("shop")));
+    assert_true(slice_eq(text_path_last(SLICE("/home/u/odd\\name")), SLICE("odd\\name")));
 }
 
 TEST(notices_expire_and_errors_stay)

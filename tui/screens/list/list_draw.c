@@ -380,13 +380,6 @@ enum brevity {
     BREVITIES
 };
 
-static struct slice last_part(struct slice path)
-{
-    const char *slash = path.n ? memrchr(path.p, '/', path.n - 1) : NULL;
-
-    return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
-}
-
 /* "active" or "ended"; idle sessions are not marked. */
 static struct slice phase_of(const struct session_row *row)
 {
@@ -434,7 +427,7 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
 
     struct slice fact[] = {
         e->row ? list_activity(e->row) : (struct slice){ 0 },
-        brevity < WITH_NAME ? dir : last_part(dir),
+        brevity < WITH_NAME ? dir : text_path_last(dir),
         e->row ? session_row_branch(e->row) : (struct slice){ 0 },
         e->row && brevity < WITHOUT_PULL_REQUEST ? list_pull_request(e->row, pr)
                                                  : (struct slice){ 0 },
