@@ -186,10 +186,11 @@ def check_periods(w):
                           ('{"cleanupPeriodDays":30.5}', False), ('{"cleanupPeriodDays":99999}', False), ('{}', False)]:
             with open(place, 'w', encoding='utf-8') as f:
                 f.write(text)
-            run = w.program.run('list')
-            said = run.stderr.decode()
-            w.program.same(f'list: {place} {text}', (run.returncode, place in said, 'cleanupPeriodDays' in said, said.count('\n')),
-                           (0, odd, odd, int(odd)))
+            for form in [], ['--json']:
+                run = w.program.run('list', *form)
+                said = run.stderr.decode()
+                w.program.same(f'list {form}: {place} {text}', (run.returncode, place in said, 'cleanupPeriodDays' in said, said.count('\n')),
+                               (0, odd, odd, int(odd)))
             found = [f for f in json.loads(w.program.run('doctor', '--json').stdout) if f['kind'] == 'settings']
             w.program.same(f'doctor: {place} {text}', [f['path'] for f in found], [place] if odd else [])
             w.program.same(f'no expiry: {text}', odd, not any('expiresAt' in r for r in json.loads(w.program.run('list', '--json').stdout)))

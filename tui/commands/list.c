@@ -184,8 +184,8 @@ enum err_code list_run(struct invocation *in, struct err *e)
         out_json_rows_end(&in->out);
     else if (!rc && answer.rows == 0)
         report_no_match(in, &s);
-    if (!rc && text) {
-        /* On stderr, because every line on stdout is a session. */
+    if (!rc) {
+        /* On stderr, because standard output holds only sessions, also as JSON, where they lack "expiresAt". */
         for (size_t i = 0; i < s.n; i++) {
             const struct store_ops *ops = s.store[i]->ops;
             const char *path;
