@@ -440,13 +440,19 @@ def several(w, t):
         t.same('both', t.run('delete', P, Q).returncode, 0)
         log = t.run('log').stdout.decode().split('\n')[0]
         t.need('and 1 more (other directories too)' in log, f'log: {log}')
-        t.same('neither belongs to a third', w.undo(f'{w.top}/home/r')[0], 3)
+        code, _, err = w.undo(f'{w.top}/home/r')
+        t.need(code == 3 and 'is in several places' in err, f'neither belongs to a third: {err}')
         code, out, _ = w.undo(here, '--dry-run')
         t.need(code == 0 and 'and 1 more (other directories too)' in out, f'dry run: {out}')
         code, out, err = w.undo(here)
         t.same(f'from {here}: {err}', (code, w.title(P), w.title(Q)), (0, None, None))
         t.same('both are back', len(t.json('list', '--all')), 3)
         t.need('(other directories too)' in out, f'undone: {out}')
+    # A fork has two sessions of one place.
+    t.same('fork', t.run('fork', P).returncode, 0)
+    code, _, err = w.undo(f'{w.top}/home/r')
+    t.need(code == 3 and f'is in {p}: reprise undo {t.json("log")[0]["id"]}' in err, f'one place: {err}')
+    t.run('undo', '--all')
     t.run('delete', P, Q)
     first = t.json('log')[0]['id']
     code, out, _ = w.undo(p, '--back-to', first)

@@ -124,9 +124,9 @@ static enum err_code nothing_left(const struct invocation *in,
     return err_set(
         e, ERR_NOT_FOUND, "",
         "nothing left to undo here; the newest change (%.150s) is in %.160s: reprise undo %s", what,
-        n->sessions > 1 ? "several places"
-        : *n->dir       ? n->dir
-                        : "another project",
+        n->spans  ? "several places"
+        : *n->dir ? n->dir
+                  : "another project",
         n->id);
 }
 
