@@ -5,6 +5,26 @@
 
 /* Whose work the present file is: the session's, our own (an earlier rewind or undo), or that of a person. */
 
+static bool hand_edit_is_one_copy(const struct rewind_source *a, const struct rewind_source *b)
+{
+    return a->file && b->file && strcmp(a->file, b->file) == 0 && a->is_part == b->is_part &&
+           a->part_at == b->part_at && a->part_n == b->part_n && a->sha256 == b->sha256 &&
+           !a->grows;
+}
+
+/* A large copy of another size is not read to see that it differs. */
+static bool hand_edit_differs_by_size(const struct rewind_source *last, int64_t size)
+{
+    struct span span;
+
+    if (!last->file || last->sha256 || source_open(last, &span, NULL))
+        return false;
+    bool differs = span.n > SOURCE_CONTENT_HELD_MAX && span.n != size;
+
+    span_close(&span);
+    return differs;
+}
+
 /* Sets *differs to whether the present file differs from what the session last knew; false if that
  * is not known. */
 static enum err_code compare_with_last(const struct source_content *present,
@@ -17,6 +37,15 @@ static enum err_code compare_with_last(const struct source_content *present,
     *differs = t->has_last && t->last_absent == x->seen.exists;
     if (!t->has_last || t->last_absent || !x->seen.exists)
         return ERR_OK;
+    if (t->want == REWIND_BYTES && hand_edit_is_one_copy(&t->last, &t->source)) {
+        *differs = present->size != x->wanted_size ||
+                   memcmp(present->sha256, x->wanted, SHA256_BYTES) != 0;
+        return ERR_OK;
+    }
+    if (hand_edit_differs_by_size(&t->last, present->size)) {
+        *differs = true;
+        return ERR_OK;
+    }
     struct err why = { 0 };
     bool is_hash = !t->last.file && !t->last.blob && !t->last.bytes.p && t->last.sha256;
     enum err_code rc = is_hash ? ERR_NOT_FOUND : source_read(&t->last, present, last, &why);
