@@ -107,21 +107,27 @@ static bool is_path(struct slice v)
            (v.n > 2 && is_alpha(v.p[0]) && v.p[1] == ':' && is_any(v.p[2], "\\/"));
 }
 
+/* As a password is in a sentence: digits between letters, or with a mark. */
+static bool is_mixed_word(struct slice v)
+{
+    size_t changes, digits = letters_count_digits(v, &changes);
+
+    bool marked = false;
+
+    for (size_t i = 0; i < v.n; i++)
+        marked = marked || is_any(v.p[i], "!#$%^&*@?+");
+    return v.n > 7 && digits && changes && (marked || changes > 2);
+}
+
 /* Letters and digits as a machine chooses them. */
 static bool is_tokenish(struct slice v, size_t least, bool service)
 {
     size_t run = letters_run(v, 0, LETTERS_URL | LETTERS_DOT | LETTERS_BASE64 | LETTERS_MARKS, 512),
-           digits = 0, changes = 0;
+           changes, digits;
 
     if (v.n < least || run < (v.n < 512 ? v.n : 512) || is_path(v) || (is_uuid(v) && !service))
         return false;
-    for (size_t i = 0; i < run; i++) {
-        bool digit = letters_have(LETTERS_DIGIT, v.p[i]);
-
-        digits += digit;
-        changes += i && (digit ? is_alpha(v.p[i - 1])
-                               : is_alpha(v.p[i]) && letters_have(LETTERS_DIGIT, v.p[i - 1]));
-    }
+    digits = letters_count_digits((struct slice){ v.p, run }, &changes);
     if (service && changes > 3 && v.n >= 20)
         return true;
     /* digits that are not at the end alone, as in "server2024" */
@@ -540,7 +546,8 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
 static bool is_secret_beside(struct slice text, size_t at, const struct beside *b)
 {
     static const char sets[] = " define #define env arg setenv set export -x -gx -ux -xg -xu "
-                               "config fastcgi_param add_header --env -e let ";
+                               "config fastcgi_param add_header --env -e let setx ";
+    static const char of_npm[] = " _authtoken _auth _password ";
     static const char prose[] = " flag option options argument parameter is to and or for with in "
                                 "on from if the a an value file as at by of can "
                                 "will must may should when are was be has not which that ";
@@ -560,11 +567,11 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
         return false;
     if (b->is)
         return digit;
-    if (is_word_of(b->before, sets))
+    if (is_word_of(b->before, sets) || is_word_of(b->name, of_npm))
         return constant || digit;
     struct slice login = b->before, key = word_before(text, (size_t)(login.p - text.p));
 
-    return password && (is_word_of(key, " login account user machine ") ||
+    return password && (is_mixed_word(value) || is_word_of(key, " login account user machine ") ||
                         (digit && is_line_start(text, at - b->name.n) &&
                          given_value_is_line_end(text, b->value.at + b->value.n)));
 }

@@ -118,3 +118,18 @@ enum err_code redact_find_random(struct slice text, struct secret_list *list)
     }
     return rc;
 }
+
+size_t letters_count_digits(struct slice v, size_t *changes)
+{
+    size_t digits = 0;
+
+    *changes = 0;
+    for (size_t i = 0; i < v.n; i++) {
+        bool digit = letters_have(LETTERS_DIGIT, v.p[i]), word = letters_have(LETTERS_WORD, v.p[i]);
+
+        digits += digit;
+        *changes += i && word && letters_have(LETTERS_WORD, v.p[i - 1]) &&
+                    digit != letters_have(LETTERS_DIGIT, v.p[i - 1]);
+    }
+    return digits;
+}

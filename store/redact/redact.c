@@ -70,6 +70,7 @@ static const struct command commands[] = {
     { "mysqldump", 'p', false, true, 0 },
     { "mysqlimport", 'p', false, true, 0 },
     { "mysqlsh", 'p', false, true, 0 },
+    { "openssl", 'k', true, false, 0 },
     { "rar", 'p', false, true, 0 },
     { "redis-cli", 'a', true, false, 0 },
     { "smbclient", 'U', true, false, '%' },

@@ -57,4 +57,7 @@ bool token_may_begin(struct slice text, size_t at);
 /* Returns true if the letters look as if a machine had chosen them: unlike words, names and version numbers. */
 bool token_is_random(struct slice text);
 
+/* How many digits there are. *changes: how often letters and digits follow each other. */
+size_t letters_count_digits(struct slice v, size_t *changes);
+
 #endif
