@@ -54,7 +54,7 @@ class World:
     def session(self, name, sid, prompt, config=None):
         """In the project of this name: a, b and c were 1 and are 2, and d is new."""
         config = config or self.config
-        project = f'{self.top}/home/{name}'
+        project = f'{self.top}/home/{name}'.rstrip('/')
         kept = {}
         for n in 'abc':
             copy = hashlib.sha256(n.encode()).hexdigest()[:16] + '@v1'
@@ -476,9 +476,37 @@ def waited(w, t):
     t.same('log', ids, sorted(ids, reverse=True))
 
 
+def subdirectory(w, t):
+    """What was done in a project is undone from the directories below it, but not from another repository there."""
+    p = w.session('p', P, 'Pay the bills')
+    deep, other = f'{p}/src/deep', f'{p}/vendor/other'
+    os.makedirs(deep)
+    os.makedirs(f'{other}/.git')
+    os.makedirs(f'{other}/src')
+    t.run('rename', P, 'Bills')
+    t.same('another repository', [w.undo(d)[0] for d in (other, f'{other}/src')], [3, 3])
+    t.same('without the rest of the repository', w.undo(deep, '--no-worktrees')[0], 3)
+    t.same('a change', (w.undo(deep)[0], w.title(P)), (0, None))
+    w.rewind(P)
+    t.same('rewound', state(p), OLD)
+    t.same('a rewind', (w.undo(f'{p}/src')[0], state(p)), (0, NEW))
+    t.run('delete', P)
+    t.same('a deletion', (w.undo(deep)[0], w.title(P)), (0, None))
+    t.run('tag', P, 'one')
+    t.run('tag', P, 'two')
+    first = t.json('log')[1]['id']
+    t.same('back to a change', w.undo(deep, '--back-to', first)[0], 0)
+    t.same('then nothing', w.undo(deep)[0], 3)
+    home = w.session('', Q, 'At home')
+    os.makedirs(f'{home}/elsewhere')
+    t.run('rename', Q, 'Home')
+    t.same('the home directory contains every project', (w.undo(p)[0], w.undo(f'{home}/elsewhere')[0]), (3, 3))
+    t.same('but it is a place', (w.undo(home)[0], w.title(Q)), (0, None))
+
+
 def main():
     failed = passed = 0
-    for part in (back_to, scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned, several, waited):
+    for part in (back_to, scopes, stores, gone, parts, directories, settled, held, went_on, interrupted, advice, pruned, several, waited, subdirectory):
         w = World(sys.argv[1])
         try:
             part(w, w.program)

@@ -403,9 +403,10 @@ const struct command commands_table[] = {
       .summary = "undo the newest change or rewind, or the one named",
       .options = BIT(BACK_TO) | BIT(DRY_RUN) | BIT(SKIP_EDITED) | BIT(OVERWRITE_EDITED) | BIT(FILE) | BIT(NO_WORKTREES),
       .help = "Without CHANGE: the newest change to a session of the scope (-C, --project,\n"
-              "--store, --all as for list). Changes made elsewhere must be named; reprise log\n"
-              "lists all. If the newest change cannot be undone because its session continued,\n"
-              "an older one must be named, too.\n"
+              "--store, --all as for list), or to the project that this directory is in. Changes\n"
+              "made elsewhere must be named; reprise log lists all. If the newest\n"
+              "change cannot be undone because its session continued, an older one must be\n"
+              "named, too.\n"
               "\n"
               "Undo of a rewind refuses files that changed since. --skip-edited skips them\n"
               "and undoes the rest; they can still be undone later. --file undoes only that\n"

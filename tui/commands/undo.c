@@ -164,6 +164,7 @@ static enum err_code choose_latest_target(struct invocation *in, struct change_l
     const struct shown shown = { .store = s.store,
                                  .n = s.n,
                                  .scope = &s.scope,
+                                 .home = in->world->env.home,
                                  .skip_edited = option_given(&in->options, OPTION_SKIP_EDITED) };
 
     rc = undo_target_find(&in->world->env, log, &shown, out, &others, e);
@@ -402,7 +403,9 @@ static enum err_code back_to_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    const struct shown shown = { .store = s.store, .n = s.n, .scope = &s.scope };
+    const struct shown shown = {
+        .store = s.store, .n = s.n, .scope = &s.scope, .home = in->world->env.home
+    };
 
     rc = go_back_to(in, &shown, e);
     sessions_close(&s);

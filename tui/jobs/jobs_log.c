@@ -85,7 +85,9 @@ enum err_code jobs_log(struct job_context *d, const struct effect *q, const stru
 {
     struct log_rows *r = calloc(1, sizeof *r);
     struct scope scope = { 0 };
-    const struct shown shown = { .store = d->store, .n = d->stores, .scope = &scope };
+    const struct shown shown = {
+        .store = d->store, .n = d->stores, .scope = &scope, .home = d->env ? d->env->home : NULL
+    };
     struct back_to b = { 0 };
     enum err_code rc = r ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
 

@@ -380,7 +380,9 @@ static enum err_code answer_change(struct job_context *d, const struct effect *q
 {
     struct change_result *c = change_result_new(q->request);
     struct scope scope = { 0 };
-    const struct shown shown = { .store = d->store, .n = d->stores, .scope = &scope };
+    const struct shown shown = {
+        .store = d->store, .n = d->stores, .scope = &scope, .home = d->env ? d->env->home : NULL
+    };
 
     if (!c)
         return err_nomem(e);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/fs/path.h"
 #include "store/journal/change.h"
@@ -92,6 +93,30 @@ static bool origin_is_in_scope(const struct store *st, const struct scope *scope
     return in;
 }
 
+/* A change in a project is shown in its subdirectories, too, but not in another repository or worktree within it. What
+ * was done in the home directory, which contains every project, is shown only there. */
+static bool origin_is_above(const struct shown *shown, const char *dir)
+{
+    const struct scope *scope = shown->scope;
+    size_t n = strlen(dir);
+    char below[PATH_MAX], mark[PATH_MAX + sizeof "/.git"];
+
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    if (scope->leave_worktrees || scope->project.n >= sizeof below || n < 2 ||
+        scope->project.n <= n || !is_within(scope->project.p, dir, n) ||
+        (shown->home && is_within(shown->home, dir, n)))
+        return false;
+    memcpy(below, scope->project.p, scope->project.n + 1);
+    while (strlen(below) > n) {
+        snprintf(mark, sizeof mark, "%s/.git", below);
+        if (access(mark, F_OK) == 0)
+            return false;
+        *strrchr(below, '/') = '\0';
+    }
+    return true;
+}
+
 static bool is_same_dir(const char *a, const char *b)
 {
     struct stat x, y;
@@ -112,12 +137,12 @@ static bool finds(const struct store *st, const struct scope *scope, const char 
 
 /* The system knows best if a session is in the scope; for a deleted session only the recorded
  * origin is left. */
-static bool store_shows(const struct store *st, const struct scope *scope, const char *id,
+static bool store_shows(const struct store *st, const struct shown *shown, const char *id,
                         const char *dir)
 {
-    const struct scope everywhere = { .all = true };
+    const struct scope everywhere = { .all = true }, *scope = shown->scope;
 
-    if (scope->all || finds(st, scope, id))
+    if (scope->all || finds(st, scope, id) || (dir && origin_is_above(shown, dir)))
         return true;
     return dir && origin_is_in_scope(st, scope, dir) && !finds(st, &everywhere, id);
 }
@@ -146,7 +171,8 @@ static bool emptied_is_shown(const struct shown *shown, const char *name, size_t
             return false;
         if (st->path && is_same_dir(st->path, o->store))
             is_shown =
-                shown->scope->all || (o->dir && origin_is_in_scope(st, shown->scope, o->dir));
+                shown->scope->all || (o->dir && (origin_is_in_scope(st, shown->scope, o->dir) ||
+                                                 origin_is_above(shown, o->dir)));
     }
     return is_shown;
 }
@@ -165,7 +191,7 @@ static bool session_is_shown(const struct shown *shown, const char *name,
         if (strncmp(name, st->ops->name, word) != 0 || st->ops->name[word])
             continue;
         if (is_of_store(st, o, path))
-            is_shown = store_shows(st, shown->scope, id, dir);
+            is_shown = store_shows(st, shown, id, dir);
         else if (!o->store)
             is_shown = finds(st, shown->scope, id);
     }

@@ -22,6 +22,7 @@ struct shown {
     struct store *const *store;
     size_t n;
     const struct scope *scope;
+    const char *home; /* changes of a session here belong to no directory below; may be NULL */
     bool skip_edited; /* ignore a rewind whose files were all edited since */
 };
 

@@ -40,10 +40,10 @@ static bool selected_has_second_line(const struct list *l, const struct list_lay
            lay->rows.h > 1;
 }
 
-/* The list gets the width that its columns can use, the conversation the rest. */
-static void split_beside(struct list_layout *out)
+/* The list gets the width that its columns can use, the conversation the rest. Rows of all projects name them. */
+static void split_beside(const struct list *l, struct list_layout *out)
 {
-    int w = out->rows.w * 4 / 7;
+    int w = l->scope == SCOPE_ALL ? out->rows.w * 5 / 8 : out->rows.w * 4 / 7;
 
     if (w > 120)
         w = 120;
@@ -72,7 +72,7 @@ struct list_layout list_layout(const struct list *l, int rows, int cols)
 
     if (has_preview(l, rows, cols)) {
         if (cols >= BESIDE_COLS)
-            split_beside(&out);
+            split_beside(l, &out);
         else
             split_below(&out);
     }

@@ -209,6 +209,7 @@ void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx)
     l->replace = true;
     l->listed_once = false;
     l->worktrees = 0;
+    list_fit_preview(l, fx);
     list_details_cancel(l, fx);
     list_start(l, fx);
 }

@@ -14,6 +14,7 @@ enum {
     AGE_W = HUMAN_AGE_COLUMNS - 1, /* "Jan 2025" begins in the blank before it */
     GAP = 2,
     TITLE_MIN = 24,
+    TITLE_LEAST = 20, /* if the project needs the rest */
     TITLE_FAIR = 40,  /* the width that columns leave for the title, if possible */
     TITLE_WORDS = 30, /* the width that words of flags and wide columns leave for it */
     SIZE_W = 7,
@@ -21,10 +22,9 @@ enum {
     WORDS_GOOD = sizeof "3 files  fork" - 1,
     WORDS_SHARE = 3,  /* words behind a title take at most this part of its line */
     SYSTEM_COLS = 60, /* in a narrower row the preview beside it names the system */
-    DIR_LEAST = 8,
-    TAG_LEAST = 3,  /* "#a…" */
-    TEXT_MAX = 14,  /* columns of a branch or a directory */
-    TEXT_WIDE = 24, /* in wide rows */
+    TAG_LEAST = 3,    /* "#a…" */
+    TEXT_MAX = 14,    /* columns of a branch or a directory */
+    TEXT_WIDE = 24,   /* in wide rows */
     WIDE_COLS = 110,
     FORK_INDENT_MAX = 6, /* maximum indent of forks of forks, in steps */
     TITLE_BYTES = 1024,  /* matches in a longer title are not highlighted */
@@ -197,7 +197,8 @@ static bool several_systems(const struct list *l)
 }
 
 /* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width decreases, columns first
- * shrink to their minimum and then disappear: the branch first, then the system, the directory, and last the flags. Flags
+ * shrink to their minimum and then disappear: the branch first, then the system, and last the flags. The directory stays:
+ * without it, rows of all projects are hard to tell apart, and the title gives way to it. Flags
  * become words before other columns get more than their minimum; if those of a row in the frame do not fit, all rows have
  * signs: a column of both is hard to read. */
 struct list_columns list_columns(const struct list *l, const struct list_layout *lay, int w)
@@ -211,9 +212,9 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
         int *w, want, least;
         bool wanted;
     } wants[] = {
+        { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, TEXT_MAX), all && one_line },
         { &c.flags_w, widest->signs, widest->signs, one_line },
         { &c.size_w, SIZE_W, SIZE_W, l->sort == SORT_SIZE && one_line },
-        { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, DIR_LEAST), all && one_line },
         { &c.system_w, widest->system, widest->name,
           c.several && one_line && !(lay->beside && w < SYSTEM_COLS) },
         { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, TEXT_MAX),
@@ -224,7 +225,13 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
 
     title_min = title_min > TITLE_MIN ? title_min : TITLE_MIN;
     int spare = w - c.title - title_min - 1;
+    int lacks = all && one_line ? wants[0].least + GAP + widest->signs + GAP - spare : 0;
 
+    lacks = at_most(lacks, title_min - TITLE_LEAST);
+    if (lacks > 0) {
+        title_min -= lacks;
+        spare += lacks;
+    }
     int title_more = title_min < TITLE_WORDS ? TITLE_WORDS - title_min : 0;
 
     for (size_t i = 0; i < n; i++) {

@@ -183,6 +183,34 @@ TEST(worktrees_are_counted_if_there_are_any)
     }
 }
 
+/* Whatever the width, with a mark of each kind and a fork that has files. */
+TEST(every_row_of_all_projects_names_its_project_in_full)
+{
+    static struct fake rows[] = {
+        { .id = "11111111",
+          .title = "Make the number of the captures independent of the retries",
+          .cwd = "/home/u/src/shop-refunds-2",
+          .restorable = 12,
+          .flags = SESSION_FORK | SESSION_INTERRUPTED | SESSION_DAMAGED },
+        { .id = "22222222",
+          .title = "Explain why the ledger rounds to the wrong side of the cent",
+          .cwd = "/home/u/src/ledger-exports",
+          .tag = "accounting" },
+    };
+
+    for (int cols = 60; cols <= 200; cols += 4) {
+        struct screen s = { 0 };
+
+        screen_ready(&s, rows, 2, 24, cols);
+        screen_press(&s, "<C-a>");
+        if (!screen_has(&s, "all projects") || !screen_has(&s, "shop-refunds-2") ||
+            !screen_has(&s, "ledger-exports") || !screen_has(&s, "Make the numbe") ||
+            (cols >= 80 && !screen_has(&s, "12")))
+            fail_msg("%d columns:\n%s", cols, screen_text(&s));
+        screen_close(&s);
+    }
+}
+
 AT_SHOP(the_selection_sticks_through_a_change_of_scope, 24, 80)
 {
     screen_press(&x->s, "<Down><Down><C-a>");
