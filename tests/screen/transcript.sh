@@ -40,3 +40,27 @@ press Escape
 see "Payments: idemp"
 press C-c
 ended 130
+
+# On a wide screen, the turns are beside the text; the list follows the cursor, and a click goes to a turn.
+open 180 40
+see "Payments: idemp"
+enter_text idempot
+gone "Payment page copy"
+press Right
+see "turn 3 of 3" "What if an order is captured twice with the same"
+press "{"
+press "{"
+see "turn 2 of 3"
+# The mouse as terminals report it: pressed and released on the list's first turn.
+enter_text "$(printf '\033[<0;130;3M\033[<0;130;3m')"
+see "turn 1 of 3"
+match "[│┃] ▌ Captures must be idempotent"
+close
+open 140 40
+see "Payments: idemp"
+enter_text idempot
+gone "Payment page copy"
+press Right
+see "all 149 tests pass" "Then the second capture" "26.1k in"
+hides "turn 3 of 3" || fail "turns on a screen without room for them"
+close

@@ -65,8 +65,11 @@ void conversation_passages_free(struct passage_list *list)
 
 void conversation_usage_free(struct conversation_usage *u)
 {
-    if (u)
-        free(u->turn);
+    if (!u)
+        return;
+    free(u->turn);
+    free(u->head);
+    arena_fini(&u->prompts);
     free(u);
 }
 

@@ -44,10 +44,19 @@ struct turn_usage {
     struct usage_sum sum;
 };
 
+/* How a turn begins. */
+struct turn_head {
+    size_t message; /* place in transcript.message */
+    struct slice prompt;
+};
+
 struct conversation_usage {
     struct usage_sum sum;    /* with branches that were left and sub-agents */
     struct turn_usage *turn; /* owned; sorted by their ends; turns without tokens are left out */
     size_t n;
+    struct turn_head *head; /* owned; every turn, in the order of the conversation */
+    size_t heads, heads_cap;
+    struct arena prompts;
 };
 
 void conversation_usage_free(struct conversation_usage *u); /* NULL is fine */

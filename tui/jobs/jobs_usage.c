@@ -1,37 +1,51 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/utf8.h"
 #include "store/query/usage.h"
 #include "tui/jobs/jobs.h"
 
-/* The tokens of one session, and of each turn of its conversation. */
+/* The tokens of one session, the turns of its conversation, and the tokens of each. */
 
 struct turn_walk {
     const struct job_context *context;
     const struct conversation *c;
     struct usage_set *set;
     struct conversation_usage *out;
-    size_t *first; /* owned; the first message of each turn */
-    size_t turns, cap;
     struct idset ids;  /* the ids of the messages */
     uint32_t *message; /* owned; ... and which ones they are */
 };
 
+enum { PROMPT_MOST = 400 }; /* bytes of a prompt that are of use in one line */
+
 /* A prompt begins a turn; rows of the person with a tool's result do not. */
-static bool begins_turn(const struct conversation *c, size_t i, struct buf *row)
+static enum err_code add_turn(struct turn_walk *w, size_t i, struct buf *row)
 {
+    const struct conversation *c = w->c;
     const struct message *m = &c->transcript->message[i];
+    struct conversation_usage *out = w->out;
     struct block_list list = { .n = 0 };
-    bool begins = false;
+    enum err_code rc = ERR_OK;
 
     if (m->kind != MESSAGE_USER || m->flags & (MESSAGE_META | MESSAGE_SUMMARY) ||
         transcript_read(c->transcript, i, row, NULL) ||
         c->store->ops->blocks(c->store, buf_slice(row), &list, NULL))
-        return false;
-    for (size_t b = 0; b < list.n && !begins; b++)
-        begins = list.block[b].kind == BLOCK_PROMPT || list.block[b].kind == BLOCK_COMMAND;
+        return ERR_OK;
+    for (size_t b = 0; b < list.n && !rc; b++) {
+        struct slice text = utf8_js_trim(list.block[b].text);
+
+        if (list.block[b].kind != BLOCK_PROMPT && list.block[b].kind != BLOCK_COMMAND)
+            continue;
+        text.n = text.n < PROMPT_MOST ? text.n : PROMPT_MOST;
+        text = arena_copy(&out->prompts, text);
+        if (!text.p || !array_reserve(out->head, out->heads_cap, out->heads + 1))
+            rc = ERR_NOMEM;
+        else
+            out->head[out->heads++] = (struct turn_head){ i, text };
+        break;
+    }
     transcript_blocks_fini(&list);
-    return begins;
+    return rc;
 }
 
 static enum err_code find_turns(struct turn_walk *w, const atomic_bool *cancelled, struct err *e)
@@ -48,11 +62,8 @@ static enum err_code find_turns(struct turn_walk *w, const atomic_bool *cancelle
 
         if (atomic_load_explicit(cancelled, memory_order_relaxed))
             rc = err_set(e, ERR_CANCELLED, NULL, "sum up tokens");
-        else if (idset_add(&w->ids, t->message[i].id, &number) ||
-                 !array_reserve(w->first, w->cap, w->turns + 1))
+        else if (idset_add(&w->ids, t->message[i].id, &number) || add_turn(w, i, &row))
             rc = err_nomem(e);
-        else if (begins_turn(w->c, i, &row))
-            w->first[w->turns++] = i;
         if (!rc)
             w->message[number] = (uint32_t)i;
     }
@@ -63,9 +74,9 @@ static enum err_code find_turns(struct turn_walk *w, const atomic_bool *cancelle
 /* The last turn that begins at or before the message. */
 static size_t turn_of_message(const struct turn_walk *w, size_t message)
 {
-    size_t i = w->turns;
+    size_t i = w->out->heads;
 
-    while (i > 0 && w->first[i - 1] > message)
+    while (i > 0 && w->out->head[i - 1].message > message)
         i--;
     return i - 1;
 }
@@ -73,9 +84,9 @@ static size_t turn_of_message(const struct turn_walk *w, size_t message)
 /* The turn that was running; if several have the same time, the last one. */
 static size_t turn_of_time(const struct turn_walk *w, int64_t ms)
 {
-    size_t i = w->turns;
+    size_t i = w->out->heads;
 
-    while (i > 0 && w->c->transcript->message[w->first[i - 1]].time_ms > ms)
+    while (i > 0 && w->c->transcript->message[w->out->head[i - 1].message].time_ms > ms)
         i--;
     return i - 1;
 }
@@ -103,20 +114,22 @@ static enum err_code sum_turns(struct turn_walk *w, const atomic_bool *cancelled
 {
     enum err_code rc = find_turns(w, cancelled, e);
 
-    if (!rc && !(w->out->turn = calloc(w->turns + 1, sizeof *w->out->turn)))
+    const size_t turns = w->out->heads;
+
+    if (!rc && !(w->out->turn = calloc(turns + 1, sizeof *w->out->turn)))
         rc = err_nomem(e);
     for (size_t i = 0; !rc && i < w->set->n; i++) {
         size_t turn = turn_of_answer(w, &w->set->answer[i]);
 
-        if (turn < w->turns)
+        if (turn < turns)
             usage_sum_add(&w->out->turn[turn].sum, &w->set->answer[i], w->set->answer[i].cost);
     }
     if (!rc) {
         struct conversation_usage *u = w->out;
         const struct transcript *t = w->c->transcript;
 
-        for (size_t i = 0; i < w->turns; i++) {
-            size_t end = i + 1 < w->turns ? w->first[i + 1] : t->n;
+        for (size_t i = 0; i < turns; i++) {
+            size_t end = i + 1 < turns ? u->head[i + 1].message : t->n;
 
             u->turn[i].end = t->message[end - 1].offset;
             if (!usage_sum_is_empty(&u->turn[i].sum))
@@ -127,7 +140,6 @@ static enum err_code sum_turns(struct turn_walk *w, const atomic_bool *cancelled
     }
     idset_fini(&w->ids);
     free(w->message);
-    free(w->first);
     return rc;
 }
 
@@ -159,11 +171,11 @@ enum err_code jobs_usage(const struct job_context *d, const struct effect *q, co
     struct usage_set set = { .n = 0 };
     enum err_code rc = out ? ERR_OK : err_nomem(e);
 
-    if (!rc)
+    if (!rc && ref->store->ops->usage)
         rc = usage_list_read(ref, r->cancelled, &list, e);
     if (!rc)
         rc = sum_session(d, &list, &set, out, e);
-    if (!rc && q->conversation && set.n) {
+    if (!rc && q->conversation) {
         struct turn_walk w = { .context = d, .c = q->conversation, .set = &set, .out = out };
 
         rc = sum_turns(&w, r->cancelled, e);

@@ -218,6 +218,11 @@ TEST(tokens_are_summed_by_session_and_by_turn)
         conversation_usage_of(m.u.token_usage, t->message[2].offset)->tokens[USAGE_INPUT], 5);
     assert_int_equal(
         conversation_usage_of(m.u.token_usage, t->message[5].offset)->tokens[USAGE_INPUT], 70);
+    assert_int_equal(m.u.token_usage->heads, 3); /* also the one without tokens */
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(m.u.token_usage->head[i].message, i == 0 ? 0 : i + 2);
+        assert_true(slice_eq(m.u.token_usage->head[i].prompt, SLICE("do it")));
+    }
     msg_fini(&m);
     conversation_free(q.conversation);
     jobs_fixture_end(&w);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tui/text/clean.h"
+#include "tui/text/human.h"
 #include "tui/widgets/list_cursor.h"
 #include "tui/widgets/styled_text.h"
 
@@ -278,6 +279,70 @@ static void transcript_draw_bar(const struct transcript_view *v, struct frame *f
     }
 }
 
+/* ---- turns ---- */
+
+/* The turns below each other, with their times; the one with the cursor is in view. */
+struct turn_rows {
+    struct rect r;
+    size_t at, first;
+};
+
+static bool transcript_draw_turn_rows(const struct transcript_view *v, struct turn_rows *out)
+{
+    const struct conversation_usage *u = v->usage;
+    int w = transcript_view_turns_width(v), h = transcript_view_body_height(v) - 1;
+
+    if (w == 0 || h < 1 || !u || u->heads == 0)
+        return false;
+    *out = (struct turn_rows){ .r = { 2, v->w - w + 1, h, w - 2 } };
+    while (out->at + 1 < u->heads && u->head[out->at + 1].message <= v->cursor.message)
+        out->at++;
+    out->first = list_cursor_top(0, out->at, u->heads, (size_t)h);
+    return true;
+}
+
+bool transcript_view_turn_at(const struct transcript_view *v, int y, int x, size_t *turn)
+{
+    struct turn_rows t;
+
+    if (!transcript_draw_turn_rows(v, &t) || !frame_rect_has(t.r, y, x) ||
+        t.first + (size_t)(y - t.r.y) >= v->usage->heads)
+        return false;
+    *turn = t.first + (size_t)(y - t.r.y);
+    return v->usage->head[*turn].message < transcript_view_count(v);
+}
+
+static void transcript_draw_turns(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    const struct conversation_usage *u = v->usage;
+    struct turn_rows t;
+    char text[48];
+
+    for (int i = 1; i < r.h; i++)
+        frame_puts(f, r.y + i, r.x + v->w - transcript_view_turns_width(v) - 1, 1, STYLE_BORDER,
+                   f->ascii ? "|" : "│");
+    if (!transcript_draw_turn_rows(v, &t))
+        return;
+    t.r.y += r.y;
+    t.r.x += r.x;
+    snprintf(text, sizeof text, "turn %zu of %zu", t.at + 1, u->heads);
+    frame_puts(f, t.r.y - 1, t.r.x + 2, t.r.w - 2, STYLE_DIM, text);
+    for (int i = 0; i < t.r.h && t.first + (size_t)i < u->heads; i++) {
+        size_t at = t.first + (size_t)i, message = u->head[at].message;
+        int y = t.r.y + i, w = 0;
+
+        if (message < transcript_view_count(v)) {
+            human_age(v->now_ms, v->conversation->transcript->message[message].time_ms, text);
+            w = frame_width(slice_of(text));
+            frame_puts(f, y, t.r.x + t.r.w - w, w, STYLE_AGE, text);
+        }
+        if (at == t.at)
+            frame_puts(f, y, t.r.x, 1, STYLE_MARK, f->ascii ? ">" : "▌");
+        frame_text_cut(f, y, t.r.x + 2, t.r.w - w - 4, at == t.at ? STYLE_PROMPT : STYLE_TEXT,
+                       u->head[at].prompt);
+    }
+}
+
 /* ---- instead of lines ---- */
 
 static void transcript_draw_empty(const struct transcript_view *v, struct frame *f, struct rect r)
@@ -352,6 +417,9 @@ void transcript_view_draw(const struct transcript_view *v, struct frame *f, stru
         body.y++;
         body.h--;
     }
+    if (transcript_view_turns_width(v) > 0)
+        transcript_draw_turns(v, f, r);
+    body.w -= transcript_view_turns_width(v);
     if (v->raw.shown) {
         draw_raw(v, f, body);
     } else {

@@ -132,6 +132,10 @@ static inline bool transcript_view_is_branch(const struct transcript_view *v)
 
 int transcript_view_body_height(const struct transcript_view *v);
 int transcript_view_text_width(const struct transcript_view *v);
+/* The columns of the list of turns, which is at the right of the text on wide screens; else 0. */
+int transcript_view_turns_width(const struct transcript_view *v);
+/* Returns true if a turn of that list is there; the place is relative to the view. */
+bool transcript_view_turn_at(const struct transcript_view *v, int y, int x, size_t *turn);
 struct layout_options transcript_view_layout(const struct transcript_view *v);
 
 /* ---- window (transcript_window.c) ---- */

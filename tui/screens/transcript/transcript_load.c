@@ -9,6 +9,9 @@ enum {
     TAIL_MAX = 64 * 1024 * 1024, /* a longer last row is only read with the whole file */
     MARK_WIDTH = 2,              /* the selected line's mark */
     BAR_WIDTH = 2,
+    TURNS_FROM = 150, /* the turns are beside the text from this width on ... */
+    TEXT_WANTS = 110, /* ... which keeps as much */
+    TURNS_MOST = 80,
     PAGE_GROWS = 4,  /* each page of a remote conversation is longer by this factor */
     PAGE_AHEAD = 30, /* requested when fewer messages are above the screen */
 };
@@ -21,9 +24,20 @@ int transcript_view_body_height(const struct transcript_view *v)
     return transcript_view_is_preview(v) ? v->h : v->h - 1 - foot;
 }
 
+int transcript_view_turns_width(const struct transcript_view *v)
+{
+    bool none = transcript_view_is_preview(v) || transcript_view_is_branch(v) || !v->session ||
+                v->session->agent.n > 0 || v->w < TURNS_FROM;
+    int w = v->w - TEXT_WANTS;
+
+    return none ? 0 : w < TURNS_MOST ? w : TURNS_MOST;
+}
+
 int transcript_view_text_width(const struct transcript_view *v)
 {
-    return transcript_view_is_preview(v) ? v->w : v->w - MARK_WIDTH - BAR_WIDTH;
+    return transcript_view_is_preview(v)
+               ? v->w
+               : v->w - MARK_WIDTH - BAR_WIDTH - transcript_view_turns_width(v);
 }
 
 static bool unfold_key(const struct transcript_view *v, enum action a, char out[KEY_NAME])
@@ -164,7 +178,7 @@ static void request_usage(struct transcript_view *v, struct effects *fx)
     bool preview = transcript_view_is_preview(v);
 
     if (v->requester == REQUESTER_TRASH || v->session->agent.n || transcript_view_is_branch(v) ||
-        !ref->store || !ref->store->ops->usage ||
+        !ref->store || (preview && !ref->store->ops->usage) ||
         (!preview && v->conversation->transcript->partial))
         return;
     effect_cancel(fx, v->requester, &v->asked_usage);
@@ -578,10 +592,13 @@ void transcript_view_scroll(struct transcript_view *v, int lines, struct effects
 void transcript_view_click(struct transcript_view *v, int y, int x, struct effects *fx)
 {
     int row = y - (transcript_view_is_preview(v) ? 0 : 1);
+    size_t turn;
 
-    (void)x;
     if (v->inner) {
         transcript_view_click(v->inner, y, x, fx);
+    } else if (!v->raw.shown && !v->choice.names && transcript_view_turn_at(v, y, x, &turn)) {
+        transcript_view_go_to(v, (struct transcript_position){ v->usage->head[turn].message, 0 });
+        transcript_view_settle(v, fx);
     } else if (row >= 0 && (size_t)row < v->rows && !v->raw.shown && !v->choice.names) {
         v->cursor = v->row[row];
         v->at_end = false;
