@@ -452,7 +452,8 @@ struct store_ops {
     bool opens_paths;
     /* Optional. The command that opens a session with SESSION_BACKGROUND. */
     const char *attach_command;
-    /* Optional, for systems without `fork`: the command with which the agent forks a session itself. */
+    /* Optional: the command with which the agent forks a session itself. It is run for systems without `fork`, and printed
+     * for all. */
     const char *fork_command;
     /* Optional, for systems without rename, archive or parts, because the agent keeps an index elsewhere: the commands
      * with which the agent does that itself, without a terminal; words as above, and {title}. */

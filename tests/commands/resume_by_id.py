@@ -209,6 +209,26 @@ def check_marked_events(path):
     return w.program.failed
 
 
+def check_printed_fork(w):
+    """--print changes nothing if the agent can fork the session itself, and no other command is configured."""
+    place = f'{w.home}/forked'
+    os.makedirs(place)
+    one = 'dddddddd-0000-4000-8000-000000000001'
+    write_session(w.config, place, one)
+    p = w.program
+    before, log = snapshot(w.config), p.json('log')
+    p.same('the printed fork', p.run('-C', place, '--print', '--fork', '--continue').stdout.decode().split(' && ')[-1],
+           f'claude --resume {one} --fork-session\n')
+    p.same('its directory', p.run('-C', place, '--print-directory', '--fork', '--continue').stdout.decode(), f'{place}\n')
+    p.same('nothing was made', (snapshot(w.config), p.json('log')), (before, log))
+    os.makedirs(f'{w.top}/CONFIG/reprise', exist_ok=True)
+    with open(f'{w.top}/CONFIG/reprise/config', 'w', encoding='utf-8') as f:
+        f.write('[claude]\nresume = my-claude {id}\n')
+    said = p.run('-C', place, '--print', '--fork', '--continue').stdout.decode().split()
+    p.need(said[-2] == 'my-claude' and said[-1] != one and len(p.json('log')) == len(log) + 1, f'with a command of one\'s own: {said}')
+    os.remove(f'{w.top}/CONFIG/reprise/config')
+
+
 def main():
     w = World(sys.argv[1])
     try:
@@ -217,6 +237,7 @@ def main():
         check_words(w)
         check_worktrees(w)
         check_text(w)
+        check_printed_fork(w)
     finally:
         shutil.rmtree(w.top, ignore_errors=True)
     print(f'{w.program.passed} passed, {w.program.failed} failed')

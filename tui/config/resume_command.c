@@ -109,17 +109,25 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
                           out->section);
 }
 
-/* The command that forks sessions of the store instead of us. */
-static const char *fork_line(const struct config *c, const struct store_ops *ops)
+/* The command that forks sessions of the store instead of us. Where we can fork, it is only of use if it is printed, and
+ * if no other command is configured. */
+static const char *fork_line(const struct config *c, const struct session_ref *ref, bool prints)
 {
+    const struct store_ops *ops = ref->store->ops;
     const struct config_store *store = own_store(c, ops);
+    const char *resume = resume_configured(c, ref);
 
-    return store && store->fork ? store->fork : ops->fork ? NULL : ops->fork_command;
+    if (store && store->fork)
+        return store->fork;
+    if (ops->fork &&
+        (!prints || !resume || !ops->resume_command || strcmp(resume, ops->resume_command) != 0))
+        return NULL;
+    return ops->fork_command;
 }
 
-bool resume_agent_forks(const struct config *c, const struct session_ref *ref)
+bool resume_agent_forks(const struct config *c, const struct session_ref *ref, bool prints)
 {
-    return fork_line(c, ref->store->ops) != NULL;
+    return fork_line(c, ref, prints) != NULL;
 }
 
 enum err_code resume_make_fork(const struct config *c, const struct session_ref *ref,
@@ -127,7 +135,7 @@ enum err_code resume_make_fork(const struct config *c, const struct session_ref 
 {
     const struct store_ops *ops = ref->store->ops;
     const struct config_store *store = own_store(c, ops);
-    const char *line = fork_line(c, ops);
+    const char *line = fork_line(c, ref, true);
 
     out->section = store ? arena_format(a, "store.%s", ops->name) : ops->name;
     out->change = NULL;

@@ -29,9 +29,10 @@ const char *resume_configured(const struct config *c, const struct session_ref *
 MUST_CHECK enum err_code resume_make(const struct config *c, const struct session_ref *ref,
                                      const char *dir, struct arena *a, struct resume *out,
                                      struct err *e);
-/* Returns true if the session is forked by a command of its agent: a configured one, or the default
- * one of a system that reprise cannot fork itself. c may be NULL. */
-bool resume_agent_forks(const struct config *c, const struct session_ref *ref);
+/* Returns true if the session is forked by a command of its agent: a configured one, or the default one of a system that
+ * reprise cannot fork itself. prints: also the default one of any other system, which is printed and not run. c may be
+ * NULL. */
+bool resume_agent_forks(const struct config *c, const struct session_ref *ref, bool prints);
 /* Makes that command. Returns ERR_UNSUPPORTED if no such command exists. */
 MUST_CHECK enum err_code resume_make_fork(const struct config *c, const struct session_ref *ref,
                                           const char *dir, struct arena *a, struct resume *out,

@@ -240,6 +240,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
 const struct store_ops claude_ops = {
     .name = "claude",
     .resume_command = "claude --resume {id}",
+    .fork_command = "claude --resume {id} --fork-session",
     .opens_paths = true,
     .attach_command = "claude attach {id}",
     .label = "Claude Code",

@@ -350,7 +350,7 @@ static enum err_code check_agent_fork(const struct invocation *in, const struct 
 
     if (rc)
         return rc;
-    if (resume_agent_forks(&config, ref))
+    if (resume_agent_forks(&config, ref, false))
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
                      "fork: [store.%s] sets the command that forks: use reprise --fork --resume "
                      "%s:%.*s",

@@ -98,7 +98,8 @@ static enum err_code retrieve_if_missing(struct invocation *in, const struct ses
 static bool is_forked_by_agent(const struct invocation *in, const struct config *config,
                                const struct session_ref *ref)
 {
-    return option_given(&in->options, OPTION_AS_FORK) && resume_agent_forks(config, ref);
+    return option_given(&in->options, OPTION_AS_FORK) &&
+           resume_agent_forks(config, ref, prints_choice(in));
 }
 
 /* The operands of the picker are words for the agent. */

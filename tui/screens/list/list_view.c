@@ -115,7 +115,7 @@ bool list_session_forks_in_agent(const struct model *m)
 {
     const struct session_entry *e = list_selection_session(m);
 
-    return e && e->ref.store && resume_agent_forks(m->settings->config, &e->ref);
+    return e && e->ref.store && resume_agent_forks(m->settings->config, &e->ref, false);
 }
 
 static bool list_view_is_change(enum action a)
