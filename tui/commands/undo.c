@@ -94,21 +94,30 @@ static void describe_undo_target(const struct invocation *in, const struct undo_
     snprintf(out, PHRASE, "%s, %s", phrase, age);
 }
 
+/* In a warning, whose parts are put in another order at colons. */
+static void command_undo_name(const struct invocation *in, const struct undo_target *n,
+                              char out[PHRASE])
+{
+    char age[HUMAN_AGE];
+
+    human_age(in->world->env.now_ms, n->at_ms, age);
+    snprintf(out, PHRASE, "the %s of \"%s\" (%s, %s)", n->command, n->title, age, n->id);
+}
+
 static void report_skipped(const struct invocation *in, const struct undo_target_others *others)
 {
     char what[PHRASE];
 
     if (others->edited.kind != UNDO_TARGET_NONE) {
-        describe_undo_target(in, &others->edited, what);
-        command_warn(in, ERR_STALE, others->edited.id,
-                     "undo: skipped, because its files changed since (--overwrite-edited): %.90s",
-                     what);
+        command_undo_name(in, &others->edited, what);
+        command_warn(in, ERR_STALE, "",
+                     "skipped %.150s, because its files changed since (--overwrite-edited)", what);
     }
     if (others->gone_newer == 0)
         return;
-    describe_undo_target(in, &others->gone, what);
-    command_warn(in, ERR_NOT_FOUND, others->gone.id,
-                 "skipped %zu change%s to sessions that are gone; the newest is %.90s",
+    command_undo_name(in, &others->gone, what);
+    command_warn(in, ERR_NOT_FOUND, "",
+                 "skipped %zu change%s to sessions that are gone; the newest is %.150s",
                  others->gone_newer, others->gone_newer == 1 ? "" : "s", what);
 }
 
