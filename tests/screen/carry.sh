@@ -21,7 +21,7 @@ press Escape
 gone "file of the bundle"
 
 bundle_to one.tar.zst
-see "Write this bundle?" "1 session with 25 messages" "reprise unbundle FILE"
+see "Write this bundle?" "one.tar.zst in ~/" "1 session with 25 messages" "reprise unbundle FILE"
 press Escape
 gone "Write this bundle?"
 [ ! -e "$file" ] || fail "written before it was confirmed"

@@ -1,5 +1,6 @@
 #include "tui/text/human.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -168,6 +169,20 @@ const char *human_week(int64_t ms, char out[HUMAN_DATE])
 const char *human_month(int64_t ms, char out[HUMAN_DATE])
 {
     return format_local(ms, "%Y-%m", out);
+}
+
+void human_took(int64_t ms, char out[HUMAN_TOOK])
+{
+    const int64_t second = ms / 1000, minute = second / 60, hour = minute / 60;
+
+    if (second < 60)
+        snprintf(out, HUMAN_TOOK, "%" PRId64 "s", second);
+    else if (minute < 60)
+        snprintf(out, HUMAN_TOOK, "%" PRId64 "m %" PRId64 "s", minute, second % 60);
+    else if (hour < 48)
+        snprintf(out, HUMAN_TOOK, "%" PRId64 "h %" PRId64 "m", hour, minute % 60);
+    else
+        snprintf(out, HUMAN_TOOK, "%" PRId64 "d %" PRId64 "h", hour / 24, hour % 24);
 }
 
 bool human_time_left(int64_t now_ms, int64_t until_ms, char out[HUMAN_TIME_LEFT])

@@ -32,6 +32,10 @@ const char *human_day(int64_t ms, char out[HUMAN_DATE]);
 const char *human_week(int64_t ms, char out[HUMAN_DATE]);
 const char *human_month(int64_t ms, char out[HUMAN_DATE]);
 
+/* How long something took: "45s", "3m 20s", "5h 3m", "3d 4h". */
+enum { HUMAN_TOOK = 32 };
+void human_took(int64_t ms, char out[HUMAN_TOOK]);
+
 /* The time left if it is less than a week: "expires 6d", "expires 5h", or "expires" once it has passed.
  * Returns false if there is more time, or no limit. */
 enum { HUMAN_TIME_LEFT = 12 };

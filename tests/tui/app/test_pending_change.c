@@ -353,6 +353,14 @@ AT_SHOP(what_takes_one_session_refuses_several, 24, 80)
     assert_true(screen_has(&x->s, "rewind: it takes one session, and another one is marked"));
 }
 
+AT_SHOP(the_menu_names_the_keys_that_need_no_menu, 24, 80)
+{
+    screen_press(&x->s, "<C-x>");
+    assert_non_null(strstr(screen_text(&x->s), "f  fork                           ^F"));
+    assert_non_null(strstr(screen_text(&x->s), "d  delete                   Del"));
+    assert_false(screen_has(&x->s, "^U")); /* that key erases, and undoes nothing */
+}
+
 AT_SHOP(yes_is_an_answer, 24, 80)
 {
     screen_press(&x->s, "<Down><Right>r");

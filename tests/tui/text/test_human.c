@@ -116,6 +116,21 @@ TEST(the_time_left_is_shown_in_the_last_week)
     assert_string_equal(text, "expires");
 }
 
+TEST(what_something_took_is_in_the_two_largest_units)
+{
+    static const struct {
+        int64_t second;
+        const char *text;
+    } of[] = { { 0, "0s" },       { 59, "59s" },      { 60, "1m 0s" },       { 3599, "59m 59s" },
+               { 3600, "1h 0m" }, { 18180, "5h 3m" }, { 172799, "47h 59m" }, { 187200, "2d 4h" } };
+    char text[HUMAN_TOOK];
+
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        human_took(of[i].second * 1000 + 999, text);
+        assert_string_equal(text, of[i].text);
+    }
+}
+
 TEST_MAIN
 {
     setenv("TZ", "UTC-2", 1); /* two hours east of Greenwich */

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "tui/app/program.h"
 #include "tui/app/view.h"
@@ -101,6 +102,20 @@ static const char *item_key(const struct model *m, size_t i, char out[KEY_NAME])
     return out;
 }
 
+/* The key that does it without the menu; none if it is the same one. */
+static void direct_key(const struct model *m, size_t i, char out[KEY_NAME])
+{
+    const struct keymap *keys = &m->settings->keys;
+    struct key key;
+    char letter[KEY_NAME];
+
+    out[0] = '\0';
+    if (view_base(m) == VIEW_LIST && keymap_key_of(keys, IN_LIST, items[i].action, &key))
+        key_label(key, m->settings->ascii, out);
+    if (strcmp(out, item_key(m, i, letter)) == 0)
+        out[0] = '\0';
+}
+
 /* One letter for each, unless other keys are configured. */
 static int menu_keys_width(const struct model *m)
 {
@@ -147,7 +162,12 @@ static void draw_menu_grid(const struct model *m, struct frame *f, struct rect r
             c = (struct rect){ c.y, r.x + right, 1, r.w - right };
         frame_puts(f, c.y, c.x + 1, keys_w, style == STYLE_DIM ? STYLE_DIM : STYLE_KEY,
                    item_key(m, i, name));
-        frame_text_cut(f, c.y, c.x + keys_w, c.w - keys_w, style, slice_of(items[i].label));
+        int used =
+            frame_text_cut(f, c.y, c.x + keys_w, c.w - keys_w, style, slice_of(items[i].label));
+
+        direct_key(m, i, name);
+        if (keys_w + used + 2 + frame_width(slice_of(name)) < c.w)
+            frame_puts_right(f, c.y, c.x + c.w - 1, STYLE_DIM, name);
         if (i == m->menu->at)
             frame_point(f, c);
     }

@@ -5,6 +5,7 @@
 #include "tui/app/view.h"
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/flows/flows.h"
+#include "tui/text/clean.h"
 
 /* A session that is continued in another agent, and sessions in one file for another machine:
  *
@@ -114,7 +115,15 @@ static void carry_ask_bundle(struct model *m, const struct change_result *r)
     struct dialog *d = m->dialog;
 
     dialog_begin(d, "Write this bundle?", carry_answer);
-    dialog_line(d, "%.*s", SLICE_ARG(buf_slice(&m->pending_change->asked_text)));
+    const struct slice file = buf_slice(&m->pending_change->asked_text);
+    char dir[512];
+
+    if (file.n && file.p[0] != '/')
+        dialog_line(
+            d, "%.*s in %.*s", SLICE_ARG(file),
+            SLICE_ARG(text_path_short(m->settings->project, m->settings->home, dir, sizeof dir)));
+    else
+        dialog_line(d, "%.*s", SLICE_ARG(file));
     carry_lines(d, buf_slice(&r->text));
     dialog_line(d, "On the other machine: reprise unbundle FILE");
     dialog_offer(d, CHOICE_CANCEL, "cancel");

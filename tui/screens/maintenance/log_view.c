@@ -8,6 +8,7 @@
 #include "tui/screens/maintenance/maintenance.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
+#include "tui/widgets/styled_text.h"
 
 /* The operation log, and in the same place the way back: the entries that going back to the state before one of them
  * would undo. */
@@ -155,8 +156,9 @@ static void draw_no_log(const struct log_view *v, struct frame *f)
                      v->rows->elsewhere == 1 ? "" : "s");
             frame_puts(f, LOG_HEAD_H + 3, 3, f->cols - 4, STYLE_DIM, text);
         } else {
-            frame_puts(f, LOG_HEAD_H + 3, 3, f->cols - 4, STYLE_DIM,
-                       "What reprise changes is listed here.");
+            text_wrap_draw(f, (struct rect){ LOG_HEAD_H + 3, 3, 3, f->cols - 4 }, STYLE_DIM,
+                           SLICE("Every rename, tag, fork, deletion and rewind that reprise makes "
+                                 "is listed here, and each can be undone."));
         }
     }
 }

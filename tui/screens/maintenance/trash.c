@@ -211,6 +211,31 @@ static void trash_draw_preview(const struct model *m, struct frame *f, const str
     f->cursor_x = x;
 }
 
+/* Where the selected session was, when it was deleted, and how many others with it. */
+static void trash_draw_facts(const struct model *m, struct frame *f)
+{
+    const struct trash_view *v = m->trash;
+    size_t first = v->pick.at, last = v->pick.at;
+    char dir[512], date[HUMAN_DATE], text[700];
+
+    if (v->pick.at >= trash_view_count(v))
+        return;
+    while (trash_follows(v->list, first))
+        first--;
+    while (last + 1 < trash_view_count(v) && trash_follows(v->list, last + 1))
+        last++;
+    struct slice place = trash_folder_of(m, &v->list->item[v->pick.at], dir, sizeof dir);
+
+    snprintf(text, sizeof text, "deleted %s, with %zu other%s",
+             human_date(v->list->item[v->pick.at].deleted_ms, date), last - first,
+             last - first == 1 ? "" : "s");
+    if (last == first)
+        *strchr(text, ',') = '\0';
+    int end = frame_puts_right(f, 1, f->cols - 1, STYLE_DIM, text);
+
+    frame_text_middle(f, 1, 1, end - 3, STYLE_DIM, place);
+}
+
 static void draw_trash(const struct model *m, struct frame *f)
 {
     const struct trash_view *v = m->trash;
@@ -219,6 +244,7 @@ static void draw_trash(const struct model *m, struct frame *f)
     draw_title(v, f);
     if (trash_view_count(v) == 0)
         trash_draw_nothing(v, f);
+    trash_draw_facts(m, f);
     list_cursor_draw(&v->pick, (struct list_area){ l.rows, trash_view_count(v) }, f,
                      draw_trash_item, m);
     trash_draw_preview(m, f, &l);

@@ -72,6 +72,24 @@ static void compare_add_line(void *arg, const struct run *run, size_t n)
     styled_text_add_line(arg, run, n);
 }
 
+/* The lines of a text, wrapped. */
+static void compare_lay_text(struct compare_view *v, struct slice text, enum style style, int width)
+{
+    struct text_wrap wrap = { .styled_text = &v->text,
+                              .width = width,
+                              .mode = TEXT_WRAP_VERBATIM,
+                              .max_lines = COMPARE_MOST_LINES };
+    struct slice line;
+    bool torn;
+
+    text_wrap_begin(&wrap);
+    while (slice_line(&text, &line, &torn) && wrap.lines < COMPARE_MOST_LINES) {
+        text_wrap_add(&wrap, style, line);
+        text_wrap_break(&wrap);
+    }
+    text_wrap_fini(&wrap);
+}
+
 /* The common prompts once, then the others next to each other. */
 static void compare_lay_prompts(struct compare_view *v, int width, bool ascii)
 {
@@ -80,9 +98,9 @@ static void compare_lay_prompts(struct compare_view *v, int width, bool ascii)
     char number[32];
 
     for (size_t i = 0; i < side[0].common; i++)
-        styled_text_add_unclean(&v->text, STYLE_DIM, compare_first_line(side[0].prompt[i].text));
+        compare_lay_text(v, compare_first_line(side[0].prompt[i].text), STYLE_DIM, width);
     styled_text_add_rule(&v->text, STYLE_WARN,
-                         side[0].common ? "here they part" : "no common prompt");
+                         side[0].common ? "here they part " : "no common prompt ");
     table_row(t);
     for (size_t k = 0; k < 2; k++) {
         table_cell(t, 1);
@@ -124,24 +142,6 @@ static void compare_lay_diff(struct compare_view *v, const struct compared_file 
     }
 }
 
-/* The file as the only session that changed it left it. */
-static void compare_lay_text(struct compare_view *v, struct slice text, int width)
-{
-    struct text_wrap wrap = { .styled_text = &v->text,
-                              .width = width,
-                              .mode = TEXT_WRAP_VERBATIM,
-                              .max_lines = COMPARE_MOST_LINES };
-    struct slice line;
-    bool torn;
-
-    text_wrap_begin(&wrap);
-    while (slice_line(&text, &line, &torn) && wrap.lines < COMPARE_MOST_LINES) {
-        text_wrap_add(&wrap, STYLE_TEXT, line);
-        text_wrap_break(&wrap);
-    }
-    text_wrap_fini(&wrap);
-}
-
 static void compare_lay_file(struct compare_view *v, const struct compared_file *f, int width,
                              bool ascii)
 {
@@ -160,7 +160,7 @@ static void compare_lay_file(struct compare_view *v, const struct compared_file 
             styled_text_add(&v->text, STYLE_DIM,
                             only->known ? "it was deleted" : "its text is not known");
         else
-            compare_lay_text(v, only->text, width);
+            compare_lay_text(v, only->text, STYLE_TEXT, width);
     }
 }
 
@@ -188,13 +188,14 @@ static void compare_lay_out(struct model *m)
 static void draw_compared_side(const struct compare_view *v, struct frame *f, int which)
 {
     const struct compared_side *s = &v->sessions->side[which];
-    char text[160], tokens[HUMAN_COUNT];
+    char text[160], tokens[HUMAN_COUNT], took[HUMAN_TOOK];
     size_t n = (size_t)snprintf(text, sizeof text, "%s  %zu messages",
                                 v->refs->ref[which].store->ops->name, s->messages);
 
-    if (s->first_ms != TIME_NONE)
-        n += (size_t)snprintf(text + n, sizeof text - n, "  %" PRId64 " min",
-                              (s->last_ms - s->first_ms) / 60000);
+    if (s->first_ms != TIME_NONE) {
+        human_took(s->last_ms - s->first_ms, took);
+        n += (size_t)snprintf(text + n, sizeof text - n, "  %s", took);
+    }
     if (s->records_usage && usage_sum_total(&s->usage) > 0) {
         human_count(usage_sum_total(&s->usage), tokens);
         n += (size_t)snprintf(text + n, sizeof text - n, "  %s tokens", tokens);

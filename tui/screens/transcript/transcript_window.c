@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/text/human.h"
+
 /* The part of the conversation that is read: slots around the viewport, laid out when they are
  * needed. It grows at either end as the viewport moves, and distant slots are dropped. */
 enum {
@@ -107,7 +109,7 @@ bool transcript_view_cut_line(const struct transcript_view *v, char out[CUT_LINE
     return true;
 }
 
-enum { TOOK_TEXT = 32 };
+enum { TOOK_TEXT = HUMAN_TOOK + sizeof ", " };
 
 /* Appends the time from the prompt of the turn that ends here, if the prompt was read: ", 3m 20s". */
 static void add_took(const struct transcript_view *v, size_t message, char *out)
@@ -125,18 +127,13 @@ static void add_took(const struct transcript_view *v, size_t message, char *out)
     }
     if (!s || all[i].time_ms == TIME_NONE || all[message].time_ms == TIME_NONE)
         return;
-    int64_t took = (all[message].time_ms - all[i].time_ms) / 1000;
+    const int64_t took_ms = all[message].time_ms - all[i].time_ms;
+    char took[HUMAN_TOOK];
 
-    if (took <= 0 || took >= INT64_C(1) << 31)
+    if (took_ms < 1000 || took_ms >= INT64_C(1000) << 31)
         return;
-    if (took < 60)
-        snprintf(out + n, TOOK_TEXT, "%s%ds", n ? ", " : "", (int)took);
-    else if (took < 3600)
-        snprintf(out + n, TOOK_TEXT, "%s%dm %ds", n ? ", " : "", (int)(took / 60),
-                 (int)(took % 60));
-    else
-        snprintf(out + n, TOOK_TEXT, "%s%dh %dm", n ? ", " : "", (int)(took / 3600),
-                 (int)(took / 60 % 60));
+    human_took(took_ms, took);
+    snprintf(out + n, TOOK_TEXT, "%s%s", n ? ", " : "", took);
 }
 
 static void layout_slot(struct transcript_view *v, size_t message, enum message_layout_end before)

@@ -18,6 +18,8 @@ TEST(the_trash_shows_age_size_and_title)
 
     open_trash(&x, 24, 80);
     assert_non_null(strstr(screen_line(&x.s, 0), " trash  2 sessions, 1.2 MB"));
+    assert_non_null(strstr(screen_line(&x.s, 1), " ~/.claude/projects/shop "));
+    assert_non_null(strstr(screen_line(&x.s, 1), " deleted 20"));
     assert_string_equal(screen_line(&x.s, 2),
                         "▌  1h ago   1.1 MB  Payments: idempotency keys                    shop");
     assert_string_equal(screen_line(&x.s, 3),

@@ -73,7 +73,7 @@ TEST(the_prompts_are_next_to_each_other)
     open_compare(&x, 24, 80);
     assert_non_null(strstr(x.s.log, "compare "));
     assert_non_null(strstr(screen_line(&x.s, 0), " compare  12 common messages"));
-    assert_true(screen_has(&x.s, "20 messages  9 min"));
+    assert_true(screen_has(&x.s, "20 messages  9m 0s"));
     assert_true(screen_has(&x.s, "31 messages\n"));
     assert_true(screen_has(&x.s, "▌ prompts: 2 and 3, 1 in common"));
     assert_true(screen_has(&x.s, " Charge once\n here they part"));
