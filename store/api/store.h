@@ -452,8 +452,7 @@ struct store_ops {
     bool opens_paths;
     /* Optional. The command that opens a session with SESSION_BACKGROUND. */
     const char *attach_command;
-    /* Optional: the command with which the agent forks a session itself. It is run for systems without `fork`, and printed
-     * for all. */
+    /* Optional: the command with which the agent forks a session itself; only printed for systems with `fork`. */
     const char *fork_command;
     /* Optional, for systems without rename, archive or parts, because the agent keeps an index elsewhere: the commands
      * with which the agent does that itself, without a terminal; words as above, and {title}. */

@@ -166,7 +166,7 @@ def gone(w, t):
     t.same('what stands', (w.undo(p, '--all')[0], w.title(S)), (0, None))
     code, _, err = w.undo(p, '--all')
     t.same('then nothing', code, 3)
-    t.need('nothing left to undo' in err and re.search(r'reprise: skipped \d changes? to sessions that are gone; the newest is the delete of "Quote the prices" [(]now, ', err),
+    t.need('nothing left to undo' in err and re.search(r'reprise: skipped \d changes? to sessions that are gone; the newest is the delete of "Prices" [(]now, ', err),
            f'what is gone is said: {err}')
 
 

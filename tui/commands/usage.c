@@ -116,8 +116,8 @@ static const struct {
                          { USAGE_CACHE_WRITE, "CACHE W" },
                          { USAGE_CACHE_READ, "CACHED" } };
 
-static const char *const key_names[] = { "DAY", "WEEK",    "MONTH", "SESSION",
-                                         "MODEL",     "PROJECT", "AGENT" };
+static const char *const key_names[] = { "DAY",   "WEEK",    "MONTH", "SESSION",
+                                         "MODEL", "PROJECT", "AGENT" };
 
 static size_t key_width(const struct usage_answers *a, const struct usage_group *g)
 {

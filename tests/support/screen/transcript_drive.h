@@ -301,6 +301,11 @@ static inline void drive_answer_all(struct drive *d)
             assert_int_equal(jobs_search_transcript(q.conversation, buf_slice(&q.text), NULL,
                                                     drive_found, &search, NULL),
                              ERR_OK);
+        else if (q.kind == EFFECT_USAGE)
+            drive_answer(
+                d, (struct msg){ .kind = MSG_USAGE,
+                                 .generation = q.generation,
+                                 .u.token_usage = calloc(1, sizeof(struct conversation_usage)) });
         else if (q.kind == EFFECT_BRANCHES)
             drive_branches_asked(d, &q);
         else if (q.kind == EFFECT_SUBAGENTS)

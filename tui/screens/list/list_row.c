@@ -13,6 +13,7 @@ enum {
     MARK_W = 1,
     AGE_W = HUMAN_AGE_COLUMNS - 1, /* "Jan 2025" begins in the blank before it */
     GAP = 2,
+    TITLE_X = POINTER_W + MARK_W + 1 + AGE_W + GAP,
     TITLE_MIN = 24,
     TITLE_LEAST = 20, /* if the project needs the rest */
     TITLE_FAIR = 40,  /* the width that columns leave for the title, if possible */
@@ -196,15 +197,26 @@ static bool several_systems(const struct list *l)
     return false;
 }
 
+/* The title's least width. For the project (dir_w) and the signs of all projects, it gives way, and a little for the
+ * system. */
+static int title_least(int w, int dir_w, int signs, int system_w)
+{
+    int least = w < 2 * TITLE_FAIR ? w * 2 / 5 : TITLE_FAIR;
+    int rest = w - TITLE_X - 1 - dir_w - GAP - signs - GAP;
+
+    least = least > TITLE_MIN ? least : TITLE_MIN;
+    if (rest - system_w - GAP >= TITLE_WORDS)
+        rest -= system_w + GAP;
+    return dir_w == 0 || rest >= least ? least : rest > TITLE_LEAST ? rest : TITLE_LEAST;
+}
+
 /* A column is as wide as its widest text, up to a limit; an empty one is not shown. As the width decreases, columns first
  * shrink to their minimum and then disappear: the branch first, then the system, and last the flags. The directory stays:
- * without it, rows of all projects are hard to tell apart, and the title gives way to it. Flags
- * become words before other columns get more than their minimum; if those of a row in the frame do not fit, all rows have
- * signs: a column of both is hard to read. */
+ * without it, rows of all projects are hard to tell apart. Flags become words before other columns get more than their
+ * minimum; if those of a row in the frame do not fit, all rows have signs: a column of both is hard to read. */
 struct list_columns list_columns(const struct list *l, const struct list_layout *lay, int w)
 {
-    struct list_columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP,
-                              .several = several_systems(l) };
+    struct list_columns c = { .title = TITLE_X, .several = several_systems(l) };
     const bool one_line = lay->item == 1, all = l->scope == SCOPE_ALL;
     const struct list_widths *widest = &l->widths;
     const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX;
@@ -221,17 +233,9 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
           one_line },
     };
     const size_t n = sizeof wants / sizeof *wants;
-    int title_min = w < 2 * TITLE_FAIR ? w * 2 / 5 : TITLE_FAIR;
-
-    title_min = title_min > TITLE_MIN ? title_min : TITLE_MIN;
+    int title_min = title_least(w, wants[0].wanted ? wants[0].least : 0, widest->signs,
+                                wants[3].wanted ? wants[3].least : 0);
     int spare = w - c.title - title_min - 1;
-    int lacks = all && one_line ? wants[0].least + GAP + widest->signs + GAP - spare : 0;
-
-    lacks = at_most(lacks, title_min - TITLE_LEAST);
-    if (lacks > 0) {
-        title_min -= lacks;
-        spare += lacks;
-    }
     int title_more = title_min < TITLE_WORDS ? TITLE_WORDS - title_min : 0;
 
     for (size_t i = 0; i < n; i++) {

@@ -182,26 +182,18 @@ static void draw_trash_item(const void *arg, struct frame *f, struct rect r, siz
         frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
 }
 
-/* The border above the conversation shows where the session was. */
 static void trash_draw_preview(const struct model *m, struct frame *f, const struct trash_layout *l)
 {
     const struct trash_view *v = m->trash;
     struct rect r = l->preview;
     int y = f->cursor_y, x = f->cursor_x;
-    char dir[512];
 
     if (r.w == 0 || v->pick.at >= trash_view_count(v))
         return;
-    frame_rule(f, r.y, r.x, r.w);
-    if (r.x > 0) {
-        frame_edge(f, r.y + 1, r.x, r.h - 1);
-        frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? "+" : "┌");
-    }
-    frame_puts(f, r.y, r.x + 2, 1, STYLE_DIM, " ");
-    int used = frame_text_middle(f, r.y, r.x + 3, r.w - 6, STYLE_DIM,
-                                 trash_folder_of(m, &v->list->item[v->pick.at], dir, sizeof dir));
-
-    frame_puts(f, r.y, r.x + 3 + used, 1, STYLE_DIM, " ");
+    if (r.x > 0)
+        frame_edge(f, r.y, r.x, r.h);
+    else
+        frame_rule(f, r.y, r.x, r.w);
     if (v->view && v->viewed[0])
         transcript_view_draw(v->view, f, trash_conversation(l));
     else
@@ -211,29 +203,15 @@ static void trash_draw_preview(const struct model *m, struct frame *f, const str
     f->cursor_x = x;
 }
 
-/* Where the selected session was, when it was deleted, and how many others with it. */
+/* Where the selected session was, and when it was deleted. */
 static void trash_draw_facts(const struct model *m, struct frame *f)
 {
-    const struct trash_view *v = m->trash;
-    size_t first = v->pick.at, last = v->pick.at;
-    char dir[512], date[HUMAN_DATE], text[700];
+    const struct trash_item *item = &m->trash->list->item[m->trash->pick.at];
+    char dir[512], date[HUMAN_DATE], text[HUMAN_DATE + sizeof "deleted "];
 
-    if (v->pick.at >= trash_view_count(v))
-        return;
-    while (trash_follows(v->list, first))
-        first--;
-    while (last + 1 < trash_view_count(v) && trash_follows(v->list, last + 1))
-        last++;
-    struct slice place = trash_folder_of(m, &v->list->item[v->pick.at], dir, sizeof dir);
-
-    snprintf(text, sizeof text, "deleted %s, with %zu other%s",
-             human_date(v->list->item[v->pick.at].deleted_ms, date), last - first,
-             last - first == 1 ? "" : "s");
-    if (last == first)
-        *strchr(text, ',') = '\0';
-    int end = frame_puts_right(f, 1, f->cols - 1, STYLE_DIM, text);
-
-    frame_text_middle(f, 1, 1, end - 3, STYLE_DIM, place);
+    snprintf(text, sizeof text, "deleted %s", human_date(item->deleted_ms, date));
+    frame_text_middle(f, 1, 1, frame_puts_right(f, 1, f->cols - 1, STYLE_DIM, text) - 3, STYLE_DIM,
+                      trash_folder_of(m, item, dir, sizeof dir));
 }
 
 static void draw_trash(const struct model *m, struct frame *f)
@@ -244,7 +222,8 @@ static void draw_trash(const struct model *m, struct frame *f)
     draw_title(v, f);
     if (trash_view_count(v) == 0)
         trash_draw_nothing(v, f);
-    trash_draw_facts(m, f);
+    else
+        trash_draw_facts(m, f);
     list_cursor_draw(&v->pick, (struct list_area){ l.rows, trash_view_count(v) }, f,
                      draw_trash_item, m);
     trash_draw_preview(m, f, &l);

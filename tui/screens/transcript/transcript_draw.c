@@ -10,7 +10,12 @@
 /* Draws the view: title, lines, the mark of the selected block, the position bar, and the views
  * that cover them. */
 
-enum { MARK_WIDTH = 2 };
+enum {
+    MARK_WIDTH = 2,
+    TURNS_FROM = 150, /* the turns are beside the text from this width on ... */
+    TEXT_WANTS = 110, /* ... which keeps as much */
+    TURNS_MOST = 80,
+};
 
 /* ---- title and foot ---- */
 
@@ -280,6 +285,15 @@ static void transcript_draw_bar(const struct transcript_view *v, struct frame *f
 }
 
 /* ---- turns ---- */
+
+int transcript_view_turns_width(const struct transcript_view *v)
+{
+    bool none = transcript_view_is_preview(v) || transcript_view_is_branch(v) || !v->session ||
+                v->session->agent.n > 0 || v->w < TURNS_FROM;
+    int w = v->w - TEXT_WANTS;
+
+    return none ? 0 : w < TURNS_MOST ? w : TURNS_MOST;
+}
 
 /* The turns below each other, with their times; the one with the cursor is in view. */
 struct turn_rows {

@@ -9,9 +9,6 @@ enum {
     TAIL_MAX = 64 * 1024 * 1024, /* a longer last row is only read with the whole file */
     MARK_WIDTH = 2,              /* the selected line's mark */
     BAR_WIDTH = 2,
-    TURNS_FROM = 150, /* the turns are beside the text from this width on ... */
-    TEXT_WANTS = 110, /* ... which keeps as much */
-    TURNS_MOST = 80,
     PAGE_GROWS = 4,  /* each page of a remote conversation is longer by this factor */
     PAGE_AHEAD = 30, /* requested when fewer messages are above the screen */
 };
@@ -22,15 +19,6 @@ int transcript_view_body_height(const struct transcript_view *v)
                                                                behind it */
 
     return transcript_view_is_preview(v) ? v->h : v->h - 1 - foot;
-}
-
-int transcript_view_turns_width(const struct transcript_view *v)
-{
-    bool none = transcript_view_is_preview(v) || transcript_view_is_branch(v) || !v->session ||
-                v->session->agent.n > 0 || v->w < TURNS_FROM;
-    int w = v->w - TEXT_WANTS;
-
-    return none ? 0 : w < TURNS_MOST ? w : TURNS_MOST;
 }
 
 int transcript_view_text_width(const struct transcript_view *v)

@@ -38,7 +38,7 @@ TEST(the_origin_is_shown_if_there_is_room)
     struct shop x;
 
     open_trash(&x, 30, 120);
-    assert_non_null(strstr(screen_line(&x.s, 2), "~/.claude/projects/shop"));
+    assert_non_null(strstr(screen_line(&x.s, 1), "~/.claude/projects/shop"));
     screen_close(&x.s);
 }
 
