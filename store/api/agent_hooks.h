@@ -13,6 +13,8 @@
 enum hook_form {
     /* In a JSON document: "hooks": {EVENT: [{"hooks": [{"type": "command", "command": ..., "timeout": ...}]}]} */
     HOOK_NESTED,
+    /* "version": 1, "hooks": {EVENT: [{"command": ..., "timeout": ...}]} */
+    HOOK_FLAT,
     HOOK_TABLES, /* [[hooks]] in a TOML document, with event, command and timeout */
     HOOK_FILE,   /* a file that belongs to us alone */
     HOOK_FORMS
@@ -40,10 +42,10 @@ struct agent_hooks {
     bool switch_is_on;
 
     /* Members of the JSON on standard input; NULL: not told. */
-    const char *session; /* the id under which the session is listed */
-    const char *turn;    /* the id of the turn or of its prompt */
-    const char *prompt, *cwd;
-    const char *subagent; /* has a text only in an event of a sub-agent */
+    const char *session;      /* the id under which the session is listed */
+    const char *turn;         /* the id of the turn or of its prompt */
+    const char *prompt, *cwd; /* cwd: a text, or a list of which the first counts */
+    const char *subagent;     /* has a text only in an event of a sub-agent */
     /* The event before a prompt also comes before later requests to the model, with an empty prompt. */
     bool prompts_again;
     const char *answer; /* what the agent expects on standard output; NULL: nothing */

@@ -256,7 +256,8 @@ enum err_code hook_edit_off(const struct agent_hooks *h, const char *agent, stru
     if (before.absent)
         return ERR_OK;
     switch (h->form) {
-    case HOOK_NESTED: return hook_nested_off(h, agent, before, out, absent, e);
+    case HOOK_NESTED:
+    case HOOK_FLAT: return hook_nested_off(h, agent, before, out, absent, e);
     case HOOK_TABLES: return hook_toml_off(agent, before, out, absent, e);
     default:
         *absent = hook_edit_has(agent, before.text);

@@ -34,6 +34,14 @@ static const char *const hook_json_parts[HOOK_LEVELS] = {
     [HOOK_DOCUMENT] = "{>*<}",
 };
 
+/* The same for a command without a group. The version is behind, which tells a new document from one that had it. */
+static const char *const hook_json_flat_parts[HOOK_LEVELS] = {
+    [HOOK_GROUP] = "{>\"command\":@,=\"timeout\":#<}",
+    [HOOK_EVENT] = "\"$\":[>*<]",
+    [HOOK_MEMBER] = "\"hooks\":{>*<}",
+    [HOOK_DOCUMENT] = "{>*,=\"version\":1<}",
+};
+
 /* The same for a server. `*` is the entry of the agent. */
 static const char *const hook_json_server_parts[HOOK_LEVELS] = {
     [HOOK_EVENT] = "\"reprise\":*",
@@ -53,9 +61,10 @@ struct hook_writer {
 static enum err_code hook_json_write(struct hook_writer *w, int level)
 {
     const struct agent_mcp *mcp = w->step->mcp;
-    const char *part = !mcp                  ? hook_json_parts[level]
-                       : level == HOOK_GROUP ? mcp->entry
-                                             : hook_json_server_parts[level];
+    const char *part = mcp && level == HOOK_GROUP      ? mcp->entry
+                       : mcp                           ? hook_json_server_parts[level]
+                       : w->step->h->form == HOOK_FLAT ? hook_json_flat_parts[level]
+                                                       : hook_json_parts[level];
 
     for (const char *p = part; *p; p++) {
         enum err_code rc = ERR_OK;
@@ -184,6 +193,13 @@ static enum err_code hook_json_find_group(const struct hook_step *s, struct hook
     for (groups->at = 0; groups->at < groups->n; groups->at++) {
         struct hook_place *c = &p->commands;
 
+        if (s->h->form == HOOK_FLAT) {
+            *c = (struct hook_place){ .node = &groups->node[groups->at], .n = 1 };
+            p->found = hook_json_is_ours(s, c->node->value, a);
+            if (p->found)
+                return ERR_OK;
+            continue;
+        }
         if (!json_get(groups->node[groups->at].value, "hooks", &c->container))
             continue;
         TRY(hook_json_nodes(p->plain, c->container, a, &c->node, &c->n, e));
@@ -286,6 +302,10 @@ enum err_code hook_json_add(const struct hook_step *s, struct hook_text before, 
         return ERR_OK;
     }
     TRY(hook_json_find(s, text, &a, &places, e));
+    struct slice version;
+
+    if (!s->mcp && s->h->form == HOOK_FLAT && !json_get(places.plain, "version", &version))
+        return err_set(e, ERR_FORMAT, "", "it has no \"version\", so the agent does not read it");
     int level = HOOK_GROUP;
 
     while (!places.place[level].container.p)
@@ -364,6 +384,21 @@ static bool hook_json_makes(const struct hook_step *s, struct hook_text from, st
     return !hook_json_add(s, from, &made, NULL) && slice_eq(buf_slice(&made), present);
 }
 
+/* Removes the whole document if adding the hook to nothing, or to blanks, makes it. */
+static bool hook_json_remove_all(const struct hook_step *s, struct slice text, struct buf *out,
+                                 size_t start, bool *absent)
+{
+    size_t blanks = 0;
+
+    while (blanks < text.n && strchr(" \t\r\n", text.p[blanks]))
+        blanks++;
+    *absent = hook_json_makes(s, (struct hook_text){ { text.p, 0 }, true }, text);
+    if (!*absent && !hook_json_makes(s, (struct hook_text){ { text.p, blanks }, false }, text))
+        return false;
+    out->n = start;
+    return *absent || !buf_add(out, (struct slice){ text.p, blanks });
+}
+
 enum err_code hook_json_remove(struct hook_step *s, struct hook_text before, struct buf *out,
                                bool *absent, bool *found, struct err *e)
 {
@@ -387,6 +422,8 @@ enum err_code hook_json_remove(struct hook_step *s, struct hook_text before, str
     else
         NEED(json_get(places.commands.node[places.commands.at].value, "command", &s->command));
 
+    if (!s->mcp && s->h->form == HOOK_FLAT && hook_json_remove_all(s, text, out, start, absent))
+        return ERR_OK;
     for (; level < HOOK_DOCUMENT; level++) {
         out->n = start;
         NEED(!hook_json_cut(text, places.plain, &places.place[level], out));
@@ -396,16 +433,6 @@ enum err_code hook_json_remove(struct hook_step *s, struct hook_text before, str
             return ERR_OK;
     }
     /* Nothing else is in the document. Without a better reason it stays, as an empty one. */
-    size_t blanks = 0;
-
-    while (blanks < text.n && strchr(" \t\r\n", text.p[blanks]))
-        blanks++;
-    if (hook_json_makes(s, (struct hook_text){ { text.p, 0 }, true }, text)) {
-        out->n = start;
-        *absent = true;
-    } else if (hook_json_makes(s, (struct hook_text){ { text.p, blanks }, false }, text)) {
-        out->n = start + blanks;
-        memmove(out->p + start, text.p, blanks);
-    }
+    (void)hook_json_remove_all(s, text, out, start, absent);
     return ERR_OK;
 }

@@ -23,7 +23,8 @@ FILES = {'claude': ('.claude/settings.json', '{\n  "model": "x",\n  "hooks": {\n
          'pi': ('.pi/agent/extensions/reprise.ts', None),
          'droid': ('.factory/settings.json', '{"model": "x"} // mine'),
          'kimi-cli': ('.kimi/config.toml', '\ufeffa = 1\r\n# the end'),
-         'grok': ('.grok/hooks/reprise.json', None)}
+         'grok': ('.grok/hooks/reprise.json', None),
+         'cursor': ('.cursor/hooks.json', '{\n  "version": 1,\n  "hooks": {\n    "stop": [{"command": "lint"}]\n  }\n}\n')}
 HOOK = {'claude': {'session_id': 's', 'cwd': '', 'prompt': 'p', 'prompt_id': 't'},
         'codex': {'session_id': 's', 'cwd': '', 'prompt': 'p', 'turn_id': 't'},
         'gemini': {'session_id': 's', 'cwd': '', 'prompt': 'p'},
@@ -34,7 +35,8 @@ HOOK = {'claude': {'session_id': 's', 'cwd': '', 'prompt': 'p', 'prompt_id': 't'
         'pi': {'session': 's', 'cwd': '', 'prompt': 'p'},
         'droid': {'session_id': 's', 'cwd': '', 'prompt': 'p'},
         'kimi-cli': {'session_id': 's', 'cwd': '', 'prompt': 'p'},
-        'grok': {'sessionId': 's', 'promptId': 't', 'cwd': '', 'prompt': 'p'}}
+        'grok': {'sessionId': 's', 'promptId': 't', 'cwd': '', 'prompt': 'p'},
+        'cursor': {'conversation_id': 's', 'generation_id': 't', 'prompt': 'p'}}
 TOP = os.path.realpath(tempfile.mkdtemp())
 HOME = f'{TOP}/home'
 PROJECT = f'{HOME}/project'
@@ -123,6 +125,11 @@ def main():
         done = subprocess.run(command, shell=True, input=told, capture_output=True, env=p.env, cwd=PROJECT, timeout=60)
         need(done.returncode == 0 and done.stdout == (b'{}\n' if agent == 'gemini' else b''), f'{agent}: {done}')
         need(len(snapshots_of(agent)) == 1, f'{agent}: {snapshots_of(agent)}')
+    command = json.loads(on[f'{HOME}/.cursor/hooks.json'])['hooks']['beforeSubmitPrompt'][0]['command']
+    done = subprocess.run(command, shell=True, capture_output=True, env=p.env, cwd=PROJECT, timeout=60,
+                          input=json.dumps({**HOOK['cursor'], 'workspace_roots': [PROJECT, '/other']}).encode())
+    need(done.returncode == 0 and json.loads(done.stdout) == {'continue': True}, f'cursor: {done}')
+    need(len(snapshots_of('cursor')) == 1, f'cursor: {snapshots_of("cursor")}')
     for agent in ('kimi', 'copilot', 'opencode', 'pi', 'droid', 'kimi-cli', 'grok'):
         run(p, 'snapshot', '--agent', agent, '--event', 'end', told=json.dumps({**HOOK[agent], 'cwd': PROJECT}).encode())
         need(len(snapshots_of(agent)) == 1, f'{agent}: {snapshots_of(agent)}')

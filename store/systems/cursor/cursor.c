@@ -191,6 +191,25 @@ static char *cursor_default_path(const struct store_env *env)
     return path || !env->home ? path : config_dir_join(env->home, ".cursor");
 }
 
+static char *cursor_hooks_path(const struct store_env *env)
+{
+    return env->home ? config_dir_join(env->home, ".cursor/hooks.json") : NULL;
+}
+
+/* From https://cursor.com/docs/agent/hooks. The conversation is the session of a chat. */
+static const struct agent_hooks cursor_hooks = {
+    .form = HOOK_FLAT,
+    .path = cursor_hooks_path,
+    .documented = true,
+    .event = { [HOOK_PROMPT] = "beforeSubmitPrompt", [HOOK_END] = "stop" },
+    .timeout = 5,
+    .session = "conversation_id",
+    .turn = "generation_id",
+    .prompt = "prompt",
+    .cwd = "workspace_roots",
+    .answer = "{\"continue\":true}",
+};
+
 static bool cursor_is_id(struct slice id)
 {
     return slice_is_of(id, JSONL_ID_CHARACTERS) && id.n >= 8 && id.n <= 128 && id.p[0] != '-';
@@ -277,6 +296,7 @@ const struct store_ops cursor_ops = {
     .label = "Cursor CLI",
     .folders = "chats",
     .resume_command = "cursor-agent --resume {id}",
+    .hooks = &cursor_hooks,
     .open = cursor_open,
     .close = jsonl_store_close,
     .enumerate = cursor_enumerate,

@@ -49,6 +49,21 @@ static const char *const commented[] = {
     "/* \xef\xbb\xbf */{\n  // only\n}\n",
 };
 
+static const char *const flat[] = {
+    "{\"version\":1}",
+    "{ \"version\": 1 }\n",
+    "{\n  \"version\": 1\n}\n",
+    "{\n  \"hooks\": {},\n  \"version\": 1\n}\n",
+    "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n",
+    "{\n\t\"version\": 1,\n\t\"hooks\": {\n\t\t\"stop\": []\n\t}\n}",
+    "{\r\n  \"hooks\": {\r\n    \"stop\": [\r\n      {\"command\": \"lint\"}\r\n    ]\r\n  },\r\n"
+    "  \"version\": 1\r\n}\r\n",
+    "{\"version\":1,\"hooks\":{\"stop\":[{\"command\":\"lint\",\"loop_limit\":2}],"
+    "\"afterFileEdit\":[]}}",
+    "",
+    "\n",
+};
+
 static struct slice edited(const struct store_ops *ops, struct hook_text before,
                            const struct hook_program *by, struct arena *a)
 {
@@ -101,6 +116,8 @@ TEST(off_gives_back_what_on_changed)
         checked++;
         for (size_t k = 0; k < COUNT_OF(documents) && ops->hooks->form == HOOK_NESTED; k++)
             check_text(ops, (struct hook_text){ slice_of(documents[k]), false });
+        for (size_t k = 0; k < COUNT_OF(flat) && ops->hooks->form == HOOK_FLAT; k++)
+            check_text(ops, (struct hook_text){ slice_of(flat[k]), false });
         for (size_t k = 0;
              k < COUNT_OF(commented) && ops->hooks->form == HOOK_NESTED && ops->hooks->comments;
              k++)
