@@ -154,6 +154,7 @@ script(snapshots recorded commands/snapshots.py $<TARGET_FILE:reprise>)
 script(keep_timer recorded commands/keep_timer.py $<TARGET_FILE:reprise>)
 script(keep recorded commands/keep.py $<TARGET_FILE:reprise>)
 script(rewind_snapshots recorded commands/rewind_snapshots.py $<TARGET_FILE:reprise>)
+script(turns_given_back recorded store/systems/recorded/turns_given_back.py $<TARGET_FILE:reprise> pi grok)
 script(rewind_snapshot_kinds recorded commands/rewind_snapshot_kinds.py $<TARGET_FILE:reprise>)
 # What a person tagged or named is not swept.
 script(sweep_keeps recorded commands/sweep_keeps.py $<TARGET_FILE:reprise>)

@@ -232,6 +232,30 @@ static enum err_code begin_snapped_plan(const struct snapped *s, const struct ch
     return rewind_plan_root(s->ref->store->env, plan, s->log.root, e);
 }
 
+/* Notes how much no snapshot has, before the prompt or when the session last left the project. */
+static enum err_code note_left_out(const struct snapped *s, size_t at, struct rewind_plan *plan,
+                                   struct err *e)
+{
+    const struct snapshot *const first = s->turn[at].before, *last = first;
+    size_t n = 0;
+
+    for (size_t i = at; i < s->points.n; i++)
+        last = s->turn[i].after ? s->turn[i].after : s->turn[i].before ? s->turn[i].before : last;
+    for (const struct snapshot *x = first; x; x = x == last ? NULL : last) {
+        CLEANUP(snapped_notes_fini) struct snapped_notes notes = { .note = NULL };
+
+        TRY(snapped_notes_read(s, x, &notes, e));
+        n = notes.left_out > n ? notes.left_out : n;
+    }
+    const char *note =
+        arena_format(&plan->arena,
+                     "%zu files or folders are not in the snapshots, because git ignores them, "
+                     "programs make them, or they are too large: what commands changed there stays",
+                     n);
+
+    return !n ? ERR_OK : note ? rewind_plan_note(plan, note, e) : err_nomem(e);
+}
+
 /* Returns the number of the point, or the length of the list if it is not in it. A point may be named by the beginning of its id. */
 static size_t find_point(const struct snapped *s, struct slice point)
 {
@@ -307,6 +331,8 @@ enum err_code rewind_plan_files(const struct session_ref *ref, struct slice poin
                                          "snapshot at its end, so what its commands changed may be "
                                          "missing",
                               e);
+    if (!rc)
+        rc = note_left_out(&s, at, &plan, e);
     if (rc)
         rewind_plan_fini(&plan);
     else

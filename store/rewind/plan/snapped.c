@@ -270,8 +270,10 @@ static enum err_code index_notes(struct snapped_notes *n, struct slice rest, str
         n->note[number] = note;
         if (note.kind == 'd')
             TRY(add_above(&n->above_empty, path, e));
-        else if (note.kind == 'i' || note.kind == 's')
-            TRY(add_above(&n->above_left_out, path, e));
+        if (note.kind != 'i' && note.kind != 's')
+            continue;
+        n->left_out++;
+        TRY(add_above(&n->above_left_out, path, e));
     }
     return ERR_OK;
 }

@@ -76,6 +76,7 @@ struct snapped_notes {
     struct snapped_note *note; /* by the number of the path */
     /* The directories above empty ones, and those above what was left out. */
     struct slice_set above_empty, above_left_out;
+    size_t left_out; /* how many are of the kinds i and s */
     bool has_dir_modes;
 };
 

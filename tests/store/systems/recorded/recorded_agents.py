@@ -295,4 +295,5 @@ def main():
     r.p.finish(4 * len(store.expected.sessions))
 
 
-main()
+if __name__ == '__main__':
+    main()
