@@ -110,16 +110,16 @@ script(opencode_store recorded store/systems/opencode/opencode_store.py $<TARGET
 # Go directory sessions: the conformance lists of the format.
 if(TARGET postgresql)
     script(postgresql recorded store/plugins/postgresql.py $<TARGET_FILE:reprise> $<TARGET_FILE:postgresql>
-        $<TARGET_FILE:conformance> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
+        ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
     set_tests_properties(postgresql${suffix} PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 if(TARGET redis)
-    script(redis recorded store/plugins/redis.py $<TARGET_FILE:reprise> $<TARGET_FILE:redis> $<TARGET_FILE:conformance>
+    script(redis recorded store/plugins/redis.py $<TARGET_FILE:reprise> $<TARGET_FILE:redis>
         ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
     set_tests_properties(redis${suffix} PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 if(TARGET s3)
-    script(s3 recorded store/plugins/s3.py $<TARGET_FILE:reprise> $<TARGET_FILE:s3> $<TARGET_FILE:conformance>
+    script(s3 recorded store/plugins/s3.py $<TARGET_FILE:reprise> $<TARGET_FILE:s3>
         ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 endif()
 if(TARGET postgresql OR TARGET redis OR TARGET s3)
@@ -128,6 +128,8 @@ if(TARGET postgresql OR TARGET redis OR TARGET s3)
 endif()
 script(plugin_store recorded commands/plugin_store.py $<TARGET_FILE:reprise> $<TARGET_FILE:example_store>
     $<TARGET_FILE:complete_store> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
+script(doctor_plugin recorded commands/doctor_plugin.py $<TARGET_FILE:reprise> $<TARGET_FILE:example_store>
+    $<TARGET_FILE:complete_store> $<TARGET_FILE:broken_store> $<TARGET_FILE:not_a_plugin>)
 script(named_stores recorded commands/named_stores.py $<TARGET_FILE:reprise>)
 script(by_agent recorded commands/by_agent.py $<TARGET_FILE:reprise>)
 script(goat recorded store/systems/goat/goat_conformance.py $<TARGET_FILE:reprise>)

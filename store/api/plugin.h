@@ -41,6 +41,39 @@ MUST_CHECK enum err_code plugin_store_open(const struct store_env *env,
  * Returns false if this is not a URL. */
 bool plugin_config_of_url(const char *url, struct arena *a, struct plugin_config *out);
 
+/* ---- whether a plug-in keeps the rules ---- */
+
+enum plugin_rule_result { PLUGIN_RULE_PASSED, PLUGIN_RULE_FAILED, PLUGIN_RULE_SKIPPED };
+
+struct plugin_rule_report {
+    int number; /* 1 to 14: in the conformance suite of the agent's SDK; 0: a rule of the interface */
+    const char *name;
+    enum plugin_rule_result result;
+    const char *expected, *got; /* failed: one line each, which may have bytes of the plug-in's */
+    const char *why;            /* skipped */
+};
+
+enum { PLUGIN_CHECK_NAME = 32 };
+
+struct plugin_check {
+    const struct store_env *env;
+    const struct plugin_config *config;
+    /* plugin_check_name(): the projects of the sessions that are written begin with it */
+    const char *run;
+    bool write; /* without it, rules that write are skipped */
+    bool leave; /* even if the plug-in cannot remove sessions, so that those of the rules stay */
+    enum err_code (*fn)(const struct plugin_rule_report *report, void *arg, struct err *e);
+    void *arg;
+};
+
+/* A name that is new each time. */
+void plugin_check_name(char out[PLUGIN_CHECK_NAME]);
+/* Tries the rules one by one and reports each to fn. The plug-in is loaded in processes of their own, so nothing that it
+ * does ends this one; what a rule wrote is removed at the end, even if the plug-in crashed or a signal came. *failed: how many
+ * rules do not hold. *signal: the signal that ended the check early; 0: none. For a process with one thread. */
+MUST_CHECK enum err_code plugin_check(const struct plugin_check *check, size_t *failed, int *signal,
+                                      struct err *e);
+
 /* ---- local sessions into the store ---- */
 
 struct redact_counts;

@@ -39,7 +39,7 @@ enum option_id {
     OPTION_ALL_KINDS, OPTION_FORMAT, OPTION_OUTPUT, OPTION_TOOLS, OPTION_THINKING, OPTION_WITH_SUBAGENTS, OPTION_FROM, OPTION_REDACT, OPTION_YES, OPTION_KEEP,
     OPTION_INCLUDE_TAGGED, OPTION_INCLUDE_NAMED, OPTION_BACK_TO, OPTION_EVENT, OPTION_VERBOSE, OPTION_DUE,
     OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_AROUND, OPTION_FOLLOW, OPTION_MAX_BYTES, OPTION_INSTALL, OPTION_REMOVE, OPTION_BY_TURN, OPTION_NOTES,
-    OPTION_TAKE, OPTION_HUNK, OPTION_LIST, OPTION_INSTALL_TIMER, OPTION_REMOVE_TIMER,
+    OPTION_TAKE, OPTION_HUNK, OPTION_LIST, OPTION_INSTALL_TIMER, OPTION_REMOVE_TIMER, OPTION_PLUGIN,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -83,7 +83,7 @@ struct options {
     const char *query, *system, *tag, *branch, *since, *before, *after, *around, *agent, *at;
     const char *to, *plan, *older_than, *larger_than, *into, *title;
     const char *id, *cwd, *model, *parent, *task, *dialect, *key, *output, *from, *back_to,
-        *install, *remove;
+        *install, *remove, *plugin;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     const char *pattern[OPTION_PATTERNS_MAX];
@@ -234,6 +234,9 @@ void help_keys_write(const struct keymap *bound, struct out *o);
 /* keep --install-timer and --remove-timer. settings: keep runs without --due, too,
  * because the configuration has a query for it. */
 enum err_code keep_timer_run(struct invocation *in, bool settings, struct err *e);
+
+/* doctor --plugin. */
+enum err_code doctor_plugin(struct invocation *in, struct err *e);
 
 /* Goes to the terminal of a running session, or attaches to it; returns only if that failed, or with --print. */
 enum err_code board_go(struct invocation *in, const struct session_row *row, struct err *e);

@@ -340,9 +340,9 @@ const struct command commands_table[] = {
               "their agents look for them by the directory. Nothing is overwritten. FILE is not\n"
               "trusted: only files that belong to its sessions, with the sizes and hashes of its\n"
               "manifest, are unpacked. It is one change, which can be undone.\n" },
-    { .name = "doctor", .operands = "[ID]", .max_operands = 1, .run = doctor_run,
+    { .name = "doctor", .operands = "[ID | --plugin FILE PATH [NAME=VALUE...]]", .max_operands = 10000, .run = doctor_run,
       .summary = "check one session, or all, for damage",
-      .options = BIT(FIX) | BIT(RECONNECT) | FINDS,
+      .options = BIT(FIX) | BIT(RECONNECT) | BIT(PLUGIN) | BIT(APPLY) | BIT(FORCE) | FINDS,
       .help = "Finds torn, spliced and broken lines, rows without a parent, titles that\n"
               "listings miss, missing saved copies, leftovers, and sessions that the agent\n"
               "hides or will remove. Each finding that --fix repairs says how: damaged lines\n"
@@ -353,7 +353,15 @@ const struct command commands_table[] = {
               "\n"
               "A lost-part is what a resume leaves out because a row follows one that was never\n"
               "written, or one from before a compaction. If that was not intended,\n"
-              "--fix --reconnect lets the row follow the message above it in the file.\n" },
+              "--fix --reconnect lets the row follow the message above it in the file.\n"
+              "\n"
+              "With --plugin, the plug-in of a team's store is checked instead: the 14 rules that\n"
+              "the agent's SDK has for session stores, and what the interface of plug-ins\n"
+              "promises beyond them. PATH and the settings are those of the configuration. Each\n"
+              "rule is passed, failed (with what was expected and what came; exit code 1) or\n"
+              "skipped with the reason. Nearly all of them write, and need --apply: to projects\n"
+              "that begin with -reprise-doctor-, which are removed at the end. A plug-in that\n"
+              "crashes or does not return fails only the rule.\n" },
     { .name = "log", .operands = "", .run = undo_log_run,
       .summary = "list what reprise changed and rewound, newest first",
       .help = "undo takes an id of this list; undo --back-to goes back to before it.\n" },

@@ -159,6 +159,13 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
     struct sessions s;
     struct session_ref ref;
     struct answer a = { .out = &in->out, .many = in->argc == 0 };
+
+    if (option_given(&in->options, OPTION_PLUGIN))
+        return doctor_plugin(in, e);
+    if (in->argc > 1)
+        return command_unexpected(in, 1, e);
+    if (option_given(&in->options, OPTION_APPLY) || option_given(&in->options, OPTION_FORCE))
+        return err_set(e, ERR_USAGE, "", "doctor: --apply and --force need --plugin");
     enum err_code rc = sessions_open(in, true, &s, e);
 
     if (rc)

@@ -155,6 +155,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_TAKE] = { "take", 0, KIND_CHOICE, "a|b", AT(take), "the files as A or B left them, into this project: only shown without --apply" },
     [OPTION_HUNK] = { "hunk", 0, KIND_NUMBER, "N", AT(hunk), "with --take and one --file: only this hunk, as numbered without --apply" },
     [OPTION_LIST] = { "list", 0, KIND_FLAG, NULL, 0, "show what is in a bundle, without unpacking it" },
+    [OPTION_PLUGIN] = { "plugin", 0, KIND_TEXT, "FILE", AT(plugin), "check the plug-in FILE (or an installed one) on the store at PATH" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },
 };
 
@@ -166,6 +167,8 @@ static const struct {
     { OPTION_AGENT, "snapshot", "NAME", "the agent whose hook this is: claude" },
     { OPTION_BRANCH, "export", "MSG", "the branch that ends with this message" },
     { OPTION_TO, "export", "MSG", "end with this message" },
+    { OPTION_APPLY, "doctor", NULL, "with --plugin: also try the rules that write" },
+    { OPTION_FORCE, "doctor", NULL, "with --plugin: even if it cannot remove sessions; those of the rules stay" },
     { OPTION_FORCE, "export", NULL, "replace an existing FILE for good" },
     { OPTION_IN, "continue", "AGENT", "the agent that continues it: claude, codex, gemini, qwen or pi" },
     { OPTION_FORCE, "bundle", NULL, "replace an existing FILE for good" },

@@ -1,5 +1,5 @@
 """Sessions in PostgreSQL, with a real server that this test starts in a temporary directory and stops again.
-   usage: postgresql.py REPRISE PLUGIN CONFORMANCE FIXTURES    exit 77: no server is installed"""
+   usage: postgresql.py REPRISE PLUGIN FIXTURES    exit 77: no server is installed"""
 import glob
 import os
 import shutil
@@ -23,11 +23,10 @@ def clear(server):
     server.sql(f'DROP TABLE IF EXISTS {PYTHON}; DROP TABLE IF EXISTS {TYPESCRIPT};')
 
 
-def conforms(p, server, conformance, plugin):
+def conforms(p, server, team):
     for schema in ('python', 'typescript'):
         clear(server)
-        run = subprocess.run([conformance, plugin, server.url(), 'r', f'create={schema}'], capture_output=True, check=False)
-        p.need(run.returncode == 0 and b'16 rules' in run.stdout, f'the rules of a store ({schema}): {run}')
+        team.keeps_rules(p, server.url(), f'create={schema}')
 
 
 def up_and_down(p, server, team, fixtures, schema, table):
@@ -240,11 +239,11 @@ def main():
         team = Team(f'{top}/home', sys.argv[2])
         p = Program(sys.argv[1], team.home, team.env)
         try:
-            conforms(p, server, sys.argv[3], team.plugin)
-            up_and_down(p, server, team, sys.argv[4], 'python', PYTHON)
-            up_and_down(p, server, team, sys.argv[4], 'typescript', TYPESCRIPT)
+            conforms(p, server, team)
+            up_and_down(p, server, team, sys.argv[3], 'python', PYTHON)
+            up_and_down(p, server, team, sys.argv[3], 'typescript', TYPESCRIPT)
             clear(server)
-            team.newer_wins(p, server.url(), sys.argv[4], 'create = python')
+            team.newer_wins(p, server.url(), sys.argv[3], 'create = python')
             p.same('the project of the configuration', server.sql(f'SELECT DISTINCT project_key FROM {PYTHON}'), ['tenant'])
             server.sql(f'TRUNCATE {PYTHON}')
             team.goes_round(p, server.url())
@@ -254,7 +253,7 @@ def main():
             team.pages_far_back(p, server.url())
             bad_rows_are_named(p, server, team)
             mirrors(p, server, team)
-            faults(p, server, team, sys.argv[4])
+            faults(p, server, team, sys.argv[3])
         finally:
             server.stop()
         print(f'{p.passed} passed, {p.failed} failed')

@@ -1,5 +1,5 @@
 """Sessions in Redis, with a real server that this test starts in a temporary directory and stops again.
-   usage: redis.py REPRISE PLUGIN CONFORMANCE FIXTURES    exit 77: no server is installed"""
+   usage: redis.py REPRISE PLUGIN FIXTURES    exit 77: no server is installed"""
 import glob
 import json
 import os
@@ -18,13 +18,11 @@ from support.team_store import ONE, TWO, Team, large, make_local, put, read_rows
 PROJECT = '-home-dev-ws-beta'
 
 
-def conforms(p, server, conformance, plugin):
+def conforms(p, server, team):
     for option in ([], ['prefix=team'], ['prefix=odd*[x]:']):
         server.call('FLUSHALL')
-        run = subprocess.run([conformance, plugin, server.url(), 'r', *option], capture_output=True, check=False)
-        p.need(run.returncode == 0 and b'16 rules' in run.stdout and b'left out' not in run.stdout, f'the rules of a store {option}: {run}')
-        front = option[0][len('prefix='):].rstrip(':') + ':' if option else ''
-        p.same(f'keys {option}', [key for key in server.keys() if not key.startswith(front + 'r-')], [])
+        team.keeps_rules(p, server.url(), *option)
+        p.same(f'nothing is left {option}', server.keys(), [])
 
 
 def up_and_down(p, server, team, fixtures):
@@ -255,10 +253,10 @@ def main():
         team = Team(f'{top}/home', sys.argv[2])
         p = Program(sys.argv[1], team.home, team.env)
         try:
-            conforms(p, server, sys.argv[3], team.plugin)
-            up_and_down(p, server, team, sys.argv[4])
+            conforms(p, server, team)
+            up_and_down(p, server, team, sys.argv[3])
             server.call('FLUSHALL')
-            team.newer_wins(p, server.url(), sys.argv[4])
+            team.newer_wins(p, server.url(), sys.argv[3])
             p.same('the project of the configuration', server.call('ZCARD', 'tenant:__sessions'), ['1'])
             server.call('FLUSHALL')
             team.goes_round(p, server.url())
