@@ -126,8 +126,10 @@ int conform_take_row(int64_t position, struct reprise_plugin_text row, void *arg
 
         if (!rows || !at)
             conform_fail(c, "memory", ERR_NOMEM_TEXT);
-        memcpy(rows, r->row, r->n * sizeof *rows);
-        memcpy(at, r->at, r->n * sizeof *at);
+        for (size_t i = 0; i < r->n; i++) {
+            rows[i] = r->row[i];
+            at[i] = r->at[i];
+        }
         r->row = rows;
         r->at = at;
         r->room = room;

@@ -182,9 +182,10 @@ static int broken_append(void *store, const struct reprise_plugin_key *key, int6
     struct reprise_plugin_text other[1000];
     struct reprise_plugin_key where = *key;
 
-    memcpy(other, row, rows * sizeof *row);
+    if (rows)
+        memcpy(other, row, rows * sizeof *row);
     if (is("append crashes"))
-        raise(SIGSEGV);
+        raise(SIGABRT);
     if (is("append reverses"))
         for (size_t i = 0; i < rows; i++)
             other[i] = row[rows - 1 - i];
