@@ -122,7 +122,10 @@ if(TARGET s3)
     script(s3 recorded store/plugins/s3.py $<TARGET_FILE:reprise> $<TARGET_FILE:s3>
         ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 endif()
-if(TARGET postgresql OR TARGET redis OR TARGET s3)
+if(TARGET http)
+    script(http_store recorded store/plugins/http_store.py $<TARGET_FILE:reprise> $<TARGET_FILE:http> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
+endif()
+if(TARGET postgresql OR TARGET redis OR TARGET s3 OR TARGET http)
     script(hostile_servers hostile store/plugins/hostile_servers.py $<TARGET_FILE:reprise> ${PROJECT_BINARY_DIR}/plugins
         $<IF:$<BOOL:${REPRISE_SANITIZE}>,yes,no>)
 endif()

@@ -255,3 +255,38 @@ S3 = {
     'a silent part': parts(lambda c: time.sleep(60)),
     'an error with escapes': http(b'<Error><Code>\x1b]0;T\x07</Code><Message>\x1b[31m</Message></Error>', status=b'403 Forbidden'),
 }
+
+
+# ---- a store behind HTTP ----
+
+def listed(answer):
+    """A list is answered with one session, and its rows with what `answer` does."""
+    def behave(c):
+        while True:
+            if b'list-sessions' in receive(c):
+                text = b'{"sessions":[{"sessionId":"%s","mtime":1700000000000,"projectKey":"p"}]}' % SESSION
+                c.sendall(HEAD + b'Content-Length: %d\r\n\r\n' % len(text) + text)
+            else:
+                answer(c)
+    return behave
+
+
+HTTP = {
+    'an endless answer': lambda c: (receive(c), c.sendall(HEAD + b'\r\n{"sessions":['), flood(c, b'{"sessionId":"x","mtime":1},' * 10000)),
+    'endless rows': listed(lambda c: (c.sendall(HEAD + b'\r\n{"entries":['), flood(c, b'{"type":"user"},' * 50000))),
+    'endless headers': S3['endless headers'],
+    'endless beginnings': S3['endless beginnings'],
+    'slow bytes': S3['slow bytes'],
+    'slow headers that keep a poll busy': S3['slow headers that keep a poll busy'],
+    'slow rows': listed(lambda c: (c.sendall(HEAD + b'Content-Length: 9999\r\n\r\n'), trickle(c, b'{"'))),
+    'silent': silent,
+    'silent after the list': listed(lambda c: time.sleep(60)),
+    'a length that is too large': lambda c: (receive(c), c.sendall(HEAD + b'Content-Length: 99\r\n\r\n{"sessions":[]}')),
+    'a negative length': S3['a negative length'],
+    'chunks that lie': S3['chunks that lie'],
+    'packed zeros': S3['packed zeros'],
+    'deep arrays': http(b'{"sessions":' + b'[' * 3000000 + b']' * 3000000 + b'}'),
+    'redirects to itself': S3['redirects to itself'],
+    'closes': receive,
+    'an error with escapes': http(b'\x1b]0;T\x07' * 100, status=b'500 \x1b]0;T\x07'),
+}

@@ -55,10 +55,10 @@ class Team:
     def configure(self, path, *lines):
         put(f'{self.home}/config/reprise/config', '\n'.join(['[store.team]', f'plugin = {self.plugin}', f'path = {path}', *lines, '']))
 
-    def keeps_rules(self, p, url, *settings):
+    def keeps_rules(self, p, url, *settings, lacks=()):
         """The rules of stores, none of which is left out."""
         rules = p.run('doctor', '--json', '--plugin', self.plugin, url, '--apply', *settings)
-        may_lack = ('the plug-in has no find', 'the plug-in has no ids')
+        may_lack = [f'the plug-in has no {optional}' for optional in ('find', 'ids', *lacks)]
         wrong = [r for r in json.loads(rules.stdout) if r['result'] == 'failed' or r.get('why', may_lack[0]) not in may_lack]
         p.need(rules.returncode == 0 and not wrong, f'the rules of a store {url} {settings}: {wrong} {rules.stderr}')
 

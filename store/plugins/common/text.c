@@ -1,11 +1,18 @@
 #include "store/plugins/common/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
+
+enum { TEXT_SECRET_MOST = 4096 };
 
 int text_fail(struct reprise_plugin_call *call, int code, const char *why)
 {
@@ -64,6 +71,59 @@ const char *text_options(const struct reprise_plugin_option *option, size_t opti
     for (size_t i = 0; i < options && !why; i++)
         why = take(store, option[i].name, option[i].value);
     return why;
+}
+
+/* ---- files that options name ---- */
+
+const char *text_file_option(struct arena *a, const char *name, const char *value, const char **to)
+{
+    const char *home = getenv("HOME");
+
+    if (strncmp(value, "~/", 2) == 0 && home && home[0] == '/')
+        *to = arena_format(a, "%s%s", home, value + 1);
+    else if (value[0] == '/')
+        *to = arena_copy_text(a, value);
+    else
+        return arena_format(a, "%s needs an absolute path", name);
+    return NULL;
+}
+
+static const char *text_check_secret(int fd)
+{
+    struct stat sb;
+
+    if (fstat(fd, &sb) != 0)
+        return strerror(errno);
+    if (!S_ISREG(sb.st_mode))
+        return "it is not a file";
+    if ((sb.st_mode & 077) != 0)
+        return "others can read it (chmod 600)";
+    return NULL;
+}
+
+int text_read_secret(struct arena *a, const char *option, const char *path,
+                     struct reprise_plugin_call *call, const char **out)
+{
+    char text[TEXT_SECRET_MOST];
+    const char *why = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = 0;
+
+    if (fd < 0)
+        why = strerror(errno);
+    else if (!(why = text_check_secret(fd)) && (n = read(fd, text, sizeof text - 1)) < 0)
+        why = strerror(errno);
+    if (fd >= 0)
+        close(fd);
+    if (why) {
+        snprintf(call->error, sizeof call->error, "%s: %s", option, why);
+        return REPRISE_PLUGIN_REFUSED;
+    }
+    text[n] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    *out = arena_copy_text(a, text);
+    explicit_bzero(text, sizeof text);
+    return *out ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
 }
 
 /* ---- rows ---- */

@@ -24,6 +24,14 @@ const char *text_parameters(struct arena *a, const char *p, text_option_fn *take
 const char *text_options(const struct reprise_plugin_option *option, size_t options,
                          text_option_fn *take, void *store);
 
+/* Sets an option that names a file by an absolute path, or one that begins with ~/. Returns what is wrong with it, or
+ * NULL. */
+const char *text_file_option(struct arena *a, const char *name, const char *value, const char **to);
+/* Reads the first line of a file, which only its owner may be able to read. `option` names it in the reason of a
+ * failure, which never contains the secret. */
+int text_read_secret(struct arena *a, const char *option, const char *path,
+                     struct reprise_plugin_call *call, const char **out);
+
 /* Returns true for the options that reprise itself reads. A plug-in refuses those of the others that it does not
  * know. */
 static inline bool text_is_common_option(const char *name)

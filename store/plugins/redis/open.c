@@ -1,14 +1,10 @@
 #include "store/plugins/redis/redis.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { PORT = 6379, DATABASES = 1 << 20, PASSWORD_MOST = 4096 };
+enum { PORT = 6379, DATABASES = 1 << 20 };
 
 /* ---- keys ---- */
 
@@ -83,19 +79,6 @@ static const char **file_option(struct redis *rd, const char *name)
     return NULL;
 }
 
-static const char *set_file(struct redis *rd, const char *name, const char *value)
-{
-    const char *home = getenv("HOME");
-
-    if (strncmp(value, "~/", 2) == 0 && home && home[0] == '/')
-        *file_option(rd, name) = arena_format(&rd->arena, "%s%s", home, value + 1);
-    else if (value[0] == '/')
-        *file_option(rd, name) = arena_copy_text(&rd->arena, value);
-    else
-        return arena_format(&rd->arena, "%s needs an absolute path", name);
-    return NULL;
-}
-
 /* Sets an option or a parameter of the URL. */
 static const char *redis_set_option(void *store, const char *name, const char *value)
 {
@@ -109,7 +92,7 @@ static const char *redis_set_option(void *store, const char *name, const char *v
     } else if (strcmp(name, "user") == 0) {
         rd->user = arena_copy_text(&rd->arena, value);
     } else if (file_option(rd, name)) {
-        return set_file(rd, name, value);
+        return text_file_option(&rd->arena, name, value, file_option(rd, name));
     } else if (strcmp(name, "db") == 0) {
         return redis_read_number(value, n, DATABASES, &rd->db)
                    ? NULL
@@ -145,50 +128,13 @@ static const char *redis_read_path(struct redis *rd, const char *path)
 
 /* ---- the password ---- */
 
-/* A file with a password must be readable only by its owner. */
-static const char *redis_check_file(int fd)
-{
-    struct stat sb;
-
-    if (fstat(fd, &sb) != 0)
-        return strerror(errno);
-    if (!S_ISREG(sb.st_mode))
-        return "it is not a file";
-    if ((sb.st_mode & 077) != 0)
-        return "others can read it (chmod 600)";
-    return NULL;
-}
-
-static int read_password(struct redis *rd, struct reprise_plugin_call *call)
-{
-    char text[PASSWORD_MOST];
-    const char *why = NULL;
-    int fd = open(rd->password_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = 0;
-
-    if (fd < 0)
-        why = strerror(errno);
-    else if (!(why = redis_check_file(fd)) && (n = read(fd, text, sizeof text - 1)) < 0)
-        why = strerror(errno);
-    if (fd >= 0)
-        close(fd);
-    if (why) {
-        snprintf(call->error, sizeof call->error, "password-file: %s", why);
-        return REPRISE_PLUGIN_REFUSED;
-    }
-    text[n] = '\0';
-    text[strcspn(text, "\r\n")] = '\0';
-    rd->password = arena_copy_text(&rd->arena, text);
-    explicit_bzero(text, sizeof text);
-    return REPRISE_PLUGIN_OK;
-}
-
 static int find_password(struct redis *rd, struct reprise_plugin_call *call)
 {
     const char *given = getenv("REDISCLI_AUTH");
 
     if (rd->password_file)
-        return read_password(rd, call);
+        return text_read_secret(&rd->arena, "password-file", rd->password_file, call,
+                                &rd->password);
     if (given && given[0])
         rd->password = arena_copy_text(&rd->arena, given);
     return REPRISE_PLUGIN_OK;

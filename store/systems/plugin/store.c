@@ -192,6 +192,8 @@ bool plugin_config_of_url(const char *url, struct arena *a, struct plugin_config
         out->plugin = out->name = "postgresql";
     if (out->plugin && strcmp(out->plugin, "rediss") == 0) /* which reports that it has no TLS */
         out->plugin = out->name = "redis";
+    if (out->plugin && strcmp(out->plugin, "https") == 0)
+        out->plugin = out->name = "http";
     return out->name != NULL;
 }
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 
-from support.hostile_server import POSTGRESQL, REDIS, S3, SESSION, Hostile
+from support.hostile_server import HTTP, POSTGRESQL, REDIS, S3, SESSION, Hostile
 from support.program import Program
 from support.team_store import Team
 
@@ -21,6 +21,10 @@ def configure(kind, team, port):
         team.configure(f'redis://127.0.0.1:{port}/0', 'timeout = 1')
     elif kind == 'postgresql':
         team.configure(f'host=127.0.0.1 port={port} user=u dbname=d', 'timeout = 1')
+    elif kind == 'http':
+        with open(f'{team.home}/token', 'w', encoding='utf-8', opener=lambda path, flags: os.open(path, flags, 0o600)) as f:
+            f.write('KEPTSECRET')
+        team.configure(f'http://127.0.0.1:{port}/s', f'token-file = {team.home}/token', 'timeout = 1')
     else:
         team.configure('s3://bucket/s', f'endpoint = http://127.0.0.1:{port}', 'region = x', 'timeout = 1')
 
@@ -75,7 +79,7 @@ def attack(program, plugins, sanitized, kind, name, behave):
 
 def main():
     program, plugins, sanitized, *only = sys.argv[1:]
-    cases = [(kind, name, behave) for kind, table in (('redis', REDIS), ('postgresql', POSTGRESQL), ('s3', S3))
+    cases = [(kind, name, behave) for kind, table in (('redis', REDIS), ('postgresql', POSTGRESQL), ('s3', S3), ('http', HTTP))
              for name, behave in table.items()
              if os.path.exists(os.path.join(plugins, f'{kind}.so')) and only in ([], [kind], [kind, name])]
     if not cases:

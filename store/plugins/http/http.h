@@ -1,0 +1,39 @@
+#ifndef STORE_PLUGINS_HTTP_HTTP_H
+#define STORE_PLUGINS_HTTP_HTTP_H
+
+#include "lite/base/arena.h"
+#include "lite/base/buf.h"
+#include "lite/json/json.h"
+#include "store/plugins/common/server.h"
+#include "store/plugins/common/text.h"
+
+/* A plug-in for stores behind HTTP. The agent's SDK calls five functions of a store, and teams that put one behind a server
+ * have an address for each of them, which takes and returns JSON by POST (HttpSessionStore of github.com/ceedaragents/cyrus):
+ *
+ *   PATH/append         { projectKey, sessionId, subpath?, entries }
+ *   PATH/load           { projectKey, sessionId, subpath? }    ->  { entries: [row...] or null }
+ *   PATH/list-sessions  { projectKey }                         ->  { sessions: [{ sessionId, mtime }] }
+ *   PATH/delete         { projectKey, sessionId, subpath? }
+ *   PATH/list-subkeys   { projectKey, sessionId }              ->  { subpaths: [text...] }
+ *
+ * There are no pages and no conditions. The position of a row is its number in `entries`, beginning with 1. */
+
+struct http {
+    const char *url; /* without a slash at the end */
+    const char *project, *ca_file, *token_file;
+    const char *authorization; /* the header; NULL: no token */
+    struct server_pool pool;
+    struct arena arena;
+};
+
+int http_open(const char *path, const struct reprise_plugin_option *option, size_t options,
+              struct reprise_plugin_call *call, void **store);
+void http_close(void *store);
+
+/* Closes an idle connection. */
+void http_disconnect(void *connection);
+/* Posts a JSON object to PATH/name. The answer is valid JSON, or empty, and belongs to the caller, also after a failure. */
+int http_post(struct http *http, const char *name, struct slice body, struct buf *answer,
+              struct reprise_plugin_call *call);
+
+#endif
