@@ -181,6 +181,10 @@ static const struct kind_case {
     { "user/link-to-dir", .link = "link", .wanted_dir = 0700 },
     { "user/link-to-dir/c", .wanted_link = "c" },
     { "user/dir-to-link", .dir = 0755, .wanted_link = "sub" },
+    /* below directories that nothing names: they come and go with what is in them */
+    { "user/implied/more/dir/a", .wanted = "a\n" },
+    { "user/implied/more/dir", .wanted_dir = 0750 },
+    { "user/implied/link", .wanted_link = "more" },
     { "user/dir-made", .wanted_dir = 0711 },
     { "user/dir-gone", .dir = 0711 },
     { "user/mode", .dir = 0755, .wanted_dir = 0700 },

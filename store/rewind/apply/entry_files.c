@@ -51,6 +51,17 @@ enum err_code entry_reach_temp_dir(struct reach *r, const struct rewind_tx_entry
     return beneath_parent(r->fd, x->root, path, dir, &name, e);
 }
 
+enum err_code entry_reach_make_temp_dir(struct reach *r, const struct rewind_tx_entry *x,
+                                        struct dirs *like, int *dir, struct err *e)
+{
+    char path[PATH_MAX];
+    const char *name;
+
+    rewind_tx_temp_path(x, path);
+    TRY(entry_files_open_root(r, x, e));
+    return beneath_make_parent(r->fd, x->root, path, like, dir, &name, e);
+}
+
 void entry_reach_fini(struct reach *r)
 {
     if (r->root)

@@ -24,6 +24,9 @@ void entry_reach_fini(struct reach *r);
 /* Opens the directory of the temporary name of an entry. */
 MUST_CHECK enum err_code entry_reach_temp_dir(struct reach *r, const struct rewind_tx_entry *x,
                                               int *dir, struct err *e);
+/* The same, and makes the directories above it that are missing and that no entry makes. */
+MUST_CHECK enum err_code entry_reach_make_temp_dir(struct reach *r, const struct rewind_tx_entry *x,
+                                                   struct dirs *like, int *dir, struct err *e);
 
 /* The files under the two names of an entry: its own, and the temporary one beside it, or higher up. */
 

@@ -364,7 +364,9 @@ static enum err_code reach_dirs(struct stager *s, struct work *w, struct err *e)
     const bool create = w->x->action == REWIND_CREATE;
     struct stat a, b;
 
-    if (w->x->up)
+    if (w->x->up && create)
+        TRY(entry_reach_make_temp_dir(&s->reach, w->x, &s->tx->dirs, &w->temp_dir, e));
+    else if (w->x->up)
         TRY(entry_reach_temp_dir(&s->reach, w->x, &w->temp_dir, e));
     enum err_code rc = create && !w->x->up ? entry_reach_make_dir(&s->reach, w->x, &s->tx->dirs,
                                                                   &w->dir, &w->name, e)
@@ -461,7 +463,7 @@ static bool was_to_be_made(int root, const struct rewind_tx_entry *x)
     const char *name;
     int dir;
 
-    if (x->up)
+    if (x->up && x->dirs <= x->up)
         return false;
     snprintf(path, sizeof path, "%s", x->path);
     for (unsigned i = 0; i < x->dirs; i++)
@@ -525,7 +527,7 @@ static enum err_code drop_temps(const struct rewind_tx *tx, struct err *e)
 
         if (!x->mode_only && i < tx->begun)
             one = rewind_tx_remove_temp(tx, i, rc ? &ignored : e);
-        if (!one && i <= tx->begun && x->action == REWIND_CREATE && !x->up)
+        if (!one && i <= tx->begun && x->action == REWIND_CREATE && (!x->up || x->dirs > x->up))
             one = rewind_tx_prune(x, NULL, rc ? &ignored : e);
         rc = rc ? rc : one;
     }

@@ -255,6 +255,15 @@ static enum err_code add_above(struct slice_set *above, struct slice path, struc
     return ERR_OK;
 }
 
+/* Remembers the directories above what a note names. */
+static enum err_code index_above(struct snapped_notes *n, const struct snapped_note *note,
+                                 struct slice path, struct err *e)
+{
+    return note->kind == 'd'                        ? add_above(&n->above_empty, path, e)
+           : note->kind == 'i' || note->kind == 's' ? add_above(&n->above_left_out, path, e)
+                                                    : ERR_OK;
+}
+
 /* Remembers the notes by their paths. */
 static enum err_code index_notes(struct snapped_notes *n, struct slice rest, struct err *e)
 {
@@ -268,12 +277,9 @@ static enum err_code index_notes(struct snapped_notes *n, struct slice rest, str
         NEED(n->note = arena_grow(&n->arena, n->note, n->paths.n, sizeof *n->note));
         NEED(!slice_set_add(&n->paths, path, &number));
         n->note[number] = note;
-        if (note.kind == 'd')
-            TRY(add_above(&n->above_empty, path, e));
-        if (note.kind != 'i' && note.kind != 's')
-            continue;
-        n->left_out++;
-        TRY(add_above(&n->above_left_out, path, e));
+        n->left_out += note.kind == 'i' || note.kind == 's';
+        n->has_dirs |= note.kind == 'd' || note.kind == 'm';
+        TRY(index_above(n, &note, path, e));
     }
     return ERR_OK;
 }
@@ -320,7 +326,9 @@ bool snapped_is_dir(const git_tree *tree, const struct snapped_notes *n, const c
     const struct snapped_note *note = snapped_notes_find(n, of);
 
     *mode = note->kind == 'd' || note->kind == 'm' ? note->number : 0755;
-    return note->kind == 'd' || slice_set_find(&n->above_empty, of) != SLICE_SET_NONE ||
+    return note->kind == 'd' || note->kind == 'm' ||
+           slice_set_find(&n->above_empty, of) != SLICE_SET_NONE ||
+           slice_set_find(&n->above_left_out, of) != SLICE_SET_NONE ||
            S_ISDIR(snapped_mode_at(tree, path));
 }
 
@@ -370,7 +378,19 @@ static enum err_code read_sides(const struct snapped *s, const struct snapshot *
 
     snapped_notes_trim(&x_notes, &y_notes);
     TRY(index_notes(&x->notes, x_notes, e));
-    return index_notes(&y->notes, y_notes, e);
+    TRY(index_notes(&y->notes, y_notes, e));
+
+    /* Whether a path without files is a directory also depends on the notes in common. */
+    for (int i = 0; i < 2 && (x->notes.has_dirs || y->notes.has_dirs); i++) {
+        struct snapped_notes *n = i ? &y->notes : &x->notes;
+        struct slice rest = buf_slice(&n->text), path;
+        struct snapped_note note;
+
+        while (next_note(&rest, &note, &path))
+            if (path.n)
+                TRY(index_above(n, &note, path, e));
+    }
+    return ERR_OK;
 }
 
 /* A file of which only the permissions differ: all else is a difference of the trees. A file without a note has the

@@ -77,6 +77,7 @@ struct snapped_notes {
     /* The directories above empty ones, and those above what was left out. */
     struct slice_set above_empty, above_left_out;
     size_t left_out; /* how many are of the kinds i and s */
+    bool has_dirs;   /* one of the notes that were read is about a directory */
     bool has_dir_modes;
 };
 
