@@ -9,6 +9,7 @@ always means its copy, and --project and --all choose the list.
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -342,6 +343,13 @@ def check_system():
     for command in 'info', 'doctor':
         for system, code in ('claude', 0), ('codex', 3):
             w.program.same(f'{command} --system {system}', w.program.run(command, SID, '--system', system).returncode, code)
+    # Each command that takes an id has the option.
+    names = [line.split()[0] for page in (('--help',), ('help', 'more'), ('help', 'hosts'), ('help', 'teams')) for line in w.program.run(*page).stdout.decode().split('Options:')[0].splitlines()
+             if re.match('  [a-z][a-z-]*  ', line)]
+    usage = {name: w.program.run(name, '--help').stdout.decode() for name in names}
+    of_ids = [name for name, text in usage.items() if re.search(r'\bID\b', text.splitlines()[0]) and name not in ('undo', 'trash', 'log')]
+    w.program.need(len(of_ids) > 20, f'commands with an id: {of_ids}')
+    w.program.same('of these without --system', [name for name in of_ids if '--system' not in usage[name]], [])
     w.program.same('--resume --system', w.program.run('--system', 'codex', '--resume', SID, '--print').returncode, 3)
     shutil.rmtree(w.top)
     return w.program
