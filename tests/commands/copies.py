@@ -16,6 +16,7 @@ import sys
 import time
 
 from resume_by_id import World, flat
+from support import agent_sessions
 from support.program import CUTS, snapshot
 
 SID = 'aaaaaaaa-0000-4000-8000-000000000001'
@@ -261,6 +262,37 @@ def check_other_agents():
     return w.program
 
 
+def check_linked_folders():
+    """Each folder of an agent's store may be a link, as after it was moved to another disk; a second link adds nothing."""
+    w = World(sys.argv[1])
+    cwd = f'{w.home}/work'
+    os.makedirs(cwd)
+    for agent in agent_sessions.AGENTS:
+        parts = os.path.relpath(agent_sessions.write(agent, w.home, cwd, 1, NOW - 100, 'Linked'), w.home).split('/')
+        path = f'{w.home}/{parts[0]}'
+        for part in parts[1:] + ['']:
+            moved = f'{w.top}/moved'
+            os.rename(path, moved)
+            os.symlink(moved, path)
+            # The folder of a session of Kimi has its id for a name, and another name is another session.
+            for twin in [None] if agent.startswith('kimi') else [None, os.path.join(os.path.dirname(path), '2099')]:
+                if twin:
+                    os.symlink(moved, twin)
+                for where in ['--all'], ['-C', cwd]:
+                    rows = json.loads(w.program.run('list', *where, '--json').stdout)
+                    w.program.same(f'{agent}: {path} is a link, {twin} {where}', [r['summary'] for r in rows], ['Linked'])
+            if twin:
+                os.unlink(twin)
+            os.unlink(path)
+            os.rename(moved, path)
+            if os.path.isfile(f'{path}/{part}'):
+                break
+            path += f'/{part}'
+        shutil.rmtree(f'{w.home}/{parts[0]}')
+    shutil.rmtree(w.top)
+    return w.program
+
+
 def check_other_names():
     """A directory that moved and left a link, project folders that are links, removed worktrees, letters, drives."""
     w = World(sys.argv[1])
@@ -389,7 +421,7 @@ def check_running():
 
 
 def main():
-    total = [check() for check in (check_twins, check_file_elsewhere, check_other_agents, check_other_names, check_system)]
+    total = [check() for check in (check_twins, check_file_elsewhere, check_other_agents, check_linked_folders, check_other_names, check_system)]
     if CUTS and os.path.exists('/proc/self/stat'):
         total.append(check_running())
     total[0].failed += sum(p.failed for p in total[1:])

@@ -13,6 +13,7 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/codex/codex.h"
+#include "store/systems/common/config_dir.h"
 
 enum {
     UUID = 36,
@@ -74,6 +75,7 @@ struct walk {
     struct rollouts *out;
     unreadable_fn *fn;
     void *arg;
+    struct folder_places seen;
     bool archived;
 };
 
@@ -118,7 +120,8 @@ static void report_folder(struct walk *w, const char *folder)
 
 static void walk_folder(struct walk *w, int at, const char *name, const char *folder, int depth)
 {
-    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth ? O_NOFOLLOW : 0));
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool first = true, leaf = w->archived || depth == DEPTH;
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
 
@@ -128,16 +131,20 @@ static void walk_folder(struct walk *w, int at, const char *name, const char *fo
             close(fd);
         return;
     }
-    while ((entry = readdir(dir))) {
-        if (w->archived || depth == DEPTH)
-            add_rollout(w, fd, folder, entry->d_name);
-        else if (is_number(entry->d_name)) {
-            const char *inner = arena_format(&w->out->arena, "%s/%s", folder, entry->d_name);
+    if (folder_places_add(&w->seen, fd, &first))
+        w->out->arena.failed = true;
+    /* Links come last, so that a folder is listed by its own name. */
+    for (int links = 0; first && links <= !leaf; links++, rewinddir(dir))
+        while ((entry = readdir(dir))) {
+            if (leaf)
+                add_rollout(w, fd, folder, entry->d_name);
+            else if ((entry->d_type == DT_LNK) == links && is_number(entry->d_name)) {
+                const char *inner = arena_format(&w->out->arena, "%s/%s", folder, entry->d_name);
 
-            if (inner)
-                walk_folder(w, fd, entry->d_name, inner, depth + 1);
+                if (inner)
+                    walk_folder(w, fd, entry->d_name, inner, depth + 1);
+            }
         }
-    }
     closedir(dir);
 }
 
@@ -215,6 +222,7 @@ enum err_code rollouts_read(const char *store, unreadable_fn *fn, void *arg, str
         w.archived = true;
         walk_folder(&w, AT_FDCWD, archived, archived, 0);
     }
+    folder_places_fini(&w.seen);
     if (found.arena.failed) {
         rollouts_fini(&found);
         return err_nomem(e);

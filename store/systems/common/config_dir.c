@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/array.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
@@ -305,4 +306,25 @@ struct slice config_dir_of_hash(const struct scope *scope, enum digest_kind kind
         if (config_dir_has_hash(digits, kind, scope->tree[i]))
             return scope->tree[i];
     return SLICE("");
+}
+
+enum err_code folder_places_add(struct folder_places *seen, int fd, bool *first)
+{
+    struct stat sb;
+
+    *first = fstat(fd, &sb) == 0;
+    for (size_t i = 0; i < seen->n && *first; i++)
+        *first = seen->place[i].dev != sb.st_dev || seen->place[i].ino != sb.st_ino;
+    if (!*first)
+        return ERR_OK;
+    if (!array_reserve(seen->place, seen->cap, seen->n + 1))
+        return ERR_NOMEM;
+    seen->place[seen->n++] = (struct folder_place){ sb.st_dev, sb.st_ino };
+    return ERR_OK;
+}
+
+void folder_places_fini(struct folder_places *seen)
+{
+    free(seen->place);
+    *seen = (struct folder_places){ .n = 0 };
 }

@@ -2,6 +2,7 @@
 #define STORE_SYSTEMS_COMMON_CONFIG_DIR_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/digest.h"
@@ -68,5 +69,20 @@ struct slice config_dir_of_hash(const struct scope *scope, enum digest_kind kind
                                 struct slice digits);
 /* Returns true if the scope includes sessions of this directory, for agents that record it in the session. */
 bool config_dir_in_scope(const struct scope *scope, struct slice cwd, struct arena *a);
+
+/* ---- folders that links may lead to twice ---- */
+
+/* Zeroed: none. */
+struct folder_places {
+    struct folder_place {
+        dev_t dev;
+        ino_t ino;
+    } * place;
+    size_t n, cap;
+};
+
+/* Sets *first to whether this open folder was not added before, and adds it. ERR_NOMEM. */
+MUST_CHECK enum err_code folder_places_add(struct folder_places *seen, int fd, bool *first);
+void folder_places_fini(struct folder_places *seen);
 
 #endif

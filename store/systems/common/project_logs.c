@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lite/base/array.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
@@ -20,13 +19,8 @@ struct walk {
     const struct scope *scope;
     session_ref_fn *fn;
     void *arg;
-    struct arena arena; /* owns the texts of one folder */
-    /* the folders that were read, because links may lead to the same one */
-    struct folder_place {
-        dev_t dev;
-        ino_t ino;
-    } * seen;
-    size_t seen_n, seen_cap;
+    struct arena arena;        /* owns the texts of one folder */
+    struct folder_places seen; /* that were read */
     bool more;
 };
 
@@ -71,21 +65,6 @@ static enum err_code visit_log(struct walk *w, int dir, const char *folder, cons
     return ERR_OK;
 }
 
-static enum err_code is_first_visit(struct walk *w, int fd, bool *first)
-{
-    struct stat sb;
-
-    *first = fstat(fd, &sb) == 0;
-    for (size_t i = 0; i < w->seen_n && *first; i++)
-        *first = w->seen[i].dev != sb.st_dev || w->seen[i].ino != sb.st_ino;
-    if (!*first)
-        return ERR_OK;
-    if (!array_reserve(w->seen, w->seen_cap, w->seen_n + 1))
-        return ERR_NOMEM;
-    w->seen[w->seen_n++] = (struct folder_place){ sb.st_dev, sb.st_ino };
-    return ERR_OK;
-}
-
 /* A folder that cannot be read has no logs. */
 static enum err_code project_logs_visit_folder(struct walk *w, const char *folder,
                                                const char *project)
@@ -96,7 +75,7 @@ static enum err_code project_logs_visit_folder(struct walk *w, const char *folde
     bool first = false;
 
     if (fd >= 0)
-        rc = is_first_visit(w, fd, &first);
+        rc = folder_places_add(&w->seen, fd, &first);
     DIR *dir = first && !rc ? fdopendir(fd) : NULL;
 
     while (dir && !rc && w->more && (entry = readdir(dir)))
@@ -193,7 +172,7 @@ enum err_code project_logs_enumerate(const struct store *st, const struct scope 
 
     if (!rc && w.more)
         rc = project_logs_visit_folder(&w, s->folder, "");
-    free(w.seen);
+    folder_places_fini(&w.seen);
     arena_fini(&w.arena);
     return rc ? err_nomem(e) : ERR_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lite/base/time.h"
 #include "lite/io/file.h"
@@ -285,6 +286,7 @@ struct walk {
     const struct scope *scope; /* NULL: everything */
     session_ref_fn *fn;
     void *arg;
+    struct folder_places seen;
     bool more;
 };
 
@@ -327,11 +329,22 @@ static enum err_code walk_projects(struct walk *w, struct err *e)
     bool ok = true;
 
     w->more = true;
-    while (dir && ok && w->more && (entry = readdir(dir)))
-        if (entry->d_name[0] != '.' && entry->d_type != DT_LNK)
-            ok = gemini_visit_project(w, folder, entry->d_name);
+    for (int links = 0; dir && links <= 1; links++, rewinddir(dir)) /* a folder by its own name */
+        while (ok && w->more && (entry = readdir(dir))) {
+            if (entry->d_name[0] == '.' || (entry->d_type == DT_LNK) != links)
+                continue;
+            int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            bool first = false;
+
+            ok = fd < 0 || !folder_places_add(&w->seen, fd, &first);
+            if (fd >= 0)
+                close(fd);
+            if (ok && first)
+                ok = gemini_visit_project(w, folder, entry->d_name);
+        }
     if (dir)
         closedir(dir);
+    folder_places_fini(&w->seen);
     return ok ? ERR_OK : err_nomem(e);
 }
 
