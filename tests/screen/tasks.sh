@@ -162,6 +162,26 @@ grep -q "striped one" "$config"/projects/*/*.jsonl && fail "the new session is s
 rm -r "$top/home/.codex"
 close
 
+# 6: two forks are compared, and a file is taken from one of them.
+shop=$project project=$project-refunds
+rm "$project/src/due.ts"
+begin 80 24
+key Down Down
+key Tab Tab
+see "2 marked"
+key M-c
+see "here they part" "src/due.ts"
+key Down Down
+see "only B changed it"
+key B
+see "Take the file as B left it?"
+key y
+see "the file is as B left it"
+grep -q "What we owe" "$project/src/due.ts" || fail "the file was not taken"
+project=$shop
+within "compare two forks, take a file" 10
+close
+
 # 7: what the week cost, by project: one command.
 HOME=$top/home CLAUDE_CONFIG_DIR=$config "$program" -C "$project" usage --by project --since 1w --all >"$top/usage"
 grep -q "shop" "$top/usage" && grep -q "ledger" "$top/usage" || fail "not by project: $(cat "$top/usage")"
