@@ -223,10 +223,54 @@ def check_watch(w):
     w.program.need(b'\x1b]52' not in said and b'hello waits for you' in said, f'the notification: {said!r}')
 
 
+def check_fifty(w):
+    """Fifty at once: each change of one is seen before the next is made, and after a burst the last states are."""
+    ids = range(101, 151)
+    pids = {n: w.start() for n in ids}
+    for n in ids:
+        write_session(w.config, w.home, sid(n))
+        w.publish(n, pids[n], 'busy')
+    watch = subprocess.Popen([w.program.path, 'board', '--watch', '--json'], env=w.program.env, cwd=w.home, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, bufsize=0)  # a line in a buffer would not wake select
+    seen = {}
+
+    def sees(want):
+        """Reads until the states of all are those that are wanted; a line is the whole board."""
+        nonlocal seen
+        while seen != want:
+            ready, _, _ = select.select([watch.stdout], [], [], PATIENCE)
+            if not ready:
+                return False
+            seen = {row['sessionId']: row['state'] for row in json.loads(watch.stdout.readline()) if row['sessionId'] in known}
+        return True
+
+    known = {sid(n) for n in ids}
+    states = {sid(n): 'running' for n in ids}
+    w.program.need(sees(states), f'at first: {seen}')
+    missed = []
+    for n in ids:
+        w.publish(n, pids[n], 'waiting')
+        states[sid(n)] = 'requires_action'
+        if not sees(states):
+            missed.append(n)
+            break
+    w.program.same('missed changes', missed, [])
+    for status in 'busy', 'waiting', 'idle':
+        for n in ids:
+            w.publish(n, pids[n], status)
+    w.program.need(sees({sid(n): 'idle' for n in ids}), f'after a burst: {seen}')
+    for process in w.running[-25:]:
+        process.kill()
+        process.wait()
+    w.program.need(sees({sid(n): 'idle' for n in list(ids)[:25]}), f'after half of them ended: {seen}')
+    watch.terminate()
+    watch.wait()
+
+
 def main():
     w = Board(sys.argv[1])
     try:
-        for check in check_states, check_twice, check_others, check_go, check_screen, check_many, check_watch:
+        for check in check_states, check_twice, check_others, check_go, check_screen, check_many, check_watch, check_fifty:
             check(w)
     finally:
         w.end()

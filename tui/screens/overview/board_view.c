@@ -133,7 +133,7 @@ static void draw_board_row(const void *arg, struct frame *f, struct rect r, size
     const int room = r.x + r.w - x - 1 - place_w - agent_w - project_w,
               title_w = room / 2 < BOARD_TITLE_MOST ? room / 2 : BOARD_TITLE_MOST;
 
-    frame_text_cut(f, r.y, x, title_w - 1, STYLE_TEXT, session_row_title(row));
+    frame_text_cut(f, r.y, x, title_w - 2, STYLE_TEXT, session_row_title(row));
     x += title_w;
     if (project_w)
         frame_text_cut(f, r.y, x, project_w - 2, STYLE_DIM, text_path_last(row->cwd));
