@@ -215,6 +215,9 @@ def what_is_no_file_is_left_alone(program):
     said = w.dry_run(0)
     need('\x1b' not in said and 'pipe' not in said and said.count('\n') == 6 and 'refused' not in said,
          f'no files: {said!r}')
+    copy = f'{w.top}/copy'
+    w.run('rewind', w.id, '--to', w.points[0], '--into', copy)
+    need(sorted(os.listdir(copy)) == ['old\nname', 'out'] and os.readlink(f'{copy}/out') == '/', f'{os.listdir(copy)}')
     w.run('rewind', w.id, '--to', w.points[0], '--apply')
     need('3 files or folders are not in the snapshots' in said, f'the pipe and the log are not counted: {said!r}')
     need(os.readlink(f'{w.root}/out') == '/' and 'old\nname' in w.tree(), f'no files: {w.whole_tree()}')

@@ -1,6 +1,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -61,6 +62,23 @@ static enum err_code scratch_copy_write_file(int dir, const char *name, const ch
     return rc;
 }
 
+/* A link or a directory. */
+static enum err_code scratch_copy_make_kind(int dir, const char *name, const char *path,
+                                            const struct rewind_target *t, const struct span *bytes,
+                                            struct err *e)
+{
+    char text[PATH_MAX];
+
+    if (S_ISDIR(t->source.kind))
+        return mkdirat(dir, name, 0755) && errno != EEXIST ? err_sys(e, path, "make directory")
+                                                           : ERR_OK;
+    if (bytes->n >= PATH_MAX)
+        return err_set(e, ERR_FORMAT, path, "the text of its link is too long");
+    TRY(span_read(bytes, 0, text, (size_t)bytes->n, e));
+    text[bytes->n] = '\0';
+    return symlinkat(text, dir, name) ? err_sys(e, path, "create a link") : ERR_OK;
+}
+
 /* The saved copy, open and verified by its checksum; ERR_FORMAT if it is not available. */
 static enum err_code scratch_copy_open_wanted(const struct rewind_target *t, struct hasher *hasher,
                                               struct span *out)
@@ -75,6 +93,8 @@ static enum err_code scratch_copy_open_wanted(const struct rewind_target *t, str
     if (rc || !t->source.sha256)
         return rc;
     rc = hasher_span(hasher, out, -1, NULL, sha256, NULL);
+    if (!rc)
+        source_mark_kind(t->source.kind, sha256);
     if (!rc)
         rc = source_check(&t->source, sha256, NULL);
     if (rc)
@@ -109,7 +129,9 @@ static enum err_code put_one(struct into *in, const struct rewind_target *t, str
         return err_set(e, rc, t->path, "read the saved copy");
     rc = beneath_make_parent(in->root, in->dir, path, NULL, &parent, &name, e);
     if (!rc) {
-        rc = scratch_copy_write_file(parent, name, path, t, &wanted, &in->hasher, e);
+        rc = t->source.kind
+                 ? scratch_copy_make_kind(parent, name, path, t, &wanted, e)
+                 : scratch_copy_write_file(parent, name, path, t, &wanted, &in->hasher, e);
         close(parent);
     }
     span_close(&wanted);
