@@ -30,22 +30,6 @@ static void keep_tail(char *dst, size_t cap, const char *src)
     dst[n - skip] = '\0';
 }
 
-/* "inner" becomes "outer: inner"; what does not fit is cut from the inner end. */
-static void prepend_text(char *text, size_t cap, const char *outer)
-{
-    size_t on = strlen(outer), in = strlen(text), room;
-
-    if (on + 3 >= cap)
-        on = cap - 3;
-    room = cap - on - 3;
-    if (in > room)
-        in = room;
-    memmove(text + on + 2, text, in);
-    memcpy(text, outer, on);
-    memcpy(text + on, ": ", 2);
-    text[on + 2 + in] = '\0';
-}
-
 enum err_code err_sys(struct err *e, const char *path, const char *verb)
 {
     int sys = errno;
@@ -94,7 +78,21 @@ enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...)
         va_end(ap);
         size_t had = strlen(e->text);
 
-        prepend_text(e->text, sizeof e->text, outer);
+        /* "inner" becomes "outer: inner"; what does not fit is cut from the inner end. */
+        char *text = e->text;
+        size_t cap = sizeof e->text;
+        size_t on = strlen(outer), in = strlen(text), room;
+
+        if (on + 3 >= cap)
+            on = cap - 3;
+        room = cap - on - 3;
+        if (in > room)
+            in = room;
+        memmove(text + on + 2, text, in);
+        memcpy(text, outer, on);
+        memcpy(text + on, ": ", 2);
+        text[on + 2 + in] = '\0';
+
         size_t added = strlen(e->text) - had;
 
         e->context = (unsigned short)(e->context ? e->context + added : strlen(outer));

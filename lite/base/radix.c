@@ -33,19 +33,6 @@ unsigned radix_pack(uint64_t *item, const uint64_t *key, size_t n, unsigned valu
     return lost;
 }
 
-/* For a few, counting would cost more than comparing. */
-static void radix_sort_few(uint64_t *item, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        uint64_t this = item[i];
-        size_t at = i;
-
-        for (; at > 0 && item[at - 1] > this; at--)
-            item[at] = item[at - 1];
-        item[at] = this;
-    }
-}
-
 static unsigned radix_digit(uint64_t item, unsigned low)
 {
     return item >> low & (VALUES - 1);
@@ -72,19 +59,6 @@ static void scatter_items(const uint64_t *from, uint64_t *to, size_t n, unsigned
         to[place[radix_digit(from[i], low)]++] = from[i];
 }
 
-/* By the two digits that begin at bit `low`. */
-static void sort_by_digits(uint64_t *item, uint64_t *spare, size_t n, unsigned low)
-{
-    uint32_t minor[VALUES] = { 0 }, major[VALUES] = { 0 };
-
-    for (size_t i = 0; i < n; i++) {
-        minor[radix_digit(item[i], low)]++;
-        major[radix_digit(item[i], low + DIGIT_BITS)]++;
-    }
-    scatter_items(item, spare, n, low, minor);
-    scatter_items(spare, item, n, low + DIGIT_BITS, major);
-}
-
 /* Returns the bits that differ, or 0 if the items are already in order. Items with the same key are in order after the
  * first digits. */
 static uint64_t find_differing_bits(const uint64_t *item, size_t n)
@@ -102,7 +76,15 @@ static uint64_t find_differing_bits(const uint64_t *item, size_t n)
 void radix_sort(uint64_t *item, uint64_t *spare, size_t n)
 {
     if (n <= FEW) {
-        radix_sort_few(item, n);
+        /* For a few items, counting would cost more than comparing. */
+        for (size_t i = 1; i < n; i++) {
+            uint64_t this = item[i];
+            size_t at = i;
+
+            for (; at > 0 && item[at - 1] > this; at--)
+                item[at] = item[at - 1];
+            item[at] = this;
+        }
         return;
     }
     unsigned width = width_of(find_differing_bits(item, n));
@@ -111,7 +93,16 @@ void radix_sort(uint64_t *item, uint64_t *spare, size_t n)
         return;
     unsigned low = width > 2 * DIGIT_BITS ? width - 2 * DIGIT_BITS : 0;
 
-    sort_by_digits(item, spare, n, low);
+    /* Sort by the two digits that begin at bit `low`. */
+    uint32_t minor[VALUES] = { 0 }, major[VALUES] = { 0 };
+
+    for (size_t i = 0; i < n; i++) {
+        minor[radix_digit(item[i], low)]++;
+        major[radix_digit(item[i], low + DIGIT_BITS)]++;
+    }
+    scatter_items(item, spare, n, low, minor);
+    scatter_items(spare, item, n, low + DIGIT_BITS, major);
+
     for (size_t i = 0, end; low > 0 && i < n; i = end) {
         for (end = i + 1; end < n && item[end] >> low == item[i] >> low;)
             end++;

@@ -225,19 +225,6 @@ static bool surely_nfc(struct slice text)
     return utf8_valid(text);
 }
 
-static enum err_code add_nfc(struct buf *out, struct slice valid)
-{
-    utf8proc_uint8_t *p = NULL;
-    utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)valid.p, (utf8proc_ssize_t)valid.n,
-                                      &p, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
-    enum err_code rc = ERR_NOMEM;
-
-    if (n >= 0)
-        rc = buf_add(out, (struct slice){ (const char *)p, (size_t)n });
-    free(p);
-    return rc;
-}
-
 /* utf8proc takes valid text only. A surrogate or a broken part composes with nothing, so the runs
  * between them can be normalised one by one. */
 static enum err_code nfc_runs(struct buf *out, struct slice rest)
@@ -247,8 +234,19 @@ static enum err_code nfc_runs(struct buf *out, struct slice rest)
     while (!rc && rest.n) {
         size_t whole = utf8_valid_prefix(rest);
 
-        if (whole)
-            rc = add_nfc(out, (struct slice){ rest.p, whole });
+        if (whole) {
+            struct slice valid = { rest.p, whole };
+
+            utf8proc_uint8_t *p = NULL;
+            utf8proc_ssize_t n =
+                utf8proc_map((const utf8proc_uint8_t *)valid.p, (utf8proc_ssize_t)valid.n, &p,
+                             UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+            rc = ERR_NOMEM;
+
+            if (n >= 0)
+                rc = buf_add(out, (struct slice){ (const char *)p, (size_t)n });
+            free(p);
+        }
         rest = utf8_skip_bytes(rest, whole);
         if (!rc && rest.n) {
             char one[4];

@@ -38,15 +38,6 @@ static int open_for_reading(int dirfd, const char *name, bool follow)
     return fd;
 }
 
-static enum err_code open_failed(const char *name, bool follow, struct err *e)
-{
-    if (errno == ELOOP && !follow)
-        return err_set(e, ERR_UNSAFE, name, "open: it is a symbolic link");
-    if (errno == ENXIO) /* a socket, or a device that is not there */
-        return err_set(e, ERR_UNSAFE, name, "open: not a regular file");
-    return err_sys(e, name, "open");
-}
-
 struct file_id file_id_of(const struct stat *st)
 {
     return (struct file_id){ .dev = st->st_dev,
@@ -64,8 +55,13 @@ enum err_code file_open(int dirfd, const char *name, unsigned flags, struct file
     struct stat st;
     enum err_code rc;
 
-    if (fd < 0)
-        return open_failed(name, follow, e);
+    if (fd < 0) {
+        if (errno == ELOOP && !follow)
+            return err_set(e, ERR_UNSAFE, name, "open: it is a symbolic link");
+        if (errno == ENXIO) /* a socket, or a device that is not there */
+            return err_set(e, ERR_UNSAFE, name, "open: not a regular file");
+        return err_sys(e, name, "open");
+    }
     if (fstat(fd, &st) != 0) {
         rc = err_sys(e, name, "stat");
     } else if (!S_ISREG(st.st_mode)) {

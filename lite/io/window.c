@@ -3,11 +3,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-static void set_torn_tail(struct window *w)
-{
-    w->torn_tail = w->tail.n && w->tail.p[w->tail.n - 1] != '\n';
-}
-
 /* Reads on from the end of the head until it has n bytes. */
 static enum err_code extend_head(struct window *w, size_t n, struct err *e)
 {
@@ -90,7 +85,7 @@ static enum err_code read_first_stage(struct window *w, unsigned flags, struct e
         if (!rc)
             rc = read_window_tail(w, brief ? WINDOW_BRIEF_BYTES : WINDOW_BYTES, e);
     }
-    set_torn_tail(w);
+    w->torn_tail = w->tail.n && w->tail.p[w->tail.n - 1] != '\n';
     return rc;
 }
 

@@ -36,18 +36,6 @@ static bool nest_grow(struct nest *nest)
     return true;
 }
 
-static bool nest_push(struct nest *nest, bool object)
-{
-    size_t i = nest->depth / WORD_BITS;
-    uint64_t bit = (uint64_t)1 << nest->depth % WORD_BITS;
-
-    if (i == nest->words && !nest_grow(nest))
-        return false;
-    nest->word[i] = object ? nest->word[i] | bit : nest->word[i] & ~bit;
-    nest->depth++;
-    return true;
-}
-
 static bool nest_in_object(const struct nest *nest)
 {
     size_t top = nest->depth - 1;
@@ -300,8 +288,15 @@ static bool valid(struct nest *nest, const char *p, const char *end)
         if (*p == '{' || *p == '[') {
             bool empty = json_valid_is_empty(p, end);
 
-            if (!nest_push(nest, *p == '{'))
+            bool object = *p == '{';
+            size_t i = nest->depth / WORD_BITS;
+            uint64_t bit = (uint64_t)1 << nest->depth % WORD_BITS;
+
+            if (i == nest->words && !nest_grow(nest))
                 return false;
+            nest->word[i] = object ? nest->word[i] | bit : nest->word[i] & ~bit;
+            nest->depth++;
+
             p++;
             if (!empty) {
                 p = json_valid_first_value(nest, p, end);

@@ -62,18 +62,9 @@ static size_t plain_front(struct slice text)
     return n;
 }
 
-static void jsonout_add_escaped(struct jsonout *j, uint32_t unit)
-{
-    static const char hex[] = "0123456789abcdef";
-    char six[] = {
-        '\\', 'u', hex[unit >> 12 & 15], hex[unit >> 8 & 15], hex[unit >> 4 & 15], hex[unit & 15]
-    };
-
-    jsonout_append_bytes(j, (struct slice){ six, sizeof six });
-}
-
 static void add_char(struct jsonout *j, uint32_t cp)
 {
+    static const char hex[] = "0123456789abcdef";
     char one[4];
 
     switch (cp) {
@@ -86,9 +77,12 @@ static void add_char(struct jsonout *j, uint32_t cp)
     case '\t': jsonout_append_bytes(j, SLICE("\\t")); return;
     default: break;
     }
-    if (cp < 0x20 || (cp >= 0xD800 && cp <= 0xDFFF))
-        jsonout_add_escaped(j, cp);
-    else
+    if (cp < 0x20 || (cp >= 0xD800 && cp <= 0xDFFF)) {
+        char six[] = { '\\',        'u', hex[cp >> 12 & 15], hex[cp >> 8 & 15], hex[cp >> 4 & 15],
+                       hex[cp & 15] };
+
+        jsonout_append_bytes(j, (struct slice){ six, sizeof six });
+    } else
         jsonout_append_bytes(j, (struct slice){ one, utf8_encode(one, cp) });
 }
 
@@ -270,14 +264,6 @@ static void copy_up_to(struct edit *ed, const char *end)
     ed->done = end;
 }
 
-/* The blanks and the opening bracket. */
-static void begin_object(struct edit *ed, struct slice object)
-{
-    const char *bracket = memchr(object.p, '{', object.n);
-
-    copy_up_to(ed, bracket ? bracket + 1 : object.p);
-}
-
 /* A member is kept with the comma before it, unless what came before it was dropped. */
 static void keep_up_to(struct edit *ed, const char *key, const char *end)
 {
@@ -348,7 +334,12 @@ enum err_code json_edit(struct buf *out, struct slice object, const struct json_
     ed.rc = ERR_OK;
     for (size_t i = 0; i < n; i++)
         ed.length[i] = strlen(edits[i].name);
-    begin_object(&ed, object);
+
+    /* Copy the blanks and the opening bracket. */
+    const char *bracket = memchr(object.p, '{', object.n);
+
+    copy_up_to(&ed, bracket ? bracket + 1 : object.p);
+
     for (bool more = json_iter_open(&it, object); more && json_iter_next(&it, &key, &value);)
         jsonout_edit_member(&ed, key, value, edits, n);
     for (size_t i = 0; i < n; i++)

@@ -249,15 +249,6 @@ struct pass {
     const char *tried[FIELD_MAX]; /* the row that a field was last looked for in */
 };
 
-static struct slice row_at(struct pass *pass, size_t at)
-{
-    const char *p = pass->window.p + at;
-
-    if (!pass->row.p || p < pass->row.p || p >= pass->row.p + pass->row.n)
-        pass->row = field_row(pass->window, at);
-    return pass->row;
-}
-
 /* Tries one position at which a field may be. Returns false if out of memory. */
 static bool try_place(struct pass *pass, size_t at, size_t needle, struct arena *a,
                       struct field_value *value)
@@ -271,7 +262,13 @@ static bool try_place(struct pass *pass, size_t at, size_t needle, struct arena 
         pass->done[i] = value->found = true;
         return raw_decode(quoted, a, &value->text);
     }
-    row = row_at(pass, at);
+
+    const char *p = pass->window.p + at;
+
+    if (!pass->row.p || p < pass->row.p || p >= pass->row.p + pass->row.n)
+        pass->row = field_row(pass->window, at);
+    row = pass->row;
+
     if (pass->tried[i] == row.p)
         return true;
     pass->tried[i] = row.p;

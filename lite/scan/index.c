@@ -160,20 +160,6 @@ static bool index_counts(struct slice v)
     return *v.p != '0' || (v.n > 1 && (v.p[1] == '.' || v.p[1] == 'e' || v.p[1] == 'E'));
 }
 
-static uint16_t index_read_marks(const struct key_scan *s)
-{
-    uint16_t marks = 0;
-
-    for (uint32_t left = s->found >> NAME_MARKS; left; left &= left - 1) {
-        unsigned i = (unsigned)__builtin_ctz(left);
-        uint64_t at = key_scan_source_skip_blanks(s->source, s->value[NAME_MARKS + i]);
-
-        if (index_counts(key_scan_source_at(s->source, at, 2)))
-            marks |= (uint16_t)(1u << i);
-    }
-    return marks;
-}
-
 struct index_line index_line_found(const struct index_reader *r, const struct key_scan *s,
                                    int64_t offset, uint64_t length)
 {
@@ -188,7 +174,18 @@ struct index_line index_line_found(const struct index_reader *r, const struct ke
     line.id = index_read_id(s, NAME_ID);
     line.parent = index_read_id(s, NAME_PARENT);
     line.time_ms = index_read_time(s);
-    line.marks = index_read_marks(s);
+
+    uint16_t marks = 0;
+
+    for (uint32_t left = s->found >> NAME_MARKS; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint64_t at = key_scan_source_skip_blanks(s->source, s->value[NAME_MARKS + i]);
+
+        if (index_counts(key_scan_source_at(s->source, at, 2)))
+            marks |= (uint16_t)(1u << i);
+    }
+    line.marks = marks;
+
     return line;
 }
 
@@ -442,27 +439,23 @@ static enum err_code index_long_line(struct work *w, struct err *e)
     return rc;
 }
 
-static enum err_code index_torn_tail(struct work *w, struct err *e)
-{
-    if (!w->have)
-        return ERR_OK;
-    struct index_line line =
-        index_line_of(&w->reader, (struct slice){ w->bytes, w->have }, w->offset);
-
-    if (index_add_line(w->pass->ix, &line))
-        return err_nomem(e);
-    w->pass->ix->torn_tail = true;
-    return ERR_OK;
-}
-
 static enum err_code index_rest(struct work *w, struct err *e)
 {
     for (;;) {
         size_t seen = w->have, got;
         enum err_code rc = index_is_cancelled(w) ? ERR_CANCELLED : index_read_on(w, &got, e);
 
-        if (!rc && got == 0)
-            return index_torn_tail(w, e);
+        if (!rc && got == 0) {
+            if (!w->have)
+                return ERR_OK;
+            struct index_line line =
+                index_line_of(&w->reader, (struct slice){ w->bytes, w->have }, w->offset);
+
+            if (index_add_line(w->pass->ix, &line))
+                return err_nomem(e);
+            w->pass->ix->torn_tail = true;
+            return ERR_OK;
+        }
         if (!rc) {
             w->have += got;
             rc = index_whole_lines(w, seen, e);
