@@ -107,25 +107,22 @@ static enum err_code set_forced_folder(struct claude *c, struct err *e)
     return rc;
 }
 
-static bool same_directory(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    if (stat(a, &x) != 0 || stat(b, &y) != 0)
-        return strcmp(a, b) == 0;
-    return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 static enum err_code is_default(const struct store *st, const struct store_env *env, bool *is,
                                 struct err *e)
 {
     char *config;
     enum err_code rc = config_dir_default(env, &config, e);
+    struct stat x, y;
 
     *is = false;
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    *is = same_directory(config, st->path);
+
+    const char *b = st->path;
+
+    *is = stat(config, &x) != 0 || stat(b, &y) != 0 ? strcmp(config, b) == 0
+                                                    : x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+
     free(config);
     return ERR_OK;
 }

@@ -112,32 +112,29 @@ static const struct point *point_of(const struct history *h, int64_t run)
 
 /* ---- the prompts ---- */
 
-/* The number of a person's prompts that the message represents: after a compaction, it may be
- * several. */
-static int64_t span_of(struct slice row, bool is_prompt)
-{
-    struct slice value;
-    int64_t n;
-
-    return json_at(row, "metadata.userRunSpan", &value) && json_int(value, &n) && n >= 0 &&
-                   n < POINTS_MOST
-               ? n
-               : is_prompt;
-}
-
 static enum err_code cline_read_row(struct history *h, struct slice row, int64_t *run,
                                     struct err *e)
 {
     struct arena *a = &h->files.states.arena;
     struct file_point p = { .time_ms = cline_time(row), .turn = -1 };
-    int64_t *list;
+    int64_t *list, n;
+    struct slice value;
 
     if (cline_role_is(row, "assistant"))
         return slice_has(row, "\"run_commands\"")
                    ? file_history_shell(&h->files, p.time_ms, SLICE(""), NULL, e)
                    : ERR_OK;
     p.prompt = cline_prompt(row, a);
-    *run += span_of(row, p.prompt.n > 0);
+
+    /* The number of a person's prompts that the message represents: after a compaction, it may be
+     * several. */
+    bool is_prompt = p.prompt.n > 0;
+
+    *run += json_at(row, "metadata.userRunSpan", &value) && json_int(value, &n) && n >= 0 &&
+                    n < POINTS_MOST
+                ? n
+                : is_prompt;
+
     if (!p.prompt.n || !json_get_text(row, "id", a, &p.id))
         return a->failed ? err_nomem(e) : ERR_OK;
     list = arena_grow(a, h->run, h->files.n, sizeof *list);
@@ -292,16 +289,6 @@ static bool is_removed(const struct history *h, const char *path, int64_t turn)
     return false;
 }
 
-/* git lists the untracked files below the directory, without the ignored ones. */
-static bool would_be_saved(const struct history *h, const struct point *p, const char *path)
-{
-    size_t n = strlen(h->files.cwd);
-    int ignored = 1;
-
-    return p->is_stash && strncmp(path, h->files.cwd, n) == 0 && path[n] == '/' &&
-           git_ignore_path_is_ignored(&ignored, h->repo, path + strlen(h->root)) == 0 && !ignored;
-}
-
 /* Returns true if a file that is not in the checkpoint did not exist: the first edit from the turn
  * on created it, or moved another file to its place. */
 static bool was_absent(const struct history *h, const struct point *p, const char *path,
@@ -312,8 +299,15 @@ static bool was_absent(const struct history *h, const struct point *p, const cha
 
         if (c->turn >= turn && strcmp(c->path, path) == 0)
             return c->kind == EDIT_WRITE;
-        if (c->turn >= turn && c->to && strcmp(c->to, path) == 0)
-            return would_be_saved(h, p, path);
+        if (c->turn >= turn && c->to && strcmp(c->to, path) == 0) {
+            /* git lists the untracked files below the directory, without the ignored ones. */
+            size_t n = strlen(h->files.cwd);
+            int ignored = 1;
+
+            return p->is_stash && strncmp(path, h->files.cwd, n) == 0 && path[n] == '/' &&
+                   git_ignore_path_is_ignored(&ignored, h->repo, path + strlen(h->root)) == 0 &&
+                   !ignored;
+        }
     }
     return false;
 }
@@ -420,24 +414,11 @@ static enum err_code cline_add_change(struct history *h, const struct kept_edit 
 
 /* ---- members ---- */
 
-static void history_open_repository(struct history *h)
-{
-    const char *root;
-
-    if (!h->files.cwd || repo_open(h->files.cwd, &h->repo, NULL))
-        return;
-    root = git_repository_workdir(h->repo);
-    h->root = root ? arena_copy_text(&h->files.states.arena, root) : NULL;
-    if (!h->root) {
-        repo_close(h->repo);
-        h->repo = NULL;
-    }
-}
-
 static enum err_code cline_history_read(struct history *h, const struct store *st,
                                         const struct session_ref *ref, bool contents, struct err *e)
 {
     const struct edit_query everything = { .paths = 0 };
+    const char *root;
 
     *h = (struct history){ .files = { .ref = ref }, .contents = contents };
     enum err_code rc = cline_points_read_session(h, e);
@@ -446,8 +427,14 @@ static enum err_code cline_history_read(struct history *h, const struct store *s
         rc = cline_read_prompts(h, e);
     if (!rc)
         rc = cline_edits(st, ref, &everything, cline_add_edit, h, e);
-    if (!rc && contents)
-        history_open_repository(h);
+    if (!rc && contents && h->files.cwd && !repo_open(h->files.cwd, &h->repo, NULL)) {
+        root = git_repository_workdir(h->repo);
+        h->root = root ? arena_copy_text(&h->files.states.arena, root) : NULL;
+        if (!h->root) {
+            repo_close(h->repo);
+            h->repo = NULL;
+        }
+    }
     for (size_t i = 0; i < h->changes && !rc; i++)
         rc = cline_add_change(h, &h->change[i], e);
     repo_close(h->repo);

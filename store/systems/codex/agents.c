@@ -17,31 +17,29 @@ struct logs {
     size_t n;
 };
 
-/* The number of lines of a log that come before a line of another log with that time. For equal
- * times the thread's line is first, because the thread starts the agents. */
-static size_t lines_before(const struct codex_changes *c, int64_t ms, bool own)
-{
-    size_t low = 0, high = c->lines;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (c->line_ms[mid] < ms || (own && c->line_ms[mid] == ms))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 static size_t codex_number(const struct logs *l, size_t of, size_t line)
 {
     size_t sum = line;
     int64_t ms = l->log[of].line_ms[line];
 
     for (size_t i = 0; i < l->n; i++)
-        if (i != of)
-            sum += lines_before(&l->log[i], ms, i < of);
+        if (i != of) {
+            /* Count the lines of this log that come before the line. For equal times the thread's
+             * line is first, because the thread starts the agents. */
+            const struct codex_changes *c = &l->log[i];
+            bool own = i < of;
+            size_t low = 0, high = c->lines;
+
+            while (low < high) {
+                size_t mid = low + (high - low) / 2;
+
+                if (c->line_ms[mid] < ms || (own && c->line_ms[mid] == ms))
+                    low = mid + 1;
+                else
+                    high = mid;
+            }
+            sum += low;
+        }
     return sum;
 }
 

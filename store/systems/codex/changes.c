@@ -224,18 +224,6 @@ static bool codex_is_missing(struct reading *r, struct slice command, struct sli
     return says && slice_eq(output, slice_of(says));
 }
 
-static void codex_add_seen(struct reading *r, const struct codex_seen *x)
-{
-    struct codex_changes *c = r->out;
-    struct codex_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);
-
-    if (!seen)
-        return;
-    c->seen = seen;
-    seen[c->seen_n] = *x;
-    seen[c->seen_n++].text = arena_copy(&c->arena, x->text);
-}
-
 /* A file that a command read existed. Only commands in the directory of the thread are considered,
  * because paths are relative. */
 static void read_seen(struct reading *r, struct slice item, bool done)
@@ -259,8 +247,16 @@ static void read_seen(struct reading *r, struct slice item, bool done)
         x.whole = done && output.p && codex_is_whole(command, own, output);
         if (x.whole)
             x.text = output;
-        if (x.path && (done || slice_eq(own, command)))
-            codex_add_seen(r, &x);
+        if (x.path && (done || slice_eq(own, command))) {
+            struct codex_changes *c = r->out;
+            struct codex_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);
+
+            if (!seen)
+                return;
+            c->seen = seen;
+            seen[c->seen_n] = x;
+            seen[c->seen_n++].text = arena_copy(&c->arena, x.text);
+        }
     }
 }
 
@@ -283,21 +279,6 @@ static void read_listing(struct reading *r, struct slice item, struct slice comm
                                                   .output = arena_copy(a, output),
                                                   .dir = arena_copy(a, dir).p,
                                                   .at = r->at };
-}
-
-static void codex_read_command(struct reading *r, struct slice item)
-{
-    struct arena *a = &r->scratch;
-    struct slice text = shell_text(item, a);
-
-    struct slice code;
-    bool done = json_get(item, "exit_code", &code) && slice_eq(code, SLICE("0"));
-
-    if (!is_harmless(item, a) && !inferred_only_reads(text))
-        codex_add_command(r, text, path_of_url(json_text_at(item, "cwd", a), a));
-    read_seen(r, item, done);
-    if (done)
-        read_listing(r, item, text);
 }
 
 static void codex_read_call(struct reading *r, const struct codex_row *row)
@@ -345,27 +326,6 @@ static void codex_read_prompt(struct reading *r, const struct codex_row *row)
     list[c->points++] = p;
 }
 
-static void codex_read_turn(struct reading *r, const struct codex_row *row)
-{
-    struct slice id = json_text_at(row->payload, "turn_id", &r->scratch);
-
-    if (!id.n)
-        return;
-    r->turn = arena_copy(&r->out->arena, id);
-    r->turn_at = r->at;
-}
-
-static void codex_read_meta(struct reading *r, const struct codex_row *row)
-{
-    struct slice cwd = json_text_at(row->payload, "cwd", &r->scratch);
-
-    r->now.inherited = !slice_eq(json_text_at(row->payload, "id", &r->scratch), r->thread);
-    if (cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
-        r->out->cwd = arena_copy(&r->out->arena, cwd).p;
-    r->out->commit =
-        arena_copy(&r->out->arena, json_text_at(row->payload, "git.commit_hash", &r->scratch));
-}
-
 static void codex_read_time(struct reading *r, const struct codex_row *row)
 {
     struct codex_changes *c = r->out;
@@ -394,6 +354,7 @@ static void codex_read_agent(struct reading *r, const struct codex_row *row)
 static void codex_read_line(struct reading *r, struct slice line)
 {
     struct codex_row row;
+    struct slice code;
 
     arena_reset(&r->scratch);
     bool read = codex_row_read(line, &r->scratch, &row);
@@ -402,13 +363,38 @@ static void codex_read_line(struct reading *r, struct slice line)
     if (!read)
         return;
     switch (row.kind) {
-    case CODEX_META: codex_read_meta(r, &row); break;
+    case CODEX_META: {
+        struct slice cwd = json_text_at(row.payload, "cwd", &r->scratch);
+
+        r->now.inherited = !slice_eq(json_text_at(row.payload, "id", &r->scratch), r->thread);
+        if (cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
+            r->out->cwd = arena_copy(&r->out->arena, cwd).p;
+        r->out->commit =
+            arena_copy(&r->out->arena, json_text_at(row.payload, "git.commit_hash", &r->scratch));
+    } break;
     case CODEX_BEGIN:
-    case CODEX_CONTEXT: codex_read_turn(r, &row); break;
+    case CODEX_CONTEXT: {
+        struct slice id = json_text_at(row.payload, "turn_id", &r->scratch);
+
+        if (id.n) {
+            r->turn = arena_copy(&r->out->arena, id);
+            r->turn_at = r->at;
+        }
+    } break;
     case CODEX_PROMPT: codex_read_prompt(r, &row); break;
     case CODEX_CHANGE: codex_read_changes(r, &row); break;
     case CODEX_CALL: codex_read_call(r, &row); break;
-    case CODEX_COMMAND: codex_read_command(r, row.item); break;
+    case CODEX_COMMAND: {
+        struct arena *a = &r->scratch;
+        struct slice text = shell_text(row.item, a);
+        bool done = json_get(row.item, "exit_code", &code) && slice_eq(code, SLICE("0"));
+
+        if (!is_harmless(row.item, a) && !inferred_only_reads(text))
+            codex_add_command(r, text, path_of_url(json_text_at(row.item, "cwd", a), a));
+        read_seen(r, row.item, done);
+        if (done)
+            read_listing(r, row.item, text);
+    } break;
     case CODEX_OTHER: codex_read_agent(r, &row); break;
     default: break;
     }

@@ -340,12 +340,6 @@ static size_t turns_taken_back(const struct codex_row *row)
                                                                                        : 0;
 }
 
-/* Old versions record no ends of turns, so a turn with an answer has ended. */
-static bool codex_is_open(const struct describing *d, enum codex_kind kind)
-{
-    return kind == CODEX_BEGIN || (kind == CODEX_PROMPT && !(d->answered && !d->has_turns));
-}
-
 /* Looks backwards for the newest time, the end of the last turn and the last prompt that a rollback left. Returns false
  * at that prompt. */
 static bool see_end_row(struct slice line, void *arg)
@@ -365,8 +359,11 @@ static bool see_end_row(struct slice line, void *arg)
         return true;
     if (!dated && !time_parse(row.time, &out->activity_ms))
         out->activity_ms = TIME_NONE;
-    if (!d->ended)
-        d->open = codex_is_open(d, row.kind);
+    if (!d->ended) {
+        /* Old versions record no ends of turns, so a turn with an answer has ended. */
+        d->open = row.kind == CODEX_BEGIN ||
+                  (row.kind == CODEX_PROMPT && !(d->answered && !d->has_turns));
+    }
     d->ended |=
         row.kind == CODEX_END || row.kind == CODEX_NOTE || row.kind == CODEX_ROLLBACK || d->open;
     d->gone += row.kind == CODEX_ROLLBACK ? turns_taken_back(&row) : 0;
@@ -417,27 +414,24 @@ static enum err_code read_plain_end(struct describing *d, const struct file *f, 
     return rc;
 }
 
-/* The end of an archive is known only if all of it was read, or up to where it is damaged. */
-static enum err_code read_packed_end(struct describing *d, struct err *e)
-{
-    const size_t most = d->row->ref.recent_ms ? PACKED : PACKED_MOST;
-    enum err_code rc = read_packed_text(d, d->row->ref.path.p, most, e);
-    struct slice text = buf_slice(&d->packed);
-
-    if (!rc && (d->whole || text.n < most)) {
-        d->torn = d->whole && text.n && text.p[text.n - 1] != '\n';
-        each_row_backwards(d, text, false);
-    }
-    return rc;
-}
-
 static enum err_code codex_read_end(struct describing *d, struct err *e)
 {
     const char *path = d->row->ref.path.p;
     struct file f;
 
-    if (is_packed_log(path))
-        return read_packed_end(d, e);
+    if (is_packed_log(path)) {
+        /* The end of an archive is known only if all of it was read, or up to where it is
+         * damaged. */
+        const size_t most = d->row->ref.recent_ms ? PACKED : PACKED_MOST;
+        enum err_code rc = read_packed_text(d, d->row->ref.path.p, most, e);
+        struct slice text = buf_slice(&d->packed);
+
+        if (!rc && (d->whole || text.n < most)) {
+            d->torn = d->whole && text.n && text.p[text.n - 1] != '\n';
+            each_row_backwards(d, text, false);
+        }
+        return rc;
+    }
     enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
 
     if (rc)

@@ -106,27 +106,21 @@ static bool is_number(const char *name)
     return *name && strspn(name, "0123456789") == strlen(name);
 }
 
-static void report_folder(struct walk *w, const char *folder)
-{
-    struct err why;
-
-    if (errno == ENOENT || errno == ENOTDIR || !w->fn)
-        return;
-    enum err_code rc = err_sys(&why, folder, "read the folder");
-
-    if (rc)
-        w->fn(&why, w->arg);
-}
-
 static void walk_folder(struct walk *w, int at, const char *name, const char *folder, int depth)
 {
     int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool first = true, leaf = w->archived || depth == DEPTH;
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
+    struct err why;
 
     if (!dir) {
-        report_folder(w, folder);
+        if (errno != ENOENT && errno != ENOTDIR && w->fn) {
+            enum err_code rc = err_sys(&why, folder, "read the folder");
+
+            if (rc)
+                w->fn(&why, w->arg);
+        }
         if (fd >= 0)
             close(fd);
         return;

@@ -14,18 +14,13 @@ enum { ROLLBACK_MARK = MESSAGE_CLEARED | MESSAGE_LEFT_OUT };
 /* Likewise, marks what the events of a newer log repeat. */
 enum { RAW_MARK = MESSAGE_LEFT_OUT };
 
-static bool codex_has_text(const struct codex_row *row, struct arena *a)
-{
-    return codex_row_text(row, a).n > 0;
-}
-
 static bool judge_kind(const struct codex_row *row, struct message *m, struct arena *a)
 {
     switch (row->kind) {
     case CODEX_PROMPT: m->kind = MESSAGE_USER; return true;
     case CODEX_ANSWER:
     case CODEX_CALL: m->kind = MESSAGE_ASSISTANT; return true;
-    case CODEX_THOUGHT: m->kind = MESSAGE_ASSISTANT; return codex_has_text(row, a);
+    case CODEX_THOUGHT: m->kind = MESSAGE_ASSISTANT; return codex_row_text(row, a).n > 0;
     case CODEX_RESULT:
     case CODEX_CHANGE: m->kind = MESSAGE_TOOL; return true;
     case CODEX_TASK:
@@ -273,18 +268,6 @@ static struct slice codex_input_of(const struct codex_row *row, struct arena *a)
     return SLICE("{}");
 }
 
-static void codex_put_call(struct block_list *b, const struct codex_row *row)
-{
-    struct block call = { .kind = BLOCK_TOOL_CALL,
-                          .name = json_text_at(row->item, "name", &b->arena),
-                          .input = codex_input_of(row, &b->arena),
-                          .call_id = json_text_at(row->item, "call_id", &b->arena) };
-
-    if (!call.name.n)
-        call.name = json_text_at(row->item, "type", &b->arena);
-    transcript_block_put(b, call);
-}
-
 /* The output is a text, a list of parts, or an object with the text as its content. */
 static void codex_put_result(struct block_list *b, const struct codex_row *row)
 {
@@ -404,18 +387,6 @@ static void put_changed_file(struct block_list *b, struct slice call, struct sli
     transcript_block_put(b, result);
 }
 
-static void put_changes(struct block_list *b, const struct codex_row *row)
-{
-    struct slice key, change, changes, call = codex_row_id(row, &b->arena);
-    struct json_iter it;
-
-    if (!json_get(row->item, "changes", &changes) || json_type(changes) != JSON_OBJECT ||
-        !json_iter_open(&it, changes))
-        return;
-    while (json_iter_next(&it, &key, &change))
-        put_changed_file(b, call, key, change);
-}
-
 static void codex_put_message(struct block_list *b, const struct codex_row *row,
                               enum block_kind kind)
 {
@@ -431,6 +402,7 @@ enum err_code codex_blocks(const struct store *st, struct slice line, struct blo
                            struct err *e)
 {
     struct codex_row row;
+    struct json_iter it;
 
     (void)st;
     if (!codex_row_read(line, &out->arena, &row)) {
@@ -446,9 +418,26 @@ enum err_code codex_blocks(const struct store *st, struct slice line, struct blo
     case CODEX_SUMMARY:
         transcript_block_put_compaction(out, codex_row_text(&row, &out->arena));
         break;
-    case CODEX_CALL: codex_put_call(out, &row); break;
+    case CODEX_CALL: {
+        struct block call = { .kind = BLOCK_TOOL_CALL,
+                              .name = json_text_at(row.item, "name", &out->arena),
+                              .input = codex_input_of(&row, &out->arena),
+                              .call_id = json_text_at(row.item, "call_id", &out->arena) };
+
+        if (!call.name.n)
+            call.name = json_text_at(row.item, "type", &out->arena);
+        transcript_block_put(out, call);
+    } break;
     case CODEX_RESULT: codex_put_result(out, &row); break;
-    case CODEX_CHANGE: put_changes(out, &row); break;
+    case CODEX_CHANGE: {
+        struct slice key, change, changes, call = codex_row_id(&row, &out->arena);
+
+        if (json_get(row.item, "changes", &changes) && json_type(changes) == JSON_OBJECT &&
+            json_iter_open(&it, changes)) {
+            while (json_iter_next(&it, &key, &change))
+                put_changed_file(out, call, key, change);
+        }
+    } break;
     default: codex_put_message(out, &row, BLOCK_NOTE); break;
     }
     if (out->n == 0)

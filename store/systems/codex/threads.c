@@ -282,35 +282,31 @@ static void read_names(struct codex_names *n, struct slice text)
     arena_fini(&scratch);
 }
 
-static void codex_read_file(struct codex_names *n)
-{
-    struct file f;
-    struct buf text = { 0 };
-
-    if (file_open(AT_FDCWD, n->path, 0, &f, NULL))
-        return;
-    size_t size = f.id.size > NAMES_MAX ? NAMES_MAX : (size_t)f.id.size;
-
-    n->seen = f.id;
-    if (!file_read_part(&f, f.id.size - (int64_t)size, size, &text, NULL))
-        read_names(n, buf_slice(&text));
-    file_close(&f);
-    buf_fini(&text);
-}
-
 /* A list asks for the name of each row, but the file is read only after a change. */
 static void refresh(struct codex_names *n)
 {
     struct stat sb;
     struct file_id now = { 0 };
+    struct file f;
 
     if (lstat(n->path, &sb) == 0 && S_ISREG(sb.st_mode))
         now = file_id_of(&sb);
     if (memcmp(&now, &n->seen, sizeof now) == 0)
         return;
     forget_names(n);
-    if (now.ino)
-        codex_read_file(n);
+    if (now.ino) {
+        struct buf text = { 0 };
+
+        if (file_open(AT_FDCWD, n->path, 0, &f, NULL))
+            return;
+        size_t size = f.id.size > NAMES_MAX ? NAMES_MAX : (size_t)f.id.size;
+
+        n->seen = f.id;
+        if (!file_read_part(&f, f.id.size - (int64_t)size, size, &text, NULL))
+            read_names(n, buf_slice(&text));
+        file_close(&f);
+        buf_fini(&text);
+    }
 }
 
 struct slice codex_names_find(struct codex_names *n, struct slice thread, struct arena *a)

@@ -94,28 +94,6 @@ struct writing {
     struct buf row, out;
 };
 
-static void write_use(struct jsonout *j, const struct block *b)
-{
-    jsonout_member(j, "type", SLICE("tool_use"));
-    jsonout_text_or_null(j, "id", b->call_id);
-    jsonout_text_or_null(j, "name", b->name);
-    jsonout_key(j, "input");
-    if (json_valid(b->input))
-        jsonout_raw(j, b->input);
-    else
-        jsonout_text(j, b->input);
-}
-
-static void block_messages_write_result(struct jsonout *j, const struct block *b)
-{
-    jsonout_member(j, "type", SLICE("tool_result"));
-    jsonout_text_or_null(j, "tool_use_id", b->call_id);
-    jsonout_key(j, "content");
-    jsonout_text(j, b->text);
-    if (b->failed)
-        jsonout_bool_member(j, "is_error", true);
-}
-
 static void block_messages_write_part(struct jsonout *j, const char *type, const char *member,
                                       struct slice text)
 {
@@ -128,8 +106,24 @@ static void block_messages_write_block(struct jsonout *j, const struct block *b)
 {
     jsonout_open(j, '{');
     switch (b->kind) {
-    case BLOCK_TOOL_CALL: write_use(j, b); break;
-    case BLOCK_TOOL_RESULT: block_messages_write_result(j, b); break;
+    case BLOCK_TOOL_CALL:
+        jsonout_member(j, "type", SLICE("tool_use"));
+        jsonout_text_or_null(j, "id", b->call_id);
+        jsonout_text_or_null(j, "name", b->name);
+        jsonout_key(j, "input");
+        if (json_valid(b->input))
+            jsonout_raw(j, b->input);
+        else
+            jsonout_text(j, b->input);
+        break;
+    case BLOCK_TOOL_RESULT:
+        jsonout_member(j, "type", SLICE("tool_result"));
+        jsonout_text_or_null(j, "tool_use_id", b->call_id);
+        jsonout_key(j, "content");
+        jsonout_text(j, b->text);
+        if (b->failed)
+            jsonout_bool_member(j, "is_error", true);
+        break;
     case BLOCK_THINKING: block_messages_write_part(j, "thinking", "thinking", b->text); break;
     case BLOCK_IMAGE: block_messages_write_part(j, "image", "media_type", b->name); break;
     default: block_messages_write_part(j, "text", "text", b->text); break;
@@ -183,22 +177,6 @@ static void block_messages_write_message(struct writing *w, const struct message
     list->arena.failed |= j.rc != ERR_OK;
 }
 
-static enum err_code block_messages_deliver_row(struct writing *w, size_t i, struct err *e)
-{
-    const struct message *m = &w->transcript->message[i];
-    struct block_list list = { .n = 0 };
-    enum err_code rc = transcript_read(w->transcript, i, &w->row, e);
-
-    if (!rc)
-        rc = w->store->ops->blocks(w->store, buf_slice(&w->row), &list, e);
-    if (!rc)
-        block_messages_write_message(w, m, &list);
-    if (!rc && list.arena.failed)
-        rc = err_nomem(e);
-    transcript_blocks_fini(&list);
-    return rc ? rc : jsonl_page_add(&w->page, buf_slice(&w->out), e);
-}
-
 static bool block_messages_is_wanted(const struct writing *w, const struct message *m)
 {
     bool is_spoken =
@@ -231,8 +209,22 @@ enum err_code block_messages(const struct store *st, const struct session_ref *r
         for (size_t i = 0; i < w.transcript->n && !rc; i++) {
             if (w.q->cancel && atomic_load_explicit(w.q->cancel, memory_order_relaxed))
                 rc = err_set(e, ERR_CANCELLED, w.ref->path.p, "read messages");
-            else if (block_messages_is_wanted(&w, &w.transcript->message[i]))
-                rc = block_messages_deliver_row(&w, i, e);
+            else if (block_messages_is_wanted(&w, &w.transcript->message[i])) {
+                const struct message *m = &w.transcript->message[i];
+                struct block_list list = { .n = 0 };
+
+                rc = transcript_read(w.transcript, i, &w.row, e);
+
+                if (!rc)
+                    rc = w.store->ops->blocks(w.store, buf_slice(&w.row), &list, e);
+                if (!rc)
+                    block_messages_write_message(&w, m, &list);
+                if (!rc && list.arena.failed)
+                    rc = err_nomem(e);
+                transcript_blocks_fini(&list);
+                if (!rc)
+                    rc = jsonl_page_add(&w.page, buf_slice(&w.out), e);
+            }
         }
         rc = w.page.full ? ERR_OK : rc;
     }

@@ -97,23 +97,6 @@ struct decimal {
     bool negative;
 };
 
-/* The fewest digits that identify this number. */
-static void decimal_of(double value, struct decimal *d)
-{
-    enum { ENOUGH = 17 };
-    char text[64];
-    int digits = 0;
-
-    do
-        snprintf(text, sizeof text, "%.*e", digits, value);
-    while (strtod(text, NULL) != value && ++digits < ENOUGH);
-    *d = (struct decimal){ .negative = text[0] == '-' };
-    for (const char *p = text; *p != 'e'; p++)
-        if (*p >= '0' && *p <= '9')
-            d->digit[d->n++] = *p;
-    d->power = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
-}
-
 static enum err_code add_zeros(struct buf *out, int n)
 {
     enum err_code rc = ERR_OK;
@@ -143,11 +126,24 @@ static enum err_code go_json_add_plain(struct buf *out, const struct decimal *d)
 
 enum err_code go_json_float(struct buf *out, double value)
 {
+    enum { ENOUGH = 17 };
     double size = value < 0 ? -value : value;
     struct decimal d;
     int power;
+    char text[64];
 
-    decimal_of(value, &d);
+    /* Find the fewest digits that identify this number. */
+    int digits = 0;
+
+    do
+        snprintf(text, sizeof text, "%.*e", digits, value);
+    while (strtod(text, NULL) != value && ++digits < ENOUGH);
+    d = (struct decimal){ .negative = text[0] == '-' };
+    for (const char *p = text; *p != 'e'; p++)
+        if (*p >= '0' && *p <= '9')
+            d.digit[d.n++] = *p;
+    d.power = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+
     enum err_code rc = d.negative ? buf_add_byte(out, '-') : ERR_OK;
 
     if (rc || size == 0 || (size >= 1e-6 && size < 1e21))
@@ -183,17 +179,6 @@ static bool go_json_hex_unit(struct slice text, uint32_t *unit)
     return true;
 }
 
-static enum err_code go_json_add_point(struct buf *out, uint32_t cp)
-{
-    char bytes[4];
-
-    if (cp < 0x80)
-        return add_ascii(out, (unsigned char)cp);
-    if (cp == 0x2028 || cp == 0x2029)
-        return go_json_add_unit(out, cp);
-    return buf_add(out, (struct slice){ bytes, utf8_encode(bytes, cp) });
-}
-
 /* Adds the escape at the front as Go would spell it. Half a surrogate pair is kept as written,
  * because Go would lose it. */
 static enum err_code add_escape(struct buf *out, struct slice *text)
@@ -201,6 +186,7 @@ static enum err_code add_escape(struct buf *out, struct slice *text)
     struct slice here = *text, pair;
     uint32_t unit, low;
     size_t n = 6;
+    char bytes[4];
 
     if (!go_json_hex_unit(here, &unit)) {
         *text = (struct slice){ here.p + 2, here.n - 2 };
@@ -214,8 +200,13 @@ static enum err_code add_escape(struct buf *out, struct slice *text)
         n = 12;
     }
     *text = (struct slice){ here.p + n, here.n - n };
-    return unit >= 0xD800 && unit < 0xE000 ? buf_add(out, (struct slice){ here.p, n })
-                                           : go_json_add_point(out, unit);
+    if (unit >= 0xD800 && unit < 0xE000)
+        return buf_add(out, (struct slice){ here.p, n });
+    if (unit < 0x80)
+        return add_ascii(out, (unsigned char)unit);
+    if (unit == 0x2028 || unit == 0x2029)
+        return go_json_add_unit(out, unit);
+    return buf_add(out, (struct slice){ bytes, utf8_encode(bytes, unit) });
 }
 
 /* The same text, in Go's spelling. */

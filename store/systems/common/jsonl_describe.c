@@ -318,19 +318,6 @@ static enum err_code jsonl_describe_read_document(struct describing *d, struct e
     return d->rc ? err_nomem(e) : ERR_OK;
 }
 
-static void set_defaults(struct session_row *row)
-{
-    row->modified_ms = session_modified_ms(&row->ref.file);
-    row->flags |= row->parent_id.n ? SESSION_FORK : 0U;
-    if (row->activity_ms == TIME_NONE)
-        row->activity_ms = row->modified_ms;
-    if (!row->summary.n)
-        row->summary = row->custom_title.n   ? row->custom_title
-                       : row->first_prompt.n ? row->first_prompt
-                       : row->last_prompt.n  ? row->last_prompt
-                                             : row->ref.id;
-}
-
 enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
                              const struct session_ref *ref, struct session_row *row, struct err *e)
 {
@@ -354,8 +341,17 @@ enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
     else if (!rc && s->format->complete)
         rc = s->format->complete(st, scope, row, d.a, e);
     row->ref.preread = (struct slice){ NULL, 0 };
-    if (!rc)
-        set_defaults(row);
+    if (!rc) {
+        row->modified_ms = session_modified_ms(&row->ref.file);
+        row->flags |= row->parent_id.n ? SESSION_FORK : 0U;
+        if (row->activity_ms == TIME_NONE)
+            row->activity_ms = row->modified_ms;
+        if (!row->summary.n)
+            row->summary = row->custom_title.n   ? row->custom_title
+                           : row->first_prompt.n ? row->first_prompt
+                           : row->last_prompt.n  ? row->last_prompt
+                                                 : row->ref.id;
+    }
     if (!rc && !session_row_keep(row))
         rc = err_nomem(e);
     buf_fini(&d.prompt);

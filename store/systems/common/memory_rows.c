@@ -110,24 +110,6 @@ enum err_code memory_rows_finish(struct memory_rows *r, const struct session_ref
 
 /* ---- messages ---- */
 
-static void memory_rows_put_call(struct jsonout *j, const struct block *b)
-{
-    jsonout_member(j, "type", SLICE("tool_use"));
-    jsonout_member(j, "id", b->call_id);
-    jsonout_member(j, "name", b->name);
-    jsonout_raw_member(j, "input", json_valid(b->input) ? b->input : SLICE("{}"));
-}
-
-static void memory_rows_put_result(struct jsonout *j, const struct block *b)
-{
-    jsonout_member(j, "type", SLICE("tool_result"));
-    jsonout_member(j, "tool_use_id", b->call_id);
-    jsonout_key(j, "content");
-    jsonout_text(j, b->text);
-    if (b->failed)
-        jsonout_bool_member(j, "is_error", true);
-}
-
 static void memory_rows_put_text(struct jsonout *j, const char *type, struct slice text)
 {
     jsonout_member(j, "type", slice_of(type));
@@ -139,8 +121,20 @@ static void put_block(struct jsonout *j, const struct block *b)
 {
     jsonout_open(j, '{');
     switch (b->kind) {
-    case BLOCK_TOOL_CALL: memory_rows_put_call(j, b); break;
-    case BLOCK_TOOL_RESULT: memory_rows_put_result(j, b); break;
+    case BLOCK_TOOL_CALL:
+        jsonout_member(j, "type", SLICE("tool_use"));
+        jsonout_member(j, "id", b->call_id);
+        jsonout_member(j, "name", b->name);
+        jsonout_raw_member(j, "input", json_valid(b->input) ? b->input : SLICE("{}"));
+        break;
+    case BLOCK_TOOL_RESULT:
+        jsonout_member(j, "type", SLICE("tool_result"));
+        jsonout_member(j, "tool_use_id", b->call_id);
+        jsonout_key(j, "content");
+        jsonout_text(j, b->text);
+        if (b->failed)
+            jsonout_bool_member(j, "is_error", true);
+        break;
     case BLOCK_THINKING: memory_rows_put_text(j, "thinking", b->text); break;
     case BLOCK_IMAGE:
     case BLOCK_DOCUMENT:
@@ -194,20 +188,6 @@ static void put_head(struct delivery *d, struct jsonout *j, const struct message
     jsonout_open(j, '[');
 }
 
-static void put_end(struct delivery *d, struct jsonout *j)
-{
-    jsonout_close(j, ']');
-    jsonout_close(j, '}');
-    jsonout_key(j, "parent_tool_use_id");
-    jsonout_null(j);
-    jsonout_key(j, "parent_agent_id");
-    if (d->q->agent.n)
-        jsonout_text(j, d->q->agent);
-    else
-        jsonout_null(j);
-    jsonout_close(j, '}');
-}
-
 static enum err_code memory_rows_deliver(struct delivery *d, size_t i, struct err *e)
 {
     struct block_list blocks = { .n = 0 };
@@ -222,7 +202,17 @@ static enum err_code memory_rows_deliver(struct delivery *d, size_t i, struct er
         put_head(d, &j, &d->transcript->message[i]);
         for (size_t k = 0; k < blocks.n; k++)
             put_block(&j, &blocks.block[k]);
-        put_end(d, &j);
+        jsonout_close(&j, ']');
+        jsonout_close(&j, '}');
+        jsonout_key(&j, "parent_tool_use_id");
+        jsonout_null(&j);
+        jsonout_key(&j, "parent_agent_id");
+        if (d->q->agent.n)
+            jsonout_text(&j, d->q->agent);
+        else
+            jsonout_null(&j);
+        jsonout_close(&j, '}');
+
         rc = j.rc ? err_nomem(e) : d->fn(buf_slice(&d->out), d->arg, e);
     }
     arena_reset(&d->arena);

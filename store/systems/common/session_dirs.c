@@ -15,12 +15,6 @@ static const struct jsonl_store *session_dirs_store_of(const struct store *st)
     return (const struct jsonl_store *)st;
 }
 
-static bool is_session(const struct jsonl_store *s, const char *name, struct slice *id)
-{
-    *id = slice_of(name);
-    return s->format->dirs->name_id ? s->format->dirs->name_id(name, id) : s->format->is_id(*id);
-}
-
 struct walk {
     const struct jsonl_store *store;
     const struct session_dirs *dirs;
@@ -37,8 +31,13 @@ static enum err_code visit_session(struct walk *w, const char *folder, const cha
     struct stat sb;
     const char *path;
 
-    if (!is_session(w->store, name, &ref.id))
+    const struct jsonl_store *s = w->store;
+
+    ref.id = slice_of(name);
+    if (!(s->format->dirs->name_id ? s->format->dirs->name_id(name, &ref.id)
+                                   : s->format->is_id(ref.id)))
         return ERR_OK;
+
     path = arena_format(&w->arena, "%s%s%s/%s%s%s%s", w->store->folder, *folder ? "/" : "", folder,
                         name, w->dirs->named ? "/" : "", w->dirs->named ? name : "", w->dirs->log);
     if (!path)

@@ -23,52 +23,41 @@ static struct slice copilot_trim(struct slice s)
     return s;
 }
 
-static struct slice single_quoted(struct slice value, struct arena *a)
-{
-    char *out = arena_alloc(a, value.n + 1);
-    size_t n = 0;
-
-    if (!out || value.n < 2 || value.p[value.n - 1] != '\'')
-        return (struct slice){ NULL, 0 };
-    for (size_t i = 1; i + 1 < value.n; i++) {
-        out[n++] = value.p[i];
-        if (value.p[i] == '\'' && i + 2 < value.n && value.p[i + 1] == '\'')
-            i++;
-    }
-    return (struct slice){ out, n };
-}
-
-/* The escapes of JSON are decoded; a text with any other escape is ignored. */
-static struct slice double_quoted(struct slice value, struct arena *a)
-{
-    struct slice text = { NULL, 0 };
-
-    if (!json_valid(value) || !json_text(value, a, &text))
-        text = (struct slice){ NULL, 0 };
-    return text;
-}
-
-/* A plain text must not begin with a character that has a special meaning, and ends at a comment. */
-static struct slice plain(struct slice value, struct arena *a)
+static struct slice copilot_scalar(struct slice value, struct arena *a)
 {
     const char *comment;
 
+    value = copilot_trim(value);
+    if (value.n && value.p[0] == '\'') {
+        char *out = arena_alloc(a, value.n + 1);
+        size_t n = 0;
+
+        if (!out || value.n < 2 || value.p[value.n - 1] != '\'')
+            return (struct slice){ NULL, 0 };
+        for (size_t i = 1; i + 1 < value.n; i++) {
+            out[n++] = value.p[i];
+            if (value.p[i] == '\'' && i + 2 < value.n && value.p[i + 1] == '\'')
+                i++;
+        }
+        return (struct slice){ out, n };
+    }
+    if (value.n && value.p[0] == '"') {
+        /* The escapes of JSON are decoded; a text with any other escape is ignored. */
+        struct slice text = { NULL, 0 };
+
+        if (!json_valid(value) || !json_text(value, a, &text))
+            text = (struct slice){ NULL, 0 };
+        return text;
+    }
+
+    /* A plain text must not begin with a character that has a special meaning, and ends at a
+     * comment. */
     if (!value.n || strchr("&*!|>%@`{}[],#", value.p[0]))
         return (struct slice){ NULL, 0 };
     comment = slice_find(value.p, value.n, " #", 2);
     if (comment)
         value.n = (size_t)(comment - value.p);
     return arena_copy(a, copilot_trim(value));
-}
-
-static struct slice copilot_scalar(struct slice value, struct arena *a)
-{
-    value = copilot_trim(value);
-    if (value.n && value.p[0] == '\'')
-        return single_quoted(value, a);
-    if (value.n && value.p[0] == '"')
-        return double_quoted(value, a);
-    return plain(value, a);
 }
 
 static bool is_indented(struct slice text)

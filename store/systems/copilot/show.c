@@ -96,23 +96,10 @@ static void copilot_put_calls(struct block_list *b, struct slice data)
     }
 }
 
-static void copilot_put_result(struct block_list *b, struct slice data)
-{
-    struct slice ok;
-    struct block result = { .kind = BLOCK_TOOL_RESULT,
-                            .call_id = json_text_at(data, "toolCallId", &b->arena),
-                            .text = json_text_at(data, "result.content", &b->arena) };
-
-    result.failed = json_get(data, "success", &ok) && json_type(ok) == JSON_FALSE;
-    if (!result.text.n)
-        result.text = json_text_at(data, "error.message", &b->arena);
-    transcript_block_put(b, result);
-}
-
 enum err_code copilot_blocks(const struct store *st, struct slice row, struct block_list *out,
                              struct err *e)
 {
-    struct slice type = { NULL, 0 }, data = { NULL, 0 };
+    struct slice type = { NULL, 0 }, data = { NULL, 0 }, ok;
     struct arena *a = &out->arena;
 
     (void)st;
@@ -128,7 +115,14 @@ enum err_code copilot_blocks(const struct store *st, struct slice row, struct bl
         transcript_block_put_text(out, BLOCK_TEXT, json_text_at(data, "content", a));
         copilot_put_calls(out, data);
     } else if (json_string_is(type, "tool.execution_complete")) {
-        copilot_put_result(out, data);
+        struct block result = { .kind = BLOCK_TOOL_RESULT,
+                                .call_id = json_text_at(data, "toolCallId", &out->arena),
+                                .text = json_text_at(data, "result.content", &out->arena) };
+
+        result.failed = json_get(data, "success", &ok) && json_type(ok) == JSON_FALSE;
+        if (!result.text.n)
+            result.text = json_text_at(data, "error.message", &out->arena);
+        transcript_block_put(out, result);
     } else if (json_string_is(type, "session.compaction_complete")) {
         transcript_block_put_compaction(out, json_text_at(data, "summaryContent", a));
     }

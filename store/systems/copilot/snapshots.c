@@ -17,9 +17,14 @@ struct reading {
 
 static const char digits[] = "0123456789abcdef";
 
-/* The bytes of a path, which need not be UTF-8. */
-static struct slice decode_hex(struct slice hex, struct arena *a)
+static struct slice encoded_path(struct slice image, struct arena *a)
 {
+    struct slice encoding = json_text_at(image, "encodedPath.encoding", a);
+
+    if (!slice_eq(encoding, SLICE("unix-bytes")))
+        return (struct slice){ NULL, 0 };
+    /* The bytes of a path, which need not be UTF-8. */
+    struct slice hex = json_text_at(image, "encodedPath.data", a);
     char *out =
         !hex.n || hex.n % 2 || !slice_is_of(hex, digits) ? NULL : arena_alloc(a, hex.n / 2 + 1);
 
@@ -28,15 +33,6 @@ static struct slice decode_hex(struct slice hex, struct arena *a)
     for (size_t i = 0; i < hex.n / 2; i++)
         out[i] = (char)(slice_hex_digit(hex.p[2 * i]) * 16 + slice_hex_digit(hex.p[2 * i + 1]));
     return (struct slice){ out, hex.n / 2 };
-}
-
-static struct slice encoded_path(struct slice image, struct arena *a)
-{
-    struct slice encoding = json_text_at(image, "encodedPath.encoding", a);
-
-    return slice_eq(encoding, SLICE("unix-bytes"))
-               ? decode_hex(json_text_at(image, "encodedPath.data", a), a)
-               : (struct slice){ NULL, 0 };
 }
 
 static const char *copilot_clean_path(struct slice path, struct arena *a)

@@ -104,30 +104,23 @@ static bool cursor_parse_field(struct slice *rest, uint64_t *number, unsigned *t
     return true;
 }
 
-static void set_workspace(struct cursor_state *s, struct slice uri)
-{
-    static const char scheme[] = "file://";
-    struct slice path;
-
-    if (!slice_starts(uri, scheme))
-        return;
-    path = cursor_decode((struct slice){ uri.p + sizeof scheme - 1, uri.n - sizeof scheme + 1 },
-                         true, &s->arena);
-    if (path.n && path.p[0] == '/' && !memchr(path.p, '\0', path.n))
-        s->workspace = path;
-}
-
 static void cursor_parse_state(struct cursor_state *s, struct slice bytes)
 {
-    struct slice value, *list;
+    static const char scheme[] = "file://";
+    struct slice value, *list, path;
     uint64_t number;
     unsigned type;
 
     while (!s->arena.failed && cursor_parse_field(&bytes, &number, &type, &value)) {
         if (type != BYTES)
             continue;
-        if (number == FIELD_WORKSPACE)
-            set_workspace(s, value);
+        if (number == FIELD_WORKSPACE && slice_starts(value, scheme)) {
+            path = cursor_decode(
+                (struct slice){ value.p + sizeof scheme - 1, value.n - sizeof scheme + 1 }, true,
+                &s->arena);
+            if (path.n && path.p[0] == '/' && !memchr(path.p, '\0', path.n))
+                s->workspace = path;
+        }
         if (number != FIELD_MESSAGE || s->n == MESSAGES_MOST)
             continue;
         list = arena_grow(&s->arena, s->message, s->n, sizeof *list);

@@ -60,22 +60,6 @@ static bool is_used_by_others(const struct view *v, const struct shadow *shadow)
     return false;
 }
 
-/* The reason why refs of a session with a state stay; NULL if none does. cut: not all of a branch can be read; shared:
- * others work on it. */
-static const char *what_stays(bool committed, bool cut, bool shared)
-{
-    if (committed)
-        return cut ? "its committed checkpoints stay (they are history of the repository), and "
-                     "so does its shadow branch, not all of which can be read"
-               : shared
-                   ? "its committed checkpoints stay (they are history of the repository), and "
-                     "so does its shadow branch, which others use"
-                   : "its committed checkpoints stay: they are history of the repository";
-    return cut      ? "its shadow branch stays: not all of it can be read"
-           : shared ? "its shadow branch stays: others use it"
-                    : NULL;
-}
-
 enum err_code entire_owned_refs(const struct store *st, const struct session_ref *ref,
                                 struct arena *a, struct owned_refs *out, struct err *e)
 {
@@ -112,8 +96,20 @@ enum err_code entire_owned_refs(const struct store *st, const struct session_ref
         refs.ref = more;
         refs.n++;
     }
-    if (v.session->state)
-        refs.stays = what_stays(v.session->committed, cut, shared);
+    if (v.session->state) {
+        /* Not all of a branch may be readable (cut), and others may work on it (shared). */
+        refs.stays =
+            v.session->committed
+                ? cut ? "its committed checkpoints stay (they are history of the repository), and "
+                        "so does its shadow branch, not all of which can be read"
+                  : shared
+                      ? "its committed checkpoints stay (they are history of the repository), and "
+                        "so does its shadow branch, which others use"
+                      : "its committed checkpoints stay: they are history of the repository"
+            : cut    ? "its shadow branch stays: not all of it can be read"
+            : shared ? "its shadow branch stays: others use it"
+                     : NULL;
+    }
     *out = refs;
     return ERR_OK;
 }

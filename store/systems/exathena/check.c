@@ -14,21 +14,6 @@
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 
-/* Reports damage of a log and of the files that belong to it. */
-
-static enum err_code check_event_line(struct jsonl_check *k, size_t i, struct err *e)
-{
-    const struct index *ix = &k->log->index;
-    bool broken = ix->line[i].state == LINE_BROKEN;
-
-    if (ix->torn_tail && i + 1 == ix->n)
-        return jsonl_check_line(k, FINDING_TORN_TAIL, i,
-                                broken ? "unfinished write: the last line is cut and has no newline"
-                                       : "the last line has no newline",
-                                e);
-    return broken ? jsonl_check_line(k, FINDING_BROKEN_LINE, i, "not a JSON object", e) : ERR_OK;
-}
-
 static enum err_code exathena_check_lines(struct jsonl_check *k, const atomic_bool *cancel,
                                           struct err *e)
 {
@@ -39,7 +24,20 @@ static enum err_code exathena_check_lines(struct jsonl_check *k, const atomic_bo
         return rc;
     k->log = &log;
     for (size_t i = 0; i < log.index.n && !rc; i++) {
-        rc = check_event_line(k, i, e);
+        /* Report a torn or broken line. */
+        const struct index *ix = &k->log->index;
+        bool broken = ix->line[i].state == LINE_BROKEN;
+
+        if (ix->torn_tail && i + 1 == ix->n)
+            rc = jsonl_check_line(k, FINDING_TORN_TAIL, i,
+                                  broken
+                                      ? "unfinished write: the last line is cut and has no newline"
+                                      : "the last line has no newline",
+                                  e);
+        else
+            rc = broken ? jsonl_check_line(k, FINDING_BROKEN_LINE, i, "not a JSON object", e)
+                        : ERR_OK;
+
         if (!rc)
             rc = jsonl_check_id(k, i, "an earlier event has the same uuid: a rewind uses that one",
                                 e);

@@ -192,25 +192,13 @@ void event_time(int64_t ms, char out[EVENT_TIME])
     snprintf(out, EVENT_TIME, "%.*s000Z", (int)strcspn(text, "Z"), text);
 }
 
-static void exathena_write_rest(struct jsonout *j, struct slice object)
-{
-    struct json_iter it;
-    struct slice key, value;
-    enum event_key known;
-
-    if (!object.n || !json_iter_open(&it, object))
-        return;
-    while (json_iter_next(&it, &key, &value))
-        if (!event_key_of(key, &known)) {
-            jsonout_raw_key(j, key);
-            jsonout_raw(j, value);
-        }
-}
-
 enum err_code event_write(const struct event_draft *d, const struct event_order *order,
                           struct buf *out)
 {
     struct jsonout j;
+    struct json_iter it;
+    struct slice key, value;
+    enum event_key known;
 
     jsonout_init(&j, out);
     jsonout_open(&j, '{');
@@ -223,7 +211,17 @@ enum err_code event_write(const struct event_draft *d, const struct event_order 
         default: jsonout_text(&j, d->id); break;
         }
     }
-    exathena_write_rest(&j, d->rest);
+
+    struct slice object = d->rest;
+
+    if (object.n && json_iter_open(&it, object)) {
+        while (json_iter_next(&it, &key, &value))
+            if (!event_key_of(key, &known)) {
+                jsonout_raw_key(&j, key);
+                jsonout_raw(&j, value);
+            }
+    }
+
     jsonout_close(&j, '}');
     return j.rc ? j.rc : buf_add_byte(out, '\n');
 }

@@ -29,23 +29,6 @@ struct planning {
 
 /* ---- what the session left behind ---- */
 
-/* Without an edit in the log, a file that equals the newest saved copy is what the session knew last: a host with
- * tools of its own saves it before the next turn. A different file may be that host's work of the last turn, or a
- * person's. */
-static enum err_code set_last_saved(struct planning *p, const struct saved_file *f,
-                                    struct rewind_target *t, struct err *e)
-{
-    if (f->newest < 0)
-        return ERR_OK;
-    t->has_last = true;
-    t->last_is_older = true;
-    t->last_absent = f->newest_absent;
-    t->last.file = f->newest_absent
-                       ? NULL
-                       : arena_format(&p->plan.arena, "%s/%lld.bin", f->dir, (long long)f->newest);
-    return t->last.file || f->newest_absent ? ERR_OK : err_nomem(e);
-}
-
 /* The last edit in the log gives the present contents of the file only if no edit came after it:
  * then the newest saved copy equals what this edit found. Otherwise a later edit is missing from
  * the log, and nothing is known. */
@@ -56,8 +39,20 @@ static enum err_code exathena_set_last(struct planning *p, const struct saved_fi
     struct exathena_edit w;
     bool matches = false;
 
-    if (!last)
-        return set_last_saved(p, f, t, e);
+    if (!last) {
+        /* Without an edit in the log, a file that equals the newest saved copy is what the session
+         * knew last: a host with tools of its own saves it before the next turn. A different file may
+         * be that host's work of the last turn, or a person's. */
+        if (f->newest < 0)
+            return ERR_OK;
+        t->has_last = true;
+        t->last_is_older = true;
+        t->last_absent = f->newest_absent;
+        t->last.file = f->newest_absent ? NULL
+                                        : arena_format(&p->plan.arena, "%s/%lld.bin", f->dir,
+                                                       (long long)f->newest);
+        return t->last.file || f->newest_absent ? ERR_OK : err_nomem(e);
+    }
     if (!last->known)
         return ERR_OK;
     w = *last;

@@ -309,19 +309,6 @@ static struct slice patch_of(struct arena *a, struct slice result)
 
 /* ---- messages ---- */
 
-static void exathena_put_calls(struct block_list *b, struct slice message)
-{
-    struct slice key, call;
-    struct json_iter it;
-
-    if (event_list(message, "tool_calls", &it))
-        while (json_iter_next(&it, &key, &call))
-            transcript_block_put(b, (struct block){ .kind = BLOCK_TOOL_CALL,
-                                                    .name = event_text(call, "name", &b->arena),
-                                                    .input = event_member(call, "arguments"),
-                                                    .call_id = event_text(call, "id", &b->arena) });
-}
-
 static void put_results(struct block_list *b, struct slice message)
 {
     struct arena *a = &b->arena;
@@ -339,26 +326,12 @@ static void put_results(struct block_list *b, struct slice message)
                                        json_type(event_member(result, "is_error")) == JSON_TRUE });
 }
 
-/* A finished run of a sub-agent. */
-static void put_run(struct block_list *b, struct slice line)
-{
-    struct slice result = event_member(line, "result");
-    struct block end = { .kind = BLOCK_TEXT, .text = event_text(result, "text", &b->arena) };
-
-    transcript_block_put(
-        b, (struct block){ .kind = BLOCK_PROMPT, .text = event_text(line, "prompt", &b->arena) });
-    if (json_type(event_member(result, "ok")) != JSON_TRUE)
-        end = (struct block){ .kind = BLOCK_NOTE,
-                              .name = SLICE("error"),
-                              .text = event_text(result, "error", &b->arena),
-                              .failed = true };
-    transcript_block_put(b, end);
-}
-
 enum err_code exathena_blocks(const struct store *st, struct slice row, struct block_list *out,
                               struct err *e)
 {
     struct event ev;
+    struct slice key, call;
+    struct json_iter it;
 
     (void)st;
     if (!event_read(row, &out->arena, &ev))
@@ -374,11 +347,28 @@ enum err_code exathena_blocks(const struct store *st, struct slice row, struct b
         }
         if (block.text.n)
             transcript_block_put(out, block);
-        exathena_put_calls(out, ev.message);
+        if (event_list(ev.message, "tool_calls", &it))
+            while (json_iter_next(&it, &key, &call))
+                transcript_block_put(
+                    out, (struct block){ .kind = BLOCK_TOOL_CALL,
+                                         .name = event_text(call, "name", &out->arena),
+                                         .input = event_member(call, "arguments"),
+                                         .call_id = event_text(call, "id", &out->arena) });
         put_results(out, ev.message);
-    } else if (!ev.kind.n && event_member(row, "subagent_id").p)
-        put_run(out, row);
-    else
+    } else if (!ev.kind.n && event_member(row, "subagent_id").p) {
+        /* A finished run of a sub-agent. */
+        struct slice result = event_member(row, "result");
+        struct block end = { .kind = BLOCK_TEXT, .text = event_text(result, "text", &out->arena) };
+
+        transcript_block_put(out, (struct block){ .kind = BLOCK_PROMPT,
+                                                  .text = event_text(row, "prompt", &out->arena) });
+        if (json_type(event_member(result, "ok")) != JSON_TRUE)
+            end = (struct block){ .kind = BLOCK_NOTE,
+                                  .name = SLICE("error"),
+                                  .text = event_text(result, "error", &out->arena),
+                                  .failed = true };
+        transcript_block_put(out, end);
+    } else
         transcript_block_put(
             out, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind, .text = ev.data });
     if (out->n == 0)

@@ -190,22 +190,6 @@ static enum err_code add_message_event(struct appending *w, struct slice row, st
     return rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code exathena_add_event(struct appending *w, struct slice row,
-                                        const struct event *ev, struct event_draft *d,
-                                        struct buf *out, struct err *e)
-{
-    bool whole = ev->id.n && ev->ts.n && ev->data.n;
-
-    d->kind = ev->kind;
-    d->data = ev->data.n ? ev->data : SLICE("{}");
-    d->rest = row;
-    if (ev->ts.n)
-        d->ts = ev->ts;
-    if (whole ? buf_add(out, row) || buf_add_byte(out, '\n') : write_event(w, d, out))
-        return err_nomem(e);
-    return ERR_OK;
-}
-
 static enum err_code add_event_row(struct slice row, struct append_rows_item *made, struct buf *out,
                                    void *arg, struct err *e)
 {
@@ -223,8 +207,18 @@ static enum err_code add_event_row(struct slice row, struct append_rows_item *ma
     if (!made->id.p)
         return err_nomem(e);
     d.id = made->id;
-    if (ev.kind.n)
-        return exathena_add_event(w, row, &ev, &d, out, e);
+    if (ev.kind.n) {
+        bool whole = ev.id.n && ev.ts.n && ev.data.n;
+
+        d.kind = ev.kind;
+        d.data = ev.data.n ? ev.data : SLICE("{}");
+        d.rest = row;
+        if (ev.ts.n)
+            d.ts = ev.ts;
+        if (whole ? buf_add(out, row) || buf_add_byte(out, '\n') : write_event(w, &d, out))
+            return err_nomem(e);
+        return ERR_OK;
+    }
     if (role.n)
         return add_message_event(w, row, role, &d, out, e);
     return err_set(e, ERR_USAGE, "", "append: neither an event nor a message");
@@ -284,21 +278,6 @@ struct forking {
     struct fork_result made;
 };
 
-/* A last line that is torn is not copied, unless it was asked for: it may be incomplete. */
-static enum err_code exathena_find_fork_end(const struct forking *f, struct logfile *log,
-                                            struct jsonl_fork *copied, struct err *e)
-{
-    size_t lines = log->index.n - log->index.torn_tail, line = lines - 1;
-    enum err_code rc = ERR_OK;
-
-    if (f->req->at.n)
-        rc = jsonl_find_row(log, &exathena_format, f->req->at, &line, e);
-    *copied = (struct jsonl_fork){ .log = log };
-    if (!rc && (f->req->at.n || lines))
-        *copied = jsonl_fork_to(log, line);
-    return rc;
-}
-
 static enum err_code exathena_stage(const struct forking *f, struct err *e)
 {
     struct jsonl_fork copied;
@@ -309,7 +288,16 @@ static enum err_code exathena_stage(const struct forking *f, struct err *e)
         rc = logfile_open(&log, f->ref->path.p, 0, &exathena_keys, NULL, e);
     if (rc)
         return rc;
-    rc = exathena_find_fork_end(f, &log, &copied, e);
+
+    /* A last line that is torn is not copied, unless it was asked for: it may be incomplete. */
+    size_t lines = log.index.n - log.index.torn_tail, line = lines - 1;
+
+    if (f->req->at.n)
+        rc = jsonl_find_row(&log, &exathena_format, f->req->at, &line, e);
+    copied = (struct jsonl_fork){ .log = &log };
+    if (!rc && (f->req->at.n || lines))
+        copied = jsonl_fork_to(&log, line);
+
     if (!rc)
         rc = jsonl_fork_write(&copied, f->dir, f->name, e);
     logfile_close(&log);

@@ -191,24 +191,21 @@ static void apply_metadata(struct reading *r, struct slice object)
     put_list(r, value[MESSAGES]);
 }
 
-static void gemini_note_damage(struct gemini_chat *c, struct slice line, bool torn)
-{
-    struct gemini_damaged *grown =
-        line.n ? arena_grow(&c->arena, c->damaged, c->damaged_n, sizeof *grown) : NULL;
-
-    if (!grown)
-        return;
-    c->damaged = grown;
-    grown[c->damaged_n++] = (struct gemini_damaged){ c->n, line, torn };
-}
-
 static void apply_line(struct reading *r, struct slice line, bool torn)
 {
     struct arena *a = &r->chat->arena;
     struct slice value[MEMBERS];
 
     if (json_type(line) != JSON_OBJECT || !json_valid(line)) {
-        gemini_note_damage(r->chat, line, torn);
+        struct gemini_chat *c = r->chat;
+        struct gemini_damaged *grown =
+            line.n ? arena_grow(&c->arena, c->damaged, c->damaged_n, sizeof *grown) : NULL;
+
+        if (grown) {
+            c->damaged = grown;
+            grown[c->damaged_n++] = (struct gemini_damaged){ c->n, line, torn };
+        }
+
         return;
     }
     json_get_each(line, members, MEMBERS, value);

@@ -105,23 +105,6 @@ static void gemini_compose_reply(struct compose *c, struct slice text)
     compose_close_line(c, &j);
 }
 
-/* The list with the one result of a call. */
-static void gemini_compose_result(struct jsonout *j, const char *key,
-                                  const struct compose_call *call, const char *id, const char *name)
-{
-    compose_member(j, key, '[');
-    jsonout_open(j, '{');
-    compose_member(j, "functionResponse", '{');
-    jsonout_member(j, "id", slice_of(id));
-    jsonout_member(j, "name", slice_of(name));
-    compose_member(j, "response", '{');
-    compose_text(j, call->failed ? "error" : "output", call->result);
-    jsonout_close(j, '}');
-    jsonout_close(j, '}');
-    jsonout_close(j, '}');
-    jsonout_close(j, ']');
-}
-
 static bool gemini_compose_call(struct compose *c, const struct compose_call *call)
 {
     static const struct compose_names names = {
@@ -147,7 +130,20 @@ static bool gemini_compose_call(struct compose *c, const struct compose_call *ca
     jsonout_member(&j, "id", slice_of(id));
     jsonout_member(&j, "name", slice_of(name));
     compose_input(&j, "args", call, &names);
-    gemini_compose_result(&j, "result", call, id, name);
+
+    /* The list with the one result of a call. */
+    compose_member(&j, "result", '[');
+    jsonout_open(&j, '{');
+    compose_member(&j, "functionResponse", '{');
+    jsonout_member(&j, "id", slice_of(id));
+    jsonout_member(&j, "name", slice_of(name));
+    compose_member(&j, "response", '{');
+    compose_text(&j, call->failed ? "error" : "output", call->result);
+    jsonout_close(&j, '}');
+    jsonout_close(&j, '}');
+    jsonout_close(&j, '}');
+    jsonout_close(&j, ']');
+
     jsonout_member(&j, "status", call->failed ? SLICE("error") : SLICE("success"));
     jsonout_member(&j, "timestamp", slice_of(c->time));
     jsonout_close(&j, '}');

@@ -172,21 +172,6 @@ static enum err_code gemini_read_subagents(struct gemini_history *h, const struc
     return rc;
 }
 
-/* Sorts edits by message, and edits of one message by time. */
-static void sort_edits(struct gemini_history *h)
-{
-    for (size_t i = 1; i < h->edits; i++) {
-        struct gemini_edit x = h->edit[i];
-        size_t k = i;
-
-        for (; k > 0 && (h->edit[k - 1].at > x.at ||
-                         (h->edit[k - 1].at == x.at && h->edit[k - 1].time_ms > x.time_ms));
-             k--)
-            h->edit[k] = h->edit[k - 1];
-        h->edit[k] = x;
-    }
-}
-
 /* ---- the history ---- */
 
 void gemini_history_fini(struct gemini_history *h)
@@ -219,7 +204,17 @@ enum err_code gemini_history_read(const struct store *st, const struct session_r
         gemini_history_fini(&h);
         return rc;
     }
-    sort_edits(&h);
+    /* Sort the edits by message, and those of one message by time. */
+    for (size_t i = 1; i < h.edits; i++) {
+        struct gemini_edit x = h.edit[i];
+        size_t k = i;
+
+        for (; k > 0 && (h.edit[k - 1].at > x.at ||
+                         (h.edit[k - 1].at == x.at && h.edit[k - 1].time_ms > x.time_ms));
+             k--)
+            h.edit[k] = h.edit[k - 1];
+        h.edit[k] = x;
+    }
     *out = h;
     return ERR_OK;
 }

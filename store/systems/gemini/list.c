@@ -172,19 +172,6 @@ static int64_t read_update(const struct file *f)
     return ms;
 }
 
-/* The id is in the first bytes of a file, as is the time of a document. */
-static void gemini_read_head(struct slice head, bool document, struct arena *a, struct found *out)
-{
-    const char *end = document || !head.n ? NULL : memchr(head.p, '\n', head.n);
-
-    if (end)
-        head.n = (size_t)(end - head.p);
-    out->id = arena_copy(a, json_text_at(head, "sessionId", a));
-    if (document && (!time_parse(json_text_at(head, "lastUpdated", a), &out->updated_ms) ||
-                     out->updated_ms < 0))
-        out->updated_ms = 0;
-}
-
 static bool read_head_and_end(int dir, const char *name, struct arena *a, struct found *out)
 {
     bool document = is_document(name);
@@ -194,8 +181,18 @@ static bool read_head_and_end(int dir, const char *name, struct arena *a, struct
     out->id = (struct slice){ NULL, 0 };
     if (file_open(dir, name, 0, &f, NULL))
         return false;
-    if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL))
-        gemini_read_head(rows_skip_mark(buf_slice(&text)), document, a, out);
+    if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL)) {
+        /* The id is in the first bytes of a file, as is the time of a document. */
+        struct slice head = rows_skip_mark(buf_slice(&text));
+        const char *end = document || !head.n ? NULL : memchr(head.p, '\n', head.n);
+
+        if (end)
+            head.n = (size_t)(end - head.p);
+        out->id = arena_copy(a, json_text_at(head, "sessionId", a));
+        if (document && (!time_parse(json_text_at(head, "lastUpdated", a), &out->updated_ms) ||
+                         out->updated_ms < 0))
+            out->updated_ms = 0;
+    }
     if (gemini_is_id(out->id) && !document)
         out->updated_ms = read_update(&f);
     file_close(&f);

@@ -155,21 +155,6 @@ static enum err_code save_there(struct saving *s, const struct file *f, const ch
     return ERR_OK;
 }
 
-static enum err_code save_file(struct saving *s, const char *file, struct err *e)
-{
-    struct file f;
-    enum err_code rc = file_open(AT_FDCWD, file, 0, &f, e);
-
-    if (rc == ERR_NOT_FOUND)
-        rc = add_manifest_entry(s, file, NULL, 0) ? err_nomem(e) : ERR_OK;
-    else if (!rc) {
-        rc = save_there(s, &f, file, e);
-        file_close(&f);
-    }
-    s->done.files += !rc;
-    return rc;
-}
-
 /* ---- the manifest ---- */
 
 static const struct goat_point *point_there(const struct saving *s, struct slice id)
@@ -268,6 +253,7 @@ static enum err_code save_all(struct saving *s, const struct host_checkpoint *re
     const struct goat_point *point = point_there(s, req->message);
     struct slice created = { NULL, 0 };
     enum err_code rc = ERR_OK;
+    struct file f;
 
     if (point && point->why && !point->begun)
         return err_set(e, ERR_FORMAT, s->dir, "checkpoint: %s", point->why);
@@ -282,8 +268,19 @@ static enum err_code save_all(struct saving *s, const struct host_checkpoint *re
     for (size_t i = 0; i < req->files && !rc; i++) {
         if (is_in_manifest(s, point, req->file[i]) || is_repeated(req, i))
             s->done.files++;
-        else
-            rc = save_file(s, req->file[i], e);
+        else {
+            const char *file = req->file[i];
+
+            rc = file_open(AT_FDCWD, file, 0, &f, e);
+
+            if (rc == ERR_NOT_FOUND)
+                rc = add_manifest_entry(s, file, NULL, 0) ? err_nomem(e) : ERR_OK;
+            else if (!rc) {
+                rc = save_there(s, &f, file, e);
+                file_close(&f);
+            }
+            s->done.files += !rc;
+        }
     }
     return rc ? rc : write_manifest(s, req->message, created, e);
 }

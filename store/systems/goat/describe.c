@@ -61,26 +61,6 @@ static void set_metadata(struct session_row *row, const struct goat_metadata *m)
     row->flags |= m->bom ? SESSION_DAMAGED : 0;
 }
 
-static void set_summary(struct session_row *row)
-{
-    row->summary = row->custom_title.n   ? row->custom_title
-                   : row->first_prompt.n ? row->first_prompt
-                   : row->last_prompt.n  ? row->last_prompt
-                   : row->agent_name.n   ? row->agent_name
-                                         : SLICE("(no messages)");
-}
-
-static unsigned goat_can_do(const struct session_row *row)
-{
-    const struct store_ops *ops = row->ref.store->ops;
-    unsigned whole = ops->parts ? CAN_DELETE : 0;
-
-    if (row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_DAMAGED)
-        return whole;
-    return whole | CAN_RESUME | (ops->rename ? CAN_RENAME : 0) | (ops->fork ? CAN_FORK : 0) |
-           (ops->plan ? CAN_REWIND : 0);
-}
-
 enum err_code goat_complete_row(const struct store *st, const struct scope *scope,
                                 struct session_row *row, struct arena *a, struct err *e)
 {
@@ -98,9 +78,21 @@ enum err_code goat_complete_row(const struct store *st, const struct scope *scop
     if (m.why && row->hidden == HIDDEN_NOT)
         row->hidden = HIDDEN_DAMAGED;
     set_metadata(row, &m);
-    set_summary(row);
+    row->summary = row->custom_title.n   ? row->custom_title
+                   : row->first_prompt.n ? row->first_prompt
+                   : row->last_prompt.n  ? row->last_prompt
+                   : row->agent_name.n   ? row->agent_name
+                                         : SLICE("(no messages)");
     if (row->hidden == HIDDEN_NOT && !config_dir_in_scope(scope, row->cwd, a))
         row->hidden = HIDDEN_COLLISION;
-    row->can = goat_can_do(row);
+
+    const struct store_ops *ops = row->ref.store->ops;
+    unsigned whole = ops->parts ? CAN_DELETE : 0;
+
+    row->can = row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_DAMAGED
+                   ? whole
+                   : whole | CAN_RESUME | (ops->rename ? CAN_RENAME : 0) |
+                         (ops->fork ? CAN_FORK : 0) | (ops->plan ? CAN_REWIND : 0);
+
     return ERR_OK;
 }

@@ -15,15 +15,6 @@ static const char *const top_names[TOPS] = {
     [NAME] = "name",
 };
 
-static void set_message(const struct slice value[TOPS], struct goat_entry *e)
-{
-    e->role = value[ROLE];
-    e->content = value[CONTENT];
-    e->tool_calls = value[CALLS];
-    e->tool_call_id = value[CALL_ID];
-    e->name = value[NAME];
-}
-
 void goat_entry_read(struct slice line, struct goat_entry *out)
 {
     struct slice top[TOPS], inside[TOPS];
@@ -43,7 +34,15 @@ void goat_entry_read(struct slice line, struct goat_entry *out)
         e.shape = GOAT_NESTED;
     else if (json_type(top[ROLE]) == JSON_STRING)
         e.shape = GOAT_FLAT;
-    set_message(e.shape == GOAT_FLAT ? top : inside, &e);
+
+    const struct slice *value = e.shape == GOAT_FLAT ? top : inside;
+
+    e.role = value[ROLE];
+    e.content = value[CONTENT];
+    e.tool_calls = value[CALLS];
+    e.tool_call_id = value[CALL_ID];
+    e.name = value[NAME];
+
     *out = e;
 }
 

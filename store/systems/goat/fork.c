@@ -51,30 +51,25 @@ static enum err_code forking_open(struct forking *f, const struct store *st,
     return rc;
 }
 
-/* Reads the message's whole uuid, because the request may contain only its beginning. */
-static enum err_code read_uuid(struct forking *f, size_t line, struct err *e)
-{
-    struct goat_entry entry;
-
-    TRY(goat_log_entry(&f->log, line, &entry, e));
-    if (!json_text(entry.uuid, &f->document.arena, &f->at) ||
-        !(f->at = arena_copy(&f->document.arena, f->at)).p)
-        return err_nomem(e);
-    return ERR_OK;
-}
-
 static enum err_code goat_find_fork_end(struct forking *f, struct slice at, struct err *e)
 {
     const struct index *ix = &f->log.file.index;
     size_t line = ix->n;
     enum err_code rc;
+    struct goat_entry entry;
 
     if (at.n) {
         rc = jsonl_find_row(&f->log.file, &goat_format, at, &line, e);
         if (rc)
             return rc;
         f->copied = jsonl_fork_to(&f->log.file, line);
-        return read_uuid(f, line, e);
+
+        /* Read the message's whole uuid, because the request may contain only its beginning. */
+        TRY(goat_log_entry(&f->log, line, &entry, e));
+        if (!json_text(entry.uuid, &f->document.arena, &f->at) ||
+            !(f->at = arena_copy(&f->document.arena, f->at)).p)
+            return err_nomem(e);
+        return ERR_OK;
     }
     if (line && goat_log_is_torn_end(&f->log, line - 1) && ix->line[line - 1].state != LINE_OK)
         line--;
@@ -94,12 +89,6 @@ struct edits {
     size_t n;
     enum err_code rc;
 };
-
-static void edits_fini(struct edits *s)
-{
-    for (size_t i = 0; i < EDITS; i++)
-        buf_fini(&s->text[i]);
-}
 
 static void goat_set_text(struct edits *s, enum goat_field field, const char *key,
                           struct slice text)
@@ -158,7 +147,8 @@ static enum err_code make_metadata(struct forking *f, struct slice title, struct
         s.rc = ERR_NOMEM;
     if (!s.rc)
         s.rc = goat_metadata_edit(&f->document.m, s.edit, s.n, &f->document.arena, out);
-    edits_fini(&s);
+    for (size_t i = 0; i < EDITS; i++)
+        buf_fini(&s.text[i]);
     return s.rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -289,16 +279,6 @@ static enum err_code goat_put_new(struct forking *f, const char *name, struct sl
     return s.path ? change_add(c, &s, e) : err_nomem(e);
 }
 
-static enum err_code put_fork(struct forking *f, struct change *c, struct err *e)
-{
-    AUTO_BUF metadata = { 0 }, log = { 0 };
-
-    TRY(make_metadata(f, (struct slice){ NULL, 0 }, &metadata, e));
-    TRY(jsonl_fork_each(&f->copied, goat_add_piece, &log, e));
-    TRY(goat_put_new(f, "/" GOAT_MESSAGES_LOG, log.p ? buf_slice(&log) : SLICE(""), c, e));
-    return goat_put_new(f, "/" GOAT_METADATA, buf_slice(&metadata), c, e);
-}
-
 static enum err_code goat_fork_metadata_before(struct forking *f, struct slice prompt,
                                                struct rewind_conversation *conversation,
                                                struct err *e)
@@ -325,7 +305,16 @@ static enum err_code goat_fork_metadata_before(struct forking *f, struct slice p
 
     conversation->how = CONVERSATION_FORK;
     conversation->change = change_new("rewind");
-    return conversation->change ? put_fork(f, conversation->change, e) : err_nomem(e);
+
+    if (!conversation->change)
+        return err_nomem(e);
+    struct change *c = conversation->change;
+    AUTO_BUF metadata = { 0 }, log = { 0 };
+
+    TRY(make_metadata(f, (struct slice){ NULL, 0 }, &metadata, e));
+    TRY(jsonl_fork_each(&f->copied, goat_add_piece, &log, e));
+    TRY(goat_put_new(f, "/" GOAT_MESSAGES_LOG, log.p ? buf_slice(&log) : SLICE(""), c, e));
+    return goat_put_new(f, "/" GOAT_METADATA, buf_slice(&metadata), c, e);
 }
 
 enum err_code goat_plan_conversation(const struct store *st, const struct session_ref *ref,

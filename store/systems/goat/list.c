@@ -218,37 +218,28 @@ static bool read_session_names(DIR *dir, struct names *names)
     return true;
 }
 
-static void names_fini(struct names *names)
-{
-    free(names->id);
-    arena_fini(&names->arena);
-}
-
 /* ---- the sessions of these names ---- */
-
-static void inspect_session(struct share *s, struct slice id)
-{
-    const struct walk *w = s->walk;
-    struct goat_metadata m = { 0 };
-    struct looking l = { w->store, s->dirfd,  s->sessions, s->folder,
-                         id,       &s->arena, &s->scratch, !w->scope->all };
-    enum err_code rc;
-
-    arena_reset(&s->scratch);
-    rc = read_session_ref(&l, &m, &s->ref[s->found]);
-    s->no_memory |= rc == ERR_NOMEM;
-    if (!rc && (m.why || config_dir_in_scope(w->scope, m.text[GOAT_CWD], &s->scratch)))
-        s->found++;
-}
 
 static void *enumerate_worker(void *arg)
 {
     struct share *s = arg;
+    enum err_code rc;
 
     s->ref = malloc((s->n + 1) * sizeof *s->ref);
     s->no_memory = !s->ref;
-    for (size_t i = 0; i < s->n && !s->no_memory; i++)
-        inspect_session(s, s->id[i]);
+    for (size_t i = 0; i < s->n && !s->no_memory; i++) {
+        struct slice id = s->id[i];
+        const struct walk *w = s->walk;
+        struct goat_metadata m = { 0 };
+        struct looking l = { w->store, s->dirfd,  s->sessions, s->folder,
+                             id,       &s->arena, &s->scratch, !w->scope->all };
+
+        arena_reset(&s->scratch);
+        rc = read_session_ref(&l, &m, &s->ref[s->found]);
+        s->no_memory |= rc == ERR_NOMEM;
+        if (!rc && (m.why || config_dir_in_scope(w->scope, m.text[GOAT_CWD], &s->scratch)))
+            s->found++;
+    }
     return NULL;
 }
 
@@ -305,7 +296,9 @@ static bool walk_base(const char *sessions, struct slice folder, void *arg)
 
         walk_names(w, &whole);
     }
-    names_fini(&names);
+    free(names.id);
+    arena_fini(&names.arena);
+
     closedir(dir);
     return !w->stopped && !w->no_memory;
 }

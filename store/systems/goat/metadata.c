@@ -210,19 +210,6 @@ static const char *outer_fault(struct slice document, struct goat_metadata *m)
     return json_type(m->object) == JSON_OBJECT ? NULL : "metadata.json is not a JSON object";
 }
 
-static enum goat_dialect dialect_of(struct slice object, const struct slice value[SPELLINGS])
-{
-    const struct goat_telltale telltale = {
-        .id = value[ID].p != NULL,
-        .session_id = value[SESSION_ID].p != NULL,
-        .parent_id = value[PARENT_ID].p != NULL,
-        .total_tokens = value[TOTAL_TOKENS].p != NULL,
-        .total_cost = value[TOTAL_COST].p != NULL,
-    };
-
-    return goat_dialect_of_metadata(object, &telltale);
-}
-
 /* Parses a document. `why` receives a defect of the document; the only error is ERR_NOMEM. */
 static enum err_code goat_metadata_parse(struct slice document, struct arena *a,
                                          struct goat_metadata *out)
@@ -236,7 +223,17 @@ static enum err_code goat_metadata_parse(struct slice document, struct arena *a,
         return ERR_OK;
     }
     goat_members(m.object, spelled, SPELLINGS, value);
-    m.dialect = dialect_of(m.object, value);
+
+    const struct goat_telltale telltale = {
+        .id = value[ID].p != NULL,
+        .session_id = value[SESSION_ID].p != NULL,
+        .parent_id = value[PARENT_ID].p != NULL,
+        .total_tokens = value[TOTAL_TOKENS].p != NULL,
+        .total_cost = value[TOTAL_COST].p != NULL,
+    };
+
+    m.dialect = goat_dialect_of_metadata(m.object, &telltale);
+
     for (size_t i = 0; i < SPELLINGS; i++) {
         enum goat_field field = field_of[i];
 
@@ -416,20 +413,6 @@ static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
     return goat_insert(ms, place_for(ms, rank), (struct member){ key, value, rank }, a);
 }
 
-static enum err_code print_members(const struct members *ms, struct buf *out)
-{
-    struct go_json_document g;
-
-    go_json_document_init(&g, out);
-    go_json_document_open(&g, '{');
-    for (size_t i = 0; i < ms->n; i++) {
-        go_json_document_raw_key(&g, ms->list[i].key);
-        go_json_document_value(&g, ms->list[i].value);
-    }
-    go_json_document_close(&g, '}');
-    return g.rc;
-}
-
 enum err_code goat_metadata_edit(const struct goat_metadata *m, const struct goat_edit edit[],
                                  size_t n, struct arena *a, struct buf *out)
 {
@@ -438,6 +421,7 @@ enum err_code goat_metadata_edit(const struct goat_metadata *m, const struct goa
     struct json_iter it;
     struct slice key, value;
     enum err_code rc = ERR_OK;
+    struct go_json_document g;
 
     for (bool more = json_iter_open(&it, m->object);
          !rc && more && json_iter_next(&it, &key, &value);) {
@@ -448,7 +432,16 @@ enum err_code goat_metadata_edit(const struct goat_metadata *m, const struct goa
 
     for (size_t i = 0; i < n && !rc; i++)
         rc = apply_edit(&ms, m->dialect, &edit[i], a);
-    return rc ? rc : print_members(&ms, out);
+    if (rc)
+        return rc;
+    go_json_document_init(&g, out);
+    go_json_document_open(&g, '{');
+    for (size_t i = 0; i < ms.n; i++) {
+        go_json_document_raw_key(&g, ms.list[i].key);
+        go_json_document_value(&g, ms.list[i].value);
+    }
+    go_json_document_close(&g, '}');
+    return g.rc;
 }
 
 /* Changes of a session's metadata: read, changed and replaced under the lock that hosts take for

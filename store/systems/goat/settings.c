@@ -64,35 +64,6 @@ static enum err_code write_number(struct slice value, bool whole, struct arena *
     return ERR_USAGE;
 }
 
-static enum err_code set_number(const struct host_setting *s, bool whole, struct arena *a,
-                                struct goat_edit *edit, struct err *e)
-{
-    struct buf text = { 0 };
-    enum err_code rc = write_number(s->value.n ? s->value : SLICE("0"), whole, a, &text);
-
-    if (rc == ERR_USAGE)
-        return err_set(e, ERR_USAGE, "", "set: %.*s is a %s", SLICE_ARG(s->key),
-                       whole ? "whole number" : "number");
-    if (!rc && !(edit->value = arena_copy(a, buf_slice(&text))).p)
-        rc = ERR_NOMEM;
-    buf_fini(&text);
-    return rc ? err_nomem(e) : ERR_OK;
-}
-
-static enum err_code goat_settings_set_text(const struct host_setting *s, struct arena *a,
-                                            struct goat_edit *edit, struct err *e)
-{
-    struct buf value = { 0 };
-    enum err_code rc = s->value.n ? go_json_text(&value, s->value) : ERR_OK;
-
-    if (!rc && value.n) {
-        edit->value = arena_copy(a, buf_slice(&value));
-        rc = edit->value.p ? ERR_OK : ERR_NOMEM;
-    }
-    buf_fini(&value);
-    return rc ? err_nomem(e) : ERR_OK;
-}
-
 static enum err_code edit_of_setting(const struct goat_document *d, const struct host_setting *s,
                                      struct arena *a, struct goat_edit *edit, struct err *e)
 {
@@ -107,8 +78,29 @@ static enum err_code edit_of_setting(const struct goat_document *d, const struct
             edit->key = settings[i].anyway;
         if (!goat_key(d->m.dialect, field) && !edit->key)
             break;
-        return form == GOAT_TEXT ? goat_settings_set_text(s, a, edit, e)
-                                 : set_number(s, form == GOAT_INT, a, edit, e);
+
+        if (form == GOAT_TEXT) {
+            struct buf value = { 0 };
+            enum err_code rc = s->value.n ? go_json_text(&value, s->value) : ERR_OK;
+
+            if (!rc && value.n) {
+                edit->value = arena_copy(a, buf_slice(&value));
+                rc = edit->value.p ? ERR_OK : ERR_NOMEM;
+            }
+            buf_fini(&value);
+            return rc ? err_nomem(e) : ERR_OK;
+        }
+        bool whole = form == GOAT_INT;
+        struct buf text = { 0 };
+        enum err_code rc = write_number(s->value.n ? s->value : SLICE("0"), whole, a, &text);
+
+        if (rc == ERR_USAGE)
+            return err_set(e, ERR_USAGE, "", "set: %.*s is a %s", SLICE_ARG(s->key),
+                           whole ? "whole number" : "number");
+        if (!rc && !(edit->value = arena_copy(a, buf_slice(&text))).p)
+            rc = ERR_NOMEM;
+        buf_fini(&text);
+        return rc ? err_nomem(e) : ERR_OK;
     }
     return err_set(e, ERR_USAGE, "", "set: sessions of the %s dialect have no setting %.*s",
                    goat_dialects[d->m.dialect].name, SLICE_ARG(s->key));

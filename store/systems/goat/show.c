@@ -262,28 +262,26 @@ static enum err_code restore_interruption(struct restoring *r, size_t last, stru
     return goat_add_continuation(r, e);
 }
 
-static enum err_code restore_facts(struct restoring *r, struct err *e)
-{
-    struct arena *a = &r->out.arena;
-    struct goat_metadata m;
-    const char *path = goat_path(r->ref, GOAT_METADATA, a);
-
-    if (!path || goat_metadata_read(AT_FDCWD, path, a, &m) ||
-        !jsonl_restore_begin(&r->out, r->ref->id, m.text[GOAT_CWD]))
-        return err_nomem(e);
-    return m.why ? err_set(e, ERR_FORMAT, r->ref->path.p, "%s", m.why) : ERR_OK;
-}
-
 enum err_code goat_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                            struct restore *out, struct err *e)
 {
     struct restoring r = { .store = st, .ref = ref };
     size_t last;
     enum err_code rc = goat_log_open(&r.log, ref, NULL, e);
+    struct goat_metadata m;
 
     if (rc)
         return err_wrap(e, rc, "restore the session");
-    rc = restore_facts(&r, e);
+
+    struct arena *a = &r.out.arena;
+    const char *path = goat_path(r.ref, GOAT_METADATA, a);
+
+    if (!path || goat_metadata_read(AT_FDCWD, path, a, &m) ||
+        !jsonl_restore_begin(&r.out, r.ref->id, m.text[GOAT_CWD]))
+        rc = err_nomem(e);
+    else
+        rc = m.why ? err_set(e, ERR_FORMAT, r.ref->path.p, "%s", m.why) : ERR_OK;
+
     if (!rc)
         rc = goat_add_messages(&r, at, &last, e);
     if (!rc)
@@ -328,24 +326,9 @@ static void put_said(struct block_list *b, enum goat_role role, struct slice tex
         transcript_block_put(b, (struct block){ .kind = kinds[role], .text = text });
 }
 
-/* A tool's result in the SDK's stream: a text or a list of texts. */
-static void put_stream_result(struct block_list *b, struct slice part)
-{
-    struct goat_entry content = { 0 };
-    struct slice error;
-    struct block block = { .kind = BLOCK_TOOL_RESULT, .call_id = member(b, part, "tool_use_id") };
-
-    json_get(part, "content", &content.content);
-    json_get(part, "is_error", &error);
-    block.failed = json_type(error) == JSON_TRUE;
-    if (!goat_entry_text(&content, &b->arena, &block.text))
-        b->arena.failed = true;
-    transcript_block_put(b, block);
-}
-
 static void goat_put_part(struct block_list *b, enum goat_role role, struct slice part)
 {
-    struct slice type, value;
+    struct slice type, value, error;
 
     json_get(part, "type", &type);
     if (json_string_is(type, "text")) {
@@ -377,7 +360,17 @@ static void goat_put_part(struct block_list *b, enum goat_role role, struct slic
         json_get(part, "input", &call.input);
         transcript_block_put(b, call);
     } else if (json_string_is(type, "tool_result")) {
-        put_stream_result(b, part);
+        /* A tool's result in the SDK's stream: a text or a list of texts. */
+        struct goat_entry content = { 0 };
+        struct block block = { .kind = BLOCK_TOOL_RESULT,
+                               .call_id = member(b, part, "tool_use_id") };
+
+        json_get(part, "content", &content.content);
+        json_get(part, "is_error", &error);
+        block.failed = json_type(error) == JSON_TRUE;
+        if (!goat_entry_text(&content, &b->arena, &block.text))
+            b->arena.failed = true;
+        transcript_block_put(b, block);
     } else {
         transcript_block_put(b, (struct block){ .kind = BLOCK_NOTE,
                                                 .name = decode_line_text(b, type),

@@ -34,16 +34,6 @@ static const char add_times[] =
     "UPDATE sessions SET created_at = (SELECT datetime(min(created_timestamp), 'unixepoch') FROM "
     "messages WHERE session_id = sessions.id)";
 
-static enum err_code goose_add_line(struct sqlite_db *db, struct slice id, struct slice line,
-                                    struct err *e)
-{
-    const struct slice value[] = { id, line };
-    bool valid = json_valid(line) && json_type(line) == JSON_OBJECT;
-
-    return line.n ? sqlite_db_each(db, valid ? add_message : add_damaged, value, 2, NULL, NULL, e)
-                  : ERR_OK;
-}
-
 static enum err_code add_about(struct sqlite_db *db, struct slice id, struct slice line,
                                int64_t modified_ms, struct err *e)
 {
@@ -74,8 +64,13 @@ static enum err_code goose_fill_session(struct sqlite_db *db, const char *path, 
         if (!about)
             rest = buf_slice(&text);
     }
-    while (!rc && slice_line(&rest, &line, &torn))
-        rc = goose_add_line(db, id, line, e);
+    while (!rc && slice_line(&rest, &line, &torn)) {
+        const struct slice value[] = { id, line };
+        bool valid = json_valid(line) && json_type(line) == JSON_OBJECT;
+
+        rc = line.n ? sqlite_db_each(db, valid ? add_message : add_damaged, value, 2, NULL, NULL, e)
+                    : ERR_OK;
+    }
     buf_fini(&text);
     return rc;
 }

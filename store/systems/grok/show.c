@@ -53,18 +53,6 @@ enum err_code grok_tail(const struct store *st, const struct session_ref *ref, s
 
 /* ---- blocks ---- */
 
-static void grok_put_call(struct block_list *b, struct slice update)
-{
-    struct block block = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
-    struct slice input;
-
-    json_get_text(update, "title", &b->arena, &block.name);
-    json_get_text(update, "toolCallId", &b->arena, &block.call_id);
-    if (json_get(update, "rawInput", &input) && json_type(input) == JSON_OBJECT)
-        block.input = input;
-    transcript_block_put(b, block);
-}
-
 static void grok_put_result(struct block_list *b, struct slice update)
 {
     struct block block = { .kind = BLOCK_TOOL_RESULT };
@@ -95,7 +83,7 @@ enum err_code grok_blocks(const struct store *st, struct slice row, struct block
                           struct err *e)
 {
     static const char *const words[] = { "user", "agent", "thought", "call", "result", "seam" };
-    struct slice kind = SLICE(""), update = SLICE("{}"), text = SLICE("");
+    struct slice kind = SLICE(""), update = SLICE("{}"), text = SLICE(""), input;
 
     (void)st;
     if (json_valid(row)) {
@@ -107,7 +95,15 @@ enum err_code grok_blocks(const struct store *st, struct slice row, struct block
     case 0: transcript_block_put_text(out, BLOCK_PROMPT, text); break;
     case 1: transcript_block_put_text(out, BLOCK_TEXT, text); break;
     case 2: transcript_block_put_text(out, BLOCK_THINKING, text); break;
-    case 3: grok_put_call(out, update); break;
+    case 3: {
+        struct block block = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
+
+        json_get_text(update, "title", &out->arena, &block.name);
+        json_get_text(update, "toolCallId", &out->arena, &block.call_id);
+        if (json_get(update, "rawInput", &input) && json_type(input) == JSON_OBJECT)
+            block.input = input;
+        transcript_block_put(out, block);
+    } break;
     case 4: grok_put_result(out, update); break;
     case 5: transcript_block_put_compaction(out, SLICE("")); break;
     case 6: transcript_block_put_text(out, BLOCK_NOTE, text); break;

@@ -29,14 +29,6 @@ static bool kimi_is_key(struct slice key)
            file_history_is_version((struct slice){ key.p + at, key.n - at }, 64);
 }
 
-static const char *hash_in(struct slice entry, struct arena *a)
-{
-    struct slice hash;
-
-    return json_get_text(entry, "contentHash", a, &hash) && hash.n == 64 ? arena_copy(a, hash).p
-                                                                         : NULL;
-}
-
 /* The turn of the session in which a sub-agent worked; its log is read after the session's. */
 static int64_t kimi_turn_at(const struct history *h, int64_t time_ms)
 {
@@ -64,7 +56,7 @@ static enum err_code kimi_add_entry(struct history *h, struct slice name, struct
     const char *path = file_history_path(&h->of, name);
 
     struct arena *a = &h->of.states.arena;
-    struct slice key, value;
+    struct slice key, value, hash;
 
     x->content = SAVED_UNKNOWN;
     if (!json_get(entry, "key", &value))
@@ -76,24 +68,14 @@ static enum err_code kimi_add_entry(struct history *h, struct slice name, struct
     else {
         x->content = SAVED_FILE;
         x->file = arena_format(a, "%s/%.*s", h->folder, SLICE_ARG(key));
-        x->sha256 = hash_in(entry, a);
+        x->sha256 = json_get_text(entry, "contentHash", a, &hash) && hash.n == 64
+                        ? arena_copy(a, hash).p
+                        : NULL;
     }
 
     if (h->of.states.arena.failed)
         return err_nomem(e);
     return path ? saved_states_add(&h->of.states, path, x, e) : ERR_OK;
-}
-
-static enum err_code read_tracked(struct history *h, struct slice row, struct err *e)
-{
-    struct saved_state x = { .time_ms = kimi_time(row),
-                             .turn = kimi_turn_of(h, row),
-                             .is_first = true };
-    struct slice path, entry;
-
-    if (!json_get_text(row, "path", &h->of.states.arena, &path) || !json_get(row, "entry", &entry))
-        return ERR_OK;
-    return kimi_add_entry(h, path, entry, &x, e);
 }
 
 static enum err_code kimi_read_checkpoint(struct history *h, struct slice row, struct err *e)
@@ -135,18 +117,6 @@ static enum err_code kimi_keep_call(struct history *h, struct slice event, bool 
     return file_history_call(&h->of, &c, e);
 }
 
-static enum err_code kimi_read_shell(struct history *h, struct slice row, struct slice event,
-                                     struct err *e)
-{
-    struct arena *a = &h->of.states.arena;
-    struct slice command = { NULL, 0 }, dir;
-
-    if (!json_at(event, "args.cwd", &dir) && json_at(event, "args.command", &command) &&
-        !json_text(command, a, &command))
-        command = (struct slice){ NULL, 0 };
-    return a->failed ? err_nomem(e) : file_history_shell(&h->of, kimi_time(row), command, NULL, e);
-}
-
 static enum err_code kimi_read_call(struct history *h, struct slice row, struct slice event,
                                     struct err *e)
 {
@@ -154,8 +124,16 @@ static enum err_code kimi_read_call(struct history *h, struct slice row, struct 
 
     if (!json_get(event, "name", &name))
         return ERR_OK;
-    if (json_string_is(name, "Bash") || json_string_is(name, "Shell"))
-        return kimi_read_shell(h, row, event, e);
+    if (json_string_is(name, "Bash") || json_string_is(name, "Shell")) {
+        struct arena *a = &h->of.states.arena;
+        struct slice command = { NULL, 0 }, dir;
+
+        if (!json_at(event, "args.cwd", &dir) && json_at(event, "args.command", &command) &&
+            !json_text(command, a, &command))
+            command = (struct slice){ NULL, 0 };
+        return a->failed ? err_nomem(e)
+                         : file_history_shell(&h->of, kimi_time(row), command, NULL, e);
+    }
     if (json_string_is(name, "Write"))
         return kimi_keep_call(h, event, !json_at(event, "args.mode", &mode), e);
     return json_string_is(name, "Edit") ? kimi_keep_call(h, event, false, e) : ERR_OK;
@@ -182,32 +160,39 @@ static enum err_code kimi_read_result(struct history *h, struct slice row, struc
 
 /* ---- the log ---- */
 
-static enum err_code kimi_read_prompt(struct history *h, struct slice row, struct err *e)
-{
-    struct arena *a = &h->of.states.arena;
-    struct file_point p = { .prompt = kimi_prompt(row, a), .time_ms = kimi_time(row), .turn = -1 };
-    struct slice value;
-
-    if (h->agent || !json_get_text(row, "promptId", a, &p.id) || !json_get(row, "turnId", &value) ||
-        !json_int(value, &p.turn) || p.turn < 0)
-        return a->failed ? err_nomem(e) : ERR_OK;
-    return file_history_point(&h->of, p, e);
-}
-
 static enum err_code kimi_read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct history *h = arg;
-    struct slice event = { NULL, 0 };
+    struct slice event = { NULL, 0 }, path, entry, value;
 
     (void)stop;
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_OK;
-    if (json_get_is(row, "type", "file_history.tracked"))
-        return read_tracked(h, row, e);
+    if (json_get_is(row, "type", "file_history.tracked")) {
+        struct saved_state x = { .time_ms = kimi_time(row),
+                                 .turn = kimi_turn_of(h, row),
+                                 .is_first = true };
+
+        if (!json_get_text(row, "path", &h->of.states.arena, &path) ||
+            !json_get(row, "entry", &entry))
+            return ERR_OK;
+        return kimi_add_entry(h, path, entry, &x, e);
+    }
     if (json_get_is(row, "type", "file_history.checkpoint"))
         return kimi_read_checkpoint(h, row, e);
-    if (json_get_is(row, "type", "turn.prompt"))
-        return kimi_is_typed(row) ? kimi_read_prompt(h, row, e) : ERR_OK;
+    if (json_get_is(row, "type", "turn.prompt")) {
+        if (!kimi_is_typed(row))
+            return ERR_OK;
+        struct arena *a = &h->of.states.arena;
+        struct file_point p = { .prompt = kimi_prompt(row, a),
+                                .time_ms = kimi_time(row),
+                                .turn = -1 };
+
+        if (h->agent || !json_get_text(row, "promptId", a, &p.id) ||
+            !json_get(row, "turnId", &value) || !json_int(value, &p.turn) || p.turn < 0)
+            return a->failed ? err_nomem(e) : ERR_OK;
+        return file_history_point(&h->of, p, e);
+    }
     if (!json_get_is(row, "type", "context.append_loop_event") || !json_get(row, "event", &event))
         return ERR_OK;
     if (json_get_is(event, "type", "tool.call"))
@@ -222,27 +207,13 @@ static enum err_code kimi_read_log(struct history *h, const char *path, struct e
     return h->folder ? jsonl_each_row(path, &kimi_keys, NULL, kimi_read_row, h, e) : err_nomem(e);
 }
 
-/* If the log of a sub-agent cannot be read, its changes are unknown and left out. */
-static enum err_code kimi_read_subagents(struct history *h, const struct store *st, struct err *e)
-{
-    struct arena *a = &h->of.states.arena;
-    struct slice *ids;
-    struct session_ref agent;
-    size_t n;
-    enum err_code rc = kimi_subagents(st, h->of.ref, a, &ids, &n, e);
-
-    h->agent = true;
-    for (size_t i = 0; !rc && i < n; i++)
-        if (!kimi_subagent(st, h->of.ref, ids[i], a, &agent, NULL) &&
-            kimi_read_log(h, agent.path.p, NULL) == ERR_NOMEM)
-            rc = err_nomem(e);
-    return rc;
-}
-
 static enum err_code kimi_history_read(struct history *h, const struct store *st,
                                        const struct session_ref *ref, struct err *e)
 {
     struct kimi_state state;
+    struct slice *ids;
+    struct session_ref agent;
+    size_t n;
 
     *h = (struct history){ .of = { .ref = ref, .states = { .keeps_oldest = true } } };
     kimi_state_read(ref, &h->of.states.arena, &state);
@@ -250,8 +221,18 @@ static enum err_code kimi_history_read(struct history *h, const struct store *st
         h->of.cwd = state.cwd.p;
     enum err_code rc = h->of.states.arena.failed ? err_nomem(e) : kimi_read_log(h, ref->path.p, e);
 
-    if (!rc)
-        rc = kimi_read_subagents(h, st, e);
+    if (!rc) {
+        /* If the log of a sub-agent cannot be read, its changes are unknown and left out. */
+        struct arena *a = &h->of.states.arena;
+
+        rc = kimi_subagents(st, h->of.ref, a, &ids, &n, e);
+
+        h->agent = true;
+        for (size_t i = 0; !rc && i < n; i++)
+            if (!kimi_subagent(st, h->of.ref, ids[i], a, &agent, NULL) &&
+                kimi_read_log(h, agent.path.p, NULL) == ERR_NOMEM)
+                rc = err_nomem(e);
+    }
     if (rc)
         saved_states_fini(&h->of.states);
     return rc;

@@ -217,27 +217,24 @@ static void kimi_wrap(struct arena *a, const char *role, bool list, struct slice
         out->message = slice_of(text);
 }
 
-static void kimi_write_time(struct slice row, struct arena *a, struct jsonl_message *out)
-{
-    char text[TIME_TEXT];
-    int64_t ms = kimi_time(row);
-
-    if (ms == TIME_NONE)
-        return;
-    time_format(ms, text);
-    out->timestamp = arena_copy(a, slice_of(text));
-}
-
 static bool kimi_read_message(struct slice row, struct arena *a, struct jsonl_message *out)
 {
     const struct row_kind *k = row_table_kind(&kimi_format, row, a);
     struct slice value = { NULL, 0 };
     const char *path;
+    char text[TIME_TEXT];
 
     if (!k || k->kind == MESSAGE_OTHER)
         return false;
     out->uuid = json_text_at(row, "promptId", a);
-    kimi_write_time(row, a, out);
+
+    int64_t ms = kimi_time(row);
+
+    if (ms != TIME_NONE) {
+        time_format(ms, text);
+        out->timestamp = arena_copy(a, slice_of(text));
+    }
+
     out->is_system = k->kind == MESSAGE_SYSTEM || k->flags & MESSAGE_META;
     out->type = out->is_system                 ? "system"
                 : k->kind == MESSAGE_USER      ? "user"

@@ -98,16 +98,6 @@ static bool is_fork(struct slice title)
            memcmp(title.p + n - (sizeof mark - 1), mark, sizeof mark - 1) == 0;
 }
 
-static unsigned flags_of(const struct sqlite_row *row)
-{
-    return (sqlite_row_is_null(row, COLUMN_ARCHIVED)
-                ? 0u
-                : (unsigned)(SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN)) |
-           (opencode_is_interrupted(sqlite_row_text(row, COLUMN_NEWEST)) ? SESSION_INTERRUPTED
-                                                                         : 0u) |
-           (is_fork(sqlite_row_text(row, COLUMN_TITLE)) ? SESSION_FORK : 0u);
-}
-
 static struct slice opencode_prompt_of(struct slice parts, struct arena *a)
 {
     struct slice part, text, all = SLICE("");
@@ -136,7 +126,12 @@ bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *pl
     json_get_text(sqlite_row_text(row, COLUMN_MODEL), "id", a, &out->model);
     out->created_ms = sqlite_row_int(row, COLUMN_CREATED);
     out->modified_ms = sqlite_row_int(row, COLUMN_UPDATED);
-    out->flags = flags_of(row);
+    out->flags =
+        (sqlite_row_is_null(row, COLUMN_ARCHIVED)
+             ? 0u
+             : (unsigned)(SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN)) |
+        (opencode_is_interrupted(sqlite_row_text(row, COLUMN_NEWEST)) ? SESSION_INTERRUPTED : 0u) |
+        (is_fork(sqlite_row_text(row, COLUMN_TITLE)) ? SESSION_FORK : 0u);
     out->hidden = sqlite_row_text(row, COLUMN_PARENT).n ? HIDDEN_SIDECHAIN : HIDDEN_NOT;
 
     struct slice session = sqlite_row_text(row, COLUMN_DIRECTORY);

@@ -26,19 +26,6 @@ static int compare_paths(const void *x, const void *y)
     return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-static enum err_code add_sorted(struct sqlite_store *s, char *path[], size_t n, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    qsort(path, n, sizeof *path, compare_paths);
-    for (size_t i = 0; i < n; i++) {
-        if (!rc)
-            rc = sqlite_store_add(s, path[i], NULL, e);
-        free(path[i]);
-    }
-    return rc;
-}
-
 /* Each channel of OpenCode has a database of its own. */
 static enum err_code opencode_add_databases(struct sqlite_store *s, struct err *e)
 {
@@ -54,7 +41,16 @@ static enum err_code opencode_add_databases(struct sqlite_store *s, struct err *
             (path[n] = config_dir_join(s->base.path, entry->d_name)))
             n++;
     closedir(dir);
-    return add_sorted(s, path, n, e);
+
+    enum err_code rc = ERR_OK;
+
+    qsort(path, n, sizeof *path, compare_paths);
+    for (size_t i = 0; i < n; i++) {
+        if (!rc)
+            rc = sqlite_store_add(s, path[i], NULL, e);
+        free(path[i]);
+    }
+    return rc;
 }
 
 /* The files of an old version. A newer one leaves them when it has copied them to its database. */
@@ -80,22 +76,19 @@ static enum err_code opencode_add_file(struct sqlite_store *s, const char *file,
     return path ? sqlite_store_add(s, path, NULL, e) : err_nomem(e);
 }
 
-/* The folder of a database that was named. */
-static char *opencode_folder_of(char *file)
-{
-    char *slash = file ? strrchr(file, '/') : NULL;
-
-    if (slash && slash > file)
-        *slash = '\0';
-    return file;
-}
-
 static char *data_folder(const struct store_ops *ops, const struct store_env *env,
                          const char *named)
 {
     char *path = named ? config_dir_absolute(env, named) : config_dir_data(env, ops->name);
 
-    return named && path && sqlite_store_is_file(path) ? opencode_folder_of(path) : path;
+    if (!named || !path || !sqlite_store_is_file(path))
+        return path;
+    /* A database was named; its folder is wanted. */
+    char *slash = path ? strrchr(path, '/') : NULL;
+
+    if (slash && slash > path)
+        *slash = '\0';
+    return path;
 }
 
 /* The only database, if one was named; NULL: all databases of the folder. */

@@ -300,21 +300,6 @@ static bool is_older(const struct opencode_step *step, const char *path, bool *b
     return (born_ms && born_ms < from) || (!*born && time_ms_of(sb.st_mtim) < from);
 }
 
-/* A file that is in no tree is as the session's last write left it, if no other tool changed it since. */
-static void set_last_written(struct planning *p, struct rewind_target *t)
-{
-    for (size_t i = p->prompt->step; i < p->end; i++)
-        for (size_t k = 0; k < p->steps.step[i].calls; k++) {
-            const struct opencode_call *x = &p->steps.step[i].call[k];
-
-            if (!slice_eq(x->path, slice_of(t->path)))
-                continue;
-            t->has_last = x->found != OPENCODE_NOT_TOLD;
-            t->last.bytes =
-                t->has_last && x->text.n ? arena_copy(&p->plan->arena, x->text) : SLICE("");
-        }
-}
-
 /* The file appeared after the tree at the beginning of a step that has none at its end. */
 static bool appeared_in_cut_step(const struct planning *p, const struct changed *c)
 {
@@ -333,8 +318,20 @@ static const char *why_not_new(struct planning *p, const struct changed *c, stru
     bool born;
 
     if (o.is_new) {
-        if (!c->known)
-            set_last_written(p, t);
+        if (!c->known) {
+            /* A file that is in no tree is as the session's last write left it, if no other tool
+             * changed it since. */
+            for (size_t i = p->prompt->step; i < p->end; i++)
+                for (size_t k = 0; k < p->steps.step[i].calls; k++) {
+                    const struct opencode_call *x = &p->steps.step[i].call[k];
+
+                    if (!slice_eq(x->path, slice_of(t->path)))
+                        continue;
+                    t->has_last = x->found != OPENCODE_NOT_TOLD;
+                    t->last.bytes =
+                        t->has_last && x->text.n ? arena_copy(&p->plan->arena, x->text) : SLICE("");
+                }
+        }
         return NULL;
     }
     if (!c->known)

@@ -287,21 +287,20 @@ static const char *opencode_agents(struct sqlite_db *db, struct arena *a)
     return agents_sql;
 }
 
-static enum subagent_end opencode_end_of(struct slice newest)
+static bool opencode_agent(const struct sqlite_row *row, struct arena *a, struct subagent *out)
 {
     struct slice value;
 
-    if (json_get(newest, "error", &value))
-        return SUBAGENT_FAILED;
-    return json_at(newest, "time.completed", &value) ? SUBAGENT_DONE : SUBAGENT_OPEN;
-}
-
-static bool opencode_agent(const struct sqlite_row *row, struct arena *a, struct subagent *out)
-{
     out->id = sqlite_row_text(row, 0);
     out->task = sqlite_row_text(row, 1);
     out->time_ms = sqlite_row_int(row, 2);
-    out->end = opencode_end_of(sqlite_row_text(row, 3));
+
+    struct slice newest = sqlite_row_text(row, 3);
+
+    out->end = json_get(newest, "error", &value)           ? SUBAGENT_FAILED
+               : json_at(newest, "time.completed", &value) ? SUBAGENT_DONE
+                                                           : SUBAGENT_OPEN;
+
     json_get_text(sqlite_row_text(row, 4), "text", a, &out->outcome);
     return true;
 }

@@ -101,21 +101,6 @@ static int64_t opencode_time_in(struct slice message, const char *name)
     return json_at(message, name, &value) && json_int(value, &ms) ? ms : TIME_NONE;
 }
 
-static bool opencode_begin_step(struct opencode_steps *s, struct slice message, struct slice part)
-{
-    struct opencode_step *more = arena_grow(&s->arena, s->step, s->n, sizeof *more);
-
-    if (!more)
-        return false;
-    s->step = more;
-    s->step[s->n++] =
-        (struct opencode_step){ .before = tree_of(part, &s->arena),
-                                .after = SLICE(""),
-                                .begin_ms = opencode_time_in(message, "time.created"),
-                                .end_ms = opencode_time_in(message, "time.completed") };
-    return !s->arena.failed;
-}
-
 static bool opencode_steps_add_file(struct opencode_steps *s, struct slice path)
 {
     struct opencode_step *step = s->n ? &s->step[s->n - 1] : NULL;
@@ -126,19 +111,6 @@ static bool opencode_steps_add_file(struct opencode_steps *s, struct slice path)
         if (slice_eq(step->file[i], path))
             return true;
     return arena_add_copy(&s->arena, &step->file, &step->files, path);
-}
-
-static bool opencode_add_patch(struct opencode_steps *s, struct slice part)
-{
-    struct slice files, key, value, path;
-    struct json_iter it;
-    bool ok = true;
-
-    if (json_get(part, "files", &files) && json_iter_open(&it, files))
-        while (ok && json_iter_next(&it, &key, &value))
-            if (json_text(value, &s->arena, &path))
-                ok = opencode_steps_add_file(s, path);
-    return ok;
 }
 
 static bool opencode_add_call(struct opencode_steps *s, struct opencode_call call)
@@ -217,13 +189,6 @@ static bool add_tool(struct opencode_steps *s, struct slice part)
     return which < TOOLS || opencode_add_call(s, call);
 }
 
-static bool end_step(struct opencode_steps *s, struct slice part)
-{
-    if (s->n)
-        s->step[s->n - 1].after = tree_of(part, &s->arena);
-    return !s->arena.failed;
-}
-
 /* ---- reading ---- */
 
 static bool read_user_part(struct opencode_steps *s, const struct sqlite_row *row,
@@ -237,14 +202,38 @@ static bool read_user_part(struct opencode_steps *s, const struct sqlite_row *ro
 static bool read_step_part(struct opencode_steps *s, struct slice message, struct slice part)
 {
     static const char *const types[] = { "step-start", "step-finish", "patch", "tool" };
-    struct slice type;
+    struct slice type, files, key, value, path;
+    struct json_iter it;
 
     if (!json_get(part, "type", &type))
         return true;
     switch (json_key_in(type, types, 4)) {
-    case 0: return opencode_begin_step(s, message, part);
-    case 1: return end_step(s, part);
-    case 2: return opencode_add_patch(s, part);
+    case 0: {
+        struct opencode_step *more = arena_grow(&s->arena, s->step, s->n, sizeof *more);
+
+        if (!more)
+            return false;
+        s->step = more;
+        s->step[s->n++] =
+            (struct opencode_step){ .before = tree_of(part, &s->arena),
+                                    .after = SLICE(""),
+                                    .begin_ms = opencode_time_in(message, "time.created"),
+                                    .end_ms = opencode_time_in(message, "time.completed") };
+        return !s->arena.failed;
+    }
+    case 1:
+        if (s->n)
+            s->step[s->n - 1].after = tree_of(part, &s->arena);
+        return !s->arena.failed;
+    case 2: {
+        bool ok = true;
+
+        if (json_get(part, "files", &files) && json_iter_open(&it, files))
+            while (ok && json_iter_next(&it, &key, &value))
+                if (json_text(value, &s->arena, &path))
+                    ok = opencode_steps_add_file(s, path);
+        return ok;
+    }
     case 3: return add_tool(s, part);
     default: return true;
     }

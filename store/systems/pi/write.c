@@ -258,20 +258,6 @@ static enum err_code pi_flush(struct forking *f, bool all, struct err *e)
     return rc;
 }
 
-/* The last label of an entry is used, and an empty one removes it. */
-static void note_label(struct forking *f, size_t line, struct slice row)
-{
-    struct arena *a = &f->tree.arena;
-    struct slice target, text = { NULL, 0 };
-    uint32_t node = json_get_text(row, "targetId", a, &target)
-                        ? chain_find(&f->tree.chain, id128_of(target))
-                        : CHAIN_NONE;
-
-    json_get_text(row, "label", a, &text);
-    if (node != CHAIN_NONE)
-        f->label[node] = text.n ? line + 1 : 0;
-}
-
 /* Labels and the name apply wherever they are in the tree. */
 static enum err_code pi_read_marks(struct forking *f, struct err *e)
 {
@@ -286,9 +272,18 @@ static enum err_code pi_read_marks(struct forking *f, struct err *e)
         if (log->index.line[i].state != LINE_OK || log->index.line[i].kind)
             continue;
         rc = logfile_row(log, i, &row, e);
-        if (!rc && json_get_is(row, "type", "label"))
-            note_label(f, i, row);
-        else if (!rc && json_get_is(row, "type", "session_info"))
+        if (!rc && json_get_is(row, "type", "label")) {
+            /* The last label of an entry is used, and an empty one removes it. */
+            struct arena *a = &f->tree.arena;
+            struct slice target, text = { NULL, 0 };
+            uint32_t node = json_get_text(row, "targetId", a, &target)
+                                ? chain_find(&f->tree.chain, id128_of(target))
+                                : CHAIN_NONE;
+
+            json_get_text(row, "label", a, &text);
+            if (node != CHAIN_NONE)
+                f->label[node] = text.n ? i + 1 : 0;
+        } else if (!rc && json_get_is(row, "type", "session_info"))
             f->title = json_get_text(row, "name", &f->tree.arena, &f->title)
                            ? arena_copy(&f->tree.arena, f->title)
                            : (struct slice){ NULL, 0 };

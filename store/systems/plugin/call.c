@@ -49,18 +49,6 @@ static void hear(struct calling *c)
     c->silent = false;
 }
 
-static void check_time(struct calling *c)
-{
-    int64_t now = time_clock_ms(CLOCK_MONOTONIC);
-
-    c->waited_ms += now - c->mark_ms;
-    c->mark_ms = now;
-    if (!c->over &&
-        c->waited_ms > TIMEOUTS_MOST * c->call.timeout_ms + (int64_t)(c->bytes / BYTES_PER_MS))
-        c->over = "the server answers too slowly or without end; `timeout` in the configuration "
-                  "allows more time";
-}
-
 /* Called several times a second while a call waits. */
 static bool is_unwanted(struct calling *c)
 {
@@ -77,8 +65,17 @@ static int is_stopped(void *arg)
 {
     struct calling *c = arg;
 
-    if (!c->writes)
-        check_time(c);
+    if (!c->writes) {
+        int64_t now = time_clock_ms(CLOCK_MONOTONIC);
+
+        c->waited_ms += now - c->mark_ms;
+        c->mark_ms = now;
+        if (!c->over &&
+            c->waited_ms > TIMEOUTS_MOST * c->call.timeout_ms + (int64_t)(c->bytes / BYTES_PER_MS))
+            c->over =
+                "the server answers too slowly or without end; `timeout` in the configuration "
+                "allows more time";
+    }
     return is_unwanted(c) || c->over;
 }
 

@@ -55,16 +55,6 @@ static struct plugin_known *take_known(const struct plugin_store *p, const char 
     return k;
 }
 
-static void keep_known(const struct plugin_store *p, struct plugin_known *k)
-{
-    pthread_mutex_lock(&p->link->lock);
-    struct plugin_known *other = p->link->known;
-
-    p->link->known = k;
-    pthread_mutex_unlock(&p->link->lock);
-    plugin_known_free(other);
-}
-
 /* ---- the rows of the store ---- */
 
 static enum err_code replace_text(struct buf *out, struct slice text)
@@ -297,9 +287,16 @@ static enum err_code append_key(struct plugin_appending *x, struct err *e)
         }
         if (!rc)
             rc = append_once(x, k, &present, e);
-        if (!rc && k->last)
-            keep_known(x->p, k);
-        else
+        if (!rc && k->last) {
+            const struct plugin_store *p = x->p;
+
+            pthread_mutex_lock(&p->link->lock);
+            struct plugin_known *other = p->link->known;
+
+            p->link->known = k;
+            pthread_mutex_unlock(&p->link->lock);
+            plugin_known_free(other);
+        } else
             plugin_known_free(k);
     }
     x->present += present;

@@ -206,14 +206,6 @@ struct local {
     struct idset set; /* what each row is, by its number */
 };
 
-static void local_fini(struct local *l)
-{
-    buf_fini(&l->bytes);
-    buf_fini(&l->metadata);
-    free(l->row);
-    idset_fini(&l->set);
-}
-
 /* Repeated rows with the same uuid are counted once. */
 static enum err_code add_local_row(struct local *l, struct slice row, bool requests,
                                    size_t *left_out)
@@ -428,7 +420,11 @@ static enum err_code push_key(struct pushing *x, const struct reprise_plugin_key
             i = 0;
         }
     }
-    local_fini(&l);
+    buf_fini(&l.bytes);
+    buf_fini(&l.metadata);
+    free(l.row);
+    idset_fini(&l.set);
+
     return rc;
 }
 

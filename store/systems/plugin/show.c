@@ -53,47 +53,39 @@ static enum err_code plugin_add_member(struct buf *out, struct slice key, struct
     return rc ? rc : add_compact(out, value);
 }
 
-static enum err_code add_type_first(struct buf *out, struct slice row)
-{
-    struct json_iter it;
-    struct slice key, value, type;
-    bool typed = json_get(row, "type", &type);
-    enum err_code rc = buf_add_byte(out, '{');
-
-    if (!rc && typed)
-        rc = plugin_add_member(out, SLICE("\"type\""), type);
-    json_iter_open(&it, row);
-    while (!rc && json_iter_next(&it, &key, &value))
-        if (!typed || !json_string_is(key, "type"))
-            rc = plugin_add_member(out, key, value);
-    return rc ? rc : buf_add_byte(out, '}');
-}
-
-/* A row that does not parse is kept as a broken line. */
-static enum err_code add_on_one_line(struct buf *out, struct slice row)
-{
-    size_t at = out->n;
-    enum err_code rc = buf_add(out, row);
-
-    for (; !rc && at < out->n; at++)
-        if (out->p[at] == '\n')
-            out->p[at] = ' ';
-    return rc;
-}
-
 enum err_code plugin_row_add(struct buf *out, struct slice row, bool type_first)
 {
     size_t before = out->n;
     bool lines = row.n && memchr(row.p, '\n', row.n);
     enum err_code rc;
+    struct json_iter it;
+    struct slice key, value, type;
 
     if (!type_first && !lines)
         rc = buf_add(out, row);
-    else if (!json_valid(row))
-        rc = add_on_one_line(out, row);
-    else if (type_first && json_type(row) == JSON_OBJECT)
-        rc = add_type_first(out, row);
-    else
+    else if (!json_valid(row)) {
+        /* A row that does not parse is kept as a broken line. */
+        size_t at = out->n;
+
+        rc = buf_add(out, row);
+
+        for (; !rc && at < out->n; at++)
+            if (out->p[at] == '\n')
+                out->p[at] = ' ';
+    } else if (type_first && json_type(row) == JSON_OBJECT) {
+        bool typed = json_get(row, "type", &type);
+
+        rc = buf_add_byte(out, '{');
+
+        if (!rc && typed)
+            rc = plugin_add_member(out, SLICE("\"type\""), type);
+        json_iter_open(&it, row);
+        while (!rc && json_iter_next(&it, &key, &value))
+            if (!typed || !json_string_is(key, "type"))
+                rc = plugin_add_member(out, key, value);
+        if (!rc)
+            rc = buf_add_byte(out, '}');
+    } else
         rc = add_compact(out, row);
     if (!rc)
         rc = buf_add_byte(out, '\n');

@@ -81,19 +81,6 @@ static enum err_code read_table(struct plugin_store *p, const char *path, struct
     return ERR_OK;
 }
 
-/* Reports the loader's reason, which begins with the path. */
-static enum err_code not_loaded(const char *path, struct err *e)
-{
-    const char *why = dlerror();
-    size_t n = strlen(path);
-
-    if (!why)
-        why = "unknown reason";
-    if (strncmp(why, path, n) == 0 && why[n] == ':')
-        why += n + 1;
-    return err_set(e, ERR_FORMAT, path, "load plug-in: %s", why + strspn(why, " "));
-}
-
 static enum err_code load_file(struct plugin_store *p, const char *path, struct err *e)
 {
     TRY(plugin_check_file(path, &p->arena, e));
@@ -105,7 +92,18 @@ static enum err_code load_file(struct plugin_store *p, const char *path, struct 
     /* The plug-in stays in memory, because its libraries may have registered code that runs when
      * the process exits. */
     p->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    return p->library ? read_table(p, path, e) : not_loaded(path, e);
+
+    if (p->library)
+        return read_table(p, path, e);
+    /* Report the loader's reason, which begins with the path. */
+    const char *why = dlerror();
+    size_t n = strlen(path);
+
+    if (!why)
+        why = "unknown reason";
+    if (strncmp(why, path, n) == 0 && why[n] == ':')
+        why += n + 1;
+    return err_set(e, ERR_FORMAT, path, "load plug-in: %s", why + strspn(why, " "));
 }
 
 /* ---- where it is ---- */
@@ -229,20 +227,6 @@ const char *plugin_option(const struct plugin_store *p, const char *name)
     return NULL;
 }
 
-/* `timeout` is an option of reprise: the seconds that a server may be silent. */
-static enum err_code read_timeout(struct plugin_store *p, struct err *e)
-{
-    const char *value = plugin_option(p, "timeout");
-    char *end = NULL;
-    int64_t s = value ? strtoll(value, &end, 10) : TIMEOUT_S;
-
-    if (value && (*end || end == value || s < 1 || s > TIMEOUT_S_MOST))
-        return err_set(e, ERR_USAGE, p->config.name, "open store: timeout needs seconds, 1 to %d",
-                       TIMEOUT_S_MOST);
-    p->timeout_ms = s * 1000;
-    return ERR_OK;
-}
-
 /* The part of a path that must not be shown; NULL: it contains no password. */
 static const char *password_in(const char *path)
 {
@@ -283,7 +267,17 @@ static enum err_code copy_config(struct plugin_store *p, const struct plugin_con
                                         .path = arena_copy_text(&p->arena, path) };
     if (!copy_options(p, config) || p->arena.failed || !(p->base.path = strdup(path)))
         return err_nomem(e);
-    return read_timeout(p, e);
+
+    /* `timeout` is an option of reprise: the seconds that a server may be silent. */
+    const char *value = plugin_option(p, "timeout");
+    char *end = NULL;
+    int64_t s = value ? strtoll(value, &end, 10) : TIMEOUT_S;
+
+    if (value && (*end || end == value || s < 1 || s > TIMEOUT_S_MOST))
+        return err_set(e, ERR_USAGE, p->config.name, "open store: timeout needs seconds, 1 to %d",
+                       TIMEOUT_S_MOST);
+    p->timeout_ms = s * 1000;
+    return ERR_OK;
 }
 
 /* ---- what it can do ---- */

@@ -75,12 +75,6 @@ static void stored_fini(struct stored *s)
     free(s->line);
 }
 
-static enum err_code keep_metadata(struct stored *s, struct slice row)
-{
-    s->metadata.n = 0;
-    return json_remove(&s->metadata, row, "type");
-}
-
 static struct slice line_at(const struct buf *rows, size_t at)
 {
     const char *end = memchr(rows->p + at, '\n', rows->n - at);
@@ -112,8 +106,10 @@ static enum err_code store_row(int64_t position, struct slice row, void *arg)
     size_t at = s->rows.n;
 
     (void)position;
-    if (s->agent && json_valid(row) && json_get_is(row, "type", "agent_metadata"))
-        return keep_metadata(s, row);
+    if (s->agent && json_valid(row) && json_get_is(row, "type", "agent_metadata")) {
+        s->metadata.n = 0;
+        return json_remove(&s->metadata, row, "type");
+    }
 
     TRY(plugin_row_add(&s->rows, row, s->reorders));
     if (json_get_text(row, "uuid", &a, &uuid) && uuid.n)
@@ -308,15 +304,6 @@ static bool is_plain_subpath(const char *subpath)
     }
 }
 
-static enum err_code same_contents(struct slice x, struct slice y, bool *same, struct err *e)
-{
-    AUTO_ARENA a = { 0 };
-
-    *same = json_valid(x) && id128_eq(row_contents(x, &a), row_contents(y, &a));
-
-    return a.failed ? err_nomem(e) : ERR_OK;
-}
-
 /* The document belongs to the rows: whoever has the newer rows has its newer state. */
 static enum err_code plan_metadata(struct retrieving *r, const struct stored *s, const char *stem)
 {
@@ -329,8 +316,15 @@ static enum err_code plan_metadata(struct retrieving *r, const struct stored *s,
     enum err_code rc = file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &here, r->e);
     bool exists = rc == ERR_OK;
 
-    if (exists)
-        rc = same_contents(buf_slice(&here), buf_slice(&s->metadata), &same, r->e);
+    if (exists) {
+        struct slice x = buf_slice(&here);
+        struct slice y = buf_slice(&s->metadata);
+        struct err *e = r->e;
+        AUTO_ARENA a = { 0 };
+
+        same = json_valid(x) && id128_eq(row_contents(x, &a), row_contents(y, &a));
+        rc = a.failed ? err_nomem(e) : ERR_OK;
+    }
     if (rc == ERR_NOT_FOUND || (!rc && !same))
         rc = plan_put(r, path, buf_slice(&s->metadata), buf_slice(&here), exists);
     buf_fini(&here);

@@ -123,20 +123,6 @@ static enum err_code qwen_read_snapshot(struct history *h, struct slice snapshot
     return rc;
 }
 
-static enum err_code read_snapshots(struct history *h, struct slice row, struct err *e)
-{
-    struct slice list, key, snapshot;
-    struct json_iter it;
-    enum err_code rc = ERR_OK;
-
-    if (!json_at(row, "systemPayload.snapshots", &list) || json_type(list) != JSON_ARRAY ||
-        !json_iter_open(&it, list))
-        return ERR_OK;
-    while (!rc && json_iter_next(&it, &key, &snapshot))
-        rc = qwen_read_snapshot(h, snapshot, e);
-    return rc;
-}
-
 /* ---- edits ---- */
 
 /* The newest turn that began at this time; a sub-agent's records are read after all of the session's. */
@@ -252,20 +238,6 @@ static enum err_code read_write_call(struct history *h, struct slice call, struc
     return file_history_call(&h->of, &c, e);
 }
 
-static enum err_code qwen_read_shell(struct history *h, struct slice row, struct slice call,
-                                     struct err *e)
-{
-    struct arena *a = &h->of.states.arena;
-    struct slice args = { NULL, 0 }, command = { NULL, 0 }, dir;
-    bool moved = json_get(call, "args", &args) && json_get_text(args, "directory", a, &dir);
-
-    if (!moved && args.n)
-        json_get_text(args, "command", a, &command);
-    return a->failed
-               ? err_nomem(e)
-               : file_history_shell(&h->of, json_time_at(row, "timestamp", a), command, NULL, e);
-}
-
 static enum err_code qwen_read_call(struct history *h, struct slice row, struct slice call,
                                     struct err *e)
 {
@@ -273,8 +245,17 @@ static enum err_code qwen_read_call(struct history *h, struct slice row, struct 
 
     if (!json_get(call, "name", &name))
         return ERR_OK;
-    if (json_string_is(name, "run_shell_command"))
-        return qwen_read_shell(h, row, call, e);
+    if (json_string_is(name, "run_shell_command")) {
+        struct arena *a = &h->of.states.arena;
+        struct slice args = { NULL, 0 }, command = { NULL, 0 }, dir;
+        bool moved = json_get(call, "args", &args) && json_get_text(args, "directory", a, &dir);
+
+        if (!moved && args.n)
+            json_get_text(args, "command", a, &command);
+        return a->failed ? err_nomem(e)
+                         : file_history_shell(&h->of, json_time_at(row, "timestamp", a), command,
+                                              NULL, e);
+    }
     return json_string_is(name, "write_file") || json_string_is(name, "edit")
                ? read_write_call(h, call, e)
                : ERR_OK;
@@ -296,20 +277,6 @@ static enum err_code read_calls(struct history *h, struct slice row, struct err 
 
 /* ---- the log ---- */
 
-static enum err_code qwen_read_prompt(struct history *h, struct slice row, struct err *e)
-{
-    struct arena *a = &h->of.states.arena;
-    struct file_point p = { .prompt = qwen_prompt(row, a),
-                            .time_ms = json_time_at(row, "timestamp", a) };
-
-    /* what was typed while the agent worked is part of its turn */
-    if (h->agent || !p.prompt.n || qwen_subtype(row, a).n || !json_get_text(row, "uuid", a, &p.id))
-        return a->failed ? err_nomem(e) : ERR_OK;
-    h->awaits = true; /* the first new snapshot after a prompt is that of its turn */
-    p.turn = ++h->turn;
-    return file_history_point(&h->of, p, e);
-}
-
 static enum err_code qwen_read_cwd(struct history *h, struct slice row, struct err *e)
 {
     struct slice cwd;
@@ -324,21 +291,41 @@ static enum err_code qwen_read_cwd(struct history *h, struct slice row, struct e
 static enum err_code qwen_read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct history *h = arg;
-    struct slice type;
+    struct slice type, list, key, snapshot;
+    struct json_iter it;
 
     (void)stop;
     if (!json_valid(row) || !json_get(row, "type", &type))
         return ERR_OK;
     TRY(qwen_read_cwd(h, row, e));
-    if (json_string_is(type, "user"))
-        return qwen_read_prompt(h, row, e);
+    if (json_string_is(type, "user")) {
+        struct arena *a = &h->of.states.arena;
+        struct file_point p = { .prompt = qwen_prompt(row, a),
+                                .time_ms = json_time_at(row, "timestamp", a) };
+
+        /* A message that was typed while the agent worked is part of its turn. */
+        if (h->agent || !p.prompt.n || qwen_subtype(row, a).n ||
+            !json_get_text(row, "uuid", a, &p.id))
+            return a->failed ? err_nomem(e) : ERR_OK;
+        h->awaits = true; /* the first new snapshot after a prompt is that of its turn */
+        p.turn = ++h->turn;
+        return file_history_point(&h->of, p, e);
+    }
     if (json_string_is(type, "assistant"))
         return read_calls(h, row, e);
     if (json_string_is(type, "tool_result"))
         return apply_result(h, row, e);
-    return slice_eq(qwen_subtype(row, &h->of.states.arena), SLICE("file_history_snapshot"))
-               ? read_snapshots(h, row, e)
-               : ERR_OK;
+
+    if (!slice_eq(qwen_subtype(row, &h->of.states.arena), SLICE("file_history_snapshot")))
+        return ERR_OK;
+    enum err_code rc = ERR_OK;
+
+    if (!json_at(row, "systemPayload.snapshots", &list) || json_type(list) != JSON_ARRAY ||
+        !json_iter_open(&it, list))
+        return ERR_OK;
+    while (!rc && json_iter_next(&it, &key, &snapshot))
+        rc = qwen_read_snapshot(h, snapshot, e);
+    return rc;
 }
 
 /* A sub-agent's edits are tracked in the session's snapshots. */

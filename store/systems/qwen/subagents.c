@@ -121,14 +121,6 @@ enum err_code qwen_subagent(const struct store *st, const struct session_ref *re
 
 /* ---- their descriptions ---- */
 
-static enum subagent_end qwen_end_of(struct slice status)
-{
-    return slice_eq(status, SLICE("completed")) ? SUBAGENT_DONE
-           : slice_eq(status, SLICE("failed")) || slice_eq(status, SLICE("cancelled"))
-               ? SUBAGENT_FAILED
-               : SUBAGENT_OPEN;
-}
-
 static void qwen_read_meta(const char *log, struct arena *a, struct subagent *out)
 {
     const char *path =
@@ -143,7 +135,10 @@ static void qwen_read_meta(const char *log, struct arena *a, struct subagent *ou
         if (json_get_text(buf_slice(&text), "description", a, &value))
             out->task = arena_copy(a, value);
         if (json_get_text(buf_slice(&text), "status", a, &value))
-            out->end = qwen_end_of(value);
+            out->end = slice_eq(value, SLICE("completed")) ? SUBAGENT_DONE
+                       : slice_eq(value, SLICE("failed")) || slice_eq(value, SLICE("cancelled"))
+                           ? SUBAGENT_FAILED
+                           : SUBAGENT_OPEN;
     }
     buf_fini(&text);
 }

@@ -195,28 +195,25 @@ static enum err_code relink_segment(struct claude_log *log, struct slice kept)
     return ERR_OK;
 }
 
-/* The only rows before a boundary that remain are those that the last boundary kept. */
-static void begin_boundary(struct claude_log *log, uint32_t node)
-{
-    size_t line = log->chain.node[node].line;
-
-    if (line < log->boundary)
-        return;
-    log->boundary = line;
-    if (log->loaded_from)
-        log->loaded_from = line;
-    idset_fini(&log->kept);
-    log->kept = (struct idset){ 0 };
-    log->kept_last = CHAIN_NONE;
-}
-
 static enum err_code relink_boundary(struct claude_log *log, uint32_t node, struct slice row)
 {
     struct slice metadata, kept;
 
     if (!claude_is_boundary(row))
         return ERR_OK;
-    begin_boundary(log, node);
+
+    /* The only rows before a boundary that remain are those that the last boundary kept. */
+    size_t line = log->chain.node[node].line;
+
+    if (line >= log->boundary) {
+        log->boundary = line;
+        if (log->loaded_from)
+            log->loaded_from = line;
+        idset_fini(&log->kept);
+        log->kept = (struct idset){ 0 };
+        log->kept_last = CHAIN_NONE;
+    }
+
     if (!json_get(row, "compactMetadata", &metadata))
         return ERR_OK;
     bool list = json_get(metadata, "preservedMessages", &kept) && claude_truthy(kept);

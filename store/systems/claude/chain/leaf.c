@@ -27,21 +27,6 @@ static enum err_code is_main(struct claude_log *log, uint32_t node, bool *is, st
     return ERR_OK;
 }
 
-/* Determines whether the row belongs to the main conversation and no other such row follows it. */
-static enum err_code claude_is_end(struct claude_log *log, uint32_t node, bool *end, struct err *e)
-{
-    enum err_code rc = is_main(log, node, end, e);
-    uint32_t child = log->chain.node[node].child;
-
-    for (; !rc && *end && child != CHAIN_NONE; child = log->chain.node[child].next) {
-        bool main;
-
-        rc = is_main(log, child, &main, e);
-        *end = !main;
-    }
-    return rc;
-}
-
 /* Finds the nearest message from here upwards. A path that was climbed before is not climbed again. */
 static uint32_t climb_to_message(struct claude_log *log, uint32_t node)
 {
@@ -95,7 +80,20 @@ enum err_code claude_message_end(struct claude_log *log, uint32_t *leaf, uint32_
 
         if (node == CHAIN_NONE || c->node[node].line != i)
             continue;
-        TRY(claude_is_end(log, node, &end, e));
+
+        /* An end belongs to the main conversation, and no other such row follows it. */
+        enum err_code rc = is_main(log, node, &end, e);
+        uint32_t child = log->chain.node[node].child;
+
+        for (; !rc && end && child != CHAIN_NONE; child = log->chain.node[child].next) {
+            bool main;
+
+            rc = is_main(log, child, &main, e);
+            end = !main;
+        }
+        if (rc)
+            return rc;
+
         *leaf = end ? climb_to_message(log, node) : CHAIN_NONE;
         if (*leaf != CHAIN_NONE) {
             *terminal = node;

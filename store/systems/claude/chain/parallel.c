@@ -373,13 +373,6 @@ static enum err_code add_group(struct parallel *p, const struct group *g, size_t
     return ERR_OK;
 }
 
-static void group_fini(struct group *g)
-{
-    free(g->row);
-    free(g->stray);
-    idset_fini(&g->taken);
-}
-
 /* last[m] is the last index into the path of the message that begins at index m of by_message. */
 static enum err_code add_missed(struct parallel *p, const uint32_t *path, size_t n, struct err *e)
 {
@@ -406,7 +399,9 @@ static enum err_code add_missed(struct parallel *p, const uint32_t *path, size_t
             if (!rc)
                 rc = add_group(p, &g, last[g.from]);
             last[g.from] = CHAIN_NONE;
-            group_fini(&g);
+            free(g.row);
+            free(g.stray);
+            idset_fini(&g.taken);
         }
     free(last);
     return rc;

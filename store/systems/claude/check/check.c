@@ -163,20 +163,6 @@ static enum err_code check_duplicates(struct check *k, struct err *e)
     return rc;
 }
 
-static enum err_code check_chain(struct check *k, struct err *e)
-{
-    const struct chain *c = &k->log.chain;
-    enum err_code rc = ERR_OK;
-
-    for (uint32_t node = 0; node < c->n && !rc; node++)
-        if (chain_has_row(c, node))
-            rc = check_parent(k, node, e);
-    for (uint32_t node = 0; node < c->n && !rc; node++)
-        if (chain_has_row(c, node))
-            rc = check_ancestors(k, node, e);
-    return rc ? rc : check_duplicates(k, e);
-}
-
 /* ---- saved copies ---- */
 
 /* The client forgets snapshots beyond the newest hundred, and removes copies that only they named. */
@@ -392,7 +378,18 @@ static bool has_boundary(const struct index *ix)
 static enum err_code check_all(struct check *k, const atomic_bool *cancel, struct err *e)
 {
     TRY(claude_check_lines(k, e));
-    TRY(check_chain(k, e));
+
+    const struct chain *c = &k->log.chain;
+    enum err_code rc = ERR_OK;
+
+    for (uint32_t node = 0; node < c->n && !rc; node++)
+        if (chain_has_row(c, node))
+            rc = check_parent(k, node, e);
+    for (uint32_t node = 0; node < c->n && !rc; node++)
+        if (chain_has_row(c, node))
+            rc = check_ancestors(k, node, e);
+    TRY(rc ? rc : check_duplicates(k, e));
+
     if (k->reported[FINDING_DANGLING_PARENT] || has_boundary(&k->log.file.index))
         TRY(claude_report_lost_parts(k->ref, cancel, k->fn, k->arg, e));
     TRY(claude_check_metadata(k, cancel, e));

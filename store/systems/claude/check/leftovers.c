@@ -211,16 +211,6 @@ static bool note_parent(const struct session_ref *ref, void *arg)
     return ok;
 }
 
-static enum err_code note_parents(struct look *l, struct err *e)
-{
-    const struct scope everywhere = { .all = true };
-    bool copies = false;
-
-    for (size_t i = 0; i < l->ids.n; i++)
-        copies |= l->found[i].copies;
-    return copies ? claude_enumerate(&l->c->base, &everywhere, note_parent, l, e) : ERR_OK;
-}
-
 static const char *why_it_stays(const struct look *l, const struct found *f,
                                 const struct live_table *live)
 {
@@ -284,8 +274,14 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
                           : err_nomem(e);
             }
         }
-        if (!rc)
-            rc = note_parents(&l, e);
+        if (!rc) {
+            const struct scope everywhere = { .all = true };
+            bool copies = false;
+
+            for (size_t i = 0; i < l.ids.n; i++)
+                copies |= l.found[i].copies;
+            rc = copies ? claude_enumerate(&l.c->base, &everywhere, note_parent, &l, e) : ERR_OK;
+        }
         if (!rc)
             rc = report_leftovers(&l, fn, arg, e);
     }

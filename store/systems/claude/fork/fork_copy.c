@@ -333,13 +333,6 @@ static enum err_code claude_write_row(const struct fork *f, size_t line, struct 
     return r.rc;
 }
 
-static void row_space_fini(struct row_space *space)
-{
-    for (size_t i = 0; i < sizeof space->nested / sizeof *space->nested; i++)
-        buf_fini(&space->nested[i]);
-    buf_fini(&space->origin);
-}
-
 /* The rows of the messages, made by two threads if there are many. The source is divided into stretches of lines:
  *
  *   claimed -> read, its rows made (in parallel) -> placed (in order) -> written (in parallel)
@@ -464,7 +457,10 @@ static void *copy_worker(void *arg)
     }
     buf_fini(&s.source);
     buf_fini(&s.rows);
-    row_space_fini(&s.space);
+    for (size_t i = 0; i < sizeof s.space.nested / sizeof *s.space.nested; i++)
+        buf_fini(&s.space.nested[i]);
+    buf_fini(&s.space.origin);
+
     return NULL;
 }
 

@@ -109,16 +109,6 @@ enum err_code fork_derived_copied(struct fork_derived *d, struct slice row)
     return add_source(d, (struct fork_source){ .type = SESSION_TYPE, .id = id, .via = VIA_FORK });
 }
 
-static void write_source(struct jsonout *j, const struct fork_source *s)
-{
-    jsonout_open(j, '{');
-    claude_write_value(j, "type", s->type);
-    claude_write_value(j, "id", s->id);
-    claude_write_value(j, "via", s->via);
-    claude_write_value(j, "started", s->started);
-    jsonout_close(j, '}');
-}
-
 enum err_code fork_derived_write(struct fork_derived *d, struct slice from, struct jsonout *j)
 {
     char *id = arena_format(&d->arena, "\"%.*s\"", SLICE_ARG(from));
@@ -128,8 +118,16 @@ enum err_code fork_derived_write(struct fork_derived *d, struct slice from, stru
                           : ERR_NOMEM;
 
     jsonout_open(j, '[');
-    for (size_t i = 0; i < d->n && !rc; i++)
-        write_source(j, &d->source[i]);
+    for (size_t i = 0; i < d->n && !rc; i++) {
+        const struct fork_source *s = &d->source[i];
+
+        jsonout_open(j, '{');
+        claude_write_value(j, "type", s->type);
+        claude_write_value(j, "id", s->id);
+        claude_write_value(j, "via", s->via);
+        claude_write_value(j, "started", s->started);
+        jsonout_close(j, '}');
+    }
     jsonout_close(j, ']');
     return rc ? rc : j->rc;
 }
@@ -236,17 +234,6 @@ static void read_lost(struct flow *w, struct slice row)
         note_lost_code(w, json_int(value, &code) ? code : LOST_UNKNOWN);
 }
 
-static void read_derived(struct flow *w, struct slice row)
-{
-    bool damaged;
-
-    w->rc = fork_derived_read(&w->derived, row, &damaged);
-    if (damaged) {
-        w->flows = true;
-        note_lost_code(w, LOST_DAMAGED);
-    }
-}
-
 /* For the SDK only a row with an id is a message. */
 static bool row_has_uuid(struct slice row)
 {
@@ -294,6 +281,7 @@ static enum err_code read_flow_row(struct flow *w, size_t line, struct err *e)
 {
     const struct index_line *l = &w->f->log.file.index.line[line];
     struct slice row;
+    bool damaged;
 
     if (claude_is_message(l))
         return claude_read_message(w, line, e);
@@ -306,7 +294,13 @@ static enum err_code read_flow_row(struct flow *w, size_t line, struct err *e)
     switch (l->kind) {
     case CLAUDE_DATA_FLOW: claude_read_records(w, row); break;
     case CLAUDE_DATA_LOST: read_lost(w, row); break;
-    default: read_derived(w, row); break;
+    default:
+        w->rc = fork_derived_read(&w->derived, row, &damaged);
+        if (damaged) {
+            w->flows = true;
+            note_lost_code(w, LOST_DAMAGED);
+        }
+        break;
     }
     return ERR_OK;
 }

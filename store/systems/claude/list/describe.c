@@ -227,33 +227,22 @@ static void claude_read_turn(struct describing *r)
         r->newest = (struct slice){ NULL, 0 };
 }
 
-/* If a row begins inside another one, where no value can begin, the other one was cut off. */
-static bool see_glued(struct describing *r, struct slice window, size_t at)
-{
-    if (at == 0 || strchr(":,[\n", window.p[at - 1]) || json_valid(field_row(window, at)))
-        return false;
-    r->row->flags |= SESSION_DAMAGED;
-    return true;
-}
-
-/* Rows after the last message do not belong to a turn yet, so only answers up to it count. */
-static bool see_model(struct describing *r, struct slice window, size_t at)
-{
-    const struct slice last = r->turn.row;
-
-    if (!last.p || window.p + at >= last.p + last.n)
-        return false;
-    r->ok &= last_turn_model(field_row(window, at), r->a, &r->turn.model);
-    return r->turn.model.p != NULL;
-}
-
 static bool see(size_t field, struct slice window, size_t at, void *arg)
 {
     struct describing *r = arg;
 
     switch (field) {
     case TIMES: see_time(r, window, at); return false;
-    case MODEL: return see_model(r, window, at);
+    case MODEL: {
+        /* Rows after the last message do not belong to a turn yet, so only answers up to
+                 * it count. */
+        const struct slice last = r->turn.row;
+
+        if (!last.p || window.p + at >= last.p + last.n)
+            return false;
+        r->ok &= last_turn_model(field_row(window, at), r->a, &r->turn.model);
+        return r->turn.model.p != NULL;
+    }
     case SNAPSHOTS: return claude_restorable_add(&r->tracked, field_row(window, at), r->a);
     case CONTINUED: return r->may_continue = true;
     case WORKTREE:
@@ -261,7 +250,13 @@ static bool see(size_t field, struct slice window, size_t at, void *arg)
     case FORKED:
         r->ok &= claude_forked_from(field_row(window, at), r->a, &r->row->parent_id);
         return r->row->parent_id.p;
-    default: return see_glued(r, window, at);
+    default:
+        /* If a row begins inside another one, where no value can begin, the other one was cut
+              * off. */
+        if (at == 0 || strchr(":,[\n", window.p[at - 1]) || json_valid(field_row(window, at)))
+            return false;
+        r->row->flags |= SESSION_DAMAGED;
+        return true;
     }
 }
 

@@ -338,24 +338,20 @@ static bool claude_add_trees(const struct claude *c, const struct scope *scope,
     return ok;
 }
 
-static bool add_every(const struct claude *c, struct arena *a, struct project_folders *out)
-{
-    struct claude_values names;
-
-    if (!claude_read_projects(c, a, &names))
-        return false;
-    for (size_t i = 0; i < names.n; i++)
-        if (!claude_add_folder(out, names.p[i], (struct slice){ NULL, 0 }, a))
-            return false;
-    return true;
-}
-
 /* The directories of the scope itself come first. */
 static bool add_scope(const struct claude *c, const struct scope *scope, enum discover_for what,
                       struct arena *a, struct project_folders *out)
 {
-    if (scope->all)
-        return add_every(c, a, out);
+    struct claude_values names;
+
+    if (scope->all) {
+        if (!claude_read_projects(c, a, &names))
+            return false;
+        for (size_t i = 0; i < names.n; i++)
+            if (!claude_add_folder(out, names.p[i], (struct slice){ NULL, 0 }, a))
+                return false;
+        return true;
+    }
     if (!add_path_folders(c, scope->project, a, out))
         return false;
     for (size_t i = 0; what == DISCOVER_ONE && scope->trees > 1 && i < scope->trees; i++)

@@ -64,17 +64,6 @@ static bool folder_path(struct buf *path, const struct walk *w, size_t folder)
            buf_cstr(path);
 }
 
-static bool claude_add_transcript(struct walk *w, size_t folder, const char *name)
-{
-    if (!array_reserve(w->entry, w->cap, w->n + 1))
-        return false;
-    struct entry *entry = &w->entry[w->n++];
-
-    *entry = (struct entry){ .folder = folder };
-    memcpy(entry->name, name, sizeof entry->name);
-    return true;
-}
-
 static bool add_side(struct sides *s, const char *id)
 {
     if (!array_reserve(s->id, s->cap, s->n + 1))
@@ -85,8 +74,15 @@ static bool add_side(struct sides *s, const char *id)
 
 static bool add_folder_name(struct walk *w, size_t folder, const char *name)
 {
-    if (claude_is_transcript_name(name))
-        return claude_add_transcript(w, folder, name);
+    if (claude_is_transcript_name(name)) {
+        if (!array_reserve(w->entry, w->cap, w->n + 1))
+            return false;
+        struct entry *entry = &w->entry[w->n++];
+
+        *entry = (struct entry){ .folder = folder };
+        memcpy(entry->name, name, sizeof entry->name);
+        return true;
+    }
     return !claude_is_uuid(slice_of(name)) || add_side(&w->sides, name);
 }
 
@@ -454,18 +450,6 @@ static void look_for(struct many *m, struct slice folder, size_t i)
         m->copied[i] = folder_has(m->c, folder, m->id[i], m->a, &other, &m->ok);
 }
 
-static void check_name(struct many *m, struct slice folder, const char *name)
-{
-    struct slice id = { name, CLAUDE_ID };
-
-    if (!claude_is_transcript_name(name))
-        return;
-    uint32_t number = idset_find(&m->wanted, id128_of(id));
-
-    if (number != IDSET_NONE)
-        look_for(m, folder, m->first[number]);
-}
-
 /* A folder whose names cannot be read may still let its files be opened by name. */
 static void search_folder(struct many *m, struct slice folder)
 {
@@ -476,8 +460,17 @@ static void search_folder(struct many *m, struct slice folder)
     bool whole = false;
 
     if (dir) {
-        while (errno = 0, m->ok && (entry = readdir(dir)))
-            check_name(m, folder, entry->d_name);
+        while (errno = 0, m->ok && (entry = readdir(dir))) {
+            const char *name = entry->d_name;
+            struct slice id = { name, CLAUDE_ID };
+
+            if (claude_is_transcript_name(name)) {
+                uint32_t number = idset_find(&m->wanted, id128_of(id));
+
+                if (number != IDSET_NONE)
+                    look_for(m, folder, m->first[number]);
+            }
+        }
         whole = errno == 0;
         closedir(dir);
     } else {

@@ -115,13 +115,6 @@ static bool waits_for_answer(struct slice row, const struct tail_message *m, str
     return prompt.text.p != NULL;
 }
 
-static bool was_cut(struct slice row, const struct tail_message *m, struct arena *a, bool *ok)
-{
-    if (json_string_is(m->value[TYPE], "assistant"))
-        return m->calls;
-    return json_type(m->value[SUMMARY]) != JSON_TRUE && waits_for_answer(row, m, a, ok);
-}
-
 /* The model precedes the content of its message, so the first occurrence is the right one. Rows that only contain
  * messages of other agents (progress rows) do not count. */
 bool last_turn_model(struct slice row, struct arena *a, struct slice *model)
@@ -146,7 +139,10 @@ bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
         if (!claude_last_turn_read_message(row, &m))
             continue;
         out->row = row;
-        out->interrupted = was_cut(row, &m, a, &ok);
+        out->interrupted =
+            json_string_is(m.value[TYPE], "assistant")
+                ? m.calls
+                : json_type(m.value[SUMMARY]) != JSON_TRUE && waits_for_answer(row, &m, a, &ok);
         out->timestamp = m.value[TIME];
         break;
     }

@@ -394,26 +394,11 @@ static enum err_code find_before(const struct session_ref *ref, struct slice pro
     return rc;
 }
 
-static enum err_code resume_before(const struct store *st, const struct session_ref *ref,
-                                   struct slice prompt, struct rewind_conversation *conversation,
-                                   struct err *e)
-{
-    AUTO_ARENA a = { 0 };
-    struct slice before;
-
-    TRY(find_before(ref, prompt, &a, &before, e));
-
-    conversation->how = CONVERSATION_RESUME_AT;
-    conversation->change = change_new("rewind");
-    return conversation->change ? claude_resume_at(st, ref, before, conversation->change, e)
-                                : err_nomem(e);
-}
-
 enum err_code claude_plan_conversation(const struct store *st, const struct session_ref *ref,
                                        struct slice point, struct rewind_plan *plan, struct err *e)
 {
     struct transcript *t;
-    struct slice id = { NULL, 0 };
+    struct slice id = { NULL, 0 }, before;
     size_t at = 0;
 
     TRY(claude_load(st, ref, NULL, &t, e));
@@ -426,5 +411,16 @@ enum err_code claude_plan_conversation(const struct store *st, const struct sess
         plan->conversation.dropped = claude_count_messages(t, at, t->n);
     }
     transcript_free(t);
-    return rc ? rc : resume_before(st, ref, id, &plan->conversation, e);
+
+    if (rc)
+        return rc;
+    AUTO_ARENA a = { 0 };
+
+    TRY(find_before(ref, id, &a, &before, e));
+
+    plan->conversation.how = CONVERSATION_RESUME_AT;
+    plan->conversation.change = change_new("rewind");
+    return plan->conversation.change
+               ? claude_resume_at(st, ref, before, plan->conversation.change, e)
+               : err_nomem(e);
 }

@@ -283,30 +283,26 @@ static enum err_code begin_snapshot(struct snapshot_writing *t, const struct sna
                                                            : ERR_OK;
 }
 
-/* Writes what a delta shows about its lost snapshot. */
-static enum err_code write_lost_snapshot(struct snapshot_writing *t, struct slice row)
-{
-    struct buf text = { 0 };
-    struct jsonout j;
-
-    jsonout_init(&j, &text);
-    jsonout_open(&j, '{');
-    claude_copy_member(&j, row, "snapshotMessageId", "messageId");
-    claude_copy_member(&j, row, "timestamp", "timestamp");
-    jsonout_close(&j, '}');
-    t->base = j.rc ? (struct slice){ NULL, 0 } : arena_copy(&t->scratch, buf_slice(&text));
-    buf_fini(&text);
-    return t->base.p ? ERR_OK : ERR_NOMEM;
-}
-
 static enum err_code add_delta_file(struct snapshot_writing *t, const struct delta *d,
                                     struct err *e)
 {
     struct slice row, path, backup;
     enum err_code rc = read_kept_row(t, d->line, &row, e);
+    struct jsonout j;
 
-    if (!rc && !t->base.p)
-        rc = write_lost_snapshot(t, row);
+    if (!rc && !t->base.p) {
+        /* The snapshot is lost: write what its delta shows about it. */
+        struct buf text = { 0 };
+
+        jsonout_init(&j, &text);
+        jsonout_open(&j, '{');
+        claude_copy_member(&j, row, "snapshotMessageId", "messageId");
+        claude_copy_member(&j, row, "timestamp", "timestamp");
+        jsonout_close(&j, '}');
+        t->base = j.rc ? (struct slice){ NULL, 0 } : arena_copy(&t->scratch, buf_slice(&text));
+        buf_fini(&text);
+        rc = t->base.p ? ERR_OK : ERR_NOMEM;
+    }
     if (rc || !json_get(row, "trackingPath", &path) || json_type(path) != JSON_STRING ||
         !json_get(row, "backup", &backup))
         return rc;

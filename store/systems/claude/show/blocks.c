@@ -219,22 +219,6 @@ static void add_media(struct blocks *r, enum block_kind kind, struct slice objec
     add_block(r, b);
 }
 
-static void add_result_media(struct blocks *r, struct slice content, struct slice call_id)
-{
-    struct json_iter it;
-    struct slice key, value, type;
-
-    if (json_type(content) != JSON_ARRAY || !json_iter_open(&it, content))
-        return;
-    while (json_iter_next(&it, &key, &value)) {
-        json_get(value, "type", &type);
-        if (json_string_is(type, "image"))
-            add_media(r, BLOCK_IMAGE, value, call_id);
-        else if (json_string_is(type, "document"))
-            add_media(r, BLOCK_DOCUMENT, value, call_id);
-    }
-}
-
 /* The text blocks of an array, one below the other. */
 static struct slice texts_of(struct blocks *r, struct json_iter it)
 {
@@ -270,9 +254,10 @@ static struct slice claude_content_text(struct blocks *r, struct slice content)
 
 static void add_tool_result(struct blocks *r, struct slice object)
 {
-    struct slice content, error, patch, interrupted;
+    struct slice content, error, patch, interrupted, key, value, type;
     struct slice more = r->top[TOP_RESULT];
     struct block b = { .kind = BLOCK_TOOL_RESULT };
+    struct json_iter it;
 
     json_get(object, "content", &content);
     json_get(object, "is_error", &error);
@@ -287,28 +272,25 @@ static void add_tool_result(struct blocks *r, struct slice object)
             b.patch = patch;
     }
     add_block(r, b);
-    add_result_media(r, content, b.call_id);
-}
-
-static void claude_add_said(struct blocks *r, struct slice text)
-{
-    if (utf8_js_trim(text).n)
-        add_block(r, (struct block){ .kind = BLOCK_TEXT,
-                                     .text = text,
-                                     .failed = claude_is_true(r->top[TOP_API_ERROR]) });
-}
-
-static void add_thinking(struct blocks *r, struct slice object)
-{
-    add_block(r, (struct block){ .kind = BLOCK_THINKING,
-                                 .text = claude_record_json_text(r, object, "thinking") });
+    if (json_type(content) != JSON_ARRAY || !json_iter_open(&it, content))
+        return;
+    while (json_iter_next(&it, &key, &value)) {
+        json_get(value, "type", &type);
+        if (json_string_is(type, "image"))
+            add_media(r, BLOCK_IMAGE, value, b.call_id);
+        else if (json_string_is(type, "document"))
+            add_media(r, BLOCK_DOCUMENT, value, b.call_id);
+    }
 }
 
 static void claude_add_text_block(struct blocks *r, struct slice text)
 {
-    if (json_string_is(r->top[TOP_TYPE], "assistant"))
-        claude_add_said(r, text);
-    else
+    if (json_string_is(r->top[TOP_TYPE], "assistant")) {
+        if (utf8_js_trim(text).n)
+            add_block(r, (struct block){ .kind = BLOCK_TEXT,
+                                         .text = text,
+                                         .failed = claude_is_true(r->top[TOP_API_ERROR]) });
+    } else
         add_user_text(r, text);
 }
 
@@ -321,7 +303,8 @@ static void add_content(struct blocks *r, struct slice object)
     if (json_string_is(type, "text"))
         claude_add_text_block(r, claude_record_json_text(r, object, "text"));
     else if (json_string_is(type, "thinking") || json_string_is(type, "redacted_thinking"))
-        add_thinking(r, object);
+        add_block(r, (struct block){ .kind = BLOCK_THINKING,
+                                     .text = claude_record_json_text(r, object, "thinking") });
     else if (json_string_is(type, "tool_use") || json_string_is(type, "server_tool_use") ||
              json_string_is(type, "mcp_tool_use")) {
         struct block b = { .kind = BLOCK_TOOL_CALL };

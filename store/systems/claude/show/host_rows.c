@@ -33,19 +33,6 @@ struct hosting {
     size_t calls, call_cap, results, result_cap, caller_cap, answered_cap;
 };
 
-static enum err_code claude_add_result(struct hosting *h, const struct hosted *r)
-{
-    uint32_t at;
-
-    if (idset_add(&h->answered, r->tool, &at) ||
-        !array_reserve(h->result_of, h->answered_cap, at + 1) ||
-        !array_reserve(h->result, h->result_cap, h->results + 1))
-        return ERR_NOMEM;
-    h->result_of[at] = (uint32_t)h->results;
-    h->result[h->results++] = *r;
-    return ERR_OK;
-}
-
 static enum err_code claude_host_rows_add_call(struct hosting *h, const struct hosted *r,
                                                struct id128 row)
 {
@@ -77,7 +64,7 @@ static enum err_code read_host_row(struct hosting *h, struct slice row)
 {
     struct slice block, value;
     struct hosted r = { .ran_by = claude_id_at(row, "ranByToolUseId", &h->log->arena) };
-    uint32_t number;
+    uint32_t number, at;
 
     if (!json_get(row, "ranByToolUseId", &value) || json_type(value) != JSON_STRING)
         return ERR_OK;
@@ -97,7 +84,15 @@ static enum err_code read_host_row(struct hosting *h, struct slice row)
     r.row = arena_copy(&h->log->arena, row);
     if (!r.row.p)
         return ERR_NOMEM;
-    return result ? claude_add_result(h, &r) : claude_host_rows_add_call(h, &r, id);
+    if (!result)
+        return claude_host_rows_add_call(h, &r, id);
+    if (idset_add(&h->answered, r.tool, &at) ||
+        !array_reserve(h->result_of, h->answered_cap, at + 1) ||
+        !array_reserve(h->result, h->result_cap, h->results + 1))
+        return ERR_NOMEM;
+    h->result_of[at] = (uint32_t)h->results;
+    h->result[h->results++] = r;
+    return ERR_OK;
 }
 
 /* Adds the row for a host-row line, in the session of the row after which it is inserted. */

@@ -44,20 +44,6 @@ struct loading {
     uint32_t aside; /* the first node that is not on the path of a resume; CHAIN_NONE: none */
 };
 
-static unsigned claude_message_flags_of(const struct loading *l, uint32_t node)
-{
-    const struct claude_conversation_path *walk = &l->walk;
-
-    if (node == CHAIN_NONE)
-        return 0;
-    return (walk->log.chain.mark[node] & NODE_FORK ? MESSAGE_BRANCHED : 0) |
-           (walk->gap[node] ? MESSAGE_GAP : 0) | (node == l->aside ? MESSAGE_ASIDE : 0) |
-           (node != walk->leaf ? 0
-            : walk->cleared    ? MESSAGE_CLEARED
-            : l->forked        ? MESSAGE_LEAF
-                               : 0);
-}
-
 static enum err_code add_transcript_row(struct loading *l, struct transcript *t, uint32_t line,
                                         struct err *e)
 {
@@ -81,7 +67,17 @@ static enum err_code add_transcript_row(struct loading *l, struct transcript *t,
         flags = MESSAGE_BROKEN;
         m.kind = MESSAGE_OTHER;
     } else {
-        flags |= claude_message_flags_of(l, node);
+        const struct claude_conversation_path *walk = &l->walk;
+
+        flags |= node == CHAIN_NONE
+                     ? 0
+                     : (walk->log.chain.mark[node] & NODE_FORK ? MESSAGE_BRANCHED : 0) |
+                           (walk->gap[node] ? MESSAGE_GAP : 0) |
+                           (node == l->aside ? MESSAGE_ASIDE : 0) |
+                           (node != walk->leaf ? 0
+                            : walk->cleared    ? MESSAGE_CLEARED
+                            : l->forked        ? MESSAGE_LEAF
+                                               : 0);
     }
     m.flags = (uint16_t)flags;
     t->message[t->n++] = m;

@@ -37,13 +37,6 @@ static enum err_code claude_restore_rows_set_member(struct slice object, const c
     return move_to_arena(json_set(&built, object, key, value), &built, a, out);
 }
 
-static enum err_code without_mode(struct slice row, struct arena *a, struct slice *out)
-{
-    struct buf built = { 0 };
-
-    return move_to_arena(json_remove(&built, row, "permissionMode"), &built, a, out);
-}
-
 /* The length of the common beginning of both paths, up to the last whole name. */
 static size_t common_front(struct slice from, struct slice to)
 {
@@ -129,8 +122,11 @@ enum err_code claude_migrate_row(struct slice row, enum claude_kind kind, struct
 
     *out = row;
     if (kind == CLAUDE_USER && json_get(row, "permissionMode", &value) &&
-        !claude_string_in(value, known_modes))
-        return without_mode(row, a, out);
+        !claude_string_in(value, known_modes)) {
+        struct buf built = { 0 };
+
+        return move_to_arena(json_remove(&built, row, "permissionMode"), &built, a, out);
+    }
     if (kind != CLAUDE_ATTACHMENT || !json_get(row, "attachment", &value) ||
         json_type(value) != JSON_OBJECT)
         return ERR_OK;
@@ -371,21 +367,6 @@ static void write_no_response(const struct closing *c, struct jsonout *j)
     jsonout_close(j, '}');
 }
 
-static void write_continuation(const struct closing *c, struct jsonout *j)
-{
-    char id[UUID_STR_LEN];
-    uuid_t random;
-
-    uuid_generate_random(random);
-    uuid_unparse_lower(random, id);
-    claude_begin_row(c, true, j);
-    jsonout_member(j, "content", SLICE("Continue from where you left off."));
-    jsonout_close(j, '}');
-    jsonout_member(j, "uuid", slice_of(id));
-    jsonout_bool_member(j, "isMeta", true);
-    jsonout_close(j, '}');
-}
-
 enum ending { END_RESULT, END_NO_RESPONSE, END_CONTINUE };
 
 static enum err_code add_closing_row(const struct closing *c, enum ending kind, struct slice call)
@@ -398,7 +379,20 @@ static enum err_code add_closing_row(const struct closing *c, enum ending kind, 
     switch (kind) {
     case END_RESULT: claude_write_result(c, call, &j); break;
     case END_NO_RESPONSE: write_no_response(c, &j); break;
-    case END_CONTINUE: write_continuation(c, &j); break;
+    case END_CONTINUE: {
+        char id[UUID_STR_LEN];
+
+        uuid_t random;
+
+        uuid_generate_random(random);
+        uuid_unparse_lower(random, id);
+        claude_begin_row(c, true, &j);
+        jsonout_member(&j, "content", SLICE("Continue from where you left off."));
+        jsonout_close(&j, '}');
+        jsonout_member(&j, "uuid", slice_of(id));
+        jsonout_bool_member(&j, "isMeta", true);
+        jsonout_close(&j, '}');
+    } break;
     }
     enum err_code rc = j.rc;
     struct slice copy =

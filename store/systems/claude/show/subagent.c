@@ -39,19 +39,6 @@ static struct slice claude_first_line(struct slice text)
     return text;
 }
 
-static void see_block(struct about *x, const struct block *b)
-{
-    struct slice line = claude_first_line(b->text);
-
-    if (b->kind == BLOCK_TEXT && line.n) {
-        x->out->outcome = arena_copy(x->a, line);
-        if (!x->went_on)
-            x->out->end = SUBAGENT_DONE;
-    }
-    if (b->kind == BLOCK_PROMPT || b->kind == BLOCK_TOOL_CALL || b->kind == BLOCK_TOOL_RESULT)
-        x->went_on = true;
-}
-
 /* Searches backwards for the last text. A line that is still being written, or begins before the window, is skipped. */
 static enum err_code see_tail(struct about *x, const struct window *w)
 {
@@ -66,8 +53,19 @@ static enum err_code see_tail(struct about *x, const struct window *w)
             struct slice value;
 
             rc = claude_blocks(NULL, row, &list, NULL);
-            for (size_t k = list.n; !rc && k-- > 0 && !x->out->outcome.n;)
-                see_block(x, &list.block[k]);
+            for (size_t k = list.n; !rc && k-- > 0 && !x->out->outcome.n;) {
+                const struct block *b = &list.block[k];
+                struct slice line = claude_first_line(b->text);
+
+                if (b->kind == BLOCK_TEXT && line.n) {
+                    x->out->outcome = arena_copy(x->a, line);
+                    if (!x->went_on)
+                        x->out->end = SUBAGENT_DONE;
+                }
+                if (b->kind == BLOCK_PROMPT || b->kind == BLOCK_TOOL_CALL ||
+                    b->kind == BLOCK_TOOL_RESULT)
+                    x->went_on = true;
+            }
             transcript_blocks_fini(&list);
             if (!rc && x->out->end == SUBAGENT_DONE && json_get(row, "isApiErrorMessage", &value) &&
                 slice_eq(value, SLICE("true")))

@@ -334,16 +334,6 @@ static bool adds_message(const struct target *t, const bool skip[])
     return false;
 }
 
-/* Adds metadata rows so that listings find them near the end and the next append finds the leaf. */
-static enum err_code claude_add_metadata(const struct target *t, struct buf *out, struct err *e)
-{
-    const struct claude_write_leaf leaf = { .id = t->end.leaf,
-                                            .unknown = t->branched,
-                                            .wanted = t->end.far };
-
-    return claude_add_metarows(t->w->ref, &t->end.m, &leaf, out, e);
-}
-
 static enum err_code compose_rows(void *arg, struct buf *out, struct err *e)
 {
     struct target *t = arg;
@@ -359,8 +349,15 @@ static enum err_code compose_rows(void *arg, struct buf *out, struct err *e)
     if (!rc)
         rc = claude_add_rows(t, skip, out, e);
     t->again = true;
-    if (!rc && out->n && !t->agent.n)
-        rc = claude_add_metadata(t, out, e);
+    if (!rc && out->n && !t->agent.n) {
+        /* Metadata rows follow, so that listings find them near the end and the next append finds
+         * the leaf. */
+        const struct claude_write_leaf leaf = { .id = t->end.leaf,
+                                                .unknown = t->branched,
+                                                .wanted = t->end.far };
+
+        rc = claude_add_metarows(t->w->ref, &t->end.m, &leaf, out, e);
+    }
     if (!rc && t->log && buf_add(&t->wrote, buf_slice(out)))
         rc = err_nomem(e);
     return rc;

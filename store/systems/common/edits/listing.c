@@ -75,11 +75,6 @@ static void match_entry(struct search *s, const struct entry *x)
     }
 }
 
-static bool is_ignore_file(struct slice name)
-{
-    return name.n > 6 && slice_eq((struct slice){ name.p + name.n - 6, 6 }, SLICE("ignore"));
-}
-
 bool listing_lacks(const struct listing *l, struct slice name)
 {
     struct search s = { .rest = name };
@@ -90,7 +85,8 @@ bool listing_lacks(const struct listing *l, struct slice name)
 
     while (slice_line(&text, &line, &torn) && listing_read_entry(line, &x)) {
         entries++;
-        ignores |= is_ignore_file(x.name);
+        ignores |=
+            x.name.n > 6 && slice_eq((struct slice){ x.name.p + x.name.n - 6, 6 }, SLICE("ignore"));
         match_entry(&s, &x);
     }
     if (s.found || s.is_partial || (l->most && entries >= l->most) ||

@@ -84,16 +84,6 @@ bool tool_edits_waits_for(const struct tool_edits *t, struct slice row)
 
 /* ---- edits ---- */
 
-/* "mv a b" moves into b if that is a directory. */
-static const char *renamed_to(struct tool_edits *t, const char *from, const char *to)
-{
-    const char *name = strrchr(from, '/');
-    const char *inside = name ? arena_format(&t->scratch, "%s%s", to, name) : NULL;
-    struct stat st;
-
-    return inside && lstat(inside, &st) == 0 ? inside : to;
-}
-
 static const char *tool_edits_absolute(struct tool_edits *t, const char *path, const char *cwd)
 {
     if (path[0] == '/')
@@ -106,6 +96,7 @@ static enum err_code tool_edits_put_in(struct tool_edits *t, const struct edit *
 {
     struct edit edit = *given;
     enum err_code rc = ERR_OK;
+    struct stat st;
 
     edit.path = tool_edits_absolute(t, given->path, cwd);
     if (given->to)
@@ -114,8 +105,13 @@ static enum err_code tool_edits_put_in(struct tool_edits *t, const struct edit *
         return err_nomem(e);
     if (!edit.path || (given->to && !edit.to))
         return ERR_OK;
-    if (edit.to)
-        edit.to = renamed_to(t, edit.path, edit.to);
+    if (edit.to) {
+        /* "mv a b" moves into b if that is a directory. */
+        const char *name = strrchr(edit.path, '/');
+        const char *inside = name ? arena_format(&t->scratch, "%s%s", edit.to, name) : NULL;
+
+        edit.to = inside && lstat(inside, &st) == 0 ? inside : edit.to;
+    }
     edit.turn = t->now.turn;
     edit.prompt = t->now.prompt;
     edit.message = t->now.message;

@@ -201,20 +201,10 @@ bool sqlite_db_has_column(struct sqlite_db *db, const char *table, const char *c
 
 /* ---- opening and closing ---- */
 
-/* SQLite 3.40 calls its own JSON functions unsafe in an index, and then refuses the whole schema; Kilo has such
- * indexes. Only functions of SQLite itself are registered here. */
-static void sqlite_db_trust_json(struct sqlite_db *db)
-{
-    static const char unsafe[] = "unsafe use of json_";
-
-    if (db->sqlite.exec(db->handle, "SELECT 1 FROM sqlite_master LIMIT 0", NULL, NULL, NULL) &&
-        strstr(db->sqlite.errmsg(db->handle), unsafe))
-        db->sqlite.db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1, (int *)NULL);
-}
-
 static enum err_code open_handle(struct sqlite_db *db, const char *name, int flags, const char *vfs,
                                  struct err *e)
 {
+    static const char unsafe[] = "unsafe use of json_";
     static const char pragmas[] = "PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON";
     int answer = db->sqlite.open_v2(name, &db->handle,
                                     flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, vfs);
@@ -227,7 +217,11 @@ static enum err_code open_handle(struct sqlite_db *db, const char *name, int fla
     answer = db->sqlite.exec(db->handle, pragmas, NULL, NULL, NULL);
     if (answer)
         return query_error(db, answer, e);
-    sqlite_db_trust_json(db);
+    /* SQLite 3.40 calls its own JSON functions unsafe in an index, and then refuses the whole
+     * schema; Kilo has such indexes. Only functions of SQLite itself are registered here. */
+    if (db->sqlite.exec(db->handle, "SELECT 1 FROM sqlite_master LIMIT 0", NULL, NULL, NULL) &&
+        strstr(db->sqlite.errmsg(db->handle), unsafe))
+        db->sqlite.db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1, (int *)NULL);
     return ERR_OK;
 }
 

@@ -483,16 +483,6 @@ static bool is_db_unchanged(const struct sqlite_snapshot *s)
            time_ns(now.st_ctim) == time_ns(s->at.st_ctim);
 }
 
-/* Returns true if the frames that were read still exist. */
-static bool is_wal_whole(const struct sqlite_snapshot *s, struct stat *st)
-{
-    unsigned char header[WAL_HEADER];
-
-    return fstat(s->log, st) == 0 && st->st_size >= s->log_end &&
-           sqlite_snapshot_read_at(s->log, header, sizeof header, 0) == WAL_HEADER &&
-           memcmp(header, s->header, sizeof header) == 0;
-}
-
 static bool has_wal_grown(const struct sqlite_snapshot *s)
 {
     unsigned char frame[FRAME_HEADER];
@@ -520,12 +510,16 @@ static bool is_journal_whole(const struct sqlite_snapshot *s)
 bool sqlite_snapshot_holds(const struct sqlite_snapshot *s)
 {
     struct stat wal;
+    unsigned char header[WAL_HEADER];
 
     if (s->log < 0)
         return is_db_unchanged(s) && !in_transaction(s);
     if (s->rolls_back)
         return is_db_unchanged(s) && is_journal_whole(s);
-    if (!is_wal_whole(s, &wal))
+    /* The frames that were read must still exist. */
+    if (fstat(s->log, &wal) != 0 || wal.st_size < s->log_end ||
+        sqlite_snapshot_read_at(s->log, header, sizeof header, 0) != WAL_HEADER ||
+        memcmp(header, s->header, sizeof header) != 0)
         return false;
     /* A checkpoint of transactions in the snapshot wrote only pages that are read from the -wal anyway. */
     return (wal.st_nlink && !has_wal_grown(s)) || is_db_unchanged(s);

@@ -226,16 +226,6 @@ static enum err_code gather(struct sqlite_db *db, void *arg, struct err *e)
 
 /* ---- refs ---- */
 
-/* FNV-1a. */
-static uint64_t sqlite_store_hash_of(struct slice id)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < id.n; i++)
-        h = (h ^ (unsigned char)id.p[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 /* Sessions have no files of their own, so their times distinguish their states. */
 static enum err_code fill_ref(const struct sqlite_store *s, const struct sqlite_place *place,
                               const struct sqlite_item *item, struct arena *a,
@@ -251,7 +241,15 @@ static enum err_code fill_ref(const struct sqlite_store *s, const struct sqlite_
                                  .folder = SLICE(""),
                                  .preread = item->preread,
                                  .recent_ms = item->recent_ms };
-    out->file.ino = sqlite_store_hash_of(item->id);
+
+    /* The hash FNV-1a. */
+    struct slice id = item->id;
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < id.n; i++)
+        h = (h ^ (unsigned char)id.p[i]) * UINT64_C(0x100000001b3);
+    out->file.ino = h;
+
     out->file.mtime_ns = time_ns_of_ms(item->recent_ms);
     return ERR_OK;
 }

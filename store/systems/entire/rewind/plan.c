@@ -28,23 +28,6 @@ static bool in_tree(struct planning *p, const git_oid *tree, const char *path)
     return view_tree_entry(&p->view, tree, path, &blob, &mode);
 }
 
-/* Returns true if any checkpoint of the branch contains the path or, for a committed point, HEAD does. */
-static bool is_known_path(struct planning *p, const char *path)
-{
-    const struct point_list *all = &p->view.catalog->points;
-
-    if (p->has_last && in_tree(p, &p->last, path))
-        return true;
-    if (p->point->source != POINT_SHADOW)
-        return p->has_head && in_tree(p, &p->head, path);
-    for (size_t i = 0; i < all->n; i++)
-        if (all->point[i].source == POINT_SHADOW &&
-            slice_eq(all->point[i].branch, p->point->branch) &&
-            in_tree(p, &all->point[i].tree, path))
-            return true;
-    return false;
-}
-
 /* Finds the tree that the work tree is to become, and the newest one that the sessions recorded of it. */
 static enum err_code find_plan_trees(struct planning *p, struct err *e)
 {
@@ -85,7 +68,22 @@ static bool is_removal(struct planning *p, const char *path)
     if (p->entire_rule)
         return p->has_start && !at_start && !tracked;
     /* A file that existed at the start is removed only if HEAD has it, so that git can restore it. */
-    return tracked ? is_known_path(p, path) : !at_start;
+
+    if (!tracked)
+        return !at_start;
+    /* Any checkpoint of the branch may contain the path or, for a committed point, HEAD. */
+    const struct point_list *all = &p->view.catalog->points;
+
+    if (p->has_last && in_tree(p, &p->last, path))
+        return true;
+    if (p->point->source != POINT_SHADOW)
+        return p->has_head && in_tree(p, &p->head, path);
+    for (size_t i = 0; i < all->n; i++)
+        if (all->point[i].source == POINT_SHADOW &&
+            slice_eq(all->point[i].branch, p->point->branch) &&
+            in_tree(p, &all->point[i].tree, path))
+            return true;
+    return false;
 }
 
 static enum err_code entire_make_plan(struct planning *p, struct rewind_plan *plan, struct err *e)

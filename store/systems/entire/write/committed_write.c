@@ -372,22 +372,6 @@ static void writing_fini(struct writing *w)
     arena_fini(&w->arena);
 }
 
-static enum err_code make_checkpoint_tree(git_repository *repo, const struct committed_session *s,
-                                          const git_oid *base, git_oid *out, struct err *e)
-{
-    CLEANUP(writing_fini) struct writing w = { .s = s, .root = SLICE(""), .e = e };
-
-    TRY(treewrite_open(repo, base, &w.tree, e));
-    w.touched.a = &w.arena;
-    snprintf(w.folder, sizeof w.folder, "%.2s/%.*s", s->checkpoint.p, (int)s->checkpoint.n - 2,
-             s->checkpoint.p + 2);
-    TRY(entire_read_root(&w, base));
-    for (size_t i = 0; i < s->touched.n; i++)
-        NEED(names_add(&w.touched, s->touched.name[i]));
-    TRY(s->finalize ? put_again(&w) : put_checkpoint(&w));
-    return treewrite_finish(&w.tree, out, e);
-}
-
 /* ---- the branch ---- */
 
 /* A local branch starts at the branch of origin, or else at a commit of an empty tree without a parent. */
@@ -442,7 +426,21 @@ static enum err_code write_at_tip(git_repository *repo, const struct committed_s
 
     if (answer)
         return repo_error(e, answer, ENTIRE_V1, "write a checkpoint");
-    TRY(make_checkpoint_tree(repo, s, git_commit_tree_id(at), &c.tree, e));
+
+    const git_oid *base = git_commit_tree_id(at);
+
+    CLEANUP(writing_fini) struct writing w = { .s = s, .root = SLICE(""), .e = e };
+
+    TRY(treewrite_open(repo, base, &w.tree, e));
+    w.touched.a = &w.arena;
+    snprintf(w.folder, sizeof w.folder, "%.2s/%.*s", s->checkpoint.p, (int)s->checkpoint.n - 2,
+             s->checkpoint.p + 2);
+    TRY(entire_read_root(&w, base));
+    for (size_t i = 0; i < s->touched.n; i++)
+        NEED(names_add(&w.touched, s->touched.name[i]));
+    TRY(s->finalize ? put_again(&w) : put_checkpoint(&w));
+    TRY(treewrite_finish(&w.tree, &c.tree, e));
+
     NEED(!committed_message(s, &message));
     c.parent = &tip;
     c.message = buf_slice(&message);
