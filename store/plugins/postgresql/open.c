@@ -35,16 +35,6 @@ const struct pg_schema pg_schemas[PG_SCHEMAS] = {
 };
 /* ---- queries from templates ---- */
 
-/* A main transcript has no third parameter, so that both schemas can use the index. */
-static const char *condition_of(const struct pg *pg, const struct reprise_plugin_key *key)
-{
-    if (key && key->subpath)
-        return "project_key = $1 AND session_id = $2 AND subpath = $3";
-    return pg->schema == &pg_schemas[PG_PYTHON]
-               ? "project_key = $1 AND session_id = $2 AND $3::text IS NULL AND subpath = ''"
-               : "project_key = $1 AND session_id = $2 AND $3::text IS NULL AND subpath IS NULL";
-}
-
 const char *pg_sql(const struct pg *pg, const struct reprise_plugin_key *key, const char *form,
                    char out[PG_SQL])
 {
@@ -58,7 +48,16 @@ const char *pg_sql(const struct pg *pg, const struct reprise_plugin_key *key, co
         case 'o': part = pg->schema->order; break;
         case 'm': part = pg->schema->main; break;
         case 'a': part = pg->schema->mtime; break;
-        case 'k': part = condition_of(pg, key); break;
+        case 'k': /* a main transcript has no third parameter: both schemas can use the index */
+            if (key && key->subpath)
+                part = "project_key = $1 AND session_id = $2 AND subpath = $3";
+            else
+                part = pg->schema == &pg_schemas[PG_PYTHON]
+                           ? "project_key = $1 AND session_id = $2 AND $3::text IS NULL AND "
+                             "subpath = ''"
+                           : "project_key = $1 AND session_id = $2 AND $3::text IS NULL AND "
+                             "subpath IS NULL";
+            break;
         default: out[n++] = *form; break;
         }
         if (part) {

@@ -215,17 +215,6 @@ static void *create_array(const redisReadTask *task, redis_count n)
     return c->too_much ? NULL : c->create_array(task, n);
 }
 
-static void limit_arrays(struct redis_conn *c)
-{
-    redisReader *reader = c->c->reader;
-
-    c->functions = *reader->fn;
-    c->create_array = c->functions.createArray;
-    c->functions.createArray = create_array;
-    reader->fn = &c->functions;
-    reader->privdata = c;
-}
-
 static int redis_finish_connecting(struct redis_conn *c, struct reprise_plugin_call *call)
 {
     int error = 0;
@@ -266,7 +255,14 @@ static int redis_connect(const struct redis *rd, struct redis_conn *c,
     if (c->c->err)
         return text_fail(call, REPRISE_PLUGIN_FAILED, c->c->errstr);
     PLUGIN_TRY(redis_finish_connecting(c, call));
-    limit_arrays(c);
+    redisReader *reader = c->c->reader;
+
+    c->functions = *reader->fn;
+    c->create_array = c->functions.createArray;
+    c->functions.createArray = create_array;
+    reader->fn = &c->functions;
+    reader->privdata = c;
+
     if (rd->secure)
         PLUGIN_TRY(redis_tls_connect(rd, c, call));
     int rc = introduce(rd, c, call);

@@ -86,14 +86,6 @@ static int64_t least(int64_t x, int64_t y)
     return x < y ? x : y;
 }
 
-/* How many rows the next answer should have, after one with `rows` rows of `bytes` bytes. */
-static int64_t rows_of_chunk(int64_t rows, size_t bytes)
-{
-    int64_t next = rows * CHUNK / (int64_t)(bytes + 1);
-
-    return next < 1 ? 1 : least(next, MOST_ROWS);
-}
-
 static int redis_read(void *store, const struct reprise_plugin_key *key, int64_t after,
                       reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
@@ -108,7 +100,13 @@ static int redis_read(void *store, const struct reprise_plugin_key *key, int64_t
         to = least(at + step, end);
         PLUGIN_TRY(redis_read_range(&k, at, to, &r, call));
         PLUGIN_TRY(redis_hand_rows(r, at, fn, arg));
-        step = rows_of_chunk(to - at, bytes_of(r));
+
+        /* The next answer should have about CHUNK bytes, to judge by this one. */
+        int64_t rows = to - at;
+        size_t bytes = bytes_of(r);
+        int64_t next = rows * CHUNK / (int64_t)(bytes + 1);
+
+        step = next < 1 ? 1 : least(next, MOST_ROWS);
     }
     return REPRISE_PLUGIN_OK;
 }

@@ -43,18 +43,6 @@ static long socket_control(BIO *b, int command, long number, void *p)
     return command == BIO_CTRL_FLUSH;
 }
 
-static BIO_METHOD *socket_method(void)
-{
-    BIO_METHOD *m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
-
-    if (m) {
-        BIO_meth_set_write(m, socket_write);
-        BIO_meth_set_read(m, socket_read);
-        BIO_meth_set_ctrl(m, socket_control);
-    }
-    return m;
-}
-
 /* ---- failures ---- */
 
 int redis_tls_fail(const SSL *ssl, struct reprise_plugin_call *call)
@@ -175,7 +163,15 @@ static const char *read_certificates(const struct redis *rd)
 int redis_tls_open(struct redis *rd, struct reprise_plugin_call *call)
 {
     rd->tls = SSL_CTX_new(TLS_client_method());
-    rd->tls_socket = socket_method();
+    BIO_METHOD *m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+
+    if (m) {
+        BIO_meth_set_write(m, socket_write);
+        BIO_meth_set_read(m, socket_read);
+        BIO_meth_set_ctrl(m, socket_control);
+    }
+    rd->tls_socket = m;
+
     if (!rd->tls || !rd->tls_socket)
         return REPRISE_PLUGIN_NO_MEMORY;
     SSL_CTX_set_min_proto_version(rd->tls, TLS1_2_VERSION);

@@ -118,11 +118,6 @@ static unsigned random_number(void)
     return number;
 }
 
-static void pause_randomly(void)
-{
-    poll(NULL, 0, (int)(random_number() % PAUSE_MOST_MS));
-}
-
 /* The name is that of a clock if the part need not follow another one, or if it could replace one. */
 static bool is_chained(const struct appending *x)
 {
@@ -261,20 +256,6 @@ struct neighbours {
     bool followed; /* rows rest on ours */
 };
 
-/* The author of the part did not see ours. */
-static void s3_judge(struct appending *x, const struct s3_parts *now, size_t i,
-                     struct neighbours *out, bool *twice)
-{
-    const struct s3_part *part = &now->part[i];
-    bool first = strcmp(part->name, x->key + strlen(x->folder)) < 0;
-    bool shares = shares_rows(x, now, i);
-    bool older = first || (is_chained(x) && part->ms < x->began_ms);
-
-    out->followed |= !shares && !older;
-    out->disputed |= shares || older;
-    *twice |= shares && first;
-}
-
 static int look_around(struct appending *x, struct neighbours *out)
 {
     const char *own = x->key + strlen(x->folder), *last = NULL;
@@ -290,7 +271,15 @@ static int look_around(struct appending *x, struct neighbours *out)
             out->followed |= last != NULL;
             last = name;
         } else if (!has_part(&x->before, name)) {
-            s3_judge(x, &now, i, out, &twice);
+            /* The author of this part did not see ours. */
+            const struct s3_part *part = &now.part[i];
+            bool first = strcmp(part->name, x->key + strlen(x->folder)) < 0;
+            bool shares = shares_rows(x, &now, i);
+            bool older = first || (is_chained(x) && part->ms < x->began_ms);
+
+            out->followed |= !shares && !older;
+            out->disputed |= shares || older;
+            twice |= shares && first;
         }
     }
     for (size_t i = 0; i < x->before.n && !rc; i++)
@@ -315,19 +304,8 @@ static int verify(struct appending *x)
         rc = s3_put(x, &status);
         return !rc && status == 412 ? REPRISE_PLUGIN_CHANGED : rc;
     }
-    pause_randomly();
+    poll(NULL, 0, (int)(random_number() % PAUSE_MOST_MS));
     return rc ? rc : REPRISE_PLUGIN_CHANGED;
-}
-
-static void s3_remember(struct s3 *s3, const char *key, int64_t position)
-{
-    char *copy = strdup(key);
-
-    pthread_mutex_lock(&s3->lock);
-    free(s3->known_part);
-    s3->known_part = copy;
-    s3->known_position = position;
-    pthread_mutex_unlock(&s3->lock);
 }
 
 static int append_body(struct appending *x, size_t rows, int64_t *last)
@@ -338,7 +316,18 @@ static int append_body(struct appending *x, size_t rows, int64_t *last)
     if (x->after >= 0)
         PLUGIN_TRY(verify(x));
     *last = x->ms << S3_LINE_BITS | (int64_t)rows;
-    s3_remember(x->s3, x->key, *last);
+
+    struct s3 *s3 = x->s3;
+    const char *key = x->key;
+    int64_t position = *last;
+    char *copy = strdup(key);
+
+    pthread_mutex_lock(&s3->lock);
+    free(s3->known_part);
+    s3->known_part = copy;
+    s3->known_position = position;
+    pthread_mutex_unlock(&s3->lock);
+
     return REPRISE_PLUGIN_OK;
 }
 

@@ -173,19 +173,6 @@ static bool add_signature(struct slot *slot, const struct s3 *s3, const struct s
            s3_add_header(slot, "Authorization", authorization);
 }
 
-static int set_headers(struct slot *slot, const struct s3 *s3, const struct s3_request *r,
-                       const char *path, struct arena *a)
-{
-    bool ok = add_signature(slot, s3, r, path, a);
-
-    if (ok && r->put)
-        ok = s3_add_header(slot, "Content-Type", "application/x-ndjson");
-    if (ok && r->put && s3->conditions != S3_CONDITIONS_NONE) /* a part is never replaced */
-        ok = s3_add_header(slot, "If-None-Match", "*");
-    curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->header);
-    return ok ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
-}
-
 static CURL *new_easy(const struct s3 *s3, struct slot *slot)
 {
     CURL *easy = curl_easy_init();
@@ -214,8 +201,17 @@ static int s3_begin(struct s3_conn *c, struct slot *slot, struct s3_request *r)
     const char *path;
     int rc = s3_set_url(easy, c->s3, r, &a, &path);
 
-    if (!rc)
-        rc = set_headers(slot, c->s3, r, path, &a);
+    if (!rc) {
+        const struct s3 *s3 = c->s3;
+        bool ok = add_signature(slot, s3, r, path, &a);
+
+        if (ok && r->put)
+            ok = s3_add_header(slot, "Content-Type", "application/x-ndjson");
+        if (ok && r->put && s3->conditions != S3_CONDITIONS_NONE) /* a part is never replaced */
+            ok = s3_add_header(slot, "If-None-Match", "*");
+        curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, slot->header);
+        rc = ok ? REPRISE_PLUGIN_OK : REPRISE_PLUGIN_NO_MEMORY;
+    }
     curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
     if (r->put) {
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->put->n);
@@ -354,14 +350,6 @@ int s3_finish(struct s3_conn *c, struct reprise_plugin_call *call, struct s3_req
     return rc;
 }
 
-static int s3_refuse(const struct s3_error *x, struct reprise_plugin_call *call)
-{
-    if (strcmp(x->code, "InvalidAccessKeyId") == 0 || strcmp(x->code, "SignatureDoesNotMatch") == 0)
-        return text_fail(call, REPRISE_PLUGIN_REFUSED, "wrong access key or secret");
-    snprintf(call->error, sizeof call->error, "%s", x->message[0] ? x->message : "access denied");
-    return REPRISE_PLUGIN_REFUSED;
-}
-
 /* A redirection is not followed: it would carry the signature elsewhere. */
 int s3_check(const struct s3_request *r, struct reprise_plugin_call *call)
 {
@@ -373,9 +361,13 @@ int s3_check(const struct s3_request *r, struct reprise_plugin_call *call)
     if (x.region[0])
         snprintf(call->error, sizeof call->error, "the bucket is in another region: region = %s",
                  x.region);
-    else if (r->status == 401 || r->status == 403)
-        return s3_refuse(&x, call);
-    else if (strcmp(x.code, "NoSuchBucket") == 0)
+    else if (r->status == 401 || r->status == 403) {
+        if (strcmp(x.code, "InvalidAccessKeyId") == 0 ||
+            strcmp(x.code, "SignatureDoesNotMatch") == 0)
+            return text_fail(call, REPRISE_PLUGIN_REFUSED, "wrong access key or secret");
+        snprintf(call->error, sizeof call->error, "%s", x.message[0] ? x.message : "access denied");
+        return REPRISE_PLUGIN_REFUSED;
+    } else if (strcmp(x.code, "NoSuchBucket") == 0)
         snprintf(call->error, sizeof call->error, "no such bucket");
     else if (r->status >= 300 && r->status < 400)
         snprintf(call->error, sizeof call->error,

@@ -112,45 +112,35 @@ struct page {
     bool encoded, more, is_list, no_memory;
 };
 
-/* Where it begins and where it ends. */
-static void add_object(struct page *p, bool ends, bool folder)
-{
-    p->now.folder = folder;
-    if (ends && p->now.name) {
-        if (array_reserve(p->object, p->cap, p->n + 1))
-            p->object[p->n++] = p->now;
-        else
-            p->no_memory = true;
-    }
-    p->now = (struct s3_object){ .name = NULL };
-}
-
-/* Sizes are added up. */
-static int64_t read_size(const char *text)
-{
-    static const int64_t most = INT64_C(1) << 40;
-    int64_t size = strtoll(text, NULL, 10);
-
-    return size < 0 ? 0 : size > most ? most : size;
-}
-
 static void on_list_element(const char *name, const char *text, void *arg)
 {
+    static const int64_t most = INT64_C(1) << 40;
     struct page *p = arg;
 
     bool object = strcmp(name, "Contents") == 0, folder = strcmp(name, "CommonPrefixes") == 0;
 
     if (!text)
         p->is_list |= strcmp(name, "ListBucketResult") == 0;
-    if (object || folder)
-        add_object(p, text, folder);
-    else if (!text)
+    if (object || folder) {
+        /* Called where the element begins, without a text, and where it ends. */
+        p->now.folder = folder;
+        if (text && p->now.name) {
+            if (array_reserve(p->object, p->cap, p->n + 1))
+                p->object[p->n++] = p->now;
+            else
+                p->no_memory = true;
+        }
+        p->now = (struct s3_object){ .name = NULL };
+    } else if (!text)
         return;
     else if (strcmp(name, "Key") == 0 || strcmp(name, "Prefix") == 0)
         p->now.name = arena_copy_text(p->a, text);
-    else if (strcmp(name, "Size") == 0)
-        p->now.size = read_size(text);
-    else if (strcmp(name, "LastModified") == 0)
+    else if (strcmp(name, "Size") == 0) {
+        /* Sizes are added up, so none may overflow the sum. */
+        int64_t size = strtoll(text, NULL, 10);
+
+        p->now.size = size < 0 ? 0 : size > most ? most : size;
+    } else if (strcmp(name, "LastModified") == 0)
         p->now.modified_ms =
             time_parse(slice_of(text), &p->now.modified_ms) ? p->now.modified_ms : 0;
     else if (strcmp(name, "IsTruncated") == 0)

@@ -87,19 +87,6 @@ static bool is_region(const char *name)
     return name[0] && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
 }
 
-/* The port of the scheme is not in the header. */
-static void s3_open_set_url(struct s3 *s3, const char *url)
-{
-    const char *host = strstr(url, "//") + 2, *port = url[4] == 's' ? ":443" : ":80";
-    size_t n = strcspn(host, "/"), front = (size_t)(host - url) + n, own = strlen(port);
-
-    s3->origin = arena_format(&s3->arena, "%.*s", (int)front, url);
-    s3->path = arena_copy_text(&s3->arena, host + n);
-    if (n > own && strncmp(host + n - own, port, own) == 0)
-        n -= own;
-    s3->host = arena_format(&s3->arena, "%.*s", (int)n, host);
-}
-
 /* At Amazon a bucket has a host of its own; a dot in its name would not be covered by the certificate. */
 static const char *find_bucket(struct s3 *s3)
 {
@@ -126,8 +113,17 @@ static const char *find_bucket(struct s3 *s3)
                   ? arena_format(&s3->arena, "https://s3.%s.%s/%s", s3->region, domain, s3->bucket)
                   : arena_format(&s3->arena, "https://%s.s3.%s.%s", s3->bucket, s3->region, domain);
     }
-    if (url) /* NULL: out of memory, which the caller notices */
-        s3_open_set_url(s3, url);
+    if (url) { /* NULL: out of memory, which the caller notices */
+        /* The port of the scheme is not in the header. */
+        const char *host = strstr(url, "//") + 2, *port = url[4] == 's' ? ":443" : ":80";
+        size_t n = strcspn(host, "/"), front = (size_t)(host - url) + n, own = strlen(port);
+
+        s3->origin = arena_format(&s3->arena, "%.*s", (int)front, url);
+        s3->path = arena_copy_text(&s3->arena, host + n);
+        if (n > own && strncmp(host + n - own, port, own) == 0)
+            n -= own;
+        s3->host = arena_format(&s3->arena, "%.*s", (int)n, host);
+    }
     return NULL;
 }
 

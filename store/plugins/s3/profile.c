@@ -41,21 +41,6 @@ static bool is_section(struct slice line, const char *profile)
     return slice_eq(name, slice_of(profile));
 }
 
-static void set_known(struct s3 *s3, struct slice name, struct slice value)
-{
-    const struct {
-        const char *name, **to;
-    } known[] = {
-        { "aws_access_key_id", &s3->key },   { "aws_secret_access_key", &s3->secret },
-        { "aws_session_token", &s3->token }, { "region", &s3->region },
-        { "endpoint_url", &s3->endpoint },   { "ca_bundle", &s3->ca_file },
-    };
-
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (slice_eq(name, slice_of(known[i].name)) && !*known[i].to && value.n)
-            *known[i].to = arena_copy(&s3->arena, value).p;
-}
-
 /* A line that begins with a blank belongs to a group of nested settings, which are not used here. */
 static void parse_profile(struct s3 *s3, struct slice text)
 {
@@ -70,10 +55,24 @@ static void parse_profile(struct s3 *s3, struct slice text)
         line = s3_profile_trim(line);
         if (line.n && line.p[0] == '[')
             wanted = is_section(line, s3->profile);
-        else if (wanted && equals)
-            set_known(s3, s3_profile_trim((struct slice){ line.p, (size_t)(equals - line.p) }),
-                      s3_profile_trim(
-                          (struct slice){ equals + 1, line.n - (size_t)(equals + 1 - line.p) }));
+        else if (wanted && equals) {
+            struct slice name =
+                s3_profile_trim((struct slice){ line.p, (size_t)(equals - line.p) });
+            struct slice value = s3_profile_trim(
+                (struct slice){ equals + 1, line.n - (size_t)(equals + 1 - line.p) });
+
+            const struct {
+                const char *name, **to;
+            } known[] = {
+                { "aws_access_key_id", &s3->key },   { "aws_secret_access_key", &s3->secret },
+                { "aws_session_token", &s3->token }, { "region", &s3->region },
+                { "endpoint_url", &s3->endpoint },   { "ca_bundle", &s3->ca_file },
+            };
+
+            for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+                if (slice_eq(name, slice_of(known[i].name)) && !*known[i].to && value.n)
+                    *known[i].to = arena_copy(&s3->arena, value).p;
+        }
     }
 }
 
