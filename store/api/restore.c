@@ -17,23 +17,18 @@ static void value_member(struct jsonout *j, const char *key, struct slice json)
         jsonout_raw_member(j, key, json);
 }
 
-static void worktree_member(struct jsonout *j, const struct restore *r)
-{
-    if (r->worktree_path.n == 0)
-        return;
-    jsonout_key(j, "worktree");
-    jsonout_open(j, '{');
-    jsonout_member(j, "path", r->worktree_path);
-    jsonout_bool_member(j, "exists", r->worktree_exists);
-    jsonout_close(j, '}');
-}
-
 void restore_json_members(struct jsonout *j, const struct restore *r, const char *system)
 {
     jsonout_member(j, "sessionId", r->session_id);
     jsonout_member(j, "system", slice_of(system));
     jsonout_member(j, "cwd", r->cwd);
-    worktree_member(j, r);
+    if (r->worktree_path.n != 0) {
+        jsonout_key(j, "worktree");
+        jsonout_open(j, '{');
+        jsonout_member(j, "path", r->worktree_path);
+        jsonout_bool_member(j, "exists", r->worktree_exists);
+        jsonout_close(j, '}');
+    }
     jsonout_member(j, "gitBranch", r->git_branch);
     jsonout_member(j, "agentSetting", r->agent_setting);
     jsonout_member(j, "mode", r->mode);

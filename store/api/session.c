@@ -225,16 +225,6 @@ void session_row_free(struct session_row *row)
     free(row);
 }
 
-/* The beginning of a text, without the parts of a character. */
-static void cut_row_text(struct slice *text)
-{
-    if (text->n <= SESSION_TEXT_MOST)
-        return;
-    text->n = SESSION_TEXT_MOST;
-    while (text->n && ((unsigned char)text->p[text->n] & 0xc0) == 0x80)
-        text->n--;
-}
-
 bool session_row_keep(struct session_row *row)
 {
     struct slice *const texts[] = { &row->ref.id,      &row->ref.path,      &row->ref.folder,
@@ -247,8 +237,16 @@ bool session_row_keep(struct session_row *row)
                                     &row->shown_title };
 
     row->metadata = SLICE("");
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        cut_row_text(texts[i]);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        /* A long text is cut between two characters. */
+        struct slice *text = texts[i];
+
+        if (text->n > SESSION_TEXT_MOST) {
+            text->n = SESSION_TEXT_MOST;
+            while (text->n && ((unsigned char)text->p[text->n] & 0xc0) == 0x80)
+                text->n--;
+        }
+    }
     arena_fit(&row->arena, (const struct slice *const *)texts, sizeof texts / sizeof *texts);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         *texts[i] = texts[i]->n ? arena_copy(&row->arena, *texts[i]) : SLICE("");

@@ -53,22 +53,19 @@ static enum err_code read_line_at(const struct transcript *t, const struct messa
     return ERR_OK;
 }
 
-static enum err_code transcript_copy_line(const struct transcript *t, const struct message *m,
-                                          struct buf *out, struct err *e)
-{
-    out->n = 0;
-    if ((uint64_t)m->offset + m->length > t->bytes.n)
-        return err_set(e, ERR_STALE, t->path, "read a row: no such row");
-    return buf_add(out, (struct slice){ t->bytes.p + m->offset, m->length }) ? err_nomem(e)
-                                                                             : ERR_OK;
-}
-
 enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *out, struct err *e)
 {
     struct file f;
 
-    if (t->bytes.p)
-        return transcript_copy_line(t, &t->message[i], out, e);
+    if (t->bytes.p) {
+        const struct message *m = &t->message[i];
+
+        out->n = 0;
+        if ((uint64_t)m->offset + m->length > t->bytes.n)
+            return err_set(e, ERR_STALE, t->path, "read a row: no such row");
+        return buf_add(out, (struct slice){ t->bytes.p + m->offset, m->length }) ? err_nomem(e)
+                                                                                 : ERR_OK;
+    }
     enum err_code rc = file_open(AT_FDCWD, t->path, FILE_FOLLOW, &f, e);
 
     if (rc)

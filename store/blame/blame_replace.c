@@ -264,21 +264,6 @@ static bool find_old(struct replacing *p, size_t from, const struct edit_replace
     return hit && !slice_find(hit + 1, text.n - *at - 1, old.p, old.n);
 }
 
-/* In a patch a last line without a newline has one. */
-static void open_line(const struct blame_text *t, const struct edit_replacement *r,
-                      struct slice *old, struct slice *with)
-{
-    struct slice text = buf_slice(&t->text);
-
-    if (!r->next || !old->n || old->p[old->n - 1] != '\n' || !text.n ||
-        text.p[text.n - 1] == '\n' || text.n < old->n - 1 ||
-        memcmp(text.p + text.n - (old->n - 1), old->p, old->n - 1) != 0)
-        return;
-    old->n--;
-    if (with->n && with->p[with->n - 1] == '\n')
-        with->n--;
-}
-
 /* Replaces one text, now or together with the hunks that follow. */
 static enum err_code replace(struct replacing *p, const struct edit_replacement *r, bool *done,
                              struct err *e)
@@ -294,8 +279,17 @@ static enum err_code replace(struct replacing *p, const struct edit_replacement 
         rc = err_nomem(e);
     if (!rc && !r->next)
         rc = apply_spots(p, e);
-    if (!rc)
-        open_line(t, r, &old, &with);
+    if (!rc) {
+        /* A patch writes a newline after a last line that has none. */
+        struct slice text = buf_slice(&t->text);
+
+        if (r->next && old.n && old.p[old.n - 1] == '\n' && text.n && text.p[text.n - 1] != '\n' &&
+            text.n >= old.n - 1 && memcmp(text.p + text.n - (old.n - 1), old.p, old.n - 1) == 0) {
+            old.n--;
+            if (with.n && with.p[with.n - 1] == '\n')
+                with.n--;
+        }
+    }
     if (!rc && r->all && old.n) {
         rc = replace_everywhere(p, old, with, done, e);
     } else if (!rc) {

@@ -202,15 +202,6 @@ bool blame_text_is(const struct blame_text *t, enum edit_known known, struct sli
 
 /* ---- edits ---- */
 
-static enum err_code observe_before(struct blame_text *t, const struct edit *edit, struct err *e)
-{
-    if (edit->before_known == EDIT_TEXT)
-        return blame_text_observe(t, edit->before, e);
-    return edit->before_known == EDIT_ABSENT && !blame_text_is(t, EDIT_ABSENT, SLICE(""))
-               ? blame_text_remove(t, e)
-               : ERR_OK;
-}
-
 static enum err_code write_whole(struct blame_text *t, struct slice content, uint32_t owner,
                                  struct err *e)
 {
@@ -266,7 +257,12 @@ enum err_code blame_text_edit(struct blame_text *t, const struct edit *edit, uin
     t->added = t->removed = 0;
     if (edit->kind == EDIT_SEEN)
         return observe_after(t, edit, BLAME_NOBODY, true, false, e);
-    rc = observe_before(t, edit, e);
+    if (edit->before_known == EDIT_TEXT)
+        rc = blame_text_observe(t, edit->before, e);
+    else
+        rc = edit->before_known == EDIT_ABSENT && !blame_text_is(t, EDIT_ABSENT, SLICE(""))
+                 ? blame_text_remove(t, e)
+                 : ERR_OK;
     t->added = t->removed = 0;
     if (!rc && edit->kind == EDIT_DELETE) {
         t->removed = t->lines;

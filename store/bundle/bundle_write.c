@@ -147,22 +147,6 @@ static enum err_code bundle_count_message(struct slice json, void *arg, struct e
     return ERR_OK;
 }
 
-/* A title is shown on one line, and may contain a secret. */
-static enum err_code bundle_title(struct bundle_work *w, struct slice title, const char **out,
-                                  struct err *e)
-{
-    AUTO_BUF clean = { 0 };
-
-    if (w->req->redact)
-        NEED(!redact_text(title, &clean, &w->out->redacted));
-    struct slice text = w->req->redact ? buf_slice(&clean) : title;
-
-    text.n = text.n < 1000 ? text.n : 1000;
-    text.n = utf8_valid_prefix(text);
-    NEED(*out = arena_copy(&w->out->bundle.arena, text).p);
-    return ERR_OK;
-}
-
 static enum err_code bundle_describe(struct bundle_work *w, struct bundle_session *s, struct err *e)
 {
     static const struct scope everywhere = { .all = true };
@@ -180,7 +164,19 @@ static enum err_code bundle_describe(struct bundle_work *w, struct bundle_sessio
                                   .created_ms = row->created_ms,
                                   .modified_ms = row->modified_ms };
     NEED(s->agent && s->id && s->transcript);
-    TRY(bundle_title(w, session_row_title(row), &s->title, e));
+
+    /* A title is shown on one line, and may contain a secret. */
+    struct slice title = session_row_title(row);
+    AUTO_BUF clean = { 0 };
+
+    if (w->req->redact)
+        NEED(!redact_text(title, &clean, &w->out->redacted));
+    struct slice text = w->req->redact ? buf_slice(&clean) : title;
+
+    text.n = text.n < 1000 ? text.n : 1000;
+    text.n = utf8_valid_prefix(text);
+    NEED(s->title = arena_copy(&w->out->bundle.arena, text).p);
+
     if (row->cwd.n && row->cwd.p[0] == '/') {
         NEED(s->directory = path_normalize("/", arena_copy(a, row->cwd).p, a));
         TRY(repo_identify(s->directory, a, &s->repository, e));

@@ -363,16 +363,6 @@ static void demo_writer_tool(struct demo_writer *p, const struct demo_step *step
         demo_writer_run(p, step, &c);
 }
 
-static void demo_writer_shell(struct demo_writer *p, const struct demo_step *step)
-{
-    demo_writer_generate_uuid(p, p->turn);
-    demo_writer_add_row(p, USER_ROW "'<bash-input>$e</bash-input>'}", p->turn, step->arg[0]);
-    demo_writer_begin_answer(p);
-    demo_writer_add_row(p, USER_ROW "'<bash-stdout>$e</bash-stdout><bash-stderr></bash-stderr>'}",
-                        p->turn, step->arg[1]);
-    demo_writer_begin_answer(p);
-}
-
 static bool ends_turn(const struct demo_session *s, size_t i)
 {
     if (i + 1 == s->script.n)
@@ -392,7 +382,15 @@ static void demo_writer_step(struct demo_writer *p, size_t i)
         demo_writer_add_prompt(p, step->arg[0]);
         demo_add_snapshot(p);
         break;
-    case ACT_SHELL: demo_writer_shell(p, step); break;
+    case ACT_SHELL:
+        demo_writer_generate_uuid(p, p->turn);
+        demo_writer_add_row(p, USER_ROW "'<bash-input>$e</bash-input>'}", p->turn, step->arg[0]);
+        demo_writer_begin_answer(p);
+        demo_writer_add_row(p,
+                            USER_ROW "'<bash-stdout>$e</bash-stdout><bash-stderr></bash-stderr>'}",
+                            p->turn, step->arg[1]);
+        demo_writer_begin_answer(p);
+        break;
     case ACT_THINK:
     case ACT_SAY:
         demo_writer_say(p, step->arg[0], step->act == ACT_THINK, last ? "end_turn" : "tool_use");
@@ -510,27 +508,11 @@ static enum err_code build_session(const char *dir, struct world *w, const struc
     return p.rc;
 }
 
-/* Writes the files as the last session left them. */
-static enum err_code put_world(const char *dir, const struct world *w, int64_t when_ms,
-                               struct err *e)
-{
-    char path[PATH_MAX];
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < w->n && !rc; i++) {
-        const struct demo_file *f = &w->file[i];
-
-        rc = DEMO_JOIN(path, e, dir, "/", f->project, "/", f->path);
-        if (!rc && f->exists)
-            rc = demo_put(path, buf_slice(&f->text), when_ms, e);
-    }
-    return rc;
-}
-
 enum err_code demo_claude(const char *dir, int64_t now_ms, struct err *e)
 {
     struct world w = { .n = 0 };
     enum err_code rc = ERR_OK;
+    char path[PATH_MAX];
 
     for (size_t i = 0; i < demo_source_count && !rc; i++) {
         const struct demo_source *s = &demo_sources[i];
@@ -540,8 +522,16 @@ enum err_code demo_claude(const char *dir, int64_t now_ms, struct err *e)
     }
     for (size_t i = 0; i < demo_session_count && !rc; i++)
         rc = build_session(dir, &w, &demo_sessions[i], now_ms, e);
-    if (!rc)
-        rc = put_world(dir, &w, now_ms, e);
+    if (!rc) {
+        /* Write the files as the last session left them. */
+        for (size_t i = 0; i < w.n && !rc; i++) {
+            const struct demo_file *f = &w.file[i];
+
+            rc = DEMO_JOIN(path, e, dir, "/", f->project, "/", f->path);
+            if (!rc && f->exists)
+                rc = demo_put(path, buf_slice(&f->text), now_ms, e);
+        }
+    }
     for (size_t i = 0; i < w.n; i++)
         buf_fini(&w.file[i].text);
     return rc;

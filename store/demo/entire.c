@@ -189,23 +189,6 @@ static void commit_tree(struct writing *w, const char *ref, git_oid *tip, bool h
         *tip = made;
 }
 
-/* Adds everything in the work tree. */
-static void capture_disk(struct writing *w)
-{
-    struct treewrite t;
-    struct disktree disk = { .n = 0 };
-
-    if (w->rc)
-        return;
-    done(w, disktree_read(NULL, w->dir, &w->arena, &disk, w->e));
-    done(w, treewrite_open(w->repo, NULL, &t, w->e));
-    for (size_t i = 0; i < disk.n && !w->rc; i++)
-        done(w, treewrite_add_file(&t, w->dir, disk.path[i], w->e));
-    if (!w->rc)
-        done(w, treewrite_finish(&t, &w->tree, w->e));
-    treewrite_close(&t);
-}
-
 /* The tree with one more file and, for a shadow commit, the metadata of the session. */
 static void add_file_to_tree(struct writing *w, const char *path, const char *text,
                              const char *prompt)
@@ -298,17 +281,6 @@ static void put_help(struct writing *w)
     buf_fini(&log);
 }
 
-static void put_card(struct writing *w)
-{
-    put_committed(w,
-                  (struct committed_session){ .session = SLICE(CARD),
-                                              .agent = SLICE("Claude Code"),
-                                              .transcript = buf_slice(&w->log),
-                                              .prompt = slice_of(turns[0].prompt),
-                                              .created_ms = w->began_ms + 30 * MINUTE_MS },
-                  turns[0].path);
-}
-
 /* Each later turn is a commit of the shadow branch. */
 static void put_shadow(struct writing *w, const struct turn *t)
 {
@@ -356,6 +328,8 @@ static void put_state(struct writing *w)
 
 static void demo_write_all(struct writing *w)
 {
+    struct treewrite t;
+
     /* The sessions of ExAthena are in the project, but are not files of it. */
     demo_put_file(w, ".git/info/exclude", SLICE(".exathena/\n"), 0);
 
@@ -372,7 +346,19 @@ static void demo_write_all(struct writing *w)
     if (answer)
         done(w, repo_error(w->e, answer, w->dir, "gather objects"));
 
-    capture_disk(w);
+    /* Add everything in the work tree. */
+    struct disktree disk = { .n = 0 };
+
+    if (!w->rc) {
+        done(w, disktree_read(NULL, w->dir, &w->arena, &disk, w->e));
+        done(w, treewrite_open(w->repo, NULL, &t, w->e));
+        for (size_t i = 0; i < disk.n && !w->rc; i++)
+            done(w, treewrite_add_file(&t, w->dir, disk.path[i], w->e));
+        if (!w->rc)
+            done(w, treewrite_finish(&t, &w->tree, w->e));
+        treewrite_close(&t);
+    }
+
     commit_tree(w, ENTIRE_HEADS "main", &w->head, false, "The shop as it is\n",
                 w->began_ms - 100 * (int64_t)HOUR_MS);
     write_turn(w, &turns[0]);
@@ -382,7 +368,13 @@ static void demo_write_all(struct writing *w)
                 "Let customers pay with a gift card\n\nEntire-Checkpoint: " CHECKPOINT "\n",
                 w->began_ms + 30 * MINUTE_MS);
     demo_write_index(w);
-    put_card(w);
+    put_committed(w,
+                  (struct committed_session){ .session = SLICE(CARD),
+                                              .agent = SLICE("Claude Code"),
+                                              .transcript = buf_slice(&w->log),
+                                              .prompt = slice_of(turns[0].prompt),
+                                              .created_ms = w->began_ms + 30 * MINUTE_MS },
+                  turns[0].path);
     put_help(w);
     for (size_t i = 1; i < TURNS; i++)
         put_shadow(w, &turns[i]);

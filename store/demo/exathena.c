@@ -149,22 +149,6 @@ static void demo_exathena_write_file(struct writing *w, const char *path, const 
     w->now = after;
 }
 
-static void play(struct writing *w, const struct step *s)
-{
-    switch (s->kind) {
-    case STEP_USER:
-        demo_add_event(w, "user_message", "{'message':{'role':'user','content':$s}}", s->text);
-        break;
-    case STEP_AGENT:
-        demo_add_event(w, "assistant_message",
-                       "{'message':{'role':'assistant','content':$s,'name':null,'tool_calls':null,"
-                       "'tool_results':null}}",
-                       s->text);
-        break;
-    case STEP_WRITE: demo_exathena_write_file(w, s->text, s->after); break;
-    }
-}
-
 static enum err_code write_log(const char *project, const struct log *log, int64_t now_ms,
                                struct err *e)
 {
@@ -176,8 +160,23 @@ static enum err_code write_log(const char *project, const struct log *log, int64
 
     event_time(w.clock_ms, ts);
     demo_add_event(&w, "session_start", "{'ts':$s,'resumed':false}", ts);
-    for (size_t i = 0; i < log->n && !w.rc; i++)
-        play(&w, &log->step[i]);
+    for (size_t i = 0; i < log->n && !w.rc; i++) {
+        const struct step *s = &log->step[i];
+
+        switch (s->kind) {
+        case STEP_USER:
+            demo_add_event(&w, "user_message", "{'message':{'role':'user','content':$s}}", s->text);
+            break;
+        case STEP_AGENT:
+            demo_add_event(
+                &w, "assistant_message",
+                "{'message':{'role':'assistant','content':$s,'name':null,'tool_calls':null,"
+                "'tool_results':null}}",
+                s->text);
+            break;
+        case STEP_WRITE: demo_exathena_write_file(&w, s->text, s->after); break;
+        }
+    }
     if (w.now)
         demo_exathena_put(&w, w.file, w.now);
     if (!w.rc)

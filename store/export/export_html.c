@@ -100,20 +100,11 @@ static void export_html_add_fact(struct export_out *o, const char *name, struct 
     export_out_lit(o, "</dd>\n");
 }
 
-/* The title of a page is text alone: markup in it would be shown. */
-static void add_title(struct export_out *o, struct slice title)
+static void html_begin(struct export_out *o, const struct export_head *head)
 {
-    struct export_walk w = { .rest = export_trim_line(title, EXPORT_TITLE_MAX) };
     struct slice piece;
     enum export_piece_kind kind;
 
-    while (!o->rc && (kind = export_walk_next(&w, &piece)) != EXPORT_PIECE_END)
-        if (kind != EXPORT_PIECE_SIGN)
-            export_html_text(o, kind == EXPORT_PIECE_NEWLINE ? SLICE(" ") : piece);
-}
-
-static void html_begin(struct export_out *o, const struct export_head *head)
-{
     export_out_lit(o, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                       "style-src 'sha256-");
@@ -121,7 +112,15 @@ static void html_begin(struct export_out *o, const struct export_head *head)
     export_out_lit(o, "'; base-uri 'none'; form-action 'none'\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
-    add_title(o, head->title);
+
+    /* The title of a page is text alone: markup in it would be shown. */
+    struct slice title = head->title;
+    struct export_walk w = { .rest = export_trim_line(title, EXPORT_TITLE_MAX) };
+
+    while (!o->rc && (kind = export_walk_next(&w, &piece)) != EXPORT_PIECE_END)
+        if (kind != EXPORT_PIECE_SIGN)
+            export_html_text(o, kind == EXPORT_PIECE_NEWLINE ? SLICE(" ") : piece);
+
     export_out_lit(o, "</title>\n<style>");
     export_out_lit(o, style);
     export_out_lit(o, "</style>\n</head>\n<body>\n<h1 dir=\"auto\">");
@@ -221,19 +220,6 @@ static void export_html_add_summary(struct export_out *o, const struct export_to
     export_out_lit(o, "</summary>");
 }
 
-static void export_html_add_hunk_line(struct export_out *o, const struct hunk_line *l)
-{
-    const char *class = l->sign == '+'   ? "add"
-                        : l->sign == '-' ? "del"
-                        : l->sign == ' ' ? "same"
-                                         : "hunk";
-    char sign[2] = { l->sign == '@' ? '\0' : l->sign };
-
-    export_out_addf(o, "<span class=\"%s\">%s", class, sign);
-    export_html_text(o, l->sign == '@' && l->text.n == 0 ? SLICE("@@") : l->text);
-    export_out_lit(o, "\n</span>");
-}
-
 static void export_html_add_hunks(struct export_out *o, const struct hunks *d)
 {
     if (d->rc)
@@ -241,8 +227,18 @@ static void export_html_add_hunks(struct export_out *o, const struct hunks *d)
     if (d->n == 0)
         return;
     export_out_lit(o, "<pre class=\"diff\"><code>");
-    for (size_t i = 0; !o->rc && i < d->n; i++)
-        export_html_add_hunk_line(o, &d->line[i]);
+    for (size_t i = 0; !o->rc && i < d->n; i++) {
+        const struct hunk_line *l = &d->line[i];
+        const char *class = l->sign == '+'   ? "add"
+                            : l->sign == '-' ? "del"
+                            : l->sign == ' ' ? "same"
+                                             : "hunk";
+        char sign[2] = { l->sign == '@' ? '\0' : l->sign };
+
+        export_out_addf(o, "<span class=\"%s\">%s", class, sign);
+        export_html_text(o, l->sign == '@' && l->text.n == 0 ? SLICE("@@") : l->text);
+        export_out_lit(o, "\n</span>");
+    }
     export_out_lit(o, "</code></pre>");
 }
 

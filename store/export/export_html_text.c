@@ -164,12 +164,6 @@ static void export_html_text_close_level(struct html_walk *w, const char *tag)
         export_out_lit(w->o, tag);
 }
 
-static void export_html_text_close_code(struct html_walk *w)
-{
-    export_out_lit(w->o, w->begun ? "</span></code></pre>\n" : "</code></pre>\n");
-    w->in_code = w->diff = w->begun = false;
-}
-
 static int export_html_text_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct html_walk *w = arg;
@@ -183,7 +177,10 @@ static int export_html_text_leave_block(MD_BLOCKTYPE type, void *detail, void *a
         export_out_lit(w->o, w->depth > EXPORT_MARKDOWN_LEVELS ? "<br>" : "</li>\n");
         break;
     case MD_BLOCK_H: export_out_addf(w->o, "</h%u>\n", heading_level(detail)); break;
-    case MD_BLOCK_CODE: export_html_text_close_code(w); break;
+    case MD_BLOCK_CODE:
+        export_out_lit(w->o, w->begun ? "</span></code></pre>\n" : "</code></pre>\n");
+        w->in_code = w->diff = w->begun = false;
+        break;
     case MD_BLOCK_P: export_out_lit(w->o, "</p>\n"); break;
     case MD_BLOCK_TABLE: export_out_lit(w->o, "</table>\n"); break;
     case MD_BLOCK_THEAD: export_out_lit(w->o, "</thead>"); break;
@@ -194,15 +191,6 @@ static int export_html_text_leave_block(MD_BLOCKTYPE type, void *detail, void *a
     default: break;
     }
     return w->o->rc ? 1 : 0;
-}
-
-static void export_html_text_open_link(struct html_walk *w, const MD_ATTRIBUTE *href)
-{
-    if (!export_span_link(&w->spans, href, &w->target))
-        return;
-    export_out_lit(w->o, "<a rel=\"noopener noreferrer\" href=\"");
-    export_html_text_add_escaped(w->o, buf_slice(&w->target));
-    export_out_lit(w->o, "\">");
 }
 
 static int export_html_text_enter_span(MD_SPANTYPE type, void *detail, void *arg)
@@ -216,7 +204,13 @@ static int export_html_text_enter_span(MD_SPANTYPE type, void *detail, void *arg
     case MD_SPAN_STRONG: export_out_lit(w->o, "<strong>"); break;
     case MD_SPAN_CODE: export_out_lit(w->o, "<code>"); break;
     case MD_SPAN_DEL: export_out_lit(w->o, "<del>"); break;
-    case MD_SPAN_A: export_html_text_open_link(w, &((MD_SPAN_A_DETAIL *)detail)->href); break;
+    case MD_SPAN_A:
+        if (export_span_link(&w->spans, &((MD_SPAN_A_DETAIL *)detail)->href, &w->target)) {
+            export_out_lit(w->o, "<a rel=\"noopener noreferrer\" href=\"");
+            export_html_text_add_escaped(w->o, buf_slice(&w->target));
+            export_out_lit(w->o, "\">");
+        }
+        break;
     case MD_SPAN_IMG: export_out_lit(w->o, "[image: "); break;
     default: break;
     }

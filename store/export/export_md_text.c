@@ -153,12 +153,6 @@ static void export_md_text_open_item(struct md_walk *w, const MD_BLOCK_LI_DETAIL
         add_mark(w, li->task_mark == ' ' ? "[ ] " : "[x] ");
 }
 
-static void open_quote(struct md_walk *w)
-{
-    export_md_text_begin_block(w, true);
-    push_level(w, (struct md_level){ .item = false, .mark = "> " });
-}
-
 static void open_heading(struct md_walk *w, const MD_BLOCK_H_DETAIL *h)
 {
     unsigned level = h->level + EXPORT_HEADING > 6 ? 6 : h->level + EXPORT_HEADING;
@@ -178,27 +172,6 @@ static void export_md_text_open_code(struct md_walk *w, const MD_BLOCK_CODE_DETA
     w->code.n = w->info.n = 0;
     if (buf_add(&w->info, (struct slice){ code->lang.text, code->lang.size }))
         w->o->rc = ERR_NOMEM;
-}
-
-static void open_table(struct md_walk *w)
-{
-    export_md_text_begin_block(w, true);
-    w->in_table = true;
-    w->info.n = 0;
-}
-
-static void open_span_code(struct md_walk *w)
-{
-    w->in_span = true;
-    w->code.n = 0;
-}
-
-static void close_span_code(struct md_walk *w)
-{
-    export_md_text_begin_line(w);
-    w->in_span = w->fresh = false;
-    export_md_code(w->o, buf_slice(&w->code), w->in_table);
-    w->place = (struct export_md_place){ .before = '`' };
 }
 
 /* The opening bracket of a link waits for its text, because an address that is its own text is written in angle
@@ -263,7 +236,10 @@ static int export_md_text_enter_span(MD_SPANTYPE type, void *detail, void *arg)
     case MD_SPAN_EM: add_mark(w, "*"); break;
     case MD_SPAN_STRONG: add_mark(w, "**"); break;
     case MD_SPAN_DEL: add_mark(w, "~~"); break;
-    case MD_SPAN_CODE: open_span_code(w); break;
+    case MD_SPAN_CODE:
+        w->in_span = true;
+        w->code.n = 0;
+        break;
     case MD_SPAN_A: export_md_text_open_link(w, &((MD_SPAN_A_DETAIL *)detail)->href); break;
     case MD_SPAN_IMG: add_mark(w, "\\[image: "); break;
     default: break;
@@ -278,7 +254,12 @@ static void export_md_text_close_spans(struct md_walk *w, int n)
         case MD_SPAN_EM: add_mark(w, "*"); break;
         case MD_SPAN_STRONG: add_mark(w, "**"); break;
         case MD_SPAN_DEL: add_mark(w, "~~"); break;
-        case MD_SPAN_CODE: close_span_code(w); break;
+        case MD_SPAN_CODE:
+            export_md_text_begin_line(w);
+            w->in_span = w->fresh = false;
+            export_md_code(w->o, buf_slice(&w->code), w->in_table);
+            w->place = (struct export_md_place){ .before = '`' };
+            break;
         case MD_SPAN_A: close_link(w, w->spans.link[w->spans.n]); break;
         case MD_SPAN_IMG: add_mark(w, "\\]"); break;
         default: break;
@@ -303,7 +284,10 @@ static int export_md_text_enter_block(MD_BLOCKTYPE type, void *detail, void *arg
 
     export_md_text_close_spans(w, w->spans.n);
     switch (type) {
-    case MD_BLOCK_QUOTE: open_quote(w); break;
+    case MD_BLOCK_QUOTE:
+        export_md_text_begin_block(w, true);
+        push_level(w, (struct md_level){ .item = false, .mark = "> " });
+        break;
     case MD_BLOCK_UL: export_md_text_open_list(w, false, 1); break;
     case MD_BLOCK_OL:
         export_md_text_open_list(w, true, ((MD_BLOCK_OL_DETAIL *)detail)->start);
@@ -316,7 +300,11 @@ static int export_md_text_enter_block(MD_BLOCKTYPE type, void *detail, void *arg
         break;
     case MD_BLOCK_H: open_heading(w, detail); break;
     case MD_BLOCK_CODE: export_md_text_open_code(w, detail); break;
-    case MD_BLOCK_TABLE: open_table(w); break;
+    case MD_BLOCK_TABLE:
+        export_md_text_begin_block(w, true);
+        w->in_table = true;
+        w->info.n = 0;
+        break;
     case MD_BLOCK_TR:
         export_md_text_begin_block(w, false);
         add_mark(w, "|");
@@ -332,28 +320,6 @@ static void export_md_text_close_level(struct md_walk *w)
 {
     export_md_text_end_line(w);
     w->levels--;
-}
-
-static void export_md_text_close_code(struct md_walk *w)
-{
-    struct buf prefix = { 0 };
-
-    w->in_code = false;
-    export_md_text_begin_line(w);
-    w->fresh = false;
-    add_prefix(w, true, &prefix);
-    export_md_fence(w->o, buf_slice(&prefix), buf_slice(&w->info), buf_slice(&w->code));
-    buf_fini(&prefix);
-    w->open = false;
-    w->gap = true;
-}
-
-static void close_head(struct md_walk *w)
-{
-    export_md_text_end_line(w);
-    add_mark(w, "|");
-    export_out_add(w->o, buf_slice(&w->info));
-    export_md_text_end_line(w);
 }
 
 static int export_md_text_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
@@ -373,7 +339,18 @@ static int export_md_text_leave_block(MD_BLOCKTYPE type, void *detail, void *arg
         w->lists--;
         w->gap = w->gap || w->lists == 0;
         break;
-    case MD_BLOCK_CODE: export_md_text_close_code(w); break;
+    case MD_BLOCK_CODE: {
+        struct buf prefix = { 0 };
+
+        w->in_code = false;
+        export_md_text_begin_line(w);
+        w->fresh = false;
+        add_prefix(w, true, &prefix);
+        export_md_fence(w->o, buf_slice(&prefix), buf_slice(&w->info), buf_slice(&w->code));
+        buf_fini(&prefix);
+        w->open = false;
+        w->gap = true;
+    } break;
     case MD_BLOCK_P:
     case MD_BLOCK_H:
     case MD_BLOCK_HR:
@@ -383,7 +360,12 @@ static int export_md_text_leave_block(MD_BLOCKTYPE type, void *detail, void *arg
     case MD_BLOCK_TH:
     case MD_BLOCK_TD: export_out_lit(w->o, " |"); break;
     case MD_BLOCK_TR: export_md_text_end_line(w); break;
-    case MD_BLOCK_THEAD: close_head(w); break;
+    case MD_BLOCK_THEAD:
+        export_md_text_end_line(w);
+        add_mark(w, "|");
+        export_out_add(w->o, buf_slice(&w->info));
+        export_md_text_end_line(w);
+        break;
     case MD_BLOCK_TABLE:
         w->in_table = false;
         w->gap = true;

@@ -90,17 +90,6 @@ bool fs_attrs_copy(struct arena *a, struct attrs *x)
 
 /* ---- setting attributes ---- */
 
-static enum err_code put_owner(int fd, const struct attrs *x, const char *path, struct err *e)
-{
-    struct stat st;
-
-    if (fstat(fd, &st))
-        return err_sys(e, path, "look at");
-    if ((st.st_uid != x->uid || st.st_gid != x->gid) && fchown(fd, x->uid, x->gid))
-        return err_sys(e, path, "keep the owner");
-    return ERR_OK;
-}
-
 static bool attrs_have(const struct attrs *x, const char *name)
 {
     for (size_t i = 0; i < x->n; i++)
@@ -123,7 +112,13 @@ static enum err_code drop_inherited(int fd, const struct attrs *x, const char *p
 
 enum err_code fs_attrs_apply(int fd, const struct attrs *x, const char *path, struct err *e)
 {
-    TRY(put_owner(fd, x, path, e));
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return err_sys(e, path, "look at");
+    if ((st.st_uid != x->uid || st.st_gid != x->gid) && fchown(fd, x->uid, x->gid))
+        return err_sys(e, path, "keep the owner");
+
     TRY(drop_inherited(fd, x, path, e));
     for (size_t i = 0; i < x->n; i++)
         if (fs_xattr_set(fd, x->x[i].name, x->x[i].value.p, x->x[i].value.n))
@@ -280,22 +275,6 @@ static enum err_code copy_link(const char *from, const char *to, const struct st
     return ERR_OK;
 }
 
-/* A directory gets its mode and times when everything in it is there. */
-static enum err_code finish_dir(const char *from, const char *to, const struct stat *st,
-                                struct err *e)
-{
-    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int in = open(from, flags), out = in < 0 ? -1 : open(to, flags);
-    enum err_code rc = out < 0 ? err_sys(e, in < 0 ? from : to, "open directory") : ERR_OK;
-
-    if (!rc)
-        rc = copy_attributes(in, out, st, to, e);
-    if (!rc)
-        rc = disk_sync(out, to, e);
-    close_both(in, out);
-    return rc;
-}
-
 /* Files with several names that were found so far, and where the first name was copied to. */
 struct link {
     dev_t dev;
@@ -309,17 +288,6 @@ struct copy_walk {
     struct link *link;
     size_t links, cap;
 };
-
-static enum err_code remember_hard_link(struct copy_walk *t, const struct stat *st, const char *to,
-                                        struct err *e)
-{
-    char *copy = array_reserve(t->link, t->cap, t->links + 1) ? strdup(to) : NULL;
-
-    if (!copy)
-        return err_nomem(e);
-    t->link[t->links++] = (struct link){ st->st_dev, st->st_ino, copy };
-    return ERR_OK;
-}
 
 static const char *fs_copy_of(const struct copy_walk *t, const struct stat *st)
 {
@@ -340,7 +308,14 @@ static enum err_code copy_name(const FTSENT *f, const char *to, struct copy_walk
         return ERR_OK;
     enum err_code rc = fs_copy_file(f->fts_accpath, to, t->piece, e);
 
-    return rc || st->st_nlink == 1 || first ? rc : remember_hard_link(t, st, to, e);
+    if (rc || st->st_nlink == 1 || first)
+        return rc;
+    char *copy = array_reserve(t->link, t->cap, t->links + 1) ? strdup(to) : NULL;
+
+    if (!copy)
+        return err_nomem(e);
+    t->link[t->links++] = (struct link){ st->st_dev, st->st_ino, copy };
+    return ERR_OK;
 }
 
 static enum err_code fs_copy_entry(const FTSENT *f, const char *to, struct copy_walk *t,
@@ -348,7 +323,21 @@ static enum err_code fs_copy_entry(const FTSENT *f, const char *to, struct copy_
 {
     switch (f->fts_info) {
     case FTS_D: return mkdir(to, 0700) ? err_sys(e, to, "make directory") : ERR_OK;
-    case FTS_DP: return finish_dir(f->fts_accpath, to, f->fts_statp, e);
+    case FTS_DP: {
+        /* A directory gets its mode and times when everything in it is there. */
+        const char *from = f->fts_accpath;
+        const struct stat *st = f->fts_statp;
+        const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+        int in = open(from, flags), out = in < 0 ? -1 : open(to, flags);
+        enum err_code rc = out < 0 ? err_sys(e, in < 0 ? from : to, "open directory") : ERR_OK;
+
+        if (!rc)
+            rc = copy_attributes(in, out, st, to, e);
+        if (!rc)
+            rc = disk_sync(out, to, e);
+        close_both(in, out);
+        return rc;
+    }
     case FTS_F: return copy_name(f, to, t, e);
     case FTS_SL:
     case FTS_SLNONE: return copy_link(f->fts_accpath, to, f->fts_statp, e);
@@ -374,14 +363,6 @@ static enum err_code copy_tree_open(const char *root, FTS **fts, struct err *e)
 typedef enum err_code entry_fn(const FTSENT *f, const char *other, struct copy_walk *t,
                                struct err *e);
 
-static void copy_walk_fini(struct copy_walk *t)
-{
-    for (size_t i = 0; i < t->links; i++)
-        free(t->link[i].copy);
-    free(t->link);
-    free(t->piece);
-}
-
 static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, struct err *e)
 {
     FTS *fts = NULL;
@@ -405,7 +386,11 @@ static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, s
     if (fts)
         fts_close(fts);
     free(other);
-    copy_walk_fini(&t);
+    for (size_t i = 0; i < t.links; i++)
+        free(t.link[i].copy);
+    free(t.link);
+    free(t.piece);
+
     return rc;
 }
 
@@ -439,18 +424,6 @@ enum err_code copy_remove(const char *path, struct err *e)
 
 /* ---- the rest of a source ---- */
 
-static enum err_code equal_files(const char *a, const char *b, char *piece, struct err *e)
-{
-    int in = open(a, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    int out = open(b, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    enum err_code rc = in < 0 || out < 0 ? err_sys(e, in < 0 ? a : b, "open") : ERR_OK;
-
-    if (!rc)
-        rc = copy_same_bytes(in, out, piece, a, e);
-    close_both(in, out);
-    return rc;
-}
-
 static enum err_code equal_links(const char *a, const char *b, struct err *e)
 {
     char one[PATH_MAX], two[PATH_MAX];
@@ -469,7 +442,18 @@ static enum err_code compare_entry(const FTSENT *f, const char *copy, struct cop
     switch (f->fts_info) {
     case FTS_D:
     case FTS_DP: return ERR_OK;
-    case FTS_F: return equal_files(f->fts_accpath, copy, t->piece, e);
+    case FTS_F: {
+        const char *a = f->fts_accpath;
+        char *piece = t->piece;
+        int in = open(a, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        int out = open(copy, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        enum err_code rc = in < 0 || out < 0 ? err_sys(e, in < 0 ? a : copy, "open") : ERR_OK;
+
+        if (!rc)
+            rc = copy_same_bytes(in, out, piece, a, e);
+        close_both(in, out);
+        return rc;
+    }
     case FTS_SL:
     case FTS_SLNONE: return equal_links(f->fts_accpath, copy, e);
     case FTS_DNR:

@@ -283,15 +283,6 @@ enum err_code disk_new_open(const char *dir, mode_t mode, struct disk_new *out, 
     return ERR_OK;
 }
 
-static void new_close(struct disk_new *f)
-{
-    if (f->fd >= 0)
-        close(f->fd);
-    if (f->dir >= 0)
-        close(f->dir);
-    f->fd = f->dir = -1;
-}
-
 enum err_code disk_new_write(struct slice bytes, void *arg, struct err *e)
 {
     const struct disk_new *f = arg;
@@ -304,7 +295,11 @@ void disk_new_discard(struct disk_new *f)
     if (f->temp[0] && f->dir >= 0)
         unlinkat(f->dir, f->temp, 0);
     f->temp[0] = '\0';
-    new_close(f);
+    if (f->fd >= 0)
+        close(f->fd);
+    if (f->dir >= 0)
+        close(f->dir);
+    f->fd = f->dir = -1;
 }
 
 /* File systems without links (exFAT, some FUSE) report different errors. */
@@ -340,20 +335,15 @@ static int name_new(struct disk_new *f, const char *name)
     return 0;
 }
 
-/* It is too late to report that nothing happened. */
-static enum err_code sync_name(const struct disk_new *f, struct err *e)
-{
-    enum err_code rc = f->lazy_dir ? ERR_OK : disk_sync(f->dir, f->path, e);
-
-    return rc ? err_wrap(e, rc, "it is in place, but perhaps not durably") : ERR_OK;
-}
-
 /* After the naming, which succeeded if rc is 0. */
 static enum err_code end_new(struct disk_new *f, enum err_code rc, struct err *e)
 {
     f->named = !rc;
-    if (!rc)
-        rc = sync_name(f, e);
+    if (!rc) {
+        /* It is too late to report that nothing happened. */
+        rc = f->lazy_dir ? ERR_OK : disk_sync(f->dir, f->path, e);
+        rc = rc ? err_wrap(e, rc, "it is in place, but perhaps not durably") : ERR_OK;
+    }
     disk_new_discard(f);
     return rc;
 }

@@ -265,17 +265,6 @@ static uint64_t kernel_portable_mix(uint64_t h, uint64_t x)
     return (h ^ x) * UINT64_C(0x100000001b3);
 }
 
-static uint64_t mix_file(const char *name, const struct stat *st)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-    for (; *name; name++)
-        h = kernel_portable_mix(h, (unsigned char)*name);
-    h = kernel_portable_mix(h, st->st_ino);
-    h = kernel_portable_mix(h, (uint64_t)st->st_size);
-    return kernel_portable_mix(h, (uint64_t)time_ns(st->st_mtim));
-}
-
 /* The order of a folder's names does not matter. Only the names of subfolders count, because they have watches of their
  * own. */
 static bool kernel_portable_look(const char *path, uint64_t *state)
@@ -291,7 +280,15 @@ static bool kernel_portable_look(const char *path, uint64_t *state)
             continue;
         if (S_ISDIR(st.st_mode))
             st = (struct stat){ .st_ino = st.st_ino };
-        *state += mix_file(d->d_name, &st);
+
+        const char *name = d->d_name;
+        uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+        for (; *name; name++)
+            h = kernel_portable_mix(h, (unsigned char)*name);
+        h = kernel_portable_mix(h, st.st_ino);
+        h = kernel_portable_mix(h, (uint64_t)st.st_size);
+        *state += kernel_portable_mix(h, (uint64_t)time_ns(st.st_mtim));
     }
     if (dir)
         closedir(dir);

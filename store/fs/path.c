@@ -238,14 +238,6 @@ static void learn_dir(struct presence *p, struct slice path)
         d->scan_after_misses = (unsigned)(st.st_size / (ENTRY_BYTES * ENTRIES_A_LOOK)) + 1;
 }
 
-static void note_miss(struct presence *p, struct presence_dir *d, struct slice path)
-{
-    if (!d)
-        learn_dir(p, path);
-    else if (d->scan_after_misses && ++d->misses >= d->scan_after_misses)
-        read_dir_names(d);
-}
-
 enum err_code path_presence_lookup(struct presence *p, const char *path, bool *there,
                                    struct stat *st, struct err *e)
 {
@@ -256,8 +248,12 @@ enum err_code path_presence_lookup(struct presence *p, const char *path, bool *t
     if (d && (d->gone || (d->bits && !path_may_have(d, path + dir.n + 1))))
         return ERR_OK;
     TRY(file_at_stat(path, there, st, e));
-    if (!*there)
-        note_miss(p, d, dir);
+    if (!*there) {
+        if (!d)
+            learn_dir(p, dir);
+        else if (d->scan_after_misses && ++d->misses >= d->scan_after_misses)
+            read_dir_names(d);
+    }
     return ERR_OK;
 }
 

@@ -335,11 +335,6 @@ enum err_code repo_blob_open(const char *objects, const char *hex, struct span *
     return rc;
 }
 
-static enum err_code stale_ref_error(const char *ref, struct err *e)
-{
-    return err_set(e, ERR_STALE, ref, "move the ref: it was changed meanwhile");
-}
-
 static int delete_ref(git_repository *repo, const char *ref, const git_oid *from)
 {
     git_reference *r = NULL;
@@ -364,7 +359,7 @@ enum err_code repo_ref_move(git_repository *repo, const char *ref, const git_oid
 
     git_reference_free(r);
     if (answer == GIT_EMODIFIED || answer == GIT_EEXISTS || (answer == GIT_ENOTFOUND && from))
-        return stale_ref_error(ref, e);
+        return err_set(e, ERR_STALE, ref, "move the ref: it was changed meanwhile");
     return answer ? repo_error(e, answer, ref, "move the ref") : ERR_OK;
 }
 

@@ -117,22 +117,6 @@ static enum err_code find_quick(struct grep_pattern *p)
     return rc;
 }
 
-/* A text without anything that is special in an expression. */
-static enum err_code grep_pattern_find_whole(struct slice pattern, bool fixed,
-                                             struct grep_pattern *p)
-{
-    bool plain = true;
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; plain && i < pattern.n; i++)
-        plain = grep_plain_is_written(pattern.p[i]) &&
-                (fixed || !strchr(".^$*+?()[]{}|", pattern.p[i]));
-    for (size_t i = 0; plain && !rc && i < pattern.n; i++)
-        rc = buf_add_byte(&p->whole,
-                          p->raw ? (char)tolower((unsigned char)pattern.p[i]) : pattern.p[i]);
-    return rc;
-}
-
 /* A letter after a backslash is not part of the text. */
 static bool grep_pattern_has_capital(struct slice pattern, bool fixed)
 {
@@ -174,8 +158,18 @@ static enum err_code compile_pattern(const struct grep_query *q, struct slice pa
         rc = compile_raw(p);
     if (!rc && p->raw)
         rc = find_quick(p);
-    if (!rc && !q->words && p->plain.n)
-        rc = grep_pattern_find_whole(pattern, q->fixed, p);
+    if (!rc && !q->words && p->plain.n) {
+        /* The whole text is known if it has nothing that is special in an expression. */
+        bool fixed = q->fixed;
+        bool plain = true;
+
+        for (size_t i = 0; plain && i < pattern.n; i++)
+            plain = grep_plain_is_written(pattern.p[i]) &&
+                    (fixed || !strchr(".^$*+?()[]{}|", pattern.p[i]));
+        for (size_t i = 0; plain && !rc && i < pattern.n; i++)
+            rc = buf_add_byte(&p->whole,
+                              p->raw ? (char)tolower((unsigned char)pattern.p[i]) : pattern.p[i]);
+    }
     return rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -321,17 +315,6 @@ void grep_rows(struct grep_matcher *m, struct slice bytes)
     memset(m->next, 0, sizeof m->next);
 }
 
-/* A command that Claude Code recorded is shown as "/name arguments" or "! line", with a blank that is not in the
- * row. */
-static const char *grep_pattern_find_command(struct slice rest)
-{
-    const char *args = slice_find(rest.p, rest.n, "command-args>", 13);
-    size_t n = args ? (size_t)(args - rest.p) : rest.n;
-    const char *line = slice_find(rest.p, n, "bash-input>", 11);
-
-    return line ? line : rest.p + n;
-}
-
 /* The next occurrence of what the i-th entry of `next` stands for. */
 static const char *grep_pattern_find_entry(struct grep_matcher *m, size_t i)
 {
@@ -341,9 +324,17 @@ static const char *grep_pattern_find_entry(struct grep_matcher *m, size_t i)
         return find_plain_at(m, &ps->pattern[i]);
     if (i == ps->n)
         return find_numbered(m->rest, m->end);
-    return ps->commands
-               ? grep_pattern_find_command((struct slice){ m->rest, (size_t)(m->end - m->rest) })
-               : m->end;
+
+    if (!ps->commands)
+        return m->end;
+    /* A command that Claude Code recorded is shown as "/name arguments" or "! line", with a blank
+     * that is not in the row. */
+    struct slice rest = { m->rest, (size_t)(m->end - m->rest) };
+    const char *args = slice_find(rest.p, rest.n, "command-args>", 13);
+    size_t n = args ? (size_t)(args - rest.p) : rest.n;
+    const char *line = slice_find(rest.p, n, "bash-input>", 11);
+
+    return line ? line : rest.p + n;
 }
 
 /* The first occurrence in the rest of anything that requires decoding a row. */

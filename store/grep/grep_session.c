@@ -440,20 +440,6 @@ static enum err_code search_open_file(struct grep_session *s, const struct file 
     return rc;
 }
 
-/* A link is not a transcript (claude.md 2.1) and is not followed. */
-static enum err_code search_file(struct grep_session *s, const struct session_ref *ref,
-                                 struct err *e)
-{
-    const char *path = ref->path.p;
-    struct file f;
-
-    TRY(file_open(AT_FDCWD, path, ref->nameless ? FILE_FOLLOW : 0, &f, e));
-    enum err_code rc = search_open_file(s, &f, e);
-
-    file_close(&f);
-    return rc ? err_at(e, rc, path) : ERR_OK;
-}
-
 /* ---- rows that are kept elsewhere: in git ---- */
 
 static enum err_code search_loaded(struct grep_session *s, const struct session_ref *ref,
@@ -490,13 +476,23 @@ static enum err_code search_rows_of(struct grep_session *s, const struct session
                                     struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
+    struct file f;
 
     s->keys = ops->row_keys;
     if (!s->keys)
         return search_loaded(s, ref, e);
     bool jsonl = ref->path.n > 6 && memcmp(ref->path.p + ref->path.n - 6, ".jsonl", 6) == 0;
 
-    return jsonl ? search_file(s, ref, e) : ERR_OK;
+    if (!jsonl)
+        return ERR_OK;
+    /* A link is not a transcript (claude.md 2.1) and is not followed. */
+    const char *path = ref->path.p;
+
+    TRY(file_open(AT_FDCWD, path, ref->nameless ? FILE_FOLLOW : 0, &f, e));
+    enum err_code rc = search_open_file(s, &f, e);
+
+    file_close(&f);
+    return rc ? err_at(e, rc, path) : ERR_OK;
 }
 
 /* A sub-agent that has disappeared or cannot be read is skipped. */

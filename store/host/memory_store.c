@@ -185,22 +185,6 @@ static enum err_code memory_describe(const struct store *st, const struct scope 
 
 /* ---- conversations ---- */
 
-static void fill_messages(struct transcript *t, const struct index *ix)
-{
-    for (size_t i = 0; i < ix->n; i++)
-        t->message[t->n++] =
-            (struct message){ .offset = ix->line[i].offset,
-                              .length = ix->line[i].length,
-                              .line = (uint32_t)i,
-                              .time_ms = ix->line[i].time_ms,
-                              .id = ix->line[i].id,
-                              .kind = (uint8_t)(ix->line[i].kind == 1   ? MESSAGE_USER
-                                                : ix->line[i].kind == 2 ? MESSAGE_ASSISTANT
-                                                                        : MESSAGE_OTHER) };
-    t->lines = ix->n;
-    t->size = t->id.size;
-}
-
 static enum err_code index_session(const char *path, const atomic_bool *cancel, struct index *ix,
                                    struct file_id *id, struct err *e)
 {
@@ -230,8 +214,20 @@ static enum err_code memory_load(const struct store *st, const struct session_re
         if (!t->path || !t->message)
             rc = err_nomem(e);
     }
-    if (!rc)
-        fill_messages(t, &ix);
+    if (!rc) {
+        for (size_t i = 0; i < ix.n; i++)
+            t->message[t->n++] =
+                (struct message){ .offset = ix.line[i].offset,
+                                  .length = ix.line[i].length,
+                                  .line = (uint32_t)i,
+                                  .time_ms = ix.line[i].time_ms,
+                                  .id = ix.line[i].id,
+                                  .kind = (uint8_t)(ix.line[i].kind == 1   ? MESSAGE_USER
+                                                    : ix.line[i].kind == 2 ? MESSAGE_ASSISTANT
+                                                                           : MESSAGE_OTHER) };
+        t->lines = ix.n;
+        t->size = t->id.size;
+    }
     index_fini(&ix);
     if (rc)
         transcript_free(t);

@@ -339,22 +339,6 @@ enum err_code change_check_is_ours(const struct change *c, struct err *e)
                : ERR_OK;
 }
 
-static enum err_code invert(struct change_log *log, const struct change *c, const char *kind,
-                            struct change **out, struct err *e)
-{
-    struct change *back = change_inverse(c, kind);
-
-    if (back)
-        back->undoes = arena_copy(&back->arena, slice_of(c->id)).p;
-    enum err_code rc = back && back->undoes ? change_run(log, back, e) : err_nomem(e);
-
-    if (rc || !out)
-        change_free(back);
-    else
-        *out = back;
-    return rc;
-}
-
 enum err_code change_undo(struct change_log *log, const char *id, struct change **out,
                           struct err *e)
 {
@@ -363,8 +347,19 @@ enum err_code change_undo(struct change_log *log, const char *id, struct change 
     TRY(change_log_find_change(log, id, &c, e));
     enum err_code rc = change_check_is_ours(c, e);
 
-    if (!rc)
-        rc = invert(log, c, strcmp(c->kind, "undo") == 0 ? "redo" : "undo", out, e);
+    if (!rc) {
+        const char *kind = strcmp(c->kind, "undo") == 0 ? "redo" : "undo";
+        struct change *back = change_inverse(c, kind);
+
+        if (back)
+            back->undoes = arena_copy(&back->arena, slice_of(c->id)).p;
+        rc = back && back->undoes ? change_run(log, back, e) : err_nomem(e);
+
+        if (rc || !out)
+            change_free(back);
+        else
+            *out = back;
+    }
     change_free(c);
     return rc;
 }

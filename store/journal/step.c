@@ -69,33 +69,6 @@ static enum err_code put_write(const struct step *s, const char *dir, struct err
                          : disk_new_replace(&f, base_name(s->path), e);
 }
 
-static enum err_code step_put_in(const struct step *s, const char *dir, struct err *e)
-{
-    bool made = s->with_dir && mkdir(dir, 0700) == 0;
-
-    if (s->with_dir && !made && errno != EEXIST)
-        return err_sys(e, dir, "make directory");
-    enum err_code rc = put_write(s, dir, e);
-
-    if (!rc && made)
-        rc = disk_sync_parent(dir, e);
-    else if (rc && made && rmdir(dir))
-        err_wrap(e, rc, "and an empty directory remains");
-    return rc;
-}
-
-static enum err_code put_out(const struct step *s, const char *dir, struct err *e)
-{
-    if (!s->old_absent && unlink(s->path))
-        return err_sys(e, s->path, "remove");
-    if (!s->with_dir)
-        return disk_sync_dir(dir, e);
-    if (rmdir(dir) == 0)
-        return disk_sync_parent(dir, e);
-    return errno == ENOTEMPTY || errno == EEXIST ? disk_sync_dir(dir, e)
-                                                 : err_sys(e, dir, "remove directory");
-}
-
 static enum err_code put_dir(const struct step *s, char dir[PATH_MAX], struct err *e)
 {
     return path_parent(s->path, dir) ? ERR_OK
@@ -111,7 +84,28 @@ static enum err_code put_do(struct step *s, struct err *e)
     TRY(put_matches(s, s->old, s->old_absent, &same, &s->old_mtime_ns, e));
     if (!same)
         return err_set(e, ERR_STALE, s->path, "write: another file is there now");
-    return s->absent ? put_out(s, dir, e) : step_put_in(s, dir, e);
+
+    if (s->absent) {
+        if (!s->old_absent && unlink(s->path))
+            return err_sys(e, s->path, "remove");
+        if (!s->with_dir)
+            return disk_sync_dir(dir, e);
+        if (rmdir(dir) == 0)
+            return disk_sync_parent(dir, e);
+        return errno == ENOTEMPTY || errno == EEXIST ? disk_sync_dir(dir, e)
+                                                     : err_sys(e, dir, "remove directory");
+    }
+    bool made = s->with_dir && mkdir(dir, 0700) == 0;
+
+    if (s->with_dir && !made && errno != EEXIST)
+        return err_sys(e, dir, "make directory");
+    enum err_code rc = put_write(s, dir, e);
+
+    if (!rc && made)
+        rc = disk_sync_parent(dir, e);
+    else if (rc && made && rmdir(dir))
+        err_wrap(e, rc, "and an empty directory remains");
+    return rc;
 }
 
 /* A read-only file system fails before it checks the directory, so this determines whether there is an empty one. */
@@ -196,18 +190,6 @@ static enum err_code open_repo(const struct step *s, git_repository **out, struc
                : rc;
 }
 
-static enum err_code check_commit(git_repository *repo, const struct step *s, const git_oid *id,
-                                  struct err *e)
-{
-    git_commit *c = NULL;
-    int answer = git_commit_lookup(&c, repo, id);
-
-    git_commit_free(c);
-    return answer == GIT_ENOTFOUND ? err_set(e, ERR_STALE, s->to, "move a ref: its commit is gone")
-           : answer                ? repo_error(e, answer, s->to, "move a ref: read its commit")
-                                   : ERR_OK;
-}
-
 static enum err_code ref_do(const struct step *s, struct err *e)
 {
     git_repository *repo;
@@ -221,8 +203,16 @@ static enum err_code ref_do(const struct step *s, struct err *e)
 
     if (rc)
         return rc;
-    if (!s->absent)
-        rc = check_commit(repo, s, &to, e);
+    if (!s->absent) {
+        git_commit *c = NULL;
+        int answer = git_commit_lookup(&c, repo, &to);
+
+        git_commit_free(c);
+        rc = answer == GIT_ENOTFOUND
+                 ? err_set(e, ERR_STALE, s->to, "move a ref: its commit is gone")
+             : answer ? repo_error(e, answer, s->to, "move a ref: read its commit")
+                      : ERR_OK;
+    }
     if (!rc)
         rc = repo_ref_move(repo, s->to, s->old_absent ? NULL : &from, s->absent ? NULL : &to,
                            "reprise", e);

@@ -261,24 +261,6 @@ static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is,
     return ERR_OK;
 }
 
-/* After a TAIL was done, another program may have written after it before a crash kept us from recording that. The file
- * then contains the new bytes and not the old ones, and the rest is not half of our own write. */
-static enum err_code written_behind(int fd, const struct step *s, int64_t size, bool *is,
-                                    struct err *e)
-{
-    bool grows =
-        s->bytes.n > s->old.n && (s->old.n == 0 || memcmp(s->bytes.p, s->old.p, s->old.n) == 0);
-    bool same = false, half = false;
-    enum err_code rc = file_at_holds(fd, s->bytes, s->offset, is, s->path, e);
-
-    if (!rc && *is && !grows)
-        rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
-    if (!rc && *is && !same)
-        rc = mixed(fd, s, size, &half, e);
-    *is = *is && !rc && !same && !half;
-    return rc;
-}
-
 enum err_code step_bytes_is_done(const struct step *s, bool *done, struct err *e)
 {
     struct stat st;
@@ -292,8 +274,22 @@ enum err_code step_bytes_is_done(const struct step *s, bool *done, struct err *e
 
     if (!rc && (s->kind == STEP_EDIT || st.st_size == end))
         rc = file_at_holds(fd, s->bytes, s->offset, done, s->path, e);
-    else if (!rc && st.st_size > end)
-        rc = written_behind(fd, s, st.st_size, done, e);
+    else if (!rc && st.st_size > end) {
+        /* After a TAIL was done, another program may have written after it before a crash kept us
+         * from recording that. The file then contains the new bytes and not the old ones, and the
+         * rest is not half of our own write. */
+        bool grows =
+            s->bytes.n > s->old.n && (s->old.n == 0 || memcmp(s->bytes.p, s->old.p, s->old.n) == 0);
+        bool same = false, half = false;
+
+        rc = file_at_holds(fd, s->bytes, s->offset, done, s->path, e);
+
+        if (!rc && *done && !grows)
+            rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
+        if (!rc && *done && !same)
+            rc = mixed(fd, s, st.st_size, &half, e);
+        *done = *done && !rc && !same && !half;
+    }
     close(fd);
     return rc;
 }
@@ -395,17 +391,6 @@ static enum err_code bytes_back(int fd, const struct lease *lease, const struct 
     return ERR_OK;
 }
 
-/* Overwrites half an append that cannot be cut off with blanks, because the next line of any program would be glued to
- * it. */
-static enum err_code part_blank(int fd, const struct step *s, int64_t size, struct err *e)
-{
-    int64_t guard = s->bytes.n && s->bytes.p[0] == '\n';
-    int64_t n = size - s->offset - guard;
-
-    TRY(n > 0 ? file_at_blank(fd, (size_t)n, s->offset + guard, s->path, e) : ERR_OK);
-    return disk_sync(fd, s->path, e);
-}
-
 /* Without the lease nothing is cut off. If the end is the old one, nothing has to be: only the time may be that of an
  * earlier step of the same change. */
 static enum err_code repair_without_lease(int fd, const struct step *s, const struct stat *st,
@@ -414,26 +399,21 @@ static enum err_code repair_without_lease(int fd, const struct step *s, const st
     bool same = false;
     enum err_code rc = ERR_OK;
 
-    if (s->old.n == 0)
-        return part_blank(fd, s, st->st_size, e);
+    if (s->old.n == 0) {
+        /* Half an append that cannot be cut off is overwritten with blanks, because the next line
+         * of any program would be glued to it. */
+        int64_t size = st->st_size;
+        int64_t guard = s->bytes.n && s->bytes.p[0] == '\n';
+        int64_t n = size - s->offset - guard;
+
+        TRY(n > 0 ? file_at_blank(fd, (size_t)n, s->offset + guard, s->path, e) : ERR_OK);
+        return disk_sync(fd, s->path, e);
+    }
     if (st->st_size == s->offset + (int64_t)s->old.n)
         rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
     if (rc || same)
         return rc ? rc : time_mend(s, e);
     return err_set(e, ERR_LOCKED, s->path, "undo: %s", lease_refusal());
-}
-
-/* The opposite was appended instead (step_tail_do), and cut short. */
-static enum err_code opposite_repair(const struct step *s, const struct stat *st, struct err *e)
-{
-    const struct step append = { .kind = STEP_APPEND,
-                                 .path = s->path,
-                                 .bytes = s->opposite,
-                                 .offset = s->offset + (int64_t)s->old.n,
-                                 .follow = s->follow,
-                                 .old_mtime_ns = file_at_mtime(st) };
-
-    return s->opposite.n && st->st_size > append.offset ? step_append_repair(&append, e) : ERR_OK;
 }
 
 enum err_code step_bytes_repair(const struct step *s, struct err *e)
@@ -468,5 +448,16 @@ enum err_code step_bytes_repair(const struct step *s, struct err *e)
         rest = !rc;
     }
     close(fd);
-    return rest ? opposite_repair(s, &st, e) : rc;
+
+    if (!rest)
+        return rc;
+    /* The opposite was appended instead (step_tail_do), and cut short. */
+    const struct step append = { .kind = STEP_APPEND,
+                                 .path = s->path,
+                                 .bytes = s->opposite,
+                                 .offset = s->offset + (int64_t)s->old.n,
+                                 .follow = s->follow,
+                                 .old_mtime_ns = file_at_mtime(&st) };
+
+    return s->opposite.n && st.st_size > append.offset ? step_append_repair(&append, e) : ERR_OK;
 }

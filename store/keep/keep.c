@@ -280,21 +280,6 @@ static enum err_code keep_one_file(struct keep_work *w, const char *path, const 
     return keep_copy_file(k, path, to, f, e);
 }
 
-/* The copy of a directory gets its mode and times when everything in it is there; it stays accessible for us. */
-static enum err_code keep_finish_dir(const struct keep *k, const char *path, const struct stat *st,
-                                     struct err *e)
-{
-    AUTO_ARENA a = { 0 };
-    const char *to = keep_path_of(k->env, path, &a);
-    const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st->st_mtim };
-
-    NEED(to);
-    TRY(disk_private_dir(to, e));
-    if (chmod(to, (st->st_mode & 07777) | 0700) || utimensat(AT_FDCWD, to, times, 0))
-        return err_sys(e, to, "keep");
-    return ERR_OK;
-}
-
 static enum err_code keep_one_entry(struct keep_work *w, const FTSENT *x, enum keep_kind kind,
                                     struct err *e)
 {
@@ -302,7 +287,24 @@ static enum err_code keep_one_entry(struct keep_work *w, const FTSENT *x, enum k
 
     switch (x->fts_info) {
     case FTS_D: return keep_add_entry(w, x->fts_path, x->fts_statp, KEEP_DIR, &f, e);
-    case FTS_DP: return w->k->dry ? ERR_OK : keep_finish_dir(w->k, x->fts_path, x->fts_statp, e);
+    case FTS_DP: {
+        if (w->k->dry)
+            return ERR_OK;
+        /* The copy of a directory gets its mode and times when everything in it is there;
+                  * it stays accessible for us. */
+        const struct keep *k = w->k;
+        const char *path = x->fts_path;
+        const struct stat *st = x->fts_statp;
+        AUTO_ARENA a = { 0 };
+        const char *to = keep_path_of(k->env, path, &a);
+        const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, st->st_mtim };
+
+        NEED(to);
+        TRY(disk_private_dir(to, e));
+        if (chmod(to, (st->st_mode & 07777) | 0700) || utimensat(AT_FDCWD, to, times, 0))
+            return err_sys(e, to, "keep");
+        return ERR_OK;
+    }
     case FTS_F: return keep_one_file(w, x->fts_path, x->fts_statp, kind, e);
     case FTS_SL:
     case FTS_SLNONE: keep_note(w, "not kept, a link", x->fts_path); return ERR_OK;

@@ -100,17 +100,6 @@ static bool keep_read_file(char *const word[WORDS_MAX], struct arena *a, struct 
     return false;
 }
 
-static bool keep_read_session(char *const word[WORDS_MAX], struct arena *a,
-                              struct keep_session *out)
-{
-    *out = (struct keep_session){ .system = keep_decode(word[1], a),
-                                  .store = keep_decode(word[2], a),
-                                  .id = keep_decode(word[3], a),
-                                  .path = keep_decode(word[5], a) };
-    return keep_number(word[4], &out->kept_ms) && out->system && out->store && out->id &&
-           out->path && out->path[0] == '/';
-}
-
 static enum err_code keep_read_line(struct keep_manifest *m, char *line, size_t *cap, struct err *e)
 {
     char *word[WORDS_MAX];
@@ -120,7 +109,16 @@ static enum err_code keep_read_line(struct keep_manifest *m, char *line, size_t 
 
     if (n == 6 && strcmp(word[0], "session") == 0) {
         NEED(array_reserve(m->session, m->cap, m->n + 1));
-        ok = keep_read_session(word, &m->arena, &m->session[m->n]);
+
+        struct keep_session *out = &m->session[m->n];
+
+        *out = (struct keep_session){ .system = keep_decode(word[1], &m->arena),
+                                      .store = keep_decode(word[2], &m->arena),
+                                      .id = keep_decode(word[3], &m->arena),
+                                      .path = keep_decode(word[5], &m->arena) };
+        ok = keep_number(word[4], &out->kept_ms) && out->system && out->store && out->id &&
+             out->path && out->path[0] == '/';
+
         m->n += ok;
         *cap = 0;
     } else if (n == WORDS_MAX && s) {

@@ -55,22 +55,6 @@ static int can_change(const struct store_ops *ops, const char *call)
     return find_supported(calls, sizeof calls / sizeof *calls, call);
 }
 
-static int can_read(const struct store_ops *ops, const char *call)
-{
-    const struct supported calls[] = {
-        { "reprise_restore", ops->restore },
-        { "reprise_list_agents", ops->subagents },
-        { "reprise_list_branches", ops->branches },
-        { "reprise_read_branch", ops->load_branch },
-        { "reprise_session_usage", ops->usage },
-        { "reprise_files", ops->edits },
-        { "reprise_blame", ops->edits },
-        { "reprise_checkpoint_of", ops->origins },
-    };
-
-    return find_supported(calls, sizeof calls / sizeof *calls, call);
-}
-
 int reprise_can(const struct reprise *r, const char *system, const char *call)
 {
     const struct store_ops *ops = NULL;
@@ -86,5 +70,19 @@ int reprise_can(const struct reprise *r, const char *system, const char *call)
     can = can_write(ops, call);
     if (can < 0)
         can = can_change(ops, call);
-    return can < 0 ? can_read(ops, call) : can;
+
+    if (can >= 0)
+        return can;
+    const struct supported calls[] = {
+        { "reprise_restore", ops->restore },
+        { "reprise_list_agents", ops->subagents },
+        { "reprise_list_branches", ops->branches },
+        { "reprise_read_branch", ops->load_branch },
+        { "reprise_session_usage", ops->usage },
+        { "reprise_files", ops->edits },
+        { "reprise_blame", ops->edits },
+        { "reprise_checkpoint_of", ops->origins },
+    };
+
+    return find_supported(calls, sizeof calls / sizeof *calls, call);
 }

@@ -80,20 +80,6 @@ static enum err_code library_find_newest(const struct reprise *r, const struct s
                : err_set(e, ERR_NOT_FOUND, "", redo ? "nothing to redo" : "nothing left to undo");
 }
 
-static enum err_code library_find_target(const struct reprise *r, const struct store_env *env,
-                                         struct change_log *log, const char *id, bool redo,
-                                         struct undo_target *out, struct err *e)
-{
-    TRY(id && !redo ? undo_target_by_id(env, log, id, out, e)
-                    : library_find_newest(r, env, log, redo, out, e));
-    if (out->kind == UNDO_TARGET_NONE)
-        return err_set(e, ERR_NOT_FOUND, id, "undo: no such change");
-    if (out->kind == UNDO_TARGET_REWIND)
-        return err_set(e, ERR_USAGE, out->id, "%s: it is a rewind (reprise_rewind_undo)",
-                       redo ? "redo" : "undo");
-    return ERR_OK;
-}
-
 static enum err_code undo(const struct reprise *r, const char *id, bool redo,
                           struct reprise_change *out, struct err *e)
 {
@@ -107,7 +93,14 @@ static enum err_code undo(const struct reprise *r, const char *id, bool redo,
     TRY(call_check_result(out, e));
     TRY(rewind_recover(&env, &recovered, e));
     TRY(change_log_open(&env, &log, e));
-    TRY(library_find_target(r, &env, log, id, redo, &target, e));
+    TRY(id && !redo ? undo_target_by_id(&env, log, id, &target, e)
+                    : library_find_newest(r, &env, log, redo, &target, e));
+    if (target.kind == UNDO_TARGET_NONE)
+        return err_set(e, ERR_NOT_FOUND, id, "undo: no such change");
+    if (target.kind == UNDO_TARGET_REWIND)
+        return err_set(e, ERR_USAGE, target.id, "%s: it is a rewind (reprise_rewind_undo)",
+                       redo ? "redo" : "undo");
+
     TRY(change_undo(log, target.id, &c, e));
     snprintf(done.id, sizeof done.id, "%s", c->id);
     snprintf(done.text, sizeof done.text, "%s", c->text ? c->text : "");

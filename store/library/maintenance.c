@@ -8,21 +8,6 @@
 
 /* ---- delete ---- */
 
-/* The trash keeps the title; a session that cannot be described has none. */
-static enum err_code library_title_of(const struct session_ref *ref, struct arena *a,
-                                      struct slice *out, struct err *e)
-{
-    const struct scope everywhere = { .all = true };
-    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
-
-    NEED(row);
-    *out = SLICE("");
-    if (ref->store->ops->describe(ref->store, &everywhere, ref, row, NULL) == ERR_OK)
-        *out = arena_copy(a, session_row_title(row));
-    NEED(out->p);
-    return ERR_OK;
-}
-
 static enum err_code library_move_to_trash(const struct reprise *r,
                                            const struct trash_request *request,
                                            struct reprise_delete_result *done, struct err *e)
@@ -50,7 +35,17 @@ static enum err_code library_delete_local(const struct reprise *r, const struct 
     struct trash_request request;
     struct slice title;
 
-    TRY(library_title_of(ref, a, &title, e));
+    /* The trash keeps the title; a session that cannot be described has none. */
+    const struct scope everywhere = { .all = true };
+
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
+
+    NEED(row);
+    title = SLICE("");
+    if (ref->store->ops->describe(ref->store, &everywhere, ref, row, NULL) == ERR_OK)
+        title = arena_copy(a, session_row_title(row));
+    NEED(title.p);
+
     TRY(trash_request_make(ref, title, what, a, &request, e));
     return permanently ? trash_request_destroy(&request, e)
                        : library_move_to_trash(r, &request, done, e);

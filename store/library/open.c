@@ -43,16 +43,6 @@ static enum err_code library_open_one(struct reprise *r, const struct store_ops 
     return ERR_OK;
 }
 
-/* As in the program, a default store that does not exist or cannot be read is left out. */
-static enum err_code library_open_defaults(struct reprise *r, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; store_systems[i] && rc != ERR_NOMEM; i++)
-        rc = library_open_one(r, store_systems[i], NULL, e);
-    return rc == ERR_NOMEM ? rc : ERR_OK;
-}
-
 /* By a plug-in, which is loaded only because the host named it. */
 static bool wants_plugin(struct reprise *r, const struct reprise_options *o,
                          struct plugin_config *out)
@@ -90,18 +80,6 @@ const struct store_ops *call_system(struct slice name)
     if (slice_eq(name, slice_of(noop_store_ops.name)))
         return &noop_store_ops;
     return slice_eq(name, slice_of(memory_store_ops.name)) ? &memory_store_ops : store_system(name);
-}
-
-static enum err_code library_open_named(struct reprise *r, const struct reprise_options *o,
-                                        struct err *e)
-{
-    const struct store_ops *ops = call_system(slice_of(o->system));
-
-    if (!ops)
-        return err_set(e, ERR_USAGE, o->system, "open store: no such system");
-    if (o->flags & REPRISE_OPEN_CREATE && ops->make)
-        TRY(host_make(ops, &r->env, o->path, e));
-    return library_open_one(r, ops, o->path, e);
 }
 
 static enum err_code check_options(const struct reprise_options *o, struct err *e)
@@ -154,7 +132,22 @@ static enum err_code library_open_stores(struct reprise *r, const struct reprise
         return err_set(e, ERR_USAGE, o->settings[0], "open store: only a plug-in has settings");
     if (!o->system && o->path)
         return err_set(e, ERR_USAGE, o->path, "open store: needs a system");
-    return o->system ? library_open_named(r, o, e) : library_open_defaults(r, e);
+
+    if (o->system) {
+        const struct store_ops *ops = call_system(slice_of(o->system));
+
+        if (!ops)
+            return err_set(e, ERR_USAGE, o->system, "open store: no such system");
+        if (o->flags & REPRISE_OPEN_CREATE && ops->make)
+            TRY(host_make(ops, &r->env, o->path, e));
+        return library_open_one(r, ops, o->path, e);
+    }
+    /* As in the program, a default store that does not exist or cannot be read is left out. */
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; store_systems[i] && rc != ERR_NOMEM; i++)
+        rc = library_open_one(r, store_systems[i], NULL, e);
+    return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
 static enum err_code library_make(const struct reprise_options *options, struct reprise **out,

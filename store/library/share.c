@@ -8,15 +8,6 @@
 
 /* ---- from the store ---- */
 
-static enum err_code library_check_kept(const struct retrieved *r, struct err *e)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (r->item[i].state == RETRIEVE_LOCAL_NEWER && !r->item[i].planned)
-            return err_set(e, ERR_STALE, r->item[i].path,
-                           "retrieve: the transcript on this machine is newer");
-    return ERR_OK;
-}
-
 static enum err_code retrieve(const struct reprise_session *s, uint32_t flags,
                               struct reprise_retrieve_result *result, struct err *e)
 {
@@ -33,7 +24,10 @@ static enum err_code retrieve(const struct reprise_session *s, uint32_t flags,
     NEED(c = change_new("retrieve"));
     TRY(session_now(s, &c->arena, &now, e));
     TRY(session_change_retrieve(&env, &now, &req, c, &r, e));
-    TRY(library_check_kept(&r, e));
+    for (size_t i = 0; i < r.n; i++)
+        if (r.item[i].state == RETRIEVE_LOCAL_NEWER && !r.item[i].planned)
+            return err_set(e, ERR_STALE, r.item[i].path,
+                           "retrieve: the transcript on this machine is newer");
 
     /* The last item is the session itself. */
     const char *path = r.n ? r.item[r.n - 1].path : NULL;

@@ -60,15 +60,6 @@ static enum err_code log_lock(int fd, const char *path, struct err *e)
     return ERR_OK;
 }
 
-/* A child that the process forked meanwhile also has the descriptor, and with it the lock, as long as it lives, so
- * closing ours would not release it. */
-static void log_unlock_close(int fd)
-{
-    if (flock(fd, LOCK_UN))
-        errno = 0; /* the file system has no locks */
-    close(fd);
-}
-
 /* *same is false if the path names another file now. `now` may be NULL. */
 static enum err_code still_named(const char *path, unsigned flags, const struct file_id *id,
                                  bool *same, struct file_id *now, struct err *e)
@@ -311,7 +302,13 @@ static enum err_code try_append(const char *path, unsigned flags, log_compose_fn
         if (!rc)
             rc = check_still_named(path, flags, a, done, e);
     }
-    log_unlock_close(fd);
+
+    /* A child that the process forked meanwhile also has the descriptor, and with it the lock, as
+     * long as it lives, so closing ours would not release it. */
+    if (flock(fd, LOCK_UN))
+        errno = 0; /* the file system has no locks */
+    close(fd);
+
     if (!rc && records.n && !*done)
         rc = in_successor(path, flags, buf_slice(&records), a, done, e);
     buf_fini(&records);

@@ -58,15 +58,6 @@ static enum err_code put_without(struct scan *k, struct log_damage *d, struct sl
     return gone || is_torn_line(k, d->line) ? ERR_OK : buf_add_byte(&k->bytes, '\n');
 }
 
-static enum err_code put_whole(struct scan *k, struct log_damage *d, struct slice row,
-                               const char *between, size_t at)
-{
-    TRY(buf_add(&k->bytes, (struct slice){ row.p, at }));
-    TRY(buf_add(&k->bytes, slice_of(between)));
-    TRY(buf_add(&k->bytes, (struct slice){ row.p + at, row.n - at }));
-    return is_torn_line(k, d->line) ? ERR_OK : buf_add_byte(&k->bytes, '\n');
-}
-
 /* ---- the damages ---- */
 
 /* Where a second row begins, or 0. A row that is the value of a key or in an array is part of the first one; inside a
@@ -115,7 +106,10 @@ static enum err_code judge_spliced(struct scan *k, struct log_damage *d, struct 
         if (k->rules->has_offsets)
             return ERR_OK;
         d->repair = "puts a newline before it";
-        return put_whole(k, d, row, "\n", second);
+        TRY(buf_add(&k->bytes, (struct slice){ row.p, second }));
+        TRY(buf_add(&k->bytes, slice_of("\n")));
+        TRY(buf_add(&k->bytes, (struct slice){ row.p + second, row.n - second }));
+        return is_torn_line(k, d->line) ? ERR_OK : buf_add_byte(&k->bytes, '\n');
     }
     d->repair = "takes out the cut row before it";
     return put_without(k, d, row, 0, second);
@@ -248,23 +242,6 @@ static enum err_code judge_torn(struct scan *k, struct log_damage *d, struct sli
     return ERR_OK;
 }
 
-/* Rewrites the three bytes of each separator as its escape. */
-static enum err_code judge_separators(struct scan *k, struct log_damage *d, struct slice row)
-{
-    d->kind = FINDING_SPLIT_LINE;
-    d->why = "the row contains U+2028 or U+2029, at which the agent's reader splits it";
-    d->repair = "escapes them";
-    for (size_t i = 0; i < row.n; i++) {
-        const bool is = row.n - i > 2 && memcmp(row.p + i, "\xe2\x80", 2) == 0 &&
-                        (row.p[i + 2] == '\xa8' || row.p[i + 2] == '\xa9');
-
-        TRY(is ? buf_add(&k->bytes, row.p[i + 2] == '\xa8' ? SLICE("\\u2028") : SLICE("\\u2029"))
-               : buf_add_byte(&k->bytes, row.p[i]));
-        i += is ? 2 : 0;
-    }
-    return buf_add_byte(&k->bytes, '\n');
-}
-
 static bool has_separator(struct slice row)
 {
     return slice_has(row, "\xe2\x80\xa8") || slice_has(row, "\xe2\x80\xa9");
@@ -290,8 +267,22 @@ static enum err_code judge_line(struct scan *k, struct log_damage *d, struct err
         return judge_broken(k, d, row, e);
     if (row.n && row.p[0] == '\0')
         return judge_nuls(k, d, row);
-    if (k->rules->splits_at_separators && has_separator(row))
-        return judge_separators(k, d, row);
+    if (k->rules->splits_at_separators && has_separator(row)) {
+        /* Write each separator as its escape. */
+        d->kind = FINDING_SPLIT_LINE;
+        d->why = "the row contains U+2028 or U+2029, at which the agent's reader splits it";
+        d->repair = "escapes them";
+        for (size_t i = 0; i < row.n; i++) {
+            const bool is = row.n - i > 2 && memcmp(row.p + i, "\xe2\x80", 2) == 0 &&
+                            (row.p[i + 2] == '\xa8' || row.p[i + 2] == '\xa9');
+
+            TRY(is ? buf_add(&k->bytes,
+                             row.p[i + 2] == '\xa8' ? SLICE("\\u2028") : SLICE("\\u2029"))
+                   : buf_add_byte(&k->bytes, row.p[i]));
+            i += is ? 2 : 0;
+        }
+        return buf_add_byte(&k->bytes, '\n');
+    }
     if (k->rules->refused && line->state == LINE_OK)
         TRY(k->rules->refused(&k->survey, line->offset, row, &k->bytes, &d->why, &d->repair));
     d->kind = d->repair ? FINDING_POISONED_ROW : FINDING_KINDS;

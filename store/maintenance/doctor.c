@@ -167,14 +167,6 @@ static enum err_code plan_newline(const struct doctor *d, const char *path, stru
 
 /* ---- a log with damaged lines ---- */
 
-static bool doctor_is_planned(const struct change *c, const char *path)
-{
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->step[i].path, path) == 0)
-            return true;
-    return false;
-}
-
 /* All damages of a log are repaired by one step, which replaces the bytes from the first of them on; the file keeps its
  * mtime. The scan is the one that reported them. */
 static enum err_code plan_log(const struct repair *r, const char *path, struct change *c,
@@ -185,8 +177,9 @@ static enum err_code plan_log(const struct repair *r, const char *path, struct c
     struct logfile log;
     struct stat st;
 
-    if (doctor_is_planned(c, path))
-        return ERR_OK;
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->step[i].path, path) == 0)
+            return ERR_OK;
     TRY(examine_log(r->d, path, &st, e));
     TRY(logfile_open(&log, path, 0, &none, r->d->cancel, e));
     enum err_code rc = log_repair_read(&log, r->ref->store->ops->log_rules, &repair, e);
@@ -206,16 +199,6 @@ static enum err_code plan_log(const struct repair *r, const char *path, struct c
     return rc;
 }
 
-static enum err_code plan_logs(const struct repair *r, struct change *c, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < r->list->n && !rc; i++)
-        if (is_in_repair(r, i))
-            rc = plan_log(r, r->list->finding[i].path, c, e);
-    return rc;
-}
-
 /* ---- together ---- */
 
 /* Metadata comes first because it determines which files are appended to. A torn line in one of these is always
@@ -225,8 +208,14 @@ static enum err_code plan_repair(const struct repair *r, struct change *c, struc
     const struct store *st = r->ref->store;
     size_t appended;
 
-    if (r->rewrites)
-        return plan_logs(r, c, e);
+    if (r->rewrites) {
+        enum err_code rc = ERR_OK;
+
+        for (size_t i = 0; i < r->list->n && !rc; i++)
+            if (is_in_repair(r, i))
+                rc = plan_log(r, r->list->finding[i].path, c, e);
+        return rc;
+    }
     enum err_code rc = count_repairs(r, FINDING_METADATA)
                            ? st->ops->reappend(st, r->ref, c, &appended, e)
                            : ERR_OK;
@@ -311,16 +300,6 @@ static enum err_code repair_all(const struct repair *all, struct err *e)
     return settle_findings(all, rc, &why, e);
 }
 
-static enum err_code leave_alone(struct finding_list *list, const char *why, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < list->n && !rc; i++)
-        if (list->finding[i].fixable)
-            rc = explain_not_repaired(list, &list->finding[i], why, e);
-    return rc;
-}
-
 /* The parts of a conversation that a resume leaves out, all by one change. */
 static enum err_code doctor_reconnect(const struct doctor *d, const struct session_ref *ref,
                                       struct finding_list *list, struct err *e)
@@ -369,8 +348,14 @@ static enum err_code repair_session(const struct doctor *d, const struct session
     const char *stays;
 
     TRY(sweep_live(ref, &list->arena, &stays, e));
-    if (stays)
-        return leave_alone(list, stays, e);
+    if (stays) {
+        enum err_code rc = ERR_OK;
+
+        for (size_t i = 0; i < list->n && !rc; i++)
+            if (list->finding[i].fixable)
+                rc = explain_not_repaired(list, &list->finding[i], stays, e);
+        return rc;
+    }
     TRY(repair_all(&all, e));
     all.rewrites = false;
     TRY(repair_all(&all, e));
@@ -411,19 +396,6 @@ static const char *hidden_why(const struct session_row *row)
     return NULL;
 }
 
-static enum err_code report_hidden(const struct session_row *row, struct finding_list *list,
-                                   struct err *e)
-{
-    const char *why = hidden_why(row);
-    struct finding f = { .kind =
-                             row->hidden == HIDDEN_DAMAGED ? FINDING_UNREADABLE : FINDING_HIDDEN,
-                         .session = row->ref.id,
-                         .path = row->ref.path.p,
-                         .why = why };
-
-    return why ? doctor_list_add(&f, list, e) : ERR_OK;
-}
-
 static enum err_code report_expiry(const struct doctor *d, const struct session_row *row,
                                    struct finding_list *list, struct err *e)
 {
@@ -460,8 +432,16 @@ static enum err_code look_at_row(const struct doctor *d, struct examined *p, str
 
     if (!rc && row->hidden == HIDDEN_NOT && p->older_copy)
         row->hidden = HIDDEN_DUPLICATE;
-    if (!rc)
-        rc = report_hidden(row, &p->list, e);
+    if (!rc) {
+        const char *why = hidden_why(row);
+        struct finding f = { .kind = row->hidden == HIDDEN_DAMAGED ? FINDING_UNREADABLE
+                                                                   : FINDING_HIDDEN,
+                             .session = row->ref.id,
+                             .path = row->ref.path.p,
+                             .why = why };
+
+        rc = why ? doctor_list_add(&f, &p->list, e) : ERR_OK;
+    }
     if (!rc)
         rc = report_expiry(d, row, &p->list, e);
     session_row_free(row);
@@ -473,21 +453,6 @@ static enum err_code look_at_row(const struct doctor *d, struct examined *p, str
 static bool ends_all(enum err_code rc)
 {
     return rc == ERR_NOMEM || rc == ERR_CANCELLED;
-}
-
-static enum err_code doctor_report_unreadable(const struct session_ref *ref, const struct err *why,
-                                              struct finding_list *list, struct err *e)
-{
-    char line[400];
-    struct err text = *why;
-
-    text.path[0] = '\0'; /* the finding contains it */
-    err_format(&text, line, sizeof line);
-    struct finding f = {
-        .kind = FINDING_UNREADABLE, .session = ref->id, .path = ref->path.p, .why = line
-    };
-
-    return doctor_list_add(&f, list, e);
 }
 
 /* Lists do not follow a link, so what it leads to is not a session. */
@@ -504,6 +469,7 @@ static enum err_code collect_findings(const struct doctor *d, struct examined *p
     const struct store_ops *ops = ref->store->ops;
     struct err why = { 0 };
     enum err_code rc = look_at_row(d, p, &why);
+    char line[400];
 
     if (!rc && is_link(ref))
         rc = err_set(&why, ERR_UNSAFE, ref->path.p, "check: a link is not followed");
@@ -516,8 +482,19 @@ static enum err_code collect_findings(const struct doctor *d, struct examined *p
             *e = why;
         return rc;
     }
-    if (!d->only)
-        return rc == ERR_NOT_FOUND ? ERR_OK : doctor_report_unreadable(ref, &why, &p->list, e);
+    if (!d->only) {
+        if (rc == ERR_NOT_FOUND)
+            return ERR_OK;
+        struct err text = why;
+
+        text.path[0] = '\0'; /* the finding contains it */
+        err_format(&text, line, sizeof line);
+        struct finding f = {
+            .kind = FINDING_UNREADABLE, .session = ref->id, .path = ref->path.p, .why = line
+        };
+
+        return doctor_list_add(&f, &p->list, e);
+    }
     if (rc != ERR_NOT_FOUND) /* unless it was deleted meanwhile */
         rc = ERR_FORMAT;
     if (e) {

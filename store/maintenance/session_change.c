@@ -75,16 +75,6 @@ static enum err_code set_at_once(struct planning *p, const char *key, struct sli
     return rc;
 }
 
-static enum err_code plan_rename(struct planning *p, struct err *e)
-{
-    const struct store_ops *ops = p->ref->store->ops;
-
-    if (ops->rename)
-        return ops->rename(p->ref->store, p->ref, p->what->text, p->c, e);
-    return is_set_at_once(ops) ? set_at_once(p, "title", p->what->text, e)
-                               : store_unsupported_error(p->ref, CAN_RENAME, "rename", e);
-}
-
 /* The present tags of the session, added to `out`. They may be between the windows of a long transcript. */
 static enum err_code present_tags(const struct planning *p, struct buf *out, struct err *e)
 {
@@ -161,45 +151,43 @@ static enum err_code plan_archive(struct planning *p, struct err *e)
                                                   session_change_name(p->what->kind), e);
 }
 
-static enum err_code plan_resume_at(struct planning *p, struct err *e)
-{
-    const struct store_ops *ops = p->ref->store->ops;
-
-    return ops->resume_at ? ops->resume_at(p->ref->store, p->ref, p->what->text, p->c, e)
-                          : store_unsupported_error(p->ref, CAN_RESUME_AT, "resume-at", e);
-}
-
-static enum err_code plan_tombstone(struct planning *p, struct err *e)
-{
-    const struct store_ops *ops = p->ref->store->ops;
-
-    return ops->tombstone
-               ? ops->tombstone(p->ref->store, p->ref, p->what->text, p->what->cut, p->c, e)
-               : store_unsupported_error(p->ref, CAN_TOMBSTONE, "tombstone", e);
-}
-
-static enum err_code plan_reappend(struct planning *p, struct err *e)
-{
-    const struct store_ops *ops = p->ref->store->ops;
-    size_t appended = 0;
-
-    TRY(ops->reappend ? ops->reappend(p->ref->store, p->ref, p->c, &appended, e)
-                      : store_unsupported_error(p->ref, CAN_REAPPEND, "re-append", e));
-    if (p->what->appended)
-        *p->what->appended = appended;
-    return ERR_OK;
-}
-
 static enum err_code plan_steps(struct planning *p, struct err *e)
 {
     switch (p->what->kind) {
-    case SESSION_RENAME: return plan_rename(p, e);
+    case SESSION_RENAME: {
+        const struct store_ops *ops = p->ref->store->ops;
+
+        if (ops->rename)
+            return ops->rename(p->ref->store, p->ref, p->what->text, p->c, e);
+        return is_set_at_once(ops) ? set_at_once(p, "title", p->what->text, e)
+                                   : store_unsupported_error(p->ref, CAN_RENAME, "rename", e);
+    }
     case SESSION_TAG: return plan_tag(p, e);
     case SESSION_ARCHIVE:
     case SESSION_UNARCHIVE: return plan_archive(p, e);
-    case SESSION_RESUME_AT: return plan_resume_at(p, e);
-    case SESSION_TOMBSTONE: return plan_tombstone(p, e);
-    case SESSION_REAPPEND: return plan_reappend(p, e);
+    case SESSION_RESUME_AT: {
+        const struct store_ops *ops = p->ref->store->ops;
+
+        return ops->resume_at ? ops->resume_at(p->ref->store, p->ref, p->what->text, p->c, e)
+                              : store_unsupported_error(p->ref, CAN_RESUME_AT, "resume-at", e);
+    }
+    case SESSION_TOMBSTONE: {
+        const struct store_ops *ops = p->ref->store->ops;
+
+        return ops->tombstone
+                   ? ops->tombstone(p->ref->store, p->ref, p->what->text, p->what->cut, p->c, e)
+                   : store_unsupported_error(p->ref, CAN_TOMBSTONE, "tombstone", e);
+    }
+    case SESSION_REAPPEND: {
+        const struct store_ops *ops = p->ref->store->ops;
+        size_t appended = 0;
+
+        TRY(ops->reappend ? ops->reappend(p->ref->store, p->ref, p->c, &appended, e)
+                          : store_unsupported_error(p->ref, CAN_REAPPEND, "re-append", e));
+        if (p->what->appended)
+            *p->what->appended = appended;
+        return ERR_OK;
+    }
     }
     return ERR_OK;
 }

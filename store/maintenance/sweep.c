@@ -464,20 +464,6 @@ static enum err_code recheck_session(struct sweep *s, struct sweep_item *item, s
     return item->stays ? ERR_OK : recheck_marks(s, item, e);
 }
 
-static struct trash_request sweep_request_of(const struct sweep_item *item)
-{
-    return (struct trash_request){ .system = item->ref.store->ops->name,
-                                   .store = item->ref.store->path,
-                                   .id = item->ref.id,
-                                   .title = item->title,
-                                   .dir = item->cwd.n ? item->cwd.p : NULL,
-                                   .part = item->part,
-                                   .parts = item->parts,
-                                   .owned_refs = item->owned_refs.ref,
-                                   .owned_refs_n = item->owned_refs.n,
-                                   .stays = item->owned_refs.stays };
-}
-
 enum err_code sweep_move(struct change_log *log, const struct store_env *env, struct sweep *s,
                          struct trash_list *moved, struct err *e)
 {
@@ -494,8 +480,20 @@ enum err_code sweep_move(struct change_log *log, const struct store_env *env, st
     if (!rc)
         rc = sweep_mark_live(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
-        if (sweep_is_chosen(&s->item[i]))
-            request[n++] = sweep_request_of(&s->item[i]);
+        if (sweep_is_chosen(&s->item[i])) {
+            const struct sweep_item *item = &s->item[i];
+
+            request[n++] = (struct trash_request){ .system = item->ref.store->ops->name,
+                                                   .store = item->ref.store->path,
+                                                   .id = item->ref.id,
+                                                   .title = item->title,
+                                                   .dir = item->cwd.n ? item->cwd.p : NULL,
+                                                   .part = item->part,
+                                                   .parts = item->parts,
+                                                   .owned_refs = item->owned_refs.ref,
+                                                   .owned_refs_n = item->owned_refs.n,
+                                                   .stays = item->owned_refs.stays };
+        }
     if (!rc && n)
         rc = trash_add(log, env, "sweep", request, n, moved, e);
     else if (!rc)

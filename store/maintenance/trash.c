@@ -306,22 +306,6 @@ static bool trash_has_ref(const struct trash_ref *x)
     return rc || there;
 }
 
-/* The document of a batch still contains the items that were restored. */
-static void drop_gone(struct trash_list *list)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < list->n; i++) {
-        const struct trash_item *item = &list->item[i];
-        bool there;
-
-        if (item->parts ? file_at_stat(item->part[0], &there, NULL, NULL) || there
-                        : item->refs && trash_has_ref(&item->ref[0]))
-            list->item[kept++] = *item;
-    }
-    list->n = kept;
-}
-
 enum err_code trash_read(const struct store_env *env, struct trash_list *out, struct err *e)
 {
     char dir[PATH_MAX], sub[PATH_MAX];
@@ -350,7 +334,20 @@ enum err_code trash_read(const struct store_env *env, struct trash_list *out, st
         trash_list_fini(&list);
         return rc;
     }
-    drop_gone(&list);
+
+    /* The document of a batch still contains the items that were restored. */
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list.n; i++) {
+        const struct trash_item *item = &list.item[i];
+        bool there;
+
+        if (item->parts ? file_at_stat(item->part[0], &there, NULL, NULL) || there
+                        : item->refs && trash_has_ref(&item->ref[0]))
+            list.item[kept++] = *item;
+    }
+    list.n = kept;
+
     *out = list;
     return ERR_OK;
 }

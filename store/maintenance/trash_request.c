@@ -190,23 +190,20 @@ enum err_code trash_request_make_back(const struct session_ref *ref, struct slic
 
 /* ---- without the trash ---- */
 
-static enum err_code remove_ref(const struct owned_ref *ref, struct err *e)
-{
-    struct step drop = { .kind = STEP_REF,
-                         .path = ref->git,
-                         .to = ref->name,
-                         .old = slice_of(ref->tip),
-                         .absent = true };
-
-    return step_do(&drop, NULL, e);
-}
-
 enum err_code trash_request_destroy(const struct trash_request *request, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    for (size_t k = 0; k < request->owned_refs_n && !rc; k++)
-        rc = remove_ref(&request->owned_refs[k], e);
+    for (size_t k = 0; k < request->owned_refs_n && !rc; k++) {
+        const struct owned_ref *ref = &request->owned_refs[k];
+        struct step drop = { .kind = STEP_REF,
+                             .path = ref->git,
+                             .to = ref->name,
+                             .old = slice_of(ref->tip),
+                             .absent = true };
+
+        rc = step_do(&drop, NULL, e);
+    }
     for (size_t k = 0; k < request->parts && !rc; k++)
         rc = copy_remove(request->part[k], e);
     return rc;

@@ -328,16 +328,6 @@ static bool read_processes(struct agents *a)
     return fine;
 }
 
-static void refresh_processes(struct agents *a)
-{
-    int64_t now = time_coarse_ms();
-
-    if (a->known && now - a->read_ms < STALE_AFTER_MS)
-        return;
-    a->known = read_processes(a);
-    a->read_ms = now;
-}
-
 /* ---- answering ---- */
 
 static bool signed_in(const struct live_table *known, pid_t pid)
@@ -389,7 +379,14 @@ enum agents_evidence agents_lookup(struct agents *a, const struct agents_query *
 
     *pid = 0;
     pthread_mutex_lock(&a->lock);
-    refresh_processes(a);
+
+    int64_t now = time_coarse_ms();
+
+    if (!a->known || now - a->read_ms >= STALE_AFTER_MS) {
+        a->known = read_processes(a);
+        a->read_ms = now;
+    }
+
     best = a->blind ? AGENTS_MAYBE : AGENTS_NONE;
     for (size_t i = 0; i < a->n; i++) {
         const struct process *p = &a->process[i];

@@ -116,11 +116,14 @@ static enum err_code check_stores(const struct session_ref *const ref[], size_t 
     return rc;
 }
 
-/* A program that only reads, such as our own preview, has the file open for a moment; an agent keeps it open. So a file
- * whose user is unknown is checked again, for as long as the quiet ones are watched, all sessions together. */
-static enum err_code wait_for_readers(const struct session_ref *const ref[], size_t n,
-                                      struct live out[], struct err *e)
+enum err_code live_check(const struct session_ref *const ref[], size_t n, struct live out[],
+                         struct err *e)
 {
+    TRY(check_stores(ref, n, out, e));
+
+    /* A program that only reads, such as our own preview, has the file open for a moment; an agent
+     * keeps it open. So a file whose user is unknown is checked again, for as long as the quiet ones
+     * are watched, all sessions together. */
     const struct timespec step = { 0, WATCH_STEP_MS * 1000000L };
     enum err_code rc = ERR_OK;
 
@@ -129,14 +132,9 @@ static enum err_code wait_for_readers(const struct session_ref *const ref[], siz
             nanosleep(&step, NULL);
             rc = check_stores(&ref[i], 1, &out[i], e);
         }
-    return rc;
-}
+    if (rc)
+        return rc;
 
-enum err_code live_check(const struct session_ref *const ref[], size_t n, struct live out[],
-                         struct err *e)
-{
-    TRY(check_stores(ref, n, out, e));
-    TRY(wait_for_readers(ref, n, out, e));
     TRY(check_hosts(ref, n, out, e));
     return watch_writes(ref, n, out, e);
 }

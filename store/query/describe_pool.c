@@ -198,16 +198,6 @@ static size_t await_rows(struct describe_pool *c)
     return count;
 }
 
-static void release_slots(struct describe_pool *c, size_t count)
-{
-    pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < count; i++)
-        c->place[(c->handed + i) % RING].ready = false;
-    c->handed += count;
-    pthread_cond_broadcast(&c->room);
-    pthread_mutex_unlock(&c->lock);
-}
-
 static enum err_code describe_pool_deliver_row(const struct describe_pool *c, size_t i,
                                                describe_pool_fn *fn, void *arg, struct err *e)
 {
@@ -231,22 +221,6 @@ static bool make_places(struct describe_pool *c)
     return true;
 }
 
-static void init(struct describe_pool *c)
-{
-    pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->row_ready, NULL);
-    pthread_cond_init(&c->room, NULL);
-}
-
-static void fini(struct describe_pool *c)
-{
-    pthread_cond_destroy(&c->room);
-    pthread_cond_destroy(&c->row_ready);
-    pthread_mutex_destroy(&c->lock);
-    for (size_t i = 0; i < RING; i++)
-        session_row_free(c->place[i].row);
-}
-
 enum err_code describe_pool_run(const struct scope *scope, const struct session_ref *const order[],
                                 size_t n, size_t ahead, describe_pool_fn *fn, void *arg,
                                 struct err *e)
@@ -266,7 +240,10 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
         free(c);
         return rc;
     }
-    init(c);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->row_ready, NULL);
+    pthread_cond_init(&c->room, NULL);
+
     if (make_places(c)) {
         /* Making one row is faster than starting a thread. */
         if (n > 1 && c->ahead > 1)
@@ -277,7 +254,12 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
 
             for (size_t i = 0; !rc && i < count; i++)
                 rc = describe_pool_deliver_row(c, c->handed + i, fn, arg, e);
-            release_slots(c, count);
+            pthread_mutex_lock(&c->lock);
+            for (size_t i = 0; i < count; i++)
+                c->place[(c->handed + i) % RING].ready = false;
+            c->handed += count;
+            pthread_cond_broadcast(&c->room);
+            pthread_mutex_unlock(&c->lock);
         }
 
         pthread_mutex_lock(&c->lock);
@@ -289,7 +271,12 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
     } else {
         rc = err_nomem(e);
     }
-    fini(c);
+    pthread_cond_destroy(&c->room);
+    pthread_cond_destroy(&c->row_ready);
+    pthread_mutex_destroy(&c->lock);
+    for (size_t i = 0; i < RING; i++)
+        session_row_free(c->place[i].row);
+
     live_fini(&c->hosts);
     free(c);
     return rc;

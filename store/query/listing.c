@@ -18,24 +18,6 @@ static bool listing_begins_with(const char *p, size_t n, struct slice front)
     return n >= front.n && memcmp(p, front.p, front.n) == 0;
 }
 
-/* Usually the last part of the path begins with the id, which is then not copied again, and the
- * folder is that of the previous item. */
-static struct slice copy_id(struct listing *l, struct slice path, struct slice id)
-{
-    const char *slash = path.p ? memrchr(path.p, '/', path.n) : NULL;
-
-    if (slash && listing_begins_with(slash + 1, (size_t)(path.p + path.n - slash) - 1, id))
-        return (struct slice){ slash + 1, id.n };
-    return arena_copy(&l->arena, id);
-}
-
-static struct slice copy_folder(struct listing *l, struct slice folder)
-{
-    if (l->n && slice_eq(l->item[l->n - 1].ref.folder, folder))
-        return l->item[l->n - 1].ref.folder;
-    return arena_copy(&l->arena, folder);
-}
-
 static bool listing_collect_ref(const struct session_ref *ref, void *arg)
 {
     struct listing *l = arg;
@@ -48,8 +30,20 @@ static bool listing_collect_ref(const struct session_ref *ref, void *arg)
     *f = (struct listing_found){ .ref = *ref, .place = l->n };
     f->recent_ns = session_recent_ns(ref);
     f->ref.path = arena_copy(&l->arena, ref->path);
-    f->ref.id = copy_id(l, f->ref.path, ref->id);
-    f->ref.folder = copy_folder(l, ref->folder);
+
+    /* Usually the last part of the path begins with the id, which is then not copied again, and
+     * the folder is that of the previous item. */
+    struct slice path = f->ref.path;
+    struct slice id = ref->id;
+    const char *slash = path.p ? memrchr(path.p, '/', path.n) : NULL;
+
+    f->ref.id = slash && listing_begins_with(slash + 1, (size_t)(path.p + path.n - slash) - 1, id)
+                    ? (struct slice){ slash + 1, id.n }
+                    : arena_copy(&l->arena, id);
+
+    f->ref.folder = l->n && slice_eq(l->item[l->n - 1].ref.folder, ref->folder)
+                        ? l->item[l->n - 1].ref.folder
+                        : arena_copy(&l->arena, ref->folder);
     if (ref->preread.n)
         f->ref.preread = arena_copy(&l->arena, ref->preread);
     l->ok =

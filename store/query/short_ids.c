@@ -73,15 +73,6 @@ void short_ids_finish(struct short_ids *s)
     s->n = kept;
 }
 
-static size_t alike(struct slice a, struct slice b)
-{
-    size_t n = 0;
-
-    while (n < a.n && n < b.n && a.p[n] == b.p[n])
-        n++;
-    return n;
-}
-
 /* The length of the common prefix of this id and its nearest neighbour on one side; with `system`,
  * only ids of that system count. */
 static size_t alike_neighbour(const struct short_ids *s, size_t at, bool after,
@@ -91,8 +82,14 @@ static size_t alike_neighbour(const struct short_ids *s, size_t at, bool after,
 
     while (after ? at + 1 < s->n : at > 0) {
         at = after ? at + 1 : at - 1;
-        if (!slice_eq(s->known[at].id, id) && (!system || s->known[at].system == system))
-            return alike(s->known[at].id, id);
+        if (!slice_eq(s->known[at].id, id) && (!system || s->known[at].system == system)) {
+            struct slice a = s->known[at].id;
+            size_t n = 0;
+
+            while (n < a.n && n < id.n && a.p[n] == id.p[n])
+                n++;
+            return n;
+        }
     }
     return 0;
 }

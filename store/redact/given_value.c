@@ -576,18 +576,15 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
                          given_value_is_line_end(text, b->value.at + b->value.n)));
 }
 
-static enum err_code find_at_blank(struct slice text, size_t at, struct secret_list *list)
+enum err_code given_find(struct slice text, size_t at, struct secret_list *list)
 {
     struct beside b;
 
+    if (!given_value_is_blank(text.p[at]))
+        return find_at_operator(text, at, list);
+    if (!at || !is_name_letter(text.p[at - 1]))
+        return ERR_OK;
     return read_beside(text, at, &b) && is_secret_beside(text, at, &b)
                ? add_given(list, b.kind, b.value)
                : ERR_OK;
-}
-
-enum err_code given_find(struct slice text, size_t at, struct secret_list *list)
-{
-    if (!given_value_is_blank(text.p[at]))
-        return find_at_operator(text, at, list);
-    return at && is_name_letter(text.p[at - 1]) ? find_at_blank(text, at, list) : ERR_OK;
 }

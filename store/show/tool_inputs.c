@@ -65,17 +65,6 @@ static void begin_file(struct patch *p, enum edit_kind kind, struct slice path)
         p->edit = tool_inputs_add(p->t, edit);
 }
 
-/* The edits that follow a renamed file are those of its new name. */
-static void move_file(struct patch *p, struct slice to)
-{
-    if (!p->edit)
-        return;
-    p->edit->to = arena_copy(p->t->a, to).p;
-    p->edit->kind = EDIT_RENAME;
-    if (p->edit->to)
-        p->edit = tool_inputs_add(p->t, (struct edit){ .kind = EDIT_REPLACE, .path = p->edit->to });
-}
-
 static enum err_code tool_inputs_add_line(struct buf *b, struct slice line)
 {
     TRY(buf_add(b, line));
@@ -118,9 +107,16 @@ void apply_patch_read(struct slice patch, struct tool_inputs *out)
             begin_file(&p, EDIT_DELETE, value);
         else if (parse_header(line, "*** Update File: ", &value))
             begin_file(&p, EDIT_REPLACE, value);
-        else if (parse_header(line, "*** Move to: ", &value))
-            move_file(&p, value);
-        else if (!slice_starts(line, "*** "))
+        else if (parse_header(line, "*** Move to: ", &value)) {
+            /* The edits that follow a renamed file are those of its new name. */
+            if (p.edit) {
+                p.edit->to = arena_copy(p.t->a, value).p;
+                p.edit->kind = EDIT_RENAME;
+                if (p.edit->to)
+                    p.edit = tool_inputs_add(
+                        p.t, (struct edit){ .kind = EDIT_REPLACE, .path = p.edit->to });
+            }
+        } else if (!slice_starts(line, "*** "))
             rc = add_patch_line(&p, line);
     }
     end_file(&p);
@@ -266,20 +262,15 @@ static bool writes(struct slice name)
            slice_has_folded(name, "edit") || slice_has_folded(name, "replace");
 }
 
-/* A text for a place between the lines of a file. */
-static bool inserts(struct slice input)
-{
-    struct slice value;
-
-    return (json_get(input, "insert_line", &value) && json_type(value) != JSON_NULL) ||
-           (json_get(input, "command", &value) &&
-            (json_string_is(value, "insert") || json_string_is(value, "append")));
-}
-
 static bool tool_inputs_set_content(struct tool_inputs *t, struct slice name, struct slice input,
                                     struct edit *edit)
 {
-    if (inserts(input))
+    struct slice value;
+
+    /* The text is inserted between two lines of the file. */
+    if ((json_get(input, "insert_line", &value) && json_type(value) != JSON_NULL) ||
+        (json_get(input, "command", &value) &&
+         (json_string_is(value, "insert") || json_string_is(value, "append"))))
         return false;
     if (edit->replacements == 1 && !edit->replacement->old_text.n)
         edit->after = edit->replacement->new_text;
@@ -443,23 +434,6 @@ static bool shell_joint(struct slice *rest)
     return true;
 }
 
-/* Reads the words of one command, without redirections and the names after them. */
-static void shell_words(struct shell *s, struct slice *rest, struct buf *word)
-{
-    bool target = false;
-
-    s->words = 0;
-    s->odd = false;
-    for (enum word found; s->words < WORDS_MAX && (found = shell_word(s, rest, word)) != NO_WORD;) {
-        const char *copy = found == WORD && !target ? arena_copy(s->t->a, buf_slice(word)).p : NULL;
-
-        target = found == REDIRECTION && word->n && strchr("<>", word->p[word->n - 1]);
-        if (copy)
-            s->word[s->words++] = copy;
-    }
-    s->lost |= s->words == WORDS_MAX || (s->words && is_keyword(s->word[0]));
-}
-
 /* A shell command. cd changes the base of later relative names. */
 static void tool_inputs_shell(struct slice command, struct tool_inputs *out)
 {
@@ -467,7 +441,22 @@ static void tool_inputs_shell(struct slice command, struct tool_inputs *out)
     struct buf word = { 0 };
 
     for (bool more = true; more;) {
-        shell_words(&s, &command, &word);
+        /* Reads the words of one command, without redirections and the names after them. */
+        bool target = false;
+
+        s.words = 0;
+        s.odd = false;
+        for (enum word found;
+             s.words < WORDS_MAX && (found = shell_word(&s, &command, &word)) != NO_WORD;) {
+            const char *copy =
+                found == WORD && !target ? arena_copy(s.t->a, buf_slice(&word)).p : NULL;
+
+            target = found == REDIRECTION && word.n && strchr("<>", word.p[word.n - 1]);
+            if (copy)
+                s.word[s.words++] = copy;
+        }
+        s.lost |= s.words == WORDS_MAX || (s.words && is_keyword(s.word[0]));
+
         more = shell_joint(&command) && !s.lost;
         if ((more || !command.n) && !s.lost) {
             if (!s.odd)

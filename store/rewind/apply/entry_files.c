@@ -348,16 +348,6 @@ static bool above_next(struct above *a)
 
 /* ---- taking away ---- */
 
-/* Returns true if the directory has the mode and the owner that were recorded for it, or if `as` is
- * NULL. */
-static bool is_like(const struct stat *st, const struct dirs *as, const char *path)
-{
-    const struct dir_like *d = as ? beneath_dirs_find(as, slice_of(path)) : NULL;
-
-    return !as || (d && d->attrs.mode == (st->st_mode & 07777) && d->attrs.uid == st->st_uid &&
-                   d->attrs.gid == st->st_gid);
-}
-
 /* *gone: the directory above may be empty now. The directory is looked up first, because a
  * read-only file system fails before it reports a missing one. */
 static enum err_code remove_in(int dir, const char *name, const char *path, const struct dirs *as,
@@ -368,8 +358,14 @@ static enum err_code remove_in(int dir, const char *name, const char *path, cons
     *gone = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0;
     if (*gone)
         return errno == ENOENT ? ERR_OK : err_sys(e, path, "examine directory");
-    if (!is_like(&st, as, path))
+
+    /* A directory with another mode or owner than the recorded one is not ours to remove. */
+    const struct dir_like *d = as ? beneath_dirs_find(as, slice_of(path)) : NULL;
+
+    if (as && (!d || d->attrs.mode != (st.st_mode & 07777) || d->attrs.uid != st.st_uid ||
+               d->attrs.gid != st.st_gid))
         return ERR_OK;
+
     *gone = unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
     /* An overlayfs without extended attributes cannot remove a lower directory, which stays for ever. */
     if (!*gone && errno == EIO && fs_is_overlay(dir))

@@ -68,15 +68,6 @@ static bool checking_open(struct checking *k, const struct rewind_plan *plan)
     return k->tree != NULL;
 }
 
-static void checking_close(struct checking *k)
-{
-    git_tree_free(k->tree);
-    repo_close(k->repo);
-    source_content_fini(&k->found);
-    buf_fini(&k->then);
-    arena_fini(&k->arena);
-}
-
 /* The file's name in the repository; NULL if git would not have it, or not its bytes. */
 static const char *tracked_name(struct checking *k, const char *path)
 {
@@ -169,15 +160,6 @@ static enum err_code use_bytes_of_commit(struct checking *k, struct arena *a,
     return then.bytes.p ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code use_text_of_commit(struct checking *k, struct arena *a,
-                                        struct rewind_target *t, struct err *e)
-{
-    t->why = NULL;
-    t->want = REWIND_BYTES;
-    t->source.bytes = k->then.n ? arena_copy(a, buf_slice(&k->then)) : SLICE("");
-    return t->source.bytes.p ? ERR_OK : err_nomem(e);
-}
-
 static enum err_code compare_with_git_check(struct checking *k, struct arena *a,
                                             struct rewind_target *t, enum likeness *likeness,
                                             struct err *e)
@@ -191,7 +173,12 @@ static enum err_code compare_with_git_check(struct checking *k, struct arena *a,
     if (*likeness == LIKE && t->is_first && t->want != REWIND_ABSENT) {
         t->doubt = NULL;
         t->is_shown = true;
-        return t->is_text ? use_text_of_commit(k, a, t, e) : ERR_OK;
+        if (!t->is_text)
+            return ERR_OK;
+        t->why = NULL;
+        t->want = REWIND_BYTES;
+        t->source.bytes = k->then.n ? arena_copy(a, buf_slice(&k->then)) : SLICE("");
+        return t->source.bytes.p ? ERR_OK : err_nomem(e);
     }
     return ERR_OK;
 }
@@ -256,7 +243,12 @@ static enum err_code look_up_all(struct rewind_plan *plan, enum likeness *likene
         k.tree = NULL;
     for (size_t i = 0; i < plan->n && !rc; i++)
         rc = compare_with_git_look_up(&k, &plan->arena, &plan->target[i], &likeness[i], e);
-    checking_close(&k);
+    git_tree_free(k.tree);
+    repo_close(k.repo);
+    source_content_fini(&k.found);
+    buf_fini(&k.then);
+    arena_fini(&k.arena);
+
     return rc;
 }
 

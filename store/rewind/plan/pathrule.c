@@ -143,24 +143,18 @@ static bool is_at(struct slice rest, const char *place, bool whole)
     return rest.n > n && (!whole || rest.n == n + 1) && strncasecmp(rest.p + 1, place, n) == 0;
 }
 
-static bool is_trusted_place(struct slice rest)
-{
-    for (size_t i = 0; i < sizeof trusted_places / sizeof *trusted_places; i++)
-        if (is_at(rest, trusted_places[i], false))
-            return true;
-    for (size_t i = 0; i < sizeof trusted_ends / sizeof *trusted_ends; i++)
-        if (is_at(rest, trusted_ends[i], true))
-            return true;
-    return false;
-}
-
 static bool is_sensitive(struct slice path)
 {
     bool in_agent = false;
 
     while (path.n) {
-        if (is_trusted_place(path))
-            return true;
+        for (size_t i = 0; i < sizeof trusted_places / sizeof *trusted_places; i++)
+            if (is_at(path, trusted_places[i], false))
+                return true;
+        for (size_t i = 0; i < sizeof trusted_ends / sizeof *trusted_ends; i++)
+            if (is_at(path, trusted_ends[i], true))
+                return true;
+
         struct slice part = part_next(&path);
         bool last = path.n == 0;
 

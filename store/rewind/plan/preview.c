@@ -230,24 +230,6 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
     return rc;
 }
 
-/* If a file cannot be restored because its saved copy is missing or damaged, created files stay: what replaced the lost
- * content may be all that is left of it. So does the client. An undo has its own copies. */
-static void hold_deletions(struct rewind_preview *p)
-{
-    bool lost = false;
-
-    for (size_t i = 0; i < p->n && !lost && !p->plan->undoes; i++) {
-        const struct rewind_entry *x = &p->entry[i];
-
-        lost = x->action == REWIND_REFUSED && x->rule == REWIND_RULE_SOURCE &&
-               (x->target->want == REWIND_BYTES || x->target->copy_lost);
-    }
-    for (size_t i = 0; i < p->n && lost; i++)
-        if (p->entry[i].action == REWIND_DELETE)
-            refuse_entry(&p->entry[i], REWIND_RULE_SOURCE,
-                         "kept, because the saved copy of another file is missing or damaged");
-}
-
 /* ---- all of it ---- */
 
 enum err_code rewind_chosen_init(struct rewind_chosen *c, const struct rewind_options *o,
@@ -345,21 +327,6 @@ static enum err_code roots_open(struct roots *r, struct rewind_preview *p, struc
     return rc;
 }
 
-static void roots_close(const struct roots *r)
-{
-    if (r->project >= 0)
-        close(r->project);
-    if (r->everywhere >= 0)
-        close(r->everywhere);
-}
-
-static void worker_end(struct worker *w)
-{
-    rewind_inspected_fini(&w->look);
-    source_content_fini(&w->wanted);
-    source_content_fini(&w->last);
-}
-
 /* Handles one entry after the other until all are done, or one fails. */
 static enum err_code preview_entries(struct survey *s, struct err *e)
 {
@@ -373,7 +340,10 @@ static enum err_code preview_entries(struct survey *s, struct err *e)
         rc = preview_one(&w, &s->preview->entry[i], e);
     if (rc)
         atomic_store(&s->next, s->preview->n);
-    worker_end(&w);
+    rewind_inspected_fini(&w.look);
+    source_content_fini(&w.wanted);
+    source_content_fini(&w.last);
+
     return rc;
 }
 
@@ -398,7 +368,11 @@ static enum err_code preview_all(struct rewind_preview *p, struct err *e)
         rc = preview_entries(&s, e);
     if (helped)
         pthread_join(helper, NULL);
-    roots_close(&s.roots);
+    if (s.roots.project >= 0)
+        close(s.roots.project);
+    if (s.roots.everywhere >= 0)
+        close(s.roots.everywhere);
+
     if (!rc && s.rc) {
         rc = s.rc;
         if (e)
@@ -422,8 +396,23 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
         rc = preview_all(&p, e);
     if (!rc)
         rc = rewind_explain_edited(&p, e);
-    if (!rc)
-        hold_deletions(&p);
+    if (!rc) {
+        /* If a file cannot be restored because its saved copy is missing or damaged, created files
+         * stay: what replaced the lost content may be all that is left of it. So does the client. An
+         * undo has its own copies. */
+        bool lost = false;
+
+        for (size_t i = 0; i < p.n && !lost && !p.plan->undoes; i++) {
+            const struct rewind_entry *x = &p.entry[i];
+
+            lost = x->action == REWIND_REFUSED && x->rule == REWIND_RULE_SOURCE &&
+                   (x->target->want == REWIND_BYTES || x->target->copy_lost);
+        }
+        for (size_t i = 0; i < p.n && lost; i++)
+            if (p.entry[i].action == REWIND_DELETE)
+                refuse_entry(&p.entry[i], REWIND_RULE_SOURCE,
+                             "kept, because the saved copy of another file is missing or damaged");
+    }
     if (!rc)
         rc = rewind_check_swaps(&p, e);
     if (!rc)

@@ -139,20 +139,6 @@ static enum err_code seen_before_read_session(struct seeing *s, const struct ses
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code read_mine(struct seeing *s, struct err *e)
-{
-    bool read;
-
-    s->is_mine = true;
-    enum err_code rc = seen_before_read_session(s, s->mine, &read, e);
-
-    for (size_t i = 0; !rc && !read && i < s->n;
-         i++) /* a change that was not reported may follow */
-        s->late[i].is_lost = true;
-    s->is_mine = false;
-    return rc;
-}
-
 static bool seen_before_add_other(const struct session_ref *ref, void *arg)
 {
     struct seeing *s = arg;
@@ -249,13 +235,21 @@ enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_pla
                                 struct err *e)
 {
     struct seeing s = { .plan = plan, .mine = ref, .unread_ns = INT64_MIN };
+    bool read;
 
     if (!ref->store->ops->edits || plan->point_ms == TIME_NONE || !plan->point)
         return ERR_OK;
     enum err_code rc = choose(&s, e);
 
-    if (!rc && s.n)
-        rc = read_mine(&s, e);
+    if (!rc && s.n) {
+        s.is_mine = true;
+        rc = seen_before_read_session(&s, s.mine, &read, e);
+
+        /* A change that was not reported may follow. */
+        for (size_t i = 0; !rc && !read && i < s.n; i++)
+            s.late[i].is_lost = true;
+        s.is_mine = false;
+    }
     if (!rc && s.n)
         rc = read_others(&s, e);
     for (size_t i = 0; i < s.n && !rc; i++) {

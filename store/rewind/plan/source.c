@@ -491,26 +491,23 @@ static enum err_code read_present_side(const struct rewind_plan *plan,
     return ERR_OK;
 }
 
-static enum err_code source_read_wanted(const struct rewind_target *t, struct buf *out,
-                                        struct err *e)
-{
-    CLEANUP(source_content_fini) struct source_content wanted = { 0 };
-
-    TRY(t->want == REWIND_BYTES ? source_read(&t->source, NULL, &wanted, e) : ERR_OK);
-    if (t->want == REWIND_BYTES && !wanted.held)
-        TRY(too_large(t->path, e));
-    *out = wanted.bytes;
-    wanted.bytes = (struct buf){ 0 };
-    return ERR_OK;
-}
-
 enum err_code rewind_sides_read(const struct rewind_plan *plan, const struct rewind_entry *entry,
                                 struct rewind_sides *out, struct err *e)
 {
     CLEANUP(rewind_sides_fini) struct rewind_sides s = { 0 };
 
     TRY(read_present_side(plan, entry, &s.present, e));
-    TRY(source_read_wanted(entry->target, &s.wanted, e));
+
+    const struct rewind_target *t = entry->target;
+
+    CLEANUP(source_content_fini) struct source_content wanted = { 0 };
+
+    TRY(t->want == REWIND_BYTES ? source_read(&t->source, NULL, &wanted, e) : ERR_OK);
+    if (t->want == REWIND_BYTES && !wanted.held)
+        TRY(too_large(t->path, e));
+    s.wanted = wanted.bytes;
+    wanted.bytes = (struct buf){ 0 };
+
     HAND_OVER(out, s);
     return ERR_OK;
 }

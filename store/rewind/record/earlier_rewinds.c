@@ -43,22 +43,6 @@ static struct left *find_left(const struct known_state_scan *r, const char *path
     return bsearch(&key, r->left, r->plan->n, sizeof *r->left, compare_left_path);
 }
 
-static enum err_code put_proven(struct known_state_scan *r, struct left *l, struct err *e)
-{
-    struct rewind_target *t = l->target;
-    char hex[SHA256_BYTES * 2 + 1];
-
-    l->proven = true;
-    r->open--;
-    hasher_hex(l->sha256, hex);
-    t->left_sha256 = arena_copy(&r->plan->arena, slice_of(hex)).p;
-    if (!t->left_sha256)
-        return err_nomem(e);
-    t->has_left = true;
-    t->left_absent = l->absent;
-    return ERR_OK;
-}
-
 /* `saved` is set for the record of a rewind, which restores saved copies, and not for an undo. */
 static enum err_code earlier_rewinds_note_entry(struct known_state_scan *r,
                                                 const struct rewind_tx_entry *x, bool saved,
@@ -66,6 +50,7 @@ static enum err_code earlier_rewinds_note_entry(struct known_state_scan *r,
 {
     struct left *l = x->outcome == REWIND_DONE && !x->unknown ? find_left(r, x->path) : NULL;
     bool absent = x->action == REWIND_DELETE;
+    char hex[SHA256_BYTES * 2 + 1];
 
     if (!l || l->proven)
         return ERR_OK;
@@ -76,7 +61,19 @@ static enum err_code earlier_rewinds_note_entry(struct known_state_scan *r,
     }
     bool same = l->absent == absent && memcmp(l->sha256, x->wanted, SHA256_BYTES) == 0;
 
-    return same && saved && !x->mixed ? put_proven(r, l, e) : ERR_OK;
+    if (!same || !saved || x->mixed)
+        return ERR_OK;
+    struct rewind_target *t = l->target;
+
+    l->proven = true;
+    r->open--;
+    hasher_hex(l->sha256, hex);
+    t->left_sha256 = arena_copy(&r->plan->arena, slice_of(hex)).p;
+    if (!t->left_sha256)
+        return err_nomem(e);
+    t->has_left = true;
+    t->left_absent = l->absent;
+    return ERR_OK;
 }
 
 /* Outcomes are known once a record is committed; a rewind under way has none yet. */

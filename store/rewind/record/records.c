@@ -154,9 +154,15 @@ static enum err_code sweep_record(const char *dir, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code roll_back_record(const struct store_env *env, struct rewind_tx *tx,
-                                      enum rollback *how, struct err *e)
+/* A record that was abandoned and then interrupted is finished without completing the rewind. */
+static enum err_code finish_record(const struct store_env *env, struct rewind_tx *tx,
+                                   enum rollback *how, struct err *e)
 {
+    if (tx->abandoned)
+        return rewind_tx_abandon(tx, NULL, NULL, e);
+
+    if (tx->phase >= TX_INTENT)
+        return rewind_tx_finish(tx, e);
     struct change_log *log = NULL;
     enum err_code rc =
         tx->conversation.how == CONVERSATION_NONE ? ERR_OK : change_log_open(env, &log, e);
@@ -165,15 +171,6 @@ static enum err_code roll_back_record(const struct store_env *env, struct rewind
         rc = rewind_tx_roll_back(tx, how, e);
     change_log_close(log);
     return rc;
-}
-
-/* A record that was abandoned and then interrupted is finished without completing the rewind. */
-static enum err_code finish_record(const struct store_env *env, struct rewind_tx *tx,
-                                   enum rollback *how, struct err *e)
-{
-    if (tx->abandoned)
-        return rewind_tx_abandon(tx, NULL, NULL, e);
-    return tx->phase < TX_INTENT ? roll_back_record(env, tx, how, e) : rewind_tx_finish(tx, e);
 }
 
 static enum err_code recover_one(const struct store_env *env, const char *dir, const char *name,
