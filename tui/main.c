@@ -22,14 +22,6 @@ static const char *main_filled(const char *name)
     return value && value[0] ? value : NULL;
 }
 
-static enum err_code enter_directory(const char *dir, struct err *e)
-{
-    if (!dir || chdir(dir) == 0)
-        return ERR_OK;
-    return errno == ENOENT ? err_set(e, ERR_NOT_FOUND, dir, "no such directory for -C")
-                           : err_sys(e, dir, "-C");
-}
-
 /* The current directory; if it was deleted, the shell's name for it. */
 static const char *present_dir(struct arena *a)
 {
@@ -95,8 +87,15 @@ int main(int argc, char **argv)
     out_init(&in.out, STDOUT_FILENO);
     enum err_code rc = command_parse(&in, argc, argv, &e);
 
-    if (rc == ERR_OK)
-        rc = enter_directory(in.options.directory, &e);
+    if (rc == ERR_OK) {
+        const char *dir = in.options.directory;
+
+        if (!dir || chdir(dir) == 0)
+            rc = ERR_OK;
+        else
+            rc = errno == ENOENT ? err_set(&e, ERR_NOT_FOUND, dir, "no such directory for -C")
+                                 : err_sys(&e, dir, "-C");
+    }
     if (rc) {
         out_report(STDERR_FILENO, &e);
         code = command_exit_code(rc);

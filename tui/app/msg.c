@@ -17,22 +17,10 @@ bool msg_answers(const struct msg *m, unsigned asked, enum msg_kind kind)
     return asked != 0 && m->generation == asked && (m->kind == kind || m->kind == MSG_FAILED);
 }
 
-static void free_subagents(struct subagent_list *list)
-{
-    subagent_list_fini(list);
-    free(list);
-}
-
 static void free_branches(struct branch_list *list)
 {
     branch_list_fini(list);
     free(list);
-}
-
-static void msg_free_sweep(struct sweep *sweep)
-{
-    sweep_fini(sweep);
-    free(sweep);
 }
 
 static void free_trash(struct trash_list *list, struct ref_list *refs)
@@ -55,13 +43,23 @@ void msg_fini(struct msg *m)
     case MSG_FOUND: search_hits_free(m->u.found); break;
     case MSG_CONTENT: content_hits_free(m->u.content); break;
     case MSG_USAGE: conversation_usage_free(m->u.token_usage); break;
-    case MSG_SUBAGENTS: free_subagents(m->u.subagents); break;
+    case MSG_SUBAGENTS: {
+        struct subagent_list *list = m->u.subagents;
+
+        subagent_list_fini(list);
+        free(list);
+    } break;
     case MSG_BRANCHES: free_branches(m->u.branches); break;
     case MSG_RESUME_DIRS: msg_resume_dirs_free(m->u.place); break;
     case MSG_CHECKPOINTS: preview_checkpoints_free(m->u.checkpoints); break;
     case MSG_PREVIEW: preview_free(m->u.preview); break;
     case MSG_COMPARISON: preview_comparison_free(m->u.comparison); break;
-    case MSG_SWEEP: msg_free_sweep(m->u.sweep); break;
+    case MSG_SWEEP: {
+        struct sweep *sweep = m->u.sweep;
+
+        sweep_fini(sweep);
+        free(sweep);
+    } break;
     case MSG_TRASH: free_trash(m->u.trash.list, m->u.trash.refs); break;
     case MSG_LOG: log_rows_free(m->u.log); break;
     case MSG_COMPARED: compared_sessions_free(m->u.compared); break;

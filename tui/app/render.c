@@ -139,19 +139,6 @@ static void draw_footer(const struct model *m, struct frame *f, struct rect r)
 
 enum { ROWS_MIN = 12, COLS_MIN = 50 };
 
-static void draw_too_small(struct frame *f)
-{
-    char text[80];
-    int n = snprintf(text, sizeof text, "%dx%d is too small: reprise needs %dx%d", f->cols, f->rows,
-                     COLS_MIN, ROWS_MIN);
-
-    if (n > f->cols)
-        snprintf(text, sizeof text, "needs %dx%d", COLS_MIN, ROWS_MIN);
-    frame_puts(f, f->rows / 2, 0, f->cols, STYLE_WARN, text);
-    f->cursor_y = f->rows / 2;
-    f->cursor_x = 0;
-}
-
 static bool render_draw_status(const struct model *m, struct frame *f, struct rect r)
 {
     for (size_t i = 0; i < VIEW_COUNT; i++)
@@ -188,9 +175,19 @@ static void draw_bottom(const struct model *m, struct frame *f)
 
 void render(const struct model *m, struct frame *f)
 {
+    char text[80];
+
     frame_clear(f);
     if (f->rows < ROWS_MIN || f->cols < COLS_MIN) {
-        draw_too_small(f);
+        int n = snprintf(text, sizeof text, "%dx%d is too small: reprise needs %dx%d", f->cols,
+                         f->rows, COLS_MIN, ROWS_MIN);
+
+        if (n > f->cols)
+            snprintf(text, sizeof text, "needs %dx%d", COLS_MIN, ROWS_MIN);
+        frame_puts(f, f->rows / 2, 0, f->cols, STYLE_WARN, text);
+        f->cursor_y = f->rows / 2;
+        f->cursor_x = 0;
+
         return;
     }
     size_t from = m->depth - 1;

@@ -5,20 +5,6 @@
 
 /* ---- actions ---- */
 
-/* Carries out actions that mean the same in every view. */
-static void act_anywhere(struct model *m, enum action a)
-{
-    switch (a) {
-    case ACT_SUSPEND: effect_add(&m->fx, EFFECT_SUSPEND, REQUESTER_LIST); return;
-    case ACT_REDRAW: effect_add(&m->fx, EFFECT_REDRAW, REQUESTER_LIST); return;
-    case ACT_QUIT: view_quit(m); return;
-    default: break;
-    }
-    for (size_t i = 0; i < VIEW_COUNT; i++)
-        if (m->views[i]->perform && m->views[i]->perform(m, a))
-            return;
-}
-
 void update_perform(struct model *m, enum action a)
 {
     const struct view_ops *base = m->views[view_base(m)];
@@ -31,8 +17,18 @@ void update_perform(struct model *m, enum action a)
     if (why && !(base->waits && base->waits(m, a))) {
         toast_note(&m->toast, m->now_ms, "%s: %s", action_title(a), why);
         m->toast.absorbs = action_prompts(a);
-    } else if (!m->views[view_top(m)]->act(m, a))
-        act_anywhere(m, a);
+    } else if (!m->views[view_top(m)]->act(m, a)) {
+        /* These actions mean the same in every view. */
+        switch (a) {
+        case ACT_SUSPEND: effect_add(&m->fx, EFFECT_SUSPEND, REQUESTER_LIST); return;
+        case ACT_REDRAW: effect_add(&m->fx, EFFECT_REDRAW, REQUESTER_LIST); return;
+        case ACT_QUIT: view_quit(m); return;
+        default: break;
+        }
+        for (size_t i = 0; i < VIEW_COUNT; i++)
+            if (m->views[i]->perform && m->views[i]->perform(m, a))
+                return;
+    }
 }
 
 /* A menu also lists actions that are not possible, so its own keys are handled before any check. */
@@ -87,43 +83,6 @@ static void handle_key(struct model *m, struct key key)
         top->key(m, key);
 }
 
-static void handle_mouse(struct model *m, struct mouse mouse)
-{
-    const struct view_ops *top = m->views[view_top(m)];
-
-    toast_dismiss(&m->toast);
-    if (top->mouse)
-        top->mouse(m, mouse);
-}
-
-static void handle_paste(struct model *m, struct slice text)
-{
-    const struct view_ops *top = m->views[view_top(m)];
-
-    if (update_absorbs(m))
-        return;
-    toast_dismiss(&m->toast);
-    if (top->paste)
-        top->paste(m, text);
-}
-
-static void resize(struct model *m, int rows, int cols)
-{
-    m->rows = rows;
-    m->cols = cols;
-    for (size_t i = 0; i < VIEW_COUNT; i++)
-        if (m->views[i]->resized)
-            m->views[i]->resized(m);
-}
-
-static void show_notice_toast(struct model *m, bool error, struct slice text)
-{
-    if (error)
-        toast_error_text(&m->toast, text);
-    else
-        toast_info(&m->toast, m->now_ms, "%.*s", SLICE_ARG(text));
-}
-
 /* ---- messages ---- */
 
 /* A late answer, which no view waits for any more, is dropped. */
@@ -151,10 +110,40 @@ void update(struct model *m, const struct msg *msg)
     case MSG_CONTINUE: break;
     case MSG_SILENCE: m->silent = msg->u.silent; break;
     case MSG_KEY: handle_key(m, msg->u.key); break;
-    case MSG_PASTE: handle_paste(m, msg->u.paste); break;
-    case MSG_MOUSE: handle_mouse(m, msg->u.mouse); break;
-    case MSG_RESIZE: resize(m, msg->u.size.rows, msg->u.size.cols); break;
-    case MSG_NOTICE: show_notice_toast(m, msg->u.notice.error, msg->u.notice.text); break;
+    case MSG_PASTE: {
+        struct slice text = msg->u.paste;
+        const struct view_ops *top = m->views[view_top(m)];
+
+        if (!update_absorbs(m)) {
+            toast_dismiss(&m->toast);
+            if (top->paste)
+                top->paste(m, text);
+        }
+    } break;
+    case MSG_MOUSE: {
+        struct mouse mouse = msg->u.mouse;
+        const struct view_ops *top = m->views[view_top(m)];
+
+        toast_dismiss(&m->toast);
+        if (top->mouse)
+            top->mouse(m, mouse);
+    } break;
+    case MSG_RESIZE: {
+        int rows = msg->u.size.rows;
+        int cols = msg->u.size.cols;
+
+        m->rows = rows;
+        m->cols = cols;
+        for (size_t i = 0; i < VIEW_COUNT; i++)
+            if (m->views[i]->resized)
+                m->views[i]->resized(m);
+    } break;
+    case MSG_NOTICE:
+        if (msg->u.notice.error)
+            toast_error_text(&m->toast, msg->u.notice.text);
+        else
+            toast_info(&m->toast, m->now_ms, "%.*s", SLICE_ARG(msg->u.notice.text));
+        break;
     default: update_offer(m, msg); break;
     }
 

@@ -245,19 +245,6 @@ static const struct checkpoint *bisect_turn(const struct bisect *b, size_t state
     return state + 1 < b->points ? bisect_point(b, state + 1) : NULL;
 }
 
-static void bisect_write_turn_json(const struct checkpoint *c, struct out *o)
-{
-    out_open(o, NULL, '{');
-    if (c) {
-        out_member(o, "id", c->id);
-        out_member(o, "messageId", c->message);
-        if (c->time_ms != TIME_NONE)
-            out_int(o, "timestamp", c->time_ms);
-        out_member(o, "prompt", c->prompt);
-    }
-    out_close(o, '}');
-}
-
 static void bisect_write_json(const struct bisect *b, size_t good, size_t bad)
 {
     struct out *o = &b->in->out;
@@ -265,8 +252,19 @@ static void bisect_write_json(const struct bisect *b, size_t good, size_t bad)
     out_open(o, NULL, '{');
     out_bool(o, "found", bad - good == 1);
     out_open(o, "turns", '[');
-    for (size_t i = good; i < bad; i++)
-        bisect_write_turn_json(bisect_turn(b, i), o);
+    for (size_t i = good; i < bad; i++) {
+        const struct checkpoint *c = bisect_turn(b, i);
+
+        out_open(o, NULL, '{');
+        if (c) {
+            out_member(o, "id", c->id);
+            out_member(o, "messageId", c->message);
+            if (c->time_ms != TIME_NONE)
+                out_int(o, "timestamp", c->time_ms);
+            out_member(o, "prompt", c->prompt);
+        }
+        out_close(o, '}');
+    }
     out_close(o, ']');
     out_int(o, "states", (int64_t)(b->points + 1));
     out_int(o, "runs", (int64_t)b->runs);

@@ -13,17 +13,6 @@
 
 /* ---- what is in a bundle ---- */
 
-static void bundle_write_repository(struct out *o, const struct repo_identity *r)
-{
-    if (!r->root)
-        return;
-    out_open(o, "repository", '{');
-    out_string(o, "root", r->root);
-    out_string(o, "commit", r->commit);
-    out_strings(o, "remotes", r->remote, r->remotes);
-    out_close(o, '}');
-}
-
 static void bundle_write_session_json(struct out *o, const struct bundle_session *s)
 {
     out_open(o, NULL, '{');
@@ -34,7 +23,13 @@ static void bundle_write_session_json(struct out *o, const struct bundle_session
     out_int(o, "messages", s->messages);
     out_int(o, "files", (int64_t)s->n);
     out_int(o, "bytes", s->bytes);
-    bundle_write_repository(o, &s->repository);
+    if (s->repository.root) {
+        out_open(o, "repository", '{');
+        out_string(o, "root", s->repository.root);
+        out_string(o, "commit", s->repository.commit);
+        out_strings(o, "remotes", s->repository.remote, s->repository.remotes);
+        out_close(o, '}');
+    }
     out_close(o, '}');
 }
 

@@ -9,36 +9,32 @@
 
 enum { COMMIT_COLUMNS = 10, TEXT_COLUMNS = 60 };
 
-static void checkpoint_of_write_line(const char *name, struct slice text, struct out *o)
-{
-    out_addf(o, "  %-9s ", name);
-    out_text(o, text);
-    out_addf(o, "\n");
-}
-
-/* Writes the first line of a prompt, cut, because prompts may be pages long. */
-static void checkpoint_of_write_prompt(struct slice prompt, struct out *o)
+static void write_origins_text(const struct checkpoint_origins *all, int64_t now_ms, struct out *o)
 {
     struct slice line;
     bool torn;
 
-    if (!slice_line(&prompt, &line, &torn))
-        return;
-    out_addf(o, "  %-9s ", "prompt");
-    session_line_cut(line, o->columns > TEXT_COLUMNS ? o->columns - 12 : TEXT_COLUMNS, o);
-    out_addf(o, "\n");
-}
-
-static void write_origins_text(const struct checkpoint_origins *all, int64_t now_ms, struct out *o)
-{
     for (size_t i = 0; i < all->n; i++) {
         const struct checkpoint_origin *x = &all->origin[i];
         char age[HUMAN_AGE];
 
         out_addf(o, "checkpoint %.*s\n", SLICE_ARG(x->id));
         for (size_t k = 0; k < x->parts; k++) {
-            checkpoint_of_write_line("session", x->part[k].session, o);
-            checkpoint_of_write_prompt(x->part[k].prompt, o);
+            struct slice text = x->part[k].session;
+
+            out_addf(o, "  %-9s ", "session");
+            out_text(o, text);
+            out_addf(o, "\n");
+
+            /* Only the first line of a prompt is written, because prompts may be pages long. */
+            struct slice prompt = x->part[k].prompt;
+
+            if (slice_line(&prompt, &line, &torn)) {
+                out_addf(o, "  %-9s ", "prompt");
+                session_line_cut(line, o->columns > TEXT_COLUMNS ? o->columns - 12 : TEXT_COLUMNS,
+                                 o);
+                out_addf(o, "\n");
+            }
         }
         if (x->parts == 0)
             out_addf(o, "  its metadata is not in this repository\n");

@@ -53,21 +53,6 @@ enum err_code command_unexpected(const struct invocation *in, int operand, struc
                    in->argv[operand], in->command->name);
 }
 
-static enum err_code check_operands(const struct invocation *in, struct err *e)
-{
-    const struct command *c = in->command;
-    const char *name = c->name ? c->name : "reprise";
-
-    if (in->argc < c->min_operands)
-        return err_set(e, ERR_USAGE, "usage", "reprise %s %s; see reprise %s --help", name,
-                       c->operands, name);
-    if (!c->name) /* words for the agent */
-        return ERR_OK;
-    if (in->argc > c->max_operands)
-        return command_unexpected(in, c->max_operands, e);
-    return ERR_OK;
-}
-
 /* Words after "--" are passed to the resumed agent, unless the first word is a command. */
 static bool are_for_agent(const struct options *o, char *const *argv, int first, int argc)
 {
@@ -104,7 +89,18 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
     in->argv = argv + first;
     if (option_given(&in->options, OPTION_HELP) || option_given(&in->options, OPTION_VERSION))
         return ERR_OK;
-    return check_operands(in, e);
+
+    const struct command *c = in->command;
+    const char *name = c->name ? c->name : "reprise";
+
+    if (in->argc < c->min_operands)
+        return err_set(e, ERR_USAGE, "usage", "reprise %s %s; see reprise %s --help", name,
+                       c->operands, name);
+    if (!c->name) /* words for the agent */
+        return ERR_OK;
+    if (in->argc > c->max_operands)
+        return command_unexpected(in, c->max_operands, e);
+    return ERR_OK;
 }
 
 const char *command_config_path(const struct invocation *in, struct arena *a)
@@ -317,15 +313,6 @@ void command_report_interrupted(const struct invocation *in)
                      n == 1 ? "it" : "them");
 }
 
-static bool wants_color(const struct invocation *in)
-{
-    const struct process_env *w = in->world;
-
-    if (in->options.color != COLOR_AUTO)
-        return in->options.color == COLOR_ALWAYS;
-    return !w->no_color && w->term && strcmp(w->term, "dumb") != 0 && isatty(in->out.fd);
-}
-
 size_t command_terminal_size(int fd, size_t *rows)
 {
     struct winsize size = { 0 };
@@ -377,21 +364,6 @@ static enum err_code command_run_command(struct invocation *in, struct err *e)
         return err_sys(e, in->options.config, "read the configuration");
     return in->command->on_session ? command_with_session(in, in->command->on_session, e)
                                    : in->command->run(in, e);
-}
-
-static int command_report_failure(struct invocation *in, struct err *e, enum err_code rc)
-{
-    if (in->done) {
-        err_wrap(e, rc, "done, but the answer could not be written");
-        out_report(in->err_fd, e);
-        return 0;
-    }
-    if (rc == ERR_CANCELLED)
-        return in->exit_code ? in->exit_code : command_exit_code(rc);
-    out_report(in->err_fd, e);
-    if (rc == ERR_NOT_FOUND)
-        command_report_interrupted(in);
-    return command_exit_code(rc);
 }
 
 /* Reports once what every part of the program ignores. */
@@ -452,7 +424,14 @@ int command_execute(struct invocation *in)
 
     report_environment(in);
     in->out.wants_json = option_given(&in->options, OPTION_JSON);
-    in->out.color = wants_color(in);
+
+    const struct process_env *w = in->world;
+
+    in->out.color =
+        in->options.color != COLOR_AUTO
+            ? in->options.color == COLOR_ALWAYS
+            : !w->no_color && w->term && strcmp(w->term, "dumb") != 0 && isatty(in->out.fd);
+
     in->out.columns = command_terminal_size(in->out.fd, &rows);
     in->out.most = (size_t)in->options.max_bytes;
     enum err_code rc = command_run_command(in, &e);
@@ -465,5 +444,17 @@ int command_execute(struct invocation *in)
         rc = out_flush(&in->out, &e);
     else if ((!in->out.wants_json || in->out.ended) && out_flush(&in->out, &unwritten))
         in->out.buf.n = 0;
-    return rc == ERR_OK || in->out.closed ? 0 : command_report_failure(in, &e, rc);
+    if (rc == ERR_OK || in->out.closed)
+        return 0;
+    if (in->done) {
+        err_wrap(&e, rc, "done, but the answer could not be written");
+        out_report(in->err_fd, &e);
+        return 0;
+    }
+    if (rc == ERR_CANCELLED)
+        return in->exit_code ? in->exit_code : command_exit_code(rc);
+    out_report(in->err_fd, &e);
+    if (rc == ERR_NOT_FOUND)
+        command_report_interrupted(in);
+    return command_exit_code(rc);
 }

@@ -51,18 +51,6 @@ static const char *finding_word(enum finding_kind kind)
     return kind == FINDING_EXPIRES ? "note" : finding_name(kind);
 }
 
-static void write_finding_text(const struct finding *f, struct out *o)
-{
-    out_text(o, slice_of(f->path));
-    if (f->line)
-        out_addf(o, ":%" PRId64, f->line);
-    out_addf(o, ": %s: ", finding_word(f->kind));
-    out_text(o, slice_of(f->why));
-    if (f->repair && !f->fixed && (f->fixable || f->kind == FINDING_LOST_PART))
-        out_addf(o, " (--fix%s %s)", f->kind == FINDING_LOST_PART ? " --reconnect" : "", f->repair);
-    out_addf(o, f->fixed ? " (repaired)\n" : "\n");
-}
-
 /* All sessions that will expire share one line, whatever their day. */
 static bool is_same_reason(const struct reason *r, const struct finding *f)
 {
@@ -124,8 +112,19 @@ static enum err_code write_finding(const struct finding *f, void *arg, struct er
 
     if (a->out->wants_json)
         write_finding_json(f, a->out);
-    else if (!count_reason(f, a))
-        write_finding_text(f, a->out);
+    else if (!count_reason(f, a)) {
+        struct out *o = a->out;
+
+        out_text(o, slice_of(f->path));
+        if (f->line)
+            out_addf(o, ":%" PRId64, f->line);
+        out_addf(o, ": %s: ", finding_word(f->kind));
+        out_text(o, slice_of(f->why));
+        if (f->repair && !f->fixed && (f->fixable || f->kind == FINDING_LOST_PART))
+            out_addf(o, " (--fix%s %s)", f->kind == FINDING_LOST_PART ? " --reconnect" : "",
+                     f->repair);
+        out_addf(o, f->fixed ? " (repaired)\n" : "\n");
+    }
     a->n++;
     a->notes += f->kind == FINDING_EXPIRES;
     a->fixable += f->fixable && !f->fixed;

@@ -128,18 +128,6 @@ static void interrupt_begin(struct interrupt *i)
         pthread_sigmask(SIG_SETMASK, &i->before, NULL);
 }
 
-static void interrupt_end(struct interrupt *i, struct invocation *in, enum err_code rc)
-{
-    if (!i->watching)
-        return;
-    atomic_store(&i->ending, true);
-    pthread_kill(i->thread, SIGUSR2);
-    pthread_join(i->thread, NULL);
-    pthread_sigmask(SIG_SETMASK, &i->before, NULL);
-    if (rc == ERR_CANCELLED)
-        in->exit_code = 128 + i->signal;
-}
-
 /* ---- the report ---- */
 
 /* "reprise: 3 secrets were redacted: 2 github token, 1 random letters" */
@@ -193,17 +181,6 @@ static void write_summary_json(struct invocation *in, const char *file,
         out_end(o, '}');
 }
 
-static void write_summary(struct invocation *in, const char *file, const struct session_ref *ref,
-                          const struct export_request *req, const struct export_summary *sum)
-{
-    if (in->out.wants_json) {
-        write_summary_json(in, file, ref, req, sum);
-        return;
-    }
-    out_text(&in->out, slice_of(file));
-    out_addf(&in->out, "\n");
-}
-
 /* file: NULL for standard output. */
 static void report_export(struct invocation *in, const char *file, const struct session_ref *ref,
                           const struct export_request *req, const struct export_summary *sum)
@@ -212,8 +189,14 @@ static void report_export(struct invocation *in, const char *file, const struct 
         command_report_redacted(in, &sum->redacted);
     if (sum->unread)
         command_warn(in, ERR_IO, in->argv[0], "sub-agents that cannot be read: %zu", sum->unread);
-    if (file)
-        write_summary(in, file, ref, req, sum);
+    if (file) {
+        if (in->out.wants_json) {
+            write_summary_json(in, file, ref, req, sum);
+            return;
+        }
+        out_text(&in->out, slice_of(file));
+        out_addf(&in->out, "\n");
+    }
 }
 
 /* ---- several sessions ---- */
@@ -325,6 +308,13 @@ enum err_code export_run(struct invocation *in, struct err *e)
     interrupt_begin(&interrupt);
     req.cancel = &interrupt.raised;
     rc = export_sessions(in, &req, e);
-    interrupt_end(&interrupt, in, rc);
+    if (interrupt.watching) {
+        atomic_store(&interrupt.ending, true);
+        pthread_kill(interrupt.thread, SIGUSR2);
+        pthread_join(interrupt.thread, NULL);
+        pthread_sigmask(SIG_SETMASK, &interrupt.before, NULL);
+        if (rc == ERR_CANCELLED)
+            in->exit_code = 128 + interrupt.signal;
+    }
     return rc;
 }

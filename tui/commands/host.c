@@ -409,16 +409,6 @@ enum err_code host_set_run(struct invocation *in, struct err *e)
 
 /* ---- restore ---- */
 
-static void write_restore_json(const struct restore *r, const char *system,
-                               const struct resume *resume, struct out *o)
-{
-    out_open(o, NULL, '{');
-    restore_json_members(out_json(o), r, system);
-    resume_json(resume, out_json(o));
-    out_string(o, "commandCwd", resume->dir);
-    out_end(o, '}');
-}
-
 static enum err_code write_restore_text(const struct restore *r, const struct resume *resume,
                                         struct out *o, struct err *e)
 {
@@ -449,9 +439,15 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
         resume = (struct resume){ .argv = none, .dir = dir };
         rc = ERR_OK;
     }
-    if (!rc && in->out.wants_json)
-        write_restore_json(r, ref->store->ops->name, &resume, &in->out);
-    else if (!rc)
+    if (!rc && in->out.wants_json) {
+        const char *system = ref->store->ops->name;
+
+        out_open(&in->out, NULL, '{');
+        restore_json_members(out_json(&in->out), r, system);
+        resume_json(&resume, out_json(&in->out));
+        out_string(&in->out, "commandCwd", resume.dir);
+        out_end(&in->out, '}');
+    } else if (!rc)
         rc = write_restore_text(r, &resume, &in->out, e);
     config_fini(&config);
     return rc;

@@ -175,24 +175,19 @@ static enum err_code write_subagents_text(const struct session_ref *ref, struct 
     return rc;
 }
 
-static enum err_code write_subagents_json(const struct session_ref *ref, struct arena *a,
-                                          struct out *o, struct err *e)
+enum err_code info_subagents_session(struct invocation *in, struct sessions *s,
+                                     const struct session_ref *ref, struct err *e)
 {
+    if (!in->out.wants_json)
+        return write_subagents_text(ref, &in->out, e);
     const struct store_ops *ops = ref->store->ops;
     struct slice *ids = NULL;
     size_t n = 0;
 
-    TRY(ops->subagents ? ops->subagents(ref->store, ref, a, &ids, &n, e) : ERR_OK);
-    out_slices(o, NULL, ids, n);
-    out_addf(o, "\n");
+    TRY(ops->subagents ? ops->subagents(ref->store, ref, &s->arena, &ids, &n, e) : ERR_OK);
+    out_slices(&in->out, NULL, ids, n);
+    out_addf(&in->out, "\n");
     return ERR_OK;
-}
-
-enum err_code info_subagents_session(struct invocation *in, struct sessions *s,
-                                     const struct session_ref *ref, struct err *e)
-{
-    return in->out.wants_json ? write_subagents_json(ref, &s->arena, &in->out, e)
-                              : write_subagents_text(ref, &in->out, e);
 }
 
 /* ---- checkpoints ---- */
@@ -256,21 +251,10 @@ static enum err_code fit_ids(const struct checkpoint_list *list, struct id_colum
     return ERR_OK;
 }
 
-/* The first line of a prompt, cut to the terminal after `used` columns, since prompts may be pages
- * long. */
-static void command_info_write_prompt(struct slice prompt, size_t used, struct out *o)
-{
-    enum { PROMPT_COLUMNS = 60, LEAST_COLUMNS = 20 };
-    const char *end = prompt.n ? memchr(prompt.p, '\n', prompt.n) : NULL;
-    struct slice first = { prompt.p, end ? (size_t)(end - prompt.p) : prompt.n };
-    size_t room = o->columns > used + LEAST_COLUMNS ? o->columns - used : PROMPT_COLUMNS;
-
-    session_line_cut(first, room, o);
-}
-
 static void write_checkpoint_line(const struct checkpoint *c, const struct id_column *ids,
                                   int64_t now_ms, struct out *o)
 {
+    enum { PROMPT_COLUMNS = 60, LEAST_COLUMNS = 20 };
     char age[HUMAN_AGE], id[SHORT_ID], lines[32] = "";
 
     human_age(now_ms, c->time_ms, age);
@@ -279,7 +263,18 @@ static void write_checkpoint_line(const struct checkpoint *c, const struct id_co
     out_addf(o, "%8s  ", age);
     session_line_column(short_ids_of(ids->ids, NULL, c->id, id), ids->columns, o);
     out_addf(o, "  %3zu file%s  %-11s ", c->files, c->files == 1 ? " " : "s", lines);
-    command_info_write_prompt(c->prompt, 8 + 2 + ids->columns + 2 + 9 + 12, o);
+
+    /* The first line of a prompt, cut to the terminal after `used` columns, since prompts may be
+     * pages long. */
+    struct slice prompt = c->prompt;
+    size_t used = 8 + 2 + ids->columns + 2 + 9 + 12;
+
+    const char *end = prompt.n ? memchr(prompt.p, '\n', prompt.n) : NULL;
+    struct slice first = { prompt.p, end ? (size_t)(end - prompt.p) : prompt.n };
+    size_t room = o->columns > used + LEAST_COLUMNS ? o->columns - used : PROMPT_COLUMNS;
+
+    session_line_cut(first, room, o);
+
     if (c->kind != CHECKPOINT_TURN)
         out_addf(o, "  (%s)", kinds[c->kind]);
     if (c->counted && c->removed)

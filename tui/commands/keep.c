@@ -201,20 +201,6 @@ static void keep_write_end(const struct keep_run *r)
 
 /* ---- putting back ---- */
 
-static enum err_code keep_plan_back(const struct session_ref *ref, struct arena *a,
-                                    struct trash_request *request, struct err *e)
-{
-    static const struct scope everywhere = { .all = true };
-    CLEANUP(session_row_free_at) struct session_row *row = NULL;
-
-    NEED(row = session_row_new());
-    if (!keep_store_is(ref->store))
-        return err_set(e, ERR_STALE, ref->path.p,
-                       "put back: it is where its agent finds it, so no copy is needed");
-    TRY(ref->store->ops->describe(ref->store, &everywhere, ref, row, e));
-    return trash_request_make_back(ref, arena_copy(a, session_row_title(row)), a, request, e);
-}
-
 static void keep_write_back(struct out *o, const struct trash_request *request, const char *change)
 {
     if (o->wants_json) {
@@ -237,11 +223,20 @@ static void keep_write_back(struct out *o, const struct trash_request *request, 
 
 static enum err_code keep_back_one(struct keep_run *r, const struct session_ref *ref, struct err *e)
 {
+    static const struct scope everywhere = { .all = true };
     AUTO_ARENA a = { 0 };
     CLEANUP(change_log_close_at) struct change_log *log = NULL;
     struct trash_request request;
 
-    TRY(keep_plan_back(ref, &a, &request, e));
+    CLEANUP(session_row_free_at) struct session_row *row = NULL;
+
+    NEED(row = session_row_new());
+    if (!keep_store_is(ref->store))
+        return err_set(e, ERR_STALE, ref->path.p,
+                       "put back: it is where its agent finds it, so no copy is needed");
+    TRY(ref->store->ops->describe(ref->store, &everywhere, ref, row, e));
+    TRY(trash_request_make_back(ref, arena_copy(&a, session_row_title(row)), &a, &request, e));
+
     if (option_given(&r->in->options, OPTION_DRY_RUN)) {
         keep_write_back(&r->in->out, &request, NULL);
         return ERR_OK;

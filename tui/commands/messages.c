@@ -38,17 +38,6 @@ static void write_labelled(const char *label, struct slice text, struct out *o)
     out_addf(o, "\n");
 }
 
-static void command_messages_write_call(const struct block *b, struct out *o)
-{
-    struct slice input = { b->input.p, b->input.n < INPUT_BYTES ? b->input.n : INPUT_BYTES };
-
-    out_addf(o, "* ");
-    out_text(o, b->name);
-    out_addf(o, " ");
-    out_text(o, input);
-    out_addf(o, input.n < b->input.n ? "...\n" : "\n");
-}
-
 static void command_messages_write_block(const struct block *b, struct out *o)
 {
     switch (b->kind) {
@@ -56,7 +45,15 @@ static void command_messages_write_block(const struct block *b, struct out *o)
     case BLOCK_COMMAND: write_lines("> ", "  ", b->text, o); break;
     case BLOCK_TEXT: write_lines("", "", b->text, o); break;
     case BLOCK_THINKING: write_lines("~ ", "~ ", b->text, o); break;
-    case BLOCK_TOOL_CALL: command_messages_write_call(b, o); break;
+    case BLOCK_TOOL_CALL: {
+        struct slice input = { b->input.p, b->input.n < INPUT_BYTES ? b->input.n : INPUT_BYTES };
+
+        out_addf(o, "* ");
+        out_text(o, b->name);
+        out_addf(o, " ");
+        out_text(o, input);
+        out_addf(o, input.n < b->input.n ? "...\n" : "\n");
+    } break;
     case BLOCK_TOOL_RESULT:
         if (b->failed)
             write_lines("! ", "! ", b->text, o);

@@ -204,34 +204,15 @@ static const struct {
 /* The codes that getopt returns for options without a letter are greater than every character. */
 enum { LONG_BASE = 256, LETTERS_MAX = 4 + 3 * OPTION_COUNT };
 
-static void spell_option(const struct option_row *row, char *out, size_t cap)
-{
-    if (row->name)
-        snprintf(out, cap, "--%s", row->name);
-    else
-        snprintf(out, cap, "-%c", row->letter);
-}
-
 static enum err_code usage_error(struct err *e, const struct option_row *row, const char *why)
 {
     char name[64];
 
-    spell_option(row, name, sizeof name);
+    if (row->name)
+        snprintf(name, sizeof name, "--%s", row->name);
+    else
+        snprintf(name, sizeof name, "-%c", row->letter);
     return err_set(e, ERR_USAGE, name, "%s", why);
-}
-
-static enum err_code option_read_number(const struct option_row *row, const char *text,
-                                        int64_t *out, struct err *e)
-{
-    char *end = NULL;
-
-    errno = 0;
-    long long n = strtoll(text, &end, 10);
-
-    if (text[0] == '\0' || *end != '\0' || errno != 0 || n < 0)
-        return usage_error(e, row, "needs a whole number, 0 or more");
-    *out = n;
-    return ERR_OK;
 }
 
 static enum err_code read_choice(const struct option_row *row, const char *text, int *out,
@@ -267,7 +248,18 @@ static enum err_code set_option_value(enum option_id which, const char *text, st
     o->given |= (option_bits)1 << which;
     switch (row->kind) {
     case KIND_FLAG: return ERR_OK;
-    case KIND_NUMBER: return option_read_number(row, text, (int64_t *)(void *)at, e);
+    case KIND_NUMBER: {
+        int64_t *out = (int64_t *)(void *)at;
+        char *end = NULL;
+
+        errno = 0;
+        long long n = strtoll(text, &end, 10);
+
+        if (text[0] == '\0' || *end != '\0' || errno != 0 || n < 0)
+            return usage_error(e, row, "needs a whole number, 0 or more");
+        *out = n;
+        return ERR_OK;
+    }
     case KIND_CHOICE: return read_choice(row, text, (int *)(void *)at, e);
     case KIND_STORE:
         if (o->stores == OPTION_STORES_MAX)

@@ -339,21 +339,6 @@ static enum err_code check_plan(const struct invocation *in, const struct rewind
     return !plan || strcmp(plan, p->id) == 0 ? ERR_OK : stale(p, plan, e);
 }
 
-static enum err_code refusal(const struct rewind_preview *p, struct err *e)
-{
-    const char *are = p->refused == 1 ? " is" : "s are";
-
-    if (p->plan->undoes)
-        return err_set(
-            e, ERR_UNSAFE, p->plan->undoes,
-            "undo: %zu file%s refused, nothing was changed (--skip-edited undoes the rest)",
-            p->refused, are);
-    return err_set(e, ERR_UNSAFE, p->plan->session,
-                   "rewind: %zu file%s refused, nothing was changed (--skip-refused restores "
-                   "the rest)",
-                   p->refused, are);
-}
-
 /* If nothing could be done at all, there is nothing to undo, and success would be followed by an undo of something else. A
  * rewind that finds the other files as they should be has been done before. */
 static enum err_code check_done(const struct rewind_preview *p, const struct rewind_result *r,
@@ -404,7 +389,20 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
         return rc;
     if (p->refused && !skip_refused) {
         rc = rewind_answer(in, p, NULL, e);
-        return rc ? rc : refusal(p, e);
+
+        if (rc)
+            return rc;
+        const char *are = p->refused == 1 ? " is" : "s are";
+
+        if (p->plan->undoes)
+            return err_set(
+                e, ERR_UNSAFE, p->plan->undoes,
+                "undo: %zu file%s refused, nothing was changed (--skip-edited undoes the rest)",
+                p->refused, are);
+        return err_set(e, ERR_UNSAFE, p->plan->session,
+                       "rewind: %zu file%s refused, nothing was changed (--skip-refused restores "
+                       "the rest)",
+                       p->refused, are);
     }
     TRY(apply_all(in, p, &files_only, skip_refused && p->plan->undoes, &r, e));
     answered = rewind_answer(in, p, &r, e);

@@ -195,21 +195,6 @@ static void write_record_text(const struct rewind_record *r, const struct rewind
     out_addf(o, "\n");
 }
 
-static void write_records(const struct rewind_records *list, const struct rewind_recovery *waiting,
-                          int64_t now_ms, struct out *o)
-{
-    if (o->wants_json)
-        out_open(o, NULL, '[');
-    for (size_t i = 0; i < list->n; i++)
-        if (o->wants_json)
-            write_record_json(&list->record[i], waiting, o);
-        else
-            write_record_text(&list->record[i], waiting, now_ms, o);
-    if (o->wants_json) {
-        out_end(o, ']');
-    }
-}
-
 void rewinds_recover_first(struct invocation *in, struct rewind_recovery *out)
 {
     struct err e = { 0 };
@@ -241,20 +226,6 @@ static void write_abandoned(const char *id, const struct rewind_abandoned *a, st
         out_addf(o, "\n");
     }
     out_addf(o, "what it changed stays changed; to undo that: reprise undo %s\n", id);
-}
-
-static enum err_code abandon_record(struct invocation *in, struct err *e)
-{
-    struct rewind_abandoned a;
-
-    if (in->argc < 2)
-        return err_set(e, ERR_USAGE, "rewinds abandon", "needs a change; see reprise rewinds");
-    if (in->argc > 2)
-        return command_unexpected(in, 2, e);
-    TRY(rewind_abandon(&in->world->env, in->argv[1], &a, e));
-    write_abandoned(in->argv[1], &a, &in->out);
-    rewind_abandoned_fini(&a);
-    return ERR_OK;
 }
 
 /* ---- rewinds prune ---- */
@@ -334,13 +305,27 @@ static enum err_code list_records(struct invocation *in, struct err *e)
 
     rewinds_recover_first(in, &waiting);
     TRY(rewind_records_read(&in->world->env, &list, e));
-    write_records(&list, &waiting, in->world->env.now_ms, &in->out);
+
+    int64_t now_ms = in->world->env.now_ms;
+
+    if (in->out.wants_json)
+        out_open(&in->out, NULL, '[');
+    for (size_t i = 0; i < list.n; i++)
+        if (in->out.wants_json)
+            write_record_json(&list.record[i], &waiting, &in->out);
+        else
+            write_record_text(&list.record[i], &waiting, now_ms, &in->out);
+    if (in->out.wants_json)
+        out_end(&in->out, ']');
+
     rewind_records_fini(&list);
     return ERR_OK;
 }
 
 enum err_code rewinds_run(struct invocation *in, struct err *e)
 {
+    struct rewind_abandoned a;
+
     const option_bits of_prune =
         OPTION_BIT(KEEP) | OPTION_BIT(OLDER_THAN) | OPTION_BIT(LARGER_THAN) | OPTION_BIT(DRY_RUN);
 
@@ -353,8 +338,16 @@ enum err_code rewinds_run(struct invocation *in, struct err *e)
         return list_records(in, e);
     if (strcmp(in->argv[0], "show") == 0)
         return show_record(in, e);
-    if (strcmp(in->argv[0], "abandon") == 0)
-        return abandon_record(in, e);
+    if (strcmp(in->argv[0], "abandon") == 0) {
+        if (in->argc < 2)
+            return err_set(e, ERR_USAGE, "rewinds abandon", "needs a change; see reprise rewinds");
+        if (in->argc > 2)
+            return command_unexpected(in, 2, e);
+        TRY(rewind_abandon(&in->world->env, in->argv[1], &a, e));
+        write_abandoned(in->argv[1], &a, &in->out);
+        rewind_abandoned_fini(&a);
+        return ERR_OK;
+    }
     return err_set(e, ERR_USAGE, "", "rewinds has no \"%.80s\"; use show, abandon or prune",
                    in->argv[0]);
 }

@@ -238,15 +238,6 @@ static void write_hit_text(struct search_answer *a, const struct session_row *ro
     write_matches(o, hit, columns);
 }
 
-static void write_session_header(struct search_answer *a, const struct session_row *row)
-{
-    if (a->out->columns == 0 || a->out->wants_json)
-        return;
-    if (a->sessions)
-        out_addf(a->out, "\n");
-    session_line_write(row, &a->look, 0, a->out);
-}
-
 static void write_session_end(struct search_answer *a, const struct grep_part *part)
 {
     struct out *o = a->out;
@@ -292,7 +283,11 @@ static enum err_code command_search_write_part(const struct grep_part *part, voi
         if (a->skip && a->skip--)
             continue;
         if (!a->begun) {
-            write_session_header(a, part->row);
+            if (a->out->columns != 0 && !a->out->wants_json) {
+                if (a->sessions)
+                    out_addf(a->out, "\n");
+                session_line_write(part->row, &a->look, 0, a->out);
+            }
             a->sessions++;
             a->begun = true;
         }

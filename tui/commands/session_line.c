@@ -215,25 +215,21 @@ static void styled_column(struct slice text, size_t w, enum out_style style, str
     write_blanks(GAP, o);
 }
 
-static void age_column(const struct session_row *row, int64_t now_ms, struct out *o)
-{
-    char age[HUMAN_AGE];
-
-    /* The file's time is not used, because touching the file is not activity. */
-    human_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
-    out_style(o, OUT_AGE);
-    out_addf(o, "%*s", AGE_COLUMNS, age);
-    out_style(o, OUT_PLAIN);
-    write_blanks(GAP, o);
-}
-
 static void text_columns(const struct session_row *row, const struct session_line_columns *look,
                          const struct layout *l, struct out *o)
 {
-    char size[HUMAN_SIZE];
+    char size[HUMAN_SIZE], age[HUMAN_AGE];
 
-    if (l->age)
-        age_column(row, look->now_ms, o);
+    if (l->age) {
+        int64_t now_ms = look->now_ms;
+
+        /* The file's time is not used, because touching the file is not activity. */
+        human_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
+        out_style(o, OUT_AGE);
+        out_addf(o, "%*s", AGE_COLUMNS, age);
+        out_style(o, OUT_PLAIN);
+        write_blanks(GAP, o);
+    }
     if (!look->without_ids) {
         session_line_id(&row->ref, look, o);
         write_blanks(GAP, o);
@@ -318,25 +314,22 @@ static void tag_and_flags(const struct session_row *row, struct out *o)
         out_style(o, OUT_PLAIN);
 }
 
-/* The title, cut so that tag and flags fit after it; they are left out if the title would become
- * too short. */
-static void title_and_end(const struct session_row *row, size_t room, struct out *o)
-{
-    size_t end = end_columns(row);
-    bool has_end = room == SIZE_MAX || end + SESSION_LINE_TITLE_MIN / 2 <= room;
-    size_t most = room == SIZE_MAX ? SIZE_MAX / 2 : room - (has_end ? end : 0);
-
-    session_line_cut(session_row_title(row), most, o);
-    if (has_end)
-        tag_and_flags(row, o);
-}
-
 void session_line_write(const struct session_row *row, const struct session_line_columns *look,
                         size_t indent, struct out *o)
 {
     struct layout l = layout_of(look, session_line_id_columns(&row->ref, look), indent);
 
     text_columns(row, look, &l, o);
-    title_and_end(row, l.title, o);
+
+    /* The title, cut so that tag and flags fit after it; they are left out if the title would
+     * become too short. */
+    size_t end = end_columns(row);
+    bool has_end = l.title == SIZE_MAX || end + SESSION_LINE_TITLE_MIN / 2 <= l.title;
+    size_t most = l.title == SIZE_MAX ? SIZE_MAX / 2 : l.title - (has_end ? end : 0);
+
+    session_line_cut(session_row_title(row), most, o);
+    if (has_end)
+        tag_and_flags(row, o);
+
     out_addf(o, "\n");
 }

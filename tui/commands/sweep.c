@@ -199,21 +199,6 @@ static enum err_code write_item_text(const struct sweep_item *item,
     return out_row(o, e);
 }
 
-/* "kept: 2 tagged and 1 named by hand (--include-tagged --include-named moves them, too)" */
-static void write_kept(const struct answer *a, struct out *o)
-{
-    size_t tagged = sweep_kept(&a->sweep, SWEEP_TAGGED), named = sweep_kept(&a->sweep, SWEEP_NAMED);
-
-    if (tagged)
-        out_addf(o, "kept: %zu tagged", tagged);
-    if (named)
-        out_addf(o, "%s%zu named by hand", tagged ? " and " : "kept: ", named);
-    if (tagged || named)
-        out_addf(o, " (%s%s%s select%s %s, too)\n", tagged ? "--include-tagged" : "",
-                 tagged && named ? " and " : "", named ? "--include-named" : "",
-                 tagged && named ? "" : "s", tagged + named == 1 ? "it" : "them");
-}
-
 static enum err_code write_sweep_text(const struct answer *a, struct out *o, struct err *e)
 {
     struct disk_usage w;
@@ -230,7 +215,19 @@ static enum err_code write_sweep_text(const struct answer *a, struct out *o, str
     if (a->change[0])
         out_addf(o, OUT_UNDO_WITH, a->change);
     out_addf(o, n && !a->applied ? " (use --apply to move them)\n" : "\n");
-    write_kept(a, o);
+
+    /* "kept: 2 tagged and 1 named by hand (--include-tagged --include-named moves them, too)" */
+    size_t tagged = sweep_kept(&a->sweep, SWEEP_TAGGED), named = sweep_kept(&a->sweep, SWEEP_NAMED);
+
+    if (tagged)
+        out_addf(o, "kept: %zu tagged", tagged);
+    if (named)
+        out_addf(o, "%s%zu named by hand", tagged ? " and " : "kept: ", named);
+    if (tagged || named)
+        out_addf(o, " (%s%s%s select%s %s, too)\n", tagged ? "--include-tagged" : "",
+                 tagged && named ? " and " : "", named ? "--include-named" : "",
+                 tagged && named ? "" : "s", tagged + named == 1 ? "it" : "them");
+
     return rc;
 }
 

@@ -31,27 +31,12 @@ static void write_deleted_json(const struct trash_list *list, struct out *o)
         out_end(o, ']');
 }
 
-static void write_deleted_text(const struct trash_list *list, const char *change, struct out *o)
-{
-    char size[HUMAN_SIZE];
-    int64_t bytes = 0;
-
-    for (size_t i = 0; i < list->n; i++)
-        bytes += list->item[i].bytes;
-    human_size(bytes, size);
-    out_addf(o, "moved to trash: %zu session%s, %s" OUT_UNDO_WITH "\n", list->n,
-             list->n == 1 ? "" : "s", size, change);
-    for (size_t i = 0; i < list->n; i++)
-        if (list->item[i].stays)
-            out_addf(o, "%s: %s\n", list->item[i].session, list->item[i].stays);
-}
-
 static enum err_code trash_to_trash(struct invocation *in, const struct trash_request *request,
                                     size_t n, struct err *e)
 {
     struct change_log *log;
     struct trash_list list;
-    char change[CHANGE_ID];
+    char change[CHANGE_ID], size[HUMAN_SIZE];
 
     TRY(change_log_open(&in->world->env, &log, e));
     enum err_code rc = trash_add(log, &in->world->env, "delete", request, n, &list, e);
@@ -63,24 +48,20 @@ static enum err_code trash_to_trash(struct invocation *in, const struct trash_re
     in->done = true;
     if (in->out.wants_json)
         write_deleted_json(&list, &in->out);
-    else
-        write_deleted_text(&list, change, &in->out);
+    else {
+        int64_t bytes = 0;
+
+        for (size_t i = 0; i < list.n; i++)
+            bytes += list.item[i].bytes;
+        human_size(bytes, size);
+        out_addf(&in->out, "moved to trash: %zu session%s, %s" OUT_UNDO_WITH "\n", list.n,
+                 list.n == 1 ? "" : "s", size, change);
+        for (size_t i = 0; i < list.n; i++)
+            if (list.item[i].stays)
+                out_addf(&in->out, "%s: %s\n", list.item[i].session, list.item[i].stays);
+    }
     trash_list_fini(&list);
     return ERR_OK;
-}
-
-static void write_destroyed_json(const struct trash_request *request, size_t n, bool list,
-                                 struct out *o)
-{
-    if (list)
-        out_open(o, NULL, '[');
-    for (size_t i = 0; i < n; i++) {
-        out_open(o, NULL, '{');
-        out_member(o, "sessionId", request[i].id);
-        list ? out_close(o, '}') : out_end(o, '}');
-    }
-    if (list)
-        out_end(o, ']');
 }
 
 /* If one of several sessions cannot be deleted, the others still are, and each failure is reported. */
@@ -126,8 +107,19 @@ static enum err_code destroy(struct invocation *in, struct trash_request *reques
             request[d.gone] = request[i];
         note_deletion(&d, rc, e);
     }
-    if (in->out.wants_json && (d.gone || n != 1))
-        write_destroyed_json(request, d.gone, n != 1, &in->out);
+    if (in->out.wants_json && (d.gone || n != 1)) {
+        bool list = n != 1;
+
+        if (list)
+            out_open(&in->out, NULL, '[');
+        for (size_t i = 0; i < d.gone; i++) {
+            out_open(&in->out, NULL, '{');
+            out_member(&in->out, "sessionId", request[i].id);
+            list ? out_close(&in->out, '}') : out_end(&in->out, '}');
+        }
+        if (list)
+            out_end(&in->out, ']');
+    }
     return end_deletion(&d, e);
 }
 
@@ -139,18 +131,6 @@ struct leaving {
     struct trash_request *request;
     size_t n;
 };
-
-static void write_removed_json(const struct session_ref *const ref[], size_t n, struct out *o)
-{
-    out_open(o, NULL, '[');
-    for (size_t i = 0; i < n; i++) {
-        out_open(o, NULL, '{');
-        out_string(o, "system", ref[i]->store->ops->name);
-        out_member(o, "sessionId", ref[i]->id);
-        out_close(o, '}');
-    }
-    out_end(o, ']');
-}
 
 static enum err_code find_leaving(struct invocation *in, struct leaving *l, struct err *e)
 {
@@ -201,8 +181,18 @@ static enum err_code remove_stored(struct invocation *in, const struct leaving *
             l->ref[d.gone] = l->ref[i];
         note_deletion(&d, rc, e);
     }
-    if (in->out.wants_json && d.gone)
-        write_removed_json(l->ref, d.gone, &in->out);
+    if (in->out.wants_json && d.gone) {
+        const struct session_ref *const *ref = l->ref;
+
+        out_open(&in->out, NULL, '[');
+        for (size_t i = 0; i < d.gone; i++) {
+            out_open(&in->out, NULL, '{');
+            out_string(&in->out, "system", ref[i]->store->ops->name);
+            out_member(&in->out, "sessionId", ref[i]->id);
+            out_close(&in->out, '}');
+        }
+        out_end(&in->out, ']');
+    }
     return end_deletion(&d, e);
 }
 
@@ -296,22 +286,10 @@ static struct slice trash_item_name(const struct trash_item *item)
     return slice_of(item->title[0] ? item->title : item->path);
 }
 
-static void write_trashed_text(const struct trash_item *item, int64_t now_ms, struct out *o)
-{
-    char age[HUMAN_AGE], size[HUMAN_SIZE];
-
-    human_age(now_ms, item->deleted_ms, age);
-    human_size(item->bytes, size);
-    out_addf(o, "%8s  %-20s  %8s  ", age, item->trash_id, size);
-    out_text(o, slice_of(item->session));
-    out_addf(o, "  ");
-    out_text(o, trash_item_name(item));
-    out_addf(o, "\n");
-}
-
 static void write_trash(struct invocation *in, const struct trash_list *list)
 {
     struct out *o = &in->out;
+    char age[HUMAN_AGE], size[HUMAN_SIZE];
 
     if (o->wants_json) {
         out_open(o, NULL, '[');
@@ -320,8 +298,18 @@ static void write_trash(struct invocation *in, const struct trash_list *list)
         out_end(o, ']');
         return;
     }
-    for (size_t i = 0; i < list->n; i++)
-        write_trashed_text(&list->item[i], in->world->env.now_ms, o);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct trash_item *item = &list->item[i];
+        int64_t now_ms = in->world->env.now_ms;
+
+        human_age(now_ms, item->deleted_ms, age);
+        human_size(item->bytes, size);
+        out_addf(o, "%8s  %-20s  %8s  ", age, item->trash_id, size);
+        out_text(o, slice_of(item->session));
+        out_addf(o, "  ");
+        out_text(o, trash_item_name(item));
+        out_addf(o, "\n");
+    }
     if (list->n == 0)
         out_addf(o, "the trash is empty\n");
 }

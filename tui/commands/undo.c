@@ -12,21 +12,6 @@
 
 /* ---- log ---- */
 
-static void command_undo_write_entry_json(const struct history_entry *x, struct out *o)
-{
-    out_open(o, NULL, '{');
-    out_string(o, "id", x->id);
-    out_string(o, "kind", x->kind);
-    out_string(o, "text", x->text);
-    out_int(o, "at", x->at_ms);
-    out_strings(o, "sessions", x->session, x->sessions_n);
-    out_string(o, "title", x->title);
-    out_string(o, "undoes", x->undoes);
-    out_string(o, "command", x->command);
-    out_bool(o, "undone", x->undone);
-    out_close(o, '}');
-}
-
 static void command_undo_write_entry_text(const struct history_entry *x, int64_t now_ms,
                                           struct out *o)
 {
@@ -59,9 +44,19 @@ static enum err_code command_undo_write_entry(const struct history_entry *x, voi
     struct invocation *in = arg;
 
     (void)e;
-    if (in->out.wants_json)
-        command_undo_write_entry_json(x, &in->out);
-    else
+    if (in->out.wants_json) {
+        out_open(&in->out, NULL, '{');
+        out_string(&in->out, "id", x->id);
+        out_string(&in->out, "kind", x->kind);
+        out_string(&in->out, "text", x->text);
+        out_int(&in->out, "at", x->at_ms);
+        out_strings(&in->out, "sessions", x->session, x->sessions_n);
+        out_string(&in->out, "title", x->title);
+        out_string(&in->out, "undoes", x->undoes);
+        out_string(&in->out, "command", x->command);
+        out_bool(&in->out, "undone", x->undone);
+        out_close(&in->out, '}');
+    } else
         command_undo_write_entry_text(x, in->world->env.now_ms, &in->out);
     return ERR_OK;
 }
@@ -355,20 +350,6 @@ static void write_back_to_json(const struct invocation *in, const struct back_to
     out_end(o, '}');
 }
 
-static void write_back_to_text(struct invocation *in, const struct back_to *b,
-                               const char *const *made, size_t made_n)
-{
-    struct out *o = &in->out;
-
-    for (size_t i = 0; i < b->n; i++)
-        command_undo_write_target(in, made ? "undone: " : "would undo: ", &b->entry[i]);
-    if (b->elsewhere)
-        out_addf(o, "%zu later change%s elsewhere stay%s (--all)\n", b->elsewhere,
-                 b->elsewhere == 1 ? "" : "s", b->elsewhere == 1 ? "s" : "");
-    for (size_t i = 0; i < made_n; i++)
-        out_addf(o, "%s: reprise undo %s\n", i ? "and" : "to go forward again", made[i]);
-}
-
 /* The list comes first, because a refusal is about one of its entries. */
 static enum err_code go_back_to(struct invocation *in, const struct shown *shown, struct err *e)
 {
@@ -395,8 +376,17 @@ static enum err_code go_back_to(struct invocation *in, const struct shown *shown
         in->done = !dry;
         if (in->out.wants_json)
             write_back_to_json(in, &b, made, made_n, &in->out);
-        else
-            write_back_to_text(in, &b, made, made_n);
+        else {
+            struct out *o = &in->out;
+
+            for (size_t i = 0; i < b.n; i++)
+                command_undo_write_target(in, made ? "undone: " : "would undo: ", &b.entry[i]);
+            if (b.elsewhere)
+                out_addf(o, "%zu later change%s elsewhere stay%s (--all)\n", b.elsewhere,
+                         b.elsewhere == 1 ? "" : "s", b.elsewhere == 1 ? "s" : "");
+            for (size_t i = 0; i < made_n; i++)
+                out_addf(o, "%s: reprise undo %s\n", i ? "and" : "to go forward again", made[i]);
+        }
     }
     back_to_fini(&b);
     return rc;

@@ -38,17 +38,6 @@ static void command_usage_report_trouble(const struct err *trouble, void *arg)
     out_report(a->in->err_fd, trouble);
 }
 
-/* The last days, or the first of others. */
-static void command_usage_limit(struct usage_answers *a)
-{
-    const size_t n = a->g.groups,
-                 limit = a->in->options.limit > 0 ? (size_t)a->in->options.limit : SIZE_MAX;
-
-    if (n > limit && a->by <= BY_MONTH)
-        memmove(a->g.group, a->g.group + n - limit, limit * sizeof *a->g.group);
-    a->g.groups = n > limit ? limit : n;
-}
-
 /* ---- as JSON ---- */
 
 static void command_usage_write_time(struct out *o, const char *key, int64_t ms)
@@ -303,7 +292,15 @@ static enum err_code answer_usage(struct usage_answers *a, struct sessions *s, s
         rc = session_line_columns_open(s, NULL, &a->in->out, a->in->world->env.now_ms, &a->look, e);
     if (rc)
         return rc;
-    command_usage_limit(a);
+
+    /* Days are cut at the beginning, other rows at the end. */
+    const size_t n = a->g.groups,
+                 limit = a->in->options.limit > 0 ? (size_t)a->in->options.limit : SIZE_MAX;
+
+    if (n > limit && a->by <= BY_MONTH)
+        memmove(a->g.group, a->g.group + n - limit, limit * sizeof *a->g.group);
+    a->g.groups = n > limit ? limit : n;
+
     for (size_t i = 0; a->by == BY_SESSION && i < a->g.groups; i++)
         session_line_columns_fit(&a->look, &a->g.session[a->g.group[i].session].ref);
     rc = write_answer(a, e);

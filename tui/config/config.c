@@ -149,18 +149,6 @@ static const char *nearest_style(const char *typed)
     return near;
 }
 
-static void set_style(struct reading *r, const char *name, const char *value)
-{
-    enum style style = theme_find_style(slice_of(name));
-
-    if (style == STYLE_COUNT)
-        config_add_unknown(r, "unknown style", name, nearest_style(name));
-    else if (!theme_parse_style(slice_of(value), &r->config->style[style]))
-        add_problem(r, "not a style:", value);
-    else
-        r->config->styled[style] = true;
-}
-
 static void set_resume(struct reading *r, const char *system, const char *command)
 {
     struct config *c = r->config;
@@ -285,9 +273,16 @@ static void set_in_section(struct reading *r, const char *section, const char *n
 {
     if (section[0] == '\0' || strcmp(section, "screen") == 0)
         set_setting(r, name, value);
-    else if (strcmp(section, "colors") == 0)
-        set_style(r, name, value);
-    else if (strncmp(section, STORE_SECTION, sizeof STORE_SECTION - 1) == 0)
+    else if (strcmp(section, "colors") == 0) {
+        enum style style = theme_find_style(slice_of(name));
+
+        if (style == STYLE_COUNT)
+            config_add_unknown(r, "unknown style", name, nearest_style(name));
+        else if (!theme_parse_style(slice_of(value), &r->config->style[style]))
+            add_problem(r, "not a style:", value);
+        else
+            r->config->styled[style] = true;
+    } else if (strncmp(section, STORE_SECTION, sizeof STORE_SECTION - 1) == 0)
         config_set_store(r, section + sizeof STORE_SECTION - 1, name, value);
     else if (strncmp(section, KEYS_SECTION, sizeof KEYS_SECTION - 1) == 0)
         config_set_keys(r, section + sizeof KEYS_SECTION - 1, name, value);
@@ -456,42 +451,36 @@ static int choice_value(const struct choice *row, const struct settings *s)
     return row->flag ? *(const bool *)(const void *)at : *(const int *)(const void *)at;
 }
 
-/* The value in force, which the command line and the environment may have changed. */
-static struct config_entry choice_entry(const struct config *c, const struct choice *row)
-{
-    int place = choice_value(row, &c->settings);
-    const struct config_entry *line = set_by(c, "", row->name);
-    struct config_entry entry = { .section = "", .name = row->name, .words = row->words };
-    const char *word = row->words;
-
-    entry.overridden = place != choice_value(row, &c->of_file);
-    entry.line = line ? line->line : 0;
-    while (place-- > 0 && strchr(word, '|'))
-        word = strchr(word, '|') + 1;
-    entry.value = (struct slice){ word, strcspn(word, "|") };
-    return entry;
-}
-
-static struct config_entry resume_entry(const struct config *c, const struct config_resume *r)
-{
-    const struct config_entry *line = set_by(c, r->system, "resume");
-
-    return (struct config_entry){ .section = r->system,
-                                  .name = "resume",
-                                  .value = slice_of(r->command),
-                                  .line = line ? line->line : 0 };
-}
-
 bool config_entry_at(const struct config *c, size_t n, struct config_entry *out)
 {
     const size_t fixed = sizeof choices / sizeof choices[0];
 
     if (n < fixed) {
-        *out = choice_entry(c, &choices[n]);
+        /* The value in force, which the command line and the environment may have changed. */
+        const struct choice *row = &choices[n];
+        int place = choice_value(row, &c->settings);
+        const struct config_entry *line = set_by(c, "", row->name);
+        struct config_entry entry = { .section = "", .name = row->name, .words = row->words };
+        const char *word = row->words;
+
+        entry.overridden = place != choice_value(row, &c->of_file);
+        entry.line = line ? line->line : 0;
+        while (place-- > 0 && strchr(word, '|'))
+            word = strchr(word, '|') + 1;
+        entry.value = (struct slice){ word, strcspn(word, "|") };
+        *out = entry;
+
         return true;
     }
     if (n < fixed + c->resumes) {
-        *out = resume_entry(c, &c->resume[n - fixed]);
+        const struct config_resume *r = &c->resume[n - fixed];
+        const struct config_entry *line = set_by(c, r->system, "resume");
+
+        *out = (struct config_entry){ .section = r->system,
+                                      .name = "resume",
+                                      .value = slice_of(r->command),
+                                      .line = line ? line->line : 0 };
+
         return true;
     }
     n -= fixed + c->resumes;

@@ -146,25 +146,11 @@ enum err_code resume_make_fork(const struct config *c, const struct session_ref 
     return line ? make_from(&m, a, out, e) : store_unsupported_error(ref, CAN_FORK, "fork", e);
 }
 
-static enum err_code read_directory(const struct session_ref *ref, struct arena *a,
-                                    const char **dir, struct err *e)
-{
-    static const struct scope everywhere = { .all = true };
-    struct session_row *row = session_row_new();
-    enum err_code rc =
-        row ? ref->store->ops->describe(ref->store, &everywhere, ref, row, e) : err_nomem(e);
-
-    *dir = !rc && row->cwd.n ? arena_copy(a, row->cwd).p : NULL;
-    session_row_free(row);
-    if (*dir && (!path_is_dir(*dir)))
-        *dir = NULL;
-    return rc;
-}
-
 static enum err_code resume_command_make_change(const struct resume_world *w,
                                                 const struct agent_change *change, struct arena *a,
                                                 struct resume *out, struct err *e)
 {
+    static const struct scope everywhere = { .all = true };
     const struct session_ref *ref = change->ref;
     const struct store_ops *ops = ref->store->ops;
     const unsigned ability = agent_change_ability(change->what);
@@ -174,7 +160,18 @@ static enum err_code resume_command_make_change(const struct resume_world *w,
 
     if (!m.line || !(store_agent_abilities(ops) & ability))
         return store_unsupported_error(ref, ability, agent_change_name(change->what), e);
-    TRY(read_directory(ref, a, &m.dir, e));
+
+    struct session_row *row = session_row_new();
+    enum err_code rc =
+        row ? ref->store->ops->describe(ref->store, &everywhere, ref, row, e) : err_nomem(e);
+
+    m.dir = !rc && row->cwd.n ? arena_copy(a, row->cwd).p : NULL;
+    session_row_free(row);
+    if (m.dir && !path_is_dir(m.dir))
+        m.dir = NULL;
+    if (rc)
+        return rc;
+
     if (!m.dir)
         m.dir = w->home ? w->home : "/";
     if (w->config)

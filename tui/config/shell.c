@@ -146,26 +146,6 @@ static enum err_code read_piece(struct reader *r, struct buf *word)
     return buf_add_byte(word, c);
 }
 
-/* Reads one word into the buffer; *found is false at the end of the line. */
-static enum err_code shell_read_word(struct reader *r, struct buf *word, bool *found)
-{
-    enum err_code rc = ERR_OK;
-
-    word->n = 0;
-    while (r->rest.n && shell_blank(r->rest.p[0]))
-        next_byte(r);
-    *found = r->rest.n > 0;
-    while (rc == ERR_OK && r->rest.n && (r->quote || !shell_blank(r->rest.p[0])))
-        rc = read_piece(r, word);
-    return rc ? rc : r->quote ? ERR_USAGE : ERR_OK;
-}
-
-static enum err_code shell_failed(enum err_code rc, struct err *e)
-{
-    return rc == ERR_USAGE ? err_set(e, rc, "", "read command: a quote is not closed")
-                           : err_nomem(e);
-}
-
 enum err_code shell_split(struct slice line, const struct shell_value *values, size_t n,
                           struct arena *a, char ***argv, struct err *e)
 {
@@ -178,7 +158,16 @@ enum err_code shell_split(struct slice line, const struct shell_value *values, s
     enum err_code rc = list ? ERR_OK : ERR_NOMEM;
 
     while (rc == ERR_OK && found) {
-        rc = shell_read_word(&r, &word, &found);
+        /* Read one word into the buffer. */
+        word.n = 0;
+        while (r.rest.n && shell_blank(r.rest.p[0]))
+            next_byte(&r);
+        found = r.rest.n > 0;
+        while (rc == ERR_OK && r.rest.n && (r.quote || !shell_blank(r.rest.p[0])))
+            rc = read_piece(&r, &word);
+        if (!rc)
+            rc = r.quote ? ERR_USAGE : ERR_OK;
+
         if (rc == ERR_OK && found) {
             list[words] = (char *)arena_copy(a, buf_slice(&word)).p;
             rc = list[words++] ? ERR_OK : ERR_NOMEM;
@@ -186,7 +175,8 @@ enum err_code shell_split(struct slice line, const struct shell_value *values, s
     }
     buf_fini(&word);
     if (rc)
-        return shell_failed(rc, e);
+        return rc == ERR_USAGE ? err_set(e, rc, "", "read command: a quote is not closed")
+                               : err_nomem(e);
     if (words == 0)
         return err_set(e, ERR_USAGE, "", "read command: the command is empty");
     *argv = list;

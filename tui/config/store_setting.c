@@ -81,17 +81,6 @@ static const char **store_text(struct config_store *store, const char *name)
                                          : NULL;
 }
 
-static void add_option(struct config *c, struct plugin_config *plugin, const char *name,
-                       const char *value)
-{
-    struct plugin_option *more =
-        arena_grow(&c->arena, (void *)(uintptr_t)plugin->option, plugin->options, sizeof *more);
-
-    if (more)
-        more[plugin->options++] = (struct plugin_option){ arena_copy_text(&c->arena, name), value };
-    plugin->option = more ? more : plugin->option;
-}
-
 void config_set_store(struct reading *r, const char *section, const char *name, const char *value)
 {
     struct config_store *store = store_of_section(r, section);
@@ -106,8 +95,16 @@ void config_set_store(struct reading *r, const char *section, const char *name, 
         config_set_change(r, section, config_change_key(name), value);
     else if (member)
         *member = text && text[0] ? text : NULL;
-    else
-        add_option(r->config, &store->plugin, name, text);
+    else {
+        struct config *c = r->config;
+        struct plugin_option *more = arena_grow(&c->arena, (void *)(uintptr_t)store->plugin.option,
+                                                store->plugin.options, sizeof *more);
+
+        if (more)
+            more[store->plugin.options++] =
+                (struct plugin_option){ arena_copy_text(&c->arena, name), text };
+        store->plugin.option = more ? more : store->plugin.option;
+    }
     r->no_memory |= r->config->arena.failed;
 }
 

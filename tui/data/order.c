@@ -32,21 +32,6 @@ static uint32_t find_parent(const struct session_table *r, uint32_t entry)
     return row && row->parent_id.n > 0 ? session_table_by_id(r, row->parent_id) : ENTRY_NONE;
 }
 
-/* Children keep the order that they had in the list. */
-static void link_children(struct fork_tree *f, const struct session_table *r, const uint32_t *entry,
-                          size_t n)
-{
-    for (size_t i = n; i-- > 0;) {
-        uint32_t e = entry[i], parent = find_parent(r, e);
-
-        if (parent == ENTRY_NONE || parent == e)
-            continue;
-        f->node[e].parent = parent;
-        f->node[e].next = f->node[parent].child;
-        f->node[parent].child = e;
-    }
-}
-
 static uint32_t root_of_tree(const struct fork_tree *f, uint32_t e)
 {
     for (int i = 0; i < ANCESTORS_MAX; i++) {
@@ -108,7 +93,16 @@ bool order_forks_arrange(struct fork_tree *f, const struct session_table *r, uin
         free(out);
         return false;
     }
-    link_children(f, r, entry, n);
+    /* Children keep the order that they had in the list. */
+    for (size_t i = n; i-- > 0;) {
+        uint32_t e = entry[i], parent = find_parent(r, e);
+
+        if (parent == ENTRY_NONE || parent == e)
+            continue;
+        f->node[e].parent = parent;
+        f->node[e].next = f->node[parent].child;
+        f->node[parent].child = e;
+    }
     for (size_t i = 0; i < n; i++)
         if (!f->node[entry[i]].placed)
             placed += write_fork_tree(f, root_of_tree(f, entry[i]), out + placed);
@@ -267,19 +261,6 @@ static bool sorts_before(const struct sorting *s, struct criterion by, uint32_t 
     return a < b;
 }
 
-/* For a few entries, comparing is cheaper than sorting by keys. */
-static void order_sort_few(const struct sorting *s, struct criterion by, size_t from, size_t end)
-{
-    for (size_t i = from; i < end; i++) {
-        uint32_t this = entry_at(s, i);
-        size_t at = i;
-
-        for (; at > from && sorts_before(s, by, this, entry_at(s, at - 1)); at--)
-            s->item[at] = s->item[at - 1];
-        s->item[at] = this;
-    }
-}
-
 /* Computes the keys of items from .. end - 1. Returns the number of bits that were lost. */
 static unsigned collect_keys(const struct sorting *s, struct criterion by, size_t from, size_t end)
 {
@@ -309,7 +290,15 @@ static void fetch_ties(const struct sorting *s, struct criterion next, size_t *c
 static void order_sort_by(const struct sorting *s, struct criterion by, size_t from, size_t end)
 {
     if (end - from <= FEW || by.aspect == BY_NOTHING) {
-        order_sort_few(s, by, from, end);
+        /* For a few entries, comparing is cheaper than sorting by keys. */
+        for (size_t i = from; i < end; i++) {
+            uint32_t this = entry_at(s, i);
+            size_t at = i;
+
+            for (; at > from && sorts_before(s, by, this, entry_at(s, at - 1)); at--)
+                s->item[at] = s->item[at - 1];
+            s->item[at] = this;
+        }
         return;
     }
     unsigned lost = collect_keys(s, by, from, end);

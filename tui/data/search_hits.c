@@ -114,20 +114,6 @@ static bool search_ascii(struct slice text, struct slice needle, size_t *at, siz
     return false;
 }
 
-static bool search_any(struct slice text, struct slice needle, size_t *at, size_t *n)
-{
-    struct slice rest = text;
-
-    while (rest.n > 0) {
-        if (matches_here(rest, needle, n)) {
-            *at = text.n - rest.n;
-            return true;
-        }
-        search_hits_next_char(&rest);
-    }
-    return false;
-}
-
 static bool search_word(struct slice text, struct slice needle, size_t *at, size_t *n)
 {
     if (needle.n == 0 || text.n == 0)
@@ -142,8 +128,19 @@ static bool search_word(struct slice text, struct slice needle, size_t *at, size
         return true;
     }
     /* only U+0130 and U+212A become ASCII letters in lower case; they are ignored here */
-    return (unsigned char)needle.p[0] < 0x80 ? search_ascii(text, needle, at, n)
-                                             : search_any(text, needle, at, n);
+
+    if ((unsigned char)needle.p[0] < 0x80)
+        return search_ascii(text, needle, at, n);
+    struct slice rest = text;
+
+    while (rest.n > 0) {
+        if (matches_here(rest, needle, n)) {
+            *at = text.n - rest.n;
+            return true;
+        }
+        search_hits_next_char(&rest);
+    }
+    return false;
 }
 
 bool search_next_word(struct slice *needle, struct slice *word)

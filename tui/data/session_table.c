@@ -237,13 +237,6 @@ bool session_table_update(struct session_table *r, const struct ref_list *refs, 
     return true;
 }
 
-static bool newer(const struct session_entry *a, const struct session_entry *b)
-{
-    if (a->ref.file.mtime_ns != b->ref.file.mtime_ns)
-        return a->ref.file.mtime_ns > b->ref.file.mtime_ns;
-    return a->ref.path.n < b->ref.path.n;
-}
-
 static void set_copy(struct session_table *r, uint32_t entry, bool copy)
 {
     r->entry[entry].copy = copy;
@@ -260,8 +253,11 @@ static bool is_remote(const struct session_entry *e)
  * than its original.) */
 static bool precedes(const struct session_entry *a, const struct session_entry *b)
 {
-    if (is_remote(a) == is_remote(b))
-        return newer(a, b);
+    if (is_remote(a) == is_remote(b)) {
+        if (a->ref.file.mtime_ns != b->ref.file.mtime_ns)
+            return a->ref.file.mtime_ns > b->ref.file.mtime_ns;
+        return a->ref.path.n < b->ref.path.n;
+    }
     if (!a->row || !b->row || a->row->activity_ms == b->row->activity_ms)
         return is_remote(b);
     return a->row->activity_ms > b->row->activity_ms;

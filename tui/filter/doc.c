@@ -66,16 +66,6 @@ static uint64_t name_letters(const struct session_row *row, struct buf *scratch)
     return fold_signature(buf_slice(scratch));
 }
 
-static uint64_t initials_of(struct fuzzy_haystack title)
-{
-    uint64_t set = 0;
-
-    for (size_t i = 0; i < title.n; i++)
-        if (title.class[i] & (FOLD_WORD | FOLD_CAMEL))
-            set |= fold_signature((struct slice){ title.text + i, 1 });
-    return set;
-}
-
 struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *old, size_t *room)
 {
     struct buf text = { 0 }, classes = { 0 };
@@ -104,7 +94,15 @@ struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *
     memcpy(d->text, text.p, text.n);
     memcpy(d->text + text.n, classes.p, text.n);
     d->class = (const uint8_t *)d->text + text.n;
-    d->sets.initials = initials_of(doc_haystack(d, DOC_TITLE));
+
+    struct fuzzy_haystack title = doc_haystack(d, DOC_TITLE);
+    uint64_t set = 0;
+
+    for (size_t i = 0; i < title.n; i++)
+        if (title.class[i] & (FOLD_WORD | FOLD_CAMEL))
+            set |= fold_signature((struct slice){ title.text + i, 1 });
+    d->sets.initials = set;
+
     d->sets.shorts = fold_signature((struct slice){ d->text, d->at[DOC_SHORT] });
     d->sets.all = fold_signature((struct slice){ d->text, d->at[DOC_FIELDS] });
     d->sets.names = name_letters(row, &text);

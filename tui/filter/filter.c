@@ -17,20 +17,6 @@ enum {
     COST_SHORT = COST_STEP / 5, /* for a frame that has sorted the list */
 };
 
-static bool reserve_fronts(struct filter *f, size_t cap)
-{
-    for (size_t i = 0; i < TITLE_KEYS; i++) {
-        uint64_t *front = reallocarray(f->front[i], cap, sizeof *front);
-
-        if (!front)
-            return false;
-        f->front[i] = front;
-    }
-    for (size_t entry = f->cap; entry < cap; entry++)
-        f->front[0][entry] = TITLE_NONE;
-    return true;
-}
-
 bool filter_reserve(struct filter *f, size_t n)
 {
     if (n > f->cap) {
@@ -40,8 +26,16 @@ bool filter_reserve(struct filter *f, size_t n)
         if (!slot)
             return false;
         f->slot = slot;
-        if (!reserve_fronts(f, cap))
-            return false;
+        for (size_t i = 0; i < TITLE_KEYS; i++) {
+            uint64_t *front = reallocarray(f->front[i], cap, sizeof *front);
+
+            if (!front)
+                return false;
+            f->front[i] = front;
+        }
+        for (size_t entry = f->cap; entry < cap; entry++)
+            f->front[0][entry] = TITLE_NONE;
+
         memset(slot + f->cap, 0, (cap - f->cap) * sizeof *slot);
         f->cap = cap;
     }
@@ -50,18 +44,10 @@ bool filter_reserve(struct filter *f, size_t n)
     return true;
 }
 
-static void set_front(struct filter *f, uint32_t entry, struct fuzzy_haystack title)
-{
-    uint64_t key[TITLE_KEYS];
-
-    fold_title_keys((struct slice){ title.text, title.n }, key);
-    for (size_t i = 0; i < TITLE_KEYS; i++)
-        f->front[i][entry] = key[i];
-}
-
 bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
 {
     struct filter_slot *slot = &f->slot[entry];
+    uint64_t key[TITLE_KEYS];
 
     f->fresh = false;
     f->front[0][entry] = TITLE_NONE;
@@ -71,7 +57,13 @@ bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
         return row == NULL;
     slot->kept = slot->doc;
     slot->sets = slot->doc->sets;
-    set_front(f, entry, doc_haystack(slot->doc, DOC_TITLE));
+
+    struct fuzzy_haystack title = doc_haystack(slot->doc, DOC_TITLE);
+
+    fold_title_keys((struct slice){ title.text, title.n }, key);
+    for (size_t i = 0; i < TITLE_KEYS; i++)
+        f->front[i][entry] = key[i];
+
     return true;
 }
 
@@ -122,20 +114,6 @@ static bool reserve_hits(struct filter *f, size_t n)
     return true;
 }
 
-static bool keep_query_text(struct filter *f, struct slice text)
-{
-    char *copy = malloc(text.n ? text.n : 1);
-
-    if (!copy)
-        return false;
-    if (text.n > 0)
-        memcpy(copy, text.p, text.n);
-    free(f->text);
-    f->text = copy;
-    f->text_n = text.n;
-    return true;
-}
-
 /* A word that has become long enough for the beginning of an id matches more than before. */
 static bool becomes_id_prefix(const struct query *before, const struct query *next)
 {
@@ -182,24 +160,10 @@ static bool has_regex(const struct query *q)
     return false;
 }
 
-/* The sessions of a sorted list are scattered in memory: those a few steps ahead are prefetched while this one is
- * scored. */
-static void fetch_ahead(const struct filter *f, const uint32_t *order, size_t n, size_t i)
-{
-    enum { AHEAD = 12, LINE = 64 };
-
-    if (i + AHEAD >= n)
-        return;
-    prefetch(&f->slot[order[i + AHEAD]]);
-    const char *doc = (const char *)f->slot[order[i + AHEAD / 2]].doc;
-
-    for (size_t at = 0; doc && at < 4 * LINE; at += LINE)
-        prefetch(doc + at);
-}
-
 /* Scores the entries that are left until the cost of a step is reached. */
 static void score_entries(struct filter *f, const bool *marked)
 {
+    enum { AHEAD = 12, LINE = 64 };
     const struct query *q = &f->query;
     uint64_t letters = letters_of(q);
     bool letter = filter_is_letter(q), regex = has_regex(q);
@@ -212,7 +176,19 @@ static void score_entries(struct filter *f, const bool *marked)
         const struct filter_slot *slot = &f->slot[entry];
         int score;
 
-        fetch_ahead(f, f->left, f->left_end, i);
+        /* The sessions of a sorted list are scattered in memory: those a few steps ahead are
+         * prefetched while this one is scored. */
+        const uint32_t *order = f->left;
+        size_t n = f->left_end;
+
+        if (i + AHEAD < n) {
+            prefetch(&f->slot[order[i + AHEAD]]);
+            const char *doc = (const char *)f->slot[order[i + AHEAD / 2]].doc;
+
+            for (size_t at = 0; doc && at < 4 * LINE; at += LINE)
+                prefetch(doc + at);
+        }
+
         if (!slot->doc || ((slot->sets.all | slot->sets.names) & letters) != letters)
             continue;
         if (letter) {
@@ -232,19 +208,6 @@ static void score_entries(struct filter *f, const bool *marked)
         if (q->term[k].kind == TERM_REGEX && grep_match_gave_up(q->term[k].matcher))
             snprintf(f->query.problem, sizeof f->query.problem,
                      "the expression takes too long; not all sessions were tried");
-}
-
-/* A stable sort, highest first. hit then contains indexes of fits, not entries. */
-static void sort_by_counting(struct filter *f)
-{
-    size_t start[SCORES + 1] = { 0 };
-
-    for (size_t i = 0; i < f->fit_count; i++)
-        start[SCORES - 1 - f->score[i] + 1]++;
-    for (size_t s = 1; s <= SCORES; s++)
-        start[s] += start[s - 1];
-    for (size_t i = 0; i < f->fit_count; i++)
-        f->hit[start[SCORES - 1 - f->score[i]]++] = (uint32_t)i;
 }
 
 struct ranked {
@@ -315,8 +278,17 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
 
     query_fini(&f->query);
     f->query = next;
-    if (!keep_query_text(f, text))
+
+    char *copy = malloc(text.n ? text.n : 1);
+
+    if (!copy)
         return false;
+    if (text.n > 0)
+        memcpy(copy, text.p, text.n);
+    free(f->text);
+    f->text = copy;
+    f->text_n = text.n;
+
     f->by_score = by_score;
     f->fresh = next.n > 0;
     f->shown = false;
@@ -346,7 +318,17 @@ static void show_matches(struct filter *f, const bool *marked)
         copy_entries(f->hit, f->fits, f->hits);
         return;
     }
-    sort_by_counting(f);
+
+    /* A stable sort, highest first. hit then contains indexes of fits, not entries. */
+    size_t start[SCORES + 1] = { 0 };
+
+    for (size_t i = 0; i < f->fit_count; i++)
+        start[SCORES - 1 - f->score[i] + 1]++;
+    for (size_t s = 1; s <= SCORES; s++)
+        start[s] += start[s - 1];
+    for (size_t i = 0; i < f->fit_count; i++)
+        f->hit[start[SCORES - 1 - f->score[i]]++] = (uint32_t)i;
+
     if (!filter_is_letter(&f->query))
         sort_front(f, marked);
     for (size_t i = 0; i < f->hits; i++)

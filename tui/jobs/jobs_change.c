@@ -268,16 +268,6 @@ static enum err_code items_named(struct change_job *d, const struct trash_list *
     return rc;
 }
 
-static enum err_code destroy_all(struct change_job *d, const struct trash_item *const item[],
-                                 size_t n, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = trash_destroy(d->env, item[i], e);
-    return rc;
-}
-
 /* If a newer transcript is in the place of an item, a question follows; if several items are
  * restored, an error that names it. */
 static enum err_code check_places(struct change_job *d, const struct trash_item *const item[],
@@ -301,8 +291,13 @@ static enum err_code jobs_change_put_back(struct change_job *d, struct change_lo
                                           const struct trash_item *const item[], size_t n,
                                           struct err *e)
 {
-    if (d->q->request == CHANGE_EMPTY)
-        return destroy_all(d, item, n, e);
+    if (d->q->request == CHANGE_EMPTY) {
+        enum err_code rc = ERR_OK;
+
+        for (size_t i = 0; i < n && !rc; i++)
+            rc = trash_destroy(d->env, item[i], e);
+        return rc;
+    }
     if (d->q->request == CHANGE_JOIN)
         return trash_join(log, item[0], e);
     enum err_code rc = check_places(d, item, n, e);

@@ -25,21 +25,6 @@ static enum err_code jobs_keep_one(struct keep *k, const struct session_ref *ref
     return ERR_OK;
 }
 
-static enum err_code jobs_keep_all(const struct store_env *env, const struct keep_limits *limits,
-                                   const struct ref_list *refs, struct change_result *out,
-                                   struct err *e)
-{
-    CLEANUP(keep_close_at) struct keep *k = NULL;
-    enum err_code rc = ERR_OK;
-
-    TRY(keep_open(env, limits, false, &k, e));
-    for (size_t i = 0; i < refs->n && !rc; i++)
-        rc = jobs_keep_one(k, &refs->ref[i], out, e);
-    if (keep_finish(k, rc ? NULL : e) && !rc)
-        rc = e->code;
-    return rc;
-}
-
 static enum err_code jobs_put_back(const struct store_env *env, struct change_log *log,
                                    const struct session_ref *ref, struct change_result *out,
                                    struct err *e)
@@ -65,8 +50,20 @@ enum err_code jobs_keep(const struct job_context *d, const struct effect *q,
     struct store_env then = *d->env;
 
     then.now_ms = q->at_ms;
-    if (q->request == CHANGE_KEEP)
-        return jobs_keep_all(&then, d->config ? &d->config->keep_limits : &none, q->refs, out, e);
+    if (q->request == CHANGE_KEEP) {
+        const struct keep_limits *limits = d->config ? &d->config->keep_limits : &none;
+        const struct ref_list *refs = q->refs;
+
+        CLEANUP(keep_close_at) struct keep *k = NULL;
+        enum err_code rc = ERR_OK;
+
+        TRY(keep_open(&then, limits, false, &k, e));
+        for (size_t i = 0; i < refs->n && !rc; i++)
+            rc = jobs_keep_one(k, &refs->ref[i], out, e);
+        if (keep_finish(k, rc ? NULL : e) && !rc)
+            rc = e->code;
+        return rc;
+    }
     TRY(change_log_open(&then, &log, e));
     for (size_t i = 0; i < q->refs->n; i++)
         TRY(jobs_put_back(&then, log, &q->refs->ref[i], out, e));

@@ -88,19 +88,6 @@ static enum err_code diff_file(const struct effect *q, struct comparison *c, str
                               REWIND_CONTEXT, &c->diff, e);
 }
 
-static enum err_code answer_compare(const struct effect *q, const struct reply *r, struct err *e)
-{
-    struct comparison *c = calloc(1, sizeof *c);
-    enum err_code rc = c ? diff_file(q, c, e) : err_nomem(e);
-
-    if (rc) {
-        preview_comparison_free(c);
-        return rc;
-    }
-    post_answer(r, q, (struct msg){ .kind = MSG_COMPARISON, .u.comparison = c });
-    return ERR_OK;
-}
-
 /* ---- doing it ---- */
 
 static void skip_entry(struct rewind_summary *out, const char *path, const char *why)
@@ -308,7 +295,17 @@ enum err_code jobs_run_rewind(const struct job_context *d, const struct effect *
     case EFFECT_CHECKPOINTS: return answer_checkpoints(q, r, e);
     case EFFECT_PREVIEW: return answer_preview(d, q, r, e);
     case EFFECT_TAKE: return answer_take(q, r, e);
-    case EFFECT_COMPARE: return answer_compare(q, r, e);
+    case EFFECT_COMPARE: {
+        struct comparison *c = calloc(1, sizeof *c);
+        enum err_code rc = c ? diff_file(q, c, e) : err_nomem(e);
+
+        if (rc) {
+            preview_comparison_free(c);
+            return rc;
+        }
+        post_answer(r, q, (struct msg){ .kind = MSG_COMPARISON, .u.comparison = c });
+        return ERR_OK;
+    }
     default: return answer_rewind(q, r, e);
     }
 }

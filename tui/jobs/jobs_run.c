@@ -217,17 +217,6 @@ static enum err_code answer_transcript(const struct effect *q, const struct repl
     return ERR_OK;
 }
 
-static void read_passage(const struct conversation *c, size_t i, struct passage *p)
-{
-    *p = (struct passage){ .message = i };
-    enum err_code rc = transcript_read(c->transcript, i, &p->bytes, &p->error);
-
-    if (rc == ERR_OK)
-        rc = c->store->ops->blocks(c->store, buf_slice(&p->bytes), &p->blocks, &p->error);
-    if (rc && !p->error.code)
-        err_set(&p->error, rc, c->transcript->path, "read the message");
-}
-
 static enum err_code answer_read(const struct effect *q, const struct reply *r, struct err *e)
 {
     struct passage_list *list = conversation_passages_new(q->n);
@@ -238,7 +227,17 @@ static enum err_code answer_read(const struct effect *q, const struct reply *r, 
     while (list->n < q->n && bytes < READ_MAX && !atomic_load(r->cancelled)) {
         struct passage *p = &list->passage[list->n];
 
-        read_passage(q->conversation, q->first + list->n, p);
+        const struct conversation *c = q->conversation;
+        size_t i = q->first + list->n;
+
+        *p = (struct passage){ .message = i };
+        enum err_code rc = transcript_read(c->transcript, i, &p->bytes, &p->error);
+
+        if (rc == ERR_OK)
+            rc = c->store->ops->blocks(c->store, buf_slice(&p->bytes), &p->blocks, &p->error);
+        if (rc && !p->error.code)
+            err_set(&p->error, rc, c->transcript->path, "read the message");
+
         bytes += p->bytes.n;
         list->n++;
     }
@@ -257,14 +256,6 @@ static void post_found(struct search_hits *list, void *arg)
     const struct asking *a = arg;
 
     jobs_post(a->reply, a->question, (struct msg){ .kind = MSG_FOUND, .u.found = list });
-}
-
-static enum err_code answer_search(const struct effect *q, const struct reply *r, struct err *e)
-{
-    struct asking asking = { q, r };
-
-    return jobs_search_transcript(q->conversation, buf_slice(&q->text), r->cancelled, post_found,
-                                  &asking, e);
 }
 
 static enum err_code answer_subagents(const struct effect *q, const struct reply *r, struct err *e)
@@ -400,17 +391,6 @@ static enum err_code answer_change(struct job_context *d, const struct effect *q
     return ERR_OK;
 }
 
-static enum err_code answer_estimate_delete(const struct effect *q, const struct reply *r,
-                                            struct err *e)
-{
-    struct msg m = { .kind = MSG_DELETE_ESTIMATE };
-    enum err_code rc = jobs_estimate_delete(q, r->cancelled, &m.u.usage, e);
-
-    if (rc == ERR_OK)
-        jobs_post(r, q, m);
-    return rc;
-}
-
 static enum err_code answer_sweep(struct job_context *d, const struct effect *q,
                                   const struct reply *r, struct err *e)
 {
@@ -480,7 +460,12 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_TAIL:
     case EFFECT_LOAD: rc = answer_transcript(q, r, &e); break;
     case EFFECT_READ: rc = answer_read(q, r, &e); break;
-    case EFFECT_SEARCH: rc = answer_search(q, r, &e); break;
+    case EFFECT_SEARCH: {
+        struct asking asking = { q, r };
+
+        rc = jobs_search_transcript(q->conversation, buf_slice(&q->text), r->cancelled, post_found,
+                                    &asking, &e);
+    } break;
     case EFFECT_BLAME: rc = jobs_blame(d, q, r, &e); break;
     case EFFECT_GREP: rc = jobs_grep(q, r, &e); break;
     case EFFECT_USAGE: rc = jobs_usage(d, q, r, &e); break;
@@ -495,7 +480,14 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_COMPARE:
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND: rc = jobs_run_rewind(d, q, r, &e); break;
-    case EFFECT_ESTIMATE_DELETE: rc = answer_estimate_delete(q, r, &e); break;
+    case EFFECT_ESTIMATE_DELETE: {
+        struct msg m = { .kind = MSG_DELETE_ESTIMATE };
+
+        rc = jobs_estimate_delete(q, r->cancelled, &m.u.usage, &e);
+
+        if (rc == ERR_OK)
+            jobs_post(r, q, m);
+    } break;
     case EFFECT_SWEEP: rc = answer_sweep(d, q, r, &e); break;
     case EFFECT_COMPARE_SESSIONS: rc = answer_compare_sessions(q, r, &e); break;
     case EFFECT_USAGE_GROUPS: rc = jobs_usage_groups(d, q, r, &e); break;

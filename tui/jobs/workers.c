@@ -146,12 +146,6 @@ static struct job *most_urgent(struct workers *w)
     return best;
 }
 
-static void job_free(struct job *j)
-{
-    effect_fini(&j->question);
-    free(j);
-}
-
 static void remove_job(struct workers *w, struct job *j)
 {
     struct job **at = &w->jobs;
@@ -160,7 +154,8 @@ static void remove_job(struct workers *w, struct job *j)
         at = &(*at)->next;
     *at = j->next;
     w->job_count--;
-    job_free(j);
+    effect_fini(&j->question);
+    free(j);
 }
 
 /* Starts no further piece of the job; pieces under way may stop. */
@@ -290,16 +285,6 @@ static void replace_older(struct workers *w, const struct effect *question)
     }
 }
 
-static void enqueue(struct workers *w, struct job *j)
-{
-    struct job **at = &w->jobs;
-
-    while (*at)
-        at = &(*at)->next;
-    *at = j;
-    w->job_count++;
-}
-
 bool workers_submit(struct workers *w, struct effect *question)
 {
     struct job *j = calloc(1, sizeof *j);
@@ -313,8 +298,14 @@ bool workers_submit(struct workers *w, struct effect *question)
     pthread_mutex_lock(&w->lock);
     replace_older(w, question);
     taken = j && reserve(w, w->job_count + 2);
-    if (taken)
-        enqueue(w, j);
+    if (taken) {
+        struct job **at = &w->jobs;
+
+        while (*at)
+            at = &(*at)->next;
+        *at = j;
+        w->job_count++;
+    }
     pthread_cond_broadcast(&w->work);
     pthread_mutex_unlock(&w->lock);
     if (!taken) {

@@ -53,19 +53,6 @@ static void complete_offer(const struct completing *c, struct slice value, struc
     out_add(o, SLICE("\n"));
 }
 
-/* The words of "auto|always|never". */
-static void offer_words(const struct completing *c, struct slice words)
-{
-    while (words.n) {
-        const char *bar = memchr(words.p, '|', words.n);
-        size_t n = bar ? (size_t)(bar - words.p) : words.n;
-
-        complete_offer(c, (struct slice){ words.p, n }, (struct slice){ 0 });
-        words.p += bar ? n + 1 : n;
-        words.n -= bar ? n + 1 : n;
-    }
-}
-
 /* Before anything is typed, those of --help; then all, since a person who types a letter of `unbundle` means it. */
 static void offer_commands(const struct completing *c)
 {
@@ -237,26 +224,6 @@ static enum err_code offer_change(const struct history_entry *x, void *arg, stru
     return ERR_OK;
 }
 
-/* Newest first. */
-static void offer_changes(const struct completing *c)
-{
-    struct offering_changes o = { .c = c };
-
-    (void)!history_each(&c->in->world->env, NULL, offer_change, &o, NULL);
-}
-
-/* The ids in the trash, each with the title of what was deleted. */
-static void offer_trashed(const struct completing *c)
-{
-    struct trash_list list;
-
-    if (trash_read(&c->in->world->env, &list, NULL))
-        return;
-    for (size_t i = 0; i < list.n && i < ROWS_MAX; i++)
-        complete_offer(c, slice_of(list.item[i].trash_id), slice_of(list.item[i].title));
-    trash_list_fini(&list);
-}
-
 /* The points of the session that the line names, newest first, each with the first line of its prompt. */
 static void offer_points(const struct completing *c)
 {
@@ -295,19 +262,37 @@ static bool complete_is_word(struct slice token, const char *word)
 /* The help text names the value of an option or operand: "ID", "DIR", "auto|always|never". */
 static void offer_value(const struct completing *c, struct slice what)
 {
+    struct trash_list list;
+
     while (what.n && what.p[what.n - 1] == '.') /* ID... */
         what.n--;
     if (!what.n)
         return;
-    if (islower((unsigned char)what.p[0]))
-        offer_words(c, what);
-    else if (complete_is_word(what, "ID"))
+    if (islower((unsigned char)what.p[0])) {
+        /* Offer the words of "auto|always|never". */
+        while (what.n) {
+            const char *bar = memchr(what.p, '|', what.n);
+            size_t n = bar ? (size_t)(bar - what.p) : what.n;
+
+            complete_offer(c, (struct slice){ what.p, n }, (struct slice){ 0 });
+            what.p += bar ? n + 1 : n;
+            what.n -= bar ? n + 1 : n;
+        }
+    } else if (complete_is_word(what, "ID"))
         offer_sessions(c);
-    else if (complete_is_word(what, "CHANGE"))
-        offer_changes(c);
-    else if (complete_is_word(what, "TRASHED"))
-        offer_trashed(c);
-    else if (complete_is_word(what, "MSG"))
+    else if (complete_is_word(what, "CHANGE")) {
+        /* The newest come first. */
+        struct offering_changes o = { .c = c };
+
+        (void)!history_each(&c->in->world->env, NULL, offer_change, &o, NULL);
+    } else if (complete_is_word(what, "TRASHED")) {
+        /* Offer the ids in the trash, each with the title of what was deleted. */
+        if (!trash_read(&c->in->world->env, &list, NULL)) {
+            for (size_t i = 0; i < list.n && i < ROWS_MAX; i++)
+                complete_offer(c, slice_of(list.item[i].trash_id), slice_of(list.item[i].title));
+            trash_list_fini(&list);
+        }
+    } else if (complete_is_word(what, "MSG"))
         offer_points(c);
     else if (complete_is_word(what, "TAG"))
         offer_words_of_sessions(c, tag_of);

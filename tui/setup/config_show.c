@@ -44,20 +44,6 @@ static void write_text(const struct config_entry *entry, const char *source, str
     out_addf(o, "\n");
 }
 
-static void config_show_write_json(const struct config_entry *entry, const char *source,
-                                   struct out *o)
-{
-    out_json_row(o);
-    out_open(o, NULL, '{');
-    out_member(o, "section", slice_of(entry->section));
-    out_string(o, "name", entry->name);
-    out_member(o, "value", entry->value);
-    out_string(o, "source", source);
-    if (entry->line)
-        out_int(o, "line", entry->line);
-    out_close(o, '}');
-}
-
 static void write_settings(struct invocation *in, const struct config *c, const char *path)
 {
     struct config_entry entry;
@@ -71,7 +57,18 @@ static void write_settings(struct invocation *in, const struct config *c, const 
     }
     for (size_t i = 0; config_entry_at(c, i, &entry); i++) {
         if (o->wants_json) {
-            config_show_write_json(&entry, config_show_source_of(in, &entry), o);
+            const char *source = config_show_source_of(in, &entry);
+
+            out_json_row(o);
+            out_open(o, NULL, '{');
+            out_member(o, "section", slice_of(entry.section));
+            out_string(o, "name", entry.name);
+            out_member(o, "value", entry.value);
+            out_string(o, "source", source);
+            if (entry.line)
+                out_int(o, "line", entry.line);
+            out_close(o, '}');
+
             continue;
         }
         if (strcmp(section, entry.section) != 0) {

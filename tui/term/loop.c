@@ -177,16 +177,6 @@ static void leave(struct loop *l, struct effect *fx)
     fx->names = NULL;             /* and so are the flags */
 }
 
-static void submit_effect(struct loop *l, struct effect *fx)
-{
-    struct msg failed = { .kind = MSG_FAILED, .generation = fx->generation };
-
-    if (workers_submit(l->workers, fx))
-        return;
-    err_nomem(&failed.u.error);
-    loop_deliver(l, failed);
-}
-
 static void run_effect(struct loop *l, struct effect *fx)
 {
     switch (fx->kind) {
@@ -222,7 +212,15 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_CHECK_SESSION:
     case EFFECT_CHECK_STORE:
     case EFFECT_EXPORT:
-    case EFFECT_CHANGE: submit_effect(l, fx); return; /* the workers own it now */
+    case EFFECT_CHANGE: {
+        struct msg failed = { .kind = MSG_FAILED, .generation = fx->generation };
+
+        if (!workers_submit(l->workers, fx)) {
+            err_nomem(&failed.u.error);
+            loop_deliver(l, failed);
+        }
+    }
+        return; /* the workers own it now */
     case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;
     case EFFECT_RESUME:
     case EFFECT_GO:
@@ -257,29 +255,6 @@ static void quit(struct loop *l, int code)
 
 /* ---- events ---- */
 
-static void read_signals(struct loop *l)
-{
-    int number;
-
-    while (!l->done && (number = term_signals_next(&l->signals)) != 0) {
-        if (number == SIGWINCH)
-            deliver_resize(l);
-        else if (number == SIGTSTP)
-            suspend(l);
-        else
-            quit(l, 128 + number);
-    }
-}
-
-/* Handles the terminal's background, for which the first frame did not wait. */
-static void apply_background(struct loop *l, bool light)
-{
-    if (!light || !l->setup->light || !term_background_asked(l->term))
-        return;
-    term_set_theme(l->term, l->setup->light);
-    l->stale = true;
-}
-
 /* A terminal that has not answered for this long will not answer. */
 static bool expects_answer(struct loop *l)
 {
@@ -301,7 +276,12 @@ static void read_keys(struct loop *l, bool quiet)
         case INPUT_MOUSE:
             loop_deliver(l, (struct msg){ .kind = MSG_MOUSE, .u.mouse = ev.mouse });
             break;
-        case INPUT_BACKGROUND: apply_background(l, ev.light); break;
+        case INPUT_BACKGROUND: /* the first frame did not wait for it */
+            if (ev.light && l->setup->light && term_background_asked(l->term)) {
+                term_set_theme(l->term, l->setup->light);
+                l->stale = true;
+            }
+            break;
         case INPUT_ANSWERED: break;
         }
     }
@@ -337,42 +317,6 @@ static void read_input(struct loop *l)
         break;
     }
     read_keys(l, false);
-}
-
-static void loop_read_answers(struct loop *l)
-{
-    int64_t until = now_ms() + ANSWERS_MS;
-    struct msg m;
-
-    while (!l->done && workers_pop(l->workers, &m)) {
-        loop_deliver(l, m);
-        if (now_ms() >= until || key_waits(l))
-            break;
-    }
-}
-
-static void deliver_silence(struct loop *l)
-{
-    const char *silent = jobs_silent_store(l->setup->context);
-
-    if (silent != l->silent && !l->done)
-        loop_deliver(l, (struct msg){ .kind = MSG_SILENCE, .u.silent = silent });
-    l->silent = silent;
-}
-
-static void deliver_tick(struct loop *l)
-{
-    int64_t now = now_ms(), wake = model_wake_ms(l->model),
-            due = watch_due_ms(&l->watch, model_follows(l->model));
-
-    if (l->esc_ms != TIME_NONE && now >= l->esc_ms)
-        read_keys(l, true);
-    if (due != TIME_NONE && now >= due) {
-        watch_mark_reported(&l->watch, now);
-        loop_deliver(l, (struct msg){ .kind = MSG_FILES_CHANGED });
-    }
-    if (wake != TIME_NONE && now >= wake && !l->done)
-        loop_deliver(l, (struct msg){ .kind = MSG_TICK });
 }
 
 /* ---- drawing ---- */
@@ -443,21 +387,55 @@ static void run_once(struct loop *l)
         { .fd = workers_fd(l->workers), .events = POLLIN },
         { .fd = l->watch.fd, .events = POLLIN },
     };
+    int number;
+    struct msg m;
 
     if (poll(fds, sizeof fds / sizeof fds[0], timeout_of(l)) < 0 && errno != EINTR) {
         quit(l, 1);
         return;
     }
-    if (fds[1].revents)
-        read_signals(l);
+    if (fds[1].revents) {
+        while (!l->done && (number = term_signals_next(&l->signals)) != 0) {
+            if (number == SIGWINCH)
+                deliver_resize(l);
+            else if (number == SIGTSTP)
+                suspend(l);
+            else
+                quit(l, 128 + number);
+        }
+    }
     if (fds[0].revents && !l->done)
         read_input(l);
-    if (fds[2].revents)
-        loop_read_answers(l);
+    if (fds[2].revents) {
+        int64_t until = now_ms() + ANSWERS_MS;
+
+        while (!l->done && workers_pop(l->workers, &m)) {
+            loop_deliver(l, m);
+            if (now_ms() >= until || key_waits(l))
+                break;
+        }
+    }
     if (fds[3].revents)
         watch_read(&l->watch, now_ms());
-    deliver_tick(l);
-    deliver_silence(l);
+
+    int64_t now = now_ms(), wake = model_wake_ms(l->model),
+            due = watch_due_ms(&l->watch, model_follows(l->model));
+
+    if (l->esc_ms != TIME_NONE && now >= l->esc_ms)
+        read_keys(l, true);
+    if (due != TIME_NONE && now >= due) {
+        watch_mark_reported(&l->watch, now);
+        loop_deliver(l, (struct msg){ .kind = MSG_FILES_CHANGED });
+    }
+    if (wake != TIME_NONE && now >= wake && !l->done)
+        loop_deliver(l, (struct msg){ .kind = MSG_TICK });
+
+    const char *silent = jobs_silent_store(l->setup->context);
+
+    if (silent != l->silent && !l->done)
+        loop_deliver(l, (struct msg){ .kind = MSG_SILENCE, .u.silent = silent });
+    l->silent = silent;
+
     paint_if_due(l);
 }
 
@@ -493,20 +471,6 @@ static enum err_code loop_open_all(struct loop *l, struct err *e)
     return rc;
 }
 
-static void close_all(struct loop *l)
-{
-    if (l->term)
-        await_answer(l);
-    term_close(l->term); /* first: the rest may take a moment */
-    jobs_interrupt(l->setup->context, true);
-    workers_free(l->workers);
-    jobs_interrupt(l->setup->context, false);
-    watch_fini(&l->watch);
-    input_fini(&l->input);
-    frame_fini(&l->frame);
-    term_signals_unblock(&l->signals);
-}
-
 enum err_code loop_run(const struct loop_setup *setup, struct model *model, struct outcome *out,
                        struct err *e)
 {
@@ -524,6 +488,16 @@ enum err_code loop_run(const struct loop_setup *setup, struct model *model, stru
             run_once(&l);
         out->chosen = l.chosen;
     }
-    close_all(&l);
+    if (l.term)
+        await_answer(&l);
+    term_close(l.term); /* first: the rest may take a moment */
+    jobs_interrupt(l.setup->context, true);
+    workers_free(l.workers);
+    jobs_interrupt(l.setup->context, false);
+    watch_fini(&l.watch);
+    input_fini(&l.input);
+    frame_fini(&l.frame);
+    term_signals_unblock(&l.signals);
+
     return rc;
 }

@@ -65,24 +65,22 @@ static bool is_number_of_theme(const struct paint *p, int number)
     return false;
 }
 
-/* The colour number that represents a true colour: one that the theme does not use otherwise. */
-static int paint_slot_of(struct paint *p, int32_t rgb)
-{
-    for (int i = 255; i >= 16; i--) {
-        if (p->slot[i] == 0 && !is_number_of_theme(p, i))
-            p->slot[i] = rgb;
-        if (p->slot[i] == rgb)
-            return i;
-    }
-    return nearest_of_256(rgb);
-}
-
 /* A colour that the terminal has: if necessary, a bright colour becomes its plain one, and others
  * become the default. */
 static int colour(struct paint *p, int32_t wanted)
 {
-    if (wanted >= THEME_RGB && p->colours >= 256)
-        return p->true_colour ? paint_slot_of(p, wanted) : nearest_of_256(wanted);
+    if (wanted >= THEME_RGB && p->colours >= 256) {
+        if (!p->true_colour)
+            return nearest_of_256(wanted);
+        /* A true colour is represented by a number that the theme does not use otherwise. */
+        for (int i = 255; i >= 16; i--) {
+            if (p->slot[i] == 0 && !is_number_of_theme(p, i))
+                p->slot[i] = wanted;
+            if (p->slot[i] == wanted)
+                return i;
+        }
+        return nearest_of_256(wanted);
+    }
     if (wanted < p->colours)
         return wanted;
     return wanted < 16 ? wanted - 8 : THEME_DEFAULT_COLOUR;
@@ -162,30 +160,11 @@ static void make_cell(const struct paint *p, const struct cell *from, cchar_t *t
     setcchar(to, text, attributes(look_of(p, style), from->selected), (short)pair, &pair);
 }
 
-static void paint_row(const struct paint *p, const struct frame *f, int y, cchar_t *line)
-{
-    const struct cell *cell = f->cell + (size_t)y * (size_t)f->cols;
-    int n = 0;
-
-    for (int x = 0; x < f->cols; x++)
-        if (cell[x].width > 0 || !p->utf8) /* in ASCII a wide character is a letter and a blank */
-            make_cell(p, &cell[x], &line[n++]);
-    mvwadd_wchnstr(stdscr, y, 0, line, n);
-}
-
 static bool row_is_shown(const struct paint *p, const struct frame *f, int y)
 {
     size_t cols = (size_t)f->cols, at = (size_t)y * cols;
 
     return p->shown.cell && memcmp(p->shown.cell + at, f->cell + at, cols * sizeof *f->cell) == 0;
-}
-
-/* Keeps the frame for comparison. If out of memory, the next frame is drawn completely. */
-static void keep_shown_frame(struct paint *p, const struct frame *f)
-{
-    if (!p->shown.cell && !frame_init(&p->shown, f->rows, f->cols, f->ascii))
-        return;
-    memcpy(p->shown.cell, f->cell, (size_t)f->rows * (size_t)f->cols * sizeof *f->cell);
 }
 
 void paint_frame(struct paint *p, const struct frame *f)
@@ -199,13 +178,24 @@ void paint_frame(struct paint *p, const struct frame *f)
     if (!p->shown.cell)
         erase();
     for (int y = 0; y < f->rows; y++)
-        if (!row_is_shown(p, f, y))
-            paint_row(p, f, y, line);
+        if (!row_is_shown(p, f, y)) {
+            const struct cell *cell = f->cell + (size_t)y * (size_t)f->cols;
+            int n = 0;
+
+            for (int x = 0; x < f->cols; x++)
+                if (cell[x].width > 0 ||
+                    !p->utf8) /* in ASCII a wide character is a letter and a blank */
+                    make_cell(p, &cell[x], &line[n++]);
+            mvwadd_wchnstr(stdscr, y, 0, line, n);
+        }
     curs_set(f->cursor_y >= 0);
     if (f->cursor_y >= 0)
         move(f->cursor_y, f->cursor_x);
     refresh();
-    keep_shown_frame(p, f);
+    /* Keep the frame for comparison. If out of memory, the next frame is drawn completely. */
+    if (p->shown.cell || frame_init(&p->shown, f->rows, f->cols, f->ascii)) {
+        memcpy(p->shown.cell, f->cell, (size_t)f->rows * (size_t)f->cols * sizeof *f->cell);
+    }
     free(line);
 }
 

@@ -21,18 +21,14 @@
 
 static const int held[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGWINCH, SIGTSTP };
 
-static void held_set(sigset_t *set)
-{
-    sigemptyset(set);
-    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++)
-        sigaddset(set, held[i]);
-}
-
 enum err_code term_signals_block(struct term_signals *s, struct err *e)
 {
     sigset_t set;
 
-    held_set(&set);
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++)
+        sigaddset(&set, held[i]);
+
     sigprocmask(SIG_BLOCK, &set, &s->before);
     if (proc_signals_open(&s->of, &set)) {
         sigprocmask(SIG_SETMASK, &s->before, NULL);
@@ -144,14 +140,6 @@ static void rescue_arm(int fd, const struct termios *found)
     rescue.armed = 1;
 }
 
-static void rescue_disarm(void)
-{
-    if (!rescue.armed)
-        return;
-    rescue.armed = 0;
-    restore_terminal();
-}
-
 /* Bracketed paste; mouse buttons and wheel, reported in decimal. */
 #define PASTE_ON "\x1b[?2004h"
 #define PASTE_OFF "\x1b[?2004l"
@@ -240,16 +228,6 @@ static void send_drawn(struct terminal *t)
     discard_output(t);
 }
 
-static FILE *open_memory(void)
-{
-    int fd = fs_open_memory("screen");
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
-
-    if (!f && fd >= 0)
-        close(fd);
-    return f;
-}
-
 static enum err_code open_files(struct terminal *t, struct err *e)
 {
     t->out = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -257,7 +235,14 @@ static enum err_code open_files(struct terminal *t, struct err *e)
         return err_set(e, ERR_USAGE, "", "no terminal to draw on; try reprise list");
     t->in = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     t->unused = fopen("/dev/null", "re");
-    t->drawn = open_memory();
+
+    int fd = fs_open_memory("screen");
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (!f && fd >= 0)
+        close(fd);
+    t->drawn = f;
+
     if (t->in < 0 || !t->unused || !t->drawn)
         return err_sys(e, "/dev/tty", "open the screen");
     if (tcgetattr(t->out, &t->found) != 0)
@@ -413,7 +398,10 @@ void term_leave(struct terminal *t)
     endwin();
     send_drawn(t);
     tcsetattr(t->out, TCSADRAIN, &t->found);
-    rescue_disarm();
+    if (!rescue.armed)
+        return;
+    rescue.armed = 0;
+    restore_terminal();
 }
 
 void term_enter(struct terminal *t)

@@ -182,22 +182,6 @@ static void add_marks(struct clean *c, struct glyph *g)
     }
 }
 
-static void set_ascii(struct clean *c, struct glyph *g, char byte)
-{
-    *g = (struct glyph){ .bytes = { byte }, .len = 1, .width = 1, .at = c->at };
-    if (byte == '\t' || byte == '\n') {
-        g->bytes[0] = ' ';
-        g->kind = byte == '\n' ? GLYPH_NEWLINE : GLYPH_BLANK;
-    } else if (byte == ' ') {
-        g->kind = GLYPH_BLANK;
-    } else if (byte < 0x20 || byte == 0x7F) {
-        clean_make_sign(g, (unsigned char)byte);
-    }
-    c->before = (unsigned char)byte;
-    c->state = 0;
-    c->at++;
-}
-
 bool clean_next(struct clean *c, struct glyph *g)
 {
     uint32_t cp;
@@ -206,7 +190,21 @@ bool clean_next(struct clean *c, struct glyph *g)
     if (!peek(c, c->at, &cp, &next))
         return false;
     if (cp < 0x80) {
-        set_ascii(c, g, (char)cp);
+        char byte = (char)cp;
+
+        *g = (struct glyph){ .bytes = { byte }, .len = 1, .width = 1, .at = c->at };
+        if (byte == '\t' || byte == '\n') {
+            g->bytes[0] = ' ';
+            g->kind = byte == '\n' ? GLYPH_NEWLINE : GLYPH_BLANK;
+        } else if (byte == ' ') {
+            g->kind = GLYPH_BLANK;
+        } else if (byte < 0x20 || byte == 0x7F) {
+            clean_make_sign(g, (unsigned char)byte);
+        }
+        c->before = (unsigned char)byte;
+        c->state = 0;
+        c->at++;
+
         if (g->kind == GLYPH_TEXT || g->kind == GLYPH_BLANK)
             add_marks(c, g);
         return true;

@@ -81,24 +81,6 @@ static void put_cell(struct frame *f, int y, int x, enum style style, const stru
         c[1] = (struct cell){ .style = (uint8_t)style, .selected = c[1].selected };
 }
 
-/* A sign is ASCII: one column per byte. */
-static void put_sign(struct frame *f, int y, int x, enum style style, const struct glyph *g)
-{
-    for (int i = 0; i < g->width; i++) {
-        struct glyph one = { .bytes = { g->bytes[i] }, .len = 1, .width = 1 };
-
-        put_cell(f, y, x + i, style, &one);
-    }
-}
-
-static void put_glyph(struct frame *f, int y, int x, enum style style, const struct glyph *g)
-{
-    if (g->kind == GLYPH_SIGN)
-        put_sign(f, y, x, style, g);
-    else
-        put_cell(f, y, x, style, g);
-}
-
 /* Clips [x, x+w) in row y to the frame. Returns false if nothing is left. Text that would begin
  * left of the frame is not drawn at all: no caller scrolls sideways. */
 static bool clip(const struct frame *f, int y, int x, int *w)
@@ -123,7 +105,15 @@ int frame_text(struct frame *f, int y, int x, int w, enum style style, struct sl
         if (cluster > (size_t)(w - used))
             break;
         for (size_t done = 0; done < cluster && clean_next(&c, &g); done += g.width) {
-            put_glyph(f, y, x + used, style, &g);
+            if (g.kind == GLYPH_SIGN) {
+                /* A sign is ASCII: one column per byte. */
+                for (int i = 0; i < g.width; i++) {
+                    struct glyph one = { .bytes = { g.bytes[i] }, .len = 1, .width = 1 };
+
+                    put_cell(f, y, (x + used) + i, style, &one);
+                }
+            } else
+                put_cell(f, y, (x + used), style, &g);
             used += g.width;
         }
     }

@@ -93,39 +93,31 @@ static bool line_editor_move_cursor(struct line_editor *e, size_t to)
     return moved;
 }
 
-static bool ctrl_key(struct line_editor *e, uint32_t c)
-{
-    switch (c) {
-    case 'a': return line_editor_move_cursor(e, 0);
-    case 'e': return line_editor_move_cursor(e, e->n);
-    case 'b': return line_editor_move_cursor(e, left_of(e, e->cursor));
-    case 'f': return line_editor_move_cursor(e, right_of(e, e->cursor));
-    case 'h': return delete_range(e, left_of(e, e->cursor), e->cursor);
-    case 'd': return delete_range(e, e->cursor, right_of(e, e->cursor));
-    case 'w': return delete_range(e, word_left(e), e->cursor);
-    case 'u': return delete_range(e, 0, e->cursor);
-    case 'k': return delete_range(e, e->cursor, e->n);
-    default: return false;
-    }
-}
-
-static bool alt_key(struct line_editor *e, uint32_t c)
-{
-    switch (c) {
-    case 'b': return line_editor_move_cursor(e, word_left(e));
-    case 'f': return line_editor_move_cursor(e, word_right(e));
-    case 'd': return delete_range(e, e->cursor, word_right(e));
-    case KEYCODE_BACKSPACE: return delete_range(e, word_left(e), e->cursor);
-    default: return false;
-    }
-}
-
 bool line_editor_key(struct line_editor *e, struct key key)
 {
-    if (key.mods == MOD_CTRL)
-        return ctrl_key(e, key.code);
-    if (key.mods == MOD_ALT)
-        return alt_key(e, key.code < 0x80 ? key.code | 0x20 : key.code); /* Alt+B is Alt+b */
+    if (key.mods == MOD_CTRL) {
+        switch (key.code) {
+        case 'a': return line_editor_move_cursor(e, 0);
+        case 'e': return line_editor_move_cursor(e, e->n);
+        case 'b': return line_editor_move_cursor(e, left_of(e, e->cursor));
+        case 'f': return line_editor_move_cursor(e, right_of(e, e->cursor));
+        case 'h': return delete_range(e, left_of(e, e->cursor), e->cursor);
+        case 'd': return delete_range(e, e->cursor, right_of(e, e->cursor));
+        case 'w': return delete_range(e, word_left(e), e->cursor);
+        case 'u': return delete_range(e, 0, e->cursor);
+        case 'k': return delete_range(e, e->cursor, e->n);
+        default: return false;
+        }
+    }
+    if (key.mods == MOD_ALT) {
+        switch ((key.code < 0x80 ? key.code | 0x20 : key.code)) {
+        case 'b': return line_editor_move_cursor(e, word_left(e));
+        case 'f': return line_editor_move_cursor(e, word_right(e));
+        case 'd': return delete_range(e, e->cursor, word_right(e));
+        case KEYCODE_BACKSPACE: return delete_range(e, word_left(e), e->cursor);
+        default: return false;
+        }
+    } /* Alt+B is Alt+b */
     if (key_is_text(key)) {
         char bytes[4];
 

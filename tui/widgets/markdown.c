@@ -239,17 +239,6 @@ static void append_table_line(void *arg, const struct run *run, size_t n)
     append_markdown_line(arg, run, n);
 }
 
-static void leave_table(struct walk *w)
-{
-    struct text_margin m = margin_now(w, false);
-
-    w->styled_text->rc =
-        table_layout(w->table, w->how->width - m.width, w->how->ascii, append_table_line, w);
-    table_free(w->table);
-    w->table = NULL;
-    w->gap = true;
-}
-
 static int markdown_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
 {
     struct walk *w = arg;
@@ -281,7 +270,15 @@ static int markdown_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
         w->gap = true;
         break;
     case MD_BLOCK_TH: w->heading--; break;
-    case MD_BLOCK_TABLE: leave_table(w); break;
+    case MD_BLOCK_TABLE: {
+        struct text_margin m = margin_now(w, false);
+
+        w->styled_text->rc =
+            table_layout(w->table, w->how->width - m.width, w->how->ascii, append_table_line, w);
+        table_free(w->table);
+        w->table = NULL;
+        w->gap = true;
+    } break;
     default: break;
     }
     return w->styled_text->rc ? 1 : 0;
@@ -315,19 +312,6 @@ static int markdown_enter_span(MD_SPANTYPE type, void *detail, void *arg)
     return w->styled_text->rc ? 1 : 0;
 }
 
-/* The target of a link, unless its text is the target ("www.a.org" leads to "http://www.a.org"). */
-static void add_link_target(struct walk *w)
-{
-    size_t n = w->label.n;
-
-    if (w->href.n == 0 || w->link > 0 ||
-        (n > 0 && n <= w->href.n && memcmp(w->href.p + w->href.n - n, w->label.p, n) == 0))
-        return;
-    wrap_markdown_text(w, STYLE_DIM, SLICE(" ("));
-    wrap_markdown_text(w, STYLE_DIM, buf_slice(&w->href));
-    wrap_markdown_text(w, STYLE_DIM, SLICE(")"));
-}
-
 static int markdown_leave_span(MD_SPANTYPE type, void *detail, void *arg)
 {
     struct walk *w = arg;
@@ -340,7 +324,18 @@ static int markdown_leave_span(MD_SPANTYPE type, void *detail, void *arg)
     case MD_SPAN_DEL: w->struck--; break;
     case MD_SPAN_A:
         w->link--;
-        add_link_target(w);
+
+        /* The target of a link, unless its text is the target ("www.a.org" leads to
+         * "http://www.a.org"). */
+        size_t n = w->label.n;
+
+        if (w->href.n != 0 && w->link <= 0 &&
+            (n <= 0 || n > w->href.n || memcmp(w->href.p + w->href.n - n, w->label.p, n) != 0)) {
+            wrap_markdown_text(w, STYLE_DIM, SLICE(" ("));
+            wrap_markdown_text(w, STYLE_DIM, buf_slice(&w->href));
+            wrap_markdown_text(w, STYLE_DIM, SLICE(")"));
+        }
+
         break;
     case MD_SPAN_IMG:
         wrap_markdown_text(w, STYLE_LINK, SLICE("]"));
@@ -403,18 +398,6 @@ static int markdown_on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void 
     return w->styled_text->rc ? 1 : 0;
 }
 
-/* Lays out text that is too long to parse as a document, or that md4c rejected. */
-static void layout_plain(struct styled_text *s, const struct markdown *how, struct slice text)
-{
-    struct text_wrap f = {
-        .styled_text = s, .width = how->width, .first = how->first, .rest = how->rest
-    };
-
-    text_wrap_begin(&f);
-    text_wrap_add(&f, STYLE_TEXT, text);
-    text_wrap_fini(&f);
-}
-
 void markdown_layout(struct styled_text *s, const struct markdown *how, struct slice text)
 {
     struct walk w = { .styled_text = s, .how = how };
@@ -429,7 +412,15 @@ void markdown_layout(struct styled_text *s, const struct markdown *how, struct s
     };
 
     if (text.n > TEXT_LIMIT) {
-        layout_plain(s, how, text);
+        /* The text is too long to parse as a document, or md4c rejected it. */
+        struct text_wrap f = {
+            .styled_text = s, .width = how->width, .first = how->first, .rest = how->rest
+        };
+
+        text_wrap_begin(&f);
+        text_wrap_add(&f, STYLE_TEXT, text);
+        text_wrap_fini(&f);
+
         return;
     }
     enum err_code rc = export_markdown_parse(text, &parser, &w);

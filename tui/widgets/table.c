@@ -99,23 +99,6 @@ static void fit_column_widths(const struct table *t, int width, int col[COLS_MAX
     }
 }
 
-/* Wraps one cell to the width of its column. */
-static enum err_code wrap_cell(const struct styled_line *styled_line, int width,
-                               struct styled_text *s)
-{
-    struct text_wrap f = { .styled_text = s, .width = width, .narrow = true };
-    const char *p = styled_line->bytes.p;
-
-    text_wrap_begin(&f);
-    for (size_t i = 0; i < styled_line->n; i++) {
-        text_wrap_add(&f, styled_line->span[i].style,
-                      (struct slice){ p, styled_line->span[i].len });
-        p += styled_line->span[i].len;
-    }
-    text_wrap_fini(&f);
-    return s->rc;
-}
-
 struct row_line {
     struct run run[TABLE_RUNS];
     size_t n;
@@ -170,7 +153,22 @@ static enum err_code layout_row(const struct table *t, size_t row, const int col
     size_t lines = 1;
 
     for (unsigned c = 0; c < t->cols && !rc; c++) {
-        rc = wrap_cell(&t->cell[row * t->cols + c].styled_line, col[c], &cell_text[c]);
+        /* Wrap one cell to the width of its column. */
+        const struct styled_line *styled_line = &t->cell[row * t->cols + c].styled_line;
+        int width = col[c];
+        struct styled_text *s = &cell_text[c];
+        struct text_wrap f = { .styled_text = s, .width = width, .narrow = true };
+        const char *p = styled_line->bytes.p;
+
+        text_wrap_begin(&f);
+        for (size_t i = 0; i < styled_line->n; i++) {
+            text_wrap_add(&f, styled_line->span[i].style,
+                          (struct slice){ p, styled_line->span[i].len });
+            p += styled_line->span[i].len;
+        }
+        text_wrap_fini(&f);
+        rc = s->rc;
+
         lines = cell_text[c].n > lines ? cell_text[c].n : lines;
     }
     for (size_t at = 0; at < lines && !rc; at++) {

@@ -129,38 +129,6 @@ static bool is_closing_mark(const struct glyph *g)
     return g->kind == GLYPH_TEXT && g->len == 1 && memchr(".,;:!?)]}\"'", g->bytes[0], 11);
 }
 
-static void add_to_word(struct text_wrap *f, enum style style, const struct glyph *g,
-                        size_t cluster)
-{
-    bool ideograph = g->kind == GLYPH_TEXT && g->width == 2;
-
-    if (!g->joined) {
-        if ((f->wide || ideograph) && !is_closing_mark(g))
-            commit_word(f);
-        if (f->word.width > 0 && f->word.width + (int)cluster > columns_left(f))
-            commit_word(f);
-    }
-    keep_error(f, styled_line_add(&f->word, style, g->bytes, g->len, g->width));
-    f->wide = ideograph;
-}
-
-static void add_verbatim(struct text_wrap *f, enum style style, const struct glyph *g,
-                         size_t cluster)
-{
-    if (!g->joined && f->line.width > 0 && f->line.width + (int)cluster > columns_left(f))
-        text_wrap_end_line(f, LINE_JOINS);
-    keep_error(f, styled_line_add(&f->line, style, g->bytes, g->len, g->width));
-}
-
-static void add_tab(struct text_wrap *f, enum style style)
-{
-    int n = TAB_STOP - (f->line.width + f->blanks.width + f->word.width) % TAB_STOP;
-    struct styled_line *to = f->mode == TEXT_WRAP_VERBATIM ? &f->line : &f->blanks;
-
-    commit_word(f);
-    keep_error(f, styled_line_add(to, style, "    ", (size_t)n, n));
-}
-
 size_t text_wrap_add(struct text_wrap *f, enum style style, struct slice text)
 {
     struct clean c;
@@ -179,15 +147,30 @@ size_t text_wrap_add(struct text_wrap *f, enum style style, struct slice text)
             c.at = g.at + clean_noise(text, g.at);
         else if (g.kind == GLYPH_NEWLINE)
             text_wrap_break(f);
-        else if (g.kind == GLYPH_BLANK && text.p[g.at] == '\t')
-            add_tab(f, style);
-        else if (f->mode == TEXT_WRAP_VERBATIM)
-            add_verbatim(f, style, &g, cluster);
-        else if (g.kind == GLYPH_BLANK) {
+        else if (g.kind == GLYPH_BLANK && text.p[g.at] == '\t') {
+            int n = TAB_STOP - (f->line.width + f->blanks.width + f->word.width) % TAB_STOP;
+            struct styled_line *to = f->mode == TEXT_WRAP_VERBATIM ? &f->line : &f->blanks;
+
+            commit_word(f);
+            keep_error(f, styled_line_add(to, style, "    ", (size_t)n, n));
+        } else if (f->mode == TEXT_WRAP_VERBATIM) {
+            if (!g.joined && f->line.width > 0 && f->line.width + (int)cluster > columns_left(f))
+                text_wrap_end_line(f, LINE_JOINS);
+            keep_error(f, styled_line_add(&f->line, style, g.bytes, g.len, g.width));
+        } else if (g.kind == GLYPH_BLANK) {
             commit_word(f);
             keep_error(f, styled_line_add(&f->blanks, style, g.bytes, g.len, g.width));
         } else {
-            add_to_word(f, style, &g, cluster);
+            bool ideograph = g.kind == GLYPH_TEXT && g.width == 2;
+
+            if (!g.joined) {
+                if ((f->wide || ideograph) && !is_closing_mark(&g))
+                    commit_word(f);
+                if (f->word.width > 0 && f->word.width + (int)cluster > columns_left(f))
+                    commit_word(f);
+            }
+            keep_error(f, styled_line_add(&f->word, style, g.bytes, g.len, g.width));
+            f->wide = ideograph;
         }
     }
     return c.at;

@@ -84,13 +84,6 @@ static bool cuts_path(const struct toast *t, int w)
     return t->path > 0 && (int)t->path + LEAST_OF_PATH <= w;
 }
 
-static void draw_with_path(const struct toast *t, struct frame *f, struct rect r, enum style style)
-{
-    int used = frame_text(f, r.y, r.x, r.w, style, (struct slice){ t->text, t->path });
-
-    frame_text_middle(f, r.y, r.x + used, r.w - used, style, slice_of(t->text + t->path));
-}
-
 int toast_height(const struct toast *t, int w)
 {
     int lines = cuts_path(t, w - SIGN_W) ? 1 : text_wrap_height(slice_of(t->text), w - SIGN_W);
@@ -109,9 +102,11 @@ bool toast_draw(const struct toast *t, struct frame *f, struct rect r)
     struct rect in = { r.y, r.x + SIGN_W, r.h, r.w - SIGN_W };
 
     frame_puts(f, r.y, r.x + 1, 1, style, sign);
-    if (cuts_path(t, in.w))
-        draw_with_path(t, f, in, style);
-    else
+    if (cuts_path(t, in.w)) {
+        int used = frame_text(f, in.y, in.x, in.w, style, (struct slice){ t->text, t->path });
+
+        frame_text_middle(f, in.y, in.x + used, in.w - used, style, slice_of(t->text + t->path));
+    } else
         text_wrap_draw(f, in, style, slice_of(t->text));
     return true;
 }

@@ -92,20 +92,6 @@ static enum err_code write_session_json(struct sessions *s, const struct session
     return ERR_OK;
 }
 
-static enum err_code write_changed_json(struct sessions *s, const struct change_run *k,
-                                        struct out *o, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    if (k->n > 1)
-        out_open(o, NULL, '[');
-    for (int i = 0; i < k->n && !rc; i++)
-        rc = write_session_json(s, &k->ref[i], k->c, k->n == 1, o, e);
-    if (k->n > 1)
-        out_end(o, ']');
-    return rc;
-}
-
 static void write_changed_text(const struct change *c, bool done, struct out *o)
 {
     if (c->n == 0 && done) {
@@ -174,9 +160,14 @@ static enum err_code change_make_change(struct invocation *in, struct sessions *
     if (!rc && k->c->n)
         rc = change_do(&in->world->env, k->c, e);
     in->done |= !rc && k->c->n;
-    if (!rc && in->out.wants_json)
-        rc = write_changed_json(s, k, &in->out, e);
-    else if (!rc)
+    if (!rc && in->out.wants_json) {
+        if (k->n > 1)
+            out_open(&in->out, NULL, '[');
+        for (int i = 0; i < k->n && !rc; i++)
+            rc = write_session_json(s, &k->ref[i], k->c, k->n == 1, &in->out, e);
+        if (k->n > 1)
+            out_end(&in->out, ']');
+    } else if (!rc)
         write_changed_text(k->c, in->done, &in->out);
     return rc;
 }
@@ -408,22 +399,6 @@ enum err_code change_retrieve(struct invocation *in, const struct session_ref *r
     return rc;
 }
 
-static void write_retrieved_json(const struct retrieved *r, bool dry, struct out *o)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        const struct retrieve_item *x = &r->item[i];
-
-        out_open(o, NULL, '{');
-        out_member(o, "sessionId", x->session);
-        out_member(o, "agent", x->agent);
-        out_string(o, "path", x->path);
-        out_string(o, "state", retrieve_state_name(x->state));
-        out_bool(o, "written", x->planned && !dry);
-        out_bool(o, "redacted", x->redacted);
-        out_close(o, '}');
-    }
-}
-
 static void write_retrieved_text(const struct retrieved *r, bool dry, struct out *o)
 {
     static const char *const states[] = {
@@ -462,9 +437,20 @@ static enum err_code change_retrieve_one(struct invocation *in, const struct ses
     struct retrieved r;
 
     TRY(change_retrieve(in, ref, req, &r, e));
-    if (in->out.wants_json)
-        write_retrieved_json(&r, req->dry_run, &in->out);
-    else
+    if (in->out.wants_json) {
+        for (size_t i = 0; i < r.n; i++) {
+            const struct retrieve_item *x = &r.item[i];
+
+            out_open(&in->out, NULL, '{');
+            out_member(&in->out, "sessionId", x->session);
+            out_member(&in->out, "agent", x->agent);
+            out_string(&in->out, "path", x->path);
+            out_string(&in->out, "state", retrieve_state_name(x->state));
+            out_bool(&in->out, "written", x->planned && !req->dry_run);
+            out_bool(&in->out, "redacted", x->redacted);
+            out_close(&in->out, '}');
+        }
+    } else
         write_retrieved_text(&r, req->dry_run, &in->out);
     enum err_code rc = change_check_kept(&r, e);
 

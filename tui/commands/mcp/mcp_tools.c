@@ -480,17 +480,6 @@ static enum err_code mcp_run_command(struct mcp_call *c, int reports, struct err
     return c->failed ? err_nomem(e) : rc;
 }
 
-/* Drops the oldest of the newest rows if they are too many. */
-static void mcp_fit_newest(struct mcp_call *c)
-{
-    while (c->newest && c->dropped + 1 < c->n &&
-           (c->n - c->dropped > c->limit ||
-            c->rows.n - (c->dropped ? c->end[c->dropped - 1] : 0) > MCP_ANSWER_MAX)) {
-        c->dropped++;
-        c->more = true;
-    }
-}
-
 /* From where to read on. */
 static void mcp_write_next(const struct mcp_call *c, size_t skipped, struct jsonout *j)
 {
@@ -520,7 +509,13 @@ static enum err_code mcp_make_answer(struct mcp_call *c, size_t skipped, struct 
     struct slice line, rows;
     bool torn;
 
-    mcp_fit_newest(c);
+    /* Drop the oldest of the newest rows if they are too many. */
+    while (c->newest && c->dropped + 1 < c->n &&
+           (c->n - c->dropped > c->limit ||
+            c->rows.n - (c->dropped ? c->end[c->dropped - 1] : 0) > MCP_ANSWER_MAX)) {
+        c->dropped++;
+        c->more = true;
+    }
     rows = buf_slice(&c->rows);
     if (c->n) {
         const size_t begin = c->dropped ? c->end[c->dropped - 1] : 0;

@@ -148,20 +148,6 @@ static enum err_code use_choice(struct invocation *in, const struct config *conf
 
 /* ---- without a screen ---- */
 
-static enum err_code choose_session(struct invocation *in, const struct config *config,
-                                    const struct sessions *s, const struct session_ref *ref,
-                                    struct err *e)
-{
-    struct session_row *row = session_row_new();
-    enum err_code rc =
-        row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
-
-    if (!rc)
-        rc = use_choice(in, config, row, NULL, NULL, e);
-    session_row_free(row);
-    return rc;
-}
-
 static enum err_code picker_run_plain(struct invocation *in, const struct config *config,
                                       struct sessions *s, struct err *e)
 {
@@ -169,26 +155,18 @@ static enum err_code picker_run_plain(struct invocation *in, const struct config
     struct session_ref chosen;
 
     TRY(plain_menu_choose(in, s, config->settings.sort, &arena, &chosen, e));
-    return choose_session(in, config, s, &chosen, e);
+
+    struct session_row *row = session_row_new();
+    enum err_code rc =
+        row ? chosen.store->ops->describe(chosen.store, &s->scope, &chosen, row, e) : err_nomem(e);
+
+    if (!rc)
+        rc = use_choice(in, config, row, NULL, NULL, e);
+    session_row_free(row);
+    return rc;
 }
 
 /* ---- on the screen ---- */
-
-static void fill_settings(const struct invocation *in, const struct sessions *s,
-                          struct settings *out)
-{
-    const struct options *o = &in->options;
-
-    out->demo = in->demo;
-    out->print = prints_choice(in);
-    out->all_kinds = option_given(o, OPTION_ALL_KINDS);
-    out->leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
-    out->query = option_text(o->query);
-    out->project = option_text(o->project ? o->project : in->world->env.cwd);
-    out->home = option_text(in->world->env.home);
-    out->looked_in = s->looked_in;
-    out->looked_in_count = s->looked_in_count;
-}
 
 static enum err_code run_chosen_effect(struct invocation *in, const struct config *config,
                                        struct effect *chosen, struct err *e)
@@ -240,35 +218,31 @@ static void recover_unfinished(const struct invocation *in, struct model *model)
     update(model, &m);
 }
 
-/* Shows the first mistake of the configuration, because the screen hides what was written on
- * stderr. */
-static void show_mistakes(const struct invocation *in, const struct config *c, struct model *model)
-{
-    struct msg m = { .kind = MSG_NOTICE, .now_ms = in->world->env.now_ms };
-    size_t n = c->problems ? c->problems->n : 0;
-    char text[400];
-
-    if (n == 0)
-        return;
-    err_format(&c->problems->problem[0].err, text, sizeof text - 40);
-    if (n > 1)
-        snprintf(text + strlen(text), 40, " (%zu more: config --check)", n - 1);
-    m.u.notice.error = true;
-    m.u.notice.text = option_text(text);
-    update(model, &m);
-}
-
 static struct model *make_model(const struct invocation *in, const struct config *config,
                                 const struct session_row *rewind)
 {
     struct model *model = model_new(&config->settings, in->world->env.now_ms);
+    char text[400];
 
     if (model && rewind && !model_rewind(model, rewind)) {
         model_free(model);
         model = NULL;
     }
     if (model) {
-        show_mistakes(in, config, model);
+        /* Show the first mistake of the configuration, because the screen hides what was written
+         * on stderr. */
+        struct msg m = { .kind = MSG_NOTICE, .now_ms = in->world->env.now_ms };
+        size_t n = config->problems ? config->problems->n : 0;
+
+        if (n != 0) {
+            err_format(&config->problems->problem[0].err, text, sizeof text - 40);
+            if (n > 1)
+                snprintf(text + strlen(text), 40, " (%zu more: config --check)", n - 1);
+            m.u.notice.error = true;
+            m.u.notice.text = option_text(text);
+            update(model, &m);
+        }
+
         recover_unfinished(in, model);
     }
     return model;
@@ -293,7 +267,19 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
         .editor = world->editor,
         .temp_dir = world->temp_dir,
     };
-    fill_settings(in, s, &config->settings);
+
+    const struct options *o = &in->options;
+
+    config->settings.demo = in->demo;
+    config->settings.print = prints_choice(in);
+    config->settings.all_kinds = option_given(o, OPTION_ALL_KINDS);
+    config->settings.leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
+    config->settings.query = option_text(o->query);
+    config->settings.project = option_text(o->project ? o->project : in->world->env.cwd);
+    config->settings.home = option_text(in->world->env.home);
+    config->settings.looked_in = s->looked_in;
+    config->settings.looked_in_count = s->looked_in_count;
+
     config->settings.config = config;
     struct model *model = make_model(in, config, rewind);
 

@@ -121,21 +121,6 @@ static enum err_code show_rows(const struct menu *m, const struct sessions *s, s
     return ERR_OK;
 }
 
-/* Short enough for a braille display of 40 cells. */
-static enum err_code show_prompt(struct menu *m, struct err *e)
-{
-    if (m->query->problem[0])
-        out_addf(m->out, "%s\n", m->query->problem);
-    if (m->query->content)
-        out_addf(m->out, "// is for the screen; reprise search WORDS searches the text\n");
-    if (m->n > m->shown)
-        out_addf(m->out, "and %zu more: type words to filter\n", m->n - m->shown);
-    else if (m->n == 0)
-        out_addf(m->out, "no matches here; try --all\n");
-    out_addf(m->out, "number, words, or Enter to quit: ");
-    return out_flush(m->out, e);
-}
-
 static enum err_code show_sessions(struct menu *m, const struct sessions *s, enum sort_kind sort,
                                    struct err *e)
 {
@@ -148,7 +133,20 @@ static enum err_code show_sessions(struct menu *m, const struct sessions *s, enu
     m->look.without_ids = true;
     if (!rc)
         rc = show_rows(m, s, e);
-    return rc ? rc : show_prompt(m, e);
+
+    if (rc)
+        return rc;
+    /* The line fits a braille display of 40 cells. */
+    if (m->query->problem[0])
+        out_addf(m->out, "%s\n", m->query->problem);
+    if (m->query->content)
+        out_addf(m->out, "// is for the screen; reprise search WORDS searches the text\n");
+    if (m->n > m->shown)
+        out_addf(m->out, "and %zu more: type words to filter\n", m->n - m->shown);
+    else if (m->n == 0)
+        out_addf(m->out, "no matches here; try --all\n");
+    out_addf(m->out, "number, words, or Enter to quit: ");
+    return out_flush(m->out, e);
 }
 
 /* Reads a line from stdin byte by byte, because what follows it is for the program that replaces

@@ -163,29 +163,24 @@ static void blame_view_draw_selected(const struct model *m, struct frame *f)
     frame_text_cut(f, 1, x, f->cols - x - 1, STYLE_PROMPT, row->prompt);
 }
 
-static void blame_view_draw_nothing(const struct blame_view *v, struct frame *f)
-{
-    char text[400];
-
-    f->cursor_y = ROWS_Y;
-    f->cursor_x = 0;
-    if (v->error.code) {
-        err_format(&v->error, text, sizeof text);
-        frame_text_cut(f, ROWS_Y + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
-    } else if (v->rows) {
-        frame_puts(f, ROWS_Y + 1, 3, f->cols - 4, STYLE_STRONG,
-                   v->by_line ? "The file is empty" : "No session changed it with its tools");
-    }
-}
-
 static void draw_blame(const struct model *m, struct frame *f)
 {
     const struct blame_view *v = m->blame;
+    char text[400];
 
     draw_head(m, f);
     blame_view_draw_selected(m, f);
-    if (count_rows(v) == 0)
-        blame_view_draw_nothing(v, f);
+    if (count_rows(v) == 0) {
+        f->cursor_y = ROWS_Y;
+        f->cursor_x = 0;
+        if (v->error.code) {
+            err_format(&v->error, text, sizeof text);
+            frame_text_cut(f, ROWS_Y + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
+        } else if (v->rows) {
+            frame_puts(f, ROWS_Y + 1, 3, f->cols - 4, STYLE_STRONG,
+                       v->by_line ? "The file is empty" : "No session changed it with its tools");
+        }
+    }
     list_cursor_draw(&v->pick, rows_area(v, f->rows, f->cols), f, blame_view_draw_row, m);
 }
 
@@ -249,24 +244,9 @@ static bool blame_message(struct model *m, const struct msg *msg)
     return true;
 }
 
-static void open_conversation(struct model *m)
-{
-    const struct blame_row *row = &m->blame->rows->row[m->blame->pick.at];
-
-    transcript_screen_show(m, &m->blame->rows->refs->ref[row->ref], SLICE(""), SLICE(""),
-                           row->turn);
-}
-
 static bool blame_view_has_session(const struct blame_view *v)
 {
     return v->pick.at < count_rows(v) && v->rows->row[v->pick.at].ref != BLAME_ROW_NONE;
-}
-
-static void leave_view(struct model *m)
-{
-    effect_cancel(&m->fx, REQUESTER_BLAME, &m->blame->asked);
-    blame_view_fini(m->blame);
-    view_pop(m);
 }
 
 static const char *go_to_line(struct model *m, struct slice text)
@@ -330,8 +310,12 @@ static bool blame_act(struct model *m, enum action a)
 
     switch (a) {
     case ACT_VIEW:
-        if (blame_view_has_session(v))
-            open_conversation(m);
+        if (blame_view_has_session(v)) {
+            const struct blame_row *row = &m->blame->rows->row[m->blame->pick.at];
+
+            transcript_screen_show(m, &m->blame->rows->refs->ref[row->ref], SLICE(""), SLICE(""),
+                                   row->turn);
+        }
         return true;
     case ACT_PANE:
         v->by_line = !v->by_line;
@@ -342,7 +326,11 @@ static bool blame_act(struct model *m, enum action a)
     case ACT_SEARCH_NEXT: blame_search_step(m, 1); return true;
     case ACT_SEARCH_PREV: blame_search_step(m, -1); return true;
     case ACT_REFRESH: blame_view_request_rows(m); return true;
-    case ACT_BACK: leave_view(m); return true;
+    case ACT_BACK:
+        effect_cancel(&m->fx, REQUESTER_BLAME, &m->blame->asked);
+        blame_view_fini(m->blame);
+        view_pop(m);
+        return true;
     default: return list_cursor_act(&v->pick, rows_area(v, m->rows, m->cols), a);
     }
 }

@@ -196,13 +196,6 @@ static void walk_actions(struct walk *w, enum key_context place, bool moving)
     }
 }
 
-/* What can be done here, then how to move. */
-static void walk_place(struct walk *w, enum key_context place)
-{
-    walk_actions(w, place, false);
-    walk_actions(w, place, true);
-}
-
 static const char *heading_of(enum key_context place)
 {
     switch (place) {
@@ -235,7 +228,10 @@ static void walk_section(struct walk *w, enum key_context place)
     if (place == IN_FILTER && w->settings->keys.scheme == KEYS_DEFAULT)
         return;
     w->section = heading_of(place);
-    walk_place(w, place);
+
+    /* What can be done here, then how to move. */
+    walk_actions(w, place, false);
+    walk_actions(w, place, true);
 }
 
 static void walk_signs(struct walk *w, const char *section, const struct sign *sign, size_t n)

@@ -131,34 +131,6 @@ static void resume_so(struct model *m)
 
 /* ---- the view ---- */
 
-static void draw_value(const struct resume_view *v, struct frame *f, struct rect r, size_t i)
-{
-    struct slice value = i < v->choices ? resume_view_value_of(v, i) : slice_of(v->flags);
-
-    frame_puts(f, r.y, r.x + 2, LABEL_W, STYLE_DIM,
-               i < v->choices ? v->choice[i]->label : "Other flags");
-    r.x += 2 + LABEL_W;
-    r.w -= 3 + LABEL_W;
-    if (value.n)
-        frame_text_cut(f, r.y, r.x, r.w, STYLE_TEXT, value);
-    else
-        frame_puts(f, r.y, r.x, r.w, STYLE_DIM, i < v->choices ? "as configured" : "none");
-}
-
-/* The flags that are added to the command as it is configured. Nothing is written if it adds none, or out of memory. */
-static void added_flags(const struct resume_view *v, struct buf *out)
-{
-    struct name_list *words = name_list_new();
-    bool ok = words && resume_view_add_words(v, words);
-
-    if (ok && words->n)
-        ok = buf_addf(out, "adds") == ERR_OK;
-    for (size_t i = 0; ok && i < words->n; i++)
-        ok = buf_addf(out, " ") == ERR_OK && shell_quote(out, words->name[i]) == ERR_OK;
-    out->n = ok ? out->n : 0;
-    name_list_free(words);
-}
-
 static void draw_command(const struct model *m, struct frame *f, struct rect r)
 {
     const struct session_entry *e = list_selection_session(m);
@@ -179,7 +151,18 @@ static void draw_resume(const struct model *m, struct frame *f)
     struct buf added = { 0 };
     char hint[120];
 
-    added_flags(v, &added);
+    /* The flags that are added to the command as it is configured. Nothing is written if it adds
+     * none, or out of memory. */
+    struct name_list *words = name_list_new();
+    bool ok = words && resume_view_add_words(v, words);
+
+    if (ok && words->n)
+        ok = buf_addf(&added, "adds") == ERR_OK;
+    for (size_t i = 0; ok && i < words->n; i++)
+        ok = buf_addf(&added, " ") == ERR_OK && shell_quote(&added, words->name[i]) == ERR_OK;
+    added.n = ok ? added.n : 0;
+    name_list_free(words);
+
     int lines = text_wrap_height(buf_slice(&added), w - 2 - 3);
 
     lines = lines < ADDED_MOST ? lines : ADDED_MOST;
@@ -188,9 +171,19 @@ static void draw_resume(const struct model *m, struct frame *f)
     for (size_t i = 0; i < (size_t)n; i++) {
         struct rect line = { r.y + (int)i, r.x, 1, r.w };
 
-        if (i + 1 < (size_t)n)
-            draw_value(v, f, line, i);
-        else
+        if (i + 1 < (size_t)n) {
+            struct slice value = i < v->choices ? resume_view_value_of(v, i) : slice_of(v->flags);
+
+            frame_puts(f, line.y, line.x + 2, LABEL_W, STYLE_DIM,
+                       i < v->choices ? v->choice[i]->label : "Other flags");
+            line.x += 2 + LABEL_W;
+            line.w -= 3 + LABEL_W;
+            if (value.n)
+                frame_text_cut(f, line.y, line.x, line.w, STYLE_TEXT, value);
+            else
+                frame_puts(f, line.y, line.x, line.w, STYLE_DIM,
+                           i < v->choices ? "as configured" : "none");
+        } else
             frame_puts(f, line.y, line.x + 2, line.w - 3, STYLE_STRONG,
                        m->settings->print ? "Print the command" : "Resume");
         if (i == v->at)

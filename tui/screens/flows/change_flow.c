@@ -140,14 +140,6 @@ static bool may_change(const struct session_entry *e, enum action a)
     return (!ability || e->row->can & ability) && !(a == ACT_TRASH && e->row->flags & SESSION_LIVE);
 }
 
-static void count_left_out(struct pending_change *c, const struct session_entry *e)
-{
-    if (e->row && e->row->flags & SESSION_LIVE)
-        c->running++;
-    else
-        c->unsupported++;
-}
-
 static bool collect_selection(struct model *m, enum action a)
 {
     struct pending_change *c = m->pending_change;
@@ -167,7 +159,10 @@ static bool collect_selection(struct model *m, enum action a)
         const struct session_entry *e = &m->list->sessions.entry[i];
 
         if (!may_change(e, a)) {
-            count_left_out(c, e);
+            if (e->row && e->row->flags & SESSION_LIVE)
+                c->running++;
+            else
+                c->unsupported++;
             continue;
         }
         ok = ref_list_add(c->refs, &e->ref, i) &&
@@ -303,20 +298,6 @@ static const char *tag_with(struct model *m, struct slice tag)
     return NULL;
 }
 
-static void begin_rename(struct model *m)
-{
-    const struct session_row *row = single_row(m);
-    struct slice title =
-        row ? (row->custom_title.n ? row->custom_title : row->summary) : (struct slice){ 0 };
-    char label[PROMPT_TEXT];
-
-    if (m->pending_change->refs->n == 1)
-        snprintf(label, sizeof label, "title ");
-    else
-        snprintf(label, sizeof label, "title for %zu sessions ", m->pending_change->refs->n);
-    dialog_prompt(m, label, title, rename_to);
-}
-
 static void begin_tag(struct model *m)
 {
     const struct session_row *row = single_row(m);
@@ -375,19 +356,6 @@ static void fork_answer(struct model *m, enum dialog_choice choice)
         change_flow_clear(m);
 }
 
-/* If copies have no title in this system, no title is requested. */
-static void ask_fork(struct model *m, bool here, const char *why)
-{
-    struct dialog *d = m->dialog;
-
-    dialog_begin(d, here ? "Fork up to here?" : "Fork this session?", fork_answer);
-    dialog_line(d, "The original session is not changed.");
-    dialog_line(d, "The fork gets no title: %s.", why);
-    dialog_offer(d, CHOICE_CANCEL, "cancel");
-    dialog_offer(d, CHOICE_DO, "fork");
-    view_push(m, VIEW_DIALOG);
-}
-
 static void begin_fork(struct model *m, bool here)
 {
     const struct pending_change *c = m->pending_change;
@@ -396,7 +364,16 @@ static void begin_fork(struct model *m, bool here)
     char title[LINE_EDITOR_MAX];
 
     if (nameless) {
-        ask_fork(m, here, nameless);
+        /* If copies have no title in this system, no title is requested. */
+        struct dialog *d = m->dialog;
+
+        dialog_begin(d, here ? "Fork up to here?" : "Fork this session?", fork_answer);
+        dialog_line(d, "The original session is not changed.");
+        dialog_line(d, "The fork gets no title: %s.", nameless);
+        dialog_offer(d, CHOICE_CANCEL, "cancel");
+        dialog_offer(d, CHOICE_DO, "fork");
+        view_push(m, VIEW_DIALOG);
+
         return;
     }
     int n = snprintf(title, sizeof title, "%.*s (fork)", SLICE_ARG(c->titles->name[0]));
@@ -415,18 +392,6 @@ static void resume_at_answer(struct model *m, enum dialog_choice choice)
         change_flow_submit(m, CHANGE_RESUME_AT, (struct slice){ 0 });
 }
 
-static void begin_resume_at(struct model *m)
-{
-    struct dialog *d = m->dialog;
-
-    dialog_begin(d, "Resume after this message?", resume_at_answer);
-    dialog_line(d, "The session continues after this message, in the same file.");
-    dialog_line(d, "The messages after it are kept as another branch.");
-    dialog_offer(d, CHOICE_CANCEL, "cancel");
-    dialog_offer(d, CHOICE_DO, "resume here");
-    view_push(m, VIEW_DIALOG);
-}
-
 static void begin_at_message(struct model *m, enum action a)
 {
     if (!message_meant(m, m->pending_change->message)) {
@@ -436,14 +401,24 @@ static void begin_at_message(struct model *m, enum action a)
     }
     if (a == ACT_FORK_AT)
         begin_fork(m, true);
-    else
-        begin_resume_at(m);
+    else {
+        struct dialog *d = m->dialog;
+
+        dialog_begin(d, "Resume after this message?", resume_at_answer);
+        dialog_line(d, "The session continues after this message, in the same file.");
+        dialog_line(d, "The messages after it are kept as another branch.");
+        dialog_offer(d, CHOICE_CANCEL, "cancel");
+        dialog_offer(d, CHOICE_DO, "resume here");
+        view_push(m, VIEW_DIALOG);
+    }
 }
 
 /* ---- the ways in ---- */
 
 static void begin_change(struct model *m, enum action a)
 {
+    char label[PROMPT_TEXT];
+
     if (m->pending_change->under_way == CHANGES_MAX) {
         toast_note(&m->toast, m->now_ms, "%zu changes are still being made: please wait",
                    m->pending_change->under_way);
@@ -470,7 +445,17 @@ static void begin_change(struct model *m, enum action a)
         return;
     }
     switch (a) {
-    case ACT_RENAME: begin_rename(m); break;
+    case ACT_RENAME: {
+        const struct session_row *row = single_row(m);
+        struct slice title =
+            row ? (row->custom_title.n ? row->custom_title : row->summary) : (struct slice){ 0 };
+
+        if (m->pending_change->refs->n == 1)
+            snprintf(label, sizeof label, "title ");
+        else
+            snprintf(label, sizeof label, "title for %zu sessions ", m->pending_change->refs->n);
+        dialog_prompt(m, label, title, rename_to);
+    } break;
     case ACT_TAG: begin_tag(m); break;
     case ACT_PIN:
         change_flow_submit(m, m->pending_change->all_pinned ? CHANGE_UNPIN : CHANGE_PIN,

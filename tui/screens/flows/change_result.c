@@ -186,17 +186,6 @@ static void report_done(struct model *m, const struct change_result *c)
     toast_info(&m->toast, m->now_ms, "%s%s", done.text, back.text);
 }
 
-static void report_failed(struct model *m, const struct change_result *c)
-{
-    bool nothing =
-        c->error.code == ERR_NOT_FOUND && (c->request == CHANGE_UNDO || c->request == CHANGE_REDO);
-
-    if (nothing) /* not an error: nothing was there */
-        toast_note(&m->toast, m->now_ms, "%s", c->error.text);
-    else
-        toast_error(&m->toast, &c->error);
-}
-
 static bool lists_entry(const struct change_result *c, const struct session_entry *e)
 {
     for (size_t i = 0; i < c->sessions.n; i++)
@@ -208,29 +197,6 @@ static bool lists_entry(const struct change_result *c, const struct session_entr
 static bool takes_away(const struct change_result *c)
 {
     return c->request == CHANGE_TRASH || c->request == CHANGE_SWEEP || c->request == CHANGE_REMOVE;
-}
-
-/* Closes the views of a session that is gone. */
-static void close_views_of_deleted(struct model *m, const struct change_result *c)
-{
-    if (!takes_away(c) || m->viewed == ENTRY_NONE ||
-        !lists_entry(c, &m->list->sessions.entry[m->viewed]))
-        return;
-    transcript_view_close(m->viewer, &m->fx);
-    list_untrack(m->list, &m->viewed);
-    m->depth = 1;
-}
-
-/* Returns to the list with the copy selected, so that Enter resumes it. */
-static void show_copy(struct model *m, const struct change_result *c)
-{
-    if (m->viewed != ENTRY_NONE) {
-        transcript_view_close(m->viewer, &m->fx);
-        list_untrack(m->list, &m->viewed);
-    }
-    m->depth = 1;
-    list_unmark_all(m->list);
-    snprintf(m->list->seek, sizeof m->list->seek, "%s", c->copy);
 }
 
 void change_flow_finish(struct model *m, const struct change_result *c)
@@ -251,15 +217,35 @@ void change_flow_finish(struct model *m, const struct change_result *c)
     }
     if (c->by_agent)
         agent_flow_clear(m);
-    if (c->error.code)
-        report_failed(m, c);
-    else
+    if (c->error.code) {
+        bool nothing = c->error.code == ERR_NOT_FOUND &&
+                       (c->request == CHANGE_UNDO || c->request == CHANGE_REDO);
+
+        if (nothing) /* not an error: nothing was there */
+            toast_note(&m->toast, m->now_ms, "%s", c->error.text);
+        else
+            toast_error(&m->toast, &c->error);
+    } else
         report_done(m, c);
     if (!c->error.code && takes_away(c))
         list_unmark_all(m->list);
-    close_views_of_deleted(m, c);
-    if (!c->error.code && (c->request == CHANGE_FORK || c->request == CHANGE_CONTINUE_IN))
-        show_copy(m, c);
+    /* Close the views of a session that is gone. */
+    if (takes_away(c) && m->viewed != ENTRY_NONE &&
+        lists_entry(c, &m->list->sessions.entry[m->viewed])) {
+        transcript_view_close(m->viewer, &m->fx);
+        list_untrack(m->list, &m->viewed);
+        m->depth = 1;
+    }
+    if (!c->error.code && (c->request == CHANGE_FORK || c->request == CHANGE_CONTINUE_IN)) {
+        /* Return to the list with the copy selected, so that Enter resumes it. */
+        if (m->viewed != ENTRY_NONE) {
+            transcript_view_close(m->viewer, &m->fx);
+            list_untrack(m->list, &m->viewed);
+        }
+        m->depth = 1;
+        list_unmark_all(m->list);
+        snprintf(m->list->seek, sizeof m->list->seek, "%s", c->copy);
+    }
     if (!c->error.code && c->request == CHANGE_RESUME_AT)
         resume_flow_begin(m, ACT_RESUME);
     if (c->request == CHANGE_PRUNE)

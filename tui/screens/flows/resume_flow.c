@@ -157,13 +157,6 @@ void resume_flow_show_terminal(struct model *m, int pid)
     request_terminal(m, pid, true);
 }
 
-/* The person is at that terminal now, and a popup of tmux would hide it. */
-static void leave_for_terminal(struct model *m)
-{
-    effect_add(&m->fx, EFFECT_QUIT, REQUESTER_LIST)->code = 0;
-    m->leaving = true;
-}
-
 static void offer_directories(struct model *m, enum dialog_choice choice, const char *what,
                               const char *dir)
 {
@@ -171,22 +164,6 @@ static void offer_directories(struct model *m, enum dialog_choice choice, const 
     struct slice path = text_path_short(slice_of(dir), m->settings->home, out, sizeof out);
 
     dialog_offer(m->dialog, choice, "%s %.*s", what, SLICE_ARG(path));
-}
-
-static void confirm_directory(struct model *m, const struct resume_dirs *p)
-{
-    struct dialog *d = m->dialog;
-
-    dialog_begin(d, "The session's directory no longer exists", resume_answer);
-    dialog_line(d, "%s",
-                p->session_dir ? p->session_dir : "The session does not record its directory.");
-    dialog_line(d, "Where should the session be resumed?");
-    dialog_offer(d, CHOICE_CANCEL, "cancel");
-    if (p->main_worktree)
-        offer_directories(m, CHOICE_MAIN_WORKTREE, "in its repository:", p->main_worktree);
-    if (p->present_dir)
-        offer_directories(m, CHOICE_PRESENT_DIR, "here:", p->present_dir);
-    view_push(m, VIEW_DIALOG);
 }
 
 static void resume_one(struct model *m)
@@ -363,9 +340,11 @@ static bool resume_message(struct model *m, const struct msg *msg)
     if (msg->kind == MSG_TERMINAL && mine) {
         m->resume_flow->question = 0;
         m->resume_flow->terminal = msg->u.terminal;
-        if (msg->u.terminal.shown)
-            leave_for_terminal(m);
-        else if (resume_flow_row_of(m, m->resume_flow->entry))
+        if (msg->u.terminal.shown) {
+            /* The person is at that terminal now, and a popup of tmux would hide it. */
+            effect_add(&m->fx, EFFECT_QUIT, REQUESTER_LIST)->code = 0;
+            m->leaving = true;
+        } else if (resume_flow_row_of(m, m->resume_flow->entry))
             confirm_live(m, resume_flow_row_of(m, m->resume_flow->entry));
         return true;
     }
@@ -381,8 +360,21 @@ static bool resume_message(struct model *m, const struct msg *msg)
         print_rows(m);
     else if (!m->resume_flow->place->missing && m->resume_flow->place->session_dir)
         leave_with_choice(m, m->resume_flow->place->session_dir);
-    else
-        confirm_directory(m, m->resume_flow->place);
+    else {
+        const struct resume_dirs *p = m->resume_flow->place;
+        struct dialog *d = m->dialog;
+
+        dialog_begin(d, "The session's directory no longer exists", resume_answer);
+        dialog_line(d, "%s",
+                    p->session_dir ? p->session_dir : "The session does not record its directory.");
+        dialog_line(d, "Where should the session be resumed?");
+        dialog_offer(d, CHOICE_CANCEL, "cancel");
+        if (p->main_worktree)
+            offer_directories(m, CHOICE_MAIN_WORKTREE, "in its repository:", p->main_worktree);
+        if (p->present_dir)
+            offer_directories(m, CHOICE_PRESENT_DIR, "here:", p->present_dir);
+        view_push(m, VIEW_DIALOG);
+    }
     return true;
 }
 

@@ -124,23 +124,10 @@ static void take_flow_ask(struct model *m, struct preview *p)
     view_push(m, VIEW_DIALOG);
 }
 
-static void take_flow_report(struct model *m, const struct rewind_summary *r)
-{
-    char keys[2 * KEY_NAME];
-
-    undo_flow_rewound(m, r);
-    keymap_menu_keys(&m->settings->keys, IN_LIST, ACT_UNDO, m->settings->ascii, keys);
-    if (r->skipped)
-        toast_error_text(&m->toast,
-                         slice_of(r->skipped_why ? r->skipped_why : "the file changed meanwhile"));
-    else
-        toast_info(&m->toast, m->now_ms, "the file is as %c left it; %s in the list undoes it",
-                   m->compare->side ? 'B' : 'A', keys);
-}
-
 bool take_flow_message(struct model *m, const struct msg *msg)
 {
     struct compare_view *v = m->compare;
+    char keys[2 * KEY_NAME];
 
     if (msg->kind == MSG_PROGRESS && v->asked_rewind && msg->generation == v->asked_rewind)
         return true;
@@ -155,9 +142,18 @@ bool take_flow_message(struct model *m, const struct msg *msg)
     if (!msg_answers(msg, v->asked_rewind, MSG_REWIND_DONE))
         return false;
     v->asked_rewind = 0;
-    if (msg->kind == MSG_REWIND_DONE)
-        take_flow_report(m, &msg->u.rewind_summary);
-    else
+    if (msg->kind == MSG_REWIND_DONE) {
+        const struct rewind_summary *r = &msg->u.rewind_summary;
+
+        undo_flow_rewound(m, r);
+        keymap_menu_keys(&m->settings->keys, IN_LIST, ACT_UNDO, m->settings->ascii, keys);
+        if (r->skipped)
+            toast_error_text(&m->toast, slice_of(r->skipped_why ? r->skipped_why
+                                                                : "the file changed meanwhile"));
+        else
+            toast_info(&m->toast, m->now_ms, "the file is as %c left it; %s in the list undoes it",
+                       m->compare->side ? 'B' : 'A', keys);
+    } else
         toast_error(&m->toast, &msg->u.error);
     return true;
 }

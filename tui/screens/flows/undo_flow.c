@@ -32,18 +32,6 @@ static void clear_question(struct undo_flow *u)
     u->edited = u->taken = NULL;
 }
 
-static struct name_list *undo_flow_copy_of(const struct name_list *from)
-{
-    struct name_list *list = name_list_new();
-
-    for (size_t i = 0; from && i < from->n && list; i++)
-        if (!name_list_add(list, from->name[i])) {
-            name_list_free(list);
-            list = NULL;
-        }
-    return list;
-}
-
 static void fail_undo(struct model *m)
 {
     clear_question(m->undo_flow);
@@ -123,7 +111,16 @@ static bool begin_question(struct model *m, const struct name_list *edited)
         return false;
     }
     u->at = 0;
-    u->edited = undo_flow_copy_of(edited);
+
+    struct name_list *list = name_list_new();
+
+    for (size_t i = 0; edited && i < edited->n && list; i++)
+        if (!name_list_add(list, edited->name[i])) {
+            name_list_free(list);
+            list = NULL;
+        }
+    u->edited = list;
+
     u->taken = name_list_new();
     if (!u->edited || !u->taken)
         fail_undo(m);
@@ -137,24 +134,21 @@ static void add_edited_line(struct dialog *d, const struct undo_flow *u)
                     u->edited->n == 1 ? "" : "s");
 }
 
-static void ask_edited(struct model *m, const struct name_list *edited)
-{
-    struct dialog *d = m->dialog;
-
-    if (!begin_question(m, edited))
-        return;
-    m->undo_flow->in_view = true;
-    dialog_begin(d, "Files changed since. Continue?", first_answer);
-    add_edited_line(d, m->undo_flow);
-    dialog_offer(d, CHOICE_CANCEL, "cancel");
-    dialog_offer(d, CHOICE_DO, "continue");
-    view_push(m, VIEW_DIALOG);
-}
-
 void undo_flow_rewound(struct model *m, const struct rewind_summary *r)
 {
-    if (r->edited)
-        ask_edited(m, r->edited);
+    if (r->edited) {
+        const struct name_list *edited = r->edited;
+        struct dialog *d = m->dialog;
+
+        if (begin_question(m, edited)) {
+            m->undo_flow->in_view = true;
+            dialog_begin(d, "Files changed since. Continue?", first_answer);
+            add_edited_line(d, m->undo_flow);
+            dialog_offer(d, CHOICE_CANCEL, "cancel");
+            dialog_offer(d, CHOICE_DO, "continue");
+            view_push(m, VIEW_DIALOG);
+        }
+    }
     name_list_free(r->edited);
 }
 

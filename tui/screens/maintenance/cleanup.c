@@ -128,21 +128,17 @@ static bool keep_ticks(const struct sweep *before, struct sweep *now)
     return true;
 }
 
-/* Without a rule, nothing has been chosen, so nothing is ticked. */
-static void untick_all(struct sweep *sweep)
-{
-    for (size_t i = 0; i < sweep->n; i++)
-        sweep->item[i].chosen = false;
-}
-
 static void set_sweep(struct model *m, struct sweep *sweep)
 {
     struct cleanup *c = m->cleanup;
     bool ruled = cleanup_rules_select(&c->rules);
     bool ok = !c->sweep || !c->ruled || keep_ticks(c->sweep, sweep);
 
-    if (!ruled)
-        untick_all(sweep);
+    if (!ruled) {
+        /* Without a rule, nothing has been chosen, so nothing is ticked. */
+        for (size_t i = 0; i < sweep->n; i++)
+            sweep->item[i].chosen = false;
+    }
     cleanup_free_sweep(c);
     c->sweep = sweep;
     c->ruled = ruled;
@@ -207,14 +203,6 @@ static const char *cleanup_unavailable(const struct model *m, enum action a)
 }
 
 /* ---- the rules ---- */
-
-static void step_rule(struct model *m, int direction)
-{
-    struct cleanup *c = m->cleanup;
-
-    if (cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, direction))
-        request_sweep(m);
-}
 
 /* Space on a rule sets its next value, and after the last one the first. */
 static void turn_rule(struct model *m)
@@ -418,34 +406,19 @@ static void next_sort(struct model *m)
 
 static void step_at_cursor(struct model *m, int direction)
 {
-    if (on_rule(m->cleanup))
-        step_rule(m, direction);
-    else
+    if (on_rule(m->cleanup)) {
+        struct cleanup *c = m->cleanup;
+
+        if (cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, direction))
+            request_sweep(m);
+    } else
         maintenance_cleanup_open_project(m, direction > 0);
-}
-
-/* Goes from the rules to the sessions, and back to the first rule that is not a scope. */
-static void cleanup_next_part(struct model *m)
-{
-    cleanup_move_to(m, on_rule(m->cleanup) ? CLEANUP_RULE_COUNT : CLEANUP_RULE_OLDER);
-}
-
-static bool moves(struct model *m, enum action a)
-{
-    int64_t by;
-
-    if (a == ACT_PANE || a == ACT_PANE_PREV)
-        cleanup_next_part(m);
-    else if (list_cursor_steps(a, (int64_t)cleanup_fit(m->rows), &by))
-        cleanup_move_to(m, (int64_t)m->cleanup->at + by);
-    else
-        return false;
-    return true;
 }
 
 static bool cleanup_act(struct model *m, enum action a)
 {
     struct cleanup *c = m->cleanup;
+    int64_t by;
 
     switch (a) {
     case ACT_VALUE_NEXT: step_at_cursor(m, 1); return true;
@@ -458,7 +431,16 @@ static bool cleanup_act(struct model *m, enum action a)
     case ACT_TRASH: confirm_trash(m); return true;
     case ACT_PRUNE: confirm_prune(m); return true;
     case ACT_BACK: close_cleanup(m); return true;
-    default: return moves(m, a);
+    default:
+        if (a == ACT_PANE || a == ACT_PANE_PREV) {
+            /* The key goes from the rules to the sessions, and back to the first rule that is not
+             * a scope. */
+            cleanup_move_to(m, on_rule(m->cleanup) ? CLEANUP_RULE_COUNT : CLEANUP_RULE_OLDER);
+        } else if (list_cursor_steps(a, (int64_t)cleanup_fit(m->rows), &by))
+            cleanup_move_to(m, (int64_t)m->cleanup->at + by);
+        else
+            return false;
+        return true;
     }
 }
 

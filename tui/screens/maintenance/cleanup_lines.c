@@ -73,38 +73,6 @@ static int by_project(const void *pa, const void *pb)
     return cmp ? cmp : by_size(pa, pb);
 }
 
-/* Sorting once without totals brings the items of a project together; then the totals are known and
- * used for the second sort. */
-static void sort_by_project(struct ranked *r, size_t n)
-{
-    qsort(r, n, sizeof *r, by_project);
-    for (size_t i = 0, end; i < n; i = end) {
-        int64_t bytes = 0;
-
-        for (end = i; end < n && slice_eq(cleanup_project(r[end].item), cleanup_project(r[i].item));
-             end++)
-            bytes += r[end].item->usage.bytes;
-        for (size_t k = i; k < end; k++)
-            r[k].project_bytes = bytes;
-    }
-    qsort(r, n, sizeof *r, by_project);
-}
-
-static void cleanup_lines_add_lines(struct cleanup *c, const struct ranked *r, size_t n)
-{
-    bool heads = c->sort == CLEANUP_PROJECT;
-
-    c->lines = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool first =
-            i == 0 || !slice_eq(cleanup_project(r[i].item), cleanup_project(r[i - 1].item));
-
-        if (heads && first)
-            c->line[c->lines++] = (struct cleanup_line){ .head = true, .item = r[i].i };
-        c->line[c->lines++] = (struct cleanup_line){ .item = r[i].i };
-    }
-}
-
 /* ---- what is shown of them ---- */
 
 bool cleanup_is_open(const struct cleanup *c, size_t head)
@@ -188,15 +156,40 @@ bool cleanup_arrange(struct cleanup *c)
     }
     for (size_t i = 0; i < n; i++)
         r[i] = (struct ranked){ .item = &c->sweep->item[i], .i = (uint32_t)i };
-    if (c->sort == CLEANUP_PROJECT)
-        sort_by_project(r, n);
-    else
+    if (c->sort == CLEANUP_PROJECT) {
+        /* Sorting once without totals brings the items of a project together; then the totals are
+         * known and used for the second sort. */
+        qsort(r, n, sizeof *r, by_project);
+        for (size_t i = 0, end; i < n; i = end) {
+            int64_t bytes = 0;
+
+            for (end = i;
+                 end < n && slice_eq(cleanup_project(r[end].item), cleanup_project(r[i].item));
+                 end++)
+                bytes += r[end].item->usage.bytes;
+            for (size_t k = i; k < end; k++)
+                r[k].project_bytes = bytes;
+        }
+        qsort(r, n, sizeof *r, by_project);
+    } else
         qsort(r, n, sizeof *r, c->sort == CLEANUP_LARGEST ? by_size : by_age);
     free(c->line);
     free(c->shown);
     c->line = line;
     c->shown = shown;
-    cleanup_lines_add_lines(c, r, n);
+
+    bool heads = c->sort == CLEANUP_PROJECT;
+
+    c->lines = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool first =
+            i == 0 || !slice_eq(cleanup_project(r[i].item), cleanup_project(r[i - 1].item));
+
+        if (heads && first)
+            c->line[c->lines++] = (struct cleanup_line){ .head = true, .item = r[i].i };
+        c->line[c->lines++] = (struct cleanup_line){ .item = r[i].i };
+    }
+
     cleanup_lines_choose_shown(c);
     free(r);
     return true;
@@ -377,15 +370,6 @@ static int room_for_note(const struct sweep_item *item, struct slice title, int 
     return wanted > note_w ? wanted : note_w;
 }
 
-/* Behind the title. */
-static void draw_item_tag(struct frame *f, int y, int x, int room, const struct sweep_item *item)
-{
-    if (item->tag.n && room > 2) {
-        frame_puts(f, y, x, 1, STYLE_TAG, "#");
-        frame_text_cut(f, y, x + 1, room - 1, STYLE_TAG, item->tag);
-    }
-}
-
 static int64_t largest_item(const struct sweep *s)
 {
     int64_t most = 0;
@@ -427,7 +411,11 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
 
     tag_w = end - x - tag_w - GAP < TITLE_KEPT ? 0 : tag_w;
     frame_text_cut(f, r.y, x, end - x - (tag_w ? tag_w + GAP : 0), plain, title);
-    draw_item_tag(f, r.y, end - tag_w, tag_w, item);
+    /* What follows the title. */
+    if (item->tag.n && tag_w > 2) {
+        frame_puts(f, r.y, end - tag_w, 1, STYLE_TAG, "#");
+        frame_text_cut(f, r.y, end - tag_w + 1, tag_w - 1, STYLE_TAG, item->tag);
+    }
     if (note_w > 0)
         cleanup_lines_draw_note(m, f, (struct rect){ r.y, end + GAP, 1, note_w }, item);
 }
@@ -533,28 +521,26 @@ static void draw_cleanup_empty(const struct model *m, struct frame *f)
     }
 }
 
-/* Between the rules and the sessions. */
-static void draw_old_records(const struct model *m, struct frame *f)
-{
-    const struct cleanup *c = m->cleanup;
-    char text[160], how[60], size[HUMAN_SIZE];
-
-    if (c->undo_records == 0)
-        return;
-    human_size(c->undo_bytes, size);
-    snprintf(text, sizeof text, "%zu old undo record%s, %s: %s", c->undo_records,
-             c->undo_records == 1 ? "" : "s", size,
-             keymap_text(&m->settings->keys, IN_CLEANUP, f->ascii, "{prune} removes them", how,
-                         sizeof how));
-    frame_puts(f, CLEANUP_LIST_Y - 1, 3, f->cols - 4, STYLE_WARN, text);
-}
-
 void cleanup_draw(const struct model *m, struct frame *f)
 {
+    char text[160], how[60], size[HUMAN_SIZE];
+
     draw_cleanup_title(m, f);
     for (int rule = 0; rule < CLEANUP_RULE_COUNT; rule++)
         draw_rule(m, f, (enum cleanup_rule)rule);
-    draw_old_records(m, f);
+
+    /* The line between the rules and the sessions. */
+    const struct cleanup *c = m->cleanup;
+
+    if (c->undo_records != 0) {
+        human_size(c->undo_bytes, size);
+        snprintf(text, sizeof text, "%zu old undo record%s, %s: %s", c->undo_records,
+                 c->undo_records == 1 ? "" : "s", size,
+                 keymap_text(&m->settings->keys, IN_CLEANUP, f->ascii, "{prune} removes them", how,
+                             sizeof how));
+        frame_puts(f, CLEANUP_LIST_Y - 1, 3, f->cols - 4, STYLE_WARN, text);
+    }
+
     draw_cleanup_lines(m, f);
     draw_detail(m, f);
     if (m->cleanup->lines == 0)

@@ -100,19 +100,6 @@ bool cleanup_rules_select(const struct cleanup_rules *r)
     return r->older[0] || r->larger[0] || r->empty || r->archived || r->orphans;
 }
 
-static bool step_scope(struct cleanup_rules *r, int direction)
-{
-    static const enum scope_kind order[] = { SCOPE_HERE, SCOPE_WORKTREES, SCOPE_ALL };
-    int at = 0;
-
-    while (order[at] != r->scope)
-        at++;
-    if (at + direction < 0 || at + direction > 2)
-        return false;
-    r->scope = order[at + direction];
-    return true;
-}
-
 /* A typed value may not be in the list; stepping then continues at the first or the last value. */
 static bool step_text(char value[CLEANUP_RULE_TEXT], const char *const values[], int n,
                       int direction)
@@ -147,8 +134,19 @@ static void turn_tick(struct cleanup_rules *r, enum cleanup_rule rule)
 
 bool cleanup_rule_step(struct cleanup_rules *r, enum cleanup_rule rule, int direction)
 {
+    static const enum scope_kind order[] = { SCOPE_HERE, SCOPE_WORKTREES, SCOPE_ALL };
+
     switch (rule) {
-    case CLEANUP_RULE_SCOPE: return step_scope(r, direction);
+    case CLEANUP_RULE_SCOPE: {
+        int at = 0;
+
+        while (order[at] != r->scope)
+            at++;
+        if (at + direction < 0 || at + direction > 2)
+            return false;
+        r->scope = order[at + direction];
+        return true;
+    }
     case CLEANUP_RULE_OLDER: return step_text(r->older, ages, AGES, direction);
     case CLEANUP_RULE_LARGER: return step_text(r->larger, sizes, SIZES, direction);
     case CLEANUP_RULE_EMPTY:

@@ -265,46 +265,42 @@ static struct slice row_words(const struct session_row *row, char out[DAMAGE_TEX
     return slice_of(out);
 }
 
-static void describe_session(const struct session_entry *e, struct damage_words *out)
-{
-    out->system = e->ref.store->ops->name;
-    out->name = session_entry_title(e).n ? session_entry_title(e) : e->ref.id;
-    out->id = e->ref.id;
-    out->path = e->ref.path;
-    if (e->row)
-        out->why = row_words(e->row, out->room);
-}
-
-static void describe_problem(const struct problem *p, struct damage_words *out)
-{
-    struct err err = p->err;
-
-    err.path[0] = '\0'; /* the path is shown separately */
-    err_format(&err, out->room, sizeof out->room);
-    out->system = p->system ? p->system : "";
-    out->path = slice_of(p->err.path);
-    out->name = text_path_last(out->path);
-    out->why = slice_of(out->room);
-}
-
-static void describe_finding(const struct findings *fs, size_t i, struct damage_words *out)
-{
-    const struct finding *f = &fs->list.finding[i];
-
-    out->system = fs->system[i];
-    out->path = slice_of(f->path);
-    out->id = f->session;
-    out->name = text_path_last(out->path);
-    out->why = slice_of(f->why);
-}
-
 static void describe_damage(const struct model *m, const struct damage *d, struct damage_words *out)
 {
     *out = (struct damage_words){ .system = "" };
     switch (d->source) {
-    case DAMAGE_PROBLEM: describe_problem(&m->list->problems->problem[d->i], out); break;
-    case DAMAGE_STORE: describe_finding(m->damaged->store_findings, d->i, out); break;
-    case DAMAGE_SESSION: describe_session(&m->list->sessions.entry[d->i], out); break;
+    case DAMAGE_PROBLEM: {
+        const struct problem *p = &m->list->problems->problem[d->i];
+        struct err err = p->err;
+
+        err.path[0] = '\0'; /* the path is shown separately */
+        err_format(&err, out->room, sizeof out->room);
+        out->system = p->system ? p->system : "";
+        out->path = slice_of(p->err.path);
+        out->name = text_path_last(out->path);
+        out->why = slice_of(out->room);
+    } break;
+    case DAMAGE_STORE: {
+        const struct findings *fs = m->damaged->store_findings;
+        size_t i = d->i;
+        const struct finding *f = &fs->list.finding[i];
+
+        out->system = fs->system[i];
+        out->path = slice_of(f->path);
+        out->id = f->session;
+        out->name = text_path_last(out->path);
+        out->why = slice_of(f->why);
+    } break;
+    case DAMAGE_SESSION: {
+        const struct session_entry *e = &m->list->sessions.entry[d->i];
+
+        out->system = e->ref.store->ops->name;
+        out->name = session_entry_title(e).n ? session_entry_title(e) : e->ref.id;
+        out->id = e->ref.id;
+        out->path = e->ref.path;
+        if (e->row)
+            out->why = row_words(e->row, out->room);
+    } break;
     }
 }
 
@@ -379,23 +375,12 @@ static void draw_damage_panel(const struct model *m, struct frame *f)
     text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN, w.why);
 }
 
-static void draw_key(const struct model *m, struct frame *f, int y, enum action a, const char *what)
-{
-    struct key key;
-    char name[KEY_NAME];
-
-    if (!keymap_key_of(&m->settings->keys, IN_DAMAGED, a, &key))
-        return;
-    key_label(key, f->ascii, name);
-    frame_puts(f, y, 3, 6, STYLE_KEY, name);
-    frame_puts(f, y, 10, f->cols - 11, STYLE_TEXT, what);
-}
-
 static void draw_damaged_empty(const struct model *m, struct frame *f)
 {
     struct rect r = { DAMAGED_ROWS_Y + 1, 3, 2, f->cols - 4 };
-    char text[160], menu_keys[KEYMAP_MENU_KEYS];
+    char text[160], menu_keys[KEYMAP_MENU_KEYS], name[KEY_NAME];
     size_t n = m->list->sessions.n;
+    struct key key;
 
     f->cursor_y = DAMAGED_ROWS_Y;
     f->cursor_x = 0;
@@ -412,8 +397,13 @@ static void draw_damaged_empty(const struct model *m, struct frame *f)
         n, n == 1 ? "" : "s", menu_keys);
     r.y += 2;
     r.y += text_wrap_draw(f, r, STYLE_DIM, slice_of(text)) + 1;
-    if (m->list->scope != SCOPE_ALL)
-        draw_key(m, f, r.y, ACT_SCOPE, "check more projects");
+    if (m->list->scope != SCOPE_ALL) {
+        if (!keymap_key_of(&m->settings->keys, IN_DAMAGED, ACT_SCOPE, &key))
+            return;
+        key_label(key, f->ascii, name);
+        frame_puts(f, r.y, 3, 6, STYLE_KEY, name);
+        frame_puts(f, r.y, 10, f->cols - 11, STYLE_TEXT, "check more projects");
+    }
 }
 
 static void draw_damaged(const struct model *m, struct frame *f)
@@ -431,15 +421,6 @@ static void draw_damaged(const struct model *m, struct frame *f)
 
 /* ---- the view ---- */
 
-static void close_damaged(struct model *m)
-{
-    effect_cancel(&m->fx, REQUESTER_DAMAGED, &m->damaged->asked);
-    list_untrack(m->list, &m->damaged->entry);
-    list_untrack(m->list, &m->damaged->sought);
-    damaged_fini(m->damaged);
-    view_pop(m);
-}
-
 /* The path of a file is copied or opened; a session is treated as in every view. */
 static bool send_path(struct model *m, enum effect_kind kind)
 {
@@ -456,26 +437,26 @@ static bool send_path(struct model *m, enum effect_kind kind)
     return true;
 }
 
-static void next_scope(struct model *m)
-{
-    list_next_scope(m);
-    request_store_check(m);
-}
-
-static void relist_and_check(struct model *m)
-{
-    list_start(m->list, &m->fx);
-    request_store_check(m);
-}
-
 static bool damaged_act(struct model *m, enum action a)
 {
     struct damaged_view *v = m->damaged;
 
     switch (a) {
-    case ACT_BACK: close_damaged(m); return true;
-    case ACT_SCOPE: next_scope(m); return true;
-    case ACT_REFRESH: relist_and_check(m); return true;
+    case ACT_BACK:
+        effect_cancel(&m->fx, REQUESTER_DAMAGED, &m->damaged->asked);
+        list_untrack(m->list, &m->damaged->entry);
+        list_untrack(m->list, &m->damaged->sought);
+        damaged_fini(m->damaged);
+        view_pop(m);
+        return true;
+    case ACT_SCOPE:
+        list_next_scope(m);
+        request_store_check(m);
+        return true;
+    case ACT_REFRESH:
+        list_start(m->list, &m->fx);
+        request_store_check(m);
+        return true;
     case ACT_COPY: return send_path(m, EFFECT_COPY);
     case ACT_EDIT: return send_path(m, EFFECT_EDIT);
     default: break;

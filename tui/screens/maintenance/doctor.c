@@ -84,14 +84,6 @@ static int compare_findings(const void *pa, const void *pb)
     return (int)a->kind - (int)b->kind;
 }
 
-/* Damage first, in the order of the file. (All findings are of one system.) */
-static void set_findings(struct doctor_view *v, struct findings *found)
-{
-    v->findings = found;
-    if (found->list.n > 1)
-        qsort(found->list.finding, found->list.n, sizeof *found->list.finding, compare_findings);
-}
-
 static void request_session_check(struct model *m)
 {
     struct doctor_view *v = m->doctor;
@@ -139,9 +131,15 @@ static bool doctor_message(struct model *m, const struct msg *msg)
         return false;
     v->asked = 0;
     doctor_fini(v);
-    if (msg->kind == MSG_FINDINGS)
-        set_findings(v, msg->u.findings);
-    else
+    if (msg->kind == MSG_FINDINGS) {
+        /* Damage first, in the order of the file. (All findings are of one system.) */
+        struct findings *found = msg->u.findings;
+
+        v->findings = found;
+        if (found->list.n > 1)
+            qsort(found->list.finding, found->list.n, sizeof *found->list.finding,
+                  compare_findings);
+    } else
         v->error = msg->u.error;
     keep_cursor(m);
     return true;

@@ -228,22 +228,6 @@ static void log_refresh(struct model *m)
     request_log(m, NULL);
 }
 
-/* The cursor stays on its entry when newer ones appear above it. */
-static void set_log(struct log_view *v, struct log_rows *rows, struct list_area area)
-{
-    const struct log_row *row =
-        v->rows && v->pick.at > 0 && v->pick.at < v->rows->n ? &v->rows->row[v->pick.at] : NULL;
-    size_t at = 0;
-
-    for (size_t i = 0; row && i < rows->n; i++)
-        if (strcmp(rows->row[i].id, row->id) == 0)
-            at = i;
-    log_rows_free(v->rows);
-    v->rows = rows;
-    area.n = rows->n;
-    list_cursor_move(&v->pick, area, (int64_t)at);
-}
-
 static bool log_message(struct model *m, const struct msg *msg)
 {
     struct log_view *v = m->log;
@@ -264,7 +248,21 @@ static bool log_message(struct model *m, const struct msg *msg)
             list_cursor_move(&v->back_pick, log_area(v, m->rows, m->cols), (int64_t)v->back->at);
     } else {
         v->error = (struct err){ 0 };
-        set_log(v, msg->u.log, log_area(v, m->rows, m->cols));
+
+        /* The cursor stays on its entry when newer ones appear above it. */
+        struct log_rows *rows = msg->u.log;
+        struct list_area area = log_area(v, m->rows, m->cols);
+        const struct log_row *row =
+            v->rows && v->pick.at > 0 && v->pick.at < v->rows->n ? &v->rows->row[v->pick.at] : NULL;
+        size_t at = 0;
+
+        for (size_t i = 0; row && i < rows->n; i++)
+            if (strcmp(rows->row[i].id, row->id) == 0)
+                at = i;
+        log_rows_free(v->rows);
+        v->rows = rows;
+        area.n = rows->n;
+        list_cursor_move(&v->pick, area, (int64_t)at);
     }
     return true;
 }

@@ -62,14 +62,6 @@ static struct slice usage_name(const struct model *m, const struct usage_group *
     return by == BY_PROJECT ? text_path_short(g->key, m->settings->home, out, cap) : g->key;
 }
 
-static void usage_cost(const struct usage_sum *sum, char out[32])
-{
-    snprintf(out, 32, sum->cost < 0.995 ? "$%.4f%s" : "$%.2f%s", sum->cost,
-             sum->unpriced ? "+" : "");
-    if (!sum->has_cost)
-        snprintf(out, 32, "-");
-}
-
 static void draw_usage_head(const struct model *m, struct frame *f)
 {
     static const char *const scopes[] = { [SCOPE_HERE] = "this directory",
@@ -133,27 +125,14 @@ static int draw_usage_numbers(struct frame *f, int y, int x, const struct usage_
     human_count(usage_sum_total(sum), text);
     frame_puts_right(f, y, x += USAGE_NUMBER_W, style, text);
     if (c->cost) {
-        usage_cost(sum, text);
+        snprintf(text, 32, sum->cost < 0.995 ? "$%.4f%s" : "$%.2f%s", sum->cost,
+                 sum->unpriced ? "+" : "");
+        if (!sum->has_cost)
+            snprintf(text, 32, "-");
+
         frame_puts_right(f, y, x += USAGE_COST_W, style, text);
     }
     return x;
-}
-
-/* The names of the columns, and the sum above the rows. */
-static void draw_usage_sum(const struct usage_view *v, struct frame *f)
-{
-    static const char *const names[] = { "input", "output", "cache w", "cached" };
-    const struct usage_columns_shown c = usage_columns_of(v, f->cols);
-    int x = 2 + c.name;
-
-    frame_puts(f, 1, 2, c.name, STYLE_DIM, usage_by_names[v->by]);
-    for (size_t i = 0; i < USAGE_KINDS && c.kinds; i++)
-        frame_puts_right(f, 1, x += USAGE_NUMBER_W, STYLE_DIM, names[i]);
-    frame_puts_right(f, 1, x += USAGE_NUMBER_W, STYLE_DIM, "tokens");
-    if (c.cost)
-        frame_puts_right(f, 1, x + USAGE_COST_W, STYLE_DIM, "cost");
-    frame_puts(f, 2, 2, c.name, STYLE_STRONG, "all");
-    draw_usage_numbers(f, 2, 2 + c.name, &c, &v->groups->all, STYLE_STRONG);
 }
 
 static void draw_usage_row(const void *arg, struct frame *f, struct rect r, size_t at)
@@ -177,6 +156,7 @@ static void draw_usage_row(const void *arg, struct frame *f, struct rect r, size
 
 static void draw_usage(const struct model *m, struct frame *f)
 {
+    static const char *const names[] = { "input", "output", "cache w", "cached" };
     const struct usage_view *v = m->usage;
     char text[400];
 
@@ -185,7 +165,18 @@ static void draw_usage(const struct model *m, struct frame *f)
         err_format(&v->error, text, sizeof text);
         frame_text_cut(f, USAGE_HEAD_H + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
     } else if (usage_count(v)) {
-        draw_usage_sum(v, f);
+        /* The names of the columns, and the sum above the rows. */
+        const struct usage_columns_shown c = usage_columns_of(v, f->cols);
+        int x = 2 + c.name;
+
+        frame_puts(f, 1, 2, c.name, STYLE_DIM, usage_by_names[v->by]);
+        for (size_t i = 0; i < USAGE_KINDS && c.kinds; i++)
+            frame_puts_right(f, 1, x += USAGE_NUMBER_W, STYLE_DIM, names[i]);
+        frame_puts_right(f, 1, x += USAGE_NUMBER_W, STYLE_DIM, "tokens");
+        if (c.cost)
+            frame_puts_right(f, 1, x + USAGE_COST_W, STYLE_DIM, "cost");
+        frame_puts(f, 2, 2, c.name, STYLE_STRONG, "all");
+        draw_usage_numbers(f, 2, 2 + c.name, &c, &v->groups->all, STYLE_STRONG);
     } else if (v->groups) {
         frame_puts(f, USAGE_HEAD_H + 1, 3, f->cols - 4, STYLE_STRONG,
                    "No session here records tokens");

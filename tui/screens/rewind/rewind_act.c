@@ -219,15 +219,6 @@ static void to_hunk(struct rewind_view *v, int direction)
     v->pane = PANE_CHANGES;
 }
 
-static void next_pane(struct rewind_view *v)
-{
-    v->pane = (v->pane + 1) % PANE_COUNT;
-    if (v->pane == PANE_FILES && v->rows == 0)
-        v->pane = PANE_TURNS;
-    if (v->pane == PANE_CHANGES && v->changes.styled_text.n == 0)
-        v->pane = PANE_TURNS;
-}
-
 /* ---- ticking ---- */
 
 static bool tick_file(struct rewind_view *v)
@@ -374,20 +365,6 @@ void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx)
     rewind_keep_in_panes(v);
 }
 
-static void open_next_pane(struct rewind_view *v, struct toast *toast)
-{
-    const char *why = rewind_view_unavailable(v, ACT_APPLY);
-
-    if (v->pane == PANE_TURNS && v->rows > 0)
-        v->pane = PANE_FILES;
-    else if (v->pane == PANE_FILES && v->changes.styled_text.n > 0)
-        v->pane = PANE_CHANGES;
-    else if (why)
-        toast_note(toast, v->now_ms, "%s", why);
-    else
-        toast_info(toast, v->now_ms, "press a to rewind (asks first)");
-}
-
 /* One step back: from the changes to the files, to the turns, out. */
 static enum rewind_view_result rewind_step_back(struct rewind_view *v, struct toast *toast)
 {
@@ -416,12 +393,29 @@ static enum rewind_view_result run_rewind_action(struct rewind_view *v, enum act
                                                  struct toast *toast, struct effects *fx)
 {
     switch (a) {
-    case ACT_PANE: next_pane(v); break;
+    case ACT_PANE:
+        v->pane = (v->pane + 1) % PANE_COUNT;
+        if (v->pane == PANE_FILES && v->rows == 0)
+            v->pane = PANE_TURNS;
+        if (v->pane == PANE_CHANGES && v->changes.styled_text.n == 0)
+            v->pane = PANE_TURNS;
+        break;
     case ACT_PANE_PREV: v->pane -= v->pane > PANE_TURNS; break;
     case ACT_ACCEPT:
         if (v->pane == PANE_FILES)
             return tick_only(v) ? REWIND_VIEW_ASKS : REWIND_VIEW_DONE;
-        open_next_pane(v, toast);
+
+        const char *why = rewind_view_unavailable(v, ACT_APPLY);
+
+        if (v->pane == PANE_TURNS && v->rows > 0)
+            v->pane = PANE_FILES;
+        else if (v->pane == PANE_FILES && v->changes.styled_text.n > 0)
+            v->pane = PANE_CHANGES;
+        else if (why)
+            toast_note(toast, v->now_ms, "%s", why);
+        else
+            toast_info(toast, v->now_ms, "press a to rewind (asks first)");
+
         break;
     case ACT_MARK_ALL: tick_all_files(v); break;
     case ACT_TICK:
@@ -460,16 +454,6 @@ enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, st
     return outcome;
 }
 
-static const char *no_apply(const struct rewind_view *v)
-{
-    const char *why = no_preview(v);
-
-    if (why || rewind_conversation_of(v))
-        return why;
-    why = no_file(v);
-    return why ? why : rewind_tally(v).files == 0 ? "no file is ticked" : NULL;
-}
-
 struct slice rewind_view_file(const struct rewind_view *v)
 {
     const struct rewind_entry *x = v->rows ? rewind_file(v) : NULL;
@@ -486,7 +470,14 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
     case ACT_HUNK: return no_hunk(v);
     case ACT_HUNK_NEXT:
     case ACT_HUNK_PREV: return v->changes.styled_text.n ? NULL : "this file has no hunks";
-    case ACT_APPLY: return no_apply(v);
+    case ACT_APPLY: {
+        const char *why = no_preview(v);
+
+        if (why || rewind_conversation_of(v))
+            return why;
+        why = no_file(v);
+        return why ? why : rewind_tally(v).files == 0 ? "no file is ticked" : NULL;
+    }
     case ACT_TOUCHED: return rewind_view_file(v).n ? NULL : "no file is selected";
     case ACT_UNDO:
     case ACT_REDO:

@@ -258,14 +258,6 @@ void rewind_layout_changes(struct rewind_view *v)
         c->cursor.at = c->styled_text.n ? c->styled_text.n - 1 : 0;
 }
 
-static void set_comparison(struct rewind_view *v, struct comparison *c)
-{
-    v->asked_changes = 0;
-    preview_comparison_free(v->changes.comparison);
-    v->changes.comparison = c;
-    rewind_layout_changes(v);
-}
-
 /* ---- what came of it ---- */
 
 static size_t describe_part(char *out, size_t cap, size_t used, const char *verb, size_t n)
@@ -309,23 +301,6 @@ static void describe_rewind_summary(struct rewind_view *v, const struct rewind_s
     v->incomplete = r->skipped > 0;
 }
 
-/* A conversation that ends earlier has fewer turns. The selected turn is kept, or else the last one
- * before it. */
-static void request_turns(struct rewind_view *v, struct effects *fx)
-{
-    const struct checkpoint *turn = rewind_turn(v);
-
-    if (turn && v->operation !=
-                    OPERATION_UNDO) { /* an undo returns to the turn at which the rewind began */
-        v->at.message = id128_of(turn->message);
-        v->at.time_ms = turn->time_ms;
-    }
-    rewind_clear_preview(v, fx);
-    effect_cancel(fx, REQUESTER_REWIND, &v->asked_turns);
-    if (!rewind_request(v, EFFECT_CHECKPOINTS, &v->asked_turns, fx))
-        err_nomem(&v->preview_error);
-}
-
 static void set_rewind_summary(struct rewind_view *v, const struct rewind_summary *r,
                                struct effects *fx)
 {
@@ -339,9 +314,21 @@ static void set_rewind_summary(struct rewind_view *v, const struct rewind_summar
     if (r->skipped == 0 || v->operation == OPERATION_REWIND) /* else the rest is still undoable */
         other[0] = '\0';
     describe_rewind_summary(v, r);
-    if (r->conversation_changed)
-        request_turns(v, fx);
-    else
+    if (r->conversation_changed) {
+        /* A conversation that ends earlier has fewer turns. The selected turn is kept, or else the
+         * last one before it. */
+        const struct checkpoint *turn = rewind_turn(v);
+
+        /* An undo returns to the turn at which the rewind began. */
+        if (turn && v->operation != OPERATION_UNDO) {
+            v->at.message = id128_of(turn->message);
+            v->at.time_ms = turn->time_ms;
+        }
+        rewind_clear_preview(v, fx);
+        effect_cancel(fx, REQUESTER_REWIND, &v->asked_turns);
+        if (!rewind_request(v, EFFECT_CHECKPOINTS, &v->asked_turns, fx))
+            err_nomem(&v->preview_error);
+    } else
         rewind_request_preview(v, fx);
 }
 
@@ -389,7 +376,14 @@ bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effect
             set_turns(v, msg->u.checkpoints, fx);
         break;
     case MSG_PREVIEW: set_preview(v, msg->u.preview, fx); break;
-    case MSG_COMPARISON: set_comparison(v, msg->u.comparison); break;
+    case MSG_COMPARISON: {
+        struct comparison *c = msg->u.comparison;
+
+        v->asked_changes = 0;
+        preview_comparison_free(v->changes.comparison);
+        v->changes.comparison = c;
+        rewind_layout_changes(v);
+    } break;
     case MSG_REWIND_DONE: set_rewind_summary(v, &msg->u.rewind_summary, fx); break;
     case MSG_FAILED: handle_rewind_failure(v, msg, fx); break;
     case MSG_PROGRESS:

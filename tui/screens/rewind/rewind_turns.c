@@ -9,18 +9,6 @@
 
 /* The left side of the rewind view: the turns. */
 
-/* "3 files", or "3f" if space is short; nothing for a turn that cannot be restored. */
-static void files_text(const struct checkpoint *c, bool wide, bool ascii, char *out, size_t cap)
-{
-    out[0] = '\0';
-    if (c->why)
-        snprintf(out, cap, "%s", ascii ? "x" : "✗");
-    else if (c->files > 0 && wide)
-        snprintf(out, cap, "%zu file%s", c->files, c->files == 1 ? " " : "s");
-    else if (c->files > 0)
-        snprintf(out, cap, "%zuf", c->files);
-}
-
 /* The sign before entries that are not turns: a commit, a sub-agent's task, the end of the
  * session. */
 static const char *rewind_turns_sign_of(const struct checkpoint *c, bool ascii)
@@ -68,7 +56,19 @@ static void rewind_turns_draw_turn(const struct rewind_view *v, struct frame *f,
     human_age(v->now_ms, c->time_ms, age);
     if (!wide)
         *strchrnul(age, ' ') = '\0'; /* "2h" */
-    files_text(c, wide, f->ascii, files, sizeof files);
+
+    /* "3 files", or "3f" if space is short; nothing for a turn that cannot be restored. */
+    bool ascii = f->ascii;
+    size_t cap = sizeof files;
+
+    files[0] = '\0';
+    if (c->why)
+        snprintf(files, cap, "%s", ascii ? "x" : "✗");
+    else if (c->files > 0 && wide)
+        snprintf(files, cap, "%zu file%s", c->files, c->files == 1 ? " " : "s");
+    else if (c->files > 0)
+        snprintf(files, cap, "%zuf", c->files);
+
     if (r.w >= LINES_FROM_W)
         end = draw_turn_lines(f, r.y, end, c);
     frame_puts_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);

@@ -296,17 +296,6 @@ bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, stru
     return false;
 }
 
-static void resize_view(struct rewind_view *v, int h, int w)
-{
-    bool other_width = w != v->w;
-
-    v->h = h;
-    v->w = w;
-    if (other_width)
-        rewind_layout_changes(v);
-    rewind_keep_in_panes(v);
-}
-
 static void rewind_screen_tick(struct model *m)
 {
     struct rewind_view *v = m->rewind;
@@ -336,15 +325,6 @@ static void draw_rewind_screen(const struct model *m, struct frame *f)
     rewind_view_draw(m->rewind, f, (struct rect){ 0, 0, f->rows - 1, f->cols });
 }
 
-static void leave_rewind_screen(struct model *m)
-{
-    rewind_view_close(m->rewind, &m->fx);
-    if (m->rewind_only)
-        view_quit(m);
-    else
-        view_pop(m);
-}
-
 static void rewind_dialog_answer(struct model *m, enum dialog_choice choice)
 {
     rewind_view_answer(m->rewind, choice == CHOICE_DO, &m->fx);
@@ -362,7 +342,13 @@ static bool rewind_screen_act(struct model *m, enum action a)
         rewind_view_question(m->rewind, m->dialog, rewind_dialog_answer);
         view_push(m, VIEW_DIALOG);
         return true;
-    case REWIND_VIEW_BACK: leave_rewind_screen(m); return true;
+    case REWIND_VIEW_BACK:
+        rewind_view_close(m->rewind, &m->fx);
+        if (m->rewind_only)
+            view_quit(m);
+        else
+            view_pop(m);
+        return true;
     case REWIND_VIEW_IGNORED: break;
     }
     return false;
@@ -378,28 +364,26 @@ static void rewind_screen_mouse(struct model *m, struct mouse e)
     }
 }
 
-/* In a transcript the message at the cursor is known; anywhere else the view begins at the newest turn. */
-static void open_rewind_screen(struct model *m, enum action a)
-{
-    const struct session_entry *e = list_selection_session(m);
-    struct rewind_start at = { .time_ms = TIME_NONE,
-                               .live = e->row && e->row->flags & SESSION_LIVE };
-
-    if (view_top(m) == VIEW_REWIND)
-        return;
-    if (a == ACT_REWIND_AT)
-        transcript_view_message(m->viewer, &at.message, &at.time_ms);
-    if (rewind_view_open(m->rewind, &e->ref, session_entry_title(e), at, m->now_ms, &m->fx))
-        view_push(m, VIEW_REWIND);
-    else
-        toast_no_memory(&m->toast);
-}
-
 static bool rewind_screen_perform(struct model *m, enum action a)
 {
     if (a != ACT_REWIND && a != ACT_REWIND_AT)
         return false;
-    open_rewind_screen(m, a);
+
+    /* In a transcript the message at the cursor is known; anywhere else the view begins at the
+     * newest turn. */
+    const struct session_entry *e = list_selection_session(m);
+    struct rewind_start at = { .time_ms = TIME_NONE,
+                               .live = e->row && e->row->flags & SESSION_LIVE };
+
+    if (view_top(m) != VIEW_REWIND) {
+        if (a == ACT_REWIND_AT)
+            transcript_view_message(m->viewer, &at.message, &at.time_ms);
+        if (rewind_view_open(m->rewind, &e->ref, session_entry_title(e), at, m->now_ms, &m->fx))
+            view_push(m, VIEW_REWIND);
+        else
+            toast_no_memory(&m->toast);
+    }
+
     return true;
 }
 
@@ -410,7 +394,16 @@ static const char *rewind_screen_unavailable(const struct model *m, enum action 
 
 static void rewind_screen_resized(struct model *m)
 {
-    resize_view(m->rewind, m->rows - 1, m->cols);
+    struct rewind_view *v = m->rewind;
+    int h = m->rows - 1;
+    int w = m->cols;
+    bool other_width = w != v->w;
+
+    v->h = h;
+    v->w = w;
+    if (other_width)
+        rewind_layout_changes(v);
+    rewind_keep_in_panes(v);
 }
 
 static bool rewind_screen_message(struct model *m, const struct msg *msg)
