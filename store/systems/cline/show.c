@@ -100,6 +100,9 @@ struct spending {
     void *arg;
 };
 
+static const struct usage_members cline_tokens = { "inputTokens", "outputTokens", "cacheReadTokens",
+                                                   "cacheWriteTokens", .includes_caches = true };
+
 static enum err_code cline_add_row(struct slice row, void *arg, struct err *e)
 {
     struct usage_record u = usage_record_empty();
@@ -109,16 +112,12 @@ static enum err_code cline_add_row(struct slice row, void *arg, struct err *e)
 
     if (json_valid(row) && json_get(row, "metrics", &metrics) &&
         json_type(metrics) == JSON_OBJECT && json_get_text(row, "id", &s->arena, &u.answer)) {
-        int64_t input = usage_count(metrics, "inputTokens");
 
         u.request = u.answer;
         u.message = s->agent.n ? SLICE("") : u.answer;
         u.agent = s->agent;
         u.aside = s->agent.n > 0;
-        u.cache_read = usage_count(metrics, "cacheReadTokens");
-        u.cache_write = usage_count(metrics, "cacheWriteTokens");
-        u.input = input > u.cache_read + u.cache_write ? input - u.cache_read - u.cache_write : 0;
-        u.output = usage_count(metrics, "outputTokens");
+        usage_read_counts(&cline_tokens, metrics, &u);
         u.cost = usage_cost(metrics, "cost");
         u.time_ms = cline_time(row);
         if (json_at(row, "modelInfo.id", &model))

@@ -19,16 +19,11 @@ struct walk {
     bool records, inherited;
 };
 
-/* input_tokens includes the tokens of caches, and output_tokens the tokens of the thinking. */
-static void codex_read_counts(struct slice usage, struct usage_record *u)
-{
-    int64_t input = usage_count(usage, "input_tokens");
-
-    u->cache_read = usage_count(usage, "cached_input_tokens");
-    u->cache_write = usage_count(usage, "cache_write_input_tokens");
-    u->input = input > u->cache_read + u->cache_write ? input - u->cache_read - u->cache_write : 0;
-    u->output = usage_count(usage, "output_tokens");
-}
+/* output_tokens includes the tokens of the thinking. */
+static const struct usage_members codex_tokens = { "input_tokens", "output_tokens",
+                                                   "cached_input_tokens",
+                                                   "cache_write_input_tokens",
+                                                   .includes_caches = true };
 
 static bool codex_read_record(struct walk *w, const struct codex_row *row, struct usage_record *u)
 {
@@ -37,7 +32,7 @@ static bool codex_read_record(struct walk *w, const struct codex_row *row, struc
     w->records = true;
     if (!json_get(row->payload, "usage", &usage))
         return false;
-    codex_read_counts(usage, u);
+    usage_read_counts(&codex_tokens, usage, u);
     u->answer = u->request = json_text_at(row->payload, "response_id", &w->scratch);
     return true;
 }
@@ -53,7 +48,7 @@ static bool read_totals(struct walk *w, const struct codex_row *row, struct usag
     w->total = usage_count(sum, "total_tokens");
     if (w->total == before)
         return false;
-    codex_read_counts(usage, u);
+    usage_read_counts(&codex_tokens, usage, u);
     u->answer = info;
 
     /* Old versions copied the rows of a thread to its forks, with new times. So an answer is

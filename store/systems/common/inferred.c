@@ -106,18 +106,6 @@ static struct slice hunk_text(struct slice *diff, struct slice line)
     return text;
 }
 
-static bool apply_hunk_line(struct patching *p, struct slice line)
-{
-    char added = p->reverse ? '-' : '+', sign = line.p[0];
-    struct slice text = hunk_text(&p->diff, line);
-
-    if (sign == added)
-        return inferred_put(p, text);
-    p->fits = p->fits && slice_eq(inferred_next_line(&p->rest), text);
-    p->line++;
-    return sign != ' ' || inferred_put(p, text);
-}
-
 static bool apply_diff(struct patching *p)
 {
     bool ok = true, inside = false;
@@ -129,7 +117,16 @@ static bool apply_diff(struct patching *p)
             inside = true;
             ok = enter_hunk(p, line);
         } else if (inside && line.n && strchr(" +-", line.p[0])) {
-            ok = apply_hunk_line(p, line);
+            char added = p->reverse ? '-' : '+', sign = line.p[0];
+            struct slice text = hunk_text(&p->diff, line);
+
+            if (sign == added)
+                ok = inferred_put(p, text);
+            else {
+                p->fits = p->fits && slice_eq(inferred_next_line(&p->rest), text);
+                p->line++;
+                ok = sign != ' ' || inferred_put(p, text);
+            }
         } else {
             p->fits = false;
         }

@@ -209,6 +209,8 @@ static void row_blocks_each(struct block_list *b, const struct row_block *r, str
     }
 }
 
+const struct row_block row_blank[] = { { .kind = BLOCK_NOTE, .empty = true }, ROW_BLOCKS_END };
+
 void row_blocks_put(struct block_list *b, const struct row_block *r, struct slice object)
 {
     for (; !row_block_is_last(r); r++)
@@ -315,7 +317,8 @@ enum err_code row_table_judge(const struct jsonl_format *format, struct logfile 
     *keep = k && (kind != MESSAGE_OTHER || k->shown);
     if (k) {
         m->kind = (uint8_t)kind;
-        m->flags = k->flags;
+        m->flags =
+            (uint16_t)(k->flags | (format->rows->agent && ix->marks & 1 ? MESSAGE_LEFT_OUT : 0));
     }
     return rc;
 }
@@ -341,6 +344,10 @@ enum err_code row_table_read(const struct jsonl_format *format, struct slice row
         out->time_ms = format->rows->time(row, a);
     else if (format->keys->time)
         out->time_ms = json_time_at(row, format->keys->time, a);
+    struct slice agent;
+
+    if (format->rows->agent && json_get_text(row, format->rows->agent, a, &agent))
+        return a->failed ? ERR_NOMEM : ERR_OK;
     row_facts_read(format->rows->facts, row, a, out);
     const struct row_kind *k = row_table_kind(format, row, a);
 
@@ -358,11 +365,13 @@ enum err_code row_table_read(const struct jsonl_format *format, struct slice row
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-enum err_code row_table_blocks(const struct store *st, struct slice row, struct block_list *out,
-                               struct err *e)
+enum err_code row_table_show(const struct jsonl_format *format, struct slice row,
+                             struct block_list *out, struct err *e)
 {
-    const struct jsonl_format *format = ((const struct jsonl_store *)st)->format;
-    bool valid = json_valid(row) && json_type(row) == JSON_OBJECT;
+    const struct row_table *t = format->rows;
+    struct slice contents = row;
+    bool valid = json_valid(row) && (!t->contents || json_get(row, t->contents, &contents)) &&
+                 json_type(contents) == JSON_OBJECT;
     const struct row_kind *k = valid ? row_table_kind(format, row, &out->arena) : NULL;
 
     if (!k)
@@ -371,7 +380,13 @@ enum err_code row_table_blocks(const struct store *st, struct slice row, struct 
         k->put(out, row);
     else
         row_blocks_put(out, k->blocks, row);
-    if (!out->n && format->rows->blank)
-        transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE });
+    if (!out->n && t->otherwise)
+        row_blocks_put(out, t->otherwise, row);
     return out->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code row_table_blocks(const struct store *st, struct slice row, struct block_list *out,
+                               struct err *e)
+{
+    return row_table_show(((const struct jsonl_store *)st)->format, row, out, e);
 }

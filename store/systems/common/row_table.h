@@ -100,7 +100,14 @@ struct row_table {
     const struct row_kind *kind;
     size_t n;
     struct row_fact facts[ROW_FACTS]; /* what rows of every kind say, before those of their kind */
-    bool blank;                       /* a row without blocks is shown as an empty note */
+    /* The blocks of a row that has no others; row_blank: an empty note. */
+    const struct row_block *otherwise;
+    /* The object that has the contents of every row. A row without it is shown as it is. NULL: the row itself. */
+    const char *contents;
+    /* The member, the first of the marks of index_keys, that names the sub-agent which wrote a row. Such rows have the
+     * flag MESSAGE_LEFT_OUT, and say only the time to a list. NULL: sub-agents have logs of their own. */
+    const char *agent;
+
     /* The time of a row, if it is not in the member that index_keys names. */
     int64_t (*time)(struct slice row, struct arena *a);
 };
@@ -111,6 +118,10 @@ MUST_CHECK enum err_code row_table_judge(const struct jsonl_format *format, stru
 MUST_CHECK enum err_code row_table_read(const struct jsonl_format *format, struct slice row,
                                         struct arena *a, struct jsonl_row_facts *out);
 store_blocks_fn row_table_blocks;
+/* The same for rows of another form than those of the store. */
+MUST_CHECK enum err_code row_table_show(const struct jsonl_format *format, struct slice row,
+                                        struct block_list *out, struct err *e);
+extern const struct row_block row_blank[]; /* for row_table.otherwise */
 
 /* The kind of a row that is valid JSON; NULL: no kind fits. */
 const struct row_kind *row_table_kind(const struct jsonl_format *format, struct slice row,

@@ -256,21 +256,6 @@ static bool may_be_link(const struct saved_states *s, const struct saved_path *p
     return removed && may_have_twins(s, p, root);
 }
 
-/* Why a copy that was made after the turn had begun may not be what the file contained then; NULL: no reason. */
-static const char *saved_plan_doubt(const struct saved_states *s, const struct saved_path *p,
-                                    const struct saved_state *copy, int64_t turn, int64_t from)
-{
-    const struct saved_state *left = write_near(p, turn, true);
-
-    if (saved_plan_is_left(p, copy, turn))
-        return NULL;
-    if (shell_may_change(s, p->path, from, copy->time_ms, copy->content == SAVED_ABSENT))
-        return "a shell command may have changed it before the session saved it";
-    return left && left->content != SAVED_UNKNOWN && copy->turn > turn
-               ? "it was changed at an unknown time before the session saved it"
-               : NULL;
-}
-
 /* ---- targets ---- */
 
 static void set_source(const struct saved_state *x, bool *absent, struct rewind_source *source)
@@ -320,20 +305,6 @@ static void doubt_permissions(const struct saved_states *s, const struct saved_p
         t->doubt = "a command changed its permissions, and the former ones are not recorded";
 }
 
-static const struct saved_state *next_write(const struct saved_path *p,
-                                            const struct saved_state *write)
-{
-    const struct saved_state *best = NULL;
-
-    for (size_t i = 0; i < p->n; i++) {
-        const struct saved_state *x = &p->state[i];
-
-        if (x->is_write && x->time_ms > write->time_ms && (!best || x->time_ms < best->time_ms))
-            best = x;
-    }
-    return best;
-}
-
 static bool has_lines(struct slice text)
 {
     return memchr(text.p, '\n', text.n) != NULL;
@@ -348,7 +319,15 @@ static bool shows_bytes(const struct saved_states *s, const struct saved_path *p
     bool same = false;
 
     for (bool more = true; more;) {
-        const struct saved_state *next = next_write(p, write), *later = copy_at(p, write->turn + 1);
+        const struct saved_state *best = NULL;
+
+        for (size_t i = 0; i < p->n; i++) {
+            const struct saved_state *x = &p->state[i];
+
+            if (x->is_write && x->time_ms > write->time_ms && (!best || x->time_ms < best->time_ms))
+                best = x;
+        }
+        const struct saved_state *next = best, *later = copy_at(p, write->turn + 1);
         const struct saved_state *copy = later && next && later->turn > next->turn ? NULL : later;
         bool is_last = saved_states_by(p, INT64_MAX) == write;
         struct buf bytes = { 0 };
@@ -416,7 +395,19 @@ static void set_copied(const struct saved_states *s, const struct saved_path *p,
 
     set_source(still_there(p, copy), &absent, &t->source);
     t->want = absent ? REWIND_ABSENT : REWIND_BYTES;
-    t->doubt = saved_plan_doubt(s, p, copy, turn, from);
+
+    /* A copy that was made after the turn had begun may not be what the file contained then. */
+    const struct saved_state *left = write_near(p, turn, true);
+
+    if (saved_plan_is_left(p, copy, turn))
+        t->doubt = NULL;
+    else if (shell_may_change(s, p->path, from, copy->time_ms, copy->content == SAVED_ABSENT))
+        t->doubt = "a shell command may have changed it before the session saved it";
+    else
+        t->doubt = left && left->content != SAVED_UNKNOWN && copy->turn > turn
+                       ? "it was changed at an unknown time before the session saved it"
+                       : NULL;
+
     t->is_late = copy->turn > turn && !saved_plan_is_left(p, copy, turn);
     t->may_be_link = !absent && may_be_link(s, p, copy, from, plan->wide ? NULL : plan->root);
     t->is_first = is_first_change(p, turn);

@@ -179,11 +179,22 @@ static int64_t count_of(struct slice value)
     return json_int(value, &n) && n > 0 ? n : 0;
 }
 
-int64_t usage_count(struct slice object, const char *name)
+int64_t usage_count(struct slice object, const char *path)
 {
     struct slice value;
 
-    return json_get(object, name, &value) ? count_of(value) : 0;
+    return path && json_at(object, path, &value) ? count_of(value) : 0;
+}
+
+void usage_read_counts(const struct usage_members *m, struct slice object, struct usage_record *u)
+{
+    int64_t input = usage_count(object, m->input), cached;
+
+    u->cache_read = usage_count(object, m->cache_read);
+    u->cache_write = usage_count(object, m->cache_write);
+    cached = m->includes_caches ? u->cache_read + u->cache_write : 0;
+    u->input = input > cached ? input - cached : 0;
+    u->output = usage_count(object, m->output) + usage_count(object, m->thinking);
 }
 
 double usage_cost_of(struct slice value)

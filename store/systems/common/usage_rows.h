@@ -52,8 +52,17 @@ MUST_CHECK enum err_code usage_walk_file(const struct usage_walk *w, const char 
 double usage_cost(struct slice object, const char *name);
 /* The same for the number itself. */
 double usage_cost_of(struct slice number);
-/* A number of tokens under this name; 0 if it is missing, negative or not a whole number. */
-int64_t usage_count(struct slice object, const char *name);
+/* A number of tokens at this path; 0 if it is missing, negative or not a whole number, or without a path. */
+int64_t usage_count(struct slice object, const char *path);
+
+/* The paths of the numbers of tokens in an object. Whatever is NULL is not recorded. */
+struct usage_members {
+    const char *input, *output, *cache_read, *cache_write;
+    const char *thinking; /* is added to the output */
+    bool includes_caches; /* the input contains the tokens of caches */
+};
+/* Reads the numbers into the record, of which the other members stay. */
+void usage_read_counts(const struct usage_members *m, struct slice object, struct usage_record *u);
 
 /* Reads a row with the answer of a model as Claude Code and the SDK write it: message.usage with input_tokens,
  * output_tokens, cache_read_input_tokens and cache_creation_input_tokens. A row of progress may contain such a row of a

@@ -135,7 +135,7 @@ static enum err_code cn_usage(const struct store *st, const struct session_ref *
     struct usage_record u = usage_record_empty();
     AUTO_ARENA a = { 0 };
     AUTO_BUF text = { 0 };
-    struct slice document, usage, details;
+    struct slice document, usage;
 
     (void)st, (void)cancel;
     TRY(file_read_all(AT_FDCWD, ref->path.p, 0, DOCUMENT_MOST, &text, e));
@@ -146,10 +146,8 @@ static enum err_code cn_usage(const struct store *st, const struct session_ref *
     u.answer = u.request = ref->id;
     u.model = json_text_at(document, "chatModelTitle", &a);
     u.output = usage_count(usage, "completionTokens");
-    if (json_get(usage, "promptTokensDetails", &details)) {
-        u.cache_read = usage_count(details, "cachedTokens");
-        u.cache_write = usage_count(details, "cacheWriteTokens");
-    }
+    u.cache_read = usage_count(usage, "promptTokensDetails.cachedTokens");
+    u.cache_write = usage_count(usage, "promptTokensDetails.cacheWriteTokens");
     u.input = usage_count(usage, "promptTokens");
     u.input -= u.cache_read < u.input ? u.cache_read : u.input;
     u.cost = usage_cost(usage, "totalCost");

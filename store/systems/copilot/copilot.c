@@ -12,7 +12,7 @@
 #include "store/proc/process.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
-#include "store/systems/common/jsonl.h"
+#include "store/systems/common/row_table.h"
 
 static enum err_code copilot_open(const struct store_env *env, const char *path, struct store **out,
                                   struct err *e)
@@ -98,7 +98,7 @@ const struct store_ops copilot_ops = {
     .at_path = copilot_at_path,
     .tail = copilot_tail,
     .load = copilot_load,
-    .blocks = copilot_blocks,
+    .blocks = row_table_blocks,
     .usage = copilot_usage,
     .edits = tool_edits_loaded,
     .messages = block_messages,

@@ -40,7 +40,7 @@ store_find_fn copilot_find;
 store_at_path_fn copilot_at_path;
 store_tail_fn copilot_tail;
 store_load_fn copilot_load;
-store_blocks_fn copilot_blocks;
+
 store_subagents_fn copilot_subagents;
 store_parts_fn copilot_files;
 store_describe_subagents_fn copilot_describe_subagents;

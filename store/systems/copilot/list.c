@@ -9,6 +9,7 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/copilot/copilot.h"
 
 /* workspace.yaml is a flat map of short texts. Only what the program writes there is read: anchors, tags, flow
@@ -215,9 +216,8 @@ enum err_code copilot_at_path(const struct store *st, struct slice path, struct 
     return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
 }
 
-/* ---- the rows, for a list ---- */
+/* ---- the rows: those of sub-agents are among them ---- */
 
-enum kind { USER = 1, ASSISTANT, RESULT, COMPACTED, FAILED, REWOUND };
 static const char *const kinds[] = {
     "user.message",
     "assistant.message",
@@ -232,28 +232,46 @@ static const struct index_keys keys = {
     .type = "type", .id = "id", .time = "timestamp", .kinds = kinds, .marks = marks
 };
 
-static enum err_code copilot_read_row_facts(struct slice row, struct arena *a,
-                                            struct jsonl_row_facts *out)
+static void copilot_read_answer(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
-    struct slice type, calls, agent;
+    struct slice calls;
 
-    if (!json_valid(row) || !json_get(row, "type", &type))
-        return ERR_FORMAT;
-    out->time_ms = json_time_at(row, "timestamp", a);
-    if (json_get(row, "agentId", &agent) && json_type(agent) == JSON_STRING)
-        return a->failed ? ERR_NOMEM : ERR_OK;
-    bool user = json_string_is(type, kinds[USER - 1]),
-         said = json_string_is(type, kinds[ASSISTANT - 1]);
-
-    out->speaks = user || said || json_string_is(type, kinds[RESULT - 1]);
-    out->waits = !said || (json_at(row, "data.toolRequests", &calls) &&
-                           json_type(calls) == JSON_ARRAY && calls.n > 2);
-    if (user)
-        out->prompt = json_text_at(row, "data.content", a);
-    else if (said)
-        out->model = json_text_at(row, "data.model", a);
-    return a->failed ? ERR_NOMEM : ERR_OK;
+    (void)a;
+    out->waits =
+        json_at(row, "data.toolRequests", &calls) && json_type(calls) == JSON_ARRAY && calls.n > 2;
 }
+
+static void copilot_put_summary(struct block_list *b, struct slice row)
+{
+    transcript_block_put_compaction(b, json_text_at(row, "data.summaryContent", &b->arena));
+}
+
+static struct slice copilot_result(struct slice row, struct arena *a)
+{
+    struct slice text = json_text_at(row, "data.result.content", a);
+
+    return text.n ? text : json_text_at(row, "data.error.message", a);
+}
+
+/* clang-format off */
+static const struct row_block copilot_event[] = {
+    { BLOCK_NOTE, "data.message", .name = "type", .empty = true }, ROW_BLOCKS_END
+};
+static const struct row_kind copilot_rows[] = {
+    { "user.message", MESSAGE_USER, .blocks = { { .kind = BLOCK_PROMPT, .text = "data.content" } } },
+    { "assistant.message", MESSAGE_ASSISTANT, .read = copilot_read_answer, .facts = { ROW_FACT(model, "data.model") },
+      .blocks = { { .kind = BLOCK_THINKING, .text = "data.reasoningText" }, { .kind = BLOCK_TEXT, .text = "data.content" },
+                  { BLOCK_TOOL_CALL, .each = "data.toolRequests", .call = "toolCallId", .name = "name", .input = "arguments" } } },
+    { "tool.execution_complete", MESSAGE_TOOL,
+      .blocks = { { BLOCK_TOOL_RESULT, .read = copilot_result, .call = "data.toolCallId", .failed = "data.success:false" } } },
+    { "session.compaction_complete", MESSAGE_SYSTEM, MESSAGE_SEAM, .put = copilot_put_summary },
+    { "session.error", .kind = MESSAGE_SYSTEM },
+    { "session.snapshot_rewind", MESSAGE_OTHER, MESSAGE_CLEARED, .shown = true },
+    { .kind = MESSAGE_OTHER },
+};
+static const struct row_table copilot_table = { .kind = copilot_rows, .n = sizeof copilot_rows / sizeof *copilot_rows,
+                                                .otherwise = copilot_event, .contents = "data", .agent = "agentId" };
+/* clang-format on */
 
 /* Older sessions, and those whose workspace.yaml is gone: the first event names the directory. */
 static void read_start(const char *path, struct session_row *row, struct arena *a)
@@ -311,40 +329,8 @@ static enum err_code copilot_complete_row(const struct store *st, const struct s
     return a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-/* ---- the rows, for a reader ---- */
-
-/* The rows of a sub-agent are marked until it is known which conversation is being read. */
-static enum err_code copilot_judge(struct logfile *log, size_t line, struct message *m, bool *keep,
-                                   struct err *e)
-{
-    static const uint8_t kind[] = {
-        [USER] = MESSAGE_USER,        [ASSISTANT] = MESSAGE_ASSISTANT, [RESULT] = MESSAGE_TOOL,
-        [COMPACTED] = MESSAGE_SYSTEM, [FAILED] = MESSAGE_SYSTEM,       [REWOUND] = MESSAGE_OTHER
-    };
-    const struct index_line *ix = &log->index.line[line];
-
-    (void)e;
-    m->kind = MESSAGE_OTHER;
-    if (ix->state == LINE_BROKEN) {
-        m->flags = MESSAGE_BROKEN;
-        return ERR_OK;
-    }
-    *keep = ix->kind >= USER && ix->kind <= REWOUND;
-    if (!*keep)
-        return ERR_OK;
-    m->kind = kind[ix->kind];
-    if (ix->kind == COMPACTED)
-        m->flags = MESSAGE_SEAM;
-    if (ix->kind == REWOUND)
-        m->flags = MESSAGE_CLEARED;
-    if (ix->marks & 1)
-        m->flags |= MESSAGE_LEFT_OUT;
-    return ERR_OK;
-}
-
 const struct jsonl_format copilot_format = { .keys = &keys,
-                                             .judge = copilot_judge,
-                                             .read = copilot_read_row_facts,
+                                             .rows = &copilot_table,
                                              .prompt_needle = "\"user.message",
                                              .complete = copilot_complete_row,
                                              .is_id = copilot_is_id,

@@ -77,61 +77,7 @@ enum err_code copilot_tail(const struct store *st, const struct session_ref *ref
     return ERR_OK;
 }
 
-/* ---- blocks ---- */
-
-static void copilot_put_calls(struct block_list *b, struct slice data)
-{
-    struct slice call, input;
-    struct json_iter it;
-
-    json_list_open(&it, data, "toolRequests");
-    while (json_list_next(&it, &call)) {
-        if (!json_get(call, "arguments", &input))
-            input = SLICE("{}");
-        transcript_block_put(
-            b, (struct block){ .kind = BLOCK_TOOL_CALL,
-                               .name = json_text_at(call, "name", &b->arena),
-                               .input = input,
-                               .call_id = json_text_at(call, "toolCallId", &b->arena) });
-    }
-}
-
-enum err_code copilot_blocks(const struct store *st, struct slice row, struct block_list *out,
-                             struct err *e)
-{
-    struct slice type = { NULL, 0 }, data = { NULL, 0 }, ok;
-    struct arena *a = &out->arena;
-
-    (void)st;
-    if (!json_valid(row) || !json_get(row, "type", &type) || !json_get(row, "data", &data) ||
-        json_type(data) != JSON_OBJECT) {
-        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-        return a->failed ? err_nomem(e) : ERR_OK;
-    }
-    if (json_string_is(type, "user.message")) {
-        transcript_block_put_text(out, BLOCK_PROMPT, json_text_at(data, "content", a));
-    } else if (json_string_is(type, "assistant.message")) {
-        transcript_block_put_text(out, BLOCK_THINKING, json_text_at(data, "reasoningText", a));
-        transcript_block_put_text(out, BLOCK_TEXT, json_text_at(data, "content", a));
-        copilot_put_calls(out, data);
-    } else if (json_string_is(type, "tool.execution_complete")) {
-        struct block result = { .kind = BLOCK_TOOL_RESULT,
-                                .call_id = json_text_at(data, "toolCallId", &out->arena),
-                                .text = json_text_at(data, "result.content", &out->arena) };
-
-        result.failed = json_get(data, "success", &ok) && json_type(ok) == JSON_FALSE;
-        if (!result.text.n)
-            result.text = json_text_at(data, "error.message", &out->arena);
-        transcript_block_put(out, result);
-    } else if (json_string_is(type, "session.compaction_complete")) {
-        transcript_block_put_compaction(out, json_text_at(data, "summaryContent", a));
-    }
-    if (out->n == 0)
-        transcript_block_put(out, (struct block){ .kind = BLOCK_NOTE,
-                                                  .name = json_text_at(row, "type", a),
-                                                  .text = json_text_at(data, "message", a) });
-    return a->failed ? err_nomem(e) : ERR_OK;
-}
+/* ---- tokens ---- */
 
 /* The tokens of each answer are in a row session.usage_record, with the id of a sub-agent if it is
  * the sub-agent's. inputTokens includes tokens from a cache. The cost is in premium requests, not
@@ -139,6 +85,9 @@ enum err_code copilot_blocks(const struct store *st, struct slice row, struct bl
 
 static bool copilot_read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
+    static const struct usage_members tokens = { "inputTokens", "outputTokens", "cacheReadTokens",
+                                                 "cacheWriteTokens", .includes_caches = true };
+
     struct slice type, usage;
 
     *u = usage_record_empty();
@@ -146,13 +95,9 @@ static bool copilot_read_usage(struct slice row, struct arena *a, struct usage_r
         !json_string_is(type, "session.usage_record") || !json_at(row, "data.usage", &usage) ||
         json_type(usage) != JSON_OBJECT || !json_get_text(row, "id", a, &u->answer))
         return false;
-    int64_t input = usage_count(usage, "inputTokens");
 
     u->request = u->answer;
-    u->cache_read = usage_count(usage, "cacheReadTokens");
-    u->cache_write = usage_count(usage, "cacheWriteTokens");
-    u->input = input > u->cache_read + u->cache_write ? input - u->cache_read - u->cache_write : 0;
-    u->output = usage_count(usage, "outputTokens");
+    usage_read_counts(&tokens, usage, u);
     json_get_text(usage, "model", a, &u->model);
     json_get_text(row, "agentId", a, &u->agent);
     u->time_ms = json_time_at(row, "timestamp", a);

@@ -22,18 +22,6 @@ struct planning {
 
 /* ---- the point ---- */
 
-static enum err_code crush_find_prompt(struct planning *p, struct slice id)
-{
-    struct point_search s = { .id = id };
-
-    for (size_t i = 0; i < p->versions.prompts; i++)
-        point_search_offer(&s, p->versions.prompt[i].id, i);
-    if (s.hits != 1)
-        return point_search_error(&s, "", "prompts", "the session has no prompt", p->e);
-    p->prompt = &p->versions.prompt[s.at];
-    return ERR_OK;
-}
-
 /* ---- the versions of one file ---- */
 
 struct kept {
@@ -122,8 +110,16 @@ static enum err_code crush_open_plan(struct planning *p, const struct session_re
     const struct sqlite_place *place = sqlite_store_place(ref);
     enum err_code rc = crush_versions_read(ref, true, &p->versions, p->e);
 
-    if (!rc)
-        rc = crush_find_prompt(p, point);
+    if (!rc) {
+        struct point_search s = { .id = point };
+
+        for (size_t i = 0; i < p->versions.prompts; i++)
+            point_search_offer(&s, p->versions.prompt[i].id, i);
+        if (s.hits != 1)
+            rc = point_search_error(&s, "", "prompts", "the session has no prompt", p->e);
+        else
+            p->prompt = &p->versions.prompt[s.at];
+    }
     if (rc)
         return rc;
     p->plan->system = crush_ops.name;

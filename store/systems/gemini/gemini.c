@@ -8,7 +8,7 @@
 #include "lite/json/json.h"
 #include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/common/jsonl.h"
+#include "store/systems/common/row_table.h"
 
 /* When the program starts, it deletes sessions of the project that were last updated longer ago than
  * general.sessionRetention.maxAge of its settings, 30 days by default. Settings that do not parse (comments are allowed
@@ -142,7 +142,7 @@ const struct store_ops gemini_ops = {
     .at_path = gemini_at_path,
     .tail = gemini_tail,
     .load = gemini_load,
-    .blocks = gemini_blocks,
+    .blocks = row_table_blocks,
     .usage = gemini_usage,
     .edits = gemini_edits,
     .messages = block_messages,

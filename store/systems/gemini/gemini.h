@@ -100,7 +100,7 @@ store_find_fn gemini_find;
 store_at_path_fn gemini_at_path;
 store_tail_fn gemini_tail;
 store_load_fn gemini_load;
-store_blocks_fn gemini_blocks;
+
 store_subagents_fn gemini_subagents;
 bool gemini_is_id(struct slice id);
 store_parts_fn gemini_files, gemini_shared;

@@ -33,21 +33,6 @@ static size_t gemini_files_between(const struct gemini_history *h, size_t from, 
     return n;
 }
 
-static void gemini_add_point(struct checkpoint_list *list, const struct gemini_message *m)
-{
-    struct arena *a = &list->arena;
-    struct checkpoint *grown = arena_grow(a, list->checkpoint, list->n, sizeof *grown);
-    struct checkpoint p = { .id = arena_copy(a, m->id), .kind = CHECKPOINT_TURN };
-
-    p.time_ms = json_time_at(m->raw, "timestamp", a);
-    p.message = p.id;
-    p.prompt = arena_copy(a, gemini_text(m->raw, a));
-    if (!grown)
-        return;
-    list->checkpoint = grown;
-    grown[list->n++] = p;
-}
-
 enum err_code gemini_checkpoints(const struct store *st, const struct session_ref *ref,
                                  struct checkpoint_list *out, struct err *e)
 {
@@ -58,8 +43,20 @@ enum err_code gemini_checkpoints(const struct store *st, const struct session_re
     if (rc)
         return rc;
     for (size_t i = 0; i < h.chat.n; i++)
-        if (gemini_kind_of(h.chat.message[i].raw, &h.arena) == GEMINI_PROMPT)
-            gemini_add_point(&list, &h.chat.message[i]);
+        if (gemini_kind_of(h.chat.message[i].raw, &h.arena) == GEMINI_PROMPT) {
+            const struct gemini_message *m = &h.chat.message[i];
+            struct arena *a = &list.arena;
+            struct checkpoint *grown = arena_grow(a, list.checkpoint, list.n, sizeof *grown);
+            struct checkpoint p = { .id = arena_copy(a, m->id), .kind = CHECKPOINT_TURN };
+
+            p.time_ms = json_time_at(m->raw, "timestamp", a);
+            p.message = p.id;
+            p.prompt = arena_copy(a, gemini_text(m->raw, a));
+            if (grown) {
+                list.checkpoint = grown;
+                grown[list.n++] = p;
+            }
+        }
     for (size_t i = 0; i < list.n; i++) {
         size_t from = gemini_history_place(&h, list.checkpoint[i].id);
         size_t to = i + 1 < list.n ? gemini_history_place(&h, list.checkpoint[i + 1].id) : SIZE_MAX;

@@ -1,8 +1,10 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/memory_rows.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/common/usage_rows.h"
 #include "store/systems/gemini/gemini.h"
 
@@ -16,19 +18,81 @@ static const struct index_keys keys = {
     .type = "type", .id = "id", .time = "timestamp", .kinds = kinds
 };
 
-static enum err_code gemini_judge(struct logfile *log, size_t line, struct message *m, bool *keep,
-                                  struct err *e)
+static struct slice gemini_output_of(struct slice call, struct arena *a)
 {
-    const struct index_line *ix = &log->index.line[line];
+    struct json_iter it;
+    struct slice part, text = { NULL, 0 };
 
-    (void)keep, (void)e;
-    m->kind = ix->kind == 1 ? MESSAGE_USER : ix->kind == 2 ? MESSAGE_ASSISTANT : MESSAGE_SYSTEM;
-    m->flags = ix->state == LINE_BROKEN ? MESSAGE_BROKEN : 0;
-    return ERR_OK;
+    json_list_open(&it, call, "result");
+    while (!text.n && json_list_next(&it, &part)) {
+        text = json_text_at(part, "functionResponse.response.output", a);
+        if (!text.n)
+            text = json_text_at(part, "functionResponse.response.error", a);
+    }
+    return text;
 }
 
+static void gemini_put_call(struct block_list *b, struct slice call)
+{
+    struct slice input, id = json_text_at(call, "id", &b->arena);
+    struct slice status = json_text_at(call, "status", &b->arena);
+
+    if (!json_get(call, "args", &input))
+        input = SLICE("{}");
+    transcript_block_put(b, (struct block){ .kind = BLOCK_TOOL_CALL,
+                                            .name = json_text_at(call, "name", &b->arena),
+                                            .input = input,
+                                            .call_id = id });
+    transcript_block_put(
+        b, (struct block){ .kind = BLOCK_TOOL_RESULT,
+                           .call_id = id,
+                           .text = gemini_output_of(call, &b->arena),
+                           .failed = status.n && !slice_eq(status, SLICE("success")) });
+}
+
+static void gemini_put_prompt(struct block_list *b, struct slice row)
+{
+    struct arena *a = &b->arena;
+
+    transcript_block_put_text(b,
+                              gemini_kind_of(row, a) == GEMINI_PROMPT ? BLOCK_PROMPT : BLOCK_NOTE,
+                              gemini_text(row, a));
+}
+
+static void gemini_put_answer(struct block_list *b, struct slice row)
+{
+    struct arena *a = &b->arena;
+    struct json_iter it;
+    struct slice thought, call;
+
+    json_list_open(&it, row, "thoughts");
+    while (json_list_next(&it, &thought)) {
+        transcript_block_put_text(b, BLOCK_THINKING, json_text_at(thought, "subject", a));
+        transcript_block_put_text(b, BLOCK_THINKING, json_text_at(thought, "description", a));
+    }
+    transcript_block_put_text(b, BLOCK_TEXT, gemini_text(row, a));
+    json_list_open(&it, row, "toolCalls");
+    while (json_list_next(&it, &call))
+        gemini_put_call(b, call);
+}
+
+/* clang-format off */
+static const struct row_block gemini_note[] = {
+    { BLOCK_NOTE, .name = "type", .read = gemini_text, .empty = true }, ROW_BLOCKS_END
+};
+static const struct row_kind gemini_rows[] = {
+    { "user", MESSAGE_USER, .put = gemini_put_prompt },
+    { "gemini", MESSAGE_ASSISTANT, .put = gemini_put_answer },
+    { NULL, MESSAGE_SYSTEM, .when = "type:none", .blocks = { { BLOCK_RAW, .read = row_whole } } },
+    { .kind = MESSAGE_SYSTEM },
+};
+/* clang-format on */
+static const struct row_table gemini_table = { .kind = gemini_rows,
+                                               .n = COUNT_OF(gemini_rows),
+                                               .otherwise = gemini_note };
+
 const struct jsonl_format gemini_format = { .keys = &keys,
-                                            .judge = gemini_judge,
+                                            .rows = &gemini_table,
                                             .usual = gemini_default_path,
                                             .size = sizeof(struct gemini),
                                             .needs_folder = true };
@@ -78,82 +142,6 @@ enum err_code gemini_tail(const struct store *st, const struct session_ref *ref,
 {
     (void)bytes;
     return gemini_load(st, ref, cancel, out, e);
-}
-
-/* ---- blocks ---- */
-
-static void put_thoughts(struct block_list *b, struct slice row)
-{
-    struct json_iter it;
-    struct slice thought;
-
-    json_list_open(&it, row, "thoughts");
-    while (json_list_next(&it, &thought)) {
-        transcript_block_put_text(b, BLOCK_THINKING, json_text_at(thought, "subject", &b->arena));
-        transcript_block_put_text(b, BLOCK_THINKING,
-                                  json_text_at(thought, "description", &b->arena));
-    }
-}
-
-static struct slice gemini_output_of(struct slice call, struct arena *a)
-{
-    struct json_iter it;
-    struct slice part, text = { NULL, 0 };
-
-    json_list_open(&it, call, "result");
-    while (!text.n && json_list_next(&it, &part)) {
-        text = json_text_at(part, "functionResponse.response.output", a);
-        if (!text.n)
-            text = json_text_at(part, "functionResponse.response.error", a);
-    }
-    return text;
-}
-
-static void gemini_put_call(struct block_list *b, struct slice call)
-{
-    struct slice input, id = json_text_at(call, "id", &b->arena);
-    struct slice status = json_text_at(call, "status", &b->arena);
-
-    if (!json_get(call, "args", &input))
-        input = SLICE("{}");
-    transcript_block_put(b, (struct block){ .kind = BLOCK_TOOL_CALL,
-                                            .name = json_text_at(call, "name", &b->arena),
-                                            .input = input,
-                                            .call_id = id });
-    transcript_block_put(
-        b, (struct block){ .kind = BLOCK_TOOL_RESULT,
-                           .call_id = id,
-                           .text = gemini_output_of(call, &b->arena),
-                           .failed = status.n && !slice_eq(status, SLICE("success")) });
-}
-
-enum err_code gemini_blocks(const struct store *st, struct slice row, struct block_list *out,
-                            struct err *e)
-{
-    struct arena *a = &out->arena;
-    struct json_iter it;
-    struct slice call, type = { NULL, 0 };
-
-    (void)st;
-    if (json_valid(row) && json_type(row) == JSON_OBJECT)
-        type = json_text_at(row, "type", a);
-    if (!type.n) {
-        transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    } else if (slice_eq(type, SLICE("user"))) {
-        transcript_block_put_text(
-            out, gemini_kind_of(row, a) == GEMINI_PROMPT ? BLOCK_PROMPT : BLOCK_NOTE,
-            gemini_text(row, a));
-    } else if (slice_eq(type, SLICE("gemini"))) {
-        put_thoughts(out, row);
-        transcript_block_put_text(out, BLOCK_TEXT, gemini_text(row, a));
-        json_list_open(&it, row, "toolCalls");
-        while (json_list_next(&it, &call))
-            gemini_put_call(out, call);
-    }
-    if (out->n == 0)
-        transcript_block_put(
-            out, (struct block){ .kind = BLOCK_NOTE, .name = type, .text = gemini_text(row, a) });
-    return a->failed ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- edits ---- */
@@ -234,7 +222,10 @@ enum err_code gemini_edits(const struct store *st, const struct session_ref *ref
 
 /* The tokens of an answer are in its message, {input, output, cached, thoughts, tool}, which may be
  * written several times and is identified by its id. Rewound turns are counted, because they were
- * paid for. The input includes the tokens of caches. */
+ * paid for. */
+static const struct usage_members gemini_tokens = { "input", "output", "cached",
+                                                    .thinking = "thoughts",
+                                                    .includes_caches = true };
 
 static bool gemini_read_usage(struct slice raw, struct arena *a, struct usage_record *u)
 {
@@ -244,12 +235,10 @@ static bool gemini_read_usage(struct slice raw, struct arena *a, struct usage_re
     if (!json_get(raw, "tokens", &tokens) || json_type(tokens) != JSON_OBJECT ||
         !json_get_text(raw, "id", a, &u->answer))
         return false;
-    int64_t input = usage_count(tokens, "input");
 
     u->request = u->message = u->answer;
-    u->cache_read = usage_count(tokens, "cached");
-    u->input = (input > u->cache_read ? input - u->cache_read : 0) + usage_count(tokens, "tool");
-    u->output = usage_count(tokens, "output") + usage_count(tokens, "thoughts");
+    usage_read_counts(&gemini_tokens, tokens, u);
+    u->input += usage_count(tokens, "tool");
     json_get_text(raw, "model", a, &u->model);
     u->time_ms = json_time_at(raw, "timestamp", a);
     return true;

@@ -194,29 +194,12 @@ static bool goat_has_sessions(const struct goat *g)
     return found;
 }
 
-/* Without a path, the store is the agent's configuration directory, and is only used if it contains
- * a session. */
-static enum err_code use_config_dir(struct goat *g, struct err *e)
-{
-    char place[PATH_MAX];
-
-    struct arena a = { 0 };
-    const char *own = goat_base_for(GOAT_CONFIG, g->jsonl.base.path, g->jsonl.base.env->cwd, &a);
-    bool made = own && access(own, F_OK) == 0; /* made by goat_make, for the first session */
-
-    arena_fini(&a);
-    g->place = GOAT_CONFIG;
-    if (made || goat_has_sessions(g))
-        return ERR_OK;
-    snprintf(place, sizeof place, "%s/projects/*/sessions", g->jsonl.base.path);
-    return err_set(e, ERR_NOT_FOUND, place, "open store: there are no sessions");
-}
-
 static enum err_code goat_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
     enum err_code rc = ERR_OK;
     struct goat *g = calloc(1, sizeof *g);
+    char place[PATH_MAX];
 
     if (!g)
         return err_nomem(e);
@@ -230,9 +213,22 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
         rc = config_dir_require(g->jsonl.base.path, e);
     if (!rc && !(g->jsonl.pool = window_pool_new()))
         rc = err_nomem(e);
-    if (!rc && !path)
-        rc = use_config_dir(g, e);
-    else if (!rc)
+    if (!rc && !path) {
+        /* Without a path, the store is the agent's configuration directory, and is only used if it
+         * contains a session. */
+        struct arena a = { 0 };
+        const char *own =
+            goat_base_for(GOAT_CONFIG, g->jsonl.base.path, g->jsonl.base.env->cwd, &a);
+        /* It exists without a session if goat_make made it for the first one. */
+        bool made = own && access(own, F_OK) == 0;
+
+        arena_fini(&a);
+        g->place = GOAT_CONFIG;
+        if (!made && !goat_has_sessions(g)) {
+            snprintf(place, sizeof place, "%s/projects/*/sessions", g->jsonl.base.path);
+            rc = err_set(e, ERR_NOT_FOUND, place, "open store: there are no sessions");
+        }
+    } else if (!rc)
         g->place = goat_path_kind_of(g->jsonl.base.path);
     if (rc)
         goat_close(&g->jsonl.base);

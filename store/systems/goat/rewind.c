@@ -199,21 +199,6 @@ static bool wants_same(const struct rewind_target *a, const struct rewind_target
            (a->want == REWIND_ABSENT || strcmp(a->source.sha256, b->source.sha256) == 0);
 }
 
-/* If a path occurs twice and both entries agree, one is used; otherwise neither is. */
-static enum err_code add_once(struct slice_set *seen, struct rewind_plan *plan,
-                              const struct rewind_target *t, struct err *e)
-{
-    uint32_t number;
-
-    if (slice_set_add(seen, slice_of(t->path), &number))
-        return err_nomem(e);
-    if (number == plan->n)
-        return rewind_plan_add(plan, t, e);
-    if (!wants_same(&plan->target[number], t))
-        refuse_target(&plan->target[number], "the checkpoint contradicts itself about it");
-    return ERR_OK;
-}
-
 /* Returns true if a project's folder is named after the directory. Hosts flatten "/", or all
  * characters except letters and digits, and keep the first '-' or not (goat.md B5). */
 static bool is_named_after(struct slice folder, struct slice dir)
@@ -268,6 +253,7 @@ static enum err_code goat_fill_plan(struct planner *p, const struct goat_point *
                                     struct rewind_plan *plan, struct err *e)
 {
     struct arena *a = &plan->arena;
+    uint32_t number;
 
     plan->system = goat_ops.name;
     plan->session = arena_copy(a, p->ref->id).p;
@@ -284,8 +270,15 @@ static enum err_code goat_fill_plan(struct planner *p, const struct goat_point *
         struct rewind_target t;
 
         rc = target_of(p, point, &point->saved[i], &t, e);
-        if (!rc)
-            rc = add_once(&seen, plan, &t, e);
+        if (!rc) {
+            /* If a path occurs twice and both entries agree, one is used; otherwise neither is. */
+            if (slice_set_add(&seen, slice_of(t.path), &number))
+                rc = err_nomem(e);
+            else if (number == plan->n)
+                rc = rewind_plan_add(plan, &t, e);
+            else if (!wants_same(&plan->target[number], &t))
+                refuse_target(&plan->target[number], "the checkpoint contradicts itself about it");
+        }
     }
     slice_set_fini(&seen);
     if (rc)

@@ -509,22 +509,6 @@ static enum err_code goat_hand_over_row(struct slice row, void *arg, struct err 
     return w->arena.failed ? err_nomem(e) : rc;
 }
 
-static enum err_code hand_over_cost(struct goat_usage_walk *w, struct slice cost, struct err *e)
-{
-    struct usage_record u = usage_record_empty();
-    char text[40];
-
-    if (json_type(cost) != JSON_NUMBER || cost.n >= sizeof text)
-        return ERR_OK;
-    memcpy(text, cost.p, cost.n);
-    text[cost.n] = '\0';
-    u.cost = decimal_read(text, NULL);
-    u.time_ms = w->time_ms;
-    u.model = w->model;
-    w->has_cost = isfinite(u.cost) && u.cost > 0;
-    return w->has_cost ? w->fn(&u, w->arg, e) : ERR_OK;
-}
-
 enum err_code goat_usage(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
@@ -533,6 +517,7 @@ enum err_code goat_usage(const struct store *st, const struct session_ref *ref,
     struct arena a = { 0 };
     const char *stream = goat_path(ref, GOAT_TRANSCRIPT_LOG, &a);
     enum err_code rc = stream ? goat_metadata_of(ref, &a, &m) : ERR_NOMEM;
+    char text[40];
 
     (void)st;
     if (rc)
@@ -540,7 +525,21 @@ enum err_code goat_usage(const struct store *st, const struct session_ref *ref,
     if (!rc && !m.why) {
         w.model = m.text[GOAT_MODEL];
         w.time_ms = m.updated_ns ? m.updated_ns / 1000000 : w.time_ms;
-        rc = hand_over_cost(&w, m.raw[GOAT_COST], e);
+
+        struct slice cost = m.raw[GOAT_COST];
+        struct usage_record u = usage_record_empty();
+
+        if (json_type(cost) != JSON_NUMBER || cost.n >= sizeof text)
+            rc = ERR_OK;
+        else {
+            memcpy(text, cost.p, cost.n);
+            text[cost.n] = '\0';
+            u.cost = decimal_read(text, NULL);
+            u.time_ms = w.time_ms;
+            u.model = w.model;
+            w.has_cost = isfinite(u.cost) && u.cost > 0;
+            rc = w.has_cost ? w.fn(&u, w.arg, e) : ERR_OK;
+        }
     }
     if (!rc)
         rc = usage_rows_of_file(stream, 0, "\"usage\"", cancel, goat_hand_over_row, &w, e);

@@ -218,24 +218,14 @@ enum err_code grok_edits(const struct store *st, const struct session_ref *ref,
 
 /* ---- tokens: the sums at the end of a turn, including those of its sub-agents ---- */
 
-/* The input includes tokens read from and written to the cache. A fork copies the ids of prompts. */
-static void grok_read_counts(struct slice usage, struct usage_record *u)
-{
-    static const double ticks = 1e10; /* the ticks of a dollar */
-    int64_t input = usage_count(usage, "inputTokens");
-    struct slice value;
+static const struct usage_members grok_tokens = { "inputTokens", "outputTokens", "cachedReadTokens",
+                                                  "cacheCreationTokens", .includes_caches = true };
 
-    u->cache_read = usage_count(usage, "cachedReadTokens");
-    u->cache_write = usage_count(usage, "cacheCreationTokens");
-    u->input = input > u->cache_read + u->cache_write ? input - u->cache_read - u->cache_write : 0;
-    u->output = usage_count(usage, "outputTokens");
-    if (json_get(usage, "costUsdTicks", &value) && !json_get_true(usage, "costIsPartial") &&
-        !json_get_true(usage, "usageIsIncomplete"))
-        u->cost = usage_cost_of(value) / ticks;
-}
+/* A fork copies the ids of prompts. */
 
 static bool grok_read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
+    static const double ticks = 1e10; /* the ticks of a dollar */
     struct grok_line line;
     struct slice type, usage, models, model, value;
     struct json_iter it;
@@ -245,7 +235,10 @@ static bool grok_read_usage(struct slice row, struct arena *a, struct usage_reco
         !json_string_is(type, "turn_completed") || !json_get(line.update, "usage", &usage) ||
         json_type(usage) != JSON_OBJECT)
         return false;
-    grok_read_counts(usage, u);
+    usage_read_counts(&grok_tokens, usage, u);
+    if (json_get(usage, "costUsdTicks", &value) && !json_get_true(usage, "costIsPartial") &&
+        !json_get_true(usage, "usageIsIncomplete"))
+        u->cost = usage_cost_of(value) / ticks;
     u->time_ms = line.time_ms;
     if (json_get(usage, "modelUsage", &models) && json_type(models) == JSON_OBJECT &&
         json_iter_open(&it, models) && json_iter_next(&it, &model, &value) &&

@@ -1,63 +1,38 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/row_table.h"
 #include "store/systems/grok/grok.h"
 
 /* ---- the conversation, from rows made in memory ---- */
 
-enum kind { KIND_OTHER, KIND_USER, KIND_AGENT, KIND_THOUGHT, KIND_CALL, KIND_RESULT };
 static const char *const kinds[] = { "user", "agent", "thought", "call", "result", NULL };
 static const struct index_keys row_keys = {
     .type = "kind", .id = "id", .time = "time", .kinds = kinds
 };
 
-static enum err_code grok_judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
-                                    struct err *e)
+static void grok_put_call(struct block_list *b, struct slice row)
 {
-    static const uint8_t kind_of[] = {
-        [KIND_OTHER] = MESSAGE_SYSTEM,    [KIND_USER] = MESSAGE_USER,
-        [KIND_AGENT] = MESSAGE_ASSISTANT, [KIND_THOUGHT] = MESSAGE_ASSISTANT,
-        [KIND_CALL] = MESSAGE_ASSISTANT,  [KIND_RESULT] = MESSAGE_TOOL,
-    };
-    const struct index_line *ix = &log->index.line[line];
+    struct block block = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
+    struct slice update = SLICE("{}"), input;
 
-    (void)keep, (void)e;
-    m->kind = kind_of[ix->kind <= KIND_RESULT ? ix->kind : KIND_OTHER];
-    m->flags = ix->state == LINE_BROKEN ? MESSAGE_BROKEN : 0;
-    return ERR_OK;
+    json_get(row, "update", &update);
+    json_get_text(update, "title", &b->arena, &block.name);
+    json_get_text(update, "toolCallId", &b->arena, &block.call_id);
+    if (json_get(update, "rawInput", &input) && json_type(input) == JSON_OBJECT)
+        block.input = input;
+    transcript_block_put(b, block);
 }
 
-static const struct jsonl_format rows = { .keys = &row_keys, .judge = grok_judge_row };
-
-enum err_code grok_load(const struct store *st, const struct session_ref *ref,
-                        const atomic_bool *cancel, struct transcript **out, struct err *e)
-{
-    struct buf bytes = { 0 };
-    enum err_code rc = grok_compose(ref->path.p, false, &bytes, e);
-
-    (void)st;
-    if (!rc)
-        rc = jsonl_load_bytes(&rows, ref, &bytes, cancel, out, e);
-    buf_fini(&bytes);
-    return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
-}
-
-enum err_code grok_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
-                        const atomic_bool *cancel, struct transcript **out, struct err *e)
-{
-    (void)bytes;
-    return grok_load(st, ref, cancel, out, e);
-}
-
-/* ---- blocks ---- */
-
-static void grok_put_result(struct block_list *b, struct slice update)
+static void grok_put_result(struct block_list *b, struct slice row)
 {
     struct block block = { .kind = BLOCK_TOOL_RESULT };
-    struct slice raw;
+    struct slice update = SLICE("{}"), raw;
 
+    json_get(row, "update", &update);
     json_get_text(update, "toolCallId", &b->arena, &block.call_id);
     block.failed = json_get_is(update, "status", "failed");
 
@@ -79,37 +54,45 @@ static void grok_put_result(struct block_list *b, struct slice update)
     transcript_block_put(b, block);
 }
 
+/* clang-format off */
+static const struct row_kind grok_rows[] = {
+    { "user", MESSAGE_USER, .blocks = { { .kind = BLOCK_PROMPT, .text = "text" } } },
+    { "agent", MESSAGE_ASSISTANT, .blocks = { { .kind = BLOCK_TEXT, .text = "text" } } },
+    { "thought", MESSAGE_ASSISTANT, .blocks = { { .kind = BLOCK_THINKING, .text = "text" } } },
+    { "call", MESSAGE_ASSISTANT, .put = grok_put_call },
+    { "result", MESSAGE_TOOL, .put = grok_put_result },
+    { "seam", MESSAGE_SYSTEM, .put = row_put_compaction },
+    { NULL, MESSAGE_SYSTEM, .blocks = { { .kind = BLOCK_NOTE, .text = "text" } } },
+};
+/* clang-format on */
+static const struct row_table grok_table = { .kind = grok_rows, .n = COUNT_OF(grok_rows) };
+static const struct jsonl_format rows = { .keys = &row_keys, .rows = &grok_table };
+
 enum err_code grok_blocks(const struct store *st, struct slice row, struct block_list *out,
                           struct err *e)
 {
-    static const char *const words[] = { "user", "agent", "thought", "call", "result", "seam" };
-    struct slice kind = SLICE(""), update = SLICE("{}"), text = SLICE(""), input;
+    (void)st;
+    return row_table_show(&rows, row, out, e);
+}
+
+enum err_code grok_load(const struct store *st, const struct session_ref *ref,
+                        const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    struct buf bytes = { 0 };
+    enum err_code rc = grok_compose(ref->path.p, false, &bytes, e);
 
     (void)st;
-    if (json_valid(row)) {
-        text = json_text_at(row, "text", &out->arena);
-        json_get(row, "kind", &kind);
-        json_get(row, "update", &update);
-    }
-    switch (kind.n ? json_key_in(kind, words, 6) : 7) {
-    case 0: transcript_block_put_text(out, BLOCK_PROMPT, text); break;
-    case 1: transcript_block_put_text(out, BLOCK_TEXT, text); break;
-    case 2: transcript_block_put_text(out, BLOCK_THINKING, text); break;
-    case 3: {
-        struct block block = { .kind = BLOCK_TOOL_CALL, .input = SLICE("{}") };
+    if (!rc)
+        rc = jsonl_load_bytes(&rows, ref, &bytes, cancel, out, e);
+    buf_fini(&bytes);
+    return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
+}
 
-        json_get_text(update, "title", &out->arena, &block.name);
-        json_get_text(update, "toolCallId", &out->arena, &block.call_id);
-        if (json_get(update, "rawInput", &input) && json_type(input) == JSON_OBJECT)
-            block.input = input;
-        transcript_block_put(out, block);
-    } break;
-    case 4: grok_put_result(out, update); break;
-    case 5: transcript_block_put_compaction(out, SLICE("")); break;
-    case 6: transcript_block_put_text(out, BLOCK_NOTE, text); break;
-    default: transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = row });
-    }
-    return out->arena.failed ? err_nomem(e) : ERR_OK;
+enum err_code grok_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                        const atomic_bool *cancel, struct transcript **out, struct err *e)
+{
+    (void)bytes;
+    return grok_load(st, ref, cancel, out, e);
 }
 
 /* ---- for lists: the lines of the log, and summary.json ---- */
@@ -203,7 +186,6 @@ static bool grok_is_id(struct slice id)
 
 static const struct index_keys log_keys = { .type = "method", .id = "id" };
 const struct jsonl_format grok_format = { .keys = &log_keys,
-                                          .judge = grok_judge_row,
                                           .read = grok_read_row_facts,
                                           .prompt_needle = "\"user_message_chunk\"",
                                           .in_pieces = true,

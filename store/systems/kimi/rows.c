@@ -94,7 +94,7 @@ static int64_t kimi_row_time(struct slice row, struct arena *a)
 
 static const struct row_table kimi_table = { .kind = kimi_rows,
                                              .n = sizeof kimi_rows / sizeof *kimi_rows,
-                                             .blank = true,
+                                             .otherwise = row_blank,
                                              .time = kimi_row_time };
 
 struct fuller_copy {
@@ -155,17 +155,6 @@ struct turns {
     size_t n;
 };
 
-static enum err_code kimi_begin_turn(struct turns *t, size_t line, struct err *e)
-{
-    size_t *more = arena_grow(&t->arena, t->line, t->n, sizeof *more);
-
-    if (!more)
-        return err_nomem(e);
-    t->line = more;
-    t->line[t->n++] = line;
-    return ERR_OK;
-}
-
 /* An undo hides the last turns. */
 static enum err_code undo_turns(struct turns *t, struct logfile *log, size_t line, bool *shown,
                                 struct err *e)
@@ -195,9 +184,17 @@ static enum err_code kimi_choose_lines(struct logfile *log, bool *shown, struct 
 
         shown[i] = ix->line[i].state == LINE_BROKEN || kind == KIMI_PROMPT || kind == KIMI_EVENT ||
                    kind == KIMI_COMPACTION || kind == KIMI_CLEAR || kind == KIMI_MESSAGE;
-        if (kind == KIMI_PROMPT)
-            rc = kimi_begin_turn(&turns, i, e);
-        else if (kind == KIMI_UNDO)
+        if (kind == KIMI_PROMPT) {
+            size_t *more = arena_grow(&turns.arena, turns.line, turns.n, sizeof *more);
+
+            if (!more)
+                rc = err_nomem(e);
+            else {
+                turns.line = more;
+                turns.line[turns.n++] = i;
+                rc = ERR_OK;
+            }
+        } else if (kind == KIMI_UNDO)
             rc = undo_turns(&turns, log, i, shown, e);
     }
     arena_fini(&turns.arena);

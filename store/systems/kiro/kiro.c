@@ -52,12 +52,6 @@ static struct slice kiro_join(struct slice all, struct slice text, struct arena 
     return text.n ? arena_join(a, all, "\n", text) : all;
 }
 
-/* The contents of a message: a text, or a list of parts. */
-static bool kiro_content(struct slice row, struct slice *content)
-{
-    return json_at(row, "data.content", content) || json_at(row, "payload.content", content);
-}
-
 /* The text of a part of v2, or of a list of v3. */
 static bool kiro_part_text(struct slice part, struct arena *a, struct slice *text)
 {
@@ -71,7 +65,8 @@ static struct slice kiro_prompt(struct slice row, struct arena *a)
     struct slice content, key, part, text, all = SLICE("");
     struct json_iter it;
 
-    if (!kiro_content(row, &content) || json_text(content, a, &all))
+    if ((!json_at(row, "data.content", &content) && !json_at(row, "payload.content", &content)) ||
+        json_text(content, a, &all))
         return all;
     if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &part))

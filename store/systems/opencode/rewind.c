@@ -52,18 +52,6 @@ struct planning {
 
 /* ---- the point ---- */
 
-static enum err_code opencode_find_prompt(struct planning *p, struct slice id)
-{
-    struct point_search s = { .id = id };
-
-    for (size_t i = 0; i < p->steps.prompts; i++)
-        point_search_offer(&s, p->steps.prompt[i].id, i);
-    if (s.hits != 1)
-        return point_search_error(&s, "", "prompts", "the session has no prompt", p->e);
-    p->prompt = &p->steps.prompt[s.at];
-    return ERR_OK;
-}
-
 /* ---- which files ---- */
 
 static struct changed *file_at(struct planning *p, const char *path, size_t step, bool *is_new)
@@ -473,8 +461,16 @@ static enum err_code opencode_open_plan(struct planning *p, const struct session
 {
     enum err_code rc = opencode_steps_read(ref, &p->steps, p->e);
 
-    if (!rc)
-        rc = opencode_find_prompt(p, point);
+    if (!rc) {
+        struct point_search s = { .id = point };
+
+        for (size_t i = 0; i < p->steps.prompts; i++)
+            point_search_offer(&s, p->steps.prompt[i].id, i);
+        if (s.hits != 1)
+            rc = point_search_error(&s, "", "prompts", "the session has no prompt", p->e);
+        else
+            p->prompt = &p->steps.prompt[s.at];
+    }
     if (!rc)
         rc = opencode_trees_open(ref->store, &p->steps, &p->plan->arena, &p->trees, p->e);
     if (rc)

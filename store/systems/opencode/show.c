@@ -344,7 +344,8 @@ const char *opencode_answers(struct sqlite_db *db, struct arena *a)
 /* A fork has copies with other ids, but the times in them are the same. */
 bool opencode_answer(const struct sqlite_row *row, struct arena *a, struct usage_record *u)
 {
-    struct slice message = sqlite_row_text(row, ANSWER_MESSAGE), tokens, cache, created, done;
+
+    struct slice message = sqlite_row_text(row, ANSWER_MESSAGE), tokens, created, done;
     int64_t ms;
 
     if (!json_valid(message) || !json_get(message, "tokens", &tokens))
@@ -362,16 +363,15 @@ bool opencode_answer(const struct sqlite_row *row, struct arena *a, struct usage
     }
     json_get_text(message, "modelID", a, &u->model);
     u->input = usage_count(tokens, "input");
-    if (json_get(tokens, "cache", &cache)) {
-        u->cache_read = usage_count(cache, "read");
-        u->cache_write = usage_count(cache, "write");
-    }
+    u->output = usage_count(tokens, "output");
+    u->cache_read = usage_count(tokens, "cache.read");
+    u->cache_write = usage_count(tokens, "cache.write");
 
     /* The total shows whether the output includes the thinking. */
-    int64_t output = usage_count(tokens, "output"), thought = usage_count(tokens, "reasoning"),
-            total = usage_count(tokens, "total");
-    bool apart = !total || total == u->input + output + thought + u->cache_read + u->cache_write;
-    u->output = apart ? output + thought : output;
+    int64_t thought = usage_count(tokens, "reasoning"), total = usage_count(tokens, "total");
+
+    if (!total || total == u->input + u->output + thought + u->cache_read + u->cache_write)
+        u->output += thought;
 
     u->cost = usage_cost(message, "cost");
     return u->input || u->output || u->cache_read || u->cache_write;

@@ -85,7 +85,7 @@ static const struct row_kind pi_rows[] = {
 };
 static const struct row_table pi_table = { .kind = pi_rows, .n = sizeof pi_rows / sizeof *pi_rows,
                                            .facts = { ROW_FACT(entry, "id"), ROW_FACT(after, "parentId") },
-                                           .blank = true };
+                                           .otherwise = row_blank };
 /* clang-format on */
 
 static enum err_code pi_complete_row(const struct store *st, const struct scope *scope,

@@ -319,17 +319,6 @@ static void plugin_close(struct store *st)
     free(p);
 }
 
-static enum err_code make_link(struct plugin_store *p, struct err *e)
-{
-    p->link = calloc(1, sizeof *p->link);
-    if (!p->link)
-        return err_nomem(e);
-    pthread_mutex_init(&p->link->call, NULL);
-    pthread_mutex_init(&p->link->again, NULL);
-    pthread_mutex_init(&p->link->lock, NULL);
-    return ERR_OK;
-}
-
 enum err_code plugin_store_open(const struct store_env *env, const struct plugin_config *config,
                                 bool connect, struct store **out, struct err *e)
 {
@@ -340,8 +329,16 @@ enum err_code plugin_store_open(const struct store_env *env, const struct plugin
     p->base = (struct store){ .ops = &plugin_ops, .env = env };
     enum err_code rc = copy_config(p, config, e);
 
-    if (!rc)
-        rc = make_link(p, e);
+    if (!rc) {
+        p->link = calloc(1, sizeof *p->link);
+        if (!p->link)
+            rc = err_nomem(e);
+        else {
+            pthread_mutex_init(&p->link->call, NULL);
+            pthread_mutex_init(&p->link->again, NULL);
+            pthread_mutex_init(&p->link->lock, NULL);
+        }
+    }
     if (!rc)
         rc = plugin_load(p, e);
     if (!rc) /* any directory will do */

@@ -125,22 +125,6 @@ static enum err_code qwen_read_snapshot(struct history *h, struct slice snapshot
 
 /* ---- edits ---- */
 
-/* The newest turn that began at this time; a sub-agent's records are read after all of the session's. */
-static int64_t qwen_turn_at(const struct history *h, int64_t time_ms)
-{
-    int64_t turn = h->turn;
-
-    if (!h->agent)
-        return turn;
-    for (size_t i = h->of.n; i > 0; i--)
-        if (h->of.point[i - 1].turn >= 0) {
-            turn = h->of.point[i - 1].turn;
-            if (h->of.point[i - 1].time_ms <= time_ms)
-                break;
-        }
-    return turn;
-}
-
 /* The result of the tool shows whether there was a file. */
 static bool is_creation(struct history *h, struct slice row)
 {
@@ -216,7 +200,23 @@ static enum err_code apply_result(struct history *h, struct slice row, struct er
         TRY(file_history_written(&h->of, call, &x, e));
 
     x.is_write = true;
-    x.turn = qwen_turn_at(h, x.time_ms);
+
+    /* The newest turn that began at this time; a sub-agent's records are read after all of the
+     * session's. */
+    int64_t turn = h->turn;
+
+    if (!h->agent)
+        x.turn = turn;
+    else {
+        for (size_t i = h->of.n; i > 0; i--)
+            if (h->of.point[i - 1].turn >= 0) {
+                turn = h->of.point[i - 1].turn;
+                if (h->of.point[i - 1].time_ms <= x.time_ms)
+                    break;
+            }
+        x.turn = turn;
+    }
+
     return saved_states_add(&h->of.states, path, &x, e);
 }
 
@@ -277,27 +277,20 @@ static enum err_code read_calls(struct history *h, struct slice row, struct err 
 
 /* ---- the log ---- */
 
-static enum err_code qwen_read_cwd(struct history *h, struct slice row, struct err *e)
-{
-    struct slice cwd;
-
-    if (h->of.cwd || !json_get_text(row, "cwd", &h->of.states.arena, &cwd) || !cwd.n ||
-        cwd.p[0] != '/' || memchr(cwd.p, '\0', cwd.n))
-        return ERR_OK;
-    h->of.cwd = arena_copy(&h->of.states.arena, cwd).p;
-    return h->of.cwd ? ERR_OK : err_nomem(e);
-}
-
 static enum err_code qwen_read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct history *h = arg;
-    struct slice type, list, key, snapshot;
+    struct slice type, list, key, snapshot, cwd;
     struct json_iter it;
 
     (void)stop;
     if (!json_valid(row) || !json_get(row, "type", &type))
         return ERR_OK;
-    TRY(qwen_read_cwd(h, row, e));
+    if (!h->of.cwd && json_get_text(row, "cwd", &h->of.states.arena, &cwd) && cwd.n &&
+        cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n)) {
+        h->of.cwd = arena_copy(&h->of.states.arena, cwd).p;
+        TRY(h->of.cwd ? ERR_OK : err_nomem(e));
+    }
     if (json_string_is(type, "user")) {
         struct arena *a = &h->of.states.arena;
         struct file_point p = { .prompt = qwen_prompt(row, a),

@@ -127,7 +127,7 @@ static const struct row_table qwen_table = {
     .facts = { ROW_FACT(entry, "uuid"), ROW_FACT(after, "parentUuid"), ROW_FACT(cwd, "cwd"),
                ROW_FACT(git_branch, "gitBranch"), ROW_FACT(model, "model"),
                ROW_FACT(parent, "forkedFrom.sessionId") },
-    .blank = true,
+    .otherwise = row_blank,
 };
 /* clang-format on */
 

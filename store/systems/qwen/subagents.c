@@ -20,13 +20,6 @@ static bool qwen_is_agent_id(struct slice id)
     return slice_is_of(id, JSONL_ID_CHARACTERS ".") && id.n > 0 && id.n <= 128;
 }
 
-static bool qwen_name_id(const char *name, struct slice *id)
-{
-    size_t n = sizeof prefix - 1;
-
-    return strncmp(name, prefix, n) == 0 && jsonl_id_of_name(name + n, qwen_is_agent_id, id);
-}
-
 /* <project>/subagents/<session>; NULL if the log is elsewhere, or out of memory (the arena has failed). */
 static const char *qwen_folder_of(const struct session_ref *ref, struct arena *a)
 {
@@ -49,7 +42,10 @@ static enum err_code qwen_visit(const char *folder, DIR *dir, qwen_subagent_log_
     while (!rc && (entry = readdir(dir))) {
         struct arena a = { 0 };
 
-        if (!qwen_name_id(entry->d_name, &id))
+        const char *name = entry->d_name;
+        size_t n = sizeof prefix - 1;
+
+        if (strncmp(name, prefix, n) != 0 || !jsonl_id_of_name(name + n, qwen_is_agent_id, &id))
             continue;
         const char *path = arena_format(&a, "%s/%s", folder, entry->d_name);
 

@@ -168,15 +168,6 @@ enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t
     return ERR_OK;
 }
 
-static enum err_code add_node(struct claude_conversation_path *walk, uint32_t node, struct err *e)
-{
-    if (!array_reserve(walk->path, walk->cap, walk->n + 1))
-        return err_nomem(e);
-    walk->path[walk->n++] = node;
-    walk->log.chain.mark[node] |= NODE_LISTED;
-    return ERR_OK;
-}
-
 /* The nearest message above this line that is not on the path yet. */
 static uint32_t before_in_file(const struct claude_log *log, uint32_t node)
 {
@@ -267,7 +258,13 @@ enum err_code claude_conversation_path_go_to(struct claude_conversation_path *wa
     enum err_code rc = ERR_OK;
 
     for (uint32_t at = leaf; !rc && at != CHAIN_NONE;) {
-        rc = add_node(walk, at, e);
+        if (!array_reserve(walk->path, walk->cap, walk->n + 1))
+            rc = err_nomem(e);
+        else {
+            walk->path[walk->n++] = at;
+            walk->log.chain.mark[at] |= NODE_LISTED;
+            rc = ERR_OK;
+        }
         if (!rc)
             rc = step_up(walk, &at, e);
     }

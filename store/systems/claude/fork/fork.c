@@ -224,18 +224,6 @@ static bool is_kept(const struct index_line *line)
            !id128_none(line->id);
 }
 
-static enum err_code claude_choose_rows(struct fork *f, struct err *e)
-{
-    const struct index *ix = &f->log.file.index;
-
-    f->keep = calloc(ix->n + 1, 1);
-    if (!f->keep)
-        return err_nomem(e);
-    for (size_t i = 0; i < ix->n; i++)
-        f->keep[i] = is_kept(&ix->line[i]) ? FORK_COPIED : FORK_NOT;
-    return ERR_OK;
-}
-
 /* Random bytes are generated for many ids at a time, because a large session has hundreds of thousands. getentropy
  * returns at most 256 bytes. */
 struct ids {
@@ -482,8 +470,16 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
     fork_generate_id(f.id);
     time_format(env_now_ms(st->env), f.now);
     rc = at.n ? whole_id(&f, &at, &c->arena, e) : resumed_id(&f, &at, &c->arena, e);
-    if (!rc)
-        rc = claude_choose_rows(&f, e);
+    if (!rc) {
+        const struct index *ix = &f.log.file.index;
+
+        f.keep = calloc(ix->n + 1, 1);
+        if (!f.keep)
+            rc = err_nomem(e);
+        else
+            for (size_t i = 0; i < ix->n; i++)
+                f.keep[i] = is_kept(&ix->line[i]) ? FORK_COPIED : FORK_NOT;
+    }
     if (!rc && at.n)
         rc = fork_cut(&f, at, e);
     if (!rc)

@@ -48,18 +48,6 @@ bool fork_view_has(const struct fork_view *c, size_t line)
            !id128_none(l->id);
 }
 
-static enum err_code claude_copy_ids(struct fork_view *c, const uint32_t *path, size_t n,
-                                     struct fork_shown *out, struct err *e)
-{
-    out->id = malloc((n + 1) * sizeof *out->id);
-    if (!out->id)
-        return err_nomem(e);
-    for (size_t i = 0; i < n; i++)
-        out->id[i] = chain_id(&c->log.chain, path[i]);
-    out->n = n;
-    return ERR_OK;
-}
-
 enum err_code fork_view_shown(struct fork_view *c, struct fork_shown *out, struct err *e)
 {
     struct claude_log *view = &c->log;
@@ -78,8 +66,16 @@ enum err_code fork_view_shown(struct fork_view *c, struct fork_shown *out, struc
         rc = chain_walk(&view->chain, leaf, NODE_LISTED, &path, &n, e);
     if (!rc && leaf != CHAIN_NONE)
         rc = claude_parallel(view, &path, &n, e);
-    if (!rc)
-        rc = claude_copy_ids(c, path, n, out, e);
+    if (!rc) {
+        out->id = malloc((n + 1) * sizeof *out->id);
+        if (!out->id)
+            rc = err_nomem(e);
+        else {
+            for (size_t i = 0; i < n; i++)
+                out->id[i] = chain_id(&c->log.chain, path[i]);
+            out->n = n;
+        }
+    }
     if (!rc && terminal != CHAIN_NONE)
         out->terminal = chain_id(&view->chain, terminal);
     free(path);

@@ -213,20 +213,6 @@ static void see_time(struct describing *r, struct slice window, size_t at)
     r->newest = text;
 }
 
-/* Usually the last message has the newest time: reading it first saves examining the others. */
-static void claude_read_turn(struct describing *r)
-{
-    struct slice quoted;
-
-    r->ok &= last_turn_read(r->w->tail, r->a, &r->turn);
-    quoted = r->turn.timestamp;
-    if (json_type(quoted) != JSON_STRING || quoted.n < 2)
-        return;
-    r->newest = (struct slice){ quoted.p + 1, quoted.n - 2 };
-    if (!time_parse(r->newest, &r->newest_ms))
-        r->newest = (struct slice){ NULL, 0 };
-}
-
 static bool see(size_t field, struct slice window, size_t at, void *arg)
 {
     struct describing *r = arg;
@@ -498,8 +484,18 @@ static void keep_describe_texts(struct describing *r)
 static void claude_read_windows(struct describing *r)
 {
     struct session_row *row = r->row;
+    struct slice quoted;
 
-    claude_read_turn(r);
+    /* Usually the last message has the newest time: reading it first saves examining the
+     * others. */
+    r->ok &= last_turn_read(r->w->tail, r->a, &r->turn);
+    quoted = r->turn.timestamp;
+    if (json_type(quoted) == JSON_STRING && quoted.n >= 2) {
+        r->newest = (struct slice){ quoted.p + 1, quoted.n - 2 };
+        if (!time_parse(r->newest, &r->newest_ms))
+            r->newest = (struct slice){ NULL, 0 };
+    }
+
     r->ok &= field_set_last(&r->c->tables->tail, r->w->tail, r->a, r->tail, see, r);
 
     if (!r->tail[TITLE].found)

@@ -37,14 +37,6 @@ static bool claude_read_document(const struct session_ref *ref, const char *name
 
 /* ---- the title ---- */
 
-static bool breaks_line(uint32_t cp)
-{
-    utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)cp);
-
-    return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || cp == 0x2028 ||
-           cp == 0x2029;
-}
-
 /* Each run of control and format characters becomes one space; cut after 200 characters. */
 static bool title_line(struct slice text, struct arena *a, struct slice *line)
 {
@@ -57,7 +49,9 @@ static bool title_line(struct slice text, struct arena *a, struct slice *line)
     for (size_t characters = 0; text.n && characters < TITLE_CHARACTERS;) {
         uint32_t cp = utf8_next(&text, true);
 
-        if (breaks_line(cp)) {
+        utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)cp);
+        if (category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || cp == 0x2028 ||
+            cp == 0x2029) {
             if (!in_run)
                 p[n++] = ' ';
             characters += !in_run;

@@ -156,21 +156,6 @@ static enum err_code claude_snapshots_collect_rows(struct snapshot_history *h, s
     return ERR_OK;
 }
 
-static size_t claude_first_row(const struct snapshot_history *h, struct id128 message)
-{
-    size_t lo = 0, hi = h->rows;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (by_message(&h->row[mid], &(struct history_row){ message, 0 }) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 /* The newest snapshot of a prompt, or NULL. Snapshots that the client would not load any more are not searched. */
 static struct snapshot *find_snapshot(const struct snapshot_history *h, struct id128 prompt)
 {
@@ -225,7 +210,17 @@ static enum err_code claude_add_delta(struct snapshot_history *h, struct slice r
 static enum err_code add_message_rows(struct snapshot_history *h, struct id128 message,
                                       struct err *e)
 {
-    size_t from = claude_first_row(h, message), to = from, last = SIZE_MAX;
+    size_t lo = 0, hi = h->rows;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (by_message(&h->row[mid], &(struct history_row){ message, 0 }) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    size_t from = lo, to = from, last = SIZE_MAX;
     struct slice row;
 
     for (; to < h->rows && id128_eq(h->row[to].message, message); to++)

@@ -136,19 +136,6 @@ struct answer {
     struct id128 message;
 };
 
-static enum err_code claude_add_call(struct claude_hidden_rows *l, struct slice block,
-                                     struct arena *a, struct err *e)
-{
-    struct id128 id;
-
-    if (!claude_block_id(block, "tool_use", "id", a, &id))
-        return ERR_OK;
-    if (!array_reserve(l->call, l->cap, l->calls + 1))
-        return err_nomem(e);
-    l->call[l->calls++] = id;
-    return ERR_OK;
-}
-
 /* Its calls are in l->call until the next row is read. */
 static enum err_code claude_hidden_rows_read_answer(struct claude_hidden_rows *l, size_t i,
                                                     struct answer *out, struct err *e)
@@ -157,6 +144,7 @@ static enum err_code claude_hidden_rows_read_answer(struct claude_hidden_rows *l
     struct slice key, block, row;
     struct arena a = { 0 };
     size_t n = 0;
+    struct id128 id;
 
     l->calls = 0;
     *out = (struct answer){ .thought = true, .blank = true };
@@ -168,7 +156,14 @@ static enum err_code claude_hidden_rows_read_answer(struct claude_hidden_rows *l
     for (; !rc && out->is && json_iter_next(&blocks, &key, &block); n++) {
         out->thought = out->thought && is_thought(block);
         out->blank = out->blank && is_blank_block(block);
-        rc = claude_add_call(l, block, &a, e);
+        if (!claude_block_id(block, "tool_use", "id", &a, &id))
+            rc = ERR_OK;
+        else if (!array_reserve(l->call, l->cap, l->calls + 1))
+            rc = err_nomem(e);
+        else {
+            l->call[l->calls++] = id;
+            rc = ERR_OK;
+        }
     }
     out->thought = out->thought && n > 0;
     out->blank = out->blank && n > 0;

@@ -137,19 +137,6 @@ static enum err_code write_last_prompt_row(const struct session_ref *ref, struct
     return j.rc;
 }
 
-/* The client continues only from what it loads. Rows of sub-agents are not part of its conversation. */
-static enum err_code check_reachable(const struct claude_log *log, uint32_t node, struct err *e)
-{
-    if (claude_line_has(claude_node_line(log, node), MARK_SIDECHAIN))
-        return err_set(e, ERR_UNSUPPORTED, log->file.path,
-                       "resume at: that is a message of a sub-agent");
-    if (!claude_is_compacted(log, node))
-        return ERR_OK;
-    return err_set(e, ERR_UNSUPPORTED, log->file.path,
-                   "resume at: that message is before the last compaction, and the agent does not "
-                   "load it; fork there instead");
-}
-
 /* Where a resume will continue, and where it would have continued. */
 static enum err_code find_leaves(const struct session_ref *ref, struct slice message,
                                  struct arena *a, struct slice *leaf, struct slice *before,
@@ -165,8 +152,19 @@ static enum err_code find_leaves(const struct session_ref *ref, struct slice mes
 
     if (!rc && message.n) {
         rc = claude_find_message(&log, message, &node, e);
-        if (!rc)
-            rc = check_reachable(&log, node, e);
+        if (!rc) {
+            /* The client continues only from what it loads. Rows of sub-agents are not part of its
+             * conversation. */
+            if (claude_line_has(claude_node_line(&log, node), MARK_SIDECHAIN))
+                rc = err_set(e, ERR_UNSUPPORTED, log.file.path,
+                             "resume at: that is a message of a sub-agent");
+            else if (claude_is_compacted(&log, node)) {
+                rc = err_set(
+                    e, ERR_UNSUPPORTED, log.file.path,
+                    "resume at: that message is before the last compaction, and the agent does not "
+                    "load it; fork there instead");
+            }
+        }
         if (!rc)
             rc = claude_node_uuid(&log, node, a, leaf, e);
     }

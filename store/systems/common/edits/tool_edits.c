@@ -132,20 +132,6 @@ enum err_code tool_edits_put(struct tool_edits *t, const struct edit *edit, stru
     return tool_edits_put_in(t, edit, t->cwd, e);
 }
 
-/* Reports an edit by the texts before and after, if the row has both, because a person may have changed what the agent
- * had proposed. */
-static enum err_code put_filled(struct tool_edits *t, struct edit *edit, const char *cwd,
-                                struct err *e)
-{
-    bool counts = true;
-
-    if (t->fill)
-        t->fill(t->row, &t->scratch, edit, &counts);
-    if (t->scratch.failed)
-        return err_nomem(e);
-    return counts ? tool_edits_put_in(t, edit, cwd, e) : ERR_OK;
-}
-
 /* Reports what a call read, or that there was nothing to read. */
 static enum err_code tool_edits_put_read(struct tool_edits *t, const struct tool_edits_call *call,
                                          const struct block *result, struct err *e)
@@ -261,7 +247,19 @@ static enum err_code tool_edits_read_result(struct tool_edits *t, const struct b
     for (size_t k = 0; k < in.n && !rc; k++) {
         in.edit[k].call = t->call[i].id;
         in.edit[k].tool = t->call[i].name;
-        rc = put_filled(t, &in.edit[k], t->call[i].cwd, e);
+
+        /* The texts before and after are preferred if the row has both, because a person may have
+         * changed what the agent had proposed. */
+        struct edit *edit = &in.edit[k];
+        const char *cwd = t->call[i].cwd;
+        bool counts = true;
+
+        if (t->fill)
+            t->fill(t->row, &t->scratch, edit, &counts);
+        if (t->scratch.failed)
+            rc = err_nomem(e);
+        else
+            rc = counts ? tool_edits_put_in(t, edit, cwd, e) : ERR_OK;
     }
     if (!rc)
         rc = tool_edits_put_read(t, &t->call[i], b, e);

@@ -123,22 +123,6 @@ static bool read_frame(struct gathering *g, int64_t *at)
     return sum_is(g, g->bytes + 16);
 }
 
-static enum err_code add_frame(struct gathering *g, int64_t end)
-{
-    struct sqlite_snapshot *s = g->s;
-    uint32_t size = big_endian(g->bytes + 4);
-
-    if (!array_reserve(s->frame, g->cap, g->n + 1))
-        return ERR_NOMEM;
-    s->frame[g->n++] = (struct sqlite_frame){ big_endian(g->bytes), end - s->page_size };
-    if (size) { /* the last one of a transaction */
-        s->frames = g->n;
-        s->log_end = end;
-        s->size = (int64_t)size * s->page_size;
-    }
-    return ERR_OK;
-}
-
 static int compare_frames(const void *x, const void *y)
 {
     const struct sqlite_frame *a = x, *b = y;
@@ -170,7 +154,21 @@ static enum err_code read_frames(struct gathering *g, const atomic_bool *cancel,
     while (!rc && read_frame(g, &at)) {
         if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
             return err_set(e, ERR_CANCELLED, g->s->path, "read the database");
-        rc = add_frame(g, at);
+
+        struct sqlite_snapshot *s = g->s;
+        uint32_t size = big_endian(g->bytes + 4);
+
+        if (!array_reserve(s->frame, g->cap, g->n + 1))
+            rc = ERR_NOMEM;
+        else {
+            s->frame[g->n++] = (struct sqlite_frame){ big_endian(g->bytes), at - s->page_size };
+            if (size) { /* the last one of a transaction */
+                s->frames = g->n;
+                s->log_end = at;
+                s->size = (int64_t)size * s->page_size;
+            }
+            rc = ERR_OK;
+        }
     }
     sort_frames(g->s);
     return rc ? err_nomem(e) : ERR_OK;

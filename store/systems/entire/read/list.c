@@ -244,28 +244,13 @@ static bool set_texts(const struct entire *x, const struct catalog_session *s,
            row->first_prompt.p && row->last_prompt.p;
 }
 
-/* A conversation of Claude Code can be forked wherever it is kept, and resumed at a message if it is on this
- * machine. Old checkpoints call every agent "Agent". */
-static unsigned entire_abilities(const struct entire *x, const struct catalog_session *s)
-{
-    unsigned can = CAN_RESUME | (s->n ? CAN_REWIND : 0) | (s->state ? CAN_DELETE : 0);
-    AUTO_ARENA a = { 0 };
-    const char *path;
-    struct stat sb;
-
-    if (!entire_conversation_may_be_claude(entire_conversation_agent(s)))
-        return can;
-    if (entire_conversation_live_path(x, s, &a, &path) && stat(path, &sb) == 0 &&
-        S_ISREG(sb.st_mode))
-        return can | CAN_FORK | CAN_RESUME_AT;
-    return s->n ? can | CAN_FORK : can;
-}
-
 static enum err_code fill_row(const struct entire *x, struct catalog *c,
                               const struct catalog_session *s, struct session_row *row,
                               struct err *e)
 {
     const struct point *newest = catalog_newest(s);
+    const char *path;
+    struct stat sb;
 
     NEED(entire_ref(x, s, &row->arena, &row->ref) && set_texts(x, s, row) &&
          committed_prompts(c, s, row));
@@ -299,7 +284,20 @@ static enum err_code fill_row(const struct entire *x, struct catalog *c,
 
     for (size_t i = s->n; i-- > 0 && row->restorable == 0;)
         row->restorable = (unsigned)s->point[i].files;
-    row->can = entire_abilities(x, s);
+
+    /* A conversation of Claude Code can be forked wherever it is kept, and resumed at a message if
+     * it is on this machine. Old checkpoints call every agent "Agent". */
+    unsigned can = CAN_RESUME | (s->n ? CAN_REWIND : 0) | (s->state ? CAN_DELETE : 0);
+    AUTO_ARENA a = { 0 };
+
+    if (!entire_conversation_may_be_claude(entire_conversation_agent(s)))
+        row->can = can;
+    else if (entire_conversation_live_path(x, s, &a, &path) && stat(path, &sb) == 0 &&
+             S_ISREG(sb.st_mode))
+        row->can = can | CAN_FORK | CAN_RESUME_AT;
+    else
+        row->can = s->n ? can | CAN_FORK : can;
+
     row->undeletable = s->state ? NULL : entire_only_committed;
     row->phase = s->state ? entire_phase_name(s->state->phase) : NULL;
     return ERR_OK;
