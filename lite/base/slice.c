@@ -268,19 +268,15 @@ void slice_sort(struct slice *text, size_t n)
         qsort(text, n, sizeof *text, slice_compare_slices);
 }
 
-static size_t slice_hash_of(struct slice text)
-{
-    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
-
-    for (size_t i = 0; i < text.n; i++)
-        h = (h ^ (unsigned char)text.p[i]) * UINT64_C(1099511628211);
-    return (size_t)(h ^ h >> 32);
-}
-
 /* The slot of the text, or the empty slot where it belongs. */
 static uint32_t *slice_find_slot(const struct slice_set *set, struct slice text)
 {
-    size_t i = slice_hash_of(text) & (set->slots - 1);
+    uint64_t h = UINT64_C(14695981039346656037);
+    /* The hash FNV-1a. */
+
+    for (size_t i = 0; i < text.n; i++)
+        h = (h ^ (unsigned char)text.p[i]) * UINT64_C(1099511628211);
+    size_t i = (size_t)(h ^ h >> 32) & (set->slots - 1);
 
     while (set->slot[i] != SLICE_SET_NONE && !slice_eq(set->text[set->slot[i]], text))
         i = (i + 1) & (set->slots - 1);

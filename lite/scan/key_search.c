@@ -209,23 +209,19 @@ void key_search_begin(struct key_search *w, const struct key_search_set *set, st
     set_key_ends(w);
 }
 
-/* Takes the last place that was not tried yet. */
-static size_t pop_place(struct key_search *w)
-{
-    unsigned block = 63u - (unsigned)__builtin_clzll(w->some);
-    unsigned bit = 63u - (unsigned)__builtin_clzll(w->place[block]);
-
-    w->place[block] ^= UINT64_C(1) << bit;
-    if (!w->place[block])
-        w->some ^= UINT64_C(1) << block;
-    return w->base + (size_t)block * 64 + bit;
-}
-
 bool key_search_next(struct key_search *w, size_t *at, size_t *which)
 {
     do {
         while (w->some) {
-            size_t quote = pop_place(w), key = hash(w->text.p + (quote + 1 - KEY_END));
+            /* Take the last place that was not tried yet. */
+            unsigned block = 63u - (unsigned)__builtin_clzll(w->some);
+            unsigned bit = 63u - (unsigned)__builtin_clzll(w->place[block]);
+
+            w->place[block] ^= UINT64_C(1) << bit;
+            if (!w->place[block])
+                w->some ^= UINT64_C(1) << block;
+            size_t quote = (w->base + (size_t)block * 64 + bit),
+                   key = hash(w->text.p + (quote + 1 - KEY_END));
 
             if (!w->may[key] || (quote + VALUE + VALUE_FRONT <= w->text.n &&
                                  !(w->may[key] & value_bit(w->text.p + quote + VALUE))))

@@ -181,20 +181,6 @@ static enum err_code apply_spots(struct replacing *p, struct err *e)
     return rc;
 }
 
-static enum err_code add_spot(struct replacing *p, size_t at, size_t n, struct slice with,
-                              struct err *e)
-{
-    struct spot *list = arena_grow(&p->arena, p->spot, p->spots, sizeof *list);
-
-    if (!list)
-        return err_nomem(e);
-    p->spot = list;
-    list[p->spots++] = (struct spot){ .at = at, .n = n, .with = arena_copy(&p->arena, with) };
-    p->grown += (ptrdiff_t)with.n - (ptrdiff_t)n;
-    p->from = at + n;
-    return p->arena.failed ? err_nomem(e) : ERR_OK;
-}
-
 /* Replaces every occurrence but those in the new text. */
 static enum err_code replace_everywhere(struct replacing *p, struct slice old, struct slice with,
                                         bool *done, struct err *e)
@@ -301,8 +287,20 @@ static enum err_code replace(struct replacing *p, const struct edit_replacement 
         }
         *done = *done && blame_may_become(t, t->text.n + (size_t)p->grown + with.n - old.n,
                                           t->lines + count_newlines(with));
-        if (*done)
-            rc = add_spot(p, at, old.n, with, e);
+        if (*done) {
+            struct spot *list = arena_grow(&p->arena, p->spot, p->spots, sizeof *list);
+
+            if (!list)
+                rc = err_nomem(e);
+            else {
+                p->spot = list;
+                list[p->spots++] =
+                    (struct spot){ .at = at, .n = old.n, .with = arena_copy(&p->arena, with) };
+                p->grown += (ptrdiff_t)with.n - (ptrdiff_t)old.n;
+                p->from = at + old.n;
+                rc = p->arena.failed ? err_nomem(e) : ERR_OK;
+            }
+        }
     }
     buf_fini(&b);
     buf_fini(&c);

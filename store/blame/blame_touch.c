@@ -99,21 +99,6 @@ static enum err_code blame_touch_count_edit(struct touching *t, const struct edi
     return rc;
 }
 
-static enum err_code rename_text(struct touching *t, const struct edit *edit, struct err *e)
-{
-    struct blame_text *from, *to;
-
-    TRY(touched_text(t, edit->to, &to, e));
-    TRY(touched_text(t, edit->path, &from, e));
-    to = &t->text[slice_set_find(&t->files, slice_of(edit->to))]; /* the array may have moved */
-    if (to == from)
-        return ERR_OK;
-    blame_text_fini(to);
-    *to = *from;
-    *from = (struct blame_text){ .budget = &t->budget };
-    return blame_text_remove(from, e);
-}
-
 /* Returns true if an older session has the same edit. Equal call ids are not enough, because some agents number the
  * calls of every session in the same way. */
 static bool is_copy(struct touching *t, const struct edit *edit)
@@ -155,6 +140,7 @@ static enum err_code touch_edit(const struct edit *edit, void *arg, struct err *
 {
     struct touching *t = arg;
     struct blame_touch *touch;
+    struct blame_text *from, *to;
 
     if (edit->kind == EDIT_SEEN || is_continued_edit(t, edit) || is_copy(t, edit))
         return ERR_OK;
@@ -165,7 +151,15 @@ static enum err_code touch_edit(const struct edit *edit, void *arg, struct err *
     if (edit->kind == EDIT_RENAME) {
         touch->did |= BLAME_RENAMED;
         touch->to = arena_copy_text(&t->out->arena, edit->to);
-        TRY(rename_text(t, edit, e));
+        TRY(touched_text(t, edit->to, &to, e));
+        TRY(touched_text(t, edit->path, &from, e));
+        to = &t->text[slice_set_find(&t->files, slice_of(edit->to))]; /* the array may have moved */
+        if (to != from) {
+            blame_text_fini(to);
+            *to = *from;
+            *from = (struct blame_text){ .budget = &t->budget };
+            TRY(blame_text_remove(from, e));
+        }
     } else {
         TRY(blame_touch_count_edit(t, edit, touch, e));
     }

@@ -143,21 +143,6 @@ char *export_file_name(struct slice title, struct slice id, enum export_format f
                         export_format_name(format));
 }
 
-/* "DIR/fix-the-login-0123abcd.md", and from the second number on "DIR/fix-the-login-0123abcd-2.md". */
-static enum err_code write_path(const char *dir, const char *name, unsigned number,
-                                char path[EXPORT_PATH], struct err *e)
-{
-    const char *dot = strrchr(name, '.'), *slash = dir[strlen(dir) - 1] == '/' ? "" : "/";
-    char numbered[16] = "";
-
-    if (number > 1)
-        snprintf(numbered, sizeof numbered, "-%u", number);
-    if (snprintf(path, EXPORT_PATH, "%s%s%.*s%s%s", dir, slash, (int)(dot - name), name, numbered,
-                 dot) >= EXPORT_PATH)
-        return err_set(e, ERR_UNSAFE, dir, "export to: the name is too long");
-    return ERR_OK;
-}
-
 char *export_file_name_for(const struct export_request *req, struct slice title, struct slice id,
                            struct arena *a)
 {
@@ -211,7 +196,19 @@ enum err_code export_into(const struct session_ref *ref, const struct export_req
     if (!rc)
         rc = export_file_name_session(ref, req, &a, &name, e);
     for (unsigned number = 1; !rc; number++) {
-        rc = write_path(dir, name, number, path, e);
+        /* "DIR/fix-the-login-0123abcd.md", and from the second number on
+         * "DIR/fix-the-login-0123abcd-2.md". */
+        const char *dot = strrchr(name, '.'), *slash = dir[strlen(dir) - 1] == '/' ? "" : "/";
+        char numbered[16] = "";
+
+        if (number > 1)
+            snprintf(numbered, sizeof numbered, "-%u", number);
+        if (snprintf(path, EXPORT_PATH, "%s%s%.*s%s%s", dir, slash, (int)(dot - name), name,
+                     numbered, dot) >= EXPORT_PATH)
+            rc = err_set(e, ERR_UNSAFE, dir, "export to: the name is too long");
+        else
+            rc = ERR_OK;
+
         if (!rc)
             rc = export_file(ref, req, path, replace, out, e);
         if (rc != ERR_STALE || replace || number == NAMES_MAX)

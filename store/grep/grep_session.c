@@ -192,14 +192,6 @@ static enum err_code show_context_below(struct texts *t, size_t stop, struct err
     return rc;
 }
 
-static enum err_code add_range(struct grep_session *s, struct grep_range r, struct err *e)
-{
-    if (!array_reserve(s->range, s->range_cap, s->ranges + 1))
-        return err_nomem(e);
-    s->range[s->ranges++] = r;
-    return ERR_OK;
-}
-
 /* Collects the matches of the line that begins at `from`, and finds its end, which is after
  * them. */
 static enum err_code gather_line(struct texts *t, size_t from, size_t *to, struct err *e)
@@ -214,7 +206,12 @@ static enum err_code gather_line(struct texts *t, size_t from, size_t *to, struc
         struct grep_range r = t->next[i];
 
         s->seen |= UINT32_C(1) << i;
-        rc = add_range(s, (struct grep_range){ r.from - from, r.to - from }, e);
+        if (!array_reserve(s->range, s->range_cap, s->ranges + 1))
+            rc = err_nomem(e);
+        else {
+            s->range[s->ranges++] = ((struct grep_range){ r.from - from, r.to - from });
+            rc = ERR_OK;
+        }
         if (r.to > *to || s->ranges == 1)
             *to = line_end(t->text, r.to > r.from ? r.to - 1 : r.to);
         advance(t, i, r.to);
@@ -351,16 +348,6 @@ static enum err_code search_line(struct grep_session *s, struct slice line, int6
     return search_blocks(s, &row, e);
 }
 
-static enum err_code search_row(struct grep_session *s, struct slice row, int64_t offset,
-                                struct err *e)
-{
-    if (!grep_count_row(s, row))
-        return search_line(s, row, offset, e);
-    if (grep_session_is_cancelled(s))
-        return err_set(e, ERR_CANCELLED, s->ref->path.p, "search");
-    return s->lines && s->q->want == GREP_WANT_SESSIONS ? ERR_CANCELLED : ERR_OK;
-}
-
 static enum err_code search_lines(struct grep_session *s, struct slice lines, int64_t offset,
                                   struct err *e)
 {
@@ -368,8 +355,14 @@ static enum err_code search_lines(struct grep_session *s, struct slice lines, in
     enum err_code rc = ERR_OK;
 
     grep_rows(s->matcher, lines);
-    while (!rc && grep_next_row(s->matcher, &line))
-        rc = search_row(s, line, offset + (line.p - lines.p), e);
+    while (!rc && grep_next_row(s->matcher, &line)) {
+        if (!grep_count_row(s, line))
+            rc = search_line(s, line, (offset + (line.p - lines.p)), e);
+        else if (grep_session_is_cancelled(s))
+            rc = err_set(e, ERR_CANCELLED, s->ref->path.p, "search");
+        else
+            rc = s->lines && s->q->want == GREP_WANT_SESSIONS ? ERR_CANCELLED : ERR_OK;
+    }
     return rc;
 }
 

@@ -168,18 +168,6 @@ static void journal_end(struct journal *j)
     j->lock = -1;
 }
 
-/* We hold the lock of the log, so its entries can only be those of dead processes. */
-static enum err_code recover_dead_append(struct journal *j, const char *above, struct err *e)
-{
-    char *real = j->flags & APPEND_FOLLOW ? realpath(j->path, NULL) : strdup(j->path);
-
-    if (!real)
-        return err_sys(e, j->path, "append: find the file");
-    recover_appends(above, real);
-    free(real);
-    return ERR_OK;
-}
-
 static enum err_code compose_written_down(void *arg, struct buf *records, struct err *e)
 {
     struct journal *j = arg;
@@ -194,8 +182,17 @@ static enum err_code compose_written_down(void *arg, struct buf *records, struct
         return rc;
     j->lock = open(above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     rc = j->lock < 0 ? err_sys(e, above, "open") : lock_shared(j->lock, above, e);
-    if (!rc)
-        rc = recover_dead_append(j, above, e);
+    if (!rc) {
+        /* We hold the lock of the log, so its entries can only be those of dead processes. */
+        char *real = j->flags & APPEND_FOLLOW ? realpath(j->path, NULL) : strdup(j->path);
+
+        if (!real)
+            rc = err_sys(e, j->path, "append: find the file");
+        else {
+            recover_appends(above, real);
+            free(real);
+        }
+    }
     if (!rc)
         rc = j->compose(j->arg, records, e);
     return rc || !records->n ? rc : journal_begin(j, above, buf_slice(records), e);

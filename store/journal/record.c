@@ -75,11 +75,6 @@ bool record_put_int(cJSON *o, const char *key, int64_t n)
     return cJSON_AddStringToObject(o, key, text);
 }
 
-static int64_t integer_at(const void *at, size_t size)
-{
-    return size == sizeof(int64_t) ? *(const int64_t *)at : *(const uint32_t *)at;
-}
-
 static bool put_field(cJSON *o, const struct record_field *f, const void *at, struct buf *scratch)
 {
     const char *text = NULL;
@@ -91,7 +86,9 @@ static bool put_field(cJSON *o, const struct record_field *f, const void *at, st
         text = *(const char *const *)at;
         return !text || record_put_bytes(o, f->key, slice_of(text), scratch);
     case RECORD_BYTES: return record_put_bytes(o, f->key, *(const struct slice *)at, scratch);
-    case RECORD_INT: return record_put_int(o, f->key, integer_at(at, f->size));
+    case RECORD_INT:
+        return record_put_int(
+            o, f->key, (f->size == sizeof(int64_t) ? *(const int64_t *)at : *(const uint32_t *)at));
     case RECORD_NUMBER: return cJSON_AddNumberToObject(o, f->key, (double)*(const int64_t *)at);
     case RECORD_BOOL: return record_put_int(o, f->key, *(const bool *)at);
     case RECORD_FLAG: return !*(const bool *)at || record_put_int(o, f->key, 1);

@@ -209,14 +209,6 @@ static enum err_code keep_copy_file(struct keep *k, const char *from, const char
     return rename(incoming, to) ? err_sys(e, to, "keep") : ERR_OK;
 }
 
-/* Returns true if a transcript lost so much that its copy must not be replaced by it: an agent or a crash emptied it. */
-static bool keep_lost_most(const struct keep_work *w, const char *path, const struct stat *st)
-{
-    const struct keep_file *before = keep_file_before(w, path);
-
-    return before && strcmp(path, w->now.path) == 0 && st->st_size < before->size / 2;
-}
-
 static enum err_code keep_add_entry(struct keep_work *w, const char *path, const struct stat *st,
                                     enum keep_kind kind, struct keep_file **out, struct err *e)
 {
@@ -429,7 +421,12 @@ static enum err_code keep_begin(struct keep_work *w, struct stat *st, struct err
         return err_sys(e, ref->path.p, "keep");
     if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
         return err_set(e, ERR_UNSAFE, ref->path.p, "keep: it is a link, or no file");
-    if (keep_lost_most(w, w->now.path, st))
+
+    /* A transcript that lost so much must not replace its copy: an agent or a crash emptied it. */
+    const char *path = w->now.path;
+    const struct keep_file *before = keep_file_before(w, path);
+
+    if (before && strcmp(path, w->now.path) == 0 && st->st_size < before->size / 2)
         return err_set(e, ERR_UNSAFE, ref->path.p,
                        "keep: it lost more than half of its bytes since it was kept; "
                        "the copy stays as it is");

@@ -269,20 +269,6 @@ static enum err_code in_successor(const char *path, unsigned flags, struct slice
     return rc;
 }
 
-/* Called after the write. A file that cannot be examined is assumed to be unmoved, because the record is in it and
- * synced. */
-static enum err_code check_still_named(const char *path, unsigned flags, const struct appended *a,
-                                       bool *same, struct err *e)
-{
-    struct err why = { 0 };
-
-    *same = true;
-    if (still_named(path, flags, &a->before, same, NULL, &why) != ERR_NOT_FOUND)
-        return ERR_OK;
-    return err_set(e, ERR_STALE, path,
-                   "append: the file was moved away during the append, and contains the record");
-}
-
 /* One attempt; *done is false if the file was replaced by another meanwhile. */
 static enum err_code try_append(const char *path, unsigned flags, log_compose_fn *compose,
                                 void *arg, struct appended *a, bool *done, struct err *e)
@@ -299,8 +285,18 @@ static enum err_code try_append(const char *path, unsigned flags, log_compose_fn
         rc = compose(arg, &records, e);
     if (!rc && *done && records.n) {
         rc = append_records(fd, path, buf_slice(&records), flags & APPEND_LATER, a, e);
-        if (!rc)
-            rc = check_still_named(path, flags, a, done, e);
+        if (!rc) {
+            /* After the write, a file that cannot be examined is assumed to be unmoved, because
+             * the record is in it and synced. */
+            struct err why = { 0 };
+
+            *done = true;
+            if (still_named(path, flags, &a->before, done, NULL, &why) == ERR_NOT_FOUND) {
+                rc = err_set(
+                    e, ERR_STALE, path,
+                    "append: the file was moved away during the append, and contains the record");
+            }
+        }
     }
 
     /* A child that the process forked meanwhile also has the descriptor, and with it the lock, as

@@ -137,16 +137,6 @@ static struct sweep_item *item_of(struct recheck *a, struct slice id)
     return NULL;
 }
 
-static bool same_owned_refs(const struct sweep_item *item, const struct leftover *left)
-{
-    bool same = item->owned_refs.n == left->owned_refs_n;
-
-    for (size_t i = 0; same && i < left->owned_refs_n; i++)
-        same = strcmp(item->owned_refs.ref[i].name, left->owned_refs[i].name) == 0 &&
-               strcmp(item->owned_refs.ref[i].tip, left->owned_refs[i].tip) == 0;
-    return same;
-}
-
 static enum err_code recheck_leftover(const struct leftover *left, void *arg, struct err *e)
 {
     struct recheck *a = arg;
@@ -155,7 +145,13 @@ static enum err_code recheck_leftover(const struct leftover *left, void *arg, st
     if (!item)
         return ERR_OK;
     a->left[item - a->sweep->item] = true;
-    if (!same_owned_refs(item, left))
+
+    bool same = item->owned_refs.n == left->owned_refs_n;
+
+    for (size_t i = 0; same && i < left->owned_refs_n; i++)
+        same = strcmp(item->owned_refs.ref[i].name, left->owned_refs[i].name) == 0 &&
+               strcmp(item->owned_refs.ref[i].tip, left->owned_refs[i].tip) == 0;
+    if (!same)
         item->stays = "it changed after it was listed";
     if (left->stays && !(item->stays = arena_copy_text(&a->sweep->arena, left->stays)))
         return err_nomem(e);

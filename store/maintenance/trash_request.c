@@ -8,20 +8,6 @@
 #include "store/proc/live.h"
 #include "store/rewind/plan/origin.h"
 
-static enum err_code trash_request_check_quiet(const struct session_ref *ref, struct live live,
-                                               bool unsure, struct err *e)
-{
-    const char *why = live.why ? live.why : "it is registered";
-
-    if (live.state == LIVE_QUIET || (live.state == LIVE_UNKNOWN && unsure))
-        return ERR_OK;
-    return live.pid ? err_set(e, ERR_LOCKED, ref->path.p,
-                              "delete: process %ld may be writing to it (%s); quit it first",
-                              (long)live.pid, why)
-                    : err_set(e, ERR_LOCKED, ref->path.p,
-                              "delete: an agent may be writing to it (%s)", why);
-}
-
 static enum err_code check_supported(const struct session_ref *ref, struct err *e)
 {
     return ref->store->ops->parts ? ERR_OK : store_unsupported_error(ref, CAN_DELETE, "delete", e);
@@ -91,7 +77,18 @@ enum err_code trash_request_make_live(const struct session_ref *ref, struct live
                                       struct trash_request *out, struct err *e)
 {
     TRY(check_supported(ref, e));
-    TRY(trash_request_check_quiet(ref, live, what & TRASH_REQUEST_UNSURE, e));
+
+    bool unsure = what & TRASH_REQUEST_UNSURE;
+    const char *why = live.why ? live.why : "it is registered";
+
+    if (live.state != LIVE_QUIET && (live.state != LIVE_UNKNOWN || !unsure)) {
+        return live.pid ? err_set(e, ERR_LOCKED, ref->path.p,
+                                  "delete: process %ld may be writing to it (%s); quit it first",
+                                  (long)live.pid, why)
+                        : err_set(e, ERR_LOCKED, ref->path.p,
+                                  "delete: an agent may be writing to it (%s)", why);
+    }
+
     return fill_request(ref, title, what, a, out, e);
 }
 

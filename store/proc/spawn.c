@@ -126,14 +126,6 @@ static struct timespec in_ms(int ms)
     return t;
 }
 
-static int ms_until(struct timespec t)
-{
-    struct timespec now = in_ms(0);
-    long long ms = (t.tv_sec - now.tv_sec) * 1000LL + (t.tv_nsec - now.tv_nsec) / 1000000;
-
-    return ms > 0 ? (int)ms : 0;
-}
-
 static enum err_code open_child(const struct spawn *s, struct child *c, struct err *e)
 {
     struct buf own = { 0 };
@@ -191,7 +183,12 @@ static enum err_code listen(struct child *c, size_t max, struct buf *out, struct
     for (bool ended = false; !c->eof || !ended;) {
         struct pollfd fds[2] = { { .fd = c->eof ? -1 : c->out, .events = POLLIN },
                                  { .fd = ended ? -1 : c->life, .events = POLLIN } };
-        int left = ms_until(c->deadline), wait = c->life < 0 && left > LOOK_MS ? LOOK_MS : left;
+
+        struct timespec t = c->deadline;
+        struct timespec now = in_ms(0);
+        long long ms = (t.tv_sec - now.tv_sec) * 1000LL + (t.tv_nsec - now.tv_nsec) / 1000000;
+
+        int left = (ms > 0 ? (int)ms : 0), wait = c->life < 0 && left > LOOK_MS ? LOOK_MS : left;
         int n = poll(fds, 2, ended ? 0 : wait);
         enum err_code rc = ERR_OK;
 

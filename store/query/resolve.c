@@ -47,17 +47,6 @@ static enum err_code copy_first(const struct session_row *row, void *arg, struct
     return session_ref_copy(s->a, &row->ref, s->ref) ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code no_latest(const struct scope *scope, struct err *e)
-{
-    char dir[PATH_MAX];
-
-    if (!scope->project.n)
-        return err_set(e, ERR_NOT_FOUND, "", "there are no sessions yet");
-    snprintf(dir, sizeof dir, "%.*s", SLICE_ARG(scope->project));
-    return err_set(e, ERR_NOT_FOUND, dir,
-                   "find the latest session: no previous session found here");
-}
-
 static enum err_code find_latest(struct search *s, struct err *e)
 {
     struct listing_query q = { .scope = *s->scope,
@@ -68,6 +57,7 @@ static enum err_code find_latest(struct search *s, struct err *e)
     struct session_ref found = { 0 }, *ref = s->ref;
     struct listing *l = NULL;
     enum err_code rc = ERR_OK;
+    char dir[PATH_MAX];
 
     if (s->stores && q.scope.all)
         rc = session_scope_of(s->store[0]->env->cwd, !s->scope->leave_worktrees, s->a, &q.scope, e);
@@ -87,8 +77,15 @@ static enum err_code find_latest(struct search *s, struct err *e)
         l = NULL;
     }
     s->ref = ref;
-    if (!rc && !found.store)
-        rc = no_latest(&q.scope, e);
+    if (!rc && !found.store) {
+        if (!q.scope.project.n)
+            rc = err_set(e, ERR_NOT_FOUND, "", "there are no sessions yet");
+        else {
+            snprintf(dir, sizeof dir, "%.*s", SLICE_ARG(q.scope.project));
+            rc = err_set(e, ERR_NOT_FOUND, dir,
+                         "find the latest session: no previous session found here");
+        }
+    }
     if (!rc)
         *ref = found;
     return rc;

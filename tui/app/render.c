@@ -78,13 +78,6 @@ static const char *title_beside(const char *key, enum action a)
     return strcasecmp(key, title) == 0 ? "" : title;
 }
 
-static int width_of_entry(const char *key, enum action a)
-{
-    const char *title = title_beside(key, a);
-
-    return frame_width(slice_of(key)) + (*title != '\0') + (int)strlen(title);
-}
-
 static void draw_entry(struct frame *f, int y, int x, const char *key, enum action a)
 {
     x += frame_puts(f, y, x, f->cols - x, STYLE_KEY, key) + 1;
@@ -98,7 +91,10 @@ static int entry_width(const struct model *m, enum key_context place, enum actio
 
     if (view_unavailable(m, a) || !footer_key(m, place, a, ascii, key))
         return 0;
-    return width_of_entry(key, a) + GAP;
+
+    const char *title = title_beside(key, a);
+
+    return (frame_width(slice_of(key)) + (*title != '\0') + (int)strlen(title)) + GAP;
 }
 
 /* The room for those of the coming actions that are shown at every width: the way back and, where letters are text, the
@@ -158,21 +154,6 @@ static int draw_silence(const struct model *m, struct frame *f, struct rect r)
     return frame_puts(f, r.y, r.x + 1, r.w - 1, STYLE_WARN, text) + GAP;
 }
 
-static void draw_bottom(const struct model *m, struct frame *f)
-{
-    int h = toast_height(&m->toast, f->cols);
-    struct rect r = { f->rows - h, 0, h, f->cols };
-
-    frame_fill(f, r, STYLE_TEXT); /* on the smallest screens, views may extend to this line */
-    if (toast_draw(&m->toast, f, r))
-        return;
-    int used = draw_silence(m, f, r);
-
-    r = (struct rect){ r.y, r.x + used, r.h, r.w - used };
-    if (!render_draw_status(m, f, r))
-        draw_footer(m, f, r);
-}
-
 void render(const struct model *m, struct frame *f)
 {
     char text[80];
@@ -195,7 +176,19 @@ void render(const struct model *m, struct frame *f)
     while (from > 0 && m->views[m->stack[from]]->overlay)
         from--;
     m->views[m->stack[from]]->draw(m, f);
-    draw_bottom(m, f);
+
+    int h = toast_height(&m->toast, f->cols);
+    struct rect r = { f->rows - h, 0, h, f->cols };
+
+    frame_fill(f, r, STYLE_TEXT); /* on the smallest screens, views may extend to this line */
+    if (!toast_draw(&m->toast, f, r)) {
+        int used = draw_silence(m, f, r);
+
+        r = (struct rect){ r.y, r.x + used, r.h, r.w - used };
+        if (!render_draw_status(m, f, r))
+            draw_footer(m, f, r);
+    }
+
     for (size_t i = from + 1; i < m->depth; i++)
         m->views[m->stack[i]]->draw(m, f);
 }

@@ -71,20 +71,6 @@ static void remove_left_behind(const char *temp_dir, int64_t now_ms)
     arena_fini(&a);
 }
 
-/* Only the sample is read and written. The demo has its own undo records, operation log and trash, so the user's own
- * changes cannot be undone from it. */
-static bool enter_sample(struct process_env *w, const char *dir, struct arena *a)
-{
-    w->env.home = dir;
-    w->env.cwd = arena_format(a, "%s/" DEMO_PROJECT, dir);
-    w->env.state_dir = arena_format(a, "%s/state", dir);
-    w->env.data_dir = arena_format(a, "%s/data", dir);
-    w->env.claude_config_dir = arena_format(a, "%s/" DEMO_CONFIG, dir);
-    w->env.claude_project_dir_name = NULL;
-    w->env.environment = NULL;
-    return !a->failed;
-}
-
 /* Runs the picker as if started in the sample project. Enter does not resume, because no agent has
  * these sessions. */
 static enum err_code run_inside(struct invocation *in, const char *dir, struct err *e)
@@ -92,7 +78,17 @@ static enum err_code run_inside(struct invocation *in, const char *dir, struct e
     struct process_env world = *in->world;
     struct invocation picker = *in;
     struct arena a = { 0 };
-    enum err_code rc = enter_sample(&world, dir, &a) ? ERR_OK : err_nomem(e);
+
+    /* Only the sample is read and written. The demo has its own undo records, operation log and
+     * trash, so the user's own changes cannot be undone from it. */
+    world.env.home = dir;
+    world.env.cwd = arena_format(&a, "%s/" DEMO_PROJECT, dir);
+    world.env.state_dir = arena_format(&a, "%s/state", dir);
+    world.env.data_dir = arena_format(&a, "%s/data", dir);
+    world.env.claude_config_dir = arena_format(&a, "%s/" DEMO_CONFIG, dir);
+    world.env.claude_project_dir_name = NULL;
+    world.env.environment = NULL;
+    enum err_code rc = (!a.failed) ? ERR_OK : err_nomem(e);
 
     if (!rc) {
         picker.world = &world;

@@ -358,17 +358,6 @@ static void write_set(struct slice session, struct out *o)
     out_end(o, '}');
 }
 
-static enum err_code read_setting(const char *word, struct host_setting *out, struct err *e)
-{
-    const char *sign = strchr(word, '=');
-
-    if (!sign || sign == word)
-        return err_set(e, ERR_USAGE, word, "set: expected KEY=VALUE");
-    out->key = (struct slice){ word, (size_t)(sign - word) };
-    out->value = (struct slice){ sign + 1, strlen(sign + 1) };
-    return ERR_OK;
-}
-
 static enum err_code apply_settings(struct invocation *in, const struct host_setting *setting,
                                     size_t n, struct err *e)
 {
@@ -397,8 +386,19 @@ enum err_code host_set_run(struct invocation *in, struct err *e)
     struct host_setting *setting = arena_zalloc(&a, n * sizeof *setting);
     enum err_code rc = setting ? ERR_OK : err_nomem(e);
 
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = read_setting(in->argv[i + 1], &setting[i], e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        const char *word = in->argv[i + 1];
+        struct host_setting *out = &setting[i];
+        const char *sign = strchr(word, '=');
+
+        if (!sign || sign == word)
+            rc = err_set(e, ERR_USAGE, word, "set: expected KEY=VALUE");
+        else {
+            out->key = (struct slice){ word, (size_t)(sign - word) };
+            out->value = (struct slice){ sign + 1, strlen(sign + 1) };
+            rc = ERR_OK;
+        }
+    }
     if (!rc && option_given(&in->options, OPTION_NO_PERSIST))
         write_set(slice_of(in->argv[0]), &in->out);
     else if (!rc)
@@ -408,19 +408,6 @@ enum err_code host_set_run(struct invocation *in, struct err *e)
 }
 
 /* ---- restore ---- */
-
-static enum err_code write_restore_text(const struct restore *r, const struct resume *resume,
-                                        struct out *o, struct err *e)
-{
-    out_addf(o, "messages     %zu\ninterrupted  %s\nresume       ", r->messages,
-             r->interruption == INTERRUPTION_NONE ? "no" : "yes");
-    if (!*resume->argv)
-        out_addf(o, "no command configured");
-    else if (resume_line(resume, &o->buf))
-        return err_nomem(e);
-    out_addf(o, "\n");
-    return ERR_OK;
-}
 
 static enum err_code write_restore_answer(struct invocation *in, const struct session_ref *ref,
                                           const struct restore *r, struct arena *a, struct err *e)
@@ -447,8 +434,16 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
         resume_json(&resume, out_json(&in->out));
         out_string(&in->out, "commandCwd", resume.dir);
         out_end(&in->out, '}');
-    } else if (!rc)
-        rc = write_restore_text(r, &resume, &in->out, e);
+    } else if (!rc) {
+        out_addf(&in->out, "messages     %zu\ninterrupted  %s\nresume       ", r->messages,
+                 r->interruption == INTERRUPTION_NONE ? "no" : "yes");
+        if (!*resume.argv)
+            out_addf(&in->out, "no command configured");
+        else if (resume_line(&resume, &in->out.buf))
+            rc = err_nomem(e);
+        else
+            out_addf(&in->out, "\n");
+    }
     config_fini(&config);
     return rc;
 }

@@ -98,20 +98,6 @@ static void command_rewind_write_conversation_json(const struct rewind_conversat
     out_close(o, '}');
 }
 
-static void write_result_json(const struct rewind_preview *p, const struct rewind_result *r,
-                              struct out *o)
-{
-    out_string(o, "undo", r->undo);
-    out_string(o, "undoes", p->plan->undoes);
-    if (!r->conflicts)
-        return;
-    out_open(o, "conflicts", '[');
-    for (size_t i = 0; i < p->n; i++)
-        if (r->outcome[i] == REWIND_CONFLICT)
-            jsonout_text(out_json(o), slice_of(p->entry[i].target->path));
-    out_close(o, ']');
-}
-
 static void write_rewind_json(const struct rewind_preview *p, const struct rewind_result *r,
                               struct out *o)
 {
@@ -145,8 +131,17 @@ static void write_rewind_json(const struct rewind_preview *p, const struct rewin
 
     if (p->plan->notes)
         out_strings(o, "notes", (const char *const *)p->plan->note, p->plan->notes);
-    if (r)
-        write_result_json(p, r, o);
+    if (r) {
+        out_string(o, "undo", r->undo);
+        out_string(o, "undoes", p->plan->undoes);
+        if (r->conflicts) {
+            out_open(o, "conflicts", '[');
+            for (size_t i = 0; i < p->n; i++)
+                if (r->outcome[i] == REWIND_CONFLICT)
+                    jsonout_text(out_json(o), slice_of(p->entry[i].target->path));
+            out_close(o, ']');
+        }
+    }
     out_end(o, '}');
 }
 
@@ -331,29 +326,6 @@ static enum err_code stale(const struct rewind_preview *p, const char *plan, str
                        : "rewind: several files changed since this plan was shown");
 }
 
-static enum err_code check_plan(const struct invocation *in, const struct rewind_preview *p,
-                                struct err *e)
-{
-    const char *plan = in->options.plan;
-
-    return !plan || strcmp(plan, p->id) == 0 ? ERR_OK : stale(p, plan, e);
-}
-
-/* If nothing could be done at all, there is nothing to undo, and success would be followed by an undo of something else. A
- * rewind that finds the other files as they should be has been done before. */
-static enum err_code check_done(const struct rewind_preview *p, const struct rewind_result *r,
-                                struct err *e)
-{
-    if (!p->refused || r->undo[0] || (!p->plan->undoes && p->refused < p->n))
-        return ERR_OK;
-    if (p->plan->undoes)
-        return err_set(e, ERR_UNSAFE, p->plan->undoes,
-                       "undo: all remaining files changed since; nothing was undone");
-    return err_set(e, ERR_UNSAFE, p->plan->session,
-                   "rewind: %zu file%s refused, and there is no other; nothing was changed",
-                   p->refused, p->refused == 1 ? " is" : "s are");
-}
-
 /* An undo with --skip-edited also skips a conversation that continued. */
 static enum err_code apply_all(struct invocation *in, struct rewind_preview *p,
                                struct rewind_plan *files_only, bool skip_conversation,
@@ -383,7 +355,10 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
 {
     struct rewind_result r = { 0 };
     struct rewind_plan files_only;
-    enum err_code rc = check_plan(in, p, e), answered;
+
+    const char *plan = in->options.plan;
+
+    enum err_code rc = (!plan || strcmp(plan, p->id) == 0 ? ERR_OK : stale(p, plan, e)), answered;
 
     if (rc)
         return rc;
@@ -406,7 +381,18 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
     }
     TRY(apply_all(in, p, &files_only, skip_refused && p->plan->undoes, &r, e));
     answered = rewind_answer(in, p, &r, e);
-    rc = check_done(p, &r, e);
+    /* If nothing could be done at all, there is nothing to undo, and success would be followed by
+     * an undo of something else. A rewind that finds the other files as they should be has been done
+     * before. */
+    if (!p->refused || r.undo[0] || (!p->plan->undoes && p->refused < p->n))
+        rc = ERR_OK;
+    else if (p->plan->undoes)
+        rc = err_set(e, ERR_UNSAFE, p->plan->undoes,
+                     "undo: all remaining files changed since; nothing was undone");
+    else
+        rc = err_set(e, ERR_UNSAFE, p->plan->session,
+                     "rewind: %zu file%s refused, and there is no other; nothing was changed",
+                     p->refused, p->refused == 1 ? " is" : "s are");
     if (r.conflicts)
         rc = err_set(e, ERR_STALE, p->plan->session,
                      "rewind: %zu file%s changed meanwhile or cannot be moved, and %s skipped",

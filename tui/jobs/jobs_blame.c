@@ -64,18 +64,6 @@ static void make_line(struct blame_rows *r, const struct blame *b, size_t i)
     }
 }
 
-static enum err_code make_lines(struct blame_rows *r, const struct blame *b, struct err *e)
-{
-    r->by_line = true;
-    r->stopped = b->stopped;
-    r->row = arena_zalloc(&r->arena, (b->lines + 1) * sizeof *r->row);
-    if (!r->row || !add_refs(r, b->history.ref, b->history.refs))
-        return err_nomem(e);
-    for (r->n = 0; r->n < b->lines; r->n++)
-        make_line(r, b, r->n);
-    return r->arena.failed ? err_nomem(e) : ERR_OK;
-}
-
 static enum err_code jobs_blame_fill_rows(struct job_context *d, const struct effect *q,
                                           const struct blame_query *query, struct blame_rows *r,
                                           struct err *e)
@@ -86,8 +74,18 @@ static enum err_code jobs_blame_fill_rows(struct job_context *d, const struct ef
 
     if (q->n) { /* by line */
         rc = blame_file(d->store, d->stores, query, &blame, e);
-        if (!rc)
-            rc = make_lines(r, &blame, e);
+        if (!rc) {
+            r->by_line = true;
+            r->stopped = blame.stopped;
+            r->row = arena_zalloc(&r->arena, (blame.lines + 1) * sizeof *r->row);
+            if (!r->row || !add_refs(r, blame.history.ref, blame.history.refs))
+                rc = err_nomem(e);
+            else {
+                for (r->n = 0; r->n < blame.lines; r->n++)
+                    make_line(r, &blame, r->n);
+                rc = r->arena.failed ? err_nomem(e) : ERR_OK;
+            }
+        }
         blame_fini(&blame);
         return rc;
     }

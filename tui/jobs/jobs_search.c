@@ -218,18 +218,6 @@ static void pass_hits_on(struct searching *s, bool done)
     s->rows = 0;
 }
 
-static enum err_code add_hit(struct searching *s, struct search_hit hit)
-{
-    if (!s->list)
-        s->list = search_hits_new(BATCH);
-    if (!s->list)
-        return ERR_NOMEM;
-    s->list->hit[s->list->n++] = hit;
-    if (s->list->n == s->list->cap)
-        pass_hits_on(s, false);
-    return ERR_OK;
-}
-
 /* Rows are JSON, so a word of plain characters appears in a row literally, unless the row escapes
  * characters by number. Most rows are skipped by this test without being decoded. */
 static bool may_hold(struct slice row, struct slice needle)
@@ -289,8 +277,18 @@ static enum err_code search_message(struct searching *s, size_t message)
 
         if (count && b->kind == BLOCK_TOOL_RESULT)
             jobs_search_find_call(s, message, b->call_id, &hit);
-        if (count)
-            rc = add_hit(s, hit);
+        if (count) {
+            if (!s->list)
+                s->list = search_hits_new(BATCH);
+            if (!s->list)
+                rc = ERR_NOMEM;
+            else {
+                s->list->hit[s->list->n++] = hit;
+                if (s->list->n == s->list->cap)
+                    pass_hits_on(s, false);
+                rc = ERR_OK;
+            }
+        }
     }
     if (++s->rows >= ROWS_BETWEEN && s->list)
         pass_hits_on(s, false);

@@ -414,27 +414,10 @@ static void offer_for(struct completing *c, const struct line *l)
     }
 }
 
-/* The options that are already on the line select the stores and the project; reading stops at a
- * mistake. */
-static void complete_apply_options(struct invocation *in, int argc, char **argv,
-                                   struct process_env *world, char dir[PATH_MAX])
-{
-    option_bits all = 0;
-    int first;
-
-    for (int i = 0; i < OPTION_COUNT; i++)
-        all |= (option_bits)1 << i;
-    if (options_read(argc, argv, all, false, &in->options, &first, NULL))
-        return;
-    if (in->options.directory && chdir(in->options.directory) == 0 && getcwd(dir, PATH_MAX))
-        world->env.cwd = dir;
-    in->world = world;
-}
-
 /* reprise complete -- WORD...: the last one is completed. */
 enum err_code complete_run(struct invocation *in, struct err *e)
 {
-    int n = in->argc > 0 ? in->argc - 1 : 0;
+    int n = in->argc > 0 ? in->argc - 1 : 0, first;
     struct completing c = { .in = in, .word = in->argc ? in->argv[n] : "" };
     struct line line = { .open = OPTION_COUNT };
     struct process_env world = *in->world;
@@ -451,7 +434,21 @@ enum err_code complete_run(struct invocation *in, struct err *e)
     argv[0] = in->argv[n];
     c.typed = c.word;
     in->err_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    complete_apply_options(in, n + 1 - (line.open != OPTION_COUNT), argv, &world, dir);
+
+    /* The options that are already on the line select the stores and the project; reading stops at
+     * a mistake. */
+    int argc = n + 1 - (line.open != OPTION_COUNT);
+
+    option_bits all = 0;
+
+    for (int i = 0; i < OPTION_COUNT; i++)
+        all |= (option_bits)1 << i;
+    if (!options_read(argc, argv, all, false, &in->options, &first, NULL)) {
+        if (in->options.directory && chdir(in->options.directory) == 0 && getcwd(dir, PATH_MAX))
+            world.env.cwd = dir;
+        in->world = &world;
+    }
+
     in->out.wants_json = false;
     offer_for(&c, &line);
     if (in->err_fd >= 0)

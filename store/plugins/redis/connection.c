@@ -83,23 +83,6 @@ int redis_send_texts(struct redis_conn *c, int n, const char *text[], const size
     return redis_add_command(c, command, length);
 }
 
-/* hiredis is not used for this, because its write() would raise SIGPIPE when the server is gone. */
-static int send_some(struct redis_conn *c, struct reprise_plugin_call *call)
-{
-    const char *from = c->out.p + c->sent;
-    size_t most = c->out.n - c->sent;
-    ssize_t n = c->ssl ? redis_tls_send(c->ssl, from, most)
-                       : send(c->c->fd, from, most, MSG_NOSIGNAL | MSG_DONTWAIT);
-
-    if (n < 0 && errno != EAGAIN && errno != EINTR)
-        return break_off_failed(c, call);
-    if (n > 0) {
-        c->sent += (size_t)n;
-        c->moved += (size_t)n;
-    }
-    return REPRISE_PLUGIN_OK;
-}
-
 static size_t redis_count_lines(const char *p, size_t n)
 {
     size_t lines = 0;
@@ -140,8 +123,24 @@ static int exchange(struct redis_conn *c, int64_t begun_ms, struct reprise_plugi
     int64_t deadline = begun_ms + call->timeout_ms + (int64_t)(c->moved / SERVER_BYTES_PER_MS);
     int rc = server_wait(c->c->fd, sending ? POLLIN | POLLOUT : POLLIN, deadline, call);
 
-    if (!rc && sending)
-        rc = send_some(c, call);
+    if (!rc && sending) {
+        /* hiredis is not used for this, because its write() would raise SIGPIPE when the server is
+         * gone. */
+        const char *from = c->out.p + c->sent;
+        size_t most = c->out.n - c->sent;
+        ssize_t n = c->ssl ? redis_tls_send(c->ssl, from, most)
+                           : send(c->c->fd, from, most, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n < 0 && errno != EAGAIN && errno != EINTR)
+            rc = break_off_failed(c, call);
+        else {
+            if (n > 0) {
+                c->sent += (size_t)n;
+                c->moved += (size_t)n;
+            }
+            rc = REPRISE_PLUGIN_OK;
+        }
+    }
     if (!rc)
         rc = receive_some(c, call);
     if (rc)

@@ -189,21 +189,6 @@ static int make_no_sense(struct reprise_plugin_call *call)
     return text_fail(call, REPRISE_PLUGIN_FAILED, "unexpected answer from the server");
 }
 
-/* A server that repeats a page would keep us forever. */
-static int set_token(struct s3_query *q, const struct page *p, struct reprise_plugin_call *call)
-{
-    char *old = (char *)q->token;
-
-    q->token = p->more && p->token ? strdup(p->token) : NULL;
-    bool lost = p->more && !p->token, again = old && q->token && strcmp(old, q->token) == 0;
-    bool no_memory = p->more && p->token && !q->token;
-
-    free(old);
-    if (lost || again)
-        return make_no_sense(call);
-    return no_memory ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
-}
-
 static int s3_read_page(struct s3_query *q, struct server_names *names,
                         struct reprise_plugin_call *call)
 {
@@ -217,8 +202,20 @@ static int s3_read_page(struct s3_query *q, struct server_names *names,
         rc = REPRISE_PLUGIN_NO_MEMORY;
     if (!rc)
         rc = hand_page(q, &p, names, call);
-    if (!rc)
-        rc = set_token(q, &p, call);
+    if (!rc) {
+        /* A server that repeats a page would keep us forever. */
+        char *old = (char *)q->token;
+
+        q->token = p.more && p.token ? strdup(p.token) : NULL;
+        bool lost = p.more && !p.token, again = old && q->token && strcmp(old, q->token) == 0;
+        bool no_memory = p.more && p.token && !q->token;
+
+        free(old);
+        if (lost || again)
+            rc = make_no_sense(call);
+        else
+            rc = no_memory ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;
+    }
     free(p.object);
     arena_reset(&q->a);
     return rc;

@@ -28,19 +28,6 @@ static struct slice s3_profile_trim(struct slice s)
     return s;
 }
 
-/* "[NAME]", in the configuration "[profile NAME]" except for "default". */
-static bool is_section(struct slice line, const char *profile)
-{
-    struct slice name = s3_profile_trim((struct slice){ line.p + 1, line.n - 1 });
-
-    if (!name.n || name.p[name.n - 1] != ']')
-        return false;
-    name = s3_profile_trim((struct slice){ name.p, name.n - 1 });
-    if (slice_starts(name, "profile "))
-        name = s3_profile_trim((struct slice){ name.p + 8, name.n - 8 });
-    return slice_eq(name, slice_of(profile));
-}
-
 /* A line that begins with a blank belongs to a group of nested settings, which are not used here. */
 static void parse_profile(struct s3 *s3, struct slice text)
 {
@@ -53,9 +40,20 @@ static void parse_profile(struct s3 *s3, struct slice text)
         const char *equals = memchr(line.p, '=', line.n);
 
         line = s3_profile_trim(line);
-        if (line.n && line.p[0] == '[')
-            wanted = is_section(line, s3->profile);
-        else if (wanted && equals) {
+        if (line.n && line.p[0] == '[') {
+            /* "[NAME]", in the configuration "[profile NAME]" except for "default". */
+            const char *profile = s3->profile;
+            struct slice name = s3_profile_trim((struct slice){ line.p + 1, line.n - 1 });
+
+            if (!name.n || name.p[name.n - 1] != ']')
+                wanted = false;
+            else {
+                name = s3_profile_trim((struct slice){ name.p, name.n - 1 });
+                if (slice_starts(name, "profile "))
+                    name = s3_profile_trim((struct slice){ name.p + 8, name.n - 8 });
+                wanted = slice_eq(name, slice_of(profile));
+            }
+        } else if (wanted && equals) {
             struct slice name =
                 s3_profile_trim((struct slice){ line.p, (size_t)(equals - line.p) });
             struct slice value = s3_profile_trim(

@@ -136,17 +136,6 @@ bool rewind_tx_includes(const struct rewind_entry *x)
     return x->chosen && x->action != REWIND_UNCHANGED && x->action != REWIND_REFUSED;
 }
 
-/* Steps are filled in when they are done; those of the plan do not change. */
-static enum err_code copy_conversation(struct rewind_tx *tx, const struct rewind_conversation *t,
-                                       struct err *e)
-{
-    if (!t->change)
-        return ERR_OK;
-    tx->conversation = *t;
-    tx->conversation.change = change_copy(t->change);
-    return tx->conversation.change ? ERR_OK : err_nomem(e);
-}
-
 /* An undo records what it leaves out, so that the rest can be undone later. */
 static bool keep_settled(struct rewind_tx *tx, const struct rewind_preview *p)
 {
@@ -183,7 +172,15 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
     if (tx->arena.failed || !keep_settled(tx, p))
         return err_nomem(e);
 
-    TRY(copy_conversation(tx, &p->plan->conversation, e));
+    /* Steps are filled in when they are done; those of the plan do not change. */
+    const struct rewind_conversation *t = &p->plan->conversation;
+
+    if (t->change) {
+        tx->conversation = *t;
+        tx->conversation.change = change_copy(t->change);
+        TRY(tx->conversation.change ? ERR_OK : err_nomem(e));
+    }
+
     for (size_t i = 0; i < p->n; i++)
         if (rewind_tx_includes(&p->entry[i]))
             TRY(add_tx_entry(tx, &p->entry[i], e));

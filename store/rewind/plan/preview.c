@@ -173,23 +173,11 @@ static bool judge_writer(struct worker *w, struct rewind_entry *x)
                         "system: what it writes next would be lost");
 }
 
-/* A file that apply could not replace is refused here, so that it does not stop the rest. */
-static bool judge_access(const struct worker *w, struct rewind_entry *x)
-{
-    const struct rewind_step step = { .dir = w->look.dir,
-                                      .present = w->look.is_open ? w->look.file.fd : -1,
-                                      .action = x->action,
-                                      .mode_only = x->mode_only };
-    int sys;
-    const char *why = w->look.has_dir ? rewind_forbidden(&step, &sys) : NULL;
-
-    return !why || refuse_entry(x, REWIND_RULE_ACCESS, why);
-}
-
 static enum err_code preview_judge_entry(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     const struct rewind_target *t = x->target;
     enum err_code rc = ERR_OK;
+    int sys;
 
     x->seen = w->look.seen;
     x->behind = t->exact && w->look.rule == REWIND_RULE_LINK && !x->seen.exists;
@@ -203,7 +191,16 @@ static enum err_code preview_judge_entry(struct worker *w, struct rewind_entry *
         rc = judge_wanted(w, x, e);
     if (rc || x->action == REWIND_REFUSED || x->action == REWIND_UNCHANGED)
         return rc;
-    if (!judge_access(w, x) || (!x->mode_only && !judge_writer(w, x)))
+
+    /* A file that apply could not replace is refused here, so that it does not stop the rest. */
+    const struct rewind_step step = { .dir = w->look.dir,
+                                      .present = w->look.is_open ? w->look.file.fd : -1,
+                                      .action = x->action,
+                                      .mode_only = x->mode_only };
+    const char *why = w->look.has_dir ? rewind_forbidden(&step, &sys) : NULL;
+
+    if ((why && !refuse_entry(x, REWIND_RULE_ACCESS, why)) ||
+        (!x->mode_only && !judge_writer(w, x)))
         return ERR_OK;
     rc = hand_edit_find(&w->look.present, &w->last, x, e);
     if (!rc && !x->mode_only)

@@ -34,18 +34,6 @@ static bool is_revived(const struct back_walk *w, const char *id)
     return false;
 }
 
-static enum err_code back_to_take_entry(struct back_walk *w, const struct back_entry *x)
-{
-    struct back_to *b = w->out;
-    struct undo_target *list = arena_grow(&b->arena, b->entry, b->n, sizeof *list);
-
-    if (!list || (x->undoes && !arena_add_text(&b->arena, &w->revived, &w->revived_n, x->undoes)))
-        return err_nomem(w->e);
-    b->entry = list;
-    b->entry[b->n++] = x->target;
-    return ERR_OK;
-}
-
 /* Ids of both logs sort by time. An undo cancels out what it undid, unless that is older than the named entry. */
 static void meet_entry(struct back_walk *w, const struct back_entry *x)
 {
@@ -60,7 +48,17 @@ static void meet_entry(struct back_walk *w, const struct back_entry *x)
         w->found_elsewhere = w->found_elsewhere || order == 0;
         w->out->elsewhere++;
     } else if (!x->undoes || strcmp(x->undoes, w->id) < 0) {
-        w->rc = back_to_take_entry(w, x);
+        struct back_to *b = w->out;
+        struct undo_target *list = arena_grow(&b->arena, b->entry, b->n, sizeof *list);
+
+        if (!list ||
+            (x->undoes && !arena_add_text(&b->arena, &w->revived, &w->revived_n, x->undoes)))
+            w->rc = err_nomem(w->e);
+        else {
+            b->entry = list;
+            b->entry[b->n++] = x->target;
+            w->rc = ERR_OK;
+        }
     }
 }
 

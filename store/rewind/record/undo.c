@@ -38,19 +38,6 @@ static bool is_taken(const struct undone *u, const char *id, const char *path)
     return false;
 }
 
-static bool find_undos(const struct undone *u, const char *id, bool *conversation)
-{
-    bool found = false;
-
-    *conversation = false;
-    for (size_t i = 0; i < u->n; i++)
-        if (strcmp(u->effect[i].undoes, id) == 0) {
-            found = true;
-            *conversation = *conversation || u->effect[i].conversation;
-        }
-    return found;
-}
-
 /* Texts of a tx do not outlive it. */
 static bool add_taken_path(struct undone *u, const char **list, size_t *n, const char *path)
 {
@@ -84,7 +71,16 @@ static bool note_undo(struct undone *u, const struct rewind_tx *tx, const struct
 
 bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rewind_record *r)
 {
-    bool has_undos = find_undos(u, tx->id, &r->conversation_undone), ok = true;
+    const char *id = tx->id;
+    bool found = false;
+
+    r->conversation_undone = false;
+    for (size_t i = 0; i < u->n; i++)
+        if (strcmp(u->effect[i].undoes, id) == 0) {
+            found = true;
+            r->conversation_undone = r->conversation_undone || u->effect[i].conversation;
+        }
+    bool has_undos = found, ok = true;
 
     if (!has_undos && !tx->undoes)
         return true;

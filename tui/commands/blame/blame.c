@@ -97,19 +97,6 @@ static enum err_code check_file(const struct blame_answer *a, struct arena *aren
                    a->path);
 }
 
-static enum err_code fit_range(struct blame_answer *a, struct err *e)
-{
-    size_t lines = a->blame.lines;
-
-    if (a->from && a->from >= lines)
-        return err_set(e, ERR_USAGE, a->path, "the file has only %zu lines", lines);
-    if (a->to > lines)
-        a->to = lines;
-    return a->from < a->to || !lines
-               ? ERR_OK
-               : err_set(e, ERR_USAGE, a->path, "the range of lines ends before it begins");
-}
-
 /* ---- JSON ---- */
 
 static void write_commit_json(struct out *o, const struct blame_commit *commit)
@@ -389,8 +376,19 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
     q.paths = paths.n;
     if (!rc)
         rc = blame_file(s->store, s->n, &q, &a->blame, e);
-    if (!rc)
-        rc = fit_range(a, e);
+    if (!rc) {
+        size_t lines = a->blame.lines;
+
+        if (a->from && a->from >= lines)
+            rc = err_set(e, ERR_USAGE, a->path, "the file has only %zu lines", lines);
+        else {
+            if (a->to > lines)
+                a->to = lines;
+            rc = a->from < a->to || !lines
+                     ? ERR_OK
+                     : err_set(e, ERR_USAGE, a->path, "the range of lines ends before it begins");
+        }
+    }
     if (!rc)
         rc = blame_commits_read(paths.path[paths.n - 1], oldest_edit(&a->blame), &a->commits, e);
     if (!rc)

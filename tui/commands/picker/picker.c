@@ -102,20 +102,6 @@ static bool is_forked_by_agent(const struct invocation *in, const struct config 
            resume_agent_forks(config, ref, prints_choice(in));
 }
 
-/* The operands of the picker are words for the agent. */
-static enum err_code add_operands(const struct invocation *in, struct resume *r, struct arena *a,
-                                  struct err *e)
-{
-    size_t n = (size_t)in->argc;
-    struct slice *word = arena_alloc(a, (n + 1) * sizeof *word);
-
-    if (!word)
-        return err_nomem(e);
-    for (size_t i = 0; i < n; i++)
-        word[i] = slice_of(in->argv[i]);
-    return resume_set(r, word, n, a, e);
-}
-
 /* Resumes the chosen session in dir (NULL: choose_dir decides), or with --print writes it to stdout as a line for a
  * shell or as JSON. Resuming returns only if it failed. */
 static enum err_code use_choice(struct invocation *in, const struct config *config,
@@ -131,8 +117,19 @@ static enum err_code use_choice(struct invocation *in, const struct config *conf
         rc = is_forked_by_agent(in, config, &row->ref)
                  ? resume_make_fork(config, &row->ref, dir, &arena, &r, e)
                  : resume_make(config, &row->ref, dir, &arena, &r, e);
-    if (!rc && !in->command->name)
-        rc = add_operands(in, &r, &arena, e);
+    if (!rc && !in->command->name) {
+        /* The operands of the picker are words for the agent. */
+        size_t n = (size_t)in->argc;
+        struct slice *word = arena_alloc(&arena, (n + 1) * sizeof *word);
+
+        if (!word)
+            rc = err_nomem(e);
+        else {
+            for (size_t i = 0; i < n; i++)
+                word[i] = slice_of(in->argv[i]);
+            rc = resume_set(&r, word, n, &arena, e);
+        }
+    }
     if (!rc && words)
         rc = resume_set(&r, words->name, words->n, &arena, e);
     if (!rc && prints_choice(in)) {

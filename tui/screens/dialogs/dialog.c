@@ -223,23 +223,21 @@ static void draw_prompt(const struct model *m, struct frame *f)
     frame_select(f, (struct rect){ y, f->cursor_x, 1, 1 });
 }
 
-static void prompt_accept(struct model *m)
-{
-    struct line_editor typed = m->prompt->edit;
-
-    view_pop(m); /* first, so that an answer may ask further */
-    const char *why = m->prompt->answer(m, line_editor_text(&typed));
-
-    if (!why)
-        return;
-    snprintf(m->prompt->note, sizeof m->prompt->note, "%s", why);
-    view_push(m, VIEW_PROMPT);
-}
-
 static bool prompt_act(struct model *m, enum action a)
 {
     switch (a) {
-    case ACT_ACCEPT: prompt_accept(m); return true;
+    case ACT_ACCEPT: {
+        struct line_editor typed = m->prompt->edit;
+
+        view_pop(m); /* first, so that an answer may ask further */
+        const char *why = m->prompt->answer(m, line_editor_text(&typed));
+
+        if (why) {
+            snprintf(m->prompt->note, sizeof m->prompt->note, "%s", why);
+            view_push(m, VIEW_PROMPT);
+        }
+    }
+        return true;
     case ACT_BACK:
         view_pop(m);
         change_flow_clear(m);

@@ -337,22 +337,6 @@ static void trash_refresh(struct model *m)
         request_trash(m);
 }
 
-/* Ticks stay with their sessions. Returns false if out of memory: then no tick is set. */
-static bool set_trash_list(struct trash_view *v, struct trash_list *list, struct ref_list *refs)
-{
-    bool *ticked = calloc(list->n + 1, sizeof *ticked);
-
-    for (size_t i = 0; ticked && trash_view_ticks(v) > 0 && i < list->n; i++)
-        for (size_t k = 0; k < trash_view_count(v) && !ticked[i]; k++)
-            ticked[i] =
-                v->ticked[k] && strcmp(v->list->item[k].trash_id, list->item[i].trash_id) == 0;
-    forget_list(v);
-    v->list = list;
-    v->refs = refs;
-    v->ticked = ticked;
-    return ticked;
-}
-
 static bool trash_message(struct model *m, const struct msg *msg)
 {
     struct trash_view *v = m->trash;
@@ -362,7 +346,20 @@ static bool trash_message(struct model *m, const struct msg *msg)
     if (!msg_answers(msg, v->asked, MSG_TRASH))
         return false;
     if (msg->kind == MSG_TRASH) {
-        if (!set_trash_list(v, msg->u.trash.list, msg->u.trash.refs))
+        /* Ticks stay with their sessions. If out of memory, none is set. */
+        struct trash_list *list = msg->u.trash.list;
+        struct ref_list *refs = msg->u.trash.refs;
+        bool *ticked = calloc(list->n + 1, sizeof *ticked);
+
+        for (size_t i = 0; ticked && trash_view_ticks(v) > 0 && i < list->n; i++)
+            for (size_t k = 0; k < trash_view_count(v) && !ticked[i]; k++)
+                ticked[i] =
+                    v->ticked[k] && strcmp(v->list->item[k].trash_id, list->item[i].trash_id) == 0;
+        forget_list(v);
+        v->list = list;
+        v->refs = refs;
+        v->ticked = ticked;
+        if (!ticked)
             toast_no_memory(&m->toast);
     } else {
         forget_list(v);

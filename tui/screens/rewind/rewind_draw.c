@@ -501,21 +501,6 @@ static void rewind_draw_right(const struct rewind_view *v, struct frame *f,
     }
 }
 
-static void rewind_draw_edge(const struct rewind_view *v, struct frame *f,
-                             const struct rewind_layout *l)
-{
-    frame_edge(f, l->turns.y, l->edge, l->turns.h + l->note.h);
-    if (f->ascii)
-        return;
-    bool head = l->head.w > 0 && v->rows > 0;
-
-    if (l->note.h > 0)
-        frame_puts(f, l->note.y, l->edge, 1, STYLE_BORDER,
-                   head && l->note.y == l->head.y ? "┼" : "┤");
-    if (head && l->head.y != l->note.y)
-        frame_puts(f, l->head.y, l->edge, 1, STYLE_BORDER, "├");
-}
-
 static void draw_result(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     enum style style = v->incomplete ? STYLE_ERROR : STYLE_OK;
@@ -547,8 +532,18 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
     }
     if (l.files.w > 0 && v->turns)
         rewind_draw_right(v, f, &l);
-    if (l.edge >= 0)
-        rewind_draw_edge(v, f, &l);
+    if (l.edge >= 0) {
+        frame_edge(f, l.turns.y, l.edge, l.turns.h + l.note.h);
+        if (!f->ascii) {
+            bool head = l.head.w > 0 && v->rows > 0;
+
+            if (l.note.h > 0)
+                frame_puts(f, l.note.y, l.edge, 1, STYLE_BORDER,
+                           head && l.note.y == l.head.y ? "┼" : "┤");
+            if (head && l.head.y != l.note.y)
+                frame_puts(f, l.head.y, l.edge, 1, STYLE_BORDER, "├");
+        }
+    }
     if (l.result >= 0)
         draw_result(v, f, (struct rect){ l.result, 0, 1, r.w });
     if (v->asked_rewind && rewind_is_slow(v))
