@@ -39,17 +39,17 @@ struct compose_call {
 struct compose {
     const struct store *store;
     struct arena *arena; /* for what has to last until the end */
-    const char *dir;     /* of the session, absolute */
+    const char *dir;     /* the session's directory, absolute */
     struct slice branch; /* may be empty */
-    int64_t time_ms;     /* of the message; never goes back */
+    int64_t time_ms;     /* the message's time; never goes back */
     struct buf rows;     /* the rows of one message */
     enum err_code rc;    /* ERR_NOMEM: they are not complete */
     char time[TIME_TEXT];
     /* What the system itself remembers. */
-    char id[HOST_ID];     /* of the new session */
-    char parent[HOST_ID]; /* of the last row; "": no row yet */
-    char turn[HOST_ID];   /* of the last prompt */
-    char answer[HOST_ID]; /* of the model's answer that is being written; "": none */
+    char id[HOST_ID];     /* the new session */
+    char parent[HOST_ID]; /* the last row; "": no row yet */
+    char turn[HOST_ID];   /* the last prompt */
+    char answer[HOST_ID]; /* the answer that is being written; "": none */
 };
 
 struct compose_ops {

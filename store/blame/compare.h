@@ -62,7 +62,7 @@ MUST_CHECK enum err_code compare_sessions(const struct session_ref *a, const str
                                           struct compared_sessions *out, struct err *e);
 void compare_fini(struct compared_sessions *c);
 void compared_sessions_free(
-    struct compared_sessions *c); /* of malloc, with what it has; NULL is fine */
+    struct compared_sessions *c); /* allocated by malloc(); frees its members, too; may be NULL */
 
 /* How the last states of a file that both sessions changed differ: "same", "differs", "deleted by A". A literal. */
 const char *compare_result(const struct compared_file *f);

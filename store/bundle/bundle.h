@@ -35,7 +35,7 @@ struct bundle_session {
     const char *directory;  /* absolute; NULL: not known */
     const char *transcript; /* the path of one of the files, or of a directory of them */
     int64_t messages, created_ms, modified_ms; /* TIME_NONE: not known */
-    int64_t bytes;                             /* of its files */
+    int64_t bytes;                             /* the size of its files */
     struct repo_identity repository;
     struct bundle_file *file;
     size_t n;
@@ -43,12 +43,12 @@ struct bundle_session {
 
 struct bundle {
     struct arena arena; /* owns everything */
-    const char *home;   /* of the user who made it; NULL: not known */
+    const char *home;   /* home of the user who made it; NULL: not known */
     int64_t made_ms;
     bool redacted;
     struct bundle_session *session;
     size_t n;
-    int64_t bytes; /* of all files */
+    int64_t bytes; /* the size of all files */
 };
 
 void bundle_fini(struct bundle *b);
@@ -57,7 +57,7 @@ void bundle_fini(struct bundle *b);
 
 struct bundle_request {
     const struct store_env *env;
-    const char *path; /* of the bundle; relative to env->cwd */
+    const char *path; /* where the bundle is written; relative to env->cwd */
     bool redact;      /* in texts; files that are not text are left out */
     bool replace;     /* an existing file */
     bool only_lists;  /* writes nothing */
@@ -65,7 +65,7 @@ struct bundle_request {
 
 struct bundle_written {
     struct bundle bundle;
-    int64_t bytes;         /* of the file */
+    int64_t bytes;         /* the size of the bundle */
     const char **left_out; /* paths, each with the reason; in the arena of the bundle */
     size_t left_outs;
     struct redact_counts redacted;
@@ -103,7 +103,7 @@ struct unbundle_item {
     struct store *store;    /* where it goes; NULL: its agent has none */
     struct session_ref ref; /* as it was unpacked */
     const char *from, *to;  /* its directory, there and here; NULL: not known */
-    const char *path;       /* of the transcript here */
+    const char *path;       /* where the transcript is here */
     struct unbundle_part *part;
     size_t n;
     const char *note; /* what a person should know; NULL: nothing */

@@ -188,7 +188,7 @@ struct archive_reader {
     char *path;
     ZSTD_DStream *zstd;
     char *in;
-    ZSTD_inBuffer rest; /* of what was read and not yet unpacked */
+    ZSTD_inBuffer rest; /* what was read and is not yet unpacked */
     int64_t at;         /* in the file */
     int64_t left;       /* that may still be unpacked */
     bool ended;         /* between frames */

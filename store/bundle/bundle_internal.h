@@ -6,12 +6,12 @@
 #include "store/fs/disk.h"
 
 enum {
-    BUNDLE_PATH_MAX = 2048,    /* of a file below its store */
-    BUNDLE_NAME_MAX = 255,     /* of a part of it */
+    BUNDLE_PATH_MAX = 2048,    /* bytes of a path below its store */
+    BUNDLE_NAME_MAX = 255,     /* bytes of one name in a path */
     BUNDLE_FILES_MAX = 100000, /* in all sessions */
     BUNDLE_SESSIONS_MAX = 10000,
     BUNDLE_MANIFEST_MAX = 64 << 20,
-    BUNDLE_TEXT_MAX = 4096, /* of a title, and of other texts for people */
+    BUNDLE_TEXT_MAX = 4096, /* bytes of a title or another text for people */
     BUNDLE_PIECE = 1 << 18,
 };
 #define BUNDLE_MANIFEST "manifest.json"

@@ -30,7 +30,7 @@ struct bundle_work {
     const struct session_ref *ref; /* the session whose files are added */
     const char *copies;            /* the directory of its saved copies; NULL: unknown */
     size_t prefix;                 /* the length of the path of its store, with the slash */
-    struct bundle_source *source;  /* of the files of all sessions */
+    struct bundle_source *source;  /* where the files of all sessions are */
     size_t n, cap;
     struct disk_new spool; /* has no name */
     int64_t spooled;

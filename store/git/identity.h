@@ -9,7 +9,7 @@
 
 /* By what a repository is recognised on another machine. */
 struct repo_identity {
-    const char *root;    /* of the work tree; NULL: the directory is in no repository */
+    const char *root;    /* the work tree; NULL: the directory is in no repository */
     const char *commit;  /* in hex, as the next one; NULL: nothing was committed */
     const char *first;   /* the oldest ancestor by first parents; NULL: unknown, or too far away */
     const char **remote; /* addresses of origin and upstream, without passwords and tokens */

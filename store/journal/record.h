@@ -44,7 +44,7 @@ enum record_kind {
 struct record_field {
     const char *key;
     enum record_kind kind;
-    size_t at, size;          /* of the member of the struct */
+    size_t at, size;          /* the place and size of the struct's member */
     const char *const *words; /* WORD: by value */
     size_t words_n;
 };

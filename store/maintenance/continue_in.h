@@ -20,17 +20,17 @@
 struct continue_in {
     struct arena arena; /* owns the texts */
     const struct store *to;
-    struct slice title;             /* of the original */
+    struct slice title;             /* the original's title */
     const char *dir;                /* in which the session is continued */
-    struct slice id;                /* of the new session */
-    const char *path;               /* of its transcript */
+    struct slice id;                /* the new session */
+    const char *path;               /* its transcript */
     size_t prompts, replies, calls; /* what the new session has as such */
     size_t texts;                   /* calls that become a text; of these: */
     size_t unanswered;              /* calls without a result */
     size_t thoughts, media,
         agents;            /* left out: messages with thinking, images and documents, sub-agents */
     size_t repaired;       /* texts without half surrogate pairs and NULs, which a model refuses */
-    int64_t bytes;         /* of the new transcript */
+    int64_t bytes;         /* the size of the new transcript */
     struct change *change; /* owned; what was done, if that was asked for */
 };
 

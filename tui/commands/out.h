@@ -46,7 +46,7 @@ struct out {
     /* --max-bytes: the rows have at most so many bytes; 0: no bound. The row that would have more is removed, and out_row()
      * returns ERR_CANCELLED and sets `cut`. */
     size_t most;
-    size_t bytes, fitted; /* of the rows that fit, and their number */
+    size_t bytes, fitted; /* the bytes of the rows that fit, and their number */
     size_t row_at;        /* where the present row begins in buf */
     bool cut;
     bool named; /* out_row_named() */

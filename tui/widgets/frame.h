@@ -71,7 +71,7 @@ struct cell {
     uint8_t width;    /* 1 or 2; 0: covered by the cell before */
     uint8_t style;    /* enum style */
     uint8_t selected; /* on the selected row: painted in reverse, or marked if colours are off */
-    uint8_t bar;      /* of a bar, which is never selected */
+    uint8_t bar;      /* the attribute of a bar, which is never selected */
 };
 
 struct rect {

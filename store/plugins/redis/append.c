@@ -10,7 +10,7 @@ enum { BROKEN_MOST = 64 };
 struct appending {
     struct redis_conn *c;
     struct reprise_plugin_call *call;
-    const char *key, *index, *member; /* of the transcript; of the index and what it gets */
+    const char *key, *index, *member; /* the transcript's key; the index and its new member */
     bool is_main;
 };
 

@@ -25,7 +25,7 @@
  * them. */
 
 struct redis {
-    struct arena arena; /* of the texts */
+    struct arena arena; /* owns the texts */
     const char *host, *socket, *user, *password, *password_file;
     const char *prefix; /* "" or with the colon */
     const char *ca_file, *cert_file, *key_file;
@@ -45,13 +45,13 @@ struct redis_conn {
     SSL *ssl;          /* NULL without TLS */
     char in[16 << 10]; /* a whole record of TLS: what OpenSSL keeps, poll() does not see */
     struct buf out;    /* commands */
-    size_t sent;       /* of out */
+    size_t sent;       /* bytes of `out` that were sent */
     size_t wanted;     /* answers that are still to come */
     size_t moved, received,
         lines;     /* since the last answer: bytes in both directions, those of the server */
     bool broken;   /* to be closed after use */
     bool too_much; /* the server announced an array that no memory holds */
-    redisReplyObjectFunctions functions; /* of the reader; create_array is that of hiredis */
+    redisReplyObjectFunctions functions; /* the reader's; create_array is the one of hiredis */
     __typeof__(((redisReplyObjectFunctions *)0)->createArray) create_array;
 };
 

@@ -5,7 +5,7 @@
 #include "lite/base/array.h"
 
 enum {
-    FIRST_ROWS = 16, /* of the first answer; then as many as make CHUNK bytes */
+    FIRST_ROWS = 16, /* in the first answer; then as many as make CHUNK bytes */
     MOST_ROWS = 4096,
     CHUNK = 1 << 20,
     EXAMINED_MOST = 1 << 20, /* elements of a list that a page looks at */

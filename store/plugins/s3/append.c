@@ -31,7 +31,7 @@ struct appending {
     int64_t after;
     const struct buf *body;
     struct s3_parts before; /* from the newest row on */
-    const char *key;        /* of our part */
+    const char *key;        /* our part's key */
     int64_t ms;             /* in its name */
     int64_t began_ms;       /* when it was named */
     struct arena a;

@@ -9,9 +9,9 @@
 
 enum {
     TICK_MS = 100,
-    TRIES = 4, /* of a server that is busy */
+    TRIES = 4, /* if the server is busy */
     PAUSE_MS = 100,
-    ANSWER_SLACK = 1 << 20, /* of an answer whose size is not known, such as an error */
+    ANSWER_SLACK = 1 << 20, /* bytes of an answer without a known size, such as an error */
     PART_MOST = 512 << 20,  /* bytes of one object */
     HEADERS_MOST = 256 << 10,
 };

@@ -16,12 +16,12 @@ enum {
     PIECES = HEAD_PARTS + TAIL_PARTS,
     HEAD_BYTES = 8 << 10, /* parts with this many bytes in all */
     TAIL_BYTES = 16 << 10,
-    PIECE_BYTES = 32 << 10, /* of a part that is larger than two of them, at each end */
+    PIECE_BYTES = 32 << 10, /* read at each end of a part that is larger than two of them */
 };
 
 struct session {
     const char *project, *name;
-    struct s3_part *part; /* of the listing's array */
+    struct s3_part *part; /* borrowed from the listing's array */
     size_t parts;
     int64_t mtime_ms;
 };
@@ -267,7 +267,7 @@ static void plan(struct ends *x, const struct s3 *s3)
     for (bytes = 0; tail > head && s->parts - tail < TAIL_PARTS && bytes < TAIL_BYTES;)
         bytes += s->part[--tail].size;
     if (tail == s->parts && s->parts && s3_is_large(&s->part[s->parts - 1]))
-        s3_add_piece(x, s3, &s->part[s->parts - 1], BACK); /* of the only one */
+        s3_add_piece(x, s3, &s->part[s->parts - 1], BACK); /* the end of the only part */
     x->all &= tail == head;
     for (; tail < s->parts; tail++) {
         x->all &= !s3_is_large(&s->part[tail]);

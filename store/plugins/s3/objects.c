@@ -253,7 +253,7 @@ static int ask_page(struct s3_conn *c, struct s3_query *q)
 static int ask_all(struct s3_conn *c, struct s3_query *q, size_t n,
                    struct reprise_plugin_call *call)
 {
-    struct server_names names = { 0 }; /* of all pages together */
+    struct server_names names = { 0 }; /* collected from all pages */
     struct s3_request *done;
     size_t begun = 0, open = 0;
 

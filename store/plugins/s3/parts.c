@@ -76,7 +76,7 @@ struct reading {
     void *arg;
     struct s3_request *request; /* a ring of S3_REQUESTS: part i is in i % S3_REQUESTS */
     bool arrived[S3_REQUESTS];
-    int64_t ms, line; /* of the last row */
+    int64_t ms, line; /* the last row's time and line */
 };
 
 static bool s3_is_blank(char c)

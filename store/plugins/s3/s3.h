@@ -31,20 +31,20 @@ enum { S3_LINE_BITS = 19 };
 enum s3_conditions { S3_CONDITIONS_UNKNOWN, S3_CONDITIONS_KEPT, S3_CONDITIONS_NONE };
 
 struct s3 {
-    struct arena arena; /* of the texts */
+    struct arena arena; /* owns the texts */
     const char *bucket;
-    const char *prefix; /* of all keys: "" or with the slash */
+    const char *prefix; /* how all keys begin: "" or with the slash */
     const char *endpoint, *region, *profile;
     const char *key, *secret, *token, *ca_file;
     const char *origin; /* https://HOST[:PORT] */
     const char *host;   /* the header */
-    const char *path;   /* of the bucket: "" or without a slash at the end */
+    const char *path;   /* the bucket's path: "" or without a slash at the end */
     struct server_pool pool;
     atomic_int conditions;  /* enum s3_conditions */
     pthread_mutex_t lock;   /* guards everything below */
-    int64_t last_ms;        /* of the newest part that this program named by the clock */
+    int64_t last_ms;        /* when this program last named a part by the clock */
     char *known_part;       /* the key of the newest part of the last transcript */
-    int64_t known_position; /* of its last row */
+    int64_t known_position; /* the position of that part's last row */
 };
 
 /* ---- profile.c ---- */
@@ -68,7 +68,7 @@ void s3_close(void *store);
  * "". */
 struct s3_signed {
     const char *method, *path, *query;
-    const char *sum;  /* of the contents */
+    const char *sum;  /* the SHA-256 of the contents */
     const char *date; /* YYYYMMDDTHHMMSSZ */
 };
 
@@ -87,9 +87,9 @@ enum { S3_REQUESTS = 32 }; /* at the same time on one connection */
 
 struct s3_request {
     const char *method;    /* NULL: GET */
-    const char *key;       /* NULL: of the bucket */
+    const char *key;       /* NULL: the bucket itself */
     const char *query;     /* encoded, sorted; may be NULL */
-    const char *range;     /* of the bytes; NULL: all */
+    const char *range;     /* which bytes are wanted; NULL: all */
     const struct buf *put; /* the bytes of a PUT */
     int64_t expected;      /* bytes of the answer, by a list; not much more is accepted */
     void *owner;
@@ -146,7 +146,7 @@ struct s3_query {
     /* Used by s3_run_queries. */
     struct arena a;
     struct s3_request request;
-    const char *token; /* of the next page */
+    const char *token; /* names the next page */
 };
 
 /* Asks all questions in parallel. */

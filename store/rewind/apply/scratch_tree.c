@@ -38,7 +38,7 @@ struct scratch_file {
 struct scratch_tree {
     struct arena arena;
     const char *dir, *root, *tree;
-    int fd; /* of `tree` */
+    int fd; /* the open directory `tree` */
     struct hasher hasher;
     struct slice_set paths; /* in the copy; the numbers are those of file[] */
     struct scratch_file *file;

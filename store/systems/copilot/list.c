@@ -232,7 +232,7 @@ static const struct index_keys keys = {
     .type = "type", .id = "id", .time = "timestamp", .kinds = kinds, .marks = marks
 };
 
-static void copilot_read_answer(struct slice row, struct arena *a, struct jsonl_row_facts *out)
+static void copilot_read_waiting(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice calls;
 
@@ -259,7 +259,7 @@ static const struct row_block copilot_event[] = {
 };
 static const struct row_kind copilot_rows[] = {
     { "user.message", MESSAGE_USER, .blocks = { { .kind = BLOCK_PROMPT, .text = "data.content" } } },
-    { "assistant.message", MESSAGE_ASSISTANT, .read = copilot_read_answer, .facts = { ROW_FACT(model, "data.model") },
+    { "assistant.message", MESSAGE_ASSISTANT, .read = copilot_read_waiting, .facts = { ROW_FACT(model, "data.model") },
       .blocks = { { .kind = BLOCK_THINKING, .text = "data.reasoningText" }, { .kind = BLOCK_TEXT, .text = "data.content" },
                   { BLOCK_TOOL_CALL, .each = "data.toolRequests", .call = "toolCallId", .name = "name", .input = "arguments" } } },
     { "tool.execution_complete", MESSAGE_TOOL,

@@ -56,9 +56,9 @@ struct mcp_call {
     int words;
     bool newest; /* the last rows are wanted: those that do not fit are dropped at the front */
 
-    struct buf rows;    /* of the answer, each behind a comma */
-    struct buf members; /* of a row that is an object with rows, each behind a comma */
-    size_t *end;        /* of each row */
+    struct buf rows;    /* the answer's rows, each after a comma */
+    struct buf members; /* members of a row that is an object with rows, each after a comma */
+    size_t *end;        /* where each row ends */
     size_t n, dropped;
     bool more; /* there is another row */
     bool failed;

@@ -61,8 +61,8 @@ struct pending_change {
     struct name_list *titles;    /* owned; beside refs */
     size_t running, unsupported; /* selected sessions that stay */
     size_t unsure;               /* how many of refs an agent may be writing to */
-    size_t partly;               /* of refs: a part of them stays, */
-    const char *stays;           /* namely this part, for one of them; a literal */
+    size_t partly;               /* how many of refs leave a part behind */
+    const char *stays;           /* such a part, for one of them; a literal */
     int64_t bytes;
     bool all_archived, all_pinned, all_kept;
     char message[40]; /* the id of the message to act on; "": no message */

@@ -346,7 +346,7 @@ static bool trash_message(struct model *m, const struct msg *msg)
     if (!msg_answers(msg, v->asked, MSG_TRASH))
         return false;
     if (msg->kind == MSG_TRASH) {
-        /* Ticks stay with their sessions. If out of memory, none is set. */
+        /* Ticks stay with their sessions, and are lost if out of memory. */
         struct trash_list *list = msg->u.trash.list;
         struct ref_list *refs = msg->u.trash.refs;
         bool *ticked = calloc(list->n + 1, sizeof *ticked);

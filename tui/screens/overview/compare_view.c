@@ -18,7 +18,7 @@
 
 enum {
     COMPARE_HEAD_H = 4,
-    COMPARE_ROWS_W = 66, /* of the rows, if their contents are beside them */
+    COMPARE_ROWS_W = 66, /* the columns of the rows if their contents are beside them */
     COMPARE_WIDE = 150,
     COMPARE_COUNT_W = 11,
     COMPARE_RESULT_W = 9,

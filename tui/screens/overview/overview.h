@@ -54,8 +54,8 @@ struct compare_view {
     unsigned asked;   /* generation of EFFECT_COMPARE_SESSIONS; 0: none */
     int64_t asked_ms;
     struct list_cursor pick;
-    struct styled_text text; /* of the selected row, */
-    size_t top;              /* from this line on */
+    struct styled_text text; /* the contents of the selected row */
+    size_t top;              /* the first line of them on the screen */
     /* A file that is taken from one of them (take_flow.c): which side, what would be done, and the generations of
      * EFFECT_TAKE and EFFECT_REWIND; 0: none. */
     size_t side;
