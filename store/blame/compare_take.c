@@ -36,33 +36,6 @@ static bool take_contains(struct slice dir, const char *cwd)
            path_under(slice_of(real_cwd), slice_of(real_dir));
 }
 
-/* The sessions name their directories themselves. One counts only if the program was started in it, and it is not above
- * the repository there. If both directories contain that place, the inner one counts. *owner is the session whose directory it
- * is: an undo finds the change with that session. */
-static enum err_code take_root(const struct store_env *env, struct taking *x, size_t *owner,
-                               struct err *e)
-{
-    const char *root = NULL;
-    size_t longest = 0;
-
-    for (size_t i = 0; i < 2; i++) {
-        const size_t k = i == 0 ? x->take->side : 1 - x->take->side;
-        const struct slice dir = x->c->side[k].cwd;
-
-        if (dir.n <= longest || !env->cwd || !take_contains(dir, env->cwd))
-            continue;
-        root = arena_copy(&x->plan->arena, dir).p;
-        NEED(root);
-        longest = dir.n;
-        *owner = k;
-    }
-    if (!root || rewind_root_is_above(env, root))
-        return err_set(e, ERR_UNSAFE, env->cwd ? env->cwd : "",
-                       "compare: this is the project of neither session; -C DIR takes the files "
-                       "into that directory of one of them");
-    return rewind_plan_root(env, x->plan, root, e);
-}
-
 /* ---- one file ---- */
 
 /* Texts of sessions have "\n" at the end of each line, and no byte order mark. */
@@ -207,7 +180,31 @@ static enum err_code take_begin(const struct session_ref ref[2], struct taking *
     struct session_ref *own = arena_zalloc(&plan->arena, sizeof *own);
     size_t owner = x->take->side;
 
-    TRY(take_root(ref[owner].store->env, x, &owner, e));
+    /* The sessions name their directories themselves. One counts only if the program was started
+     * in it, and it is not above the repository there. If both directories contain that place, the
+     * inner one counts. The change belongs to the session whose directory it is: an undo finds it
+     * there. */
+    const struct store_env *env = ref[owner].store->env;
+    const char *root = NULL;
+    size_t longest = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        const size_t k = i == 0 ? x->take->side : 1 - x->take->side;
+        const struct slice dir = x->c->side[k].cwd;
+
+        if (dir.n <= longest || !env->cwd || !take_contains(dir, env->cwd))
+            continue;
+        root = arena_copy(&x->plan->arena, dir).p;
+        NEED(root);
+        longest = dir.n;
+        owner = k;
+    }
+    if (!root || rewind_root_is_above(env, root))
+        return err_set(e, ERR_UNSAFE, env->cwd ? env->cwd : "",
+                       "compare: this is the project of neither session; -C DIR takes the files "
+                       "into that directory of one of them");
+    TRY(rewind_plan_root(env, x->plan, root, e));
+
     plan->system = ref[owner].store->ops->name;
     plan->format = arena_copy_text(&plan->arena, store_format(ref[owner].store->ops));
     plan->session = arena_copy(&plan->arena, ref[owner].id).p;

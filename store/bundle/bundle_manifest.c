@@ -54,23 +54,6 @@ static void bundle_print_text(struct jsonout *j, const char *key, const char *te
     jsonout_member(j, key, text ? slice_of(text) : SLICE(""));
 }
 
-static void bundle_print_repository(struct jsonout *j, const struct repo_identity *r)
-{
-    if (!r->root)
-        return;
-    jsonout_key(j, "repository");
-    jsonout_open(j, '{');
-    bundle_print_text(j, "root", r->root);
-    bundle_print_text(j, "commit", r->commit);
-    bundle_print_text(j, "firstCommit", r->first);
-    jsonout_key(j, "remotes");
-    jsonout_open(j, '[');
-    for (size_t i = 0; i < r->remotes; i++)
-        jsonout_text(j, slice_of(r->remote[i]));
-    jsonout_close(j, ']');
-    jsonout_close(j, '}');
-}
-
 static void bundle_print_session(struct jsonout *j, const struct bundle_session *s)
 {
     char hex[SHA256_BYTES * 2 + 1];
@@ -84,7 +67,19 @@ static void bundle_print_session(struct jsonout *j, const struct bundle_session 
     jsonout_int_member(j, "messages", s->messages);
     bundle_print_time(j, "createdMs", s->created_ms);
     bundle_print_time(j, "modifiedMs", s->modified_ms);
-    bundle_print_repository(j, &s->repository);
+    if (s->repository.root) {
+        jsonout_key(j, "repository");
+        jsonout_open(j, '{');
+        bundle_print_text(j, "root", s->repository.root);
+        bundle_print_text(j, "commit", s->repository.commit);
+        bundle_print_text(j, "firstCommit", s->repository.first);
+        jsonout_key(j, "remotes");
+        jsonout_open(j, '[');
+        for (size_t i = 0; i < s->repository.remotes; i++)
+            jsonout_text(j, slice_of(s->repository.remote[i]));
+        jsonout_close(j, ']');
+        jsonout_close(j, '}');
+    }
     jsonout_key(j, "files");
     jsonout_open(j, '[');
     for (size_t i = 0; i < s->n; i++) {

@@ -78,27 +78,6 @@ static enum err_code bundle_sync_names(struct bundle_reader *r, const char *dir,
     return ERR_OK;
 }
 
-static enum err_code bundle_unpack_bytes(struct bundle_reader *r, const struct bundle_file *f,
-                                         int fd, const char *path, struct err *e)
-{
-    uint8_t sha256[SHA256_BYTES];
-
-    digest_begin(&r->hasher.digest, DIGEST_SHA256);
-    for (int64_t left = f->size; left > 0;) {
-        const struct slice piece = { r->piece, left < BUNDLE_PIECE ? (size_t)left : BUNDLE_PIECE };
-
-        TRY(archive_read(r->archive, r->piece, piece.n, e));
-        digest_add(&r->hasher.digest, piece);
-        TRY(disk_write(fd, piece, NULL, path, e));
-        left -= (int64_t)piece.n;
-    }
-    if (!digest_end(&r->hasher.digest, sha256))
-        return digest_error(e);
-    if (memcmp(sha256, f->sha256, SHA256_BYTES) != 0)
-        return err_set(e, ERR_FORMAT, r->path, "read the bundle: a file is not what its hash says");
-    return archive_skip_pad(r->archive, f->size, e);
-}
-
 static enum err_code bundle_unpack_file(struct bundle_reader *r, const char *name,
                                         const struct bundle_file *f, const char *path,
                                         struct err *e)
@@ -109,6 +88,7 @@ static enum err_code bundle_unpack_file(struct bundle_reader *r, const char *nam
     struct err why = { 0 };
     AUTO_FD fd = -1;
     int64_t size;
+    uint8_t sha256[SHA256_BYTES];
 
     TRY(archive_next(r->archive, name, f->size, &size, e));
     if (size != f->size)
@@ -129,7 +109,24 @@ static enum err_code bundle_unpack_file(struct bundle_reader *r, const char *nam
             *e = why;
         return rc;
     }
-    TRY(bundle_unpack_bytes(r, f, fd, path, e));
+    digest_begin(&r->hasher.digest, DIGEST_SHA256);
+    for (int64_t left = f->size; left > 0;) {
+        const struct slice piece = { r->piece, left < BUNDLE_PIECE ? (size_t)left : BUNDLE_PIECE };
+
+        TRY(archive_read(r->archive, r->piece, piece.n, e));
+        digest_add(&r->hasher.digest, piece);
+        TRY(disk_write(fd, piece, NULL, path, e));
+        left -= (int64_t)piece.n;
+    }
+    if (!digest_end(&r->hasher.digest, sha256))
+        TRY(digest_error(e));
+    else {
+        if (memcmp(sha256, f->sha256, SHA256_BYTES) != 0)
+            return err_set(e, ERR_FORMAT, r->path,
+                           "read the bundle: a file is not what its hash says");
+        TRY(archive_skip_pad(r->archive, f->size, e));
+    }
+
     if (mtime.tv_sec > 0 && mtime.tv_nsec >= 0 && futimens(fd, times))
         return err_sys(e, path, "unpack the bundle");
     return disk_sync(fd, path, e);

@@ -220,28 +220,6 @@ static void export_html_add_summary(struct export_out *o, const struct export_to
     export_out_lit(o, "</summary>");
 }
 
-static void export_html_add_hunks(struct export_out *o, const struct hunks *d)
-{
-    if (d->rc)
-        o->rc = d->rc;
-    if (d->n == 0)
-        return;
-    export_out_lit(o, "<pre class=\"diff\"><code>");
-    for (size_t i = 0; !o->rc && i < d->n; i++) {
-        const struct hunk_line *l = &d->line[i];
-        const char *class = l->sign == '+'   ? "add"
-                            : l->sign == '-' ? "del"
-                            : l->sign == ' ' ? "same"
-                                             : "hunk";
-        char sign[2] = { l->sign == '@' ? '\0' : l->sign };
-
-        export_out_addf(o, "<span class=\"%s\">%s", class, sign);
-        export_html_text(o, l->sign == '@' && l->text.n == 0 ? SLICE("@@") : l->text);
-        export_out_lit(o, "\n</span>");
-    }
-    export_out_lit(o, "</code></pre>");
-}
-
 static void add_pre(struct export_out *o, const char *class, struct slice text)
 {
     if (text.n == 0)
@@ -257,7 +235,25 @@ static void html_tool(struct export_out *o, const struct export_tool *t)
     export_html_add_summary(o, t);
     add_pre(o, "command", t->command);
     add_pre(o, "input", t->input);
-    export_html_add_hunks(o, &t->hunks);
+    if (t->hunks.rc)
+        o->rc = t->hunks.rc;
+    if (t->hunks.n != 0) {
+        export_out_lit(o, "<pre class=\"diff\"><code>");
+        for (size_t i = 0; !o->rc && i < t->hunks.n; i++) {
+            const struct hunk_line *l = &t->hunks.line[i];
+            const char *class = l->sign == '+'   ? "add"
+                                : l->sign == '-' ? "del"
+                                : l->sign == ' ' ? "same"
+                                                 : "hunk";
+            char sign[2] = { l->sign == '@' ? '\0' : l->sign };
+
+            export_out_addf(o, "<span class=\"%s\">%s", class, sign);
+            export_html_text(o, l->sign == '@' && l->text.n == 0 ? SLICE("@@") : l->text);
+            export_out_lit(o, "\n</span>");
+        }
+        export_out_lit(o, "</code></pre>");
+    }
+
     add_pre(o, t->result && t->result->failed ? "output failed" : "output", t->output);
     if (t->section)
         export_out_addf(o, "<p><a href=\"#s%zu\">Sub-agent %zu</a></p>", t->section, t->section);

@@ -98,28 +98,6 @@ static void md_thinking(struct export_out *o, struct slice text, bool open)
     close_details(o);
 }
 
-static void export_md_add_summary(struct export_out *o, const struct export_tool *t)
-{
-    char outcome[32];
-
-    export_out_lit(o, "<b>");
-    export_html_line(o, t->call ? t->call->name : SLICE("Result"), 60);
-    export_out_lit(o, "</b>");
-    if (t->subject.n) {
-        export_out_lit(o, " <code>");
-        export_html_line(o, t->subject, SUMMARY_MAX);
-        export_out_lit(o, "</code>");
-    }
-    if (t->hunks.added)
-        export_out_addf(o, " +%zu", t->hunks.added);
-    if (t->hunks.removed)
-        export_out_addf(o, " −%zu", t->hunks.removed);
-    if (t->result || !t->call)
-        export_out_addf(o, " — %s", export_outcome(t, outcome));
-    if (t->section)
-        export_out_addf(o, " — sub-agent %zu", t->section);
-}
-
 static void export_md_add_hunks(struct export_out *o, const struct hunks *d)
 {
     struct buf text = { 0 };
@@ -154,8 +132,26 @@ static void add_fence(struct export_out *o, const char *info, struct slice text)
 
 static void md_tool(struct export_out *o, const struct export_tool *t)
 {
+    char outcome[32];
+
     open_details(o, t->open);
-    export_md_add_summary(o, t);
+    export_out_lit(o, "<b>");
+    export_html_line(o, t->call ? t->call->name : SLICE("Result"), 60);
+    export_out_lit(o, "</b>");
+    if (t->subject.n) {
+        export_out_lit(o, " <code>");
+        export_html_line(o, t->subject, SUMMARY_MAX);
+        export_out_lit(o, "</code>");
+    }
+    if (t->hunks.added)
+        export_out_addf(o, " +%zu", t->hunks.added);
+    if (t->hunks.removed)
+        export_out_addf(o, " −%zu", t->hunks.removed);
+    if (t->result || !t->call)
+        export_out_addf(o, " — %s", export_outcome(t, outcome));
+    if (t->section)
+        export_out_addf(o, " — sub-agent %zu", t->section);
+
     export_out_lit(o, "</summary>\n\n");
     add_fence(o, "sh", t->command);
     add_fence(o, "yaml", t->input);

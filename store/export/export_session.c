@@ -352,8 +352,13 @@ static enum err_code write_subagents(struct export *x, struct err *e)
 
 /* ---- the document ---- */
 
-static enum err_code write_head(struct export *x, struct session_row *row, struct err *e)
+static enum err_code write_document(struct export *x, struct err *e)
 {
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
+
+    NEED(row);
+    TRY(find_subagents(x, e));
+
     const struct store *st = x->ref->store;
     const struct scope scope = { .all = true };
 
@@ -373,16 +378,7 @@ static enum err_code write_head(struct export *x, struct session_row *row, struc
     if (x->arena.failed)
         return err_nomem(e);
     x->writer->begin(x->o, &head);
-    return ERR_OK;
-}
 
-static enum err_code write_document(struct export *x, struct err *e)
-{
-    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
-
-    NEED(row);
-    TRY(find_subagents(x, e));
-    TRY(write_head(x, row, e));
     if (x->sections)
         x->writer->contents(x->o, x->section, x->sections);
     TRY(write_conversation(x, x->ref, e));

@@ -488,9 +488,21 @@ static enum err_code search_rows_of(struct grep_session *s, const struct session
     return rc ? err_at(e, rc, path) : ERR_OK;
 }
 
-/* A sub-agent that has disappeared or cannot be read is skipped. */
-static enum err_code search_agents(struct grep_session *s, struct err *e)
+static enum err_code search_all(struct grep_session *s, struct err *e)
 {
+    const size_t prompts = s->gone && s->q->in & GREP_IN_PROMPTS ? s->gone->n : 0;
+
+    for (size_t i = 0; i < prompts; i++) {
+        struct grep_row row = { .time_ms = s->gone->prompt[i].time_ms };
+
+        TRY(search_one_text(s, &row, BLOCK_PROMPT, s->gone->prompt[i].text, e));
+    }
+    if (!s->gone)
+        TRY(search_rows_of(s, s->ref, e));
+
+    if (s->gone)
+        return ERR_OK;
+    /* A sub-agent that has disappeared or cannot be read is skipped. */
     const struct store *st = s->ref->store;
     struct arena a = { 0 };
     struct slice *ids = NULL;
@@ -514,20 +526,6 @@ static enum err_code search_agents(struct grep_session *s, struct err *e)
     s->in_agent = false;
     arena_fini(&a);
     return rc;
-}
-
-static enum err_code search_all(struct grep_session *s, struct err *e)
-{
-    const size_t prompts = s->gone && s->q->in & GREP_IN_PROMPTS ? s->gone->n : 0;
-
-    for (size_t i = 0; i < prompts; i++) {
-        struct grep_row row = { .time_ms = s->gone->prompt[i].time_ms };
-
-        TRY(search_one_text(s, &row, BLOCK_PROMPT, s->gone->prompt[i].text, e));
-    }
-    if (!s->gone)
-        TRY(search_rows_of(s, s->ref, e));
-    return s->gone ? ERR_OK : search_agents(s, e);
 }
 
 /* If each of several patterns has to occur, that must be known before any hit is reported. */

@@ -248,35 +248,6 @@ static bool any_begins(const struct host_session *s, const struct host_append *r
     return false;
 }
 
-static enum err_code append_to_queue(struct host_session *s, const struct host_append *req,
-                                     struct arena *a, struct host_appended *out, struct err *e)
-{
-    struct queue more = { 0 };
-    struct slice *ids = arena_zalloc(a, req->n * sizeof *ids);
-    bool begins = any_begins(s, req);
-    enum err_code rc = ids ? prepare_rows(s, req, a, &more, ids, e) : err_nomem(e);
-
-    if (!rc) {
-        pthread_mutex_lock(&s->mutex);
-        rc = host_session_wait_for_room(s, &more, e);
-        if (!rc) {
-            bool was_empty = !s->queue.n || !s->begun;
-
-            if (was_empty)
-                s->since_ms = time_clock_ms(CLOCK_MONOTONIC);
-            s->begun |= begins;
-            host_queue_move(&more, &s->queue);
-            if (was_empty || host_session_has_batch(s))
-                pthread_cond_broadcast(&s->changed);
-        }
-        pthread_mutex_unlock(&s->mutex);
-    }
-    host_queue_clear(&more);
-    if (!rc)
-        *out = (struct host_appended){ .n = req->n, .id = ids };
-    return rc;
-}
-
 /* Without a thread: held rows are written first. */
 static enum err_code append_now(struct host_session *s, const struct host_append *req,
                                 struct arena *a, struct host_appended *out, struct err *e)
@@ -329,8 +300,33 @@ enum err_code host_session_append(struct host_session *s, const struct host_appe
     *out = (struct host_appended){ 0 };
     if (!req->n)
         return ERR_OK;
-    return goes_to_queue(s, req) ? append_to_queue(s, req, a, out, e)
-                                 : append_now(s, req, a, out, e);
+
+    if (!goes_to_queue(s, req))
+        return append_now(s, req, a, out, e);
+    struct queue more = { 0 };
+    struct slice *ids = arena_zalloc(a, req->n * sizeof *ids);
+    bool begins = any_begins(s, req);
+    enum err_code rc = ids ? prepare_rows(s, req, a, &more, ids, e) : err_nomem(e);
+
+    if (!rc) {
+        pthread_mutex_lock(&s->mutex);
+        rc = host_session_wait_for_room(s, &more, e);
+        if (!rc) {
+            bool was_empty = !s->queue.n || !s->begun;
+
+            if (was_empty)
+                s->since_ms = time_clock_ms(CLOCK_MONOTONIC);
+            s->begun |= begins;
+            host_queue_move(&more, &s->queue);
+            if (was_empty || host_session_has_batch(s))
+                pthread_cond_broadcast(&s->changed);
+        }
+        pthread_mutex_unlock(&s->mutex);
+    }
+    host_queue_clear(&more);
+    if (!rc)
+        *out = (struct host_appended){ .n = req->n, .id = ids };
+    return rc;
 }
 
 /* ---- settings ---- */

@@ -109,10 +109,18 @@ static enum err_code lock_shared(int lock, const char *dir, struct err *e)
     return ERR_OK;
 }
 
-/* Records the link's target, because recovery must not open a link. */
-static enum err_code describe_append(struct change *c, const char *path, struct slice records,
-                                     unsigned flags, struct err *e)
+static enum err_code journal_begin(struct journal *j, const char *above, struct slice records,
+                                   struct err *e)
 {
+    unsigned char r[8];
+
+    CLEANUP(change_free_at) struct change *c = change_new("append");
+
+    NEED(c);
+
+    /* The link's target is recorded, because recovery must not open a link. */
+    const char *path = j->path;
+    unsigned flags = j->flags;
     char *real = flags & APPEND_FOLLOW ? realpath(path, NULL) : strdup(path);
     struct step s = { .kind = STEP_APPEND, .bytes = records, .mtime_ns = MTIME_NOW };
 
@@ -124,14 +132,9 @@ static enum err_code describe_append(struct change *c, const char *path, struct 
     if (!s.path || !c->step)
         return err_nomem(e);
     c->step[c->n++] = s;
-    return step_prepare(c->step, &c->arena, e);
-}
+    TRY(step_prepare(c->step, &c->arena, e));
 
-static enum err_code entry_write(struct journal *j, const char *above, struct change *c,
-                                 struct err *e)
-{
-    unsigned char r[8];
-
+    c->no_sync = j->flags & APPEND_LATER;
     if (getentropy(r, sizeof r))
         return err_sys(e, above, "generate a random name");
     snprintf(j->dir, sizeof j->dir, "%s/%c%02x%02x%02x%02x%02x%02x%02x%02x", above,
@@ -145,17 +148,6 @@ static enum err_code entry_write(struct journal *j, const char *above, struct ch
     enum err_code rc = change_record_write(j->dir, c, e);
 
     return rc || c->no_sync ? rc : disk_sync_dir(above, e);
-}
-
-static enum err_code journal_begin(struct journal *j, const char *above, struct slice records,
-                                   struct err *e)
-{
-    CLEANUP(change_free_at) struct change *c = change_new("append");
-
-    NEED(c);
-    TRY(describe_append(c, j->path, records, j->flags, e));
-    c->no_sync = j->flags & APPEND_LATER;
-    return entry_write(j, above, c, e);
 }
 
 static void journal_end(struct journal *j)

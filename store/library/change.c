@@ -153,23 +153,6 @@ int reprise_reappend(const struct reprise_session *s, struct reprise_change *cha
 
 /* ---- copies ---- */
 
-static enum err_code library_read_request(const struct reprise_fork_request *given,
-                                          struct fork_request *out, struct err *e)
-{
-    struct reprise_fork_request q;
-
-    TRY(call_options(given, &q, sizeof q, e));
-    if (q.flags & ~(uint32_t)REPRISE_FORK_FILES || q.reserved)
-        return err_set(e, ERR_USAGE, "", "fork: unknown flag");
-    if (q.id && !q.id[0])
-        return err_set(e, ERR_USAGE, "", "fork: invalid session id");
-    *out = (struct fork_request){ .id = call_text(q.id),
-                                  .at = call_text(q.at),
-                                  .title = call_text(q.title),
-                                  .with_files = q.flags & REPRISE_FORK_FILES };
-    return ERR_OK;
-}
-
 /* The store of the copy; NULL: it is not open. */
 static const struct store *library_store_of(const struct reprise_session *s, const char *system)
 {
@@ -205,13 +188,23 @@ static enum err_code fork_session(const struct reprise_session *s,
 {
     const struct store_env env = call_env(s->stores);
     struct reprise_fork_result done = { .size = sizeof done };
+    struct reprise_fork_request q;
     CLEANUP(change_free_at) struct change *c = NULL;
     struct fork_request req;
     struct session_ref now;
     struct fork_result made;
 
     TRY(call_check_result(out, e));
-    TRY(library_read_request(request, &req, e));
+    TRY(call_options(request, &q, sizeof q, e));
+    if (q.flags & ~(uint32_t)REPRISE_FORK_FILES || q.reserved)
+        return err_set(e, ERR_USAGE, "", "fork: unknown flag");
+    if (q.id && !q.id[0])
+        return err_set(e, ERR_USAGE, "", "fork: invalid session id");
+    req = (struct fork_request){ .id = call_text(q.id),
+                                 .at = call_text(q.at),
+                                 .title = call_text(q.title),
+                                 .with_files = q.flags & REPRISE_FORK_FILES };
+
     NEED(c = change_new("fork"));
     TRY(session_now(s, &c->arena, &now, e));
     TRY(session_change_fork(&env, &now, &req, c, &made, e));

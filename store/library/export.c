@@ -32,34 +32,12 @@ static struct slice library_message_of(const char *name)
     return name ? slice_of(name) : (struct slice){ NULL, 0 };
 }
 
-static enum err_code library_export_read_request(const struct reprise_export_request *given,
-                                                 struct export_request *out, bool *replace,
-                                                 struct err *e)
-{
-    const uint32_t known = REPRISE_EXPORT_THINKING | REPRISE_EXPORT_AGENTS | REPRISE_EXPORT_REDACT |
-                           REPRISE_EXPORT_REPLACE;
-    struct reprise_export_request q;
-
-    TRY(call_options(given, &q, sizeof q, e));
-    if (q.flags & ~known || q.format < 0 || q.format > REPRISE_FORMAT_JSONL || q.tools < 0 ||
-        q.tools > REPRISE_TOOLS_FULL)
-        return err_set(e, ERR_USAGE, "", "export: unknown flag, format or choice of tools");
-    *replace = q.flags & REPRISE_EXPORT_REPLACE;
-    *out = (struct export_request){ .format = (enum export_format)q.format,
-                                    .tools = (enum export_tools)q.tools,
-                                    .thinking = q.flags & REPRISE_EXPORT_THINKING,
-                                    .subagents = q.flags & REPRISE_EXPORT_AGENTS,
-                                    .redact = q.flags & REPRISE_EXPORT_REDACT,
-                                    .branch = library_message_of(q.branch),
-                                    .from = library_message_of(q.from),
-                                    .to = library_message_of(q.to) };
-    return ERR_OK;
-}
-
 static enum err_code export_to(const struct reprise_session *s,
                                const struct reprise_export_request *request, struct receiver *to,
                                struct reprise_export_result *result, struct err *e)
 {
+    struct reprise_export_request q;
+
     CLEANUP(export_summary_fini) struct export_summary sum = { .bytes = 0 };
     AUTO_ARENA a = { 0 };
     struct export_request req;
@@ -67,7 +45,24 @@ static enum err_code export_to(const struct reprise_session *s,
     bool replace;
 
     TRY(call_check_result(result, e));
-    TRY(library_export_read_request(request, &req, &replace, e));
+
+    const uint32_t known = REPRISE_EXPORT_THINKING | REPRISE_EXPORT_AGENTS | REPRISE_EXPORT_REDACT |
+                           REPRISE_EXPORT_REPLACE;
+
+    TRY(call_options(request, &q, sizeof q, e));
+    if (q.flags & ~known || q.format < 0 || q.format > REPRISE_FORMAT_JSONL || q.tools < 0 ||
+        q.tools > REPRISE_TOOLS_FULL)
+        return err_set(e, ERR_USAGE, "", "export: unknown flag, format or choice of tools");
+    replace = q.flags & REPRISE_EXPORT_REPLACE;
+    req = (struct export_request){ .format = (enum export_format)q.format,
+                                   .tools = (enum export_tools)q.tools,
+                                   .thinking = q.flags & REPRISE_EXPORT_THINKING,
+                                   .subagents = q.flags & REPRISE_EXPORT_AGENTS,
+                                   .redact = q.flags & REPRISE_EXPORT_REDACT,
+                                   .branch = library_message_of(q.branch),
+                                   .from = library_message_of(q.from),
+                                   .to = library_message_of(q.to) };
+
     TRY(session_now(s, &a, &now, e));
     TRY(to->fn ? export_session(&now, &req, library_hand_over, to, &sum, e)
                : export_file(&now, &req, to->file, replace, &sum, e));

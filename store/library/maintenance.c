@@ -8,23 +8,6 @@
 
 /* ---- delete ---- */
 
-static enum err_code library_move_to_trash(const struct reprise *r,
-                                           const struct trash_request *request,
-                                           struct reprise_delete_result *done, struct err *e)
-{
-    const struct store_env env = call_env(r);
-    CLEANUP(change_log_close_at) struct change_log *log = NULL;
-    CLEANUP(trash_list_fini) struct trash_list list = { .n = 0 };
-
-    TRY(change_log_open(&env, &log, e));
-    TRY(trash_add(log, &env, "delete", request, 1, &list, e));
-    snprintf(done->trash, sizeof done->trash, "%s", list.item[0].trash_id);
-    snprintf(done->stays, sizeof done->stays, "%s", list.item[0].stays ? list.item[0].stays : "");
-    done->files = (uint64_t)list.item[0].files;
-    done->bytes = (uint64_t)list.item[0].bytes;
-    return ERR_OK;
-}
-
 static enum err_code library_delete_local(const struct reprise *r, const struct session_ref *ref,
                                           uint32_t flags, struct arena *a,
                                           struct reprise_delete_result *done, struct err *e)
@@ -47,8 +30,21 @@ static enum err_code library_delete_local(const struct reprise *r, const struct 
     NEED(title.p);
 
     TRY(trash_request_make(ref, title, what, a, &request, e));
-    return permanently ? trash_request_destroy(&request, e)
-                       : library_move_to_trash(r, &request, done, e);
+
+    if (permanently)
+        return trash_request_destroy(&request, e);
+    const struct store_env env = call_env(r);
+
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
+    CLEANUP(trash_list_fini) struct trash_list list = { .n = 0 };
+
+    TRY(change_log_open(&env, &log, e));
+    TRY(trash_add(log, &env, "delete", &request, 1, &list, e));
+    snprintf(done->trash, sizeof done->trash, "%s", list.item[0].trash_id);
+    snprintf(done->stays, sizeof done->stays, "%s", list.item[0].stays ? list.item[0].stays : "");
+    done->files = (uint64_t)list.item[0].files;
+    done->bytes = (uint64_t)list.item[0].bytes;
+    return ERR_OK;
 }
 
 static enum err_code delete_session(const struct reprise_session *s, uint32_t flags,

@@ -8,28 +8,6 @@
 
 /* ---- the query ---- */
 
-static enum err_code check_query(const struct reprise_message_query *q, struct err *e)
-{
-    const uint32_t known = REPRISE_MESSAGES_SYSTEM | REPRISE_MESSAGES_AS_SDK |
-                           REPRISE_MESSAGES_LIMIT | REPRISE_MESSAGES_PLAIN;
-
-    if (q->flags & ~known)
-        return err_set(e, ERR_USAGE, "", "read messages: unknown flag");
-    if (q->offset < 0 || q->limit < 0)
-        return err_set(e, ERR_USAGE, "", "read messages: limit and offset must not be negative");
-    if ((q->flags & REPRISE_MESSAGES_PLAIN) && (q->flags & REPRISE_MESSAGES_AS_SDK))
-        return err_set(e, ERR_USAGE, "", "read messages: the SDK has no plain form");
-    if (q->after && (q->before || q->offset > 0 || !(q->flags & REPRISE_MESSAGES_PLAIN)))
-        return err_set(
-            e, ERR_USAGE, "",
-            "read messages: `after` is for the plain form, and excludes `before` and an offset");
-    if (q->before && (q->offset > 0 || q->limit > MESSAGE_PAGE_MOST))
-        return err_set(e, ERR_USAGE, "",
-                       "read messages: `before` excludes an offset, and the limit is %d",
-                       MESSAGE_PAGE_MOST);
-    return ERR_OK;
-}
-
 static enum err_code library_read_query(const struct reprise_session *s,
                                         const struct reprise_message_query *given,
                                         struct message_query *out, struct message_page *page,
@@ -38,7 +16,25 @@ static enum err_code library_read_query(const struct reprise_session *s,
     struct reprise_message_query q;
 
     TRY(call_options(given, &q, sizeof q, e));
-    TRY(check_query(&q, e));
+
+    const uint32_t known = REPRISE_MESSAGES_SYSTEM | REPRISE_MESSAGES_AS_SDK |
+                           REPRISE_MESSAGES_LIMIT | REPRISE_MESSAGES_PLAIN;
+
+    if (q.flags & ~known)
+        return err_set(e, ERR_USAGE, "", "read messages: unknown flag");
+    if (q.offset < 0 || q.limit < 0)
+        return err_set(e, ERR_USAGE, "", "read messages: limit and offset must not be negative");
+    if ((q.flags & REPRISE_MESSAGES_PLAIN) && (q.flags & REPRISE_MESSAGES_AS_SDK))
+        return err_set(e, ERR_USAGE, "", "read messages: the SDK has no plain form");
+    if (q.after && (q.before || q.offset > 0 || !(q.flags & REPRISE_MESSAGES_PLAIN)))
+        return err_set(
+            e, ERR_USAGE, "",
+            "read messages: `after` is for the plain form, and excludes `before` and an offset");
+    if (q.before && (q.offset > 0 || q.limit > MESSAGE_PAGE_MOST))
+        return err_set(e, ERR_USAGE, "",
+                       "read messages: `before` excludes an offset, and the limit is %d",
+                       MESSAGE_PAGE_MOST);
+
     bool limited = q.flags & REPRISE_MESSAGES_LIMIT;
 
     *out = (struct message_query){

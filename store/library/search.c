@@ -13,40 +13,6 @@ _Static_assert(sizeof(struct reprise_range) == sizeof(struct grep_range),
 
 /* ---- the query ---- */
 
-static enum err_code library_search_read_query(const struct reprise_search_query *q,
-                                               struct arena *a, struct grep_query *out,
-                                               struct err *e)
-{
-    const uint32_t known = REPRISE_SEARCH_FIXED | REPRISE_SEARCH_WORDS | REPRISE_SEARCH_ANY |
-                           REPRISE_SEARCH_CASE | REPRISE_SEARCH_IGNORE_CASE;
-
-    *out = (struct grep_query){
-        .fixed = q->flags & REPRISE_SEARCH_FIXED,
-        .words = q->flags & REPRISE_SEARCH_WORDS,
-        .any = q->flags & REPRISE_SEARCH_ANY,
-        .letters = q->flags & REPRISE_SEARCH_CASE          ? GREP_CASE_EXACT
-                   : q->flags & REPRISE_SEARCH_IGNORE_CASE ? GREP_CASE_IGNORE
-                                                           : GREP_CASE_SMART,
-        .in = q->places ? q->places : GREP_IN_DEFAULT,
-        .branches = true,
-        .want = GREP_WANT_HITS,
-    };
-    if (q->flags & ~known || q->places & ~(uint32_t)GREP_IN_ALL)
-        return err_set(e, ERR_USAGE, "", "search: unknown flag or place");
-
-    if (q->patterns_count == 0 || q->patterns_count > GREP_PATTERNS || !q->patterns)
-        return err_set(e, ERR_USAGE, "", "search: needs 1 to %d patterns", GREP_PATTERNS);
-    struct slice *pattern = arena_zalloc(a, q->patterns_count * sizeof *pattern);
-
-    NEED(pattern);
-    for (size_t i = 0; i < q->patterns_count; i++)
-        pattern[i] = call_text(q->patterns[i]);
-    out->pattern = pattern;
-    out->n = q->patterns_count;
-
-    return call_query(q->sessions, a, &out->sessions, e);
-}
-
 /* ---- the hits ---- */
 
 struct receiver {
@@ -140,7 +106,35 @@ static enum err_code library_search(const struct reprise *r,
     to->incomplete = q.incomplete;
     if (to->incomplete)
         *to->incomplete = 0;
-    TRY(library_search_read_query(&q, &a, &inside, e));
+
+    const uint32_t known = REPRISE_SEARCH_FIXED | REPRISE_SEARCH_WORDS | REPRISE_SEARCH_ANY |
+                           REPRISE_SEARCH_CASE | REPRISE_SEARCH_IGNORE_CASE;
+
+    inside = (struct grep_query){
+        .fixed = q.flags & REPRISE_SEARCH_FIXED,
+        .words = q.flags & REPRISE_SEARCH_WORDS,
+        .any = q.flags & REPRISE_SEARCH_ANY,
+        .letters = q.flags & REPRISE_SEARCH_CASE          ? GREP_CASE_EXACT
+                   : q.flags & REPRISE_SEARCH_IGNORE_CASE ? GREP_CASE_IGNORE
+                                                          : GREP_CASE_SMART,
+        .in = q.places ? q.places : GREP_IN_DEFAULT,
+        .branches = true,
+        .want = GREP_WANT_HITS,
+    };
+    if (q.flags & ~known || q.places & ~(uint32_t)GREP_IN_ALL)
+        return err_set(e, ERR_USAGE, "", "search: unknown flag or place");
+
+    if (q.patterns_count == 0 || q.patterns_count > GREP_PATTERNS || !q.patterns)
+        return err_set(e, ERR_USAGE, "", "search: needs 1 to %d patterns", GREP_PATTERNS);
+    struct slice *pattern = arena_zalloc(&a, q.patterns_count * sizeof *pattern);
+
+    NEED(pattern);
+    for (size_t i = 0; i < q.patterns_count; i++)
+        pattern[i] = call_text(q.patterns[i]);
+    inside.pattern = pattern;
+    inside.n = q.patterns_count;
+    TRY(call_query(q.sessions, &a, &inside.sessions, e));
+
     TRY(listing_open(r->store, r->n, &inside.sessions, &listing, e));
     return grep_run(listing, &inside, hand_over_part, library_leave_out, to, e);
 }

@@ -18,25 +18,6 @@ static enum err_code name_unkept(const struct store *st, struct slice id, struct
     return ref->id.p && ref->path.p ? ERR_OK : err_nomem(e);
 }
 
-/* The session is found by its exact id, because a name as a person types it could mean another
- * one. */
-static enum err_code make_handle(const struct reprise *r, struct slice id,
-                                 struct reprise_session **out, struct err *e)
-{
-    const struct scope everywhere = { .all = true };
-    const struct store *st = r->store[0];
-    struct reprise_session *s = calloc(1, sizeof *s);
-
-    if (!s)
-        return err_nomem(e);
-    s->stores = r;
-    enum err_code rc = host_unpersisted(st)
-                           ? name_unkept(st, id, &s->arena, &s->ref, e)
-                           : st->ops->find(st, &everywhere, id, &s->arena, &s->ref, e);
-
-    return session_handle_finish(s, rc, out, e);
-}
-
 enum err_code call_create_request(const struct reprise *r,
                                   const struct reprise_create_request *given,
                                   struct host_create *out, struct err *e)
@@ -65,7 +46,21 @@ static enum err_code library_create(const struct reprise *r,
 
     TRY(call_create_request(r, request, &req, e));
     TRY(host_create(r->store[0], &req, &a, &made, e));
-    return make_handle(r, made.id, out, e);
+
+    /* The session is found by its exact id, because a name as a person types it could mean another
+     * one. */
+    const struct scope everywhere = { .all = true };
+    const struct store *st = r->store[0];
+    struct reprise_session *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return err_nomem(e);
+    s->stores = r;
+    enum err_code rc = host_unpersisted(st)
+                           ? name_unkept(st, made.id, &s->arena, &s->ref, e)
+                           : st->ops->find(st, &everywhere, made.id, &s->arena, &s->ref, e);
+
+    return session_handle_finish(s, rc, out, e);
 }
 
 int reprise_create(const struct reprise *r, const struct reprise_create_request *request,

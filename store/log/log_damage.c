@@ -353,33 +353,31 @@ static enum err_code log_damage_note(const struct log_damage *d, void *arg, stru
     return r->n[d->kind]++ < REPORT_MOST ? r->fn(&f, r->arg, e) : ERR_OK;
 }
 
-static enum err_code report_others(const struct damage_report *r, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-    struct arena a = { 0 };
-
-    for (int kind = 0; kind < FINDING_KINDS && !rc; kind++) {
-        if (r->n[kind] <= REPORT_MOST)
-            continue;
-        const struct finding f = { .kind = (enum finding_kind)kind,
-                                   .session = r->session,
-                                   .path = r->log->path,
-                                   .why = arena_format(&a, "and %zu more like this",
-                                                       r->n[kind] - REPORT_MOST) };
-
-        rc = f.why ? r->fn(&f, r->arg, e) : err_nomem(e);
-    }
-    arena_fini(&a);
-    return rc;
-}
-
 enum err_code log_damage_report(struct logfile *log, const struct log_rules *rules,
                                 struct slice session, finding_fn *fn, void *arg, struct err *e)
 {
     struct damage_report r = { .log = log, .session = session, .fn = fn, .arg = arg };
 
     TRY(log_damage_scan(log, rules, log_damage_note, &r, e));
-    TRY(report_others(&r, e));
+
+    enum err_code rc = ERR_OK;
+    struct arena a = { 0 };
+
+    for (int kind = 0; kind < FINDING_KINDS && !rc; kind++) {
+        if (r.n[kind] <= REPORT_MOST)
+            continue;
+        const struct finding f = { .kind = (enum finding_kind)kind,
+                                   .session = r.session,
+                                   .path = r.log->path,
+                                   .why = arena_format(&a, "and %zu more like this",
+                                                       r.n[kind] - REPORT_MOST) };
+
+        rc = f.why ? r.fn(&f, r.arg, e) : err_nomem(e);
+    }
+    arena_fini(&a);
+    if (rc)
+        return rc;
+
     for (size_t i = 0; i < log->index.n && !r.has_rows; i++)
         r.has_rows = log->index.line[i].state == LINE_OK;
     if (log->index.broken == 0 || r.has_rows)

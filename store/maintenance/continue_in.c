@@ -301,24 +301,6 @@ static enum err_code continue_write(struct continuing *w, const struct session_r
 
 /* ---- the session ---- */
 
-static enum err_code continue_check(const struct session_ref *ref, const struct store *to,
-                                    struct continue_in *out, struct err *e)
-{
-    const char *why = to->ops->unpersisted ? to->ops->unpersisted(to) : NULL;
-
-    if (!to->ops->compose) {
-        const char *agents = continue_in_agents(&out->arena);
-
-        NEED(agents);
-        return err_set(e, ERR_UNSUPPORTED, to->ops->name,
-                       "continue in: sessions can only be made for %s", agents);
-    }
-    if (strcmp(store_format(ref->store->ops), store_format(to->ops)) == 0)
-        return err_set(e, ERR_USAGE, to->ops->name,
-                       "continue in: it is a session of this agent: resume or fork it");
-    return why ? err_set(e, ERR_UNSUPPORTED, to->path, "continue: %s", why) : ERR_OK;
-}
-
 /* Where the session is continued, and what it is called. */
 static enum err_code continue_about(const struct session_ref *ref, struct continuing *w,
                                     struct err *e)
@@ -355,7 +337,22 @@ static enum err_code continue_open(const struct session_ref *ref, const struct s
     w->c.store = to;
     w->c.arena = &w->out->arena;
     w->out->to = to;
-    TRY(continue_check(ref, to, w->out, e));
+
+    struct continue_in *out = w->out;
+    const char *why = to->ops->unpersisted ? to->ops->unpersisted(to) : NULL;
+
+    if (!to->ops->compose) {
+        const char *agents = continue_in_agents(&out->arena);
+
+        NEED(agents);
+        return err_set(e, ERR_UNSUPPORTED, to->ops->name,
+                       "continue in: sessions can only be made for %s", agents);
+    }
+    if (strcmp(store_format(ref->store->ops), store_format(to->ops)) == 0)
+        return err_set(e, ERR_USAGE, to->ops->name,
+                       "continue in: it is a session of this agent: resume or fork it");
+    TRY(why ? err_set(e, ERR_UNSUPPORTED, to->path, "continue: %s", why) : ERR_OK);
+
     return continue_about(ref, w, e);
 }
 

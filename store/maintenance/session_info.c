@@ -170,29 +170,6 @@ static void write_info_damage(struct jsonout *j, size_t line, int64_t offset, co
     jsonout_close(j, '}');
 }
 
-static void write_info_damages(struct jsonout *j, const struct session_info *f)
-{
-    const struct transcript *t = f->transcript;
-    const bool scanned = f->ref.store->ops->log_rules;
-
-    jsonout_key(j, "damaged");
-    jsonout_open(j, '[');
-    for (size_t i = 0; i < f->damage.n; i++)
-        write_info_damage(j, (size_t)f->damage.finding[i].line, f->damage.finding[i].offset,
-                          f->damage.finding[i].why);
-    for (size_t i = 0; t && i < t->n; i++) {
-        const struct message *m = &t->message[i];
-
-        if (m->flags & MESSAGE_BROKEN && (!scanned || m->flags & MESSAGE_MISTYPED))
-            write_info_damage(j, m->line + 1, m->offset,
-                              m->flags & MESSAGE_MISTYPED ? "a member has an invalid type"
-                                                          : "not a JSON object");
-    }
-    if (t && t->unfinished && !scanned)
-        write_info_damage(j, t->lines, t->unfinished_at, "unfinished write");
-    jsonout_close(j, ']');
-}
-
 void session_info_json_members(const struct session_info *f, struct jsonout *j)
 {
     const struct store *st = f->ref.store;
@@ -226,5 +203,24 @@ void session_info_json_members(const struct session_info *f, struct jsonout *j)
     for (size_t i = 0; i < f->subagent_count; i++)
         jsonout_text(j, f->subagents[i]);
     jsonout_close(j, ']');
-    write_info_damages(j, f);
+
+    const struct transcript *t = f->transcript;
+    const bool scanned = f->ref.store->ops->log_rules;
+
+    jsonout_key(j, "damaged");
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < f->damage.n; i++)
+        write_info_damage(j, (size_t)f->damage.finding[i].line, f->damage.finding[i].offset,
+                          f->damage.finding[i].why);
+    for (size_t i = 0; t && i < t->n; i++) {
+        const struct message *m = &t->message[i];
+
+        if (m->flags & MESSAGE_BROKEN && (!scanned || m->flags & MESSAGE_MISTYPED))
+            write_info_damage(j, m->line + 1, m->offset,
+                              m->flags & MESSAGE_MISTYPED ? "a member has an invalid type"
+                                                          : "not a JSON object");
+    }
+    if (t && t->unfinished && !scanned)
+        write_info_damage(j, t->lines, t->unfinished_at, "unfinished write");
+    jsonout_close(j, ']');
 }

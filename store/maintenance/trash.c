@@ -127,9 +127,19 @@ enum err_code trash_name_session(struct change *c, const struct trash_item *item
     return change_set_origin(c, &origin, e);
 }
 
-static enum err_code plan_trash_moves(struct change *c, const struct trash_list *list,
-                                      struct err *e)
+static enum err_code plan_trash_batch(struct change *c, const struct trash_list *list,
+                                      const char *dir, struct err *e)
 {
+    AUTO_BUF info = { 0 };
+    struct step put = { .kind = STEP_PUT, .old_absent = true, .mtime_ns = MTIME_NOW };
+
+    TRY(trash_info_print(list, &info, e));
+    put.path = arena_format(&c->arena, "%s/info", dir);
+    put.bytes = buf_slice(&info);
+    if (!put.path)
+        return err_nomem(e);
+    TRY(change_add(c, &put, e));
+
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < list->n && !rc; i++) {
@@ -145,21 +155,6 @@ static enum err_code plan_trash_moves(struct change *c, const struct trash_list 
         }
     }
     return rc;
-}
-
-static enum err_code plan_trash_batch(struct change *c, const struct trash_list *list,
-                                      const char *dir, struct err *e)
-{
-    AUTO_BUF info = { 0 };
-    struct step put = { .kind = STEP_PUT, .old_absent = true, .mtime_ns = MTIME_NOW };
-
-    TRY(trash_info_print(list, &info, e));
-    put.path = arena_format(&c->arena, "%s/info", dir);
-    put.bytes = buf_slice(&info);
-    if (!put.path)
-        return err_nomem(e);
-    TRY(change_add(c, &put, e));
-    return plan_trash_moves(c, list, e);
 }
 
 enum err_code trash_batch_dir(const struct store_env *env, char name[48], char dir[PATH_MAX],

@@ -29,32 +29,6 @@ static enum err_code begin_request(const struct session_ref *ref, struct slice t
     return rc;
 }
 
-static enum err_code fill_request(const struct session_ref *ref, struct slice title, unsigned what,
-                                  struct arena *a, struct trash_request *out, struct err *e)
-{
-    const struct store *st = ref->store;
-    const char **part;
-    struct owned_refs owned = { .n = 0 };
-    struct trash_request request;
-    size_t n;
-
-    TRY(st->ops->parts(st, ref, what & TRASH_REQUEST_ALL, a, &part, &n, e));
-    if (st->ops->owned_refs)
-        TRY(st->ops->owned_refs(st, ref, a, &owned, e));
-    if (n == 0)
-        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
-                       owned.stays ? owned.stays : "nothing of it can be deleted");
-    TRY(begin_request(ref, title, a, &request, e));
-    TRY(keep_add_copies(st, a, &part, &n, e));
-    request.part = part;
-    request.parts = n;
-    request.owned_refs = owned.ref;
-    request.owned_refs_n = owned.n;
-    request.stays = owned.stays;
-    *out = request;
-    return ERR_OK;
-}
-
 enum err_code trash_request_make_kept(const struct session_ref *ref, struct slice title,
                                       struct arena *a, struct trash_request *out, struct err *e)
 {
@@ -76,6 +50,10 @@ enum err_code trash_request_make_live(const struct session_ref *ref, struct live
                                       struct slice title, unsigned what, struct arena *a,
                                       struct trash_request *out, struct err *e)
 {
+    const char **part;
+    struct trash_request request;
+    size_t n;
+
     TRY(check_supported(ref, e));
 
     bool unsure = what & TRASH_REQUEST_UNSURE;
@@ -89,7 +67,24 @@ enum err_code trash_request_make_live(const struct session_ref *ref, struct live
                                   "delete: an agent may be writing to it (%s)", why);
     }
 
-    return fill_request(ref, title, what, a, out, e);
+    const struct store *st = ref->store;
+    struct owned_refs owned = { .n = 0 };
+
+    TRY(st->ops->parts(st, ref, what & TRASH_REQUEST_ALL, a, &part, &n, e));
+    if (st->ops->owned_refs)
+        TRY(st->ops->owned_refs(st, ref, a, &owned, e));
+    if (n == 0)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
+                       owned.stays ? owned.stays : "nothing of it can be deleted");
+    TRY(begin_request(ref, title, a, &request, e));
+    TRY(keep_add_copies(st, a, &part, &n, e));
+    request.part = part;
+    request.parts = n;
+    request.owned_refs = owned.ref;
+    request.owned_refs_n = owned.n;
+    request.stays = owned.stays;
+    *out = request;
+    return ERR_OK;
 }
 
 enum err_code trash_request_make_all(const struct session_ref *const ref[],

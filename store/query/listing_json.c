@@ -31,30 +31,6 @@ static void can_member(struct jsonout *j, const char *key, unsigned can)
     jsonout_close(j, ']');
 }
 
-static void described_members(struct jsonout *j, const struct session_row *row)
-{
-    jsonout_member(j, "summary", row->summary);
-    jsonout_member(j, "customTitle", row->custom_title);
-    jsonout_member(j, "firstPrompt", row->first_prompt);
-    jsonout_member(j, "lastPrompt", row->last_prompt);
-    jsonout_member(j, "gitBranch", row->git_branch);
-    jsonout_member(j, "cwd", row->cwd);
-    jsonout_member(j, "tag", row->tag);
-    jsonout_member(j, "model", row->model);
-    jsonout_member(j, "agentName", row->agent_name);
-    jsonout_member(j, "agentSetting", row->agent_setting);
-    jsonout_member(j, "agentColor", row->agent_color);
-    jsonout_member(j, "mode", row->mode);
-    jsonout_member(j, "worktreePath", row->worktree_path);
-    if (row->pr_number) {
-        jsonout_int_member(j, "prNumber", row->pr_number);
-        jsonout_member(j, "prUrl", row->pr_url);
-        jsonout_member(j, "prRepository", row->pr_repository);
-    }
-    if (row->phase)
-        jsonout_member(j, "phase", slice_of(row->phase));
-}
-
 static void state_members(struct jsonout *j, const struct session_row *row)
 {
     unsigned by_agent = row->can & store_agent_abilities(row->ref.store->ops);
@@ -104,7 +80,27 @@ void listing_row_json_members(struct jsonout *j, const struct session_row *row)
     jsonout_member(j, "sessionId", row->ref.id);
     jsonout_member(j, "recordedId", row->recorded_id);
 
-    described_members(j, row);
+    jsonout_member(j, "summary", row->summary);
+    jsonout_member(j, "customTitle", row->custom_title);
+    jsonout_member(j, "firstPrompt", row->first_prompt);
+    jsonout_member(j, "lastPrompt", row->last_prompt);
+    jsonout_member(j, "gitBranch", row->git_branch);
+    jsonout_member(j, "cwd", row->cwd);
+    jsonout_member(j, "tag", row->tag);
+    jsonout_member(j, "model", row->model);
+    jsonout_member(j, "agentName", row->agent_name);
+    jsonout_member(j, "agentSetting", row->agent_setting);
+    jsonout_member(j, "agentColor", row->agent_color);
+    jsonout_member(j, "mode", row->mode);
+    jsonout_member(j, "worktreePath", row->worktree_path);
+    if (row->pr_number) {
+        jsonout_int_member(j, "prNumber", row->pr_number);
+        jsonout_member(j, "prUrl", row->pr_url);
+        jsonout_member(j, "prRepository", row->pr_repository);
+    }
+    if (row->phase)
+        jsonout_member(j, "phase", slice_of(row->phase));
+
     state_members(j, row);
 }
 

@@ -231,32 +231,6 @@ static void unbundle_write_text(struct out *o, const struct unbundle *u)
                  u->placing ? " (--apply does it)" : "");
 }
 
-/* Sessions that cannot be unpacked do not keep the others, but the exit code tells. */
-static enum err_code unbundle_report(struct invocation *in, const struct sessions *s,
-                                     const struct unbundle *u, struct err *e)
-{
-    size_t left = 0;
-    enum err_code code = ERR_OK;
-
-    if (in->out.wants_json)
-        unbundle_write_json(&in->out, u);
-    else
-        unbundle_write_text(&in->out, u);
-    for (size_t i = 0; i < u->n; i++)
-        if (u->item[i].why) {
-            code = u->item[i].code;
-            left++;
-        } else if (u->done) {
-            session_warn_expired(in, s, u->item[i].session->agent, slice_of(u->item[i].session->id),
-                                 "resume it first");
-        }
-    if (!left)
-        return ERR_OK;
-    TRY(out_flush(&in->out, e));
-    in->done = false;
-    return err_set(e, code, "", "unbundle: %zu of %zu sessions were not unpacked", left, u->n);
-}
-
 static enum err_code unbundle_all(struct invocation *in, struct sessions *s, struct err *e)
 {
     CLEANUP(bundle_close_at) struct bundle_reader *r = NULL;
@@ -269,7 +243,28 @@ static enum err_code unbundle_all(struct invocation *in, struct sessions *s, str
         TRY(unbundle_do(&u, env, e));
         in->done = true;
     }
-    return unbundle_report(in, s, &u, e);
+
+    /* A session that cannot be unpacked does not stop the others, but the exit code reports it. */
+    size_t left = 0;
+    enum err_code code = ERR_OK;
+
+    if (in->out.wants_json)
+        unbundle_write_json(&in->out, &u);
+    else
+        unbundle_write_text(&in->out, &u);
+    for (size_t i = 0; i < u.n; i++)
+        if (u.item[i].why) {
+            code = u.item[i].code;
+            left++;
+        } else if (u.done) {
+            session_warn_expired(in, s, u.item[i].session->agent, slice_of(u.item[i].session->id),
+                                 "resume it first");
+        }
+    if (!left)
+        return ERR_OK;
+    TRY(out_flush(&in->out, e));
+    in->done = false;
+    return err_set(e, code, "", "unbundle: %zu of %zu sessions were not unpacked", left, u.n);
 }
 
 enum err_code unbundle_run(struct invocation *in, struct err *e)

@@ -134,26 +134,6 @@ static enum err_code read_config(const struct invocation *in, bool reports, stru
     return ERR_OK;
 }
 
-static void command_apply_options(const struct invocation *in, struct settings *s)
-{
-    const struct options *o = &in->options;
-
-    if (option_given(o, OPTION_KEYS))
-        s->keys.scheme = (enum key_scheme)o->keys;
-    if (option_given(o, OPTION_SORT))
-        s->sort = o->sort == SORT_MODIFIED ? SORT_RECENT : (enum sort_kind)o->sort;
-    if (option_given(o, OPTION_ALL))
-        s->scope = SCOPE_ALL;
-    else if (option_given(o, OPTION_NO_WORKTREES) || o->project)
-        s->scope = option_given(o, OPTION_NO_WORKTREES) ? SCOPE_HERE : SCOPE_WORKTREES;
-    if (option_given(o, OPTION_ASCII) || !in->world->utf8)
-        s->ascii = true;
-    if (o->color == COLOR_NEVER || (o->color == COLOR_AUTO && in->world->no_color))
-        s->colours = COLOURS_NONE;
-    else if (o->color == COLOR_ALWAYS && s->colours == COLOURS_NONE)
-        s->colours = COLOURS_AUTO;
-}
-
 enum err_code command_config(const struct invocation *in, struct config *out, struct err *e)
 {
     config_init(out);
@@ -163,7 +143,24 @@ enum err_code command_config(const struct invocation *in, struct config *out, st
         config_fini(out);
         return rc;
     }
-    command_apply_options(in, &out->settings);
+
+    const struct options *o = &in->options;
+
+    if (option_given(o, OPTION_KEYS))
+        out->settings.keys.scheme = (enum key_scheme)o->keys;
+    if (option_given(o, OPTION_SORT))
+        out->settings.sort = o->sort == SORT_MODIFIED ? SORT_RECENT : (enum sort_kind)o->sort;
+    if (option_given(o, OPTION_ALL))
+        out->settings.scope = SCOPE_ALL;
+    else if (option_given(o, OPTION_NO_WORKTREES) || o->project)
+        out->settings.scope = option_given(o, OPTION_NO_WORKTREES) ? SCOPE_HERE : SCOPE_WORKTREES;
+    if (option_given(o, OPTION_ASCII) || !in->world->utf8)
+        out->settings.ascii = true;
+    if (o->color == COLOR_NEVER || (o->color == COLOR_AUTO && in->world->no_color))
+        out->settings.colours = COLOURS_NONE;
+    else if (o->color == COLOR_ALWAYS && out->settings.colours == COLOURS_NONE)
+        out->settings.colours = COLOURS_AUTO;
+
     const char *path = command_config_path(in, &out->arena);
 
     if (!config_check_keys(out, path ? path : "")) {

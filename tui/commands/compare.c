@@ -72,37 +72,6 @@ static void compare_write_parting(const struct compared_sessions *c, struct out 
     out_addf(o, "\n");
 }
 
-/* The prompts after the common ones: in two columns on a terminal. */
-static void compare_write_prompts(const struct compared_sessions *c, struct out *o)
-{
-    const size_t width =
-        o->columns > 2 * COMPARE_LEAST_COLUMNS ? (o->columns - COMPARE_GAP) / 2 : 0;
-    bool more = true;
-
-    for (size_t n = c->side[0].common; more; n++) {
-        more = false;
-        for (size_t k = 0; k < 2; k++) {
-            const struct compared_side *side = &c->side[k];
-            char label[40];
-            const int used = snprintf(label, sizeof label, "%s %zu: ", compare_name[k], n + 1);
-            const bool is = n < side->prompts;
-            const struct slice text = is ? blame_first_line(side->prompt[n].text) : SLICE("");
-
-            if (width && (n < c->side[0].prompts || n < c->side[1].prompts)) {
-                out_addf(o, "%s%*s", k ? " | " : "", is ? 0 : used, "");
-                out_addf(o, "%s", is ? label : "");
-                session_line_column(text, width - (size_t)used, o);
-                out_addf(o, "%s", k ? "\n" : "");
-            } else if (is) {
-                out_addf(o, "%s", label);
-                out_text(o, text);
-                out_addf(o, "\n");
-            }
-            more = more || is;
-        }
-    }
-}
-
 static void compare_write_counts(const char *name, const struct compared_state *s, struct out *o)
 {
     char counts[64] = "";
@@ -151,7 +120,35 @@ static enum err_code compare_write_text(const struct session_ref *ref,
     for (size_t k = 0; k < 2; k++)
         compare_write_side(compare_name[k], &ref[k], &c->side[k], o);
     compare_write_parting(c, o);
-    compare_write_prompts(c, o);
+
+    /* The prompts after the common ones: in two columns on a terminal. */
+    const size_t width =
+        o->columns > 2 * COMPARE_LEAST_COLUMNS ? (o->columns - COMPARE_GAP) / 2 : 0;
+    bool more = true;
+
+    for (size_t n = c->side[0].common; more; n++) {
+        more = false;
+        for (size_t k = 0; k < 2; k++) {
+            const struct compared_side *side = &c->side[k];
+            char label[40];
+            const int used = snprintf(label, sizeof label, "%s %zu: ", compare_name[k], n + 1);
+            const bool is = n < side->prompts;
+            const struct slice text = is ? blame_first_line(side->prompt[n].text) : SLICE("");
+
+            if (width && (n < c->side[0].prompts || n < c->side[1].prompts)) {
+                out_addf(o, "%s%*s", k ? " | " : "", is ? 0 : used, "");
+                out_addf(o, "%s", is ? label : "");
+                session_line_column(text, width - (size_t)used, o);
+                out_addf(o, "%s", k ? "\n" : "");
+            } else if (is) {
+                out_addf(o, "%s", label);
+                out_text(o, text);
+                out_addf(o, "\n");
+            }
+            more = more || is;
+        }
+    }
+
     for (size_t i = 0; i < c->files; i++)
         if (c->file[i].side[0].changed || c->file[i].side[1].changed)
             TRY(compare_write_file(&c->file[i], o, e));
@@ -240,23 +237,6 @@ static enum err_code compare_write_json(const struct session_ref *ref,
 
 /* ---- taking files ---- */
 
-static enum err_code compare_check_usage(const struct invocation *in, struct err *e)
-{
-    static const enum option_id with_take[] = {
-        OPTION_FILE,         OPTION_HUNK,          OPTION_APPLY,           OPTION_PLAN,
-        OPTION_SKIP_REFUSED, OPTION_ALLOW_OUTSIDE, OPTION_ALLOW_SENSITIVE, OPTION_OVERWRITE_EDITED,
-    };
-    const struct options *o = &in->options;
-
-    for (size_t i = 0; i < COUNT_OF(with_take) && !option_given(o, OPTION_TAKE); i++)
-        if (option_given(o, with_take[i]))
-            return err_set(e, ERR_USAGE, "compare",
-                           "this option needs --take a or --take b; see reprise help compare");
-    if (option_given(o, OPTION_HUNK) && o->files != 1)
-        return err_set(e, ERR_USAGE, "--hunk", "needs one --file");
-    return ERR_OK;
-}
-
 /* The hunks of what would change, with their numbers. */
 static enum err_code compare_write_taken(struct invocation *in, const struct rewind_plan *plan,
                                          const struct rewind_options *options, struct err *e)
@@ -327,12 +307,25 @@ static enum err_code compare_take_files(struct invocation *in, struct sessions *
 
 enum err_code compare_run(struct invocation *in, struct err *e)
 {
+    static const enum option_id with_take[] = {
+        OPTION_FILE,         OPTION_HUNK,          OPTION_APPLY,           OPTION_PLAN,
+        OPTION_SKIP_REFUSED, OPTION_ALLOW_OUTSIDE, OPTION_ALLOW_SENSITIVE, OPTION_OVERWRITE_EDITED,
+    };
+
     CLEANUP(compare_fini) struct compared_sessions c = { .files = 0 };
     struct rewind_recovery waiting;
     CLEANUP(sessions_close) struct sessions s = { .n = 0 };
     struct session_ref *ref;
 
-    TRY(compare_check_usage(in, e));
+    const struct options *o = &in->options;
+
+    for (size_t i = 0; i < COUNT_OF(with_take) && !option_given(o, OPTION_TAKE); i++)
+        if (option_given(o, with_take[i]))
+            return err_set(e, ERR_USAGE, "compare",
+                           "this option needs --take a or --take b; see reprise help compare");
+    if (option_given(o, OPTION_HUNK) && o->files != 1)
+        return err_set(e, ERR_USAGE, "--hunk", "needs one --file");
+
     if (option_given(&in->options, OPTION_APPLY) && !in->read_only)
         rewinds_recover_first(in, &waiting);
     TRY(sessions_open(in, true, &s, e));

@@ -409,17 +409,22 @@ enum err_code host_set_run(struct invocation *in, struct err *e)
 
 /* ---- restore ---- */
 
-static enum err_code write_restore_answer(struct invocation *in, const struct session_ref *ref,
-                                          const struct restore *r, struct arena *a, struct err *e)
+enum err_code host_restore_session(struct invocation *in, struct sessions *s,
+                                   const struct session_ref *ref, struct err *e)
 {
-    char *none[] = { NULL };
     struct config config;
     struct resume resume;
+
+    CLEANUP(restore_fini) struct restore r = { 0 };
+
+    TRY(store_restore(ref, option_text(in->options.at), &r, e));
+
+    char *none[] = { NULL };
     /* If no directory of the session exists any more, the current one is used, as in the picker. */
-    const char *dir = r->command_cwd.n ? arena_copy(a, r->command_cwd).p : in->world->env.cwd;
+    const char *dir = r.command_cwd.n ? arena_copy(&s->arena, r.command_cwd).p : in->world->env.cwd;
 
     TRY(dir ? command_config(in, &config, e) : err_nomem(e));
-    enum err_code rc = resume_make(&config, ref, dir, a, &resume, e);
+    enum err_code rc = resume_make(&config, ref, dir, &s->arena, &resume, e);
 
     /* A host needs no configured command: it is the program that continues the session. */
     if (rc == ERR_UNSUPPORTED) {
@@ -430,13 +435,13 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
         const char *system = ref->store->ops->name;
 
         out_open(&in->out, NULL, '{');
-        restore_json_members(out_json(&in->out), r, system);
+        restore_json_members(out_json(&in->out), &r, system);
         resume_json(&resume, out_json(&in->out));
         out_string(&in->out, "commandCwd", resume.dir);
         out_end(&in->out, '}');
     } else if (!rc) {
-        out_addf(&in->out, "messages     %zu\ninterrupted  %s\nresume       ", r->messages,
-                 r->interruption == INTERRUPTION_NONE ? "no" : "yes");
+        out_addf(&in->out, "messages     %zu\ninterrupted  %s\nresume       ", r.messages,
+                 r.interruption == INTERRUPTION_NONE ? "no" : "yes");
         if (!*resume.argv)
             out_addf(&in->out, "no command configured");
         else if (resume_line(&resume, &in->out.buf))
@@ -446,13 +451,4 @@ static enum err_code write_restore_answer(struct invocation *in, const struct se
     }
     config_fini(&config);
     return rc;
-}
-
-enum err_code host_restore_session(struct invocation *in, struct sessions *s,
-                                   const struct session_ref *ref, struct err *e)
-{
-    CLEANUP(restore_fini) struct restore r = { 0 };
-
-    TRY(store_restore(ref, option_text(in->options.at), &r, e));
-    return write_restore_answer(in, ref, &r, &s->arena, e);
 }

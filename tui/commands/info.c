@@ -229,28 +229,6 @@ struct id_column {
     size_t columns;
 };
 
-static enum err_code fit_ids(const struct checkpoint_list *list, struct id_column *out,
-                             struct err *e)
-{
-    char text[SHORT_ID];
-    bool ok = (out->ids = short_ids_new()) != NULL;
-
-    out->columns = 0;
-    for (size_t i = 0; i < list->n && ok; i++)
-        ok = short_ids_add(out->ids, NULL, list->checkpoint[i].id);
-    if (!ok) {
-        short_ids_free(out->ids);
-        return err_nomem(e);
-    }
-    short_ids_finish(out->ids);
-    for (size_t i = 0; i < list->n; i++) {
-        size_t n = short_ids_of(out->ids, NULL, list->checkpoint[i].id, text).n;
-
-        out->columns = n > out->columns ? n : out->columns;
-    }
-    return ERR_OK;
-}
-
 static void write_checkpoint_line(const struct checkpoint *c, const struct id_column *ids,
                                   int64_t now_ms, struct out *o)
 {
@@ -290,8 +268,24 @@ static enum err_code write_checkpoints_text(const struct checkpoint_list *list, 
                                             struct out *o, struct err *e)
 {
     struct id_column ids;
+    char text[SHORT_ID];
 
-    TRY(fit_ids(list, &ids, e));
+    bool ok = (ids.ids = short_ids_new()) != NULL;
+
+    ids.columns = 0;
+    for (size_t i = 0; i < list->n && ok; i++)
+        ok = short_ids_add(ids.ids, NULL, list->checkpoint[i].id);
+    if (!ok) {
+        short_ids_free(ids.ids);
+        return err_nomem(e);
+    }
+    short_ids_finish(ids.ids);
+    for (size_t i = 0; i < list->n; i++) {
+        size_t n = short_ids_of(ids.ids, NULL, list->checkpoint[i].id, text).n;
+
+        ids.columns = n > ids.columns ? n : ids.columns;
+    }
+
     for (size_t i = 0; i < list->n; i++)
         write_checkpoint_line(&list->checkpoint[i], &ids, now_ms, o);
     short_ids_free(ids.ids);

@@ -72,31 +72,6 @@ static enum err_code timer_add_word(struct buf *out, const char *before, const c
     return rc ? rc : buf_addf(out, "\"");
 }
 
-static enum err_code timer_make_service(const struct invocation *in, const char *program,
-                                        bool settings, struct buf *out, struct err *e)
-{
-    const char *const *environment = in->world->env.environment;
-
-    NEED(!buf_addf(out,
-                   TIMER_MARK "[Unit]\n"
-                              "Description=Copies of sessions before their agents remove them\n"
-                              "\n[Service]\nType=oneshot\n"));
-    for (size_t i = 0; i < sizeof timer_variables / sizeof *timer_variables; i++) {
-        const char *value = env_value(environment, timer_variables[i]);
-        AUTO_BUF name = { 0 };
-
-        if (!value || !*value || strchr(value, '\n'))
-            continue;
-        NEED(!buf_addf(&name, "%s=", timer_variables[i]) && buf_cstr(&name));
-        NEED(!buf_addf(out, "Environment=") && !timer_add_word(out, name.p, value) &&
-             !buf_addf(out, "\n"));
-    }
-    for (int due = !settings; due < 2; due++)
-        NEED(!buf_addf(out, "ExecStart=") && !timer_add_word(out, "", program) &&
-             !buf_addf(out, " keep --all%s\n", due ? " --due" : ""));
-    return ERR_OK;
-}
-
 static const char timer_text[] =
     TIMER_MARK "[Unit]\nDescription=Copies of sessions before their agents remove them, every day\n"
                "\n[Timer]\nOnCalendar=daily\nPersistent=true\nRandomizedDelaySec=1h\n"
@@ -130,7 +105,26 @@ static enum err_code timer_plan(const struct invocation *in, const char *dir, co
 {
     AUTO_BUF service = { 0 };
 
-    TRY(timer_make_service(in, program, settings, &service, e));
+    const char *const *environment = in->world->env.environment;
+
+    NEED(!buf_addf(&service,
+                   TIMER_MARK "[Unit]\n"
+                              "Description=Copies of sessions before their agents remove them\n"
+                              "\n[Service]\nType=oneshot\n"));
+    for (size_t i = 0; i < sizeof timer_variables / sizeof *timer_variables; i++) {
+        const char *value = env_value(environment, timer_variables[i]);
+        AUTO_BUF name = { 0 };
+
+        if (!value || !*value || strchr(value, '\n'))
+            continue;
+        NEED(!buf_addf(&name, "%s=", timer_variables[i]) && buf_cstr(&name));
+        NEED(!buf_addf(&service, "Environment=") && !timer_add_word(&service, name.p, value) &&
+             !buf_addf(&service, "\n"));
+    }
+    for (int due = !settings; due < 2; due++)
+        NEED(!buf_addf(&service, "ExecStart=") && !timer_add_word(&service, "", program) &&
+             !buf_addf(&service, " keep --all%s\n", due ? " --due" : ""));
+
     for (int i = 0; i < TIMER_UNITS; i++) {
         plan[i] = (struct hook_plan){ .path = arena_format(a, "%s/%s", dir, timer_units[i]),
                                       .after.absent = !on };

@@ -245,43 +245,6 @@ static void command_messages_page_after(const struct options *o, size_t begin, s
     *to = n - begin < limit ? n : begin + limit;
 }
 
-/* Prompts begin with "> ", messages of the agent are printed as they are, a tool call takes one line. */
-static enum err_code write_messages_text(struct invocation *in, const struct session_ref *ref,
-                                         struct arena *a, struct err *e)
-{
-    const struct store *st = ref->store;
-    const char *agent = command_messages_agent_of(in);
-    struct session_ref which = *ref;
-    const struct options *o = &in->options;
-    const struct message_style how = { option_given(o, OPTION_SPOKEN), wants_plain(o) };
-    CLEANUP(transcript_free_at) struct transcript *t = NULL;
-    struct answer cursor = { .arena = a };
-    struct message_page page = message_page_of(in);
-    size_t at, first, end;
-
-    TRY(find_cursor(in, ref, &page, &cursor, e));
-    if (agent)
-        TRY(st->ops->subagent(st, ref, slice_of(agent), a, &which, e));
-    if (option_given(o, OPTION_AS_SDK)) {
-        TRY(which.store->ops->load(which.store, &which, NULL, &t, e));
-        at = cursor.cursor.n ? conversation_find(t, cursor.cursor) : t->n;
-    } else {
-        const struct conversation_end want = { .at = cursor.cursor,
-                                               .least = o->after          ? 0
-                                                        : wants_newest(o) ? page.most
-                                                                          : SIZE_MAX };
-
-        TRY(conversation_end_load(&which, &want, &t, &at, e));
-    }
-    if (o->after)
-        command_messages_page_after(o, at < t->n ? at + 1 : t->n, t->n, &first, &end);
-    else /* the rows include some that are no messages, so the cursor is looked up by its id */
-        command_messages_page_of(o, t->n, at < t->n ? &at : NULL, &first, &end);
-    for (size_t i = first; i < end && i < t->n; i++)
-        TRY(command_messages_write_message(st, t, i, how, &in->out, e));
-    return ERR_OK;
-}
-
 /* ---- JSON ---- */
 
 static enum err_code write_message_json(struct slice json, void *arg, struct err *e)
@@ -476,6 +439,7 @@ static enum err_code write_messages(struct invocation *in, struct sessions *s,
                                     const struct session_ref *ref, struct err *e)
 {
     enum err_code rc = command_messages_check_agent(ref, command_messages_agent_of(in), e);
+    size_t at, first, end;
 
     if (!rc && !ref->store->ops->messages)
         rc = err_set(e, ERR_UNSUPPORTED, in->argv[0],
@@ -486,8 +450,42 @@ static enum err_code write_messages(struct invocation *in, struct sessions *s,
         return follow_messages(in, ref, &s->arena, e);
     if (option_given(&in->options, OPTION_RAW))
         return write_raw(in, ref, &s->arena, e);
-    return in->out.wants_json ? write_messages_json(in, ref, &s->arena, &in->out, e)
-                              : write_messages_text(in, ref, &s->arena, e);
+
+    if (in->out.wants_json)
+        return write_messages_json(in, ref, &s->arena, &in->out, e);
+    /* Prompts begin with "> ", messages of the agent are printed as they are, a tool call takes
+     * one line. */
+    const struct store *st = ref->store;
+    const char *agent = command_messages_agent_of(in);
+    struct session_ref which = *ref;
+    const struct options *o = &in->options;
+    const struct message_style how = { option_given(o, OPTION_SPOKEN), wants_plain(o) };
+
+    CLEANUP(transcript_free_at) struct transcript *t = NULL;
+    struct answer cursor = { .arena = &s->arena };
+    struct message_page page = message_page_of(in);
+
+    TRY(find_cursor(in, ref, &page, &cursor, e));
+    if (agent)
+        TRY(st->ops->subagent(st, ref, slice_of(agent), &s->arena, &which, e));
+    if (option_given(o, OPTION_AS_SDK)) {
+        TRY(which.store->ops->load(which.store, &which, NULL, &t, e));
+        at = cursor.cursor.n ? conversation_find(t, cursor.cursor) : t->n;
+    } else {
+        const struct conversation_end want = { .at = cursor.cursor,
+                                               .least = o->after          ? 0
+                                                        : wants_newest(o) ? page.most
+                                                                          : SIZE_MAX };
+
+        TRY(conversation_end_load(&which, &want, &t, &at, e));
+    }
+    if (o->after)
+        command_messages_page_after(o, at < t->n ? at + 1 : t->n, t->n, &first, &end);
+    else /* the rows include some that are no messages, so the cursor is looked up by its id */
+        command_messages_page_of(o, t->n, at < t->n ? &at : NULL, &first, &end);
+    for (size_t i = first; i < end && i < t->n; i++)
+        TRY(command_messages_write_message(st, t, i, how, &in->out, e));
+    return ERR_OK;
 }
 
 /* Options that exclude each other. */

@@ -219,23 +219,6 @@ static void command_rewind_write_entry_text(const struct rewind_entry *x, bool c
     out_addf(o, "\n");
 }
 
-static void write_conversation_text(const struct rewind_conversation *t, bool done, struct out *o)
-{
-    if (already_ends(t))
-        out_addf(o, "%-9s the conversation: it already ends there\n", done ? "kept" : "keep");
-    else if (!t->change)
-        return;
-    else if (!rewind_conversation_moves(t->how))
-        out_addf(o, "%-9s the shadow branch\n", done ? "moved" : "move");
-    else if (t->added > 0)
-        out_addf(o, "%-9s %zu message%s of the conversation, of %zu\n",
-                 done ? "restored" : "restore", t->added, t->added == 1 ? "" : "s", t->kept);
-    else
-        out_addf(o, "%-9s %zu message%s of the conversation, %zu %s (%s)\n",
-                 done ? "dropped" : "drop", t->dropped, t->dropped == 1 ? "" : "s", t->kept,
-                 t->kept == 1 ? "stays" : "stay", rewind_conversation_name(t->how));
-}
-
 static bool any_held_open(const struct rewind_preview *p)
 {
     for (size_t i = 0; i < p->n; i++)
@@ -252,7 +235,7 @@ static void write_rewind_text(const struct rewind_preview *p, const struct rewin
     for (size_t i = 0; i < p->n; i++)
         command_rewind_write_entry_text(&p->entry[i], r && r->outcome[i] == REWIND_CONFLICT,
                                         r != NULL, now_ms, o);
-    write_conversation_text(&p->plan->conversation, r != NULL, o);
+
     if (any_held_open(p))
         out_addf(o,
                  "note: a program that has a file open keeps writing to the old one, in the undo "

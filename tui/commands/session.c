@@ -130,10 +130,13 @@ static enum err_code command_session_open_plugin(const struct invocation *in,
     return rc ? rc : note_looked_in(s, plugin->name, plugin->path ? plugin->path : "", e);
 }
 
-/* Opens a store in the format of a system. */
-static enum err_code open_further(const struct invocation *in, const struct config_store *store,
-                                  struct sessions *s, struct err *e)
+static enum err_code open_configured_one(const struct invocation *in,
+                                         const struct config_store *store, bool connect,
+                                         struct sessions *s, struct err *e)
 {
+    if (!store->format)
+        return command_session_open_plugin(in, &store->plugin, connect, s, e);
+    /* Open a store in the format of a system. */
     const struct store_env *env = &in->world->env;
     const char *name = store->plugin.name;
 
@@ -148,14 +151,6 @@ static enum err_code open_further(const struct invocation *in, const struct conf
 
     s->n += rc == ERR_OK;
     return rc ? rc : note_looked_in(s, name, path, e);
-}
-
-static enum err_code open_configured_one(const struct invocation *in,
-                                         const struct config_store *store, bool connect,
-                                         struct sessions *s, struct err *e)
-{
-    return store->format ? open_further(in, store, s, e)
-                         : command_session_open_plugin(in, &store->plugin, connect, s, e);
 }
 
 /* Opens the stores of the configuration; if one cannot be opened, this is a warning. */

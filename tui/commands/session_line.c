@@ -215,42 +215,6 @@ static void styled_column(struct slice text, size_t w, enum out_style style, str
     write_blanks(GAP, o);
 }
 
-static void text_columns(const struct session_row *row, const struct session_line_columns *look,
-                         const struct layout *l, struct out *o)
-{
-    char size[HUMAN_SIZE], age[HUMAN_AGE];
-
-    if (l->age) {
-        int64_t now_ms = look->now_ms;
-
-        /* The file's time is not used, because touching the file is not activity. */
-        human_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
-        out_style(o, OUT_AGE);
-        out_addf(o, "%*s", AGE_COLUMNS, age);
-        out_style(o, OUT_PLAIN);
-        write_blanks(GAP, o);
-    }
-    if (!look->without_ids) {
-        session_line_id(&row->ref, look, o);
-        write_blanks(GAP, o);
-    }
-    if (l->agent)
-        styled_column(slice_of(row->ref.store->ops->name), look->agent_columns, OUT_AGE, o);
-    if (l->project) {
-        session_line_column(text_path_last(row->cwd), PROJECT_COLUMNS, o);
-        write_blanks(GAP, o);
-    }
-    if (l->branch)
-        styled_column(session_row_branch(row), BRANCH_COLUMNS, OUT_BRANCH, o);
-    if (l->size) {
-        if (store_has_size(&row->ref))
-            human_size(row->ref.file.size, size);
-        else
-            snprintf(size, sizeof size, "-");
-        out_addf(o, "%*s%*s", SIZE_COLUMNS, size, GAP, "");
-    }
-}
-
 void session_line_header(const struct session_line_columns *look, size_t indent, struct out *o)
 {
     struct layout l = layout_of(look, look->id_columns, indent);
@@ -318,8 +282,37 @@ void session_line_write(const struct session_row *row, const struct session_line
                         size_t indent, struct out *o)
 {
     struct layout l = layout_of(look, session_line_id_columns(&row->ref, look), indent);
+    char size[HUMAN_SIZE], age[HUMAN_AGE];
 
-    text_columns(row, look, &l, o);
+    if (l.age) {
+        int64_t now_ms = look->now_ms;
+
+        /* The file's time is not used, because touching the file is not activity. */
+        human_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
+        out_style(o, OUT_AGE);
+        out_addf(o, "%*s", AGE_COLUMNS, age);
+        out_style(o, OUT_PLAIN);
+        write_blanks(GAP, o);
+    }
+    if (!look->without_ids) {
+        session_line_id(&row->ref, look, o);
+        write_blanks(GAP, o);
+    }
+    if (l.agent)
+        styled_column(slice_of(row->ref.store->ops->name), look->agent_columns, OUT_AGE, o);
+    if (l.project) {
+        session_line_column(text_path_last(row->cwd), PROJECT_COLUMNS, o);
+        write_blanks(GAP, o);
+    }
+    if (l.branch)
+        styled_column(session_row_branch(row), BRANCH_COLUMNS, OUT_BRANCH, o);
+    if (l.size) {
+        if (store_has_size(&row->ref))
+            human_size(row->ref.file.size, size);
+        else
+            snprintf(size, sizeof size, "-");
+        out_addf(o, "%*s%*s", SIZE_COLUMNS, size, GAP, "");
+    }
 
     /* The title, cut so that tag and flags fit after it; they are left out if the title would
      * become too short. */

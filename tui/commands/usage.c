@@ -326,12 +326,19 @@ static enum err_code count_scope(struct usage_answers *a, struct sessions *s,
     return rc;
 }
 
-/* Counts one session, including what it copied from another. */
-static enum err_code command_usage_count_session(struct usage_answers *a, struct sessions *s,
-                                                 struct err *e)
+static enum err_code count_usage(struct usage_answers *a, struct sessions *s, struct err *e)
 {
+    struct listing_query q;
     struct session_ref ref;
     struct usage_list list;
+
+    TRY(sessions_query(a->in, &s->scope, &q, e));
+    a->since_ms = q.since_ms;
+    a->before_ms = q.before_ms;
+
+    if (!a->in->argc)
+        return count_scope(a, s, &q, e);
+    /* Count the session, including what it copied from another. */
     enum err_code rc = sessions_find(s, a->in->argv[0], &ref, e);
 
     if (!rc)
@@ -345,16 +352,6 @@ static enum err_code command_usage_count_session(struct usage_answers *a, struct
         command_warn(a->in, ERR_OK, NULL, "the session records no tokens");
     usage_list_fini(&list);
     return rc;
-}
-
-static enum err_code count_usage(struct usage_answers *a, struct sessions *s, struct err *e)
-{
-    struct listing_query q;
-
-    TRY(sessions_query(a->in, &s->scope, &q, e));
-    a->since_ms = q.since_ms;
-    a->before_ms = q.before_ms;
-    return a->in->argc ? command_usage_count_session(a, s, e) : count_scope(a, s, &q, e);
 }
 
 enum err_code usage_run(struct invocation *in, struct err *e)

@@ -268,9 +268,11 @@ static void config_note_entry(struct reading *r, const char *section, const char
     c->entry[c->entries++] = entry;
 }
 
-static void set_in_section(struct reading *r, const char *section, const char *name,
-                           const char *value)
+static int handle_setting(void *user, const char *section, const char *name, const char *value)
 {
+    struct reading *r = user;
+    size_t before = r->config->problems ? r->config->problems->n : 0;
+
     if (section[0] == '\0' || strcmp(section, "screen") == 0)
         set_setting(r, name, value);
     else if (strcmp(section, "colors") == 0) {
@@ -292,14 +294,6 @@ static void set_in_section(struct reading *r, const char *section, const char *n
         config_set_keep(r, name, value);
     else
         set_agent(r, section, name, value);
-}
-
-static int handle_setting(void *user, const char *section, const char *name, const char *value)
-{
-    struct reading *r = user;
-    size_t before = r->config->problems ? r->config->problems->n : 0;
-
-    set_in_section(r, section, name, value);
     if (before == (r->config->problems ? r->config->problems->n : 0))
         config_note_entry(r, strcmp(section, "screen") == 0 ? "" : section, name, value);
     return 1;

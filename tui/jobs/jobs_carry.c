@@ -76,31 +76,6 @@ static enum err_code carry_report(const struct continue_in *c, struct buf *out)
     return rc ? rc : carry_end_line(out);
 }
 
-static enum err_code carry_continue(const struct job_context *d, const struct effect *q,
-                                    struct change_result *out, struct err *e)
-{
-    const struct session_ref *ref = &q->refs->ref[0];
-    const struct slice name = buf_slice(&q->text);
-    const struct store *to = NULL;
-    struct continue_in c;
-
-    if (!name.n) {
-        TRY(carry_list_agents(d, ref, out, e));
-        out->needs_confirmation = true;
-        return ERR_OK;
-    }
-    TRY(carry_find_agent(d, name, &to, e));
-    TRY((q->confirmed ? continue_in_do : continue_in_plan)(ref, to, &c, e));
-    bool ok = q->confirmed ? name_list_add(&out->sessions, c.id) &&
-                                 !buf_add(&out->text, slice_of(carry_label(to)))
-                           : name_list_add(&out->agents, name) && !carry_report(&c, &out->text);
-
-    snprintf(out->copy, sizeof out->copy, "%.*s", SLICE_ARG(c.id));
-    out->needs_confirmation = !q->confirmed;
-    continue_in_fini(&c);
-    return ok ? ERR_OK : err_nomem(e);
-}
-
 /* ---- a bundle ---- */
 
 static enum err_code carry_list_bundle(const struct bundle_written *w, struct buf *out)
@@ -156,5 +131,27 @@ static enum err_code carry_bundle(const struct job_context *d, const struct effe
 enum err_code jobs_carry(const struct job_context *d, const struct effect *q,
                          struct change_result *out, struct err *e)
 {
-    return q->request == CHANGE_BUNDLE ? carry_bundle(d, q, out, e) : carry_continue(d, q, out, e);
+    struct continue_in c;
+
+    if (q->request == CHANGE_BUNDLE)
+        return carry_bundle(d, q, out, e);
+    const struct session_ref *ref = &q->refs->ref[0];
+    const struct slice name = buf_slice(&q->text);
+    const struct store *to = NULL;
+
+    if (!name.n) {
+        TRY(carry_list_agents(d, ref, out, e));
+        out->needs_confirmation = true;
+        return ERR_OK;
+    }
+    TRY(carry_find_agent(d, name, &to, e));
+    TRY((q->confirmed ? continue_in_do : continue_in_plan)(ref, to, &c, e));
+    bool ok = q->confirmed ? name_list_add(&out->sessions, c.id) &&
+                                 !buf_add(&out->text, slice_of(carry_label(to)))
+                           : name_list_add(&out->agents, name) && !carry_report(&c, &out->text);
+
+    snprintf(out->copy, sizeof out->copy, "%.*s", SLICE_ARG(c.id));
+    out->needs_confirmation = !q->confirmed;
+    continue_in_fini(&c);
+    return ok ? ERR_OK : err_nomem(e);
 }

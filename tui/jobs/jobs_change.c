@@ -91,27 +91,6 @@ static enum err_code plan_one(struct change_job *d, const struct session_ref *re
     return rc || (c->n == before && !at_once) ? rc : jobs_change_note_session(d, ref->id, e);
 }
 
-static enum err_code change_each(struct change_job *d, struct err *e)
-{
-    const struct session_change what = jobs_change_of(d);
-    const struct ref_list *refs = d->q->refs;
-    struct change *c = change_new(session_change_name(what.kind));
-    struct change_log *log = NULL;
-    enum err_code rc = c ? jobs_change_open_log(d, &log, e) : err_nomem(e);
-
-    if (c)
-        c->at_ms =
-            d->env->now_ms; /* not the time the screen was opened: an archive mark takes effect from
-                               now */
-    for (size_t i = 0; i < refs->n && !rc; i++)
-        rc = plan_one(d, &refs->ref[i], &what, c, e);
-    if (!rc && c->n > 0)
-        rc = change_run(log, c, e);
-    change_log_close(log);
-    change_free(c);
-    return rc;
-}
-
 /* ---- a copy ---- */
 
 static enum err_code make_fork(struct change_job *d, struct err *e)
@@ -375,7 +354,26 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
     }
     if (buf_add(&out->text, buf_slice(&q->text)))
         return err_nomem(e);
-    return q->request == CHANGE_FORK ? make_fork(&d, e) : change_each(&d, e);
+
+    if (q->request == CHANGE_FORK)
+        return make_fork(&d, e);
+    const struct session_change what = jobs_change_of(&d);
+    const struct ref_list *refs = d.q->refs;
+    struct change *c = change_new(session_change_name(what.kind));
+    struct change_log *log = NULL;
+    enum err_code rc = c ? jobs_change_open_log(&d, &log, e) : err_nomem(e);
+
+    if (c)
+        c->at_ms =
+            d.env->now_ms; /* not the time the screen was opened: an archive mark takes effect from
+                               now */
+    for (size_t i = 0; i < refs->n && !rc; i++)
+        rc = plan_one(&d, &refs->ref[i], &what, c, e);
+    if (!rc && c->n > 0)
+        rc = change_run(log, c, e);
+    change_log_close(log);
+    change_free(c);
+    return rc;
 }
 
 /* Records that cannot be read are not offered. */

@@ -87,25 +87,6 @@ enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r, str
     return ERR_OK;
 }
 
-/* Delivers a row only if the scan found something for it. */
-static void scan_one_fully(const struct scope *scope, const struct session_ref *ref,
-                           const atomic_bool *cancel, struct described *out)
-{
-    struct live_table hosts = { 0 };
-    bool found = false;
-
-    if (live_read_hosts(ref->store->env, &hosts, NULL) == ERR_OK)
-        describe_one(scope, ref, &hosts, out);
-    live_fini(&hosts);
-    if (out->row && ref->store->ops->full_scan && session_wants_title(out->row))
-        out->code =
-            ref->store->ops->full_scan(ref->store, &out->row->ref, cancel, out->row, &found, NULL);
-    if (found && !out->code)
-        return;
-    session_row_free(out->row);
-    out->row = NULL;
-}
-
 enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size_t piece,
                              const struct reply *r, struct err *e)
 {
@@ -120,7 +101,26 @@ enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size
     scope.cancel = r->cancelled;
     list->item[0] = (struct described){ .entry = q->refs->entry[piece] };
     list->n = 1;
-    scan_one_fully(&scope, &q->refs->ref[piece], r->cancelled, &list->item[0]);
+
+    /* A row is delivered only if the scan found something for it. */
+    const struct session_ref *ref = &q->refs->ref[piece];
+
+    const atomic_bool *cancel = r->cancelled;
+    struct described *out = &list->item[0];
+    struct live_table hosts = { 0 };
+    bool found = false;
+
+    if (live_read_hosts(ref->store->env, &hosts, NULL) == ERR_OK)
+        describe_one(&scope, ref, &hosts, out);
+    live_fini(&hosts);
+    if (out->row && ref->store->ops->full_scan && session_wants_title(out->row))
+        out->code =
+            ref->store->ops->full_scan(ref->store, &out->row->ref, cancel, out->row, &found, NULL);
+    if (!found || out->code) {
+        session_row_free(out->row);
+        out->row = NULL;
+    }
+
     jobs_post(r, q, (struct msg){ .kind = MSG_FULL_SCAN, .u.described = list });
     return ERR_OK;
 }

@@ -237,26 +237,6 @@ static int redis_newest_first(const void *x, const void *y)
     return (p->mtime_ms < q->mtime_ms) - (p->mtime_ms > q->mtime_ms);
 }
 
-/* The rows of the newest ones come first; the others are only named. */
-static int list_items(struct listing *l, reprise_plugin_session_fn *fn, void *arg)
-{
-    size_t wanted = l->items, asked = 0;
-
-    if (l->query.newest && l->query.newest < l->items) {
-        qsort(l->item, l->items, sizeof *l->item, redis_newest_first);
-        wanted = l->query.newest;
-    }
-    for (size_t i = 0; i < wanted; i++) {
-        for (; asked < wanted && asked - i < WINDOW; asked++)
-            PLUGIN_TRY(ask_for_ends(l, &l->item[asked]));
-        PLUGIN_TRY(redis_read_ends(l, &l->item[i], fn, arg));
-    }
-    for (size_t i = wanted; i < l->items; i++)
-        PLUGIN_TRY(
-            server_list_bare(l->item[i].project, l->item[i].session, l->item[i].mtime_ms, fn, arg));
-    return REPRISE_PLUGIN_OK;
-}
-
 int redis_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
                void *arg, struct reprise_plugin_call *call)
 {
@@ -266,5 +246,21 @@ int redis_list(void *store, const struct reprise_plugin_query *query, reprise_pl
     PLUGIN_TRY(redis_acquire(store, call, &l.c));
     PLUGIN_TRY(find_projects(&l));
     PLUGIN_TRY(redis_find_sessions(&l));
-    return list_items(&l, fn, arg);
+
+    /* The rows of the newest ones come first; the others are only named. */
+    size_t wanted = l.items, asked = 0;
+
+    if (l.query.newest && l.query.newest < l.items) {
+        qsort(l.item, l.items, sizeof *l.item, redis_newest_first);
+        wanted = l.query.newest;
+    }
+    for (size_t i = 0; i < wanted; i++) {
+        for (; asked < wanted && asked - i < WINDOW; asked++)
+            PLUGIN_TRY(ask_for_ends(&l, &l.item[asked]));
+        PLUGIN_TRY(redis_read_ends(&l, &l.item[i], fn, arg));
+    }
+    for (size_t i = wanted; i < l.items; i++)
+        PLUGIN_TRY(
+            server_list_bare(l.item[i].project, l.item[i].session, l.item[i].mtime_ms, fn, arg));
+    return REPRISE_PLUGIN_OK;
 }

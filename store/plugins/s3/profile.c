@@ -102,10 +102,13 @@ static void set_from_environment(const char **to, const char *name)
         *to = from_environment(name);
 }
 
-/* A profile that the store names takes precedence over the keys in the environment; a profile from the environment does
- * not. */
-static void s3_read_environment(struct s3 *s3)
+int s3_find_credentials(struct s3 *s3, struct reprise_plugin_call *call)
 {
+    static const char none[] = "";
+    int rc;
+
+    /* A profile that the store names takes precedence over the keys in the environment; a profile
+     * from the environment does not. */
     if (!s3->profile) {
         set_from_environment(&s3->key, "AWS_ACCESS_KEY_ID");
         set_from_environment(&s3->secret, "AWS_SECRET_ACCESS_KEY");
@@ -119,14 +122,7 @@ static void s3_read_environment(struct s3 *s3)
     set_from_environment(&s3->ca_file, "AWS_CA_BUNDLE");
     if (!s3->profile)
         s3->profile = "default";
-}
 
-int s3_find_credentials(struct s3 *s3, struct reprise_plugin_call *call)
-{
-    static const char none[] = "";
-    int rc;
-
-    s3_read_environment(s3);
     if (s3->key && s3->secret && !s3->token)
         s3->token = none; /* that of a file belongs to another key */
     rc = s3_read_file(s3, "AWS_SHARED_CREDENTIALS_FILE", "credentials", call);

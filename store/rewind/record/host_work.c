@@ -148,33 +148,6 @@ static enum err_code host_work_add_line(struct slice path, struct slice hex, str
     return j.rc || buf_add_byte(lines, '\n') ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code note_files(struct work *w, const struct store_env *env,
-                                const char *const *file, size_t n, struct buf *lines, struct err *e)
-{
-    struct hasher h = { 0 };
-    char hex[HEX + 1];
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < n && !rc; i++) {
-        const char *path = file[i][0] == '/' ? path_normalize(env->cwd, file[i], &w->a) : NULL;
-
-        if (file[i][0] != '/')
-            rc = err_set(e, ERR_UNSAFE, file[i], "end of the turn: the path is not absolute");
-        else
-            rc = path ? hash_present(path, &h, hex, e) : err_nomem(e);
-        if (rc)
-            break;
-        uint32_t number = slice_set_find(&w->paths, slice_of(path));
-
-        if ((number == SLICE_SET_NONE || !slice_eq(w->sha256[number], slice_of(hex))) &&
-            (host_work_add_line(slice_of(path), slice_of(hex), lines) ||
-             note_state(w, arena_copy(&w->a, slice_of(path)), arena_copy(&w->a, slice_of(hex)))))
-            rc = err_nomem(e);
-    }
-    hasher_fini(&h);
-    return rc;
-}
-
 /* Writes the newest state of each path alone if older ones are most of the record, after the temporary files of one that
  * was killed are removed. Nothing depends on it, so it may fail. */
 static void compact_record(struct work *w)
@@ -219,12 +192,36 @@ enum err_code host_work_record(const struct session_ref *ref, const char *const 
 {
     const struct store_env *env = ref->store->env;
     AUTO_BUF lines = { 0 };
+    char hex[HEX + 1];
     CLEANUP(work_fini) struct work w = { .name = "" };
 
     TRY(name_record(env, store_format(ref->store->ops), ref->id, &w, e));
     TRY(disk_own_dir(env->state_dir, w.dir, e));
     TRY(host_work_read_record(&w, e));
-    TRY(note_files(&w, env, file, n, &lines, e));
+
+    struct hasher h = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        const char *path = file[i][0] == '/' ? path_normalize(env->cwd, file[i], &w.a) : NULL;
+
+        if (file[i][0] != '/')
+            rc = err_set(e, ERR_UNSAFE, file[i], "end of the turn: the path is not absolute");
+        else
+            rc = path ? hash_present(path, &h, hex, e) : err_nomem(e);
+        if (rc)
+            break;
+        uint32_t number = slice_set_find(&w.paths, slice_of(path));
+
+        if ((number == SLICE_SET_NONE || !slice_eq(w.sha256[number], slice_of(hex))) &&
+            (host_work_add_line(slice_of(path), slice_of(hex), &lines) ||
+             note_state(&w, arena_copy(&w.a, slice_of(path)), arena_copy(&w.a, slice_of(hex)))))
+            rc = err_nomem(e);
+    }
+    hasher_fini(&h);
+    if (rc)
+        return rc;
+
     if (lines.n)
         TRY(write_lines(&w, buf_slice(&lines), e));
     return ERR_OK;

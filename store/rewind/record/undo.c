@@ -101,25 +101,6 @@ bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rew
 
 /* ---- the plan of an undo ---- */
 
-/* Nothing is reported if the file is unchanged, because a program then merely had it open. */
-static enum err_code note_live(struct rewind_plan *plan, const struct rewind_tx_entry *x,
-                               const struct tx_live *live, struct err *e)
-{
-    int64_t more = live->st.st_size - x->seen.size;
-
-    if (more == 0 && rewind_tx_file_id(&live->st).mtime_ns == x->seen.mtime_ns)
-        return ERR_OK;
-    const char *how = "the old file was written to after the rewind, and is restored as it is now";
-    const char *text =
-        more > 0 ? arena_format(&plan->arena,
-                                "%lld bytes were written to the old file after the rewind, and "
-                                "are restored with it: %s",
-                                (long long)more, x->path)
-                 : arena_format(&plan->arena, "%s: %s", how, x->path);
-
-    return text ? rewind_plan_note(plan, text, e) : err_nomem(e);
-}
-
 static enum err_code record_undo_add_target(struct rewind_plan *plan, const struct rewind_tx *tx,
                                             size_t i, struct err *e)
 {
@@ -158,7 +139,22 @@ static enum err_code record_undo_add_target(struct rewind_plan *plan, const stru
     }
     enum err_code rc = rewind_plan_add(plan, &t, e);
 
-    return rc || !t.adopts ? rc : note_live(plan, x, &live, e);
+    if (rc || !t.adopts)
+        return rc;
+    /* Nothing is reported if the file is unchanged, because a program then merely had it open. */
+    int64_t more = live.st.st_size - x->seen.size;
+
+    if (more == 0 && rewind_tx_file_id(&live.st).mtime_ns == x->seen.mtime_ns)
+        return ERR_OK;
+    const char *how = "the old file was written to after the rewind, and is restored as it is now";
+    const char *text =
+        more > 0 ? arena_format(&plan->arena,
+                                "%lld bytes were written to the old file after the rewind, and "
+                                "are restored with it: %s",
+                                (long long)more, x->path)
+                 : arena_format(&plan->arena, "%s: %s", how, x->path);
+
+    return text ? rewind_plan_note(plan, text, e) : err_nomem(e);
 }
 
 static enum err_code plan_from(struct rewind_tx *tx, const struct rewind_record *r,

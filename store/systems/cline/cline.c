@@ -50,26 +50,6 @@ static void cline_read_messages(struct slice lines, struct session_row *row, str
     row->flags |= waits ? SESSION_INTERRUPTED : 0u;
 }
 
-/* Cline makes a title from the first line of the first prompt. */
-static void cline_complete(const struct scope *scope, struct session_row *row, struct arena *a)
-{
-    if (slice_eq(row->custom_title, row->first_prompt))
-        row->custom_title = SLICE("");
-    row->modified_ms = session_modified_ms(&row->ref.file);
-    if (row->activity_ms == TIME_NONE)
-        row->activity_ms = row->modified_ms;
-    row->summary = row->custom_title.n   ? row->custom_title
-                   : row->first_prompt.n ? row->first_prompt
-                                         : row->ref.id;
-    row->can = CAN_RESUME | CAN_REWIND;
-    if (row->hidden)
-        return;
-    if (!row->custom_title.n && !row->first_prompt.n)
-        row->hidden = HIDDEN_EMPTY;
-    else if (!config_dir_in_scope(scope, row->cwd, a))
-        row->hidden = HIDDEN_COLLISION;
-}
-
 enum err_code cline_describe(const struct store *st, const struct scope *scope,
                              const struct session_ref *ref, struct session_row *row, struct err *e)
 {
@@ -99,7 +79,24 @@ enum err_code cline_describe(const struct store *st, const struct scope *scope,
         cline_read_messages(buf_slice(&c.lines), row, &a);
     }
     row->flags |= (c.damaged ? SESSION_DAMAGED : 0u) | (c.torn ? SESSION_TORN : 0u);
-    cline_complete(scope, row, &a);
+
+    /* Cline makes a title from the first line of the first prompt. */
+    if (slice_eq(row->custom_title, row->first_prompt))
+        row->custom_title = SLICE("");
+    row->modified_ms = session_modified_ms(&row->ref.file);
+    if (row->activity_ms == TIME_NONE)
+        row->activity_ms = row->modified_ms;
+    row->summary = row->custom_title.n   ? row->custom_title
+                   : row->first_prompt.n ? row->first_prompt
+                                         : row->ref.id;
+    row->can = CAN_RESUME | CAN_REWIND;
+    if (!row->hidden) {
+        if (!row->custom_title.n && !row->first_prompt.n)
+            row->hidden = HIDDEN_EMPTY;
+        else if (!config_dir_in_scope(scope, row->cwd, &a))
+            row->hidden = HIDDEN_COLLISION;
+    }
+
     rc = !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);
 end:
     document_rows_fini(&c);

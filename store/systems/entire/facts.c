@@ -27,37 +27,6 @@ static void fact_sources_close(struct fact_sources *g)
     session_facts_fini(&g->facts);
 }
 
-/* Finds the objects in the metadata of the session, each in the newest committed checkpoint that has it. */
-static enum err_code read_checkpoints(struct fact_sources *g, struct err *e)
-{
-    const struct {
-        const char *key;
-        struct slice *found;
-    } wanted[] = { { "token_usage", &g->tokens },
-                   { "initial_attribution", &g->attribution },
-                   { "summary", &g->summary } };
-    const struct catalog_session *s = g->v.session;
-    AUTO_BUF json = { 0 };
-    struct slice value;
-
-    for (size_t i = s->n; i-- > 0;) {
-        const struct point *p = &s->point[i];
-        AUTO_TREE *tree = NULL;
-
-        if (p->source == POINT_SHADOW || git_tree_lookup(&tree, g->v.repo, &p->tree) ||
-            repo_blob_at(g->v.repo, tree, p->metadata.p, DOCUMENT_MAX, &json, NULL) ||
-            !json_valid(buf_slice(&json)))
-            continue;
-        for (size_t k = 0; k < COUNT_OF(wanted); k++)
-            if (!wanted[k].found->n && json_get(buf_slice(&json), wanted[k].key, &value) &&
-                json_type(value) == JSON_OBJECT) {
-                *wanted[k].found = arena_copy(&g->v.arena, value);
-                NEED(wanted[k].found->p);
-            }
-    }
-    return ERR_OK;
-}
-
 /* ---- in words ---- */
 
 static enum err_code add_tokens(struct fact_sources *g, const struct session_ref *ref,
@@ -153,11 +122,39 @@ enum err_code entire_facts(const struct store *st, const struct session_ref *ref
                            struct session_facts *out, struct err *e)
 {
     static const char *const told[] = { "intent", "outcome" };
+    struct slice value;
     CLEANUP(fact_sources_close) struct fact_sources g = { 0 };
     struct slice text;
 
     TRY(view_open(st, ref, &g.v, e));
-    TRY(read_checkpoints(&g, e));
+
+    /* Find the objects in the metadata of the session, each in the newest committed checkpoint
+     * that has it. */
+    const struct {
+        const char *key;
+        struct slice *found;
+    } wanted[] = { { "token_usage", &g.tokens },
+                   { "initial_attribution", &g.attribution },
+                   { "summary", &g.summary } };
+    const struct catalog_session *s = g.v.session;
+    AUTO_BUF json = { 0 };
+
+    for (size_t i = s->n; i-- > 0;) {
+        const struct point *p = &s->point[i];
+        AUTO_TREE *tree = NULL;
+
+        if (p->source == POINT_SHADOW || git_tree_lookup(&tree, g.v.repo, &p->tree) ||
+            repo_blob_at(g.v.repo, tree, p->metadata.p, DOCUMENT_MAX, &json, NULL) ||
+            !json_valid(buf_slice(&json)))
+            continue;
+        for (size_t k = 0; k < COUNT_OF(wanted); k++)
+            if (!wanted[k].found->n && json_get(buf_slice(&json), wanted[k].key, &value) &&
+                json_type(value) == JSON_OBJECT) {
+                *wanted[k].found = arena_copy(&g.v.arena, value);
+                NEED(wanted[k].found->p);
+            }
+    }
+
     TRY(entire_add_state(&g, e));
     TRY(add_tokens(&g, ref, e));
     TRY(add_attribution(&g, e));

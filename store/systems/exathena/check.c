@@ -47,35 +47,31 @@ static enum err_code exathena_check_lines(struct jsonl_check *k, const atomic_bo
     return rc;
 }
 
-static enum err_code check_files(const struct exathena *x, const struct jsonl_check *k,
-                                 struct err *e)
+enum err_code exathena_check(const struct store *st, const struct session_ref *ref,
+                             const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e)
 {
-    struct arena a = { 0 };
+    struct jsonl_check k = { .ref = ref, .fn = fn, .arg = arg };
     struct saved_files saved;
-    enum err_code rc = saved_files_read(x, k->ref->id, &a, &saved, e);
+
+    TRY(exathena_check_lines(&k, cancel, e));
+
+    const struct exathena *x = exathena_of(st);
+    struct arena a = { 0 };
+    enum err_code rc = saved_files_read(x, k.ref->id, &a, &saved, e);
 
     for (size_t i = 0; !rc && i < saved.n; i++) {
         const struct saved_file *f = &saved.file[i];
 
         if (f->why)
-            rc = jsonl_check_report(k, f->first ? FINDING_WRONG_BACKUP : FINDING_MISSING_BACKUP,
+            rc = jsonl_check_report(&k, f->first ? FINDING_WRONG_BACKUP : FINDING_MISSING_BACKUP,
                                     f->dir, f->why, e);
         if (!rc && f->strange)
             rc = jsonl_check_report(
-                k, FINDING_WRONG_BACKUP, f->dir,
+                &k, FINDING_WRONG_BACKUP, f->dir,
                 "names that are not versions: the library no longer saves this file", e);
     }
     arena_fini(&a);
     return rc;
-}
-
-enum err_code exathena_check(const struct store *st, const struct session_ref *ref,
-                             const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e)
-{
-    struct jsonl_check k = { .ref = ref, .fn = fn, .arg = arg };
-
-    TRY(exathena_check_lines(&k, cancel, e));
-    return check_files(exathena_of(st), &k, e);
 }
 
 /* ---- files that belong to no session ---- */

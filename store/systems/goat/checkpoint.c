@@ -62,28 +62,6 @@ static bool link_blob(struct saving *s, const char *hash, const char *to)
     return false;
 }
 
-/* The copy was hashed while it was made and has no name yet. It gets its name unless the contents
- * already exist. */
-static enum err_code goat_name_blob(struct saving *s, struct disk_new *copy, const char *hash,
-                                    struct err *e)
-{
-    const char *to = arena_format(s->a, "%s/%s", s->blobs, hash);
-    const char **made = arena_grow(s->a, s->made, s->contents, sizeof *made);
-
-    if (!to || !made || holds_hash(to, hash)) {
-        disk_new_discard(copy);
-        return to && made ? ERR_OK : err_nomem(e);
-    }
-    s->made = made;
-    s->made[s->contents++] = to;
-    if (!link_blob(s, hash, to)) {
-        s->done.fresh++;
-        return disk_new_replace(copy, hash, e);
-    }
-    disk_new_discard(copy);
-    return disk_sync_dir(s->blobs, e);
-}
-
 static enum err_code save_blob(struct saving *s, const struct span *from, char hash[HASH_TEXT],
                                struct err *e)
 {
@@ -100,7 +78,24 @@ static enum err_code save_blob(struct saving *s, const struct span *from, char h
         return rc;
     }
     hasher_hex(sha256, hash);
-    return goat_name_blob(s, &copy, hash, e);
+
+    /* The copy was hashed while it was made and has no name yet. It gets its name unless the
+     * contents already exist. */
+    const char *to = arena_format(s->a, "%s/%s", s->blobs, hash);
+    const char **made = arena_grow(s->a, s->made, s->contents, sizeof *made);
+
+    if (!to || !made || holds_hash(to, hash)) {
+        disk_new_discard(&copy);
+        return to && made ? ERR_OK : err_nomem(e);
+    }
+    s->made = made;
+    s->made[s->contents++] = to;
+    if (!link_blob(s, hash, to)) {
+        s->done.fresh++;
+        return disk_new_replace(&copy, hash, e);
+    }
+    disk_new_discard(&copy);
+    return disk_sync_dir(s->blobs, e);
 }
 
 /* ---- one file ---- */

@@ -41,26 +41,6 @@ enum err_code goat_read_row_facts(struct slice line, struct arena *a, struct jso
 
 /* ---- the metadata ---- */
 
-static void set_metadata(struct session_row *row, const struct goat_metadata *m)
-{
-    const struct slice *text = m->text;
-    int64_t updated_ms = m->updated_ns ? m->updated_ns / 1000000 : TIME_NONE;
-
-    row->dialect = goat_dialects[m->dialect].name;
-    row->custom_title = utf8_js_trim(text[GOAT_TITLE]);
-    row->cwd = text[GOAT_CWD];
-    row->model = text[GOAT_MODEL];
-    row->agent_name = text[GOAT_AGENT];
-    row->parent_id = text[GOAT_PARENT];
-    row->created_ms = m->created_ms;
-    if (updated_ms > row->activity_ms) /* TIME_NONE is the smallest value */
-        row->activity_ms = updated_ms;
-    if (!slice_eq(text[GOAT_ID], row->ref.id))
-        row->recorded_id = text[GOAT_ID];
-    row->flags |= row->parent_id.n ? SESSION_FORK : 0;
-    row->flags |= m->bom ? SESSION_DAMAGED : 0;
-}
-
 enum err_code goat_complete_row(const struct store *st, const struct scope *scope,
                                 struct session_row *row, struct arena *a, struct err *e)
 {
@@ -77,7 +57,24 @@ enum err_code goat_complete_row(const struct store *st, const struct scope *scop
     row->problem = m.why;
     if (m.why && row->hidden == HIDDEN_NOT)
         row->hidden = HIDDEN_DAMAGED;
-    set_metadata(row, &m);
+
+    const struct slice *text = m.text;
+    int64_t updated_ms = m.updated_ns ? m.updated_ns / 1000000 : TIME_NONE;
+
+    row->dialect = goat_dialects[m.dialect].name;
+    row->custom_title = utf8_js_trim(text[GOAT_TITLE]);
+    row->cwd = text[GOAT_CWD];
+    row->model = text[GOAT_MODEL];
+    row->agent_name = text[GOAT_AGENT];
+    row->parent_id = text[GOAT_PARENT];
+    row->created_ms = m.created_ms;
+    if (updated_ms > row->activity_ms) /* TIME_NONE is the smallest value */
+        row->activity_ms = updated_ms;
+    if (!slice_eq(text[GOAT_ID], row->ref.id))
+        row->recorded_id = text[GOAT_ID];
+    row->flags |= row->parent_id.n ? SESSION_FORK : 0;
+    row->flags |= m.bom ? SESSION_DAMAGED : 0;
+
     row->summary = row->custom_title.n   ? row->custom_title
                    : row->first_prompt.n ? row->first_prompt
                    : row->last_prompt.n  ? row->last_prompt

@@ -139,31 +139,13 @@ static enum err_code kimi_read_call(struct history *h, struct slice row, struct 
     return json_string_is(name, "Edit") ? kimi_keep_call(h, event, false, e) : ERR_OK;
 }
 
-static enum err_code kimi_read_result(struct history *h, struct slice row, struct slice event,
-                                      struct err *e)
-{
-    struct saved_state x = { .time_ms = kimi_time(row),
-                             .turn = kimi_turn_at(h, kimi_time(row)),
-                             .is_write = true };
-    const struct file_call *call;
-    struct slice id, result;
-
-    if (!json_get_text(event, "toolCallId", &h->of.states.arena, &id) ||
-        !json_get(event, "result", &result) || json_get_true(result, "isError"))
-        return ERR_OK;
-    call = file_history_call_of(&h->of, id);
-    if (!call || !call->path)
-        return ERR_OK;
-    TRY(file_history_written(&h->of, call, &x, e));
-    return saved_states_add(&h->of.states, call->path, &x, e);
-}
-
 /* ---- the log ---- */
 
 static enum err_code kimi_read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct history *h = arg;
-    struct slice event = { NULL, 0 }, path, entry, value;
+    struct slice event = { NULL, 0 }, path, entry, value, id, result;
+    const struct file_call *call;
 
     (void)stop;
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
@@ -197,7 +179,21 @@ static enum err_code kimi_read_row(struct slice row, void *arg, bool *stop, stru
         return ERR_OK;
     if (json_get_is(event, "type", "tool.call"))
         return kimi_read_call(h, row, event, e);
-    return json_get_is(event, "type", "tool.result") ? kimi_read_result(h, row, event, e) : ERR_OK;
+
+    if (!json_get_is(event, "type", "tool.result"))
+        return ERR_OK;
+    struct saved_state x = { .time_ms = kimi_time(row),
+                             .turn = kimi_turn_at(h, kimi_time(row)),
+                             .is_write = true };
+
+    if (!json_get_text(event, "toolCallId", &h->of.states.arena, &id) ||
+        !json_get(event, "result", &result) || json_get_true(result, "isError"))
+        return ERR_OK;
+    call = file_history_call_of(&h->of, id);
+    if (!call || !call->path)
+        return ERR_OK;
+    TRY(file_history_written(&h->of, call, &x, e));
+    return saved_states_add(&h->of.states, call->path, &x, e);
 }
 
 static enum err_code kimi_read_log(struct history *h, const char *path, struct err *e)

@@ -40,25 +40,6 @@ static enum err_code plugin_check_folder(const char *path, struct arena *a, stru
     return check_owner(&sb, "its directory", path, e);
 }
 
-static enum err_code plugin_check_file(const char *path, struct arena *a, struct err *e)
-{
-    struct stat sb;
-
-    if (lstat(path, &sb) != 0)
-        return err_sys(e, path, "load plug-in");
-    if (S_ISLNK(sb.st_mode))
-        return err_set(e, ERR_UNSAFE, path, "load plug-in: it is a link");
-    if (!S_ISREG(sb.st_mode))
-        return err_set(e, ERR_UNSAFE, path, "load plug-in: not a regular file");
-    enum err_code rc = check_owner(&sb, "the file", path, e);
-
-    if (!rc)
-        rc = plugin_check_folder(path, a, e);
-    if (!rc && (rc = path_trusted("/", path, e)))
-        err_wrap(e, rc, "load plug-in");
-    return rc;
-}
-
 /* ---- the table ---- */
 
 static enum err_code read_table(struct plugin_store *p, const char *path, struct err *e)
@@ -83,7 +64,23 @@ static enum err_code read_table(struct plugin_store *p, const char *path, struct
 
 static enum err_code load_file(struct plugin_store *p, const char *path, struct err *e)
 {
-    TRY(plugin_check_file(path, &p->arena, e));
+    struct stat sb;
+
+    if (lstat(path, &sb) != 0)
+        return err_sys(e, path, "load plug-in");
+    if (S_ISLNK(sb.st_mode))
+        return err_set(e, ERR_UNSAFE, path, "load plug-in: it is a link");
+    if (!S_ISREG(sb.st_mode))
+        return err_set(e, ERR_UNSAFE, path, "load plug-in: not a regular file");
+    enum err_code rc = check_owner(&sb, "the file", path, e);
+
+    if (!rc)
+        rc = plugin_check_folder(path, &p->arena, e);
+    if (!rc && (rc = path_trusted("/", path, e)))
+        err_wrap(e, rc, "load plug-in");
+    if (rc)
+        return rc;
+
 #ifdef REPRISE_STATIC
     /* The loader of a static program would need the C library that it was linked with. */
     return err_set(e, ERR_UNSUPPORTED, path,

@@ -164,38 +164,6 @@ static enum err_code lost_find_joints(struct lost_parts *l, uint32_t leaf, struc
     return ERR_OK;
 }
 
-static enum err_code lost_report(const struct lost_parts *l, const struct session_ref *ref,
-                                 finding_fn *fn, void *arg, struct err *e)
-{
-    const struct chain *c = &l->log->chain;
-    AUTO_ARENA a = { 0 };
-
-    for (size_t i = 0; i < l->n; i++) {
-        const struct joint *j = &l->joint[i];
-        struct finding f = { .kind = FINDING_LOST_PART,
-                             .session = ref->id,
-                             .path = ref->path.p,
-                             .line = (int64_t)c->node[j->node].line + 1,
-                             .offset = claude_node_line(l->log, j->node)->offset };
-        const char *s = j->left_out == 1 ? "" : "s";
-
-        f.why = j->wrong == CHAIN_NONE
-                    ? arena_format(&a,
-                                   "a resume leaves out %zu message%s before it: the row it "
-                                   "follows is not in the file",
-                                   j->left_out, s)
-                    : arena_format(&a,
-                                   "a resume leaves out %zu message%s before it: it follows line "
-                                   "%lu, from before a compaction",
-                                   j->left_out, s, (unsigned long)c->node[j->wrong].line + 1);
-        f.repair =
-            arena_format(&a, "lets it follow line %lu", (unsigned long)c->node[j->before].line + 1);
-        NEED(f.why && f.repair);
-        TRY(fn(&f, arg, e));
-    }
-    return ERR_OK;
-}
-
 /* ---- the repair ---- */
 
 static int lost_by_line(const void *x, const void *y)
@@ -290,7 +258,34 @@ enum err_code claude_report_lost_parts(const struct session_ref *ref, const atom
     CLEANUP(lost_parts_fini) struct lost_parts l = { .log = &log };
 
     TRY(lost_parts_read(&l, ref, cancel, e));
-    return lost_report(&l, ref, fn, arg, e);
+
+    const struct chain *c = &l.log->chain;
+    AUTO_ARENA a = { 0 };
+
+    for (size_t i = 0; i < l.n; i++) {
+        const struct joint *j = &l.joint[i];
+        struct finding f = { .kind = FINDING_LOST_PART,
+                             .session = ref->id,
+                             .path = ref->path.p,
+                             .line = (int64_t)c->node[j->node].line + 1,
+                             .offset = claude_node_line(l.log, j->node)->offset };
+        const char *s = j->left_out == 1 ? "" : "s";
+
+        f.why = j->wrong == CHAIN_NONE
+                    ? arena_format(&a,
+                                   "a resume leaves out %zu message%s before it: the row it "
+                                   "follows is not in the file",
+                                   j->left_out, s)
+                    : arena_format(&a,
+                                   "a resume leaves out %zu message%s before it: it follows line "
+                                   "%lu, from before a compaction",
+                                   j->left_out, s, (unsigned long)c->node[j->wrong].line + 1);
+        f.repair =
+            arena_format(&a, "lets it follow line %lu", (unsigned long)c->node[j->before].line + 1);
+        NEED(f.why && f.repair);
+        TRY(fn(&f, arg, e));
+    }
+    return ERR_OK;
 }
 
 enum err_code claude_reconnect(const struct store *st, const struct session_ref *ref,

@@ -292,24 +292,6 @@ static enum err_code claude_checkpoint_write_snapshot_row(struct saving *s, stru
 
 /* ---- the checkpoint ---- */
 
-static enum err_code claude_checkpoint_find_message(struct saving *s, struct slice message,
-                                                    struct err *e)
-{
-    const struct id128 id = id128_of(message);
-    bool known = false;
-
-    for (size_t i = 0; i < s->transcript->n; i++)
-        known |= s->transcript->message[i].kind == MESSAGE_USER &&
-                 id128_eq(s->transcript->message[i].id, id);
-    if (!known)
-        return err_set(e, ERR_NOT_FOUND, s->ref->path.p,
-                       "checkpoint: no prompt %.*s in the conversation", SLICE_ARG(message));
-    for (size_t i = 0; i < s->history.n; i++)
-        if (id128_eq(s->history.turn[i].prompt, id) && !s->history.turn[i].lost)
-            s->turn = &s->history.turn[i];
-    return ERR_OK;
-}
-
 static enum err_code claude_saving_open(struct saving *s, struct slice message, struct err *e)
 {
     const struct scope everywhere = { .all = true };
@@ -328,7 +310,22 @@ static enum err_code claude_saving_open(struct saving *s, struct slice message, 
                                                       : arena_format(s->a, "%s", s->st->env->cwd);
     s->dir = arena_format(s->a, "%s/file-history/%.*s", s->st->path, SLICE_ARG(s->ref->id));
     time_format(env_now_ms(s->st->env), s->now);
-    return s->cwd && s->dir ? claude_checkpoint_find_message(s, message, e) : err_nomem(e);
+
+    if (!s->cwd || !s->dir)
+        return err_nomem(e);
+    const struct id128 id = id128_of(message);
+    bool known = false;
+
+    for (size_t i = 0; i < s->transcript->n; i++)
+        known |= s->transcript->message[i].kind == MESSAGE_USER &&
+                 id128_eq(s->transcript->message[i].id, id);
+    if (!known)
+        return err_set(e, ERR_NOT_FOUND, s->ref->path.p,
+                       "checkpoint: no prompt %.*s in the conversation", SLICE_ARG(message));
+    for (size_t i = 0; i < s->history.n; i++)
+        if (id128_eq(s->history.turn[i].prompt, id) && !s->history.turn[i].lost)
+            s->turn = &s->history.turn[i];
+    return ERR_OK;
 }
 
 enum err_code claude_checkpoint(const struct store *st, const struct session_ref *ref,

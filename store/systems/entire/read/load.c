@@ -41,35 +41,6 @@ static enum err_code append_message(struct transcript *t, struct slice row, bool
 
 #define AUTO_TRANSCRIPT CLEANUP(transcript_free_at) struct transcript
 
-/* Takes ownership of the bytes. */
-static enum err_code load_plain(struct entire_conversation *conversation,
-                                const struct session_ref *ref, struct transcript **out,
-                                struct err *e)
-{
-    AUTO_TRANSCRIPT *t = calloc(1, sizeof *t);
-    struct plain_rows rows;
-    struct slice row;
-    size_t cap = 0;
-    bool broken;
-
-    TRY(entire_conversation_bytes(conversation, e));
-    NEED(t && (t->path = strdup(ref->path.p)) && !buf_reserve(&conversation->bytes, 1));
-    HAND_OVER(&t->bytes, conversation->bytes);
-    t->size = (int64_t)t->bytes.n;
-    t->torn_tail = t->bytes.n && t->bytes.p[t->bytes.n - 1] != '\n';
-    plain_rows_open(&rows, buf_slice(&t->bytes));
-    while (plain_rows_next(&rows, &row, &broken))
-        TRY(append_message(t, row, broken, &cap, e));
-    /* A last line that is cut short is not a message. */
-    t->unfinished = t->torn_tail && t->n && t->message[t->n - 1].flags == MESSAGE_BROKEN;
-    if (t->unfinished) {
-        t->unfinished_at = t->message[--t->n].offset;
-        t->broken--;
-    }
-    HAND_OVER(out, t);
-    return ERR_OK;
-}
-
 /* ---- Claude Code ---- */
 
 static enum err_code load_claude(const struct store *st, const struct session_ref *ref,
@@ -98,8 +69,32 @@ static enum err_code load_conversation(const struct store *st, const struct sess
                                        const atomic_bool *cancel, struct transcript **out,
                                        struct err *e)
 {
-    return conversation->claude ? load_claude(st, ref, conversation, cancel, out, e)
-                                : load_plain(conversation, ref, out, e);
+    struct plain_rows rows;
+    struct slice row;
+    bool broken;
+
+    if (conversation->claude)
+        return load_claude(st, ref, conversation, cancel, out, e);
+    /* The transcript takes ownership of the bytes. */
+    AUTO_TRANSCRIPT *t = calloc(1, sizeof *t);
+    size_t cap = 0;
+
+    TRY(entire_conversation_bytes(conversation, e));
+    NEED(t && (t->path = strdup(ref->path.p)) && !buf_reserve(&conversation->bytes, 1));
+    HAND_OVER(&t->bytes, conversation->bytes);
+    t->size = (int64_t)t->bytes.n;
+    t->torn_tail = t->bytes.n && t->bytes.p[t->bytes.n - 1] != '\n';
+    plain_rows_open(&rows, buf_slice(&t->bytes));
+    while (plain_rows_next(&rows, &row, &broken))
+        TRY(append_message(t, row, broken, &cap, e));
+    /* A last line that is cut short is not a message. */
+    t->unfinished = t->torn_tail && t->n && t->message[t->n - 1].flags == MESSAGE_BROKEN;
+    if (t->unfinished) {
+        t->unfinished_at = t->message[--t->n].offset;
+        t->broken--;
+    }
+    HAND_OVER(out, t);
+    return ERR_OK;
 }
 
 enum err_code entire_load(const struct store *st, const struct session_ref *ref,

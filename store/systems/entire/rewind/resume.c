@@ -31,15 +31,46 @@ static bool last_id(struct slice text, struct arena *a, struct slice *id)
     return false;
 }
 
-/* Plans to continue after the row with this id, and counts the messages up to it and after it. */
-static enum err_code resume_after(const struct store *st, const struct session_ref *ref,
-                                  struct entire_conversation *live, struct slice id,
-                                  struct rewind_plan *plan, struct err *e)
+/* Opens the transcript with which the agent would continue. */
+static enum err_code open_here(const struct store *st, const struct session_ref *ref,
+                               const char *doing, struct entire_conversation *out, struct err *e)
 {
-    struct session_ref lent = entire_conversation_claude_ref(live, ref);
+    TRY(entire_conversation_open(st, ref, out, e));
+    if (out->from == CONVERSATION_LIVE && out->claude)
+        return ERR_OK;
+    return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                   out->claude ? "%s: the conversation is not on this machine (use "
+                                 "reprise retrieve)"
+                               : "%s: unknown format of this agent's conversations",
+                   doing);
+}
+
+enum err_code entire_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                       struct slice point, struct rewind_plan *plan, struct err *e)
+{
+    struct transcript *t;
+
+    CLEANUP(view_close) struct view v = { 0 };
+    AUTO_CONVERSATION then = ENTIRE_CONVERSATION_NONE;
+    AUTO_CONVERSATION live = ENTIRE_CONVERSATION_NONE;
+    const struct point *p;
+    struct slice id;
+
+    TRY(view_open(st, ref, &v, e));
+    TRY(view_point(&v, point, &p, e));
+    TRY(entire_conversation_open_at(v.repo, p, &then, e));
+    TRY(open_here(st, ref, "rewind", &live, e));
+    if (!last_id(buf_slice(&then.bytes), &plan->arena, &id))
+        return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                       "rewind: no row of the checkpoint's transcript has an id");
+    NEED(plan->point = arena_copy(&plan->arena, p->id).p);
+    plan->point_ms = p->time_ms;
+
+    /* Plan to continue after this row, and count the messages up to it and after it. */
+    struct session_ref lent = entire_conversation_claude_ref(&live, ref);
+
     CLEANUP(rewind_conversation_fini) struct rewind_conversation conversation = { .change = NULL };
     struct id128 at = id128_of(id);
-    struct transcript *t;
     bool behind = false;
 
     TRY(claude_ops.load(st, &lent, NULL, &t, e));
@@ -60,41 +91,6 @@ static enum err_code resume_after(const struct store *st, const struct session_r
     }
     HAND_OVER(&plan->conversation, conversation);
     return ERR_OK;
-}
-
-/* Opens the transcript with which the agent would continue. */
-static enum err_code open_here(const struct store *st, const struct session_ref *ref,
-                               const char *doing, struct entire_conversation *out, struct err *e)
-{
-    TRY(entire_conversation_open(st, ref, out, e));
-    if (out->from == CONVERSATION_LIVE && out->claude)
-        return ERR_OK;
-    return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                   out->claude ? "%s: the conversation is not on this machine (use "
-                                 "reprise retrieve)"
-                               : "%s: unknown format of this agent's conversations",
-                   doing);
-}
-
-enum err_code entire_plan_conversation(const struct store *st, const struct session_ref *ref,
-                                       struct slice point, struct rewind_plan *plan, struct err *e)
-{
-    CLEANUP(view_close) struct view v = { 0 };
-    AUTO_CONVERSATION then = ENTIRE_CONVERSATION_NONE;
-    AUTO_CONVERSATION live = ENTIRE_CONVERSATION_NONE;
-    const struct point *p;
-    struct slice id;
-
-    TRY(view_open(st, ref, &v, e));
-    TRY(view_point(&v, point, &p, e));
-    TRY(entire_conversation_open_at(v.repo, p, &then, e));
-    TRY(open_here(st, ref, "rewind", &live, e));
-    if (!last_id(buf_slice(&then.bytes), &plan->arena, &id))
-        return err_set(e, ERR_NOT_FOUND, ref->path.p,
-                       "rewind: no row of the checkpoint's transcript has an id");
-    NEED(plan->point = arena_copy(&plan->arena, p->id).p);
-    plan->point_ms = p->time_ms;
-    return resume_after(st, ref, &live, id, plan, e);
 }
 
 /* message: the id of a message, or of a checkpoint. */
