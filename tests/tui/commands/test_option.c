@@ -153,7 +153,7 @@ TEST(every_option_has_its_help)
     assert_non_null(
         strstr(buf_cstr(&out.buf),
                "\n      --sort=recent|created|size|title|modified\n"
-               "                              sort order; modified: by the file's time\n"));
+               "                              sort order; modified: by the file's time, or the\n"));
     out_fini(&out);
 }
 
