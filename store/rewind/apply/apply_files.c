@@ -110,6 +110,9 @@ static enum err_code apply_files_set_mode(const struct entry_files *at, enum rew
 static enum err_code reach_made_dir(struct entry_files *at, bool *gone, struct err *e)
 {
     int dir = -1;
+
+    if (at->c->some_wait && rewind_tx_waits_for_dir(at->c->tx, at->x))
+        return err_set(e, ERR_IO, at->x->path, "restore the file: its directory is not made yet");
     enum err_code rc =
         entry_reach_make_dir(&at->c->reach, at->x, &at->c->tx->dirs, &dir, &at->name, e);
 
@@ -251,6 +254,8 @@ static enum err_code rewind_tx_apply(struct rewind_tx *tx, struct err *e)
         enum err_code one =
             carry_one(&c, (size_t)(order[i] - tx->entry), &order[i]->outcome, rc ? &ignored : e);
 
+        order[i]->waits = one != ERR_OK;
+        c.some_wait |= order[i]->waits;
         rc = rc ? rc : one;
         rewind_tx_progress(tx, tx->n + i + 1);
     }

@@ -35,7 +35,8 @@ struct entry_files_context {
     struct rewind_tx *tx;
     struct reach reach;
     struct hasher hasher;
-    int old; /* the record's directory of replaced files, while cleaning up */
+    int old;        /* the record's directory of replaced files, while cleaning up */
+    bool some_wait; /* an entry could not be put in place yet */
 };
 
 struct entry_files {

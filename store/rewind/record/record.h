@@ -61,6 +61,7 @@ struct rewind_tx_entry {
     unsigned up;
     /* CREATE: missing directories on the way; DELETE: how many are removed if empty */
     unsigned dirs;
+    bool waits; /* while it is applied, and not recorded: it could not be put in place yet */
     uint8_t wanted[SHA256_BYTES];
     struct rewind_seen seen;
     int64_t kept_at; /* where its bytes are in the record */
@@ -130,6 +131,8 @@ MUST_CHECK enum err_code rewind_tx_link_attrs(struct rewind_tx_entry *x, int dir
 MUST_CHECK enum err_code rewind_tx_place_temps(struct rewind_tx *tx, struct err *e);
 /* Sets order[i] to the entry that is applied as the i-th. */
 void rewind_tx_sort(struct rewind_tx *tx, struct rewind_tx_entry **order);
+/* Returns true if a directory above the entry is an entry that could not be made yet: only that gives it its mode. */
+bool rewind_tx_waits_for_dir(const struct rewind_tx *tx, const struct rewind_tx_entry *x);
 /* The path whose directory has the temporary name of an entry. */
 void rewind_tx_temp_path(const struct rewind_tx_entry *x, char out[PATH_MAX]);
 /* The temporary name of entry i, there. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/fs/path.h"
 #include "store/rewind/record/record.h"
 
 /* Entries in a directory that the rewind makes or removes: where their temporary names are, and when they are applied. */
@@ -98,4 +99,13 @@ void rewind_tx_sort(struct rewind_tx *tx, struct rewind_tx_entry **order)
     for (size_t i = 0; i < tx->n; i++)
         order[i] = &tx->entry[i];
     qsort(order, tx->n, sizeof *order, compare_steps);
+}
+
+bool rewind_tx_waits_for_dir(const struct rewind_tx *tx, const struct rewind_tx_entry *x)
+{
+    for (size_t i = 0; i < tx->n; i++)
+        if (tx->entry[i].waits && S_ISDIR(tx->entry[i].mode) &&
+            path_under(slice_of(x->path), slice_of(tx->entry[i].path)))
+            return true;
+    return false;
 }
