@@ -185,6 +185,8 @@ static const struct kind_case {
     { "user/implied/more/dir/a", .wanted = "a\n" },
     { "user/implied/more/dir", .wanted_dir = 0750 },
     { "user/implied/link", .wanted_link = "more" },
+    { "user/implied-too/dir/empty", .wanted_dir = 0755 },
+    { "user/implied-too/dir", .wanted_dir = 0755 },
     { "user/dir-made", .wanted_dir = 0711 },
     { "user/dir-gone", .dir = 0711 },
     { "user/mode", .dir = 0755, .wanted_dir = 0700 },

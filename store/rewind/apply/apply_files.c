@@ -187,12 +187,16 @@ static enum err_code remove_entry_file(const struct entry_files *at, enum rewind
     return rc;
 }
 
-/* Removes the directories that the file was in, since they are in the way of others. */
+/* Removes the directories that the file was in up to the highest one that goes, since they are in the way of others.
+ * Those above are removed at the end, because other entries may still be in them. */
 static enum err_code prune_now(const struct entry_files *at, struct err *e)
 {
-    return at->x->outcome == REWIND_DONE && at->x->up
-               ? rewind_tx_prune(at->x, rewind_tx_has_attrs(at->c->tx) ? &at->c->tx->dirs : NULL, e)
-               : ERR_OK;
+    struct rewind_tx_entry x = *at->x;
+
+    if (x.outcome != REWIND_DONE || !x.up)
+        return ERR_OK;
+    x.dirs = x.up;
+    return rewind_tx_prune(&x, rewind_tx_has_attrs(at->c->tx) ? &at->c->tx->dirs : NULL, e);
 }
 
 static enum err_code carry_one(struct entry_files_context *c, size_t i, enum rewind_outcome *out,
