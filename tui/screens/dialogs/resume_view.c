@@ -176,12 +176,12 @@ static void draw_resume(const struct model *m, struct frame *f)
 
             frame_puts(f, line.y, line.x + 2, LABEL_W, STYLE_DIM,
                        i < v->choices ? v->choice[i]->label : "Other flags");
-            line.x += 2 + LABEL_W;
-            line.w -= 3 + LABEL_W;
+            const int x = line.x + 2 + LABEL_W, w_left = line.w - 3 - LABEL_W;
+
             if (value.n)
-                frame_text_cut(f, line.y, line.x, line.w, STYLE_TEXT, value);
+                frame_text_cut(f, line.y, x, w_left, STYLE_TEXT, value);
             else
-                frame_puts(f, line.y, line.x, line.w, STYLE_DIM,
+                frame_puts(f, line.y, x, w_left, STYLE_DIM,
                            i < v->choices ? "as configured" : "none");
         } else
             frame_puts(f, line.y, line.x + 2, line.w - 3, STYLE_STRONG,
