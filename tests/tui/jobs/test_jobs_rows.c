@@ -144,15 +144,16 @@ TEST(every_row_is_scanned_separately)
     jobs_fixture_end(&w);
 }
 
-/* One thread: requests made while it is busy are served in the order of urgency, a preview first. */
-TEST(other_requests_precede_a_full_scan)
+/* Asks for many scans, then for a preview, cancels the scans, and asks for something else. Returns how many scans were
+ * answered. */
+static int scans_beside_others(int scans)
 {
     struct jobs_fixture w;
     bool tail = false;
     int deep = 0;
 
     begin(&w, true);
-    ask(&w, EFFECT_FULL_SCAN, 1, 40);
+    ask(&w, EFFECT_FULL_SCAN, 1, (size_t)scans);
     ask(&w, EFFECT_TAIL, 2, 1);
     while (!tail) {
         struct msg m = jobs_fixture_next(&w);
@@ -162,7 +163,6 @@ TEST(other_requests_precede_a_full_scan)
         assert_true(tail || m.kind == MSG_FULL_SCAN);
         msg_fini(&m);
     }
-    assert_true(deep < 40);
     workers_cancel(w.workers, 1);
     ask(&w, EFFECT_DISK_USAGE, 3, 1);
     for (bool last = false; !last;) { /* of the cancelled request at most the row in progress */
@@ -172,8 +172,20 @@ TEST(other_requests_precede_a_full_scan)
         deep += m.kind == MSG_FULL_SCAN;
         msg_fini(&m);
     }
-    assert_true(deep < 40);
     jobs_fixture_end(&w);
+    return deep;
+}
+
+/* One thread: requests made while it is busy are served in the order of urgency, a preview first. If this process has to
+ * wait before it asks for the preview, the scans may be over by then, which shows nothing: it is tried again. */
+TEST(other_requests_precede_a_full_scan)
+{
+    enum { SCANS = 40 };
+    int deep = SCANS;
+
+    for (int tries = 0; tries < 50 && deep == SCANS; tries++)
+        deep = scans_beside_others(SCANS);
+    assert_true(deep < SCANS);
 }
 
 /* ---- tokens ---- */
