@@ -63,7 +63,8 @@ struct message {
 struct transcript {
     struct message *message; /* owned; oldest first */
     size_t n;
-    bool partial;          /* made from the tail only */
+    bool partial;          /* made from the tail only, */
+    bool uncertain;        /* and rows above it may change which messages these are */
     bool torn_tail;        /* the file ended without a newline */
     bool unfinished;       /* the last line was being written and is not a message */
     int64_t unfinished_at; /* the offset of that line */
@@ -106,8 +107,8 @@ struct message_query {
     struct slice after; /* for plain_messages: only the messages after the one with this id */
 };
 
-/* How far back messages are needed, for stores that would have to read the others from a server. Other stores ignore
- * it. */
+/* How far back messages are needed, for stores that would have to read the others from a server or a long file. Other
+ * stores ignore it. */
 struct message_reach {
     size_t least; /* the minimum number of messages that are passed on */
     /* The id of a message: it and that many before it are needed, and those after it may be left out. Empty: the newest

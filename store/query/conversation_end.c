@@ -62,8 +62,8 @@ static void use_if_complete(const struct conversation_end *want, struct transcri
 {
     drop_left_out(t);
     *at = want->at.n ? conversation_find(t, want->at) : t->n;
-    if (!t->partial ||
-        ((*at < t->n || !want->at.n) && *at >= want->least && *at - want->least >= UNCERTAIN_ROWS))
+    if (!t->partial || (!t->uncertain && (*at < t->n || !want->at.n) && *at >= want->least &&
+                        *at - want->least >= UNCERTAIN_ROWS))
         *out = t;
     else
         transcript_free(t);

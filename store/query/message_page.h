@@ -10,8 +10,8 @@
 #include "store/api/store.h"
 #include "store/api/transcript.h"
 
-/* A conversation page by page, backwards: its newest messages, then those before a message. A store on a server reads
- * only as much of its end as the page needs. */
+/* A conversation page by page, backwards: its newest messages, then those before a message. A store on a server, or of
+ * long files, reads only as much of its end as the page needs. */
 
 struct message_page {
     struct message_query query; /* without limit, offset and reach */

@@ -84,6 +84,10 @@ MUST_CHECK enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *le
                                             struct err *e);
 /* Returns false if the newest last-prompt row names a row that is in a part of the file that was not read. */
 MUST_CHECK enum err_code claude_leaf_is_read(struct claude_log *log, bool *is, struct err *e);
+/* For a log of the end of a file: returns true if no row above it can change where a resume continues. If no last-prompt
+ * row of the log names a row, the file above is searched for one, or it is uncertain. */
+MUST_CHECK enum err_code claude_leaf_is_certain(struct claude_log *log, bool search_above, bool *is,
+                                                struct err *e);
 /* Finds where a resume would continue without any last-prompt row. CHAIN_NONE: no row. */
 MUST_CHECK enum err_code claude_newest_leaf(struct claude_log *log, uint32_t *leaf, struct err *e);
 

@@ -411,42 +411,43 @@ static bool boundary_follows(const struct claude_log *log, size_t line)
     return false;
 }
 
-/* Decides only what rows above the log cannot change. */
-static enum err_code decide(struct tail_search *l, bool *decided, struct err *e)
+/* Decides only what rows above the log cannot change. none_above: no last-prompt row above the log names a leaf. */
+static enum err_code decide(struct claude_log *log, bool none_above, uint32_t *leaf, bool *decided,
+                            struct err *e)
 {
     struct last_prompt p;
     uint32_t newest, named;
 
-    TRY(newest_last_prompt(&l->log, &p, e));
-    TRY(newest_row(&l->log, 0, &newest, e));
-    bool later = newest != CHAIN_NONE && l->log.chain.node[newest].line > p.line;
+    TRY(newest_last_prompt(log, &p, e));
+    TRY(newest_row(log, 0, &newest, e));
+    bool later = newest != CHAIN_NONE && log->chain.node[newest].line > p.line;
 
-    l->leaf = newest;
+    *leaf = newest;
     *decided = false;
-    if (newest != CHAIN_NONE && boundary_follows(&l->log, l->log.chain.node[newest].line))
+    if (newest != CHAIN_NONE && boundary_follows(log, log->chain.node[newest].line))
         return ERR_OK;
     if (!p.found) {
-        *decided = l->none_above && newest != CHAIN_NONE;
+        *decided = none_above && newest != CHAIN_NONE;
         return ERR_OK;
     }
     *decided = true;
     if (p.cleared) {
-        l->leaf = later ? newest : CHAIN_NONE;
+        *leaf = later ? newest : CHAIN_NONE;
         return ERR_OK;
     }
     if (p.nil_uuid) {
         *decided = newest != CHAIN_NONE;
         return ERR_OK;
     }
-    named = chain_find(&l->log.chain, p.leaf);
-    if (named == CHAIN_NONE || !chain_has_row(&l->log.chain, named) ||
+    named = chain_find(&log->chain, p.leaf);
+    if (named == CHAIN_NONE || !chain_has_row(&log->chain, named) ||
         !(later || (newest == named && !p.explicit))) {
         *decided = false;
         return ERR_OK;
     }
-    *decided = claude_follows(&l->log, newest, named);
+    *decided = claude_follows(log, newest, named);
     return *decided || p.explicit ? ERR_OK
-                                  : claude_follows_response(&l->log, newest, named, decided, e);
+                                  : claude_follows_response(log, newest, named, decided, e);
 }
 
 struct above {
@@ -490,6 +491,19 @@ static enum err_code seek_above(const struct claude_log *log, int64_t *begin, st
     return rc;
 }
 
+enum err_code claude_leaf_is_certain(struct claude_log *log, bool search_above, bool *is,
+                                     struct err *e)
+{
+    struct last_prompt p;
+    uint32_t leaf;
+    int64_t above = 0;
+
+    TRY(newest_last_prompt(log, &p, e));
+    if (!p.found && search_above)
+        TRY(seek_above(log, &above, e));
+    return decide(log, above < 0, &leaf, is, e);
+}
+
 /* The number of bytes to read next; 0: all. */
 static enum err_code next_tail(struct tail_search *l, size_t *tail, struct claude_resume_point *out,
                                struct err *e)
@@ -529,7 +543,7 @@ static enum err_code find_tail_leaf(struct tail_search *l, struct claude_resume_
     enum err_code rc = open_tail(l, tail, e);
 
     if (!rc && !l->whole)
-        rc = decide(l, &decided, e);
+        rc = decide(&l->log, l->none_above, &l->leaf, &decided, e);
     while (!rc && !decided && !l->whole) {
         size_t before = tail;
 
@@ -539,7 +553,7 @@ static enum err_code find_tail_leaf(struct tail_search *l, struct claude_resume_
             rc = open_tail(l, tail, e);
         }
         if (!rc && !l->whole)
-            rc = decide(l, &decided, e);
+            rc = decide(&l->log, l->none_above, &l->leaf, &decided, e);
     }
     return rc || decided ? rc : claude_resume_leaf(&l->log, &l->leaf, &cleared, e);
 }

@@ -105,7 +105,7 @@ static enum err_code is_lone_result(struct claude_hidden_rows *l, size_t i, bool
     size_t n = 0, cap = 0;
     enum err_code rc = l->rows.read(l->rows.arg, i, &row, e);
 
-    *is = !rc && !l->partial && claude_content(row, &blocks);
+    *is = !rc && claude_content(row, &blocks);
     while (*is && !rc && json_iter_next(&blocks, &key, &block)) {
         struct id128 tool;
 
@@ -121,6 +121,10 @@ static enum err_code is_lone_result(struct claude_hidden_rows *l, size_t i, bool
         while (!rc && !idset_has(&l->called, id[k]) && l->called_to < l->rows.n)
             rc = collect_calls(l, l->called_to++, e);
         *is = !idset_has(&l->called, id[k]);
+    }
+    if (*is && l->partial) {
+        l->doubtful = i + 1;
+        *is = false;
     }
     free(id);
     arena_fini(&a);

@@ -37,6 +37,7 @@ struct claude_hidden_rows {
     struct idset called;  /* ids of tool calls in rows before called_to */
     size_t results_to, spoken_to, called_to;
     bool partial;       /* the calls may be above the rows: no result is hidden */
+    size_t doubtful;    /* partial: the number of rows up to the last result that would be hidden */
     struct id128 *call; /* owned; calls of the row that was read last */
     size_t calls, cap;
 };

@@ -8,7 +8,10 @@
 /* Loads the conversation as a person reads it: the messages that a resume would continue, and
  * everything before them; or another branch, and the point where it leaves the conversation. */
 
-enum { TAIL_GROWS = 16 }; /* how many times larger a tail may become to contain one row at all */
+enum {
+    TAIL_GROWS = 16,        /* how many times larger a tail may become to contain one row at all */
+    UNCERTAIN_RESULTS = 32, /* so many rows of a tail may be results whose calls are above it */
+};
 
 static uint8_t claude_message_kind_of(const struct index_line *line)
 {
@@ -166,12 +169,15 @@ static enum err_code mark_left_out(struct claude_conversation_path *walk, const 
     struct claude_item_list list = { 0 };
     uint8_t *loaded = calloc(log->file.index.n + 1, 1);
     size_t first = 0;
+    bool certain = true;
     enum err_code rc = loaded ? claude_first_visible_line(log, &first, e) : err_nomem(e);
 
     if (!rc) {
         chain_fini(&log->chain);
         rc = chain_build(&log->chain, &log->file.index, first, CLAUDE_MAIN_KINDS, e);
     }
+    if (!rc && log->partial)
+        rc = claude_leaf_is_certain(log, false, &certain, e);
     if (!rc)
         rc = claude_resume_list(log, &list, e);
     if (!rc) {
@@ -186,6 +192,7 @@ static enum err_code mark_left_out(struct claude_conversation_path *walk, const 
             rc = claude_hidden_rows_check(&hidden, i, &left_out, e);
             loaded[list.item[i].line] |= left_out == ROW_LOADED;
         }
+        t->uncertain = !certain || hidden.doubtful > UNCERTAIN_RESULTS;
         claude_hidden_rows_fini(&hidden);
     }
     for (size_t i = 0; i < t->n && !rc && (list.n || walk->cleared); i++)

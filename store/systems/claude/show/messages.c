@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
@@ -363,17 +364,46 @@ static size_t count_uncertain(const struct claude_log *log, const struct claude_
     return out->n < UNCERTAIN ? out->n : UNCERTAIN;
 }
 
-static enum err_code leave_out_uncertain(struct printing *p, const struct claude_item_list *path,
+/* Returns true if a message after the uncertain ones is a result whose call was not read. */
+static bool has_doubtful(const struct claude_hidden_rows *hidden,
+                         const struct claude_item_list *path, const struct claude_item_list *out,
+                         size_t uncertain)
+{
+    bool found = false;
+
+    for (size_t i = uncertain; i < out->n && hidden->doubtful && !found; i++)
+        found = out->item[i].line == path->item[hidden->doubtful - 1].line;
+    return found;
+}
+
+/* The number of messages before the one with this id; 0 if it was not read. */
+static size_t count_before(struct claude_log *log, const struct claude_item_list *out,
+                           struct slice id)
+{
+    const struct id128 wanted = id128_of(id);
+    size_t i = 0;
+
+    while (i < out->n && !id128_eq(claude_item_id(log, &out->item[i]), wanted))
+        i++;
+    return i < out->n ? i : 0;
+}
+
+static enum err_code leave_out_uncertain(struct printing *p,
+                                         const struct claude_hidden_rows *hidden,
+                                         const struct claude_item_list *path,
                                          struct claude_item_list *out, struct err *e)
 {
     struct message_reach *end = p->q->reach;
-    size_t n = count_uncertain(p->log, path, out);
+    size_t n = count_uncertain(p->log, path, out), newest = out->n;
     bool known = true;
     enum err_code rc = ERR_OK;
 
     if (!p->q->as_sdk && p->q->agent.n == 0)
         rc = claude_leaf_is_read(p->log, &known, e);
-    end->enough = known && out->n - n >= end->least;
+    if (end->before.n)
+        newest = count_before(p->log, out, end->before);
+    end->enough =
+        known && newest >= n && newest - n >= end->least && !has_doubtful(hidden, path, out, n);
     end->partial = true;
     if (!end->enough)
         n = out->n;
@@ -402,12 +432,43 @@ static enum err_code list_messages(struct printing *p, bool agent, struct err *e
     if (!rc)
         rc = claude_host_hide_calls(p->log, &out, e);
     if (!rc && p->log->partial)
-        rc = leave_out_uncertain(p, &list, &out, e);
+        rc = leave_out_uncertain(p, &hidden, &list, &out, e);
     if (!rc)
         rc = claude_print_messages(p, &out, e);
     claude_hidden_rows_fini(&hidden);
     claude_item_list_fini(&list);
     claude_item_list_fini(&out);
+    return rc;
+}
+
+/* Reads only as much of the end of the file as the query needs. *done is false, and nothing was passed on, if that is
+ * a large part of it, or not certain. */
+static enum err_code list_newest_messages(struct printing *p, const char *path,
+                                          struct claude_log_want want, bool *done, struct err *e)
+{
+    enum { FIRST = 256 << 10, MOST = 16 << 20, GROWS = 8, SHARE = 4 };
+    struct message_reach *reach = p->q->reach;
+    struct claude_log log;
+    struct stat st;
+    enum err_code rc = ERR_OK;
+    const uint64_t most = stat(path, &st) == 0 ? (uint64_t)st.st_size / SHARE : 0;
+
+    *done = false;
+    p->log = &log;
+    for (want.tail = FIRST; !rc && !*done && want.tail <= MOST && want.tail <= most;
+         want.tail *= GROWS) {
+        bool certain;
+
+        TRY(claude_log_open(&log, path, &want, e));
+        rc = claude_leaf_is_certain(&log, true, &certain, e);
+        reach->enough = false;
+        if (!rc && certain)
+            rc = list_messages(p, false, e);
+        claude_log_close(&log);
+        *done = reach->enough;
+    }
+    reach->partial &= *done;
+    reach->enough = true;
     return rc;
 }
 
@@ -453,6 +514,7 @@ enum err_code claude_messages(const struct store *st, const struct session_ref *
                                     .tail = q->reach ? q->reach->bytes : 0,
                                     .stop = q->cancel };
     enum err_code rc = ERR_OK;
+    bool done = false;
 
     want.skip_precompact = !switched_on(st->env->claude_keep_precompact);
     if (q->agent.n) {
@@ -463,9 +525,12 @@ enum err_code claude_messages(const struct store *st, const struct session_ref *
         want.kinds = CLAUDE_AGENT_KINDS;
         want.skip_precompact = false;
     }
-    if (!rc)
+    if (!rc && q->reach && q->reach->least && !want.tail && !q->as_sdk && !q->agent.n)
+        rc = list_newest_messages(&(struct printing){ NULL, q, &parent, fn, arg }, file.path.p,
+                                  want, &done, e);
+    if (!rc && !done)
         rc = claude_log_open(&log, file.path.p, &want, e);
-    if (!rc) {
+    if (!rc && !done) {
         rc = list_messages(&(struct printing){ &log, q, &parent, fn, arg }, q->agent.n > 0, e);
         claude_log_close(&log);
     }
