@@ -105,7 +105,7 @@ def measure(program, agent, sessions, rounds):
         size = read_all(store.home)
         ours = best(rounds, lambda: p.run('list', '--all', '--json'))
         theirs = best(rounds, lambda: read_all(store.home))
-        print(f'{agent.name:9} {len(rows):5} sessions {size / 1e6:7.1f} MB   list {ours * 1e3:7.1f} ms   reading {theirs * 1e3:7.1f} ms   ratio {ours / theirs:5.2f}', flush=True)
+        print(f'  {agent.name:9} {len(rows):5} sessions {size / 1e6:7.1f} MB   list {ours * 1e3:7.1f} ms   reading {theirs * 1e3:7.1f} ms   ratio {ours / theirs:5.2f}', flush=True)
         return p
     finally:
         store.remove()
@@ -113,6 +113,7 @@ def measure(program, agent, sessions, rounds):
 
 def main(program, sessions, rounds, *names):
     failed = 0
+    print('agents: lists beside reading all files, best of the rounds', flush=True)
     for name in names or AGENTS:
         failed += measure(program, AGENTS[name], int(sessions), int(rounds)).failed
     sys.exit(1 if failed else 0)

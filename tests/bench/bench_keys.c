@@ -10,129 +10,18 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pty.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "screen.h"
 
-enum { ROWS = 60, COLS = 200, QUIET_MS = 150, START_QUIET_MS = 1000, LINES = 3000, STARTS = 5 };
+enum { QUIET_MS = 150, START_QUIET_MS = 1000, LINES = 3000, STARTS = 5 };
 /* How long a busy machine may take to answer a key. */
 enum { ANSWER_MOST_MS = 20000 };
 enum { IDLE_AFTER_MS = 1000, IDLE_MOST_MS = 60000, IDLE_MS = 2000 };
-
-/* Is before the selected row, so it is shown only when rows are. */
-static const char pointer[] = "\xe2\x96\x8c";
-
-/* A program on a terminal of its own. */
-struct screen {
-    pid_t pid;
-    int fd;
-    double started;
-    double first, rows; /* seconds until the first byte and until the first row; 0: not yet */
-    double waited;      /* waited for a processor until then, by the thread that waited longest */
-    char last[8];       /* the end of the previous read, for matches across two reads */
-};
-
-static void start(struct screen *s, char *const argv[])
-{
-    struct winsize size = { .ws_row = ROWS, .ws_col = COLS };
-
-    *s = (struct screen){ .started = bench_now() };
-    s->pid = forkpty(&s->fd, NULL, NULL, &size);
-    bench_need(s->pid >= 0, "forkpty");
-    if (s->pid > 0)
-        return;
-    setenv("TERM", "xterm-256color", 1);
-    setenv("LC_ALL", "C.UTF-8", 1);
-    unsetenv("LESS");
-    execvp(argv[0], argv);
-    _exit(127);
-}
-
-static void stop(struct screen *s)
-{
-    kill(s->pid, SIGTERM);
-    waitpid(s->pid, NULL, 0);
-    close(s->fd);
-}
-
-/* Seconds that a thread was ready to run and did not. */
-static double waited(const char *tasks, const char *name)
-{
-    char path[320];
-    double ran = 0, wait = 0;
-
-    snprintf(path, sizeof path, "%s/%s/schedstat", tasks, name);
-    FILE *f = fopen(path, "r");
-
-    if (!f)
-        return 0;
-    if (fscanf(f, "%lf %lf", &ran, &wait) != 2)
-        wait = 0;
-    fclose(f);
-    return wait / 1e9;
-}
-
-static double longest_wait(pid_t pid)
-{
-    char tasks[64];
-    struct dirent *entry;
-    double longest = 0;
-
-    snprintf(tasks, sizeof tasks, "/proc/%d/task", (int)pid);
-    DIR *dir = opendir(tasks);
-
-    while (dir && (entry = readdir(dir))) {
-        double one = entry->d_name[0] == '.' ? 0 : waited(tasks, entry->d_name);
-
-        longest = one > longest ? one : longest;
-    }
-    if (dir)
-        closedir(dir);
-    return longest;
-}
-
-static void note_times(struct screen *s, const char *bytes, size_t n)
-{
-    char joined[sizeof s->last + 4096];
-    size_t kept = strlen(s->last);
-
-    if (s->first == 0)
-        s->first = bench_now() - s->started;
-    memcpy(joined, s->last, kept);
-    memcpy(joined + kept, bytes, n);
-    if (s->rows == 0 && memmem(joined, kept + n, pointer, strlen(pointer))) {
-        s->rows = bench_now() - s->started;
-        s->waited = longest_wait(s->pid);
-    }
-    size_t keep = n < 3 ? n : 3;
-
-    memcpy(s->last, bytes + n - keep, keep);
-    s->last[keep] = '\0';
-}
-
-/* Reads until nothing has come for a while; returns the number of bytes. */
-static size_t settle(struct screen *s, int quiet_ms)
-{
-    struct pollfd fd = { .fd = s->fd, .events = POLLIN };
-    char bytes[4096];
-    size_t sum = 0;
-
-    while (poll(&fd, 1, quiet_ms) > 0) {
-        ssize_t n = read(s->fd, bytes, sizeof bytes);
-
-        if (n <= 0)
-            break;
-        note_times(s, bytes, (size_t)n);
-        sum += (size_t)n;
-    }
-    return sum;
-}
 
 /* The average number of bytes for one press; false if a press changed nothing. */
 static bool press(struct screen *s, const char *key, int times, double *bytes)
@@ -143,7 +32,7 @@ static bool press(struct screen *s, const char *key, int times, double *bytes)
     for (int i = 0; i < times; i++) {
         bench_need(write(s->fd, key, strlen(key)) == (ssize_t)strlen(key), "press a key");
         poll(&(struct pollfd){ .fd = s->fd, .events = POLLIN }, 1, ANSWER_MOST_MS);
-        size_t n = settle(s, QUIET_MS);
+        size_t n = screen_settle(s, QUIET_MS);
 
         all &= n > 0;
         sum += n;
@@ -183,11 +72,11 @@ static bool measure_less(const char *file, int keys, struct cost *cost)
     char *const argv[] = { (char[]){ "less" }, (char *)(size_t)file, NULL };
     struct screen s;
 
-    start(&s, argv);
-    settle(&s, START_QUIET_MS);
+    screen_start(&s, argv);
+    screen_settle(&s, START_QUIET_MS);
     bool all = press(&s, "j", keys, &cost->line) && press(&s, " ", keys / 4 + 1, &cost->page);
 
-    stop(&s);
+    screen_stop(&s);
     return all;
 }
 
@@ -232,7 +121,7 @@ static double settle_down(struct screen *s)
     double from = bench_now(), still = from;
 
     for (long before = naps(s->pid); bench_now() - still < IDLE_AFTER_MS / 1e3;) {
-        bool drawn = settle(s, QUIET_MS) > 0;
+        bool drawn = screen_settle(s, QUIET_MS) > 0;
         long after = naps(s->pid);
 
         if (bench_now() - from > IDLE_MOST_MS / 1e3)
@@ -249,18 +138,18 @@ static bool measure_ours(char *const argv[], int keys, struct cost *cost)
     struct screen s;
     double edge;
 
-    start(&s, argv);
+    screen_start(&s, argv);
     double busy = settle_down(&s);
     long before = naps(s.pid);
-    size_t idle = settle(&s, IDLE_MS);
+    size_t idle = screen_settle(&s, IDLE_MS);
 
     printf("  at rest after %.1f s, then idle for %d s: %zu bytes, woken %ld times\n", busy,
            IDLE_MS / 1000, idle, naps(s.pid) - before);
     /* Moves down to the edge of the screen; after that each press scrolls by a line. */
-    bool all = press(&s, "\x1b[B", ROWS, &edge) && press(&s, "\x1b[B", keys, &cost->line) &&
+    bool all = press(&s, "\x1b[B", SCREEN_ROWS, &edge) && press(&s, "\x1b[B", keys, &cost->line) &&
                press(&s, "\x1b[6~", keys / 4 + 1, &cost->page) && s.rows > 0;
 
-    stop(&s);
+    screen_stop(&s);
     printf("  cursor by a line: %.0f bytes\n", edge);
     return all;
 }
@@ -302,9 +191,9 @@ static void measure_start(char *const argv[], const char *config)
         files = look_at_all(projects);
         from = bench_now() - from;
         bare = bare == 0 || from < bare ? from : bare;
-        start(&s, argv);
-        settle(&s, START_QUIET_MS / 2);
-        stop(&s);
+        screen_start(&s, argv);
+        screen_settle(&s, START_QUIET_MS / 2);
+        screen_stop(&s);
         if (s.rows > 0 && (best.rows == 0 || s.rows < best.rows))
             best = s;
     }
@@ -334,7 +223,7 @@ int main(int argc, char **argv)
     setenv("CLAUDE_CONFIG_DIR", argv[2], 1);
     char *const picker[] = { argv[1], (char[]){ "--all" }, (char[]){ "--config" }, config, NULL };
 
-    printf("keys at %dx%d\n", COLS, ROWS);
+    printf("keys at %dx%d\n", SCREEN_COLS, SCREEN_ROWS);
     measure_start(picker, argv[2]);
     if (!measure_ours(picker, keys, &ours)) {
         printf("  a key changed nothing, or no row came\n");

@@ -2,7 +2,7 @@
  * 64 KiB of the head, 64 KiB of the tail, close. Every session must be listed, also with 64 descriptors.
  * And its first screen, `list --all --limit 50`, and the completion of an id, against a loop that only calls stat on the files.
  *
- *   bench_list REPRISE CONFIG_DIR [ROUNDS]
+ *   bench_list REPRISE CONFIG_DIR [ROUNDS [TITLE MEMORY_MB]]     MEMORY_MB: the memory that the list may have
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -136,9 +136,14 @@ int main(int argc, char **argv)
         race(&page, argv[2]);
     }
     run_program(&few);
-    printf("list: %zu sessions, best of the rounds\n", ends.sessions);
+    const double memory_mb = (double)all.peak_kb / 1024, most_mb = argc > 5 ? atof(argv[5]) : 12;
+
+    printf("%s: %zu sessions, best of the rounds\n", argc > 4 ? argv[4] : "list", ends.sessions);
     report("list --json --all", "bare loop, both ends", &whole);
-    printf("  peak memory              %8.1f MB\n", (double)all.peak_kb / 1024);
+    printf("  its cpu                  %8.1f ms  %.2fx that of the loop\n", whole.ours.cpu * 1e3,
+           whole.ours.cpu / whole.theirs.cpu);
+    printf("  its memory               %8.1f MB  %.2fx %g MB\n", memory_mb, memory_mb / most_mb,
+           most_mb);
     report("list --limit 50", "stat loop", &page);
     report("completion of an id", "stat loop", &completion);
     bool screenful = first.values == (ends.sessions < SCREENFUL ? ends.sessions : SCREENFUL);

@@ -15,6 +15,7 @@
 #include "store/rewind/plan/rewind.h"
 
 enum { LINES = 200, CHANGED_EVERY = 17 };
+enum { UNCHANGED_MS = 10 }; /* the goal for a thousand files */
 
 struct place {
     char then[4096], now[4096], state[4096];
@@ -61,6 +62,35 @@ static void plan_make(const struct place *p, struct rewind_plan *plan)
 
         bench_need(rewind_plan_add(plan, &t, NULL) == ERR_OK, "plan");
     }
+}
+
+/* A dry run in which the wanted files are copies of those that are there, also in their times. */
+static void bench_unchanged(const struct place *p, int rounds)
+{
+    const struct rewind_options all = { .allow_edited = true };
+    char twin[4200];
+    const char *argv[] = { "cp", "-rp", p->now, twin, NULL };
+    struct run cp = { .argv = argv, .discard = true };
+    struct place copied = *p;
+    struct bench_time ours = { 0 };
+    struct rewind_plan plan;
+
+    snprintf(twin, sizeof twin, "%.4000s.twin", p->now);
+    run_program(&cp);
+    snprintf(copied.then, sizeof copied.then, "%.4000s", twin);
+    plan_make(&copied, &plan);
+    for (int i = 0; i < rounds; i++) {
+        struct rewind_preview preview;
+        double at = bench_now(), used = bench_cpu();
+
+        bench_need(rewind_preview(&plan, &all, &preview, NULL) == ERR_OK, "preview");
+        bench_keep_best(&ours, bench_now() - at, bench_cpu() - used);
+        bench_need(preview.insertions == 0 && preview.deletions == 0, "no change");
+        rewind_preview_fini(&preview);
+    }
+    rewind_plan_fini(&plan);
+    printf("  dry run, all unchanged   %8.1f ms (cpu %8.1f)  %.2fx %d ms\n", ours.wall * 1e3,
+           ours.cpu * 1e3, ours.wall * 1e3 / UNCHANGED_MS, UNCHANGED_MS);
 }
 
 static void git(const char *dir, double *wall, double *cpu, const char *first, ...)
@@ -255,6 +285,7 @@ int main(int argc, char **argv)
     }
     trees_make(&p, argv[1]);
     bench_dry(&p, rounds);
+    bench_unchanged(&p, rounds);
     bench_apply(&p, rounds);
     if (bytes > 0)
         bench_large(&p, bytes, rounds);

@@ -30,6 +30,7 @@ struct session {
     uint64_t ms;   /* of the next row */
     bool old;      /* key order of 2025: the envelope comes before the message */
     char id[UUID_TEXT], last[UUID_TEXT], cwd[64];
+    unsigned long long call; /* of the last row, without a result; 0: none */
 };
 
 static void uuid(struct rng *d, char out[UUID_TEXT])
@@ -80,10 +81,11 @@ static void user_prompt(struct session *s)
 
 static void tool_result(struct session *s)
 {
-    fputs("\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"tool_use_id\":\"toolu_"
-          "01\","
-          "\"type\":\"tool_result\",\"content\":\"",
-          s->out);
+    fprintf(s->out,
+            "\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"tool_use_id\":\""
+            "toolu_%012llx\",\"type\":\"tool_result\",\"content\":\"",
+            s->call);
+    s->call = 0;
     text(s, 2000, 1.5, 400000);
     fputs("\"}]},\"toolUseResult\":{\"interrupted\":false,\"isImage\":false}", s->out);
 }
@@ -99,8 +101,7 @@ static void assistant(struct session *s, bool tool)
         fprintf(s->out,
                 "{\"type\":\"tool_use\",\"id\":\"toolu_%012llx\",\"name\":\"Edit\",\"input\":{"
                 "\"file_path\":\"%s/src/%s.c\",\"content\":\"",
-                (unsigned long long)rng_next(&s->rng) & 0xffffffffffff, s->cwd,
-                prose_word(&s->rng));
+                s->call = rng_next(&s->rng) >> 16 | 1, s->cwd, prose_word(&s->rng));
     else
         fputs("{\"type\":\"text\",\"text\":\"", s->out);
     text(s, tool ? 900 : 600, 0.9, 20000);
@@ -139,12 +140,12 @@ static void row(struct session *s, bool first)
         envelope(s);
         fputc(',', s->out);
     }
-    if (kind < 20)
-        user_prompt(s);
-    else if (kind < 70)
-        assistant(s, kind >= 40);
-    else
+    if (s->call)
         tool_result(s);
+    else if (kind < 20)
+        user_prompt(s);
+    else
+        assistant(s, kind >= 52);
     uuid(&s->rng, s->last);
     fprintf(s->out, ",\"uuid\":\"%s\",\"timestamp\":\"%s\"", s->last, when);
     if (!s->old) {
@@ -160,11 +161,14 @@ static void metadata(struct session *s)
 
     if (rng_roll(d, 3) == 0)
         fprintf(s->out,
-                "{\"type\":\"custom-title\",\"customTitle\":\"%s %s\",\"sessionId\":\"%s\"}\n",
+                "{\"type\":\"custom-title\",\"customTitle\":\"%s%s %s\",\"sessionId\":\"%s\"}\n",
+                rng_roll(d, 2) ? ""
+                               : "\xe6\x94\xaf\xe6\x89\x95\xe3\x81\x84\xe3\x81\xae\xe4\xbf\xae ",
                 prose_word(d), prose_word(d), s->id);
     fprintf(s->out,
-            "{\"type\":\"last-prompt\",\"lastPrompt\":\"%s the %s\",\"sessionId\":\"%s\"}\n",
-            prose_word(d), prose_word(d), s->id);
+            "{\"type\":\"last-prompt\",\"lastPrompt\":\"%s the %s\",\"leafUuid\":\"%s\","
+            "\"sessionId\":\"%s\"}\n",
+            prose_word(d), prose_word(d), s->last, s->id);
 }
 
 static void fail(const char *what)

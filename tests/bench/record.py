@@ -4,8 +4,8 @@
 usage: record.py [--write COLUMN | --names] RECORD COMMAND [ARGUMENT...]
 
 COMMAND prints the benches (bench.sh). The record has a row for each ratio and a column for each release; the last column is
-that of the present revision. A ratio above 1.1 times that of the last column is marked; the command does not fail for it,
-since a machine may be busy.
+that of the present revision; its first column is the goal of the row, if it has one. A ratio above 1.1 times that of the last
+column is marked, and one above its goal; the command does not fail for it, since a machine may be busy.
 
 --write COLUMN  puts the ratios into this column, which is added if the record has none of this name
 --names         fails unless the record has exactly the ratios that were printed; how large they are does not matter
@@ -15,8 +15,10 @@ import subprocess
 import sys
 
 WORSE = 1.1
-# Without less nothing is measured beside it.
-MAY_BE_MISSING = {'keys at: scroll by a line', 'keys at: by a page'}
+GOAL = 'goal'
+# Without less and fzf nothing is measured beside them; the static program is a build of its own.
+MAY_BE_MISSING = {'keys at: scroll by a line', 'keys at: by a page', 'start: a process: reprise beside fzf',
+                  'start: a process: the static one beside true'}
 
 
 def without_sizes(text):
@@ -30,7 +32,7 @@ def read_ratios(lines):
     for line in lines:
         print(line, end='', flush=True)
         found = re.findall(r'(?:ratio +)?(\d+\.\d+)(?:x|$)', line.rstrip()) if 'x' in line or 'ratio' in line else []
-        label = re.match(r'\s*(.*?):?\s+[\d.]+ (?:ms|GB/s|bytes|hits)', line)
+        label = re.match(r'\s*(.*?):?\s+[\d.]+ (?:ms|MB(?=  )|GB/s|bytes|hits)', line)
         if found and label:
             ratio = 1 / float(found[-1]) if 'GB/s' in line and float(found[-1]) else float(found[0])
             name = base = f'{title}: {without_sizes(label[1])}'
@@ -58,11 +60,13 @@ def write_record(path, columns, rows):
 
 
 def show(columns, rows, ratios):
-    print(f'\n{columns[-1]:>12} {"now":>8}')
+    print(f'\n{columns[-1]:>12} {"now":>8} {GOAL:>6}')
     for name in [*rows, *(name for name in ratios if name not in rows)]:
-        old, new = rows.get(name, ['-'])[-1], ratios.get(name, '-')
+        goal, *releases = rows.get(name, ['-', '-'])
+        old, new = releases[-1] if releases else '-', ratios.get(name, '-')
         worse = '-' not in (old, new) and float(new) > WORSE * float(old)
-        print(f'{old:>12} {new:>8}  {"worse" if worse else "":<5}  {name}')
+        missed = '-' not in (goal, new) and float(new) > float(goal)
+        print(f'{old:>12} {new:>8} {goal:>6}  {"worse" if worse else "":<5} {"missed" if missed else "":<6}  {name}')
 
 
 def main():
@@ -86,7 +90,7 @@ def main():
             columns.append(column)
         at = columns.index(column)
         for name in {**rows, **ratios}:
-            cells = rows.setdefault(name, [])
+            cells = rows.setdefault(name, ['-'])
             cells += ['-'] * (len(columns) - len(cells))
             cells[at] = ratios.get(name, '-')
         write_record(path, columns, rows)

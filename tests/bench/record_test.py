@@ -35,17 +35,20 @@ def main():
                 sys.exit(f'{what}: {got}, not {wanted}')
 
         with open(record, 'w', encoding='utf-8') as out:
-            out.write('bench\t1.0\n')
+            out.write('bench\tgoal\t1.0\n')
         expect('a bench without a record', run('1.00', '--names')[0], 1)
         run('1.00', '--write', '1.0')
         run('2.00', '--write', '2.0')
         with open(record, encoding='utf-8') as rows:
-            expect('the record', rows.read(), 'bench\t1.0\t2.0\nlist: sessions: list --json --all\t1.00\t2.00\n'
-                   'index: index\t0.40\t0.40\nindex: pay\t7.26\t7.26\n')
+            text = rows.read()
+        expect('the record', text, 'bench\tgoal\t1.0\t2.0\nlist: sessions: list --json --all\t-\t1.00\t2.00\n'
+               'index: index\t-\t0.40\t0.40\nindex: pay\t-\t7.26\t7.26\n')
+        with open(record, 'w', encoding='utf-8') as rows:
+            rows.write(text.replace('--all\t-', '--all\t2.20'))
         expect('all benches', run('1.00', '--names')[0], 0)
-        marked = [(code, [row[:3] for row in rows if 'list:' in row])
+        marked = [(code, [row[:row.index('list:')] for row in rows if 'list:' in row])
                   for code, rows in (run('2.19'), run('2.21'))]
-        expect('the marks', marked, [(0, [['2.00', '2.19', 'list:']]), (0, [['2.00', '2.21', 'worse']])])
+        expect('the marks', marked, [(0, [['2.00', '2.19', '2.20']]), (0, [['2.00', '2.21', '2.20', 'worse', 'missed']])])
         print('1 passed, 0 failed')
 
 
