@@ -14,15 +14,15 @@ trap 'rm -rf "$dir"' EXIT INT TERM
 large=$dir/large/projects/-home-dev-large/01234567-89ab-4cde-8f01-23456789abcd.jsonl
 mkdir -p "${large%/*}"
 "$programs/gen_corpus" --one "$large" "$bytes"
-"$programs/gen_corpus" "$dir/many" "$sessions"
+"$programs/gen_corpus" --live "$dir/many" "$sessions"
 
 "$programs/bench_start" process "$reprise" "$static" "$rounds"
-"$programs/gen_corpus" "$dir/listed" "$listed" 28000
+"$programs/gen_corpus" --live "$dir/listed" "$listed" 28000
 "$programs/bench_list" "$reprise" "$dir/listed" "$rounds" "list of ten thousand" 12
 "$programs/bench_start" "screen of ten thousand" "$reprise" "$dir/listed" 20 "$rounds"
 "$programs/bench_search" "$reprise" "$dir/listed" "$rounds" "search of small sessions"
 rm -rf "$dir/listed"
-"$programs/gen_corpus" "$dir/long" "$listed_long" 4000
+"$programs/gen_corpus" --live "$dir/long" "$listed_long" 4000
 "$programs/bench_list" "$reprise" "$dir/long" "$rounds" "list of a hundred thousand" 30
 "$programs/bench_start" "screen of a hundred thousand" "$reprise" "$dir/long" 60 "$rounds"
 rm -rf "$dir/long"

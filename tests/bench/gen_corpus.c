@@ -2,6 +2,8 @@
  * bytes and mtimes.
  *
  *   gen_corpus DIR SESSIONS [MEDIAN_BYTES [SEED]]   DIR/projects/<project>/<uuid>.jsonl, 20 projects
+ *   gen_corpus --live DIR ...                       the same, but each file is written when its last row says, as an agent
+ *                                                   does; else its times were set later, which its change time shows
  *   gen_corpus --one FILE BYTES [SEED]              one large transcript
  */
 #include <errno.h>
@@ -28,7 +30,8 @@ struct session {
     FILE *out;
     uint64_t size; /* wanted */
     uint64_t ms;   /* of the next row */
-    bool old;      /* key order of 2025: the envelope comes before the message */
+    uint64_t last_ms;
+    bool old; /* key order of 2025: the envelope comes before the message */
     char id[UUID_TEXT], last[UUID_TEXT], cwd[64];
     unsigned long long call; /* of the last row, without a result; 0: none */
 };
@@ -129,6 +132,7 @@ static void row(struct session *s, bool first)
     char when[TIME_TEXT];
 
     time_text(s->ms, when);
+    s->last_ms = s->ms;
     s->ms += 500 + rng_roll(&s->rng, 60000);
     if (kind < 6) {
         snapshot(s, when);
@@ -177,23 +181,46 @@ static void fail(const char *what)
     exit(1);
 }
 
-static uint64_t write_session(struct session *s, const char *path)
+static uint64_t write_rows(struct session *s, const char *path)
 {
-    struct timespec times[2];
-    long n;
-
     s->out = fopen(path, "wb");
     if (!s->out)
         fail(path);
     for (bool first = true; first || (uint64_t)ftell(s->out) < s->size; first = false)
         row(s, first);
     metadata(s);
-    n = ftell(s->out);
+    return (uint64_t)ftell(s->out);
+}
+
+/* Writes the rows twice: once to know how long the session took. */
+static uint64_t write_live(struct session *s, const char *path)
+{
+    struct session rehearsal = *s;
+    struct timespec now;
+
+    write_rows(&rehearsal, path);
+    if (fclose(rehearsal.out) != 0)
+        fail(path);
+    clock_gettime(CLOCK_REALTIME, &now);
+    /* the time of the last row, which is up to a minute before that of the next one */
+    s->ms += (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 - rehearsal.last_ms;
+    const uint64_t n = write_rows(s, path);
+
+    if (fclose(s->out) != 0)
+        fail(path);
+    return n;
+}
+
+static uint64_t write_session(struct session *s, const char *path)
+{
+    struct timespec times[2];
+    uint64_t n = write_rows(s, path);
+
     times[0] = times[1] =
         (struct timespec){ (time_t)(s->ms / 1000), (long)(s->ms % 1000) * 1000000 };
-    if (n < 0 || fclose(s->out) != 0 || utimensat(AT_FDCWD, path, times, 0) != 0)
+    if (fclose(s->out) != 0 || utimensat(AT_FDCWD, path, times, 0) != 0)
         fail(path);
-    return (uint64_t)n;
+    return n;
 }
 
 static struct session session_of(const struct prose *prose, uint64_t seed)
@@ -214,7 +241,7 @@ static void make_dir(const char *path)
 }
 
 static uint64_t write_corpus(const struct prose *prose, const char *dir, unsigned sessions,
-                             double median, uint64_t seed)
+                             double median, uint64_t seed, bool live)
 {
     char path[4096];
     uint64_t total = 0;
@@ -233,7 +260,7 @@ static uint64_t write_corpus(const struct prose *prose, const char *dir, unsigne
         s.size = (uint64_t)(size < SMALLEST ? SMALLEST : size > LARGEST ? LARGEST : size);
         snprintf(path, sizeof path, "%s/projects/-home-dev-%s/%s.jsonl", dir,
                  strrchr(s.cwd, '/') + 1, s.id);
-        total += write_session(&s, path);
+        total += live ? write_live(&s, path) : write_session(&s, path);
     }
     return total;
 }
@@ -246,9 +273,15 @@ static const char *argument(int argc, char **argv, int i, const char *otherwise)
 int main(int argc, char **argv)
 {
     bool one = argc > 1 && strcmp(argv[1], "--one") == 0;
+    bool live = argc > 1 && strcmp(argv[1], "--live") == 0;
+
+    if (live) {
+        argv++;
+        argc--;
+    }
 
     if (argc < (one ? 4 : 3)) {
-        fputs("usage: gen_corpus DIR SESSIONS [MEDIAN_BYTES [SEED]]\n"
+        fputs("usage: gen_corpus [--live] DIR SESSIONS [MEDIAN_BYTES [SEED]]\n"
               "       gen_corpus --one FILE BYTES [SEED]\n",
               stderr);
         return 2;
@@ -266,7 +299,7 @@ int main(int argc, char **argv)
         bytes = write_session(&s, argv[2]);
     } else {
         bytes = write_corpus(prose, argv[1], (unsigned)strtoul(argv[2], NULL, 10),
-                             strtod(argument(argc, argv, 3, "90000"), NULL), seed);
+                             strtod(argument(argc, argv, 3, "90000"), NULL), seed, live);
     }
     printf("%s: %llu bytes\n", argument(argc, argv, one ? 2 : 1, ""), (unsigned long long)bytes);
     prose_free(prose);
