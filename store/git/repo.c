@@ -25,7 +25,8 @@ enum err_code repo_error(struct err *e, int answer, const char *path, const char
                        : why && why->klass == GIT_ERROR_NOMEMORY ? ERR_NOMEM
                                                                  : ERR_FORMAT;
 
-    return err_set(e, rc, path, "%s: %s", doing, why ? why->message : "git gives no reason");
+    return err_set(e, rc, path, "%s: %s%s", doing, why ? why->message : "git gives no reason",
+                   rc == ERR_LOCKED ? "; remove the lock if no other git command is running" : "");
 }
 
 static bool has_git_entry(const char *dir, size_t n, const char *name)

@@ -222,6 +222,14 @@ def check_write(w):
     w.program.same('as text', w.program.run('-C', w.project, 'blame', '--notes', target).stdout.decode(),
                    shown['note'] + 'nothing was written (--apply attaches the note to the commit)\n')
 
+    # A lock as a killed git leaves it.
+    lock = os.path.join(w.project, '.git/refs/notes/ai.lock')
+    os.makedirs(os.path.dirname(lock))
+    open(lock, 'w').close()
+    run = w.program.run('-C', w.project, 'blame', '--notes', target, '--apply')
+    w.program.need(run.returncode not in (0, -11, -6) and lock.encode() in run.stderr and b'remove the lock if no other git' in run.stderr, f'a lock: {run}')
+    os.remove(lock)
+
     made = ask(w, 'blame', '--notes', target[:12], '--apply')
     w.program.same('the note that was shown', git(w, 'notes', '--ref', 'ai', 'show', target), shown['note'])
     w.program.same('nothing but the ref', sorted(git(w, 'for-each-ref').split('\n')), sorted((refs + git(w, 'for-each-ref', 'refs/notes/ai')).split('\n')))
