@@ -31,37 +31,34 @@ struct host_setting;
 
 /* One interface over every system that keeps sessions on disk.
  *
- * A store is one opened place that holds sessions of one system. All calls on it are const in
- * effect: several threads may describe and load from one store at once. Reading calls write
- * nothing. Changes are planned here and done by store/journal/ and store/rewind/; only the last
- * members, for hosts, write at once.
+ * A store is one opened place that holds sessions of one system. All calls on it are const in effect: several threads
+ * may describe and load from one store at once. Reading calls write nothing. Changes are planned here and done by
+ * store/journal/ and store/rewind/; only the last members, for hosts, write at once.
  *
- * The order of calls: open -> enumerate -> describe (any number, any thread) -> tail, load,
- * messages, restore -> close. Rows and transcripts do not outlive their store.
+ * The order of calls: open -> enumerate -> describe (any number, any thread) -> tail, load, messages, restore ->
+ * close. Rows and transcripts do not outlive their store.
  *
- * The caller owns the struct that a call fills in, and releases it with the function that the
- * struct's header names for it (transcript_free, transcript_blocks_fini, restore_fini,
- * rewind_plan_fini, ...). After a failure there is nothing to release. */
+ * The caller owns the struct that a call fills in, and releases it with the function that the struct's header names
+ * for it (transcript_free, transcript_blocks_fini, restore_fini, rewind_plan_fini, ...). After a failure there is
+ * nothing to release. */
 
 /* Called once per session, in no order; the ref and its texts are valid during the call only. Return false to stop. */
 typedef bool session_ref_fn(const struct session_ref *ref, void *arg);
 /* Called for each place or session that cannot be read and is skipped; the error is valid during the call. */
 typedef void unreadable_fn(const struct err *why, void *arg);
-
-/* Called with one complete message as a JSON object, valid during the call. A non-zero code ends the walk and is
- * returned. */
+/* Called with one complete message as a JSON object, valid during the call. A code ends the walk and is returned. */
 typedef enum err_code json_fn(struct slice json, void *arg, struct err *e);
 
 /* ---- the members of struct store_ops ---- */
 
-/* Opens a store at a path (a configuration directory, a repository, ...). ERR_NOT_FOUND is a
- * normal result. Creates nothing. path NULL: the default place according to the environment. */
+/* Opens a store at a path (a configuration directory, a repository, ...). ERR_NOT_FOUND is a normal result. Creates
+ * nothing. path NULL: the default place according to the environment. */
 typedef enum err_code store_open_fn(const struct store_env *env, const char *path,
                                     struct store **out, struct err *e);
 typedef void store_close_fn(struct store *st);
 
-/* Names, sizes and mtimes only: opens no transcript, except for the proof that very long paths
- * need (claude.md 1.2). A folder that cannot be read is left out. */
+/* Names, sizes and mtimes only: opens no transcript, but for the proof of very long paths (claude.md 1.2). A folder
+ * that cannot be read is left out. */
 typedef enum err_code store_enumerate_fn(const struct store *st, const struct scope *scope,
                                          session_ref_fn *fn, void *arg, struct err *e);
 
@@ -233,6 +230,9 @@ typedef struct slice store_folder_of_fn(const struct store *st, struct slice dir
 typedef enum err_code store_set_directory_fn(const struct store *st, const struct session_ref *ref,
                                              struct slice from, struct slice to, struct change *c,
                                              struct err *e);
+/* Plans the mark by which the agent finds a folder that folder_of named, if neither it nor the change has one. */
+typedef enum err_code store_adopt_fn(const struct store *st, struct slice folder,
+                                     struct slice directory, struct change *c, struct err *e);
 
 /* Appends the metadata that listings need again, so that it is where they look. *appended may be 0: nothing to do. */
 typedef enum err_code store_reappend_fn(const struct store *st, const struct session_ref *ref,
@@ -513,6 +513,7 @@ struct store_ops {
     /* Optional, together: sessions are in a folder named after their directory, and can follow it when it moved. */
     store_folder_of_fn *folder_of;
     store_set_directory_fn *set_directory;
+    store_adopt_fn *adopt; /* optional: folders alone are enough */
     store_parts_fn *parts;
     store_owned_refs_fn *owned_refs;
     store_copies_fn *copies;
@@ -580,8 +581,7 @@ bool store_can_rewind(const struct store_ops *ops); /* by its own copies, or by 
 /* Which of CAN_RENAME, CAN_ARCHIVE and CAN_DELETE only the agent's own commands support. */
 unsigned store_agent_abilities(const struct store_ops *ops);
 /* Called after describe. With scope->all_kinds, shows a row that is hidden because it is a sub-agent's, is empty, or
- * was started by a command: its `hidden` becomes `kind`. With scope->runs_agents, adds what the agent's commands can
- * do. */
+ * was started by a command: `hidden` becomes `kind`. With scope->runs_agents, adds what the agent's commands can do. */
 void store_admit_row(struct session_row *row, const struct scope *scope);
 /* The system ("claude"), whatever the name of the store. */
 const char *store_format(const struct store_ops *ops);

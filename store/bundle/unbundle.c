@@ -146,7 +146,7 @@ static enum err_code unbundle_rehome(struct unbundle *u, struct unbundle_item *x
     const struct store_ops *ops = x->ref.store->ops;
     CLEANUP(change_free_at) struct change *c = NULL;
 
-    if (ops->shared)
+    if (ops->shared && !ops->adopt)
         x->note = "the index of its agent stays where it was: resume it by its id";
     if (!x->from || !x->to || strcmp(x->from, x->to) == 0)
         return ERR_OK;
@@ -181,7 +181,7 @@ static const char *unbundle_place(struct unbundle *u, const struct unbundle_item
     const size_t before = in ? (size_t)(in + 1 - x->ref.path.p) : 0,
                  after = before + x->ref.folder.n;
 
-    if (!in || !ops->folder_of || !x->to || strcmp(x->from, x->to) == 0 ||
+    if (!in || !ops->folder_of || !x->to || (!ops->adopt && strcmp(x->from, x->to) == 0) ||
         strncmp(path, x->ref.path.p, after) != 0)
         return arena_format(&u->arena, "%s/%s", x->store->path, rest);
     const struct slice folder = ops->folder_of(x->store, slice_of(x->to), &u->arena);
@@ -273,6 +273,10 @@ static enum err_code unbundle_steps(struct unbundle *u, const struct unbundle_it
 
     TRY(change_add_session(u->change, x->store->ops->name, slice_of(x->session->id), e));
     TRY(change_set_origin(u->change, &origin, e));
+    if (x->store->ops->adopt && x->to)
+        TRY(x->store->ops->adopt(x->store,
+                                 x->store->ops->folder_of(x->store, slice_of(x->to), &u->arena),
+                                 slice_of(x->to), u->change, e));
     for (size_t i = 0; i < x->n; i++) {
         const struct step move = {
             .kind = STEP_MOVE, .path = x->part[i].from, .to = x->part[i].to, .made = true

@@ -407,9 +407,13 @@ static enum err_code continue_change(struct continue_in *out, const struct sessi
     NEED(c->text);
     TRY(origin_add_session(c, ref, e));
     TRY(change_add_session(c, out->to->ops->name, out->id, e));
+    if (out->to->ops->adopt)
+        TRY(out->to->ops->adopt(out->to,
+                                out->to->ops->folder_of(out->to, slice_of(out->dir), &out->arena),
+                                slice_of(out->dir), c, e));
+    TRY(change_add(c, &move, e));
     if (!path_parent(out->path, folder))
         return err_set(e, ERR_UNSAFE, out->path, "continue: the name is too long");
-    TRY(change_add(c, &move, e));
     TRY(disk_make_dir(folder, 0700, e));
     return change_do(ref->store->env, c, e);
 }

@@ -128,7 +128,8 @@ static enum err_code project_move_parts(struct project_move *m, struct project_m
     NEED(was.p && folder.p && at);
     const char *inside = x->ref.folder.n ? strstr(x->ref.path.p, at) : NULL;
 
-    if (inside && !slice_eq(x->ref.folder, was) && !slice_eq(x->ref.folder, folder)) {
+    if (inside && !ops->adopt && !slice_eq(x->ref.folder, was) &&
+        !slice_eq(x->ref.folder, folder)) {
         project_move_refuse(x, ERR_STALE, "it is in the folder of another directory");
         return ERR_OK;
     }
@@ -179,6 +180,9 @@ static enum err_code project_move_item(struct project_move *m, struct project_mo
     m->moving++;
     TRY(change_add_session(m->change, st->ops->name, x->ref.id, e));
     TRY(change_set_origin(m->change, &origin, e));
+    if (st->ops->adopt)
+        TRY(st->ops->adopt(st, st->ops->folder_of(st, slice_of(x->to), &m->arena), slice_of(x->to),
+                           m->change, e));
     for (size_t i = 0; i < c->n; i++)
         TRY(change_add(m->change, &c->step[i], e));
     return ERR_OK;

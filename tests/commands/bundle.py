@@ -18,7 +18,7 @@ from project_move import UUIDS, claude, ids, save, session_id
 from resume_by_id import World, flat
 from support.program import snapshot
 
-KEYED = ('gemini', 'grok', 'kimi', 'kiro')  # their folders are named after the directory in ways that move does not know
+KEYED = ('grok', 'kimi', 'kiro')  # their folders are named after the directory in ways that move does not know
 SECRET = 'ghp_0123456789abcdefghijklmnopqrstuvwxyzAB'  # the form of a token; it opens nothing
 
 
@@ -212,7 +212,7 @@ def check_agents(a, b):
         rows = b.program.json('list', '--all', '--system', name)
         b.program.same(f'{name}: listed', [r['sessionId'] for r in rows], [system[name]])
         b.program.need('word' in b.program.text('messages', f'{name}:{system[name]}'), f'{name}: its conversation')
-        if name in KEYED[1:] or name in ('droid', 'pi', 'qwen'):  # Gemini names folders in an index
+        if name in KEYED or name in ('droid', 'gemini', 'pi', 'qwen'):
             b.program.same(f'{name}: in its directory', ids(b, to, '--system', name), [system[name]])
         b.program.same(f'{name}: undone', (b.program.run('undo', change).returncode, files(b.home)), (0, before))
         if name in KEYED:

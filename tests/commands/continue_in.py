@@ -291,9 +291,14 @@ def check_refused(w):
                         ((sid, '--in', 'nobody'), 'sessions can only be made'), ((sid,), 'name the agent')):
         run = w.program.run('continue', *args)
         w.program.need(run.returncode not in (0, 1) and words in run.stderr.decode(), f'{args}: {run.returncode} {run.stderr}')
+    # A directory that Gemini does not know yet gets a folder with a mark, which Gemini looks for.
     os.remove(f'{w.home}/.gemini/tmp/one/.project_root')
-    run = w.program.run('continue', sid, '--in', 'gemini')
-    w.program.need(run.returncode == 3 and b'start it there once' in run.stderr, f'no folder: {run}')
+    change = json.loads(w.program.run('continue', sid, '--in', 'gemini', '--apply', '--json').stdout)
+    folder = os.path.dirname(os.path.dirname(change['path']))
+    with open(f'{folder}/.project_root', encoding='utf-8') as f:
+        w.program.same('the mark of its folder', f.read(), w.project)
+    w.program.same('listed there', [r['sessionId'] for r in w.program.json('list', '-C', w.project, '--system', 'gemini')], [change['sessionId']])
+    w.program.same('undone', (w.program.run('undo').returncode, os.path.exists(f'{folder}/.project_root')), (0, False))
     os.rmdir(f'{w.home}/.codex/sessions')
     os.rmdir(f'{w.home}/.codex')
     run = w.program.run('continue', sid, '--in', 'codex', '--apply')

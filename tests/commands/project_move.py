@@ -238,7 +238,7 @@ def check_other_agents(w):
     answer = w.program.json('move', old, new)
     why = {s['system']: s.get('why') for s in answer['sessions']}
     goes = sorted(s for s, reason in why.items() if not reason)
-    w.program.same('these move', goes, ['droid', 'pi', 'qwen'])
+    w.program.same('these move', goes, ['droid', 'gemini', 'pi', 'qwen'])
     w.program.need(all(why.get(s) or s in goes for s in why) and len(why) >= 8, f'the others say why: {why}')
     change = json.loads(w.program.run('move', '--json', old, new, '--apply').stdout)['change']
     for system in goes:
@@ -251,10 +251,138 @@ def check_other_agents(w):
                    {p: s[2] for p, s in before.items() if s[2] is not None})
 
 
+def gemini(w, number, cwd, folder=None):
+    """A session that edited a.txt, with a sub-agent. Gemini finds its folder by a mark in it, or by its list of projects."""
+    sid, top = session_id(number), f'{w.home}/.gemini/tmp/{folder or os.path.basename(cwd)}'
+    chats = f'{top}/chats'
+    os.makedirs(f'{chats}/{sid}', exist_ok=True)
+    with open(f'{top}/.project_root', 'w', encoding='utf-8') as f:
+        f.write(cwd)
+    save(f'{chats}/{sid}/bbbbbbbb.jsonl', [{'sessionId': 'bbbbbbbb', 'projectHash': 'x', 'kind': 'subagent'}])
+    call = {'id': 'c1', 'name': 'write_file', 'args': {'file_path': f'{cwd}/a.txt', 'content': 'two\n'}, 'status': 'success',
+            'result': [{'functionResponse': {'id': 'c1', 'name': 'write_file', 'response': {'output': 'ok'}}}],
+            'resultDisplay': {'filePath': f'{cwd}/a.txt', 'fileName': 'a.txt', 'originalContent': 'one\n', 'newContent': 'two\n', 'isNewFile': False}}
+    return save(f'{chats}/session-2026-03-01T10-00-{number:08}.jsonl', [
+        {'sessionId': sid, 'projectHash': 'x', 'startTime': '2026-03-01T10:00:00.000Z', 'lastUpdated': '2026-03-01T10:00:00.000Z', 'kind': 'main'},
+        {'id': f'g{number}', 'timestamp': '2026-03-01T10:00:00.000Z', 'type': 'user', 'content': [{'text': 'change a'}]},
+        {'id': f'h{number}', 'timestamp': '2026-03-01T10:00:01.000Z', 'type': 'gemini', 'content': 'done', 'toolCalls': [call]}])
+
+
+def check_gemini(w):
+    """Folders with a mark: a new one, one that is there, one that the list of projects names, and one that belongs to another."""
+    old, new = project(w), f'{w.top}/New name'
+    os.makedirs(f'{old}/x/sub')
+    os.makedirs(f'{old}/y/sub')
+    tmp = f'{w.home}/.gemini/tmp'
+    path = gemini(w, 1, old)
+    gemini(w, 2, f'{old}/x/sub', 'sub')
+    gemini(w, 3, f'{old}/y/sub', 'sub-1')
+    os.makedirs(f'{w.top}/another')
+    gemini(w, 4, f'{w.top}/another', 'new-name')
+    # Two folders for one directory, as after a lost list of projects.
+    gemini(w, 5, old, 'old-1')
+    before = {p: s[2] for p, s in snapshot(w.home).items() if s[2] is not None}
+    os.rename(old, new)
+    goes = {session_id(1): new, session_id(2): f'{new}/x/sub', session_id(3): f'{new}/y/sub', session_id(5): new}
+    w.program.same('gemini: shown', moved(w, old, new), (0, goes, None))
+    rc, went, change = moved(w, old, new, '--apply')
+    w.program.same('gemini: moved', (rc, went), (0, goes))
+    for place, sessions in (new, [1, 5]), (f'{new}/x/sub', [2]), (f'{new}/y/sub', [3]), (f'{w.top}/another', [4]):
+        w.program.same(f'gemini: listed in {place}', ids(w, place), [session_id(n) for n in sessions])
+    w.program.same('gemini: no file is left', os.path.exists(path), False)
+    marks = []
+    for folder in os.listdir(tmp):
+        with open(f'{tmp}/{folder}/.project_root', encoding='utf-8') as f:
+            marks.append(f.read())
+    w.program.same('gemini: a mark for each place', sorted(marks), sorted([old, old, new, f'{old}/x/sub', f'{old}/y/sub', f'{new}/x/sub', f'{new}/y/sub', f'{w.top}/another']))
+    w.program.same('gemini: the sub-agent went along', w.program.json('subagents', session_id(1)), ['bbbbbbbb'])
+    said = w.program.text('rewind', session_id(1), '--to', 'g1', '--all')
+    w.program.need(f'the project moved: files of {old} are those of {new}' in said and f'{new}/a.txt' in said, f'gemini: the rewind says so: {said}')
+    run = w.program.run('undo', change)
+    w.program.same('gemini: undone', (run.returncode, {p: s[2] for p, s in snapshot(w.home).items() if s[2] is not None}), (0, before))
+    # The list of projects names a folder for the new place, in which there is no mark.
+    os.makedirs(f'{tmp}/elsewhere/chats')
+    with open(f'{w.home}/.gemini/projects.json', 'w', encoding='utf-8') as f:
+        json.dump({'projects': {f'{w.top}/another': 'new-name', new: 'elsewhere'}}, f)
+    moved(w, old, new, '--apply')
+    w.program.same('gemini: into the known folder', sorted(os.listdir(f'{tmp}/elsewhere')), ['chats'])
+    w.program.same('gemini: both', len([n for n in os.listdir(f'{tmp}/elsewhere/chats') if n.endswith('l')]), 2)
+    # A name that is no folder is not followed.
+    with open(f'{w.home}/.gemini/projects.json', 'w', encoding='utf-8') as f:
+        json.dump({'projects': {f'{w.top}/third': '../../x', f'{w.top}/fourth': '..'}}, f)
+    for place in 'third', 'fourth':
+        os.makedirs(f'{w.top}/{place}')
+        w.program.same(f'gemini: {place}', moved(w, f'{w.top}/another', f'{w.top}/{place}', '--apply')[0], 0)
+        w.program.same(f'gemini: listed in {place}', ids(w, f'{w.top}/{place}'), [session_id(4)])
+        w.program.run('undo')
+
+
+def qwen(w, cwd, shell=None):
+    """A session that edited a.txt and perhaps ran a command before that."""
+    sid, file, rows = session_id(1), f'{cwd}/a.txt', []
+
+    def row(kind, role, parts, **more):
+        k = len(rows)
+        rows.append({'uuid': UUIDS[k], 'parentUuid': UUIDS[k - 1] if k else None, 'sessionId': sid, 'timestamp': f'2026-03-01T10:00:0{k}.000Z', 'type': kind,
+                     'cwd': cwd, 'version': '0.24.4', **({'message': {'role': role, 'parts': parts}} if parts else {}), **more})
+
+    def call(name, args):
+        row('assistant', 'model', [{'functionCall': {'id': f'c{len(rows)}', 'name': name, 'args': args}}])
+        return f'c{len(rows) - 1}'
+    row('user', 'user', [{'text': 'change a'}])
+    row('system', None, None, subtype='file_history_snapshot', systemPayload={'snapshots': [
+        {'promptId': f'{sid}########0', 'timestamp': '2026-03-01T10:00:01.000Z', 'trackedFileBackups': {}}]})
+    if shell:
+        made = call('run_shell_command', {'command': shell})
+        row('tool_result', 'user', [{'functionResponse': {'id': made, 'name': 'run_shell_command', 'response': {'output': ''}}}])
+    made = call('edit', {'file_path': file, 'old_string': 'one', 'new_string': 'two'})
+    row('tool_result', 'user', [{'functionResponse': {'id': made, 'name': 'edit', 'response': {'output': 'ok'}}}],
+        toolCallResult={'callId': made, 'status': 'success', 'resultDisplay': {
+            'fileName': 'a.txt', 'filePath': file, 'originalContent': 'one\n', 'newContent': 'two\n', 'fileDiff': ''}})
+    row('assistant', 'model', [{'text': 'done'}])
+    return save(f'{w.home}/.qwen/projects/{flat(cwd)}/chats/{sid}.jsonl', rows)
+
+
+def check_rewinds(w):
+    """What the sessions of other agents recorded about the old place is about the new one; a command that names it is not known."""
+    old, new, newest = project(w), f'{w.top}/new', f'{w.top}/newest'
+    for make, point in (gemini, 'g1'), (qwen, UUIDS[0]):
+        name, sid = make.__name__, session_id(1)
+        make(*((w, 1, old) if make is gemini else (w, old)))
+
+        def rewound(where, *froms):
+            said = w.program.text('rewind', sid, '--to', point, '--all')
+            for was in froms:
+                w.program.need(f'the project moved: files of {was} are those of {where}' in said, f'{name}: {said}')
+            w.program.need(said.startswith('restore ') and f'{where}/a.txt' in said and 'outside' not in said, f'{name}: {said}')
+            w.program.same(f'{name}: no more notes', said.count('the project moved'), len(froms))
+            run = w.program.run('rewind', sid, '--to', point, '--all', '--apply')
+            with open(f'{where}/a.txt', encoding='utf-8') as f:
+                w.program.same(f'{name}: rewound in {where}', (run.returncode, f.read()), (0, 'one\n'))
+            w.program.same(f'{name}: undone', w.program.run('undo', run.stdout.decode().split()[-1]).returncode, 0)
+        rewound(old)
+        for was, now in (old, new), (new, newest):
+            os.rename(was, now)
+            w.program.same(f'{name}: moved', moved(w, was, now, '--apply')[:2], (0, {sid: now}))
+            rewound(now, old)
+        os.rename(newest, old)
+        w.program.same(f'{name}: moved home', moved(w, newest, old, '--apply')[:2], (0, {sid: old}))
+        rewound(old)
+        shutil.rmtree(f'{w.home}/.{name}')
+    for command in f"sed -i s/one/ONE/ {old}/a.txt", 'ls':
+        qwen(w, old, command)
+        os.rename(old, new)
+        moved(w, old, new, '--apply')
+        said = w.program.text('rewind', session_id(1), '--to', UUIDS[0], '--all')
+        w.program.same(f'after {command}: {said}', 'may have changed' in said, command != 'ls')
+        os.rename(new, old)
+        shutil.rmtree(f'{w.home}/.qwen')
+
+
 def main():
     passed = failed = 0
     w = None
-    for check in (check_claude, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_other_agents):
+    for check in (check_claude, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_gemini, check_rewinds, check_other_agents):
         w = World(sys.argv[1])
         check(w)
         passed, failed = passed + w.program.passed, failed + w.program.failed

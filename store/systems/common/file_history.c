@@ -18,6 +18,9 @@ const char *file_history_path(struct file_history *h, struct slice name)
 
     const char *path = text ? path_normalize(h->cwd ? h->cwd : "/", text, a) : NULL;
 
+    h->former.now = h->cwd;
+    path = former_path(&h->former, path, a);
+
     const int64_t begun_ms = h->n ? h->point[0].time_ms : TIME_NONE;
 
     return path && h->cwd ? path_real_below(h->cwd, path, begun_ms, a) : path;
@@ -86,7 +89,9 @@ bool file_history_is_version(struct slice name, size_t digits)
 enum err_code file_history_shell(struct file_history *h, int64_t time_ms, struct slice command,
                                  const char *dir, struct err *e)
 {
-    const struct saved_shell x = { time_ms, command, dir ? dir : h->cwd };
+    const bool former = former_is_in(&h->former, command); /* its paths are not those of today */
+    const struct saved_shell x = { time_ms, former ? SLICE("") : command,
+                                   dir ? former_path(&h->former, dir, &h->states.arena) : h->cwd };
 
     return saved_states_shell(&h->states, &x, e);
 }
@@ -187,6 +192,7 @@ static enum err_code file_history_fill_plan(struct file_history *h, const struct
     if (!plan->session || !plan->point)
         return err_nomem(e);
     TRY(rewind_plan_root(h->ref->store->env, plan, root, e));
+    TRY(former_note(&h->former, plan, e));
     TRY(saved_states_plan(&h->states, p->turn, plan, e));
     if (!h->states.keeps_modes)
         TRY(rewind_plan_note_modes(plan, e));

@@ -6,6 +6,7 @@
 
 #include "store/api/store.h"
 #include "store/rewind/plan/rewind.h"
+#include "store/systems/common/former.h"
 
 /* What a session recorded about the files that it changed, over time, for agents that keep a copy of each file from
  * before they edit it. A reader adds states; saved_states_plan then chooses, for each file, its state at a turn.
@@ -121,6 +122,7 @@ struct file_history {
     const struct session_ref *ref;
     struct saved_states states; /* its arena owns all texts */
     const char *cwd;            /* NULL: not recorded */
+    struct former former;       /* what it read about files there is about those of cwd */
     const char *no_turn;
     struct file_point *point; /* in the order of the log */
     size_t n;

@@ -85,6 +85,10 @@ struct slice gemini_directory(const struct store *st, const struct scope *scope,
 struct slice gemini_project(const struct session_ref *ref, const struct scope *scope,
                             struct arena *a);
 
+store_folder_of_fn gemini_folder_of;
+store_set_directory_fn gemini_set_directory;
+store_adopt_fn gemini_adopt;
+
 extern const struct jsonl_format gemini_format;
 extern const struct store_ops gemini_ops;
 extern const struct agent_hooks gemini_hooks;

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,46 +6,24 @@
 #include "store/systems/gemini/gemini.h"
 
 /* A conversation of another agent as the Gemini CLI records its own (0.61.0): an answer with a call has the call and its
- * result. The message of the user that repeats the result is left out, because a resume would then send it twice. The
- * program names the folder of a project when it is started there. */
-
-static const char *gemini_compose_folder(const struct compose *c)
-{
-    const char *top = arena_format(c->arena, "%s/tmp", c->store->path), *found = NULL;
-    DIR *dir = top ? opendir(top) : NULL;
-    const struct dirent *x;
-
-    while (dir && !found && (x = readdir(dir))) {
-        const char *path =
-            x->d_name[0] == '.' ? NULL : arena_format(c->arena, "%s/%s", top, x->d_name);
-        const struct slice root =
-            path ? gemini_directory(c->store, NULL, slice_of(path), c->arena) : SLICE("");
-
-        if (slice_eq(root, slice_of(c->dir)))
-            found = path;
-    }
-    if (dir)
-        closedir(dir);
-    return found;
-}
+ * result. The message of the user that repeats the result is left out, because a resume would then send it twice. */
 
 static enum err_code gemini_compose_begin(struct compose *c, const char **path, struct err *e)
 {
-    const char *folder = gemini_compose_folder(c);
+    const struct slice folder = gemini_folder_of(c->store, slice_of(c->dir), c->arena);
     uint8_t sum[SHA256_BYTES];
     char hash[2 * SHA256_BYTES + 1], minute[TIME_TEXT];
     struct jsonout j;
 
-    if (!folder)
-        return err_set(e, ERR_NOT_FOUND, c->dir,
-                       "continue in: Gemini CLI does not know the directory: start it there once");
+    NEED(folder.p);
     if (!digest_of(DIGEST_SHA256, slice_of(c->dir), sum))
         return digest_error(e);
     digest_hex(sum, SHA256_BYTES, hash);
     host_generate_id(c->id);
     memcpy(minute, c->time, sizeof minute);
     minute[13] = '-';
-    *path = arena_format(c->arena, "%s/chats/session-%.16s-%.8s.jsonl", folder, minute, c->id);
+    *path = arena_format(c->arena, "%s/tmp/%.*s/chats/session-%.16s-%.8s.jsonl", c->store->path,
+                         SLICE_ARG(folder), minute, c->id);
     compose_open(c, &j);
     jsonout_member(&j, "sessionId", slice_of(c->id));
     jsonout_member(&j, "projectHash", slice_of(hash));

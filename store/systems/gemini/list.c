@@ -14,9 +14,6 @@
 
 enum {
     FIRST_LINE = 4096,
-    ROOT_MAX = 8192,
-    PROJECTS_MAX = 4 << 20,
-    HASH_DIGITS = 64,
     TWIN_MAX = 64 << 20,
     DESCRIBE_MAX = 1 << 20,
 };
@@ -29,72 +26,6 @@ bool gemini_is_id(struct slice id)
         if (!id.p[i] || !strchr("0123456789abcdefABCDEF-", id.p[i]))
             return false;
     return true;
-}
-
-/* ---- the project of a folder ---- */
-
-static struct slice gemini_read_root(const char *dir, struct arena *a)
-{
-    struct slice root = { NULL, 0 };
-    struct buf text = { 0 };
-    const char *path = arena_format(a, "%s/.project_root", dir);
-
-    if (path && !file_read_all(AT_FDCWD, path, 0, ROOT_MAX, &text, NULL)) {
-        while (text.n && (unsigned char)text.p[text.n - 1] <= ' ')
-            text.n--;
-        if (text.n && text.p[0] == '/' && !memchr(text.p, '\0', text.n))
-            root = arena_copy(a, buf_slice(&text));
-    }
-    buf_fini(&text);
-    return root;
-}
-
-/* {"projects": {directory: name of its folder}} */
-static struct slice find_project(const struct store *st, struct slice name, struct arena *a)
-{
-    struct slice key, value, own, list, root = { NULL, 0 };
-    struct buf text = { 0 };
-    struct json_iter it;
-    const char *path = arena_format(a, "%s/projects.json", st->path);
-
-    if (path && !file_read_all(AT_FDCWD, path, 0, PROJECTS_MAX, &text, NULL) &&
-        json_valid(buf_slice(&text)) && json_get(buf_slice(&text), "projects", &list) &&
-        json_type(list) == JSON_OBJECT && json_iter_open(&it, list))
-        while (!root.n && json_iter_next(&it, &key, &value))
-            if (json_type(value) == JSON_STRING && json_text(value, a, &own) &&
-                slice_eq(own, name) && json_text(key, a, &own) && own.n && own.p[0] == '/' &&
-                !memchr(own.p, '\0', own.n))
-                root = arena_copy(a, own);
-    buf_fini(&text);
-    return root;
-}
-
-struct slice gemini_directory(const struct store *st, const struct scope *scope,
-                              struct slice folder, struct arena *a)
-{
-    struct slice path = arena_copy(a, folder), root = { NULL, 0 };
-    const char *slash = path.p ? strrchr(path.p, '/') : NULL;
-    const struct slice name = slice_of(slash ? slash + 1 : "");
-
-    if (slash)
-        root = gemini_read_root(path.p, a);
-    if (!root.n && slash)
-        root = find_project(st, name, a);
-    if (!root.n && scope && name.n == HASH_DIGITS)
-        root = config_dir_of_hash(scope, DIGEST_SHA256, name);
-    return root;
-}
-
-struct slice gemini_project(const struct session_ref *ref, const struct scope *scope,
-                            struct arena *a)
-{
-    const char *chats = NULL, *next = ref->path.p;
-
-    while ((next = strstr(next, "/chats/")))
-        chats = next++;
-    return chats ? gemini_directory(ref->store, scope,
-                                    (struct slice){ ref->path.p, (size_t)(chats - ref->path.p) }, a)
-                 : (struct slice){ NULL, 0 };
 }
 
 /* ---- the files of a folder ---- */

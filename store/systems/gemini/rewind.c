@@ -8,6 +8,7 @@
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
+#include "store/systems/common/former.h"
 #include "store/systems/gemini/gemini.h"
 
 /* The first edit of a file after a point records the state of the file at the point, unless
@@ -361,12 +362,22 @@ static enum err_code gemini_fill_plan(struct planning *p, const struct session_r
     plan->session = arena_copy(&plan->arena, ref->id).p;
     plan->point = arena_copy(&plan->arena, point->id).p;
     plan->point_ms = json_time_at(point->raw, "timestamp", &plan->arena);
+    struct former former;
+
+    TRY(former_read(ref, &p->h.arena, &former, e));
+    former.now = root;
     for (size_t i = 0; p->h.cwd && i < p->h.edits; i++) {
+        const char *path = former_path(&former, p->h.edit[i].path, &p->h.arena);
+
         p->h.edit[i].path =
-            path_real_below(p->h.cwd, p->h.edit[i].path, plan->point_ms, &p->h.arena);
+            path ? path_real_below(p->h.cwd, path, plan->point_ms, &p->h.arena) : NULL;
         if (!p->h.edit[i].path)
             return err_nomem(e);
     }
+    for (size_t i = 0; i < p->h.shells; i++)
+        if (former_is_in(&former, p->h.shell[i].command))
+            p->h.shell[i].command = SLICE(""); /* its paths are not those of today */
+    TRY(former_note(&former, plan, e));
     if (root && rewind_root_is_above(env, root))
         root = NULL;
     p->from = gemini_history_place(&p->h, point->id);

@@ -338,8 +338,10 @@ static enum err_code qwen_history_read(struct history *h, const struct store *st
         .qwen = qwen_of(st),
         .turn = -1,
     };
-    enum err_code rc = jsonl_each_row(ref->path.p, &qwen_keys, NULL, qwen_read_row, h, e);
+    enum err_code rc = former_read(ref, &h->of.states.arena, &h->of.former, e);
 
+    if (!rc)
+        rc = jsonl_each_row(ref->path.p, &qwen_keys, NULL, qwen_read_row, h, e);
     h->agent = true;
     if (!rc)
         rc = qwen_each_subagent(ref, qwen_read_subagent, h, e);
