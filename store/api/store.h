@@ -57,8 +57,8 @@ typedef enum err_code store_open_fn(const struct store_env *env, const char *pat
                                     struct store **out, struct err *e);
 typedef void store_close_fn(struct store *st);
 
-/* Names, sizes and mtimes only: opens no transcript, but for the proof of very long paths (claude.md 1.2). A folder
- * that cannot be read is left out. */
+/* Names, sizes and mtimes only: opens a transcript only to prove a very long path (claude.md 1.2). A folder that cannot
+ * be read is left out. */
 typedef enum err_code store_enumerate_fn(const struct store *st, const struct scope *scope,
                                          session_ref_fn *fn, void *arg, struct err *e);
 
