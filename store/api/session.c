@@ -112,7 +112,7 @@ bool session_scope_has(const struct scope *scope, struct slice dir)
 
     for (size_t i = 0; i < scope->trees && !has; i++)
         has = slice_eq(dir, scope->tree[i]);
-    for (size_t i = 0; i <= scope->trees && !has; i++) {
+    for (size_t i = 0; dir.n && i <= scope->trees && !has; i++) {
         struct slice known = i < scope->trees ? scope->tree[i] : scope->project;
 
         has = (!scope->leave_worktrees && is_worktree_below(dir, known)) ||
