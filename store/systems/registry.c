@@ -7,6 +7,7 @@
     SYSTEM(goat_ops)                                                                               \
     SYSTEM(exathena_ops)                                                                           \
     SYSTEM(entire_ops)                                                                             \
+    SYSTEM(qoder_ops)                                                                              \
     SYSTEM(qwen_ops)                                                                               \
     SYSTEM(pi_ops)                                                                                 \
     SYSTEM(kimi_ops)                                                                               \

@@ -50,7 +50,7 @@ def look_at(p, agent, cwd, texts):
 
 def look_at_all(program, top):
     """Each agent in a home of its own. Yields the programs."""
-    for agent in AGENTS:
+    for agent in sorted(set(AGENTS) - {'qoder'}):  # listed as Claude Code is, by what is near the ends of the file
         p = Program(program, f'{top}/{agent}', {})
         cwd = f'{p.home}/work'
         os.makedirs(cwd)

@@ -116,6 +116,23 @@ def qwen(home, cwd, number, at, prompt, parts):
     return put(f'{home}/.qwen/projects/{folder}/chats/{uuid(number)}.jsonl', rows, parts)
 
 
+def qoder(home, cwd, number, at, prompt, parts):
+    def row(kind, **more):
+        rows.append({'type': kind, 'uuid': uuid(len(rows) + 1), 'timestamp': iso(at), **more, 'parentUuid': rows[-1]['uuid'] if rows else None,
+                     'isSidechain': False, 'cwd': cwd, 'sessionId': uuid(number), 'version': '1.1.52'})
+    rows = []
+    for n in parts.get('pad', []):
+        row('system', subtype='informational', content='x' * n)
+    content = contents(prompt, parts, lambda x: {'type': 'text', 'text': x},
+                       lambda x: {'type': 'image', 'source': {'type': 'base64', 'media_type': 'image/png', 'data': x}})
+    row('user', message={'role': 'user', 'content': content})
+    row('assistant', message={'id': 'm', 'role': 'assistant', 'content': [{'type': 'text', 'text': 'done' + 'x' * parts.get('last', 0)}]})
+    last = {'type': 'last-prompt', 'sessionId': uuid(number), 'lastPrompt': prompt}
+    leaf = {'type': 'active-leaf', 'sessionId': uuid(number), 'leafUuid': rows[-1]['uuid'], 'explicit': False, 'timestamp': at * 1000}
+    folder = re.sub('[^A-Za-z0-9]', '-', cwd)
+    return put(f'{home}/.qoder/projects/{folder}/{uuid(number)}.jsonl', [*rows, last, leaf], parts)
+
+
 def kimi(home, cwd, number, at, prompt, parts):
     rows = [{'type': 'config.update', 'time': at * 1000, 'x': 'x' * n} for n in [1] + parts.get('pad', [])]
     content = contents(prompt, parts, lambda x: {'type': 'text', 'text': x}, lambda x: {'type': 'image_url', 'imageUrl': {'url': x}})
@@ -168,7 +185,7 @@ def continue_(home, cwd, number, at, prompt, parts):
     return path
 
 
-AGENTS = {'cline': cline, 'continue': continue_, 'codex': codex, 'copilot': copilot, 'gemini': gemini, 'pi': pi, 'qwen': qwen, 'kimi': kimi, 'kimi-cli': kimi_cli, 'droid': droid}
+AGENTS = {'cline': cline, 'continue': continue_, 'codex': codex, 'copilot': copilot, 'gemini': gemini, 'pi': pi, 'qwen': qwen, 'qoder': qoder, 'kimi': kimi, 'kimi-cli': kimi_cli, 'droid': droid}
 # These record no times in their logs.
 TIMELESS = {'kimi-cli', 'continue'}
 # Their sessions are documents instead of logs.

@@ -27,7 +27,7 @@ unsigned claude_abilities(const struct claude *c, const struct session_row *row)
 
 const struct claude *claude_of(const struct store *st)
 {
-    assert(st->ops->open == claude_ops.open);
+    assert(st->ops->open == claude_ops.open || st->ops->open == qoder_ops.open);
     return (const struct claude *)st;
 }
 
@@ -143,7 +143,7 @@ static enum err_code claude_agent_variable(const struct store *st, const char **
     return ERR_OK;
 }
 
-static void claude_close(struct store *st)
+void claude_close(struct store *st)
 {
     struct claude *c = (struct claude *)st;
 
@@ -204,29 +204,47 @@ static const char *claude_unpersisted(const struct store *st)
     return claude_of(st)->unpersisted;
 }
 
+enum err_code claude_open_at(const struct store_ops *ops, const struct agents_profile *profile,
+                             const struct store_env *env, char *path, struct claude **out,
+                             struct err *e)
+{
+    struct agents_profile agents = *profile;
+    struct claude *c = path ? calloc(1, sizeof *c) : NULL;
+
+    if (!c) {
+        free(path);
+        return err_nomem(e);
+    }
+    c->base = (struct store){ .ops = ops, .env = env, .path = path };
+    c->retention_ms = TIME_NONE;
+
+    enum err_code rc = config_dir_require(path, e);
+
+    agents.config = path;
+    agents.proc = env->proc_dir ? env->proc_dir : proc_table();
+    if (!rc && (!(c->projects = config_dir_join(path, "projects")) ||
+                !(c->scratch = window_pool_new()) || !(c->live = live_cache_new(path)) ||
+                !(c->agents = agents_new(&agents)) || !(c->tables = claude_tables_new())))
+        rc = err_nomem(e);
+    if (rc)
+        claude_close(&c->base);
+    else
+        *out = c;
+    return rc;
+}
+
 static enum err_code claude_open(const struct store_env *env, const char *path, struct store **out,
                                  struct err *e)
 {
-    enum err_code rc;
-    struct agents_profile agents = claude_agents_profile;
-    struct claude *c = calloc(1, sizeof *c);
+    struct claude *c = NULL;
+    char *at = NULL;
 
-    if (!c)
-        return err_nomem(e);
-    c->base = (struct store){ .ops = &claude_ops, .env = env };
-    rc = config_dir_named(env, path, &c->base.path, e);
-    if (!rc)
-        rc = config_dir_require(c->base.path, e);
-    agents.config = c->base.path;
-    agents.proc = env->proc_dir ? env->proc_dir : proc_table();
-    if (!rc && (!(c->projects = config_dir_join(c->base.path, "projects")) ||
-                !(c->scratch = window_pool_new()) || !(c->live = live_cache_new(c->base.path)) ||
-                !(c->agents = agents_new(&agents)) || !(c->tables = claude_tables_new())))
-        rc = err_nomem(e);
-    if (!rc)
-        set_retention(c);
-    if (!rc)
-        rc = set_forced_folder(c, e);
+    TRY(config_dir_named(env, path, &at, e));
+    TRY(claude_open_at(&claude_ops, &claude_agents_profile, env, at, &c, e));
+    set_retention(c);
+
+    enum err_code rc = set_forced_folder(c, e);
+
     if (rc)
         claude_close(&c->base);
     else

@@ -68,6 +68,14 @@ int64_t claude_retention(const struct claude_settings *places, char **odd);
 extern const struct agents_profile claude_agents_profile;
 
 extern const struct store_ops claude_ops;
+extern const struct store_ops qoder_ops; /* the same form of another agent (qoder.c) */
+
+/* Opens the store at the path, which it takes over, as one of these operations. */
+MUST_CHECK enum err_code claude_open_at(const struct store_ops *ops,
+                                        const struct agents_profile *profile,
+                                        const struct store_env *env, char *path,
+                                        struct claude **out, struct err *e);
+void claude_close(struct store *st);
 extern const struct agent_hooks claude_hooks;
 extern const struct agent_mcp claude_mcp; /* hooks.c */
 extern const struct compose_ops claude_compose;

@@ -114,7 +114,8 @@ enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct
 /* ---- the client ---- */
 
 /* In last-prompt rows the client records where a conversation ends: `leafUuid` is its last row; null (with `explicit`)
- * means that it starts over. Only the last such row counts. */
+ * means that it starts over. Only the last such row counts. Qoder records it in active-leaf rows, each of which counts as
+ * explicit, and its last-prompt rows name no leaf. */
 struct checkpoint {
     size_t line;   /* the line of the last-prompt row */
     uint32_t node; /* CHAIN_NONE: cleared */
@@ -142,12 +143,22 @@ enum err_code claude_logical_parent(struct claude_log *log, uint32_t node, uint3
     return ERR_OK;
 }
 
+static bool records_leaf(const struct index_line *line)
+{
+    return claude_line_is(line, CLAUDE_LAST_PROMPT) || claude_line_is(line, CLAUDE_ACTIVE_LEAF);
+}
+
+static bool leaf_is_explicit(struct slice row)
+{
+    return json_get_true(row, "explicit") || claude_value_is(row, "type", "active-leaf");
+}
+
 /* Returns false if the row names no leaf, so that the one before it counts. */
 static bool claude_read_checkpoint(struct claude_log *log, struct slice row, struct checkpoint *p)
 {
     struct slice leaf;
 
-    p->explicit = json_get_true(row, "explicit");
+    p->explicit = leaf_is_explicit(row);
     if (!json_get(row, "leafUuid", &leaf))
         return false;
     if (json_type(leaf) == JSON_NULL) {
@@ -199,7 +210,7 @@ static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *
         struct checkpoint q = { .line = i, .node = CHAIN_NONE };
         struct slice row;
 
-        if (!claude_line_is(claude_line(log, i), CLAUDE_LAST_PROMPT))
+        if (!records_leaf(claude_line(log, i)))
             continue;
         rc = claude_log_row(log, i, &row, e);
         if (rc || !claude_read_checkpoint(log, row, &q))
@@ -362,10 +373,12 @@ static bool read_last_prompt(struct slice row, struct arena *a, struct last_prom
 {
     struct slice leaf;
 
-    if (!claude_value_is(row, "type", "last-prompt") || !json_get(row, "leafUuid", &leaf))
+    if (!(claude_value_is(row, "type", "last-prompt") ||
+          claude_value_is(row, "type", "active-leaf")) ||
+        !json_get(row, "leafUuid", &leaf))
         return false;
     p->nil_uuid = json_string_is(leaf, "00000000-0000-0000-0000-000000000000");
-    p->explicit = json_get_true(row, "explicit");
+    p->explicit = leaf_is_explicit(row);
     p->cleared = json_type(leaf) == JSON_NULL && p->explicit;
     p->leaf = claude_id(leaf, a);
     p->found = p->cleared || !id128_none(p->leaf);
@@ -379,7 +392,7 @@ static enum err_code newest_last_prompt(struct claude_log *log, struct last_prom
     for (size_t i = log->file.index.n; i-- > 0 && !p->found;) {
         struct slice row;
 
-        if (!claude_line_is(claude_line(log, i), CLAUDE_LAST_PROMPT))
+        if (!records_leaf(claude_line(log, i)))
             continue;
         TRY(claude_log_row(log, i, &row, e));
         p->line = i;
@@ -482,8 +495,7 @@ static enum err_code seek_above(const struct claude_log *log, int64_t *begin, st
     struct above x = { .f = &log->file.file, .begin = -1 };
     const struct index *ix = &log->file.index;
     int64_t end = ix->n ? ix->line[0].offset : log->file.file.id.size;
-    enum err_code rc =
-        log_find_backward(x.f, end, SLICE("\"last-prompt\""), check_last_prompt, &x, e);
+    enum err_code rc = log_find_backward(x.f, end, SLICE("\"leafUuid\""), check_last_prompt, &x, e);
 
     *begin = x.begin;
     buf_fini(&x.line);

@@ -17,6 +17,7 @@ static const char *const kinds[] = {
     "queue-operation",
     "host-row",
     "last-prompt",
+    "active-leaf",
     "file-history-snapshot",
     "file-history-delta",
     "content-replacement",

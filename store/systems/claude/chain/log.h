@@ -19,6 +19,7 @@ enum claude_kind {
     CLAUDE_QUEUE,          /* queue-operation */
     CLAUDE_HOST_ROW,       /* host-row */
     CLAUDE_LAST_PROMPT,    /* last-prompt */
+    CLAUDE_ACTIVE_LEAF,    /* active-leaf, of Qoder */
     CLAUDE_SNAPSHOT,       /* file-history-snapshot */
     CLAUDE_SNAPSHOT_DELTA, /* file-history-delta */
     CLAUDE_REPLACEMENT,    /* content-replacement */

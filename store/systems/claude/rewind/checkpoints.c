@@ -9,6 +9,36 @@
 
 /* The checkpoints of a session, and the files that each turn changed. */
 
+static bool claude_ran_shell(const struct block_list *blocks)
+{
+    for (size_t i = 0; i < blocks->n; i++)
+        if (blocks->block[i].kind == BLOCK_TOOL_CALL &&
+            slice_eq(blocks->block[i].name, SLICE("Bash")))
+            return true;
+    return false;
+}
+
+enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n, struct err *e)
+{
+    struct buf row = { 0 };
+    enum err_code rc = ERR_OK;
+
+    *n = 0;
+    for (size_t i = from; i < to && !rc; i++) {
+        struct block_list blocks = { 0 };
+
+        if (p->transcript->message[i].kind != MESSAGE_ASSISTANT)
+            continue;
+        rc = transcript_read(p->transcript, i, &row, e);
+        if (!rc)
+            rc = claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e);
+        *n += !rc && claude_ran_shell(&blocks);
+        transcript_blocks_fini(&blocks);
+    }
+    buf_fini(&row);
+    return rc;
+}
+
 /* An entry that is stale only at the second turn was edited in the first. The content at a stale one is not known; a
  * turn that changed it further would have saved it. */
 static bool same_entry(const struct file_history_entry *a, const struct file_history_entry *b)

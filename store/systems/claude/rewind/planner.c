@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/scan/index.h"
@@ -15,6 +16,7 @@
 #include "store/rewind/plan/beneath.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
+#include "store/systems/claude/rewind/call_input.h"
 #include "store/systems/common/config_dir.h"
 
 /* ---- what the session wrote last ---- */
@@ -31,7 +33,7 @@ static struct planner_write *write_of(struct planner *p, struct slice path)
     if (!list || !own.p || slice_set_add(&p->written, own, &number))
         return NULL;
     p->write = list;
-    p->write[p->writes].path = own.p;
+    p->write[p->writes] = (struct planner_write){ .path = own.p, .fresh = true };
     return &p->write[p->writes++];
 }
 
@@ -78,8 +80,11 @@ static const char *written_path(struct slice row, struct arena *a, struct slice 
 {
     struct slice path, v;
 
+    *notebook = false;
     if (!json_get(row, "toolUseResult", result) || json_type(*result) != JSON_OBJECT)
         return NULL;
+    if (call_input_path(*result, a, &path))
+        return arena_copy(a, path).p;
     *notebook = json_get_text(*result, "notebook_path", a, &path);
     /* A tool that reads has its path inside "file"; only tools that write record a patch or a new text. */
     if (!*notebook && (!json_get_text(*result, "filePath", a, &path) ||
@@ -87,6 +92,26 @@ static const char *written_path(struct slice row, struct arena *a, struct slice 
                          json_get(*result, "newString", &v) || json_get(*result, "edits", &v))))
         return NULL;
     return arena_copy(a, path).p;
+}
+
+/* The content after a call of Qoder's. Before it, the file had that of the write before, or of the newest snapshot. */
+static enum err_code replay_call(struct planner *p, struct planner_write *w, size_t message,
+                                 struct slice row, uint32_t tracked)
+{
+    const struct file_history_entry *newest =
+        w->fresh && tracked != SLICE_SET_NONE
+            ? file_history_newest(&p->history, p->history.path[tracked])
+            : NULL;
+    bool saved = newest && newest->valid && newest->backup;
+    const char *backup = saved ? planner_backup(p, newest->backup) : NULL;
+    AUTO_BUF text = { 0 };
+    bool known;
+
+    TRY(call_input_apply(p, message, row, w->known ? &w->bytes : NULL, backup, &text, &known,
+                         NULL));
+    w->fresh = false;
+    forget_bytes(w);
+    return known ? keep_bytes(p, w, buf_slice(&text)) : ERR_OK;
 }
 
 /* Writes before the file was last saved are in that copy. */
@@ -108,6 +133,8 @@ static enum err_code read_result_row(struct planner *p, size_t message, struct s
     if (!w)
         return ERR_NOMEM;
     w->message = message;
+    if (call_input_path(result, a, &v))
+        return replay_call(p, w, message, row, number);
     if (json_get_text(result, notebook ? "updated_file" : "content", a, &content))
         return keep_bytes(p, w, content);
     if (notebook || json_get(result, "edits", &v)) {
@@ -322,38 +349,6 @@ const char *planner_backup(struct planner *p, const char *name)
     const char *parents = backup_in(p, p->row->parent_id, name);
 
     return parents && lstat(parents, &st) == 0 ? parents : own;
-}
-
-/* ---- shell commands ---- */
-
-static bool claude_ran_shell(const struct block_list *blocks)
-{
-    for (size_t i = 0; i < blocks->n; i++)
-        if (blocks->block[i].kind == BLOCK_TOOL_CALL &&
-            slice_eq(blocks->block[i].name, SLICE("Bash")))
-            return true;
-    return false;
-}
-
-enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n, struct err *e)
-{
-    struct buf row = { 0 };
-    enum err_code rc = ERR_OK;
-
-    *n = 0;
-    for (size_t i = from; i < to && !rc; i++) {
-        struct block_list blocks = { 0 };
-
-        if (p->transcript->message[i].kind != MESSAGE_ASSISTANT)
-            continue;
-        rc = transcript_read(p->transcript, i, &row, e);
-        if (!rc)
-            rc = claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e);
-        *n += !rc && claude_ran_shell(&blocks);
-        transcript_blocks_fini(&blocks);
-    }
-    buf_fini(&row);
-    return rc;
 }
 
 const char planner_lost_turn[] = "the snapshot row of this point is missing from the session";

@@ -18,6 +18,7 @@ struct planner_write {
     const char *path; /* absolute, as the tool named it */
     size_t message;   /* the row of the result */
     bool known;       /* false: it was written, but the rows do not show what it became */
+    bool fresh;       /* no write has been read yet */
     struct slice bytes;
 };
 

@@ -24,6 +24,7 @@ class Session:
     lost: bool = False  # the agent's own list deletes it
     command: bool = False  # started by a command: the agent's own list has it only on demand
     parent: str = ''  # the session whose rows this one continues, if they are not copied: damage to them shows in both
+    last: str = ''  # the last prompt of the agent's own list, if a rewind dropped it from the conversation
     store: str = ''  # SYSTEM:PATH below the home if it is not in the default place
 
 
@@ -213,6 +214,13 @@ def gemini_answers(rows):
             yield r['id'], (t['input'] - t['cached'] + t['tool'], t['output'] + t['thoughts'], t['cached'], 0)
 
 
+def qoder_answers(rows):
+    for r in rows:
+        u = r.get('message', {}).get('usage')
+        if u and u['output_tokens']:  # of its own models it records zeros
+            yield r['message']['id'], (u['input_tokens'], u['output_tokens'], u['cache_read_input_tokens'], 0)
+
+
 def read_opencode(recorded):
     """The messages are the server's answer; a revert of OpenCode's leaves them until the next prompt."""
     def prompts(s):
@@ -389,6 +397,8 @@ AGENTS = {a.name: a for a in (
           resume='pi --session {path}'),
     Agent('qwen', read_qwen, ('.qwen/projects/*/chats/*.jsonl',), given_back=16, written=26, saved=('*/file-history/*',), answer=qwen_answer,
           resume='qwen --resume {id}', fork='qwen --resume {id} --fork-session', forks=lambda path: path),
+    Agent('qoder', read_made, ('.qoder/projects/*/*.jsonl',), given_back=1, written=1, saved=('*/file-history/*',), answers=qoder_answers,
+          resume='qodercli --resume {id}', fork='qodercli --resume {id} --fork-session', forks=lambda path: path),
     Agent('opencode', read_opencode, (), given_back=7, written=12, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),
           resume='opencode --session {id}', fork='opencode --session {id} --fork'),
     Agent('kilo', read_opencode, (), given_back=7, written=12, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),

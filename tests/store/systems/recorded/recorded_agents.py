@@ -76,7 +76,7 @@ class Recorded:
         self.need(s, row['system'] == self.store.agent.name, f'system {row["system"]}')
         self.need(s, row.get('cwd') == s.cwd, f'cwd {row.get("cwd")}, recorded {s.cwd}')
         self.need(s, ' '.join(row.get('firstPrompt', '').split()) == shown, f'first prompt {row.get("firstPrompt")!r}, want {shown!r}')
-        last = ' '.join(s.prompts[-1].split()) if s.prompts else ''
+        last = ' '.join((s.last or s.prompts[-1]).split()) if s.prompts else ''
         # one between the windows that a list reads is left out
         self.need(s, ' '.join(row.get('lastPrompt', last).split()) == last, f'last prompt {row.get("lastPrompt")!r}, want {last!r}')
         want = s.title or shown
