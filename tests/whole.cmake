@@ -36,6 +36,7 @@ recorded(continue)
 script(cline_rewind recorded store/systems/cline/cline_rewind.py $<TARGET_FILE:reprise>)
 recorded(kimi)
 recorded(pi)
+recorded(auggie)
 recorded(qoder)
 recorded(qwen)
 

@@ -165,7 +165,8 @@ static const char *const all_names[] = { "replace_all", "replaceAll", "allow_mul
 static const char *const path_names[] = { "file_path", "filePath",      "filepath",
                                           "path",      "absolute_path", "target_file",
                                           "filename",  "file",          NULL };
-static const char *const content_names[] = { "content", "contents", "file_text", "new_text", NULL };
+static const char *const content_names[] = { "content",  "contents",     "file_text",
+                                             "new_text", "file_content", NULL };
 
 bool tool_inputs_path(struct slice input, struct arena *a, struct slice *out)
 {
@@ -240,8 +241,9 @@ static void set_replacements(struct tool_inputs *t, struct slice name, struct sl
         list = arena_grow(t->a, NULL, 0, sizeof *list);
         if (list)
             list[edit->replacements++] = one;
-    } else if (json_get(input, "edits", &edits) && json_type(edits) == JSON_ARRAY &&
-               json_iter_open(&it, edits)) {
+    } else if ((json_get(input, "edits", &edits) ||
+                json_get(input, "str_replace_entries", &edits)) &&
+               json_type(edits) == JSON_ARRAY && json_iter_open(&it, edits)) {
         while (json_iter_next(&it, &key, &value) && read_replacement(value, t->a, &one)) {
             list = arena_grow(t->a, list, edit->replacements, sizeof *list);
             if (!list)
@@ -259,7 +261,8 @@ static void set_replacements(struct tool_inputs *t, struct slice name, struct sl
 static bool writes(struct slice name)
 {
     return slice_has_folded(name, "write") || slice_has_folded(name, "create") ||
-           slice_has_folded(name, "edit") || slice_has_folded(name, "replace");
+           slice_has_folded(name, "edit") || slice_has_folded(name, "replace") ||
+           slice_eq(name, SLICE("save-file"));
 }
 
 static bool tool_inputs_set_content(struct tool_inputs *t, struct slice name, struct slice input,
@@ -277,9 +280,36 @@ static bool tool_inputs_set_content(struct tool_inputs *t, struct slice name, st
     else if (edit->replacements || !writes(name) ||
              !tool_inputs_text_of(input, content_names, t->a, &edit->after))
         return false;
+    /* Auggie's tool ends the last line, unless it is told not to. */
+    if (json_get(input, "file_content", &value) &&
+        !(json_get(input, "add_last_line_newline", &value) && json_type(value) == JSON_FALSE) &&
+        !(edit->after.n && edit->after.p[edit->after.n - 1] == '\n')) {
+        const char *text = arena_concat(t->a, (struct slice[]){ edit->after, SLICE("\n") }, 2);
+
+        edit->after = (struct slice){ text, text ? edit->after.n + 1 : 0 };
+    }
     edit->kind = EDIT_WRITE;
     edit->after_known = EDIT_TEXT;
     edit->replacements = 0;
+    return true;
+}
+
+/* A list of files that the tool deletes. */
+static bool read_deletions(struct tool_inputs *t, struct slice name, struct slice input)
+{
+    struct slice value, path;
+    struct json_iter it;
+
+    if (!slice_eq(name, SLICE("remove-files")))
+        return false;
+    json_list_open(&it, input, "file_paths");
+    while (json_list_next(&it, &value))
+        if (json_text(value, t->a, &path) && path.n && !memchr(path.p, '\0', path.n)) {
+            const char *own = arena_copy(t->a, path).p;
+
+            if (own)
+                tool_inputs_add(t, (struct edit){ .kind = EDIT_DELETE, .path = own });
+        }
     return true;
 }
 
@@ -476,7 +506,7 @@ static bool tool_inputs_is_shell(struct slice name)
 {
     return slice_has_folded(name, "bash") || slice_has_folded(name, "shell") ||
            slice_has_folded(name, "terminal") || slice_has_folded(name, "command") ||
-           slice_has_folded(name, "exec");
+           slice_eq(name, SLICE("launch-process")) || slice_has_folded(name, "exec");
 }
 
 /* A command as a text, or as ["bash", "-lc", text]. */
@@ -545,7 +575,7 @@ void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs 
         while (json_iter_next(&it, &key, &value))
             if (json_text(value, out->a, &text))
                 tool_inputs_shell(text, out);
-    } else {
+    } else if (!read_deletions(out, name, input)) {
         read_file_call(out, name, input);
     }
 }

@@ -18,6 +18,7 @@
     SYSTEM(opencode_ops)                                                                           \
     SYSTEM(kilo_ops)                                                                               \
     SYSTEM(continue_ops)                                                                           \
+    SYSTEM(auggie_ops)                                                                             \
     SYSTEM(crush_ops)                                                                              \
     SYSTEM(goose_ops)                                                                              \
     SYSTEM(vibe_ops)                                                                               \

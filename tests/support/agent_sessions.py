@@ -185,11 +185,23 @@ def continue_(home, cwd, number, at, prompt, parts):
     return path
 
 
-AGENTS = {'cline': cline, 'continue': continue_, 'codex': codex, 'copilot': copilot, 'gemini': gemini, 'pi': pi, 'qwen': qwen, 'qoder': qoder, 'kimi': kimi, 'kimi-cli': kimi_cli, 'droid': droid}
+def auggie(home, cwd, number, at, prompt, parts):
+    def exchange(request, answer, **more):
+        state = {'id': 2, 'type': 4, 'ide_state_node': {'workspace_folders': [{'repository_root': cwd, 'folder_root': cwd}]}}
+        images = [{'id': 3, 'type': 2, 'image_node': {'image_data': 'A' * parts[k]}} for k in ('front', 'behind') if parts.get(k)]
+        return {'exchange': {'request_message': request, 'response_text': answer, 'request_id': uuid(number), 'request_nodes': [state, *images],
+                             'response_nodes': []}, 'completed': True, 'finishedAt': iso(at), **more}
+    pads = [exchange('', 'x' * n) for n in parts.get('pad', [])]
+    return document(f'{home}/.augment/sessions/{uuid(number)}.json',
+                    {'sessionId': uuid(number), 'created': iso(at - 9), 'modified': iso(at),
+                     'chatHistory': [*pads, exchange(prompt, 'done' + 'x' * parts.get('last', 0))]}, 2)
+
+
+AGENTS = {'auggie': auggie, 'cline': cline, 'continue': continue_, 'codex': codex, 'copilot': copilot, 'gemini': gemini, 'pi': pi, 'qwen': qwen, 'qoder': qoder, 'kimi': kimi, 'kimi-cli': kimi_cli, 'droid': droid}
 # These record no times in their logs.
 TIMELESS = {'kimi-cli', 'continue'}
 # Their sessions are documents instead of logs.
-DOCUMENTS = {'cline', 'continue'}
+DOCUMENTS = {'auggie', 'cline', 'continue'}
 
 
 def write(agent, home, cwd, number, at, prompt, parts=None):

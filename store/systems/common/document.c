@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/common/memory_rows.h"
@@ -77,6 +78,28 @@ static enum err_code document_read_members(struct document_rows *r, struct slice
 
 /* ---- the elements of the list ---- */
 
+static enum err_code document_add_element(struct document_rows *r,
+                                          const struct document_format *format,
+                                          struct slice element)
+{
+    AUTO_BUF row = { 0 };
+    struct slice key, value;
+    struct json_iter it;
+    bool empty = json_type(element) != JSON_OBJECT || !json_iter_open(&it, element) ||
+                 !json_iter_next(&it, &key, &value);
+
+    if (!format->parts || empty)
+        return memory_rows_line(&r->lines, element);
+    for (size_t i = 0; format->parts[i]; i++) {
+        row.n = 0;
+        if (buf_addf(&row, "{\"part\":\"%s\",", format->parts[i]) ||
+            buf_add(&row, (struct slice){ element.p + 1, element.n - 1 }))
+            return ERR_NOMEM;
+        TRY(memory_rows_line(&r->lines, buf_slice(&row)));
+    }
+    return ERR_OK;
+}
+
 static bool document_is_line(struct slice line, const char *text)
 {
     return slice_eq(line, slice_of(text));
@@ -84,7 +107,9 @@ static bool document_is_line(struct slice line, const char *text)
 
 /* Reads a part of a document, or a damaged one. The first and the last line of an element differ from all lines within
  * it, because these are indented further. */
-static enum err_code document_read_lines(struct document_rows *r, struct slice text, bool ends)
+static enum err_code document_read_lines(struct document_rows *r,
+                                         const struct document_format *format, struct slice text,
+                                         bool ends)
 {
     struct slice line, element = { NULL, 0 };
     enum err_code rc = ERR_OK;
@@ -96,7 +121,7 @@ static enum err_code document_read_lines(struct document_rows *r, struct slice t
         if (element.p &&
             (begins || document_is_line(line, "    }") || document_is_line(line, "    },"))) {
             element.n = (size_t)(line.p - element.p) + (begins ? 0 : 5); /* with the brace */
-            rc = memory_rows_line(&r->lines, element);
+            rc = document_add_element(r, format, element);
             r->damaged |= begins;
             element.p = NULL;
         }
@@ -120,12 +145,12 @@ static enum err_code document_read_rows(struct document_rows *r,
     if (r->whole) {
         json_list_open(&it, text, format->list);
         while (json_list_next(&it, &element))
-            TRY(memory_rows_line(&r->lines, element));
+            TRY(document_add_element(r, format, element));
         return ERR_OK;
     }
     r->damaged = !end.n && text.n > 0;
-    TRY(document_read_lines(r, text, !end.n));
-    return document_read_lines(r, end, true);
+    TRY(document_read_lines(r, format, text, !end.n));
+    return document_read_lines(r, format, end, true);
 }
 
 enum err_code document_rows_read(const char *path, const struct document_format *format,

@@ -10,6 +10,9 @@ struct document_format {
     const char *list; /* the member with the conversation */
     /* The first row is an object with the other members of the document that are texts, numbers or truth values. */
     bool members;
+    /* Optional, NULL-terminated: an element is as many rows, each with a first member "part" that has its name. For
+     * elements that contain a prompt and its answer. */
+    const char *const *parts;
 };
 
 enum { DOCUMENT_MOST = 256 << 20 };

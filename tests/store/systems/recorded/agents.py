@@ -102,6 +102,7 @@ class Agent:
     answers: object = None  # the same for all rows of a file, with (input, output, cache read, cache write)
     make: object = None  # writes the fixtures of an agent of which there is no recording (made_agents.py)
     forks: object = None  # the file beside a transcript that names the session of which it is a fork
+    documents: tuple = ()  # for `answers`: the pattern of the sessions that are documents, and the member with the rows
     models: bool = True  # the records of some session name its model
     parents: bool = True  # the records tell which session a sub-agent works for
     written: int = 0  # at least this many lines must be attributed to the turn that wrote them
@@ -212,6 +213,13 @@ def gemini_answers(rows):
         if r.get('tokens'):
             t = r['tokens']
             yield r['id'], (t['input'] - t['cached'] + t['tool'], t['output'] + t['thoughts'], t['cached'], 0)
+
+
+def auggie_answers(exchanges):
+    for x in exchanges:
+        for u in [n['token_usage'] for n in x['exchange']['response_nodes'] if n.get('token_usage')]:
+            yield x['exchange']['request_id'], (u['input_tokens'], u['output_tokens'], u['cache_read_input_tokens'],
+                                                u['cache_creation_input_tokens'])
 
 
 def qoder_answers(rows):
@@ -397,6 +405,8 @@ AGENTS = {a.name: a for a in (
           resume='pi --session {path}'),
     Agent('qwen', read_qwen, ('.qwen/projects/*/chats/*.jsonl',), given_back=16, written=26, saved=('*/file-history/*',), answer=qwen_answer,
           resume='qwen --resume {id}', fork='qwen --resume {id} --fork-session', forks=lambda path: path),
+    Agent('auggie', read_made, ('.augment/sessions/????????-*.json',), written=1, models=False, documents=('.augment/sessions/*.json', 'chatHistory'),
+          answers=auggie_answers, resume='auggie --resume {id}'),
     Agent('qoder', read_made, ('.qoder/projects/*/*.jsonl',), given_back=1, written=1, saved=('*/file-history/*',), answers=qoder_answers,
           resume='qodercli --resume {id}', fork='qodercli --resume {id} --fork-session', forks=lambda path: path),
     Agent('opencode', read_opencode, (), given_back=7, written=12, saved=('*/objects/??/*', '*/objects/pack/*', '*/index'),

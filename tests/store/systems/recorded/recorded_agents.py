@@ -156,6 +156,9 @@ class Recorded:
                 answers.update(agent.answers(rows))
             elif agent.answer:
                 answers.update(x for x in map(agent.answer, rows) if x)
+        for path in glob.glob(f'{self.store.home}/{agent.documents[0]}') if agent.documents else ():
+            with open(path, encoding='utf-8') as f:
+                answers.update(agent.answers(json.load(f)[agent.documents[1]]))
         got = self.p.json('usage', '--all')
         self.p.same('answers', sum(r['answers'] for r in got), len(answers))
         kinds = ('input', 'output', 'cacheRead', 'cacheWrite') if agent.answers else ('output',)
