@@ -44,7 +44,7 @@ recorded(codex)
 recorded(copilot)
 recorded(gemini)
 # Later recordings: rewinds and resumes in turn, sub-agents that edit, changes by hand before the session's next edit.
-foreach(agent qwen gemini kimi)
+foreach(agent qwen gemini kimi grok)
     script(recorded_more_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
            ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/more)
 endforeach()

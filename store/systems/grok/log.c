@@ -59,9 +59,13 @@ bool grok_line_read(struct slice line, struct grok_line *out)
         params = line;
     if (!json_get(params, "update", &out->update) || json_type(out->update) != JSON_OBJECT)
         return false;
-    int64_t seconds = number_in(line, "timestamp", 0);
+    /* The line's own time is that of the copy in a fork. */
+    int64_t seconds = number_in(line, "timestamp", 0),
+            ms = number_in(params, "_meta.agentTimestampMs", 0);
 
-    if (seconds > 0 && seconds < INT64_C(1) << 40)
+    if (ms > 0 && ms < INT64_C(1) << 50)
+        out->time_ms = ms;
+    else if (seconds > 0 && seconds < INT64_C(1) << 40)
         out->time_ms = seconds * 1000;
     out->kind = grok_kind_of(out->update);
     json_get(out->update, "content", &out->content);

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/systems/common/saved_states.h"
 #include "store/systems/grok/grok.h"
@@ -74,9 +75,24 @@ static enum err_code add_states(struct file_history *h, struct slice befores, st
     return rc;
 }
 
+struct grok_history {
+    struct file_history of;
+    bool agent; /* the rows are those of a sub-agent */
+};
+
+/* The turn of the session in which a sub-agent worked at that time. */
+static int64_t turn_at(const struct file_history *h, int64_t time_ms)
+{
+    size_t i = h->n;
+
+    while (i > 1 && h->point[i - 1].time_ms > time_ms)
+        i--;
+    return i ? h->point[i - 1].turn : 0;
+}
+
 static enum err_code grok_read_point(struct slice row, void *arg, bool *stop, struct err *e)
 {
-    struct file_history *h = arg;
+    struct grok_history *g = arg;
     struct slice value, befores = SLICE(""), afters = SLICE("");
     int64_t turn;
 
@@ -86,25 +102,39 @@ static enum err_code grok_read_point(struct slice row, void *arg, bool *stop, st
         return ERR_OK;
     json_get(row, "file_snapshots", &befores);
     json_get(row, "after_snapshots", &afters);
-    TRY(add_states(h, befores, afters, turn, false, e));
-    return add_states(h, befores, afters, turn, true, e);
+    if (g->agent)
+        turn = turn_at(&g->of, json_time_at(row, "created_at", &g->of.states.arena));
+    TRY(add_states(&g->of, befores, afters, turn, false, e));
+    return add_states(&g->of, befores, afters, turn, true, e);
 }
 
 /* ---- the prompts ---- */
 
-static enum err_code grok_read_row(struct file_history *h, struct slice row, struct err *e)
+/* Older programs record the kind of a call, newer ones a command. */
+static enum err_code grok_read_call(struct file_history *h, struct slice row, struct err *e)
+{
+    struct slice value;
+    bool ran =
+        (json_at(row, "update.rawInput.command", &value) && json_type(value) == JSON_STRING) ||
+        (json_at(row, "update.kind", &value) && json_string_is(value, "execute"));
+
+    return ran ? file_history_shell(h, json_time_at(row, "time", &h->states.arena), SLICE(""), NULL,
+                                    e)
+               : ERR_OK;
+}
+
+static enum err_code grok_read_row(struct file_history *h, struct slice row, bool agent,
+                                   struct err *e)
 {
     struct arena *a = &h->states.arena;
     struct file_point p = { .time_ms = json_time_at(row, "time", a), .turn = -1 };
-    struct slice kind, value;
+    struct slice kind;
 
     if (!json_get(row, "kind", &kind))
         return ERR_OK;
     if (json_string_is(kind, "call"))
-        return json_at(row, "update.kind", &value) && json_string_is(value, "execute")
-                   ? file_history_shell(h, p.time_ms, SLICE(""), NULL, e)
-                   : ERR_OK;
-    if (!json_string_is(kind, "user") || !json_get_text(row, "id", a, &p.id) ||
+        return grok_read_call(h, row, e);
+    if (agent || !json_string_is(kind, "user") || !json_get_text(row, "id", a, &p.id) ||
         !json_get_text(row, "text", a, &p.prompt))
         return a->failed ? err_nomem(e) : ERR_OK;
     p.turn = (int64_t)h->n;
@@ -125,56 +155,85 @@ static enum err_code grok_read_cwd(struct file_history *h, struct err *e)
     return rc || a->failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code grok_history_read(struct file_history *h, const struct session_ref *ref,
-                                       struct err *e)
+/* The prompts and the commands of a log, and the points beside it. */
+static enum err_code grok_read_log(struct grok_history *g, const struct session_ref *of,
+                                   struct err *e)
 {
     static const struct index_keys keys = { .type = "prompt_index" };
-    struct slice dir = session_dirs_of(ref);
+    struct slice dir = session_dirs_of(of), rest, line;
+    const char *path =
+        arena_format(&g->of.states.arena, "%.*s/rewind_points.jsonl", SLICE_ARG(dir));
+    AUTO_BUF rows = { 0 };
+    bool torn;
 
-    *h = (struct file_history){ .ref = ref };
-    const char *path = arena_format(&h->states.arena, "%.*s/rewind_points.jsonl", SLICE_ARG(dir));
-    enum err_code rc = path ? grok_read_cwd(h, e) : err_nomem(e);
+    if (!path)
+        return err_nomem(e);
+    TRY(grok_compose(of->path.p, false, &rows, e));
+    rest = buf_slice(&rows);
+    while (slice_line(&rest, &line, &torn))
+        TRY(grok_read_row(&g->of, line, g->agent, e));
 
-    if (!rc) {
-        struct buf rows = { 0 };
-        struct slice rest, line;
-        bool torn;
+    enum err_code rc = jsonl_each_row(path, &keys, NULL, grok_read_point, g, e);
 
-        rc = grok_compose(h->ref->path.p, false, &rows, e);
-        rest = buf_slice(&rows);
-        while (!rc && slice_line(&rest, &line, &torn))
-            rc = grok_read_row(h, line, e);
-        buf_fini(&rows);
+    return rc == ERR_NOT_FOUND ? ERR_OK : rc; /* no turn read or wrote a file */
+}
+
+/* A sub-agent has points of its own. One whose files cannot be read is left out. */
+static enum err_code grok_read_agents(struct grok_history *g, const struct store *st, struct err *e)
+{
+    struct arena *a = &g->of.states.arena;
+    struct session_ref agent;
+    struct slice *ids = NULL;
+    size_t n = 0;
+
+    g->agent = true;
+    TRY(grok_subagents(st, g->of.ref, a, &ids, &n, e));
+    for (size_t i = 0; i < n; i++) {
+        enum err_code rc = grok_subagent(st, g->of.ref, ids[i], a, &agent, NULL);
+
+        if (!rc)
+            rc = grok_read_log(g, &agent, NULL);
+        if (rc == ERR_NOMEM)
+            return err_nomem(e);
     }
+    return ERR_OK;
+}
+
+static enum err_code grok_history_read(struct grok_history *g, const struct store *st,
+                                       const struct session_ref *ref, struct err *e)
+{
+    *g = (struct grok_history){ .of = { .ref = ref } };
+
+    enum err_code rc = grok_read_cwd(&g->of, e);
+
     if (!rc)
-        rc = jsonl_each_row(path, &keys, NULL, grok_read_point, h, e);
-    if (rc == ERR_NOT_FOUND) /* no turn read or wrote a file */
-        rc = ERR_OK;
+        rc = grok_read_log(g, ref, e);
+    if (!rc)
+        rc = grok_read_agents(g, st, e);
     if (rc)
-        saved_states_fini(&h->states);
+        saved_states_fini(&g->of.states);
     return rc;
 }
 
 enum err_code grok_checkpoints(const struct store *st, const struct session_ref *ref,
                                struct checkpoint_list *out, struct err *e)
 {
-    struct file_history h;
+    struct grok_history h;
 
-    (void)st;
-    TRY(grok_history_read(&h, ref, e));
-    return file_history_checkpoints(&h, out, e);
+    TRY(grok_history_read(&h, st, ref, e));
+    return file_history_checkpoints(&h.of, out, e);
 }
 
 enum err_code grok_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                         struct rewind_plan *out, struct err *e)
 {
-    struct file_history h;
+    struct grok_history h;
 
-    TRY(grok_history_read(&h, ref, e));
+    TRY(grok_history_read(&h, st, ref, e));
     /* the directory must be the one that the session's folder is named after */
     struct slice named =
-        grok_directory((const struct jsonl_store *)st, ref->folder.p, &h.states.arena);
-    bool is = h.cwd && slice_eq(named, slice_of(h.cwd));
+        grok_directory((const struct jsonl_store *)st, ref->folder.p, &h.of.states.arena);
+    bool is = h.of.cwd && slice_eq(named, slice_of(h.of.cwd));
 
-    return file_history_plan(&h, point, is ? h.cwd : NULL, out, e);
+    return file_history_plan(&h.of, point, is ? h.of.cwd : NULL, out, e);
 }

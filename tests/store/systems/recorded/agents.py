@@ -174,10 +174,13 @@ def cline_answer(row):
     return row.get('metrics') and (row['id'], row['metrics']['outputTokens'])
 
 
+HELPERS = 'helper', '01a22a34-0146-7922-9dc4-dd4c99f0c946'  # turns of sub-agents, made and recorded
+
+
 def grok_answer(row):
     """What a sub-agent used is in the turn of its session."""
     update = row.get('params', {}).get('update', {})
-    counts = update.get('sessionUpdate') == 'turn_completed' and update['prompt_id'] != 'helper'
+    counts = update.get('sessionUpdate') == 'turn_completed' and update['prompt_id'] not in HELPERS
     return counts and (update['prompt_id'], update['usage']['outputTokens'])
 
 

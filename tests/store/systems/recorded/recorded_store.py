@@ -146,7 +146,7 @@ class RecordedStore:
         self.filled = None  # what a filled home contains
         self.bare = bare  # without the repositories of the projects
         self.fixtures = os.path.join(fixtures, agent.name)
-        if agent.make:
+        if agent.make and fixtures == FIXTURES:
             self.fixtures = f'{self.own}/made'
             os.mkdir(self.fixtures)
             agent.make(self.fixtures)
