@@ -44,11 +44,11 @@ recorded(codex)
 recorded(copilot)
 recorded(gemini)
 # Later recordings: rewinds and resumes in turn, sub-agents that edit, changes by hand before the session's next edit.
-foreach(agent qwen gemini kimi grok)
+foreach(agent qwen gemini kimi grok droid)
     script(recorded_more_${agent} recorded store/systems/recorded/recorded_agents.py $<TARGET_FILE:reprise> ${agent}
            ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/more)
 endforeach()
-foreach(agent gemini kimi)
+foreach(agent gemini kimi grok droid)
     script(edits_more_${agent} recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> ${agent}
            ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/agents/more)
 endforeach()

@@ -79,10 +79,12 @@ static const struct index_keys droid_keys = {
 
 /* clang-format off */
 static const struct row_kind droid_rows[] = {
+    /* what Droid itself tells the person, in the user's role */
+    { "user", MESSAGE_SYSTEM, .when = "type=message&message.visibility=user_only", .blocks = { { BLOCK_NOTE, "message.content" } } },
     { "user", MESSAGE_USER, .when = "type=message", .prompt = droid_prompt, .untyped = MESSAGE_TOOL, .put = droid_put },
     { "assistant", MESSAGE_ASSISTANT, .when = "type=message", .put = droid_put },
     { NULL, MESSAGE_SYSTEM, .when = "type=message", .put = droid_put },
-    { NULL, MESSAGE_OTHER, .when = "type=session_start", .facts = { ROW_FACT(title, "title"), ROW_FACT(cwd, "cwd") } },
+    { NULL, MESSAGE_OTHER, .when = "type=session_start", .facts = { ROW_FACT(title, "title"), ROW_FACT(cwd, "cwd"), ROW_FACT(parent, "parent") } },
 };
 /* clang-format on */
 static const struct row_table droid_table = { .kind = droid_rows,
@@ -117,10 +119,20 @@ static bool droid_is_id(struct slice id)
     return slice_is_of(id, "0123456789abcdef-") && id.n >= 32 && id.n <= 36;
 }
 
-/* It is not certain whether Droid replaces only slashes in the name of a folder, so names are compared as if all other
- * characters were replaced, too. The first line of a session contains its directory. */
+/* Only slashes are replaced. It is not certain that all versions did so; the first line of a session contains its
+ * directory. */
+static struct slice droid_folder_of(struct slice directory, struct arena *a)
+{
+    char *name = arena_format(a, "%.*s", SLICE_ARG(directory));
+
+    for (char *c = name; c && *c; c++)
+        if (*c == '/')
+            *c = '-';
+    return name ? slice_of(name) : (struct slice){ NULL, 0 };
+}
+
 static const char *const droid_inside[] = { "", NULL };
-static const struct project_logs droid_logs = { .folder_of = config_dir_flatten,
+static const struct project_logs droid_logs = { .folder_of = droid_folder_of,
                                                 .inside = droid_inside,
                                                 .vague = true };
 
@@ -165,6 +177,7 @@ const struct store_ops droid_ops = {
     .label = "Factory Droid",
     .folders = "sessions",
     .resume_command = "droid --resume {id}",
+    .fork_command = "droid --fork {id}",
     .hooks = &droid_hooks,
     PROJECT_LOGS_OPS,
     .folder_of = project_logs_folder_of,
@@ -181,7 +194,7 @@ const struct store_ops droid_ops = {
         [ABILITY_TAG] = "Droid sessions have no tags",
         [ABILITY_ARCHIVE] = "archive it in Droid",
         [ABILITY_DELETE] = "delete it in Droid, which may have it open",
-        [ABILITY_FORK] = "no Droid command that forks a session is known",
+        [ABILITY_FORK] = "Droid forks itself: droid --fork ID",
         [ABILITY_RESUME_AT] = "Droid continues after the last message",
         [ABILITY_REWIND] = "Droid is not known to keep copies of files",
         [ABILITY_TOMBSTONE] = "a Droid log is the only copy of its messages",

@@ -381,7 +381,7 @@ AGENTS = {a.name: a for a in (
     Agent('cline', read_made, ('.cline/data/sessions/*/*.json',), written=3, given_back=3, saved=('*/objects/*', '*/index'), answer=cline_answer,
           damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='cline --id {id}'),
     Agent('droid', read_made, ('.factory/sessions/*/*.jsonl', '.factory/sessions/*/*.settings.json'), make=make_droid, written=2, parents=False,
-          damaged=lambda path: os.path.basename(path).split('.')[0], resume='droid --resume {id}'),
+          damaged=lambda path: os.path.basename(path).split('.')[0], resume='droid --resume {id}', fork='droid --fork {id}'),
     Agent('grok', read_made, ('.grok/sessions/%*/*/updates.jsonl', '.grok/sessions/%*/*/rewind_points.jsonl'), make=make_grok, given_back=2, written=2,
           answer=grok_answer,
           damaged=lambda path: os.path.basename(os.path.dirname(path)), resume='grok --resume {id}',
