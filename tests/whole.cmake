@@ -22,6 +22,7 @@ function(made agent) # made from the agent's sources, because there is no record
         script(damaged_${agent} recorded store/systems/recorded/damaged_agents.py $<TARGET_FILE:reprise> ${agent})
     endif()
 endfunction()
+made(antigravity)
 made(droid)
 script(edits_droid recorded store/systems/recorded/recorded_edits.py $<TARGET_FILE:reprise> droid)
 made(grok)

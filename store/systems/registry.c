@@ -28,7 +28,8 @@
     SYSTEM(kiro_ops)                                                                               \
     SYSTEM(kiro_classic_ops)                                                                       \
     SYSTEM(amazonq_ops)                                                                            \
-    SYSTEM(cursor_ops)
+    SYSTEM(cursor_ops)                                                                             \
+    SYSTEM(antigravity_ops)
 
 #define DECLARE(ops) extern const struct store_ops ops;
 #define ADDRESS(ops) &ops,

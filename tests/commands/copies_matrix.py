@@ -67,7 +67,7 @@ def droid(home, d, word, age):
     rows = [{'type': 'session_start', 'id': SID, 'title': f'{word} user', 'owner': 'x', 'cwd': d}]
     rows += [{'type': 'message', 'id': f'm{k}', 'timestamp': iso(age + 1 - k), 'message': {'role': kind, 'content': [
         {'type': 'text', 'text': f'{word} {kind}'}]}} for k, kind in enumerate(('user', 'assistant'))]
-    return f'{home}/.factory/sessions/{flat(d)}/{SID}.jsonl', rows
+    return f'{home}/.factory/sessions/{d.replace("/", "-")}/{SID}.jsonl', rows
 
 
 def copilot(home, d, word, age):

@@ -239,7 +239,7 @@ class Droid(Log):
     name = 'droid'
 
     def where(self):
-        return f'{self.world.home}/.factory/sessions/{folder_of(self.cwd)}/{self.sid}.jsonl'
+        return f'{self.world.home}/.factory/sessions/{self.cwd.replace("/", "-")}/{self.sid}.jsonl'
 
     def head(self, at):
         return [{'type': 'session_start', 'id': self.sid, 'title': '', 'cwd': self.cwd, 'version': 2}]

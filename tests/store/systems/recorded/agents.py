@@ -10,7 +10,7 @@ import os
 import re
 from dataclasses import dataclass, field
 
-from made_agents import make_droid, make_grok, make_kiro, make_vibe
+from made_agents import make_antigravity, make_droid, make_grok, make_kiro, make_vibe
 
 
 @dataclass
@@ -408,6 +408,8 @@ AGENTS = {a.name: a for a in (
           resume='pi --session {path}'),
     Agent('qwen', read_qwen, ('.qwen/projects/*/chats/*.jsonl',), given_back=16, written=26, saved=('*/file-history/*',), answer=qwen_answer,
           resume='qwen --resume {id}', fork='qwen --resume {id} --fork-session', forks=lambda path: path),
+    Agent('antigravity', read_made, ('.gemini/antigravity-cli/brain/*/.system_generated/logs/*.jsonl',), make=make_antigravity, models=False,
+          damaged=lambda path: path.split('/brain/')[1].split('/')[0], resume='agy --conversation {id}'),
     Agent('auggie', read_made, ('.augment/sessions/????????-*.json',), written=1, models=False, documents=('.augment/sessions/*.json', 'chatHistory'),
           answers=auggie_answers, resume='auggie --resume {id}'),
     Agent('qoder', read_made, ('.qoder/projects/*/*.jsonl',), given_back=1, written=1, saved=('*/file-history/*',), answers=qoder_answers,

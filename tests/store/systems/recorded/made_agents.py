@@ -366,3 +366,42 @@ def make_kiro(folder):
     made.tree('gate/2', {'gate.txt': 'shut\noiled\n'})
     made.expected['edits'] = [{'session': gate, 'number': i, 'before': f'gate/{i}', 'end': 'gate/2'} for i in range(2)]
     made.finish()
+
+
+# ---- Antigravity ----
+
+def make_antigravity(folder):
+    made = Made(folder)
+
+    def session(n, minute, steps, cwd):
+        id = f'0000000{n}-aaaa-4000-8000-0123456789ab'
+        rows = [{'step_index': i, 'source': source, 'type': kind, 'status': 'DONE', 'created_at': f'2026-05-28T20:{minute:02}:{i:02}Z', **more}
+                for i, (source, kind, more) in enumerate(steps)]
+        made.lines(f'.gemini/antigravity-cli/brain/{id}/.system_generated/logs/transcript.jsonl', rows, minute)
+        made.put(f'.gemini/antigravity-cli/brain/{id}/task.md', '- [ ] mend', minute)
+        history.extend({'conversationId': id, 'display': r['content'][:20], 'workspace': cwd, 'timestamp': 1_780_000_000_000 + 60000 * minute}
+                       for r in rows if r['source'] == 'USER_EXPLICIT')
+        return id
+
+    def typed(text):
+        return ('USER_EXPLICIT', 'USER_INPUT', {'content': f'<USER_REQUEST>\n{text}\n</USER_REQUEST>\n<ADDITIONAL_METADATA>\n'
+                                                           'The current local time is: 2026-05-28T20:00:00+02:00.\n</ADDITIONAL_METADATA>'})
+
+    def said(text, **more):
+        return ('MODEL', 'PLANNER_RESPONSE', {'content': text, **more})
+    history = []
+    gate = session(1, 5, [
+        typed('Mend the gate'), ('SYSTEM', 'CONVERSATION_HISTORY', {}),
+        ('MODEL', 'PLANNER_RESPONSE', {'tool_calls': [{'name': 'view_file', 'args': {'AbsolutePath': '"/home/dev/proj/gate.txt"'}}]}),
+        ('MODEL', 'VIEW_FILE', {'content': 'Created At: 2026-05-28T20:05:03Z\n1: open'}), said('Done: größer.', thinking='Hm.'),
+        ('SYSTEM_SDK', 'USER_INPUT', {'content': '<USER_REQUEST>\nnot typed\n</USER_REQUEST>'}), typed('Oil it\nwell'), said('Oiled.')], CWD)
+    fence = session(2, 9, [typed('Paint the fence'), said('Painted.')], 'file://' + CWD)
+    empty = session(3, 7, [('SYSTEM', 'CONVERSATION_HISTORY', {})], CWD)
+    far = session(4, 8, [typed('Anderswo: Übung')], HOME + '/mein.projekt')
+    made.lines('.gemini/antigravity-cli/history.jsonl', history, 9)
+    made.session(name='gate', id=gate, prompts=['Mend the gate', 'Oil it\nwell'])
+    made.session(name='fence', id=fence, prompts=['Paint the fence'])
+    made.session(name='empty', id=empty, prompts=[], listed=False, cwd=HOME)
+    made.session(name='far', id=far, prompts=['Anderswo: Übung'], cwd=HOME + '/mein.projekt')
+    made.expected['orders'].append([CWD, [fence, gate], []])
+    made.finish()
