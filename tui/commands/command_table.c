@@ -313,11 +313,11 @@ const struct command commands_table[] = {
       .options = BIT(APPLY) | BIT(SYSTEM),
       .help = "Sessions of the directory OLD, and of those below it, become sessions of NEW, so\n"
               "that their agents list and resume them there: move the project first, then run\n"
-              "this. Without --apply it shows what would change. Sessions of Claude Code, Qwen\n"
-              "Code, pi and Droid move to the folder of the new directory and name it; those\n"
-              "of other agents stay, and the reason is shown. Nothing is overwritten, and a\n"
-              "session that is running or already there stays. It is one change, which undo\n"
-              "takes back byte for byte.\n" },
+              "this. Without --apply it shows what would change. Sessions of Claude Code,\n"
+              "Gemini, Qwen Code, pi and Droid move to the folder of the new directory and\n"
+              "name it; those of other agents stay, and the reason is shown. Nothing is\n"
+              "overwritten, and a session that is running or already there stays. It is one\n"
+              "change, which undo takes back byte for byte.\n" },
     { .name = "bundle", .audience = FOR_TEAMS, .operands = "ID... | --list FILE", .max_operands = 10000, .run = bundle_run,
       .summary = "put sessions into one file, for another machine",
       .options = BIT(OUTPUT) | BIT(REDACT) | BIT(FORCE) | BIT(LIST) | FINDS,
@@ -335,7 +335,7 @@ const struct command commands_table[] = {
               "shows what would be written. A session belongs to the directory that --to names;\n"
               "without it, to its old directory, if there is one here or the same one below your\n"
               "home, or else to the repository of the current directory, if it has the same\n"
-              "first commit or a remote in common. Claude Code, Qwen Code, pi and Droid then list\n"
+              "first commit or a remote in common. Claude Code, Gemini, Qwen Code, pi and Droid list\n"
               "and resume it there; sessions of other agents can be resumed by their id, unless\n"
               "their agents look for them by the directory. Nothing is overwritten. FILE is not\n"
               "trusted: only files that belong to its sessions, with the sizes and hashes of its\n"
