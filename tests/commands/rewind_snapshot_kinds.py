@@ -8,6 +8,7 @@ usage: rewind_snapshot_kinds.py PROGRAM [FIRST [WORLDS]]
 import os
 import random
 import shutil
+import subprocess
 import sys
 
 from support.snapshot_world import PiWorld, World, finish, need
@@ -99,20 +100,14 @@ def difference(a, b):
     return {path: (a.get(path), b.get(path)) for path in sorted({*a, *b}) if a.get(path) != b.get(path)}
 
 
-def a_world(program, seed):
-    pick = random.Random(seed)
-    w = PiWorld(program) if pick.random() < 0.3 else World(program, pick.random() < 0.6)
-    hand = Hand(w, seed)
-    turns = pick.choice((1, 2, 3, 5))
+def run_world(w, where, works, also_twice):
+    """Works the turns, and rewinds to each of them and back; then twice one after another, from the turns in `also_twice`."""
     trees = []
-    for _ in range(pick.choice((0, 3, 10))):
-        hand.act()
-    for i in range(turns):
+    for i, work in enumerate(works):
         trees.append(w.whole_tree())
-        w.turn(f'prompt {i}', hand.turn)
+        w.turn(f'prompt {i}', work)
     w.write()
     final = w.whole_tree()
-    where = f'world {seed}'
 
     def rewind(at):
         before = w.whole_tree()
@@ -127,16 +122,47 @@ def a_world(program, seed):
             w.run('undo')
         need(w.whole_tree() == before, f'{where}, undo: {difference(w.whole_tree(), before)}')
 
-    for at in reversed(range(turns)):
+    for at in reversed(range(len(works))):
         undo(rewind(at))
-    if turns > 1:  # one rewind after another, both undone
-        first, second = rewind(turns - 1), rewind(0)
+    for at in also_twice:  # one rewind after another, both undone
+        first, second = rewind(at), rewind(0)
         undo(second)
         undo(first)
     need(w.whole_tree() == final, f'{where}: the end is another one')
     w.remove()
 
 
+def a_world(program, seed):
+    pick = random.Random(seed)
+    w = PiWorld(program) if pick.random() < 0.3 else World(program, pick.random() < 0.6)
+    hand = Hand(w, seed)
+    turns = pick.choice((1, 2, 3, 5))
+    for _ in range(pick.choice((0, 3, 10))):
+        hand.act()
+    run_world(w, f'world {seed}', [hand.turn] * turns, [turns - 1] if turns > 1 else [])
+
+
+# Directories that come and go with what is in them, so that no snapshot names them: one command of each turn.
+DIRS = {
+    'came with a file and stayed without it': ['mkdir d; echo x > d/f', 'rm d/f', 'echo y > a.txt'],
+    'was empty, got a file and went with it': ['mkdir d', 'echo x > d/f', 'rm -r d'],
+    'took the place of a link, and got a file': ['ln -s .. d', 'echo y > a.txt', 'rm d; mkdir d', 'echo x > d/f'],
+    'came with a directory, which went': ['mkdir -p d/e/f; echo x > d/e/f/g', 'rm -r d/e', 'mkdir d/e', 'rm -r d'],
+    'became a file and a directory again': ['mkdir d; echo x > d/f', 'rm -r d; echo x > d', 'rm d; mkdir -p d/f'],
+    'came back empty': ['mkdir d; echo x > d/f', 'rm -r d', 'mkdir d', 'echo x > d/f', 'rm d/f'],
+}
+
+
+def dirs_world(program, name, git):
+    w = World(program, git)
+    commands = DIRS[name]
+    run_world(w, name, [lambda c=c: subprocess.run(c, shell=True, cwd=w.root, check=True) for c in commands],
+              range(1, len(commands)))
+
+
+if len(sys.argv) == 2:
+    for number, what in enumerate(DIRS):
+        dirs_world(sys.argv[1], what, number % 2)
 first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
 for number in range(first, first + (int(sys.argv[3]) if len(sys.argv) > 3 else 12)):
     a_world(sys.argv[1], number)

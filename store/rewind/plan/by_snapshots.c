@@ -180,6 +180,16 @@ static struct slice snapped_path(const struct snapped *s, const char *path)
                : (struct slice){ NULL, 0 };
 }
 
+/* A directory that only came or went with what is in it comes and goes with that again, unless it was empty at some time. */
+static bool is_target(const git_tree *tree, const struct snapped_notes *notes,
+                      const struct snapped_file *f)
+{
+    unsigned mode;
+
+    return f->is_entry || snapped_notes_find(notes, f->path)->kind == 'd' ||
+           (f->was_empty && !snapped_is_dir(tree, notes, f->path.p, &mode));
+}
+
 static enum err_code add_targets(struct snapped *s, const struct snapshot *before,
                                  struct rewind_plan *plan, size_t *rest, struct err *e)
 {
@@ -210,7 +220,8 @@ static enum err_code add_targets(struct snapped *s, const struct snapshot *befor
         struct rewind_target t = { .path = arena_format(&plan->arena, "%s/%s", s->log.root,
                                                         f->path.p) };
 
-        if (!f->by_session || slice_set_find(&claimed, f->path) != SLICE_SET_NONE)
+        if (!f->by_session || !is_target(tree, &notes, f) ||
+            slice_set_find(&claimed, f->path) != SLICE_SET_NONE)
             continue;
         rc = t.path ? snap_target(s, tree, &notes, f, f->path, false, &plan->arena, &t, e)
                     : err_nomem(e);
@@ -375,6 +386,8 @@ static enum err_code count_change(struct snapped *s, const struct snapped_delta 
 
     (void)t;
     (void)e;
+    if (d->kind != DELTA_ENTRY)
+        return ERR_OK;
     c->files++;
     c->removed += d->removed;
     return ERR_OK;

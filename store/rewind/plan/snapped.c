@@ -252,6 +252,10 @@ static enum err_code note_session_change(struct snapped *s, const struct snapped
     struct snapped_file *f;
 
     TRY(snapped_file_of(s, d, &f, e));
+    f->was_empty |= d->empty;
+    if (d->kind == DELTA_FILLED)
+        return ERR_OK;
+    f->is_entry |= d->kind == DELTA_ENTRY;
     if (!f->by_session)
         f->first = turn;
     f->by_session = true;
@@ -270,6 +274,9 @@ static enum err_code note_hand_change(struct snapped *s, const struct snapped_de
     struct snapped_file *f;
 
     TRY(snapped_file_of(s, d, &f, e));
+    f->was_empty |= d->empty;
+    if (d->kind == DELTA_FILLED)
+        return ERR_OK;
     f->by_hand = turn;
     f->unseen |= t->unseen;
     if (!f->other)

@@ -27,11 +27,13 @@ struct snapped_turn {
 struct snapped_file {
     struct slice path; /* below the root */
     bool by_session;
+    bool is_entry;      /* it did not only come and go with what is in it */
     size_t first, last; /* the turns that changed it */
     bool uncertain;     /* a person may have done it: after a turn was interrupted */
     bool unseen;        /* or the session did, in a turn without a snapshot */
     size_t by_hand;     /* the turn after which it was changed by others; SIZE_MAX: never */
     const struct snapshot *other; /* by another session, which was at work then; NULL */
+    bool was_empty;               /* a directory without entries, at one time */
     unsigned left_mode;           /* what the session left, as in a tree; 0: nothing */
     git_oid left;                 /* its blob */
 };
@@ -93,9 +95,17 @@ unsigned snapped_mode_at(const git_tree *tree, const char *path);
 bool snapped_is_dir(const git_tree *tree, const struct snapped_notes *n, const char *path,
                     unsigned *mode);
 
+enum delta_kind {
+    DELTA_ENTRY,        /* the path itself was changed: its content, its kind or its permissions */
+    DELTA_WITH_ENTRIES, /* a directory came or went with what is in it */
+    DELTA_FILLED,       /* a directory got its first entry or lost its last one, and is in both */
+};
+
 /* A path that differs between two snapshots, if only in its permissions. */
 struct snapped_delta {
     const char *path;
+    enum delta_kind kind;
+    bool empty; /* a directory that has no entries in the second one */
     bool removed;
     /* its mode in the second tree, and S_IFDIR for an empty directory, too; 0: it is not there */
     unsigned left;

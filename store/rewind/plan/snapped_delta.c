@@ -138,12 +138,23 @@ bool snapped_is_dir(const git_tree *tree, const struct snapped_notes *n, const c
 struct snapped_side {
     const git_tree *tree;
     bool is_second;
+    bool has_all_dirs; /* snapped_is_dir also knows those of the notes in common */
     struct snapped_notes notes;
 };
 
-static void snapped_side_fini(struct snapped_side *x)
+/* Two sides, and who is told what differs. */
+struct snapped_pair {
+    struct snapped *s;
+    struct snapped_side x, y;
+    size_t turn;
+    const struct snapped_turn *t;
+    delta_fn *fn;
+};
+
+static void snapped_pair_fini(struct snapped_pair *p)
 {
-    snapped_notes_fini(&x->notes);
+    snapped_notes_fini(&p->x.notes);
+    snapped_notes_fini(&p->y.notes);
 }
 
 /* Leaves out the notes at both ends that two texts have in common, because there may be one for each file. */
@@ -166,29 +177,41 @@ static void snapped_notes_trim(struct slice *a, struct slice *b)
     b->n -= whole;
 }
 
-static enum err_code read_sides(const struct snapped *s, const struct snapshot *from,
-                                const struct snapshot *to, struct snapped_side *x,
-                                struct snapped_side *y, struct err *e)
+/* Makes the directories of all notes known, those of the notes in common, too. */
+static enum err_code index_all_dirs(struct snapped_side *x, struct err *e)
 {
+    struct slice rest = buf_slice(&x->notes.text), path;
+    struct snapped_note note;
+    uint32_t number;
+
+    while (!x->has_all_dirs && next_note(&rest, &note, &path)) {
+        if (!path.n)
+            continue;
+        TRY(index_above(&x->notes, &note, path, e));
+        if (note.kind == 'd' || note.kind == 'm')
+            NEED(!slice_set_add(&x->notes.above_empty, path, &number));
+    }
+    x->has_all_dirs = true;
+    return ERR_OK;
+}
+
+static enum err_code read_sides(struct snapped_pair *p, const struct snapshot *from,
+                                const struct snapshot *to, struct err *e)
+{
+    TRY(load_notes(p->s, from, &p->x.notes, e));
+    TRY(load_notes(p->s, to, &p->y.notes, e));
+    struct slice x_notes = buf_slice(&p->x.notes.text), y_notes = buf_slice(&p->y.notes.text);
+
     if (slice_eq(from->notes, to->notes))
         return ERR_OK;
-    TRY(load_notes(s, from, &x->notes, e));
-    TRY(load_notes(s, to, &y->notes, e));
-    struct slice x_notes = buf_slice(&x->notes.text), y_notes = buf_slice(&y->notes.text);
-
     snapped_notes_trim(&x_notes, &y_notes);
-    TRY(index_notes(&x->notes, x_notes, e));
-    TRY(index_notes(&y->notes, y_notes, e));
+    TRY(index_notes(&p->x.notes, x_notes, e));
+    TRY(index_notes(&p->y.notes, y_notes, e));
 
     /* Whether a path without files is a directory also depends on the notes in common. */
-    for (int i = 0; i < 2 && (x->notes.has_dirs || y->notes.has_dirs); i++) {
-        struct snapped_notes *n = i ? &y->notes : &x->notes;
-        struct slice rest = buf_slice(&n->text), path;
-        struct snapped_note note;
-
-        while (next_note(&rest, &note, &path))
-            if (path.n)
-                TRY(index_above(n, &note, path, e));
+    if (p->x.notes.has_dirs || p->y.notes.has_dirs) {
+        TRY(index_all_dirs(&p->x, e));
+        TRY(index_all_dirs(&p->y, e));
     }
     return ERR_OK;
 }
@@ -213,48 +236,86 @@ static bool is_mode_delta(const struct snapped_side *x, const struct snapped_sid
     return same;
 }
 
-/* An empty directory that came, one with a note that went, or one whose permissions changed. The other ones come and go
- * with the files in them. */
-static bool is_dir_delta(const struct snapped_side *x, const struct snapped_side *y,
-                         const char *path, struct snapped_delta *d)
+/* A note on a directory came, went or changed. The directory itself changed if it is there with the note and was not there
+ * before, or the other way round, or if its permissions differ. Otherwise it may have lost its last entry, or have got its
+ * first one. */
+static bool is_dir_delta(const struct snapped_pair *p, const char *path, struct snapped_delta *d)
 {
+    const struct snapped_side *x = &p->x, *y = &p->y;
     unsigned was_mode, mode;
     const bool was = snapped_is_dir(x->tree, &x->notes, path, &was_mode),
-               is = snapped_is_dir(y->tree, &y->notes, path, &mode);
+               is = snapped_is_dir(y->tree, &y->notes, path, &mode),
+               was_empty = snapped_notes_find(&x->notes, slice_of(path))->kind == 'd';
 
     d->left = is ? S_IFDIR : 0;
     d->removed = !is;
-    return was && is ? was_mode != mode && x->notes.has_dir_modes && y->notes.has_dir_modes
-           : is      ? snapped_notes_find(&y->notes, slice_of(path))->kind == 'd'
+    d->empty = snapped_notes_find(&y->notes, slice_of(path))->kind == 'd';
+    if (was && is && was_mode != mode && x->notes.has_dir_modes && y->notes.has_dir_modes)
+        return true;
+    if (was && is)
+        d->kind = DELTA_FILLED;
+    return was && is ? was_empty != d->empty
+           : is      ? d->empty
                      : was && !snapped_mode_at(y->tree, path);
 }
 
-/* Reports the paths of `x` whose notes differ from those of `y`. Those with two notes are reported once. */
-static enum err_code report_notes(struct snapped *s, const struct snapped_side *x,
-                                  const struct snapped_side *y, size_t turn,
-                                  const struct snapped_turn *t, delta_fn *fn, struct err *e)
+/* Reports the directories above a path that came or went with it. */
+static enum err_code report_dirs_above(struct snapped_pair *p, const char *path, struct err *e)
 {
-    const struct snapped_side *first = x->is_second ? y : x, *second = x->is_second ? x : y;
-    enum err_code rc = ERR_OK;
+    struct snapped_side *x = &p->x, *y = &p->y;
+    unsigned mode;
 
-    for (uint32_t i = 0; i < x->notes.paths.n && !rc; i++) {
+    for (size_t n = strlen(path); n > 0; n--) {
+        if (path[n - 1] != '/')
+            continue;
+        AUTO_FREE char *dir = strndup(path, n - 1);
+
+        NEED(dir);
+        unsigned left = snapped_mode_at(y->tree, dir);
+
+        if (S_ISDIR(left) && S_ISDIR(snapped_mode_at(x->tree, dir)))
+            break;
+        TRY(index_all_dirs(x, e));
+        TRY(index_all_dirs(y, e));
+        bool was = snapped_is_dir(x->tree, &x->notes, dir, &mode),
+             is = snapped_is_dir(y->tree, &y->notes, dir, &mode);
+        const struct snapped_delta d = {
+            .path = dir, .kind = DELTA_WITH_ENTRIES, .removed = !is, .left = is ? S_IFDIR : 0
+        };
+
+        if (was && is)
+            break;
+        if (was != is && (is || !left)) /* a file in its place is a difference of its own */
+            TRY(p->fn(p->s, &d, p->turn, p->t, e));
+    }
+    return ERR_OK;
+}
+
+/* Reports the paths of `x` whose notes differ from those of `y`. Those with two notes are reported once. */
+static enum err_code report_notes(struct snapped_pair *p, const struct snapped_side *x,
+                                  const struct snapped_side *y, struct err *e)
+{
+    for (uint32_t i = 0; i < x->notes.paths.n; i++) {
         const struct slice path = x->notes.paths.text[i];
         const struct snapped_note *a = &x->notes.note[i], *b = snapped_notes_find(&y->notes, path);
         struct snapped_delta d = { .path = path.p };
 
         if (b->kind && (x->is_second || (a->kind == b->kind && a->number == b->number)))
             continue;
-        if ((a->kind == 'f' || b->kind == 'f') && is_mode_delta(first, second, path.p, &d))
-            rc = fn(s, &d, turn, t, e);
+        if ((a->kind == 'f' || b->kind == 'f') && is_mode_delta(&p->x, &p->y, path.p, &d))
+            TRY(p->fn(p->s, &d, p->turn, p->t, e));
         else if ((strchr("dm", a->kind) || (b->kind && strchr("dm", b->kind))) &&
-                 is_dir_delta(first, second, path.p, &d))
-            rc = fn(s, &d, turn, t, e);
+                 is_dir_delta(p, path.p, &d))
+            TRY(p->fn(p->s, &d, p->turn, p->t, e));
+        if (!b->kind && strchr("dis", a->kind))
+            TRY(report_dirs_above(p, path.p, e));
     }
-    return rc;
+    return ERR_OK;
 }
 
 /* A file that went may have made room for a directory. */
-static struct snapped_delta delta_of_git(const git_diff_delta *from, const struct snapped_side *y)
+static enum err_code report_git_delta(struct snapped_pair *p, const git_diff_delta *from,
+                                      struct err *e)
 {
     struct snapped_delta d = { .path =
                                    from->new_file.path ? from->new_file.path : from->old_file.path,
@@ -263,9 +324,15 @@ static struct snapped_delta delta_of_git(const git_diff_delta *from, const struc
                                .id = from->new_file.id };
     unsigned mode;
 
-    if (d.removed)
-        d.left = snapped_is_dir(y->tree, &y->notes, d.path, &mode) ? S_IFDIR : 0;
-    return d;
+    if (d.removed) {
+        TRY(index_all_dirs(&p->y, e));
+        d.left = snapped_is_dir(p->y.tree, &p->y.notes, d.path, &mode) ? S_IFDIR : 0;
+        d.empty = d.left && snapped_notes_find(&p->y.notes, slice_of(d.path))->kind == 'd';
+    }
+    TRY(p->fn(p->s, &d, p->turn, p->t, e));
+    return from->status == GIT_DELTA_DELETED || from->status == GIT_DELTA_ADDED
+               ? report_dirs_above(p, d.path, e)
+               : ERR_OK;
 }
 
 enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
@@ -280,22 +347,21 @@ enum err_code snapped_each_delta(struct snapped *s, const struct snapshot *from,
         return ERR_OK;
     TRY(snapped_tree(s, from, &a, e));
     TRY(snapped_tree(s, to, &b, e));
-    CLEANUP(snapped_side_fini)
-    struct snapped_side x = { .tree = a }, y = { .tree = b, .is_second = true };
+    CLEANUP(snapped_pair_fini)
+    struct snapped_pair p = {
+        .s = s, .x.tree = a, .y = { .tree = b, .is_second = true }, .turn = turn, .t = t, .fn = fn
+    };
 
-    TRY(read_sides(s, from, to, &x, &y, e));
+    TRY(read_sides(&p, from, to, e));
     git_diff_options_init(&how, GIT_DIFF_OPTIONS_VERSION);
     how.flags = GIT_DIFF_INCLUDE_TYPECHANGE; /* a link and a file are one path */
     int answer = git_diff_tree_to_tree(&diff, s->repo, a, b, &how);
     enum err_code rc = answer ? repo_error(e, answer, s->log.dir, "compare snapshots") : ERR_OK;
 
-    for (size_t i = 0, n = rc ? 0 : git_diff_num_deltas(diff); i < n && !rc; i++) {
-        const struct snapped_delta d = delta_of_git(git_diff_get_delta(diff, i), &y);
-
-        rc = fn(s, &d, turn, t, e);
-    }
+    for (size_t i = 0, n = rc ? 0 : git_diff_num_deltas(diff); i < n && !rc; i++)
+        rc = report_git_delta(&p, git_diff_get_delta(diff, i), e);
     git_diff_free(diff);
     TRY(rc);
-    TRY(report_notes(s, &x, &y, turn, t, fn, e));
-    return report_notes(s, &y, &x, turn, t, fn, e);
+    TRY(report_notes(&p, &p.x, &p.y, e));
+    return report_notes(&p, &p.y, &p.x, e);
 }

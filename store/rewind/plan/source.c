@@ -65,6 +65,15 @@ void source_mark_kind(uint32_t kind, uint8_t sha256[SHA256_BYTES])
     sha256[0] ^= S_ISLNK(kind) ? 1 : S_ISDIR(kind) ? 2 : 0;
 }
 
+enum err_code source_dir_sha256(uint8_t sha256[SHA256_BYTES], struct err *e)
+{
+    CLEANUP(hasher_fini) struct hasher h = { 0 };
+
+    TRY(hasher_bytes(&h, SLICE(""), sha256, e));
+    source_mark_kind(S_IFDIR, sha256);
+    return ERR_OK;
+}
+
 static void source_content_mark(struct source_content *c, uint32_t kind)
 {
     c->kind = kind;

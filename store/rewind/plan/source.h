@@ -33,6 +33,8 @@ bool source_same_text(struct slice file, struct slice text);
 bool source_content_same(const struct source_content *a, const struct source_content *b);
 /* Makes the hash of a file's bytes that of a link or a directory. */
 void source_mark_kind(uint32_t kind, uint8_t sha256[SHA256_BYTES]);
+/* The hash of every directory. */
+MUST_CHECK enum err_code source_dir_sha256(uint8_t sha256[SHA256_BYTES], struct err *e);
 
 /* Opens the wanted bytes; the caller closes them with span_close. ERR_FORMAT with a text for a person if they are
  * missing, too short, a link or not a regular file. */

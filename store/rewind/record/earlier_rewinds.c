@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/rewind/plan/source.h"
 #include "store/rewind/record/record.h"
 
 /* The records of earlier rewinds show two things about the files of a plan: the state in which the newest rewind left a
@@ -26,6 +27,7 @@ struct known_state_scan {
     struct rewind_plan *plan;
     struct left *left; /* sorted by path */
     size_t open;       /* how many of them could still change */
+    uint8_t dir_sha256[SHA256_BYTES];
 };
 
 static int compare_left_path(const void *x, const void *y)
@@ -43,13 +45,10 @@ static struct left *find_left(const struct known_state_scan *r, const char *path
     return bsearch(&key, r->left, r->plan->n, sizeof *r->left, compare_left_path);
 }
 
-/* `saved` is set for the record of a rewind, which restores saved copies, and not for an undo. */
-static enum err_code earlier_rewinds_note_entry(struct known_state_scan *r,
-                                                const struct rewind_tx_entry *x, bool saved,
-                                                struct err *e)
+/* Notes that a record left a file like that. `saved` is set for what a rewind restored from a saved copy. */
+static enum err_code note_left(struct known_state_scan *r, struct left *l, bool absent,
+                               const uint8_t sha256[SHA256_BYTES], bool saved, struct err *e)
 {
-    struct left *l = x->outcome == REWIND_DONE && !x->unknown ? find_left(r, x->path) : NULL;
-    bool absent = x->action == REWIND_DELETE;
     char hex[SHA256_BYTES * 2 + 1];
 
     if (!l || l->proven)
@@ -57,22 +56,46 @@ static enum err_code earlier_rewinds_note_entry(struct known_state_scan *r,
     if (!l->known) {
         l->known = true;
         l->absent = absent;
-        memcpy(l->sha256, x->wanted, SHA256_BYTES);
+        memcpy(l->sha256, sha256, SHA256_BYTES);
     }
-    bool same = l->absent == absent && memcmp(l->sha256, x->wanted, SHA256_BYTES) == 0;
+    bool same = l->absent == absent && (absent || memcmp(l->sha256, sha256, SHA256_BYTES) == 0);
 
-    if (!same || !saved || x->mixed)
+    if (!same || !saved)
         return ERR_OK;
     struct rewind_target *t = l->target;
 
     l->proven = true;
     r->open--;
     hasher_hex(l->sha256, hex);
-    t->left_sha256 = arena_copy(&r->plan->arena, slice_of(hex)).p;
-    if (!t->left_sha256)
-        return err_nomem(e);
+    NEED(t->left_sha256 = arena_copy(&r->plan->arena, slice_of(hex)).p);
     t->has_left = true;
     t->left_absent = l->absent;
+    return ERR_OK;
+}
+
+/* Also notes the directories that were made or removed with the file. `saved` is not set for the record of an undo. */
+static enum err_code earlier_rewinds_note_entry(struct known_state_scan *r,
+                                                const struct rewind_tx_entry *x, bool saved,
+                                                struct err *e)
+{
+    const bool absent = x->action == REWIND_DELETE;
+
+    if (x->outcome != REWIND_DONE || x->unknown)
+        return ERR_OK;
+    TRY(note_left(r, find_left(r, x->path), absent, x->wanted, saved && !x->mixed, e));
+
+    size_t n = strlen(x->path);
+
+    for (unsigned up = x->action == REWIND_RESTORE ? 0 : x->dirs; up > 0; up--) {
+        while (n > 0 && x->path[n - 1] != '/')
+            n--;
+        AUTO_FREE char *dir = n > 1 ? strndup(x->path, --n) : NULL;
+
+        if (n <= 1)
+            break;
+        NEED(dir);
+        TRY(note_left(r, find_left(r, dir), absent, r->dir_sha256, saved, e));
+    }
     return ERR_OK;
 }
 
@@ -97,6 +120,7 @@ enum err_code rewind_plan_known_state(const struct store_env *env, struct rewind
 
     if (plan->n == 0)
         return ERR_OK;
+    TRY(source_dir_sha256(r.dir_sha256, e));
     r.left = arena_zalloc(&scratch, plan->n * sizeof *r.left);
     if (!r.left)
         return err_nomem(e);
