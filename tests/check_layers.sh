@@ -74,7 +74,7 @@ maintenance: api fs git journal keep log proc query rewind show
 systems/common: api fs journal log rewind/plan show/tool_call.h
 api: fs git proc/process.h
 systems: api
-demo: api fs git journal log systems/common systems/claude systems/entire systems/exathena systems/goat'
+demo: api fs git journal log snapshots systems/common systems/claude systems/entire systems/exathena systems/goat'
 system='api fs git proc journal log redact rewind/plan rewind/diff systems/common'
 grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"store/' "$src/store" |
     sed -nE "s,^$src/store/([^:]*):[0-9]*:.*\"store/([^\"]*)\".*,\1 \2,p" |

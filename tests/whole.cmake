@@ -221,6 +221,7 @@ target_link_libraries(demo_store PRIVATE store)
 script(error_words recorded commands/error_words.py $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
 # Why a rewind holds back a file that was changed since.
 script(rewind_edited_by recorded commands/rewind_edited_by.py $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
+script(demo_snapshots recorded commands/demo_snapshots.py $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
 script(keep_then_delete recorded commands/keep_then_delete.py $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
 
 # Slow tests: for ./run test, not for every build in between.

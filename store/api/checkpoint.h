@@ -28,6 +28,8 @@ struct checkpoint {
     bool after;
     /* The turn belongs to another session; this one is a fork with a copy of it. */
     bool copied;
+    /* Snapshots show what changed from here to the next point (store/rewind/plan/by_snapshots.h). */
+    bool snapped;
     bool shell;   /* commands ran between here and the next point; their changes are not covered */
     bool counted; /* the lines that changed from here to the next point were counted */
     unsigned insertions, deletions;

@@ -1,12 +1,15 @@
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lite/base/arena.h"
 #include "lite/base/cleanup.h"
 #include "lite/base/digest.h"
 #include "store/demo/demo.h"
 #include "store/demo/demo_internal.h"
+#include "store/snapshots/snapshot.h"
 #include "store/systems/common/config_dir.h"
 
 /* The sessions of Claude Code: each script of the story is played step by step, which appends rows to a transcript and
@@ -16,6 +19,7 @@ enum { FILES_MAX = 32 };
 
 /* The files of all projects as they are at the present step. */
 struct world {
+    const char *dir; /* of the demo */
     struct demo_file file[FILES_MAX];
     size_t n;
 };
@@ -273,6 +277,8 @@ static void demo_writer_run(struct demo_writer *p, const struct demo_step *step,
         demo_writer_note(p, demo_json(&c->result, "'Error: $e'", text));
     }
     demo_writer_note(p, buf_add(&c->text, slice_of(text)));
+    if (step->arg[2])
+        find_file(p->world, p->session->project, step->arg[2])->exists = false;
     demo_add_result(p, c, step->act != ACT_RUN);
 }
 
@@ -340,6 +346,47 @@ static void demo_writer_agent(struct demo_writer *p, const struct demo_step *ste
     demo_add_result(p, c, false);
 }
 
+/* ---- snapshots ---- */
+
+/* Makes the files of a project (NULL: of all) what they are in the story now. */
+static enum err_code demo_put_files(const struct world *w, const char *project, int64_t when_ms,
+                                    struct err *e)
+{
+    char path[PATH_MAX];
+
+    for (const struct demo_file *f = w->file; f < w->file + w->n; f++) {
+        if (project && strcmp(f->project, project) != 0)
+            continue;
+        TRY(DEMO_JOIN(path, e, w->dir, "/", f->project, "/", f->path));
+        if (unlink(path) && errno != ENOENT)
+            return err_sys(e, path, "remove");
+        if (f->exists)
+            TRY(demo_put(path, buf_slice(&f->text), when_ms, e));
+    }
+    return ERR_OK;
+}
+
+/* Takes the snapshot that a hook would have taken at this time. */
+static enum err_code demo_take_snapshot(const struct demo_writer *p, enum snapshot_kind kind)
+{
+    const struct demo_session *s = p->session;
+    struct err *e = p->e;
+    char state[PATH_MAX];
+    const struct store_env env = { .home = p->world->dir,
+                                   .state_dir = state,
+                                   .now_ms = p->clock_ms };
+    const struct snapshot_request request = { .agent = "claude",
+                                              .session = slice_of(s->id),
+                                              .prompt = slice_of(p->last_prompt),
+                                              .cwd = p->cwd,
+                                              .kind = kind,
+                                              .limit_ms = MINUTE };
+
+    TRY(DEMO_JOIN(state, e, p->world->dir, "/state"));
+    TRY(demo_put_files(p->world, s->project, p->clock_ms, e));
+    return snapshot_take(&env, &request, e);
+}
+
 /* ---- steps ---- */
 
 static void demo_writer_tool(struct demo_writer *p, const struct demo_step *step)
@@ -379,6 +426,8 @@ static void demo_writer_step(struct demo_writer *p, size_t i)
     switch (step->act) {
     case ACT_ASK:
         p->last_prompt = step->arg[0];
+        if (p->session->snapshots && !p->rc)
+            demo_writer_note(p, demo_take_snapshot(p, SNAPSHOT_PROMPT));
         demo_writer_add_prompt(p, step->arg[0]);
         demo_add_snapshot(p);
         break;
@@ -396,6 +445,8 @@ static void demo_writer_step(struct demo_writer *p, size_t i)
         demo_writer_say(p, step->arg[0], step->act == ACT_THINK, last ? "end_turn" : "tool_use");
         if (last)
             demo_writer_end_turn(p);
+        if (last && p->session->snapshots && !p->rc)
+            demo_writer_note(p, demo_take_snapshot(p, SNAPSHOT_END));
         break;
     case ACT_COMPACT: demo_writer_compact(p, step->arg[0]); break;
     default: demo_writer_tool(p, step);
@@ -510,9 +561,8 @@ static enum err_code build_session(const char *dir, struct world *w, const struc
 
 enum err_code demo_claude(const char *dir, int64_t now_ms, struct err *e)
 {
-    struct world w = { .n = 0 };
+    struct world w = { .dir = dir };
     enum err_code rc = ERR_OK;
-    char path[PATH_MAX];
 
     for (size_t i = 0; i < demo_source_count && !rc; i++) {
         const struct demo_source *s = &demo_sources[i];
@@ -522,16 +572,8 @@ enum err_code demo_claude(const char *dir, int64_t now_ms, struct err *e)
     }
     for (size_t i = 0; i < demo_session_count && !rc; i++)
         rc = build_session(dir, &w, &demo_sessions[i], now_ms, e);
-    if (!rc) {
-        /* Write the files as the last session left them. */
-        for (size_t i = 0; i < w.n && !rc; i++) {
-            const struct demo_file *f = &w.file[i];
-
-            rc = DEMO_JOIN(path, e, dir, "/", f->project, "/", f->path);
-            if (!rc && f->exists)
-                rc = demo_put(path, buf_slice(&f->text), now_ms, e);
-        }
-    }
+    if (!rc)
+        rc = demo_put_files(&w, NULL, now_ms, e);
     for (size_t i = 0; i < w.n; i++)
         buf_fini(&w.file[i].text);
     return rc;

@@ -22,7 +22,7 @@ enum demo_act {
     ACT_READ,    /* path: shows the file as it is at that time */
     ACT_EDIT,    /* path, old text, new text; the file must contain the old text */
     ACT_WRITE,   /* path, whole text */
-    ACT_RUN,     /* command, output */
+    ACT_RUN,     /* command, output, and the file that it removes, if any */
     ACT_FAIL,    /* command, output of a command that failed */
     ACT_AGENT,   /* description, prompt, the command it runs, its output, the report */
     ACT_COMPACT, /* summary, which replaces everything before it */
@@ -56,6 +56,7 @@ struct demo_session {
     struct demo_script script;
     enum demo_end end;
     bool archived;
+    bool snapshots;      /* hooks took them; later sessions change no file of the project */
     const char *fork_of; /* id of an earlier session, or NULL */
     size_t shared;       /* steps that were copied from it */
 };

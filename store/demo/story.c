@@ -9,6 +9,7 @@
 #define EDIT(path, old, new) { ACT_EDIT, { path, old, new } }
 #define WRITE(path, text) { ACT_WRITE, { path, text } }
 #define RUN(command, output) { ACT_RUN, { command, output } }
+#define REMOVE(command, output, path) { ACT_RUN, { command, output, path } }
 #define FAIL(command, output) { ACT_FAIL, { command, output } }
 #define AGENT(what, prompt, command, output, report) \
     { ACT_AGENT, { what, prompt, command, output, report } }
@@ -107,6 +108,13 @@ const struct demo_source demo_sources[] = {
       "def vat(lines, rate):\n"
       "    \"\"\"VAT of an invoice.\"\"\"\n"
       "    return sum((line.net * rate).quantize(Decimal(\"0.01\")) for line in lines)\n" },
+    { "code/ledger", "ledger/rounding.py",
+      "\"\"\"How invoices before 2024 were rounded, as agreed with the tax office.\"\"\"\n"
+      "from decimal import ROUND_HALF_UP, Decimal\n"
+      "\n"
+      "\n"
+      "def per_piece(price, count, rate):\n"
+      "    return (price * rate).quantize(Decimal(\"0.01\"), rounding=ROUND_HALF_UP) * count\n" },
     { "code/ledger", "ledger/export.py",
       "import csv\n"
       "import sys\n"
@@ -390,6 +398,10 @@ static const struct demo_step vat_cent[] = {
     RUN("python3 -m pytest -q", ".......................................                                  [100%]\n39 passed in 0.41s\n"),
     SAY("Fixed and tested with invoice 2231 as the example. `quantize` also used banker's rounding by default; that is "
         "stated now as well."),
+    ASK("Then clean up: remove what is left of the rounding per piece."),
+    REMOVE("grep -l per_piece -r ledger | xargs rm -v", "removed 'ledger/rounding.py'\n", "ledger/rounding.py"),
+    SAY("`ledger/rounding.py` was the last of it, and nothing imports it. It is not in git yet, so only the snapshot from "
+        "before this prompt still has it."),
 };
 
 static const struct demo_step auth_audit[] = {
@@ -462,7 +474,7 @@ const struct demo_session demo_sessions[] = {
     { .id = "1d82c5f4-90ab-4e63-a7c8-b3f60e5d2499", .project = "code/shop-refunds", .branch = "refunds",
       .title = "Refund flow, second try", .ended_min_ago = DAY + 1 * HOUR, .script = SCRIPT(refund_second), .fork_of = "9b0c7b1e-53a0-4a35-9a5e-d9b3f1c84d02", .shared = 4 },
     { .id = "8e46b0d3-c715-4f9a-92ed-7a05c8e1f3aa", .project = "code/ledger", .branch = "main",
-      .title = "One cent of VAT", .ended_min_ago = 5 * HOUR, .script = SCRIPT(vat_cent) },
+      .title = "One cent of VAT", .ended_min_ago = 5 * HOUR, .script = SCRIPT(vat_cent), .snapshots = true },
     { .id = "f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb", .project = "code/shop", .branch = "main",
       .title = "Payments: idempotency keys", .tag = "infra", .ended_min_ago = 2 * HOUR, .script = SCRIPT(idempotency) },
     { .id = "4b7e0f91-d836-4a5c-b0f2-29c4e8a163cc", .project = "code/shop", .branch = "fix/webhook-retry",

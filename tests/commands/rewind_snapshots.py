@@ -64,6 +64,7 @@ def permissions_alone_are_given_back(program):
         final = w.tree()
         listed = json.loads(w.run('checkpoints', w.id, '--json'))
         need([p['files'] for p in listed] == [1, 1 + (modes[1] != 0o644)], f'{modes}: {listed}')
+        need([(p['insertions'], p['deletions']) for p in listed] == [(0, 0), (1, 1)], f'{modes}: {listed}')
         for at in (1, 0):
             w.run('rewind', w.id, '--to', w.points[at], '--apply')
             need(w.tree() == w.trees[at], f'{modes}, turn {at}: {sorted(set(w.tree().items()) ^ set(w.trees[at].items()))}')
@@ -71,6 +72,21 @@ def permissions_alone_are_given_back(program):
             need(w.tree() == final, f'{modes}: the undo of turn {at} is not exact')
         os.chmod(f'{w.root}/a.txt', modes[0])
         w.remove()
+
+
+def lines_are_those_of_the_snapshots(program, kind):
+    """Also where the agent's own copies show other files, or none."""
+    w = kind(program, True)
+    w.turn('first prompt', lambda: first(w))
+    w.turn('second prompt', lambda: second(w))
+    w.turn('third prompt', lambda: os.symlink('a.txt', f'{w.root}/link'))
+    w.write()
+    listed = [{k: p.get(k) for k in ('files', 'insertions', 'deletions', 'filesDeleted')}
+              for p in json.loads(w.run('checkpoints', w.id, '--json'))]
+    need(listed == [{'files': 3, 'insertions': 2, 'deletions': 2, 'filesDeleted': 1},
+                    {'files': 3, 'insertions': 1, 'deletions': 2, 'filesDeleted': 2},
+                    {'files': 1, 'insertions': 0, 'deletions': 0, 'filesDeleted': None}], f'{kind.__name__}: {listed}')
+    w.remove()
 
 
 def a_hand_edit_between_turns_is_held_back(program):
@@ -290,6 +306,8 @@ for with_git in (True, False):
         each_turn_is_given_back(sys.argv[1], with_git, edited)
 a_hand_edit_between_turns_is_held_back(sys.argv[1])
 permissions_alone_are_given_back(sys.argv[1])
+for a_kind in (World, PiWorld):
+    lines_are_those_of_the_snapshots(sys.argv[1], a_kind)
 an_interrupted_turn_is_no_proof(sys.argv[1])
 the_rest_is_as_without(sys.argv[1])
 pruning_keeps_the_newest(sys.argv[1])

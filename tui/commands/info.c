@@ -295,13 +295,12 @@ static enum err_code write_checkpoints_text(const struct checkpoint_list *list, 
 enum err_code info_checkpoints_session(struct invocation *in, struct sessions *s,
                                        const struct session_ref *ref, struct err *e)
 {
-    const struct store_ops *ops = ref->store->ops;
     struct checkpoint_list list = { 0 };
     enum err_code rc = rewind_checkpoints(ref, &list, e);
 
     (void)s;
-    if (!rc && ops->count_lines)
-        rc = ops->count_lines(ref->store, ref, NULL, &list, e);
+    if (!rc)
+        rc = rewind_count_lines(ref, NULL, &list, e);
     if (!rc && list.incomplete) {
         struct err note = { 0 };
 

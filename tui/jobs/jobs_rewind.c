@@ -27,8 +27,8 @@ static enum err_code answer_checkpoints(const struct effect *q, const struct rep
     struct checkpoint_list *list = preview_checkpoints_new();
     enum err_code rc = !list ? err_nomem(e) : rewind_checkpoints(ref, list, e);
 
-    if (!rc && q->kind == EFFECT_TURN_LINES && ref->store->ops->count_lines)
-        rc = ref->store->ops->count_lines(ref->store, ref, r->cancelled, list, e);
+    if (!rc && q->kind == EFFECT_TURN_LINES)
+        rc = rewind_count_lines(ref, r->cancelled, list, e);
     if (rc) {
         preview_checkpoints_free(list);
         return rc;

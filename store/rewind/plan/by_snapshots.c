@@ -5,6 +5,7 @@
 
 #include "store/api/store.h"
 #include "store/git/repo.h"
+#include "store/rewind/diff/linediff.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/snapped.h"
 
@@ -418,6 +419,7 @@ enum err_code rewind_checkpoints(const struct session_ref *ref, struct checkpoin
             c->why = NULL;
         if (!t->before || !t->after || t->interrupted)
             continue;
+        c->snapped = true;
         c->shell = false;
         c->counted = false;
         c->files = c->removed = 0;
@@ -425,5 +427,85 @@ enum err_code rewind_checkpoints(const struct session_ref *ref, struct checkpoin
             return err_nomem(e);
     }
     HAND_OVER(out, s.points);
+    return ERR_OK;
+}
+
+static void odb_object_free(git_odb_object **object)
+{
+    git_odb_object_free(*object);
+}
+
+/* Reads one side of a changed file. NULL: it is no file there, or its blob is gone, which is no longer counted. */
+static git_odb_object *read_line_side(const struct snapped *s, unsigned mode, const git_oid *id,
+                                      struct checkpoint *c)
+{
+    git_odb_object *object = NULL;
+
+    if (S_ISREG(mode) && git_odb_read(&object, s->own, id) &&
+        (!s->project || git_odb_read(&object, s->project, id)))
+        c->counted = false;
+    return object;
+}
+
+static struct slice odb_object_bytes(git_odb_object *object)
+{
+    return object ? (struct slice){ git_odb_object_data(object), git_odb_object_size(object) }
+                  : SLICE("");
+}
+
+static enum err_code count_delta_lines(struct snapped *s, const struct snapped_delta *d,
+                                       size_t turn, const struct snapped_turn *t, struct err *e)
+{
+    struct checkpoint *c = &s->points.checkpoint[turn];
+    CLEANUP(odb_object_free) git_odb_object *before = read_line_side(s, d->was, &d->was_id, c);
+    CLEANUP(odb_object_free)
+    git_odb_object *after = read_line_side(s, d->removed ? 0 : d->left, &d->id, c);
+    unsigned insertions = 0, deletions = 0;
+    bool binary = false;
+
+    (void)t;
+    if (d->kind == DELTA_ENTRY)
+        c->removed += d->removed;
+    if (!before && !after)
+        return ERR_OK;
+    TRY(linediff_count(odb_object_bytes(before), odb_object_bytes(after), &insertions, &deletions,
+                       &binary, e));
+    c->insertions += binary ? 0 : insertions;
+    c->deletions += binary ? 0 : deletions;
+    return ERR_OK;
+}
+
+enum err_code rewind_count_lines(const struct session_ref *ref, const atomic_bool *cancel,
+                                 struct checkpoint_list *list, struct err *e)
+{
+    CLEANUP(snapped_fini) struct snapped s = { .ref = ref };
+    const struct store_ops *ops = ref->store->ops;
+    bool any = false;
+
+    if (ops->count_lines)
+        TRY(ops->count_lines(ref->store, ref, cancel, list, e));
+    for (size_t i = 0; i < list->n; i++)
+        any |= list->checkpoint[i].snapped;
+    if (!any)
+        return ERR_OK;
+    TRY(snapped_open(ref, &s, e));
+
+    /* The session may have been continued meanwhile. */
+    for (size_t i = 0; s.log.n && i < list->n && i < s.points.n; i++) {
+        struct checkpoint *c = &list->checkpoint[i], *counted = &s.points.checkpoint[i];
+        const struct snapped_turn *t = &s.turn[i];
+
+        if (cancel && atomic_load(cancel))
+            return err_set(e, ERR_CANCELLED, ref->path.p, "count lines");
+        if (!c->snapped || !t->before || !t->after || !slice_eq(c->id, counted->id))
+            continue;
+        counted->counted = true;
+        counted->insertions = counted->deletions = counted->removed = 0;
+        TRY(snapped_each_delta(&s, t->before, t->after, i, t, count_delta_lines, e));
+        c->counted = counted->counted;
+        c->insertions = counted->insertions;
+        c->deletions = counted->deletions;
+        c->removed = counted->removed;
+    }
     return ERR_OK;
 }

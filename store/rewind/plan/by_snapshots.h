@@ -1,6 +1,7 @@
 #ifndef STORE_REWIND_PLAN_BY_SNAPSHOTS_H
 #define STORE_REWIND_PLAN_BY_SNAPSHOTS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "store/api/checkpoint.h"
@@ -19,6 +20,11 @@
  * no snapshots of the session. */
 MUST_CHECK enum err_code rewind_checkpoints(const struct session_ref *ref,
                                             struct checkpoint_list *out, struct err *e);
+/* Completes these points with the number of lines that each turn added and removed: by snapshots where they show it, and as
+ * the agent's own copies tell (store_ops.count_lines). This is slow. ERR_CANCELLED. */
+MUST_CHECK enum err_code rewind_count_lines(const struct session_ref *ref,
+                                            const atomic_bool *cancel, struct checkpoint_list *list,
+                                            struct err *e);
 /* The files at a point: those of the agent's own copies (store_ops.plan), corrected by snapshots. */
 MUST_CHECK enum err_code rewind_plan_files(const struct session_ref *ref, struct slice point,
                                            struct rewind_plan *out, struct err *e);

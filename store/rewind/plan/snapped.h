@@ -110,6 +110,9 @@ struct snapped_delta {
     /* its mode in the second tree, and S_IFDIR for an empty directory, too; 0: it is not there */
     unsigned left;
     git_oid id; /* its blob */
+    /* the same in the first tree, if the path itself was changed */
+    unsigned was;
+    git_oid was_id;
 };
 typedef enum err_code delta_fn(struct snapped *s, const struct snapped_delta *d, size_t turn,
                                const struct snapped_turn *t, struct err *e);

@@ -228,8 +228,8 @@ static bool is_mode_delta(const struct snapped_side *x, const struct snapped_sid
                 git_tree_entry_filemode_raw(was) == git_tree_entry_filemode_raw(is);
 
     if (same) {
-        d->left = (unsigned)git_tree_entry_filemode_raw(is);
-        d->id = *git_tree_entry_id(is);
+        d->left = d->was = (unsigned)git_tree_entry_filemode_raw(is);
+        d->id = d->was_id = *git_tree_entry_id(is);
     }
     git_tree_entry_free(was);
     git_tree_entry_free(is);
@@ -321,7 +321,9 @@ static enum err_code report_git_delta(struct snapped_pair *p, const git_diff_del
                                    from->new_file.path ? from->new_file.path : from->old_file.path,
                                .removed = from->status == GIT_DELTA_DELETED,
                                .left = from->new_file.mode,
-                               .id = from->new_file.id };
+                               .id = from->new_file.id,
+                               .was = from->old_file.mode,
+                               .was_id = from->old_file.id };
     unsigned mode;
 
     if (d.removed) {

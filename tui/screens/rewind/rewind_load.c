@@ -185,15 +185,19 @@ static size_t find_start_turn(const struct checkpoint_list *list, struct rewind_
 
 static void set_turns(struct rewind_view *v, struct checkpoint_list *list, struct effects *fx)
 {
+    bool counts = v->session->ref[0].store->ops->count_lines;
+
     v->asked_turns = 0;
     preview_checkpoints_free(v->turns);
     v->turns = list;
+    for (size_t i = 0; i < list->n; i++)
+        counts |= list->checkpoint[i].snapped;
     if (list->n == 0)
         return;
     v->turn.at = find_start_turn(list, v->at);
     rewind_request_preview(v, fx);
     effect_cancel(fx, REQUESTER_REWIND, &v->asked_lines);
-    if (v->session->ref[0].store->ops->count_lines) {
+    if (counts) {
         int64_t asked_ms = v->asked_ms;
 
         rewind_request(v, EFFECT_TURN_LINES, &v->asked_lines, fx);
