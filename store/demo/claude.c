@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -349,19 +348,20 @@ static void demo_writer_agent(struct demo_writer *p, const struct demo_step *ste
 /* ---- snapshots ---- */
 
 /* Makes the files of a project (NULL: of all) what they are in the story now. */
-static enum err_code demo_put_files(const struct world *w, const char *project, int64_t when_ms,
+static enum err_code demo_put_files(struct world *w, const char *project, int64_t when_ms,
                                     struct err *e)
 {
     char path[PATH_MAX];
 
-    for (const struct demo_file *f = w->file; f < w->file + w->n; f++) {
+    for (struct demo_file *f = w->file; f < w->file + w->n; f++) {
         if (project && strcmp(f->project, project) != 0)
             continue;
         TRY(DEMO_JOIN(path, e, w->dir, "/", f->project, "/", f->path));
-        if (unlink(path) && errno != ENOENT)
+        if (f->is_on_disk && unlink(path))
             return err_sys(e, path, "remove");
         if (f->exists)
             TRY(demo_put(path, buf_slice(&f->text), when_ms, e));
+        f->is_on_disk = f->exists;
     }
     return ERR_OK;
 }

@@ -117,6 +117,7 @@ struct demo_file {
     const char *project, *path; /* the project and the file of the story */
     struct buf text;
     bool exists;
+    bool is_on_disk; /* written by this demo */
 };
 
 struct world;

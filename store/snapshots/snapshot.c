@@ -76,6 +76,15 @@ static enum err_code project_dir(const struct store_env *env, const char *root, 
     return ERR_OK;
 }
 
+enum err_code snapshot_dir_of(const struct store_env *env, const char *cwd, struct arena *a,
+                              const char **dir, struct err *e)
+{
+    const char *root;
+
+    TRY(find_snapshot_project(env, cwd, a, &root, e));
+    return project_dir(env, root, a, dir, e);
+}
+
 void snapshot_prompt_hash(struct slice prompt, char hex[SNAPSHOT_PROMPT_HEX + 1])
 {
     CLEANUP(hasher_fini) struct hasher h = { 0 };
@@ -226,21 +235,29 @@ static enum err_code append_log(const char *dir, const struct snapshot_request *
 
 /* ---- taking one ---- */
 
-enum err_code snapshot_lock(const char *path, int64_t deadline_ms, int *fd, struct err *e)
+enum err_code snapshot_lock(const char *path, const char *wanted, int64_t deadline_ms, int *fd,
+                            struct err *e)
 {
     const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000L };
+    AUTO_FD told = -1;
+    enum err_code rc = ERR_OK;
 
     *fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (*fd < 0)
         return err_sys(e, path, "snapshot: take the lock");
-    while (flock(*fd, LOCK_EX | LOCK_NB)) {
+    while (!rc && flock(*fd, LOCK_EX | LOCK_NB)) {
+        if (wanted && told < 0) /* if that fails, it waits for the whole pruning */
+            told = open(wanted, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (errno != EWOULDBLOCK && errno != EINTR)
-            return err_sys(e, path, "snapshot: take the lock");
-        if (time_coarse_ms() > deadline_ms)
-            return err_set(e, ERR_CANCELLED, path, "snapshot: another one was under way");
-        nanosleep(&nap, NULL);
+            rc = err_sys(e, path, "snapshot: take the lock");
+        else if (time_coarse_ms() > deadline_ms)
+            rc = err_set(e, ERR_CANCELLED, path, "snapshot: another one was under way");
+        else
+            nanosleep(&nap, NULL);
     }
-    return ERR_OK;
+    if (told >= 0)
+        unlink(wanted);
+    return rc;
 }
 
 /* The state of a file, 0 if it does not exist. */
@@ -341,8 +358,10 @@ enum err_code snapshot_take(const struct store_env *env, const struct snapshot_r
     TRY(disk_own_dir(copies, dir, e));
     if (lstat(path, &st))
         TRY(disk_replace_file(dir, "root", slice_of(root), 0600, e));
-    NEED(path = arena_format(&a, "%s/lock", dir));
-    enum err_code rc = snapshot_lock(path, deadline_ms, &lock, e);
+    const char *wanted = arena_format(&a, "%s/" SNAPSHOT_WANTED, dir);
+
+    NEED(wanted && (path = arena_format(&a, "%s/lock", dir)));
+    enum err_code rc = snapshot_lock(path, wanted, deadline_ms, &lock, e);
 
     if (rc == ERR_CANCELLED)
         TRY(append_log(dir, req, env_now_ms(env), NULL, NULL, 0, "another one was under way", e));

@@ -109,16 +109,26 @@ struct snapshot_prune_rule {
     int64_t before_ms;
     /* NULL, or an absolute path: the content of this file is removed from all snapshots that remain. */
     const char *path;
+    /* The older half of the snapshots of a larger store is removed, too; 0: no limit. */
+    int64_t max_bytes;
+    bool yields; /* stops as soon as a snapshot waits for it */
 };
-/* Snapshots are kept for 30 days. */
+/* Snapshots are kept for 30 days, and one project has 1 GB of them. */
 struct snapshot_prune_rule snapshot_prune_defaults(int64_t now_ms);
 
 /* Removes snapshots and the objects that no other one needs, for good; *removed (may be NULL) is how many there were,
- * those that lost a file included, or with dry_run how many there would be. After a crash each snapshot of the log is whole. ERR_LOCKED: one is being
- * taken. */
+ * those that lost a file included, or with dry_run how many there would be. A store of many packs is packed anew even if
+ * nothing is removed. After a crash each snapshot of the log is whole. ERR_LOCKED: one is being taken. ERR_CANCELLED: one
+ * waits (rule->yields), and nothing was changed. */
 MUST_CHECK enum err_code snapshot_prune(const struct snapshot_project *project,
                                         const struct snapshot_prune_rule *rule, bool dry_run,
                                         size_t *removed, struct err *e);
+
+/* Prunes the snapshots of the project that cwd belongs to, at most once a day, until it is not larger than the rule allows.
+ * Otherwise *due is false, and it only looks if `only_ask`. */
+MUST_CHECK enum err_code snapshot_prune_due(const struct store_env *env, const char *cwd,
+                                            const struct snapshot_prune_rule *rule, bool only_ask,
+                                            bool *due, struct err *e);
 
 /* The same hash of a prompt's text as in the log. Blanks at both ends do not count. */
 void snapshot_prompt_hash(struct slice prompt, char hex[SNAPSHOT_PROMPT_HEX + 1]);

@@ -19,12 +19,15 @@
 /* Pruning writes one pack with all objects that are still needed, then the shorter log, and removes the old packs last:
  * the log never names what is not there. */
 
-enum { KEEP_DAYS = 30, LOCK_WAIT_MS = 2000, TREES_DEEP = 256 };
+enum { KEEP_DAYS = 30, LOCK_WAIT_MS = 2000, TREES_DEEP = 256, HALVINGS = 8 };
+enum { PACK_FILES_MANY = 200, WANTED_MS = 10000 };
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
+#define KEEP_BYTES ((int64_t)1 << 30)
 
 struct snapshot_prune_rule snapshot_prune_defaults(int64_t now_ms)
 {
-    return (struct snapshot_prune_rule){ .before_ms = now_ms - KEEP_DAYS * DAY_MS };
+    return (struct snapshot_prune_rule){ .before_ms = now_ms - KEEP_DAYS * DAY_MS,
+                                         .max_bytes = KEEP_BYTES };
 }
 
 /* ---- the projects ---- */
@@ -86,6 +89,7 @@ void snapshot_projects_fini(struct snapshot_projects *p)
 /* ---- the objects that remain ---- */
 
 struct pruning {
+    const char *wanted; /* the file by which a snapshot says that it waits; NULL: it has to */
     git_repository *repo;
     git_odb *odb;
     struct snapshot_pack pack;
@@ -112,9 +116,13 @@ static enum err_code keep_object(struct pruning *k, const git_oid *id, bool *is_
     git_odb_object *object = NULL;
     uint8_t oid[SNAPSHOT_OID];
     uint32_t number;
+    struct stat st;
 
     *is_new = false;
     NEED(key.p && !slice_set_add(&k->seen, key, &number));
+    if (k->wanted && lstat(k->wanted, &st) == 0 &&
+        time_ns(st.st_mtim) / 1000000 > time_clock_ms(CLOCK_REALTIME) - WANTED_MS)
+        return err_set(e, ERR_CANCELLED, k->pack.repo, "prune snapshots: one waits");
     if (k->seen.n == before || !git_odb_exists(k->odb, id))
         return ERR_OK;
     int answer = git_odb_read(&object, k->odb, id);
@@ -358,30 +366,70 @@ enum err_code snapshot_prune(const struct snapshot_project *project,
     CLEANUP(pruning_fini) struct pruning k = { .repo = NULL };
     CLEANUP(snapshot_log_fini) struct snapshot_log log = { .dir = project->dir };
     const char *path = arena_format(&k.arena, "%s/lock", project->dir);
-    size_t root_n = project->root ? strlen(project->root) : 0, n = 0;
+    const char *wanted = arena_format(&k.arena, "%s/" SNAPSHOT_WANTED, project->dir);
+    const char *folder = arena_format(&k.arena, "%s/objects/pack", project->dir);
+    size_t root_n = project->root ? strlen(project->root) : 0, n = 0, packs = 0;
+    const char **pack = NULL;
     struct slice without = { NULL, 0 };
     AUTO_FD lock = -1;
     bool *goes;
 
-    NEED(path);
+    NEED(path && wanted && folder);
     if (rule->path && root_n && strncmp(rule->path, project->root, root_n) == 0 &&
         rule->path[root_n] == '/')
         without = slice_of(rule->path + root_n + 1);
-    enum err_code rc = snapshot_lock(path, time_coarse_ms() + LOCK_WAIT_MS, &lock, e);
+    enum err_code rc = snapshot_lock(path, NULL, time_coarse_ms() + LOCK_WAIT_MS, &lock, e);
 
     if (rc == ERR_CANCELLED)
         return err_set(e, ERR_LOCKED, project->dir, "prune snapshots: one is being taken");
     TRY(rc);
+    k.wanted = rule->yields ? wanted : NULL;
     TRY(snapshot_log_read_dir(&log, e));
     NEED(goes = arena_zalloc(&k.arena, log.n + 1));
     /* The newest is what the next one is compared with. */
+    const size_t half =
+        rule->max_bytes && project->bytes > rule->max_bytes && !rule->path ? log.n / 2 : 0;
+
     for (size_t i = 0; i + 1 < log.n; i++) {
-        goes[i] = log.snapshot[i].time_ms < rule->before_ms;
+        goes[i] = log.snapshot[i].time_ms < rule->before_ms || i < half;
         n += goes[i];
     }
     if (without.n)
         TRY(count_with_file(&k, &log, goes, without, &n, e));
     if (removed)
         *removed = n;
-    return dry_run || !n ? ERR_OK : replace_packs(&k, &log, goes, without, e);
+    if (!n && !dry_run && !rule->path && log.n)
+        TRY(list_packs(folder, &k.arena, &pack, &packs, e));
+    return dry_run || (!n && packs < PACK_FILES_MANY) ? ERR_OK
+                                                      : replace_packs(&k, &log, goes, without, e);
+}
+
+/* ---- at most once a day ---- */
+
+enum err_code snapshot_prune_due(const struct store_env *env, const char *cwd,
+                                 const struct snapshot_prune_rule *rule, bool only_ask, bool *due,
+                                 struct err *e)
+{
+    CLEANUP(snapshot_projects_fini) struct snapshot_projects all = { .n = 0 };
+    const int64_t now_ms = env_now_ms(env);
+    const char *dir, *mark;
+    struct stat st;
+
+    *due = false;
+    TRY(snapshot_dir_of(env, cwd, &all.arena, &dir, e));
+    NEED(mark = arena_format(&all.arena, "%s/pruned", dir));
+    if (lstat(dir, &st) ||
+        (lstat(mark, &st) == 0 && time_ns(st.st_mtim) / 1000000 > now_ms - DAY_MS))
+        return ERR_OK;
+    *due = true;
+    for (int i = 0; i < HALVINGS && !only_ask; i++) {
+        size_t removed;
+
+        all.n = 0;
+        TRY(read_project(&all, dir, e));
+        TRY(snapshot_prune(&all.project[0], rule, false, &removed, e));
+        if (!removed || all.project[0].bytes <= rule->max_bytes)
+            break;
+    }
+    return only_ask ? ERR_OK : disk_replace_file(dir, "pruned", SLICE(""), 0600, e);
 }

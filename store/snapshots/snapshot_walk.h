@@ -14,13 +14,20 @@
 /* ---- the store (snapshot.c) ---- */
 
 #define SNAPSHOT_COPIES "copies"
+/* Is in the store of a project while a snapshot waits for its lock, so that a pruning gives up. One that a crash left does
+ * not count for long. */
+#define SNAPSHOT_WANTED "wanted"
 
 struct snapshot_log;
+struct store_env;
 
 /* Takes the lock of a store; the caller closes it. ERR_CANCELLED: another process had it until the deadline (of
- * time_coarse_ms). */
-MUST_CHECK enum err_code snapshot_lock(const char *path, int64_t deadline_ms, int *fd,
-                                       struct err *e);
+ * time_coarse_ms). wanted: the path of SNAPSHOT_WANTED, which is there while it waits; NULL: a pruning need not know. */
+MUST_CHECK enum err_code snapshot_lock(const char *path, const char *wanted, int64_t deadline_ms,
+                                       int *fd, struct err *e);
+/* The store of the project that cwd belongs to, in the arena; it need not exist. */
+MUST_CHECK enum err_code snapshot_dir_of(const struct store_env *env, const char *cwd,
+                                         struct arena *a, const char **dir, struct err *e);
 /* Reads the log of a store; log->dir is set. */
 MUST_CHECK enum err_code snapshot_log_read_dir(struct snapshot_log *log, struct err *e);
 

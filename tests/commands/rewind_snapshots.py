@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+import time
 import uuid
 
 from support.snapshot_world import PiWorld, World, finish, need
@@ -301,6 +302,40 @@ def pruning_keeps_the_newest(program):
     w.remove()
 
 
+def old_ones_go_by_themselves(program):
+    """At the end of a turn, in a process that the agent does not wait for, by the limits of the configuration."""
+    w = World(program, True)
+    for i in range(3):
+        w.turn(f'prompt {i}', lambda i=i: w.put('a.txt', f'{i}\n'))
+    w.write()
+    log = next(os.path.join(folder, 'log') for folder, _, files in os.walk(f'{w.top}/state/reprise/copies') if 'log' in files)
+    mark = f'{os.path.dirname(log)}/pruned'
+    wait_for(lambda: os.path.exists(mark))
+    os.remove(mark)
+    with open(log, encoding='utf-8') as f:
+        rows = [json.loads(line) for line in f]
+    need(len(rows) == 6, f'{len(rows)} snapshots')
+    for i, row in enumerate(rows[:3]):
+        row['time'] -= (6 - i) * 86400000
+    with open(log, 'w', encoding='utf-8') as f:
+        f.writelines(json.dumps(row, separators=(',', ':')) + '\n' for row in rows)
+    os.makedirs(f'{w.home}/.config/reprise', exist_ok=True)
+    with open(f'{w.home}/.config/reprise/config', 'w', encoding='utf-8') as f:
+        f.write('[snapshots]\nmax-age = 3d\nmax-size = 5G\n')
+    w.hook('Stop')
+    wait_for(lambda: os.path.exists(mark))
+    with open(log, encoding='utf-8') as f:
+        need(len(f.readlines()) == 4, 'the old ones did not go')
+    w.run('rewind', w.id, '--to', w.points[2], '--apply')
+    need(w.tree() == w.trees[2], 'a newer turn is not given back')
+    w.remove()
+
+
+def wait_for(is_so):
+    while not is_so():
+        time.sleep(0.01)
+
+
 for with_git in (True, False):
     for edited in (True, False):
         each_turn_is_given_back(sys.argv[1], with_git, edited)
@@ -311,6 +346,7 @@ for a_kind in (World, PiWorld):
 an_interrupted_turn_is_no_proof(sys.argv[1])
 the_rest_is_as_without(sys.argv[1])
 pruning_keeps_the_newest(sys.argv[1])
+old_ones_go_by_themselves(sys.argv[1])
 prompts_are_points_where_the_agent_keeps_no_copies(sys.argv[1])
 a_prompt_without_a_snapshot_says_so(sys.argv[1])
 a_repository_that_goes_is_noticed(sys.argv[1])

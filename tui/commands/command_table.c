@@ -453,7 +453,9 @@ const struct command commands_table[] = {
               "for you alone. Without AGENT: all agents that are in use.\n"
               "\n"
               "prune removes snapshots older than 30 days, or than --older-than, for good; the\n"
-              "newest of a project stays. With FILE it takes that file out of all snapshots\n"
+              "newest of a project stays. The older half goes, too, where they are more than\n"
+              "1 GB. The hooks do this once a day; [snapshots] in the configuration has other\n"
+              "limits. With FILE it takes that file out of all snapshots\n"
               "instead; the next one has it again unless git ignores it.\n" },
     { .name = "snapshot", .audience = FOR_HOSTS, .operands = "", .max_operands = 0, .run = snapshot_run,
       .summary = "take a snapshot, told by the JSON of a hook on standard input",

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,7 +24,9 @@ enum {
     SNAPSHOT_INPUT_MS = 1000,
     /* Agents give up after five seconds, and report it. */
     SNAPSHOT_BLOCKED_S = 4,
+    SNAPSHOT_PRUNE_S = 600,
 };
+#define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 
 /* The last resort where a call blocks: a pipe in place of a file, a file system that does not answer. The store is then as
  * after a crash. */
@@ -53,6 +56,47 @@ static enum err_code snapshot_read_input(struct buf *input, int64_t began_ms)
     return ERR_OK;
 }
 
+/* The limits of the configuration. Mistakes in it are reported by other commands. */
+static struct snapshot_prune_rule snapshots_limits(const struct invocation *in)
+{
+    const int64_t now_ms = in->world->env.now_ms;
+    struct snapshot_prune_rule rule = snapshot_prune_defaults(now_ms);
+    struct config config;
+    struct err ignored;
+
+    if (command_config(in, &config, &ignored))
+        return rule;
+    if (config.snapshot_limits.days)
+        rule.before_ms = now_ms - config.snapshot_limits.days * DAY_MS;
+    if (config.snapshot_limits.bytes)
+        rule.max_bytes = config.snapshot_limits.bytes;
+    config_fini(&config);
+    return rule;
+}
+
+/* Removes what is too old or too much, once a day, in a process of its own: the agent does not wait for it, and it gives
+ * up if the next prompt comes. */
+static void snapshot_prune_behind(const struct invocation *in, const char *cwd)
+{
+    struct snapshot_prune_rule rule = { .yields = true };
+    bool due = false;
+
+    if (snapshot_prune_due(&in->world->env, cwd, &rule, true, &due, NULL) || !due || fork() != 0)
+        return;
+    setsid();
+    alarm(SNAPSHOT_PRUNE_S);
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+        int none = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+        if (none < 0 || dup2(none, fd) < 0)
+            _exit(1);
+        close(none);
+    }
+    rule = snapshots_limits(in);
+    rule.yields = true;
+    _exit(snapshot_prune_due(&in->world->env, cwd, &rule, false, &due, NULL) != ERR_OK);
+}
+
 /* Takes a snapshot. Every failure is a sentence in *why. */
 static enum err_code snapshot_for_hook(const struct invocation *in, const struct store_ops *ops,
                                        int64_t began_ms, const char **why, struct err *e)
@@ -69,7 +113,10 @@ static enum err_code snapshot_for_hook(const struct invocation *in, const struct
     request.limit_ms = SNAPSHOT_LIMIT_MS - (time_clock_ms(CLOCK_MONOTONIC) - began_ms);
     if (request.limit_ms < 1)
         request.limit_ms = 1;
-    return snapshot_take(&in->world->env, &request, e);
+    TRY(snapshot_take(&in->world->env, &request, e));
+    if (request.kind == SNAPSHOT_END)
+        snapshot_prune_behind(in, request.cwd);
+    return ERR_OK;
 }
 
 /* An agent waits for this command, so it answers first, takes about two seconds at most, and never fails. */
@@ -332,7 +379,9 @@ static enum err_code snapshots_prune_rule(const struct invocation *in, struct ar
     const struct options *o = &in->options;
     const int64_t now_ms = in->world->env.now_ms;
 
-    *rule = snapshot_prune_defaults(now_ms);
+    *rule = snapshots_limits(in);
+    if (in->argc > 1 || o->older_than)
+        rule->max_bytes = 0;
     if (in->argc > 1) {
         rule->before_ms = INT64_MIN;
         NEED(rule->path = path_normalize(in->world->env.cwd, in->argv[1], a));

@@ -174,8 +174,8 @@ static void set_resume(struct reading *r, const char *system, const char *comman
 /* The section that was probably meant; NULL if that would be a guess. */
 static const char *nearest_section(const char *typed)
 {
-    static const char *const sections[] = { "screen", "colors",    "prices",
-                                            "keep",   "keys.list", "store.NAME" };
+    static const char *const sections[] = { "screen",    "colors",    "prices",    "keep",
+                                            "snapshots", "keys.list", "store.NAME" };
     const char *near = NULL, *system;
     size_t best = nearest_limit(typed);
 
@@ -292,6 +292,8 @@ static int handle_setting(void *user, const char *section, const char *name, con
         set_price(r, name, value);
     else if (strcmp(section, "keep") == 0)
         config_set_keep(r, name, value);
+    else if (strcmp(section, "snapshots") == 0)
+        config_set_snapshots(r, name, value);
     else
         set_agent(r, section, name, value);
     if (before == (r->config->problems ? r->config->problems->n : 0))

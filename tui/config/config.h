@@ -91,6 +91,10 @@ struct settings {
  *     max-age = 365d
  *     max-sessions = 1000
  *
+ *     [snapshots]             how long those of a project are kept, and how much of them
+ *     max-age = 30d
+ *     max-size = 1G
+ *
  *     [store.team]            a store of a plug-in (store/api/plugin.h), called "team"
  *     plugin = postgresql
  *     path = postgresql://db.example.org/sessions
@@ -166,8 +170,9 @@ struct config {
     size_t prices;
     const char *keep; /* the setting in [keep]: "all" or a query, in the arena; NULL: never */
     struct keep_limits keep_limits;
-    struct key_binding *bound;  /* settings.keys borrows them; in the arena */
-    struct config_entry *entry; /* the valid settings of the file, in the arena */
+    struct keep_limits snapshot_limits; /* 0: the default */
+    struct key_binding *bound;          /* settings.keys borrows them; in the arena */
+    struct config_entry *entry;         /* the valid settings of the file, in the arena */
     size_t entries;
     struct problem_list *problems; /* owned; each names file:line; NULL without mistakes */
 };
@@ -232,8 +237,9 @@ enum store_command config_change_key(const char *name);
 void config_set_change(struct reading *r, const char *section, enum store_command what,
                        const char *value);
 
-/* A setting below [keep]. */
+/* A setting below [keep] or [snapshots]. */
 void config_set_keep(struct reading *r, const char *name, const char *value);
+void config_set_snapshots(struct reading *r, const char *name, const char *value);
 
 /* A setting below [keys.CONTEXT]. */
 #define KEYS_SECTION "keys."
