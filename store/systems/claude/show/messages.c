@@ -446,7 +446,7 @@ static enum err_code list_messages(struct printing *p, bool agent, struct err *e
 static enum err_code list_newest_messages(struct printing *p, const char *path,
                                           struct claude_log_want want, bool *done, struct err *e)
 {
-    enum { FIRST = 256 << 10, MOST = 16 << 20, GROWS = 8, SHARE = 4 };
+    enum { FIRST = 512 << 10, MOST = 32 << 20, GROWS = 4, SHARE = 2 };
     struct message_reach *reach = p->q->reach;
     struct claude_log log;
     struct stat st;
