@@ -17,7 +17,7 @@
     X(MARK_UP, "mark-up", "mark up", "mark the session and move up")                               \
     X(MARK_ALL, "mark-all", "mark all", "mark every session in the list, or none")                 \
     X(PRINT, "print", "print", "print the choice and quit")                                        \
-    X(MENU, "menu", "more", "menu of all actions")                                                 \
+    X(MENU, "menu", "actions", "menu of all actions")                                              \
     X(FORK, "fork", "fork", "continue in a copy of the session")                                   \
     X(CONTINUE_IN, "continue-in", "continue in", "continue in another agent (asks first)")         \
     X(REWIND, "rewind", "rewind", "preview what a rewind would change")                            \

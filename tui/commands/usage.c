@@ -97,13 +97,16 @@ struct usage_columns {
     bool kinds, cost;
 };
 
+enum { KINDS_COLUMNS = 41 };
+
 static const struct {
     enum usage_kind kind;
     const char *name;
-} kinds[USAGE_KINDS] = { { USAGE_INPUT, "INPUT" },
-                         { USAGE_OUTPUT, "OUTPUT" },
-                         { USAGE_CACHE_WRITE, "CACHE W" },
-                         { USAGE_CACHE_READ, "CACHED" } };
+    int columns;
+} kinds[USAGE_KINDS] = { { USAGE_INPUT, "INPUT", 8 },
+                         { USAGE_OUTPUT, "OUTPUT", 8 },
+                         { USAGE_CACHE_WRITE, "CACHE WRITE", 13 },
+                         { USAGE_CACHE_READ, "CACHE READ", 12 } };
 
 static const char *const key_names[] = { "DAY",   "WEEK",    "MONTH", "SESSION",
                                          "MODEL", "PROJECT", "AGENT" };
@@ -121,8 +124,8 @@ static struct usage_columns columns_of(const struct usage_answers *a)
     struct usage_columns c = { .cost = a->g.all.has_cost };
 
     numbers += c.cost ? COST_COLUMNS : 0;
-    c.kinds = width >= KEY_MIN + USAGE_KINDS * NUMBER_COLUMNS + numbers;
-    numbers += c.kinds ? USAGE_KINDS * NUMBER_COLUMNS : 0;
+    c.kinds = width >= KEY_MIN + KINDS_COLUMNS + numbers;
+    numbers += c.kinds ? KINDS_COLUMNS : 0;
     for (size_t i = 0; i < a->g.groups; i++) {
         size_t w = key_width(a, &a->g.group[i]);
 
@@ -144,7 +147,7 @@ static void command_usage_write_header(const struct usage_answers *a, const stru
     out_style(o, OUT_AGE);
     out_addf(o, "%-*s", (int)c->key, key_names[a->by]);
     for (size_t i = 0; c->kinds && i < USAGE_KINDS; i++)
-        out_addf(o, "%*s", NUMBER_COLUMNS, kinds[i].name);
+        out_addf(o, "%*s", kinds[i].columns, kinds[i].name);
     out_addf(o, "%*s", NUMBER_COLUMNS, "TOTAL");
     if (c->cost)
         out_addf(o, "%*s", COST_COLUMNS, "COST");
@@ -186,7 +189,7 @@ static void write_numbers(const struct usage_answers *a, const struct usage_sum 
 
     for (size_t i = 0; c->kinds && i < USAGE_KINDS; i++) {
         human_count(sum->tokens[kinds[i].kind], text);
-        out_addf(o, "%*s", NUMBER_COLUMNS, text);
+        out_addf(o, "%*s", kinds[i].columns, text);
     }
     human_count(usage_sum_total(sum), text);
     out_addf(o, "%*s", NUMBER_COLUMNS, text);

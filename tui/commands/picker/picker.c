@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lite/base/cleanup.h"
 #include "store/api/store.h"
@@ -15,14 +16,21 @@
 
 /* ---- the choice ---- */
 
-/* The session's directory; if it no longer exists, the main worktree of its repository or the current directory, with a
- * note on stderr. */
+static bool prints_choice(const struct invocation *in)
+{
+    return option_given(&in->options, OPTION_PRINT) ||
+           option_given(&in->options, OPTION_PRINT_DIRECTORY);
+}
+
+/* Chooses the session's directory. If it no longer exists, the main worktree of its repository or the current directory is
+ * used: after a question on a terminal, as on the screen; otherwise with a note. */
 static enum err_code choose_dir(const struct invocation *in, const struct config *config,
                                 const struct session_row *row, struct arena *a, const char **dir,
                                 struct err *e)
 {
     const char *present = in->world->env.cwd, *main_tree = NULL, *own = NULL;
     enum err_code rc = resolve_resume_dir(&row->ref, row->cwd, a, &own, e);
+    struct out question;
 
     if (rc)
         return rc;
@@ -37,15 +45,23 @@ static enum err_code choose_dir(const struct invocation *in, const struct config
         return rc;
     *dir = main_tree ? main_tree : present;
     TRY(resume_check_place(config, &row->ref, row->cwd, *dir, a, e));
-    command_warn(in, ERR_NOT_FOUND, "",
-                 "the session's directory %.250s no longer exists; resuming in %.250s", own, *dir);
-    return ERR_OK;
-}
-
-static bool prints_choice(const struct invocation *in)
-{
-    return option_given(&in->options, OPTION_PRINT) ||
-           option_given(&in->options, OPTION_PRINT_DIRECTORY);
+    if (prints_choice(in) || !isatty(STDIN_FILENO) || !isatty(in->err_fd)) {
+        command_warn(in, ERR_NOT_FOUND, "",
+                     "the session's directory %.250s no longer exists; resuming in %.250s", own,
+                     *dir);
+        return ERR_OK;
+    }
+    out_init(&question, in->err_fd);
+    out_addf(&question, "The session's directory ");
+    out_text(&question, slice_of(own));
+    out_addf(&question, " no longer exists.\nResume in ");
+    out_text(&question, slice_of(*dir));
+    out_addf(&question, "? [y/N] ");
+    rc = out_flush(&question, e);
+    out_fini(&question);
+    if (!rc && !command_read_consent())
+        rc = err_set(e, ERR_CANCELLED, "", "nothing was resumed");
+    return rc;
 }
 
 static enum err_code print_choice(const struct session_row *row, const struct resume *r,

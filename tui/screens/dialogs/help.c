@@ -56,7 +56,7 @@ static const struct sign transcript_signs[] = {
 static const struct sign rewind_signs[] = {
     { "[x] [~] [ ]", NULL, "included, only some hunks, excluded" },
     { "M A D", NULL, "the file is modified, created again, deleted" },
-    { "held", NULL, "held back: the reason is shown below; including it asks first" },
+    { "held back", NULL, "not restored unless you include it, which asks; the reason is below" },
     { "D", NULL, "beside a turn: it deleted files" },
     { "$", NULL, "shell commands ran in this turn; what they changed cannot be rewound" },
     { "✗", "x", "the turn cannot be restored" },

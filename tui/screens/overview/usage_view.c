@@ -19,6 +19,14 @@ enum {
     USAGE_BAR_MOST = 80,
     USAGE_WITH_KINDS = 100,
     USAGE_KEY_MOST = 60,
+    USAGE_KINDS_W = 41,
+};
+
+static const struct {
+    const char *name;
+    int width;
+} usage_kind_columns[USAGE_KINDS] = {
+    { "input", 8 }, { "output", 8 }, { "cache write", 13 }, { "cache read", 12 }
 };
 
 static const char *const usage_by_names[USAGE_BYS] = { "day",   "week",    "month", "session",
@@ -99,7 +107,7 @@ static struct usage_columns_shown usage_columns_of(const struct usage_view *v, i
     struct usage_columns_shown c = { .kinds = w >= USAGE_WITH_KINDS,
                                      .cost = v->groups->all.has_cost };
     const int numbers =
-                  USAGE_NUMBER_W * (c.kinds ? USAGE_KINDS + 1 : 1) + (c.cost ? USAGE_COST_W : 0),
+                  USAGE_NUMBER_W + (c.kinds ? USAGE_KINDS_W : 0) + (c.cost ? USAGE_COST_W : 0),
               room = w - numbers - 4, by_time = v->by <= BY_MONTH ? 12 : room / 2;
 
     c.name = by_time > USAGE_KEY_MOST ? USAGE_KEY_MOST : by_time;
@@ -120,7 +128,7 @@ static int draw_usage_numbers(struct frame *f, int y, int x, const struct usage_
 
     for (int i = 0; i < USAGE_KINDS && c->kinds; i++) {
         human_count(sum->tokens[i], text);
-        frame_puts_right(f, y, x += USAGE_NUMBER_W, STYLE_DIM, text);
+        frame_puts_right(f, y, x += usage_kind_columns[i].width, STYLE_DIM, text);
     }
     human_count(usage_sum_total(sum), text);
     frame_puts_right(f, y, x += USAGE_NUMBER_W, style, text);
@@ -156,7 +164,6 @@ static void draw_usage_row(const void *arg, struct frame *f, struct rect r, size
 
 static void draw_usage(const struct model *m, struct frame *f)
 {
-    static const char *const names[] = { "input", "output", "cache w", "cached" };
     const struct usage_view *v = m->usage;
     char text[400];
 
@@ -171,7 +178,8 @@ static void draw_usage(const struct model *m, struct frame *f)
 
         frame_puts(f, 1, 2, c.name, STYLE_DIM, usage_by_names[v->by]);
         for (size_t i = 0; i < USAGE_KINDS && c.kinds; i++)
-            frame_puts_right(f, 1, x += USAGE_NUMBER_W, STYLE_DIM, names[i]);
+            frame_puts_right(f, 1, x += usage_kind_columns[i].width, STYLE_DIM,
+                             usage_kind_columns[i].name);
         frame_puts_right(f, 1, x += USAGE_NUMBER_W, STYLE_DIM, "tokens");
         if (c.cost)
             frame_puts_right(f, 1, x + USAGE_COST_W, STYLE_DIM, "cost");

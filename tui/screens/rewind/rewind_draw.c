@@ -82,6 +82,8 @@ static void draw_rewind_title(const struct rewind_view *v, struct frame *f, stru
 
 /* ---- files ---- */
 
+enum { HELD_BACK_COLUMNS = 52 }; /* in fewer, the path needs the room */
+
 static const char *short_rule(const struct rewind_entry *x, int width)
 {
     switch (x->rule) {
@@ -195,8 +197,8 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
     else if (x->rule != REWIND_RULE_NONE)
         end = frame_puts_right(f, r.y, end, STYLE_WARN, short_rule(x, r.w)) - 1;
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
-    const char *what = letter[0] == 'R' ? "held" : letter;
-    int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 4, rewind_draw_style_of(letter[0]), what);
+    const char *what = letter[0] != 'R' ? letter : r.w < HELD_BACK_COLUMNS ? "held" : "held back";
+    int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 9, rewind_draw_style_of(letter[0]), what);
 
     frame_text_middle(f, r.y, path, end - path, pick->ticked ? STYLE_TEXT : STYLE_DIM,
                       rewind_path(v, x, room, sizeof room));

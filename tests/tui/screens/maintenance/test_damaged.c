@@ -33,7 +33,7 @@ TEST(each_row_names_system_session_and_damage)
                         "  ~/.claude/projects/shop/22222222-0000-4000-8000-000000000002.jsonl");
     assert_string_equal(screen_line(&x.s, 21), "  a line cannot be read");
     assert_string_equal(screen_line(&x.s, 23),
-                        " Enter view  X doctor  ^A scope  d delete  ^X more  Esc back  ? help");
+                        " Enter view  X doctor  ^A scope  d delete  ^X actions  Esc back  ? help");
     screen_wait(&x.s, 200);
     screen_press(&x.s, "<Down>");
     assert_string_equal(

@@ -60,7 +60,7 @@ TEST(each_day_has_a_bar_the_newest_first)
     assert_non_null(strstr(screen_line(&x.s, 7), "5.0k         -  ███████████████"));
     screen_resize(&x.s, 24, 120);
     assert_non_null(
-        strstr(screen_line(&x.s, 1), "input  output cache w  cached  tokens      cost"));
+        strstr(screen_line(&x.s, 1), "input  output  cache write  cache read  tokens      cost"));
     screen_press(&x.s, "<Esc>");
     assert_false(screen_has(&x.s, "usage by"));
     screen_close(&x.s);
