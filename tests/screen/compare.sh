@@ -63,3 +63,50 @@ see "undone: the rewind of"
 until_true "the file as it was by hand" cmp -s "$file" "$top/by-hand"
 press C-c
 ended 130
+close
+
+# Hunks of it: two places were changed by hand, and only one of them is taken.
+cp "$top/before" "$file"
+sed -i -e '1i first by hand' -e '$a last by hand' "$file"
+cp "$file" "$top/by-hand"
+open 120 36
+see "Enter resume"
+press Down
+press Down
+press Tab
+press Tab
+menu C
+see "here they part"
+press Down
+see "only A changed it"
+press A
+see "choose some of its hunks"
+press Down
+press Down
+press Enter
+see "[ ] hunk 1 of 2, from A" "hunk 2 of 2" "Space tick"
+press a
+see "no hunk is ticked"
+acknowledge
+press Escape
+see "only A changed it"
+press A
+see "choose some of its hunks"
+press 3
+see "[ ] hunk 1 of 2"
+press '}'
+press Space
+see "[x] hunk 2 of 2"
+cmp -s "$file" "$top/by-hand" || fail "it was changed before it was asked for"
+press a
+see "the hunks are as A left them"
+head -n 1 "$file" | grep -q "^first by hand" || fail "the other hunk was taken, too"
+[ "$(tail -n +2 "$file")" = "$(cat "$top/before")" ] || fail "the hunk was not taken"
+acknowledge
+press Escape
+see "Enter resume"
+menu u
+see "undone: the rewind of"
+until_true "the file as it was by hand" cmp -s "$file" "$top/by-hand"
+press C-c
+ended 130

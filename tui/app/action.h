@@ -36,8 +36,8 @@
     X(BOARD, "board", "board", "the sessions that run now, those that wait for you first")         \
     X(GO, "go", "go to it", "go to the terminal in which the session runs")                        \
     X(COMPARE, "compare", "compare", "two marked sessions: where they part, prompts, files")       \
-    X(TAKE_A, "take-a", "take A's", "the file as A left it, into this project (asks first)")       \
-    X(TAKE_B, "take-b", "take B's", "the file as B left it, into this project (asks first)")       \
+    X(TAKE_A, "take-a", "take A's", "the file as A left it, or hunks of it, into this project")    \
+    X(TAKE_B, "take-b", "take B's", "the file as B left it, or hunks of it, into this project")    \
     X(USAGE, "usage", "usage", "what was used: tokens and cost by day, project, model")            \
     X(LOG, "log", "log", "what was changed; undo any of it, or everything since")                  \
     X(UNDO_THIS, "undo-this", "undo this", "undo the selected change (asks first)")                \

@@ -131,14 +131,16 @@ static void type_yes(struct dialog *d, struct key k)
     d->typed = k.mods == 0 && k.code == (unsigned char)consent[d->typed] ? d->typed + 1 : 0;
 }
 
-/* Where the word is wanted, y only begins it; where there are several ways to go on, none of them is "yes". */
+/* Where the word is wanted, y only begins it; where there are several ways to go on, none of them is "yes",
+ * unless the other one only leads to a choice. */
 static void dialog_yes(struct model *m)
 {
     struct dialog *d = m->dialog;
 
     if (d->wants_yes)
         type_yes(d, (struct key){ 'y', 0 });
-    else if (d->choices == 2 && d->choice[0] == CHOICE_CANCEL)
+    else if (d->choice[0] == CHOICE_CANCEL &&
+             (d->choices == 2 || (d->choices == 3 && d->choice[2] == CHOICE_HUNKS)))
         dialog_choose(m, 1);
 }
 

@@ -24,6 +24,7 @@ enum dialog_choice {
     CHOICE_MAIN_WORKTREE, /* resume there */
     CHOICE_PRESENT_DIR,
     CHOICE_REDACTED, /* do it without secrets */
+    CHOICE_HUNKS,    /* choose some of its hunks first */
     CHOICE_DO,       /* do what the question asks */
 };
 

@@ -394,6 +394,7 @@ static void resume_answer(struct model *m, enum dialog_choice choice)
     case CHOICE_MAIN_WORKTREE: leave_with_choice(m, m->resume_flow->place->main_worktree); return;
     case CHOICE_PRESENT_DIR: leave_with_choice(m, m->resume_flow->place->present_dir); return;
     case CHOICE_REDACTED:
+    case CHOICE_HUNKS:
     case CHOICE_DO: return; /* not offered here */
     }
 }

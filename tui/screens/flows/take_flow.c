@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tui/app/view.h"
 #include "tui/data/preview.h"
@@ -11,6 +12,9 @@
 /* A file of one of two compared sessions, into the work tree:
  *
  *     key -> EFFECT_TAKE -> MSG_PREVIEW -> dialog -> EFFECT_REWIND -> MSG_REWIND_DONE -> toast
+ *                                            |              ^
+ *                                            v              |
+ *              EFFECT_COMPARE -> MSG_COMPARISON -> hunks are chosen in the view
  */
 
 const char *take_flow_unavailable(const struct compared_file *f, size_t side)
@@ -51,23 +55,36 @@ void take_flow_begin(struct model *m, const struct compared_file *f, size_t side
         return;
     e->first = side;
     v->side = side;
+    v->in_part = false;
     if (buf_add(&e->text, f->path))
         toast_no_memory(&m->toast);
 }
 
-static void take_flow_answer(struct model *m, enum dialog_choice choice)
+void take_flow_leave(struct compare_view *v)
+{
+    preview_comparison_free(v->hunks);
+    free(v->taken);
+    v->hunks = NULL;
+    v->taken = NULL;
+    v->hunk = 0;
+}
+
+/* Takes the file, or the chosen ones of its hunks. */
+static void take_flow_submit(struct model *m)
 {
     struct compare_view *v = m->compare;
-    struct preview_selection *selection;
+    struct preview_selection *selection = preview_selection_new(v->preview->preview.n);
     struct effect *e;
+    const size_t n = v->hunks ? v->hunks->diff.hunks : 0;
+    bool *hunk = selection && n ? preview_selection_hunks(selection, 0, n) : NULL;
 
-    if (choice != CHOICE_DO || !v->preview)
-        return;
-    selection = preview_selection_new(v->preview->preview.n);
-    if (!selection) {
+    if (!selection || (n && !hunk)) {
+        preview_selection_free(selection);
         toast_no_memory(&m->toast);
         return;
     }
+    for (size_t i = 0; i < n; i++)
+        hunk[i] = v->taken[i];
     selection->pick[0].ticked = true;
     selection->pick[0].consent = v->preview->preview.entry[0].action == REWIND_REFUSED;
     e = take_flow_request(m, EFFECT_REWIND, &v->asked_rewind);
@@ -77,6 +94,73 @@ static void take_flow_answer(struct model *m, enum dialog_choice choice)
     }
     e->preview = preview_retain(v->preview);
     e->selection = selection;
+}
+
+static void take_flow_answer(struct model *m, enum dialog_choice choice)
+{
+    struct compare_view *v = m->compare;
+
+    if (choice == CHOICE_CANCEL || !v->preview)
+        return;
+    if (choice == CHOICE_DO) {
+        take_flow_submit(m);
+        return;
+    }
+    struct effect *e = take_flow_request(m, EFFECT_COMPARE, &v->asked_hunks);
+
+    if (e)
+        e->preview = preview_retain(v->preview);
+}
+
+static void take_flow_choose_hunks(struct model *m, struct comparison *c)
+{
+    struct compare_view *v = m->compare;
+
+    take_flow_leave(v);
+    v->taken = calloc(c->diff.hunks + 1, sizeof *v->taken);
+    if (!v->taken) {
+        preview_comparison_free(c);
+        toast_no_memory(&m->toast);
+        return;
+    }
+    v->hunks = c;
+    compare_lay_out(m);
+}
+
+bool take_flow_act(struct model *m, enum action a)
+{
+    struct compare_view *v = m->compare;
+    const size_t n = v->hunks->diff.hunks;
+    size_t taken = 0;
+
+    for (size_t i = 0; i < n; i++)
+        taken += v->taken[i];
+    switch (a) {
+    case ACT_UP:
+    case ACT_HUNK_PREV: v->hunk -= v->hunk > 0; break;
+    case ACT_DOWN:
+    case ACT_HUNK_NEXT: v->hunk += v->hunk + 1 < n; break;
+    case ACT_TICK:
+    case ACT_HUNK: v->taken[v->hunk] = !v->taken[v->hunk]; break;
+    case ACT_MARK_ALL:
+        for (size_t i = 0; i < n; i++)
+            v->taken[i] = taken < n;
+        break;
+    case ACT_ACCEPT:
+    case ACT_APPLY:
+        if (!taken) {
+            toast_note(&m->toast, m->now_ms, "no hunk is ticked");
+            return true;
+        }
+        take_flow_submit(m);
+        v->in_part = true;
+        take_flow_leave(v);
+        break;
+    case ACT_BACK: take_flow_leave(v); break;
+    default: return false;
+    }
+    compare_lay_out(m);
+    return true;
 }
 
 /* The only file of the preview, shown before it is taken. A file that is held back is replaced after the same question,
@@ -121,6 +205,9 @@ static void take_flow_ask(struct model *m, struct preview *p)
         dialog_want_yes(d);
     else
         dialog_offer(d, CHOICE_DO, x->why ? "replace it anyway" : "take it");
+    if (does == REWIND_RESTORE && !x->binary && !rewind_has_kind(x) &&
+        x->rule != REWIND_RULE_SENSITIVE)
+        dialog_offer(d, CHOICE_HUNKS, "choose some of its hunks");
     view_push(m, VIEW_DIALOG);
 }
 
@@ -139,6 +226,14 @@ bool take_flow_message(struct model *m, const struct msg *msg)
             toast_error(&m->toast, &msg->u.error);
         return true;
     }
+    if (msg_answers(msg, v->asked_hunks, MSG_COMPARISON)) {
+        v->asked_hunks = 0;
+        if (msg->kind == MSG_COMPARISON)
+            take_flow_choose_hunks(m, msg->u.comparison);
+        else
+            toast_error(&m->toast, &msg->u.error);
+        return true;
+    }
     if (!msg_answers(msg, v->asked_rewind, MSG_REWIND_DONE))
         return false;
     v->asked_rewind = 0;
@@ -151,8 +246,9 @@ bool take_flow_message(struct model *m, const struct msg *msg)
             toast_error_text(&m->toast, slice_of(r->skipped_why ? r->skipped_why
                                                                 : "the file changed meanwhile"));
         else
-            toast_info(&m->toast, m->now_ms, "the file is as %c left it; %s in the list undoes it",
-                       m->compare->side ? 'B' : 'A', keys);
+            toast_info(&m->toast, m->now_ms, "the %s as %c left %s; %s in the list undoes it",
+                       v->in_part ? "hunks are" : "file is", v->side ? 'B' : 'A',
+                       v->in_part ? "them" : "it", keys);
     } else
         toast_error(&m->toast, &msg->u.error);
     return true;

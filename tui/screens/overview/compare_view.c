@@ -164,7 +164,33 @@ static void compare_lay_file(struct compare_view *v, const struct compared_file 
     }
 }
 
-static void compare_lay_out(struct model *m)
+/* What would change in the present file, each hunk under its tick. Returns the line on which the selected one begins. */
+static size_t compare_lay_hunks(struct compare_view *v, int width, bool ascii)
+{
+    const struct hunks_layout_options how = { .width = width, .ascii = ascii };
+    const struct linediff *d = &v->hunks->diff;
+    char head[80];
+    size_t top = 0;
+
+    for (size_t i = 0; i < d->hunks && v->text.n < COMPARE_MOST_LINES; i++) {
+        struct hunks lines = { 0 };
+
+        if (i == v->hunk)
+            top = v->text.n;
+        snprintf(head, sizeof head, "%s[%c] hunk %zu of %zu, from %c",
+                 i != v->hunk ? "  "
+                 : ascii      ? "> "
+                              : "▌ ",
+                 v->taken[i] ? 'x' : ' ', i + 1, d->hunks, v->side ? 'B' : 'A');
+        styled_text_add(&v->text, i == v->hunk ? STYLE_STRONG : STYLE_TEXT, head);
+        hunks_of_diff(&lines, d, i);
+        (void)hunks_layout(&v->text, &how, &lines);
+        hunks_fini(&lines);
+    }
+    return top;
+}
+
+void compare_lay_out(struct model *m)
 {
     struct compare_view *v = m->compare;
     const struct compared_file *f = compare_file_of(v, v->pick.at);
@@ -175,7 +201,9 @@ static void compare_lay_out(struct model *m)
     v->top = 0;
     if (!v->sessions || width < 10)
         return;
-    if (f)
+    if (v->hunks)
+        v->top = compare_lay_hunks(v, width, m->settings->ascii);
+    else if (f)
         compare_lay_file(v, f, width, m->settings->ascii);
     else
         compare_lay_prompts(v, width, m->settings->ascii);
@@ -295,6 +323,7 @@ void compare_view_fini(struct compare_view *v)
     buf_fini(&v->title[1]);
     styled_text_fini(&v->text);
     preview_free(v->preview);
+    take_flow_leave(v);
     *v = (struct compare_view){ .asked_rewind = v->asked_rewind }; /* its result is still shown */
 }
 
@@ -410,6 +439,8 @@ static bool compare_act(struct model *m, enum action a)
     struct compare_view *v = m->compare;
     const size_t at = v->pick.at;
 
+    if (v->hunks && a != ACT_PREVIEW_DOWN && a != ACT_PREVIEW_UP)
+        return take_flow_act(m, a);
     switch (a) {
     case ACT_PREVIEW_DOWN: compare_scroll(m, 1); return true;
     case ACT_PREVIEW_UP: compare_scroll(m, -1); return true;
@@ -421,6 +452,7 @@ static bool compare_act(struct model *m, enum action a)
     case ACT_BACK:
         effect_cancel(&m->fx, REQUESTER_COMPARE, &v->asked);
         effect_cancel(&m->fx, REQUESTER_COMPARE, &v->asked_take);
+        effect_cancel(&m->fx, REQUESTER_COMPARE, &v->asked_hunks);
         compare_view_fini(v);
         view_pop(m);
         return true;
@@ -435,6 +467,8 @@ static bool compare_act(struct model *m, enum action a)
 
 static const char *compare_unavailable(const struct model *m, enum action a)
 {
+    if (m->compare->hunks)
+        return NULL;
     if (a == ACT_TAKE_A || a == ACT_TAKE_B)
         return take_flow_unavailable(compare_file_of(m->compare, m->compare->pick.at),
                                      a == ACT_TAKE_B);
@@ -476,13 +510,22 @@ static const enum action *compare_footer(const struct model *m)
                                               ACT_TAKE_B, ACT_PREVIEW_DOWN, ACT_PREVIEW_UP,
                                               ACT_BACK,   ACT_NONE };
 
-    (void)m;
-    return in_compare;
+    static const enum action of_hunks[] = { ACT_TICK,     ACT_HUNK_NEXT, ACT_HUNK_PREV, ACT_APPLY,
+                                            ACT_MARK_ALL, ACT_BACK,      ACT_NONE };
+
+    return m->compare->hunks ? of_hunks : in_compare;
+}
+
+/* Hunks are ticked with the keys of the rewind view. */
+static enum key_context compare_place(const struct model *m)
+{
+    return m->compare->hunks ? IN_REWIND : IN_COMPARE;
 }
 
 const struct view_ops view_compare = {
     .name = "compare",
     .context = IN_COMPARE,
+    .place = compare_place,
     .draw = draw_compare,
     .act = compare_act,
     .perform = compare_perform,

@@ -8,6 +8,7 @@
 #include "lite/base/err.h"
 #include "store/api/session.h"
 #include "store/blame/compare.h"
+#include "tui/app/action.h"
 #include "tui/data/board_rows.h"
 #include "tui/data/ref_list.h"
 #include "tui/data/usage_groups.h"
@@ -17,6 +18,7 @@
 struct view_ops;
 struct model;
 struct msg;
+struct comparison;
 struct preview;
 
 /* ---- board_view.c ---- */
@@ -59,16 +61,26 @@ struct compare_view {
     /* A file that is taken from one of them (take_flow.c): which side, what would be done, and the generations of
      * EFFECT_TAKE and EFFECT_REWIND; 0: none. */
     size_t side;
+    bool in_part;            /* some of its hunks were taken */
     struct preview *preview; /* owned */
     unsigned asked_take, asked_rewind;
+    /* Its hunks, of which some are chosen; NULL: no file is being taken in parts. The generation of EFFECT_COMPARE. */
+    struct comparison *hunks; /* owned */
+    bool *taken;              /* owned; one for each hunk */
+    size_t hunk;              /* the selected one */
+    unsigned asked_hunks;
 };
 
 void compare_view_fini(struct compare_view *v);
+void compare_lay_out(struct model *m);
 
 /* Takes the file as that side left it: shows what would be done, and does it after a question. Does nothing without a
  * file. */
 void take_flow_begin(struct model *m, const struct compared_file *f, size_t side);
 bool take_flow_message(struct model *m, const struct msg *msg);
+/* While hunks are chosen, all keys are about them. */
+bool take_flow_act(struct model *m, enum action a);
+void take_flow_leave(struct compare_view *v);
 /* Why that side has nothing to take; NULL: it has. */
 const char *take_flow_unavailable(const struct compared_file *f, size_t side);
 
