@@ -70,6 +70,8 @@ enum effect_kind {
     EFFECT_PRINT,  /* leave the screen and print the rows (never none), exit 0 */
     EFFECT_COPY,   /* text to the clipboard (OSC 52) -> MSG_NOTICE */
     EFFECT_EDIT, /* the editor on a copy of the file named in `text` -> MSG_CONTINUE, MSG_NOTICE on failure */
+    /* Finds the first turn after which the command in `text` fails, on the terminal -> MSG_CONTINUE, MSG_BISECTED */
+    EFFECT_BISECT,
     EFFECT_SUSPEND, /* Ctrl+Z -> MSG_CONTINUE */
     EFFECT_REDRAW,  /* paint everything again: another program wrote to the terminal */
     EFFECT_QUIT,    /* leave with `code` */

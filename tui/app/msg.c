@@ -79,6 +79,7 @@ void msg_fini(struct msg *m)
     case MSG_CONTINUE:
     case MSG_FILES_CHANGED:
     case MSG_SILENCE:
+    case MSG_BISECTED:
     case MSG_NOTICE:
     case MSG_EXPORTED:
     case MSG_PROGRESS:

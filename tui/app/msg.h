@@ -51,6 +51,7 @@ enum msg_kind {
     MSG_CONTINUE,      /* back from suspension or from the editor */
     MSG_FILES_CHANGED, /* something under the listed folders appeared, grew or vanished */
     MSG_SILENCE,       /* a server has not answered for a second, or answers again */
+    MSG_BISECTED,      /* EFFECT_BISECT: the id of the turn that was found, if one was */
     MSG_NOTICE, /* the result of an effect that has no other answer: copied, printed, opened */
 
     MSG_SESSIONS,  /* EFFECT_LIST: a batch of sessions; the first one early, with few */
@@ -93,6 +94,7 @@ struct msg {
     union {
         struct key key;
         struct slice paste; /* borrowed */
+        struct slice turn;  /* BISECTED; borrowed */
         struct mouse mouse;
         struct {
             int rows, cols;

@@ -66,17 +66,20 @@ static int bisect_start(const struct bisect *b, pid_t *child)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    sigset_t all;
+    sigset_t all, none;
 
     sigfillset(&all);
+    sigemptyset(&none);
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
     posix_spawn_file_actions_addchdir_np(&files, b->dir);
     posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETPGROUP);
     const int failed =
         posix_spawnp(child, b->in->argv[1], &files, &attributes, b->in->argv + 1, environ);
 
@@ -378,8 +381,9 @@ static enum err_code bisect_copy(struct bisect *b, struct arena *a, struct err *
     return ERR_OK;
 }
 
-enum err_code bisect_session(struct invocation *in, struct sessions *s,
-                             const struct session_ref *ref, struct err *e)
+/* *turn gets the id of the first bad turn, if it is one. It may be NULL. */
+static enum err_code bisect_run(struct invocation *in, struct sessions *s,
+                                const struct session_ref *ref, struct buf *turn, struct err *e)
 {
     struct bisect b = { .in = in, .ref = ref };
     size_t first = 0, good, bad;
@@ -399,6 +403,8 @@ enum err_code bisect_session(struct invocation *in, struct sessions *s,
         bisect_write_json(&b, good, bad);
     else if (!rc)
         bisect_write_text(&b, good, bad);
+    if (!rc && turn && bad - good == 1 && bisect_turn(&b, good))
+        rc = buf_add(turn, bisect_turn(&b, good)->id) ? err_nomem(e) : ERR_OK;
     if (b.unknown)
         command_warn(in, ERR_NOT_FOUND, "",
                      "bisect: the states of %zu file%s are not known everywhere: there they are as "
@@ -406,5 +412,40 @@ enum err_code bisect_session(struct invocation *in, struct sessions *s,
                      b.unknown, b.unknown == 1 ? "" : "s");
     scratch_tree_close(b.tree);
     checkpoint_list_fini(&b.list);
+    return rc;
+}
+
+enum err_code bisect_session(struct invocation *in, struct sessions *s,
+                             const struct session_ref *ref, struct err *e)
+{
+    return bisect_run(in, s, ref, NULL, e);
+}
+
+enum err_code bisect_on_screen(const struct invocation *screen, struct sessions *s,
+                               const struct session_ref *ref, char *command, int tty,
+                               struct buf *turn, struct err *e)
+{
+    char name[] = "", sh[] = "sh", c[] = "-c", *argv[] = { name, sh, c, command, NULL };
+    struct invocation in = *screen;
+    sigset_t ending, before;
+
+    in.options = (struct options){ .given = 0 };
+    in.argc = 4;
+    in.argv = argv;
+    in.err_fd = tty;
+    out_init(&in.out, tty);
+
+    /* The screen blocks the signals that end the command. */
+    bisect_signal = 0;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGQUIT);
+    pthread_sigmask(SIG_UNBLOCK, &ending, &before);
+    enum err_code rc = bisect_run(&in, s, ref, turn, e);
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!rc)
+        rc = out_flush(&in.out, e);
+    out_fini(&in.out);
     return rc;
 }

@@ -254,4 +254,10 @@ command_session_fn board_go_session, files_session, info_session, info_subagents
     host_restore_session, info_checkpoints_session, change_fork_session, change_reappend_session,
     continue_session, bisect_session;
 
+/* For the screen, which was left before: sh runs the command, and the output is written to the terminal. *turn gets the id
+ * of the first bad turn, if it is one. */
+MUST_CHECK enum err_code bisect_on_screen(const struct invocation *screen, struct sessions *s,
+                                          const struct session_ref *ref, char *command, int tty,
+                                          struct buf *turn, struct err *e);
+
 #endif

@@ -205,6 +205,19 @@ static enum err_code run_chosen_effect(struct invocation *in, const struct confi
     return rc;
 }
 
+struct picker_bisect {
+    const struct invocation *in;
+    struct sessions *sessions;
+};
+
+static enum err_code picker_run_bisect(void *arg, struct effect *q, int tty, struct buf *turn,
+                                       struct err *e)
+{
+    struct picker_bisect *p = arg;
+    NEED(buf_cstr(&q->text));
+    return bisect_on_screen(p->in, p->sessions, &q->refs->ref[0], q->text.p, tty, turn, e);
+}
+
 /* Finishes rewinds that an earlier run left unfinished, and shows a notice. If another program is rewinding right now,
  * that program does it. */
 static void recover_unfinished(const struct invocation *in, struct model *model)
@@ -269,8 +282,11 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
     const struct process_env *world = in->world;
     struct outcome outcome = { 0 };
     struct job_context context;
+    struct picker_bisect bisect = { in, s };
     struct loop_setup setup = {
         .context = &context,
+        .bisect = picker_run_bisect,
+        .bisect_arg = &bisect,
         .term = { .type = world->term,
                   .theme = &config->theme,
                   .colours = { config->settings.colours, world->no_color, world->true_colour },

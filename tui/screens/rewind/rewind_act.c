@@ -478,6 +478,7 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
         why = no_file(v);
         return why ? why : rewind_tally(v).files == 0 ? "no file is ticked" : NULL;
     }
+    case ACT_BISECT: return v->turns && v->turns->n > 1 ? NULL : "there are not two turns";
     case ACT_TOUCHED: return rewind_view_file(v).n ? NULL : "no file is selected";
     case ACT_UNDO:
     case ACT_REDO:
