@@ -39,6 +39,7 @@
     X(TAKE_A, "take-a", "take A's", "the file as A left it, or hunks of it, into this project")    \
     X(TAKE_B, "take-b", "take B's", "the file as B left it, or hunks of it, into this project")    \
     X(USAGE, "usage", "usage", "what was used: tokens and cost by day, project, model")            \
+    X(TREE, "tree", "tree", "all files as they were before the turn")                              \
     X(BISECT, "bisect", "bisect", "find the first turn after which a command fails")               \
     X(LOG, "log", "log", "what was changed; undo any of it, or everything since")                  \
     X(UNDO_THIS, "undo-this", "undo this", "undo the selected change (asks first)")                \

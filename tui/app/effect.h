@@ -42,6 +42,8 @@ enum effect_kind {
     EFFECT_CHECKPOINTS, /* the session's checkpoints -> MSG_CHECKPOINTS */
     EFFECT_TURN_LINES,  /* the same, with the lines that each turn changed -> MSG_CHECKPOINTS */
     EFFECT_PREVIEW,     /* what a rewind to the point in `text` would do -> MSG_PREVIEW */
+    EFFECT_TURN_FILES,  /* the files at the two points in `names` ("": now) -> MSG_TURN_FILES */
+    EFFECT_TURN_FILE,   /* the present text of the file in `text` -> MSG_TURN_FILE */
     EFFECT_COMPARE,     /* entry `first` of a preview, line by line -> MSG_COMPARISON */
     EFFECT_REWIND,      /* applies the selected part of a preview, even if the person leaves ->
                     * MSG_PROGRESS..., MSG_REWIND_DONE */
@@ -83,6 +85,7 @@ enum requester {
     REQUESTER_PREVIEW,
     REQUESTER_VIEWER,
     REQUESTER_REWIND,
+    REQUESTER_TREE,
     REQUESTER_BLAME,
     REQUESTER_TRASH,
     REQUESTER_LOG,

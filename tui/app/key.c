@@ -5,22 +5,12 @@
 
 enum { DEFAULT = 1 << KEYS_DEFAULT, VIM = 1 << KEYS_VIM, BOTH = DEFAULT | VIM };
 
-#define CTRL(c)                                                                                    \
-    {                                                                                              \
-        (c), MOD_CTRL                                                                              \
-    }
-#define ALT(c)                                                                                     \
-    {                                                                                              \
-        (c), MOD_ALT                                                                               \
-    }
-#define PLAIN(c)                                                                                   \
-    {                                                                                              \
-        (c), 0                                                                                     \
-    }
-#define SHIFTED(c)                                                                                 \
-    {                                                                                              \
-        (c), MOD_SHIFT                                                                             \
-    }
+/* clang-format off */
+#define CTRL(c) { (c), MOD_CTRL }
+#define ALT(c) { (c), MOD_ALT }
+#define PLAIN(c) { (c), 0 }
+#define SHIFTED(c) { (c), MOD_SHIFT }
+/* clang-format on */
 
 /* Keys that several contexts have in common. */
 enum key_set { TYPED_ROWS = IN_COUNT, TEXT_PAGES, TABLE_ROWS, CHOICES, NO_SET };
@@ -37,6 +27,7 @@ static enum key_set set_of(enum key_context place)
     case IN_LOG:
     case IN_BOARD:
     case IN_COMPARE:
+    case IN_TREE:
     case IN_USAGE:
     case IN_CLEANUP:
     case IN_DAMAGED:
@@ -102,6 +93,7 @@ static const struct {
     { TABLE_ROWS, BOTH, PLAIN(KEYCODE_END), ACT_LAST },
     { TABLE_ROWS, BOTH, PLAIN('?'), ACT_HELP },
     { TABLE_ROWS, BOTH, PLAIN('q'), ACT_BACK },
+    { TABLE_ROWS, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
 
     { CHOICES, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
     { CHOICES, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
@@ -234,6 +226,7 @@ static const struct {
     { IN_REWIND, BOTH, PLAIN('a'), ACT_APPLY },
     { IN_REWIND, BOTH, PLAIN('t'), ACT_TOUCHED },
     { IN_REWIND, BOTH, PLAIN('!'), ACT_BISECT },
+    { IN_REWIND, BOTH, PLAIN('T'), ACT_TREE },
     { IN_REWIND, BOTH, SHIFTED(KEYCODE_UP), ACT_PREVIEW_UP },
     { IN_REWIND, BOTH, SHIFTED(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
     { IN_REWIND, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
@@ -292,7 +285,6 @@ static const struct {
     { IN_BLAME, BOTH, PLAIN('/'), ACT_SEARCH },
     { IN_BLAME, BOTH, PLAIN('n'), ACT_SEARCH_NEXT },
     { IN_BLAME, BOTH, PLAIN('N'), ACT_SEARCH_PREV },
-    { IN_BLAME, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_BLAME, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_BLAME, VIM, PLAIN('h'), ACT_BACK },
 
@@ -321,14 +313,12 @@ static const struct {
     { IN_LOG, BOTH, PLAIN('u'), ACT_UNDO },
     { IN_LOG, BOTH, PLAIN('U'), ACT_REDO },
     { IN_LOG, BOTH, CTRL('a'), ACT_SCOPE },
-    { IN_LOG, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_LOG, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_LOG, VIM, PLAIN('h'), ACT_BACK },
 
     { IN_BOARD, BOTH, PLAIN(KEYCODE_ENTER), ACT_GO },
     { IN_BOARD, BOTH, PLAIN(KEYCODE_RIGHT), ACT_VIEW },
     { IN_BOARD, VIM, PLAIN('l'), ACT_VIEW },
-    { IN_BOARD, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_BOARD, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_BOARD, VIM, PLAIN('h'), ACT_BACK },
 
@@ -338,9 +328,21 @@ static const struct {
     { IN_COMPARE, BOTH, SHIFTED(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
     { IN_COMPARE, BOTH, PLAIN('b'), ACT_PREVIEW_UP },
     { IN_COMPARE, BOTH, SHIFTED(KEYCODE_UP), ACT_PREVIEW_UP },
-    { IN_COMPARE, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
     { IN_COMPARE, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_COMPARE, VIM, PLAIN('h'), ACT_BACK },
+
+    { IN_TREE, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
+    { IN_TREE, BOTH, PLAIN(KEYCODE_RIGHT), ACT_ACCEPT },
+    { IN_TREE, VIM, PLAIN('l'), ACT_ACCEPT },
+    { IN_TREE, BOTH, PLAIN(KEYCODE_TAB), ACT_PANE },
+    { IN_TREE, BOTH, PLAIN(' '), ACT_PREVIEW_DOWN },
+    { IN_TREE, BOTH, SHIFTED(KEYCODE_DOWN), ACT_PREVIEW_DOWN },
+    { IN_TREE, BOTH, PLAIN('b'), ACT_PREVIEW_UP },
+    { IN_TREE, BOTH, SHIFTED(KEYCODE_UP), ACT_PREVIEW_UP },
+    { IN_TREE, BOTH, PLAIN('['), ACT_PROMPT_PREV },
+    { IN_TREE, BOTH, PLAIN(']'), ACT_PROMPT_NEXT },
+    { IN_TREE, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
+    { IN_TREE, VIM, PLAIN('h'), ACT_BACK },
 
     { IN_USAGE, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
     { IN_USAGE, BOTH, PLAIN(KEYCODE_RIGHT), ACT_VALUE_NEXT },
@@ -350,7 +352,6 @@ static const struct {
     { IN_USAGE, BOTH, SHIFTED(KEYCODE_TAB), ACT_VALUE_PREV },
     { IN_USAGE, VIM, PLAIN('h'), ACT_VALUE_PREV },
     { IN_USAGE, BOTH, CTRL('a'), ACT_SCOPE },
-    { IN_USAGE, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
 
     { IN_CLEANUP, BOTH, PLAIN('u'), ACT_UNDO },
     { IN_CLEANUP, BOTH, PLAIN('U'), ACT_REDO },
@@ -368,7 +369,6 @@ static const struct {
     { IN_CLEANUP, BOTH, PLAIN(KEYCODE_DELETE), ACT_TRASH },
     { IN_CLEANUP, BOTH, CTRL('s'), ACT_SORT },
     { IN_CLEANUP, BOTH, PLAIN('E'), ACT_PRUNE },
-    { IN_CLEANUP, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
 
     { IN_DAMAGED, BOTH, PLAIN('u'), ACT_UNDO },
     { IN_DAMAGED, BOTH, PLAIN('U'), ACT_REDO },
@@ -384,7 +384,6 @@ static const struct {
     { IN_DAMAGED, BOTH, CTRL('x'), ACT_MENU },
     { IN_DAMAGED, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_DAMAGED, VIM, PLAIN('h'), ACT_BACK },
-    { IN_DAMAGED, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
 
     { IN_DOCTOR, BOTH, PLAIN('u'), ACT_UNDO },
     { IN_DOCTOR, BOTH, PLAIN('U'), ACT_REDO },
@@ -396,7 +395,6 @@ static const struct {
     { IN_DOCTOR, BOTH, PLAIN('y'), ACT_COPY },
     { IN_DOCTOR, BOTH, PLAIN(KEYCODE_LEFT), ACT_BACK },
     { IN_DOCTOR, VIM, PLAIN('h'), ACT_BACK },
-    { IN_DOCTOR, BOTH, PLAIN(KEYCODE_F1 + 4), ACT_REFRESH },
 
     { IN_PROMPT, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
     { IN_PROMPT, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },

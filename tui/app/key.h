@@ -81,6 +81,7 @@ bool key_parse(struct slice word, struct key *out, const char **why);
     X(FILTER, "filter")                                                                            \
     X(TRANSCRIPT, "transcript")                                                                    \
     X(REWIND, "rewind")                                                                            \
+    X(TREE, "tree")                                                                                \
     X(SEARCH, "search")                                                                            \
     X(MENU, "menu")                                                                                \
     X(DIALOG, "dialog")                                                                            \

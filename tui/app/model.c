@@ -19,6 +19,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_LIST] = &view_list,
     [VIEW_TRANSCRIPT] = &view_transcript,
     [VIEW_REWIND] = &view_rewind,
+    [VIEW_TREE] = &view_tree,
     [VIEW_BLAME] = &view_blame,
     [VIEW_CLEANUP] = &view_cleanup,
     [VIEW_DOCTOR] = &view_doctor,
@@ -41,6 +42,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
 struct whole {
     struct model model; /* first, because callers hold a pointer to it */
     struct list list;
+    struct tree_view tree;
     struct blame_view blame;
     struct cleanup cleanup;
     struct doctor_view doctor;
@@ -69,6 +71,7 @@ static struct model *connect_views(struct whole *w)
         .depth = 1,
         .viewed = ENTRY_NONE,
         .list = &w->list,
+        .tree = &w->tree,
         .blame = &w->blame,
         .cleanup = &w->cleanup,
         .doctor = &w->doctor,
@@ -141,6 +144,7 @@ void model_free(struct model *m)
     board_view_fini(m->board);
     compare_view_fini(m->compare);
     usage_view_fini(m->usage);
+    tree_view_fini(m->tree);
     blame_view_fini(m->blame);
     cleanup_fini(m->cleanup);
     damaged_fini(m->damaged);

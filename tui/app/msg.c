@@ -53,6 +53,8 @@ void msg_fini(struct msg *m)
     case MSG_RESUME_DIRS: msg_resume_dirs_free(m->u.place); break;
     case MSG_CHECKPOINTS: preview_checkpoints_free(m->u.checkpoints); break;
     case MSG_PREVIEW: preview_free(m->u.preview); break;
+    case MSG_TURN_FILES: turn_files_free(m->u.turn_files); break;
+    case MSG_TURN_FILE: buf_fini(&m->u.turn_file.text); break;
     case MSG_COMPARISON: preview_comparison_free(m->u.comparison); break;
     case MSG_SWEEP: {
         struct sweep *sweep = m->u.sweep;

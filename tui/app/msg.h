@@ -11,6 +11,7 @@
 #include "store/maintenance/sweep.h"
 #include "store/maintenance/trash.h"
 #include "store/proc/terminal.h"
+#include "store/rewind/plan/turn_files.h"
 #include "tui/app/key.h"
 #include "tui/data/blame_rows.h"
 #include "tui/data/board_rows.h"
@@ -71,6 +72,8 @@ enum msg_kind {
     MSG_CHECKPOINTS,     /* EFFECT_CHECKPOINTS, EFFECT_TURN_LINES */
     MSG_PREVIEW,         /* EFFECT_PREVIEW */
     MSG_COMPARISON,      /* EFFECT_COMPARE */
+    MSG_TURN_FILES,      /* EFFECT_TURN_FILES */
+    MSG_TURN_FILE,       /* EFFECT_TURN_FILE */
     MSG_REWIND_DONE,     /* EFFECT_REWIND, EFFECT_UNDO_REWIND */
     MSG_BLAME,           /* EFFECT_BLAME */
     MSG_DELETE_ESTIMATE, /* EFFECT_ESTIMATE_DELETE */
@@ -122,6 +125,11 @@ struct msg {
         struct checkpoint_list *checkpoints;
         struct preview *preview; /* one hold is handed over */
         struct comparison *comparison;
+        struct turn_files *turn_files;
+        struct {
+            struct buf text; /* owned */
+            const char *why; /* why it is not shown, a static text; NULL: it is */
+        } turn_file;
         struct rewind_summary rewind_summary;
         struct blame_rows *blame;
         struct delete_estimate usage;

@@ -18,8 +18,8 @@ static const enum action in_transcript[] = {
     ACT_REWIND_AT, ACT_COPY,        ACT_THINKING,    ACT_SUBAGENTS,      ACT_MENU,   ACT_NONE,
 };
 static const enum action in_rewind[] = {
-    ACT_APPLY, ACT_TICK, ACT_MARK_ALL, ACT_PANE,    ACT_MODE,   ACT_UNDO, ACT_REDO,
-    ACT_BACK,  ACT_ONLY, ACT_INFERRED, ACT_TOUCHED, ACT_BISECT, ACT_NONE,
+    ACT_APPLY, ACT_TICK, ACT_MARK_ALL, ACT_PANE,    ACT_MODE, ACT_UNDO,   ACT_REDO,
+    ACT_BACK,  ACT_ONLY, ACT_INFERRED, ACT_TOUCHED, ACT_TREE, ACT_BISECT, ACT_NONE,
 };
 static const enum action in_blame[] = {
     ACT_VIEW, ACT_PANE, ACT_SEARCH, ACT_LINE, ACT_BACK, ACT_NONE

@@ -25,6 +25,7 @@ enum view_id {
     VIEW_LIST,
     VIEW_TRANSCRIPT,
     VIEW_REWIND,
+    VIEW_TREE,
     VIEW_BLAME,
     VIEW_CLEANUP,
     VIEW_DOCTOR,
@@ -66,6 +67,7 @@ struct model {
     struct transcript_view *viewer;
     uint32_t viewed; /* the entry that the viewer shows; ENTRY_NONE */
     struct rewind_view *rewind;
+    struct tree_view *tree;
     struct blame_view *blame;
     struct cleanup *cleanup;
     struct doctor_view *doctor;

@@ -11,6 +11,7 @@
 #include "store/journal/change.h"
 #include "store/journal/record.h"
 #include "store/rewind/plan/by_snapshots.h"
+#include "store/rewind/plan/turn_files.h"
 #include "store/rewind/record/records.h"
 #include "tui/text/human.h"
 
@@ -287,6 +288,38 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
     return rc;
 }
 
+static enum err_code answer_turn_files(const struct effect *q, const struct reply *r, struct err *e)
+{
+    const struct slice point[2] = { q->names->name[0], q->names->name[1] };
+    struct turn_files *files = calloc(1, sizeof *files);
+
+    NEED(files);
+    const enum err_code rc = turn_files_read(&q->refs->ref[0], point, files, e);
+
+    if (rc)
+        turn_files_free(files);
+    else
+        post_answer(r, q, (struct msg){ .kind = MSG_TURN_FILES, .u.turn_files = files });
+    return rc;
+}
+
+static enum err_code answer_turn_file(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct msg m = { .kind = MSG_TURN_FILE };
+    AUTO_BUF path = { 0 };
+
+    if (buf_add(&path, buf_slice(&q->text)) || !buf_cstr(&path))
+        return err_nomem(e);
+    const enum err_code rc =
+        turn_files_read_present(path.p, &m.u.turn_file.text, &m.u.turn_file.why, e);
+
+    if (rc)
+        buf_fini(&m.u.turn_file.text);
+    else
+        post_answer(r, q, m);
+    return rc;
+}
+
 enum err_code jobs_run_rewind(const struct job_context *d, const struct effect *q,
                               const struct reply *r, struct err *e)
 {
@@ -295,6 +328,8 @@ enum err_code jobs_run_rewind(const struct job_context *d, const struct effect *
     case EFFECT_CHECKPOINTS: return answer_checkpoints(q, r, e);
     case EFFECT_PREVIEW: return answer_preview(d, q, r, e);
     case EFFECT_TAKE: return answer_take(q, r, e);
+    case EFFECT_TURN_FILES: return answer_turn_files(q, r, e);
+    case EFFECT_TURN_FILE: return answer_turn_file(q, r, e);
     case EFFECT_COMPARE: {
         struct comparison *c = calloc(1, sizeof *c);
         enum err_code rc = c ? diff_file(q, c, e) : err_nomem(e);

@@ -477,6 +477,8 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
     case EFFECT_TURN_LINES:
     case EFFECT_PREVIEW:
     case EFFECT_TAKE:
+    case EFFECT_TURN_FILES:
+    case EFFECT_TURN_FILE:
     case EFFECT_COMPARE:
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND: rc = jobs_run_rewind(d, q, r, &e); break;

@@ -71,9 +71,10 @@ static bool may_take_long(const struct job *j)
 {
     return j->question.kind == EFFECT_LOAD || j->question.kind == EFFECT_SEARCH ||
            j->question.kind == EFFECT_SWEEP || j->question.kind == EFFECT_COMPARE_SESSIONS ||
-           j->question.kind == EFFECT_TAKE || j->question.kind == EFFECT_USAGE_GROUPS ||
-           j->question.kind == EFFECT_BRANCHES || j->question.kind == EFFECT_TURN_LINES ||
-           j->question.kind == EFFECT_CHECK_SESSION || j->question.kind == EFFECT_CHECK_STORE;
+           j->question.kind == EFFECT_TAKE || j->question.kind == EFFECT_TURN_FILES ||
+           j->question.kind == EFFECT_USAGE_GROUPS || j->question.kind == EFFECT_BRANCHES ||
+           j->question.kind == EFFECT_TURN_LINES || j->question.kind == EFFECT_CHECK_SESSION ||
+           j->question.kind == EFFECT_CHECK_STORE;
 }
 
 static bool is_look(const struct job *j)

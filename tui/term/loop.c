@@ -224,6 +224,8 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_CHECKPOINTS:
     case EFFECT_TURN_LINES:
     case EFFECT_PREVIEW:
+    case EFFECT_TURN_FILES:
+    case EFFECT_TURN_FILE:
     case EFFECT_COMPARE:
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND:

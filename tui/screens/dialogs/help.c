@@ -85,6 +85,14 @@ static const struct {
     { IN_COMPARE, ACT_PREVIEW_DOWN, "scroll the prompts or the diff down" },
     { IN_COMPARE, ACT_PREVIEW_UP, "scroll the prompts or the diff up" },
     { IN_COMPARE, ACT_REFRESH, "read the sessions again" },
+    { IN_TREE, ACT_ACCEPT, "open the directory" },
+    { IN_TREE, ACT_PANE, "all files, or those that differ" },
+    { IN_TREE, ACT_PREVIEW_DOWN, "scroll the file down" },
+    { IN_TREE, ACT_PREVIEW_UP, "scroll the file up" },
+    { IN_TREE, ACT_PROMPT_PREV, "compare with an earlier turn" },
+    { IN_TREE, ACT_PROMPT_NEXT, "compare with a later turn; after the last one, with now" },
+    { IN_TREE, ACT_REFRESH, "read the files again" },
+    { IN_TREE, ACT_BACK, "up one directory, or leave the view" },
     { IN_USAGE, ACT_ACCEPT, "the sessions behind the bar; on a session: read it" },
     { IN_USAGE, ACT_VALUE_NEXT, "by the next of day, week, month, project, session, model, agent" },
     { IN_USAGE, ACT_VALUE_PREV, "by the previous one" },
@@ -212,6 +220,7 @@ static const char *heading_of(enum key_context place)
     case IN_BOARD: return "On the board";
     case IN_USAGE: return "In the usage";
     case IN_COMPARE: return "While comparing two sessions";
+    case IN_TREE: return "In the tree of a turn";
     case IN_CLEANUP: return "In the cleanup";
     case IN_DAMAGED: return "In the list of damage";
     case IN_DOCTOR: return "In the doctor's findings";

@@ -266,6 +266,7 @@ static const char *trash_unavailable(const struct model *m, enum action a)
     case ACT_RESTORE:
     case ACT_SEARCH:
     case ACT_EMPTY: return trash_view_count(m->trash) > 0 ? NULL : "the trash is empty";
+    case ACT_REFRESH: return NULL;
     case ACT_SEARCH_NEXT:
     case ACT_SEARCH_PREV: return m->trash->sought[0] ? NULL : "no search yet: press /";
     default: return list_session_unavailable(m, a, LIST_NO_SESSION);
@@ -557,6 +558,7 @@ static bool trash_act(struct model *m, enum action a)
     case ACT_MARK: tick_item(m, 1); return true;
     case ACT_MARK_UP: tick_item(m, -1); return true;
     case ACT_MARK_ALL: tick_all(v); return true;
+    case ACT_REFRESH: request_trash(m); return true;
     case ACT_SEARCH: dialog_prompt(m, "find ", slice_of(v->sought), trash_search); return true;
     case ACT_SEARCH_NEXT: trash_search_step(m, 1); return true;
     case ACT_SEARCH_PREV: trash_search_step(m, -1); return true;

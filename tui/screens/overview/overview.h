@@ -8,6 +8,7 @@
 #include "lite/base/err.h"
 #include "store/api/session.h"
 #include "store/blame/compare.h"
+#include "store/rewind/plan/turn_files.h"
 #include "tui/app/action.h"
 #include "tui/data/board_rows.h"
 #include "tui/data/ref_list.h"
@@ -83,6 +84,39 @@ bool take_flow_act(struct model *m, enum action a);
 void take_flow_leave(struct compare_view *v);
 /* Why that side has nothing to take; NULL: it has. */
 const char *take_flow_unavailable(const struct compared_file *f, size_t side);
+
+/* ---- tree_view.c ---- */
+
+/* The files as they were before the turn that the rewind view has selected (A), and as they were at another one or are now
+ * (B). Opened from the rewind view, which stays below. */
+extern const struct view_ops view_tree;
+
+struct tree_row {
+    size_t file; /* a directory: the first file in it */
+    size_t name; /* where its name begins in the path, and its length */
+    size_t name_n;
+    bool is_dir;
+};
+
+struct tree_view {
+    size_t turn[2];           /* by their numbers in the rewind view; their count stands for now */
+    struct turn_files *files; /* owned; NULL until they arrive */
+    bool differing;           /* only files that differ, with their diffs; else the tree of A */
+    struct buf dir;           /* the directory that is shown: "src/" */
+    struct tree_row *row;     /* owned */
+    size_t rows;
+    struct err error; /* why the files are missing */
+    /* generations of EFFECT_TURN_FILES and EFFECT_TURN_FILE; 0: none */
+    unsigned asked, asked_text;
+    int64_t asked_ms;
+    struct list_cursor pick;
+    struct buf present; /* the text of the selected file, if it is as it is now, */
+    const char *why;    /* or why it is not shown */
+    struct styled_text text;
+    size_t top; /* the first line of it on the screen */
+};
+
+void tree_view_fini(struct tree_view *v);
 
 /* ---- usage_view.c ---- */
 

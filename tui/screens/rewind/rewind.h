@@ -41,6 +41,16 @@ bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, stru
                       struct rewind_start at, int64_t now_ms, struct effects *fx);
 void rewind_view_close(struct rewind_view *v, struct effects *fx);
 
+/* What is shown: the session, its title, the points that are listed, and which of them is selected. NULL: no points
+ * (yet). Valid until the view gets its next message. */
+struct rewind_shown {
+    const struct ref_list *session;
+    struct slice title;
+    const struct checkpoint_list *turns;
+    size_t at;
+};
+struct rewind_shown rewind_view_shown(const struct rewind_view *v);
+
 /* The absolute path of the selected file; empty: no file is selected. */
 struct slice rewind_view_file(const struct rewind_view *v);
 

@@ -454,6 +454,11 @@ enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, st
     return outcome;
 }
 
+struct rewind_shown rewind_view_shown(const struct rewind_view *v)
+{
+    return (struct rewind_shown){ v->session, v->title, v->turns, v->turn.at };
+}
+
 struct slice rewind_view_file(const struct rewind_view *v)
 {
     const struct rewind_entry *x = v->rows ? rewind_file(v) : NULL;
@@ -479,6 +484,7 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
         return why ? why : rewind_tally(v).files == 0 ? "no file is ticked" : NULL;
     }
     case ACT_BISECT: return v->turns && v->turns->n > 1 ? NULL : "there are not two turns";
+    case ACT_TREE: return rewind_turn(v) ? rewind_turn(v)->why : "no turn is selected";
     case ACT_TOUCHED: return rewind_view_file(v).n ? NULL : "no file is selected";
     case ACT_UNDO:
     case ACT_REDO:

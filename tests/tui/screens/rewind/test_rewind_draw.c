@@ -185,7 +185,7 @@ CASE(the_view_fits_eighty_columns)
         "  rewinds the files to before     │   17   /* 17 */\n"
         "  this prompt was answered        │   18 -     return charge(key, cents, 0);\n"
         "                                  │   18 +     return charge(key, cents);\n"
-        " a apply  * mark all  Tab pane  m mode  Esc back  o this turn  ? help\n";
+        " a apply  * mark all  Tab pane  m mode  Esc back  o this turn  T tree  ? help\n";
     /* clang-format on */
 
     rewind_screen_go(t);
