@@ -65,7 +65,7 @@ class Board(World):
         for process in self.running:
             process.kill()
             process.wait()
-        for socket in self.socket, f'{self.socket}-client':
+        for socket in self.socket, f'{self.socket}-client', f'{self.socket}-inner':
             subprocess.run(['tmux', '-S', socket, 'kill-server'], check=False, capture_output=True)
 
 
@@ -155,6 +155,32 @@ def check_go(w):
     w.tmux('new-window', '-d', f"exec env -u TMUX '{w.program.path}' go {sid(7)}", socket=outer)
     until('a second client', lambda: 'work\n' in w.tmux('list-clients', '-F', '#{session_name}'))
     w.program.same('the pane of the session', w.tmux('capture-pane', '-p', '-t', window).strip(), '')
+
+
+def shown_by(w):
+    """The session that each client of the server shows, in order."""
+    return sorted(w.tmux('list-clients', '-F', '#{session_name}').split())
+
+
+def check_clients(w):
+    """Two people, or two terminals of one, look at the server: only the terminal from which it was asked goes there. And from a tmux
+    within a tmux, which is another server, it attaches."""
+    before = shown_by(w)
+    outer, inner = f'{w.socket}-client', f'{w.socket}-inner'
+    w.tmux('new-session', '-d', '-s', 'third', '-x', '80', '-y', '24', 'exec sleep 600')
+    w.tmux('new-session', '-d', '-s', 'fourth', '-x', '80', '-y', '24', 'exec sleep 600')
+    for session in 'third', 'fourth':
+        w.tmux('new-session', '-d', '-x', '80', '-y', '25', f"TMUX= exec tmux -S '{w.socket}' attach -t {session}", socket=outer)
+    until('two more clients', lambda: shown_by(w) == sorted([*before, 'third', 'fourth']))
+    w.tmux('new-window', '-t', 'third', f"'{w.program.path}' go {sid(7)}; exec sleep 600")
+    until('one of them goes there', lambda: shown_by(w) == sorted([*before, 'fourth', 'work']))
+
+    # Within the pane of the last one runs another server, and in that one the question is asked.
+    w.tmux('new-window', '-t', 'fourth', f"TMUX= exec tmux -S '{inner}' -f /dev/null new-session '{w.program.path} go {sid(7)}; exec sleep 600'")
+    until('it attaches', lambda: shown_by(w) == sorted([*before, 'fourth', 'work', 'work']))
+    subprocess.run(['tmux', '-S', inner, 'kill-server'], check=False, capture_output=True)
+    for session in 'third', 'fourth':
+        w.tmux('kill-session', '-t', session)
 
 
 def check_screen(w):
@@ -270,11 +296,11 @@ def check_fifty(w):
 def main():
     w = Board(sys.argv[1])
     try:
-        for check in check_states, check_twice, check_others, check_go, check_screen, check_many, check_watch, check_fifty:
+        for check in check_states, check_twice, check_others, check_go, check_clients, check_screen, check_many, check_watch, check_fifty:
             check(w)
     finally:
         w.end()
-    w.program.finish(20)
+    w.program.finish(50)
 
 
 main()
