@@ -22,7 +22,7 @@ press C-g
 see "title ›" "Enter: OK   Esc: cancel"
 press Escape
 gone "title ›"
-see "^Y fork" "^G rename" "F9 more" "F2 help"
+see "^Y fork" "^G rename" "F9 actions" "F2 help"
 hides "^A scope" || fail "an unbound action is in the footer"
 press C-a
 enter_text "?"

@@ -140,6 +140,15 @@ enter_text d
 see "1 session stays: not ticked." # 29
 close
 
+# 28 on a narrow screen, which has no room for the prompts that go.
+open 60 20 --query idempot
+see "Payments: idemp"
+menu w
+see "▌ Yes"
+press m
+see "the last 8 messages go, 24 stay; files are not changed"
+close
+
 # 23: an agent that keeps no copies; 25: branches.
 open 120 30 --all --query "agent:codex story"
 see "Tell me a long story"

@@ -119,7 +119,7 @@ goes_back() { # UP FILE DONE [HELD]
         press Space
         press Down # to yes in the question
         press Enter
-        see "[x] M ${4#held }"
+        see "[x] M ${4#held back }"
         press BTab
     fi
     see "$2"
@@ -221,7 +221,7 @@ cannot a "cannot be archived"
 renames "Hello again"
 forks "title of the fork"
 deletes
-goes_back "" "[x] M a.txt" "restored 1 file" "held a.txt"
+goes_back "" "[x] M a.txt" "restored 1 file" "held back a.txt"
 talks_back "2 messages go"
 resumes goat
 

@@ -25,6 +25,10 @@ press Enter
 see "Undo the tag"
 enter_text y
 see "undone: the tag" "undid: tagged money" "(undone)"
+# On a narrow screen the kind says what was done, so that the title has the room.
+tm resize-window -x 60 -y 20
+gone "tagged money"
+match "tag +First name +\(undone\)"
 close
 
 # Everything since: it is listed first, Esc does nothing, and one key goes forward again.

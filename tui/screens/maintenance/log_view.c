@@ -20,7 +20,9 @@ enum {
     TITLE_MOST = 60,
     DIR_W = 28,
     DIR_W_LEAST = 18,
-    DIR_COLS = 110
+    DIR_W_NARROW = 12,
+    DIR_COLS = 110,
+    TEXT_COLS = 72,
 };
 
 static const struct log_rows *log_shown(const struct log_view *v)
@@ -106,7 +108,8 @@ static void draw_log_row(const void *arg, struct frame *f, struct rect r, size_t
     bool blocks = m->log->back && rows->why.code && rows->at == at;
     int dir_w = m->list->scope != SCOPE_ALL ? 0
                 : r.w >= DIR_COLS           ? DIR_W
-                                            : DIR_W_LEAST,
+                : r.w >= TEXT_COLS          ? DIR_W_LEAST
+                                            : DIR_W_NARROW,
         x = 2, end = r.x + r.w - 2 - STATE_W - dir_w;
     char age[HUMAN_AGE], dir[512], more[32] = "", title[200];
     enum style style = blocks ? STYLE_ERROR : row->undone ? STYLE_DIM : STYLE_TEXT;
@@ -118,8 +121,10 @@ static void draw_log_row(const void *arg, struct frame *f, struct rect r, size_t
     x += KIND_W;
     if (row->sessions > 1)
         snprintf(more, sizeof more, " +%zu", row->sessions - 1);
-    int title_w = (end - x) / 2 < TITLE_MOST ? (end - x) / 2 : TITLE_MOST,
-        more_w = (int)strlen(more);
+    /* In few columns the kind says what was done, and the title which session it was. */
+    const bool is_narrow = r.w < TEXT_COLS;
+    const int most = is_narrow ? end - x - 1 + (row->undone ? 0 : STATE_W) : (end - x) * 3 / 5;
+    int title_w = most < TITLE_MOST ? most : TITLE_MOST, more_w = (int)strlen(more);
 
     snprintf(title, sizeof title, "%.*s", (int)(row->title.n < 180 ? row->title.n : 180),
              row->title.p);
@@ -127,12 +132,13 @@ static void draw_log_row(const void *arg, struct frame *f, struct rect r, size_t
 
     frame_puts(f, r.y, x + used, more_w, STYLE_DIM, more);
     x += title_w + 1;
-    if (row->is_undo)
+    if (!is_narrow && row->is_undo)
         x += frame_puts(f, r.y, x, end - x, STYLE_DIM, "undid: ");
-    if (row->spans)
+    if (!is_narrow && row->spans)
         x += frame_puts(f, r.y, x, end - x, STYLE_DIM, "other directories too: ");
-    frame_text_cut(f, r.y, x, end - x + (row->undone ? 0 : STATE_W),
-                   blocks ? STYLE_ERROR : STYLE_DIM, row->text);
+    if (!is_narrow)
+        frame_text_cut(f, r.y, x, end - x + (row->undone ? 0 : STATE_W),
+                       blocks ? STYLE_ERROR : STYLE_DIM, row->text);
     if (row->undone)
         frame_puts(f, r.y, end + 1, STATE_W, STYLE_DIM, "(undone)");
     if (dir_w)

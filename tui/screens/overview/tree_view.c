@@ -22,7 +22,7 @@ enum {
     TREE_WIDE = 100,
     TREE_AROUND = 3,
     TREE_MOST_LINES = 5000,
-    TREE_STATE_W = 10,
+    TREE_SENTENCE_W = 74,
 };
 
 static struct list_area tree_area(const struct tree_view *v, int rows, int cols)
@@ -256,7 +256,9 @@ static void draw_tree(const struct model *m, struct frame *f)
         frame_text_middle(
             f, 3, 1, f->cols - 2, STYLE_DIM,
             v->dir.n ? buf_slice(&v->dir)
-                     : SLICE("all files as in A; what the session did not change is as it is now"));
+            : f->cols < TREE_SENTENCE_W
+                ? SLICE("all files as in A")
+                : SLICE("all files as in A; what the session did not change is as it is now"));
     if (v->error.code) {
         err_format(&v->error, text, sizeof text);
         text_wrap_draw(f, (struct rect){ TREE_HEAD_H, 1, 3, f->cols - 2 }, STYLE_ERROR,

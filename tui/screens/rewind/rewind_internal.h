@@ -120,6 +120,7 @@ struct effect *rewind_request(struct rewind_view *v, enum effect_kind kind, unsi
                               struct effects *fx);
 
 /* ---- layout (rewind_view.c) ---- */
+enum { REWIND_SPLIT_W = 72 }; /* in fewer columns, one side is shown at a time */
 struct rewind_layout {
     struct rect turns, note, conversation, files, head, warning, changes; /* h or w 0: not shown */
     int edge;   /* the column between left and right; -1: none */

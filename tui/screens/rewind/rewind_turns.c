@@ -112,7 +112,16 @@ static const char *moment_of(const struct checkpoint *c)
 static enum style describe_turn(const struct rewind_view *v, const struct checkpoint *c, char *out,
                                 size_t cap)
 {
-    if (v->mode == REWIND_CONVERSATION)
+    const struct rewind_conversation *conversation =
+        v->mode == REWIND_CONVERSATION && rewind_is_current(v) ? rewind_conversation_of(v) : NULL;
+
+    /* Where the other side is not on the screen, the note says how much goes. */
+    if (conversation && v->w < REWIND_SPLIT_W)
+        snprintf(out, cap, "the last %zu message%s go%s, %zu stay%s; files are not changed",
+                 conversation->dropped, conversation->dropped == 1 ? "" : "s",
+                 conversation->dropped == 1 ? "es" : "", conversation->kept,
+                 conversation->kept == 1 ? "s" : "");
+    else if (v->mode == REWIND_CONVERSATION)
         snprintf(out, cap, "rewinds the conversation to %s; files are not changed",
                  c->after ? "after this prompt was answered" : "before this prompt");
     else if (v->mode == REWIND_TURN && !c->why)

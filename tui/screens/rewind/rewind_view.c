@@ -135,7 +135,6 @@ void rewind_tally_text(const struct rewind_tally *t, char *out, size_t cap)
 }
 
 enum {
-    SPLIT_W = 72,
     LEFT_MIN = 34,
     LEFT_MAX = 90,
     NOTE_FROM_H = 14,
@@ -214,7 +213,7 @@ struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w)
     struct rewind_layout l = { .edge = -1, .result = v->result[0] ? h - 1 : -1 };
     struct rect body = { 1, 0, h - 1 - (l.result >= 0), w };
 
-    if (w < SPLIT_W) { /* one side at a time */
+    if (w < REWIND_SPLIT_W) { /* one side at a time */
         if (v->pane == PANE_TURNS)
             split_left(&l, v, body);
         else
