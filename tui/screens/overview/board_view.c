@@ -113,12 +113,21 @@ static void draw_board_picked(const struct model *m, struct frame *f)
     frame_text_cut(f, 1, x, f->cols - x - 1, board_state_style(row), board_does(row));
 }
 
+/* One agent in all rows needs no column: the line above them names it. */
+static bool board_has_agents(const struct board_view *v)
+{
+    for (size_t i = 1; i < board_count(v); i++)
+        if (v->rows->running.row[i]->ref.store->ops != v->rows->running.row[0]->ref.store->ops)
+            return true;
+    return false;
+}
+
 static void draw_board_row(const void *arg, struct frame *f, struct rect r, size_t at)
 {
     const struct model *m = arg;
     const struct session_row *row = m->board->rows->running.row[at];
     const int place_w = r.w >= BOARD_WITH_PLACE ? BOARD_PLACE_W : 0,
-              agent_w = r.w >= BOARD_WITH_AGENT ? BOARD_AGENT_W : 0,
+              agent_w = r.w >= BOARD_WITH_AGENT && board_has_agents(m->board) ? BOARD_AGENT_W : 0,
               project_w = r.w >= BOARD_WITH_PROJECT ? BOARD_PROJECT_W : 0;
     char text[160];
     int x = 2;
@@ -142,7 +151,9 @@ static void draw_board_row(const void *arg, struct frame *f, struct rect r, size
         frame_puts(f, r.y, x, agent_w - 2, STYLE_DIM, row->ref.store->ops->name);
     x += agent_w;
     frame_text_cut(f, r.y, x, room - title_w - 1,
-                   row->state == SESSION_REQUIRES_ACTION ? STYLE_WARN : STYLE_PROMPT,
+                   row->state == SESSION_REQUIRES_ACTION ? STYLE_WARN
+                   : row->state == SESSION_RUNNING       ? STYLE_TEXT
+                                                         : STYLE_DIM,
                    board_does(row));
     if (place_w)
         frame_text_cut(f, r.y, r.x + r.w - place_w, place_w - 1, STYLE_DIM,
