@@ -46,6 +46,41 @@ enter_text "// retry"
 see "5 lines in 2 sessions" "match 1 of 1"
 picture search 120
 close
+
+# Four sessions that run: their agents sleep in windows of tmux, and what Claude Code publishes about them is written here.
+agents() {
+    tmux -S "$top/tmux-agents" -f /dev/null "$@"
+}
+publish() { # PROCESS SESSION STATUS SECONDS [MORE]
+    start=$(sed 's/.*) //' "/proc/$1/stat" | cut -d ' ' -f 20)
+    id=$(basename "$(find "$config/projects" -name "$2*.jsonl")" .jsonl)
+    mkdir -p "$config/sessions"
+    printf '{"pid":%d,"sessionId":"%s","cwd":"%s","procStart":"%s","kind":"interactive","status":"%s","statusUpdatedAt":%s000%s}' \
+        "$1" "$id" "$project" "$start" "$3" "$(($(date +%s) - $4))" "${5-}" >"$config/sessions/$1.json"
+}
+agents new-session -d -s work -x 80 -y 24 'exec sleep 600'
+for window in 1 2 3; do
+    agents new-window -d -t "work:$window" 'exec sleep 600'
+done
+# shellcheck disable=SC2046
+set -- $(agents list-panes -s -F '#{pane_pid}')
+publish "$1" 4b7e0f91 busy 5
+publish "$2" f3a97c58 waiting 130 ',"waitingFor":"permission to use Bash: npm test"'
+publish "$3" 8e46b0d3 shell 370
+publish "$4" 71e3f0c8 idle 4000
+settings="TMUX=$top/tmux-agents,1,0"
+open 120 16
+see "Fix the payment"
+press C-x
+see "all sessions"
+enter_text B
+see "▌ waiting" "tmux work:3.0"
+picture board 120
+close
+settings=
+agents kill-server
+rm -r "$config/sessions"
+
 project_of_demo() {
     env HOME="$top/home" CLAUDE_CONFIG_DIR="$config" "$program" -C "$project" "$@" >/dev/null
 }
