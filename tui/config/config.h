@@ -66,7 +66,7 @@ struct settings {
  *     scope = all             worktrees | here | all
  *     sort = created          recent | created | size | title
  *     colors = 256            auto | none | 16 | 256 | true
- *     theme = light           auto | dark | light | gruvbox | nord | solarized | contrast
+ *     theme = light           auto | dark | light | contrast
  *     ascii = yes             yes | no
  *     mouse = no              yes | no
  *

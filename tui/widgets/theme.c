@@ -74,12 +74,6 @@ struct palette {
 static const struct palette palettes[THEME_COUNT] = {
     [THEME_LIGHT] = { .ground = 0xffffff, .text = 0x1f2328, .dim = 0x5b6067, .light = true,
         .colour = { 0, 0xb0211a, 0x1c6b2a, 0x7d5200, 0x1a56b8, 0x8b2f97, 0x00646f } },
-    [THEME_GRUVBOX] = { .ground = 0x282828, .text = 0xebdbb2, .dim = 0xa89984, .own_ground = true,
-        .colour = { 0, 0xff7a66, 0xb8bb26, 0xfabd2f, 0x8fb3a8, 0xe09ab0, 0x8ec07c } },
-    [THEME_NORD] = { .ground = 0x2e3440, .text = 0xe5e9f0, .dim = 0xa3adc2, .own_ground = true,
-        .colour = { 0, 0xf0929b, 0xa9c797, 0xebcb8b, 0x93b4d8, 0xcfa8c8, 0x88c0d0 } },
-    [THEME_SOLARIZED] = { .ground = 0xfdf6e3, .text = 0x3b4d54, .dim = 0x5c6c72, .light = true, .own_ground = true,
-        .colour = { 0, 0xb8211e, 0x5a6a00, 0x836000, 0x1a6aa8, 0xb0276b, 0x17736b } },
     [THEME_CONTRAST] = { .ground = 0x000000, .text = 0xffffff, .dim = 0xd0d0d0, .own_ground = true,
         .colour = { 0, 0xff9c9c, 0x6cff6c, 0xffff5c, 0xa8c8ff, 0xffa8ff, 0x6cffff } },
 };

@@ -8,14 +8,11 @@
 #include "tui/widgets/frame.h"
 
 /* The look of each style. The theme `dark` uses the 16 colours of the terminal's palette, which the
- * person may have chosen; `light` has colours that are readable on white; the others set their own
+ * person may have chosen; `light` has colours that are readable on white; `contrast` sets its own
  * background. Without colours, attributes carry the meaning. */
 #define THEMES(X)                                                                                  \
     X(DARK, "dark")                                                                                \
     X(LIGHT, "light")                                                                              \
-    X(GRUVBOX, "gruvbox")                                                                          \
-    X(NORD, "nord")                                                                                \
-    X(SOLARIZED, "solarized")                                                                      \
     X(CONTRAST, "contrast")
 
 enum theme_id {

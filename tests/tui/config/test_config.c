@@ -314,15 +314,15 @@ TEST(styles_replace_those_of_the_theme)
     assert_int_equal(c.theme.look[STYLE_MATCH].fg, 3);
     assert_int_equal(c.light.look[STYLE_MATCH].fg & THEME_RGB, THEME_RGB);
     assert_int_equal(
-        read_text(&c, "[colors]\ntitle = #010203\n[screen]\ntheme = nord\ncolors = true\n"),
+        read_text(&c, "[colors]\ntitle = #010203\n[screen]\ntheme = contrast\ncolors = true\n"),
         ERR_OK);
     assert_null(c.problems);
-    assert_int_equal(c.settings.theme, THEME_FIRST + THEME_NORD);
+    assert_int_equal(c.settings.theme, THEME_FIRST + THEME_CONTRAST);
     assert_int_equal(c.settings.colours, COLOURS_TRUE);
     assert_int_equal(c.theme.look[STYLE_TITLE].fg, THEME_RGB | 0x010203);
     assert_int_equal(c.theme.few_colours[STYLE_TITLE].fg, THEME_RGB | 0x010203);
     assert_int_equal(c.light.look[STYLE_TITLE].fg, THEME_RGB | 0x010203);
-    assert_int_equal(c.theme.look[STYLE_TEXT].bg, THEME_RGB | 0x2e3440);
+    assert_int_equal(c.theme.look[STYLE_TEXT].bg, THEME_RGB | 0x000000);
     config_fini(&c);
 }
 

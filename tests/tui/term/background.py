@@ -100,7 +100,7 @@ def main():
             p.need(LIGHT_YELLOW not in t.everything, f'{what}: the theme is dark')
             quits(p, t, what)
 
-        for theme in ('dark', 'light', 'nord'):
+        for theme in ('dark', 'light', 'contrast'):
             config = os.path.join(home, 'config')
             with open(config, 'w', encoding='utf-8') as f:
                 f.write(f'theme = {theme}\n')

@@ -198,22 +198,23 @@ TEST(a_theme_is_drawn_in_as_many_colours_as_there_are)
 {
     const char *painted;
 
-    painted = paint_in(THEME_NORD, (struct paint_colours){ .true_colour = true });
-    assert_non_null(strstr(painted, "\x1b[38;2;235;203;139m"));
-    assert_non_null(strstr(painted, "\x1b[48;2;46;52;64m"));
-    assert_non_null(strstr(painted, "\x1b[38;5;255m"));
+    painted = paint_in(THEME_CONTRAST, (struct paint_colours){ .true_colour = true });
+    assert_non_null(strstr(painted, "\x1b[38;2;255;255;92m"));
+    assert_non_null(strstr(painted, "\x1b[48;2;0;0;0m"));
+    assert_non_null(strstr(painted, "\x1b[38;2;255;255;255m"));
     assert_null(strstr(painted, "\x1b[48;5;"));
-    painted = paint_in(THEME_NORD, (struct paint_colours){ .wanted = COLOURS_TRUE });
-    assert_non_null(strstr(painted, "38;2;235;203;139"));
-    painted =
-        paint_in(THEME_NORD, (struct paint_colours){ .wanted = COLOURS_256, .true_colour = true });
+    painted = paint_in(THEME_CONTRAST, (struct paint_colours){ .wanted = COLOURS_TRUE });
+    assert_non_null(strstr(painted, "38;2;255;255;92"));
+    painted = paint_in(THEME_CONTRAST,
+                       (struct paint_colours){ .wanted = COLOURS_256, .true_colour = true });
     assert_null(strstr(painted, ";2;"));
-    assert_non_null(strstr(painted, "\x1b[38;5;186m"));
-    painted =
-        paint_in(THEME_NORD, (struct paint_colours){ .wanted = COLOURS_16, .true_colour = true });
+    assert_non_null(strstr(painted, "\x1b[38;5;227m"));
+    painted = paint_in(THEME_CONTRAST,
+                       (struct paint_colours){ .wanted = COLOURS_16, .true_colour = true });
     assert_non_null(strstr(painted, "\x1b[33m"));
     assert_null(strstr(painted, "8;5;"));
-    painted = paint_in(THEME_NORD, (struct paint_colours){ .no_color = true, .true_colour = true });
+    painted =
+        paint_in(THEME_CONTRAST, (struct paint_colours){ .no_color = true, .true_colour = true });
     assert_null(strstr(painted, "\x1b[3"));
     assert_null(strstr(painted, "8;2;"));
 }

@@ -115,7 +115,7 @@ TEST(few_colours_are_the_terminals_own)
     theme_fill(&dark, THEME_DARK);
     for (int id = 0; id < THEME_COUNT; id++) {
         theme_fill(&t, (enum theme_id)id);
-        bool light = id == THEME_LIGHT || id == THEME_SOLARIZED;
+        bool light = id == THEME_LIGHT;
 
         for (int i = 0; i < STYLE_COUNT; i++) {
             assert_int_equal(dark.look[i].fg, dark.few_colours[i].fg);
