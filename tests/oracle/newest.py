@@ -111,6 +111,14 @@ provider = "local"
 model = "mock-model"
 max_context_size = 128000
 '''
+GROK = '''[models]
+default = "mock"
+[model.mock]
+model = "mock-model"
+name = "Mock"
+base_url = "http://127.0.0.1:{port}/v1"
+api_key = "none"
+'''
 QUIET = {'privacy': {'usageStatisticsEnabled': False}, 'telemetry': {'enabled': False}}
 
 AGENTS = {
@@ -157,6 +165,10 @@ AGENTS = {
                     'models': [{'id': 'mock-model'}]}}},
                  '.pi/agent/settings.json': {'defaultProvider': 'local', 'defaultModel': 'mock-model'}},
                 {'PI_OFFLINE': '1'}, node='22.23.3'),
+    'grok': Agent('@xai-official/grok', '1.0.41', '.bin/grok', ['--always-approve', '-p'], ['--resume', '{id}'],
+                  ('write', path_and_text), {'.grok/config.toml': GROK},
+                  {'GROK_DISABLE_AUTOUPDATER': '1', 'GROK_TELEMETRY_ENABLED': '0'},
+                  shell=('run_terminal_command', lambda command: {'command': command, 'description': 'tidy up'})),
     'kimi': Agent('@moonshot-ai/kimi-code', '2.1.0', '.bin/kimi', ['-p'], ['--session', '{id}'],
                   ('Write', pi_write), {'.kimi-code/config.toml': KIMI}, {'KIMI_CODE_NO_AUTO_UPDATE': '1'},
                   node='22.23.3', shell=('Bash', lambda command: {'command': command})),
