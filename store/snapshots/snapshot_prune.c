@@ -412,14 +412,15 @@ enum err_code snapshot_prune_due(const struct store_env *env, const char *cwd,
 {
     CLEANUP(snapshot_projects_fini) struct snapshot_projects all = { .n = 0 };
     const int64_t now_ms = env_now_ms(env);
-    const char *dir, *mark;
+    const char *dir, *mark, *root;
     struct stat st;
 
     *due = false;
     TRY(snapshot_dir_of(env, cwd, &all.arena, &dir, e));
-    NEED(mark = arena_format(&all.arena, "%s/pruned", dir));
-    if (lstat(dir, &st) ||
-        (lstat(mark, &st) == 0 && time_ns(st.st_mtim) / 1000000 > now_ms - DAY_MS))
+    NEED((mark = arena_format(&all.arena, "%s/pruned", dir)) &&
+         (root = arena_format(&all.arena, "%s/root", dir)));
+    /* A store that was never pruned is as old as its first file. */
+    if ((lstat(mark, &st) && lstat(root, &st)) || time_ns(st.st_mtim) / 1000000 > now_ms - DAY_MS)
         return ERR_OK;
     *due = true;
     for (int i = 0; i < HALVINGS && !only_ask; i++) {

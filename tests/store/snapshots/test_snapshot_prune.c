@@ -152,12 +152,14 @@ TEST(a_pruning_gives_up_for_a_snapshot_that_waits)
     folder_remove(&p.f);
 }
 
-/* Once a day: what the rule removes, and a store of many packs is packed anew. */
+/* Also the first time: a new store is not pruned. */
 TEST(pruning_is_due_once_a_day)
 {
     struct project p;
     struct snapshot_log log;
+    struct snapshot_projects all = { .n = 0 };
     const struct snapshot_prune_rule all_of_them = { .before_ms = INT64_MAX };
+    char root[4300];
     bool due;
 
     project_begin(&p);
@@ -165,6 +167,13 @@ TEST(pruning_is_due_once_a_day)
     assert_false(due);
     for (int i = 0; i < 3; i++)
         assert_int_equal(project_take(&p, SNAPSHOT_END), ERR_OK);
+    assert_int_equal(snapshot_prune_due(&p.env, p.root, &all_of_them, false, &due, NULL), ERR_OK);
+    assert_false(due);
+    const struct snapshot_project project = project_only(&p, &all);
+
+    snprintf(root, sizeof root, "%s/root", project.dir);
+    assert_int_equal(utimensat(AT_FDCWD, root, (struct timespec[2]){ { 0 } }, 0), 0);
+    snapshot_projects_fini(&all);
     assert_int_equal(snapshot_prune_due(&p.env, p.root, &all_of_them, false, &due, NULL), ERR_OK);
     assert_true(due);
     project_newest(&p, &log);
