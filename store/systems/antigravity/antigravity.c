@@ -46,7 +46,7 @@ static const struct row_kind antigravity_rows[] = {
     { "USER_INPUT", MESSAGE_USER, .when = "source=USER_EXPLICIT", .prompt = antigravity_prompt, .untyped = MESSAGE_SYSTEM,
       .blocks = { { BLOCK_PROMPT, .read = antigravity_prompt } } },
     { "PLANNER_RESPONSE", MESSAGE_ASSISTANT, .when = "source=MODEL",
-      .blocks = { { BLOCK_THINKING, "thinking" }, { BLOCK_TEXT, "content" },
+      .blocks = { { BLOCK_THINKING, .text = "thinking" }, { BLOCK_TEXT, .text = "content" },
                   { BLOCK_TOOL_CALL, .each = "tool_calls", .name = "name", .input = "args" } } },
     { NULL, MESSAGE_TOOL, .when = "source=MODEL&content:text", .blocks = { { BLOCK_TOOL_RESULT, "content", .name = "type" } } },
     { NULL, MESSAGE_SYSTEM, .when = "content:text", .blocks = { { BLOCK_NOTE, "content", .name = "type" } } },

@@ -62,7 +62,7 @@ static const struct row_kind auggie_rows[] = {
                     .failed = "tool_result_node.is_error" } } },
     { "answered", MESSAGE_ASSISTANT,
       .blocks = { { BLOCK_THINKING, "thinking.content|thinking.summary", .each = "exchange.response_nodes", .when = "thinking:any" },
-                  { BLOCK_TEXT, "exchange.response_text" },
+                  { BLOCK_TEXT, .text = "exchange.response_text" },
                   { BLOCK_TOOL_CALL, .each = "exchange.response_nodes", .when = "tool_use:any", .call = "tool_use.tool_use_id",
                     .name = "tool_use.tool_name", .arguments = "tool_use.input_json" } },
       .facts = { ROW_FACT(model, "exchange.model_id") } },

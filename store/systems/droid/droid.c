@@ -80,7 +80,7 @@ static const struct index_keys droid_keys = {
 /* clang-format off */
 static const struct row_kind droid_rows[] = {
     /* what Droid itself tells the person, in the user's role */
-    { "user", MESSAGE_SYSTEM, .when = "type=message&message.visibility=user_only", .blocks = { { BLOCK_NOTE, "message.content" } } },
+    { "user", MESSAGE_SYSTEM, .when = "type=message&message.visibility=user_only", .blocks = { { BLOCK_NOTE, .text = "message.content" } } },
     { "user", MESSAGE_USER, .when = "type=message", .prompt = droid_prompt, .untyped = MESSAGE_TOOL, .put = droid_put },
     { "assistant", MESSAGE_ASSISTANT, .when = "type=message", .put = droid_put },
     { NULL, MESSAGE_SYSTEM, .when = "type=message", .put = droid_put },
