@@ -183,6 +183,8 @@ static enum err_code touch_session(struct touching *t, const struct session_ref 
     struct blame_touches *out = t->out;
     struct session_ref *copy = arena_alloc(&out->arena, sizeof *copy);
 
+    if (!ref->store->ops->edits)
+        return store_unsupported_error(ref, 0, "list the files of", e);
     NEED(copy && session_ref_copy(&out->arena, ref, copy) &&
          array_reserve(out->ref, out->ref_cap, out->refs + 1));
     t->session = out->refs;

@@ -80,7 +80,7 @@ class SmallStack(Checks):
 
     def both(self, name, directory, env, top):
         self.read(name, directory, env)
-        if name != 'opencode':  # SQLite reads the files of its first versions, and its JSON functions recurse
+        if name not in ('opencode', 'kilo'):  # SQLite reads the files of its first versions, and its JSON functions recurse
             deepen(top)
             self.read(f'{name}, nested deeply', directory, env)
 

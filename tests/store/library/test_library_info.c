@@ -156,6 +156,15 @@ static int call_usage(struct reprise_session *s)
     return rc;
 }
 
+static int call_files(struct reprise_session *s)
+{
+    struct reprise_touches *files = NULL;
+    int rc = reprise_files(s, &files, NULL);
+
+    reprise_touches_free(files);
+    return rc;
+}
+
 static int call_points(struct reprise_session *s)
 {
     struct reprise_points *points = NULL;
@@ -199,7 +208,8 @@ IN_SCRATCH(a_call_is_refused_if_and_only_if_it_is_said_to_be)
         { "reprise_tombstone", call_tombstone }, { "reprise_reappend", call_reappend },
         { "reprise_session_usage", call_usage }, { "reprise_checkpoints", call_points },
         { "reprise_append", call_append },       { "reprise_checkpoint", call_checkpoint },
-        { "reprise_fork", call_fork },           { "reprise_delete", call_delete },
+        { "reprise_files", call_files },         { "reprise_fork", call_fork },
+        { "reprise_delete", call_delete },
     };
     static const struct {
         const char *system, *row;

@@ -194,8 +194,6 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
     enum err_code rc;
 
     (void)s;
-    if (!ref->store->ops->edits)
-        return store_unsupported_error(ref, 0, "list its files", e);
     TRY(blame_touches_of(ref, NULL, &t, e));
     rc = sum_files(&t, &files, e);
     if (!rc)
