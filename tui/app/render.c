@@ -70,18 +70,39 @@ static bool footer_key(const struct model *m, enum key_context place, enum actio
     return true;
 }
 
+/* Actions that are called something else in one place. */
+static const struct {
+    enum key_context place;
+    enum action action;
+    const char *title;
+} titled_here[] = {
+    { IN_TREE, ACT_ACCEPT, "open" },
+    { IN_TREE, ACT_PANE, "all or differing" },
+    { IN_TREE, ACT_PROMPT_PREV, "earlier turn" },
+    { IN_TREE, ACT_PROMPT_NEXT, "later turn" },
+    { IN_TREE, ACT_PREVIEW_DOWN, "file down" },
+    { IN_TREE, ACT_PREVIEW_UP, "file up" },
+    { IN_USAGE, ACT_ACCEPT, "its sessions" },
+    { IN_USAGE, ACT_VALUE_NEXT, "next grouping" },
+    { IN_USAGE, ACT_VALUE_PREV, "previous grouping" },
+};
+
 /* The title of the action; "" if the key already names it: "Up", not "Up up". */
-static const char *title_beside(const char *key, enum action a)
+static const char *title_beside(enum key_context place, const char *key, enum action a)
 {
     const char *title = action_title(a);
+
+    for (size_t i = 0; i < sizeof titled_here / sizeof *titled_here; i++)
+        if (titled_here[i].place == place && titled_here[i].action == a)
+            title = titled_here[i].title;
 
     return strcasecmp(key, title) == 0 ? "" : title;
 }
 
-static void draw_entry(struct frame *f, int y, int x, const char *key, enum action a)
+static void draw_entry(struct frame *f, int y, int x, const char *key, const char *title)
 {
     x += frame_puts(f, y, x, f->cols - x, STYLE_KEY, key) + 1;
-    frame_puts(f, y, x, f->cols - x, STYLE_DIM, title_beside(key, a));
+    frame_puts(f, y, x, f->cols - x, STYLE_DIM, title);
 }
 
 /* The width of an action in the footer, with the gap before the next; 0 if it is not shown. */
@@ -92,7 +113,7 @@ static int entry_width(const struct model *m, enum key_context place, enum actio
     if (view_unavailable(m, a) || !footer_key(m, place, a, ascii, key))
         return 0;
 
-    const char *title = title_beside(key, a);
+    const char *title = title_beside(place, key, a);
 
     return (frame_width(slice_of(key)) + (*title != '\0') + (int)strlen(title)) + GAP;
 }
@@ -126,11 +147,11 @@ static void draw_footer(const struct model *m, struct frame *f, struct rect r)
         if (w == 0 || x + w + width_kept(m, place, a + 1, f->ascii) + help_w > end ||
             !footer_key(m, place, *a, f->ascii, key))
             continue;
-        draw_entry(f, r.y, x, key, *a);
+        draw_entry(f, r.y, x, key, title_beside(place, key, *a));
         x += w;
     }
     if (help_w > 0 && x + help_w <= end && footer_key(m, place, ACT_HELP, f->ascii, key))
-        draw_entry(f, r.y, x, key, ACT_HELP);
+        draw_entry(f, r.y, x, key, title_beside(place, key, ACT_HELP));
 }
 
 enum { ROWS_MIN = 12, COLS_MIN = 50 };
