@@ -20,6 +20,7 @@ for size in "80 24" "120 36"; do
         press Down
         see "▌ $row/"
     done
+    screen | grep -q "▌ src/.* 3 differ" || fail "src/ does not say how many of its files differ"
     press Enter
     see "pay.ts" "changed"
     hides "keys.ts" || fail "a file that the turn made is in the tree before it"

@@ -78,8 +78,8 @@ static const struct {
 } titled_here[] = {
     { IN_TREE, ACT_ACCEPT, "open" },
     { IN_TREE, ACT_PANE, "all or differing" },
-    { IN_TREE, ACT_PROMPT_PREV, "earlier turn" },
-    { IN_TREE, ACT_PROMPT_NEXT, "later turn" },
+    { IN_TREE, ACT_PROMPT_PREV, "earlier" },
+    { IN_TREE, ACT_PROMPT_NEXT, "later" },
     { IN_TREE, ACT_PREVIEW_DOWN, "file down" },
     { IN_TREE, ACT_PREVIEW_UP, "file up" },
     { IN_USAGE, ACT_ACCEPT, "its sessions" },

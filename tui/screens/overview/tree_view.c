@@ -213,8 +213,22 @@ static void draw_tree_row(const void *arg, struct frame *f, struct rect r, size_
     const struct tree_row *row = &v->row[at];
     const struct turn_file *file = &v->files->file[row->file];
     const struct slice name = { file->path.p + row->name, row->name_n };
+    const struct slice dir = { file->path.p, row->name + row->name_n };
     int end = r.x + r.w - 1;
+    size_t differing = 0;
+    char text[40];
 
+    for (size_t i = row->file; row->is_dir && i < v->files->n; i++) {
+        const struct turn_file *below = &v->files->file[i];
+
+        if (below->path.n < dir.n || memcmp(below->path.p, dir.p, dir.n) != 0)
+            break;
+        differing += below->differs;
+    }
+    if (differing) {
+        snprintf(text, sizeof text, "%zu differ%s", differing, differing == 1 ? "s" : "");
+        end = frame_puts_right(f, r.y, end, STYLE_WARN, text) - 1;
+    }
     if (!row->is_dir && file->differs)
         end = frame_puts_right(f, r.y, end, STYLE_WARN,
                                !file->state[0].exists   ? "made later"
