@@ -416,6 +416,18 @@ class Threads:
         os.utime(f'{self.cwd}/a', (at, at))
         self.says('changed in the second of its patch, or before', sid, 1, {'a': 'it was changed by hand between its patches', 'b': 'restore'})
 
+    def same_moment(self):
+        """A command that wrote the file in the millisecond of its last patch, or in its second where times have no finer parts."""
+        why = 'a command ran since that may have changed it: what it did is not recorded'
+        for text, want in ('echo more >> "a"', why), ('echo more >> b', 'restore'):
+            for part in 0, 500_000:  # nanoseconds
+                self.project({'a': 'A\n2\nmore\n'})
+                patch = self.patch(a=updated('@@ -1,2 +1,2 @@\n-1\n+A\n 2\n'))
+                at = (START + 1 + self.second) * 10**9 + part
+                sid = self.write([self.prompt('First'), patch, self.command(text, 'unknown')])
+                os.utime(f'{self.cwd}/a', ns=(at, at))
+                self.says(f'{text}, {part}', sid, 0, {'a': want})
+
     def unended(self):
         """Only the last line can be without a line end, so a line that was appended by hand is in the way."""
         self.project({'a': '1\nend\nby hand\n', 'b': '1\nend\n'})
@@ -461,7 +473,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
         t = Threads(sys.argv[1], home)
         for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.free, t.late_free, t.born, t.overwritten, t.links, t.newer_link, t.replaced_by_another, t.printed, t.commands, \
-                t.permissions, t.deleted_link, t.unconfirmed, t.same_second, t.unended, t.inferred, t.later_command, t.images:
+                t.permissions, t.deleted_link, t.unconfirmed, t.same_second, t.same_moment, t.unended, t.inferred, t.later_command, t.images:
             case()
     t.p.finish(45)
 
