@@ -89,7 +89,8 @@ bool file_history_is_version(struct slice name, size_t digits)
 enum err_code file_history_shell(struct file_history *h, int64_t time_ms, struct slice command,
                                  const char *dir, struct err *e)
 {
-    const bool former = former_is_in(&h->former, command); /* its paths are not those of today */
+    const bool former =
+        former_is_in(&h->former, command, &h->states.arena); /* its paths are not those of today */
     const struct saved_shell x = { time_ms, former ? SLICE("") : command,
                                    dir ? former_path(&h->former, dir, &h->states.arena) : h->cwd };
 

@@ -1,6 +1,7 @@
 #include "store/systems/common/former.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,34 +40,58 @@ static bool former_look(const struct change *c, bool undone, void *arg)
     return true;
 }
 
-enum err_code former_read(const struct session_ref *ref, struct arena *a, struct former *out,
-                          struct err *e)
+/* A log that cannot be read names no directory: the paths are then outside the project, and refused. */
+static void former_read(struct former *f, struct arena *a)
 {
     CLEANUP(change_log_close_at) struct change_log *log = NULL;
-    struct former_search s = { .to = out, .arena = a };
+    struct former_search s = { .to = f, .arena = a };
 
-    *out = (struct former){ .n = 0 };
-    snprintf(s.session, sizeof s.session, "%s:%.*s", ref->store->ops->name, SLICE_ARG(ref->id));
-    if (change_log_read(ref->store->env, &log, NULL))
-        return ERR_OK;
-    enum err_code rc = change_list(log, former_look, &s, e);
-
-    return a->failed ? err_nomem(e) : rc;
+    if (f->is_read)
+        return;
+    f->is_read = true;
+    snprintf(s.session, sizeof s.session, "%s:%.*s", f->ref->store->ops->name,
+             SLICE_ARG(f->ref->id));
+    if (change_log_read(f->ref->store->env, &log, NULL) == ERR_OK)
+        (void)!change_list(log, former_look, &s, NULL);
 }
 
 const char *former_path(struct former *f, const char *path, struct arena *a)
 {
-    for (size_t i = 0; i < f->n && f->now && path; i++)
+    char dir[PATH_MAX];
+
+    if (!f->ref || !f->now || !path)
+        return path;
+    /* The present directory may be above the former one. */
+    if (path_under(slice_of(path), slice_of(f->now)) && path_parent(path, dir) && path_is_dir(dir))
+        return path;
+    former_read(f, a);
+    for (size_t i = 0; i < f->n; i++)
         if (path_under(slice_of(path), slice_of(f->dir[i]))) {
             if (i < 32)
                 f->used |= UINT32_C(1) << i;
             return arena_format(a, "%s%s", f->now, path + strlen(f->dir[i]));
         }
-    return path;
+    return a->failed ? NULL : path;
 }
 
-bool former_is_in(const struct former *f, struct slice text)
+/* Returns true if a word of a command is an absolute path that is not in the present directory. */
+static bool former_is_elsewhere(const struct former *f, struct slice text)
 {
+    for (size_t i = 0; i < text.n; i++) {
+        const struct slice rest = { text.p + i, text.n - i };
+
+        if (text.p[i] == '/' && (!i || strchr(" \t\n\"'=(:<>|&;", text.p[i - 1])) &&
+            !slice_starts(rest, "/dev/") && !(f->now && slice_starts(rest, f->now)))
+            return true;
+    }
+    return false;
+}
+
+bool former_is_in(struct former *f, struct slice text, struct arena *a)
+{
+    if (!f->ref || !former_is_elsewhere(f, text))
+        return false;
+    former_read(f, a);
     for (size_t i = 0; i < f->n; i++)
         if (slice_has(text, f->dir[i]))
             return true;

@@ -362,10 +362,8 @@ static enum err_code gemini_fill_plan(struct planning *p, const struct session_r
     plan->session = arena_copy(&plan->arena, ref->id).p;
     plan->point = arena_copy(&plan->arena, point->id).p;
     plan->point_ms = json_time_at(point->raw, "timestamp", &plan->arena);
-    struct former former;
+    struct former former = { .ref = ref, .now = root };
 
-    TRY(former_read(ref, &p->h.arena, &former, e));
-    former.now = root;
     for (size_t i = 0; p->h.cwd && i < p->h.edits; i++) {
         const char *path = former_path(&former, p->h.edit[i].path, &p->h.arena);
 
@@ -375,7 +373,7 @@ static enum err_code gemini_fill_plan(struct planning *p, const struct session_r
             return err_nomem(e);
     }
     for (size_t i = 0; i < p->h.shells; i++)
-        if (former_is_in(&former, p->h.shell[i].command))
+        if (former_is_in(&former, p->h.shell[i].command, &p->h.arena))
             p->h.shell[i].command = SLICE(""); /* its paths are not those of today */
     TRY(former_note(&former, plan, e));
     if (root && rewind_root_is_above(env, root))

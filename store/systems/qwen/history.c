@@ -334,14 +334,12 @@ static enum err_code qwen_history_read(struct history *h, const struct store *st
                                        const struct session_ref *ref, struct err *e)
 {
     *h = (struct history){
-        .of = { .ref = ref, .states = { .keeps_modes = true } },
+        .of = { .ref = ref, .former = { .ref = ref }, .states = { .keeps_modes = true } },
         .qwen = qwen_of(st),
         .turn = -1,
     };
-    enum err_code rc = former_read(ref, &h->of.states.arena, &h->of.former, e);
+    enum err_code rc = jsonl_each_row(ref->path.p, &qwen_keys, NULL, qwen_read_row, h, e);
 
-    if (!rc)
-        rc = jsonl_each_row(ref->path.p, &qwen_keys, NULL, qwen_read_row, h, e);
     h->agent = true;
     if (!rc)
         rc = qwen_each_subagent(ref, qwen_read_subagent, h, e);
