@@ -55,16 +55,20 @@ WITH_BLOCKS static inline size_t skip_inner_blocks(struct key_scan *s, const cha
         uint64_t inside = block_prefix_xor(quote) ^ in_string, outside = ~inside;
 
         in_string = -(inside >> 63);
+        /* Nothing can begin or end in a block that is inside one string. */
         if (!(outside | quote))
             continue;
         uint64_t open = block_bracket(b, '{') & outside;
         uint64_t close = block_bracket(b, '}') & outside;
         unsigned closes = (unsigned)__builtin_popcountll(close);
 
+        /* A backslash outside strings is never valid. */
         if (slashes & outside) {
             s->broken = true;
             break;
         }
+
+        /* Wanted members are on the first level, which this block may return to. */
         if (depth <= closes + 1) {
             *m = (struct marks){ quote, open, close, block_equal(b, ':') & outside };
             break;
@@ -227,6 +231,7 @@ WITH_BLOCKS ALWAYS_INLINE bool validate_token(struct grammar *g, size_t i, uint6
     case OPEN_OBJECT:
     case OPEN_ARRAY:
         g->too_deep = s->depth == LEVELS;
+        /* The new bit records whether the level that contains this one is an object. */
         g->in_object = g->in_object << 1 | (g->state < A_BEGIN);
         s->depth++;
         break;
@@ -246,6 +251,7 @@ WITH_BLOCKS ALWAYS_INLINE bool validate_token(struct grammar *g, size_t i, uint6
     case COLON:
         if (s->depth != 1)
             break;
+        /* The key ends at the last quote before the colon, in this block or in an earlier one. */
         s->quote = g->at + (quotes_before ? block + 63u - (unsigned)__builtin_clzll(quotes_before)
                                           : g->last_quote);
         s->quote_before = g->at + g->key;

@@ -63,6 +63,8 @@ enum err_code blame_commits_read(const char *path, int64_t since_ms, struct blam
     git_oid id;
 
     *out = c;
+
+    /* A file outside a repository has no commits, which is not an error. */
     if (!path_parent(path, dir) || repo_open(dir, &repo, NULL))
         return ERR_OK;
     const char *top = git_repository_workdir(repo);
@@ -71,6 +73,8 @@ enum err_code blame_commits_read(const char *path, int64_t since_ms, struct blam
     if (!n || strncmp(path, top, n) != 0 || git_revwalk_new(&walk, repo) ||
         git_revwalk_push_head(walk))
         return ERR_OK;
+
+    /* The newest commits come first, so that the first one that is too old ends the walk. */
     git_revwalk_sorting(walk, GIT_SORT_TIME);
     for (size_t i = 0; i < BLAME_COMMITS_MAX && !git_revwalk_next(&id, walk); i++) {
         AUTO_COMMIT *commit = NULL;

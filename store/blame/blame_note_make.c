@@ -212,6 +212,8 @@ static enum err_code note_metadata(struct note_making *m, const git_commit *comm
         static const struct scope everywhere = { .all = true };
 
         NEED(row);
+
+        /* A session that cannot be described has an entry all the same, only without its model. */
         const bool described = !ref->store->ops->describe(ref->store, &everywhere, ref, row, NULL);
 
         jsonout_key(&j, m->session[i].key);

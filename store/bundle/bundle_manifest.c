@@ -67,6 +67,7 @@ static void bundle_print_session(struct jsonout *j, const struct bundle_session 
     jsonout_int_member(j, "messages", s->messages);
     bundle_print_time(j, "createdMs", s->created_ms);
     bundle_print_time(j, "modifiedMs", s->modified_ms);
+
     if (s->repository.root) {
         jsonout_key(j, "repository");
         jsonout_open(j, '{');
@@ -80,6 +81,7 @@ static void bundle_print_session(struct jsonout *j, const struct bundle_session 
         jsonout_close(j, ']');
         jsonout_close(j, '}');
     }
+
     jsonout_key(j, "files");
     jsonout_open(j, '[');
     for (size_t i = 0; i < s->n; i++) {

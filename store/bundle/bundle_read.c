@@ -96,6 +96,8 @@ static enum err_code bundle_unpack_file(struct bundle_reader *r, const char *nam
                        "read the bundle: a file is smaller than its manifest says");
     if (!path_parent(path, parent))
         return err_set(e, ERR_UNSAFE, path, "unpack the bundle: the path is too long");
+
+    /* Every file is created anew: if its name exists, two paths of the bundle are one path on this file system. */
     enum err_code rc = disk_make_dir(parent, 0700, &why);
 
     if (!rc)
@@ -109,6 +111,8 @@ static enum err_code bundle_unpack_file(struct bundle_reader *r, const char *nam
             *e = why;
         return rc;
     }
+
+    /* The bytes are hashed while they are written, so that the file is not read again. */
     digest_begin(&r->hasher.digest, DIGEST_SHA256);
     for (int64_t left = f->size; left > 0;) {
         const struct slice piece = { r->piece, left < BUNDLE_PIECE ? (size_t)left : BUNDLE_PIECE };

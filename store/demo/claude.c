@@ -451,6 +451,8 @@ static void demo_writer_step(struct demo_writer *p, size_t i)
     case ACT_COMPACT: demo_writer_compact(p, step->arg[0]); break;
     default: demo_writer_tool(p, step);
     }
+
+    /* The default case wrote the call that the user interrupts. */
     if (step->act == ACT_STOP) {
         demo_writer_add_row(
             p, USER_ROW "[{'type':'text','text':'[Request interrupted by user for tool use]'}]}",

@@ -303,6 +303,7 @@ static int export_md_text_enter_block(MD_BLOCKTYPE type, void *detail, void *arg
     case MD_BLOCK_TABLE:
         export_md_text_begin_block(w, true);
         w->in_table = true;
+        /* The cells of the head collect the rule below it here. */
         w->info.n = 0;
         break;
     case MD_BLOCK_TR:
@@ -336,6 +337,7 @@ static int export_md_text_leave_block(MD_BLOCKTYPE type, void *detail, void *arg
     case MD_BLOCK_LI: export_md_text_close_level(w); break;
     case MD_BLOCK_UL:
     case MD_BLOCK_OL:
+        /* Only the outermost list is followed by an empty line. */
         w->lists--;
         w->gap = w->gap || w->lists == 0;
         break;
@@ -362,6 +364,7 @@ static int export_md_text_leave_block(MD_BLOCKTYPE type, void *detail, void *arg
     case MD_BLOCK_TR: export_md_text_end_line(w); break;
     case MD_BLOCK_THEAD:
         export_md_text_end_line(w);
+        /* The cells of the head collected the rule below it in `info`. */
         add_mark(w, "|");
         export_out_add(w->o, buf_slice(&w->info));
         export_md_text_end_line(w);

@@ -247,6 +247,8 @@ static enum err_code write_conversation(struct export *x, const struct session_r
         for (size_t i = 0; !rc && !x->o->rc && i < row->blocks.n; i++)
             if (export_session_is_wanted(x, row, i))
                 rc = export_session_write_block(x, row, &row->blocks.block[i], e);
+
+        /* A row without a wanted block began no message. */
         if (x->open)
             export_out_lit(x->o, x->writer->message_end);
         x->sum->messages++;

@@ -139,6 +139,8 @@ static void txt_tool(struct export_out *o, const struct export_tool *t)
             const struct hunk_line *l = &t->hunks.line[i];
 
             export_out_lit(o, "    ");
+
+            /* The head of a hunk has no sign of its own, and may have no text. */
             if (l->sign != '@')
                 export_out_add(o, (struct slice){ &l->sign, 1 });
             else if (l->text.n == 0)

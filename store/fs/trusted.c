@@ -64,6 +64,7 @@ enum err_code path_trusted(const char *cwd, const char *path, struct err *e)
         return err_sys(e, "/", "check who can write to it");
     enum err_code rc = check_trusted("/", &root, &root, e);
 
+    /* Each directory and link on the way counts, since whoever can write to one can replace what is below it. */
     while (!rc && rest[0]) {
         size_t skip = strspn(rest, "/"), n = strcspn(rest + skip, "/"), at = strlen(done);
         bool up = n == 2 && memcmp(rest + skip, "..", 2) == 0;
@@ -75,6 +76,8 @@ enum err_code path_trusted(const char *cwd, const char *path, struct err *e)
                      PATH_MAX - at)
             return err_set(e, ERR_UNSAFE, path, "the name is too long");
         memmove(rest, rest + skip + n, strlen(rest + skip + n) + 1);
+
+        /* Nothing was added, and the directories above were checked on the way here. */
         if (up || done[at] == '\0')
             continue;
         if (lstat(done, &sb) != 0)
@@ -85,6 +88,8 @@ enum err_code path_trusted(const char *cwd, const char *path, struct err *e)
                 return err_set(e, ERR_UNSAFE, path, "too many links");
             if (!follow_trusted(done, rest))
                 return err_sys(e, done, "check who can write to it");
+
+            /* The target replaces the link; an absolute one begins at the root again. */
             done[rest[0] == '/' ? 0 : at] = '\0';
         }
     }

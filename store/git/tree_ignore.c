@@ -57,6 +57,7 @@ static bool name_matches(struct slice pattern, struct slice name)
         struct slice rest = { pattern.p + 1, pattern.n ? pattern.n - 1 : 0 };
         bool fits = false;
 
+        /* A star matches nothing at first. Its place is remembered, so that it can match more after a mismatch. */
         if (pattern.n && pattern.p[0] == '*') {
             after_star = pattern = rest;
             taken = name;

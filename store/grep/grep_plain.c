@@ -123,8 +123,10 @@ static bool read_element(struct plain_runs *r)
     case '.':
     case '^':
     case '$':
+    /* The character before a plus occurs at least once, so it stays in its run. */
     case '+': end_run(r); return true;
     case '\\':
+        /* Text that \Q quotes is not analysed. */
         if (r->p == r->end || *r->p == 'Q')
             return false;
         c = *r->p++;

@@ -476,12 +476,15 @@ static enum err_code search_in_order(struct grep *g, grep_fn *fn, unreadable_fn 
             pthread_mutex_lock(&g->lock);
             *s = (struct grep_slot){ .row = s->row };
             g->handed++;
+
+            /* Waiting threads are woken for a quarter of the ring at a time, or when everything claimed was handed over. */
             if (g->waiting && (g->handed % (RING / 4) == 0 || g->handed == g->claimed))
                 pthread_cond_broadcast(&g->room);
             pthread_mutex_unlock(&g->lock);
         }
     }
 
+    /* The flag is set under the lock, so that no thread misses it between its check and its wait. */
     pthread_mutex_lock(&g->lock);
     atomic_store(&g->stop, true);
     pthread_cond_broadcast(&g->room);

@@ -34,6 +34,7 @@ static enum err_code session_new(const struct store *st, const struct host_sessi
     s->st = st;
     s->pid = getpid();
 
+    /* A zero is replaced by the default, which the store may define. */
     const struct store_ops *ops = s->st->ops;
     struct host_session_options *o = &s->opt;
 
@@ -50,6 +51,7 @@ static enum err_code session_new(const struct store *st, const struct host_sessi
     if (!o->queue_bytes)
         o->queue_bytes = DEFAULT_QUEUE_BYTES;
 
+    /* Waits are timed by the monotonic clock, because the time of day may be set meanwhile. */
     pthread_mutex_init(&s->mutex, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

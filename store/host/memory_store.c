@@ -504,6 +504,8 @@ static enum err_code memory_fork(const struct store *st, const struct session_re
     TRY(memory_store_find_session(st, ref->id, &from, e));
     TRY(memory_load(st, ref, NULL, &t, e));
     TRY(copied_rows(t, req->at, &rows, e));
+
+    /* Another thread may rename the original, so its title is read under the lock. */
     pthread_mutex_lock(&memory_of(st)->lock);
     bool failed = req->title.n    ? buf_add(&title, req->title)
                   : from->title.n ? buf_add(&title, buf_slice(&from->title)) ||

@@ -480,6 +480,8 @@ enum err_code keep_session(struct keep *k, const struct session_ref *ref, struct
         &(struct keep_manifest){ .session = k->manifest.session, .n = k->known }, ref->path.p);
     if (w.before && keep_is_unchanged(w.before, ref))
         return ERR_OK;
+
+    /* The manifest changes last, when all copies exist. */
     enum err_code rc = keep_begin(&w, &st, &why);
 
     if (!rc)
@@ -495,6 +497,8 @@ enum err_code keep_session(struct keep *k, const struct session_ref *ref, struct
         out->state = out->files ? KEEP_COPIED : KEEP_UNCHANGED;
         return ERR_OK;
     }
+
+    /* A session that cannot be kept is reported, and the next one follows, unless memory or our own disk failed. */
     if (keep_ends_all(k, &why)) {
         if (e)
             *e = why;

@@ -152,6 +152,7 @@ static enum err_code keep_store_parts(const struct store *st, const struct sessi
 /* What writes, and what asks for the agent, is left out. */
 static void keep_store_limit(struct store_ops *x)
 {
+    /* These find only sessions whose originals are gone. */
     x->enumerate = keep_store_enumerate;
     x->describe = keep_store_describe;
     x->find = keep_store_find;

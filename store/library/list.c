@@ -95,6 +95,8 @@ enum err_code call_query(const struct reprise_query *given, struct arena *a,
         return err_set(e, ERR_USAGE, "", "list sessions: unknown order or flag");
     if (q.directory && q.directory[0] != '/')
         return err_set(e, ERR_USAGE, q.directory, "list sessions: the directory is not absolute");
+
+    /* A member that is zero is no condition. */
     *out = (struct listing_query){
         .sort = sorts[q.sort],
         .tag = call_text(q.tag),

@@ -173,6 +173,8 @@ static enum err_code judge_split(struct scan *k, struct log_damage *d, struct sl
         return ERR_OK;
     k->bytes.n = 0;
     TRY(add_part(&k->bytes, row, &in_text, &depth));
+
+    /* A line that is a row of its own belongs to no other, and neither does a torn last line. */
     for (; depth && n < SPLIT_LINES && d->line + n < ix->n; n++) {
         const struct index_line *next = &ix->line[d->line + n];
 
@@ -184,6 +186,8 @@ static enum err_code judge_split(struct scan *k, struct log_damage *d, struct sl
             TRY(buf_add(&k->bytes, SLICE("\\n")));
         TRY(add_part(&k->bytes, row, &in_text, &depth));
     }
+
+    /* The bytes count for the whole file, so that a ruined one is not joined again from each of its lines. */
     k->joined += k->bytes.n;
     if (n == 1 || depth || !is_row(buf_slice(&k->bytes)))
         return ERR_OK;
@@ -363,6 +367,7 @@ enum err_code log_damage_report(struct logfile *log, const struct log_rules *rul
     enum err_code rc = ERR_OK;
     struct arena a = { 0 };
 
+    /* Findings beyond the limit were only counted. */
     for (int kind = 0; kind < FINDING_KINDS && !rc; kind++) {
         if (r.n[kind] <= REPORT_MOST)
             continue;
@@ -378,6 +383,7 @@ enum err_code log_damage_report(struct logfile *log, const struct log_rules *rul
     if (rc)
         return rc;
 
+    /* The scan reports only damaged lines, so whole rows are looked up in the index. */
     for (size_t i = 0; i < log->index.n && !r.has_rows; i++)
         r.has_rows = log->index.line[i].state == LINE_OK;
     if (log->index.broken == 0 || r.has_rows)

@@ -160,6 +160,8 @@ static enum err_code project_move_item(struct project_move *m, struct project_mo
                                          live.why ? live.why : "it is running"));
         return x->why ? ERR_OK : err_nomem(e);
     }
+
+    /* The session is planned in a change of its own, so that a refusal leaves no steps behind. */
     enum err_code rc =
         st->ops->set_directory(st, &x->ref, slice_of(x->from), slice_of(x->to), c, &why);
 

@@ -204,6 +204,7 @@ void session_info_json_members(const struct session_info *f, struct jsonout *j)
         jsonout_text(j, f->subagents[i]);
     jsonout_close(j, ']');
 
+    /* The scan of a log has found its broken lines and a torn tail, so that only mistyped members are left to add. */
     const struct transcript *t = f->transcript;
     const bool scanned = f->ref.store->ops->log_rules;
 

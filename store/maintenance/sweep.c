@@ -472,6 +472,7 @@ enum err_code sweep_move(struct change_log *log, const struct store_env *env, st
     enum err_code rc = request ? ERR_OK : err_nomem(e);
     size_t n = 0;
 
+    /* The items were found some time ago, and a session may have been resumed since. */
     if (!rc)
         rc = sweep_recheck_orphans(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)

@@ -56,6 +56,7 @@ enum err_code trash_request_make_live(const struct session_ref *ref, struct live
 
     TRY(check_supported(ref, e));
 
+    /* A state that cannot be determined is refused as well, unless the caller accepts it. */
     bool unsure = what & TRASH_REQUEST_UNSURE;
     const char *why = live.why ? live.why : "it is registered";
 
@@ -77,6 +78,8 @@ enum err_code trash_request_make_live(const struct session_ref *ref, struct live
         return err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
                        owned.stays ? owned.stays : "nothing of it can be deleted");
     TRY(begin_request(ref, title, a, &request, e));
+
+    /* Who deletes a session means its kept copy, too. */
     TRY(keep_add_copies(st, a, &part, &n, e));
     request.part = part;
     request.parts = n;

@@ -81,6 +81,7 @@ static void find_tmux_pane(const struct store_env *env, const char *variable,
     struct slice rest, line;
     bool torn;
 
+    /* Without a usable socket, the default server is asked. */
     if (socket.n && socket.n < sizeof t->server) {
         snprintf(t->server, sizeof t->server, "%.*s", SLICE_ARG(socket));
     } else {

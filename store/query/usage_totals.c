@@ -75,6 +75,8 @@ static enum err_code totals_group_records(struct totals_walk *w)
         w->group_of[i] = NO_GROUP;
         if (u->total)
             continue;
+
+        /* The records of one answer form a group. A record without an id is a group of its own. */
         if (u->answer.n) {
             bool is_new = slice_set_find(&ids, u->answer) == SLICE_SET_NONE;
 
@@ -90,6 +92,8 @@ static enum err_code totals_group_records(struct totals_walk *w)
         if (g == groups)
             w->group[groups++] =
                 (struct totals_group){ .model = u->model, .cost = (double)NAN, .tokens = -1 };
+
+        /* An answer may be recorded several times while it grows, so its largest record counts. */
         x->copied |= u->copied;
         if (record_tokens(u) > x->tokens) {
             x->tokens = record_tokens(u);

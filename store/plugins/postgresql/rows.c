@@ -171,6 +171,8 @@ static int list_newest(struct pg *pg, const struct pg_query *times, size_t newes
 
     if (f.n > 1)
         qsort(f.found, f.n, sizeof *f.found, postgresql_newest_first);
+
+    /* One query reads the ends of all these sessions, because each query costs a round trip. */
     for (size_t i = 0; i < f.n && ok; i++)
         if (has_ends(&f, i, newest))
             ok = add_name(&projects, f.found[i].project) && add_name(&sessions, f.found[i].session);

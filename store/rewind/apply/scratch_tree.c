@@ -108,6 +108,8 @@ static enum err_code scratch_tree_copy(struct scratch_tree *t, struct err *e)
     FTSENT *f;
     enum err_code rc = fts ? ERR_OK : err_sys(e, t->root, "read directory");
 
+    /* Git's files are left out, and so is the copy itself if it is inside the project. A directory gets its mode when
+     * it is complete, because files cannot be created in a read-only one. */
     while (!rc && (errno = 0, f = fts_read(fts))) {
         arena_reset(&a);
         const char *to = arena_format(&a, "%s%s", t->tree, f->fts_path + strlen(t->root));
@@ -152,6 +154,8 @@ enum err_code scratch_tree_open(const char *root, const char *temp_dir, struct s
     t->fd = -1;
     t->root = arena_copy_text(&t->arena, root);
     dir = arena_format(&t->arena, "%s/reprise-bisect-XXXXXX", temp_dir);
+
+    /* The space is checked before anything is written. */
     rc = !t->root || !dir ? err_nomem(e) : disk_usage_add(root, &all, e);
     if (!rc)
         rc = disk_check_space(temp_dir, all.bytes, "the copy of the project", e);
@@ -160,6 +164,7 @@ enum err_code scratch_tree_open(const char *root, const char *temp_dir, struct s
     if (!rc) {
         const char *first = arena_format(&t->arena, "%s/first", dir);
 
+        /* From here on, scratch_tree_close() removes the directory. */
         t->dir = dir;
         t->tree = arena_format(&t->arena, "%s/tree", dir);
         rc = !first || !t->tree                                ? err_nomem(e)
@@ -215,6 +220,8 @@ static enum err_code scratch_tree_adopt(struct scratch_tree *t, const char *path
     enum err_code rc = beneath_parent(t->fd, t->tree, path, &dir, &name, e);
 
     *f = (struct scratch_file){ .setting = 0 };
+
+    /* A file that does not exist is adopted as absent: restoring it means removing it. */
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -229,6 +236,8 @@ static enum err_code scratch_tree_adopt(struct scratch_tree *t, const char *path
         rc = hasher_span(&t->hasher, &bytes, -1, NULL, f->first.sha256, e);
     if (!rc)
         rc = scratch_tree_first(t, number, a, &first, e);
+
+    /* A rename saves the time and the space of a second copy. */
     if (!rc && renameat(dir, name, AT_FDCWD, first))
         rc = err_sys(e, path, "move");
     if (!rc) {
@@ -316,6 +325,8 @@ static enum err_code scratch_tree_set_one(struct scratch_tree *t, const struct r
     NEED(path);
     if (slice_set_add(&t->paths, slice_of(path), &number))
         return err_nomem(e);
+
+    /* A path that is new is adopted first. If it is not a regular file, it is marked and never set. */
     if (number == files) {
         struct scratch_file *more = realloc(t->file, (files + 1) * sizeof *more);
 
@@ -338,6 +349,8 @@ static enum err_code scratch_tree_set_one(struct scratch_tree *t, const struct r
         if (rc)
             return rc == ERR_FORMAT ? ERR_OK : rc;
     }
+
+    /* A point that does not record the mode leaves the mode that the file has in the project. */
     rc = scratch_tree_put(t, path, f, x->want == REWIND_BYTES ? &bytes : NULL,
                           x->has_mode       ? x->mode & 0777
                           : f->first.exists ? f->first.mode

@@ -202,6 +202,7 @@ static enum err_code add_targets(struct snapped *s, const struct snapshot *befor
     TRY(snapped_tree(s, before, &tree, e));
     enum err_code rc = snapped_notes_read(s, before, &notes, e);
 
+    /* The targets from the agent's own copies come first: the snapshots correct those that they know. */
     for (size_t i = 0; i < plan->n && !rc; i++) {
         struct rewind_target *t = &plan->target[i];
         const struct slice path = snapped_path(s, t->path);
@@ -216,6 +217,8 @@ static enum err_code add_targets(struct snapped *s, const struct snapshot *befor
         else
             ++*rest;
     }
+
+    /* The session also changed files of which the agent has no copy. */
     for (size_t i = 0; i < s->files && !rc; i++) {
         const struct snapped_file *f = &s->file[i];
         struct rewind_target t = { .path = arena_format(&plan->arena, "%s/%s", s->log.root,
