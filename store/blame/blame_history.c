@@ -214,6 +214,7 @@ static enum err_code blame_history_add_record(const struct rewind_tx *tx, void *
             TRY(blame_history_add_seen(g, x->path, tx->at_ms, EDIT_TEXT, buf_slice(&content.bytes),
                                        e));
 
+        /* The record has the hash of what was restored, but not its text. */
         if (x->action == REWIND_DELETE) {
             TRY(blame_history_add_seen(g, x->path, tx->at_ms, EDIT_ABSENT, SLICE(""), e));
         } else {

@@ -291,6 +291,8 @@ enum err_code blame_note_write(const struct store_env *env, struct blame_noted *
     TRY(repo_open(noted->git, &repo, e));
     TRY(blame_note_absent(repo, noted->commit, e));
     TRY(repo_ref(repo, BLAME_NOTES_REF, &there, &id, e));
+
+    /* If git has no identity configured, the note is signed by the program. */
     if ((there && (answer = git_commit_lookup(&tip, repo, &id))) ||
         (answer = git_oid_fromstr(&commit, noted->commit)) ||
         ((answer = git_signature_default(&who, repo)) &&
@@ -298,6 +300,8 @@ enum err_code blame_note_write(const struct store_env *env, struct blame_noted *
         (answer =
              git_note_commit_create(&made, NULL, repo, tip, who, who, &commit, noted->note.p, 0)))
         return repo_error(e, answer, noted->git, "blame: make the note");
+
+    /* The ref moves only if it still names the commit that was read, or is still absent. */
     git_oid_tostr(from, sizeof from, &id);
     git_oid_tostr(to, sizeof to, &made);
     const struct step move = { .kind = STEP_REF,

@@ -234,6 +234,8 @@ enum err_code compare_sessions(const struct session_ref *a, const struct session
     TRY(b->store->ops->load(b->store, b, NULL, &tb, e));
     for (size_t i = 0; i < 2; i++)
         TRY(compare_directory(&x[i], ref[i], ref[1 - i], &forked, e));
+
+    /* Only conversations of one agent can have messages in common. */
     if (a->store->ops == b->store->ops)
         TRY(compare_common(a->store, (const struct transcript *const[]){ ta, tb }, forked,
                            &c.common, e));

@@ -262,10 +262,14 @@ static enum err_code archive_unpack(struct archive_reader *r, char *p, size_t n,
                            ZSTD_getErrorName(hint));
         r->ended = hint == 0;
         r->left -= (int64_t)(to.pos - before);
+
+        /* A small archive must not unpack to more than a disk can hold. */
         if (r->left < 0)
             return err_set(e, ERR_UNSAFE, r->path,
                            "read the bundle: it unpacks to more than %d times its size",
                            ARCHIVE_RATIO);
+
+        /* Without progress and without more input, the archive was cut off. */
         if (to.pos == before && r->rest.pos == taken && r->rest.size == 0)
             break;
     }

@@ -69,12 +69,16 @@ static enum err_code unbundle_directory(struct unbundle *u, struct unbundle_item
         x->to = x->from;
         return ERR_OK;
     }
+
+    /* The project may be at the same place below a home directory that has another name here. */
     if (b->home && env->home && b->home[1] && path_under(slice_of(x->from), slice_of(b->home))) {
         NEED(x->to = arena_format(a, "%s%s", env->home, x->from + strlen(b->home)));
         if (unbundle_is_dir(x->to))
             return ERR_OK;
         x->to = NULL;
     }
+
+    /* The project may also be the repository in which the program was started. */
     TRY(repo_identify(env->cwd, a, &here, e));
     if (here.root && repo_identity_matches(&here, there)) {
         NEED(x->to = unbundle_below(here.root, there->root, x->from, a));

@@ -182,6 +182,8 @@ enum err_code demo_patch(struct buf *out, struct slice before, struct slice afte
 
     split_lines(before, &a);
     split_lines(after, &b);
+
+    /* There is one hunk, from the first line that differs to the last one. */
     while (head < a.n && head < b.n && slice_eq(a.line[head], b.line[head]))
         head++;
     if (head == a.n && head == b.n)

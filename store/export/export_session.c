@@ -197,6 +197,7 @@ static enum err_code export_session_write_block(struct export *x, const struct r
     if (b->kind == BLOCK_TOOL_CALL) {
         const struct block *result;
 
+        /* A result is written with its call, even if it is recorded much later. */
         TRY(row_window_result(&x->rows, b->call_id, &result, e));
         begin_message(x, r, EXPORT_AGENT);
         return write_tool(x, b, result, e);
@@ -359,6 +360,8 @@ static enum err_code write_document(struct export *x, struct err *e)
     CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
 
     NEED(row);
+
+    /* The sub-agents are numbered first, because the conversation refers to their numbers. */
     TRY(find_subagents(x, e));
 
     const struct store *st = x->ref->store;
@@ -415,6 +418,8 @@ enum err_code export_session(const struct session_ref *ref, const struct export_
     }
     if (!rc)
         export_out_flush(&o);
+
+    /* The error of the function that writes is reported, if it set one. */
     if (!rc && o.rc) {
         rc = o.rc;
         if (e && o.err.code)

@@ -214,6 +214,8 @@ static void read_dir_names(struct presence_dir *d)
     }
     if (dir)
         closedir(dir);
+
+    /* An incomplete filter would make files that exist look absent. */
     if (!whole) {
         free(d->bits);
         d->bits = NULL;

@@ -240,6 +240,7 @@ static enum err_code check_values(struct look *l, const char *config, struct sli
         } else if (*p == '#' || *p == ';') {
             p = skip_line(p, end);
         } else if (*p == '[') {
+            /* The section may be "includeIf": its condition is ignored, and the file is checked in any case. */
             including = end - p > 8 && strncasecmp(p + 1, "include", 7) == 0;
             p = skip_header(p, end);
         } else {

@@ -305,6 +305,8 @@ enum err_code host_session_append(struct host_session *s, const struct host_appe
 
     if (!goes_to_queue(s, req))
         return append_now(s, req, a, out, e);
+
+    /* The rows are prepared without the lock, and then move to the queue together. */
     struct queue more = { 0 };
     struct slice *ids = arena_zalloc(a, req->n * sizeof *ids);
     bool begins = any_begins(s, req);
@@ -314,6 +316,7 @@ enum err_code host_session_append(struct host_session *s, const struct host_appe
         pthread_mutex_lock(&s->mutex);
         rc = host_session_wait_for_room(s, &more, e);
         if (!rc) {
+            /* The interval begins with the first row; rows that wait for the first message do not start it. */
             bool was_empty = !s->queue.n || !s->begun;
 
             if (was_empty)

@@ -305,6 +305,8 @@ static enum err_code change_log_find_change(struct change_log *log, const char *
     if (rc)
         return rc;
     *out = NULL;
+
+    /* Without an id, the newest change that is neither undone nor an undo itself is wanted. */
     while (!*out && (c = walk_next(log, &w, &undone))) {
         bool wanted = id ? strcmp(c->id, id) == 0 : !undone && strcmp(c->kind, "undo") != 0;
 

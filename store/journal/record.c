@@ -185,6 +185,7 @@ static bool get_field(const cJSON *o, const struct record_field *f, void *at, st
         *(const char **)at = bytes.p;
         break;
     case RECORD_BYTES: return record_get_bytes(o, f->key, a, at) && ((struct slice *)at)->p;
+    /* Integers are recorded as text, because a number of JSON has only 53 bits. */
     case RECORD_INT:
         ok = read_int(text, &n);
         if (f->size == sizeof n)

@@ -92,6 +92,7 @@ static enum err_code put_do(struct step *s, struct err *e)
             return disk_sync_dir(dir, e);
         if (rmdir(dir) == 0)
             return disk_sync_parent(dir, e);
+        /* A directory with files of another program stays. */
         return errno == ENOTEMPTY || errno == EEXIST ? disk_sync_dir(dir, e)
                                                      : err_sys(e, dir, "remove directory");
     }
@@ -204,6 +205,7 @@ static enum err_code ref_do(const struct step *s, struct err *e)
     if (rc)
         return rc;
     if (!s->absent) {
+        /* Git may have collected the commit since, and a ref to it would be broken. */
         git_commit *c = NULL;
         int answer = git_commit_lookup(&c, repo, &to);
 

@@ -251,6 +251,7 @@ static enum err_code keep_one_file(struct keep_work *w, const char *path, const 
     NEED(to);
     const bool copied = lstat(to, &there) == 0;
 
+    /* A shared file may have been copied with another session, so its size and its time are compared. */
     if (copied && kind == KEEP_SHARED && there.st_size == st->st_size &&
         time_ns(there.st_mtim) == time_ns(st->st_mtim))
         return keep_add_entry(w, path, st, kind, &f, e);
@@ -267,6 +268,8 @@ static enum err_code keep_one_file(struct keep_work *w, const char *path, const 
     if (k->dry)
         return ERR_OK;
     k->changed = true;
+
+    /* A file that changed just now may change again without another time, so it is copied again next time. */
     if (time_clock_ms(CLOCK_REALTIME) - time_ns(st->st_ctim) / 1000000 < KEEP_NEW_MS)
         f->ctime_ns = 0;
     return keep_copy_file(k, path, to, f, e);
@@ -476,6 +479,8 @@ enum err_code keep_session(struct keep *k, const struct session_ref *ref, struct
         snprintf(out->why, sizeof out->why, "%s", never);
         return ERR_OK;
     }
+
+    /* The entries that this run adds follow the sorted ones, and are not searched. */
     w.before = keep_manifest_find(
         &(struct keep_manifest){ .session = k->manifest.session, .n = k->known }, ref->path.p);
     if (w.before && keep_is_unchanged(w.before, ref))

@@ -52,6 +52,8 @@ enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e)
     for (size_t i = 0; i < m->n; i++)
         if (lstat(m->session[i].path, &st) && errno == ENOENT)
             gone[n++] = &m->session[i];
+
+    /* The oldest sessions are removed first, and only until the limits are met. */
     qsort(gone, n, sizeof *gone, keep_oldest_first);
     for (size_t i = 0; i < n; i++) {
         const bool old =
@@ -64,6 +66,8 @@ enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e)
             TRY(keep_forget(k, gone[i], e));
         ++*removed;
     }
+
+    /* keep_forget() leaves empty entries, because `gone` points to the list while it runs. */
     for (size_t i = 0; i < m->n; i++)
         if (m->session[i].path)
             m->session[kept++] = m->session[i];

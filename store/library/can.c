@@ -63,6 +63,8 @@ int reprise_can(const struct reprise *r, const char *system, const char *call)
     for (size_t i = 0; r && system && i < r->n && !ops; i++)
         if (strcmp(r->store[i]->ops->name, system) == 0)
             ops = r->store[i]->ops;
+
+    /* An agent that has no store here is known all the same. */
     if (!ops && system)
         ops = call_system(slice_of(system));
     if (!ops || !call)

@@ -151,6 +151,8 @@ enum err_code logfile_index_build(struct index *ix, const struct file *f,
         free(w);
         return index_build(ix, f, keys, flags, stop, e);
     }
+
+    /* Both threads take pieces until all are taken, so one thread alone does the same work. */
     bool helped = pthread_create(&thread, NULL, index_pieces, w) == 0;
 
     index_pieces(w);

@@ -134,6 +134,8 @@ static bool continue_meaning(struct continuing *w, struct slice name, struct sli
         path = arena_copy(&w->arena, call->path).p;
     } else {
         tool_inputs_read(name, input, &edits);
+
+        /* Other agents have calls that write a whole file or replace one text, and no others. */
         if (edits.n != 1)
             return false;
         const struct edit *x = edits.edit;
@@ -200,6 +202,8 @@ static void continue_call(struct continuing *w, struct slice tool)
     call.result = continue_text_at(w, tool, "result");
     json_get(tool, "input", &input);
     w->out->agents += json_get(tool, "agent", &value);
+
+    /* A result in a row of its own is left out if it was written with its call. */
     if (input.n ? ran && idset_add(&w->answered, id, &number) : idset_has(&w->answered, id)) {
         w->c.rc = input.n ? ERR_NOMEM : w->c.rc;
         return;
@@ -207,6 +211,8 @@ static void continue_call(struct continuing *w, struct slice tool)
     if (ran && input.n && continue_meaning(w, name, input, &call)) {
         call.text = continue_clean(w, call.text);
         call.old_text = continue_clean(w, call.old_text);
+
+        /* The id marks the call as a copy, so that its edit is not taken for new work. */
         if (!edit_mark(w->session, call_id, mark))
             host_generate_id(mark);
         call.id = mark;

@@ -209,6 +209,7 @@ enum err_code trash_add(struct change_log *log, const struct store_env *env, con
     }
     change_free(c);
     if (rc) {
+        /* A directory that is not empty still contains parts of a session, and stays. */
         if (made)
             rmdir(dir);
         trash_list_fini(&list);
@@ -244,6 +245,7 @@ enum err_code trash_keep(const struct store_env *env, const struct trash_request
     if (!rc)
         rc = trash_info_print(&list, &info, e);
     if (!rc) {
+        /* The list of the contents is written last, when all copies exist. */
         for (size_t k = 0; k < list.item[0].parts && !rc; k++)
             rc = copy_tree(list.item[0].from[k], list.item[0].part[k], e);
         if (!rc)

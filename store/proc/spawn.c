@@ -103,6 +103,8 @@ static int start_child(const struct spawn *s, int out, char **env, pid_t *pid)
             rc = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
         if (!rc)
             rc = posix_spawn_file_actions_addchdir_np(&actions, s->dir);
+
+        /* Files that are open here, such as locks, must not stay open in the child. */
         if (!rc)
             rc = proc_spawn_close_from(&actions, FIRST_FREE_FD);
 

@@ -180,6 +180,8 @@ enum err_code conversation_read_on(struct conversation_cursor *c, const struct s
     *out = NULL;
     if (log.size >= 0 && cursor_is_same(log, c->log) && cursor_is_same(side, c->side))
         return ERR_OK;
+
+    /* A growing part of the end is read, until it reaches back to the last row that is known. */
     for (bytes += STEP_BYTES; !t && bytes <= END_BYTES_MOST; bytes *= END_GROWS) {
         TRY(ops->tail(ref->store, ref, bytes, cancel, &t, e));
         drop_left_out(t);
@@ -189,6 +191,8 @@ enum err_code conversation_read_on(struct conversation_cursor *c, const struct s
             t = NULL;
         }
     }
+
+    /* If that row is too far back, or is gone, the whole conversation is read. */
     if (!t) {
         TRY(ops->load(ref->store, ref, cancel, &t, e));
         drop_left_out(t);

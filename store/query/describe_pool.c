@@ -118,6 +118,8 @@ static void describe_claim(struct describe_pool *c, struct claim claim)
     pthread_mutex_lock(&c->lock);
     for (size_t i = claim.first; i < claim.first + claim.count; i++)
         c->place[i % RING].ready = true;
+
+    /* A pool that was found slow stays slow. */
     if (c->speed != SLOW && !long_time) {
         c->speed = FAST;
         c->batch = c->batch * 2 < BATCH ? c->batch * 2 : BATCH;

@@ -249,6 +249,8 @@ static enum err_code resolve_choose_copy(struct search *s, struct err *e)
     if (rc || all.n < 2)
         return rc;
     rc = listing_shown_copy(all.ref, all.n, s->scope, &meant, e);
+
+    /* If no scope was given, the copy that this directory would choose has to be the same one. */
     if (!rc && meant && s->scope->implied_all) {
         rc = session_scope_of(s->store[0]->env->cwd, !s->scope->leave_worktrees, s->a, &dir, e);
         if (!rc)

@@ -366,6 +366,7 @@ static void *usage_worker(void *arg)
 
         pthread_mutex_unlock(&p->lock);
 
+        /* The slot belongs to this thread until it is ready, so it is filled without the lock. */
         const struct session_ref *ref = p->order[i];
         const struct store_ops *ops = ref->store->ops;
         struct usage_slot *s = &p->slot[i % RING];

@@ -141,6 +141,8 @@ static enum err_code totals_share(struct totals_walk *w, size_t i)
     struct usage_record added = *u;
 
     TRY(totals_before(w, i, &before));
+
+    /* A total that is smaller than the one before it began again from zero. */
     if (before && record_tokens(before) <= record_tokens(u)) {
         added.input -= before->input < u->input ? before->input : u->input;
         added.output -= before->output < u->output ? before->output : u->output;
@@ -150,6 +152,7 @@ static enum err_code totals_share(struct totals_walk *w, size_t i)
         added.cost = before->cost <= u->cost ? u->cost - before->cost : u->cost;
     }
 
+    /* The newest answers come first, and the cost is spread by the relative prices of their tokens. */
     int64_t left = record_tokens(&added);
     double rate = added.cost / record_weight(&added);
 
@@ -181,6 +184,8 @@ static enum err_code totals_walk_all(struct totals_walk *w)
                 w->stretch[w->stretch_n++] = w->group_of[i];
             continue;
         }
+
+        /* Totals in a row share the answers before them. */
         while (end < n && r[end].total)
             end++;
 

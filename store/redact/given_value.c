@@ -558,6 +558,8 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
     for (size_t i = 0; i < value.n; i++)
         digit = digit || letters_have(LETTERS_DIGIT, value.p[i]);
     digit = digit && value.n > 3;
+
+    /* The value of an option is the next word, unless that is a word of a sentence. */
     if (b->name.p[0] == '-' && !b->is)
         return b->value.quoted || (!is_word_of(value, prose) && !(given_value_is_plain(value) &&
                                                                   secret_name_is_constant(value)));

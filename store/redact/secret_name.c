@@ -263,6 +263,8 @@ enum name_kind secret_name_kind(struct slice name)
         if (kind > best)
             best = kind;
     }
+
+    /* A likely word beside the name of a service means a secret of that service. */
     if (service && best == NAME_LIKELY)
         return NAME_SERVICE;
     if (w.n < 2)
@@ -270,10 +272,13 @@ enum name_kind secret_name_kind(struct slice name)
     const char *last = w.word[w.n - 1], *before = w.word[w.n - 2];
     bool asking = w.says[0] & ASKS;
 
+    /* An id is no secret, unless it belongs to a service, or to a key, a client or an application. */
     if (strcmp(last, "id") == 0 && best < NAME_TOKEN)
         return best == NAME_SERVICE || is_among(before, " key client app application consumer ")
                    ? NAME_SERVICE
                    : NAME_PLAIN;
+
+    /* A name about a secret, such as its length or whether it is set, makes a secret less certain. */
     if (best > NAME_LIKELY && (w.says[w.n - 1] & ABOUT || asking))
         return NAME_LIKELY;
     if (best == NAME_LIKELY && asking)

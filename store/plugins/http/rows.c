@@ -93,6 +93,8 @@ static int http_list_project(struct http *http, const struct reprise_plugin_quer
         if (a.failed)
             return REPRISE_PLUGIN_NO_MEMORY;
         json_int(value[1], &mtime_ms);
+
+        /* A session without an id or a project cannot be named in another request. */
         if (!id || !of || (query->session && strcmp(id, query->session) != 0))
             continue;
         PLUGIN_TRY(server_list_bare(of, id, mtime_ms, fn, arg));
@@ -178,8 +180,11 @@ static int http_append(void *store, const struct reprise_plugin_key *key, int64_
         if (newest != after)
             return text_fail(call, REPRISE_PLUGIN_CHANGED, "another program added rows");
     }
+
+    /* Without rows, only the condition is checked. */
     if (rows == 0)
         return REPRISE_PLUGIN_OK;
+
     http_begin(&j, &body, key);
     jsonout_key(&j, "entries");
     jsonout_open(&j, '[');

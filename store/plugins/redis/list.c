@@ -211,6 +211,8 @@ static int redis_read_ends(struct listing *l, const struct item *item,
         return server_list_bare(item->project, item->session, item->mtime_ms, fn, arg);
     if (head->elements == 0)
         return REPRISE_PLUGIN_OK;
+
+    /* The two ends may overlap; the tail then begins after the head. */
     bool whole = head->elements < HEAD_ROWS;
     int64_t between = length->integer - HEAD_ROWS - (int64_t)tail->elements;
 

@@ -68,6 +68,8 @@ static enum err_code scratch_tree_copy_file(const FTSENT *f, const char *to, str
         close(in);
         return rc;
     }
+
+    /* A file that changes while it is read is read again from its beginning. */
     for (int i = 0; rc == ERR_STALE && i < TRIES; i++) {
         rc = i > 0 && (ftruncate(out, 0) || lseek(out, 0, SEEK_SET) < 0)
                  ? err_sys(e, to, "empty")
@@ -268,6 +270,8 @@ static enum err_code scratch_tree_put(struct scratch_tree *t, const char *path,
     rc = beneath_make_parent(t->fd, t->tree, path, NULL, &dir, &name, e);
     if (rc)
         return rc;
+
+    /* The file is created anew, so that a link that a command left there is not followed. */
     if (unlinkat(dir, name, 0) && errno != ENOENT)
         rc = err_sys(e, path, "remove");
     if (!rc && from && (fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0)
@@ -377,6 +381,8 @@ enum err_code scratch_tree_set(struct scratch_tree *t, const struct rewind_plan 
         TRY(scratch_tree_set_one(t, &plan->target[i], &a, &known, e));
         out->unknown += !known;
     }
+
+    /* Files that an earlier setting changed, and this one does not name, get their first content back. */
     for (size_t i = 0; i < t->paths.n; i++) {
         struct scratch_file *f = &t->file[i];
 
@@ -386,6 +392,8 @@ enum err_code scratch_tree_set(struct scratch_tree *t, const struct rewind_plan 
             arena_reset(&a);
             TRY(scratch_tree_restore(t, i, &a, e));
         }
+
+        /* Files as in the project are left out, so that equal states have equal hashes. */
         if (memcmp(&f->now, &f->first, sizeof f->now) == 0)
             continue;
         out->changed++;
