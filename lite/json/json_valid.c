@@ -288,6 +288,7 @@ static bool valid(struct nest *nest, const char *p, const char *end)
         if (*p == '{' || *p == '[') {
             bool empty = json_valid_is_empty(p, end);
 
+            /* Each level has a bit, which is set for an object. */
             bool object = *p == '{';
             size_t i = nest->depth / WORD_BITS;
             uint64_t bit = (uint64_t)1 << nest->depth % WORD_BITS;

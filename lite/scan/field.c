@@ -269,6 +269,7 @@ static bool try_place(struct pass *pass, size_t at, size_t needle, struct arena 
         pass->row = field_row(pass->window, at);
     row = pass->row;
 
+    /* A row that contains the name several times is read once. */
     if (pass->tried[i] == row.p)
         return true;
     pass->tried[i] = row.p;

@@ -419,6 +419,8 @@ static enum err_code index_long_line(struct work *w, struct err *e)
         (struct key_scan_source){ .file = w->pass->file, .offset = w->offset, .room = l->room };
     l->offset = w->offset;
     key_scan_begin(&l->scan, &w->reader.names, &l->source);
+
+    /* The line is scanned as its bytes are read, and is never in memory as a whole. */
     while (!rc && w->have) {
         size_t got;
 

@@ -261,6 +261,8 @@ static enum err_code read_blamed_file(struct blame *b, const struct blame_query 
         if (b->lines == BLAME_LINES_MAX)
             return err_set(e, ERR_UNSUPPORTED, path, "the file has too many lines");
         NEED(array_reserve(b->line, cap, b->lines + 1));
+
+        /* Lines are compared with those of sessions, which have no carriage return. */
         if (line.n && line.p[line.n - 1] == '\r')
             line.n--;
         b->line[b->lines++] = line;

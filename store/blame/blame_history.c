@@ -153,6 +153,7 @@ static enum err_code blame_history_add_session(const struct session_ref *ref, vo
     enum err_code rc =
         ref->store->ops->edits(ref->store, ref, &g->edits, blame_history_add_event, g, &trouble);
 
+    /* The session is described only if it has an event, because most sessions have none for this file. */
     if (h->n > before && !blame_history_wants(g->q, ref))
         h->n = before;
     if (h->n == before)
@@ -333,6 +334,8 @@ static enum err_code blame_history_drop_copies(struct blame_history *h, struct e
     size_t kept = 0;
 
     NEED(list);
+
+    /* Marks are hashes, and are only computed if a session was continued in another agent. */
     for (size_t i = 0; i < h->n; i++)
         if (edit_is_marked(h->event[i].edit.call)) {
             TRY(drop_continued(h, e));
@@ -341,6 +344,8 @@ static enum err_code blame_history_drop_copies(struct blame_history *h, struct e
     for (size_t i = 0; i < h->n; i++)
         list[i] = &h->event[i];
     qsort(list, h->n, sizeof *list, by_call);
+
+    /* The copies of a call are neighbours now, and the most original one is kept. */
     for (size_t i = 0, k; i < h->n; i = k) {
         struct blame_event *best = list[i];
 

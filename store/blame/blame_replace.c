@@ -194,6 +194,8 @@ static enum err_code replace_everywhere(struct replacing *p, struct slice old, s
 
     for (const char *next = hit; next; hits++)
         next = slice_find(next + old.n, (size_t)(end - next) - old.n, old.p, old.n);
+
+    /* The limits are checked before the first replacement, so that either all are made or none. */
     *done = hits &&
             blame_may_become(t, text.n + hits * with.n - hits * old.n,
                              t->lines + hits * count_newlines(with) - hits * count_newlines(old)) &&

@@ -349,6 +349,8 @@ static enum err_code archive_pax(struct archive_reader *r, int64_t n, char name[
         next = p + length;
         next[-1] = '\0';
         key++;
+
+        /* A NUL byte would cut the name, so such a header is damaged. */
         if (strncmp(key, "path=", 5) == 0 && strlen(key) == (size_t)(next - 1 - key))
             snprintf(name, PAX_MAX, "%s", key + 5);
         else if (strncmp(key, "size=", 5) == 0 && key[5] >= '0' && key[5] <= '9')

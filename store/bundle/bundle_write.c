@@ -259,6 +259,8 @@ static enum err_code bundle_copy_file(struct bundle_work *w, struct archive_writ
     }
     if (!digest_end(&w->hasher.digest, sha256))
         return digest_error(e);
+
+    /* The manifest, which comes first in the archive, has the hash of an earlier reading. */
     if (memcmp(sha256, f->sha256, SHA256_BYTES) != 0)
         return err_set(e, ERR_STALE, from->path, "bundle: it changed meanwhile; try again");
     return archive_pad(out, f->size, e);

@@ -173,6 +173,7 @@ void export_md_fence(struct export_out *o, struct slice prefix, struct slice inf
 {
     size_t fence = export_longest_run(text, '`') + 1;
 
+    /* The fence has to be longer than any run of backticks in the text. */
     text = export_trim_end(text);
     fence = fence < 3 ? 3 : fence;
     export_md_escape_add_run(o, '`', fence);

@@ -306,6 +306,8 @@ static enum err_code find_subagents(struct export *x, struct err *e)
             const struct subagent *d = described(&list, ids[i]);
 
             x->section[i] = (struct export_section){ .number = i + 1, .id = ids[i] };
+
+            /* A sub-agent that cannot be described has a section all the same. */
             if (d) {
                 x->section[i].type = redacted(x, arena_copy(&x->arena, d->type));
                 x->section[i].task = redacted(x, arena_copy(&x->arena, d->task));

@@ -59,6 +59,8 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
 
     if (!repo_may_be_found(dir))
         return err_set(e, ERR_NOT_FOUND, dir, "open the repository: no repository here");
+
+    /* libgit2 would wait for a pipe and would read a file of any size, so its files are checked first. */
     enum err_code plain = gitfiles_check(dir, true, e);
 
     if (plain)
@@ -77,6 +79,7 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
     }
     enum err_code rc = repo_error(e, answer, dir, "open the repository");
 
+    /* A repository that cannot be opened may have a format that is newer than libgit2. */
     if (rc == ERR_FORMAT && e)
         e->code = ERR_UNSUPPORTED;
     return rc == ERR_FORMAT ? ERR_UNSUPPORTED : rc;
@@ -245,6 +248,8 @@ enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, str
 
     if (answer)
         return repo_error(e, answer, hex, "read a blob");
+
+    /* The header may not have been readable, so the size of the content is checked, too. */
     size_t n = (size_t)git_blob_rawsize(blob);
     enum err_code rc = ERR_OK;
 

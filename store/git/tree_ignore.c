@@ -24,6 +24,8 @@ static bool class_matches(struct slice *pattern, unsigned char c)
     bool negated = p < end && (*p == '!' || *p == '^'), found = false;
 
     p += negated;
+
+    /* A closing bracket that comes first is a member of the class. */
     for (const char *first = p; p < end && (*p != ']' || p == first); p++) {
         unsigned char low, high;
 

@@ -50,6 +50,8 @@ static enum err_code search_gone_session(const struct gone_session *gone, void *
 
     if (idset_has(&g->listed, id128_of(gone->id)))
         return ERR_OK;
+
+    /* Without a transcript the session cannot be described, so its row is made from its prompts. */
     g->row->ref = (struct session_ref){
         .store = g->store, .id = gone->id, .path = slice_of(gone->path), .folder = SLICE("")
     };

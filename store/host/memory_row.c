@@ -76,6 +76,8 @@ enum err_code memory_row_add(struct slice row, struct arena *a, struct slice *id
     }
     if (!id->p || !memory_text(row, a, &text))
         return ERR_NOMEM;
+
+    /* The row stays as it was written, and only the members that readers need are added. */
     const struct json_edit member[] = { { .name = "id", .value = memory_quoted(*id, a) },
                                         { .name = "role",
                                           .value = memory_quoted(memory_role(row, a), a) },

@@ -162,6 +162,7 @@ enum err_code step_edit_do(struct step *s, struct err *e)
         rc = err_set(e, ERR_STALE, s->path, "edit in place: the bytes there changed");
     if (!rc) {
         s->old_mtime_ns = file_at_mtime(&st);
+        /* If the write fails halfway, the file gets its old bytes and its old time back. */
         rc = file_at_write(fd, s->bytes, s->offset, s->path, e);
         if (rc && file_at_write(fd, s->old, s->offset, s->path, NULL))
             rc = err_wrap(e, rc, "the old bytes could not be restored");

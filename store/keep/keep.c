@@ -84,6 +84,8 @@ enum err_code keep_open(const struct store_env *env, const struct keep_limits *l
     *k = (struct keep){ .env = env, .limits = *limits, .lock = -1, .dry = dry };
     TRY(env_data_path(env, "kept", k->dir, e));
     TRY(env_data_path(env, "kept/manifest", path, e));
+
+    /* The manifest is read under the lock, since another run may be writing it. A dry run takes none. */
     enum err_code rc = dry ? ERR_OK : disk_own_dir(env->data_dir, k->dir, e);
 
     if (!rc && !dry)

@@ -183,6 +183,7 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
     struct signal_hold hold;
     ssize_t k;
 
+    /* At the limit for the size of a file, the write has to fail and not to end the process. */
     fs_signal_hold(&hold, SIGXFSZ);
     do
         k = write(fd, bytes.p, bytes.n);

@@ -309,6 +309,7 @@ enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules
 
         k.bytes.n = 0;
         rc = judge_line(&k, &d, e);
+        /* The functions that judge a line return this code without an error. */
         if (rc == ERR_NOMEM)
             rc = err_nomem(e);
         d.bytes = buf_slice(&k.bytes);

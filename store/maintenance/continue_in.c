@@ -185,6 +185,7 @@ static void continue_as_text(struct continuing *w, struct slice name, struct sli
         continue_say(w, false, continue_clean(w, buf_slice(&out)));
     w->out->texts++;
     w->out->unanswered += !ran;
+    /* The text was counted as a reply, which it is not. */
     w->out->replies--;
 }
 

@@ -177,6 +177,7 @@ static enum err_code plan_log(const struct repair *r, const char *path, struct c
     struct logfile log;
     struct stat st;
 
+    /* A log with several damages is planned with the first of them. */
     for (size_t i = 0; i < c->n; i++)
         if (strcmp(c->step[i].path, path) == 0)
             return ERR_OK;

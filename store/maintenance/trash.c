@@ -54,6 +54,8 @@ static enum err_code add_parts(struct arena *a, const struct trash_request *r, c
         bool there;
 
         rc = path_presence_lookup(presence, r->copy ? r->copy[k] : r->part[k], &there, &st, e);
+
+        /* Only the first part has to exist. */
         if (rc || (!there && k == 0))
             return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
         if (!there)
@@ -133,6 +135,7 @@ static enum err_code plan_trash_batch(struct change *c, const struct trash_list 
     AUTO_BUF info = { 0 };
     struct step put = { .kind = STEP_PUT, .old_absent = true, .mtime_ns = MTIME_NOW };
 
+    /* The list comes before the moves, so that everything in a batch can be restored. */
     TRY(trash_info_print(list, &info, e));
     put.path = arena_format(&c->arena, "%s/info", dir);
     put.bytes = buf_slice(&info);

@@ -130,6 +130,8 @@ static enum err_code parse_info(struct slice text, const char *dir, const char *
                      ? err_nomem(e)
                      : err_set(e, ERR_FORMAT, dir, "the list of its contents is damaged");
     }
+
+    /* A list that is damaged adds none of its items. */
     if (rc)
         out->n = before;
     cJSON_Delete(root);

@@ -387,6 +387,7 @@ enum agents_evidence agents_lookup(struct agents *a, const struct agents_query *
         a->read_ms = now;
     }
 
+    /* Without the list of processes, any agent may be running. */
     best = a->blind ? AGENTS_MAYBE : AGENTS_NONE;
     for (size_t i = 0; i < a->n; i++) {
         const struct process *p = &a->process[i];

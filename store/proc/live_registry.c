@@ -264,6 +264,7 @@ static enum err_code read_registry(const char *path, bool hosts, struct live_tab
 
     *out = (struct live_table){ 0 };
     if (!dir) {
+        /* A registry that does not exist is empty. */
         out->unreadable = errno != ENOENT && errno != ENOTDIR;
         return ERR_OK;
     }

@@ -470,6 +470,8 @@ enum err_code resolve_title(struct store *const stores[], size_t n, const struct
         return rc;
     if (c.n != 1)
         return c.n ? ambiguous(&c, e) : not_found(&s, e);
+
+    /* The id that has the title is resolved like one that was given, since it may have copies. */
     s.text = c.id[0];
     return find_exactly(&s, c.store[0]->ops->remote, e);
 }

@@ -133,6 +133,8 @@ enum err_code resolve_resume_word(const struct session_ref *ref, const char *dir
 
     if (rc || (all.has_meant && !all.has_other))
         return rc;
+
+    /* The id is enough if the agent finds this copy from the directory. */
     if (all.has_meant) {
         rc = session_scope_of(dir, false, a, &scope, e);
         if (!rc)
@@ -140,6 +142,8 @@ enum err_code resolve_resume_word(const struct session_ref *ref, const char *dir
         if (rc || here.has_meant)
             return rc;
     }
+
+    /* An agent that opens paths opens exactly this copy. */
     if (ops->opens_paths)
         *word = ref->path;
     else if (all.has_meant)

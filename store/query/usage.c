@@ -451,6 +451,7 @@ static enum err_code read_in_order(struct usage_pool *p, usage_session_fn *fn,
     if (!rc)
         rc = deliver_all(p, fn, trouble, arg, e);
 
+    /* The flag is set under the lock, so that no thread misses it between its check and its wait. */
     pthread_mutex_lock(&p->lock);
     atomic_store(&p->stop, true);
     pthread_cond_broadcast(&p->room);

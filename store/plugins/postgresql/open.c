@@ -132,6 +132,8 @@ static int find_table(struct pg *pg, const char *table, struct reprise_plugin_ca
     *found = false;
     if (rc || !seen)
         return rc;
+
+    /* A schema is known by two columns that a table of the other one lacks. */
     for (unsigned i = 0; i < PG_SCHEMAS && !*found; i++)
         if ((seen >> i * 2 & 3) == 3) {
             pg->schema = &pg_schemas[i];

@@ -175,6 +175,8 @@ static int redis_collect(const struct keyed *k, int64_t end, size_t rows, size_t
         page->part[page->n++].from = from;
         PLUGIN_TRY(redis_read_range(k, from, end, r, call));
         got += drop_broken(*r);
+
+        /* Rows before the wanted bytes are emptied, and the page then ends here. */
         size_t first = first_wanted(*r, newer, bytes);
 
         for (size_t i = 0; i < first; i++)

@@ -178,6 +178,8 @@ int redis_tls_open(struct redis *rd, struct reprise_plugin_call *call)
     SSL_CTX_set_verify(rd->tls, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_mode(rd->tls, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_default_passwd_cb(rd->tls, no_password);
+
+    /* The reason of a failure is the oldest error in the queue, so older ones are removed. */
     ERR_clear_error();
     const char *bad = read_certificates(rd);
 

@@ -317,6 +317,7 @@ static int delete_names(struct s3_conn *c, const char *folder, const struct name
 
             if ((strchr(name, '/') != NULL) != below)
                 continue;
+            /* The place of a request that is done is used for the next one. */
             struct s3_request *r = done ? done : &request[used++];
 
             done = NULL;
@@ -326,6 +327,8 @@ static int delete_names(struct s3_conn *c, const char *folder, const struct name
         }
         if (!rc)
             rc = s3_finish(c, call, &done);
+
+        /* An object that is gone already is no error. */
         if (!rc && done && done->status != 404)
             rc = s3_check(done, call);
     } while (!rc && done);

@@ -69,7 +69,7 @@ static enum err_code scratch_tree_copy_file(const FTSENT *f, const char *to, str
         return rc;
     }
 
-    /* A file that changes while it is read is read again from its beginning. */
+    /* A file that shrinks while it is read is read again from its beginning. */
     for (int i = 0; rc == ERR_STALE && i < TRIES; i++) {
         rc = i > 0 && (ftruncate(out, 0) || lseek(out, 0, SEEK_SET) < 0)
                  ? err_sys(e, to, "empty")
