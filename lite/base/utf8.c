@@ -241,6 +241,8 @@ static enum err_code nfc_runs(struct buf *out, struct slice rest)
             utf8proc_ssize_t n =
                 utf8proc_map((const utf8proc_uint8_t *)valid.p, (utf8proc_ssize_t)valid.n, &p,
                              UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+
+            /* The text is valid, so it can only fail for lack of memory. */
             rc = ERR_NOMEM;
 
             if (n >= 0)

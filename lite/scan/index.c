@@ -175,6 +175,7 @@ struct index_line index_line_found(const struct index_reader *r, const struct ke
     line.parent = index_read_id(s, NAME_PARENT);
     line.time_ms = index_read_time(s);
 
+    /* A mark is set if JavaScript takes the value for true. */
     uint16_t marks = 0;
 
     for (uint32_t left = s->found >> NAME_MARKS; left; left &= left - 1) {

@@ -50,6 +50,8 @@ static struct slice take_with_ends(struct arena *a, struct slice present, struct
         lines += present.p[i] == '\n';
         crlf += present.p[i] == '\n' && i > 0 && present.p[i - 1] == '\r';
     }
+
+    /* If all lines end in the same way, the text of the session can get the same ends. */
     if (memchr(present.p, '\0', present.n))
         *why = "it is not text";
     else if (crlf > 0 && crlf < lines)
@@ -239,6 +241,8 @@ enum err_code compare_take_plan(const struct session_ref ref[2], const struct co
     TRY(rc);
     if (take->hunk_path && !x.found_hunk)
         return err_set(e, ERR_NOT_FOUND, take->hunk_path, "compare: it has no hunks");
+
+    /* The plan is completed like that of a rewind. */
     TRY(rewind_plan_note_modes(&plan, e));
     TRY(rewind_plan_known_state(env, &plan, e));
     TRY(host_work_add(env, &plan, e));

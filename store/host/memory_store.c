@@ -351,6 +351,7 @@ static enum err_code memory_create(const struct store *st, const struct host_cre
     if (rc)
         return rc;
 
+    /* The session is complete when it enters the table, because other threads may find it at once. */
     struct memory *m = memory_of(st);
 
     rc = ERR_OK;

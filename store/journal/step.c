@@ -458,6 +458,7 @@ struct step step_inverse(const struct step *s)
         back.opposite = (struct slice){ NULL, 0 };
     switch (s->kind) {
     case STEP_APPEND:
+        /* What was appended becomes the old tail, which the inverse replaces by nothing. */
         back.kind = STEP_TAIL;
         back.old = s->bytes;
         back.bytes = (struct slice){ NULL, 0 };

@@ -194,6 +194,7 @@ static enum err_code fork_session(const struct reprise_session *s,
     struct session_ref now;
     struct fork_result made;
 
+    /* A result whose size is not set is refused before anything changes. */
     TRY(call_check_result(out, e));
     TRY(call_options(request, &q, sizeof q, e));
     if (q.flags & ~(uint32_t)REPRISE_FORK_FILES || q.reserved)

@@ -108,6 +108,8 @@ enum err_code call_query(const struct reprise_query *given, struct arena *a,
         .offset = q.offset,
         .scope = { .all = !q.directory },
     };
+
+    /* n=2 */
     if (q.directory)
         TRY(session_scope_of(q.directory, !(q.flags & REPRISE_QUERY_NO_WORKTREES), a, &out->scope,
                              e));

@@ -322,6 +322,8 @@ static enum err_code add_session_item(struct finder *f, const struct session_row
         return rc;
     if (explain_match(f->rule, row, s, &item))
         return err_nomem(e);
+
+    /* A mark counts only if nothing else holds the session back. */
     item.stays = why_stays(&item, copied);
     rc = item.stays ? ERR_OK : keep_marked(row, whole, s, &item, e);
     item.chosen = !item.stays;

@@ -84,6 +84,8 @@ static enum err_code add_leftover(const struct leftover *left, void *arg, struct
     enum err_code rc = sweep_measure(left->part, left->parts, &item.usage, e);
 
     item.activity_ms = item.usage.newest_ms;
+
+    /* A ref may have moved after the last file was written. */
     if (left->owned_refs_n && left->owned_refs_ms > item.activity_ms)
         item.activity_ms = left->owned_refs_ms;
     if (rc || (f->rule->before_ms != TIME_NONE && item.activity_ms >= f->rule->before_ms) ||

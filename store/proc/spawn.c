@@ -146,6 +146,7 @@ static enum err_code open_child(const struct spawn *s, struct child *c, struct e
     rc = start_child(s, ends[1], env, &c->pid);
     free(env);
     buf_fini(&own);
+    /* The output ends only when no process has this end open. */
     close(ends[1]);
     if (rc) {
         close(ends[0]);

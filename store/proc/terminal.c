@@ -96,6 +96,7 @@ static void find_tmux_pane(const struct store_env *env, const char *variable,
             continue;
         const struct slice pane = terminal_word(&line);
 
+        /* The pane is near if this program runs in a pane of the same server. */
         t->kind = TERMINAL_TMUX;
         t->near = own.n && slice_eq(own, socket);
         snprintf(t->pane, sizeof t->pane, "%.*s", SLICE_ARG(pane));

@@ -109,6 +109,7 @@ static enum err_code keep_waiting(struct by_message *m, struct session_row *row,
         w.row = session_row_new();
         if (!w.row)
             return ERR_NOMEM;
+        /* The caller reuses its row, so the row that is kept changes places with an empty one. */
         const struct session_row kept = *row;
 
         *row = *w.row;

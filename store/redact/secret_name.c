@@ -230,6 +230,8 @@ static enum name_kind word_kind(const struct words *w, size_t i)
         return NAME_PASSWORD;
     if (w->says[i] & IS_TOKEN)
         return NAME_TOKEN;
+
+    /* After a word such as "api", a key is a token; alone it is only likely to be one. */
     if ((strcmp(word, "key") == 0 || strcmp(word, "keys") == 0) && i && w->says[i - 1] & OF_KEY)
         return NAME_TOKEN;
     if (w->says[i] & LIKELY)

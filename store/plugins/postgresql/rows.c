@@ -210,6 +210,8 @@ static int pg_list(void *store, const struct reprise_plugin_query *asked,
                           .fn = postgresql_list_session,
                           .arg = &l,
                           .columns = query.newest ? 3 : 6 };
+
+    /* If only the newest sessions need their ends, the first query returns no more than the times. */
     bool ok = !buf_addf(&form, "%s", projects_sql);
 
     ok = ok &&
