@@ -83,7 +83,7 @@ static int set_attributes(posix_spawnattr_t *a)
     return rc;
 }
 
-/* Answers an errno. */
+/* Returns 0 or an errno. */
 static int start_child(const struct spawn *s, int out, char **env, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
