@@ -477,7 +477,7 @@ static enum err_code search_in_order(struct grep *g, grep_fn *fn, unreadable_fn 
             *s = (struct grep_slot){ .row = s->row };
             g->handed++;
 
-            /* Waiting threads are woken for a quarter of the ring at a time, or when everything claimed was handed over. */
+            /* Threads are woken for a quarter of the ring at a time, or when everything claimed was handed over. */
             if (g->waiting && (g->handed % (RING / 4) == 0 || g->handed == g->claimed))
                 pthread_cond_broadcast(&g->room);
             pthread_mutex_unlock(&g->lock);
