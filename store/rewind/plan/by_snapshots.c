@@ -135,6 +135,7 @@ static void snapped_set_left(const struct snapped *s, const struct snapped_file 
         t->doubt = "another session was at work at the same time";
     else if (!claimed && f->uncertain)
         t->doubt = "the turn was interrupted: a person may have changed it afterwards";
+
     if (f->other && t->doubt) {
         struct rewind_other *other = arena_zalloc(a, sizeof *other);
 
@@ -410,6 +411,8 @@ enum err_code rewind_checkpoints(const struct session_ref *ref, struct checkpoin
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
+
+    /* Snapshots that cannot be read are no reason to hide what the agent itself recorded. */
     if ((rc || !s.log.n) && !ops->checkpoints)
         return no_snapshots(ref, "list checkpoints", e);
     if (rc || !s.log.n)
@@ -422,6 +425,8 @@ enum err_code rewind_checkpoints(const struct session_ref *ref, struct checkpoin
             c->why = NULL;
         if (!t->before || !t->after || t->interrupted)
             continue;
+
+        /* From here on the snapshots count, not what the agent recorded about the turn. */
         c->snapped = true;
         c->shell = false;
         c->counted = false;

@@ -60,6 +60,7 @@ static enum err_code note_own_work(const struct edit *edit, void *arg, struct er
     struct file_works *w = arg;
     bool command = edit->kind == EDIT_SEEN && edit->after_known == EDIT_UNKNOWN;
 
+    /* A file that was only read was not changed, but a command may have done more than was seen. */
     if (edit->time_ms == TIME_NONE || (edit->kind == EDIT_SEEN && !command))
         return ERR_OK;
     for (size_t i = 0; i < w->n; i++) {
@@ -228,6 +229,8 @@ enum err_code rewind_explain_edited(struct rewind_preview *p, struct err *e)
             w.path[w.n] = p->entry[i].target->path;
             w.entry[w.n++] = i;
         }
+
+    /* The session's own work is read first, because a later session is one that changed a file after it. */
     rc = read_own_work(&w, e);
     if (!rc)
         rc = read_later_work(&w, e);

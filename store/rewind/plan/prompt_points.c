@@ -53,6 +53,7 @@ static enum err_code add_prompt_point(struct prompt_reader *r, const struct mess
                             .why = "there is no snapshot from before this prompt",
                             .prompt = arena_copy(&list->arena, blocks->block[i].text) };
 
+    /* Without an id of the agent, the point is named by its place among the prompts. */
     if (at != IDSET_NONE) {
         c.id = c.message = r->name[at];
     } else {

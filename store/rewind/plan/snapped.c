@@ -173,10 +173,13 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
     }
     const bool any = match_ends(s);
 
+    /* The log is that of the project: without a match, none of its snapshots belongs to this session. */
     if (!any) {
         s->log.n = 0;
         return ERR_OK;
     }
+
+    /* An agent that records no times gets those of the snapshots. */
     for (size_t i = 0; i < s->points.n; i++)
         if (s->turn[i].before && s->points.checkpoint[i].time_ms == TIME_NONE)
             s->points.checkpoint[i].time_ms = s->turn[i].before->time_ms;
@@ -184,6 +187,7 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
     NEED(s->objects = arena_format(&s->arena, "%s/objects", s->log.dir));
     NEED(!git_repository_odb(&s->own, s->repo));
 
+    /* The blobs that a snapshot borrowed are in the project's own repository, which may be gone by now. */
     git_repository *repo = NULL;
 
     if (!repo_may_be_found(s->log.root) || repo_open(s->log.root, &repo, NULL))

@@ -62,6 +62,7 @@ static enum err_code check_contents(const struct swaps *s, int fd, char path[PAT
         int next =
             x ? -1 : openat(dirfd(dir), d->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
+        /* A directory that is an entry has a check of its own, so only others are looked into. */
         *all = x ? x->action == REWIND_DELETE : next >= 0;
         if (next >= 0)
             TRY(check_contents(s, next, path, n + 1 + name_n, depth + 1, all, e));
@@ -133,6 +134,8 @@ enum err_code rewind_check_swaps(struct rewind_preview *p, struct err *e)
             rc = err_nomem(e);
         else if (s.paths.n > known)
             s.entry[number] = i;
+
+    /* A directory that stays keeps those above it, so this is repeated until nothing changes. */
     while (again && !rc) {
         again = false;
         for (size_t i = 0; i < p->n && !rc; i++) {
@@ -143,6 +146,8 @@ enum err_code rewind_check_swaps(struct rewind_preview *p, struct err *e)
                 rc = check_dir_goes(&s, &p->entry[i], &again, e);
         }
     }
+
+    /* This is last, because a directory that was refused above is not made. */
     for (size_t i = 0; i < p->n && !rc; i++) {
         struct rewind_entry *x = &p->entry[i];
 

@@ -103,6 +103,8 @@ bool rewind_tx_brief_read(struct slice text, const char *dir, const char *id, st
     ok = ok && tx.system && tx.session && tx.point && how >= CONVERSATION_NONE &&
          how <= CONVERSATION_REFS && n >= 0 && settled >= 0 &&
          read_entries(text, (size_t)n, (size_t)settled, &tx);
+
+    /* Without a sound brief the caller reads the record itself. */
     if (!ok || tx.arena.failed) {
         rewind_tx_fini(&tx);
         return false;

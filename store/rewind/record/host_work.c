@@ -213,6 +213,7 @@ enum err_code host_work_record(const struct session_ref *ref, const char *const 
             break;
         uint32_t number = slice_set_find(&w.paths, slice_of(path));
 
+        /* Only a state that is not recorded yet gets a line, even if the file is named twice. */
         if ((number == SLICE_SET_NONE || !slice_eq(w.sha256[number], slice_of(hex))) &&
             (host_work_add_line(slice_of(path), slice_of(hex), &lines) ||
              note_state(&w, arena_copy(&w.a, slice_of(path)), arena_copy(&w.a, slice_of(hex)))))

@@ -115,6 +115,7 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
     size_t n = 0;
     enum err_code rc = dry_run ? ERR_OK : rewind_records_open(env, dir, &lock, e);
 
+    /* Interrupted rewinds are finished first, because an unfinished record always stays. */
     if (!rc && !dry_run)
         rc = rewind_records_recover(env, dir, NULL, e);
     if (!rc)
@@ -134,6 +135,10 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
     }
     if (!rc && !dry_run)
         rc = record_prune_records(dir, &list, goes, e);
+
+    /* The caller gets the records that go. */
+
+    /* The caller gets the records that go. */
     for (size_t i = 0; i < list.n && goes; i++)
         if (goes[i])
             list.record[n++] = list.record[i];

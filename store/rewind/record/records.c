@@ -362,6 +362,8 @@ static bool record_records_add_record(struct rewind_records *list, struct undone
                                  .abandoned = tx->abandoned,
                                  .interrupted = tx->phase < TX_DONE };
     r->empty = tx->phase == TX_DONE && tx->conversation.how == CONVERSATION_NONE;
+
+    /* The outcomes are in the record of the commit, so they are not known before it. */
     for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED; i++) {
         const struct rewind_tx_entry *x = &tx->entry[i];
         enum rewind_action did =
@@ -419,6 +421,7 @@ static enum err_code record_records_read_records(const struct store_env *env, bo
 
         rc = record_records_read_listed(ix, dir, names[i]->d_name, &tx, &bytes, &sound, e);
         if (!sound) {
+            /* The newest damaged record is reported; one of another user is not. */
             if (!list.unread[0] && !record_records_is_others(dir, names[i]->d_name))
                 snprintf(list.unread, sizeof list.unread, "%.39s", names[i]->d_name);
             continue;

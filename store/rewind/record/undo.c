@@ -82,6 +82,7 @@ bool rewind_undone_mark(struct undone *u, const struct rewind_tx *tx, struct rew
         }
     bool has_undos = found, ok = true;
 
+    /* A record that neither was undone nor undoes another needs no list of what is left. */
     if (!has_undos && !tx->undoes)
         return true;
     r->undoable = arena_zalloc(u->arena, sizeof *r->undoable * (tx->n + 1));
@@ -183,6 +184,8 @@ static enum err_code plan_from(struct rewind_tx *tx, const struct rewind_record 
     for (size_t i = 0; i < tx->n && !rc; i++)
         if (rewind_undone_can_undo(r, tx->entry[i].path))
             rc = record_undo_add_target(&plan, tx, i, e);
+
+    /* The conversation may have been undone already, before some of the files. */
     if (!rc && !r->conversation_undone)
         rc = rewind_tx_conversation_inverse(tx, &plan.conversation, e);
     if (rc)
