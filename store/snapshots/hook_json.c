@@ -80,6 +80,7 @@ static enum err_code hook_json_write(struct hook_writer *w, int level)
                 rc = buf_add(w->out, w->unit);
             break;
         case '*':
+            /* The innermost part has nothing inside it, so its `*` is an ordinary character. */
             rc = level > HOOK_GROUP ? hook_json_write(w, level - 1) : buf_add_byte(w->out, '*');
             break;
         case '$':
@@ -128,6 +129,8 @@ enum err_code hook_json_plain(struct slice text, bool comments, struct arena *a,
     }
     if (!json_valid(copy))
         return err_set(e, ERR_FORMAT, "", "it is not valid JSON");
+
+    /* Blanks at the front are passed over only to see the type: offsets in the result are those of the text. */
     *plain = copy;
     while (plain->n > 0 && strchr(" \t\r\n", *plain->p)) {
         plain->p++;

@@ -111,6 +111,8 @@ enum err_code hook_plan_make(const struct store_env *env, const struct store_ops
         return ERR_OK;
     }
     NEED(p.path = arena_copy_text(a, path));
+
+    /* The directory of a file of our own is made with it, so the one above shows whether the agent is used. */
     p.new_dir = ops->hooks->form == HOOK_FILE;
     p.used = path_is_dir(ops->hooks->form == HOOK_FILE ? above : dir);
     TRY(hook_plan_read(&p, a, e));
@@ -129,6 +131,8 @@ enum err_code hook_plan_make(const struct store_env *env, const struct store_ops
         p.untrusted = !hook_json_trusted(&s, p.path, p.before);
     }
     p.disabled = p.refused ? NULL : hook_edit_disabled(ops->hooks, p.before.text);
+
+    /* Hooks can be turned off even if the agent was never started. */
     if (!p.refused && on && !p.used)
         p.refused = "it has no directory of its own yet: start it once";
     if (!p.refused)

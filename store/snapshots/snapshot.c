@@ -230,6 +230,8 @@ static enum err_code append_log(const char *dir, const struct snapshot_request *
     NEED(!j.rc && !buf_add_byte(&line, '\n'));
     TRY(disk_write(fd, buf_slice(&line), NULL, path, e));
     TRY(disk_sync(fd, path, e));
+
+    /* A log that was empty may be new, so its name has to become durable, too. */
     return st.st_size ? ERR_OK : disk_sync_dir(dir, e);
 }
 
@@ -363,6 +365,7 @@ enum err_code snapshot_take(const struct store_env *env, const struct snapshot_r
     NEED(wanted && (path = arena_format(&a, "%s/lock", dir)));
     enum err_code rc = snapshot_lock(path, wanted, deadline_ms, &lock, e);
 
+    /* The line in the log explains why this turn has no snapshot. */
     if (rc == ERR_CANCELLED)
         TRY(append_log(dir, req, env_now_ms(env), NULL, NULL, 0, "another one was under way", e));
     TRY(rc);

@@ -107,6 +107,8 @@ enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, stru
     TRY(pack_open(p, e));
     if (snapshot_pack_has(p, oid))
         return ERR_OK;
+
+    /* The time is measured because finishing the pack takes about as long again, and has to end before the deadline. */
     clock_gettime(CLOCK_MONOTONIC, &began);
     const struct slice key =
         arena_copy(&p->arena, (struct slice){ (const char *)oid, SNAPSHOT_OID });
@@ -159,10 +161,14 @@ enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e)
 
     if (answer)
         return repo_error(e, answer, dir, "write a pack");
+
+    /* The header ends with the number of objects, its highest byte first. */
     for (int i = 0; i < 4; i++)
         head[8 + i] = (uint8_t)(p->n >> (24 - 8 * i));
     TRY(append_to_indexer(indexer, &progress, &sha1, (struct slice){ (char *)head, sizeof head },
                           dir, e));
+
+    /* The objects are copied in pieces, so a large snapshot needs no more memory than a small one. */
     p->packed.n = 0;
     NEED(!buf_reserve(&p->packed, PIECE));
     for (int64_t at = 0;; at += (int64_t)got) {
@@ -172,6 +178,8 @@ enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e)
         TRY(append_to_indexer(indexer, &progress, &sha1, (struct slice){ p->packed.p, got }, dir,
                               e));
     }
+
+    /* A pack ends with the SHA-1 of all that is before it, which the indexer compares. */
     if (!digest_end(&sha1, sum))
         return digest_error(e);
     answer = git_indexer_append(indexer, sum, sizeof sum, &progress);

@@ -189,6 +189,8 @@ static enum err_code keep_tree_without(struct pruning *k, const git_oid *id, str
             TRY(keep_tree(k, &child, 0, e));
         else
             TRY(keep_object(k, &child, &is_new, e));
+
+        /* The order of the names stays, so the new tree is sorted, too, as git requires. */
         NEED(!buf_addf(&bytes, "%o %s", (unsigned)git_tree_entry_filemode_raw(entry),
                        git_tree_entry_name(entry)) &&
              !buf_add_byte(&bytes, '\0') &&
@@ -246,6 +248,8 @@ static enum err_code keep_index(struct pruning *k, const char *dir, struct slice
                 TRY(snapshot_index_write(&x, dir, "files.last", e));
             TRY(snapshot_index_write(&x, dir, names[list], e));
         }
+
+        /* After a file was forgotten no tree is kept here, because it may still contain the file. */
         for (uint32_t i = 0; i < x.n; i++) {
             memcpy(id.id, x.entry[i].oid, SNAPSHOT_OID);
             if (x.entry[i].kind <= (without.n ? SNAPSHOT_LINK : SNAPSHOT_DIR) &&

@@ -152,6 +152,7 @@ static enum err_code read_taken(struct snapshot_walk *w, const struct walked_dir
     }
     enum err_code rc = file_open(d->fd, name, 0, &f, NULL);
 
+    /* One byte more than the size is asked for, so that a file that grew is noticed. */
     for (int i = 0; i < READS_MAX && !rc; i++) {
         w->bytes.n = 0;
         rc = st->st_size > w->limits.file_bytes
@@ -194,6 +195,7 @@ static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, st
     const struct snapshot_entry *before = old == NO_ENTRY ? NULL : &w->old->entry[old];
     struct snapshot_entry entry = { .kind = S_ISLNK(st->st_mode) ? SNAPSHOT_LINK : SNAPSHOT_FILE };
 
+    /* A racy entry is always read again: its file may have changed later in the same tick of the clock. */
     if (before && (before->kind == SNAPSHOT_FILE || before->kind == SNAPSHOT_LINK) &&
         !before->racy && has_entry_state(before, st))
         return put_same(w, old) ? err_nomem(e) : ERR_OK;
@@ -203,6 +205,8 @@ static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, st
         return add_skipped(w, d, name, old, st, SNAPSHOT_TOO_LARGE) ? err_nomem(e) : ERR_OK;
     if (w->now.files >= w->limits.files || w->pack.bytes > w->limits.bytes)
         return add_skipped(w, d, name, old, st, SNAPSHOT_TOO_MANY) ? err_nomem(e) : ERR_OK;
+
+    /* git's index is only worth opening if many files are new, as in the first snapshot. */
     bool borrows = !w->old->n || w->pack.n >= READ_BEFORE_BORROWING;
 
     w->dirty = true;
@@ -223,6 +227,7 @@ static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, st
         const git_index_entry *known =
             borrows ? snapshot_borrow_entry(&w->borrow, w->path.p) : NULL;
 
+        /* A blob that the last snapshot or git has already is not copied. */
         if (same)
             entry.borrowed = before->borrowed;
         else if (known && memcmp(known->id.id, entry.oid, SNAPSHOT_OID) == 0 &&
@@ -351,6 +356,7 @@ static enum err_code walk_one(struct snapshot_walk *w, struct walked_dir *d, str
 
     TRY(snapshot_walk_check_time(w, e));
     if (fstatat(d->fd, name.p, &st, AT_SYMLINK_NOFOLLOW)) {
+        /* The file was deleted after its name was read. */
         if (errno == ENOENT)
             return ERR_OK;
         st = (struct stat){ .st_mode = 0 };
@@ -358,10 +364,13 @@ static enum err_code walk_one(struct snapshot_walk *w, struct walked_dir *d, str
     }
     bool is_dir = S_ISDIR(st.st_mode), ignored = was_ignored, tracked_only = d->only_tracked;
 
+    /* The last answer of the rules holds for a known name, unless they changed. */
     if (!before || d->fresh)
         ignored = walk_ignores(w, d, name, is_dir);
     if (tracked_only && !is_dir)
         ignored = true;
+
+    /* Rules do not apply to what git tracks: such a file is taken, and a directory with one is entered. */
     if (ignored && (!was_ignored || d->fresh || w->tracked_changed)) {
         bool tracked = is_dir ? snapshot_borrow_tracks_below(&w->borrow, w->path.p)
                               : snapshot_borrow_entry(&w->borrow, w->path.p) != NULL;
@@ -402,6 +411,8 @@ static enum err_code read_rules(struct snapshot_walk *w, struct walked_dir *d, b
         if (file_read_all(d->fd, ".gitignore", 0, RULES_MAX, &d->rules, NULL) == ERR_NOMEM)
             return err_nomem(e);
     }
+
+    /* The answers about known names no longer hold if the rules changed. */
     if (before && (before->size != entry.size || before->mtime_ns != entry.mtime_ns ||
                    before->ctime_ns != entry.ctime_ns || before->ino != entry.ino)) {
         d->fresh = true;
