@@ -158,6 +158,8 @@ static void add_middle(struct hunks *d, const struct middle *mid)
         }
         free(t);
     }
+
+    /* Without a table this is everything, otherwise what is left of one side. */
     hunks_add_all(d, '-', mid->a + i, mid->n - i);
     hunks_add_all(d, '+', mid->b + k, mid->m - k);
 }

@@ -106,6 +106,7 @@ static enum err_code plain_read(struct plain *p, const struct row_read *r, const
             break;
         case BLOCK_IMAGE:
         case BLOCK_DOCUMENT:
+            /* An image that a tool returned is not a prompt. */
             user |= m->kind == MESSAGE_USER && !b->call_id.n;
             plain_add_text(&p->media, b->name.n ? b->name : SLICE("image"), &p->arena);
             break;
@@ -116,6 +117,8 @@ static enum err_code plain_read(struct plain *p, const struct row_read *r, const
         else if (own ? p->q->system_messages : b->kind <= BLOCK_TEXT)
             plain_add_text(&p->text, b->text, &p->arena);
     }
+
+    /* The first match decides, because a row with a prompt may contain the results of tools, too. */
     *role = user                                         ? "user"
             : assistant                                  ? "assistant"
             : p->tools.n                                 ? "tool"
