@@ -212,6 +212,8 @@ enum err_code claude_follows_response(struct claude_log *log, uint32_t node, uin
     enum err_code rc = claude_node_row(log, named, &row, e);
 
     call = claude_assistant_row_of(&calls, named);
+
+    /* The named row is a call itself, or contains the result of one. */
     for (bool more = !rc && !call && claude_content(row, &blocks);
          more && !call && json_iter_next(&blocks, &key, &block);) {
         if (!claude_block_id(block, "tool_result", "tool_use_id", &log->arena, &tool))
@@ -222,6 +224,8 @@ enum err_code claude_follows_response(struct claude_log *log, uint32_t node, uin
     }
     if (call && call->calls)
         response = call->message;
+
+    /* The marks end the climb even if the links of a damaged file form a circle. */
     while (!rc && !id128_none(response) && !*is && node != CHAIN_NONE &&
            !(log->chain.mark[node] & NODE_CLIMBED)) {
         log->chain.mark[node] |= NODE_CLIMBED;

@@ -237,6 +237,7 @@ static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
         return false;
     bool folded = json_get(row, "fold", &fold);
 
+    /* A malformed `fold` does not count as a missing one: the row is then not read as a voice row. */
     if (folded && (json_type(fold) != JSON_OBJECT || !json_get(fold, "command", &command) ||
                    json_type(command) != JSON_OBJECT))
         return false;

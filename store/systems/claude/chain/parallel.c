@@ -247,6 +247,7 @@ static enum err_code collect_answers(struct parallel *p, struct group *g, uint32
     for (; lo < p->links && p->link[lo].node == node; lo++) {
         struct answer *a = &p->answer[p->link[lo].answer];
 
+        /* The mark of a message is g->from + 1, because 0 is that of a new answer. */
         if (is_on_path(p, a->node) || a->seen == g->from + 1)
             continue;
         a->seen = (uint32_t)g->from + 1;
@@ -381,6 +382,7 @@ static enum err_code add_missed(struct parallel *p, const uint32_t *path, size_t
     enum err_code rc = last ? ERR_OK : ERR_NOMEM;
     struct group g;
 
+    /* The first pass finds where each message ends on the path, the second adds its missing rows there, once. */
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; !rc && i < n; i++) {
             const struct claude_assistant_row *s = claude_assistant_row_of(&p->calls, path[i]);

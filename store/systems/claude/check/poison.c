@@ -207,6 +207,7 @@ enum err_code claude_refused_row(struct log_survey *survey, int64_t offset, stru
     struct slice type, message;
     size_t i = 0;
 
+    /* Most rows have no sign of what is refused, and need not be parsed. */
     while (i < sizeof signs / sizeof *signs && !slice_has(row, signs[i]))
         i++;
     if ((i == sizeof signs / sizeof *signs && !has_blocks_of_others(others, offset)) ||
@@ -214,6 +215,8 @@ enum err_code claude_refused_row(struct log_survey *survey, int64_t offset, stru
         (!json_string_is(type, "user") && !json_string_is(type, "assistant")) ||
         !json_get(row, "message", &message) || json_type(message) != JSON_OBJECT)
         return ERR_OK;
+
+    /* Only the message is sent, so the rest of the row is copied as it is. */
     TRY(buf_add(bytes, (struct slice){ row.p, (size_t)(message.p - row.p) }));
 
     struct slice content;
@@ -234,6 +237,8 @@ enum err_code claude_refused_row(struct log_survey *survey, int64_t offset, stru
         bytes->n = 0;
         return ERR_OK;
     }
+
+    /* A row that is newer than the first refusal cannot be its cause. */
     *repair = c.texts.repair;
     *why = others && others->since && offset < others->since_row
                ? arena_format(&survey->arena, "%s; every resume has failed since %s", c.texts.why,
@@ -403,9 +408,13 @@ static enum err_code survey_conversation(struct surveying *s, struct err *e)
         if (json_get(row, "message", &message) && json_type(message) == JSON_OBJECT)
             TRY(survey_blocks(s, claude_line(&log, line)->offset, row.p, message, e));
     }
+
+    /* A call that is newer than the refusal cannot be its cause. */
     for (size_t i = 0; i < s->calls.n; i++)
         if (!s->answered[i] && s->call[i].row < s->found->since_row)
             TRY(survey_refuse(s, s->call[i], e));
+
+    /* The smaller limit holds only if there are many images. */
     for (size_t i = 0; i < s->large && s->images > IMAGES_FEW; i++)
         TRY(survey_refuse(s, s->image[i], e));
     if (s->found->n)

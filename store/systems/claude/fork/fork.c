@@ -469,6 +469,8 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
         return rc;
     fork_generate_id(f.id);
     time_format(env_now_ms(st->env), f.now);
+
+    /* Without a message, `at` stays empty unless a resume would continue at another row than the newest. */
     rc = at.n ? whole_id(&f, &at, &c->arena, e) : resumed_id(&f, &at, &c->arena, e);
     if (!rc) {
         const struct index *ix = &f.log.file.index;

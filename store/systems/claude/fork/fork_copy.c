@@ -311,6 +311,7 @@ static enum err_code claude_write_row(const struct fork *f, size_t line, struct 
                       claude_line_is(l, CLAUDE_ASSISTANT) ? claude_request_session(&r)
                                                           : (struct slice){ NULL, 0 });
 
+    /* The members are still those of the source, so this names the row that was copied. */
     enum err_code rc;
 
     rc = buf_add(&r.space->origin, SLICE("{\"sessionId\":\""));
@@ -438,11 +439,13 @@ static void *copy_worker(void *arg)
                 rc = err_nomem(&e);
         }
 
+        /* Without a turn, the other thread has failed, and its error is the one that is reported. */
         if (!rc && !claim_offset(c, &s, &at))
             break;
         if (!rc)
             rc = file_at_write(c->to->fd, buf_slice(&s.rows), at, c->to->path, &e);
         if (rc) {
+            /* The other thread may be waiting for this stretch to be placed. */
             pthread_mutex_lock(&c->lock);
             if (!c->rc) {
                 c->rc = rc;

@@ -221,6 +221,7 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
     for (size_t i = 0; !rc && ok && i < w.folders.n; i++)
         ok = read_folder_names(&w, i, &path);
     if (!rc && ok) {
+        /* Each file costs a system call, so two threads examine them if there are many. */
         size_t half = w.n >= MANY ? w.n / 2 : 0;
         struct span first = { &w, 0, half }, second = { &w, half, w.n };
         pthread_t thread;

@@ -215,6 +215,7 @@ static enum err_code put_copies(struct copies *c, struct err *e)
     if (file_open(AT_FDCWD, c->ref->path.p, FILE_FOLLOW, &f, NULL))
         return ERR_OK;
 
+    /* The relative paths of the history are below the session's directory. */
     const struct scope everywhere = { .all = true };
     struct session_row *row = session_row_new();
 

@@ -90,6 +90,7 @@ static bool read_backup_entry(struct reader *r, struct slice path, struct slice 
         if (!out->backup)
             return false;
     } else if (!json_get(value, "backupFileName", &v) || json_type(v) != JSON_NULL) {
+        /* Only null means that the file did not exist. */
         out->valid = false;
         out->backup = "";
     }

@@ -204,6 +204,8 @@ static enum err_code doubt_copies(struct planner *p, size_t turn, struct rewind_
 
         if (at == SLICE_SET_NONE || plan->target[at].want != REWIND_BYTES)
             continue;
+
+        /* Only the first edit since the point found the file as its saved copy should be. */
         if (slice_set_add(&seen, slice_of(plan->target[at].path), &number))
             rc = err_nomem(e);
         else if (seen.n > before && json_get_text(result, "originalFile", &a, &found))
@@ -326,6 +328,7 @@ static enum err_code claude_find_prompt(const struct session_ref *ref, const str
         if (!same && point.n < PREFIX_MIN)
             continue;
 
+        /* The results of tools are in rows of the user, too. Such a row gets no id here, so it is never found. */
         rc = transcript_read(t, i, &row, e);
         text = (struct slice){ NULL, 0 };
         if (!rc && !claude_has_tool_result(buf_slice(&row)) &&
@@ -334,6 +337,8 @@ static enum err_code claude_find_prompt(const struct session_ref *ref, const str
 
         if (rc || !(same || (text.n > point.n && memcmp(text.p, point.p, point.n) == 0)))
             continue;
+
+        /* The whole id decides, even if others begin with it. */
         *at = i;
         *id = text;
         hits = same ? 1 : hits + 1;
@@ -416,6 +421,7 @@ enum err_code claude_plan_conversation(const struct store *st, const struct sess
         return rc;
     AUTO_ARENA a = { 0 };
 
+    /* No row is removed: the session is resumed at the row before the prompt. */
     TRY(find_before(ref, id, &a, &before, e));
 
     plan->conversation.how = CONVERSATION_RESUME_AT;

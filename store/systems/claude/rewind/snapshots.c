@@ -212,6 +212,7 @@ static enum err_code add_message_rows(struct snapshot_history *h, struct id128 m
 {
     size_t lo = 0, hi = h->rows;
 
+    /* The rows are sorted by their message. */
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
 

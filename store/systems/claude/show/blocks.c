@@ -272,6 +272,8 @@ static void add_tool_result(struct blocks *r, struct slice object)
             b.patch = patch;
     }
     add_block(r, b);
+
+    /* Images and documents of a result are blocks of their own, with the id of its call. */
     if (json_type(content) != JSON_ARRAY || !json_iter_open(&it, content))
         return;
     while (json_iter_next(&it, &key, &value)) {
@@ -377,6 +379,8 @@ enum err_code claude_blocks(const struct store *st, struct slice row, struct blo
         b.name = decode_row_text(&r, r.top[TOP_SUBTYPE]);
         b.text = decode_row_text(&r, r.top[TOP_CONTENT]);
         b.failed = json_string_is(r.top[TOP_LEVEL], "error");
+
+        /* The output of a local command is shown without its tags. */
         if (prompt_between(b.text, TAGS("local-command-stdout"), &inside) ||
             prompt_between(b.text, TAGS("local-command-stderr"), &inside))
             b.text = inside;

@@ -122,6 +122,8 @@ static enum err_code is_lone_result(struct claude_hidden_rows *l, size_t i, bool
             rc = collect_calls(l, l->called_to++, e);
         *is = !idset_has(&l->called, id[k]);
     }
+
+    /* The call may be in the part of the file that was not read. */
     if (*is && l->partial) {
         l->doubtful = i + 1;
         *is = false;
@@ -169,6 +171,8 @@ static enum err_code claude_hidden_rows_read_answer(struct claude_hidden_rows *l
             rc = ERR_OK;
         }
     }
+
+    /* A content without blocks is neither thinking nor blank. */
     out->thought = out->thought && n > 0;
     out->blank = out->blank && n > 0;
     if (out->is)
@@ -277,6 +281,8 @@ enum err_code claude_hidden_rows_check(struct claude_hidden_rows *l, size_t i,
         struct id128 message = answer.message;
 
         rc = ERR_OK;
+
+        /* Thinking is kept if another row of its message contains more than thinking. */
         is = !id128_none(message) && idset_has(&l->spoken, message);
         while (!rc && !is && !id128_none(message) && l->spoken_to < l->rows.n) {
             rc = collect_spoken(l, l->spoken_to++, e);

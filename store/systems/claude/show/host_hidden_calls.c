@@ -145,6 +145,8 @@ static bool host_content(struct slice row, struct slice block, const char *id_ke
         same = value;
         n++;
     }
+
+    /* With two blocks of this type it is not certain which one is meant. */
     if (n != 1)
         return false;
     const char *const keys[] = { id_key, "name" };

@@ -72,6 +72,7 @@ static enum err_code read_host_row(struct hosting *h, struct slice row)
         return idset_add(&h->withheld, r.ran_by, &number);
     struct id128 id = claude_id_at(row, "rowUuid", &h->log->arena);
 
+    /* A row that the file also has as a message, or that came before, is not inserted. */
     if (id128_none(id) || in_file(&h->log->chain, id) || idset_has(&h->rows, id) ||
         !json_get(row, "block", &block))
         return ERR_OK;
@@ -86,6 +87,8 @@ static enum err_code read_host_row(struct hosting *h, struct slice row)
         return ERR_NOMEM;
     if (!result)
         return claude_host_rows_add_call(h, &r, id);
+
+    /* A later result of the same call replaces an earlier one. */
     if (idset_add(&h->answered, r.tool, &at) ||
         !array_reserve(h->result_of, h->answered_cap, at + 1) ||
         !array_reserve(h->result, h->result_cap, h->results + 1))

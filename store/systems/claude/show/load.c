@@ -66,6 +66,8 @@ static enum err_code add_transcript_row(struct loading *l, struct transcript *t,
     flags |= claude_line_has(ix, MARK_META) ? MESSAGE_META : 0;
     flags |= claude_line_has(ix, MARK_SUMMARY) ? MESSAGE_SUMMARY : 0;
     flags |= !rc && seam ? MESSAGE_SEAM : 0;
+
+    /* Nothing else is known about a line that cannot be read. */
     if (ix->state == LINE_BROKEN) {
         flags = MESSAGE_BROKEN;
         m.kind = MESSAGE_OTHER;
@@ -251,6 +253,8 @@ static enum err_code claude_show_load(const struct session_ref *ref,
         rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message does not exist");
     else
         rc = claude_build_transcript(&l, leaf, t, e);
+
+    /* This has to be known before mark_left_out() builds another chain. */
     const bool lost =
         !rc && marks && !t->partial && !l.main && !ref->nameless && may_have_lost_parts(&l.walk);
 

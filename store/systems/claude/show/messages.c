@@ -525,6 +525,8 @@ enum err_code claude_messages(const struct store *st, const struct session_ref *
         want.kinds = CLAUDE_AGENT_KINDS;
         want.skip_precompact = false;
     }
+
+    /* The newest messages can often be found in the end of the file alone. */
     if (!rc && q->reach && q->reach->least && !want.tail && !q->as_sdk && !q->agent.n)
         rc = list_newest_messages(&(struct printing){ NULL, q, &parent, fn, arg }, file.path.p,
                                   want, &done, e);

@@ -354,6 +354,7 @@ enum err_code claude_mark_delivered(struct claude_log *log, struct claude_item_l
             rc = count_delivery(&d, row);
     }
 
+    /* The copies in the file come first, because they mark the nodes that note_item() asks for. */
     if (!rc && d.ids.n)
         rc = note_copies(&d, e);
     if (!rc && d.ids.n) {
@@ -362,6 +363,7 @@ enum err_code claude_mark_delivered(struct claude_log *log, struct claude_item_l
         for (size_t i = 0; !rc && i < d.ids.n; i++) {
             const struct delivery *y = &d.delivery[i];
 
+            /* As many copies were delivered as there were deliveries, and those are the last ones. */
             for (size_t k = 0; k < y->copies; k++)
                 list->item[y->copy[k]].flags |=
                     k + y->count >= y->copies ? ITEM_REACHED : ITEM_MISSED;
@@ -509,6 +511,8 @@ static enum err_code push_notes(struct trailing *t, uint32_t node, struct err *e
     }
     if (!rc && n > 1)
         qsort(row, n, sizeof *row, claude_queued_compare_time);
+
+    /* The stack returns the last row first. */
     for (i = n; !rc && i-- > 0;) {
         uint32_t child = claude_line_node(t->log, row[i].line);
 

@@ -394,6 +394,7 @@ static enum err_code add_closing_row(const struct closing *c, enum ending kind, 
         jsonout_close(&j, '}');
     } break;
     }
+
     enum err_code rc = j.rc;
     struct slice copy =
         rc ? (struct slice){ NULL, 0 } : arena_copy(&c->out->arena, buf_slice(&text));

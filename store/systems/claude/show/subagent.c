@@ -57,6 +57,7 @@ static enum err_code see_tail(struct about *x, const struct window *w)
                 const struct block *b = &list.block[k];
                 struct slice line = claude_first_line(b->text);
 
+                /* The search goes backwards: a call or a prompt that was seen before comes after this text. */
                 if (b->kind == BLOCK_TEXT && line.n) {
                     x->out->outcome = arena_copy(x->a, line);
                     if (!x->went_on)

@@ -138,6 +138,7 @@ static enum err_code look_at_agent(struct target *t, struct err *e)
     bool found = false, whole = false;
     enum err_code rc = ERR_OK;
 
+    /* A larger part of the end is read until it contains a row. */
     for (; !rc && !found && !whole; want.tail *= 16) {
         rc = claude_log_open(&log, t->path, &want, e);
         if (rc)

@@ -345,6 +345,7 @@ enum err_code claude_checkpoint(const struct store *st, const struct session_ref
         for (size_t i = 0; i < req->files && !rc; i++) {
             const char *path = path_normalize(s.cwd, req->file[i], s.a);
 
+            /* A file that is in the checkpoint already keeps its copy. */
             if (path && claude_checkpoint_entry_of(&s, path))
                 continue;
             const char *tracked = path ? tracked_of(&s, path) : NULL;
