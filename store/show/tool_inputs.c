@@ -558,6 +558,8 @@ void tool_inputs_read(struct slice name, struct slice input, struct tool_inputs 
 
     if (json_type(input) == JSON_STRING && json_text(input, out->a, &text))
         input = text;
+
+    /* A patch is recognised by its marker first, whatever the name of the tool. */
     if (json_type(input) != JSON_OBJECT) {
         if (slice_has(input, "*** Begin Patch"))
             apply_patch_read(input, out);

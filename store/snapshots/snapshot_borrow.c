@@ -44,6 +44,8 @@ static void find_conversions(struct snapshot_borrow *b)
     git_config_free(config);
     snprintf(path, sizeof path, "%sinfo/attributes", git_repository_commondir(b->repo));
     note_attributes(b, path);
+
+    /* git uses the attributes of the work tree, so the files are read and not their blobs. */
     for (size_t i = 0, n = git_index_entrycount(b->index); i < n; i++) {
         const char *entry = git_index_get_byindex(b->index, i)->path;
         size_t length = strlen(entry), own = sizeof name - 1;

@@ -120,6 +120,8 @@ static enum err_code keep_object(struct pruning *k, const git_oid *id, bool *is_
 
     *is_new = false;
     NEED(key.p && !slice_set_add(&k->seen, key, &number));
+
+    /* A snapshot that waits comes first, because a pruning can be repeated at any time. */
     if (k->wanted && lstat(k->wanted, &st) == 0 &&
         time_ns(st.st_mtim) / 1000000 > time_clock_ms(CLOCK_REALTIME) - WANTED_MS)
         return err_set(e, ERR_CANCELLED, k->pack.repo, "prune snapshots: one waits");

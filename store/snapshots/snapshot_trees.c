@@ -100,6 +100,8 @@ static enum err_code note_dir(struct snapshot_walk *w, uint32_t dir, struct buf 
         w->path.n = path_n;
         NEED(!(path_n && buf_add_byte(&w->path, '/')) &&
              !buf_add(&w->path, snapshot_entry_name(x, t)));
+
+        /* A tree records neither these permissions nor an empty directory, nor what was left out. */
         if (t->kind == SNAPSHOT_FILE && mode != 0644 && mode != 0755)
             TRY(add_entry_note(notes, 'f', mode, &w->path, e));
         else if (t->kind == SNAPSHOT_DIR && !t->below)

@@ -153,6 +153,7 @@ static enum err_code relink_list(struct claude_log *log, struct slice kept)
     if (!rc && n)
         rc = add_named_id(log, kept, "anchorUuid", &anchor);
     if (!rc && n) {
+        /* The kept rows follow the anchor in the order of the list, whatever their parents are. */
         uint32_t parent = anchor;
 
         for (size_t i = 0; i < n; i++) {

@@ -447,6 +447,7 @@ static enum err_code check_place(struct store_look *l, const char *dir, const ch
     const char *path = arena_format(&a, "%s/%s", dir, name);
     enum err_code rc = path ? ERR_OK : err_nomem(e);
 
+    /* The depth is 0 beside the project folders, and 1 in one of them, where lists find a transcript. */
     if (rc || lstat(path, &st) != 0) {
         ;
     } else if (S_ISDIR(st.st_mode) && depth > 0 && depth < DEPTH_MOST) {
@@ -498,6 +499,8 @@ enum err_code claude_check_store(const struct store *st, const struct scope *sco
 
         rc = path ? claude_check_folder(&l, path, e) : err_nomem(e);
     }
+
+    /* A transcript beside the project folders belongs to no project, so only a check of all of them reports it. */
     if (!rc && scope->all) {
         DIR *dir = opendir(l.c->projects);
         struct dirent *entry;

@@ -152,6 +152,8 @@ static void edit_compaction(struct row_edit *r, size_t line)
     for (size_t i = 0; i < 2; i++) {
         if (!strip && json_get(metadata, ways[i].name, &value) && json_type(value) == JSON_OBJECT)
             map_kept(r, value, ways[i].part, 3, &kept[i]);
+
+        /* An edit without a value removes the member. */
         if (strip || kept[i].n)
             edit[n++] = (struct json_edit){ ways[i].name, buf_slice(&kept[i]), true };
     }

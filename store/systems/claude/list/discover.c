@@ -382,6 +382,7 @@ static bool drop_linked_folders(const struct claude *c, const struct scope *scop
     for (size_t i = 0; i < list->n && links; i++) {
         bool same = linked[i] && scope->all && scope->leave_links;
 
+        /* If several links lead to a folder that is not in the list, the first one stays. */
         for (size_t k = 0; k < list->n && linked[i] && !same; k++)
             same = k != i && (!linked[k] || k < i) && sb[k].st_dev == sb[i].st_dev &&
                    sb[k].st_ino == sb[i].st_ino;

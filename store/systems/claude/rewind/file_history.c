@@ -335,6 +335,7 @@ enum err_code file_history_read(const struct session_ref *ref, const struct tran
     if (!rc) {
         size_t kept = 0;
 
+        /* A turn whose snapshot row was lost stays if it has at least deltas. */
         for (size_t i = 0; i < h.n; i++)
             if (!h.turn[i].lost || h.turn[i].n)
                 h.turn[kept++] = h.turn[i];
@@ -393,6 +394,8 @@ enum err_code file_history_carry(struct file_history *h, file_history_mark_fn *m
                 if (set_turn_entry(h, &h->turn[i], &carried))
                     rc = err_nomem(e);
             }
+
+            /* A touched file was edited after its copy was made, in the same turn. */
             edited[number] = own && own->touched;
         }
         if (!rc && i + 1 < h->n)

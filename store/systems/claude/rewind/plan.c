@@ -114,6 +114,7 @@ static enum err_code claude_add_target(struct planner *p, size_t turn, const cha
         t.want = REWIND_UNKNOWN;
         t.why = "the session does not record its directory";
     } else {
+        /* follow_recorded_link() comes last, because claude_last_of() finds a write by the path that it replaces. */
         enum err_code rc = wanted_of(p, entry, &t, e);
 
         if (!rc)

@@ -137,6 +137,8 @@ static enum err_code read_result_row(struct planner *p, size_t message, struct s
         return replay_call(p, w, message, row, number);
     if (json_get_text(result, notebook ? "updated_file" : "content", a, &content))
         return keep_bytes(p, w, content);
+
+    /* The result of such a call does not record the whole text that it left. */
     if (notebook || json_get(result, "edits", &v)) {
         forget_bytes(w);
         return ERR_OK;

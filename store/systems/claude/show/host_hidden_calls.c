@@ -341,6 +341,7 @@ static enum err_code hide_results(struct hiding *h, const struct claude_item *it
     jsonout_close(&j, ']');
     enum err_code rc = j.rc;
 
+    /* A row whose results are all hidden is left out. */
     if (!rc && hidden == 0)
         rc = claude_item_list_add(&h->out, item);
     else if (!rc && hidden < results)

@@ -232,6 +232,8 @@ static enum err_code choose_attachment(struct choosing *c, size_t i, struct clau
 
     if (rc || item->flags & ITEM_MISSED || !claude_is_queued_command(row))
         return rc;
+
+    /* Without a record of the delivery, only a reply that follows proves that the command reached the agent. */
     if (!reached) {
         rc = reply_follows(c, i, e);
         reached = c->reply;

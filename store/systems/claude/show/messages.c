@@ -467,6 +467,8 @@ static enum err_code list_newest_messages(struct printing *p, const char *path,
         claude_log_close(&log);
         *done = reach->enough;
     }
+
+    /* If this was not enough the caller reads the whole file, which always is. */
     reach->partial &= *done;
     reach->enough = true;
     return rc;
