@@ -63,6 +63,8 @@ static enum err_code plain_add_tool(struct plain *p, const struct block *call,
     jsonout_open(&j, '{');
     jsonout_member(&j, "call", call ? call->call_id : result->call_id);
     jsonout_member(&j, "name", call ? call->name : result->name);
+
+    /* Input that is not JSON, such as a torn one, is passed on as text. */
     if (call && json_valid(call->input))
         jsonout_raw_member(&j, "input", call->input);
     else if (call)

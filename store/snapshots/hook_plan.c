@@ -30,6 +30,8 @@ static enum err_code hook_plan_read(struct hook_plan *p, struct arena *a, struct
         p->before.absent = p->after.absent = true;
         return ERR_OK;
     }
+
+    /* The file is replaced by a new one, which would be neither a link nor have the other names. */
     if (S_ISLNK(st.st_mode))
         p->refused =
             "it is a link, perhaps managed by another program: change the file it names by hand";

@@ -156,6 +156,7 @@ enum err_code snapshot_index_read(const char *path, struct snapshot_index *out, 
     memcpy(&h, bytes.p, sizeof h);
     const struct slice body = { bytes.p + sizeof h, bytes.n - sizeof h };
 
+    /* The entries are those of memory, so a file from a program with other entries is not read. */
     if (memcmp(h.magic, index_magic, sizeof h.magic) || h.entry_size != sizeof *x.entry ||
         h.n > body.n / sizeof *x.entry || h.names_n != body.n - h.n * sizeof *x.entry || !h.n ||
         h.checksum != index_checksum(body))

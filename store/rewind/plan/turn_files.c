@@ -93,6 +93,8 @@ static enum err_code turn_state_wanted(struct turn_files *t, const struct rewind
     if (target->want == REWIND_ABSENT)
         return ERR_OK;
     out->exists = true;
+
+    /* A path that no rewind may touch is not read, either. */
     if (target->want == REWIND_UNKNOWN || pathrule_forbids(slice_of(target->path), target->exact)) {
         out->why = "what was in it is not known";
         return ERR_OK;
@@ -155,6 +157,7 @@ static enum err_code turn_files_of_plans(struct turn_files *t, const struct rewi
             const char *path = arena_copy_text(&t->arena, plan[k].target[i].path);
             struct turn_file *f;
 
+            /* The file was added with the first plan. */
             if (path && k == 1 && turn_target_of(&plan[0], path))
                 continue;
             f = path ? turn_files_add(t, room) : NULL;

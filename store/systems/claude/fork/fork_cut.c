@@ -196,6 +196,8 @@ static enum err_code drop_last_compaction(struct fork_view *c, struct err *e)
         if (!rc)
             logical = claude_id_at(row, "logicalParentUuid", &c->log.arena);
     }
+
+    /* The conversation ended with the last row that the compaction kept, or its logical parent, else right before it. */
     last = last_kept(c, line, &kept, logical);
     if (!rc && last != SIZE_MAX)
         rc = last_anchor(c, line, claude_line(&c->log, last)->id, &anchor, e);

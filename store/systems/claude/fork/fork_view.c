@@ -55,6 +55,8 @@ enum err_code fork_view_shown(struct fork_view *c, struct fork_shown *out, struc
     size_t n = 0;
 
     *out = (struct fork_shown){ .id = NULL };
+
+    /* Rows may have been left out since the chain was built. */
     chain_fini(&view->chain);
     enum err_code rc = chain_build(&view->chain, &view->file.index, 0, CLAUDE_MAIN_KINDS, e);
 
@@ -145,6 +147,8 @@ enum err_code fork_boundary_read(struct fork_view *c, size_t line, struct fork_b
     if (c->f->keep[line] == FORK_STRIPPED || !json_get(row, "compactMetadata", &metadata) ||
         json_type(metadata) != JSON_OBJECT)
         return ERR_OK;
+
+    /* If both forms are there the first one counts, even without an anchor. */
     for (size_t i = 0; i < 2 && !named; i++)
         if (json_get(metadata, kept[i], &value) && json_type(value) != JSON_NULL) {
             b->anchor = claude_id_at(value, "anchorUuid", &c->log.arena);

@@ -573,6 +573,8 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
             claude_read_windows(&r);
         r.ok &= live_cache_show(r.c->live, row);
         row->can = claude_abilities(r.c, row);
+
+        /* The texts are in the windows and the arena, which another session uses next. */
         keep_describe_texts(&r);
         if (!r.ok)
             rc = err_nomem(e);

@@ -472,6 +472,8 @@ static void search_folder(struct many *m, struct slice folder)
                     look_for(m, folder, m->first[number]);
             }
         }
+
+        /* readdir() reports a failure only by errno. */
         whole = errno == 0;
         closedir(dir);
     } else {
@@ -497,6 +499,8 @@ enum err_code claude_find_many(const struct store *st, const struct scope *scope
         for (size_t i = 0; i < m.n; i++)
             if (m.copied[i])
                 m.ref[i] = (struct session_ref){ 0 };
+
+        /* An id that is named again has the session of its first place. */
         for (size_t i = 0; i < m.n; i++) {
             if (m.ref[i].store || !claude_is_uuid(m.id[i]))
                 continue;

@@ -235,6 +235,7 @@ static enum err_code claude_find_end(struct claude_hidden_rows *l, struct err *e
             continue;
         struct id128 id = claude_id_at(row, "message.id", &a);
 
+        /* Without an id it is not known which rows belong to one answer. */
         if (met && (id128_none(id) || !id128_eq(id, message)))
             break;
         message = id;

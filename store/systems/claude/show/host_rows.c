@@ -381,6 +381,8 @@ static enum err_code insert_virtual(struct claude_log *log, struct claude_item_l
     }
     if (rc || !host)
         return rc;
+
+    /* Few sessions have such rows, so all lines are looked at only now. */
     rc = find_host_rows(&b);
     for (size_t i = 0; !rc && i < list->n; i++)
         rc = insert_host_rows(&b, &list->item[i], e);

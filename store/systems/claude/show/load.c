@@ -175,6 +175,7 @@ static enum err_code mark_left_out(struct claude_conversation_path *walk, const 
     enum err_code rc = loaded ? claude_first_visible_line(log, &first, e) : err_nomem(e);
 
     if (!rc) {
+        /* In a large file the client begins at a compaction, so the chain begins there, too. */
         chain_fini(&log->chain);
         rc = chain_build(&log->chain, &log->file.index, first, CLAUDE_MAIN_KINDS, e);
     }
