@@ -98,6 +98,7 @@ static enum err_code bisect_run_command(const struct bisect *b, struct tested *t
     pid_t child = 0;
     int status = 0, failed;
 
+    /* The handlers only note the signal, because the copy has to be removed before this program ends. */
     for (size_t i = 0; i < ENDING; i++)
         sigaction(ending[i], &note, &old[i]);
     failed = bisect_start(b, &child);
@@ -114,6 +115,8 @@ static enum err_code bisect_run_command(const struct bisect *b, struct tested *t
         b->in->exit_code = 128 + bisect_signal;
         return err_set(e, ERR_CANCELLED, "", "bisect: interrupted");
     }
+
+    /* As in git bisect run, 125 skips a state, and a signal or a code above 127 ends the search. */
     if (WIFSIGNALED(status))
         return err_set(e, ERR_IO, b->in->argv[1], "bisect: the command was ended by signal %d",
                        WTERMSIG(status));
@@ -154,6 +157,8 @@ static enum err_code bisect_test(struct bisect *b, size_t state, enum verdict *o
             *out = b->tested[i].verdict;
             return ERR_OK;
         }
+
+    /* The entry counts only once its verdict is known, so an error leaves the list as it was. */
     *t = (struct tested){ .state = state };
     if (!present)
         TRY(bisect_plan(b, state, &plan, e));
@@ -165,6 +170,8 @@ static enum err_code bisect_test(struct bisect *b, size_t state, enum verdict *o
         return rc;
     memcpy(t->sha256, files.sha256, sizeof t->sha256);
     b->unknown = files.unknown > b->unknown ? files.unknown : b->unknown;
+
+    /* Two states with the same files have the same verdict. */
     for (size_t i = 0; i < b->tests && !t->verdict; i++)
         if (memcmp(b->tested[i].sha256, t->sha256, sizeof t->sha256) == 0) {
             t->verdict = b->tested[i].verdict;
@@ -277,6 +284,8 @@ static void bisect_write_json(const struct bisect *b, size_t good, size_t bad)
         const struct tested *t = &b->tested[i];
 
         out_open(o, NULL, '{');
+
+        /* The state after the last point is that of the present files. */
         if (t->state < b->points)
             out_member(o, "before", bisect_point(b, t->state)->id);
         else

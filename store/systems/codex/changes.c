@@ -359,6 +359,7 @@ static void codex_read_line(struct reading *r, struct slice line)
     arena_reset(&r->scratch);
     bool read = codex_row_read(line, &r->scratch, &row);
 
+    /* Every line gets a time, even one that cannot be read. */
     codex_read_time(r, read ? &row : NULL);
     if (!read)
         return;
@@ -366,6 +367,7 @@ static void codex_read_line(struct reading *r, struct slice line)
     case CODEX_META: {
         struct slice cwd = json_text_at(row.payload, "cwd", &r->scratch);
 
+        /* A fork begins with the rows of its source, after a header that names the other thread. */
         r->now.inherited = !slice_eq(json_text_at(row.payload, "id", &r->scratch), r->thread);
         if (cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
             r->out->cwd = arena_copy(&r->out->arena, cwd).p;
@@ -389,6 +391,7 @@ static void codex_read_line(struct reading *r, struct slice line)
         struct slice text = shell_text(row.item, a);
         bool done = json_get(row.item, "exit_code", &code) && slice_eq(code, SLICE("0"));
 
+        /* A command that only reads is no change, but its output may show the text of a file. */
         if (!is_harmless(row.item, a) && !inferred_only_reads(text))
             codex_add_command(r, text, path_of_url(json_text_at(row.item, "cwd", a), a));
         read_seen(r, row.item, done);

@@ -492,12 +492,18 @@ enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct cod
     bool read = false;
 
     *out = (struct codex_before){ .why = NULL };
+
+    /* A file that was added has no earlier text, and a patch that failed cannot be reverted. */
     if (!rc && !adds && x->kind != CODEX_UNSURE)
         rc = codex_go_back(p, i, &later, e);
+
+    /* Output that shows the file between the point and its first change decides before all else. */
     if (!rc && judge_read(p, i, earlier, &read, out))
         rc = err_nomem(e);
     if (rc || read)
         return rc;
+
+    /* A text on which both directions agree is certain. Otherwise the later changes decide first. */
     if (earlier.known && later.state.known && !earlier.absent &&
         slice_eq(earlier.text, later.state.text)) {
         out->state = later.state;

@@ -405,6 +405,8 @@ enum err_code codex_blocks(const struct store *st, struct slice line, struct blo
     struct json_iter it;
 
     (void)st;
+
+    /* A line that is not a row is shown as it is. */
     if (!codex_row_read(line, &out->arena, &row)) {
         transcript_block_put(out, (struct block){ .kind = BLOCK_RAW, .text = line });
         return out->arena.failed ? err_nomem(e) : ERR_OK;
@@ -440,6 +442,8 @@ enum err_code codex_blocks(const struct store *st, struct slice line, struct blo
     } break;
     default: codex_put_message(out, &row, BLOCK_NOTE); break;
     }
+
+    /* A row without a block of its own is shown as a note, so that no line is missing. */
     if (out->n == 0)
         codex_put_message(out, &row, BLOCK_NOTE);
     return out->arena.failed ? err_nomem(e) : ERR_OK;

@@ -198,6 +198,7 @@ enum err_code block_messages(const struct store *st, const struct session_ref *r
                          .page = jsonl_page_of(q, fn, arg) };
     enum err_code rc = ERR_OK;
 
+    /* The query may ask for a sub-agent, which has a log of its own. */
     if (q->agent.n && !q->ref_is_agent)
         rc = st->ops->subagent
                  ? st->ops->subagent(st, ref, q->agent, &a, &agent, e)
@@ -226,6 +227,8 @@ enum err_code block_messages(const struct store *st, const struct session_ref *r
                     rc = jsonl_page_add(&w.page, buf_slice(&w.out), e);
             }
         }
+
+        /* A full page ends the loop with an error, which is none for the caller. */
         rc = w.page.full ? ERR_OK : rc;
     }
     transcript_free(w.transcript);

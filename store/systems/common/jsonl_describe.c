@@ -340,8 +340,11 @@ enum err_code jsonl_describe(const struct store *st, const struct scope *scope,
         rc = session_about_complete(st, scope, row, d.a, e);
     else if (!rc && s->format->complete)
         rc = s->format->complete(st, scope, row, d.a, e);
+
+    /* The row outlives the listing, which owns the preread bytes. */
     row->ref.preread = (struct slice){ NULL, 0 };
     if (!rc) {
+        /* The defaults come last, because they depend on what the format has set. */
         row->modified_ms = session_modified_ms(&row->ref.file);
         row->flags |= row->parent_id.n ? SESSION_FORK : 0U;
         if (row->activity_ms == TIME_NONE)

@@ -100,6 +100,8 @@ static bool entire_parse_state(struct slice json, struct arena *a, struct entire
     s->token_usage = arena_copy(a, usage);
     json_get_text(json, "phase", a, &phase);
     s->phase = entire_phase_parse(phase);
+
+    /* Older versions have other names for the start; the first one that is not 0 counts. */
     for (size_t i = 0; i < COUNT_OF(starts) && s->transcript_start == 0; i++)
         s->transcript_start = entire_number_at(json, starts[i]);
     s->checkpoint_count = entire_number_at(json, "checkpoint_count");
@@ -109,6 +111,7 @@ static bool entire_parse_state(struct slice json, struct arena *a, struct entire
     if (s->attribution_base.n == 0)
         s->attribution_base = s->base;
 
+    /* The id becomes a part of paths. */
     *why = a->failed ? ERR_NOMEM_TEXT : "the session id cannot be the name of a file";
     return !a->failed && entire_session_id_ok(s->id);
 }

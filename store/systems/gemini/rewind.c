@@ -58,6 +58,8 @@ enum err_code gemini_checkpoints(const struct store *st, const struct session_re
                 grown[list.n++] = p;
             }
         }
+
+    /* The files of a turn are those that were edited before the next prompt, so all prompts have to be known. */
     for (size_t i = 0; i < list.n; i++) {
         size_t from = gemini_history_place(&h, list.checkpoint[i].id);
         size_t to = i + 1 < list.n ? gemini_history_place(&h, list.checkpoint[i + 1].id) : SIZE_MAX;
@@ -395,6 +397,9 @@ enum err_code gemini_plan(const struct store *st, const struct session_ref *ref,
 
     if (!rc)
         rc = gemini_fill_plan(&p, ref, m, e);
+
+    /* A file that was edited since the point is one target, however often it was edited. An older edit counts only if
+     * the program's own rewind may have reverted it since. */
     for (size_t i = 0; !rc && i < p.h.edits; i++)
         if (p.h.edit[i].at >= p.from && gemini_is_first(&p, i)) {
             const struct gemini_edit *x = &p.h.edit[i];

@@ -74,6 +74,8 @@ static enum err_code edit_of_setting(const struct goat_document *d, const struct
         if (!slice_eq(s->key, slice_of(settings[i].name)))
             continue;
         *edit = (struct goat_edit){ .field = field };
+
+        /* Some settings have a key even in dialects that lack the member. */
         if (!goat_key(d->m.dialect, field))
             edit->key = settings[i].anyway;
         if (!goat_key(d->m.dialect, field) && !edit->key)
@@ -90,6 +92,8 @@ static enum err_code edit_of_setting(const struct goat_document *d, const struct
             buf_fini(&value);
             return rc ? err_nomem(e) : ERR_OK;
         }
+
+        /* An empty text may remove the member, but a number without a value is written as 0. */
         bool whole = form == GOAT_INT;
         struct buf text = { 0 };
         enum err_code rc = write_number(s->value.n ? s->value : SLICE("0"), whole, a, &text);

@@ -522,6 +522,8 @@ enum err_code goat_usage(const struct store *st, const struct session_ref *ref,
     (void)st;
     if (rc)
         err_nomem(e);
+
+    /* The cost of the whole session is a record of its own; the rows of the stream then have tokens only. */
     if (!rc && !m.why) {
         w.model = m.text[GOAT_MODEL];
         w.time_ms = m.updated_ns ? m.updated_ns / 1000000 : w.time_ms;
@@ -541,6 +543,8 @@ enum err_code goat_usage(const struct store *st, const struct session_ref *ref,
             rc = w.has_cost ? w.fn(&u, w.arg, e) : ERR_OK;
         }
     }
+
+    /* A session without a stream has no tokens, which is not an error. */
     if (!rc)
         rc = usage_rows_of_file(stream, 0, "\"usage\"", cancel, goat_hand_over_row, &w, e);
     arena_fini(&w.arena);

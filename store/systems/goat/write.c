@@ -258,6 +258,8 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
     struct manner m = { .dialect = GOAT_SHIPPED, .base = base, .a = a, .newest_ns = INT64_MIN };
 
     made.path.p = base && made.id.p ? arena_format(a, "%s/%s", base, made.id.p) : NULL;
+
+    /* A new session looks like the newest one there is, preferably of the same directory. */
     if (made.path.p)
         goat_each_base(g, look_at_base, &m);
     if (req->dialect.n)

@@ -150,6 +150,8 @@ static enum err_code kimi_read_row(struct slice row, void *arg, bool *stop, stru
     (void)stop;
     if (!json_valid(row) || json_type(row) != JSON_OBJECT)
         return ERR_OK;
+
+    /* Rows of the file history name saved copies, first those from before a turn, then those from after it. */
     if (json_get_is(row, "type", "file_history.tracked")) {
         struct saved_state x = { .time_ms = kimi_time(row),
                                  .turn = kimi_turn_of(h, row),
@@ -162,6 +164,8 @@ static enum err_code kimi_read_row(struct slice row, void *arg, bool *stop, stru
     }
     if (json_get_is(row, "type", "file_history.checkpoint"))
         return kimi_read_checkpoint(h, row, e);
+
+    /* A prompt that a person typed is a point, unless the log is that of a sub-agent. */
     if (json_get_is(row, "type", "turn.prompt")) {
         if (!kimi_is_typed(row))
             return ERR_OK;
@@ -175,6 +179,8 @@ static enum err_code kimi_read_row(struct slice row, void *arg, bool *stop, stru
             return a->failed ? err_nomem(e) : ERR_OK;
         return file_history_point(&h->of, p, e);
     }
+
+    /* An edit counts once its result arrives without an error; until then only its call is kept. */
     if (!json_get_is(row, "type", "context.append_loop_event") || !json_get(row, "event", &event))
         return ERR_OK;
     if (json_get_is(event, "type", "tool.call"))

@@ -213,6 +213,8 @@ static bool read_step_part(struct opencode_steps *s, struct slice message, struc
 
         if (!more)
             return false;
+
+        /* A step that was cut off has no finish, and so no tree after it. */
         s->step = more;
         s->step[s->n++] =
             (struct opencode_step){ .before = tree_of(part, &s->arena),

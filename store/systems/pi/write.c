@@ -442,6 +442,8 @@ static enum err_code pi_stage(struct forking *f, struct err *e)
 
     if (rc)
         return rc;
+
+    /* Ids that are drawn for new entries become nodes, too, so the nodes of the log are counted first. */
     f->nodes = f->tree.chain.n;
     rc = pi_choose_entries(f, e);
     if (!rc)
@@ -465,6 +467,7 @@ static enum err_code pi_stage(struct forking *f, struct err *e)
         jsonout_close(&j, '}');
         rc = j.rc || buf_add_byte(&f->out, '\n') ? err_nomem(e) : ERR_OK;
 
+        /* The path comes first, then the labels of its entries, wherever they are in the tree, and the title. */
         for (size_t i = 0; !rc && i < f->n; i++)
             rc = pi_copy_entry(f, i, e);
         for (size_t i = 0; !rc && i < f->nodes; i++)

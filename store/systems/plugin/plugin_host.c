@@ -381,12 +381,16 @@ enum err_code plugin_create(const struct store *st, const struct host_create *re
         return err_nomem(e);
     if (id.n != HOST_ID - 1 || !id128_uuid(id.p, &(struct id128){ 0 }))
         return err_set(e, ERR_USAGE, "", "create: the id of a session in this store is a UUID");
+
+    /* The id must be new in all projects, not only in this one. */
     enum err_code rc = plugin_find(st, &everywhere, id, a, &there, e);
 
     if (!rc)
         return err_set(e, ERR_STALE, there.path.p, "create: a session with this id exists");
     if (rc != ERR_NOT_FOUND)
         return rc;
+
+    /* The row is added only if the session has none yet, in case another program creates it at this moment. */
     key.session = id.p;
     rc =
         plugin_append(p, &key, 0, &(struct reprise_plugin_text){ row.p, row.n }, 1, &last, NULL, e);

@@ -339,6 +339,7 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
     size_t n = 0, bytes = 0, bad = 0, i = *at;
     int64_t last = 0;
 
+    /* A row that is larger than a batch is sent alone. */
     for (; i < l->n && n < BATCH_ROWS && (n == 0 || bytes + l->row[i].n <= BATCH_BYTES); i++) {
         if (!l->row[i].n || idset_has(&r->set, l->set.id[i]) ||
             idset_has(&r->requests, l->set.id[i]))
@@ -358,6 +359,8 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
         *at = i;
         return ERR_OK;
     }
+
+    /* The store refuses the batch if another program added a row since the comparison. */
     enum err_code rc = plugin_append(x->p, key, r->last, row, n, &last, &bad, x->e);
 
     if (rc == ERR_FORMAT && bad < n)

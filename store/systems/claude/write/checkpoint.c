@@ -280,6 +280,8 @@ static enum err_code claude_checkpoint_write_snapshot_row(struct saving *s, stru
     jsonout_close(&j, '}');
     jsonout_member(&j, "timestamp", slice_of(s->now));
     jsonout_close(&j, '}');
+
+    /* The row updates the snapshot of its prompt if there is one already. */
     jsonout_bool_member(&j, "isSnapshotUpdate", s->turn != NULL);
     jsonout_close(&j, '}');
     enum err_code rc = j.rc || buf_add_byte(&row, '\n')

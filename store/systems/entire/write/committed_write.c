@@ -132,6 +132,8 @@ static enum err_code read_former_session(struct writing *w, const git_tree *tree
                 return err_nomem(w->e);
         }
     }
+
+    /* A session whose document cannot be read still keeps its folder. */
     if (!w->again && number >= w->number)
         w->number = number + 1;
     return ERR_OK;
