@@ -233,6 +233,7 @@ static void read_seen(struct reading *r, struct slice item, bool done)
     struct slice output = json_text_at(item, "aggregated_output", &r->scratch);
     struct json_iter it;
 
+    /* A command that failed still shows something if it failed because the file is missing. */
     if (!r->out->cwd || !slice_eq(dir, slice_of(r->out->cwd)) ||
         !(done || codex_is_missing(r, command, output)) || !json_get(item, "parsed_cmd", &list) ||
         json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
@@ -247,6 +248,8 @@ static void read_seen(struct reading *r, struct slice item, bool done)
         x.whole = done && output.p && codex_is_whole(command, own, output);
         if (x.whole)
             x.text = output;
+
+        /* Only a command without other parts shows which file was missing. */
         if (x.path && (done || slice_eq(own, command))) {
             struct codex_changes *c = r->out;
             struct codex_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);

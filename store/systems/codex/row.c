@@ -104,6 +104,8 @@ bool codex_row_read(struct slice line, struct arena *a, struct codex_row *out)
     json_get_each(line, names, 3, value);
     if (json_type(value[2]) == JSON_STRING && !json_text(value[2], a, &out->time))
         a->failed = true;
+
+    /* The time may also be in milliseconds, before the year 10000. */
     int64_t ms;
 
     if (json_type(value[2]) == JSON_NUMBER && json_int(value[2], &ms) && ms > 0 &&

@@ -315,6 +315,8 @@ static void end_word(struct command *c)
 
     if (!c->is_open)
         return;
+
+    /* A redirection writes to its word, the first other word is the program, and the rest are its operands. */
     if (!word)
         c->may = true;
     else if (c->redirected)
@@ -501,6 +503,8 @@ bool inferred_may_shorten(struct slice command, const char *path)
     if (!at)
         return slice_has(command, "truncate") || slice_has(command, "shred") ||
                slice_has(command, "logrotate");
+
+    /* Go back to the start of the word, then to that of its command. A > on the way writes the file. */
     while (p > command.p && !strchr(" \t\n;&|>", p[-1]))
         p--;
     bool written = false;
@@ -513,6 +517,8 @@ bool inferred_may_shorten(struct slice command, const char *path)
     while (p < at && !strchr(" \t>", *p))
         p++;
     program.n = (size_t)(p - program.p);
+
+    /* A redirection of nothing empties the file. */
     if (!program.n || slice_eq(program, SLICE(":")) || slice_eq(program, SLICE("true")))
         return true;
     for (size_t i = 0; !written && i < sizeof programs / sizeof *programs; i++)

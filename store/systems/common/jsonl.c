@@ -325,6 +325,7 @@ static enum err_code jsonl_build_transcript(struct loading *l, struct transcript
     t->lines = ix->n;
     transcript_set_end(t, ix);
 
+    /* Without a choice, all lines are shown. */
     bool *shown;
     enum err_code rc = jsonl_choose_lines(l, &shown, e);
 

@@ -303,6 +303,8 @@ static enum err_code jsonl_describe_read_document(struct describing *d, struct e
             row->hidden = HIDDEN_UNREADABLE;
             return ERR_OK;
         }
+
+        /* The windows now show the rows instead of the file's own bytes. */
         w->head = w->tail = buf_slice(&d->document.lines);
         w->file.id.size = (int64_t)w->head.n;
         w->wide = true;

@@ -202,6 +202,8 @@ static enum err_code memory_rows_deliver(struct delivery *d, size_t i, struct er
         put_head(d, &j, &d->transcript->message[i]);
         for (size_t k = 0; k < blocks.n; k++)
             put_block(&j, &blocks.block[k]);
+
+        /* put_head has opened the row, its message and the content. */
         jsonout_close(&j, ']');
         jsonout_close(&j, '}');
         jsonout_key(&j, "parent_tool_use_id");

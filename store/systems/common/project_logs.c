@@ -267,6 +267,7 @@ enum err_code project_logs_set_directory(const struct store *st, const struct se
         return ERR_OK;
     const size_t before = (size_t)(cwd.p - log.p), after = before + cwd.n;
 
+    /* All bytes except those of the first directory stay. */
     jsonout_init(&j, &name);
     jsonout_text(&j, to);
     if (j.rc || buf_add(&now, (struct slice){ log.p, before }) || buf_add(&now, buf_slice(&name)) ||

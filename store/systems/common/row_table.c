@@ -45,6 +45,7 @@ static bool row_meets(struct slice object, const char *condition, size_t n)
     one[n] = '\0';
     char *equals = strchr(one, '='), *colon = strchr(one, ':');
 
+    /* A comparison with a text. A member that is missing differs from every text. */
     if (equals) {
         char sign = equals > one ? equals[-1] : '\0';
 
@@ -60,6 +61,8 @@ static bool row_meets(struct slice object, const char *condition, size_t n)
         }
         return (found && json_string_is(value, equals + 1)) != (sign == '!');
     }
+
+    /* A type after a colon, or the name alone for true. */
     if (colon)
         *colon = '\0';
     bool found = row_value(object, one, &value);
@@ -300,6 +303,8 @@ enum err_code row_table_judge(const struct jsonl_format *format, struct logfile 
     if (ix->state == LINE_BROKEN)
         return ERR_OK;
     m->flags = 0;
+
+    /* The index alone gives the kind of most rows; only the others are read. */
     const struct row_kind *k = row_kind_known(format, ix->kind);
     enum message_kind kind = k ? k->kind : MESSAGE_OTHER;
     enum err_code rc = k ? ERR_OK : logfile_row(log, line, &row, e);

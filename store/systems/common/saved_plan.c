@@ -321,12 +321,15 @@ static bool shows_bytes(const struct saved_states *s, const struct saved_path *p
     for (bool more = true; more;) {
         const struct saved_state *best = NULL;
 
+        /* The session's next write to the file. */
         for (size_t i = 0; i < p->n; i++) {
             const struct saved_state *x = &p->state[i];
 
             if (x->is_write && x->time_ms > write->time_ms && (!best || x->time_ms < best->time_ms))
                 best = x;
         }
+
+        /* A copy that was made after the next write does not show what this one left. */
         const struct saved_state *next = best, *later = copy_at(p, write->turn + 1);
         const struct saved_state *copy = later && next && later->turn > next->turn ? NULL : later;
         bool is_last = saved_states_by(p, INT64_MAX) == write;

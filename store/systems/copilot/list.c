@@ -318,6 +318,8 @@ static enum err_code copilot_complete_row(const struct store *st, const struct s
     if (!row->summary.n)
         row->summary = w.name;
     row->can = CAN_RESUME | CAN_REWIND;
+
+    /* A known directory outside of the scope hides even an empty session; an unknown one hides only the others. */
     const bool elsewhere = !config_dir_in_scope(scope, row->cwd, a);
 
     if (elsewhere && row->cwd.n)

@@ -204,6 +204,8 @@ enum err_code copilot_checkpoints(const struct store *st, const struct session_r
     (void)st;
     if (!rc)
         rc = copilot_snapshots_read(ref, &s, e);
+
+    /* The list becomes the owner of the prompts' texts. */
     list.arena = p.arena;
     if (!rc && !(list.checkpoint = arena_zalloc(&list.arena, (p.n + 1) * sizeof *list.checkpoint)))
         rc = err_nomem(e);

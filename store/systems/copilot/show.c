@@ -150,11 +150,14 @@ static enum err_code copilot_read_row(struct slice row, void *arg, bool *stop, s
 
     (void)stop;
     arena_reset(&w->scratch);
+
+    /* Most rows name no agent, and a search of the bytes is faster than reading the row. */
     if (!slice_has(row, "\"agentId\"") || !json_get_text(row, "agentId", &w->scratch, &id) ||
         !copilot_is_id(id))
         return ERR_OK;
     struct subagent *agent = copilot_agent_of(w->list, id);
 
+    /* Only the row that starts an agent adds it to the list; rows of an unknown agent are ignored. */
     if (!agent && json_get_is(row, "type", "subagent.started") &&
         !(agent = copilot_add_agent(w->list, id)))
         return err_nomem(e);

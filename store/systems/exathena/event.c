@@ -212,6 +212,7 @@ enum err_code event_write(const struct event_draft *d, const struct event_order 
         }
     }
 
+    /* Members that we do not know follow as they were. */
     struct slice object = d->rest;
 
     if (object.n && json_iter_open(&it, object)) {
@@ -287,6 +288,7 @@ enum err_code exathena_point(const struct session_ref *ref, struct slice id, str
         p.offset = log.index.line[p.line].offset;
         p.size = log.file.id.size;
 
+        /* Blank lines are not events. A cut drops those before the point, too, from the first one on. */
         for (size_t i = 0; i < log.index.n; i++) {
             bool blank = log.index.line[i].length == 0;
 

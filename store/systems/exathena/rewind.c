@@ -309,6 +309,8 @@ static enum err_code exathena_plan_cut(const struct session_ref *ref, const stru
 
     if (rc)
         return rc;
+
+    /* Rows that were added since the point was found would be lost. */
     if (f.id.size != p->size)
         rc = err_set(e, ERR_STALE, ref->path.p, "cut the session: it continued meanwhile");
     if (!rc)

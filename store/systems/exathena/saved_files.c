@@ -186,6 +186,8 @@ enum err_code saved_files_read(const struct exathena *x, struct slice session, s
         dir = opendir(path);
     if (!rc && !dir && errno != ENOENT && errno != ENOTDIR)
         rc = err_sys(e, path, "read saved files");
+
+    /* A failure of readdir differs from the end of the directory in errno alone. */
     while (dir && !rc && (errno = 0, entry = readdir(dir))) {
         rc = is_saved_dir(dirfd(dir), path, entry->d_name, &is, e);
         if (!rc && is)

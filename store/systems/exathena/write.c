@@ -207,6 +207,8 @@ static enum err_code add_event_row(struct slice row, struct append_rows_item *ma
     if (!made->id.p)
         return err_nomem(e);
     d.id = made->id;
+
+    /* The row may be an event already. Only a complete one keeps its bytes. */
     if (ev.kind.n) {
         bool whole = ev.id.n && ev.ts.n && ev.data.n;
 

@@ -108,6 +108,8 @@ static enum err_code gemini_show_load(const struct session_ref *ref, bool droppe
 
     if (rc)
         return err_wrap(e, rc, "load the conversation");
+
+    /* A damaged line is shown before the message that follows it, or at the end if no message does. */
     for (size_t i = 0, damaged = 0; i <= (dropped ? c.ever_n : c.n) && !rc; i++) {
         for (; !dropped && !rc && damaged < c.damaged_n && (c.damaged[damaged].at <= i || i == c.n);
              damaged++)

@@ -301,6 +301,7 @@ enum err_code goat_hostrow_message(struct slice row, const struct goat_entry *en
         go_json_document_open(&g, '{');
     }
 
+    /* Go writes members in the order of a struct, and tool_call_id has another place in each form. */
     goat_add_member(&g, "role", entry->role);
     if (flat)
         add_if_set(&g, "tool_call_id", entry->tool_call_id);

@@ -234,6 +234,7 @@ static enum err_code goat_metadata_parse(struct slice document, struct arena *a,
 
     m.dialect = goat_dialect_of_metadata(m.object, &telltale);
 
+    /* A field has several spellings, of which the first value that is not null counts. */
     for (size_t i = 0; i < SPELLINGS; i++) {
         enum goat_field field = field_of[i];
 

@@ -480,6 +480,7 @@ enum err_code goat_count_lines(const struct store *st, const struct session_ref 
         else if (!c->why && slice_eq(c->id, points.point[i].id)) {
             const struct goat_point *point = &k.points->point[i];
 
+            /* A turn has counts only if all of its files can be compared. */
             c->insertions = c->deletions = c->removed = 0;
             c->counted = c->kind == CHECKPOINT_TURN && point->n > 0;
             for (size_t f = 0; f < point->n && c->counted; f++)

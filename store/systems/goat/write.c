@@ -309,6 +309,7 @@ static enum err_code write_host_row(struct slice row, struct append_rows_item *m
         return rc;
     struct slice time = json_type(entry.timestamp) == JSON_STRING ? entry.timestamp : w->now;
 
+    /* An entry has raw JSON values, so a drawn id is quoted. */
     made->drawn = json_type(entry.uuid) != JSON_STRING || json_string_is(entry.uuid, "");
     if (made->drawn) {
         char id[HOST_ID];
@@ -470,6 +471,8 @@ enum err_code goat_host_row(const struct store *st, struct slice row, bool trans
 
     if (rc)
         return rc;
+
+    /* Only what the row lacks is added; all else keeps its bytes. */
     if (json_type(entry.uuid) != JSON_STRING || json_string_is(entry.uuid, "")) {
         host_generate_id(drawn);
         text = arena_format(a, "\"%s\"", drawn);

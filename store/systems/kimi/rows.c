@@ -238,6 +238,8 @@ static bool kimi_read_message(struct slice row, struct arena *a, struct jsonl_me
                 : k->kind == MESSAGE_ASSISTANT ? "assistant"
                                                : "tool";
     out->message = row;
+
+    /* A row of the system is delivered as it is; the others are wrapped like the messages of an API. */
     if (k->kind == MESSAGE_SYSTEM)
         return true;
     if (k->kind == MESSAGE_USER)

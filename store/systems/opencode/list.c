@@ -135,6 +135,8 @@ bool opencode_listed(const struct sqlite_row *row, const struct sqlite_place *pl
     out->hidden = sqlite_row_text(row, COLUMN_PARENT).n ? HIDDEN_SIDECHAIN : HIDDEN_NOT;
 
     struct slice session = sqlite_row_text(row, COLUMN_DIRECTORY);
+
+    /* The project "global" has all sessions outside of repositories, whose subdirectories are unrelated. */
     bool project =
         !slice_eq(sqlite_row_text(row, COLUMN_PROJECT), SLICE("global")) && scope->trees > 0;
 

@@ -372,12 +372,15 @@ static enum err_code opencode_set_wanted(struct planning *p, const struct change
         rewind_target_git_mode(t, x.mode);
         return opencode_name_blob(p, p->at, &x.blob, &t->source) ? ERR_OK : ERR_NOMEM;
     }
+
+    /* The tree lacks the file, which is removed only if it certainly did not exist at the point. */
     const char *why = why_not_new(p, c, t);
 
     if (why)
         return want_nothing(t, why);
     t->want = REWIND_ABSENT;
 
+    /* Directories that become empty are removed up to the root. */
     const char *path = c->path;
     unsigned n = 0;
 
@@ -475,6 +478,8 @@ static enum err_code opencode_open_plan(struct planning *p, const struct session
         rc = opencode_trees_open(ref->store, &p->steps, &p->plan->arena, &p->trees, p->e);
     if (rc)
         return rc;
+
+    /* Without a tree for the prompt, the plan can name files but not restore them. */
     p->at = opencode_trees_find(&p->trees, opencode_steps_tree(&p->steps, p->prompt), &p->tree);
     p->has_tree = p->at < p->trees.n;
     if (p->has_tree &&
@@ -495,9 +500,12 @@ enum err_code opencode_plan(const struct store *st, const struct session_ref *re
     struct planning p = { .store = st, .plan = &plan, .e = e };
     enum err_code rc = opencode_open_plan(&p, ref, point);
 
+    /* Steps that the agent's own undo removed count only for a point among them. */
     p.end = rc || p.prompt->undone ? p.steps.n : p.steps.kept;
     for (size_t i = rc ? p.end : p.prompt->step; !rc && i < p.end; i++)
         rc = add_step(&p, i);
+
+    /* Without a tree at least the changed files have to be known by name. */
     if (!rc && !p.has_tree && p.prompt->step < p.end && p.files == 0)
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s",
                      opencode_why_missing(&p.steps, &p.trees, p.prompt));

@@ -122,6 +122,7 @@ static bool pi_compose_call(struct compose *c, const struct compose_call *call)
     char id[HOST_ID + 5];
     struct jsonout j;
 
+    /* The edit tool of pi cannot replace all occurrences. */
     if (call->all)
         return false;
     snprintf(id, sizeof id, "call_%s", call->id);

@@ -205,10 +205,14 @@ enum err_code pi_resume_at(const struct store *st, const struct session_ref *ref
     if (rc)
         return rc;
     time_format(env_now_ms(st->env), now);
+
+    /* Without a message the session continues with an empty conversation, before its first entry. */
     if (message.n)
         rc = pi_find_entry(&t, ref, message, &node, e);
     if (!rc)
         rc = entry_text(&t, node, &parent, e);
+
+    /* The log only grows, so an undo appends a second row, which continues from the present leaf. */
     if (!rc)
         rc = entry_text(&t, t.leaf, &before, e);
     if (!rc)

@@ -239,10 +239,13 @@ static enum err_code conform_try(struct conform_parent *p, const struct conform_
     const bool hung = p->hung;
     const int status = conform_wait(p, child);
 
+    /* A rule that a signal cut off has no result. */
     if (p->signal && !s->done)
         return ERR_OK;
     if (!s->done)
         conform_died(p, status, p->hung && !hung);
+
+    /* The plug-in could write into the shared memory, so its texts may lack their final NUL. */
     s->expected[CONFORM_TEXT - 1] = s->got[CONFORM_TEXT - 1] = '\0';
     p->failed += s->failed;
     const struct plugin_rule_report report = {

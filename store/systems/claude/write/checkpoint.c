@@ -315,6 +315,8 @@ static enum err_code claude_saving_open(struct saving *s, struct slice message, 
 
     if (!s->cwd || !s->dir)
         return err_nomem(e);
+
+    /* A rewind finds a snapshot by the id of its prompt, so that prompt has to be in the conversation. */
     const struct id128 id = id128_of(message);
     bool known = false;
 

@@ -187,6 +187,8 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
     if (rc)
         return rc;
     made.path.n = strlen(made.path.p);
+
+    /* The first row of a session has no place for a model or a parent. */
     made.unsaved = (req->model.n ? HOST_MODEL : 0U) | (req->parent.n ? HOST_PARENT : 0U);
     *out = made;
     return ERR_OK;

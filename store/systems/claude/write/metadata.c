@@ -55,6 +55,8 @@ static enum err_code plan_text(const struct session_ref *ref, enum metarow_type 
     if (metarow_write(type, key, text, ref->id, &now) ||
         metarow_write(type, key, m.row[type].found ? present : else_before, ref->id, &before))
         rc = err_nomem(e);
+
+    /* The client looks for these rows only near the end, so those that would be too far from it are written again. */
     if (!rc)
         rc = metarows_set_leaf(&m, ref->path.p, now.n, NULL, &a, e);
     if (!rc && metarows_reappend(&m, now.n, type, &now, &more))

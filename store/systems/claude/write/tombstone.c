@@ -64,6 +64,7 @@ static enum err_code claude_plan_cut(struct claude_log *log, struct id128 id, st
     const struct index *ix = &log->file.index;
     size_t first = 0;
 
+    /* The caller has found the message in this log, so there is such a row. */
     while (!claude_tombstone_has_id(&ix->line[first], id))
         first++;
     int64_t offset = ix->line[first].offset, rest = log->file.file.id.size - offset;
@@ -73,6 +74,8 @@ static enum err_code claude_plan_cut(struct claude_log *log, struct id128 id, st
     if (rest > CUT_MOST)
         return err_set(e, ERR_UNSUPPORTED, log->file.path,
                        "tombstone: too much follows this row to move it; blank it instead");
+
+    /* The log is checked after the read, so that the bytes are those that were indexed. */
     rc = file_read_part(&log->file.file, offset, (size_t)rest, &old, e);
     if (!rc && old.n != (size_t)rest)
         rc = err_set(e, ERR_STALE, log->file.path, "tombstone: the file became shorter");

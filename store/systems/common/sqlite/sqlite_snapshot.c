@@ -271,6 +271,8 @@ static bool read_journal_part(struct gathering *g, int64_t *at, int64_t end, enu
     if (sector < SECTOR_SMALLEST || sector > PAGE_LARGEST || sector & (sector - 1) ||
         *at + sector > end)
         return false;
+
+    /* SQLite does not write the count if it does not sync the journal; the records then extend to its end. */
     int64_t n = big_endian(h + 8) == UINT32_MAX ? (end - *at - sector) / record : big_endian(h + 8);
 
     *at += sector;
@@ -287,6 +289,8 @@ static bool read_journal_part(struct gathering *g, int64_t *at, int64_t end, enu
         }
         s->frame[s->frames++] = (struct sqlite_frame){ big_endian(g->bytes), *at + 4 };
     }
+
+    /* The next part begins with a new sector. */
     *at = (*at + sector - 1) / sector * sector;
     return true;
 }

@@ -262,6 +262,7 @@ enum err_code entire_subagent(const struct store *st, const struct session_ref *
     const char *path, *folder;
     struct session_ref live;
 
+    /* The agent's own log comes first, because it is newer than any checkpoint. */
     if (entire_tasks_live_ref(ref, a, &live) &&
         claude_ops.subagent(st, &live, agent, a, out, NULL) == ERR_OK) {
         out->folder = SLICE(ENTIRE_AGENT_FOLDER);
@@ -273,6 +274,8 @@ enum err_code entire_subagent(const struct store *st, const struct session_ref *
         return err_set(e, ERR_NOT_FOUND, ref->path.p,
                        "read sub-agent %.*s: no such sub-agent; see reprise subagents",
                        (int)(agent.n > 64 ? 64 : agent.n), agent.p);
+
+    /* The folder names the blob, from which the transcript is read later. */
     git_oid_tostr(hex, sizeof hex, &found->blob);
     NEED(path = arena_format(a, "%s#agent-%.*s", ref->path.p, SLICE_ARG(found->id)));
     NEED(folder = arena_format(a, ENTIRE_AGENT_FOLDER "%s", hex));

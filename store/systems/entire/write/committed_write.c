@@ -438,6 +438,8 @@ static enum err_code write_at_tip(git_repository *repo, const struct committed_s
     snprintf(w.folder, sizeof w.folder, "%.2s/%.*s", s->checkpoint.p, (int)s->checkpoint.n - 2,
              s->checkpoint.p + 2);
     TRY(entire_read_root(&w, base));
+
+    /* The root document names the files of all sessions, those of the former ones first. */
     for (size_t i = 0; i < s->touched.n; i++)
         NEED(names_add(&w.touched, s->touched.name[i]));
     TRY(s->finalize ? put_again(&w) : put_checkpoint(&w));
@@ -447,6 +449,8 @@ static enum err_code write_at_tip(git_repository *repo, const struct committed_s
     c.parent = &tip;
     c.message = buf_slice(&message);
     TRY(treewrite_commit(repo, &c, out, e));
+
+    /* The branch moves only from the tip that was read above. */
     return repo_ref_move(repo, ENTIRE_V1, &tip, out, "entire: checkpoint", e);
 }
 

@@ -192,6 +192,9 @@ static enum err_code settle_after_condensing(struct view *v, const git_oid *head
 
     if (!has_turn_id(&turn, checkpoint))
         turn.id[turn.n++] = checkpoint;
+
+    /* An empty value removes the member. The older names of the start have to go, because they would count instead of
+     * a 0. */
     const struct go_json_member moved[] = { { "base_commit", base } };
     const struct go_json_member set[] = {
         { "base_commit", base },
