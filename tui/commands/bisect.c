@@ -229,6 +229,8 @@ static enum err_code bisect_search(struct bisect *b, size_t first, size_t *good,
         else if (v == VERDICT_BAD)
             *bad = state;
     }
+
+    /* An end that did not move has not been tested yet. */
     if (*bad == b->last) {
         TRY(bisect_test(b, *bad, &v, e));
         if (v == VERDICT_GOOD)

@@ -427,6 +427,8 @@ static enum err_code cline_history_read(struct history *h, const struct store *s
         rc = cline_read_prompts(h, e);
     if (!rc)
         rc = cline_edits(st, ref, &everything, cline_add_edit, h, e);
+
+    /* Without the repository, the states before the turns are unknown, which is not an error. */
     if (!rc && contents && h->files.cwd && !repo_open(h->files.cwd, &h->repo, NULL)) {
         root = git_repository_workdir(h->repo);
         h->root = root ? arena_copy_text(&h->files.states.arena, root) : NULL;

@@ -98,6 +98,8 @@ static void add_changes(struct codex_changes *c, const struct codex_changes *age
         return;
     c->commands += agent->commands;
     c->seen_n += agent->seen_n;
+
+    /* The texts are copied, because the arena of the agent owns them. */
     for (size_t i = c->commands - agent->commands; i < c->commands; i++) {
         c->command[i].text = arena_copy(a, c->command[i].text);
         c->command[i].dir = arena_copy_text(a, c->command[i].dir);
@@ -106,6 +108,8 @@ static void add_changes(struct codex_changes *c, const struct codex_changes *age
         c->seen[i].path = arena_copy(a, slice_of(c->seen[i].path)).p;
         c->seen[i].text = arena_copy(a, c->seen[i].text);
     }
+
+    /* A change comes after those of the same number, so that an agent keeps the order of its own. */
     for (size_t i = 0; i < agent->changes; i++) {
         struct codex_change x = codex_copy_change(a, &agent->change[i]);
         size_t to = c->changes++;

@@ -441,6 +441,8 @@ enum err_code codex_changes_read(const struct store *st, const struct session_re
     enum err_code rc = rollout_compose_done(st->path, ref->path.p, &text, e);
 
     rest = buf_slice(&text);
+
+    /* The kinds of rows in the whole log decide how each line is read: items make calls redundant. */
     r.items = !rc && slice_has(rest, "\"CommandExecution\"");
     r.agents = !rc && slice_has(rest, "\"SubAgentActivity\"");
     c.calls_only = !r.items && !slice_has(rest, "\"patch_apply_end\"") &&
@@ -495,6 +497,8 @@ bool codex_shows_free(const struct codex_changes *c, size_t from, size_t to, con
         newest = x->at;
         gone = x->gone;
     }
+
+    /* A listing counts unless a newer command has read the file. */
     for (size_t i = 0; i < c->listings; i++) {
         const struct codex_listing *x = &c->listing[i];
 
@@ -508,6 +512,8 @@ bool codex_shows_free(const struct codex_changes *c, size_t from, size_t to, con
         newest = x->at;
         gone = listed == LISTED_ABSENT;
     }
+
+    /* A command after the newest of these may have made the file. */
     return gone && !codex_commands_between(c, newest, to, path);
 }
 

@@ -42,6 +42,8 @@ static bool codex_trusts_hook(const char *path, struct slice command)
     jsonout_close(&j, '}');
     jsonout_close(&j, ']');
     jsonout_close(&j, '}');
+
+    /* The hash is in the file only if the hook is trusted, so the file need not be read as TOML. */
     if (j.rc || hasher_bytes(&h, buf_slice(&identity), sha256, NULL) || !path_parent(path, dir) ||
         snprintf(name, sizeof name, "%s/config.toml", dir) >= (int)sizeof name ||
         file_read_all(AT_FDCWD, name, 0, CODEX_CONFIG_MAX, &config, NULL))

@@ -554,6 +554,8 @@ enum err_code codex_describe(const struct store *st, const struct scope *scope,
             row->ref.file = file_id_of(&sb);
         codex_complete_row(&d, scope);
     }
+
+    /* An unreadable session still has a place in a list that is sorted by time. */
     if (row->hidden == HIDDEN_UNREADABLE)
         row->modified_ms = row->activity_ms = session_modified_ms(&ref->file);
     row->ref.preread = (struct slice){ NULL, 0 };

@@ -50,6 +50,7 @@ static void block_messages_put_part(struct block_list *b, struct slice part,
     struct block x = { .kind = BLOCK_RAW, .text = part };
     struct slice content;
 
+    /* A part of an unknown kind, or without its text, is shown as raw JSON. */
     if (json_get_is(part, "type", "text") && json_get_text(part, "text", a, &x.text)) {
         put_text(b, x.text);
         return;

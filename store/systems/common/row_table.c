@@ -351,6 +351,7 @@ enum err_code row_table_read(const struct jsonl_format *format, struct slice row
         out->time_ms = json_time_at(row, format->keys->time, a);
     struct slice agent;
 
+    /* A row of a sub-agent is not part of the conversation, but its time counts. */
     if (format->rows->agent && json_get_text(row, format->rows->agent, a, &agent))
         return a->failed ? ERR_NOMEM : ERR_OK;
     row_facts_read(format->rows->facts, row, a, out);

@@ -111,6 +111,8 @@ static enum err_code about_report(const struct session_ref *ref, struct slice ag
     if (!rc && text.n) {
         u.input = about_count(document, about->input);
         u.output = about_count(document, about->output);
+
+        /* Thinking counts as output, unless the sum would overflow. */
         if (u.output <= INT64_MAX - about_count(document, about->thinking))
             u.output += about_count(document, about->thinking);
         u.cache_read = about_count(document, about->cache_read);
@@ -121,6 +123,8 @@ static enum err_code about_report(const struct session_ref *ref, struct slice ag
         end = about->end ? json_text_at(document, about->end, &a) : SLICE("");
         if (!time_parse(end, &u.time_ms))
             u.time_ms = session_modified_ms(&ref->file);
+
+        /* A session without any tokens has no record. */
         if (u.input || u.output || u.cache_read || u.cache_write)
             rc = a.failed ? ERR_NOMEM : fn(&u, arg, e);
     }

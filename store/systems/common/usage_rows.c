@@ -38,6 +38,8 @@ static enum err_code rows_with_marks(struct slice bytes, const char *const mark[
 
         from = from ? from + 1 : p;
         to = to ? to : end;
+
+        /* The search continues after the row, which is delivered once even if it has both marks. */
         rc = fn((struct slice){ from, (size_t)(to - from) }, arg, e);
         p = to < end ? to + 1 : end;
     }

@@ -134,6 +134,8 @@ static enum err_code copilot_read_prompts(const struct session_ref *ref, struct 
 
         if (kind != MESSAGE_USER && kind != MESSAGE_TOOL && kind != MESSAGE_ASSISTANT)
             continue;
+
+        /* Results and answers before the first prompt belong to no turn. */
         rc = transcript_read(t, i, &row, e);
         if (!rc && kind == MESSAGE_USER)
             copilot_add_prompt(p, buf_slice(&row));

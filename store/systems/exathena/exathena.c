@@ -96,6 +96,8 @@ static enum err_code exathena_nearest(const char *from, char **out, struct err *
             rc = ERR_NOT_FOUND;
             break;
         }
+
+        /* The root keeps its slash and is the last one to be tried. */
         slash[slash == dir] = '\0';
     }
     free(dir);

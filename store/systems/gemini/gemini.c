@@ -50,6 +50,8 @@ static enum err_code gemini_read_retention(struct gemini *x, struct err *e)
         file_read_all(AT_FDCWD, x->settings_path, FILE_FOLLOW, SETTINGS_MAX, &text, NULL);
     settings = buf_slice(&text);
     x->retention_ms = DEFAULT_DAYS * day_ms;
+
+    /* Settings that cannot be read may have a period other than the default, so it is not known. */
     if (rc == ERR_NOT_FOUND) {
         rc = ERR_OK;
     } else if (rc || !json_valid(settings) || json_type(settings) != JSON_OBJECT) {

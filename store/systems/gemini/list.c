@@ -228,6 +228,7 @@ static bool gemini_visit_project(struct walk *w, const char *folder, const char 
         dir ? gemini_directory(w->store, w->scope, slice_of(dir), &a) : (struct slice){ NULL, 0 };
     bool ok = true;
 
+    /* The folder of a project outside of the scope is not read at all. */
     if (chats && (!w->scope || config_dir_in_scope(w->scope, root, &a)) &&
         gemini_read_folder(chats, &f)) {
         for (size_t i = 0; i < f.n && w->more; i++) {

@@ -246,6 +246,8 @@ static enum err_code put_saved(struct tool_edits *t, const struct goat_points *p
             edit.after_known = EDIT_TEXT;
         edit.after = buf_slice(&content.bytes);
     }
+
+    /* A copy that cannot be read shows nothing about the file. */
     if (edit.path && edit.after_known != EDIT_UNKNOWN)
         rc = tool_edits_put(t, &edit, e);
     source_content_fini(&content);

@@ -28,6 +28,8 @@ void goat_entry_read(struct slice line, struct goat_entry *out)
     if (json_type(top[MESSAGE]) == JSON_OBJECT)
         e.message = top[MESSAGE];
     e.odd_message = !e.message.p && top[MESSAGE].p && json_type(top[MESSAGE]) != JSON_NULL;
+
+    /* A type marks a row of the stream, even one that has a message inside. */
     if (json_type(top[TYPE]) == JSON_STRING)
         e.shape = GOAT_STREAM;
     else if (e.message.p)

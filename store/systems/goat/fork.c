@@ -211,6 +211,8 @@ static enum err_code copy(struct forking *f, const struct fork_request *req, str
 
     if (!made.id.p || !made.path || !made.staged || !move.to)
         return err_nomem(e);
+
+    /* The fork is written elsewhere and moved into the store by the change, so that it appears as a whole. */
     rc = goat_stage(f, req, made.staged, e);
 
     if (!rc)

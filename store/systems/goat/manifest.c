@@ -125,6 +125,7 @@ enum err_code goat_manifest_parse(struct slice document, struct arena *a, struct
     }
     enum err_code rc = read_manifest_files(value[2], a, p);
 
+    /* A manifest with a defect restores nothing. */
     if (p->why)
         p->n = 0;
     return rc;
@@ -151,6 +152,7 @@ static enum err_code goat_read_point(int dirfd, struct slice id, struct goat_poi
     enum err_code rc = file_read_all(dirfd, name, 0, GOAT_MANIFEST_MAX, &bytes, NULL);
     struct slice document = rc ? (struct slice){ NULL, 0 } : arena_copy(a, buf_slice(&bytes));
 
+    /* A checkpoint that cannot be read is listed with the reason, so this is not an error. */
     if (rc && rc != ERR_NOMEM) {
         p->begun = rc == ERR_NOT_FOUND;
         p->why = p->begun ? "it has no manifest" : "its manifest cannot be read";
@@ -214,6 +216,8 @@ enum err_code goat_points_read(const struct session_ref *ref, struct goat_points
 
     if (!rc && is && !(dir = opendir(ps.dir)))
         rc = err_sys(e, ps.dir, "read checkpoints");
+
+    /* A failure of readdir differs from the end of the directory in errno alone. */
     while (dir && !rc && (errno = 0, entry = readdir(dir)))
         rc = read_point_entry(dirfd(dir), entry->d_name, &ps, e);
     if (dir && !rc && errno)

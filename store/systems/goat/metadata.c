@@ -398,6 +398,7 @@ static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
     struct slice key = slice_of(quoted);
     int rank = goat_rank_of(d, key);
 
+    /* Go writes an empty text unless the member has omitempty. */
     if (!value.n && !is_omitted(d, rank))
         value = SLICE("\"\"");
     for (size_t i = ms->n; i-- > 0;) {
@@ -424,6 +425,7 @@ enum err_code goat_metadata_edit(const struct goat_metadata *m, const struct goa
     enum err_code rc = ERR_OK;
     struct go_json_document g;
 
+    /* All members stay, even those that we do not know, in the order of the document. */
     for (bool more = json_iter_open(&it, m->object);
          !rc && more && json_iter_next(&it, &key, &value);) {
         struct member one = { key, value, goat_rank_of(m->dialect, key) };

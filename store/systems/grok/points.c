@@ -44,6 +44,8 @@ static enum err_code grok_add_state(struct file_history *h, struct slice key, st
     struct slice value, text;
 
     x.time_ms = json_time_at(snapshot, "captured_at", a);
+
+    /* A null before an edit means that there was no file; after it, only that its text was not recorded. */
     x.content = SAVED_UNKNOWN;
     x.why = "Grok did not record its text";
     if (json_get_text(snapshot, "content", a, &text)) {

@@ -161,7 +161,7 @@ static enum err_code lock_call(struct calling *c, struct err *e)
     return ERR_OK;
 }
 
-/* It is opened once. */
+/* Opens the store with the first call that needs it; later calls get the same handle. */
 static enum err_code open_once(struct calling *c, void **opened, struct err *e)
 {
     struct plugin_link *link = c->p->link;
@@ -182,6 +182,8 @@ static enum err_code open_once(struct calling *c, void **opened, struct err *e)
                 (struct reprise_plugin_option){ config->option[i].name, config->option[i].value };
         if (option)
             answer = c->p->table.open(config->path, option, config->options, &c->call, opened);
+
+        /* A plug-in that reports success without a store has failed. */
         if (answer == REPRISE_PLUGIN_OK && !*opened)
             answer = REPRISE_PLUGIN_FAILED;
         arena_fini(&a);

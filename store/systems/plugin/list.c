@@ -173,6 +173,8 @@ static enum err_code plugin_add_session(const struct reprise_plugin_session *s, 
 
     if (rc)
         return rc;
+
+    /* The callback runs without the lock, and with a copy of the item, because the list may move meanwhile. */
     pthread_mutex_lock(&link->lock);
     rc = plugin_add_item(c, s, row, &added);
     if (added)
@@ -463,7 +465,8 @@ enum err_code plugin_find_ends(const struct plugin_store *p, const struct scope 
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
-/* If the list has as many rows as may be kept. *out is NULL if it does not, or if this session has none. */
+/* Describes the session at once if the list already has as many bytes of rows as it may keep. *out is NULL if it has
+ * not, or if the listing has no rows of this session. */
 static enum err_code describe_early(const struct plugin_catalog *c,
                                     const struct reprise_plugin_session *s,
                                     struct session_row **out)

@@ -350,6 +350,7 @@ enum err_code plugin_host_append(const struct store *st, const struct session_re
     }
     enum err_code rc = append_keys(&x, e);
 
+    /* Rows may have been added even if the call failed. */
     plugin_forget(x.p, ref);
     if (!rc)
         *out = (struct host_appended){

@@ -266,6 +266,8 @@ static enum err_code plugin_plan_file(struct retrieving *r, const struct stored 
         rc = ERR_OK;
     if (!rc && exists && plugin_compare_rows(buf_slice(&here), buf_slice(&s->rows), &item->state))
         rc = err_nomem(r->e);
+
+    /* The local file is replaced only if it lacks rows, or if the request accepts the loss of its own. */
     item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
                     (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
     if (!rc && item->state == RETRIEVE_NEWER &&

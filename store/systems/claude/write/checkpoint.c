@@ -153,6 +153,8 @@ static int64_t highest_version(const struct saving *s, const struct entry *x)
     }
     if (dir)
         closedir(dir);
+
+    /* The caller adds 1, which must not overflow. */
     return highest < INT64_MAX ? highest : 0;
 }
 

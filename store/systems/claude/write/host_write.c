@@ -367,6 +367,8 @@ enum err_code claude_host_row(const struct store *st, struct slice row, bool tra
 
     *id = g.left_out ? (struct slice){ NULL, 0 } : g.id;
     *complete = row;
+
+    /* Only messages have an id and a time to complete. */
     if (!g.message)
         return ERR_OK;
     if (claude_incoming_row_complete(&g, member, 2, &out) ||

@@ -310,6 +310,7 @@ enum err_code metarows_set_leaf(struct metarows *m, const char *path, size_t com
                     ? json_text(named, a, &text) && slice_eq(text, *leaf)
                     : !leaf->n;
 
+    /* A row that counts as missing is not written again. */
     if (same && json_get_true(row->text, "explicit"))
         row->found = false;
     else if (!same && leaf->n && !claude_metarow_put_leaf(row, *leaf, a))
@@ -392,6 +393,8 @@ enum err_code claude_full_scan(const struct store *st, const struct session_ref 
     (void)st;
     if (rc)
         return rc;
+
+    /* The whole file is searched, so only for what the row still lacks. */
     rc = metarows_anywhere(&f, wanted, cancel, &a, &m, e);
     file_close(&f);
     if (!rc && session_wants_title(row))

@@ -116,6 +116,7 @@ enum err_code sqlite_store_open(const struct store_ops *ops, const struct sqlite
     struct sqlite_store *s = calloc(1, sizeof *s);
     struct sqlite_trouble *trouble = calloc(1, sizeof *trouble);
 
+    /* The folder is NULL if HOME is not set or if the caller is out of memory. */
     if (!s || !trouble || !folder) {
         bool homeless = s && trouble && !named && !env->home;
 

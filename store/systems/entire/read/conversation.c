@@ -171,6 +171,8 @@ enum err_code entire_conversation_open_at(git_repository *repo, const struct poi
     t.hash_differs = verdict == HASH_OTHER;
     snprintf(t.checkpoint, sizeof t.checkpoint, "%s", p->id.p);
     TRY(recognise_copy(&t, e));
+
+    /* The caller owns the conversation now, so the cleanup must not find it. */
     *out = t;
     t = ENTIRE_CONVERSATION_NONE;
     return ERR_OK;

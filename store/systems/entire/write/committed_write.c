@@ -73,6 +73,7 @@ enum err_code committed_message(const struct committed_session *s, struct buf *o
         { TRAILER_TASK ": ", slice_of(task), "\n" },
     };
 
+    /* An empty text leaves out its whole line. */
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         if (!parts[i].text.n)
             continue;

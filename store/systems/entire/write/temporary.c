@@ -242,6 +242,7 @@ static enum err_code entire_put_metadata(const struct view *v, const struct temp
     char folder[1024], path[1400];
     const char *live;
 
+    /* The files of the checkpoint are worth having even if the transcript cannot be read. */
     if (entire_conversation_live_path(v->store, v->session, &a, &live) &&
         file_read_all(AT_FDCWD, live, 0, 1 << 30, &bytes, NULL) == ERR_OK) {
         snprintf(path, sizeof path, ".entire/metadata/%.*s/full.jsonl", SLICE_ARG(id));

@@ -108,6 +108,7 @@ static enum err_code entire_put_file(struct treewrite *t, const char *root, cons
     TRY(rc);
     struct slice content = bytes.n ? buf_slice(&bytes) : SLICE("");
 
+    /* A clean filter changes the bytes as git itself would before it stores them. */
     if (filtered)
         answer = git_filter_list_load(&filters, t->repo, NULL, path, GIT_FILTER_TO_ODB,
                                       GIT_FILTER_DEFAULT);
