@@ -416,6 +416,8 @@ static enum err_code bisect_run(struct invocation *in, struct sessions *s,
         bisect_write_text(&b, good, bad);
     if (!rc && turn && bad - good == 1 && bisect_turn(&b, good))
         rc = buf_add(turn, bisect_turn(&b, good)->id) ? err_nomem(e) : ERR_OK;
+
+    /* The warning may explain a failure, so it is due in any case. */
     if (b.unknown)
         command_warn(in, ERR_NOT_FOUND, "",
                      "bisect: the states of %zu file%s are not known everywhere: there they are as "

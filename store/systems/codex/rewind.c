@@ -279,6 +279,7 @@ enum err_code codex_plan(const struct store *st, const struct session_ref *ref, 
     struct point_search search = { .id = point };
     enum err_code rc = codex_changes_read(st, ref, false, &p.c, e);
 
+    /* The agents come before the search, because they change the numbers of all lines. */
     if (!rc)
         rc = codex_changes_add_agents(st, ref, &p.c, e);
     if (!rc)

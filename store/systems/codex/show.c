@@ -34,6 +34,7 @@ static bool judge_kind(const struct codex_row *row, struct message *m, struct ar
     case CODEX_NOTE: m->kind = MESSAGE_SYSTEM; return true;
     case CODEX_ASKED:
     case CODEX_SAID:
+        /* Only the oldest logs have these rows alone; in the others they repeat events and are removed later. */
         m->kind = row->kind == CODEX_ASKED ? MESSAGE_USER : MESSAGE_ASSISTANT;
         m->flags = RAW_MARK;
         return true;

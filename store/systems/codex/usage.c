@@ -93,6 +93,7 @@ static enum err_code codex_usage_read_line(struct walk *w, struct slice line, st
         return ERR_OK;
     switch (row.kind) {
     case CODEX_META:
+        /* Old forks have copies of all headers, of which the last is that of the oldest thread. */
         w->inherited = !slice_eq(json_text_at(row.payload, "id", a), w->thread);
         codex_keep(w, json_text_at(row.payload, "id", a), &w->root);
         break;

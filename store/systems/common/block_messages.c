@@ -112,6 +112,8 @@ static void block_messages_write_block(struct jsonout *j, const struct block *b)
         jsonout_text_or_null(j, "id", b->call_id);
         jsonout_text_or_null(j, "name", b->name);
         jsonout_key(j, "input");
+
+        /* Some tools have an input that is not JSON, such as a patch. */
         if (json_valid(b->input))
             jsonout_raw(j, b->input);
         else

@@ -62,7 +62,7 @@ static enum err_code cursor_read_database(struct sqlite_db *db, void *arg, struc
     d->row->created_ms = time_at(s.meta, "createdAt");
     d->row->cwd = arena_copy(d->arena, s.workspace);
 
-    /* The first prompt is sought from the front and the last one from the end, among a few messages each. */
+    /* The first prompt is sought from the front and the last one from the end, among LOOKS_MOST messages each. */
     struct buf message = { 0 };
     struct slice prompt = SLICE("");
 

@@ -49,6 +49,7 @@ static enum err_code read_version_names(struct saved_file *f, struct err *e)
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
     if (!dir) {
+        /* The reason of the failure must survive close. */
         int sys = errno;
 
         if (fd >= 0)

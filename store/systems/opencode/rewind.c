@@ -173,6 +173,7 @@ static enum err_code opencode_add_named(struct planning *p, size_t number, bool 
             continue;
         struct changed *c = file_at(p, path, number, &is_new);
 
+        /* A step that cannot be compared may have changed even a file whose state was known. */
         if (!c) {
             rc = err_nomem(p->e);
         } else if (is_new || !compared) {

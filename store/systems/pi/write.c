@@ -481,6 +481,8 @@ static enum err_code pi_stage(struct forking *f, struct err *e)
             rc = write_title(f, e);
         if (!rc)
             rc = pi_flush(f, true, e);
+
+        /* The file gets its name only when it is complete. */
         if (rc)
             disk_new_discard(&f->to);
         else

@@ -286,6 +286,8 @@ enum err_code claude_incoming_row_read(struct appending *w, struct slice row,
         claude_value_is(row, "type", "system") || claude_value_is(row, "type", "attachment");
     if (!claude_incoming_row_text(row, "uuid", w->a, &g->id))
         return err_nomem(e);
+
+    /* A progress row is not stored, but later rows may name its id as that of their parent. */
     if (json_string_is(type, "progress")) {
         g->left_out = true;
         w->left_out++;

@@ -365,6 +365,7 @@ enum err_code tool_edits_files(const struct store_ops *ops, const struct session
     s.edits.turn_arg = &s;
     rc = walk_main(&s, e);
     if (!rc) {
+        /* The main log stays open, because it has the turns to which the edits of sub-agents belong. */
         const struct store *st = s.ref->store;
         struct slice *ids = NULL;
         size_t n = 0;

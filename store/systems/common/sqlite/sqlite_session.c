@@ -69,6 +69,7 @@ static enum err_code sqlite_session_gather_row(const struct sqlite_row *row, voi
         jsonout_int_member(&j, "hidden", x.hidden);
         jsonout_close(&j, '}');
 
+        /* A 0 would stand for the time of the file, so a session without a time is older than all others. */
         const struct sqlite_item item = {
             .id = x.id,
             .preread = buf_slice(&g->preread),

@@ -209,6 +209,8 @@ static enum err_code plain_messages(struct entire_conversation *conversation, st
         if (kind != MESSAGE_USER && kind != MESSAGE_ASSISTANT && kind != MESSAGE_TOOL &&
             !(q->system_messages && plain_content(row).n))
             continue;
+
+        /* The offset counts only messages that the query wants. */
         if (h.place >= from)
             TRY(deliver_plain_message(&h, row, e));
         h.place++;

@@ -198,6 +198,8 @@ static enum err_code session_document(const struct committed_session *s, struct 
         go_json_document_value(&g, SLICE("true"));
         go_json_document_member(&g, "tool_use_id", s->task);
     }
+
+    /* The start is written under its older name, too. */
     if (s->transcript_start > 0) {
         go_json_document_key(&g, "checkpoint_transcript_start");
         go_json_document_int(&g, s->transcript_start);
