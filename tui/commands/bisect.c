@@ -325,6 +325,7 @@ static void bisect_write_text(const struct bisect *b, size_t good, size_t bad)
         session_line_cut(c->prompt, PROMPT_COLUMNS, o);
         out_addf(o, "\n");
     }
+
     if (bad - good == 1 && bisect_turn(b, good) && !bisect_turn(b, good)->after) {
         out_addf(o, "what it changed: reprise rewind ");
         out_text(o, b->ref->id);

@@ -92,6 +92,8 @@ static void board_write_text(struct out *o, const struct session_row *row,
                                                                      : BOARD_TEXT_LEAST,
                      o);
 
+    /* The detail is the place, then what the session asks. The terminal is named by its device if its program is not
+     * known. */
     const int n = snprintf(place, sizeof place, "%s%s%s%s", program, *program ? " " : "",
                            *program ? t->place : t->name, t->name[0] && asks.n ? ": " : "");
     const size_t used = BOARD_BEFORE_DETAIL + (size_t)n;

@@ -146,6 +146,7 @@ enum err_code command_config(const struct invocation *in, struct config *out, st
 
     const struct options *o = &in->options;
 
+    /* The options of the command line override the file. */
     if (option_given(o, OPTION_KEYS))
         out->settings.keys.scheme = (enum key_scheme)o->keys;
     if (option_given(o, OPTION_SORT))
@@ -161,6 +162,7 @@ enum err_code command_config(const struct invocation *in, struct config *out, st
     else if (o->color == COLOR_ALWAYS && out->settings.colours == COLOURS_NONE)
         out->settings.colours = COLOURS_AUTO;
 
+    /* The bindings are checked last, because --keys may have changed the scheme that they belong to. */
     const char *path = command_config_path(in, &out->arena);
 
     if (!config_check_keys(out, path ? path : "")) {

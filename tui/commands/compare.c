@@ -326,11 +326,14 @@ enum err_code compare_run(struct invocation *in, struct err *e)
     if (option_given(o, OPTION_HUNK) && o->files != 1)
         return err_set(e, ERR_USAGE, "--hunk", "needs one --file");
 
+    /* An interrupted rewind is completed first, because it may have left some of the files half changed. */
     if (option_given(&in->options, OPTION_APPLY) && !in->read_only)
         rewinds_recover_first(in, &waiting);
+
     TRY(sessions_open(in, true, &s, e));
     TRY(sessions_find_all(&s, in->argv, 2, &ref, e));
     TRY(compare_sessions(&ref[0], &ref[1], &c, e));
+
     if (option_given(&in->options, OPTION_TAKE))
         return compare_take_files(in, &s, ref, &c, e);
     TRY(in->out.wants_json ? compare_write_json(ref, &c, &in->out, e)

@@ -92,6 +92,7 @@ static enum err_code continue_write_text(const struct continue_answer *a, struct
     continue_write_count(o, c->unanswered, "of them without a result", "of them without a result");
     continue_write_count(o, c->repaired, "text without characters that a model refuses",
                          "texts without characters that a model refuses");
+
     if (c->thoughts || c->media || c->agents)
         out_addf(o, "left out:\n");
     continue_write_count(o, c->thoughts, "message's thinking", "messages' thinking");
@@ -99,6 +100,7 @@ static enum err_code continue_write_text(const struct continue_answer *a, struct
                          "images and documents, named in their place");
     continue_write_count(o, c->agents, "conversation of a sub-agent",
                          "conversations of sub-agents");
+
     if (!a->applied) {
         out_addf(o, "nothing was written (--apply makes the session)\n");
         return ERR_OK;
@@ -106,6 +108,7 @@ static enum err_code continue_write_text(const struct continue_answer *a, struct
     out_addf(o, "made %s:", c->to->ops->name);
     out_text(o, c->id);
     out_addf(o, OUT_UNDO_WITH "\n", c->change->id);
+
     AUTO_BUF line = { 0 };
 
     if (a->resume.argv) {

@@ -101,6 +101,7 @@ enum err_code doctor_plugin(struct invocation *in, struct err *e)
     config.option = option;
     if (strchr(o->plugin, '/') && o->plugin[0] != '/')
         NEED(config.plugin = arena_format(&a, "%s/%s", env->cwd, o->plugin));
+
     TRY(read_settings(in, &config, option, &a, e));
     plugin_check_name(run);
     const struct plugin_check check = { .env = env,
@@ -111,6 +112,7 @@ enum err_code doctor_plugin(struct invocation *in, struct err *e)
                                         .fn = write_rule,
                                         .arg = &count };
 
+    /* This is on the screen before the first rule writes, so that what a check that was killed leaves can be found. */
     if (!in->out.wants_json) {
         out_addf(&in->out, "the rules write sessions of projects that begin with %s, and %s\n", run,
                  !check.write  ? "remove them: only with --apply"
@@ -118,6 +120,7 @@ enum err_code doctor_plugin(struct invocation *in, struct err *e)
                                : "remove them");
         TRY(out_flush(&in->out, e));
     }
+
     TRY(plugin_check(&check, &failed, &signal, e));
     if (in->out.wants_json)
         out_json_rows_end(&in->out);
@@ -125,12 +128,16 @@ enum err_code doctor_plugin(struct invocation *in, struct err *e)
         out_addf(&in->out, "%zu rules: %zu passed, %zu failed, %zu skipped\n",
                  count.n[0] + count.n[1] + count.n[2], count.n[PLUGIN_RULE_PASSED],
                  count.n[PLUGIN_RULE_FAILED], count.n[PLUGIN_RULE_SKIPPED]);
+
+    /* The exit code is that of a program which the signal ended. */
     if (signal) {
         in->exit_code = 128 + signal;
         return err_set(e, ERR_CANCELLED, "", "doctor: interrupted");
     }
     if (!failed)
         return ERR_OK;
+
+    /* The rules come before the error, which goes to another stream. */
     TRY(out_flush(&in->out, e));
     return err_set(e, ERR_IO, o->plugin, "check plug-in: it does not keep %zu rule%s", failed,
                    failed == 1 ? "" : "s");

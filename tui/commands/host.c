@@ -119,10 +119,13 @@ enum err_code host_create_run(struct invocation *in, struct err *e)
 
     if (o->id && !o->id[0])
         return err_set(e, ERR_USAGE, "--id", "create: invalid session id");
+
+    /* A session that is never saved needs no store. */
     if (option_given(o, OPTION_NO_PERSIST)) {
         create_unsaved(in);
         return ERR_OK;
     }
+
     enum err_code rc = sessions_make(in, in->argv[0], &s, e);
 
     if (rc)

@@ -118,12 +118,15 @@ static enum err_code timer_plan(const struct invocation *in, const char *dir, co
         const char *value = env_value(environment, timer_variables[i]);
         AUTO_BUF name = { 0 };
 
+        /* A line break would end the line of the unit, and with it the value. */
         if (!value || !*value || strchr(value, '\n'))
             continue;
         NEED(!buf_addf(&name, "%s=", timer_variables[i]) && buf_cstr(&name));
         NEED(!buf_addf(&service, "Environment=") && !timer_add_word(&service, name.p, value) &&
              !buf_addf(&service, "\n"));
     }
+
+    /* The sessions that the configuration chooses are kept by a run of their own, before those that are due. */
     for (int due = !settings; due < 2; due++)
         NEED(!buf_addf(&service, "ExecStart=") && !timer_add_word(&service, "", program) &&
              !buf_addf(&service, " keep --all%s\n", due ? " --due" : ""));
@@ -240,12 +243,16 @@ enum err_code keep_timer_run(struct invocation *in, bool settings, struct err *e
                        "by `sessions` of [keep] in the configuration");
     if (!proc_program(program, sizeof program) || strchr(program, '\n'))
         return err_set(e, ERR_UNSUPPORTED, "", "keep: the path of this program is not known");
+
+    /* Without a systemd of this user, which containers and other systems lack, only cron can run the command. */
     if (on && timer_systemctl(asks, NULL)) {
         TRY(timer_show_cron(in, program, settings, e));
         return err_set(
             e, ERR_UNSUPPORTED, "",
             "keep: no systemd of this user answers; the line above does it for crontab -e");
     }
+
+    /* systemd reads the units of a user from here; a relative XDG_CONFIG_HOME is not valid. */
     const char *dir = config && config[0] == '/' ? arena_format(&a, "%s/systemd/user", config)
                       : home && home[0] == '/'   ? arena_format(&a, "%s/.config/systemd/user", home)
                                                  : NULL;
@@ -258,6 +265,8 @@ enum err_code keep_timer_run(struct invocation *in, bool settings, struct err *e
     for (int i = 0; i < TIMER_UNITS && !in->out.wants_json; i++)
         if (hook_plan_changes(&plan[i]))
             TRY(config_change_show(&plan[i], &in->out, e));
+
+    /* The timer is stopped while its unit still exists, and started only after systemd has read the new files. */
     if (changes && !dry) {
         TRY(config_change_ask(in, OPTION_YES, "--yes", e));
         if (!on && timer_systemctl(disable, &why))

@@ -305,12 +305,16 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
 
     if (page.read)
         a.read = page.read;
+
+    /* A page that ends at a known message is read backwards, without counting the messages before it. */
     if (!rc && page.most) {
         rc = message_page_read(&page, ref, a.cursor, write_message_json, &a, e);
         if (!rc)
             out_json_rows_end(out);
         return rc;
     }
+
+    /* The plain reader finds the cursor itself; the rows of the other readers are skipped up to it. */
     if (!rc && o->after) {
         *(a.read == plain_messages ? &q.after : &a.after) = a.cursor;
         command_messages_page_after(o, 0, SIZE_MAX, &a.from, &a.to);
@@ -320,9 +324,12 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
         q.has_limit = option_given(o, OPTION_LIMIT);
         q.limit = o->limit;
         q.offset = o->offset;
+
+        /* A mere limit is left to the reader; any other part is found by counting the messages first. */
         if (a.spoken || option_given(o, OPTION_TAIL) || (wants_plain(o) && q.has_limit) || q.offset)
             rc = count_part(o, ref, &q, &a, e);
     }
+
     if (!rc)
         rc = a.read(ref->store, ref, &q, write_message_json, &a, e);
     if (!rc)

@@ -246,6 +246,8 @@ static enum err_code set_option_value(enum option_id which, const char *text, st
     char *at = (char *)o + row->at;
 
     o->given |= (option_bits)1 << which;
+
+    /* The row contains where the value is in the options; its kind determines the type of that member. */
     switch (row->kind) {
     case KIND_FLAG: return ERR_OK;
     case KIND_NUMBER: {

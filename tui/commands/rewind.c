@@ -44,9 +44,11 @@ static void command_rewind_write_entry_json(const struct rewind_entry *x, struct
 {
     char mode[16] = "";
 
+    /* The mode is a member only if the rewind changes it. */
     if (command_rewind_changes(x) && x->target->has_mode && x->target->want == REWIND_BYTES &&
         x->target->mode != (x->seen.mode & 07777))
         snprintf(mode, sizeof mode, "%04o", (unsigned)x->target->mode);
+
     out_open(o, NULL, '{');
     out_string(o, "path", x->target->path);
     out_string(o, "action", actions[x->action].word);
@@ -189,6 +191,8 @@ static void command_rewind_write_entry_text(const struct rewind_entry *x, bool c
 
     if (x->action == REWIND_UNCHANGED)
         return;
+
+    /* Counts of lines mean nothing for binary data or a change of mode or kind, so a word replaces them. */
     if (x->binary && command_rewind_changes(x))
         snprintf(counts, sizeof counts, "binary");
     else if (x->mode_only)
@@ -198,6 +202,7 @@ static void command_rewind_write_entry_text(const struct rewind_entry *x, bool c
                  rewind_kind_wanted(x) ? rewind_kind_wanted(x) : rewind_kind_now(x));
     else if (command_rewind_changes(x))
         snprintf(counts, sizeof counts, "+%u -%u", x->insertions, x->deletions);
+
     out_addf(o, "%-9s %-12s ", conflict ? "conflict" : word, counts);
     out_text(o, slice_of(x->target->path));
     if (x->later)
@@ -207,10 +212,13 @@ static void command_rewind_write_entry_text(const struct rewind_entry *x, bool c
         out_text(o, slice_of(x->why));
         out_addf(o, x->later ? ", %s)" : ")", age);
     }
+
     if (x->action == REWIND_CREATE && permissions_of(x))
         out_addf(o, "  (permissions: %s)", permissions_of(x));
     if (x->held_open && command_rewind_changes(x))
         out_addf(o, "  (a program has it open for writing)");
+
+    /* The later session that is the reason has been named already. */
     if (other && other != x->later) {
         out_addf(o, "  (also changed by ");
         out_text(o, slice_of(other->title ? other->title : other->session));

@@ -141,6 +141,7 @@ static void write_record_json(const struct rewind_record *r, const struct rewind
     out_string(o, "undoes", r->undoes);
     out_int(o, "at", r->at_ms);
     out_int(o, "bytes", r->bytes);
+
     out_int(o, "restored", (int64_t)r->restored);
     out_int(o, "created", (int64_t)r->created);
     out_int(o, "deleted", (int64_t)r->deleted);
@@ -151,6 +152,7 @@ static void write_record_json(const struct rewind_record *r, const struct rewind
         out_string(o, "how", rewind_conversation_name(r->how));
         out_close(o, '}');
     }
+
     out_bool(o, "undone", r->undone);
     if (r->partly)
         out_strings(o, "left", (const char *const *)r->undoable, r->undoable_n);

@@ -411,11 +411,14 @@ static enum err_code snapshots_prune(struct invocation *in, struct err *e)
         all += removed;
         bytes += before.project[i].bytes;
     }
+
+    /* Snapshots share their contents, so the space that was freed is known only by measuring again. */
     TRY(snapshot_projects_read(&in->world->env, &after, e));
     if (rule.path && !all)
         return err_set(e, ERR_NOT_FOUND, "", "no snapshot contains \"%.200s\"", in->argv[1]);
     for (size_t i = 0; i < after.n; i++)
         bytes -= after.project[i].bytes;
+
     if (o->wants_json) {
         out_open(o, NULL, '{');
         out_int(o, "removed", (int64_t)all);
@@ -424,6 +427,7 @@ static enum err_code snapshots_prune(struct invocation *in, struct err *e)
         out_end(o, '}');
         return ERR_OK;
     }
+
     human_size(bytes > 0 ? bytes : 0, size);
     out_addf(o, "%s for good%s %zu snapshot%s", dry ? "would be removed" : "removed",
              rule.path ? " from" : ":", all, all == 1 ? "" : "s");

@@ -79,6 +79,8 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
                                  .filter_arg = selection };
     rule->include = (option_given(o, OPTION_INCLUDE_TAGGED) ? SWEEP_TAGGED : 0u) |
                     (option_given(o, OPTION_INCLUDE_NAMED) ? SWEEP_NAMED : 0u);
+
+    /* A sweep without a rule would move every session to the trash. */
     if (!o->older_than && !o->larger_than && !rule->empty && !rule->archived && !rule->orphans &&
         !selects)
         return err_set(e, ERR_USAGE, "", "sweep needs a rule, such as --older-than 30d");
@@ -87,6 +89,7 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
                        "sweep: works with --older-than and --larger-than only");
     if (option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN))
         return err_set(e, ERR_USAGE, "--apply", "sweep: not together with --dry-run");
+
     if (o->older_than &&
         !human_time_parse(slice_of(o->older_than), in->world->env.now_ms, &rule->before_ms))
         return err_set(e, ERR_USAGE, "", "\"%.80s\" is not an age; write 30d, 12h or 2w",
@@ -94,6 +97,7 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
     if (o->larger_than && !human_size_parse(slice_of(o->larger_than), &rule->larger_than))
         return err_set(e, ERR_USAGE, "", "\"%.80s\" is not a size; write 500k, 10M or 2G",
                        o->larger_than);
+
     selection->tag = option_text(o->tag);
     if (o->tag && !o->tag[0])
         return err_set(e, ERR_USAGE, "--tag", "sweep: needs a tag");

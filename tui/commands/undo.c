@@ -362,6 +362,8 @@ static enum err_code go_back_to(struct invocation *in, const struct shown *shown
 
     if (rc)
         return rc;
+
+    /* One change that cannot be undone stops all of it, so the message names this change. */
     if (b.why.code) {
         char what[PHRASE];
 
@@ -370,6 +372,7 @@ static enum err_code go_back_to(struct invocation *in, const struct shown *shown
         rc = b.why.code;
         *e = b.why;
     }
+
     if (!rc && !dry)
         rc = back_to_apply(env, &b, &made, &made_n, e);
     if (!rc) {

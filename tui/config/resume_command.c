@@ -172,6 +172,7 @@ static enum err_code resume_command_make_change(const struct resume_world *w,
     if (rc)
         return rc;
 
+    /* The command has to run somewhere, even if the directory of the session is gone. */
     if (!m.dir)
         m.dir = w->home ? w->home : "/";
     if (w->config)

@@ -355,6 +355,7 @@ bool order_make(struct order *o, const struct session_table *r, const struct fil
         bytes += r->sort_key[i].bytes;
         pinned += r->sort_key[i].pinned;
     }
+
     const struct sorting s = { .sessions = r,
                                .titles = titles,
                                .item = o->item,
@@ -363,6 +364,8 @@ bool order_make(struct order *o, const struct session_table *r, const struct fil
                                .value_bits = radix_value_bits(r->n) };
 
     order_sort_by(&s, criterion_of(sort), 0, n);
+
+    /* The pinned sessions come first, in the same order among themselves. */
     size_t top = 0, rest = pinned;
 
     for (size_t i = 0; i < n; i++) {

@@ -115,6 +115,7 @@ enum err_code usage_groups_make(struct usage_groups *g, const struct usage_group
     g->keys = (struct slice_set){ 0 };
     g->groups = 0;
     g->all = (struct usage_sum){ 0 };
+
     for (size_t i = 0; i < g->set.n; i++) {
         const struct usage_answer *answer = &g->set.answer[i];
         struct usage_group *group;
@@ -129,10 +130,14 @@ enum err_code usage_groups_make(struct usage_groups *g, const struct usage_group
         usage_sum_add(&group->sum, answer, cost);
         usage_sum_add(&g->all, answer, cost);
     }
+
+    /* A group is empty if all its answers have no tokens and no cost; only now are all of them added. */
     for (size_t i = 0; i < g->groups; i++)
         if (!usage_sum_is_empty(&g->group[i].sum))
             g->group[n++] = g->group[i];
     g->groups = n;
+
+    /* Days and months are in the order of time; sessions by their last answer; all others by their total. */
     if (n)
         qsort(g->group, n, sizeof *g->group,
               how->by <= BY_MONTH     ? usage_compare_keys

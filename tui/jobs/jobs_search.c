@@ -174,6 +174,7 @@ enum err_code jobs_grep(const struct effect *q, const struct reply *r, struct er
     g.progress.moved = jobs_search_post_progress;
     g.progress.arg = &g;
     g.posted_ms = time_clock_ms(CLOCK_MONOTONIC);
+
     const struct session_ref **order = calloc(q->refs->n + 1, sizeof *order);
     enum err_code rc = ERR_OK;
 

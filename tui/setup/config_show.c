@@ -71,6 +71,7 @@ static void write_settings(struct invocation *in, const struct config *c, const 
 
             continue;
         }
+
         if (strcmp(section, entry.section) != 0) {
             out_addf(o, "\n[");
             out_text(o, slice_of(entry.section));

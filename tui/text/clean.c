@@ -189,6 +189,8 @@ bool clean_next(struct clean *c, struct glyph *g)
 
     if (!peek(c, c->at, &cp, &next))
         return false;
+
+    /* Most text is ASCII, which needs no tables and never joins the character before it. */
     if (cp < 0x80) {
         char byte = (char)cp;
 
@@ -209,17 +211,21 @@ bool clean_next(struct clean *c, struct glyph *g)
             add_marks(c, g);
         return true;
     }
+
     *g = (struct glyph){ .at = c->at };
     int width = text_width(cp);
 
     g->joined = c->at > 0 && !text_width_breaks(c->before, cp, &c->state);
     c->before = cp;
     c->at = next;
+
     if (clean_is_sign(cp)) {
         g->joined = false;
         clean_make_sign(g, cp);
         return true;
     }
+
+    /* A mark without a base would combine with the cell on its left, so it gets a base of its own. */
     if (width == 0) {
         append_to_glyph(g, DOTTED_CIRCLE);
         width = 1;

@@ -207,6 +207,8 @@ static int markdown_enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
     case MD_BLOCK_LI: enter_item(w, detail); break;
     case MD_BLOCK_HR:
         markdown_begin_block(w);
+
+        /* The stamp applies to lines as they are added, so it is set for this line only. */
         w->styled_text->stamp.rule = true;
         append_markdown_line(w, NULL, 0);
         w->styled_text->stamp.rule = false;
@@ -254,6 +256,7 @@ static int markdown_leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
         break;
     case MD_BLOCK_UL:
     case MD_BLOCK_OL:
+        /* A gap follows the outermost list only; the items of a loose list are paragraphs, which have their own. */
         w->lists--;
         if (w->lists == 0)
             w->gap = true;

@@ -68,6 +68,8 @@ static void text_wrap_end_line(struct text_wrap *f, enum line_end end)
     assert(hang < sizeof blanks);
     if (text_wrap_is_full(f))
         return;
+
+    /* Nearly all lines fit the array on the stack. */
     if (m->n + 1 + f->line.n > sizeof small / sizeof small[0])
         run = arena_alloc(&scratch, (m->n + 1 + f->line.n) * sizeof *run);
     if (run) {
@@ -81,11 +83,14 @@ static void text_wrap_end_line(struct text_wrap *f, enum line_end end)
         f->styled_text->stamp.end = (uint8_t)end;
         f->styled_text->stamp.margin = (uint8_t)(runs_with_text(m) + (hang > 0));
         styled_text_add_line(f->styled_text, run, n);
+
+        /* The stamp applies to all later lines, so it is reset at once. */
         f->styled_text->stamp.end = LINE_ENDS;
         f->styled_text->stamp.margin = 0;
     } else {
         keep_error(f, ERR_NOMEM);
     }
+
     arena_fini(&scratch);
     styled_line_clear(&f->line);
     f->lines++;

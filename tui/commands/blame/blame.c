@@ -295,6 +295,7 @@ static void write_line_text(struct blame_answer *a, size_t line, size_t end)
         session_line_column(note ? note->session : SLICE(""), a->look.id_columns, o);
     out_addf(o, " %*s ", HUMAN_AGE_COLUMNS, age);
     out_style(o, OUT_PLAIN);
+
     if (note) {
         AUTO_ARENA scratch = { 0 };
         const struct slice by = note->tool.n ? note->tool : note->author;
@@ -312,6 +313,8 @@ static void write_line_text(struct blame_answer *a, size_t line, size_t end)
     out_style(o, OUT_PLAIN);
     if (end)
         return;
+
+    /* The text fills what is left of the line of a terminal; a file or a pipe gets all of it. */
     size_t used = a->look.id_columns + HUMAN_AGE_COLUMNS + prompt + (size_t)n + 4;
 
     if (o->columns > used)
@@ -376,6 +379,7 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
     q.paths = paths.n;
     if (!rc)
         rc = blame_file(s->store, s->n, &q, &a->blame, e);
+
     if (!rc) {
         size_t lines = a->blame.lines;
 
@@ -395,14 +399,18 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
         rc = blame_notes_read(paths.path[paths.n - 1], &a->blame, &a->notes, e);
     if (!rc)
         rc = session_line_columns_open(s, NULL, a->out, a->in->world->env.now_ms, &a->look, e);
+
+    /* All widths are known before the first row is written, so that the columns line up. */
     for (size_t i = 0; !rc && i < a->blame.history.refs; i++)
         session_line_columns_fit(&a->look, a->blame.history.ref[i]);
+
     if (!rc && a->blame.stopped)
         command_warn(a->in, ERR_UNSUPPORTED, paths.path[0],
                      "some edits were not replayed, so their lines are shown without a session: %s",
                      a->blame.stopped);
     if (!rc)
         rc = write_blame(a, e);
+
     session_line_columns_close(&a->look);
     blame_notes_fini(&a->notes);
     blame_commits_fini(&a->commits);

@@ -104,6 +104,8 @@ static enum err_code sum_files(const struct blame_touches *t, struct file_totals
             rc = err_nomem(e);
             break;
         }
+
+        /* The touches of a file are a list through `next`, in their order, so that they need no second pass. */
         struct file_total *file = &out->file[number];
 
         if (file->path)

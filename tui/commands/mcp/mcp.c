@@ -307,6 +307,8 @@ static void mcp_handle(struct mcp_server *s, struct slice line)
         mcp_error(s, (struct slice){ NULL, 0 }, MCP_PARSE_ERROR, "Parse error");
         return;
     }
+
+    /* An empty array is not a batch and is refused like any other value that is no object. */
     if (json_type(line) != JSON_ARRAY || !json_iter_open(&it, line) ||
         !json_iter_next(&it, &key, &message)) {
         mcp_handle_one(s, line);
@@ -322,6 +324,8 @@ static void mcp_handle(struct mcp_server *s, struct slice line)
         mcp_handle_one(s, message);
     while (json_iter_next(&it, &key, &message));
     s->batch = false;
+
+    /* A batch of notifications alone has no answer, not even an empty array. */
     const bool empty = o->buf.n == begin;
 
     out_end(o, ']');

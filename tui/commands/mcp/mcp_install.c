@@ -45,6 +45,8 @@ enum err_code mcp_install(struct invocation *in, struct err *e)
     if (plan.refused)
         return err_set(e, ERR_UNSUPPORTED, plan.path ? plan.path : "", "%s: %s", ops->name,
                        plan.refused);
+
+    /* The change is shown before the question, and in a dry run, too. */
     const bool changes = hook_plan_changes(&plan);
 
     if (changes && !in->out.wants_json)
@@ -54,6 +56,7 @@ enum err_code mcp_install(struct invocation *in, struct err *e)
         TRY(hook_plans_apply(&in->world->env, plans, 1, on, id, e));
         in->done = true;
     }
+
     if (in->out.wants_json) {
         out_open(&in->out, NULL, '{');
         out_string(&in->out, "change", *id ? id : NULL);

@@ -425,8 +425,12 @@ static enum err_code mcp_read_arguments(struct mcp_call *c, struct slice argumen
         if (i == MCP_ARGUMENTS || !(c->tool->takes >> i & 1))
             return err_set(e, ERR_USAGE, "", "%s has no argument %.*s", c->tool->name,
                            key.n < 80 ? (int)key.n : 80, key.p);
+
+        /* Some clients write null for an argument that is not given. */
         if (json_type(value) == JSON_NULL)
             continue;
+
+        /* The names up to the limit are texts, which are C strings here, so they may not contain NUL. */
         if (i < MCP_LIMIT) {
             if (json_type(value) != JSON_STRING || !json_text(value, &c->arena, &text) ||
                 memchr(text.p, '\0', text.n))
@@ -440,6 +444,7 @@ static enum err_code mcp_read_arguments(struct mcp_call *c, struct slice argumen
             c->skip = (size_t)n;
         }
     }
+
     for (size_t i = 0; i < MCP_LIMIT; i++)
         if ((c->tool->needs >> i & 1) && !c->text[i])
             return err_set(e, ERR_USAGE, "", "%s needs %s", c->tool->name, mcp_argument_names[i]);

@@ -299,6 +299,7 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
 
     const struct options *o = &in->options;
 
+    /* The settings that no configuration file contains come from the command line and the environment. */
     config->settings.demo = in->demo;
     config->settings.print = prints_choice(in);
     config->settings.all_kinds = option_given(o, OPTION_ALL_KINDS);
@@ -310,15 +311,19 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
     config->settings.looked_in_count = s->looked_in_count;
 
     config->settings.config = config;
+
     struct model *model = make_model(in, config, rewind);
 
     if (!model)
         return err_nomem(e);
+
     jobs_init(&context, s->store, s->n, &config->settings, world->env.cwd);
     context.env = &world->env;
     context.config = config;
     context.path = world->path;
     context.no_worktrees = option_given(&in->options, OPTION_NO_WORKTREES);
+
+    /* The choice runs after the loop, because the terminal is then restored and no worker runs. */
     enum err_code rc = loop_run(&setup, model, &outcome, e);
 
     jobs_fini(&context);

@@ -149,8 +149,11 @@ static bool collect_selection(struct model *m, enum action a)
     change_flow_clear(m);
     c->running = c->unsupported = c->unsure = c->partly = 0;
     c->bytes = 0;
+
+    /* These stay true only if they hold for each session; the action is then the reverse one. */
     c->all_archived = c->all_pinned = c->all_kept = true;
     c->message[0] = '\0';
+
     c->refs = ref_list_new();
     c->titles = name_list_new();
     bool ok = c->refs && c->titles;
@@ -172,6 +175,7 @@ static bool collect_selection(struct model *m, enum action a)
         c->all_kept &= e->row && (e->row->flags & SESSION_KEPT);
         c->all_pinned &= m->list->sessions.sort_key[i].pinned;
     }
+
     if (!ok)
         change_flow_fail(m);
     return ok && c->refs->n > 0;

@@ -144,6 +144,7 @@ bool take_flow_act(struct model *m, enum action a)
     case ACT_HUNK: v->taken[v->hunk] = !v->taken[v->hunk]; break;
     case ACT_MARK_ALL:
         for (size_t i = 0; i < n; i++)
+            /* The hunks are all ticked, or, if they already are, unticked. */
             v->taken[i] = taken < n;
         break;
     case ACT_ACCEPT:
@@ -174,6 +175,7 @@ static void take_flow_ask(struct model *m, struct preview *p)
 
     preview_free(m->compare->preview);
     m->compare->preview = p;
+
     if (!x || x->action == REWIND_UNCHANGED) {
         toast_note(&m->toast, m->now_ms, "the file is already as %c left it", side);
         return;
@@ -182,6 +184,8 @@ static void take_flow_ask(struct model *m, struct preview *p)
         toast_note(&m->toast, m->now_ms, "it stays as it is: %s", x->why);
         return;
     }
+
+    /* A file that is held back is described by what would happen to it with consent. */
     const enum rewind_action does = x->action == REWIND_REFUSED ? x->would : x->action;
 
     snprintf(title, sizeof title, "Take the file as %c left it?", side);
@@ -200,11 +204,14 @@ static void take_flow_ask(struct model *m, struct preview *p)
     if (x->why)
         dialog_line(d, "It is held back: %s.", x->why);
     dialog_line(d, "You can undo this.");
+
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     if (x->action == REWIND_REFUSED && x->rule == REWIND_RULE_SENSITIVE)
         dialog_want_yes(d);
     else
         dialog_offer(d, CHOICE_DO, x->why ? "replace it anyway" : "take it");
+
+    /* Hunks need text on both sides. A sensitive file needs a typed yes, beside which there are no choices. */
     if (does == REWIND_RESTORE && !x->binary && !rewind_has_kind(x) &&
         x->rule != REWIND_RULE_SENSITIVE)
         dialog_offer(d, CHOICE_HUNKS, "choose some of its hunks");
@@ -216,6 +223,7 @@ bool take_flow_message(struct model *m, const struct msg *msg)
     struct compare_view *v = m->compare;
     char keys[2 * KEY_NAME];
 
+    /* The progress of a single file is not shown. */
     if (msg->kind == MSG_PROGRESS && v->asked_rewind && msg->generation == v->asked_rewind)
         return true;
     if (msg_answers(msg, v->asked_take, MSG_PREVIEW)) {
@@ -234,6 +242,7 @@ bool take_flow_message(struct model *m, const struct msg *msg)
             toast_error(&m->toast, &msg->u.error);
         return true;
     }
+
     if (!msg_answers(msg, v->asked_rewind, MSG_REWIND_DONE))
         return false;
     v->asked_rewind = 0;

@@ -141,9 +141,11 @@ static int list_draw_counts(const struct list *l, struct frame *f, struct rect r
     size_t used =
         (size_t)snprintf(text, sizeof text, "%s%zu session%s%s", of, n, n == 1 ? "" : "s", rest);
 
+    /* On a narrow screen only an order that is not the usual one is named. */
     if (r.w >= WITH_ORDER_COLS || l->sort != SORT_RECENT || ranked || l->tree)
         snprintf(text + used, sizeof text - used, "  %s%s%s%s", bytes, ranked ? "best, " : "",
                  order_sort_name(l->sort), l->tree ? ", tree" : "");
+
     int w = frame_width(slice_of(text)), x = r.x + r.w - w - 1;
 
     frame_puts(f, r.y, x, w, STYLE_DIM, text);
@@ -330,6 +332,7 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
 
     size_t n = strlen(name);
 
+    /* A model that begins with the name of its agent, as "claude-" does, is shown without it. */
     if (n > 0 && model.n > n && memcmp(model.p, name, n) == 0 && model.p[n] == '-')
         model = (struct slice){ model.p + n + 1, model.n - n - 1 };
     if (used > 0)
@@ -338,6 +341,7 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
         used += frame_text(f, r.y, r.x + used, r.w - used, STYLE_DIM, model);
         used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, dot);
     }
+
     human_size(session_entry_bytes(e), all);
     human_size(e->ref.file.size, own);
     if (e->ref.store->ops->remote)
@@ -351,6 +355,7 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
     else
         snprintf(text, sizeof text, "%s on disk, transcript %s", all, own);
     used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, text);
+
     frame_puts(f, r.y, r.x - 1, 1, STYLE_DIM, " ");
     frame_puts(f, r.y, r.x + used, 1, STYLE_DIM, " ");
 }

@@ -49,6 +49,7 @@ static void draw_no_match(const struct list *l, struct pen *pen)
 {
     char text[96];
 
+    /* Without a query only archived sessions are hidden. */
     if (l->query.n == 0) {
         line_text(pen, STYLE_STRONG, "All sessions here are archived");
         line_text(pen, STYLE_DIM, "Type is:archived to see them");
@@ -58,6 +59,7 @@ static void draw_no_match(const struct list *l, struct pen *pen)
         line_text(pen, STYLE_DIM, "Searching the conversations ...");
         return;
     }
+
     line_text(pen, STYLE_STRONG, "No matches");
     pen->y++;
     if (list_content_text(l).n) {
@@ -69,6 +71,7 @@ static void draw_no_match(const struct list *l, struct pen *pen)
         offer_wider_scope(pen, l);
         return;
     }
+
     snprintf(text, sizeof text, "%zu %s searched: title, prompts, branch, tag, directory",
              l->order.n, l->order.n == 1 ? "session" : "sessions");
     line_text(pen, STYLE_DIM, text);

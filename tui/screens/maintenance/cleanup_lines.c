@@ -256,6 +256,7 @@ static void draw_cleanup_title(const struct model *m, struct frame *f)
     }
     if (c->lines == 0)
         return;
+
     human_size(sum.ticked_bytes, size);
     snprintf(text, sizeof text, "%zu of %zu %s ticked, %s", sum.ticked, sum.n,
              c->rules.orphans ? "left behind"
@@ -267,6 +268,8 @@ static void draw_cleanup_title(const struct model *m, struct frame *f)
 
     if (tagged + named) {
         snprintf(text, sizeof text, "kept: %zu tagged, %zu named", tagged, named);
+
+        /* This is left out rather than cut. */
         x += x + (int)strlen(text) <= f->cols ? frame_puts(f, 0, x, f->cols - x, STYLE_TAG, text)
                                               : 0;
     }

@@ -90,12 +90,14 @@ static void draw_log_head(const struct model *m, struct frame *f)
         }
         return;
     }
+
     if (r)
         snprintf(text, sizeof text, "%zu change%s in %s", r->n, r->n == 1 ? "" : "s",
                  scope_name(m));
     x += frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
     if (v->asked && frame_spinner_shows(v->asked_ms, m->now_ms))
         frame_puts(f, 0, x + 1, 1, STYLE_KEY, frame_spinner_sign(m->now_ms, f->ascii));
+
     if (f->cols >= 60)
         frame_puts_right(f, 0, f->cols - 1, STYLE_DIM, "newest first");
 }

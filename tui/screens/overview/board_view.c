@@ -135,6 +135,8 @@ static void draw_board_row(const void *arg, struct frame *f, struct rect r, size
     frame_puts(f, r.y, x, BOARD_STATE_W, board_state_style(row), running_state(row));
     x += BOARD_STATE_W;
     human_age(m->now_ms, running_since_ms(row), text);
+
+    /* "5m ago" is shown as "5m"; a date is shown whole. */
     text[strcspn(text, strstr(text, " ago") ? " " : "")] = '\0';
     frame_puts(f, r.y, x, BOARD_FOR_W, STYLE_AGE, text);
     x += BOARD_FOR_W + 1;
@@ -150,6 +152,7 @@ static void draw_board_row(const void *arg, struct frame *f, struct rect r, size
     if (agent_w)
         frame_puts(f, r.y, x, agent_w - 2, STYLE_DIM, row->ref.store->ops->name);
     x += agent_w;
+
     frame_text_cut(f, r.y, x, room - title_w - 1,
                    row->state == SESSION_REQUIRES_ACTION ? STYLE_WARN
                    : row->state == SESSION_RUNNING       ? STYLE_TEXT

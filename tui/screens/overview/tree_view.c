@@ -82,12 +82,14 @@ static void tree_list_rows(struct model *m)
 
             if (!tree_is_listed(v, f))
                 continue;
+
             slash = v->differing || f->path.p[0] == '/'
                         ? NULL
                         : memchr(f->path.p + at, '/', f->path.n - at);
             if ((slash != NULL) != (pass == 0))
                 continue;
 
+            /* The files of a directory follow each other, so its row is the last one if it exists. */
             const size_t n = slash ? (size_t)(slash - f->path.p) + 1 - at : f->path.n - at;
             const struct tree_row *last = v->rows ? &v->row[v->rows - 1] : NULL;
 
@@ -262,6 +264,7 @@ static void draw_tree(const struct model *m, struct frame *f)
 
         frame_text_cut(f, 0, x, end - x, STYLE_TEXT, rewind_view_shown(m->rewind).title);
     }
+
     for (int k = 0; k < 2; k++)
         draw_tree_point(m, f, k);
     if (v->differing)
@@ -273,6 +276,7 @@ static void draw_tree(const struct model *m, struct frame *f)
             : f->cols < TREE_SENTENCE_W
                 ? SLICE("all files as in A")
                 : SLICE("all files as in A; what the session did not change is as it is now"));
+
     if (v->error.code) {
         err_format(&v->error, text, sizeof text);
         text_wrap_draw(f, (struct rect){ TREE_HEAD_H, 1, 3, f->cols - 2 }, STYLE_ERROR,

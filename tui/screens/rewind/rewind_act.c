@@ -478,6 +478,7 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
     case ACT_APPLY: {
         const char *why = no_preview(v);
 
+        /* A rewind of the conversation needs no ticked file. */
         if (why || rewind_conversation_of(v))
             return why;
         why = no_file(v);

@@ -528,15 +528,18 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
         rewind_draw_empty(f, (struct rect){ 1, 0, r.h - 1, r.w });
         return;
     }
+
     if (l.turns.w > 0) {
         rewind_draw_turns(v, f, l.turns);
         rewind_draw_note(v, f, l.note);
     }
     if (l.files.w > 0 && v->turns)
         rewind_draw_right(v, f, &l);
+
     if (l.edge >= 0) {
         frame_edge(f, l.turns.y, l.edge, l.turns.h + l.note.h);
         if (!f->ascii) {
+            /* The rules of the note and of the head meet the edge from its two sides, perhaps in the same row. */
             bool head = l.head.w > 0 && v->rows > 0;
 
             if (l.note.h > 0)
@@ -546,6 +549,7 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
                 frame_puts(f, l.head.y, l.edge, 1, STYLE_BORDER, "├");
         }
     }
+
     if (l.result >= 0)
         draw_result(v, f, (struct rect){ l.result, 0, 1, r.w });
     if (v->asked_rewind && rewind_is_slow(v))

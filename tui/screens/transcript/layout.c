@@ -137,16 +137,21 @@ static void layout_prompt(struct laying *l, const struct block *b)
         snprintf(label, sizeof label, "%s", age);
     }
     add_rule(l, STYLE_BORDER, label);
+
     if (!layout_is_open(l, b, PART_BLOCK)) {
         layout_prompt_folded(l, text);
         return;
     }
+
+    /* A hint must hide more than a few lines to be worth its own, so a slightly longer prompt is shown in full. */
     int part = layout_part_of(l, b);
     size_t lines = l->s->n, runs = l->s->runs;
     struct slice left = wrap_prompt(l, l->s, text, PROMPT_LINES + LAYOUT_LEAST_HIDDEN - 1);
 
     if (left.n == 0)
         return;
+
+    /* The prompt is too long: the lines are removed again, and it is laid out with hints. */
     l->s->n = lines;
     l->s->runs = runs;
     if (part == FOLDS_FIRST_LINES) {
@@ -154,6 +159,7 @@ static void layout_prompt(struct laying *l, const struct block *b)
         layout_hidden(l->s, l->look, PART_MORE, tool_count_lines(left), left.n);
         return;
     }
+
     struct text_part now = tool_text_part(text, part);
 
     if (now.before.n)
@@ -438,6 +444,8 @@ enum message_layout_end layout_message(struct styled_text *s, const struct layou
         begin_part(&l, LAYOUT_END_SEAM);
         add_rule(&l, STYLE_BRANCH, "another branch begins here");
     }
+
+    /* The rule above a prompt names the gap itself (layout_prompt). */
     if (p->gap_ms >= GAP_MS && p->blocks->n && p->blocks->block[0].kind != BLOCK_PROMPT) {
         char gap[GAP_TEXT];
 
@@ -445,13 +453,18 @@ enum message_layout_end layout_message(struct styled_text *s, const struct layou
         begin_part(&l, LAYOUT_END_SEAM);
         add_rule(&l, STYLE_BORDER, gap);
     }
+
     if (p->error && p->error->code)
         layout_unreadable(&l);
+
+    /* Each line of a block carries its number, by which the fold at the cursor is found. */
     for (size_t i = 0; i < p->blocks->n && !s->rc; i++) {
         s->stamp = (struct line){ .block = (uint16_t)i, .foldable = true };
         layout_block(&l, &p->blocks->block[i]);
     }
     s->stamp = (struct line){ 0 };
+
+    /* The lines from here on belong to the message as a whole and do not fold. */
     if (p->message->flags & MESSAGE_BRANCHED && l.end != LAYOUT_END_NOTHING) {
         layout_one_line(&l, STYLE_BRANCH, look->glyphs->branch, "a branch leaves here",
                         (struct slice){ NULL, 0 });
