@@ -257,6 +257,7 @@ static enum err_code compare_write_taken(struct invocation *in, const struct rew
         TRY(linediff_make(buf_slice(&sides.present), buf_slice(&sides.wanted), REWIND_CONTEXT, &d,
                           e));
         for (size_t h = 0; h < d.hunks; h++) {
+            /* The writer prints a whole diff, so each hunk becomes one, which its number precedes. */
             struct linediff one = d;
 
             one.hunk = &d.hunk[h];
@@ -293,12 +294,14 @@ static enum err_code compare_take_files(struct invocation *in, struct sessions *
     if (!rc)
         rc = rewind_plan_check_files(&plan, &ro, e);
     if (rc) {
+        /* The error is saved, because writing the answer that reports it uses `e`, too. */
         const struct err why = *e;
 
         TRY(rewind_answer_none(in, &why, e));
         *e = why;
         return rc;
     }
+
     TRY(rewind_show_or_apply(in, &plan, &ro, apply, option_given(o, OPTION_SKIP_REFUSED), e));
     return apply || in->out.wants_json ? ERR_OK : compare_write_taken(in, &plan, &ro, e);
 }

@@ -134,16 +134,20 @@ enum err_code snapshot_run(struct invocation *in, struct err *e)
     if (!ops || !ops->hooks || !option_given(&in->options, OPTION_EVENT)) {
         why = "no such agent or event";
     } else {
+        /* The agent goes on once it has its answer. */
         if (ops->hooks->answer)
             out_addf(&in->out, "%s", ops->hooks->answer);
         if (out_flush(&in->out, &failed) == ERR_OK &&
             snapshot_for_hook(in, ops, began_ms, &why, &failed) == ERR_OK)
             failed.code = ERR_OK;
     }
+
     if (!why && !failed.code)
         return ERR_OK;
     if (!why)
         err_format(&failed, text, sizeof text);
+
+    /* The command never fails, so the reason is found in this log only. */
     snprintf(line, sizeof line, "%lld %s: %s", (long long)in->world->env.now_ms,
              ops ? ops->name : "?", why ? why : text);
     hook_log_add(&in->world->env, slice_of(line));
@@ -234,6 +238,7 @@ static void snapshots_write_row(const struct hook_plan *p, struct out *o)
         out_close(o, '}');
         return;
     }
+
     out_addf(o, "%-12s %-9s ", p->ops->name, snapshots_state(p));
     out_text(o, slice_of(p->path ? p->path : ""));
     if (p->disabled)

@@ -41,6 +41,7 @@ static enum err_code trash_to_trash(struct invocation *in, const struct trash_re
     TRY(change_log_open(&in->world->env, &log, e));
     enum err_code rc = trash_add(log, &in->world->env, "delete", request, n, &list, e);
 
+    /* The id belongs to the log, which is closed here. */
     snprintf(change, sizeof change, "%s", change_log_made(log));
     change_log_close(log);
     if (rc)
@@ -171,12 +172,15 @@ static enum err_code remove_stored(struct invocation *in, const struct leaving *
     if (count_stored(l) < l->n)
         return err_set(e, ERR_USAGE, "delete",
                        "local sessions and those of a store cannot be deleted by one command");
+
+    /* All are checked before the first one is deleted, because a deletion cannot be undone. */
     for (size_t i = 0; i < l->n; i++)
         if (!permanently || !l->ref[i]->store->ops->remove)
             return store_unsupported_error(l->ref[i], CAN_DELETE, "delete", e);
     for (size_t i = 0; i < l->n; i++) {
         enum err_code rc = l->ref[i]->store->ops->remove(l->ref[i]->store, l->ref[i], e);
 
+        /* The deleted ones are moved to the front, where the answer finds them. */
         if (!rc)
             l->ref[d.gone] = l->ref[i];
         note_deletion(&d, rc, e);
@@ -342,6 +346,7 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
     if (!item)
         return err_set(e, ERR_NOT_FOUND, in->argv[1],
                        "restore: not in the trash; see reprise trash list");
+
     enum err_code rc = change_log_open(&in->world->env, &log, e);
 
     if (rc)
@@ -351,6 +356,7 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
     rc = join ? trash_join(log, item, e) : trash_restore(log, item, e);
     snprintf(change, sizeof change, "%s", change_log_made(log));
     change_log_close(log);
+
     if (rc == ERR_STALE && !join && trash_can_join(item))
         rc = err_set(
             e, rc, item->path,

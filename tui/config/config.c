@@ -296,6 +296,8 @@ static int handle_setting(void *user, const char *section, const char *name, con
         config_set_snapshots(r, name, value);
     else
         set_agent(r, section, name, value);
+
+    /* Only a setting that is valid is an entry of the configuration. */
     if (before == (r->config->problems ? r->config->problems->n : 0))
         config_note_entry(r, strcmp(section, "screen") == 0 ? "" : section, name, value);
     return 1;

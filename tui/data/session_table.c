@@ -286,6 +286,8 @@ static void session_table_choose_copy(struct session_table *r, uint32_t e)
         set_copy(r, e, false);
         return;
     }
+
+    /* All of them are marked as copies; the best one is then listed again. */
     do {
         const struct session_entry *other = &r->entry[i];
 
@@ -298,6 +300,8 @@ static void session_table_choose_copy(struct session_table *r, uint32_t e)
     } while (i != e);
     if (best == ENTRY_NONE)
         return;
+
+    /* The best one records where else the session is, locally or in a remote store. */
     do {
         const struct session_entry *other = &r->entry[i];
 

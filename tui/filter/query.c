@@ -315,6 +315,7 @@ bool query_parse(struct query *q, struct slice text, int64_t now_ms)
     while (q->n < QUERY_TERMS && query_next_word(&rest, &w)) {
         struct term *t = &q->term[q->n];
 
+        /* A `|` in front of the first term joins nothing. */
         if (!w.quoted && w.n == 1 && w.text[0] == '|') {
             alternative = q->n > 0;
             continue;
@@ -330,6 +331,7 @@ bool query_parse(struct query *q, struct slice text, int64_t now_ms)
         }
         alternative = false;
     }
+
     q->incomplete |= q->n == QUERY_TERMS && query_next_word(&rest, &w);
     return true;
 }

@@ -267,6 +267,7 @@ static enum err_code search_message(struct searching *s, size_t message)
 {
     enum err_code rc = ERR_OK;
 
+    /* A row that cannot be read has no occurrences. The raw bytes are checked first, because parsing is slow. */
     if (transcript_read(s->c->transcript, message, &s->row, NULL) || s->row.n == 0 ||
         !may_hold(buf_slice(&s->row), s->needle) ||
         s->c->store->ops->blocks(s->c->store, buf_slice(&s->row), &s->blocks, NULL))
@@ -276,6 +277,7 @@ static enum err_code search_message(struct searching *s, size_t message)
         size_t count = count_block(b, s->needle);
         struct search_hit hit = { message, (uint32_t)i, (uint32_t)count, 0, false };
 
+        /* A result is shown with its call, which may be in another message. */
         if (count && b->kind == BLOCK_TOOL_RESULT)
             jobs_search_find_call(s, message, b->call_id, &hit);
         if (count) {
@@ -291,6 +293,8 @@ static enum err_code search_message(struct searching *s, size_t message)
             }
         }
     }
+
+    /* Occurrences that are rare are shown soon, too. */
     if (++s->rows >= ROWS_BETWEEN && s->list)
         pass_hits_on(s, false);
     return rc;

@@ -125,6 +125,7 @@ static enum err_code sum_turns(struct turn_walk *w, const atomic_bool *cancelled
             usage_sum_add(&w->out->turn[turn].sum, &w->set->answer[i], w->set->answer[i].cost);
     }
     if (!rc) {
+        /* The numbers of the turns are no longer needed, so those without usage are removed and the rest is sorted. */
         struct conversation_usage *u = w->out;
         const struct transcript *t = w->c->transcript;
 
@@ -135,9 +136,12 @@ static enum err_code sum_turns(struct turn_walk *w, const atomic_bool *cancelled
             if (!usage_sum_is_empty(&u->turn[i].sum))
                 u->turn[u->n++] = u->turn[i];
         }
+
+        /* A turn is found by the offset of its last message, which need not grow from turn to turn. */
         if (u->n)
             qsort(u->turn, u->n, sizeof *u->turn, compare_turns);
     }
+
     idset_fini(&w->ids);
     free(w->message);
     return rc;

@@ -114,6 +114,8 @@ static void layout_line(struct styled_text *s, const struct hunks_layout_options
     text_margin_add(&f.rest, STYLE_DIM, l->number > 0 ? "       " : "  ");
     text_wrap_begin(&f);
     wrap_hunk_text(&f, d, at);
+
+    /* Text that has just ended its line needs no other; an empty line of the diff is a line. */
     if (f.lines == 0 || f.line.width > 0)
         text_wrap_break(&f);
     text_wrap_fini(&f);

@@ -219,6 +219,7 @@ static bool mcp_read_version(struct mcp_server *s, struct mcp_request *r, bool n
 
     if (json_get(r->params, "_meta", &meta))
         json_get_each(meta, names, COUNT_OF(names), value);
+
     r->modern = value[0].n > 0;
     if (!r->modern && !needed)
         return true;
@@ -278,6 +279,8 @@ static void mcp_handle_one(struct mcp_server *s, struct slice message)
         mcp_error(s, r.id, MCP_INVALID_REQUEST, "Invalid request");
         return;
     }
+
+    /* A message without an id is a notification. */
     if (!r.id.n)
         return;
     r.params = value[3].n ? value[3] : SLICE("{}");

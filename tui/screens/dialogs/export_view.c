@@ -306,6 +306,8 @@ static void open_export(struct model *m)
             toast_no_memory(&m->toast);
         return;
     }
+
+    /* The choices of the last export are kept. */
     export_view_fini(v);
     *v = (struct export_view){ .session = sessions,
                                .format = before.format,
@@ -317,10 +319,12 @@ static void open_export(struct model *m)
     snprintf(v->title, sizeof v->title, "%.*s",
              (int)(session_entry_title(e).n < 120 ? session_entry_title(e).n : 120),
              session_entry_title(e).n ? session_entry_title(e).p : "");
+
     if (view_base(m) == VIEW_TRANSCRIPT) {
         v->leaf = transcript_view_leaf(m->viewer);
         (void)transcript_view_message(m->viewer, &v->message, &ignored);
     }
+
     name_file(v);
     view_push(m, VIEW_EXPORT);
 }

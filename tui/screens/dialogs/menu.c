@@ -165,6 +165,7 @@ static void draw_menu_grid(const struct model *m, struct frame *f, struct rect r
         int used =
             frame_text_cut(f, c.y, c.x + keys_w, c.w - keys_w, style, slice_of(items[i].label));
 
+        /* The key that does the same without the menu is shown only if it fits whole. */
         direct_key(m, i, name);
         if (keys_w + used + 2 + frame_width(slice_of(name)) < c.w)
             frame_puts_right(f, c.y, c.x + c.w - 1, STYLE_DIM, name);

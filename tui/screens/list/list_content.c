@@ -330,6 +330,8 @@ void list_content_fit(const struct content_hit *hit, int w, int sign, size_t *fr
 {
     struct slice text = hit->snippet;
     size_t first = hit->ranges ? hit->range[0].from : 0, last = hit->ranges ? hit->range[0].to : 0;
+
+    /* A third of the free columns is for the text before the first match; more if the text after it needs less. */
     int third = (w - width_between(text, first, last) - 2 * sign) / 3;
     int before = w - 2 * sign - width_between(text, first, text.n);
 
@@ -337,16 +339,21 @@ void list_content_fit(const struct content_hit *hit, int w, int sign, size_t *fr
     *from = first;
     while (*from > 0 && (before -= width_between(text, before_char(text, *from), *from)) >= 0)
         *from = before_char(text, *from);
+
+    /* A cut within a word moves forward to the next word, if one begins before the match. */
     if (*from > 0 ? text.p[*from - 1] != ' ' : hit->cut_before) {
         const char *blank = memchr(text.p + *from, ' ', first - *from);
 
         *from = blank ? (size_t)(blank - text.p) + 1 : *from;
     }
+
     int room = w - sign * (*from > 0 || hit->cut_before) - width_between(text, *from, last);
 
     *to = text.n;
     if (width_between(text, last, text.n) + sign * hit->cut_after <= room)
         return;
+
+    /* The end is cut, too, at the last blank that fits, if there is one. */
     room -= sign;
     for (*to = last; *to < text.n; *to = after_char(text, *to))
         if ((room -= width_between(text, *to, after_char(text, *to))) < 0)

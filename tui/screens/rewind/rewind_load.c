@@ -396,6 +396,8 @@ bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effect
         break;
     default: return false;
     }
+
+    /* A pane may now have fewer rows than its cursor assumes. */
     rewind_keep_in_panes(v);
     return true;
 }

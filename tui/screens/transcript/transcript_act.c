@@ -211,6 +211,7 @@ static enum transcript_view_result act_here(struct transcript_view *v, enum acti
         transcript_view_notify(v, reason);
         return TRANSCRIPT_DONE;
     }
+
     if (transcript_act_moving(v, a))
         return TRANSCRIPT_DONE;
     switch (a) {

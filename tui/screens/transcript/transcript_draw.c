@@ -174,6 +174,8 @@ static void mark_matches(const struct transcript_view *v, const struct styled_te
         buf_fini(&s.text);
         return;
     }
+
+    /* The text includes neighbouring lines, because an occurrence may begin or end on one of them. */
     struct slice rest = buf_slice(&s.text);
 
     x += margin_width(styled_text, at);
@@ -182,6 +184,7 @@ static void mark_matches(const struct transcript_view *v, const struct styled_te
 
         end = from + n;
         rest = (struct slice){ s.text.p + end, s.text.n - end };
+
         size_t low = from > s.from ? from : s.from, high = end < s.to ? end : s.to;
 
         if (low >= high)
@@ -422,10 +425,12 @@ void transcript_view_draw(const struct transcript_view *v, struct frame *f, stru
 {
     struct rect body = r;
 
+    /* A sub-agent covers the conversation that it was opened from. */
     if (v->inner) {
         transcript_view_draw(v->inner, f, r);
         return;
     }
+
     if (!transcript_view_is_preview(v)) {
         draw_transcript_title(v, f, r);
         body.y++;
@@ -434,6 +439,7 @@ void transcript_view_draw(const struct transcript_view *v, struct frame *f, stru
     if (transcript_view_turns_width(v) > 0)
         transcript_draw_turns(v, f, r);
     body.w -= transcript_view_turns_width(v);
+
     if (v->raw.shown) {
         draw_raw(v, f, body);
     } else {
@@ -444,6 +450,7 @@ void transcript_view_draw(const struct transcript_view *v, struct frame *f, stru
         if (v->conversation && !transcript_view_is_preview(v))
             transcript_draw_bar(v, f, body);
     }
+
     if (!transcript_view_is_preview(v))
         draw_foot(v, f, r);
     if (v->choice.names && !v->raw.shown)

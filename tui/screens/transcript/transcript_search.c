@@ -398,6 +398,7 @@ static bool line_of(struct transcript_view *v, const struct search_hit *hit, siz
     enum block_kind kind = s->passage.blocks.block[hit->block].kind;
     bool repeats = kind == BLOCK_TOOL_CALL || kind == BLOCK_TOOL_RESULT;
 
+    /* Occurrences in the parts before the one that is shown are on no line. */
     int part = folds_part(&v->folds, kind,
                           v->conversation->transcript->message[hit->message].offset, hit->block);
     size_t before =
@@ -407,6 +408,7 @@ static bool line_of(struct transcript_view *v, const struct search_hit *hit, siz
     if (nth < before)
         return false;
     l.nth = nth - before;
+
     find_in_styled_text(&l, !repeats);
     if (repeats && !hit->result && l.n < hit->count)
         find_in_styled_text(&l, true);
