@@ -102,6 +102,7 @@ static void bundle_report(struct invocation *in, const struct bundle_written *w)
         out_end(o, '}');
         return;
     }
+
     bundle_write_sessions(o, b);
     for (size_t i = 0; i < w->left_outs; i++) {
         out_addf(o, "left out: ");

@@ -238,6 +238,7 @@ enum err_code command_help_run(struct invocation *in, struct err *e)
     const struct command *command = word ? command_find_command(word) : NULL;
 
     if (word && strcmp(word, "keys") == 0) {
+        /* The keys are shown as the configuration binds them. */
         struct config config;
 
         TRY(command_config(in, &config, e));
@@ -257,6 +258,7 @@ enum err_code command_help_run(struct invocation *in, struct err *e)
         write_commands(audiences[i].audience, &in->out);
         return ERR_OK;
     }
+
     if (word && !command)
         return unknown_command(word, e);
     write_help(command, &in->out);
@@ -392,6 +394,7 @@ static enum err_code command_write_cut(struct invocation *in, struct err *e)
     struct out *o = &in->out;
     const int64_t next = in->options.offset + (int64_t)(o->fitted ? o->fitted : 1);
 
+    /* The limit no longer applies, or the note itself would not be written. */
     o->most = 0;
     if (o->wants_json) {
         if (!o->json_lines)
@@ -406,6 +409,7 @@ static enum err_code command_write_cut(struct invocation *in, struct err *e)
         if (!o->json_lines)
             out_json_rows_end(o);
     }
+
     if (!o->named)
         command_warn(in, ERR_OK, NULL, "the answer was cut (--max-bytes); the rest: --offset %lld",
                      (long long)next);

@@ -216,8 +216,10 @@ static enum err_code export_each(struct invocation *in, struct sessions *s,
         bool first = true;
         enum err_code rc = sessions_is_first(s, &refs[i], &first, &problem);
 
+        /* A session that is named twice is exported once. */
         if (!rc && !first)
             continue;
+
         if (!rc)
             rc = export_into(&refs[i], req, in->options.output,
                              option_given(&in->options, OPTION_FORCE), path, &sum, &problem);

@@ -104,6 +104,8 @@ static enum err_code command_messages_write_message(const struct store *st,
     for (size_t k = 0; k < blocks.n; k++)
         if (!how.spoken || !is_of_tools(&blocks.block[k]))
             command_messages_write_block(&blocks.block[k], o);
+
+    /* A message whose blocks are all left out has no id in the answer, either. */
     if (o->buf.n > head)
         out_addf(o, "\n");
     else
@@ -367,6 +369,8 @@ static enum err_code write_raw(struct invocation *in, const struct session_ref *
 
     if (!rc)
         rc = st->ops->load(st, &which, NULL, &t, e);
+
+    /* The rows that are JSON are moved together, so that the options count no others. */
     for (size_t i = 0; !rc && i < t->n; i++)
         if (!(t->message[i].flags & MESSAGE_BROKEN))
             t->message[n++] = t->message[i];
@@ -377,6 +381,7 @@ static enum err_code write_raw(struct invocation *in, const struct session_ref *
     transcript_page(&part, n, &from, &to);
     if (option_given(o, OPTION_TAIL) && (uint64_t)o->tail < to - from)
         from = to - (size_t)o->tail;
+
     for (size_t i = from; !rc && i < to; i++)
         rc = write_row_json(t, i, in->out.wants_json, &in->out, e);
     if (!rc && in->out.wants_json)
@@ -415,6 +420,8 @@ static enum err_code follow_messages(struct invocation *in, const struct session
     TRY(find_cursor(in, ref, &page, &a, e));
     if (q.agent.n)
         TRY(ref->store->ops->subagent(ref->store, ref, q.agent, arena, &which, e));
+
+    /* Each message is an object on its own line, because an array would never end. */
     in->out.json_lines = true;
     TRY(conversation_cursor_set(&c, &which, a.cursor, NULL, e));
     for (;; poll(NULL, 0, FOLLOW_CHECK_MS)) {

@@ -270,6 +270,7 @@ static void write_pruned(const struct rewind_records *list, bool dry, int64_t no
         out_end(o, '}');
         return;
     }
+
     for (size_t i = 0; i < list->n && dry; i++) {
         human_age(now_ms, list->record[i].at_ms, age);
         human_size(list->record[i].bytes, size);
@@ -278,6 +279,7 @@ static void write_pruned(const struct rewind_records *list, bool dry, int64_t no
                  slice_of(list->record[i].title ? list->record[i].title : list->record[i].session));
         out_addf(o, "\n");
     }
+
     human_size(bytes, size);
     out_addf(o, "%s for good: %zu undo record%s, %s\n", dry ? "would be removed" : "removed",
              list->n, list->n == 1 ? "" : "s", size);

@@ -180,6 +180,7 @@ static void write_matches(struct out *o, const struct grep_hit *hit, size_t colu
     size_t at = command_search_skip_front(hit, columns), left = columns;
     bool limited = columns > 0;
 
+    /* Leading blanks are left out without a sign. */
     if (at && limited && !strchr(" \t", hit->line.p[at - 1])) {
         out_addf(o, "%s", o->ascii ? "." : "…");
         left--;

@@ -454,9 +454,12 @@ enum err_code snapshots_run(struct invocation *in, struct err *e)
                        in->argv[0]);
     if (in->options.older_than)
         return err_set(e, ERR_USAGE, "", "--older-than needs prune");
+
     rc = snapshots_plan(&r, e);
     if (!rc && in->argc)
         rc = snapshots_switch(&r, e);
+
+    /* Without an operand the present state is shown. */
     for (size_t i = 0; i < r.n && !rc && !in->argc; i++)
         snapshots_write_row(&r.plan[i], &in->out);
     if (!rc && !in->argc && in->out.wants_json)

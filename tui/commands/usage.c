@@ -222,6 +222,7 @@ static enum err_code write_table(const struct usage_answers *a, struct err *e)
     int64_t most = 0;
     enum err_code rc = ERR_OK;
 
+    /* The largest group has the longest bar, so it is found before the first row. */
     for (size_t i = 0; i < a->g.groups; i++) {
         int64_t n = usage_sum_total(&a->g.group[i].sum);
 
@@ -236,6 +237,7 @@ static enum err_code write_table(const struct usage_answers *a, struct err *e)
         out_addf(o, "\n");
         rc = out_row(o, e);
     }
+
     out_style(o, OUT_AGE);
     out_addf(o, "%-*s", (int)c.key, "all");
     write_numbers(a, &a->g.all, &c);

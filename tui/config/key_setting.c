@@ -118,6 +118,8 @@ static bool add_keys(struct reading *r, const struct key_binding *b, const char 
 
         if (sequence) {
             key.place = IN_MENU;
+
+            /* The first sequence replaces the keys that the action has in the menu. */
             if (!in_menu)
                 unset_keys(r->config, IN_MENU, b->action);
             if (!read_key(r, word, &key))
@@ -130,6 +132,8 @@ static bool add_keys(struct reading *r, const struct key_binding *b, const char 
     }
     if (!direct && !in_menu)
         config_add_problem(r, "no keys; `none` unbinds the action");
+
+    /* An action that has sequences only has no key of its own. */
     return direct || (in_menu && add_key(r, none));
 }
 

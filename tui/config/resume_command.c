@@ -97,11 +97,13 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
         return err_nomem(e);
     struct making m = { .line = line, .own = store && store->resume, .ref = ref, .dir = dir };
 
+    /* A session in the background is attached, unless a command of the configuration replaces that of the agent. */
     if (line && ops->attach_command && strcmp(line, ops->resume_command) == 0 &&
         runs_in_background(ref)) {
         m.line = ops->attach_command;
         m.runs = true;
     }
+
     return line ? make_from(&m, a, out, e)
                 : err_set(e, ERR_UNSUPPORTED, system,
                           "resume: no command is configured; set `resume = ...` under [%s] in the "

@@ -432,6 +432,8 @@ enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *ca
         struct trash_request r = { 0 };
 
         rc = request_for(ref[i], live[i], &a, &r, &out->unsure, e);
+
+        /* A session that cannot be deleted is counted, and does not end the estimate. */
         out->running += rc == ERR_LOCKED;
         out->unsupported += rc == ERR_UNSUPPORTED;
         out->n += rc == ERR_OK;
@@ -444,6 +446,7 @@ enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *ca
             rc = disk_usage_add(r.part[k], &weight, e);
         arena_reset(&a);
     }
+
     out->bytes = weight.bytes;
     arena_fini(&a);
     arena_fini(&all);

@@ -424,6 +424,7 @@ static enum err_code choose_target(struct undo_job *d, struct change_log *log,
 
     if (rc || target->kind != UNDO_TARGET_NONE)
         return rc ? rc : describe_target(d, target, &others.stuck, e);
+
     if (q->request == CHANGE_REDO)
         return err_set(e, ERR_NOT_FOUND, "", "nothing to redo");
     if (others.stuck.kind != UNDO_TARGET_NONE)

@@ -544,6 +544,8 @@ enum err_code jobs_export(const struct effect *q, const struct reply *r, struct 
         }
         export_summary_fini(&sum);
     }
+
+    /* If some files were written, the failures are part of the answer. */
     if (failure && (failure == ERR_CANCELLED || done.u.exported.files == 0))
         return failure;
     jobs_post(r, q, done);

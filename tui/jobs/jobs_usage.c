@@ -42,6 +42,8 @@ static enum err_code add_turn(struct turn_walk *w, size_t i, struct buf *row)
             rc = ERR_NOMEM;
         else
             out->head[out->heads++] = (struct turn_head){ i, text };
+
+        /* A message begins one turn, even if it has several prompts. */
         break;
     }
     transcript_blocks_fini(&list);

@@ -296,6 +296,8 @@ bool workers_submit(struct workers *w, struct effect *question)
         j->pieces = jobs_pieces(question);
         atomic_init(&j->cancelled, false);
     }
+
+    /* Each job needs room for the report of its failure; without it the job is refused. */
     pthread_mutex_lock(&w->lock);
     replace_older(w, question);
     taken = j && reserve(w, w->job_count + 2);
@@ -309,6 +311,7 @@ bool workers_submit(struct workers *w, struct effect *question)
     }
     pthread_cond_broadcast(&w->work);
     pthread_mutex_unlock(&w->lock);
+
     if (!taken) {
         effect_fini(question);
         free(j);

@@ -182,6 +182,8 @@ enum err_code config_show_run(struct invocation *in, struct err *e)
         if (!rc)
             rc = config_show_edit_file(in, path, e);
     }
+
+    /* The file is read after it was edited, so that new mistakes are reported. */
     if (!rc)
         rc = command_config(in, &config, e);
     if (!rc) {

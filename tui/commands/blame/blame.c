@@ -242,6 +242,7 @@ static enum err_code write_porcelain_line(struct blame_answer *a, size_t line,
         out_addf(a->out, " %zu", run);
     out_addf(a->out, "\n");
     if (slice_set_find(told, slice_of(id)) == SLICE_SET_NONE) {
+        /* The set does not copy its texts, so the id has to outlive this call. */
         struct slice copy = arena_copy(&a->blame.history.arena, slice_of(id));
         uint32_t number;
 
@@ -249,6 +250,7 @@ static enum err_code write_porcelain_line(struct blame_answer *a, size_t line,
         if (!copy.p || slice_set_add(told, copy, &number))
             return err_nomem(e);
     }
+
     out_addf(a->out, "\t");
     out_text(a->out, a->blame.line[line]);
     out_addf(a->out, "\n");
@@ -488,12 +490,15 @@ enum err_code blame_run(struct invocation *in, struct err *e)
         (option_given(o, OPTION_BY_TURN) || option_given(o, OPTION_PORCELAIN) ||
          option_given(o, OPTION_OFFSET) || option_given(o, OPTION_MAX_BYTES)))
         return err_set(e, ERR_USAGE, "--notes", "only together with --apply");
+
     TRY(sessions_open(in, true, &s, e));
     if (option_given(o, OPTION_NOTES)) {
         rc = blame_note_run(in, &s, e);
         sessions_close(&s);
         return rc;
     }
+
+    /* The range at the end of the name is cut off in place, which needs a copy. */
     a.path = arena_copy_text(&s.arena, in->argv[0]);
     if (a.path)
         cut_range(in, (char *)(uintptr_t)a.path, &a.from, &a.to);

@@ -237,6 +237,7 @@ static void write_touched(struct invocation *in, const struct blame_touches *all
         out_close(o, '}');
         return;
     }
+
     struct slice path = one_file ? SLICE("") : blame_files_shown_path(in, t->path);
     size_t used = session_line_id_columns(ref, look) + COUNT_COLUMNS + 1;
 

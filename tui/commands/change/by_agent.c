@@ -155,6 +155,7 @@ enum err_code by_agent_run(struct invocation *in, const struct by_agent *b, stru
         rc = confirm_commands(in, p, n, e);
     if (!rc && in->out.wants_json && n != 1)
         out_open(&in->out, NULL, '[');
+
     for (size_t i = 0; i < n && prints && !rc; i++)
         write_command(&p[i], n == 1, &in->out);
     if (!rc && !prints) {

@@ -195,6 +195,7 @@ static enum err_code change_sessions(struct invocation *in, int ids,
         rc = let_agents(in, &s, &k, what, &is_done, e);
     if (!rc && !is_done)
         rc = change_make_change(in, &s, &k, what, e);
+
     for (int i = 0; rc && k.ref && i < k.n; i++)
         sessions_name_typed(&k.ref[i], in->argv[i], e);
     change_free(k.c);

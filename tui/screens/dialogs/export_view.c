@@ -222,6 +222,7 @@ static void draw_export(const struct model *m, struct frame *f)
 
     if (is_several(v))
         snprintf(heading, sizeof heading, "Export %zu sessions", v->session->n);
+
     struct rect r = frame_box(f, EXPORT_ROWS + 2, w, slice_of(heading));
     size_t fit = r.h > 0 ? (size_t)r.h : 1;
     size_t top = list_cursor_top(0, v->at, EXPORT_ROWS, fit);
@@ -229,6 +230,8 @@ static void draw_export(const struct model *m, struct frame *f)
 
     for (size_t i = 0; i < fit && top + i < EXPORT_ROWS; i++)
         export_view_draw_row(v, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
+
+    /* A low screen has no line for the hint. */
     if (fit < EXPORT_ROWS + 2)
         return;
     frame_puts(f, r.y + EXPORT_ROWS + 1, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_DIM,

@@ -79,6 +79,7 @@ static void fill_trash_dialog(struct model *m)
     lines_about_others(d, c);
     dialog_line(d, "%s in the trash until you empty it; undo brings %s back.",
                 n == 1 ? "It stays" : "They stay", n == 1 ? "it" : "them");
+
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     if (c->unsure > 0) {
         dialog_line(d, "Cannot tell whether an agent is still writing to %s.",
@@ -88,6 +89,8 @@ static void fill_trash_dialog(struct model *m)
         return;
     }
     dialog_offer(d, CHOICE_DO, "move %s to the trash", change_text_count(n).text);
+
+    /* The choice stays where it was when the numbers arrive. */
     d->at = at < d->choices ? at : 0;
 }
 

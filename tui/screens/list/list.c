@@ -32,6 +32,8 @@ bool list_init(struct list *l, const struct settings *settings, const int64_t *n
     l->view = transcript_view_new(settings, REQUESTER_PREVIEW);
     if (!l->view)
         return false;
+
+    /* Both remain the same sessions when the entries change. */
     list_track(l, &l->selected);
     list_track(l, &l->viewed);
     list_start(l, fx);

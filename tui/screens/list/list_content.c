@@ -230,8 +230,12 @@ bool list_content_msg(struct list *l, const struct msg *msg, struct effects *fx)
     }
     if (msg->kind != MSG_CONTENT)
         return false;
+
+    /* The hits of an earlier search are only freed. */
     if (mine) {
         const struct content_hits *hits = msg->u.content;
+
+        /* The sessions are searched in slices; when no session is left for the next one, the search is complete. */
         struct ref_list *next = hits->done ? next_slice(l) : NULL;
         bool last = hits->done && next && next->n == 0;
 

@@ -208,6 +208,7 @@ static enum style content_note(const struct list *l, char *out, size_t cap)
         snprintf(read, sizeof read, ", %llu of %zu files, %s", (unsigned long long)c->read_sessions,
                  c->to_search, size);
     }
+
     if (c->problem[0]) {
         snprintf(out, cap, "%s", c->problem);
         return STYLE_WARN;

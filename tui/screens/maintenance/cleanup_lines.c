@@ -482,6 +482,7 @@ static void draw_detail(const struct model *m, struct frame *f)
                        slice_of(cleanup_rule_help((enum cleanup_rule)c->at)));
     if (c->at < CLEANUP_RULE_COUNT || c->at - CLEANUP_RULE_COUNT >= c->shown_n)
         return;
+
     const struct cleanup_line *line = &c->line[c->shown[c->at - CLEANUP_RULE_COUNT]];
     const struct sweep_item *item = &c->sweep->item[line->item];
 

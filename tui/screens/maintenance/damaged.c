@@ -388,6 +388,7 @@ static void draw_damaged_empty(const struct model *m, struct frame *f)
         frame_puts(f, r.y, r.x, r.w, STYLE_DIM, "Checking ...");
         return;
     }
+
     frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing here is damaged");
     keymap_menu_keys(&m->settings->keys, IN_LIST, ACT_DOCTOR, f->ascii, menu_keys);
     snprintf(
@@ -397,6 +398,7 @@ static void draw_damaged_empty(const struct model *m, struct frame *f)
         n, n == 1 ? "" : "s", menu_keys);
     r.y += 2;
     r.y += text_wrap_draw(f, r, STYLE_DIM, slice_of(text)) + 1;
+
     if (m->list->scope != SCOPE_ALL) {
         if (!keymap_key_of(&m->settings->keys, IN_DAMAGED, ACT_SCOPE, &key))
             return;

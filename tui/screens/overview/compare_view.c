@@ -101,6 +101,7 @@ static void compare_lay_prompts(struct compare_view *v, int width, bool ascii)
         compare_lay_text(v, compare_first_line(side[0].prompt[i].text), STYLE_DIM, width);
     styled_text_add_rule(&v->text, STYLE_WARN,
                          side[0].common ? "here they part " : "no common prompt ");
+
     table_row(t);
     for (size_t k = 0; k < 2; k++) {
         table_cell(t, 1);
@@ -273,6 +274,7 @@ static void draw_compare_row(const void *arg, struct frame *f, struct rect r, si
         frame_puts(f, r.y, r.x + 2, r.w - 3, STYLE_TEXT, text);
         return;
     }
+
     frame_text_middle(f, r.y, r.x + 2, end - r.x - 3, STYLE_TEXT, file->path);
     for (int k = 0; k < 2; k++) {
         const struct compared_state *s = &file->side[k];
@@ -439,6 +441,7 @@ static bool compare_act(struct model *m, enum action a)
     struct compare_view *v = m->compare;
     const size_t at = v->pick.at;
 
+    /* While hunks are chosen, only scrolling is as usual. */
     if (v->hunks && a != ACT_PREVIEW_DOWN && a != ACT_PREVIEW_UP)
         return take_flow_act(m, a);
     switch (a) {
@@ -458,6 +461,7 @@ static bool compare_act(struct model *m, enum action a)
         return true;
     default: break;
     }
+
     if (!list_cursor_act(&v->pick, compare_area(v, m->rows, m->cols), a))
         return false;
     if (v->pick.at != at)

@@ -186,6 +186,7 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
     bool can = x->action != REWIND_REFUSED || rewind_may_consent(x);
     int end = rewind_draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
 
+    /* The facts are placed from the right end on; the path gets the columns between. */
     if (x->rule == REWIND_RULE_NONE && x->held_open)
         end = frame_puts_right(f, r.y, end, STYLE_WARN, "open") - 1;
     if (x->rule == REWIND_RULE_NONE && x->target->other)
@@ -196,6 +197,7 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
         end = draw_later(v, f, r, end, x) - 1;
     else if (x->rule != REWIND_RULE_NONE)
         end = frame_puts_right(f, r.y, end, STYLE_WARN, short_rule(x, r.w)) - 1;
+
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
     const char *what = letter[0] != 'R' ? letter : r.w < HELD_BACK_COLUMNS ? "held" : "held back";
     int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 9, rewind_draw_style_of(letter[0]), what);
@@ -267,6 +269,8 @@ static void draw_changes_head(const struct rewind_view *v, struct frame *f, stru
                  c->comparison->diff.hunks);
         end = frame_puts_right(f, r.y, end, STYLE_DIM, where) - 1;
     }
+
+    /* The text interrupts the rule, with a blank on each side. */
     frame_puts(f, r.y, r.x + 1, 1, STYLE_BORDER, " ");
     if (!x->why && x->target->other)
         used = draw_other(v, f, (struct rect){ r.y, r.x + 2, 1, end - r.x - 3 }, x);
@@ -433,6 +437,7 @@ static void draw_cut(const struct rewind_view *v, struct frame *f, struct rect r
     size_t room = h > 0 ? (size_t)h : 0, going = n - cut, above = cut;
     char text[64];
 
+    /* If not all prompts fit, those that go get two thirds of the lines; the others get what is left. */
     if (above > room / 3 && going + above > room)
         above = going < room - room / 3 ? room - going : room / 3;
     for (size_t i = cut - above; i < cut; i++, r.y++)
@@ -441,6 +446,8 @@ static void draw_cut(const struct rewind_view *v, struct frame *f, struct rect r
         frame_rule(f, r.y, r.x, r.w);
         frame_puts(f, r.y++, r.x + 2, 5, STYLE_WARN, " cut ");
     }
+
+    /* The last line is for the number of those that do not fit. */
     size_t below = going <= room - above ? going : room > above ? room - above - 1 : 0;
 
     for (size_t i = cut; i < cut + below; i++, r.y++)

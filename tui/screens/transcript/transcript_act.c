@@ -301,6 +301,7 @@ void transcript_view_key(struct transcript_view *v, struct key key, struct effec
         if (buf_add(needle, (struct slice){ utf8, n }))
             transcript_view_notify_no_memory(v);
     } else if (key.code == KEYCODE_BACKSPACE) {
+        /* A character is removed with all its bytes. */
         while (needle->n > 0 && ((unsigned char)needle->p[--needle->n] & 0xC0) == 0x80)
             ;
     } else if (key.code == 'u' && key.mods == MOD_CTRL) {
@@ -308,6 +309,7 @@ void transcript_view_key(struct transcript_view *v, struct key key, struct effec
     } else {
         return;
     }
+
     transcript_view_search_typed(v, fx);
     transcript_view_settle(v, fx);
     transcript_view_want_more(v, fx);

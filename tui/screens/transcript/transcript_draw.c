@@ -100,6 +100,7 @@ static void draw_foot(const struct transcript_view *v, struct frame *f, struct r
     int room =
         draw_right_aligned(f, y, r, s->done && s->total == 0 ? STYLE_WARN : STYLE_BAR, state);
 
+    /* A notice covers the search text, unless it is being typed. */
     if (v->notice[0] && !s->typing) {
         frame_puts(f, y, r.x + 1, room - 2, STYLE_BAR, v->notice);
         return;
@@ -338,12 +339,14 @@ static void transcript_draw_turns(const struct transcript_view *v, struct frame 
     for (int i = 1; i < r.h; i++)
         frame_puts(f, r.y + i, r.x + v->w - transcript_view_turns_width(v) - 1, 1, STYLE_BORDER,
                    f->ascii ? "|" : "│");
+
     if (!transcript_draw_turn_rows(v, &t))
         return;
     t.r.y += r.y;
     t.r.x += r.x;
     snprintf(text, sizeof text, "turn %zu of %zu", t.at + 1, u->heads);
     frame_puts(f, t.r.y - 1, t.r.x + 2, t.r.w - 2, STYLE_DIM, text);
+
     for (int i = 0; i < t.r.h && t.first + (size_t)i < u->heads; i++) {
         size_t at = t.first + (size_t)i, message = u->head[at].message;
         int y = t.r.y + i, w = 0;

@@ -204,11 +204,13 @@ bool transcript_view_search_msg(struct transcript_view *v, const struct msg *msg
         return msg->kind == MSG_PROGRESS;
     const struct search_hits *found = msg->u.found;
 
+    /* All are counted, even those that the list has no room for. */
     for (size_t i = 0; i < found->n; i++) {
         s->total += found->hit[i].count;
         if (!insert_hit(v, found->hit[i]))
             s->limited = true;
     }
+
     s->done = found->done;
     if (s->done)
         s->asked = 0;
@@ -307,6 +309,7 @@ static size_t find_in_paragraph(struct lookup *l, size_t first, struct buf *text
     struct buf one = { 0 };
 
     while (search_text(rest, l->needle, &at, &n)) {
+        /* The line in which the occurrence begins; `behind` is where that line begins in the text. */
         for (; line < end; behind += one.n, line++) {
             one.n = 0;
             if (!transcript_view_line_text(l->styled_text, line, &one) ||

@@ -162,6 +162,8 @@ static void layout_slot(struct transcript_view *v, size_t message, enum message_
         add_took(v, message, usage);
         page.usage = usage;
     }
+
+    /* The stamp depends on the width and the folds, so a change of them outdates this layout. */
     styled_text_fini(&s->styled_text);
     s->end = layout_message(&s->styled_text, &look, &v->folds, &page, &context);
     s->stamp = layout_stamp(v);
