@@ -207,6 +207,7 @@ static enum err_code compare_write_file_json(const struct compared_file *f, stru
         out_bool_if_true(o, "absent", s->known && s->absent);
         out_close(o, '}');
     }
+
     if (f->side[0].changed && f->side[1].changed)
         out_string(o, "result", compare_result(f));
     if (compare_has_diff(f)) {

@@ -165,12 +165,14 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
         return command_unexpected(in, 1, e);
     if (option_given(&in->options, OPTION_APPLY) || option_given(&in->options, OPTION_FORCE))
         return err_set(e, ERR_USAGE, "", "doctor: --apply and --force need --plugin");
+
     enum err_code rc = sessions_open(in, true, &s, e);
 
     if (rc)
         return rc;
     if (in->argc)
         rc = sessions_find(&s, in->argv[0], &ref, e);
+
     struct doctor d = { .env = &in->world->env,
                         .store = s.store,
                         .stores = s.n,
@@ -184,16 +186,21 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
     if (!rc)
         rc = doctor_examine(&d, write_finding, &a, e);
     in->done = !rc && a.fixed && !a.fixable;
+
+    /* Without HOME no store was examined, so "no damage found" would mislead. */
     if (!rc && s.n == 0 && s.no_home && !in->out.wants_json)
         dprintf(in->err_fd, "reprise: %s\n", SESSIONS_NO_HOME);
     else if (!rc)
         write_end(&a, d.fix);
+
+    /* The findings come before the error, which goes to another stream. */
     if (!rc && d.fix && a.fixable) {
         rc = out_flush(&in->out, e);
         if (!rc)
             rc = err_set(e, ERR_LOCKED, "", "doctor: %zu of %zu could not be repaired", a.fixable,
                          a.fixable + a.fixed);
     }
+
     for (size_t i = 0; i < a.reasons; i++)
         buf_fini(&a.reason[i].path);
     sessions_close(&s);

@@ -335,12 +335,15 @@ enum err_code host_checkpoint_run(struct invocation *in, struct err *e)
         return err_set(e, ERR_USAGE, "--id", "checkpoint: --id MSG is required");
     if (option_given(&in->options, OPTION_AGENT) && !option_given(&in->options, OPTION_TASK))
         return err_set(e, ERR_USAGE, "--agent", "checkpoint: needs --task TOOLUSE");
+
+    /* A session that is never saved has no store, so its answer is made from the command line alone. */
     bool persists = !option_given(&in->options, OPTION_NO_PERSIST);
 
     if (persists)
         rc = open_operand(in, "checkpoint", &s, &ref, e);
     if (rc)
         return rc;
+
     if (ref.store)
         rc = (ends ? end_turn : save_checkpoint)(in, &s, &ref, e);
     else

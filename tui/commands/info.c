@@ -101,6 +101,7 @@ static void write_info_text(const struct session_info *f, int64_t now_ms, struct
             out_text(o, fields[i].text);
             out_addf(o, "\n");
         }
+
     write_pull_request(row, o);
     write_activity(row, o);
     human_age(now_ms, row->activity_ms, age);
@@ -118,6 +119,8 @@ static void write_info_text(const struct session_info *f, int64_t now_ms, struct
              f->ref.store->ops->log_rules ? f->damage.n
              : f->transcript              ? f->transcript->broken
                                           : 0);
+
+    /* A cost of less than a dollar has four digits, because two would show many as $0.00. */
     if (!isnan(f->cost))
         out_addf(o, f->cost < 0.995 ? "%-14s $%.4f\n" : "%-14s $%.2f\n", "cost", f->cost);
     write_facts_text(&f->more, o);

@@ -383,6 +383,7 @@ enum err_code sessions_make(struct invocation *in, const char *named, struct ses
     TRY(command_stores(in, &config, e));
     enum err_code rc = ERR_OK;
 
+    /* A store of the configuration comes before an agent with the same name. */
     if (find_configured(&config, named) || plugin_config_of_url(named, &out->arena, &plugin)) {
         rc = command_session_open_named(in, &config, named, out, e);
     } else {
@@ -395,6 +396,7 @@ enum err_code sessions_make(struct invocation *in, const char *named, struct ses
             rc = ops->open(env, path, &out->store[0], e);
         out->n = !rc;
     }
+
     config_fini(&config);
     if (rc)
         sessions_close(out);

@@ -148,6 +148,8 @@ void help_agents_write(bool markdown, struct out *o)
         else
             write_short_row(cell, COLUMNS, o);
     }
+
+    /* The short head needs a legend, which the table of the README does not. */
     if (!markdown)
         out_addf(o, "\nyes  reprise does it          own  a command of the agent does it\n"
                     "set  once it is configured    at   by resuming at that message\n"

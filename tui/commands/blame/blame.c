@@ -446,12 +446,14 @@ static enum err_code blame_note_run(struct invocation *in, struct sessions *s, s
 
     TRY(sessions_query(in, &s->scope, &q.sessions, e));
     TRY(blame_note_make(s->store, s->n, &q, in->world->env.cwd, in->argv[0], &noted, e));
+
     if (!noted.sessions)
         return err_set(e, ERR_NOT_FOUND, noted.commit,
                        "blame: no session wrote a line that the commit added");
     if (apply)
         TRY(blame_note_write(&in->world->env, &noted, e));
     in->done = apply;
+
     if (o->wants_json) {
         write_noted_json(&noted, apply, o);
         return ERR_OK;

@@ -200,6 +200,7 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
     rc = sum_files(&t, &files, e);
     if (!rc)
         warn_incomplete(in, &t);
+
     for (size_t i = 0; !rc && i < files.n; i++) {
         if (in->out.wants_json)
             write_file_json(&in->out, &t, &files.file[i], files.next);
@@ -211,6 +212,7 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
         out_json_rows_end(&in->out);
     else if (!rc && !files.n)
         command_warn(in, ERR_OK, NULL, "the session changed no file with its tools");
+
     free(files.file);
     free(files.next);
     blame_touches_fini(&t);

@@ -122,6 +122,7 @@ static enum err_code confirm_left_out(struct invocation *in, const struct change
         arena_fini(&left.arena);
         return rc;
     }
+
     if (!isatty(STDIN_FILENO) || !isatty(in->err_fd)) {
         rc = err_set(e, ERR_UNSUPPORTED, k->ref->path.p,
                      "tombstone: %zu other message%s would leave the conversation, too, from "
@@ -130,6 +131,7 @@ static enum err_code confirm_left_out(struct invocation *in, const struct change
         arena_fini(&left.arena);
         return rc;
     }
+
     out_init(&question, in->err_fd);
     out_addf(&question, "%zu other message%s would leave the conversation, too:\n", left.n,
              left.n == 1 ? "" : "s");

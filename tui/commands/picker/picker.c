@@ -39,18 +39,21 @@ static enum err_code choose_dir(const struct invocation *in, const struct config
     *dir = own;
     if (path_is_dir(own))
         return resume_check_place(config, &row->ref, row->cwd, own, a, e);
+
     rc = worktree_main(own, a, &main_tree, e);
 
     if (rc)
         return rc;
     *dir = main_tree ? main_tree : present;
     TRY(resume_check_place(config, &row->ref, row->cwd, *dir, a, e));
+
     if (prints_choice(in) || !isatty(STDIN_FILENO) || !isatty(in->err_fd)) {
         command_warn(in, ERR_NOT_FOUND, "",
                      "the session's directory %.250s no longer exists; resuming in %.250s", own,
                      *dir);
         return ERR_OK;
     }
+
     out_init(&question, in->err_fd);
     out_addf(&question, "The session's directory ");
     out_text(&question, slice_of(own));

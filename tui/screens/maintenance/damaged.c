@@ -340,6 +340,7 @@ static void draw_damage(const void *arg, struct frame *f, struct rect r, size_t 
     int x = 1;
 
     describe_damage(m, d, &w);
+
     if (f->cols >= AGE_COLS) {
         if (d->source == DAMAGE_SESSION) {
             human_age(m->now_ms, d->time_ms, age);
@@ -350,6 +351,7 @@ static void draw_damage(const void *arg, struct frame *f, struct rect r, size_t 
     x += GAP;
     frame_puts(f, y, x, SYSTEM_W, STYLE_SYSTEM, w.system);
     x += SYSTEM_W + GAP;
+
     if (f->cols >= ID_COLS) {
         frame_text(f, y, x, ID_W, STYLE_DIM, w.id);
         x += ID_W + GAP;

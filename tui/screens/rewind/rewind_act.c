@@ -20,6 +20,7 @@ static void fill_apply_question(const struct rewind_view *v, struct dialog *d,
                  : c && c->after        ? "Rewind to the end of this turn?"
                                         : "Rewind to before this turn?",
                  answer);
+
     dialog_line(d, "%s", what);
     if (t.files > 0)
         dialog_line(d, "+%u -%u lines; an undo record is kept", t.insertions, t.deletions);
@@ -44,6 +45,7 @@ static void fill_apply_question(const struct rewind_view *v, struct dialog *d,
                     t.held_open, t.held_open == 1 ? "is" : "are", t.held_open == 1 ? "" : "s");
     if (v->at.live)
         dialog_line(d, "An agent has this session open, and may be writing files right now.");
+
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "%s", what);
 }
