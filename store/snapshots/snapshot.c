@@ -298,6 +298,7 @@ static enum err_code take_locked(const struct store_env *env, const struct snaps
     CLEANUP(snapshot_walk_fini)
     struct snapshot_walk w = {
         .root = root,
+        .borrow = { .env = env },
         .old = &old,
         .last = &last,
         .deadline_ms = deadline_ms,

@@ -6,6 +6,7 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/io/file.h"
+#include "store/api/env.h"
 #include "store/git/gitfiles.h"
 #include "store/git/repo.h"
 #include "store/snapshots/snapshot_walk.h"
@@ -28,18 +29,31 @@ static void note_attributes(struct snapshot_borrow *b, const char *path)
 static void find_conversions(struct snapshot_borrow *b)
 {
     static const char name[] = ".gitattributes";
+    const char *xdg = env_value(b->env->environment, "XDG_CONFIG_HOME"), *home = b->env->home;
     char path[PATH_MAX];
     git_config *config = NULL;
     git_buf value = GIT_BUF_INIT;
+    bool named = false;
 
     if (git_repository_config_snapshot(&config, b->repo) == 0) {
         const char *crlf = NULL;
 
         b->by_size |= git_config_get_string(&crlf, config, "core.autocrlf") == 0 &&
                       strcmp(crlf, "false") != 0;
-        if (git_config_get_path(&value, config, "core.attributesfile") == 0)
+        named = git_config_get_path(&value, config, "core.attributesfile") == 0;
+        if (named)
             note_attributes(b, value.ptr);
     }
+
+    /* Where git looks unasked: for the user, for the system, and in the project, where it need not be tracked. */
+    if (!named && xdg && *xdg && snprintf(path, sizeof path, "%s/git/attributes", xdg) < PATH_MAX)
+        note_attributes(b, path);
+    else if (!named && home &&
+             snprintf(path, sizeof path, "%s/.config/git/attributes", home) < PATH_MAX)
+        note_attributes(b, path);
+    note_attributes(b, "/etc/gitattributes");
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", b->root, name) < sizeof path)
+        note_attributes(b, path);
     git_buf_dispose(&value);
     git_config_free(config);
     snprintf(path, sizeof path, "%sinfo/attributes", git_repository_commondir(b->repo));

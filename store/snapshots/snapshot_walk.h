@@ -37,6 +37,7 @@ MUST_CHECK enum err_code snapshot_log_read_dir(struct snapshot_log *log, struct 
  * `git add`. Opened when the first file is asked for. */
 struct snapshot_borrow {
     const char *root;
+    const struct store_env *env;
     bool asked;       /* it was opened, or cannot be */
     bool by_size;     /* git may convert line ends: a blob is the file only if it has its size */
     bool by_hash;     /* a filter may change anything: every file is read */

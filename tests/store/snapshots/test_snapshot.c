@@ -86,6 +86,29 @@ TEST(a_blob_of_the_repository_is_copied_when_the_file_changes)
     folder_remove(&p.f);
 }
 
+/* A filter keeps the size, so that only the attributes tell that git has other bytes. They may be the user's. */
+TEST(what_git_filters_is_not_taken_from_it)
+{
+    static const char *const places[] = { "$HOME/.config/git/attributes", ".gitattributes" };
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct project p;
+        char out[256], line[1024];
+
+        project_begin(&p);
+        snprintf(line, sizeof line,
+                 "git init -q . && git config filter.up.clean \"tr a-z A-Z\" && mkdir -p "
+                 "$HOME/.config/git && echo \"*.txt filter=up\" > %s && echo .gitattributes > "
+                 ".git/info/exclude && git add -A && git commit -qm x && touch -d @2000000000 "
+                 ".git/index && git cat-file -p :a.txt",
+                 places[i]);
+        assert_string_equal(project_run(&p, line, out), "ONE");
+        assert_int_equal(project_take(&p, SNAPSHOT_PROMPT), ERR_OK);
+        assert_string_equal(project_ask(&p, "git cat-file -p $T:a.txt", out), "one");
+        folder_remove(&p.f);
+    }
+}
+
 /* With another content of the same size at the same moment, only a second reading shows it. */
 TEST(a_change_within_one_tick_is_seen)
 {
