@@ -118,7 +118,7 @@ enum err_code rows_backward(const struct file *f, int64_t to, rows_fn *fn, void 
         else if (!given_up)
             rc = file_read(f, begin, row.p, n, &row.n, e);
         if (!rc && !given_up)
-            more = fn(buf_slice(&row), arg);
+            more = fn(begin ? buf_slice(&row) : rows_skip_mark(buf_slice(&row)), arg);
         to = begin;
     }
     buf_fini(&row);

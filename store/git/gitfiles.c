@@ -11,6 +11,7 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/io/file.h"
+#include "lite/io/rows.h"
 #include "store/fs/path.h"
 #include "store/git/libgit2.h"
 
@@ -227,7 +228,8 @@ static enum err_code check_value(struct look *l, const char *config, struct slic
 
 static enum err_code check_values(struct look *l, const char *config, struct slice text)
 {
-    const char *p = text.p, *end = text.p + text.n;
+    const struct slice rest = rows_skip_mark(text); /* as libgit2 does */
+    const char *p = rest.p, *end = rest.p + rest.n;
     char value[PATH_MAX];
     bool including = false;
     enum err_code rc = ERR_OK;

@@ -46,6 +46,8 @@ enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e)
     AUTO_FREE struct keep_session **gone = NULL;
     struct stat st;
     size_t n = 0, kept = 0;
+    int64_t bytes = k->bytes;
+    enum err_code rc = ERR_OK;
 
     *removed = 0;
     NEED(gone = calloc(m->n + 1, sizeof *gone));
@@ -55,26 +57,28 @@ enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e)
 
     /* The oldest sessions are removed first, and only until the limits are met. */
     qsort(gone, n, sizeof *gone, keep_oldest_first);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !rc; i++) {
         const bool old =
             k->limits.days && gone[i]->kept_ms + k->limits.days * KEEP_DAY_MS < k->env->now_ms;
         const bool many = k->limits.sessions && (int64_t)(m->n - *removed) > k->limits.sessions;
 
-        if (!old && !many && !(k->limits.bytes && k->bytes > k->limits.bytes))
+        if (!old && !many && !(k->limits.bytes && bytes > k->limits.bytes))
             continue;
+        bytes -= keep_session_bytes(gone[i]);
         if (!k->dry)
-            TRY(keep_forget(k, gone[i], e));
-        ++*removed;
+            rc = keep_forget(k, gone[i], e);
+        *removed += !rc;
     }
 
-    /* keep_forget() leaves empty entries, because `gone` points to the list while it runs. */
+    /* keep_forget() leaves empty entries, because `gone` points to the list while it runs. They go whatever happened, as
+     * the list is written down afterwards. */
     for (size_t i = 0; i < m->n; i++)
         if (m->session[i].path)
             m->session[kept++] = m->session[i];
     m->n = kept;
     keep_manifest_sort(m);
     k->known = m->n;
-    return ERR_OK;
+    return rc;
 }
 
 /* ---- are the copies whole? ---- */

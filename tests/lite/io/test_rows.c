@@ -68,6 +68,21 @@ IN_SCRATCH(a_walk_begins_anywhere_and_ends_when_it_is_told)
     file_close(&f);
 }
 
+IN_SCRATCH(a_byte_order_mark_is_no_part_of_the_first_row)
+{
+    const char *path = scratch_write(state, "rows",
+                                     SLICE("\xef\xbb\xbf"
+                                           "ab\n\xef\xbb\xbf"
+                                           "c\n"));
+    struct seen back = { .n = 0 };
+    struct file f;
+
+    assert_int_equal(file_open(AT_FDCWD, path, 0, &f, NULL), ERR_OK);
+    assert_int_equal(rows_backward(&f, f.id.size, note_row, &back, NULL), ERR_OK);
+    assert_string_equal(back.text, "4\xef 2a ");
+    file_close(&f);
+}
+
 IN_SCRATCH(an_empty_file_has_no_rows)
 {
     struct file f = open_rows(state, NULL, 0, false);

@@ -183,6 +183,8 @@ TEST(a_pipe_in_place_of_a_git_file_is_refused)
         "mkfifo p; printf '[include]\\n\\tpath = \\\\\\n  \"../p\" # x\\n' >> .git/config",
         "printf '[include] path = more\\n' >> .git/config; mkfifo p; "
         "printf '[includeIf \"gitdir:/=]\"] path = ../p\\n' > .git/more",
+        "mkfifo p; { printf '\\357\\273\\277[include] path = ../p\\n'; cat .git/config; } > c; mv "
+        "c .git/config",
         "mkfifo p; git config core.excludesFile $PWD/p",
         "mkfifo p; git config core.attributesFile $PWD/p",
         "rm -f .git/packed-refs; mkfifo .git/packed-refs",
