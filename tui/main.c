@@ -84,6 +84,7 @@ int main(int argc, char **argv)
     use_locale();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes an error of write() */
     signal(SIGXFSZ, SIG_IGN); /* so does the limit on file sizes, even inside libraries */
+    signal(SIGCHLD, SIG_DFL); /* if a parent ignored it, the codes of our children were lost */
     out_init(&in.out, STDOUT_FILENO);
     enum err_code rc = command_parse(&in, argc, argv, &e);
 

@@ -102,8 +102,10 @@ static enum err_code bisect_run_command(const struct bisect *b, struct tested *t
     for (size_t i = 0; i < ENDING; i++)
         sigaction(ending[i], &note, &old[i]);
     failed = bisect_start(b, &child);
-    while (!failed && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        if (bisect_signal)
+    while (!failed && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            failed = errno;
+        else if (bisect_signal)
             kill(-child, bisect_signal);
     for (size_t i = 0; i < ENDING; i++)
         sigaction(ending[i], &old[i], NULL);

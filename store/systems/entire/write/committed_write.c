@@ -155,8 +155,15 @@ static enum err_code entire_read_root(struct writing *w, const git_oid *base)
     snprintf(path, sizeof path, "%s/metadata.json", w->folder);
     enum err_code rc = repo_blob_at(w->tree.repo, tree, path, DOCUMENT_MAX, &json, NULL);
 
-    if (rc || !json_valid(buf_slice(&json)))
-        return rc == ERR_NOMEM ? rc : ERR_OK;
+    if (rc == ERR_NOT_FOUND)
+        return ERR_OK;
+    /* A document that cannot be read is not replaced, because it lists the sessions of others. */
+    if (rc)
+        return rc == ERR_NOMEM
+                   ? err_nomem(w->e)
+                   : err_set(w->e, rc, path, "write a checkpoint: read what is in it already");
+    if (!json_valid(buf_slice(&json)))
+        return err_set(w->e, ERR_FORMAT, path, "write a checkpoint: its root document is damaged");
     w->root = arena_copy(&w->arena, buf_slice(&json));
     if (!w->root.p)
         return err_nomem(w->e);
