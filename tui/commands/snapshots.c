@@ -412,13 +412,13 @@ static enum err_code snapshots_prune(struct invocation *in, struct err *e)
     TRY(snapshot_projects_read(&in->world->env, &before, e));
     for (size_t i = 0; i < before.n; i++) {
         TRY(snapshot_prune(&before.project[i], &rule, dry, &removed, e));
-        in->done |= !dry && removed;
         all += removed;
         bytes += before.project[i].bytes;
     }
 
     /* Snapshots share their contents, so the space that was freed is known only by measuring again. */
     TRY(snapshot_projects_read(&in->world->env, &after, e));
+    in->done = !dry && all;
     if (rule.path && !all)
         return err_set(e, ERR_NOT_FOUND, "", "no snapshot contains \"%.200s\"", in->argv[1]);
     for (size_t i = 0; i < after.n; i++)

@@ -161,7 +161,8 @@ static enum err_code change_make_change(struct invocation *in, struct sessions *
         rc = confirm_left_out(in, k, what->text, e);
     if (!rc && k->c->n)
         rc = change_do(&in->world->env, k->c, e);
-    in->done |= !rc && k->c->n;
+    /* A session of a server may have been changed before another one was refused: that is no success. */
+    in->done = !rc && (in->done || k->c->n);
     if (!rc && in->out.wants_json) {
         if (k->n > 1)
             out_open(&in->out, NULL, '[');

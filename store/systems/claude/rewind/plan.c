@@ -187,11 +187,15 @@ static enum err_code doubt_copies(struct planner *p, size_t turn, struct rewind_
     struct buf row = { 0 };
     struct slice result, path, found;
     uint32_t number, at;
-    enum err_code rc = ERR_OK;
+    AUTO_FREE size_t *first = calloc(plan->n + 1, sizeof *first);
+    enum err_code rc = first ? ERR_OK : err_nomem(e);
 
-    for (size_t i = 0; i < plan->n && !rc; i++)
+    /* Two names of a file are two targets with one path. */
+    for (size_t i = plan->n; i-- > 0 && !rc;)
         if (slice_set_add(&paths, slice_of(plan->target[i].path), &number))
             rc = err_nomem(e);
+        else
+            first[number] = i;
     for (size_t i = p->history.turn[turn].message; i < p->transcript->n && !rc; i++) {
         if (p->transcript->message[i].kind != MESSAGE_USER)
             continue;
@@ -200,17 +204,21 @@ static enum err_code doubt_copies(struct planner *p, size_t turn, struct rewind_
             !json_get(buf_slice(&row), "toolUseResult", &result) ||
             json_type(result) != JSON_OBJECT || !json_get_text(result, "filePath", &a, &path))
             continue;
-        at = slice_set_find(&paths, path);
+        const char *name = arena_copy(&a, path).p;
         size_t before = seen.n;
 
-        if (at == SLICE_SET_NONE || plan->target[at].want != REWIND_BYTES)
+        if (name)
+            name = planner_present(p, name);
+        at = name ? slice_set_find(&paths, slice_of(name)) : SLICE_SET_NONE;
+        if (at == SLICE_SET_NONE || plan->target[first[at]].want != REWIND_BYTES)
             continue;
+        struct rewind_target *target = &plan->target[first[at]];
 
         /* Only the first edit since the point found the file as its saved copy should be. */
-        if (slice_set_add(&seen, slice_of(plan->target[at].path), &number))
+        if (slice_set_add(&seen, slice_of(target->path), &number))
             rc = err_nomem(e);
         else if (seen.n > before && json_get_text(result, "originalFile", &a, &found))
-            rc = doubt_copy(&plan->target[at], found, e);
+            rc = doubt_copy(target, found, e);
         arena_reset(&a);
     }
     slice_set_fini(&paths);
