@@ -261,8 +261,8 @@ static enum err_code codex_go_back(struct codex_inference *p, size_t i, struct l
         out->is_close = !out->is_written && sb.st_mtim.tv_nsec == 0 &&
                         time_ms / 1000 == (int64_t)sb.st_mtim.tv_sec;
 
-        /* A command may have written it in the same millisecond, or second, as the patch. */
-        if (out->is_written || out->is_close || time_ms_of(sb.st_mtim) == time_ms)
+        /* A command may have written it in the same millisecond as the patch. */
+        if (out->is_written || (time_ms_of(sb.st_mtim) == time_ms && !out->is_close))
             behind = SIZE_MAX;
     }
     bool passed = commands_on(p, i, &t, behind);
