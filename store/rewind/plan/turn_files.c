@@ -51,6 +51,8 @@ enum err_code turn_files_read_present(const char *path, struct buf *text, const 
         return err_sys(e, path, "read");
     if (S_ISLNK(st.st_mode))
         *why = "it is a link";
+    else if (S_ISDIR(st.st_mode))
+        *why = "it is a directory";
     else if (!S_ISREG(st.st_mode))
         *why = "it is not a regular file";
     else if (st.st_size > TURN_TEXT_MAX)
@@ -60,6 +62,17 @@ enum err_code turn_files_read_present(const char *path, struct buf *text, const 
     TRY(file_read_all(AT_FDCWD, path, 0, TURN_TEXT_MAX, text, e));
     *why = turn_text_why(buf_slice(text));
     return ERR_OK;
+}
+
+/* What is not shown is compared by its bytes all the same, or at least by its size. */
+static bool turn_states_differ(const struct turn_state *a, const struct turn_state *b)
+{
+    if (a->exists != b->exists || !a->why != !b->why)
+        return true;
+    if (!a->why)
+        return !slice_eq(a->text, b->text);
+    return strcmp(a->why, b->why) != 0 || a->size != b->size ||
+           (a->has_sum && b->has_sum && memcmp(a->sum, b->sum, sizeof a->sum) != 0);
 }
 
 /* A file that cannot be read has a state that is not shown; only memory ends it all. */
@@ -77,6 +90,9 @@ static enum err_code turn_state_present(struct turn_files *t, const char *path,
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
+    if (S_ISREG(st.st_mode))
+        out->size = st.st_size;
+    out->has_sum = text.n && digest_of(DIGEST_SHA256, buf_slice(&text), out->sum);
     if (rc)
         out->why = "it cannot be read";
     else if (!out->why)
@@ -113,6 +129,9 @@ static enum err_code turn_state_wanted(struct turn_files *t, const struct rewind
     }
     const struct slice text = buf_slice(&content->bytes);
 
+    out->size = content->size;
+    out->has_sum = true;
+    memcpy(out->sum, content->sha256, sizeof out->sum);
     if (!content->held || text.n > TURN_TEXT_MAX)
         out->why = too_large;
     else if (!(out->why = turn_text_why(text)))
@@ -173,9 +192,7 @@ static enum err_code turn_files_of_plans(struct turn_files *t, const struct rewi
                 rc = target ? turn_state_wanted(t, target, &content, &f->state[s], e)
                             : turn_state_present(t, path, &f->state[s], e);
             }
-            f->differs = f->state[0].exists != f->state[1].exists ||
-                         f->state[0].why != f->state[1].why ||
-                         !slice_eq(f->state[0].text, f->state[1].text);
+            f->differs = turn_states_differ(&f->state[0], &f->state[1]);
         }
     source_content_fini(&content);
     return rc;

@@ -6,6 +6,7 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/buf.h"
+#include "lite/base/digest.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "store/api/session.h"
@@ -19,6 +20,9 @@ struct turn_state {
     /* Why its text is not shown, as a static text; NULL: it is, or there is no file. */
     const char *why;
     struct slice text; /* in the arena */
+    int64_t size;      /* of a file; 0: not known */
+    bool has_sum;      /* its bytes were read */
+    uint8_t sum[SHA256_BYTES];
 };
 
 struct turn_file {

@@ -1,8 +1,10 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/api/store.h"
+#include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/turn_files.h"
 #include "tests/support/rewind_fixture.h"
 
@@ -95,6 +97,53 @@ TEST(two_turns_differ_by_what_was_between_them)
     for (size_t i = 0; i < p.files.n; i++)
         assert_false(p.files.file[i].differs);
     turn_place_end(&p);
+}
+
+/* What a turn changes in `same.c`, which is not shown: it is binary, or too large. */
+static struct slice unshown;
+
+static enum err_code plan_unshown(const struct store *st, const struct session_ref *ref,
+                                  struct slice point, struct rewind_plan *out, struct err *e)
+{
+    struct rewind_plan p = { .system = "claude", .session = "s", .point = "p1" };
+    struct rewind_target t = { .want = REWIND_BYTES, .source = { .bytes = unshown } };
+
+    (void)ref, (void)point, (void)e;
+    p.root = arena_format(&p.arena, "%s/ws", st->path);
+    t.path = arena_format(&p.arena, "%s/ws/same.c", st->path);
+    assert_int_equal(rewind_plan_add(&p, &t, NULL), ERR_OK);
+    *out = p;
+    return ERR_OK;
+}
+
+TEST(what_is_not_shown_differs_by_its_bytes)
+{
+    static char large[5 << 20];
+    const struct {
+        struct slice was, is;
+        bool differs;
+    } cases[] = {
+        { SLICE("a\0b"), SLICE("a\0c"), true },
+        { SLICE("a\0b"), SLICE("a\0b"), false },
+        { SLICE("a\0b"), SLICE("a\0bc"), true },
+        { SLICE("a\0b"), SLICE("text"), true },
+        { { large, sizeof large }, { large, sizeof large - 1 }, true },
+        { { large, sizeof large }, { large, sizeof large }, false },
+    };
+
+    memset(large, 'x', sizeof large);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct turn_place p = { .g = { .home = "" } };
+
+        turn_place_begin(&p);
+        p.ops.plan = plan_unshown;
+        unshown = cases[i].was;
+        folder_put(&p.g.folder, "home/ws/same.c", cases[i].is);
+        turn_place_read(&p, "p1", "");
+        assert_non_null(turn_place_file(&p, "same.c"));
+        assert_int_equal(turn_place_file(&p, "same.c")->differs, cases[i].differs);
+        turn_place_end(&p);
+    }
 }
 
 TEST(what_is_no_text_is_not_shown)
