@@ -178,6 +178,10 @@ def check_ends(c):
     text = p.text('bisect', c.s.sid, '--', sys.executable, '-S', c.judge, c.want)
     p.need('the first bad turn, after ' in text and f'--only --to {point[5]}' in text, text)
 
+    # A parent that ignores SIGCHLD takes no codes away.
+    run = p.run('bisect', c.s.sid, '--json', '--', sys.executable, '-S', c.judge, c.want, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    p.same(f'with SIGCHLD ignored: {run}', c.turns(json.loads(run.stdout or b'{"turns": []}')['turns']), [5])
+
     # A directory below that of the project is that directory of the copy.
     os.makedirs(f'{c.project}/below')
     p.home = f'{c.project}/below'

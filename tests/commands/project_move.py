@@ -127,6 +127,20 @@ def check_claude(w):
     w.program.need('the project moved' not in said and f'{old}/a.txt' in said, f'at home nothing is mapped: {said}')
 
 
+def check_doubt(w):
+    """A saved copy that is cut short is doubted by what the session's own edit found, also after the project moved."""
+    old, new = project(w), f'{w.top}/new'
+    claude(w, 1, old)
+    with open(f'{w.config}/file-history/{session_id(1)}/{1:016x}@v1', 'w', encoding='utf-8') as f:
+        f.write('on')
+    for place in old, new:
+        if place == new:
+            os.rename(old, new)
+            moved(w, old, new, '--apply')
+        said = w.program.json('rewind', session_id(1), '--to', UUIDS[0], '--all', '--dry-run')
+        w.program.need('is cut short' in json.dumps(said), f'{place}: {said}')
+
+
 def check_continued(w):
     """A session that went on in the new place goes back with all that was said there."""
     old, new = project(w), f'{w.top}/new'
@@ -382,7 +396,7 @@ def check_rewinds(w):
 def main():
     passed = failed = 0
     w = None
-    for check in (check_claude, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_gemini, check_rewinds, check_other_agents):
+    for check in (check_claude, check_doubt, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_gemini, check_rewinds, check_other_agents):
         w = World(sys.argv[1])
         check(w)
         passed, failed = passed + w.program.passed, failed + w.program.failed

@@ -64,7 +64,7 @@ enum err_code turn_files_read_present(const char *path, struct buf *text, const 
     return ERR_OK;
 }
 
-/* What is not shown is compared by its bytes all the same, or at least by its size. */
+/* A file that is not shown is compared by its bytes all the same, or at least by its size. */
 static bool turn_states_differ(const struct turn_state *a, const struct turn_state *b)
 {
     if (a->exists != b->exists || !a->why != !b->why)

@@ -383,6 +383,37 @@ TEST(a_commit_condenses_the_sessions_it_names)
     entire_fixture_remove(&w);
 }
 
+/* The document lists the sessions of the checkpoint, so a new one would forget them. */
+TEST(a_checkpoint_with_a_damaged_document_is_not_written)
+{
+    struct entire_fixture w;
+    const struct host_setting commit = { SLICE("event"), SLICE("commit") };
+    struct err e = { 0 };
+
+    entire_fixture_make(&w, "two-sessions");
+    free(entire_fixture_git(&w,
+                            "add -A src docs tests README.md run.sh && git commit -qm 'Login\n\n"
+                            "Entire-Checkpoint: 0123456789ab'"));
+    say(&w, A, "event", "commit");
+    char *damaged = entire_fixture_sh(
+        &w,
+        "cd two-sessions && export GIT_INDEX_FILE=.git/x && git read-tree entire/checkpoints/v1 && "
+        "git update-index --add --cacheinfo 100644,$(echo broken | git hash-object -w --stdin)"
+        ",01/23456789ab/metadata.json && git update-ref refs/heads/entire/checkpoints/v1 $(git "
+        "commit-tree -p entire/checkpoints/v1 -m x $(git write-tree)) && rm .git/x && git "
+        "rev-parse "
+        "entire/checkpoints/v1");
+    struct session_ref ref = entire_fixture_find(&w, B);
+
+    assert_int_equal(host_set(w.store, &ref, &commit, 1, &e), ERR_FORMAT);
+    assert_non_null(strstr(e.text, "its root document is damaged"));
+    char *now = entire_fixture_git(&w, "rev-parse entire/checkpoints/v1");
+
+    assert_string_equal(now, damaged);
+    free(damaged), free(now);
+    entire_fixture_remove(&w);
+}
+
 /* The transcript of a checkpoint made within a turn is completed when the turn ends, and at no other event. */
 TEST(only_the_end_of_a_turn_completes_its_checkpoints)
 {
