@@ -176,4 +176,17 @@ store_host_row_fn claude_host_row;
 store_checkpoint_fn claude_checkpoint;
 store_set_fn claude_set;
 
+/* The members of store_ops with which transcripts of Claude Code's form are listed, read and rewound. */
+#define CLAUDE_READS                                                                               \
+    .close = claude_close, .enumerate = claude_enumerate, .unreadable = claude_unreadable,         \
+    .describe = claude_describe, .full_scan = claude_full_scan, .find = claude_find,               \
+    .find_each = claude_find_each, .find_many = claude_find_many, .at_path = claude_at_path,       \
+    .tail = claude_tail, .load = claude_load, .load_path = claude_load_path,                       \
+    .branches = claude_branches, .load_branch = claude_load_branch, .messages = claude_messages,   \
+    .subagents = claude_subagents, .describe_subagents = claude_describe_subagents,                \
+    .subagent = claude_subagent, .usage = claude_usage, .blocks = claude_blocks,                   \
+    .raw_texts = claude_raw_texts, .live = claude_live, .live_many = claude_live_many,             \
+    .check = claude_check, .edits = claude_edits, .checkpoints = claude_checkpoints,               \
+    .count_lines = claude_count_lines, .plan = claude_plan
+
 #endif
