@@ -234,11 +234,15 @@ bool disk_new_sweep(const char *dir)
 
     if (!d)
         return sys == ENOENT;
-    while ((x = readdir(d)))
+    while (errno = 0, (x = readdir(d)))
         if (disk_is_temp(x->d_name) && !sweep_one(dirfd(d), x->d_name)) {
             clean = false;
             sys = errno;
         }
+    if (errno) {
+        clean = false;
+        sys = errno;
+    }
     closedir(d);
     errno = sys;
     return clean;

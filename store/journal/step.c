@@ -118,10 +118,12 @@ static bool step_is_empty_dir(const char *dir)
 
     if (!d)
         return errno != ENOENT;
-    while ((x = readdir(d)))
+    while (errno = 0, (x = readdir(d)))
         n += strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0;
+    bool empty = n == 0 || errno;
+
     closedir(d);
-    return n == 0;
+    return empty;
 }
 
 static bool nothing_to_remove(int sys, const char *dir)

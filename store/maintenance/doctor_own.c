@@ -130,8 +130,9 @@ static bool doctor_own_is_empty_dir(const char *path)
     struct dirent *d;
     bool empty = dir != NULL;
 
-    while (dir && (d = readdir(dir)))
+    while (dir && (errno = 0, d = readdir(dir)))
         empty &= strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0;
+    empty = empty && !errno;
     if (dir)
         closedir(dir);
     return empty;

@@ -273,8 +273,9 @@ static enum err_code read_registry(const char *path, bool hosts, struct live_tab
     struct dirent *d;
 
     proc_domain(r.domain, sizeof r.domain);
-    while (!rc && r.table->n < ENTRIES_MAX && (d = readdir(dir)))
+    while (!rc && r.table->n < ENTRIES_MAX && (errno = 0, d = readdir(dir)))
         rc = read_registry_entry(&r, dirfd(dir), d->d_name);
+    out->unreadable = !rc && (r.table->n >= ENTRIES_MAX || errno);
 
     closedir(dir);
     buf_fini(&r.text);

@@ -69,13 +69,17 @@ enum err_code snapshot_projects_read(const struct store_env *env, struct snapsho
     NEED(copies = arena_format(&all.arena, "%s/" SNAPSHOT_COPIES, env->state_dir));
     AUTO_DIR *d = opendir(copies);
 
-    for (const struct dirent *x; d && (x = readdir(d)) != NULL;) {
+    if (!d && errno != ENOENT)
+        return err_sys(e, copies, "read the snapshots");
+    for (const struct dirent *x; d && (errno = 0, x = readdir(d)) != NULL;) {
         const char *dir = arena_format(&all.arena, "%s/%s", copies, x->d_name);
 
         NEED(dir);
         if (x->d_name[0] != '.')
             TRY(read_project(&all, dir, e));
     }
+    if (d && errno)
+        return err_sys(e, copies, "read the snapshots");
     HAND_OVER(out, all);
     return ERR_OK;
 }
@@ -275,10 +279,10 @@ static enum err_code list_packs(const char *folder, struct arena *a, const char 
     *n = 0;
     if (!d)
         return err_sys(e, folder, "prune snapshots: read the packs");
-    for (const struct dirent *x; (x = readdir(d)) != NULL;)
+    for (const struct dirent *x; (errno = 0, x = readdir(d)) != NULL;)
         if (x->d_name[0] != '.')
             NEED(arena_add_text(a, name, n, x->d_name));
-    return ERR_OK;
+    return errno ? err_sys(e, folder, "prune snapshots: read the packs") : ERR_OK;
 }
 
 static bool is_pack_in(const char *name, const char *const *list, size_t n, bool stem)

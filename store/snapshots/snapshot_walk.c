@@ -464,13 +464,15 @@ static enum err_code walk_entries(struct snapshot_walk *w, struct walked_dir *d,
         close_at(&fd);
         return err_sys(e, w->root, "snapshot: read a directory");
     }
-    for (const struct dirent *x; (x = readdir(dir)) != NULL;) {
+    for (const struct dirent *x; (errno = 0, x = readdir(dir)) != NULL;) {
         if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0 ||
             strcmp(x->d_name, ".git") == 0)
             continue;
         has_rules |= strcmp(x->d_name, ".gitignore") == 0;
         NEED(!buf_add(&names, (struct slice){ x->d_name, strlen(x->d_name) + 1 }));
     }
+    if (errno)
+        return err_sys(e, w->root, "snapshot: read a directory");
     TRY(read_rules(w, d, has_rules, at, e));
     for (const char *p = names.p; names.n && p < names.p + names.n; p += strlen(p) + 1) {
         const struct slice name = slice_of(p);

@@ -27,10 +27,15 @@ static enum err_code check_empty(const char *dir, struct err *e)
 
     if (!d)
         return errno == ENOENT ? ERR_OK : err_sys(e, dir, "open directory");
-    while (empty && (x = readdir(d)))
+    while (empty && (errno = 0, x = readdir(d)))
         empty = strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0;
+    int sys = empty ? errno : 0;
+
     closedir(d);
-    return empty ? ERR_OK : err_set(e, ERR_STALE, dir, "restore into: the directory is not empty");
+    errno = sys;
+    return sys     ? err_sys(e, dir, "read directory")
+           : empty ? ERR_OK
+                   : err_set(e, ERR_STALE, dir, "restore into: the directory is not empty");
 }
 
 static const char *scratch_copy_path_in(const struct rewind_plan *plan, const char *dir,

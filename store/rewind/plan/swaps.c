@@ -47,7 +47,7 @@ static enum err_code check_contents(const struct swaps *s, int fd, char path[PAT
         close_at(&fd);
         return err_sys(e, path, "read a directory");
     }
-    for (const struct dirent *d; *all && (d = readdir(dir)) != NULL;) {
+    for (const struct dirent *d; *all && (errno = 0, d = readdir(dir)) != NULL;) {
         if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
             continue;
         size_t name_n = strlen(d->d_name);
@@ -67,6 +67,8 @@ static enum err_code check_contents(const struct swaps *s, int fd, char path[PAT
         if (next >= 0)
             TRY(check_contents(s, next, path, n + 1 + name_n, depth + 1, all, e));
     }
+    if (*all && errno)
+        return err_sys(e, path, "read a directory");
     *all = *all && (any || find_entry(s, (struct slice){ path, n }));
     return ERR_OK;
 }

@@ -1,6 +1,7 @@
 #include "store/rewind/plan/plan.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static void twin_look_in(struct search *s, int fd, size_t depth)
     if (!d && fd >= 0)
         close(fd);
     s->found |= !d || depth > DEPTH_MAX;
-    while (d && !s->found && (entry = readdir(d))) {
+    while (d && !s->found && (errno = 0, entry = readdir(d))) {
         if (is_skipped(entry->d_name))
             continue;
         if (++s->entries > ENTRIES_MAX || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
@@ -57,6 +58,7 @@ static void twin_look_in(struct search *s, int fd, size_t depth)
                          openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
                          depth + 1);
     }
+    s->found |= d && errno;
     if (d)
         closedir(d);
 }

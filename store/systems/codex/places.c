@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,11 +115,13 @@ static bool codex_read_folder(struct folder *f, const char *path, const struct s
 
     codex_forget(f);
     f->path = dir ? strdup(path) : NULL;
-    while (f->path && (entry = readdir(dir)))
+    while (f->path && (errno = 0, entry = readdir(dir)))
         codex_add_name(f, entry->d_name);
+    const bool whole = f->path && !errno;
+
     if (dir)
         closedir(dir);
-    if (!f->path || f->arena.failed) {
+    if (!whole || f->arena.failed) {
         codex_forget(f);
         return false;
     }

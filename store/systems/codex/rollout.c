@@ -106,21 +106,24 @@ static bool is_number(const char *name)
     return *name && strspn(name, "0123456789") == strlen(name);
 }
 
+/* A folder that does not exist has no rollouts; another failure may have hidden some. */
+static void report_folder(const struct walk *w, const char *folder)
+{
+    struct err why;
+
+    if (errno != ENOENT && errno != ENOTDIR && w->fn && err_sys(&why, folder, "read the folder"))
+        w->fn(&why, w->arg);
+}
+
 static void walk_folder(struct walk *w, int at, const char *name, const char *folder, int depth)
 {
     int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool first = true, leaf = w->archived || depth == DEPTH;
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
-    struct err why;
 
     if (!dir) {
-        if (errno != ENOENT && errno != ENOTDIR && w->fn) {
-            enum err_code rc = err_sys(&why, folder, "read the folder");
-
-            if (rc)
-                w->fn(&why, w->arg);
-        }
+        report_folder(w, folder);
         if (fd >= 0)
             close(fd);
         return;
@@ -128,8 +131,8 @@ static void walk_folder(struct walk *w, int at, const char *name, const char *fo
     if (folder_places_add(&w->seen, fd, &first))
         w->out->arena.failed = true;
     /* Links come last, so that a folder is listed by its own name. */
-    for (int links = 0; first && links <= !leaf; links++, rewinddir(dir))
-        while ((entry = readdir(dir))) {
+    for (int links = 0; first && links <= !leaf; links++, rewinddir(dir)) {
+        while (errno = 0, (entry = readdir(dir))) {
             if (leaf)
                 add_rollout(w, fd, folder, entry->d_name);
             else if ((entry->d_type == DT_LNK) == links && is_number(entry->d_name)) {
@@ -139,6 +142,9 @@ static void walk_folder(struct walk *w, int at, const char *name, const char *fo
                     walk_folder(w, fd, entry->d_name, inner, depth + 1);
             }
         }
+        if (errno && !links)
+            report_folder(w, folder);
+    }
     closedir(dir);
 }
 

@@ -1,6 +1,7 @@
 #include "store/systems/common/session_dirs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -175,15 +176,20 @@ enum err_code session_dirs_names(const struct session_ref *ref, const char *fold
 
     *names = NULL;
     *n = 0;
-    while (dir && !a->failed && (entry = readdir(dir)))
+    if (path && !dir && errno != ENOENT && errno != ENOTDIR)
+        return err_sys(e, path, "look for sub-agents");
+    while (dir && !a->failed && (errno = 0, entry = readdir(dir)))
         if (name_id
                 ? name_id(entry->d_name, &id)
                 : session_dirs_is_agent(session_dirs_store_of(ref->store), slice_of(entry->d_name)))
             arena_add_copy(a, names, n, slice_of(entry->d_name));
+    enum err_code rc =
+        dir && !a->failed && errno ? err_sys(e, path, "look for sub-agents") : ERR_OK;
+
     if (dir)
         closedir(dir);
     slice_sort(*names, *n);
-    return a->failed ? err_nomem(e) : ERR_OK;
+    return a->failed ? err_nomem(e) : rc;
 }
 
 enum err_code session_dirs_parts(const struct store *st, const struct session_ref *ref, bool all,

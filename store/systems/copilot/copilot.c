@@ -52,13 +52,15 @@ static enum err_code copilot_live(const struct store *st, const struct session_r
     DIR *dir = folder ? opendir(folder) : NULL;
 
     *out = (struct live){ .state = LIVE_QUIET };
-    while (dir && (entry = readdir(dir))) {
+    while (dir && (errno = 0, entry = readdir(dir))) {
         pid_t pid = holder(entry->d_name, proc);
 
         if (pid)
             *out = (struct live){ proc ? LIVE_RUNNING : LIVE_UNKNOWN, pid, false,
                                   proc ? "Copilot has it open" : "Copilot may have it open" };
     }
+    if (folder && errno && errno != ENOENT && errno != ENOTDIR && out->state == LIVE_QUIET)
+        *out = (struct live){ .state = LIVE_UNKNOWN, .why = "its folder cannot be read" };
     if (dir)
         closedir(dir);
     bool failed = a.failed;

@@ -227,13 +227,16 @@ static enum err_code note_logs(struct leftover_search *l, struct err *e)
         return errno == ENOENT ? ERR_OK
                                : err_sys(e, l->x->jsonl.folder,
                                          "list the logs, without which leftovers cannot be found");
-    while (!rc && (entry = readdir(dir))) {
+    while (!rc && (errno = 0, entry = readdir(dir))) {
         size_t n = strlen(entry->d_name);
 
         if (n > suffix && strcmp(entry->d_name + n - suffix, JSONL_SUFFIX) == 0 &&
             idset_add(&l->logs, id128_of((struct slice){ entry->d_name, n - suffix }), &number))
             rc = err_nomem(e);
     }
+    if (!rc && errno)
+        rc = err_sys(e, l->x->jsonl.folder,
+                     "list the logs, without which leftovers cannot be found");
     closedir(dir);
     return rc;
 }

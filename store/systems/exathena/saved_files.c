@@ -57,7 +57,7 @@ static enum err_code read_version_names(struct saved_file *f, struct err *e)
         errno = sys;
         return err_sys(e, f->dir, "read saved files");
     }
-    while ((entry = readdir(dir))) {
+    while (errno = 0, (entry = readdir(dir))) {
         const char *name = entry->d_name;
 
         int64_t version;
@@ -73,8 +73,10 @@ static enum err_code read_version_names(struct saved_file *f, struct err *e)
             f->strange++;
         }
     }
+    enum err_code rc = errno ? err_sys(e, f->dir, "read saved files") : ERR_OK;
+
     closedir(dir);
-    return ERR_OK;
+    return rc;
 }
 
 static enum err_code exathena_read_path(struct saved_file *f, const char *name, struct arena *a,

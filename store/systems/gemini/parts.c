@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <string.h>
 
 #include "lite/base/cleanup.h"
@@ -39,15 +40,20 @@ enum err_code gemini_files(const struct store *st, const struct session_ref *ref
     const char *mark = arena_format(a, "-%.8s.", ref->id.p);
     const char *path = arena_copy(a, folder).p;
     AUTO_DIR *dir = path ? opendir(path) : NULL;
+    const bool failed = path && !dir && errno != ENOENT && errno != ENOTDIR;
 
     (void)st, (void)all;
     *part = NULL;
     *n = 0;
+    if (failed)
+        return err_sys(e, path, "look for what belongs to the session");
     NEED(!a->failed && arena_add_text(a, part, n, ref->path.p));
     /* Its other files, which Gemini began when it resumed the session, are named after it. */
-    for (const struct dirent *x; dir && (x = readdir(dir));)
+    for (const struct dirent *x; dir && (errno = 0, x = readdir(dir));)
         if (strstr(x->d_name, mark) && strcmp(x->d_name, slash + 1) != 0)
             NEED(arena_add_text(a, part, n, arena_format(a, "%s/%s", path, x->d_name)));
+    if (dir && errno)
+        return err_sys(e, path, "look for what belongs to the session");
     if (agents)
         NEED(arena_add_text(a, part, n, agents));
     return ERR_OK;

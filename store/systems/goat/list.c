@@ -321,12 +321,12 @@ static bool report_unreadable_dir(const char *sessions, struct slice folder, voi
 {
     const struct unreadable_report *t = arg;
     struct err trouble = { 0 };
-    DIR *dir = opendir(sessions);
+    AUTO_DIR *dir = opendir(sessions);
 
     (void)folder;
-    if (dir) {
-        closedir(dir);
-    } else if (errno != ENOENT) {
+    while (dir && (errno = 0, readdir(dir)))
+        ;
+    if (errno && errno != ENOENT) {
         err_sys(&trouble, sessions, "list sessions in");
         t->fn(&trouble, t->arg);
     }

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static enum err_code qwen_visit(const char *folder, DIR *dir, qwen_subagent_log_
     enum err_code rc = ERR_OK;
     struct slice id;
 
-    while (!rc && (entry = readdir(dir))) {
+    while (!rc && (errno = 0, entry = readdir(dir))) {
         struct arena a = { 0 };
 
         const char *name = entry->d_name;
@@ -52,7 +53,7 @@ static enum err_code qwen_visit(const char *folder, DIR *dir, qwen_subagent_log_
         rc = path ? fn(path, id, arg, e) : err_nomem(e);
         arena_fini(&a);
     }
-    return rc;
+    return rc || !errno ? rc : err_sys(e, folder, "look for sub-agents");
 }
 
 enum err_code qwen_each_subagent(const struct session_ref *ref, qwen_subagent_log_fn *fn, void *arg,

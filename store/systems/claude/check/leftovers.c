@@ -51,10 +51,12 @@ static enum err_code note_transcripts(struct idset *ids, const char *path, struc
         return errno == ENOTDIR || errno == ENOENT
                    ? ERR_OK
                    : err_sys(e, path, "look for transcripts (every folder has to be readable)");
-    while (!rc && (entry = readdir(dir)))
+    while (!rc && (errno = 0, entry = readdir(dir)))
         if (claude_is_transcript_name(entry->d_name) &&
             idset_add(ids, id128_of((struct slice){ entry->d_name, CLAUDE_ID }), &number))
             rc = err_nomem(e);
+    if (!rc && errno)
+        rc = err_sys(e, path, "look for transcripts (every folder has to be readable)");
     closedir(dir);
     return rc;
 }
@@ -69,13 +71,15 @@ enum err_code claude_transcript_ids(const struct claude *c, struct idset *ids, s
 
     if (!dir)
         return errno == ENOENT ? ERR_OK : err_sys(e, c->projects, "look for transcripts");
-    while (!rc && (entry = readdir(dir))) {
+    while (!rc && (errno = 0, entry = readdir(dir))) {
         const char *path = arena_format(&a, "%s/%s", c->projects, entry->d_name);
 
         if (entry->d_name[0] != '.')
             rc = path ? note_transcripts(ids, path, e) : err_nomem(e);
         arena_reset(&a);
     }
+    if (!rc && errno)
+        rc = err_sys(e, c->projects, "look for transcripts");
     closedir(dir);
     arena_fini(&a);
     return rc;
@@ -171,7 +175,7 @@ static enum err_code claude_search_dir(struct look *l, const struct round *r, st
     struct dirent *entry;
     enum err_code rc = ERR_OK;
 
-    while (!rc && dir && (entry = readdir(dir))) {
+    while (!rc && dir && (errno = 0, entry = readdir(dir))) {
         struct slice id = { entry->d_name, CLAUDE_ID };
 
         if (!claude_has_id(entry->d_name) || idset_has(&l->there, id128_of(id)) ||
@@ -185,6 +189,8 @@ static enum err_code claude_search_dir(struct look *l, const struct round *r, st
         else if (claude_is_part(r->spot, entry->d_name, path))
             rc = claude_add_part(l, id, r->folder, path, copies, e);
     }
+    if (!rc && dir && errno)
+        rc = err_sys(e, r->path, "look for what is left");
     if (dir)
         closedir(dir);
     return rc;

@@ -249,15 +249,14 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
 /* A folder whose names can be read but whose files cannot be accessed is useless too. */
 static bool can_be_listed(const char *path, struct err *trouble)
 {
-    DIR *dir = opendir(path);
+    AUTO_DIR *dir = opendir(path);
+    bool whole = dir && faccessat(dirfd(dir), ".", X_OK, AT_EACCESS) == 0;
 
-    if (dir && faccessat(dirfd(dir), ".", X_OK, AT_EACCESS) == 0) {
-        closedir(dir);
+    while (whole && (errno = 0, readdir(dir)))
+        ;
+    if (whole && !errno)
         return true;
-    }
     err_sys(trouble, path, "list sessions in");
-    if (dir)
-        closedir(dir);
     return trouble->sys == ENOENT;
 }
 

@@ -127,11 +127,14 @@ static enum err_code save_bytes(struct saving *s, struct entry *x, struct slice 
 }
 
 /* The client numbers copies after the highest one of the file, in rows and in names of copies. */
-static int64_t highest_version(const struct saving *s, const struct entry *x)
+static enum err_code next_version(const struct saving *s, struct entry *x, struct err *e)
 {
-    const char *none = backup_name(s, x->path, 0);
-    size_t stem = none ? strlen(none) - 1 : 0;
+    const char *none;
+    const struct dirent *d;
     int64_t highest = 0;
+
+    NEED(none = backup_name(s, x->path, 0));
+    size_t stem = strlen(none) - 1;
 
     for (size_t t = 0; t < s->history.n; t++)
         for (size_t i = 0; i < s->history.turn[t].n; i++) {
@@ -141,21 +144,21 @@ static int64_t highest_version(const struct saving *s, const struct entry *x)
                 highest = old->version;
         }
 
-    DIR *dir = stem ? opendir(s->dir) : NULL;
-    const struct dirent *d;
+    AUTO_DIR *dir = opendir(s->dir);
 
-    while (dir && (d = readdir(dir))) {
+    if (!dir && errno != ENOENT)
+        return err_sys(e, s->dir, "read saved copies");
+    while (dir && (errno = 0, d = readdir(dir))) {
         int64_t version;
 
         if (strncmp(d->d_name, none, stem) == 0 && json_int(slice_of(d->d_name + stem), &version) &&
             version > highest)
             highest = version;
     }
-    if (dir)
-        closedir(dir);
-
-    /* The caller adds 1, which must not overflow. */
-    return highest < INT64_MAX ? highest : 0;
+    if (dir && errno)
+        return err_sys(e, s->dir, "read saved copies");
+    x->version = highest < INT64_MAX ? highest + 1 : 1;
+    return ERR_OK;
 }
 
 static enum err_code save_backup(struct saving *s, struct entry *x,
@@ -165,7 +168,7 @@ static enum err_code save_backup(struct saving *s, struct entry *x,
     struct stat sb;
     enum err_code rc = ERR_OK;
 
-    x->version = highest_version(s, x) + 1;
+    TRY(next_version(s, x, e));
     x->time = slice_of(s->now);
     x->parent = real_parent(s, x->path);
     if (lstat(x->path, &sb))

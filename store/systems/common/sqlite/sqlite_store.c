@@ -1,6 +1,7 @@
 #include "store/systems/common/sqlite/sqlite_store.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ enum err_code sqlite_folder_ids(const char *folder, const char *end, struct aren
     DIR *dir = folder ? opendir(folder) : NULL;
 
     *out = (struct folder_ids){ NULL, 0 };
-    while (dir && ok && (entry = readdir(dir))) {
+    while (dir && ok && (errno = 0, entry = readdir(dir))) {
         struct slice name = slice_of(entry->d_name);
 
         if (name.n <= k || memcmp(name.p + name.n - k, end, k) != 0)
@@ -32,11 +33,14 @@ enum err_code sqlite_folder_ids(const char *folder, const char *end, struct aren
         if (sqlite_store_is_id(name))
             ok = arena_add_copy(a, &out->of, &out->n, name);
     }
+    int sys = dir && ok ? errno : 0;
+
     if (dir)
         closedir(dir);
     if (out->n)
         qsort(out->of, out->n, sizeof *out->of, compare_ids);
-    return ok ? ERR_OK : err_nomem(e);
+    errno = sys;
+    return !ok ? err_nomem(e) : sys ? err_sys(e, folder, "read the folder") : ERR_OK;
 }
 
 /* The lines at the beginning and at the end of a file that are whole. */
