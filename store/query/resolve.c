@@ -191,7 +191,9 @@ static enum err_code collect_copies(struct search *s, const struct scope *scope,
 
         if (st->ops->remote && !s->ref->store->ops->remote)
             continue;
-        if (st->ops->find_each)
+        if (st == s->ref->store && st->ops->remote) /* it was just asked */
+            add_copy_of_id(s->ref, c);
+        else if (st->ops->find_each)
             rc = st->ops->find_each(st, scope, s->text, add_copy_of_id, c, NULL);
         else if ((rc = st->ops->find(st, scope, s->text, s->a, &ref, NULL)) == ERR_OK)
             add_copy_of_id(&ref, c);
@@ -357,13 +359,16 @@ static enum err_code ambiguous(const struct candidates *c, struct err *e)
 static enum err_code find_prefix(struct search *s, bool remote, struct err *e)
 {
     struct candidates c = { .search = s, .ok = true };
+    struct scope names = *s->scope;
     enum err_code rc = ERR_OK;
 
     if (s->text.n < PREFIX_SHORTEST)
         return not_found(s, e);
+    if (remote)
+        names.newest = 1; /* the ids are enough, without the rows of each session */
     for (size_t i = 0; !rc && c.ok && i < s->stores; i++)
         if (s->store[i]->ops->enumerate && s->store[i]->ops->remote == remote)
-            rc = s->store[i]->ops->enumerate(s->store[i], s->scope, resolve_match_id, &c, e);
+            rc = s->store[i]->ops->enumerate(s->store[i], &names, resolve_match_id, &c, e);
     if (rc || !c.ok)
         return rc ? rc : err_nomem(e);
     if (c.n == 0)

@@ -201,9 +201,9 @@ static struct plugin_catalog *new_catalog(const struct plugin_store *p, struct e
     return c;
 }
 
-/* The sessions with an id. */
-static enum err_code make_catalog(const struct plugin_store *p, const struct scope *scope,
-                                  const char *session, struct plugin_catalog **out, struct err *e)
+/* Lists the sessions with an id, in all projects. */
+static enum err_code list_id(const struct plugin_store *p, const struct scope *scope,
+                             const char *session, struct plugin_catalog **out, struct err *e)
 {
     struct plugin_catalog *c = new_catalog(p, e);
 
@@ -216,6 +216,17 @@ static enum err_code make_catalog(const struct plugin_store *p, const struct sco
     else
         *out = c;
     return rc;
+}
+
+/* Keeps them until something else is listed, because whoever finds a session describes it next. */
+static void keep_found(const struct plugin_store *p, struct plugin_catalog *c)
+{
+    pthread_mutex_lock(&p->link->lock);
+    struct plugin_catalog *old = p->link->found;
+
+    p->link->found = c;
+    pthread_mutex_unlock(&p->link->lock);
+    plugin_catalog_free(old);
 }
 
 /* ---- the scope ---- */
@@ -316,6 +327,7 @@ static enum err_code list_scope(const struct plugin_store *p, const struct scope
         return err_nomem(e);
     }
 
+    keep_found(p, NULL);
     /* A list under way is searched as well if its sessions are delivered at once. */
     pthread_mutex_lock(&p->link->lock);
     if (c->fn && !p->link->growing)
@@ -362,15 +374,19 @@ enum err_code plugin_unreadable(const struct store *st, const struct scope *scop
 void plugin_forget(const struct plugin_store *p, const struct session_ref *ref)
 {
     pthread_mutex_lock(&p->link->lock);
-    struct plugin_catalog *c = p->link->catalog;
-    uint32_t number = c ? slice_set_find(&c->by_path, ref->path) : SLICE_SET_NONE;
+    struct plugin_catalog *listed[] = { p->link->catalog, p->link->found };
 
-    if (number != SLICE_SET_NONE) {
-        struct item *item = &c->item[number];
+    for (size_t i = 0; i < sizeof listed / sizeof *listed; i++) {
+        struct plugin_catalog *c = listed[i];
+        uint32_t number = c ? slice_set_find(&c->by_path, ref->path) : SLICE_SET_NONE;
 
-        item->head = item->tail = SLICE("");
-        session_row_free(item->row);
-        item->row = NULL;
+        if (number != SLICE_SET_NONE) {
+            struct item *item = &c->item[number];
+
+            item->head = item->tail = SLICE("");
+            session_row_free(item->row);
+            item->row = NULL;
+        }
     }
     pthread_mutex_unlock(&p->link->lock);
 }
@@ -396,17 +412,20 @@ static enum err_code plugin_look_up(const struct plugin_store *p, const struct p
     return plugin_rows_add(&x->tail, item->tail, plugin_reorders(p));
 }
 
-/* Looks in the list under way, and then in the last complete one. *bare: the list did not request the session's ends. */
+/* Looks in the list under way, in that of an id, and then in the last complete one. *bare: the list did not request the
+ * session's ends. */
 static enum err_code look_up_listed(const struct plugin_store *p, struct slice path,
                                     struct file_id *file, struct plugin_ends *x, bool *found,
                                     bool *bare)
 {
     pthread_mutex_lock(&p->link->lock);
-    const struct plugin_catalog *c = p->link->growing;
-    enum err_code rc = plugin_look_up(p, c, path, file, x, found);
+    const struct plugin_catalog *listed[] = { p->link->growing, p->link->found, p->link->catalog };
+    const struct plugin_catalog *c = NULL;
+    enum err_code rc = ERR_OK;
 
-    if (!rc && !*found) {
-        c = p->link->catalog;
+    *found = false;
+    for (size_t i = 0; i < sizeof listed / sizeof *listed && !rc && !*found; i++) {
+        c = listed[i];
         rc = plugin_look_up(p, c, path, file, x, found);
     }
     *bare = *found && c->bounded && !x->made && !x->head.n && !x->tail.n;
@@ -453,7 +472,7 @@ enum err_code plugin_find_ends(const struct plugin_store *p, const struct scope 
         rc = look_up_listed(p, ref->path, file, x, &found, &bare);
     }
     if (!rc && !found) {
-        rc = id ? make_catalog(p, scope, id, &one, e) : ERR_NOMEM;
+        rc = id ? list_id(p, scope, id, &one, e) : ERR_NOMEM;
         if (!rc)
             rc = plugin_look_up(p, one, ref->path, file, x, &found);
         if (!rc && !found)
@@ -461,7 +480,8 @@ enum err_code plugin_find_ends(const struct plugin_store *p, const struct scope 
     }
     if (!rc && !x->made && !x->head.n && !x->tail.n)
         rc = plugin_read_ends(p, ref, scope->cancel, x, e);
-    plugin_catalog_free(one);
+    if (one)
+        keep_found(p, one);
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
@@ -510,7 +530,7 @@ enum err_code plugin_find(const struct store *st, const struct scope *scope, str
         return err_nomem(e);
     if (!plugin_is_id(id))
         return err_set(e, ERR_USAGE, name, "find session: not a session id");
-    enum err_code rc = make_catalog(p, scope, name, &c, e);
+    enum err_code rc = list_id(p, scope, name, &c, e);
 
     if (rc)
         return rc;
@@ -522,6 +542,6 @@ enum err_code plugin_find(const struct store *st, const struct scope *scope, str
         rc = err_set(e, ERR_NOT_FOUND, name, "find session: no such session");
     else if (!session_ref_copy(a, newest, ref))
         rc = err_nomem(e);
-    plugin_catalog_free(c);
+    keep_found(p, c);
     return rc;
 }

@@ -29,6 +29,7 @@ struct plugin_link {
     void *opened;                   /* the plug-in's own store; NULL until the first call */
     struct plugin_catalog *catalog; /* the sessions of the last list; NULL: not listed yet */
     struct plugin_catalog *growing; /* those that a list under way has delivered; NULL: none */
+    struct plugin_catalog *found;   /* those with the id that was looked for last; NULL: none */
     struct err trouble;             /* why the last list failed; code ERR_OK: it succeeded */
     struct plugin_newest *end;      /* the end of the conversation that was read last; NULL: none */
     struct plugin_known *known;     /* the end of the key that was appended to last; NULL: none */

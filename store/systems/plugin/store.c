@@ -301,6 +301,7 @@ static void plugin_close(struct store *st)
         if (p->link->opened)
             p->table.close(p->link->opened);
         plugin_catalog_free(p->link->catalog);
+        plugin_catalog_free(p->link->found);
         plugin_end_free(p->link->end);
         plugin_known_free(p->link->known);
         pthread_mutex_destroy(&p->link->call);

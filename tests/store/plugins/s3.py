@@ -103,6 +103,37 @@ def mirrors(p, server, team):
     shutil.rmtree(f'{p.home}/.claude/projects/-w')
 
 
+def counts_of_requests(p, server, team):
+    """An id is looked for once, in each of two projects, and what the search found is not asked for again."""
+    server.objects.clear()
+    team.configure(server.url())
+    for project, first, last in (('-w', 0, 6), ('-v', 6, 8)):
+        for i in range(first, last):
+            session = f'{i:08d}-1111-4111-8111-111111111111'
+            server.objects[f'{project}/{session}/part-{1795400000000 + i}-aaaaaa.jsonl'] = \
+                ''.join(row_of(session, n, f'Prompt {n}') + '\n' for n in range(30)).encode()
+    one = 'team:00000003-1111-4111-8111-111111111111'
+    server.objects['-w/00000003-1111-4111-8111-111111111111/subagents/agent-a1/part-1795400000000-aaaaaa.jsonl'] = (row_of(ONE, 0, 'Task') + '\n').encode()
+
+    def need(words, lists, gets):
+        server.requests.clear()
+        run = p.run(*words)
+        asked = ['list-type' in request for request in server.requests]
+        p.same(f'requests of {words}: lists, others', (run.returncode, sum(asked), len(asked) - sum(asked)), (0, lists, gets))
+
+    find = 3  # the projects, and the session in both
+    need(('messages', one, '--tail', '2'), find + 1, 2)
+    need(('messages', one), find + 1, 2)
+    need(('messages', one, '--agent', 'a1', '--tail', '2'), find + 2, 2)
+    need(('info', one), find + 3, 3)
+    need(('subagents', '--json', one), find + 1, 1)
+    need(('export', one), find + 1, 2)
+    need(('list', '--all', '--store', 'team'), 3, 8)
+    need(('info', '00000003', '--store', 'team'), find + 3 + find + 3, 4)
+    need(('tag', one, 'x'), find + 1, 2)
+    need(('delete', '--permanently', one), find + 1, 5)
+
+
 def titles_at_the_end(p, server, team):
     """Of parts of any size, read in pieces."""
     server.objects.clear()
@@ -246,10 +277,10 @@ def bad_answers(p, server, team):
     lists = []
 
     def vanish(handler, body):
-        """After the names of the parts were asked for again, to read them: once to find the session, once to describe it, once here."""
+        """After the names of the parts were asked for again, to read them: once to find and describe the session, once here."""
         if b'part-' in body and b'ListBucket' in body:
             lists.append(body)
-        if len(lists) > 2:
+        if len(lists) > 1:
             server.objects.pop(f'-w/{ONE}/part-1795400000004-aaaaaa.jsonl', None)
         return body
 
@@ -444,6 +475,7 @@ def main():
         server.objects.clear()
         team.goes_round(p, server.url())
         mirrors(p, server, team)
+        counts_of_requests(p, server, team)
         titles_at_the_end(p, server, team)
         what_others_wrote(p, server, team)
         keys_and_places(p, server, team)
