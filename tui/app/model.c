@@ -161,6 +161,13 @@ struct effects *model_effects(struct model *m)
     return &m->fx;
 }
 
+bool model_esc_quits(const struct model *m)
+{
+    const struct view_ops *top = m->views[view_top(m)];
+
+    return top->back_quits && top->back_quits(m) && !m->toast.text[0];
+}
+
 bool model_follows(const struct model *m)
 {
     return view_is_open(m, VIEW_BOARD);

@@ -33,6 +33,8 @@ struct effects *model_effects(struct model *m);
 /* The time at which the model needs a MSG_TICK; TIME_NONE: never. */
 int64_t model_wake_ms(const struct model *m);
 
+/* Returns true if Esc would end the program. */
+bool model_esc_quits(const struct model *m);
 /* Returns true while a view is open that shows changes of files at once. */
 bool model_follows(const struct model *m);
 

@@ -118,6 +118,8 @@ struct view_ops {
     void (*key)(struct model *m, struct key key); /* a key without an action: text */
     void (*paste)(struct model *m, struct slice text);
     void (*mouse)(struct model *m, struct mouse mouse);
+    /* Returns true if one step back ends the program. */
+    bool (*back_quits)(const struct model *m);
     /* Returns true if `?` opens help although letters are text here. */
     bool (*sign_helps)(const struct model *m);
     /* Called for every row when the screen size has changed. */

@@ -4,7 +4,7 @@
 
 #include "lite/base/utf8.h"
 
-enum { ESC = 0x1b, BEL = 0x07, PARAMS_MAX = 4, SEQUENCE_MAX = 64, ANSWER_MAX = 64 };
+enum { ESC = 0x1b, BEL = 0x07, PARAMS_MAX = 4, SEQUENCE_MAX = 4096, ANSWER_MAX = 64 };
 /* kitty: a key was released; keys without a character, such as Shift by itself */
 enum { EVENT_RELEASE = 3, KITTY_KEYS_FIRST = 57344, KITTY_KEYS_LAST = 63743 };
 
@@ -117,10 +117,10 @@ static struct key character_key(uint32_t code, unsigned mods)
     return (struct key){ code, (uint8_t)(mods & ~(unsigned)MOD_SHIFT) };
 }
 
-/* Parses "ESC [ ..." at the front. Returns 1 if complete, 0 if incomplete, -1 if it is not a sequence. */
-static int read_sequence(struct slice text, struct sequence *s)
+/* Parses what follows "ESC [", from the byte `i` on. Returns 1 if complete, 0 if incomplete, -1 if it is not a sequence; its
+ * length is then that of what looks like one. */
+static int read_sequence(struct slice text, size_t i, struct sequence *s)
 {
-    size_t i = 2;
     int colons = 0, ignored = 0;
 
     *s = (struct sequence){ 0 };
@@ -129,7 +129,9 @@ static int read_sequence(struct slice text, struct sequence *s)
     for (; i < text.n && i < SEQUENCE_MAX; i++) {
         char c = text.p[i];
 
-        if (c >= '0' && c <= '9') {
+        if (c >= '<' && c <= '?') {
+            s->private = '?';
+        } else if (c >= '0' && c <= '9') {
             int *p = colons == 0                     ? &s->param[s->params]
                      : colons == 1 && s->params == 1 ? &s->event
                                                      : &ignored;
@@ -147,10 +149,11 @@ static int read_sequence(struct slice text, struct sequence *s)
             s->length = i + 1;
             return 1;
         } else if (c < ' ' || c > '/') {
-            return -1;
+            break;
         }
     }
-    return i >= SEQUENCE_MAX ? -1 : 0;
+    s->length = i;
+    return i == text.n && i < SEQUENCE_MAX ? 0 : -1;
 }
 
 static enum step mouse_event(struct input *in, const struct sequence *s, int64_t now_ms,
@@ -223,12 +226,12 @@ static enum step control_key(struct input *in, struct slice text, int64_t now_ms
                              struct input_event *out)
 {
     struct sequence s;
-    int whole = read_sequence(text, &s);
+    int whole = read_sequence(text, 2, &s);
 
     if (whole == 0)
         return STEP_WAIT;
     if (whole < 0)
-        return input_skip_bytes(in, 2);
+        return input_skip_bytes(in, s.length);
     if (s.final == '[' && s.length == 3) { /* the Linux console: ESC [ [ A is F1 */
         if (text.n < 4)
             return STEP_WAIT;
@@ -355,23 +358,85 @@ static enum step plain_key(struct input *in, struct slice text, size_t from, boo
     return key_event(in, from + (before - one.n), k.code, k.mods, out);
 }
 
+/* ESC O letter: a key of its own, one of the number pad, or rxvt's Ctrl+arrow. */
+static enum step single_shift_key(struct input *in, struct slice text, struct input_event *out)
+{
+    static const char pad[] = "*+,-./0123456789";
+    char c = text.p[2];
+
+    if (by_letter(c))
+        return key_event(in, 3, by_letter(c), 0, out);
+    if (c >= 'a' && c <= 'd')
+        return key_event(in, 3, by_letter((char)(c - 'a' + 'A')), MOD_CTRL, out);
+    if (c >= 'j' && c <= 'y')
+        return key_event(in, 3, (uint32_t)pad[c - 'j'], 0, out);
+    return input_skip_bytes(in, c > ' ' && c <= '~' ? 3 : 2);
+}
+
+/* Where Esc came as a key, the rest of a sequence may follow late: it would be typed as text. */
+static bool tail_step(struct input *in, struct slice text, int64_t now_ms, bool quiet,
+                      enum step *step)
+{
+    struct sequence s;
+    const bool late = quiet || now_ms - in->esc_ms <= INPUT_PIECES_MS;
+    const bool shift = text.p[0] == 'O';
+
+    *step = STEP_WAIT;
+    if (!late || (!shift && text.p[0] != '[')) {
+        in->esc_ms = 0;
+        return false;
+    }
+    if (shift && text.n > 1 && !by_letter(text.p[1]))
+        return false;
+    int whole = shift ? text.n > 1 : read_sequence(text, 1, &s);
+
+    if (!shift && whole > 0 && s.final == '[' && s.length == 2) { /* the Linux console */
+        whole = text.n > 2;
+        s.length++;
+    }
+    if (whole == 0 && !quiet) {
+        in->esc_ms = now_ms;
+        return true;
+    }
+    if (text.n == 1 || whole < 0) { /* it was typed */
+        in->esc_ms = 0;
+        return false;
+    }
+    *step = input_skip_bytes(in, shift ? 2 : whole == 0 ? text.n : s.length);
+    return true;
+}
+
 static enum step escape_key(struct input *in, struct slice text, int64_t now_ms, bool quiet,
                             struct input_event *out)
 {
-    if (text.n == 1)
+    if (text.n == 1) {
+        in->lone_ms = in->lone_ms ? in->lone_ms : now_ms;
+        in->esc_ms = quiet ? now_ms : 0;
         return quiet ? key_event(in, 1, KEYCODE_ESC, 0, out) : STEP_WAIT;
+    }
     unsigned char next = (unsigned char)text.p[1];
+    const bool apart = in->lone_ms && now_ms - in->lone_ms > INPUT_ANSWER_MS;
     enum step step;
 
+    if (next == ESC && text.n == 2 && !quiet)
+        return STEP_WAIT;
+    if (next == ESC && text.n > 2 && (text.p[2] == '[' || text.p[2] == 'O')) {
+        in->at++; /* rxvt and others: Alt+arrow */
+        step = escape_key(in, input_rest_of(in), now_ms, quiet, out);
+        in->at -= step == STEP_WAIT;
+        if (step == STEP_EVENT && out->kind == INPUT_KEY)
+            out->key.mods |= MOD_ALT;
+        return step;
+    }
     if (next == '[')
         step = control_key(in, text, now_ms, out);
     else if (next == ']' || next == 'P' || next == '_' || next == '^')
         step = string_event(in, text, out);
     else if (next == 'O' && text.n == 2)
         step = STEP_WAIT;
-    else if (next == 'O' && by_letter(text.p[2]))
-        return key_event(in, 3, by_letter(text.p[2]), 0, out);
-    else if (next == ESC || (next < ' ' && next != '\r' && next != '\b'))
+    else if (next == 'O')
+        return single_shift_key(in, text, out);
+    else if (apart || next == ESC || (next < ' ' && next != '\r' && next != '\b'))
         return key_event(in, 1, KEYCODE_ESC, 0,
                          out); /* a quick Esc, then the next key: Ctrl+C stays Ctrl+C */
     else
@@ -421,6 +486,10 @@ static enum step next_step(struct input *in, int64_t now_ms, bool quiet, struct 
         in->cut = 0;
     if (in->cut)
         return skip_cut(in, text);
+    enum step step;
+
+    if (in->esc_ms && tail_step(in, text, now_ms, quiet, &step))
+        return step;
     if (text.p[0] == ESC)
         return escape_key(in, text, now_ms, quiet, out);
     return plain_key(in, text, 0, quiet, out);
@@ -440,12 +509,23 @@ bool input_next(struct input *in, int64_t now_ms, bool quiet, struct input_event
 
     while ((step = next_step(in, now_ms, quiet, out)) == STEP_AGAIN)
         ;
+    if (step == STEP_EVENT)
+        in->lone_ms = 0;
     return step == STEP_EVENT;
 }
 
-bool input_pending(const struct input *in)
+int64_t input_hold_ms(const struct input *in, bool esc_quits)
 {
-    return in->held.n > in->at && !in->pasting;
+    const struct slice text = input_rest_of(in);
+
+    if (text.n == 0 || in->pasting)
+        return TIME_NONE;
+    const bool alone =
+        text.p[0] == ESC && (text.n == 1 || (text.n == 2 && text.p[1] != '[' && text.p[1] != 'O'));
+
+    return !alone || (esc_quits && text.n == 1) ? INPUT_PIECES_MS
+           : in->expects                        ? INPUT_ANSWER_MS
+                                                : INPUT_ESC_MS;
 }
 
 void input_fini(struct input *in)

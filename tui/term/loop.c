@@ -285,13 +285,6 @@ static void quit(struct loop *l, int code)
 
 /* ---- events ---- */
 
-/* A terminal that has not answered for this long will not answer. */
-static bool expects_answer(struct loop *l)
-{
-    l->input.expects = l->input.expects && now_ms() - l->asked_ms < BACKGROUND_MS;
-    return l->input.expects;
-}
-
 static void read_keys(struct loop *l, bool quiet)
 {
     struct input_event ev;
@@ -315,9 +308,14 @@ static void read_keys(struct loop *l, bool quiet)
         case INPUT_ANSWERED: break;
         }
     }
-    int hold = expects_answer(l) ? INPUT_ANSWER_MS : INPUT_ESC_MS;
 
-    l->esc_ms = input_pending(&l->input) ? now_ms() + hold : TIME_NONE;
+    /* A terminal that has not answered for this long will not answer. */
+    const int64_t now = now_ms();
+
+    l->input.expects = l->input.expects && now - l->asked_ms < BACKGROUND_MS;
+    const int64_t hold = input_hold_ms(&l->input, model_esc_quits(l->model));
+
+    l->esc_ms = hold == TIME_NONE ? TIME_NONE : now + hold;
 }
 
 /* Returns true if a key is waiting: keys go before everything else. */

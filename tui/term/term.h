@@ -148,12 +148,15 @@ void watch_mark_reported(struct watch *w, int64_t now_ms);
  * the older spellings of rxvt and the Linux console are known, too.
  *
  * An incomplete sequence is held back. Esc alone may begin one: the caller feeds the bytes that
- * arrive and, if nothing follows for INPUT_ESC_MS, calls input_next() with `quiet` set, which turns
- * the held bytes into keys. While the terminal's answer to a query is expected, Esc is held back
+ * arrive and, if nothing follows for input_hold_ms(), calls input_next() with `quiet` set, which turns
+ * the held bytes into keys. Esc alone waits for INPUT_ESC_MS, and longer where it would end the program: over a
+ * slow line the pieces of an arrow key arrive up to INPUT_PIECES_MS apart. Where Esc was read as a key, what then
+ * follows late is discarded. While the terminal's answer to a query is expected, Esc is held back
  * longer, because it may be the first byte of the answer. An answer that arrives in pieces is
  * discarded to its end, so that no part of it is read as keys. */
 enum {
     INPUT_ESC_MS = 25,
+    INPUT_PIECES_MS = 600,
     INPUT_ANSWER_MS = 200,
     INPUT_DOUBLE_MS = 400,
     INPUT_PASTE_MAX = 1024 * 1024
@@ -177,6 +180,8 @@ struct input {
     bool pasting;
     bool expects; /* an answer is expected; set by the caller, cleared by the answer to DA1 */
     size_t cut;   /* the largest number of bytes of an answer whose beginning was discarded */
+    /* when an Esc arrived after which nothing has come yet, and when one was read as a key; 0: not */
+    int64_t lone_ms, esc_ms;
     struct buf paste;
     struct mouse last_click; /* for double clicks */
     int64_t last_click_ms;
@@ -186,8 +191,9 @@ struct input {
 void input_feed(struct input *in, struct slice bytes);
 /* Returns false if no event is complete. */
 bool input_next(struct input *in, int64_t now_ms, bool quiet, struct input_event *out);
-/* Returns true if the beginning of a sequence is held back. */
-bool input_pending(const struct input *in);
+/* Returns how long to wait for the rest of what is held back; TIME_NONE: nothing is. esc_quits: an Esc alone would end
+ * the program. */
+int64_t input_hold_ms(const struct input *in, bool esc_quits);
 void input_fini(struct input *in);
 
 /* The user's editor ("vim", "code --wait"; NULL: vi) on the terminal tty, whose screen was left before. */

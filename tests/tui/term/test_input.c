@@ -99,6 +99,98 @@ TEST(answers_about_modes_type_nothing)
     assert_key("\x1b[3$", KEYCODE_DELETE, MOD_SHIFT);
 }
 
+TEST(number_pad_and_old_arrows_are_keys)
+{
+    assert_key("\x1bOp", '0', 0);
+    assert_key("\x1bOy", '9', 0);
+    assert_key("\x1bOk", '+', 0);
+    assert_key("\x1bOa", KEYCODE_UP, MOD_CTRL);
+    assert_key("\x1bOX", KEYCODE_NONE, 0);
+    assert_key("\x1b\x1b[A", KEYCODE_UP, MOD_ALT);
+    assert_key("\x1b\x1bOD", KEYCODE_LEFT, MOD_ALT);
+    assert_key("\x1b\x1b[3~", KEYCODE_DELETE, MOD_ALT);
+}
+
+/* Bytes of a sequence that is none of ours are not typed. */
+TEST(odd_sequences_are_skipped_to_their_end)
+{
+    char text[600] = "\x1b[";
+
+    for (int i = 0; i < 290; i++)
+        strcat(text, "1;");
+    assert_key(strcat(text, "A"), KEYCODE_UP, 0);
+    assert_key("\x1b[?<>=1 q", KEYCODE_NONE, 0);
+    assert_key("\x1b[1;5\x01", 'a', MOD_CTRL);
+}
+
+/* Feeds a byte every `pause` ms, and lets the program wait as long as it says in between. Returns the number of events. */
+static int in_pieces(const char *bytes, int64_t pause, bool esc_quits, struct key keys[8])
+{
+    struct input in = { 0 };
+    struct input_event ev;
+    int64_t now = 1000, due = TIME_NONE;
+    int n = 0;
+
+    for (size_t i = 0; bytes[i] || due != TIME_NONE; i++) {
+        int64_t next = bytes[i] ? now + pause : INT64_MAX;
+
+        while (due != TIME_NONE && due < next) {
+            now = due;
+            while (input_next(&in, now, true, &ev))
+                keys[n++] = ev.key;
+            due = input_hold_ms(&in, esc_quits);
+            due = due == TIME_NONE ? due : now + due;
+        }
+        if (!bytes[i])
+            break;
+        now = next;
+        input_feed(&in, (struct slice){ bytes + i, 1 });
+        while (input_next(&in, now, false, &ev))
+            keys[n++] = ev.key;
+        due = input_hold_ms(&in, esc_quits);
+        due = due == TIME_NONE ? due : now + due;
+    }
+    input_fini(&in);
+    return n;
+}
+
+/* Where Esc would end the program, a key in pieces is that key; elsewhere Esc is one step back, and the rest of the key is
+ * not typed. */
+TEST(keys_arrive_in_pieces)
+{
+    static const struct {
+        const char *bytes;
+        uint32_t code;
+        unsigned mods;
+    } known[] = {
+        { "\x1b[A", KEYCODE_UP, 0 },           { "\x1bOB", KEYCODE_DOWN, 0 },
+        { "\x1b[1;5A", KEYCODE_UP, MOD_CTRL }, { "\x1b[15~", KEYCODE_F1 + 4, 0 },
+        { "\x1b[[A", KEYCODE_F1, 0 },
+    };
+    struct key keys[8];
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        for (int64_t pause = 100; pause <= 500; pause += 100) {
+            assert_int_equal(in_pieces(known[i].bytes, pause, true, keys), 1);
+            assert_int_equal(keys[0].code, known[i].code);
+            assert_int_equal(keys[0].mods, known[i].mods);
+            assert_int_equal(in_pieces(known[i].bytes, pause, false, keys), 1);
+            assert_int_equal(keys[0].code, KEYCODE_ESC);
+        }
+    assert_int_equal(in_pieces("\x1b[?2026;2$y", 400, true, keys), 0);
+    assert_int_equal(in_pieces("\xc3\xa9", 400, false, keys), 1);
+    assert_int_equal(keys[0].code, 0xe9);
+
+    /* What a person types after Esc is typed. */
+    assert_int_equal(in_pieces("\x1bOr", 400, false, keys), 3);
+    assert_int_equal(keys[1].code, 'O');
+    assert_int_equal(in_pieces("\x1b[", 400, false, keys), 2);
+    assert_int_equal(keys[1].code, '[');
+    assert_int_equal(in_pieces("\x1bx", 400, true, keys), 2);
+    assert_int_equal(keys[0].code, KEYCODE_ESC);
+    assert_int_equal(keys[1].code, 'x');
+}
+
 TEST(esc_waits_for_a_possible_sequence)
 {
     struct input in = { 0 };
@@ -106,13 +198,13 @@ TEST(esc_waits_for_a_possible_sequence)
 
     input_feed(&in, SLICE("\x1b"));
     assert_false(input_next(&in, 0, false, &ev));
-    assert_true(input_pending(&in));
+    assert_int_equal(input_hold_ms(&in, false), INPUT_ESC_MS);
     input_feed(&in, SLICE("["));
     assert_false(input_next(&in, 0, false, &ev));
     input_feed(&in, SLICE("B"));
     assert_true(input_next(&in, 0, false, &ev));
     assert_int_equal(ev.key.code, KEYCODE_DOWN);
-    assert_false(input_pending(&in));
+    assert_int_equal(input_hold_ms(&in, false), TIME_NONE);
 
     input_feed(&in, SLICE("\x1b"));
     assert_true(input_next(&in, 0, true, &ev));
@@ -320,7 +412,7 @@ TEST(parsing_any_bytes_terminates)
         while (input_next(&in, 0, true, &ev))
             events++;
         assert_true(events <= (int)sizeof bytes);
-        assert_false(input_pending(&in));
+        assert_int_equal(input_hold_ms(&in, false), TIME_NONE);
         input_fini(&in);
     }
 }

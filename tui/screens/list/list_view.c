@@ -285,6 +285,13 @@ static void list_view_back(struct model *m)
         l->typing = false;
 }
 
+static bool list_view_back_quits(const struct model *m)
+{
+    const struct list *l = m->list;
+
+    return l->query.n == 0 && !l->typing && l->marks == 0;
+}
+
 static void scroll_preview(struct model *m, int direction)
 {
     struct list *l = m->list;
@@ -560,6 +567,7 @@ const struct view_ops view_list = {
     .waits = list_view_waits,
     .prepare = list_view_prepare,
     .entry = list_view_entry,
+    .back_quits = list_view_back_quits,
     .sign_helps = list_view_sign_helps,
     .resized = list_view_resized,
     .message = list_view_message,

@@ -366,6 +366,11 @@ static void rewind_bisected(struct model *m, struct slice turn)
     }
 }
 
+static bool rewind_screen_back_quits(const struct model *m)
+{
+    return m->rewind_only;
+}
+
 static bool rewind_screen_act(struct model *m, enum action a)
 {
     if (a == ACT_BISECT) {
@@ -464,6 +469,7 @@ const struct view_ops view_rewind = {
     .context = IN_REWIND,
     .draw = draw_rewind_screen,
     .act = rewind_screen_act,
+    .back_quits = rewind_screen_back_quits,
     .mouse = rewind_screen_mouse,
     .perform = rewind_screen_perform,
     .unavailable = rewind_screen_unavailable,
