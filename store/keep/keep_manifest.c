@@ -48,9 +48,11 @@ static size_t keep_split(char *line, char *word[WORDS_MAX])
 {
     size_t n = 0;
 
-    for (char *rest = line; rest && n < WORDS_MAX; n++)
+    char *rest = line;
+
+    for (; rest && n < WORDS_MAX; n++)
         word[n] = strsep(&rest, " ");
-    return n;
+    return n + (rest != NULL);
 }
 
 static const char *keep_decode(const char *word, struct arena *a)
@@ -100,11 +102,28 @@ static bool keep_read_file(char *const word[WORDS_MAX], struct arena *a, struct 
     return false;
 }
 
-static enum err_code keep_read_line(struct keep_manifest *m, char *line, size_t *cap, struct err *e)
+/* The session whose files are being read. */
+struct keep_reading {
+    struct keep_session *session; /* NULL: it is not known */
+    size_t cap;
+};
+
+/* A line that cannot be read may have named another session, so the files that follow have none. The list of the session
+ * before it may lack some: all of it counts as changed, and is copied again. */
+static void keep_lose_place(struct keep_manifest *m, struct keep_reading *r)
+{
+    for (size_t i = 0; r->session && i < r->session->n; i++)
+        r->session->file[i].mtime_ns = -1;
+    r->session = NULL;
+    m->damaged++;
+}
+
+static enum err_code keep_read_line(struct keep_manifest *m, char *line, struct keep_reading *r,
+                                    struct err *e)
 {
     char *word[WORDS_MAX];
     const size_t n = keep_split(line, word);
-    struct keep_session *s = m->n ? &m->session[m->n - 1] : NULL;
+    struct keep_session *s = r->session;
     bool ok = false;
 
     if (n == 6 && strcmp(word[0], "session") == 0) {
@@ -119,15 +138,16 @@ static enum err_code keep_read_line(struct keep_manifest *m, char *line, size_t 
         ok = keep_number(word[4], &out->kept_ms) && out->system && out->store && out->id &&
              out->path && out->path[0] == '/';
 
+        *r = (struct keep_reading){ .session = out };
         m->n += ok;
-        *cap = 0;
     } else if (n == WORDS_MAX && s) {
-        NEED(array_reserve(s->file, *cap, s->n + 1));
+        NEED(array_reserve(s->file, r->cap, s->n + 1));
         s->file[s->n] = (struct keep_file){ .size = 0 };
         ok = keep_read_file(word, &m->arena, &s->file[s->n]);
         s->n += ok;
     }
-    m->damaged += !ok;
+    if (!ok)
+        keep_lose_place(m, r);
     return m->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -135,7 +155,7 @@ enum err_code keep_manifest_read(const char *path, struct keep_manifest *out, st
 {
     AUTO_BUF text = { 0 };
     CLEANUP(keep_manifest_fini) struct keep_manifest m = { .n = 0 };
-    size_t cap = 0;
+    struct keep_reading r = { .cap = 0 };
     enum err_code rc = file_read_all(AT_FDCWD, path, 0, MANIFEST_MAX, &text, e);
 
     if (rc && rc != ERR_NOT_FOUND)
@@ -143,7 +163,7 @@ enum err_code keep_manifest_read(const char *path, struct keep_manifest *out, st
     NEED(!buf_add_byte(&text, '\0'));
     for (char *rest = text.p, *line; (line = strsep(&rest, "\n"));)
         if (*line)
-            TRY(keep_read_line(&m, line, &cap, e));
+            TRY(keep_read_line(&m, line, &r, e));
     keep_manifest_sort(&m);
     HAND_OVER(out, m);
     return ERR_OK;

@@ -8,6 +8,7 @@ the paths of the recording, so /home/dev must be an empty directory; it is empty
     unshare -n -m sh -c 'mount -t tmpfs none /home/dev; by_agent.py PROGRAM BIN...'
 """
 import glob
+import json
 import os
 import pty
 import shutil
@@ -28,7 +29,7 @@ top = os.environ.get('CODEX_HOME') or os.path.expanduser('~/.codex')
 wrong = os.environ.get('FAKE', '')
 open(os.path.expanduser('~/calls'), 'a').write(' '.join(['codex', *sys.argv[1:], 'in', os.getcwd()]) + '\n')
 found = [p for p in glob.glob(f'{top}/*sessions/**/rollout-*{sys.argv[-1]}*', recursive=True)]
-if wrong == 'fails':
+if wrong in ('fails', 'fails ' + sys.argv[-1]):
     sys.exit('\x1b[31mfirst line\x1b[0m\n\x1b[91mError: \x1b[0mthe database is locked\n')
 if wrong == 'partly':
     os.unlink(found[0])
@@ -217,6 +218,12 @@ def refuses_mixtures(w, sid):
     run = p.run('rename', '--yes', sid, 'new')
     p.need(run.returncode == 4 and b'use /rename in Codex' in run.stderr, f'no command renames: {run}')
     p.same('can', (w.rows()[sid]['byAgent'], 'rename' in w.rows()[sid]['can']), (['archive', 'delete'], False))
+    one, two = list(w.rows())[:2]
+    p.env['FAKE'] = f'fails {two}'
+    run = p.run('archive', '--yes', '--json', one, two)
+    p.same('what was done before a failure', (run.returncode, [(x['sessionId'], 'change' in x) for x in json.loads(run.stdout or '[]')]), (1, [(one, True)]))
+    del p.env['FAKE']
+    p.json('unarchive', '--yes', one)
     p.same('two sessions, one twice', [x['sessionId'] for x in p.json('archive', '--yes', *list(w.rows())[:2], sid)],
            list(dict.fromkeys([*list(w.rows())[:2], sid])))
 

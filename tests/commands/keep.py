@@ -3,6 +3,7 @@
 
 usage: keep.py PROGRAM
 """
+import json
 import os
 import shutil
 import sys
@@ -177,7 +178,7 @@ def rewinds(p, name, cwd):
         p.need(b'"targets"' in plan or b'"files"' in plan, f'{name} {i}: {plan[:300]}')
 
 
-def refusals(p):
+def refusals(p, top):
     """What is hostile or lost does not harm what was kept, and each refusal has a word."""
     os.makedirs(f'{p.home}/work')
     path = write('kimi', p.home, f'{p.home}/work', 1, AT, 'a prompt')
@@ -259,10 +260,38 @@ def refusals(p):
         f.write(good)
     p.same('it is whole again', p.run('keep', 'restore', pi).returncode, 0)
 
-    # Limits remove what has lost its original, the oldest first, and never what is still there.
-    p.same('both', sorted(i for i, r in rows_of(p).items() if r.get('kept')), [sid])
+    # What was put back before a refusal is in the answer.
+    os.unlink(other)
+    os.makedirs(own)
+    with open(f'{own}/state.json', 'w', encoding='ascii') as f:
+        f.write('{"title": "of somebody else"}')
+    run = p.run('keep', 'restore', '--json', pi, sid)
+    shutil.rmtree(own)
+    p.same('put back, and refused', (run.returncode, [x['sessionId'] for x in json.loads(run.stdout or '[]')], os.path.exists(other)),
+           (4, [pi[3:]], True))
+
+    # The files that follow a line that cannot be read are not those of the session before it.
+    with open(f'{kept_dir(p)}/manifest', 'rb') as f:
+        good = f.read()
     config = f'{p.home}/.config/reprise/config'
     os.makedirs(os.path.dirname(config))
+    with open(config, 'w', encoding='ascii') as f:
+        f.write('[keep]\nsessions = agent:codex\nmax-age = 1d\n')
+    first = good.index(b'session kimi')
+    stamp = good[first:].split(b' ', 5)[4]
+    for n, bad in enumerate((b'sessiom pi', b'session  pi', b'session')):
+        with open(f'{kept_dir(p)}/manifest', 'wb') as f:
+            f.write(good.replace(b' ' + stamp + b' ', b' 1 ', 1).replace(b'session pi' if n < 2 else b'\nsession pi', bad))
+        shutil.copytree(f'{kept_dir(p)}/files', f'{top}/files{n}')
+        p.same(f'{bad}: keep', p.run('keep').returncode, 0)
+        p.same(f'{bad}: the copies', [os.path.exists(f'{kept_dir(p)}/files{x}') for x in (path, other)], [False, True])
+        shutil.rmtree(f'{kept_dir(p)}/files')
+        shutil.copytree(f'{top}/files{n}', f'{kept_dir(p)}/files')
+    with open(f'{kept_dir(p)}/manifest', 'wb') as f:
+        f.write(good)
+
+    # Limits remove what has lost its original, the oldest first, and never what is still there.
+    p.same('both', sorted(i for i, r in rows_of(p).items() if r.get('kept')), [sid])
     for setting, left in (('max-sessions = 1000', 1), ('max-size = 1G', 1), ('max-age = 1d', 1), ('max-sessions = 1', 0)):
         with open(config, 'w', encoding='ascii') as f:
             f.write(f'[keep]\nsessions = agent:pi\n{setting}\n')
@@ -282,7 +311,7 @@ def refusals(p):
 def main():
     with tempfile.TemporaryDirectory() as top:
         p = Program(sys.argv[1], f'{top}/refused', {})
-        refusals(p)
+        refusals(p, top)
         passed, failed = p.passed, p.failed
         for p in agents(sys.argv[1], top):
             passed, failed = passed + p.passed, failed + p.failed

@@ -88,7 +88,10 @@ def check_systemd(p, top):
     for line in lines:
         p.same(f'{line} runs', subprocess.run(shlex.split(line[10:]), env=p.env, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode, 0)
     w.asked()
+    put(f'{w.top}/fails', 'daemon-reload')
     run = p.run('keep', '--remove-timer', '--yes')
+    p.need(b'daemon-reload' in run.stderr and b'enable' not in run.stderr, f'what helps: {run}')
+    put(f'{w.top}/fails', 'nothing fails')
     p.same('removed', (run.returncode, w.unit('service'), w.unit('timer'), w.asked()),
            (0, None, None, ['--user disable --now reprise-keep.timer', '--user daemon-reload']))
     change = max(x['id'] for x in p.json('log', '--all'))
@@ -127,6 +130,10 @@ def check_elsewhere(p, top):
         p.need(b'crontab -e' in run.stderr, f'why: {run.stderr}')
         p.same('as JSON', json.loads(p.run('keep', '--install-timer', '--yes', '--json').stdout)['cron'] + '\n', run.stdout.decode())
         p.same('nothing was written', snapshot(w.home), before)
+        p.need(b'crontab -e' in p.run('keep', '--remove-timer', '--yes').stdout, 'what removes the line for cron')
+        put(f'{w.home}/.config/reprise/config', '[keep]\nsessions = all\n')
+        line = json.loads(p.run('keep', '--install-timer', '--yes', '--json').stdout)['cron']
+        p.same('the line for cron with a setting', [shlex.split(x)[-3:] for x in line.split('; ')], [['keep', '--all', '>/dev/null'], ['--all', '--due', '>/dev/null']])
 
 
 def main():

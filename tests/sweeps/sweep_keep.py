@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Breaks `keep` and `keep restore` at their calls.
+"""Breaks `keep`, what its limits remove, and `keep restore` at their calls.
 
 usage: sweep_keep.py PROGRAM INJECTOR
 
@@ -7,18 +7,22 @@ After a broken `keep` the originals are as they were, each copy is a whole one o
 that all of them are there, and the next `keep` completes it. After a broken `keep restore` the session is in its place as
 a whole or not at all, and its copies are whole. REPRISE_SWEEP=long: at every call.
 """
+import errno
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, f'{TESTS}/sweeps']
 from support.program import Program, snapshot
-from sweep_program import ID, LOG, STRIDE, WAYS, Sweep, image, make, row
+from sweep_program import ID, LOG, STEM, STRIDE, WAYS, Sweep, image, make, row
 
-FIRST, AGAIN, BACK = 'keep', 'keep again', 'put back'
+FIRST, AGAIN, BACK, PRUNE = 'keep', 'keep again', 'put back', 'prune'
+OTHER, THIRD = STEM + '9', STEM + '8'
+COMMANDS = {BACK: ['keep', 'restore', ID], PRUNE: ['keep', '--all', '--query', 'agent:claude']}
 
 
 def files_of(top):
@@ -43,6 +47,19 @@ class KeepSweep(Sweep):
             shutil.rmtree(f'{self.now}/cfg/projects')
             shutil.rmtree(f'{self.now}/cfg/file-history')
             os.makedirs(f'{self.now}/cfg/projects')
+        if name == PRUNE:
+            for sid in THIRD, OTHER:
+                with open(f'{self.now}/{LOG.replace(ID, sid)}', 'w', encoding='utf-8') as f:
+                    f.write(json.dumps({**row('2', None), 'sessionId': sid}) + '\n')
+                self.program(self.now).json('keep', sid)
+            shutil.rmtree(f'{self.now}/cfg/file-history')
+            os.unlink(f'{self.now}/{LOG}')
+            os.unlink(f'{self.now}/{LOG.replace(ID, THIRD)}')
+            os.makedirs(f'{self.now}/.config/reprise')
+            with open(f'{self.now}/.config/reprise/config', 'w', encoding='utf-8') as f:
+                f.write('[keep]\nmax-sessions = 1\n')
+            old = self.kept()
+            new = {path: state for path, state in old.items() if OTHER in path}
         shutil.copytree(self.now, f'{self.top}/old', symlinks=True)
         shutil.rmtree(self.now)
         return old, new
@@ -51,12 +68,13 @@ class KeepSweep(Sweep):
         old, new = states
         shutil.copytree(f'{self.top}/old', self.now, symlinks=True)
         before = image(self.now)
-        command = ['keep', 'restore', ID] if name == BACK else ['keep', ID]
+        command = COMMANDS.get(name, ['keep', ID])
         code, said, calls = self.broken(self.now, command, *way, nth)
         if calls >= nth:
             at = f'{name}, {way} at {nth}: exit {code}, {said!r}'
             self.runs += 1
             self.killed += code < 0
+            program.need(code in (-signal.SIGKILL, 0, 1, 4), f'{at}: it ended by itself')
             for path, state in self.kept().items():
                 program.need(state in (old.get(path), new.get(path)), f'{at}: the copy of {path} is not whole')
             if name == BACK:
@@ -68,7 +86,7 @@ class KeepSweep(Sweep):
             else:
                 program.need(image(self.now) == before, f'{at}: an original changed')
                 program.need(code != 0 or self.kept() == new, f'{at}: success was reported')
-                program.need(self.program(self.now).run('keep', ID).returncode == 0, f'{at}: the next one failed')
+                program.need(self.program(self.now).run(*command).returncode == 0, f'{at}: the next one failed')
                 program.need(self.kept() == new, f'{at}: it was not completed')
                 doctor = self.program(self.now).run('doctor').stdout
                 program.need(b'kept' not in doctor, f'{at}: {doctor}')
@@ -78,15 +96,30 @@ class KeepSweep(Sweep):
         return calls >= nth
 
     def run(self, program):
-        for name in (FIRST, AGAIN, BACK):
+        for name in (FIRST, AGAIN, BACK, PRUNE):
             states = self.begin(name)
             before = self.runs
             for i, way in enumerate(WAYS):
-                nth = 1 + i % STRIDE
+                stride = 1 if name == PRUNE and way[0] == 'error' else STRIDE
+                nth = 1 + i % stride
                 while self.broken_once(program, name, way, nth, states):
-                    nth += STRIDE
+                    nth += stride
             print(f'{name}: {self.runs - before} runs')
             shutil.rmtree(f'{self.top}/old')
+
+
+def full_disk(program, injector):
+    """A long answer that ends because the disk is full is JSON all the same."""
+    for n in range(500):
+        path = f'{program.home}/{LOG.replace(ID, f"{n:08}{STEM[8:]}0")}'
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(json.dumps({**row('2', None), 'sessionId': f'{n:08}{STEM[8:]}0'}) + '\n')
+    program.env |= {'LD_PRELOAD': injector, 'INJECT_MODE': 'error', 'INJECT_ERRNO': str(errno.ENOSPC), 'INJECT_STAYS': '1',
+                    'INJECT_NTH': '13000', 'CLAUDE_CONFIG_DIR': f'{program.home}/cfg'}
+    run = program.run('keep', '--all', '--query', 'agent:claude', '--json')
+    program.need(run.returncode == 1 and 200 < len(json.loads(run.stdout)['sessions']) < 500, f'full: {run.returncode} {run.stdout[-200:]} {run.stderr}')
+    del program.env['LD_PRELOAD']
 
 
 def main():
@@ -96,6 +129,7 @@ def main():
         program = Program(path, top, {})
         sweep = KeepSweep(path, injector, top)
         sweep.run(program)
+        full_disk(program, injector)
         print(f'{sweep.runs} runs, {sweep.killed} of them killed')
         program.need(sweep.killed > 10, 'too few were killed: is the injector loaded?')
         program.finish(200)

@@ -445,7 +445,9 @@ int command_execute(struct invocation *in)
         err_at(&e, rc, in->argv[0]);
     if (!rc)
         rc = out_flush(&in->out, &e);
-    else if ((!in->out.wants_json || in->out.ended) && out_flush(&in->out, &unwritten))
+    else if (in->out.wants_json && !in->out.ended)
+        out_break(&in->out);
+    else if (out_flush(&in->out, &unwritten))
         in->out.buf.n = 0;
     if (rc == ERR_OK || in->out.closed)
         return 0;

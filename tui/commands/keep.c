@@ -259,12 +259,17 @@ static enum err_code keep_back(struct keep_run *r, struct err *e)
     TRY(sessions_find_all(&r->s, r->in->argv + 1, (size_t)r->in->argc - 1, &ref, e));
     if (o->wants_json)
         out_open(o, NULL, '[');
-    for (int i = 0; i + 1 < r->in->argc; i++)
-        TRY(keep_back_one(r, &ref[i], e));
-    if (o->wants_json)
+    enum err_code rc = ERR_OK;
+
+    int back = 0;
+
+    while (back + 1 < r->in->argc && !(rc = keep_back_one(r, &ref[back], e)))
+        back++;
+    /* The answer has the sessions that were put back before one was refused. */
+    if (o->wants_json && (!rc || back))
         out_end(o, ']');
-    r->in->done = true;
-    return ERR_OK;
+    r->in->done = !rc;
+    return rc;
 }
 
 /* ---- the command ---- */

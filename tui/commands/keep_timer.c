@@ -179,9 +179,11 @@ static enum err_code timer_show_cron(struct invocation *in, const char *program,
     struct out *o = &in->out;
 
     NEED(!shell_quote(&word, slice_of(program)) && !buf_addf(&line, "17 9 * * * "));
-    for (size_t i = 0; i < word.n; i++)
-        NEED(!buf_addf(&line, word.p[i] == '%' ? "\\%c" : "%c", word.p[i]));
-    NEED(!buf_addf(&line, " keep --all%s >/dev/null", settings ? "" : " --due"));
+    for (int due = !settings; due < 2; due++) { /* as in timer_plan() */
+        for (size_t i = 0; i < word.n; i++)
+            NEED(!buf_addf(&line, word.p[i] == '%' ? "\\%c" : "%c", word.p[i]));
+        NEED(!buf_addf(&line, " keep --all%s", due ? " --due >/dev/null" : " >/dev/null; "));
+    }
     if (o->wants_json) {
         out_open(o, NULL, '{');
         out_member(o, "cron", buf_slice(&line));
@@ -214,16 +216,30 @@ static void timer_write_answer(struct invocation *in, const struct hook_plan pla
                     : "The timer is gone" OUT_UNDO_WITH "\n",
                  id);
     } else if (!changes) {
-        out_addf(o, "Nothing to change.\n");
+        out_addf(o, on ? "Nothing to change.\n"
+                       : "No timer is installed; a line for cron is removed with: crontab -e\n");
     }
+}
+
+/* The files are there already, or gone, so a failure is a warning. */
+static void timer_tell_systemd(const struct invocation *in, bool on)
+{
+    static const char *const reload[] = { "systemctl", "--user", "daemon-reload", NULL };
+    static const char *const enable[] = { "systemctl",          "--user", "enable", "--now",
+                                          "reprise-keep.timer", NULL };
+    struct err why = { 0 };
+
+    if (timer_systemctl(reload, &why) || (on && timer_systemctl(enable, &why)))
+        command_warn(in, why.code, "",
+                     on ? "keep: the files are written, but systemd did not take them: systemctl "
+                          "--user enable --now reprise-keep.timer"
+                        : "keep: the files are removed, but systemd does not know it: systemctl "
+                          "--user daemon-reload");
 }
 
 enum err_code keep_timer_run(struct invocation *in, bool settings, struct err *e)
 {
     static const char *const asks[] = { "systemctl", "--user", "show-environment", NULL };
-    static const char *const reload[] = { "systemctl", "--user", "daemon-reload", NULL };
-    static const char *const enable[] = { "systemctl",          "--user", "enable", "--now",
-                                          "reprise-keep.timer", NULL };
     static const char *const disable[] = { "systemctl",          "--user", "disable", "--now",
                                            "reprise-keep.timer", NULL };
     AUTO_ARENA a = { 0 };
@@ -273,10 +289,7 @@ enum err_code keep_timer_run(struct invocation *in, bool settings, struct err *e
             out_report(in->err_fd, &why);
         TRY(timer_apply(in, plan, dir, on, id, e));
         in->done = true;
-        if (timer_systemctl(reload, &why) || (on && timer_systemctl(enable, &why)))
-            command_warn(in, why.code, "",
-                         "keep: the files are written, but systemd did not take them: systemctl "
-                         "--user enable --now reprise-keep.timer");
+        timer_tell_systemd(in, on);
     }
     timer_write_answer(in, plan, id, on, changes);
     return ERR_OK;

@@ -105,6 +105,10 @@ void out_open(struct out *o, const char *key, char bracket)
     bool whole = outermost && !o->json_lines && bracket == '{';
 
     o->ended = o->ended && !outermost;
+    if (bracket == '{')
+        o->objects |= UINT64_C(1) << (o->depth - 1) % 64;
+    else
+        o->objects &= ~(UINT64_C(1) << (o->depth - 1) % 64);
     jsonout_open(out_value_of(o, key), bracket);
     if (whole)
         out_int(o, "schemaVersion", OUT_SCHEMA_VERSION);
@@ -270,6 +274,7 @@ static void write_pending(struct out *o)
 {
     size_t done = 0;
 
+    o->begun = o->begun || o->buf.n;
     if (escape_signs(o)) {
         note_failure(o, ERR_NOMEM);
         o->buf.n = 0; /* bytes that could act on the terminal are not written */
@@ -288,15 +293,44 @@ static void write_pending(struct out *o)
     o->row_at = 0;
 }
 
+static void end_row(struct out *o)
+{
+    o->row_at = o->buf.n;
+    o->row_depth = o->depth;
+    o->row_objects = o->objects;
+}
+
 enum err_code out_flush(struct out *o, struct err *e)
 {
     note_failure(o, o->json.rc);
     if (o->err.code && o->wants_json)
         o->buf.n = 0;
+    else
+        end_row(o);
     write_pending(o);
     if (o->err.code && e)
         *e = o->err;
     return o->err.code;
+}
+
+void out_break(struct out *o)
+{
+    const bool streams = o->rows > 0;
+
+    o->buf.n = o->row_at;
+    if (!o->begun || o->ended || (o->err.code && o->err.code != ERR_NOMEM)) {
+        o->buf.n = 0;
+        return;
+    }
+    write_pending(o);
+    o->err = (struct err){ 0 };
+    for (size_t d = o->row_depth; d-- > 0;)
+        out_add(o, o->row_objects >> d % 64 & 1 ? SLICE("}") : SLICE("]"));
+    if (streams)
+        out_add(o, SLICE("]"));
+    if (o->buf.n)
+        out_add(o, SLICE("\n"));
+    write_pending(o);
 }
 
 enum err_code out_row(struct out *o, struct err *e)
@@ -315,7 +349,8 @@ enum err_code out_row(struct out *o, struct err *e)
     }
     o->bytes += n;
     o->fitted++;
-    o->row_at = o->buf.n;
+    if (!o->err.code)
+        end_row(o);
     if (o->err.code || o->take || o->buf.n >= OUT_PIECE)
         return out_flush(o, e);
     return ERR_OK;

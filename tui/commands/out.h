@@ -29,6 +29,7 @@ struct out {
     struct jsonout json; /* out_json() */
     size_t rows;         /* begun with out_json_row() */
     size_t depth;        /* how many calls of out_open() are not closed */
+    uint64_t objects;    /* a bit for each depth: it is an object, not an array */
     bool wants_json;     /* --json */
     bool json_lines;     /* the output has one object per line; a reader may skip any of them */
     /* the answer, or one line of it, is complete: it is printed even if the command then failed */
@@ -48,6 +49,9 @@ struct out {
     size_t most;
     size_t bytes, fitted; /* the bytes of the rows that fit, and their number */
     size_t row_at;        /* where the present row begins in buf */
+    size_t row_depth;     /* `depth` and `objects` there */
+    uint64_t row_objects;
+    bool begun; /* something was written */
     bool cut;
     bool named; /* out_row_named() */
     /* the id from which the rest can be read; a row that alone is too large is behind it */
@@ -106,6 +110,9 @@ MUST_CHECK enum err_code out_row_named(struct out *o, struct slice id, struct er
 /* Writes everything, and returns the first failure. After a failure, unfinished JSON is discarded,
  * but text for people is still written, because each line of it is correct. */
 MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);
+/* After a failure: an answer in JSON of which rows were written already ends behind the last whole row, so that it can be
+ * read; of another one nothing is written. */
+void out_break(struct out *o);
 
 /* Writes "reprise: cannot VERB OBJECT: REASON" to fd as exactly one clean line. A screen, which may be narrow, shows the
  * reason first instead (lite/base/err.h). */

@@ -118,6 +118,55 @@ TEST(the_bytes_of_a_file_are_printed_unchanged)
                         "\xc2\x9b \x7f \xff \xe2\x80\xae");
 }
 
+/* An answer of which `pieces` rows are written already, and which then fails in the middle of a row. */
+static const char *broken(bool nested, int pieces, char got[256])
+{
+    struct out o;
+    struct err e;
+    int fd[2];
+
+    assert_int_equal(pipe(fd), 0);
+    out_init(&o, fd[1]);
+    o.wants_json = true;
+    if (nested) {
+        out_open(&o, NULL, '[');
+        out_open(&o, NULL, '{');
+        out_open(&o, "a", '[');
+    }
+    for (int i = 0; i < pieces; i++) {
+        if (!nested)
+            out_json_row(&o);
+        out_open(&o, NULL, '{');
+        out_close(&o, '}');
+        assert_int_equal(out_row(&o, &e), ERR_OK);
+        assert_int_equal(i ? ERR_OK : out_flush(&o, &e), ERR_OK);
+    }
+    if (!nested)
+        out_json_row(&o);
+    out_open(&o, NULL, '{');
+    out_open(&o, "b", '[');
+    out_break(&o);
+    close(fd[1]);
+    ssize_t n = read(fd[0], got, 255);
+
+    assert_in_range(n, 0, 255);
+    got[n] = '\0';
+    out_fini(&o);
+    close(fd[0]);
+    return got;
+}
+
+TEST(an_answer_that_breaks_off_is_json_or_nothing)
+{
+    char got[256];
+
+    assert_string_equal(broken(false, 0, got), "");
+    assert_string_equal(broken(true, 0, got), "");
+    assert_string_equal(broken(false, 1, got), "[{}]\n");
+    assert_string_equal(broken(false, 2, got), "[{},\n{}]\n");
+    assert_string_equal(broken(true, 2, got), "[{\"a\":[{},{}]}]\n");
+}
+
 TEST(a_full_disk_is_a_failure)
 {
     struct out o;

@@ -148,7 +148,7 @@ enum err_code by_agent_run(struct invocation *in, const struct by_agent *b, stru
     struct arena a = { 0 };
     struct prepared *p = NULL;
     size_t n = 0;
-    bool prints = option_given(&in->options, OPTION_PRINT);
+    bool prints = option_given(&in->options, OPTION_PRINT), any = false; /* of them was run */
     enum err_code rc = prepare_all(in, b, &a, &p, &n, e);
 
     if (!rc && !prints)
@@ -166,9 +166,10 @@ enum err_code by_agent_run(struct invocation *in, const struct by_agent *b, stru
             else if (!rc)
                 write_done_text(&p[i], &in->out);
             in->done = !rc && i + 1 == n;
+            any |= !rc;
         }
     }
-    if (!rc && in->out.wants_json && n != 1)
+    if ((!rc || any) && in->out.wants_json && n != 1)
         out_end(&in->out, ']');
     arena_fini(&a);
     return rc;
