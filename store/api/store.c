@@ -55,6 +55,50 @@ bool store_changes_at_once(const struct store_ops *ops)
     return ops->remote || ops->remove;
 }
 
+void store_ops_only_read(struct store_ops *ops, const char *why)
+{
+    ops->only_read = true;
+    ops->hooks = NULL;
+    ops->resume_command = ops->attach_command = ops->fork_command = NULL;
+    memset(ops->change_command, 0, sizeof ops->change_command);
+    ops->agent_variable = NULL;
+    ops->live = NULL;
+    ops->live_many = NULL;
+    ops->parts = ops->deleted_parts = ops->files = ops->shared = NULL;
+    ops->owned_refs = NULL;
+    ops->copies = NULL;
+    ops->leftovers = NULL;
+    ops->check_store = NULL;
+    ops->log_rules = NULL;
+    ops->settings_note = NULL;
+
+    /* These plan changes. */
+    ops->retrieve = NULL;
+    ops->rename = NULL;
+    ops->tag = NULL;
+    ops->archive = NULL;
+    ops->resume_at = NULL;
+    ops->fork = NULL;
+    ops->tombstone = NULL;
+    ops->reappend = NULL;
+    ops->reconnect = NULL;
+    ops->folder_of = NULL;
+    ops->set_directory = NULL;
+    ops->adopt = NULL;
+    ops->plan_conversation = NULL;
+    ops->plan_refs = NULL;
+
+    /* These write at once. */
+    ops->remove = NULL;
+    ops->make = NULL;
+    ops->create = NULL;
+    ops->append = NULL;
+    ops->checkpoint = NULL;
+    ops->set = NULL;
+    for (size_t i = 0; i < ABILITIES; i++)
+        ops->why[i] = why;
+}
+
 bool store_can_rewind(const struct store_ops *ops)
 {
     return (ops->plan && ops->checkpoints) || ops->hooks;

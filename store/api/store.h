@@ -441,6 +441,7 @@ struct store_ops {
     const struct log_rules *log_rules;
     /* The size of a session is not known, because its rows are in a database with those of others. */
     bool size_unknown;
+    bool only_read; /* the sessions are copies, from which no agent resumes (store_ops_only_read) */
     /* The sessions are on a server. They may be copies of local sessions; both are then one session. Calls may wait for
      * the server. */
     bool remote;
@@ -576,6 +577,8 @@ MUST_CHECK enum err_code store_restore(const struct session_ref *ref, struct sli
 MUST_CHECK enum err_code store_open_named(const struct store_ops *ops, const struct store_env *env,
                                           const char *path, const char *name, struct arena *a,
                                           struct store **out, struct err *e);
+/* Takes from a table what writes, and what asks for the agent; `why`, a literal, is the reason. */
+void store_ops_only_read(struct store_ops *ops, const char *why);
 bool store_changes_at_once(const struct store_ops *ops); /* for good, because it is not in files */
 bool store_can_rewind(const struct store_ops *ops); /* by its own copies, or by our snapshots */
 /* Which of CAN_RENAME, CAN_ARCHIVE and CAN_DELETE only the agent's own commands support. */

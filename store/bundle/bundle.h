@@ -89,8 +89,28 @@ void bundle_close(struct bundle_reader *r); /* NULL is fine */
 DEFINE_CLEANUP(struct bundle_reader, bundle_close);
 /* Borrowed. */
 const struct bundle *bundle_manifest(const struct bundle_reader *r);
-/* Unpacks all files into <dir>/<n>/<path>, which must not exist, and makes them durable. Called once. */
-MUST_CHECK enum err_code bundle_unpack(struct bundle_reader *r, const char *dir, struct err *e);
+/* Unpacks all files into <dir>/<n>/<path>, which must not exist, and makes them durable. With `root`, session n goes to
+ * <dir>/<root[n]>, and nothing is durable. Called once. */
+MUST_CHECK enum err_code bundle_unpack(struct bundle_reader *r, const char *dir, const size_t *root,
+                                       struct err *e);
+
+/* ---- reading the sessions (bundle_view.c) ---- */
+
+/* The sessions of a bundle as stores of their agents, which can only be read. They are unpacked into a place of ours,
+ * <data>/bundles, and checked as unbundle does; bundle_view_close removes them, or, after a crash, the next view. */
+struct bundle_view {
+    struct arena arena;
+    struct bundle_reader *reader;
+    const char *dir; /* where they are */
+    int lock;        /* flock on dir: a program reads it */
+    struct store **store;
+    size_t n;
+};
+
+/* ERR_UNSUPPORTED: an agent of the bundle is not known. */
+MUST_CHECK enum err_code bundle_view_open(const char *path, const struct store_env *env,
+                                          struct bundle_view **out, struct err *e);
+void bundle_view_close(struct bundle_view *v); /* NULL is fine */
 
 /* ---- putting sessions in their place (unbundle.c) ---- */
 

@@ -26,6 +26,22 @@ MUST_CHECK enum err_code bundle_manifest_print(const struct bundle *b, struct bu
 /* Reads and checks it; texts are copied. */
 MUST_CHECK enum err_code bundle_manifest_read(struct slice json, struct bundle *out, struct err *e);
 
+/* ---- a session as it was unpacked (bundle_staged.c) ---- */
+
+/* Opens a directory to which sessions of one agent were unpacked as a store of it. */
+MUST_CHECK enum err_code bundle_staged_open(const struct store_ops *ops,
+                                            const struct store_env *env, const char *root,
+                                            struct arena *a, struct store **out, struct err *e);
+/* The session with this id, whose transcript has to be where the manifest says, and its directory (NULL: not known). */
+MUST_CHECK enum err_code bundle_staged_find(const struct store *staged, const char *root,
+                                            const struct bundle_session *s, struct arena *a,
+                                            struct session_ref *ref, const char **dir,
+                                            struct err *e);
+/* The parts of the session that are there. ERR_UNSAFE: a file of the manifest is in none of them. */
+MUST_CHECK enum err_code bundle_staged_parts(const struct session_ref *ref, const char *root,
+                                             const struct bundle_session *s, struct arena *a,
+                                             const char ***part, size_t *n, struct err *e);
+
 /* ---- the archive (bundle_archive.c) ---- */
 
 struct archive_writer;

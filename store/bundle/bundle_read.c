@@ -17,6 +17,7 @@ struct bundle_reader {
     struct hasher hasher;
     char *piece;
     const char *path;      /* in the arena of the bundle */
+    bool fleeting;         /* what is unpacked need not outlive a crash */
     char synced[PATH_MAX]; /* the directory whose names are not yet durable, or "" */
 };
 
@@ -72,7 +73,7 @@ enum err_code bundle_open(const char *path, struct bundle_reader **out, struct e
 /* Names in a directory become durable once, when a file of another one follows. */
 static enum err_code bundle_sync_names(struct bundle_reader *r, const char *dir, struct err *e)
 {
-    if (r->synced[0] && strcmp(dir, r->synced) != 0)
+    if (!r->fleeting && r->synced[0] && strcmp(dir, r->synced) != 0)
         TRY(disk_sync_dir(r->synced, e));
     snprintf(r->synced, sizeof r->synced, "%s", dir);
     return ERR_OK;
@@ -133,18 +134,21 @@ static enum err_code bundle_unpack_file(struct bundle_reader *r, const char *nam
 
     if (mtime.tv_sec > 0 && mtime.tv_nsec >= 0 && futimens(fd, times))
         return err_sys(e, path, "unpack the bundle");
-    return disk_sync(fd, path, e);
+    return r->fleeting ? ERR_OK : disk_sync(fd, path, e);
 }
 
-enum err_code bundle_unpack(struct bundle_reader *r, const char *dir, struct err *e)
+enum err_code bundle_unpack(struct bundle_reader *r, const char *dir, const size_t *root,
+                            struct err *e)
 {
     AUTO_ARENA a = { 0 };
+
+    r->fleeting = root != NULL;
 
     for (size_t i = 0; i < r->bundle.n; i++)
         for (size_t k = 0; k < r->bundle.session[i].n; k++) {
             const struct bundle_file *f = &r->bundle.session[i].file[k];
             const char *name = arena_format(&a, "%zu/%s", i, f->path);
-            const char *path = arena_format(&a, "%s/%zu/%s", dir, i, f->path);
+            const char *path = arena_format(&a, "%s/%zu/%s", dir, root ? root[i] : i, f->path);
 
             NEED(name && path);
             TRY(bundle_unpack_file(r, name, f, path, e));

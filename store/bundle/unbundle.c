@@ -90,60 +90,6 @@ static enum err_code unbundle_directory(struct unbundle *u, struct unbundle_item
     return x->why ? ERR_OK : err_nomem(e);
 }
 
-/* ---- the session as it was unpacked ---- */
-
-/* The session with this id in a store of its agent. */
-static enum err_code unbundle_find(struct unbundle *u, struct unbundle_item *x,
-                                   const struct store *staged, const char *root, struct err *e)
-{
-    const char *path = arena_format(&u->arena, "%s/%s", root, x->session->transcript);
-    CLEANUP(session_row_free_at) struct session_row *row = NULL;
-
-    NEED(path);
-    TRY(staged->ops->find(staged, &unbundle_everywhere, slice_of(x->session->id), &u->arena,
-                          &x->ref, e));
-    if (strcmp(path, x->ref.path.p) != 0)
-        return err_set(e, ERR_UNSAFE, "", "its transcript is not where its agent keeps it");
-    NEED(row = session_row_new());
-    TRY(staged->ops->describe(staged, &unbundle_everywhere, &x->ref, row, e));
-    if (row->hidden == HIDDEN_UNREADABLE)
-        return err_set(e, ERR_FORMAT, "", "its transcript cannot be read");
-    x->from = row->cwd.n && row->cwd.p[0] == '/' ? arena_copy(&u->arena, row->cwd).p
-                                                 : x->session->directory;
-    NEED(!u->arena.failed);
-    return ERR_OK;
-}
-
-/* Every file has to be a part of the session. Settings and programs of an agent are in the same store. */
-static enum err_code unbundle_parts(struct unbundle *u, struct unbundle_item *x, const char *root,
-                                    struct err *e)
-{
-    const struct store *st = x->ref.store;
-    const char **part = NULL;
-    size_t n = 0;
-    struct stat sb;
-
-    TRY(store_session_parts(st->ops)(st, &x->ref, true, &u->arena, &part, &n, e));
-    for (size_t i = 0; i < x->session->n; i++) {
-        const char *file = arena_format(&u->arena, "%s/%s", root, x->session->file[i].path);
-        bool is_part = false;
-
-        NEED(file);
-        for (size_t k = 0; k < n && !is_part; k++)
-            is_part = path_under(slice_of(file), slice_of(part[k]));
-        if (!is_part)
-            return err_set(e, ERR_UNSAFE, "", "not a part of the session: %s",
-                           x->session->file[i].path);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (lstat(part[i], &sb) || !path_under(slice_of(part[i]), slice_of(root)))
-            continue;
-        NEED(x->part = arena_grow(&u->arena, x->part, x->n, sizeof *x->part));
-        x->part[x->n++].from = part[i];
-    }
-    return ERR_OK;
-}
-
 /* The copy names the directory on this machine, as `reprise move` would have it. */
 static enum err_code unbundle_rehome(struct unbundle *u, struct unbundle_item *x, struct err *e)
 {
@@ -247,17 +193,18 @@ static enum err_code unbundle_prepare(struct unbundle *u, struct unbundle_item *
                                       const char *root, const char *to, struct err *e)
 {
     struct store *staged = NULL;
-    const char *folders = x->store->ops->folders;
+    const char **part;
 
-    if (folders) {
-        NEED(folders = arena_format(&u->arena, "%s/%s", root, folders));
-        TRY(disk_make_dir(folders, 0700, e));
-    }
-    TRY(x->store->ops->open(env, root, &staged, e));
-    enum err_code rc = unbundle_find(u, x, staged, root, e);
+    TRY(bundle_staged_open(x->store->ops, env, root, &u->arena, &staged, e));
+    enum err_code rc =
+        bundle_staged_find(staged, root, x->session, &u->arena, &x->ref, &x->from, e);
 
     if (!rc)
-        rc = unbundle_parts(u, x, root, e);
+        rc = bundle_staged_parts(&x->ref, root, x->session, &u->arena, &part, &x->n, e);
+    if (!rc && !(x->part = arena_zalloc(&u->arena, (x->n + 1) * sizeof *x->part)))
+        rc = err_nomem(e);
+    for (size_t i = 0; i < x->n && !rc; i++)
+        x->part[i].from = part[i];
     if (!rc)
         rc = unbundle_directory(u, x, b, env, to, e);
     if (!rc && !x->why)
@@ -343,7 +290,7 @@ static enum err_code unbundle_stage(struct unbundle *u, struct bundle_reader *r,
     if (!mkdtemp(stage))
         return err_sys(e, forks, "unpack the bundle");
     u->stage = stage;
-    return bundle_unpack(r, stage, e);
+    return bundle_unpack(r, stage, NULL, e);
 }
 
 enum err_code unbundle_plan(struct bundle_reader *r, struct store *const stores[], size_t n,

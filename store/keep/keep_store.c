@@ -149,9 +149,10 @@ static enum err_code keep_store_parts(const struct store *st, const struct sessi
     return store_session_parts(keep_ops_of(st)->agent)(st, ref, true, a, part, n, e);
 }
 
-/* What writes, and what asks for the agent, is left out. */
 static void keep_store_limit(struct store_ops *x)
 {
+    store_ops_only_read(x, keep_why);
+
     /* These find only sessions whose originals are gone. */
     x->enumerate = keep_store_enumerate;
     x->describe = keep_store_describe;
@@ -159,37 +160,6 @@ static void keep_store_limit(struct store_ops *x)
     x->find_each = x->find_each ? keep_store_find_each : NULL;
     x->find_many = NULL;
     x->parts = keep_store_parts;
-    x->deleted_parts = NULL;
-    x->files = x->shared = NULL;
-    x->hooks = NULL;
-    x->resume_command = x->attach_command = x->fork_command = NULL;
-    memset(x->change_command, 0, sizeof x->change_command);
-    x->agent_variable = NULL;
-    x->retrieve = NULL;
-    x->rename = NULL;
-    x->tag = NULL;
-    x->archive = NULL;
-    x->resume_at = NULL;
-    x->fork = NULL;
-    x->tombstone = NULL;
-    x->reappend = NULL;
-    x->owned_refs = NULL;
-    x->copies = NULL;
-    x->live = NULL;
-    x->live_many = NULL;
-    x->check_store = NULL;
-    x->log_rules = NULL;
-    x->leftovers = NULL;
-    x->plan_conversation = NULL;
-    x->plan_refs = NULL;
-    x->make = NULL;
-    x->create = NULL;
-    x->append = NULL;
-    x->checkpoint = NULL;
-    x->set = NULL;
-    x->settings_note = NULL;
-    for (size_t i = 0; i < ABILITIES; i++)
-        x->why[i] = keep_why;
 }
 
 enum err_code keep_add_copies(const struct store *st, struct arena *a, const char ***part,

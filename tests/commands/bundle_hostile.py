@@ -126,16 +126,17 @@ def main():
     os.makedirs(w.config + '/projects')
     bundle = f'{w.top}/x.bundle'
     before = snapshot(w.config)
-    forks = f'{w.top}/DATA/reprise/forks'
+    forks, views = f'{w.top}/DATA/reprise/forks', f'{w.top}/DATA/reprise/bundles'
 
     def refused(what):
-        for args in (('unbundle', bundle, '--apply'), ('bundle', '--list', bundle))[:1 + (w.program.passed % 4 == 0)]:
+        for args in ('unbundle', bundle, '--apply'), ('list', '--bundle', bundle), *[('bundle', '--list', bundle)] * (w.program.passed % 4 == 0):
             run = w.program.run(*args, timeout=60)
             shown = run.stdout + run.stderr
             w.program.need(run.returncode in (2, 3, 4, 5) or args[0] == 'bundle' and not run.returncode, f'{what}: {args[:1]}: exit {run.returncode}: {shown}')
             w.program.need(not any(b < 32 and b != 10 for b in shown), f'{what}: control characters: {shown}')
         w.program.same(f'{what}: nothing is written', snapshot(w.config), before)
-        w.program.need(not os.path.isdir(forks) or not os.listdir(forks), f'{what}: left in {forks}')
+        for place in forks, views:
+            w.program.need(not os.path.isdir(place) or not os.listdir(place), f'{what}: left in {place}')
 
     for what, entries, manifest in lies(t):
         pack(bundle, entries, manifest)
@@ -167,8 +168,9 @@ def main():
     os.mkdir(bundle)
     refused('a directory')
     os.rmdir(bundle)
-    # A link in the store, where a project's folder will be, is the user's own; a file there is in the way.
     pack(bundle, t.entries(), t.manifest())
+    w.program.same('the true one is read', [r['sessionId'] for r in w.program.json('list', '--bundle', bundle)], [session_id(1)])
+    # A link in the store, where a project's folder will be, is the user's own; a file there is in the way.
     os.symlink('/nowhere', f'{w.config}/projects/{flat(t.cwd)}')
     run = w.program.run('unbundle', bundle, '--apply')
     w.program.need(run.returncode != 0 and os.readlink(f'{w.config}/projects/{flat(t.cwd)}') == '/nowhere', f'a broken link: {run}')

@@ -151,7 +151,7 @@ enum err_code command_config(const struct invocation *in, struct config *out, st
         out->settings.keys.scheme = (enum key_scheme)o->keys;
     if (option_given(o, OPTION_SORT))
         out->settings.sort = o->sort == SORT_MODIFIED ? SORT_RECENT : (enum sort_kind)o->sort;
-    if (option_given(o, OPTION_ALL))
+    if (option_given(o, OPTION_ALL) || (o->bundle && !o->project))
         out->settings.scope = SCOPE_ALL;
     else if (option_given(o, OPTION_NO_WORKTREES) || o->project)
         out->settings.scope = option_given(o, OPTION_NO_WORKTREES) ? SCOPE_HERE : SCOPE_WORKTREES;

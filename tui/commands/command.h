@@ -40,6 +40,7 @@ enum option_id {
     OPTION_INCLUDE_TAGGED, OPTION_INCLUDE_NAMED, OPTION_BACK_TO, OPTION_EVENT, OPTION_VERBOSE, OPTION_DUE,
     OPTION_WATCH, OPTION_BELL, OPTION_RECONNECT, OPTION_AFTER, OPTION_AROUND, OPTION_FOLLOW, OPTION_MAX_BYTES, OPTION_INSTALL, OPTION_REMOVE, OPTION_BY_TURN, OPTION_NOTES,
     OPTION_TAKE, OPTION_HUNK, OPTION_LIST, OPTION_INSTALL_TIMER, OPTION_REMOVE_TIMER, OPTION_PLUGIN,
+    OPTION_BUNDLE,
     OPTION_COUNT
 };
 /* clang-format on */
@@ -83,7 +84,7 @@ struct options {
     const char *query, *system, *tag, *branch, *since, *before, *after, *around, *agent, *at;
     const char *to, *plan, *older_than, *larger_than, *into, *title;
     const char *id, *cwd, *model, *parent, *task, *dialect, *key, *output, *from, *back_to,
-        *install, *remove, *plugin;
+        *install, *remove, *plugin, *bundle;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     const char *pattern[OPTION_PATTERNS_MAX];

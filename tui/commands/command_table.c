@@ -19,13 +19,13 @@ const struct command commands_table[] = {
     { .operands = "[-- FLAGS]", .run = picker_run,
       .summary = "",
       .options = BIT(RESUME) | BIT(CONTINUE) | BIT(AS_FORK) | BIT(PRINT) | BIT(PRINT_DIRECTORY) | BIT(QUERY) | BIT(PLAIN) | BIT(NO_PROGRAMMATIC) |
-                 BIT(ALL_KINDS) | FINDS | BIT(SORT),
+                 BIT(ALL_KINDS) | FINDS | BIT(SORT) | BIT(BUNDLE),
       .help = "Opens the picker: type to filter, press Enter to resume the selected session.\n"
               "FLAGS are passed on to the agent's command. The screen is drawn on the terminal\n"
               "even if standard output is redirected.\n" },
     { .name = "list", .alias = "ls", .operands = "", .run = list_run,
       .summary = "list the sessions of this directory, newest first",
-      .options = FILTERS | BIT(MAX_BYTES),
+      .options = FILTERS | BIT(MAX_BYTES) | BIT(BUNDLE),
       .help = "Without --all or --project: the sessions of the current directory and of the\n"
               "other worktrees of its repository.\n" },
     { .name = "board", .operands = "", .run = board_run,
@@ -48,12 +48,12 @@ const struct command commands_table[] = {
               "into the other terminal. --print prints where it is instead.\n" },
     { .name = "info", .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_session,
       .summary = "show the details of a session",
-      .options = FINDS },
+      .options = FINDS | BIT(BUNDLE) },
     { .name = "messages", .operands = "ID", .min_operands = 1, .max_operands = 1, .run = messages_run,
       .summary = "print the conversation that a resume would restore",
       .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AS_SDK) | BIT(TAIL) |
                  BIT(BEFORE) | BIT(AGENT) | BIT(AT) | BIT(RAW) | BIT(TRANSCRIPT) | BIT(PLAIN) |
-                 BIT(AFTER) | BIT(AROUND) | BIT(FOLLOW) | BIT(MAX_BYTES) | FINDS,
+                 BIT(AFTER) | BIT(AROUND) | BIT(FOLLOW) | BIT(MAX_BYTES) | FINDS | BIT(BUNDLE),
       .help = "Prints the oldest message first. After a resume-at, the list ends at the message\n"
               "where the session resumes. Tool calls without a result, messages with only\n"
               "thinking and empty messages are left out, as the agent does; reprise restore\n"
@@ -73,7 +73,7 @@ const struct command commands_table[] = {
       .options = BIT(PATTERN) | BIT(FIXED) | BIT(WORDS) | BIT(ANY) | BIT(IGNORE_CASE) | BIT(CASE) | BIT(IN) |
                  BIT(CONTEXT) | BIT(COUNTS) | BIT(SESSIONS) | BIT(LIMIT) | BIT(OFFSET) | BIT(MAX_BYTES) | BIT(SYSTEM) |
                  BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) | BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) |
-                 BIT(NO_WORKTREES),
+                 BIT(NO_WORKTREES) | BIT(BUNDLE),
       .help = "Searches prompts, replies, and the input and results of tools, as a person reads\n"
               "them, in the conversations, their other branches and their sub-agents; newest\n"
               "session first. PATTERN is a regular expression as in Perl (PCRE2). Case matters\n"
@@ -96,7 +96,7 @@ const struct command commands_table[] = {
     { .name = "export", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = export_run,
       .summary = "write sessions as Markdown, HTML, text or JSONL",
       .options = BIT(FORMAT) | BIT(OUTPUT) | BIT(FORCE) | BIT(TOOLS) | BIT(THINKING) | BIT(WITH_SUBAGENTS) |
-                 BIT(BRANCH) | BIT(FROM) | BIT(TO) | BIT(REDACT) | FINDS,
+                 BIT(BRANCH) | BIT(FROM) | BIT(TO) | BIT(REDACT) | FINDS | BIT(BUNDLE),
       .help = "md is Markdown as GitHub renders it, html is one page without scripts, txt is\n"
               "for a pager, and jsonl contains the transcript's rows byte by byte. Nothing in a\n"
               "session can become markup of the document. FILE appears when it is complete and\n"
@@ -110,7 +110,7 @@ const struct command commands_table[] = {
     { .name = "usage", .operands = "[ID]", .max_operands = 1, .run = usage_run,
       .summary = "sum up the tokens that sessions used",
       .options = BIT(BY) | BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) |
-                 BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
+                 BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES) | BIT(BUNDLE),
       .help = "Sums up the tokens that the transcripts record, in all branches and sub-agents.\n"
               "An answer of the model is counted once, even if forks copied it. --since and\n"
               "--before select answers. Without ID the sums are by day (in the local time\n"
@@ -143,7 +143,7 @@ const struct command commands_table[] = {
               "other than plain mv and rm are not recorded.\n" },
     { .name = "files", .audience = FOR_MORE, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = files_session,
       .summary = "list the files that a session changed, turn by turn",
-      .options = FINDS,
+      .options = FINDS | BIT(BUNDLE),
       .help = "Includes the lines that the session's edits and those of its sub-agents added\n"
               "and removed.\n" },
     { .name = "compare", .operands = "ID ID", .min_operands = 2, .max_operands = 2, .run = compare_run,
@@ -162,7 +162,7 @@ const struct command commands_table[] = {
               "reverts. A file that is not as one of them left it is held back.\n" },
     { .name = "subagents", .audience = FOR_HOSTS, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = info_subagents_session,
       .summary = "list the ids of a session's sub-agents",
-      .options = FINDS },
+      .options = FINDS | BIT(BUNDLE) },
     { .name = "restore", .audience = FOR_HOSTS, .operands = "ID", .min_operands = 1, .max_operands = 1, .on_session = host_restore_session,
       .summary = "print everything a host needs to continue a session",
       .options = BIT(AT) | FINDS,
@@ -326,8 +326,10 @@ const struct command commands_table[] = {
               "its repository to FILE: a tar archive with a manifest, compressed with zstd.\n"
               "FILE appears when it is complete and is readable only by you. --redact replaces\n"
               "what looks like a secret in texts and leaves out the other files; it does not\n"
-              "find every secret. --list shows what is in a bundle. Sessions in databases,\n"
-              "in git (Entire) and on servers have no files of their own and cannot be bundled.\n" },
+              "find every secret. --list shows what is in a bundle, and --bundle FILE of list,\n"
+              "info, messages, search, export, usage, files and the picker reads its sessions\n"
+              "without unpacking it. Sessions in databases, in git (Entire) and on servers have\n"
+              "no files of their own and cannot be bundled.\n" },
     { .name = "unbundle", .audience = FOR_TEAMS, .operands = "FILE", .min_operands = 1, .max_operands = 1, .run = unbundle_run,
       .summary = "unpack sessions of another machine",
       .options = BIT(TO) | BIT(APPLY),

@@ -154,6 +154,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_REMOVE_TIMER] = { "remove-timer", 0, KIND_FLAG, NULL, 0, "remove that timer" },
     [OPTION_TAKE] = { "take", 0, KIND_CHOICE, "a|b", AT(take), "the files as A or B left them, into this project: only shown without --apply" },
     [OPTION_HUNK] = { "hunk", 0, KIND_NUMBER, "N", AT(hunk), "with --take and one --file: only this hunk, as numbered without --apply" },
+    [OPTION_BUNDLE] = { "bundle", 0, KIND_TEXT, "FILE", AT(bundle), "the sessions of this bundle, without unpacking it" },
     [OPTION_LIST] = { "list", 0, KIND_FLAG, NULL, 0, "show what is in a bundle, without unpacking it" },
     [OPTION_PLUGIN] = { "plugin", 0, KIND_TEXT, "FILE", AT(plugin), "check the plug-in FILE (or an installed one) on the store at PATH" },
     [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair (can be undone)" },

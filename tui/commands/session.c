@@ -6,6 +6,7 @@
 
 #include "store/api/host.h"
 #include "store/api/plugin.h"
+#include "store/bundle/bundle.h"
 #include "store/keep/keep.h"
 #include "store/query/resolve.h"
 #include "tui/commands/out.h"
@@ -289,11 +290,34 @@ static enum err_code open_kept(const struct invocation *in, struct sessions *s, 
     return ERR_OK;
 }
 
+/* Opens the sessions of a bundle instead of those of this machine. */
+static enum err_code open_bundle(const struct invocation *in, struct sessions *s, struct err *e)
+{
+    const struct options *o = &in->options;
+
+    if (o->stores)
+        return err_set(e, ERR_USAGE, "--store", "does not go with --bundle");
+    TRY(bundle_view_open(o->bundle, &in->world->env, &s->bundle, e));
+    for (size_t i = 0; i < s->bundle->n; i++) {
+        struct store *st = s->bundle->store[i];
+
+        if (!is_wanted_system(in, st->ops->name))
+            continue;
+        if (s->n == OPTION_STORES_MAX)
+            return err_set(e, ERR_UNSUPPORTED, o->bundle,
+                           "read the bundle: more than %d copies of sessions", OPTION_STORES_MAX);
+        s->store[s->n++] = st;
+    }
+    return note_looked_in(s, "bundle", o->bundle, e);
+}
+
 static enum err_code command_session_open_stores(const struct invocation *in, struct sessions *s,
                                                  struct err *e)
 {
     struct config config;
 
+    if (in->options.bundle)
+        return open_bundle(in, s, e);
     TRY(command_stores(in, &config, e));
     enum err_code rc = command_session_open_all(in, &config, s, e);
 
@@ -313,7 +337,7 @@ static enum err_code choose_scope(const struct invocation *in, bool everywhere, 
     bool worktrees = !option_given(o, OPTION_NO_WORKTREES);
     enum err_code rc = ERR_OK;
 
-    if (!o->project && (everywhere || option_given(o, OPTION_ALL)))
+    if (!o->project && (everywhere || o->bundle || option_given(o, OPTION_ALL)))
         s->scope.all = true;
     else
         rc = session_scope_of(dir, worktrees, &s->arena, &s->scope, e);
@@ -405,8 +429,9 @@ enum err_code sessions_make(struct invocation *in, const char *named, struct ses
 
 void sessions_close(struct sessions *s)
 {
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n && !s->bundle; i++)
         store_close(s->store[i]);
+    bundle_view_close(s->bundle);
     idset_fini(&s->named);
     arena_fini(&s->arena);
     *s = (struct sessions){ 0 };

@@ -25,6 +25,7 @@ struct sessions {
     struct arena arena;
     struct store *store[OPTION_STORES_MAX]; /* owned */
     size_t n;
+    struct bundle_view *bundle; /* with --bundle: owns the stores */
     struct scope scope;
     const char *looked_in[OPTION_STORES_MAX]; /* "claude /home/u/.claude" */
     size_t looked_in_count;

@@ -10,7 +10,6 @@
 
 #include "store/api/store.h"
 #include "store/fs/path.h"
-#include "store/keep/keep.h"
 #include "store/query/resolve.h"
 #include "tui/config/shell.h"
 
@@ -75,7 +74,7 @@ const char *resume_configured(const struct config *c, const struct session_ref *
     const struct store_ops *ops = ref->store->ops;
     const char *agent = ops->agent ? ops->agent(ref->store, ref) : NULL;
 
-    if (keep_store_is(ref->store))
+    if (ref->store->ops->only_read)
         return NULL;
     return c ? config_resume_command(c, agent ? agent : ops->name) : ops->resume_command;
 }
@@ -89,7 +88,7 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
     const char *line = resume_configured(c, ref);
     const struct config_store *store = own_store(c, ops);
 
-    if (keep_store_is(ref->store))
+    if (ref->store->ops->only_read)
         return store_unsupported_error(ref, CAN_RESUME, "resume", e);
     out->section = agent || !store ? system : arena_format(a, "store.%s", system);
     out->change = NULL;
@@ -376,7 +375,7 @@ enum err_code resume_check_place(const struct config *c, const struct session_re
     bool in_place = false;
     char *real = NULL;
 
-    if (keep_store_is(ref->store))
+    if (ref->store->ops->only_read)
         return ERR_OK; /* it has no command at all */
     for (size_t i = 0; i < sizeof in_place_agents / sizeof *in_place_agents; i++)
         in_place |= strcmp(store_format(ops), in_place_agents[i]) == 0;
