@@ -490,6 +490,16 @@ static enum err_code copied_rows(const struct transcript *t, struct slice at, st
 }
 
 /* The copy is made at once, without a step of the change. */
+/* Other threads may still read it, so its memory is released with the store. */
+static void memory_hide(const struct store *st, struct memory_session *s)
+{
+    struct memory *m = memory_of(st);
+
+    pthread_mutex_lock(&m->lock);
+    s->removed = true;
+    pthread_mutex_unlock(&m->lock);
+}
+
 static enum err_code memory_fork(const struct store *st, const struct session_ref *ref,
                                  const struct fork_request *req, struct change *c,
                                  struct fork_result *out, struct err *e)
@@ -518,30 +528,30 @@ static enum err_code memory_fork(const struct store *st, const struct session_re
         return err_nomem(e);
     const struct host_create create = { .id = req->id, .title = buf_slice(&title) };
 
-    TRY(memory_create(st, &create, &c->arena, &made, e));
-    TRY(memory_store_find_session(st, made.id, &s, e));
     TRY(host_rows(buf_slice(&rows), &a, &row, &all.n, e));
     all.row = row;
+    TRY(memory_create(st, &create, &c->arena, &made, e));
+    TRY(memory_store_find_session(st, made.id, &s, e));
 
     const struct session_ref copy = memory_store_ref_of(st, s);
     struct host_appended done;
+    enum err_code rc = memory_append(st, &copy, &all, &a, &done, e);
 
-    TRY(memory_append(st, &copy, &all, &a, &done, e));
-    *out = (struct fork_result){ .id = made.id, .path = s->path };
-    return ERR_OK;
+    /* A fork is there as a whole or not at all. */
+    if (rc)
+        memory_hide(st, s);
+    else
+        *out = (struct fork_result){ .id = made.id, .path = s->path };
+    return rc;
 }
 
-/* Other threads may still read it, so its memory is released with the store. */
 static enum err_code memory_remove(const struct store *st, const struct session_ref *ref,
                                    struct err *e)
 {
-    struct memory *m = memory_of(st);
     struct memory_session *s;
 
     TRY(memory_store_find_session(st, ref->id, &s, e));
-    pthread_mutex_lock(&m->lock);
-    s->removed = true;
-    pthread_mutex_unlock(&m->lock);
+    memory_hide(st, s);
     return ERR_OK;
 }
 

@@ -151,6 +151,19 @@ def check_twice(w):
     joined(w, 'two missing parents', t, [(5, 4, 4), (3, 2, 2)], ['p0', 'a0', 'p1', 'a1', 'p2', 'a2'])
 
 
+def check_odd_ids(w):
+    """Ids of other programs may hold what JSON escapes."""
+    t = Transcript(w, 12).talk(2)
+    odd = 'an "odd"\\ id\n'
+    t.rows[1]['uuid'] = odd
+    t.rows[2]['parentUuid'] = NOWHERE
+    t.save()
+    w.program.run('doctor', t.id, '--fix', '--reconnect')
+    with open(t.path, encoding='utf-8') as f:
+        w.program.same('the parent', json.loads(f.read().splitlines()[2])['parentUuid'], odd)
+    w.program.run('undo')
+
+
 def check_compacted(w):
     """The second compaction of a process lets the conversation go on before the first one."""
     t = Transcript(w, 3)
@@ -255,7 +268,7 @@ def check_after(w):
 
 def main():
     w = World(sys.argv[1])
-    for check in check_missing, check_twice, check_compacted, check_whole, check_in_use, check_links, check_after:
+    for check in check_missing, check_twice, check_odd_ids, check_compacted, check_whole, check_in_use, check_links, check_after:
         check(w)
     w.program.finish(50)
 

@@ -37,6 +37,19 @@ def check_branches(w):
         w.program.same(f'JSON on {branch}', json.loads(w.program.run('info', SID, '--json').stdout)['gitBranch'], branch)
 
 
+def check_names(w):
+    """A transcript that is named by its path may be called anything; what is written of it is JSON."""
+    path = f'{os.path.dirname(write(w))}/an "odd"\\ name\n.jsonl'
+    shutil.move(write(w), path)
+    for words in ('fork', path), ('fork', path, '--at', 'bbbbbbbb-0000-4000-8000-000000000001'), ('rename', path, 'x'), ('tag', path, 'y'):
+        w.program.same(f'{words[0]}', w.program.run(*words).returncode, 0)
+    for name in os.listdir(os.path.dirname(path)):
+        with open(f'{os.path.dirname(path)}/{name}', encoding='utf-8') as f:
+            rows = [json.loads(line) for line in f.read().splitlines()]
+        w.program.need(path.endswith(name) or rows[0]['forkedFrom']['sessionId'] == os.path.basename(path)[:-6], rows)
+        os.unlink(f'{os.path.dirname(path)}/{name}')
+
+
 def check_costs(w):
     """info says what the agent recorded, as usage does, and nothing if it recorded nothing."""
     for cost, text in (1.2345, 'cost           $1.23\n'), (0.0123, 'cost           $0.0123\n'), (None, None):
@@ -80,7 +93,7 @@ def check_unreadable(w):
 def main():
     w = World(sys.argv[1])
     try:
-        for check in check_branches, check_costs, check_no_home, check_unreadable:
+        for check in check_branches, check_names, check_costs, check_no_home, check_unreadable:
             check(w)
     finally:
         shutil.rmtree(w.top, ignore_errors=True)

@@ -5,6 +5,7 @@
 #include "lite/json/json.h"
 #include "store/api/host.h"
 #include "store/journal/change.h"
+#include "tests/support/faults/memory.h"
 
 enum { THREADS = 4, EACH = 50 };
 
@@ -177,6 +178,36 @@ CASE(a_fork_has_the_rows_up_to_a_message)
     session_row_free(row);
     arena_fini(&copy.arena);
     change_free(c);
+}
+
+static bool count_session(const struct session_ref *ref, void *arg)
+{
+    (void)ref;
+    ++*(size_t *)arg;
+    return true;
+}
+
+CASE(a_fork_that_fails_leaves_no_session)
+{
+    const struct slice rows[] = { SLICE("{\"id\":\"1\",\"role\":\"user\",\"text\":\"a\"}") };
+    const struct fork_request req = { .at = { NULL, 0 } };
+    struct opened *o = *state;
+    enum err_code rc = ERR_NOMEM;
+
+    append(o, rows, 1);
+    for (long k = 1; rc; k++) {
+        struct change *c = change_new("fork");
+        struct fork_result made;
+        size_t sessions = 0;
+
+        memory_fail_at(k);
+        rc = o->st->ops->fork(o->st, &o->ref, &req, c, &made, NULL);
+        memory_fail_at(0);
+        assert_int_equal(o->st->ops->enumerate(o->st, &everything, count_session, &sessions, NULL),
+                         ERR_OK);
+        assert_int_equal(sessions, rc ? 1 : 2);
+        change_free(c);
+    }
 }
 
 struct writer {

@@ -3,6 +3,7 @@
 #include "lite/base/array.h"
 #include "lite/base/cleanup.h"
 #include "lite/json/json.h"
+#include "lite/json/jsonout.h"
 #include "store/journal/change.h"
 #include "store/log/log_damage.h"
 #include "store/systems/claude/chain/conversation_path.h"
@@ -181,13 +182,16 @@ static enum err_code lost_joined_row(struct lost_parts *l, const struct joint *j
     const bool torn = l->log->file.index.torn_tail && line + 1 == l->log->file.index.n;
     struct slice uuid, row, parent;
     AUTO_BUF text = { 0 };
+    struct jsonout quoted;
 
     TRY(claude_node_uuid(l->log, j->before, a, &uuid, e));
     TRY(logfile_row(&l->log->file, line, &row, e));
     if (!json_get(row, "parentUuid", &parent))
         return err_set(e, ERR_FORMAT, l->log->file.path, "join a part: its row names no parent");
-    NEED(!buf_add(&text, (struct slice){ row.p, (size_t)(parent.p - row.p) }) &&
-         !buf_addf(&text, "\"%.*s\"", SLICE_ARG(uuid)) &&
+    NEED(!buf_add(&text, (struct slice){ row.p, (size_t)(parent.p - row.p) }));
+    jsonout_init(&quoted, &text);
+    jsonout_text(&quoted, uuid);
+    NEED(!quoted.rc &&
          !buf_add(&text, (struct slice){ parent.p + parent.n,
                                          (size_t)(row.p + row.n - parent.p) - parent.n }) &&
          (torn || !buf_add_byte(&text, '\n')));

@@ -314,19 +314,15 @@ static enum err_code claude_write_row(const struct fork *f, size_t line, struct 
                                                           : (struct slice){ NULL, 0 });
 
     /* The members are still those of the source, so this names the row that was copied. */
-    enum err_code rc;
+    struct jsonout j;
 
-    rc = buf_add(&r.space->origin, SLICE("{\"sessionId\":\""));
-    if (!rc)
-        rc = buf_add(&r.space->origin, r.f->ref->id);
-    if (!rc)
-        rc = buf_add(&r.space->origin, SLICE("\",\"messageUuid\":"));
-    if (!rc)
-        rc = buf_add(&r.space->origin, r.member[UUID]);
-    if (!rc)
-        rc = buf_add_byte(&r.space->origin, '}');
-    if (rc)
-        r.rc = rc;
+    jsonout_init(&j, &r.space->origin);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "sessionId", r.f->ref->id);
+    jsonout_raw_member(&j, "messageUuid", r.member[UUID]);
+    jsonout_close(&j, '}');
+    if (j.rc)
+        r.rc = j.rc;
     claude_set_member(&r, "forkedFrom", buf_slice(&r.space->origin));
 
     if (!r.rc)

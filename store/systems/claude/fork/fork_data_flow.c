@@ -1,5 +1,6 @@
 #include "store/systems/claude/fork/fork.h"
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -111,11 +112,17 @@ enum err_code fork_derived_copied(struct fork_derived *d, struct slice row)
 
 enum err_code fork_derived_write(struct fork_derived *d, struct slice from, struct jsonout *j)
 {
-    char *id = arena_format(&d->arena, "\"%.*s\"", SLICE_ARG(from));
-    enum err_code rc = id ? add_source(d, (struct fork_source){ .type = SESSION_TYPE,
-                                                                .id = { id, from.n + 2 },
-                                                                .via = VIA_FORK })
-                          : ERR_NOMEM;
+    AUTO_BUF quoted = { 0 };
+    struct jsonout text;
+
+    jsonout_init(&text, &quoted);
+    jsonout_text(&text, from);
+    const struct slice id = arena_copy(&d->arena, buf_slice(&quoted));
+    enum err_code rc =
+        text.rc || !id.p
+            ? ERR_NOMEM
+            : add_source(d,
+                         (struct fork_source){ .type = SESSION_TYPE, .id = id, .via = VIA_FORK });
 
     jsonout_open(j, '[');
     for (size_t i = 0; i < d->n && !rc; i++) {

@@ -435,7 +435,8 @@ def check_not_new(w):
                 step=lambda: (remake(), subprocess.run(['git', f'--git-dir={s.dir}', f'--work-tree={w.project}', 'add', '-f', 'archive/data.txt'], check=True)))
     refused('a changed list', 'what git ignores was changed', build, before=lambda: rule(personal, 'archive\n'), step=lambda: (remake(), rule(personal, '\n', False)))
     for command in ('truncate -s 1000 archive/data.txt', ': > archive/data.txt', '> archive/data.txt', 'cd archive; head -n 9 data.txt > x && mv x data.txt',
-                    "sed -i '9,$d' archive/data.txt", 'find archive -size +2M -exec truncate -s 1k {} +'):
+                    "sed -i '9,$d' archive/data.txt", 'find archive -size +2M -exec truncate -s 1k {} +',
+                    'sudo truncate -s 0 2>/dev/null archive/data.txt', 'cp /dev/null archive/data.txt'):
         refused(f'large {command}', 'shortened', [bash(command)], before=lambda: (rule(lists, '/archive/data.txt\n'), remake(b'long\n'), time.sleep(.03)),
                 step=lambda: (remake(), os.unlink(lists)))
 
