@@ -142,6 +142,7 @@ script(goat recorded store/systems/goat/goat_conformance.py $<TARGET_FILE:repris
 script(goat_bad recorded store/systems/goat/goat_bad_input.py $<TARGET_FILE:reprise>)
 # What a rewind may touch, whoever wrote the session.
 script(old_records recorded commands/old_records.py $<TARGET_FILE:reprise> 888c8e2)
+script(redact_rows recorded commands/redact_rows.py $<TARGET_FILE:reprise>)
 script(rewind_rules recorded commands/rewind_rules.py $<TARGET_FILE:reprise>)
 
 # Each line of a file belongs to the turn that wrote it, and to no other.

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "store/redact/token_form.h"
 
 static const char kind_password[] = "password";
@@ -9,27 +10,27 @@ static const char kind_given[] = "value of a secret name";
 
 enum { NAME_MOST = 64, PHRASE_MOST = 48, GAP_MOST = 24, TAG_MOST = 160, VALUE_MOST = 4096 };
 
-static bool is_any(char c, const char *of)
+bool given_is_any(char c, const char *of)
 {
     return c && strchr(of, c);
 }
 
-static bool given_value_is_blank(char c)
+bool given_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-static bool is_alpha(char c)
+bool given_is_alpha(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_name_letter(char c)
+bool given_is_name_letter(char c)
 {
     return letters_have(LETTERS_URL | LETTERS_DOT, c) || c == '$' || c == '@';
 }
 
-static bool is_word_of(struct slice word, const char *list)
+bool given_is_word_of(struct slice word, const char *list)
 {
     char padded[32] = " ";
 
@@ -48,10 +49,10 @@ static bool has_folded(struct slice text, const char *part)
 
 /* ---- judging a value ---- */
 
-static bool given_value_is_plain(struct slice value)
+bool given_is_plain(struct slice value)
 {
     for (size_t i = 0; i < value.n; i++)
-        if (!is_alpha(value.p[i]) && !is_any(value.p[i], "_ .-?!:,()'"))
+        if (!given_is_alpha(value.p[i]) && !given_is_any(value.p[i], "_ .-?!:,()'"))
             return false;
     return true;
 }
@@ -69,7 +70,7 @@ static bool is_hole(struct slice v)
         !letters_have(LETTERS_DIGIT, v.p[0]))
         return true;
     if (v.p[0] == '$')
-        return v.n < 2 || v.p[1] == '{' || v.p[1] == '(' || is_alpha(v.p[1]) || v.p[1] == '_';
+        return v.n < 2 || v.p[1] == '{' || v.p[1] == '(' || given_is_alpha(v.p[1]) || v.p[1] == '_';
     return v.p[0] == '<' || slice_starts(v, "{{") || slice_starts(v, "%(") ||
            (v.p[0] == '{' && v.p[v.n - 1] == '}') ||
            (v.p[0] == '%' && v.n > 1 && v.p[v.n - 1] == '%');
@@ -84,13 +85,21 @@ bool given_is_placeholder(struct slice v)
                                 "redacted hidden masked unset n/a secretstr char varchar password "
                                 "passwd token secret key auto inherit ";
 
-    if (is_hole(v) || is_word_of(v, words) || v.p[0] == '#' || (v.p[0] == '%' && v.n < 4) ||
-        (v.p[0] == ':' && is_alpha(v.n > 1 ? v.p[1] : 0)))
+    if (is_hole(v) || given_is_word_of(v, words) || v.p[0] == '#' || (v.p[0] == '%' && v.n < 4) ||
+        (v.p[0] == ':' && given_is_alpha(v.n > 1 ? v.p[1] : 0)))
         return true;
     /* "Enter your password", "password-field" */
-    return given_value_is_plain(v) &&
+    return given_is_plain(v) &&
            (has_folded(v, "passw") || has_folded(v, "token") || has_folded(v, "secret") ||
             has_folded(v, "api key") || has_folded(v, "your-") || has_folded(v, "your_"));
+}
+
+bool given_has_digit(struct slice v)
+{
+    for (size_t i = 0; i < v.n; i++)
+        if (letters_have(LETTERS_DIGIT, v.p[i]))
+            return true;
+    return false;
 }
 
 static bool is_uuid(struct slice v)
@@ -98,34 +107,35 @@ static bool is_uuid(struct slice v)
     return v.n == 36 && v.p[8] == '-' && v.p[13] == '-' && v.p[18] == '-' && v.p[23] == '-';
 }
 
-static bool is_path(struct slice v)
+bool given_is_path(struct slice v)
 {
     return (v.p[0] == '/' && v.n > 1 &&
             !(v.n > 30 && token_is_random(v) && !memchr(v.p, '.', v.n))) ||
            slice_starts(v, "./") || slice_starts(v, "../") || slice_starts(v, "~/") ||
            slice_has(v, "://") ||
-           (v.n > 2 && is_alpha(v.p[0]) && v.p[1] == ':' && is_any(v.p[2], "\\/"));
+           (v.n > 2 && given_is_alpha(v.p[0]) && v.p[1] == ':' && given_is_any(v.p[2], "\\/"));
 }
 
 /* As a password is in a sentence: digits between letters, or with a mark. */
-static bool is_mixed_word(struct slice v)
+bool given_is_mixed_word(struct slice v)
 {
     size_t changes, digits = letters_count_digits(v, &changes);
 
     bool marked = false;
 
     for (size_t i = 0; i < v.n; i++)
-        marked = marked || is_any(v.p[i], "!#$%^&*@?+");
+        marked = marked || given_is_any(v.p[i], "!#$%^&*@?+");
     return v.n > 7 && digits && changes && (marked || changes > 2);
 }
 
 /* Letters and digits as a machine chooses them. */
-static bool is_tokenish(struct slice v, size_t least, bool service)
+bool given_is_tokenish(struct slice v, size_t least, bool service)
 {
     size_t run = letters_run(v, 0, LETTERS_URL | LETTERS_DOT | LETTERS_BASE64 | LETTERS_MARKS, 512),
            changes, digits;
 
-    if (v.n < least || run < (v.n < 512 ? v.n : 512) || is_path(v) || (is_uuid(v) && !service))
+    if (v.n < least || run < (v.n < 512 ? v.n : 512) || given_is_path(v) ||
+        (is_uuid(v) && !service))
         return false;
     digits = letters_count_digits((struct slice){ v.p, run }, &changes);
     if (service && changes > 3 && v.n >= 20)
@@ -137,15 +147,45 @@ static bool is_tokenish(struct slice v, size_t least, bool service)
     return (digits == v.n && v.n >= 15) || token_is_random((struct slice){ v.p, run });
 }
 
+/* "482193", "k3jd-92la-0sdf" */
+static bool is_code(struct slice v)
+{
+    size_t changes, digits = letters_count_digits(v, &changes);
+
+    if (digits == v.n)
+        return v.n >= 4 && v.n <= 12;
+    return digits > 1 && v.n >= 7 && v.n < 80 &&
+           letters_run(v, 0, LETTERS_WORD | LETTERS_DASH, v.n) == v.n;
+}
+
+/* The words that a wallet is made from: twelve or more of three to eight small letters. */
+static bool is_seed_phrase(struct slice v)
+{
+    size_t words = 0, n = 0;
+
+    for (size_t i = 0; i <= v.n; i++)
+        if (i < v.n && v.p[i] >= 'a' && v.p[i] <= 'z')
+            n++;
+        else if (n < 3 || n > 8 || (i < v.n && v.p[i] != ' '))
+            return false;
+        else {
+            words++;
+            n = 0;
+        }
+    return words >= 12 && words <= 24;
+}
+
 bool given_is_secret(enum name_kind kind, struct slice v)
 {
     if (kind == NAME_PLAIN || given_is_placeholder(v))
         return false;
     if (kind == NAME_SERVICE)
-        return is_tokenish(v, 14, true);
+        return given_is_tokenish(v, 14, true);
     if (kind == NAME_LIKELY)
-        return is_tokenish(v, 14, false);
-    if (is_path(v))
+        return given_is_tokenish(v, 14, false) || is_seed_phrase(v);
+    if (kind == NAME_CODE)
+        return is_code(v) || given_is_tokenish(v, 14, false) || is_seed_phrase(v);
+    if (given_is_path(v))
         return false;
     return kind == NAME_PASSWORD || !memchr(v.p, ' ', v.n);
 }
@@ -175,11 +215,11 @@ static size_t escape_letters(struct slice text, size_t at, size_t n)
     return 0;
 }
 
-static struct slice name_ending_at(struct slice text, size_t end)
+struct slice given_name_ending_at(struct slice text, size_t end)
 {
     size_t n = 0;
 
-    while (n < end && n < NAME_MOST && is_name_letter(text.p[end - n - 1]))
+    while (n < end && n < NAME_MOST && given_is_name_letter(text.p[end - n - 1]))
         n++;
     const struct slice name = { text.p + end - n, n };
     const size_t escape = escape_letters(text, end - n, n);
@@ -195,18 +235,18 @@ static struct slice given_value_name_beside(struct slice text, size_t at)
     size_t from = at > TAG_MOST ? at - TAG_MOST : 0;
 
     for (size_t i = at; i > from + 4; i--) {
-        if (is_any(text.p[i], "<{") && i < at)
+        if (given_is_any(text.p[i], "<{") && i < at)
             from = i;
-        if (!is_any(text.p[i], "=:"))
+        if (!given_is_any(text.p[i], "=:"))
             continue;
         size_t end = i;
-        while (end > from && is_any(text.p[end - 1], "\"'\\ "))
+        while (end > from && given_is_any(text.p[end - 1], "\"'\\ "))
             end--;
-        struct slice word = name_ending_at(text, end);
+        struct slice word = given_name_ending_at(text, end);
         for (size_t k = 0; k < sizeof words / sizeof *words; k++)
             if (slice_eq(word, slice_of(words[k]))) {
                 size_t to = i + 1;
-                while (to < at && is_any(text.p[to], "\"'\\ "))
+                while (to < at && given_is_any(text.p[to], "\"'\\ "))
                     to++;
                 size_t n = letters_run(text, to, LETTERS_URL | LETTERS_DOT, NAME_MOST);
                 return (struct slice){ text.p + to, n };
@@ -220,7 +260,7 @@ static struct slice name_of_element(struct slice text, size_t at)
 {
     size_t from = at;
 
-    while (from > 0 && at - from < TAG_MOST && !is_any(text.p[from - 1], "<>\n"))
+    while (from > 0 && at - from < TAG_MOST && !given_is_any(text.p[from - 1], "<>\n"))
         from--;
     if (from == 0 || text.p[from - 1] != '<' || text.p[from] == '/')
         return (struct slice){ .n = 0 };
@@ -241,13 +281,13 @@ static struct naming read_naming(struct slice text, size_t at)
         out.in_quotes = true;
         return out;
     }
-    for (; end && gap < GAP_MOST && is_any(text.p[end - 1], " \t\"'`]\\*:|?"); gap++, end--)
-        out.in_quotes = out.in_quotes || is_any(text.p[end - 1], "\"'`");
-    out.name = name_ending_at(text, end);
+    for (; end && gap < GAP_MOST && given_is_any(text.p[end - 1], " \t\"'`]\\*:|?"); gap++, end--)
+        out.in_quotes = out.in_quotes || given_is_any(text.p[end - 1], "\"'`");
+    out.name = given_name_ending_at(text, end);
     if (out.name.n == 0)
         return out;
     out.at = end - out.name.n;
-    if (is_word_of(out.name, " value val "))
+    if (given_is_word_of(out.name, " value val "))
         out.name = given_value_name_beside(text, out.at);
     out.kind = secret_name_kind(out.name);
     if (out.kind > NAME_LIKELY || out.at == 0)
@@ -256,9 +296,9 @@ static struct naming read_naming(struct slice text, size_t at)
     size_t words = 0, from = out.at, two = out.at;
 
     while (from && end - from < PHRASE_MOST &&
-           (given_value_is_blank(text.p[from - 1]) || is_name_letter(text.p[from - 1]))) {
+           (given_is_blank(text.p[from - 1]) || given_is_name_letter(text.p[from - 1]))) {
         from--;
-        if (given_value_is_blank(text.p[from]) && from && !given_value_is_blank(text.p[from - 1]))
+        if (given_is_blank(text.p[from]) && from && !given_is_blank(text.p[from - 1]))
             words++;
         if (words < 2)
             two = from;
@@ -276,7 +316,7 @@ static struct naming read_naming(struct slice text, size_t at)
 /* ---- words without quotes ---- */
 
 /* process.env.PASSWORD, self->token, tokens[i] */
-static bool is_reference(struct slice text, struct given v)
+bool given_is_reference(struct slice text, struct given v)
 {
     struct slice value = { text.p + v.at, v.n };
     char next = v.at + v.n < text.n ? text.p[v.at + v.n] : 0;
@@ -286,25 +326,25 @@ static bool is_reference(struct slice text, struct given v)
         return true;
     const char *dot = memchr(value.p, '.', value.n);
 
-    return dot && dot > value.p && is_alpha(value.p[0]) && dot + 1 < value.p + value.n &&
-           is_alpha(dot[1]) &&
+    return dot && dot > value.p && given_is_alpha(value.p[0]) && dot + 1 < value.p + value.n &&
+           given_is_alpha(dot[1]) &&
            letters_run(value, 0, LETTERS_WORD | LETTERS_LOW | LETTERS_DOT, value.n) == value.n &&
            !token_is_random(value);
 }
 
-static bool given_value_is_line_end(struct slice text, size_t at)
+bool given_is_line_end(struct slice text, size_t at)
 {
-    while (at < text.n && given_value_is_blank(text.p[at]))
+    while (at < text.n && given_is_blank(text.p[at]))
         at++;
-    return at >= text.n || is_any(text.p[at], "\r\n#") ||
-           (text.p[at] == '\\' && at + 1 < text.n && is_any(text.p[at + 1], "nr"));
+    return at >= text.n || given_is_any(text.p[at], "\r\n#") ||
+           (text.p[at] == '\\' && at + 1 < text.n && given_is_any(text.p[at + 1], "nr"));
 }
 
-static bool is_line_start(struct slice text, size_t at)
+bool given_is_line_start(struct slice text, size_t at)
 {
-    while (at && is_any(text.p[at - 1], " \t-\"'"))
+    while (at && given_is_any(text.p[at - 1], " \t-\"'"))
         at--;
-    return at == 0 || text.p[at - 1] == '\n' ||
+    return at == 0 || given_is_any(text.p[at - 1], "\n$>#%") || /* or behind a prompt */
            (at >= 2 && text.p[at - 2] == '\\' && text.p[at - 1] == 'n');
 }
 
@@ -325,25 +365,24 @@ static bool is_bare_secret(struct slice text, const struct naming *name, char op
     size_t letters = 0, digits = 0;
     char next = v.at + v.n < text.n ? text.p[v.at + v.n] : '\n';
 
-    if (is_any(value.n ? value.p[0] : 0, "[{(") || is_hole(value) ||
-        (is_word_of(name->name, " pwd oldpwd ") && is_path(value)))
+    if (given_is_any(value.n ? value.p[0] : 0, "[{(") || is_hole(value) ||
+        (given_is_word_of(name->name, " pwd oldpwd ") && given_is_path(value)))
         return false;
-    if (!(constant && direct && op == '=' && name->kind > NAME_LIKELY) &&
-        given_is_placeholder(value))
+    if (!(constant && direct && op == '=' && name->kind > NAME_CODE) && given_is_placeholder(value))
         return false;
-    if (name->kind <= NAME_LIKELY)
+    if (name->kind <= NAME_CODE)
         return given_is_secret(name->kind, value) && next != '(';
-    if (is_path(value))
+    if (given_is_path(value))
         return false;
     if (constant && direct && op == '=')
         return true;
-    bool whole_line = is_line_start(text, name->at) && given_value_is_line_end(text, v.at + v.n);
+    bool whole_line = given_is_line_start(text, name->at) && given_is_line_end(text, v.at + v.n);
 
-    if (is_reference(text, v) &&
+    if (given_is_reference(text, v) &&
         !(op == ':' && whole_line && !memchr(value.p, '(', value.n) && next != '('))
         return false;
     for (size_t i = 0; i < value.n; i++) {
-        letters += is_alpha(value.p[i]) || value.p[i] == '_';
+        letters += given_is_alpha(value.p[i]) || value.p[i] == '_';
         digits += value.p[i] >= '0' && value.p[i] <= '9';
     }
     if (letters < value.n) /* with digits or marks */
@@ -352,7 +391,7 @@ static bool is_bare_secret(struct slice text, const struct naming *name, char op
                    : digits > 0 || value.n > 5 || direct;
     if (direct && op == '=')
         return next != ')' && next != ',' &&
-               !is_word_of(value, " password passwd pwd token secret user ");
+               !given_is_word_of(value, " password passwd pwd token secret user ");
     return value.n > 2 && whole_line && !is_snake_or_camel(value) &&
            (op == ':' || name->kind == NAME_PASSWORD);
 }
@@ -363,7 +402,7 @@ static struct given given_value_read_header(struct slice text, size_t at, bool c
     size_t depth = given_depth(text, at), scheme = 0, n = 0, blanks = 0;
     bool equals = false;
 
-    if (at + depth < text.n && is_any(text.p[at + depth], "\"'`"))
+    if (at + depth < text.n && given_is_any(text.p[at + depth], "\"'`"))
         at += depth + 1;
     for (bool inner = false; at + n < text.n && n < VALUE_MOST; n++) {
         char c = text.p[at + n];
@@ -372,11 +411,11 @@ static struct given given_value_read_header(struct slice text, size_t at, bool c
         equals = equals || c == '=';
         if (!cookie && blanks > 1 && !equals) /* prose */
             return (struct given){ at, 0, true };
-        if (is_any(c, "\"'`") &&
+        if (given_is_any(c, "\"'`") &&
             (inner || (n && text.p[at + n - 1] == '='))) /* Digest username="x" */
             inner = !inner;
-        else if (!c || is_any(c, "\"'`\r\n") ||
-                 (c == '\\' && at + n + 1 < text.n && is_any(text.p[at + n + 1], "nr\\\"'")))
+        else if (!c || given_is_any(c, "\"'`\r\n") ||
+                 (c == '\\' && at + n + 1 < text.n && given_is_any(text.p[at + n + 1], "nr\\\"'")))
             break;
     }
     while (!cookie && scheme < n && letters_have(LETTERS_URL, text.p[at + scheme]))
@@ -388,10 +427,10 @@ static struct given given_value_read_header(struct slice text, size_t at, bool c
 
 static bool is_header_name(struct slice name, bool *cookie)
 {
-    *cookie = is_word_of(name, " cookie set-cookie cookie2 ");
+    *cookie = given_is_word_of(name, " cookie set-cookie cookie2 ");
     return *cookie ||
-           is_word_of(name,
-                      " authorization proxy-authorization x-authorization http_authorization ");
+           given_is_word_of(
+               name, " authorization proxy-authorization x-authorization http_authorization ");
 }
 
 /* A passphrase of a few words: the rest of a line that begins with the name. */
@@ -401,19 +440,24 @@ static struct given read_passphrase(struct slice text, const struct naming *name
         " must is the a an should be to your you not will can has are of for and or if with in ";
     size_t n = 0, words = 1, from = 0;
 
-    if (name->kind != NAME_PASSWORD || !is_line_start(text, name->at))
+    if (name->kind != NAME_LIKELY &&
+        (name->kind != NAME_PASSWORD || !given_is_line_start(text, name->at)))
         return v;
-    for (; v.at + n < text.n && n < 80 && text.p[v.at + n] != '\n' && text.p[v.at + n] != '\\'; n++)
-        if (!is_alpha(text.p[v.at + n])) {
+    for (; v.at + n < text.n && n < 220 && text.p[v.at + n] != '\n' && text.p[v.at + n] != '\\';
+         n++)
+        if (!given_is_alpha(text.p[v.at + n])) {
             if (text.p[v.at + n] != ' ' ||
-                is_word_of((struct slice){ text.p + v.at + from, n - from }, prose))
+                given_is_word_of((struct slice){ text.p + v.at + from, n - from }, prose))
                 return v;
             words++;
             from = n + 1;
         }
-    return words > 1 && words < 7 && !given_is_placeholder((struct slice){ text.p + v.at, n })
-               ? (struct given){ v.at, n, true }
-               : v;
+    const struct slice phrase = { text.p + v.at, n };
+    const bool is_phrase = name->kind == NAME_LIKELY
+                               ? is_seed_phrase(phrase)
+                               : words > 1 && words < 7 && !given_is_placeholder(phrase);
+
+    return is_phrase ? (struct given){ v.at, n, true } : v;
 }
 
 /* base64 of "user:password", in the configuration of container registries and of npm */
@@ -425,168 +469,125 @@ static bool is_basic_auth(struct slice name, struct slice value)
         small = small || (value.p[i] >= 'a' && value.p[i] <= 'z');
         capital = capital || (value.p[i] >= 'A' && value.p[i] <= 'Z');
     }
-    return is_word_of(name, " auth _auth ") && value.n >= 8 && small && capital &&
+    return given_is_word_of(name, " auth _auth ") && value.n >= 8 && small && capital &&
            letters_run(value, 0, LETTERS_WORD | LETTERS_BASE64, value.n) == value.n;
 }
 
-static enum err_code add_given(struct secret_list *list, enum name_kind kind, struct given v)
+enum err_code given_add(struct secret_list *list, enum name_kind kind, struct given v)
 {
     return redact_list_add(list, kind == NAME_PASSWORD ? kind_password : kind_given, v.at, v.n);
+}
+
+/* getenv("PASSWORD") or "w0rd": the value that is used if there is no other. */
+static struct given read_default(struct slice text, size_t at)
+{
+    static const char *const words[] = { " or ", " || ", " ?? ", " ?: " };
+
+    for (size_t i = at; i + 4 < text.n && i - at < 80 && text.p[i] != '\n'; i++)
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            if (slice_starts((struct slice){ text.p + i, text.n - i }, words[k]))
+                return given_read(text, i + strlen(words[k]), false);
+    return (struct given){ at, 0, false };
+}
+
+/* An operator between a name and a value: =, :, =>, ==, ",", "(", "|" or the end of an element's tag. */
+struct operator
+{
+    char first;
+    bool compares, arrow; /* ==, !=; => */
+    size_t gap;           /* blanks behind it */
+    size_t after;         /* where the value begins */
+};
+
+static struct operator read_operator(struct slice text, size_t at)
+{
+    struct operator op = { .first = text.p[at], .after = at };
+    const char *letters = op.first == '>' ? ">" : given_is_any(op.first, ",(") ? ",(" : ":=>|?!";
+
+    for (; op.after < text.n && op.after - at < 4 && given_is_any(text.p[op.after], letters);
+         op.after++) {
+        op.compares = op.compares || (op.after > at && text.p[op.after] == '=' &&
+                                      given_is_any(text.p[op.after - 1], "=!"));
+        op.arrow = op.arrow || text.p[op.after] == '>';
+    }
+    if (at && text.p[at - 1] == '!')
+        op.compares = true;
+    for (; op.after < text.n && op.gap < GAP_MOST &&
+           (given_is_blank(text.p[op.after]) || (op.first == '>' && text.p[op.after] == '\n'));
+         op.gap++)
+        op.after++;
+    if (op.after < text.n && text.p[op.after] == '*') /* **Password:** value */
+        while (op.after < text.n && given_is_any(text.p[op.after], "* "))
+            op.after++;
+    if (op.after + 1 < text.n && given_is_any(text.p[op.after], "brfu@LN") &&
+        given_is_any(text.p[op.after + 1], "\"'"))
+        op.after++;
+    return op;
 }
 
 static enum err_code find_at_operator(struct slice text, size_t at, struct secret_list *list)
 {
     struct naming name = read_naming(text, at);
-    char op = text.p[at];
-    size_t after = at, gap;
-    bool cookie, same = false, arrow = false;
+    const char c = text.p[at];
+    bool cookie;
 
-    if (name.kind == NAME_PLAIN || (op == ',' && !name.in_quotes))
+    /* the code that a service gives to the address it returns to */
+    if (c == '=' && slice_eq(name.name, SLICE("code")) && name.at &&
+        given_is_any(text.p[name.at - 1], "?&"))
+        name.kind = NAME_SERVICE;
+    if (name.kind == NAME_PLAIN || (c == ',' && !name.in_quotes))
         return ERR_OK;
-    for (; after < text.n && after - at < 4 &&
-           is_any(text.p[after], op == '>'                ? ">"
-                                 : op == ',' || op == '(' ? ",("
-                                                          : ":=>|?!");
-         after++) {
-        same = same || (after > at && text.p[after] == '=' && is_any(text.p[after - 1], "=!"));
-        arrow = arrow || text.p[after] == '>';
-    }
-    if (at && text.p[at - 1] == '!')
-        same = true;
-    for (gap = 0; after < text.n && gap < GAP_MOST &&
-                  (given_value_is_blank(text.p[after]) || (op == '>' && text.p[after] == '\n'));
-         gap++)
-        after++;
-    if (after < text.n && is_any(text.p[after], "*")) /* **Password:** value */
-        while (after < text.n && is_any(text.p[after], "* "))
-            after++;
-    if (after + 1 < text.n && is_any(text.p[after], "brfu@LN") && is_any(text.p[after + 1], "\"'"))
-        after++;
-    if (after >= text.n)
+    const struct operator op = read_operator(text, at);
+
+    if (op.after >= text.n)
         return ERR_OK;
-    if (op == ':' && is_header_name(name.name, &cookie)) {
-        struct given v = given_value_read_header(text, after, cookie);
+    if (c == ':' && is_header_name(name.name, &cookie)) {
+        struct given v = given_value_read_header(text, op.after, cookie);
 
         return v.n > 2 && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
                    ? redact_list_add(list, cookie ? "cookie" : "authorization header", v.at, v.n)
                    : ERR_OK;
     }
-    bool direct = gap == 0 && at && !given_value_is_blank(text.p[at - 1]) && op != '>';
+    bool direct = op.gap == 0 && at && !given_is_blank(text.p[at - 1]) && c != '>';
     struct given v =
-        given_read(text, after, op == '=' && direct && secret_name_is_constant(name.name));
+        given_read(text, op.after, c == '=' && direct && secret_name_is_constant(name.name));
     struct slice value = { text.p + v.at, v.n };
 
     if (v.n == 0)
         return ERR_OK;
     if (is_basic_auth(name.name, value))
-        return add_given(list, NAME_TOKEN, v);
-    if (!v.quoted && op == ':' && gap)
+        return given_add(list, NAME_TOKEN, v);
+    if (!v.quoted && c == ':' && op.gap)
         v = read_passphrase(text, &name, v);
     value = (struct slice){ text.p + v.at, v.n };
     if (v.quoted)
-        return given_is_secret(name.kind, value) ? add_given(list, name.kind, v) : ERR_OK;
-    if (op == '(' || op == ',' || op == '|' || same || arrow)
-        return (op == '>' ? given_is_secret(name.kind, value)
-                          : op != '(' && is_tokenish(value, 14, name.kind != NAME_LIKELY))
-                   ? add_given(list, name.kind, v)
+        return given_is_secret(name.kind, value) ? given_add(list, name.kind, v) : ERR_OK;
+    if (c == '|' && name.kind == NAME_PASSWORD && op.gap) /* | password | w0rd | */
+        return given_has_digit(value) && value.n > 5 && !given_is_plain(value) &&
+                       slice_starts((struct slice){ text.p + v.at + v.n, text.n - v.at - v.n },
+                                    " |")
+                   ? given_add(list, name.kind, v)
                    : ERR_OK;
-    return is_bare_secret(text, &name, op, direct, v) ? add_given(list, name.kind, v) : ERR_OK;
-}
-
-/* ---- names and values with a blank between them ---- */
-
-static struct slice word_before(struct slice text, size_t at)
-{
-    size_t end = at;
-
-    while (end && given_value_is_blank(text.p[end - 1]))
-        end--;
-    size_t n = 0;
-    while (n < end && n < 32 && (unsigned char)text.p[end - n - 1] > ' ')
-        n++;
-    return (struct slice){ text.p + end - n, n };
-}
-
-/* A name with its value behind it: --password WORD, ENV DB_PASSWORD WORD, PASSWORD 'word', login NAME password WORD,
- * the password is w0rd. */
-struct beside {
-    struct slice name, before; /* and the word before it */
-    enum name_kind kind;
-    bool is; /* "is" or "was" is between them */
-    struct given value;
-};
-
-static bool read_beside(struct slice text, size_t at, struct beside *b)
-{
-    size_t after = at;
-
-    b->name = name_ending_at(text, at);
-    if (b->name.n == 0 || b->name.p[0] == '$')
-        return false;
-    b->before = word_before(text, at - b->name.n);
-    b->kind = is_word_of(b->name, " by ") && is_word_of(b->before, " identified ")
-                  ? NAME_PASSWORD
-                  : secret_name_kind(b->name);
-    if (b->kind <= NAME_LIKELY)
-        return false;
-    while (after < text.n && after - at < GAP_MOST && given_value_is_blank(text.p[after]))
-        after++;
-    struct slice rest = { text.p + after, text.n - after };
-
-    b->is = slice_starts(rest, "is ") || slice_starts(rest, "was ");
-    if (b->is)
-        after += rest.p[0] == 'i' ? 3 : 4;
-    b->value = given_read(text, after, false);
-    struct slice value = { text.p + b->value.at, b->value.n };
-
-    return value.n && !given_is_placeholder(value) && !is_path(value) &&
-           (value.p[0] != '-' || b->value.quoted);
-}
-
-static bool is_secret_beside(struct slice text, size_t at, const struct beside *b)
-{
-    static const char sets[] = " define #define env arg setenv set export -x -gx -ux -xg -xu "
-                               "config fastcgi_param add_header --env -e let setx ";
-    static const char of_npm[] = " _authtoken _auth _password ";
-    static const char prose[] = " flag option options argument parameter is to and or for with in "
-                                "on from if the a an value file as at by of can "
-                                "will must may should when are was be has not which that ";
-    struct slice value = { text.p + b->value.at, b->value.n };
-    bool constant = secret_name_is_constant(b->name), password = b->kind == NAME_PASSWORD;
-    bool digit = false;
-
-    for (size_t i = 0; i < value.n; i++)
-        digit = digit || letters_have(LETTERS_DIGIT, value.p[i]);
-    digit = digit && value.n > 3;
-
-    /* The value of an option is the next word, unless that is a word of a sentence. */
-    if (b->name.p[0] == '-' && !b->is)
-        return b->value.quoted || (!is_word_of(value, prose) && !(given_value_is_plain(value) &&
-                                                                  secret_name_is_constant(value)));
-    if (b->value.quoted)
-        return password || constant;
-    if (is_reference(text, b->value) || is_any(value.p[0], "=:|([{<>&+*/,"))
-        return false;
-    if (b->is)
-        return digit;
-    if (is_word_of(b->before, sets) || is_word_of(b->name, of_npm))
-        return constant || digit;
-    struct slice login = b->before, key = word_before(text, (size_t)(login.p - text.p));
-
-    return password && (is_mixed_word(value) || is_word_of(key, " login account user machine ") ||
-                        (digit && is_line_start(text, at - b->name.n) &&
-                         given_value_is_line_end(text, b->value.at + b->value.n)));
+    if (c == '(' || c == ',' || c == '|' || op.compares || op.arrow)
+        return (c == '>' ? given_is_secret(name.kind, value)
+                         : c != '(' && given_is_tokenish(value, 14, name.kind != NAME_LIKELY))
+                   ? given_add(list, name.kind, v)
+                   : ERR_OK;
+    if (is_bare_secret(text, &name, c, direct, v))
+        return given_add(list, name.kind, v);
+    v = name.kind > NAME_CODE ? read_default(text, v.at) : v;
+    value = (struct slice){ text.p + v.at, v.n };
+    return v.quoted && given_is_secret(name.kind, value) ? given_add(list, name.kind, v) : ERR_OK;
 }
 
 enum err_code given_find(struct slice text, size_t at, struct secret_list *list)
 {
-    struct beside b;
+    if (given_is_blank(text.p[at]))
+        return given_find_beside(text, at, list);
+    if (text.p[at] == '\n')
+        return given_find_below(text, at, list);
+    size_t before = list->n;
 
-    if (!given_value_is_blank(text.p[at]))
-        return find_at_operator(text, at, list);
-    if (!at || !is_name_letter(text.p[at - 1]))
-        return ERR_OK;
-    return read_beside(text, at, &b) && is_secret_beside(text, at, &b)
-               ? add_given(list, b.kind, b.value)
-               : ERR_OK;
+    TRY(find_at_operator(text, at, list));
+    return list->n == before && text.p[at] == '(' ? given_find_in_call(text, at, list) : ERR_OK;
 }

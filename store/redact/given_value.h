@@ -20,7 +20,35 @@ size_t given_depth(struct slice text, size_t at);
 bool given_is_placeholder(struct slice value);
 /* Returns true if a quoted value of such a name is a secret. */
 bool given_is_secret(enum name_kind kind, struct slice value);
-/* Adds the secret whose name ends at an operator or a blank. Returns where to go on looking: `at`, or its end. */
+/* Adds the secret whose name ends at an operator, a blank or the end of a line. */
 MUST_CHECK enum err_code given_find(struct slice text, size_t at, struct secret_list *list);
+
+/* The parts of given_find. A blank is at the place: --password WORD, the password is w0rd, w0rd as the password. */
+MUST_CHECK enum err_code given_find_beside(struct slice text, size_t at, struct secret_list *list);
+/* A line ends at the place: "Password:" and the word on the next line, "Recovery codes:" and a code on each, the names
+ * of a table's columns and its rows. */
+MUST_CHECK enum err_code given_find_below(struct slice text, size_t at, struct secret_list *list);
+/* A bracket opens at the place: server.login("user", "w0rd"). */
+MUST_CHECK enum err_code given_find_in_call(struct slice text, size_t at, struct secret_list *list);
+
+/* What they share. A list of words has a blank before and behind each. */
+bool given_is_any(char c, const char *of);
+bool given_is_blank(char c);
+bool given_is_alpha(char c);
+bool given_is_name_letter(char c);
+bool given_is_word_of(struct slice word, const char *list);
+bool given_is_plain(struct slice value);
+bool given_is_path(struct slice value);
+/* Digits between letters, or with a mark, as a password is in a sentence. */
+bool given_is_mixed_word(struct slice value);
+bool given_has_digit(struct slice value);
+/* Letters and digits as a machine chooses them, at least so many; of a service they may be less random. */
+bool given_is_tokenish(struct slice value, size_t least, bool service);
+/* process.env.PASSWORD, self->token, tokens[i] */
+bool given_is_reference(struct slice text, struct given value);
+bool given_is_line_start(struct slice text, size_t at);
+bool given_is_line_end(struct slice text, size_t at);
+struct slice given_name_ending_at(struct slice text, size_t end);
+MUST_CHECK enum err_code given_add(struct secret_list *list, enum name_kind kind, struct given v);
 
 #endif

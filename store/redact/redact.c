@@ -7,6 +7,7 @@
 
 #include "lite/base/array.h"
 #include "lite/base/cleanup.h"
+#include "store/redact/given_command.h"
 #include "store/redact/given_value.h"
 #include "store/redact/token_form.h"
 
@@ -27,73 +28,14 @@ enum err_code redact_list_add(struct secret_list *list, const char *kind, size_t
     return ERR_OK;
 }
 
-/* A program that takes a password after a flag of one letter. */
-struct command {
-    const char *name;
-    char flag;
-    bool spaced, joined; /* -p WORD, -pWORD */
-    char after;          /* only what follows this is secret: USER:PASSWORD */
-};
-
-/* Sorted by their first letters. */
-static const struct command commands[] = {
-    { "7z", 'p', false, true, 0 },
-    { "7za", 'p', false, true, 0 },
-    { "bcp", 'P', true, true, 0 },
-    { "cqlsh", 'p', true, false, 0 },
-    { "curl", 'u', true, true, ':' },
-    { "curl", 'U', true, true, ':' },
-    { "http", 'a', true, false, ':' },
-    { "https", 'a', true, false, ':' },
-    { "ipmitool", 'P', true, false, 0 },
-    { "ldapadd", 'w', true, false, 0 },
-    { "ldapdelete", 'w', true, false, 0 },
-    { "ldapmodify", 'w', true, false, 0 },
-    { "ldappasswd", 'w', true, false, 0 },
-    { "ldapsearch", 'w', true, false, 0 },
-    { "ldapwhoami", 'w', true, false, 0 },
-    { "lftp", 'u', true, false, ',' },
-    { "login", 'p', true, false, 0 },
-    { "mariadb", 'p', false, true, 0 },
-    { "mariadb-dump", 'p', false, true, 0 },
-    { "mongo", 'p', true, false, 0 },
-    { "mongodump", 'p', true, false, 0 },
-    { "mongoexport", 'p', true, false, 0 },
-    { "mongoimport", 'p', true, false, 0 },
-    { "mongorestore", 'p', true, false, 0 },
-    { "mongosh", 'p', true, false, 0 },
-    { "mosquitto_pub", 'P', true, false, 0 },
-    { "mosquitto_sub", 'P', true, false, 0 },
-    { "mycli", 'p', true, true, 0 },
-    { "mysql", 'p', false, true, 0 },
-    { "mysqladmin", 'p', false, true, 0 },
-    { "mysqldump", 'p', false, true, 0 },
-    { "mysqlimport", 'p', false, true, 0 },
-    { "mysqlsh", 'p', false, true, 0 },
-    { "openssl", 'k', true, false, 0 },
-    { "rar", 'p', false, true, 0 },
-    { "redis-cli", 'a', true, false, 0 },
-    { "smbclient", 'U', true, false, '%' },
-    { "sqlcmd", 'P', true, true, 0 },
-    { "sshpass", 'p', true, true, 0 },
-    { "unrar", 'p', false, true, 0 },
-    { "unzip", 'P', true, false, 0 },
-    { "wget", 'p', false, false, 0 },
-    { "wrk", 'p', false, false, 0 },
-    { "xh", 'a', true, false, ':' },
-    { "zip", 'P', true, false, 0 },
-};
-
 struct scan {
     struct slice text;
     struct secret_list *list;
     size_t from;   /* the end of the newest secret */
     size_t mark;   /* the newest character after which a word can begin inside one */
     size_t no_jwt; /* parts of a web token that begin before this are not one */
-    /* the command of the present line: its place in commands[], from 1; 0: none */
-    unsigned command;
-    bool exact;  /* only forms */
-    size_t echo; /* where the word after "echo" begins; 0: none on this line */
+    struct command_line line;
+    bool exact; /* only forms */
 };
 
 static enum err_code add_found(struct scan *s, const char *kind, size_t at, size_t n)
@@ -281,144 +223,6 @@ static enum err_code find_header(struct scan *s, size_t at)
     return ERR_OK;
 }
 
-/* ---- commands ---- */
-
-static bool is_boundary(char c)
-{
-    switch (c) {
-    case '"':
-    case '\'':
-    case '`':
-    case ';':
-    case '|':
-    case '&':
-    case '(':
-    case '/':
-    case '$':
-    case '[':
-    case ',': return true;
-    default: return (unsigned char)c <= ' ';
-    }
-}
-
-/* Remembers the program whose line this is. */
-static void note_command(struct scan *s, size_t at)
-{
-    char c = s->text.p[at];
-    struct slice word = { s->text.p + at, letters_run(s->text, at, LETTERS_URL, 16) };
-
-    for (unsigned i = 0; i < sizeof commands / sizeof *commands && commands[i].name[0] <= c; i++)
-        if (c == commands[i].name[0] && word.n > 1 && word.p[1] == commands[i].name[1] &&
-            slice_eq(word, slice_of(commands[i].name))) {
-            s->command = i + 1;
-            return;
-        }
-    if (slice_eq(word, SLICE("echo")) || slice_eq(word, SLICE("printf")))
-        s->echo = at + word.n;
-}
-
-/* -p WORD, -pWORD, -u USER:PASSWORD; also as words of a list: "-p", "WORD". */
-static enum err_code redact_find_flag(struct scan *s, size_t at)
-{
-    if (!s->command || at + 2 >= s->text.n)
-        return ERR_OK;
-    const char *name = commands[s->command - 1].name;
-
-    for (unsigned i = s->command - 1;
-         i < sizeof commands / sizeof *commands && strcmp(commands[i].name, name) == 0; i++) {
-        const struct command *c = &commands[i];
-        size_t from = at + 2;
-
-        if (c->flag != s->text.p[at + 1])
-            continue;
-        bool spaced = is_boundary(s->text.p[from]) && s->text.p[from] != '$';
-
-        if (spaced ? !c->spaced && s->text.p[from] != '\'' && s->text.p[from] != '"' : !c->joined)
-            continue;
-        if (spaced && c->spaced)
-            while (from < s->text.n && from - at < 12 &&
-                   (strchr(" \t,=", s->text.p[from]) ||
-                    (s->text.p[from] == '"' && from + 1 < s->text.n &&
-                     strchr(",]", s->text.p[from + 1]))))
-                from++;
-        struct given v = given_read(s->text, from, false);
-        const char *cut = c->after && v.n ? memchr(s->text.p + v.at, c->after, v.n) : NULL;
-
-        if (c->after && !cut)
-            return ERR_OK;
-        if (cut) {
-            size_t user = (size_t)(cut + 1 - (s->text.p + v.at));
-
-            v.at += user;
-            v.n -= user;
-        }
-        struct slice value = { s->text.p + v.at, v.n };
-
-        return v.n == 0 || value.p[0] == '-' ||
-                       (given_is_placeholder(value) && value.p[0] != ':') ||
-                       (c->name[0] == 'l' && c->name[1] == 'o' &&
-                        letters_run(value, 0, LETTERS_DIGIT | LETTERS_MARKS, v.n) == v.n &&
-                        v.n < 12)
-                   ? ERR_OK
-                   : add_found(s, "password", v.at, v.n);
-    }
-    return ERR_OK;
-}
-
-/* curl --user USER:PASSWORD */
-static enum err_code find_user(struct scan *s, size_t at)
-{
-    static const char *const flags[] = { "--user", "--proxy-user", "--auth" };
-
-    for (size_t i = 0;
-         s->command && commands[s->command - 1].after == ':' && i < sizeof flags / sizeof *flags;
-         i++) {
-        size_t from = at + strlen(flags[i]);
-
-        if (!slice_starts(redact_rest_of(s, at), flags[i]) || from >= s->text.n ||
-            !strchr(" =", s->text.p[from]))
-            continue;
-        struct given v = given_read(s->text, from + 1, false);
-        const char *colon = v.n ? memchr(s->text.p + v.at, ':', v.n) : NULL;
-        size_t user = colon ? (size_t)(colon + 1 - (s->text.p + v.at)) : 0;
-
-        return user && user < v.n && s->text.p[v.at + user] != '$'
-                   ? add_found(s, "password", v.at + user, v.n - user)
-                   : ERR_OK;
-    }
-    return ERR_OK;
-}
-
-/* echo WORD | docker login --password-stdin, echo WORD | sudo -S */
-static enum err_code find_echoed(struct scan *s, size_t at)
-{
-    static const char *const sinks[] = { "--password-stdin", "sudo -S", "--with-token",
-                                         "passwd --stdin", "chpasswd" };
-
-    for (size_t i = 0; s->echo && i < sizeof sinks / sizeof *sinks; i++)
-        if (slice_starts(redact_rest_of(s, at), sinks[i])) {
-            size_t from = s->echo;
-
-            s->echo = 0;
-            while (from < at && strchr(" -ne", s->text.p[from]) &&
-                   (s->text.p[from] == ' ' || s->text.p[from] == '-' || s->text.p[from - 1] == '-'))
-                from++;
-            struct given v = given_read(s->text, from, false);
-            const char *colon = i == 4 && v.n ? memchr(s->text.p + v.at, ':', v.n) : NULL;
-
-            if (colon) {
-                v.n -= (size_t)(colon + 1 - (s->text.p + v.at));
-                v.at = (size_t)(colon + 1 - s->text.p);
-            }
-            struct slice value = { s->text.p + v.at, v.n };
-
-            return v.n && v.at + v.n <= at && !given_is_placeholder(value)
-                       ? add_found(s, "password", v.at, v.n)
-                       : ERR_OK;
-        }
-    return ERR_OK;
-}
-
 /* A line of ~/.pgpass: HOST:PORT:DATABASE:USER:PASSWORD */
 static enum err_code find_pgpass(struct scan *s, size_t at)
 {
@@ -452,13 +256,13 @@ static enum err_code look_at_word(struct scan *s, size_t at)
     size_t before = s->list->n;
     enum err_code rc = ERR_OK;
 
-    if (at == 0 || is_boundary(s->text.p[at - 1]) || line)
-        note_command(s, at);
+    if (at == 0 || command_is_boundary(s->text.p[at - 1]) || line)
+        command_line_note(&s->line, s->text, at);
     if (line || (at && s->text.p[at - 1] == '"'))
         rc = find_pgpass(s, at);
     if (!rc && s->list->n == before && strchr("BbTtSsAa", c) && token_may_begin(s->text, at))
         rc = find_header(s, at);
-    return !rc && s->list->n == before && strchr("spc", c) ? find_echoed(s, at) : rc;
+    return !rc && s->list->n == before ? command_find(&s->line, s->text, at, s->list) : rc;
 }
 
 /* Returns true if no word begins at a place and only a token's distinctive part can. Most bytes of a text are so. */
@@ -468,6 +272,12 @@ static bool is_inside_word(const struct scan *s, size_t at)
 
     return at && letters_have(LETTERS_WORD, s->text.p[at]) &&
            letters_have(LETTERS_WORD, s->text.p[at - 1]) && at - s->mark > MARK_MOST;
+}
+
+static bool may_end_name(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '=' || c == ':' || c == '>' || c == ',' ||
+           c == '|' || c == '(';
 }
 
 static enum err_code look_at_byte(struct scan *s, size_t at)
@@ -480,11 +290,8 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
 
     if (c == '\\' || c == '%' || c == '[')
         s->mark = at;
-    if (c == '\n' || c == ';' || c == '|' || (c == '&' && at && text.p[at - 1] == '&')) {
-        s->command = 0;
-        if (c != '|')
-            s->echo = 0;
-    }
+    if (c == '\n' || c == ';' || c == '|' || (c == '&' && at && text.p[at - 1] == '&'))
+        command_line_separate(&s->line, c);
     found = token_find(text, at, s->from);
     if (found.n)
         return add_found(s, found.kind, found.at, found.n);
@@ -504,13 +311,12 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
         return ERR_OK;
     if (c == ':' && text.n - at > 4 && text.p[at + 1] == '/' && text.p[at + 2] == '/')
         rc = find_credentials(s, at);
-    else if (c == ' ' || c == '\t' || strchr("=:>,|(", c))
+    else if (may_end_name(c))
         rc = given_find(text, at, s->list);
-    if (!rc && s->list->n == before && c == '-' && (at == 0 || is_boundary(text.p[at - 1])))
-        rc =
-            text.n - at > 2 && text.p[at + 1] == '-' ? find_echoed(s, at) : redact_find_flag(s, at);
-    if (!rc && s->list->n == before && c == '-' && text.n - at > 8 && text.p[at + 1] == '-')
-        rc = find_user(s, at);
+    if (!rc && s->list->n == before &&
+        ((s->line.argument_end && at == s->line.argument) || c == '<' ||
+         (c == '-' && (at == 0 || command_is_boundary(text.p[at - 1])))))
+        rc = command_find(&s->line, text, at, s->list);
     else if (!rc && c == '*' && (at == 0 || text.p[at - 1] == '\n'))
         rc = find_pgpass(s, at);
     else if (!rc && s->list->n == before && letters_have(LETTERS_WORD, c) &&

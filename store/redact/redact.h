@@ -12,9 +12,9 @@
  * (docs/formats/entire.md 2.7), and in exported sessions.
  *
  * Secrets are recognised by their form: tokens of services (token_form.h), private keys, web tokens, hashes of passwords,
- * credentials in addresses, headers and commands; by a name beside them (given_value.h); and runs of letters that are too
- * random to be words. Plain hex, UUIDs and words without such a name are not recognised, nor is text in pictures, nor
- * what was encoded or split. */
+ * credentials in addresses, headers and commands (given_command.h); by a name beside them or above them (given_value.h);
+ * and runs of letters that are too random to be words. Plain hex, UUIDs and words without such a name are not recognised,
+ * nor is text in pictures, nor what was encoded or split. */
 struct redact_counts;
 
 /* counts may be NULL. */

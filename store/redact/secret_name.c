@@ -14,6 +14,8 @@ enum {
     ASKS = 1 << 5,     /* the beginning of such a name */
     HARMLESS = 1 << 6, /* whatever else the name says, the value is not secret */
     SERVICE = 1 << 7,
+    IS_CODE = 1 << 8,
+    OF_CODE = 1 << 9, /* "code" after it is a secret */
 };
 
 enum { WORD_MOST = 24, WORDS_MOST = 12 };
@@ -23,14 +25,14 @@ static const struct known_word { /* sorted: every word of a text is looked up */
     const char *word;
     unsigned says;
 } known_words[] = {
-    { "access", OF_KEY | LIKELY }, { "accesskey", IS_TOKEN }, { "accesstoken", IS_TOKEN }, { "account", OF_KEY },
+    { "2fa", OF_CODE }, { "access", OF_KEY | LIKELY | OF_CODE }, { "accesskey", IS_TOKEN }, { "accesstoken", IS_TOKEN }, { "account", OF_KEY },
     { "adafruit", SERVICE }, { "admin", OF_KEY }, { "adobe", SERVICE }, { "aes", OF_KEY }, { "age", ABOUT },
     { "airtable", SERVICE }, { "algolia", SERVICE }, { "algorithm", ABOUT }, { "alibaba", SERVICE },
     { "amplitude", SERVICE }, { "anthropic", SERVICE }, { "api", OF_KEY }, { "apikey", IS_TOKEN },
     { "apitoken", IS_TOKEN }, { "app", OF_KEY }, { "application", OF_KEY }, { "arn", ABOUT },
     { "artifactory", SERVICE }, { "asana", SERVICE }, { "assemblyai", SERVICE }, { "at", ABOUT },
-    { "atlassian", SERVICE }, { "auth", OF_KEY | LIKELY }, { "auth0", SERVICE }, { "authentication", LIKELY },
-    { "authkey", IS_TOKEN }, { "authorization", LIKELY }, { "authtoken", IS_TOKEN }, { "bandwidth", SERVICE },
+    { "atlassian", SERVICE }, { "auth", OF_KEY | LIKELY }, { "auth0", SERVICE }, { "authentication", LIKELY | OF_CODE },
+    { "authkey", IS_TOKEN }, { "authorization", LIKELY }, { "authtoken", IS_TOKEN }, { "backup", OF_CODE }, { "bandwidth", SERVICE },
     { "beamer", SERVICE }, { "bearer", IS_TOKEN }, { "bintray", SERVICE }, { "bitbucket", SERVICE },
     { "bittrex", SERVICE }, { "blob", HARMLESS }, { "braintree", SERVICE }, { "budget", ABOUT }, { "bugsnag", SERVICE },
     { "build", HARMLESS }, { "buildkite", SERVICE }, { "cache", ASKS }, { "cached", ASKS }, { "change", ABOUT },
@@ -41,13 +43,13 @@ static const struct known_word { /* sorted: every word of a text is looked up */
     { "confluence", SERVICE }, { "confluent", SERVICE }, { "connectionstring", IS_TOKEN }, { "contentful", SERVICE },
     { "contribsys", SERVICE }, { "cookie", LIKELY }, { "cookies", LIKELY }, { "cost", ABOUT },
     { "count", ABOUT | ASKS }, { "cred", IS_TOKEN }, { "credential", IS_TOKEN }, { "credentials", IS_TOKEN },
-    { "creds", IS_TOKEN }, { "crypt", OF_KEY }, { "datadog", SERVICE }, { "decryption", OF_KEY },
+    { "creds", IS_TOKEN }, { "crypt", OF_KEY }, { "cvc", IS_CODE }, { "cvv", IS_CODE }, { "datadog", SERVICE }, { "decryption", OF_KEY },
     { "deepgram", SERVICE }, { "deepseek", SERVICE }, { "deploy", OF_KEY }, { "digest", ABOUT | HARMLESS },
     { "dir", ABOUT }, { "discord", SERVICE }, { "dnkey", SERVICE }, { "droneci", SERVICE }, { "dropbox", SERVICE },
     { "dsn", LIKELY }, { "elevenlabs", SERVICE }, { "enabled", ABOUT }, { "encoder", ABOUT }, { "encryption", OF_KEY },
     { "end", ABOUT }, { "endpoint", ABOUT }, { "env", ABOUT }, { "error", ABOUT }, { "errors", ABOUT },
     { "etag", HARMLESS }, { "etsy", SERVICE }, { "exists", ABOUT }, { "expiration", ABOUT }, { "expires", ABOUT },
-    { "expiry", ABOUT }, { "facebook", SERVICE }, { "fastly", SERVICE }, { "field", ABOUT }, { "file", ABOUT },
+    { "expiry", ABOUT }, { "facebook", SERVICE }, { "fastly", SERVICE }, { "fi", OF_KEY }, { "field", ABOUT }, { "file", ABOUT },
     { "files", ABOUT }, { "fingerprint", ABOUT }, { "finicity", SERVICE }, { "finnhub", SERVICE },
     { "flickr", SERVICE }, { "folder", ABOUT }, { "foreign", ASKS }, { "forgot", ASKS }, { "form", ABOUT },
     { "format", ABOUT }, { "freshbooks", SERVICE }, { "fullstory", SERVICE }, { "giphy", SERVICE },
@@ -63,47 +65,47 @@ static const struct known_word { /* sorted: every word of a text is looked up */
     { "linode", SERVICE }, { "lob", SERVICE }, { "logdna", SERVICE }, { "loggly", SERVICE }, { "looker", SERVICE },
     { "mailchimp", SERVICE }, { "mailchimpsdk", SERVICE }, { "mailgun", SERVICE }, { "manager", ABOUT },
     { "mandrill", SERVICE }, { "mapbox", SERVICE }, { "mapquest", SERVICE }, { "master", OF_KEY },
-    { "mattermost", SERVICE }, { "max", ABOUT | ASKS }, { "md5", HARMLESS }, { "meraki", SERVICE },
-    { "message", ABOUT }, { "messagebird", SERVICE }, { "min", ABOUT | ASKS }, { "missing", ABOUT },
+    { "masterauth", IS_PASSWORD }, { "mattermost", SERVICE }, { "max", ABOUT | ASKS }, { "md5", HARMLESS }, { "meraki", SERVICE },
+    { "message", ABOUT }, { "messagebird", SERVICE }, { "mfa", OF_CODE }, { "min", ABOUT | ASKS }, { "missing", ABOUT },
     { "mistral", SERVICE }, { "mixpanel", SERVICE }, { "mnemonic", LIKELY }, { "mode", ABOUT }, { "moesif", SERVICE },
     { "msg", ABOUT }, { "name", ABOUT }, { "names", ABOUT }, { "need", ASKS }, { "needs", ASKS },
-    { "netlify", SERVICE }, { "newrelic", SERVICE }, { "nexmo", SERVICE }, { "next", ASKS }, { "no", ASKS },
+    { "netlify", SERVICE }, { "network", OF_KEY }, { "newrelic", SERVICE }, { "nexmo", SERVICE }, { "next", ASKS }, { "no", ASKS },
     { "nonce", LIKELY }, { "num", ASKS }, { "nytimes", SERVICE }, { "offset", ABOUT }, { "okta", SERVICE },
-    { "openai", SERVICE }, { "openweather", SERVICE }, { "opsgenie", SERVICE }, { "otp", LIKELY }, { "output", ASKS },
+    { "onetime", OF_CODE }, { "openai", SERVICE }, { "openweather", SERVICE }, { "opsgenie", SERVICE }, { "otp", IS_CODE }, { "output", ASKS },
     { "page", ABOUT | ASKS }, { "pagerduty", SERVICE }, { "papertrail", SERVICE }, { "parent", HARMLESS },
     { "partition", ASKS }, { "pass", IS_PASSWORD }, { "passcode", IS_PASSWORD }, { "passphrase", IS_PASSWORD },
     { "passwd", IS_PASSWORD }, { "password", IS_PASSWORD }, { "passwords", IS_PASSWORD }, { "passwort", IS_PASSWORD },
     { "pat", IS_TOKEN }, { "path", ABOUT }, { "pattern", ABOUT }, { "paypal", SERVICE }, { "per", ABOUT },
-    { "pinterest", SERVICE }, { "placeholder", ABOUT }, { "plaid", SERVICE }, { "plivo", SERVICE }, { "policy", ABOUT },
+    { "phrase", LIKELY }, { "pin", IS_CODE }, { "pincode", IS_CODE }, { "pinterest", SERVICE }, { "placeholder", ABOUT }, { "plaid", SERVICE }, { "plivo", SERVICE }, { "policy", ABOUT },
     { "policy_id", ABOUT }, { "position", ABOUT }, { "postmark", SERVICE }, { "pre", OF_KEY }, { "prefix", ABOUT },
     { "present", ABOUT }, { "price", ABOUT }, { "primary", ASKS }, { "private", OF_KEY }, { "privateai", SERVICE },
     { "privatekey", IS_TOKEN }, { "prompt", ABOUT | ASKS }, { "provider", ABOUT }, { "psk", IS_PASSWORD },
-    { "public", ASKS }, { "pusher", SERVICE }, { "pw", IS_PASSWORD }, { "pwd", IS_PASSWORD }, { "rapidapi", SERVICE },
-    { "rate", ABOUT }, { "razorpay", SERVICE }, { "read", OF_KEY }, { "reasoning", ASKS }, { "ref", ABOUT },
-    { "regex", ABOUT }, { "remaining", ASKS }, { "require", ASKS }, { "required", ABOUT }, { "requires", ASKS },
+    { "public", ASKS }, { "puk", IS_CODE }, { "pusher", SERVICE }, { "pw", IS_PASSWORD }, { "pwd", IS_PASSWORD }, { "rapidapi", SERVICE },
+    { "rate", ABOUT }, { "razorpay", SERVICE }, { "read", OF_KEY }, { "reasoning", ASKS }, { "recovery", OF_CODE }, { "ref", ABOUT },
+    { "regex", ABOUT }, { "remaining", ASKS }, { "require", ASKS }, { "required", ABOUT }, { "requirepass", IS_PASSWORD }, { "requires", ASKS },
     { "reset", ABOUT }, { "rev", HARMLESS }, { "revision", HARMLESS }, { "rollbar", SERVICE }, { "root", OF_KEY },
     { "rotation", ABOUT }, { "rsa", OF_KEY }, { "salt", LIKELY }, { "sas", OF_KEY }, { "scaleway", SERVICE },
     { "schema", ABOUT }, { "scope", ABOUT }, { "scopes", ABOUT }, { "secret", IS_TOKEN | OF_KEY },
-    { "secretkey", IS_TOKEN }, { "secrets", IS_TOKEN }, { "seed", LIKELY }, { "segment", SERVICE },
+    { "secretkey", IS_TOKEN }, { "secrets", IS_TOKEN }, { "security", OF_CODE }, { "seed", LIKELY }, { "segment", SERVICE },
     { "semaphore", SERVICE }, { "sendbird", SERVICE }, { "sendgrid", SERVICE }, { "sentry", SERVICE },
     { "server", OF_KEY }, { "service", OF_KEY | ABOUT }, { "session", OF_KEY | LIKELY }, { "set", ABOUT },
     { "sha", HARMLESS }, { "sha1", HARMLESS }, { "sha256", HARMLESS }, { "sha512", HARMLESS }, { "shared", OF_KEY },
     { "shodan", SERVICE }, { "show", ASKS }, { "sid", LIKELY }, { "sig", LIKELY }, { "signature", LIKELY },
-    { "signing", OF_KEY }, { "site", OF_KEY }, { "size", ABOUT }, { "snyk", SERVICE }, { "snykapikey", SERVICE },
+    { "signing", OF_KEY }, { "site", OF_KEY }, { "size", ABOUT }, { "sms", OF_CODE }, { "snyk", SERVICE }, { "snykapikey", SERVICE },
     { "snykkey", SERVICE }, { "snyktoken", SERVICE }, { "sonar", SERVICE }, { "sonarlogin", SERVICE },
     { "sonartoken", SERVICE }, { "sort", ASKS }, { "source", ABOUT }, { "sparkpost", SERVICE }, { "spotify", SERVICE },
     { "squarespace", SERVICE }, { "ssh", OF_KEY }, { "start", ABOUT }, { "status", ABOUT }, { "stdin", ABOUT },
     { "storage", OF_KEY }, { "store", ABOUT }, { "strava", SERVICE }, { "strength", ABOUT }, { "subscription", OF_KEY },
     { "sumo", SERVICE }, { "sumologic", SERVICE }, { "table", ABOUT }, { "telegr", SERVICE }, { "telegram", SERVICE },
-    { "template", ABOUT }, { "test", ABOUT }, { "tests", ABOUT }, { "title", ABOUT }, { "tmdb", SERVICE },
+    { "template", ABOUT }, { "test", ABOUT }, { "tests", ABOUT }, { "time", OF_CODE }, { "title", ABOUT }, { "tmdb", SERVICE },
     { "toggle", ASKS }, { "token", IS_TOKEN | OF_KEY }, { "tokens", LIKELY }, { "total", ABOUT | ASKS },
-    { "travis", SERVICE }, { "tree", HARMLESS }, { "trello", SERVICE }, { "ttl", ABOUT }, { "twilio", SERVICE },
+    { "totp", IS_CODE }, { "travis", SERVICE }, { "tree", HARMLESS }, { "trello", SERVICE }, { "ttl", ABOUT }, { "twilio", SERVICE },
     { "twitch", SERVICE }, { "twitter", SERVICE }, { "type", ABOUT }, { "typeform", SERVICE }, { "types", ABOUT },
-    { "uri", ABOUT }, { "url", ABOUT }, { "usage", ABOUT }, { "used", ABOUT | ASKS }, { "user", OF_KEY },
+    { "unlock", OF_CODE }, { "uri", ABOUT }, { "url", ABOUT }, { "usage", ABOUT }, { "used", ABOUT | ASKS }, { "user", OF_KEY },
     { "userpass", IS_PASSWORD }, { "util", ABOUT }, { "utils", ABOUT }, { "uuid", HARMLESS }, { "valid", ABOUT },
-    { "validate", ASKS }, { "validator", ABOUT }, { "var", ABOUT }, { "vercel", SERVICE }, { "verify", ASKS },
+    { "validate", ASKS }, { "validator", ABOUT }, { "var", ABOUT }, { "vercel", SERVICE }, { "verification", OF_CODE }, { "verify", ASKS },
     { "version", ABOUT | HARMLESS }, { "virustotal", SERVICE }, { "vonage", SERVICE }, { "vultr", SERVICE },
-    { "wakatime", SERVICE }, { "wallet", OF_KEY }, { "webhook", OF_KEY | LIKELY }, { "write", OF_KEY },
+    { "wakatime", SERVICE }, { "wallet", OF_KEY }, { "webhook", OF_KEY | LIKELY }, { "wep", OF_KEY }, { "wifi", OF_KEY }, { "wpa", OF_KEY }, { "write", OF_KEY },
     { "xauth", LIKELY }, { "xray", SERVICE }, { "yandex", SERVICE }, { "zapier", SERVICE }, { "zendesk", SERVICE },
     { "zoho", SERVICE },
 };
@@ -234,6 +236,9 @@ static enum name_kind word_kind(const struct words *w, size_t i)
     /* After a word such as "api", a key is a token; alone it is only likely to be one. */
     if ((strcmp(word, "key") == 0 || strcmp(word, "keys") == 0) && i && w->says[i - 1] & OF_KEY)
         return NAME_TOKEN;
+    if (w->says[i] & IS_CODE || (i && w->says[i - 1] & OF_CODE &&
+                                 (strcmp(word, "code") == 0 || strcmp(word, "codes") == 0)))
+        return NAME_CODE;
     if (w->says[i] & LIKELY)
         return NAME_LIKELY;
     enum name_kind kind = glued_kind(word);

@@ -9,6 +9,7 @@ enum name_kind {
     NAME_PLAIN,
     NAME_SERVICE, /* the name of a service that has keys: a random value is one */
     NAME_LIKELY,  /* "key", "auth", "tokens", "password_hash": a random value is a secret */
+    NAME_CODE,    /* "pin", "recovery codes": digits, or a value that has some */
     NAME_TOKEN, /* "token", "secret", "api_key": any literal value, but programs use these words for other things */
     NAME_PASSWORD, /* any literal value */
 };

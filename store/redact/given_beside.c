@@ -1,0 +1,481 @@
+#include <string.h>
+
+#include "lite/base/cleanup.h"
+#include "store/redact/given_value.h"
+#include "store/redact/token_form.h"
+
+enum { NAME_MOST = 64, GAP_MOST = 24 };
+
+/* ---- with a blank between them ---- */
+
+static struct slice word_before(struct slice text, size_t at)
+{
+    size_t end = at;
+
+    while (end && given_is_blank(text.p[end - 1]))
+        end--;
+    size_t n = 0;
+    while (n < end && n < 32 && (unsigned char)text.p[end - n - 1] > ' ')
+        n++;
+    return (struct slice){ text.p + end - n, n };
+}
+
+/* A name with its value behind it: --password WORD, ENV DB_PASSWORD WORD, PASSWORD 'word', login NAME password WORD,
+ * the password of the server is w0rd. */
+struct beside {
+    struct slice name, before; /* and the word before it */
+    enum name_kind kind;
+    bool is; /* "is", "was" or another verb is between them */
+    struct given value;
+};
+
+/* Returns true if a word comes before a place in the same line, at most 64 letters away. */
+static bool is_word_before(struct slice text, size_t at, const char *word)
+{
+    size_t from = at;
+
+    while (from && at - from < 64 && text.p[from - 1] != '\n')
+        from--;
+    return slice_find_folded(text.p + from, at - from, word, strlen(word)) != NULL;
+}
+
+/* Where the value begins after "is", "of the server is", "for user 'x' =", "has been changed to", or 0. */
+static size_t after_verb(struct slice text, size_t at)
+{
+    static const char *const verbs[] = { "is ", "was ", "is: ", "to ", "= ", "- ", "\u2192 " };
+    struct slice rest = { text.p + at, text.n - at };
+    size_t first = 0;
+
+    for (size_t i = 0; i < rest.n && i < 64 && !given_is_any(rest.p[i], "\n,;"); i++) {
+        if (rest.p[i] == ':' && first && i + 2 < rest.n && rest.p[i + 1] == ' ' &&
+            !given_is_any(rest.p[i + 2], "\"'`"))
+            return at + i + 2;
+        if (i && rest.p[i - 1] != ' ')
+            continue;
+        size_t n = letters_run(rest, i, LETTERS_WORD, 16), verb = 0;
+
+        for (size_t k = 0; k < sizeof verbs / sizeof *verbs && !verb; k++)
+            if (slice_starts((struct slice){ rest.p + i, rest.n - i }, verbs[k]))
+                verb = at + i + strlen(verbs[k]);
+        if (verb) {
+            struct given v = given_read(text, verb, false);
+
+            first = first > 1 ? first : verb;
+            if (v.quoted || given_has_digit((struct slice){ text.p + v.at, v.n }))
+                return verb;
+        } else if (i == 0) {
+            if (!given_is_word_of((struct slice){ rest.p, n }, " for of on has "))
+                return 0;
+            first = 1;
+        }
+    }
+    return first > 1 ? first : 0;
+}
+
+static bool read_beside(struct slice text, size_t at, struct beside *b)
+{
+    size_t after = at;
+
+    b->name = given_name_ending_at(text, at);
+    if (b->name.n == 0 || b->name.p[0] == '$')
+        return false;
+    b->before = word_before(text, at - b->name.n);
+    b->kind = given_is_word_of(b->name, " by ") && is_word_before(text, at, "identified ")
+                  ? NAME_PASSWORD
+                  : secret_name_kind(b->name);
+
+    /* "recovery code k3jd-92la", "api key is ..." */
+    struct slice two = { b->before.p, (size_t)(text.p + at - b->before.p) };
+
+    if (b->kind < NAME_CODE && given_is_word_of(b->name, " key keys code codes phrase ") &&
+        letters_run(b->before, 0, LETTERS_URL, NAME_MOST) == b->before.n)
+        b->kind = secret_name_kind(two);
+
+    /* the command of Redis */
+    if (slice_eq(b->name, SLICE("AUTH")) && given_is_line_start(text, at - 4))
+        b->kind = NAME_PASSWORD;
+    if (b->kind < NAME_CODE)
+        return false;
+    while (after < text.n && after - at < GAP_MOST && given_is_blank(text.p[after]))
+        after++;
+    size_t verb = after_verb(text, after);
+
+    b->is = verb != 0;
+    if (b->is)
+        after = verb;
+    b->value = given_read(text, after, false);
+    if (b->value.n == 1 && given_is_any(text.p[after], "0578") && after + 2 < text.n)
+        b->value = given_read(text, after + 2, false); /* how a router keeps it */
+    struct slice value = { text.p + b->value.at, b->value.n };
+
+    return value.n && !given_is_placeholder(value) && !given_is_path(value) &&
+           (value.p[0] != '-' || b->value.quoted);
+}
+
+static bool is_secret_beside(struct slice text, size_t at, const struct beside *b)
+{
+    static const char sets[] = " define #define env arg setenv set export -x -gx -ux -xg -xu "
+                               "config fastcgi_param add_header --env -e let setx ";
+    static const char of_npm[] = " _authtoken _auth _password ";
+    static const char prose[] = " flag option options argument parameter is to and or for with in "
+                                "on from if the a an value file as at by of can "
+                                "will must may should when are was be has not which that ";
+    struct slice value = { text.p + b->value.at, b->value.n };
+    bool constant = secret_name_is_constant(b->name), password = b->kind == NAME_PASSWORD;
+    bool digit = value.n > 3 && given_has_digit(value);
+
+    if (b->kind == NAME_CODE)
+        return (b->is || given_is_word_of(b->name, " code codes ")) &&
+               given_is_secret(NAME_CODE, value);
+    if (b->kind == NAME_TOKEN && given_is_tokenish(value, 20, true))
+        return true;
+
+    /* The value of an option is the next word, unless that is a word of a sentence. */
+    if (b->name.p[0] == '-' && !b->is)
+        return b->value.quoted || (!given_is_word_of(value, prose) &&
+                                   !(given_is_plain(value) && secret_name_is_constant(value)));
+    if (b->value.quoted)
+        return password || constant;
+    if (given_is_reference(text, b->value) || given_is_any(value.p[0], "=:|([{<>&+*/,"))
+        return false;
+    if (b->is)
+        return digit && (password || value.n > 7 || given_is_mixed_word(value));
+    if (given_is_word_of(b->before, sets) || given_is_word_of(b->name, of_npm))
+        return constant || digit;
+    if (given_is_word_of(b->before, " enable ")) /* of a router */
+        return digit;
+    struct slice login = b->before, key = word_before(text, (size_t)(login.p - text.p));
+
+    return password && (given_is_mixed_word(value) ||
+                        given_is_word_of(key, " login account user machine connect ") ||
+                        (digit && given_is_word_of(key, " username ")) ||
+                        (digit && given_is_line_start(text, at - b->name.n) &&
+                         given_is_line_end(text, b->value.at + b->value.n)));
+}
+
+/* "Use w0rd as the password": the value comes before the name. */
+static enum err_code find_as(struct slice text, size_t at, struct secret_list *list)
+{
+    static const char fillers[] = " the a your my its our new admin root db database ";
+    size_t i = at + 4, n = 0;
+
+    for (size_t words = 0; words < 4; words++) {
+        n = letters_run(text, i, LETTERS_WORD, 24);
+        struct slice word = { text.p + i, n };
+
+        if (!given_is_word_of(word, fillers))
+            break;
+        i += n + 1;
+    }
+    if (n == 0 || i >= text.n || secret_name_kind((struct slice){ text.p + i, n }) != NAME_PASSWORD)
+        return ERR_OK;
+    struct slice word = word_before(text, at), rest = { text.p + i + n, text.n - i - n };
+
+    if (rest.n > 1 && rest.p[0] == ' ' && given_is_alpha(rest.p[1]) &&
+        !slice_starts(rest, " for ") && !slice_starts(rest, " of ") &&
+        !slice_starts(rest, " and ") && !slice_starts(rest, " on ") && !slice_starts(rest, " in "))
+        return ERR_OK;
+    while (word.n && given_is_any(word.p[word.n - 1], "\"'`"))
+        word.n--;
+    while (word.n && given_is_any(word.p[0], "\"'`")) {
+        word.p++;
+        word.n--;
+    }
+    return word.n > 5 && given_has_digit(word) && !given_is_placeholder(word)
+               ? given_add(list, NAME_PASSWORD,
+                           (struct given){ (size_t)(word.p - text.p), word.n, false })
+               : ERR_OK;
+}
+
+enum err_code given_find_beside(struct slice text, size_t at, struct secret_list *list)
+{
+    struct beside b;
+
+    if (slice_starts((struct slice){ text.p + at, text.n - at }, " as "))
+        return find_as(text, at, list);
+    if (!at || !given_is_name_letter(text.p[at - 1]))
+        return ERR_OK;
+    return read_beside(text, at, &b) && is_secret_beside(text, at, &b)
+               ? given_add(list, b.kind, b.value)
+               : ERR_OK;
+}
+
+/* ---- on the lines below ---- */
+
+/* What the line that ends at a place asks for: "Password:", "The password is below:", "Recovery codes". */
+static enum name_kind kind_of_heading(struct slice text, size_t end, bool *certain)
+{
+    size_t from, n = 0;
+
+    while (end && given_is_any(text.p[end - 1], " \t*`_:.\r"))
+        n += text.p[--end] == ':';
+    if (end == 0 || !letters_have(LETTERS_WORD, text.p[end - 1]))
+        return NAME_PLAIN;
+    for (from = end; from && end - from < 80 && text.p[from - 1] != '\n'; from--)
+        ;
+    struct slice line = { text.p + from, end - from };
+    bool below = slice_find_folded(line.p, line.n, "below", 5) ||
+                 slice_find_folded(line.p, line.n, "following", 9) ||
+                 slice_find_folded(line.p, line.n, "next line", 9);
+
+    *certain = n || below;
+    if (line.n == 0 || line.n > 79 || memchr(line.p, '=', line.n) || memchr(line.p, '(', line.n))
+        return NAME_PLAIN;
+    if (below)
+        return secret_name_kind(line);
+    enum name_kind kind = secret_name_kind(given_name_ending_at(text, end));
+
+    if (kind >= NAME_CODE)
+        return kind;
+    struct slice last = word_before(text, end),
+                 before = word_before(text, (size_t)(last.p - text.p));
+
+    return before.p >= line.p
+               ? secret_name_kind((struct slice){ before.p, (size_t)(text.p + end - before.p) })
+               : NAME_PLAIN;
+}
+
+/* The only word of the line that begins at a place, without what marks it as an item of a list or as code. */
+static struct given read_line_word(struct slice text, size_t at)
+{
+    size_t digits;
+
+    while (at < text.n && given_is_any(text.p[at], " \t-*`"))
+        at++;
+    digits = letters_run(text, at, LETTERS_DIGIT, 3);
+    if (digits && at + digits + 1 < text.n && given_is_any(text.p[at + digits], ".)") &&
+        text.p[at + digits + 1] == ' ')
+        at += digits + 2;
+    struct given v = given_read(text, at, true);
+
+    return v.n && v.n < 80 &&
+                   given_is_line_end(text, v.at + v.n + (v.quoted || text.p[v.at + v.n] == '`'))
+               ? v
+               : (struct given){ at, 0, false };
+}
+
+/* The nth field of the line that begins at a place, without blanks and quotes; fields: how many the line has. */
+static struct given read_field(struct slice text, size_t at, char separator, size_t nth,
+                               size_t *fields)
+{
+    struct given v = { at, 0, false };
+
+    *fields = 1;
+    for (size_t from = at, i = at;; i++) {
+        bool end = i >= text.n || text.p[i] == '\n' || i - at > 400;
+
+        if (!end && text.p[i] != separator)
+            continue;
+        if (*fields == nth + 1)
+            v = (struct given){ from, i - from, false };
+        if (end)
+            break;
+        from = i + 1;
+        ++*fields;
+    }
+    while (v.n && given_is_any(text.p[v.at], " \t\"'`")) {
+        v.at++;
+        v.n--;
+    }
+    while (v.n && given_is_any(text.p[v.at + v.n - 1], " \t\r\"'`"))
+        v.n--;
+    return v;
+}
+
+/* The separator of a line that ends at a place and holds the names of columns and nothing else, or 0. */
+static char column_separator(struct slice text, size_t begin, size_t end)
+{
+    char separator = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        char c = text.p[i];
+
+        if (letters_have(LETTERS_URL, c) || c == ' ' || c == '"')
+            continue;
+        if ((separator && c != separator) || !given_is_any(c, ",;\t|"))
+            return 0;
+        separator = c;
+    }
+    return separator;
+}
+
+/* The rows of a table, the names of whose columns end at a place: "user,password" and "bob,w0rd". */
+static enum err_code find_in_column(struct slice text, size_t at, struct secret_list *list)
+{
+    enum { VAIN_MOST = 16 }; /* rows without a secret */
+    size_t begin = at, fields = 1, nth = 0, n;
+    enum name_kind kind = NAME_PLAIN;
+
+    while (begin && at - begin < 200 && text.p[begin - 1] != '\n')
+        begin--;
+    const char separator = column_separator(text, begin, at);
+
+    for (; separator && nth < fields; nth++) {
+        struct given name = read_field(text, begin, separator, nth, &fields);
+
+        kind = secret_name_kind((struct slice){ text.p + name.at, name.n });
+        if (kind == NAME_PASSWORD || kind == NAME_CODE)
+            break;
+    }
+    for (size_t line = at + 1, vain = 0;
+         separator && nth < fields && line < text.n && vain < VAIN_MOST;) {
+        struct given v = read_field(text, line, separator, nth, &n);
+        const char *end = memchr(text.p + line, '\n', text.n - line);
+        struct slice value = { text.p + v.at, v.n };
+
+        if (n != fields)
+            break;
+        if (given_has_digit(value) && v.n < 80 && !memchr(value.p, ' ', v.n) &&
+            !memchr(value.p, '(', v.n) && given_is_secret(kind, value)) {
+            TRY(given_add(list, kind, v));
+            vain = 0;
+        } else
+            vain++;
+        line = end ? (size_t)(end + 1 - text.p) : text.n;
+    }
+    return ERR_OK;
+}
+
+enum err_code given_find_below(struct slice text, size_t at, struct secret_list *list)
+{
+    bool certain;
+    enum name_kind kind = kind_of_heading(text, at, &certain);
+    size_t blank = 0, found = 0;
+
+    TRY(find_in_column(text, at, list));
+
+    if (kind < NAME_CODE || kind == NAME_TOKEN)
+        return ERR_OK;
+    for (size_t line = at + 1; line < text.n && found < 24;) {
+        const char *end = memchr(text.p + line, '\n', text.n - line);
+        size_t next = end ? (size_t)(end + 1 - text.p) : text.n;
+        struct given v = read_line_word(text, line);
+        struct slice value = { text.p + v.at, v.n };
+        bool fence = slice_starts((struct slice){ text.p + line, text.n - line }, "```");
+
+        line = next;
+        if (fence || v.at + 1 >= next) {
+            if (++blank > 2 || found)
+                break;
+            continue;
+        }
+        bool secret = kind == NAME_CODE
+                          ? given_is_secret(kind, value)
+                          : v.n > 5 && !given_is_placeholder(value) && !given_is_path(value) &&
+                                !given_is_reference(text, v) &&
+                                (given_is_mixed_word(value) || (certain && given_has_digit(value)));
+
+        if (!secret)
+            break;
+        TRY(given_add(list, kind, v));
+        found++;
+        if (kind != NAME_CODE)
+            break;
+    }
+    return ERR_OK;
+}
+
+/* ---- arguments of calls ---- */
+
+/* Calls that take a password in quotes: auth=("user", "w0rd"), server.login('user', 'w0rd'). */
+static const struct {
+    const char *name; /* in small letters, without what joins words */
+    unsigned nth;     /* which argument, from 0 */
+} calls[] = {
+    { "auth", 1 },
+    { "basicauth", 1 },
+    { "basicauthentication", 1 },
+    { "getconnection", 2 },
+    { "httpbasicauth", 1 },
+    { "httpdigestauth", 1 },
+    { "login", 1 },
+    { "mysqlconnect", 2 },
+    { "mysqli", 2 },
+    { "mysqliconnect", 2 },
+    { "networkcredential", 1 },
+    { "passwordauthentication", 1 },
+    { "pdo", 2 },
+    { "plainauth", 2 },
+    { "setbasicauth", 1 },
+    { "usernamepasswordauthenticationtoken", 1 },
+    { "usernamepasswordcredentials", 1 },
+};
+
+/* INSERT INTO users (name, password) VALUES ('bob', 'w0rd') */
+static enum err_code find_inserted(struct slice text, size_t at, struct secret_list *list)
+{
+    enum { ROW_MOST = 4096 };
+    size_t from = at, fields, columns, nth = 0;
+    const char *close = memchr(text.p + at, ')', text.n - at < ROW_MOST ? text.n - at : ROW_MOST);
+
+    while (from && at - from < 400 && text.p[from - 1] != '(')
+        from--;
+    const char *end = memchr(text.p + from, ')', at - from);
+
+    if (!end || !close || from == 0)
+        return ERR_OK;
+    const struct slice names = { text.p, (size_t)(end - text.p) };
+    const struct slice values = { text.p, (size_t)(close - text.p) };
+    struct given v = read_field(names, from, ',', 0, &columns);
+
+    while (secret_name_kind((struct slice){ text.p + v.at, v.n }) != NAME_PASSWORD)
+        if (++nth < columns)
+            v = read_field(names, from, ',', nth, &fields);
+        else
+            return ERR_OK;
+    v = read_field(values, at + 1, ',', nth, &fields);
+    return fields == columns && given_is_secret(NAME_PASSWORD, (struct slice){ text.p + v.at, v.n })
+               ? given_add(list, NAME_PASSWORD, v)
+               : ERR_OK;
+}
+
+enum err_code given_find_in_call(struct slice text, size_t at, struct secret_list *list)
+{
+    size_t end = at, n = 0, i = at + 1;
+    char folded[40];
+
+    while (end && at - end < GAP_MOST && given_is_any(text.p[end - 1], " =("))
+        end--;
+    struct slice name = given_name_ending_at(text, end);
+    if (given_is_word_of(name, " values "))
+        return find_inserted(text, at, list);
+    const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
+
+    if (dot) {
+        name.n -= (size_t)(dot + 1 - name.p);
+        name.p = dot + 1;
+    }
+    for (size_t k = 0; k < name.n && n < sizeof folded - 1; k++)
+        if (name.p[k] != '_')
+            folded[n++] = (char)(name.p[k] >= 'A' && name.p[k] <= 'Z' ? name.p[k] + 32 : name.p[k]);
+    folded[n] = '\0';
+    for (size_t k = 0; n && k < sizeof calls / sizeof *calls; k++) {
+        if (calls[k].name[0] != folded[0] || strcmp(calls[k].name, folded) != 0)
+            continue;
+        struct given v = { .n = 0 };
+        unsigned argument = 0;
+
+        for (;; argument++) {
+            while (i < text.n && given_is_any(text.p[i], " \t\n"))
+                i++;
+            v = given_read(text, i, false);
+            if (argument == calls[k].nth || i - at > 400)
+                break;
+            i = v.at + v.n + (v.quoted ? 1 + given_depth(text, v.at + v.n) : 0);
+            while (i < text.n && !given_is_any(text.p[i], ",)\n"))
+                i++;
+            if (i >= text.n || text.p[i] != ',')
+                break;
+            i++;
+        }
+        bool plain = strcmp(folded, "auth") == 0; /* many libraries have one */
+        struct slice value = { text.p + v.at, v.n };
+
+        return v.quoted && v.n && !given_is_placeholder(value) &&
+                       (plain ? argument < 2 && (text.p[end] == '=' || given_has_digit(value))
+                              : argument == calls[k].nth)
+                   ? given_add(list, NAME_PASSWORD, v)
+                   : ERR_OK;
+    }
+    return ERR_OK;
+}

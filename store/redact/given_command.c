@@ -1,0 +1,383 @@
+#include "store/redact/given_command.h"
+
+#include <string.h>
+
+#include "lite/base/cleanup.h"
+#include "store/redact/given_value.h"
+#include "store/redact/token_form.h"
+
+/* A program that takes a password after a flag of one letter. */
+struct command {
+    const char *name;
+    char flag;
+    bool spaced, joined; /* -p WORD, -pWORD */
+    char after;          /* only what follows this is secret: USER:PASSWORD */
+};
+
+/* Sorted by their first letters. */
+static const struct command commands[] = {
+    { "7z", 'p', false, true, 0 },
+    { "7za", 'p', false, true, 0 },
+    { "az", 'p', true, false, 0 },
+    { "bcp", 'P', true, true, 0 },
+    { "cqlsh", 'p', true, false, 0 },
+    { "crackmapexec", 'p', true, false, 0 },
+    { "curl", 'U', true, true, ':' },
+    { "curl", 'u', true, true, ':' },
+    { "evil-winrm", 'p', true, false, 0 },
+    { "http", 'a', true, false, ':' },
+    { "https", 'a', true, false, ':' },
+    { "ipmitool", 'P', true, false, 0 },
+    { "ldapadd", 'w', true, false, 0 },
+    { "ldapdelete", 'w', true, false, 0 },
+    { "ldapmodify", 'w', true, false, 0 },
+    { "ldappasswd", 'w', true, false, 0 },
+    { "ldapsearch", 'w', true, false, 0 },
+    { "ldapwhoami", 'w', true, false, 0 },
+    { "lftp", 'u', true, false, ',' },
+    { "login", 'p', true, false, 0 },
+    { "mariadb", 'p', false, true, 0 },
+    { "mariadb-dump", 'p', false, true, 0 },
+    { "mongo", 'p', true, false, 0 },
+    { "mongodump", 'p', true, false, 0 },
+    { "mongoexport", 'p', true, false, 0 },
+    { "mongoimport", 'p', true, false, 0 },
+    { "mongorestore", 'p', true, false, 0 },
+    { "mongosh", 'p', true, false, 0 },
+    { "mosquitto_pub", 'P', true, false, 0 },
+    { "mosquitto_sub", 'P', true, false, 0 },
+    { "mycli", 'p', true, true, 0 },
+    { "mysql", 'p', false, true, 0 },
+    { "mysqladmin", 'p', false, true, 0 },
+    { "mysqldump", 'p', false, true, 0 },
+    { "mysqlimport", 'p', false, true, 0 },
+    { "mysqlsh", 'p', false, true, 0 },
+    { "ncftp", 'p', true, false, 0 },
+    { "ncftpget", 'p', true, false, 0 },
+    { "ncftpput", 'p', true, false, 0 },
+    { "openssl", 'k', true, false, 0 },
+    { "rar", 'p', false, true, 0 },
+    { "redis-cli", 'a', true, false, 0 },
+    { "rpcclient", 'U', true, false, '%' },
+    { "security", 'w', true, false, 0 },
+    { "smbclient", 'U', true, false, '%' },
+    { "smbmap", 'p', true, false, 0 },
+    { "snmpget", 'c', true, false, 0 },
+    { "snmpset", 'c', true, false, 0 },
+    { "snmpwalk", 'c', true, false, 0 },
+    { "sqlcmd", 'P', true, true, 0 },
+    { "ssh-keygen", 'N', true, false, 0 },
+    { "ssh-keygen", 'P', true, false, 0 },
+    { "sshpass", 'p', true, true, 0 },
+    { "tsql", 'P', true, false, 0 },
+    { "twine", 'p', true, false, 0 },
+    { "unrar", 'p', false, true, 0 },
+    { "unzip", 'P', true, false, 0 },
+    { "useradd", 'p', true, false, 0 },
+    { "usermod", 'p', true, false, 0 },
+    { "winexe", 'U', true, false, '%' },
+    { "xh", 'a', true, false, ':' },
+    { "zip", 'P', true, false, 0 },
+};
+
+/* A program that takes a password as a word of its own. */
+static const struct argument {
+    const char *words;  /* the program and its command */
+    unsigned nth;       /* which word after them, options not counted; 0: the last one */
+    char after, before; /* only what is between these is secret: USER/PASSWORD@HOST */
+    bool prose;         /* sentences have these words, too */
+} arguments[] = {
+    { "ConvertTo-SecureString", 1, 0, 0, false },
+    { "NickServ IDENTIFY", 1, 0, 0, false },
+    { "NickServ identify", 1, 0, 0, false },
+    { "expdp", 1, '/', '@', false },
+    { "htpasswd -b", 0, 0, 0, false },
+    { "impdp", 1, '/', '@', false },
+    { "mc alias set", 4, 0, 0, false },
+    { "net use", 3, 0, 0, true },
+    { "net user", 2, 0, 0, true },
+    { "rabbitmqctl add_user", 2, 0, 0, false },
+    { "rabbitmqctl authenticate_user", 2, 0, 0, false },
+    { "rabbitmqctl change_password", 2, 0, 0, false },
+    { "rclone obscure", 1, 0, 0, false },
+    { "snmp-server community", 1, 0, 0, false },
+    { "sqlldr", 1, '/', '@', false },
+    { "sqlplus", 1, '/', '@', false },
+    { "wpa_passphrase", 2, 0, 0, false },
+};
+
+bool command_is_boundary(char c)
+{
+    switch (c) {
+    case '"':
+    case '\'':
+    case '`':
+    case ';':
+    case '|':
+    case '&':
+    case '(':
+    case '/':
+    case '$':
+    case '[':
+    case ',': return true;
+    default: return (unsigned char)c <= ' ';
+    }
+}
+
+void command_line_separate(struct command_line *line, char separator)
+{
+    const size_t echo = line->echo;
+
+    *line = (struct command_line){ .echo = separator == '|' ? echo : 0 };
+}
+
+/* The next word of a line of commands, with its quotes; an empty one at the end of the line. */
+static struct given command_word(struct slice text, size_t at)
+{
+    const size_t word = at;
+
+    while (at < text.n && (text.p[at] == ' ' || text.p[at] == '\t'))
+        at++;
+    if (at >= text.n || at == word || strchr("\n\r;|&)`", text.p[at]) ||
+        (text.p[at] == '\\' && at + 1 < text.n && strchr("\nn", text.p[at + 1])))
+        return (struct given){ at, 0, false };
+    return given_read(text, at, true);
+}
+
+static bool has_digit_or_mark(struct slice word)
+{
+    for (size_t i = 0; i < word.n; i++)
+        if (letters_have(LETTERS_DIGIT, word.p[i]) || strchr("!#$%^&*@?+", word.p[i]))
+            return true;
+    return false;
+}
+
+static bool is_option(struct slice word)
+{
+    return word.p[0] == '-' || (word.p[0] == '/' && word.n > 1 && word.p[1] > '9');
+}
+
+/* Looks ahead for the argument that is a password. */
+static void note_argument(struct command_line *line, struct slice text, size_t at,
+                          const struct argument *a)
+{
+    struct slice words = slice_of(a->words);
+    struct given v = { .n = 0 };
+
+    for (bool first = true; words.n; first = false) {
+        const char *blank = memchr(words.p, ' ', words.n);
+        struct slice word = { words.p, blank ? (size_t)(blank - words.p) : words.n };
+        struct given next = first ? given_read(text, at, true) : command_word(text, at);
+        struct slice found = { text.p + next.at, next.n };
+
+        if (word.p[0] == '-' ? found.n < 2 || found.p[0] != '-' || !memchr(found.p, 'b', found.n)
+                             : !slice_eq(found, word))
+            return;
+        at = next.at + next.n;
+        words.p += word.n + (blank != NULL);
+        words.n -= word.n + (blank != NULL);
+    }
+    for (unsigned n = 0, looked = 0; (a->nth == 0 || n < a->nth) && looked < 16; looked++) {
+        struct given next = command_word(text, at);
+
+        if (next.n == 0 && a->nth)
+            return;
+        if (next.n == 0)
+            break;
+        at = next.at + next.n + next.quoted;
+        if (next.quoted || !is_option((struct slice){ text.p + next.at, next.n })) {
+            v = next;
+            n++;
+        }
+    }
+    struct slice value = { text.p + v.at, v.n };
+    const char *after = a->after && v.n ? memchr(value.p, a->after, value.n) : NULL;
+
+    if (after)
+        value = (struct slice){ after + 1, (size_t)(value.p + value.n - after - 1) };
+    const char *before = a->before && value.n ? memchr(value.p, a->before, value.n) : NULL;
+
+    if (before)
+        value.n = (size_t)(before - value.p);
+    if (value.n == 0 || (a->after && !after) || given_is_placeholder(value) ||
+        (a->prose && !v.quoted && !has_digit_or_mark(value)))
+        return;
+    line->argument = (size_t)(value.p - text.p);
+    line->argument_end = line->argument + value.n;
+}
+
+void command_line_note(struct command_line *line, struct slice text, size_t at)
+{
+    char c = text.p[at];
+    struct slice word = { text.p + at, letters_run(text, at, LETTERS_URL, 32) };
+
+    if (slice_eq(word, SLICE("echo")) || slice_eq(word, SLICE("printf")))
+        line->echo = at + word.n;
+    for (unsigned i = 0; i < sizeof commands / sizeof *commands && commands[i].name[0] <= c; i++)
+        if (c == commands[i].name[0] && word.n > 1 && word.p[1] == commands[i].name[1] &&
+            slice_eq(word, slice_of(commands[i].name))) {
+            line->command = i + 1;
+            return;
+        }
+
+    /* expect "assword:" and send "w0rd\\r" */
+    const size_t near = at < 120 ? at : 120;
+
+    if (c == 's' && slice_eq(word, SLICE("send")) &&
+        slice_find(text.p + at - near, near, "assword", 7) &&
+        slice_find(text.p + at - near, near, "expect", 6)) {
+        struct given v = command_word(text, at + word.n);
+
+        while (v.quoted && v.n > 1 && text.p[v.at + v.n - 2] == '\\')
+            v.n -= 2;
+        line->argument = v.at;
+        line->argument_end = v.quoted ? v.at + v.n : 0;
+    }
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
+        if (c == arguments[i].words[0] && word.n > 1 && word.p[1] == arguments[i].words[1])
+            note_argument(line, text, at, &arguments[i]);
+}
+
+static enum err_code add_password(struct secret_list *list, struct given v)
+{
+    return redact_list_add(list, "password", v.at, v.n);
+}
+
+/* -p WORD, -pWORD, -u USER:PASSWORD; also as words of a list: "-p", "WORD". */
+static enum err_code find_flag(const struct command_line *line, struct slice text, size_t at,
+                               struct secret_list *list)
+{
+    if (!line->command || at + 2 >= text.n)
+        return ERR_OK;
+    const char *name = commands[line->command - 1].name;
+
+    for (unsigned i = line->command - 1;
+         i < sizeof commands / sizeof *commands && strcmp(commands[i].name, name) == 0; i++) {
+        const struct command *c = &commands[i];
+        size_t from = at + 2;
+
+        if (c->flag != text.p[at + 1])
+            continue;
+        bool spaced = command_is_boundary(text.p[from]) && text.p[from] != '$';
+
+        if (spaced ? !c->spaced && text.p[from] != '\'' && text.p[from] != '"' : !c->joined)
+            continue;
+        if (spaced && c->spaced)
+            while (from < text.n && from - at < 12 &&
+                   (strchr(" \t,=", text.p[from]) ||
+                    (text.p[from] == '"' && from + 1 < text.n && strchr(",]", text.p[from + 1]))))
+                from++;
+        struct given v = given_read(text, from, false);
+        const char *cut = c->after && v.n ? memchr(text.p + v.at, c->after, v.n) : NULL;
+
+        if (c->after && !cut)
+            return ERR_OK;
+        if (cut) {
+            size_t user = (size_t)(cut + 1 - (text.p + v.at));
+
+            v.at += user;
+            v.n -= user;
+        }
+        struct slice value = { text.p + v.at, v.n };
+
+        return v.n == 0 || value.p[0] == '-' ||
+                       (given_is_placeholder(value) && value.p[0] != ':') ||
+                       (strcmp(c->name, "login") == 0 && v.n < 12 &&
+                        letters_run(value, 0, LETTERS_DIGIT | LETTERS_MARKS, v.n) == v.n)
+                   ? ERR_OK
+                   : add_password(list, v);
+    }
+    return ERR_OK;
+}
+
+/* curl --user USER:PASSWORD, gh secret set NAME --body WORD */
+static enum err_code find_user(const struct command_line *line, struct slice text, size_t at,
+                               struct secret_list *list)
+{
+    static const char *const flags[] = { "--user", "--proxy-user", "--auth" };
+    static const char *const values[] = { "--value", "--body" };
+    const struct slice rest = { text.p + at, text.n - at };
+
+    for (size_t i = 0; line->reads_secret && i < sizeof values / sizeof *values; i++) {
+        size_t from = at + strlen(values[i]);
+
+        if (!slice_starts(rest, values[i]) || from >= text.n || !strchr(" =", text.p[from]))
+            continue;
+        struct given v = given_read(text, from + 1, false);
+
+        return v.n && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
+                   ? add_password(list, v)
+                   : ERR_OK;
+    }
+    for (size_t i = 0; line->command && commands[line->command - 1].after == ':' &&
+                       i < sizeof flags / sizeof *flags;
+         i++) {
+        size_t from = at + strlen(flags[i]);
+
+        if (!slice_starts(rest, flags[i]) || from >= text.n || !strchr(" =", text.p[from]))
+            continue;
+        struct given v = given_read(text, from + 1, false);
+        const char *colon = v.n ? memchr(text.p + v.at, ':', v.n) : NULL;
+        size_t user = colon ? (size_t)(colon + 1 - (text.p + v.at)) : 0;
+
+        v.at += user;
+        v.n -= user;
+        return user && v.n && text.p[v.at] != '$' ? add_password(list, v) : ERR_OK;
+    }
+    return ERR_OK;
+}
+
+/* echo WORD | docker login --password-stdin, echo WORD | sudo -S, echo USER:WORD | chpasswd */
+static enum err_code find_piped(struct command_line *line, struct slice text, size_t at,
+                                struct secret_list *list)
+{
+    static const char *const sinks[] = { "--password-stdin",     "sudo -S",       "--with-token",
+                                         "passwd --stdin",       "chpasswd",      "vncpasswd",
+                                         "secret put",           "secret set",    "secrets put",
+                                         "secret create",        "create secret", "secrets create",
+                                         "secrets versions add", "SecureString" };
+    const struct slice rest = { text.p + at, text.n - at };
+    bool here = line->reads_secret && slice_starts(rest, "<<<");
+    size_t from = here ? at + 3 : line->echo, end = here ? text.n : at;
+
+    for (size_t i = 0; i < sizeof sinks / sizeof *sinks; i++)
+        line->reads_secret =
+            line->reads_secret || (rest.p[0] == sinks[i][0] && slice_starts(rest, sinks[i]));
+    if (!line->reads_secret || from == 0)
+        return ERR_OK;
+    line->echo = 0;
+    line->reads_secret = false;
+    while (from < end && strchr(" -ne", text.p[from]) &&
+           (text.p[from] == ' ' || text.p[from] == '-' || text.p[from - 1] == '-'))
+        from++;
+    struct given v = given_read(text, from, false);
+    const char *colon =
+        v.n && slice_starts(rest, "chpasswd") ? memchr(text.p + v.at, ':', v.n) : NULL;
+
+    if (colon) {
+        v.n -= (size_t)(colon + 1 - (text.p + v.at));
+        v.at = (size_t)(colon + 1 - text.p);
+    }
+    return v.n && v.at + v.n <= end && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
+               ? add_password(list, v)
+               : ERR_OK;
+}
+
+enum err_code command_find(struct command_line *line, struct slice text, size_t at,
+                           struct secret_list *list)
+{
+    size_t before = list->n;
+
+    if (line->argument == at && line->argument_end > at) {
+        struct given v = { at, line->argument_end - at, false };
+
+        line->argument_end = 0;
+        return add_password(list, v);
+    }
+    if (text.p[at] == '-' && text.n - at > 2 && text.p[at + 1] != '-')
+        return find_flag(line, text, at, list);
+    if (text.p[at] == '-')
+        TRY(find_user(line, text, at, list));
+    return list->n == before && strchr("-spcvS<", text.p[at]) ? find_piped(line, text, at, list)
+                                                              : ERR_OK;
+}
