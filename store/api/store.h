@@ -439,8 +439,7 @@ struct store_ops {
     const struct index_keys *row_keys;
     /* With `check`, if a ref's path is a log whose damaged lines can be repaired (store/log/log_damage.h). */
     const struct log_rules *log_rules;
-    /* The size of a session is not known, because its rows are in a database with those of others. */
-    bool size_unknown;
+    bool size_unknown; /* of a session, because its rows are in a database with those of others */
     bool only_read; /* the sessions are copies, from which no agent resumes (store_ops_only_read) */
     /* The sessions are on a server. They may be copies of local sessions; both are then one session. Calls may wait for
      * the server. */

@@ -50,7 +50,7 @@ class Claude(Session):
         if kind == 'assistant':
             row['message']['id'] = row.pop('msg')
         self.add(row)
-        self.last, self.leaf = at, row['uuid']
+        self.last, self.said, self.leaf = at, at, row['uuid']
         return row
 
     def last_prompt(self):
@@ -329,8 +329,9 @@ class Claude(Session):
         for row in self.rows:
             if row['type'] in ('user', 'assistant', 'system'):
                 new.add({**row, 'sessionId': new.sid})
-        for name in ('leaf', 'lp', 'order', 'compacted', 'last', 'compactions'):
+        for name in ('leaf', 'lp', 'order', 'compacted', 'said', 'compactions'):
             setattr(new, name, getattr(self, name))
+        new.last = new.said  # what was queued is not copied
         for name in ('tracked', 'versions', 'at'):
             setattr(new, name, dict(getattr(self, name) or {}))
         new.saved = {k: list(v) for k, v in self.saved.items()}

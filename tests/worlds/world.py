@@ -55,7 +55,8 @@ class Session:
         self.prompts = []  # (point, marker of the prompt, the project before the turn)
         self.talk = []  # markers of what a resume sends, in order
         self.optional = set()  # of these it may be either
-        self.last = 0  # time of the last message
+        self.last = 0  # time of the last activity
+        self.said = 0  # and of the last message
         self.title = None  # if it was given one
         self.copies = []  # other transcripts with its id
         self.exact = True  # whether talk is true: not after damage
