@@ -131,6 +131,8 @@ endif()
 if(TARGET postgresql OR TARGET redis OR TARGET s3 OR TARGET http)
     script(hostile_servers hostile store/plugins/hostile_servers.py $<TARGET_FILE:reprise> ${PROJECT_BINARY_DIR}/plugins
         $<IF:$<BOOL:${REPRISE_SANITIZE}>,yes,no>)
+    script(silent_servers recorded store/plugins/silent_servers.py $<TARGET_FILE:reprise> ${PROJECT_BINARY_DIR}/plugins)
+    set_tests_properties(silent_servers${suffix} PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 script(plugin_store recorded commands/plugin_store.py $<TARGET_FILE:reprise> $<TARGET_FILE:example_store>
     $<TARGET_FILE:complete_store> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)

@@ -537,9 +537,9 @@ static bool is_older_copy(const struct session_ref *const *order, size_t i)
 static enum err_code doctor_look_at_all(const struct doctor *d, finding_fn *fn, void *arg,
                                         struct err *e)
 {
-    const struct listing_query q = { .scope = d->scope,
-                                     .since_ms = TIME_NONE,
-                                     .before_ms = TIME_NONE };
+    const struct listing_query q = {
+        .scope = d->scope, .since_ms = TIME_NONE, .before_ms = TIME_NONE, .here = true
+    };
     struct listing *l;
     size_t n;
     enum err_code rc = listing_open(d->store, d->stores, &q, &l, e);

@@ -355,9 +355,9 @@ static enum err_code sweep_find_sessions(struct store *const stores[], size_t n,
                                          const struct sweep_rule *rule, struct sweep *s,
                                          struct err *e)
 {
-    const struct listing_query q = { .scope = rule->scope,
-                                     .since_ms = TIME_NONE,
-                                     .before_ms = TIME_NONE };
+    const struct listing_query q = {
+        .scope = rule->scope, .since_ms = TIME_NONE, .before_ms = TIME_NONE, .here = true
+    };
     struct finder f = { .rule = rule, .sweep = s, .scanned = session_row_new() };
     struct listing *l;
     size_t refs;

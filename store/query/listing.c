@@ -9,7 +9,7 @@
 #include "lite/base/time.h"
 #include "store/api/store.h"
 
-enum { NS_PER_MS = 1000000 };
+enum { NS_PER_MS = 1000000, PATIENCE_MS = 1000 };
 
 /* ---- gathering ---- */
 
@@ -18,7 +18,7 @@ static bool listing_begins_with(const char *p, size_t n, struct slice front)
     return n >= front.n && memcmp(p, front.p, front.n) == 0;
 }
 
-static bool listing_collect_ref(const struct session_ref *ref, void *arg)
+bool listing_collect_ref(const struct session_ref *ref, void *arg)
 {
     struct listing *l = arg;
 
@@ -188,11 +188,15 @@ static void number_groups(struct listing *l)
     }
 }
 
-static bool put_in_order(struct listing *l)
+bool listing_put_in_order(struct listing *l)
 {
     struct sorter s = { .item = calloc(l->n + 1, sizeof *s.item),
                         .spare = calloc(l->n + 1, sizeof *s.spare) };
 
+    free(l->order);
+    free(l->listed);
+    l->listed = NULL;
+    l->groups = 0;
     l->order = calloc(l->n + 1, sizeof *l->order);
     if (s.item && s.spare && l->order && l->n < UINT32_MAX) {
         listing_sort_by(l, &s, id_key, by_id_and_store);
@@ -212,6 +216,8 @@ static struct listing *new_listing(const struct listing_query *q)
     if (l) {
         l->q = *q;
         l->ok = true;
+        pthread_mutex_init(&l->lock, NULL);
+        pthread_cond_init(&l->answer, NULL);
 
         /* What a server need not send for this page. Its clock may differ a little from that of
          * the messages. */
@@ -234,14 +240,20 @@ enum err_code listing_open(struct store *const stores[], size_t n, const struct 
                            struct listing **out, struct err *e)
 {
     struct listing *l = new_listing(q);
-    enum err_code rc = ERR_OK;
+    size_t here = 0;
 
     if (!l)
         return err_nomem(e);
+    for (size_t i = 0; i < n; i++)
+        here += !stores[i]->ops->remote;
+    enum err_code rc = q->here && here ? ERR_OK : listing_ask_servers(l, stores, n, e);
+
     for (size_t i = 0; !rc && l->ok && i < n; i++)
-        if (stores[i]->ops->enumerate)
+        if (stores[i]->ops->enumerate && !stores[i]->ops->remote)
             rc = stores[i]->ops->enumerate(stores[i], &l->q.scope, listing_collect_ref, l, e);
-    if (!rc && (!l->ok || !put_in_order(l)))
+    if (!rc && l->ok)
+        rc = listing_await(l, q->late && l->n ? PATIENCE_MS : -1, &(struct idset){ 0 }, e);
+    if (!rc && (!l->ok || !listing_put_in_order(l)))
         rc = err_nomem(e);
     if (rc)
         listing_close(l);
@@ -254,6 +266,7 @@ void listing_close(struct listing *l)
 {
     if (!l)
         return;
+    listing_servers_free(l);
     free(l->listed);
     free(l->order);
     free(l->item);
@@ -537,7 +550,7 @@ enum err_code listing_shown_copy(const struct session_ref *copy, size_t n,
 
     for (size_t i = 0; l && l->ok && i < n; i++)
         listing_collect_ref(&copy[i], l);
-    if (!l || !l->ok || !put_in_order(l))
+    if (!l || !l->ok || !listing_put_in_order(l))
         rc = err_nomem(e);
     else
         rc = listing_each(l, note_shown_copy, &s, e);

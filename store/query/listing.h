@@ -54,6 +54,10 @@ struct listing_query {
     int64_t limit, offset;       /* in listable sessions; limit <= 0: no limit */
     listing_damaged_fn *damaged; /* may be NULL */
     void *damaged_arg;
+    /* Sessions on servers are left out, unless no store is on this machine. */
+    bool here;
+    /* If there are sessions on this machine, a server is waited for only a second, and then again by listing_late. */
+    bool late;
     /* the texts of rows that wait; NULL: they are kept as rows */
     const struct listing_texts *texts;
 };
@@ -69,6 +73,9 @@ MUST_CHECK enum err_code listing_open(struct store *const stores[], size_t n,
                                       const struct listing_query *q, struct listing **out,
                                       struct err *e);
 void listing_close(struct listing *l); /* NULL is fine */
+/* Waits for servers that had not answered (query.late). Then the listing has only their sessions, without those that are
+ * on this machine as well, and its earlier refs are invalid. *more: it has some. */
+MUST_CHECK enum err_code listing_late(struct listing *l, bool *more, struct err *e);
 DEFINE_CLEANUP(struct listing, listing_close);
 
 /* Which of these copies of a session a listing of the scope shows; *shown is NULL if it shows none. */

@@ -1,6 +1,10 @@
 #ifndef STORE_QUERY_LISTING_INTERNAL_H
 #define STORE_QUERY_LISTING_INTERNAL_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "lite/base/id.h"
 #include "store/query/listing.h"
 
 /* What the two files of a listing share: listing.c collects and sorts sessions, listing_recent.c delivers them by their
@@ -33,12 +37,36 @@ struct listing {
     size_t groups;                    /* the highest number given */
     bool *listed;                     /* by group: a copy was delivered in this walk */
     bool ok;                          /* false: out of memory */
+    struct listing_server *server;    /* those that were asked */
+    size_t servers;
+    atomic_bool cancelled; /* by the end of the listing */
+    pthread_mutex_t lock;  /* guards whether a server has answered */
+    pthread_cond_t answer;
 };
 
 static inline const struct listing_found *listing_found(const struct session_ref *ref)
 {
     return (const struct listing_found *)(const void *)ref;
 }
+
+/* ---- listing.c ---- */
+
+session_ref_fn listing_collect_ref;
+/* Sorts what was collected; false: out of memory. */
+bool listing_put_in_order(struct listing *l);
+
+/* ---- listing_servers.c ---- */
+
+/* Begins to ask those stores that are on servers. */
+MUST_CHECK enum err_code listing_ask_servers(struct listing *l, struct store *const stores[],
+                                             size_t n, struct err *e);
+/* Collects their answers, without the ids of `shown`. most_ms: the others are left to listing_late; negative: waits for
+ * all. */
+MUST_CHECK enum err_code listing_await(struct listing *l, int64_t most_ms,
+                                       const struct idset *shown, struct err *e);
+void listing_servers_free(struct listing *l);
+
+/* ---- rows ---- */
 
 /* Rows that are delivered in order. */
 struct listing_walk {

@@ -161,6 +161,7 @@ enum err_code list_run(struct invocation *in, struct err *e)
     struct answer answer = { .out = &in->out };
     const struct listing_texts texts = { make_row_text, write_row_text };
     bool text = !in->out.wants_json;
+    bool more = true;
     size_t listed;
     enum err_code rc = sessions_open(in, false, &s, e);
 
@@ -168,18 +169,27 @@ enum err_code list_run(struct invocation *in, struct err *e)
         return rc;
     command_report_interrupted(in);
     rc = sessions_query(in, &s.scope, &q, e);
-    if (!rc && q.limit <= 0) /* every text will be written */
+    q.late = text && q.offset <= 0; /* programs rely on the order */
+    if (!rc && q.limit <= 0)        /* every text will be written */
         q.texts = &texts;
     if (!rc)
         rc = listing_open(s.store, s.n, &q, &listing, e);
-    if (!rc) { /* if nothing else was requested and nothing is listed, it is a failure */
-        listing_refs(listing, &listed);
-        rc = sessions_report_unreadable(in, &s, in->options.stores == 1 && listed == 0, e);
-    }
-    if (!rc && text)
-        rc = choose_list_columns(in, &s, listing, &answer.look, e);
     if (!rc)
-        rc = listing_each(listing, write_list_row, &answer, e);
+        listing_refs(listing, &listed);
+    /* Once, and again for servers that take longer. */
+    while (!rc && more) {
+        if (text)
+            rc = choose_list_columns(in, &s, listing, &answer.look, e);
+        if (!rc)
+            rc = listing_each(listing, write_list_row, &answer, e);
+        session_line_columns_close(&answer.look);
+        if (!rc && text)
+            rc = out_flush(&in->out, e);
+        if (!rc)
+            rc = listing_late(listing, &more, e);
+    }
+    if (!rc) /* if nothing else was requested and nothing is listed, it is a failure */
+        rc = sessions_report_unreadable(in, &s, in->options.stores == 1 && listed == 0, e);
     if (!rc && !text)
         out_json_rows_end(&in->out);
     else if (!rc && answer.rows == 0)
@@ -195,7 +205,6 @@ enum err_code list_run(struct invocation *in, struct err *e)
                 command_warn(in, ERR_FORMAT, path, "%s", why);
         }
     }
-    session_line_columns_close(&answer.look);
     listing_close(listing);
     sessions_close(&s);
     return rc;

@@ -18,16 +18,6 @@ struct push_run {
     size_t failed, done;
 };
 
-/* The stores of this machine come first, so that a session in both is the local one. */
-static size_t count_local(const struct sessions *s)
-{
-    size_t n = 0;
-
-    while (n < s->n && !s->store[n]->ops->remote)
-        n++;
-    return n;
-}
-
 static void write_pushed(struct push_run *run, const struct session_ref *ref,
                          const struct plugin_pushed *p)
 {
@@ -120,8 +110,8 @@ enum err_code push_run(struct invocation *in, struct err *e)
 
     rc = ref ? ERR_OK : err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
-        rc = resolve_session(s.store, count_local(&s), &s.scope, option_text(in->argv[i + 1]),
-                             &s.arena, &ref[i], e);
+        rc = resolve_session(s.store, sessions_count_here(&s), &s.scope,
+                             option_text(in->argv[i + 1]), &s.arena, &ref[i], e);
     if (!rc) {
         if (in->out.wants_json)
             out_open(&in->out, NULL, '[');
@@ -165,7 +155,7 @@ enum err_code push_mirror_run(struct invocation *in, struct err *e)
     q.scope = s.scope;
     if (in->out.wants_json)
         out_open(&in->out, NULL, '[');
-    rc = listing_open(s.store, count_local(&s), &q, &listing, e);
+    rc = listing_open(s.store, sessions_count_here(&s), &q, &listing, e);
     if (!rc)
         rc = listing_each(listing, mirror_row, &run, e);
     listing_close(listing);

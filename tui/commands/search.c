@@ -335,21 +335,31 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
     struct listing *listing = NULL;
 
     TRY(make_grep_query(in, &s->scope, pattern, &q, e));
+    bool more = true;
+
+    q.sessions.late = !in->out.wants_json && a.skip <= 0; /* programs rely on the order */
     enum err_code rc = listing_open(s->store, s->n, &q.sessions, &listing, e);
 
-    if (!rc)
-        rc = sessions_report_unreadable(in, s, false, e);
-    if (!rc && shows_short_ids(&a))
-        rc = session_line_columns_open(s, listing, &in->out, in->world->env.now_ms, &a.look, e);
-    if (!rc)
-        rc = grep_run(listing, &q, command_search_write_part, command_search_report_trouble, &a, e);
-    a.gone = true;
-    if (!rc && q.want != GREP_WANT_SESSIONS) /* other commands could not open them */
-        rc = grep_gone(s->store, s->n, listing, &q, command_search_write_part, &a, e);
-    session_line_columns_close(&a.look);
+    /* Once, and again for servers that take longer. */
+    for (bool first = true; !rc && more; first = false) {
+        if (shows_short_ids(&a))
+            rc = session_line_columns_open(s, listing, &in->out, in->world->env.now_ms, &a.look, e);
+        if (!rc)
+            rc = grep_run(listing, &q, command_search_write_part, command_search_report_trouble, &a,
+                          e);
+        a.gone = true;
+        if (!rc && first && q.want != GREP_WANT_SESSIONS) /* other commands could not open them */
+            rc = grep_gone(s->store, s->n, listing, &q, command_search_write_part, &a, e);
+        a.gone = false;
+        session_line_columns_close(&a.look);
+        if (!rc)
+            rc = listing_late(listing, &more, e);
+    }
     listing_close(listing);
     if (rc == ERR_CANCELLED && !in->out.closed && !in->out.cut)
         rc = ERR_OK; /* the limit */
+    if (!rc)
+        rc = sessions_report_unreadable(in, s, false, e);
     if (!rc && !a.sessions) {
         command_warn(
             in, ERR_OK, NULL, "%s",

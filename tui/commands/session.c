@@ -437,6 +437,15 @@ void sessions_close(struct sessions *s)
     *s = (struct sessions){ 0 };
 }
 
+size_t sessions_count_here(const struct sessions *s)
+{
+    size_t n = 0;
+
+    while (n < s->n && !s->store[n]->ops->remote)
+        n++;
+    return n;
+}
+
 const char *sessions_none(const struct sessions *s, const char *text)
 {
     return s->n == 0 && s->no_home ? SESSIONS_NO_HOME : text;

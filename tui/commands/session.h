@@ -48,6 +48,8 @@ MUST_CHECK enum err_code sessions_open_to(struct invocation *in, const char *nam
 void sessions_close(struct sessions *s);
 /* The error of an agent's name that is unknown, with the nearest one; config may be NULL. */
 enum err_code sessions_unknown_agent(const struct config *config, const char *named, struct err *e);
+/* The stores on this machine, which come before those on servers. */
+size_t sessions_count_here(const struct sessions *s);
 /* Why an answer has no session: `text`, or that no store is known without HOME. */
 const char *sessions_none(const struct sessions *s, const char *text);
 /* Which sessions of the scope the options of a command select: tag, branch, times, sort, page. */

@@ -103,9 +103,9 @@ typedef bool row_fn(const struct completing *c, const struct session_row *row, v
 static void each_session(const struct completing *c, struct sessions *s, const char *id, row_fn *fn,
                          void *arg)
 {
-    const struct listing_query q = { .scope = s->scope,
-                                     .since_ms = TIME_NONE,
-                                     .before_ms = TIME_NONE };
+    const struct listing_query q = {
+        .scope = s->scope, .since_ms = TIME_NONE, .before_ms = TIME_NONE, .here = true
+    };
     struct session_row *row = session_row_new();
     struct listing *listing = NULL;
     size_t n = 0;

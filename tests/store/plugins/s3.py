@@ -243,6 +243,36 @@ def keys_and_places(p, server, team):
     lists(1, b'endpont is not a setting of this store', f'endpont = {here}', **pair)
 
 
+def late_answers(p, server, team):
+    """Text has what is here first, and what a slow server has after it; JSON keeps the order, newest first."""
+    server.objects.clear()
+    team.configure(server.url(), 'timeout = 100')
+    row = row_of(ONE, 0, 'In both').replace('{', '{"timestamp":"2026-01-01T10:00:00.000Z",', 1)
+    put(f'{p.home}/.claude/projects/-w/{ONE}.jsonl', row + '\n')
+    server.objects[f'-w/{ONE}/part-1795400000000-aaaaaa.jsonl'] = f'{row}\n{row_of(ONE, 1, "Later")}\n'.encode()
+    server.objects[f'-w/{TWO}/part-1795400000000-aaaaaa.jsonl'] = (row_of(TWO, 0, 'Only there') + '\n').encode()
+    gate = threading.Event()
+
+    def wait(_handler, body):
+        gate.wait(100)
+        return body
+
+    server.spoil = wait
+    found = {}
+    for words in (['list', '--all'], ['search', '--all', 'n', '--color=never']):
+        gate.clear()
+        child = subprocess.Popen([p.path, *words], env=p.env, cwd=p.home, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        first = child.stdout.readline()
+        gate.set()
+        out, said = child.communicate(timeout=100)
+        found[words[0]] = first + out
+        p.need(b'In both' in first and b'Only there' in out and ONE[:8].encode() not in out and not said, f'late: {words}: {first} {out} {said}')
+    server.spoil = lambda handler, body: body
+    p.same('in time', [b'Only there' in line for line in p.run('list', '--all').stdout.splitlines()], [True, False])
+    p.same('as JSON', [r['sessionId'] for r in p.json('list', '--all')], [TWO, ONE])
+    os.remove(f'{p.home}/.claude/projects/-w/{ONE}.jsonl')
+
+
 def bad_answers(p, server, team):
     """What a server may say instead of an answer: each is one line."""
     server.objects.clear()
@@ -479,6 +509,7 @@ def main():
         titles_at_the_end(p, server, team)
         what_others_wrote(p, server, team)
         keys_and_places(p, server, team)
+        late_answers(p, server, team)
         bad_answers(p, server, team)
         server.objects.clear()
         team.three_at_once(p, server.url(), lambda: server.lines(f'-w/{TWO}/'))

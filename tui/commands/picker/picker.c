@@ -365,18 +365,24 @@ static const char *named_session(const struct invocation *in)
     return option_given(&in->options, OPTION_CONTINUE) ? "latest" : NULL;
 }
 
-/* Finds a session by its id, or by its title if no id matches. */
+/* Finds a session by its id, or by its title if no id matches: on this machine, and only then on servers. */
 static enum err_code find_named(struct sessions *s, const char *name, struct session_ref *ref,
                                 struct err *e)
 {
-    enum err_code rc = sessions_find(s, name, ref, e);
-    struct err by_id = *e;
+    const size_t all = s->n, here = sessions_count_here(s);
+    enum err_code rc = ERR_NOT_FOUND;
+    bool last = false;
 
-    if (rc != ERR_NOT_FOUND)
-        return rc;
-    rc = resolve_title(s->store, s->n, &s->scope, slice_of(name), &s->arena, ref, e);
-    if (rc == ERR_NOT_FOUND)
-        *e = by_id;
+    for (s->n = here ? here : all; rc == ERR_NOT_FOUND && !last; s->n = all) {
+        last = s->n == all;
+        rc = sessions_find(s, name, ref, e);
+        struct err by_id = *e;
+
+        if (rc == ERR_NOT_FOUND)
+            rc = resolve_title(s->store, s->n, &s->scope, slice_of(name), &s->arena, ref, e);
+        if (rc == ERR_NOT_FOUND)
+            *e = by_id;
+    }
     return rc;
 }
 
