@@ -439,12 +439,11 @@ struct store_ops {
     const struct index_keys *row_keys;
     /* With `check`, if a ref's path is a log whose damaged lines can be repaired (store/log/log_damage.h). */
     const struct log_rules *log_rules;
-    bool size_unknown; /* of a session, because its rows are in a database with those of others */
-    bool only_read; /* the sessions are copies, from which no agent resumes (store_ops_only_read) */
+    bool size_unknown; /* its rows are in a database with those of others */
+    bool only_read;    /* a copy, from which no agent resumes (store_ops_only_read) */
     /* The sessions are on a server. They may be copies of local sessions; both are then one session. Calls may wait for
      * the server. */
     bool remote;
-
     /* Optional. The command that resumes a session, if the configuration has no other; words as in the configuration
      * file: {id}, {cwd}, {path}. */
     const char *resume_command;
@@ -576,8 +575,7 @@ MUST_CHECK enum err_code store_restore(const struct session_ref *ref, struct sli
 MUST_CHECK enum err_code store_open_named(const struct store_ops *ops, const struct store_env *env,
                                           const char *path, const char *name, struct arena *a,
                                           struct store **out, struct err *e);
-/* Takes from a table what writes, and what asks for the agent; `why`, a literal, is the reason. */
-void store_ops_only_read(struct store_ops *ops, const char *why);
+void store_ops_only_read(struct store_ops *ops, const char *why); /* a literal, as each reason */
 bool store_changes_at_once(const struct store_ops *ops); /* for good, because it is not in files */
 bool store_can_rewind(const struct store_ops *ops); /* by its own copies, or by our snapshots */
 /* Which of CAN_RENAME, CAN_ARCHIVE and CAN_DELETE only the agent's own commands support. */
