@@ -110,3 +110,42 @@ see "undone: the rewind of"
 until_true "the file as it was by hand" cmp -s "$file" "$top/by-hand"
 press C-c
 ended 130
+close
+
+# A file that programs run or trust is taken after a typed yes, its hunks after one of their own.
+sed -i 's|src/refund\.ts|.envrc|g' "$config"/projects/*/*.jsonl
+mv "$file" "$project/.envrc"
+file=$project/.envrc
+sed -i -e '1i first by hand' -e '$a last by hand' "$file"
+cp "$file" "$top/by-hand"
+open 120 36
+see "Enter resume"
+press Down
+press Down
+press Tab
+press Tab
+menu C
+see "here they part"
+press Down
+see "only A changed it"
+press A
+see "or type yes and press Enter" "choose some of its hunks"
+press 2
+see "[ ] hunk 1 of 2"
+press Space
+see "[x] hunk 1 of 2"
+press Enter
+see "Take 1 of the 2 hunks?" "or type yes and press Enter"
+press Enter
+gone "Take 1 of the 2 hunks?"
+see "[x] hunk 1 of 2"
+cmp -s "$file" "$top/by-hand" || fail "it was changed without a yes"
+press Enter
+see "Take 1 of the 2 hunks?"
+enter_text yes
+press Enter
+see "the hunks are as A left them"
+head -n 1 "$file" | grep -q "^first by hand" && fail "the hunk was not taken"
+tail -n 1 "$file" | grep -q "^last by hand" || fail "the other hunk was taken, too"
+press C-c
+ended 130

@@ -19,7 +19,7 @@ open 120 30 --config "$top/keys"
 see "Fix the payment"
 see "^X in [keys.list] is bound to delete already, not to fork"
 press C-g
-see "title ›" "Enter: OK   Esc: cancel"
+see "title ›" "Enter OK  Esc cancel"
 press Escape
 gone "title ›"
 see "^Y fork" "^G rename" "F9 actions" "F2 help"

@@ -190,23 +190,36 @@ void dialog_prompt(struct model *m, const char *label, struct slice text, prompt
     view_push(m, VIEW_PROMPT);
 }
 
+/* Why Enter was refused, or the keys as a footer names them. Returns where the room of the text ends. */
 static int dialog_draw_note(const struct model *m, struct frame *f, int y)
 {
     const struct prompt *p = m->prompt;
-    char hint[80];
-    const char *text = p->note[0] ? p->note
-                                  : keymap_text(&m->settings->keys, IN_PROMPT, f->ascii,
-                                                "{accept}: OK   {back}: cancel", hint, sizeof hint);
-    enum style style = p->note[0] ? STYLE_WARN : STYLE_DIM;
-    int w = frame_width(slice_of(text));
+    static const struct {
+        enum style style;
+        const char *text;
+    } hint[] = { { STYLE_KEY, "{accept}" },
+                 { STYLE_DIM, " OK  " },
+                 { STYLE_KEY, "{back}" },
+                 { STYLE_DIM, " cancel" } };
+    enum { HINTS = sizeof hint / sizeof *hint };
+    char text[HINTS][40];
+    int w = p->note[0] ? frame_width(slice_of(p->note)) : 0;
 
+    for (size_t i = 0; i < HINTS && !p->note[0]; i++)
+        w += frame_width(slice_of(keymap_text(&m->settings->keys, IN_PROMPT, f->ascii, hint[i].text,
+                                              text[i], sizeof text[i])));
     int typed = frame_width(slice_of(p->label)) + frame_width(line_editor_text(&p->edit)) +
                 7; /* margins, sign, cursor */
 
     /* A hint gives way to what is typed; a reason does not. */
     if (w > f->cols / 2 || (!p->note[0] && typed + w > f->cols))
         return f->cols;
-    frame_puts(f, y, f->cols - w - 1, w, style, text);
+    int x = f->cols - w - 1;
+
+    if (p->note[0])
+        frame_puts(f, y, x, w, STYLE_WARN, p->note);
+    for (size_t i = 0; i < HINTS && !p->note[0]; i++)
+        x += frame_puts(f, y, x, w, hint[i].style, text[i]);
     return f->cols - w - 2;
 }
 

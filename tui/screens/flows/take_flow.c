@@ -15,7 +15,8 @@
  *                                            |              ^
  *                                            v              |
  *              EFFECT_COMPARE -> MSG_COMPARISON -> hunks are chosen in the view
- */
+ *
+ * For hunks of a file that programs run or trust there is a second question, before the last effect. */
 
 const char *take_flow_unavailable(const struct compared_file *f, size_t side)
 {
@@ -127,6 +128,44 @@ static void take_flow_choose_hunks(struct model *m, struct comparison *c)
     compare_lay_out(m);
 }
 
+static void take_flow_hunks(struct model *m)
+{
+    take_flow_submit(m);
+    m->compare->in_part = true;
+    take_flow_leave(m->compare);
+    compare_lay_out(m);
+}
+
+static void take_flow_hunks_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO && m->compare->hunks)
+        take_flow_hunks(m);
+}
+
+static void take_flow_ask_hunks(struct model *m, size_t taken)
+{
+    const struct rewind_entry *x = &m->compare->preview->preview.entry[0];
+    struct dialog *d = m->dialog;
+    char title[80], room[DIALOG_TEXT];
+    const struct slice path =
+        text_path_short(slice_of(x->target->path), m->settings->home, room, sizeof room);
+
+    snprintf(title, sizeof title, "Take %zu of the %zu hunks?", taken,
+             m->compare->hunks->diff.hunks);
+    dialog_begin(d, title, take_flow_hunks_answer);
+    dialog_line(d, "%.*s", SLICE_ARG(path));
+    dialog_line(d, "It is held back: %s.", x->why);
+    dialog_line(d, "You can undo this.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_want_yes(d);
+    view_push(m, VIEW_DIALOG);
+}
+
+static bool take_flow_needs_yes(const struct rewind_entry *x)
+{
+    return x->action == REWIND_REFUSED && x->rule == REWIND_RULE_SENSITIVE;
+}
+
 bool take_flow_act(struct model *m, enum action a)
 {
     struct compare_view *v = m->compare;
@@ -153,10 +192,11 @@ bool take_flow_act(struct model *m, enum action a)
             toast_note(&m->toast, m->now_ms, "no hunk is ticked");
             return true;
         }
-        take_flow_submit(m);
-        v->in_part = true;
-        take_flow_leave(v);
-        break;
+        if (take_flow_needs_yes(&v->preview->preview.entry[0]))
+            take_flow_ask_hunks(m, taken);
+        else
+            take_flow_hunks(m);
+        return true;
     case ACT_BACK: take_flow_leave(v); break;
     default: return false;
     }
@@ -206,14 +246,13 @@ static void take_flow_ask(struct model *m, struct preview *p)
     dialog_line(d, "You can undo this.");
 
     dialog_offer(d, CHOICE_CANCEL, "cancel");
-    if (x->action == REWIND_REFUSED && x->rule == REWIND_RULE_SENSITIVE)
+    if (take_flow_needs_yes(x))
         dialog_want_yes(d);
     else
         dialog_offer(d, CHOICE_DO, x->why ? "replace it anyway" : "take it");
 
-    /* Hunks need text on both sides. A sensitive file needs a typed yes, beside which there are no choices. */
-    if (does == REWIND_RESTORE && !x->binary && !rewind_has_kind(x) &&
-        x->rule != REWIND_RULE_SENSITIVE)
+    /* Hunks need text on both sides. */
+    if (does == REWIND_RESTORE && !x->binary && !rewind_has_kind(x))
         dialog_offer(d, CHOICE_HUNKS, "choose some of its hunks");
     view_push(m, VIEW_DIALOG);
 }

@@ -317,7 +317,7 @@ void transcript_view_key(struct transcript_view *v, struct key key, struct effec
 
 void transcript_view_paste(struct transcript_view *v, struct slice text, struct effects *fx)
 {
-    const char *nl = text.n ? memchr(text.p, '\n', text.n) : NULL;
+    size_t line = 0; /* a terminal may send a line break as \r */
 
     if (v->inner) {
         transcript_view_paste(v->inner, text, fx);
@@ -325,9 +325,10 @@ void transcript_view_paste(struct transcript_view *v, struct slice text, struct 
     }
     if (!v->search.typing)
         return;
-    if (nl)
-        text.n = (size_t)(nl - text.p);
-    if (buf_add(&v->search.needle, text))
+    while (line < text.n && ((unsigned char)text.p[line] >= ' ' || text.p[line] == '\t') &&
+           text.p[line] != 0x7f)
+        line++;
+    if (buf_add(&v->search.needle, (struct slice){ text.p, line }))
         transcript_view_notify_no_memory(v);
     transcript_view_search_typed(v, fx);
     transcript_view_settle(v, fx);
