@@ -149,7 +149,7 @@ script(rewind_rules recorded commands/rewind_rules.py $<TARGET_FILE:reprise>)
 
 # Each line of a file belongs to the turn that wrote it, and to no other.
 script(blame recorded commands/blame.py $<TARGET_FILE:reprise>)
-script(blame_notes recorded commands/blame_notes.py $<TARGET_FILE:reprise>)
+script(blame_notes recorded commands/blame_notes.py $<TARGET_FILE:reprise> $<TARGET_FILE:shared>)
 # Every line that matches is found, and no other.
 script(search_text recorded commands/search.py $<TARGET_FILE:reprise>)
 # Sessions as documents; the HTML also as a browser reads it.

@@ -23,8 +23,11 @@ static enum err_code library_file_query(const char *what, const char *file,
     return ERR_OK;
 }
 
-static struct reprise_line library_copy_line(const struct blame *b, size_t i, struct arena *a)
+static struct reprise_line library_copy_line(const struct blame *b, const struct blame_notes *notes,
+                                             size_t i, struct arena *a)
 {
+    static const struct blame_note no_note = { .commit = "" };
+    const struct blame_note *note = notes->line && notes->line[i] ? notes->line[i] : &no_note;
     static const struct edit nothing = { .time_ms = TIME_NONE };
     const struct blame_event *event = blame_event_of(b, i);
     const struct session_ref *ref = blame_session_of(b, i);
@@ -44,6 +47,11 @@ static struct reprise_line library_copy_line(const struct blame *b, size_t i, st
         .prompt = call_copy(a, edit->prompt),
         .time_ms = edit->time_ms == TIME_NONE ? REPRISE_TIME_UNKNOWN : edit->time_ms,
         .incomplete = ref || !b->stopped ? "" : b->stopped,
+        .note_commit = call_copy(a, slice_of(note->commit)),
+        .note_tool = call_copy(a, note->tool),
+        .note_session = call_copy(a, note->session),
+        .note_model = call_copy(a, note->model),
+        .note_author = call_copy(a, note->author),
     };
 }
 
@@ -52,15 +60,17 @@ static enum err_code library_fill_lines(const struct reprise *r, const char *fil
                                         struct err *e)
 {
     CLEANUP(blame_fini) struct blame b = { .lines = 0 };
+    CLEANUP(blame_notes_fini) struct blame_notes notes = { .n = 0 };
     struct blame_query q = { .paths = 0 };
 
     TRY(library_file_query("blame", file, sessions, &x->arena, &q, e));
     TRY(blame_file(r->store, r->n, &q, &b, e));
+    TRY(blame_notes_read(q.path[q.paths - 1], &b, &notes, e));
     for (size_t i = 0; i < b.lines; i++) {
         struct reprise_line *out = answer_add(x);
 
         NEED(out);
-        *out = library_copy_line(&b, i, &x->arena);
+        *out = library_copy_line(&b, &notes, i, &x->arena);
     }
     return ERR_OK;
 }

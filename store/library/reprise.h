@@ -533,6 +533,13 @@ struct reprise_line {
     int64_t time_ms; /* the time of the edit; REPRISE_TIME_UNKNOWN if it is not known */
     /* for a line without a session: why some edits were not replayed, one of which may have written it; "": all were */
     const char *incomplete;
+    /* Who wrote it according to the note that git-ai attached to a commit (refs/notes/ai), which may be an agent of another
+     * person or machine; all "": no note names the line. */
+    const char *note_commit;
+    const char *note_tool; /* "" if a person wrote it */
+    const char *note_session;
+    const char *note_model;
+    const char *note_author; /* the person */
 };
 
 /* The lines of a file, in order. */

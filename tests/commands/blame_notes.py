@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The notes that git-ai attaches to commits (refs/notes/ai, authorship/3.0.0) are read by `blame`, and `blame --notes` makes them.
 
-usage: blame_notes.py PROGRAM
+usage: blame_notes.py PROGRAM LIBRARY
 
 What is read is the specification's own examples on real commits; what is written is read again, by git and by this test's
 own reader of the specification.
 """
+import ctypes
 import hashlib
 import json
 import os
@@ -68,6 +69,45 @@ def noted(w, name):
     return [(n.get('tool', n.get('author')), n.get('session')) if (n := row.get('note')) else None for row in blame(w, name)]
 
 
+class Line(ctypes.Structure):
+    """struct reprise_line"""
+    _fields_ = [('size', ctypes.c_size_t), ('text', ctypes.c_char_p), ('text_length', ctypes.c_size_t),
+                *((name, ctypes.c_char_p) for name in ('system', 'session', 'path', 'agent', 'turn', 'message', 'tool', 'prompt')), ('time_ms', ctypes.c_int64),
+                *((name, ctypes.c_char_p) for name in ('incomplete', 'note_commit', 'note_tool', 'note_session', 'note_model', 'note_author'))]
+
+
+def library_notes(w, path):
+    """What reprise_blame answers, as `noted` does."""
+    code = f"""
+import ctypes, json, sys
+sys.path[:0] = {sys.path!r}
+from blame_notes import Line
+lib = ctypes.CDLL({os.path.abspath(sys.argv[2])!r})
+lib.reprise_lines_count.restype = ctypes.c_size_t
+lib.reprise_lines_at.restype = ctypes.POINTER(Line)
+r, lines = ctypes.c_void_p(), ctypes.c_void_p()
+assert lib.reprise_open(None, ctypes.byref(r), None) == 0
+assert lib.reprise_blame(r, {os.fsencode(path)!r}, None, ctypes.byref(lines), None) == 0
+found = [lib.reprise_lines_at(lines, ctypes.c_size_t(i)).contents for i in range(lib.reprise_lines_count(lines))]
+assert all(line.size == ctypes.sizeof(Line) for line in found)
+print(json.dumps([((n.note_tool or n.note_author).decode(), n.note_session.decode() or None) if n.note_commit else None for n in found]))
+"""
+    run = subprocess.run([sys.executable, '-S', '-c', code], env=w.program.env, cwd=w.project, capture_output=True, check=False)
+    if run.returncode:
+        raise RuntimeError(f'the library: {run.stderr}')
+    return [tuple(x) if x else None for x in json.loads(run.stdout)]
+
+
+def mcp_lines(w, path):
+    """What the tool of `reprise mcp` answers."""
+    calls = [{'jsonrpc': '2.0', 'id': 1, 'method': 'initialize', 'params': {'protocolVersion': '2025-06-18', 'capabilities': {}, 'clientInfo': {'name': 't', 'version': '1'}}},
+             {'jsonrpc': '2.0', 'id': 2, 'method': 'tools/call', 'params': {'name': 'blame_lines', 'arguments': {'path': path}}}]
+    run = subprocess.run([w.program.path, 'mcp'], env=w.program.env, cwd=w.project, input=''.join(json.dumps(x) + '\n' for x in calls).encode(),
+                         capture_output=True, check=False)
+    answer = json.loads(run.stdout.splitlines()[-1])['result']
+    return json.loads(answer['content'][0]['text'])['lines']
+
+
 def fan_out(w, rows, depth):
     """A commit with the same notes below as many directories."""
     index = {'GIT_INDEX_FILE': f'{w.top}/index'}
@@ -108,6 +148,22 @@ def check_read(w):
     w.program.same('ranges, unknown keys and lines that are not there', noted(w, 'plain.txt'), [None, c, None, c, None, None, None, c, c, c])
     text = w.program.run('-C', w.project, 'blame', 'plain.txt').stdout.decode().split('\n')
     w.program.need('note: cursor, m' in text[1] and 'note' not in text[0], f'as text: {text[:2]}')
+
+    # The other forms, and those who ask in other ways.
+    runs = [(r['from'], r['to'], r.get('note', {}).get('session', r.get('note', {}).get('author'))) for r in ask(w, 'blame', '--by', 'turn', 'a b.txt')]
+    w.program.same('by turn', runs, [(1, 3, c[1]), (4, 4, None), (5, 5, c[1]), (6, 6, None), (7, 7, bob[0]), (8, 8, None), (9, 10, old[1])])
+    text = w.program.run('-C', w.project, 'blame', '--by', 'turn', 'a b.txt').stdout.decode().split('\n')
+    w.program.need('note: cursor, m' in text[0] and 'note' not in text[1], f'by turn as text: {text[:2]}')
+    text = w.program.run('-C', w.project, 'blame', '--porcelain', 'a b.txt').stdout.decode()
+    heads = re.findall(r'^([0-9a-f]{40}) (\d+) \d+(?: (\d+))?$', text, re.M)
+    w.program.same('porcelain: runs', [(line, n) for _, line, n in heads if n], [('1', '3'), ('4', '1'), ('5', '1'), ('6', '1'), ('7', '1'), ('8', '1'), ('9', '2')])
+    w.program.same('porcelain: who', [heads[k][0] == heads[0][0] for k in (1, 2, 4, 3, 6, 8)] + [heads[3][0]], [True, True, True, False, False, False, '0' * 40])
+    for words in ('author cursor\nauthor-mail <6ef2299e-a67f>\n', f'\nnote {first}\nmodel m\n', 'author Bob <b@x>\n', 'author codex\n'):
+        w.program.need(words in text, f'porcelain: {words!r} in {text}')
+    for name in ('a b.txt', 'plain.txt'):
+        w.program.same(f'the library: {name}', library_notes(w, f'{w.project}/{name}'), noted(w, name))
+    w.program.same('an agent', [(r['from'], r['to'], r.get('note', {}).get('tool')) for r in mcp_lines(w, f'{w.project}/a b.txt')][:3],
+                   [(1, 3, 'cursor'), (4, 4, None), (5, 5, 'cursor')])
 
     # Lines move and change; the newest note of a line counts.
     write(w, 'plain.txt', 'new\n' + ''.join(lines[:3]) + 'other\n' + ''.join(lines[4:]))
@@ -276,11 +332,12 @@ def check_write(w):
 
 def main():
     program = sys.argv[1]
-    w = world(program)
-    check_read(w)
-    w = world(program)
+    read, w = world(program), world(program)
+    check_read(read)
     check_write(w)
-    w.program.finish(35)
+    w.program.passed += read.program.passed
+    w.program.failed += read.program.failed
+    w.program.finish(80)
 
 
 if __name__ == '__main__':

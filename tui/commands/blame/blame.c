@@ -115,6 +115,15 @@ static const struct blame_note *note_of(const struct blame_answer *a, size_t lin
     return a->notes.line ? a->notes.line[line] : NULL;
 }
 
+/* One turn wrote both lines, or one note names both, which no session wrote. */
+static bool same_writer(const struct blame_answer *a, size_t x, size_t y)
+{
+    const struct blame_event *event = blame_event_of(&a->blame, x);
+
+    return blame_same_turn(event, blame_event_of(&a->blame, y)) &&
+           (event || note_of(a, x) == note_of(a, y));
+}
+
 static void write_note_json(struct out *o, const struct blame_note *note)
 {
     if (!note)
@@ -154,7 +163,7 @@ static void write_line_json(struct blame_answer *a, size_t line, size_t end)
         out_member(o, "prompt", event->edit.prompt);
         write_commit_json(o, blame_commits_after(&a->commits, event->edit.time_ms));
     }
-    if (!end)
+    if (!end || !event) /* one turn's lines may have several */
         write_note_json(o, note_of(a, line));
     if (!event && a->blame.stopped)
         out_string(o, "incomplete", a->blame.stopped);
@@ -167,9 +176,11 @@ static void write_line_json(struct blame_answer *a, size_t line, size_t end)
 
 /* ---- porcelain ---- */
 
-/* 40 hex digits that identify the turn of a session, in the place of git's commit id. */
-static void turn_id(const struct blame_answer *a, const struct blame_event *event, char out[41])
+/* 40 hex digits that identify the turn of a session, or who is noted, in the place of git's commit id. */
+static void turn_id(const struct blame_answer *a, size_t line, char out[41])
 {
+    const struct blame_event *event = blame_event_of(&a->blame, line);
+    const struct blame_note *note = event ? NULL : note_of(a, line);
     uint8_t sha[SHA256_BYTES];
     char hex[SHA256_BYTES * 2 + 1];
     struct hasher hasher = { 0 };
@@ -178,7 +189,9 @@ static void turn_id(const struct blame_answer *a, const struct blame_event *even
 
     memset(out, '0', 40);
     out[40] = '\0';
-    if (ref && !buf_add(&b, ref->id) && !buf_add_byte(&b, '\n') && !buf_add(&b, event->edit.turn) &&
+    if ((ref ? !buf_addf(&b, "%.*s\n%.*s", SLICE_ARG(ref->id), SLICE_ARG(event->edit.turn))
+             : note && !buf_addf(&b, "%s\n%.*s\n%.*s", note->commit, SLICE_ARG(note->session),
+                                 SLICE_ARG(note->tool.n ? note->tool : note->author))) &&
         !hasher_bytes(&hasher, buf_slice(&b), sha, NULL)) {
         hasher_hex(sha, hex);
         memcpy(out, hex, 40);
@@ -188,25 +201,29 @@ static void turn_id(const struct blame_answer *a, const struct blame_event *even
 }
 
 static void write_person(struct out *o, const char *role, const struct session_ref *ref,
-                         int64_t time_ms)
+                         const struct blame_note *note, int64_t time_ms)
 {
     out_addf(o, "%s ", role);
-    out_text(o, ref ? slice_of(ref->store->ops->name) : SLICE("Not written by a session"));
+    out_text(o, ref    ? slice_of(ref->store->ops->name)
+                : note ? (note->tool.n ? note->tool : note->author)
+                       : SLICE("Not written by a session"));
     out_addf(o, "\n%s-mail <", role);
-    out_text(o, ref ? ref->id : SLICE("none"));
+    out_text(o, ref ? ref->id : note && note->session.n ? note->session : SLICE("none"));
     out_addf(o, ">\n%s-time %" PRId64 "\n%s-tz +0000\n", role,
              time_ms == TIME_NONE ? 0 : time_ms / 1000, role);
 }
 
-static void write_porcelain_header(struct blame_answer *a, const struct blame_event *event,
-                                   const struct session_ref *ref)
+static void write_porcelain_header(struct blame_answer *a, size_t line)
 {
+    const struct blame_event *event = blame_event_of(&a->blame, line);
+    const struct session_ref *ref = blame_session_of(&a->blame, line);
+    const struct blame_note *note = event ? NULL : note_of(a, line);
     struct out *o = a->out;
     int64_t time_ms = event ? event->edit.time_ms : TIME_NONE;
     const struct blame_commit *commit = event ? blame_commits_after(&a->commits, time_ms) : NULL;
 
-    write_person(o, "author", ref, time_ms);
-    write_person(o, "committer", ref, time_ms);
+    write_person(o, "author", ref, note, time_ms);
+    write_person(o, "committer", ref, note, time_ms);
     out_addf(o, "summary ");
     out_text(o, event ? blame_first_line(event->edit.prompt) : SLICE(""));
     if (event && event->edit.turn.n) {
@@ -219,6 +236,12 @@ static void write_porcelain_header(struct blame_answer *a, const struct blame_ev
     }
     if (commit)
         out_addf(o, "\ncommit %s", commit->id);
+    if (note)
+        out_addf(o, "\nnote %s", note->commit);
+    if (note && note->model.n) {
+        out_addf(o, "\nmodel ");
+        out_text(o, note->model);
+    }
     out_addf(o, "\nfilename ");
     out_text(o, slice_of(a->path));
     out_addf(o, "\n");
@@ -228,14 +251,12 @@ static void write_porcelain_header(struct blame_answer *a, const struct blame_ev
 static enum err_code write_porcelain_line(struct blame_answer *a, size_t line,
                                           struct slice_set *told, struct err *e)
 {
-    const struct blame_event *event = blame_event_of(&a->blame, line);
-    bool begins = line == a->from || !blame_same_turn(event, blame_event_of(&a->blame, line - 1));
+    bool begins = line == a->from || !same_writer(a, line, line - 1);
     size_t run = 1;
     char id[41];
 
-    turn_id(a, event, id);
-    while (begins && line + run < a->to &&
-           blame_same_turn(event, blame_event_of(&a->blame, line + run)))
+    turn_id(a, line, id);
+    while (begins && line + run < a->to && same_writer(a, line, line + run))
         run++;
     out_addf(a->out, "%s %zu %zu", id, line + 1, line + 1);
     if (begins)
@@ -246,7 +267,7 @@ static enum err_code write_porcelain_line(struct blame_answer *a, size_t line,
         struct slice copy = arena_copy(&a->blame.history.arena, slice_of(id));
         uint32_t number;
 
-        write_porcelain_header(a, event, blame_session_of(&a->blame, line));
+        write_porcelain_header(a, line);
         if (!copy.p || slice_set_add(told, copy, &number))
             return err_nomem(e);
     }
@@ -282,7 +303,7 @@ static void write_line_text(struct blame_answer *a, size_t line, size_t end)
 {
     const struct blame_event *event = blame_event_of(&a->blame, line);
     const struct session_ref *ref = blame_session_of(&a->blame, line);
-    const struct blame_note *note = event || end ? NULL : note_of(a, line);
+    const struct blame_note *note = event ? NULL : note_of(a, line);
     struct out *o = a->out;
     size_t prompt = o->columns && o->columns < NARROW ? PROMPT_NARROW : PROMPT_COLUMNS;
     int n = blame_digits(a->blame.lines);
@@ -337,8 +358,7 @@ static enum err_code write_blame(struct blame_answer *a, struct err *e)
     for (size_t i = a->from, next; !rc && i < a->to; i = next) {
         size_t end = by_turn ? i + 1 : 0;
 
-        while (end && end < a->to &&
-               blame_same_turn(blame_event_of(&a->blame, i), blame_event_of(&a->blame, end)))
+        while (end && end < a->to && same_writer(a, i, end))
             end++;
         next = end ? end : i + 1;
         if (skip && skip--)
