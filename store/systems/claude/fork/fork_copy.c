@@ -315,14 +315,15 @@ static enum err_code claude_write_row(const struct fork *f, size_t line, struct 
 
     /* The members are still those of the source, so this names the row that was copied. */
     struct jsonout j;
+    struct buf *origin = &r.space->origin;
 
-    jsonout_init(&j, &r.space->origin);
+    jsonout_init(&j, origin);
     jsonout_open(&j, '{');
     jsonout_member(&j, "sessionId", r.f->ref->id);
-    jsonout_raw_member(&j, "messageUuid", r.member[UUID]);
-    jsonout_close(&j, '}');
-    if (j.rc)
-        r.rc = j.rc;
+    /* Invalid bytes of the row's id stay. */
+    if (j.rc || buf_add(origin, SLICE(",\"messageUuid\":")) || buf_add(origin, r.member[UUID]) ||
+        buf_add_byte(origin, '}'))
+        r.rc = ERR_NOMEM;
     claude_set_member(&r, "forkedFrom", buf_slice(&r.space->origin));
 
     if (!r.rc)
