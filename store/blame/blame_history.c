@@ -257,25 +257,24 @@ static enum err_code blame_history_add_name(struct blame_history *h, const char 
 
 /* ---- copies, and the order ---- */
 
-static int by_call(const void *a, const void *b)
+static int compare_calls(const struct blame_event *x, const struct blame_event *y)
 {
-    const struct blame_event *x = *(const struct blame_event *const *)a,
-                             *y = *(const struct blame_event *const *)b;
     int d = slice_compare(edit_call_name(x->edit.call), edit_call_name(y->edit.call));
 
     if (!d)
         d = strcmp(x->edit.path, y->edit.path);
     if (!d)
         d = (x->edit.kind > y->edit.kind) - (x->edit.kind < y->edit.kind);
-    return d ? d : (x->order > y->order) - (x->order < y->order);
+    return d ? d : (x->edit.time_ms > y->edit.time_ms) - (x->edit.time_ms < y->edit.time_ms);
 }
 
-static bool same_call(const struct blame_event *x, const struct blame_event *y)
+static int by_call(const void *a, const void *b)
 {
-    return x->edit.call.n && x->session != y->session &&
-           slice_eq(edit_call_name(x->edit.call), edit_call_name(y->edit.call)) &&
-           x->edit.kind == y->edit.kind && strcmp(x->edit.path, y->edit.path) == 0 &&
-           x->edit.time_ms == y->edit.time_ms;
+    const struct blame_event *x = *(const struct blame_event *const *)a,
+                             *y = *(const struct blame_event *const *)b;
+    int d = compare_calls(x, y);
+
+    return d ? d : (x->order > y->order) - (x->order < y->order);
 }
 
 /* An edit may have copies in forks and in other stores. The original is used, or if it is not known, the copy in the
@@ -345,16 +344,19 @@ static enum err_code blame_history_drop_copies(struct blame_history *h, struct e
         list[i] = &h->event[i];
     qsort(list, h->n, sizeof *list, by_call);
 
-    /* The copies of a call are neighbours now, and the most original one is kept. */
+    /* The copies of a call are neighbours now, and those of the most original session are kept: a call may edit a file
+     * several times. */
     for (size_t i = 0, k; i < h->n; i = k) {
-        struct blame_event *best = list[i];
+        const struct blame_event *best = list[i];
 
-        for (k = i + 1; k < h->n && same_call(list[i], list[k]); k++) {
-            struct blame_event *worse = is_more_original(h, list[k], best) ? best : list[k];
+        for (k = i + 1; k < h->n && compare_calls(list[i], list[k]) == 0; k++)
+            if (is_more_original(h, list[k], best))
+                best = list[k];
+        const size_t original = best->session;
 
-            best = worse == best ? list[k] : best;
-            worse->session = SIZE_MAX;
-        }
+        for (size_t m = i; m < k && list[i]->edit.call.n; m++)
+            if (list[m]->session != original)
+                list[m]->session = SIZE_MAX;
     }
     for (size_t i = 0; i < h->n; i++)
         if (h->event[i].session != SIZE_MAX)

@@ -124,13 +124,10 @@ static enum err_code bundle_unpack_file(struct bundle_reader *r, const char *nam
         left -= (int64_t)piece.n;
     }
     if (!digest_end(&r->hasher.digest, sha256))
-        TRY(digest_error(e));
-    else {
-        if (memcmp(sha256, f->sha256, SHA256_BYTES) != 0)
-            return err_set(e, ERR_FORMAT, r->path,
-                           "read the bundle: a file is not what its hash says");
-        TRY(archive_skip_pad(r->archive, f->size, e));
-    }
+        return digest_error(e);
+    if (memcmp(sha256, f->sha256, SHA256_BYTES) != 0)
+        return err_set(e, ERR_FORMAT, r->path, "read the bundle: a file is not what its hash says");
+    TRY(archive_skip_pad(r->archive, f->size, e));
 
     if (mtime.tv_sec > 0 && mtime.tv_nsec >= 0 && futimens(fd, times))
         return err_sys(e, path, "unpack the bundle");

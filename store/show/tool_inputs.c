@@ -220,8 +220,10 @@ static void set_blocks(struct tool_inputs *t, struct slice text, struct edit *ed
         } else if (half && is_mark(line, '>', " REPLACE")) {
             one.new_text = between(half, start);
             list = arena_grow(t->a, list, edit->replacements, sizeof *list);
-            if (!list)
+            if (!list) {
+                edit->replacements = 0;
                 return;
+            }
             list[edit->replacements++] = one;
             from = half = NULL;
         }
@@ -244,10 +246,13 @@ static void set_replacements(struct tool_inputs *t, struct slice name, struct sl
     } else if ((json_get(input, "edits", &edits) ||
                 json_get(input, "str_replace_entries", &edits)) &&
                json_type(edits) == JSON_ARRAY && json_iter_open(&it, edits)) {
-        while (json_iter_next(&it, &key, &value) && read_replacement(value, t->a, &one)) {
-            list = arena_grow(t->a, list, edit->replacements, sizeof *list);
-            if (!list)
+        while (json_iter_next(&it, &key, &value)) {
+            /* Without one of them the others prove nothing. */
+            if (!read_replacement(value, t->a, &one) ||
+                !(list = arena_grow(t->a, list, edit->replacements, sizeof *list))) {
+                edit->replacements = 0;
                 return;
+            }
             list[edit->replacements++] = one;
         }
     } else if (slice_has_folded(name, "replace") &&

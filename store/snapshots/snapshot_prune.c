@@ -337,7 +337,10 @@ static enum err_code replace_packs(struct pruning *k, const struct snapshot_log 
     NEED(folder);
     if (!k->repo)
         TRY(repo_open(log->dir, &k->repo, e));
-    NEED(!git_repository_odb(&k->odb, k->repo));
+    const int answer = git_repository_odb(&k->odb, k->repo);
+
+    if (answer)
+        return repo_error(e, answer, git_repository_path(k->repo), "prune snapshots");
     k->pack = (struct snapshot_pack){ .repo = log->dir, .anew = true };
     TRY(list_packs(folder, &k->arena, &old, &n, e));
     for (size_t i = 0; i < log->n; i++)

@@ -520,11 +520,40 @@ def in_git(program, w):
     program.need(b'commit ' in program.run('blame', '--porcelain', 'a.c').stdout, 'no commit in the porcelain form')
 
 
+def copies(path):
+    """A call that edits a file twice counts once, and as a whole, in a session that two stores have."""
+    with tempfile.TemporaryDirectory(prefix='blame.') as folder:
+        top, sid = os.path.realpath(folder), '019a0000-0000-7000-8000-000000000001'
+        program = Program(path, top, {})
+        said = [('session_meta', {'id': sid, 'timestamp': '2026-11-01T10:00:00.000Z', 'cwd': top, 'cli_version': '0.60.0'})]
+        for call, patch in (('c1', '*** Add File: f.txt\n+one\n+two\n+three\n'),
+                            ('c2', '*** Update File: f.txt\n@@\n-one\n+ONE\n*** Update File: f.txt\n@@\n-three\n+THREE\n')):
+            said += [('response_item', {'type': 'message', 'role': 'user', 'content': [{'type': 'input_text', 'text': call}]}),
+                     ('event_msg', {'type': 'user_message', 'message': call}),
+                     ('response_item', {'type': 'custom_tool_call', 'call_id': call, 'name': 'apply_patch', 'status': 'completed',
+                                        'input': f'*** Begin Patch\n{patch}*** End Patch\n'}),
+                     ('response_item', {'type': 'custom_tool_call_output', 'call_id': call,
+                                        'output': json.dumps({'output': 'Success', 'metadata': {'exit_code': 0}})})]
+        rows = [{'timestamp': f'2026-11-01T10:00:{i:02}.000Z', 'type': kind, 'payload': said} for i, (kind, said) in enumerate(said)]
+        with open(f'{top}/f.txt', 'w', encoding='utf-8') as f:
+            f.write('ONE\ntwo\nTHREE\n')
+        for number, store in enumerate('ab'):
+            os.makedirs(f'{top}/{store}/sessions/2026/11/01')
+            name = f'{top}/{store}/sessions/2026/11/01/rollout-2026-11-01T10-00-00-{sid}.jsonl'
+            with open(name, 'w', encoding='utf-8') as f:
+                f.write(''.join(json.dumps(row) + '\n' for row in rows))
+            os.utime(name, (1793527300 + number,) * 2)
+        for stores in 'a', 'b', 'ab', 'ba':
+            lines = program.json('blame', 'f.txt', *(x for store in stores for x in ('--store', f'codex:{top}/{store}')))
+            program.same(f'stores {stores}', [line.get('prompt') for line in lines], ['c2', 'c1', 'c2'])
+        return program.failed
+
+
 def main():
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 14
     worlds = int(sys.argv[3]) if len(sys.argv) > 3 else 40
     totals = {'agent': 0, 'found': 0, 'said': 0, 'right': 0, 'recorded': 0}
-    failed = small(sys.argv[1]) + recorded(sys.argv[1], '197', totals) + recorded(sys.argv[1], '330', totals)
+    failed = small(sys.argv[1]) + copies(sys.argv[1]) + recorded(sys.argv[1], '197', totals) + recorded(sys.argv[1], '330', totals)
     assert totals['recorded'] > 60
     for i in range(worlds):
         with tempfile.TemporaryDirectory(prefix='blame.') as folder:

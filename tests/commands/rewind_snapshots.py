@@ -264,6 +264,21 @@ def prompts_are_points_where_the_agent_keeps_no_copies(program):
         w.remove()
 
 
+def snapshots_that_cannot_be_read_are_named(program):
+    """The plan is then made of the agent's own copies, and says what it lacks."""
+    w = World(program, True)
+    w.turn('first prompt', lambda: first(w))
+    w.write()
+    log = next(folder for folder, _, files in os.walk(f'{w.top}/state') if 'log' in files and 'objects' in os.listdir(folder))
+    os.makedirs(f'{log}/objects/info', exist_ok=True)
+    os.mkfifo(f'{log}/objects/info/alternates')
+    said = w.dry_run(0)
+    need('snapshots of this project cannot be read' in said and 'a pipe or a device' in said and 'memory' not in said, f'unread: {said}')
+    os.unlink(f'{log}/objects/info/alternates')
+    need('cannot be read' not in w.dry_run(0), 'they can be read again')
+    w.remove()
+
+
 def a_prompt_without_a_snapshot_says_so(program):
     """Two equal prompts without times, of which one has a snapshot: it may be either."""
     for timed in (True, False):
@@ -348,6 +363,7 @@ the_rest_is_as_without(sys.argv[1])
 pruning_keeps_the_newest(sys.argv[1])
 old_ones_go_by_themselves(sys.argv[1])
 prompts_are_points_where_the_agent_keeps_no_copies(sys.argv[1])
+snapshots_that_cannot_be_read_are_named(sys.argv[1])
 a_prompt_without_a_snapshot_says_so(sys.argv[1])
 a_repository_that_goes_is_noticed(sys.argv[1])
 what_is_no_file_is_left_alone(sys.argv[1])

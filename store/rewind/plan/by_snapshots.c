@@ -300,17 +300,30 @@ static enum err_code no_snapshots(const struct session_ref *ref, const char *wha
                    what, why ? why : "this agent keeps no checkpoints of files", ops->name);
 }
 
+/* The plan is made of the agent's own copies alone. */
+static enum err_code note_unread(struct rewind_plan *plan, const struct err *why, struct err *e)
+{
+    char text[512];
+    const char *note;
+
+    err_format(why, text, sizeof text);
+    NEED(note =
+             arena_format(&plan->arena, "the snapshots of this project cannot be read: %s", text));
+    return rewind_plan_note(plan, note, e);
+}
+
 enum err_code rewind_plan_files(const struct session_ref *ref, struct slice point,
                                 struct rewind_plan *out, struct err *e)
 {
     CLEANUP(snapped_fini) struct snapped s = { .ref = ref };
     const struct store_ops *ops = ref->store->ops;
     struct rewind_plan plan = { 0 };
-    struct err ignored;
-    enum err_code rc = snapped_open(ref, &s, &ignored);
+    struct err why;
+    enum err_code rc = snapped_open(ref, &s, &why);
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
+    const bool unread = rc != ERR_OK;
     size_t at = rc || !s.log.n ? s.points.n : find_point(&s, point);
     bool covered = at < s.points.n && s.turn[at].before, complete = covered;
 
@@ -322,7 +335,12 @@ enum err_code rewind_plan_files(const struct session_ref *ref, struct slice poin
         rc = err_set(e, ERR_NOT_FOUND, ref->path.p,
                      "rewind: there is no snapshot from before this prompt");
     if (!covered) {
-        *out = plan;
+        if (!rc && unread)
+            rc = note_unread(&plan, &why, e);
+        if (rc)
+            rewind_plan_fini(&plan);
+        else
+            *out = plan;
         return rc;
     }
     if (rc || !ops->plan) {

@@ -185,7 +185,10 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
             s->points.checkpoint[i].time_ms = s->turn[i].before->time_ms;
     TRY(repo_open(s->log.dir, &s->repo, e));
     NEED(s->objects = arena_format(&s->arena, "%s/objects", s->log.dir));
-    NEED(!git_repository_odb(&s->own, s->repo));
+    const int answer = git_repository_odb(&s->own, s->repo);
+
+    if (answer)
+        return repo_error(e, answer, s->log.dir, "read the snapshots");
 
     /* The blobs that a snapshot borrowed are in the project's own repository, which may be gone by now. */
     git_repository *repo = NULL;

@@ -1,3 +1,4 @@
+#include <stddef.h>
 #include <string.h>
 
 #include "lite/base/cleanup.h"
@@ -61,15 +62,28 @@ static void count_anew(struct logs *l, size_t of)
         c->listing[i].at = codex_number(l, of, c->listing[i].at);
 }
 
+/* Merges two lists in the order of their lines; at: where an item has the number of its line. */
 static void *codex_join(struct arena *a, const void *x, size_t n, const void *y, size_t m,
-                        size_t size)
+                        size_t size, size_t at)
 {
-    char *list = arena_alloc(a, (n + m) * size);
+    char *list = arena_alloc(a, (n + m) * size + 1), *to = list;
+    const char *p = x, *q = y;
 
-    if (list && n)
-        memcpy(list, x, n * size);
-    if (list && m)
-        memcpy(list + n * size, y, m * size);
+    for (size_t x_at = 0, y_at = 0; list && n + m; to += size) {
+        if (n)
+            memcpy(&x_at, p + at, sizeof x_at);
+        if (m)
+            memcpy(&y_at, q + at, sizeof y_at);
+        if (n && (!m || x_at <= y_at)) {
+            memcpy(to, p, size);
+            p += size;
+            n--;
+        } else {
+            memcpy(to, q, size);
+            q += size;
+            m--;
+        }
+    }
     return list;
 }
 
@@ -85,39 +99,43 @@ static struct codex_change codex_copy_change(struct arena *a, const struct codex
 }
 
 /* Merges the changes of an agent, each after those with a smaller number. */
-static void add_changes(struct codex_changes *c, const struct codex_changes *agent)
+static void add_changes(struct codex_changes *c, struct codex_changes *agent)
 {
     struct arena *a = &c->arena;
-    size_t n = c->changes;
-
-    c->change = codex_join(a, c->change, n, agent->change, agent->changes, sizeof *c->change);
-    c->command =
-        codex_join(a, c->command, c->commands, agent->command, agent->commands, sizeof *c->command);
-    c->seen = codex_join(a, c->seen, c->seen_n, agent->seen, agent->seen_n, sizeof *c->seen);
-    if (a->failed)
-        return;
-    c->commands += agent->commands;
-    c->seen_n += agent->seen_n;
 
     /* The texts are copied, because the arena of the agent owns them. */
-    for (size_t i = c->commands - agent->commands; i < c->commands; i++) {
-        c->command[i].text = arena_copy(a, c->command[i].text);
-        c->command[i].dir = arena_copy_text(a, c->command[i].dir);
+    for (size_t i = 0; i < agent->changes; i++)
+        agent->change[i] = codex_copy_change(a, &agent->change[i]);
+    for (size_t i = 0; i < agent->commands; i++) {
+        agent->command[i].text = arena_copy(a, agent->command[i].text);
+        agent->command[i].dir = arena_copy_text(a, agent->command[i].dir);
     }
-    for (size_t i = c->seen_n - agent->seen_n; i < c->seen_n; i++) {
-        c->seen[i].path = arena_copy(a, slice_of(c->seen[i].path)).p;
-        c->seen[i].text = arena_copy(a, c->seen[i].text);
+    for (size_t i = 0; i < agent->seen_n; i++) {
+        agent->seen[i].path = arena_copy(a, slice_of(agent->seen[i].path)).p;
+        agent->seen[i].text = arena_copy(a, agent->seen[i].text);
+    }
+    for (size_t i = 0; i < agent->listings; i++) {
+        struct codex_listing *x = &agent->listing[i];
+
+        x->command = arena_copy(a, x->command);
+        x->output = arena_copy(a, x->output);
+        x->dir = arena_copy_text(a, x->dir);
     }
 
-    /* A change comes after those of the same number, so that an agent keeps the order of its own. */
-    for (size_t i = 0; i < agent->changes; i++) {
-        struct codex_change x = codex_copy_change(a, &agent->change[i]);
-        size_t to = c->changes++;
-
-        for (; to > 0 && c->change[to - 1].at > x.at; to--)
-            c->change[to] = c->change[to - 1];
-        c->change[to] = x;
-    }
+    c->change = codex_join(a, c->change, c->changes, agent->change, agent->changes,
+                           sizeof *c->change, offsetof(struct codex_change, at));
+    c->command = codex_join(a, c->command, c->commands, agent->command, agent->commands,
+                            sizeof *c->command, offsetof(struct codex_command, at));
+    c->seen = codex_join(a, c->seen, c->seen_n, agent->seen, agent->seen_n, sizeof *c->seen,
+                         offsetof(struct codex_seen, at));
+    c->listing = codex_join(a, c->listing, c->listings, agent->listing, agent->listings,
+                            sizeof *c->listing, offsetof(struct codex_listing, at));
+    if (a->failed)
+        return;
+    c->changes += agent->changes;
+    c->commands += agent->commands;
+    c->seen_n += agent->seen_n;
+    c->listings += agent->listings;
 }
 
 static bool codex_is_read(const struct slice *id, size_t n, struct slice which)

@@ -95,6 +95,8 @@ def odd(c):
         c.same(f'43: {name} is read', [m['message']['content'] for m in w.json('messages', 'entire:' + name)], ['Asked', 'Answered'])
     c.same('43: a conversation of Gemini', [(m['type'], m['message']['content']) for m in w.json('messages', 'entire:gem-1')],
            [('user', 'Ask Gemini'), ('assistant', 'Gemini answers')])
+    for page in (['--offset', '1'], ['--offset', '1', '--limit', '9223372036854775807'], ['--tail', '1']):
+        c.same(f'43: {page}', [m['type'] for m in w.json('messages', 'entire:gem-1', *page)], ['assistant'])
     c.same('43: one of Codex', [m['type'] for m in w.json('messages', 'entire:cod-1')], ['user', 'assistant'])
     c.need('43: the one without a transcript is marked', w.run('messages', 'entire:nothing').returncode in (3, 5))
     run = w.run('retrieve', 'entire:evil', '--json')

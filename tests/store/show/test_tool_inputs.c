@@ -64,6 +64,10 @@ TEST(files_are_edited_and_written)
            "write a =<<<<< SEARCH\nx\n=====\ny\n>>>>> REPLACE;");
     expect("Write", "{\"file_path\":\"/a\"}", "replace /a;");
     expect("MultiEdit", "{\"file_path\":\"/a\",\"edits\":7}", "replace /a;");
+    expect("MultiEdit",
+           "{\"file_path\":\"/a\",\"edits\":[{\"old_string\":\"x\",\"new_string\":\"y\"},"
+           "{\"old_string\":\"y\"}]}",
+           "replace /a;");
     expect("NotebookEdit", "{\"notebook_path\":\"/a.ipynb\",\"new_source\":\"x\"}",
            "replace /a.ipynb;");
 }

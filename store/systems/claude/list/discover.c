@@ -365,7 +365,7 @@ static bool add_scope(const struct claude *c, const struct scope *scope, enum di
 static bool drop_linked_folders(const struct claude *c, const struct scope *scope,
                                 struct project_folders *list, struct arena *a)
 {
-    struct stat *sb = arena_alloc(a, (list->n + 1) * sizeof *sb);
+    struct stat *sb = arena_zalloc(a, (list->n + 1) * sizeof *sb);
     bool *linked = arena_zalloc(a, (list->n + 1) * sizeof *linked);
     size_t kept = 0, links = 0;
 

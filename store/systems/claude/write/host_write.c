@@ -174,15 +174,15 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
 
     if (!rc)
         rc = make_folder(c, req->cwd, a, &folder, e);
-    const char *name = arena_format(a, "%s" CLAUDE_SUFFIX, made.id.p);
+    const char *name = rc ? NULL : arena_format(a, "%s" CLAUDE_SUFFIX, made.id.p);
 
-    if (!rc && (!name || host_first_row(made.id, req->cwd, req->title, &rows) ||
+    if (name)
+        made.path.p = arena_format(a, "%s/%s", folder, name);
+    if (!rc && (!made.path.p || host_first_row(made.id, req->cwd, req->title, &rows) ||
                 buf_add_byte(&rows, '\n')))
         rc = err_nomem(e);
     if (!rc)
         rc = disk_create_file(folder, name, buf_slice(&rows), FILE_MODE, e);
-    if (!rc && !(made.path.p = arena_format(a, "%s/%s", folder, name)))
-        rc = err_nomem(e);
     buf_fini(&rows);
     if (rc)
         return rc;

@@ -139,7 +139,7 @@ struct plain_delivery {
     json_fn *fn;
     void *arg;
     struct buf out;
-    int64_t place; /* index of the message in the conversation */
+    size_t place; /* index of the message in the conversation */
 };
 
 static enum err_code deliver_plain_message(struct plain_delivery *h, struct slice row,
@@ -157,7 +157,7 @@ static enum err_code deliver_plain_message(struct plain_delivery *h, struct slic
     struct slice speaker = slice_of(names[plain_kind(row)]);
 
     if (id.n == 0) { /* some agents have no ids; the index serves as one */
-        snprintf(number, sizeof number, "row-%lld", (long long)h->place);
+        snprintf(number, sizeof number, "row-%zu", h->place);
         id = slice_of(number);
     }
     h->out.n = 0;
@@ -187,33 +187,41 @@ static void plain_delivery_fini(struct plain_delivery *h)
     buf_fini(&h->out);
 }
 
+/* The next message that a query wants; its offset and limit count only these. */
+static bool next_wanted(struct plain_rows *rows, const struct message_query *q, struct slice *row)
+{
+    bool broken;
+
+    while (plain_rows_next(rows, row, &broken)) {
+        enum message_kind kind = broken ? MESSAGE_OTHER : plain_kind(*row);
+
+        if (!broken && (kind == MESSAGE_USER || kind == MESSAGE_ASSISTANT || kind == MESSAGE_TOOL ||
+                        (q->system_messages && plain_content(*row).n)))
+            return true;
+    }
+    return false;
+}
+
 static enum err_code plain_messages(struct entire_conversation *conversation, struct slice session,
                                     const struct message_query *q, json_fn *fn, void *arg,
                                     struct err *e)
 {
     CLEANUP(plain_delivery_fini)
     struct plain_delivery h = { .session = session, .fn = fn, .arg = arg };
-    int64_t from = q->offset > 0 ? q->offset : 0,
-            to = q->has_limit && q->limit > 0 ? from + q->limit : INT64_MAX;
     struct plain_rows rows;
     struct slice row;
-    bool broken;
+    size_t n = 0, from, to;
 
     TRY(entire_conversation_bytes(conversation, e));
+    for (plain_rows_open(&rows, buf_slice(&conversation->bytes)); next_wanted(&rows, q, &row);)
+        n++;
+    transcript_page(q, n, &from, &to);
     plain_rows_open(&rows, buf_slice(&conversation->bytes));
-    while (h.place < to && plain_rows_next(&rows, &row, &broken)) {
-        if (broken)
-            continue;
-        enum message_kind kind = plain_kind(row);
-
-        if (kind != MESSAGE_USER && kind != MESSAGE_ASSISTANT && kind != MESSAGE_TOOL &&
-            !(q->system_messages && plain_content(row).n))
-            continue;
-
-        /* The offset counts only messages that the query wants. */
+    for (; h.place < to && next_wanted(&rows, q, &row); h.place++) {
+        if (q->cancel && atomic_load_explicit(q->cancel, memory_order_relaxed))
+            return err_set(e, ERR_CANCELLED, "", "read messages");
         if (h.place >= from)
             TRY(deliver_plain_message(&h, row, e));
-        h.place++;
     }
     return ERR_OK;
 }

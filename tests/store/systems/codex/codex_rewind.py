@@ -343,6 +343,20 @@ class Threads:
         self.write(agent, parent)
         self.says('a command of a sub-agent', parent, 0, {'a': ADDED})
 
+    def agents_listings(self):
+        """What a sub-agent listed and read counts in its place between the lines of the thread."""
+        self.project({'a': 'new\n', 'b': 'two\n', 'c': 'new\n'})
+        parent = THREAD.format(self.number + 1)
+        rows = [self.prompt('First'), self.started(2), self.listing('ls', 'b\n')]
+        agent = [self.listing('ls', 'a\nb\n'), self.command('cat b', 'read', path='b', output='zero\n')]
+        rows += [self.patch(a=added('new\n'))]
+        agent += [self.listing('ls', 'a\nb\n')]
+        rows += [self.command('cat b', 'read', path='b', output='one\n'), self.prompt('Second'), self.patch(b=updated('@@ -1 +1 @@\n-one\n+two\n'))]
+        rows += [self.patch(c=added('new\n'))]
+        self.write(rows)
+        self.write(agent, parent)
+        self.says('listed by a sub-agent', parent, 0, {'a': ADDED, 'b': 'restore', 'c': ADDED})
+
     def printed(self):
         """What a command printed of a file before its patch is the file, if it printed all of it and the patch fits."""
         lines = ''.join(f'{n}\n' for n in range(1, 31))
@@ -471,7 +485,7 @@ class Threads:
 def main():
     with tempfile.TemporaryDirectory(prefix='codex-rewind-') as home:
         t = Threads(sys.argv[1], home)
-        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.far, t.late, t.free, t.late_free, t.born, t.overwritten, t.links, t.newer_link, t.replaced_by_another, t.printed, t.commands, \
+        for case in t.replaced, t.moved_over, t.by_hand, t.failed, t.moved, t.agents, t.agents_commands, t.agents_listings, t.far, t.late, t.free, t.late_free, t.born, t.overwritten, t.links, t.newer_link, t.replaced_by_another, t.printed, t.commands, \
                 t.permissions, t.deleted_link, t.unconfirmed, t.same_second, t.same_moment, t.unended, t.inferred, t.later_command, t.images:
             case()
     t.p.finish(45)
