@@ -248,19 +248,17 @@ static bool is_remote(const struct session_entry *e)
     return e->ref.store && e->ref.store->ops->remote;
 }
 
-/* If a session is in two places, the one with the newer last message is listed, else the local one.
- * (The time at which a store received the last row does not help, because a copy is always newer
- * than its original.) */
-static bool precedes(const struct session_entry *a, const struct session_entry *b)
+/* Returns true if x is shown rather than y, a copy on the same side: it changed later, or the store lists it first. */
+static bool precedes(const struct session_table *r, uint32_t x, uint32_t y)
 {
-    if (is_remote(a) == is_remote(b)) {
-        if (a->ref.file.mtime_ns != b->ref.file.mtime_ns)
-            return a->ref.file.mtime_ns > b->ref.file.mtime_ns;
-        return a->ref.path.n < b->ref.path.n;
-    }
-    if (!a->row || !b->row || a->row->activity_ms == b->row->activity_ms)
-        return is_remote(b);
-    return a->row->activity_ms > b->row->activity_ms;
+    const struct session_ref *a = &r->entry[x].ref, *b = &r->entry[y].ref;
+    int64_t a_ns = session_recent_ns(a), b_ns = session_recent_ns(b);
+
+    if (a_ns != b_ns)
+        return a_ns > b_ns;
+    int folders = r->all ? slice_compare(a->folder, b->folder) : 0;
+
+    return folders ? folders < 0 : x < y;
 }
 
 static bool session_table_is_same_session(const struct session_entry *a,
@@ -279,8 +277,7 @@ static void set_also(struct session_entry *e, const struct store *also)
 /* Only one of the entries with one id (and system) is listed; the others are copies. */
 static void session_table_choose_copy(struct session_table *r, uint32_t e)
 {
-    uint32_t best = ENTRY_NONE, i = e;
-    const struct store *also = NULL;
+    uint32_t here = ENTRY_NONE, there = ENTRY_NONE, i = e;
 
     if (r->entry[e].same_id == e) {
         set_copy(r, e, false);
@@ -290,26 +287,29 @@ static void session_table_choose_copy(struct session_table *r, uint32_t e)
     /* All of them are marked as copies; the best one is then listed again. */
     do {
         const struct session_entry *other = &r->entry[i];
+        uint32_t *best = is_remote(other) ? &there : &here;
 
         if (session_table_is_same_session(other, &r->entry[e])) {
             set_copy(r, i, true);
-            if (may_be_listed(other) && (best == ENTRY_NONE || precedes(other, &r->entry[best])))
-                best = i;
+            if (may_be_listed(other) && (*best == ENTRY_NONE || precedes(r, i, *best)))
+                *best = i;
         }
         i = other->same_id;
     } while (i != e);
-    if (best == ENTRY_NONE)
+    if (here == ENTRY_NONE && there == ENTRY_NONE)
         return;
 
-    /* The best one records where else the session is, locally or in a remote store. */
-    do {
-        const struct session_entry *other = &r->entry[i];
+    /* If a session is in two places, the one with the newer last message is listed, else the local one, and records where
+     * else it is. (The time at which a store received the last row does not help, because a copy is always newer than
+     * its original.) */
+    const bool both = here != ENTRY_NONE && there != ENTRY_NONE;
+    const struct session_row *row = both ? r->entry[here].row : NULL;
+    const struct session_row *remote = both ? r->entry[there].row : NULL;
+    const uint32_t best =
+        here == ENTRY_NONE || (row && remote && remote->activity_ms > row->activity_ms) ? there
+                                                                                        : here;
 
-        if (may_be_listed(other) && is_remote(other) != is_remote(&r->entry[best]))
-            also = other->ref.store;
-        i = other->same_id;
-    } while (i != e);
-    set_also(&r->entry[best], also);
+    set_also(&r->entry[best], both ? r->entry[best == here ? there : here].ref.store : NULL);
     set_copy(r, best, false);
 }
 

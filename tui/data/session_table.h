@@ -58,6 +58,9 @@ struct session_table {
     size_t stale;              /* entries that still need describing */
     size_t damaged;            /* damaged entries, except those that are gone */
     size_t unlisted;           /* damaged entries that no list shows */
+    /* Every project is listed. Then folders arrive in any order, and the order of their names decides between copies of a
+     * session that are equal otherwise, as in other listings. */
+    bool all;
 };
 
 void session_table_fini(struct session_table *r);

@@ -447,3 +447,45 @@ IN_WORLD(a_session_of_another_directory_collides_unless_its_path_climbs)
     assert_false(claude_folder_collides(&here, p, cwd, &a));
     arena_fini(&a);
 }
+
+struct delivered {
+    size_t n, of_newer; /* sessions, and those of them in the newer folder */
+    bool newer_first;
+};
+
+static bool note_delivered(const struct session_ref *ref, void *arg)
+{
+    struct delivered *d = arg;
+
+    if (slice_eq(ref->folder, SLICE("-newer")) && d->of_newer++ == d->n)
+        d->newer_first = true;
+    d->n++;
+    return true;
+}
+
+/* So that a screen has its first rows before the others are examined. */
+IN_WORLD(a_stream_of_every_project_begins_with_the_folder_that_changed_last)
+{
+    struct world *w = *state;
+
+    for (int i = 0; i < 300; i++) {
+        char name[100];
+
+        for (int newer = 0; newer < 2; newer++) {
+            snprintf(name, sizeof name, "projects/%s/%08d-0000-4000-8000-000000000000.jsonl",
+                     newer ? "-newer" : "-a", i * 2 + newer);
+            folder_put(&w->folder, name, SLICE("{}\n"));
+        }
+    }
+    folder_mtime(&w->folder, "projects/-a", 1000000000);
+    folder_mtime(&w->folder, "projects/-newer", 2000000000);
+    for (int streams = 0; streams < 2; streams++) {
+        struct delivered d = { 0 };
+        const struct scope scope = { .all = true, .streams = streams };
+
+        assert_int_equal(claude_ops.enumerate(w->store, &scope, note_delivered, &d, NULL), ERR_OK);
+        assert_int_equal(d.n, 600);
+        assert_int_equal(d.of_newer, 300);
+        assert_int_equal(d.newer_first, streams);
+    }
+}

@@ -131,6 +131,23 @@ TEST(the_newest_listable_copy_is_listed)
     session_table_fini(&r);
 }
 
+/* Folders of all projects arrive newest first while other listings go by their names. */
+TEST(equal_copies_are_in_the_order_of_their_folders)
+{
+    for (int all = 0; all < 2; all++) {
+        struct session_table r = { .all = all };
+        struct session_ref refs[] = { ref_of("long", "1", 100), ref_of("b", "1", 100),
+                                      ref_of("a", "1", 100) };
+
+        see(&r, 1, refs, 3);
+        for (uint32_t i = 0; i < 3; i++)
+            session_table_set_row(&r, i, row_of(&r, i, HIDDEN_NOT));
+        for (uint32_t i = 0; i < 3; i++)
+            assert_int_equal(session_table_is_listed(&r, i), i == (all ? 2 : 0));
+        session_table_fini(&r);
+    }
+}
+
 TEST(a_file_that_vanished_during_the_read_is_gone)
 {
     struct session_table r = { 0 };

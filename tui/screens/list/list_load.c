@@ -6,11 +6,11 @@
  * described, those on the screen first. A few questions are under way at once, so that no worker is
  * idle. */
 enum {
-    FIRST_ROWS = 64,     /* described first: the rows on the screen, rounded up */
-    MORE_ROWS = 256,     /* described at a time after that */
-    FIRST_ORDER_MS = 20, /* if a folder takes longer to list, the part read so far is shown */
-    REORDER_MS = 120,    /* arriving rows are sorted in at this interval */
-    REFRESH_MS = 250,    /* changed files are read at this interval */
+    FIRST_ROWS = 64,    /* described first: the rows on the screen, rounded up */
+    MORE_ROWS = 256,    /* described at a time after that */
+    FIRST_ORDER_MS = 8, /* if a folder takes longer to list, the part read so far is shown */
+    REORDER_MS = 120,   /* arriving rows are sorted in at this interval */
+    REFRESH_MS = 250,   /* changed files are read at this interval */
 };
 
 /* Details of described rows: the disk usage of a session with the files beside its transcript, and
@@ -261,6 +261,7 @@ static void see_sessions(struct list *l, const struct ref_list *refs, struct eff
         replace_sessions(l);
         list_content_renumbered(l, fx);
     }
+    l->sessions.all = l->scope == SCOPE_ALL;
     session_table_update(&l->sessions, refs, l->listing);
     l->next_stale = l->next_rest = 0;
     l->next_disk_usage = l->next_full_scan = 0;

@@ -17,12 +17,13 @@
 #include "store/systems/claude/list/discover.h"
 
 /* Names, sizes and mtimes of the transcripts in a scope (claude.md 1.3); no transcript is opened. First the names in
- * all folders are read, then the files are examined with stat, on two threads if there are many: this is most of what
- * the first rows on the screen wait for. */
+ * all folders are read, then the files are examined with stat, on two threads if there are many. A screen that lists
+ * every project shows its first rows before that: those of the folders that changed last. */
 
 enum {
     NAME = CLAUDE_ID + sizeof CLAUDE_SUFFIX - 1,
     MANY = 1024, /* fewer take less time than a thread takes to start */
+    SOON = 256,  /* enough for the first rows of a screen */
     STACK_BYTES = 64 * 1024,
 };
 
@@ -188,24 +189,69 @@ static bool claude_deliver_session(const struct walk *w, const struct store *st,
     return true;
 }
 
-static bool deliver_sessions(const struct walk *w, const struct store *st, session_ref_fn *fn,
-                             void *arg)
+/* Examines and delivers the entries from `from` on. *more is false if no more are wanted; returns false if out of
+ * memory. */
+static bool deliver_sessions(struct walk *w, size_t from, const struct store *st,
+                             session_ref_fn *fn, void *arg, bool *more)
 {
     struct buf path = { 0 };
-    size_t folder = SIZE_MAX;
-    bool ok = true, more = true;
+    size_t folder = SIZE_MAX, n = w->n - from;
+    bool ok = true;
 
-    for (size_t i = 0; ok && more && i < w->n; i++) {
+    /* Each file costs a system call, so two threads examine them if there are many. */
+    struct span first = { w, from, from + (n >= MANY ? n / 2 : 0) }, second = { w, first.to, w->n };
+    pthread_t thread;
+    bool helped = first.to > from && start_stat_thread(&thread, &first);
+
+    stat_span(&second);
+    if (helped)
+        pthread_join(thread, NULL);
+    else
+        stat_span(&first);
+
+    for (size_t i = from; ok && *more && i < w->n; i++) {
         const struct entry *entry = &w->entry[i];
 
         if (entry->folder != folder)
             ok = folder_path(&path, w, entry->folder) && buf_add_byte(&path, '/') == ERR_OK;
         folder = entry->folder;
         if (ok && entry->there)
-            ok = claude_deliver_session(w, st, entry, &path, fn, arg, &more);
+            ok = claude_deliver_session(w, st, entry, &path, fn, arg, more);
     }
     buf_fini(&path);
     return ok;
+}
+
+struct aged {
+    struct project_folder folder;
+    int64_t mtime_ns;
+};
+
+static int compare_aged(const void *x, const void *y)
+{
+    const struct aged *a = x, *b = y;
+
+    return (a->mtime_ns < b->mtime_ns) - (a->mtime_ns > b->mtime_ns);
+}
+
+/* A folder changes when a session begins in it. Returns false if out of memory. */
+static bool newest_folders_first(struct walk *w, struct arena *a, struct buf *path)
+{
+    struct aged *aged = arena_alloc(a, w->folders.n * sizeof *aged);
+    struct stat sb;
+
+    for (size_t i = 0; aged && i < w->folders.n; i++) {
+        if (!folder_path(path, w, i))
+            return false;
+        aged[i].folder = w->folders.folder[i];
+        aged[i].mtime_ns = stat(path->p, &sb) == 0 ? file_id_of(&sb).mtime_ns : 0;
+    }
+    if (!aged)
+        return false;
+    qsort(aged, w->folders.n, sizeof *aged, compare_aged);
+    for (size_t i = 0; i < w->folders.n; i++)
+        w->folders.folder[i] = aged[i].folder;
+    return true;
 }
 
 enum err_code claude_enumerate(const struct store *st, const struct scope *scope,
@@ -216,25 +262,20 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
     struct arena a = { 0 };
     struct buf path = { 0 };
     enum err_code rc = claude_folders(c, scope, DISCOVER_LIST, &a, &w.folders, e);
-    bool ok = true;
+    bool soon = scope->streams && scope->all && w.folders.n > 1, more = true;
+    bool ok = rc || !soon || newest_folders_first(&w, &a, &path);
+    size_t delivered = 0;
 
-    for (size_t i = 0; !rc && ok && i < w.folders.n; i++)
+    for (size_t i = 0; !rc && ok && more && i < w.folders.n; i++) {
         ok = read_folder_names(&w, i, &path);
-    if (!rc && ok) {
-        /* Each file costs a system call, so two threads examine them if there are many. */
-        size_t half = w.n >= MANY ? w.n / 2 : 0;
-        struct span first = { &w, 0, half }, second = { &w, half, w.n };
-        pthread_t thread;
-        bool helped = half && start_stat_thread(&thread, &first);
-
-        stat_span(&second);
-        if (helped)
-            pthread_join(thread, NULL);
-        else
-            stat_span(&first);
-
-        ok = deliver_sessions(&w, st, fn, arg);
+        if (ok && soon && w.n >= SOON) {
+            ok = deliver_sessions(&w, 0, st, fn, arg, &more);
+            delivered = w.n;
+            soon = false;
+        }
     }
+    if (!rc && ok && more)
+        ok = deliver_sessions(&w, delivered, st, fn, arg, &more);
     if (!rc && !ok)
         rc = err_nomem(e);
     free(w.sides.id);
