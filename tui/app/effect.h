@@ -17,6 +17,8 @@
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"
 
+enum { FULL_SCAN_LOADS = 64 << 20 }; /* EFFECT_FULL_SCAN loads no longer conversation */
+
 /* Work that update() requests outside the model. The loop takes the effects after every update
  * (effects_pop) and owns what they contain; effect_fini frees an effect that is not carried out.
  *

@@ -336,6 +336,8 @@ static void keep_full_scan(struct session_entry *e, struct session_row *row)
                  old->ref.file.dev == row->ref.file.dev && old->ref.file.size <= row->ref.file.size;
 
     e->fully_scanned = e->fully_scanned && grown;
+    if (e->fully_scanned)
+        row->flags |= old->flags & SESSION_PARTIAL;
     if (!e->fully_scanned || !session_wants_title(row) || old->custom_title.n == 0)
         return;
     struct slice title = arena_copy(&row->arena, old->custom_title);

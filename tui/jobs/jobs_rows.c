@@ -87,6 +87,17 @@ enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r, str
     return ERR_OK;
 }
 
+/* Loads the conversation to see whether a resume restores all of it. */
+static bool is_partial(const struct session_ref *ref, const atomic_bool *cancel)
+{
+    struct transcript *t = NULL;
+    const bool partial =
+        ref->store->ops->load(ref->store, ref, cancel, &t, NULL) == ERR_OK && t->lost > 0;
+
+    transcript_free(t);
+    return partial;
+}
+
 enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size_t piece,
                              const struct reply *r, struct err *e)
 {
@@ -116,6 +127,11 @@ enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size
     if (out->row && ref->store->ops->full_scan && session_wants_title(out->row))
         out->code =
             ref->store->ops->full_scan(ref->store, &out->row->ref, cancel, out->row, &found, NULL);
+    if (out->row && !out->code && out->row->ref.file.size <= FULL_SCAN_LOADS &&
+        is_partial(&out->row->ref, cancel)) {
+        out->row->flags |= SESSION_PARTIAL;
+        found = true;
+    }
     if (!found || out->code) {
         session_row_free(out->row);
         out->row = NULL;

@@ -45,6 +45,7 @@ static const struct sign signs[] = {
     { "expires 3d", NULL,
       "when the agent's own cleanup may remove it; without a time: any moment" },
     { "⚠", "X", "a line is damaged; the rest is shown" },
+    { "◐", "%", "a resume restores only a part of the conversation" },
     { "◆", "+", "marked" },
     { "▴", "^", "pinned: stays at the top" },
 };

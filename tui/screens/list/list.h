@@ -35,7 +35,7 @@ struct describe_job {
     size_t left;         /* rows not answered yet */
 };
 
-enum { LIST_FLAGS = 7 };
+enum { LIST_FLAGS = 8 };
 
 struct list_widths {
     int dir, branch, name, system; /* system: the name with its dialect */

@@ -16,7 +16,8 @@ enum {
 /* Details of described rows: the disk usage of a session with the files beside its transcript, and
  * a title or tag in the middle of a long transcript. Both are too expensive for a row, so they are
  * requested last, when no other question is open, and for the rows on the screen first. Disk usage
- * is requested for all sessions only if the list is sorted by it. */
+ * is requested for all sessions only if the list is sorted by it. Whether a resume restores the whole conversation is
+ * checked for rows on the screen only. */
 enum { DISK_USAGE_ROWS = 64, FULL_SCAN_ROWS = 8 };
 
 static bool wants_disk_usage(const struct session_entry *e)
@@ -24,16 +25,19 @@ static bool wants_disk_usage(const struct session_entry *e)
     return e->row && !e->stale && !e->gone && !e->has_disk_usage;
 }
 
-static bool wants_full_scan(const struct session_entry *e)
+static bool wants_full_scan(const struct session_entry *e, bool visible)
 {
-    return e->row && !e->stale && !e->gone && !e->fully_scanned && session_wants_title(e->row);
+    return e->row && !e->stale && !e->gone && !e->fully_scanned &&
+           (session_wants_title(e->row) ||
+            (visible && e->ref.store->ops->full_scan && e->ref.file.size <= FULL_SCAN_LOADS));
 }
 
-static void add_details_ref(struct list *l, struct ref_list *refs, uint32_t i, bool full_scan)
+static void add_details_ref(struct list *l, struct ref_list *refs, uint32_t i, bool full_scan,
+                            bool visible)
 {
     struct session_entry *e = &l->sessions.entry[i];
 
-    if (full_scan ? !wants_full_scan(e) : !wants_disk_usage(e))
+    if (full_scan ? !wants_full_scan(e, visible) : !wants_disk_usage(e))
         return;
     if (!ref_list_add(refs, &e->ref, i))
         return;
@@ -51,9 +55,9 @@ static void choose_details_refs(struct list *l, struct ref_list *refs, bool full
 
     for (size_t i = l->top; i < l->filter.hits && i < l->top + DISK_USAGE_ROWS && refs->n < most;
          i++)
-        add_details_ref(l, refs, l->filter.hit[i], full_scan);
+        add_details_ref(l, refs, l->filter.hit[i], full_scan, true);
     while (all && refs->n < most && *next < l->sessions.n)
-        add_details_ref(l, refs, (uint32_t)(*next)++, full_scan);
+        add_details_ref(l, refs, (uint32_t)(*next)++, full_scan, false);
 }
 
 static void request_details(struct list *l, bool full_scan, struct effects *fx)

@@ -103,6 +103,7 @@ static void list_row_flags(const struct session_row *row, enum flag_form form,
         : live                               ? on
                                              : cut,
         { row->flags & damage, STYLE_WARN, { "⚠", "X", "damaged" } },
+        { row->flags & SESSION_PARTIAL, STYLE_WARN, { "◐", "%", "partial" } },
         { row->restorable > 0, STYLE_OK, { NULL } }, /* the number of files, "3f" */
         { row->flags & SESSION_FORK, STYLE_BRANCH, { "↳", "Y", "fork" } },
         { row->flags & SESSION_KEPT, STYLE_OK, { "kept", "kept", "kept" } },
@@ -147,7 +148,6 @@ void list_widths_include(struct list_widths *w, const struct session_row *row)
     w->name = wider(w->name, row->ref.also ? system_text(row, text) : system_name(row));
     w->system = wider(w->system, system_text(row, text));
     struct flag flag[LIST_FLAGS];
-
     list_row_flags(row, FLAG_SIGNS, flag);
     int signs = own_flags_width(flag, 1);
 

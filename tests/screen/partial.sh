@@ -1,0 +1,53 @@
+#!/bin/sh
+# A session of which a resume restores only a part is marked in the list and says so when it is read; one that is whole is not.
+. "$(dirname "$0")/lib.sh"
+demo
+folder=$(dirname "$(find "$config/projects" -name '4b7e0f91*.jsonl')")
+
+# Eight exchanges; the one with this number follows a row that is not in the file.
+session() { # ID CUT
+    at=0 parent=null
+    while [ $at -lt 8 ]; do
+        at=$((at + 1))
+        [ $at != "$2" ] || parent='"eeeeeeee-0000-4000-8000-000000000000"'
+        for type in user assistant; do
+            uuid=$(printf '%s%06d-0000-4000-8000-000000000000' "$([ $type = user ] && echo aa || echo bb)" $at)
+            content='"question '$at'"'
+            [ $type = user ] || content='[{"type":"text","text":"answer '$at'"}]'
+            printf '{"parentUuid":%s,"isSidechain":false,"type":"%s","message":{"role":"%s","content":%s},"uuid":"%s","timestamp":"2026-11-20T09:0%d:00.000Z","cwd":"%s","sessionId":"%s"}\n' \
+                "$parent" $type $type "$content" "$uuid" $at "$project" "$1"
+            parent='"'$uuid'"'
+        done
+    done >"$folder/$1.jsonl"
+    printf '{"type":"custom-title","customTitle":"%s","sessionId":"%s"}\n' "$3" "$1" >>"$folder/$1.jsonl"
+}
+session 0a000001-0000-4000-8000-000000000000 6 "Cut before the sixth"
+session 0a000002-0000-4000-8000-000000000000 9 "Whole as it was"
+for size in "60 20" "80 24" "200 50"; do
+    # shellcheck disable=SC2086
+    open $size -q "/sixth|Whole/"
+    match "Cut before the sixth.* partial"
+    hides "damaged" || fail "it is no damage"
+    says "Whole as it was[^│]*partial" && fail "a whole session is marked"
+    press C-c
+    ended 130
+    close
+done
+open 100 30 -q "/sixth|Whole/"
+match "Cut before the sixth.* partial"
+press C-u
+enter_text sixth
+gone "Whole as it was"
+press Right
+see "a resume restores 6 of 16 messages: reprise doctor 0a000001 --fix --reconnect" "10 lost to a resume"
+press C-c
+ended 130
+close
+
+# After the repair it is whole.
+HOME=$top/home CLAUDE_CONFIG_DIR=$config "$program" -C "$project" doctor 0a000001 --fix --reconnect >"$top/repair"
+open 200 50 -q sixth
+see "Cut before the sixth" "question 8"
+hides "partial" || fail "it is marked after its repair: $(cat "$top/repair")"
+press C-c
+ended 130
