@@ -141,6 +141,25 @@ def check_doubt(w):
         w.program.need('is cut short' in json.dumps(said), f'{place}: {said}')
 
 
+def check_doubt_of_two_names(w):
+    """It belongs to its own file, also after another one that the client tracks by two names."""
+    old = project(w, 'names')
+    path = claude(w, 2, old)
+    with open(path, encoding='utf-8') as f:
+        rows = [json.loads(line.replace(f'{old}/a.txt', f'{old}/b.txt')) for line in f]
+    copy = {'backupFileName': f'{9:016x}@v1', 'version': 1, 'backupTime': '2026-03-01T10:00:00.000Z'}
+    rows[1]['snapshot']['trackedFileBackups'] = {'a.txt': copy, f'{old}/a.txt': copy, **rows[1]['snapshot']['trackedFileBackups']}
+    save(path, rows)
+    for name, text in (f'{2:016x}@v1', 'on'), (f'{9:016x}@v1', 'another\n'):
+        with open(f'{w.config}/file-history/{session_id(2)}/{name}', 'w', encoding='utf-8') as f:
+            f.write(text)
+    with open(f'{old}/b.txt', 'w', encoding='utf-8') as f:
+        f.write('two\n')
+    said = w.program.json('rewind', session_id(2), '--to', UUIDS[0], '--all', '--dry-run')
+    doubted = [os.path.basename(x['path']) for x in said['files'] if 'is cut short' in x.get('why', '')]
+    w.program.same('the doubt', doubted, ['b.txt'])
+
+
 def check_continued(w):
     """A session that went on in the new place goes back with all that was said there."""
     old, new = project(w), f'{w.top}/new'
@@ -396,7 +415,7 @@ def check_rewinds(w):
 def main():
     passed = failed = 0
     w = None
-    for check in (check_claude, check_doubt, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_gemini, check_rewinds, check_other_agents):
+    for check in (check_claude, check_doubt, check_doubt_of_two_names, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_gemini, check_rewinds, check_other_agents):
         w = World(sys.argv[1])
         check(w)
         passed, failed = passed + w.program.passed, failed + w.program.failed

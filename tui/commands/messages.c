@@ -515,13 +515,14 @@ static enum err_code command_messages_check_options(const struct invocation *in,
     } rules[] = {
         { OPTION_BIT(PLAIN), other, "--plain", "not together with --raw or --as-sdk" },
         { OPTION_BIT(AFTER), part | other, "--after",
-          "not together with --before, --at, --tail, --offset, --raw or --as-sdk" },
+          "not together with --before, --at, --tail, --offset, --around, --raw or --as-sdk" },
         { OPTION_BIT(AROUND), (part & ~OPTION_BIT(AROUND)) | other, "--around",
           "not together with --before, --at, --after, --tail, --offset, --raw or --as-sdk" },
         { OPTION_BIT(MAX_BYTES), OPTION_BIT(RAW) | OPTION_BIT(FOLLOW), "--max-bytes",
           "not together with --raw or --follow" },
         { OPTION_BIT(FOLLOW), part | other | OPTION_BIT(LIMIT), "--follow",
-          "only together with --after, --plain, --spoken, --system-messages and --agent" },
+          "not together with --before, --at, --tail, --offset, --around, --limit, --raw or "
+          "--as-sdk" },
     };
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)

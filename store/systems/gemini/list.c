@@ -103,14 +103,16 @@ static int64_t read_update(const struct file *f)
     return ms;
 }
 
-static bool read_head_and_end(int dir, const char *name, struct arena *a, struct found *out)
+/* Only the id is read through a link, because commands refuse it by its id. */
+static bool read_head_and_end(int dir, const char *name, bool link, struct arena *a,
+                              struct found *out)
 {
     bool document = is_document(name);
     struct file f;
     struct buf text = { 0 };
 
     out->id = (struct slice){ NULL, 0 };
-    if (file_open(dir, name, 0, &f, NULL))
+    if (file_open(dir, name, link ? FILE_FOLLOW : 0, &f, NULL))
         return false;
     if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL)) {
         /* The id is in the first bytes of a file, as is the time of a document. */
@@ -124,7 +126,7 @@ static bool read_head_and_end(int dir, const char *name, struct arena *a, struct
                          out->updated_ms < 0))
             out->updated_ms = 0;
     }
-    if (gemini_is_id(out->id) && !document)
+    if (gemini_is_id(out->id) && !document && !link)
         out->updated_ms = read_update(&f);
     file_close(&f);
     buf_fini(&text);
@@ -136,9 +138,10 @@ static void gemini_add_file(struct folder *f, int dir, const char *path, const c
     struct stat sb;
     struct found x = { .path = { NULL, 0 } }, *list;
 
-    if (!is_chat(name) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(sb.st_mode))
+    if (!is_chat(name) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !(S_ISREG(sb.st_mode) || S_ISLNK(sb.st_mode)))
         return;
-    x.path.p = read_head_and_end(dir, name, &f->arena, &x)
+    x.path.p = read_head_and_end(dir, name, S_ISLNK(sb.st_mode), &f->arena, &x)
                    ? arena_format(&f->arena, "%s/%s", path, name)
                    : NULL;
     list = x.path.p ? arena_grow(&f->arena, f->file, f->n, sizeof *list) : NULL;
@@ -329,7 +332,7 @@ enum err_code gemini_at_path(const struct store *st, struct slice path, struct a
     const char *name = file ? strrchr(file, '/') : NULL;
     struct found x = { .updated_ms = 0 };
 
-    return name && is_chat(name + 1) && read_head_and_end(AT_FDCWD, file, a, &x)
+    return name && is_chat(name + 1) && read_head_and_end(AT_FDCWD, file, true, a, &x)
                ? jsonl_ref_at(st, file, x.id, a, ref, e)
                : err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
 }

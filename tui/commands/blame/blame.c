@@ -511,7 +511,8 @@ enum err_code blame_run(struct invocation *in, struct err *e)
     if (option_given(o, OPTION_NOTES) &&
         (option_given(o, OPTION_BY_TURN) || option_given(o, OPTION_PORCELAIN) ||
          option_given(o, OPTION_OFFSET) || option_given(o, OPTION_MAX_BYTES)))
-        return err_set(e, ERR_USAGE, "--notes", "only together with --apply");
+        return err_set(e, ERR_USAGE, "--notes",
+                       "not together with --by, --porcelain, --offset or --max-bytes");
 
     TRY(sessions_open(in, true, &s, e));
     if (option_given(o, OPTION_NOTES)) {
