@@ -177,7 +177,7 @@ script(paging recorded commands/paging.py $<TARGET_FILE:reprise>)
 script(bounded recorded commands/bounded.py $<TARGET_FILE:reprise>)
 script(skill recorded commands/skill.py $<TARGET_FILE:reprise> ${PROJECT_SOURCE_DIR})
 script(mcp recorded commands/mcp.py $<TARGET_FILE:reprise>)
-script(mcp_install recorded commands/mcp_install.py $<TARGET_FILE:reprise>)
+script(mcp_install recorded commands/mcp_install.py $<TARGET_FILE:reprise> ${CMAKE_SOURCE_DIR})
 script(messages_end recorded commands/messages_end.py $<TARGET_FILE:reprise>)
 script(plain_messages recorded commands/plain_messages.py $<TARGET_FILE:reprise> ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
 # How often a list calls the system for each session.

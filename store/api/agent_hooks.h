@@ -63,6 +63,8 @@ struct agent_mcp {
     const char *entry; /* in the notation of store/snapshots/hook_json.c */
     bool comments;     /* the agent allows comments in its JSON */
     bool of_agent;     /* the agent keeps more in the file, and makes it when it first starts */
+    /* A file of the directory that has the user's skills, skills/NAME/SKILL.md, if `path` is in another one. */
+    char *(*by_skills)(const struct store_env *env);
 };
 
 #endif

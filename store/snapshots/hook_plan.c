@@ -5,6 +5,7 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/io/file.h"
+#include "store/fs/disk.h"
 #include "store/fs/file_at.h"
 #include "store/fs/path.h"
 #include "store/journal/change.h"
@@ -96,6 +97,34 @@ enum err_code hook_plan_server(const struct store_env *env, const struct store_o
     return ERR_OK;
 }
 
+enum err_code hook_plan_skill(const struct store_env *env, const struct store_ops *ops,
+                              const char *name, struct slice text, bool on, struct arena *a,
+                              struct hook_plan *out, struct err *e)
+{
+    struct hook_plan p = { .ops = ops, .skill = true, .new_dir = true };
+    AUTO_FREE char *beside = (ops->mcp->by_skills ? ops->mcp->by_skills : ops->mcp->path)(env);
+    char dir[PATH_MAX];
+
+    if (!beside || !path_parent(beside, dir)) {
+        p.refused = "its configuration is not known, because HOME is not set";
+        *out = p;
+        return ERR_OK;
+    }
+    NEED(p.path = arena_format(a, "%s/skills/%s/SKILL.md", dir, name));
+    p.used = path_is_dir(dir);
+    TRY(hook_plan_read(&p, a, e));
+    if (!p.refused && on && !p.used)
+        p.refused = "it has no configuration yet: start the agent once";
+    if (!p.refused && !p.before.absent && !slice_has(p.before.text, "reprise"))
+        p.refused = "the user has another skill that is called so";
+    if (!p.refused) {
+        p.after.text = on ? text : SLICE("");
+        p.after.absent = !on;
+    }
+    *out = p;
+    return ERR_OK;
+}
+
 enum err_code hook_plan_make(const struct store_env *env, const struct store_ops *ops,
                              const struct hook_program *program, bool on, struct arena *a,
                              struct hook_plan *out, struct err *e)
@@ -150,19 +179,26 @@ enum err_code hook_plans_apply(const struct store_env *env, const struct hook_pl
                                size_t n, bool on, char id[64], struct err *e)
 {
     AUTO_BUF text = { 0 };
-    const bool server = plans[0]->server;
+    const bool skill = plans[0]->skill, server = plans[0]->server || skill;
     CLEANUP(change_free_at) struct change *change = change_new(server ? "mcp" : "snapshots");
 
-    NEED(change &&
-         !buf_addf(&text, server ? "%s reprise mcp %s the servers of " : "%s snapshots %s for ",
-                   !server ? "turned"
-                   : on    ? "added"
-                           : "removed",
-                   !server ? (on ? "on" : "off")
-                   : on    ? "to"
-                           : "from"));
+    NEED(change && !buf_addf(&text,
+                             skill    ? "%s the skill of reprise %s those of "
+                             : server ? "%s reprise mcp %s the servers of "
+                                      : "%s snapshots %s for ",
+                             !server ? "turned"
+                             : on    ? "added"
+                                     : "removed",
+                             !server ? (on ? "on" : "off")
+                             : on    ? "to"
+                                     : "from"));
     for (size_t i = 0; i < n; i++) {
         const struct hook_plan *p = plans[i];
+        char dir[PATH_MAX], above[PATH_MAX];
+
+        /* A step makes one directory; that of all skills is the user's and stays. */
+        if (skill && on && path_parent(p->path, dir) && path_parent(dir, above))
+            TRY(disk_make_dir(above, 0700, e));
         const struct step step = { .kind = STEP_PUT,
                                    .path = p->path,
                                    .old = p->before.text,

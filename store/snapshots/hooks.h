@@ -21,6 +21,7 @@ struct hook_plan {
     const char *disabled; /* the setting by which the agent runs no hooks; NULL: none */
     bool used;            /* the agent has a directory of its own */
     bool server;          /* it is about our server (hook_plan_server), not about hooks */
+    bool skill;           /* about our skill (hook_plan_skill) */
 };
 
 /* Reads one agent's configuration and makes the text with our hooks (`on`) or without them. Everything is in the arena.
@@ -32,6 +33,10 @@ MUST_CHECK enum err_code hook_plan_make(const struct store_env *env, const struc
 MUST_CHECK enum err_code hook_plan_server(const struct store_env *env, const struct store_ops *ops,
                                           const struct hook_program *program, bool on,
                                           struct arena *a, struct hook_plan *out, struct err *e);
+/* The same for a skill, a file of its own with this text, beside the list of servers. Another text of it is replaced. */
+MUST_CHECK enum err_code hook_plan_skill(const struct store_env *env, const struct store_ops *ops,
+                                         const char *name, struct slice text, bool on,
+                                         struct arena *a, struct hook_plan *out, struct err *e);
 bool hook_plan_changes(const struct hook_plan *p);
 /* Makes all of these changes as one change of the operation log, whose id is written to `id`. ERR_STALE: a file is not
  * what was read. */

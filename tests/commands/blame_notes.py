@@ -92,7 +92,7 @@ found = [lib.reprise_lines_at(lines, ctypes.c_size_t(i)).contents for i in range
 assert all(line.size == ctypes.sizeof(Line) for line in found)
 print(json.dumps([((n.note_tool or n.note_author).decode(), n.note_session.decode() or None) if n.note_commit else None for n in found]))
 """
-    run = subprocess.run([sys.executable, '-S', '-c', code], env=w.program.env, cwd=w.project, capture_output=True, check=False)
+    run = subprocess.run([sys.executable, '-B', '-S', '-c', code], env=w.program.env, cwd=w.project, capture_output=True, check=False)
     if run.returncode:
         raise RuntimeError(f'the library: {run.stderr}')
     return [tuple(x) if x else None for x in json.loads(run.stdout)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`reprise mcp --install AGENT`: the server in the configurations of agents: shown, added, undone, removed, refused.
 
-usage: mcp_install.py PROGRAM
+usage: mcp_install.py PROGRAM SOURCE_DIR
 """
 import json
 import os
@@ -97,6 +97,46 @@ def check_other_program(c, p, home):
     c.same('a link', p.run('mcp', '--remove', 'gemini', '--apply').returncode, 4)
 
 
+SKILLS = {'claude': '.claude', 'gemini': '.gemini', 'qwen': '.qwen', 'kimi': '.kimi-code', 'copilot': '.copilot', 'opencode': '.config/opencode',
+          'codex': '.codex'}
+
+
+def check_skill(c, p, home, agent):
+    """The skill is shown, added among those of the user, brought up to date, undone, removed; another one of its name stays."""
+    with open(f'{sys.argv[2]}/docs/skill/past-sessions/SKILL.md', encoding='utf-8') as f:
+        text = f.read()
+    skills = f'{home}/{SKILLS[agent]}/skills'
+    path = f'{skills}/past-sessions/SKILL.md'
+    os.makedirs(f'{skills}/other', exist_ok=True)
+
+    def run(on, *more):
+        return p.run('mcp', '--install' if on else '--remove', agent, '--skill', *more)
+
+    def read():
+        if not os.path.exists(path):
+            return None
+        with open(path, encoding='utf-8') as f:
+            return f.read()
+
+    before = snapshot(f'{home}/{SKILLS[agent]}')
+    shown = run(True, '--dry-run')
+    c.same(f'{agent}: a skill is shown', (shown.returncode, f'+++ {path}' in shown.stdout.decode(), read()), (0, True, None))
+    c.same(f'{agent}: a skill needs a word', (run(True).returncode, read()), (4, None))
+    change = p.json('mcp', '--install', agent, '--skill', '--apply')
+    c.same(f'{agent}: a skill', (change['path'], read()), (path, text))
+    c.same(f'{agent}: nothing else', [x for x in snapshot(f'{home}/{SKILLS[agent]}') if x not in before and not x.startswith(f'{skills}/past-sessions')], [])
+    c.same(f'{agent}: again', run(True, '--apply').stdout, b'Nothing to change.\n')
+    c.same(f'{agent}: undone', (p.run('undo', change['change']).returncode, os.path.exists(f'{skills}/past-sessions')), (0, False))
+    os.makedirs(f'{skills}/past-sessions')
+    for there, code in ((f'---\nname: past-sessions\n---\nAn older text: `reprise list`\n', 0), ('---\nname: past-sessions\n---\nMine\n', 4)):
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(there)
+        c.same(f'{agent}: {there!r} is there', (run(True, '--apply').returncode, read()), (code, there if code else text))
+        c.same(f'{agent}: {there!r} is removed', (run(False, '--apply').returncode, read()), (code, there if code else None))
+        os.makedirs(f'{skills}/past-sessions', exist_ok=True)
+    os.unlink(path)
+
+
 def main():
     c = checks.Checks()
     with tempfile.TemporaryDirectory() as top:
@@ -104,11 +144,14 @@ def main():
         os.makedirs(home)
         p = Program(sys.argv[1], home, {'XDG_STATE_HOME': f'{home}/state'})
         c.same('no agent', p.run('mcp', '--install', 'claude', '--apply').returncode, 4)
-        for args, code in ((['--install', 'pi'], 4), (['--install', 'nosuch'], 2), (['--install', 'claude', '--remove', 'claude'], 2), (['--apply'], 2)):
+        c.same('no agent for a skill', p.run('mcp', '--install', 'claude', '--skill', '--apply').returncode, 4)
+        for args, code in ((['--skill'], 2), (['--install', 'pi', '--skill'], 4), (['--install', 'pi'], 4), (['--install', 'nosuch'], 2), (['--install', 'claude', '--remove', 'claude'], 2), (['--apply'], 2)):
             c.same(f'{args}', p.run('mcp', *args).returncode, code)
         c.same('nothing was written', [x for x in snapshot(home) if not x.startswith(f'{home}/state') and x != f'{home}/.'], [])
         for agent in AGENTS:
             check_agent(c, p, home, agent)
+            os.makedirs(f'{home}/{SKILLS[agent]}', exist_ok=True)
+            check_skill(c, p, home, agent)
         check_other_program(c, p, home)
     print(f'{c.passed} passed, {c.failed} failed')
     sys.exit(c.failed > 0)

@@ -84,7 +84,7 @@ const struct command commands_table[] = {
               "code is 1 if nothing matches.\n" },
     { .name = "mcp", .audience = FOR_HOSTS, .operands = "", .run = mcp_run,
       .summary = "serve agents that ask about sessions (Model Context Protocol)",
-      .options = BIT(INSTALL) | BIT(REMOVE) | BIT(DRY_RUN) | BIT(APPLY),
+      .options = BIT(INSTALL) | BIT(REMOVE) | BIT(SKILL) | BIT(DRY_RUN) | BIT(APPLY),
       .help = "An agent starts it and speaks with it on standard input and output. It has five\n"
               "tools, which only read: find sessions, read messages, who touched a file, who\n"
               "wrote its lines, and what a rewind would change. Answers are bounded; the rest is\n"
@@ -92,7 +92,10 @@ const struct command commands_table[] = {
               "\n"
               "--install adds it to the servers that AGENT (claude, codex, copilot, gemini, kimi,\n"
               "opencode, qwen) starts, in the user's own configuration. The change is shown\n"
-              "first and made after a question.\n" },
+              "first and made after a question.\n"
+              "\n"
+              "--skill is for agents with a shell: a page that teaches the commands that only\n"
+              "read (share/reprise/skill), among the user's own skills.\n" },
     { .name = "export", .operands = "ID...", .min_operands = 1, .max_operands = 10000, .run = export_run,
       .summary = "write sessions as Markdown, HTML, text or JSONL",
       .options = BIT(FORMAT) | BIT(OUTPUT) | BIT(FORCE) | BIT(TOOLS) | BIT(THINKING) | BIT(WITH_SUBAGENTS) |

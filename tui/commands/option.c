@@ -150,6 +150,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_MAX_BYTES] = { "max-bytes", 0, KIND_NUMBER, "N", AT(max_bytes), "at most N bytes of rows, with a note from where to go on" },
     [OPTION_INSTALL] = { "install", 0, KIND_TEXT, "AGENT", AT(install), "add this server to the configuration of AGENT" },
     [OPTION_REMOVE] = { "remove", 0, KIND_TEXT, "AGENT", AT(remove), "remove it from there" },
+    [OPTION_SKILL] = { "skill", 0, KIND_FLAG, NULL, 0, "with --install or --remove: the skill instead of the server" },
     [OPTION_INSTALL_TIMER] = { "install-timer", 0, KIND_FLAG, NULL, 0, "keep sessions every day, by a timer of systemd" },
     [OPTION_REMOVE_TIMER] = { "remove-timer", 0, KIND_FLAG, NULL, 0, "remove that timer" },
     [OPTION_TAKE] = { "take", 0, KIND_CHOICE, "a|b", AT(take), "the files as A or B left them, into this project: only shown without --apply" },

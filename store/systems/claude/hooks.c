@@ -40,4 +40,5 @@ const struct agent_mcp claude_mcp = {
     .member = "mcpServers",
     .entry = "{>\"type\":\"stdio\",=\"command\":@,=\"args\":[\"mcp\"]<}",
     .of_agent = true,
+    .by_skills = claude_hooks_path,
 };

@@ -421,8 +421,10 @@ enum err_code mcp_run(struct invocation *in, struct err *e)
 
     if (in->options.install || in->options.remove)
         return mcp_install(in, e);
-    if (option_given(&in->options, OPTION_APPLY) || option_given(&in->options, OPTION_DRY_RUN))
-        return err_set(e, ERR_USAGE, "", "--apply and --dry-run need --install or --remove");
+    if (option_given(&in->options, OPTION_APPLY) || option_given(&in->options, OPTION_DRY_RUN) ||
+        option_given(&in->options, OPTION_SKILL))
+        return err_set(e, ERR_USAGE, "",
+                       "--apply, --dry-run and --skill need --install or --remove");
     if (isatty(STDIN_FILENO))
         command_warn(in, ERR_OK, NULL, "an agent starts this server; see reprise mcp --help");
     in->out.json_lines = true;

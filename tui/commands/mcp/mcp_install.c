@@ -6,7 +6,12 @@
 #include "tui/commands/mcp/mcp.h"
 #include "tui/commands/session.h"
 
-/* `reprise mcp --install AGENT` and `--remove AGENT`: the change of the agent's configuration is shown first. */
+/* `reprise mcp --install AGENT` and `--remove AGENT`: the change of the agent's configuration is shown first. With
+ * --skill it is the skill that teaches an agent the commands. */
+
+static const unsigned char skill_text[] = {
+#include "skill_text.h" /* the bytes of docs/skill/past-sessions/SKILL.md */
+};
 
 static enum err_code mcp_find_agent(const char *name, const struct store_ops **out, struct err *e)
 {
@@ -29,7 +34,9 @@ enum err_code mcp_install(struct invocation *in, struct err *e)
 {
     AUTO_ARENA a = { 0 };
     const struct options *o = &in->options;
-    const bool on = o->install != NULL, dry = option_given(o, OPTION_DRY_RUN);
+    const struct slice text = { (const char *)skill_text, sizeof skill_text };
+    const bool on = o->install != NULL, skill = option_given(o, OPTION_SKILL),
+               dry = option_given(o, OPTION_DRY_RUN);
     const struct store_ops *ops;
     struct hook_plan plan;
     const struct hook_plan *const plans[] = { &plan };
@@ -41,7 +48,8 @@ enum err_code mcp_install(struct invocation *in, struct err *e)
     if (!proc_program(path, sizeof path))
         return err_set(e, ERR_UNSUPPORTED, "", "the path of this program is not known");
     TRY(mcp_find_agent(on ? o->install : o->remove, &ops, e));
-    TRY(hook_plan_server(&in->world->env, ops, &program, on, &a, &plan, e));
+    TRY(skill ? hook_plan_skill(&in->world->env, ops, "past-sessions", text, on, &a, &plan, e)
+              : hook_plan_server(&in->world->env, ops, &program, on, &a, &plan, e));
     if (plan.refused)
         return err_set(e, ERR_UNSUPPORTED, plan.path ? plan.path : "", "%s: %s", ops->name,
                        plan.refused);
@@ -65,8 +73,12 @@ enum err_code mcp_install(struct invocation *in, struct err *e)
         out_bool_if_true(&in->out, "dryRun", dry);
         out_end(&in->out, '}');
     } else if (*id) {
-        out_addf(&in->out, "%s starts reprise mcp %s" OUT_UNDO_WITH "\n",
-                 ops->label ? ops->label : ops->name, on ? "with its next session" : "no more", id);
+        out_addf(&in->out, "%s %s %s" OUT_UNDO_WITH "\n", ops->label ? ops->label : ops->name,
+                 skill ? "has the skill past-sessions" : "starts reprise mcp",
+                 !on     ? "no more"
+                 : skill ? "from its next session on"
+                         : "with its next session",
+                 id);
     } else if (!changes) {
         out_addf(&in->out, "Nothing to change.\n");
     }
