@@ -199,7 +199,8 @@ enum err_code trash_request_destroy(const struct trash_request *request, struct 
 
         rc = step_do(&drop, NULL, e);
     }
-    for (size_t k = 0; k < request->parts && !rc; k++)
-        rc = copy_remove(request->part[k], e);
+    /* The transcript last: until then the session is listed, and can be deleted again. */
+    for (size_t k = request->parts; k > 0 && !rc; k--)
+        rc = copy_remove(request->part[k - 1], e);
     return rc;
 }

@@ -97,17 +97,45 @@ struct pruning {
     git_repository *repo;
     git_odb *odb;
     struct snapshot_pack pack;
-    struct slice_set seen; /* ids of trees and blobs, in the arena */
+    struct slice_set own;  /* the ids of all objects that are there, in the arena */
+    struct slice_set seen; /* those of trees and blobs that were looked at */
     struct arena arena;
 };
 
 static void pruning_fini(struct pruning *k)
 {
     snapshot_pack_fini(&k->pack);
+    slice_set_fini(&k->own);
     slice_set_fini(&k->seen);
     git_odb_free(k->odb);
     repo_close(k->repo);
     arena_fini(&k->arena);
+}
+
+static int note_own(const git_oid *id, void *arg)
+{
+    struct pruning *k = arg;
+    const struct slice key =
+        arena_copy(&k->arena, (struct slice){ (const char *)id->id, SNAPSHOT_OID });
+    uint32_t number;
+
+    return key.p && !slice_set_add(&k->own, key, &number) ? 0 : GIT_EUSER;
+}
+
+/* An object that cannot be looked up counts as missing in libgit2, and would be lost with its pack. Here a pack that cannot
+ * be read is an error, and nothing is removed. */
+static enum err_code open_objects(struct pruning *k, const char *objects, struct err *e)
+{
+    git_odb *plain = NULL; /* without our own backends, which list nothing */
+    int answer = git_repository_odb(&k->odb, k->repo);
+
+    if (!answer)
+        answer = git_odb_open(&plain, objects);
+    if (!answer)
+        answer = git_odb_foreach(plain, note_own, k);
+    git_odb_free(plain);
+    NEED(answer != GIT_EUSER);
+    return answer ? repo_error(e, answer, objects, "prune snapshots") : ERR_OK;
 }
 
 /* Copies an object into the new pack unless it was copied before; one that is only in the project's own repository is
@@ -129,7 +157,7 @@ static enum err_code keep_object(struct pruning *k, const git_oid *id, bool *is_
     if (k->wanted && lstat(k->wanted, &st) == 0 &&
         time_ns(st.st_mtim) / 1000000 > time_clock_ms(CLOCK_REALTIME) - WANTED_MS)
         return err_set(e, ERR_CANCELLED, k->pack.repo, "prune snapshots: one waits");
-    if (k->seen.n == before || !git_odb_exists(k->odb, id))
+    if (k->seen.n == before || slice_set_find(&k->own, key) == SLICE_SET_NONE)
         return ERR_OK;
     int answer = git_odb_read(&object, k->odb, id);
 
@@ -330,17 +358,15 @@ static enum err_code replace_packs(struct pruning *k, const struct snapshot_log 
                                    const bool *goes, struct slice without, struct err *e)
 {
     AUTO_BUF text = { 0 };
+    const char *objects = arena_format(&k->arena, "%s/objects", log->dir);
     const char *folder = arena_format(&k->arena, "%s/objects/pack", log->dir);
     const char **old = NULL;
     size_t n;
 
-    NEED(folder);
+    NEED(objects && folder);
     if (!k->repo)
         TRY(repo_open(log->dir, &k->repo, e));
-    const int answer = git_repository_odb(&k->odb, k->repo);
-
-    if (answer)
-        return repo_error(e, answer, git_repository_path(k->repo), "prune snapshots");
+    TRY(open_objects(k, objects, e));
     k->pack = (struct snapshot_pack){ .repo = log->dir, .anew = true };
     TRY(list_packs(folder, &k->arena, &old, &n, e));
     for (size_t i = 0; i < log->n; i++)

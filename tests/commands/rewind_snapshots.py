@@ -264,6 +264,34 @@ def prompts_are_points_where_the_agent_keeps_no_copies(program):
         w.remove()
 
 
+def what_cannot_be_read_is_not_pruned(program):
+    """The objects of a pack whose index is damaged are still there."""
+    w = World(program, False)
+    for n in range(3):
+        w.turn(f'prompt {n}', lambda n=n: w.put('a.txt', f'{n}\n'))
+    w.write()
+    final = w.tree()
+    packs = sorted(os.path.join(folder, x) for folder, _, files in os.walk(f'{w.top}/state') for x in files if 'pack-' in x)
+    for index in [x for x in packs if x.endswith('.idx')]:
+        with open(index, 'rb') as f:
+            good = f.read()
+        for bad in good[:100], b'':
+            with open(index, 'wb') as f:
+                f.write(bad)
+            w.run('snapshots', 'prune', '--older-than', '0d', code=5)
+            need(all(os.path.exists(x) for x in packs), 'a pack that could not be read is gone')
+        with open(index, 'wb') as f:
+            f.write(good)
+    for at in 2, 0:
+        w.run('rewind', w.id, '--to', w.points[at], '--apply')
+        need(w.tree() == w.trees[at], f'turn {at} after that')
+        w.run('undo')
+        need(w.tree() == final, f'the undo of turn {at}')
+    w.run('snapshots', 'prune', '--older-than', '0d')
+    need(not all(os.path.exists(x) for x in packs), 'nothing was pruned')
+    w.remove()
+
+
 def snapshots_that_cannot_be_read_are_named(program):
     """The plan is then made of the agent's own copies, and says what it lacks."""
     w = World(program, True)
@@ -364,6 +392,7 @@ pruning_keeps_the_newest(sys.argv[1])
 old_ones_go_by_themselves(sys.argv[1])
 prompts_are_points_where_the_agent_keeps_no_copies(sys.argv[1])
 snapshots_that_cannot_be_read_are_named(sys.argv[1])
+what_cannot_be_read_is_not_pruned(sys.argv[1])
 a_prompt_without_a_snapshot_says_so(sys.argv[1])
 a_repository_that_goes_is_noticed(sys.argv[1])
 what_is_no_file_is_left_alone(sys.argv[1])

@@ -217,6 +217,23 @@ class Sweep:
             print(f'{name}: {self.runs - before} runs')
 
 
+def destroyed(program, sweep):
+    """A session that could not be removed for good as a whole is still listed, and can be removed again."""
+    def left():
+        return [x for x in snapshot(sweep.now + '/cfg/projects') if ID in x]
+    nth, runs = 0, 0
+    while runs == nth:
+        nth += 1
+        make(sweep.now)
+        code, said, calls = sweep.broken(sweep.now, ['delete', ID, '--permanently'], 'error', errno.EIO, nth)
+        runs += calls >= nth
+        program.need(any(x.endswith(f'{ID}.jsonl') for x in left()) if code else not left(), f'destroy at {nth}: exit {code}, {said!r}: {left()}')
+        if code:
+            program.need(sweep.program(sweep.now).run('delete', ID, '--permanently').returncode == 0 and not left(), f'destroy at {nth}: {left()}')
+        shutil.rmtree(sweep.now)
+    program.need(runs == 4, f'destroy: {runs} runs')
+
+
 def main():
     path, injector = (os.path.abspath(p) for p in sys.argv[1:3])
     place = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
@@ -224,6 +241,7 @@ def main():
         program = Program(path, top, {})
         sweep = Sweep(path, injector, top)
         sweep.run(program)
+        destroyed(program, sweep)
         print(f'{sweep.runs} runs, {sweep.killed} of them killed')
         program.need(sweep.killed > 30, 'too few were killed: is the injector loaded?')
         program.finish(400)

@@ -137,8 +137,6 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
         rc = record_prune_records(dir, &list, goes, e);
 
     /* The caller gets the records that go. */
-
-    /* The caller gets the records that go. */
     for (size_t i = 0; i < list.n && goes; i++)
         if (goes[i])
             list.record[n++] = list.record[i];
