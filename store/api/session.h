@@ -119,8 +119,8 @@ enum session_flags {
     SESSION_SHELL = 1 << 11, /* its state is SESSION_RUNNING: between turns, a command still runs */
     SESSION_BACKGROUND = 1 << 12, /* with SESSION_LIVE: it runs without a terminal */
     SESSION_KEPT = 1 << 13,       /* only the copy is left that reprise kept (store/keep/) */
-    SESSION_PARTIAL =
-        1 << 14, /* a resume restores a part of it (struct transcript); set by who loaded it */
+    /* a resume restores a part of it (struct transcript); set by who loaded it */
+    SESSION_PARTIAL = 1 << 14,
 };
 
 /* The activity of a session, which the program that runs it publishes (store/host/host_state.h). */

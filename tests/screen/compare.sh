@@ -12,6 +12,7 @@ see "it takes two marked sessions"
 acknowledge
 press Tab
 menu C
+see "get that part of" # wrapped between words
 see "A Refund flow" "B Refund flow, second try" "2 common messages" "here they part" "prompts: 2 and 3, 1 in common"
 press Down
 see "only A changed it" "export async function refund"

@@ -21,3 +21,21 @@ open 120 32
 see "│ shop · fix/webhook-retry · 47.6k tokens" "┌─ claude · opus-5-5 · 34 KB on disk ─"
 press C-c
 ended 130
+close
+
+# In narrow rows a tag gives way to the title, and the preview names it; a path keeps its last part.
+open 100 30 --all
+see "Payments: idempotency keys " "Audit: who may call what "
+press Down
+see "· #infra ·"
+press C-c
+ended 130
+close
+open 60 20 -q zzqqx
+see "~/code/shop" "0 of 16 sessions"
+press C-u
+see "Fix the payment"
+menu X
+match '^▌ +expires? |^▌ {1,4}the agent'
+press C-c
+ended 130

@@ -21,6 +21,7 @@ for size in "80 24" "120 36"; do
         see "▌ $row/"
     done
     screen | grep -q "▌ src/.* 3 differ" || fail "src/ does not say how many of its files differ"
+    see "pay.ts  changed" "webhook.ts" # what is below it
     press Enter
     see "pay.ts" "changed"
     hides "keys.ts" || fail "a file that the turn made is in the tree before it"

@@ -112,6 +112,10 @@ void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
     } else if (l->scope == SCOPE_HERE) {
         what = "only";
     }
+    /* The worktrees give way to the last two parts of the path; "~/…op" would name nothing. */
+    enum { ROOM_LEAST = 12 };
+    if (l->scope == SCOPE_WORKTREES && r.w - frame_width(slice_of(what)) - 1 < ROOM_LEAST)
+        what = "";
     int room = r.w - (*what ? frame_width(slice_of(what)) + 1 : 0);
     int used = frame_text_middle(f, r.y, r.x, room, STYLE_TEXT, here);
 
@@ -424,17 +428,20 @@ static bool join_facts(const struct list *l, const struct session_entry *e, enum
     enum { DAY = sizeof "2026-11-22" - 1 };
     const char *dot = l->settings->ascii ? " - " : " · ";
     char tokens[LIST_TOKENS];
-    char room[512], date[HUMAN_DATE], pr[LIST_PULL_REQUEST];
+    char room[512], date[HUMAN_DATE], pr[LIST_PULL_REQUEST], tag[80] = "";
     struct slice dir = text_path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
     struct slice when = slice_of(human_date(session_entry_time(e), date));
 
     if (brevity >= WITH_DAY && when.n > DAY)
         when.n = DAY;
+    if (e->row && e->row->tag.n && e->row->tag.n < sizeof tag - 1)
+        snprintf(tag, sizeof tag, "#%.*s", SLICE_ARG(e->row->tag));
 
     struct slice fact[] = {
         e->row ? list_activity(e->row) : (struct slice){ 0 },
         brevity < WITH_NAME ? dir : text_path_last(dir),
         e->row ? session_row_branch(e->row) : (struct slice){ 0 },
+        slice_of(tag),
         e->row && brevity < WITHOUT_PULL_REQUEST ? list_pull_request(e->row, pr)
                                                  : (struct slice){ 0 },
         phase_of(e->row),

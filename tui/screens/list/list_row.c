@@ -150,11 +150,9 @@ void list_widths_include(struct list_widths *w, const struct session_row *row)
     struct flag flag[LIST_FLAGS];
     list_row_flags(row, FLAG_SIGNS, flag);
     int signs = own_flags_width(flag, 1);
-
     w->signs = signs > w->signs ? signs : w->signs;
     list_row_flags(row, FLAG_WORDS, flag);
     int words = own_flags_width(flag, GAP);
-
     w->words = words > w->words ? words : w->words;
 }
 
@@ -176,7 +174,6 @@ static int frame_words_width(const struct list *l, const struct list_layout *lay
             continue;
         list_row_flags(row, FLAG_WORDS, flag);
         int w = own_flags_width(flag, GAP);
-
         widest = w > widest ? w : widest;
     }
     return widest;
@@ -401,10 +398,13 @@ static int draw_flags_behind(struct frame *f, struct rect r, int title_x, bool w
 }
 
 /* Draws the tag at the end of the title, in at most half of its room. Returns the remaining rectangle. */
-static struct rect draw_tag(struct frame *f, struct rect r, const struct session_row *row)
+static struct rect draw_tag(struct frame *f, struct rect r, const struct session_entry *e)
 {
+    const struct session_row *row = e->row;
     int w = row && row->tag.n ? 1 + frame_width(row->tag) : 0, most = (r.w - GAP) / 2;
 
+    if (r.w < TITLE_WORDS) /* the preview beside it names the tag, too */
+        most = at_most(most, r.w - GAP - frame_width(session_entry_title(e)));
     w = at_most(w, most);
     if (w < TAG_LEAST)
         return r;
@@ -577,7 +577,7 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
     struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, title_w }, e);
 
     if (lay->item == 1)
-        title = draw_tag(f, title, e->row);
+        title = draw_tag(f, title, e);
     draw_row_title(l, f, draw_fork_indent(l, f, title, i), e);
     if (e->row) {
         draw_columns(f, r, &c, e);

@@ -187,10 +187,19 @@ static size_t damage_count(const struct doctor_view *v)
     return n;
 }
 
-/* The column of what was found. */
-static int why_column(int cols)
+/* The width of the numbers of lines; 0 if no finding has one. */
+static int doctor_line_width(const struct doctor_view *v)
 {
-    return 3 + LINE_W + (cols >= WIDE_COLS ? KIND_W : 0);
+    for (size_t i = 0; i < finding_count(v); i++)
+        if (v->findings->list.finding[i].line > 0)
+            return LINE_W;
+    return 0;
+}
+
+/* The column of what was found. */
+static int why_column(const struct doctor_view *v, int cols)
+{
+    return 3 + doctor_line_width(v) + (cols >= WIDE_COLS ? KIND_W : 0);
 }
 
 static void draw_doctor_title(const struct model *m, struct frame *f)
@@ -245,8 +254,9 @@ static void draw_finding(const void *arg, struct frame *f, struct rect r, size_t
         frame_puts(f, y, 1, 1, STYLE_OK, "+");
     frame_puts(f, y, x, LINE_W - 1, STYLE_DIM, line);
     if (f->cols >= WIDE_COLS)
-        frame_puts(f, y, x + LINE_W, KIND_W - 1, STYLE_SYSTEM, finding_name(finding->kind));
-    x = why_column(f->cols);
+        frame_puts(f, y, x + doctor_line_width(v), KIND_W - 1, STYLE_SYSTEM,
+                   finding_name(finding->kind));
+    x = why_column(v, f->cols);
     frame_text_cut(f, y, x, f->cols - x - 1, is_notice(finding) ? STYLE_DIM : STYLE_TEXT,
                    finding_text(finding, text, sizeof text));
 }
@@ -265,7 +275,7 @@ static void draw_panel(const struct model *m, struct frame *f)
     /* what the row cuts off */
     const struct slice why = finding_text(finding, text, sizeof text);
 
-    if (frame_width(why) > f->cols - why_column(f->cols) - 1)
+    if (frame_width(why) > f->cols - why_column(v, f->cols) - 1)
         text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN, why);
 }
 

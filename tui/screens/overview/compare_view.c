@@ -73,12 +73,12 @@ static void compare_add_line(void *arg, const struct run *run, size_t n)
 }
 
 /* The lines of a text, wrapped. */
-static void compare_lay_text(struct compare_view *v, struct slice text, enum style style, int width)
+static void compare_lay_text(struct compare_view *v, struct slice text, enum style style, int width,
+                             enum text_wrap_mode mode)
 {
-    struct text_wrap wrap = { .styled_text = &v->text,
-                              .width = width,
-                              .mode = TEXT_WRAP_VERBATIM,
-                              .max_lines = COMPARE_MOST_LINES };
+    struct text_wrap wrap = {
+        .styled_text = &v->text, .width = width, .mode = mode, .max_lines = COMPARE_MOST_LINES
+    };
     struct slice line;
     bool torn;
 
@@ -98,7 +98,8 @@ static void compare_lay_prompts(struct compare_view *v, int width, bool ascii)
     char number[32];
 
     for (size_t i = 0; i < side[0].common; i++)
-        compare_lay_text(v, compare_first_line(side[0].prompt[i].text), STYLE_DIM, width);
+        compare_lay_text(v, compare_first_line(side[0].prompt[i].text), STYLE_DIM, width,
+                         TEXT_WRAP_WORDS);
     styled_text_add_rule(&v->text, STYLE_WARN,
                          side[0].common ? "here they part " : "no common prompt ");
 
@@ -161,7 +162,7 @@ static void compare_lay_file(struct compare_view *v, const struct compared_file 
             styled_text_add(&v->text, STYLE_DIM,
                             only->known ? "it was deleted" : "its text is not known");
         else
-            compare_lay_text(v, only->text, STYLE_TEXT, width);
+            compare_lay_text(v, only->text, STYLE_TEXT, width, TEXT_WRAP_VERBATIM);
     }
 }
 

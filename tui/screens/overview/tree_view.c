@@ -141,6 +141,37 @@ static void tree_lay_diff(struct tree_view *v, const struct turn_file *f, int wi
     }
 }
 
+static const char *tree_state(const struct turn_file *f)
+{
+    return !f->differs           ? ""
+           : !f->state[0].exists ? "made later"
+           : !f->state[1].exists ? "deleted"
+                                 : "changed";
+}
+
+/* The files below the selected directory, as the list would show them in it. */
+static void tree_lay_dir(struct tree_view *v, const struct tree_row *row)
+{
+    const size_t n = row->name + row->name_n;
+    const char *dir = v->files->file[row->file].path.p;
+    CLEANUP(buf_fini) struct buf line = { 0 };
+
+    for (size_t i = row->file; i < v->files->n && v->text.n < TREE_MOST_LINES; i++) {
+        const struct turn_file *f = &v->files->file[i];
+
+        if (f->path.n < n || memcmp(f->path.p, dir, n) != 0)
+            break;
+        if (!f->state[0].exists)
+            continue;
+        line.n = 0;
+        if (buf_addf(&line, "%.*s  %s", (int)(f->path.n - n), f->path.p + n, tree_state(f))) {
+            v->text.rc = ERR_NOMEM;
+            break;
+        }
+        styled_text_add_unclean(&v->text, f->differs ? STYLE_WARN : STYLE_DIM, buf_slice(&line));
+    }
+}
+
 static void tree_lay_out(struct model *m)
 {
     struct tree_view *v = m->tree;
@@ -151,6 +182,8 @@ static void tree_lay_out(struct model *m)
     styled_text_fini(&v->text);
     v->text = (struct styled_text){ 0 };
     v->top = 0;
+    if (!f && v->pick.at < v->rows)
+        tree_lay_dir(v, &v->row[v->pick.at]);
     if (!f || width < 10)
         return;
     why = !f->was_planned ? v->why : f->state[0].why ? f->state[0].why : NULL;
@@ -232,11 +265,7 @@ static void draw_tree_row(const void *arg, struct frame *f, struct rect r, size_
         end = frame_puts_right(f, r.y, end, STYLE_WARN, text) - 1;
     }
     if (!row->is_dir && file->differs)
-        end = frame_puts_right(f, r.y, end, STYLE_WARN,
-                               !file->state[0].exists   ? "made later"
-                               : !file->state[1].exists ? "deleted"
-                                                        : "changed") -
-              1;
+        end = frame_puts_right(f, r.y, end, STYLE_WARN, tree_state(file)) - 1;
     if (row->is_dir || !v->differing)
         frame_text_cut(f, r.y, r.x + 2, end - r.x - 2, row->is_dir ? STYLE_KEY : STYLE_TEXT, name);
     else

@@ -63,8 +63,7 @@ TEST(a_notice_is_no_damage_and_is_said_once)
         assert_non_null(strstr(screen_line(&x.s, 0), " not damaged"));
         assert_non_null(strstr(screen_line(&x.s, 2), "the agent's own cleanup"));
         for (int y = 20; y < 24; y++)
-            assert_int_equal(strstr(screen_line(&x.s, y), "own cleanup") != NULL,
-                             cols == 50 && y == 21);
+            assert_null(strstr(screen_line(&x.s, y), "own cleanup"));
         screen_close(&x.s);
     }
 }
