@@ -149,7 +149,7 @@ static bool unbundle_is_taken(const struct unbundle *u, const char *to)
     if (lstat(to, &st) == 0)
         return true;
     for (size_t i = 0; i < u->change->n; i++)
-        if (strcmp(u->change->step[i].to, to) == 0)
+        if (u->change->step[i].kind == STEP_MOVE && strcmp(u->change->step[i].to, to) == 0)
             return true;
     return false;
 }
