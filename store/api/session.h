@@ -166,6 +166,7 @@ enum session_ability {
     ABILITY_HAVE_AGENTS,
     ABILITY_NAME_FORK, /* give a copy a title */
     ABILITY_HAVE_BRANCHES,
+    ABILITY_MOVE,   /* follow a project that was moved */
     ABILITY_REMOVE, /* for good: its store has no trash */
     ABILITIES
 };
@@ -187,6 +188,7 @@ enum session_can {
     CAN_HAVE_AGENTS = 1 << ABILITY_HAVE_AGENTS,
     CAN_NAME_FORK = 1 << ABILITY_NAME_FORK,
     CAN_HAVE_BRANCHES = 1 << ABILITY_HAVE_BRANCHES,
+    CAN_MOVE = 1 << ABILITY_MOVE,
     CAN_REMOVE = 1 << ABILITY_REMOVE,
 };
 

@@ -10,6 +10,7 @@
 #include "lite/base/buf.h"
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
+#include "store/fs/path.h"
 #include "store/journal/change_internal.h"
 #include "store/journal/record.h"
 
@@ -281,13 +282,13 @@ static enum err_code drop_record(const char *dir, enum err_code rc, struct err *
     return rc;
 }
 
-const char *change_step_source(const struct change *c, const struct step *s)
+const char *change_step_source(struct change *c, const struct step *s)
 {
     const char *path = s->path;
 
     for (const struct step *m = c->step; m < s; m++)
-        if (m->kind == STEP_MOVE && strcmp(m->to, s->path) == 0)
-            path = m->path;
+        if (m->kind == STEP_MOVE && path_under(slice_of(s->path), slice_of(m->to)))
+            path = arena_format(&c->arena, "%s%s", m->path, s->path + strlen(m->to));
     return path;
 }
 
@@ -301,7 +302,7 @@ static enum err_code change_prepare(struct change *c, struct err *e)
         const char *path = s->path;
 
         s->path = change_step_source(c, s);
-        rc = step_prepare(s, &c->arena, e);
+        rc = s->path ? step_prepare(s, &c->arena, e) : err_nomem(e);
         s->path = path;
     }
     return rc;

@@ -20,8 +20,9 @@ struct change_log {
 
 #define CHANGE_INTENT_SUFFIX ".intent"
 
-/* Where the file of a step is before the change: if an earlier step moves it, at the source of that one. */
-const char *change_step_source(const struct change *c, const struct step *s);
+/* Where the file of a step is before the change: if an earlier step moves it, or a directory that it is in, at the source
+ * of that one. In the arena of the change; NULL if out of memory. */
+const char *change_step_source(struct change *c, const struct step *s);
 /* Undoes one step that may have been done in part, or all steps, the newest first, up to one that has to wait. */
 MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, enum rollback *how,
                                              struct err *e);

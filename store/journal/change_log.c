@@ -12,6 +12,7 @@
 
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
+#include "store/fs/path.h"
 #include "store/journal/append_journal.h"
 #include "store/journal/change.h"
 #include "store/journal/change_internal.h"
@@ -371,8 +372,9 @@ static bool comes_first(const struct change *c, size_t i)
 {
     size_t k = 0;
 
-    while (k < i && strcmp(c->step[k].kind == STEP_MOVE ? c->step[k].to : c->step[k].path,
-                           c->step[i].path) != 0)
+    while (k < i &&
+           !path_under(slice_of(c->step[i].path),
+                       slice_of(c->step[k].kind == STEP_MOVE ? c->step[k].to : c->step[k].path)))
         k++;
     return k == i;
 }

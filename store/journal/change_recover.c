@@ -54,15 +54,24 @@ static bool change_recover_dir_exists(const char *path, size_t n)
     return access(dir, F_OK) == 0 || errno != ENOENT;
 }
 
-/* Returns true if a step of the change makes or removes this directory or one above it. */
+/* Returns true if the first n bytes of a path name this directory, of m bytes, or one below it. */
+static bool change_recover_is_in(const char *path, size_t n, const char *dir, size_t m)
+{
+    return m <= n && memcmp(dir, path, m) == 0 && (path[m] == '/' || m == n);
+}
+
+/* Returns true if a step of the change makes, removes or moves this directory or one above it. */
 static bool is_step_dir(const struct change *c, const char *path, size_t n)
 {
     for (size_t i = 0; i < c->n; i++) {
-        const char *other = c->step[i].path;
-        size_t m = change_recover_dir_length(other, strlen(other));
+        const struct step *s = &c->step[i];
+        const size_t m = strlen(s->path);
 
-        if (c->step[i].with_dir && m <= n && memcmp(other, path, m) == 0 &&
-            (path[m] == '/' || m == n))
+        if (s->kind == STEP_MOVE
+                ? change_recover_is_in(path, n, s->path, m) ||
+                      change_recover_is_in(path, n, s->to, strlen(s->to))
+                : s->with_dir &&
+                      change_recover_is_in(path, n, s->path, change_recover_dir_length(s->path, m)))
             return true;
     }
     return false;
@@ -155,8 +164,11 @@ enum err_code change_steps_recover(struct change *c, enum rollback *how, struct 
         enum rollback one;
 
         /* A file that was to be moved first, and was not, is as it was. */
-        if (is_held(s, stays) ||
-            (change_step_source(c, s) != s->path && access(s->path, F_OK) != 0))
+        const char *source = change_step_source(c, s);
+
+        if (!source)
+            return err_nomem(e);
+        if (is_held(s, stays) || (source != s->path && access(s->path, F_OK) != 0))
             continue;
         rc = change_step_recover(c, s, &one, e);
         if (!rc && one != ROLLBACK_DONE)

@@ -203,9 +203,12 @@ static enum err_code project_move_steps(struct project_move *m, struct err *e)
 
         if (ops->set_directory)
             ref[movable++] = &m->item[i].ref;
-        else
+        else {
+            const char *why = store_unsupported_reason(ops, CAN_MOVE);
+
             project_move_refuse(&m->item[i], ERR_UNSUPPORTED,
-                                "sessions of this agent cannot be moved; resume it by its id");
+                                why ? why : "its agent cannot move it; resume it by its id");
+        }
     }
     TRY(live_check(ref, movable, live, e));
     for (size_t i = 0; i < m->n; i++)

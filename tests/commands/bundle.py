@@ -18,7 +18,7 @@ from project_move import UUIDS, claude, ids, save, session_id
 from resume_by_id import World, flat
 from support.program import snapshot
 
-KEYED = ('grok', 'kimi', 'kiro')  # their folders are named after the directory in ways that move does not know
+KEYED = ('grok', 'kiro')  # their folders are named after the directory in ways that move does not know
 SECRET = 'ghp_0123456789abcdefghijklmnopqrstuvwxyzAB'  # the form of a token; it opens nothing
 
 
@@ -212,13 +212,20 @@ def check_agents(a, b):
         rows = b.program.json('list', '--all', '--system', name)
         b.program.same(f'{name}: listed', [r['sessionId'] for r in rows], [system[name]])
         b.program.need('word' in b.program.text('messages', f'{name}:{system[name]}'), f'{name}: its conversation')
-        if name in KEYED or name in ('droid', 'gemini', 'pi', 'qwen'):
+        if name in KEYED or name in ('droid', 'gemini', 'kimi', 'pi', 'qwen'):
             b.program.same(f'{name}: in its directory', ids(b, to, '--system', name), [system[name]])
         b.program.same(f'{name}: undone', (b.program.run('undo', change).returncode, files(b.home)), (0, before))
         if name in KEYED:
             rc, why, _, _ = unpacked(b, bundle, '--to', new, '--apply')
             b.program.need(rc == 4 and list(why.values())[0].startswith('its agent would look for it in another folder'), f'{name}: {why}')
             b.program.same(f'{name}: nothing changed', files(b.home), before)
+    # The same in one file.
+    together = f'{a.top}/together.bundle'
+    a.program.text('bundle', *(f'{name}:{system[name]}' for name in kept), '-o', together)
+    rc, _, change, _ = unpacked(b, together, '--to', new, '--apply')
+    b.program.same('together: two have folders that are not known', rc, 4)
+    b.program.same('together: listed', sorted(r['system'] for r in b.program.json('list', '--all')), sorted(set(kept) - set(KEYED)))
+    b.program.same('together: undone', (b.program.run('undo', change).returncode, files(b.home)), (0, before))
 
 
 def check_wrong(a, b):

@@ -5,6 +5,7 @@ usage: project_move.py PROGRAM
 
 What the move changes is shown before; a session that runs or is in the way stays; an undo restores every byte.
 """
+import hashlib
 import json
 import os
 import shutil
@@ -271,8 +272,10 @@ def check_other_agents(w):
     answer = w.program.json('move', old, new)
     why = {s['system']: s.get('why') for s in answer['sessions']}
     goes = sorted(s for s, reason in why.items() if not reason)
-    w.program.same('these move', goes, ['droid', 'gemini', 'pi', 'qwen'])
+    w.program.same('these move', goes, ['droid', 'gemini', 'kimi', 'pi', 'qwen'])
     w.program.need(all(why.get(s) or s in goes for s in why) and len(why) >= 8, f'the others say why: {why}')
+    said = [line.split() for line in w.program.text('help', 'agents').splitlines()]
+    w.program.same('as the table of agents says', {row[0] for row in said if row and row[0] in why and row[-1] == 'yes'}, set(goes))
     change = json.loads(w.program.run('move', '--json', old, new, '--apply').stdout)['change']
     for system in goes:
         rows = w.program.json('list', '--all', '--system', system)
@@ -412,10 +415,58 @@ def check_rewinds(w):
         shutil.rmtree(f'{w.home}/.qwen')
 
 
+def check_kimi(w):
+    """The state and the bindings of all logs name the new place, and all other bytes stay; undo also after it was moved twice."""
+    old, sid, top = project(w, 'A b'), f'session_{session_id(1)}', f'{w.home}/.kimi-code/sessions'
+    names = {'A b': 'a-b', 'Käfer & Co.': 'k-fer-co.', '--x--': 'x', 'y' * 39 + '-z': 'y' * 39, '日本': 'workspace', '..x_': '..x_', 'A b ': 'a-b'}
+
+    def folder(path):
+        return f'wd_{names[os.path.basename(path)]}_{hashlib.sha256(path.encode()).hexdigest()[:12]}'
+    binding = {'type': 'runtime.set_binding', 'workspaceId': folder(old), 'runtimeId': 'local', 'agentId': 'main', 'time': 1}
+    first = {'type': 'metadata', 'protocol_version': '1.5', 'created_at': 1}
+    said = {'type': 'turn.prompt', 'agentId': 'main', 'input': [{'type': 'text', 'text': 'hello'}], 'origin': {'kind': 'user'}, 'promptId': 'm0', 'turnId': 0, 'time': 2}
+    save(f'{top}/{folder(old)}/{sid}/agents/main/wire.jsonl', [first, binding, said])
+    save(f'{top}/{folder(old)}/{sid}/agents/a1/wire.jsonl', [first, {**binding, 'agentId': 'a1'}])
+    save(f'{top}/{folder(old)}/{sid}/agents/old/wire.jsonl', [first])
+    state = '{"id":"%s",  "cwd":%s, "n":1.50, "agents":{}}'
+    with open(f'{top}/{folder(old)}/{sid}/state.json', 'w', encoding='utf-8') as f:
+        f.write(state % (sid, json.dumps(old)))
+    os.utime(f'{top}/{folder(old)}/{sid}/state.json', (1700000000,) * 2)
+    before, here, changes = snapshot(w.home), old, []
+    for name in list(names)[1:]:
+        there = f'{w.top}/{name}'
+        os.rename(here, there)
+        rc, went, change = moved(w, here, there, '--apply')
+        w.program.same(f'{name}: moved', (rc, went), (0, {sid: there}))
+        changes.append((here, there, change))
+        w.program.same(f'{name}: listed', ids(w, there, '--system', 'kimi'), [sid])
+        with open(f'{top}/{folder(there)}/{sid}/state.json', encoding='utf-8') as f:
+            w.program.same(f'{name}: its state', json.loads(f.read()), {'id': sid, 'cwd': there, 'n': 1.5, 'agents': {}})
+        for agent, more in ('main', {}), ('a1', {'agentId': 'a1'}), ('old', None):
+            with open(f'{top}/{folder(there)}/{sid}/agents/{agent}/wire.jsonl', encoding='utf-8') as f:
+                last = json.loads(f.readlines()[-1])
+            want = first if more is None else {**binding, **more, 'workspaceId': folder(there), 'time': 1700000000000}
+            w.program.same(f'{name}: {agent} is bound', last, want)
+        w.program.same(f'{name}: its time', w.program.json('list', '--all', '--system', 'kimi')[0]['lastModified'], 1700000000000)
+        here = there
+    for was, now, change in reversed(changes):
+        os.rename(now, was)
+        w.program.same(f'back from {now}', w.program.run('undo', change).returncode, 0)
+    w.program.same('byte for byte', {p: s[1:] for p, s in snapshot(w.home).items() if s[2] is not None}, {p: s[1:] for p, s in before.items() if s[2] is not None})
+    # A state that names no directory, or is no document, stays as it is.
+    for text in '{}', '{"cwd":5}', '{"cwd":""}', 'x', '':
+        with open(f'{top}/{folder(old)}/{sid}/state.json', 'w', encoding='utf-8') as f:
+            f.write(text)
+        os.utime(f'{top}/{folder(old)}/{sid}/state.json', (1700000000,) * 2)
+        w.program.run('move', old, f'{w.top}/home', '--apply')
+        with open(f'{top}/{folder(old)}/{sid}/state.json', encoding='utf-8') as f:
+            w.program.same('not touched', f.read(), text)
+
+
 def main():
     passed = failed = 0
     w = None
-    for check in (check_claude, check_doubt, check_doubt_of_two_names, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_gemini, check_rewinds, check_other_agents):
+    for check in (check_claude, check_doubt, check_doubt_of_two_names, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_gemini, check_kimi, check_rewinds, check_other_agents):
         w = World(sys.argv[1])
         check(w)
         passed, failed = passed + w.program.passed, failed + w.program.failed

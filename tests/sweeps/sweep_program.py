@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Breaks the built program at its calls, command by command, and checks the store after the next command has run.
 
-usage: sweep_program.py PROGRAM INJECTOR
+usage: sweep_program.py PROGRAM INJECTOR [COMMAND...]
 
 The store is then in its old or its new state, byte for byte and name by name: the new one if the command reported
 success (exit 0), the old one if it reported failure. No temporary file is left in it, and no record of a change under way.
@@ -21,6 +21,7 @@ import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, f'{TESTS}/commands']
+import copies_matrix as agents
 from support.program import CUTS, Program, snapshot
 
 STEM = '00000000-0000-4000-8000-00000000000'  # sorts before the ids that a fork draws
@@ -48,12 +49,21 @@ COMMANDS = {
     'bundle': ['bundle', ID, '--output', 'cfg/out/x.bundle'],
     'unbundle': ['unbundle', 'x.bundle', '--to', 'moved', '--apply'],
     'undo-unbundle': ['undo', '--all'],
+    'move-others': ['move', 'one', 'moved', '--apply'],
+    'undo-move-others': ['undo', '--all'],
+    'unbundle-others': ['unbundle', 'x.bundle', '--to', 'moved', '--apply'],
+    'undo-unbundle-others': ['undo', '--all'],
+    'continue-others': ['continue', ID, '--in', 'gemini', '--apply'],
     'undo': ['undo', '--all'],
     'back-to': ['undo', '--all', '--back-to'],  # and the id of the first of these:
 }
+# Sessions of agents whose files are rewritten, appended to and marked when a project moves, and of one without folders.
+OTHERS = ['gemini', 'kimi', 'qwen', 'codex']
 BUNDLED = [['bundle', ID, '--output', 'x.bundle'], ['delete', ID]]
 BEFORE = {'unbundle': BUNDLED, 'undo-unbundle': [*BUNDLED, ['unbundle', 'x.bundle', '--to', 'moved', '--apply']], 'undo': [['delete', ID]], 'undo-move': [['move', '/srv/app', 'moved', '--apply']],
-          'undo-continue': [['continue', ID, '--in', 'codex', '--apply']], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
+          'undo-continue': [['continue', ID, '--in', 'codex', '--apply']],
+          'undo-move-others': [['move', 'one', 'moved', '--apply']], 'undo-unbundle-others': [['unbundle', 'x.bundle', '--to', 'moved', '--apply']], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
+ONLY = []
 STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3 if 'REPRISE_LONG' in os.environ else 7
 
 
@@ -86,6 +96,29 @@ def make(top, whole=True):
         os.utime(path, ns=(1700000000123456789, 1700000000123456789))
 
 
+def make_others(program, top, gone):
+    """Creates sessions of other agents, or a bundle of them, all of them old."""
+    home, one = f'{top}/cfg/home', f'{os.path.realpath(top)}/one'
+    for name in OTHERS:
+        path, rows = agents.AGENTS[name](home, one, 'word', 1000)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='utf-8') as f:
+            if name == 'kimi':
+                rows.insert(1, {'type': 'runtime.set_binding', 'workspaceId': path.split('/')[-5], 'runtimeId': 'local', 'agentId': 'main', 'time': 1})
+            f.writelines(json.dumps(r) + '\n' for r in rows)
+    for folder, _, names in os.walk(home):
+        for name in names:
+            os.utime(f'{folder}/{name}', ns=(1700000000123456789, 1700000000123456789))
+    if gone:
+        ids = [f"{r['system']}:{r['sessionId']}" for r in program.json('list', '--all') if r['system'] in OTHERS]
+        if program.run('bundle', *ids, '--output', 'x.bundle').returncode or len(ids) != len(OTHERS):
+            sys.exit(f'no bundle of {ids}')
+        for folder, _, names in os.walk(home):
+            for name in names:
+                if name != '.project_root':
+                    os.unlink(f'{folder}/{name}')
+
+
 def in_force(body, log):
     """The bytes of a log; log: the old ones, and what the command appends. Without leases (docs/architecture.md,
     "Portability") nothing is cut off: blanks, and the row with another one that contradicts it, count as nothing."""
@@ -112,17 +145,20 @@ def bundled(body):
 
 
 def image(top, log=(b'', b'')):
-    """Returns names, modes and bytes; new ids and times are replaced by their number."""
+    """Returns names, modes and bytes; new ids and times are replaced by their number. Folders of other agents that are empty
+    are not a change."""
     bodies = {path: (mode, in_force(body, log) if path.endswith(LOG) else bundled(body) if path.endswith('.bundle') else body)
-              for path, (mode, _, body) in snapshot(top + '/cfg').items() if '/out/.reprise' not in path}
+              for path, (mode, _, body) in snapshot(top + '/cfg').items() if '/out/.reprise' not in path and (body is not None or '/cfg/home/' not in path)}
     text = ''.join(f'{os.path.relpath(path, top)} {mode:o} {body!r}\n' for path, (mode, body) in sorted(bodies.items()))
-    made = re.compile(r'(?!0{7})[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|20(?!25-03)\d\d-\d\d-\d\dT[0-9:.]+Z')
+    made = re.compile(r'(?!0{7})[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|20(?!25-03)\d\d-\d\d-\d\dT[0-9:.]+Z|session-20\d\d-\d\d-\d\dT\d\d-\d\d-[0-9a-f]{8}')
     seen = []
 
     def number(match):
+        if 'T' in match[0]:
+            return '<time>'
         if match[0] not in seen:
             seen.append(match[0])
-        return '<time>' if 'T' in match[0] else f'<{seen.index(match[0])}>'
+        return f'<{seen.index(match[0])}>'
     return made.sub(number, text)
 
 
@@ -133,7 +169,7 @@ class Sweep:
         self.runs = self.killed = 0
 
     def program(self, top):
-        return Program(self.path, top, {'CLAUDE_CONFIG_DIR': top + '/cfg', 'CODEX_HOME': top + '/cfg/codex', 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})
+        return Program(self.path, top, {'CLAUDE_CONFIG_DIR': top + '/cfg', 'HOME': top + '/cfg/home', **({} if os.path.isdir(top + '/one') else {'CODEX_HOME': top + '/cfg/codex'}), 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data', 'XDG_CONFIG_HOME': top + '/config', 'XDG_CACHE_HOME': top + '/cache'})
 
     def broken(self, top, command, mode, error, nth):
         """Returns the exit code of the command, its output, and the number of its calls."""
@@ -152,6 +188,11 @@ class Sweep:
         it happens in one place."""
         now, old = self.now, os.path.join(self.top, name)
         make(now, name != 'reconnect')
+        if 'others' in name and 'continue' not in name:
+            os.makedirs(f'{now}/one')
+            make_others(self.program(now), now, 'unbundle' in name)
+        if name == 'continue-others':
+            os.makedirs(f'{now}/cfg/home/.gemini/tmp')
         if 'continue' in name:
             os.makedirs(f'{now}/cfg/codex/sessions/2025/03/01')
         for earlier in BEFORE.get(name, []):
@@ -191,15 +232,18 @@ class Sweep:
             program.need(self.program(top).run('log').returncode == 0, f'{at}: the next command failed')
             now = image(top, log)
             partly = now in between and (code < 0 or b'unfinished' in said)
+            if b'were not unpacked' in said:  # the other sessions are, and nothing else
+                partly = set(before.splitlines()) <= set(now.splitlines()) <= set(after.splitlines())
             program.need(now in (before, after) or partly, f'{at}: neither old nor new\n{now}')
             program.need(code != 0 or now == after, f'{at}: success was reported, but the tree is the old one')
-            told = b'unfinished' in said or b'it is in place' in said
+            told = partly or b'unfinished' in said or b'it is in place' in said
             program.need(code <= 0 or now == before or told, f'{at}: said failed and is done')
             if between and now != after:
                 self.program(top).run(*command)
                 program.need(image(top, log) == after, f'{at}: the same command did not go on')
-            # Where a new file has a temporary name first, the next fork or bundle removes those of one.
-            left = [path for path in snapshot(top) if (os.path.basename(path).startswith('.reprise') and (CUTS or '/reprise/forks/' not in path and '/out/' not in path))
+            # Where a new file has a temporary name first, the next fork or bundle removes those of one; what a bundle was unpacked
+            # to is removed after a day.
+            left = [path for path in snapshot(top) if (os.path.basename(path).startswith('.reprise') and '/forks/bundle-' not in path and (CUTS or '/reprise/forks/' not in path and '/out/' not in path))
                     or path.endswith('.intent')]
             program.need(not left, f'{at}: left {left}')
         shutil.rmtree(top)
@@ -207,6 +251,8 @@ class Sweep:
 
     def run(self, program):
         for name, command in COMMANDS.items():
+            if ONLY and name not in ONLY:
+                continue
             template = self.templates(name, command)
             program.need(template[2] != template[4], f'{name}: nothing happens, so nothing is tested')
             before = self.runs
@@ -235,6 +281,7 @@ def destroyed(program, sweep):
 
 
 def main():
+    ONLY.extend(sys.argv[3:])
     path, injector = (os.path.abspath(p) for p in sys.argv[1:3])
     place = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=place) as top:
@@ -244,7 +291,7 @@ def main():
         destroyed(program, sweep)
         print(f'{sweep.runs} runs, {sweep.killed} of them killed')
         program.need(sweep.killed > 30, 'too few were killed: is the injector loaded?')
-        program.finish(400)
+        program.finish(0 if ONLY else 400)
 
 
 if __name__ == '__main__':

@@ -317,10 +317,10 @@ const struct command commands_table[] = {
       .help = "Sessions of the directory OLD, and of those below it, become sessions of NEW, so\n"
               "that their agents list and resume them there: move the project first, then run\n"
               "this. Without --apply it shows what would change. Sessions of Claude Code,\n"
-              "Gemini, Qwen Code, pi and Droid move to the folder of the new directory; those\n"
-              "of other agents stay, and the reason is shown. Nothing is overwritten, and a\n"
-              "session that is running or already there stays. It is one change, which undo\n"
-              "takes back byte for byte.\n" },
+              "Gemini, Qwen Code, pi, Droid and Kimi Code move to the folder of the new\n"
+              "directory; those of other agents stay, and the reason is shown. Nothing is\n"
+              "overwritten, and a session that is running or already there stays. Undo takes\n"
+              "all of it back byte for byte.\n" },
     { .name = "bundle", .audience = FOR_TEAMS, .operands = "ID... | --list FILE", .max_operands = 10000, .run = bundle_run,
       .summary = "put sessions into one file, for another machine",
       .options = BIT(OUTPUT) | BIT(REDACT) | BIT(FORCE) | BIT(LIST) | FINDS,

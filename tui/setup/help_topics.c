@@ -64,7 +64,7 @@ static const char *in_short(const char *cell)
 
 static void write_short_row(const char *const cell[], size_t n, struct out *o)
 {
-    static const int width[] = { 13, 7, 5, 6, 5, 6, 5, 7, 7, 8, 6 };
+    static const int width[] = { 13, 7, 5, 6, 5, 6, 5, 7, 7, 8, 7 };
 
     for (size_t i = 0; i + 1 < n; i++) {
         const char *text = in_short(cell[i + 1]);
@@ -110,11 +110,12 @@ void help_agents_write(bool markdown, struct out *o)
     static const char *const head[] = { "agent",  "name",         "resume",
                                         "fork",   "rewind files", "rewind conversation",
                                         "blame",  "sub-agents",   "tokens",
-                                        "rename", "archive",      "delete" };
+                                        "rename", "archive",      "delete",
+                                        "move" };
     enum { COLUMNS = sizeof head / sizeof *head };
-    static const char *const short_head[] = { "",       "agent",  "resume",  "fork",
-                                              "files",  "talk",   "blame",   "subs",
-                                              "tokens", "rename", "archive", "delete" };
+    static const char *const short_head[] = { "",        "agent",  "resume", "fork",   "files",
+                                              "talk",    "blame",  "subs",   "tokens", "rename",
+                                              "archive", "delete", "move" };
     const char *rule[COLUMNS];
 
     for (size_t i = 0; i < COLUMNS; i++)
@@ -141,6 +142,7 @@ void help_agents_write(bool markdown, struct out *o)
             help_topics_changes(ops, ops->rename, CAN_RENAME),
             help_topics_changes(ops, ops->archive, CAN_ARCHIVE),
             help_topics_changes(ops, ops->parts, CAN_DELETE),
+            yes(ops->set_directory),
         };
 
         if (markdown)
@@ -154,7 +156,8 @@ void help_agents_write(bool markdown, struct out *o)
         out_addf(o, "\nyes  reprise does it          own  a command of the agent does it\n"
                     "set  once it is configured    at   by resuming at that message\n"
                     "snap once `snapshots on` was run: copies of ours, taken by its hooks\n"
-                    "files, talk: rewind files, the conversation; subs: sub-agents are shown\n"
+                    "files, talk: rewind files, the conversation; subs: sub-agents are shown;\n"
+                    "move: sessions follow a project that was moved (reprise move)\n"
                     "Each agent's sessions are listed, read, searched and exported.\n");
 }
 

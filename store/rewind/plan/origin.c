@@ -224,10 +224,11 @@ bool origin_spans_directories(const struct change *c)
 enum origin_place origin_of_change(const struct shown *shown, const struct change *c)
 {
     for (size_t i = 0; i < c->n && shown; i++) {
-        size_t k = i + 1; /* a later step may have moved the file, and is then asked */
+        size_t k =
+            i + 1; /* a later step may have moved the file or its directory, and is then asked */
 
-        while (k < c->n &&
-               (c->step[k].kind != STEP_MOVE || strcmp(c->step[k].path, c->step[i].path) != 0))
+        while (k < c->n && (c->step[k].kind != STEP_MOVE ||
+                            !is_within(c->step[i].path, c->step[k].path, strlen(c->step[k].path))))
             k++;
         if (k == c->n && step_is_gone(&c->step[i]))
             return ORIGIN_GONE;

@@ -316,6 +316,7 @@ static enum err_code kiro_classic_open(const struct store_env *env, const char *
         [ABILITY_REAPPEND] = "its conversations have no metadata to append again",                 \
         [ABILITY_RETRIEVE] = "its conversations are already where it looks for them",              \
         [ABILITY_HAVE_AGENTS] = "its conversations have no sub-agents",                            \
+        [ABILITY_MOVE] = "the directory is in its own database",                                   \
         [ABILITY_HAVE_BRANCHES] = "its conversations have no branches",                            \
         [ABILITY_SET] = "it keeps its settings in its own database",                               \
     }

@@ -152,6 +152,7 @@ const struct store_ops antigravity_ops = {
         [ABILITY_RESUME_AT] = "Antigravity continues after the last step",
         [ABILITY_REWIND] = "Antigravity is not known to keep copies of files that can be read",
         [ABILITY_TOMBSTONE] = "the transcript is not what Antigravity continues from",
+        [ABILITY_MOVE] = "where Antigravity keeps the directory is not known",
         [ABILITY_REAPPEND] = "Antigravity transcripts have no metadata to append again",
         [ABILITY_RETRIEVE] = "Antigravity's transcripts are already where it writes them",
         [ABILITY_HAVE_AGENTS] = "no link from a sub-agent to its conversation is known",

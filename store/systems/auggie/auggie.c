@@ -199,6 +199,7 @@ const struct store_ops auggie_ops = {
         [ABILITY_RESUME_AT] = "Auggie goes on after the last exchange",
         [ABILITY_REWIND] = "Auggie keeps no copies of files",
         [ABILITY_TOMBSTONE] = "an Auggie document is the only copy of its messages",
+        [ABILITY_MOVE] = "Auggie resumes it by its id",
         [ABILITY_REAPPEND] = "Auggie keeps its titles in the documents",
         [ABILITY_RETRIEVE] = "Auggie's documents are already where it looks for them",
         [ABILITY_HAVE_AGENTS] = "Auggie's sub-agents have sessions of their own",

@@ -98,6 +98,7 @@ const struct store_ops qoder_ops = {
         [ABILITY_NAME_FORK] = "Qoder forks itself: qodercli --resume ID --fork-session",
         [ABILITY_RESUME_AT] = "Qoder continues at its active leaf: use its own /rewind",
         [ABILITY_TOMBSTONE] = "a Qoder transcript is the only copy of its messages",
+        [ABILITY_MOVE] = "whether Qoder follows a moved directory is not known: resume it by its id",
         [ABILITY_REAPPEND] = "Qoder writes its metadata again itself",
         [ABILITY_RETRIEVE] = "Qoder's transcripts are already where it looks for them",
         [ABILITY_SET] = "Qoder sessions have no settings that other programs may write",

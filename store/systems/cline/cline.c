@@ -290,6 +290,7 @@ const struct store_ops cline_ops = {
         [ABILITY_TOMBSTONE] = "a Cline document is the only copy of its messages",
         [ABILITY_REAPPEND] = "Cline keeps its metadata beside the messages",
         [ABILITY_RETRIEVE] = "Cline's sessions are already where it looks for them",
+        [ABILITY_MOVE] = "Cline keeps an index of its own: resume it by its id",
         [ABILITY_HAVE_BRANCHES] = "Cline sessions have no branches",
         [ABILITY_SET] = "Cline sessions have no settings that other programs may write",
     },

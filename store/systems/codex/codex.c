@@ -150,6 +150,7 @@ const struct store_ops codex_ops = {
         [ABILITY_TOMBSTONE] = "Codex counts the bytes of its logs: nothing can be removed from them",
         [ABILITY_REAPPEND] = "Codex logs have no metadata to append again",
         [ABILITY_RETRIEVE] = "Codex logs are already where Codex looks for them",
+        [ABILITY_MOVE] = "Codex finds it from any directory: codex resume ID; its list follows with the next prompt there",
         [ABILITY_HAVE_BRANCHES] = "a Codex log has no branches: a fork is a separate session",
         [ABILITY_SET] = "Codex sessions have no settings that other programs may write",
     },

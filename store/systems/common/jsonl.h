@@ -309,6 +309,10 @@ store_at_path_fn project_logs_at_path;
 /* For agents that compare the directory with that in the first row that has one: it is exchanged there. */
 store_folder_of_fn project_logs_folder_of;
 store_set_directory_fn project_logs_set_directory;
+/* Plans that a document, of which all bytes are given, has another text in place of one of its values. */
+MUST_CHECK enum err_code jsonl_put_text(const char *path, struct slice document, struct slice value,
+                                        struct slice text, int64_t mtime_ns, struct change *c,
+                                        struct err *e);
 /* The members of store_ops that are the same for all such agents whose rows are a table (row_table.h). */
 #define PROJECT_LOGS_OPS                                                                           \
     .enumerate = project_logs_enumerate, .describe = jsonl_describe, .find = project_logs_find,    \

@@ -225,6 +225,28 @@ bool project_logs_collides(const struct scope *scope, struct slice cwd)
 
 /* ---- a directory that moved ---- */
 
+enum err_code jsonl_put_text(const char *path, struct slice document, struct slice value,
+                             struct slice text, int64_t mtime_ns, struct change *c, struct err *e)
+{
+    const size_t before = (size_t)(value.p - document.p), after = before + value.n;
+    AUTO_BUF now = { 0 };
+    AUTO_BUF json = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &json);
+    jsonout_text(&j, text);
+    NEED(!j.rc && !buf_add(&now, (struct slice){ document.p, before }) &&
+         !buf_add(&now, buf_slice(&json)) &&
+         !buf_add(&now, (struct slice){ document.p + after, document.n - after }));
+    const struct step put = { .kind = STEP_PUT,
+                              .path = path,
+                              .bytes = buf_slice(&now),
+                              .old = document,
+                              .mtime_ns = mtime_ns };
+
+    return change_add(c, &put, e);
+}
+
 enum { MOVED_LOG_MAX = 64 << 20 }; /* the record of the change contains the log twice */
 
 struct slice project_logs_folder_of(const struct store *st, struct slice directory, struct arena *a)
@@ -253,31 +275,13 @@ enum err_code project_logs_set_directory(const struct store *st, const struct se
                                          struct slice from, struct slice to, struct change *c,
                                          struct err *e)
 {
-    AUTO_BUF old = { 0 };
-    AUTO_BUF name = { 0 };
-    AUTO_BUF now = { 0 };
-    struct jsonout j;
+    AUTO_BUF log = { 0 };
 
     (void)st;
     (void)from;
-    TRY(file_read_all(AT_FDCWD, ref->path.p, 0, MOVED_LOG_MAX, &old, e));
-    const struct slice log = buf_slice(&old), cwd = project_logs_first_cwd(log);
+    TRY(file_read_all(AT_FDCWD, ref->path.p, 0, MOVED_LOG_MAX, &log, e));
+    const struct slice cwd = project_logs_first_cwd(buf_slice(&log));
 
-    if (!cwd.p)
-        return ERR_OK;
-    const size_t before = (size_t)(cwd.p - log.p), after = before + cwd.n;
-
-    /* All bytes except those of the first directory stay. */
-    jsonout_init(&j, &name);
-    jsonout_text(&j, to);
-    if (j.rc || buf_add(&now, (struct slice){ log.p, before }) || buf_add(&now, buf_slice(&name)) ||
-        buf_add(&now, (struct slice){ log.p + after, log.n - after }))
-        return err_nomem(e);
-    const struct step put = { .kind = STEP_PUT,
-                              .path = ref->path.p,
-                              .bytes = buf_slice(&now),
-                              .old = log,
-                              .mtime_ns = ref->file.mtime_ns };
-
-    return change_add(c, &put, e);
+    return cwd.p ? jsonl_put_text(ref->path.p, buf_slice(&log), cwd, to, ref->file.mtime_ns, c, e)
+                 : ERR_OK;
 }

@@ -179,6 +179,7 @@ const struct store_ops continue_ops = {
         [ABILITY_RESUME_AT] = "Continue goes on after the last message",
         [ABILITY_REWIND] = "Continue keeps no copies of files",
         [ABILITY_TOMBSTONE] = "a Continue document is the only copy of its messages",
+        [ABILITY_MOVE] = "Continue opens only its last session, wherever that was",
         [ABILITY_REAPPEND] = "Continue keeps its titles in the documents",
         [ABILITY_RETRIEVE] = "Continue's documents are already where it looks for them",
         [ABILITY_HAVE_AGENTS] = "Continue does not record what its sub-agents do",

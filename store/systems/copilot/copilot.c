@@ -124,6 +124,7 @@ const struct store_ops copilot_ops = {
         [ABILITY_TOMBSTONE] = "Copilot keeps its index in a database: nothing is removed from its logs",
         [ABILITY_REAPPEND] = "Copilot logs have no metadata to append again",
         [ABILITY_RETRIEVE] = "Copilot logs are already where Copilot looks for them",
+        [ABILITY_MOVE] = "Copilot resumes it in any directory: copilot --resume=ID",
         [ABILITY_HAVE_BRANCHES] = "a Copilot log has no branches: what is rewound is cut off",
         [ABILITY_SET] = "Copilot sessions have no settings that other programs may write",
     },

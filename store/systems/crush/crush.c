@@ -230,6 +230,7 @@ const struct store_ops crush_ops = {
         [ABILITY_TOMBSTONE] = "Crush keeps its messages in its own database",
         [ABILITY_REAPPEND] = "Crush sessions have no metadata to append again",
         [ABILITY_RETRIEVE] = "Crush sessions are already where it looks for them",
+        [ABILITY_MOVE] = "Crush keeps its database in the project, so it moved along",
         [ABILITY_HAVE_BRANCHES] = "Crush sessions have no branches",
         [ABILITY_SET] = "Crush keeps its settings in its own database",
     },

@@ -324,6 +324,7 @@ const struct store_ops cursor_ops = {
         [ABILITY_REAPPEND] = "Cursor sessions have no metadata to append again",
         [ABILITY_RETRIEVE] = "Cursor's databases are already where it looks for them",
         [ABILITY_HAVE_AGENTS] = "no link from a sub-agent to its session is known in Cursor's files",
+        [ABILITY_MOVE] = "the directory is in Cursor's own databases: resume it by its id",
         [ABILITY_HAVE_BRANCHES] = "Cursor sessions have no branches",
         [ABILITY_SET] = "Cursor keeps its settings in databases that only it writes",
     },

@@ -335,6 +335,7 @@ const struct store_ops entire_ops = {
         [ABILITY_REWIND] = "this session has no checkpoint",
         [ABILITY_TOMBSTONE] = "the conversation belongs to its agent: Entire keeps copies of it",
         [ABILITY_REAPPEND] = "Entire keeps metadata in its own file, where it is always found",
+        [ABILITY_MOVE] = "Entire keeps it in the git repository, so it moved along",
         [ABILITY_HAVE_BRANCHES] = "branches are shown with the agent's own session",
     },
     .agent_id = entire_agent_id,

@@ -309,6 +309,7 @@ const struct store_ops exathena_ops = {
         [ABILITY_TOMBSTONE] = "an ExAthena log is the only copy of its events: none can be removed",
         [ABILITY_REAPPEND] = "ExAthena logs have no metadata to append again",
         [ABILITY_RETRIEVE] = "ExAthena logs are already where the library looks for them",
+        [ABILITY_MOVE] = "an ExAthena session is where its host keeps it",
         [ABILITY_HAVE_BRANCHES] = "ExAthena logs have no branches",
         [ABILITY_SET] = "ExAthena sessions have no settings",
     },

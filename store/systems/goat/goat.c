@@ -284,6 +284,7 @@ const struct store_ops goat_ops = {
         [ABILITY_TOMBSTONE] = "a Go host loads every message: fork before this one instead",
         [ABILITY_REAPPEND] = "Go metadata is in its own file, where it is always found",
         [ABILITY_RETRIEVE] = "Go sessions are already where their host looks for them",
+        [ABILITY_MOVE] = "its host decides where a Go session is",
         [ABILITY_HAVE_BRANCHES] = "Go conversations have no branches: forks are separate sessions",
     },
     .make = goat_make,

@@ -143,6 +143,7 @@ const struct store_ops goose_ops = {
         [ABILITY_TOMBSTONE] = "Goose keeps its messages in its own database",
         [ABILITY_REAPPEND] = "Goose sessions have no metadata to append again",
         [ABILITY_RETRIEVE] = "Goose sessions are already where it looks for them",
+        [ABILITY_MOVE] = "the directory is in Goose's own database: resume it by its id",
         [ABILITY_HAVE_BRANCHES] = "Goose sessions have no branches",
         [ABILITY_SET] = "Goose keeps its settings in its own database",
     },

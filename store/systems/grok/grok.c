@@ -168,6 +168,7 @@ const struct store_ops grok_ops = {
         [ABILITY_TOMBSTONE] = "a Grok log is the only copy of its messages",
         [ABILITY_REAPPEND] = "Grok keeps its titles beside the logs",
         [ABILITY_RETRIEVE] = "Grok's logs are already where it looks for them",
+        [ABILITY_MOVE] = "whether Grok follows a moved directory is not known: resume it by its id",
         [ABILITY_HAVE_BRANCHES] = "Grok logs have no branches: what is rewound is dropped",
         [ABILITY_SET] = "Grok sessions have no settings that other programs may write",
     },

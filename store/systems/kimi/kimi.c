@@ -10,8 +10,6 @@
 #include "store/systems/common/row_table.h"
 #include "store/systems/common/session_dirs.h"
 
-enum { HASH_DIGITS = 12, STATE_MOST = 256 << 10 };
-
 /* ---- open, close ---- */
 
 static enum err_code kimi_open(const struct store_env *env, const char *path, struct store **out,
@@ -24,10 +22,10 @@ static enum err_code kimi_open(const struct store_env *env, const char *path, st
 
 bool kimi_is_folder_of(struct slice folder, struct slice directory)
 {
-    const size_t skip = folder.n > HASH_DIGITS ? folder.n - HASH_DIGITS : 0;
+    const size_t skip = folder.n > KIMI_HASH_DIGITS ? folder.n - KIMI_HASH_DIGITS : 0;
 
     return skip && folder.p[skip - 1] == '_' &&
-           config_dir_has_hash((struct slice){ folder.p + skip, HASH_DIGITS }, DIGEST_SHA256,
+           config_dir_has_hash((struct slice){ folder.p + skip, KIMI_HASH_DIGITS }, DIGEST_SHA256,
                                directory);
 }
 
@@ -48,8 +46,7 @@ static bool kimi_is_in_scope(const struct jsonl_store *s, const struct scope *sc
 const struct session_dirs kimi_dirs = { .log = "/agents/main/wire.jsonl",
                                         .in_scope = kimi_is_in_scope };
 
-/* The directory of the session to which a log, perhaps a sub-agent's, belongs. */
-static struct slice kimi_session_dir(const struct session_ref *ref)
+struct slice kimi_session_dir(const struct session_ref *ref)
 {
     static const char agents[] = "/agents/";
     const char *at = strstr(ref->path.p, agents);
@@ -77,7 +74,7 @@ void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi
     struct buf text = { 0 };
 
     *out = (struct kimi_state){ .archived = false };
-    if (path && !file_read_all(AT_FDCWD, path, 0, STATE_MOST, &text, NULL) &&
+    if (path && !file_read_all(AT_FDCWD, path, 0, KIMI_STATE_MOST, &text, NULL) &&
         json_valid(all = buf_slice(&text))) {
         kimi_read_text(all, "cwd", a, &out->cwd);
         if (!out->cwd.n)
@@ -159,6 +156,8 @@ const struct store_ops kimi_ops = {
     .messages = jsonl_messages,
     .subagents = kimi_subagents,
     .subagent = kimi_subagent,
+    .folder_of = kimi_folder_of,
+    .set_directory = kimi_set_directory,
     .agent_variable = jsonl_agent_variable,
     .check = jsonl_check,
     .log_rules = &kimi_log_rules,

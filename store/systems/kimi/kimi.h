@@ -46,9 +46,15 @@ struct kimi_state {
     bool known; /* it could be read */
 };
 void kimi_state_read(const struct session_ref *ref, struct arena *a, struct kimi_state *out);
+enum { KIMI_HASH_DIGITS = 12, KIMI_STATE_MOST = 256 << 10 };
 /* Returns true if the session's folder is named after the directory. */
 bool kimi_is_folder_of(struct slice folder, struct slice directory);
 
+/* The directory of the session to which a log, perhaps a sub-agent's, belongs. */
+struct slice kimi_session_dir(const struct session_ref *ref);
+
+store_folder_of_fn kimi_folder_of; /* place.c */
+store_set_directory_fn kimi_set_directory;
 store_usage_fn kimi_usage;
 store_edits_fn kimi_edits;
 store_subagents_fn kimi_subagents;

@@ -168,6 +168,7 @@ const struct store_ops kimi_cli_ops = {
         [ABILITY_RESUME_AT] = "the Kimi CLI continues after the last message",
         [ABILITY_REWIND] = "the Kimi CLI keeps no copies of files",
         [ABILITY_TOMBSTONE] = "a log of the Kimi CLI is the only copy of its messages",
+        [ABILITY_MOVE] = "whether the Kimi CLI follows a moved directory is not known",
         [ABILITY_REAPPEND] = "the Kimi CLI keeps its titles beside the logs",
         [ABILITY_RETRIEVE] = "Kimi CLI sessions are already where it looks for them",
         [ABILITY_HAVE_BRANCHES] = "Kimi CLI logs have no branches",

@@ -430,6 +430,7 @@ const struct store_ops kiro_ops = {
         [ABILITY_REAPPEND] = "Kiro keeps its metadata beside the logs",
         [ABILITY_RETRIEVE] = "Kiro's logs are already where it looks for them",
         [ABILITY_HAVE_AGENTS] = "Kiro's sub-agents are separate sessions: --all-kinds lists them",
+        [ABILITY_MOVE] = "whether Kiro follows a moved directory is not known: resume it by its id",
         [ABILITY_HAVE_BRANCHES] = "Kiro logs have no branches",
         [ABILITY_SET] = "Kiro sessions have no settings that other programs may write",
     },

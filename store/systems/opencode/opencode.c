@@ -152,6 +152,7 @@ static enum err_code kilo_open(const struct store_env *env, const char *path, st
         [ABILITY_TOMBSTONE] = title " keeps its messages in its own database",                     \
         [ABILITY_REAPPEND] = title " sessions have no metadata to append again",                   \
         [ABILITY_RETRIEVE] = title " sessions are already where it looks for them",                \
+        [ABILITY_MOVE] = title " resumes it once its old directory is there again, as a link",     \
         [ABILITY_HAVE_BRANCHES] = title " sessions have no branches",                              \
         [ABILITY_SET] = title " keeps its settings in its own database",                           \
     }

@@ -147,6 +147,7 @@ const struct store_ops vibe_ops = {
         [ABILITY_TOMBSTONE] = "a Vibe log is the only copy of its messages",
         [ABILITY_REAPPEND] = "Vibe keeps its titles beside the logs",
         [ABILITY_RETRIEVE] = "Vibe's logs are already where it looks for them",
+        [ABILITY_MOVE] = "Vibe resumes it by its id",
         [ABILITY_HAVE_BRANCHES] = "Vibe logs have no branches",
         [ABILITY_SET] = "Vibe sessions have no settings",
     },
