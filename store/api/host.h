@@ -66,6 +66,7 @@ struct host_created {
     struct slice folder; /* as in struct session_ref; empty if the path is enough to name it */
     /* enum host_field: given values for which the format has no member */
     unsigned unsaved;
+    const char *warning; /* as in struct host_checkpointed */
 };
 
 struct host_append {

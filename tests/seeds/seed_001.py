@@ -112,6 +112,11 @@ def root(place):
     place.holds('read', len(place.json(*store, 'messages', 'deploy-123')) == 3)
     place.text(*store, 'append', 'deploy-123', text=json.dumps(TALK[0]))
     place.holds('appended to', len(place.json(*store, 'messages', 'deploy-123')) == 4)
+    empty = f'{place.top}/var/lib/other'
+    os.makedirs(empty)
+    made = place.json('create', f'exathena:{empty}')
+    place.holds('the first one in it', made['path'] == f'{empty}/{made["sessionId"]}.jsonl' and os.listdir(empty) == [f'{made["sessionId"]}.jsonl'])
+    place.holds('and it is found', [r['sessionId'] for r in place.json('--store', f'exathena:{empty}', 'list', '--all', '--all-kinds')] == [made['sessionId']])
 
 
 @row(12, 'session_start')

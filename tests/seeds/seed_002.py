@@ -5,7 +5,8 @@ import stat
 import subprocess
 import uuid
 
-from seeds.seed_library import background, plugin_store
+from installed import ffi
+from seeds.seed_library import Store, background, plugin_store
 from support.seed_rows import answer, attachment, call, prompt, result, seed
 
 row, not_sensible = seed('002')
@@ -372,6 +373,8 @@ def switches(place):
     place.holds('--no-persist', run.returncode == 0 and place.read(place.claude_path(session)) == before)
     run = place.run('append', session, text=row_text, env={'CLAUDE_CODE_SKIP_PROMPT_HISTORY': '1'})
     place.holds('CLAUDE_CODE_SKIP_PROMPT_HISTORY', run.returncode == 0 and run.stderr and place.read(place.claude_path(session)) == before)
+    run = place.run('append', session, text=row_text, env={'NODE_ENV': 'test'})
+    place.holds('NODE_ENV test', run.returncode == 0 and run.stderr and place.read(place.claude_path(session)) == before)
     place.write(f'{place.config}/settings.json', '{"cleanupPeriodDays": 0}')
     run = place.run('append', session, text=row_text)
     place.holds('cleanupPeriodDays 0', run.returncode == 0 and run.stderr and place.read(place.claude_path(session)) == before)
@@ -380,7 +383,10 @@ def switches(place):
     place.holds('nor is a new session', run.returncode == 0 and not os.path.exists(place.claude_path(made)))
     place.write(f'{place.config}/settings.json', '{"cleanupPeriodDays": 30}')
     place.append(session, prompt('c'))
-    place.holds('otherwise it is written', place.read(place.claude_path(session)) != before)
+    written = place.read(place.claude_path(session))
+    place.holds('otherwise it is written', written != before)
+    place.run('append', session, text=row_text, env={'NODE_ENV': 'test', 'TEST_ENABLE_SESSION_PERSISTENCE': '1'})
+    place.holds('TEST_ENABLE_SESSION_PERSISTENCE', place.read(place.claude_path(session)) != written)
 
 
 @row(39, 'tombstone in the tail, far from it, in a large file', portable='nothing is cut off where no lease proves that no program has the session open')
@@ -511,6 +517,12 @@ def adapters(place):
     run = place.run('list', '--all')
     place.holds('the plug-in for PostgreSQL is found by its name', 'load plug-in' not in run.stderr)
     place.holds('a server that is gone is one line', run.returncode == 0 and run.stderr.count('\n') <= 2 and '/nowhere' in run.stderr)
+    try:  # from a host in another prefix, by the URL alone
+        Store(place, 'postgresql', path='postgresql:///x?host=/nowhere', plugin='postgresql')
+        why = 'opened'
+    except ffi.Failed as failed:
+        why = str(failed)
+    place.holds('a library finds them beside itself', 'no plug-in' not in why)
     for name in ('redis', 's3'):
         place.write(f'{place.home}/.config/reprise/config', f'[store.team]\nplugin = {name}\n')
         place.holds(name, 'load plug-in' not in place.run('list', '--all').stderr)

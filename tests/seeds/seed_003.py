@@ -196,6 +196,7 @@ def interleave(place):
 @row(18, 'warning for concurrent sessions')
 def concurrent(place):
     two(place)
+    place.holds('when it starts', re.search('shares? this work tree', place.run('create', 'entire').stderr))
     place.write('src/x.c', 'int x;\n')
     place.holds('with the checkpoint', 'at work' in place.run('checkpoint', 'entire:' + A, '--id', 'x', 'src/x.c').stderr)
 

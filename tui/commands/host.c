@@ -142,6 +142,8 @@ enum err_code host_create_run(struct invocation *in, struct err *e)
     if (!rc) {
         report_unsaved(in, s.store[0]->ops->name, &made);
         report_unpersisted(in, s.store[0], "create");
+        if (made.warning)
+            command_warn(in, ERR_STALE, made.id.p, "create: %s", made.warning);
         write_created(&made, &in->out);
     }
     sessions_close(&s);

@@ -177,7 +177,12 @@ static void set_retention(struct claude *c)
 
     c->retention_ms = claude_retention(&places, &c->odd_settings);
     c->no_sessions = c->retention_ms == 0;
-    if (is_switched_on(c->base.env->claude_skip_history))
+    const char *node = env_variable(env, "NODE_ENV");
+
+    if (node && strcmp(node, "test") == 0 &&
+        !is_switched_on(env_variable(env, "TEST_ENABLE_SESSION_PERSISTENCE")))
+        c->unpersisted = "NODE_ENV is test, and TEST_ENABLE_SESSION_PERSISTENCE is not set";
+    else if (is_switched_on(c->base.env->claude_skip_history))
         c->unpersisted = "CLAUDE_CODE_SKIP_PROMPT_HISTORY is set";
     else if (c->no_sessions)
         c->unpersisted = "cleanupPeriodDays is 0 in the settings of Claude Code";

@@ -128,16 +128,21 @@ static bool exathena_is_log(int dir, const char *name)
     return is;
 }
 
-/* Returns true for a root that a host chose: logs directly in it, and no sessions/. */
+/* Returns true for a root that a host chose: logs directly in it, or nothing yet, and no sessions/. */
 static bool is_own_root(const char *path)
 {
     char *inside = config_dir_join(path, "sessions");
+    const char *slash = strrchr(path, '/');
     bool other = !inside || !config_dir_require(inside, NULL), found = false;
+    bool empty = strcmp(slash ? slash + 1 : path, store_name) != 0;
     DIR *dir = other ? NULL : opendir(path);
     const struct dirent *entry;
 
-    while (dir && !found && (entry = readdir(dir)))
+    while (dir && !found && (entry = readdir(dir))) {
         found = exathena_is_log(dirfd(dir), entry->d_name);
+        empty &= strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    }
+    found |= dir && empty;
     if (dir)
         closedir(dir);
     free(inside);

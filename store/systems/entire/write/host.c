@@ -31,6 +31,8 @@ enum err_code entire_create(const struct store *st, const struct host_create *re
                             struct host_created *out, struct err *e)
 {
     const struct entire *x = entire_of(st);
+    const struct catalog_session *s;
+    AUTO_CATALOG *c = NULL;
     const char *root = x->worktree, *path;
     char drawn[HOST_ID], hex[GIT_OID_HEXSZ + 1] = "";
     struct slice id = req->id;
@@ -79,6 +81,8 @@ enum err_code entire_create(const struct store *st, const struct host_create *re
     for (size_t i = 0; i < COUNT_OF(set); i++)
         NEED(set[i].value.p);
     TRY(state_create(x->states, id, set, COUNT_OF(set), e));
+    if (!entire_session(st, id, &c, &s, NULL))
+        made.warning = catalog_concurrent_note(c, s, a);
     made.path = slice_of(path);
     made.unsaved = (req->model.n ? HOST_MODEL : 0u) | (req->title.n ? HOST_TITLE : 0u) |
                    (req->parent.n ? HOST_PARENT : 0u);
