@@ -50,11 +50,11 @@ def look_at(p, agent, cwd, texts):
 
 def look_at_all(program, top):
     """Each agent in a home of its own. Yields the programs."""
-    for agent in sorted(set(AGENTS) - {'qoder'}):  # listed as Claude Code is, by what is near the ends of the file
+    for agent in sorted(AGENTS):
         p = Program(program, f'{top}/{agent}', {})
         cwd = f'{p.home}/work'
         os.makedirs(cwd)
-        texts = [f'{agent} with {shape}' for shape in SHAPES] + [f'{agent} with a paste ' + 'line\n' * 60000]
+        texts = [f'{agent} with {shape}' for shape in SHAPES] + [f'{agent} with a paste ' + ('line ' if agent == 'qoder' else 'line\n') * 60000]
         for n, parts in enumerate([*SHAPES.values(), {'pad': [80 * K]}]):
             write(agent, p.home, cwd, n + 1, AT, texts[n], parts)
         look_at(p, agent, cwd, texts)

@@ -3,7 +3,7 @@ import random
 
 from world import FILES
 
-OTHERS = 'qwen', 'pi', 'copilot', 'gemini', 'kimi', 'droid', 'continue'
+OTHERS = 'qwen', 'pi', 'copilot', 'gemini', 'kimi', 'droid', 'qoder', 'grok', 'continue', 'auggie'
 HOWS = 'write', 'edit', 'edit', 'write', 'remove', 'append', 'same'
 ALSO = (['doctor', '--all'], ['search', 'mk0001x', '--all'], ['usage', '--all'], ['list', '--all-kinds', '--all'], ['touched', '{project}/a.txt', '--all'],
         ['blame', '{project}/b.txt', '--all'], ['sweep', '--all', '--older-than', '1d', '--include-tagged'])

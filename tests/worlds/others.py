@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import urllib.parse
 
 from claude import folder_of, mutate
 from world import Session, encode, past
@@ -255,12 +256,68 @@ class Droid(Log):
         return [self.row(at, 'assistant', text)]
 
 
-class Continue(Log):
-    """A session is one document, which is written anew each time. Its messages have no times and no ids."""
-    name = 'continue'
+class Qoder(Log):
+    """The rows of Claude Code, and a row that names the newest of them behind each."""
+    name = 'qoder'
 
     def where(self):
-        return f'{self.world.home}/.continue/sessions/{self.sid}.json'
+        return f'{self.world.home}/.qoder/projects/{folder_of(self.cwd)}/{self.sid}.jsonl'
+
+    def row(self, at, kind, **more):
+        own, parent = self.next_id()
+        return [{'type': kind, 'uuid': own, 'timestamp': self.world.iso(at), **more, 'parentUuid': parent, 'isSidechain': False, 'cwd': self.cwd,
+                 'sessionId': self.sid, 'userType': 'external', 'entrypoint': 'cli', 'version': '1.1.52', 'gitBranch': 'main'},
+                {'type': 'active-leaf', 'sessionId': self.sid, 'leafUuid': own, 'explicit': False, 'timestamp': at}]
+
+    def head(self, at):
+        return [{'type': 'workspace-directories', 'sessionId': self.sid, 'directories': []}]
+
+    def pad(self, at, size):
+        return self.row(at, 'system', subtype='informational', content='x' * size) if size else []
+
+    def prompt(self, at, text):
+        return self.row(at, 'user', message={'role': 'user', 'content': text}, permissionMode='default', origin={'kind': 'human'}, promptId=self.world.uuid())
+
+    def answer(self, at, text):
+        return self.row(at, 'assistant', message={'id': f'msg_{len(self.rows)}', 'type': 'message', 'role': 'assistant', 'model': 'coder-plus',
+                                                  'content': [{'type': 'text', 'text': text}], 'stop_reason': 'end_turn', 'stop_sequence': None})
+
+
+class Grok(Log):
+    """A folder for each session; a document beside the log is the row of a list."""
+    name, version = 'grok', 7
+
+    def where(self):
+        return f'{self.world.home}/.grok/sessions/{urllib.parse.quote(self.cwd, safe="")}/{self.sid}/updates.jsonl'
+
+    def update(self, at, kind, text, **meta):
+        return [{'timestamp': at // 1000, 'method': 'session/update', 'params': {
+            'sessionId': self.sid, 'update': {'sessionUpdate': kind, 'content': {'type': 'text', 'text': text}, '_meta': meta},
+            '_meta': {'eventId': f'{self.sid}-{len(self.rows)}', 'agentTimestampMs': at}}}]
+
+    def pad(self, at, size):
+        return self.update(at, 'agent_thought_chunk', 'x' * size) if size else []
+
+    def prompt(self, at, text):
+        return self.update(at, 'user_message_chunk', text, modelId='mock', promptIndex=len(self.prompts) - 1)
+
+    def answer(self, at, text):
+        return self.update(at, 'agent_message_chunk', text)
+
+    def beside(self):
+        at = self.world.iso(self.last or None)
+        self.world.put(os.path.dirname(self.path) + '/summary.json', json.dumps({
+            'info': {'id': self.sid, 'cwd': self.cwd}, 'session_summary': self.prompts[0][1] if self.prompts else '', 'created_at': at, 'updated_at': at,
+            'last_active_at': at, 'num_messages': len(self.rows), 'chat_format_version': 1, 'session_kind': 'main'}).encode())
+
+
+class Document(Log):
+    """A session is one document, which is written anew each time."""
+    rows_member = ''
+
+    def document(self):
+        """What precedes the rows in it."""
+        return {}
 
     def add(self, *rows):
         self.rows += rows
@@ -268,12 +325,34 @@ class Continue(Log):
         self.save()
 
     def save(self):
-        head = json.dumps({'sessionId': self.sid, 'title': 'Untitled Session', 'workspaceDirectory': self.cwd}, ensure_ascii=False, indent=2)
+        head = json.dumps(self.document(), ensure_ascii=False, indent=2)
         rows = [r if isinstance(r, bytes) else json.dumps(r, ensure_ascii=False, indent=2).encode('utf-8', 'surrogatepass') for r in self.rows]
         text = b',\n'.join(b'    ' + r.rstrip(b'\n').replace(b'\n', b'\n    ') for r in rows)
         with open(self.path, 'wb') as f:
-            f.write(head.encode()[:-2] + b',\n  "history": [' + (b'\n' + text + b'\n  ' if rows else b'') + b']\n}')
+            f.write(head.encode()[:-2] + f',\n  "{self.rows_member}": ['.encode() + (b'\n' + text + b'\n  ' if rows else b'') + b']\n}')
         self.times()
+
+    def step_torn(self, step):
+        """It was cut while it was written."""
+        os.truncate(self.path, max(0, os.path.getsize(self.path) - step['bytes']))
+        self.exact, self.listed = False, None
+
+    def step_bom(self, _):
+        """The agent itself could not read it."""
+
+    def step_double(self, step):
+        """All projects share one folder."""
+
+
+class Continue(Document):
+    """Its messages have no times and no ids."""
+    name, rows_member = 'continue', 'history'
+
+    def where(self):
+        return f'{self.world.home}/.continue/sessions/{self.sid}.json'
+
+    def document(self):
+        return {'sessionId': self.sid, 'title': 'Untitled Session', 'workspaceDirectory': self.cwd}
 
     def item(self, role, text):
         return [{'message': {'role': role, 'content': text}, 'contextItems': []}]
@@ -287,20 +366,34 @@ class Continue(Log):
     def answer(self, at, text):
         return self.item('assistant', text)
 
-    def step_torn(self, step):
-        """It was cut while it was written."""
-        os.truncate(self.path, max(0, os.path.getsize(self.path) - step['bytes']))
-        self.exact, self.listed = False, None
-
-    def step_bom(self, _):
-        """The agent itself could not read it."""
-
     def step_touch(self, step):
         super().step_touch(step)
         self.last = self.last and os.stat(self.path).st_mtime_ns // 1_000_000
 
-    def step_double(self, step):
-        """All projects share one folder."""
+
+class Auggie(Document):
+    """A row is a prompt with its answer."""
+    name, rows_member = 'auggie', 'chatHistory'
+
+    def where(self):
+        return f'{self.world.home}/.augment/sessions/{self.sid}.json'
+
+    def document(self):
+        at = self.world.iso(self.last or None)
+        return {'sessionId': self.sid, 'created': at, 'modified': at}
+
+    def prompt(self, at, text):
+        root = {'repository_root': self.cwd, 'folder_root': self.cwd}
+        return [{'exchange': {'request_message': text, 'response_text': '', 'request_id': self.next_id()[0], 'request_nodes': [
+            {'id': 1, 'type': 0, 'text_node': {'content': text}},
+            {'id': 2, 'type': 4, 'ide_state_node': {'workspace_folders': [root], 'workspace_folders_unchanged': False, 'current_terminal': {
+                'terminal_id': 0, 'current_working_directory': self.cwd}}}], 'response_nodes': []}, 'completed': True, 'sequenceId': len(self.rows) + 1,
+            'finishedAt': self.world.iso(at), 'changedFiles': [], 'source': 'local'}]
+
+    def answer(self, at, text):
+        row = self.rows.pop()
+        row['exchange'] |= {'response_text': text, 'response_nodes': [{'id': 1, 'type': 0, 'content': text, 'timestamp_ms': at}]}
+        return [{**row, 'finishedAt': self.world.iso(at)}]
 
 
-AGENTS = {a.name: a for a in (Qwen, Pi, Copilot, Gemini, Kimi, Droid, Continue)}
+AGENTS = {a.name: a for a in (Qwen, Pi, Copilot, Gemini, Kimi, Droid, Qoder, Grok, Continue, Auggie)}
