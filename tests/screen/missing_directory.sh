@@ -8,7 +8,7 @@ see "Refund flow, second try"
 enter_text 'second try'
 gone "Payment page copy"
 press Enter
-see "directory no longer exists" "cancel" "in its repository"
+see "directory no longer exists" "If it was moved: reprise move OLD NEW" "cancel" "in its repository"
 press 2
 match 'agent: --resume 1d82c5f4.* in .*/code/shop$'
 ended 0

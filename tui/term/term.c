@@ -395,6 +395,15 @@ void term_leave(struct terminal *t)
     t->inside = false;
     write_modes(t, false);
     curs_set(1);
+
+    /* Without another screen to go back to, the shell goes on in the last line, which has to be empty. */
+    const char *other = tigetstr("rmcup");
+
+    if (!other || other == (const char *)-1) {
+        move(LINES - 1, 0);
+        clrtoeol();
+        refresh();
+    }
     endwin();
     send_drawn(t);
     tcsetattr(t->out, TCSADRAIN, &t->found);

@@ -59,3 +59,19 @@ press q
 see "First name"
 press C-c
 ended 130
+close
+
+# A change that spans directories says so where there is room, behind what was done.
+HOME=$top/home CLAUDE_CONFIG_DIR=$config "$program" -C "$project" delete 2f6d1c02 d4c8b2aa >/dev/null
+open 80 24
+see "Enter resume"
+menu H
+match "delete .* \+1 +moved to trash"
+press C-c
+close
+open 140 24
+see "Enter resume"
+menu H
+match "delete .* \+1 +moved to trash.*, other directories too"
+press C-c
+ended 130

@@ -25,3 +25,13 @@ close
 settings='TERM=no-such-terminal TERMINFO=/nonexistent TERMINFO_DIRS=/nonexistent'
 open 100 30
 until_true "an answer" says "terminfo entry|Payment page copy"
+close
+
+# The Linux console has no other screen to go back to: the shell goes on in an empty line.
+settings=TERM=linux
+open 100 30
+see "Enter resume"
+press C-c
+see "exit 130"
+match '^exit 130$'
+close

@@ -135,15 +135,15 @@ static void request_terminal(struct model *m, int pid, bool shows)
 static void confirm_live(struct model *m, const struct session_row *row)
 {
     const struct agent_terminal *t = &m->resume_flow->terminal;
+    static const char why[] = "Two agents in one session overwrite each other's conversation.";
     struct dialog *d = m->dialog;
 
     dialog_begin(d, "This session is running", resume_answer);
     if (row->live_pid > 0)
-        dialog_line(d, "Process %d has it open%s%s. Two agents in one session", row->live_pid,
-                    t->name[0] ? " on " : "", t->name);
+        dialog_line(d, "Process %d has it open%s%s. %s", row->live_pid, t->name[0] ? " on " : "",
+                    t->name, why);
     else
-        dialog_line(d, "An agent has it open. Two agents in one session");
-    dialog_line(d, "overwrite each other's conversation.");
+        dialog_line(d, "An agent has it open. %s", why);
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     if (terminal_can_show(t))
         dialog_offer(d, CHOICE_GO, "go to it (%s %s)", terminal_kind_name(t->kind), t->place);
@@ -367,6 +367,8 @@ static bool resume_message(struct model *m, const struct msg *msg)
         dialog_begin(d, "The session's directory no longer exists", resume_answer);
         dialog_line(d, "%s",
                     p->session_dir ? p->session_dir : "The session does not record its directory.");
+        if (p->session_dir)
+            dialog_line(d, "If it was moved: reprise move OLD NEW takes its sessions along.");
         dialog_line(d, "Where should the session be resumed?");
         dialog_offer(d, CHOICE_CANCEL, "cancel");
         if (p->main_worktree)

@@ -231,7 +231,7 @@ enum {
     WIDE_COLS = 100,
     TAG_MAX = 14,
     CHECKBOX_GAP = 2,
-    NARROW_COLS = 64,
+    NARROW_COLS = 58,
     NARROW_NAME_W = 6
 };
 

@@ -136,11 +136,13 @@ static void draw_log_row(const void *arg, struct frame *f, struct rect r, size_t
     x += title_w + 1;
     if (!is_narrow && row->is_undo)
         x += frame_puts(f, r.y, x, end - x, STYLE_DIM, "undid: ");
-    if (!is_narrow && row->spans)
-        x += frame_puts(f, r.y, x, end - x, STYLE_DIM, "other directories too: ");
+    static const char elsewhere[] = ", other directories too";
+    const int room = end - x + (row->undone ? 0 : STATE_W);
+
     if (!is_narrow)
-        frame_text_cut(f, r.y, x, end - x + (row->undone ? 0 : STATE_W),
-                       blocks ? STYLE_ERROR : STYLE_DIM, row->text);
+        x += frame_text_cut(f, r.y, x, room, blocks ? STYLE_ERROR : STYLE_DIM, row->text);
+    if (!is_narrow && row->spans && x + (int)sizeof elsewhere - 1 <= end)
+        frame_puts(f, r.y, x, end - x, STYLE_DIM, elsewhere);
     if (row->undone)
         frame_puts(f, r.y, end + 1, STATE_W, STYLE_DIM, "(undone)");
     if (dir_w)
