@@ -369,40 +369,12 @@ static void claude_read_summary(struct describing *r)
         row->summary = prompt_media(whole_head(r));
 }
 
-/* The SDK of Claude Code seeks a title in the windows only, and its list leaves out a session that has none there. Qoder
- * does not say so, and a session is better shown: a prompt that is longer than the window is read from the file. */
-static void read_long_prompt(struct describing *r, struct prompt *prompt)
-{
-    enum { PROMPT_MOST = 8 << 20 };
-    const int64_t size = r->w->file.id.size;
-    const size_t n = size < PROMPT_MOST ? (size_t)size : PROMPT_MOST;
-    size_t got;
-
-    if (r->c->base.ops == &claude_ops || is_whole_file(r))
-        return;
-    r->ok &= !buf_reserve(&r->front, n);
-    if (r->ok && file_read(&r->w->file, 0, r->front.p, n, &got, NULL) == ERR_OK)
-        r->ok &= prompt_first((struct slice){ r->front.p, got }, r->a, prompt);
-}
-
-/* Qoder's row about the end of the conversation has a time, too: that of the last message, however long that is. */
-static void read_leaf_time(struct describing *r)
-{
-    struct slice rest = r->w->tail, row, value;
-    bool torn;
-
-    while (r->newest_ms == TIME_NONE && slice_last_line(&rest, &row, &torn))
-        if (slice_has(row, "\"active-leaf\"") && json_valid(row) &&
-            (!json_get(row, "timestamp", &value) || !json_int(value, &r->newest_ms)))
-            r->newest_ms = TIME_NONE;
-}
-
 static void read_place_and_time(struct describing *r)
 {
     struct session_row *row = r->row;
 
     if (r->newest_ms == TIME_NONE && r->c->base.ops != &claude_ops)
-        read_leaf_time(r);
+        r->newest_ms = last_turn_leaf_ms(r->w->tail);
 
     row->git_branch = r->tail[BRANCH].text;
     if (!row->git_branch.n)
@@ -550,8 +522,8 @@ static void claude_read_windows(struct describing *r)
         prompt = (struct prompt){ 0 };
         r->ok &= prompt_first(whole_head(r), r->a, &prompt);
     }
-    if (!prompt.text.p)
-        read_long_prompt(r, &prompt);
+    if (!prompt.text.p && !is_whole_file(r) && r->c->base.ops != &claude_ops)
+        r->ok &= prompt_first_of_file(&r->w->file, &r->front, r->a, &prompt);
     r->row->first_prompt = prompt_or_command(&prompt);
 
     claude_read_summary(r);

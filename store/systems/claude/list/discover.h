@@ -71,6 +71,9 @@ struct last_turn {
 
 /* Both return false if out of memory. */
 bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out);
+/* The time of Qoder's newest row about the active leaf, which follows the last message, however long that is; TIME_NONE:
+ * the tail has none. */
+int64_t last_turn_leaf_ms(struct slice tail);
 /* The model of a row that contains "model":; .p is NULL if the row is not an answer of a model. Called for the rows up
  * to the last message, newest first, until one has a model. */
 bool last_turn_model(struct slice row, struct arena *a, struct slice *model);
@@ -154,6 +157,11 @@ bool prompt_between(struct slice text, const char *open, const char *close, stru
 /* Leaves out every pair of tags with a lower-case name, and what is between them, as the client's picker does with
  * titles. *out stays empty if nothing is left out, or nothing would be left. Returns false if out of memory. */
 MUST_CHECK bool prompt_without_tags(struct slice title, struct arena *a, struct slice *out);
+/* The same of a whole file, for agents other than Claude Code, whose SDK leaves out a session without a title in the
+ * windows: a prompt that ends behind the window is found, within 8 MiB. `front` gets the bytes, which must last as long
+ * as the prompt. */
+MUST_CHECK bool prompt_first_of_file(const struct file *file, struct buf *front, struct arena *a,
+                                     struct prompt *out);
 struct slice prompt_or_command(const struct prompt *prompt);
 /* "Image" or "Document" if the first user row with one of them has nothing else to show; else empty. */
 struct slice prompt_media(struct slice head);

@@ -115,6 +115,19 @@ static bool waits_for_answer(struct slice row, const struct tail_message *m, str
     return prompt.text.p != NULL;
 }
 
+int64_t last_turn_leaf_ms(struct slice tail)
+{
+    struct slice row, value;
+    bool torn;
+    int64_t ms;
+
+    while (slice_last_line(&tail, &row, &torn))
+        if (slice_has(row, "\"active-leaf\"") && json_valid(row) &&
+            json_get(row, "timestamp", &value) && json_int(value, &ms))
+            return ms;
+    return TIME_NONE;
+}
+
 /* The model precedes the content of its message, so the first occurrence is the right one. Rows that only contain
  * messages of other agents (progress rows) do not count. */
 bool last_turn_model(struct slice row, struct arena *a, struct slice *model)

@@ -335,6 +335,19 @@ struct slice prompt_or_command(const struct prompt *prompt)
     return prompt->text.p ? prompt->text : prompt->command;
 }
 
+bool prompt_first_of_file(const struct file *file, struct buf *front, struct arena *a,
+                          struct prompt *out)
+{
+    enum { FRONT_MOST = 8 << 20 };
+    const size_t n = file->id.size < FRONT_MOST ? (size_t)file->id.size : FRONT_MOST;
+    size_t got;
+
+    if (buf_reserve(front, n))
+        return false;
+    return file_read(file, 0, front->p, n, &got, NULL) != ERR_OK ||
+           prompt_first((struct slice){ front->p, got }, a, out);
+}
+
 struct slice prompt_media(struct slice head)
 {
     struct slice row;
