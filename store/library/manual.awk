@@ -1,6 +1,7 @@
 # Writes man(3) pages from the comments of reprise.h, one for each part of it that begins with
 # "/* ==== NAME - WHAT IT DOES ==== */", and a page that leads there for each other function of the part.
-#   usage: awk -v version=0.1.0 -v date=2026-11-23 -v folder=DIR -f manual.awk reprise.h
+# The part of a second file that begins with "/* ==== NAME ==== */" is the page's example.
+#   usage: awk -v version=0.1.0 -v date=2026-11-23 -v folder=DIR -v examples=examples.c -f manual.awk reprise.h
 # In a part, a comment that is followed by a function describes it; one that is followed by a struct or an enum stands
 # before its members; any other is a paragraph of the description.
 
@@ -100,6 +101,8 @@ function finish_page(   i, file) {
     printf ".fi\n.SH DESCRIPTION\n%s", body >file
     if (page != "reprise")
         printf ".SH RETURN VALUE\nA function that takes a\n.I struct reprise_error\nreturns\n.B REPRISE_OK\n(0), or another value of\n.I enum reprise_code\n(see\n.BR reprise (3)).\n" >file
+    if (sub(/\n+$/, "", example[page]) && example[page] != "")
+        printf ".SH EXAMPLES\n.nf\n%s\n.fi\n", example[page] >file
     printf ".SH SEE ALSO\n.BR reprise (1)%s\n", page == "reprise" ? parts : ",\n.BR reprise (3)" >file
     close(file)
     for (i = 1; i <= function_count; i++)
@@ -127,6 +130,12 @@ BEGIN {
             parts = parts ",\n.BR " word[3] " (3)"
         }
     close(ARGV[1])
+    while ((getline line <examples) > 0)
+        if (line ~ /^\/\* ==== /) {
+            split(line, word, " ")
+            at = word[3]
+        } else if (at != "" && (line != "" || example[at] != ""))
+            example[at] = example[at] escaped(line) "\n"
 }
 
 /^\/\* ==== / { begin_page($0); next }

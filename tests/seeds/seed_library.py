@@ -149,6 +149,18 @@ def manual(place):
     place.holds('a page for each function', all(os.path.exists(f'{pages}/{name}.3') for name in functions))
     for name in ('open', 'list', 'messages', 'append', 'checkpoint', 'rewind'):
         place.holds(name, run('mandoc', '-Tlint', '-Wwarning', f'{pages}/reprise_{name}.3').stdout == '')
+    with open(f'{place.prefix}/include/reprise.h', encoding='utf-8') as header:
+        parts = re.findall(r'^/\* ==== (reprise_[a-z]+) ', header.read(), re.M)
+    for part in parts:
+        with open(f'{pages}/{part}.3', encoding='utf-8') as page:
+            place.holds(f'an example of {part}', '.SH EXAMPLES\n' in page.read())
+    documents = f'{place.prefix}/share/doc/reprise'
+    place.holds('the documents', {'library.md', 'plugins.md', 'json.md', 'examples.c', 'example_store.c'} <= set(os.listdir(documents)))
+    os.makedirs(f'{place.top}/examples')
+    made = run('cc', '-std=c99', *WARNINGS, '-o', f'{place.top}/all', f'{SOURCES}/../../docs/examples.c', *flags(place))
+    ran = run(f'{place.top}/all', f'{place.top}/examples/f', f'{place.top}/examples/text',
+              env={**place.env, 'HOME': f'{place.top}/examples', 'LD_LIBRARY_PATH': libdir(place)})
+    place.holds('the examples compile and work', made.returncode == 0 and ran.returncode == 0 and os.path.exists(f'{place.top}/examples/text'))
 
 
 @row(6, 'the example compiles as the README says, and works; so does C++')
