@@ -30,6 +30,7 @@ static const char *const names[FINDING_KINDS] = {
     [FINDING_SPLIT_LINE] = "split-line",
     [FINDING_NO_SESSION] = "no-session",
     [FINDING_POISONED_ROW] = "poisoned-row",
+    [FINDING_SPACED_ROW] = "spaced-row",
     [FINDING_LOST_PART] = "lost-part",
 };
 /* clang-format on */

@@ -38,7 +38,8 @@ enum finding_kind {
     FINDING_SPLIT_LINE,    /* one row on several lines, or that its agent reads as several */
     FINDING_NO_SESSION,    /* a log without a single row */
     FINDING_POISONED_ROW,  /* the model's API refuses it, and so every resume */
-    FINDING_LOST_PART,     /* a resume leaves out what was said before this row */
+    FINDING_SPACED_ROW, /* printed with blanks in which the agent does not find what it searches as text */
+    FINDING_LOST_PART, /* a resume leaves out what was said before this row */
     FINDING_KINDS
 };
 

@@ -22,6 +22,11 @@ struct scan {
     size_t joined;         /* bytes that attempts to join lines have read */
     struct arena arena;    /* owns the texts of one damage */
     struct log_survey survey;
+    enum {
+        SEARCHED_UNKNOWN,
+        SEARCHED_FOUND,
+        SEARCHED_NOWHERE
+    } searched; /* for log_rules.searched */
 };
 
 static bool is_row(struct slice text)
@@ -251,6 +256,58 @@ static bool has_separator(struct slice row)
     return slice_has(row, "\xe2\x80\xa8") || slice_has(row, "\xe2\x80\xa9");
 }
 
+/* Looks in all rows for what the agent searches. */
+static enum err_code look_for_searched(struct scan *k, struct err *e)
+{
+    const char *plain = arena_format(&k->arena, "\"%s\":\"", k->rules->searched);
+    struct slice row;
+
+    if (!plain)
+        return ERR_NOMEM;
+    k->searched = SEARCHED_NOWHERE;
+    for (size_t i = 0; i < k->log->index.n && k->searched == SEARCHED_NOWHERE; i++) {
+        TRY(logfile_row(k->log, i, &row, e));
+        if (slice_has(row, plain))
+            k->searched = SEARCHED_FOUND;
+    }
+    return ERR_OK;
+}
+
+/* A program has read the rows and printed them again, with blanks after the colons. */
+static enum err_code judge_spaced(struct scan *k, struct log_damage *d, struct slice row,
+                                  struct err *e)
+{
+    struct slice value;
+
+    if (!json_get(row, k->rules->searched, &value) || json_type(value) != JSON_STRING)
+        return ERR_OK;
+    const char *colon = value.p;
+
+    while (colon[-1] == ' ')
+        colon--;
+    const char *key = colon - 1;
+
+    while (key[-1] == ' ')
+        key--;
+    if (key[-1] != '"' || (colon == value.p && key == colon - 1))
+        return ERR_OK;
+    if (k->searched == SEARCHED_UNKNOWN) {
+        TRY(look_for_searched(k, e));
+        TRY(logfile_row(k->log, d->line, &row, e));
+        return judge_spaced(k, d, row, e);
+    }
+    if (k->searched == SEARCHED_FOUND)
+        return ERR_OK;
+    d->kind = FINDING_SPACED_ROW;
+    d->why = "printed again with blanks: started in another directory, the agent does not find "
+             "the session by its id";
+    d->repair = "takes the blanks around the colon of \"cwd\" out";
+    TRY(buf_add(&k->bytes, (struct slice){ row.p, (size_t)(key - row.p) }));
+    TRY(buf_add_byte(&k->bytes, ':'));
+    TRY(buf_add(&k->bytes, (struct slice){ value.p, (size_t)(row.p + row.n - value.p) }));
+    return buf_add_byte(&k->bytes, '\n');
+}
+
 static enum err_code judge_line(struct scan *k, struct log_damage *d, struct err *e)
 {
     const struct index_line *line = &k->log->index.line[d->line];
@@ -290,7 +347,11 @@ static enum err_code judge_line(struct scan *k, struct log_damage *d, struct err
     if (k->rules->refused && line->state == LINE_OK)
         TRY(k->rules->refused(&k->survey, line->offset, row, &k->bytes, &d->why, &d->repair));
     d->kind = d->repair ? FINDING_POISONED_ROW : FINDING_KINDS;
-    return d->repair ? buf_add_byte(&k->bytes, '\n') : ERR_OK;
+    if (d->repair)
+        return buf_add_byte(&k->bytes, '\n');
+    return k->rules->searched && line->state == LINE_OK && k->searched != SEARCHED_FOUND
+               ? judge_spaced(k, d, row, e)
+               : ERR_OK;
 }
 
 enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules, log_damage_fn *fn,
@@ -330,6 +391,12 @@ enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules
 /* A ruined file of a million lines must not produce a million findings. */
 enum { REPORT_MOST = 200 };
 
+/* One row says it for all that were printed again. */
+static size_t report_most(enum finding_kind kind)
+{
+    return kind == FINDING_SPACED_ROW ? 1 : REPORT_MOST;
+}
+
 struct damage_report {
     const struct logfile *log;
     struct slice session;
@@ -355,7 +422,7 @@ static enum err_code log_damage_note(const struct log_damage *d, void *arg, stru
 
     r->has_rows |= d->kind == FINDING_SPLIT_LINE || d->kind == FINDING_SPLICED_LINE ||
                    (d->kind != FINDING_TORN_TAIL && d->repair && slice_has(d->bytes, "{"));
-    return r->n[d->kind]++ < REPORT_MOST ? r->fn(&f, r->arg, e) : ERR_OK;
+    return r->n[d->kind]++ < report_most(d->kind) ? r->fn(&f, r->arg, e) : ERR_OK;
 }
 
 enum err_code log_damage_report(struct logfile *log, const struct log_rules *rules,
@@ -370,13 +437,15 @@ enum err_code log_damage_report(struct logfile *log, const struct log_rules *rul
 
     /* Findings beyond the limit were only counted. */
     for (int kind = 0; kind < FINDING_KINDS && !rc; kind++) {
-        if (r.n[kind] <= REPORT_MOST)
+        const size_t most = report_most((enum finding_kind)kind);
+
+        if (r.n[kind] <= most)
             continue;
         const struct finding f = { .kind = (enum finding_kind)kind,
                                    .session = r.session,
                                    .path = r.log->path,
                                    .why = arena_format(&a, "and %zu more like this",
-                                                       r.n[kind] - REPORT_MOST) };
+                                                       r.n[kind] - most) };
 
         rc = f.why ? r.fn(&f, r.arg, e) : err_nomem(e);
     }

@@ -17,7 +17,9 @@
  *   split-line     a row with newlines in its texts        escapes them
  *   broken-line    a byte order mark, then a row           takes the mark out
  *                  anything else                           takes the line out
- *   poisoned-row   what log_rules.refused finds            replaces exactly that */
+ *   poisoned-row   what log_rules.refused finds            replaces exactly that
+ *   spaced-row     log_rules.searched with blanks, and     takes these blanks out of every row
+ *                  in no row without them */
 
 struct log_rules;
 
@@ -50,6 +52,8 @@ struct log_rules {
     bool has_offsets;
     /* The agent's reader splits lines at U+2028 and U+2029, too. */
     bool splits_at_separators;
+    /* A member with a text that the agent searches as it writes it itself, "name":"; NULL: none. */
+    const char *searched;
     log_refused_fn *refused; /* optional */
     log_survey_fn *survey;   /* optional, with refused */
     /* With log_refused_texts: what is sent, up to a zeroed one; and why half of a pair of surrogates in it does harm, NULL

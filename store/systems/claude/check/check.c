@@ -82,6 +82,7 @@ static const char *const claude_row_begins[] = { "{\"parentUuid\":", "{\"logical
 /* Clients skip lines that do not parse, and so would lose the second of two rows on a line. */
 const struct log_rules claude_log_rules = { .begins = claude_row_begins,
                                             .skips_broken = true,
+                                            .searched = "cwd",
                                             .refused = claude_refused_row,
                                             .survey = claude_survey };
 
