@@ -374,6 +374,39 @@ def old_ones_go_by_themselves(program):
     w.remove()
 
 
+def limits_that_cannot_be_read_remove_nothing(program):
+    """The defaults are not what the person wrote down, and what they would remove is gone for good."""
+    w = World(program, False)
+    for i in range(2):
+        w.turn(f'prompt {i}', lambda i=i: w.put('a.txt', f'{i}\n'))
+    w.write()
+    log = next(os.path.join(folder, 'log') for folder, _, files in os.walk(f'{w.top}/state/reprise/copies') if 'log' in files)
+    with open(log, encoding='utf-8') as f:
+        rows = [json.loads(line) for line in f]
+    for row in rows[:2]:
+        row['time'] -= 100 * 86400000
+    with open(log, 'w', encoding='utf-8') as f:
+        f.writelines(json.dumps(row, separators=(',', ':')) + '\n' for row in rows)
+    config = f'{w.home}/.config/reprise/config'
+    os.makedirs(os.path.dirname(config))
+    for text, mode in ('[snapshots]\nmax-age = 1000d\n', 0o666), ('[snapshots]\nmax-age = a year\n', 0o644), ('[snapshots]\nmax_age = 1000d\n', 0o644):
+        with open(config, 'w', encoding='utf-8') as f:
+            f.write(text)
+        os.chmod(config, mode)
+        w.run('snapshots', 'prune', code=4)
+        os.utime(f'{os.path.dirname(log)}/root', (0, 0))
+        w.hook('Stop')
+        time.sleep(0.3)
+        with open(log, encoding='utf-8') as f:
+            need(len([line for line in f if '"kind":"prompt"' in line]) == 2, f'{text!r}: what the limits keep is gone')
+        need(not os.path.exists(f'{os.path.dirname(log)}/pruned'), f'{text!r}: it counts as pruned')
+    os.unlink(config)
+    w.run('snapshots', 'prune')
+    with open(log, encoding='utf-8') as f:
+        need(len([line for line in f if '"kind":"prompt"' in line]) == 1, 'the defaults without a configuration')
+    w.remove()
+
+
 def wait_for(is_so):
     while not is_so():
         time.sleep(0.01)
@@ -390,6 +423,7 @@ an_interrupted_turn_is_no_proof(sys.argv[1])
 the_rest_is_as_without(sys.argv[1])
 pruning_keeps_the_newest(sys.argv[1])
 old_ones_go_by_themselves(sys.argv[1])
+limits_that_cannot_be_read_remove_nothing(sys.argv[1])
 prompts_are_points_where_the_agent_keeps_no_copies(sys.argv[1])
 snapshots_that_cannot_be_read_are_named(sys.argv[1])
 what_cannot_be_read_is_not_pruned(sys.argv[1])

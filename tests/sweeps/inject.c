@@ -78,6 +78,7 @@ __attribute__((constructor)) static void arm_by_environment(void)
     struct inject how = { .nth = number_of("INJECT_NTH"),
                           .error = (int)number_of("INJECT_ERRNO"),
                           .stays = number_of("INJECT_STAYS") != 0,
+                          .looks = number_of("INJECT_LOOKS") != 0,
                           .counter = counter ? counter_in(counter) : NULL };
 
     for (int m = 0; mode && m < INJECT_MODES; m++)

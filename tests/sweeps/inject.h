@@ -13,6 +13,7 @@
  *   INJECT_NTH      which call (from 1); 0 only counts
  *   INJECT_ERRNO    the number of the error
  *   INJECT_STAYS    1: every call from then on (a disk stays full)
+ *   INJECT_LOOKS    1: the calls that only read count instead
  *   INJECT_COUNTER  a file of 8 bytes that holds the count, shared over fork and exec
  *
  * Calls inside libc (stdio) and in statically linked programs are not seen. */

@@ -121,6 +121,7 @@ static enum err_code read_config(const struct invocation *in, bool reports, stru
     const char *path = command_config_path(in, &c->arena);
     struct err problem;
 
+    c->limits_unknown = in->config_refused;
     if (!path || in->config_refused)
         return c->arena.failed ? err_nomem(e) : ERR_OK;
     if (in->options.config)
@@ -130,7 +131,9 @@ static enum err_code read_config(const struct invocation *in, bool reports, stru
     if (rc == ERR_NOMEM)
         return err_nomem(e);
     if (rc && rc != ERR_NOT_FOUND && reports)
-        out_report(in->err_fd, &problem); /* the defaults will do */
+        out_report(in->err_fd,
+                   &problem); /* the defaults will do, except where something is removed */
+    c->limits_unknown |= rc && rc != ERR_NOT_FOUND;
     return ERR_OK;
 }
 

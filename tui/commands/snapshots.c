@@ -56,22 +56,25 @@ static enum err_code snapshot_read_input(struct buf *input, int64_t began_ms)
     return ERR_OK;
 }
 
-/* The limits of the configuration. Mistakes in it are reported by other commands. */
-static struct snapshot_prune_rule snapshots_limits(const struct invocation *in)
+/* The limits of the configuration. Mistakes in it are reported by other commands. Returns false if the limits that are meant
+ * are not known, because the defaults may remove what these would keep. */
+static bool snapshots_limits(const struct invocation *in, struct snapshot_prune_rule *rule)
 {
     const int64_t now_ms = in->world->env.now_ms;
-    struct snapshot_prune_rule rule = snapshot_prune_defaults(now_ms);
     struct config config;
     struct err ignored;
 
+    *rule = snapshot_prune_defaults(now_ms);
     if (command_config(in, &config, &ignored))
-        return rule;
+        return false;
+    const bool known = !config.limits_unknown;
+
     if (config.snapshot_limits.days)
-        rule.before_ms = now_ms - config.snapshot_limits.days * DAY_MS;
+        rule->before_ms = now_ms - config.snapshot_limits.days * DAY_MS;
     if (config.snapshot_limits.bytes)
-        rule.max_bytes = config.snapshot_limits.bytes;
+        rule->max_bytes = config.snapshot_limits.bytes;
     config_fini(&config);
-    return rule;
+    return known;
 }
 
 /* Removes what is too old or too much, once a day, in a process of its own: the agent does not wait for it, and it gives
@@ -92,7 +95,8 @@ static void snapshot_prune_behind(const struct invocation *in, const char *cwd)
             _exit(1);
         close(none);
     }
-    rule = snapshots_limits(in);
+    if (!snapshots_limits(in, &rule))
+        _exit(1);
     rule.yields = true;
     _exit(snapshot_prune_due(&in->world->env, cwd, &rule, false, &due, NULL) != ERR_OK);
 }
@@ -384,7 +388,10 @@ static enum err_code snapshots_prune_rule(const struct invocation *in, struct ar
     const struct options *o = &in->options;
     const int64_t now_ms = in->world->env.now_ms;
 
-    *rule = snapshots_limits(in);
+    if (!snapshots_limits(in, rule) && in->argc == 1 && !o->older_than)
+        return err_set(e, ERR_UNSUPPORTED, "",
+                       "prune snapshots: the limits in the configuration cannot be read; name one "
+                       "with --older-than");
     if (in->argc > 1 || o->older_than)
         rule->max_bytes = 0;
     if (in->argc > 1) {

@@ -171,8 +171,10 @@ struct config {
     const char *keep; /* the setting in [keep]: "all" or a query, in the arena; NULL: never */
     struct keep_limits keep_limits;
     struct keep_limits snapshot_limits; /* 0: the default */
-    struct key_binding *bound;          /* settings.keys borrows them; in the arena */
-    struct config_entry *entry;         /* the valid settings of the file, in the arena */
+    /* The file, or a limit of [snapshots], cannot be read: the defaults may not be what is meant. */
+    bool limits_unknown;
+    struct key_binding *bound;  /* settings.keys borrows them; in the arena */
+    struct config_entry *entry; /* the valid settings of the file, in the arena */
     size_t entries;
     struct problem_list *problems; /* owned; each names file:line; NULL without mistakes */
 };

@@ -29,8 +29,13 @@ static bool set_limit(struct reading *r, struct keep_limits *limits, const char 
 
 void config_set_snapshots(struct reading *r, const char *name, const char *value)
 {
-    if (!set_limit(r, &r->config->snapshot_limits, name, value))
+    struct keep_limits *limits = &r->config->snapshot_limits;
+    const struct keep_limits before = *limits;
+
+    if (!set_limit(r, limits, name, value))
         config_add_unknown(r, "unknown setting", name, NULL);
+    if (memcmp(limits, &before, sizeof before) == 0)
+        r->config->limits_unknown = true;
 }
 
 void config_set_keep(struct reading *r, const char *name, const char *value)
