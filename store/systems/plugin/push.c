@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
+#include "lite/io/rows.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/redact/redact.h"
@@ -198,22 +200,34 @@ enum {
     TRIES = 8, /* without a new row in the store */
 };
 
+/* A row of the file, which is read again when it is sent; n is 0 if it is not pushed. */
+struct local_row {
+    int64_t at;
+    uint32_t n, line;
+};
+
 /* The local rows of one key. */
 struct local {
-    struct buf bytes, metadata;
-    struct slice *row; /* owned; rows that do not parse are left out; empty: it is not pushed */
+    struct file file;
+    struct buf bytes, metadata; /* bytes: in the place of the file, without secrets */
+    struct local_row *row;      /* owned; rows that do not parse are left out */
     size_t n, cap;
     struct idset set; /* what each row is, by its number */
+    /* While they are read. */
+    const struct plugin_push *how;
+    size_t *left_out;
+    int64_t at;
+    uint32_t line;
+    bool no_memory;
 };
 
 /* Repeated rows with the same uuid are counted once. */
-static enum err_code add_local_row(struct local *l, struct slice row, bool requests,
-                                   size_t *left_out)
+static enum err_code add_local_row(struct local *l, struct slice row)
 {
     bool is_new;
 
     if (!json_valid(row) || json_type(row) != JSON_OBJECT) {
-        (*left_out)++;
+        (*l->left_out)++;
         return ERR_OK;
     }
     enum err_code rc = row_set_add(&l->set, row, &is_new);
@@ -222,8 +236,23 @@ static enum err_code add_local_row(struct local *l, struct slice row, bool reque
         return rc;
     if (!array_reserve(l->row, l->cap, l->n + 1))
         return ERR_NOMEM;
-    l->row[l->n++] = requests || !row_is_request(row) ? row : SLICE("");
+    bool pushed = l->how->requests || !row_is_request(row);
+
+    l->row[l->n++] = (struct local_row){ l->at, pushed ? (uint32_t)row.n : 0, l->line };
     return ERR_OK;
+}
+
+/* A last line without a newline is still being written. */
+static bool take_local_row(struct slice row, void *arg)
+{
+    struct local *l = arg;
+    const int64_t end = l->file.fd >= 0 ? l->file.id.size : (int64_t)l->bytes.n;
+
+    l->line++;
+    if (row.n && l->at + (int64_t)row.n < end)
+        l->no_memory = add_local_row(l, row) != ERR_OK;
+    l->at += (int64_t)row.n + 1;
+    return !l->no_memory;
 }
 
 /* Replaces the rows by those without secrets. */
@@ -239,20 +268,57 @@ static enum err_code redact_bytes(struct buf *rows, struct redact_counts *counts
     return ERR_OK;
 }
 
-/* A last line without a newline is still being written. */
-static enum err_code read_local(const char *path, const struct plugin_push *how, struct local *l,
-                                size_t *left_out, struct err *e)
+/* A session may be larger than the memory that a push should take, so the rows are read when they are sent, unless they
+ * have to be redacted. */
+static enum err_code read_local(const char *path, struct local *l, struct err *e)
 {
-    struct slice rest, line;
-    bool torn;
+    int64_t before = -1;
 
-    TRY(file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &l->bytes, e));
-    if (how->redacted)
-        TRY(redact_bytes(&l->bytes, how->redacted, e));
-    rest = buf_slice(&l->bytes);
-    while (slice_line(&rest, &line, &torn))
-        if (line.n && !torn && add_local_row(l, line, how->requests, left_out))
-            return err_nomem(e);
+    if (l->how->redacted) {
+        struct slice rest, line;
+        bool torn;
+
+        TRY(file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &l->bytes, e));
+        TRY(redact_bytes(&l->bytes, l->how->redacted, e));
+        rest = buf_slice(&l->bytes);
+        while (slice_line(&rest, &line, &torn) && take_local_row(line, l))
+            ;
+        return l->no_memory ? err_nomem(e) : ERR_OK;
+    }
+    TRY(file_open(AT_FDCWD, path, 0, &l->file, e));
+    if (l->file.id.size > LOCAL_MAX)
+        return err_set(e, ERR_FORMAT, path, "push: the file is larger than 1 GB");
+    while (l->at < l->file.id.size && l->at > before && !l->no_memory) { /* in several walks */
+        before = l->at;
+        TRY(rows_forward(&l->file, l->at, take_local_row, l, e));
+    }
+    if (!l->no_memory && l->at < l->file.id.size)
+        return err_set(e, ERR_FORMAT, path, "push: line %u is too long", l->line + 1);
+    return l->no_memory ? err_nomem(e) : ERR_OK;
+}
+
+/* Reads a row again. Its id shows that it is still the same. */
+static enum err_code add_row_text(const struct local *l, size_t i, const char *path,
+                                  struct buf *out, struct err *e)
+{
+    const struct local_row *row = &l->row[i];
+    AUTO_ARENA a = { 0 };
+    struct slice text, uuid;
+    size_t got = row->n;
+    bool is_new;
+
+    NEED(!buf_reserve(out, row->n));
+    if (l->file.fd >= 0)
+        TRY(file_read(&l->file, row->at, out->p + out->n, row->n, &got, e));
+    else
+        memcpy(out->p + out->n, l->bytes.p + row->at, row->n);
+    text = (struct slice){ out->p + out->n, got };
+    is_new = got < row->n || (json_get_text(text, "uuid", &a, &uuid) && uuid.n &&
+                              !id128_eq(id128_of(uuid), l->set.id[i]));
+    if (a.failed || is_new)
+        return a.failed ? err_nomem(e)
+                        : err_set(e, ERR_IO, path, "push: the file was changed meanwhile");
+    out->n += got;
     return ERR_OK;
 }
 
@@ -317,15 +383,9 @@ struct pushing {
     struct err *e;
 };
 
-static enum err_code name_bad_row(struct pushing *x, const char *path, const struct local *l,
-                                  struct slice row)
+static enum err_code name_bad_row(struct pushing *x, const char *path, unsigned line)
 {
-    size_t line = 1;
-
-    if (row.p >= l->bytes.p && row.p < l->bytes.p + l->bytes.n)
-        for (const char *at = l->bytes.p; (at = memchr(at, '\n', (size_t)(row.p - at))); at++)
-            line++;
-    return x->e ? err_set(x->e, ERR_FORMAT, path, "push: line %zu: %.120s", line,
+    return x->e ? err_set(x->e, ERR_FORMAT, path, "push: line %u: %.120s", line,
                           strrchr(x->e->text, ':') ? strrchr(x->e->text, ':') + 2 : x->e->text)
                 : ERR_FORMAT;
 }
@@ -336,6 +396,8 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
                                 size_t *at, bool *metadata)
 {
     struct reprise_plugin_text row[BATCH_ROWS + 1];
+    uint32_t line[BATCH_ROWS + 1];
+    AUTO_BUF text = { 0 };
     size_t n = 0, bytes = 0, bad = 0, i = *at;
     int64_t last = 0;
 
@@ -344,11 +406,18 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
         if (!l->row[i].n || idset_has(&r->set, l->set.id[i]) ||
             idset_has(&r->requests, l->set.id[i]))
             continue;
-        row[n++] = (struct reprise_plugin_text){ l->row[i].p, l->row[i].n };
+        if (!x->how->dry_run)
+            TRY(add_row_text(l, i, path, &text, x->e));
+        row[n] = (struct reprise_plugin_text){ NULL, l->row[i].n };
+        line[n++] = l->row[i].line;
         bytes += l->row[i].n;
     }
-    if (i == l->n && *metadata)
-        row[n++] = (struct reprise_plugin_text){ l->metadata.p, l->metadata.n };
+    for (size_t k = 0, from = 0; k < n; from += row[k++].n)
+        row[k].p = text.p + from;
+    if (i == l->n && *metadata) {
+        row[n] = (struct reprise_plugin_text){ l->metadata.p, l->metadata.n };
+        line[n++] = 1;
+    }
     *metadata = *metadata && i < l->n;
     if (n == 0) {
         *at = i;
@@ -364,7 +433,7 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
     enum err_code rc = plugin_append(x->p, key, r->last, row, n, &last, &bad, x->e);
 
     if (rc == ERR_FORMAT && bad < n)
-        return name_bad_row(x, path, l, (struct slice){ row[bad].p, row[bad].n });
+        return name_bad_row(x, path, line[bad]);
     if (rc)
         return rc;
     r->last = last ? last : r->last;
@@ -408,9 +477,9 @@ static enum err_code push_once(struct pushing *x, const struct reprise_plugin_ke
 static enum err_code push_key(struct pushing *x, const struct reprise_plugin_key *key,
                               const char *path)
 {
-    struct local l = { .n = 0 };
+    struct local l = { .file.fd = -1, .how = x->how, .left_out = &x->out->left_out };
     size_t there = 0, most = 0;
-    enum err_code rc = read_local(path, x->how, &l, &x->out->left_out, x->e);
+    enum err_code rc = read_local(path, &l, x->e);
 
     if (!rc && key->subpath)
         rc = read_metadata(path, x->how, &l, x->e);
@@ -423,6 +492,7 @@ static enum err_code push_key(struct pushing *x, const struct reprise_plugin_key
             i = 0;
         }
     }
+    file_close(&l.file);
     buf_fini(&l.bytes);
     buf_fini(&l.metadata);
     free(l.row);

@@ -369,6 +369,35 @@ def meanwhile(p, server, team):
     os.remove(path)
 
 
+def large_file(p, server, team):
+    """A push takes little memory, and does not send what another program puts in the place of the rows meanwhile."""
+    path, folder = f'{p.home}/.claude/projects/-w/{TWO}.jsonl', f'-w/{TWO}/'
+    team.configure(server.url())
+    server.objects.clear()
+    large(path, TWO, 40000)
+    measure = 'import os, subprocess, sys; c = subprocess.Popen(sys.argv[1:]); _, s, u = os.wait4(c.pid, 0); print(s, u.ru_maxrss)'
+    run = subprocess.run([sys.executable, '-S', '-c', measure, p.path, 'push', 'team', TWO], env=p.env, cwd=p.home, capture_output=True, check=False)
+    status, most = map(int, run.stdout.split()[-2:])
+    p.need(status == 0 and (most < 64 << 10 or any('SAN_OPTIONS' in name for name in p.env)), f'memory of a push of {os.path.getsize(path)} bytes: {run}')
+    p.same('all rows', len(server.lines(folder)), 40000)
+    server.objects.clear()
+    large(path, TWO, 3000)
+
+    def replace(_key):
+        if len(server.objects) == 2:
+            with open(path, 'r+b') as f:
+                rows = f.read().replace(b'"uuid":"0', b'"uuid":"9')
+                f.seek(0)
+                f.write(rows)
+
+    server.before_put = replace
+    run = p.run('push', 'team', TWO)
+    server.before_put = lambda key: None
+    p.need(run.returncode == 1 and b'changed meanwhile' in run.stderr, f'replaced meanwhile: {run}')
+    p.need(all(json.loads(line)['uuid'].startswith('0') for line in server.lines(folder)), 'rows of the other file were sent')
+    os.remove(path)
+
+
 def same_name(p, server, team):
     """Another push of the session continues at the same place and is faster: its rows stay, and only the others are added."""
     path, folder = f'{p.home}/.claude/projects/-w/{TWO}.jsonl', f'-w/{TWO}/'
@@ -517,6 +546,7 @@ def main():
         team.pages_far_back(p, server.url())
         meanwhile(p, server, team)
         same_name(p, server, team)
+        large_file(p, server, team)
         gone_in_the_middle(p, server, team)
         encrypted(p, server, team)
         server.kill()
