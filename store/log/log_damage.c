@@ -256,55 +256,43 @@ static bool has_separator(struct slice row)
     return slice_has(row, "\xe2\x80\xa8") || slice_has(row, "\xe2\x80\xa9");
 }
 
-/* Looks in all rows for what the agent searches. */
-static enum err_code look_for_searched(struct scan *k, struct err *e)
+/* Adds a row without the blanks between its tokens. */
+static enum err_code add_unspaced(struct buf *to, struct slice row)
 {
-    const char *plain = arena_format(&k->arena, "\"%s\":\"", k->rules->searched);
-    struct slice row;
+    bool in_text = false;
 
-    if (!plain)
-        return ERR_NOMEM;
-    k->searched = SEARCHED_NOWHERE;
-    for (size_t i = 0; i < k->log->index.n && k->searched == SEARCHED_NOWHERE; i++) {
-        TRY(logfile_row(k->log, i, &row, e));
-        if (slice_has(row, plain))
-            k->searched = SEARCHED_FOUND;
+    for (size_t i = 0; i < row.n; i++) {
+        const bool escapes = in_text && row.p[i] == '\\' && i + 1 < row.n;
+
+        if (row.p[i] == '"')
+            in_text = !in_text;
+        if (in_text || row.p[i] != ' ')
+            TRY(buf_add(to, (struct slice){ row.p + i, escapes ? 2 : 1 }));
+        i += escapes;
     }
     return ERR_OK;
 }
 
-/* A program has read the rows and printed them again, with blanks after the colons. */
-static enum err_code judge_spaced(struct scan *k, struct log_damage *d, struct slice row,
-                                  struct err *e)
+/* A program has read the rows and printed them again, with blanks after the colons. Only the first row with the member
+ * tells, because agents read the beginning of a log. */
+static enum err_code judge_spaced(struct scan *k, struct log_damage *d, struct slice row)
 {
     struct slice value;
 
-    if (!json_get(row, k->rules->searched, &value) || json_type(value) != JSON_STRING)
+    if (k->searched == SEARCHED_FOUND || !json_get(row, k->rules->searched, &value) ||
+        json_type(value) != JSON_STRING)
         return ERR_OK;
-    const char *colon = value.p;
+    const bool spaced = value.p[-1] == ' ' || (value.p[-1] == ':' && value.p[-2] == ' ');
 
-    while (colon[-1] == ' ')
-        colon--;
-    const char *key = colon - 1;
-
-    while (key[-1] == ' ')
-        key--;
-    if (key[-1] != '"' || (colon == value.p && key == colon - 1))
-        return ERR_OK;
-    if (k->searched == SEARCHED_UNKNOWN) {
-        TRY(look_for_searched(k, e));
-        TRY(logfile_row(k->log, d->line, &row, e));
-        return judge_spaced(k, d, row, e);
-    }
-    if (k->searched == SEARCHED_FOUND)
+    if (k->searched == SEARCHED_UNKNOWN)
+        k->searched = spaced ? SEARCHED_NOWHERE : SEARCHED_FOUND;
+    if (!spaced)
         return ERR_OK;
     d->kind = FINDING_SPACED_ROW;
     d->why = "printed again with blanks: started in another directory, the agent does not find "
              "the session by its id";
-    d->repair = "takes the blanks around the colon of \"cwd\" out";
-    TRY(buf_add(&k->bytes, (struct slice){ row.p, (size_t)(key - row.p) }));
-    TRY(buf_add_byte(&k->bytes, ':'));
-    TRY(buf_add(&k->bytes, (struct slice){ value.p, (size_t)(row.p + row.n - value.p) }));
+    d->repair = "takes the blanks between the row's members out";
+    TRY(add_unspaced(&k->bytes, row));
     return buf_add_byte(&k->bytes, '\n');
 }
 
@@ -349,9 +337,7 @@ static enum err_code judge_line(struct scan *k, struct log_damage *d, struct err
     d->kind = d->repair ? FINDING_POISONED_ROW : FINDING_KINDS;
     if (d->repair)
         return buf_add_byte(&k->bytes, '\n');
-    return k->rules->searched && line->state == LINE_OK && k->searched != SEARCHED_FOUND
-               ? judge_spaced(k, d, row, e)
-               : ERR_OK;
+    return k->rules->searched && line->state == LINE_OK ? judge_spaced(k, d, row) : ERR_OK;
 }
 
 enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules, log_damage_fn *fn,

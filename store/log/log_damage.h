@@ -18,8 +18,8 @@
  *   broken-line    a byte order mark, then a row           takes the mark out
  *                  anything else                           takes the line out
  *   poisoned-row   what log_rules.refused finds            replaces exactly that
- *   spaced-row     log_rules.searched with blanks, and     takes these blanks out of every row
- *                  in no row without them */
+ *   spaced-row     blanks between tokens, and the first     takes these blanks out
+ *                  row with log_rules.searched has them */
 
 struct log_rules;
 
@@ -52,7 +52,7 @@ struct log_rules {
     bool has_offsets;
     /* The agent's reader splits lines at U+2028 and U+2029, too. */
     bool splits_at_separators;
-    /* A member with a text that the agent searches as it writes it itself, "name":"; NULL: none. */
+    /* A member with a text in which the agent does not expect blanks, because it searches its rows as text; NULL: none. */
     const char *searched;
     log_refused_fn *refused; /* optional */
     log_survey_fn *survey;   /* optional, with refused */

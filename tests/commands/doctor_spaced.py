@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A transcript that a program printed again, with blanks after the colons: Claude Code searches "cwd":" as text.
+"""A transcript that a program printed again, with blanks after the colons: Claude Code searches its rows as text.
 
 usage: doctor_spaced.py PROGRAM
 
@@ -53,17 +53,19 @@ def main():
                        [(path, True, False), (path, False, True)])
         run = w.program.run('doctor', session_id(1), '--fix')
         now = body(path).decode()
-        w.program.same(f'{what}: as the client searches it', [line.count('"cwd":"') for line in now.splitlines()], [int('cwd' in r) for r in rows])
+        w.program.same(f'{what}: as the client writes them', [line for line, r in zip(now.splitlines(), rows) if 'cwd' in r],
+                       [json.dumps(r, separators=(',', ':'), ensure_ascii=dump is not SPACED['around colons']) for r in rows if 'cwd' in r])
+        w.program.same(f'{what}: others stay', [line for line, r in zip(now.splitlines(), rows) if 'cwd' not in r], [dump(r) for r in rows if 'cwd' not in r])
         w.program.same(f'{what}: the same rows', [json.loads(line) for line in now.splitlines()], rows)
-        w.program.same(f'{what}: nothing else', len(before) - len(now.encode()), sum(len(dump(r)) - len(dump(r).replace('"cwd"  : ', '"cwd":', 1).replace('"cwd": ', '"cwd":', 1))
-                                                                                    for r in rows if 'cwd' in r))
         w.program.same(f'{what}: its time', os.stat(path).st_mtime, 1700000000)
         w.program.same(f'{what}: found no more', (run.returncode, found(w)), (0, []))
         change = w.program.json('log', '--all')[0]['id']
         w.program.same(f'{what}: undone', (w.program.run('undo', change).returncode, body(path)), (0, before))
-    # One row as the client writes it is enough; of rows without a directory nothing is said.
+    # The client finds it if the first row is as it writes it; of rows without a directory nothing is said.
+    write(path, [plain[0], *map(json.dumps, rows[1:])])
+    w.program.same('the first is plain', found(w), [])
     write(path, [*map(json.dumps, rows[:-1]), plain[-1]])
-    w.program.same('one plain row', found(w), [])
+    w.program.same('the last is plain', len(found(w)), 2)
     write(path, [json.dumps({k: v for k, v in r.items() if k != 'cwd'}) for r in rows])
     w.program.same('no directory', found(w), [])
     write(path, [json.dumps({**r, 'cwd': 5}) for r in rows])
