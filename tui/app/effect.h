@@ -1,6 +1,7 @@
 #ifndef TUI_APP_EFFECT_H
 #define TUI_APP_EFFECT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +17,13 @@
 #include "tui/data/conversation.h"
 #include "tui/data/preview.h"
 #include "tui/data/ref_list.h"
+
+/* Follows EFFECT_BISECT and ends it. */
+struct bisect_watch {
+    void (*output)(void *arg, struct slice text);
+    void *arg;
+    const atomic_bool *cancelled;
+};
 
 enum { FULL_SCAN_LOADS = 64 << 20 }; /* EFFECT_FULL_SCAN loads no longer conversation */
 
@@ -44,6 +52,7 @@ enum effect_kind {
     EFFECT_CHECKPOINTS, /* the session's checkpoints -> MSG_CHECKPOINTS */
     EFFECT_TURN_LINES,  /* the same, with the lines that each turn changed -> MSG_CHECKPOINTS */
     EFFECT_PREVIEW,     /* what a rewind to the point in `text` would do -> MSG_PREVIEW */
+    EFFECT_BISECT, /* the first turn after which the command in `text` fails -> MSG_BISECT_OUTPUT..., MSG_BISECTED */
     EFFECT_TURN_FILES,  /* the files at the two points in `names` ("": now) -> MSG_TURN_FILES */
     EFFECT_TURN_FILE,   /* the present text of the file in `text` -> MSG_TURN_FILE */
     EFFECT_COMPARE,     /* entry `first` of a preview, line by line -> MSG_COMPARISON */
@@ -74,8 +83,6 @@ enum effect_kind {
     EFFECT_PRINT,  /* leave the screen and print the rows (never none), exit 0 */
     EFFECT_COPY,   /* text to the clipboard (OSC 52) -> MSG_NOTICE */
     EFFECT_EDIT, /* the editor on a copy of the file named in `text` -> MSG_CONTINUE, MSG_NOTICE on failure */
-    /* Finds the first turn after which the command in `text` fails, on the terminal -> MSG_CONTINUE, MSG_BISECTED */
-    EFFECT_BISECT,
     EFFECT_SUSPEND, /* Ctrl+Z -> MSG_CONTINUE */
     EFFECT_REDRAW,  /* paint everything again: another program wrote to the terminal */
     EFFECT_QUIT,    /* leave with `code` */

@@ -20,6 +20,7 @@ static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_TRANSCRIPT] = &view_transcript,
     [VIEW_REWIND] = &view_rewind,
     [VIEW_TREE] = &view_tree,
+    [VIEW_BISECT] = &view_bisect,
     [VIEW_BLAME] = &view_blame,
     [VIEW_CLEANUP] = &view_cleanup,
     [VIEW_DOCTOR] = &view_doctor,
@@ -43,6 +44,7 @@ struct whole {
     struct model model; /* first, because callers hold a pointer to it */
     struct list list;
     struct tree_view tree;
+    struct bisect_view bisect;
     struct blame_view blame;
     struct cleanup cleanup;
     struct doctor_view doctor;
@@ -72,6 +74,7 @@ static struct model *connect_views(struct whole *w)
         .viewed = ENTRY_NONE,
         .list = &w->list,
         .tree = &w->tree,
+        .bisect = &w->bisect,
         .blame = &w->blame,
         .cleanup = &w->cleanup,
         .doctor = &w->doctor,
@@ -145,6 +148,7 @@ void model_free(struct model *m)
     compare_view_fini(m->compare);
     usage_view_fini(m->usage);
     tree_view_fini(m->tree);
+    bisect_view_fini(m->bisect);
     blame_view_fini(m->blame);
     cleanup_fini(m->cleanup);
     damaged_fini(m->damaged);

@@ -67,6 +67,8 @@ void msg_fini(struct msg *m)
     case MSG_COMPARED: compared_sessions_free(m->u.compared); break;
     case MSG_USAGE_GROUPS: usage_groups_free(m->u.usage_groups); break;
     case MSG_BOARD: board_rows_free(m->u.board); break;
+    case MSG_BISECT_OUTPUT:
+    case MSG_BISECTED: buf_fini(&m->u.text); break;
     case MSG_BLAME: blame_rows_free(m->u.blame); break;
     case MSG_FINDINGS: findings_free(m->u.findings); break;
     case MSG_CHANGED: change_result_free(m->u.changed); break;
@@ -81,7 +83,6 @@ void msg_fini(struct msg *m)
     case MSG_CONTINUE:
     case MSG_FILES_CHANGED:
     case MSG_SILENCE:
-    case MSG_BISECTED:
     case MSG_NOTICE:
     case MSG_EXPORTED:
     case MSG_PROGRESS:

@@ -52,7 +52,6 @@ enum msg_kind {
     MSG_CONTINUE,      /* back from suspension or from the editor */
     MSG_FILES_CHANGED, /* something under the listed folders appeared, grew or vanished */
     MSG_SILENCE,       /* a server has not answered for a second, or answers again */
-    MSG_BISECTED,      /* EFFECT_BISECT: the id of the turn that was found, if one was */
     MSG_NOTICE, /* the result of an effect that has no other answer: copied, printed, opened */
 
     MSG_SESSIONS,  /* EFFECT_LIST: a batch of sessions; the first one early, with few */
@@ -76,6 +75,8 @@ enum msg_kind {
     MSG_TURN_FILE,       /* EFFECT_TURN_FILE */
     MSG_REWIND_DONE,     /* EFFECT_REWIND, EFFECT_UNDO_REWIND */
     MSG_BLAME,           /* EFFECT_BLAME */
+    MSG_BISECT_OUTPUT,   /* EFFECT_BISECT: what the command writes, and the verdicts */
+    MSG_BISECTED,        /* EFFECT_BISECT: the id of the turn that was found, if one was */
     MSG_DELETE_ESTIMATE, /* EFFECT_ESTIMATE_DELETE */
     MSG_SWEEP,           /* EFFECT_SWEEP */
     MSG_TRASH,           /* EFFECT_TRASH */
@@ -97,7 +98,7 @@ struct msg {
     union {
         struct key key;
         struct slice paste; /* borrowed */
-        struct slice turn;  /* BISECTED; borrowed */
+        struct buf text;    /* BISECT_OUTPUT, BISECTED */
         struct mouse mouse;
         struct {
             int rows, cols;

@@ -26,6 +26,7 @@ enum view_id {
     VIEW_TRANSCRIPT,
     VIEW_REWIND,
     VIEW_TREE,
+    VIEW_BISECT,
     VIEW_BLAME,
     VIEW_CLEANUP,
     VIEW_DOCTOR,
@@ -68,6 +69,7 @@ struct model {
     uint32_t viewed; /* the entry that the viewer shows; ENTRY_NONE */
     struct rewind_view *rewind;
     struct tree_view *tree;
+    struct bisect_view *bisect;
     struct blame_view *blame;
     struct cleanup *cleanup;
     struct doctor_view *doctor;

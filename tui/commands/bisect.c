@@ -1,19 +1,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lite/base/time.h"
 #include "store/fs/path.h"
+#include "store/proc/process.h"
 #include "store/rewind/plan/by_snapshots.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
+#include "tui/app/effect.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/commands/session.h"
@@ -48,7 +53,9 @@ struct bisect {
     const char *dir; /* where the command runs */
     struct tested *tested;
     size_t tests, runs;
-    size_t unknown; /* the most files of one state that could not be restored */
+    size_t unknown;                   /* the most files of one state that could not be restored */
+    const struct bisect_watch *watch; /* on the screen; or NULL */
+    int output;                       /* then what is written is read here */
 };
 
 /* ---- running the command ---- */
@@ -60,7 +67,7 @@ static void bisect_note_signal(int sig)
     bisect_signal = sig;
 }
 
-/* The output of the command goes to standard error, since standard output has the answer. It has a process group of its
+/* The output of the command goes to standard error, since standard output has the answer; on the screen, to the pipe. It has a process group of its
  * own, which a signal ends as a whole. */
 static int bisect_start(const struct bisect *b, pid_t *child)
 {
@@ -73,6 +80,7 @@ static int bisect_start(const struct bisect *b, pid_t *child)
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, b->in->err_fd, STDERR_FILENO);
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
     posix_spawn_file_actions_addchdir_np(&files, b->dir);
     posix_spawnattr_setsigdefault(&attributes, &all);
@@ -88,6 +96,45 @@ static int bisect_start(const struct bisect *b, pid_t *child)
     return failed;
 }
 
+/* Passes on what was written, waiting for it at most `wait_ms`. A command that writes without end is slowed down. */
+static void bisect_pass_on(const struct bisect *b, int wait_ms)
+{
+    enum { READS = 16 };
+    const struct timespec pause = { .tv_nsec = 20 * 1000000L };
+    struct pollfd fd = { .fd = b->output, .events = POLLIN };
+    char text[4096];
+    int reads = 0;
+
+    for (; reads < READS && poll(&fd, 1, reads ? 0 : wait_ms) > 0; reads++) {
+        const ssize_t n = read(b->output, text, sizeof text);
+
+        if (n <= 0)
+            return;
+        b->watch->output(b->watch->arg, (struct slice){ text, (size_t)n });
+    }
+    if (reads == READS)
+        nanosleep(&pause, NULL);
+}
+
+/* Waits for the command. If the person ends it, its process group gets a second to clean up. Processes in the background
+ * are ended with it. */
+static int bisect_follow(const struct bisect *b, pid_t child, int *status)
+{
+    enum { LOOK_MS = 20, PATIENCE = 50 };
+    siginfo_t ended = { 0 };
+
+    for (int since = 0; ended.si_pid == 0; since += atomic_load(b->watch->cancelled)) {
+        if (since > 0)
+            kill(-child, since < PATIENCE ? SIGTERM : SIGKILL);
+        bisect_pass_on(b, LOOK_MS);
+        if (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) && errno != EINTR)
+            return errno;
+    }
+    kill(-child, SIGKILL);
+    bisect_pass_on(b, 0);
+    return waitpid(child, status, 0) < 0 ? errno : 0;
+}
+
 /* A signal that would end this program ends the command, and the copy is removed. */
 static enum err_code bisect_run_command(const struct bisect *b, struct tested *t, struct err *e)
 {
@@ -99,16 +146,20 @@ static enum err_code bisect_run_command(const struct bisect *b, struct tested *t
     int status = 0, failed;
 
     /* The handlers only note the signal, because the copy has to be removed before this program ends. */
-    for (size_t i = 0; i < ENDING; i++)
+    for (size_t i = 0; i < ENDING && !b->watch; i++)
         sigaction(ending[i], &note, &old[i]);
     failed = bisect_start(b, &child);
-    while (!failed && waitpid(child, &status, 0) < 0)
+    if (!failed && b->watch)
+        failed = bisect_follow(b, child, &status);
+    while (!failed && !b->watch && waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             failed = errno;
         else if (bisect_signal)
             kill(-child, bisect_signal);
-    for (size_t i = 0; i < ENDING; i++)
+    for (size_t i = 0; i < ENDING && !b->watch; i++)
         sigaction(ending[i], &old[i], NULL);
+    if (b->watch && atomic_load(b->watch->cancelled))
+        return err_set(e, ERR_CANCELLED, "", "bisect: interrupted");
     if (failed) {
         errno = failed;
         return err_sys(e, b->in->argv[1], "run the command");
@@ -397,9 +448,10 @@ static enum err_code bisect_copy(struct bisect *b, struct arena *a, struct err *
 
 /* *turn gets the id of the first bad turn, if it is one. It may be NULL. */
 static enum err_code bisect_run(struct invocation *in, struct sessions *s,
-                                const struct session_ref *ref, struct buf *turn, struct err *e)
+                                const struct session_ref *ref, const struct bisect_watch *watch,
+                                int output, struct buf *turn, struct err *e)
 {
-    struct bisect b = { .in = in, .ref = ref };
+    struct bisect b = { .in = in, .ref = ref, .watch = watch, .output = output };
     size_t first = 0, good, bad;
     enum err_code rc = bisect_read_points(&b, &s->arena, e);
 
@@ -434,34 +486,33 @@ static enum err_code bisect_run(struct invocation *in, struct sessions *s,
 enum err_code bisect_session(struct invocation *in, struct sessions *s,
                              const struct session_ref *ref, struct err *e)
 {
-    return bisect_run(in, s, ref, NULL, e);
+    return bisect_run(in, s, ref, NULL, -1, NULL, e);
 }
 
 enum err_code bisect_on_screen(const struct invocation *screen, struct sessions *s,
-                               const struct session_ref *ref, char *command, int tty,
-                               struct buf *turn, struct err *e)
+                               const struct session_ref *ref, char *command,
+                               const struct bisect_watch *watch, struct buf *turn, struct err *e)
 {
     char name[] = "", sh[] = "sh", c[] = "-c", *argv[] = { name, sh, c, command, NULL };
     struct invocation in = *screen;
-    sigset_t ending, before;
+    struct bisect left = { .watch = watch };
+    int ends[2];
 
+    if (proc_pipe(ends, false))
+        return err_sys(e, "", "follow the command");
     in.options = (struct options){ .given = 0 };
     in.argc = 4;
     in.argv = argv;
-    in.err_fd = tty;
-    out_init(&in.out, tty);
+    in.err_fd = ends[1];
+    out_init(&in.out, ends[1]);
+    enum err_code rc = bisect_run(&in, s, ref, watch, ends[0], turn, e);
 
-    /* The screen blocks the signals that end the command. */
-    bisect_signal = 0;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGQUIT);
-    pthread_sigmask(SIG_UNBLOCK, &ending, &before);
-    enum err_code rc = bisect_run(&in, s, ref, turn, e);
-
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!rc)
         rc = out_flush(&in.out, e);
     out_fini(&in.out);
+    left.output = ends[0];
+    bisect_pass_on(&left, 0);
+    close(ends[0]);
+    close(ends[1]);
     return rc;
 }

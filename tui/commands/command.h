@@ -255,10 +255,13 @@ command_session_fn board_go_session, files_session, info_session, info_subagents
     host_restore_session, info_checkpoints_session, change_fork_session, change_reappend_session,
     continue_session, bisect_session;
 
-/* For the screen, which was left before: sh runs the command, and the output is written to the terminal. *turn gets the id
- * of the first bad turn, if it is one. */
+struct bisect_watch; /* tui/app/effect.h */
+
+/* For the screen: sh runs the command, whose output goes to `watch`. *turn gets the id of the first bad turn, if it is
+ * one. */
 MUST_CHECK enum err_code bisect_on_screen(const struct invocation *screen, struct sessions *s,
-                                          const struct session_ref *ref, char *command, int tty,
-                                          struct buf *turn, struct err *e);
+                                          const struct session_ref *ref, char *command,
+                                          const struct bisect_watch *watch, struct buf *turn,
+                                          struct err *e);
 
 #endif

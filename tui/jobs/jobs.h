@@ -25,6 +25,10 @@ struct job_context {
     const struct config *config; /* how sessions are resumed; NULL: not checked */
     const char *path;            /* where programs are searched; may be NULL */
     bool no_worktrees;           /* the scope "worktrees" is only the project */
+    /* Carries out EFFECT_BISECT. *turn gets the id of the turn, if one was found. */
+    enum err_code (*bisect)(void *arg, const struct effect *q, const struct bisect_watch *watch,
+                            struct buf *turn, struct err *e);
+    void *bisect_arg;
 
     pthread_mutex_t lock; /* protects what follows: scopes, resolved when first needed */
     struct arena arena;

@@ -438,6 +438,36 @@ static enum err_code answer_compare_sessions(const struct effect *q, const struc
     return ERR_OK;
 }
 
+struct bisect_reply {
+    const struct effect *question;
+    const struct reply *reply;
+};
+
+static void post_bisect_output(void *arg, struct slice text)
+{
+    const struct bisect_reply *b = arg;
+    struct msg m = { .kind = MSG_BISECT_OUTPUT };
+
+    if (buf_add(&m.u.text, text) == ERR_OK)
+        jobs_post(b->reply, b->question, m);
+}
+
+static enum err_code answer_bisect(const struct job_context *d, const struct effect *q,
+                                   const struct reply *r, struct err *e)
+{
+    struct bisect_reply b = { q, r };
+    struct msg m = { .kind = MSG_BISECTED };
+    enum err_code rc =
+        d->bisect(d->bisect_arg, q, &(struct bisect_watch){ post_bisect_output, &b, r->cancelled },
+                  &m.u.text, e);
+
+    if (rc)
+        buf_fini(&m.u.text);
+    else
+        jobs_post(r, q, m);
+    return rc;
+}
+
 size_t jobs_pieces(const struct effect *q)
 {
     if (q->kind == EFFECT_FULL_SCAN && q->refs->n > 0)
@@ -467,6 +497,7 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
                                     &asking, &e);
     } break;
     case EFFECT_BLAME: rc = jobs_blame(d, q, r, &e); break;
+    case EFFECT_BISECT: rc = answer_bisect(d, q, r, &e); break;
     case EFFECT_GREP: rc = jobs_grep(q, r, &e); break;
     case EFFECT_USAGE: rc = jobs_usage(d, q, r, &e); break;
     case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;

@@ -167,33 +167,6 @@ static void edit_copy(struct loop *l, struct effect *fx)
     buf_fini(&kept);
 }
 
-/* The output stays on the terminal until it has been read. */
-static void run_bisect(struct loop *l, struct effect *fx)
-{
-    static const char question[] = "\nPress Enter to go back. ";
-    struct pollfd fd = { .fd = term_input(l->term), .events = POLLIN };
-    struct buf turn = { 0 };
-    struct err e = { 0 };
-    char c = '\0';
-    ssize_t n = 1;
-
-    await_answer(l);
-    term_leave(l->term);
-    enum err_code rc = l->setup->bisect(l->setup->bisect_arg, fx, term_output(l->term), &turn, &e);
-
-    if (write(term_output(l->term), question, sizeof question - 1) < 0)
-        n = 0;
-    while (n > 0 && c != '\n')
-        if (poll(&fd, 1, -1) > 0)
-            n = read(fd.fd, &c, 1);
-    deliver_continue(l);
-    if (rc)
-        show_error(l, &e);
-    else
-        loop_deliver(l, (struct msg){ .kind = MSG_BISECTED, .u.turn = buf_slice(&turn) });
-    buf_fini(&turn);
-}
-
 static void leave(struct loop *l, struct effect *fx)
 {
     if (l->done)
@@ -230,6 +203,7 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND:
     case EFFECT_BLAME:
+    case EFFECT_BISECT:
     case EFFECT_ESTIMATE_DELETE:
     case EFFECT_SWEEP:
     case EFFECT_TRASH:
@@ -257,7 +231,6 @@ static void run_effect(struct loop *l, struct effect *fx)
     case EFFECT_QUIT: leave(l, fx); break;
     case EFFECT_COPY: copy_to_clipboard(l, fx); break;
     case EFFECT_EDIT: edit_copy(l, fx); break;
-    case EFFECT_BISECT: run_bisect(l, fx); break;
     case EFFECT_SUSPEND: suspend(l); break;
     case EFFECT_REDRAW: term_invalidate(l->term); break;
     }

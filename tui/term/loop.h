@@ -17,10 +17,6 @@ struct loop_setup {
     const struct theme *light;
     const char *editor;   /* $VISUAL, $EDITOR; NULL: vi */
     const char *temp_dir; /* for what the editor opens */
-    /* Carries out EFFECT_BISECT on the terminal tty, whose screen was left before. *turn gets the id of the turn, if one was
-     * found. */
-    enum err_code (*bisect)(void *arg, struct effect *q, int tty, struct buf *turn, struct err *e);
-    void *bisect_arg;
 };
 
 /* How the screen was left: EFFECT_RESUME, EFFECT_PRINT or EFFECT_QUIT. effect_fini() frees it; its rows belong to the

@@ -3,6 +3,8 @@
 . "$(dirname "$0")/../lib.sh"
 demo
 (cd "$project" && find . -type f -print0 | sort -z | xargs -0 sha256sum) >"$top/files"
+mkdir "$top/copies"
+settings="TMPDIR=$top/copies"
 open 100 30
 see "Payments: idemp"
 enter_text idempot
@@ -15,27 +17,53 @@ press Enter
 see "a command, such as: make test"
 enter_text 'echo "tested in $PWD"; test ! -e src/keys.ts'
 press Enter
-see "the first bad turn, after" "before turn 1" "tested in /tmp" "Press Enter to go back."
+see "It has ended." "the first bad turn, after" "before turn 1" "tested in $top/copies/" "rewind  Payments"
 hides "tested in $project" || fail "the command ran in the project"
 press Enter
 see "▌ Captures must be" "the first bad turn is selected" "[x] D src/keys.ts"
 (cd "$project" && find . -type f -print0 | sort -z | xargs -0 sha256sum) | cmp -s - "$top/files" || fail "the project was changed"
 acknowledge
 
-# A command that does not fail, and one that is interrupted.
+# A command that does not fail; one with much output, which is scrolled, and with what it leaves running.
 press '!'
 see 'tested in $PWD'
 press C-u
 enter_text true
 press Enter
-see "Press Enter to go back."
+see "It has ended." "the command does not fail now"
 press Enter
-see "the command does not fail now"
+gone "It has ended."
+acknowledge
+press '!'
+see "command that fails now"
+press C-u
+enter_text 'sleep 1000 & seq 100000; printf "one\rtwo\n"; exit 1'
+press Enter
+see "It has ended." "the command fails at the first point already" "two"
+says '^.. one' && fail "the first state of a line is shown"
+press Up Up Up Up Up Up Up Up Up Up Up Up
+see "99970"
+press q
+gone "It has ended."
+acknowledge
+
+# One that does not end is ended, with the copy of the project; the shell of the terminal is not.
+copies() { [ "$(find "$top/copies" -mindepth 1 -maxdepth 1 | wc -l)" = "$1" ]; }
+until_true "no copy is left" copies 0
+press '!'
+see "command that fails now"
+press C-u
+enter_text 'trap "" TERM; echo begun; sleep 1000; sleep 1000'
+press Enter
+see "begun" "It runs in a copy of the project"
+press Escape
+see "the bisect was ended; nothing was changed" "▌ Captures must be"
+until_true "no copy is left" copies 0
 press C-c
 ended 130
 close
 
-# The shell of the terminal is interrupted, too, and ends with the program.
+# The program ends it, too.
 open 100 30 rewind f3a97c58
 see "[x] M src/keys.ts"
 press '!'
@@ -44,7 +72,5 @@ enter_text 'echo begun; sleep 1000'
 press Enter
 see "begun"
 press C-c
-see "Press Enter to go back."
-press Enter
-see "interrupted: bisect"
-see "▌ Yes"
+see "exit "
+until_true "no copy is left" copies 0

@@ -213,12 +213,16 @@ struct picker_bisect {
     struct sessions *sessions;
 };
 
-static enum err_code picker_run_bisect(void *arg, struct effect *q, int tty, struct buf *turn,
+static enum err_code picker_run_bisect(void *arg, const struct effect *q,
+                                       const struct bisect_watch *watch, struct buf *turn,
                                        struct err *e)
 {
     struct picker_bisect *p = arg;
-    NEED(buf_cstr(&q->text));
-    return bisect_on_screen(p->in, p->sessions, &q->refs->ref[0], q->text.p, tty, turn, e);
+    CLEANUP(buf_fini) struct buf command = { 0 };
+
+    if (buf_add(&command, buf_slice(&q->text)) || !buf_cstr(&command))
+        return err_nomem(e);
+    return bisect_on_screen(p->in, p->sessions, &q->refs->ref[0], command.p, watch, turn, e);
 }
 
 /* Finishes rewinds that an earlier run left unfinished, and shows a notice. If another program is rewinding right now,
@@ -288,8 +292,6 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
     struct picker_bisect bisect = { in, s };
     struct loop_setup setup = {
         .context = &context,
-        .bisect = picker_run_bisect,
-        .bisect_arg = &bisect,
         .term = { .type = world->term,
                   .theme = &config->theme,
                   .colours = { config->settings.colours, world->no_color, world->true_colour },
@@ -324,6 +326,8 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
     context.env = &world->env;
     context.config = config;
     context.path = world->path;
+    context.bisect = picker_run_bisect;
+    context.bisect_arg = &bisect;
     context.no_worktrees = option_given(&in->options, OPTION_NO_WORKTREES);
 
     /* The choice runs after the loop, because the terminal is then restored and no worker runs. */

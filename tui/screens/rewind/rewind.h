@@ -22,7 +22,23 @@
 struct rewind_view;
 struct view_ops;
 
-extern const struct view_ops view_rewind;
+extern const struct view_ops view_rewind, view_bisect;
+
+/* A bisect of the session (bisect_view.c). */
+struct bisect_view {
+    unsigned asked; /* the generation of EFFECT_BISECT; 0: it has ended */
+    struct buf command, output, turn;
+    struct err why; /* the reason for which no turn was found */
+    size_t back;    /* lines scrolled up from the end */
+};
+
+struct model;
+void bisect_view_fini(struct bisect_view *v);
+/* Returns NULL, or the reason why the command is none. */
+const char *bisect_view_begin(struct model *m, const struct ref_list *session,
+                              struct slice command);
+/* Selects the turn with this id, if it is not empty. */
+void rewind_bisected(struct model *m, struct slice turn);
 
 /* settings is borrowed. NULL if out of memory. */
 struct rewind_view *rewind_view_new(const struct settings *settings);

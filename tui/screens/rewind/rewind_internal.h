@@ -76,7 +76,6 @@ struct rewind_view {
     char result[300];                /* the result of the last rewind; "": no rewind yet */
     bool incomplete;                 /* the rewind was not done completely */
     char undo[40], redo[40];
-    struct buf command; /* of the last bisect */
 };
 
 /* ---- what is selected (rewind_view.c) ---- */

@@ -264,7 +264,6 @@ void rewind_view_close(struct rewind_view *v, struct effects *fx)
     effect_cancel(fx, REQUESTER_REWIND, &v->asked_lines);
     rewind_clear_preview(v, fx);
     ref_list_free(v->session);
-    buf_fini(&v->command);
     preview_checkpoints_free(v->turns);
     arena_fini(&v->texts);
     *v = (struct rewind_view){
@@ -330,28 +329,12 @@ static void rewind_dialog_answer(struct model *m, enum dialog_choice choice)
     rewind_view_answer(m->rewind, choice == CHOICE_DO, &m->fx);
 }
 
-/* The command runs in a copy of the project, and its output is on the terminal meanwhile. */
 static const char *rewind_bisect(struct model *m, struct slice command)
 {
-    struct rewind_view *v = m->rewind;
-    struct ref_list *session = ref_list_copy(v->session);
-
-    if (!command.n) {
-        ref_list_free(session);
-        return "a command, such as: make test";
-    }
-    struct effect *e = session ? effect_add(&m->fx, EFFECT_BISECT, REQUESTER_REWIND) : NULL;
-
-    v->command.n = 0;
-    if (!e || buf_add(&e->text, command) || buf_add(&v->command, command))
-        toast_no_memory(&m->toast);
-    if (e)
-        e->refs = session;
-    return NULL;
+    return bisect_view_begin(m, m->rewind->session, command);
 }
 
-/* The turn that was found is selected. */
-static void rewind_bisected(struct model *m, struct slice turn)
+void rewind_bisected(struct model *m, struct slice turn)
 {
     struct rewind_view *v = m->rewind;
 
@@ -374,7 +357,7 @@ static bool rewind_screen_back_quits(const struct model *m)
 static bool rewind_screen_act(struct model *m, enum action a)
 {
     if (a == ACT_BISECT) {
-        dialog_prompt(m, "command that fails now ", buf_slice(&m->rewind->command), rewind_bisect);
+        dialog_prompt(m, "command that fails now ", buf_slice(&m->bisect->command), rewind_bisect);
         return true;
     }
     if (a == ACT_TOUCHED) {
@@ -457,10 +440,6 @@ static bool rewind_screen_message(struct model *m, const struct msg *msg)
 
     if (done)
         undo_flow_rewound(m, &msg->u.rewind_summary);
-    if (msg->kind == MSG_BISECTED) {
-        rewind_bisected(m, msg->u.turn);
-        return true;
-    }
     return rewind_view_msg(m->rewind, msg, &m->fx) || done;
 }
 
