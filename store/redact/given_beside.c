@@ -246,12 +246,12 @@ static struct given read_line_word(struct slice text, size_t at)
     if (digits && at + digits + 1 < text.n && given_is_any(text.p[at + digits], ".)") &&
         text.p[at + digits + 1] == ' ')
         at += digits + 2;
-    struct given v = given_read(text, at, true);
+    const struct given v = given_read(text, at, true);
+    size_t end = v.at + v.n;
 
-    return v.n && v.n < 80 &&
-                   given_is_line_end(text, v.at + v.n + (v.quoted || text.p[v.at + v.n] == '`'))
-               ? v
-               : (struct given){ at, 0, false };
+    if (v.quoted || (end < text.n && text.p[end] == '`'))
+        end++;
+    return v.n && v.n < 80 && given_is_line_end(text, end) ? v : (struct given){ at, 0, false };
 }
 
 /* The nth field of the line that begins at a place, without blanks and quotes; fields: how many the line has. */
