@@ -437,7 +437,7 @@ struct store_ops {
     /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file with one row per line,
      * which a search then reads directly. NULL: a search uses load. */
     const struct index_keys *row_keys;
-    /* With `check`, if a ref's path is a log whose damaged lines can be repaired (store/log/log_damage.h). */
+    /* With `check`, if a ref's path is a log whose lines are examined for damage (store/log/log_damage.h). */
     const struct log_rules *log_rules;
     bool size_unknown; /* its rows are in a database with those of others */
     bool only_read;    /* a copy, from which no agent resumes (store_ops_only_read) */

@@ -12,6 +12,7 @@ enum { ROW_MOST = 16 << 20, SECOND_TRIES = 32, SPLIT_LINES = 4096, SPLIT_BYTES =
 
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 static const struct log_rules no_rules = { .begins = NULL };
+const struct log_rules log_rules_unknown = { .unknown = true };
 
 struct scan {
     struct logfile *log;
@@ -360,6 +361,7 @@ enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules
         if (rc == ERR_NOMEM)
             rc = err_nomem(e);
         d.bytes = buf_slice(&k.bytes);
+        d.repair = k.rules->unknown ? NULL : d.repair;
         if (!rc && d.kind != FINDING_KINDS)
             rc = fn(&d, arg, e);
         arena_reset(&k.arena);

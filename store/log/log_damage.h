@@ -46,6 +46,8 @@ struct log_rules {
     /* How rows begin, NULL-terminated: such bytes in the middle of a line begin a second row even if it is cut. NULL:
      * only a whole object at the end of a line is a second row. */
     const char *const *begins;
+    /* Damaged lines are only reported: it is not known what the agent does with them, nor which repair it accepts. */
+    bool unknown;
     /* The agent skips lines that do not parse, so they stay in the log. */
     bool skips_broken;
     /* Other files name offsets of the log: what is taken out becomes blanks, and nothing is added before the end. */
@@ -61,6 +63,8 @@ struct log_rules {
     const struct log_sent *sent;
     const char *half;
 };
+
+extern const struct log_rules log_rules_unknown;
 
 /* Finds halves of pairs of surrogates and NULs in the texts of what is sent; each becomes U+FFFD, which has the same length.
  */

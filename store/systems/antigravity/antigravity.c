@@ -4,6 +4,7 @@
 #include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/log/log_damage.h"
 #include "store/systems/common/row_table.h"
 #include "store/systems/common/session_about.h"
 #include "store/systems/common/session_dirs.h"
@@ -139,6 +140,8 @@ const struct store_ops antigravity_ops = {
     .folders = "brain",
     .resume_command = "agy --conversation {id}",
     SESSION_DIRS_OPS,
+    .check = jsonl_check,
+    .log_rules = &log_rules_unknown,
     .files = session_dirs_parts,
     .shared = antigravity_shared,
     .open = antigravity_open,

@@ -1,4 +1,5 @@
 #include "lite/json/json.h"
+#include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/memory_rows.h"
@@ -182,6 +183,8 @@ const struct store_ops droid_ops = {
     PROJECT_LOGS_OPS,
     .folder_of = project_logs_folder_of,
     .set_directory = project_logs_set_directory,
+    .check = jsonl_check,
+    .log_rules = &log_rules_unknown,
     .files = jsonl_files,
     .open = droid_open,
     .close = jsonl_store_close,

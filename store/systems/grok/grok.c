@@ -1,4 +1,5 @@
 #include "store/systems/grok/grok.h"
+#include "store/log/log_damage.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -153,6 +154,8 @@ const struct store_ops grok_ops = {
     .subagents = grok_subagents,
     .subagent = grok_subagent,
     .agent_variable = jsonl_agent_variable,
+    .check = jsonl_check,
+    .log_rules = &log_rules_unknown,
     .usage = grok_usage,
     .edits = grok_edits,
     .checkpoints = grok_checkpoints,

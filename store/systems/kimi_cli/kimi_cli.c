@@ -3,6 +3,7 @@
 #include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/row_table.h"
@@ -157,6 +158,8 @@ const struct store_ops kimi_cli_ops = {
     .subagents = session_dirs_subagents,
     .subagent = session_dirs_subagent,
     .agent_variable = jsonl_agent_variable,
+    .check = jsonl_check,
+    .log_rules = &log_rules_unknown,
     .edits = tool_edits_logged,
     .why = {
         [ABILITY_RENAME] = "the Kimi CLI writes its titles itself: use /title in it",

@@ -5,6 +5,7 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
+#include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/jsonl.h"
@@ -416,6 +417,8 @@ const struct store_ops kiro_ops = {
     .blocks = row_table_blocks,
     .messages = block_messages,
     .agent_variable = jsonl_agent_variable,
+    .check = jsonl_check,
+    .log_rules = &log_rules_unknown,
     .edits = tool_edits_logged,
     .why = {
         [ABILITY_RENAME] = "Kiro keeps its titles beside state that only it writes",

@@ -1,4 +1,5 @@
 #include "lite/json/json.h"
+#include "store/log/log_damage.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/row_table.h"
 #include "store/systems/common/session_about.h"
@@ -133,6 +134,8 @@ const struct store_ops vibe_ops = {
     .subagents = session_dirs_subagents,
     .subagent = session_dirs_subagent,
     .agent_variable = jsonl_agent_variable,
+    .check = jsonl_check,
+    .log_rules = &log_rules_unknown,
     .usage = session_about_usage,
     .edits = vibe_edits,
     .why = {
