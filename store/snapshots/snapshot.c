@@ -153,6 +153,8 @@ enum err_code snapshot_log_read_dir(struct snapshot_log *log, struct err *e)
         log->snapshot = list;
         if (!torn && read_line(log, line, &s))
             log->snapshot[log->n++] = s;
+        else
+            log->newer |= !torn && json_valid(line);
     }
     return log->arena.failed ? err_nomem(e) : ERR_OK;
 }

@@ -76,6 +76,7 @@ struct snapshot_log {
     const char *root;          /* the project */
     struct snapshot *snapshot; /* oldest first */
     size_t n;
+    bool newer; /* there are lines of a newer version, which are left out */
 };
 
 /* Reads the snapshots of the project that a directory belongs to. An empty log is no error; lines that are not ours, and a

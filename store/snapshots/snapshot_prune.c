@@ -424,6 +424,9 @@ enum err_code snapshot_prune(const struct snapshot_project *project,
     TRY(rc);
     k.wanted = rule->yields ? wanted : NULL;
     TRY(snapshot_log_read_dir(&log, e));
+    if (log.newer)
+        return err_set(e, ERR_UNSUPPORTED, project->dir,
+                       "prune snapshots: a newer version of reprise made some of them");
     NEED(goes = arena_zalloc(&k.arena, log.n + 1));
     /* The newest is what the next one is compared with. */
     const size_t half =

@@ -401,6 +401,18 @@ def limits_that_cannot_be_read_remove_nothing(program):
             need(len([line for line in f if '"kind":"prompt"' in line]) == 2, f'{text!r}: what the limits keep is gone')
         need(not os.path.exists(f'{os.path.dirname(log)}/pruned'), f'{text!r}: it counts as pruned')
     os.unlink(config)
+
+    # So do snapshots that a newer version took.
+    with open(log, encoding='utf-8') as f:
+        good = f.read()
+    for old, new in ('"v":1', '"v":2'), ('"kind":"end"', '"kind":"new"'):
+        with open(log, 'w', encoding='utf-8') as f:
+            f.write(good.replace(old, new, 1))
+        w.run('snapshots', 'prune', '--older-than', '0d', code=4)
+        with open(log, encoding='utf-8') as f:
+            need(f.read() == good.replace(old, new, 1), f'{new}: the log is another one')
+    with open(log, 'w', encoding='utf-8') as f:
+        f.write(good)
     w.run('snapshots', 'prune')
     with open(log, encoding='utf-8') as f:
         need(len([line for line in f if '"kind":"prompt"' in line]) == 1, 'the defaults without a configuration')
