@@ -119,7 +119,10 @@ static bool read_element(struct plain_runs *r)
     case '{':
         drop_optional(r);
         r->p = memchr(r->p, '}', (size_t)(r->end - r->p));
-        return r->p++ != NULL;
+        if (!r->p)
+            return false;
+        r->p++;
+        return true;
     case '.':
     case '^':
     case '$':

@@ -28,7 +28,8 @@ struct sequence {
 
 static struct slice input_rest_of(const struct input *in)
 {
-    return (struct slice){ in->held.p + in->at, in->held.n - in->at };
+    return in->held.n ? (struct slice){ in->held.p + in->at, in->held.n - in->at }
+                      : (struct slice){ "", 0 };
 }
 
 static enum step key_event(struct input *in, size_t length, uint32_t code, unsigned mods,

@@ -10,8 +10,9 @@
 
 struct patching {
     struct slice rest; /* the rest of the text */
-    size_t line;       /* lines of it that were passed */
+    size_t line, made; /* lines of it that were passed, and lines of the result */
     struct slice diff;
+    size_t takes, gives; /* lines that the hunk still has to take from the text, and to give */
     bool reverse, fits;
     struct buf out;
 };
@@ -62,6 +63,7 @@ static bool inferred_put(struct patching *p, struct slice text)
 
     if (text.n && out.n && out.p[out.n - 1] != '\n')
         p->fits = false;
+    p->made++;
     return !buf_add(&p->out, text);
 }
 
@@ -76,21 +78,30 @@ static bool inferred_pass_lines(struct patching *p, size_t until)
     return true;
 }
 
+/* A hunk that was cut off, or is elsewhere than its header says, does not fit. */
 static bool enter_hunk(struct patching *p, struct slice header)
 {
     size_t old, old_n, new, new_n;
 
-    if (!inferred_read_range(&header, '-', &old, &old_n) ||
+    if (p->takes || p->gives || !inferred_read_range(&header, '-', &old, &old_n) ||
         !inferred_read_range(&header, '+', &new, &new_n)) {
         p->fits = false;
         return true;
     }
-    size_t start = p->reverse ? new : old, n = p->reverse ? new_n : old_n;
+    const size_t start = p->reverse ? new : old, to = p->reverse ? old : new;
+
+    p->takes = p->reverse ? new_n : old_n;
+    p->gives = p->reverse ? old_n : new_n;
 
     /* a hunk without lines begins after the line that it names */
-    if (n && start == 0)
+    if ((p->takes && start == 0) || (p->gives && to == 0))
         p->fits = false;
-    return !p->fits || inferred_pass_lines(p, n ? start - 1 : start);
+    if (!p->fits)
+        return true;
+    const bool ok = inferred_pass_lines(p, p->takes ? start - 1 : start);
+
+    p->fits = p->fits && p->made == (p->gives ? to - 1 : to);
+    return ok;
 }
 
 /* The line after a sign; a note after it means that it has no line end. */
@@ -120,17 +131,21 @@ static bool apply_diff(struct patching *p)
             char added = p->reverse ? '-' : '+', sign = line.p[0];
             struct slice text = hunk_text(&p->diff, line);
 
-            if (sign == added)
-                ok = inferred_put(p, text);
-            else {
-                p->fits = p->fits && slice_eq(inferred_next_line(&p->rest), text);
+            if (sign != added) {
+                p->fits = p->fits && p->takes && slice_eq(inferred_next_line(&p->rest), text);
+                p->takes--;
                 p->line++;
-                ok = sign != ' ' || inferred_put(p, text);
+            }
+            if (sign == added || sign == ' ') {
+                p->fits = p->fits && p->gives;
+                p->gives--;
+                ok = inferred_put(p, text);
             }
         } else {
             p->fits = false;
         }
     }
+    p->fits = p->fits && !p->takes && !p->gives;
     return ok && (!p->fits || inferred_put(p, p->rest));
 }
 

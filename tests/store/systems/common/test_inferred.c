@@ -65,3 +65,41 @@ TEST(a_command_that_makes_a_file_does_not)
         if (shortens(commands[i]))
             fail_msg("%s", commands[i]);
 }
+
+static bool fits(const char *text, const char *diff, bool reverse, const char *want)
+{
+    struct arena a = { 0 };
+    struct slice out = { "", 0 };
+    bool fits = false;
+
+    assert_int_equal(inferred_patch(slice_of(text), slice_of(diff), reverse, &a, &out, &fits),
+                     ERR_OK);
+    if (fits && want)
+        assert_true(slice_eq(out, slice_of(want)));
+    arena_fini(&a);
+    return fits;
+}
+
+/* A diff proves something only if all of it is there and stands where its headers say. */
+TEST(a_patch_fits_as_a_whole_or_not_at_all)
+{
+    static const char text[] = "1\n2\n3\n4\n5\n", patched[] = "1\ntwo\n3\n4\n5\nsix\n";
+    static const char whole[] = "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n@@ -5 +5,2 @@\n 5\n+six\n";
+    static const char *const others[] = {
+        "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n",                              /* the rest is cut off */
+        "@@ -1,3 +1,3 @@\n 1\n-2\n",                                    /* and what it adds, too */
+        "@@ -1,3 +1,3 @@\n",                                            /* everything is */
+        "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n 4\n",                      /* more than it says */
+        "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n@@ -5 +6,2 @@\n 5\n+six\n", /* elsewhere */
+        "@@ -1,3 +1,4 @@\n 1\n-2\n+two\n 3\n",
+    };
+
+    assert_true(fits(text, whole, false, patched));
+    assert_true(fits(patched, whole, true, text));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (fits(text, others[i], false, NULL) || fits(patched, others[i], true, NULL))
+            fail_msg("%s", others[i]);
+    assert_true(fits("", "@@ -0,0 +1 @@\n+new\n", false, "new\n"));
+    assert_true(fits("new\n", "@@ -0,0 +1 @@\n+new\n", true, ""));
+    assert_true(fits("old\n", "@@ -1 +0,0 @@\n-old\n", false, ""));
+}
