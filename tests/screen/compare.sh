@@ -114,7 +114,11 @@ ended 130
 close
 
 # A file that programs run or trust is taken after a typed yes, its hunks after one of their own.
-sed -i 's|src/refund\.ts|.envrc|g' "$config"/projects/*/*.jsonl
+for log in "$config"/projects/*/*.jsonl; do # their times, too, are those of the story
+    touch -r "$log" "$top/time"
+    sed -i 's|src/refund\.ts|.envrc|g' "$log"
+    touch -r "$top/time" "$log"
+done
 mv "$file" "$project/.envrc"
 file=$project/.envrc
 sed -i -e '1i first by hand' -e '$a last by hand' "$file"

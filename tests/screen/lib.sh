@@ -127,7 +127,19 @@ shows() { screen | grep -qF -- "$1"; }
 hides() { ! shows "$1"; }
 says() { screen | grep -qE -- "$1"; }
 
-see() { for text in "$@"; do until_true "\"$text\" on the screen" shows "$text"; done; }
+# Waits until the screen stays the same: the rows of a list are put in order when they have been read, which may be a
+# moment after they are shown.
+settle() {
+    tries=20 seen=
+    until [ "$(screen)" = "$seen" ] || [ $tries -eq 0 ]; do
+        seen=$(screen) tries=$((tries - 1))
+        sleep 0.2
+    done
+}
+see() {
+    for text in "$@"; do until_true "\"$text\" on the screen" shows "$text"; done
+    [ "$*" != "Enter resume" ] || settle
+}
 gone() { for text in "$@"; do until_true "\"$text\" to leave the screen" hides "$text"; done; }
 match() { until_true "/$1/ on the screen" says "$1"; }
 

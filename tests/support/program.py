@@ -46,6 +46,11 @@ def undone(now, before):
     return {path: before[path] if grew(path, what) else what for path, what in now.items()}
 
 
+def compact(value):
+    """JSON as agents write it, without blanks."""
+    return json.dumps(value, separators=(',', ':'))
+
+
 class Program:
     """home is a directory without any files of the user."""
 

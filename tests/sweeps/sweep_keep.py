@@ -17,7 +17,7 @@ import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, f'{TESTS}/sweeps']
-from support.program import Program, snapshot
+from support.program import Program, compact, snapshot
 from sweep_program import ID, LOG, STEM, STRIDE, WAYS, Sweep, image, make, row
 
 FIRST, AGAIN, BACK, PRUNE = 'keep', 'keep again', 'put back', 'prune'
@@ -41,7 +41,7 @@ class KeepSweep(Sweep):
             self.program(self.now).json('keep', ID)
         if name == AGAIN:
             with open(f'{self.now}/{LOG}', 'a', encoding='utf-8') as f:
-                f.write(json.dumps(row('5', '4')) + '\n')
+                f.write(compact(row('5', '4')) + '\n')
         new = files_of(f'{self.now}/cfg')
         if name == BACK:
             shutil.rmtree(f'{self.now}/cfg/projects')
@@ -50,13 +50,13 @@ class KeepSweep(Sweep):
         if name == PRUNE:
             for sid in THIRD, OTHER:
                 with open(f'{self.now}/{LOG.replace(ID, sid)}', 'w', encoding='utf-8') as f:
-                    f.write(json.dumps({**row('2', None), 'sessionId': sid}) + '\n')
+                    f.write(compact({**row('2', None), 'sessionId': sid}) + '\n')
                 self.program(self.now).json('keep', sid)
             shutil.rmtree(f'{self.now}/cfg/file-history')
             os.unlink(f'{self.now}/{LOG}')
             os.unlink(f'{self.now}/{LOG.replace(ID, THIRD)}')
-            os.makedirs(f'{self.now}/.config/reprise')
-            with open(f'{self.now}/.config/reprise/config', 'w', encoding='utf-8') as f:
+            os.makedirs(f'{self.now}/config/reprise')
+            with open(f'{self.now}/config/reprise/config', 'w', encoding='utf-8') as f:
                 f.write('[keep]\nmax-sessions = 1\n')
             old = self.kept()
             new = {path: state for path, state in old.items() if OTHER in path}
@@ -114,7 +114,7 @@ def full_disk(program, injector):
         path = f'{program.home}/{LOG.replace(ID, f"{n:08}{STEM[8:]}0")}'
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, 'w', encoding='utf-8') as f:
-            f.write(json.dumps({**row('2', None), 'sessionId': f'{n:08}{STEM[8:]}0'}) + '\n')
+            f.write(compact({**row('2', None), 'sessionId': f'{n:08}{STEM[8:]}0'}) + '\n')
     program.env |= {'LD_PRELOAD': injector, 'INJECT_MODE': 'error', 'INJECT_ERRNO': str(errno.ENOSPC), 'INJECT_STAYS': '1',
                     'INJECT_NTH': '13000', 'CLAUDE_CONFIG_DIR': f'{program.home}/cfg'}
     run = program.run('keep', '--all', '--query', 'agent:claude', '--json')

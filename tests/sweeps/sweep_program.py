@@ -10,7 +10,6 @@ REPRISE_SWEEP=long: at every call; REPRISE_LONG: at every third; else at every s
 """
 import errno
 import io
-import json
 import os
 import re
 import shutil
@@ -22,7 +21,7 @@ import tempfile
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, f'{TESTS}/commands']
 import copies_matrix as agents
-from support.program import CUTS, Program, snapshot
+from support.program import CUTS, Program, compact, snapshot
 
 STEM = '00000000-0000-4000-8000-00000000000'  # sorts before the ids that a fork draws
 ID = STEM + '1'
@@ -84,8 +83,8 @@ def make(top, whole=True):
     os.makedirs(f'{top}/cfg/out', exist_ok=True)
     os.makedirs(f"{top}/cfg/projects/{re.sub('[^A-Za-z0-9]', '-', there)}", exist_ok=True)  # an empty folder is not a change
     files = {
-        f'{PROJECT}/{ID}.jsonl': ''.join(json.dumps(r) + '\n' for r in rows),
-        f'{PROJECT}/{ID}/subagents/agent-a.jsonl': json.dumps(row('5', None)) + '\n',
+        f'{PROJECT}/{ID}.jsonl': ''.join(compact(r) + '\n' for r in rows),
+        f'{PROJECT}/{ID}/subagents/agent-a.jsonl': compact(row('5', None)) + '\n',
         f'cfg/file-history/{ID}/0123456789abcdef@v1': 'old\n',
     }
     for name, text in files.items():
@@ -105,7 +104,7 @@ def make_others(program, top, gone):
         with open(path, 'w', encoding='utf-8') as f:
             if name == 'kimi':
                 rows.insert(1, {'type': 'runtime.set_binding', 'workspaceId': path.split('/')[-5], 'runtimeId': 'local', 'agentId': 'main', 'time': 1})
-            f.writelines(json.dumps(r) + '\n' for r in rows)
+            f.writelines(compact(r) + '\n' for r in rows)
     for folder, _, names in os.walk(home):
         for name in names:
             os.utime(f'{folder}/{name}', ns=(1700000000123456789, 1700000000123456789))

@@ -19,7 +19,7 @@ import tempfile
 
 import sweep_program
 from sweep_program import ID, PROJECT, STEM, WAYS, row
-from support.program import Program, snapshot
+from support.program import Program, compact, snapshot
 
 STRIDE = 1 if sweep_program.STRIDE == 1 else 7
 TEAM = 'team/-srv-app'
@@ -28,7 +28,7 @@ ROWS = 1100  # more than one batch
 
 
 def text_of(rows):
-    return ''.join(json.dumps(r) + '\n' for r in rows)
+    return ''.join(compact(r) + '\n' for r in rows)
 
 
 def long_rows():

@@ -412,7 +412,7 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
         line[n++] = l->row[i].line;
         bytes += l->row[i].n;
     }
-    for (size_t k = 0, from = 0; k < n; from += row[k++].n)
+    for (size_t k = 0, from = 0; k < n && text.n; from += row[k++].n)
         row[k].p = text.p + from;
     if (i == l->n && *metadata) {
         row[n] = (struct reprise_plugin_text){ l->metadata.p, l->metadata.n };
