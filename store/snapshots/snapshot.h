@@ -83,7 +83,10 @@ struct snapshot_log {
  * torn one, are left out. ERR_NOMEM, ERR_IO. */
 MUST_CHECK enum err_code snapshot_log_read(const struct store_env *env, const char *cwd,
                                            struct snapshot_log *out, struct err *e);
+/* The same of a store that is known; log->dir is set. */
+MUST_CHECK enum err_code snapshot_log_read_dir(struct snapshot_log *log, struct err *e);
 void snapshot_log_fini(struct snapshot_log *log);
+
 /* ---- which projects have snapshots, and how long they are kept ---- */
 
 struct snapshot_project {

@@ -28,8 +28,6 @@ MUST_CHECK enum err_code snapshot_lock(const char *path, const char *wanted, int
 /* The store of the project that cwd belongs to, in the arena; it need not exist. */
 MUST_CHECK enum err_code snapshot_dir_of(const struct store_env *env, const char *cwd,
                                          struct arena *a, const char **dir, struct err *e);
-/* Reads the log of a store; log->dir is set. */
-MUST_CHECK enum err_code snapshot_log_read_dir(struct snapshot_log *log, struct err *e);
 
 /* ---- the project's own repository (snapshot_borrow.c) ---- */
 

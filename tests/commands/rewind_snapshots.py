@@ -292,6 +292,32 @@ def what_cannot_be_read_is_not_pruned(program):
     w.remove()
 
 
+def snapshots_follow_a_project_that_moved(program):
+    """They were taken under the old path; the files are those under the new one, in the same directory below it."""
+    for kind, below in ((lambda: World(program, True), ''), (lambda: World(program, False), ''), (lambda: PiWorld(program), ''), (lambda: World(program, True), '/sub')):
+        w = kind()
+        top, w.root = w.root, w.root + below
+        w.turn('first prompt', lambda: first(w) if not below else w.put('b.sh', 'two\n'))
+        w.turn('second prompt', lambda: w.put('new/dir/n.txt', 'two\n'))
+        w.write()
+        final, moved = w.tree(), f'{w.home}/work/elsewhere'
+        os.rename(top, moved)
+        w.root = moved + below
+        w.run('move', top, moved, '--apply')
+        for at in (1, 0):
+            said = w.dry_run(at)
+            need('snapshot before the prompt' in said and f'files of {top} are those of {moved}' in said, f'not said: {said}')
+            w.run('rewind', w.id, '--to', w.points[at], '--apply')
+            need(w.tree() == w.trees[at], f'after the move, turn {at} is {sorted(set(w.tree()) ^ set(w.trees[at]))}')
+            w.run('undo')
+            need(w.tree() == final, f'after the move, the undo of turn {at} is not exact')
+        need(not os.path.exists(top), 'something was written to the old path')
+        os.makedirs(top + below)
+        said = w.dry_run(0)
+        need('files of' not in said, f'the old path is there again: {said}')
+        w.remove()
+
+
 def snapshots_that_cannot_be_read_are_named(program):
     """The plan is then made of the agent's own copies, and says what it lacks."""
     w = World(program, True)
@@ -437,6 +463,7 @@ pruning_keeps_the_newest(sys.argv[1])
 old_ones_go_by_themselves(sys.argv[1])
 limits_that_cannot_be_read_remove_nothing(sys.argv[1])
 prompts_are_points_where_the_agent_keeps_no_copies(sys.argv[1])
+snapshots_follow_a_project_that_moved(sys.argv[1])
 snapshots_that_cannot_be_read_are_named(sys.argv[1])
 what_cannot_be_read_is_not_pruned(sys.argv[1])
 a_prompt_without_a_snapshot_says_so(sys.argv[1])

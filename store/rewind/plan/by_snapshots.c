@@ -272,6 +272,19 @@ static enum err_code note_left_out(const struct snapped *s, size_t at, struct re
     return !n ? ERR_OK : note ? rewind_plan_note(plan, note, e) : err_nomem(e);
 }
 
+/* As former_note says it of the agent's own copies, which may have said it already. */
+static enum err_code note_move(const struct snapped *s, struct rewind_plan *plan, struct err *e)
+{
+    const char *note = arena_format(&plan->arena, "the project moved: files of %s are those of %s",
+                                    s->moved_from, s->log.root);
+
+    NEED(note);
+    for (size_t i = 0; i < plan->notes; i++)
+        if (strcmp(plan->note[i], note) == 0)
+            return ERR_OK;
+    return rewind_plan_note(plan, note, e);
+}
+
 /* Returns the number of the point, or the length of the list if it is not in it. A point may be named by the beginning of its id. */
 static size_t find_point(const struct snapped *s, struct slice point)
 {
@@ -367,6 +380,8 @@ enum err_code rewind_plan_files(const struct session_ref *ref, struct slice poin
                               e);
     if (!rc)
         rc = note_left_out(&s, at, &plan, e);
+    if (!rc && s.moved_from)
+        rc = note_move(&s, &plan, e);
     if (rc)
         rewind_plan_fini(&plan);
     else

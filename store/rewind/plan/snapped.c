@@ -6,8 +6,10 @@
 
 #include "lite/base/time.h"
 #include "store/api/store.h"
+#include "store/fs/path.h"
 #include "store/git/repo.h"
 #include "store/journal/change.h"
+#include "store/rewind/plan/former.h"
 #include "store/rewind/plan/origin.h"
 
 enum {
@@ -150,6 +152,68 @@ static bool match_ends(struct snapped *s)
 
 /* ---- opening ---- */
 
+/* Finds the snapshots of the turns in the log. Without a match the log is empty: it is that of the project, and none of
+ * its snapshots belongs to this session. */
+static enum err_code match_turns(struct snapped *s, struct err *e)
+{
+    if (!s->log.n)
+        return ERR_OK;
+    if (!s->turn) {
+        TRY(snapped_points(s->ref, &s->points, e));
+        NEED(s->turn = arena_alloc(&s->arena, (s->points.n + 1) * sizeof *s->turn));
+    }
+    memset(s->turn, 0, (s->points.n + 1) * sizeof *s->turn);
+    for (size_t i = 0; i < s->points.n; i++) {
+        const struct checkpoint *c = &s->points.checkpoint[i];
+
+        if (c->kind == CHECKPOINT_TURN && !c->after)
+            s->turn[i].before = find_prompt_snapshot(s, c);
+    }
+    if (!match_ends(s))
+        s->log.n = 0;
+    return ERR_OK;
+}
+
+/* Where the project is now, if a session in a directory of it is in another one now; NULL: it did not move as a whole. */
+static const char *moved_root(const char *root, const char *was, const char *now, struct arena *a)
+{
+    const char *below = was + strlen(root);
+    const size_t n = strlen(now), tail = strlen(below);
+
+    return n > tail && strcmp(now + n - tail, below) == 0
+               ? arena_format(a, "%.*s", (int)(n - tail), now)
+               : NULL;
+}
+
+/* Finds the snapshots that were taken before `reprise move` took the session from another directory. */
+static enum err_code open_former(struct snapped *s, const char *now, struct err *e)
+{
+    struct former f = { .ref = s->ref, .now = now };
+    CLEANUP(snapshot_projects_fini) struct snapshot_projects all = { .n = 0 };
+
+    former_read(&f, &s->arena);
+    if (f.n)
+        TRY(snapshot_projects_read(s->ref->store->env, &all, e));
+    for (size_t i = 0; i < f.n && !s->log.n; i++)
+        for (size_t k = 0; k < all.n && !s->log.n; k++) {
+            const struct snapshot_project *x = &all.project[k];
+            const char *root = x->root && (strcmp(f.dir[i], x->root) == 0 ||
+                                           path_under(slice_of(f.dir[i]), slice_of(x->root)))
+                                   ? moved_root(x->root, f.dir[i], now, &s->arena)
+                                   : NULL;
+
+            if (!root)
+                continue;
+            snapshot_log_fini(&s->log);
+            NEED(s->log.dir = arena_copy_text(&s->log.arena, x->dir));
+            NEED(s->log.root = root);
+            NEED(s->moved_from = arena_copy_text(&s->arena, x->root));
+            TRY(snapshot_log_read_dir(&s->log, e));
+            TRY(match_turns(s, e));
+        }
+    return s->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
 enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, struct err *e)
 {
     struct change_origin o = { 0 };
@@ -161,23 +225,11 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
     if (!o.dir)
         return ERR_OK;
     TRY(snapshot_log_read(ref->store->env, o.dir, &s->log, e));
+    TRY(match_turns(s, e));
+    if (!s->log.n)
+        TRY(open_former(s, o.dir, e));
     if (!s->log.n)
         return ERR_OK;
-    TRY(snapped_points(ref, &s->points, e));
-    NEED(s->turn = arena_zalloc(&s->arena, (s->points.n + 1) * sizeof *s->turn));
-    for (size_t i = 0; i < s->points.n; i++) {
-        const struct checkpoint *c = &s->points.checkpoint[i];
-
-        if (c->kind == CHECKPOINT_TURN && !c->after)
-            s->turn[i].before = find_prompt_snapshot(s, c);
-    }
-    const bool any = match_ends(s);
-
-    /* The log is that of the project: without a match, none of its snapshots belongs to this session. */
-    if (!any) {
-        s->log.n = 0;
-        return ERR_OK;
-    }
 
     /* An agent that records no times gets those of the snapshots. */
     for (size_t i = 0; i < s->points.n; i++)

@@ -42,6 +42,8 @@ struct snapped {
     const struct session_ref *ref;
     struct arena arena;
     struct snapshot_log log;
+    /* Where the project was when they were taken; NULL: where it is. */
+    const char *moved_from;
     struct checkpoint_list points;
     struct snapped_turn *turn; /* one for each point */
     git_repository *repo;      /* the snapshots' */

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "store/api/store.h"
+#include "store/rewind/plan/former.h"
 #include "store/rewind/plan/rewind.h"
-#include "store/systems/common/former.h"
 
 /* What a session recorded about the files that it changed, over time, for agents that keep a copy of each file from
  * before they edit it. A reader adds states; saved_states_plan then chooses, for each file, its state at a turn.

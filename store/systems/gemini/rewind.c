@@ -5,10 +5,10 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/fs/path.h"
+#include "store/rewind/plan/former.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/plan/source.h"
-#include "store/systems/common/former.h"
 #include "store/systems/gemini/gemini.h"
 
 /* The first edit of a file after a point records the state of the file at the point, unless

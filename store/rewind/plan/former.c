@@ -1,4 +1,4 @@
-#include "store/systems/common/former.h"
+#include "store/rewind/plan/former.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -41,7 +41,7 @@ static bool former_look(const struct change *c, bool undone, void *arg)
 }
 
 /* A log that cannot be read names no directory: the paths are then outside the project, and refused. */
-static void former_read(struct former *f, struct arena *a)
+void former_read(struct former *f, struct arena *a)
 {
     CLEANUP(change_log_close_at) struct change_log *log = NULL;
     struct former_search s = { .to = f, .arena = a };

@@ -1,5 +1,5 @@
-#ifndef STORE_SYSTEMS_COMMON_FORMER_H
-#define STORE_SYSTEMS_COMMON_FORMER_H
+#ifndef STORE_REWIND_PLAN_FORMER_H
+#define STORE_REWIND_PLAN_FORMER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +19,8 @@ struct former {
     uint32_t used; /* a bit for each of the first 32: a path in it was asked for */
 };
 
+/* Reads the directories. */
+void former_read(struct former *f, struct arena *a);
 /* Where a file is now, in the arena, or the path itself. NULL: out of memory. */
 const char *former_path(struct former *f, const char *path, struct arena *a);
 /* Returns true if a text, such as a command, names one of the directories. */
