@@ -106,6 +106,9 @@ struct snapshot_projects {
 /* Finds all stores of snapshots. One that cannot be read has no snapshots. */
 MUST_CHECK enum err_code snapshot_projects_read(const struct store_env *env,
                                                 struct snapshot_projects *out, struct err *e);
+/* Finds the stores of projects that do not exist any more; of each only its directory and its root are read. */
+MUST_CHECK enum err_code snapshot_projects_gone(const struct store_env *env,
+                                                struct snapshot_projects *out, struct err *e);
 void snapshot_projects_fini(struct snapshot_projects *p);
 
 struct snapshot_prune_rule {

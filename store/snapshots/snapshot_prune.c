@@ -32,7 +32,8 @@ struct snapshot_prune_rule snapshot_prune_defaults(int64_t now_ms)
 
 /* ---- the projects ---- */
 
-static enum err_code read_project(struct snapshot_projects *all, const char *dir, struct err *e)
+static enum err_code read_project(struct snapshot_projects *all, const char *dir, bool gone,
+                                  struct err *e)
 {
     CLEANUP(snapshot_log_fini) struct snapshot_log log = { .dir = dir };
     AUTO_BUF root = { 0 };
@@ -45,6 +46,12 @@ static enum err_code read_project(struct snapshot_projects *all, const char *dir
     all->project = list;
     if (!file_read_all(AT_FDCWD, path, 0, PATH_MAX, &root, NULL))
         p.root = arena_copy(&all->arena, buf_slice(&root)).p;
+    if (gone && (!p.root || access(p.root, F_OK) == 0 || errno != ENOENT))
+        return ERR_OK;
+    if (gone) {
+        all->project[all->n++] = p;
+        return ERR_OK;
+    }
     if (snapshot_log_read_dir(&log, NULL) == ERR_NOMEM)
         return err_nomem(e);
     p.n = log.n;
@@ -57,8 +64,8 @@ static enum err_code read_project(struct snapshot_projects *all, const char *dir
     return ERR_OK;
 }
 
-enum err_code snapshot_projects_read(const struct store_env *env, struct snapshot_projects *out,
-                                     struct err *e)
+static enum err_code read_projects(const struct store_env *env, bool gone,
+                                   struct snapshot_projects *out, struct err *e)
 {
     CLEANUP(snapshot_projects_fini) struct snapshot_projects all = { .n = 0 };
     const char *copies;
@@ -76,12 +83,24 @@ enum err_code snapshot_projects_read(const struct store_env *env, struct snapsho
 
         NEED(dir);
         if (x->d_name[0] != '.')
-            TRY(read_project(&all, dir, e));
+            TRY(read_project(&all, dir, gone, e));
     }
     if (d && errno)
         return err_sys(e, copies, "read the snapshots");
     HAND_OVER(out, all);
     return ERR_OK;
+}
+
+enum err_code snapshot_projects_read(const struct store_env *env, struct snapshot_projects *out,
+                                     struct err *e)
+{
+    return read_projects(env, false, out, e);
+}
+
+enum err_code snapshot_projects_gone(const struct store_env *env, struct snapshot_projects *out,
+                                     struct err *e)
+{
+    return read_projects(env, true, out, e);
 }
 
 void snapshot_projects_fini(struct snapshot_projects *p)
@@ -469,7 +488,7 @@ enum err_code snapshot_prune_due(const struct store_env *env, const char *cwd,
         size_t removed;
 
         all.n = 0;
-        TRY(read_project(&all, dir, e));
+        TRY(read_project(&all, dir, false, e));
         TRY(snapshot_prune(&all.project[0], rule, false, &removed, e));
         if (!removed || all.project[0].bytes <= rule->max_bytes)
             break;

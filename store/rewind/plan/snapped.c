@@ -191,9 +191,10 @@ static enum err_code open_former(struct snapped *s, const char *now, struct err 
     struct former f = { .ref = s->ref, .now = now };
     CLEANUP(snapshot_projects_fini) struct snapshot_projects all = { .n = 0 };
 
-    former_read(&f, &s->arena);
-    if (f.n)
-        TRY(snapshot_projects_read(s->ref->store->env, &all, e));
+    /* The operation log may be long: it is read only if some project with snapshots is gone. */
+    TRY(snapshot_projects_gone(s->ref->store->env, &all, e));
+    if (all.n)
+        former_read(&f, &s->arena);
     for (size_t i = 0; i < f.n && !s->log.n; i++)
         for (size_t k = 0; k < all.n && !s->log.n; k++) {
             const struct snapshot_project *x = &all.project[k];
