@@ -365,7 +365,10 @@ static bool handle_sessions(struct list *l, const struct msg *msg, struct effect
 {
     if (msg->generation == l->listing) {
         see_sessions(l, msg->u.sessions, fx);
-        reorder_soon(l, fx);
+        if (l->order.n == 0 && msg->u.sessions->n >= FIRST_ROWS)
+            list_rebuild(l, fx); /* a screen full, while others are still being found */
+        else
+            reorder_soon(l, fx);
         describe_more(l, fx);
     }
     ref_list_free(msg->u.sessions);
