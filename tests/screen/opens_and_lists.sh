@@ -11,6 +11,13 @@ press Escape
 ended 130
 close
 
+# At 80 columns each session has one line: all fifteen are on a screen of 24.
+open 80 24
+see "Fix the payment" "Größentabelle"
+press C-c
+ended 130
+close
+
 # The tokens stay in the preview when the rest has to be shortened for them.
 open 80 32
 see "~/code/shop · fix/webhook-retry · 47.6k tokens · 20"

@@ -140,7 +140,15 @@ enter_text d
 see "1 session stays: not ticked." # 29
 close
 
-# 28 on a narrow screen, which has no room for the prompts that go.
+# 28: the prompts that go and those that stay, by name.
+open 120 32 --query idempot
+see "Payments: idemp"
+menu w
+see "▌ Yes"
+press m
+see "stays   ❯ Captures must be idempotent" "stays   ❯ What if an order" "goes    ❯ Yes" "The messages that go stay in the file as a"
+close
+# On a narrow screen, which has no room for the prompts that go.
 open 60 20 --query idempot
 see "Payments: idemp"
 menu w
