@@ -102,6 +102,22 @@ def unanswered(p):
             p.same(f'unanswered prompt of {size} bytes with {what}', [r['lastActivity'] for r in p.json('list', '--project', cwd)], [AT * K])
 
 
+def long_last_rows(p):
+    """The last element of a document is longer than what is read of its end: its time counts, not that of one before."""
+    for n, size in enumerate((10, 70 * K, 300 * K, 1500 * K)):
+        cwd = f'{p.home}/last-{n}'
+        path = write('auggie', p.home, cwd, 500 + n, AT - 3600, 'the first prompt')
+        with open(path, encoding='utf-8') as f:
+            document = json.load(f)
+        first = document['chatHistory'][0]
+        document['chatHistory'].append({**first, 'exchange': {**first['exchange'], 'request_message': 'again ' * (size // 6)},
+                                        'finishedAt': datetime.datetime.fromtimestamp(AT, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%S.000Z')})
+        with open(path, 'w', encoding='utf-8') as f:
+            json.dump(document, f, indent=2)
+        rows = p.json('list', '--project', cwd)
+        p.same(f'auggie with a last prompt of {size}', [(r['summary'], r['lastActivity']) for r in rows], [('the first prompt', AT * K)])
+
+
 def undated(p):
     """A last message without a time does not make the session as new as its file."""
     for agent in sorted(AGENTS.keys() - TIMELESS - DOCUMENTS - {'codex'}):
@@ -126,6 +142,7 @@ def main():
         codex_forms(all[-1], all[-1].home)
         all.append(Program(sys.argv[1], f'{top}/unanswered', {}))
         unanswered(all[-1])
+        long_last_rows(all[-1])
         all.append(Program(sys.argv[1], f'{top}/undated', {}))
         undated(all[-1])
         passed, failed = sum(p.passed for p in all), sum(p.failed for p in all)

@@ -139,7 +139,7 @@ static enum err_code document_read_rows(struct document_rows *r,
     struct slice element;
     struct json_iter it;
 
-    r->whole = !end.n && json_valid(text);
+    r->whole = r->has_end = !end.n && json_valid(text);
     if (format->members)
         TRY(document_read_members(r, text));
     if (r->whole) {
@@ -150,7 +150,11 @@ static enum err_code document_read_rows(struct document_rows *r,
     }
     r->damaged = !end.n && text.n > 0;
     TRY(document_read_lines(r, format, text, !end.n));
-    return document_read_lines(r, format, end, true);
+    const size_t before = r->lines.n;
+
+    TRY(document_read_lines(r, format, end, true));
+    r->has_end = !end.n || r->lines.n > before;
+    return ERR_OK;
 }
 
 enum err_code document_rows_read(const char *path, const struct document_format *format,

@@ -22,6 +22,7 @@ struct document_rows {
     bool whole;   /* the document was read completely, and is valid */
     bool damaged; /* a part of the document is not an element */
     bool torn;    /* the end of the document is missing */
+    bool has_end; /* the last element is among the rows, unless the document is damaged */
 };
 
 /* Reads at most `most` bytes from the beginning of a document and as many from its end. Elements of a document that is

@@ -285,7 +285,8 @@ static enum err_code jsonl_describe_read_log(struct describing *d, struct err *e
     return d->rc ? err_nomem(e) : ERR_OK;
 }
 
-/* The rows at both ends of a document, as if they were a whole log; if a prompt is longer than these, all of them. */
+/* The rows at both ends of a document, as if they were a whole log; if the first prompt or the last row is longer than
+ * these, all of them. */
 static enum err_code jsonl_describe_read_document(struct describing *d, struct err *e)
 {
     struct session_row *row = d->row;
@@ -311,10 +312,12 @@ static enum err_code jsonl_describe_read_document(struct describing *d, struct e
         w->torn_tail = w->shrank = false;
         d->ended = false;
         row->flags = 0;
+        row->activity_ms = TIME_NONE;
+        row->model = (struct slice){ NULL, 0 };
         jsonl_describe_read_windows(d);
         row->flags |=
             (d->document.torn ? SESSION_TORN : 0U) | (d->document.damaged ? SESSION_DAMAGED : 0U);
-        if (d->rc || d->document.whole || (row->first_prompt.n && d->ended))
+        if (d->rc || d->document.whole || (row->first_prompt.n && d->ended && d->document.has_end))
             break;
     }
     return d->rc ? err_nomem(e) : ERR_OK;
