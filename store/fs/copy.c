@@ -270,8 +270,10 @@ static enum err_code copy_link(const char *from, const char *to, const struct st
     target[n] = '\0';
     if (symlink(target, to))
         return err_sys(e, to, "make link");
-    if (utimensat(AT_FDCWD, to, t, AT_SYMLINK_NOFOLLOW))
-        errno = 0;
+    /* Some file systems give links no times of their own. */
+    if (utimensat(AT_FDCWD, to, t, AT_SYMLINK_NOFOLLOW) && errno != EOPNOTSUPP && errno != ENOSYS)
+        return err_sys(e, to, "keep the times");
+    errno = 0;
     return ERR_OK;
 }
 
