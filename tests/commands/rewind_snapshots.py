@@ -318,6 +318,23 @@ def snapshots_follow_a_project_that_moved(program):
         w.remove()
 
 
+def a_part_that_moved_takes_no_other_files_along(program):
+    """The rest of the project, which is gone, is not planned beside the part that moved."""
+    w = World(program, True)
+    top, w.root = w.root, w.root + '/sub'
+    w.turn('first prompt', lambda: (w.put('b.sh', 'two\n'), w.put('../a.txt', 'two\n'), os.remove(f'{top}/keep.txt')))
+    w.write()
+    place = f'{w.home}/work/place'
+    os.makedirs(place)
+    os.rename(f'{top}/sub', f'{place}/sub')
+    shutil.rmtree(top)
+    w.root = f'{place}/sub'
+    w.run('move', f'{top}/sub', f'{place}/sub', '--apply')
+    said = w.dry_run(0)
+    need(f'{place}/keep.txt' not in said and f'{place}/a.txt' not in said, f'beside the part: {said}')
+    w.remove()
+
+
 def snapshots_that_cannot_be_read_are_named(program):
     """The plan is then made of the agent's own copies, and says what it lacks."""
     w = World(program, True)
@@ -464,6 +481,7 @@ old_ones_go_by_themselves(sys.argv[1])
 limits_that_cannot_be_read_remove_nothing(sys.argv[1])
 prompts_are_points_where_the_agent_keeps_no_copies(sys.argv[1])
 snapshots_follow_a_project_that_moved(sys.argv[1])
+a_part_that_moved_takes_no_other_files_along(sys.argv[1])
 snapshots_that_cannot_be_read_are_named(sys.argv[1])
 what_cannot_be_read_is_not_pruned(sys.argv[1])
 a_prompt_without_a_snapshot_says_so(sys.argv[1])

@@ -189,6 +189,7 @@ static const char *moved_root(const char *root, const char *was, const char *now
 static enum err_code open_former(struct snapped *s, const char *now, struct err *e)
 {
     struct former f = { .ref = s->ref, .now = now };
+    const char *present = s->log.root ? arena_copy_text(&s->arena, s->log.root) : NULL;
     CLEANUP(snapshot_projects_fini) struct snapshot_projects all = { .n = 0 };
 
     /* The operation log may be long: it is read only if some project with snapshots is gone. */
@@ -203,7 +204,8 @@ static enum err_code open_former(struct snapped *s, const char *now, struct err 
                                    ? moved_root(x->root, f.dir[i], now, &s->arena)
                                    : NULL;
 
-            if (!root)
+            /* If a part of the project moved, the rest of it is not beside that part. */
+            if (!root || !present || strcmp(root, present) != 0)
                 continue;
             snapshot_log_fini(&s->log);
             NEED(s->log.dir = arena_copy_text(&s->log.arena, x->dir));
