@@ -95,7 +95,7 @@ static struct model *connect_views(struct whole *w)
         .resume_flow = &w->resume_flow,
     };
     w->resume_flow.entry = ENTRY_NONE;
-    w->damaged.entry = w->damaged.sought = w->doctor.entry = ENTRY_NONE;
+    w->damaged.entry = w->damaged.sought = w->doctor.entry = w->menu.entry = ENTRY_NONE;
     return &w->model;
 }
 
@@ -119,6 +119,7 @@ struct model *model_new(const struct settings *settings, int64_t now_ms)
     list_track(m->list, &m->damaged->entry);
     list_track(m->list, &m->damaged->sought);
     list_track(m->list, &m->doctor->entry);
+    list_track(m->list, &m->menu->entry);
     return m;
 }
 

@@ -73,6 +73,8 @@ void dialog_prompt(struct model *m, const char *label, struct slice text, prompt
 /* The menu of all actions on a session, each with its letter (menu.c). */
 struct menu {
     size_t at;
+    uint32_t entry; /* the session that it is about */
+    bool about;     /* there is one */
 };
 
 /* Help lists all keys, made from the action list and the keymap, beginning with those of the

@@ -233,9 +233,27 @@ static bool menu_perform(struct model *m, enum action a)
 {
     if (a == ACT_MENU && view_top(m) != VIEW_MENU) {
         m->menu->at = 0;
+        m->menu->about = false;
         view_push(m, VIEW_MENU);
     }
     return a == ACT_MENU;
+}
+
+/* A menu is about one session; if that leaves the list, the letters do not go to its neighbour. */
+static void menu_tick(struct model *m)
+{
+    struct menu *menu = m->menu;
+
+    if (view_top(m) != VIEW_MENU || m->list->marks > 0)
+        return;
+    if (!menu->about) {
+        menu->entry = view_entry(m);
+        menu->about = menu->entry != ENTRY_NONE;
+    }
+    if (view_entry(m) == menu->entry || !list_settled(m->list))
+        return;
+    view_pop(m);
+    toast_note(&m->toast, m->now_ms, "the session has gone from the list");
 }
 
 const struct view_ops view_menu = {
@@ -245,4 +263,5 @@ const struct view_ops view_menu = {
     .draw = draw_menu,
     .act = menu_act,
     .perform = menu_perform,
+    .tick = menu_tick,
 };

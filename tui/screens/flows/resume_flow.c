@@ -42,7 +42,8 @@ static bool resume_flow_is_marked(const struct list *l, uint32_t entry)
     return entry < l->marked_cap && l->marked[entry];
 }
 
-/* The session to resume: the one being read, the only one marked, or the selected one. */
+/* The session to resume: the one being read, the only one marked, or the selected one. ENTRY_NONE: Enter was pressed before
+ * the person could see which one that is. */
 static uint32_t session_to_resume(const struct model *m)
 {
     const struct list *l = m->list;
@@ -52,7 +53,7 @@ static uint32_t session_to_resume(const struct model *m)
     for (uint32_t i = 0; l->marks == 1 && i < l->marked_cap; i++)
         if (l->marked[i])
             return i;
-    return l->selected;
+    return list_is_ahead(l) ? ENTRY_NONE : l->selected;
 }
 
 static const struct session_row *resume_flow_row_of(const struct model *m, uint32_t entry)
@@ -319,9 +320,9 @@ void resume_flow_retry(struct model *m)
 {
     if (!m->resume_waits)
         return;
-    if (m->resume_flow->entry == ENTRY_NONE && list_settled(m->list)) {
+    if (m->resume_flow->entry == ENTRY_NONE) {
         m->resume_flow->entry = session_to_resume(m);
-        if (m->resume_flow->entry == ENTRY_NONE)
+        if (m->resume_flow->entry == ENTRY_NONE && list_settled(m->list))
             resume_flow_cancel(m);
     }
     if (rows_are_there(m))

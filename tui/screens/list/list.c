@@ -21,6 +21,9 @@ bool list_init(struct list *l, const struct settings *settings, const int64_t *n
         .selected = ENTRY_NONE,
         .sought = ENTRY_NONE,
         .viewed = ENTRY_NONE,
+        .displaced = ENTRY_NONE,
+        .moved_ms = TIME_NONE,
+        .shown_ms = TIME_NONE,
         .view_ms = TIME_NONE,
         .busy_since = TIME_NONE,
         .refresh_ms = TIME_NONE,
@@ -37,6 +40,7 @@ bool list_init(struct list *l, const struct settings *settings, const int64_t *n
     list_track(l, &l->selected);
     list_track(l, &l->viewed);
     list_start(l, fx);
+    l->changing = false;
     return true;
 }
 
@@ -103,9 +107,30 @@ void list_follow(struct list *l, struct effects *fx)
         l->view_ms = l->viewed == ENTRY_NONE ? *l->now_ms : *l->now_ms + FOLLOW_MS;
 }
 
+static bool was_a_moment_ago(const struct list *l, int64_t at_ms)
+{
+    return at_ms != TIME_NONE && *l->now_ms - at_ms < LIST_MOMENT_MS;
+}
+
+/* Another session is under the cursor now, which was not moved. */
+static void note_displaced(struct list *l, uint32_t before)
+{
+    const bool chosen = !l->filter.quiet || l->changing;
+
+    if (chosen)
+        l->displaced = ENTRY_NONE;
+    else if (before != ENTRY_NONE && !was_a_moment_ago(l, l->came_ms)) {
+        l->displaced = before;
+        l->displaced_ms = *l->now_ms;
+    }
+    l->came_ms = *l->now_ms;
+}
+
 /* Puts the cursor on a place, which exists. */
 static void put_cursor(struct list *l, size_t at, struct effects *fx)
 {
+    const uint32_t before = l->selected;
+
     if (l->filter.hits == 0) {
         l->selected = ENTRY_NONE;
         l->at = l->top = 0;
@@ -113,22 +138,42 @@ static void put_cursor(struct list *l, size_t at, struct effects *fx)
         l->at = at < l->filter.hits ? at : l->filter.hits - 1;
         l->selected = l->filter.hit[l->at];
         keep_in_view(l);
+        if (l->shown_ms == TIME_NONE)
+            l->shown_ms = *l->now_ms;
     }
+    if (l->selected != before)
+        note_displaced(l, before);
     list_follow(l, fx);
 }
 
 void list_move_to(struct list *l, size_t at, struct effects *fx)
 {
     l->moved = true;
+    l->moved_ms = *l->now_ms;
     l->move_by = 0;
     l->seek[0] = '\0';
     put_cursor(l, at, fx);
+    l->displaced = ENTRY_NONE;
 }
 
 /* Returns true if the person has typed and waits for the matches. */
 static bool filter_is_awaited(const struct list *l)
 {
     return !l->filter.quiet && filter_pending(&l->filter);
+}
+
+/* The first rows of a scope are any of its sessions. They have just appeared, and others are still being read. */
+static bool rows_are_new(const struct list *l)
+{
+    return !l->moved && !l->read_once && !list_settled(l) &&
+           (l->shown_ms == TIME_NONE || was_a_moment_ago(l, l->shown_ms));
+}
+
+bool list_is_ahead(const struct list *l)
+{
+    return l->move_by != 0 ? rows_are_new(l)
+                           : !l->moved && !l->read_once && !list_settled(l) &&
+                                 l->displaced == ENTRY_NONE && was_a_moment_ago(l, l->came_ms);
 }
 
 /* Until the sessions have been listed to their end, what leads beyond the last known one is kept:
@@ -148,7 +193,7 @@ static void move_now(struct list *l, struct effects *fx)
 void list_move(struct list *l, int64_t by, struct effects *fx)
 {
     l->move_by += by;
-    if (!filter_is_awaited(l))
+    if (!filter_is_awaited(l) && !rows_are_new(l))
         move_now(l, fx);
 }
 
@@ -174,6 +219,26 @@ static bool find_hit(const struct list *l, uint32_t entry, size_t *at)
             return true;
         }
     return false;
+}
+
+static bool was_displaced(const struct list *l)
+{
+    return l->displaced != ENTRY_NONE && was_a_moment_ago(l, l->displaced_ms);
+}
+
+void list_aim(struct list *l, struct effects *fx)
+{
+    size_t at;
+
+    move_now(l, fx);
+    if (was_displaced(l) && find_hit(l, l->displaced, &at))
+        list_move_to(l, at, fx);
+    l->moved |= l->selected != ENTRY_NONE;
+}
+
+bool list_aims_at_gone(const struct list *l)
+{
+    return was_displaced(l) && !session_table_is_listed(&l->sessions, l->displaced);
 }
 
 /* A session that was just made is selected as soon as it is listed, unless the person has moved the
@@ -202,12 +267,16 @@ static bool left_list(const struct list *l, uint32_t entry)
 static void keep_selection(struct list *l, struct effects *fx)
 {
     uint32_t wanted = l->sought != ENTRY_NONE ? l->sought : l->selected;
-    bool pending = filter_pending(&l->filter), wants = l->moved && wanted != ENTRY_NONE;
+    bool rests = l->filter.quiet && l->read_once && !was_a_moment_ago(l, l->came_ms);
+    bool pending = filter_pending(&l->filter), wants = (l->moved || rests) && wanted != ENTRY_NONE;
     size_t at = 0;
     bool found = wants && find_hit(l, wanted, &at);
 
     if (!pending)
         l->sought = ENTRY_NONE;
+    /* Rows that come in above scroll away, except above the first one, where new sessions are looked for. */
+    if (found && l->filter.quiet && l->at > 0)
+        l->top = l->top + at >= l->at ? l->top + at - l->at : 0;
     /* If its file is gone, its neighbour is selected; if it was filtered out, the best match. */
     if (!found && wants && (!session_table_is_listed(&l->sessions, wanted) || left_list(l, wanted)))
         at = l->at;
@@ -247,7 +316,7 @@ static void step_filter(struct list *l, struct effects *fx)
 {
     if (filter_step(&l->filter, l->marks > 0 && marks_reserve(l) ? l->marked : NULL))
         find_selection(l, fx);
-    if (!filter_pending(&l->filter))
+    if (!filter_pending(&l->filter) && !rows_are_new(l))
         move_now(l, fx);
 }
 
@@ -313,6 +382,14 @@ static void sort_and_filter(struct list *l, bool quiet, struct effects *fx)
 void list_rebuild(struct list *l, struct effects *fx)
 {
     sort_and_filter(l, true, fx);
+}
+
+void list_arrange(struct list *l, struct effects *fx)
+{
+    if (l->order.n > 0 && !l->changing && was_a_moment_ago(l, l->moved_ms))
+        l->reorder_ms = l->moved_ms + LIST_MOMENT_MS;
+    else
+        list_rebuild(l, fx);
 }
 
 void list_sort(struct list *l, enum sort_kind sort, struct effects *fx)

@@ -25,10 +25,13 @@
  * Invariants:
  *  - `selected` is the entry under the cursor, ENTRY_NONE only if nothing is shown; `at` is its
  *    place;
- *  - until the person moves the cursor, it stays at the top and `selected` changes; after that,
- *    `selected` stays and `at` changes;
- *  - top <= at < top + rows that fit. */
-enum { DESCRIBE_JOBS = 3, LIST_TRACKED_MAX = 8 };
+ *  - until the person moves the cursor or the sessions have been read, it stays at the top and `selected` changes;
+ *    after that, `selected` stays, on the same line of the screen where possible, and `at` changes;
+ *  - top <= at < top + rows that fit.
+ *
+ * A key is meant for what the person saw a moment before. So rows do not move right after the cursor was moved, and an
+ * action goes to the session that was under the cursor until then. */
+enum { DESCRIBE_JOBS = 3, LIST_TRACKED_MAX = 8, LIST_MOMENT_MS = 300 };
 
 struct describe_job {
     unsigned generation; /* 0: free */
@@ -107,6 +110,7 @@ struct list {
     unsigned listing; /* generation of the question under way; 0: none */
     bool replace;     /* the first answer to it replaces the session table: the scope has changed */
     bool listed_once; /* the scope has been listed to its end */
+    bool read_once;   /* ... and every session in it was read */
     int64_t busy_since; /* when the present work began; TIME_NONE: no work */
     int64_t refresh_ms; /* files have changed: when to list again; TIME_NONE */
     int64_t reorder_ms; /* rows have changed: when to sort and filter again; TIME_NONE */
@@ -134,6 +138,12 @@ struct list {
     size_t at, top;
     int64_t move_by; /* to be moved when the filter is finished, or more sessions are known */
     bool moved;
+    int64_t moved_ms;     /* when the cursor was last moved */
+    int64_t shown_ms;     /* when the first sessions of the scope were shown */
+    int64_t came_ms;      /* when the selected session came under the cursor */
+    uint32_t displaced;   /* it was there for a moment before; ENTRY_NONE: the person left it */
+    int64_t displaced_ms; /* when it was displaced */
+    bool changing;        /* a change made here is being listed */
     struct list_content content;
     char seek[64]; /* the id of a session to select as soon as it is listed; "": no session */
     bool *marked;  /* owned, by entry */
@@ -158,7 +168,8 @@ void list_track(struct list *l, uint32_t *entry);
 void list_untrack(struct list *l, uint32_t *entry);
 
 /* --- what happens (list_load.c) */
-void list_start(struct list *l, struct effects *fx); /* lists the scope, again */
+/* Lists the scope, after a change that was made here or asked for. */
+void list_start(struct list *l, struct effects *fx);
 void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx);
 /* Returns true if the message was for the list or its preview and was taken over. */
 bool list_msg(struct list *l, const struct msg *msg, struct effects *fx);
@@ -174,6 +185,12 @@ bool list_settled(const struct list *l);
 /* While a typed filter is not finished, the cursor waits for it, but frames are drawn. */
 void list_move(struct list *l, int64_t by, struct effects *fx);
 void list_move_to(struct list *l, size_t at, struct effects *fx);
+/* Before an action: selects the session that the key was meant for, which stays selected from now on. */
+void list_aim(struct list *l, struct effects *fx);
+/* Returns true if that session is no longer there: nothing may act on its neighbour. */
+bool list_aims_at_gone(const struct list *l);
+/* Returns true if keys were typed ahead of rows that are still being put in order: what they are meant for comes. */
+bool list_is_ahead(const struct list *l);
 void list_scroll(struct list *l, int lines, struct effects *fx);
 void list_query_changed(struct list *l, struct effects *fx);
 /* Runs another step of a filter that takes several frames. */
@@ -189,6 +206,8 @@ void list_mark(struct list *l, uint32_t entry, bool on);
 void list_unmark_all(struct list *l);
 /* Sorts and filters now, and finds the selection again. */
 void list_rebuild(struct list *l, struct effects *fx);
+/* The same for rows that arrived, unless the cursor was moved a moment ago. */
+void list_arrange(struct list *l, struct effects *fx);
 /* Gives the conversation the space below the head of the preview. */
 void list_fit_preview(struct list *l, struct effects *fx);
 /* Lets the preview follow the selection after a moment. */

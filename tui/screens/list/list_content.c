@@ -241,7 +241,7 @@ bool list_content_msg(struct list *l, const struct msg *msg, struct effects *fx)
 
         keep_hits(l, hits, last);
         if (hits->n || last)
-            list_rebuild(l, fx);
+            list_arrange(l, fx);
         if (last)
             ref_list_free(next);
         else if (hits->done)

@@ -123,7 +123,8 @@ void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
 }
 
 /* "37 of 412 sessions  recent": the matches, the total and the order; preceded by a spinner while work is under
- * way. Without a query, sessions that are not shown are the archived ones. */
+ * way. Without a query, sessions that are not shown are the archived ones. "256+ sessions…": more are still being found;
+ * "412 sessions…": they are still being read, so rows may move. */
 static int list_draw_counts(const struct list *l, struct frame *f, struct rect r)
 {
     enum { WITH_ORDER_COLS = 60, WITH_REASON_COLS = 80 };
@@ -142,8 +143,12 @@ static int list_draw_counts(const struct list *l, struct frame *f, struct rect r
         snprintf(of, sizeof of, "%zu of ", shown);
     if (archived)
         snprintf(rest, sizeof rest, " (%zu archived)", n - shown);
-    size_t used =
-        (size_t)snprintf(text, sizeof text, "%s%zu session%s%s", of, n, n == 1 ? "" : "s", rest);
+    size_t used = (size_t)snprintf(text, sizeof text, "%s%zu%s session%s%s%s", of, n,
+                                   l->listed_once || n == 0 ? "" : "+", n == 1 ? "" : "s",
+                                   l->read_once ? ""
+                                   : f->ascii   ? "..."
+                                                : "…",
+                                   rest);
 
     /* On a narrow screen only an order that is not the usual one is named. */
     if (r.w >= WITH_ORDER_COLS || l->sort != SORT_RECENT || ranked || l->tree)

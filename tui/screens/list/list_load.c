@@ -190,7 +190,7 @@ static void note_work(struct list *l)
         l->busy_since = *l->now_ms;
 }
 
-void list_start(struct list *l, struct effects *fx)
+static void request_list(struct list *l, struct effects *fx)
 {
     struct effect *e = effect_add(fx, EFFECT_LIST, REQUESTER_LIST);
 
@@ -198,6 +198,12 @@ void list_start(struct list *l, struct effects *fx)
     l->listing = e->generation;
     l->refresh_ms = TIME_NONE;
     note_work(l);
+}
+
+void list_start(struct list *l, struct effects *fx)
+{
+    l->changing = true;
+    request_list(l, fx);
 }
 
 /* Late answers to questions about the old scope are dropped. */
@@ -211,11 +217,11 @@ void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx)
 {
     l->scope = scope;
     l->replace = true;
-    l->listed_once = false;
+    l->listed_once = l->read_once = false;
     l->worktrees = 0;
     list_fit_preview(l, fx);
     list_details_cancel(l, fx);
-    list_start(l, fx);
+    request_list(l, fx);
 }
 
 /* The old scope's sessions stay on the screen until the first answer about the new one, so that no
@@ -227,7 +233,8 @@ static void replace_sessions(struct list *l)
     filter_fini(&l->filter);
     session_table_fini(&l->sessions);
     l->order.n = 0;
-    l->sought = ENTRY_NONE;
+    l->sought = l->displaced = ENTRY_NONE;
+    l->shown_ms = TIME_NONE;
     l->widths = (struct list_widths){ 0 };
     l->replace = false;
     l->rebuilt++;
@@ -354,7 +361,7 @@ static void reorder_soon(struct list *l, struct effects *fx)
     bool all = l->listing == 0 && l->sessions.stale == 0;
 
     if (all)
-        list_rebuild(l, fx);
+        list_arrange(l, fx);
     else if (l->order.n == 0 && l->reorder_ms == TIME_NONE)
         l->reorder_ms = *l->now_ms + FIRST_ORDER_MS;
     else
@@ -399,7 +406,7 @@ static bool handle_listed(struct list *l, const struct msg *msg, struct effects 
     unmark_gone(l);
     l->listing = 0;
     l->listed_once = true;
-    list_rebuild(l, fx);
+    list_arrange(l, fx);
     describe_more(l, fx);
     return true;
 }
@@ -508,7 +515,7 @@ static void show_selected(struct list *l, struct effects *fx)
 
 static void reorder(struct list *l, struct effects *fx)
 {
-    list_rebuild(l, fx);
+    list_arrange(l, fx);
     describe_more(l, fx);
 }
 
@@ -516,8 +523,14 @@ void list_tick(struct list *l, struct effects *fx)
 {
     if (l->reorder_ms != TIME_NONE && *l->now_ms >= l->reorder_ms)
         reorder(l, fx);
+    if (list_settled(l) && l->listed_once) {
+        l->read_once = true;
+        l->changing = false;
+    }
     if (l->refresh_ms != TIME_NONE && *l->now_ms >= l->refresh_ms && l->listing == 0)
-        list_start(l, fx);
+        request_list(l, fx);
+    if (!l->moved)
+        list_move(l, 0, fx); /* keys that were typed ahead */
     if (l->view_ms != TIME_NONE && *l->now_ms >= l->view_ms)
         show_selected(l, fx);
     list_content_tick(l, fx);
@@ -533,6 +546,8 @@ int64_t list_wake_ms(const struct list *l)
         return *l->now_ms;
     if (l->listing == 0) /* otherwise the end of the listing reads the files anyway */
         wake = view_earlier(wake, l->refresh_ms);
+    if (list_is_ahead(l) && l->shown_ms != TIME_NONE)
+        wake = view_earlier(wake, (l->move_by ? l->shown_ms : l->came_ms) + LIST_MOMENT_MS);
     if (l->busy_since != TIME_NONE)
         wake = view_earlier(wake, frame_spinner_wake_ms(l->busy_since, *l->now_ms));
     return wake;

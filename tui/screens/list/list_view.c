@@ -428,9 +428,18 @@ static bool list_view_perform(struct model *m, enum action a)
     }
 }
 
+/* Returns true for an action on the selected session. */
+static bool takes_selected(const struct model *m, enum action a)
+{
+    return m->list->marks == 0 && (needs_session(a) || list_view_is_change(a) || a == ACT_MENU);
+}
+
 static const char *list_view_unavailable(const struct model *m, enum action a)
 {
     const struct list *l = m->list;
+
+    if (takes_selected(m, a) && list_aims_at_gone(l))
+        return "the session has just gone from the list";
 
     if (a == ACT_SEARCH_NEXT || a == ACT_SEARCH_PREV)
         return list_content_text(l).n == 0 ? "type // and words to search in the conversations"
@@ -446,7 +455,7 @@ static bool list_view_waits(const struct model *m, enum action a)
 }
 
 /* Movements of the cursor wait until the filter is finished; all other actions need the final
- * matches now. */
+ * matches now. Enter also waits for rows that are still being put in order. */
 static void list_view_prepare(struct model *m, enum action a)
 {
     switch (a) {
@@ -462,6 +471,9 @@ static void list_view_prepare(struct model *m, enum action a)
     default: break;
     }
     list_filter_finish(m->list, &m->fx);
+    if (view_top(m) == VIEW_LIST && takes_selected(m, a) &&
+        !((a == ACT_RESUME || a == ACT_PRINT) && list_is_ahead(m->list)))
+        list_aim(m->list, &m->fx);
 }
 
 static uint32_t list_view_entry(const struct model *m)
