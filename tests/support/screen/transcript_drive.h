@@ -39,6 +39,7 @@ struct drive {
     struct buf copied; /* the text copied last */
     size_t tail_rows;  /* number of rows in a tail; 0: all */
     unsigned reads;    /* requests of that kind so far */
+    size_t read_first; /* messages in the first of their answers, the only one; 0: all */
     bool hold_load;    /* the request for the whole transcript is held back */
     struct effect held;
     struct slice cwd; /* of the session */
@@ -228,7 +229,7 @@ static inline void drive_read_asked(struct drive *d, const struct effect *q)
 
     assert_non_null(list);
     d->reads++;
-    for (size_t i = 0; i < q->n; i++) {
+    for (size_t i = 0; i < q->n && (!d->read_first || d->reads > 1 || i < d->read_first); i++) {
         struct passage *p = &list->passage[list->n++];
 
         p->message = q->first + i;
@@ -315,7 +316,11 @@ static inline void drive_answer_all(struct drive *d)
             d->copied = q.text;
             q.text = (struct buf){ 0 };
         }
+        const bool stop = q.kind == EFFECT_READ && d->read_first && d->reads == 1;
+
         effect_fini(&q);
+        if (stop)
+            return;
     }
 }
 

@@ -320,6 +320,8 @@ static void append_slots(struct transcript_view *v, struct passage_list *list)
     w->n += n;
     invalidate_layout(v, seam > PARTNER_ROWS ? seam - PARTNER_ROWS : 0, PARTNER_ROWS);
     shrink(v, true);
+    if (v->at_end) /* the cursor follows the end that is read later than the rest */
+        v->placed = false;
 }
 
 static void prepend_slots(struct transcript_view *v, struct passage_list *list)

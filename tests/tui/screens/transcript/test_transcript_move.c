@@ -266,6 +266,27 @@ TEST(the_position_survives_resize_and_folding)
     drive_fini(&d);
 }
 
+/* Large messages are read in several steps. */
+TEST(the_cursor_follows_the_end_that_is_read_later_unless_it_was_moved)
+{
+    struct buf rows = long_conversation(20);
+
+    for (int moved = 0; moved < 2; moved++) {
+        struct drive d;
+
+        drive_init(&d, buf_slice(&rows));
+        d.read_first = 39;
+        drive_open(&d, REQUESTER_VIEWER, 90, 40);
+        assert_cursor_on(&d, "prompt 19");
+        if (moved)
+            transcript_view_act(d.view, ACT_UP, &d.fx);
+        drive_answer_all(&d);
+        assert_cursor_on(&d, moved ? "────" : "answer 19");
+        drive_fini(&d);
+    }
+    buf_fini(&rows);
+}
+
 TEST(the_cursor_stays_at_the_end_when_more_is_unfolded_below_it)
 {
     struct drive d;
