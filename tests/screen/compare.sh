@@ -1,6 +1,36 @@
 #!/bin/sh
 # Two marked sessions next to each other: a session and its fork have messages in common, and each changed a file.
 . "$(dirname "$0")/lib.sh"
+
+# The two sessions on refunds are marked and compared.
+compare_refunds() {
+    open 120 36
+    see "Enter resume"
+    press Down
+    press Down
+    press Tab
+    press Tab
+    menu C
+    see "here they part"
+}
+
+# Back in the list, the last rewind is undone: the file is again as it was changed by hand.
+undo_take() {
+    acknowledge
+    press Escape
+    see "Enter resume"
+    menu u
+    see "undone: the rewind of"
+    until_true "the file as it was by hand" cmp -s "$file" "$top/by-hand"
+    leave
+}
+
+leave() {
+    press C-c
+    ended 130
+    close
+}
+
 demo
 open 120 36
 see "Enter resume"
@@ -15,31 +45,22 @@ menu C
 see "get that part of" # wrapped between words
 see "A Refund flow" "B Refund flow, second try" "2 common messages" "here they part" "prompts: 2 and 3, 1 in common"
 press Down
-see "only A changed it" "export async function refund"
+see "- A changed it" "export async function refund"
 press Down
-see "only B changed it"
+see "added by B" "+ B added it"
 press Escape
 see "Enter resume"
-press C-c
-ended 130
-close
+leave
 
 # A file is taken from either of them after a question, and what was changed by hand is held back with the reason.
 project=$project-refunds
 file=$project/src/refund.ts
 cp "$file" "$top/before"
-open 120 36
-see "Enter resume"
-press Down
-press Down
-press Tab
-press Tab
-menu C
-see "here they part"
+compare_refunds
 press A
 see "choose a file"
 press Down
-see "only A changed it"
+see "- A changed it"
 press B
 see "that session did not change the file"
 press A
@@ -56,30 +77,15 @@ see "replace it anyway"
 enter_text y
 see "the file is as A left it" "^X u in the list"
 cmp -s "$file" "$top/before" || fail "it is not as A left it"
-acknowledge
-press Escape
-see "Enter resume"
-menu u
-see "undone: the rewind of"
-until_true "the file as it was by hand" cmp -s "$file" "$top/by-hand"
-press C-c
-ended 130
-close
+undo_take
 
 # Hunks of it: two places were changed by hand, and only one of them is taken.
 cp "$top/before" "$file"
 sed -i -e '1i first by hand' -e '$a last by hand' "$file"
 cp "$file" "$top/by-hand"
-open 120 36
-see "Enter resume"
+compare_refunds
 press Down
-press Down
-press Tab
-press Tab
-menu C
-see "here they part"
-press Down
-see "only A changed it"
+see "- A changed it"
 press A
 see "choose some of its hunks"
 press Down
@@ -90,7 +96,7 @@ press a
 see "no hunk is ticked"
 acknowledge
 press Escape
-see "only A changed it"
+see "- A changed it"
 press A
 see "choose some of its hunks"
 press 3
@@ -103,15 +109,7 @@ press a
 see "the hunks are as A left them"
 head -n 1 "$file" | grep -q "^first by hand" || fail "the other hunk was taken, too"
 [ "$(tail -n +2 "$file")" = "$(cat "$top/before")" ] || fail "the hunk was not taken"
-acknowledge
-press Escape
-see "Enter resume"
-menu u
-see "undone: the rewind of"
-until_true "the file as it was by hand" cmp -s "$file" "$top/by-hand"
-press C-c
-ended 130
-close
+undo_take
 
 # A file that programs run or trust is taken after a typed yes, its hunks after one of their own.
 for log in "$config"/projects/*/*.jsonl; do # their times, too, are those of the story
@@ -123,16 +121,9 @@ mv "$file" "$project/.envrc"
 file=$project/.envrc
 sed -i -e '1i first by hand' -e '$a last by hand' "$file"
 cp "$file" "$top/by-hand"
-open 120 36
-see "Enter resume"
+compare_refunds
 press Down
-press Down
-press Tab
-press Tab
-menu C
-see "here they part"
-press Down
-see "only A changed it"
+see "- A changed it"
 press A
 see "or type yes and press Enter" "choose some of its hunks"
 press 2

@@ -172,7 +172,7 @@ see "2 marked"
 key M-c
 see "here they part" "src/due.ts"
 key Down Down
-see "only B changed it"
+see "added by B" "+ B added it"
 key B
 see "Take the file as B left it?"
 key y

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/base/cleanup.h"
 #include "store/rewind/diff/linediff.h"
 #include "tui/app/view.h"
 #include "tui/data/preview.h"
@@ -21,9 +20,6 @@ enum {
     COMPARE_ROWS_W = 66, /* the columns of the rows if their contents are beside them */
     COMPARE_WIDE = 150,
     COMPARE_COUNT_W = 11,
-    COMPARE_RESULT_W = 9,
-    COMPARE_AROUND = 3,
-    COMPARE_MOST_LINES = 5000,
 };
 
 static size_t compare_count(const struct compare_view *v)
@@ -58,113 +54,6 @@ static const struct compared_file *compare_file_of(const struct compare_view *v,
 }
 
 /* ---- what the selected row stands for ---- */
-
-static struct slice compare_first_line(struct slice text)
-{
-    struct slice line;
-    bool torn;
-
-    return slice_line(&text, &line, &torn) ? line : text;
-}
-
-static void compare_add_line(void *arg, const struct run *run, size_t n)
-{
-    styled_text_add_line(arg, run, n);
-}
-
-/* The lines of a text, wrapped. */
-static void compare_lay_text(struct compare_view *v, struct slice text, enum style style, int width,
-                             enum text_wrap_mode mode)
-{
-    struct text_wrap wrap = {
-        .styled_text = &v->text, .width = width, .mode = mode, .max_lines = COMPARE_MOST_LINES
-    };
-    struct slice line;
-    bool torn;
-
-    text_wrap_begin(&wrap);
-    while (slice_line(&text, &line, &torn) && wrap.lines < COMPARE_MOST_LINES) {
-        text_wrap_add(&wrap, style, line);
-        text_wrap_break(&wrap);
-    }
-    text_wrap_fini(&wrap);
-}
-
-/* The common prompts once, then the others next to each other. */
-static void compare_lay_prompts(struct compare_view *v, int width, bool ascii)
-{
-    const struct compared_side *side = v->sessions->side;
-    struct table *t = table_new(2);
-    char number[32];
-
-    for (size_t i = 0; i < side[0].common; i++)
-        compare_lay_text(v, compare_first_line(side[0].prompt[i].text), STYLE_DIM, width,
-                         TEXT_WRAP_WORDS);
-    styled_text_add_rule(&v->text, STYLE_WARN,
-                         side[0].common ? "here they part " : "no common prompt ");
-
-    table_row(t);
-    for (size_t k = 0; k < 2; k++) {
-        table_cell(t, 1);
-        table_text(t, STYLE_STRONG, k ? SLICE("B") : SLICE("A"));
-    }
-    for (size_t i = side[0].common; i < side[0].prompts || i < side[1].prompts; i++) {
-        table_row(t);
-        for (size_t k = 0; k < 2; k++) {
-            table_cell(t, 1);
-            if (i >= side[k].prompts)
-                continue;
-            snprintf(number, sizeof number, "%zu  ", i + 1);
-            table_text(t, STYLE_DIM, slice_of(number));
-            table_text(t, STYLE_PROMPT, compare_first_line(side[k].prompt[i].text));
-        }
-    }
-    if (table_layout(t, width, ascii, compare_add_line, &v->text))
-        v->text.rc = ERR_NOMEM;
-    table_free(t);
-}
-
-static void compare_lay_diff(struct compare_view *v, const struct compared_file *f, int width,
-                             bool ascii)
-{
-    const struct hunks_layout_options how = { .width = width, .ascii = ascii };
-    CLEANUP(linediff_fini) struct linediff d = { 0 };
-    struct err e = { 0 };
-
-    if (linediff_make(f->side[0].text, f->side[1].text, COMPARE_AROUND, &d, &e)) {
-        v->text.rc = e.code;
-        return;
-    }
-    for (size_t i = 0; i < d.hunks && v->text.n < COMPARE_MOST_LINES; i++) {
-        struct hunks lines = { 0 };
-
-        hunks_of_diff(&lines, &d, i);
-        (void)hunks_layout(&v->text, &how, &lines);
-        hunks_fini(&lines);
-    }
-}
-
-static void compare_lay_file(struct compare_view *v, const struct compared_file *f, int width,
-                             bool ascii)
-{
-    const struct compared_state *only = &f->side[f->side[0].changed ? 0 : 1];
-
-    if (compare_has_diff(f)) {
-        styled_text_add(&v->text, STYLE_DELETE, "- A");
-        styled_text_add(&v->text, STYLE_ADD, "+ B");
-        compare_lay_diff(v, f, width, ascii);
-    } else if (f->side[0].changed && f->side[1].changed) {
-        styled_text_add(&v->text, STYLE_DIM, compare_result(f));
-    } else {
-        styled_text_add(&v->text, STYLE_DIM,
-                        f->side[0].changed ? "only A changed it" : "only B changed it");
-        if (!only->known || only->absent)
-            styled_text_add(&v->text, STYLE_DIM,
-                            only->known ? "it was deleted" : "its text is not known");
-        else
-            compare_lay_text(v, only->text, STYLE_TEXT, width, TEXT_WRAP_VERBATIM);
-    }
-}
 
 /* What would change in the present file, each hunk under its tick. Returns the line on which the selected one begins. */
 static size_t compare_lay_hunks(struct compare_view *v, int width, bool ascii)
@@ -206,9 +95,9 @@ void compare_lay_out(struct model *m)
     if (v->hunks)
         v->top = compare_lay_hunks(v, width, m->settings->ascii);
     else if (f)
-        compare_lay_file(v, f, width, m->settings->ascii);
+        compare_text_file(&v->text, f, width, m->settings->ascii);
     else
-        compare_lay_prompts(v, width, m->settings->ascii);
+        compare_text_prompts(&v->text, v->sessions, width, m->settings->ascii);
     if (v->text.rc)
         toast_no_memory(&m->toast);
 }
@@ -261,11 +150,23 @@ static void draw_compare_head(const struct model *m, struct frame *f)
         draw_compared_side(v, f, k);
 }
 
+static int compare_word_width(const struct compare_view *v)
+{
+    int most = 0;
+
+    for (size_t i = 1; i < compare_count(v); i++) {
+        const int w = (int)strlen(compare_text_word(compare_file_of(v, i)));
+
+        most = w > most ? w : most;
+    }
+    return most;
+}
+
 static void draw_compare_row(const void *arg, struct frame *f, struct rect r, size_t at)
 {
     const struct compare_view *v = arg;
     const struct compared_file *file = compare_file_of(v, at);
-    const int end = r.x + r.w - 1 - 2 * COMPARE_COUNT_W - COMPARE_RESULT_W;
+    const int end = r.x + r.w - 1 - 2 * COMPARE_COUNT_W - compare_word_width(v);
     char text[64];
 
     if (!file) {
@@ -286,9 +187,8 @@ static void draw_compare_row(const void *arg, struct frame *f, struct rect r, si
                  s->removed);
         frame_puts(f, r.y, end + k * COMPARE_COUNT_W, COMPARE_COUNT_W - 1, STYLE_DIM, text);
     }
-    if (file->side[0].changed && file->side[1].changed)
-        frame_puts(f, r.y, end + 2 * COMPARE_COUNT_W, COMPARE_RESULT_W,
-                   compare_has_diff(file) ? STYLE_WARN : STYLE_DIM, compare_result(file));
+    frame_puts(f, r.y, end + 2 * COMPARE_COUNT_W, r.w,
+               compare_has_diff(file) ? STYLE_WARN : STYLE_DIM, compare_text_word(file));
 }
 
 static void draw_compare(const struct model *m, struct frame *f)

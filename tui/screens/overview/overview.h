@@ -75,6 +75,17 @@ struct compare_view {
 void compare_view_fini(struct compare_view *v);
 void compare_lay_out(struct model *m);
 
+/* What the rows stand for (compare_text.c). */
+enum { COMPARE_MOST_LINES = 5000 };
+/* The common prompts once, then the others next to each other. */
+void compare_text_prompts(struct styled_text *out, const struct compared_sessions *c, int width,
+                          bool ascii);
+/* What each side did to the file, and its lines: those of A as taken away, those of B as added, if both are known. */
+void compare_text_file(struct styled_text *out, const struct compared_file *f, int width,
+                       bool ascii);
+/* How the sides differ: "differs", "deleted by A", "added by B". */
+const char *compare_text_word(const struct compared_file *f);
+
 /* Takes the file as that side left it: shows what would be done, and does it after a question. Does nothing without a
  * file. */
 void take_flow_begin(struct model *m, const struct compared_file *f, size_t side);

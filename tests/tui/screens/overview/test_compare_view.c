@@ -96,8 +96,10 @@ TEST(each_changed_file_has_a_row_and_a_diff)
     assert_true(screen_has(&x.s, "- two"));
     assert_true(screen_has(&x.s, "+ 2"));
     screen_press(&x.s, "<Down>");
-    assert_true(screen_has(&x.s, "only B changed it"));
-    assert_true(screen_has(&x.s, "the queue"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "B +1 -0    added by B"));
+    assert_true(screen_has(&x.s, "- A does not have it"));
+    assert_true(screen_has(&x.s, "+ B added it"));
+    assert_true(screen_has(&x.s, "+ the queue"));
     screen_press(&x.s, "<Down>");
     assert_non_null(strstr(screen_cursor_line(&x.s), "same"));
     screen_resize(&x.s, 20, 60);
