@@ -60,8 +60,8 @@ static void find_conversions(struct snapshot_borrow *b)
     note_attributes(b, path);
 
     /* git uses the attributes of the work tree, so the files are read and not their blobs. */
-    for (size_t i = 0, n = git_index_entrycount(b->index); i < n; i++) {
-        const char *entry = git_index_get_byindex(b->index, i)->path;
+    for (uint32_t i = 0; i < b->index.n; i++) {
+        const char *entry = b->index.name[i].path;
         size_t length = strlen(entry), own = sizeof name - 1;
 
         if (length >= own && strcmp(entry + length - own, name) == 0 &&
@@ -72,8 +72,6 @@ static void find_conversions(struct snapshot_borrow *b)
 
 static void borrow_open(struct snapshot_borrow *b)
 {
-    struct stat st;
-
     b->asked = true;
     if (!repo_may_be_found(b->root) || gitfiles_check(b->root, false, NULL) ||
         repo_open(b->root, &b->repo, NULL))
@@ -81,35 +79,43 @@ static void borrow_open(struct snapshot_borrow *b)
     /* A repository somewhere above, or one with its work tree elsewhere, does not have these paths. */
     const char *top = git_repository_workdir(b->repo);
     size_t n = strlen(b->root);
-    char path[PATH_MAX];
 
-    if (!top || strncmp(top, b->root, n) != 0 || strcmp(top + n, "/") != 0 ||
-        git_repository_index(&b->index, b->repo) || git_repository_odb(&b->odb, b->repo)) {
-        git_index_free(b->index);
-        b->index = NULL;
-        return;
-    }
-    snprintf(path, sizeof path, "%sindex", git_repository_path(b->repo));
-    b->index_s = stat(path, &st) == 0 ? st.st_mtime : 0;
-    find_conversions(b);
+    if (top && strncmp(top, b->root, n) == 0 && strcmp(top + n, "/") == 0 &&
+        git_repository_odb(&b->odb, b->repo))
+        b->odb = NULL;
 }
 
-const git_index_entry *snapshot_borrow_entry(struct snapshot_borrow *b, const char *path)
+bool snapshot_borrow_has_index(struct snapshot_borrow *b)
 {
+    char path[PATH_MAX];
+    struct stat st;
+
+    if (b->asked_index)
+        return b->has_index;
+    b->asked_index = true;
     if (!b->asked)
         borrow_open(b);
-    return b->index ? git_index_get_bypath(b->index, path, 0) : NULL;
+    if (!b->odb)
+        return false;
+    snprintf(path, sizeof path, "%sindex", git_repository_path(b->repo));
+    b->index_s = stat(path, &st) == 0 ? st.st_mtime : 0;
+    enum err_code rc = index_file_read(path, &b->index, NULL);
+
+    /* A repository to which nothing was added has no index. */
+    b->has_index = !rc || rc == ERR_NOT_FOUND;
+    if (b->has_index)
+        find_conversions(b);
+    return b->has_index;
+}
+
+bool snapshot_borrow_entry(struct snapshot_borrow *b, const char *path, struct index_entry *out)
+{
+    return snapshot_borrow_has_index(b) && index_file_find(&b->index, path, out);
 }
 
 bool snapshot_borrow_tracks_below(struct snapshot_borrow *b, const char *dir)
 {
-    char prefix[PATH_MAX];
-    size_t at;
-
-    if (!b->asked)
-        borrow_open(b);
-    return b->index && (size_t)snprintf(prefix, sizeof prefix, "%s/", dir) < sizeof prefix &&
-           git_index_find_prefix(&at, b->index, prefix) == 0;
+    return snapshot_borrow_has_index(b) && index_file_has_below(&b->index, dir);
 }
 
 bool snapshot_borrow_has(struct snapshot_borrow *b, const uint8_t oid[SNAPSHOT_OID])
@@ -125,22 +131,24 @@ bool snapshot_borrow_has(struct snapshot_borrow *b, const uint8_t oid[SNAPSHOT_O
 bool snapshot_borrow_file(struct snapshot_borrow *b, const char *path, const struct stat *st,
                           uint8_t oid[SNAPSHOT_OID])
 {
-    const git_index_entry *entry = snapshot_borrow_entry(b, path);
+    struct index_entry entry;
     git_object_t type;
+    git_oid id;
     size_t size;
 
-    if (!entry || b->by_hash || entry->file_size != (uint32_t)st->st_size ||
-        entry->ino != (uint32_t)st->st_ino || entry->mtime.seconds >= b->index_s ||
-        entry->mtime.seconds != (int32_t)st->st_mtim.tv_sec ||
-        entry->mtime.nanoseconds != (uint32_t)st->st_mtim.tv_nsec ||
-        entry->ctime.seconds != (int32_t)st->st_ctim.tv_sec ||
-        entry->ctime.nanoseconds != (uint32_t)st->st_ctim.tv_nsec ||
-        S_ISLNK(entry->mode) != S_ISLNK(st->st_mode))
+    if (!snapshot_borrow_entry(b, path, &entry) || b->by_hash ||
+        entry.size != (uint32_t)st->st_size || entry.ino != (uint32_t)st->st_ino ||
+        st->st_mtim.tv_sec >= b->index_s || entry.mtime_s != (uint32_t)st->st_mtim.tv_sec ||
+        entry.mtime_ns != (uint32_t)st->st_mtim.tv_nsec ||
+        entry.ctime_s != (uint32_t)st->st_ctim.tv_sec ||
+        entry.ctime_ns != (uint32_t)st->st_ctim.tv_nsec ||
+        S_ISLNK(entry.mode) != S_ISLNK(st->st_mode))
         return false;
+    memcpy(id.id, entry.oid, SNAPSHOT_OID);
     if (b->by_size &&
-        (git_odb_read_header(&size, &type, b->odb, &entry->id) || size != (size_t)st->st_size))
+        (git_odb_read_header(&size, &type, b->odb, &id) || size != (size_t)st->st_size))
         return false;
-    memcpy(oid, entry->id.id, SNAPSHOT_OID);
+    memcpy(oid, entry.oid, SNAPSHOT_OID);
     return true;
 }
 
@@ -168,7 +176,7 @@ enum err_code snapshot_borrow_copy(struct snapshot_borrow *b, const uint8_t oid[
 void snapshot_borrow_fini(struct snapshot_borrow *b)
 {
     git_odb_free(b->odb);
-    git_index_free(b->index);
+    index_file_fini(&b->index);
     repo_close(b->repo);
     if (b->has_outside)
         tree_ignore_fini(&b->outside);

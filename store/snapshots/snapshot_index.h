@@ -53,6 +53,8 @@ struct snapshot_index {
     struct snapshot_entry *entry; /* entry[0] is the root */
     uint32_t n, cap;
     struct buf names;
+    /* The file that it was read from: entries and names are in it, and none can be added. */
+    struct buf file;
     bool complete; /* a whole snapshot was made; else only a part was read before it was given up */
     int64_t git_index_ns; /* the state of the repository's index, which says what is tracked */
     int64_t rules_ns;     /* that of the rules outside of the tree */
@@ -63,8 +65,8 @@ struct snapshot_index {
 /* Reads it, and checks it. A missing or damaged one is empty: everything is then read again. ERR_NOMEM. */
 MUST_CHECK enum err_code snapshot_index_read(const char *path, struct snapshot_index *out,
                                              struct err *e);
-/* Replaces the file, durably. */
-MUST_CHECK enum err_code snapshot_index_write(const struct snapshot_index *x, const char *dir,
+/* Replaces the file, durably. Names that no entry has are left out first. */
+MUST_CHECK enum err_code snapshot_index_write(struct snapshot_index *x, const char *dir,
                                               const char *name, struct err *e);
 /* Forgets the content of a file, or of all files of a directory, so that the next snapshot reads it again. The list is no
  * longer complete. */
@@ -74,7 +76,10 @@ void snapshot_index_fini(struct snapshot_index *x);
 /* Adds an entry with a copy of its name. ERR_NOMEM. */
 MUST_CHECK enum err_code snapshot_index_add(struct snapshot_index *x,
                                             const struct snapshot_entry *entry, struct slice name);
-/* Makes an empty index a copy of the first n entries of another one. ERR_NOMEM. */
+/* The same of an entry of the index that this one was made from by snapshot_index_copy, and so has its name. */
+MUST_CHECK enum err_code snapshot_index_add_again(struct snapshot_index *x,
+                                                  const struct snapshot_entry *entry);
+/* Makes an empty index a copy of the first n entries of another one, with all names. ERR_NOMEM. */
 MUST_CHECK enum err_code snapshot_index_copy(struct snapshot_index *x,
                                              const struct snapshot_index *from, uint32_t n);
 struct slice snapshot_entry_name(const struct snapshot_index *x,

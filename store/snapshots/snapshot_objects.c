@@ -1,8 +1,11 @@
 #include "store/snapshots/snapshot_objects.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,12 +15,17 @@
 #include "lite/base/digest.h"
 #include "lite/base/time.h"
 #include "lite/io/file.h"
-#include "store/git/gitfiles.h"
-#include "store/git/repo.h"
 
-enum { PACK_VERSION = 2, PACK_HEADER = 12, PIECE = 256 << 10 };
-
-DEFINE_CLEANUP(git_indexer, git_indexer_free);
+enum {
+    PACK_VERSION = 2,
+    PACK_HEADER = 12,
+    PIECE = 256 << 10,
+    /* The index of a pack: a magic number, its version, 256 ends, the ids, their checksums, where they are. */
+    INDEX_VERSION = 2,
+    INDEX_ENDS = 8,
+    INDEX_IDS = INDEX_ENDS + 256 * 4,
+};
+static const uint8_t index_magic_of_git[4] = { 0xff, 't', 'O', 'c' };
 
 static const char *object_word(git_object_t type)
 {
@@ -69,38 +77,112 @@ static size_t object_head(git_object_t type, size_t n, uint8_t out[16])
     return used + 1;
 }
 
+/* ---- the objects that are there ---- */
+
+static uint32_t read_u32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* Opens the index of a pack. One that is damaged, or whose pack is gone, has no objects: they are written again. */
+static void open_known(struct known_pack *known, int dir, const char *name)
+{
+    uint8_t head[INDEX_IDS];
+    char pack[NAME_MAX + 2];
+    const size_t n = strlen(name);
+    AUTO_FD fd = -1;
+
+    known->fd = -1;
+    if (n < 4 || strcmp(name + n - 4, ".idx") != 0)
+        return;
+    snprintf(pack, sizeof pack, "%.*s.pack", (int)(n - 4), name);
+    fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || faccessat(dir, pack, F_OK, 0) ||
+        pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head ||
+        memcmp(head, index_magic_of_git, 4) != 0 || read_u32(head + 4) != INDEX_VERSION)
+        return;
+    for (size_t i = 0; i < 256; i++) {
+        known->ends[i] = read_u32(head + INDEX_ENDS + i * 4);
+        if (i && known->ends[i] < known->ends[i - 1])
+            return;
+    }
+    known->fd = fd;
+    fd = -1;
+}
+
+static enum err_code open_all_known(struct snapshot_pack *p, const char *folder, struct err *e)
+{
+    AUTO_DIR *d = opendir(folder);
+
+    if (!d)
+        return err_sys(e, folder, "snapshot: read the packs");
+    for (const struct dirent *x; (errno = 0, x = readdir(d)) != NULL;) {
+        struct known_pack *more = arena_grow(&p->arena, p->known, p->known_n, sizeof *more);
+
+        NEED(p->known = more);
+        open_known(&p->known[p->known_n], dirfd(d), x->d_name);
+        p->known_n += p->known[p->known_n].fd >= 0;
+    }
+    return errno ? err_sys(e, folder, "snapshot: read the packs") : ERR_OK;
+}
+
+/* Ids that begin with one byte are few in a small pack, so they are read at once. */
+static bool known_has(struct snapshot_pack *p, const struct known_pack *known, const uint8_t *oid)
+{
+    const uint32_t from = oid[0] ? known->ends[oid[0] - 1] : 0, n = known->ends[oid[0]] - from;
+    const size_t bytes = (size_t)n * SNAPSHOT_OID;
+
+    p->packed.n = 0;
+    if (!n || buf_reserve(&p->packed, bytes) ||
+        pread(known->fd, p->packed.p, bytes, INDEX_IDS + (off_t)from * SNAPSHOT_OID) !=
+            (ssize_t)bytes)
+        return false;
+    for (size_t i = 0; i < bytes; i += SNAPSHOT_OID)
+        if (memcmp(p->packed.p + i, oid, SNAPSHOT_OID) == 0)
+            return true;
+    return false;
+}
+
 static enum err_code pack_open(struct snapshot_pack *p, struct err *e)
 {
-    char objects[PATH_MAX];
+    char folder[PATH_MAX];
 
     if (p->is_open)
         return ERR_OK;
-    TRY(gitlib_ready(e));
-    snprintf(objects, sizeof objects, "%s/objects", p->repo);
-    if (!p->odb)
-        TRY(loose_guard_open(objects, &p->odb, e));
-    TRY(disk_new_open(p->repo, 0600, &p->body, e));
+    snprintf(folder, sizeof folder, "%s/objects/pack", p->repo);
+    if (!p->anew && !p->known)
+        TRY(open_all_known(p, folder, e));
+    TRY(disk_new_open(folder, 0400, &p->body, e));
     p->is_open = true;
-    return ERR_OK;
+
+    /* The number of objects, which follows the version, is known at the end. */
+    p->end = PACK_HEADER;
+    const uint8_t header[PACK_HEADER] = { 'P', 'A', 'C', 'K', 0, 0, 0, PACK_VERSION };
+
+    return disk_write(p->body.fd, (struct slice){ (const char *)header, sizeof header }, NULL,
+                      folder, e);
 }
 
 bool snapshot_pack_has(struct snapshot_pack *p, const uint8_t oid[SNAPSHOT_OID])
 {
-    git_oid id;
-
-    memcpy(id.id, oid, SNAPSHOT_OID);
-    return pack_open(p, NULL) == ERR_OK &&
-           (slice_set_find(&p->added, (struct slice){ (const char *)oid, SNAPSHOT_OID }) !=
-                SLICE_SET_NONE ||
-            (!p->anew && git_odb_exists(p->odb, &id)));
+    if (pack_open(p, NULL))
+        return false;
+    if (slice_set_find(&p->added, (struct slice){ (const char *)oid, SNAPSHOT_OID }) !=
+        SLICE_SET_NONE)
+        return true;
+    for (size_t i = 0; i < p->known_n; i++)
+        if (known_has(p, &p->known[i], oid))
+            return true;
+    return false;
 }
+
+/* ---- the new pack ---- */
 
 enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, struct slice bytes,
                                 uint8_t oid[SNAPSHOT_OID], struct err *e)
 {
-    uint8_t head[16];
     uint32_t number;
-    size_t before = p->added.n;
+    size_t before = p->added.n, head_n;
     struct timespec began, ended;
 
     TRY(snapshot_object_id(type, bytes, oid, e));
@@ -108,91 +190,150 @@ enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, stru
     if (snapshot_pack_has(p, oid))
         return ERR_OK;
 
-    /* The time is measured because finishing the pack takes about as long again, and has to end before the deadline. */
+    /* The time is measured because finishing the pack takes at most as long again, and has to end before the deadline. */
     clock_gettime(CLOCK_MONOTONIC, &began);
+    struct packed_object *list = arena_grow(&p->arena, p->object, p->n, sizeof *list);
     const struct slice key =
         arena_copy(&p->arena, (struct slice){ (const char *)oid, SNAPSHOT_OID });
 
-    NEED(key.p && !slice_set_add(&p->added, key, &number) && p->added.n > before);
+    NEED(list && key.p && !slice_set_add(&p->added, key, &number) && p->added.n > before);
+    p->object = list;
+    /* Most of a tree is ids, which do not become smaller; compressing those of a large project would take as long as the
+     * rest of its first snapshot. A pruning has the time. */
+    const int level = type == GIT_OBJECT_TREE && !p->anew ? Z_NO_COMPRESSION : Z_BEST_SPEED;
     uLongf packed = compressBound(bytes.n);
+    uint8_t head[16];
 
+    head_n = object_head(type, bytes.n, head);
     p->packed.n = 0;
-    NEED(!buf_reserve(&p->packed, packed));
-    NEED(compress2((Bytef *)p->packed.p, &packed, (const Bytef *)bytes.p, bytes.n, Z_BEST_SPEED) ==
-         Z_OK);
-    TRY(disk_write(p->body.fd, (struct slice){ (char *)head, object_head(type, bytes.n, head) },
-                   NULL, p->repo, e));
+    NEED(!buf_reserve(&p->packed, head_n + packed));
+    memcpy(p->packed.p, head, head_n);
+    NEED(compress2((Bytef *)p->packed.p + head_n, &packed, (const Bytef *)bytes.p, bytes.n,
+                   level) == Z_OK);
+    packed += head_n;
     TRY(disk_write(p->body.fd, (struct slice){ p->packed.p, packed }, NULL, p->repo, e));
-    p->n++;
+    struct packed_object *object = &p->object[p->n++];
+
+    memcpy(object->oid, oid, SNAPSHOT_OID);
+    object->crc = (uint32_t)crc32(0, (const Bytef *)p->packed.p, (uInt)packed);
+    object->at = p->end;
+    p->end += (int64_t)packed;
     p->bytes += (int64_t)bytes.n;
     clock_gettime(CLOCK_MONOTONIC, &ended);
     p->spent_ns += time_ns(ended) - time_ns(began);
     return ERR_OK;
 }
 
-/* Hands bytes of the pack to libgit2, and to the checksum that ends it. */
-static enum err_code append_to_indexer(git_indexer *indexer, git_indexer_progress *progress,
-                                       struct digest *sha1, struct slice bytes, const char *repo,
-                                       struct err *e)
+static void put_u32(uint8_t *p, uint32_t value)
 {
-    int answer = git_indexer_append(indexer, bytes.p, bytes.n, progress);
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(value >> (24 - 8 * i));
+}
 
-    if (answer)
-        return repo_error(e, answer, repo, "write a pack");
-    digest_add(sha1, bytes);
+static int compare_packed(const void *left, const void *right)
+{
+    return memcmp(((const struct packed_object *)left)->oid,
+                  ((const struct packed_object *)right)->oid, SNAPSHOT_OID);
+}
+
+/* Writes the number of objects into the pack, and the SHA-1 of it all to its end. */
+static enum err_code end_pack(struct snapshot_pack *p, uint8_t sum[SNAPSHOT_OID], struct err *e)
+{
+    CLEANUP(digest_fini) struct digest sha1 = { 0 };
+    const struct file body = { .fd = p->body.fd };
+    uint8_t count[4];
+    size_t got;
+
+    put_u32(count, p->n);
+    if (pwrite(p->body.fd, count, sizeof count, PACK_HEADER - 4) != (ssize_t)sizeof count)
+        return err_sys(e, p->repo, "snapshot: write a pack");
+    digest_begin(&sha1, DIGEST_SHA1);
+    p->packed.n = 0;
+    NEED(!buf_reserve(&p->packed, PIECE));
+    for (int64_t at = 0;; at += (int64_t)got) {
+        TRY(err_at(e, file_read(&body, at, p->packed.p, PIECE, &got, e), p->repo));
+        if (!got)
+            break;
+        digest_add(&sha1, (struct slice){ p->packed.p, got });
+    }
+    if (!digest_end(&sha1, sum))
+        return digest_error(e);
+    return disk_write(p->body.fd, (struct slice){ (const char *)sum, SNAPSHOT_OID }, NULL, p->repo,
+                      e);
+}
+
+/* Makes the index, as gitformat-pack(5) describes it. An offset of more than 31 bits is in a list of its own. */
+static enum err_code make_pack_index(struct snapshot_pack *p, const uint8_t sum[SNAPSHOT_OID],
+                                     struct buf *out, struct err *e)
+{
+    const size_t n = p->n;
+    size_t far = 0;
+
+    qsort(p->object, n, sizeof *p->object, compare_packed);
+    for (size_t i = 0; i < n; i++)
+        far += p->object[i].at > INT32_MAX;
+    const size_t crcs = INDEX_IDS + n * SNAPSHOT_OID, places = crcs + n * 4, fars = places + n * 4,
+                 end = fars + far * 8;
+
+    NEED(!buf_reserve(out, end + (size_t)2 * SNAPSHOT_OID));
+    uint8_t *x = (uint8_t *)out->p;
+
+    memcpy(x, index_magic_of_git, 4);
+    put_u32(x + 4, INDEX_VERSION);
+    far = 0;
+    for (size_t i = 0, byte = 0; byte < 256; byte++) {
+        while (i < n && p->object[i].oid[0] == byte)
+            i++;
+        put_u32(x + INDEX_ENDS + byte * 4, (uint32_t)i);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct packed_object *object = &p->object[i];
+        const bool is_far = object->at > INT32_MAX;
+
+        memcpy(x + INDEX_IDS + i * SNAPSHOT_OID, object->oid, SNAPSHOT_OID);
+        put_u32(x + crcs + i * 4, object->crc);
+        put_u32(x + places + i * 4, is_far ? (uint32_t)far | 0x80000000u : (uint32_t)object->at);
+        if (is_far) {
+            put_u32(x + fars + far * 8, (uint32_t)(object->at >> 32));
+            put_u32(x + fars + far * 8 + 4, (uint32_t)object->at);
+            far++;
+        }
+    }
+    memcpy(x + end, sum, SNAPSHOT_OID);
+    out->n = end + SNAPSHOT_OID;
+    if (!digest_of(DIGEST_SHA1, buf_slice(out), x + out->n))
+        return digest_error(e);
+    out->n += SNAPSHOT_OID;
     return ERR_OK;
 }
 
 enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e)
 {
-    char dir[PATH_MAX];
-    uint8_t head[PACK_HEADER] = { 'P', 'A', 'C', 'K', 0, 0, 0, PACK_VERSION }, sum[SNAPSHOT_OID];
-    CLEANUP(git_indexer_free_at) git_indexer *indexer = NULL;
-    CLEANUP(digest_fini) struct digest sha1 = { 0 };
-    git_indexer_progress progress = { 0 };
-    struct file body = { .fd = p->body.fd };
-    size_t got;
+    char folder[PATH_MAX], hex[SNAPSHOT_OID * 2 + 1], name[SNAPSHOT_OID * 2 + 16];
+    uint8_t sum[SNAPSHOT_OID];
+    AUTO_BUF index = { 0 };
 
     if (!p->n)
         return ERR_OK;
-    snprintf(dir, sizeof dir, "%s/objects/pack", p->repo);
-    digest_begin(&sha1, DIGEST_SHA1);
-    int answer = git_indexer_new(&indexer, dir, 0400, NULL, NULL);
+    snprintf(folder, sizeof folder, "%s/objects/pack", p->repo);
+    TRY(end_pack(p, sum, e));
+    TRY(make_pack_index(p, sum, &index, e));
+    digest_hex(sum, SNAPSHOT_OID, hex);
 
-    if (answer)
-        return repo_error(e, answer, dir, "write a pack");
-
-    /* The header ends with the number of objects, its highest byte first. */
-    for (int i = 0; i < 4; i++)
-        head[8 + i] = (uint8_t)(p->n >> (24 - 8 * i));
-    TRY(append_to_indexer(indexer, &progress, &sha1, (struct slice){ (char *)head, sizeof head },
-                          dir, e));
-
-    /* The objects are copied in pieces, so a large snapshot needs no more memory than a small one. */
-    p->packed.n = 0;
-    NEED(!buf_reserve(&p->packed, PIECE));
-    for (int64_t at = 0;; at += (int64_t)got) {
-        TRY(err_at(e, file_read(&body, at, p->packed.p, PIECE, &got, e), dir));
-        if (!got)
-            break;
-        TRY(append_to_indexer(indexer, &progress, &sha1, (struct slice){ p->packed.p, got }, dir,
-                              e));
-    }
-
-    /* A pack ends with the SHA-1 of all that is before it, which the indexer compares. */
-    if (!digest_end(&sha1, sum))
-        return digest_error(e);
-    answer = git_indexer_append(indexer, sum, sizeof sum, &progress);
-    if (!answer)
-        answer = git_indexer_commit(indexer, &progress);
-    return answer ? repo_error(e, answer, dir, "write a pack") : disk_sync_dir(dir, e);
+    /* git looks for an index first, so the pack gets its name before that. */
+    p->is_open = false;
+    snprintf(name, sizeof name, "pack-%s.pack", hex);
+    TRY(disk_new_replace(&p->body, name, e));
+    snprintf(name, sizeof name, "pack-%s.idx", hex);
+    return disk_replace_file(folder, name, buf_slice(&index), 0400, e);
 }
 
 void snapshot_pack_fini(struct snapshot_pack *p)
 {
     if (p->is_open)
         disk_new_discard(&p->body);
-    git_odb_free(p->odb);
+    for (size_t i = 0; i < p->known_n; i++)
+        close(p->known[i].fd);
     slice_set_fini(&p->added);
     arena_fini(&p->arena);
     buf_fini(&p->packed);

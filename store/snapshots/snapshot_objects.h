@@ -12,23 +12,40 @@
 #include "store/git/libgit2.h"
 #include "store/snapshots/snapshot_index.h"
 
+/* An object of the pack that is being made. */
+struct packed_object {
+    uint8_t oid[SNAPSHOT_OID];
+    uint32_t crc; /* of its bytes in the pack */
+    int64_t at;
+};
+
+/* A pack of the repository: where the ids that begin with each byte end in its sorted list. */
+struct known_pack {
+    int fd;
+    uint32_t ends[256];
+};
+
 /* The objects of a snapshot that our repository lacks become one pack: one file and its index to sync, however many
- * there are. */
+ * there are. The index is written here, and not by libgit2, whose start takes longer than the usual snapshot and which
+ * reads and inflates the whole pack again. */
 struct snapshot_pack {
     const char *repo;     /* our bare repository, borrowed */
-    git_odb *odb;         /* the objects of `repo`; opened with the first object */
-    struct disk_new body; /* the objects so far, compressed */
+    struct disk_new body; /* the pack so far */
     bool is_open;
     bool anew; /* objects are added although the repository has them: a pack that replaces others */
     uint32_t n;
-    int64_t bytes;          /* uncompressed */
-    int64_t spent_ns;       /* what adding them took; finishing takes about as long again */
-    struct slice_set added; /* their ids, which are in the arena */
+    int64_t bytes;                /* uncompressed */
+    int64_t spent_ns;             /* what adding them took; finishing takes at most as long again */
+    struct packed_object *object; /* in the arena */
+    int64_t end;                  /* the length of the pack so far */
+    struct slice_set added;       /* their ids, which are in the arena */
+    struct known_pack *known;     /* the packs of `repo`, read when the first object is added */
+    size_t known_n;
     struct arena arena;
     struct buf packed;
 };
 
-/* Gives the object its id, and adds it unless it is there already. ERR_UNSUPPORTED: libgit2 is missing. */
+/* Gives the object its id, and adds it unless it is there already. */
 MUST_CHECK enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type,
                                            struct slice bytes, uint8_t oid[SNAPSHOT_OID],
                                            struct err *e);

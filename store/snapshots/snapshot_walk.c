@@ -78,8 +78,7 @@ static bool walk_ignores(struct snapshot_walk *w, const struct walked_dir *d, st
     }
     for (size_t i = w->borrow.outside.lists; i > 0 && !answer; i--)
         answer = tree_ignore_match(w->borrow.outside.list[i - 1], path, is_dir);
-    if (!answer && is_dir && is_build_folder(name) && !snapshot_borrow_entry(&w->borrow, path.p) &&
-        !w->borrow.index)
+    if (!answer && is_dir && is_build_folder(name) && !snapshot_borrow_has_index(&w->borrow))
         return true;
     return answer > 0;
 }
@@ -106,10 +105,7 @@ static enum err_code put_same(struct snapshot_walk *w, uint32_t old)
         w->now.n++;
         return ERR_OK;
     }
-    const struct snapshot_entry *entry = &w->old->entry[old];
-
-    return materialise(w) ? ERR_NOMEM
-                          : snapshot_index_add(&w->now, entry, snapshot_entry_name(w->old, entry));
+    return materialise(w) ? ERR_NOMEM : snapshot_index_add_again(&w->now, &w->old->entry[old]);
 }
 
 static enum err_code put_new(struct snapshot_walk *w, const struct snapshot_entry *entry,
@@ -224,13 +220,13 @@ static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, st
                        : ERR_OK;
         TRY(snapshot_object_id(GIT_OBJECT_BLOB, buf_slice(&w->bytes), entry.oid, e));
         bool same = before && memcmp(before->oid, entry.oid, SNAPSHOT_OID) == 0;
-        const git_index_entry *known =
-            borrows ? snapshot_borrow_entry(&w->borrow, w->path.p) : NULL;
+        struct index_entry known;
 
         /* A blob that the last snapshot or git has already is not copied. */
         if (same)
             entry.borrowed = before->borrowed;
-        else if (known && memcmp(known->id.id, entry.oid, SNAPSHOT_OID) == 0 &&
+        else if (borrows && snapshot_borrow_entry(&w->borrow, w->path.p, &known) &&
+                 memcmp(known.oid, entry.oid, SNAPSHOT_OID) == 0 &&
                  snapshot_borrow_has(&w->borrow, entry.oid))
             entry.borrowed = 1;
         else
@@ -372,8 +368,9 @@ static enum err_code walk_one(struct snapshot_walk *w, struct walked_dir *d, str
 
     /* Rules do not apply to what git tracks: such a file is taken, and a directory with one is entered. */
     if (ignored && (!was_ignored || d->fresh || w->tracked_changed)) {
+        struct index_entry known;
         bool tracked = is_dir ? snapshot_borrow_tracks_below(&w->borrow, w->path.p)
-                              : snapshot_borrow_entry(&w->borrow, w->path.p) != NULL;
+                              : snapshot_borrow_entry(&w->borrow, w->path.p, &known);
 
         tracked_only |= is_dir && tracked;
         ignored = !tracked;

@@ -6,6 +6,7 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
+#include "store/git/index_file.h"
 #include "store/git/libgit2.h"
 #include "store/git/tree_ignore.h"
 #include "store/snapshots/snapshot_index.h"
@@ -32,24 +33,28 @@ MUST_CHECK enum err_code snapshot_dir_of(const struct store_env *env, const char
 /* ---- the project's own repository (snapshot_borrow.c) ---- */
 
 /* What git knows about the work tree: which files it tracks, and the blobs of those that did not change since the last
- * `git add`. Opened when the first file is asked for. */
+ * `git add`. The repository is opened when the first blob is asked for, its index with the first path. */
 struct snapshot_borrow {
     const char *root;
     const struct store_env *env;
-    bool asked;       /* it was opened, or cannot be */
+    bool asked;       /* the repository was opened, or cannot be */
+    bool asked_index; /* the same of its index */
+    bool has_index;
     bool by_size;     /* git may convert line ends: a blob is the file only if it has its size */
     bool by_hash;     /* a filter may change anything: every file is read */
     bool has_outside; /* `outside` was read */
     git_repository *repo;
-    git_index *index;
-    git_odb *odb;
+    git_odb *odb; /* NULL: nothing can be borrowed */
+    struct index_file index;
     /* When the index was written: a file that is not older may have changed since. */
     int64_t index_s;
     struct tree_ignore outside;
 };
 
-/* Finds the entry of a file; NULL: git does not track it. */
-const git_index_entry *snapshot_borrow_entry(struct snapshot_borrow *b, const char *path);
+/* Returns true if the project has a repository whose index can be read. */
+bool snapshot_borrow_has_index(struct snapshot_borrow *b);
+/* Sets *out to what git's index says about a file. False: git does not track it. */
+bool snapshot_borrow_entry(struct snapshot_borrow *b, const char *path, struct index_entry *out);
 /* Returns true if git tracks a file below the directory. */
 bool snapshot_borrow_tracks_below(struct snapshot_borrow *b, const char *dir);
 /* Sets the id of the blob that has the file's bytes, if the index shows that without reading it. */

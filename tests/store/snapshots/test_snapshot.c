@@ -86,6 +86,31 @@ TEST(a_blob_of_the_repository_is_copied_when_the_file_changes)
     folder_remove(&p.f);
 }
 
+/* What the last snapshot found is written again with each change, and does not grow by that. */
+TEST(a_change_leaves_the_list_of_files_as_long_as_it_was)
+{
+    struct project p;
+    char out[256], first[256];
+
+    project_begin(&p);
+    assert_int_equal(project_take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    project_run(&p, "stat -c %s ../state/copies/*/files", first);
+    for (int i = 0; i < 5; i++) {
+        char text[8];
+
+        snprintf(text, sizeof text, "%03d\n", i);
+        folder_put(&p.f, "project/sub/deep/b", slice_of(text));
+        folder_put(&p.f, "project/another", slice_of(text));
+        assert_int_equal(project_take(&p, SNAPSHOT_END), ERR_OK);
+        project_run(&p, "rm another", out);
+        assert_int_equal(project_take(&p, SNAPSHOT_PROMPT), ERR_OK);
+        assert_string_equal(project_run(&p, "stat -c %s ../state/copies/*/files", out), first);
+        text[3] = '\0';
+        assert_string_equal(project_ask(&p, "git cat-file -p $T:sub/deep/b", out), text);
+    }
+    folder_remove(&p.f);
+}
+
 /* A filter keeps the size, so that only the attributes tell that git has other bytes. They may be the user's. */
 TEST(what_git_filters_is_not_taken_from_it)
 {
