@@ -282,6 +282,7 @@ static void note_rules(const struct store_env *env, struct snapshot_walk *w)
     AUTO_ARENA a = { 0 };
     uint64_t sum = 1;
 
+    w->no_repository = !state_of(&a, w->root, ".git");
     w->now.git_index_ns = state_of(&a, w->root, ".git/index");
     for (size_t i = 0; i < COUNT_OF(at_root); i++)
         sum = sum * 31 + (uint64_t)state_of(&a, w->root, at_root[i]);

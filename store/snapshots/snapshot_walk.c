@@ -191,9 +191,11 @@ static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, st
     const struct snapshot_entry *before = old == NO_ENTRY ? NULL : &w->old->entry[old];
     struct snapshot_entry entry = { .kind = S_ISLNK(st->st_mode) ? SNAPSHOT_LINK : SNAPSHOT_FILE };
 
+    const bool lost = before && before->borrowed && w->no_repository;
+
     /* A racy entry is always read again: its file may have changed later in the same tick of the clock. */
     if (before && (before->kind == SNAPSHOT_FILE || before->kind == SNAPSHOT_LINK) &&
-        !before->racy && has_entry_state(before, st))
+        !before->racy && !lost && has_entry_state(before, st))
         return put_same(w, old) ? err_nomem(e) : ERR_OK;
     if (!S_ISLNK(st->st_mode) && !S_ISREG(st->st_mode))
         return add_skipped(w, d, name, old, st, SNAPSHOT_SPECIAL) ? err_nomem(e) : ERR_OK;
@@ -223,7 +225,7 @@ static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, st
         struct index_entry known;
 
         /* A blob that the last snapshot or git has already is not copied. */
-        if (same)
+        if (same && !lost)
             entry.borrowed = before->borrowed;
         else if (borrows && snapshot_borrow_entry(&w->borrow, w->path.p, &known) &&
                  memcmp(known.oid, entry.oid, SNAPSHOT_OID) == 0 &&

@@ -88,6 +88,7 @@ struct snapshot_walk {
     struct snapshot_borrow borrow;
     bool fresh;           /* the rules outside of the tree changed */
     bool tracked_changed; /* the index of the repository changed */
+    bool no_repository;   /* it was removed: what was borrowed from it has to be read */
     bool dirty;           /* `now` differs from `old` in any way */
     bool stale;           /* the tree differs */
     size_t skipped;
