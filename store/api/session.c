@@ -234,7 +234,7 @@ bool session_row_keep(struct session_row *row)
                                     &row->parent_id,   &row->recorded_id,   &row->agent_setting,
                                     &row->agent_color, &row->mode,          &row->worktree_path,
                                     &row->pr_url,      &row->pr_repository, &row->waits_for,
-                                    &row->shown_title };
+                                    &row->shown_title, &row->bundle };
 
     row->metadata = SLICE("");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -263,6 +263,11 @@ bool session_row_copy(const struct session_row *row, struct session_row *out)
     *out = *row;
     out->arena = a;
     return session_row_keep(out);
+}
+
+struct slice session_row_path(const struct session_row *row)
+{
+    return row->bundle.n ? row->bundle : row->ref.path;
 }
 
 struct slice session_row_branch(const struct session_row *row)

@@ -241,7 +241,12 @@ struct session_row {
     int64_t since_ms;       /* since when it is in this state; TIME_NONE: not published */
     /* external metadata of the host that runs it: a JSON object, which session_row_keep drops; may be empty */
     struct slice metadata;
+    /* The bundle that has the session, whose path is only that of a copy for this reader; empty: no bundle. */
+    struct slice bundle;
 };
+
+/* Where a person finds the session: its path, or the bundle that has it. */
+struct slice session_row_path(const struct session_row *row);
 
 /* Copies a ref and its texts into the arena. Returns false if out of memory. */
 bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct session_ref *out);

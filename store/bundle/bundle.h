@@ -101,8 +101,9 @@ MUST_CHECK enum err_code bundle_unpack(struct bundle_reader *r, const char *dir,
 struct bundle_view {
     struct arena arena;
     struct bundle_reader *reader;
-    const char *dir; /* where they are */
-    int lock;        /* flock on dir: a program reads it */
+    struct slice path; /* of the bundle, through links */
+    const char *dir;   /* where the sessions are */
+    int lock;          /* flock on dir: a program reads it */
     struct store **store;
     size_t n;
 };

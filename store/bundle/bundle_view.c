@@ -18,6 +18,7 @@ struct view_ops {
     struct store_ops ops;
     const struct store_ops *agent;
     const struct bundle *bundle;
+    struct slice path; /* of the bundle */
 };
 
 static const char view_why[] =
@@ -53,6 +54,7 @@ static enum err_code view_describe(const struct store *st, const struct scope *s
     row->can = 0;
     row->undeletable = NULL;
     row->expires_ms = TIME_NONE;
+    NEED((row->bundle = arena_copy(&row->arena, own->path)).p);
 
     /* Some agents keep the directory in a document of several sessions, which is in no bundle. */
     for (size_t i = 0; i < b->n && !row->cwd.n; i++)
@@ -68,7 +70,7 @@ static enum err_code view_limit(struct bundle_view *v, struct store *st, struct 
     struct view_ops *own = arena_alloc(&v->arena, sizeof *own);
 
     NEED(own);
-    *own = (struct view_ops){ *st->ops, st->ops, bundle_manifest(v->reader) };
+    *own = (struct view_ops){ *st->ops, st->ops, bundle_manifest(v->reader), v->path };
     store_ops_only_read(&own->ops, view_why);
     own->ops.describe = view_describe;
     own->ops.check = NULL;
@@ -244,6 +246,9 @@ enum err_code bundle_view_open(const char *path, const struct store_env *env,
     NEED(v);
     v->lock = -1;
     TRY(bundle_open(path, &v->reader, e));
+    char real[PATH_MAX];
+
+    NEED((v->path = arena_copy(&v->arena, slice_of(realpath(path, real) ? real : path))).p);
     const enum err_code rc = view_fill(v, env, e);
 
     if (rc)

@@ -337,28 +337,6 @@ static enum err_code bundle_check_target(const char *path, bool replace, struct 
                    : err_set(e, ERR_STALE, path, "bundle: the file exists (--force replaces it)");
 }
 
-/* The directory of the bundle and its path, through links. */
-static enum err_code bundle_find_target(const struct bundle_request *req, struct arena *a,
-                                        const char **dir, const char **full, struct err *e)
-{
-    const char *path = path_normalize(req->env->cwd, req->path, a);
-    char place[PATH_MAX];
-
-    NEED(path);
-    if (!path[1] || req->path[strlen(req->path) - 1] == '/')
-        return err_set(e, ERR_USAGE, req->path, "bundle: not the name of a file");
-    const char *name = strrchr(path, '/') + 1;
-    const char *above = arena_format(a, "%.*s", (int)(name - path), path);
-
-    NEED(above);
-    if (!realpath(above, place))
-        return err_sys(e, above, "bundle: write into");
-    *dir = arena_copy_text(a, place);
-    *full = arena_format(a, "%s/%s", place[1] ? place : "", name);
-    NEED(*dir && *full);
-    return ERR_OK;
-}
-
 enum err_code bundle_write(const struct session_ref *ref, size_t n,
                            const struct bundle_request *req, struct bundle_written *out,
                            struct err *e)
@@ -369,7 +347,7 @@ enum err_code bundle_write(const struct session_ref *ref, size_t n,
     const char *dir;
 
     *out = (struct bundle_written){ .bytes = 0 };
-    TRY(bundle_find_target(req, &a, &dir, &own.path, e));
+    TRY(path_new_file(req->env->cwd, req->path, &a, &dir, &own.path, e));
     TRY(bundle_check_target(own.path, req->replace, e));
     if (!req->only_lists)
         disk_new_sweep(dir); /* what a killed bundle left, where a new file has a name at once */

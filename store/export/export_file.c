@@ -15,31 +15,9 @@
 enum { NAME_WORDS = 48, NAME_ID = 8, NAMES_MAX = 1000 };
 
 struct target {
-    char dir[PATH_MAX];      /* as realpath returns it */
-    const char *name, *full; /* the name and the path of the file, in the arena */
+    const char *dir, *name, *full; /* in the arena; the file's name is the end of its path */
     struct arena arena;
 };
-
-static enum err_code export_file_find_target(const char *path, const char *cwd, struct target *t,
-                                             struct err *e)
-{
-    char parent[PATH_MAX];
-    const char *full = path_normalize(cwd, path, &t->arena);
-    const char *slash = full ? strrchr(full, '/') : NULL;
-
-    if (!full || !slash)
-        return err_nomem(e);
-    t->name = slash + 1;
-    if (!*t->name || !*path || path[strlen(path) - 1] == '/')
-        return err_set(e, ERR_USAGE, path, "export: not the name of a file");
-    if (!path_parent(full, parent) || !realpath(parent, t->dir))
-        return errno == ENOENT ? err_set(e, ERR_NOT_FOUND, parent, "write into: no such directory")
-                               : err_sys(e, parent, "write into");
-    NEED(t->full = arena_format(&t->arena, "%s/%s", t->dir[1] ? t->dir : "", t->name));
-    if (strlen(t->full) >= PATH_MAX)
-        return err_set(e, ERR_UNSAFE, path, "export to: the name is too long");
-    return ERR_OK;
-}
 
 /* A document at the path of a part of the session would overwrite it or be read as one. */
 static enum err_code check_parts(const struct session_ref *ref, struct target *t, struct err *e)
@@ -100,7 +78,8 @@ enum err_code export_file(const struct session_ref *ref, const struct export_req
     enum err_code rc;
 
     *out = (struct export_summary){ .bytes = 0 };
-    rc = export_file_find_target(path, cwd, &t, e);
+    rc = path_new_file(cwd, path, &t.arena, &t.dir, &t.full, e);
+    t.name = rc ? NULL : strrchr(t.full, '/') + 1;
     if (!rc)
         rc = check_target(ref, &t, replace, e);
     if (!rc)
@@ -175,7 +154,7 @@ static enum err_code make_target_dir(const struct session_ref *ref, const char *
 {
     const char *cwd = ref->store->env && ref->store->env->cwd ? ref->store->env->cwd : "/";
     AUTO_ARENA a = { 0 };
-    const char *full = *dir ? path_normalize(cwd, dir, &a) : NULL;
+    const char *full = *dir == '/' ? dir : arena_format(&a, "%s/%s", cwd, dir);
 
     return !*dir  ? err_set(e, ERR_USAGE, dir, "export: not the name of a directory")
            : full ? disk_make_dir(full, 0700, e)

@@ -115,6 +115,28 @@ bool path_parent(const char *path, char out[PATH_MAX])
     return true;
 }
 
+enum err_code path_new_file(const char *cwd, const char *path, struct arena *a, const char **dir,
+                            const char **full, struct err *e)
+{
+    const char *whole = path[0] == '/' ? path : arena_format(a, "%s/%s", cwd, path);
+    const char *name = whole ? strrchr(whole, '/') + 1 : NULL;
+    char parent[PATH_MAX], real[PATH_MAX];
+
+    NEED(name);
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return err_set(e, ERR_USAGE, path, "write to: not the name of a file");
+    if (!path_parent(whole, parent))
+        return err_set(e, ERR_UNSAFE, path, "write to: the name is too long");
+    if (!realpath(parent, real))
+        return errno == ENOENT ? err_set(e, ERR_NOT_FOUND, parent, "write into: no such directory")
+                               : err_sys(e, parent, "write into");
+    NEED(*dir = arena_copy_text(a, real));
+    NEED(*full = arena_format(a, "%s/%s", real[1] ? real : "", name));
+    if (strlen(*full) >= PATH_MAX)
+        return err_set(e, ERR_UNSAFE, path, "write to: the name is too long");
+    return ERR_OK;
+}
+
 bool path_under(struct slice path, struct slice root)
 {
     while (root.n && root.p[root.n - 1] == '/')

@@ -22,6 +22,10 @@ const char *path_real(const char *path, struct arena *a);
 const char *path_real_below(const char *root, const char *path, int64_t time_ms, struct arena *a);
 /* The directory that the last part of a path is in: "/" for "/x", "." for "x". Returns false if it is too long. */
 bool path_parent(const char *path, char out[PATH_MAX]);
+/* The directory and the path of a file that is to be written, as the kernel resolves them: ".." behind a link is the
+ * directory above its target. The name itself may be a link. ERR_USAGE: it is no name of a file. */
+MUST_CHECK enum err_code path_new_file(const char *cwd, const char *path, struct arena *a,
+                                       const char **dir, const char **full, struct err *e);
 /* Returns true if path is root or below it. Both must be clean. They are compared part by part, so /a/bc is not below
  * /a/b. */
 bool path_under(struct slice path, struct slice root);

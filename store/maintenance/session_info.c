@@ -124,6 +124,8 @@ static enum err_code collect_info(const struct scope *scope, struct session_info
         rc = ops->subagents(f->ref.store, &f->ref, &f->arena, &f->subagents, &f->subagent_count, e);
     if (rc == ERR_OK && store_can_rewind(ops))
         rc = rewind_checkpoints(&f->ref, &f->checkpoints, e);
+    else if (rc == ERR_OK && ops->checkpoints) /* they exist, although nothing can be rewound */
+        rc = ops->checkpoints(f->ref.store, &f->ref, &f->checkpoints, e);
     if (rc == ERR_UNSUPPORTED && !ops->checkpoints) /* it has no snapshots */
         rc = ERR_OK;
     if (rc == ERR_OK && ops->log_rules && f->transcript)
@@ -177,7 +179,10 @@ void session_info_json_members(const struct session_info *f, struct jsonout *j)
     char cost[64];
 
     listing_row_json_members(j, f->row);
-    if (buf_addf(&store, "%s:%s", st->ops->name, st->path))
+    const struct slice bundle = f->row->bundle;
+
+    if (buf_addf(&store, "%s:%.*s", st->ops->name,
+                 SLICE_ARG(bundle.n ? bundle : slice_of(st->path))))
         j->rc = ERR_NOMEM;
     jsonout_member(j, "store", buf_slice(&store));
     jsonout_int_member(j, "messageCount", f->messages);

@@ -61,7 +61,7 @@ static void state_members(struct jsonout *j, const struct session_row *row)
     jsonout_member(j, "parentId", row->parent_id);
     if (row->ref.also)
         jsonout_member(j, "alsoIn", slice_of(row->ref.also->ops->name));
-    jsonout_member(j, "path", row->ref.path);
+    jsonout_member(j, "path", session_row_path(row));
     can_member(j, "can", row->can);
     if (by_agent)
         can_member(j, "byAgent", by_agent);

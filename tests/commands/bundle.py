@@ -239,6 +239,12 @@ def check_wrong(a, b):
                       (4, (session_id(1), '-o', path[:-6] + '/x')), (2, ('--list',)), (3, ('--list', bundle)), (5, ('--list', path)):
         run = a.program.run('bundle', *args)
         a.program.need(run.returncode == code and run.stderr.count(b'\n') == 1, f'{args}: exit {run.returncode}: {run.stderr!r}')
+    # ".." behind a link is the directory above its target, for all that is written.
+    os.makedirs(f'{a.top}/deep/inner')
+    os.symlink('deep/inner', f'{a.top}/link')
+    for args, name in (('bundle', '-o'), 'b'), (('export', '-o'), 'c.md'), (('export', session_id(1)[:12], '-o'), 'several/'):
+        a.program.run(args[0], session_id(1), *args[1:], f'{a.top}/link/../{name}')
+        a.program.same(f'{args}: through the link', (os.path.lexists(f'{a.top}/{name}'), os.path.exists(f'{a.top}/deep/{name}')), (False, True))
     a.program.text('bundle', session_id(1), '-o', bundle)
     for code, args in (2, (bundle, '--to', f'{a.top}/none')), (2, (bundle, '--to', bundle)), (3, (bundle + 'x',)), (2, ()):
         run = b.program.run('unbundle', *args)

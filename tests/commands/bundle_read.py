@@ -46,7 +46,7 @@ def same(a, b, what, bundle, *args):
 
     def said(run):
         lines = (run.stdout + run.stderr).decode().splitlines()
-        return run.returncode, [x[:min((x.find(t) for t in tops if t in x), default=None)] for x in lines if not x.startswith('checkpoints ')]
+        return run.returncode, [x[:min((x.find(t) for t in tops if t in x), default=None)] for x in lines if not x.startswith(('file ', 'bundle '))]
     b.program.same(f'{what}: {args}', said(here), said(there))
 
 
@@ -68,6 +68,10 @@ def check_commands(a, b):
     for name in names:
         for command in READING:
             same(a, b, name, bundle, command, name)
+        said, was = b.program.json('info', name, '--bundle', bundle), a.program.json('info', name)
+        b.program.same(f'{name}: where it is', (said['path'], said['store']), (bundle, f"{said['system']}:{bundle}"))
+        b.program.same(f'{name}: its checkpoints', said.get('checkpointCount'), was.get('checkpointCount'))
+        b.program.need(f'bundle         {bundle}\n' in b.program.text('info', name, '--bundle', bundle), f'{name}: the bundle is named')
     found = b.program.run('search', '--bundle', bundle, 'word user', '--sessions').stdout.decode().split()
     b.program.same('searched', len(found), len(names) - 3)
     b.program.same('one agent', [r['system'] for r in b.program.json('list', '--bundle', bundle, '--system', 'pi')], ['pi'])

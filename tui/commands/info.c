@@ -91,7 +91,10 @@ static void write_info_text(const struct session_info *f, int64_t now_ms, struct
         { "last prompt", row->last_prompt },
         { "forked from", row->parent_id },
         { "phase", row->phase ? slice_of(row->phase) : SLICE("") },
-        { row->ref.store->ops->size_unknown ? "database" : "file", file_of(&row->ref) },
+        { row->bundle.n                       ? "bundle"
+          : row->ref.store->ops->size_unknown ? "database"
+                                              : "file",
+          row->bundle.n ? row->bundle : file_of(&row->ref) },
     };
     char age[HUMAN_AGE], flags[SESSION_LINE_FLAGS];
 
