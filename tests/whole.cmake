@@ -199,6 +199,7 @@ script(copies_matrix recorded commands/copies_matrix.py $<TARGET_FILE:reprise> $
 script(odd_places recorded commands/odd_places.py $<TARGET_FILE:reprise>)
 script(compare recorded commands/compare.py $<TARGET_FILE:reprise>)
 script(project_move recorded commands/project_move.py $<TARGET_FILE:reprise>)
+script(project_find recorded commands/project_find.py $<TARGET_FILE:reprise>)
 script(compare_take recorded commands/compare_take.py $<TARGET_FILE:reprise>)
 script(bisect_turns recorded commands/bisect_turns.py $<TARGET_FILE:reprise>)
 script(undo_of_a_copy recorded commands/undo_of_a_copy.py $<TARGET_FILE:reprise>)

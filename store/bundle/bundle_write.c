@@ -179,7 +179,7 @@ static enum err_code bundle_describe(struct bundle_work *w, struct bundle_sessio
 
     if (row->cwd.n && row->cwd.p[0] == '/') {
         NEED(s->directory = path_normalize("/", arena_copy(a, row->cwd).p, a));
-        TRY(repo_identify(s->directory, a, &s->repository, e));
+        TRY(repo_identify(s->directory, a, NULL, &s->repository, e));
     }
     /* A conversation that cannot be read is bundled all the same. */
     const enum err_code rc =

@@ -79,7 +79,7 @@ static enum err_code unbundle_directory(struct unbundle *u, struct unbundle_item
     }
 
     /* The project may also be the repository in which the program was started. */
-    TRY(repo_identify(env->cwd, a, &here, e));
+    TRY(repo_identify(env->cwd, a, NULL, &here, e));
     if (here.root && repo_identity_matches(&here, there)) {
         NEED(x->to = unbundle_below(here.root, there->root, x->from, a));
         return ERR_OK;

@@ -63,8 +63,8 @@ static void identity_first(git_repository *repo, const git_oid *head, char hex[I
     }
 }
 
-enum err_code repo_identify(const char *dir, struct arena *a, struct repo_identity *out,
-                            struct err *e)
+enum err_code repo_identify(const char *dir, struct arena *a, const char *first,
+                            struct repo_identity *out, struct err *e)
 {
     AUTO_REPO *repo = NULL;
     char hex[IDENTITY_HEX];
@@ -84,11 +84,23 @@ enum err_code repo_identify(const char *dir, struct arena *a, struct repo_identi
     if (repo_has_ref(repo, "HEAD", &head)) {
         git_oid_tostr(hex, sizeof hex, &head);
         NEED(out->commit = arena_copy_text(a, hex));
-        identity_first(repo, &head, hex);
-        if (hex[0])
-            NEED(out->first = arena_copy_text(a, hex));
+        hex[0] = '\0';
+        if (!first)
+            identity_first(repo, &head, hex);
+        if (first || hex[0])
+            NEED(out->first = arena_copy_text(a, first ? first : hex));
     }
     return identity_remotes(repo, a, out, e);
+}
+
+bool repo_has_commit(const char *dir, const char *hex)
+{
+    AUTO_REPO *repo = NULL;
+    AUTO_COMMIT *commit = NULL;
+    git_oid id;
+
+    return !repo_open(dir, &repo, NULL) && !git_oid_fromstr(&id, hex) &&
+           !git_commit_lookup(&commit, repo, &id);
 }
 
 /* ---- comparing ---- */

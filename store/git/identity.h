@@ -17,9 +17,12 @@ struct repo_identity {
 };
 
 /* Reads the identity of the repository that contains a directory, into the arena. A repository that cannot be read has
- * none. The only error is ERR_NOMEM. */
-MUST_CHECK enum err_code repo_identify(const char *dir, struct arena *a, struct repo_identity *out,
-                                       struct err *e);
+ * none. `first` is the oldest ancestor if that is known, because it may be far away; else NULL. The only error is
+ * ERR_NOMEM. */
+MUST_CHECK enum err_code repo_identify(const char *dir, struct arena *a, const char *first,
+                                       struct repo_identity *out, struct err *e);
+/* Returns true if the repository that contains the directory has the commit, 40 digits in hex. */
+bool repo_has_commit(const char *dir, const char *hex);
 /* Returns true if both have the same first commit, or a remote in common, whatever protocol is used. */
 bool repo_identity_matches(const struct repo_identity *a, const struct repo_identity *b);
 

@@ -59,16 +59,15 @@ static enum err_code project_move_found(size_t i, struct session_row *row, void 
     return ERR_OK;
 }
 
-/* All copies of a session are looked at, even those that no list shows. */
-static enum err_code project_move_search(struct project_move *m, struct store *const stores[],
-                                         size_t n, struct err *e)
+enum err_code project_each_row(struct store *const stores[], size_t n, describe_pool_fn *fn,
+                               void *arg, const struct session_ref *const **ref, struct err *e)
 {
-    struct project_move_search s = { .m = m, .old = { .project = slice_of(m->from) } };
+    AUTO_ARENA a = { 0 };
     const struct listing_query q = { .scope = { .all = true },
                                      .since_ms = TIME_NONE,
                                      .before_ms = TIME_NONE };
     CLEANUP(listing_close_at) struct listing *l = NULL;
-    struct store **local = arena_alloc(&m->arena, (n + 1) * sizeof(struct store *));
+    struct store **local = arena_alloc(&a, (n + 1) * sizeof(struct store *));
     size_t locals = 0, refs;
 
     NEED(local);
@@ -76,8 +75,8 @@ static enum err_code project_move_search(struct project_move *m, struct store *c
         if (!stores[i]->ops->remote && !keep_store_is(stores[i]))
             local[locals++] = stores[i];
     TRY(listing_open(local, locals, &q, &l, e));
-    s.ref = listing_refs(l, &refs);
-    return describe_pool_run(&q.scope, s.ref, refs, DESCRIBE_POOL_AHEAD, project_move_found, &s, e);
+    *ref = listing_refs(l, &refs);
+    return describe_pool_run(&q.scope, *ref, refs, DESCRIBE_POOL_AHEAD, fn, arg, e);
 }
 
 /* ---- what changes ---- */
@@ -243,9 +242,12 @@ enum err_code project_move_plan(struct store *const stores[], size_t n, const st
     *out = (struct project_move){ 0 };
     NEED(out->change = change_new("move"));
     enum err_code rc = project_move_places(out, env, from, to, e);
+    struct project_move_search s = { .m = out };
 
     if (!rc)
-        rc = project_move_search(out, stores, n, e);
+        s.old.project = slice_of(out->from);
+    if (!rc)
+        rc = project_each_row(stores, n, project_move_found, &s, &s.ref, e);
     if (!rc)
         rc = project_move_steps(out, e);
     if (!rc && !(out->change->text =

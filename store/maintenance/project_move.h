@@ -9,6 +9,7 @@
 #include "store/api/session.h"
 #include "store/api/store.h"
 #include "store/journal/change.h"
+#include "store/query/listing.h"
 
 /* Sessions follow a project's directory that was moved or renamed: those of the directory and of those below it, of all
  * agents that look for sessions in a folder named after the directory. Their files move to the folder of the new
@@ -37,6 +38,11 @@ struct project_move {
 MUST_CHECK enum err_code project_move_plan(struct store *const stores[], size_t n,
                                            const struct store_env *env, const char *from,
                                            const char *to, struct project_move *out, struct err *e);
+/* Describes all sessions of the local stores, even copies that no list shows. *ref is what `fn` receives the number of,
+ * and is set before the first call. */
+MUST_CHECK enum err_code project_each_row(struct store *const stores[], size_t n,
+                                          describe_pool_fn *fn, void *arg,
+                                          const struct session_ref *const **ref, struct err *e);
 void project_move_fini(struct project_move *m);
 
 #endif

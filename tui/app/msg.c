@@ -9,6 +9,7 @@ void msg_resume_dirs_free(struct resume_dirs *p)
     free(p->session_dir);
     free(p->main_worktree);
     free(p->present_dir);
+    project_places_fini(&p->places);
     free(p);
 }
 

@@ -8,6 +8,7 @@
 #include "lite/base/slice.h"
 #include "store/api/transcript.h"
 #include "store/blame/compare.h"
+#include "store/maintenance/project_find.h"
 #include "store/maintenance/sweep.h"
 #include "store/maintenance/trash.h"
 #include "store/proc/terminal.h"
@@ -28,9 +29,11 @@
  * session's own directory unless `missing`. */
 struct resume_dirs {
     bool missing;        /* the session's directory is gone */
+    bool only_moved;     /* the agent finds the session nowhere else than where its project is */
     char *session_dir;   /* as recorded in the session; NULL if it is not recorded */
     char *main_worktree; /* the main work tree of its repository; NULL: none, or this one */
     char *present_dir;   /* where reprise was started */
+    struct project_places places; /* where the session's directory may be now */
 };
 
 void msg_resume_dirs_free(struct resume_dirs *p);

@@ -311,7 +311,7 @@ const struct command commands_table[] = {
               "agent's own; others, and those without a result, become text. Thinking, images\n"
               "and the conversations of sub-agents are left out. reprise undo removes the\n"
               "session.\n" },
-    { .name = "move", .operands = "OLD NEW", .min_operands = 2, .max_operands = 2, .run = move_run,
+    { .name = "move", .operands = "OLD [NEW]", .min_operands = 1, .max_operands = 2, .run = move_run,
       .summary = "let sessions follow a project that was moved",
       .options = BIT(APPLY) | BIT(SYSTEM),
       .help = "Sessions of the directory OLD, and of those below it, become sessions of NEW, so\n"
@@ -320,7 +320,9 @@ const struct command commands_table[] = {
               "Gemini, Qwen Code, pi, Droid and Kimi Code move to the folder of the new\n"
               "directory; those of other agents stay, and the reason is shown. Nothing is\n"
               "overwritten, and a session that is running or already there stays. Undo takes\n"
-              "all of it back byte for byte.\n" },
+              "all of it back byte for byte. Without NEW it looks for directories that OLD may\n"
+              "be now, and prints what each has in common with it: its inode, the first commit,\n"
+              "a remote, a commit that its sessions recorded, or files that they changed.\n" },
     { .name = "bundle", .audience = FOR_TEAMS, .operands = "ID... | --list FILE", .max_operands = 10000, .run = bundle_run,
       .summary = "put sessions into one file, for another machine",
       .options = BIT(OUTPUT) | BIT(REDACT) | BIT(FORCE) | BIT(LIST) | FINDS,

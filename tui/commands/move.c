@@ -1,9 +1,11 @@
 #include <string.h>
 
 #include "store/journal/change.h"
+#include "store/maintenance/project_find.h"
 #include "store/maintenance/project_move.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
+#include "tui/config/shell.h"
 
 struct move_answer {
     struct project_move m;
@@ -78,14 +80,55 @@ static enum err_code move_report(struct invocation *in, const struct move_answer
     return err_set(e, code, "", "move: %zu of %zu sessions stay where they are", left, a->m.n);
 }
 
-enum err_code move_run(struct invocation *in, struct err *e)
+/* Prints the directories that the one that is gone may be now, each with what it has in common with it. */
+static enum err_code move_find(struct invocation *in, const struct sessions *s, struct err *e)
 {
-    struct sessions s;
-    struct move_answer a = { 0 };
+    CLEANUP(project_places_fini) struct project_places p = { .n = 0 };
+    struct out *o = &in->out;
 
-    TRY(sessions_open(in, true, &s, e));
+    if (option_given(&in->options, OPTION_APPLY))
+        return err_set(e, ERR_USAGE, "--apply", "move: name the new directory, too");
+    TRY(project_find(s->store, s->n, &in->world->env, in->argv[0], &p, e));
+    if (!p.n)
+        return err_set(e, ERR_NOT_FOUND, p.gone,
+                       "move: no directory that looks like it was found; name the new one");
+    if (o->wants_json) {
+        out_open(o, NULL, '{');
+        out_string(o, "gone", p.gone);
+        out_open(o, "places", '[');
+    }
+    for (size_t i = 0; i < p.n; i++) {
+        const struct project_place *x = &p.place[i];
+
+        if (o->wants_json) {
+            out_open(o, NULL, '{');
+            out_string(o, "from", x->from);
+            out_string(o, "to", x->to);
+            out_string(o, "why", x->why);
+            out_close(o, '}');
+            continue;
+        }
+        out_addf(o, "%s: ", x->why);
+        out_text(o, slice_of("reprise move "));
+        AUTO_BUF line = { 0 };
+
+        NEED(!shell_quote(&line, slice_of(x->from)) && !buf_add(&line, SLICE(" ")) &&
+             !shell_quote(&line, slice_of(x->to)));
+        out_text(o, buf_slice(&line));
+        out_addf(o, "\n");
+    }
+    if (o->wants_json) {
+        out_close(o, ']');
+        out_end(o, '}');
+    }
+    return ERR_OK;
+}
+
+static enum err_code move_sessions(struct invocation *in, const struct sessions *s, struct err *e)
+{
+    struct move_answer a = { 0 };
     enum err_code rc =
-        project_move_plan(s.store, s.n, &in->world->env, in->argv[0], in->argv[1], &a.m, e);
+        project_move_plan(s->store, s->n, &in->world->env, in->argv[0], in->argv[1], &a.m, e);
 
     if (!rc && a.m.n == 0)
         rc = err_set(e, ERR_NOT_FOUND, a.m.from, "move: no session is of this directory");
@@ -96,6 +139,16 @@ enum err_code move_run(struct invocation *in, struct err *e)
     if (!rc)
         rc = move_report(in, &a, e);
     project_move_fini(&a.m);
+    return rc;
+}
+
+enum err_code move_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+
+    TRY(sessions_open(in, true, &s, e));
+    const enum err_code rc = in->argc == 1 ? move_find(in, &s, e) : move_sessions(in, &s, e);
+
     sessions_close(&s);
     return rc;
 }

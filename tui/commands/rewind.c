@@ -8,6 +8,7 @@
 #include "lite/base/slice.h"
 #include "store/fs/path.h"
 #include "store/journal/change.h"
+#include "store/maintenance/project_note.h"
 #include "store/rewind/plan/plan.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
@@ -371,6 +372,7 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
                        p->refused, are);
     }
     TRY(apply_all(in, p, &files_only, skip_refused && p->plan->undoes, &r, e));
+    (void)!project_note_add(&in->world->env, p->plan->root, NULL);
     answered = rewind_answer(in, p, &r, e);
     /* If nothing could be done at all, there is nothing to undo, and success would be followed by
      * an undo of something else. A rewind that finds the other files as they should be has been done

@@ -23,6 +23,7 @@ enum change_request {
     CHANGE_UNARCHIVE,
     CHANGE_FORK, /* text: the title of the copy; names: the message it ends with, or "" for all of it */
     CHANGE_CONTINUE_IN, /* text: the other agent; empty: asks which ones there are */
+    CHANGE_MOVE,   /* names: the directory that is gone, and where it is now; all sessions follow */
     CHANGE_BUNDLE, /* text: the path of the file; not logged, because nothing that exists changes */
     CHANGE_KEEP,   /* copies of the sessions; not logged, because nothing of them changes */
     CHANGE_PUT_BACK,  /* sessions of which only the copy is left */
@@ -46,19 +47,20 @@ struct change_result {
     enum change_request request;
     /* code ERR_OK: done; otherwise nothing was changed (EMPTY, REMOVE: only a part) */
     struct err error;
-    /* the title, tag or file; UNDO, REDO: what was undone or redone; BACK_TO: how many changes; CONTINUE_IN, BUNDLE,
-     * with needs_confirmation: lines about what would be made */
+    /* the title, tag, file or directory; UNDO, REDO: what was undone or redone; BACK_TO: how many changes; CONTINUE_IN,
+     * MOVE, BUNDLE, with needs_confirmation: lines about what would be made */
     struct buf text;
     /* ids of the sessions that changed; none: they were like that already */
     struct name_list sessions;
-    int64_t bytes;           /* TRASH, EMPTY, SWEEP, PRUNE */
-    bool orphans;            /* SWEEP: not sessions, but what they left behind */
-    size_t pruned;           /* PRUNE: undo records */
-    size_t not_moved;        /* SWEEP: chosen, but could no longer be moved */
-    size_t repaired, steps;  /* FIX: findings, and the number of undos that revert the repair */
-    char copy[64];           /* FORK, CONTINUE_IN: the id of the new session */
-    struct name_list agents; /* CONTINUE_IN: those in which the session can be continued */
-    /* UNDO, REDO, RESTORE, CONTINUE_IN, BUNDLE, by_agent: nothing was done, because the person must be asked first */
+    int64_t bytes;          /* TRASH, EMPTY, SWEEP, PRUNE */
+    bool orphans;           /* SWEEP: not sessions, but what they left behind */
+    size_t pruned;          /* PRUNE: undo records */
+    size_t not_moved;       /* SWEEP: chosen, but could no longer be moved */
+    size_t repaired, steps; /* FIX: findings, and the number of undos that revert the repair */
+    char copy[64]; /* FORK, CONTINUE_IN: the id of the new session; MOVE: the one to resume */
+    /* CONTINUE_IN: those in which the session can be continued; MOVE: the two directories */
+    struct name_list agents;
+    /* UNDO, REDO, RESTORE, CONTINUE_IN, MOVE, BUNDLE, by_agent: nothing was done, because the person must be asked first */
     bool needs_confirmation;
     char id[64];             /* with needs_confirmation: the change in question, */
     char record[40];         /* the record made by undoing a rewind, */

@@ -119,7 +119,7 @@ MUST_CHECK enum err_code jobs_undo(const struct store_env *env, const struct sho
 /* CHANGE_KEEP and CHANGE_PUT_BACK; the latter makes a change for each session. */
 MUST_CHECK enum err_code jobs_keep(const struct job_context *d, const struct effect *q,
                                    struct change_result *out, struct err *e);
-/* CHANGE_CONTINUE_IN and CHANGE_BUNDLE. Without the person's confirmation, *out has lines about what would be made, or
+/* CHANGE_CONTINUE_IN, CHANGE_MOVE and CHANGE_BUNDLE. Without the person's confirmation, *out has lines about what would be made, or
  * the agents to choose from. */
 MUST_CHECK enum err_code jobs_carry(const struct job_context *d, const struct effect *q,
                                     struct change_result *out, struct err *e);

@@ -3,10 +3,12 @@
 
 #include "store/bundle/bundle.h"
 #include "store/maintenance/continue_in.h"
+#include "store/maintenance/project_move.h"
 #include "tui/jobs/jobs.h"
 #include "tui/text/human.h"
 
-/* What is made of sessions for another place: a session of another agent, or a bundle. The lines about it are those of
+/* What is made of sessions for another place: a session of another agent, a bundle, or the sessions of a project that
+ * moved. The lines about it are those of
  * the question, which has room for six. */
 
 /* ---- in another agent ---- */
@@ -128,6 +130,62 @@ static enum err_code carry_bundle(const struct job_context *d, const struct effe
     return ok ? ERR_OK : err_nomem(e);
 }
 
+/* ---- to where the project is now ---- */
+
+static enum err_code carry_list_move(const struct project_move *m, struct buf *out)
+{
+    const char *why = NULL;
+    size_t stay = 0;
+
+    for (size_t i = 0; i < m->n; i++)
+        if (m->item[i].why) {
+            stay++;
+            why = why ? why : m->item[i].why;
+        }
+    enum err_code rc = buf_addf(
+        out,
+        m->moving == 1 ? "%zu session would move; its agent lists and resumes it there.\n"
+                       : "%zu sessions would move; their agents list and resume them there.\n",
+        m->moving);
+
+    if (!rc && stay)
+        rc = buf_addf(out, "%zu would stay: %s%s\n", stay, why, stay > 1 ? ", and others" : "");
+    return rc;
+}
+
+/* A session that stays does not keep the others, but one at least has to move. */
+static enum err_code carry_move(const struct job_context *d, const struct effect *q,
+                                struct change_result *out, struct err *e)
+{
+    CLEANUP(project_move_fini) struct project_move m = { .n = 0 };
+    AUTO_ARENA a = { 0 };
+    const char *place[2] = { NULL };
+
+    for (size_t i = 0; i < COUNT_OF(place) && q->names && i < q->names->n; i++)
+        NEED(place[i] = arena_copy(&a, q->names->name[i]).p);
+    if (!place[1])
+        return err_set(e, ERR_USAGE, "", "move: needs two directories");
+    TRY(project_move_plan(d->store, d->stores, d->env, place[0], place[1], &m, e));
+    for (size_t i = 0; i < m.n && !m.moving; i++)
+        if (m.item[i].why)
+            return err_set(e, ERR_UNSUPPORTED, "", "none of its sessions can follow: %s",
+                           m.item[i].why);
+    if (!m.moving)
+        return err_set(e, ERR_NOT_FOUND, m.from, "move: no session is of this directory");
+    if (q->confirmed)
+        TRY(change_do(d->env, m.change, e));
+    bool ok = q->confirmed ? !buf_add(&out->text, slice_of(m.to))
+                           : !carry_list_move(&m, &out->text) &&
+                                 name_list_add(&out->agents, slice_of(m.from)) &&
+                                 name_list_add(&out->agents, slice_of(m.to));
+
+    for (size_t i = 0; ok && q->confirmed && i < m.n; i++)
+        ok = m.item[i].why || name_list_add(&out->sessions, m.item[i].ref.id);
+    snprintf(out->copy, sizeof out->copy, "%.*s", SLICE_ARG(q->refs->ref[0].id));
+    out->needs_confirmation = !q->confirmed;
+    return ok ? ERR_OK : err_nomem(e);
+}
+
 enum err_code jobs_carry(const struct job_context *d, const struct effect *q,
                          struct change_result *out, struct err *e)
 {
@@ -135,6 +193,8 @@ enum err_code jobs_carry(const struct job_context *d, const struct effect *q,
 
     if (q->request == CHANGE_BUNDLE)
         return carry_bundle(d, q, out, e);
+    if (q->request == CHANGE_MOVE)
+        return carry_move(d, q, out, e);
     const struct session_ref *ref = &q->refs->ref[0];
     const struct slice name = buf_slice(&q->text);
     const struct store *to = NULL;

@@ -10,6 +10,7 @@
 #include "store/blame/compare.h"
 #include "store/journal/change.h"
 #include "store/journal/record.h"
+#include "store/maintenance/project_note.h"
 #include "store/rewind/plan/by_snapshots.h"
 #include "store/rewind/plan/turn_files.h"
 #include "store/rewind/record/records.h"
@@ -171,6 +172,7 @@ static enum err_code jobs_rewind_apply_selection(const struct effect *q, const s
     watched.options.progress = jobs_rewind_post_progress;
     watched.options.progress_arg = &telling;
     TRY(rewind_apply_selected(&env, &watched, q->selection->pick, &result, e));
+    (void)!project_note_add(&env, watched.plan->root, NULL);
     count_summary(&q->preview->preview, &result, q->selection, out);
     rewind_result_fini(&result);
     return ERR_OK;

@@ -306,6 +306,8 @@ static enum err_code fill_resume_dirs(const struct job_context *d, const char *d
         rc = err_nomem(e);
     if (rc == ERR_OK && dir && p->missing)
         rc = worktree_main(dir, &arena, &main_tree, e);
+    if (rc == ERR_OK && dir && p->missing && d->env)
+        rc = project_find(d->store, d->stores, d->env, dir, &p->places, e);
     if (rc == ERR_OK && main_tree) {
         p->main_worktree = strdup(main_tree);
         rc = p->main_worktree ? ERR_OK : err_nomem(e);
@@ -354,6 +356,10 @@ static enum err_code answer_resume_dirs(const struct job_context *d, const struc
     if (!rc && d->config)
         rc = q->prints ? check_print(d, q->refs, e)
                        : check_resume(d, &q->refs->ref[0], buf_slice(&q->text), p, e);
+    if (rc && rc != ERR_NOMEM && !q->prints && p && p->places.n) {
+        p->only_moved = true;
+        rc = ERR_OK;
+    }
     if (rc) {
         msg_resume_dirs_free(p);
         return rc;
@@ -382,7 +388,8 @@ static enum err_code answer_change(struct job_context *d, const struct effect *q
     else if (jobs_scope(d, q->scope, &scope, &c->error) == ERR_OK &&
              (q->request == CHANGE_KEEP || q->request == CHANGE_PUT_BACK
                   ? jobs_keep(d, q, c, &c->error)
-              : q->request == CHANGE_CONTINUE_IN || q->request == CHANGE_BUNDLE
+              : q->request == CHANGE_CONTINUE_IN || q->request == CHANGE_MOVE ||
+                      q->request == CHANGE_BUNDLE
                   ? jobs_carry(d, q, c, &c->error)
               : jobs_is_by_agent(q) ? jobs_change_by_agent(d, q, c, &c->error)
                                     : jobs_change(d->env, &shown, q, c, &c->error)) == ERR_OK)

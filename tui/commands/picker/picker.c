@@ -7,6 +7,7 @@
 #include "store/api/store.h"
 #include "store/fs/path.h"
 #include "store/git/repo.h"
+#include "store/maintenance/project_note.h"
 #include "store/query/resolve.h"
 #include "tui/app/model.h"
 #include "tui/commands/command.h"
@@ -155,8 +156,10 @@ static enum err_code use_choice(struct invocation *in, const struct config *conf
         rc = print_choice(row, &r, option_given(&in->options, OPTION_PRINT_DIRECTORY), &in->out, e);
     } else if (!rc) {
         rc = retrieve_if_missing(in, &row->ref, e);
-        if (!rc)
+        if (!rc) {
+            (void)!project_note_add(&in->world->env, dir, NULL);
             rc = resume_exec(&r, e);
+        }
     }
     arena_fini(&arena);
     return rc;

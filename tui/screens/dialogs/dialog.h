@@ -23,6 +23,7 @@ enum dialog_choice {
     CHOICE_GO,            /* to the terminal in which it runs */
     CHOICE_MAIN_WORKTREE, /* resume there */
     CHOICE_PRESENT_DIR,
+    CHOICE_MOVE,     /* let the sessions follow their project */
     CHOICE_REDACTED, /* do it without secrets */
     CHOICE_HUNKS,    /* choose some of its hunks first */
     CHOICE_DO,       /* do what the question asks */

@@ -5,12 +5,15 @@
 #include "tui/app/view.h"
 #include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/flows/flows.h"
+#include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
 
-/* A session that is continued in another agent, and sessions in one file for another machine:
+/* A session that is continued in another agent, sessions in one file for another machine, and sessions that follow their
+ * project:
  *
  *     key -> EFFECT_CHANGE without an agent -> MSG_CHANGED with the agents -> dialog, \
  *     key -> prompt for the file,                                                     |
+ *     a place is chosen (resume_flow.c)                                               |
  *         -> EFFECT_CHANGE -> MSG_CHANGED with what would be made -> dialog  <--------/
  *         -> EFFECT_CHANGE, confirmed -> MSG_CHANGED */
 
@@ -132,11 +135,89 @@ static void carry_ask_bundle(struct model *m, const struct change_result *r)
     view_push(m, VIEW_DIALOG);
 }
 
+/* ---- to where the project is now ---- */
+
+static void carry_submit_move(struct model *m, const struct name_list *places, bool confirmed)
+{
+    struct pending_change *c = m->pending_change;
+
+    c->titles = name_list_new();
+    bool ok = c->titles;
+
+    for (size_t i = 0; ok && i < places->n; i++)
+        ok = name_list_add(c->titles, places->name[i]);
+    if (!ok) {
+        change_flow_fail(m);
+        return;
+    }
+    struct effect *e = change_flow_submit(m, CHANGE_MOVE, (struct slice){ 0 });
+
+    if (e)
+        e->confirmed = confirmed;
+}
+
+static void carry_move_answer(struct model *m, enum dialog_choice choice)
+{
+    struct pending_change *c = m->pending_change;
+
+    if (choice == CHOICE_DO && c->asked && c->agents.n) {
+        change_flow_clear(m);
+        c->refs = c->asked;
+        c->asked = NULL;
+        carry_submit_move(m, &c->agents, true);
+    }
+    agent_flow_clear(m);
+}
+
+static void carry_ask_move(struct model *m, const struct change_result *r)
+{
+    struct pending_change *c = m->pending_change;
+    struct dialog *d = m->dialog;
+    char dir[512];
+
+    for (size_t i = 0; i < r->agents.n; i++)
+        if (!name_list_add(&c->agents, r->agents.name[i])) {
+            change_flow_fail(m);
+            return;
+        }
+    dialog_begin(d, "Let the sessions follow their project?", carry_move_answer);
+    for (size_t i = 0; i < r->agents.n; i++)
+        dialog_line(
+            d, "%s %.*s", i ? "To  " : "From",
+            SLICE_ARG(text_path_short(r->agents.name[i], m->settings->home, dir, sizeof dir)));
+    carry_lines(d, buf_slice(&r->text));
+    dialog_line(d, "Undo takes all of it back.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_DO, "move them");
+    view_push(m, VIEW_DIALOG);
+}
+
+void carry_flow_move(struct model *m, uint32_t entry, const struct project_place *place)
+{
+    struct pending_change *c = m->pending_change;
+    const struct session_ref *ref = &m->list->sessions.entry[entry].ref;
+    struct name_list places = { 0 };
+
+    agent_flow_clear(m);
+    change_flow_clear(m);
+    c->refs = ref_list_one(ref, (struct slice){ 0 });
+    c->asked = c->refs ? ref_list_copy(c->refs) : NULL;
+    c->asked_request = CHANGE_MOVE;
+    if (c->asked && name_list_add(&places, slice_of(place->from)) &&
+        name_list_add(&places, slice_of(place->to)))
+        carry_submit_move(m, &places, false);
+    else
+        change_flow_fail(m);
+    name_list_fini(&places);
+}
+
 void carry_flow_ask(struct model *m, const struct change_result *r)
 {
     if (!m->pending_change->asked)
         return;
-    if (r->request == CHANGE_BUNDLE)
+    if (r->request == CHANGE_MOVE)
+        carry_ask_move(m, r);
+    else if (r->request == CHANGE_BUNDLE)
         carry_ask_bundle(m, r);
     else if (r->text.n || buf_slice(&m->pending_change->asked_text).n)
         carry_ask_agent_report(m, r);

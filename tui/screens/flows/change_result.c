@@ -59,6 +59,7 @@ const char *change_text_doing(enum change_request request)
     case CHANGE_UNARCHIVE: return "marking";
     case CHANGE_FORK: return "forking";
     case CHANGE_CONTINUE_IN: return "continuing in another agent";
+    case CHANGE_MOVE: return "moving to the project";
     case CHANGE_BUNDLE: return "bundling";
     case CHANGE_KEEP: return "keeping";
     case CHANGE_PUT_BACK: return "putting back";
@@ -87,6 +88,16 @@ static void describe_sweep(struct change_text *w, const struct change_result *c,
     if (c->not_moved > 0 && n > 0 && (size_t)n < sizeof w->text)
         snprintf(w->text + n, sizeof w->text - (size_t)n, "; %zu kept: used meanwhile",
                  c->not_moved);
+}
+
+static void describe_trash(struct change_text *w, const struct change_result *c, const char *n,
+                           const char *size)
+{
+    if (c->by_agent && !c->bytes)
+        snprintf(w->text, sizeof w->text, "deleted for good: %s", n);
+    else
+        snprintf(w->text, sizeof w->text, "%s trash: %s, %s",
+                 c->by_agent ? "deleted, with a copy in the" : "moved to", n, size);
 }
 
 static void describe_fix(struct change_text *w, const struct change_result *c)
@@ -119,13 +130,7 @@ static struct change_text change_text_done(const struct model *m, const struct c
     case CHANGE_UNPIN: snprintf(w.text, sizeof w.text, "unpinned: %s", n.text); break;
     case CHANGE_ARCHIVE: snprintf(w.text, sizeof w.text, "archived: %s", n.text); break;
     case CHANGE_UNARCHIVE: snprintf(w.text, sizeof w.text, "unarchived: %s", n.text); break;
-    case CHANGE_TRASH:
-        if (c->by_agent && !c->bytes)
-            snprintf(w.text, sizeof w.text, "deleted for good: %s", n.text);
-        else
-            snprintf(w.text, sizeof w.text, "%s trash: %s, %s",
-                     c->by_agent ? "deleted, with a copy in the" : "moved to", n.text, size);
-        break;
+    case CHANGE_TRASH: describe_trash(&w, c, n.text, size); break;
     case CHANGE_KEEP: snprintf(w.text, sizeof w.text, "kept: %s, %s", n.text, size); break;
     case CHANGE_PUT_BACK: snprintf(w.text, sizeof w.text, "put back: %s", n.text); break;
     case CHANGE_SWEEP: describe_sweep(&w, c, size); break;
@@ -149,6 +154,9 @@ static struct change_text change_text_done(const struct model *m, const struct c
     case CHANGE_CONTINUE_IN:
         snprintf(w.text, sizeof w.text, "continued in %.*s: its session is selected",
                  SLICE_ARG(text));
+        break;
+    case CHANGE_MOVE:
+        snprintf(w.text, sizeof w.text, "moved: %s to %.*s", n.text, SLICE_ARG(text));
         break;
     case CHANGE_BUNDLE:
         snprintf(w.text, sizeof w.text, "bundled: %s, %s, in %.*s", n.text, size, SLICE_ARG(text));
@@ -199,6 +207,13 @@ static bool takes_away(const struct change_result *c)
     return c->request == CHANGE_TRASH || c->request == CHANGE_SWEEP || c->request == CHANGE_REMOVE;
 }
 
+/* The list then selects the session, so that Enter resumes it. */
+static bool leads_to_session(const struct change_result *c)
+{
+    return c->request == CHANGE_FORK || c->request == CHANGE_CONTINUE_IN ||
+           c->request == CHANGE_MOVE;
+}
+
 void change_flow_finish(struct model *m, const struct change_result *c)
 {
     m->pending_change->under_way -= m->pending_change->under_way > 0;
@@ -207,7 +222,8 @@ void change_flow_finish(struct model *m, const struct change_result *c)
         return;
     }
     if (c->needs_confirmation) {
-        if (c->request == CHANGE_CONTINUE_IN || c->request == CHANGE_BUNDLE)
+        if (c->request == CHANGE_CONTINUE_IN || c->request == CHANGE_MOVE ||
+            c->request == CHANGE_BUNDLE)
             carry_flow_ask(m, c);
         else if (c->request == CHANGE_RESTORE)
             trash_view_ask_join(m, c);
@@ -236,8 +252,7 @@ void change_flow_finish(struct model *m, const struct change_result *c)
         list_untrack(m->list, &m->viewed);
         m->depth = 1;
     }
-    if (!c->error.code && (c->request == CHANGE_FORK || c->request == CHANGE_CONTINUE_IN)) {
-        /* Return to the list with the copy selected, so that Enter resumes it. */
+    if (!c->error.code && leads_to_session(c)) {
         if (m->viewed != ENTRY_NONE) {
             transcript_view_close(m->viewer, &m->fx);
             list_untrack(m->list, &m->viewed);

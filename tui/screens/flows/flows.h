@@ -114,10 +114,13 @@ void agent_flow_ask(struct model *m, const struct change_result *r);
 /* Forgets the question. */
 void agent_flow_clear(struct model *m);
 
-/* --- what is made of sessions for another place (carry_flow.c): a session of another agent, a bundle */
+/* --- what is made of sessions for another place (carry_flow.c): a session of another agent, a bundle, a project that
+ * moved */
 
 /* ACT_CONTINUE_IN, ACT_BUNDLE; takes the collected sessions. */
 void carry_flow_begin(struct model *m, enum action a);
+/* The sessions follow the project of this one. */
+void carry_flow_move(struct model *m, uint32_t entry, const struct project_place *place);
 /* The worker has made nothing yet: asks in which agent, or shows what would be made. */
 void carry_flow_ask(struct model *m, const struct change_result *r);
 

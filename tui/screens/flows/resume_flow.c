@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "tui/app/view.h"
@@ -10,6 +11,8 @@
  *
  *     Enter -> (wait until the row is read) -> (it is running: EFFECT_TERMINAL -> MSG_TERMINAL -> ask)
  *           -> EFFECT_RESUME_DIRS -> MSG_RESUME_DIRS -> (its directory is gone: ask) -> EFFECT_RESUME
+ *
+ * If it may have moved, the sessions can follow it instead (carry_flow.c), and Enter is pressed again.
  *
  * To the terminal of a running agent: EFFECT_TERMINAL that shows it -> MSG_TERMINAL -> EFFECT_QUIT.
  *
@@ -165,6 +168,29 @@ static void offer_directories(struct model *m, enum dialog_choice choice, const 
     struct slice path = text_path_short(slice_of(dir), m->settings->home, out, sizeof out);
 
     dialog_offer(m->dialog, choice, "%s %.*s", what, SLICE_ARG(path));
+}
+
+/* Where it may be now. The choices are the places, after cancel. */
+static void offer_places(struct model *m, const struct resume_dirs *p)
+{
+    enum { PLACES_SHOWN = 3 };
+    const size_t n = p->places.n < PLACES_SHOWN ? p->places.n : PLACES_SHOWN;
+
+    for (size_t i = 0; i < n; i++) {
+        char out[256];
+        const struct slice to =
+            text_path_short(slice_of(p->places.place[i].to), m->settings->home, out, sizeof out);
+
+        dialog_line(m->dialog, "Moved to %.*s? %c%s.", SLICE_ARG(to),
+                    toupper((unsigned char)p->places.place[i].why[0]), p->places.place[i].why + 1);
+    }
+    if (!n && p->session_dir)
+        dialog_line(m->dialog, "If it was moved: reprise move OLD NEW takes its sessions along.");
+    if (!p->only_moved)
+        dialog_line(m->dialog, "Where should the session be resumed?");
+    dialog_offer(m->dialog, CHOICE_CANCEL, "cancel");
+    for (size_t i = 0; i < n; i++)
+        offer_directories(m, CHOICE_MOVE, "take its sessions to", p->places.place[i].to);
 }
 
 static void resume_one(struct model *m)
@@ -368,13 +394,10 @@ static bool resume_message(struct model *m, const struct msg *msg)
         dialog_begin(d, "The session's directory no longer exists", resume_answer);
         dialog_line(d, "%s",
                     p->session_dir ? p->session_dir : "The session does not record its directory.");
-        if (p->session_dir)
-            dialog_line(d, "If it was moved: reprise move OLD NEW takes its sessions along.");
-        dialog_line(d, "Where should the session be resumed?");
-        dialog_offer(d, CHOICE_CANCEL, "cancel");
-        if (p->main_worktree)
+        offer_places(m, p);
+        if (p->main_worktree && !p->only_moved)
             offer_directories(m, CHOICE_MAIN_WORKTREE, "in its repository:", p->main_worktree);
-        if (p->present_dir)
+        if (p->present_dir && !p->only_moved)
             offer_directories(m, CHOICE_PRESENT_DIR, "here:", p->present_dir);
         view_push(m, VIEW_DIALOG);
     }
@@ -396,6 +419,11 @@ static void resume_answer(struct model *m, enum dialog_choice choice)
         return;
     case CHOICE_MAIN_WORKTREE: leave_with_choice(m, m->resume_flow->place->main_worktree); return;
     case CHOICE_PRESENT_DIR: leave_with_choice(m, m->resume_flow->place->present_dir); return;
+    case CHOICE_MOVE:
+        carry_flow_move(m, m->resume_flow->entry,
+                        &m->resume_flow->place->places.place[m->dialog->at - 1]);
+        resume_flow_cancel(m);
+        return;
     case CHOICE_REDACTED:
     case CHOICE_HUNKS:
     case CHOICE_DO: return; /* not offered here */
