@@ -33,5 +33,5 @@ const char *action_help(enum action a)
 
 bool action_prompts(enum action a)
 {
-    return a == ACT_RENAME || a == ACT_TAG || a == ACT_FORK;
+    return a == ACT_RENAME || a == ACT_TAG || a == ACT_FORK || a == ACT_MENU;
 }

@@ -124,8 +124,8 @@ const char *action_name(enum action a); /* "page-up": in the configuration */
 /* ACT_NONE: no action has this name. */
 enum action action_named(struct slice name);
 const char *action_title(enum action a); /* "page up": in footer and menu */
-bool action_prompts(
-    enum action a); /* it asks for a title or a tag, which is typed right after its key */
+/* Something is typed right after its key: a title, a tag, or a letter of the menu. */
+bool action_prompts(enum action a);
 const char *action_help(enum action a); /* "one page up": in help */
 
 #endif

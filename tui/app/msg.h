@@ -110,6 +110,7 @@ struct msg {
             bool error;        /* stays until read */
             struct slice text; /* borrowed */
         } notice;
+        bool logged;        /* FILES_CHANGED: perhaps by reprise itself, in another terminal */
         const char *silent; /* the name of its store, a static text; NULL: all answer */
         struct ref_list *sessions;
         struct {

@@ -391,6 +391,13 @@ uint32_t session_table_by_id(const struct session_table *r, struct slice id)
     return ENTRY_NONE;
 }
 
+void session_table_reread(struct session_table *r, uint32_t entry)
+{
+    if (!r->entry[entry].gone)
+        set_stale(r, &r->entry[entry], true);
+    r->entry[entry].asked = false;
+}
+
 void session_table_invalidate(struct session_table *r, struct slice id)
 {
     uint32_t at = r->table == 0 ? 0 : r->by_id[table_slot(r, false, id, hash_bytes(id))];
@@ -400,9 +407,7 @@ void session_table_invalidate(struct session_table *r, struct slice id)
     uint32_t first = at - 1, i = first;
 
     do {
-        if (!r->entry[i].gone)
-            set_stale(r, &r->entry[i], true);
-        r->entry[i].asked = false;
+        session_table_reread(r, i);
         i = r->entry[i].same_id;
     } while (i != first);
 }

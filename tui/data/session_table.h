@@ -76,6 +76,8 @@ void session_table_set_bytes(struct session_table *r, uint32_t entry, int64_t by
 /* Marks the session with this id as changed: its row is read again, even if its file looks the
  * same. */
 void session_table_invalidate(struct session_table *r, struct slice id);
+/* The same for one entry. */
+void session_table_reread(struct session_table *r, uint32_t entry);
 /* Returns true if the list may show it. */
 bool session_table_is_listed(const struct session_table *r, uint32_t entry);
 /* The entry of the session with this file; ENTRY_NONE if no entry has it. */

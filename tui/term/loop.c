@@ -426,7 +426,8 @@ static void run_once(struct loop *l)
         read_keys(l, true);
     if (due != TIME_NONE && now >= due) {
         watch_mark_reported(&l->watch, now);
-        loop_deliver(l, (struct msg){ .kind = MSG_FILES_CHANGED });
+        loop_deliver(l, (struct msg){ .kind = MSG_FILES_CHANGED,
+                                      .u.logged = watch_log_grew(&l->watch, now) });
     }
     if (wake != TIME_NONE && now >= wake && !l->done)
         loop_deliver(l, (struct msg){ .kind = MSG_TICK });
@@ -443,7 +444,7 @@ static void run_once(struct loop *l)
 static void watch_stores(struct loop *l)
 {
     const struct job_context *d = l->setup->context;
-    char hosts[PATH_MAX];
+    char hosts[PATH_MAX], changes[PATH_MAX];
 
     watch_init(&l->watch);
     for (size_t i = 0; i < d->stores; i++) {
@@ -458,6 +459,8 @@ static void watch_stores(struct loop *l)
     }
     if (d->stores && env_state_path(d->store[0]->env, LIVE_HOSTS_DIR, hosts, NULL) == ERR_OK)
         watch_root(&l->watch, hosts);
+    if (d->stores && env_state_path(d->store[0]->env, "changes", changes, NULL) == ERR_OK)
+        watch_log(&l->watch, changes);
 }
 
 static enum err_code loop_open_all(struct loop *l, struct err *e)

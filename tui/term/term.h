@@ -1,6 +1,7 @@
 #ifndef TUI_TERM_TERM_H
 #define TUI_TERM_TERM_H
 
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,6 +120,7 @@ enum {
     WATCH_EVERY_MS = 1000,
     WATCH_FOLLOW_MS = 20,
     WATCH_FOLLOW_EVERY_MS = 100,
+    WATCH_LOG_MS = 3000,
 };
 
 struct watch {
@@ -126,6 +128,8 @@ struct watch {
     int64_t changed_ms;     /* the first change not yet reported, or TIME_NONE */
     int64_t reported_ms;    /* the last report, or TIME_NONE */
     struct fs_watch *files; /* NULL if nothing can be watched */
+    char log[PATH_MAX];     /* the folder of the operation log; "": none */
+    bool awaits_log;        /* that does not exist yet */
 };
 
 void watch_init(struct watch *w);
@@ -134,6 +138,10 @@ void watch_fini(struct watch *w);
 void watch_sessions(struct watch *w, const struct session_ref *ref, size_t n);
 /* Watches a folder in which folders of sessions appear; each new folder is watched as well. */
 void watch_root(struct watch *w, const char *path);
+/* Watches the operation log: what is changed in it need not show in the files of the sessions. */
+void watch_log(struct watch *w, const char *path);
+/* Returns true if a change was begun within WATCH_LOG_MS. */
+bool watch_log_grew(struct watch *w, int64_t now_ms);
 /* Reads the events when the descriptor is readable. */
 void watch_read(struct watch *w, int64_t now_ms);
 /* The time at which a change is to be reported, or TIME_NONE. */

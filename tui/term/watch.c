@@ -1,7 +1,11 @@
 #include "tui/term/term.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include "lite/base/time.h"
 
 void watch_init(struct watch *w)
 {
@@ -41,6 +45,27 @@ static bool parent_folder(struct slice path, char out[PATH_MAX])
     memmove(out, path.p, n);
     out[n] = '\0';
     return true;
+}
+
+/* Before the first change, there is no log: the nearest folder above it is watched until it appears. */
+void watch_log(struct watch *w, const char *path)
+{
+    char above[PATH_MAX];
+
+    (void)snprintf(w->log, sizeof w->log, "%s", path);
+    w->awaits_log = w->files && !fs_watch_add(w->files, path, true);
+    for (bool done = !w->awaits_log; !done && parent_folder(slice_of(path), above); path = above)
+        done = fs_watch_add(w->files, above, false);
+}
+
+bool watch_log_grew(struct watch *w, int64_t now_ms)
+{
+    struct stat st;
+
+    if (w->awaits_log && w->files && fs_watch_add(w->files, w->log, true))
+        w->awaits_log = false;
+    return w->log[0] && stat(w->log, &st) == 0 &&
+           now_ms - time_ns(st.st_mtim) / 1000000 < WATCH_LOG_MS;
 }
 
 void watch_sessions(struct watch *w, const struct session_ref *ref, size_t n)

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/time.h"
+
 #include "tui/term/term.h"
 
 static char dir[64];
@@ -79,6 +81,32 @@ TEST(a_session_that_keeps_growing_is_reported_periodically)
     assert_int_equal(watch_due_ms(&w, false), 1150 + WATCH_EVERY_MS);
     assert_int_equal(watch_due_ms(&w, true), 1150 + WATCH_FOLLOW_EVERY_MS); /* for the board */
     watch_fini(&w);
+}
+
+/* The log is made by the first change. */
+TEST(a_change_by_another_program_is_noticed_in_the_log)
+{
+    char above[96], log[112], path[160];
+    struct watch w;
+    int64_t now = time_clock_ms(CLOCK_REALTIME);
+
+    snprintf(above, sizeof above, "%s/state", dir);
+    snprintf(log, sizeof log, "%s/changes", above);
+    watch_init(&w);
+    watch_log(&w, log);
+    assert_false(watch_log_grew(&w, now));
+    assert_int_equal(mkdir(above, 0700), 0);
+    assert_changed(&w, 1000);
+    watch_mark_reported(&w, 1150);
+    assert_int_equal(mkdir(log, 0700), 0);
+    assert_true(watch_log_grew(&w, now));
+    assert_false(watch_log_grew(&w, now + 60000));
+
+    snprintf(path, sizeof path, "%s/0017", log);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_changed(&w, 2000);
+    watch_fini(&w);
+    assert_int_equal(rmdir(path) | rmdir(log) | rmdir(above), 0);
 }
 
 /* The first session of a project: its folder is created, then the file in it. */

@@ -23,6 +23,7 @@ bool list_init(struct list *l, const struct settings *settings, const int64_t *n
         .viewed = ENTRY_NONE,
         .displaced = ENTRY_NONE,
         .moved_ms = TIME_NONE,
+        .asked_ms = TIME_NONE,
         .shown_ms = TIME_NONE,
         .view_ms = TIME_NONE,
         .busy_since = TIME_NONE,
@@ -41,6 +42,7 @@ bool list_init(struct list *l, const struct settings *settings, const int64_t *n
     list_track(l, &l->viewed);
     list_start(l, fx);
     l->changing = false;
+    l->asked_ms = TIME_NONE;
     return true;
 }
 

@@ -144,6 +144,7 @@ struct list {
     uint32_t displaced;   /* it was there for a moment before; ENTRY_NONE: the person left it */
     int64_t displaced_ms; /* when it was displaced */
     bool changing;        /* a change made here is being listed */
+    int64_t asked_ms;     /* when that listing was asked for; TIME_NONE */
     struct list_content content;
     char seek[64]; /* the id of a session to select as soon as it is listed; "": no session */
     bool *marked;  /* owned, by entry */

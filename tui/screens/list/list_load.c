@@ -203,6 +203,7 @@ static void request_list(struct list *l, struct effects *fx)
 void list_start(struct list *l, struct effects *fx)
 {
     l->changing = true;
+    l->asked_ms = *l->now_ms;
     request_list(l, fx);
 }
 
@@ -471,6 +472,20 @@ static bool handle_failure(struct list *l, const struct msg *msg)
     return mine;
 }
 
+/* Not every change of a session is in its transcript. Those that were made here name their sessions; of the others it is
+ * not known which they are. Right after one of ours, only the rows on the screen are read again, because it is likely that
+ * there was no other. */
+static void read_again(struct list *l)
+{
+    enum { OWN_MS = 2000 };
+    const bool own = l->changing || (l->asked_ms != TIME_NONE && *l->now_ms - l->asked_ms < OWN_MS);
+
+    for (size_t i = l->top; own && i < l->filter.hits && i < l->top + FIRST_ROWS; i++)
+        session_table_reread(&l->sessions, l->filter.hit[i]);
+    for (uint32_t i = 0; !own && i < l->sessions.n; i++)
+        session_table_reread(&l->sessions, i);
+}
+
 bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
 {
     switch (msg->kind) {
@@ -483,6 +498,8 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
             reorder_later(l);
         return true;
     case MSG_FILES_CHANGED:
+        if (msg->u.logged)
+            read_again(l);
         if (l->refresh_ms == TIME_NONE)
             l->refresh_ms = *l->now_ms + REFRESH_MS;
         return true;

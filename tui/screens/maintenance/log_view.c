@@ -242,6 +242,8 @@ static bool log_message(struct model *m, const struct msg *msg)
 {
     struct log_view *v = m->log;
 
+    if (msg->kind == MSG_FILES_CHANGED && msg->u.logged && !v->back)
+        log_refresh(m);
     if (!msg_answers(msg, v->asked, MSG_LOG))
         return false;
     v->asked = 0;

@@ -93,6 +93,31 @@ struct trash_view {
     char sought[128];             /* what was searched last; "" : nothing yet */
 };
 
+/* Asks whether to join the transcript to be restored with the newer one in its place. */
+void trash_view_ask_join(struct model *m, const struct change_result *c);
+void trash_view_fini(struct trash_view *v);
+
+/* ---- how it looks (trash_draw.c) ---- */
+enum { TRASH_HEAD_H = 2 };
+
+/* The preview is beside the list or below it, or not shown (w 0). Its first line is a border. */
+struct trash_layout {
+    struct rect rows, preview;
+};
+
+struct trash_layout trash_view_layout(int rows, int cols);
+/* The place of the conversation in the preview. */
+struct rect trash_view_conversation(const struct trash_layout *l);
+size_t trash_view_count(const struct trash_view *v);
+bool trash_view_ticked(const struct trash_view *v, size_t i);
+size_t trash_view_ticks(const struct trash_view *v);
+/* The size of all sessions, or of the ticked ones. */
+int64_t trash_view_bytes(const struct trash_view *v, bool ticked);
+/* The directory of the session; if it is not known, the folder of its transcript. */
+struct slice trash_view_folder_of(const struct model *m, const struct trash_item *item, char *out,
+                                  size_t cap);
+void trash_view_draw(const struct model *m, struct frame *f);
+
 /* ---- log_view.c ---- */
 
 /* Everything that was changed in the scope of the list, newest first. Each entry can be undone, or everything since. */
@@ -109,9 +134,5 @@ struct log_view {
 };
 
 void log_view_fini(struct log_view *v);
-
-/* Asks whether to join the transcript to be restored with the newer one in its place. */
-void trash_view_ask_join(struct model *m, const struct change_result *c);
-void trash_view_fini(struct trash_view *v);
 
 #endif

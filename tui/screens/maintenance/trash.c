@@ -13,225 +13,9 @@
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 
-enum {
-    AGE_W = 8,
-    SIZE_W = 9,
-    PROJECT_W = 14,
-    PROJECT_COLS = 60,
-    PLACE_W = 40,
-    PLACE_COLS = 90,
-    SYSTEM_W = 14,
-    SYSTEM_COLS = 66,
-    BESIDE_COLS = 100,
-    BELOW_ROWS = 30,
-    TRASH_HEAD_H = 2
-};
-
-/* The preview is beside the list or below it, or not shown (w 0). Its first line is a border. */
-struct trash_layout {
-    struct rect rows, preview;
-};
-
-static size_t trash_view_count(const struct trash_view *v)
-{
-    return v->list ? v->list->n : 0;
-}
-
-static bool trash_view_ticked(const struct trash_view *v, size_t i)
-{
-    return v->ticked && v->ticked[i];
-}
-
-static size_t trash_view_ticks(const struct trash_view *v)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < trash_view_count(v); i++)
-        n += trash_view_ticked(v, i);
-    return n;
-}
-
-static int64_t trash_view_bytes(const struct trash_view *v, bool ticked)
-{
-    int64_t bytes = 0;
-
-    for (size_t i = 0; i < trash_view_count(v); i++)
-        bytes += !ticked || trash_view_ticked(v, i) ? v->list->item[i].bytes : 0;
-    return bytes;
-}
-
-static struct trash_layout trash_layout(int rows, int cols)
-{
-    struct trash_layout l = {
-        .rows = { TRASH_HEAD_H, 0, rows > TRASH_HEAD_H + 1 ? rows - TRASH_HEAD_H - 1 : 0, cols }
-    };
-
-    if (cols >= BESIDE_COLS) {
-        l.rows.w = cols * 4 / 7;
-        l.preview = (struct rect){ TRASH_HEAD_H, l.rows.w, l.rows.h, cols - l.rows.w };
-    } else if (rows >= BELOW_ROWS) {
-        int h = l.rows.h * 2 / 5;
-
-        l.preview = (struct rect){ TRASH_HEAD_H + h, 0, l.rows.h - h, cols };
-        l.rows.h = h;
-    }
-    return l;
-}
-
-static struct rect trash_conversation(const struct trash_layout *l)
-{
-    struct rect r = l->preview;
-
-    return (struct rect){ r.y + 1, r.x + 2, r.h - 1, r.w - 3 };
-}
-
-static void draw_title(const struct trash_view *v, struct frame *f)
-{
-    char text[96], size[HUMAN_SIZE];
-    int x = 1;
-
-    x += frame_puts(f, 0, x, f->cols, STYLE_TITLE, "trash") + 2;
-    if (trash_view_count(v) == 0)
-        return;
-    human_size(trash_view_bytes(v, false), size);
-    int n = snprintf(text, sizeof text, "%zu session%s, %s", trash_view_count(v),
-                     trash_view_count(v) == 1 ? "" : "s", size);
-
-    if (trash_view_ticks(v) > 0 && n > 0 && n < (int)sizeof text) {
-        human_size(trash_view_bytes(v, true), size);
-        snprintf(text + n, sizeof text - (size_t)n, "; %zu marked, %s", trash_view_ticks(v), size);
-    }
-    frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
-    if (f->cols >= 60)
-        frame_puts(f, 0, f->cols - 19, 19, STYLE_DIM, "last deleted first");
-}
-
-static void trash_draw_nothing(const struct trash_view *v, struct frame *f)
-{
-    char text[400];
-
-    f->cursor_y = TRASH_HEAD_H;
-    f->cursor_x = 0;
-    if (v->error.code) {
-        err_format(&v->error, text, sizeof text);
-        frame_text_cut(f, TRASH_HEAD_H + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
-    } else if (v->list) {
-        frame_puts(f, TRASH_HEAD_H + 1, 3, f->cols - 4, STYLE_STRONG, "The trash is empty");
-        frame_puts(f, TRASH_HEAD_H + 3, 3, f->cols - 4, STYLE_DIM,
-                   "Deleted sessions are kept here until you empty it.");
-    }
-}
-
-/* The directory of the session; if it is not known, the folder of its transcript. */
-static struct slice trash_folder_of(const struct model *m, const struct trash_item *item, char *out,
-                                    size_t cap)
-{
-    const char *slash = strrchr(item->path, '/');
-    struct slice from = { item->path, slash ? (size_t)(slash - item->path) : strlen(item->path) };
-    bool known = item->dir && item->dir[0];
-
-    return text_path_short(known ? slice_of(item->dir) : from, m->settings->home, out, cap);
-}
-
-/* Returns true if one command deleted this item and the one above it: the age is then shown once. */
-static bool trash_follows(const struct trash_list *list, size_t row)
-{
-    const char *id = list->item[row].trash_id, *dot = strrchr(id, '.');
-    size_t batch = dot ? (size_t)(dot - id) + 1 : 0;
-
-    return row > 0 && batch && strncmp(list->item[row - 1].trash_id, id, batch) == 0;
-}
-
-static bool trash_is_mixed(const struct trash_list *list)
-{
-    for (size_t i = 1; i < list->n; i++)
-        if (strcmp(list->item[i].system, list->item[0].system) != 0)
-            return true;
-    return false;
-}
-
-static void draw_trash_item(const void *arg, struct frame *f, struct rect r, size_t row)
-{
-    const struct model *m = arg;
-    const struct trash_item *item = &m->trash->list->item[row];
-    char age[HUMAN_AGE], size[HUMAN_SIZE], dir[512];
-    int place_w = r.w >= PLACE_COLS ? PLACE_W : r.w >= PROJECT_COLS ? PROJECT_W : 0;
-    int system_w = r.w >= SYSTEM_COLS && trash_is_mixed(m->trash->list) ? SYSTEM_W : 0;
-    int x = r.x + 1, end = r.x + r.w - place_w - system_w;
-
-    human_age(m->now_ms, item->deleted_ms, age);
-    human_size(item->bytes, size);
-    if (row == m->trash->pick.at || !trash_follows(m->trash->list, row))
-        frame_puts(f, r.y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
-    x += AGE_W;
-    frame_puts(f, r.y, x + SIZE_W - (int)strlen(size), SIZE_W, STYLE_DIM, size);
-    x += SIZE_W + 2;
-    struct slice title = item->title[0] ? slice_of(item->title) : slice_of(item->session);
-
-    frame_text_cut(f, r.y, x, end - x - 2, STYLE_TEXT, title);
-    struct slice place = trash_folder_of(m, item, dir, sizeof dir);
-    const char *slash = place_w == PROJECT_W ? memrchr(place.p, '/', place.n) : NULL;
-
-    if (slash)
-        place = (struct slice){ slash + 1, (size_t)(place.p + place.n - slash - 1) };
-    if (place_w > 0)
-        frame_text_middle(f, r.y, end, place_w - 1, STYLE_DIM, place);
-    if (system_w > 0)
-        frame_text_cut(f, r.y, end + place_w, system_w - 1, STYLE_DIM, slice_of(item->system));
-    if (trash_view_ticked(m->trash, row))
-        frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
-}
-
-static void trash_draw_preview(const struct model *m, struct frame *f, const struct trash_layout *l)
-{
-    const struct trash_view *v = m->trash;
-    struct rect r = l->preview;
-    int y = f->cursor_y, x = f->cursor_x;
-
-    if (r.w == 0 || v->pick.at >= trash_view_count(v))
-        return;
-    if (r.x > 0)
-        frame_edge(f, r.y, r.x, r.h);
-    else
-        frame_rule(f, r.y, r.x, r.w);
-    if (v->view && v->viewed[0])
-        transcript_view_draw(v->view, f, trash_conversation(l));
-    else
-        frame_puts(f, r.y + 1, r.x + 2, r.w - 3, STYLE_DIM,
-                   "no preview: its transcript is elsewhere");
-    f->cursor_y = y;
-    f->cursor_x = x;
-}
-
-/* Where the selected session was, and when it was deleted. */
-static void trash_draw_facts(const struct model *m, struct frame *f)
-{
-    const struct trash_item *item = &m->trash->list->item[m->trash->pick.at];
-    char dir[512], date[HUMAN_DATE], text[HUMAN_DATE + sizeof "deleted "];
-
-    snprintf(text, sizeof text, "deleted %s", human_date(item->deleted_ms, date));
-    frame_text_middle(f, 1, 1, frame_puts_right(f, 1, f->cols - 1, STYLE_DIM, text) - 3, STYLE_DIM,
-                      trash_folder_of(m, item, dir, sizeof dir));
-}
-
-static void draw_trash(const struct model *m, struct frame *f)
-{
-    const struct trash_view *v = m->trash;
-    struct trash_layout l = trash_layout(f->rows, f->cols);
-
-    draw_title(v, f);
-    if (trash_view_count(v) == 0)
-        trash_draw_nothing(v, f);
-    else
-        trash_draw_facts(m, f);
-    list_cursor_draw(&v->pick, (struct list_area){ l.rows, trash_view_count(v) }, f,
-                     draw_trash_item, m);
-    trash_draw_preview(m, f, &l);
-}
-
 static struct list_area trash_area(const struct model *m)
 {
-    int h = trash_layout(m->rows, m->cols).rows.h;
+    int h = trash_view_layout(m->rows, m->cols).rows.h;
 
     return (struct list_area){ { TRASH_HEAD_H, 0, h > 1 ? h : 1, m->cols },
                                trash_view_count(m->trash) };
@@ -287,8 +71,8 @@ static const struct session_ref *trash_ref_at(const struct trash_view *v, size_t
 static void trash_follow(struct model *m)
 {
     struct trash_view *v = m->trash;
-    struct trash_layout l = trash_layout(m->rows, m->cols);
-    struct rect r = trash_conversation(&l);
+    struct trash_layout l = trash_view_layout(m->rows, m->cols);
+    struct rect r = trash_view_conversation(&l);
     const struct trash_item *item =
         v->pick.at < trash_view_count(v) ? &v->list->item[v->pick.at] : NULL;
     const struct session_ref *ref = item ? trash_ref_at(v, v->pick.at) : NULL;
@@ -338,30 +122,50 @@ static void trash_refresh(struct model *m)
         request_trash(m);
 }
 
+static size_t trash_place_of(const struct trash_list *list, const char *id)
+{
+    size_t i = 0;
+
+    while (i < list->n && strcmp(list->item[i].trash_id, id) != 0)
+        i++;
+    return i;
+}
+
+/* The cursor and the ticks stay with their sessions; ticks are lost if out of memory. */
+static void trash_take_list(struct model *m, struct trash_list *list, struct ref_list *refs)
+{
+    struct trash_view *v = m->trash;
+    bool *ticked = calloc(list->n + 1, sizeof *ticked);
+    size_t at = list->n;
+
+    for (size_t i = 0; i < trash_view_count(v); i++) {
+        if (i == v->pick.at)
+            at = trash_place_of(list, v->list->item[i].trash_id);
+        if (ticked &&
+            trash_view_ticked(v, i)) /* one beyond the list is a place for those that are gone */
+            ticked[trash_place_of(list, v->list->item[i].trash_id)] = true;
+    }
+    forget_list(v);
+    v->list = list;
+    v->refs = refs;
+    v->ticked = ticked;
+    v->pick.at = at < list->n ? at : v->pick.at;
+    if (!ticked)
+        toast_no_memory(&m->toast);
+}
+
 static bool trash_message(struct model *m, const struct msg *msg)
 {
     struct trash_view *v = m->trash;
 
     if (v->view && transcript_view_msg(v->view, msg, &m->fx))
         return true;
+    if (msg->kind == MSG_FILES_CHANGED && msg->u.logged)
+        trash_refresh(m);
     if (!msg_answers(msg, v->asked, MSG_TRASH))
         return false;
     if (msg->kind == MSG_TRASH) {
-        /* Ticks stay with their sessions, and are lost if out of memory. */
-        struct trash_list *list = msg->u.trash.list;
-        struct ref_list *refs = msg->u.trash.refs;
-        bool *ticked = calloc(list->n + 1, sizeof *ticked);
-
-        for (size_t i = 0; ticked && trash_view_ticks(v) > 0 && i < list->n; i++)
-            for (size_t k = 0; k < trash_view_count(v) && !ticked[i]; k++)
-                ticked[i] =
-                    v->ticked[k] && strcmp(v->list->item[k].trash_id, list->item[i].trash_id) == 0;
-        forget_list(v);
-        v->list = list;
-        v->refs = refs;
-        v->ticked = ticked;
-        if (!ticked)
-            toast_no_memory(&m->toast);
+        trash_take_list(m, msg->u.trash.list, msg->u.trash.refs);
     } else {
         forget_list(v);
         v->error = msg->u.error;
@@ -491,7 +295,7 @@ static bool trash_is_sought(const struct model *m, const struct trash_item *item
 {
     AUTO_BUF text = { 0 };
     char dir[512];
-    struct slice place = trash_folder_of(m, item, dir, sizeof dir);
+    struct slice place = trash_view_folder_of(m, item, dir, sizeof dir);
 
     return !buf_addf(&text, "%s\n%s\n%s\n%.*s", item->title, item->system, item->session,
                      SLICE_ARG(place)) &&
@@ -542,7 +346,7 @@ static void trash_step_back(struct model *m)
 
 static void trash_scroll(struct model *m, int direction)
 {
-    int h = trash_layout(m->rows, m->cols).preview.h;
+    int h = trash_view_layout(m->rows, m->cols).preview.h;
 
     if (m->trash->view)
         transcript_view_scroll(m->trash->view, direction * (h > 2 ? h / 2 : 1), &m->fx);
@@ -588,7 +392,7 @@ static void trash_resized(struct model *m)
 const struct view_ops view_trash = {
     .name = "trash",
     .context = IN_TRASH,
-    .draw = draw_trash,
+    .draw = trash_view_draw,
     .act = trash_act,
     .perform = trash_perform,
     .unavailable = trash_unavailable,

@@ -373,6 +373,37 @@ AT_SHOP(no_key_hits_the_neighbour_of_a_session_that_was_deleted_elsewhere, 24, 8
     assert_string_equal(x->s.log, "print 33333333\n");
 }
 
+/* What another program archives need not change the transcript. */
+AT_SHOP(a_change_by_another_program_that_is_not_in_the_transcript_is_shown, 24, 80)
+{
+    const int64_t file_ms = x->s.now_ms - 2 * HOUR;
+
+    for (int logged = 0; logged < 2; logged++) {
+        x->fake[1].ago_ms = x->s.now_ms - file_ms / 1000 * 1000;
+        screen_press(&x->s, "<F5>");
+        screen_wait(&x->s, 5000);
+        x->fake[1].ago_ms = x->s.now_ms - file_ms / 1000 * 1000;
+        x->fake[1].flags |= SESSION_ARCHIVED;
+        screen_send(&x->s, (struct msg){ .kind = MSG_FILES_CHANGED, .u.logged = logged });
+        screen_wait(&x->s, 600);
+        assert_int_equal(screen_has(&x->s, "Payments: idempotency"), !logged);
+    }
+    assert_true(screen_has(&x->s, "4 of 5 sessions"));
+}
+
+AT_SHOP(the_letter_of_a_menu_that_did_not_open_is_no_text, 24, 80)
+{
+    screen_press(&x->s, "<Down>");
+    screen_wait(&x->s, 1000);
+    x->fake[1].gone = true;
+    screen_send(&x->s, (struct msg){ .kind = MSG_FILES_CHANGED });
+    screen_wait(&x->s, 260);
+    screen_press(&x->s, "<C-x>a");
+    assert_string_equal(x->s.log, "");
+    assert_true(screen_has(&x->s, "the session has just gone from the list"));
+    assert_true(screen_has(&x->s, "type to filter"));
+}
+
 AT_SHOP(the_menu_closes_when_its_session_is_deleted_elsewhere, 24, 80)
 {
     screen_press(&x->s, "<Down><C-x>");

@@ -147,6 +147,27 @@ TEST(marks_stay_with_their_items_and_esc_clears_them)
     screen_close(&x.s);
 }
 
+/* Another program deletes a session and restores one, both above the selected item. */
+TEST(the_cursor_stays_on_its_item_when_the_trash_changes_elsewhere)
+{
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "<Down>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page copy"));
+    x.fake[0].gone = true;
+    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED, .u.logged = true });
+    screen_answer(&x.s);
+    assert_true(screen_has(&x.s, "trash  3 sessions"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page copy"));
+    x.fake[0].gone = x.fake[1].gone = false;
+    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED, .u.logged = true });
+    screen_answer(&x.s);
+    assert_true(screen_has(&x.s, "trash  1 session,"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payment page copy"));
+    screen_close(&x.s);
+}
+
 TEST(emptying_names_number_and_size_and_requires_a_typed_word)
 {
     struct shop x;
