@@ -91,7 +91,8 @@ MUST_CHECK enum err_code export_into(const struct session_ref *ref,
  * arena; NULL if out of memory. */
 char *export_file_name(struct slice title, struct slice id, enum export_format format,
                        struct arena *a);
-/* The same for a request: without the secrets in the title, if it asks for that. */
+/* The same for a request. If secrets are to be replaced, words with digits are left out, too, because the place that
+ * says that one is a secret may be elsewhere in the session. */
 char *export_file_name_for(const struct export_request *req, struct slice title, struct slice id,
                            struct arena *a);
 

@@ -125,15 +125,23 @@ char *export_file_name(struct slice title, struct slice id, enum export_format f
 char *export_file_name_for(const struct export_request *req, struct slice title, struct slice id,
                            struct arena *a)
 {
-    struct buf clean = { 0 };
-    char *name = NULL;
+    AUTO_BUF clean = { 0 };
+    AUTO_BUF words = { 0 };
 
     if (!req->redact)
         return export_file_name(title, id, req->format, a);
-    if (!redact_text(title, &clean, NULL))
-        name = export_file_name(buf_slice(&clean), id, req->format, a);
-    buf_fini(&clean);
-    return name;
+    if (redact_text(title, &clean, NULL))
+        return NULL;
+    for (size_t at = 0, n; at < clean.n; at += n + 1) {
+        struct slice word = { clean.p + at, 0 };
+
+        for (n = 0; at + n < clean.n && clean.p[at + n] != ' '; n++)
+            word.n = clean.p[at + n] >= '0' && clean.p[at + n] <= '9' ? SIZE_MAX : word.n;
+        if (word.n == 0 &&
+            (buf_add(&words, (struct slice){ word.p, n }) || buf_add_byte(&words, ' ')))
+            return NULL;
+    }
+    return export_file_name(buf_slice(&words), id, req->format, a);
 }
 
 static enum err_code export_file_name_session(const struct session_ref *ref,

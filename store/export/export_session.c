@@ -401,9 +401,9 @@ static enum err_code export_session_write_rows(struct export *x, struct err *e)
     return write_subagents(x, e);
 }
 
-enum err_code export_session(const struct session_ref *ref, const struct export_request *req,
-                             export_write_fn *write, void *arg, struct export_summary *out,
-                             struct err *e)
+static enum err_code write_export(const struct session_ref *ref, const struct export_request *req,
+                                  export_write_fn *write, void *arg, struct export_summary *out,
+                                  struct err *e)
 {
     static const struct export_writer *const writers[EXPORT_FORMATS] = { &export_md, &export_html,
                                                                          &export_txt, NULL };
@@ -411,7 +411,6 @@ enum err_code export_session(const struct session_ref *ref, const struct export_
     struct export *x = calloc(1, sizeof *x);
     enum err_code rc = x ? ERR_OK : err_nomem(e);
 
-    *out = (struct export_summary){ .bytes = 0 };
     if (x) {
         *x = (struct export){ .ref = ref, .req = req, .o = &o, .sum = out };
         x->writer = writers[req->format];
@@ -433,4 +432,35 @@ enum err_code export_session(const struct session_ref *ref, const struct export_
     buf_fini(&o.buf);
     free(x);
     return rc;
+}
+
+static enum err_code discard(struct slice bytes, void *arg, struct err *e)
+{
+    (void)bytes;
+    (void)arg;
+    (void)e;
+    return ERR_OK;
+}
+
+enum err_code export_session(const struct session_ref *ref, const struct export_request *req,
+                             export_write_fn *write, void *arg, struct export_summary *out,
+                             struct err *e)
+{
+    *out = (struct export_summary){ .bytes = 0 };
+
+    /* A secret may stand above the row that names it, or outside the part that is exported. */
+    if (req->redact) {
+        const struct export_request whole = {
+            .format = EXPORT_JSONL, .subagents = true, .redact = true, .cancel = req->cancel
+        };
+        struct export_summary learned = { .bytes = 0 };
+        enum err_code rc = write_export(ref, &whole, discard, NULL, &learned, e);
+
+        out->redacted.known = learned.redacted.known;
+        learned.redacted.known = NULL;
+        export_summary_fini(&learned);
+        if (rc)
+            return rc;
+    }
+    return write_export(ref, req, write, arg, out, e);
 }

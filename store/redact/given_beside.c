@@ -76,10 +76,12 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
 {
     size_t after = at;
 
-    b->name = given_name_ending_at(text, at);
+    const bool has = at > 2 && text.p[at - 1] == 's' && given_is_any(text.p[at - 2], "'`");
+
+    b->name = given_name_ending_at(text, has ? at - 2 : at); /* the password's w0rd */
     if (b->name.n == 0 || b->name.p[0] == '$')
         return false;
-    b->before = word_before(text, at - b->name.n);
+    b->before = word_before(text, (size_t)(b->name.p - text.p));
     b->kind = given_is_word_of(b->name, " by ") && is_word_before(text, at, "identified ")
                   ? NAME_PASSWORD
                   : secret_name_kind(b->name);
@@ -94,14 +96,14 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
     /* the command of Redis */
     if (slice_eq(b->name, SLICE("AUTH")) && given_is_line_start(text, at - 4))
         b->kind = NAME_PASSWORD;
-    if (b->kind < NAME_CODE)
+    if (b->kind < NAME_SERVICE)
         return false;
     while (after < text.n && after - at < GAP_MOST && given_is_blank(text.p[after]))
         after++;
     size_t verb = after_verb(text, after);
 
-    b->is = verb != 0;
-    if (b->is)
+    b->is = verb != 0 || has;
+    if (verb)
         after = verb;
     b->value = given_read(text, after, false);
     if (b->value.n == 1 && given_is_any(text.p[after], "0578") && after + 2 < text.n)
@@ -124,6 +126,8 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
     bool constant = secret_name_is_constant(b->name), password = b->kind == NAME_PASSWORD;
     bool digit = value.n > 3 && given_has_digit(value);
 
+    if (b->kind < NAME_CODE) /* "My OpenAI key is ..." */
+        return b->is && given_is_tokenish(value, 14, true);
     if (b->kind == NAME_CODE)
         return (b->is || given_is_word_of(b->name, " code codes ")) &&
                given_is_secret(NAME_CODE, value);
@@ -149,6 +153,9 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
     return password && (given_is_mixed_word(value) ||
                         given_is_word_of(key, " login account user machine connect ") ||
                         (digit && given_is_word_of(key, " username ")) ||
+                        (digit && secret_name_kind(b->before) == NAME_PASSWORD) ||
+                        (digit && value.n > 5 && given_is_word_of(b->before, " and with ") &&
+                         (is_word_before(text, at, "user") || is_word_before(text, at, "log"))) ||
                         (digit && given_is_line_start(text, at - b->name.n) &&
                          given_is_line_end(text, b->value.at + b->value.n)));
 }
@@ -185,6 +192,33 @@ static enum err_code find_as(struct slice text, size_t at, struct secret_list *l
                ? given_add(list, NAME_PASSWORD,
                            (struct given){ (size_t)(word.p - text.p), word.n, false })
                : ERR_OK;
+}
+
+/* A user and a password with a slash or a colon between them, in a line about logging in: "Log in with bob / w0rd". */
+enum err_code given_find_pair(struct slice text, size_t at, struct secret_list *list)
+{
+    static const char *const words[] = { "login",      "log in",     "sign in", "creds",
+                                         "credential", "basic auth", "account" };
+    size_t left = at, from = at + 1;
+    bool said = false;
+
+    while (left && text.p[left - 1] == ' ' && at - left < 2)
+        left--;
+    while (from < text.n && text.p[from] == ' ' && from - at < 3)
+        from++;
+    const struct given v = given_read(text, from, false);
+    struct slice value = { text.p + v.at, v.n }, user = word_before(text, left);
+    const char next = v.at + v.n < text.n ? text.p[v.at + v.n] : '\n';
+    size_t changes, digits = letters_count_digits(value, &changes);
+
+    if (v.n < 6 || !digits || !changes || given_is_any(next, "/:") || memchr(value.p, '/', v.n) ||
+        memchr(value.p, ':', v.n) || memchr(value.p, '.', v.n) || user.n < 2 ||
+        memchr(user.p, '/', user.n) || (text.p[at] == ':' && given_is_any(text.p[at + 1], " /")) ||
+        given_is_placeholder(value))
+        return ERR_OK;
+    for (size_t i = 0; !said && i < COUNT_OF(words); i++)
+        said = is_word_before(text, (size_t)(user.p - text.p), words[i]);
+    return said ? given_add(list, NAME_PASSWORD, v) : ERR_OK;
 }
 
 enum err_code given_find_beside(struct slice text, size_t at, struct secret_list *list)
@@ -381,24 +415,48 @@ enum err_code given_find_below(struct slice text, size_t at, struct secret_list 
 static const struct {
     const char *name; /* in small letters, without what joins words */
     unsigned nth;     /* which argument, from 0 */
+    bool types;       /* only if a password is spoken of in the same line */
 } calls[] = {
-    { "auth", 1 },
-    { "basicauth", 1 },
-    { "basicauthentication", 1 },
-    { "getconnection", 2 },
-    { "httpbasicauth", 1 },
-    { "httpdigestauth", 1 },
-    { "login", 1 },
-    { "mysqlconnect", 2 },
-    { "mysqli", 2 },
-    { "mysqliconnect", 2 },
-    { "networkcredential", 1 },
-    { "passwordauthentication", 1 },
-    { "pdo", 2 },
-    { "plainauth", 2 },
-    { "setbasicauth", 1 },
-    { "usernamepasswordauthenticationtoken", 1 },
-    { "usernamepasswordcredentials", 1 },
+    { "auth", 1, false },
+    { "basicauth", 1, false },
+    { "basicauthentication", 1, false },
+    { "bcrypt", 0, false },
+    { "bcrypt.hash", 0, false },
+    { "cookieparser", 0, false },
+    { "createhmac", 1, false },
+    { "createsuperuser", 2, false },
+    { "createuser", 2, false },
+    { "crypt", 0, false },
+    { "fill", 0, true },
+    { "getconnection", 2, false },
+    { "hashpw", 0, false },
+    { "hmac.new", 0, false },
+    { "httpbasicauth", 1, false },
+    { "httpdigestauth", 1, false },
+    { "jwt.decode", 1, false },
+    { "jwt.encode", 1, false },
+    { "jwt.sign", 1, false },
+    { "jwt.verify", 1, false },
+    { "login", 1, false },
+    { "mysqlconnect", 2, false },
+    { "mysqli", 2, false },
+    { "mysqliconnect", 2, false },
+    { "networkcredential", 1, false },
+    { "passwordauthentication", 1, false },
+    { "passwordhash", 0, false },
+    { "pdo", 2, false },
+    { "pgpsymdecrypt", 1, false },
+    { "pgpsymencrypt", 1, false },
+    { "plainauth", 2, false },
+    { "sendkeys", 0, true },
+    { "setbasicauth", 1, false },
+    { "setpassword", 0, false },
+    { "settext", 0, true },
+    { "setvalue", 0, true },
+    { "type", 0, true },
+    { "typetext", 0, true },
+    { "usernamepasswordauthenticationtoken", 1, false },
+    { "usernamepasswordcredentials", 1, false },
 };
 
 /* INSERT INTO users (name, password) VALUES ('bob', 'w0rd') */
@@ -429,53 +487,81 @@ static enum err_code find_inserted(struct slice text, size_t at, struct secret_l
                : ERR_OK;
 }
 
+/* The index of a call by its name, whose last part may be enough: "conn.set_password". */
+static size_t call_of(struct slice name)
+{
+    char folded[40];
+    size_t n = 0, k = 0;
+
+    for (size_t i = 0; i < name.n && n < sizeof folded - 1; i++)
+        if (name.p[i] != '_')
+            folded[n++] = (char)(name.p[i] >= 'A' && name.p[i] <= 'Z' ? name.p[i] + 32 : name.p[i]);
+    folded[n] = '\0';
+    for (const char *part = folded; part; part = part[0] ? strchr(part + 1, '.') : NULL) {
+        part += part[0] == '.';
+        for (k = 0; k < COUNT_OF(calls); k++)
+            if (calls[k].name[0] == part[0] && strcmp(calls[k].name, part) == 0)
+                return k;
+    }
+    return k;
+}
+
+/* Where the next argument begins, which may be several lines below, or 0. */
+static size_t argument_after(struct slice text, size_t i)
+{
+    size_t depth = 0;
+
+    for (; i < text.n && (depth || !given_is_any(text.p[i], ",)\n")); i++) {
+        depth += given_is_any(text.p[i], "([{");
+        depth -= depth && given_is_any(text.p[i], ")]}");
+    }
+    if (i >= text.n || text.p[i++] != ',')
+        return 0;
+    while (i < text.n && given_is_any(text.p[i], " \t\n"))
+        i++;
+    return i;
+}
+
 enum err_code given_find_in_call(struct slice text, size_t at, struct secret_list *list)
 {
-    size_t end = at, n = 0, i = at + 1;
-    char folded[40];
+    size_t end = at, i = at + 1;
 
     while (end && at - end < GAP_MOST && given_is_any(text.p[end - 1], " =("))
         end--;
     struct slice name = given_name_ending_at(text, end);
     if (given_is_word_of(name, " values "))
         return find_inserted(text, at, list);
-    const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
+    const size_t call = name.n ? call_of(name) : COUNT_OF(calls);
 
-    if (dot) {
-        name.n -= (size_t)(dot + 1 - name.p);
-        name.p = dot + 1;
+    if (call == COUNT_OF(calls))
+        return ERR_OK;
+    const bool plain = strcmp(calls[call].name, "auth") == 0; /* many libraries have one */
+    unsigned argument = 0;
+    struct given v = { .n = 0 };
+
+    while (i < text.n && given_is_any(text.p[i], " \t\n"))
+        i++;
+    for (;; argument++) {
+        const bool marked = i + 1 < text.n && given_is_any(text.p[i], "bfru") &&
+                            given_is_any(text.p[i + 1], "\"'"); /* b"word" of Python */
+
+        v = given_read(text, i + marked, false);
+        if (argument == calls[call].nth || i - at > 400)
+            break;
+        if (v.quoted)
+            i = v.at + v.n + 1 + given_depth(text, v.at + v.n);
+        i = argument_after(text, i);
+        if (i == 0)
+            break;
     }
-    for (size_t k = 0; k < name.n && n < sizeof folded - 1; k++)
-        if (name.p[k] != '_')
-            folded[n++] = (char)(name.p[k] >= 'A' && name.p[k] <= 'Z' ? name.p[k] + 32 : name.p[k]);
-    folded[n] = '\0';
-    for (size_t k = 0; n && k < sizeof calls / sizeof *calls; k++) {
-        if (calls[k].name[0] != folded[0] || strcmp(calls[k].name, folded) != 0)
-            continue;
-        struct given v = { .n = 0 };
-        unsigned argument = 0;
+    struct slice value = { text.p + v.at, v.n };
 
-        for (;; argument++) {
-            while (i < text.n && given_is_any(text.p[i], " \t\n"))
-                i++;
-            v = given_read(text, i, false);
-            if (argument == calls[k].nth || i - at > 400)
-                break;
-            i = v.at + v.n + (v.quoted ? 1 + given_depth(text, v.at + v.n) : 0);
-            while (i < text.n && !given_is_any(text.p[i], ",)\n"))
-                i++;
-            if (i >= text.n || text.p[i] != ',')
-                break;
-            i++;
-        }
-        bool plain = strcmp(folded, "auth") == 0; /* many libraries have one */
-        struct slice value = { text.p + v.at, v.n };
-
-        return v.quoted && v.n && !given_is_placeholder(value) &&
-                       (plain ? argument < 2 && (text.p[end] == '=' || given_has_digit(value))
-                              : argument == calls[k].nth)
-                   ? given_add(list, NAME_PASSWORD, v)
-                   : ERR_OK;
-    }
-    return ERR_OK;
+    if (!v.quoted || !v.n || given_is_placeholder(value))
+        return ERR_OK;
+    if (calls[call].types && !is_word_before(text, at, "passw"))
+        return ERR_OK;
+    return (plain ? argument < 2 && (text.p[end] == '=' || given_has_digit(value))
+                  : argument == calls[call].nth)
+               ? given_add(list, NAME_PASSWORD, v)
+               : ERR_OK;
 }

@@ -20,6 +20,7 @@ static const struct command commands[] = {
     { "7za", 'p', false, true, 0 },
     { "az", 'p', true, false, 0 },
     { "bcp", 'P', true, true, 0 },
+    { "codecov", 't', true, false, 0 },
     { "cqlsh", 'p', true, false, 0 },
     { "crackmapexec", 'p', true, false, 0 },
     { "curl", 'U', true, true, ':' },
@@ -27,6 +28,7 @@ static const struct command commands[] = {
     { "evil-winrm", 'p', true, false, 0 },
     { "http", 'a', true, false, ':' },
     { "https", 'a', true, false, ':' },
+    { "influx", 't', true, false, 0 },
     { "ipmitool", 'P', true, false, 0 },
     { "ldapadd", 'w', true, false, 0 },
     { "ldapdelete", 'w', true, false, 0 },
@@ -55,15 +57,23 @@ static const struct command commands[] = {
     { "ncftp", 'p', true, false, 0 },
     { "ncftpget", 'p', true, false, 0 },
     { "ncftpput", 'p', true, false, 0 },
+    { "nuget", 'p', true, false, 0 },
     { "openssl", 'k', true, false, 0 },
+    { "psexec", 'p', true, false, 0 },
     { "rar", 'p', false, true, 0 },
     { "redis-cli", 'a', true, false, 0 },
     { "rpcclient", 'U', true, false, '%' },
     { "security", 'w', true, false, 0 },
     { "smbclient", 'U', true, false, '%' },
     { "smbmap", 'p', true, false, 0 },
+    { "snmpget", 'A', true, false, 0 },
+    { "snmpget", 'X', true, false, 0 },
     { "snmpget", 'c', true, false, 0 },
+    { "snmpset", 'A', true, false, 0 },
+    { "snmpset", 'X', true, false, 0 },
     { "snmpset", 'c', true, false, 0 },
+    { "snmpwalk", 'A', true, false, 0 },
+    { "snmpwalk", 'X', true, false, 0 },
     { "snmpwalk", 'c', true, false, 0 },
     { "sqlcmd", 'P', true, true, 0 },
     { "ssh-keygen", 'N', true, false, 0 },
@@ -81,28 +91,50 @@ static const struct command commands[] = {
 };
 
 /* A program that takes a password as a word of its own. */
+enum { ARGUMENT_LAST, ARGUMENT_WITH = 255 }; /* the first word that has `after` */
 static const struct argument {
-    const char *words;  /* the program and its command */
-    unsigned nth;       /* which word after them, options not counted; 0: the last one */
+    const char *words;  /* the program and its command; "http-basic." is the beginning of a word */
+    unsigned nth;       /* which word after them, options not counted */
     char after, before; /* only what is between these is secret: USER/PASSWORD@HOST */
     bool prose;         /* sentences have these words, too */
 } arguments[] = {
+    { "ACL SETUSER", ARGUMENT_WITH, '>', 0, false },
+    { "AUTH default", 1, 0, 0, false },
     { "ConvertTo-SecureString", 1, 0, 0, false },
     { "NickServ IDENTIFY", 1, 0, 0, false },
     { "NickServ identify", 1, 0, 0, false },
+    { "bw login", 2, 0, 0, true },
+    { "bw unlock", 1, 0, 0, false },
+    { "caddy hash-password", 0, 0, 0, false },
+    { "cloudflared service install", 1, 0, 0, false },
+    { "composer config http-basic.", 2, 0, 0, false },
+    { "crypto isakmp key", 1, 0, 0, false },
+    { "drush user:password", 2, 0, 0, false },
     { "expdp", 1, '/', '@', false },
+    { "grafana-cli admin reset-admin-password", 1, 0, 0, false },
     { "htpasswd -b", 0, 0, 0, false },
     { "impdp", 1, '/', '@', false },
+    { "key-string", 1, 0, 0, true },
     { "mc alias set", 4, 0, 0, false },
+    { "mkpasswd", 0, 0, 0, true },
     { "net use", 3, 0, 0, true },
     { "net user", 2, 0, 0, true },
+    { "ngrok authtoken", 1, 0, 0, false },
+    { "openssl passwd", 0, 0, 0, true },
+    { "poetry config http-basic.", 2, 0, 0, false },
     { "rabbitmqctl add_user", 2, 0, 0, false },
     { "rabbitmqctl authenticate_user", 2, 0, 0, false },
     { "rabbitmqctl change_password", 2, 0, 0, false },
+    { "radius-server host", 0, 0, 0, false },
+    { "radius-server key", 1, 0, 0, false },
     { "rclone obscure", 1, 0, 0, false },
+    { "root-authentication plain-text-password-value", 1, 0, 0, false },
+    { "rootpw", 0, 0, 0, true },
     { "snmp-server community", 1, 0, 0, false },
+    { "snyk auth", 1, 0, 0, false },
     { "sqlldr", 1, '/', '@', false },
     { "sqlplus", 1, '/', '@', false },
+    { "tacacs-server key", 1, 0, 0, false },
     { "wpa_passphrase", 2, 0, 0, false },
 };
 
@@ -171,7 +203,8 @@ static void note_argument(struct command_line *line, struct slice text, size_t a
         struct slice found = { text.p + next.at, next.n };
 
         if (word.p[0] == '-' ? found.n < 2 || found.p[0] != '-' || !memchr(found.p, 'b', found.n)
-                             : !slice_eq(found, word))
+            : word.p[word.n - 1] == '.' ? found.n < word.n || memcmp(found.p, word.p, word.n) != 0
+                                        : !slice_eq(found, word))
             return;
         at = next.at + next.n;
         words.p += word.n + (blank != NULL);
@@ -180,14 +213,15 @@ static void note_argument(struct command_line *line, struct slice text, size_t a
     for (unsigned n = 0, looked = 0; (a->nth == 0 || n < a->nth) && looked < 16; looked++) {
         struct given next = command_word(text, at);
 
-        if (next.n == 0 && a->nth)
+        if (next.n == 0 && !next.quoted && a->nth)
             return;
-        if (next.n == 0)
+        if (next.n == 0 && !next.quoted)
             break;
         at = next.at + next.n + next.quoted;
         if (next.quoted || !is_option((struct slice){ text.p + next.at, next.n })) {
             v = next;
-            n++;
+            n = a->nth == ARGUMENT_WITH && v.n && memchr(text.p + v.at, a->after, v.n) ? a->nth
+                                                                                       : n + 1;
         }
     }
     struct slice value = { text.p + v.at, v.n };
@@ -211,13 +245,15 @@ void command_line_note(struct command_line *line, struct slice text, size_t at)
     char c = text.p[at];
     struct slice word = { text.p + at, letters_run(text, at, LETTERS_URL, 32) };
 
-    if (slice_eq(word, SLICE("echo")) || slice_eq(word, SLICE("printf")))
+    if (slice_eq(word, SLICE("echo")) || slice_eq(word, SLICE("printf")) ||
+        slice_eq(word, SLICE("yes")))
         line->echo = at + word.n;
     for (unsigned i = 0; i < sizeof commands / sizeof *commands && commands[i].name[0] <= c; i++)
         if (c == commands[i].name[0] && word.n > 1 && word.p[1] == commands[i].name[1] &&
-            slice_eq(word, slice_of(commands[i].name))) {
+            slice_eq(word, slice_of(commands[i].name)) &&
+            (at + word.n >= text.n || text.p[at + word.n] != ':')) { /* not "https:" */
             line->command = i + 1;
-            return;
+            break;
         }
 
     /* expect "assword:" and send "w0rd\\r" */
@@ -267,7 +303,7 @@ static enum err_code find_flag(const struct command_line *line, struct slice tex
                    (strchr(" \t,=", text.p[from]) ||
                     (text.p[from] == '"' && from + 1 < text.n && strchr(",]", text.p[from + 1]))))
                 from++;
-        struct given v = given_read(text, from, false);
+        struct given v = given_read(text, from, c->after == ',');
         const char *cut = c->after && v.n ? memchr(text.p + v.at, c->after, v.n) : NULL;
 
         if (c->after && !cut)
@@ -331,11 +367,14 @@ static enum err_code find_user(const struct command_line *line, struct slice tex
 static enum err_code find_piped(struct command_line *line, struct slice text, size_t at,
                                 struct secret_list *list)
 {
-    static const char *const sinks[] = { "--password-stdin",     "sudo -S",       "--with-token",
-                                         "passwd --stdin",       "chpasswd",      "vncpasswd",
-                                         "secret put",           "secret set",    "secrets put",
-                                         "secret create",        "create secret", "secrets create",
-                                         "secrets versions add", "SecureString" };
+    static const char *const sinks[] = { "kinit",         "cryptsetup",      "passwd ",
+                                         "smbpasswd",     "password_stdin",  "-pass stdin",
+                                         "-passin stdin", "--passphrase-fd", "--password-stdin",
+                                         "sudo -S",       "--with-token",    "passwd --stdin",
+                                         "chpasswd",      "vncpasswd",       "secret put",
+                                         "secret set",    "secrets put",     "secret create",
+                                         "create secret", "secrets create",  "secrets versions add",
+                                         "SecureString" };
     const struct slice rest = { text.p + at, text.n - at };
     bool here = line->reads_secret && slice_starts(rest, "<<<");
     size_t from = here ? at + 3 : line->echo, end = here ? text.n : at;
@@ -351,6 +390,14 @@ static enum err_code find_piped(struct command_line *line, struct slice text, si
            (text.p[from] == ' ' || text.p[from] == '-' || text.p[from - 1] == '-'))
         from++;
     struct given v = given_read(text, from, false);
+
+    if (v.n && memchr(text.p + v.at, '%', v.n)) { /* printf '%s\n' WORD */
+        size_t next = v.at + v.n;
+
+        while (next < end && (unsigned char)text.p[next] > ' ')
+            next++;
+        v = command_word(text, next);
+    }
     const char *colon =
         v.n && slice_starts(rest, "chpasswd") ? memchr(text.p + v.at, ':', v.n) : NULL;
 
@@ -378,6 +425,6 @@ enum err_code command_find(struct command_line *line, struct slice text, size_t 
         return find_flag(line, text, at, list);
     if (text.p[at] == '-')
         TRY(find_user(line, text, at, list));
-    return list->n == before && strchr("-spcvS<", text.p[at]) ? find_piped(line, text, at, list)
-                                                              : ERR_OK;
+    return list->n == before && strchr("-spcvkS<", text.p[at]) ? find_piped(line, text, at, list)
+                                                               : ERR_OK;
 }

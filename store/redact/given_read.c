@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "store/redact/given_value.h"
+#include "store/redact/token_form.h"
 
 enum { READ_MOST = 4096 };
 
@@ -57,4 +58,32 @@ struct given given_read(struct slice text, size_t at, bool literal)
     while (n && ends_at(text.p[at + n - 1], literal ? ";," : "]}.:?!"))
         n--;
     return (struct given){ at, n, false };
+}
+
+struct given given_read_header(struct slice text, size_t at, bool cookie)
+{
+    size_t depth = given_depth(text, at), scheme = 0, n = 0, blanks = 0;
+    bool equals = false;
+
+    if (at + depth < text.n && given_is_any(text.p[at + depth], "\"'`"))
+        at += depth + 1;
+    for (bool inner = false; at + n < text.n && n < READ_MOST; n++) {
+        char c = text.p[at + n];
+
+        blanks += c == ' ';
+        equals = equals || c == '=';
+        if (!cookie && blanks > 1 && !equals) /* prose */
+            return (struct given){ at, 0, true };
+        if (given_is_any(c, "\"'`") &&
+            (inner || (n && text.p[at + n - 1] == '='))) /* Digest username="x" */
+            inner = !inner;
+        else if (!c || given_is_any(c, "\"'`\r\n") ||
+                 (c == '\\' && at + n + 1 < text.n && given_is_any(text.p[at + n + 1], "nr\\\"'")))
+            break;
+    }
+    while (!cookie && scheme < n && letters_have(LETTERS_URL, text.p[at + scheme]))
+        scheme++;
+    if (!cookie && scheme + 1 < n && text.p[at + scheme] == ' ')
+        return (struct given){ at + scheme + 1, n - scheme - 1, true };
+    return (struct given){ at, n, true };
 }

@@ -8,7 +8,7 @@
 static const char kind_password[] = "password";
 static const char kind_given[] = "value of a secret name";
 
-enum { NAME_MOST = 64, PHRASE_MOST = 48, GAP_MOST = 24, TAG_MOST = 160, VALUE_MOST = 4096 };
+enum { NAME_MOST = 64, PHRASE_MOST = 48, GAP_MOST = 24, TAG_MOST = 160 };
 
 bool given_is_any(char c, const char *of)
 {
@@ -283,6 +283,22 @@ static struct naming read_naming(struct slice text, size_t at)
     }
     for (; end && gap < GAP_MOST && given_is_any(text.p[end - 1], " \t\"'`]\\*:|?"); gap++, end--)
         out.in_quotes = out.in_quotes || given_is_any(text.p[end - 1], "\"'`");
+    const size_t foreign = given_is_any(text.p[at], ":=\xef") ? secret_name_foreign(text, end) : 0;
+
+    if (foreign) {
+        out.at = end - foreign;
+        out.name = (struct slice){ text.p + out.at, foreign };
+        out.kind = NAME_PASSWORD;
+        return out;
+    }
+
+    /* AWS Secret Access Key [None]: */
+    const char *shown = gap && text.p[end] == ']' && text.p[at] == ':'
+                            ? memrchr(text.p + (end < 40 ? 0 : end - 40), '[', end < 40 ? end : 40)
+                            : NULL;
+
+    if (shown && shown > text.p && shown[-1] == ' ')
+        end = (size_t)(shown - 1 - text.p);
     out.name = given_name_ending_at(text, end);
     if (out.name.n == 0)
         return out;
@@ -396,35 +412,6 @@ static bool is_bare_secret(struct slice text, const struct naming *name, char op
            (op == ':' || name->kind == NAME_PASSWORD);
 }
 
-/* Authorization: SCHEME CREDENTIALS, Cookie: NAME=VALUE; ... up to the end of the line or of the quotes. */
-static struct given given_value_read_header(struct slice text, size_t at, bool cookie)
-{
-    size_t depth = given_depth(text, at), scheme = 0, n = 0, blanks = 0;
-    bool equals = false;
-
-    if (at + depth < text.n && given_is_any(text.p[at + depth], "\"'`"))
-        at += depth + 1;
-    for (bool inner = false; at + n < text.n && n < VALUE_MOST; n++) {
-        char c = text.p[at + n];
-
-        blanks += c == ' ';
-        equals = equals || c == '=';
-        if (!cookie && blanks > 1 && !equals) /* prose */
-            return (struct given){ at, 0, true };
-        if (given_is_any(c, "\"'`") &&
-            (inner || (n && text.p[at + n - 1] == '='))) /* Digest username="x" */
-            inner = !inner;
-        else if (!c || given_is_any(c, "\"'`\r\n") ||
-                 (c == '\\' && at + n + 1 < text.n && given_is_any(text.p[at + n + 1], "nr\\\"'")))
-            break;
-    }
-    while (!cookie && scheme < n && letters_have(LETTERS_URL, text.p[at + scheme]))
-        scheme++;
-    if (!cookie && scheme + 1 < n && text.p[at + scheme] == ' ')
-        return (struct given){ at + scheme + 1, n - scheme - 1, true };
-    return (struct given){ at, n, true };
-}
-
 static bool is_header_name(struct slice name, bool *cookie)
 {
     *cookie = given_is_word_of(name, " cookie set-cookie cookie2 ");
@@ -502,6 +489,8 @@ struct operator
 static struct operator read_operator(struct slice text, size_t at)
 {
     struct operator op = { .first = text.p[at], .after = at };
+    if (op.first == '\xef') /* a wide colon */
+        op.after += 2;
     const char *letters = op.first == '>' ? ">" : given_is_any(op.first, ",(") ? ",(" : ":=>|?!";
 
     for (; op.after < text.n && op.after - at < 4 && given_is_any(text.p[op.after], letters);
@@ -542,7 +531,7 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
     if (op.after >= text.n)
         return ERR_OK;
     if (c == ':' && is_header_name(name.name, &cookie)) {
-        struct given v = given_value_read_header(text, op.after, cookie);
+        struct given v = given_read_header(text, op.after, cookie);
 
         return v.n > 2 && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
                    ? redact_list_add(list, cookie ? "cookie" : "authorization header", v.at, v.n)
@@ -575,6 +564,8 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
                    : ERR_OK;
     if (is_bare_secret(text, &name, c, direct, v))
         return given_add(list, name.kind, v);
+    if (name.kind > NAME_CODE && slice_starts(value, "$(echo")) /* $(echo BASE64 | base64 -d) */
+        return given_add(list, name.kind, given_read(text, v.at + 7, false));
     v = name.kind > NAME_CODE ? read_default(text, v.at) : v;
     value = (struct slice){ text.p + v.at, v.n };
     return v.quoted && given_is_secret(name.kind, value) ? given_add(list, name.kind, v) : ERR_OK;
@@ -588,6 +579,11 @@ enum err_code given_find(struct slice text, size_t at, struct secret_list *list)
         return given_find_below(text, at, list);
     size_t before = list->n;
 
-    TRY(find_at_operator(text, at, list));
-    return list->n == before && text.p[at] == '(' ? given_find_in_call(text, at, list) : ERR_OK;
+    if (text.p[at] != '/')
+        TRY(find_at_operator(text, at, list));
+    if (list->n > before)
+        return ERR_OK;
+    return text.p[at] == '('                ? given_find_in_call(text, at, list)
+           : given_is_any(text.p[at], ":/") ? given_find_pair(text, at, list)
+                                            : ERR_OK;
 }

@@ -14,6 +14,8 @@ struct given {
 /* The value at a place in quotes, which may be escaped to any depth (\"), or up to where a word ends. `literal`: marks
  * that end an expression belong to the word. */
 struct given given_read(struct slice text, size_t at, bool literal);
+/* Authorization: SCHEME CREDENTIALS, Cookie: NAME=VALUE; ... up to the end of the line or of the quotes. */
+struct given given_read_header(struct slice text, size_t at, bool cookie);
 /* How many backslashes escape what is at a place. */
 size_t given_depth(struct slice text, size_t at);
 /* Returns true if it stands for a value or is the label of a field: "${TOKEN}", "<password>", "***", "Password". */
@@ -28,6 +30,8 @@ MUST_CHECK enum err_code given_find_beside(struct slice text, size_t at, struct 
 /* A line ends at the place: "Password:" and the word on the next line, "Recovery codes:" and a code on each, the names
  * of a table's columns and its rows. */
 MUST_CHECK enum err_code given_find_below(struct slice text, size_t at, struct secret_list *list);
+/* A colon or a slash is at the place: log in with bob / w0rd. */
+MUST_CHECK enum err_code given_find_pair(struct slice text, size_t at, struct secret_list *list);
 /* A bracket opens at the place: server.login("user", "w0rd"). */
 MUST_CHECK enum err_code given_find_in_call(struct slice text, size_t at, struct secret_list *list);
 

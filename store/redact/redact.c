@@ -28,6 +28,19 @@ enum err_code redact_list_add(struct secret_list *list, const char *kind, size_t
     return ERR_OK;
 }
 
+static int compare_secret_offset(const void *x, const void *y)
+{
+    const struct secret *a = x, *b = y;
+
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+void redact_list_sort(struct secret_list *list)
+{
+    if (list->n > 1)
+        qsort(list->secret, list->n, sizeof *list->secret, compare_secret_offset);
+}
+
 struct scan {
     struct slice text;
     struct secret_list *list;
@@ -127,12 +140,13 @@ static size_t match_bot(const struct scan *s, size_t at)
     return n;
 }
 
-/* Hashes of passwords: $6$salt$hash, $2y$10$..., $argon2id$v=19$... */
+/* Hashes of passwords: $6$salt$hash, $2y$10$..., $argon2id$v=19$..., {SSHA}... */
 static size_t match_crypt(const struct scan *s, size_t at)
 {
-    static const char *const kinds[] = { "$1$",     "$2a$",     "$2b$",  "$2y$",   "$5$",
-                                         "$6$",     "$7$",      "$y$",   "$apr1$", "$argon2",
-                                         "$pbkdf2", "$scrypt$", "$sha1$" };
+    static const char *const kinds[] = { "$1$",     "$2a$",     "$2b$",   "$2y$",   "$5$",
+                                         "$6$",     "$7$",      "$y$",    "$apr1$", "$argon2",
+                                         "$pbkdf2", "$scrypt$", "$sha1$", "{SSHA",  "{SHA}",
+                                         "{SMD5}",  "{CRYPT}",  "{PBKDF2" };
     struct slice rest = redact_rest_of(s, at);
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -142,7 +156,7 @@ static size_t match_crypt(const struct scan *s, size_t at)
             while (n < rest.n && n < 512 &&
                    (letters_have(LETTERS_WORD | LETTERS_DOT | LETTERS_BASE64 | LETTERS_DASH,
                                  rest.p[n]) ||
-                    rest.p[n] == '$' || rest.p[n] == ','))
+                    strchr("$,{}", rest.p[n])))
                 n++;
             return n >= 20 ? n : 0;
         }
@@ -277,7 +291,7 @@ static bool is_inside_word(const struct scan *s, size_t at)
 static bool may_end_name(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '=' || c == ':' || c == '>' || c == ',' ||
-           c == '|' || c == '(';
+           c == '|' || c == '(' || c == '/';
 }
 
 static enum err_code look_at_byte(struct scan *s, size_t at)
@@ -305,13 +319,13 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
         return add_found(s, "web token", at, n);
     if ((c == 'M' || c == 'N' || c == 'O') && (n = match_bot(s, at)))
         return add_found(s, "discord token", at, n);
-    if (c == '$' && (n = match_crypt(s, at)))
+    if ((c == '$' || c == '{') && (n = match_crypt(s, at)))
         return add_found(s, "hash of a password", at, n);
     if (s->exact)
         return ERR_OK;
     if (c == ':' && text.n - at > 4 && text.p[at + 1] == '/' && text.p[at + 2] == '/')
         rc = find_credentials(s, at);
-    else if (may_end_name(c))
+    else if (may_end_name(c) || (c == '\xef' && slice_starts(redact_rest_of(s, at), "：")))
         rc = given_find(text, at, s->list);
     if (!rc && s->list->n == before &&
         ((s->line.argument_end && at == s->line.argument) || c == '<' ||
@@ -341,7 +355,12 @@ static enum err_code scan_text(struct slice text, bool exact, struct secret_list
         rc = look_at_byte(&s, at++);
         if (rc || list->n == before)
             continue;
-        s.from = list->secret[list->n - 1].at + list->secret[list->n - 1].n;
+        struct secret *newest = &list->secret[list->n - 1];
+        const struct token_found form = token_find(text, newest->at, s.from);
+
+        if (form.n && form.at == newest->at)
+            newest->kind = form.kind; /* its form says more than the name beside it */
+        s.from = newest->at + newest->n;
         if (s.from > at)
             at = s.mark = s.from;
     }
@@ -387,20 +406,12 @@ static enum err_code find_kubernetes(struct slice text, struct secret_list *list
     return rc;
 }
 
-static int compare_secret_offset(const void *x, const void *y)
-{
-    const struct secret *a = x, *b = y;
-
-    return (a->at > b->at) - (a->at < b->at);
-}
-
 enum err_code redact_find_all(struct slice text, struct secret_list *list)
 {
     TRY(redact_find_random(text, list));
     if (slice_has(text, "kind: Secret"))
         TRY(find_kubernetes(text, list));
     TRY(redact_find(text, list));
-    if (list->n > 1)
-        qsort(list->secret, list->n, sizeof *list->secret, compare_secret_offset);
+    redact_list_sort(list);
     return ERR_OK;
 }

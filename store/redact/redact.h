@@ -24,6 +24,9 @@ MUST_CHECK enum err_code redact_text(struct slice text, struct buf *out,
  * and of ids, signatures and images only for known forms. A value without a secret keeps its bytes. */
 MUST_CHECK enum err_code redact_json_rows(struct slice rows, struct buf *out,
                                           struct redact_counts *counts);
+/* Remembers the secrets of rows without counting or writing them. In rows that are redacted with the same counts later
+ * they are replaced where nothing beside them says that they are secret, too. */
+MUST_CHECK enum err_code redact_learn(struct slice rows, struct redact_counts *counts);
 
 /* What a person should know who shares a redacted document. */
 #define REDACT_NOT_LOOKED_FOR                                                                      \
@@ -40,6 +43,7 @@ struct redact_count {
 struct redact_counts {
     struct redact_count *count; /* malloc'ed */
     size_t n, cap;
+    struct known_values *known; /* replaced wherever they stand */
 };
 
 size_t redact_counts_total(const struct redact_counts *counts);
@@ -64,8 +68,18 @@ MUST_CHECK enum err_code redact_find_all(struct slice text, struct secret_list *
 /* Adds only the random ones. */
 MUST_CHECK enum err_code redact_find_random(struct slice text, struct secret_list *list);
 extern const char redact_random[]; /* the kind of random ones */
+
+/* Remembers the values of a list that are unlike words and names: seven letters or more, with a digit or a mark. */
+MUST_CHECK enum err_code known_values_add(struct known_values **known, struct slice text,
+                                          const struct secret_list *list);
+/* Adds the places where a remembered value stands as a word. The list remains sorted by offset. */
+MUST_CHECK enum err_code known_values_find(const struct known_values *known, struct slice text,
+                                           struct secret_list *list);
+void known_values_free(struct known_values *known); /* NULL is ignored */
+
 MUST_CHECK enum err_code redact_list_add(struct secret_list *list, const char *kind, size_t at,
                                          size_t n);
+void redact_list_sort(struct secret_list *list);
 void redact_list_fini(struct secret_list *list);
 
 #endif

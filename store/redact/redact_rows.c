@@ -26,6 +26,7 @@ size_t redact_counts_total(const struct redact_counts *counts)
 void redact_counts_fini(struct redact_counts *counts)
 {
     free(counts->count);
+    known_values_free(counts->known);
     *counts = (struct redact_counts){ .n = 0 };
 }
 
@@ -75,13 +76,24 @@ static enum err_code replace_secrets(struct slice text, const struct secret_list
     return rc ? rc : buf_add(out, (struct slice){ text.p + from, text.n - from });
 }
 
+/* Finds the secrets of a text, remembers them, and finds those that were remembered. */
+static enum err_code find_secrets(struct slice text, struct secret_list *list,
+                                  struct redact_counts *counts)
+{
+    TRY(redact_find_all(text, list));
+    if (!counts)
+        return ERR_OK;
+    TRY(known_values_add(&counts->known, text, list));
+    return known_values_find(counts->known, text, list);
+}
+
 enum err_code redact_text(struct slice text, struct buf *out, struct redact_counts *counts)
 {
     CLEANUP(redact_list_fini) struct secret_list list = { .n = 0 };
 
     if (!text.n)
         return ERR_OK;
-    TRY(redact_find_all(text, &list));
+    TRY(find_secrets(text, &list, counts));
     return replace_secrets(text, &list, out, counts);
 }
 
@@ -165,10 +177,13 @@ static enum err_code redact_string(struct member m, struct slice value, struct b
     if (!rc && !decoded) /* blanks follow it */
         return redact_text(value, out, counts);
     if (!rc && text.n)
-        rc = m.exact ? redact_find_exact(text, &list) : redact_find_all(text, &list);
-    if (!rc && list.n == 0 && !m.exact && text.n && given_is_secret(m.kind, text))
+        rc = m.exact ? redact_find_exact(text, &list) : find_secrets(text, &list, counts);
+    if (!rc && list.n == 0 && !m.exact && text.n && given_is_secret(m.kind, text)) {
         rc = redact_list_add(&list, m.kind == NAME_PASSWORD ? "password" : "value of a secret name",
                              0, text.n);
+        if (!rc && counts)
+            rc = known_values_add(&counts->known, text, &list);
+    }
     if (!rc && list.n == 0)
         rc = buf_add(out, value);
     else if (!rc && !(rc = replace_secrets(text, &list, &clean, counts))) {
@@ -238,5 +253,17 @@ enum err_code redact_json_rows(struct slice rows, struct buf *out, struct redact
         if (!rc && !torn)
             rc = buf_add_byte(out, '\n');
     }
+    return rc;
+}
+
+enum err_code redact_learn(struct slice rows, struct redact_counts *counts)
+{
+    AUTO_BUF written = { 0 };
+    struct redact_counts learned = { .known = counts->known };
+    enum err_code rc = redact_json_rows(rows, &written, &learned);
+
+    counts->known = learned.known;
+    learned.known = NULL;
+    redact_counts_fini(&learned);
     return rc;
 }

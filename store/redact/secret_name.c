@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
+
 /* What a word of a name says. */
 enum {
     IS_PASSWORD = 1 << 0,
@@ -33,7 +35,7 @@ static const struct known_word { /* sorted: every word of a text is looked up */
     { "artifactory", SERVICE }, { "asana", SERVICE }, { "assemblyai", SERVICE }, { "at", ABOUT },
     { "atlassian", SERVICE }, { "auth", OF_KEY | LIKELY }, { "auth0", SERVICE }, { "authentication", LIKELY | OF_CODE },
     { "authkey", IS_TOKEN }, { "authorization", LIKELY }, { "authtoken", IS_TOKEN }, { "backup", OF_CODE }, { "bandwidth", SERVICE },
-    { "beamer", SERVICE }, { "bearer", IS_TOKEN }, { "bintray", SERVICE }, { "bitbucket", SERVICE },
+    { "beamer", SERVICE }, { "bearer", IS_TOKEN }, { "bindpw", IS_PASSWORD }, { "bintray", SERVICE }, { "bitbucket", SERVICE },
     { "bittrex", SERVICE }, { "blob", HARMLESS }, { "braintree", SERVICE }, { "budget", ABOUT }, { "bugsnag", SERVICE },
     { "build", HARMLESS }, { "buildkite", SERVICE }, { "cache", ASKS }, { "cached", ASKS }, { "change", ABOUT },
     { "changed", ABOUT }, { "check", ASKS }, { "checksum", HARMLESS }, { "cipher", OF_KEY }, { "circleci", SERVICE },
@@ -41,7 +43,7 @@ static const struct known_word { /* sorted: every word of a text is looked up */
     { "cloudinary", SERVICE }, { "cmd", ABOUT }, { "codecov", SERVICE }, { "cohere", SERVICE }, { "coinbase", SERVICE },
     { "column", ABOUT }, { "command", ABOUT }, { "commit", HARMLESS }, { "completion", ASKS },
     { "confluence", SERVICE }, { "confluent", SERVICE }, { "connectionstring", IS_TOKEN }, { "contentful", SERVICE },
-    { "contribsys", SERVICE }, { "cookie", LIKELY }, { "cookies", LIKELY }, { "cost", ABOUT },
+    { "contrasena", IS_PASSWORD }, { "contribsys", SERVICE }, { "cookie", LIKELY }, { "cookies", LIKELY }, { "cost", ABOUT },
     { "count", ABOUT | ASKS }, { "cred", IS_TOKEN }, { "credential", IS_TOKEN }, { "credentials", IS_TOKEN },
     { "creds", IS_TOKEN }, { "crypt", OF_KEY }, { "cvc", IS_CODE }, { "cvv", IS_CODE }, { "datadog", SERVICE }, { "decryption", OF_KEY },
     { "deepgram", SERVICE }, { "deepseek", SERVICE }, { "deploy", OF_KEY }, { "digest", ABOUT | HARMLESS },
@@ -58,7 +60,7 @@ static const struct known_word { /* sorted: every word of a text is looked up */
     { "hide", ASKS }, { "hint", ABOUT }, { "hmac", OF_KEY }, { "honeycomb", SERVICE }, { "host", OF_KEY },
     { "hubspot", SERVICE }, { "id", ABOUT }, { "idempotency", ASKS }, { "ids", ABOUT }, { "index", ABOUT },
     { "input", ABOUT | ASKS }, { "integrity", HARMLESS }, { "intercom", SERVICE }, { "ipstack", SERVICE },
-    { "is", ASKS }, { "jfrog", SERVICE }, { "jira", SERVICE }, { "jwt", IS_TOKEN | OF_KEY }, { "key", LIKELY },
+    { "is", ASKS }, { "jfrog", SERVICE }, { "jira", SERVICE }, { "jwt", IS_TOKEN | OF_KEY }, { "kennwort", IS_PASSWORD }, { "key", LIKELY },
     { "keys", LIKELY }, { "kind", ABOUT }, { "kraken", SERVICE }, { "kucoin", SERVICE }, { "label", ABOUT },
     { "launchdarkly", SERVICE }, { "len", ABOUT }, { "length", ABOUT }, { "license", OF_KEY | LIKELY },
     { "limit", ABOUT }, { "line", ABOUT }, { "linear", SERVICE }, { "link", ABOUT }, { "linkedin", SERVICE },
@@ -73,21 +75,21 @@ static const struct known_word { /* sorted: every word of a text is looked up */
     { "nonce", LIKELY }, { "num", ASKS }, { "nytimes", SERVICE }, { "offset", ABOUT }, { "okta", SERVICE },
     { "onetime", OF_CODE }, { "openai", SERVICE }, { "openweather", SERVICE }, { "opsgenie", SERVICE }, { "otp", IS_CODE }, { "output", ASKS },
     { "page", ABOUT | ASKS }, { "pagerduty", SERVICE }, { "papertrail", SERVICE }, { "parent", HARMLESS },
-    { "partition", ASKS }, { "pass", IS_PASSWORD }, { "passcode", IS_PASSWORD }, { "passphrase", IS_PASSWORD },
+    { "partition", ASKS }, { "pass", IS_PASSWORD }, { "passcode", IS_PASSWORD }, { "passe", IS_PASSWORD }, { "passphrase", IS_PASSWORD },
     { "passwd", IS_PASSWORD }, { "password", IS_PASSWORD }, { "passwords", IS_PASSWORD }, { "passwort", IS_PASSWORD },
     { "pat", IS_TOKEN }, { "path", ABOUT }, { "pattern", ABOUT }, { "paypal", SERVICE }, { "per", ABOUT },
     { "phrase", LIKELY }, { "pin", IS_CODE }, { "pincode", IS_CODE }, { "pinterest", SERVICE }, { "placeholder", ABOUT }, { "plaid", SERVICE }, { "plivo", SERVICE }, { "policy", ABOUT },
-    { "policy_id", ABOUT }, { "position", ABOUT }, { "postmark", SERVICE }, { "pre", OF_KEY }, { "prefix", ABOUT },
+    { "policy_id", ABOUT }, { "position", ABOUT }, { "postmark", SERVICE }, { "pragma", OF_KEY }, { "pre", OF_KEY }, { "prefix", ABOUT },
     { "present", ABOUT }, { "price", ABOUT }, { "primary", ASKS }, { "private", OF_KEY }, { "privateai", SERVICE },
     { "privatekey", IS_TOKEN }, { "prompt", ABOUT | ASKS }, { "provider", ABOUT }, { "psk", IS_PASSWORD },
-    { "public", ASKS }, { "puk", IS_CODE }, { "pusher", SERVICE }, { "pw", IS_PASSWORD }, { "pwd", IS_PASSWORD }, { "rapidapi", SERVICE },
+    { "pswd", IS_PASSWORD }, { "public", ASKS }, { "puk", IS_CODE }, { "pusher", SERVICE }, { "pw", IS_PASSWORD }, { "pwd", IS_PASSWORD }, { "rapidapi", SERVICE },
     { "rate", ABOUT }, { "razorpay", SERVICE }, { "read", OF_KEY }, { "reasoning", ASKS }, { "recovery", OF_CODE }, { "ref", ABOUT },
     { "regex", ABOUT }, { "remaining", ASKS }, { "require", ASKS }, { "required", ABOUT }, { "requirepass", IS_PASSWORD }, { "requires", ASKS },
     { "reset", ABOUT }, { "rev", HARMLESS }, { "revision", HARMLESS }, { "rollbar", SERVICE }, { "root", OF_KEY },
-    { "rotation", ABOUT }, { "rsa", OF_KEY }, { "salt", LIKELY }, { "sas", OF_KEY }, { "scaleway", SERVICE },
+    { "rootpw", IS_PASSWORD }, { "rotation", ABOUT }, { "rsa", OF_KEY }, { "salt", LIKELY }, { "sas", OF_KEY }, { "scaleway", SERVICE },
     { "schema", ABOUT }, { "scope", ABOUT }, { "scopes", ABOUT }, { "secret", IS_TOKEN | OF_KEY },
     { "secretkey", IS_TOKEN }, { "secrets", IS_TOKEN }, { "security", OF_CODE }, { "seed", LIKELY }, { "segment", SERVICE },
-    { "semaphore", SERVICE }, { "sendbird", SERVICE }, { "sendgrid", SERVICE }, { "sentry", SERVICE },
+    { "semaphore", SERVICE }, { "sendbird", SERVICE }, { "sendgrid", SERVICE }, { "senha", IS_PASSWORD }, { "sentry", SERVICE },
     { "server", OF_KEY }, { "service", OF_KEY | ABOUT }, { "session", OF_KEY | LIKELY }, { "set", ABOUT },
     { "sha", HARMLESS }, { "sha1", HARMLESS }, { "sha256", HARMLESS }, { "sha512", HARMLESS }, { "shared", OF_KEY },
     { "shodan", SERVICE }, { "show", ASKS }, { "sid", LIKELY }, { "sig", LIKELY }, { "signature", LIKELY },
@@ -105,7 +107,7 @@ static const struct known_word { /* sorted: every word of a text is looked up */
     { "userpass", IS_PASSWORD }, { "util", ABOUT }, { "utils", ABOUT }, { "uuid", HARMLESS }, { "valid", ABOUT },
     { "validate", ASKS }, { "validator", ABOUT }, { "var", ABOUT }, { "vercel", SERVICE }, { "verification", OF_CODE }, { "verify", ASKS },
     { "version", ABOUT | HARMLESS }, { "virustotal", SERVICE }, { "vonage", SERVICE }, { "vultr", SERVICE },
-    { "wakatime", SERVICE }, { "wallet", OF_KEY }, { "webhook", OF_KEY | LIKELY }, { "wep", OF_KEY }, { "wifi", OF_KEY }, { "wpa", OF_KEY }, { "write", OF_KEY },
+    { "wachtwoord", IS_PASSWORD }, { "wakatime", SERVICE }, { "wallet", OF_KEY }, { "webhook", OF_KEY | LIKELY }, { "wep", OF_KEY }, { "wifi", OF_KEY }, { "wpa", OF_KEY }, { "write", OF_KEY },
     { "xauth", LIKELY }, { "xray", SERVICE }, { "yandex", SERVICE }, { "zapier", SERVICE }, { "zendesk", SERVICE },
     { "zoho", SERVICE },
 };
@@ -303,4 +305,20 @@ bool secret_name_is_constant(struct slice name)
         capital = capital || is_capital(name.p[i]);
     }
     return capital && name.n > 1;
+}
+
+size_t secret_name_foreign(struct slice text, size_t end)
+{
+    static const char *const words[] = { "contraseña", "hasło",      "heslo",    "lösenord",
+                                         "şifre",      "пароль",     "密码",     "密碼",
+                                         "口令",       "パスワード", "비밀번호", "κωδικός" };
+
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        size_t n = strlen(words[i]);
+
+        if (end >= n && memcmp(text.p + end - n + 1, words[i] + 1, n - 1) == 0 &&
+            (text.p[end - n] | 0x20) == (words[i][0] | 0x20))
+            return n;
+    }
+    return 0;
 }

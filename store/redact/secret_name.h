@@ -17,5 +17,7 @@ enum name_kind {
 enum name_kind secret_name_kind(struct slice name);
 /* Returns true for names in capitals, as in environments: DB_PASSWORD. */
 bool secret_name_is_constant(struct slice name);
+/* The length of a word for "password" that ends at a place and whose letters are not all of ASCII, or 0. */
+size_t secret_name_foreign(struct slice text, size_t end);
 
 #endif

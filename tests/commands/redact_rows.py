@@ -4,8 +4,8 @@
 usage: redact_rows.py PROGRAM
 
 redact_rows.txt has a row on each line, «» around what must not be left by `export --redact`, and below the line of
-dashes rows that must stay as they are. Each row stands alone, between other lines, behind a prompt, and in a result
-of a tool.
+dashes rows that must stay as they are. Each row is a session, because what was found in one row is replaced in all rows
+of its session. It stands alone, between other lines, behind a prompt, and in a result of a tool.
 """
 import json
 import os
@@ -14,28 +14,61 @@ import subprocess
 import sys
 import tempfile
 
-SESSION = '11111111-1111-4111-8111-111111111111'
 PLACES = {'alone': '{}', 'between': 'First line.\n{}\nand the last one', 'prompt': '$ {}\n$ ls'}
 
 
-def transcript(contents):
-    rows, parent = [], None
-    for n, content in enumerate(contents):
-        uuid = f'22222222-2222-4222-8222-{n:012d}'
-        rows.append({'parentUuid': parent, 'isSidechain': False, 'userType': 'external', 'cwd': '/tmp/p', 'sessionId': SESSION, 'version': '2.1.300', 'type': 'user',
-                     'message': {'role': 'user', 'content': content}, 'uuid': uuid, 'timestamp': '2026-11-20T10:00:00.000Z'})
-        parent = uuid
-    return ''.join(json.dumps(row) + '\n' for row in rows)
+def row_of(session, content, n=0):
+    return json.dumps({'parentUuid': None, 'isSidechain': False, 'userType': 'external', 'cwd': '/tmp/p', 'sessionId': session, 'version': '2.1.300', 'type': 'user',
+                       'message': {'role': 'user', 'content': content}, 'uuid': f'22222222-2222-4222-8222-{n:012d}', 'timestamp': '2026-11-20T10:00:00.000Z'}) + '\n'
 
 
-def redacted(program, contents):
+def redacted(program, sessions):
+    """Exports sessions, each with its own contents, and returns what is left of them."""
     with tempfile.TemporaryDirectory() as home:
+        ids = [f'{n:08x}-1111-4111-8111-111111111111' for n in range(len(sessions))]
         os.makedirs(f'{home}/.claude/projects/-tmp-p')
-        with open(f'{home}/.claude/projects/-tmp-p/{SESSION}.jsonl', 'w', encoding='utf-8') as f:
-            f.write(transcript(contents))
-        out = subprocess.run([program, 'export', SESSION, '--redact', '--format', 'jsonl', '-o', '-'], env={'HOME': home, 'PATH': os.environ['PATH']},
-                             capture_output=True, text=True, check=True).stdout
-    return [row['message']['content'] for row in map(json.loads, out.splitlines()) if row.get('type') == 'user']
+        for session, contents in zip(ids, sessions):
+            with open(f'{home}/.claude/projects/-tmp-p/{session}.jsonl', 'w', encoding='utf-8') as f:
+                f.write(''.join(row_of(session, content, n) for n, content in enumerate(contents)))
+        subprocess.run([program, 'export', *ids, '--redact', '--format', 'jsonl', '-o', f'{home}/out/'], env={'HOME': home, 'PATH': os.environ['PATH']},
+                       capture_output=True, text=True, check=True)
+        answers = {}
+        for name in os.listdir(f'{home}/out'):
+            with open(f'{home}/out/{name}', encoding='utf-8') as f:
+                rows = [json.loads(line) for line in f]
+            answers[rows[0]['sessionId']] = [row['message']['content'] for row in rows]
+        return [answers[session] for session in ids]
+
+
+def far_away(program):
+    """What one row calls a password is replaced in all rows, in each format, and in a part that does not have the row."""
+    password, problems = 'zq7-Kappa', []
+    rows = [f'Please log in as bob with {password} and look around.', result(f'bob:x:{password}:1000\nzq7-Kappaleia'), 'The name NL80211_ATTR_MAC and latin1 stay.',
+            f'DB_PASSWORD={password}', 'password: NL80211_ATTR_MAC', [{'type': 'tool_use', 'id': 't', 'name': 'Bash', 'input': {'command': f'cat {password}.txt'}}],
+            f'and {password} once more']
+    with tempfile.TemporaryDirectory() as home:
+        session = '33333333-1111-4111-8111-111111111111'
+        os.makedirs(f'{home}/.claude/projects/-tmp-p')
+        with open(f'{home}/.claude/projects/-tmp-p/{session}.jsonl', 'w', encoding='utf-8') as f:
+            parent = None
+            for n, content in enumerate(rows):
+                row = json.loads(row_of(session, content, n))
+                row['parentUuid'], parent = parent, row['uuid']
+                f.write(json.dumps(row) + '\n')
+        for form in ('jsonl', 'md', 'txt', 'html'):
+            for part in ([], ['--to', '22222222'], ['--from', '22222222-2222-4222-8222-000000000006']):
+                if part == ['--to', '22222222']:
+                    part = ['--to', '22222222-2222-4222-8222-000000000002']
+                out = subprocess.run([program, 'export', session, '--redact', '--format', form, *([] if form == 'jsonl' else ['--tools', 'full']), '-o', '-', *part],
+                                     env={'HOME': home, 'PATH': os.environ['PATH']}, capture_output=True, text=True, check=False)
+                if out.returncode or password in out.stdout.replace('zq7-Kappaleia', ''):
+                    problems.append(f'{form} {part}: {out.stderr or out.stdout[-400:]}')
+                if not part and form == 'jsonl' and ('zq7-Kappaleia' not in out.stdout or 'name NL80211_ATTR_MAC and latin1' not in out.stdout):
+                    problems.append(f'too much was replaced: {out.stdout}')
+        subprocess.run([program, 'export', session, '--redact', '-o', f'{home}/out/'], env={'HOME': home, 'PATH': os.environ['PATH']}, capture_output=True, check=True)
+        if os.listdir(f'{home}/out') != ['please-log-in-as-bob-with-and-look-around-33333333.md']:
+            problems.append(f'the name of the file: {os.listdir(f"{home}/out")}')
+    return problems
 
 
 def result(text):
@@ -51,7 +84,7 @@ def main(program):
             text = row.replace('\\n', '\n').replace('«', '').replace('»', '')
             return result(text) if place is None else place.format(text)
         rows = secret + plain
-        answers = redacted(program, [put(row) for row in rows])
+        answers = [contents[0] for contents in redacted(program, [[put(row)] for row in rows])]
         assert len(answers) == len(rows), f'{len(answers)} rows of {len(rows)}'
         for row, answer in zip(rows, answers):
             left = [s for s in re.findall('«(.*?)»', row.replace('\\n', '\n'), re.S) if s in json.dumps(answer, ensure_ascii=False)]
@@ -60,6 +93,9 @@ def main(program):
                 failures.append(f'{name}: {row}' + (f' -> {answer}' if changed else ''))
             else:
                 passed += 1
+    problems = far_away(program)
+    failures += problems
+    passed += 14 - len(problems)
     for failure in failures:
         print('FAILED:', failure)
     print(f'{passed} passed, {len(failures)} failed')

@@ -108,8 +108,8 @@ const struct command commands_table[] = {
               "directory, --output DIR/, one file each, named by title and id; if a name is\n"
               "taken, a number is added or, with --force, the file is replaced. MSG is a\n"
               "message's id, the beginning of a UUID, or its number in the document (#12).\n"
-              "--redact replaces what looks like a secret, as in Entire's committed\n"
-              "checkpoints; it does not find every secret.\n" },
+              "--redact replaces each secret that it recognises, in all places of the session,\n"
+              "and does not find every secret.\n" },
     { .name = "usage", .operands = "[ID]", .max_operands = 1, .run = usage_run,
       .summary = "sum up the tokens that sessions used",
       .options = BIT(BY) | BIT(LIMIT) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) |

@@ -1,0 +1,150 @@
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/base/array.h"
+#include "lite/base/cleanup.h"
+#include "store/redact/given_value.h"
+#include "store/redact/redact.h"
+#include "store/redact/token_form.h"
+
+/* The secrets of a session that were found. A person types a password in many places, of which one may
+ * name it, so that a value which was found in one place is replaced in all. */
+
+enum {
+    VALUE_LEAST = 7,
+    VALUE_MOST = 256,
+    VALUES_MOST = 65536, /* a session that has more is a list of passwords, whose rows name them */
+    SLOTS = 4096,
+};
+
+struct known_value {
+    const char *kind; /* static */
+    char *text;       /* malloc'ed */
+    size_t n;
+    uint32_t next; /* the next one in the slot, from 1; 0: none */
+};
+
+struct known_values {
+    struct known_value *value;
+    size_t n, cap;
+    uint32_t slot[SLOTS]; /* by the first letters: the first one, from 1; 0: none */
+};
+
+static uint32_t slot_of(const char *p)
+{
+    uint32_t first;
+
+    memcpy(&first, p, sizeof first);
+    return first * 2654435761U >> 20;
+}
+
+void known_values_free(struct known_values *known)
+{
+    for (size_t i = 0; known && i < known->n; i++)
+        free(known->value[i].text);
+    if (known)
+        free(known->value);
+    free(known);
+}
+
+/* A word of a language may be a password, too, but would be replaced in every sentence; so would the names of a program,
+ * as "NL80211_ATTR_MAC" and "Ed448PrivateKey". */
+static bool is_unlike_words(struct slice value)
+{
+    size_t letters = 0, digits = 0, marks = 0, blanks = 0;
+    const size_t sign = value.n && value.p[0] == '%';
+    const bool is_name =
+        letters_run(value, sign, LETTERS_WORD | LETTERS_LOW, value.n) + sign == value.n;
+
+    for (size_t i = 0; i < value.n; i++) {
+        char c = value.p[i];
+
+        letters += given_is_alpha(c);
+        digits += letters_have(LETTERS_DIGIT, c);
+        marks += given_is_any(c, "!#$%^&*@?+~");
+        blanks += given_is_blank(c) || c == '\n';
+    }
+    if (is_name &&
+        (sign || memchr(value.p, '_', value.n) || (value.n > 12 && !token_is_random(value))))
+        return false;
+    return value.n >= VALUE_LEAST && value.n <= VALUE_MOST && letters > 1 && digits + marks &&
+           blanks == 0 && !given_is_path(value) && !given_is_placeholder(value);
+}
+
+static const struct known_value *value_at(const struct known_values *known, struct slice rest)
+{
+    const struct known_value *longest = NULL;
+
+    for (uint32_t i = known->slot[slot_of(rest.p)]; i; i = known->value[i - 1].next) {
+        const struct known_value *v = &known->value[i - 1];
+
+        if (v->n <= rest.n && (!longest || v->n > longest->n) && memcmp(v->text, rest.p, v->n) == 0)
+            longest = v;
+    }
+    return longest;
+}
+
+enum err_code known_values_add(struct known_values **known, struct slice text,
+                               const struct secret_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct secret *s = &list->secret[i];
+        const struct slice value = { text.p + s->at, s->n };
+
+        if (s->kind == redact_random || !is_unlike_words(value))
+            continue;
+        if (!*known && !(*known = calloc(1, sizeof **known)))
+            return ERR_NOMEM;
+        struct known_values *k = *known;
+        const struct known_value *same = value_at(k, value);
+
+        if ((same && same->n == value.n) || k->n == VALUES_MOST)
+            continue;
+        char *copy = malloc(value.n);
+
+        if (!copy || !array_reserve(k->value, k->cap, k->n + 1)) {
+            free(copy);
+            return ERR_NOMEM;
+        }
+        memcpy(copy, value.p, value.n);
+        uint32_t *slot = &k->slot[slot_of(copy)];
+
+        k->value[k->n++] = (struct known_value){ s->kind, copy, value.n, *slot };
+        *slot = (uint32_t)k->n;
+    }
+    return ERR_OK;
+}
+
+static bool is_inside_a_word(struct slice text, size_t at, size_t end)
+{
+    bool before = at && letters_have(LETTERS_WORD, text.p[at]) &&
+                  letters_have(LETTERS_WORD, text.p[at - 1]) && !token_may_begin(text, at);
+
+    return before || (end < text.n && letters_have(LETTERS_WORD, text.p[end - 1]) &&
+                      letters_have(LETTERS_WORD, text.p[end]));
+}
+
+enum err_code known_values_find(const struct known_values *known, struct slice text,
+                                struct secret_list *list)
+{
+    const size_t found = list->n;
+    size_t next = 0; /* the first secret that ends behind the place */
+
+    for (size_t at = 0; known && at + VALUE_LEAST <= text.n; at++) {
+        const struct slice rest = { text.p + at, text.n - at };
+        const struct known_value *v = known->slot[slot_of(rest.p)] ? value_at(known, rest) : NULL;
+
+        if (!v || is_inside_a_word(text, at, at + v->n))
+            continue;
+        while (next < found && list->secret[next].at + list->secret[next].n < at + v->n)
+            next++;
+        if (next < found && list->secret[next].at <= at)
+            continue; /* found by its form, which says more */
+        TRY(redact_list_add(list, v->kind, at, v->n));
+        at += v->n - 1;
+    }
+    if (list->n > found)
+        redact_list_sort(list);
+    return ERR_OK;
+}
