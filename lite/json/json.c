@@ -217,6 +217,36 @@ static bool get_part(struct slice object, const char *name, size_t n, struct sli
     return json_get(object, part, value);
 }
 
+__attribute__((flatten)) void json_members_read(struct json_members *m, struct slice object)
+{
+    struct json_iter it;
+    struct slice key, value;
+
+    m->object = object;
+    m->n = 0;
+    m->plain = true;
+    if (!json_iter_open(&it, object) || !it.object)
+        return;
+    while (m->plain && json_iter_next(&it, &key, &value)) {
+        m->plain = m->n < JSON_MEMBERS && !key_is_escaped(key);
+        if (m->plain) {
+            m->key[m->n] = key;
+            m->value[m->n++] = value;
+        }
+    }
+}
+
+bool json_members_get(const struct json_members *m, struct slice name, struct slice *value)
+{
+    if (!m->plain)
+        return get_part(m->object, name.p, name.n, value);
+    *value = (struct slice){ NULL, 0 };
+    for (size_t i = m->n; i > 0 && !value->p; i--)
+        if (m->key[i - 1].n == name.n + 2 && memcmp(m->key[i - 1].p + 1, name.p, name.n) == 0)
+            *value = m->value[i - 1];
+    return value->p;
+}
+
 bool json_at(struct slice object, const char *path, struct slice *value)
 {
     *value = object;

@@ -83,6 +83,17 @@ bool json_get(struct slice object, const char *name, struct slice *value);
  * found. */
 size_t json_get_each(struct slice object, const char *const names[], size_t n,
                      struct slice values[]);
+/* The members of an object, found once for many look-ups, which give what json_get gives. They borrow from it. */
+enum { JSON_MEMBERS = 24 };
+struct json_members {
+    struct slice object;
+    struct slice key[JSON_MEMBERS], value[JSON_MEMBERS];
+    size_t n;
+    /* All members are here, and no key has an escape; else each look-up reads the object again. */
+    bool plain;
+};
+void json_members_read(struct json_members *m, struct slice object);
+bool json_members_get(const struct json_members *m, struct slice name, struct slice *value);
 /* json_get along a dotted path: json_at(row, "message.usage.input_tokens", &v). */
 bool json_at(struct slice object, const char *path, struct slice *value);
 

@@ -105,7 +105,7 @@ static uint32_t decoded(const struct key_scan_names *names, struct slice quoted)
 
 static uint32_t match_key_names(struct key_scan *s, uint64_t open, uint64_t close)
 {
-    if (close - open >= KEY_LONGEST)
+    if (!s->names->n || close - open >= KEY_LONGEST)
         return 0;
     struct slice quoted = key_scan_source_at(s->source, open, (size_t)(close - open) + 1);
 

@@ -35,7 +35,8 @@ static enum err_code document_add_member(struct buf *row, struct slice key, stru
 
     if (type == JSON_OBJECT || type == JSON_ARRAY || !json_valid(value))
         return ERR_OK;
-    return buf_addf(row, "%s%.*s:", row->n > 1 ? "," : "", SLICE_ARG(key)) || buf_add(row, value)
+    return (row->n > 1 && buf_add_byte(row, ',')) || buf_add(row, key) || buf_add_byte(row, ':') ||
+                   buf_add(row, value)
                ? ERR_NOMEM
                : ERR_OK;
 }
@@ -82,7 +83,6 @@ static enum err_code document_add_element(struct document_rows *r,
                                           const struct document_format *format,
                                           struct slice element)
 {
-    AUTO_BUF row = { 0 };
     struct slice key, value;
     struct json_iter it;
     bool empty = json_type(element) != JSON_OBJECT || !json_iter_open(&it, element) ||
@@ -91,11 +91,10 @@ static enum err_code document_add_element(struct document_rows *r,
     if (!format->parts || empty)
         return memory_rows_line(&r->lines, element);
     for (size_t i = 0; format->parts[i]; i++) {
-        row.n = 0;
-        if (buf_addf(&row, "{\"part\":\"%s\",", format->parts[i]) ||
-            buf_add(&row, (struct slice){ element.p + 1, element.n - 1 }))
+        if (buf_add(&r->lines, SLICE("{\"part\":\"")) ||
+            buf_add(&r->lines, slice_of(format->parts[i])) || buf_add(&r->lines, SLICE("\",")))
             return ERR_NOMEM;
-        TRY(memory_rows_line(&r->lines, buf_slice(&row)));
+        TRY(memory_rows_line(&r->lines, (struct slice){ element.p + 1, element.n - 1 }));
     }
     return ERR_OK;
 }

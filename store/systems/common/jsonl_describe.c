@@ -53,9 +53,10 @@ static bool jsonl_describe_read_row(struct describing *d, struct slice line,
     if (d->reading_on)
         arena_reset(d->line);
     *facts = (struct jsonl_row_facts){ .time_ms = TIME_NONE };
-    enum err_code rc = !line.n           ? ERR_FORMAT
-                       : d->format->rows ? row_table_read(d->format, line, d->line, facts)
-                                         : d->format->read(line, d->line, facts);
+    enum err_code rc = !line.n ? ERR_FORMAT
+                       : d->format->rows
+                           ? row_table_read(d->format, line, d->document.whole, d->line, facts)
+                           : d->format->read(line, d->line, facts);
 
     if (rc == ERR_NOMEM)
         d->rc = rc;
@@ -211,6 +212,9 @@ static bool jsonl_describe_read_title(struct describing *d, struct slice rest)
     struct slice line;
     bool torn;
 
+    /* Most sessions have no title, which one search in all rows shows. */
+    if (!slice_has(rest, d->format->title_needle))
+        return false;
     while (!d->rc && slice_last_line(&rest, &line, &torn)) {
         if (!slice_has(line, d->format->title_needle) ||
             !jsonl_describe_read_row(d, line, &facts) || !facts.names)

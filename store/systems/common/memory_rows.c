@@ -12,9 +12,9 @@
 
 static void put_on_one_line(char *p, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (p[i] == '\n' || p[i] == '\r')
-            p[i] = ' ';
+    for (const char *c = "\n\r"; *c && n; c++)
+        for (char *at = p; (at = memchr(at, *c, (size_t)(p + n - at)));)
+            *at++ = ' ';
 }
 
 enum err_code memory_rows_add(struct memory_rows *r, struct slice row, struct message m)
@@ -57,20 +57,23 @@ enum err_code memory_rows_value(struct buf *row, struct slice json)
 
 enum err_code memory_rows_line(struct buf *lines, struct slice json)
 {
-    enum err_code rc = ERR_OK;
-    size_t at = lines->n;
+    if (buf_reserve(lines, json.n + 1))
+        return ERR_NOMEM;
+    const size_t at = lines->n;
 
-    while (!rc && json.n) {
+    while (json.n) {
         const char *end = memchr(json.p, '\n', json.n);
         size_t n = end ? (size_t)(end - json.p) : json.n;
 
-        rc = buf_add(lines, (struct slice){ json.p, n });
+        memcpy(lines->p + lines->n, json.p, n);
+        lines->n += n;
         for (n += end != NULL; end && n < json.n && json.p[n] == ' ';) /* indentation */
             n++;
         json = (struct slice){ json.p + n, json.n - n };
     }
-    put_on_one_line(lines->p ? lines->p + at : NULL, lines->n - at);
-    return rc ? rc : buf_add_byte(lines, '\n');
+    put_on_one_line(lines->p + at, lines->n - at);
+    lines->p[lines->n++] = '\n';
+    return ERR_OK;
 }
 
 void memory_rows_reset(struct memory_rows *r)

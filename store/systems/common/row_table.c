@@ -11,31 +11,74 @@ enum { PATH_MOST = 96 };
 
 /* ---- paths and conditions ---- */
 
-/* json_at for a path that is a part of a longer text. */
-static bool row_value_at(struct slice object, const char *path, size_t n, struct slice *value)
-{
-    char one[PATH_MOST];
+/* An object whose members many paths lead to: they are found once, as are those of the last object in it that a path
+ * went through. */
+struct row_view {
+    struct json_members outer, inner;
+};
 
-    *value = (struct slice){ NULL, 0 };
-    if (n >= sizeof one)
-        return false;
-    memcpy(one, path, n);
-    one[n] = '\0';
-    return json_at(object, one, value);
+static void row_view_open(struct row_view *v, struct slice object)
+{
+    json_members_read(&v->outer, object);
+    v->inner.object = (struct slice){ NULL, 0 };
 }
 
-bool row_value(struct slice object, const char *path, struct slice *value)
+static bool row_view_inner(struct row_view *v, struct slice object, struct slice name,
+                           struct slice *value)
+{
+    if (v->inner.object.p != object.p)
+        json_members_read(&v->inner, object);
+    return json_members_get(&v->inner, name, value);
+}
+
+/* A part of a path; *rest is what follows its dot, with .p NULL if it is the last part. */
+static struct slice row_path_part(struct slice path, struct slice *rest)
+{
+    const char *dot = path.n ? memchr(path.p, '.', path.n) : NULL;
+
+    *rest = dot ? (struct slice){ dot + 1, (size_t)(path.p + path.n - dot) - 1 }
+                : (struct slice){ NULL, 0 };
+    return dot ? (struct slice){ path.p, (size_t)(dot - path.p) } : path;
+}
+
+/* Finds the value at a path without alternatives, which may be a part of a longer text. */
+static bool row_view_at(struct row_view *v, struct slice path, struct slice *value)
+{
+    struct slice rest, name = row_path_part(path, &rest);
+
+    if (!json_members_get(&v->outer, name, value) || !rest.p)
+        return value->p;
+    name = row_path_part(rest, &rest);
+    if (!row_view_inner(v, *value, name, value) || !rest.p)
+        return value->p;
+    char deeper[PATH_MOST];
+
+    assert(rest.n < sizeof deeper);
+    memcpy(deeper, rest.p, rest.n);
+    deeper[rest.n] = '\0';
+    return json_at(*value, deeper, value);
+}
+
+static bool row_view_value(struct row_view *v, const char *path, struct slice *value)
 {
     const char * or = strchr(path, '|');
 
     for (; or ; path = or +1, or = strchr(path, '|'))
-        if (row_value_at(object, path, (size_t)(or -path), value))
+        if (row_view_at(v, (struct slice){ path, (size_t)(or -path) }, value))
             return true;
-    return json_at(object, path, value);
+    return row_view_at(v, slice_of(path), value);
+}
+
+bool row_value(struct slice object, const char *path, struct slice *value)
+{
+    struct row_view v;
+
+    row_view_open(&v, object);
+    return row_view_value(&v, path, value);
 }
 
 /* One condition, without the "&" after it. */
-static bool row_meets(struct slice object, const char *condition, size_t n)
+static bool row_meets(struct row_view *v, const char *condition, size_t n)
 {
     char one[PATH_MOST];
     struct slice value;
@@ -50,7 +93,7 @@ static bool row_meets(struct slice object, const char *condition, size_t n)
         char sign = equals > one ? equals[-1] : '\0';
 
         equals[sign == '!' || sign == '^' ? -1 : 0] = '\0';
-        bool found = row_value(object, one, &value);
+        bool found = row_view_value(v, one, &value);
 
         if (sign == '^') {
             struct arena a = { 0 };
@@ -65,7 +108,7 @@ static bool row_meets(struct slice object, const char *condition, size_t n)
     /* A type after a colon, or the name alone for true. */
     if (colon)
         *colon = '\0';
-    bool found = row_value(object, one, &value);
+    bool found = row_view_value(v, one, &value);
 
     if (!colon)
         return found && json_type(value) == JSON_TRUE;
@@ -76,24 +119,33 @@ static bool row_meets(struct slice object, const char *condition, size_t n)
                                                        : true);
 }
 
-bool row_is(struct slice object, const char *condition)
+static bool row_view_is(struct row_view *v, const char *condition)
 {
     const char *next;
 
     for (; (next = strchr(condition, '&')); condition = next + 1)
-        if (!row_meets(object, condition, (size_t)(next - condition)))
+        if (!row_meets(v, condition, (size_t)(next - condition)))
             return false;
-    return row_meets(object, condition, strlen(condition));
+    return row_meets(v, condition, strlen(condition));
 }
 
-struct slice row_text(struct slice object, const char *path, const char *part, struct arena *a)
+bool row_is(struct slice object, const char *condition)
+{
+    struct row_view v;
+
+    row_view_open(&v, object);
+    return row_view_is(&v, condition);
+}
+
+static struct slice row_view_text(struct row_view *v, const char *path, const char *part,
+                                  struct arena *a)
 {
     const char *member = part ? part : "text";
     bool texts = strcmp(member, "text") == 0;
     struct slice value, element, key, text, all = SLICE("");
     struct json_iter it;
 
-    if (!row_value(object, path, &value))
+    if (!row_view_value(v, path, &value))
         return all;
     if (json_text(value, a, &text))
         return texts ? text : all;
@@ -105,26 +157,34 @@ struct slice row_text(struct slice object, const char *path, const char *part, s
     return all;
 }
 
+struct slice row_text(struct slice object, const char *path, const char *part, struct arena *a)
+{
+    struct row_view v;
+
+    row_view_open(&v, object);
+    return row_view_text(&v, path, part, a);
+}
+
 /* ---- blocks ---- */
 
-static struct slice row_string(struct slice object, const char *path, struct arena *a)
+static struct slice row_string(struct row_view *v, const char *path, struct arena *a)
 {
     struct slice value;
 
-    return path && row_value(object, path, &value) ? json_text_of(value, a) : SLICE("");
+    return path && row_view_value(v, path, &value) ? json_text_of(value, a) : SLICE("");
 }
 
 /* The input of a call is always a JSON value. */
-static struct slice row_input(const struct row_block *r, struct slice object, struct arena *a)
+static struct slice row_input(const struct row_block *r, struct row_view *v, struct arena *a)
 {
     struct slice input = SLICE("{}"), text, member;
     struct buf without = { 0 };
 
     if (!r->input) {
-        text = row_string(object, r->arguments, a);
+        text = row_string(v, r->arguments, a);
         return json_valid(text) ? text : input;
     }
-    if (!row_value(object, r->input, &input))
+    if (!row_view_value(v, r->input, &input))
         return SLICE("{}");
     if (!r->drop || !json_get(input, r->drop, &member))
         return input;
@@ -149,28 +209,28 @@ void row_put_compaction(struct block_list *b, struct slice object)
 }
 
 /* A text that is empty is not a block. */
-static void row_block_put(struct block_list *b, const struct row_block *r, struct slice object)
+static void row_block_put(struct block_list *b, const struct row_block *r, struct row_view *v)
 {
     if (r->put) {
-        r->put(b, object);
+        r->put(b, v->outer.object);
         return;
     }
     struct arena *a = &b->arena;
     struct block x = { .kind = r->kind,
-                       .call_id = row_string(object, r->call, a),
-                       .name = row_string(object, r->name, a),
-                       .failed = r->failed && row_is(object, r->failed) };
+                       .call_id = row_string(v, r->call, a),
+                       .name = row_string(v, r->name, a),
+                       .failed = r->failed && row_view_is(v, r->failed) };
 
     if (r->text)
-        x.text = row_text(object, r->text, r->part, a);
+        x.text = row_view_text(v, r->text, r->part, a);
     else if (r->read)
-        x.text = r->read(object, a);
+        x.text = r->read(v->outer.object, a);
     for (size_t i = 0; i < sizeof r->failures / sizeof *r->failures; i++)
         x.failed |= r->failures[i] && slice_starts(x.text, r->failures[i]);
     if (r->kind == BLOCK_TOOL_CALL)
-        x.input = row_input(r, object, a);
+        x.input = row_input(r, v, a);
     if (r->base64)
-        x.bytes = (int64_t)(row_string(object, r->base64, a).n / 4 * 3);
+        x.bytes = (int64_t)(row_string(v, r->base64, a).n / 4 * 3);
     if (x.text.n || r->empty || r->kind == BLOCK_TOOL_CALL || r->kind == BLOCK_TOOL_RESULT ||
         r->kind == BLOCK_IMAGE)
         transcript_block_put(b, x);
@@ -183,21 +243,24 @@ static bool row_block_is_last(const struct row_block *r)
 
 static void row_element_put(struct block_list *b, const struct row_block *r, struct slice element)
 {
-    if (r->when && !row_is(element, r->when))
+    struct row_view v;
+
+    row_view_open(&v, element);
+    if (r->when && !row_view_is(&v, r->when))
         return;
     if (r->parts)
-        for (r = r->parts; r->when && !row_is(element, r->when);)
+        for (r = r->parts; r->when && !row_view_is(&v, r->when);)
             if (row_block_is_last(++r))
                 return;
-    row_block_put(b, r, element);
+    row_block_put(b, r, &v);
 }
 
-static void row_blocks_each(struct block_list *b, const struct row_block *r, struct slice object)
+static void row_blocks_each(struct block_list *b, const struct row_block *r, struct row_view *v)
 {
     struct slice list, key, element, text;
     struct json_iter it;
 
-    if (!row_value(object, r->each, &list))
+    if (!row_view_value(v, r->each, &list))
         return;
     if (json_type(list) == JSON_OBJECT)
         row_element_put(b, r, list);
@@ -216,44 +279,60 @@ const struct row_block row_blank[] = { { .kind = BLOCK_NOTE, .empty = true }, RO
 
 void row_blocks_put(struct block_list *b, const struct row_block *r, struct slice object)
 {
+    struct row_view v;
+
+    row_view_open(&v, object);
     for (; !row_block_is_last(r); r++)
         if (r->each)
-            row_blocks_each(b, r, object);
-        else if (!r->when || row_is(object, r->when))
-            row_block_put(b, r, object);
+            row_blocks_each(b, r, &v);
+        else if (!r->when || row_view_is(&v, r->when))
+            row_block_put(b, r, &v);
 }
 
 /* ---- kinds of rows ---- */
 
 /* The role of a row; empty if it has none. */
-static struct slice row_role(const struct index_keys *keys, struct slice row, struct arena *a)
+static struct slice row_role(const struct index_keys *keys, struct row_view *v, struct arena *a)
 {
-    struct slice outer = row, text = SLICE("");
+    const struct slice type = slice_of(keys->type);
+    struct slice value, text = SLICE("");
 
-    if (!keys->inner || json_get(row, keys->inner, &outer))
-        json_get_text(outer, keys->type, a, &text);
+    if (!keys->inner)
+        json_members_get(&v->outer, type, &value);
+    else if (json_members_get(&v->outer, slice_of(keys->inner), &value))
+        row_view_inner(v, value, type, &value);
+    json_text(value, a, &text);
     return text;
 }
 
-static bool row_kind_fits(const struct row_kind *k, struct slice role, struct slice row,
+static bool row_kind_fits(const struct row_kind *k, struct slice role, struct row_view *v,
                           struct arena *a)
 {
-    return (!k->role || slice_eq(role, slice_of(k->role))) && (!k->when || row_is(row, k->when)) &&
-           (!k->fits || k->fits(row)) &&
+    return (!k->role || slice_eq(role, slice_of(k->role))) &&
+           (!k->when || row_view_is(v, k->when)) && (!k->fits || k->fits(v->outer.object)) &&
            (!k->starts ||
-            slice_starts(row_text(row, k->blocks[0].text, k->blocks[0].part, a), k->starts));
+            slice_starts(row_view_text(v, k->blocks[0].text, k->blocks[0].part, a), k->starts));
+}
+
+static const struct row_kind *row_view_kind(const struct jsonl_format *format, struct row_view *v,
+                                            struct arena *a)
+{
+    const struct row_table *t = format->rows;
+    struct slice role = row_role(format->keys, v, a);
+
+    for (size_t i = 0; i < t->n; i++)
+        if (row_kind_fits(&t->kind[i], role, v, a))
+            return &t->kind[i];
+    return NULL;
 }
 
 const struct row_kind *row_table_kind(const struct jsonl_format *format, struct slice row,
                                       struct arena *a)
 {
-    const struct row_table *t = format->rows;
-    struct slice role = row_role(format->keys, row, a);
+    struct row_view v;
 
-    for (size_t i = 0; i < t->n; i++)
-        if (row_kind_fits(&t->kind[i], role, row, a))
-            return &t->kind[i];
-    return NULL;
+    row_view_open(&v, row);
+    return row_view_kind(format, &v, a);
 }
 
 static bool row_kind_is_prompt(const struct row_kind *k)
@@ -261,13 +340,13 @@ static bool row_kind_is_prompt(const struct row_kind *k)
     return k->kind == MESSAGE_USER && !(k->flags & MESSAGE_META) && !k->silent;
 }
 
-static struct slice row_prompt(const struct row_kind *k, struct slice row, struct arena *a)
+static struct slice row_prompt(const struct row_kind *k, struct row_view *v, struct arena *a)
 {
     if (k->prompt)
-        return k->prompt(row, a);
+        return k->prompt(v->outer.object, a);
     for (const struct row_block *r = k->blocks; !row_block_is_last(r); r++)
         if (r->kind == BLOCK_PROMPT)
-            return r->read ? r->read(row, a) : row_text(row, r->text, r->part, a);
+            return r->read ? r->read(v->outer.object, a) : row_view_text(v, r->text, r->part, a);
     return SLICE("");
 }
 
@@ -328,44 +407,48 @@ enum err_code row_table_judge(const struct jsonl_format *format, struct logfile 
     return rc;
 }
 
-static void row_facts_read(const struct row_fact facts[static ROW_FACTS], struct slice row,
+static void row_facts_read(const struct row_fact facts[static ROW_FACTS], struct row_view *v,
                            struct arena *a, struct jsonl_row_facts *out)
 {
     for (size_t i = 0; i < ROW_FACTS && facts[i].path; i++) {
         struct slice *field = (struct slice *)((char *)out + facts[i].field), value;
-        bool found = row_value(row, facts[i].path, &value) && json_text(value, a, field);
+        bool found = row_view_value(v, facts[i].path, &value) && json_text(value, a, field);
 
         if (field == &out->title)
             out->names = found;
     }
 }
 
-enum err_code row_table_read(const struct jsonl_format *format, struct slice row, struct arena *a,
-                             struct jsonl_row_facts *out)
+enum err_code row_table_read(const struct jsonl_format *format, struct slice row, bool valid,
+                             struct arena *a, struct jsonl_row_facts *out)
 {
-    if (!json_valid(row) || json_type(row) != JSON_OBJECT)
+    if ((!valid && !json_valid(row)) || json_type(row) != JSON_OBJECT)
         return ERR_FORMAT;
+    struct slice value;
+    struct row_view v;
+
+    row_view_open(&v, row);
     if (format->rows->time)
         out->time_ms = format->rows->time(row, a);
-    else if (format->keys->time)
-        out->time_ms = json_time_at(row, format->keys->time, a);
-    struct slice agent;
+    else if (!time_parse(row_string(&v, format->keys->time, a), &out->time_ms))
+        out->time_ms = TIME_NONE;
 
     /* A row of a sub-agent is not part of the conversation, but its time counts. */
-    if (format->rows->agent && json_get_text(row, format->rows->agent, a, &agent))
+    if (format->rows->agent && json_members_get(&v.outer, slice_of(format->rows->agent), &value) &&
+        json_type(value) == JSON_STRING)
         return a->failed ? ERR_NOMEM : ERR_OK;
-    row_facts_read(format->rows->facts, row, a, out);
-    const struct row_kind *k = row_table_kind(format, row, a);
+    row_facts_read(format->rows->facts, &v, a, out);
+    const struct row_kind *k = row_view_kind(format, &v, a);
 
     if (!k)
         return a->failed ? ERR_NOMEM : ERR_OK;
     if (row_kind_is_prompt(k))
-        out->prompt = row_prompt(k, row, a);
+        out->prompt = row_prompt(k, &v, a);
     enum message_kind kind = row_message_kind(k, out->prompt);
 
     out->waits = !k->silent && (kind == MESSAGE_USER || kind == MESSAGE_TOOL);
     out->speaks = out->waits || (!k->silent && kind == MESSAGE_ASSISTANT);
-    row_facts_read(k->facts, row, a, out);
+    row_facts_read(k->facts, &v, a, out);
     if (k->read)
         k->read(row, a, out);
     return a->failed ? ERR_NOMEM : ERR_OK;

@@ -115,8 +115,9 @@ struct row_table {
 /* For jsonl_load and jsonl_describe, as jsonl_format.judge and .read. */
 MUST_CHECK enum err_code row_table_judge(const struct jsonl_format *format, struct logfile *log,
                                          size_t line, struct message *m, bool *keep, struct err *e);
+/* valid: the row is known to be valid JSON. */
 MUST_CHECK enum err_code row_table_read(const struct jsonl_format *format, struct slice row,
-                                        struct arena *a, struct jsonl_row_facts *out);
+                                        bool valid, struct arena *a, struct jsonl_row_facts *out);
 store_blocks_fn row_table_blocks;
 /* The same for rows of another form than those of the store. */
 MUST_CHECK enum err_code row_table_show(const struct jsonl_format *format, struct slice row,

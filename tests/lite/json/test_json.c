@@ -286,6 +286,40 @@ TEST(integers_are_read_up_to_the_limits_of_the_type)
     assert_true(number("-9223372036854775808") == INT64_MIN);
 }
 
+TEST(members_are_found_as_by_reading_the_object_again)
+{
+    static const char *const objects[] = {
+        ROW,
+        "{\"a\":1,\"b\":2,\"a\":3}",
+        "{\"\\u0061\":1,\"b\":2}",
+        "{\"a\":1,\"\\u0061\":2}",
+        "{\"a\":1,\"b\":[",
+        "{\"a\":1,\"b\"",
+        "{}",
+        "[1,2]",
+        "\"a\"",
+        "",
+        "{\"k0\":0,\"k1\":0,\"k2\":0,\"k3\":0,\"k4\":0,\"k5\":0,\"k6\":0,\"k7\":0,\"k8\":0,"
+        "\"k9\":0,\"l0\":0,\"l1\":0,\"l2\":0,\"l3\":0,\"l4\":0,\"l5\":0,\"l6\":0,\"l7\":0,"
+        "\"l8\":0,\"l9\":0,\"m0\":0,\"m1\":0,\"m2\":0,\"m3\":0,\"a\":4,\"b\":[5]}",
+    };
+    static const char *const names[] = { "a", "b", "type", "message", "nil", "k0", "\"", "" };
+
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        const struct slice object = slice_of(objects[i]);
+        struct json_members m;
+
+        json_members_read(&m, object);
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            struct slice want, got;
+            bool found = json_get(object, names[k], &want);
+
+            assert_int_equal(json_members_get(&m, slice_of(names[k]), &got), found);
+            assert_true(got.p == want.p && got.n == want.n);
+        }
+    }
+}
+
 TEST(other_numbers_are_refused)
 {
     static const char *const wrong[] = { "",
