@@ -17,13 +17,13 @@ import uuid
 from support.program import Program
 
 FEW, MANY = 100, 400
-SIZES = {2000: 1, 200000: 2}  # a short transcript is read at once, of a long one both ends
 BUDGET = {'open': 1, 'close': 1, 'stat': 2, 'usage': 0, 'clock': 0}
 SLACK = {'usage': 0.1}  # a machine that is busy seems to read slowly, which is then found out
 LITTLE = 0.02  # once for the program, not for each session
 
 
-def write_session(folder, number, size):
+def write_claude(home, number, size):
+    folder = os.path.join(home, '.claude', 'projects', '-home-dev-shop')
     base = {'cwd': '/home/dev/shop', 'gitBranch': 'main', 'sessionId': str(uuid.UUID(int=number)), 'version': '2.1.0'}
     parent, rows, written = None, [], 0
     while not rows or written < size:
@@ -38,16 +38,35 @@ def write_session(folder, number, size):
                                 **base}, separators=(',', ':')))
         written += len(rows[-1])
         parent = own
-    with open(os.path.join(folder, base['sessionId'] + '.jsonl'), 'w', encoding='utf-8') as out:
+    write_rows(os.path.join(folder, base['sessionId'] + '.jsonl'), rows)
+
+
+def write_codex(home, number, size):
+    """Instructions are most of it, and precede the first prompt."""
+    thread = str(uuid.UUID(int=number))
+    rows = [('session_meta', {'id': thread, 'timestamp': '2026-03-01T10:00:00.000Z', 'cwd': '/home/dev/shop', 'source': 'cli',
+                              'base_instructions': {'text': 'word ' * (size // 5)}}),
+            ('event_msg', {'type': 'task_started'}), ('event_msg', {'type': 'user_message', 'message': f'prompt {number}'}),
+            ('event_msg', {'type': 'agent_message', 'message': 'answer'}), ('event_msg', {'type': 'task_complete'})]
+    write_rows(os.path.join(home, f'.codex/sessions/2026/03/01/rollout-2026-03-01T10-00-00-{thread}.jsonl'),
+               [json.dumps({'timestamp': f'2026-03-01T10:00:0{i}.000Z', 'type': kind, 'payload': payload})
+                for i, (kind, payload) in enumerate(rows)])
+
+
+def write_rows(path, rows):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as out:
         out.write('\n'.join(rows) + '\n')
 
 
-def count(p, counter, sessions, size):
+# A short transcript is read at once, of a long one both ends. Codex also has a file with the names of all threads.
+CASES = (write_claude, 2000, {'read': 1}), (write_claude, 200000, {'read': 2}), (write_codex, 100000, {'read': 1, 'stat': 3})
+
+
+def count(p, counter, sessions, write, size):
     with tempfile.TemporaryDirectory() as home:
-        folder = os.path.join(home, '.claude', 'projects', '-home-dev-shop')
-        os.makedirs(folder)
         for number in range(sessions):
-            write_session(folder, number + 1, size)
+            write(home, number + 1, size)
         output = os.path.join(home, 'counts')
         run = subprocess.run([counter, output, p.path, 'list', '--all', '--json'], env={**p.env, 'HOME': home},
                              stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False)
@@ -66,13 +85,14 @@ def count(p, counter, sessions, size):
 def main():
     with tempfile.TemporaryDirectory() as home:
         p = Program(sys.argv[1], home, {})
-        for size, reads in SIZES.items():
-            few, many = (count(p, sys.argv[2], n, size) for n in (FEW, MANY))
-            for name, most in {**BUDGET, 'read': reads}.items():
+        for write, size, own in CASES:
+            few, many = (count(p, sys.argv[2], n, write, size) for n in (FEW, MANY))
+            what = f'{write.__name__[6:]}, {size} bytes'
+            for name, most in {**BUDGET, **own}.items():
                 each = (many[name] - few[name]) / (MANY - FEW)
-                p.need(each <= most + SLACK.get(name, LITTLE), f'sessions of {size} bytes: {each:.2f} times {name} for each, budget {most}')
-            print(f'{size} bytes: ' + ', '.join(f'{name} {(many[name] - few[name]) / (MANY - FEW):.2f}' for name in many))
-        p.finish(14)
+                p.need(each <= most + SLACK.get(name, LITTLE), f'{what}: {each:.2f} times {name} for each, budget {most}')
+            print(f'{what}: ' + ', '.join(f'{name} {(many[name] - few[name]) / (MANY - FEW):.2f}' for name in many))
+        p.finish(21)
 
 
 main()

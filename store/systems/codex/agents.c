@@ -228,7 +228,7 @@ enum err_code codex_subagents(const struct store *st, const struct session_ref *
     struct rollouts all;
     struct slice *found = NULL;
     size_t count = 0;
-    enum err_code rc = rollouts_read(st->path, NULL, NULL, &all, e);
+    enum err_code rc = rollouts_read(st->path, &all, e);
 
     if (rc)
         return rc;
@@ -298,7 +298,7 @@ enum err_code codex_deleted_parts(const struct store *st, const struct session_r
     struct slice *family = NULL;
     struct rollouts every;
     size_t members = 0;
-    enum err_code rc = rollouts_read(st->path, NULL, NULL, &every, e);
+    enum err_code rc = rollouts_read(st->path, &every, e);
 
     (void)all;
     *part = NULL;

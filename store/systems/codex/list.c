@@ -46,7 +46,7 @@ enum err_code codex_enumerate(const struct store *st, const struct scope *scope,
     bool more = true;
 
     (void)scope;
-    TRY(rollouts_read(st->path, NULL, NULL, &all, e));
+    TRY(rollouts_read(st->path, &all, e));
     if (all.n)
         codex_threads_refresh(codex_of(st)->threads);
     for (size_t i = 0; i < all.n && more; i++) {
@@ -62,12 +62,9 @@ enum err_code codex_enumerate(const struct store *st, const struct scope *scope,
 enum err_code codex_unreadable(const struct store *st, const struct scope *scope, unreadable_fn *fn,
                                void *arg, struct err *e)
 {
-    struct rollouts all;
-    enum err_code rc = rollouts_read(st->path, fn, arg, &all, e);
+    enum err_code rc = rollouts_report(st->path, fn, arg, e);
 
     (void)scope;
-    if (!rc)
-        rollouts_fini(&all);
     codex_threads_report(codex_of(st)->threads, fn, arg);
     return rc;
 }
@@ -88,7 +85,7 @@ enum err_code codex_find(const struct store *st, const struct scope *scope, stru
     (void)scope;
     if (!codex_is_id(id))
         return err_set(e, ERR_USAGE, "", "find session: not a Codex session id");
-    enum err_code rc = rollouts_read(st->path, NULL, NULL, &all, e);
+    enum err_code rc = rollouts_read(st->path, &all, e);
 
     if (rc)
         return rc;
@@ -140,6 +137,8 @@ struct describing {
     bool ended, answered; /* seen backwards from the end */
     size_t gone;          /* prompts that a rollback dropped */
     bool torn, damaged;
+    struct file log;
+    struct buf text;   /* that of a short log */
     struct buf packed; /* the text of an archive, as far as it was read */
     bool whole;
 };
@@ -311,24 +310,54 @@ static enum err_code each_packed_row(struct describing *d, const char *path, int
     return rc;
 }
 
+/* Opens the rollout unless it is open, and reads it at once if it is short: then both its ends are in memory. */
+static enum err_code codex_open_log(struct describing *d, const char *path, struct err *e)
+{
+    if (d->log.fd >= 0)
+        return ERR_OK;
+    TRY(file_open(AT_FDCWD, path, 0, &d->log, e));
+    return d->log.id.size <= WHOLE ? file_read_part(&d->log, 0, (size_t)d->log.id.size, &d->text, e)
+                                   : ERR_OK;
+}
+
+static void codex_describing_fini(struct describing *d)
+{
+    file_close(&d->log);
+    buf_fini(&d->text);
+    buf_fini(&d->packed);
+    arena_fini(&d->line);
+}
+
+/* As rows_forward; a file that became shorter has no last row. */
+static void each_row_in_memory(struct describing *d, int64_t end, rows_fn *fn)
+{
+    struct slice rest = buf_slice(&d->text), line;
+    const bool shrank = (int64_t)rest.n < d->log.id.size && (int64_t)rest.n < end;
+    bool torn, more = true;
+
+    if (end < (int64_t)rest.n)
+        rest.n = (size_t)end;
+    while (more && slice_line(&rest, &line, &torn) && !(torn && shrank))
+        more = fn(line, d);
+}
+
 /* Passes the rows at the beginning of a rollout, up to `end`, to fn, until it finds what it looks for. */
 static enum err_code each_front_row(struct describing *d, const char *path, int64_t end, bool first,
                                     rows_fn *fn, struct err *e)
 {
-    struct file f;
-
     if (is_packed_log(path))
         return each_packed_row(d, path, end, first, fn, e);
-    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
-
-    if (rc)
-        return rc;
+    TRY(codex_open_log(d, path, e));
     d->passed = 0;
     d->first = first;
-    f.id.size = f.id.size < end ? f.id.size : end;
-    rc = rows_forward(&f, 0, fn, d, e);
-    file_close(&f);
-    return rc;
+    if (d->log.id.size <= WHOLE) {
+        each_row_in_memory(d, end, fn);
+        return ERR_OK;
+    }
+    struct file front = d->log;
+
+    front.id.size = front.id.size < end ? front.id.size : end;
+    return rows_forward(&front, 0, fn, d, e);
 }
 
 static size_t turns_taken_back(const struct codex_row *row)
@@ -394,30 +423,30 @@ static void each_row_backwards(struct describing *d, struct slice text, bool cut
             more = see_end_row(line, d);
 }
 
-static enum err_code read_plain_end(struct describing *d, const struct file *f, struct err *e)
+static enum err_code read_plain_end(struct describing *d, struct err *e)
 {
-    int64_t size = f->id.size, n = size <= WHOLE ? size : TAIL;
-    struct buf tail = { 0 };
-    enum err_code rc = file_read_part(f, size - n, (size_t)n, &tail, e);
-    struct slice text = buf_slice(&tail);
+    const struct file *f = &d->log;
+    const int64_t size = f->id.size;
+    const bool cut = size > WHOLE;
+    AUTO_BUF tail = { 0 };
+
+    if (cut)
+        TRY(file_read_part(f, size - TAIL, TAIL, &tail, e));
+    struct slice text = buf_slice(cut ? &tail : &d->text);
     const char *newline = text.n ? memchr(text.p, '\n', text.n) : NULL;
     int64_t rest = size - (newline ? (int64_t)(text.p + text.n - newline - 1) : 0);
 
-    if (!rc) {
-        d->torn = text.n && text.p[text.n - 1] != '\n';
-        d->damaged = window_rows_show_damage(text, n < size);
-        each_row_backwards(d, text, n < size);
-    }
-    if (!rc && n < size && (d->row->activity_ms == TIME_NONE || (d->raw && !d->row->last_prompt.n)))
-        rc = rows_backward(f, rest, see_row_before_end, d, e);
-    buf_fini(&tail);
-    return rc;
+    d->torn = text.n && text.p[text.n - 1] != '\n';
+    d->damaged = window_rows_show_damage(text, cut);
+    each_row_backwards(d, text, cut);
+    if (cut && (d->row->activity_ms == TIME_NONE || (d->raw && !d->row->last_prompt.n)))
+        return rows_backward(f, rest, see_row_before_end, d, e);
+    return ERR_OK;
 }
 
 static enum err_code codex_read_end(struct describing *d, struct err *e)
 {
     const char *path = d->row->ref.path.p;
-    struct file f;
 
     if (is_packed_log(path)) {
         /* The end of an archive is known only if all of it was read, or up to where it is
@@ -432,14 +461,8 @@ static enum err_code codex_read_end(struct describing *d, struct err *e)
         }
         return rc;
     }
-    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
-
-    if (rc)
-        return rc;
     d->passed = 0;
-    rc = read_plain_end(d, &f, e);
-    file_close(&f);
-    return rc;
+    return read_plain_end(d, e);
 }
 
 /* The first prompt of a conversation that continues another rollout is in that rollout. */
@@ -449,7 +472,7 @@ static enum err_code follow_base(struct describing *d, struct err *e)
     enum err_code rc = ERR_OK;
 
     for (int i = 0; i < LINKS && !rc && d->base.end > 0; i++) {
-        struct describing above = { .row = session_row_new(), .a = d->a };
+        struct describing above = { .row = session_row_new(), .a = d->a, .log.fd = -1 };
         const char *path = codex_places_find(codex_of(d->row->ref.store)->places, d->base.id, d->a);
         int64_t end = d->base.end;
 
@@ -463,8 +486,7 @@ static enum err_code follow_base(struct describing *d, struct err *e)
             if (above.prompt.n)
                 d->row->first_prompt = above.prompt;
         }
-        arena_fini(&above.line);
-        buf_fini(&above.packed);
+        codex_describing_fini(&above);
         session_row_free(above.row);
     }
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
@@ -538,7 +560,7 @@ enum err_code codex_describe(const struct store *st, const struct scope *scope,
                              const struct session_ref *ref, struct session_row *row, struct err *e)
 {
     struct arena a = { 0 };
-    struct describing d = { .row = row, .a = &a };
+    struct describing d = { .row = row, .a = &a, .log.fd = -1 };
     struct stat sb;
     enum err_code rc;
 
@@ -550,7 +572,9 @@ enum err_code codex_describe(const struct store *st, const struct scope *scope,
         row->hidden = HIDDEN_UNREADABLE;
         rc = ERR_OK;
     } else if (!rc) {
-        if (lstat(ref->path.p, &sb) == 0)
+        if (d.log.fd >= 0)
+            row->ref.file = d.log.id;
+        else if (lstat(ref->path.p, &sb) == 0)
             row->ref.file = file_id_of(&sb);
         codex_complete_row(&d, scope);
     }
@@ -561,8 +585,7 @@ enum err_code codex_describe(const struct store *st, const struct scope *scope,
     row->ref.preread = (struct slice){ NULL, 0 };
     if (!rc && (a.failed || d.line.failed || !session_row_keep(row)))
         rc = err_nomem(e);
-    arena_fini(&d.line);
-    buf_fini(&d.packed);
+    codex_describing_fini(&d);
     arena_fini(&a);
     return rc;
 }

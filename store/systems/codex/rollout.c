@@ -73,7 +73,7 @@ bool rollout_name(struct slice name, struct rollout *out)
 
 struct walk {
     struct rollouts *out;
-    unreadable_fn *fn;
+    unreadable_fn *fn; /* only folders that cannot be read are looked for; NULL: rollouts */
     void *arg;
     struct folder_places seen;
     bool archived;
@@ -133,9 +133,9 @@ static void walk_folder(struct walk *w, int at, const char *name, const char *fo
     /* Links come last, so that a folder is listed by its own name. */
     for (int links = 0; first && links <= !leaf; links++, rewinddir(dir)) {
         while (errno = 0, (entry = readdir(dir))) {
-            if (leaf)
+            if (leaf && !w->fn)
                 add_rollout(w, fd, folder, entry->d_name);
-            else if ((entry->d_type == DT_LNK) == links && is_number(entry->d_name)) {
+            else if (!leaf && (entry->d_type == DT_LNK) == links && is_number(entry->d_name)) {
                 const char *inner = arena_format(&w->out->arena, "%s/%s", folder, entry->d_name);
 
                 if (inner)
@@ -209,20 +209,37 @@ static void codex_drop_copies(struct rollouts *r)
     r->n = n;
 }
 
-enum err_code rollouts_read(const char *store, unreadable_fn *fn, void *arg, struct rollouts *out,
-                            struct err *e)
+static void codex_walk_store(struct walk *w, const char *store)
 {
-    struct rollouts found = { .n = 0 };
-    struct walk w = { .out = &found, .fn = fn, .arg = arg };
-    const char *sessions = arena_format(&found.arena, "%s/sessions", store);
-    const char *archived = arena_format(&found.arena, "%s/archived_sessions", store);
+    const char *sessions = arena_format(&w->out->arena, "%s/sessions", store);
+    const char *archived = arena_format(&w->out->arena, "%s/archived_sessions", store);
 
     if (sessions && archived) {
-        walk_folder(&w, AT_FDCWD, sessions, sessions, 0);
-        w.archived = true;
-        walk_folder(&w, AT_FDCWD, archived, archived, 0);
+        walk_folder(w, AT_FDCWD, sessions, sessions, 0);
+        w->archived = true;
+        walk_folder(w, AT_FDCWD, archived, archived, 0);
     }
-    folder_places_fini(&w.seen);
+    folder_places_fini(&w->seen);
+}
+
+enum err_code rollouts_report(const char *store, unreadable_fn *fn, void *arg, struct err *e)
+{
+    struct rollouts none = { .n = 0 };
+    struct walk w = { .out = &none, .fn = fn, .arg = arg };
+
+    codex_walk_store(&w, store);
+    const bool failed = none.arena.failed;
+
+    rollouts_fini(&none);
+    return failed ? err_nomem(e) : ERR_OK;
+}
+
+enum err_code rollouts_read(const char *store, struct rollouts *out, struct err *e)
+{
+    struct rollouts found = { .n = 0 };
+    struct walk w = { .out = &found };
+
+    codex_walk_store(&w, store);
     if (found.arena.failed) {
         rollouts_fini(&found);
         return err_nomem(e);
@@ -429,7 +446,7 @@ static enum err_code find_base(struct chain *c, struct slice id, const char *pat
             return err_set(e, ERR_FORMAT, path,
                            "open session: the log that it continues refers to itself");
     if (!c->searched) {
-        TRY(rollouts_read(c->store, NULL, NULL, &c->all, e));
+        TRY(rollouts_read(c->store, &c->all, e));
         c->searched = true;
     }
     *out = rollouts_find(&c->all, id);

@@ -79,10 +79,11 @@ struct rollouts {
  * rollout. */
 bool rollout_name(struct slice name, struct rollout *out);
 /* All rollouts, by thread, the newest of each last. If a rollout has a plain and a packed file, the
- * plain one is used, as the program does. Folders that cannot be read are left out, and reported if
- * fn is given. */
-MUST_CHECK enum err_code rollouts_read(const char *store, unreadable_fn *fn, void *arg,
-                                       struct rollouts *out, struct err *e);
+ * plain one is used, as the program does. Folders that cannot be read are left out. */
+MUST_CHECK enum err_code rollouts_read(const char *store, struct rollouts *out, struct err *e);
+/* Reports folders that cannot be read. */
+MUST_CHECK enum err_code rollouts_report(const char *store, unreadable_fn *fn, void *arg,
+                                         struct err *e);
 void rollouts_fini(struct rollouts *r);
 /* NULL: no rollout has this id. */
 const struct rollout *rollouts_find(const struct rollouts *r, struct slice id);

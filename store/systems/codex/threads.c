@@ -283,18 +283,14 @@ static void read_names(struct codex_names *n, struct slice text)
 }
 
 /* A list asks for the name of each row, but the file is read only after a change. */
-static void refresh(struct codex_names *n)
+static void refresh(struct codex_names *n, const struct file_id *now)
 {
-    struct stat sb;
-    struct file_id now = { 0 };
     struct file f;
 
-    if (lstat(n->path, &sb) == 0 && S_ISREG(sb.st_mode))
-        now = file_id_of(&sb);
-    if (memcmp(&now, &n->seen, sizeof now) == 0)
+    if (memcmp(now, &n->seen, sizeof *now) == 0)
         return;
     forget_names(n);
-    if (now.ino) {
+    if (now->ino) {
         struct buf text = { 0 };
 
         if (file_open(AT_FDCWD, n->path, 0, &f, NULL))
@@ -312,9 +308,14 @@ static void refresh(struct codex_names *n)
 struct slice codex_names_find(struct codex_names *n, struct slice thread, struct arena *a)
 {
     struct slice name = { NULL, 0 };
+    struct stat sb;
+    struct file_id now = { 0 };
 
+    /* Looked at before the lock, for which other threads wait. */
+    if (lstat(n->path, &sb) == 0 && S_ISREG(sb.st_mode))
+        now = file_id_of(&sb);
     pthread_mutex_lock(&n->mutex);
-    refresh(n);
+    refresh(n, &now);
     uint32_t number = slice_set_find(&n->threads, thread);
 
     if (number != SLICE_SET_NONE)

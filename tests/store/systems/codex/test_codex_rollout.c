@@ -220,7 +220,7 @@ CASE(of_two_files_of_a_rollout_the_plain_one_counts)
     folder_put(&folder, DAY A "_" C ".jsonl", SLICE("x\ny\n"));
     folder_put(&folder, "sessions/2026/notes/rollout-2026-11-22T16-17-16-" B ".jsonl",
                SLICE("x\ny\n"));
-    assert_int_equal(rollouts_read(folder.path, NULL, NULL, &all, NULL), ERR_OK);
+    assert_int_equal(rollouts_read(folder.path, &all, NULL), ERR_OK);
     assert_int_equal(all.n, 2);
     assert_true(!all.rollout[0].packed && !all.rollout[0].archived);
     assert_true(slice_eq(rollouts_newest(&all, SLICE(A))->id, SLICE(C)));
