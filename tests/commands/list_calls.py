@@ -53,14 +53,27 @@ def write_codex(home, number, size):
                 for i, (kind, payload) in enumerate(rows)])
 
 
+def write_gemini(home, number, size):
+    id, time = str(uuid.UUID(int=number << 96 | number)), '2026-03-01T10:00:00.000Z'
+    rows = [{'sessionId': id, 'projectHash': '0', 'startTime': time, 'lastUpdated': time, 'kind': 'main'},
+            {'id': f'u{number}', 'timestamp': time, 'type': 'user', 'content': [{'text': f'prompt {number}'}]},
+            {'id': f'g{number}', 'timestamp': time, 'type': 'gemini', 'content': 'word ' * (size // 5)},
+            {'$set': {'lastUpdated': time}}]
+    write_rows(os.path.join(home, '.gemini/tmp/shop/.project_root'), ['/home/dev/shop'])
+    write_rows(os.path.join(home, f'.gemini/tmp/shop/chats/session-2026-03-01T10-00-{id[:8]}.jsonl'), map(json.dumps, rows))
+
+
 def write_rows(path, rows):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, 'w', encoding='utf-8') as out:
         out.write('\n'.join(rows) + '\n')
 
 
-# A short transcript is read at once, of a long one both ends. Codex also has a file with the names of all threads.
-CASES = (write_claude, 2000, {'read': 1}), (write_claude, 200000, {'read': 2}), (write_codex, 100000, {'read': 1, 'stat': 3})
+# A short transcript is read at once, of a long one both ends. Codex also has a file with the names of all threads. A log of
+# Gemini is opened for its id and time, and again for its row.
+TWICE = {'open': 2, 'close': 2, 'read': 2}
+CASES = ((write_claude, 2000, {'read': 1}), (write_claude, 200000, {'read': 2}), (write_codex, 100000, {'read': 1, 'stat': 3}),
+         (write_gemini, 8000, TWICE))
 
 
 def count(p, counter, sessions, write, size):
@@ -92,7 +105,7 @@ def main():
                 each = (many[name] - few[name]) / (MANY - FEW)
                 p.need(each <= most + SLACK.get(name, LITTLE), f'{what}: {each:.2f} times {name} for each, budget {most}')
             print(f'{what}: ' + ', '.join(f'{name} {(many[name] - few[name]) / (MANY - FEW):.2f}' for name in many))
-        p.finish(21)
+        p.finish(28)
 
 
 main()

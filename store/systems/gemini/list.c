@@ -14,6 +14,7 @@
 
 enum {
     FIRST_LINE = 4096,
+    TAIL = 16 << 10, /* of a log, in which its last time usually is */
     TWIN_MAX = 64 << 20,
     DESCRIBE_MAX = 1 << 20,
 };
@@ -89,17 +90,16 @@ static bool see_update(struct slice line, void *arg)
 
 /* Gemini sorts its list by this time. Titles that it adds later, and a resume without a prompt, change the file all the
  * same, and a resume repeats the whole conversation in one line, however long. */
-static int64_t read_update(const struct file *f)
+static int64_t read_update(const struct file *f, struct buf *text)
 {
-    enum { TAIL = 16 << 10 };
-    struct buf text = { 0 };
     int64_t ms = 0;
 
-    if (!file_read_part(f, f->id.size > TAIL ? f->id.size - TAIL : 0, TAIL, &text, NULL))
-        ms = newest_update(buf_slice(&text));
-    if (!ms && f->id.size > TAIL && rows_backward(f, f->id.size, see_update, &ms, NULL))
+    if (f->id.size <= TAIL)
+        return newest_update(buf_slice(text));
+    if (!file_read_part(f, f->id.size - TAIL, TAIL, text, NULL))
+        ms = newest_update(buf_slice(text));
+    if (!ms && rows_backward(f, f->id.size, see_update, &ms, NULL))
         ms = 0;
-    buf_fini(&text);
     return ms;
 }
 
@@ -114,9 +114,15 @@ static bool read_head_and_end(int dir, const char *name, bool link, struct arena
     out->id = (struct slice){ NULL, 0 };
     if (file_open(dir, name, link ? FILE_FOLLOW : 0, &f, NULL))
         return false;
-    if (!file_read_part(&f, 0, FIRST_LINE, &text, NULL)) {
+    out->file = f.id;
+    /* One reading is enough for both ends of a short file. */
+    const size_t most = document || link || f.id.size > TAIL ? FIRST_LINE : TAIL;
+    const size_t size = f.id.size < (int64_t)most ? (size_t)f.id.size : most;
+
+    if (!file_read_part(&f, 0, size, &text, NULL)) {
         /* The id is in the first bytes of a file, as is the time of a document. */
-        struct slice head = rows_skip_mark(buf_slice(&text));
+        const size_t n = text.n < FIRST_LINE ? text.n : FIRST_LINE;
+        struct slice head = rows_skip_mark((struct slice){ text.p, n });
         const char *end = document || !head.n ? NULL : memchr(head.p, '\n', head.n);
 
         if (end)
@@ -127,28 +133,31 @@ static bool read_head_and_end(int dir, const char *name, bool link, struct arena
             out->updated_ms = 0;
     }
     if (gemini_is_id(out->id) && !document && !link)
-        out->updated_ms = read_update(&f);
+        out->updated_ms = read_update(&f, &text);
     file_close(&f);
     buf_fini(&text);
     return gemini_is_id(out->id);
 }
 
-static void gemini_add_file(struct folder *f, int dir, const char *path, const char *name)
+static void gemini_add_file(struct folder *f, int dir, const char *path, const struct dirent *entry)
 {
+    const char *name = entry->d_name;
+    const bool is_known = entry->d_type == DT_REG; /* opening it shows the rest */
     struct stat sb;
     struct found x = { .path = { NULL, 0 } }, *list;
 
-    if (!is_chat(name) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !(S_ISREG(sb.st_mode) || S_ISLNK(sb.st_mode)))
+    if (!is_chat(name) || (!is_known && (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
+                                         !(S_ISREG(sb.st_mode) || S_ISLNK(sb.st_mode)))))
         return;
-    x.path.p = read_head_and_end(dir, name, S_ISLNK(sb.st_mode), &f->arena, &x)
+    x.path.p = read_head_and_end(dir, name, !is_known && S_ISLNK(sb.st_mode), &f->arena, &x)
                    ? arena_format(&f->arena, "%s/%s", path, name)
                    : NULL;
     list = x.path.p ? arena_grow(&f->arena, f->file, f->n, sizeof *list) : NULL;
     if (!list)
         return;
     x.path.n = strlen(x.path.p);
-    x.file = file_id_of(&sb);
+    if (!is_known)
+        x.file = file_id_of(&sb);
     f->file = list;
     list[f->n++] = x;
 }
@@ -204,7 +213,7 @@ static bool gemini_read_folder(const char *path, struct folder *out)
     if (!dir)
         return false;
     while ((entry = readdir(dir)))
-        gemini_add_file(out, dirfd(dir), path, entry->d_name);
+        gemini_add_file(out, dirfd(dir), path, entry);
     closedir(dir);
     drop_twins(out);
     return true;
