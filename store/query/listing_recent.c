@@ -192,13 +192,14 @@ enum err_code listing_page_by_message(struct listing *l, const struct session_re
                                       session_row_fn *fn, void *arg, struct err *e)
 {
     struct by_message m = { .walk = { .l = l, .fn = fn, .arg = arg }, .n = n };
+    /* All of a few are described, however short the page is. */
+    const size_t ahead = n > LISTING_FEW ? listing_ahead(&l->q) : DESCRIBE_POOL_AHEAD;
     enum err_code rc;
 
     m.item = calloc(n + 1, sizeof *m.item);
     rc = m.item ? set_bounds(&m, order, e) : err_nomem(e);
     if (!rc)
-        rc =
-            describe_pool_run(&l->q.scope, order, n, listing_ahead(&l->q), visit_by_message, &m, e);
+        rc = describe_pool_run(&l->q.scope, order, n, ahead, visit_by_message, &m, e);
     if (!rc)
         rc = deliver_waiting(&m, INT64_MIN, e);
     if (rc == ERR_CANCELLED && m.walk.full)
