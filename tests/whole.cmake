@@ -164,6 +164,8 @@ script(snapshots recorded commands/snapshots.py $<TARGET_FILE:reprise>)
 # What is kept of sessions that their agents removed.
 script(keep_timer recorded commands/keep_timer.py $<TARGET_FILE:reprise>)
 script(keep recorded commands/keep.py $<TARGET_FILE:reprise>)
+script(hostile_project recorded commands/hostile_project.py $<TARGET_FILE:reprise>)
+script(hostile_million recorded commands/hostile_project.py $<TARGET_FILE:reprise> 1000000)
 script(odd_repositories recorded commands/odd_repositories.py $<TARGET_FILE:reprise>)
 script(rewind_snapshots recorded commands/rewind_snapshots.py $<TARGET_FILE:reprise>)
 script(turns_given_back recorded store/systems/recorded/turns_given_back.py $<TARGET_FILE:reprise> pi grok)

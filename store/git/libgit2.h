@@ -40,7 +40,7 @@ MUST_CHECK enum err_code gitlib_ready(struct err *e);
     F(index_remove_directory) F(index_write) F(index_write_tree_to) F(indexer_append) \
     F(indexer_commit) F(indexer_new) F(libgit2_init) F(libgit2_opts) F(libgit2_shutdown) \
     F(mempack_dump) F(mempack_new) F(merge_file) F(note_commit_create) F(object_id) F(object_lookup_prefix) \
-    F(object_peel) F(object_string2type) F(odb_add_backend) F(odb_exists) F(odb_foreach) F(odb_get_backend) \
+    F(object_peel) F(object_string2type) F(odb_add_backend) F(odb_add_disk_alternate) F(odb_exists) F(odb_foreach) F(odb_get_backend) \
     F(odb_init_backend) F(odb_num_backends) F(odb_object_data) F(odb_object_size) \
     F(odb_object_type) F(odb_open) F(odb_read) F(odb_read_header) F(odb_write) F(oid_cpy) \
     F(oid_equal) F(oid_fromstr) F(oid_fromstrn) F(oid_is_zero) F(oid_streq) F(oid_tostr) \
@@ -150,6 +150,7 @@ extern const struct libgit2 *_Atomic libgit2_table;
 #define git_object_peel LIBGIT2->object_peel
 #define git_object_string2type LIBGIT2->object_string2type
 #define git_odb_add_backend LIBGIT2->odb_add_backend
+#define git_odb_add_disk_alternate LIBGIT2->odb_add_disk_alternate
 #define git_odb_exists LIBGIT2->odb_exists
 #define git_odb_foreach LIBGIT2->odb_foreach
 #define git_odb_free LIBGIT2->odb_free

@@ -7,7 +7,9 @@ usage: rewind_snapshots.py PROGRAM
 import json
 import os
 import shutil
+import subprocess
 import sys
+import threading
 import time
 import uuid
 
@@ -318,6 +320,105 @@ def snapshots_follow_a_project_that_moved(program):
         w.remove()
 
 
+def append_rows(w, known):
+    """The rows that the session got since, wherever its transcript is now."""
+    found = [os.path.join(folder, name) for top in ('.claude/projects', '.pi/agent/sessions')
+             for folder, _, names in os.walk(f'{w.home}/{top}') for name in names if w.id in name and name.endswith('.jsonl')]
+    need(len(found) == 1, f'the transcript: {found}')
+    with open(found[0], 'a', encoding='utf-8') as f:
+        f.writelines(json.dumps(row) + '\n' for row in w.rows[known:])
+
+
+def both_sides_of_a_move_are_used(program):
+    """Turns before it have their snapshots under the old path, turns after it under the new one."""
+    for kind in (lambda: World(program, True), lambda: World(program, False), lambda: PiWorld(program)):
+        for moves in (1, 2):
+            w = kind()
+            w.turn('first prompt', lambda w=w: first(w))
+            w.write()
+            places = [w.root]
+            for i in range(moves):
+                if i:
+                    w.turn('between', lambda w=w: w.put('between.txt', 'b\n'))
+                    append_rows(w, known)
+                moved, known = f'{w.home}/work/place {i}', len(w.rows)
+                os.rename(w.root, moved)
+                w.run_at(w.home, 'move', w.root, moved, '--apply')
+                w.root = moved
+                places.append(moved)
+            w.turn('second prompt', lambda w=w: second(w))
+            w.turn('third prompt', lambda w=w: third(w))
+            append_rows(w, known)
+            final = w.tree()
+            for at in reversed(range(len(w.points))):
+                said = w.dry_run(at)
+                need(all(f'files of {place} are those of {w.root}' in said for place in places[:-1]), f'not said: {said}')
+                w.run('rewind', w.id, '--to', w.points[at], '--apply')
+                need(w.tree() == w.trees[at], f'{moves} moves, turn {at} is {sorted(set(w.tree()) ^ set(w.trees[at]))}\n{said}')
+                w.run('undo')
+                need(w.tree() == final, f'{moves} moves, the undo of turn {at} is not exact')
+            w.remove()
+
+
+def two_rewinds_at_once_end_as_one_after_the_other(program):
+    """Of a project that moved. The second one waits, or finds its plan stale; undo gives back what was there."""
+    w = World(program, True)
+    w.turn('first prompt', lambda: first(w))
+    w.turn('second prompt', lambda: second(w))
+    w.write()
+    moved = f'{w.home}/work/elsewhere'
+    os.rename(w.root, moved)
+    w.run_at(w.home, 'move', w.root, moved, '--apply')
+    w.root = moved
+    final = w.tree()
+    for _ in range(4):
+        both = [subprocess.Popen([w.reprise.path, 'rewind', w.id, '--to', w.points[at], '--apply'], env=w.reprise.env, cwd=w.root,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for at in (0, 1)]
+        codes = [one.wait() for one in both]
+        need(0 in codes and set(codes) <= {0, 1, 3, 4}, f'two at once: {codes}')
+        need(w.tree() in w.trees, f'two at once ({codes}): {sorted(w.tree())}')
+        for _ in range(codes.count(0)):
+            if w.tree() != final:
+                w.run('undo')
+        need(w.tree() == final, f'two at once ({codes}): the undo is not exact')
+    w.remove()
+
+
+def a_project_that_moves_while_it_is_read(program):
+    """Each snapshot that was taken is that of the whole project, wherever it was then."""
+    w = World(program, True)
+    for i in range(2000):
+        w.put(f'many/{i % 50}/{i}', f'{i}\n')
+    away, ends = f'{w.home}/work/away', threading.Event()
+
+    def move():
+        while not ends.is_set():
+            for one, other in ((w.root, away), (away, w.root)):
+                os.rename(one, other)
+                time.sleep(0.002)
+
+    mover = threading.Thread(target=move)
+    mover.start()
+    told = json.dumps({'session_id': w.id, 'cwd': w.root, 'prompt': 'x'})
+    for _ in range(25):
+        done = subprocess.run([w.reprise.path, 'snapshot', '--agent', 'claude', '--event', 'prompt'], input=told, text=True, cwd=w.home,
+                              env=w.reprise.env, capture_output=True, check=False)
+        need(done.returncode == 0, f'while it moves: {done}')
+    ends.set()
+    mover.join()
+    seen = 0
+    for name in os.listdir(f'{w.top}/state/reprise/copies'):
+        store = f'{w.top}/state/reprise/copies/{name}'
+        with open(f'{store}/log', encoding='utf-8') as f:
+            trees = {json.loads(line).get('tree') for line in f} - {None}
+        for tree in trees:
+            listed = subprocess.run(['git', '-C', store, 'ls-tree', '-r', '--name-only', tree], capture_output=True, text=True, check=True)
+            need(len(listed.stdout.splitlines()) == 2005, f'while it moves: {len(listed.stdout.splitlines())} files')
+            seen += 1
+    need(seen > 0, 'while it moves: no snapshot at all')
+    w.remove()
+
+
 def a_part_that_moved_takes_no_other_files_along(program):
     """The rest of the project, which is gone, is not planned beside the part that moved."""
     w = World(program, True)
@@ -481,6 +582,9 @@ old_ones_go_by_themselves(sys.argv[1])
 limits_that_cannot_be_read_remove_nothing(sys.argv[1])
 prompts_are_points_where_the_agent_keeps_no_copies(sys.argv[1])
 snapshots_follow_a_project_that_moved(sys.argv[1])
+both_sides_of_a_move_are_used(sys.argv[1])
+two_rewinds_at_once_end_as_one_after_the_other(sys.argv[1])
+a_project_that_moves_while_it_is_read(sys.argv[1])
 a_part_that_moved_takes_no_other_files_along(sys.argv[1])
 snapshots_that_cannot_be_read_are_named(sys.argv[1])
 what_cannot_be_read_is_not_pruned(sys.argv[1])

@@ -63,8 +63,11 @@ class World:
         os.chmod(path, mode)
 
     def run(self, *words, code=0):
-        done = subprocess.run([self.reprise.path, *words], env=self.reprise.env, cwd=self.root, capture_output=True,
-                              text=True, check=False)
+        return self.run_at(self.root, *words, code=code)
+
+    def run_at(self, cwd, *words, code=0):
+        done = subprocess.run([self.reprise.path, *words], env=self.reprise.env, cwd=cwd, capture_output=True, text=True,
+                              check=False)
         need(done.returncode == code, f'{words}: {done.returncode} {done.stdout} {done.stderr}')
         return done.stdout
 

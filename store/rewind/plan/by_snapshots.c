@@ -30,12 +30,12 @@ static bool snapped_source(const struct snapped *s, unsigned mode, const git_oid
     *out = (struct rewind_source){ .kind = S_IFDIR, .bytes = SLICE("") };
     if (S_ISDIR(mode))
         return true;
-    bool own = git_odb_exists(s->own, id);
+    const struct snapped_store *own = snapped_store_of(s, id);
 
     git_oid_tostr(hex, sizeof hex, id);
     *out = (struct rewind_source){ .kind = rewind_kind_of(mode),
                                    .objects =
-                                       arena_copy_text(a, own ? s->objects : s->project_objects),
+                                       arena_copy_text(a, own ? own->objects : s->project_objects),
                                    .blob = arena_copy_text(a, hex) };
     return own || (s->project && git_odb_exists(s->project, id));
 }
@@ -273,16 +273,21 @@ static enum err_code note_left_out(const struct snapped *s, size_t at, struct re
 }
 
 /* As former_note says it of the agent's own copies, which may have said it already. */
-static enum err_code note_move(const struct snapped *s, struct rewind_plan *plan, struct err *e)
+static enum err_code note_moves(const struct snapped *s, struct rewind_plan *plan, struct err *e)
 {
-    const char *note = arena_format(&plan->arena, "the project moved: files of %s are those of %s",
-                                    s->moved_from, s->log.root);
+    for (const struct snapped_store *x = s->store; x < s->store + s->stores; x++) {
+        const char *note =
+            arena_format(&plan->arena, "the project moved: files of %s are those of %s",
+                         x->moved_from ? x->moved_from : "", s->log.root);
+        bool is_said = !x->moved_from;
 
-    NEED(note);
-    for (size_t i = 0; i < plan->notes; i++)
-        if (strcmp(plan->note[i], note) == 0)
-            return ERR_OK;
-    return rewind_plan_note(plan, note, e);
+        NEED(note);
+        for (size_t i = 0; i < plan->notes && !is_said; i++)
+            is_said = strcmp(plan->note[i], note) == 0;
+        if (!is_said)
+            TRY(rewind_plan_note(plan, note, e));
+    }
+    return ERR_OK;
 }
 
 /* Returns the number of the point, or the length of the list if it is not in it. A point may be named by the beginning of its id. */
@@ -308,7 +313,7 @@ static enum err_code no_snapshots(const struct session_ref *ref, const char *wha
     const char *why = store_unsupported_reason(ops, CAN_REWIND);
 
     return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                   "%s: %s, and there are no snapshots of this session; "
+                   "%s: %s, and no snapshots of this session were taken where its project is now; "
                    "`reprise snapshots on %s` takes them from now on",
                    what, why ? why : "this agent keeps no checkpoints of files", ops->name);
 }
@@ -380,8 +385,8 @@ enum err_code rewind_plan_files(const struct session_ref *ref, struct slice poin
                               e);
     if (!rc)
         rc = note_left_out(&s, at, &plan, e);
-    if (!rc && s.moved_from)
-        rc = note_move(&s, &plan, e);
+    if (!rc)
+        rc = note_moves(&s, &plan, e);
     if (rc)
         rewind_plan_fini(&plan);
     else
@@ -480,10 +485,11 @@ static void odb_object_free(git_odb_object **object)
 static git_odb_object *read_line_side(const struct snapped *s, unsigned mode, const git_oid *id,
                                       struct checkpoint *c)
 {
+    const struct snapped_store *own = S_ISREG(mode) ? snapped_store_of(s, id) : NULL;
+    git_odb *odb = own ? own->odb : s->project;
     git_odb_object *object = NULL;
 
-    if (S_ISREG(mode) && git_odb_read(&object, s->own, id) &&
-        (!s->project || git_odb_read(&object, s->project, id)))
+    if (S_ISREG(mode) && (!odb || git_odb_read(&object, odb, id)))
         c->counted = false;
     return object;
 }

@@ -7,6 +7,7 @@
 #include "lite/base/time.h"
 #include "store/api/store.h"
 #include "store/fs/path.h"
+#include "store/git/gitfiles.h"
 #include "store/git/repo.h"
 #include "store/journal/change.h"
 #include "store/rewind/plan/former.h"
@@ -23,7 +24,10 @@ void snapped_fini(struct snapped *s)
 {
     free(s->file);
     slice_set_fini(&s->paths);
-    git_odb_free(s->own);
+    for (size_t i = 0; i < s->stores; i++) {
+        git_odb_free(s->store[i].odb);
+        snapshot_log_fini(&s->store[i].log);
+    }
     git_odb_free(s->project);
     repo_close(s->repo);
     checkpoint_list_fini(&s->points);
@@ -126,10 +130,10 @@ static void find_end_snapshot(const struct snapped *s, struct snapped_turn *t)
 }
 
 /* A snapshot belongs to one turn: of two with the same text, to the nearer one. Then finds the ends of the turns. Returns
- * false if no turn has a snapshot. */
-static bool match_ends(struct snapped *s)
+ * how many turns have a snapshot. */
+static size_t match_ends(struct snapped *s)
 {
-    bool any = false;
+    size_t n = 0;
 
     for (size_t i = 0; i < s->points.n; i++) {
         const struct snapshot *x = s->turn[i].before;
@@ -145,17 +149,17 @@ static bool match_ends(struct snapped *s)
         }
         if (x)
             find_end_snapshot(s, &s->turn[i]);
-        any |= x != NULL;
+        n += x != NULL;
     }
-    return any;
+    return n;
 }
 
 /* ---- opening ---- */
 
-/* Finds the snapshots of the turns in the log. Without a match the log is empty: it is that of the project, and none of
- * its snapshots belongs to this session. */
-static enum err_code match_turns(struct snapped *s, struct err *e)
+/* Finds the snapshots of the turns in the log: of *matched turns. */
+static enum err_code match_turns(struct snapped *s, size_t *matched, struct err *e)
 {
+    *matched = 0;
     if (!s->log.n)
         return ERR_OK;
     if (!s->turn) {
@@ -169,8 +173,20 @@ static enum err_code match_turns(struct snapped *s, struct err *e)
         if (c->kind == CHECKPOINT_TURN && !c->after)
             s->turn[i].before = find_prompt_snapshot(s, c);
     }
-    if (!match_ends(s))
-        s->log.n = 0;
+    *matched = match_ends(s);
+    return ERR_OK;
+}
+
+static enum err_code add_store(struct snapped *s, const char *dir, const char *moved_from,
+                               struct err *e)
+{
+    struct snapped_store *more = arena_grow(&s->arena, s->store, s->stores, sizeof *more);
+
+    NEED(s->store = more);
+    more += s->stores++;
+    NEED(more->dir = arena_copy_text(&s->arena, dir));
+    NEED(more->objects = arena_format(&s->arena, "%s/objects", dir));
+    NEED(!moved_from || (more->moved_from = arena_copy_text(&s->arena, moved_from)));
     return ERR_OK;
 }
 
@@ -185,41 +201,100 @@ static const char *moved_root(const char *root, const char *was, const char *now
                : NULL;
 }
 
+/* Adds the snapshots of another log, by time; what they consist of stays in its arena. */
+static enum err_code merge_log(struct snapped *s, const struct snapshot_log *from, struct err *e)
+{
+    const size_t all = s->log.n + from->n;
+    struct snapshot *list = arena_alloc(&s->arena, (all + 1) * sizeof *list);
+
+    NEED(list);
+    for (size_t i = 0, j = 0; i + j < all;) {
+        const bool first = j == from->n || (i < s->log.n && s->log.snapshot[i].time_ms <=
+                                                                from->snapshot[j].time_ms);
+
+        list[i + j] = first ? s->log.snapshot[i] : from->snapshot[j];
+        *(first ? &i : &j) += 1;
+    }
+    s->log.snapshot = list;
+    s->log.n = all;
+    return ERR_OK;
+}
+
+/* Adds the snapshots of a store from before the project moved, if they are those of more turns. */
+static enum err_code add_former(struct snapped *s, const struct snapshot_project *x,
+                                size_t *matched, struct err *e)
+{
+    CLEANUP(snapshot_log_fini) struct snapshot_log log = { .n = 0 };
+    struct snapshot *const own = s->log.snapshot;
+    const size_t own_n = s->log.n;
+    size_t more;
+
+    NEED(log.dir = arena_copy_text(&log.arena, x->dir));
+    TRY(snapshot_log_read_dir(&log, e));
+    TRY(merge_log(s, &log, e));
+    TRY(match_turns(s, &more, e));
+    if (more <= *matched) {
+        s->log.snapshot = own;
+        s->log.n = own_n;
+        return match_turns(s, &more, e);
+    }
+    *matched = more;
+    TRY(add_store(s, x->dir, x->root, e));
+    HAND_OVER(&s->store[s->stores - 1].log, log);
+    return ERR_OK;
+}
+
 /* Finds the snapshots that were taken before `reprise move` took the session from another directory. */
-static enum err_code open_former(struct snapped *s, const char *now, struct err *e)
+static enum err_code open_former(struct snapped *s, const char *now, size_t *matched, struct err *e)
 {
     struct former f = { .ref = s->ref, .now = now };
-    const char *present = s->log.root ? arena_copy_text(&s->arena, s->log.root) : NULL;
     CLEANUP(snapshot_projects_fini) struct snapshot_projects all = { .n = 0 };
 
     /* The operation log may be long: it is read only if some project with snapshots is gone. */
     TRY(snapshot_projects_gone(s->ref->store->env, &all, e));
     if (all.n)
         former_read(&f, &s->arena);
-    for (size_t i = 0; i < f.n && !s->log.n; i++)
-        for (size_t k = 0; k < all.n && !s->log.n; k++) {
-            const struct snapshot_project *x = &all.project[k];
+    for (size_t k = 0; k < all.n; k++) {
+        const struct snapshot_project *x = &all.project[k];
+        bool is_it = false;
+
+        for (size_t i = 0; i < f.n && !is_it; i++) {
             const char *root = x->root && (strcmp(f.dir[i], x->root) == 0 ||
                                            path_under(slice_of(f.dir[i]), slice_of(x->root)))
                                    ? moved_root(x->root, f.dir[i], now, &s->arena)
                                    : NULL;
 
             /* If a part of the project moved, the rest of it is not beside that part. */
-            if (!root || !present || strcmp(root, present) != 0)
-                continue;
-            snapshot_log_fini(&s->log);
-            NEED(s->log.dir = arena_copy_text(&s->log.arena, x->dir));
-            NEED(s->log.root = root);
-            NEED(s->moved_from = arena_copy_text(&s->arena, x->root));
-            TRY(snapshot_log_read_dir(&s->log, e));
-            TRY(match_turns(s, e));
+            is_it = root && s->log.root && strcmp(root, s->log.root) == 0;
         }
+        if (is_it)
+            TRY(add_former(s, x, matched, e));
+    }
     return s->arena.failed ? err_nomem(e) : ERR_OK;
+}
+
+/* Opens the stores: the first as a repository, in which the objects of the others are found, too. */
+static enum err_code open_stores(struct snapped *s, struct err *e)
+{
+    git_odb *all = NULL;
+
+    TRY(repo_open(s->store[0].dir, &s->repo, e));
+    int answer = git_repository_odb(&all, s->repo);
+
+    for (size_t i = 1; i < s->stores && !answer; i++)
+        answer = git_odb_add_disk_alternate(all, s->store[i].objects);
+    git_odb_free(all);
+    if (answer)
+        return repo_error(e, answer, s->store[0].dir, "read the snapshots");
+    for (size_t i = 0; i < s->stores; i++)
+        TRY(loose_guard_open(s->store[i].objects, &s->store[i].odb, e));
+    return ERR_OK;
 }
 
 enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, struct err *e)
 {
     struct change_origin o = { 0 };
+    size_t matched;
 
     *s = (struct snapped){ .ref = ref };
     if (!ref->store->env || !ref->store->env->state_dir || !store_can_rewind(ref->store->ops))
@@ -228,9 +303,14 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
     if (!o.dir)
         return ERR_OK;
     TRY(snapshot_log_read(ref->store->env, o.dir, &s->log, e));
-    TRY(match_turns(s, e));
-    if (!s->log.n)
-        TRY(open_former(s, o.dir, e));
+    TRY(match_turns(s, &matched, e));
+    if (s->log.n)
+        TRY(add_store(s, s->log.dir, NULL, e));
+    TRY(open_former(s, o.dir, &matched, e));
+
+    /* It may be the log of the project, and none of its snapshots belongs to this session. */
+    if (!matched)
+        s->log.n = 0;
     if (!s->log.n)
         return ERR_OK;
 
@@ -238,12 +318,7 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
     for (size_t i = 0; i < s->points.n; i++)
         if (s->turn[i].before && s->points.checkpoint[i].time_ms == TIME_NONE)
             s->points.checkpoint[i].time_ms = s->turn[i].before->time_ms;
-    TRY(repo_open(s->log.dir, &s->repo, e));
-    NEED(s->objects = arena_format(&s->arena, "%s/objects", s->log.dir));
-    const int answer = git_repository_odb(&s->own, s->repo);
-
-    if (answer)
-        return repo_error(e, answer, s->log.dir, "read the snapshots");
+    TRY(open_stores(s, e));
 
     /* The blobs that a snapshot borrowed are in the project's own repository, which may be gone by now. */
     git_repository *repo = NULL;
@@ -255,6 +330,14 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
         s->project = NULL;
     repo_close(repo);
     return s->project_objects ? ERR_OK : err_nomem(e);
+}
+
+const struct snapped_store *snapped_store_of(const struct snapped *s, const git_oid *id)
+{
+    for (size_t i = 0; i < s->stores; i++)
+        if (git_odb_exists(s->store[i].odb, id))
+            return &s->store[i];
+    return NULL;
 }
 
 enum err_code snapped_tree(const struct snapped *s, const struct snapshot *x, git_tree **out,

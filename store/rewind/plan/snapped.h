@@ -38,17 +38,25 @@ struct snapped_file {
     git_oid left;                 /* its blob */
 };
 
+/* A store of snapshots of the project: where it is, and where it was before it moved. */
+struct snapped_store {
+    const char *dir;
+    const char *moved_from; /* where the project was; NULL: where it is */
+    const char *objects;    /* the directory */
+    git_odb *odb;
+    struct snapshot_log log; /* owns what was merged into that of all stores */
+};
+
 struct snapped {
     const struct session_ref *ref;
     struct arena arena;
-    struct snapshot_log log;
-    /* Where the project was when they were taken; NULL: where it is. */
-    const char *moved_from;
+    struct snapshot_log log; /* of all stores, by time */
+    struct snapped_store *store;
+    size_t stores;
     struct checkpoint_list points;
-    struct snapped_turn *turn; /* one for each point */
-    git_repository *repo;      /* the snapshots' */
-    git_odb *own;
-    char *objects, *project_objects; /* directories, in the arena; the latter may be NULL */
+    struct snapped_turn *turn;   /* one for each point */
+    git_repository *repo;        /* has the trees and notes of all stores */
+    const char *project_objects; /* a directory, in the arena; may be NULL */
     git_odb *project;
     struct slice_set paths;
     struct snapped_file *file; /* by the number of the path */
@@ -63,6 +71,8 @@ MUST_CHECK enum err_code snapped_points(const struct session_ref *ref, struct ch
 MUST_CHECK enum err_code snapped_open(const struct session_ref *ref, struct snapped *s,
                                       struct err *e);
 void snapped_fini(struct snapped *s);
+/* The store that has an object, or NULL. */
+const struct snapped_store *snapped_store_of(const struct snapped *s, const git_oid *id);
 MUST_CHECK enum err_code snapped_tree(const struct snapped *s, const struct snapshot *x,
                                       git_tree **out, struct err *e);
 
