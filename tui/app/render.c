@@ -136,7 +136,8 @@ static void draw_footer(const struct model *m, struct frame *f, struct rect r)
 {
     enum key_context place = view_key_context(m);
     const struct view_ops *top = m->views[view_top(m)];
-    const enum action *actions = top->footer ? top->footer(m) : actions_of(place);
+    const enum action *own = top->footer ? top->footer(m) : NULL,
+                      *actions = own ? own : actions_of(place);
     int help_w = entry_width(m, place, ACT_HELP, f->ascii);
     int x = r.x + 1, end = r.x + r.w - 1 + GAP; /* the last one needs none */
     char key[KEY_NAME];

@@ -132,7 +132,7 @@ struct view_ops {
     void (*refresh)(struct model *m); /* something was changed, so the view may be outdated */
     /* The time at which the row needs a MSG_TICK; TIME_NONE: never. */
     int64_t (*wake_ms)(const struct model *m);
-    /* The actions that the footer shows now, ended by ACT_NONE; if NULL, those of the context. */
+    /* The actions that the footer shows now, ended by ACT_NONE; NULL, from either: those of the context. */
     const enum action *(*footer)(const struct model *m);
     /* Draws the last line in place of the footer. Returns false if it has nothing to show. */
     bool (*status)(const struct model *m, struct frame *f, struct rect r);

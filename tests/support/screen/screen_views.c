@@ -188,6 +188,12 @@ struct id128 transcript_view_leaf(const struct transcript_view *v)
     return (struct id128){ 0, 0 };
 }
 
+bool transcript_view_shows_raw(const struct transcript_view *v)
+{
+    (void)v;
+    return false;
+}
+
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a)
 {
     (void)v;

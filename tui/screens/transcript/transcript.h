@@ -100,6 +100,9 @@ bool transcript_view_message(const struct transcript_view *v, struct id128 *id, 
 /* The last message of the branch that is shown; none: no branch is. */
 struct id128 transcript_view_leaf(const struct transcript_view *v);
 
+/* Returns true if an entry is shown as it is stored. */
+bool transcript_view_shows_raw(const struct transcript_view *v);
+
 /* The reason why an action is not possible now; NULL if it is possible, or is not an action of this
  * view. */
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a);

@@ -1,3 +1,4 @@
+#include "lite/base/utf8.h"
 #include "tui/screens/transcript/transcript_internal.h"
 
 #include <stdlib.h>
@@ -125,7 +126,17 @@ static void open_transcript_in_editor(struct transcript_view *v, struct effects 
 
 /* ---- over the conversation ---- */
 
-static enum transcript_view_result act_in_raw(struct transcript_view *v, enum action a)
+/* The entry is copied as it is in the file. */
+static void copy_raw(struct transcript_view *v, struct effects *fx)
+{
+    const struct slot *s = transcript_view_cursor_slot(v);
+
+    if (s)
+        transcript_view_copy_text(v, utf8_js_trim(buf_slice(&s->passage.bytes)), fx);
+}
+
+static enum transcript_view_result act_in_raw(struct transcript_view *v, enum action a,
+                                              struct effects *fx)
 {
     long page = transcript_view_body_height(v) > 2 ? transcript_view_body_height(v) - 2 : 1;
 
@@ -138,6 +149,7 @@ static enum transcript_view_result act_in_raw(struct transcript_view *v, enum ac
     case ACT_HALF_DOWN: transcript_view_raw_scroll(v, page / 2); break;
     case ACT_FIRST: transcript_view_raw_scroll(v, -(1L << 40)); break;
     case ACT_LAST: transcript_view_raw_scroll(v, 1L << 40); break;
+    case ACT_COPY: copy_raw(v, fx); break;
     case ACT_RAW:
     case ACT_BACK: transcript_view_raw_close(v); break;
     case ACT_HELP:
@@ -271,7 +283,7 @@ enum transcript_view_result transcript_view_act(struct transcript_view *v, enum 
     if (v->choice.names)
         return transcript_view_choice_act(v, a, fx);
     if (v->raw.shown)
-        result = act_in_raw(v, a);
+        result = act_in_raw(v, a, fx);
     else if (v->search.typing)
         result = act_in_search(v, a, fx);
     else

@@ -19,7 +19,20 @@ struct printing {
     int depth;
 };
 
-static void print_value(struct printing *p, struct slice key, struct slice value, enum style style)
+/* Returns true if another value follows in the container that is being printed. */
+static bool print_goes_on(const struct printing *p)
+{
+    struct json_iter ahead;
+    struct slice key, value;
+
+    if (p->depth == 0)
+        return false;
+    ahead = p->open[p->depth - 1];
+    return json_iter_next(&ahead, &key, &value);
+}
+
+static void print_value(struct printing *p, struct slice key, struct slice value, enum style style,
+                        bool comma)
 {
     static const char blanks[] = "                                                                ";
     struct text_wrap f = { .styled_text = p->styled_text,
@@ -38,6 +51,8 @@ static void print_value(struct printing *p, struct slice key, struct slice value
         text_wrap_add(&f, STYLE_DIM, SLICE(": "));
     }
     text_wrap_add(&f, style, value);
+    if (comma)
+        text_wrap_add(&f, STYLE_DIM, SLICE(","));
     text_wrap_fini(&f);
 }
 
@@ -60,10 +75,10 @@ static void print_json_value(struct printing *p, struct slice key, struct slice 
     bool container = type == JSON_OBJECT || type == JSON_ARRAY;
 
     if (!container || p->depth == DEPTH_MAX || !json_iter_open(&p->open[p->depth], v)) {
-        print_value(p, key, v, transcript_choice_style_of(type));
+        print_value(p, key, v, transcript_choice_style_of(type), print_goes_on(p));
         return;
     }
-    print_value(p, key, type == JSON_OBJECT ? SLICE("{") : SLICE("["), STYLE_DIM);
+    print_value(p, key, type == JSON_OBJECT ? SLICE("{") : SLICE("["), STYLE_DIM, false);
     p->depth++;
 }
 
@@ -80,7 +95,7 @@ static void print_json(struct printing *p, struct slice row)
         } else {
             p->depth--;
             print_value(p, (struct slice){ NULL, 0 }, it->object ? SLICE("}") : SLICE("]"),
-                        STYLE_DIM);
+                        STYLE_DIM, print_goes_on(p));
         }
     }
 }
@@ -99,8 +114,13 @@ void transcript_view_raw_open(struct transcript_view *v)
     if (json_valid(row))
         print_json(&p, row);
     else
-        print_value(&p, (struct slice){ NULL, 0 }, row, STYLE_TEXT);
+        print_value(&p, (struct slice){ NULL, 0 }, row, STYLE_TEXT, false);
     v->raw.shown = true;
+}
+
+bool transcript_view_shows_raw(const struct transcript_view *v)
+{
+    return v->inner ? transcript_view_shows_raw(v->inner) : v->raw.shown;
 }
 
 void transcript_view_raw_close(struct transcript_view *v)

@@ -120,6 +120,11 @@ static void offer_message(struct copies *c, const struct block_list *list)
     buf_fini(&all);
 }
 
+static bool has_text(const struct block *b)
+{
+    return b && (b->kind == BLOCK_TOOL_CALL || b->text.n || b->input.n);
+}
+
 static void offer_all(struct copies *c, const struct transcript_view *v)
 {
     const struct slot *s = transcript_view_cursor_slot(v);
@@ -145,9 +150,15 @@ void transcript_view_copy(struct transcript_view *v, struct effects *fx)
 {
     struct copies c = { .names = name_list_new(), .texts = name_list_new() };
 
+    const struct transcript_position at = v->cursor;
+
+    /* A line without a text of its own, such as the tokens of a turn, belongs to what is above it. */
+    while (!has_text(transcript_view_block(v)) && transcript_view_step(v, &v->cursor, -1))
+        continue;
     c.failed = !c.names || !c.texts;
     if (!c.failed)
         offer_all(&c, v);
+    v->cursor = at;
     if (c.failed)
         transcript_view_notify_no_memory(v);
     else if (c.texts->n == 0)

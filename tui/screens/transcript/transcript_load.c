@@ -182,6 +182,8 @@ static void set_usage(struct transcript_view *v, struct conversation_usage *usag
     conversation_usage_free(v->usage);
     v->usage = usage;
     v->sizes++; /* lines for the turns come in */
+    if (v->at_end)
+        v->placed = false; /* the last of them is the end */
 }
 
 const struct usage_sum *transcript_view_usage(const struct transcript_view *v)

@@ -159,6 +159,13 @@ static bool transcript_screen_message(struct model *m, const struct msg *msg)
     return transcript_view_msg(m->viewer, msg, &m->fx);
 }
 
+static const enum action *transcript_screen_footer(const struct model *m)
+{
+    static const enum action of_raw[] = { ACT_BACK, ACT_COPY, ACT_DOWN, ACT_PAGE_DOWN, ACT_NONE };
+
+    return transcript_view_shows_raw(m->viewer) ? of_raw : NULL;
+}
+
 const struct view_ops view_transcript = {
     .name = "transcript",
     .place = transcript_screen_key_context,
@@ -171,4 +178,5 @@ const struct view_ops view_transcript = {
     .unavailable = transcript_screen_unavailable,
     .resized = transcript_screen_resized,
     .message = transcript_screen_message,
+    .footer = transcript_screen_footer,
 };

@@ -481,13 +481,15 @@ TEST(a_message_can_be_seen_as_it_is_stored)
 
     assert_screen(&d, " A title                   entry 1 of 1\n"
                       "  {\n"
-                      "    \"type\": \"user\"\n"
-                      "    \"n\": 1.0\n"
+                      "    \"type\": \"user\",\n"
+                      "    \"n\": 1.0,\n"
                       "    \"message\": {\n"
                       "      \"content\": \"a\\u001bb\"\n"
                       "    }\n"
                       "  }\n"
                       "\n");
+    drive_act(&d, ACT_COPY);
+    assert_true(hostile_within(buf_slice(&d.copied), SLICE("\"n\":1.0,\"message\":{")));
     assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
     assert_true(screen_holds(&d, "a^[b"));
     drive_fini(&d);

@@ -287,6 +287,29 @@ TEST(the_cursor_follows_the_end_that_is_read_later_unless_it_was_moved)
     buf_fini(&rows);
 }
 
+/* They are counted after the conversation was shown. */
+TEST(the_cursor_is_on_the_tokens_of_the_last_turn)
+{
+    struct drive d;
+    struct buf rows = long_conversation(20);
+
+    assert_int_equal(buf_add(&rows, SLICE("{\"type\":\"system\",\"subtype\":\"turn_duration\","
+                                          "\"durationMs\":1500}\n")),
+                     ERR_OK);
+    drive_init(&d, buf_slice(&rows));
+    d.counts = true;
+    drive_open(&d, REQUESTER_VIEWER, 14, 40);
+    assert_cursor_on(&d, "1.2k in, 34 out");
+    assert_true(screen_holds(&d, "entry 41 of 41"));
+
+    /* What is copied there is the reply above. */
+    drive_act(&d, ACT_COPY);
+    assert_true(slice_eq(buf_slice(&d.copied), SLICE("answer 19")));
+    assert_cursor_on(&d, "1.2k in, 34 out");
+    drive_fini(&d);
+    buf_fini(&rows);
+}
+
 TEST(the_cursor_stays_at_the_end_when_more_is_unfolded_below_it)
 {
     struct drive d;
