@@ -306,6 +306,24 @@ void disk_new_discard(struct disk_new *f)
     f->fd = f->dir = -1;
 }
 
+enum err_code disk_new_move(struct disk_new *f, const char *dir, struct err *e)
+{
+    const int to = dir_open(dir);
+
+    if (to < 0)
+        return err_sys(e, dir, "open directory");
+    if (f->temp[0] && renameat(f->dir, f->temp, to, f->temp)) {
+        enum err_code rc = err_sys(e, dir, "move a new file");
+
+        close(to);
+        return rc;
+    }
+    close(f->dir);
+    f->dir = to;
+    snprintf(f->path, sizeof f->path, "%s", dir);
+    return ERR_OK;
+}
+
 /* File systems without links (exFAT, some FUSE) report different errors. */
 static bool no_links(int sys)
 {

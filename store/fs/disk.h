@@ -73,6 +73,8 @@ MUST_CHECK enum err_code disk_new_publish(struct disk_new *f, const char *name, 
 /* The same, replacing the present file (a small document of ours, or one that its owner replaces too). */
 MUST_CHECK enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e);
 void disk_new_discard(struct disk_new *f);
+/* Chooses another directory of the same file system for the name. */
+MUST_CHECK enum err_code disk_new_move(struct disk_new *f, const char *dir, struct err *e);
 /* Writes a piece of it; the argument is a struct disk_new. */
 MUST_CHECK enum err_code disk_new_write(struct slice bytes, void *arg, struct err *e);
 /* Returns true if this is the name of a temporary file. */

@@ -12,6 +12,7 @@
 #include "store/fs/disk.h"
 #include "store/fs/path.h"
 #include "store/journal/change_internal.h"
+#include "store/journal/contents.h"
 #include "store/journal/record.h"
 
 struct change *change_new(const char *kind)
@@ -29,6 +30,8 @@ void change_free(struct change *c)
 {
     if (!c)
         return;
+    if (c->contents)
+        disk_new_discard(c->contents);
     arena_fini(&c->arena);
     free(c);
 }
@@ -46,6 +49,8 @@ enum err_code change_add(struct change *c, const struct step *s, struct err *e)
     copy.path = arena_copy_text(a, s->path);
     copy.to = arena_copy_text(a, s->to);
     copy.lock = arena_copy_text(a, s->lock);
+    copy.bytes_part.path = arena_copy_text(a, s->bytes_part.path);
+    copy.old_part.path = arena_copy_text(a, s->old_part.path);
     copy.bytes = journal_change_copy_bytes(c, s->bytes);
     copy.old = journal_change_copy_bytes(c, s->old);
     copy.opposite = journal_change_copy_bytes(c, s->opposite);
@@ -181,11 +186,12 @@ static enum err_code change_steps_roll_back(struct change *c, size_t done, struc
 }
 
 /* The random end distinguishes two ids of one millisecond. */
-static enum err_code intent_write(struct change_log *log, const struct change *c, const char *dir,
+static enum err_code intent_write(struct change_log *log, struct change *c, const char *dir,
                                   struct err *e)
 {
     if (mkdir(dir, 0700))
         return err_sys(e, dir, "make directory");
+    TRY(contents_record(c, dir, e));
     TRY(change_record_write(dir, c, e));
     return disk_sync_dir(log->dir, e);
 }
@@ -346,6 +352,8 @@ enum err_code change_part_do(struct change_log *log, const char *dir, struct cha
     c->at_ms = log->env.now_ms;
     if (!rc)
         rc = change_prepare(c, e);
+    if (!rc)
+        rc = contents_record(c, dir, e);
     if (!rc)
         rc = change_record_write(dir, c, e);
     if (rc)

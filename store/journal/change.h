@@ -20,11 +20,13 @@
  *                                   done are undone
  *   <state>/changes/<id>/           a change that is done: the rename of the directory commits it
  *   .../record                      the change (docs/formats/own.md)
+ *   .../contents                    the contents of its documents, if they are long
  *
  * A change that undoes another names it (`undoes`); nothing is written into the other's record. So a change exists as a
  * whole or not at all, whatever happens between two system calls; change_log_open finishes what a crash left. Ids sort
  * by time. Nothing expires. */
 
+struct disk_new;
 struct change_log; /* opened, locked, recovered */
 
 /* Where a session was and what it was called when it was changed, because it may be deleted later or its store may be
@@ -51,6 +53,9 @@ struct change {
     size_t sessions_n;
     struct step *step;
     size_t n;
+    /* The contents of steps (contents.h), without a name until they are recorded; NULL: none. */
+    struct disk_new *contents;
+    int64_t contents_n;   /* its bytes */
     int64_t at_ms;        /* when it was requested; 0 until it runs */
     bool record_outdated; /* its steps know more than when the record was written */
     /* its record has to survive this process, but not a power cut, so it is not synced */

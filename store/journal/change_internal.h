@@ -46,7 +46,7 @@ MUST_CHECK enum err_code change_recover(struct change_log *log, const char *name
 bool change_waits_for_person(const struct err *e);
 
 /* A change as a directory: `record` is one JSON document; bytes of a step that are longer than a few KiB are in the
- * files <n>.bytes, <n>.old and <n>.opposite. Texts and paths may be any bytes and are percent-encoded, because JSON
+ * files <n>.bytes, <n>.old and <n>.opposite, or parts of the file `contents`. Texts and paths may be any bytes and are percent-encoded, because JSON
  * cannot represent all of them. */
 
 /* Writes everything into an existing directory, durably unless the change is brief; `record` last. */

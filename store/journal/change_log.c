@@ -142,6 +142,9 @@ static enum err_code lock_and_recover(struct change_log *log, struct err *e)
     for (int i = n - 1; i >= 0 && !rc; i--)
         rc = change_recover(log, names[i]->d_name, e);
     change_names_free(names, n);
+
+    /* Contents of a change that was never recorded, where a new file needs a name; one that stays takes only space. */
+    (void)disk_new_sweep(log->dir);
     return rc;
 }
 

@@ -6,13 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lite/base/buf.h"
 #include "lite/io/file.h"
 #include "store/fs/disk.h"
+#include "store/journal/contents.h"
 #include "store/journal/record.h"
 
-enum { RECORD_VERSION = 1, INLINE_MAX = 8192, RECORD_MAX = 64 << 20 };
+/* Version 2 has parts of `contents`. Older programs leave it alone. */
+enum { RECORD_VERSION = 1, RECORD_WITH_PARTS = 2, INLINE_MAX = 8192, RECORD_MAX = 64 << 20 };
 
 /* clang-format off */
 static const char *const step_names[STEP_KINDS] = {
@@ -30,6 +33,10 @@ static const struct record_field step_fields[] = {
     STEP("mtime", RECORD_INT, mtime_ns),    STEP("oldMtime", RECORD_INT, old_mtime_ns),
     STEP("mode", RECORD_INT, mode),         STEP("oldMode", RECORD_INT, old_mode),
 };
+#define PART(key, kind, member) RECORD_FIELD(key, kind, struct step_part, member)
+static const struct record_field part_fields[] = {
+    PART("at", RECORD_INT, at), PART("size", RECORD_INT, n), PART("sha256", RECORD_HASH, sha256),
+};
 #define ORIGIN(key, member) RECORD_FIELD(key, RECORD_OPTIONAL, struct change_origin, member)
 static const struct record_field origin_fields[] = {
     ORIGIN("store", store), ORIGIN("dir", dir), ORIGIN("title", title),
@@ -42,6 +49,7 @@ static const struct record_field change_fields[] = {
 };
 /* clang-format on */
 static const struct record_table step_table = RECORD_TABLE(struct step, step_fields);
+static const struct record_table part_table = RECORD_TABLE(struct step_part, part_fields);
 static const struct record_table origin_table = RECORD_TABLE(struct change_origin, origin_fields);
 static const struct record_table change_table = RECORD_TABLE(struct change, change_fields);
 
@@ -73,10 +81,30 @@ static enum err_code put_content(struct writer *w, cJSON *o, const char *key, si
     return change_record_write_file(w, name, bytes, e);
 }
 
+static enum err_code put_part(struct writer *w, cJSON *o, const char *key,
+                              const struct step_part *part, struct err *e)
+{
+    if (!part->path)
+        return ERR_OK;
+    cJSON *x = cJSON_AddObjectToObject(o, key);
+
+    NEED(x && record_put(x, &part_table, part, &w->scratch));
+    return ERR_OK;
+}
+
+static bool has_parts(const struct change *c)
+{
+    size_t i = 0;
+
+    while (i < c->n && !c->step[i].bytes_part.path && !c->step[i].old_part.path)
+        i++;
+    return i < c->n;
+}
+
 static enum err_code put_change(struct writer *w, cJSON *root, const struct change *c,
                                 struct err *e)
 {
-    NEED(record_put_int(root, "version", RECORD_VERSION) &&
+    NEED(record_put_int(root, "version", has_parts(c) ? RECORD_WITH_PARTS : RECORD_VERSION) &&
          record_put(root, &change_table, c, &w->scratch));
     cJSON *sessions = cJSON_AddArrayToObject(root, "sessions");
     cJSON *steps = cJSON_AddArrayToObject(root, "steps");
@@ -99,6 +127,8 @@ static enum err_code put_change(struct writer *w, cJSON *root, const struct chan
         TRY(put_content(w, o, "bytes", i, s->bytes, e));
         TRY(put_content(w, o, "old", i, s->old, e));
         TRY(put_content(w, o, "opposite", i, s->opposite, e));
+        TRY(put_part(w, o, "bytesPart", &s->bytes_part, e));
+        TRY(put_part(w, o, "oldPart", &s->old_part, e));
     }
     return ERR_OK;
 }
@@ -150,6 +180,26 @@ static enum err_code get_content(const char *dir, const cJSON *o, const char *ke
     return ERR_OK;
 }
 
+static enum err_code get_part(const char *dir, const cJSON *o, const char *key, struct arena *a,
+                              struct step_part *part, struct err *e)
+{
+    const cJSON *x = cJSON_GetObjectItemCaseSensitive(o, key);
+
+    if (!x)
+        return ERR_OK;
+    if (!record_get(x, &part_table, part, a) || part->at < 0 || part->n < 0)
+        return damaged(dir, a, e);
+    part->fd = -1;
+    part->path = arena_format(a, "%s/" CONTENTS_NAME, dir);
+    NEED(part->path);
+    struct stat st;
+
+    return disk_check_own(part->path, NULL) || stat(part->path, &st) || part->n > st.st_size ||
+                   part->at > st.st_size - part->n
+               ? damaged(dir, a, e)
+               : ERR_OK;
+}
+
 static enum err_code get_step(const char *dir, const cJSON *o, struct arena *a, struct step *s,
                               struct err *e)
 {
@@ -165,7 +215,9 @@ static enum err_code get_step(const char *dir, const cJSON *o, struct arena *a, 
     s->made = flags >> 4 & 1;
     TRY(get_content(dir, o, "bytes", a, &s->bytes, e));
     TRY(get_content(dir, o, "old", a, &s->old, e));
-    return get_content(dir, o, "opposite", a, &s->opposite, e);
+    TRY(get_content(dir, o, "opposite", a, &s->opposite, e));
+    TRY(get_part(dir, o, "bytesPart", a, &s->bytes_part, e));
+    return get_part(dir, o, "oldPart", a, &s->old_part, e);
 }
 
 static enum err_code get_change(const char *dir, const cJSON *root, struct change *c, struct err *e)
@@ -175,7 +227,8 @@ static enum err_code get_change(const char *dir, const cJSON *root, struct chang
     struct arena *a = &c->arena;
     int64_t version;
 
-    if (!record_get_int(root, "version", &version) || version != RECORD_VERSION ||
+    if (!record_get_int(root, "version", &version) ||
+        (version != RECORD_VERSION && version != RECORD_WITH_PARTS) ||
         !record_get(root, &change_table, c, a) || !cJSON_IsArray(sessions) || !cJSON_IsArray(steps))
         return damaged(dir, a, e);
     c->sessions = arena_zalloc(a, sizeof *c->sessions * (size_t)(cJSON_GetArraySize(sessions) + 1));

@@ -13,6 +13,7 @@
 #include "store/fs/file_at.h"
 #include "store/fs/path.h"
 #include "store/git/repo.h"
+#include "store/journal/contents.h"
 #include "store/journal/step_internal.h"
 #include "store/log/append.h"
 #include "store/log/lease.h"
@@ -24,10 +25,13 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The file that a PUT finds at its path. */
-static enum err_code put_matches(const struct step *s, struct slice want, bool want_absent,
-                                 bool *same, int64_t *mtime, struct err *e)
+/* The file that a PUT finds at its path. `after`: it is compared with what the step writes. */
+static enum err_code put_matches(const struct step *s, bool after, bool *same, int64_t *mtime,
+                                 struct err *e)
 {
+    const struct slice want = after ? s->bytes : s->old;
+    const struct step_part *part = after ? &s->bytes_part : &s->old_part;
+    const bool want_absent = after ? s->absent : s->old_absent;
     struct stat st;
     int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
@@ -43,8 +47,10 @@ static enum err_code put_matches(const struct step *s, struct slice want, bool w
 
     if (!rc) {
         *mtime = file_at_mtime(&st);
-        if (!want_absent && S_ISREG(st.st_mode) && st.st_size == (off_t)want.n)
-            rc = file_at_holds(fd, want, 0, same, s->path, e);
+        if (!want_absent && S_ISREG(st.st_mode) &&
+            st.st_size == (part->path ? part->n : (int64_t)want.n))
+            rc = part->path ? step_part_is_in(part, fd, s->path, same, e)
+                            : file_at_holds(fd, want, 0, same, s->path, e);
     }
     close(fd);
     return rc;
@@ -55,7 +61,8 @@ static enum err_code put_write(const struct step *s, const char *dir, struct err
     struct disk_new f;
 
     TRY(disk_new_open(dir, 0600, &f, e));
-    enum err_code rc = disk_write(f.fd, s->bytes, NULL, s->path, e);
+    enum err_code rc = s->bytes_part.path ? step_part_write(&s->bytes_part, f.fd, s->path, e)
+                                          : disk_write(f.fd, s->bytes, NULL, s->path, e);
 
     if (!rc && s->mode && fchmod(f.fd, s->mode))
         rc = err_sys(e, s->path, "set the mode");
@@ -81,7 +88,7 @@ static enum err_code put_do(struct step *s, struct err *e)
     bool same;
 
     TRY(put_dir(s, dir, e));
-    TRY(put_matches(s, s->old, s->old_absent, &same, &s->old_mtime_ns, e));
+    TRY(put_matches(s, false, &same, &s->old_mtime_ns, e));
     if (!same)
         return err_set(e, ERR_STALE, s->path, "write: another file is there now");
 
@@ -370,7 +377,7 @@ bool step_is_stale(const struct step *s)
     switch (s->kind) {
     case STEP_TAIL: return s->opposite.n == 0 && holds_other(s);
     case STEP_EDIT: return holds_other(s);
-    case STEP_PUT: return !put_matches(s, s->old, s->old_absent, &same, &mtime, NULL) && !same;
+    case STEP_PUT: return !put_matches(s, false, &same, &mtime, NULL) && !same;
     case STEP_MOVE:
         return (lstat(s->path, &st) == 0 && lstat(s->to, &st) == 0) ||
                check_as_made(s, NULL) == ERR_STALE;
@@ -386,7 +393,7 @@ enum err_code step_is_done(struct step *s, bool *done, struct err *e)
     case STEP_APPEND: return step_append_is_done(s, done, e);
     case STEP_TAIL: return step_tail_is_done(s, done, e);
     case STEP_EDIT: return step_bytes_is_done(s, done, e);
-    case STEP_PUT: return put_matches(s, s->bytes, s->absent, done, &mtime, e);
+    case STEP_PUT: return put_matches(s, true, done, &mtime, e);
     case STEP_MOVE: return fs_move_is_done(s->path, s->to, done, e);
     case STEP_REF: return ref_is_done(s, done, e);
     case STEP_KINDS: break;
@@ -475,6 +482,8 @@ struct step step_inverse(const struct step *s)
     case STEP_REF:
         back.bytes = s->old;
         back.old = s->bytes;
+        back.bytes_part = s->old_part;
+        back.old_part = s->bytes_part;
         back.absent = s->old_absent;
         back.old_absent = s->absent;
         break;

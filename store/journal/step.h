@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "lite/base/arena.h"
+#include "lite/base/digest.h"
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
@@ -16,7 +17,7 @@
  *   TAIL    replaces the end of a log from `offset` on, only  TAIL with old and bytes swapped
  *           while no other process has it open (write lease)
  *   EDIT    overwrites bytes in place, length unchanged       EDIT with old and bytes swapped
- *   PUT     replaces, creates or removes a small document     PUT with old and bytes swapped
+ *   PUT     replaces, creates or removes a document           PUT with old and bytes swapped
  *   MOVE    moves a file or a directory, across file systems  MOVE back
  *           by a verified copy
  *   REF     makes a git ref name another commit, creates it   REF with old and bytes swapped
@@ -33,6 +34,15 @@ enum rollback {
     ROLLBACK_RETRY, /* a program has the file open; the next start tries again */
 };
 
+/* Contents of a document that may be larger than the memory that a change should take: a part of a file of ours, which
+ * nothing changes. */
+struct step_part {
+    const char *path; /* NULL: the contents are in memory */
+    int fd; /* -1: opened by its path; else the file has no name yet, and the change owns the descriptor */
+    int64_t at, n;
+    uint8_t sha256[SHA256_BYTES];
+};
+
 struct step {
     enum step_kind kind;
     const char *path; /* absolute; MOVE: the source; REF: the git directory */
@@ -42,6 +52,7 @@ struct step {
     const char *lock;   /* may be NULL: a file to lock meanwhile (log_lock_acquire) */
     struct slice bytes; /* the new content (APPEND: whole lines; REF: a commit in hex) */
     struct slice old;   /* TAIL, EDIT, PUT, REF: the present content */
+    struct step_part bytes_part, old_part; /* PUT: in place of bytes and of old */
     /* APPEND, may be empty: records to append if ours cannot be cut off again */
     struct slice opposite;
     /* TAIL, EDIT; APPEND: where the bytes went, filled in when done; MOVE with `made`: the bytes of all its files,

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 ONE, TWO = '11111111-1111-4111-8111-111111111111', '22222222-1111-4111-8111-111111111111'
 
@@ -152,6 +153,38 @@ class Team:
         p.same('mirror fails', run.returncode, 1)
         p.same('and reports the other one', [(r['sessionId'], r['rows']) for r in json.loads(run.stdout or b'null') or []], [(ONE, 1)])
         p.need(b'1 of 2 sessions' in run.stderr, f'and how many were refused: {run.stderr}')
+
+    def pulls_in_little_memory(self, p):
+        """A session of 60 MB that is in the store: new here, and with what is only here among its rows; and their undo."""
+        path = f'{self.home}/.claude/projects/-w/{TWO}.jsonl'
+        request = json.dumps({'type': 'api-request', 'sessionId': TWO, 'params': 'x' * 5000}) + '\n'
+        large(path, TWO, 30000)
+        p.json('push', 'team', TWO)
+        with open(path, encoding='utf-8') as f:
+            rows = f.readlines()
+        os.remove(path)
+        for here in ([], [request, *rows[:20000], request, *rows[20000:29000], request]):
+            if here:
+                put(path, ''.join(here))
+            want = [*here, *rows[len([row for row in here if row != request]):]]
+            for what in (['retrieve', f'team:{TWO}'], ['log'], ['undo']):
+                most = self.memory(p, *what)
+                p.need(most < 64 << 10 or any('SAN_OPTIONS' in name for name in p.env), f'{what} of 60 MB with {len(here)} rows here: {most} KB')
+                if what[0] == 'retrieve':
+                    p.need(read_rows(path) == [json.loads(row) for row in want], f'{what}: the rows are not those of both sides')
+            if here:
+                with open(path, encoding='utf-8') as f:
+                    p.need(f.readlines() == here, f'not undone with {len(here)} rows')
+            p.same(f'undone with {len(here)} rows', os.path.exists(path), bool(here))
+        os.remove(path)
+
+    def memory(self, p, *args):
+        """The most memory of a command that succeeds, in KB."""
+        measure = 'import os, subprocess, sys; c = subprocess.Popen(sys.argv[1:]); _, s, u = os.wait4(c.pid, 0); print(s, u.ru_maxrss)'
+        run = subprocess.run([sys.executable, '-S', '-c', measure, p.path, *args], env=p.env, cwd=p.home, capture_output=True, check=False)
+        status, most = map(int, run.stdout.split()[-2:])
+        p.need(status == 0, f'{args}: {run}')
+        return most
 
     def pages_far_back(self, p, url):
         """Pages of a conversation of 8 MB, far from its end, are those of the local one."""

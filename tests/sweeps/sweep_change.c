@@ -2,6 +2,7 @@
 
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
+#include "store/journal/contents.h"
 #include "tests/sweeps/change_sweep.h"
 
 /* Changes of every kind of step. More than a few KiB of bytes are kept in separate files of the record, so one of them
@@ -72,6 +73,34 @@ static enum err_code plan_replace(const struct trial_dir *y, struct change *c)
                (struct step){ .kind = STEP_PUT,
                               .old = SLICE("{\"archived\":false}"),
                               .bytes = { long_bytes, sizeof long_bytes } });
+}
+
+static enum err_code fill(const struct trial_dir *y, struct change *c, struct slice bytes,
+                          struct slice *in_memory, struct step_part *part)
+{
+    struct contents x = { .change = c, .env = &y->env };
+    enum err_code rc = contents_add(&x, bytes, NULL);
+
+    if (!rc)
+        rc = contents_end(&x, in_memory, part, NULL);
+    contents_fini(&x, false);
+    return rc;
+}
+
+/* The contents are in a file of the change. */
+static enum err_code plan_large(const struct trial_dir *y, struct change *c)
+{
+    struct step fresh = { .kind = STEP_PUT, .old_absent = true }, s = { .kind = STEP_PUT };
+    enum err_code rc =
+        fill(y, c, (struct slice){ long_bytes, 9000 }, &fresh.bytes, &fresh.bytes_part);
+
+    if (!rc)
+        rc = fill(y, c, (struct slice){ long_bytes, sizeof long_bytes }, &s.bytes, &s.bytes_part);
+    if (!rc)
+        rc = fill(y, c, SLICE("{\"archived\":false}"), &s.old, &s.old_part);
+    if (!rc)
+        rc = add(y, c, "user/fresh.jsonl", NULL, fresh);
+    return rc ? rc : add(y, c, "user/doc.json", NULL, s);
 }
 
 static enum err_code plan_create(const struct trial_dir *y, struct change *c)
@@ -173,6 +202,12 @@ TEST(document_is_replaced_or_unchanged)
     hold("replacing put step", plan_replace, false);
 }
 
+TEST(large_documents_are_written_or_not)
+{
+    hold("put steps with a file of contents", plan_large, false);
+    hold("put steps with a file of contents, no O_TMPFILE", plan_large, true);
+}
+
 TEST(document_is_created_or_absent)
 {
     hold("creating put step", plan_create, false);
@@ -198,10 +233,9 @@ TEST(all_steps_hold_without_nameless_files)
     hold("all steps, no O_TMPFILE", plan_all, true);
 }
 
-TEST(undo_is_complete_or_absent)
+static void hold_undo(const char *name, plan_fn *plan)
 {
-    plan_fn *plan = plan_all;
-    struct trial s = { .name = "undo of all steps",
+    struct trial s = { .name = name,
                        .make = make_done,
                        .act = change_sweep_undo,
                        .recover = change_sweep_recover,
@@ -210,4 +244,14 @@ TEST(undo_is_complete_or_absent)
                        .thorough = true };
 
     trial_must_hold(&s);
+}
+
+TEST(undo_is_complete_or_absent)
+{
+    hold_undo("undo of all steps", plan_all);
+}
+
+TEST(undo_of_large_documents_is_complete_or_absent)
+{
+    hold_undo("undo of steps with a file of contents", plan_large);
 }

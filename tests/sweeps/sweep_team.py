@@ -38,6 +38,11 @@ def long_rows():
     return rows
 
 
+def large_rows():
+    """More than a pull keeps in memory: they are in a file of the change."""
+    return [{**row('2', None), 'uuid': f'large-{i}', 'message': {'role': 'user', 'content': 'x' * 30000}} for i in range(12)]
+
+
 def put(top, files):
     for name, text in files.items():
         path = os.path.join(top, name)
@@ -103,9 +108,10 @@ class Sweep(sweep_program.Sweep):
             self.program(self.now).run('undo', '--all')
             p.need(files_below(self.now, 'cfg') == before, f'{at}: not undone')
 
-    def pull(self, p, here):
+    def pull(self, p, here, *more):
+        """here: what is on this machine. more: rows of the session in the store."""
         command = ['retrieve', f'team:{ID}']
-        start = {**session_files(TEAM, [row('2', None), row('3', '2'), row('4', '3')]), **here}
+        start = {**session_files(TEAM, [row('2', None), row('3', '2'), row('4', '3'), *more]), **here}
         self.begin(start)
         before = files_below(self.now, 'cfg')
         run = self.program(self.now).run(*command)
@@ -165,6 +171,7 @@ def main():
         sweep = Sweep(path, injector, plugin, top)
         sweep.pull(p, {})
         sweep.pull(p, {f'{PROJECT}/{ID}.jsonl': text_of([row('2', None)])})
+        sweep.pull(p, {f'{PROJECT}/{ID}.jsonl': text_of([row('2', None), *large_rows()])}, *large_rows())
         sweep.push(p, ['push', 'team', ID])
         sweep.push(p, ['mirror', '--all', 'team'])
         print(f'{sweep.runs} runs, {sweep.killed} of them killed')

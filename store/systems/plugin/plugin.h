@@ -216,9 +216,17 @@ MUST_CHECK enum err_code plugin_end_messages(const struct plugin_store *p,
                                              const struct message_query *q, json_fn *fn, void *arg,
                                              bool *done, struct err *e);
 
-/* ---- write.c ---- */
+/* ---- pull.c ---- */
 
 store_retrieve_fn plugin_retrieve;
+/* <config>/projects/<folder of the session's directory>: where Claude Code looks. A project may have any name, so the
+ * directory in the rows is used; `dir` is empty if they have none. */
+MUST_CHECK enum err_code plugin_local_folder(const struct plugin_store *p,
+                                             const struct session_ref *ref, struct slice dir,
+                                             struct arena *a, const char **out, struct err *e);
+
+/* ---- write.c ---- */
+
 store_set_fn plugin_set;
 store_remove_fn plugin_remove;
 /* The row of a title, without a newline. */
@@ -232,12 +240,18 @@ store_append_fn plugin_host_append;
 store_host_row_fn plugin_host_row;
 void plugin_known_free(struct plugin_known *k); /* NULL is fine */
 
+/* ---- row_set.c ---- */
+
 /* Compares the rows of two places. A store may change the order of members and the spelling of
  * numbers, so a row with a uuid is compared by the uuid, and any other row by its contents,
  * regardless of the order of members. Two rows with the same contents are different rows. */
 
 /* Adds a row to the set. *is_new is true if the set did not contain it. */
 MUST_CHECK enum err_code row_set_add(struct idset *set, struct slice row, bool *is_new);
+/* Sets *number to that of the row in the set, or to IDSET_NONE. `passed` has a byte for each number, which is not 0 if that
+ * row was found before: a second row with the same contents is another row. */
+MUST_CHECK enum err_code row_set_find(const struct idset *set, const uint8_t *passed,
+                                      struct slice row, uint32_t *number);
 /* Returns true if this is a row about a request to the model, which Claude Code keeps on its own machine: the vendor's
  * mirror never adds such rows, so they make neither side newer. */
 bool row_is_request(struct slice row);

@@ -268,6 +268,8 @@ def main():
             server.call('FLUSHALL')
             team.pages_far_back(p, server.url())
             server.call('FLUSHALL')
+            team.pulls_in_little_memory(p)
+            server.call('FLUSHALL')
             gone_in_the_middle(p, server, team)
             encrypted(p, server, team)
         finally:
