@@ -143,8 +143,9 @@ enum err_code hook_plan_make(const struct store_env *env, const struct store_ops
     }
     NEED(p.path = arena_copy_text(a, path));
 
-    /* The directory of a file of our own is made with it, so the one above shows whether the agent is used. */
-    p.new_dir = ops->hooks->form == HOOK_FILE;
+    /* The directory of a file of our own is made with it, so the one above shows whether the agent is used. One that was
+     * there, if only an empty one, is not removed if that is undone. */
+    p.new_dir = ops->hooks->form == HOOK_FILE && !(on && path_is_dir(dir));
     p.used = path_is_dir(ops->hooks->form == HOOK_FILE ? above : dir);
     TRY(hook_plan_read(&p, a, e));
     if (ops->hooks->hidden_by && on && !p.refused) {

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/time.h"
 #include "store/git/repo.h"
 #include "store/snapshots/hooks.h"
 #include "store/snapshots/snapshot.h"
-#include "store/systems/claude/claude.h"
-#include "store/systems/kimi/kimi.h"
-#include "store/systems/pi/pi.h"
 #include "tests/sweeps/change_sweep.h"
 #include "tests/sweeps/trial.h"
+
+enum { SWEEP_AGENTS = 32 };
 
 /* A snapshot, broken at every call: each line of the log names a snapshot that can be read whole, nothing below the
  * project changes, and the next snapshot is right whatever the last one left. */
@@ -180,23 +180,22 @@ static enum trial_end prune_file(struct trial_dir *y)
                                           .path = folder_path(&y->folder, "project/new/c", path) });
 }
 
-/* Every snapshot that the log names has its files, of which the tests prune only new/c. */
-static bool pruned_is_whole(const struct trial_dir *y, bool done)
+/* Every snapshot that the log names has its files, of which the tests prune only new/c. `more`: one was taken since. */
+static bool snapshots_are_whole(const struct trial_dir *y, size_t more)
 {
-    static const char *const b[] = { "same", "same", "changed" };
+    static const char *const b[] = { "same", "same", "changed", "changed" };
     char root[4096], state[4096];
     const struct store_env env = snapshot_env(y, state);
     struct snapshot_log log;
     bool whole =
         snapshot_log_read(&env, folder_path(&y->folder, "project", root), &log, NULL) == ERR_OK;
 
-    (void)done;
-    whole = whole && (log.n == 1 || log.n == 3);
+    whole = whole && (log.n == 1 + more || log.n == 3 + more);
     for (size_t i = 0; i < log.n && whole; i++) {
         git_repository *repo = NULL;
         git_tree *tree = NULL;
         git_oid id;
-        const size_t at = 3 - log.n + i;
+        const size_t at = 3 + more - log.n + i;
 
         whole = !repo_open(log.dir, &repo, NULL) &&
                 !git_oid_fromstrn(&id, log.snapshot[i].tree.p, SNAPSHOT_HEX) &&
@@ -210,39 +209,82 @@ static bool pruned_is_whole(const struct trial_dir *y, bool done)
     return whole && folder_is(&y->folder, "project/sub/b", "changed");
 }
 
+static bool pruned_is_whole(const struct trial_dir *y, bool done)
+{
+    (void)done;
+    return snapshots_are_whole(y, 0);
+}
+
+static bool pruned_is_whole_and_more(const struct trial_dir *y, bool done)
+{
+    (void)done;
+    return snapshots_are_whole(y, 1);
+}
+
 /* ---- on and off ---- */
 
+static const struct hook_program sweep_program = { .path = "/bin/reprise", .word = "/bin/reprise" };
+
+/* The agent of the case, or every agent that has hooks. */
+static bool is_agent_of(const struct trial_dir *y, const struct store_ops *ops)
+{
+    return ops->hooks && (!y->arg || y->arg == ops);
+}
+
+/* A document of each agent in the form that it has, with what only bytes can say of it: no newline at its end, a byte order
+ * mark, CRLF, a tab. */
 static void make_configurations(struct trial_dir *y)
 {
-    folder_put(&y->folder, "user/.claude/settings.json",
-               SLICE("\xEF\xBB\xBF{\r\n\t\"model\": \"x\",\r\n\t\"hooks\": {}\r\n}"));
-    folder_put(&y->folder, "user/.kimi-code/config.toml", SLICE("a = 1"));
-    folder_dir(&y->folder, "user/.pi/agent");
+    struct store_env env = y->env;
+
+    env.home = y->user;
+    for (size_t i = 0; store_systems[i]; i++) {
+        if (!is_agent_of(y, store_systems[i]))
+            continue;
+        const struct agent_hooks *hooks = store_systems[i]->hooks;
+        char *path = hooks->path(&env), above[4096];
+
+        assert_non_null(path);
+        const char *name = path + strlen(y->user) - strlen("user");
+
+        if (hooks->form == HOOK_NESTED || hooks->form == HOOK_FLAT)
+            folder_put(&y->folder, name,
+                       hooks->form == HOOK_FLAT
+                           ? SLICE("{\"version\": 1}")
+                           : SLICE("\xEF\xBB\xBF{\r\n\t\"model\": \"x\",\r\n\t\"hooks\": {}\r\n}"));
+        else if (hooks->form == HOOK_TABLES)
+            folder_put(&y->folder, name, SLICE("a = 1"));
+        snprintf(above, sizeof above, "%.*s", (int)(strrchr(name, '/') - name), name);
+        if (hooks->form == HOOK_FILE)
+            folder_dir(&y->folder, above);
+        free(path);
+    }
 }
 
 static enum trial_end switch_hooks(struct trial_dir *y, bool on)
 {
-    static const struct store_ops *const agents[] = { &claude_ops, &kimi_ops, &pi_ops };
-    enum { AGENTS = sizeof agents / sizeof *agents };
-    const struct hook_program program = { .path = "/bin/reprise", .word = "/bin/reprise" };
-    struct hook_plan plan[AGENTS];
-    const struct hook_plan *change[AGENTS];
+    struct hook_plan plan[SWEEP_AGENTS];
+    const struct hook_plan *change[SWEEP_AGENTS];
     struct store_env env = y->env;
     struct arena a = { 0 };
     struct err e = { 0 };
     enum err_code rc = ERR_OK;
     char id[64];
-    size_t n = 0;
+    size_t n = 0, agents = 0;
 
     env.home = y->user;
-    for (size_t i = 0; i < AGENTS && !rc; i++) {
-        rc = hook_plan_make(&env, agents[i], &program, on, &a, &plan[i], &e);
-        if (!rc && hook_plan_changes(&plan[i]))
-            change[n++] = &plan[i];
+    for (size_t i = 0; store_systems[i] && !rc; i++) {
+        if (!is_agent_of(y, store_systems[i]))
+            continue;
+        assert_true(agents < SWEEP_AGENTS);
+        rc = hook_plan_make(&env, store_systems[i], &sweep_program, on, &a, &plan[agents], &e);
+        if (!rc && hook_plan_changes(&plan[agents]))
+            change[n++] = &plan[agents];
+        agents++;
     }
     if (!rc)
-        rc = n == AGENTS ? hook_plans_apply(&env, change, n, on, id, &e)
-                         : err_set(&e, ERR_IO, "", "a configuration cannot be read");
+        rc = n && n == agents ? hook_plans_apply(&env, change, n, on, id, &e)
+                              : err_set(&e, ERR_IO, "", "a configuration cannot be read");
     arena_fini(&a);
     return trial_end_of(rc, &e);
 }
@@ -263,18 +305,71 @@ static void make_switched_on(struct trial_dir *y)
     assert_int_equal(switch_on(y), END_DONE);
 }
 
-TEST(hooks_are_on_or_off)
+static void hooks_must_hold(const struct store_ops *ops)
 {
-    struct trial s = { .name = "snapshots on",
+    char name[64];
+    struct trial s = { .name = name,
                        .make = make_configurations,
                        .act = switch_on,
                        .recover = change_sweep_recover,
-                       .undo = change_sweep_undo };
+                       .undo = change_sweep_undo,
+                       .arg = ops };
 
+    snprintf(name, sizeof name, "snapshots on %s", ops ? ops->name : "");
     trial_must_hold_once(&s);
-    s.name = "snapshots off";
+    snprintf(name, sizeof name, "snapshots off %s", ops ? ops->name : "");
     s.make = make_switched_on;
     s.act = switch_off;
+    trial_must_hold_once(&s);
+}
+
+TEST(hooks_of_all_agents_are_on_or_off)
+{
+    hooks_must_hold(NULL);
+}
+
+TEST(hooks_of_each_agent_are_on_or_off)
+{
+    for (size_t i = 0; store_systems[i]; i++)
+        if (store_systems[i]->hooks)
+            hooks_must_hold(store_systems[i]);
+}
+
+/* What the hooks leave behind at the end of a turn, a day after the last time. */
+static enum trial_end prune_daily(struct trial_dir *y)
+{
+    char root[4096], state[4096];
+    struct store_env env = snapshot_env(y, state);
+    struct snapshot_prune_rule rule = { .before_ms = INT64_MAX, .yields = true };
+    struct err e = { 0 };
+    bool due;
+
+    env.now_ms = time_clock_ms(CLOCK_REALTIME) + INT64_C(3) * 24 * 60 * 60 * 1000;
+    return trial_end_of(
+        snapshot_prune_due(&env, folder_path(&y->folder, "project", root), &rule, false, &due, &e),
+        &e);
+}
+
+/* The next prompt may come at any moment of it, and has its snapshot. */
+static enum trial_end snapshot_after_all(struct trial_dir *y)
+{
+    return take_snapshot(y);
+}
+
+TEST(a_daily_pruning_loses_nothing)
+{
+    struct trial s = { .name = "daily prune",
+                       .make = make_three,
+                       .act = prune_daily,
+                       .recover = prune_daily,
+                       .tolerates = pruned_is_whole,
+                       .leaves = true,
+                       .gives_up = true };
+
+    trial_must_hold_once(&s);
+    s.name = "daily prune, then a prompt";
+    s.recover = snapshot_after_all;
+    s.tolerates = pruned_is_whole_and_more;
     trial_must_hold_once(&s);
 }
 
