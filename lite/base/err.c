@@ -107,12 +107,15 @@ enum err_code err_at(struct err *e, enum err_code code, const char *path)
     return code;
 }
 
+const char *err_reason(const struct err *e)
+{
+    return e->sys ? strerror(e->sys) : e->context ? e->text + e->context + 2 : e->text;
+}
+
 unsigned long err_format(const struct err *e, char *out, unsigned long cap)
 {
-    const char *reason = e->sys ? strerror(e->sys) : e->text + e->context;
+    const char *reason = err_reason(e);
 
-    if (!e->sys && e->context)
-        reason += 2;
     if (e->code == ERR_USAGE) { /* the path is a word that was typed: short, and shown first */
         snprintf(out, cap, "%s%s%s", e->path, e->path[0] ? ": " : "", e->text);
         return 0;

@@ -64,6 +64,8 @@ enum err_code err_at(struct err *e, enum err_code code, const char *path);
 #define err_wrap(e, code, ...) (err_wrap(e, code, __VA_ARGS__), code)
 #endif
 
+/* The reason alone, for a place where a person sees what was tried and with which session. */
+const char *err_reason(const struct err *e);
 /* Writes one line for the status bar, always NUL-terminated, with the reason first, so that a narrow screen
  * cuts the path and not the reason: "Permission denied: open for appending: /a/b.jsonl". For ERR_USAGE the word that
  * was typed stays in front. The path is data: clean the line before it is printed. Returns the offset at which the

@@ -527,7 +527,10 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
 
     draw_rewind_title(v, f, r);
     if (v->turns_error.code) {
-        err_format(&v->turns_error, text, sizeof text);
+        if (v->turns_error.code == ERR_UNSUPPORTED)
+            snprintf(text, sizeof text, "%s", err_reason(&v->turns_error));
+        else
+            err_format(&v->turns_error, text, sizeof text);
         text_wrap_draw(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR, slice_of(text));
         return;
     }

@@ -51,6 +51,25 @@ CASE(a_failure_is_shown_in_place_of_the_files)
     assert_true(screen_has(&t->s, "apply: the preview failed"));
 }
 
+static enum err_code unsupported_checkpoints(const struct store *st, const struct session_ref *ref,
+                                             struct checkpoint_list *out, struct err *e)
+{
+    (void)st;
+    *out = (struct checkpoint_list){ .n = 0 };
+    return err_set(e, ERR_UNSUPPORTED, ref->path.p, "list checkpoints: it keeps no copies");
+}
+
+/* The person sees what was tried, and with which session. */
+CASE(of_what_an_agent_cannot_do_the_reason_alone_is_shown)
+{
+    struct rewind_screen *t = *state;
+
+    t->s.ops.checkpoints = unsupported_checkpoints;
+    screen_press(&t->s, "<C-x>w");
+    assert_true(screen_has(&t->s, "it keeps no copies"));
+    assert_false(screen_has(&t->s, "list checkpoints"));
+}
+
 CASE(unavailable_modes_are_explained)
 {
     struct rewind_screen *t = *state;
