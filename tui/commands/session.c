@@ -10,6 +10,7 @@
 #include "store/keep/keep.h"
 #include "store/query/resolve.h"
 #include "tui/commands/out.h"
+#include "tui/data/findings.h"
 #include "tui/text/nearest.h"
 
 /* If the newest store was already opened by another path or under another name, its sessions would be listed twice, and
@@ -154,7 +155,25 @@ static enum err_code open_configured_one(const struct invocation *in,
     return rc ? rc : note_looked_in(s, name, path, e);
 }
 
-/* Opens the stores of the configuration; if one cannot be opened, this is a warning. */
+/* A store that cannot be opened is a warning, which names it; the screen shows it, too. */
+static enum err_code note_unopened(const struct invocation *in, struct sessions *s,
+                                   const char *name, struct err *problem, struct err *e)
+{
+    const char *kept = arena_copy_text(&s->arena, name);
+    char quoted[80];
+
+    if (strncmp(problem->text, "store \"", 7) != 0) {
+        snprintf(quoted, sizeof quoted, "\"%.70s\"", name);
+        (void)err_at(problem, problem->code, quoted);
+    }
+    out_report(in->err_fd, problem);
+    if (!s->unopened)
+        s->unopened = problem_list_new();
+    NEED(kept && s->unopened && problem_list_add(s->unopened, kept, problem));
+    return ERR_OK;
+}
+
+/* Opens the stores of the configuration. */
 static enum err_code open_configured(const struct invocation *in, const struct config *config,
                                      struct sessions *s, struct err *e)
 {
@@ -166,7 +185,7 @@ static enum err_code open_configured(const struct invocation *in, const struct c
         if (rc == ERR_NOMEM)
             return err_nomem(e);
         if (rc)
-            out_report(in->err_fd, &problem);
+            TRY(note_unopened(in, s, config->store[i].plugin.name, &problem, e));
         else if (s->n > before)
             leave_same_store(s);
     }
@@ -215,7 +234,7 @@ static enum err_code open_default(const struct invocation *in, const struct stor
     if (rc == ERR_OK)
         return note_looked_in(s, ops->name, s->store[s->n++]->path, e);
     if (rc != ERR_NOT_FOUND)
-        out_report(in->err_fd, &problem);
+        TRY(note_unopened(in, s, ops->name, &problem, e));
     return note_looked_in(s, ops->name, problem.path, e);
 }
 
@@ -231,7 +250,7 @@ static enum err_code command_session_open_wanted(const struct invocation *in,
     if (!rc && s->n > before)
         leave_same_store(s);
     if (rc && rc != ERR_USAGE && rc != ERR_NOMEM && in->options.stores > 1) {
-        out_report(in->err_fd, &problem);
+        TRY(note_unopened(in, s, named, &problem, e));
         return note_looked_in(s, "", named, e);
     }
     if (rc && e)
@@ -433,6 +452,7 @@ void sessions_close(struct sessions *s)
         store_close(s->store[i]);
     bundle_view_close(s->bundle);
     idset_fini(&s->named);
+    problem_list_free(s->unopened);
     arena_fini(&s->arena);
     *s = (struct sessions){ 0 };
 }

@@ -29,8 +29,9 @@ struct sessions {
     struct scope scope;
     const char *looked_in[OPTION_STORES_MAX]; /* "claude /home/u/.claude" */
     size_t looked_in_count;
-    bool no_home;       /* HOME is not set, so the default stores are not known */
-    struct idset named; /* the sessions that sessions_is_first() has seen */
+    struct problem_list *unopened; /* owned: stores that could not be opened; NULL: none */
+    bool no_home;                  /* HOME is not set, so the default stores are not known */
+    struct idset named;            /* the sessions that sessions_is_first() has seen */
 };
 
 /* Opens the stores that --store names, or every existing default store. If the only --store cannot

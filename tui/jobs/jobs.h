@@ -24,7 +24,8 @@ struct job_context {
     const struct store_env *env; /* where changes are kept; may be set before the first question */
     const struct config *config; /* how sessions are resumed; NULL: not checked */
     const char *path;            /* where programs are searched; may be NULL */
-    bool no_worktrees;           /* the scope "worktrees" is only the project */
+    const struct problem_list *unopened; /* stores that are not in `store`; NULL: none */
+    bool no_worktrees;                   /* the scope "worktrees" is only the project */
     /* Carries out EFFECT_BISECT. *turn gets the id of the turn, if one was found. */
     enum err_code (*bisect)(void *arg, const struct effect *q, const struct bisect_watch *watch,
                             struct buf *turn, struct err *e);

@@ -141,6 +141,11 @@ static void jobs_run_note_trouble(const struct err *e, void *arg)
 static enum err_code enumerate(struct job_context *d, const struct scope *scope,
                                struct jobs_batch *l, struct problem_list **problems)
 {
+    for (size_t i = 0; d->unopened && i < d->unopened->n; i++) {
+        struct trouble t = { d->unopened->problem[i].system, problems };
+
+        jobs_run_note_trouble(&d->unopened->problem[i].err, &t);
+    }
     for (size_t i = 0; i < d->stores && !l->no_memory; i++) {
         const struct store *st = d->store[i];
         struct trouble t = { st->ops->name, problems };

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -189,8 +190,14 @@ static enum err_code open_once(struct calling *c, void **opened, struct err *e)
         arena_fini(&a);
         rc = plugin_result_of(c, answer, "open store", e);
 
-        if (!rc)
+        if (!rc) {
             link->opened = *opened;
+        } else if (!c->p->base.path[0]) { /* the error has no place to name */
+            char name[80];
+
+            snprintf(name, sizeof name, "\"%.70s\"", config->name);
+            (void)err_at(e, rc, name);
+        }
     }
     pthread_mutex_unlock(&link->call);
     return rc;

@@ -329,6 +329,7 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
     context.env = &world->env;
     context.config = config;
     context.path = world->path;
+    context.unopened = s->unopened;
     context.bisect = picker_run_bisect;
     context.bisect_arg = &bisect;
     context.no_worktrees = option_given(&in->options, OPTION_NO_WORKTREES);

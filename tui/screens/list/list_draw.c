@@ -186,7 +186,8 @@ static void draw_query_hint(const struct list *l, struct frame *f, int y, int x,
         frame_puts(f, y, x + 1, w - 1, STYLE_DIM, "type to filter");
 }
 
-/* The amount of damage, and where to see it: a warning only if something is missing from the list because of it. */
+/* The amount of damage, and where to see it: a warning only if something is missing from the list because of it. A store
+ * that cannot be opened or reached is a problem. */
 static enum style damage_note(const struct list *l, char *out, size_t cap)
 {
     size_t problems = l->problems ? l->problems->n : 0, n = problems + l->sessions.damaged;
@@ -195,7 +196,11 @@ static enum style damage_note(const struct list *l, char *out, size_t cap)
     if (n == 0)
         return STYLE_DIM;
     keymap_menu_keys(&l->settings->keys, IN_LIST, ACT_DAMAGED, l->settings->ascii, menu_keys);
-    snprintf(out, cap, "%zu damaged: %s", n, menu_keys);
+    snprintf(out, cap, "%zu %s: %s", n,
+             problems == 0 ? "damaged"
+             : n == 1      ? "problem"
+                           : "problems",
+             menu_keys);
     return problems + l->sessions.unlisted > 0 ? STYLE_WARN : STYLE_DIM;
 }
 

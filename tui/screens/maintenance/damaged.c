@@ -317,7 +317,7 @@ static void draw_damaged_title(const struct model *m, struct frame *f)
     if (v->sessions > 0)
         n = snprintf(text, sizeof text, "%zu session%s", v->sessions, v->sessions == 1 ? "" : "s");
     if (files > 0 && n >= 0)
-        snprintf(text + n, sizeof text - (size_t)n, "%s%zu file%s", n ? ", " : "", files,
+        snprintf(text + n, sizeof text - (size_t)n, "%s%zu problem%s", n ? ", " : "", files,
                  files == 1 ? "" : "s");
     int w = frame_width(slice_of(text)), end = f->cols - w - 1;
 

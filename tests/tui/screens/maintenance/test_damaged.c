@@ -123,7 +123,7 @@ TEST(errors_of_the_listing_come_first)
     assert_true(problem_list_add(x.s.problems, "claude", &e));
     screen_ready(&x.s, x.fake, SHOP, 24, 100);
     screen_press(&x.s, "<Down><C-x>x"); /* a key acknowledges the error, too */
-    assert_non_null(strstr(screen_line(&x.s, 0), "1 session, 2 files"));
+    assert_non_null(strstr(screen_line(&x.s, 0), "1 session, 2 problems"));
     assert_string_equal(
         screen_line(&x.s, 2),
         "▌          claude              locked                       Permission denied: "
