@@ -168,7 +168,7 @@ script(hostile_project recorded commands/hostile_project.py $<TARGET_FILE:repris
 script(hostile_million recorded commands/hostile_project.py $<TARGET_FILE:reprise> 1000000)
 script(odd_repositories recorded commands/odd_repositories.py $<TARGET_FILE:reprise>)
 script(rewind_snapshots recorded commands/rewind_snapshots.py $<TARGET_FILE:reprise>)
-script(turns_given_back recorded store/systems/recorded/turns_given_back.py $<TARGET_FILE:reprise> pi grok)
+script(turns_given_back recorded store/systems/recorded/turns_given_back.py $<TARGET_FILE:reprise> claude pi grok)
 script(rewind_snapshot_kinds recorded commands/rewind_snapshot_kinds.py $<TARGET_FILE:reprise>)
 # What a person tagged or named is not swept.
 script(sweep_keeps recorded commands/sweep_keeps.py $<TARGET_FILE:reprise>)

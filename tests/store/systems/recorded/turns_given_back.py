@@ -9,22 +9,34 @@ the next prompt, or that at the end of the session. So what a person changed bet
 a hook at its end would have told the two apart.
 
 With snapshots, a turn must not be wrong, and none may be given back that was held back for a reason that stays.
+
+No recording of Claude Code has the project before each prompt. Its turns are those of tests/worlds, which writes what the client
+writes: edits, its own copies, shell commands that change, make and remove files. There a hook runs at the end of each turn.
 """
 import calendar
 import glob
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, '..', '..', '..')]
+TESTS = os.path.join(HERE, '..', '..', '..')
+sys.path[:0] = [HERE, TESTS, os.path.join(TESTS, 'worlds')]
 
 from agents import AGENTS
+from claude import Claude
 from recorded_agents import Recorded
 from recorded_store import RecordedStore
+from world import FILES, World
+
+from support.program import Program
+
+CLAUDE_WORLDS, CLAUDE_TURNS = 8, 5
 
 
 def milliseconds(stamp):
@@ -98,21 +110,84 @@ class WithSnapshots(Recorded):
         return self.turns
 
 
+class Hooked(Claude):
+    """Turns with the hooks of `snapshots on`."""
+
+    def hook(self, event, prompt=''):
+        told = {'session_id': self.sid, 'cwd': self.cwd, 'prompt': prompt}
+        subprocess.run([self.world.program.path, 'snapshot', '--agent', 'claude', '--event', event], env=self.world.program.env,
+                       input=json.dumps(told).encode(), check=True, stdout=subprocess.DEVNULL)
+
+    def message(self, kind, content, parent='leaf', **more):
+        if kind == 'user' and isinstance(content, str):
+            self.hook('prompt', content)
+        return super().message(kind, content, parent, **more)
+
+    def step_turn(self, step):
+        super().step_turn(step)
+        self.hook('end')
+
+
+def claude_recipe(seed):
+    rng = random.Random(seed)
+    steps = [{'op': 'hand', 'project': 1, 'file': name, 'how': 'write', 'n': rng.randrange(100)} for name in FILES[:3]]
+    steps += [{'op': 'git', 'project': 1}] if seed % 2 else []
+    steps.append({'op': 'session', 's': 's', 'project': 1, 'agent': 'claude'})
+    for _ in range(CLAUDE_TURNS):
+        calls = [[{'file': rng.choice(FILES), 'n': rng.randrange(100),
+                   'how': rng.choice(('write', 'edit', 'edit', 'remove', 'append'))} for _ in range(rng.choice((1, 1, 2)))]
+                 for _ in range(rng.choice((1, 1, 2)))]
+        steps.append({'op': 'turn', 's': 's', 'calls': calls})
+    return {'steps': steps, 'live': True}
+
+
+def count_claude(program, hooks):
+    """How the turns of the worlds end: those of the world with this number are the same with hooks and without."""
+    turns = {'given back': 0, 'held back': 0, 'wrong': 0}
+    for seed in range(CLAUDE_WORLDS):
+        top = os.path.realpath(tempfile.mkdtemp())
+        w = World(f'{top}/w', claude_recipe(seed))
+        w.agents = {'claude': Hooked if hooks else Claude}
+        w.program = Program(program, w.home, {'XDG_STATE_HOME': f'{top}/state', 'REPRISE_PROC_DIR': w.home})
+        s = w.build().sessions['s']
+        final = w.state(s.cwd)
+        for point, _, before in s.prompts:
+            said = w.program.run('rewind', '--all', s.sid, '--to', point, '--apply', '--skip-refused').stdout
+            now = w.state(s.cwd)
+            # Without hooks, a file is what it was when the client first saved it, and the plan says that commands ran before.
+            known = b'shell command' in said or all(now.get(path) in (before.get(path), final.get(path)) for path in {*now, *before, *final})
+            turns['given back' if now == before else 'held back' if known else 'wrong'] += 1
+            if now != final:
+                w.program.run('undo', '--all')
+            if w.state(s.cwd) != final:
+                turns['wrong'] += 1
+        w.remove()
+        shutil.rmtree(top)
+    return turns
+
+
+def count_recorded(program, name):
+    store = RecordedStore(AGENTS[name])
+    try:
+        store.fill()
+        r = WithSnapshots(program, store)
+        return r.count(False), r.count(True)
+    finally:
+        store.remove()
+
+
 def main():
-    names = sys.argv[2:] or [name for name, agent in AGENTS.items() if agent]
+    names = sys.argv[2:] or ['claude', *(name for name, agent in AGENTS.items() if agent)]
     failed = 0
     print(f'{"agent":12} {"turns":>5}  {"without hooks":>13}  {"with hooks":>10}  {"wrong":>5}')
     for name in names:
-        store = RecordedStore(AGENTS[name])
-        try:
-            store.fill()
-            r = WithSnapshots(sys.argv[1], store)
-            without, given = r.count(False), r.count(True)
-            print(f'{name:12} {sum(given.values()):5}  {without["given back"]:13}  {given["given back"]:10}  '
-                  f'{without["wrong"] + given["wrong"]:5}', flush=True)
-            failed += without['wrong'] + given['wrong'] + (given['given back'] < without['given back'])
-        finally:
-            store.remove()
+        without, given = ([count_claude(sys.argv[1], hooks) for hooks in (False, True)] if name == 'claude' else
+                          count_recorded(sys.argv[1], name))
+        if not sum(given.values()):
+            continue  # its recording has no trees
+        print(f'{name:12} {sum(given.values()):5}  {without["given back"]:13}  {given["given back"]:10}  '
+              f'{without["wrong"] + given["wrong"]:5}', flush=True)
+        failed += without['wrong'] + given['wrong'] + (given['given back'] < without['given back'])
     sys.exit(1 if failed else 0)
 
 
