@@ -124,6 +124,19 @@ static enum err_code bundle_add_file(struct bundle_work *w, const char *path, co
     return ERR_OK;
 }
 
+/* The secrets of all files of a session are known before the first one is written. */
+static enum err_code bundle_learn(const FTSENT *x, void *arg, struct err *e)
+{
+    struct bundle_work *w = arg;
+    AUTO_BUF text = { 0 };
+
+    if (x->fts_info != FTS_F || !bundle_can_redact(w, x->fts_path))
+        return ERR_OK;
+    TRY(file_read_all(AT_FDCWD, x->fts_path, 0, BUNDLE_REDACTED_MAX, &text, e));
+    NEED(!redact_learn(buf_slice(&text), &w->out->redacted));
+    return ERR_OK;
+}
+
 static enum err_code bundle_entry(const FTSENT *x, void *arg, struct err *e)
 {
     struct bundle_work *w = arg;
@@ -212,6 +225,9 @@ static enum err_code bundle_add_session(struct bundle_work *w, const struct sess
     NEED(b->session = arena_grow(&b->arena, b->session, b->n, sizeof *b->session));
     struct bundle_session *s = &b->session[b->n];
 
+    for (size_t i = 0; i < n && w->req->redact; i++)
+        if (path_under(slice_of(part[i]), slice_of(st->path)))
+            TRY(keep_walk(part[i], "bundle", bundle_learn, w, e));
     TRY(bundle_describe(w, s, e));
     for (size_t i = 0; i < n; i++) {
         /* The bundle itself must not become a part of a session. */
