@@ -70,6 +70,7 @@ void store_ops_only_read(struct store_ops *ops, const char *why)
     ops->leftovers = NULL;
     ops->check_store = NULL;
     ops->log_rules = NULL;
+    ops->one_document = false;
     ops->settings_note = NULL;
 
     /* These plan changes. */

@@ -437,15 +437,15 @@ struct store_ops {
     /* Optional. The keys of a session's rows, if a ref's path that ends with ".jsonl" is a file with one row per line,
      * which a search then reads directly. NULL: a search uses load. */
     const struct index_keys *row_keys;
-    /* With `check`, if a ref's path is a log whose lines are examined for damage (store/log/log_damage.h). */
+    /* With `check`: a ref's path is a log (store/log/log_damage.h), or one document, whose damaged lines are reported. */
     const struct log_rules *log_rules;
+    bool one_document;
     bool size_unknown; /* its rows are in a database with those of others */
     bool only_read;    /* a copy, from which no agent resumes (store_ops_only_read) */
     /* The sessions are on a server. They may be copies of local sessions; both are then one session. Calls may wait for
      * the server. */
     bool remote;
-    /* Optional. The command that resumes a session, if the configuration has no other; words as in the configuration
-     * file: {id}, {cwd}, {path}. */
+    /* Optional. The command that resumes a session, unless one is configured; words as there: {id}, {cwd}, {path}. */
     const char *resume_command;
     /* The agent also accepts the path of a transcript for {id} in that command. */
     bool opens_paths;

@@ -128,7 +128,7 @@ static enum err_code collect_info(const struct scope *scope, struct session_info
         rc = ops->checkpoints(f->ref.store, &f->ref, &f->checkpoints, e);
     if (rc == ERR_UNSUPPORTED && !ops->checkpoints) /* it has no snapshots */
         rc = ERR_OK;
-    if (rc == ERR_OK && ops->log_rules && f->transcript)
+    if (rc == ERR_OK && (ops->log_rules || ops->one_document) && f->transcript)
         rc = ops->check(f->ref.store, &f->ref, NULL, note_damaged_line, f, e);
     if (rc == ERR_OK && ops->facts)
         rc = ops->facts(f->ref.store, &f->ref, &f->more, e);
@@ -211,7 +211,7 @@ void session_info_json_members(const struct session_info *f, struct jsonout *j)
 
     /* The scan of a log has found its broken lines and a torn tail, so that only mistyped members are left to add. */
     const struct transcript *t = f->transcript;
-    const bool scanned = f->ref.store->ops->log_rules;
+    const bool scanned = st->ops->log_rules || st->ops->one_document;
 
     jsonout_key(j, "damaged");
     jsonout_open(j, '[');

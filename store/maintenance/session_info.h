@@ -18,7 +18,7 @@ struct session_info {
     struct session_facts more;          /* what only this system records */
     struct slice *subagents;
     size_t subagent_count;
-    struct finding_list damage; /* damaged lines of the log, if the system has log_rules */
+    struct finding_list damage; /* damaged lines, if the system has log_rules or one_document */
     double cost;                /* in US dollars, as the agent recorded it; NAN: not recorded */
 };
 

@@ -47,7 +47,67 @@ DAMAGE = {
     'a byte order mark': (lambda r: [b'\xef\xbb\xbf' + r[0]] + r[1:], 'broken-line',
                           lambda r, blank: ([b'   '] if blank else []) + r),
 }
-LISTED = {'torn-tail': 'torn', 'nul-bytes': 'damaged', 'broken-line': 'damaged'}
+LISTED = {'torn-tail': ['torn'], 'nul-bytes': ['damaged'], 'broken-line': ['damaged']}
+ONE_DOCUMENT = [a for a in ('auggie', 'cline', 'continue') if a in AGENTS]
+# What is in place of a whole file, and is no session.
+FOREIGN = {'a text': b'this is no session\n', 'a picture': b'\x89PNG\r\n\x1a\n' + bytes(range(256)) * 4, 'a list': b'[1,2,3]\n', 'other rows': b'{"a":1}\n{"b":2}\n',
+           'NULs': b'\0' * 4096, 'nothing': b'', 'blank lines': b'\n\n\n', 'UTF-16': '{"type":"x"}\n'.encode('utf-16')}
+
+
+def judge_list(p, what, agent, kinds, small):
+    """The list marks what the doctor finds in the parts that it reads, and nothing else. It does not parse the lines, except for
+    those of Gemini, so that it does not see where two rows are on one."""
+    marks = [w for w in ('torn', 'damaged') if w in p.text('list', '--all')]
+    want = sorted({w for k in kinds for w in (['damaged'] if k == 'spliced-line' and agent == 'gemini' else LISTED.get(k, []))})
+    if small:
+        p.same(f'{what}: list', sorted(marks), want)
+    else:
+        p.need(set(marks) <= set(want), f'{what}: list says {marks}, doctor {want}')
+
+
+def look_at_document(p, agent, name, sid, path, whole, small):
+    """A session that is one document: the line from which on it is not valid, and nothing is written."""
+    change = DAMAGE[name][0]
+    damaged = b''.join(change(whole))
+    with open(path, 'wb') as f:
+        f.write(damaged)
+    os.utime(path, (AT, AT))
+    what, ref = f'{agent}: {name}', f'{agent}:{sid}'
+    try:
+        json.loads(damaged.decode('utf-8', 'strict'))
+        want = []
+    except ValueError:
+        want = ['broken-line']
+    lines = [f for f in p.json('doctor', ref) if f['path'] == path]
+    p.same(f'{what}: found', [f['kind'] for f in lines], want)
+    p.need(all(not f['fixable'] and 'there is no repair' in f['why'] and 0 < f['line'] <= damaged.count(b'\n') + 1 for f in lines), f'{what}: {lines}')
+    p.same(f'{what}: info', [(d['line'], d['why']) for d in p.json('info', ref)['damaged']], [(f['line'], f['why']) for f in lines])
+    judge_list(p, what, agent, want, small)
+    p.run('doctor', '--fix', ref)
+    p.same(f'{what}: it stays', contents(path), damaged)
+    with open(path, 'wb') as f:
+        f.write(b''.join(whole))
+    os.utime(path, (AT, AT))
+    p.same(f'{what}: healthy', p.json('doctor', ref), [])
+
+
+def foreign(p, agent, path, whole):
+    """A file that is no session is named, by the session's id or among the files that are in no list, and stays as it is."""
+    for name, text in FOREIGN.items():
+        with open(path, 'wb') as f:
+            f.write(text)
+        found = [f for f in p.json('doctor', '--all') if f['path'] == path]
+        listed = path in [r['path'] for r in p.json('list', '--all', '--all-kinds')]
+        p.need(found or listed, f'{agent}: {name}: not seen at all')
+        if agent == 'gemini':
+            p.same(f'{agent}: {name}', [f['kind'] for f in found], ['no-session'])
+        elif name in ('a text', 'a picture', 'NULs'):
+            p.need(any(f['kind'] in ('no-session', 'broken-line', 'torn-tail') for f in found), f'{agent}: {name}: {found}')
+        p.need('no damage' not in p.text('doctor', '--all') or not any(f['kind'] != 'hidden' for f in found), f'{agent}: {name}: the text differs')
+        p.same(f'{agent}: {name}: it stays', contents(path), text)
+    with open(path, 'wb') as f:
+        f.write(b''.join(whole))
+    os.utime(path, (AT, AT))
 
 
 def contents(path):
@@ -55,7 +115,7 @@ def contents(path):
         return f.read()
 
 
-def look_at(p, agent, name, sid, path, whole):
+def look_at(p, agent, name, sid, path, whole, small):
     change, kind, want = DAMAGE[name]
     what = f'{agent}: {name}'
     damaged = b''.join(change(whole))
@@ -69,9 +129,7 @@ def look_at(p, agent, name, sid, path, whole):
     p.need(all(f['fixable'] and f['repair'] for f in lines), f'{what}: {lines}')
     p.same(f'{what}: info', [(d['line'], d['offset'], d['why']) for d in p.json('info', ref)['damaged']],
            [(f['line'], f['offset'], f['why']) for f in lines])
-    word = LISTED.get(kind)
-    if word and name not in ('a byte order mark', 'NULs before a row'):
-        p.need(word in p.text('list', '--all'), f'{what}: list does not say {word}')
+    judge_list(p, what, agent, [kind], small)
     p.need(f'(--fix {lines[0]["repair"]})' in p.text('doctor', ref), f'{what}: the repair is not shown')
     p.same(f'{what}: nothing is written before', contents(path), damaged)
     p.same(f'{what}: --fix', p.run('doctor', '--fix', ref).returncode, 0)
@@ -85,7 +143,7 @@ def look_at(p, agent, name, sid, path, whole):
         f.write(b''.join(whole))
 
 
-def only_look_at(p, agent, name, sid, path, whole):
+def only_look_at(p, agent, name, sid, path, whole, small):
     """What the agent does with such lines is not known: they are named, and nothing is written."""
     change, kind, _ = DAMAGE[name]
     what, ref = f'{agent}: {name}', f'{agent}:{sid}'
@@ -96,6 +154,7 @@ def only_look_at(p, agent, name, sid, path, whole):
     lines = [f for f in p.json('doctor', ref) if f['path'] == path and f.get('line')]
     p.same(f'{what}: found', [(f['kind'], f['fixable']) for f in lines], [(kind, False)])
     p.same(f'{what}: info', [(d['line'], d['why']) for d in p.json('info', ref)['damaged']], [(f['line'], f['why']) for f in lines])
+    judge_list(p, what, agent, [kind], small)
     p.need('--fix' not in p.text('doctor', ref), f'{what}: no repair is offered')
     p.run('doctor', '--fix', ref)
     p.same(f'{what}: it stays', contents(path), damaged)
@@ -143,7 +202,7 @@ def poison(p, agent, sid, path, whole):
 def main():
     checked = passed = failed = 0
     with tempfile.TemporaryDirectory() as top:
-        for agent in MENDED + NAMED:
+        for agent in MENDED + NAMED + ONE_DOCUMENT:
             p = Program(sys.argv[1], f'{top}/{agent}', {})
             cwd = f'{p.home}/work'
             os.makedirs(cwd)
@@ -156,12 +215,15 @@ def main():
                 with open(path, 'rb') as f:
                     whole = f.readlines()
                 for name in DAMAGE:
-                    (look_at if agent in MENDED else only_look_at)(p, agent, name, row['sessionId'], path, whole)
+                    look = look_at if agent in MENDED else only_look_at if agent in NAMED else look_at_document
+                    look(p, agent, name, row['sessionId'], path, whole, row == rows[0])
                     checked += 1
+                if row == rows[0]:
+                    foreign(p, agent, path, whole)
                 if row == rows[0] and agent in SENT:
                     poison(p, agent, row['sessionId'], path, whole)
             passed, failed = passed + p.passed, failed + p.failed
-    assert checked == len(MENDED + NAMED) * 2 * len(DAMAGE)
+    assert checked == len(MENDED + NAMED + ONE_DOCUMENT) * 2 * len(DAMAGE)
     p.passed, p.failed = passed, failed
     p.finish(1000)
 

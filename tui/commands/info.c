@@ -72,6 +72,7 @@ static struct slice file_of(const struct session_ref *ref)
 static void write_info_text(const struct session_info *f, int64_t now_ms, struct out *o)
 {
     const struct session_row *row = f->row;
+    const struct store_ops *ops = f->ref.store->ops;
     const struct {
         const char *name;
         struct slice text;
@@ -119,9 +120,9 @@ static void write_info_text(const struct session_info *f, int64_t now_ms, struct
     out_addf(o, "%-14s %zu\n", "checkpoints", f->checkpoints.n);
     out_addf(o, "%-14s %zu\n", "sub-agents", f->subagent_count);
     out_addf(o, "%-14s %zu\n", "damaged lines",
-             f->ref.store->ops->log_rules ? f->damage.n
-             : f->transcript              ? f->transcript->broken
-                                          : 0);
+             ops->log_rules || ops->one_document ? f->damage.n
+             : f->transcript                     ? f->transcript->broken
+                                                 : 0);
 
     /* A cost of less than a dollar has four digits, because two would show many as $0.00. */
     if (!isnan(f->cost))

@@ -1,5 +1,6 @@
 #include "store/systems/common/document.h"
 
+#include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -176,4 +177,38 @@ void document_rows_fini(struct document_rows *r)
 {
     buf_fini(&r->lines);
     *r = (struct document_rows){ .whole = false };
+}
+
+/* ---- damage ---- */
+
+enum { DOCUMENT_PLACED = 16 << 20 };
+
+enum err_code document_check(const struct store *st, const struct session_ref *ref,
+                             const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e)
+{
+    struct finding f = { .kind = FINDING_BROKEN_LINE,
+                         .session = ref->id,
+                         .path = ref->path.p,
+                         .line = 1,
+                         .why = "the session is one document, and from this line on it is not "
+                                "valid JSON; which part is missing is not known, so that there "
+                                "is no repair" };
+    AUTO_BUF text = { 0 };
+
+    (void)st, (void)cancel;
+    TRY(file_read_all(AT_FDCWD, ref->path.p, 0, DOCUMENT_MOST, &text, e));
+    if (json_valid(buf_slice(&text)))
+        return ERR_OK;
+
+    /* The other parser accepts a little more, but it knows where it stopped. */
+    const char *end = text.p;
+
+    if (text.n && text.n <= DOCUMENT_PLACED)
+        cJSON_Delete(cJSON_ParseWithLengthOpts(text.p, text.n, &end, false));
+    for (const char *p = text.p; p && p < end && p < text.p + text.n; p++)
+        if (*p == '\n' && p + 1 < text.p + text.n) {
+            f.line++;
+            f.offset = p + 1 - text.p;
+        }
+    return fn(&f, arg, e);
 }

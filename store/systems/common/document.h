@@ -3,6 +3,7 @@
 
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
+#include "store/api/store.h"
 
 /* An agent that writes each session as one JSON document, anew each time, with the conversation as a list in it. The
  * elements of the list become rows in memory, one line each, which are read like those of a log. */
@@ -30,5 +31,7 @@ struct document_rows {
 MUST_CHECK enum err_code document_rows_read(const char *path, const struct document_format *format,
                                             size_t most, struct document_rows *out, struct err *e);
 void document_rows_fini(struct document_rows *r);
+/* The member `check` of an agent with one_document: whether the document is valid. */
+store_check_fn document_check;
 
 #endif

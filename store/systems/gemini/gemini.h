@@ -100,6 +100,8 @@ char *gemini_default_path(const struct store_env *env);
 /* The members of gemini_ops. */
 store_enumerate_fn gemini_enumerate;
 store_describe_fn gemini_describe;
+store_check_fn gemini_check;
+store_check_store_fn gemini_check_store;
 store_find_fn gemini_find;
 store_at_path_fn gemini_at_path;
 store_tail_fn gemini_tail;

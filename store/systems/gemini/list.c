@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/io/rows.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/document.h"
 #include "store/systems/gemini/gemini.h"
 
 enum {
@@ -346,6 +348,65 @@ enum err_code gemini_at_path(const struct store *st, struct slice path, struct a
                : err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
 }
 
+/* ---- damage ---- */
+
+enum err_code gemini_check(const struct store *st, const struct session_ref *ref,
+                           const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e)
+{
+    return (is_document(ref->path.p) ? document_check : jsonl_check)(st, ref, cancel, fn, arg, e);
+}
+
+/* The files of a folder from which no id can be read are those of no session, and no list has them. */
+static enum err_code gemini_check_folder(const char *chats, finding_fn *fn, void *arg,
+                                         struct err *e)
+{
+    AUTO_ARENA a = { 0 };
+    AUTO_DIR *dir = opendir(chats);
+    enum err_code rc = ERR_OK;
+    struct stat sb;
+
+    for (const struct dirent *x = dir ? readdir(dir) : NULL; x && !rc; x = readdir(dir)) {
+        struct found unused = { .updated_ms = 0 };
+
+        arena_reset(&a);
+        if (!is_chat(x->d_name) || fstatat(dirfd(dir), x->d_name, &sb, AT_SYMLINK_NOFOLLOW) ||
+            !S_ISREG(sb.st_mode) || read_head_and_end(dirfd(dir), x->d_name, false, &a, &unused))
+            continue;
+        const struct finding f = {
+            .kind = FINDING_NO_SESSION,
+            .path = arena_format(&a, "%s/%s", chats, x->d_name),
+            .why = sb.st_size ? "it does not begin as a session of Gemini does, so that neither "
+                                "Gemini nor reprise lists it; Gemini may remove it"
+                              : "it is empty; Gemini may remove it"
+        };
+
+        rc = f.path ? fn(&f, arg, e) : err_nomem(e);
+    }
+    return rc;
+}
+
+enum err_code gemini_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
+                                 void *arg, struct err *e)
+{
+    const char *folder = ((const struct jsonl_store *)st)->folder;
+    AUTO_DIR *dir = opendir(folder);
+    AUTO_ARENA a = { 0 };
+
+    for (const struct dirent *x = dir ? readdir(dir) : NULL; x; x = readdir(dir)) {
+        arena_reset(&a);
+        const char *path = arena_format(&a, "%s/%s", folder, x->d_name);
+        const char *chats = path ? arena_format(&a, "%s/chats", path) : NULL;
+
+        NEED(chats);
+        if (x->d_name[0] == '.' || x->d_type == DT_LNK)
+            continue;
+        if (config_dir_in_scope(scope, gemini_directory(st, scope, slice_of(path), &a), &a))
+            TRY(gemini_check_folder(chats, fn, arg, e));
+        NEED(!a.failed);
+    }
+    return ERR_OK;
+}
+
 /* ---- describe ---- */
 
 /* Gemini's own list does not use these as a title. */
@@ -441,6 +502,7 @@ static void gemini_complete_row(const struct gemini_chat *c, const struct scope 
     row->flags |= c->text.n && c->text.p[c->text.n - 1] != '\n' && !is_document(row->ref.path.p)
                       ? SESSION_TORN
                       : 0U;
+    row->flags |= rows_skip_mark(buf_slice(&c->text)).n < c->text.n ? SESSION_DAMAGED : 0U;
     for (size_t i = 0; i < c->damaged_n; i++)
         row->flags |= c->damaged[i].torn ? 0U : SESSION_DAMAGED;
     row->summary = c->summary.n          ? c->summary
