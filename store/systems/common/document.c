@@ -59,7 +59,10 @@ static enum err_code document_read_member(struct buf *row, struct slice line)
     return json_valid(key) ? document_add_member(row, key, value) : ERR_OK;
 }
 
-static enum err_code document_read_members(struct document_rows *r, struct slice text)
+/* *list is the value of the member with the conversation, if the document is whole. */
+static enum err_code document_read_members(struct document_rows *r,
+                                           const struct document_format *format, struct slice text,
+                                           struct slice *list)
 {
     AUTO_BUF row = { 0 };
     struct json_iter it;
@@ -69,8 +72,10 @@ static enum err_code document_read_members(struct document_rows *r, struct slice
     if (buf_add(&row, SLICE("{")))
         return ERR_NOMEM;
     if (r->whole && json_type(text) == JSON_OBJECT && json_iter_open(&it, text))
-        while (json_iter_next(&it, &key, &value))
+        while (json_iter_next(&it, &key, &value)) {
             TRY(document_add_member(&row, key, value));
+            *list = json_string_is(key, format->list) ? value : *list;
+        }
     while (!r->whole && slice_line(&text, &line, &torn))
         TRY(torn ? ERR_OK : document_read_member(&row, line));
     if (buf_add(&row, SLICE("}")))
@@ -91,11 +96,20 @@ static enum err_code document_add_element(struct document_rows *r,
 
     if (!format->parts || empty)
         return memory_rows_line(&r->lines, element);
+    size_t from = 0, n = 0; /* of the element's line, without its part */
+
     for (size_t i = 0; format->parts[i]; i++) {
         if (buf_add(&r->lines, SLICE("{\"part\":\"")) ||
             buf_add(&r->lines, slice_of(format->parts[i])) || buf_add(&r->lines, SLICE("\",")))
             return ERR_NOMEM;
+        if (i) {
+            TRY(buf_reserve(&r->lines, n));
+            TRY(buf_add(&r->lines, (struct slice){ r->lines.p + from, n }));
+            continue;
+        }
+        from = r->lines.n;
         TRY(memory_rows_line(&r->lines, (struct slice){ element.p + 1, element.n - 1 }));
+        n = r->lines.n - from;
     }
     return ERR_OK;
 }
@@ -136,14 +150,17 @@ static enum err_code document_read_rows(struct document_rows *r,
                                         const struct document_format *format, struct slice text,
                                         struct slice end)
 {
-    struct slice element;
+    struct slice element, list = { NULL, 0 };
     struct json_iter it;
 
     r->whole = r->has_end = !end.n && json_valid(text);
     if (format->members)
-        TRY(document_read_members(r, text));
+        TRY(document_read_members(r, format, text, &list));
+    if (r->whole && !list.n)
+        json_get(text, format->list, &list);
     if (r->whole) {
-        json_list_open(&it, text, format->list);
+        if (json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
+            return ERR_OK;
         while (json_list_next(&it, &element))
             TRY(document_add_element(r, format, element));
         return ERR_OK;
