@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@ enum {
     FIRST_LINE = 4096,
     TAIL = 16 << 10, /* of a log, in which its last time usually is */
     TWIN_MAX = 64 << 20,
+    WORTH_A_THREAD = 64, /* fewer files take less time than a thread takes to start */
     DESCRIBE_MAX = 1 << 20,
 };
 
@@ -40,7 +42,7 @@ struct found {
 };
 
 struct folder {
-    struct arena arena;
+    struct arena arena, second; /* own the texts */
     struct found *file;
     size_t n;
 };
@@ -141,15 +143,21 @@ static bool read_head_and_end(int dir, const char *name, bool link, struct arena
     return gemini_is_id(out->id);
 }
 
-static void gemini_add_file(struct folder *f, int dir, const char *path, const struct dirent *entry)
+struct chat_name {
+    const char *name;
+    unsigned char type; /* as in struct dirent */
+};
+
+static void gemini_add_file(struct folder *f, int dir, const char *path,
+                            const struct chat_name *entry)
 {
-    const char *name = entry->d_name;
-    const bool is_known = entry->d_type == DT_REG; /* opening it shows the rest */
+    const char *name = entry->name;
+    const bool is_known = entry->type == DT_REG; /* opening it shows the rest */
     struct stat sb;
     struct found x = { .path = { NULL, 0 } }, *list;
 
-    if (!is_chat(name) || (!is_known && (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
-                                         !(S_ISREG(sb.st_mode) || S_ISLNK(sb.st_mode)))))
+    if (!is_known && (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
+                      !(S_ISREG(sb.st_mode) || S_ISLNK(sb.st_mode))))
         return;
     x.path.p = read_head_and_end(dir, name, !is_known && S_ISLNK(sb.st_mode), &f->arena, &x)
                    ? arena_format(&f->arena, "%s/%s", path, name)
@@ -206,17 +214,88 @@ static void drop_twins(struct folder *f)
     f->n = n;
 }
 
+/* The files that one thread reads. */
+struct share {
+    int dir;
+    const char *path;
+    const struct chat_name *name;
+    size_t n;
+    struct folder folder;
+};
+
+static void *gemini_read_share(void *arg)
+{
+    struct share *s = arg;
+
+    for (size_t i = 0; i < s->n; i++)
+        gemini_add_file(&s->folder, s->dir, s->path, &s->name[i]);
+    return NULL;
+}
+
+static void folder_fini(struct folder *f)
+{
+    arena_fini(&f->arena);
+    arena_fini(&f->second);
+}
+
+static struct chat_name *read_chat_names(DIR *dir, struct arena *a, size_t *n)
+{
+    struct chat_name *name = NULL, *grown;
+    const struct dirent *entry;
+
+    for (*n = 0; (entry = readdir(dir));) {
+        if (!is_chat(entry->d_name))
+            continue;
+        const char *copy = arena_copy_text(a, entry->d_name);
+
+        grown = copy ? arena_grow(a, name, *n, sizeof *name) : NULL;
+        if (!grown)
+            break;
+        name = grown;
+        name[(*n)++] = (struct chat_name){ copy, entry->d_type };
+    }
+    return name;
+}
+
+/* Each file is opened for its id, which takes as long as the rest of a list, so a second thread reads half of many. */
 static bool gemini_read_folder(const char *path, struct folder *out)
 {
-    const struct dirent *entry;
+    struct arena names = { 0 };
     DIR *dir = opendir(path);
+    pthread_t thread;
+    size_t n;
 
     *out = (struct folder){ .n = 0 };
     if (!dir)
         return false;
-    while ((entry = readdir(dir)))
-        gemini_add_file(out, dirfd(dir), path, entry);
+    const struct chat_name *name = read_chat_names(dir, &names, &n);
+    const size_t half = n < WORTH_A_THREAD ? n : n / 2;
+    struct share first = { dirfd(dir), path, name, half, { .n = 0 } };
+    struct share second = { dirfd(dir), path, name ? name + half : NULL, n - half, { .n = 0 } };
+    const bool started = second.n && pthread_create(&thread, NULL, gemini_read_share, &second) == 0;
+
+    gemini_read_share(&first);
+    if (started)
+        pthread_join(thread, NULL);
+    else
+        gemini_read_share(&second);
     closedir(dir);
+
+    *out = first.folder;
+    out->second = second.folder.arena;
+    struct found *all = second.folder.n
+                            ? arena_alloc(&out->arena, (out->n + second.folder.n) * sizeof *all)
+                            : out->file;
+
+    if (all && second.folder.n) {
+        if (out->n)
+            memcpy(all, out->file, out->n * sizeof *all);
+        memcpy(all + out->n, second.folder.file, second.folder.n * sizeof *all);
+        out->n += second.folder.n;
+        out->file = all;
+    }
+    out->arena.failed |= out->second.failed || names.failed;
+    arena_fini(&names);
     drop_twins(out);
     return true;
 }
@@ -257,7 +336,7 @@ static bool gemini_visit_project(struct walk *w, const char *folder, const char 
             w->more = w->fn(&ref, w->arg);
         }
         ok = !f.arena.failed;
-        arena_fini(&f.arena);
+        folder_fini(&f);
     }
     ok = ok && !a.failed;
     arena_fini(&a);
