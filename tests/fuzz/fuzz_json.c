@@ -96,8 +96,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const names[] = { "type", "a", "" };
     struct slice text = { (const char *)data, size }, values[3];
     bool valid = json_valid(text);
+    struct json_members members;
 
     json_get_each(text, names, 3, values);
+    json_members_read(&members, text);
+    for (size_t i = 0; i < 3; i++) {
+        struct slice found;
+
+        json_members_get(&members, slice_of(names[i]), &found);
+        must(found.p == values[i].p && found.n == values[i].n);
+    }
     check_repaired(text, valid);
     check_text(text);
     while (text.n && (*text.p == ' ' || *text.p == '\n' || *text.p == '\r' || *text.p == '\t'))
