@@ -74,17 +74,17 @@ struct session_ref {
     /* the sort key of a list if the system records changes itself; 0: the mtime */
     int64_t recent_ms;
     uint32_t recent_ns; /* and its nanoseconds below a millisecond */
-    /* The part of the session that enumerate had to read for the members above, in the system's own form. If it is
-     * empty, describe reads the file itself. Valid as long as the id; empty in copies and in a row's ref. */
-    struct slice preread;
     /* Enumerate found nothing beside the transcript, so describe need not look. Not set in
      * copies. */
     bool alone;
-    /* Another store that also has the session: a local one, or a team's. Set by listings; NULL if unknown. */
-    const struct store *also;
     /* The path is a link in /proc to a file without a name (store/fs/disk.h), so it is followed. Not set in
      * copies. */
     bool nameless;
+    /* The part of the session that enumerate had to read for the members above, in the system's own form. If it is
+     * empty, describe reads the file itself. Valid as long as the id; empty in copies and in a row's ref. */
+    struct slice preread;
+    /* Another store that also has the session: a local one, or a team's. Set by listings; NULL if unknown. */
+    const struct store *also;
 };
 
 /* The reason why a session is not listed. A listing counts them; doctor names them. */

@@ -27,8 +27,7 @@ bool listing_collect_ref(const struct session_ref *ref, void *arg)
         return false;
     struct listing_found *f = &l->item[l->n];
 
-    *f = (struct listing_found){ .ref = *ref, .place = l->n };
-    f->recent_ns = session_recent_ns(ref);
+    *f = (struct listing_found){ .ref = *ref, .place = (uint32_t)l->n };
     f->ref.path = arena_copy(&l->arena, ref->path);
 
     /* Usually the last part of the path begins with the id, which is then not copied again, and
@@ -61,7 +60,7 @@ static int compare_found_order(const struct listing_found *a, const struct listi
 
 static uint64_t recent_key(const struct listing_found *f)
 {
-    return ~((uint64_t)f->recent_ns ^ (uint64_t)1 << 63); /* newest first */
+    return ~((uint64_t)session_recent_ns(&f->ref) ^ (uint64_t)1 << 63); /* newest first */
 }
 
 /* The first bytes of the id. */
@@ -80,7 +79,7 @@ static const struct session_ref *listing_ref_at(const void *place)
 static int by_recency(const void *x, const void *y)
 {
     const struct session_ref *a = listing_ref_at(x), *b = listing_ref_at(y);
-    int64_t a_ns = listing_found(a)->recent_ns, b_ns = listing_found(b)->recent_ns;
+    int64_t a_ns = session_recent_ns(a), b_ns = session_recent_ns(b);
 
     if (a_ns != b_ns)
         return a_ns > b_ns ? -1 : 1;

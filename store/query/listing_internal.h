@@ -21,10 +21,9 @@ enum {
 struct listing_found {
     /* first, so that a pointer to it is one to the item; texts in the arena */
     struct session_ref ref;
-    int64_t recent_ns;
-    size_t place; /* in the order of enumeration */
+    uint32_t place; /* in the order of enumeration */
     /* copies of one id share a number; LISTING_NO_GROUP if it is in one folder only */
-    size_t group;
+    uint32_t group;
     const struct session_ref *other; /* with ref.also: the session there */
 };
 
@@ -34,7 +33,7 @@ struct listing {
     struct listing_found *item;
     size_t n, cap;
     const struct session_ref **order; /* newest first */
-    size_t groups;                    /* the highest number given */
+    uint32_t groups;                  /* the highest number given */
     bool *listed;                     /* by group: a copy was delivered in this walk */
     bool ok;                          /* false: out of memory */
     struct listing_server *server;    /* those that were asked */

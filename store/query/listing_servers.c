@@ -77,7 +77,7 @@ static enum err_code take_answer(struct listing *l, struct listing_server *s,
             continue;
         if (!array_reserve(l->item, l->cap, l->n + 1))
             return err_nomem(e);
-        f->place = l->n;
+        f->place = (uint32_t)l->n;
         l->item[l->n++] = *f;
     }
     return ERR_OK;

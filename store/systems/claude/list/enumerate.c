@@ -22,17 +22,17 @@
 
 enum {
     NAME = CLAUDE_ID + sizeof CLAUDE_SUFFIX - 1,
-    MANY = 1024, /* fewer take less time than a thread takes to start */
-    SOON = 256,  /* enough for the first rows of a screen */
+    MANY = 1024,     /* fewer take less time than a thread takes to start */
+    AT_ONCE = 16384, /* whose states are kept until they are delivered */
+    SOON = 256,      /* enough for the first rows of a screen */
     STACK_BYTES = 64 * 1024,
 };
 
 struct entry {
-    size_t folder;
+    uint32_t folder;
     char name[NAME + 1];
     bool there; /* exists, and is worth a row */
     bool alone; /* no side folder beside it */
-    struct file_id file;
 };
 
 /* The side folders in one project folder: their names, sorted. */
@@ -80,7 +80,7 @@ static bool add_folder_name(struct walk *w, size_t folder, const char *name)
             return false;
         struct entry *entry = &w->entry[w->n++];
 
-        *entry = (struct entry){ .folder = folder };
+        *entry = (struct entry){ .folder = (uint32_t)folder };
         memcpy(entry->name, name, sizeof entry->name);
         return true;
     }
@@ -124,6 +124,7 @@ static bool read_folder_names(struct walk *w, size_t folder, struct buf *path)
 struct span {
     struct walk *w;
     size_t from, to;
+    struct file_id *file; /* of the first one on */
 };
 
 static void *stat_span(void *arg)
@@ -146,7 +147,7 @@ static void *stat_span(void *arg)
         entry->there =
             fd >= 0 && fstatat(fd, entry->name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && worth_a_row(&sb);
         if (entry->there)
-            entry->file = file_id_of(&sb);
+            span->file[i - span->from] = file_id_of(&sb);
     }
     if (fd >= 0)
         close(fd);
@@ -171,13 +172,13 @@ static bool start_stat_thread(pthread_t *thread, struct span *span)
 
 /* path is that of the folder, with a slash. */
 static bool claude_deliver_session(const struct walk *w, const struct store *st,
-                                   const struct entry *entry, struct buf *path, session_ref_fn *fn,
-                                   void *arg, bool *more)
+                                   const struct entry *entry, const struct file_id *file,
+                                   struct buf *path, session_ref_fn *fn, void *arg, bool *more)
 {
     struct session_ref ref = { .store = st,
                                .id = { entry->name, CLAUDE_ID },
                                .folder = w->folders.folder[entry->folder].name,
-                               .file = entry->file,
+                               .file = *file,
                                .alone = entry->alone };
     size_t before = path->n;
 
@@ -189,17 +190,11 @@ static bool claude_deliver_session(const struct walk *w, const struct store *st,
     return true;
 }
 
-/* Examines and delivers the entries from `from` on. *more is false if no more are wanted; returns false if out of
- * memory. */
-static bool deliver_sessions(struct walk *w, size_t from, const struct store *st,
-                             session_ref_fn *fn, void *arg, bool *more)
+/* Each file costs a system call, so two threads examine them if there are many. */
+static void examine_files(struct walk *w, size_t from, size_t to, struct file_id *file)
 {
-    struct buf path = { 0 };
-    size_t folder = SIZE_MAX, n = w->n - from;
-    bool ok = true;
-
-    /* Each file costs a system call, so two threads examine them if there are many. */
-    struct span first = { w, from, from + (n >= MANY ? n / 2 : 0) }, second = { w, first.to, w->n };
+    const size_t n = to - from, half = n >= MANY ? n / 2 : 0;
+    struct span first = { w, from, from + half, file }, second = { w, first.to, to, file + half };
     pthread_t thread;
     bool helped = first.to > from && start_stat_thread(&thread, &first);
 
@@ -208,16 +203,33 @@ static bool deliver_sessions(struct walk *w, size_t from, const struct store *st
         pthread_join(thread, NULL);
     else
         stat_span(&first);
+}
 
-    for (size_t i = from; ok && *more && i < w->n; i++) {
-        const struct entry *entry = &w->entry[i];
+/* Examines and delivers the entries from `from` on. *more is false if no more are wanted; returns false if out of
+ * memory. */
+static bool deliver_sessions(struct walk *w, size_t from, const struct store *st,
+                             session_ref_fn *fn, void *arg, bool *more)
+{
+    const size_t n = w->n - from < AT_ONCE ? w->n - from : AT_ONCE;
+    struct file_id *file = malloc((n + 1) * sizeof *file);
+    struct buf path = { 0 };
+    size_t folder = SIZE_MAX;
+    bool ok = file;
 
-        if (entry->folder != folder)
-            ok = folder_path(&path, w, entry->folder) && buf_add_byte(&path, '/') == ERR_OK;
-        folder = entry->folder;
-        if (ok && entry->there)
-            ok = claude_deliver_session(w, st, entry, &path, fn, arg, more);
+    for (size_t to; ok && *more && from < w->n; from = to) {
+        to = w->n - from < n ? w->n : from + n;
+        examine_files(w, from, to, file);
+        for (size_t i = from; ok && *more && i < to; i++) {
+            const struct entry *entry = &w->entry[i];
+
+            if (entry->folder != folder)
+                ok = folder_path(&path, w, entry->folder) && buf_add_byte(&path, '/') == ERR_OK;
+            folder = entry->folder;
+            if (ok && entry->there)
+                ok = claude_deliver_session(w, st, entry, &file[i - from], &path, fn, arg, more);
+        }
     }
+    free(file);
     buf_fini(&path);
     return ok;
 }
