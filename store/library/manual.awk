@@ -1,7 +1,7 @@
 # Writes man(3) pages from the comments of reprise.h, one for each part of it that begins with
 # "/* ==== NAME - WHAT IT DOES ==== */", and a page that leads there for each other function of the part.
 # The part of a second file that begins with "/* ==== NAME ==== */" is the page's example.
-#   usage: awk -v version=0.1.0 -v date=2026-11-23 -v folder=DIR -v examples=examples.c -f manual.awk reprise.h
+#   usage: awk -v version=0.2.0 -v date=2026-11-30 -v folder=DIR -v examples=examples.c -f manual.awk reprise.h
 # In a part, a comment that is followed by a function describes it; one that is followed by a struct or an enum stands
 # before its members; any other is a paragraph of the description.
 

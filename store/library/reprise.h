@@ -51,12 +51,12 @@ extern "C" {
 /* The version of this header: 10000 for each major version, 100 for each minor one. A program runs with every library
  * of the same major version that is not older than the header it was compiled with. */
 #define REPRISE_VERSION_MAJOR 0
-#define REPRISE_VERSION_MINOR 1
+#define REPRISE_VERSION_MINOR 2
 #define REPRISE_VERSION_PATCH 0
 #define REPRISE_VERSION_NUMBER                                                                     \
     (REPRISE_VERSION_MAJOR * 10000 + REPRISE_VERSION_MINOR * 100 + REPRISE_VERSION_PATCH)
 
-/* Returns the version of the library that is running, such as "0.1.0". */
+/* Returns the version of the library that is running, such as "0.2.0". */
 REPRISE_API const char *reprise_version(void);
 /* Returns the same as a number, to be compared with REPRISE_VERSION_NUMBER. */
 REPRISE_API int reprise_version_number(void);

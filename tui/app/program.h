@@ -7,7 +7,7 @@
 
 /* The program's version, and its environment. */
 
-/* "reprise 0.1.0": the version of the build, for --version and the help screen. */
+/* "reprise 0.2.0": the version of the build, for --version and the help screen. */
 #define PROGRAM_VERSION ("reprise " REPRISE_VERSION)
 
 /* The environment of the process. main.c fills it in, and it is read-only everywhere else; a test
