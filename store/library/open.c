@@ -276,3 +276,8 @@ const char *reprise_session_path(const struct reprise_session *s)
 {
     return s ? s->ref.path.p : NULL;
 }
+
+const char *reprise_session_warning(const struct reprise_session *s)
+{
+    return s ? s->warning : NULL;
+}

@@ -160,6 +160,9 @@ REPRISE_API const char *reprise_session_id(const struct reprise_session *s);
 REPRISE_API const char *reprise_session_system(const struct reprise_session *s);
 /* The transcript, or the directory of the session. */
 REPRISE_API const char *reprise_session_path(const struct reprise_session *s);
+/* For a person, if reprise_create() began the session while another one works in the same place (Entire); NULL: nothing
+ * to say. */
+REPRISE_API const char *reprise_session_warning(const struct reprise_session *s);
 
 /* ==== reprise_list - lists sessions ==== */
 
@@ -718,7 +721,8 @@ struct reprise_create_request {
 
 /* Begins a new session in the only store of r. NULL is an empty request. Values for which the format has no place are
  * ignored. REPRISE_STALE: a session with this id exists, and is unchanged. REPRISE_USAGE: the id is not valid in this
- * system, or more than one store is open. */
+ * system, or more than one store is open. The handle has the system's warning, if there is one
+ * (reprise_session_warning()). */
 REPRISE_API int reprise_create(const struct reprise *r,
                                const struct reprise_create_request *request,
                                struct reprise_session **out, struct reprise_error *error);

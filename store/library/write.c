@@ -56,7 +56,9 @@ static enum err_code library_create(const struct reprise *r,
     if (!s)
         return err_nomem(e);
     s->stores = r;
-    enum err_code rc = host_unpersisted(st)
+    s->warning = arena_copy_text(&s->arena, made.warning);
+    enum err_code rc = s->arena.failed ? err_nomem(e)
+                       : host_unpersisted(st)
                            ? name_unkept(st, made.id, &s->arena, &s->ref, e)
                            : st->ops->find(st, &everywhere, made.id, &s->arena, &s->ref, e);
 

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 
-enum { REACH_GROWS = 8 }; /* how many more messages are asked for if that many are not enough */
+/* How many of the newest messages are asked for at first, and how many times more if they are not enough. */
+enum { AFTER_FIRST = 64, REACH_GROWS = 8 };
 
 bool message_page_is_spoken(struct slice json)
 {
@@ -132,11 +134,6 @@ static bool has_id(const char *member, struct slice json, struct slice id)
     return is;
 }
 
-bool message_page_is_message(struct slice json, struct slice id)
-{
-    return has_id("uuid", json, id);
-}
-
 static enum err_code keep_message(struct slice json, void *arg, struct err *e)
 {
     struct ring *r = arg;
@@ -187,4 +184,40 @@ enum err_code message_page_read(struct message_page *p, const struct session_ref
         buf_fini(&r.kept[i]);
     free(r.kept);
     return rc;
+}
+
+/* ---- reading on ---- */
+
+struct reading_on {
+    const struct message_page *page;
+    struct slice after;
+    bool found;
+    json_fn *fn;
+    void *arg;
+};
+
+static enum err_code pass_later_message(struct slice json, void *arg, struct err *e)
+{
+    struct reading_on *r = arg;
+
+    if (r->found)
+        return r->fn(json, r->arg, e);
+    r->found = has_id(id_member(r->page), json, r->after);
+    return ERR_OK;
+}
+
+enum err_code message_page_after(struct message_page *p, const struct session_ref *ref,
+                                 struct slice after, json_fn *fn, void *arg, struct err *e)
+{
+    struct reading_on r = { .page = p, .after = after, .fn = fn, .arg = arg };
+    struct message_query q = p->query;
+
+    p->reach = (struct message_reach){ .least = AFTER_FIRST };
+    q.reach = &p->reach;
+    for (;; p->reach.least *= REACH_GROWS) {
+        p->reach.partial = false;
+        TRY(page_messages(p, ref, &q, pass_later_message, &r, e));
+        if (r.found || !p->reach.partial)
+            return ERR_OK;
+    }
 }

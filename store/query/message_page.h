@@ -33,8 +33,10 @@ enum { MESSAGE_PAGE_MOST = 1000 };
 MUST_CHECK enum err_code message_page_read(struct message_page *p, const struct session_ref *ref,
                                            struct slice before, json_fn *fn, void *arg,
                                            struct err *e);
-/* Returns true if a message, in the store's own form, has this id. */
-bool message_page_is_message(struct slice json, struct slice id);
+/* Hands over all messages after the one with this whole id, oldest first. The time that it takes depends on their number. */
+MUST_CHECK enum err_code message_page_after(struct message_page *p, const struct session_ref *ref,
+                                            struct slice after, json_fn *fn, void *arg,
+                                            struct err *e);
 /* Returns true if a message is of type user or assistant. */
 bool message_page_is_spoken(struct slice json);
 

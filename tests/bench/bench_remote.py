@@ -1,5 +1,6 @@
-"""Compares reprise with the server's own client on servers that this program starts: the list of many sessions with reading the rows
-that it is made from, and a retrieve with writing the same rows to a file; and the newest messages with all of them.
+"""Compares reprise with the server's own client on servers that this program starts: the list of many sessions, and of the newest 50,
+with reading the rows that it is made from; a push and a retrieve with sending and writing the same rows; and the newest messages with
+all of them. Prints the goal, if there is one, beside each ratio.
    usage: bench_remote.py postgresql|redis|s3 REPRISE PLUGIN SESSIONS BYTES ROUNDS"""
 import hashlib
 import json
@@ -58,6 +59,23 @@ class PostgreSQL:
                         "(SELECT entry FROM claude_session_store c WHERE c.project_key = k.project_key AND c.session_id = k.session_id "
                         f"AND subpath = '' ORDER BY seq LIMIT {ROWS}) e;")
 
+    def read_newest(self):
+        """What a screen full of rows is made from, in one statement."""
+        some = "SELECT string_agg(e::text, E'\\n') FROM (SELECT entry e FROM claude_session_store WHERE project_key = k.p AND session_id = k.s " \
+               "AND subpath = '' ORDER BY seq {} LIMIT {}) x"
+        self.server.sql("SELECT * FROM (SELECT project_key p, session_id s, max(mtime) FROM claude_session_store WHERE subpath = '' GROUP BY 1, 2 "
+                        f"ORDER BY 3 DESC LIMIT 50) k CROSS JOIN LATERAL ({some.format('', 8)}) h CROSS JOIN LATERAL ({some.format('DESC', 12)}) t;")
+
+    def clear(self):
+        self.server.sql('TRUNCATE claude_session_store;')
+
+    def copy_back(self, path):
+        """Sends the rows of a file as the vendor's adapter keeps them."""
+        subprocess.run([f'{self.server.bin}/psql', '-h', self.server.top, '-U', 'me', '-d', 'postgres', '-qc',
+                        'CREATE TEMP TABLE t (entry jsonb)', '-c', f"\\copy t from {path} csv quote e'\\x01' delimiter e'\\x02'", '-c',
+                        f"INSERT INTO claude_session_store (project_key, session_id, entry, mtime) SELECT '-w', '{SESSION}', entry, 1 FROM t"],
+                       check=True)
+
     def put_large(self, rows):
         self.server.sql('TRUNCATE claude_session_store;' + (SQL % (1000, 1, 1, rows)).replace("lpad(s::text, 8, '0')", "'11111111'"))
 
@@ -90,6 +108,18 @@ class Redis:
 
     def read_sessions(self, sessions):
         self.server.call(text=b''.join(b'LRANGE -w:%s 0 -1\n' % id_of(s).encode() for s in range(sessions)))
+
+    def read_newest(self):
+        ids = self.server.call('ZREVRANGE', '-w:__sessions', '0', '49')
+        self.server.call(text=b''.join(b'LRANGE -w:%s 0 7\nLRANGE -w:%s -12 -1\n' % (s.encode(), s.encode()) for s in ids))
+
+    def clear(self):
+        self.server.call('FLUSHALL')
+
+    def copy_back(self, path):
+        with open(path, 'rb') as f:
+            while rows := f.readlines(1 << 20):
+                self.pipe(self.put(SESSION, [row.rstrip(b'\n') for row in rows]))
 
     def put_large(self, rows):
         self.server.call('FLUSHALL')
@@ -154,8 +184,8 @@ def best(rounds, call):
     return min(times)
 
 
-def show(what, ours, theirs):
-    print(f'{what:45} {ours * 1000:9.0f} ms {theirs * 1000:9.0f} ms {ours / theirs:6.2f}')
+def show(what, ours, theirs, goal=''):
+    print(f'{what:45} {ours * 1000:9.0f} ms {theirs * 1000:9.0f} ms {ours / theirs:6.2f} {goal}', flush=True)
 
 
 def measure(p, kind, at, top, sessions, size, rounds):
@@ -166,6 +196,9 @@ def measure(p, kind, at, top, sessions, size, rounds):
         sys.exit(f'{found} sessions instead of {sessions}')
     show(f'{kind}: list {sessions} sessions / their rows', best(rounds, lambda: p.run('list', '--all', '--json', '--store', 'team', timeout=600)),
          best(rounds, lambda: at.read_sessions(sessions)))
+    if hasattr(at, 'read_newest'):
+        show(f'{kind}: list the newest 50 of {sessions} / their rows',
+             best(rounds, lambda: p.run('list', '--all', '--limit', '50', '--json', '--store', 'team', timeout=600)), best(rounds, at.read_newest), 1.5)
     at.put_large(size // 2600)
 
     def retrieve():
@@ -184,6 +217,24 @@ def measure(p, kind, at, top, sessions, size, rounds):
     if newest[0] != whole[0][-4:]:
         sys.exit('the newest messages are not the last ones')
     show(f'{kind}: retrieve {written / 1e6:.0f} MB / copy to a file', ours, best(rounds, lambda: at.copy_large(f'{top}/copy')))
+    if not hasattr(at, 'copy_back'):
+        return
+    path = shutil.copy(f'{p.home}/.claude/projects/-w/{SESSION}.jsonl', f'{top}/rows')
+
+    def again(call):
+        def run():
+            at.clear()
+            call()
+        return best(rounds, run)
+
+    def push():
+        run = p.run('push', 'team', SESSION, timeout=600)
+        if run.returncode:
+            sys.exit(f'{run}')
+
+    theirs = again(lambda: at.copy_back(path))
+    show(f'{kind}: push {written / 1e6:.0f} MB / send its rows', again(push), theirs)
+    show(f'{kind}: push again, nothing new / send its rows', best(rounds, push), theirs)
 
 
 def main():

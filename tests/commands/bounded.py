@@ -161,6 +161,36 @@ def check_places(check, top):
                 check.same(f'{name} {option} {form}', len(p.json('messages', *form, name, option, first)), want)
 
 
+def bytes_read():
+    """By this process and the ones it waited for."""
+    with open('/proc/self/io', encoding='ascii') as f:
+        return int(f.readline().split()[1])
+
+
+def check_end_of_a_long_session(check, top):
+    """What comes after a message near the end takes no more than the end, in every form."""
+    p = Program(sys.argv[1], top, {})
+    session, name = '11111111-1111-4111-8111-111111111111', '%08d-0000-4000-8000-000000000000'
+    os.makedirs(f'{p.home}/.claude/projects/-w')
+    with open(f'{p.home}/.claude/projects/-w/{session}.jsonl', 'w', encoding='utf-8') as f:
+        for n in range(10000):
+            kind = ('user', 'assistant')[n % 2]
+            text = f'{n} {"word " * 400}'
+            f.write(json.dumps({'parentUuid': name % (n - 1) if n else None, 'isSidechain': False, 'type': kind, 'cwd': '/w', 'sessionId': session, 'message': {
+                'role': kind, 'content': [{'type': 'text', 'text': text}] if n % 2 else text}, 'uuid': name % n, 'timestamp': '2026-02-09T02:48:28.000Z'},
+                               separators=(',', ':')) + '\n')
+            if n % 16 == 15:
+                f.write(json.dumps({'type': 'last-prompt', 'lastPrompt': 'word', 'leafUuid': name % n, 'sessionId': session}, separators=(',', ':')) + '\n')
+    for at, most in (9999, 3 << 20), (9990, 3 << 20), (9900, 6 << 20), (9000, 1 << 30), (3, 1 << 30):
+        for form in ['--json'], ['--plain', '--json'], []:
+            before = bytes_read()
+            said = p.run('messages', f'claude:{session}', '--after', name % at, *form).stdout
+            read = bytes_read() - before - len(said)
+            check.need(f'--after {at} of 10000 {form}: {read} bytes are read', read < most)
+            if form:
+                check.same(f'--after {at} {form}', [m.get('id', m.get('uuid')) for m in json.loads(said)], [name % n for n in range(at + 1, 10000)])
+
+
 def main():
     check = checks.Checks()
     names = list(TABLE) if LONG else list(TABLE)[::3]
@@ -171,6 +201,8 @@ def main():
         check_others(check, os.path.realpath(top))
     with tempfile.TemporaryDirectory() as top:
         check_places(check, os.path.realpath(top))
+    with tempfile.TemporaryDirectory() as top:
+        check_end_of_a_long_session(check, os.path.realpath(top))
     print(f'{check.passed} passed, {check.failed} failed')
     sys.exit(1 if check.failed or check.passed < 18 * len(names) else 0)
 

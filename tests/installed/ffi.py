@@ -78,6 +78,8 @@ class Library:
         self.c.reprise_version.restype = c_char_p
         self.c.reprise_session_id.restype = c_char_p
         self.c.reprise_session_id.argtypes = [c_void_p]
+        self.c.reprise_session_warning.restype = c_char_p
+        self.c.reprise_session_warning.argtypes = [c_void_p]
         self.c.reprise_rows_at.restype = POINTER(Row)
         self.c.reprise_rows_at.argtypes = [c_void_p, c_size_t]
         self.c.reprise_texts_at.restype = c_void_p

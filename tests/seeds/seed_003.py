@@ -5,6 +5,7 @@ import re
 import stat
 import subprocess
 
+from seeds.seed_library import Store
 from support.seed_rows import Missing, seed
 
 row, not_sensible = seed('003')
@@ -197,6 +198,10 @@ def interleave(place):
 def concurrent(place):
     two(place)
     place.holds('when it starts', re.search('shares? this work tree', place.run('create', 'entire').stderr))
+    store = Store(place, 'entire', path=place.dir)
+    warning = store.lib.c.reprise_session_warning
+    place.holds('when a host starts it', re.search('shares? this work tree', (warning(store.create()) or b'').decode()))
+    place.holds('no session that is opened warns', warning(store.open(A)) is None)
     place.write('src/x.c', 'int x;\n')
     place.holds('with the checkpoint', 'at work' in place.run('checkpoint', 'entire:' + A, '--id', 'x', 'src/x.c').stderr)
 

@@ -178,6 +178,27 @@ class Team:
             p.same(f'undone with {len(here)} rows', os.path.exists(path), bool(here))
         os.remove(path)
 
+    def pushes_without_secrets(self, p, lines):
+        """lines: the rows of the session in the store."""
+        path = f'{self.home}/.claude/projects/-w/{TWO}.jsonl'
+        token = 'gh' + 'p_' + 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'
+        rows = [row_of(TWO, 0, 'First'), row_of(TWO, 1, f'export TOKEN={token}'), json.dumps({'type': 'summary', 'summary': f'uses {token}'}),
+                '{"no row', row_of(TWO, 2, f'again {token}'), row_of(TWO, 2, 'the same id'), row_of(TWO, 3, 'Last')]
+        put(path, '\n'.join(rows) + '\n' + row_of(TWO, 4, 'not finished'))
+        p.same('a dry run', p.json('push', '--redact', '--dry-run', 'team', TWO)[0]['rows'], 5)
+        p.same('kept nothing', os.path.exists(f'{self.home}/state/reprise/changes'), False)
+        pushed = p.json('push', '--redact', 'team', TWO)[0]
+        p.same('its rows', (pushed['rows'], pushed['leftOut']), (5, 1))
+        there = [json.loads(row) for row in lines()]
+        p.same('the rows in order', [row.get('uuid', row['type']) for row in there], [f'{TWO[:8]}-0', f'{TWO[:8]}-1', 'summary', f'{TWO[:8]}-2', f'{TWO[:8]}-3'])
+        p.need(token not in str(there) and str(there).count('REDACTED') == 3, f'a secret was sent: {there}')
+        p.same('again', p.json('push', '--redact', 'team', TWO)[0]['rows'], 0)
+        put(path, '\n'.join(rows) + '\n' + row_of(TWO, 4, 'finished') + '\n')
+        p.same('one row more', p.json('push', '--redact', 'team', TWO)[0]['rows'], 1)
+        left = [name for name in os.listdir(f'{self.home}/state/reprise/changes') if 'tmp' in name]
+        p.same('nothing of the copy is left', left, [])
+        os.remove(path)
+
     def memory(self, p, *args):
         """The most memory of a command that succeeds, in KB."""
         measure = 'import os, subprocess, sys; c = subprocess.Popen(sys.argv[1:]); _, s, u = os.wait4(c.pid, 0); print(s, u.ru_maxrss)'

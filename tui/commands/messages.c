@@ -134,7 +134,6 @@ struct answer {
     struct slice cursor;
     struct arena *arena;
     size_t at;
-    struct slice after; /* the id given to --after, until its message has come */
 };
 
 static struct message_query query_of(const struct invocation *in)
@@ -253,11 +252,6 @@ static enum err_code write_message_json(struct slice json, void *arg, struct err
 {
     struct answer *a = arg;
 
-    if (a->after.n) {
-        if (message_page_is_message(json, a->after))
-            a->after.n = 0;
-        return ERR_OK;
-    }
     if (a->spoken && !message_page_is_spoken(json))
         return ERR_OK;
     size_t at = a->seen++;
@@ -316,10 +310,11 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
         return rc;
     }
 
-    /* The plain reader finds the cursor itself; the rows of the other readers are skipped up to it. */
+    /* The plain reader finds the cursor itself. */
     if (!rc && o->after) {
-        *(a.read == plain_messages ? &q.after : &a.after) = a.cursor;
         command_messages_page_after(o, 0, SIZE_MAX, &a.from, &a.to);
+        if (a.read == plain_messages)
+            q.after = a.cursor;
     } else if (!rc && command_messages_last_of(o)) {
         command_messages_page_of(o, 0, &a.at, &a.from, &a.to);
     } else if (!rc) {
@@ -333,7 +328,9 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
     }
 
     if (!rc)
-        rc = a.read(ref->store, ref, &q, write_message_json, &a, e);
+        rc = o->after && a.read != plain_messages
+                 ? message_page_after(&page, ref, a.cursor, write_message_json, &a, e)
+                 : a.read(ref->store, ref, &q, write_message_json, &a, e);
     if (!rc)
         out_json_rows_end(out);
     return rc;

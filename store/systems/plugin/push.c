@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +20,11 @@ enum {
     LOCAL_MAX = 1 << 30,
     BATCH_ROWS = 500, /* as the agent's SDK sends them */
     BATCH_BYTES = 1 << 20,
+    CLEAN_PIECE = 256 << 10,
     TRIES = 8, /* without a new row in the store */
 };
 
-/* A row of the file, which is read again when it is sent; n is 0 if it is not pushed. */
+/* A row of the file, which is read again when it is sent, or of its redacted copy; n is 0 if it is not pushed. */
 struct local_row {
     int64_t at;
     uint32_t n, line;
@@ -31,92 +33,125 @@ struct local_row {
 /* The local rows of one key. */
 struct local {
     struct file file;
-    struct buf bytes, metadata; /* bytes: in the place of the file, without secrets */
-    struct local_row *row;      /* owned; rows that do not parse are left out */
+    struct buf metadata;
+    struct local_row *row; /* owned; rows that do not parse are left out */
     size_t n, cap;
     struct idset set; /* what each row is, by its number */
     /* While they are read. */
+    const struct plugin_store *p;
     const struct plugin_push *how;
     size_t *left_out;
     int64_t at;
     uint32_t line;
-    bool no_memory;
+    enum err_code rc;
+    struct err *e;
+    /* The rows without secrets. */
+    struct disk_new *copy; /* without a name; owned; NULL: none */
+    struct buf clean;      /* those at the end of the copy, which are not written yet */
+    int64_t copied;        /* bytes before them */
 };
+
+static enum err_code write_clean(struct local *l)
+{
+    if (l->copy)
+        TRY(disk_new_write(buf_slice(&l->clean), l->copy, l->e));
+    l->copied += (int64_t)l->clean.n;
+    l->clean.n = 0;
+    return ERR_OK;
+}
 
 /* Repeated rows with the same uuid are counted once. */
 static enum err_code add_local_row(struct local *l, struct slice row)
 {
+    struct err *e = l->e;
+    const size_t before = l->clean.n;
+    int64_t at = l->at;
     bool is_new;
 
     if (!json_valid(row) || json_type(row) != JSON_OBJECT) {
         (*l->left_out)++;
         return ERR_OK;
     }
-    enum err_code rc = row_set_add(&l->set, row, &is_new);
-
-    if (rc || !is_new)
-        return rc;
-    if (!array_reserve(l->row, l->cap, l->n + 1))
-        return ERR_NOMEM;
+    if (l->how->redacted) {
+        NEED(!redact_json_rows(row, &l->clean, l->how->redacted));
+        row = (struct slice){ l->clean.p + before, l->clean.n - before };
+        at = l->copied + (int64_t)before;
+    }
+    NEED(!row_set_add(&l->set, row, &is_new));
+    if (!is_new) {
+        l->clean.n = before;
+        return ERR_OK;
+    }
+    NEED(array_reserve(l->row, l->cap, l->n + 1));
     bool pushed = l->how->requests || !row_is_request(row);
 
-    l->row[l->n++] = (struct local_row){ l->at, pushed ? (uint32_t)row.n : 0, l->line };
-    return ERR_OK;
+    l->row[l->n++] = (struct local_row){ at, pushed ? (uint32_t)row.n : 0, l->line };
+    return l->clean.n > CLEAN_PIECE ? write_clean(l) : ERR_OK;
 }
 
 /* A last line without a newline is still being written. */
 static bool take_local_row(struct slice row, void *arg)
 {
     struct local *l = arg;
-    const int64_t end = l->file.fd >= 0 ? l->file.id.size : (int64_t)l->bytes.n;
 
     l->line++;
-    if (row.n && l->at + (int64_t)row.n < end)
-        l->no_memory = add_local_row(l, row) != ERR_OK;
+    if (row.n && l->at + (int64_t)row.n < l->file.id.size)
+        l->rc = add_local_row(l, row);
     l->at += (int64_t)row.n + 1;
-    return !l->no_memory;
+    return !l->rc;
 }
 
-/* Replaces the rows by those without secrets. */
-static enum err_code redact_bytes(struct buf *rows, struct redact_counts *counts, struct err *e)
+/* Replaces what is not a row by what has no secrets. */
+static enum err_code redact_bytes(struct buf *text, struct redact_counts *counts, struct err *e)
 {
     struct buf clean = { 0 };
-    enum err_code rc = redact_json_rows(buf_slice(rows), &clean, counts);
+    enum err_code rc = redact_json_rows(buf_slice(text), &clean, counts);
 
-    buf_fini(rc ? &clean : rows);
+    buf_fini(rc ? &clean : text);
     if (rc)
         return err_nomem(e);
-    *rows = clean;
+    *text = clean;
     return ERR_OK;
 }
 
-/* A session may be larger than the memory that a push should take, so the rows are read when they are sent, unless they
- * have to be redacted. */
-static enum err_code read_local(const char *path, struct local *l, struct err *e)
+/* Where a new file needs a name, the operation log removes what a kill left. */
+static enum err_code open_clean_copy(struct local *l)
 {
+    const struct store_env *env = l->p->base.env;
+    char dir[PATH_MAX];
+
+    if (!l->how->redacted || l->how->dry_run)
+        return ERR_OK;
+    TRY(env_state_path(env, "changes", dir, l->e));
+    TRY(disk_own_dir(env->state_dir, dir, l->e));
+    struct disk_new *copy = malloc(sizeof *copy);
+    enum err_code rc = copy ? disk_new_open(dir, 0600, copy, l->e) : err_nomem(l->e);
+
+    if (rc)
+        free(copy);
+    else
+        l->copy = copy;
+    return rc;
+}
+
+/* A session may be larger than the memory that a push should take, so the rows are read when they are sent, and redacted
+ * ones are in a copy until then. */
+static enum err_code read_local(const char *path, struct local *l)
+{
+    struct err *e = l->e;
     int64_t before = -1;
 
-    if (l->how->redacted) {
-        struct slice rest, line;
-        bool torn;
-
-        TRY(file_read_all(AT_FDCWD, path, 0, LOCAL_MAX, &l->bytes, e));
-        TRY(redact_bytes(&l->bytes, l->how->redacted, e));
-        rest = buf_slice(&l->bytes);
-        while (slice_line(&rest, &line, &torn) && take_local_row(line, l))
-            ;
-        return l->no_memory ? err_nomem(e) : ERR_OK;
-    }
     TRY(file_open(AT_FDCWD, path, 0, &l->file, e));
     if (l->file.id.size > LOCAL_MAX)
         return err_set(e, ERR_FORMAT, path, "push: the file is larger than 1 GB");
-    while (l->at < l->file.id.size && l->at > before && !l->no_memory) { /* in several walks */
+    TRY(open_clean_copy(l));
+    while (l->at < l->file.id.size && l->at > before && !l->rc) { /* in several walks */
         before = l->at;
         TRY(rows_forward(&l->file, l->at, take_local_row, l, e));
     }
-    if (!l->no_memory && l->at < l->file.id.size)
+    if (!l->rc && l->at < l->file.id.size)
         return err_set(e, ERR_FORMAT, path, "push: line %u is too long", l->line + 1);
-    return l->no_memory ? err_nomem(e) : ERR_OK;
+    return l->rc ? l->rc : write_clean(l);
 }
 
 /* Reads a row again. Its id shows that it is still the same. */
@@ -124,16 +159,14 @@ static enum err_code add_row_text(const struct local *l, size_t i, const char *p
                                   struct buf *out, struct err *e)
 {
     const struct local_row *row = &l->row[i];
+    const struct file from = { .fd = l->copy ? l->copy->fd : l->file.fd };
     AUTO_ARENA a = { 0 };
     struct slice text, uuid;
     size_t got = row->n;
     bool is_new;
 
     NEED(!buf_reserve(out, row->n));
-    if (l->file.fd >= 0)
-        TRY(file_read(&l->file, row->at, out->p + out->n, row->n, &got, e));
-    else
-        memcpy(out->p + out->n, l->bytes.p + row->at, row->n);
+    TRY(file_read(&from, row->at, out->p + out->n, row->n, &got, e));
     text = (struct slice){ out->p + out->n, got };
     is_new = got < row->n || (json_get_text(text, "uuid", &a, &uuid) && uuid.n &&
                               !id128_eq(id128_of(uuid), l->set.id[i]));
@@ -299,9 +332,11 @@ static enum err_code push_once(struct pushing *x, const struct reprise_plugin_ke
 static enum err_code push_key(struct pushing *x, const struct reprise_plugin_key *key,
                               const char *path)
 {
-    struct local l = { .file.fd = -1, .how = x->how, .left_out = &x->out->left_out };
+    struct local l = {
+        .file.fd = -1, .p = x->p, .how = x->how, .left_out = &x->out->left_out, .e = x->e
+    };
     size_t there = 0, most = 0;
-    enum err_code rc = read_local(path, &l, x->e);
+    enum err_code rc = read_local(path, &l);
 
     if (!rc && key->subpath)
         rc = read_metadata(path, x->how, &l, x->e);
@@ -315,7 +350,10 @@ static enum err_code push_key(struct pushing *x, const struct reprise_plugin_key
         }
     }
     file_close(&l.file);
-    buf_fini(&l.bytes);
+    if (l.copy)
+        disk_new_discard(l.copy);
+    free(l.copy);
+    buf_fini(&l.clean);
     buf_fini(&l.metadata);
     free(l.row);
     idset_fini(&l.set);

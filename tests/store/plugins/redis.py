@@ -270,6 +270,9 @@ def main():
             server.call('FLUSHALL')
             team.pulls_in_little_memory(p)
             server.call('FLUSHALL')
+            shutil.rmtree(f'{team.home}/state')
+            team.pushes_without_secrets(p, lambda: server.call('LRANGE', f'-w:{TWO}', '0', '-1'))
+            server.call('FLUSHALL')
             gone_in_the_middle(p, server, team)
             encrypted(p, server, team)
         finally:
