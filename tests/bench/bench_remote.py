@@ -21,19 +21,26 @@ SQL = """INSERT INTO claude_session_store (project_key, session_id, entry, mtime
 SELECT '-w', lpad(s::text, 8, '0') || '-1111-4111-8111-111111111111',
   jsonb_build_object('parentUuid', CASE WHEN r > 1 THEN s || '-' || r - 1 END) ||
   CASE WHEN mod(r, 2) = 1 THEN jsonb_build_object('type', 'user', 'uuid', s || '-' || r, 'cwd', '/w', 'gitBranch', 'main',
-    'timestamp', '2026-02-09T02:48:28.000Z', 'message', jsonb_build_object('role', 'user', 'content', 'Prompt ' || r || ' of ' || s))
-  ELSE jsonb_build_object('type', 'assistant', 'uuid', s || '-' || r, 'timestamp', '2026-02-09T02:48:29.000Z', 'message',
+    'timestamp', t, 'message', jsonb_build_object('role', 'user', 'content', 'Prompt ' || r || ' of ' || s))
+  ELSE jsonb_build_object('type', 'assistant', 'uuid', s || '-' || r, 'timestamp', t, 'message',
     jsonb_build_object('role', 'assistant', 'content', jsonb_build_array(jsonb_build_object('type', 'text', 'text', repeat('word ', %d))))) END,
-  1795400000000 + s FROM generate_series(%d, %d) s, generate_series(1, %d) r;"""
+  1795400000000 + s * 1000 FROM generate_series(%d, %d) s, generate_series(1, %d) r,
+  to_char(to_timestamp(1795400000 + s) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS".000Z"') t;"""
+
+
+def time_of(session):
+    """In seconds: of its rows, and when it was stored."""
+    return 1795400000 + session
 
 
 def row(session, number, words):
     """The same row as that of the SQL."""
+    at = time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(time_of(session)))
     if number % 2:
-        made = {'type': 'user', 'uuid': f'{session}-{number}', 'cwd': '/w', 'gitBranch': 'main', 'timestamp': '2026-02-09T02:48:28.000Z',
+        made = {'type': 'user', 'uuid': f'{session}-{number}', 'cwd': '/w', 'gitBranch': 'main', 'timestamp': at,
                 'message': {'role': 'user', 'content': f'Prompt {number} of {session}'}}
     else:
-        made = {'type': 'assistant', 'uuid': f'{session}-{number}', 'timestamp': '2026-02-09T02:48:29.000Z',
+        made = {'type': 'assistant', 'uuid': f'{session}-{number}', 'timestamp': at,
                 'message': {'role': 'assistant', 'content': [{'type': 'text', 'text': 'word ' * words}]}}
     made['parentUuid'] = f'{session}-{number - 1}' if number > 1 else None
     return json.dumps(made, separators=(',', ':')).encode()
@@ -95,16 +102,16 @@ class Redis:
         self.url = self.server.url()
         self.env = {}
 
-    def put(self, session, rows):
+    def put(self, session, rows, at=1795400000):
         """The commands in the form in which redis-cli takes them fastest."""
-        words = [[b'RPUSH', b'-w:' + session.encode(), *rows], [b'ZADD', b'-w:__sessions', b'1795400000000', session.encode()]]
+        words = [[b'RPUSH', b'-w:' + session.encode(), *rows], [b'ZADD', b'-w:__sessions', b'%d000' % at, session.encode()]]
         return b''.join(b'*%d\r\n' % len(w) + b''.join(b'$%d\r\n%s\r\n' % (len(x), x) for x in w) for w in words)
 
     def pipe(self, text):
         subprocess.run(['redis-cli', '-s', self.server.socket, '--pipe'], input=text, check=True, stdout=subprocess.DEVNULL)
 
     def put_sessions(self, sessions):
-        self.pipe(b''.join(self.put(id_of(s), [row(s, r, 100) for r in range(1, ROWS + 1)]) for s in range(sessions)))
+        self.pipe(b''.join(self.put(id_of(s), [row(s, r, 100) for r in range(1, ROWS + 1)], time_of(s)) for s in range(sessions)))
 
     def read_sessions(self, sessions):
         self.server.call(text=b''.join(b'LRANGE -w:%s 0 -1\n' % id_of(s).encode() for s in range(sessions)))
@@ -149,7 +156,7 @@ class S3:
 
     def put_sessions(self, sessions):
         for s in range(sessions):
-            self.server.objects[f'-w/{id_of(s)}/part-1795400000000-0000aa.jsonl'] = b'\n'.join(row(s, r, 100) for r in range(1, ROWS + 1)) + b'\n'
+            self.server.objects[f'-w/{id_of(s)}/part-{time_of(s)}000-0000aa.jsonl'] = b'\n'.join(row(s, r, 100) for r in range(1, ROWS + 1)) + b'\n'
 
     def fetch(self, path):
         with open(f'{self.top}/curl', 'w', encoding='utf-8') as f:
