@@ -315,22 +315,26 @@ static size_t splits_after(const struct transcript_view *v, const struct branch 
     return 0;
 }
 
-/* "2 of 3    2h ago    4 messages after 12  Try it with a queue": columns, as the list of sessions has them. The current
- * conversation is the first. */
+/* "2 of 3    2h ago     4 messages   splits after 12  Try it with a queue": columns, as the list of sessions has them. On a
+ * narrow screen the prompts get the room of what is less telling. The current conversation is the first. */
 static bool add_label(const struct transcript_view *v, const struct transcript_choice *c, size_t i,
                       size_t n, const struct branch *b)
 {
     struct name_list *names = c->names;
+    enum { WIDE = 100 };
+    const bool is_wide = v->w >= WIDE;
     size_t after = splits_after(v, b);
-    char where[40] = "";
+    char where[40] = "", messages[40] = "";
     char age[HUMAN_AGE];
     struct buf label = { 0 };
 
     human_age(v->now_ms, b->time_ms, age);
     if (after)
-        snprintf(where, sizeof where, "  splits after %-4zu", after);
-    bool ok = buf_addf(&label, "%zu of %zu %8s %5zu message%s%s  ", i, n, age, b->messages,
-                       b->messages == 1 ? " " : "s", where) == ERR_OK &&
+        snprintf(where, sizeof where, "  %safter %-4zu", is_wide ? "splits " : "", after);
+    if (is_wide)
+        snprintf(messages, sizeof messages, " %5zu message%s", b->messages,
+                 b->messages == 1 ? " " : "s");
+    bool ok = buf_addf(&label, "%zu of %zu %8s%s%s  ", i, n, age, messages, where) == ERR_OK &&
               add_prompts(&label, b) && name_list_add(names, buf_slice(&label));
 
     label.n = 0;
