@@ -75,6 +75,7 @@ struct sweep {
     /* Undo records that `rewinds prune` would remove, if the caller looked for them, and their bytes. */
     size_t undo_records;
     int64_t undo_bytes;
+    size_t old_snapshots; /* the same for snapshots of all projects; their space is shared */
 };
 
 /* Changes nothing. The stores must outlive the sweep. ERR_IO, for orphans: a directory cannot be read, so it is not

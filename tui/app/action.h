@@ -50,7 +50,8 @@
     X(FIX, "fix", "repair", "repair what is safe to repair (asks first)")                          \
     X(RESTORE, "restore", "restore", "restore the marked sessions, or the selected one")           \
     X(EMPTY, "empty-trash", "empty", "delete the marked sessions for good, or empty the trash")    \
-    X(PRUNE, "prune", "undo records", "remove old undo records for good (asks first)")             \
+    X(PRUNE, "prune", "old records",                                                               \
+      "remove old undo records and snapshots for good (asks first)")                               \
     X(UNDO, "undo", "undo", "undo the last change")                                                \
     X(REDO, "redo", "redo", "redo the last undone change")                                         \
     /* moving */                                                                                   \

@@ -117,10 +117,11 @@ struct effect {
     size_t bytes;                      /* TAIL */
     struct id128 branch;               /* LOAD: the last message of another branch; else none */
     struct conversation *conversation; /* READ, SEARCH, USAGE (or NULL); one hold is handed over */
-    size_t first, n;                   /* READ; CHANGE_PRUNE: n records; TERMINAL: n is a process */
-    struct export_request export;      /* EXPORT; its texts are empty */
-    bool replaces;                     /* EXPORT: the file, if it exists */
-    bool shows;                        /* TERMINAL */
+    size_t first,
+        n; /* READ; CHANGE_PRUNE: n records, `first` snapshots; TERMINAL: n is a process */
+    struct export_request export; /* EXPORT; its texts are empty */
+    bool replaces;                /* EXPORT: the file, if it exists */
+    bool shows;                   /* TERMINAL */
     /* RESUME, GO, PRINT: borrowed from the model, which no longer changes */
     const struct session_row *const *rows;
     size_t row_count;

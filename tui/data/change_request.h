@@ -39,7 +39,7 @@ enum change_request {
     CHANGE_JOIN,    /* names: one item; its rows are inserted before those written since */
     CHANGE_EMPTY,   /* names: trash ids of the items to remove for good */
     CHANGE_SWEEP,   /* sweep: its chosen items are moved to the trash */
-    CHANGE_PRUNE,   /* the old undo records that were counted are removed for good */
+    CHANGE_PRUNE,   /* the old undo records and snapshots that were counted are removed for good */
     CHANGE_FIX, /* one session: what the doctor can repair in it; each step is a separate change */
 };
 
@@ -52,11 +52,12 @@ struct change_result {
     struct buf text;
     /* ids of the sessions that changed; none: they were like that already */
     struct name_list sessions;
-    int64_t bytes;          /* TRASH, EMPTY, SWEEP, PRUNE */
-    bool orphans;           /* SWEEP: not sessions, but what they left behind */
-    size_t pruned;          /* PRUNE: undo records */
-    size_t not_moved;       /* SWEEP: chosen, but could no longer be moved */
-    size_t repaired, steps; /* FIX: findings, and the number of undos that revert the repair */
+    int64_t bytes;           /* TRASH, EMPTY, SWEEP, PRUNE */
+    bool orphans;            /* SWEEP: not sessions, but what they left behind */
+    size_t pruned;           /* PRUNE: undo records ... */
+    size_t pruned_snapshots; /* ... and snapshots */
+    size_t not_moved;        /* SWEEP: chosen, but could no longer be moved */
+    size_t repaired, steps;  /* FIX: findings, and the number of undos that revert the repair */
     char copy[64]; /* FORK, CONTINUE_IN: the id of the new session; MOVE: the one to resume */
     /* CONTINUE_IN: those in which the session can be continued; MOVE: the two directories */
     struct name_list agents;

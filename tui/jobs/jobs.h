@@ -126,8 +126,14 @@ MUST_CHECK enum err_code jobs_carry(const struct job_context *d, const struct ef
                                     struct change_result *out, struct err *e);
 /* EFFECT_SWEEP */
 MUST_CHECK enum err_code jobs_sweep(struct store *const stores[], size_t n,
-                                    const struct scope *scope, const struct effect *q,
-                                    const atomic_bool *cancelled, struct sweep *out, struct err *e);
+                                    const struct config *config, const struct scope *scope,
+                                    const struct effect *q, const atomic_bool *cancelled,
+                                    struct sweep *out, struct err *e);
+/* Counts the old undo records and snapshots (jobs_prune.c). config: NULL if it is not known. */
+void jobs_prune_count(const struct store_env *env, const struct config *config, struct sweep *out);
+/* Removes them for good if there are as many as the effect says. */
+MUST_CHECK enum err_code jobs_prune(const struct job_context *d, const struct effect *q,
+                                    struct change_result *out, struct err *e);
 /* EFFECT_ESTIMATE_DELETE */
 MUST_CHECK enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *cancelled,
                                               struct delete_estimate *out, struct err *e);

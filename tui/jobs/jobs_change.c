@@ -307,28 +307,6 @@ static enum err_code from_trash(struct change_job *d, struct err *e)
     return rc;
 }
 
-/* The person was asked about so many records, and no others are removed. */
-static enum err_code prune_counted(const struct change_job *d, struct err *e)
-{
-    const struct rewind_prune_rule rule = rewind_prune_defaults(d->env->now_ms);
-    struct rewind_records list;
-    enum err_code rc = rewind_prune(d->env, &rule, true, &list, e);
-    size_t n = rc ? 0 : list.n;
-
-    if (rc)
-        return rc;
-    rewind_records_fini(&list);
-    if (n != d->q->n)
-        return err_set(e, ERR_STALE, "",
-                       "remove undo records: there are now %zu old ones; nothing was removed", n);
-    TRY(rewind_prune(d->env, &rule, false, &list, e));
-    d->out->pruned = list.n;
-    for (size_t i = 0; i < list.n; i++)
-        d->out->bytes += list.record[i].bytes;
-    rewind_records_fini(&list);
-    return ERR_OK;
-}
-
 /* ---- the way in ---- */
 
 enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
@@ -347,7 +325,6 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
     case CHANGE_EMPTY: return from_trash(&d, e);
     case CHANGE_UNDO:
     case CHANGE_REDO: return jobs_undo(&then, shown, q, out, e);
-    case CHANGE_PRUNE: return prune_counted(&d, e);
     case CHANGE_BACK_TO: return jobs_back_to(&then, shown, q, out, e);
     case CHANGE_FIX: return jobs_fix(&then, shown->scope, q, out, e);
     default: break;
@@ -376,23 +353,9 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
     return rc;
 }
 
-/* Records that cannot be read are not offered. */
-static void count_old_records(const struct store_env *env, struct sweep *out)
-{
-    const struct rewind_prune_rule rule = rewind_prune_defaults(env->now_ms);
-    struct rewind_records old;
-
-    if (!env->state_dir || rewind_prune(env, &rule, true, &old, NULL))
-        return;
-    out->undo_records = old.n;
-    for (size_t i = 0; i < old.n; i++)
-        out->undo_bytes += old.record[i].bytes;
-    rewind_records_fini(&old);
-}
-
-enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct scope *scope,
-                         const struct effect *q, const atomic_bool *cancelled, struct sweep *out,
-                         struct err *e)
+enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct config *config,
+                         const struct scope *scope, const struct effect *q,
+                         const atomic_bool *cancelled, struct sweep *out, struct err *e)
 {
     struct sweep_rule rule = q->rule;
 
@@ -401,7 +364,7 @@ enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct sc
     enum err_code rc = sweep_find(stores, n, &rule, out, e);
 
     if (!rc && q->n && n)
-        count_old_records(stores[0]->env, out);
+        jobs_prune_count(stores[0]->env, config, out);
     return rc;
 }
 

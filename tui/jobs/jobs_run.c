@@ -396,7 +396,8 @@ static enum err_code answer_change(struct job_context *d, const struct effect *q
               : q->request == CHANGE_CONTINUE_IN || q->request == CHANGE_MOVE ||
                       q->request == CHANGE_BUNDLE
                   ? jobs_carry(d, q, c, &c->error)
-              : jobs_is_by_agent(q) ? jobs_change_by_agent(d, q, c, &c->error)
+              : q->request == CHANGE_PRUNE ? jobs_prune(d, q, c, &c->error)
+              : jobs_is_by_agent(q)        ? jobs_change_by_agent(d, q, c, &c->error)
                                     : jobs_change(d->env, &shown, q, c, &c->error)) == ERR_OK)
         c->error = (struct err){ 0 };
     jobs_post(r, q, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
@@ -411,7 +412,7 @@ static enum err_code answer_sweep(struct job_context *d, const struct effect *q,
     enum err_code rc = sweep ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (rc == ERR_OK)
-        rc = jobs_sweep(d->store, d->stores, &scope, q, r->cancelled, sweep, e);
+        rc = jobs_sweep(d->store, d->stores, d->config, &scope, q, r->cancelled, sweep, e);
     if (rc) {
         free(sweep);
         return rc;

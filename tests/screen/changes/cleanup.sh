@@ -37,3 +37,58 @@ press Escape
 match "[0-9]+ sessions.*recent"
 press C-c
 ended 130
+close
+
+# Snapshots beyond the limits of the configuration go for good, after a typed yes; the newest stays.
+for turn in 1 2 3; do
+    echo "$turn" >>"$project/notes.txt"
+    for event in prompt end; do
+        printf '{"session_id":"4b7e0f91-d836-4a5c-b0f2-29c4e8a163cc","cwd":"%s","prompt":"do %s"}' "$project" "$turn" |
+            env HOME="$top/home" CLAUDE_CONFIG_DIR="$config" sh -c 'cd "$1" && "$2" snapshot --agent claude --event "$3"' \
+                - "$project" "$program" "$event" >/dev/null
+    done
+done
+kept=$(find "$top/home/.local" -path '*/copies/*' -name log)
+[ "$(grep -c '"tree"' "$kept")" -ge 3 ] || fail "no snapshots were taken"
+sed -i 's/"time":1[0-9]*/"time":1700000000000/' "$kept"
+open 120 36
+match "[0-9]+ sessions.*recent"
+menu c
+match "[1-9] old snapshots: E removes them"
+enter_text E
+match "Remove [1-9] old snapshots for good"
+press Enter
+gone "for good?"
+[ "$(grep -c '"tree"' "$kept")" -ge 3 ] || fail "they were removed without a yes"
+enter_text E
+match "Remove [1-9] old snapshots for good"
+enter_text yes
+press Enter
+match "removed for good: [1-9] snapshots"
+gone "old snapshots"
+[ "$(grep -c '"tree"' "$kept")" = 1 ] || fail "the newest one did not stay"
+press C-c
+ended 130
+close
+
+# If the limits cannot be read, nothing is old.
+sed -i 's/"time":1[0-9]*/"time":1600000000000/; p' "$kept"
+mkdir -p "$top/home/.config/reprise"
+printf '[snapshots]\nmax-age = 20d\n' >"$top/home/.config/reprise/config"
+open 120 36
+see "Fix the payment"
+menu c
+see "1 old snapshot: E removes them"
+press C-c
+ended 130
+close
+printf '[snapshots]\nmax-age = many\n' >"$top/home/.config/reprise/config"
+open 120 36
+see "Fix the payment"
+acknowledge
+menu c
+see "not used for"
+settle
+hides "old snapshot" || fail "snapshots are offered although their limits are not known"
+press C-c
+ended 130

@@ -107,6 +107,7 @@ static void answer_sweep(struct screen *s, const struct effect *e)
         item->ref.path = arena_copy(&sweep->arena, item->ref.path);
     }
     sweep->undo_records = e->n ? s->undo_records : 0;
+    sweep->old_snapshots = e->n ? s->old_snapshots : 0;
     sweep->undo_bytes = 2048 * (int64_t)sweep->undo_records;
     screen_send(s,
                 (struct msg){ .kind = MSG_SWEEP, .generation = e->generation, .u.sweep = sweep });
@@ -214,10 +215,11 @@ static void answer_change(struct screen *s, const struct effect *e)
         take_out_fake(s, e->names->name[i], c);
     }
     if (e->request == CHANGE_PRUNE) {
-        screen_note(s, " %zu", e->n);
+        screen_note(s, " %zu %zu", e->n, e->first);
         c->pruned = s->undo_records;
+        c->pruned_snapshots = s->old_snapshots;
         c->bytes = 2048 * (int64_t)s->undo_records;
-        s->undo_records = 0;
+        s->undo_records = s->old_snapshots = 0;
     }
     for (size_t i = 0; e->sweep && i < e->sweep->n; i++)
         if (sweep_is_chosen(&e->sweep->item[i]))

@@ -268,13 +268,15 @@ void change_flow_request_sweep(struct model *m, struct sweep *sweep)
     free(sweep);
 }
 
-void change_flow_request_prune(struct model *m, size_t n)
+void change_flow_request_prune(struct model *m, size_t records, size_t snapshots)
 {
     change_flow_clear(m);
     struct effect *e = change_flow_submit(m, CHANGE_PRUNE, (struct slice){ 0 });
 
-    if (e)
-        e->n = n;
+    if (e) {
+        e->n = records;
+        e->first = snapshots;
+    }
 }
 
 static bool is_blank_text(struct slice text)

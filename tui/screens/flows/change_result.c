@@ -69,7 +69,7 @@ const char *change_text_doing(enum change_request request)
     case CHANGE_RESTORE: return "restoring from the trash";
     case CHANGE_EMPTY: return "emptying the trash";
     case CHANGE_REMOVE: return "deleting";
-    case CHANGE_PRUNE: return "removing undo records";
+    case CHANGE_PRUNE: return "removing what is old";
     case CHANGE_RESUME_AT: return "setting where to resume";
     case CHANGE_FIX: return "repairing";
     case CHANGE_BACK_TO:
@@ -109,6 +109,19 @@ static void describe_fix(struct change_text *w, const struct change_result *c)
         snprintf(w->text + n, sizeof w->text - (size_t)n, ", in %zu steps", c->steps);
 }
 
+static void describe_prune(struct change_text *w, const struct change_result *c, const char *size)
+{
+    char records[48] = "", snapshots[48] = "";
+
+    if (c->pruned)
+        snprintf(records, sizeof records, "%zu undo record%s, %s", c->pruned,
+                 c->pruned == 1 ? "" : "s", size);
+    if (c->pruned_snapshots)
+        snprintf(snapshots, sizeof snapshots, "%s%zu snapshot%s", c->pruned ? "; " : "",
+                 c->pruned_snapshots, c->pruned_snapshots == 1 ? "" : "s");
+    snprintf(w->text, sizeof w->text, "removed for good: %s%s", records, snapshots);
+}
+
 static struct change_text change_text_done(const struct model *m, const struct change_result *c)
 {
     struct slice text = buf_slice(&c->text);
@@ -141,10 +154,7 @@ static struct change_text change_text_done(const struct model *m, const struct c
     case CHANGE_EMPTY:
         snprintf(w.text, sizeof w.text, "deleted for good: %s, %s", n.text, size);
         break;
-    case CHANGE_PRUNE:
-        snprintf(w.text, sizeof w.text, "removed for good: %zu undo record%s, %s", c->pruned,
-                 c->pruned == 1 ? "" : "s", size);
-        break;
+    case CHANGE_PRUNE: describe_prune(&w, c, size); break;
     case CHANGE_REMOVE: snprintf(w.text, sizeof w.text, "deleted for good: %s", n.text); break;
     case CHANGE_UNDO: snprintf(w.text, sizeof w.text, "undone: %.*s", SLICE_ARG(text)); break;
     case CHANGE_BACK_TO: snprintf(w.text, sizeof w.text, "undone: %.*s", SLICE_ARG(text)); break;

@@ -95,7 +95,7 @@ void change_flow_ask_undo(struct model *m, const char *id);
 /* Requests to move the chosen items of a sweep to the trash; takes the sweep over. */
 void change_flow_request_sweep(struct model *m, struct sweep *sweep);
 /* Requests to remove the old undo records, if there are still so many. */
-void change_flow_request_prune(struct model *m, size_t n);
+void change_flow_request_prune(struct model *m, size_t records, size_t snapshots);
 /* Forgets the change that waits for an answer. */
 void change_flow_clear(struct model *m);
 /* The same after running out of memory, which is reported. */

@@ -145,6 +145,7 @@ static void set_sweep(struct model *m, struct sweep *sweep)
     if (!c->counted) {
         c->undo_records = sweep->undo_records;
         c->undo_bytes = sweep->undo_bytes;
+        c->old_snapshots = sweep->old_snapshots;
     }
     c->counted = true;
     if (!cleanup_arrange(c) || !ok)
@@ -192,7 +193,7 @@ static const char *cleanup_unavailable(const struct model *m, enum action a)
     const struct cleanup *c = m->cleanup;
 
     if (a == ACT_PRUNE)
-        return c->undo_records ? NULL : "there are no old ones";
+        return c->undo_records || c->old_snapshots ? NULL : "there are no old ones";
     if (a != ACT_TRASH)
         return NULL;
     if (c->asked != 0)
@@ -346,27 +347,36 @@ static void confirm_trash(struct model *m)
 
 static void prune_answer(struct model *m, enum dialog_choice choice)
 {
-    if (choice == CHOICE_DO && m->cleanup->undo_records)
-        change_flow_request_prune(m, m->cleanup->undo_records);
+    const struct cleanup *c = m->cleanup;
+
+    if (choice == CHOICE_DO && (c->undo_records || c->old_snapshots))
+        change_flow_request_prune(m, c->undo_records, c->old_snapshots);
 }
 
 static void confirm_prune(struct model *m)
 {
     const struct cleanup *c = m->cleanup;
     const char *why = cleanup_unavailable(m, ACT_PRUNE);
-    char size[HUMAN_SIZE], title[DIALOG_TEXT];
+    char old[CLEANUP_OLD_TEXT], title[DIALOG_TEXT];
 
     if (why) {
         toast_note(&m->toast, m->now_ms, "%s: %s", action_title(ACT_PRUNE), why);
         return;
     }
-    human_size(c->undo_bytes, size);
-    snprintf(title, sizeof title, "Remove %zu old undo record%s, %s, for good?", c->undo_records,
-             c->undo_records == 1 ? "" : "s", size);
+    snprintf(title, sizeof title, "Remove %s%s for good?", cleanup_old_text(c, old),
+             c->old_snapshots ? "" : ",");
     dialog_begin(m->dialog, title, prune_answer);
-    dialog_line(m->dialog, "More than the newest 200, older than 90 days, or more than 1 GB.");
-    dialog_line(m->dialog,
-                "The newest of each project stays. Those rewinds cannot be undone then.");
+    if (c->undo_records) {
+        dialog_line(
+            m->dialog,
+            "Undo records: more than the newest 200, older than 90 days, or more than 1 GB.");
+        dialog_line(m->dialog,
+                    "The newest of each project stays. Those rewinds cannot be undone then.");
+    }
+    if (c->old_snapshots)
+        dialog_line(
+            m->dialog,
+            "Snapshots: beyond the limits in [snapshots]. The newest of each project stays.");
     dialog_offer(m->dialog, CHOICE_CANCEL, "keep them");
     dialog_want_yes(m->dialog);
     view_push(m, VIEW_DIALOG);

@@ -87,6 +87,7 @@ struct cleanup {
     bool ruled;          /* a rule found the sessions, so their ticks are deliberate */
     size_t undo_records; /* that could be pruned; counted once, when the view opens */
     int64_t undo_bytes;
+    size_t old_snapshots;
     bool counted;
     struct err error; /* why the sweep is missing */
     unsigned asked;   /* generation of EFFECT_SWEEP; 0: none */
@@ -130,5 +131,9 @@ enum {
     CLEANUP_RULES_Y = 1,
     CLEANUP_LIST_Y = CLEANUP_RULES_Y + CLEANUP_RULE_LINES + 1
 };
+
+/* "14 old undo records, 28 KB, and 3 old snapshots"; returns out. */
+enum { CLEANUP_OLD_TEXT = 120 };
+const char *cleanup_old_text(const struct cleanup *c, char out[CLEANUP_OLD_TEXT]);
 
 #endif

@@ -525,9 +525,25 @@ static void draw_cleanup_empty(const struct model *m, struct frame *f)
     }
 }
 
+const char *cleanup_old_text(const struct cleanup *c, char out[CLEANUP_OLD_TEXT])
+{
+    char size[HUMAN_SIZE], records[48] = "", snapshots[48] = "";
+
+    human_size(c->undo_bytes, size);
+    if (c->undo_records)
+        snprintf(records, sizeof records, "%zu old undo record%s, %s", c->undo_records,
+                 c->undo_records == 1 ? "" : "s", size);
+    if (c->old_snapshots)
+        snprintf(snapshots, sizeof snapshots, "%zu old snapshot%s", c->old_snapshots,
+                 c->old_snapshots == 1 ? "" : "s");
+    snprintf(out, CLEANUP_OLD_TEXT, "%s%s%s", records, records[0] && snapshots[0] ? ", and " : "",
+             snapshots);
+    return out;
+}
+
 void cleanup_draw(const struct model *m, struct frame *f)
 {
-    char text[160], how[60], size[HUMAN_SIZE];
+    char text[200], how[60], old[CLEANUP_OLD_TEXT];
 
     draw_cleanup_title(m, f);
     for (int rule = 0; rule < CLEANUP_RULE_COUNT; rule++)
@@ -536,10 +552,8 @@ void cleanup_draw(const struct model *m, struct frame *f)
     /* The line between the rules and the sessions. */
     const struct cleanup *c = m->cleanup;
 
-    if (c->undo_records != 0) {
-        human_size(c->undo_bytes, size);
-        snprintf(text, sizeof text, "%zu old undo record%s, %s: %s", c->undo_records,
-                 c->undo_records == 1 ? "" : "s", size,
+    if (c->undo_records || c->old_snapshots) {
+        snprintf(text, sizeof text, "%s: %s", cleanup_old_text(c, old),
                  keymap_text(&m->settings->keys, IN_CLEANUP, f->ascii, "{prune} removes them", how,
                              sizeof how));
         frame_puts(f, CLEANUP_LIST_Y - 1, 3, f->cols - 4, STYLE_WARN, text);

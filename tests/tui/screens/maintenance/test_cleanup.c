@@ -281,7 +281,27 @@ AT_SHOP(old_undo_records_are_removed_after_a_question, 24, 80)
     assert_true(screen_has(&x->s, "removed for good: 14 undo records, 28 KB"));
     assert_false(screen_has(&x->s, "old undo records"));
     screen_press(&x->s, "E");
-    assert_true(screen_has(&x->s, "undo records: there are no old ones"));
+    assert_true(screen_has(&x->s, "old records: there are no old ones"));
+}
+
+AT_SHOP(old_snapshots_are_removed_with_them, 24, 80)
+{
+    x->s.old_snapshots = 3;
+    screen_press(&x->s, "<C-x>c");
+    assert_true(screen_has(&x->s, "3 old snapshots: E removes them"));
+    screen_press(&x->s, "<Esc>");
+    x->s.undo_records = 14;
+    screen_press(&x->s, "<C-x>c");
+    assert_true(
+        screen_has(&x->s, "14 old undo records, 28 KB, and 3 old snapshots: E removes them"));
+    screen_press(&x->s, "E");
+    assert_true(
+        screen_has(&x->s, "Remove 14 old undo records, 28 KB, and 3 old snapshots for good?"));
+    assert_true(screen_has(&x->s, "beyond the limits in [snapshots]"));
+    screen_press(&x->s, "yes<Enter>");
+    assert_non_null(strstr(x->s.log, "prune 14 3"));
+    assert_true(screen_has(&x->s, "removed for good: 14 undo records, 28 KB; 3 snapshots"));
+    assert_false(screen_has(&x->s, "old snapshots"));
 }
 
 TEST(tagged_sessions_are_kept_unless_the_rule_is_turned_off)

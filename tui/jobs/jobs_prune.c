@@ -1,0 +1,82 @@
+#include "lite/base/cleanup.h"
+#include "lite/base/time.h"
+#include "store/rewind/plan/rewind.h"
+#include "store/snapshots/snapshot.h"
+#include "tui/jobs/jobs.h"
+
+/* Old undo records of rewinds, and old snapshots of projects. They are counted when the clean-up view opens, and removed for
+ * good after a question. */
+
+/* Removes the old snapshots of every project, or counts them. If the limits of the configuration cannot be read, it finds
+ * none. */
+static enum err_code prune_snapshots(const struct store_env *env, const struct config *config,
+                                     bool counts, size_t *n, struct err *e)
+{
+    enum { DAY_MS = 86400000 };
+    CLEANUP(snapshot_projects_fini) struct snapshot_projects all = { .n = 0 };
+    struct snapshot_prune_rule rule = snapshot_prune_defaults(env->now_ms);
+    size_t removed;
+
+    *n = 0;
+    if (!config || config->limits_unknown)
+        return ERR_OK;
+    if (config->snapshot_limits.days)
+        rule.before_ms = env->now_ms - config->snapshot_limits.days * (int64_t)DAY_MS;
+    if (config->snapshot_limits.bytes)
+        rule.max_bytes = config->snapshot_limits.bytes;
+    TRY(snapshot_projects_read(env, &all, e));
+    for (size_t i = 0; i < all.n; i++) {
+        TRY(snapshot_prune(&all.project[i], &rule, counts, &removed, e));
+        *n += removed;
+    }
+    return ERR_OK;
+}
+
+/* Records that cannot be read are not offered. */
+void jobs_prune_count(const struct store_env *env, const struct config *config, struct sweep *out)
+{
+    const struct rewind_prune_rule rule = rewind_prune_defaults(env->now_ms);
+    struct rewind_records old;
+
+    if (!env->state_dir)
+        return;
+    if (prune_snapshots(env, config, true, &out->old_snapshots, NULL))
+        out->old_snapshots = 0;
+    if (rewind_prune(env, &rule, true, &old, NULL))
+        return;
+    out->undo_records = old.n;
+    for (size_t i = 0; i < old.n; i++)
+        out->undo_bytes += old.record[i].bytes;
+    rewind_records_fini(&old);
+}
+
+/* The person was asked about so many, and no others are removed. */
+enum err_code jobs_prune(const struct job_context *d, const struct effect *q,
+                         struct change_result *out, struct err *e)
+{
+    struct store_env then = *d->env;
+    struct sweep counted = { .n = 0 };
+    struct rewind_records list;
+
+    then.now_ms = q->at_ms;
+    const struct rewind_prune_rule rule = rewind_prune_defaults(then.now_ms);
+
+    TRY(prune_snapshots(&then, d->config, true, &counted.old_snapshots, e));
+    TRY(rewind_prune(&then, &rule, true, &list, e));
+    counted.undo_records = list.n;
+    rewind_records_fini(&list);
+    if (counted.undo_records != q->n || counted.old_snapshots != q->first)
+        return err_set(
+            e, ERR_STALE, "",
+            "there are now %zu old undo records and %zu old snapshots; nothing was removed",
+            counted.undo_records, counted.old_snapshots);
+
+    if (q->n) {
+        TRY(rewind_prune(&then, &rule, false, &list, e));
+        out->pruned = list.n;
+        for (size_t i = 0; i < list.n; i++)
+            out->bytes += list.record[i].bytes;
+        rewind_records_fini(&list);
+    }
+    return q->first ? prune_snapshots(&then, d->config, false, &out->pruned_snapshots, e) : ERR_OK;
+}
