@@ -324,7 +324,9 @@ static enum err_code fs_copy_entry(const FTSENT *f, const char *to, struct copy_
                                    struct err *e)
 {
     switch (f->fts_info) {
-    case FTS_D: return mkdir(to, 0700) ? err_sys(e, to, "make directory") : ERR_OK;
+    case FTS_D:
+        TRY(disk_check_names(f->fts_accpath, e));
+        return mkdir(to, 0700) ? err_sys(e, to, "make directory") : ERR_OK;
     case FTS_DP: {
         /* A directory gets its mode and times when everything in it is there. */
         const char *from = f->fts_accpath;

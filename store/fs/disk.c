@@ -248,6 +248,15 @@ bool disk_new_sweep(const char *dir)
     return clean;
 }
 
+enum err_code disk_check_names(const char *path, struct err *e)
+{
+    AUTO_DIR *d = opendir(path);
+
+    while (d && (errno = 0, readdir(d)))
+        ;
+    return errno ? err_sys(e, path, "read directory") : ERR_OK;
+}
+
 /* File systems without O_TMPFILE (NFS, vfat, some FUSE) report different errors. */
 static bool no_tmpfile(int sys)
 {

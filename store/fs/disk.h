@@ -101,6 +101,9 @@ struct disk_usage {
     int64_t newest_ms; /* the newest mtime found, directories included; 0 if nothing was found */
 };
 
+/* Reads the names of a directory to their end, because fts(3) takes an error there for the end: what it walks would count
+ * as whole. */
+MUST_CHECK enum err_code disk_check_names(const char *path, struct err *e);
 /* Adds anything but a directory, from its lstat. */
 void disk_usage_add_file(const struct stat *st, struct disk_usage *w);
 /* Adds a path and everything below it to w. A missing path adds nothing. */

@@ -335,7 +335,11 @@ enum err_code keep_walk(const char *path, const char *verb, keep_walk_fn *fn, vo
         const bool failed =
             x->fts_info == FTS_NS || x->fts_info == FTS_DNR || x->fts_info == FTS_ERR;
 
+        if (x->fts_info == FTS_D)
+            rc = disk_check_names(x->fts_path, e);
         errno = x->fts_errno;
+        if (rc)
+            break;
         if (!failed)
             rc = fn(x, arg, e);
         else if (x->fts_level != FTS_ROOTLEVEL || errno != ENOENT)

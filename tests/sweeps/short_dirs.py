@@ -127,9 +127,24 @@ def working(c):
     w.remove()
 
 
+def kept(c):
+    """A copy of a part of a session is not kept as the session."""
+    c.session(1)
+    c.session(2)
+    for n in 1, 2, 3:
+        write(f'{c.top}/config/projects/-srv-app/{sid(1)}/subagents/agent-{n}.jsonl', '{}\n')
+    def manifests():
+        return [name for name, data in snapshot(f'{c.top}/DATA').items() if name.endswith('manifest') and sid(1) in str(data)]
+
+    for at in range(4):
+        done = c.short(f'/config/projects/-srv-app/{sid(1)}/subagents', at, 'keep', '--all', sid(1))
+        c.program.same(f'keep of {at} sub-agents: {done.stderr}', (done.returncode, manifests()), (1, []))
+    c.program.same('kept without a fault', (c.program.run('keep', '--all', sid(1)).returncode, len(manifests())), (0, 1))
+
+
 if __name__ == '__main__':
     failed = passed = 0
-    for check in orphans, running, versions, working:
+    for check in orphans, running, versions, working, kept:
         top = os.path.realpath(tempfile.mkdtemp())
         try:
             c = Case(top)
