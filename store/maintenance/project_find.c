@@ -80,8 +80,10 @@ void project_places_fini(struct project_places *p)
 static bool find_is_about(const struct finding_project *f, const char *dir)
 {
     const struct slice it = slice_of(dir), gone = slice_of(f->out->gone);
+    const struct scope named = { .project = gone };
 
-    return path_under(it, gone) || (path_under(gone, it) && path_under(it, slice_of(f->top)));
+    return path_under(it, gone) || session_scope_has(&named, it) ||
+           (path_under(gone, it) && path_under(it, slice_of(f->top)));
 }
 
 /* ---- its sessions ---- */
@@ -301,8 +303,11 @@ static bool find_compare(struct finding_project *f, const struct find_place *p, 
 /* Compares names and files, which say less. */
 static const char *find_resemble(struct finding_project *f, const struct find_place *p, int *rank)
 {
-    const char *name = strrchr(f->out->gone, '/'), *other = strrchr(p->at, '/');
-    const bool same = strcmp(name, other) == 0;
+    const char *name = strrchr(f->out->gone, '/');
+    const char *other =
+        arena_format(&f->out->arena, "%.*s%s", (int)(strrchr(p->at, '/') - p->at), p->at, name);
+    const struct scope at = { .project = slice_of(p->at) };
+    const bool same = other && session_scope_has(&at, slice_of(other));
     size_t there = 0;
     struct stat st;
 

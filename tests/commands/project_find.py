@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+import unicodedata
 
 from bundle import git, repository
 from project_move import claude, moved, project, save, session_id
@@ -161,6 +162,42 @@ def check_worktree(w):
     w.program.same('by git', words(found(w, old)), [('moved', 'worktree')])
 
 
+def check_names(w):
+    """A name in another normal form is the same; names of other programs act on nothing, and a pipe stops nothing."""
+    nfc, nfd = (unicodedata.normalize(form, 'Käfer') for form in ('NFC', 'NFD'))
+    os.makedirs(f'{w.top}/{nfd}')
+    with open(f'{w.top}/{nfd}/a.txt', 'w', encoding='utf-8') as f:
+        f.write('two\n')
+    claude(w, 1, f'{w.top}/{nfc}')
+    w.program.same('another form', words(found(w, f'{w.top}/{nfc}')), [(nfd, 'files')])
+    old, odd = project(w), f'{w.top}/x\x1b[31m\ny'
+    claude(w, 2, old)
+    os.makedirs(f'{odd}/old')
+    with open(f'{odd}/old/a.txt', 'w', encoding='utf-8') as f:
+        f.write('two\n')
+    for place in f'{w.top}/pipe', f'{w.top}/pipe/old':
+        os.makedirs(place)
+        os.mkfifo(f'{place}/.git')
+    os.rename(old, f'{w.top}/z')
+    said = w.program.text('move', old)
+    w.program.need('\x1b' not in said and said.count('\n') == 1, f'an odd name: {said!r}')
+    run = subprocess.run(['sh', '-c', 'set -- ' + said.split('reprise move ')[1].rstrip() + '; printf %s "$2"'], capture_output=True, check=True)
+    w.program.same('the line is one for a shell', run.stdout.decode(), f'{odd}/old')
+
+
+def check_links(w):
+    """The directory above it is a link, by which the session knows it."""
+    os.makedirs(f'{w.top}/real')
+    os.symlink('real', f'{w.top}/link')
+    old = repository(f'{w.top}/real/shop')
+    claude(w, 1, f'{w.top}/link/shop')
+    resume(w, 1, f'{w.top}/link/shop')
+    os.rename(old, f'{w.top}/real/store')
+    w.program.same('by the link', words(found(w, f'{w.top}/link/shop')), [('link/store', 'same')])
+    w.program.same('moved', moved(w, f'{w.top}/link/shop', f'{w.top}/link/store', '--apply')[0], 0)
+    w.program.same('listed there', len(w.program.json('list', '--project', f'{w.top}/real/store')), 1)
+
+
 def check_time(w):
     """Many directories do not take long."""
     old = project(w)
@@ -177,7 +214,7 @@ def check_time(w):
 def main():
     passed = failed = 0
     w = None
-    for check in check_renamed, check_above, check_files, check_recorded, check_worktree, check_time:
+    for check in check_renamed, check_above, check_files, check_recorded, check_worktree, check_names, check_links, check_time:
         w = World(sys.argv[1])
         top, w.top = w.top, f'{w.top}/a/b/c'
         os.makedirs(w.top)

@@ -40,6 +40,8 @@ COMMANDS = {
     'fork': ['fork', ID, '--with-files'],
     'tombstone': ['tombstone', ID, STEM + '3'],
     'reconnect': ['doctor', ID, '--fix', '--reconnect'],
+    'repair': ['doctor', ID, '--fix'],
+    'undo-repair': ['undo', '--all'],
     'delete': ['delete', ID],
     'move': ['move', '/srv/app', 'moved', '--apply'],
     'undo-move': ['undo', '--all'],
@@ -60,7 +62,7 @@ COMMANDS = {
 OTHERS = ['gemini', 'kimi', 'qwen', 'codex']
 BUNDLED = [['bundle', ID, '--output', 'x.bundle'], ['delete', ID]]
 BEFORE = {'unbundle': BUNDLED, 'undo-unbundle': [*BUNDLED, ['unbundle', 'x.bundle', '--to', 'moved', '--apply']], 'undo': [['delete', ID]], 'undo-move': [['move', '/srv/app', 'moved', '--apply']],
-          'undo-continue': [['continue', ID, '--in', 'codex', '--apply']],
+          'undo-repair': [['doctor', ID, '--fix']], 'undo-continue': [['continue', ID, '--in', 'codex', '--apply']],
           'undo-move-others': [['move', 'one', 'moved', '--apply']], 'undo-unbundle-others': [['unbundle', 'x.bundle', '--to', 'moved', '--apply']], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
 ONLY = []
 STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3 if 'REPRISE_LONG' in os.environ else 7
@@ -93,6 +95,17 @@ def make(top, whole=True):
         with open(path, 'w', encoding='utf-8') as f:
             f.write(text)
         os.utime(path, ns=(1700000000123456789, 1700000000123456789))
+
+
+def damage(top):
+    """Several damages at once: a cut row in front of a whole one, a line of NULs, half an emoji in a prompt, and a torn end."""
+    with open(f'{top}/{LOG}', 'rb') as f:
+        rows = f.readlines()
+    rows[2] = rows[2].replace(b'say 3', b'say \\ud83d3')
+    rows[2:3] = [b'\0' * 300 + b'\n', rows[2][:40] + rows[2]]
+    with open(f'{top}/{LOG}', 'wb') as f:
+        f.writelines([*rows, b'{"type":"us'])
+    os.utime(f'{top}/{LOG}', ns=(1700000000123456789, 1700000000123456789))
 
 
 def make_others(program, top, gone):
@@ -187,6 +200,8 @@ class Sweep:
         it happens in one place."""
         now, old = self.now, os.path.join(self.top, name)
         make(now, name != 'reconnect')
+        if 'repair' in name:
+            damage(now)
         if 'others' in name and 'continue' not in name:
             os.makedirs(f'{now}/one')
             make_others(self.program(now), now, 'unbundle' in name)
@@ -200,6 +215,13 @@ class Sweep:
             command = command + [min(x['id'] for x in self.program(now).json('log', '--all'))]
         shutil.copytree(now, old, symlinks=True)
         before, between = image(now), []
+        if name == 'repair':
+            # The torn end is completed by a change of its own if the other lines cannot be repaired.
+            with open(f'{now}/{LOG}', 'ab') as f:
+                f.write(b'\n')
+            between.append(image(now))
+            shutil.rmtree(now)
+            shutil.copytree(old, now, symlinks=True)
         if name == 'back-to':
             for _ in BEFORE[name][1:]:
                 self.program(now).run('undo', '--all')
@@ -230,7 +252,7 @@ class Sweep:
             self.killed += code < 0
             program.need(self.program(top).run('log').returncode == 0, f'{at}: the next command failed')
             now = image(top, log)
-            partly = now in between and (code < 0 or b'unfinished' in said)
+            partly = now in between and (code < 0 or b'unfinished' in said or b'could not be repaired' in said)
             if b'were not unpacked' in said:  # the other sessions are, and nothing else
                 partly = set(before.splitlines()) <= set(now.splitlines()) <= set(after.splitlines())
             program.need(now in (before, after) or partly, f'{at}: neither old nor new\n{now}')
