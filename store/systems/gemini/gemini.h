@@ -100,6 +100,9 @@ char *gemini_default_path(const struct store_env *env);
 /* The members of gemini_ops. */
 store_enumerate_fn gemini_enumerate;
 store_describe_fn gemini_describe;
+/* The names of files with a session; an older session is one document. */
+bool gemini_is_chat(const char *name);
+bool gemini_is_document(const char *name);
 store_check_fn gemini_check;
 store_check_store_fn gemini_check_store;
 store_find_fn gemini_find;

@@ -6,13 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/io/rows.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/common/document.h"
 #include "store/systems/gemini/gemini.h"
 
 enum {
@@ -47,20 +45,19 @@ struct folder {
     size_t n;
 };
 
-/* An older session is one document. */
-static bool is_document(const char *name)
+bool gemini_is_document(const char *name)
 {
     size_t n = strlen(name);
 
     return n > 5 && strcmp(name + n - 5, ".json") == 0;
 }
 
-static bool is_chat(const char *name)
+bool gemini_is_chat(const char *name)
 {
     size_t n = strlen(name);
 
     return strncmp(name, "session-", 8) == 0 &&
-           (is_document(name) || (n > 6 && strcmp(name + n - 6, JSONL_SUFFIX) == 0));
+           (gemini_is_document(name) || (n > 6 && strcmp(name + n - 6, JSONL_SUFFIX) == 0));
 }
 
 /* The newest of the times in these lines; 0: none. */
@@ -111,7 +108,7 @@ static int64_t read_update(const struct file *f, struct buf *text)
 static bool read_head_and_end(int dir, const char *name, bool link, struct arena *a,
                               struct found *out)
 {
-    bool document = is_document(name);
+    bool document = gemini_is_document(name);
     struct file f;
     struct buf text = { 0 };
 
@@ -244,7 +241,7 @@ static struct chat_name *read_chat_names(DIR *dir, struct arena *a, size_t *n)
     const struct dirent *entry;
 
     for (*n = 0; (entry = readdir(dir));) {
-        if (!is_chat(entry->d_name))
+        if (!gemini_is_chat(entry->d_name))
             continue;
         const char *copy = arena_copy_text(a, entry->d_name);
 
@@ -422,68 +419,9 @@ enum err_code gemini_at_path(const struct store *st, struct slice path, struct a
     const char *name = file ? strrchr(file, '/') : NULL;
     struct found x = { .updated_ms = 0 };
 
-    return name && is_chat(name + 1) && read_head_and_end(AT_FDCWD, file, true, a, &x)
+    return name && gemini_is_chat(name + 1) && read_head_and_end(AT_FDCWD, file, true, a, &x)
                ? jsonl_ref_at(st, file, x.id, a, ref, e)
                : err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
-}
-
-/* ---- damage ---- */
-
-enum err_code gemini_check(const struct store *st, const struct session_ref *ref,
-                           const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e)
-{
-    return (is_document(ref->path.p) ? document_check : jsonl_check)(st, ref, cancel, fn, arg, e);
-}
-
-/* The files of a folder from which no id can be read are those of no session, and no list has them. */
-static enum err_code gemini_check_folder(const char *chats, finding_fn *fn, void *arg,
-                                         struct err *e)
-{
-    AUTO_ARENA a = { 0 };
-    AUTO_DIR *dir = opendir(chats);
-    enum err_code rc = ERR_OK;
-    struct stat sb;
-
-    for (const struct dirent *x = dir ? readdir(dir) : NULL; x && !rc; x = readdir(dir)) {
-        struct found unused = { .updated_ms = 0 };
-
-        arena_reset(&a);
-        if (!is_chat(x->d_name) || fstatat(dirfd(dir), x->d_name, &sb, AT_SYMLINK_NOFOLLOW) ||
-            !S_ISREG(sb.st_mode) || read_head_and_end(dirfd(dir), x->d_name, false, &a, &unused))
-            continue;
-        const struct finding f = {
-            .kind = FINDING_NO_SESSION,
-            .path = arena_format(&a, "%s/%s", chats, x->d_name),
-            .why = sb.st_size ? "it does not begin as a session of Gemini does, so that neither "
-                                "Gemini nor reprise lists it; Gemini may remove it"
-                              : "it is empty; Gemini may remove it"
-        };
-
-        rc = f.path ? fn(&f, arg, e) : err_nomem(e);
-    }
-    return rc;
-}
-
-enum err_code gemini_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
-                                 void *arg, struct err *e)
-{
-    const char *folder = ((const struct jsonl_store *)st)->folder;
-    AUTO_DIR *dir = opendir(folder);
-    AUTO_ARENA a = { 0 };
-
-    for (const struct dirent *x = dir ? readdir(dir) : NULL; x; x = readdir(dir)) {
-        arena_reset(&a);
-        const char *path = arena_format(&a, "%s/%s", folder, x->d_name);
-        const char *chats = path ? arena_format(&a, "%s/chats", path) : NULL;
-
-        NEED(chats);
-        if (x->d_name[0] == '.' || x->d_type == DT_LNK)
-            continue;
-        if (config_dir_in_scope(scope, gemini_directory(st, scope, slice_of(path), &a), &a))
-            TRY(gemini_check_folder(chats, fn, arg, e));
-        NEED(!a.failed);
-    }
-    return ERR_OK;
 }
 
 /* ---- describe ---- */
@@ -578,9 +516,10 @@ static void gemini_complete_row(const struct gemini_chat *c, const struct scope 
 
     row->custom_title = c->summary;
     row->flags |= c->summary.n ? SESSION_AI_TITLE : 0U;
-    row->flags |= c->text.n && c->text.p[c->text.n - 1] != '\n' && !is_document(row->ref.path.p)
-                      ? SESSION_TORN
-                      : 0U;
+    row->flags |=
+        c->text.n && c->text.p[c->text.n - 1] != '\n' && !gemini_is_document(row->ref.path.p)
+            ? SESSION_TORN
+            : 0U;
     row->flags |= rows_skip_mark(buf_slice(&c->text)).n < c->text.n ? SESSION_DAMAGED : 0U;
     for (size_t i = 0; i < c->damaged_n; i++)
         row->flags |= c->damaged[i].torn ? 0U : SESSION_DAMAGED;
@@ -615,7 +554,7 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
     /* Read more of a session only if a screenshot or a paste is in front of its first prompt, or
      * after its last one. */
     const size_t most[] = { DESCRIBE_MAX, DESCRIBE_MAX * 8, TWIN_MAX };
-    size_t i = is_document(ref->path.p) ? 2 : 0;
+    size_t i = gemini_is_document(ref->path.p) ? 2 : 0;
 
     rc = gemini_chat_read(ref->path.p, most[i], &c, e);
     struct arena scratch = { 0 };
