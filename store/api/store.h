@@ -464,9 +464,9 @@ struct store_ops {
     store_parts_fn *files;
     /* Optional. Documents of several sessions that describe needs to read one: only copies of them are made. */
     store_parts_fn *shared;
-
     /* Optional. The form of the hooks that run `reprise snapshot` (store/snapshots/), and of the servers that it starts. */
     const struct agent_hooks *hooks;
+    const char *no_hooks; /* optional, without `hooks`: why no hook of the agent can run it */
     const struct compose_ops *compose; /* optional: store/api/compose.h */
     const struct agent_mcp *mcp;
 

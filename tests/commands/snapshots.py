@@ -183,7 +183,8 @@ def main():
     with open(f'{HOME}/.factory/hooks.json', 'w', encoding='utf-8') as f:
         f.write('{}')
     need(b'hooks.json instead' in run(p, 'snapshots', 'on', 'droid', '--yes', code=4).stderr, 'a file that hides ours')
-    run(p, 'snapshots', 'on', 'goose', '--yes', code=4)
+    for agent, why in (('goose', b'in which directory'), ('cline', b'end of every turn'), ('continue', b'no hooks'), ('vibe', b'knows no hooks')):
+        need(why in run(p, 'snapshots', 'on', agent, '--yes', code=4).stderr, f'why not {agent}')
     run(p, 'snapshots', 'on', 'nobody', '--yes', code=2)
     run(p, 'snapshots', 'maybe', code=2)
 

@@ -206,8 +206,8 @@ static enum err_code snapshots_plan(struct snapshots_run *r, struct err *e)
         if (!ops)
             return sessions_unknown_agent(NULL, r->in->argv[i], e);
         if (!ops->hooks)
-            return err_set(e, ERR_UNSUPPORTED, "", "%s: reprise knows no hooks of it",
-                           snapshots_label(ops));
+            return err_set(e, ERR_UNSUPPORTED, "", "%s: %s", snapshots_label(ops),
+                           ops->no_hooks ? ops->no_hooks : "reprise knows no hooks of it");
         TRY(snapshots_add(r, ops, &program, e));
     }
     for (size_t i = 0; store_systems[i] && r->in->argc < 2; i++)

@@ -281,6 +281,7 @@ const struct store_ops cline_ops = {
     .plan = cline_plan,
     .check = document_check,
     .one_document = true,
+    .no_hooks = "no hook of Cline is documented to run at the end of every turn",
     .why = {
         [ABILITY_RENAME] = "Cline keeps its titles in a database, too: cline history update",
         [ABILITY_DELETE] = "Cline keeps its sessions in a database, too: cline history delete",

@@ -171,6 +171,7 @@ const struct store_ops continue_ops = {
     .edits = tool_edits_loaded,
     .check = document_check,
     .one_document = true,
+    .no_hooks = "no hooks of Continue's CLI are documented",
     .why = {
         [ABILITY_RENAME] = "rename it in Continue: /title",
         [ABILITY_NAME_FORK] = "rename it in Continue: /title",

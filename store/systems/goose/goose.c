@@ -130,6 +130,7 @@ const struct store_ops goose_ops = {
     .resume_command = "goose session --resume --session-id {id}",
     .open = goose_open,
     .blocks = goose_blocks,
+    .no_hooks = "Goose does not tell a hook before a prompt in which directory it works",
     .edits = tool_edits_loaded,
     .why = {
         [ABILITY_RENAME] = "Goose keeps its sessions in its own database",
