@@ -144,6 +144,7 @@ script(goat recorded store/systems/goat/goat_conformance.py $<TARGET_FILE:repris
 script(goat_bad recorded store/systems/goat/goat_bad_input.py $<TARGET_FILE:reprise>)
 # What a rewind may touch, whoever wrote the session.
 script(old_records recorded commands/old_records.py $<TARGET_FILE:reprise> 888c8e2)
+script(records_of_0_1 recorded commands/old_records.py $<TARGET_FILE:reprise> 29dbe50)
 script(redact_rows recorded commands/redact_rows.py $<TARGET_FILE:reprise>)
 script(rewind_rules recorded commands/rewind_rules.py $<TARGET_FILE:reprise>)
 
