@@ -453,7 +453,7 @@ enum err_code export_session(const struct session_ref *ref, const struct export_
         const struct export_request whole = {
             .format = EXPORT_JSONL, .subagents = true, .redact = true, .cancel = req->cancel
         };
-        struct export_summary learned = { .bytes = 0 };
+        struct export_summary learned = { .redacted.learns = true };
         enum err_code rc = write_export(ref, &whole, discard, NULL, &learned, e);
 
         out->redacted.known = learned.redacted.known;

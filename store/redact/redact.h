@@ -43,7 +43,8 @@ struct redact_count {
 struct redact_counts {
     struct redact_count *count; /* malloc'ed */
     size_t n, cap;
-    struct known_values *known; /* replaced wherever they stand */
+    struct known_values *known; /* of redact_learn; replaced wherever they stand */
+    bool learns;
 };
 
 size_t redact_counts_total(const struct redact_counts *counts);

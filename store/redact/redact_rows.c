@@ -76,14 +76,15 @@ static enum err_code replace_secrets(struct slice text, const struct secret_list
     return rc ? rc : buf_add(out, (struct slice){ text.p + from, text.n - from });
 }
 
-/* Finds the secrets of a text, remembers them, and finds those that were remembered. */
+/* Remembered values are found, too. Only a call that learns remembers, so that the same rows always give the same answer. */
 static enum err_code find_secrets(struct slice text, struct secret_list *list,
                                   struct redact_counts *counts)
 {
     TRY(redact_find_all(text, list));
     if (!counts)
         return ERR_OK;
-    TRY(known_values_add(&counts->known, text, list));
+    if (counts->learns)
+        TRY(known_values_add(&counts->known, text, list));
     return known_values_find(counts->known, text, list);
 }
 
@@ -181,7 +182,7 @@ static enum err_code redact_string(struct member m, struct slice value, struct b
     if (!rc && list.n == 0 && !m.exact && text.n && given_is_secret(m.kind, text)) {
         rc = redact_list_add(&list, m.kind == NAME_PASSWORD ? "password" : "value of a secret name",
                              0, text.n);
-        if (!rc && counts)
+        if (!rc && counts && counts->learns)
             rc = known_values_add(&counts->known, text, &list);
     }
     if (!rc && list.n == 0)
@@ -259,7 +260,7 @@ enum err_code redact_json_rows(struct slice rows, struct buf *out, struct redact
 enum err_code redact_learn(struct slice rows, struct redact_counts *counts)
 {
     AUTO_BUF written = { 0 };
-    struct redact_counts learned = { .known = counts->known };
+    struct redact_counts learned = { .known = counts->known, .learns = true };
     enum err_code rc = redact_json_rows(rows, &written, &learned);
 
     counts->known = learned.known;
