@@ -1,12 +1,14 @@
 """Seed 002: the sessions of Claude Code."""
 import json
 import os
+import re
 import stat
 import subprocess
 import uuid
 
 from installed import ffi
 from seeds.seed_library import Store, background, plugin_store
+from support.agent_sessions import write
 from support.seed_rows import answer, attachment, call, prompt, result, seed
 
 row, not_sensible = seed('002')
@@ -480,23 +482,27 @@ def state(place):
 @row(42, 'hydrate from the remote, session ingress')
 def hydrate(place):
     team, session = plugin_store(place), place.claude(prompt('asked elsewhere'), answer('answered there'))
-    here, there = place.claude_path(session), f'{team}/tenant/{session}.jsonl'
-    os.mkdir(f'{team}/tenant')
-    os.rename(here, there)
+    here = place.claude_path(session)
+    place.text('push', 'team', session)
+    there = next(path for path in place.files(team) if path.endswith(f'/{session}.jsonl'))
+    os.remove(here)
     place.holds('a remote session is listed and read', place.json('list')[0]['system'] == 'team' and
                 texts(place.json('messages', session)) == ['asked elsewhere', 'answered there'])
     resumed = place.run(f'--resume={session}', env=fake_agent(place))
     place.holds('resumed from a local copy, byte by byte', resumed.stdout == f'--resume {session}\n' and
                 place.read(here) == place.read(there))
+    with open(here, 'ab') as f:  # which the agent keeps on its own machine
+        f.write(b'{"type":"api-request","sessionId":"%s"}\n' % session.encode())
     place.append(f'claude:{session}', prompt('went on here'))
     place.text('push', 'team', session)
-    place.holds('what was said here goes up, once', place.read(there) == place.read(here) and
+    local = place.read(here)
+    place.holds('what was said here goes up, once', place.read(there) == re.sub(rb'{"type":"api-request.*\n', b'', local) and
                 place.json('push', 'team', session)[0]['rows'] == 0)
     rows = place.read(there)
     place.write(there, rows + rows.split(b'\n')[1].replace(b'"uuid":"', b'"uuid":"1') + b'\n')
     place.holds('rows of another machine are not lost', place.run('push', 'team', session).returncode == 4)
     place.text('retrieve', f'team:{session}')
-    place.holds('but come down', place.read(here) == place.read(there))
+    place.holds('but come down, without --force', place.read(here) == local + place.read(there).splitlines(keepends=True)[-1])
 
 
 @row(43, 'history in pages: newest first, then before a cursor')
@@ -509,6 +515,13 @@ def pages(place):
     place.holds('the page before', texts(older) == ['2', '3', '4', '5'])
     oldest = place.json('messages', session, '--before', older[0]['uuid'], '--limit', '4')
     place.holds('the oldest page is short', texts(oldest) == ['0', '1'])
+    more = [len(place.json('messages', session, '--before', first, '--limit', '5')) > 4 for first in (newest[0]['uuid'], ids[4])]
+    place.holds('one more than the page tells whether older ones exist', more == [True, False])
+    write('kimi', place.home, place.dir, 1, 1795770000, 'asked')
+    kimi = next(r['sessionId'] for r in place.json('list', '--all') if r['system'] == 'kimi')
+    whole = place.json('messages', '--plain', kimi)
+    place.holds('of an agent whose messages have no ids as well', len(whole) > 1 and all(m['id'] for m in whole) and
+                place.json('messages', '--plain', kimi, '--before', whole[-1]['id'], '--limit', '1') == [whole[-2]])
 
 
 @row(44, 'SessionStore adapters', portable='plug-ins are found below the prefix of the build only')

@@ -69,6 +69,11 @@ def update(place):
     place.write(f'{path}/metadata.json', json.dumps({**old, 'mine': [1]}, indent=2))
     place.text('set', sid, 'turn_count=5')
     place.holds('one member changes, an unknown one stays', metadata(place, path) == {**old, 'turn_count': 5, 'mine': [1]})
+    store = Store(place, 'goat', path=os.path.dirname(path))
+    session = store.open(sid)
+    turns = store.info(session)['turnCount']
+    store.lib.call('reprise_set', session, (ctypes.c_char_p * 1)(f'turn_count={turns + 1}'.encode()), ctypes.c_size_t(1))
+    place.holds('a host reads a value and writes what it makes of it', metadata(place, path) == {**old, 'turn_count': 6, 'mine': [1]})
 
 
 @row(9, 'errors are best effort')
@@ -169,10 +174,13 @@ def forked(place):
 
 @row(20, 'Resume with the values of the metadata')
 def resume(place):
-    sid, _, _ = doc(place)
+    sid, path, _ = doc(place)
     place.text('set', sid, 'turn_count=5', 'total_cost_usd=0.5')
     info = place.json('info', sid)
     place.holds('turns and cost', (info['turnCount'], info['totalCostUsd']) == (5, 0.5))
+    store = Store(place, 'goat', path=os.path.dirname(path))
+    info = store.info(store.open(sid))
+    place.holds('by the library', (info['turnCount'], info['totalCostUsd']) == (5, 0.5))
     place.holds('messages', len(place.json('restore', sid)['messages']) == 3)
 
 

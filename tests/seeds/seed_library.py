@@ -86,6 +86,9 @@ class Store:
     def open(self, name):
         return self.lib.make('reprise_session_open', self.r, name.encode())
 
+    def info(self, session):
+        return json.loads(self.lib.texts(self.lib.make('reprise_session_info', session))[0])
+
     def messages(self, session):
         return [json.loads(text) for text in self.lib.texts(self.lib.make('reprise_messages', session, None))]
 
