@@ -258,10 +258,4 @@ bool row_is_request(struct slice row);
 /* A hash of a JSON value that does not depend on the order of members and the spelling of strings and numbers. */
 struct id128 row_contents(struct slice value, struct arena *a);
 
-struct row_difference {
-    size_t here, there; /* rows that only one of them has */
-};
-
-struct row_difference row_set_compare(const struct idset *here, const struct idset *there);
-
 #endif

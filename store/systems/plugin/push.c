@@ -204,8 +204,9 @@ static enum err_code read_metadata(const char *transcript, const struct plugin_p
 /* ---- what the store has ---- */
 
 struct remote {
-    struct idset set;
-    struct idset requests; /* the same of rows that no mirror adds */
+    const struct idset *local;
+    uint8_t *has;          /* by the number of a local row: 1 if the store has it; owned */
+    size_t rows, only;     /* only: those that are not here */
     struct id128 metadata; /* the contents of the newest document about a sub-agent */
     int64_t last;          /* position of the newest row */
 };
@@ -215,7 +216,7 @@ static enum err_code add_remote_row(int64_t position, struct slice row, void *ar
 {
     struct remote *r = arg;
     struct arena a = { 0 };
-    bool is_new;
+    uint32_t number;
     enum err_code rc = ERR_OK;
 
     r->last = position > r->last ? position : r->last;
@@ -223,7 +224,12 @@ static enum err_code add_remote_row(int64_t position, struct slice row, void *ar
         r->metadata = row_contents(row, &a);
         rc = a.failed ? ERR_NOMEM : ERR_OK;
     } else {
-        rc = row_set_add(row_is_request(row) ? &r->requests : &r->set, row, &is_new);
+        rc = row_set_find(r->local, r->has, row, &number);
+        r->rows += !rc;
+        if (!rc && number != IDSET_NONE)
+            r->has[number] = 1;
+        else if (!rc)
+            r->only += !row_is_request(row);
     }
     arena_fini(&a);
     return rc;
@@ -258,8 +264,7 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
 
     /* A row that is larger than a batch is sent alone. */
     for (; i < l->n && n < BATCH_ROWS && (n == 0 || bytes + l->row[i].n <= BATCH_BYTES); i++) {
-        if (!l->row[i].n || idset_has(&r->set, l->set.id[i]) ||
-            idset_has(&r->requests, l->set.id[i]))
+        if (!l->row[i].n || r->has[i])
             continue;
         if (!x->how->dry_run)
             TRY(add_row_text(l, i, path, &text, x->e));
@@ -301,13 +306,13 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
 static enum err_code push_once(struct pushing *x, const struct reprise_plugin_key *key,
                                const char *path, const struct local *l, size_t *there)
 {
-    struct remote r = { .last = 0 };
+    struct remote r = { .local = &l->set, .has = calloc(l->set.n + 1, 1) };
     size_t at = 0;
     bool metadata = false;
-    enum err_code rc = plugin_ids(x->p, key, add_remote_row, &r, x->e);
+    enum err_code rc = r.has ? plugin_ids(x->p, key, add_remote_row, &r, x->e) : err_nomem(x->e);
 
-    *there = r.set.n + r.requests.n;
-    if (!rc && !x->how->force && row_set_compare(&l->set, &r.set).there > 0)
+    *there = r.rows;
+    if (!rc && !x->how->force && r.only > 0)
         rc = err_set(x->e, ERR_UNSAFE, path,
                      "push: the store has rows that are not here: retrieve it first (--force adds "
                      "to it anyway)");
@@ -324,8 +329,7 @@ static enum err_code push_once(struct pushing *x, const struct reprise_plugin_ke
     }
     while (!rc && (at < l->n || metadata))
         rc = push_batch(x, key, path, l, &r, &at, &metadata);
-    idset_fini(&r.set);
-    idset_fini(&r.requests);
+    free(r.has);
     return rc;
 }
 

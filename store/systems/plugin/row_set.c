@@ -188,14 +188,3 @@ enum err_code row_set_find(const struct idset *set, const uint8_t *passed, struc
     }
     return a.failed ? ERR_NOMEM : ERR_OK;
 }
-
-struct row_difference row_set_compare(const struct idset *here, const struct idset *there)
-{
-    struct row_difference d = { 0 };
-
-    for (size_t i = 0; i < here->n; i++)
-        d.here += !idset_has(there, here->id[i]);
-    for (size_t i = 0; i < there->n; i++)
-        d.there += !idset_has(here, there->id[i]);
-    return d;
-}
