@@ -60,4 +60,4 @@ mkdir "$dir/tracked"
 "$programs/bench_update" "$rows"
 mkdir "$dir/session"
 "$programs/bench_session" "$dir/session" "$dir/large" "$large" "$rounds"
-PYTHONPATH=$here/.. python3 "$here/bench_agents.py" "$reprise" "$copies" "$rounds" gemini pi codex droid opencode
+PYTHONPATH=$here/.. python3 "$here/bench_agents.py" "$reprise" "$copies" "$rounds" gemini pi codex droid opencode auggie qwen continue cline
