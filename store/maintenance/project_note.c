@@ -100,7 +100,7 @@ enum err_code project_note_add(const struct store_env *env, const char *dir, str
     size_t at = 0;
     AUTO_FD fd = -1;
 
-    if (!env->state_dir)
+    if (!env->state_dir || !dir)
         return ERR_OK;
     TRY(beneath_root(dir, &fd, e));
     TRY(beneath_root_id(fd, dir, &now.id, e));

@@ -182,8 +182,8 @@ class Team:
         """lines: the rows of the session in the store."""
         path = f'{self.home}/.claude/projects/-w/{TWO}.jsonl'
         token = 'gh' + 'p_' + 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'
-        rows = [row_of(TWO, 0, 'First'), row_of(TWO, 1, f'export TOKEN={token}'), json.dumps({'type': 'summary', 'summary': f'uses {token}'}),
-                '{"no row', row_of(TWO, 2, f'again {token}'), row_of(TWO, 2, 'the same id'), row_of(TWO, 3, 'Last')]
+        rows = [row_of(TWO, 0, 'First'), row_of(TWO, 1, f'as zq7-Kappa: export TOKEN={token}'), json.dumps({'type': 'summary', 'summary': f'uses {token}'}),
+                '{"no row', row_of(TWO, 2, f'again {token}'), row_of(TWO, 2, 'the same id'), row_of(TWO, 3, 'DB_PASSWORD=zq7-Kappa')]
         put(path, '\n'.join(rows) + '\n' + row_of(TWO, 4, 'not finished'))
         p.same('a dry run', p.json('push', '--redact', '--dry-run', 'team', TWO)[0]['rows'], 5)
         p.same('kept nothing', os.path.exists(f'{self.home}/state/reprise/changes'), False)
@@ -191,7 +191,7 @@ class Team:
         p.same('its rows', (pushed['rows'], pushed['leftOut']), (5, 1))
         there = [json.loads(row) for row in lines()]
         p.same('the rows in order', [row.get('uuid', row['type']) for row in there], [f'{TWO[:8]}-0', f'{TWO[:8]}-1', 'summary', f'{TWO[:8]}-2', f'{TWO[:8]}-3'])
-        p.need(token not in str(there) and str(there).count('REDACTED') == 3, f'a secret was sent: {there}')
+        p.need(token not in str(there) and 'zq7-Kappa' not in str(there) and str(there).count('REDACTED') == 5, f'a secret was sent: {there}')
         p.same('again', p.json('push', '--redact', 'team', TWO)[0]['rows'], 0)
         put(path, '\n'.join(rows) + '\n' + row_of(TWO, 4, 'finished') + '\n')
         p.same('one row more', p.json('push', '--redact', 'team', TWO)[0]['rows'], 1)

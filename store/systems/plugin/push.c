@@ -60,6 +60,19 @@ static enum err_code write_clean(struct local *l)
     return ERR_OK;
 }
 
+/* A row without an id is known by its contents, which therefore depend on no other row: another row may come later. */
+static enum err_code redact_row_alone(struct slice row, struct buf *out,
+                                      struct redact_counts *counts)
+{
+    struct known_values *known = counts->known;
+
+    counts->known = NULL;
+    const enum err_code rc = redact_json_rows(row, out, counts);
+
+    counts->known = known;
+    return rc;
+}
+
 /* Repeated rows with the same uuid are counted once. */
 static enum err_code add_local_row(struct local *l, struct slice row)
 {
@@ -73,7 +86,11 @@ static enum err_code add_local_row(struct local *l, struct slice row)
         return ERR_OK;
     }
     if (l->how->redacted) {
-        NEED(!redact_json_rows(row, &l->clean, l->how->redacted));
+        struct slice uuid;
+        const bool named = json_get(row, "uuid", &uuid);
+
+        NEED(!(named ? redact_json_rows(row, &l->clean, l->how->redacted)
+                     : redact_row_alone(row, &l->clean, l->how->redacted)));
         row = (struct slice){ l->clean.p + before, l->clean.n - before };
         at = l->copied + (int64_t)before;
     }
@@ -105,7 +122,7 @@ static bool take_local_row(struct slice row, void *arg)
 static enum err_code redact_bytes(struct buf *text, struct redact_counts *counts, struct err *e)
 {
     struct buf clean = { 0 };
-    enum err_code rc = redact_json_rows(buf_slice(text), &clean, counts);
+    enum err_code rc = redact_row_alone(buf_slice(text), &clean, counts);
 
     buf_fini(rc ? &clean : text);
     if (rc)
@@ -333,6 +350,38 @@ static enum err_code push_once(struct pushing *x, const struct reprise_plugin_ke
     return rc;
 }
 
+struct learning {
+    struct redact_counts *counts;
+    int64_t at;
+    enum err_code rc;
+};
+
+static bool learn_local_row(struct slice row, void *arg)
+{
+    struct learning *l = arg;
+
+    l->rc = redact_learn(row, l->counts);
+    l->at += (int64_t)row.n + 1;
+    return !l->rc;
+}
+
+/* Looks for secrets that stand in other rows, too. */
+static enum err_code learn_key(struct pushing *x, const struct reprise_plugin_key *key,
+                               const char *path)
+{
+    CLEANUP(file_close) struct file file = { .fd = -1 };
+    struct learning l = { .counts = x->how->redacted };
+    int64_t before = -1;
+
+    (void)key;
+    TRY(file_open(AT_FDCWD, path, 0, &file, x->e));
+    while (l.at < file.id.size && l.at > before && !l.rc) { /* in several walks */
+        before = l.at;
+        TRY(rows_forward(&file, l.at, learn_local_row, &l, x->e));
+    }
+    return l.rc ? err_nomem(x->e) : ERR_OK;
+}
+
 static enum err_code push_key(struct pushing *x, const struct reprise_plugin_key *key,
                               const char *path)
 {
@@ -367,8 +416,11 @@ static enum err_code push_key(struct pushing *x, const struct reprise_plugin_key
 
 /* ---- a session ---- */
 
-static enum err_code push_agents(struct pushing *x, struct reprise_plugin_key key,
-                                 const struct session_ref *local, struct arena *a)
+typedef enum err_code key_fn(struct pushing *x, const struct reprise_plugin_key *key,
+                             const char *path);
+
+static enum err_code each_pushed_agent(struct pushing *x, struct reprise_plugin_key key,
+                                       const struct session_ref *local, struct arena *a, key_fn *fn)
 {
     const struct store_ops *ops = local->store->ops;
     size_t side = local->path.n - strlen(".jsonl") + 1; /* <folder>/<id>/ */
@@ -385,7 +437,7 @@ static enum err_code push_agents(struct pushing *x, struct reprise_plugin_key ke
             continue;
         key.subpath = arena_format(a, "%.*s", (int)(agent.path.n - side - strlen(".jsonl")),
                                    agent.path.p + side);
-        rc = key.subpath ? push_key(x, &key, agent.path.p) : err_nomem(x->e);
+        rc = key.subpath ? fn(x, &key, agent.path.p) : err_nomem(x->e);
     }
     return rc;
 }
@@ -427,8 +479,15 @@ enum err_code plugin_push_session(const struct store *st, const struct session_r
                        "push: a store accepts only sessions of Claude Code");
     enum err_code rc = choose_project(&x, local, &a, &key);
 
+    if (!rc && how->redacted) {
+        known_values_free(how->redacted->known); /* those of another session */
+        how->redacted->known = NULL;
+        rc = learn_key(&x, &key, local->path.p);
+        if (!rc)
+            rc = each_pushed_agent(&x, key, local, &a, learn_key);
+    }
     if (!rc) /* before the session itself, so that a listed session has them all */
-        rc = push_agents(&x, key, local, &a);
+        rc = each_pushed_agent(&x, key, local, &a, push_key);
     if (!rc)
         rc = push_key(&x, &key, local->path.p);
     arena_fini(&a);
