@@ -42,7 +42,7 @@ inside reprise list --json >"$log" || die "no list without sessions"
 
 # ---- with what else is on a person's machine ----
 
-install '/debs/*.deb' man-db tmux bash-completion zsh fish gcc libc6-dev pkg-config
+install '/debs/*.deb' man-db tmux git bash-completion zsh fish gcc libc6-dev pkg-config
 for page in reprise reprise-config reprise_open; do
     inside man --warnings -P cat $page >"$log" 2>"$log.remarks" || die "no manual page of $page"
     grep -q '^NAME' "$log" || die "the manual page of $page is empty"
