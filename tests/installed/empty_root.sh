@@ -27,7 +27,7 @@ strip -o "$program" "$build/reprise"
 # ---- the file ----
 
 size=$(stat -c %s "$program")
-[ "$size" -le 8000000 ] || die "$size bytes are more than 8 MB"
+[ "$size" -le 10000000 ] || die "$size bytes are more than 10 MB"
 readelf -h "$program" | grep -q 'Type:.*DYN' || die "not position independent"
 readelf -lW "$program" >"$top/segments"
 readelf -dW "$program" >"$top/dynamic"
