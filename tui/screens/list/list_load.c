@@ -425,6 +425,10 @@ static void set_described_row(struct list *l, struct described *d, struct effect
     struct session_row *row = d->row;
     bool again = l->sessions.entry[d->entry].row != NULL;
 
+    if (l->sessions.entry[d->entry]
+            .gone) /* the question was asked before its list ended without it */
+        return;
+
     filter_set(&l->filter, d->entry, row && row->hidden == HIDDEN_NOT ? row : NULL);
     session_table_set_row(&l->sessions, d->entry, row);
     d->row = NULL;
