@@ -39,11 +39,17 @@ ended 0
 grep -qx 'agent: kimi --session made-of-session_0b6d0446-3cbb-44b6-8170-16ba6f744ed8' "$top/stdout" || fail "stdout: $(cat "$top/stdout")"
 close
 
-# Kimi finds a session only where it began, so that a project which moved cannot be resumed.
+# Kimi finds a session only where it began: a project that moved takes its sessions along, and one that is gone cannot be
+# resumed.
 mv "$top/no/g-ki-garden" "$top/no/moved"
 open 100 30 --all --query 'system:kimi Never end'
 see "Never end this"
 gone "Payments: idemp"
+press Enter
+see "take its sessions to" "no/moved"
+press Escape
+gone "take its sessions to"
+rmdir "$top/no/moved"
 press Enter
 see "only in the directory where it began"
 close
