@@ -206,15 +206,19 @@ enum err_code given_find_pair(struct slice text, size_t at, struct secret_list *
         left--;
     while (from < text.n && text.p[from] == ' ' && from - at < 3)
         from++;
+    const struct slice user = word_before(text, left);
+
+    /* Most slashes are inside of paths and of encoded data, whose words are long: nothing is read for them. */
+    if (user.n < 2 || user.n > 31 || memchr(user.p, '/', user.n) || memchr(user.p, ':', user.n))
+        return ERR_OK;
     const struct given v = given_read(text, from, false);
-    struct slice value = { text.p + v.at, v.n }, user = word_before(text, left);
+    const struct slice value = { text.p + v.at, v.n };
     const char next = v.at + v.n < text.n ? text.p[v.at + v.n] : '\n';
     size_t changes, digits = letters_count_digits(value, &changes);
 
     if (v.n < 6 || !digits || !changes || given_is_any(next, "/:") || memchr(value.p, '/', v.n) ||
-        memchr(value.p, ':', v.n) || memchr(value.p, '.', v.n) || user.n < 2 ||
-        memchr(user.p, '/', user.n) || (text.p[at] == ':' && given_is_any(text.p[at + 1], " /")) ||
-        given_is_placeholder(value))
+        memchr(value.p, ':', v.n) || memchr(value.p, '.', v.n) ||
+        (text.p[at] == ':' && given_is_any(text.p[at + 1], " /")) || given_is_placeholder(value))
         return ERR_OK;
     for (size_t i = 0; !said && i < COUNT_OF(words); i++)
         said = is_word_before(text, (size_t)(user.p - text.p), words[i]);

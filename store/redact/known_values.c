@@ -16,6 +16,7 @@ enum {
     VALUE_MOST = 256,
     VALUES_MOST = 65536, /* a session that has more is a list of passwords, whose rows name them */
     SLOTS = 4096,
+    SLOT_MOST = 64, /* more that begin alike are tokens, which their form shows */
 };
 
 struct known_value {
@@ -72,11 +73,14 @@ static bool is_unlike_words(struct slice value)
            blanks == 0 && !given_is_path(value) && !given_is_placeholder(value);
 }
 
-static const struct known_value *value_at(const struct known_values *known, struct slice rest)
+/* Finds the longest value with which a text begins. *looked: how many are in its slot. */
+static const struct known_value *value_at(const struct known_values *known, struct slice rest,
+                                          size_t *looked)
 {
     const struct known_value *longest = NULL;
 
-    for (uint32_t i = known->slot[slot_of(rest.p)]; i; i = known->value[i - 1].next) {
+    *looked = 0;
+    for (uint32_t i = known->slot[slot_of(rest.p)]; i; i = known->value[i - 1].next, ++*looked) {
         const struct known_value *v = &known->value[i - 1];
 
         if (v->n <= rest.n && (!longest || v->n > longest->n) && memcmp(v->text, rest.p, v->n) == 0)
@@ -97,9 +101,10 @@ enum err_code known_values_add(struct known_values **known, struct slice text,
         if (!*known && !(*known = calloc(1, sizeof **known)))
             return ERR_NOMEM;
         struct known_values *k = *known;
-        const struct known_value *same = value_at(k, value);
+        size_t looked;
+        const struct known_value *same = value_at(k, value, &looked);
 
-        if ((same && same->n == value.n) || k->n == VALUES_MOST)
+        if ((same && same->n == value.n) || k->n == VALUES_MOST || looked == SLOT_MOST)
             continue;
         char *copy = malloc(value.n);
 
@@ -129,11 +134,12 @@ enum err_code known_values_find(const struct known_values *known, struct slice t
                                 struct secret_list *list)
 {
     const size_t found = list->n;
-    size_t next = 0; /* the first secret that ends behind the place */
+    size_t looked, next = 0; /* the first secret that ends behind the place */
 
     for (size_t at = 0; known && at + VALUE_LEAST <= text.n; at++) {
         const struct slice rest = { text.p + at, text.n - at };
-        const struct known_value *v = known->slot[slot_of(rest.p)] ? value_at(known, rest) : NULL;
+        const struct known_value *v =
+            known->slot[slot_of(rest.p)] ? value_at(known, rest, &looked) : NULL;
 
         if (!v || is_inside_a_word(text, at, at + v->n))
             continue;
