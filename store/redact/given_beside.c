@@ -4,7 +4,7 @@
 #include "store/redact/given_value.h"
 #include "store/redact/token_form.h"
 
-enum { NAME_MOST = 64, GAP_MOST = 24 };
+enum { NAME_MOST = 64, GAP_MOST = 24, CALL_MOST = 1024 };
 
 /* ---- with a blank between them ---- */
 
@@ -540,24 +540,30 @@ enum err_code given_find_in_call(struct slice text, size_t at, struct secret_lis
     if (call == COUNT_OF(calls))
         return ERR_OK;
     const bool plain = strcmp(calls[call].name, "auth") == 0; /* many libraries have one */
+    /* Calls without an end, each in the one before, are looked through no further than this. */
+    const struct slice near = { text.p, text.n - at < CALL_MOST ? text.n : at + CALL_MOST };
     unsigned argument = 0;
+    size_t begin = i;
     struct given v = { .n = 0 };
 
-    while (i < text.n && given_is_any(text.p[i], " \t\n"))
+    while (i < near.n && given_is_any(text.p[i], " \t\n"))
         i++;
     for (;; argument++) {
         const bool marked = i + 1 < text.n && given_is_any(text.p[i], "bfru") &&
                             given_is_any(text.p[i + 1], "\"'"); /* b"word" of Python */
 
-        v = given_read(text, i + marked, false);
+        begin = i + marked;
+        v = given_read(near, begin, false);
         if (argument == calls[call].nth || i - at > 400)
             break;
         if (v.quoted)
             i = v.at + v.n + 1 + given_depth(text, v.at + v.n);
-        i = argument_after(text, i);
+        i = argument_after(near, i);
         if (i == 0)
             break;
     }
+    if (v.quoted) /* to its end */
+        v = given_read(text, begin, false);
     struct slice value = { text.p + v.at, v.n };
 
     if (!v.quoted || !v.n || given_is_placeholder(value))

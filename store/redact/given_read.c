@@ -3,7 +3,7 @@
 #include "store/redact/given_value.h"
 #include "store/redact/token_form.h"
 
-enum { READ_MOST = 4096, WORD_MOST = 16384 };
+enum { READ_MOST = 4096 };
 
 static bool ends_at(char c, const char *of)
 {
@@ -45,7 +45,7 @@ struct given given_read(struct slice text, size_t at, bool literal)
 
     if (at + depth < text.n && ends_at(text.p[at + depth], "\"'`"))
         return read_quoted(text, at, depth);
-    for (; at + n < text.n && n < WORD_MOST; n++) {
+    for (; at + n < text.n && n < READ_MOST; n++) {
         char c = text.p[at + n];
 
         if ((unsigned char)c <= ' ' || ends_at(c, "\"'`") || (!literal && ends_at(c, "<,;&|)")))

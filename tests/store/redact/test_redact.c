@@ -572,9 +572,10 @@ TEST(ordinary_text_is_kept)
 /* The number of looks is bounded for each byte: hostile texts of a megabyte end at once. */
 TEST(hostile_texts_take_linear_time)
 {
-    static const char parts[] = "sk-aaaa-|eyJ-|password=|password=\"$|:::::|-----BEGIN PRIVATE KEY|"
-                                "-----BEGIN |a://|a=b |<a>|name=value=|mysql -p |password=\\|"
-                                "authorization: |1.1:99:a:b:|password \"|aB1/|login x password |";
+    static const char parts[] =
+        "sk-aaaa-|eyJ-|password=|password=\"$|:::::|-----BEGIN PRIVATE KEY|"
+        "-----BEGIN |a://|a=b |<a>|name=value=|mysql -p |password=\\|"
+        "authorization: |1.1:99:a:b:|password \"|aB1/|login x password |auth(|jwt.sign([{ |";
     CLEANUP(redact_counts_fini) struct redact_counts counts = { 0 };
     AUTO_BUF text = { 0 };
     AUTO_BUF out = { 0 };
