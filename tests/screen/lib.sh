@@ -123,7 +123,13 @@ until_true() { # WHAT COMMAND...
     done
 }
 
-shows() { screen | grep -qF -- "$1"; }
+# Rows may move until every session has been read: dots follow the count until then, and it is not seen with them.
+shows() {
+    case $1 in
+    *sessions) screen | grep -qE 'sessions(…|\.\.\.)' && return 1 ;;
+    esac
+    screen | grep -qF -- "$1"
+}
 hides() { ! shows "$1"; }
 says() { screen | grep -qE -- "$1"; }
 
