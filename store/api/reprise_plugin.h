@@ -63,7 +63,8 @@ struct reprise_plugin_text {
     size_t n;
 };
 
-/* A member `name = value` of the store's section in the configuration, without `plugin` and `path`. */
+/* A member `name = value` of the store's section in the configuration, without `plugin` and `path`. `timeout` and
+ * `project`, which the program itself follows, are among them: a plug-in that refuses names it does not know takes these. */
 struct reprise_plugin_option {
     const char *name, *value;
 };

@@ -224,6 +224,27 @@ def goes_there(p, home):
     p.same('a checkpoint is of one session', p.run('pull', one, three, '--at', 'x').returncode, 2)
 
 
+def at_once(p, home):
+    """Several programs push one session: each row is there once, and only one push says that it began it."""
+    path = f'{home}/.claude/projects/{folder_of(home)}-no'
+    for turn in range(6):
+        session = f'{turn}5555555-1111-4111-8111-111111111111'
+        rows = [json.dumps({'type': 'user', 'uuid': f'{turn}5555555-1111-4111-8111-{n:012d}', 'parentUuid': None, 'sessionId': session,
+                            'cwd': f'{home}/no', 'timestamp': '2026-02-09T02:48:28.000Z', 'message': {'role': 'user', 'content': f'row {n}'}})
+                for n in range(2500)]
+        put(f'{path}/{session}.jsonl', '\n'.join(rows) + '\n')
+        p.same('dry', [(r['new'], r['rows']) for r in p.json('push', '--dry-run', 'team', session)], [(True, 2500)])
+        pushes = [subprocess.Popen([p.path, 'push', 'team', session, '--json'], env=p.env, cwd=home, stdout=subprocess.PIPE) for _ in range(4)]
+        got = [json.loads(push.communicate()[0])[0] for push in pushes]
+        p.same('one of them began it', sum(g['new'] for g in got), 1)
+        p.same('together they added it', sum(g['rows'] for g in got), 2500)
+        with open(f'{home}/team/{folder_of(home)}-no/{session}.jsonl', encoding='utf-8') as f:
+            p.same('each row once', sorted(f.read().splitlines()) == sorted(rows), True)
+        p.same('later it is not new', [(r['new'], r['rows']) for r in p.json('push', 'team', session)], [(False, 0)])
+        os.unlink(f'{path}/{session}.jsonl')
+        os.unlink(f'{home}/team/{folder_of(home)}-no/{session}.jsonl')
+
+
 def keeps_new_ones(p, home):
     """Sessions that a host begins there."""
     def append(session, *texts):
@@ -251,6 +272,7 @@ def main():
                                         'XDG_STATE_HOME': f'{home}/state'})
         lists_and_reads(p, home)
         goes_there(p, home)
+        at_once(p, home)
         shutil.rmtree(f'{home}/state', ignore_errors=True)
         shutil.rmtree(f'{home}/.claude/projects')
         shutil.rmtree(f'{home}/team/{folder_of(home)}-no')

@@ -67,7 +67,7 @@ static const char *s3_read_path(struct s3 *s3, const char *path)
     size_t n = (size_t)(prefix - bucket);
 
     if (!is_bucket(bucket, n))
-        return "its path needs the name of a bucket after s3://";
+        return "its path needs the name of a bucket after s3://: 3 to 255 letters, digits, - . _";
     s3->bucket = arena_format(&s3->arena, "%.*s", (int)n, bucket);
     prefix += *prefix == '/';
     n = strcspn(prefix, "?");

@@ -259,6 +259,7 @@ struct pushing {
     const struct plugin_push *how;
     struct plugin_pushed *out;
     struct err *e;
+    bool began; /* the first row of the session in the store is from this push */
 };
 
 static enum err_code name_bad_row(struct pushing *x, const char *path, unsigned line)
@@ -313,6 +314,7 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
         return name_bad_row(x, path, line[bad]);
     if (rc)
         return rc;
+    x->began = x->began || (!key->subpath && r->rows + r->only == 0);
     r->last = last ? last : r->last;
     x->out->rows += n;
     *at = i;
@@ -467,7 +469,7 @@ enum err_code plugin_push_session(const struct store *st, const struct session_r
                                   const struct plugin_push *how, struct plugin_pushed *out,
                                   struct err *e)
 {
-    struct pushing x = { plugin_of(st), how, out, e };
+    struct pushing x = { .p = plugin_of(st), .how = how, .out = out, .e = e };
     struct reprise_plugin_key key = { .subpath = NULL };
     struct arena a = { 0 };
 
@@ -490,6 +492,7 @@ enum err_code plugin_push_session(const struct store *st, const struct session_r
         rc = each_pushed_agent(&x, key, local, &a, push_key);
     if (!rc)
         rc = push_key(&x, &key, local->path.p);
+    out->is_new = out->is_new && (how->dry_run || x.began); /* others may push it, too */
     arena_fini(&a);
     return rc;
 }

@@ -233,7 +233,7 @@ def keys_and_places(p, server, team):
     lists(0, b'First', AWS_PROFILE='team', AWS_SHARED_CREDENTIALS_FILE=f'{p.home}/moved')
     shutil.rmtree(f'{p.home}/.aws')
     server.token = False
-    for path, why in [('s3:///x', b'name of a bucket'), ('s3://a b/', b'name of a bucket'), ('s4://team', b'needs s3://'),
+    for path, why in [('s3:///x', b'name of a bucket'), ('s3://a b/', b'name of a bucket'), ('s3://ab/', b'3 to 255'), ('s4://team', b'needs s3://'),
                       ('s3://team?endpoint=ftp://x', b'endpoint needs'), ('s3://team?region=a/b', b'region needs'),
                       ('s3://team?endpoint=http://ann@x', b'endpoint needs')]:
         lists(1, why, path=path, **pair)
