@@ -9,7 +9,6 @@
 enum {
     AGE_COLUMNS = 8,
     ID_COLUMNS = 8,
-    ID_COLUMNS_MOST = 12,
     PROJECT_COLUMNS = 14,
     BRANCH_COLUMNS = 16,
     SIZE_COLUMNS = 7,
@@ -122,14 +121,14 @@ enum err_code session_line_columns_open(const struct sessions *s, const struct l
     return rc;
 }
 
-/* A system in front of the id widens the column, and so does an id with a prefix for its kind
- * ("session_"); the additional bytes that make a long id unique do not. */
+/* The column is as wide as the widest id, but takes no more than a third of the terminal: of near twins, which differ at
+ * the end of their long ids, only the lines themselves are then wider. */
 void session_line_columns_fit(struct session_line_columns *look, const struct session_ref *ref)
 {
     char text[SHORT_ID];
     struct slice id = short_ids_of(look->ids, ref->store->ops, ref->id, text);
     const char *agent = ref->store->ops->name;
-    size_t system = strlen(agent), columns = id.n;
+    size_t system = strlen(agent), columns;
 
     if (look->agent && (look->agent_columns || strcmp(look->agent, agent) != 0)) {
         size_t first = strlen(look->agent), widest = system > first ? system : first;
@@ -137,10 +136,9 @@ void session_line_columns_fit(struct session_line_columns *look, const struct se
         look->agent_columns = widest > look->agent_columns ? widest : look->agent_columns;
     }
     look->agent = agent;
-    if (id.n > system && id.p[system] == ':' && memcmp(id.p, agent, system) == 0)
-        columns = system + 1 + ID_COLUMNS;
-    else if (!memchr(id.p, '_', id.n) || columns > ID_COLUMNS_MOST)
-        columns = 0;
+    fitting_bytes(id, SHORT_ID, &columns);
+    if (look->width && columns > look->width / 3)
+        return;
     look->id_columns = columns > look->id_columns ? columns : look->id_columns;
 }
 

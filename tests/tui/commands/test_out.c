@@ -375,21 +375,30 @@ TEST(a_line_fits_the_terminal_it_is_written_to)
     }
 }
 
-TEST(an_id_that_needs_more_widens_only_itself)
+TEST(an_id_that_needs_more_widens_the_column)
 {
-    struct session_row twin = touched;
+    struct session_row twin = touched, some_other = touched;
     struct session_line_columns look = { .ids = short_ids_new(), .id_columns = 8 };
     struct out o;
 
+    some_other.ref.id = SLICE("deadbeef-2000");
     twin.ref.id = SLICE("0a1b2c3d-1000");
     assert_true(short_ids_add(look.ids, &some, touched.ref.id));
     assert_true(short_ids_add(look.ids, &some, twin.ref.id));
+    assert_true(short_ids_add(look.ids, &some, some_other.ref.id));
     short_ids_finish(look.ids);
+    look.width = 27;
     session_line_columns_fit(&look, &twin.ref);
+    /* Not where it would take more than a third of the line. */
     assert_int_equal(look.id_columns, 8);
+    look.width = 0;
+    session_line_columns_fit(&look, &twin.ref);
+    assert_int_equal(look.id_columns, 10);
+    session_line_columns_fit(&look, &some_other.ref);
+    assert_int_equal(look.id_columns, 10);
     out_init(&o, -1);
-    session_line_id(&twin.ref, &look, &o);
-    assert_string_equal(buf_cstr(&o.buf), "0a1b2c3d-1");
+    session_line_id(&some_other.ref, &look, &o);
+    assert_string_equal(buf_cstr(&o.buf), "deadbeef  ");
     out_fini(&o);
     session_line_columns_close(&look);
 }
