@@ -190,11 +190,12 @@ def main():
         subprocess.run(['chmod', '-R', 'a+rX', top], check=True)
         transcript.chmod(0)
         other = {'user': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
-        refused = run('info', session, **other)
-        need('mode 000', refused.returncode and re.fullmatch('reprise: cannot [a-z ]+ [(]?/.*: Permission denied\n', refused.stderr), refused)
+        for words in ('info', session), ('--resume', session, '--print'):
+            refused = run(*words, **other)
+            need(f'mode 000: {words[0]}', refused.returncode == 1 and re.fullmatch('reprise: cannot [a-z ]+ [(]?/.*: Permission denied\n', refused.stderr), refused)
     for line in wrong:
         print(line)
-    print(f'{len(MISTAKES) + 9 - len(wrong)} passed, {len(wrong)} failed')
+    print(f'{len(MISTAKES) + 10 - len(wrong)} passed, {len(wrong)} failed')
     return bool(wrong)
 
 

@@ -73,6 +73,9 @@ def check_no_home(w):
             run = subprocess.run([w.program.path, *args], env=env, cwd=w.home, stdin=subprocess.DEVNULL, capture_output=True, check=False)
             w.program.need(run.returncode == code and NO_HOME in run.stderr and not run.stdout,
                            f'HOME={home!r}: {args}: {run.returncode} {run.stdout!r} {run.stderr!r}')
+        for args in ['list', '--json'], ['usage', '--json']:
+            run = subprocess.run([w.program.path, *args], env=env, cwd=w.home, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            w.program.same(f'HOME={home!r}: {args}', (json.loads(run.stdout), NO_HOME in run.stderr), ([], True))
         env['CLAUDE_CONFIG_DIR'] = w.config
         for args in ['info', SID], ['messages', SID], ['--resume', SID, '--print'], ['list', '--all']:
             run = subprocess.run([w.program.path, *args], env=env, cwd=w.home, stdin=subprocess.DEVNULL, capture_output=True, check=False)
@@ -84,7 +87,8 @@ def check_unreadable(w):
     path = write(w)
     os.chmod(path, 0)
     if not os.access(path, os.R_OK):
-        for args in ['info', SID], ['info', path], ['info', SID, '--json'], ['messages', SID], ['rename', SID, 'x']:
+        for args in ['info', SID], ['info', path], ['info', SID, '--json'], ['messages', SID], ['rename', SID, 'x'], \
+                ['--resume', SID, '--print']:
             run = w.program.run(*args)
             w.program.need(run.returncode == 1 and b'Permission denied' in run.stderr and not run.stdout, f'{args}: {run}')
     os.chmod(path, 0o600)

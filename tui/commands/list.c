@@ -147,9 +147,9 @@ enum err_code sessions_report_unreadable(const struct invocation *in, const stru
 static void report_no_match(const struct invocation *in, const struct sessions *s)
 {
     dprintf(in->err_fd, "%s\n",
-            s->n == 0 && !in->world->env.home ? "reprise: " SESSIONS_NO_HOME
-            : s->n == 0                       ? "reprise: no sessions yet"
-            : s->scope.all                    ? "reprise: no sessions match"
+            s->n == 0 && s->no_home ? "reprise: " SESSIONS_NO_HOME
+            : s->n == 0             ? "reprise: no sessions yet"
+            : s->scope.all          ? "reprise: no sessions match"
                            : "reprise: no sessions match here; --all searches all projects");
 }
 
@@ -192,7 +192,7 @@ enum err_code list_run(struct invocation *in, struct err *e)
         rc = sessions_report_unreadable(in, &s, in->options.stores == 1 && listed == 0, e);
     if (!rc && !text)
         out_json_rows_end(&in->out);
-    else if (!rc && answer.rows == 0)
+    if (!rc && answer.rows == 0 && (text || (s.n == 0 && s.no_home)))
         report_no_match(in, &s);
     if (!rc) {
         /* On stderr, because standard output holds only sessions, also as JSON, where they lack "expiresAt". */

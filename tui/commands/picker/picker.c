@@ -409,8 +409,12 @@ static enum err_code resume_named(struct invocation *in, const struct config *co
     }
     if (!rc)
         rc = ref.store->ops->describe(ref.store, &s->scope, &ref, row, e);
-    if (!rc && (row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_SIDECHAIN))
-        rc = err_set(e, ERR_NOT_FOUND, id, "resume: this session cannot be resumed");
+    if (!rc && row->hidden == HIDDEN_UNREADABLE)
+        rc = access(ref.path.p, R_OK) != 0 ? err_sys(e, ref.path.p, "resume")
+                                           : err_set(e, ERR_NOT_FOUND, ref.path.p,
+                                                     "resume: it is a link, or not a regular file");
+    if (!rc && row->hidden == HIDDEN_SIDECHAIN)
+        rc = err_set(e, ERR_NOT_FOUND, id, "resume: it is the transcript of a sub-agent");
     if (!rc)
         rc = use_choice(in, config, row, NULL, NULL, e);
     session_row_free(row);
