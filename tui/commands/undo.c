@@ -20,7 +20,7 @@ static void command_undo_write_entry_text(const struct history_entry *x, int64_t
     human_age(now_ms, x->at_ms, age);
     out_addf(o, "%8s  %s  %-10s ", age, x->id, x->kind);
     if (x->undoes)
-        out_addf(o, "undid: ");
+        out_addf(o, strcmp(x->kind, "redo") == 0 ? "redid: " : "undid: ");
     out_text(o, slice_of(x->text));
     if (x->title) {
         out_addf(o, "  \"");

@@ -50,13 +50,35 @@ see "Undo all 2 changes?" "or none"
 enter_text y
 see "undone: " "log  6 changes"
 press U
-see "redone" "log  7 changes"
+see "redone" "log  7 changes" "redid: renamed to"
 press Home
 press Down
 press Enter
 see "it was undone already"
 press q
 see "First name"
+press C-c
+ended 130
+close
+
+env HOME="$top/home" CLAUDE_CONFIG_DIR="$config" "$program" -C "$project" log >"$top/log"
+[ "$(grep -c 'undo  *undid: ' "$top/log")" = 3 ] && grep -q 'redo  *redid: renamed to' "$top/log" || fail "$(cat "$top/log")"
+
+# The cursor stays on its entry, the newest one too, when a newer one appears above it.
+open 80 24
+see "Enter resume"
+menu H
+match "^▌ .*redid: "
+run rename "$id" "Third name"
+see "log  8 changes"
+match "^▌ .*redid: "
+press Up
+match "^▌ .*renamed to Third name"
+press Enter
+see "Undo the rename of"
+enter_text y
+see "log  9 changes"
+match "^▌ .*renamed to Third… .undone"
 press C-c
 ended 130
 close

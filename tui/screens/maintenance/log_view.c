@@ -135,7 +135,8 @@ static void draw_log_row(const void *arg, struct frame *f, struct rect r, size_t
     frame_puts(f, r.y, x + used, more_w, STYLE_DIM, more);
     x += title_w + 1;
     if (!is_narrow && row->is_undo)
-        x += frame_puts(f, r.y, x, end - x, STYLE_DIM, "undid: ");
+        x += frame_puts(f, r.y, x, end - x, STYLE_DIM,
+                        strcmp(row->kind, "redo") == 0 ? "redid: " : "undid: ");
     static const char elsewhere[] = ", other directories too";
     const int room = end - x + (row->undone ? 0 : STATE_W);
 
@@ -265,7 +266,7 @@ static bool log_message(struct model *m, const struct msg *msg)
         struct log_rows *rows = msg->u.log;
         struct list_area area = log_area(v, m->rows, m->cols);
         const struct log_row *row =
-            v->rows && v->pick.at > 0 && v->pick.at < v->rows->n ? &v->rows->row[v->pick.at] : NULL;
+            v->rows && v->pick.at < v->rows->n ? &v->rows->row[v->pick.at] : NULL;
         size_t at = 0;
 
         for (size_t i = 0; row && i < rows->n; i++)
