@@ -124,7 +124,8 @@ struct tree_view {
     struct buf present; /* the text of the selected file, if it is as it is now, */
     const char *why;    /* or why it is not shown */
     struct styled_text text;
-    size_t top; /* the first line of it on the screen */
+    size_t below; /* the files below a selected directory, which stand in place of a text */
+    size_t top;   /* the first line of either on the screen */
 };
 
 void tree_view_fini(struct tree_view *v);

@@ -52,6 +52,23 @@ static const struct turn_file *tree_file(const struct tree_view *v)
     return row && !row->is_dir ? &v->files->file[row->file] : NULL;
 }
 
+/* Returns true if the file is somewhere below the row's directory. */
+static bool tree_is_in(const struct tree_view *v, const struct tree_row *row, size_t file)
+{
+    const struct slice path = v->files->file[file].path;
+    const size_t n = row->name + row->name_n;
+
+    return path.n >= n && memcmp(path.p, v->files->file[row->file].path.p, n) == 0;
+}
+
+/* The next file below the row's directory, from this number on, that exists in A; their count after the last one. */
+static size_t tree_next_below(const struct tree_view *v, const struct tree_row *row, size_t at)
+{
+    while (at < v->files->n && tree_is_in(v, row, at) && !v->files->file[at].state[0].exists)
+        at++;
+    return at < v->files->n && tree_is_in(v, row, at) ? at : v->files->n;
+}
+
 /* ---- which rows there are ---- */
 
 static bool tree_is_listed(const struct tree_view *v, const struct turn_file *f)
@@ -149,32 +166,10 @@ static const char *tree_state(const struct turn_file *f)
                                  : "changed";
 }
 
-/* The files below the selected directory, as the list would show them in it. */
-static void tree_lay_dir(struct tree_view *v, const struct tree_row *row)
-{
-    const size_t n = row->name + row->name_n;
-    const char *dir = v->files->file[row->file].path.p;
-    CLEANUP(buf_fini) struct buf line = { 0 };
-
-    for (size_t i = row->file; i < v->files->n && v->text.n < TREE_MOST_LINES; i++) {
-        const struct turn_file *f = &v->files->file[i];
-
-        if (f->path.n < n || memcmp(f->path.p, dir, n) != 0)
-            break;
-        if (!f->state[0].exists)
-            continue;
-        line.n = 0;
-        if (buf_addf(&line, "%.*s  %s", (int)(f->path.n - n), f->path.p + n, tree_state(f))) {
-            v->text.rc = ERR_NOMEM;
-            break;
-        }
-        styled_text_add_unclean(&v->text, f->differs ? STYLE_WARN : STYLE_DIM, buf_slice(&line));
-    }
-}
-
 static void tree_lay_out(struct model *m)
 {
     struct tree_view *v = m->tree;
+    const struct tree_row *row = v->pick.at < v->rows ? &v->row[v->pick.at] : NULL;
     const struct turn_file *f = tree_file(v);
     const int width = tree_content(v, m->rows, m->cols).w;
     const char *why;
@@ -182,8 +177,10 @@ static void tree_lay_out(struct model *m)
     styled_text_fini(&v->text);
     v->text = (struct styled_text){ 0 };
     v->top = 0;
-    if (!f && v->pick.at < v->rows)
-        tree_lay_dir(v, &v->row[v->pick.at]);
+    v->below = 0;
+    if (row && row->is_dir)
+        for (size_t i = row->file; (i = tree_next_below(v, row, i)) < v->files->n; i++)
+            v->below++;
     if (!f || width < 10)
         return;
     why = !f->was_planned ? v->why : f->state[0].why ? f->state[0].why : NULL;
@@ -242,34 +239,58 @@ static void draw_tree_point(const struct model *m, struct frame *f, int which)
     frame_text_cut(f, 1 + which, x, end - x, STYLE_PROMPT, c->prompt);
 }
 
+/* A name, cut in its middle, and its state at the end of the line, where it is always seen. */
+static void draw_tree_name(struct frame *f, struct rect r, enum style style, struct slice name,
+                           const char *state)
+{
+    int end = r.x + r.w;
+
+    if (*state)
+        end = frame_puts_right(f, r.y, end, STYLE_WARN, state) - 1;
+    frame_text_middle(f, r.y, r.x, end - r.x, style, name);
+}
+
 static void draw_tree_row(const void *arg, struct frame *f, struct rect r, size_t at)
 {
     const struct tree_view *v = arg;
     const struct tree_row *row = &v->row[at];
     const struct turn_file *file = &v->files->file[row->file];
     const struct slice name = { file->path.p + row->name, row->name_n };
-    const struct slice dir = { file->path.p, row->name + row->name_n };
-    int end = r.x + r.w - 1;
     size_t differing = 0;
-    char text[40];
+    char text[40] = "";
 
-    for (size_t i = row->file; row->is_dir && i < v->files->n; i++) {
-        const struct turn_file *below = &v->files->file[i];
-
-        if (below->path.n < dir.n || memcmp(below->path.p, dir.p, dir.n) != 0)
-            break;
-        differing += below->differs;
-    }
-    if (differing) {
+    for (size_t i = row->file; row->is_dir && i < v->files->n && tree_is_in(v, row, i); i++)
+        differing += v->files->file[i].differs;
+    if (differing)
         snprintf(text, sizeof text, "%zu differ%s", differing, differing == 1 ? "s" : "");
-        end = frame_puts_right(f, r.y, end, STYLE_WARN, text) - 1;
+    draw_tree_name(f, (struct rect){ r.y, r.x + 2, 1, r.w - 3 },
+                   row->is_dir ? STYLE_KEY : STYLE_TEXT, name,
+                   row->is_dir ? text : tree_state(file));
+}
+
+/* The text of the selected file, or the names of the files in the selected directory. */
+static void draw_tree_content(const struct tree_view *v, struct frame *f, struct rect r)
+{
+    const struct tree_row *row = v->below ? &v->row[v->pick.at] : NULL;
+    const size_t lines = v->text.n + v->below;
+    size_t file = row ? tree_next_below(v, row, row->file) : 0;
+
+    for (size_t i = 0; row && i < v->top; i++)
+        file = tree_next_below(v, row, file + 1);
+    for (int i = 0; i < r.h && v->top + (size_t)i < lines; i++) {
+        if (!row) {
+            styled_text_draw_line(&v->text, v->top + (size_t)i, f, r.y + i, r.x, r.w);
+            continue;
+        }
+        const struct turn_file *below = &v->files->file[file];
+        const size_t from = row->name + row->name_n;
+
+        draw_tree_name(f, (struct rect){ r.y + i, r.x, 1, r.w }, STYLE_DIM,
+                       (struct slice){ below->path.p + from, below->path.n - from },
+                       tree_state(below));
+        file = tree_next_below(v, row, file + 1);
     }
-    if (!row->is_dir && file->differs)
-        end = frame_puts_right(f, r.y, end, STYLE_WARN, tree_state(file)) - 1;
-    if (row->is_dir || !v->differing)
-        frame_text_cut(f, r.y, r.x + 2, end - r.x - 2, row->is_dir ? STYLE_KEY : STYLE_TEXT, name);
-    else
-        frame_text_middle(f, r.y, r.x + 2, end - r.x - 2, STYLE_TEXT, name);
+    frame_scrollbar(f, (struct rect){ r.y, r.x, r.h, r.w + 1 }, v->top, lines, (size_t)r.h);
 }
 
 static void draw_tree(const struct model *m, struct frame *f)
@@ -320,9 +341,7 @@ static void draw_tree(const struct model *m, struct frame *f)
         frame_edge(f, r.y, r.x - 2, r.h);
     else
         frame_rule(f, r.y - 1, 0, f->cols);
-    for (int i = 0; i < r.h && v->top + (size_t)i < v->text.n; i++)
-        styled_text_draw_line(&v->text, v->top + (size_t)i, f, r.y + i, r.x, r.w);
-    frame_scrollbar(f, (struct rect){ r.y, r.x, r.h, r.w + 1 }, v->top, v->text.n, (size_t)r.h);
+    draw_tree_content(v, f, r);
     list_cursor_draw(&v->pick, area, f, draw_tree_row, v);
 }
 
@@ -470,7 +489,7 @@ static void tree_scroll(struct model *m, int direction)
     struct tree_view *v = m->tree;
     const int h = tree_content(v, m->rows, m->cols).h;
     const size_t shown = h > 0 ? (size_t)h : 1, page = shown > 2 ? shown - 2 : 1;
-    const size_t most = v->text.n > shown ? v->text.n - shown : 0;
+    const size_t lines = v->text.n + v->below, most = lines > shown ? lines - shown : 0;
 
     if (direction > 0)
         v->top = v->top + page < most ? v->top + page : most;
