@@ -7,6 +7,11 @@
 static enum err_code extend_head(struct window *w, size_t n, struct err *e)
 {
     size_t want = n - w->head.n, got;
+
+    if (w->whole.p) {
+        w->head = (struct slice){ w->whole.p, n };
+        return ERR_OK;
+    }
     enum err_code rc = file_read(&w->file, (int64_t)w->head.n, w->bytes + w->head.n, want, &got, e);
 
     if (rc)
@@ -69,6 +74,19 @@ static enum err_code read_whole(struct window *w, struct err *e)
     w->tail = w->head;
     w->wide = true;
     return rc;
+}
+
+void window_hold(struct window *w, const struct file_id *id, struct slice whole)
+{
+    const size_t n = whole.n < WINDOW_BYTES ? whole.n : WINDOW_BYTES;
+
+    reset_window(w);
+    w->file.id = *id;
+    w->whole = whole;
+    w->tail = (struct slice){ whole.p + whole.n - n, n };
+    w->wide = n == whole.n;
+    w->head = w->wide ? w->tail : (struct slice){ whole.p, 0 };
+    w->torn_tail = n && w->tail.p[n - 1] != '\n';
 }
 
 static enum err_code read_first_stage(struct window *w, unsigned flags, struct err *e)

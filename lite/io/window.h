@@ -35,6 +35,7 @@ struct window {
     bool torn_tail; /* the last byte is not a newline (false for an empty file) */
     bool shrank;    /* the file became shorter after it was opened: the last row read may be cut */
     char *bytes;    /* owned */
+    struct slice whole; /* the whole file in memory, with window_hold */
 };
 
 MUST_CHECK enum err_code window_init(struct window *w, struct err *e);
@@ -43,6 +44,8 @@ void window_fini(struct window *w);
  * empty and closed. */
 MUST_CHECK enum err_code window_open(struct window *w, int dirfd, const char *name, unsigned flags,
                                      struct err *e);
+/* The same for a file whose bytes a caller has in memory, up to the end of its use. */
+void window_hold(struct window *w, const struct file_id *id, struct slice whole);
 /* Reads the rest of both ends; does nothing if the window is wide. If the file shrank, the window is shorter; if it
  * grew, what was added is not read. */
 MUST_CHECK enum err_code window_widen(struct window *w, struct err *e);

@@ -80,8 +80,8 @@ struct session_ref {
     /* The path is a link in /proc to a file without a name (store/fs/disk.h), so it is followed. Not set in
      * copies. */
     bool nameless;
-    /* The part of the session that enumerate had to read for the members above, in the system's own form. If it is
-     * empty, describe reads the file itself. Valid as long as the id; empty in copies and in a row's ref. */
+    /* The part of the session that enumerate had to read for the members above, in the system's own form; where rows can
+     * be searched without decoding them (store_ops.raw_texts), the whole file. If it is empty, describe reads the file itself. Valid as long as the id; empty in copies and in a row's ref. */
     struct slice preread;
     /* Another store that also has the session: a local one, or a team's. Set by listings; NULL if unknown. */
     const struct store *also;

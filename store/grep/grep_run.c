@@ -134,7 +134,8 @@ struct grep {
     pthread_mutex_t lock;
     pthread_cond_t found, room;
     size_t claimed, handed;
-    size_t waiting; /* threads, for room */
+    size_t waiting;  /* threads, for room */
+    bool any, shown; /* something was found; it was handed over */
     atomic_bool stop;
     atomic_uint given_up; /* texts on which a pattern took too long */
     struct grep_slot slot[RING];
@@ -162,6 +163,18 @@ static void free_batches(struct batch *b)
     }
 }
 
+/* Wakes the calling thread for the first find, and then for many sessions at a time: each of its turns takes a core
+ * from a search. It looks by itself after LOOK_NS. With the lock held. */
+static void wake_caller(struct grep *g)
+{
+    const struct grep_slot *next = &g->slot[g->handed % RING];
+    bool soon = g->any && !g->shown;
+    bool many = g->claimed == g->n || g->claimed - g->handed >= RING / 2;
+
+    if (next->batches >= BATCHES || ((soon || many) && (next->done || next->first)))
+        pthread_cond_signal(&g->found);
+}
+
 /* With the lock held. */
 static void grep_run_wait_for_room(struct grep *g)
 {
@@ -187,9 +200,9 @@ static enum err_code pass_batch_on(struct grep_worker *w, struct err *e)
         s->first = w->batch;
     s->newest = w->batch;
     s->batches++;
+    g->any = true;
     w->batch = NULL;
-    if (w->session == g->handed)
-        pthread_cond_signal(&g->found);
+    wake_caller(g);
     pthread_mutex_unlock(&g->lock);
     return atomic_load(&g->stop) ? err_set(e, ERR_CANCELLED, NULL, "search") : ERR_OK;
 }
@@ -213,9 +226,10 @@ static bool copy_hit(struct batch *b, const struct grep_hit *hit)
 
 /* The row is made when the first match shows that it is needed. The search of a session that no list shows, or that the
  * query excludes, ends here. */
-static enum err_code describe_slot(struct grep_worker *w, const struct session_ref *ref,
+static enum err_code describe_slot(struct grep_worker *w, const struct grep_session *session,
                                    struct err *e)
 {
+    struct session_ref ref = *session->ref;
     struct grep_slot *s = w->slot;
 
     s->found = !w->g->listing;
@@ -223,7 +237,12 @@ static enum err_code describe_slot(struct grep_worker *w, const struct session_r
         return ERR_OK;
     struct scope scope = w->q.sessions.scope;
 
-    TRY(ref->store->ops->describe(ref->store, &scope, ref, s->row, e));
+    /* The bytes that were just searched are not read again. */
+    if (session->whole.n && ref.store->ops->raw_texts) {
+        ref.preread = session->whole;
+        ref.file = session->whole_id;
+    }
+    TRY(ref.store->ops->describe(ref.store, &scope, &ref, s->row, e));
     scope.all_kinds = true; /* sessions that lists leave out are still searched */
     store_admit_row(s->row, &scope);
     s->found = listing_wants_row(&w->q.sessions, s->row);
@@ -232,7 +251,7 @@ static enum err_code describe_slot(struct grep_worker *w, const struct session_r
 
 struct collecting {
     struct grep_worker *worker;
-    const struct session_ref *ref;
+    const struct grep_session *session;
 };
 
 static enum err_code collect_hit(const struct grep_hit *hit, void *arg, struct err *e)
@@ -242,7 +261,7 @@ static enum err_code collect_hit(const struct grep_hit *hit, void *arg, struct e
     bool first = !w->slot->found;
 
     if (first)
-        TRY(describe_slot(w, c->ref, e));
+        TRY(describe_slot(w, c->session, e));
     if (!w->batch)
         w->batch = calloc(1, sizeof *w->batch);
     if (!w->batch || !copy_hit(w->batch, hit))
@@ -256,15 +275,16 @@ static enum err_code collect_hit(const struct grep_hit *hit, void *arg, struct e
 static void search_slot(struct grep_worker *w, struct grep_session *s)
 {
     struct grep_slot *slot = w->slot;
-    struct collecting c = { w, w->g->order[w->session] };
+    const struct session_ref *ref = w->g->order[w->session];
+    struct collecting c = { w, s };
     struct err e = { .code = ERR_OK };
 
     s->fn = collect_hit;
     s->arg = &c;
-    bool wanted = !w->g->listing || listing_wants_time(&w->q.sessions, c.ref);
-    enum err_code rc = wanted ? grep_session_run(s, c.ref, &e) : ERR_CANCELLED;
+    bool wanted = !w->g->listing || listing_wants_time(&w->q.sessions, ref);
+    enum err_code rc = wanted ? grep_session_run(s, ref, &e) : ERR_CANCELLED;
 
-    if (!rc && (s->lines || s->skipped) && !slot->found && describe_slot(w, c.ref, &e))
+    if (!rc && (s->lines || s->skipped) && !slot->found && describe_slot(w, s, &e))
         s->lines = s->skipped = 0;
     if (!rc)
         rc = pass_batch_on(w, &e);
@@ -280,8 +300,8 @@ static void search_slot(struct grep_worker *w, struct grep_session *s)
     }
     pthread_mutex_lock(&w->g->lock);
     slot->done = true;
-    if (w->session == w->g->handed)
-        pthread_cond_signal(&w->g->found);
+    w->g->any |= slot->lines > 0;
+    wake_caller(w->g);
     pthread_mutex_unlock(&w->g->lock);
 }
 
@@ -321,7 +341,7 @@ static void *grep_worker(void *arg)
         pthread_mutex_lock(&w.g->lock);
         w.slot->rc = err_nomem(&w.slot->err);
         w.slot->done = true;
-        pthread_cond_signal(&w.g->found);
+        wake_caller(w.g);
         pthread_mutex_unlock(&w.g->lock);
     }
     grep_matcher_free(s.matcher);
@@ -474,6 +494,7 @@ static enum err_code search_in_order(struct grep *g, grep_fn *fn, unreadable_fn 
             struct grep_slot *s = &g->slot[g->handed % RING];
 
             pthread_mutex_lock(&g->lock);
+            g->shown |= s->lines > 0;
             *s = (struct grep_slot){ .row = s->row };
             g->handed++;
 

@@ -412,24 +412,33 @@ static void count_bytes(struct grep_session *s, size_t n)
 
 static enum err_code search_open_file(struct grep_session *s, const struct file *f, struct err *e)
 {
-    size_t got = PIECE; /* less: that was the end */
+    size_t got, want;
     enum err_code rc = ERR_OK;
 
     s->bytes.n = 0;
     s->at = 0;
     s->dropping = false;
-    while (!rc && got == PIECE) {
+    s->whole = (struct slice){ NULL, 0 };
+    do {
+        int64_t from = s->at + (int64_t)s->bytes.n, left = f->id.size - from;
+
         if (grep_session_is_cancelled(s))
             return err_set(e, ERR_CANCELLED, s->ref->path.p, "search");
         if (buf_reserve(&s->bytes, PIECE))
             return err_nomem(e);
-        rc = file_read(f, s->at + (int64_t)s->bytes.n, s->bytes.p + s->bytes.n, PIECE, &got, e);
+        /* The size is known, so no read is needed to learn that there is nothing behind it. */
+        want = left < PIECE ? (size_t)left : PIECE;
+        rc = file_read(f, from, s->bytes.p + s->bytes.n, want, &got, e);
         if (rc)
             break;
         s->bytes.n += got;
         count_bytes(s, got);
+        if (from == 0 && got < PIECE && got == (size_t)f->id.size && !s->in_agent) {
+            s->whole = buf_slice(&s->bytes);
+            s->whole_id = f->id;
+        }
         rc = search_bytes(s, got < PIECE, e);
-    }
+    } while (!rc && got == PIECE);
     return rc;
 }
 
@@ -509,7 +518,7 @@ static enum err_code search_all(struct grep_session *s, struct err *e)
     size_t n = 0;
     enum err_code rc = ERR_OK;
 
-    if (st->ops->subagents && st->ops->subagent)
+    if (!s->ref->alone && st->ops->subagents && st->ops->subagent)
         rc = st->ops->subagents(st, s->ref, &a, &ids, &n, e);
     s->in_agent = true;
     for (size_t i = 0; !rc && i < n; i++) {
@@ -560,6 +569,7 @@ enum err_code grep_session_run(struct grep_session *s, const struct session_ref 
     s->skipped = 0;
     s->seen = 0;
     s->only_seen = false;
+    s->whole = (struct slice){ NULL, 0 };
 
     rc = has_all_patterns(s, &all, e);
     if (rc || !all)

@@ -32,6 +32,8 @@ struct grep_session {
     int64_t *path;                 /* owned; offsets of the rows of the conversation, upwards */
     size_t path_n;
     bool path_known, in_agent;
+    struct slice whole; /* the transcript, while all of it is in memory */
+    struct file_id whole_id;
 
     /* scratch */
     struct buf bytes; /* read from a file and not searched yet */

@@ -50,6 +50,35 @@ IN_SCRATCH(both_windows_are_exact_at_every_boundary_size)
     window_fini(&w);
 }
 
+IN_SCRATCH(a_window_of_bytes_in_memory_is_that_of_the_file)
+{
+    static const size_t sizes[] = { 1, 4096, 65535, 65536, 65537, 131073, 300000 };
+    struct window read, held;
+
+    assert_int_equal(window_init(&read, NULL), ERR_OK);
+    assert_int_equal(window_init(&held, NULL), ERR_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i];
+        char *bytes = numbered(n);
+        const char *path = scratch_write(state, "a", (struct slice){ bytes, n });
+
+        assert_int_equal(window_open(&read, AT_FDCWD, path, WINDOW_TAIL_FIRST, NULL), ERR_OK);
+        window_hold(&held, &read.file.id, (struct slice){ bytes, n });
+        for (int stage = 0; stage < 3; stage++) {
+            assert_true(slice_eq(held.head, read.head));
+            assert_true(slice_eq(held.tail, read.tail));
+            assert_int_equal(held.wide, read.wide);
+            assert_int_equal(held.torn_tail, read.torn_tail);
+            assert_int_equal(held.head.p == held.tail.p, read.head.p == read.tail.p);
+            assert_int_equal((stage ? window_widen : window_read_front)(&read, NULL), ERR_OK);
+            assert_int_equal((stage ? window_widen : window_read_front)(&held, NULL), ERR_OK);
+        }
+        free(bytes);
+    }
+    window_fini(&held);
+    window_fini(&read);
+}
+
 IN_SCRATCH(a_brief_window_reads_less_of_the_tail_first)
 {
     static const size_t sizes[] = { 16384, 16385, 65536, 65537, 300000 };

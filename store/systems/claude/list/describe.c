@@ -523,7 +523,8 @@ static void claude_read_windows(struct describing *r)
         r->ok &= prompt_first(whole_head(r), r->a, &prompt);
     }
     if (!prompt.text.p && !is_whole_file(r) && r->c->base.ops != &claude_ops)
-        r->ok &= prompt_first_of_file(&r->w->file, &r->front, r->a, &prompt);
+        r->ok &= r->w->whole.p ? prompt_first(r->w->whole, r->a, &prompt)
+                               : prompt_first_of_file(&r->w->file, &r->front, r->a, &prompt);
     r->row->first_prompt = prompt_or_command(&prompt);
 
     claude_read_summary(r);
@@ -540,8 +541,13 @@ static void claude_read_windows(struct describing *r)
 static enum err_code open_windows(struct window *w, const struct session_ref *ref,
                                   struct session_row *row, struct err *e)
 {
-    enum err_code rc = window_open(w, AT_FDCWD, ref->path.p,
-                                   (ref->nameless ? FILE_FOLLOW : 0) | WINDOW_TAIL_FIRST, e);
+    enum err_code rc = ERR_OK;
+
+    if (ref->preread.n)
+        window_hold(w, &ref->file, ref->preread);
+    else
+        rc = window_open(w, AT_FDCWD, ref->path.p,
+                         (ref->nameless ? FILE_FOLLOW : 0) | WINDOW_TAIL_FIRST, e);
 
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
         return rc;
@@ -571,6 +577,7 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
     session_row_reset(row);
     row->ref = *ref;
     row->ref.alone = false;
+    row->ref.preread = (struct slice){ NULL, 0 };
     rc = open_windows(r.w, ref, row, e);
     if (!rc) {
         r.project = claude_project_of(r.c, scope, ref->folder, r.a);
