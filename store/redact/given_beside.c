@@ -82,14 +82,16 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
     if (b->name.n == 0 || b->name.p[0] == '$')
         return false;
     b->before = word_before(text, (size_t)(b->name.p - text.p));
-    b->kind = given_is_word_of(b->name, " by ") && is_word_before(text, at, "identified ")
+    b->kind = b->name.n == 2 && given_is_word_of(b->name, " by ") &&
+                      is_word_before(text, at, "identified ")
                   ? NAME_PASSWORD
                   : secret_name_kind(b->name);
 
     /* "recovery code k3jd-92la", "api key is ..." */
     struct slice two = { b->before.p, (size_t)(text.p + at - b->before.p) };
 
-    if (b->kind < NAME_CODE && given_is_word_of(b->name, " key keys code codes phrase ") &&
+    if (b->kind < NAME_CODE && b->name.n < 7 && given_is_any(b->name.p[b->name.n - 1], "ySsEeY") &&
+        given_is_word_of(b->name, " key keys code codes phrase ") &&
         letters_run(b->before, 0, LETTERS_URL, NAME_MOST) == b->before.n)
         b->kind = secret_name_kind(two);
 

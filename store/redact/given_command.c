@@ -240,38 +240,60 @@ static void note_argument(struct command_line *line, struct slice text, size_t a
     line->argument_end = line->argument + value.n;
 }
 
+/* expect "assword:" and send "w0rd\\r" */
+static void note_sent(struct command_line *line, struct slice text, size_t at, size_t after)
+{
+    const size_t near = at < 120 ? at : 120;
+
+    if (!slice_find(text.p + at - near, near, "assword", 7) ||
+        !slice_find(text.p + at - near, near, "expect", 6))
+        return;
+    struct given v = command_word(text, after);
+
+    while (v.quoted && v.n > 1 && text.p[v.at + v.n - 2] == '\\')
+        v.n -= 2;
+    line->argument = v.at;
+    line->argument_end = v.quoted ? v.at + v.n : 0;
+}
+
+/* The first row of a sorted table whose name begins with two letters. Names are the first members of rows. */
+static size_t first_like(const void *table, size_t size, size_t n, const char *two)
+{
+    size_t low = 0;
+
+    while (low < n) {
+        const size_t middle = low + (n - low) / 2;
+        const char *const *name = (const void *)((const char *)table + middle * size);
+
+        if (compare_front(*name, two) < 0)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
 void command_line_note(struct command_line *line, struct slice text, size_t at)
 {
-    char c = text.p[at];
-    struct slice word = { text.p + at, letters_run(text, at, LETTERS_URL, 32) };
+    const struct slice word = { text.p + at, letters_run(text, at, LETTERS_URL, 32) };
 
     if (slice_eq(word, SLICE("echo")) || slice_eq(word, SLICE("printf")) ||
         slice_eq(word, SLICE("yes")))
         line->echo = at + word.n;
-    for (unsigned i = 0; i < sizeof commands / sizeof *commands && commands[i].name[0] <= c; i++)
-        if (c == commands[i].name[0] && word.n > 1 && word.p[1] == commands[i].name[1] &&
-            slice_eq(word, slice_of(commands[i].name)) &&
+    if (slice_eq(word, SLICE("send")))
+        note_sent(line, text, at, at + word.n);
+    if (word.n < 2)
+        return;
+    for (size_t i = first_like(commands, sizeof *commands, COUNT_OF(commands), word.p);
+         i < COUNT_OF(commands) && compare_front(commands[i].name, word.p) == 0; i++)
+        if (slice_eq(word, slice_of(commands[i].name)) &&
             (at + word.n >= text.n || text.p[at + word.n] != ':')) { /* not "https:" */
-            line->command = i + 1;
+            line->command = (unsigned)i + 1;
             break;
         }
-
-    /* expect "assword:" and send "w0rd\\r" */
-    const size_t near = at < 120 ? at : 120;
-
-    if (c == 's' && slice_eq(word, SLICE("send")) &&
-        slice_find(text.p + at - near, near, "assword", 7) &&
-        slice_find(text.p + at - near, near, "expect", 6)) {
-        struct given v = command_word(text, at + word.n);
-
-        while (v.quoted && v.n > 1 && text.p[v.at + v.n - 2] == '\\')
-            v.n -= 2;
-        line->argument = v.at;
-        line->argument_end = v.quoted ? v.at + v.n : 0;
-    }
-    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
-        if (c == arguments[i].words[0] && word.n > 1 && word.p[1] == arguments[i].words[1])
-            note_argument(line, text, at, &arguments[i]);
+    for (size_t i = first_like(arguments, sizeof *arguments, COUNT_OF(arguments), word.p);
+         i < COUNT_OF(arguments) && compare_front(arguments[i].words, word.p) == 0; i++)
+        note_argument(line, text, at, &arguments[i]);
 }
 
 static enum err_code add_password(struct secret_list *list, struct given v)

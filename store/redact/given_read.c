@@ -5,11 +5,6 @@
 
 enum { READ_MOST = 4096 };
 
-static bool ends_at(char c, const char *of)
-{
-    return c && strchr(of, c);
-}
-
 size_t given_depth(struct slice text, size_t at)
 {
     size_t n = 0;
@@ -43,19 +38,20 @@ struct given given_read(struct slice text, size_t at, bool literal)
 {
     size_t depth = given_depth(text, at), n = 0;
 
-    if (at + depth < text.n && ends_at(text.p[at + depth], "\"'`"))
+    if (at + depth < text.n && given_is_any(text.p[at + depth], "\"'`"))
         return read_quoted(text, at, depth);
     for (; at + n < text.n && n < READ_MOST; n++) {
         char c = text.p[at + n];
 
-        if ((unsigned char)c <= ' ' || ends_at(c, "\"'`") || (!literal && ends_at(c, "<,;&|)")))
+        if ((unsigned char)c <= ' ' || given_is_any(c, "\"'`") ||
+            (!literal && given_is_any(c, "<,;&|)")))
             break;
-        if (c == '\\' && at + n + 1 < text.n && ends_at(text.p[at + n + 1], "nrt\\\"'"))
+        if (c == '\\' && at + n + 1 < text.n && given_is_any(text.p[at + n + 1], "nrt\\\"'"))
             break;
         if (c == '\\' && slice_starts((struct slice){ text.p + at + n, text.n - at - n }, "\\u00"))
             break; /* a quote, a bracket or a control */
     }
-    while (n && ends_at(text.p[at + n - 1], literal ? ";," : "]}.:?!"))
+    while (n && given_is_any(text.p[at + n - 1], literal ? ";," : "]}.:?!"))
         n--;
     return (struct given){ at, n, false };
 }

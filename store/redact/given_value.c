@@ -10,26 +10,6 @@ static const char kind_given[] = "value of a secret name";
 
 enum { NAME_MOST = 64, PHRASE_MOST = 48, GAP_MOST = 24, TAG_MOST = 160 };
 
-bool given_is_any(char c, const char *of)
-{
-    return c && strchr(of, c);
-}
-
-bool given_is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-bool given_is_alpha(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool given_is_name_letter(char c)
-{
-    return letters_have(LETTERS_URL | LETTERS_DOT, c) || c == '$' || c == '@';
-}
-
 bool given_is_word_of(struct slice word, const char *list)
 {
     char padded[32] = " ";
@@ -202,8 +182,11 @@ struct naming {
 /* A name in text that was escaped begins after the letters of the escape: \n, \u001b, \x1b, %3D and ESC[32m. */
 static size_t escape_letters(struct slice text, size_t at, size_t n)
 {
-    size_t digits = letters_run(text, at, LETTERS_DIGIT, n);
     const char before = at ? text.p[at - 1] : 0;
+
+    if (!given_is_any(before, "[;\\%"))
+        return 0;
+    const size_t digits = letters_run(text, at, LETTERS_DIGIT, n);
 
     if ((before == '[' || before == ';') && digits < n && text.p[at + digits] == 'm')
         return digits + 1;
@@ -283,6 +266,8 @@ static struct naming read_naming(struct slice text, size_t at)
     }
     for (; end && gap < GAP_MOST && given_is_any(text.p[end - 1], " \t\"'`]\\*:|?"); gap++, end--)
         out.in_quotes = out.in_quotes || given_is_any(text.p[end - 1], "\"'`");
+    if (text.p[at] == ',' && !out.in_quotes)
+        return out;
     const size_t foreign = given_is_any(text.p[at], ":=\xef") ? secret_name_foreign(text, end) : 0;
 
     if (foreign) {
@@ -319,6 +304,8 @@ static struct naming read_naming(struct slice text, size_t at)
         if (words < 2)
             two = from;
     }
+    if (from == out.at)
+        return out;
     enum name_kind kind = secret_name_kind((struct slice){ text.p + two, end - two });
 
     if (kind > out.kind)
@@ -524,7 +511,7 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
     if (c == '=' && slice_eq(name.name, SLICE("code")) && name.at &&
         given_is_any(text.p[name.at - 1], "?&"))
         name.kind = NAME_SERVICE;
-    if (name.kind == NAME_PLAIN || (c == ',' && !name.in_quotes))
+    if (name.kind == NAME_PLAIN)
         return ERR_OK;
     const struct operator op = read_operator(text, at);
 

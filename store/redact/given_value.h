@@ -3,6 +3,7 @@
 
 #include "store/redact/redact.h"
 #include "store/redact/secret_name.h"
+#include "store/redact/token_form.h"
 
 /* Values that a name beside them makes secret: assignments and members in any language, flags, headers, elements. */
 
@@ -36,10 +37,24 @@ MUST_CHECK enum err_code given_find_pair(struct slice text, size_t at, struct se
 MUST_CHECK enum err_code given_find_in_call(struct slice text, size_t at, struct secret_list *list);
 
 /* What they share. A list of words has a blank before and behind each. */
-bool given_is_any(char c, const char *of);
-bool given_is_blank(char c);
-bool given_is_alpha(char c);
-bool given_is_name_letter(char c);
+static inline bool given_is_any(char c, const char *of)
+{
+    while (*of && *of != c)
+        of++;
+    return *of;
+}
+static inline bool given_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+static inline bool given_is_alpha(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+static inline bool given_is_name_letter(char c)
+{
+    return letters_have(LETTERS_URL | LETTERS_DOT, c) || c == '$' || c == '@';
+}
 bool given_is_word_of(struct slice word, const char *list);
 bool given_is_plain(struct slice value);
 bool given_is_path(struct slice value);

@@ -4,6 +4,7 @@
 
 #include "lite/base/array.h"
 #include "lite/base/cleanup.h"
+#include "store/redact/clean_texts.h"
 #include "store/redact/given_value.h"
 #include "store/redact/redact.h"
 #include "store/redact/token_form.h"
@@ -30,6 +31,7 @@ struct known_values {
     struct known_value *value;
     size_t n, cap;
     uint32_t slot[SLOTS]; /* by the first letters: the first one, from 1; 0: none */
+    struct clean_texts clean;
 };
 
 static uint32_t slot_of(const char *p)
@@ -44,9 +46,36 @@ void known_values_free(struct known_values *known)
 {
     for (size_t i = 0; known && i < known->n; i++)
         free(known->value[i].text);
-    if (known)
+    if (known) {
+        clean_texts_fini(&known->clean);
         free(known->value);
+    }
     free(known);
+}
+
+/* What was learned, made when the first thing is. */
+static struct known_values *known_values_made(struct known_values **known)
+{
+    if (!*known)
+        *known = calloc(1, sizeof **known);
+    return *known;
+}
+
+enum err_code redact_find_all_once(struct known_values **known, bool learns, struct slice text,
+                                   struct secret_list *list)
+{
+    struct text_id id;
+
+    if (learns && !known_values_made(known))
+        return ERR_NOMEM;
+    const bool has_id = *known && clean_texts_id(&(*known)->clean, text, &id);
+
+    if (has_id && clean_texts_have(&(*known)->clean, id))
+        return ERR_OK;
+    TRY(redact_find_all(text, list));
+    if (has_id && learns && list->n == 0)
+        clean_texts_add(&(*known)->clean, id);
+    return ERR_OK;
 }
 
 /* A word of a language may be a password, too, but would be replaced in every sentence; so would the names of a program,
@@ -98,10 +127,11 @@ enum err_code known_values_add(struct known_values **known, struct slice text,
 
         if (s->kind == redact_random || !is_unlike_words(value))
             continue;
-        if (!*known && !(*known = calloc(1, sizeof **known)))
-            return ERR_NOMEM;
-        struct known_values *k = *known;
+        struct known_values *k = known_values_made(known);
         size_t looked;
+
+        if (!k)
+            return ERR_NOMEM;
         const struct known_value *same = value_at(k, value, &looked);
 
         if ((same && same->n == value.n) || k->n == VALUES_MOST || looked == SLOT_MOST)

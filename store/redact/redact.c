@@ -218,6 +218,8 @@ static enum err_code find_header(struct scan *s, size_t at)
     };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (words[i][0] != (s->text.p[at] | 0x20))
+            continue;
         size_t w = strlen(words[i]), from = at + w;
 
         if (s->text.n - at < w + 8 || !same_word(s->text.p + at, words[i], w))
@@ -274,13 +276,13 @@ static enum err_code look_at_word(struct scan *s, size_t at)
         command_line_note(&s->line, s->text, at);
     if (line || (at && s->text.p[at - 1] == '"'))
         rc = find_pgpass(s, at);
-    if (!rc && s->list->n == before && strchr("BbTtSsAa", c) && token_may_begin(s->text, at))
+    if (!rc && s->list->n == before && given_is_any(c, "BbTtSsAa") && token_may_begin(s->text, at))
         rc = find_header(s, at);
     return !rc && s->list->n == before ? command_find(&s->line, s->text, at, s->list) : rc;
 }
 
 /* Returns true if no word begins at a place and only a token's distinctive part can. Most bytes of a text are so. */
-static bool is_inside_word(const struct scan *s, size_t at)
+static inline bool is_inside_word(const struct scan *s, size_t at)
 {
     enum { MARK_MOST = 16 }; /* how far token_may_begin looks back */
 
@@ -306,7 +308,8 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
         s->mark = at;
     if (c == '\n' || c == ';' || c == '|' || (c == '&' && at && text.p[at - 1] == '&'))
         command_line_separate(&s->line, c);
-    found = token_find(text, at, s->from);
+    found =
+        token_may_be_at(text, at) ? token_find(text, at, s->from) : (struct token_found){ .n = 0 };
     if (found.n)
         return add_found(s, found.kind, found.at, found.n);
     if (c == '-' && (n = match_pem(s, at)))
@@ -348,7 +351,8 @@ static enum err_code scan_text(struct slice text, bool exact, struct secret_list
     for (size_t at = 0; at < text.n && !rc;) {
         size_t before = list->n;
 
-        if (text.p[at] == '\0') {
+        if (text.p[at] == '\0' ||
+            (is_inside_word(&s, at) && text.p[at] != 'P' && !token_may_be_at(text, at))) {
             at++;
             continue;
         }

@@ -66,6 +66,9 @@ MUST_CHECK enum err_code redact_find(struct slice text, struct secret_list *list
 MUST_CHECK enum err_code redact_find_exact(struct slice text, struct secret_list *list);
 /* Adds the random ones too, and sorts all by offset. */
 MUST_CHECK enum err_code redact_find_all(struct slice text, struct secret_list *list);
+/* As redact_find_all, except that a text in which it found nothing while it learned is not searched again. */
+MUST_CHECK enum err_code redact_find_all_once(struct known_values **known, bool learns,
+                                              struct slice text, struct secret_list *list);
 /* Adds only the random ones. */
 MUST_CHECK enum err_code redact_find_random(struct slice text, struct secret_list *list);
 extern const char redact_random[]; /* the kind of random ones */

@@ -80,9 +80,9 @@ static enum err_code replace_secrets(struct slice text, const struct secret_list
 static enum err_code find_secrets(struct slice text, struct secret_list *list,
                                   struct redact_counts *counts)
 {
-    TRY(redact_find_all(text, list));
     if (!counts)
-        return ERR_OK;
+        return redact_find_all(text, list);
+    TRY(redact_find_all_once(&counts->known, counts->learns, text, list));
     if (counts->learns)
         TRY(known_values_add(&counts->known, text, list));
     return known_values_find(counts->known, text, list);

@@ -1,10 +1,10 @@
 #include "store/redact/secret_name.h"
 
-#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "lite/base/cleanup.h"
+#include "store/redact/token_form.h"
 
 /* What a word of a name says. */
 enum {
@@ -23,10 +23,7 @@ enum {
 enum { WORD_MOST = 24, WORDS_MOST = 12 };
 
 /* clang-format off */
-static const struct known_word { /* sorted: every word of a text is looked up */
-    const char *word;
-    unsigned says;
-} known_words[] = {
+const struct secret_word secret_words[] = {
     { "2fa", OF_CODE }, { "access", OF_KEY | LIKELY | OF_CODE }, { "accesskey", IS_TOKEN }, { "accesstoken", IS_TOKEN }, { "account", OF_KEY },
     { "adafruit", SERVICE }, { "admin", OF_KEY }, { "adobe", SERVICE }, { "aes", OF_KEY }, { "age", ABOUT },
     { "airtable", SERVICE }, { "algolia", SERVICE }, { "algorithm", ABOUT }, { "alibaba", SERVICE },
@@ -113,6 +110,22 @@ static const struct known_word { /* sorted: every word of a text is looked up */
 };
 /* clang-format on */
 
+const size_t secret_words_n = COUNT_OF(secret_words);
+
+/* clang-format off */
+const struct front_letters secret_word_fronts[128] = {
+    ['2'] = { 0x4000000000, 0x200000000 }, ['a'] = { 0x3d72b800000000, UINT64_MAX }, ['b'] = { 0x24122200000000, 0x10c29a00000000 },
+    ['c'] = { 0x44b30200000000, 0x26df33a00000000 }, ['d'] = { 0xc422200000000, 0x1dc8a800000000 }, ['e'] = { 0x114500000000000, 0x4d023a00000000 },
+    ['f'] = { 0x24920200000000, UINT64_MAX }, ['g'] = { 0x20820000000000, 0x11020800000000 }, ['h'] = { 0x20a22200000000, 0x1c501600000000 },
+    ['i'] = { 0x9401000000000, UINT64_MAX }, ['j'] = { 0x80024000000000, 0x14000000000000 }, ['k'] = { 0x24022000000000, 0x200400a00000000 },
+    ['l'] = { 0x822200000000, 0x20e08c00000000 }, ['m'] = { 0x8c27200000000, 0x13d42b200000000 }, ['n'] = { 0x220802200000000, UINT64_MAX },
+    ['o'] = { 0x31484000000000, 0x19006000000000 }, ['p'] = { 0xac932200000000, UINT64_MAX }, ['r'] = { 0x8802200000000, 0x45bb0ca00000000 },
+    ['s'] = { 0x3be32a00000000, 0x63cf1be00000000 }, ['t'] = { 0x294a22200000000, 0x193ab600000000 }, ['u'] = { 0x3c400000000000, 0x122200000000 },
+    ['v'] = { 0x20822200000000, 0x4500000000000 }, ['w'] = { 0x5022200000000, 0x11a4e00000000 }, ['x'] = { 0x4000200000000, 0x20000200000000 },
+    ['y'] = { 0x200000000, 0x400000000000 }, ['z'] = { 0x802200000000, 0x1410000000000 },
+};
+/* clang-format on */
+
 struct words {
     char word[WORDS_MOST][WORD_MOST + 1]; /* the last ones, in small letters */
     unsigned says[WORDS_MOST];            /* of known words */
@@ -137,12 +150,18 @@ static void split_words(struct slice name, struct words *w)
     w->n = 0;
     for (size_t i = 0; i <= name.n; i++) {
         char c = i < name.n ? name.p[i] : 0;
-        bool digit = c >= '0' && c <= '9';
+        const bool inside = is_small(c) || (c >= '0' && c <= '9');
+
+        if (inside) {
+            if (n < WORD_MOST)
+                w->word[w->n][n++] = c;
+            continue;
+        }
         bool starts = is_capital(c) && i > 0 &&
                       (is_small(name.p[i - 1]) ||
                        (is_capital(name.p[i - 1]) && i + 1 < name.n && is_small(name.p[i + 1])));
 
-        if (n && (starts || !(is_capital(c) || is_small(c) || digit))) {
+        if (n && (starts || !is_capital(c))) {
             while (n > 1 && w->word[w->n][n - 1] >= '0' && w->word[w->n][n - 1] <= '9')
                 n--;
             w->word[w->n][n] = '\0';
@@ -152,29 +171,67 @@ static void split_words(struct slice name, struct words *w)
             }
             n = 0;
         }
-        if ((is_capital(c) || is_small(c) || digit) && n < WORD_MOST)
-            w->word[w->n][n++] = (char)(is_capital(c) ? c + 32 : c);
+        if (is_capital(c) && n < WORD_MOST)
+            w->word[w->n][n++] = (char)(c + 32);
     }
+}
+
+/* The last two letters of those that glued_kind looks for: nearly all words end otherwise. */
+static bool may_end_glued(const char *last)
+{
+    switch (last[0]) {
+    case 'r':
+    case 'w': return last[1] == 'd';
+    case 's': return last[1] == 'e' || last[1] == 's';
+    case 'e': return last[1] == 't' || last[1] == 'n' || last[1] == 'y';
+    case 'a': return last[1] == 'l';
+    case 'l': return last[1] == 's';
+    default: return false;
+    }
+}
+
+/* The first letter of those that it looks for there. */
+static bool may_begin_glued(char c)
+{
+    return c == 'p' || c == 'a' || c == 't';
 }
 
 static unsigned meaning_of(const char *word)
 {
-    size_t low = 0, high = sizeof known_words / sizeof *known_words;
+    size_t low = 0, high = secret_words_n;
 
+    if (!word[0] || !word[1] || !front_may_be(secret_word_fronts, word))
+        return 0;
     while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const char *known = known_words[middle].word;
-        assert(middle == 0 || strcmp(known_words[middle - 1].word, known) < 0);
-        int order = known[0] != word[0] ? known[0] - word[0] : strcmp(known, word);
+        const size_t middle = low + (high - low) / 2;
+        int order = compare_front(secret_words[middle].word, word);
 
         if (order == 0)
-            return known_words[middle].says;
+            order = strcmp(secret_words[middle].word + 2, word + 2);
+        if (order == 0)
+            return secret_words[middle].says;
         if (order < 0)
             low = middle + 1;
         else
             high = middle;
     }
     return 0;
+}
+
+/* Returns true if a name is one word in small letters without a meaning, as most words of a text are. */
+static bool is_plain_word(struct slice name)
+{
+    char word[WORD_MOST + 1];
+    size_t n = 0;
+
+    for (; n < name.n && n < WORD_MOST; n++) {
+        word[n] = (char)(n ? name.p[n] : name.p[n] | 0x20);
+        if (!is_small(word[n]))
+            return false;
+    }
+    word[n] = '\0';
+    return n == name.n && (n < 2 || (!meaning_of(word) && !may_begin_glued(word[0]) &&
+                                     !may_end_glued(word + n - 2)));
 }
 
 static bool is_among(const char *word, const char *list)
@@ -203,18 +260,20 @@ static enum name_kind glued_kind(const char *word)
                                               "accesskey",  "privatekey",  "authkey",
                                               "accountkey", "masterkey",   "signingkey" };
 
-    struct slice whole = slice_of(word);
-    bool may_end = strchr("dtylnse", whole.p[whole.n - 1]) != NULL;
+    const struct slice whole = slice_of(word);
+    const bool may_end = may_end_glued(whole.p + whole.n - 2);
 
     for (size_t i = 0; may_end && i < sizeof ends / sizeof *ends; i++)
         if (ends_word(whole, ends[i]))
             return NAME_PASSWORD;
-    if (ends_word(whole, "pass") &&
+    if (may_end && ends_word(whole, "pass") &&
         !is_among(word, " bypass compass encompass surpass trespass getpass overpass "))
         return NAME_PASSWORD;
     for (size_t i = 0; may_end && i < sizeof token_ends / sizeof *token_ends; i++)
         if (ends_word(whole, token_ends[i]))
             return NAME_TOKEN;
+    if (!may_begin_glued(word[0]))
+        return NAME_PLAIN;
     return strncmp(word, "password", 8) == 0 || strncmp(word, "passwd", 6) == 0 ||
                    strncmp(word, "apikey", 6) == 0 || strncmp(word, "token", 5) == 0
                ? NAME_LIKELY
@@ -236,7 +295,7 @@ static enum name_kind word_kind(const struct words *w, size_t i)
         return NAME_TOKEN;
 
     /* After a word such as "api", a key is a token; alone it is only likely to be one. */
-    if ((strcmp(word, "key") == 0 || strcmp(word, "keys") == 0) && i && w->says[i - 1] & OF_KEY)
+    if (i && w->says[i - 1] & OF_KEY && (strcmp(word, "key") == 0 || strcmp(word, "keys") == 0))
         return NAME_TOKEN;
     if (w->says[i] & IS_CODE || (i && w->says[i - 1] & OF_CODE &&
                                  (strcmp(word, "code") == 0 || strcmp(word, "codes") == 0)))
@@ -250,7 +309,8 @@ static enum name_kind word_kind(const struct words *w, size_t i)
     if (w->says[i] & SERVICE)
         return NAME_SERVICE;
     for (size_t k = 0; i && k < sizeof pairs / sizeof *pairs; k++)
-        if (strcmp(w->word[i - 1], pairs[k][0]) == 0 && strcmp(word, pairs[k][1]) == 0)
+        if (word[0] == pairs[k][1][0] && strcmp(w->word[i - 1], pairs[k][0]) == 0 &&
+            strcmp(word, pairs[k][1]) == 0)
             return NAME_SERVICE;
     return NAME_PLAIN;
 }
@@ -261,6 +321,8 @@ enum name_kind secret_name_kind(struct slice name)
     enum name_kind best = NAME_PLAIN;
     bool service = false;
 
+    if (is_plain_word(name))
+        return NAME_PLAIN;
     split_words(name, &w);
     for (size_t i = 0; i < w.n; i++) {
         w.says[i] = meaning_of(w.word[i]);

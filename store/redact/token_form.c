@@ -480,36 +480,34 @@ static bool is_mixed(struct slice text)
     return false;
 }
 
-/* The second letters of the fronts that begin with a letter: at most bytes of a text nothing else is looked at. */
 /* clang-format off */
-static const char *const second_letters[128] = {
-    ['0'] = "0", ['1'] = "/", ['4'] = "b", ['A'] = "3BCGIKNPQRSTV", ['B'] = "B", ['C'] = "CFL", ['E'] = "AZ",
-    ['F'] = "Ll", ['G'] = "OR", ['H'] = "R", ['I'] = "G", ['K'] = "E", ['L'] = "T", ['M'] = "i", ['N'] = "R",
-    ['P'] = "M", ['S'] = "BCGK", ['Y'] = "C", ['Z'] = "X", ['_'] = "g", ['a'] = "cikp", ['b'] = "_bek",
-    ['c'] = "fiklmst", ['d'] = "Gacdiknopstuv", ['e'] = "2sxy", ['f'] = "cilmow", ['g'] = "ahils",
-    ['h'] = "fov", ['i'] = "co", ['k'] = "e", ['l'] = "ims", ['m'] = "0adl", ['n'] = "afptv", ['o'] = "puy",
-    ['p'] = "8acdehknopsuy", ['r'] = "8deknopu", ['s'] = "-.abeghklmnq", ['t'] = "1efgkrsv", ['v'] = "1cet",
-    ['w'] = "ah", ['x'] = "akos", ['y'] = "0a", ['z'] = "p",
+const struct front_letters token_fronts[128] = {
+    ['0'] = { 0x1000000000000, 0x10 }, ['1'] = { 0x800000000000, 0x800000000000 }, ['4'] = { 0x400000000, 0x2000000000000 },
+    ['A'] = { 0x80000005f4a8c, 0x40020000059da3e }, ['B'] = { 0x4, 0x10 }, ['C'] = { 0x1048, 0x18010 }, ['E'] = { 0x4000002, 0x100002 },
+    ['F'] = { 0x100000001000, 0x200000000800000 }, ['G'] = { 0x48000, 0x2000000000008 }, ['H'] = { 0x40000, 0x800 }, ['I'] = { 0x80, 0x20000 },
+    ['K'] = { 0x20, 0x2000000 }, ['L'] = { 0x100000, 0x2 }, ['M'] = { 0x20000000000, 0x1000000000 }, ['N'] = { 0x40000, 0xc0606 },
+    ['P'] = { 0x2000, 0x2 }, ['S'] = { 0x88c, UINT64_MAX }, ['Y'] = { 0x8, UINT64_MAX }, ['Z'] = { 0x1000000, 0x100000000000 },
+    ['_'] = { 0x8000000000, 0x20000000000 }, ['a'] = { 0x10a0800000000, 0x820a00000000 }, ['b'] = { 0x82480000000, UINT64_MAX },
+    ['c'] = { 0x183a4000000000, 0x121a80200400000 }, ['d'] = { 0x79ca1a00000080, 0x20dc86a00000000 }, ['e'] = { 0x30c000000000000, 0x9000400000400 },
+    ['f'] = { 0x80b20800000000, 0x6a08480000000 }, ['g'] = { 0x8130200000000, 0xbd8a5a00000000 }, ['h'] = { 0x40804000000000, 0xc800480000000 },
+    ['i'] = { 0x800800000000, 0xc00000000000 }, ['k'] = { 0x2000000000, 0x200000000000000 }, ['l'] = { 0x8220000000000, 0x41600600000000 },
+    ['m'] = { 0x1101200000000, 0x8280400000000 }, ['n'] = { 0x51004200000000, 0x1600200000000 }, ['o'] = { 0x221000000000000, 0x1c000000000000 },
+    ['p'] = { 0x329c93a00000000, 0x13d702c00000000 }, ['r'] = { 0x121c83000000000, 0xa01680000000 }, ['s'] = { 0x279a600000000, UINT64_MAX },
+    ['t'] = { 0x4e08e000000000, 0x9780080000000 }, ['v'] = { 0x12002800000000, 0x85480000000000 }, ['w'] = { 0x10200000000, 0x8480000000000 },
+    ['x'] = { 0x8880200000000, 0x101222000000000 }, ['y'] = { 0x1000200000000, 0x4000080000000 }, ['z'] = { 0x1000000000000, 0x80000000000 },
 };
 /* clang-format on */
-
-/* Compares the first two bytes of a front with those of a text. */
-static int compare_front(const char *front, const char *p)
-{
-    return front[0] != p[0] ? (unsigned char)front[0] - (unsigned char)p[0]
-                            : (unsigned char)front[1] - (unsigned char)p[1];
-}
 
 static struct token_found find_token_front(struct slice text, size_t at)
 {
     struct token_found found = { .at = at };
     const char *p = text.p + at;
-    size_t low = 0, high = token_forms_n;
     int begins = -1; /* not known yet */
-    const char *second = (unsigned char)p[0] < 128 ? second_letters[(unsigned char)p[0]] : NULL;
 
-    if (!second || text.n - at < 2 || !p[1] || !strchr(second, p[1]))
+    if (text.n - at < 3 || !front_may_be(token_fronts, p))
         return found;
+    size_t low = 0, high = token_forms_n;
+
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -555,10 +553,11 @@ static struct token_found find_token_middle(struct slice text, size_t at, size_t
 
     for (size_t i = 0; i < token_middles_n; i++) {
         const struct token_middle *m = &token_middles[i];
+        if (m->middle[0] != text.p[at])
+            continue;
         size_t n = strlen(m->middle), before = 0;
 
-        if (m->middle[0] != text.p[at] || text.n - at < n + m->least_after ||
-            memcmp(text.p + at, m->middle, n) != 0)
+        if (text.n - at < n + m->least_after || memcmp(text.p + at, m->middle, n) != 0)
             continue;
         while (before < BEFORE_MOST && at - before > from &&
                letters_have(m->before, text.p[at - before - 1]))
@@ -578,8 +577,7 @@ struct token_found token_find(struct slice text, size_t at, size_t from)
 {
     struct token_found found = find_token_front(text, at);
 
-    /* The first letters of the middles. */
-    if (!found.n && text.p[at] && strchr("%-.:JNQT_|", text.p[at]))
+    if (!found.n && token_may_be_middle(text.p[at]))
         found = find_token_middle(text, at, from);
     return found;
 }

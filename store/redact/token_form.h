@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "lite/base/slice.h"
+#include "store/redact/front_letters.h"
 
 /* What the tokens of services look like, as data: written from the services' own documentation and from what gitleaks,
  * trufflehog and the secret scanning of GitHub say that they recognise. The tests make a token of each form. */
@@ -49,6 +50,33 @@ struct token_found {
     const char *kind;
     size_t at, n;
 };
+extern const struct front_letters token_fronts[128];
+
+/* The first letters of the middles. */
+static inline bool token_may_be_middle(char c)
+{
+    switch (c) {
+    case '%':
+    case '-':
+    case '.':
+    case ':':
+    case 'J':
+    case 'N':
+    case 'Q':
+    case 'T':
+    case '_':
+    case '|': return true;
+    default: return false;
+    }
+}
+
+/* Returns false if neither the front nor the middle of a token can be at a place. */
+static inline bool token_may_be_at(struct slice text, size_t at)
+{
+    return token_may_be_middle(text.p[at]) || text.n - at < 3 ||
+           front_may_be(token_fronts, text.p + at);
+}
+
 struct token_found token_find(struct slice text, size_t at, size_t from);
 
 /* Returns true if a word can begin at a place: after a letter none can, except after the last letter of an escape, as in
