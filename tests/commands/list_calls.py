@@ -63,6 +63,15 @@ def write_gemini(home, number, size):
     write_rows(os.path.join(home, f'.gemini/tmp/shop/chats/session-2026-03-01T10-00-{id[:8]}.jsonl'), map(json.dumps, rows))
 
 
+def write_auggie(home, number, size):
+    """One document for each session, beside which there are no directories."""
+    id, time = str(uuid.UUID(int=number)), '2026-03-01T10:00:00.000Z'
+    exchange = {'request_message': f'prompt {number}', 'response_text': 'word ' * (size // 5), 'request_id': id}
+    document = {'sessionId': id, 'created': time, 'modified': time,
+                'chatHistory': [{'exchange': exchange, 'completed': True, 'sequenceId': 1, 'finishedAt': time}]}
+    write_rows(os.path.join(home, f'.augment/sessions/{id}.json'), [json.dumps(document, indent=2)])
+
+
 def write_rows(path, rows):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, 'w', encoding='utf-8') as out:
@@ -78,6 +87,7 @@ ONCE = {'read': 1, 'futex': 1}
 # at every session.
 CASES = ((LIST, write_claude, 2000, {'read': 1}), (LIST, write_claude, 200000, {'read': 2}),
          (LIST, write_codex, 100000, {'read': 1, 'stat': 3}), (LIST, write_gemini, 8000, TWICE),
+         (LIST, write_auggie, 8000, {'read': 1}),
          ((*SEARCH, 'prompt'), write_claude, 2000, ONCE), ((*SEARCH, 'prompt'), write_claude, 200000, ONCE),
          ((*SEARCH, 'nobody'), write_claude, 200000, ONCE))
 
@@ -112,7 +122,7 @@ def main():
                 each = (many[name] - few[name]) / (MANY - FEW)
                 p.need(each <= most + SLACK.get(name, LITTLE), f'{what}: {each:.2f} times {name} for each, budget {most}')
             print(f'{what}: ' + ', '.join(f'{name} {(many[name] - few[name]) / (MANY - FEW):.2f}' for name in many))
-        p.finish(59)
+        p.finish(67)
 
 
 main()

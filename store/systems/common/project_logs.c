@@ -36,10 +36,14 @@ static bool project_logs_is_log(const struct jsonl_store *s, const char *name, s
 }
 
 /* A link to a directory counts as one if `links` is set. */
-static bool is_directory(int dir, const char *name, bool links)
+static bool is_directory(int dir, const struct dirent *entry, bool links)
 {
+    const char *name = entry->d_name;
     struct stat sb;
 
+    /* Most names are those of logs, for which no call is needed. */
+    if (entry->d_type != DT_UNKNOWN && entry->d_type != (links ? DT_LNK : DT_DIR))
+        return false;
     if (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0)
         return false;
     return links ? S_ISLNK(sb.st_mode) && fstatat(dir, name, &sb, 0) == 0 && S_ISDIR(sb.st_mode)
@@ -127,7 +131,7 @@ static enum err_code visit_all(struct walk *w)
 
     for (int links = 0; dir && links <= 1; links++, rewinddir(dir))
         while (!rc && w->more && (entry = readdir(dir)))
-            if (entry->d_name[0] != '.' && is_directory(dirfd(dir), entry->d_name, links == 1) &&
+            if (entry->d_name[0] != '.' && is_directory(dirfd(dir), entry, links == 1) &&
                 project_logs_is_wanted(w, entry->d_name))
                 rc = project_logs_visit_project(w, entry->d_name);
     if (dir)
