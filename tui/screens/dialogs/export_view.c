@@ -10,6 +10,7 @@
 #include "tui/text/clean.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
+#include "tui/widgets/styled_text.h"
 
 enum { BOX_W = 72, BOX_W_MOST = 110, LABEL_W = 14 };
 
@@ -234,13 +235,16 @@ static void draw_export(const struct model *m, struct frame *f)
     /* A low screen has no line for the hint. */
     if (fit < EXPORT_ROWS + 2)
         return;
-    frame_puts(f, r.y + EXPORT_ROWS + 1, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_DIM,
-               v->exists ? "The file exists. Writing again replaces it for good."
-               : v->at == EXPORT_ROW_SECRETS && !v->keep_secrets
-                   ? "Not looked for: pictures, encoded or split text, bare hex."
-                   : keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
-                                 "Left/Right change a value; {accept} chooses; {back} leaves.",
-                                 hint, sizeof hint));
+    const char *says =
+        v->exists ? "The file exists. Writing again replaces it for good."
+        : v->at == EXPORT_ROW_SECRETS && !v->keep_secrets
+            ? "Not looked for: pictures, encoded or split text, bare hex."
+            : keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
+                          "Left/Right change a value; {accept} chooses.", hint, sizeof hint);
+    const int above = frame_width(slice_of(says)) > r.w - 3; /* it takes the blank line, too */
+
+    text_wrap_draw(f, (struct rect){ r.y + EXPORT_ROWS + 1 - above, r.x + 2, 2, r.w - 3 },
+                   v->exists ? STYLE_WARN : STYLE_DIM, slice_of(says));
 }
 
 static bool export_act(struct model *m, enum action a)

@@ -203,15 +203,21 @@ TEST(esc_cancels_and_a_late_answer_is_dropped)
     worker_close(w);
 }
 
-TEST(the_hints_of_dialogs_are_whole_at_60_columns)
+TEST(the_hints_of_dialogs_are_whole_at_every_width)
 {
-    struct worker *w = worker_open(20, 60);
-    struct screen *s = &w->shop.s;
+    for (int cols = 50; cols < 70; cols++) {
+        struct worker *w = worker_open(12, cols);
+        struct screen *s = &w->shop.s;
 
-    assert_true(screen_has(s, "Left/Right change a value; Enter chooses; Esc leaves."));
-    screen_press(s, "<Esc><C-x>R");
-    assert_true(screen_has(s, "Left/Right change; Enter types a value; Esc leaves."));
-    worker_close(w);
+        assert_true(screen_has(s, "Left/Right change a value; Enter chooses."));
+        screen_press(s, "<Up><Up><Up>");
+        assert_true(screen_has(s, "Not looked for: pictures, encoded "));
+        assert_true(screen_has(s, "hex."));
+        screen_resize(s, 20, cols);
+        screen_press(s, "<Esc><C-x>R");
+        assert_true(screen_has(s, "Left/Right change; Enter types a value."));
+        worker_close(w);
+    }
 }
 
 TEST(it_fits_a_small_screen)
