@@ -172,8 +172,7 @@ static enum transcript_view_result act_in_search(struct transcript_view *v, enum
         break;
     case ACT_BACK:
         v->search.typing = false;
-        transcript_view_go_to(v, v->search.from);
-        transcript_view_show_cursor(v, 3);
+        transcript_view_search_return(v);
         transcript_view_search_cancel(v, fx);
         break;
     case ACT_SEARCH_NEXT: transcript_view_search_step(v, 1); break;

@@ -181,6 +181,8 @@ int transcript_view_position_cmp(struct transcript_position a, struct transcript
 /* ---- the rest ---- */
 void transcript_view_search_fini(struct transcript_search *s);
 void transcript_view_search_begin(struct transcript_view *v);
+/* Brings the cursor back to where it was when the search began. */
+void transcript_view_search_return(struct transcript_view *v);
 void transcript_view_search_typed(struct transcript_view *v, struct effects *fx);
 void transcript_view_search_step(struct transcript_view *v, int direction);
 bool transcript_view_search_msg(struct transcript_view *v, const struct msg *msg);

@@ -306,17 +306,6 @@ void transcript_view_retitle(struct transcript_view *v, struct slice title)
         v->title = copy;
 }
 
-void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx)
-{
-    if (v->inner)
-        transcript_view_resize(v->inner, h, w, fx);
-    if (w != v->w)
-        v->sizes++;
-    v->h = h;
-    v->w = w;
-    transcript_view_settle(v, fx);
-}
-
 /* ---- answers ---- */
 
 /* Returns true if the part that was read is too small for even one message. */

@@ -288,3 +288,40 @@ void transcript_view_settle(struct transcript_view *v, struct effects *fx)
         v->at_end = true;
     transcript_view_request_rows(v, fx);
 }
+
+/* After a change of the width a message has other lines: the cursor stays in its block, as far down as it was. */
+static void keep_line_of_block(struct transcript_view *v, unsigned block, size_t above)
+{
+    const size_t lines = transcript_view_lines(v, v->cursor.message);
+    const struct slot *s = transcript_view_cursor_slot(v);
+
+    for (size_t i = 0; i < lines; i++) {
+        if (s->styled_text.line[i].block != block)
+            continue;
+        v->cursor.line = i;
+        if (above-- == 0)
+            break;
+    }
+}
+
+void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx)
+{
+    const struct slot *s = transcript_view_cursor_slot(v);
+    const bool has_line = s && v->cursor.line < s->styled_text.n && !transcript_view_is_preview(v);
+    const unsigned block = has_line ? s->styled_text.line[v->cursor.line].block : 0;
+    size_t above = 0;
+
+    for (size_t i = 0; has_line && i < v->cursor.line; i++)
+        above += s->styled_text.line[i].block == block;
+    if (v->inner)
+        transcript_view_resize(v->inner, h, w, fx);
+    if (w != v->w)
+        v->sizes++;
+    v->h = h;
+    v->w = w;
+    if (has_line && transcript_move_height(v) > 0) {
+        keep_line_of_block(v, block, above);
+        transcript_view_show_cursor(v, 0);
+    }
+    transcript_view_settle(v, fx);
+}

@@ -44,6 +44,14 @@ void transcript_view_search_begin(struct transcript_view *v)
     clear_hits(&v->search);
 }
 
+void transcript_view_search_return(struct transcript_view *v)
+{
+    if (transcript_view_position_cmp(v->cursor, v->search.from) == 0)
+        return;
+    transcript_view_go_to(v, v->search.from);
+    transcript_view_show_cursor(v, 3);
+}
+
 static void transcript_search_request_search(struct transcript_view *v, struct effects *fx)
 {
     struct transcript_search *s = &v->search;
@@ -66,6 +74,8 @@ void transcript_view_search_typed(struct transcript_view *v, struct effects *fx)
 
     clear_hits(s);
     effect_cancel(fx, v->requester, &s->asked);
+    if (s->needle.n == 0 && s->typing)
+        transcript_view_search_return(v);
     if (s->needle.n == 0 || !v->conversation)
         return;
     s->jump = true;
@@ -217,6 +227,8 @@ bool transcript_view_search_msg(struct transcript_view *v, const struct msg *msg
     search_hits_free(msg->u.found);
     if (s->jump)
         jump_to_hit(s);
+    if (s->done && s->n == 0 && s->typing)
+        transcript_view_search_return(v);
     return true;
 }
 

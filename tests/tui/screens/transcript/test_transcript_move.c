@@ -259,10 +259,37 @@ TEST(the_position_survives_resize_and_folding)
     assert_cursor_on(&d, "prompt 270");
     drive_resize(&d, 12, 50);
     assert_cursor_on(&d, "prompt 270");
+    for (int i = 0; i < 15; i++)
+        drive_act(&d, ACT_PROMPT_NEXT);
+    assert_cursor_on(&d, "prompt 285");
+    drive_resize(&d, 90, 100);
+    drive_act(&d, ACT_PROMPT_NEXT);
+    assert_cursor_on(&d, "prompt 286");
+    drive_resize(&d, 12, 50);
+    assert_cursor_on(&d, "prompt 286");
+    for (int i = 0; i < 16; i++)
+        drive_act(&d, ACT_PROMPT_PREV);
     for (int i = 0; i < 3; i++) {
         drive_act(&d, ACT_FOLD_LEVEL);
         assert_cursor_on(&d, "prompt 270");
     }
+    drive_fini(&d);
+}
+
+TEST(a_search_that_finds_nothing_leaves_the_cursor_where_it_was)
+{
+    struct drive d;
+
+    open_long_conversation(&d, 300, REQUESTER_VIEWER, 14, 60);
+    drive_act(&d, ACT_PROMPT_PREV);
+    assert_cursor_on(&d, "prompt 299");
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "prompt 200");
+    assert_true(screen_holds(&d, "entry 401"));
+    drive_type(&d, " nowhere");
+    assert_true(screen_holds(&d, "not found"));
+    drive_act(&d, ACT_ACCEPT);
+    assert_cursor_on(&d, "prompt 299");
     drive_fini(&d);
 }
 
