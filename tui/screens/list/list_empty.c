@@ -161,9 +161,9 @@ static void draw_no_sessions(const struct list *l, struct pen *pen)
     line_text(pen, STYLE_TEXT, "or try everything on a sample:  reprise demo");
     pen->y++;
     if (l->scope == SCOPE_ALL)
-        line_text(pen, STYLE_DIM, "Searched for sessions of all projects in");
+        line_text(pen, STYLE_DIM, "Searched for sessions of all projects:");
     else {
-        snprintf(text, sizeof text, "Searched for sessions of %.*s%s in", SLICE_ARG(here),
+        snprintf(text, sizeof text, "Searched for sessions of %.*s%s:", SLICE_ARG(here),
                  l->scope == SCOPE_WORKTREES ? " and its worktrees" : "");
         line_text(pen, STYLE_DIM, text);
     }

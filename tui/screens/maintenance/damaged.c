@@ -399,7 +399,8 @@ static void draw_damaged_empty(const struct model *m, struct frame *f)
         "one session.",
         n, n == 1 ? "" : "s", menu_keys);
     r.y += 2;
-    r.y += text_wrap_draw(f, r, STYLE_DIM, slice_of(text)) + 1;
+    r.y +=
+        text_wrap_draw(f, r, STYLE_DIM, slice_of(n ? text : "There is no session to check.")) + 1;
 
     if (m->list->scope != SCOPE_ALL) {
         if (!keymap_key_of(&m->settings->keys, IN_DAMAGED, ACT_SCOPE, &key))

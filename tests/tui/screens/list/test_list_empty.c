@@ -12,7 +12,7 @@ TEST(an_empty_list_teaches)
     s.settings.looked_in_count = 1;
     screen_ready(&s, NULL, 0, 24, 80);
     assert_true(screen_has(&s, "There are no sessions here yet"));
-    assert_true(screen_has(&s, "Searched for sessions of ~/src/shop and its worktrees in"));
+    assert_true(screen_has(&s, "Searched for sessions of ~/src/shop and its worktrees:"));
     assert_true(screen_has(&s, "claude  ~/.claude/projects"));
     assert_true(screen_has(&s, "^A     look in all projects"));
     assert_true(screen_has(&s, "reprise demo"));
@@ -21,7 +21,7 @@ TEST(an_empty_list_teaches)
     assert_true(screen_has(&s, "resume: no session is selected"));
     screen_press(&s, "<C-a>");
     assert_true(screen_has(&s, "There are no sessions yet"));
-    assert_true(screen_has(&s, "Searched for sessions of all projects in"));
+    assert_true(screen_has(&s, "Searched for sessions of all projects:"));
     screen_close(&s);
 }
 

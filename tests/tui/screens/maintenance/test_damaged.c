@@ -102,6 +102,18 @@ TEST(a_line_being_written_is_no_damage)
     screen_close(&x.s);
 }
 
+TEST(nothing_is_checked_where_there_is_no_session)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    screen_ready(&x.s, x.fake, 0, 24, 80);
+    screen_press(&x.s, "<A-x>");
+    assert_true(screen_has(&x.s, "There is no session to check."));
+    assert_false(screen_has(&x.s, "0 sessions were"));
+    screen_close(&x.s);
+}
+
 TEST(errors_of_the_listing_come_first)
 {
     struct shop x;
