@@ -315,11 +315,6 @@ static void flow_resume_flow_begin(struct model *m, enum action a, struct name_l
     m->resume_flow->words = words;
     m->resume_flow->forks = a == ACT_FORK;
     m->resume_flow->action = m->settings->print ? ACT_PRINT : a;
-    if (in_list(m) && l->marks > 1 && m->resume_flow->action != ACT_PRINT) {
-        toast_note(&m->toast, m->now_ms, "only one session can be %s at a time: %zu are marked",
-                   a == ACT_FORK ? "forked" : "resumed", l->marks);
-        return;
-    }
     if (m->settings->demo) {
         toast_note(&m->toast, m->now_ms, "demo sessions cannot be resumed: no agent knows them");
         resume_flow_cancel(m);

@@ -142,7 +142,7 @@ static const char *marks_reason(const struct model *m, enum action a)
     const struct list *l = m->list;
     bool one = a == ACT_VIEW || a == ACT_REWIND || a == ACT_RESUME_WITH || a == ACT_FORK ||
                a == ACT_CONTINUE_IN || a == ACT_DOCTOR || a == ACT_COPY || a == ACT_EDIT ||
-               (a == ACT_RESUME && l->marks > 1 && !m->settings->print && view_top(m) == VIEW_MENU);
+               (a == ACT_RESUME && l->marks > 1 && !m->settings->print);
 
     if (!one || l->marks == 0 || view_base(m) != VIEW_LIST)
         return NULL;

@@ -9,8 +9,10 @@ AT_SHOP(marks_are_counted_and_printed_together, 24, 80)
 {
     screen_press(&x->s, "<Tab><Down><Tab>");
     assert_true(screen_has(&x->s, "2 marked"));
+    /* The footer promises nothing that is refused. */
+    assert_false(screen_has(&x->s, "Enter resume"));
     screen_press(&x->s, "<Enter>");
-    assert_true(screen_has(&x->s, "only one session can be resumed at a time: 2 are marked"));
+    assert_true(screen_has(&x->s, "resume: it takes one session, and several are marked"));
     assert_string_equal(x->s.log, "");
     screen_press(&x->s, "<C-o>");
     assert_string_equal(x->s.log, "print 11111111 33333333\n");
