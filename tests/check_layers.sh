@@ -71,7 +71,7 @@ blame: api fs git journal query rewind
 rewind: api fs git journal log snapshots proc/live.h blame/blame_text.h
 library: api blame export fs grep host journal maintenance query redact rewind show
 maintenance: api fs git journal keep log proc query rewind show
-systems/common: api fs journal log rewind/plan show/tool_call.h
+systems/common: api fs git journal log rewind/plan show/tool_call.h
 api: fs git proc/process.h
 systems: api
 demo: api fs git journal log snapshots systems/common systems/claude systems/entire systems/exathena systems/goat'

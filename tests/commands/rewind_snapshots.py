@@ -13,7 +13,7 @@ import threading
 import time
 import uuid
 
-from support.snapshot_world import PiWorld, World, finish, need
+from support.snapshot_world import DroidWorld, PiWorld, World, finish, need
 
 
 def first(w):
@@ -245,8 +245,8 @@ def what_is_no_file_is_left_alone(program):
 
 
 def prompts_are_points_where_the_agent_keeps_no_copies(program):
-    for timed in (True, False):
-        w = PiWorld(program, timed)
+    for kind, timed in ((kind, timed) for kind in (PiWorld, DroidWorld) for timed in (True, False)):
+        w = kind(program, timed)
         w.turn('first prompt', lambda: first(w))
         w.turn('second prompt', lambda: second(w))
         w.turn('third prompt', lambda: third(w))
@@ -260,9 +260,9 @@ def prompts_are_points_where_the_agent_keeps_no_copies(program):
         need('rewind' in row['can'], f'the list: {row["can"]}')
         for at in (2, 1, 0):
             w.run('rewind', w.id, '--to', w.points[at], '--apply')
-            need(w.tree() == w.trees[at], f'pi, turn {at} is {sorted(set(w.tree()) ^ set(w.trees[at]))}')
+            need(w.tree() == w.trees[at], f'{w.AGENT}, turn {at} is {sorted(set(w.tree()) ^ set(w.trees[at]))}')
             w.run('undo')
-            need(w.tree() == final, f'pi, the undo of turn {at} is not exact')
+            need(w.tree() == final, f'{w.AGENT}, the undo of turn {at} is not exact')
         w.remove()
 
 
@@ -454,7 +454,7 @@ def snapshots_that_cannot_be_read_are_named(program):
 def a_prompt_without_a_snapshot_says_so(program):
     """Two equal prompts without times, of which one has a snapshot: it may be either."""
     for timed in (True, False):
-        w = PiWorld(program, timed)
+        w = DroidWorld(program, timed)
         w.turn('go', lambda: first(w), hooked=False)
         w.turn('go', lambda: second(w))
         w.turn('and on', lambda: third(w))
@@ -463,10 +463,10 @@ def a_prompt_without_a_snapshot_says_so(program):
         need(got == [False, timed, True], f'timed {timed}: {got}')
         need('no snapshot from before' in w.dry_run(0), w.dry_run(0))
         w.remove()
-    w = PiWorld(program)
+    w = DroidWorld(program)
     w.turn('go', lambda: first(w), hooked=False)
     w.write()
-    need('snapshots on pi' in w.dry_run(0), f'what to do: {w.dry_run(0)}')
+    need('snapshots on droid' in w.dry_run(0), f'what to do: {w.dry_run(0)}')
     w.remove()
 
 

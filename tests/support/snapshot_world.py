@@ -145,21 +145,21 @@ class World:
 
 
 class PiWorld(World):
-    """The same with pi, which keeps no copies: the points are the prompts of the session. `timed`: its rows have times."""
+    """The same with pi, which keeps no copies. `timed`: its rows have times."""
 
-    SETTINGS = '/.pi/agent'
+    AGENT, SETTINGS = 'pi', '/.pi/agent'
 
     def __init__(self, program, timed=True):
         self.timed = timed
         super().__init__(program, True)
 
     def switch_on(self):
-        self.run('snapshots', 'on', 'pi', '--yes')
+        self.run('snapshots', 'on', self.AGENT, '--yes')
 
     def hook(self, event, prompt=None):
-        told = {'session': self.id, 'cwd': self.root, **({'prompt': prompt} if prompt else {})}
+        told = {'session': self.id, 'session_id': self.id, 'cwd': self.root, **({'prompt': prompt} if prompt else {})}
         event = 'prompt' if event == 'UserPromptSubmit' else 'end'
-        done = subprocess.run([self.reprise.path, 'snapshot', '--agent', 'pi', '--event', event], input=json.dumps(told),
+        done = subprocess.run([self.reprise.path, 'snapshot', '--agent', self.AGENT, '--event', event], input=json.dumps(told),
                               text=True, cwd=self.root, env=self.reprise.env, capture_output=True, check=False)
         need(done.returncode == 0, f'{event}: {done}')
 
@@ -187,4 +187,17 @@ class PiWorld(World):
         with open(f'{folder}/2026-11-29T01-00-00-000Z_{self.id}.jsonl', 'w') as f:
             f.write(json.dumps({'type': 'session', 'version': 3, 'id': self.id, 'timestamp': '2026-11-29T01:00:00.000Z',
                                 'cwd': self.root}) + '\n')
+            f.writelines(json.dumps(row) + '\n' for row in self.rows)
+
+
+class DroidWorld(PiWorld):
+    """The same with Droid, whose sessions prove nothing about files: the points are the prompts of the session."""
+
+    AGENT, SETTINGS = 'droid', '/.factory'
+
+    def write(self):
+        folder = f'{self.home}/.factory/sessions/{self.root.replace("/", "-")}'
+        os.makedirs(folder)
+        with open(f'{folder}/{self.id}.jsonl', 'w') as f:
+            f.write(json.dumps({'type': 'session_start', 'id': self.id, 'title': 'New Session', 'cwd': self.root}) + '\n')
             f.writelines(json.dumps(row) + '\n' for row in self.rows)

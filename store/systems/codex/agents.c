@@ -3,9 +3,9 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/json/json.h"
-#include "store/systems/codex/changes.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
+#include "store/systems/common/patches/patch_log.h"
 
 /* A sub-agent writes a separate log while the log of its thread waits. The times of the lines show
  * the order of their work: each line gets the number that it would have if all lines were in one
@@ -14,7 +14,7 @@
 enum { AGENTS_MAX = 64 };
 
 struct logs {
-    struct codex_changes log[AGENTS_MAX + 1]; /* the thread's own is first */
+    struct patch_log log[AGENTS_MAX + 1]; /* the thread's own is first */
     size_t n;
 };
 
@@ -27,7 +27,7 @@ static size_t codex_number(const struct logs *l, size_t of, size_t line)
         if (i != of) {
             /* Count the lines of this log that come before the line. For equal times the thread's
              * line is first, because the thread starts the agents. */
-            const struct codex_changes *c = &l->log[i];
+            const struct patch_log *c = &l->log[i];
             bool own = i < of;
             size_t low = 0, high = c->lines;
 
@@ -46,7 +46,7 @@ static size_t codex_number(const struct logs *l, size_t of, size_t line)
 
 static void count_anew(struct logs *l, size_t of)
 {
-    struct codex_changes *c = &l->log[of];
+    struct patch_log *c = &l->log[of];
 
     for (size_t i = 0; i < c->changes; i++)
         c->change[i].at = codex_number(l, of, c->change[i].at);
@@ -87,9 +87,9 @@ static void *codex_join(struct arena *a, const void *x, size_t n, const void *y,
     return list;
 }
 
-static struct codex_change codex_copy_change(struct arena *a, const struct codex_change *x)
+static struct patch_change codex_copy_change(struct arena *a, const struct patch_change *x)
 {
-    struct codex_change out = *x;
+    struct patch_change out = *x;
 
     out.path = arena_copy(a, slice_of(x->path)).p;
     out.other = arena_copy_text(a, x->other);
@@ -99,7 +99,7 @@ static struct codex_change codex_copy_change(struct arena *a, const struct codex
 }
 
 /* Merges the changes of an agent, each after those with a smaller number. */
-static void add_changes(struct codex_changes *c, struct codex_changes *agent)
+static void add_changes(struct patch_log *c, struct patch_log *agent)
 {
     struct arena *a = &c->arena;
 
@@ -115,7 +115,7 @@ static void add_changes(struct codex_changes *c, struct codex_changes *agent)
         agent->seen[i].text = arena_copy(a, agent->seen[i].text);
     }
     for (size_t i = 0; i < agent->listings; i++) {
-        struct codex_listing *x = &agent->listing[i];
+        struct patch_listing *x = &agent->listing[i];
 
         x->command = arena_copy(a, x->command);
         x->output = arena_copy(a, x->output);
@@ -123,13 +123,13 @@ static void add_changes(struct codex_changes *c, struct codex_changes *agent)
     }
 
     c->change = codex_join(a, c->change, c->changes, agent->change, agent->changes,
-                           sizeof *c->change, offsetof(struct codex_change, at));
+                           sizeof *c->change, offsetof(struct patch_change, at));
     c->command = codex_join(a, c->command, c->commands, agent->command, agent->commands,
-                            sizeof *c->command, offsetof(struct codex_command, at));
+                            sizeof *c->command, offsetof(struct patch_command, at));
     c->seen = codex_join(a, c->seen, c->seen_n, agent->seen, agent->seen_n, sizeof *c->seen,
-                         offsetof(struct codex_seen, at));
+                         offsetof(struct patch_seen, at));
     c->listing = codex_join(a, c->listing, c->listings, agent->listing, agent->listings,
-                            sizeof *c->listing, offsetof(struct codex_listing, at));
+                            sizeof *c->listing, offsetof(struct patch_listing, at));
     if (a->failed)
         return;
     c->changes += agent->changes;
@@ -146,8 +146,8 @@ static bool codex_is_read(const struct slice *id, size_t n, struct slice which)
     return false;
 }
 
-enum err_code codex_changes_add_agents(const struct store *st, const struct session_ref *ref,
-                                       struct codex_changes *c, struct err *e)
+enum err_code codex_add_agents(const struct store *st, const struct session_ref *ref,
+                               struct patch_log *c, struct err *e)
 {
     struct arena a = { 0 };
 
@@ -169,7 +169,7 @@ enum err_code codex_changes_add_agents(const struct store *st, const struct sess
 
                 if (!codex_is_read(id, l->n, which) &&
                     !codex_subagent(st, ref, which, &a, &agent, NULL) &&
-                    !codex_changes_read(st, &agent, true, &l->log[l->n], NULL))
+                    !codex_read_patches(st, &agent, true, &l->log[l->n], NULL))
                     id[l->n++] = which;
             }
 
@@ -177,7 +177,7 @@ enum err_code codex_changes_add_agents(const struct store *st, const struct sess
             count_anew(l, i);
         for (size_t i = 1; i < l->n; i++) {
             add_changes(c, &l->log[i]);
-            codex_changes_fini(&l->log[i]);
+            patch_log_fini(&l->log[i]);
         }
     }
     bool failed = a.failed || c->arena.failed;

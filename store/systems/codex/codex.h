@@ -5,6 +5,7 @@
 
 #include "store/api/store.h"
 #include "store/systems/common/jsonl.h"
+#include "store/systems/common/patches/patch_log.h"
 
 /* The sessions ("threads") of the Codex CLI (docs/formats/codex.md): its path is $CODEX_HOME or ~/.codex, with
  *
@@ -74,6 +75,13 @@ extern const struct store_ops codex_ops;
 extern const struct agent_hooks codex_hooks;
 extern const struct agent_mcp codex_mcp; /* hooks.c */
 extern const struct compose_ops codex_compose;
+
+/* The changes of a thread to files (patches.c). With `dropped`, the prompts of reverted turns are points as well. */
+MUST_CHECK enum err_code codex_read_patches(const struct store *st, const struct session_ref *ref,
+                                            bool dropped, struct patch_log *out, struct err *e);
+/* Merges the changes of the thread's sub-agents into its own, in order of time, and renumbers the lines. */
+MUST_CHECK enum err_code codex_add_agents(const struct store *st, const struct session_ref *ref,
+                                          struct patch_log *c, struct err *e);
 
 /* The members of codex_ops. */
 store_enumerate_fn codex_enumerate;

@@ -2,11 +2,11 @@
 
 #include "lite/base/time.h"
 #include "lite/json/json.h"
-#include "store/systems/codex/changes.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/inferred.h"
+#include "store/systems/common/patches/patch_log.h"
 
 /* The edits of a thread are those that its logs record as done: whole texts of files that were
  * added or deleted, and diffs of the others. The log does not record the changes by shell commands.
@@ -17,8 +17,8 @@ struct walk {
     struct arena arena; /* owns the texts of one change */
 };
 
-static void codex_set_turn(struct walk *w, const struct codex_changes *c,
-                           const struct codex_change *x, bool by_time)
+static void codex_set_turn(struct walk *w, const struct patch_log *c, const struct patch_change *x,
+                           bool by_time)
 {
     w->edits.now =
         (struct edit){ .time_ms = x->time_ms, .message = x->call, .agent = w->edits.now.agent };
@@ -29,13 +29,13 @@ static void codex_set_turn(struct walk *w, const struct codex_changes *c,
         }
 }
 
-static enum err_code codex_put(struct walk *w, const struct codex_change *x, struct err *e)
+static enum err_code codex_put(struct walk *w, const struct patch_change *x, struct err *e)
 {
     struct edit edit = {
         .path = x->path, .call = x->call, .tool = SLICE("apply_patch"), .copied = x->inherited
     };
 
-    if (x->kind == CODEX_ARRIVED) {
+    if (x->kind == PATCH_ARRIVED) {
         struct edit rename = edit;
 
         rename.kind = EDIT_RENAME;
@@ -47,28 +47,28 @@ static enum err_code codex_put(struct walk *w, const struct codex_change *x, str
             return rc;
     }
     switch (x->kind) {
-    case CODEX_ADDED:
+    case PATCH_ADDED:
         edit.kind = EDIT_WRITE;
         edit.after_known = EDIT_TEXT;
         edit.after = x->text;
         break;
-    case CODEX_DELETED:
+    case PATCH_DELETED:
         edit.kind = EDIT_DELETE;
         edit.before_known = EDIT_TEXT;
         edit.before = x->text;
         break;
-    case CODEX_UNSURE:
-    case CODEX_LEFT: return ERR_OK; /* the other half has it all */
-    case CODEX_ARRIVED:
-    case CODEX_UPDATED: edit.kind = EDIT_REPLACE; inferred_edit(x->text, &w->arena, &edit);
+    case PATCH_UNSURE:
+    case PATCH_LEFT: return ERR_OK; /* the other half has it all */
+    case PATCH_ARRIVED:
+    case PATCH_UPDATED: edit.kind = EDIT_REPLACE; inferred_edit(x->text, &w->arena, &edit);
     }
     return w->arena.failed ? err_nomem(e) : tool_edits_put(&w->edits, &edit, e);
 }
 
 /* points: those of the session; the turn of a sub-agent's change is the one that was running at the
  * time. */
-static enum err_code put_all(struct walk *w, const struct codex_changes *c,
-                             const struct codex_changes *points, struct err *e)
+static enum err_code put_all(struct walk *w, const struct patch_log *c,
+                             const struct patch_log *points, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -84,11 +84,11 @@ static enum err_code put_all(struct walk *w, const struct codex_changes *c,
 
 /* ---- what commands show ---- */
 
-static enum err_code codex_put_seen(struct walk *w, const struct codex_changes *c,
-                                    const struct codex_changes *points, size_t at, struct edit seen,
+static enum err_code codex_put_seen(struct walk *w, const struct patch_log *c,
+                                    const struct patch_log *points, size_t at, struct edit seen,
                                     struct err *e)
 {
-    const struct codex_change where = { .at = at, .time_ms = c->line_ms[at] };
+    const struct patch_change where = { .at = at, .time_ms = c->line_ms[at] };
 
     if (where.time_ms == INT64_MIN) /* no line above has a time */
         return ERR_OK;
@@ -98,13 +98,13 @@ static enum err_code codex_put_seen(struct walk *w, const struct codex_changes *
     return tool_edits_put(&w->edits, &seen, e);
 }
 
-static enum err_code codex_put_read(struct walk *w, const struct codex_changes *c,
-                                    const struct codex_changes *points, struct err *e)
+static enum err_code codex_put_read(struct walk *w, const struct patch_log *c,
+                                    const struct patch_log *points, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < c->seen_n && !rc; i++) {
-        const struct codex_seen *x = &c->seen[i];
+        const struct patch_seen *x = &c->seen[i];
         const struct edit seen = { .path = x->path,
                                    .after_known = x->gone    ? EDIT_ABSENT
                                                   : x->whole ? EDIT_TEXT
@@ -117,14 +117,13 @@ static enum err_code codex_put_read(struct walk *w, const struct codex_changes *
 }
 
 /* For one path of the query: the listings that show it, and the commands that may have changed it. */
-static enum err_code put_commands(struct walk *w, const struct codex_changes *c,
-                                  const struct codex_changes *points, const char *path,
-                                  struct err *e)
+static enum err_code put_commands(struct walk *w, const struct patch_log *c,
+                                  const struct patch_log *points, const char *path, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < c->listings && !rc; i++) {
-        const struct codex_listing *x = &c->listing[i];
+        const struct patch_listing *x = &c->listing[i];
         enum listed listed = listed_by_command(x->command, x->dir, x->output, path);
         const struct edit seen = { .path = path,
                                    .after_known =
@@ -134,14 +133,14 @@ static enum err_code put_commands(struct walk *w, const struct codex_changes *c,
             rc = codex_put_seen(w, c, points, x->at, seen, e);
     }
     for (size_t i = 0; i < c->commands && !rc; i++)
-        if (codex_commands_between(c, c->command[i].at, c->command[i].at + 1, path))
+        if (patch_commands_between(c, c->command[i].at, c->command[i].at + 1, path))
             rc = codex_put_seen(w, c, points, c->command[i].at,
                                 (struct edit){ .path = path, .command = c->command[i].text }, e);
     return rc;
 }
 
-static enum err_code put_all_seen(struct walk *w, const struct codex_changes *c,
-                                  const struct codex_changes *points, struct err *e)
+static enum err_code put_all_seen(struct walk *w, const struct patch_log *c,
+                                  const struct patch_log *points, struct err *e)
 {
     const struct edit_query *q = w->edits.q;
     enum err_code rc = q->reads ? codex_put_read(w, c, points, e) : ERR_OK;
@@ -153,7 +152,7 @@ static enum err_code put_all_seen(struct walk *w, const struct codex_changes *c,
 }
 
 static enum err_code put_agents(struct walk *w, const struct store *st,
-                                const struct session_ref *ref, const struct codex_changes *points,
+                                const struct session_ref *ref, const struct patch_log *points,
                                 struct err *e)
 {
     struct arena a = { 0 };
@@ -163,16 +162,16 @@ static enum err_code put_agents(struct walk *w, const struct store *st,
 
     for (size_t i = 0; i < n && !rc; i++) {
         struct session_ref agent;
-        struct codex_changes c;
+        struct patch_log c;
 
         if (codex_subagent(st, ref, ids[i], &a, &agent, NULL) ||
-            codex_changes_read(st, &agent, true, &c, NULL))
+            codex_read_patches(st, &agent, true, &c, NULL))
             continue;
         w->edits.now.agent = ids[i];
         rc = put_all(w, &c, points, e);
         if (!rc)
             rc = put_all_seen(w, &c, points, e);
-        codex_changes_fini(&c);
+        patch_log_fini(&c);
     }
     arena_fini(&a);
     return rc;
@@ -210,10 +209,10 @@ static void check_done(struct slice line, struct arena *a, struct edit *edit, bo
 }
 
 static enum err_code codex_add_call(struct walk *w, const struct store *st,
-                                    const struct codex_changes *c, struct slice line, size_t at,
+                                    const struct patch_log *c, struct slice line, size_t at,
                                     struct err *e)
 {
-    struct codex_change where = { .at = at };
+    struct patch_change where = { .at = at };
     struct block_list blocks = { 0 };
     struct codex_row row;
     enum err_code rc = ERR_OK;
@@ -245,7 +244,7 @@ static enum err_code codex_add_call(struct walk *w, const struct store *st,
 }
 
 static enum err_code codex_put_calls(struct walk *w, const struct store *st,
-                                     const struct session_ref *ref, const struct codex_changes *c,
+                                     const struct session_ref *ref, const struct patch_log *c,
                                      struct err *e)
 {
     struct buf text = { 0 };
@@ -272,9 +271,9 @@ enum err_code codex_edits(const struct store *st, const struct session_ref *ref,
                           const struct edit_query *q, edit_fn *fn, void *arg, struct err *e)
 {
     struct walk w = { .edits = { .q = q, .fn = fn, .arg = arg } };
-    struct codex_changes c;
+    struct patch_log c;
 
-    TRY(codex_changes_read(st, ref, true, &c, e));
+    TRY(codex_read_patches(st, ref, true, &c, e));
     enum err_code rc = c.calls_only ? codex_put_calls(&w, st, ref, &c, e) : put_all(&w, &c, &c, e);
 
     if (!rc)
@@ -283,6 +282,6 @@ enum err_code codex_edits(const struct store *st, const struct session_ref *ref,
         rc = put_agents(&w, st, ref, &c, e);
     tool_edits_fini(&w.edits);
     arena_fini(&w.arena);
-    codex_changes_fini(&c);
+    patch_log_fini(&c);
     return rc;
 }

@@ -22,6 +22,8 @@ char *pi_usual_path(const struct store_env *env);
 bool pi_name_id(const char *name, struct slice *id);
 
 store_usage_fn pi_usage;
+store_checkpoints_fn pi_checkpoints; /* patches.c */
+store_plan_fn pi_plan;
 store_resume_at_fn pi_resume_at;
 store_fork_fn pi_fork;
 

@@ -94,7 +94,7 @@ static enum err_code pi_complete_row(const struct store *st, const struct scope 
     (void)st, (void)a, (void)e;
     if (row->hidden)
         return ERR_OK;
-    row->can = CAN_RESUME | CAN_FORK | CAN_RESUME_AT;
+    row->can = CAN_RESUME | CAN_FORK | CAN_RESUME_AT | CAN_REWIND;
     if (project_logs_collides(scope, row->cwd))
         row->hidden = HIDDEN_COLLISION;
     else if (!row->first_prompt.n && !row->custom_title.n && !row->last_prompt.n)

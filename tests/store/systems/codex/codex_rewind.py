@@ -17,7 +17,7 @@ sys.path[:0] = [os.path.join(HERE, '..', '..', '..')]
 from support.program import Program
 
 START = 1795463999  # a second before the sessions
-ADDED = 'a patch added it or moved it there, and nothing shows that it did not replace a file'
+ADDED = 'it was added or moved there, and nothing shows that it did not replace a file'
 THREAD = '01a20a10-4e0a-7153-911c-f3fe4c56d{:03}'
 
 

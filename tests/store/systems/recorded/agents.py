@@ -404,7 +404,7 @@ AGENTS = {a.name: a for a in (
           fork='sh -c new=$(kimi fork -y "$1" | sed -n "s/^Forked to \\([^ ]*\\).*/\\1/p") && [ "$new" ] && shift && '
                'exec kimi --session "$new" "$@" kimi {id}',
           forks=lambda path: f'{path.split("/agents/main/")[0]}/state.json'),
-    Agent('pi', read_pi, ('.pi/agent/sessions/*/*.jsonl',), damaged=lambda p: re.search('_([^/_]*)[.]jsonl', p).group(1), answer=pi_answer,
+    Agent('pi', read_pi, ('.pi/agent/sessions/*/*.jsonl',), damaged=lambda p: re.search('_([^/_]*)[.]jsonl', p).group(1), answer=pi_answer, given_back=1,
           resume='pi --session {path}'),
     Agent('qwen', read_qwen, ('.qwen/projects/*/chats/*.jsonl',), given_back=16, written=26, saved=('*/file-history/*',), answer=qwen_answer,
           resume='qwen --resume {id}', fork='qwen --resume {id} --fork-session', forks=lambda path: path),

@@ -1,4 +1,4 @@
-#include "store/systems/codex/changes.h"
+#include "store/systems/common/patches/patch_log.h"
 
 #include <string.h>
 
@@ -11,14 +11,14 @@
 #include "store/systems/common/inferred.h"
 
 struct reading {
-    struct codex_changes *out;
+    struct patch_log *out;
     struct arena scratch;
     struct slice turn; /* the turn of the lines above, in the arena of the result */
     size_t turn_at, at;
     bool agents;             /* there are sub-agents */
     bool items;              /* commands are recorded as items, so calls are not examined */
     bool failed;             /* the patch of the line failed, perhaps after some of its files */
-    struct codex_change now; /* the common part of the changes of a line */
+    struct patch_change now; /* the common part of the changes of a line */
     struct slice thread;
 };
 
@@ -34,18 +34,19 @@ static const char *codex_clean_path(const struct reading *r, struct slice path)
     return path.p ? path_normalize(r->out->cwd ? r->out->cwd : "", path.p, a) : NULL;
 }
 
-static void codex_add_change(struct reading *r, enum codex_change_kind kind, const char *path,
+static void codex_add_change(struct reading *r, enum patch_kind kind, const char *path,
                              const char *other, struct slice text)
 {
-    struct codex_changes *c = r->out;
-    struct codex_change *list = arena_grow(&c->arena, c->change, c->changes, sizeof *list);
+    struct patch_log *c = r->out;
+    struct patch_change *list = arena_grow(&c->arena, c->change, c->changes, sizeof *list);
 
     if (!list || !path)
         return;
     c->change = list;
-    struct codex_change x = r->now;
+    struct patch_change x = r->now;
 
-    x.kind = r->failed ? CODEX_UNSURE : kind;
+    x.kind = r->failed ? PATCH_UNSURE : kind;
+    x.why = "a patch failed, perhaps after it had changed this file";
     x.path = path;
     x.other = other;
     x.text = arena_copy(&c->arena, text);
@@ -66,14 +67,14 @@ static void codex_add_file(struct reading *r, struct slice key, struct slice cha
     const char *path = codex_clean_path(r, name), *to = moved.n ? codex_clean_path(r, moved) : NULL;
 
     if (slice_eq(type, SLICE("add")))
-        codex_add_change(r, CODEX_ADDED, path, NULL, content);
+        codex_add_change(r, PATCH_ADDED, path, NULL, content);
     else if (slice_eq(type, SLICE("delete")))
-        codex_add_change(r, CODEX_DELETED, path, NULL, content);
+        codex_add_change(r, PATCH_DELETED, path, NULL, content);
     else if (to && path && strcmp(to, path) != 0) {
-        codex_add_change(r, CODEX_LEFT, path, to, diff);
-        codex_add_change(r, CODEX_ARRIVED, to, path, diff);
+        codex_add_change(r, PATCH_LEFT, path, to, diff);
+        codex_add_change(r, PATCH_ARRIVED, to, path, diff);
     } else {
-        codex_add_change(r, CODEX_UPDATED, path, NULL, diff);
+        codex_add_change(r, PATCH_UPDATED, path, NULL, diff);
     }
 }
 
@@ -108,14 +109,14 @@ static void codex_read_changes(struct reading *r, const struct codex_row *row)
 
 static void codex_add_command(struct reading *r, struct slice text, struct slice dir)
 {
-    struct codex_changes *c = r->out;
-    struct codex_command *list = arena_grow(&c->arena, c->command, c->commands, sizeof *list);
+    struct patch_log *c = r->out;
+    struct patch_command *list = arena_grow(&c->arena, c->command, c->commands, sizeof *list);
 
     if (!list)
         return;
     c->command = list;
     list[c->commands++] =
-        (struct codex_command){ .text = arena_copy(&c->arena, text),
+        (struct patch_command){ .text = arena_copy(&c->arena, text),
                                 .dir = dir.n ? arena_copy(&c->arena, dir).p : NULL,
                                 .at = r->at };
 }
@@ -239,7 +240,7 @@ static void read_seen(struct reading *r, struct slice item, bool done)
         json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
         return;
     while (json_iter_next(&it, &key, &part)) {
-        struct codex_seen x = { .at = r->at, .gone = !done };
+        struct patch_seen x = { .at = r->at, .gone = !done };
         struct slice own = json_text_at(part, "cmd", &r->scratch);
 
         x.path = slice_eq(json_text_at(part, "type", &r->scratch), SLICE("read"))
@@ -251,8 +252,8 @@ static void read_seen(struct reading *r, struct slice item, bool done)
 
         /* Only a command without other parts shows which file was missing. */
         if (x.path && (done || slice_eq(own, command))) {
-            struct codex_changes *c = r->out;
-            struct codex_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);
+            struct patch_log *c = r->out;
+            struct patch_seen *seen = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *seen);
 
             if (!seen)
                 return;
@@ -265,7 +266,7 @@ static void read_seen(struct reading *r, struct slice item, bool done)
 
 static void read_listing(struct reading *r, struct slice item, struct slice command)
 {
-    struct codex_changes *c = r->out;
+    struct patch_log *c = r->out;
     struct arena *a = &c->arena;
     struct slice dir = path_of_url(json_text_at(item, "cwd", &r->scratch), &r->scratch);
     struct slice output = json_text_at(item, "aggregated_output", &r->scratch);
@@ -273,12 +274,12 @@ static void read_listing(struct reading *r, struct slice item, struct slice comm
     if (!dir.n || !(slice_has(command, "ls") || slice_has(command, "find")) ||
         !listed_is_whole(output))
         return;
-    struct codex_listing *list = arena_grow(a, c->listing, c->listings, sizeof *list);
+    struct patch_listing *list = arena_grow(a, c->listing, c->listings, sizeof *list);
 
     if (!list)
         return;
     c->listing = list;
-    list[c->listings++] = (struct codex_listing){ .command = arena_copy(a, command),
+    list[c->listings++] = (struct patch_listing){ .command = arena_copy(a, command),
                                                   .output = arena_copy(a, output),
                                                   .dir = arena_copy(a, dir).p,
                                                   .at = r->at };
@@ -307,10 +308,10 @@ static void codex_read_call(struct reading *r, const struct codex_row *row)
 static void codex_read_prompt(struct reading *r, const struct codex_row *row)
 {
     enum { LOOK_BACK = 32 };
-    struct codex_changes *c = r->out;
-    struct codex_point *list = arena_grow(&c->arena, c->point, c->points, sizeof *list);
+    struct patch_log *c = r->out;
+    struct patch_point *list = arena_grow(&c->arena, c->point, c->points, sizeof *list);
     size_t *lines = arena_grow(&c->arena, c->prompt, c->prompts, sizeof *lines);
-    struct codex_point p = { .id = codex_row_id(row, &r->scratch), .at = r->at };
+    struct patch_point p = { .id = codex_row_id(row, &r->scratch), .at = r->at };
 
     if (!p.id.n && r->turn.n && r->at - r->turn_at < LOOK_BACK)
         p.id = r->turn;
@@ -331,7 +332,7 @@ static void codex_read_prompt(struct reading *r, const struct codex_row *row)
 
 static void codex_read_time(struct reading *r, const struct codex_row *row)
 {
-    struct codex_changes *c = r->out;
+    struct patch_log *c = r->out;
     int64_t *list = arena_grow(&c->arena, c->line_ms, c->lines, sizeof *list);
     int64_t above = c->lines ? c->line_ms[c->lines - 1] : INT64_MIN, now;
 
@@ -343,7 +344,7 @@ static void codex_read_time(struct reading *r, const struct codex_row *row)
 
 static void codex_read_agent(struct reading *r, const struct codex_row *row)
 {
-    struct codex_changes *c = r->out;
+    struct patch_log *c = r->out;
     struct slice id = r->agents ? json_text_at(row->item, "agent_thread_id", &r->scratch)
                                 : (struct slice){ NULL, 0 };
 
@@ -406,34 +407,10 @@ static void codex_read_line(struct reading *r, struct slice line)
     }
 }
 
-/* Drops points that are no longer in the conversation. */
-static enum err_code drop_points(const struct store *st, const struct session_ref *ref,
-                                 struct codex_changes *c, struct err *e)
+enum err_code codex_read_patches(const struct store *st, const struct session_ref *ref,
+                                 bool dropped, struct patch_log *out, struct err *e)
 {
-    struct transcript *t;
-    struct idset ids = { .n = 0 };
-    uint32_t number;
-    size_t n = 0;
-    enum err_code rc = codex_load(st, ref, NULL, &t, e);
-
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < t->n && !rc; i++)
-        if (t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id))
-            rc = idset_add(&ids, t->message[i].id, &number) ? err_nomem(e) : ERR_OK;
-    for (size_t i = 0; i < c->points && !rc; i++)
-        if (idset_has(&ids, id128_of(c->point[i].id)))
-            c->point[n++] = c->point[i];
-    c->points = n;
-    idset_fini(&ids);
-    transcript_free(t);
-    return rc;
-}
-
-enum err_code codex_changes_read(const struct store *st, const struct session_ref *ref,
-                                 bool dropped, struct codex_changes *out, struct err *e)
-{
-    struct codex_changes c = { .changes = 0 };
+    struct patch_log c = { .changes = 0 };
     struct reading r = { .out = &c, .thread = ref->id };
     struct buf text = { 0 };
     struct slice rest, line;
@@ -452,76 +429,42 @@ enum err_code codex_changes_read(const struct store *st, const struct session_re
     if (!rc && (c.arena.failed || r.scratch.failed))
         rc = err_nomem(e);
     if (!rc && !dropped)
-        rc = drop_points(st, ref, &c, e);
+        rc = patch_log_drop_points(&c, st, ref, codex_load, e);
     arena_fini(&r.scratch);
     buf_fini(&text);
     if (rc)
-        codex_changes_fini(&c);
+        patch_log_fini(&c);
     else
         *out = c;
     return rc;
 }
 
-void codex_changes_fini(struct codex_changes *c)
+static enum err_code codex_read_all_patches(const struct store *st, const struct session_ref *ref,
+                                            struct patch_log *out, struct err *e)
 {
-    arena_fini(&c->arena);
-    *c = (struct codex_changes){ .changes = 0 };
+    TRY(codex_read_patches(st, ref, false, out, e));
+
+    enum err_code rc = codex_add_agents(st, ref, out, e);
+
+    if (rc)
+        patch_log_fini(out);
+    return rc;
 }
 
-static bool codex_may_have(const struct codex_command *x, const char *path,
-                           bool may(struct slice, const char *, const char *))
+enum err_code codex_checkpoints(const struct store *st, const struct session_ref *ref,
+                                struct checkpoint_list *out, struct err *e)
 {
-    return !path || !x->text.n || !x->dir || may(x->text, x->dir, path);
+    struct patch_log log;
+
+    TRY(codex_read_all_patches(st, ref, &log, e));
+    return patch_log_checkpoints(&log, out, e);
 }
 
-bool codex_commands_between(const struct codex_changes *c, size_t from, size_t to, const char *path)
+enum err_code codex_plan(const struct store *st, const struct session_ref *ref, struct slice point,
+                         struct rewind_plan *out, struct err *e)
 {
-    for (size_t i = 0; i < c->commands; i++)
-        if (c->command[i].at >= from && c->command[i].at < to &&
-            codex_may_have(&c->command[i], path, inferred_may_change))
-            return true;
-    return false;
-}
+    struct patch_log log;
 
-bool codex_shows_free(const struct codex_changes *c, size_t from, size_t to, const char *path)
-{
-    size_t newest = 0;
-    bool any = false, gone = false;
-
-    for (size_t i = 0; i < c->seen_n; i++) {
-        const struct codex_seen *x = &c->seen[i];
-
-        if (x->at < from || x->at >= to || (any && x->at < newest) || strcmp(x->path, path) != 0)
-            continue;
-        any = true;
-        newest = x->at;
-        gone = x->gone;
-    }
-
-    /* A listing counts unless a newer command has read the file. */
-    for (size_t i = 0; i < c->listings; i++) {
-        const struct codex_listing *x = &c->listing[i];
-
-        if (x->at < from || x->at >= to || (any && x->at < newest))
-            continue;
-        enum listed listed = listed_by_command(x->command, x->dir, x->output, path);
-
-        if (listed == LISTED_UNKNOWN)
-            continue;
-        any = true;
-        newest = x->at;
-        gone = listed == LISTED_ABSENT;
-    }
-
-    /* A command after the newest of these may have made the file. */
-    return gone && !codex_commands_between(c, newest, to, path);
-}
-
-bool codex_removals_between(const struct codex_changes *c, size_t from, size_t to, const char *path)
-{
-    for (size_t i = 0; i < c->commands; i++)
-        if (c->command[i].at >= from && c->command[i].at < to &&
-            codex_may_have(&c->command[i], path, inferred_may_remove))
-            return true;
-    return false;
+    TRY(codex_read_all_patches(st, ref, &log, e));
+    return patch_log_plan(&log, ref, codex_ops.label, point, out, e);
 }

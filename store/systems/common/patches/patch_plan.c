@@ -4,19 +4,19 @@
 #include "store/fs/path.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/plan/rewind.h"
-#include "store/systems/codex/changes.h"
-#include "store/systems/codex/codex.h"
 #include "store/systems/common/inferred.h"
+#include "store/systems/common/jsonl.h"
+#include "store/systems/common/patches/patch_log.h"
 
-/* The files that a thread changed since a point, each with its state before the first of these changes (infer.c). */
+/* The files that a session changed since a point, each with its state before the first of these changes (patch_infer.c). */
 
 struct planning {
-    struct codex_changes c;
-    struct codex_inference infer;
+    struct patch_log c;
+    struct patch_inference infer;
     struct rewind_plan plan;
 };
 
-static bool codex_rewind_is_of(const struct codex_change *x, const char *path)
+static bool patch_rewind_is_of(const struct patch_change *x, const char *path)
 {
     return strcmp(x->path, path) == 0;
 }
@@ -25,20 +25,20 @@ static bool codex_rewind_is_of(const struct codex_change *x, const char *path)
 
 /* The file as the session left it, if the patches determine that. A moved file may have replaced
  * another one, so it may only be removed if its name is known to have been free. */
-static enum err_code codex_set_last(struct planning *p, size_t i, const struct codex_before *before,
+static enum err_code patch_set_last(struct planning *p, size_t i, const struct patch_before *before,
                                     struct rewind_target *t, struct err *e)
 {
-    struct codex_state last;
+    struct patch_state last;
     bool absent = before->state.absent, seen = before->seen;
-    bool arrived = absent && p->c.change[i].kind == CODEX_ARRIVED;
+    bool arrived = absent && p->c.change[i].kind == PATCH_ARRIVED;
     enum err_code rc = ERR_OK;
 
     if (arrived && before->was_free)
-        rc = codex_infer_is_moved(&p->infer, i, &seen, e);
+        rc = patch_infer_is_moved(&p->infer, i, &seen, e);
     if (!rc && seen)
-        rc = codex_infer_present(&p->infer, t->path, &last, e);
+        rc = patch_infer_present(&p->infer, t->path, &last, e);
     else if (!rc)
-        rc = codex_infer_last(&p->infer, i, before->state, &last, e);
+        rc = patch_infer_last(&p->infer, i, before->state, &last, e);
     if (rc)
         return rc;
     t->has_last = last.known && !(arrived && !before->was_free && !last.absent);
@@ -49,7 +49,7 @@ static enum err_code codex_set_last(struct planning *p, size_t i, const struct c
 }
 
 /* A command on these lines may have changed the permissions of the file. */
-static bool chmod_between(const struct codex_changes *c, size_t from, size_t to, const char *path)
+static bool chmod_between(const struct patch_log *c, size_t from, size_t to, const char *path)
 {
     for (size_t k = 0; k < c->commands; k++)
         if (c->command[k].at >= from && c->command[k].at < to && c->command[k].dir &&
@@ -59,30 +59,30 @@ static bool chmod_between(const struct codex_changes *c, size_t from, size_t to,
 }
 
 /* Another file that the thread changed has, or had, this text. */
-static const struct codex_change *find_twin(struct planning *p, size_t i, struct slice text)
+static const struct patch_change *find_twin(struct planning *p, size_t i, struct slice text)
 {
     const char *path = p->c.change[i].path;
 
     for (size_t k = 0; text.n && k < p->c.changes; k++) {
-        const struct codex_change *x = &p->c.change[k];
-        struct codex_state now = { .known = false };
+        const struct patch_change *x = &p->c.change[k];
+        struct patch_state now = { .known = false };
 
-        if (codex_rewind_is_of(x, path) || (x->other && strcmp(x->other, path) == 0))
+        if (patch_rewind_is_of(x, path) || (x->other && strcmp(x->other, path) == 0))
             continue;
-        if (codex_infer_present(&p->infer, x->path, &now, NULL))
+        if (patch_infer_present(&p->infer, x->path, &now, NULL))
             return NULL;
         if ((now.known && slice_eq(now.text, text)) ||
-            (x->kind == CODEX_DELETED && slice_eq(x->text, text)))
+            (x->kind == PATCH_DELETED && slice_eq(x->text, text)))
             return x;
     }
     return NULL;
 }
 
-static bool was_added(const struct codex_changes *c, size_t i)
+static bool was_added(const struct patch_log *c, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (c->change[k].kind == CODEX_ADDED &&
-            codex_rewind_is_of(&c->change[k], c->change[i].path))
+        if (c->change[k].kind == PATCH_ADDED &&
+            patch_rewind_is_of(&c->change[k], c->change[i].path))
             return true;
     return false;
 }
@@ -90,11 +90,11 @@ static bool was_added(const struct codex_changes *c, size_t i)
 /* Why a file that a patch deleted need not have been a new file with this text. */
 static const char *kind_doubt(struct planning *p, size_t i, struct slice text)
 {
-    const struct codex_change *x = &p->c.change[i];
+    const struct patch_change *x = &p->c.change[i];
 
     if (chmod_between(&p->c, 0, x->at, x->path))
         return "it was deleted, and a command had changed its permissions";
-    if (codex_commit_mode(&p->infer.commit, x->path) || was_added(&p->c, i))
+    if (patch_commit_mode(&p->infer.commit, x->path) || was_added(&p->c, i))
         return NULL;
     if (slice_starts(text, "#!"))
         return "it is a script that was deleted, and whether it was executable is not recorded";
@@ -107,10 +107,10 @@ static const char *kind_doubt(struct planning *p, size_t i, struct slice text)
 }
 
 /* A restored file gets the mode that it had in the commit. */
-static void codex_set_mode(struct planning *p, size_t i, struct rewind_target *t)
+static void patch_set_mode(struct planning *p, size_t i, struct rewind_target *t)
 {
     enum { LINK = 0120000, RUN = 0100755 };
-    unsigned mode = t->want == REWIND_BYTES ? codex_commit_mode(&p->infer.commit, t->path) : 0;
+    unsigned mode = t->want == REWIND_BYTES ? patch_commit_mode(&p->infer.commit, t->path) : 0;
     const char *doubt = NULL;
 
     if (mode == LINK) {
@@ -128,11 +128,11 @@ static void codex_set_mode(struct planning *p, size_t i, struct rewind_target *t
         t->doubt = doubt;
 }
 
-static enum err_code codex_rewind_add_file(struct planning *p, size_t i, struct err *e)
+static enum err_code patch_rewind_add_file(struct planning *p, size_t i, struct err *e)
 {
     struct rewind_target t = { .path = p->c.change[i].path, .want = REWIND_UNKNOWN };
-    struct codex_before before;
-    enum err_code rc = codex_infer_before(&p->infer, i, &before, e);
+    struct patch_before before;
+    enum err_code rc = patch_infer_before(&p->infer, i, &before, e);
 
     t.why = before.why;
     if (!rc && before.state.known) {
@@ -142,8 +142,8 @@ static enum err_code codex_rewind_add_file(struct planning *p, size_t i, struct 
         t.doubt = before.doubt;
         t.is_late = before.is_late;
         if (before.state.absent && !before.was_free) {
-            /* Codex records an addition even if the file replaced another one. */
-            static const char why[] = "a patch added it or moved it there, and nothing shows that "
+            /* An addition is recorded even if the file replaced another one. */
+            static const char why[] = "it was added or moved there, and nothing shows that "
                                       "it did not replace a file";
 
             if (access(t.path, F_OK) != 0) {
@@ -154,24 +154,24 @@ static enum err_code codex_rewind_add_file(struct planning *p, size_t i, struct 
             }
         }
         t.found_ms = before.is_late ? p->c.change[i].time_ms : 0;
-        rc = codex_set_last(p, i, &before, &t, e);
-        codex_set_mode(p, i, &t);
+        rc = patch_set_last(p, i, &before, &t, e);
+        patch_set_mode(p, i, &t);
     }
     return rc ? rc : rewind_plan_add(&p->plan, &t, e);
 }
 
-static bool codex_is_first(const struct planning *p, size_t i)
+static bool patch_is_first(const struct planning *p, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (p->c.change[k].at >= p->infer.from &&
-            codex_rewind_is_of(&p->c.change[k], p->c.change[i].path))
+            patch_rewind_is_of(&p->c.change[k], p->c.change[i].path))
             return false;
     return true;
 }
 
 /* ---- the points ---- */
 
-static size_t codex_files_between(const struct codex_changes *c, size_t from, size_t to)
+static size_t patch_files_between(const struct patch_log *c, size_t from, size_t to)
 {
     size_t n = 0;
 
@@ -179,24 +179,19 @@ static size_t codex_files_between(const struct codex_changes *c, size_t from, si
         bool again = c->change[i].at < from || c->change[i].at >= to;
 
         for (size_t k = 0; k < i && !again; k++)
-            again = c->change[k].at >= from && codex_rewind_is_of(&c->change[k], c->change[i].path);
+            again = c->change[k].at >= from && patch_rewind_is_of(&c->change[k], c->change[i].path);
         n += !again;
     }
     return n;
 }
 
-enum err_code codex_checkpoints(const struct store *st, const struct session_ref *ref,
-                                struct checkpoint_list *out, struct err *e)
+enum err_code patch_log_checkpoints(struct patch_log *log, struct checkpoint_list *out,
+                                    struct err *e)
 {
-    struct codex_changes c;
-    struct checkpoint_list list = { .n = 0 };
-    enum err_code rc = codex_changes_read(st, ref, false, &c, e);
+    struct patch_log c = *log;
+    struct checkpoint_list list = { .arena = c.arena }; /* it owns the texts */
 
-    if (!rc && (rc = codex_changes_add_agents(st, ref, &c, e)))
-        codex_changes_fini(&c);
-    if (rc)
-        return rc;
-    list.arena = c.arena; /* it owns the texts */
+    *log = (struct patch_log){ .changes = 0 };
     list.checkpoint = arena_zalloc(&list.arena, (c.points + 1) * sizeof *list.checkpoint);
     for (size_t i = 0; list.checkpoint && i < c.points; i++) {
         size_t from = c.point[i].at, to = i + 1 < c.points ? c.point[i + 1].at : SIZE_MAX;
@@ -207,8 +202,8 @@ enum err_code codex_checkpoints(const struct store *st, const struct session_ref
                                  .prompt = c.point[i].text,
                                  .time_ms = c.point[i].time_ms,
                                  .kind = CHECKPOINT_TURN,
-                                 .files = codex_files_between(&c, from, to),
-                                 .shell = codex_commands_between(&c, from, to, NULL) };
+                                 .files = patch_files_between(&c, from, to),
+                                 .shell = patch_commands_between(&c, from, to, NULL) };
     }
     if (!list.checkpoint) {
         checkpoint_list_fini(&list);
@@ -221,12 +216,12 @@ enum err_code codex_checkpoints(const struct store *st, const struct session_ref
 /* ---- the plan ---- */
 
 /* A file has one path, even if patches reached it through links below the directory. */
-static bool codex_name_files(struct codex_changes *c, int64_t point_ms)
+static bool patch_name_files(struct patch_log *c, int64_t point_ms)
 {
     bool ok = true;
 
     for (size_t i = 0; i < c->changes && ok; i++) {
-        struct codex_change *x = &c->change[i];
+        struct patch_change *x = &c->change[i];
 
         x->path = path_real_below(c->cwd, x->path, point_ms, &c->arena);
         if (x->other)
@@ -239,20 +234,20 @@ static bool codex_name_files(struct codex_changes *c, int64_t point_ms)
     return ok && !c->arena.failed;
 }
 
-static enum err_code codex_fill_plan(struct planning *p, const struct session_ref *ref,
-                                     const struct codex_point *point, struct err *e)
+static enum err_code patch_fill_plan(struct planning *p, const struct session_ref *ref,
+                                     const struct patch_point *point, struct err *e)
 {
     const struct store_env *env = ref->store->env;
     const char *root = p->c.cwd;
     struct rewind_plan *plan = &p->plan;
 
-    if (root && !codex_name_files(&p->c, point->time_ms))
+    if (root && !patch_name_files(&p->c, point->time_ms))
         return err_nomem(e);
     p->infer.c = &p->c;
     p->infer.arena = &plan->arena;
 
     p->infer.from = point->at;
-    plan->system = codex_ops.name;
+    plan->system = ref->store->ops->name;
     plan->session = arena_copy(&plan->arena, ref->id).p;
     plan->point = arena_copy(&plan->arena, point->id).p;
     plan->point_ms = point->time_ms;
@@ -263,40 +258,41 @@ static enum err_code codex_fill_plan(struct planning *p, const struct session_re
     return rc || (plan->session && plan->point) ? rc : err_nomem(e);
 }
 
-static enum err_code codex_add_notes(struct planning *p, struct err *e)
+static enum err_code add_notes(struct planning *p, const char *agent, struct err *e)
 {
-    TRY(rewind_plan_note(
-        &p->plan, "reconstructed from the recorded patches (Codex keeps no copies of files)", e));
-    if (codex_commands_between(&p->c, p->infer.from, SIZE_MAX, NULL))
+    TRY(rewind_plan_note(&p->plan,
+                         arena_format(&p->plan.arena,
+                                      "reconstructed from the recorded patches (%s keeps no copies "
+                                      "of files)",
+                                      agent),
+                         e));
+    if (patch_commands_between(&p->c, p->infer.from, SIZE_MAX, NULL))
         TRY(rewind_plan_note(&p->plan, "commands ran since: what they changed is not recorded", e));
     return rewind_plan_note_modes(&p->plan, e);
 }
 
-enum err_code codex_plan(const struct store *st, const struct session_ref *ref, struct slice point,
-                         struct rewind_plan *out, struct err *e)
+enum err_code patch_log_plan(struct patch_log *log, const struct session_ref *ref,
+                             const char *agent, struct slice point, struct rewind_plan *out,
+                             struct err *e)
 {
-    struct planning p = { .c = { .changes = 0 } };
+    struct planning p = { .c = *log };
     struct point_search search = { .id = point };
-    enum err_code rc = codex_changes_read(st, ref, false, &p.c, e);
 
-    /* The agents come before the search, because they change the numbers of all lines. */
-    if (!rc)
-        rc = codex_changes_add_agents(st, ref, &p.c, e);
-    if (!rc)
-        codex_commit_open(&p.c, &p.infer.commit);
-    for (size_t i = 0; !rc && i < p.c.points; i++)
+    *log = (struct patch_log){ .changes = 0 };
+    patch_commit_open(&p.c, &p.infer.commit);
+    for (size_t i = 0; i < p.c.points; i++)
         point_search_offer(&search, p.c.point[i].id, i);
+    enum err_code rc = point_search_result(&search, ref, e);
+
     if (!rc)
-        rc = point_search_result(&search, ref, e);
-    if (!rc)
-        rc = codex_fill_plan(&p, ref, &p.c.point[search.at], e);
+        rc = patch_fill_plan(&p, ref, &p.c.point[search.at], e);
     for (size_t i = 0; !rc && i < p.c.changes; i++)
-        if (p.c.change[i].at >= p.infer.from && codex_is_first(&p, i))
-            rc = codex_rewind_add_file(&p, i, e);
+        if (p.c.change[i].at >= p.infer.from && patch_is_first(&p, i))
+            rc = patch_rewind_add_file(&p, i, e);
     if (!rc)
-        rc = codex_add_notes(&p, e);
-    codex_commit_close(&p.infer.commit);
-    codex_changes_fini(&p.c);
+        rc = add_notes(&p, agent, e);
+    patch_commit_close(&p.infer.commit);
+    patch_log_fini(&p.c);
     if (rc)
         rewind_plan_fini(&p.plan);
     else

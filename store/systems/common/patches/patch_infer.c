@@ -1,4 +1,4 @@
-#include "store/systems/codex/changes.h"
+#include "store/systems/common/patches/patch_log.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -16,20 +16,20 @@ static const char command_ran[] =
 static const char by_hand[] = "it was changed by hand between its patches";
 static const char changed_before[] = "it was changed at an unknown time before its first patch";
 
-static bool codex_infer_is_of(const struct codex_change *x, const char *path)
+static bool patch_infer_is_of(const struct patch_change *x, const char *path)
 {
     return strcmp(x->path, path) == 0;
 }
 
-static struct codex_state codex_known(struct slice text)
+static struct patch_state patch_known(struct slice text)
 {
-    return (struct codex_state){ .known = true, .text = text };
+    return (struct patch_state){ .known = true, .text = text };
 }
 
 /* ---- what came before ---- */
 
-static enum err_code patch_forward(struct codex_inference *p, struct slice diff,
-                                   struct codex_state *s)
+static enum err_code patch_forward(struct patch_inference *p, struct slice diff,
+                                   struct patch_state *s)
 {
     bool fits = false;
     enum err_code rc = ERR_OK;
@@ -41,10 +41,10 @@ static enum err_code patch_forward(struct codex_inference *p, struct slice diff,
 }
 
 /* The first or the newest text of a file that a command printed on these lines; NULL: none. */
-static const struct codex_seen *find_seen(const struct codex_changes *c, const char *path,
-                                          size_t from, size_t to, bool newest)
+static const struct patch_seen *find_seen(const struct patch_log *c, const char *path, size_t from,
+                                          size_t to, bool newest)
 {
-    const struct codex_seen *found = NULL;
+    const struct patch_seen *found = NULL;
 
     for (size_t i = 0; i < c->seen_n && (newest || !found); i++)
         if (c->seen[i].whole && c->seen[i].at >= from && c->seen[i].at < to &&
@@ -55,78 +55,78 @@ static const struct codex_seen *find_seen(const struct codex_changes *c, const c
 
 /* Updates the state of a file between two of its changes: commands may have changed it, or printed it before the
  * point. */
-static void codex_pass(const struct codex_inference *p, const char *path, size_t from, size_t to,
-                       struct codex_state *s)
+static void patch_pass(const struct patch_inference *p, const char *path, size_t from, size_t to,
+                       struct patch_state *s)
 {
     size_t until = to < p->from ? to : p->from;
-    const struct codex_seen *seen = find_seen(p->c, path, from, until, true);
+    const struct patch_seen *seen = find_seen(p->c, path, from, until, true);
 
     if (seen) {
-        *s = codex_known(seen->text);
+        *s = patch_known(seen->text);
         from = seen->at;
     }
-    s->passed |= from > 0 && codex_commands_between(p->c, from, to, path);
+    s->passed |= from > 0 && patch_commands_between(p->c, from, to, path);
 }
 
 /* Computes the state of a file after the changes from `first` up to n; *s is its state on the line `last` before
  * them. */
-static enum err_code codex_go_forward(struct codex_inference *p, const char *path, size_t first,
-                                      size_t n, size_t last, struct codex_state *s)
+static enum err_code patch_go_forward(struct patch_inference *p, const char *path, size_t first,
+                                      size_t n, size_t last, struct patch_state *s)
 {
-    const struct codex_changes *c = p->c;
+    const struct patch_log *c = p->c;
     enum err_code rc = ERR_OK;
 
     for (size_t i = first; i < n && !rc; i++) {
-        const struct codex_change *x = &c->change[i];
+        const struct patch_change *x = &c->change[i];
 
-        if (!codex_infer_is_of(x, path))
+        if (!patch_infer_is_of(x, path))
             continue;
-        codex_pass(p, path, last, x->at, s);
+        patch_pass(p, path, last, x->at, s);
         last = x->at;
-        if (x->kind == CODEX_ADDED)
-            *s = codex_known(x->text);
-        else if (x->kind == CODEX_DELETED || x->kind == CODEX_LEFT)
-            *s = (struct codex_state){ .known = true, .absent = true };
-        else if (x->kind == CODEX_UPDATED)
+        if (x->kind == PATCH_ADDED)
+            *s = patch_known(x->text);
+        else if (x->kind == PATCH_DELETED || x->kind == PATCH_LEFT)
+            *s = (struct patch_state){ .known = true, .absent = true };
+        else if (x->kind == PATCH_UPDATED)
             rc = patch_forward(p, x->text, s);
         else
             s->known = false; /* its text came from another file, or it may contain a part of a
                                * patch */
     }
     if (n < c->changes)
-        codex_pass(p, path, last, c->change[n].at, s);
+        patch_pass(p, path, last, c->change[n].at, s);
     return rc;
 }
 
 /* ---- what came after ---- */
 
-enum err_code codex_infer_present(struct codex_inference *p, const char *path,
-                                  struct codex_state *out, struct err *e)
+enum err_code patch_infer_present(struct patch_inference *p, const char *path,
+                                  struct patch_state *out, struct err *e)
 {
     struct buf text = { 0 };
     enum err_code rc = file_read_all(AT_FDCWD, path, 0, PRESENT_MAX, &text, NULL);
 
-    *out = (struct codex_state){ .known = false };
+    *out = (struct patch_state){ .known = false };
     if (rc == ERR_NOT_FOUND)
-        *out = (struct codex_state){ .known = true, .absent = true };
+        *out = (struct patch_state){ .known = true, .absent = true };
     else if (!rc)
-        *out = codex_known(arena_copy(p->arena, buf_slice(&text)));
+        *out = patch_known(arena_copy(p->arena, buf_slice(&text)));
     buf_fini(&text);
     return rc == ERR_NOMEM || p->arena->failed ? err_nomem(e) : ERR_OK;
 }
 
-enum err_code codex_infer_last(struct codex_inference *p, size_t i, struct codex_state before,
-                               struct codex_state *out, struct err *e)
+enum err_code patch_infer_last(struct patch_inference *p, size_t i, struct patch_state before,
+                               struct patch_state *out, struct err *e)
 {
     const char *path = p->c->change[i].path;
-    struct codex_state now;
+    struct patch_state now;
 
     *out = before;
-    if (codex_go_forward(p, path, i, p->c->changes, p->c->change[i].at, out))
+    if (patch_go_forward(p, path, i, p->c->changes, p->c->change[i].at, out))
         return err_nomem(e);
     if (!out->known || !out->passed)
         return ERR_OK;
-    enum err_code rc = codex_infer_present(p, path, &now, e);
+    enum err_code rc = patch_infer_present(p, path, &now, e);
 
     out->known = now.known && now.absent == out->absent && slice_eq(now.text, out->text);
     return rc;
@@ -143,7 +143,7 @@ struct trail {
     size_t at;         /* its line */
 };
 
-static bool codex_prompt_between(const struct codex_changes *c, size_t from, size_t to)
+static bool patch_prompt_between(const struct patch_log *c, size_t from, size_t to)
 {
     for (size_t i = 0; i < c->prompts; i++)
         if (c->prompt[i] > from && c->prompt[i] < to)
@@ -153,44 +153,44 @@ static bool codex_prompt_between(const struct codex_changes *c, size_t from, siz
 
 /* Ends the trail, which has reached a line, with what a command printed of the file after its last step, in the turn of
  * its first one. */
-static bool ends_before(const struct codex_inference *p, struct trail *t, size_t line)
+static bool ends_before(const struct patch_inference *p, struct trail *t, size_t line)
 {
-    const struct codex_change *list = p->c->change;
-    const struct codex_seen *seen =
+    const struct patch_change *list = p->c->change;
+    const struct patch_seen *seen =
         t->n ? find_seen(p->c, t->path, list[t->step[t->n - 1]].at, line, false) : NULL;
 
-    if (!seen || codex_prompt_between(p->c, list[t->step[0]].at, seen->at))
+    if (!seen || patch_prompt_between(p->c, list[t->step[0]].at, seen->at))
         return false;
     t->text = seen->text;
     t->at = seen->at;
     return t->ends = true;
 }
 
-static bool codex_follow(const struct codex_inference *p, size_t i, struct trail *t)
+static bool patch_follow(const struct patch_inference *p, size_t i, struct trail *t)
 {
     *t = (struct trail){ .path = p->c->change[i].path };
     for (; i < p->c->changes; i++) {
-        const struct codex_change *x = &p->c->change[i];
+        const struct patch_change *x = &p->c->change[i];
 
-        if (!codex_infer_is_of(x, t->path))
+        if (!patch_infer_is_of(x, t->path))
             continue;
         if (ends_before(p, t, x->at))
             return true;
-        if (t->n == sizeof t->step / sizeof *t->step || x->kind == CODEX_ADDED ||
-            x->kind == CODEX_UNSURE)
+        if (t->n == sizeof t->step / sizeof *t->step || x->kind == PATCH_ADDED ||
+            x->kind == PATCH_UNSURE)
             return false; /* another file took its place */
-        if (x->kind == CODEX_ARRIVED &&
-            !(t->n && p->c->change[t->step[t->n - 1]].kind == CODEX_LEFT))
+        if (x->kind == PATCH_ARRIVED &&
+            !(t->n && p->c->change[t->step[t->n - 1]].kind == PATCH_LEFT))
             return false;
-        if (x->kind == CODEX_ARRIVED)
+        if (x->kind == PATCH_ARRIVED)
             continue; /* the other half of the move */
-        t->ends = x->kind == CODEX_DELETED;
+        t->ends = x->kind == PATCH_DELETED;
         t->text = x->text;
         t->at = x->at;
         if (t->ends)
             return true;
         t->step[t->n++] = i;
-        if (x->kind == CODEX_LEFT)
+        if (x->kind == PATCH_LEFT)
             t->path = x->other;
     }
     ends_before(p, t, SIZE_MAX);
@@ -199,7 +199,7 @@ static bool codex_follow(const struct codex_inference *p, size_t i, struct trail
 
 /* The facts about a file that follow from its later changes. */
 struct later {
-    struct codex_state state;
+    struct patch_state state;
     bool seen;       /* the present file has been seen */
     bool is_written; /* which was written after the last of them */
     bool is_close;   /* or in the same second, as its time has no finer parts */
@@ -207,8 +207,8 @@ struct later {
     const char *why;
 };
 
-static enum err_code revert_patches(struct codex_inference *p, struct trail *t,
-                                    struct codex_state *s)
+static enum err_code revert_patches(struct patch_inference *p, struct trail *t,
+                                    struct patch_state *s)
 {
     enum err_code rc = ERR_OK;
 
@@ -223,33 +223,33 @@ static enum err_code revert_patches(struct codex_inference *p, struct trail *t,
 }
 
 /* Whether a command from the point up to `behind` may have changed the file, under any of its names. */
-static bool commands_on(const struct codex_inference *p, size_t i, const struct trail *t,
+static bool commands_on(const struct patch_inference *p, size_t i, const struct trail *t,
                         size_t behind)
 {
-    bool any = codex_commands_between(p->c, p->from, behind, p->c->change[i].path);
+    bool any = patch_commands_between(p->c, p->from, behind, p->c->change[i].path);
 
     for (size_t k = 0; k < t->n && !any; k++)
-        any = codex_commands_between(p->c, p->from, behind, p->c->change[t->step[k]].path);
-    return any || codex_commands_between(p->c, p->from, behind, t->path);
+        any = patch_commands_between(p->c, p->from, behind, p->c->change[t->step[k]].path);
+    return any || patch_commands_between(p->c, p->from, behind, t->path);
 }
 
-static enum err_code codex_go_back(struct codex_inference *p, size_t i, struct later *out,
+static enum err_code patch_go_back(struct patch_inference *p, size_t i, struct later *out,
                                    struct err *e)
 {
     struct trail t;
 
     *out = (struct later){ .why = "its patches do not lead to a known text" };
-    if (!codex_follow(p, i, &t) || (!t.n && !t.ends))
+    if (!patch_follow(p, i, &t) || (!t.n && !t.ends))
         return ERR_OK;
     enum err_code rc = ERR_OK;
     size_t behind = t.at;
 
     out->seen = !t.ends;
-    out->turns = codex_prompt_between(p->c, p->c->change[i].at, t.at);
+    out->turns = patch_prompt_between(p->c, p->c->change[i].at, t.at);
     if (t.ends) {
-        out->state = codex_known(t.text);
+        out->state = patch_known(t.text);
     } else {
-        rc = codex_infer_present(p, t.path, &out->state, e);
+        rc = patch_infer_present(p, t.path, &out->state, e);
 
         /* A program that writes a file sets its time. */
         const char *path = t.path;
@@ -275,13 +275,13 @@ static enum err_code codex_go_back(struct codex_inference *p, size_t i, struct l
     return rc;
 }
 
-enum err_code codex_infer_is_moved(struct codex_inference *p, size_t i, bool *out, struct err *e)
+enum err_code patch_infer_is_moved(struct patch_inference *p, size_t i, bool *out, struct err *e)
 {
     struct later source = { .seen = false };
     struct trail t;
-    bool whole = i > 0 && p->c->change[i - 1].kind == CODEX_LEFT && codex_follow(p, i - 1, &t) &&
-                 !t.ends && codex_infer_is_of(&p->c->change[i], t.path);
-    enum err_code rc = whole ? codex_go_back(p, i - 1, &source, e) : ERR_OK;
+    bool whole = i > 0 && p->c->change[i - 1].kind == PATCH_LEFT && patch_follow(p, i - 1, &t) &&
+                 !t.ends && patch_infer_is_of(&p->c->change[i], t.path);
+    enum err_code rc = whole ? patch_go_back(p, i - 1, &source, e) : ERR_OK;
 
     *out = whole && !rc && source.state.known && !source.state.passed && source.seen;
     return rc;
@@ -291,28 +291,28 @@ enum err_code codex_infer_is_moved(struct codex_inference *p, size_t i, bool *ou
 
 /* A patch can add or move a file over an existing one, which it does not record. Returns the reason
  * why the earlier file is unknown; NULL if nothing shows that one existed. */
-static const char *was_replaced(const struct codex_inference *p, size_t i)
+static const char *was_replaced(const struct patch_inference *p, size_t i)
 {
     static const char why[] = "it replaced a file of that name, whose text is not recorded";
-    const struct codex_changes *c = p->c;
-    const struct codex_change *x = &c->change[i], *y = NULL;
+    const struct patch_log *c = p->c;
+    const struct patch_change *x = &c->change[i], *y = NULL;
 
     for (size_t k = 0; k < i; k++)
-        if (codex_infer_is_of(&c->change[k], x->path))
+        if (patch_infer_is_of(&c->change[k], x->path))
             y = &c->change[k];
-    if (y && y->kind != CODEX_DELETED && y->kind != CODEX_LEFT)
-        return codex_commands_between(c, y->at, x->at, x->path) ? command_ran : why;
+    if (y && y->kind != PATCH_DELETED && y->kind != PATCH_LEFT)
+        return patch_commands_between(c, y->at, x->at, x->path) ? command_ran : why;
     for (size_t k = 0; k < c->seen_n; k++)
         if (!c->seen[k].gone && c->seen[k].at < x->at && (!y || c->seen[k].at > y->at) &&
             strcmp(c->seen[k].path, x->path) == 0)
             return why;
-    return !y && codex_commit_mode(&p->commit, x->path) ? why : NULL;
+    return !y && patch_commit_mode(&p->commit, x->path) ? why : NULL;
 }
 
 /* The present file was born while the patch was at work: Codex writes into a file that exists, which stays the same one,
  * except on file systems that replace it (overlayfs copies a file of a lower layer when it is first written). The clock
  * of a file system may be a few milliseconds late. */
-static bool was_born(const struct codex_change *x)
+static bool was_born(const struct patch_change *x)
 {
     enum { TICK_MS = 10 };
     struct file f;
@@ -329,44 +329,44 @@ static bool was_born(const struct codex_change *x)
 /* Something shows that there was no file directly before change i, which adds one or moves one there: it was removed in
  * the same turn, a command did not find it, or the present file began with the change. A commit without the file shows
  * nothing, because the file may have been untracked. */
-static bool was_free(const struct codex_inference *p, size_t i)
+static bool was_free(const struct patch_inference *p, size_t i)
 {
-    const struct codex_changes *c = p->c;
-    const struct codex_change *x = &c->change[i], *y = NULL;
+    const struct patch_log *c = p->c;
+    const struct patch_change *x = &c->change[i], *y = NULL;
     size_t turn = 0;
 
     for (size_t k = 0; k < c->prompts; k++)
         if (c->prompt[k] < x->at)
             turn = c->prompt[k];
     for (size_t k = 0; k < i; k++)
-        if (codex_infer_is_of(&c->change[k], x->path) && c->change[k].at > turn)
+        if (patch_infer_is_of(&c->change[k], x->path) && c->change[k].at > turn)
             y = &c->change[k];
     if (y)
-        return (y->kind == CODEX_DELETED || y->kind == CODEX_LEFT) &&
-               !codex_commands_between(c, y->at, x->at, x->path);
-    return codex_shows_free(c, turn, x->at, x->path) || was_born(x);
+        return (y->kind == PATCH_DELETED || y->kind == PATCH_LEFT) &&
+               !patch_commands_between(c, y->at, x->at, x->path);
+    return patch_shows_free(c, turn, x->at, x->path) || was_born(x);
 }
 
 /* Returns whether the changes from i on found what the earlier ones left. */
-static enum err_code agrees(struct codex_inference *p, size_t i, struct codex_state s, bool *out)
+static enum err_code agrees(struct patch_inference *p, size_t i, struct patch_state s, bool *out)
 {
-    const struct codex_changes *c = p->c;
+    const struct patch_log *c = p->c;
     const char *path = c->change[i].path;
     enum err_code rc = ERR_OK;
     size_t last = i;
 
     *out = true;
     for (; i < c->changes && *out && !rc; i++) {
-        const struct codex_change *x = &c->change[i];
+        const struct patch_change *x = &c->change[i];
 
-        if (!codex_infer_is_of(x, path))
+        if (!patch_infer_is_of(x, path))
             continue;
-        if (codex_commands_between(c, c->change[last].at, x->at, path))
+        if (patch_commands_between(c, c->change[last].at, x->at, path))
             break;
         last = i;
-        if (x->kind == CODEX_DELETED)
+        if (x->kind == PATCH_DELETED)
             *out = !s.absent && slice_eq(s.text, x->text);
-        if (x->kind != CODEX_UPDATED && x->kind != CODEX_LEFT)
+        if (x->kind != PATCH_UPDATED && x->kind != PATCH_LEFT)
             break;
         rc = patch_forward(p, x->text, &s);
         *out = s.known;
@@ -375,7 +375,7 @@ static enum err_code agrees(struct codex_inference *p, size_t i, struct codex_st
 }
 
 /* The diff shows every line of the text. */
-static bool codex_shows_all(struct slice diff, struct slice text)
+static bool patch_shows_all(struct slice diff, struct slice text)
 {
     struct slice line;
     size_t lines = 0;
@@ -389,34 +389,34 @@ static bool codex_shows_all(struct slice diff, struct slice text)
 }
 
 /* Only the earlier changes give the text. */
-static enum err_code judge_earlier(struct codex_inference *p, size_t i, struct codex_state s,
-                                   struct codex_before *out)
+static enum err_code judge_earlier(struct patch_inference *p, size_t i, struct patch_state s,
+                                   struct patch_before *out)
 {
-    const struct codex_change *x = &p->c->change[i];
+    const struct patch_change *x = &p->c->change[i];
     bool agree = true;
     enum err_code rc = ERR_OK;
 
     out->why = command_ran;
-    if (s.passed || codex_commands_between(p->c, p->from, x->at, x->path))
+    if (s.passed || patch_commands_between(p->c, p->from, x->at, x->path))
         return ERR_OK;
     rc = agrees(p, i, s, &agree);
     out->why = by_hand;
     out->state = s;
     out->state.known = agree;
-    if (!s.absent && (x->kind == CODEX_ADDED || x->kind == CODEX_ARRIVED))
+    if (!s.absent && (x->kind == PATCH_ADDED || x->kind == PATCH_ARRIVED))
         out->doubt = "it was replaced, and nothing shows that it was still as the last patch "
                      "before had left it";
-    else if (!s.absent && !codex_shows_all(x->text, s.text))
+    else if (!s.absent && !patch_shows_all(x->text, s.text))
         out->doubt = "its later texts are not known, so it may have been changed by hand before";
     return rc;
 }
 
 /* The later changes give a text that the earlier ones do not confirm: `earlier` gives no text, or
  * another one. */
-static void judge_later(const struct codex_inference *p, size_t i, const struct later *l,
-                        struct codex_state earlier, struct codex_before *out)
+static void judge_later(const struct patch_inference *p, size_t i, const struct later *l,
+                        struct patch_state earlier, struct patch_before *out)
 {
-    bool late = codex_prompt_between(p->c, p->from, p->c->change[i].at);
+    bool late = patch_prompt_between(p->c, p->from, p->c->change[i].at);
     bool contradicted = l->is_close && earlier.known && !earlier.from_commit;
 
     out->state = l->state;
@@ -439,63 +439,63 @@ static void judge_later(const struct codex_inference *p, size_t i, const struct 
 
 /* A command printed the file after the point, before its first change. The output may have more lines than the file,
  * which a diff shows; for a file that was replaced, another source has to agree. */
-static enum err_code judge_read(struct codex_inference *p, size_t i, struct codex_state earlier,
-                                bool *decides, struct codex_before *out)
+static enum err_code judge_read(struct patch_inference *p, size_t i, struct patch_state earlier,
+                                bool *decides, struct patch_before *out)
 {
-    const struct codex_change *x = &p->c->change[i];
-    const struct codex_seen *seen = find_seen(p->c, x->path, p->from, x->at, false);
-    bool diff = x->kind == CODEX_UPDATED || x->kind == CODEX_LEFT, fits = !diff;
+    const struct patch_change *x = &p->c->change[i];
+    const struct patch_seen *seen = find_seen(p->c, x->path, p->from, x->at, false);
+    bool diff = x->kind == PATCH_UPDATED || x->kind == PATCH_LEFT, fits = !diff;
     bool same = seen && earlier.known && !earlier.absent && slice_eq(earlier.text, seen->text);
-    enum err_code rc = seen && diff ? agrees(p, i, codex_known(seen->text), &fits) : ERR_OK;
+    enum err_code rc = seen && diff ? agrees(p, i, patch_known(seen->text), &fits) : ERR_OK;
 
-    *decides = seen && fits && x->kind != CODEX_DELETED && x->kind != CODEX_UNSURE;
+    *decides = seen && fits && x->kind != PATCH_DELETED && x->kind != PATCH_UNSURE;
     if (!*decides)
         return rc;
-    out->state = codex_known(seen->text);
-    if (codex_commands_between(p->c, p->from, seen->at, x->path)) {
+    out->state = patch_known(seen->text);
+    if (patch_commands_between(p->c, p->from, seen->at, x->path)) {
         out->state.known = same;
         out->why = same ? NULL : command_ran;
     } else if (!same && !diff) {
         out->doubt = "it was replaced, and only the output of a command shows its text";
-    } else if (!same && codex_prompt_between(p->c, p->from, seen->at)) {
+    } else if (!same && patch_prompt_between(p->c, p->from, seen->at)) {
         out->is_late = !earlier.known;
         out->doubt = earlier.known ? changed_before : NULL;
     }
     return rc;
 }
 
-static enum err_code find_earlier(struct codex_inference *p, size_t i, struct codex_state *out,
+static enum err_code find_earlier(struct patch_inference *p, size_t i, struct patch_state *out,
                                   struct err *e)
 {
     const char *path = p->c->change[i].path;
     struct buf text = { 0 };
-    enum err_code rc = codex_commit_text(&p->commit, path, PRESENT_MAX, &text);
+    enum err_code rc = patch_commit_text(&p->commit, path, PRESENT_MAX, &text);
 
-    *out = (struct codex_state){ .known = rc == ERR_OK, .from_commit = true };
+    *out = (struct patch_state){ .known = rc == ERR_OK, .from_commit = true };
     if (!rc)
         out->text = arena_copy(p->arena, buf_slice(&text));
     buf_fini(&text);
-    if (rc == ERR_NOMEM || p->arena->failed || codex_go_forward(p, path, 0, i, 0, out))
+    if (rc == ERR_NOMEM || p->arena->failed || patch_go_forward(p, path, 0, i, 0, out))
         return err_nomem(e);
     return ERR_OK;
 }
 
-enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct codex_before *out,
+enum err_code patch_infer_before(struct patch_inference *p, size_t i, struct patch_before *out,
                                  struct err *e)
 {
-    const struct codex_change *x = &p->c->change[i];
-    bool adds = x->kind == CODEX_ADDED || x->kind == CODEX_ARRIVED;
-    struct later later = { .why = "a patch failed, perhaps after it had changed this file" };
-    struct codex_state earlier;
+    const struct patch_change *x = &p->c->change[i];
+    bool adds = x->kind == PATCH_ADDED || x->kind == PATCH_ARRIVED;
+    struct later later = { .why = x->why };
+    struct patch_state earlier;
     enum err_code rc = find_earlier(p, i, &earlier, e);
 
     bool read = false;
 
-    *out = (struct codex_before){ .why = NULL };
+    *out = (struct patch_before){ .why = NULL };
 
     /* A file that was added has no earlier text, and a patch that failed cannot be reverted. */
-    if (!rc && !adds && x->kind != CODEX_UNSURE)
-        rc = codex_go_back(p, i, &later, e);
+    if (!rc && !adds && x->kind != PATCH_UNSURE)
+        rc = patch_go_back(p, i, &later, e);
 
     /* Output that shows the file between the point and its first change decides before all else. */
     if (!rc && judge_read(p, i, earlier, &read, out))
@@ -514,10 +514,10 @@ enum err_code codex_infer_before(struct codex_inference *p, size_t i, struct cod
         if (judge_earlier(p, i, earlier, out))
             return err_nomem(e);
     } else if (adds) {
-        out->why = codex_removals_between(p->c, p->from, x->at, x->path) ? command_ran
+        out->why = patch_removals_between(p->c, p->from, x->at, x->path) ? command_ran
                                                                          : was_replaced(p, i);
         out->state.known = out->state.absent = !out->why;
-        out->is_late = out->state.absent && codex_prompt_between(p->c, p->from, x->at);
+        out->is_late = out->state.absent && patch_prompt_between(p->c, p->from, x->at);
     } else {
         out->why = later.why;
     }
