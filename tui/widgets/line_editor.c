@@ -145,15 +145,18 @@ int line_editor_draw(const struct line_editor *e, struct frame *f, struct rect r
 
     if (r.w <= 0)
         return 0;
-    while (frame_width(before) >= r.w) {
+    while (frame_width(before) + (from > 0) >= r.w && from < e->cursor) {
         from = right_of(e, from);
         before = (struct slice){ e->text + from, e->cursor - from };
     }
-    int used = frame_text(f, r.y, r.x, r.w, style, (struct slice){ e->text + from, e->n - from });
+    /* A sign stands for what is further left. */
+    const int sign = from > 0 ? frame_puts(f, r.y, r.x, r.w, STYLE_DIM, f->ascii ? "~" : "…") : 0;
+    const int used = sign + frame_text(f, r.y, r.x + sign, r.w - sign, style,
+                                       (struct slice){ e->text + from, e->n - from });
 
     if (cursor) {
         f->cursor_y = r.y;
-        f->cursor_x = r.x + frame_width(before);
+        f->cursor_x = r.x + sign + frame_width(before);
     }
     return used;
 }
