@@ -267,7 +267,13 @@ static void draw_cleanup_title(const struct model *m, struct frame *f)
     size_t tagged = sweep_kept(c->sweep, SWEEP_TAGGED), named = sweep_kept(c->sweep, SWEEP_NAMED);
 
     if (tagged + named) {
-        snprintf(text, sizeof text, "kept: %zu tagged, %zu named", tagged, named);
+        int n = snprintf(text, sizeof text, "kept: ");
+
+        if (tagged)
+            n += snprintf(text + n, sizeof text - (size_t)n, "%zu tagged%s", tagged,
+                          named ? ", " : "");
+        if (named)
+            snprintf(text + n, sizeof text - (size_t)n, "%zu named", named);
 
         /* This is left out rather than cut. */
         x += x + (int)strlen(text) <= f->cols ? frame_puts(f, 0, x, f->cols - x, STYLE_TAG, text)
