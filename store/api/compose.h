@@ -41,6 +41,7 @@ struct compose {
     struct arena *arena; /* for what has to last until the end */
     const char *dir;     /* the session's directory, absolute */
     struct slice branch; /* may be empty */
+    struct slice title;  /* may be empty */
     int64_t time_ms;     /* the message's time; never goes back */
     struct buf rows;     /* the rows of one message */
     enum err_code rc;    /* ERR_NOMEM: they are not complete */
@@ -50,9 +51,12 @@ struct compose {
     char parent[HOST_ID]; /* the last row; "": no row yet */
     char turn[HOST_ID];   /* the last prompt */
     char answer[HOST_ID]; /* the answer that is being written; "": none */
+    void *own;            /* in the arena */
 };
 
 struct compose_ops {
+    /* The rows are those of a database, as in sqlite_rows.h, and a session's path is the database, a slash and its id. */
+    bool database;
     /* Chooses the id and sets *path, in the arena: where the session will be. Writes the rows before the first message. */
     enum err_code (*begin)(struct compose *c, const char **path, struct err *e);
     void (*prompt)(struct compose *c, struct slice text);

@@ -56,6 +56,9 @@ bool fs_is_mount(int fd, int dir);
 bool fs_mount_of(int dir, const char *path, uint64_t *mount, uint64_t *dev);
 /* Returns true if it is immutable or can only be appended to. */
 bool fs_is_fixed(int fd);
+/* Locks a part of an open file, shared, until the descriptor is closed, whatever other descriptors of the process are
+ * closed meanwhile. Returns false if another program has it for itself. Where there are no such locks, nothing is done. */
+bool fs_hold_shared(int fd, int64_t at, int64_t n);
 /* ns since the epoch; 0 if the file system does not record it. A file that was born before some moment existed then,
  * perhaps under another name. A later birth proves that it did not exist only if fs_births_are_true. */
 int64_t fs_born_ns(int fd);

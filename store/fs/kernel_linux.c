@@ -150,6 +150,15 @@ bool fs_is_fixed(int fd)
            (sx.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
 }
 
+bool fs_hold_shared(int fd, int64_t at, int64_t n)
+{
+    struct flock shared = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = (off_t)at, .l_len = (off_t)n
+    };
+
+    return fcntl(fd, F_OFD_SETLK, &shared) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
 int64_t fs_born_ns(int fd)
 {
     struct statx sx;

@@ -21,6 +21,7 @@ enum { RECORD_VERSION = 1, RECORD_WITH_PARTS = 2, INLINE_MAX = 8192, RECORD_MAX 
 static const char *const step_names[STEP_KINDS] = {
     [STEP_APPEND] = "append", [STEP_TAIL] = "tail", [STEP_EDIT] = "edit",
     [STEP_PUT] = "put",       [STEP_MOVE] = "move", [STEP_REF] = "ref",
+    [STEP_ROWS] = "rows",
 };
 /* clang-format on */
 

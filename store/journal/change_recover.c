@@ -119,7 +119,8 @@ enum err_code change_step_recover(struct change *c, struct step *s, enum rollbac
 /* The crash may have come between the write of a step and its fsync. */
 static enum err_code harden(const struct step *s, struct err *e)
 {
-    if (s->kind == STEP_MOVE || s->kind == STEP_REF || (s->kind == STEP_PUT && s->absent))
+    if (s->kind == STEP_MOVE || s->kind == STEP_REF || s->kind == STEP_ROWS ||
+        (s->kind == STEP_PUT && s->absent))
         return ERR_OK;
     int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 

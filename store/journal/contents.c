@@ -115,9 +115,8 @@ static enum err_code contents_damaged(const struct step_part *part, struct err *
     return err_set(e, ERR_FORMAT, part->path, "the recorded contents of a document are damaged");
 }
 
-/* *own is a descriptor to close, or -1. */
-static enum err_code part_open(const struct step_part *part, struct span *out, int *own,
-                               struct err *e)
+enum err_code step_part_open(const struct step_part *part, struct span *out, int *own,
+                             struct err *e)
 {
     struct stat st;
     const int fd = part->fd >= 0
@@ -154,7 +153,7 @@ enum err_code step_part_is_in(const struct step_part *part, int fd, const char *
 {
     struct span span;
     int own = -1;
-    enum err_code rc = part_open(part, &span, &own, e);
+    enum err_code rc = step_part_open(part, &span, &own, e);
 
     *same = false;
     if (!rc)
@@ -171,7 +170,7 @@ enum err_code step_part_write(const struct step_part *part, int to, const char *
     uint8_t sha256[SHA256_BYTES];
     struct span span;
     int own = -1;
-    enum err_code rc = part_open(part, &span, &own, e);
+    enum err_code rc = step_part_open(part, &span, &own, e);
 
     if (!rc)
         rc = hasher_span(&h, &span, to, to_path, sha256, e);

@@ -10,11 +10,12 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Contents of a document that are made piece by piece and may be larger than the memory that a change should take. Few
+/* Contents of a document, or rows of a database, that are made piece by piece and may be larger than the memory that a change should take. Few
  * bytes stay in memory. More are written to a file of the change, which has all of its long contents, one after the other,
  * and no name until the change is recorded: a kill before that leaves nothing behind. */
 
 struct change;
+struct span;
 struct step;
 struct step_part;
 struct store_env;
@@ -51,6 +52,9 @@ void contents_fini(struct contents *x, bool unused);
  * parts of the steps are then parts of that file. */
 MUST_CHECK enum err_code contents_record(struct change *c, const char *dir, struct err *e);
 
+/* Makes a span of them. *own is -1 before, and a descriptor to close afterwards, or -1. */
+MUST_CHECK enum err_code step_part_open(const struct step_part *part, struct span *out, int *own,
+                                        struct err *e);
 /* Sets *same to whether an open file has these contents from its beginning on. ERR_FORMAT: they are damaged. */
 MUST_CHECK enum err_code step_part_is_in(const struct step_part *part, int fd, const char *path,
                                          bool *same, struct err *e);

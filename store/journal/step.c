@@ -338,6 +338,7 @@ static enum err_code do_alone(struct step *s, struct arena *a, struct err *e)
     case STEP_PUT: return put_do(s, e);
     case STEP_MOVE: return move_do(s, e);
     case STEP_REF: return ref_do(s, e);
+    case STEP_ROWS: return step_rows_do(s, e);
     case STEP_KINDS: break;
     }
     return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
@@ -381,6 +382,7 @@ bool step_is_stale(const struct step *s)
     case STEP_MOVE:
         return (lstat(s->path, &st) == 0 && lstat(s->to, &st) == 0) ||
                check_as_made(s, NULL) == ERR_STALE;
+    case STEP_ROWS: return step_rows_is_stale(s);
     default: return false;
     }
 }
@@ -396,6 +398,7 @@ enum err_code step_is_done(struct step *s, bool *done, struct err *e)
     case STEP_PUT: return put_matches(s, true, done, &mtime, e);
     case STEP_MOVE: return fs_move_is_done(s->path, s->to, done, e);
     case STEP_REF: return ref_is_done(s, done, e);
+    case STEP_ROWS: return step_rows_is_done(s, done, e);
     case STEP_KINDS: break;
     }
     return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
@@ -410,6 +413,7 @@ enum err_code step_repair(const struct step *s, struct err *e)
     case STEP_PUT: return put_tidy(s, s->old_absent, e);
     case STEP_MOVE: return fs_move_repair(s->path, s->to, e);
     case STEP_REF: return ref_repair(s, e);
+    case STEP_ROWS:
     case STEP_KINDS: break;
     }
     return ERR_OK;
@@ -434,7 +438,7 @@ enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
         TRY(disk_usage_add(s->path, &made, e));
         s->offset = made.bytes;
     }
-    if (s->kind == STEP_MOVE || s->kind == STEP_REF)
+    if (s->kind == STEP_MOVE || s->kind == STEP_REF || s->kind == STEP_ROWS)
         return ERR_OK;
     if (s->kind == STEP_APPEND)
         rc = log_tail_is_torn(s->path, s->follow ? APPEND_FOLLOW : 0, &torn, e);
@@ -480,6 +484,7 @@ struct step step_inverse(const struct step *s)
     case STEP_EDIT:
     case STEP_PUT:
     case STEP_REF:
+    case STEP_ROWS:
         back.bytes = s->old;
         back.old = s->bytes;
         back.bytes_part = s->old_part;

@@ -9,7 +9,7 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* A change of a session is made of steps of six kinds. For each step it can be determined whether it was done, and its
+/* A change of a session is made of steps of seven kinds. For each step it can be determined whether it was done, and its
  * inverse is a step too, so the same code does a change, undoes it, redoes it, and cleans up after a crash.
  *
  *   kind    does                                              inverse
@@ -22,10 +22,21 @@
  *           by a verified copy
  *   REF     makes a git ref name another commit, creates it   REF with old and bytes swapped
  *           or removes it
+ *   ROWS    inserts rows into a database of SQLite, or        ROWS with old and bytes swapped
+ *           removes them, in one transaction
  *
- * A step never destroys unexpected content: EDIT, TAIL, PUT and REF compare the present content with `old` first and
+ * A step never destroys unexpected content: EDIT, TAIL, PUT, REF and ROWS compare the present content with `old` first and
  * return ERR_STALE if it differs; MOVE never replaces, and a session that was made is only moved as it was made. */
-enum step_kind { STEP_APPEND, STEP_TAIL, STEP_EDIT, STEP_PUT, STEP_MOVE, STEP_REF, STEP_KINDS };
+enum step_kind {
+    STEP_APPEND,
+    STEP_TAIL,
+    STEP_EDIT,
+    STEP_PUT,
+    STEP_MOVE,
+    STEP_REF,
+    STEP_ROWS,
+    STEP_KINDS
+};
 
 /* The result of undoing a step after a crash or a failure. */
 enum rollback {
@@ -45,14 +56,15 @@ struct step_part {
 
 struct step {
     enum step_kind kind;
-    const char *path; /* absolute; MOVE: the source; REF: the git directory */
+    const char *path; /* absolute; MOVE: the source; REF: the git directory; ROWS: the database */
     /* MOVE: the destination, whose directory and the one above it are made (0700) if they are missing; REF: the name of
      * the ref */
     const char *to;
-    const char *lock;   /* may be NULL: a file to lock meanwhile (log_lock_acquire) */
-    struct slice bytes; /* the new content (APPEND: whole lines; REF: a commit in hex) */
-    struct slice old;   /* TAIL, EDIT, PUT, REF: the present content */
-    struct step_part bytes_part, old_part; /* PUT: in place of bytes and of old */
+    const char *lock; /* may be NULL: a file to lock meanwhile (log_lock_acquire) */
+    /* the new content (APPEND: whole lines; REF: a commit in hex; ROWS: those that are inserted, as in sqlite_rows.h) */
+    struct slice bytes;
+    struct slice old; /* TAIL, EDIT, PUT, REF: the present content; ROWS: those that are removed */
+    struct step_part bytes_part, old_part; /* PUT, ROWS: in place of bytes and of old */
     /* APPEND, may be empty: records to append if ours cannot be cut off again */
     struct slice opposite;
     /* TAIL, EDIT; APPEND: where the bytes went, filled in when done; MOVE with `made`: the bytes of all its files,
@@ -63,8 +75,8 @@ struct step {
     int64_t old_mtime_ns; /* before the step, for the inverse; filled in when done */
     uint32_t mode;     /* PUT: mode of the document; 0: that of the old one, 0600 for a new one */
     uint32_t old_mode; /* PUT: the mode before the step; filled in by step_prepare */
-    bool absent;       /* PUT, REF: it does not exist afterwards */
-    bool old_absent;   /* PUT, REF: it does not exist before */
+    bool absent;       /* PUT, REF, ROWS: it does not exist afterwards */
+    bool old_absent;   /* PUT, REF, ROWS: it does not exist before */
     /* PUT: its directory is made and removed with it (0700; kept if not empty) */
     bool with_dir;
     bool follow; /* APPEND: through a link */

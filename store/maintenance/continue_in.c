@@ -11,10 +11,13 @@
 #include "store/api/edit.h"
 #include "store/fs/disk.h"
 #include "store/fs/path.h"
+#include "store/journal/contents.h"
 #include "store/keep/keep.h"
 #include "store/rewind/plan/origin.h"
 #include "store/show/plain.h"
 #include "store/show/tool_call.h"
+
+enum { ROWS_IN_MEMORY = 64 << 10 };
 
 static const struct scope continue_everywhere = { .all = true };
 
@@ -24,9 +27,10 @@ struct continuing {
     struct continue_in *out;
     const struct compose_ops *form;
     struct compose c;
-    struct slice session; /* the id of the original */
-    struct arena arena;   /* of one message */
-    struct disk_new *to;  /* NULL: the rows are only counted */
+    struct slice session;  /* the id of the original */
+    struct arena arena;    /* of one message */
+    struct disk_new *to;   /* a file that gets the rows, */
+    struct contents *rows; /* or what they are inserted from; both NULL: they are only counted */
     const char *staged_in;
     bool begun;
     struct idset answered; /* calls that had a result; some agents record it twice */
@@ -252,6 +256,8 @@ static enum err_code continue_pass_on(struct continuing *w, struct err *e)
 
     if (!rc && w->to)
         rc = disk_write(w->to->fd, buf_slice(&w->c.rows), NULL, w->to->path, e);
+    if (!rc && w->rows)
+        rc = contents_add(w->rows, buf_slice(&w->c.rows), e);
     w->out->bytes += (int64_t)w->c.rows.n;
     w->c.rows.n = 0;
     return rc;
@@ -318,10 +324,12 @@ static enum err_code continue_about(const struct session_ref *ref, struct contin
     NEED(row);
     TRY(ref->store->ops->describe(ref->store, &continue_everywhere, ref, row, e));
     out->title = arena_copy(&out->arena, session_row_title(row));
+    w->c.title = arena_copy(&out->arena, continue_clean(w, out->title));
     w->c.branch = arena_copy(&out->arena, continue_clean(w, session_row_branch(row)));
+    out->repaired = 0; /* they are no texts of the conversation */
     out->dir = arena_copy(&out->arena, row->cwd).p;
     w->c.time_ms = row->created_ms != TIME_NONE ? row->created_ms : ref->store->env->now_ms;
-    NEED(out->title.p && w->c.branch.p && out->dir);
+    NEED(out->title.p && w->c.title.p && w->c.branch.p && out->dir);
     if (out->dir[0] != '/' || !utf8_valid(row->cwd))
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "continue: the directory of the session is not known");
@@ -401,13 +409,9 @@ static enum err_code continue_stage(struct continuing *w, const struct session_r
 }
 
 static enum err_code continue_change(struct continue_in *out, const struct session_ref *ref,
-                                     const struct fork_result *made, struct err *e)
+                                     const struct step *make, struct err *e)
 {
-    const struct step move = {
-        .kind = STEP_MOVE, .path = made->staged, .to = out->path, .made = true
-    };
     struct change *c = out->change;
-    char folder[PATH_MAX];
 
     c->text =
         arena_format(&c->arena, "continued in %s as %.*s", out->to->ops->name, SLICE_ARG(out->id));
@@ -418,11 +422,62 @@ static enum err_code continue_change(struct continue_in *out, const struct sessi
         TRY(out->to->ops->adopt(out->to,
                                 out->to->ops->folder_of(out->to, slice_of(out->dir), &out->arena),
                                 slice_of(out->dir), c, e));
-    TRY(change_add(c, &move, e));
-    if (!path_parent(out->path, folder))
-        return err_set(e, ERR_UNSAFE, out->path, "continue: the name is too long");
-    TRY(disk_make_dir(folder, 0700, e));
+    TRY(change_add(c, make, e));
     return change_do(ref->store->env, c, e);
+}
+
+static enum err_code continue_parent(const struct continue_in *out, char folder[PATH_MAX],
+                                     struct err *e)
+{
+    return path_parent(out->path, folder)
+               ? ERR_OK
+               : err_set(e, ERR_UNSAFE, out->path, "continue: the name is too long");
+}
+
+static enum err_code continue_file(struct continuing *w, const struct session_ref *ref,
+                                   struct err *e)
+{
+    struct step move = { .kind = STEP_MOVE, .made = true };
+    struct fork_result made = { .path = NULL };
+    char folder[PATH_MAX];
+
+    change_sweep_forks(ref->store->env);
+    enum err_code rc = continue_stage(w, ref, &made, e);
+
+    if (!rc)
+        rc = continue_parent(w->out, folder, e);
+    if (!rc)
+        rc = disk_make_dir(folder, 0700, e);
+    move.path = made.staged;
+    move.to = w->out->path;
+    if (!rc)
+        rc = continue_change(w->out, ref, &move, e);
+    if (rc && made.staged)
+        change_discard_fork(&made);
+    return rc;
+}
+
+static enum err_code continue_database(struct continuing *w, const struct session_ref *ref,
+                                       struct err *e)
+{
+    struct contents rows = { .change = w->out->change,
+                             .env = ref->store->env,
+                             .most = ROWS_IN_MEMORY };
+    struct step insert = { .kind = STEP_ROWS, .old_absent = true };
+    char database[PATH_MAX];
+
+    w->rows = &rows;
+    enum err_code rc = continue_write(w, ref, e);
+
+    if (!rc)
+        rc = contents_end(&rows, &insert.bytes, &insert.bytes_part, e);
+    if (!rc)
+        rc = continue_parent(w->out, database, e);
+    insert.path = database;
+    if (!rc)
+        rc = continue_change(w->out, ref, &insert, e);
+    contents_fini(&rows, rc != ERR_OK);
+    return rc;
 }
 
 enum err_code continue_in_do(const struct session_ref *ref, const struct store *to,
@@ -430,17 +485,10 @@ enum err_code continue_in_do(const struct session_ref *ref, const struct store *
 {
     *out = (struct continue_in){ .change = change_new("continue") };
     struct continuing w = { .out = out };
-    struct fork_result made = { .path = NULL };
     enum err_code rc = out->change ? continue_open(ref, to, &w, e) : err_nomem(e);
 
-    if (!rc) {
-        change_sweep_forks(ref->store->env);
-        rc = continue_stage(&w, ref, &made, e);
-    }
     if (!rc)
-        rc = continue_change(out, ref, &made, e);
-    if (rc && made.staged)
-        change_discard_fork(&made);
+        rc = (w.form->database ? continue_database : continue_file)(&w, ref, e);
     continue_end(&w);
     if (rc)
         continue_in_fini(out);

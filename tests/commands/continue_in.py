@@ -9,25 +9,29 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import sys
+import tarfile
 
 import copies_matrix as agents
 from resume_by_id import World, flat
 from support.program import snapshot
 
-TARGETS = {'claude': '.claude/projects', 'codex': '.codex/sessions', 'qwen': '.qwen/projects', 'pi': '.pi/agent/sessions', 'gemini': '.gemini/tmp/one'}
+TARGETS = {'claude': '.claude/projects', 'codex': '.codex/sessions', 'qwen': '.qwen/projects', 'pi': '.pi/agent/sessions', 'gemini': '.gemini/tmp/one', 'opencode': '.local/share/opencode'}
 SOURCES = ['claude', 'codex', 'qwen', 'pi', 'gemini', 'kimi', 'copilot', 'droid', 'grok', 'kiro']
 HOSTILE = 'half \ud83d and \0 nul, \x1b[31m, \u2028 and "quotes"\n'
 # What each agent calls the tools that mean the same; a patch of one hunk replaces lines.
 NAMES = {'Bash': 'command', 'exec_command': 'command', 'run_shell_command': 'command', 'bash': 'command',
          'Read': 'read', 'read_file': 'read', 'read': 'read', 'Write': 'write', 'write_file': 'write', 'write': 'write',
          'Edit': 'replace', 'replace': 'replace', 'edit': 'replace', 'apply_patch': 'patch'}
+FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fixtures')
 
 
 def world(program):
     w = World(program)
-    w.home = w.program.env['HOME']
-    w.program.env['CLAUDE_CONFIG_DIR'] = f'{w.home}/.claude'
+    w.home, w.database = w.program.env['HOME'], f'{w.top}/opencode/opencode.db'
+    os.makedirs(os.path.dirname(w.database))
+    w.program.env.update(CLAUDE_CONFIG_DIR=f'{w.home}/.claude', OPENCODE_DB=w.database)
     w.project = f'{w.top}/one'
     os.makedirs(w.project)
     fresh(w)
@@ -41,6 +45,41 @@ def fresh(w):
         os.makedirs(f'{w.home}/{folder}')
     with open(f'{w.home}/.gemini/tmp/one/.project_root', 'w', encoding='utf-8') as f:
         f.write(w.project)
+    make_database(w.database)
+
+
+def make_database(path):
+    """The tables of a database that OpenCode made, with one session of another project."""
+    for end in '', '-wal', '-shm':
+        if os.path.exists(path + end):
+            os.remove(path + end)
+    with tarfile.open(f'{FIXTURES}/agents/opencode/store.tar.gz') as archive:
+        with open(path, 'wb') as f:
+            f.write(archive.extractfile('./.local/share/opencode/opencode.db').read())
+    with sqlite3.connect(path) as db:
+        kept = db.execute('SELECT id FROM session WHERE project_id = ?', ('global',)).fetchone()
+        for table, column in ('part', 'session_id'), ('message', 'session_id'), ('session', 'id'):
+            db.execute(f'DELETE FROM {table} WHERE {column} <> ?', kept)
+    db.close()
+
+
+def database(w):
+    return sqlite3.connect(w.database)
+
+
+def image(w):
+    """Every file of the home, and the rows of OpenCode's database, which is elsewhere: a process that opens and closes the
+    file itself would take SQLite's locks from its other connections."""
+    return {**snapshot(w.home), **rows(w.database)}
+
+
+def rows(path):
+    """Every row of a database."""
+    db, out = sqlite3.connect(path), {}
+    for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        out.update({f'{table} {row[:2]}': row for row in db.execute(f'SELECT * FROM "{table}"')})
+    db.close()
+    return out
 
 
 def save(path, rows):
@@ -65,12 +104,12 @@ def call_of(tool, cwd):
         return ('write' if how == 'Add' else 'replace', os.path.join(cwd, name), *([old] if how == 'Update' else []), new)
     if kind == 'command':
         return (kind, given.get('command', given.get('cmd')))
-    path = os.path.join(cwd, given.get('file_path') or given.get('path'))
+    path = os.path.join(cwd, given.get('file_path') or given.get('path') or given.get('filePath'))
     if kind == 'read':
         return (kind, path) if len(given) == 1 else None
     if kind == 'write':
         return (kind, path, given['content'])
-    old, new = (given.get(x) or given.get(y) for x, y in (('old_string', 'oldText'), ('new_string', 'newText')))
+    old, new = (next(given[k] for k in names if k in given) for names in (('old_string', 'oldText', 'oldString'), ('new_string', 'newText', 'newString')))
     return (kind, path, old, new)
 
 
@@ -123,16 +162,21 @@ def continued(w, which, target, *args):
 def follow(w, source, sid, target):
     """Continues a session and compares. Returns the answer."""
     which = f'{source}:{sid}'
-    before = snapshot(w.home)
+    before = image(w)
     shown = continued(w, which, target)
-    w.program.same(f'{which} in {target}: only shown', snapshot(w.home), before)
+    w.program.same(f'{which} in {target}: only shown', image(w), before)
     made = continued(w, which, target, '--apply')
-    after = snapshot(w.home)
+    after = image(w)
     w.program.same(f'{which} in {target}: as shown', {k: made[k] for k in shown if k != 'dryRun'}, {k: shown[k] for k in shown if k != 'dryRun'})
     w.program.same('nothing else changed', {k: v for k, v in after.items() if k in before and not os.path.isdir(k)},
                    {k: v for k, v in before.items() if not os.path.isdir(k)})
-    w.program.same('one file is new', [k for k in after if k not in before and not os.path.isdir(k)], [made['path']])
-    w.program.same('its size', os.path.getsize(made['path']), made['bytes'])
+    new = [k for k in after if k not in before and not os.path.isdir(k)]
+    if target == 'opencode':
+        w.program.same('rows of the session are new', {made['sessionId']}, {next(x for x in after[k] if str(x).startswith('ses_')) for k in new})
+        w.program.same('its path', made['path'], f'{w.database}/{made["sessionId"]}')
+    else:
+        w.program.same('one file is new', new, [made['path']])
+        w.program.same('its size', os.path.getsize(made['path']), made['bytes'])
     want = events(plain(w, which), shown['cwd'], TAKES.get(target))
     got = events(plain(w, f'{target}:{made["sessionId"]}'), shown['cwd'])
     w.program.same(f'{which} in {target}', got, want)
@@ -141,17 +185,41 @@ def follow(w, source, sid, target):
     rows = w.program.json('list', '--all', '--system', target)
     w.program.need(made['sessionId'] in [r['sessionId'] for r in rows if r['cwd'] == shown['cwd']], f'{target} lists it: {rows}')
     w.program.same(f'{target} has no damage', w.program.run('doctor', f'{target}:{made["sessionId"]}').returncode, 0)
-    with open(made['path'], 'ab') as f:
-        f.write(b'\n')
-    run = w.program.run('undo', made['change'])
-    w.program.need(run.returncode == 4 and b'the session has continued since' in run.stderr, f'it went on: {run}')
-    os.truncate(made['path'], made['bytes'])
+    for goes_on, takes_back in going_on(w, target, made):
+        goes_on()
+        grown = image(w)
+        run = w.program.run('undo', made['change'])
+        w.program.need(run.returncode == 4 and b'the session has continued since' in run.stderr, f'it went on: {run}')
+        w.program.same('and nothing is lost', image(w), grown)
+        takes_back()
     w.program.run('undo', made['change'])
-    w.program.same('an undo removes it', sorted(k for k in snapshot(w.home) if not os.path.isdir(k)), sorted(k for k in before if not os.path.isdir(k)))
+    w.program.same('an undo removes it', sorted(k for k in image(w) if not os.path.isdir(k)), sorted(k for k in before if not os.path.isdir(k)))
     run = w.program.run('undo', max(x['id'] for x in w.program.json('log', '--all')))
     w.program.same('redo', (run.returncode, run.stderr), (0, b''))
-    w.program.same('and a redo makes it again', snapshot(w.home)[made['path']][2], after[made['path']][2])
+    again = image(w)
+    w.program.same('and a redo makes it again', [again[k] if target == 'opencode' else again[k][2] for k in new],
+                   [after[k] if target == 'opencode' else after[k][2] for k in new])
     return made
+
+
+def going_on(w, target, made):
+    """Ways in which the session goes on, each with how it becomes as it was made."""
+    def run(*statements):
+        with database(w) as db:
+            for statement in statements:
+                db.execute(statement, (made['sessionId'],) if '?' in statement else ())
+        db.close()
+    if target != 'opencode':
+        def append():
+            with open(made['path'], 'ab') as f:
+                f.write(b'\n')
+        return [(append, lambda: os.truncate(made['path'], made['bytes']))]
+    last = "(SELECT id FROM message WHERE session_id = ? ORDER BY id DESC LIMIT 1)"
+    return [(lambda: run(f"INSERT INTO message VALUES ('msg_zz', ?, 1, 1, '{{}}')"), lambda: run("DELETE FROM message WHERE id = 'msg_zz'")),
+            (lambda: run(f"UPDATE message SET data = data || ' ' WHERE id = {last}"), lambda: run(f"UPDATE message SET data = rtrim(data) WHERE id = {last}")),
+            (lambda: run(f"INSERT INTO part SELECT 'prt_zz', id, 'ses_other', 1, 1, '{{}}' FROM message WHERE id = {last}"), lambda: run("DELETE FROM part WHERE id = 'prt_zz'")),
+            (lambda: run("INSERT INTO todo VALUES (?, 'do it', 'open', 'high', 0, 1, 1)"), lambda: run("DELETE FROM todo")),
+            (lambda: run("UPDATE session SET title = title || 's' WHERE id = ?"), lambda: run("UPDATE session SET title = substr(title, 1, length(title) - 1) WHERE id = ?"))]
 
 
 def claude_session(w):
@@ -228,7 +296,7 @@ def check_claude_rows(w, path, sid):
 
 def check_rich(w):
     sid = claude_session(w)
-    for target, calls in ('qwen', 7), ('pi', 7), ('gemini', 7), ('codex', 4):
+    for target, calls in ('qwen', 7), ('pi', 7), ('gemini', 7), ('opencode', 7), ('codex', 4):
         made = follow(w, 'claude', sid, target)
         w.program.same(f'report of {target}', {k: made[k] for k in ('calls', 'callsAsText', 'callsWithoutResult', 'textsRepaired', 'leftOut')},
                        {'calls': calls, 'callsAsText': 9 - calls, 'callsWithoutResult': 0, 'textsRepaired': 3,
@@ -259,7 +327,8 @@ def check_sources(w):
 def check_counted_once(w):
     """What the original did is not counted again for the sessions that continue it."""
     for make, source, chain in ((claude_session, 'claude', ('codex', 'pi')), (claude_session, 'claude', ('gemini', 'qwen')),
-                                (codex_session, 'codex', ('claude', 'pi')), (codex_session, 'codex', ('qwen', 'gemini'))):
+                                (claude_session, 'claude', ('pi', 'opencode')),
+                                (codex_session, 'codex', ('claude', 'opencode')), (codex_session, 'codex', ('claude', 'pi')), (codex_session, 'codex', ('qwen', 'gemini'))):
         fresh(w)
         sid = make(w)
         (original,) = [k for k in snapshot(w.home) if sid in k]
@@ -314,6 +383,96 @@ def check_refused(w):
             w.program.same('no copy is left', os.listdir(f'{w.top}/DATA/reprise/forks'), [])
 
 
+def check_database(w):
+    """What a running OpenCode sees, and databases that are not written to."""
+    fresh(w)
+    sid = claude_session(w)
+    other = database(w)  # OpenCode, in the middle of reading
+    other.execute('BEGIN')
+    old = other.execute('SELECT count(*) FROM session').fetchone()
+    made = continued(w, sid, 'opencode', '--apply')
+    w.program.same('a reader keeps its view', other.execute('SELECT count(*) FROM session').fetchone(), old)
+    other.commit()
+    w.program.same('and then has the new session', other.execute('SELECT project_id, path, parent_id FROM session WHERE id = ?', (made['sessionId'],)).fetchall(),
+                   [('global', w.project[1:], None)])
+    w.program.same('whole', (other.execute('PRAGMA integrity_check').fetchall(), other.execute('PRAGMA foreign_key_check').fetchall()), ([('ok',)], []))
+    other.execute('BEGIN IMMEDIATE')
+    before = image(w)
+    for args in (('continue', sid, '--in', 'opencode', '--apply'), ('undo', made['change'])):
+        run = w.program.run(*args)
+        w.program.need(run.returncode not in (0, 1) and run.stderr.count(b'\n') == 1 and b'another program is writing to it' in run.stderr, f'{args}: {run}')
+    w.program.need(w.program.run('continue', sid, '--in', 'opencode').returncode == 0, 'a busy database can be asked')
+    other.rollback()
+    w.program.same('nothing was changed', image(w), before)
+    w.program.run('undo', made['change'])
+    # The project of a directory, which may be below its work tree; a repository in there is another one.
+    for folder, worktree, inner, want in (('', w.project, None, ('p1', '')), ('a/b', w.project, None, ('p1', 'a/b')), ('a/b', w.project, 'a/b', ('global', f'{w.project[1:]}/a/b')),
+                                          ('a/b', w.project, 'a', None),
+                                          ('', w.project + 'x', None, ('global', w.project[1:]))):
+        os.makedirs(f'{w.project}/a/b', exist_ok=True)
+        shutil.rmtree(f'{w.project}/a/b/.git', ignore_errors=True)
+        if inner:
+            os.makedirs(f'{w.project}/{inner}/.git')
+        other.execute("INSERT OR REPLACE INTO project (id, worktree, time_created, time_updated, sandboxes) VALUES ('p1', ?, 1, 1, '[]')", (worktree,))
+        other.commit()
+        project, w.project = w.project, f'{w.project}/{folder}'.rstrip('/')
+        sid = claude_session(w)
+        w.project = project
+        if not want:
+            run = w.program.run('continue', sid, '--in', 'opencode')
+            w.program.need(run.returncode == 4 and b'OpenCode does not know this directory' in run.stderr, f'a directory of an unknown project: {run}')
+            os.remove(next(k for k in snapshot(w.home) if k.endswith(f'{sid}.jsonl')))
+            continue
+        made = continued(w, sid, 'opencode', '--apply')
+        w.program.same(f'{folder} in {worktree}', other.execute('SELECT project_id, path FROM session WHERE id = ?', (made['sessionId'],)).fetchone(), want)
+        w.program.need(w.program.run('undo', made['change']).returncode == 0, 'undone')
+        os.remove(next(k for k in snapshot(w.home) if k.endswith(f'{sid}.jsonl')))
+    shutil.rmtree(f'{w.project}/a')
+    sid = claude_session(w)
+    # The model of the last prompt in the directory.
+    model = {'providerID': 'p', 'modelID': 'm', 'variant': 'v'}
+    other.execute("UPDATE message SET data = json_set(data, '$.model', json(?), '$.agent', 'plan') WHERE data LIKE '%\"role\":\"user\"%'", (json.dumps(model),))
+    other.commit()
+    made = continued(w, sid, 'opencode', '--apply')
+    rows_of = lambda: [json.loads(x) for (x,) in other.execute('SELECT data FROM message WHERE session_id = ? ORDER BY time_created, id', (made['sessionId'],))]
+    w.program.same('it goes on with', [(m['model'], m['agent']) for m in rows_of() if m['role'] == 'user'], [(model, 'plan')] * 2)
+    ids = [x for (x,) in other.execute("SELECT id FROM message WHERE session_id = ? ORDER BY rowid", (made['sessionId'],))]
+    w.program.same('ids ascend', ids, sorted(ids))
+    w.program.run('undo', made['change'])
+    # A long conversation does not stay in memory.
+    long = [{'parentUuid': f'{k - 1}' if k else None, 'isSidechain': False, 'type': kind, 'uuid': f'{k}', 'sessionId': sid, 'cwd': w.project, 'timestamp': '2026-03-01T10:00:00.000Z',
+             'message': {'role': kind, 'content': text}} for k, (kind, text) in enumerate([('user', f'say {k}'), ('assistant', [{'type': 'text', 'text': f'{k} ' + 'x' * (3_000_000 if k == 7 else 100)}])][j] for k in range(400) for j in range(2))]
+    save(f'{w.home}/.claude/projects/{flat(w.project)}/{sid}.jsonl', long)
+    before = image(w)
+    made = continued(w, sid, 'opencode', '--apply')
+    w.program.same('all of it, in order', events(plain(w, f'opencode:{made["sessionId"]}'), w.project), events(plain(w, f'claude:{sid}'), w.project))
+    w.program.same('undone', (w.program.run('undo', made['change']).returncode, image(w)), (0, before))
+    made = continued(w, sid, 'opencode', '--apply')
+    for table, column in ('part', 'session_id'), ('message', 'session_id'), ('session', 'id'):
+        other.execute(f'DELETE FROM {table} WHERE {column} = ?', (made['sessionId'],))
+    other.commit()
+    run = w.program.run('undo', made['change'])
+    w.program.need(run.returncode == 3 and b'no longer there' in run.stderr, f'OpenCode deleted it: {run}')
+    w.program.same('nothing came back', image(w), before)
+    for statement, back, words in (("CREATE TRIGGER t AFTER INSERT ON part BEGIN DELETE FROM part; END", 'DROP TRIGGER t', 'it has triggers'),
+                                   ("UPDATE project SET id = 'gone' WHERE id = 'global'", "UPDATE project SET id = 'global' WHERE id = 'gone'", 'OpenCode does not know this directory'),
+                                   ('ALTER TABLE part RENAME TO parts', 'ALTER TABLE parts RENAME TO part', 'no such table'),
+                                   ('PRAGMA journal_mode = DELETE', 'PRAGMA journal_mode = WAL', 'no write-ahead log')):
+        other.execute(statement)
+        other.commit()
+        before = image(w)
+        run = w.program.run('continue', sid, '--in', 'opencode', '--apply')
+        w.program.need(run.returncode not in (0, 1) and run.stderr.count(b'\n') == 1 and words in run.stderr.decode(), f'{statement}: {run}')
+        w.program.same(f'{statement}: nothing changed', image(w), before)
+        other.execute(back)
+        other.commit()
+    other.close()
+    os.chmod(w.database, 0o400)
+    run = w.program.run('continue', sid, '--in', 'opencode', '--apply')
+    w.program.need(not os.geteuid() or run.returncode and b'Permission denied' in run.stderr, f'{run}')
+    os.chmod(w.database, 0o600)
+
+
 def main():
     program = sys.argv[1]
     w = world(program)
@@ -321,7 +480,8 @@ def main():
     check_sources(w)
     check_counted_once(w)
     check_refused(w)
-    w.program.finish(250)
+    check_database(w)
+    w.program.finish(440)
 
 
 if __name__ == '__main__':

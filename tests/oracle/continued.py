@@ -4,11 +4,12 @@
 usage: continued.py PROGRAM FOLDER [AGENT...]
 
 Installs each agent from npm below FOLDER (as newest.py does), makes a session of Claude Code or Codex its own, and asks one more
-question of a scripted model: that request has to contain every prompt, reply and result of the original, and the answer has to
-land in the session. It needs the network and is no part of the suite. Exit 1 if anything differs.
+question of a scripted model: that request has to contain every prompt, reply and result of the original, the answer has to
+land in the session, and a list that the agent prints has to name it. It needs the network and is no part of the suite. Exit 1 if anything differs.
 """
 import json
 import os
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -17,6 +18,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE),
 import continue_in
 from newest import FIRST, Trial
 
+LISTS = {'opencode': ['session', 'list']}  # what prints the agent's own list, if anything does
 NEXT, ANSWER = 'And what now?', 'Now it goes on.'
 
 
@@ -46,6 +48,7 @@ def try_agent(program, folder, name):
     sid = make(world)
     made = trial.reprise.json('continue', f'{source}:{sid}', '--in', name, '--apply')
     want = continue_in.events(continue_in.plain(world, f'{source}:{sid}'), trial.project, continue_in.TAKES.get(name))
+    run = name in LISTS and subprocess.run([trial.program, *LISTS[name]], env=trial.env, cwd=trial.project, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
     trial.model.script[NEXT] = [{'text': ANSWER}]
     requests, answer = [], trial.model.answer
 
@@ -56,10 +59,12 @@ def try_agent(program, folder, name):
     trial.ask(NEXT, made['sessionId'])
     trial.end_daemons()
     missing = min((lacks(r, spoken(want) + [NEXT]) for r in requests), key=len, default=['no request'])
+    asked = json.dumps(NEXT) if name == 'opencode' else NEXT  # as `opencode run` records it
     after = continue_in.events(continue_in.plain(world, f'{name}:{made["sessionId"]}'), trial.project)
     said = [f'not sent: {missing}'] * bool(missing)
-    said += [f'ends with {after[-2:]}'] * (after[-2:] != [('user', NEXT), ('assistant', ANSWER)])
+    said += [f'ends with {after[-2:]}'] * (after[-2:] != [('user', asked), ('assistant', ANSWER)])
     said += ['the conversation before it changed'] * (after[:-2] != want)
+    said += [f'its list: {run}'] * (bool(run) and made['sessionId'] not in run.stdout)
     return said
 
 

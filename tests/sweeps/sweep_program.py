@@ -13,6 +13,7 @@ import io
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -20,6 +21,7 @@ import tempfile
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [TESTS, f'{TESTS}/commands']
+import continue_in
 import copies_matrix as agents
 from support.program import CUTS, Program, compact, snapshot
 
@@ -27,6 +29,7 @@ STEM = '00000000-0000-4000-8000-00000000000'  # sorts before the ids that a fork
 ID = STEM + '1'
 PROJECT = 'cfg/projects/-srv-app'
 LOG = f'{PROJECT}/{ID}.jsonl'
+DATABASE = 'cfg/home/opencode/opencode.db'
 DRAWN = re.compile(rb'(?!0{7})[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[0-9:.]+Z')
 WAYS = [
     ('kill', 0), ('kill-after', 0), ('torn', 0), ('short', 0),
@@ -55,6 +58,8 @@ COMMANDS = {
     'unbundle-others': ['unbundle', 'x.bundle', '--to', 'moved', '--apply'],
     'undo-unbundle-others': ['undo', '--all'],
     'continue-others': ['continue', ID, '--in', 'gemini', '--apply'],
+    'continue-database': ['continue', ID, '--in', 'opencode', '--apply'],
+    'undo-continue-database': ['undo', '--all'],
     'undo': ['undo', '--all'],
     'back-to': ['undo', '--all', '--back-to'],  # and the id of the first of these:
 }
@@ -62,7 +67,7 @@ COMMANDS = {
 OTHERS = ['gemini', 'kimi', 'qwen', 'codex']
 BUNDLED = [['bundle', ID, '--output', 'x.bundle'], ['delete', ID]]
 BEFORE = {'unbundle': BUNDLED, 'undo-unbundle': [*BUNDLED, ['unbundle', 'x.bundle', '--to', 'moved', '--apply']], 'undo': [['delete', ID]], 'undo-move': [['move', '/srv/app', 'moved', '--apply']],
-          'undo-repair': [['doctor', ID, '--fix']], 'undo-continue': [['continue', ID, '--in', 'codex', '--apply']],
+          'undo-repair': [['doctor', ID, '--fix']], 'undo-continue': [['continue', ID, '--in', 'codex', '--apply']], 'undo-continue-database': [['continue', ID, '--in', 'opencode', '--apply']],
           'undo-move-others': [['move', 'one', 'moved', '--apply']], 'undo-unbundle-others': [['unbundle', 'x.bundle', '--to', 'moved', '--apply']], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
 ONLY = []
 STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3 if 'REPRISE_LONG' in os.environ else 7
@@ -159,14 +164,16 @@ def bundled(body):
 def image(top, log=(b'', b'')):
     """Returns names, modes and bytes; new ids and times are replaced by their number. Folders of other agents that are empty
     are not a change."""
+    rows = continue_in.rows(f'{top}/{DATABASE}') if os.path.exists(f'{top}/{DATABASE}') else {}
     bodies = {path: (mode, in_force(body, log) if path.endswith(LOG) else bundled(body) if path.endswith('.bundle') else body)
-              for path, (mode, _, body) in snapshot(top + '/cfg').items() if '/out/.reprise' not in path and (body is not None or '/cfg/home/' not in path)}
+              for path, (mode, _, body) in snapshot(top + '/cfg').items() if '/out/.reprise' not in path and DATABASE not in path and (body is not None or '/cfg/home/' not in path)}
     text = ''.join(f'{os.path.relpath(path, top)} {mode:o} {body!r}\n' for path, (mode, body) in sorted(bodies.items()))
-    made = re.compile(r'(?!0{7})[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|20(?!25-03)\d\d-\d\d-\d\dT[0-9:.]+Z|session-20\d\d-\d\d-\d\dT\d\d-\d\d-[0-9a-f]{8}')
+    text += ''.join(f'{row!r}\n' for _, row in sorted(rows.items()))
+    made = re.compile(r'(?!0{7})[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|20(?!25-03)\d\d-\d\d-\d\dT[0-9:.]+Z|session-20\d\d-\d\d-\d\dT\d\d-\d\d-[0-9a-f]{8}|(?:ses_|msg_|prt_|continued-)\w{26}|179\d{10}')
     seen = []
 
     def number(match):
-        if 'T' in match[0]:
+        if 'T' in match[0] or match[0].isdigit():
             return '<time>'
         if match[0] not in seen:
             seen.append(match[0])
@@ -181,7 +188,7 @@ class Sweep:
         self.runs = self.killed = 0
 
     def program(self, top):
-        return Program(self.path, top, {'CLAUDE_CONFIG_DIR': top + '/cfg', 'HOME': top + '/cfg/home', **({} if os.path.isdir(top + '/one') else {'CODEX_HOME': top + '/cfg/codex'}), 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data', 'XDG_CONFIG_HOME': top + '/config', 'XDG_CACHE_HOME': top + '/cache'})
+        return Program(self.path, top, {'CLAUDE_CONFIG_DIR': top + '/cfg', 'HOME': top + '/cfg/home', **({} if os.path.isdir(top + '/one') else {'CODEX_HOME': top + '/cfg/codex'}), 'OPENCODE_DB': f'{top}/{DATABASE}', 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data', 'XDG_CONFIG_HOME': top + '/config', 'XDG_CACHE_HOME': top + '/cache'})
 
     def broken(self, top, command, mode, error, nth):
         """Returns the exit code of the command, its output, and the number of its calls."""
@@ -209,6 +216,9 @@ class Sweep:
             os.makedirs(f'{now}/cfg/home/.gemini/tmp')
         if 'continue' in name:
             os.makedirs(f'{now}/cfg/codex/sessions/2025/03/01')
+        if name.endswith('database'):
+            os.makedirs(f'{now}/{os.path.dirname(DATABASE)}')
+            continue_in.make_database(f'{now}/{DATABASE}')
         for earlier in BEFORE.get(name, []):
             self.program(now).run(*earlier)
         if name == 'back-to':

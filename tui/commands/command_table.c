@@ -304,9 +304,11 @@ const struct command commands_table[] = {
       .summary = "continue a session in another agent",
       .options = BIT(IN) | BIT(APPLY) | FINDS,
       .help = "Makes a new session of the agent that --in names (claude, codex, gemini,\n"
-              "qwen or pi), with the conversation as that agent would have recorded it, and\n"
-              "prints the command that resumes it; the original is not touched. Without --apply\n"
-              "it only prints what the session would consist of and what would be left out.\n"
+              "opencode, qwen or pi), with the conversation as that agent would have recorded\n"
+              "it, and prints the command that resumes it; the original is not touched. Without\n"
+              "--apply it only prints what the session would consist of and what would be left\n"
+              "out. OpenCode has to have been started once in the directory, or in one without\n"
+              "a repository.\n"
               "Tool calls that run a command, or that read, write or edit one file, become the\n"
               "agent's own; others, and those without a result, become text. Thinking, images\n"
               "and the conversations of sub-agents are left out. reprise undo removes the\n"

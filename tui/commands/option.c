@@ -172,7 +172,7 @@ static const struct {
     { OPTION_APPLY, "doctor", NULL, "with --plugin: also try the rules that write" },
     { OPTION_FORCE, "doctor", NULL, "with --plugin: even if it cannot remove sessions; those of the rules stay" },
     { OPTION_FORCE, "export", NULL, "replace an existing FILE for good" },
-    { OPTION_IN, "continue", "AGENT", "the agent that continues it: claude, codex, gemini, qwen or pi" },
+    { OPTION_IN, "continue", "AGENT", "the agent that continues it: claude, codex, gemini, opencode, qwen or pi" },
     { OPTION_FORCE, "bundle", NULL, "replace an existing FILE for good" },
     { OPTION_OUTPUT, "bundle", "FILE", "write the bundle to FILE" },
     { OPTION_TO, "unbundle", "DIR", "the directory of the project on this machine" },

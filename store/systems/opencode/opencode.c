@@ -134,7 +134,7 @@ static enum err_code kilo_open(const struct store_env *env, const char *path, st
                              data_folder(&kilo_ops, env, path), opencode_add_all, out, e);
 }
 
-/* All operations that write are missing, because the database belongs to the agent and may be open. */
+/* All operations that change sessions are missing, because the database belongs to the agent and may be open. */
 #define OPENCODE_MEMBERS(title, program)                                                           \
     .name = program, .label = title, SQLITE_STORE_OPS,                                             \
     .resume_command = program " --session {id}", .fork_command = program " --session {id} --fork", \
@@ -159,5 +159,5 @@ static enum err_code kilo_open(const struct store_env *env, const char *path, st
 
 const struct store_ops opencode_ops = { OPENCODE_MEMBERS("OpenCode", "opencode"),
                                         .hooks = &opencode_hooks, .mcp = &opencode_mcp,
-                                        .open = opencode_open };
+                                        .compose = &opencode_compose, .open = opencode_open };
 const struct store_ops kilo_ops = { OPENCODE_MEMBERS("Kilo", "kilo"), .open = kilo_open };

@@ -11,13 +11,15 @@
  *     <data>/snapshot/<project>/<hash>/  a git repository without commits: the trees of the project before and after
  *                                        each step of the agent; its objects are partly those of the project's own .git
  *
- * <data> is $XDG_DATA_HOME/opencode; $OPENCODE_DB names another database. OpenCode is the only writer: sessions are read,
- * resumed and forked by its command, and their files are restored from its trees. The store's path is <data>.
+ * <data> is $XDG_DATA_HOME/opencode; $OPENCODE_DB names another database. Only OpenCode changes its sessions: they are
+ * read, resumed and forked by its command, and their files are restored from its trees; opencode_compose.c makes new ones.
+ * The store's path is <data>.
  *
  * Kilo's CLI is a fork of OpenCode: it has "kilo" in place of "opencode" in all of these names, and $KILO_DB. */
 extern const struct store_ops opencode_ops, kilo_ops;
 extern const struct agent_hooks opencode_hooks;
 extern const struct agent_mcp opencode_mcp; /* hooks.c */
+extern const struct compose_ops opencode_compose;
 
 /* A row of a conversation is made here, of one message and its parts:
  *

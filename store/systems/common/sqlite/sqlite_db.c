@@ -1,5 +1,7 @@
 #include "store/systems/common/sqlite/sqlite_db.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +9,22 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/base/time.h"
+#include "store/fs/kernel.h"
 
 enum {
     STEPS_BETWEEN_LOOKS = 20000, /* steps of SQLite's machine: well under a millisecond */
     QUERY_MS = 20000,
     HIDE_MS = 5000,
     HIDDEN_LEAST = 256 << 10, /* values that are small are not what makes a result too large */
+    BUSY_MS = 2000,           /* a transaction of an agent is a matter of milliseconds */
+    /* The bytes that SQLite's readers lock. */
+    SHARED_FIRST = 0x40000002,
+    SHARED_SIZE = 510,
     ATTEMPTS = 6,
     PAUSE_MS = 15,
 };
+
+#define WRITES_TEXT "another program is writing to it; try again"
 
 struct sqlite_db {
     struct sqlite_library sqlite;
@@ -28,6 +37,7 @@ struct sqlite_db {
     const atomic_bool *cancel;
     int64_t until_ms; /* when the present query is cancelled */
     bool too_big;     /* a value or a result was too large for a query */
+    bool writes;
     struct sqlite_hidden hidden;
 };
 
@@ -109,8 +119,37 @@ static void limit(struct sqlite_db *db)
 
 /* ---- errors ---- */
 
+static enum err_code write_error(struct sqlite_db *db, int answer, struct err *e)
+{
+    switch (answer & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return err_set(e, ERR_LOCKED, db->path, "write to the database: " WRITES_TEXT);
+    case SQLITE_CONSTRAINT:
+    case SQLITE_ERROR:
+        return err_set(e, ERR_UNSUPPORTED, db->path,
+                       "write to the database: its tables are not those that are known: %.120s",
+                       db->sqlite.errmsg(db->handle));
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return err_set(e, ERR_FORMAT, db->path, "write to the database: it is damaged");
+    case SQLITE_FULL: errno = ENOSPC; return err_sys(e, db->path, "write to the database");
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN: errno = EACCES; return err_sys(e, db->path, "write to the database");
+    default:
+        errno = db->handle ? db->sqlite.system_errno(db->handle) : 0;
+        return errno == ENOSPC || errno == EDQUOT
+                   ? err_sys(e, db->path, "write to the database")
+                   : err_set(e, ERR_IO, db->path, "write to the database: %.120s",
+                             db->sqlite.errmsg(db->handle));
+    }
+}
+
 static enum err_code query_error(struct sqlite_db *db, int answer, struct err *e)
 {
+    if (db->writes && (answer & 0xff) != SQLITE_NOMEM)
+        return write_error(db, answer, e);
     switch (answer & 0xff) {
     case SQLITE_NOMEM: return err_nomem(e);
     case SQLITE_INTERRUPT:
@@ -349,6 +388,69 @@ enum err_code sqlite_db_make(const struct sqlite_source *from, const atomic_bool
 
     if (!rc)
         rc = fn(db, arg, e);
+    close_db(db);
+    return rc;
+}
+
+/* ---- writing ---- */
+
+static enum err_code db_execute(struct sqlite_db *db, const char *sql, struct err *e)
+{
+    db->until_ms = time_coarse_ms() + QUERY_MS;
+    int answer = db->sqlite.exec(db->handle, sql, NULL, NULL, NULL);
+
+    return answer ? query_error(db, answer, e) : ERR_OK;
+}
+
+static enum err_code db_transact(struct sqlite_db *db, bool keys, sqlite_read_fn *fn, void *arg,
+                                 struct err *e)
+{
+    TRY(sqlite_library_load(&db->sqlite, e));
+    TRY(open_handle(db, db->path, SQLITE_OPEN_READWRITE, NULL, e));
+    db->sqlite.busy_timeout(db->handle, BUSY_MS);
+    TRY(db_execute(db, "PRAGMA synchronous=FULL", e));
+    TRY(db_execute(db, keys ? "PRAGMA foreign_keys=ON" : "PRAGMA foreign_keys=OFF", e));
+    TRY(db_execute(db, "BEGIN IMMEDIATE", e));
+    enum err_code rc = fn(db, arg, e);
+
+    if (!rc)
+        rc = db_execute(db, "COMMIT", e);
+
+    /* It is durable in the log, whose name may be new and not durable yet. */
+    db->sqlite.exec(db->handle, rc ? "ROLLBACK" : "PRAGMA wal_checkpoint(PASSIVE)", NULL, NULL,
+                    NULL);
+    return rc;
+}
+
+/* SQLite's locks belong to the process: another thread that reads the database and closes its file loses them. A second
+ * lock, which belongs to a descriptor, keeps other programs from taking the write-ahead log away meanwhile. */
+static enum err_code db_hold(int fd, const char *path, struct err *e)
+{
+    const struct timespec pause = { 0, PAUSE_MS * 1000000L };
+
+    for (int waited = 0; !fs_hold_shared(fd, SHARED_FIRST, SHARED_SIZE); waited += PAUSE_MS) {
+        if (waited > BUSY_MS)
+            return err_set(e, ERR_LOCKED, path, "write to the database: " WRITES_TEXT);
+        nanosleep(&pause, NULL);
+    }
+    return ERR_OK;
+}
+
+enum err_code sqlite_db_write(const char *path, bool keys, sqlite_read_fn *fn, void *arg,
+                              struct err *e)
+{
+    struct sqlite_db *db;
+
+    /* It is closed after the database. */
+    AUTO_FD held = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+
+    if (held < 0)
+        return err_sys(e, path, "write to the database");
+    TRY(db_hold(held, path, e));
+    TRY(new_db(path, NULL, &db, e));
+    db->writes = true;
+    enum err_code rc = db_transact(db, keys, fn, arg, e);
+
     close_db(db);
     return rc;
 }

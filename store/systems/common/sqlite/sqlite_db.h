@@ -12,8 +12,8 @@
 #include "lite/base/err.h"
 #include "lite/base/slice.h"
 
-/* Databases of agents that keep their sessions in SQLite. They are only read: nothing in their directory is created,
- * changed or locked, even while the agent writes, and the result is consistent (sqlite_snapshot.c).
+/* Databases of agents that keep their sessions in SQLite. Reading creates, changes and locks nothing in their directory,
+ * even while the agent writes, and the result is consistent (sqlite_snapshot.c). Only sqlite_rows.h writes.
  *
  * libsqlite3 is loaded when the first database is opened, so a machine without such an agent needs no SQLite. A
  * database may come from anywhere, so its views, triggers and functions are not run, and a query that takes too long is
@@ -44,6 +44,12 @@ typedef enum err_code sqlite_read_fn(struct sqlite_db *db, void *arg, struct err
 MUST_CHECK enum err_code sqlite_db_read(const char *path, const atomic_bool *cancel,
                                         sqlite_read_fn *fn, void *arg, struct err *e);
 
+/* Runs `fn` in one transaction, with SQLite's own locks: all of it is in the database afterwards, durably, or nothing.
+ * `keys`: a row that refers to a missing one is refused. ERR_LOCKED: another program is writing. ERR_NOT_FOUND: no such
+ * file. ERR_UNSUPPORTED: the database has other tables. */
+MUST_CHECK enum err_code sqlite_db_write(const char *path, bool keys, sqlite_read_fn *fn, void *arg,
+                                         struct err *e);
+
 /* Rows that an agent keeps in other files: a database in memory gets these tables, and `fill` inserts the rows. */
 struct sqlite_source {
     const char *path, *tables; /* the path is for errors */
@@ -64,6 +70,7 @@ MUST_CHECK enum err_code sqlite_db_make(const struct sqlite_source *from, const 
     F(blob_close)                                                                                  \
     F(blob_open)                                                                                   \
     F(blob_reopen)                                                                                 \
+    F(busy_timeout)                                                                                \
     F(close)                                                                                       \
     F(column_blob)                                                                                 \
     F(column_bytes)                                                                                \
@@ -82,6 +89,7 @@ MUST_CHECK enum err_code sqlite_db_make(const struct sqlite_source *from, const 
     F(set_authorizer)                                                                              \
     F(sql)                                                                                         \
     F(step)                                                                                        \
+    F(system_errno)                                                                                \
     F(threadsafe)                                                                                  \
     F(vfs_register)                                                                                \
     F(vfs_unregister)
