@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/fs/disk.h"
 #include "store/fs/path.h"
@@ -21,30 +22,76 @@ void project_move_fini(struct project_move *m)
 
 /* ---- which sessions ---- */
 
+struct project_move_search {
+    struct project_move *m;
+    struct scope old;
+    const char *
+        real; /* where the old directory's name leads through links; NULL: links are not followed */
+    const struct session_ref *const *ref;
+};
+
+/* Where a path leads through links, even if its last parts are gone. NULL: out of memory. */
+static const char *project_move_real(const char *path, struct arena *a)
+{
+    enum { LINKS_MOST = 40 };
+    char above[PATH_MAX], parent[PATH_MAX], target[PATH_MAX];
+    size_t n = 1, links = 0;
+
+    while (path && path[n - 1] && links < LINKS_MOST) {
+        n += strcspn(path + n, "/");
+        if (n >= sizeof above)
+            return path;
+        memcpy(above, path, n);
+        above[n] = '\0';
+        const ssize_t got = readlink(above, target, sizeof target - 1);
+
+        if (got <= 0 || !path_parent(above, parent)) {
+            n += path[n] != '\0';
+            if (!path[n])
+                return path;
+            continue;
+        }
+        target[got] = '\0';
+        const char *to = arena_format(a, "%s%s", target, path + n);
+
+        path = to ? path_normalize(parent, to, a) : NULL;
+        n = 1;
+        links++;
+    }
+    return path;
+}
+
 /* The part of a directory below the old one, "" or "/sub"; NULL: it is elsewhere. Other spellings of the old directory
  * count, so each directory above is compared, the topmost first. */
-static const char *project_move_below(const struct scope *old, const char *dir)
+static const char *project_move_below(const struct project_move_search *s, const char *dir)
 {
+    struct arena *a = &s->m->arena;
+    const char *real = s->real ? project_move_real(dir, a) : NULL;
+    const bool linked = real && path_under(slice_of(real), slice_of(s->real));
+
     for (const char *p = dir + 1;; p++) {
-        if ((*p == '/' || !*p) && session_scope_has(old, (struct slice){ dir, (size_t)(p - dir) }))
+        const struct slice part = { dir, (size_t)(p - dir) };
+
+        if ((*p == '/' || !*p) && session_scope_has(&s->old, part))
             return p;
+        if ((*p == '/' || !*p) && linked) {
+            const char *copy = arena_copy(a, part).p;
+
+            real = copy ? project_move_real(copy, a) : NULL;
+            if (real && strcmp(real, s->real) == 0)
+                return p;
+        }
         if (!*p)
             return NULL;
     }
 }
-
-struct project_move_search {
-    struct project_move *m;
-    struct scope old;
-    const struct session_ref *const *ref;
-};
 
 static enum err_code project_move_found(size_t i, struct session_row *row, void *arg, struct err *e)
 {
     struct project_move_search *s = arg;
     struct project_move *m = s->m;
     const char *dir = row && row->cwd.n ? arena_copy(&m->arena, row->cwd).p : NULL;
-    const char *below = dir && dir[0] == '/' ? project_move_below(&s->old, dir) : NULL;
+    const char *below = dir && dir[0] == '/' ? project_move_below(s, dir) : NULL;
 
     if (!below || row->hidden == HIDDEN_UNREADABLE)
         return m->arena.failed ? err_nomem(e) : ERR_OK;
@@ -244,8 +291,15 @@ enum err_code project_move_plan(struct store *const stores[], size_t n, const st
     enum err_code rc = project_move_places(out, env, from, to, e);
     struct project_move_search s = { .m = out };
 
-    if (!rc)
+    if (!rc) {
         s.old.project = slice_of(out->from);
+        s.real = project_move_real(out->from, &out->arena);
+        rc = s.real ? ERR_OK : err_nomem(e);
+    }
+
+    /* A link that leads to the new place already is no name of the old one. */
+    if (!rc && (strcmp(s.real, "/") == 0 || path_under(slice_of(out->to), slice_of(s.real))))
+        s.real = NULL;
     if (!rc)
         rc = project_each_row(stores, n, project_move_found, &s, &s.ref, e);
     if (!rc)

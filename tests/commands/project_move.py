@@ -252,6 +252,42 @@ def check_places(w):
     w.program.same('listed once', ids(w, new), [session_id(1)])
 
 
+def check_links(w):
+    """A link to the project, or to a directory above it, and the directory itself are one place, also when it is gone: whichever
+    of the names the sessions recorded, and whichever is given."""
+    os.makedirs(f'{w.top}/deep')
+    os.symlink('deep/../deep', f'{w.top}/up')
+    for number, (recorded, given, target) in enumerate((
+            ('link', 'real', 'real'), ('real', 'link', 'real'), ('link', 'real', f'{w.top}/real'), ('link', 'again', 'real'), ('up/real', 'deep/real', None),
+            ('deep/real', 'up/real', None)), 1):
+        place = f'{w.top}/deep/real' if target is None else f'{w.top}/real'
+        new = f'{w.top}/new{number}'
+        os.makedirs(f'{place}/sub')
+        if target:
+            os.symlink(target, f'{w.top}/link')
+            os.symlink('link', f'{w.top}/again')
+        claude(w, 1, f'{w.top}/{recorded}')
+        claude(w, 2, f'{w.top}/{recorded}/sub')
+        os.rename(place, new)
+        rc, went, change = moved(w, f'{w.top}/{given}', new, '--apply')
+        w.program.same(f'{recorded} recorded, {given} given', (rc, went), (0, {session_id(1): new, session_id(2): f'{new}/sub'}))
+        w.program.same('listed there', (ids(w, new), ids(w, f'{new}/sub')), ([session_id(1)], [session_id(2)]))
+        if target:
+            # A link that leads to the new place needs no move, and it does not lead elsewhere.
+            w.program.same('undone from there', subprocess.run([w.program.path, '-C', new, 'undo', change], env=w.program.env, capture_output=True, check=False).returncode, 0)
+            os.unlink(f'{w.top}/link')
+            os.symlink(new, f'{w.top}/link')
+            w.program.same('the link follows', moved_nothing(w, f'{w.top}/real', new), 0 if recorded == 'real' else 3)
+            w.program.same('listed through it', ids(w, new), [] if recorded == 'real' else [session_id(1)])
+            os.unlink(f'{w.top}/link')
+            os.unlink(f'{w.top}/again')
+        shutil.rmtree(f'{w.config}/projects')
+    # A link that leads in a circle is no place.
+    os.symlink('round', f'{w.top}/round')
+    claude(w, 1, f'{w.top}/round')
+    w.program.same('a circle', moved(w, f'{w.top}/round', new, '--apply')[:2], (0, {session_id(1): new}))
+
+
 def check_other_agents(w):
     """Each agent whose sessions are found by a folder is moved and lists them there; for others it is said why not."""
     old, new = project(w, 'one'), f'{w.top}/other'
@@ -466,7 +502,7 @@ def check_kimi(w):
 def main():
     passed = failed = 0
     w = None
-    for check in (check_claude, check_doubt, check_doubt_of_two_names, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_gemini, check_kimi, check_rewinds, check_other_agents):
+    for check in (check_claude, check_doubt, check_doubt_of_two_names, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_links, check_gemini, check_kimi, check_rewinds, check_other_agents):
         w = World(sys.argv[1])
         check(w)
         passed, failed = passed + w.program.passed, failed + w.program.failed
