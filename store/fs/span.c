@@ -74,6 +74,15 @@ enum err_code span_ended(const struct span *s, struct err *e)
     return k == 0 ? ERR_OK : err_set(e, ERR_STALE, s->path, "it changed while it was read");
 }
 
+enum err_code span_read_all(const struct span *s, char *p, struct err *e)
+{
+    /* A read that finds one byte less than it asks for has found the end, too. */
+    if (s->fd >= 0 && s->whole && span_read_at(s->fd, p, (size_t)s->n + 1, s->at) == s->n)
+        return ERR_OK;
+    TRY(span_read(s, 0, p, (size_t)s->n, e));
+    return span_ended(s, e);
+}
+
 enum { PIECE = 1 << 18 };
 
 void hasher_fini(struct hasher *h)

@@ -30,6 +30,8 @@ MUST_CHECK enum err_code span_read(const struct span *s, int64_t offset, char *p
                                    struct err *e);
 /* ERR_STALE if a whole file has grown since the span was made. */
 MUST_CHECK enum err_code span_ended(const struct span *s, struct err *e);
+/* Both at once for all of it, into room for one more byte. */
+MUST_CHECK enum err_code span_read_all(const struct span *s, char *p, struct err *e);
 
 /* ---- hashing ---- */
 

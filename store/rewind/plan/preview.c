@@ -166,7 +166,7 @@ static bool judge_writer(struct worker *w, struct rewind_entry *x)
     const struct beneath_at *record = &w->plan->record_at;
 
     x->held_open = rewind_inspected_is_written(&w->look);
-    if (!x->held_open || !record->dev || beneath_same_at(*record, w->look.at))
+    if (!x->held_open || !record->dev || beneath_same_at(*record, beneath_at(w->look.dir, "")))
         return true;
     return refuse_entry(x, REWIND_RULE_OPEN,
                         "a program has it open for writing, and the undo record is on another file "

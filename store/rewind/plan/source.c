@@ -37,8 +37,7 @@ static enum err_code source_hold(const struct span *s, const struct source_conte
 
     if (buf_reserve(&out->bytes, n + 1))
         return err_nomem(e);
-    TRY(span_read(s, 0, out->bytes.p, n, e));
-    TRY(span_ended(s, e));
+    TRY(span_read_all(s, out->bytes.p, e));
     out->bytes.n = n;
     if (like && source_same_bytes(like, out)) {
         memcpy(out->sha256, like->sha256, SHA256_BYTES);
@@ -280,7 +279,6 @@ static enum err_code source_read_present_file(int dir, const char *name, const c
         set_rule(l, REWIND_RULE_ACCESS, "it cannot be read");
         return ERR_OK;
     }
-    l->at = beneath_at(dir, "");
     enum err_code rc = span_of_file(fd, path, &l->file, e);
 
     if (!rc)

@@ -60,9 +60,8 @@ struct rewind_inspected {
     struct source_content present;
     struct span file; /* the open file, if its content was read */
     bool is_open;
-    int dir;              /* its directory, or the lowest of those above it that exist */
-    bool has_dir;         /* it is open */
-    struct beneath_at at; /* the place of its directory */
+    int dir;      /* its directory, or the lowest of those above it that exist */
+    bool has_dir; /* it is open */
 };
 
 /* Examines a path. For root_fd and root see beneath_parent; real_parent may be NULL. It fails only if out of memory or

@@ -52,20 +52,30 @@ CASE(file_ranges_and_memory_read_alike)
     assert_memory_equal(got[1], "bc", 2);
     assert_int_equal(span_ended(&part, NULL), ERR_OK);
     assert_int_equal(span_ended(&memory, NULL), ERR_OK);
+
+    char all[2][4];
+
+    assert_int_equal(span_read_all(&part, all[0], NULL), ERR_OK);
+    assert_int_equal(span_read_all(&memory, all[1], NULL), ERR_OK);
+    assert_memory_equal(all[0], "abc", 3);
+    assert_memory_equal(all[1], "abc", 3);
 }
 
 CASE(a_file_that_shrinks_or_grows_is_reported)
 {
     struct place *p = *state;
     struct span all;
-    char got[7];
+    char got[8];
 
     assert_int_equal(span_of_file(p->fd, p->path, &all, NULL), ERR_OK);
     assert_int_equal(all.n, 7);
     assert_int_equal(span_ended(&all, NULL), ERR_OK);
+    assert_int_equal(span_read_all(&all, got, NULL), ERR_OK);
     assert_int_equal(ftruncate(p->fd, 8), 0);
     assert_int_equal(span_ended(&all, NULL), ERR_STALE);
+    assert_int_equal(span_read_all(&all, got, NULL), ERR_STALE);
     assert_int_equal(ftruncate(p->fd, 5), 0);
+    assert_int_equal(span_read_all(&all, got, NULL), ERR_STALE);
     assert_int_equal(span_read(&all, 0, got, 7, NULL), ERR_STALE);
 }
 
@@ -79,6 +89,8 @@ CASE(an_unreadable_span_is_an_error)
     assert_int_equal(span_of_file(9999, p->path, &all, NULL), ERR_IO);
     assert_int_equal(span_read(&closed, 0, got, 1, NULL), ERR_IO);
     assert_int_equal(span_ended(&closed, NULL), ERR_IO);
+    closed.n = 0;
+    assert_int_equal(span_read_all(&closed, got, NULL), ERR_IO);
     close(dir);
 }
 
