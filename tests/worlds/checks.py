@@ -330,7 +330,7 @@ class Checks:
             return ids and [verb.replace('-at', '') if verb == 'fork-at' else verb, sid, *(['--at'] if verb == 'fork-at' else []), ids[n % len(ids)],
                             *(['--yes'] if verb == 'tombstone' else [])]
         if verb == 'rewind':
-            points = self.json('checkpoints', sid, codes=(0, 2, 3, 4, 5)) or []
+            points = [p for p in self.json('checkpoints', sid, codes=(0, 2, 3, 4, 5)) or [] if p['restorable']]
             return points and ['rewind', sid, '--to', points[n % len(points)]['id'], '--mode', ('code', 'both', 'conversation')[n % 3], '--apply', '--skip-refused']
         if verb == 'move':
             return ['move', self.world.project(n % 4), self.world.project(n // 4 % 4), '--apply']
@@ -343,7 +343,7 @@ class Checks:
     def do_rewind(self, step):
         """Files become what they were, or stay as they are with a word; what the plan did not name stays; an undo is exact."""
         s, row = self.row_of(step)
-        if not row or not s.prompts or s.agent not in ('claude', 'codex') or s.copies:
+        if not row or not s.prompts or s.agent not in ('claude', 'codex', 'pi') or s.copies:
             return
         point, mark, want = s.prompts[step['turn'] % len(s.prompts)]
         sid = f'{row["system"]}:{row["sessionId"]}'

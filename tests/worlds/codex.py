@@ -110,13 +110,6 @@ class Codex(Session):
                                            'parsed_cmd': [{'type': 'unknown', 'cmd': text}], 'aggregated_output': ''})
             self.files_exact = False
 
-    def state_at(self, point, name):
-        """What a rewind may make of a file: nothing is saved, so only what was there."""
-        for own, _, before in self.prompts:
-            if own == point:
-                return True, before.get(name)
-        return False, None
-
     def step_compact(self, step):
         mark, text = self.say('summary')
         self.add('compacted', {'message': text, 'replacement_history': []} if step.get('keep') else {'message': text})
@@ -152,7 +145,7 @@ class Codex(Session):
             self.save()
 
 
-def diff(before, after):
-    """A unified diff with three lines of context and no names, as the program records it."""
-    lines = list(difflib.unified_diff(before.decode().split('\n')[:-1], after.decode().split('\n')[:-1], lineterm='', n=3))[2:]
+def diff(before, after, context=3):
+    """A unified diff without names, as the programs record it."""
+    lines = list(difflib.unified_diff(before.decode().split('\n')[:-1], after.decode().split('\n')[:-1], lineterm='', n=context))[2:]
     return ''.join(line + '\n' for line in lines)

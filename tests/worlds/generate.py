@@ -3,7 +3,7 @@ import random
 
 from world import FILES
 
-OTHERS = 'qwen', 'pi', 'copilot', 'gemini', 'kimi', 'droid', 'qoder', 'grok', 'continue', 'auggie'
+OTHERS = 'qwen', 'pi', 'copilot', 'gemini', 'kimi', 'droid', 'qoder', 'grok', 'continue', 'auggie', 'cline', 'antigravity'
 HOWS = 'write', 'edit', 'edit', 'write', 'remove', 'append', 'same'
 ALSO = (['doctor', '--all'], ['search', 'mk0001x', '--all'], ['usage', '--all'], ['list', '--all-kinds', '--all'], ['touched', '{project}/a.txt', '--all'],
         ['blame', '{project}/b.txt', '--all'], ['sweep', '--all', '--older-than', '1d', '--include-tagged'])
@@ -31,7 +31,7 @@ def calls(rng):
 
 
 def turn(rng, name, agent):
-    step = {'op': 'turn', 's': name, 'size': size(rng), 'calls': calls(rng) if agent in ('claude', 'codex') else []}
+    step = {'op': 'turn', 's': name, 'size': size(rng), 'calls': calls(rng) if agent in ('claude', 'codex', 'pi') else []}
     if rng.random() < 0.2:
         step['image'] = int(10 ** rng.uniform(3, 6.3))
         step['in_event'] = rng.random() < 0.5

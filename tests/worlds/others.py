@@ -5,6 +5,7 @@ import os
 import urllib.parse
 
 from claude import folder_of, mutate
+from codex import diff
 from world import Session, encode, past
 
 
@@ -28,6 +29,12 @@ class Log(Session):
     def beside(self):
         """Writes what is beside the log."""
 
+    def point(self):
+        """The id of the prompt in the last row; None: files cannot be rewound."""
+
+    def work(self, step):
+        """What the agent does before it answers."""
+
     def next_id(self):
         own, self.last_id = self.last_id, self.world.uuid()
         return self.last_id, own
@@ -46,9 +53,12 @@ class Log(Session):
     def step_turn(self, step):
         mark, text = self.say('mend it ' + 'a pasted line\n' * (step.get('size', 0) // 14))
         at = self.world.clock()
-        self.prompts.append((None, mark, None))
+        before = self.world.state(self.cwd)
+        self.prompts.append((None, mark, before))
         self.talk.append(mark)
         self.add(*self.pad(at, step.get('context', 0) if len(self.prompts) == 1 else 0), *self.prompt(at, text))
+        self.prompts[-1] = self.point(), mark, before
+        self.work(step)
         if step.get('answer', True):
             mark, text = self.say('done')
             at = self.world.clock()
@@ -146,6 +156,35 @@ class Pi(Log):
 
     def answer(self, at, text):
         return [self.row(at, 'message', message={'role': 'assistant', 'content': [{'type': 'text', 'text': text}], 'timestamp': at})]
+
+    def __init__(self, world, step, sid=None):
+        super().__init__(world, step, sid)
+        self.files_exact = True
+
+    def point(self):
+        return self.last_id[:8]
+
+    def work(self, step):
+        """The calls of one message; their results follow it."""
+        for group in step.get('calls', ()):
+            at, calls, results = self.world.clock(), [], []
+            for call in {c['file']: c for c in group}.values():
+                before, after = self.world.change(self.cwd, call['file'], call['how'], call['n'])
+                said, more, own = 'done', {}, f'call_{len(self.rows)}_{len(calls)}'
+                tool, arguments = 'write', {'path': call['file'], 'content': (after or b'').decode()}
+                if call['how'] in ('append', 'remove'):
+                    command = f'echo appended {call["n"]} >> "{call["file"]}"' if call['how'] == 'append' else f'rm "{call["file"]}"'
+                    tool, arguments, self.files_exact = 'bash', {'command': command}, False
+                elif call['how'] == 'edit' and before and before.count(b'\n') > 1:
+                    tool, arguments = 'edit', {'path': call['file'], 'edits': []}
+                    more = {'details': {'patch': f'--- {call["file"]}\n+++ {call["file"]}\n{diff(before, after, 4)}'}}
+                    said = 'No changes made to it.' if before == after else said
+                calls.append({'type': 'toolCall', 'id': own, 'name': tool, 'arguments': arguments})
+                results.append({'role': 'toolResult', 'toolCallId': own, 'toolName': tool, 'content': [{'type': 'text', 'text': said}],
+                                'isError': said != 'done', **more})
+            self.add(self.row(at, 'message', message={'role': 'assistant', 'content': calls}))
+            for result in results:
+                self.add(self.row(self.world.clock(10), 'message', message=result))
 
 
 class Copilot(Log):
@@ -396,4 +435,57 @@ class Auggie(Document):
         return [{**row, 'finishedAt': self.world.iso(at)}]
 
 
-AGENTS = {a.name: a for a in (Qwen, Pi, Copilot, Gemini, Kimi, Droid, Qoder, Grok, Continue, Auggie)}
+class Cline(Document):
+    """A document about the session is beside that of its messages."""
+    name, rows_member = 'cline', 'messages'
+
+    def new_id(self):
+        return f'{self.world.now}_{self.world.uuid()[:5].translate(str.maketrans("0123456789", "ghijklmnop"))}'
+
+    def where(self):
+        return f'{self.world.home}/.cline/data/sessions/{self.sid}/{self.sid}.messages.json'
+
+    def message(self, at, role, text):
+        return [{'id': self.next_id()[0], 'role': role, 'content': [{'type': 'text', 'text': text}], 'ts': at}]
+
+    def prompt(self, at, text):
+        return self.message(at, 'user', f'<user_input mode="act">{text}</user_input>')
+
+    def answer(self, at, text):
+        return self.message(at, 'assistant', text)
+
+    def beside(self):
+        self.world.put(f'{os.path.dirname(self.path)}/{self.sid}.json', json.dumps({
+            'version': 1, 'session_id': self.sid, 'source': 'cli', 'started_at': self.world.iso(self.last or None), 'status': 'idle', 'interactive': True,
+            'provider': 'mock', 'model': 'coder', 'cwd': self.cwd, 'workspace_root': self.cwd, 'prompt': self.prompts[0][1] if self.prompts else '',
+            'metadata': {}, 'messages_path': self.path}).encode())
+
+
+class Antigravity(Log):
+    """Steps; the directory is in the history of all prompts."""
+    name = 'antigravity'
+
+    def where(self):
+        return f'{self.world.home}/.gemini/antigravity-cli/brain/{self.sid}/.system_generated/logs/transcript.jsonl'
+
+    def steps(self, at, source, kind, text):
+        return [{'step_index': len(self.rows), 'source': source, 'type': kind, 'status': 'DONE', 'created_at': self.world.iso(at), 'content': text}]
+
+    def pad(self, at, size):
+        return self.steps(at, 'SYSTEM', 'CONVERSATION_HISTORY', 'x' * size) if size else []
+
+    def prompt(self, at, text):
+        return self.steps(at, 'USER_EXPLICIT', 'USER_INPUT', f'<USER_REQUEST>\n{text}\n</USER_REQUEST>\n<ADDITIONAL_METADATA>x</ADDITIONAL_METADATA>')
+
+    def answer(self, at, text):
+        return self.steps(at, 'MODEL', 'PLANNER_RESPONSE', text)
+
+    def beside(self):
+        with open(f'{self.world.home}/.gemini/antigravity-cli/history.jsonl', 'ab') as f:
+            f.write(encode({'conversationId': self.sid, 'display': self.prompts[-1][1], 'workspace': self.cwd, 'timestamp': self.last}))
+
+    def step_double(self, step):
+        """Its folders have no project in their names."""
+
+
+AGENTS = {a.name: a for a in (Qwen, Pi, Copilot, Gemini, Kimi, Droid, Qoder, Grok, Continue, Auggie, Cline, Antigravity)}

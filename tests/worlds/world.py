@@ -64,6 +64,13 @@ class Session:
         self.listed = True
         self.saved = {}  # of each file, the states that were saved
 
+    def state_at(self, point, name):
+        """What a rewind may make of a file: nothing is saved, so only what was there."""
+        for own, _, before in self.prompts:
+            if own == point:
+                return True, (before or {}).get(name)
+        return False, None
+
     def say(self, text=''):
         """A text that is in no other message."""
         mark = self.world.mark()
