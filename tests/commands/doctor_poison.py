@@ -196,6 +196,40 @@ def talk(p, path, what, contents, wrong):
         p.same(f'{what}: undone', f.read(), ''.join(lines))
 
 
+def twice(p, path):
+    """A session that was repaired goes on, is poisoned once more and repaired again: the undo of the second repair is exact, and
+    the first one is not undone over what was said since."""
+    def now():
+        with open(path, encoding='utf-8') as f:
+            return f.read()
+
+    def fix():
+        os.utime(path, (1795770000, 1795770000))
+        p.same('twice: --fix', p.run('doctor', '--fix', SID % 1).returncode, 0)
+        return max(x['id'] for x in p.json('log', '--all'))
+    poison = r'"a \ud83d b"'
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(row(1, 'user', '"one"') + row(2, 'user', poison) + row(3, 'user', '"two"'))
+    old = now()
+    first, once = fix(), now()
+    with open(path, 'a', encoding='utf-8') as f:
+        f.write(row(4, 'user', poison) + row(5, 'user', '"three"'))
+    went_on = now()
+    second, again = fix(), now()
+    p.need(poison not in again and again.startswith(once), f'twice: repaired: {again}')
+    for change in first, second, first:
+        run = p.run('undo', change)
+        if change == second:
+            p.same('twice: the second is undone', (run.returncode, now()), (0, went_on))
+        else:
+            p.need(run.returncode == 4 and b'the session has continued since' in run.stderr and now() in (again, went_on), f'twice: the first stays: {run}')
+    back = max(x['id'] for x in p.json('log', '--all'))
+    p.same('twice: and done again', (p.run('undo', back).returncode, now()), (0, again))
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(once)
+    p.same('twice: without what was said since', (p.run('undo', first).returncode, now()), (0, old))
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         p = Program(sys.argv[1], top, {})
@@ -205,6 +239,7 @@ def main():
             look_at(p, path, n % 3, *case)
         for what, (contents, wrong) in TALKS.items():
             talk(p, path, what, contents, wrong)
+        twice(p, path)
         p.finish(100)
 
 
