@@ -361,7 +361,14 @@ enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules
         if (rc == ERR_NOMEM)
             rc = err_nomem(e);
         d.bytes = buf_slice(&k.bytes);
-        d.repair = k.rules->unknown ? NULL : d.repair;
+        if (k.rules->unknown && !rc && d.kind != FINDING_KINDS) {
+            d.repair = NULL;
+            d.why = arena_format(&k.arena,
+                                 "%s; there is no repair, because it is not known what the agent "
+                                 "makes of it",
+                                 d.why);
+            rc = d.why ? ERR_OK : err_nomem(e);
+        }
         if (!rc && d.kind != FINDING_KINDS)
             rc = fn(&d, arg, e);
         arena_reset(&k.arena);

@@ -154,6 +154,7 @@ def only_look_at(p, agent, name, sid, path, whole, small):
     lines = [f for f in p.json('doctor', ref) if f['path'] == path and f.get('line')]
     p.same(f'{what}: found', [(f['kind'], f['fixable']) for f in lines], [(kind, False)])
     p.same(f'{what}: info', [(d['line'], d['why']) for d in p.json('info', ref)['damaged']], [(f['line'], f['why']) for f in lines])
+    p.need(all('there is no repair, because it is not known what the agent makes of it' in f['why'] for f in lines), f'{what}: it says why: {lines}')
     judge_list(p, what, agent, [kind], small)
     p.need('--fix' not in p.text('doctor', ref), f'{what}: no repair is offered')
     p.run('doctor', '--fix', ref)

@@ -1,4 +1,5 @@
 #include "store/api/store.h"
+#include "store/log/log_damage.h"
 #include "tui/app/key.h"
 #include "tui/commands/command.h"
 #include "tui/commands/session.h"
@@ -105,6 +106,22 @@ static const struct store_ops *agent_at(size_t at)
     return NULL;
 }
 
+/* The agents whose damaged lines are only named. */
+static void write_unrepaired(struct out *o)
+{
+    const struct store_ops *ops;
+    const char *between = " ";
+
+    out_addf(o, "Damaged lines are only named, and not repaired, where it is not known what the\n"
+                "agent makes of them:");
+    for (size_t i = 0; (ops = agent_at(i)) != NULL; i++)
+        if (ops->log_rules && ops->log_rules->unknown) {
+            out_addf(o, "%s%s", between, ops->name);
+            between = ", ";
+        }
+    out_addf(o, ".\n");
+}
+
 void help_agents_write(bool markdown, struct out *o)
 {
     static const char *const head[] = { "agent",  "name",         "resume",
@@ -159,6 +176,8 @@ void help_agents_write(bool markdown, struct out *o)
                     "files, talk: rewind files, the conversation; subs: sub-agents are shown;\n"
                     "move: sessions follow a project that was moved (reprise move)\n"
                     "Each agent's sessions are listed, read, searched and exported.\n");
+    if (!markdown)
+        write_unrepaired(o);
 }
 
 /* `reprise help keys`: every key of both schemes, with the name of its action in the configuration. The manual is made
