@@ -2,6 +2,7 @@
 #define STORE_REDACT_FRONT_LETTERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The second and the third letters of the names in a table, as bits, by their first one. Every word of a text is looked up,
@@ -29,5 +30,8 @@ static inline int compare_front(const char *name, const char *p)
     return name[0] != p[0] ? (unsigned char)name[0] - (unsigned char)p[0]
                            : (unsigned char)name[1] - (unsigned char)p[1];
 }
+
+/* The first row of a sorted table whose name begins with two letters. Names are the first members of rows. */
+size_t first_with_front(const void *table, size_t size, size_t n, const char *two);
 
 #endif

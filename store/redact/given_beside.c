@@ -8,7 +8,7 @@ enum { NAME_MOST = 64, GAP_MOST = 24, CALL_MOST = 1024 };
 
 /* ---- with a blank between them ---- */
 
-static struct slice word_before(struct slice text, size_t at)
+struct slice given_word_before(struct slice text, size_t at)
 {
     size_t end = at;
 
@@ -81,7 +81,7 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
     b->name = given_name_ending_at(text, has ? at - 2 : at); /* the password's w0rd */
     if (b->name.n == 0 || b->name.p[0] == '$')
         return false;
-    b->before = word_before(text, (size_t)(b->name.p - text.p));
+    b->before = given_word_before(text, (size_t)(b->name.p - text.p));
     b->kind = b->name.n == 2 && given_is_word_of(b->name, " by ") &&
                       is_word_before(text, at, "identified ")
                   ? NAME_PASSWORD
@@ -110,6 +110,8 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
     b->value = given_read(text, after, false);
     if (b->value.n == 1 && given_is_any(text.p[after], "0578") && after + 2 < text.n)
         b->value = given_read(text, after + 2, false); /* how a router keeps it */
+    if (b->is && !b->value.quoted)
+        b->value = given_read_phrase(text, b->name, b->kind, false, b->value);
     struct slice value = { text.p + b->value.at, b->value.n };
 
     return value.n && !given_is_placeholder(value) && !given_is_path(value) &&
@@ -150,7 +152,7 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
         return constant || digit;
     if (given_is_word_of(b->before, " enable ")) /* of a router */
         return digit;
-    struct slice login = b->before, key = word_before(text, (size_t)(login.p - text.p));
+    struct slice login = b->before, key = given_word_before(text, (size_t)(login.p - text.p));
 
     return password && (given_is_mixed_word(value) ||
                         given_is_word_of(key, " login account user machine connect ") ||
@@ -178,7 +180,7 @@ static enum err_code find_as(struct slice text, size_t at, struct secret_list *l
     }
     if (n == 0 || i >= text.n || secret_name_kind((struct slice){ text.p + i, n }) != NAME_PASSWORD)
         return ERR_OK;
-    struct slice word = word_before(text, at), rest = { text.p + i + n, text.n - i - n };
+    struct slice word = given_word_before(text, at), rest = { text.p + i + n, text.n - i - n };
 
     if (rest.n > 1 && rest.p[0] == ' ' && given_is_alpha(rest.p[1]) &&
         !slice_starts(rest, " for ") && !slice_starts(rest, " of ") &&
@@ -199,8 +201,9 @@ static enum err_code find_as(struct slice text, size_t at, struct secret_list *l
 /* A user and a password with a slash or a colon between them, in a line about logging in: "Log in with bob / w0rd". */
 enum err_code given_find_pair(struct slice text, size_t at, struct secret_list *list)
 {
-    static const char *const words[] = { "login",      "log in",     "sign in", "creds",
-                                         "credential", "basic auth", "account" };
+    static const char *const words[] = { "login",      "log in",       "sign in", "creds",
+                                         "credential", "basic auth",   "account", "user/pass",
+                                         "user:pass",  "username/pass" };
     size_t left = at, from = at + 1;
     bool said = false;
 
@@ -208,7 +211,7 @@ enum err_code given_find_pair(struct slice text, size_t at, struct secret_list *
         left--;
     while (from < text.n && text.p[from] == ' ' && from - at < 3)
         from++;
-    const struct slice user = word_before(text, left);
+    const struct slice user = given_word_before(text, left);
 
     /* Most slashes are inside of paths and of encoded data, whose words are long: nothing is read for them. */
     if (user.n < 2 || user.n > 31 || memchr(user.p, '/', user.n) || memchr(user.p, ':', user.n))
@@ -227,192 +230,96 @@ enum err_code given_find_pair(struct slice text, size_t at, struct secret_list *
     return said ? given_add(list, NAME_PASSWORD, v) : ERR_OK;
 }
 
+/* [smtp.example.com]:587 USER:PASSWORD, in a map of a mail server */
+static enum err_code find_relay(struct slice text, size_t at, struct secret_list *list)
+{
+    size_t from = at, next = at;
+
+    while (from && at - from < 6 && letters_have(LETTERS_DIGIT, text.p[from - 1]))
+        from--;
+    if (from == at || from < 3 || text.p[from - 1] != ':' || text.p[from - 2] != ']')
+        return ERR_OK;
+    while (next < text.n && next - at < GAP_MOST && given_is_blank(text.p[next]))
+        next++;
+    struct given v = given_read(text, next, true);
+    const char *colon = v.n ? memchr(text.p + v.at, ':', v.n) : NULL;
+
+    if (!colon || colon == text.p + v.at)
+        return ERR_OK;
+    v.n -= (size_t)(colon + 1 - (text.p + v.at));
+    v.at = (size_t)(colon + 1 - text.p);
+    return v.n && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
+               ? given_add(list, NAME_PASSWORD, v)
+               : ERR_OK;
+}
+
+/* "login: admin w0rd", "log in with bob w0rd": a user and a password behind a word about logging in, and nothing else. */
+static enum err_code find_login(struct slice text, size_t at, struct secret_list *list)
+{
+    const struct given v = given_read(text, at + 1, false);
+    const struct slice value = { text.p + v.at, v.n };
+
+    if (v.n < 6 || !given_has_digit(value)) /* as nearly all words */
+        return ERR_OK;
+    static const char logins[] = " login logins creds credentials credential ";
+    static const char *const spoken[] = { "log in with ", "login with ", "sign in with ",
+                                          "log in as ", "login as " };
+    const struct slice user = given_word_before(text, at);
+    const size_t from = (size_t)(user.p - text.p);
+    const struct slice before = given_word_before(text, from);
+    const bool colon = before.n && before.p[before.n - 1] == ':';
+    size_t n = 0;
+
+    while (n + colon < before.n && given_is_alpha(before.p[before.n - colon - n - 1]))
+        n++;
+    struct slice word = { before.p + before.n - colon - n, n };
+
+    if (word.n < before.n - colon && word.n && word.p[0] == 'n' && word.p[-1] == '\\') {
+        word.p++; /* an escaped end of a line */
+        word.n--;
+    }
+    bool said = false;
+
+    if (user.n < 2 || user.n > 31 || word.n < 2 || !given_is_alpha(user.p[0]) ||
+        letters_run(user, 0, LETTERS_URL | LETTERS_DOT | LETTERS_MARKS, user.n) < user.n ||
+        user.p[user.n - 1] == ':')
+        return ERR_OK;
+    said = given_is_word_of(word, logins) &&
+           (colon || given_is_line_start(text, (size_t)(word.p - text.p)));
+    for (size_t i = 0; !said && i < COUNT_OF(spoken); i++) {
+        n = strlen(spoken[i]);
+        said = from >= n && slice_find_folded(text.p + from - n, n, spoken[i], n);
+    }
+    if (!said)
+        return ERR_OK;
+    size_t changes, digits = letters_count_digits(value, &changes);
+
+    return digits && changes && value.p[0] != '(' &&
+                   (colon || given_is_mixed_word(value) || v.n > 7) &&
+                   !memchr(value.p, '.', value.n) && !memchr(value.p, '/', value.n) &&
+                   !memchr(value.p, ':', value.n) && !memchr(value.p, '-', value.n) &&
+                   (given_is_line_end(text, v.at + v.n) ||
+                    given_is_any(text.p[v.at + v.n], ",;.)\"'`")) &&
+                   !given_is_placeholder(value)
+               ? given_add(list, NAME_PASSWORD, v)
+               : ERR_OK;
+}
+
 enum err_code given_find_beside(struct slice text, size_t at, struct secret_list *list)
 {
+    const size_t before = list->n;
     struct beside b;
 
     if (slice_starts((struct slice){ text.p + at, text.n - at }, " as "))
         return find_as(text, at, list);
     if (!at || !given_is_name_letter(text.p[at - 1]))
         return ERR_OK;
-    return read_beside(text, at, &b) && is_secret_beside(text, at, &b)
-               ? given_add(list, b.kind, b.value)
-               : ERR_OK;
-}
-
-/* ---- on the lines below ---- */
-
-/* What the line that ends at a place asks for: "Password:", "The password is below:", "Recovery codes". */
-static enum name_kind kind_of_heading(struct slice text, size_t end, bool *certain)
-{
-    size_t from, n = 0;
-
-    while (end && given_is_any(text.p[end - 1], " \t*`_:.\r"))
-        n += text.p[--end] == ':';
-    if (end == 0 || !letters_have(LETTERS_WORD, text.p[end - 1]))
-        return NAME_PLAIN;
-    for (from = end; from && end - from < 80 && text.p[from - 1] != '\n'; from--)
-        ;
-    struct slice line = { text.p + from, end - from };
-    bool below = slice_find_folded(line.p, line.n, "below", 5) ||
-                 slice_find_folded(line.p, line.n, "following", 9) ||
-                 slice_find_folded(line.p, line.n, "next line", 9);
-
-    *certain = n || below;
-    if (line.n == 0 || line.n > 79 || memchr(line.p, '=', line.n) || memchr(line.p, '(', line.n))
-        return NAME_PLAIN;
-    if (below)
-        return secret_name_kind(line);
-    enum name_kind kind = secret_name_kind(given_name_ending_at(text, end));
-
-    if (kind >= NAME_CODE)
-        return kind;
-    struct slice last = word_before(text, end),
-                 before = word_before(text, (size_t)(last.p - text.p));
-
-    return before.p >= line.p
-               ? secret_name_kind((struct slice){ before.p, (size_t)(text.p + end - before.p) })
-               : NAME_PLAIN;
-}
-
-/* The only word of the line that begins at a place, without what marks it as an item of a list or as code. */
-static struct given read_line_word(struct slice text, size_t at)
-{
-    size_t digits;
-
-    while (at < text.n && given_is_any(text.p[at], " \t-*`"))
-        at++;
-    digits = letters_run(text, at, LETTERS_DIGIT, 3);
-    if (digits && at + digits + 1 < text.n && given_is_any(text.p[at + digits], ".)") &&
-        text.p[at + digits + 1] == ' ')
-        at += digits + 2;
-    const struct given v = given_read(text, at, true);
-    size_t end = v.at + v.n;
-
-    if (v.quoted || (end < text.n && text.p[end] == '`'))
-        end++;
-    return v.n && v.n < 80 && given_is_line_end(text, end) ? v : (struct given){ at, 0, false };
-}
-
-/* The nth field of the line that begins at a place, without blanks and quotes; fields: how many the line has. */
-static struct given read_field(struct slice text, size_t at, char separator, size_t nth,
-                               size_t *fields)
-{
-    struct given v = { at, 0, false };
-
-    *fields = 1;
-    for (size_t from = at, i = at;; i++) {
-        bool end = i >= text.n || text.p[i] == '\n' || i - at > 400;
-
-        if (!end && text.p[i] != separator)
-            continue;
-        if (*fields == nth + 1)
-            v = (struct given){ from, i - from, false };
-        if (end)
-            break;
-        from = i + 1;
-        ++*fields;
-    }
-    while (v.n && given_is_any(text.p[v.at], " \t\"'`")) {
-        v.at++;
-        v.n--;
-    }
-    while (v.n && given_is_any(text.p[v.at + v.n - 1], " \t\r\"'`"))
-        v.n--;
-    return v;
-}
-
-/* The separator of a line that ends at a place and holds the names of columns and nothing else, or 0. */
-static char column_separator(struct slice text, size_t begin, size_t end)
-{
-    char separator = 0;
-
-    for (size_t i = begin; i < end; i++) {
-        char c = text.p[i];
-
-        if (letters_have(LETTERS_URL, c) || c == ' ' || c == '"')
-            continue;
-        if ((separator && c != separator) || !given_is_any(c, ",;\t|"))
-            return 0;
-        separator = c;
-    }
-    return separator;
-}
-
-/* The rows of a table, the names of whose columns end at a place: "user,password" and "bob,w0rd". */
-static enum err_code find_in_column(struct slice text, size_t at, struct secret_list *list)
-{
-    enum { VAIN_MOST = 16 }; /* rows without a secret */
-    size_t begin = at, fields = 1, nth = 0, n;
-    enum name_kind kind = NAME_PLAIN;
-
-    while (begin && at - begin < 200 && text.p[begin - 1] != '\n')
-        begin--;
-    const char separator = column_separator(text, begin, at);
-
-    for (; separator && nth < fields; nth++) {
-        struct given name = read_field(text, begin, separator, nth, &fields);
-
-        kind = secret_name_kind((struct slice){ text.p + name.at, name.n });
-        if (kind == NAME_PASSWORD || kind == NAME_CODE)
-            break;
-    }
-    for (size_t line = at + 1, vain = 0;
-         separator && nth < fields && line < text.n && vain < VAIN_MOST;) {
-        struct given v = read_field(text, line, separator, nth, &n);
-        const char *end = memchr(text.p + line, '\n', text.n - line);
-        struct slice value = { text.p + v.at, v.n };
-
-        if (n != fields)
-            break;
-        if (given_has_digit(value) && v.n < 80 && !memchr(value.p, ' ', v.n) &&
-            !memchr(value.p, '(', v.n) && given_is_secret(kind, value)) {
-            TRY(given_add(list, kind, v));
-            vain = 0;
-        } else
-            vain++;
-        line = end ? (size_t)(end + 1 - text.p) : text.n;
-    }
-    return ERR_OK;
-}
-
-enum err_code given_find_below(struct slice text, size_t at, struct secret_list *list)
-{
-    bool certain;
-    enum name_kind kind = kind_of_heading(text, at, &certain);
-    size_t blank = 0, found = 0;
-
-    TRY(find_in_column(text, at, list));
-
-    if (kind < NAME_CODE || kind == NAME_TOKEN)
+    if (read_beside(text, at, &b) && is_secret_beside(text, at, &b))
+        TRY(given_add(list, b.kind, b.value));
+    if (list->n > before)
         return ERR_OK;
-    for (size_t line = at + 1; line < text.n && found < 24;) {
-        const char *end = memchr(text.p + line, '\n', text.n - line);
-        size_t next = end ? (size_t)(end + 1 - text.p) : text.n;
-        struct given v = read_line_word(text, line);
-        struct slice value = { text.p + v.at, v.n };
-        bool fence = slice_starts((struct slice){ text.p + line, text.n - line }, "```");
-
-        line = next;
-        if (fence || v.at + 1 >= next) {
-            if (++blank > 2 || found)
-                break;
-            continue;
-        }
-        bool secret = kind == NAME_CODE
-                          ? given_is_secret(kind, value)
-                          : v.n > 5 && !given_is_placeholder(value) && !given_is_path(value) &&
-                                !given_is_reference(text, v) &&
-                                (given_is_mixed_word(value) || (certain && given_has_digit(value)));
-
-        if (!secret)
-            break;
-        TRY(given_add(list, kind, v));
-        found++;
-        if (kind != NAME_CODE)
-            break;
-    }
-    return ERR_OK;
+    TRY(find_relay(text, at, list));
+    return list->n > before ? ERR_OK : find_login(text, at, list);
 }
 
 /* ---- arguments of calls ---- */
@@ -480,14 +387,14 @@ static enum err_code find_inserted(struct slice text, size_t at, struct secret_l
         return ERR_OK;
     const struct slice names = { text.p, (size_t)(end - text.p) };
     const struct slice values = { text.p, (size_t)(close - text.p) };
-    struct given v = read_field(names, from, ',', 0, &columns);
+    struct given v = given_read_field(names, from, ',', 0, &columns);
 
     while (secret_name_kind((struct slice){ text.p + v.at, v.n }) != NAME_PASSWORD)
         if (++nth < columns)
-            v = read_field(names, from, ',', nth, &fields);
+            v = given_read_field(names, from, ',', nth, &fields);
         else
             return ERR_OK;
-    v = read_field(values, at + 1, ',', nth, &fields);
+    v = given_read_field(values, at + 1, ',', nth, &fields);
     return fields == columns && given_is_secret(NAME_PASSWORD, (struct slice){ text.p + v.at, v.n })
                ? given_add(list, NAME_PASSWORD, v)
                : ERR_OK;

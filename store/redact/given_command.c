@@ -1,8 +1,10 @@
 #include "store/redact/given_command.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "lite/base/cleanup.h"
+#include "store/redact/given_printed.h"
 #include "store/redact/given_value.h"
 #include "store/redact/token_form.h"
 
@@ -90,8 +92,23 @@ static const struct command commands[] = {
     { "zip", 'P', true, false, 0 },
 };
 
+/* A program that takes one after a flag of a word: /p:WORD, /rp WORD, -id=WORD. */
+static const struct long_flag {
+    const char *name, *flag;
+} long_flags[] = {
+    { "cmdkey", "/pass" },    { "schtasks", "/rp" }, { "sdl-freerdp", "/p" },
+    { "sdl-freerdp3", "/p" }, { "sfreerdp", "/p" },  { "vault", "-id" },
+    { "wfreerdp", "/p" },     { "wlfreerdp", "/p" }, { "wlfreerdp3", "/p" },
+    { "xfreerdp", "/p" },     { "xfreerdp3", "/p" },
+};
+
 /* A program that takes a password as a word of its own. */
-enum { ARGUMENT_LAST, ARGUMENT_WITH = 255 }; /* the first word that has `after` */
+enum {
+    ARGUMENT_LAST,
+    ARGUMENT_SHARE = 253, /* the word after the name of a share of Windows */
+    ARGUMENT_HOST, /* the word after the first one that has a dot, as the name of a host has */
+    ARGUMENT_WITH, /* the first word that has `after` */
+};
 static const struct argument {
     const char *words;  /* the program and its command; "http-basic." is the beginning of a word */
     unsigned nth;       /* which word after them, options not counted */
@@ -103,6 +120,7 @@ static const struct argument {
     { "ConvertTo-SecureString", 1, 0, 0, false },
     { "NickServ IDENTIFY", 1, 0, 0, false },
     { "NickServ identify", 1, 0, 0, false },
+    { "bundle config", ARGUMENT_HOST, 0, 0, false },
     { "bw login", 2, 0, 0, true },
     { "bw unlock", 1, 0, 0, false },
     { "caddy hash-password", 0, 0, 0, false },
@@ -117,7 +135,7 @@ static const struct argument {
     { "key-string", 1, 0, 0, true },
     { "mc alias set", 4, 0, 0, false },
     { "mkpasswd", 0, 0, 0, true },
-    { "net use", 3, 0, 0, true },
+    { "net use", ARGUMENT_SHARE, 0, 0, false },
     { "net user", 2, 0, 0, true },
     { "ngrok authtoken", 1, 0, 0, false },
     { "openssl passwd", 0, 0, 0, true },
@@ -128,12 +146,18 @@ static const struct argument {
     { "radius-server host", 0, 0, 0, false },
     { "radius-server key", 1, 0, 0, false },
     { "rclone obscure", 1, 0, 0, false },
+    { "rman target", 1, '/', '@', false },
     { "root-authentication plain-text-password-value", 1, 0, 0, false },
     { "rootpw", 0, 0, 0, true },
     { "snmp-server community", 1, 0, 0, false },
     { "snyk auth", 1, 0, 0, false },
+    { "sp_addlinkedsrvlogin", 5, 0, 0, false },
+    { "sp_addlogin", 2, 0, 0, false },
+    { "sp_addremotelogin", 3, 0, 0, false },
+    { "sp_password", 2, 0, 0, false },
     { "sqlldr", 1, '/', '@', false },
     { "sqlplus", 1, '/', '@', false },
+    { "ssh", ARGUMENT_WITH, ':', 0, true },
     { "tacacs-server key", 1, 0, 0, false },
     { "wpa_passphrase", 2, 0, 0, false },
 };
@@ -158,21 +182,27 @@ bool command_is_boundary(char c)
 
 void command_line_separate(struct command_line *line, char separator)
 {
-    const size_t echo = line->echo;
+    const struct command_line old = *line;
 
-    *line = (struct command_line){ .echo = separator == '|' ? echo : 0 };
+    *line = (struct command_line){ .echo = separator == '|' ? old.echo : 0 };
+    if (separator != '\n') {
+        line->below = old.below;
+        line->below_at = old.below_at;
+    }
 }
 
-/* The next word of a line of commands, with its quotes; an empty one at the end of the line. */
+/* The next word of a line of commands, with its quotes; an empty one at the end of the line. In SQL a comma ends words. */
 static struct given command_word(struct slice text, size_t at)
 {
     const size_t word = at;
 
+    at += at < text.n && text.p[at] == ',';
     while (at < text.n && (text.p[at] == ' ' || text.p[at] == '\t'))
         at++;
     if (at >= text.n || at == word || strchr("\n\r;|&)`", text.p[at]) ||
         (text.p[at] == '\\' && at + 1 < text.n && strchr("\nn", text.p[at + 1])))
         return (struct given){ at, 0, false };
+    at += text.n - at > 1 && text.p[at] == 'N' && text.p[at + 1] == '\''; /* N'word' of SQL */
     return given_read(text, at, true);
 }
 
@@ -189,13 +219,9 @@ static bool is_option(struct slice word)
     return word.p[0] == '-' || (word.p[0] == '/' && word.n > 1 && word.p[1] > '9');
 }
 
-/* Looks ahead for the argument that is a password. */
-static void note_argument(struct command_line *line, struct slice text, size_t at,
-                          const struct argument *a)
+/* Where the words after a program and its command begin, or 0. */
+static size_t after_words(struct slice text, size_t at, struct slice words)
 {
-    struct slice words = slice_of(a->words);
-    struct given v = { .n = 0 };
-
     for (bool first = true; words.n; first = false) {
         const char *blank = memchr(words.p, ' ', words.n);
         struct slice word = { words.p, blank ? (size_t)(blank - words.p) : words.n };
@@ -205,28 +231,81 @@ static void note_argument(struct command_line *line, struct slice text, size_t a
         if (word.p[0] == '-' ? found.n < 2 || found.p[0] != '-' || !memchr(found.p, 'b', found.n)
             : word.p[word.n - 1] == '.' ? found.n < word.n || memcmp(found.p, word.p, word.n) != 0
                                         : !slice_eq(found, word))
-            return;
+            return 0;
         at = next.at + next.n;
         words.p += word.n + (blank != NULL);
         words.n -= word.n + (blank != NULL);
     }
-    for (unsigned n = 0, looked = 0; (a->nth == 0 || n < a->nth) && looked < 16; looked++) {
-        struct given next = command_word(text, at);
+    return at;
+}
 
-        if (next.n == 0 && !next.quoted && a->nth)
-            return;
-        if (next.n == 0 && !next.quoted)
-            break;
-        at = next.at + next.n + next.quoted;
-        if (next.quoted || !is_option((struct slice){ text.p + next.at, next.n })) {
-            v = next;
-            n = a->nth == ARGUMENT_WITH && v.n && memchr(text.p + v.at, a->after, v.n) ? a->nth
-                                                                                       : n + 1;
-        }
+/* Behind the name of a share, whose backslashes may be escaped to any depth, or 0. */
+static size_t after_share(struct slice text, size_t at)
+{
+    for (size_t i = at; i + 2 < text.n && i - at < 200 && text.p[i] != '\n'; i++) {
+        if (text.p[i] != '\\' || given_depth(text, i) < 2)
+            continue;
+        while (i < text.n && (unsigned char)text.p[i] > ' ')
+            i++;
+        return i;
     }
-    struct slice value = { text.p + v.at, v.n };
+    return 0;
+}
+
+/* The word of that number, options not counted. */
+static struct given nth_word(struct slice text, size_t at, const struct argument *a)
+{
+    const bool any = a->nth >= ARGUMENT_SHARE;
+    struct given v = { .n = 0 };
+
+    for (unsigned n = 0, looked = 0; (a->nth == ARGUMENT_LAST || n < a->nth) && looked < 16;
+         looked++) {
+        const struct given next = command_word(text, at);
+        const struct slice word = { text.p + next.at, next.n };
+
+        if (next.n == 0 && !next.quoted)
+            return a->nth ? (struct given){ .n = 0 } : v;
+        at = next.at + next.n + next.quoted;
+        if (!next.quoted && is_option(word))
+            continue;
+        v = next;
+        n++;
+        if (any && a->nth == ARGUMENT_HOST   ? memchr(word.p, '.', word.n) != NULL
+            : any && a->nth == ARGUMENT_WITH ? word.n && memchr(word.p, a->after, word.n)
+                                             : any)
+            return a->nth == ARGUMENT_HOST ? command_word(text, at) : v;
+    }
+    return v;
+}
+
+/* A word that is not what the program takes a password for: ssh HOST:PORT, bundle config build.x --with-y. */
+static bool is_other_argument(const struct argument *a, struct slice value, struct slice word)
+{
+    if (a->nth == ARGUMENT_HOST)
+        return value.p[0] == '-' || given_is_path(value);
+    if (strcmp(a->words, "ssh") == 0)
+        return !memchr(word.p, '@', word.n) || memchr(value.p, '/', value.n) || value.n < 6 ||
+               letters_run(value, 0, LETTERS_DIGIT | LETTERS_DOT | LETTERS_MARKS, value.n) ==
+                   value.n;
+    return word.p[0] == '@' || (word.p[0] == '*' && word.n == 1); /* a name of SQL; "asks" */
+}
+
+/* Looks ahead for the argument that is a password. */
+static void note_argument(struct command_line *line, struct slice text, size_t at,
+                          const struct argument *a)
+{
+    at = after_words(text, at, slice_of(a->words));
+    if (at && a->nth == ARGUMENT_SHARE)
+        at = after_share(text, at);
+    if (!at)
+        return;
+    const struct given v = nth_word(text, at, a);
+    const struct slice word = { text.p + v.at, v.n };
+    struct slice value = word;
     const char *after = a->after && v.n ? memchr(value.p, a->after, value.n) : NULL;
 
+    if (a->nth == ARGUMENT_HOST && v.n)
+        after = memchr(value.p, ':', value.n);
     if (after)
         value = (struct slice){ after + 1, (size_t)(value.p + value.n - after - 1) };
     const char *before = a->before && value.n ? memchr(value.p, a->before, value.n) : NULL;
@@ -234,7 +313,7 @@ static void note_argument(struct command_line *line, struct slice text, size_t a
     if (before)
         value.n = (size_t)(before - value.p);
     if (value.n == 0 || (a->after && !after) || given_is_placeholder(value) ||
-        (a->prose && !v.quoted && !has_digit_or_mark(value)))
+        is_other_argument(a, value, word) || (a->prose && !v.quoted && !has_digit_or_mark(value)))
         return;
     line->argument = (size_t)(value.p - text.p);
     line->argument_end = line->argument + value.n;
@@ -256,23 +335,6 @@ static void note_sent(struct command_line *line, struct slice text, size_t at, s
     line->argument_end = v.quoted ? v.at + v.n : 0;
 }
 
-/* The first row of a sorted table whose name begins with two letters. Names are the first members of rows. */
-static size_t first_like(const void *table, size_t size, size_t n, const char *two)
-{
-    size_t low = 0;
-
-    while (low < n) {
-        const size_t middle = low + (n - low) / 2;
-        const char *const *name = (const void *)((const char *)table + middle * size);
-
-        if (compare_front(*name, two) < 0)
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return low;
-}
-
 void command_line_note(struct command_line *line, struct slice text, size_t at)
 {
     const struct slice word = { text.p + at, letters_run(text, at, LETTERS_URL, 32) };
@@ -284,14 +346,19 @@ void command_line_note(struct command_line *line, struct slice text, size_t at)
         note_sent(line, text, at, at + word.n);
     if (word.n < 2)
         return;
-    for (size_t i = first_like(commands, sizeof *commands, COUNT_OF(commands), word.p);
+    printed_note(line, text, at);
+    for (size_t i = first_with_front(commands, sizeof *commands, COUNT_OF(commands), word.p);
          i < COUNT_OF(commands) && compare_front(commands[i].name, word.p) == 0; i++)
         if (slice_eq(word, slice_of(commands[i].name)) &&
             (at + word.n >= text.n || text.p[at + word.n] != ':')) { /* not "https:" */
             line->command = (unsigned)i + 1;
             break;
         }
-    for (size_t i = first_like(arguments, sizeof *arguments, COUNT_OF(arguments), word.p);
+    for (size_t i = first_with_front(long_flags, sizeof *long_flags, COUNT_OF(long_flags), word.p);
+         i < COUNT_OF(long_flags) && compare_front(long_flags[i].name, word.p) == 0; i++)
+        if (slice_eq(word, slice_of(long_flags[i].name)))
+            line->long_flag = (unsigned)i + 1;
+    for (size_t i = first_with_front(arguments, sizeof *arguments, COUNT_OF(arguments), word.p);
          i < COUNT_OF(arguments) && compare_front(arguments[i].words, word.p) == 0; i++)
         note_argument(line, text, at, &arguments[i]);
 }
@@ -299,6 +366,32 @@ void command_line_note(struct command_line *line, struct slice text, size_t at)
 static enum err_code add_password(struct secret_list *list, struct given v)
 {
     return redact_list_add(list, "password", v.at, v.n);
+}
+
+static enum err_code find_long_flag(const struct command_line *line, struct slice text, size_t at,
+                                    struct secret_list *list)
+{
+    const struct long_flag *f = &long_flags[line->long_flag - 1];
+    const bool in_quotes = at && (text.p[at - 1] == '"' || text.p[at - 1] == '\'');
+    size_t from = at + strlen(f->flag), n = 0;
+
+    if (from >= text.n || strncasecmp(text.p + at, f->flag, from - at) != 0 ||
+        !strchr(" :=\"", text.p[from]))
+        return ERR_OK;
+    while (from < text.n && n < 12 && strchr(" :=,\"", text.p[from]) &&
+           (text.p[from] != '"' || text.p[from - 1] != ' '))
+        from++, n++;
+    struct given v = given_read(text, from, true);
+
+    /* "/p:two words": up to the quote that opened before the flag. */
+    if (in_quotes && !v.quoted)
+        while (v.at + v.n < text.n && v.n < 80 && text.p[v.at + v.n] != text.p[at - 1] &&
+               text.p[v.at + v.n] != '\n' && text.p[v.at + v.n] != '\\')
+            v.n++;
+    return v.n && !given_is_placeholder((struct slice){ text.p + v.at, v.n }) &&
+                   (v.quoted || !given_is_any(text.p[v.at], "})]/-"))
+               ? add_password(list, v)
+               : ERR_OK;
 }
 
 /* -p WORD, -pWORD, -u USER:PASSWORD; also as words of a list: "-p", "WORD". */
@@ -443,6 +536,10 @@ enum err_code command_find(struct command_line *line, struct slice text, size_t 
         line->argument_end = 0;
         return add_password(list, v);
     }
+    if (line->long_flag && (text.p[at] == '-' || text.p[at] == '/'))
+        TRY(find_long_flag(line, text, at, list));
+    if (list->n > before)
+        return ERR_OK;
     if (text.p[at] == '-' && text.n - at > 2 && text.p[at + 1] != '-')
         return find_flag(line, text, at, list);
     if (text.p[at] == '-')

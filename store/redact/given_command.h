@@ -8,8 +8,11 @@
 
 /* What was seen of the present line of commands. A zeroed struct has seen nothing. */
 struct command_line {
-    unsigned command; /* its place in the table of those that take a flag, from 1; 0: none */
+    unsigned command;   /* its place in the table of those that take a flag, from 1; 0: none */
+    unsigned long_flag; /* the same, in the table of flags of a word */
     bool reads_secret;
+    unsigned below;                /* enum printed_below */
+    size_t below_at;               /* where the program begins that has it */
     size_t echo;                   /* where the word after "echo" begins; 0: none */
     size_t argument, argument_end; /* a secret further on in the line; 0: none */
 };

@@ -83,3 +83,54 @@ struct given given_read_header(struct slice text, size_t at, bool cookie)
         return (struct given){ at + scheme + 1, n - scheme - 1, true };
     return (struct given){ at, n, true };
 }
+
+/* "correct horse battery staple": words of letters up to the end of a line or of the quotes. A word of a sentence, or one
+ * that says how a secret is, makes it a sentence. */
+static struct given read_words(struct slice text, struct given v, size_t *words)
+{
+    static const char prose[] =
+        " must is the a an should be to your you not will can has are of for and or if with in was "
+        "it its this that as at by on from may required needed used stored wrong empty missing "
+        "invalid optional expired never always only set unset asked entered protected found given ";
+    size_t n = 0, from = 0;
+
+    for (*words = 1; v.at + n < text.n && n < 220 && !given_is_any(text.p[v.at + n], "\n\r\\\"'`");
+         n++)
+        if (!given_is_alpha(text.p[v.at + n])) {
+            const bool ends = text.p[v.at + n] == '.' && given_is_line_end(text, v.at + n + 1);
+
+            if (ends)
+                break;
+            if (text.p[v.at + n] != ' ' ||
+                given_is_word_of((struct slice){ text.p + v.at + from, n - from }, prose))
+                return (struct given){ v.at, 0, false };
+            ++*words;
+            from = n + 1;
+        }
+    return given_is_word_of((struct slice){ text.p + v.at + from, n - from }, prose)
+               ? (struct given){ v.at, 0, false }
+               : (struct given){ v.at, n, true };
+}
+
+struct given given_read_phrase(struct slice text, struct slice name, enum name_kind kind,
+                               bool colon, struct given v)
+{
+    const bool phrase = slice_find_folded(name.p, name.n, "phrase", 6) != NULL;
+    size_t words, from = (size_t)(name.p - text.p);
+
+    if (name.n && name.p[0] == 'n' && from && text.p[from - 1] == '\\')
+        from++; /* behind an escaped end of a line */
+    if (!(colon || phrase) ||
+        (kind != NAME_LIKELY && kind != NAME_PASSWORD &&
+         !(name.n < 8 && slice_find_folded(name.p, name.n, "secret", 6))) ||
+        (kind > NAME_LIKELY && !phrase && !given_is_line_start(text, from)))
+        return v;
+    const struct given all = read_words(text, v, &words);
+    const struct slice value = { text.p + all.at, all.n };
+
+    return all.n && (kind == NAME_LIKELY ? given_is_seed_phrase(value)
+                                         : words > (phrase && !colon ? 3 : 1) && words < 9 &&
+                                               !given_is_placeholder(value))
+               ? all
+               : v;
+}

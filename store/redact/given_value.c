@@ -138,8 +138,7 @@ static bool is_code(struct slice v)
            letters_run(v, 0, LETTERS_WORD | LETTERS_DASH, v.n) == v.n;
 }
 
-/* The words that a wallet is made from: twelve or more of three to eight small letters. */
-static bool is_seed_phrase(struct slice v)
+bool given_is_seed_phrase(struct slice v)
 {
     size_t words = 0, n = 0;
 
@@ -162,9 +161,9 @@ bool given_is_secret(enum name_kind kind, struct slice v)
     if (kind == NAME_SERVICE)
         return given_is_tokenish(v, 14, true);
     if (kind == NAME_LIKELY)
-        return given_is_tokenish(v, 14, false) || is_seed_phrase(v);
+        return given_is_tokenish(v, 14, false) || given_is_seed_phrase(v);
     if (kind == NAME_CODE)
-        return is_code(v) || given_is_tokenish(v, 14, false) || is_seed_phrase(v);
+        return is_code(v) || given_is_tokenish(v, 14, false) || given_is_seed_phrase(v);
     if (given_is_path(v))
         return false;
     return kind == NAME_PASSWORD || !memchr(v.p, ' ', v.n);
@@ -340,14 +339,18 @@ bool given_is_line_end(struct slice text, size_t at)
     while (at < text.n && given_is_blank(text.p[at]))
         at++;
     return at >= text.n || given_is_any(text.p[at], "\r\n#") ||
-           (text.p[at] == '\\' && at + 1 < text.n && given_is_any(text.p[at + 1], "nr"));
+           (text.p[at] == '"' && (at + 1 == text.n || given_is_any(text.p[at + 1], "},]\r\n"))) ||
+           (text.p[at] == '\\' && at + 1 < text.n && given_is_any(text.p[at + 1], "nr\\\""));
 }
 
 bool given_is_line_start(struct slice text, size_t at)
 {
-    while (at && given_is_any(text.p[at - 1], " \t-\"'"))
-        at--;
-    return at == 0 || given_is_any(text.p[at - 1], "\n$>#%") || /* or behind a prompt */
+    bool quoted = false;
+
+    for (; at && given_is_any(text.p[at - 1], " \t-\"'"); at--)
+        quoted = quoted || text.p[at - 1] == '"';
+    return at == 0 || given_is_any(text.p[at - 1], "\n$>#%") ||  /* or behind a prompt */
+           (quoted && given_is_any(text.p[at - 1], "\\:,[{")) || /* or in JSON */
            (at >= 2 && text.p[at - 2] == '\\' && text.p[at - 1] == 'n');
 }
 
@@ -405,33 +408,6 @@ static bool is_header_name(struct slice name, bool *cookie)
     return *cookie ||
            given_is_word_of(
                name, " authorization proxy-authorization x-authorization http_authorization ");
-}
-
-/* A passphrase of a few words: the rest of a line that begins with the name. */
-static struct given read_passphrase(struct slice text, const struct naming *name, struct given v)
-{
-    static const char prose[] =
-        " must is the a an should be to your you not will can has are of for and or if with in ";
-    size_t n = 0, words = 1, from = 0;
-
-    if (name->kind != NAME_LIKELY &&
-        (name->kind != NAME_PASSWORD || !given_is_line_start(text, name->at)))
-        return v;
-    for (; v.at + n < text.n && n < 220 && text.p[v.at + n] != '\n' && text.p[v.at + n] != '\\';
-         n++)
-        if (!given_is_alpha(text.p[v.at + n])) {
-            if (text.p[v.at + n] != ' ' ||
-                given_is_word_of((struct slice){ text.p + v.at + from, n - from }, prose))
-                return v;
-            words++;
-            from = n + 1;
-        }
-    const struct slice phrase = { text.p + v.at, n };
-    const bool is_phrase = name->kind == NAME_LIKELY
-                               ? is_seed_phrase(phrase)
-                               : words > 1 && words < 7 && !given_is_placeholder(phrase);
-
-    return is_phrase ? (struct given){ v.at, n, true } : v;
 }
 
 /* base64 of "user:password", in the configuration of container registries and of npm */
@@ -501,17 +477,25 @@ static struct operator read_operator(struct slice text, size_t at)
     return op;
 }
 
+/* In an address: the code that a service gives to the address it returns to, and the signature that opens it. */
+static enum name_kind kind_of_parameter(struct naming name)
+{
+    if (slice_eq(name.name, SLICE("code")))
+        return NAME_SERVICE;
+    return given_is_word_of(name.name, " sig signature x-amz-signature x-goog-signature hmac ")
+               ? NAME_TOKEN
+               : name.kind;
+}
+
 static enum err_code find_at_operator(struct slice text, size_t at, struct secret_list *list)
 {
     struct naming name = read_naming(text, at);
     const char c = text.p[at];
     bool cookie;
 
-    /* the code that a service gives to the address it returns to */
-    if (c == '=' && slice_eq(name.name, SLICE("code")) && name.at &&
-        given_is_any(text.p[name.at - 1], "?&"))
-        name.kind = NAME_SERVICE;
-    if (name.kind == NAME_PLAIN)
+    if (c == '=' && name.at && given_is_any(text.p[name.at - 1], "?&;"))
+        name.kind = kind_of_parameter(name);
+    if (name.kind == NAME_PLAIN && !slice_has(name.name, "BUNDLE_"))
         return ERR_OK;
     const struct operator op = read_operator(text, at);
 
@@ -524,6 +508,8 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
                    ? redact_list_add(list, cookie ? "cookie" : "authorization header", v.at, v.n)
                    : ERR_OK;
     }
+    if (given_is_any(c, "=:") && slice_has(name.name, "BUNDLE_") && slice_has(name.name, "__"))
+        name.kind = NAME_PASSWORD; /* of a source of gems: BUNDLE_GEMS__EXAMPLE__COM */
     bool direct = op.gap == 0 && at && !given_is_blank(text.p[at - 1]) && c != '>';
     struct given v =
         given_read(text, op.after, c == '=' && direct && secret_name_is_constant(name.name));
@@ -533,8 +519,10 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
         return ERR_OK;
     if (is_basic_auth(name.name, value))
         return given_add(list, NAME_TOKEN, v);
-    if (!v.quoted && c == ':' && op.gap)
-        v = read_passphrase(text, &name, v);
+    if (!v.quoted && (c == ':' || c == '='))
+        v = given_read_phrase(text, name.name, name.kind, c == ':' && op.gap, v);
+    if (v.quoted && v.n > value.n)
+        return given_add(list, name.kind, v);
     value = (struct slice){ text.p + v.at, v.n };
     if (v.quoted)
         return given_is_secret(name.kind, value) ? given_add(list, name.kind, v) : ERR_OK;

@@ -19,6 +19,9 @@ struct given given_read(struct slice text, size_t at, bool literal);
 struct given given_read_header(struct slice text, size_t at, bool cookie);
 /* How many backslashes escape what is at a place. */
 size_t given_depth(struct slice text, size_t at);
+/* The words of a passphrase, if the value at a place is the first one: the rest of a line that begins with the name. */
+struct given given_read_phrase(struct slice text, struct slice name, enum name_kind kind,
+                               bool colon, struct given v);
 /* Returns true if it stands for a value or is the label of a field: "${TOKEN}", "<password>", "***", "Password". */
 bool given_is_placeholder(struct slice value);
 /* Returns true if a quoted value of such a name is a secret. */
@@ -55,6 +58,13 @@ static inline bool given_is_name_letter(char c)
 {
     return letters_have(LETTERS_URL | LETTERS_DOT, c) || c == '$' || c == '@';
 }
+/* The word in front of a place and its blanks, at most 32 letters. */
+struct slice given_word_before(struct slice text, size_t at);
+/* The nth field of the line that begins at a place, without blanks and quotes; fields: how many the line has. */
+struct given given_read_field(struct slice text, size_t at, char separator, size_t nth,
+                              size_t *fields);
+/* The words that a wallet is made from: twelve or more of three to eight small letters. */
+bool given_is_seed_phrase(struct slice value);
 bool given_is_word_of(struct slice word, const char *list);
 bool given_is_plain(struct slice value);
 bool given_is_path(struct slice value);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/arena.h"
 #include "lite/base/array.h"
 #include "lite/base/cleanup.h"
 #include "store/redact/clean_texts.h"
@@ -32,6 +33,9 @@ struct known_values {
     size_t n, cap;
     uint32_t slot[SLOTS]; /* by the first letters: the first one, from 1; 0: none */
     struct clean_texts clean;
+    struct slice_set calls; /* the ids of calls that print a secret, of the arena */
+    struct slice_set alone; /* those that print nothing else */
+    struct arena arena;
 };
 
 static uint32_t slot_of(const char *p)
@@ -48,6 +52,9 @@ void known_values_free(struct known_values *known)
         free(known->value[i].text);
     if (known) {
         clean_texts_fini(&known->clean);
+        slice_set_fini(&known->calls);
+        slice_set_fini(&known->alone);
+        arena_fini(&known->arena);
         free(known->value);
     }
     free(known);
@@ -68,7 +75,8 @@ enum err_code redact_find_all_once(struct known_values **known, bool learns, str
 
     if (learns && !known_values_made(known))
         return ERR_NOMEM;
-    const bool has_id = *known && clean_texts_id(&(*known)->clean, text, &id);
+    const bool has_id =
+        *known && (learns || (*known)->clean.n) && clean_texts_id(&(*known)->clean, text, &id);
 
     if (has_id && clean_texts_have(&(*known)->clean, id))
         return ERR_OK;
@@ -183,4 +191,36 @@ enum err_code known_values_find(const struct known_values *known, struct slice t
     if (list->n > found)
         redact_list_sort(list);
     return ERR_OK;
+}
+
+enum err_code known_calls_add(struct known_values **known, struct slice id, bool alone)
+{
+    struct known_values *k = known_values_made(known);
+    uint32_t number;
+
+    if (!k ||
+        (slice_set_find(&k->calls, id) == SLICE_SET_NONE && !(id.p = arena_copy(&k->arena, id).p)))
+        return ERR_NOMEM;
+    TRY(slice_set_add(&k->calls, id, &number));
+    return alone ? slice_set_add(&k->alone, k->calls.text[number], &number) : ERR_OK;
+}
+
+bool known_calls_have(const struct known_values *known, struct slice id, bool *alone)
+{
+    *alone = known && slice_set_find(&known->alone, id) != SLICE_SET_NONE;
+    return known && slice_set_find(&known->calls, id) != SLICE_SET_NONE;
+}
+
+bool known_calls_any_in(const struct known_values *known, struct slice row, bool *alone)
+{
+    enum { NEWEST = 32 };
+    const size_t n = known ? known->calls.n : 0;
+
+    for (size_t i = n; i && n - i < NEWEST; i--) {
+        const struct slice id = known->calls.text[i - 1];
+
+        if (slice_find(row.p, row.n, id.p, id.n))
+            return known_calls_have(known, id, alone);
+    }
+    return false;
 }

@@ -8,6 +8,7 @@
 #include "lite/base/array.h"
 #include "lite/base/cleanup.h"
 #include "store/redact/given_command.h"
+#include "store/redact/given_printed.h"
 #include "store/redact/given_value.h"
 #include "store/redact/token_form.h"
 
@@ -202,6 +203,36 @@ static enum err_code find_credentials(struct scan *s, size_t at)
                : ERR_OK;
 }
 
+/* jdbc:oracle:thin:USER/PASSWORD@HOST */
+static enum err_code find_oracle(struct scan *s, size_t at)
+{
+    const struct slice text = s->text;
+    const size_t near = at < 12 ? at : 12;
+    const char *slash = NULL, *end = NULL;
+
+    if (!slice_find(text.p + at - near, near, "oracle:", 7))
+        return ERR_OK;
+    for (size_t i = at + 1; i < text.n && i - at < 200 && (unsigned char)text.p[i] > ' ' &&
+                            !given_is_any(text.p[i], "\"'`\\");
+         i++) {
+        const char *p = text.p + i;
+
+        if (*p == '/' && !slash && p > text.p + at + 1)
+            slash = p;
+        if (*p == '@' && slash)
+            end = p;
+        if (*p == '/' && end)
+            break;
+    }
+    if (!end)
+        return ERR_OK;
+    const struct slice password = { slash + 1, (size_t)(end - slash - 1) };
+
+    return password.n && !given_is_placeholder(password)
+               ? add_found(s, "password in an address", (size_t)(password.p - text.p), password.n)
+               : ERR_OK;
+}
+
 static bool same_word(const char *p, const char *word, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -306,6 +337,13 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
 
     if (c == '\\' || c == '%' || c == '[')
         s->mark = at;
+    if (s->line.below && !s->exact && (c == '\n' || c == '\\')) {
+        rc = printed_find_below(&s->line, text, at, s->list);
+        if (text.n - at > 1 && (c == '\n' || given_is_any(text.p[at + 1], "n\\")))
+            s->line.below = BELOW_NOTHING;
+        if (rc || s->list->n > before)
+            return rc;
+    }
     if (c == '\n' || c == ';' || c == '|' || (c == '&' && at && text.p[at - 1] == '&'))
         command_line_separate(&s->line, c);
     found =
@@ -328,11 +366,15 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
         return ERR_OK;
     if (c == ':' && text.n - at > 4 && text.p[at + 1] == '/' && text.p[at + 2] == '/')
         rc = find_credentials(s, at);
+    else if (c == ':' && at > 10 && (text.p[at - 1] == 'n' || text.p[at - 1] == 'i') &&
+             (rc = find_oracle(s, at), s->list->n > before))
+        return rc;
     else if (may_end_name(c) || (c == '\xef' && slice_starts(redact_rest_of(s, at), "：")))
         rc = given_find(text, at, s->list);
     if (!rc && s->list->n == before &&
         ((s->line.argument_end && at == s->line.argument) || c == '<' ||
-         (c == '-' && (at == 0 || command_is_boundary(text.p[at - 1])))))
+         ((c == '-' || (c == '/' && s->line.long_flag)) &&
+          (at == 0 || command_is_boundary(text.p[at - 1])))))
         rc = command_find(&s->line, text, at, s->list);
     else if (!rc && c == '*' && (at == 0 || text.p[at - 1] == '\n'))
         rc = find_pgpass(s, at);

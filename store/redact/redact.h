@@ -13,7 +13,7 @@
  *
  * Secrets are recognised by their form: tokens of services (token_form.h), private keys, web tokens, hashes of passwords,
  * credentials in addresses, headers and commands (given_command.h); by a name beside them or above them (given_value.h);
- * and runs of letters that are too random to be words. Plain hex, UUIDs and words without such a name are not recognised,
+ * what a command printed that prints a secret (printed_calls.h); and runs of letters that are too random to be words. Plain hex, UUIDs and words without such a name are not recognised,
  * nor is text in pictures, nor what was encoded or split. */
 struct redact_counts;
 
@@ -80,6 +80,11 @@ MUST_CHECK enum err_code known_values_add(struct known_values **known, struct sl
 MUST_CHECK enum err_code known_values_find(const struct known_values *known, struct slice text,
                                            struct secret_list *list);
 void known_values_free(struct known_values *known); /* NULL is ignored */
+/* Remembers the call of a tool that prints a secret. alone: and nothing else. */
+MUST_CHECK enum err_code known_calls_add(struct known_values **known, struct slice id, bool alone);
+bool known_calls_have(const struct known_values *known, struct slice id, bool *alone);
+/* Returns true if one of the newest is named in a row. */
+bool known_calls_any_in(const struct known_values *known, struct slice row, bool *alone);
 
 MUST_CHECK enum err_code redact_list_add(struct secret_list *list, const char *kind, size_t at,
                                          size_t n);

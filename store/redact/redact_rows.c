@@ -8,7 +8,9 @@
 #include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
+#include "store/redact/given_printed.h"
 #include "store/redact/given_value.h"
+#include "store/redact/printed_calls.h"
 
 /* Replacing what was found, in texts and in rows of JSON. */
 
@@ -102,8 +104,10 @@ enum err_code redact_text(struct slice text, struct buf *out, struct redact_coun
 
 /* How a value is examined, which its members and elements inherit. */
 struct member {
-    enum name_kind kind; /* the kind of the name beside it */
-    bool exact;          /* an id or a signature: only known forms are secrets */
+    enum name_kind kind;  /* the kind of the name beside it */
+    bool exact;           /* an id or a signature: only known forms are secrets */
+    enum printed printed; /* below the result of a call that prints a secret */
+    bool output;          /* and what was printed */
 };
 
 static bool is_header(struct slice name)
@@ -132,8 +136,12 @@ static struct member member_named(struct slice name, struct member outer)
         kind = NAME_TOKEN; /* the token of a container registry */
     if (is_header(name))
         kind = NAME_PASSWORD; /* with its scheme */
-    return (struct member){ kind, (id && kind == NAME_PLAIN) ||
-                                      slice_eq(name, SLICE("signature")) || outer.exact };
+    return (struct member){
+        kind,
+        (id && kind == NAME_PLAIN) || slice_eq(name, SLICE("signature")) || outer.exact,
+        outer.printed,
+        outer.printed && printed_calls_is_output(name),
+    };
 }
 
 /* What the members of an object say about each other, in one pass: whether it is an image, and the kind of name that
@@ -163,6 +171,22 @@ static struct slice unquoted(struct slice string)
                         : (struct slice){ string.p + 1, string.n - 2 };
 }
 
+static enum err_code find_printed(struct member m, struct slice text, struct secret_list *list,
+                                  struct redact_counts *counts)
+{
+    static const char *const keys[] = { "output", "stdout", "content" };
+    struct slice value[COUNT_OF(keys)] = { text }; /* {"output":"w0rd\n"} in a string */
+
+    if (text.n && text.p[0] == '{' && json_valid(text))
+        json_get_each(text, keys, COUNT_OF(keys), value);
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        if (value[i].n && (value[i].p == text.p || json_type(value[i]) == JSON_STRING))
+            TRY(printed_find(text, value[i].p == text.p ? text : unquoted(value[i]),
+                             m.printed == PRINTED_ALONE, list));
+    redact_list_sort(list);
+    return counts->learns ? known_values_add(&counts->known, text, list) : ERR_OK;
+}
+
 /* Examines the unescaped text: an escape is not part of a run, and a key may be spread over several lines. */
 static enum err_code redact_string(struct member m, struct slice value, struct buf *out,
                                    struct redact_counts *counts)
@@ -179,6 +203,8 @@ static enum err_code redact_string(struct member m, struct slice value, struct b
         return redact_text(value, out, counts);
     if (!rc && text.n)
         rc = m.exact ? redact_find_exact(text, &list) : find_secrets(text, &list, counts);
+    if (!rc && m.output)
+        rc = find_printed(m, text, &list, counts);
     if (!rc && list.n == 0 && !m.exact && text.n && given_is_secret(m.kind, text)) {
         rc = redact_list_add(&list, m.kind == NAME_PASSWORD ? "password" : "value of a secret name",
                              0, text.n);
@@ -205,7 +231,7 @@ static enum err_code redact_value(struct member m, struct slice value, int depth
     struct slice name, inner;
     struct member outer = m, next;
     const char *at = value.p;
-    bool object = json_type(value) == JSON_OBJECT, image;
+    bool object = json_type(value) == JSON_OBJECT, image, alone;
     enum name_kind beside,
         flag = NAME_PLAIN; /* the kinds of the element before, in the words of a command */
     enum err_code rc = ERR_OK;
@@ -222,12 +248,18 @@ static enum err_code redact_value(struct member m, struct slice value, int depth
         return buf_add(out, value);
     beside = kind_beside(value, &image);
     outer.exact = outer.exact || image;
+    if (object)
+        rc = printed_calls_note(&counts->known, value, &outer.printed);
     while (!rc && json_iter_next(&it, &name, &inner)) {
         rc = buf_add(out, (struct slice){ at, (size_t)(inner.p - at) });
         next = object ? member_named(unquoted(name), outer) : outer;
         if (object && beside > next.kind &&
             (json_string_is(name, "value") || json_string_is(name, "Value")))
             next.kind = beside;
+        if (object && json_string_is(name, "toolUseResult") &&
+            known_calls_any_in(counts->known, value, &alone))
+            next.printed = alone ? PRINTED_ALONE : PRINTED_AMONG;
+        next.output = next.output || (next.printed && json_string_is(name, "toolUseResult"));
         if (!object && flag > next.kind)
             next.kind = flag;
         flag = !object && slice_starts(inner, "\"-") && !memchr(inner.p, '=', inner.n)
@@ -240,7 +272,8 @@ static enum err_code redact_value(struct member m, struct slice value, int depth
     return rc ? rc : buf_add(out, (struct slice){ at, (size_t)(value.p + value.n - at) });
 }
 
-enum err_code redact_json_rows(struct slice rows, struct buf *out, struct redact_counts *counts)
+static enum err_code redact_all_rows(struct slice rows, struct buf *out,
+                                     struct redact_counts *counts)
 {
     struct slice line;
     bool torn;
@@ -255,6 +288,13 @@ enum err_code redact_json_rows(struct slice rows, struct buf *out, struct redact
             rc = buf_add_byte(out, '\n');
     }
     return rc;
+}
+
+enum err_code redact_json_rows(struct slice rows, struct buf *out, struct redact_counts *counts)
+{
+    CLEANUP(redact_counts_fini) struct redact_counts calls = { 0 }; /* of these rows alone */
+
+    return redact_all_rows(rows, out, counts ? counts : &calls);
 }
 
 enum err_code redact_learn(struct slice rows, struct redact_counts *counts)

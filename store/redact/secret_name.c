@@ -280,6 +280,14 @@ static enum name_kind glued_kind(const char *word)
                : NAME_PLAIN;
 }
 
+/* The name of a service that is no word of a language: a key of it is a token. */
+static bool is_own_service(const struct words *w, size_t i)
+{
+    return w->says[i] & SERVICE &&
+           !is_among(w->word[i], " bandwidth beamer contrasena discord linear lob looker segment "
+                                 "semaphore trello twitch shodan ");
+}
+
 static enum name_kind word_kind(const struct words *w, size_t i)
 {
     static const char *const pairs[][2] = { { "new", "relic" },
@@ -295,7 +303,8 @@ static enum name_kind word_kind(const struct words *w, size_t i)
         return NAME_TOKEN;
 
     /* After a word such as "api", a key is a token; alone it is only likely to be one. */
-    if (i && w->says[i - 1] & OF_KEY && (strcmp(word, "key") == 0 || strcmp(word, "keys") == 0))
+    if (i && (w->says[i - 1] & OF_KEY || is_own_service(w, i - 1)) &&
+        (strcmp(word, "key") == 0 || strcmp(word, "keys") == 0))
         return NAME_TOKEN;
     if (w->says[i] & IS_CODE || (i && w->says[i - 1] & OF_CODE &&
                                  (strcmp(word, "code") == 0 || strcmp(word, "codes") == 0)))

@@ -347,6 +347,22 @@ static const struct token_middle token_middles[] = {
 const size_t token_forms_n = sizeof token_forms / sizeof *token_forms;
 static const size_t token_middles_n = sizeof token_middles / sizeof *token_middles;
 
+size_t first_with_front(const void *table, size_t size, size_t n, const char *two)
+{
+    size_t low = 0;
+
+    while (low < n) {
+        const size_t middle = low + (n - low) / 2;
+        const char *const *name = (const void *)((const char *)table + middle * size);
+
+        if (compare_front(*name, two) < 0)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
 static bool token_form_is_digit(char c)
 {
     return c >= '0' && c <= '9';

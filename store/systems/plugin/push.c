@@ -69,6 +69,7 @@ static enum err_code redact_row_alone(struct slice row, struct buf *out,
     counts->known = NULL;
     const enum err_code rc = redact_json_rows(row, out, counts);
 
+    known_values_free(counts->known);
     counts->known = known;
     return rc;
 }
