@@ -357,7 +357,7 @@ def check_refused(w):
     fresh(w)
     sid = claude_session(w)
     for args, words in (((sid, '--in', 'claude'), 'it is a session of this agent'), ((sid, '--in', 'kiro'), 'sessions can only be made for claude'),
-                        ((sid, '--in', 'nobody'), 'sessions can only be made'), ((sid,), 'name the agent')):
+                        ((sid, '--in', 'nobody'), 'sessions can only be made'), ((sid,), 'needs --in AGENT')):
         run = w.program.run('continue', *args)
         w.program.need(run.returncode not in (0, 1) and words in run.stderr.decode(), f'{args}: {run.returncode} {run.stderr}')
     # A directory that Gemini does not know yet gets a folder with a mark, which Gemini looks for.

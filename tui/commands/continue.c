@@ -148,7 +148,7 @@ enum err_code continue_session(struct invocation *in, struct sessions *s,
     const struct store *to = NULL;
 
     if (!in->options.in)
-        return err_set(e, ERR_USAGE, "--in", "continue: name the agent that continues the session");
+        return err_set(e, ERR_USAGE, "continue", "needs --in AGENT; see reprise help agents");
     TRY(continue_find_agent(s, in->options.in, &s->arena, &to, e));
     TRY((a.applied ? continue_in_do : continue_in_plan)(ref, to, &a.in, e));
     in->done = a.applied;

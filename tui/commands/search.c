@@ -50,7 +50,8 @@ static enum err_code gather_patterns(const struct invocation *in, struct slice *
         pattern[(*n)++] = slice_of(in->argv[i]);
     for (size_t i = 0; i < o->patterns; i++)
         pattern[(*n)++] = slice_of(o->pattern[i]);
-    return *n ? ERR_OK : err_set(e, ERR_USAGE, "search", "needs a pattern");
+    return *n ? ERR_OK
+              : err_set(e, ERR_USAGE, "search", "needs a pattern; see reprise search --help");
 }
 
 static enum err_code make_grep_query(struct invocation *in, const struct scope *scope,

@@ -224,7 +224,8 @@ enum err_code change_tag_run(struct invocation *in, struct err *e)
     enum err_code rc = ERR_OK;
 
     if (none == (in->argc > 1 && in->argv[1][0] != '\0'))
-        return err_set(e, ERR_USAGE, in->command->name, "give either a tag or --none");
+        return err_set(e, ERR_USAGE, in->command->name,
+                       "needs a tag, or --none; see reprise tag --help");
     for (int i = 1; i < in->argc && !rc; i++)
         if (buf_add(&tags, slice_of(in->argv[i])) || buf_add(&tags, SLICE(",")))
             rc = err_nomem(e);
