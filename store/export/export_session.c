@@ -457,6 +457,7 @@ enum err_code export_session(const struct session_ref *ref, const struct export_
         enum err_code rc = write_export(ref, &whole, discard, NULL, &learned, e);
 
         out->redacted.known = learned.redacted.known;
+        out->redacted.learned = true;
         learned.redacted.known = NULL;
         export_summary_fini(&learned);
         if (rc)

@@ -60,6 +60,11 @@ void known_values_free(struct known_values *known)
     free(known);
 }
 
+size_t known_values_count(const struct known_values *known)
+{
+    return known ? known->n + known->calls.n : 0;
+}
+
 /* What was learned, made when the first thing is. */
 static struct known_values *known_values_made(struct known_values **known)
 {

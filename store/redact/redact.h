@@ -45,6 +45,7 @@ struct redact_counts {
     size_t n, cap;
     struct known_values *known; /* of redact_learn; replaced wherever they stand */
     bool learns;
+    bool learned; /* redact_learn was called: rows that are redacted later may be newer */
 };
 
 size_t redact_counts_total(const struct redact_counts *counts);
@@ -79,6 +80,8 @@ MUST_CHECK enum err_code known_values_add(struct known_values **known, struct sl
 /* Adds the places where a remembered value stands as a word. The list remains sorted by offset. */
 MUST_CHECK enum err_code known_values_find(const struct known_values *known, struct slice text,
                                            struct secret_list *list);
+/* How many values and calls are known; those that are remembered remain. */
+size_t known_values_count(const struct known_values *known);
 void known_values_free(struct known_values *known); /* NULL is ignored */
 /* Remembers the call of a tool that prints a secret. alone: and nothing else. */
 MUST_CHECK enum err_code known_calls_add(struct known_values **known, struct slice id, bool alone);

@@ -32,7 +32,7 @@ void redact_counts_fini(struct redact_counts *counts)
     *counts = (struct redact_counts){ .n = 0 };
 }
 
-static enum err_code count_secret(struct redact_counts *counts, const char *kind)
+static enum err_code count_secrets(struct redact_counts *counts, const char *kind, size_t n)
 {
     size_t i = 0;
 
@@ -45,7 +45,7 @@ static enum err_code count_secret(struct redact_counts *counts, const char *kind
             return ERR_NOMEM;
         counts->count[counts->n++] = (struct redact_count){ kind, 0 };
     }
-    counts->count[i].n++;
+    counts->count[i].n += n;
     return ERR_OK;
 }
 
@@ -72,7 +72,7 @@ static enum err_code replace_secrets(struct slice text, const struct secret_list
         if (!rc)
             rc = buf_add(out, SLICE("REDACTED"));
         if (!rc)
-            rc = count_secret(counts, s.kind);
+            rc = count_secrets(counts, s.kind, 1);
         from = s.at + s.n;
     }
     return rc ? rc : buf_add(out, (struct slice){ text.p + from, text.n - from });
@@ -239,7 +239,7 @@ static enum err_code redact_value(struct member m, struct slice value, int depth
     if (json_type(value) == JSON_STRING)
         return redact_string(m, value, out, counts);
     if (json_type(value) == JSON_NUMBER && m.kind == NAME_PASSWORD) {
-        rc = count_secret(counts, "password");
+        rc = count_secrets(counts, "password", 1);
         return rc ? rc : buf_add(out, SLICE("\"REDACTED\""));
     }
     if (depth == DEPTH_MAX)
@@ -290,11 +290,33 @@ static enum err_code redact_all_rows(struct slice rows, struct buf *out,
     return rc;
 }
 
+/* Rows that were added to the session since it was learned are learned, too, and replaced once more if they say something
+ * new. */
+static enum err_code redact_grown_rows(struct slice rows, struct buf *out,
+                                       struct redact_counts *counts)
+{
+    struct redact_counts learned = { .known = counts->known, .learns = true };
+    const size_t before = out->n, known = known_values_count(counts->known);
+    enum err_code rc = redact_all_rows(rows, out, &learned);
+
+    counts->known = learned.known;
+    learned.known = NULL;
+    if (!rc && known_values_count(counts->known) > known) {
+        out->n = before;
+        rc = redact_all_rows(rows, out, counts);
+    } else
+        for (size_t i = 0; i < learned.n && !rc; i++)
+            rc = count_secrets(counts, learned.count[i].kind, learned.count[i].n);
+    redact_counts_fini(&learned);
+    return rc;
+}
+
 enum err_code redact_json_rows(struct slice rows, struct buf *out, struct redact_counts *counts)
 {
     CLEANUP(redact_counts_fini) struct redact_counts calls = { 0 }; /* of these rows alone */
 
-    return redact_all_rows(rows, out, counts ? counts : &calls);
+    return counts && counts->learned ? redact_grown_rows(rows, out, counts)
+                                     : redact_all_rows(rows, out, counts ? counts : &calls);
 }
 
 enum err_code redact_learn(struct slice rows, struct redact_counts *counts)
@@ -303,6 +325,7 @@ enum err_code redact_learn(struct slice rows, struct redact_counts *counts)
     struct redact_counts learned = { .known = counts->known, .learns = true };
     enum err_code rc = redact_json_rows(rows, &written, &learned);
 
+    counts->learned = true;
     counts->known = learned.known;
     learned.known = NULL;
     redact_counts_fini(&learned);

@@ -66,11 +66,15 @@ static enum err_code redact_row_alone(struct slice row, struct buf *out,
 {
     struct known_values *known = counts->known;
 
+    const bool learned = counts->learned;
+
     counts->known = NULL;
+    counts->learned = false;
     const enum err_code rc = redact_json_rows(row, out, counts);
 
     known_values_free(counts->known);
     counts->known = known;
+    counts->learned = learned;
     return rc;
 }
 

@@ -128,3 +128,21 @@ TEST(what_other_commands_print_is_kept)
                 &out);
     assert_true(slice_has(buf_slice(&out), "main.c\\nsrc\\nREDACTED"));
 }
+
+/* An agent goes on while its session is exported: what a new row names is replaced in the whole row, and below it. */
+TEST(rows_that_were_added_after_the_first_reading_are_learned)
+{
+    CLEANUP(redact_counts_fini) struct redact_counts counts = { 0 };
+    AUTO_BUF out = { 0 };
+
+    assert_int_equal(redact_learn(SLICE("{\"a\":\"password=old7-Kappa\"}\n"), &counts), ERR_OK);
+    assert_int_equal(redact_json_rows(SLICE("{\"a\":\"use zq7-Kappa and old7-Kappa\","
+                                            "\"b\":\"password=zq7-Kappa\"}\n"),
+                                      &out, &counts),
+                     ERR_OK);
+    assert_int_equal(redact_json_rows(SLICE("{\"a\":\"zq7-Kappa\"}\n"), &out, &counts), ERR_OK);
+    assert_true(slice_eq(buf_slice(&out),
+                         SLICE("{\"a\":\"use REDACTED and REDACTED\",\"b\":\"password=REDACTED\"}\n"
+                               "{\"a\":\"REDACTED\"}\n")));
+    assert_int_equal(redact_counts_total(&counts), 4);
+}
