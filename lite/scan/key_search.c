@@ -81,7 +81,10 @@ void key_search_set_init(struct key_search_set *set, const struct slice needles[
         set->back[i] = load_eight_bytes(needles[i].p + needles[i].n - sizeof set->back[i]);
         set->quote[i] = (uint8_t)quote;
         set->next[i] = *first;
-        set->bucket[i] = *first == NONE ? (uint8_t)(1u << keys++ % 8) : set->bucket[*first];
+        if (*first == NONE)
+            set->bucket[i] = (uint8_t)(1u << keys++ % 8);
+        else
+            set->bucket[i] = set->bucket[*first];
         *first = (uint8_t)i;
         set->may[key_hash(set, i)] |= may_follow(set, i);
     }
