@@ -481,7 +481,7 @@ def main():
     check_counted_once(w)
     check_refused(w)
     check_database(w)
-    w.program.finish(440)
+    w.program.finish(420)
 
 
 if __name__ == '__main__':
