@@ -256,10 +256,17 @@ static enum err_code find_relay(struct slice text, size_t at, struct secret_list
 /* "login: admin w0rd", "log in with bob w0rd": a user and a password behind a word about logging in, and nothing else. */
 static enum err_code find_login(struct slice text, size_t at, struct secret_list *list)
 {
+    size_t n = 0;
+    bool digit = false;
+
+    for (; at + 1 + n < text.n && n < 64 && (unsigned char)text.p[at + 1 + n] > ' '; n++)
+        digit = digit || letters_have(LETTERS_DIGIT, text.p[at + 1 + n]);
+    if (n < 6 || !digit) /* as nearly all words */
+        return ERR_OK;
     const struct given v = given_read(text, at + 1, false);
     const struct slice value = { text.p + v.at, v.n };
 
-    if (v.n < 6 || !given_has_digit(value)) /* as nearly all words */
+    if (v.n < 6 || !given_has_digit(value))
         return ERR_OK;
     static const char logins[] = " login logins creds credentials credential ";
     static const char *const spoken[] = { "log in with ", "login with ", "sign in with ",
@@ -268,8 +275,8 @@ static enum err_code find_login(struct slice text, size_t at, struct secret_list
     const size_t from = (size_t)(user.p - text.p);
     const struct slice before = given_word_before(text, from);
     const bool colon = before.n && before.p[before.n - 1] == ':';
-    size_t n = 0;
 
+    n = 0;
     while (n + colon < before.n && given_is_alpha(before.p[before.n - colon - n - 1]))
         n++;
     struct slice word = { before.p + before.n - colon - n, n };
