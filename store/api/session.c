@@ -1,6 +1,7 @@
 #include "store/api/session.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -48,6 +49,16 @@ enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
     if (!rc)
         *out = scope;
     return rc;
+}
+
+void session_scope_left_out(const struct scope *scope, const char *path)
+{
+    struct err why = { 0 };
+
+    if (scope && scope->left_out && errno != ENOENT && errno != ENOTDIR) {
+        err_sys(&why, path, "list sessions in");
+        scope->left_out(&why, scope->left_out_arg);
+    }
 }
 
 struct slice session_linux_path(struct slice path, struct arena *a)

@@ -45,6 +45,9 @@ struct scope {
     int64_t patience_ms;
     /* Once raised, calls that wait for a server return ERR_CANCELLED. May be NULL. */
     const atomic_bool *cancel;
+    /* Told of each place that enumerate leaves out because it cannot be read (session_scope_left_out). May be NULL. */
+    void (*left_out)(const struct err *why, void *arg);
+    void *left_out_arg;
 };
 
 /* Makes the scope of one directory, texts in the arena and NUL-terminated. worktrees: includes
@@ -56,6 +59,8 @@ MUST_CHECK enum err_code session_scope_of(const char *dir, bool worktrees, struc
  * ignored. Links are not resolved, but other spellings are known: those of Windows (D:\x, d:\x and /mnt/d/x), and
  * letters that are composed in another way. */
 bool session_scope_has(const struct scope *scope, struct slice dir);
+/* For an enumerate that failed with errno: tells scope->left_out, unless there is no such place. scope may be NULL. */
+void session_scope_left_out(const struct scope *scope, const char *path);
 /* The path by which Windows' Subsystem for Linux knows a directory: D:\x and d:\x are /mnt/d/x, and
  * \\wsl.localhost\Ubuntu\x is /x. Other paths are returned as they are. NUL-terminated in the arena; .p is NULL if out of
  * memory. */

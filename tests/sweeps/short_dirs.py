@@ -12,6 +12,7 @@ import tempfile
 
 sys.path[:0] = [f'{os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}{d}' for d in ('', '/commands')]
 import exathena_conformance
+from support.agent_sessions import AGENTS, write as write_session
 from support.program import Program, snapshot
 from support.snapshot_world import World
 
@@ -142,9 +143,30 @@ def kept(c):
     c.program.same('kept without a fault', (c.program.run('keep', '--all', sid(1)).returncode, len(manifests())), (0, 1))
 
 
+def lists(c):
+    """A list says which directory it could not read: a session that it lacks is not silently gone. Nor is it without a fault."""
+    def answer(run):
+        return b'a prompt' in run.stdout, run.stderr
+
+    for agent in AGENTS:
+        home = f'{c.top}/{agent}'
+        c.program.env['HOME'] = c.program.env['GEMINI_CLI_HOME'] = home
+        os.makedirs(f'{home}/work')
+        path = write_session(agent, home, f'{home}/work', 1, 1770000000, 'a prompt')
+        commands = ('list', '--all'), ('list', '--project', f'{home}/work'), ('search', '--all', '-F', 'a prompt')
+        for args in commands:
+            c.program.same(f'{agent} {args}', answer(c.program.run(*args)), (True, b''))
+        while (path := os.path.dirname(path)) != home:
+            for at in range(len(os.listdir(path)) + 2):
+                for args in commands:
+                    found, said = answer(c.short(path[len(c.top):], at, *args))
+                    c.program.need(found or b'cannot list sessions in' in said or b'cannot read the folder' in said,
+                                   f'{agent} {args}: {path} ends after {at} entries: {said}')
+
+
 if __name__ == '__main__':
     failed = passed = 0
-    for check in orphans, running, versions, working, kept:
+    for check in orphans, running, versions, working, kept, lists:
         top = os.path.realpath(tempfile.mkdtemp())
         try:
             c = Case(top)

@@ -1,6 +1,7 @@
 #include "store/systems/common/jsonl.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,21 +125,38 @@ static enum err_code visit_file(struct reading *r, int dir, const char *name)
     return ERR_OK;
 }
 
-enum err_code jsonl_each_log(const struct store *st, const char *folder, jsonl_is_id_fn *is_id,
-                             session_ref_fn *fn, void *arg, struct err *e)
+enum err_code jsonl_each_log(const struct store *st, const struct scope *scope, const char *folder,
+                             jsonl_is_id_fn *is_id, session_ref_fn *fn, void *arg, struct err *e)
 {
     struct reading r = { st, folder, is_id, fn, arg, { 0 }, true };
-    struct dirent *entry;
+    const struct dirent *entry = NULL;
     enum err_code rc = ERR_OK;
     DIR *dir = opendir(folder);
 
-    if (!dir)
-        return ERR_OK;
-    while (!rc && r.more && (entry = readdir(dir)))
+    while (dir && !rc && r.more && (errno = 0, entry = readdir(dir)))
         rc = visit_file(&r, dirfd(dir), entry->d_name);
-    closedir(dir);
+    if (!entry && errno)
+        session_scope_left_out(scope, folder);
+    if (dir)
+        closedir(dir);
     buf_fini(&r.path);
     return rc ? err_nomem(e) : ERR_OK;
+}
+
+static bool jsonl_pass_over(const struct session_ref *ref, void *arg)
+{
+    (void)ref, (void)arg;
+    return true;
+}
+
+enum err_code jsonl_unreadable(const struct store *st, const struct scope *scope, unreadable_fn *fn,
+                               void *arg, struct err *e)
+{
+    struct scope reports = *scope;
+
+    reports.left_out = fn;
+    reports.left_out_arg = arg;
+    return st->ops->enumerate(st, &reports, jsonl_pass_over, NULL, e);
 }
 
 enum err_code jsonl_ref_at(const struct store *st, const char *path, struct slice id,
@@ -176,7 +194,7 @@ enum err_code jsonl_log_ids(const struct store *st, const char *folder, jsonl_is
 {
     struct log_ids found = { .arena = a };
 
-    if ((folder && jsonl_each_log(st, folder, is_id, add_log_id, &found, NULL)) || a->failed)
+    if ((folder && jsonl_each_log(st, NULL, folder, is_id, add_log_id, &found, NULL)) || a->failed)
         return err_nomem(e);
     slice_sort(found.id, found.n);
     *ids = found.id;
@@ -212,8 +230,9 @@ enum err_code jsonl_enumerate(const struct store *st, const struct scope *scope,
 {
     const struct jsonl_store *s = jsonl_of(st);
 
-    return jsonl_is_in_scope(s, scope) ? jsonl_each_log(st, s->folder, s->format->is_id, fn, arg, e)
-                                       : ERR_OK;
+    return jsonl_is_in_scope(s, scope)
+               ? jsonl_each_log(st, scope, s->folder, s->format->is_id, fn, arg, e)
+               : ERR_OK;
 }
 
 enum err_code jsonl_find(const struct store *st, const struct scope *scope, struct slice id,

@@ -129,11 +129,11 @@ void jsonl_store_fini(struct jsonl_store *s);
 
 /* The id in a file's name; it borrows from the name. Returns false if the file is not a log. */
 bool jsonl_id_of_name(const char *name, jsonl_is_id_fn *is_id, struct slice *id);
-/* Passes each log of the folder to fn as a ref, in no order, without subfolders. No file is opened, and a folder that
- * cannot be read has no logs. */
-MUST_CHECK enum err_code jsonl_each_log(const struct store *st, const char *folder,
-                                        jsonl_is_id_fn *is_id, session_ref_fn *fn, void *arg,
-                                        struct err *e);
+/* Passes each log of the folder to fn as a ref, in no order, without subfolders. No file is opened, and of a folder that
+ * cannot be read the scope is told (session_scope_left_out). */
+MUST_CHECK enum err_code jsonl_each_log(const struct store *st, const struct scope *scope,
+                                        const char *folder, jsonl_is_id_fn *is_id,
+                                        session_ref_fn *fn, void *arg, struct err *e);
 /* The log at this path as a ref. Its texts are in the arena. ERR_NOT_FOUND: no regular file has this path. */
 MUST_CHECK enum err_code jsonl_ref_at(const struct store *st, const char *path, struct slice id,
                                       struct arena *a, struct session_ref *ref, struct err *e);
@@ -149,6 +149,8 @@ MUST_CHECK enum err_code jsonl_subagent_at(const struct store *st, const struct 
 /* The log, and a document that is beside it and named after it: for store_ops.files. */
 store_parts_fn jsonl_files;
 store_enumerate_fn jsonl_enumerate;
+/* Asks the enumerate of the store, which calls session_scope_left_out. */
+store_unreadable_fn jsonl_unreadable;
 store_find_fn jsonl_find;
 /* Finds the first session with this id among those that `enumerate` lists. */
 MUST_CHECK enum err_code jsonl_find_listed(const struct store *st, store_enumerate_fn *enumerate,
@@ -315,9 +317,10 @@ MUST_CHECK enum err_code jsonl_put_text(const char *path, struct slice document,
                                         struct err *e);
 /* The members of store_ops that are the same for all such agents whose rows are a table (row_table.h). */
 #define PROJECT_LOGS_OPS                                                                           \
-    .enumerate = project_logs_enumerate, .describe = jsonl_describe, .find = project_logs_find,    \
-    .find_each = store_find_each_listed, .at_path = project_logs_at_path, .tail = jsonl_tail,      \
-    .load = jsonl_load, .blocks = row_table_blocks
+    .enumerate = project_logs_enumerate, .unreadable = jsonl_unreadable,                           \
+    .describe = jsonl_describe, .find = project_logs_find, .find_each = store_find_each_listed,    \
+    .at_path = project_logs_at_path, .tail = jsonl_tail, .load = jsonl_load,                       \
+    .blocks = row_table_blocks
 /* Returns true if the session belongs to another directory, which the scope does not include. */
 bool project_logs_collides(const struct scope *scope, struct slice cwd);
 

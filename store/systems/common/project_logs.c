@@ -1,6 +1,7 @@
 #include "store/systems/common/jsonl.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static enum err_code visit_log(struct walk *w, int dir, const char *folder, cons
     struct session_ref ref = { .store = &w->store->base, .folder = slice_of(project) };
     struct stat sb;
 
-    if (!project_logs_is_log(w->store, name, &ref.id) ||
+    if (w->scope->left_out || !project_logs_is_log(w->store, name, &ref.id) ||
         fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(sb.st_mode))
         return ERR_OK;
     const char *path = arena_format(&w->arena, "%s/%s", folder, name);
@@ -69,21 +70,25 @@ static enum err_code visit_log(struct walk *w, int dir, const char *folder, cons
     return ERR_OK;
 }
 
-/* A folder that cannot be read has no logs. */
 static enum err_code project_logs_visit_folder(struct walk *w, const char *folder,
                                                const char *project)
 {
-    const struct dirent *entry;
+    const struct dirent *entry = NULL;
     enum err_code rc = folder ? ERR_OK : ERR_NOMEM;
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     bool first = false;
 
     if (fd >= 0)
         rc = folder_places_add(&w->seen, fd, &first);
+    else if (!rc)
+        session_scope_left_out(w->scope, folder);
     DIR *dir = first && !rc ? fdopendir(fd) : NULL;
 
-    while (dir && !rc && w->more && (entry = readdir(dir)))
+    while (dir && !rc && w->more && (errno = 0, entry = readdir(dir)))
         rc = visit_log(w, dirfd(dir), folder, project, entry->d_name);
+    if (dir && ((!entry && errno) ||
+                (w->scope->left_out && faccessat(dirfd(dir), ".", X_OK, AT_EACCESS) != 0)))
+        session_scope_left_out(w->scope, folder);
     if (dir)
         closedir(dir);
     else if (fd >= 0)
@@ -122,7 +127,8 @@ static bool project_logs_is_wanted(struct walk *w, const char *name)
     return wanted;
 }
 
-/* Links come last, so that a folder is listed by its own name. */
+/* Links come last, so that a folder is listed by its own name. A failure is met again, and reported, where the same
+ * directory is read for the logs that lie directly in it. */
 static enum err_code visit_all(struct walk *w)
 {
     const struct dirent *entry;

@@ -43,7 +43,11 @@ static enum err_code visit_session(struct walk *w, const char *folder, const cha
                         name, w->dirs->named ? "/" : "", w->dirs->named ? name : "", w->dirs->log);
     if (!path)
         return ERR_NOMEM;
-    if (lstat(path, &sb) != 0 || S_ISDIR(sb.st_mode))
+    if (lstat(path, &sb) != 0) {
+        session_scope_left_out(w->scope, path);
+        return ERR_OK;
+    }
+    if (S_ISDIR(sb.st_mode))
         return ERR_OK;
     ref.path = slice_of(path);
     ref.file = file_id_of(&sb);
@@ -55,12 +59,14 @@ static enum err_code session_dirs_visit_folder(struct walk *w, const char *folde
 {
     const char *path = arena_format(&w->arena, "%s/%s", w->store->folder, folder);
     DIR *dir = path ? opendir(path) : NULL;
-    const struct dirent *entry;
+    const struct dirent *entry = NULL;
     enum err_code rc = path ? ERR_OK : ERR_NOMEM;
 
-    while (dir && !rc && w->more && (entry = readdir(dir)))
+    while (dir && !rc && w->more && (errno = 0, entry = readdir(dir)))
         if (entry->d_name[0] != '.')
             rc = visit_session(w, folder, entry->d_name);
+    if (!rc && !entry && errno)
+        session_scope_left_out(w->scope, path);
     if (dir)
         closedir(dir);
     arena_reset(&w->arena);
@@ -70,12 +76,14 @@ static enum err_code session_dirs_visit_folder(struct walk *w, const char *folde
 static enum err_code visit_folders(struct walk *w)
 {
     DIR *dir = opendir(w->store->folder);
-    const struct dirent *entry;
+    const struct dirent *entry = NULL;
     enum err_code rc = ERR_OK;
 
-    while (dir && !rc && w->more && (entry = readdir(dir)))
+    while (dir && !rc && w->more && (errno = 0, entry = readdir(dir)))
         if (entry->d_name[0] != '.' && w->dirs->in_scope(w->store, w->scope, entry->d_name))
             rc = session_dirs_visit_folder(w, entry->d_name);
+    if (!rc && !entry && errno)
+        session_scope_left_out(w->scope, w->store->folder);
     if (dir)
         closedir(dir);
     return rc;

@@ -42,7 +42,8 @@ MUST_CHECK enum err_code session_dirs_names(const struct session_ref *ref, const
 
 /* The members of store_ops that are the same for all such agents. */
 #define SESSION_DIRS_LIST                                                                          \
-    .close = jsonl_store_close, .enumerate = session_dirs_enumerate, .find = session_dirs_find,    \
+    .close = jsonl_store_close, .enumerate = session_dirs_enumerate,                               \
+    .unreadable = jsonl_unreadable, .find = session_dirs_find,                                     \
     .find_each = store_find_each_listed, .at_path = session_dirs_at_path
 /* The same, and those of agents whose rows are a table (row_table.h). */
 #define SESSION_DIRS_OPS                                                                           \

@@ -94,6 +94,7 @@ const struct store_ops copilot_ops = {
     .open = copilot_open,
     .close = jsonl_store_close,
     .enumerate = copilot_enumerate,
+    .unreadable = jsonl_unreadable,
     .describe = jsonl_describe,
     .find = copilot_find,
     .find_each = store_find_each_listed,

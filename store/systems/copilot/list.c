@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -136,6 +137,7 @@ const char *copilot_directory(const struct session_ref *ref, struct arena *a)
 
 struct walk {
     const struct store *store;
+    const struct scope *scope;
     session_ref_fn *fn;
     void *arg;
     bool more;
@@ -152,8 +154,11 @@ static enum err_code copilot_visit(struct walk *w, int dir, const char *folder, 
     const char *log = arena_format(&a, "%s%s", name, flat ? "" : log_name);
     const char *path = log ? arena_format(&a, "%s/%s", folder, log) : NULL;
 
-    if (path && (flat || copilot_is_id(id)) && fstatat(dir, log, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
-        !S_ISDIR(sb.st_mode)) {
+    if (!path || !(flat || copilot_is_id(id))) {
+        /* not a session */
+    } else if (fstatat(dir, log, &sb, AT_SYMLINK_NOFOLLOW) != 0) {
+        session_scope_left_out(w->scope, path);
+    } else if (!S_ISDIR(sb.st_mode)) {
         ref.id = id;
         ref.path = slice_of(path);
         ref.file = file_id_of(&sb);
@@ -167,14 +172,15 @@ enum err_code copilot_enumerate(const struct store *st, const struct scope *scop
                                 session_ref_fn *fn, void *arg, struct err *e)
 {
     const char *folder = ((const struct jsonl_store *)st)->folder;
-    struct walk w = { st, fn, arg, true };
-    const struct dirent *entry;
+    struct walk w = { st, scope, fn, arg, true };
+    const struct dirent *entry = NULL;
     enum err_code rc = ERR_OK;
     DIR *dir = opendir(folder);
 
-    (void)scope;
-    while (dir && !rc && w.more && (entry = readdir(dir)))
+    while (dir && !rc && w.more && (errno = 0, entry = readdir(dir)))
         rc = copilot_visit(&w, dirfd(dir), folder, entry->d_name);
+    if (!entry && errno)
+        session_scope_left_out(scope, folder);
     if (dir)
         closedir(dir);
     return rc ? err_nomem(e) : ERR_OK;

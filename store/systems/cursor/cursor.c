@@ -301,6 +301,7 @@ const struct store_ops cursor_ops = {
     .open = cursor_open,
     .close = jsonl_store_close,
     .enumerate = cursor_enumerate,
+    .unreadable = jsonl_unreadable,
     .describe = cursor_describe,
     .find = session_dirs_find,
     .find_each = store_find_each_listed,

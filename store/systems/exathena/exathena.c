@@ -282,6 +282,7 @@ const struct store_ops exathena_ops = {
     .open = exathena_open,
     .close = exathena_close,
     .enumerate = jsonl_enumerate,
+    .unreadable = jsonl_unreadable,
     .describe = jsonl_describe,
     .find = jsonl_find,
     .at_path = exathena_at_path,

@@ -141,6 +141,7 @@ const struct store_ops gemini_ops = {
     .close = gemini_close,
     .settings_note = gemini_settings_note,
     .enumerate = gemini_enumerate,
+    .unreadable = jsonl_unreadable,
     .describe = gemini_describe,
     .find = gemini_find,
     .find_each = store_find_each_listed,

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -235,12 +236,13 @@ static void folder_fini(struct folder *f)
     arena_fini(&f->second);
 }
 
+/* errno is not 0 if some names could not be read. */
 static struct chat_name *read_chat_names(DIR *dir, struct arena *a, size_t *n)
 {
     struct chat_name *name = NULL, *grown;
     const struct dirent *entry;
 
-    for (*n = 0; (entry = readdir(dir));) {
+    for (*n = 0; (errno = 0, entry = readdir(dir));) {
         if (!gemini_is_chat(entry->d_name))
             continue;
         const char *copy = arena_copy_text(a, entry->d_name);
@@ -255,7 +257,7 @@ static struct chat_name *read_chat_names(DIR *dir, struct arena *a, size_t *n)
 }
 
 /* Each file is opened for its id, which takes as long as the rest of a list, so a second thread reads half of many. */
-static bool gemini_read_folder(const char *path, struct folder *out)
+static bool gemini_read_folder(const struct scope *scope, const char *path, struct folder *out)
 {
     struct arena names = { 0 };
     DIR *dir = opendir(path);
@@ -263,9 +265,16 @@ static bool gemini_read_folder(const char *path, struct folder *out)
     size_t n;
 
     *out = (struct folder){ .n = 0 };
-    if (!dir)
+    if (!dir) {
+        session_scope_left_out(scope, path);
         return false;
+    }
     const struct chat_name *name = read_chat_names(dir, &names, &n);
+
+    if (errno || faccessat(dirfd(dir), ".", X_OK, AT_EACCESS) != 0)
+        session_scope_left_out(scope, path);
+    if (scope && scope->left_out) /* no file is opened for that */
+        n = 0;
     const size_t half = n < WORTH_A_THREAD ? n : n / 2;
     struct share first = { dirfd(dir), path, name, half, { .n = 0 } };
     struct share second = { dirfd(dir), path, name ? name + half : NULL, n - half, { .n = 0 } };
@@ -320,7 +329,7 @@ static bool gemini_visit_project(struct walk *w, const char *folder, const char 
 
     /* The folder of a project outside of the scope is not read at all. */
     if (chats && (!w->scope || config_dir_in_scope(w->scope, root, &a)) &&
-        gemini_read_folder(chats, &f)) {
+        gemini_read_folder(w->scope, chats, &f)) {
         for (size_t i = 0; i < f.n && w->more; i++) {
             const struct session_ref ref = { .store = w->store,
                                              .id = f.file[i].id,
@@ -343,13 +352,15 @@ static bool gemini_visit_project(struct walk *w, const char *folder, const char 
 static enum err_code walk_projects(struct walk *w, struct err *e)
 {
     const char *folder = ((const struct jsonl_store *)w->store)->folder;
-    const struct dirent *entry;
+    const struct dirent *entry = NULL;
     DIR *dir = opendir(folder);
     bool ok = true;
 
     w->more = true;
-    for (int links = 0; dir && links <= 1; links++, rewinddir(dir)) /* a folder by its own name */
-        while (ok && w->more && (entry = readdir(dir))) {
+    if (!dir)
+        session_scope_left_out(w->scope, folder);
+    for (int links = 0; dir && links <= 1; links++, rewinddir(dir)) { /* a folder by its own name */
+        while (ok && w->more && (errno = 0, entry = readdir(dir))) {
             if (entry->d_name[0] == '.' || (entry->d_type == DT_LNK) != links)
                 continue;
             int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -361,6 +372,9 @@ static enum err_code walk_projects(struct walk *w, struct err *e)
             if (ok && first)
                 ok = gemini_visit_project(w, folder, entry->d_name);
         }
+        if (!entry && errno && !links)
+            session_scope_left_out(w->scope, folder);
+    }
     if (dir)
         closedir(dir);
     folder_places_fini(&w->seen);

@@ -344,7 +344,7 @@ static enum err_code kiro_enumerate(const struct store *st, const struct scope *
     struct arena a = { 0 };
     const char *folder = flat_folder(st, &a);
     enum err_code rc =
-        folder ? jsonl_each_log(st, folder, is_file, kiro_visit, &w, e) : err_nomem(e);
+        folder ? jsonl_each_log(st, scope, folder, is_file, kiro_visit, &w, e) : err_nomem(e);
 
     if (!rc && w.more)
         rc = session_dirs_enumerate(st, scope, fn, arg, e);
@@ -408,6 +408,7 @@ const struct store_ops kiro_ops = {
     .open = kiro_open,
     .close = jsonl_store_close,
     .enumerate = kiro_enumerate,
+    .unreadable = jsonl_unreadable,
     .describe = jsonl_describe,
     .find = kiro_find,
     .find_each = store_find_each_listed,
