@@ -544,6 +544,14 @@ def limits_that_cannot_be_read_remove_nothing(program):
         with open(log, encoding='utf-8') as f:
             need(len([line for line in f if '"kind":"prompt"' in line]) == 2, f'{text!r}: what the limits keep is gone')
         need(not os.path.exists(f'{os.path.dirname(log)}/pruned'), f'{text!r}: it counts as pruned')
+    # A line that is written twice is no mistake, and 0 is not the default.
+    for text, code in ('[snapshots]\nmax-age = 1000d\n' * 2, 0), ('[snapshots]\nmax-size = 5G\nmax-age = 1000d\nmax-size = 5G\n', 0), (
+            '[snapshots]\nmax-age = 1000d\nmax-size = 0\n', 4):
+        with open(config, 'w', encoding='utf-8') as f:
+            f.write(text)
+        w.run('snapshots', 'prune', code=code)
+        with open(log, encoding='utf-8') as f:
+            need(len([line for line in f if '"kind":"prompt"' in line]) == 2, f'{text!r}: what the limits keep is gone')
     os.unlink(config)
 
     # So do snapshots that a newer version took.

@@ -6,7 +6,7 @@
 
 enum { MS_PER_DAY = 86400000 };
 
-/* The limits that [keep] and [snapshots] have in common. Returns false for another setting. */
+/* Sets one of the limits that [keep] and [snapshots] have in common. Returns false after a mistake, which is reported. */
 static bool set_limit(struct reading *r, struct keep_limits *limits, const char *name,
                       const char *value)
 {
@@ -14,28 +14,31 @@ static bool set_limit(struct reading *r, struct keep_limits *limits, const char 
     int64_t ms;
 
     if (strcmp(name, "max-size") == 0) {
-        if (!human_size_parse(text, &limits->bytes))
-            config_add_problem(r, "expected a size such as 10G, not %s", value);
+        if (human_size_parse(text, &limits->bytes))
+            return true;
+        config_add_problem(r, "expected a size such as 10G, not %s", value);
     } else if (strcmp(name, "max-age") == 0) {
-        if (human_time_parse(text, 0, &ms) && ms < 0)
+        if (human_time_parse(text, 0, &ms) && ms < 0) {
             limits->days = (MS_PER_DAY - 1 - ms) / MS_PER_DAY;
-        else
-            config_add_problem(r, "expected an age such as 365d, not %s", value);
+            return true;
+        }
+        config_add_problem(r, "expected an age such as 365d, not %s", value);
     } else {
-        return false;
+        config_add_unknown(r, "unknown setting", name, NULL);
     }
-    return true;
+    return false;
 }
 
+/* 0 bytes would be the default, which may remove what was meant to be kept. */
 void config_set_snapshots(struct reading *r, const char *name, const char *value)
 {
     struct keep_limits *limits = &r->config->snapshot_limits;
-    const struct keep_limits before = *limits;
+    const bool set = set_limit(r, limits, name, value);
+    const bool none = set && strcmp(name, "max-size") == 0 && limits->bytes == 0;
 
-    if (!set_limit(r, limits, name, value))
-        config_add_unknown(r, "unknown setting", name, NULL);
-    if (memcmp(limits, &before, sizeof before) == 0)
-        r->config->limits_unknown = true;
+    if (none)
+        config_add_problem(r, "expected a size such as 10G, not %s", value);
+    r->config->limits_unknown |= !set || none;
 }
 
 void config_set_keep(struct reading *r, const char *name, const char *value)
@@ -51,7 +54,7 @@ void config_set_keep(struct reading *r, const char *name, const char *value)
             c->keep_limits.sessions = n;
         else
             config_add_problem(r, "expected a number, not %s", value);
-    } else if (!set_limit(r, &c->keep_limits, name, value)) {
-        config_add_unknown(r, "unknown setting", name, NULL);
+    } else {
+        (void)set_limit(r, &c->keep_limits, name, value);
     }
 }
