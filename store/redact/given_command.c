@@ -22,16 +22,20 @@ static const struct command commands[] = {
     { "7za", 'p', false, true, 0 },
     { "az", 'p', true, false, 0 },
     { "bcp", 'P', true, true, 0 },
+    { "beeline", 'p', true, false, 0 },
     { "codecov", 't', true, false, 0 },
     { "cqlsh", 'p', true, false, 0 },
     { "crackmapexec", 'p', true, false, 0 },
     { "curl", 'U', true, true, ':' },
+    { "curl", 'b', true, true, '=' },
     { "curl", 'u', true, true, ':' },
+    { "doctl", 't', true, false, 0 },
     { "evil-winrm", 'p', true, false, 0 },
     { "http", 'a', true, false, ':' },
     { "https", 'a', true, false, ':' },
     { "influx", 't', true, false, 0 },
     { "ipmitool", 'P', true, false, 0 },
+    { "isql", 'P', true, true, 0 },
     { "ldapadd", 'w', true, false, 0 },
     { "ldapdelete", 'w', true, false, 0 },
     { "ldapmodify", 'w', true, false, 0 },
@@ -39,7 +43,7 @@ static const struct command commands[] = {
     { "ldapsearch", 'w', true, false, 0 },
     { "ldapwhoami", 'w', true, false, 0 },
     { "lftp", 'u', true, false, ',' },
-    { "login", 'p', true, false, 0 },
+    { "login", 'p', true, true, 0 },
     { "mariadb", 'p', false, true, 0 },
     { "mariadb-dump", 'p', false, true, 0 },
     { "mongo", 'p', true, false, 0 },
@@ -61,8 +65,10 @@ static const struct command commands[] = {
     { "ncftpput", 'p', true, false, 0 },
     { "nuget", 'p', true, false, 0 },
     { "openssl", 'k', true, false, 0 },
+    { "osql", 'P', true, true, 0 },
     { "psexec", 'p', true, false, 0 },
     { "rar", 'p', false, true, 0 },
+    { "rdesktop", 'p', true, false, 0 },
     { "redis-cli", 'a', true, false, 0 },
     { "rpcclient", 'U', true, false, '%' },
     { "security", 'w', true, false, 0 },
@@ -96,10 +102,11 @@ static const struct command commands[] = {
 static const struct long_flag {
     const char *name, *flag;
 } long_flags[] = {
-    { "cmdkey", "/pass" },    { "schtasks", "/rp" }, { "sdl-freerdp", "/p" },
-    { "sdl-freerdp3", "/p" }, { "sfreerdp", "/p" },  { "vault", "-id" },
-    { "wfreerdp", "/p" },     { "wlfreerdp", "/p" }, { "wlfreerdp3", "/p" },
-    { "xfreerdp", "/p" },     { "xfreerdp3", "/p" },
+    { "cmdkey", "/pass" }, { "openssl", "-passin" }, { "openssl", "-passout" },
+    { "schtasks", "/rp" }, { "sdl-freerdp", "/p" },  { "sdl-freerdp3", "/p" },
+    { "sfreerdp", "/p" },  { "vault", "-id" },       { "wfreerdp", "/p" },
+    { "wlfreerdp", "/p" }, { "wlfreerdp3", "/p" },   { "xfreerdp", "/p" },
+    { "xfreerdp3", "/p" },
 };
 
 /* A program that takes a password as a word of its own. */
@@ -124,6 +131,7 @@ static const struct argument {
     { "bw login", 2, 0, 0, true },
     { "bw unlock", 1, 0, 0, false },
     { "caddy hash-password", 0, 0, 0, false },
+    { "cargo login", 1, 0, 0, true },
     { "cloudflared service install", 1, 0, 0, false },
     { "composer config http-basic.", 2, 0, 0, false },
     { "crypto isakmp key", 1, 0, 0, false },
@@ -140,6 +148,7 @@ static const struct argument {
     { "ngrok authtoken", 1, 0, 0, false },
     { "openssl passwd", 0, 0, 0, true },
     { "poetry config http-basic.", 2, 0, 0, false },
+    { "poetry config pypi-token.", 1, 0, 0, false },
     { "rabbitmqctl add_user", 2, 0, 0, false },
     { "rabbitmqctl authenticate_user", 2, 0, 0, false },
     { "rabbitmqctl change_password", 2, 0, 0, false },
@@ -356,8 +365,10 @@ void command_line_note(struct command_line *line, struct slice text, size_t at)
         }
     for (size_t i = first_with_front(long_flags, sizeof *long_flags, COUNT_OF(long_flags), word.p);
          i < COUNT_OF(long_flags) && compare_front(long_flags[i].name, word.p) == 0; i++)
-        if (slice_eq(word, slice_of(long_flags[i].name)))
+        if (slice_eq(word, slice_of(long_flags[i].name))) {
             line->long_flag = (unsigned)i + 1;
+            break;
+        }
     for (size_t i = first_with_front(arguments, sizeof *arguments, COUNT_OF(arguments), word.p);
          i < COUNT_OF(arguments) && compare_front(arguments[i].words, word.p) == 0; i++)
         note_argument(line, text, at, &arguments[i]);
@@ -371,12 +382,19 @@ static enum err_code add_password(struct secret_list *list, struct given v)
 static enum err_code find_long_flag(const struct command_line *line, struct slice text, size_t at,
                                     struct secret_list *list)
 {
-    const struct long_flag *f = &long_flags[line->long_flag - 1];
     const bool in_quotes = at && (text.p[at - 1] == '"' || text.p[at - 1] == '\'');
-    size_t from = at + strlen(f->flag), n = 0;
+    const char *name = long_flags[line->long_flag - 1].name;
+    size_t from = 0, n = 0;
 
-    if (from >= text.n || strncasecmp(text.p + at, f->flag, from - at) != 0 ||
-        !strchr(" :=\"", text.p[from]))
+    for (size_t i = line->long_flag - 1;
+         !from && i < COUNT_OF(long_flags) && strcmp(long_flags[i].name, name) == 0; i++) {
+        const size_t end = at + strlen(long_flags[i].flag);
+
+        if (end < text.n && strncasecmp(text.p + at, long_flags[i].flag, end - at) == 0 &&
+            strchr(" :=\"", text.p[end]))
+            from = end;
+    }
+    if (!from)
         return ERR_OK;
     while (from < text.n && n < 12 && strchr(" :=,\"", text.p[from]) &&
            (text.p[from] != '"' || text.p[from - 1] != ' '))
