@@ -140,7 +140,7 @@ static enum err_code qwen_complete_row(const struct store *st, const struct scop
     row->can = CAN_RESUME | CAN_REWIND;
     if (project_logs_collides(scope, row->cwd))
         row->hidden = HIDDEN_COLLISION;
-    else if (row->created_ms == TIME_NONE && !row->custom_title.n)
+    else if (row->created_ms == TIME_NONE && !row->custom_title.n && !row->first_prompt.n)
         row->hidden = HIDDEN_EMPTY; /* Qwen lists whatever has a row: "(empty prompt)" */
     if (slice_has(row->ref.path, "/chats/archive/"))
         row->flags |= SESSION_ARCHIVED | SESSION_ARCHIVED_KNOWN;

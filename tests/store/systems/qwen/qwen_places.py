@@ -52,6 +52,11 @@ def main():
             f.write(json.dumps({'uuid': 'u', 'parentUuid': None, 'sessionId': commands, 'timestamp': '2026-11-27T01:00:00.000Z', 'type': 'system',
                                 'subtype': 'slash_command', 'cwd': edit.cwd, 'systemPayload': {'phase': 'invocation', 'rawCommand': '/about'}}) + '\n')
         p.need(commands in {r['sessionId'] for r in p.json('list', '-C', edit.cwd)}, 'a session with commands only is listed, as by Qwen')
+        for time in '2026/11/27', '99999-01-01T00:00:00Z', None, 7:
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write(json.dumps({'uuid': 'u', 'parentUuid': None, 'sessionId': commands, 'timestamp': time, 'type': 'user', 'cwd': edit.cwd,
+                                    'message': {'role': 'user', 'parts': [{'text': 'Mend the gate'}]}}) + '\n')
+            p.need(commands in {r['sessionId'] for r in p.json('list', '-C', edit.cwd)}, f'a prompt with the time {time!r} is listed')
         open(path, 'w').close()
         p.need(commands not in {r['sessionId'] for r in p.json('list', '-C', edit.cwd)}, 'an empty file is not listed')
         os.unlink(path)
