@@ -497,7 +497,7 @@ enum err_code plugin_push_session(const struct store *st, const struct session_r
         rc = each_pushed_agent(&x, key, local, &a, push_key);
     if (!rc)
         rc = push_key(&x, &key, local->path.p);
-    out->is_new = out->is_new && (how->dry_run || x.began); /* others may push it, too */
+    out->is_new = how->dry_run ? out->is_new : x.began; /* others may push it, too */
     arena_fini(&a);
     return rc;
 }
