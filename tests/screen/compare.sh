@@ -18,7 +18,7 @@ compare_refunds() {
 undo_take() {
     acknowledge
     press Escape
-    see "Enter resume"
+    see "2 marked"
     menu u
     see "undone: the rewind of"
     until_true "the file as it was by hand" cmp -s "$file" "$top/by-hand"
@@ -49,7 +49,7 @@ see "- A changed it" "export async function refund"
 press Down
 see "added by B" "+ B added it"
 press Escape
-see "Enter resume"
+see "2 marked"
 leave
 
 # A file is taken from either of them after a question, and what was changed by hand is held back with the reason.
