@@ -40,7 +40,7 @@ const char *cleanup_rule_help(enum cleanup_rule rule)
     static const char *const texts[] = {
         [CLEANUP_RULE_SCOPE] =
             "sessions of this directory, its repository's worktrees, or all projects",
-        [CLEANUP_RULE_OLDER] = "how long ago the last message came, and the last change was made",
+        [CLEANUP_RULE_OLDER] = "time since its last message or change, whichever is newer",
         [CLEANUP_RULE_LARGER] = "the disk space of all files of a session",
         [CLEANUP_RULE_EMPTY] = "only sessions without any message",
         [CLEANUP_RULE_ARCHIVED] = "only archived sessions",
