@@ -33,7 +33,7 @@ class Log(Session):
         """The id of the prompt in the last row; None: files cannot be rewound."""
 
     def work(self, step):
-        """What the agent does before it answers."""
+        """What the agent does before it answers. Returns the time of its last row, if there is one."""
 
     def next_id(self):
         own, self.last_id = self.last_id, self.world.uuid()
@@ -58,7 +58,7 @@ class Log(Session):
         self.talk.append(mark)
         self.add(*self.pad(at, step.get('context', 0) if len(self.prompts) == 1 else 0), *self.prompt(at, text))
         self.prompts[-1] = self.point(), mark, before
-        self.work(step)
+        at = self.work(step) or at
         if step.get('answer', True):
             mark, text = self.say('done')
             at = self.world.clock()
@@ -166,6 +166,7 @@ class Pi(Log):
 
     def work(self, step):
         """The calls of one message; their results follow it."""
+        last = None
         for group in step.get('calls', ()):
             at, calls, results = self.world.clock(), [], []
             for call in {c['file']: c for c in group}.values():
@@ -184,7 +185,9 @@ class Pi(Log):
                                 'isError': said != 'done', **more})
             self.add(self.row(at, 'message', message={'role': 'assistant', 'content': calls}))
             for result in results:
-                self.add(self.row(self.world.clock(10), 'message', message=result))
+                last = self.world.clock(10)
+                self.add(self.row(last, 'message', message=result))
+        return last
 
 
 class Copilot(Log):
