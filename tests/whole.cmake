@@ -346,7 +346,7 @@ else()
 endif()
 
 # Random worlds: stores of every agent, and what must hold in each. The same ones each time, and a bounded number of them,
-# so that the test depends neither on luck nor on the machine. In the first 21 every agent of these worlds has a session.
+# so that the test depends neither on luck nor on the machine. In these 21 every agent of the worlds has a session.
 # Under the sanitizers: ctest -C worlds -L worlds. For hours: tests/worlds/run.py.
 function(worlds name seed number)
     add_test(NAME ${name}${suffix} ${ARGN} COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/worlds/run.py
@@ -354,8 +354,8 @@ function(worlds name seed number)
     set_tests_properties(${name}${suffix} PROPERTIES LABELS worlds TIMEOUT 7200 RESOURCE_LOCK worlds COST 100)
 endfunction()
 if(REPRISE_SANITIZE)
-    worlds(worlds 1 21 CONFIGURATIONS worlds long)
+    worlds(worlds 1471 21 CONFIGURATIONS worlds long)
 else()
-    worlds(worlds 1 21)
+    worlds(worlds 1471 21)
 endif()
-worlds(more_worlds 22 9 CONFIGURATIONS worlds long)
+worlds(more_worlds 1492 9 CONFIGURATIONS worlds long)
