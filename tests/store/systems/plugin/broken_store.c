@@ -48,7 +48,7 @@ static int relist(const struct reprise_plugin_session *s, void *arg)
     struct relisting *l = arg;
     struct reprise_plugin_session other = *s;
 
-    if (is("list forgets") && strstr(s->session, "-b"))
+    if (is("list forgets") && strstr(s->session, "-7-b"))
         return 0;
     if (is("list in seconds"))
         other.mtime_ms /= 1000;
