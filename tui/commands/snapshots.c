@@ -197,8 +197,12 @@ static enum err_code snapshots_plan(struct snapshots_run *r, struct err *e)
     char path[PATH_MAX];
     struct hook_program program = { .path = path };
 
-    if (!proc_program(path, sizeof path))
-        return err_set(e, ERR_UNSUPPORTED, "", "the path of this program is not known");
+    /* Only a hook that is written needs the path. */
+    if (!proc_program(path, sizeof path)) {
+        if (r->on)
+            return err_set(e, ERR_UNSUPPORTED, "", "the path of this program is not known");
+        snprintf(path, sizeof path, "reprise");
+    }
     NEED(!shell_quote(&word, slice_of(path)) && (program.word = buf_cstr(&word)));
     for (int i = 1; i < r->in->argc; i++) {
         const struct store_ops *ops = store_system(slice_of(r->in->argv[i]));
