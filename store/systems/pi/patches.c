@@ -276,6 +276,7 @@ static void pi_read_result(struct pi_reading *r, struct slice message)
             r->call[i] = r->call[--r->calls];
             return;
         }
+    pi_add_command(r, SLICE("")); /* the row of its call is lost, so it may be of any call */
 }
 
 static bool pi_read_line(struct slice row, void *arg)
