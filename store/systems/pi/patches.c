@@ -29,9 +29,8 @@ struct pi_reading {
     struct pi_call *call; /* in `open` */
     size_t calls;
     size_t at;
-    int64_t passed;   /* bytes */
-    int64_t time_ms;  /* of the row */
-    int64_t begun_ms; /* the header's time: a fork copies older rows */
+    int64_t passed;  /* bytes */
+    int64_t time_ms; /* of the row */
 };
 
 /* As pi resolves a path: without "@", with the home directory for "~". NULL if it is none. */
@@ -75,8 +74,7 @@ static void pi_add_change(struct pi_reading *r, enum patch_kind kind, const stru
                                                 .time_ms = r->time_ms,
                                                 .begin_ms = call->time_ms,
                                                 .end_ms = r->time_ms,
-                                                .call = arena_copy(&c->arena, call->id),
-                                                .inherited = r->time_ms < r->begun_ms };
+                                                .call = arena_copy(&c->arena, call->id) };
 }
 
 /* text: empty if it may have done anything. */
@@ -292,7 +290,6 @@ static bool pi_read_line(struct slice row, void *arg)
         pi_add_command(r, SLICE("")); /* it may have been the result of any call */
     } else if (json_get_is(row, "type", "session")) {
         cwd = json_text_at(row, "cwd", &r->scratch);
-        r->begun_ms = r->time_ms;
         if (cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
             r->out->cwd = arena_copy(&r->out->arena, cwd).p;
     } else if (json_get_is(row, "type", "message") && json_get(row, "message", &message)) {
@@ -315,7 +312,7 @@ static enum err_code pi_read_patches(const struct store *st, const struct sessio
                                      struct patch_log *out, struct err *e)
 {
     CLEANUP(file_close) struct file file = { .fd = -1 };
-    struct pi_reading r = { .out = out, .home = st->env->home, .begun_ms = TIME_NONE };
+    struct pi_reading r = { .out = out, .home = st->env->home };
 
     *out = (struct patch_log){ .changes = 0 };
     enum err_code rc = file_open(AT_FDCWD, ref->path.p, 0, &file, e);
