@@ -14,7 +14,7 @@
  * the order of a walk. libgit2 makes an object and a hash for each entry first, which takes longer than the walk.
  *
  * Versions 2 to 4 are read. One with an extension that must be understood (a split or a sparse index) is not, nor one
- * with a wrong checksum. */
+ * with a wrong checksum; with index.skipHash, git writes zeros instead of one. */
 
 struct index_name {
     const char *path;    /* ends with a NUL */

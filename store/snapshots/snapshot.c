@@ -17,6 +17,7 @@
 #include "store/fs/disk.h"
 #include "store/fs/path.h"
 #include "store/fs/span.h"
+#include "store/git/gitfiles.h"
 #include "store/snapshots/snapshot_walk.h"
 
 enum {
@@ -273,19 +274,26 @@ static int64_t state_of(struct arena *a, const char *dir, const char *name)
     return !path || stat(path, &st) ? 0 : time_ns(st.st_mtim) ^ (int64_t)st.st_ino;
 }
 
-/* Notes the state of the files outside of the tree that decide what git ignores and tracks. */
+/* Notes the state of the files outside of the tree that decide what git ignores and tracks. The index of a linked work tree
+ * is in a directory of its own, and the rest in that of the repository. */
 static void note_rules(const struct store_env *env, struct snapshot_walk *w)
 {
-    static const char *const at_root[] = { ".git/info/exclude", ".git/config" };
+    static const char *const at_common[] = { "info/exclude", "config" };
     static const char *const at_home[] = { ".gitconfig", ".config/git/config",
                                            ".config/git/ignore" };
+    char git[PATH_MAX], common[PATH_MAX];
     AUTO_ARENA a = { 0 };
     uint64_t sum = 1;
 
-    w->no_repository = !state_of(&a, w->root, ".git");
-    w->now.git_index_ns = state_of(&a, w->root, ".git/index");
-    for (size_t i = 0; i < COUNT_OF(at_root); i++)
-        sum = sum * 31 + (uint64_t)state_of(&a, w->root, at_root[i]);
+    if (gitfiles_follow(w->root, ".git", "gitdir: ", git) &&
+        (size_t)snprintf(git, sizeof git, "%s/.git", w->root) >= sizeof git)
+        git[0] = '\0';
+    if (gitfiles_follow(git, "commondir", "", common))
+        snprintf(common, sizeof common, "%s", git);
+    w->no_repository = !state_of(&a, common, "objects");
+    w->now.git_index_ns = state_of(&a, git, "index");
+    for (size_t i = 0; i < COUNT_OF(at_common); i++)
+        sum = sum * 31 + (uint64_t)state_of(&a, common, at_common[i]);
     for (size_t i = 0; env->home && i < COUNT_OF(at_home); i++)
         sum = sum * 31 + (uint64_t)state_of(&a, env->home, at_home[i]);
     w->now.rules_ns = (int64_t)sum;

@@ -185,13 +185,28 @@ static enum err_code add_skipped(struct snapshot_walk *w, struct walked_dir *d, 
     return put_new(w, &entry, name);
 }
 
+/* Returns true if the only copy of a file may be its own one: the repository is gone, or its index, whose blobs git never
+ * drops, no longer names the one that was borrowed. An index that cannot be read proves nothing. */
+static bool is_blob_lost(struct snapshot_walk *w, const struct snapshot_entry *before)
+{
+    struct index_entry known;
+
+    if (!before || !before->borrowed)
+        return false;
+    if (w->no_repository || !w->tracked_changed)
+        return w->no_repository;
+    return snapshot_borrow_has_index(&w->borrow) &&
+           !(snapshot_borrow_entry(&w->borrow, w->path.p, &known) &&
+             memcmp(known.oid, before->oid, SNAPSHOT_OID) == 0);
+}
+
 static enum err_code take_file(struct snapshot_walk *w, struct walked_dir *d, struct slice name,
                                uint32_t old, struct stat *st, struct err *e)
 {
     const struct snapshot_entry *before = old == NO_ENTRY ? NULL : &w->old->entry[old];
     struct snapshot_entry entry = { .kind = S_ISLNK(st->st_mode) ? SNAPSHOT_LINK : SNAPSHOT_FILE };
 
-    const bool lost = before && before->borrowed && w->no_repository;
+    const bool lost = is_blob_lost(w, before);
 
     /* A racy entry is always read again: its file may have changed later in the same tick of the clock. */
     if (before && (before->kind == SNAPSHOT_FILE || before->kind == SNAPSHOT_LINK) &&

@@ -296,7 +296,7 @@ def what_cannot_be_read_is_not_pruned(program):
 
 def snapshots_follow_a_project_that_moved(program):
     """They were taken under the old path; the files are those under the new one, in the same directory below it."""
-    for kind, below in ((lambda: World(program, True), ''), (lambda: World(program, False), ''), (lambda: PiWorld(program), ''), (lambda: World(program, True), '/sub')):
+    for kind, below in ((lambda: World(program, True), ''), (lambda: World(program, False), ''), (lambda: PiWorld(program), ''), (lambda: DroidWorld(program), ''), (lambda: World(program, True), '/sub')):
         w = kind()
         top, w.root = w.root, w.root + below
         w.turn('first prompt', lambda: first(w) if not below else w.put('b.sh', 'two\n'))
@@ -314,9 +314,10 @@ def snapshots_follow_a_project_that_moved(program):
             w.run('undo')
             need(w.tree() == final, f'after the move, the undo of turn {at} is not exact')
         need(not os.path.exists(top), 'something was written to the old path')
+        need('is there again' not in w.dry_run(0), 'the old path is not there')
         os.makedirs(top + below)
         said = w.dry_run(0)
-        need('files of' not in said, f'the old path is there again: {said}')
+        need('files of' not in said and (below or top in said and 'is there again' in said), f'the old path is there again: {said}')
         w.remove()
 
 
@@ -470,6 +471,69 @@ def a_prompt_without_a_snapshot_says_so(program):
     w.remove()
 
 
+def git(w, line, at=None):
+    subprocess.run(['sh', '-ec', line], cwd=at or w.root, env=w.reprise.env, check=True, stdout=subprocess.DEVNULL)
+
+
+def a_file_that_git_forgets_is_kept(program):
+    """Its blob was only named, and nothing in the repository needs that any more: the next snapshot has to copy it."""
+    forget = 'git rm -q --cached {0} && git -c user.name=a -c user.email=a@b commit -q --amend --allow-empty -m y && git reflog expire --expire=now --all && git gc -q --prune=now'
+    for names in 'keep.txt', '-r .':
+        for gone in False, True:
+            w = World(program, True)
+            w.turn('first prompt', lambda w=w: git(w, forget.format(names) if not gone else forget.format(names).split(' && git reflog')[0]))
+            if gone:
+                git(w, 'git reflog expire --expire=now --all && git gc -q --prune=now')
+            w.turn('second prompt', lambda w=w: (first(w), w.put('sub/b.sh', 'other\n')))
+            w.turn('third prompt', lambda w=w: w.put('keep.txt', 'another\n'))
+            w.write()
+            final = w.tree()
+            for at in (2, 1, 0):
+                w.run('rewind', w.id, '--to', w.points[at], '--apply')
+                need(w.tree() == w.trees[at], f'git forgot {names} ({gone}): turn {at} is {sorted(set(w.tree()) ^ set(w.trees[at]))}')
+                w.run('undo')
+                need(w.tree() == final, f'git forgot {names} ({gone}): the undo of turn {at} is not exact')
+            w.remove()
+
+
+def what_a_linked_work_tree_tracks_is_noticed(program):
+    """Its index is elsewhere. A file that git ignores is taken as soon as it is added there, and its rules are asked again."""
+    w = World(program, True)
+    main = w.root
+    git(w, 'git worktree add -q ../linked')
+    w.root = f'{w.home}/work/linked'
+    w.put('z.log', 'ignored\n')
+    w.put('y.bak', 'not ignored yet\n')
+    w.turn('first prompt', lambda: w.put('a.txt', 'two\n'))
+    git(w, 'git add -f z.log')
+    w.turn('second prompt', lambda: w.put('z.log', 'added\n'))
+    w.turn('third prompt', lambda: w.put('z.log', 'third\n'))
+    git(w, 'echo "*.bak" >> .git/info/exclude', main)
+    w.turn('fourth prompt', lambda: w.put('y.bak', 'ignored now\n'))
+    w.write()
+    for at, name, text in ((2, 'z.log', 'added\n'), (1, 'z.log', 'ignored\n')):
+        w.run('rewind', w.id, '--to', w.points[at], '--apply', '--skip-refused')
+        with open(f'{w.root}/{name}', encoding='utf-8') as f:
+            need(f.read() == text, f'linked work tree: turn {at} has another {name}')
+        w.run('undo')
+    need('y.bak' not in w.dry_run(3), f'linked work tree: what is ignored now: {w.dry_run(3)}')
+    w.remove()
+
+
+def an_index_without_a_checksum_is_read(program):
+    """As git writes it with index.skipHash."""
+    w = World(program, True)
+    git(w, 'git config index.skipHash true && git add -f z.log')
+    with open(f'{w.root}/.git/index', 'r+b') as f:  # git before 2.40 writes one
+        f.seek(-20, os.SEEK_END)
+        f.write(bytes(20))
+    w.turn('first prompt', lambda: w.put('z.log', 'tracked\n'))
+    w.write()
+    w.run('rewind', w.id, '--to', w.points[0], '--apply')
+    need(w.tree() == w.trees[0], f'without a checksum: {sorted(set(w.tree().items()) ^ set(w.trees[0].items()))}')
+    w.remove()
+
+
 def pruning_keeps_the_newest(program):
     w = World(program, False)
     w.turn('first prompt', lambda: first(w))
@@ -598,6 +662,9 @@ snapshots_that_cannot_be_read_are_named(sys.argv[1])
 what_cannot_be_read_is_not_pruned(sys.argv[1])
 a_prompt_without_a_snapshot_says_so(sys.argv[1])
 a_repository_that_goes_is_noticed(sys.argv[1])
+a_file_that_git_forgets_is_kept(sys.argv[1])
+what_a_linked_work_tree_tracks_is_noticed(sys.argv[1])
+an_index_without_a_checksum_is_read(sys.argv[1])
 what_is_no_file_is_left_alone(sys.argv[1])
 the_copies_of_the_agent_are_corrected(sys.argv[1])
 another_session_at_work_is_named(sys.argv[1])

@@ -307,26 +307,42 @@ static size_t find_point(const struct snapped *s, struct slice point)
 }
 
 /* Where the agent keeps no copies either, a person can still have them from now on. */
-static enum err_code no_snapshots(const struct session_ref *ref, const char *what, struct err *e)
+static enum err_code no_snapshots(const struct snapped *s, const char *what, struct err *e)
 {
-    const struct store_ops *ops = ref->store->ops;
-    const char *why = store_unsupported_reason(ops, CAN_REWIND);
+    const struct store_ops *ops = s->ref->store->ops;
+    const char *why = store_unsupported_reason(ops, CAN_REWIND), *unused;
+    AUTO_ARENA a = { 0 };
 
-    return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                   "%s: %s, and no snapshots of this session were taken where its project is now; "
-                   "`reprise snapshots on %s` takes them from now on",
-                   what, why ? why : "this agent keeps no checkpoints of files", ops->name);
+    TRY(snapped_unused(s, &a, &unused, e));
+    return err_set(
+        e, ERR_UNSUPPORTED, s->ref->path.p,
+        "%s: %s, and no snapshots of this session were taken where its project is now%s%s%s"
+        "; `reprise snapshots on %s` takes them from now on",
+        what, why ? why : "this agent keeps no checkpoints of files",
+        unused ? " (those from before it moved are of " : "", unused ? unused : "",
+        unused ? ", which is there again)" : "", ops->name);
 }
 
-/* The plan is made of the agent's own copies alone. */
-static enum err_code note_unread(struct rewind_plan *plan, const struct err *why, struct err *e)
+/* The plan is made of the agent's own copies alone. Says why, if there are snapshots. */
+static enum err_code note_unused(const struct snapped *s, const struct err *unread,
+                                 struct rewind_plan *plan, struct err *e)
 {
+    const char *again, *note;
     char text[512];
-    const char *note;
 
-    err_format(why, text, sizeof text);
-    NEED(note =
-             arena_format(&plan->arena, "the snapshots of this project cannot be read: %s", text));
+    if (unread) {
+        err_format(unread, text, sizeof text);
+        NEED(note = arena_format(&plan->arena, "the snapshots of this project cannot be read: %s",
+                                 text));
+        return rewind_plan_note(plan, note, e);
+    }
+    TRY(snapped_unused(s, &plan->arena, &again, e));
+    if (!again)
+        return ERR_OK;
+    NEED(note = arena_format(&plan->arena,
+                             "the snapshots from before the project moved are not used, because "
+                             "%s is there again",
+                             again));
     return rewind_plan_note(plan, note, e);
 }
 
@@ -348,13 +364,13 @@ enum err_code rewind_plan_files(const struct session_ref *ref, struct slice poin
     if (ops->plan)
         rc = ops->plan(ref->store, ref, point, &plan, e);
     else if (rc || !s.log.n)
-        rc = no_snapshots(ref, "rewind", e);
+        rc = no_snapshots(&s, "rewind", e);
     else if (!covered)
         rc = err_set(e, ERR_NOT_FOUND, ref->path.p,
                      "rewind: there is no snapshot from before this prompt");
     if (!covered) {
-        if (!rc && unread)
-            rc = note_unread(&plan, &why, e);
+        if (!rc)
+            rc = note_unused(&s, unread ? &why : NULL, &plan, e);
         if (rc)
             rewind_plan_fini(&plan);
         else
@@ -452,7 +468,7 @@ enum err_code rewind_checkpoints(const struct session_ref *ref, struct checkpoin
 
     /* Snapshots that cannot be read are no reason to hide what the agent itself recorded. */
     if ((rc || !s.log.n) && !ops->checkpoints)
-        return no_snapshots(ref, "list checkpoints", e);
+        return no_snapshots(&s, "list checkpoints", e);
     if (rc || !s.log.n)
         return ops->checkpoints(ref->store, ref, out, e);
     for (size_t i = 0; i < s.points.n; i++) {

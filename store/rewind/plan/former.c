@@ -32,9 +32,12 @@ static bool former_look(const struct change *c, bool undone, void *arg)
     for (size_t i = 0; i < c->sessions_n; i++) {
         const char *dir = c->origin[i].dir;
 
-        if (!dir || strcmp(c->sessions[i], s->session) != 0 || !former_is_gone(dir))
+        if (!dir || strcmp(c->sessions[i], s->session) != 0)
             continue;
-        if (!arena_add_text(s->arena, &s->to->dir, &s->to->n, arena_copy_text(s->arena, dir)))
+        const bool gone = former_is_gone(dir);
+
+        if (!arena_add_text(s->arena, gone ? &s->to->dir : &s->to->again,
+                            gone ? &s->to->n : &s->to->again_n, arena_copy_text(s->arena, dir)))
             return false;
     }
     return true;

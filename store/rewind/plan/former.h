@@ -15,6 +15,8 @@ struct former {
     const char *now; /* the present directory; NULL: not known */
     const char **dir;
     size_t n;
+    const char **again; /* former ones that exist, so what is in them is not the session's */
+    size_t again_n;
     bool is_read;
     uint32_t used; /* a bit for each of the first 32: a path in it was asked for */
 };

@@ -273,6 +273,31 @@ static enum err_code open_former(struct snapped *s, const char *now, size_t *mat
     return s->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
+enum err_code snapped_unused(const struct snapped *s, struct arena *a, const char **root,
+                             struct err *e)
+{
+    const struct store *st = s->ref->store;
+    const struct slice id = st->ops->agent_id ? st->ops->agent_id(s->ref->id) : s->ref->id;
+    struct former f = { .ref = s->ref };
+
+    *root = NULL;
+    if (!st->env || !st->env->state_dir)
+        return ERR_OK;
+    former_read(&f, a);
+    for (size_t i = 0; i < f.again_n && !*root; i++) {
+        CLEANUP(snapshot_log_fini) struct snapshot_log log = { .n = 0 };
+
+        TRY(snapshot_log_read(st->env, f.again[i], &log, e));
+        if (s->log.root && log.root && strcmp(s->log.root, log.root) == 0)
+            continue;
+        for (size_t k = 0; k < log.n && !*root; k++)
+            if (slice_eq(log.snapshot[k].session, id) ||
+                slice_eq(log.snapshot[k].session, s->ref->id))
+                NEED(*root = arena_copy_text(a, log.root));
+    }
+    return a->failed ? err_nomem(e) : ERR_OK;
+}
+
 /* Opens the stores: the first as a repository, in which the objects of the others are found, too. */
 static enum err_code open_stores(struct snapped *s, struct err *e)
 {

@@ -71,6 +71,10 @@ MUST_CHECK enum err_code snapped_points(const struct session_ref *ref, struct ch
 MUST_CHECK enum err_code snapped_open(const struct session_ref *ref, struct snapped *s,
                                       struct err *e);
 void snapped_fini(struct snapped *s);
+/* Finds a project with snapshots of the session that are not used, because `reprise move` took the session away and its
+ * directory is there again. *root: the project, in the arena; NULL without one. */
+MUST_CHECK enum err_code snapped_unused(const struct snapped *s, struct arena *a, const char **root,
+                                        struct err *e);
 /* The store that has an object, or NULL. */
 const struct snapped_store *snapped_store_of(const struct snapped *s, const git_oid *id);
 MUST_CHECK enum err_code snapped_tree(const struct snapped *s, const struct snapshot *x,
