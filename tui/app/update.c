@@ -31,15 +31,6 @@ void update_perform(struct model *m, enum action a)
     }
 }
 
-/* A menu also lists actions that are not possible, so its own keys are handled before any check. */
-static void act_on_key(struct model *m, enum action a)
-{
-    const struct view_ops *top = m->views[view_top(m)];
-
-    if (!top->overlay || !top->act(m, a))
-        update_perform(m, a);
-}
-
 /* ---- input ---- */
 
 /* A title that is typed although its prompt was refused must not become a filter, its letters no actions, and its
@@ -77,9 +68,11 @@ static void handle_key(struct model *m, struct key key)
         return;
     enum action a = keymap_find(&m->settings->keys, view_key_context(m), key);
 
-    if (a != ACT_NONE)
-        act_on_key(m, a);
-    else if (top->key)
+    if (a != ACT_NONE) {
+        /* A menu also lists actions that are not possible, so its own keys are handled before any check. */
+        if (!top->overlay || !top->act(m, a))
+            update_perform(m, a);
+    } else if (top->key)
         top->key(m, key);
 }
 

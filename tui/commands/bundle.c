@@ -219,19 +219,6 @@ static void unbundle_write_item(struct out *o, const struct unbundle_item *x, bo
         out_addf(o, "    %s\n", x->note);
 }
 
-static void unbundle_write_text(struct out *o, const struct unbundle *u)
-{
-    const char *s = u->placing == 1 ? "" : "s";
-
-    for (size_t i = 0; i < u->n; i++)
-        unbundle_write_item(o, &u->item[i], u->done);
-    if (u->done)
-        out_addf(o, "unpacked: %zu session%s" OUT_UNDO_WITH "\n", u->placing, s, u->change->id);
-    else
-        out_addf(o, "%zu session%s would be unpacked; nothing was changed%s\n", u->placing, s,
-                 u->placing ? " (--apply does it)" : "");
-}
-
 static enum err_code unbundle_all(struct invocation *in, struct sessions *s, struct err *e)
 {
     CLEANUP(bundle_close_at) struct bundle_reader *r = NULL;
@@ -251,8 +238,18 @@ static enum err_code unbundle_all(struct invocation *in, struct sessions *s, str
 
     if (in->out.wants_json)
         unbundle_write_json(&in->out, &u);
-    else
-        unbundle_write_text(&in->out, &u);
+    else {
+        const char *plural = u.placing == 1 ? "" : "s";
+
+        for (size_t i = 0; i < u.n; i++)
+            unbundle_write_item(&in->out, &u.item[i], u.done);
+        if (u.done)
+            out_addf(&in->out, "unpacked: %zu session%s" OUT_UNDO_WITH "\n", u.placing, plural,
+                     u.change->id);
+        else
+            out_addf(&in->out, "%zu session%s would be unpacked; nothing was changed%s\n",
+                     u.placing, plural, u.placing ? " (--apply does it)" : "");
+    }
     for (size_t i = 0; i < u.n; i++)
         if (u.item[i].why) {
             code = u.item[i].code;

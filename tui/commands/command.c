@@ -53,13 +53,6 @@ enum err_code command_unexpected(const struct invocation *in, int operand, struc
                    in->argv[operand], in->command->name);
 }
 
-/* Words after "--" are passed to the resumed agent, unless the first word is a command. */
-static bool are_for_agent(const struct options *o, char *const *argv, int first, int argc)
-{
-    return first > 0 && first < argc && strcmp(argv[first - 1], "--") == 0 &&
-           (argv[first][0] == '-' || o->resume || option_given(o, OPTION_CONTINUE));
-}
-
 /* Global options and those of the picker may precede the command; what follows it is read with the options of the
  * command. */
 enum err_code command_parse(struct invocation *in, int argc, char **argv, struct err *e)
@@ -70,7 +63,11 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
 
     if (rc)
         return see_help(&commands_table[0], rc, e);
-    bool picker = first == argc || are_for_agent(&in->options, argv, first, argc);
+    /* Words after "--" are passed to the resumed agent, unless the first word is a command. */
+    bool picker =
+        first == argc || (first > 0 && first < argc && strcmp(argv[first - 1], "--") == 0 &&
+                          (argv[first][0] == '-' || in->options.resume ||
+                           option_given(&in->options, OPTION_CONTINUE)));
 
     in->command = picker ? &commands_table[0] : command_find_command(argv[first]);
     if (!in->command)

@@ -21,21 +21,6 @@ static enum export_format format_of_file(const char *file)
     return format == EXPORT_FORMATS ? EXPORT_MD : format;
 }
 
-static struct export_request command_export_request_of(const struct options *o)
-{
-    return (struct export_request){
-        .format = option_given(o, OPTION_FORMAT) ? (enum export_format)o->format
-                                                 : format_of_file(o->output),
-        .tools = (enum export_tools)o->tools,
-        .thinking = option_given(o, OPTION_THINKING),
-        .subagents = option_given(o, OPTION_WITH_SUBAGENTS),
-        .redact = option_given(o, OPTION_REDACT),
-        .branch = option_text(o->branch),
-        .from = option_text(o->from),
-        .to = option_text(o->to),
-    };
-}
-
 static bool is_to_stdout(const struct options *o)
 {
     return !o->output || strcmp(o->output, "-") == 0;
@@ -59,26 +44,22 @@ static enum err_code check_request(const struct options *o, const struct export_
 
 /* ---- standard output ---- */
 
-/* The bytes of a row could act on a terminal, so they are cleaned. */
-static void write_cleaned(struct out *out, struct slice bytes)
-{
-    struct slice line;
-    bool torn;
-
-    while (slice_line(&bytes, &line, &torn)) {
-        out_text(out, line);
-        out_addf(out, torn ? "" : "\n");
-    }
-}
-
 static enum err_code command_export_write_piece(struct slice bytes, void *arg, struct err *e)
 {
     struct out *out = arg;
 
     if (out->raw)
         out_add(out, bytes);
-    else
-        write_cleaned(out, bytes);
+    else {
+        /* The bytes of a row could act on a terminal, so they are cleaned. */
+        struct slice line;
+        bool torn;
+
+        while (slice_line(&bytes, &line, &torn)) {
+            out_text(out, line);
+            out_addf(out, torn ? "" : "\n");
+        }
+    }
     return out_row(out, e);
 }
 
@@ -301,7 +282,17 @@ static enum err_code export_sessions(struct invocation *in, const struct export_
 
 enum err_code export_run(struct invocation *in, struct err *e)
 {
-    struct export_request req = command_export_request_of(&in->options);
+    struct export_request req = {
+        .format = option_given(&in->options, OPTION_FORMAT) ? (enum export_format)in->options.format
+                                                            : format_of_file(in->options.output),
+        .tools = (enum export_tools)in->options.tools,
+        .thinking = option_given(&in->options, OPTION_THINKING),
+        .subagents = option_given(&in->options, OPTION_WITH_SUBAGENTS),
+        .redact = option_given(&in->options, OPTION_REDACT),
+        .branch = option_text(in->options.branch),
+        .from = option_text(in->options.from),
+        .to = option_text(in->options.to),
+    };
     struct interrupt interrupt;
     enum err_code rc = check_request(&in->options, &req, e);
 

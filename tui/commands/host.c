@@ -87,18 +87,6 @@ static enum err_code open_operand(struct invocation *in, const char *what, struc
     return rc;
 }
 
-/* Nothing is written, so any id will do. */
-static void create_unsaved(struct invocation *in)
-{
-    char generated[HOST_ID];
-    struct host_created made = { .id = option_text(in->options.id) };
-
-    host_generate_id(generated);
-    if (!made.id.n)
-        made.id = slice_of(generated);
-    write_created(&made, &in->out);
-}
-
 /* --cwd is relative to the current directory. */
 static struct slice directory_of(const struct invocation *in, struct arena *a)
 {
@@ -120,9 +108,15 @@ enum err_code host_create_run(struct invocation *in, struct err *e)
     if (o->id && !o->id[0])
         return err_set(e, ERR_USAGE, "--id", "create: invalid session id");
 
-    /* A session that is never saved needs no store. */
+    /* A session that is never saved needs no store, and as nothing is written, any id will do. */
     if (option_given(o, OPTION_NO_PERSIST)) {
-        create_unsaved(in);
+        char generated[HOST_ID];
+
+        made = (struct host_created){ .id = option_text(o->id) };
+        host_generate_id(generated);
+        if (!made.id.n)
+            made.id = slice_of(generated);
+        write_created(&made, &in->out);
         return ERR_OK;
     }
 

@@ -401,23 +401,6 @@ enum err_code options_check(const struct options *o, option_bits allowed, struct
 
 enum { HELP_TEXT = 30, HELP_WIDTH = 80 }; /* columns */
 
-/* Writes a text from the column HELP_TEXT on, where the cursor is, in as many lines as it needs. */
-static void help_text(const char *text, struct out *o)
-{
-    const size_t room = HELP_WIDTH - HELP_TEXT;
-
-    while (strlen(text) > room) {
-        size_t n = room;
-
-        while (n > 0 && text[n] != ' ')
-            n--;
-        n = n ? n : room;
-        out_addf(o, "%.*s\n%*s", (int)n, text, HELP_TEXT, "");
-        text += n + (text[n] == ' ');
-    }
-    out_addf(o, "%s\n", text);
-}
-
 /* Two blanks or more are between an option and its text; a long option has a line for itself. */
 static void help_line(const struct option_about *about, struct out *o)
 {
@@ -436,7 +419,21 @@ static void help_line(const struct option_about *about, struct out *o)
         out_addf(o, "%s\n%*s", left, HELP_TEXT, "");
     else
         out_addf(o, "%-*s", HELP_TEXT, left);
-    help_text(about->help, o);
+
+    /* The text, from the column HELP_TEXT on, where the cursor is now, in as many lines as it needs. */
+    const char *text = about->help;
+    const size_t room = HELP_WIDTH - HELP_TEXT;
+
+    while (strlen(text) > room) {
+        size_t fits = room;
+
+        while (fits > 0 && text[fits] != ' ')
+            fits--;
+        fits = fits ? fits : room;
+        out_addf(o, "%.*s\n%*s", (int)fits, text, HELP_TEXT, "");
+        text += fits + (text[fits] == ' ');
+    }
+    out_addf(o, "%s\n", text);
 }
 
 void options_help(const char *title, const char *command, option_bits which, struct out *o)

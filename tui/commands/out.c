@@ -201,27 +201,20 @@ static enum err_code out_add_escaped(struct buf *out, uint32_t cp)
     return rc ? rc : out_add_unit(out, 0xDC00 + ((cp - 0x10000) & 0x3FF));
 }
 
-/* The number of bytes at the front that are ASCII other than DEL. */
-static size_t out_ascii_front(struct slice text)
-{
-    size_t n = 0;
-
-    while (n + SCAN_BLOCK <= text.n && !scan_beyond_ascii(text.p + n) &&
-           !memchr(text.p + n, 0x7f, SCAN_BLOCK))
-        n += SCAN_BLOCK;
-    while (n < text.n && (unsigned char)text.p[n] < 0x7f)
-        n++;
-    return n;
-}
-
 /* Finds the first character to escape, and the text before and after it. Returns false if there is
  * no such character. Broken bytes need no escape: jsonout and clean_add wrote U+FFFD for them. */
 static bool find_sign(struct slice text, struct slice *front, struct slice *rest, uint32_t *cp)
 {
     *rest = text;
     while (rest->n) {
-        size_t plain = out_ascii_front(*rest);
+        /* The bytes at the front that are ASCII other than DEL. */
+        size_t plain = 0;
 
+        while (plain + SCAN_BLOCK <= rest->n && !scan_beyond_ascii(rest->p + plain) &&
+               !memchr(rest->p + plain, 0x7f, SCAN_BLOCK))
+            plain += SCAN_BLOCK;
+        while (plain < rest->n && (unsigned char)rest->p[plain] < 0x7f)
+            plain++;
         *rest = (struct slice){ rest->p + plain, rest->n - plain };
         if (rest->n == 0)
             return false;

@@ -209,17 +209,12 @@ static void write_matches(struct out *o, const struct grep_hit *hit, size_t colu
 
 enum { PLACE_COLUMNS = 10, MARK_COLUMNS = 14 };
 
-/* The place of a hit, if it is not in the conversation itself. */
-static const char *aside_word(const struct search_answer *a, const struct grep_hit *hit)
-{
-    return a->gone ? "gone" : hit->agent.n ? "sub-agent" : hit->aside ? "branch" : "";
-}
-
 static void write_hit_text(struct search_answer *a, const struct session_row *row,
                            const struct grep_hit *hit)
 {
     struct out *o = a->out;
-    const char *aside = aside_word(a, hit);
+    /* The place of a hit, if it is not in the conversation itself. */
+    const char *aside = a->gone ? "gone" : hit->agent.n ? "sub-agent" : hit->aside ? "branch" : "";
     size_t columns = 0;
 
     if (o->columns == 0) {

@@ -251,17 +251,6 @@ static enum err_code sweep_move_to_trash(struct invocation *in, struct answer *a
     return rc;
 }
 
-static enum err_code choose_sweep_columns(const struct invocation *in, const struct sessions *s,
-                                          struct answer *a, struct err *e)
-{
-    enum err_code rc =
-        session_line_columns_open(s, NULL, &in->out, in->world->env.now_ms, &a->look, e);
-
-    for (size_t i = 0; i < a->sweep.n && !rc; i++)
-        session_line_columns_fit(&a->look, &a->sweep.item[i].ref);
-    return rc;
-}
-
 enum err_code sweep_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
@@ -277,8 +266,11 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
         rc = sweep_find(s.store, s.n, &rule, &a.sweep, e);
     if (!rc && selection.failed)
         rc = err_nomem(e);
-    if (!rc && !in->out.wants_json)
-        rc = choose_sweep_columns(in, &s, &a, e); /* before the sessions are moved */
+    if (!rc && !in->out.wants_json) { /* before the sessions are moved */
+        rc = session_line_columns_open(&s, NULL, &in->out, in->world->env.now_ms, &a.look, e);
+        for (size_t i = 0; i < a.sweep.n && !rc; i++)
+            session_line_columns_fit(&a.look, &a.sweep.item[i].ref);
+    }
     if (!rc && option_given(&in->options, OPTION_APPLY))
         rc = sweep_move_to_trash(in, &a, e);
     if (!rc && in->out.wants_json)

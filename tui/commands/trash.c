@@ -230,20 +230,6 @@ static enum err_code make_requests(struct leaving *l, unsigned what, struct err 
     return rc;
 }
 
-static enum err_code trash_delete_local(struct invocation *in, struct leaving *l, bool permanently,
-                                        struct err *e)
-{
-    enum err_code rc =
-        make_requests(l,
-                      (permanently ? TRASH_REQUEST_OWN : TRASH_REQUEST_ALL) |
-                          (option_given(&in->options, OPTION_FORCE) ? TRASH_REQUEST_UNSURE : 0),
-                      e);
-
-    if (rc)
-        return rc;
-    return permanently ? destroy(in, l->request, l->n, e) : trash_to_trash(in, l->request, l->n, e);
-}
-
 enum err_code trash_delete_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
@@ -262,8 +248,14 @@ enum err_code trash_delete_run(struct invocation *in, struct err *e)
         rc = by_agent_run(in, &agents, e);
     else if (!rc && count_stored(&l))
         rc = remove_stored(in, &l, permanently, e);
-    else if (!rc)
-        rc = trash_delete_local(in, &l, permanently, e);
+    else if (!rc) {
+        int unsure = option_given(&in->options, OPTION_FORCE) ? TRASH_REQUEST_UNSURE : 0;
+
+        rc = make_requests(&l, (permanently ? TRASH_REQUEST_OWN : TRASH_REQUEST_ALL) | unsure, e);
+        if (!rc)
+            rc = permanently ? destroy(in, l.request, l.n, e)
+                             : trash_to_trash(in, l.request, l.n, e);
+    }
     sessions_close(&s);
     return rc;
 }

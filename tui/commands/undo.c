@@ -254,17 +254,6 @@ static bool show_named(const struct change *c, bool undone, void *arg)
     return false;
 }
 
-static enum err_code dry_run(struct invocation *in, struct change_log *log,
-                             const struct undo_target *newest, struct err *e)
-{
-    struct named n = { .newest = newest, .in = in };
-    enum err_code rc = change_list(log, show_named, &n, e);
-
-    if (!rc && n.undone)
-        rc = err_set(e, ERR_NOT_FOUND, newest->id, "undo: it was undone already");
-    return rc;
-}
-
 static void write_undone(struct invocation *in, const struct change *c, const struct undo_target *n)
 {
     struct out *o = &in->out;
@@ -286,8 +275,14 @@ static enum err_code undo_change(struct invocation *in, struct change_log *log,
 {
     struct change *c;
 
-    if (option_given(&in->options, OPTION_DRY_RUN) && !n->by_agent)
-        return dry_run(in, log, n, e);
+    if (option_given(&in->options, OPTION_DRY_RUN) && !n->by_agent) {
+        struct named named = { .newest = n, .in = in };
+        enum err_code rc = change_list(log, show_named, &named, e);
+
+        if (!rc && named.undone)
+            rc = err_set(e, ERR_NOT_FOUND, n->id, "undo: it was undone already");
+        return rc;
+    }
     TRY(change_undo(log, n->id, &c, e));
     in->done = true;
     write_undone(in, c, n);

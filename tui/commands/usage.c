@@ -111,13 +111,6 @@ static const struct {
 static const char *const key_names[] = { "DAY",   "WEEK",    "MONTH", "SESSION",
                                          "MODEL", "PROJECT", "AGENT" };
 
-static size_t key_width(const struct usage_answers *a, const struct usage_group *g)
-{
-    if (a->by == BY_SESSION)
-        return a->look.id_columns + GAP + clean_width(a->g.session[g->session].title);
-    return clean_width(g->key);
-}
-
 static struct usage_columns columns_of(const struct usage_answers *a)
 {
     size_t width = a->in->out.columns, numbers = NUMBER_COLUMNS, key = KEY_MIN;
@@ -127,7 +120,9 @@ static struct usage_columns columns_of(const struct usage_answers *a)
     c.kinds = width >= KEY_MIN + KINDS_COLUMNS + numbers;
     numbers += c.kinds ? KINDS_COLUMNS : 0;
     for (size_t i = 0; i < a->g.groups; i++) {
-        size_t w = key_width(a, &a->g.group[i]);
+        size_t w = a->by == BY_SESSION ? a->look.id_columns + GAP +
+                                             clean_width(a->g.session[a->g.group[i].session].title)
+                                       : clean_width(a->g.group[i].key);
 
         key = w > key ? w : key;
     }
@@ -138,47 +133,6 @@ static struct usage_columns columns_of(const struct usage_answers *a)
     c.bar = room >= c.key + GAP + BAR_MIN ? room - c.key - GAP : 0;
     c.bar = c.bar > BAR_MAX ? BAR_MAX : c.bar;
     return c;
-}
-
-static void command_usage_write_header(const struct usage_answers *a, const struct usage_columns *c)
-{
-    struct out *o = &a->in->out;
-
-    out_style(o, OUT_AGE);
-    out_addf(o, "%-*s", (int)c->key, key_names[a->by]);
-    for (size_t i = 0; c->kinds && i < USAGE_KINDS; i++)
-        out_addf(o, "%*s", kinds[i].columns, kinds[i].name);
-    out_addf(o, "%*s", NUMBER_COLUMNS, "TOTAL");
-    if (c->cost)
-        out_addf(o, "%*s", COST_COLUMNS, "COST");
-    out_style(o, OUT_PLAIN);
-    out_addf(o, "\n");
-}
-
-static void command_usage_write_key(const struct usage_answers *a, const struct usage_group *g,
-                                    size_t width)
-{
-    struct out *o = &a->in->out;
-
-    if (a->by == BY_SESSION && width > a->look.id_columns + GAP) {
-        session_line_id(&a->g.session[g->session].ref, &a->look, o);
-        out_addf(o, "%*s", GAP, "");
-        session_line_column(a->g.session[g->session].title, width - a->look.id_columns - GAP, o);
-    } else if (a->by == BY_SESSION) {
-        session_line_column(a->g.session[g->session].ref.id, width, o);
-    } else {
-        session_line_column(g->key.n ? g->key : SLICE("not known"), width, o);
-    }
-}
-
-/* "$12.34"; with a + if the cost of some answers is not known. */
-static void write_cost(const struct usage_sum *sum, struct out *o)
-{
-    char text[64];
-
-    snprintf(text, sizeof text, sum->cost < 0.995 ? "$%.4f%s" : "$%.2f%s", sum->cost,
-             sum->unpriced ? "+" : "");
-    out_addf(o, "%*s", COST_COLUMNS, sum->has_cost ? text : "-");
 }
 
 static void write_numbers(const struct usage_answers *a, const struct usage_sum *sum,
@@ -193,8 +147,14 @@ static void write_numbers(const struct usage_answers *a, const struct usage_sum 
     }
     human_count(usage_sum_total(sum), text);
     out_addf(o, "%*s", NUMBER_COLUMNS, text);
-    if (c->cost)
-        write_cost(sum, o);
+    if (c->cost) {
+        /* "$12.34"; with a + if the cost of some answers is not known. */
+        char cost[64];
+
+        snprintf(cost, sizeof cost, sum->cost < 0.995 ? "$%.4f%s" : "$%.2f%s", sum->cost,
+                 sum->unpriced ? "+" : "");
+        out_addf(o, "%*s", COST_COLUMNS, sum->has_cost ? cost : "-");
+    }
 }
 
 /* A bar in eighths of a column. */
@@ -228,12 +188,33 @@ static enum err_code write_table(const struct usage_answers *a, struct err *e)
 
         most = n > most ? n : most;
     }
-    command_usage_write_header(a, &c);
+
+    out_style(o, OUT_AGE);
+    out_addf(o, "%-*s", (int)c.key, key_names[a->by]);
+    for (size_t i = 0; c.kinds && i < USAGE_KINDS; i++)
+        out_addf(o, "%*s", kinds[i].columns, kinds[i].name);
+    out_addf(o, "%*s", NUMBER_COLUMNS, "TOTAL");
+    if (c.cost)
+        out_addf(o, "%*s", COST_COLUMNS, "COST");
+    out_style(o, OUT_PLAIN);
+    out_addf(o, "\n");
+
     for (size_t i = 0; !rc && i < a->g.groups; i++) {
-        command_usage_write_key(a, &a->g.group[i], c.key);
-        write_numbers(a, &a->g.group[i].sum, &c);
+        const struct usage_group *g = &a->g.group[i];
+
+        if (a->by != BY_SESSION) {
+            session_line_column(g->key.n ? g->key : SLICE("not known"), c.key, o);
+        } else if (c.key > a->look.id_columns + GAP) {
+            session_line_id(&a->g.session[g->session].ref, &a->look, o);
+            out_addf(o, "%*s", GAP, "");
+            session_line_column(a->g.session[g->session].title, c.key - a->look.id_columns - GAP,
+                                o);
+        } else {
+            session_line_column(a->g.session[g->session].ref.id, c.key, o);
+        }
+        write_numbers(a, &g->sum, &c);
         if (c.bar)
-            write_bar(a, usage_sum_total(&a->g.group[i].sum), most, c.bar);
+            write_bar(a, usage_sum_total(&g->sum), most, c.bar);
         out_addf(o, "\n");
         rc = out_row(o, e);
     }

@@ -59,15 +59,6 @@ static struct config_store *store_of_section(struct reading *r, const char *name
     return NULL;
 }
 
-static void set_format(struct reading *r, struct config_store *store, const char *system)
-{
-    size_t best = nearest_limit(system);
-
-    store->format = store_system(slice_of(system));
-    if (!store->format)
-        config_add_unknown(r, "no such system:", system, config_nearest_store(NULL, system, &best));
-}
-
 /* The names in a section of a store; a plug-in may know more. */
 static const char *const store_keys[] = { "format", "path",    "resume",    "fork",  "plugin",
                                           "rename", "archive", "unarchive", "delete" };
@@ -89,9 +80,14 @@ void config_set_store(struct reading *r, const char *section, const char *name, 
 
     if (!store)
         return;
-    if (strcmp(name, "format") == 0)
-        set_format(r, store, value);
-    else if (config_change_key(name) < STORE_COMMANDS)
+    if (strcmp(name, "format") == 0) {
+        size_t best = nearest_limit(value);
+
+        store->format = store_system(slice_of(value));
+        if (!store->format)
+            config_add_unknown(r, "no such value:", value,
+                               config_nearest_store(NULL, value, &best));
+    } else if (config_change_key(name) < STORE_COMMANDS)
         config_set_change(r, section, config_change_key(name), value);
     else if (member)
         *member = text && text[0] ? text : NULL;

@@ -261,16 +261,6 @@ static bool sorts_before(const struct sorting *s, struct criterion by, uint32_t 
     return a < b;
 }
 
-/* Computes the keys of items from .. end - 1. Returns the number of bits that were lost. */
-static unsigned collect_keys(const struct sorting *s, struct criterion by, size_t from, size_t end)
-{
-    for (size_t i = from; i < end; i++) {
-        s->item[i] = entry_at(s, i);
-        s->spare[i] = criterion_key(s, by, (uint32_t)s->item[i]);
-    }
-    return radix_pack(s->item + from, s->spare + from, end - from, s->value_bits);
-}
-
 static bool order_same_key(const struct sorting *s, size_t i, size_t j)
 {
     return s->item[i] >> s->value_bits == s->item[j] >> s->value_bits;
@@ -301,7 +291,12 @@ static void order_sort_by(const struct sorting *s, struct criterion by, size_t f
         }
         return;
     }
-    unsigned lost = collect_keys(s, by, from, end);
+    /* The keys of these items. */
+    for (size_t i = from; i < end; i++) {
+        s->item[i] = entry_at(s, i);
+        s->spare[i] = criterion_key(s, by, (uint32_t)s->item[i]);
+    }
+    unsigned lost = radix_pack(s->item + from, s->spare + from, end - from, s->value_bits);
     struct criterion likely = criterion_after(by, CONTINUES);
     size_t called = from;
 

@@ -23,14 +23,10 @@ static uint32_t hash_bytes(struct slice s)
     return (uint32_t)(h >> 32);
 }
 
-static struct slice entry_key(const struct session_entry *e, bool by_path)
-{
-    return by_path ? e->ref.path : e->ref.id;
-}
-
 static bool has_key(const struct session_entry *e, bool by_path, struct slice key, uint32_t hash)
 {
-    return (by_path ? e->path_hash : e->id_hash) == hash && slice_eq(entry_key(e, by_path), key);
+    return (by_path ? e->path_hash : e->id_hash) == hash &&
+           slice_eq(by_path ? e->ref.path : e->ref.id, key);
 }
 
 /* The slot of the key in a table: that of its entry, or the free one where it would be inserted. */
@@ -267,13 +263,6 @@ static bool session_table_is_same_session(const struct session_entry *a,
     return a->ref.store == b->ref.store || is_remote(a) != is_remote(b);
 }
 
-static void set_also(struct session_entry *e, const struct store *also)
-{
-    e->ref.also = also;
-    if (e->row)
-        e->row->ref.also = also;
-}
-
 /* Only one of the entries with one id (and system) is listed; the others are copies. */
 static void session_table_choose_copy(struct session_table *r, uint32_t e)
 {
@@ -309,7 +298,11 @@ static void session_table_choose_copy(struct session_table *r, uint32_t e)
         here == ENTRY_NONE || (row && remote && remote->activity_ms > row->activity_ms) ? there
                                                                                         : here;
 
-    set_also(&r->entry[best], both ? r->entry[best == here ? there : here].ref.store : NULL);
+    const struct store *also = both ? r->entry[best == here ? there : here].ref.store : NULL;
+
+    r->entry[best].ref.also = also;
+    if (r->entry[best].row)
+        r->entry[best].row->ref.also = also;
     set_copy(r, best, false);
 }
 

@@ -43,18 +43,6 @@ static struct slice system_of(const struct session_row *row, char out[SYSTEM_TEX
     return slice_of(out);
 }
 
-/* A tag begins with its sign, as in the list. */
-static enum err_code fold_field(const struct session_row *row, enum doc_field field,
-                                struct buf *text, struct buf *classes)
-{
-    struct slice value = doc_field_of(row, field);
-    enum err_code rc = ERR_OK;
-
-    if (field == DOC_TAG && value.n > 0)
-        rc = fold_text(SLICE("#"), 1, text, classes);
-    return rc ? rc : fold_text(value, field_limit[field], text, classes);
-}
-
 static uint64_t name_letters(const struct session_row *row, struct buf *scratch)
 {
     char system[SYSTEM_TEXT];
@@ -73,8 +61,14 @@ struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *
     struct doc *d = NULL;
 
     for (int i = 0; i < DOC_FIELDS; i++) {
-        if (fold_field(row, (enum doc_field)i, &text, &classes) || buf_add_byte(&text, END_MARK) ||
-            buf_add_byte(&classes, 0))
+        /* A tag begins with its sign, as in the list. */
+        enum doc_field field = (enum doc_field)i;
+        struct slice value = doc_field_of(row, field);
+
+        if (field == DOC_TAG && value.n > 0 && fold_text(SLICE("#"), 1, &text, &classes))
+            goto done;
+        if (fold_text(value, field_limit[field], &text, &classes) ||
+            buf_add_byte(&text, END_MARK) || buf_add_byte(&classes, 0))
             goto done;
         at[i + 1] = (uint32_t)text.n;
     }
@@ -253,20 +247,16 @@ static int exact_term(const struct doc *d, const struct term *t)
     return best;
 }
 
-static struct slice cut_field(const struct session_row *row, enum doc_field field)
-{
-    struct slice text = doc_field_of(row, field);
-
-    return (struct slice){ text.p, text.n < field_limit[field] ? text.n : field_limit[field] };
-}
-
 /* Regular expressions are matched against the original texts, because folding would change their case and accents. */
 static int regex_term(const struct doc *d, const struct term *t)
 {
     struct grep_range found;
 
     for (enum doc_field f = 0; f < DOC_FIELDS; f++) {
-        grep_match_begin(t->matcher, cut_field(d->row, f));
+        struct slice text = doc_field_of(d->row, f);
+
+        text.n = text.n < field_limit[f] ? text.n : field_limit[f];
+        grep_match_begin(t->matcher, text);
         if (grep_match_next(t->matcher, 0, 0, &found) == GREP_MATCH)
             return f == DOC_TITLE ? 32 : f < DOC_SHORT ? 24 : 16;
     }
@@ -408,15 +398,6 @@ static void hit_term(const struct term *t, const struct folded *f, struct slice 
     }
 }
 
-static void hit_regex(const struct term *t, struct slice title, bool *hit)
-{
-    struct grep_range r = { .to = 0 };
-
-    grep_match_begin(t->matcher, title);
-    while (grep_match_next(t->matcher, 0, r.to, &r) == GREP_MATCH)
-        memset(hit + r.from, true, r.to - r.from);
-}
-
 void doc_highlight(const struct query *q, struct slice title, bool *hit)
 {
     struct folded f = { 0 };
@@ -433,8 +414,13 @@ void doc_highlight(const struct query *q, struct slice title, bool *hit)
         }
     }
     for (size_t i = 0; i < q->n; i++)
-        if (q->term[i].kind == TERM_REGEX && !q->term[i].negate)
-            hit_regex(&q->term[i], title, hit);
+        if (q->term[i].kind == TERM_REGEX && !q->term[i].negate) {
+            struct grep_range r = { .to = 0 };
+
+            grep_match_begin(q->term[i].matcher, title);
+            while (grep_match_next(q->term[i].matcher, 0, r.to, &r) == GREP_MATCH)
+                memset(hit + r.from, true, r.to - r.from);
+        }
     buf_fini(&f.text);
     buf_fini(&f.classes);
 }

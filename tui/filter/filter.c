@@ -123,13 +123,6 @@ static bool becomes_id_prefix(const struct query *before, const struct query *ne
            next->term[last].needle.n >= DOC_NAME_LEAST;
 }
 
-/* If only letters were added, only the previous matches can match. */
-static bool matches_suffice(const struct filter *f, const struct query *next, struct slice text)
-{
-    return f->fresh && !becomes_id_prefix(&f->query, next) && f->query.narrows && next->narrows &&
-           text.n >= f->text_n && f->text_n > 0 && memcmp(text.p, f->text, f->text_n) == 0;
-}
-
 /* The letters that a session must have in some text. */
 static uint64_t letters_of(const struct query *q)
 {
@@ -274,7 +267,10 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
 
     if (!reserve_hits(f, n) || !query_parse(&next, text, now_ms))
         return false;
-    bool only_matches = matches_suffice(f, &next, text);
+    /* If only letters were added, only the previous matches can match. */
+    bool only_matches = f->fresh && !becomes_id_prefix(&f->query, &next) && f->query.narrows &&
+                        next.narrows && text.n >= f->text_n && f->text_n > 0 &&
+                        memcmp(text.p, f->text, f->text_n) == 0;
 
     query_fini(&f->query);
     f->query = next;

@@ -206,21 +206,6 @@ static bool is_regex(struct slice word)
     return word.n > 2 && word.p[0] == '/' && word.p[word.n - 1] == '/';
 }
 
-static enum made make_regex(struct query *q, struct term *t, struct slice word)
-{
-    struct slice expression = { word.p + 1, word.n - 2 };
-    struct err e = { 0 };
-    enum err_code rc =
-        grep_patterns_new(&(struct grep_query){ .pattern = &expression, .n = 1 }, &t->patterns, &e);
-
-    t->kind = TERM_REGEX;
-    if (rc == ERR_USAGE)
-        snprintf(q->problem, sizeof q->problem, "%.*s", QUERY_PROBLEM - 1, e.text);
-    if (!rc)
-        t->matcher = grep_matcher_new(t->patterns, regex_limits);
-    return t->matcher ? MADE_TERM : rc == ERR_USAGE ? MADE_NOTHING : MADE_NO_MEMORY;
-}
-
 static enum made make_field(struct query *q, struct term *t, int field, struct slice value,
                             int64_t now_ms)
 {
@@ -277,8 +262,20 @@ static enum made make_term(struct query *q, struct term *t, const struct word *w
     }
     int field = w->quoted ? -1 : query_field_of(word_from(w, i));
 
-    if (!w->quoted && is_regex(word_from(w, i)))
-        return make_regex(q, t, word_from(w, i));
+    if (!w->quoted && is_regex(word_from(w, i))) {
+        struct slice word = word_from(w, i);
+        struct slice expression = { word.p + 1, word.n - 2 };
+        struct err e = { 0 };
+        enum err_code rc = grep_patterns_new(&(struct grep_query){ .pattern = &expression, .n = 1 },
+                                             &t->patterns, &e);
+
+        t->kind = TERM_REGEX;
+        if (rc == ERR_USAGE)
+            snprintf(q->problem, sizeof q->problem, "%.*s", QUERY_PROBLEM - 1, e.text);
+        if (!rc)
+            t->matcher = grep_matcher_new(t->patterns, regex_limits);
+        return t->matcher ? MADE_TERM : rc == ERR_USAGE ? MADE_NOTHING : MADE_NO_MEMORY;
+    }
     if (field < 0) {
         size_t n = w->quoted ? 0 : unknown_field(word_from(w, i));
 

@@ -79,18 +79,6 @@ static struct session_change jobs_change_of(const struct change_job *d)
     }
 }
 
-static enum err_code plan_one(struct change_job *d, const struct session_ref *ref,
-                              const struct session_change *what, struct change *c, struct err *e)
-{
-    enum err_code rc = what->kind == SESSION_RESUME_AT ? jobs_change_check_quiet(ref, e) : ERR_OK;
-    size_t before = c->n;
-    bool at_once = false;
-
-    if (!rc)
-        rc = session_change_plan(ref, d->shown->scope, what, c, &at_once, e);
-    return rc || (c->n == before && !at_once) ? rc : jobs_change_note_session(d, ref->id, e);
-}
-
 /* ---- a copy ---- */
 
 static enum err_code make_fork(struct change_job *d, struct err *e)
@@ -344,8 +332,16 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
         c->at_ms =
             d.env->now_ms; /* not the time the screen was opened: an archive mark takes effect from
                                now */
-    for (size_t i = 0; i < refs->n && !rc; i++)
-        rc = plan_one(&d, &refs->ref[i], &what, c, e);
+    for (size_t i = 0; i < refs->n && !rc; i++) {
+        rc = what.kind == SESSION_RESUME_AT ? jobs_change_check_quiet(&refs->ref[i], e) : ERR_OK;
+        size_t before = c->n;
+        bool at_once = false;
+
+        if (!rc)
+            rc = session_change_plan(&refs->ref[i], d.shown->scope, &what, c, &at_once, e);
+        if (!rc && (c->n > before || at_once))
+            rc = jobs_change_note_session(&d, refs->ref[i].id, e);
+    }
     if (!rc && c->n > 0)
         rc = change_run(log, c, e);
     change_log_close(log);

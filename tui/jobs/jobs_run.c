@@ -554,16 +554,6 @@ void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const
 
 /* Writes a session to a file, or several into a directory. */
 
-static enum err_code write_one(const struct effect *q, const struct export_request *request,
-                               size_t i, struct export_summary *sum, struct err *e)
-{
-    char path[EXPORT_PATH];
-
-    if (q->refs->n == 1)
-        return export_file(&q->refs->ref[0], request, q->text.p, q->replaces, sum, e);
-    return export_into(&q->refs->ref[i], request, q->text.p, false, path, sum, e);
-}
-
 /* If a session cannot be written, the others still are. */
 enum err_code jobs_export(const struct effect *q, const struct reply *r, struct err *e)
 {
@@ -575,7 +565,11 @@ enum err_code jobs_export(const struct effect *q, const struct reply *r, struct 
     for (size_t i = 0; i < q->refs->n && failure != ERR_CANCELLED; i++) {
         struct export_summary sum;
         struct err why = { 0 };
-        enum err_code rc = write_one(q, &request, i, &sum, &why);
+        char path[EXPORT_PATH];
+        enum err_code rc =
+            q->refs->n == 1
+                ? export_file(&q->refs->ref[0], &request, q->text.p, q->replaces, &sum, &why)
+                : export_into(&q->refs->ref[i], &request, q->text.p, false, path, &sum, &why);
 
         done.u.exported.files += rc == ERR_OK;
         done.u.exported.failed += rc != ERR_OK;

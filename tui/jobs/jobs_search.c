@@ -257,12 +257,6 @@ static bool jobs_search_find_call(struct searching *s, size_t message, struct sl
     return found;
 }
 
-static size_t count_block(const struct block *b, struct slice needle)
-{
-    return search_count(b->text, needle) +
-           (b->kind == BLOCK_TOOL_CALL ? tool_count(b, needle) : search_count(b->input, needle));
-}
-
 static enum err_code search_message(struct searching *s, size_t message)
 {
     enum err_code rc = ERR_OK;
@@ -274,7 +268,9 @@ static enum err_code search_message(struct searching *s, size_t message)
         return ERR_OK;
     for (size_t i = 0; i < s->blocks.n && !rc; i++) {
         const struct block *b = &s->blocks.block[i];
-        size_t count = count_block(b, s->needle);
+        size_t count = search_count(b->text, s->needle) + (b->kind == BLOCK_TOOL_CALL
+                                                               ? tool_count(b, s->needle)
+                                                               : search_count(b->input, s->needle));
         struct search_hit hit = { message, (uint32_t)i, (uint32_t)count, 0, false };
 
         /* A result is shown with its call, which may be in another message. */

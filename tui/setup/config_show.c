@@ -158,15 +158,6 @@ static enum err_code config_show_edit_file(const struct invocation *in, const ch
 
 /* ---- --check ---- */
 
-static enum err_code config_show_check_file(const struct config *c, struct err *e)
-{
-    size_t n = c->problems ? c->problems->n : 0;
-
-    if (n == 0)
-        return ERR_OK;
-    return err_set(e, ERR_FORMAT, "", "the configuration has %zu mistake%s", n, n == 1 ? "" : "s");
-}
-
 enum err_code config_show_run(struct invocation *in, struct err *e)
 {
     struct arena arena = { 0 };
@@ -192,8 +183,13 @@ enum err_code config_show_run(struct invocation *in, struct err *e)
 
         if (shows)
             write_settings(in, &config, path);
-        else
-            rc = config_show_check_file(&config, e);
+        else {
+            size_t n = config.problems ? config.problems->n : 0;
+
+            if (n)
+                rc = err_set(e, ERR_FORMAT, "", "the configuration has %zu mistake%s", n,
+                             n == 1 ? "" : "s");
+        }
         config_fini(&config);
     }
     arena_fini(&arena);

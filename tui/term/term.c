@@ -275,18 +275,6 @@ static bool has_entry(const struct terminal *t, const char *type)
     return true;
 }
 
-/* Modern terminals understand xterm; many have a separate entry that a remote machine lacks. */
-static SCREEN *new_screen(const struct terminal *t, const char *type)
-{
-    const char *const like[] = { type, "xterm-256color", "xterm" };
-    SCREEN *screen = NULL;
-
-    for (size_t i = 0; !screen && i < sizeof like / sizeof *like; i++)
-        if (has_entry(t, like[i]))
-            screen = newterm(like[i], t->drawn, t->unused);
-    return screen;
-}
-
 static enum err_code open_screen(struct terminal *t, const struct term_options *o, struct err *e)
 {
     const char *type = o->type ? o->type : "(none)";
@@ -294,7 +282,13 @@ static enum err_code open_screen(struct terminal *t, const struct term_options *
     if (cannot_draw(o->type))
         return err_set(e, ERR_USAGE, type,
                        "open the screen: this terminal cannot draw one; try --plain");
-    t->screen = new_screen(t, o->type);
+    /* Modern terminals understand xterm; many have a separate entry that a remote machine lacks. */
+    const char *const like[] = { o->type, "xterm-256color", "xterm" };
+
+    t->screen = NULL;
+    for (size_t i = 0; !t->screen && i < sizeof like / sizeof *like; i++)
+        if (has_entry(t, like[i]))
+            t->screen = newterm(like[i], t->drawn, t->unused);
     if (!t->screen)
         return err_set(e, ERR_USAGE, type,
                        "open the screen: no terminfo entry for this terminal, nor for "

@@ -94,15 +94,6 @@ static bool age_of(int64_t now_ms, int64_t then_ms, int64_t *age)
     return true;
 }
 
-static size_t unit_of(int64_t age)
-{
-    size_t i = 0;
-
-    while (i < UNITS && age < units[i].ms)
-        i++;
-    return i;
-}
-
 /* "Jan 07", or "Jan 2025" in another year, in local time: after weeks, ages of many rows would be the same. Returns false
  * if the time has no local date. */
 static bool age_date(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
@@ -131,8 +122,10 @@ void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
     }
     if (age >= 4 * WEEK && age_date(now_ms, then_ms, out))
         return;
-    size_t unit = unit_of(age);
+    size_t unit = 0;
 
+    while (unit < UNITS && age < units[unit].ms)
+        unit++;
     if (unit == UNITS) {
         snprintf(out, HUMAN_AGE, "now");
         return;

@@ -129,22 +129,6 @@ static int line_width(const struct styled_text *s, size_t line)
     return width;
 }
 
-/* Line `at` of a cell in its column. */
-static void add_cell(struct row_line *out, const struct styled_text *s, size_t at, int width,
-                     int align)
-{
-    int used = at < s->n ? line_width(s, at) : 0;
-    int before = align == 3 ? width - used : align == 2 ? (width - used) / 2 : 0;
-
-    add_blanks(out, before);
-    for (uint32_t i = 0; at < s->n && i < s->line[at].runs; i++) {
-        const struct run *run = &s->run[s->line[at].run + i];
-
-        add_table_run(out, run->style, run->text);
-    }
-    add_blanks(out, width - used - before);
-}
-
 static enum err_code layout_row(const struct table *t, size_t row, const int col[COLS_MAX],
                                 const char *between, table_line_fn *fn, void *arg)
 {
@@ -177,7 +161,18 @@ static enum err_code layout_row(const struct table *t, size_t row, const int col
         for (unsigned c = 0; c < t->cols; c++) {
             if (c)
                 add_table_run(&out, STYLE_BORDER, slice_of(between));
-            add_cell(&out, &cell_text[c], at, col[c], t->cell[row * t->cols + c].align);
+            /* Line `at` of a cell in its column. */
+            int align = t->cell[row * t->cols + c].align;
+            int used = at < cell_text[c].n ? line_width(&cell_text[c], at) : 0;
+            int before = align == 3 ? col[c] - used : align == 2 ? (col[c] - used) / 2 : 0;
+
+            add_blanks(&out, before);
+            for (uint32_t i = 0; at < cell_text[c].n && i < cell_text[c].line[at].runs; i++) {
+                const struct run *run = &cell_text[c].run[cell_text[c].line[at].run + i];
+
+                add_table_run(&out, run->style, run->text);
+            }
+            add_blanks(&out, col[c] - used - before);
         }
         fn(arg, out.run, out.n);
     }

@@ -278,15 +278,6 @@ static enum err_code write_porcelain_line(struct blame_answer *a, size_t line,
     return out_row(a->out, e);
 }
 
-static enum err_code write_porcelain(struct blame_answer *a, struct err *e)
-{
-    CLEANUP(slice_set_fini) struct slice_set told = { 0 };
-
-    for (size_t i = a->from; i < a->to; i++)
-        TRY(write_porcelain_line(a, i, &told, e));
-    return ERR_OK;
-}
-
 /* ---- for people ---- */
 
 static int blame_digits(size_t n)
@@ -353,8 +344,13 @@ static enum err_code write_blame(struct blame_answer *a, struct err *e)
     bool json = a->out->wants_json, by_turn = option_given(&a->in->options, OPTION_BY_TURN);
     enum err_code rc = ERR_OK;
 
-    if (!json && option_given(&a->in->options, OPTION_PORCELAIN))
-        return write_porcelain(a, e);
+    if (!json && option_given(&a->in->options, OPTION_PORCELAIN)) {
+        CLEANUP(slice_set_fini) struct slice_set told = { 0 };
+
+        for (size_t i = a->from; i < a->to; i++)
+            TRY(write_porcelain_line(a, i, &told, e));
+        return ERR_OK;
+    }
     for (size_t i = a->from, next; !rc && i < a->to; i = next) {
         size_t end = by_turn ? i + 1 : 0;
 
@@ -442,20 +438,6 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
 
 /* ---- the note of a commit ---- */
 
-static void write_noted_json(const struct blame_noted *noted, bool applied, struct out *o)
-{
-    out_open(o, NULL, '{');
-    out_string(o, "commit", noted->commit);
-    out_bool(o, "dryRun", !applied);
-    out_int(o, "files", (int64_t)noted->files);
-    out_int(o, "lines", (int64_t)noted->lines);
-    out_int(o, "sessions", (int64_t)noted->sessions);
-    out_member(o, "note", noted->note);
-    if (applied)
-        out_string(o, "change", noted->change->id);
-    out_end(o, '}');
-}
-
 /* `reprise blame --notes COMMIT` */
 static enum err_code blame_note_run(struct invocation *in, struct sessions *s, struct err *e)
 {
@@ -475,7 +457,16 @@ static enum err_code blame_note_run(struct invocation *in, struct sessions *s, s
     in->done = apply;
 
     if (o->wants_json) {
-        write_noted_json(&noted, apply, o);
+        out_open(o, NULL, '{');
+        out_string(o, "commit", noted.commit);
+        out_bool(o, "dryRun", !apply);
+        out_int(o, "files", (int64_t)noted.files);
+        out_int(o, "lines", (int64_t)noted.lines);
+        out_int(o, "sessions", (int64_t)noted.sessions);
+        out_member(o, "note", noted.note);
+        if (apply)
+            out_string(o, "change", noted.change->id);
+        out_end(o, '}');
         return ERR_OK;
     }
     if (!apply) {

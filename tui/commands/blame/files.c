@@ -172,22 +172,6 @@ static void write_touch_text(struct invocation *in, const struct blame_touch *t,
 
 enum { COUNT_COLUMNS = 15 };
 
-static void write_file_text(struct invocation *in, const struct blame_touches *t,
-                            const struct file_total *file, const size_t *next)
-{
-    struct out *o = &in->out;
-
-    blame_files_write_counts(o, file->added, file->removed);
-    out_addf(o, "  ");
-    out_text(&in->out, blame_files_shown_path(in, file->path));
-    out_addf(o, "\n");
-    for (size_t i = file->first; i != SIZE_MAX; i = next[i]) {
-        out_addf(o, "  ");
-        blame_files_write_counts(o, t->touch[i].added, t->touch[i].removed);
-        write_touch_text(in, &t->touch[i], COUNT_COLUMNS + 2);
-    }
-}
-
 enum err_code files_session(struct invocation *in, struct sessions *s,
                             const struct session_ref *ref, struct err *e)
 {
@@ -204,8 +188,19 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
     for (size_t i = 0; !rc && i < files.n; i++) {
         if (in->out.wants_json)
             write_file_json(&in->out, &t, &files.file[i], files.next);
-        else
-            write_file_text(in, &t, &files.file[i], files.next);
+        else {
+            struct out *o = &in->out;
+
+            blame_files_write_counts(o, files.file[i].added, files.file[i].removed);
+            out_addf(o, "  ");
+            out_text(o, blame_files_shown_path(in, files.file[i].path));
+            out_addf(o, "\n");
+            for (size_t k = files.file[i].first; k != SIZE_MAX; k = files.next[k]) {
+                out_addf(o, "  ");
+                blame_files_write_counts(o, t.touch[k].added, t.touch[k].removed);
+                write_touch_text(in, &t.touch[k], COUNT_COLUMNS + 2);
+            }
+        }
         rc = out_row(&in->out, e);
     }
     if (!rc && in->out.wants_json)

@@ -50,21 +50,6 @@ static enum err_code let_agents(struct invocation *in, struct sessions *s, struc
     return rc || !*is_done ? rc : by_agent_run(in, &b, e);
 }
 
-static enum err_code plan_each(struct invocation *in, struct sessions *s, struct change_run *k,
-                               const struct session_change *what, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (int i = 0; i < k->n && !rc; i++) {
-        bool once = false;
-
-        rc = sessions_is_first(s, &k->ref[i], &once, e);
-        if (!rc && once)
-            rc = session_change_plan(&k->ref[i], &s->scope, what, k->c, &in->done, e);
-    }
-    return rc;
-}
-
 /* ---- the answer ---- */
 
 /* Writes the session as lists now show it, because the values may have been cleaned before they
@@ -155,8 +140,15 @@ static enum err_code change_make_change(struct invocation *in, struct sessions *
                                         struct change_run *k, const struct session_change *what,
                                         struct err *e)
 {
-    enum err_code rc = plan_each(in, s, k, what, e);
+    enum err_code rc = ERR_OK;
 
+    for (int i = 0; i < k->n && !rc; i++) {
+        bool once = false;
+
+        rc = sessions_is_first(s, &k->ref[i], &once, e);
+        if (!rc && once)
+            rc = session_change_plan(&k->ref[i], &s->scope, what, k->c, &in->done, e);
+    }
     if (!rc && k->c->n && what->kind == SESSION_TOMBSTONE)
         rc = confirm_left_out(in, k, what->text, e);
     if (!rc && k->c->n)

@@ -366,13 +366,6 @@ enum err_code picker_show_rewind(struct invocation *in, struct sessions *s,
 
 /* ---- --resume ID, --continue: no screen ---- */
 
-static const char *named_session(const struct invocation *in)
-{
-    if (in->options.resume)
-        return in->options.resume;
-    return option_given(&in->options, OPTION_CONTINUE) ? "latest" : NULL;
-}
-
 /* Finds a session by its id, or by its title if no id matches: on this machine, and only then on servers. */
 static enum err_code find_named(struct sessions *s, const char *name, struct session_ref *ref,
                                 struct err *e)
@@ -423,7 +416,9 @@ static enum err_code resume_named(struct invocation *in, const struct config *co
 
 enum err_code picker_run(struct invocation *in, struct err *e)
 {
-    const char *id = named_session(in);
+    const char *id = in->options.resume                            ? in->options.resume
+                     : option_given(&in->options, OPTION_CONTINUE) ? "latest"
+                                                                   : NULL;
     struct config config;
     struct sessions s;
     enum err_code rc = command_config(in, &config, e);

@@ -170,15 +170,6 @@ static bool read_typed_line(char out[TYPED_MAX])
     return n > 0;
 }
 
-/* The number typed, from 1; 0 if it is not one of those shown. */
-static size_t parse_choice_number(const char *text, size_t shown)
-{
-    char *end = NULL;
-    unsigned long n = strtoul(text, &end, 10);
-
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && n <= shown ? n : 0;
-}
-
 /* Shows the sessions that match `typed` and reads the next line into it; *chosen stays NULL until
  * the line is a number. */
 static enum err_code prompt_once(struct menu *m, const struct sessions *s, enum sort_kind sort,
@@ -197,9 +188,13 @@ static enum err_code prompt_once(struct menu *m, const struct sessions *s, enum 
         return rc;
     if (!read_typed_line(typed) || strcmp(typed, "q") == 0)
         return err_set(e, ERR_CANCELLED, "", "nothing was chosen");
-    size_t n = parse_choice_number(typed, m->shown);
 
-    *chosen = n ? m->fits[n - 1].ref : NULL;
+    /* A number that is not one of those shown is a new filter. */
+    char *end = NULL;
+    unsigned long n = strtoul(typed, &end, 10);
+    bool is_shown = typed[0] >= '0' && typed[0] <= '9' && *end == '\0' && n > 0 && n <= m->shown;
+
+    *chosen = is_shown ? m->fits[n - 1].ref : NULL;
     return ERR_OK;
 }
 
