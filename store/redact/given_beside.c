@@ -118,6 +118,28 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
            (value.p[0] != '-' || b->value.quoted);
 }
 
+/* The line above one of netrc's begins with the host or the user. */
+static bool is_below_login(struct slice text, size_t at)
+{
+    size_t end = at;
+
+    while (end && given_is_blank(text.p[end - 1]))
+        end--;
+    end -=
+        end > 1 && text.p[end - 1] == 'n' && text.p[end - 2] == '\\'; /* an escaped end of a line */
+    for (size_t from = end ? end - 1 : 0, n = 0; from && n < 100; n++) {
+        const struct slice line = { text.p + --from, end - from };
+
+        if ((slice_starts(line, "login ") || slice_starts(line, "machine ") ||
+             slice_starts(line, "account ")) &&
+            given_is_line_start(text, from))
+            return true;
+        if (line.p[0] == '\n' || (n && line.p[0] == '\\' && line.p[1] == 'n'))
+            return false;
+    }
+    return false;
+}
+
 static bool is_secret_beside(struct slice text, size_t at, const struct beside *b)
 {
     static const char sets[] = " define #define env arg setenv set export -x -gx -ux -xg -xu "
@@ -160,7 +182,8 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
                         (digit && secret_name_kind(b->before) == NAME_PASSWORD) ||
                         (digit && value.n > 5 && given_is_word_of(b->before, " and with ") &&
                          (is_word_before(text, at, "user") || is_word_before(text, at, "log"))) ||
-                        (digit && given_is_line_start(text, at - b->name.n) &&
+                        ((digit || is_below_login(text, at - b->name.n)) &&
+                         given_is_line_start(text, at - b->name.n) &&
                          given_is_line_end(text, b->value.at + b->value.n)));
 }
 

@@ -23,6 +23,7 @@ static const struct command commands[] = {
     { "az", 'p', true, false, 0 },
     { "bcp", 'P', true, true, 0 },
     { "beeline", 'p', true, false, 0 },
+    { "certutil", 'p', true, false, 0 },
     { "codecov", 't', true, false, 0 },
     { "cqlsh", 'p', true, false, 0 },
     { "crackmapexec", 'p', true, false, 0 },
@@ -104,9 +105,9 @@ static const struct long_flag {
 } long_flags[] = {
     { "cmdkey", "/pass" }, { "openssl", "-passin" }, { "openssl", "-passout" },
     { "schtasks", "/rp" }, { "sdl-freerdp", "/p" },  { "sdl-freerdp3", "/p" },
-    { "sfreerdp", "/p" },  { "vault", "-id" },       { "wfreerdp", "/p" },
-    { "wlfreerdp", "/p" }, { "wlfreerdp3", "/p" },   { "xfreerdp", "/p" },
-    { "xfreerdp3", "/p" },
+    { "sfreerdp", "/p" },  { "signtool", "/p" },     { "vault", "-id" },
+    { "wfreerdp", "/p" },  { "wlfreerdp", "/p" },    { "wlfreerdp3", "/p" },
+    { "xfreerdp", "/p" },  { "xfreerdp3", "/p" },
 };
 
 /* A program that takes a password as a word of its own. */
@@ -125,8 +126,12 @@ static const struct argument {
     { "ACL SETUSER", ARGUMENT_WITH, '>', 0, false },
     { "AUTH default", 1, 0, 0, false },
     { "ConvertTo-SecureString", 1, 0, 0, false },
+    { "GetNPUsers.py", ARGUMENT_WITH, ':', 0, false },
+    { "GetUserSPNs.py", ARGUMENT_WITH, ':', 0, false },
     { "NickServ IDENTIFY", 1, 0, 0, false },
     { "NickServ identify", 1, 0, 0, false },
+    { "ansible-vault encrypt_string", 1, 0, 0, false },
+    { "atexec.py", ARGUMENT_WITH, ':', '@', false },
     { "bundle config", ARGUMENT_HOST, 0, 0, false },
     { "bw login", 2, 0, 0, true },
     { "bw unlock", 1, 0, 0, false },
@@ -135,20 +140,36 @@ static const struct argument {
     { "cloudflared service install", 1, 0, 0, false },
     { "composer config http-basic.", 2, 0, 0, false },
     { "crypto isakmp key", 1, 0, 0, false },
+    { "dcomexec.py", ARGUMENT_WITH, ':', '@', false },
     { "drush user:password", 2, 0, 0, false },
     { "expdp", 1, '/', '@', false },
+    { "getTGT.py", ARGUMENT_WITH, ':', 0, false },
     { "grafana-cli admin reset-admin-password", 1, 0, 0, false },
     { "htpasswd -b", 0, 0, 0, false },
+    { "impacket-GetNPUsers", ARGUMENT_WITH, ':', 0, false },
+    { "impacket-GetUserSPNs", ARGUMENT_WITH, ':', 0, false },
+    { "impacket-atexec", ARGUMENT_WITH, ':', '@', false },
+    { "impacket-dcomexec", ARGUMENT_WITH, ':', '@', false },
+    { "impacket-getTGT", ARGUMENT_WITH, ':', 0, false },
+    { "impacket-mssqlclient", ARGUMENT_WITH, ':', '@', false },
+    { "impacket-psexec", ARGUMENT_WITH, ':', '@', false },
+    { "impacket-secretsdump", ARGUMENT_WITH, ':', '@', false },
+    { "impacket-smbclient", ARGUMENT_WITH, ':', '@', false },
+    { "impacket-smbexec", ARGUMENT_WITH, ':', '@', false },
+    { "impacket-wmiexec", ARGUMENT_WITH, ':', '@', false },
     { "impdp", 1, '/', '@', false },
     { "key-string", 1, 0, 0, true },
     { "mc alias set", 4, 0, 0, false },
     { "mkpasswd", 0, 0, 0, true },
+    { "mssqlclient.py", ARGUMENT_WITH, ':', '@', false },
     { "net use", ARGUMENT_SHARE, 0, 0, false },
     { "net user", 2, 0, 0, true },
     { "ngrok authtoken", 1, 0, 0, false },
     { "openssl passwd", 0, 0, 0, true },
     { "poetry config http-basic.", 2, 0, 0, false },
     { "poetry config pypi-token.", 1, 0, 0, false },
+    { "psexec.py", ARGUMENT_WITH, ':', '@', false },
+    { "pulumi config set --secret", 2, 0, 0, false },
     { "rabbitmqctl add_user", 2, 0, 0, false },
     { "rabbitmqctl authenticate_user", 2, 0, 0, false },
     { "rabbitmqctl change_password", 2, 0, 0, false },
@@ -158,6 +179,9 @@ static const struct argument {
     { "rman target", 1, '/', '@', false },
     { "root-authentication plain-text-password-value", 1, 0, 0, false },
     { "rootpw", 0, 0, 0, true },
+    { "secretsdump.py", ARGUMENT_WITH, ':', '@', false },
+    { "smbclient.py", ARGUMENT_WITH, ':', '@', false },
+    { "smbexec.py", ARGUMENT_WITH, ':', '@', false },
     { "snmp-server community", 1, 0, 0, false },
     { "snyk auth", 1, 0, 0, false },
     { "sp_addlinkedsrvlogin", 5, 0, 0, false },
@@ -168,6 +192,7 @@ static const struct argument {
     { "sqlplus", 1, '/', '@', false },
     { "ssh", ARGUMENT_WITH, ':', 0, true },
     { "tacacs-server key", 1, 0, 0, false },
+    { "wmiexec.py", ARGUMENT_WITH, ':', '@', false },
     { "wpa_passphrase", 2, 0, 0, false },
 };
 
@@ -237,9 +262,11 @@ static size_t after_words(struct slice text, size_t at, struct slice words)
         struct given next = first ? given_read(text, at, true) : command_word(text, at);
         struct slice found = { text.p + next.at, next.n };
 
-        if (word.p[0] == '-' ? found.n < 2 || found.p[0] != '-' || !memchr(found.p, 'b', found.n)
-            : word.p[word.n - 1] == '.' ? found.n < word.n || memcmp(found.p, word.p, word.n) != 0
-                                        : !slice_eq(found, word))
+        if (word.p[0] == '-' && word.n == 2 /* -b, -nbB */
+                ? found.n < 2 || found.p[0] != '-' || !memchr(found.p, 'b', found.n)
+                : word.p[word.n - 1] == '.'
+                      ? found.n < word.n || memcmp(found.p, word.p, word.n) != 0
+                      : !slice_eq(found, word))
             return 0;
         at = next.at + next.n;
         words.p += word.n + (blank != NULL);
@@ -383,6 +410,7 @@ static enum err_code find_long_flag(const struct command_line *line, struct slic
                                     struct secret_list *list)
 {
     const bool in_quotes = at && (text.p[at - 1] == '"' || text.p[at - 1] == '\'');
+    static const char *const places[] = { "env:", "file:", "fd:", "stdin" };
     const char *name = long_flags[line->long_flag - 1].name;
     size_t from = 0, n = 0;
 
@@ -406,6 +434,10 @@ static enum err_code find_long_flag(const struct command_line *line, struct slic
         while (v.at + v.n < text.n && v.n < 80 && text.p[v.at + v.n] != text.p[at - 1] &&
                text.p[v.at + v.n] != '\n' && text.p[v.at + v.n] != '\\')
             v.n++;
+    /* openssl -passin env:NAME says where the password is. */
+    for (size_t i = 0; i < COUNT_OF(places); i++)
+        if (slice_starts((struct slice){ text.p + v.at, text.n - v.at }, places[i]))
+            return ERR_OK;
     return v.n && !given_is_placeholder((struct slice){ text.p + v.at, v.n }) &&
                    (v.quoted || !given_is_any(text.p[v.at], "})]/-"))
                ? add_password(list, v)
@@ -459,20 +491,21 @@ static enum err_code find_flag(const struct command_line *line, struct slice tex
     return ERR_OK;
 }
 
-/* curl --user USER:PASSWORD, gh secret set NAME --body WORD */
+/* curl --user USER:PASSWORD, gh secret set NAME --body WORD, -b WORD, -b"WORD" */
 static enum err_code find_user(const struct command_line *line, struct slice text, size_t at,
                                struct secret_list *list)
 {
     static const char *const flags[] = { "--user", "--proxy-user", "--auth" };
-    static const char *const values[] = { "--value", "--body" };
+    static const char *const values[] = { "--value", "--body", "-b" };
     const struct slice rest = { text.p + at, text.n - at };
 
     for (size_t i = 0; line->reads_secret && i < sizeof values / sizeof *values; i++) {
         size_t from = at + strlen(values[i]);
 
-        if (!slice_starts(rest, values[i]) || from >= text.n || !strchr(" =", text.p[from]))
+        if (!slice_starts(rest, values[i]) || from >= text.n || !strchr(" =\"'\\", text.p[from]))
             continue;
-        struct given v = given_read(text, from + 1, false);
+        struct given v =
+            given_read(text, from + (text.p[from] == ' ' || text.p[from] == '='), false);
 
         return v.n && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
                    ? add_password(list, v)
@@ -507,7 +540,7 @@ static enum err_code find_piped(struct command_line *line, struct slice text, si
                                          "chpasswd",      "vncpasswd",       "secret put",
                                          "secret set",    "secrets put",     "secret create",
                                          "create secret", "secrets create",  "secrets versions add",
-                                         "SecureString" };
+                                         "SecureString",  "vercel env add" };
     const struct slice rest = { text.p + at, text.n - at };
     bool here = line->reads_secret && slice_starts(rest, "<<<");
     size_t from = here ? at + 3 : line->echo, end = here ? text.n : at;
@@ -558,7 +591,7 @@ enum err_code command_find(struct command_line *line, struct slice text, size_t 
         TRY(find_long_flag(line, text, at, list));
     if (list->n > before)
         return ERR_OK;
-    if (text.p[at] == '-' && text.n - at > 2 && text.p[at + 1] != '-')
+    if (text.p[at] == '-' && text.n - at > 2 && text.p[at + 1] != '-' && !line->reads_secret)
         return find_flag(line, text, at, list);
     if (text.p[at] == '-')
         TRY(find_user(line, text, at, list));
