@@ -347,12 +347,17 @@ endif()
 
 # Random worlds: stores of every agent, and what must hold in each. The same ones each time, and a bounded number of them,
 # so that the test depends neither on luck nor on the machine. In these 21 every agent of the worlds has a session.
-# Under the sanitizers: ctest -C worlds -L worlds. For hours: tests/worlds/run.py.
+# Under the sanitizers, without the injector that breaks each change: ctest -C worlds -L worlds. For hours: tests/worlds/run.py.
 function(worlds name seed number)
     add_test(NAME ${name}${suffix} ${ARGN} COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/worlds/run.py
-        --reprise $<TARGET_FILE:reprise> --seed ${seed} --worlds ${number} --jobs 1 --keep ${CMAKE_CURRENT_BINARY_DIR}/worlds-found)
+        --reprise $<TARGET_FILE:reprise> --seed ${seed} --worlds ${number} --jobs 1 --keep ${CMAKE_CURRENT_BINARY_DIR}/worlds-found
+        ${faults})
     set_tests_properties(${name}${suffix} PROPERTIES LABELS worlds TIMEOUT 7200 RESOURCE_LOCK worlds COST 100)
 endfunction()
+set(faults)
+if(NOT REPRISE_SANITIZE AND NOT REPRISE_PORTABLE)
+    set(faults --faults $<TARGET_FILE:inject>)
+endif()
 if(REPRISE_SANITIZE)
     worlds(worlds 1471 21 CONFIGURATIONS worlds long)
 else()

@@ -1,6 +1,9 @@
 """What must hold in every world, whoever wrote the stores and whatever happened to them."""
+import errno
 import json
 import os
+import random
+import re
 import resource
 import shutil
 import signal
@@ -12,6 +15,9 @@ from world import MARK, tree
 
 HANG = 300  # seconds, so that a slow machine is no finding
 MEMORY = 1 << 20  # KiB
+WAYS = (('kill', 0, 0), ('kill-after', 0, 0), ('torn', 0, 0), ('short', 0, 0), ('power-cut', 0, 0), ('power-cut-zeros', 0, 0),
+        ('error', errno.ENOSPC, 0), ('error', errno.ENOSPC, 1), ('error', errno.EIO, 0), ('error', errno.EROFS, 1), ('error-after', errno.EIO, 0))
+BREAKS = 4  # of one change
 SANITIZED = any(k.endswith('SAN_OPTIONS') for k in os.environ)
 
 
@@ -29,8 +35,8 @@ class Run:
 
 
 class Checks:
-    def __init__(self, program, world):
-        self.program, self.world = os.path.abspath(program), world
+    def __init__(self, world, program, injector=None):
+        self.program, self.world, self.injector = os.path.abspath(program), world, injector
         self.state = f'{world.top}/state'
         self.env = {'PATH': os.environ['PATH'], 'HOME': world.home, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'TERM': 'xterm-256color',
                     'LINES': '40', 'COLUMNS': '200', 'XDG_STATE_HOME': self.state, 'GIT_CONFIG_NOSYSTEM': '1',
@@ -44,11 +50,11 @@ class Checks:
 
     # ---- running ----
 
-    def run(self, *args, codes=None, cwd=None):
+    def run(self, *args, codes=None, cwd=None, fault=None):
         """Runs the program: no signal, no report of a sanitizer, no hang, no memory without bounds."""
         self.runs += 1
         out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
-        child = subprocess.Popen([self.program, *args], env=self.env, cwd=cwd or self.world.home, stdin=subprocess.DEVNULL, stdout=out,
+        child = subprocess.Popen([self.program, *args], env={**self.env, **(fault or {})}, cwd=cwd or self.world.home, stdin=subprocess.DEVNULL, stdout=out,
                                  stderr=err, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
         signal.signal(signal.SIGALRM, lambda *_: child.kill())
         signal.alarm(HANG)
@@ -61,7 +67,7 @@ class Checks:
         out.seek(0)
         err.seek(0)
         run = Run(child.returncode, out.read(), err.read())
-        if run.code < 0 or b'Sanitizer' in run.err or b'runtime error' in run.err:
+        if run.code < 0 and not (fault and run.code == -signal.SIGKILL) or b'Sanitizer' in run.err or b'runtime error' in run.err:
             name = signal.Signals(-run.code).name if run.code < 0 else 'sanitizer'
             self.fail(f'crash:{name}:{args[0]}', f'{args} {run.err[-1500:].decode(errors="replace")}')
         if usage.ru_maxrss > MEMORY and not SANITIZED:
@@ -282,6 +288,62 @@ class Checks:
             self.fail(f'undo-fails:{verb}:{s.agent}', f'{undo.err[:300]!r}')
         if 'REPRISE_PORTABLE' not in os.environ and self.bytes_of() != before:
             self.fail(f'undo-inexact:{verb}:{s.agent}', f'{different(before, self.bytes_of())[:5]}')
+        self.breaks(s, (verb, sid, *args), before, changed)
+        self.at_once(s, ((verb, sid, *args), (verb, sid, *args), ('tag', sid, 'red')), before)
+
+    def breaks(self, s, args, before, changed):
+        """The same change on a machine that fails at one of its calls. After the next command everything is as it was before,
+        or as the change makes it, and then its undo is exact, too."""
+        if not self.injector:
+            return
+        rng = random.Random(f'{self.world.recipe["seed"]} {args}')
+        for way in ('nothing', 0, 0), *rng.choices(WAYS, k=BREAKS):
+            counter = f'{self.world.top}/counter'
+            with open(counter, 'wb') as f:
+                f.write(bytes(8))
+            nth = 0 if way[0] == 'nothing' else rng.randrange(1, calls + 1)
+            fault = dict(zip(('INJECT_MODE', 'INJECT_ERRNO', 'INJECT_STAYS'), map(str, way)), LD_PRELOAD=self.injector,
+                         INJECT_NTH=str(nth), INJECT_COUNTER=counter)
+            run = self.run(*args, cwd=self.world.home, fault=fault)
+            with open(counter, 'rb') as f:
+                calls = max(1, int.from_bytes(f.read(8), 'little')) if way[0] == 'nothing' else calls
+            where = f'{args}, {way} at {nth} of {calls}: exit {run.code}, {run.err[:300]!r}'
+            self.run('log', '--all', codes=(0,))
+            now = self.bytes_of()
+            if now == before:
+                if not run.code:
+                    self.fail(f'break-untrue:{args[0]}:{s.agent}', where)
+                continue
+            if different(before, now) != changed:
+                self.fail(f'break-torn:{args[0]}:{s.agent}', f'{where}: {different(before, now)[:5]} of {changed[:5]}')
+            # A machine that keeps failing cannot print the reason, either.
+            if run.code > 0 and run.err and b'unfinished' not in run.err and b'it is in place' not in run.err:
+                self.fail(f'break-untrue:{args[0]}:{s.agent}', where)
+            undo = self.run('undo', '--all', cwd=self.world.home)
+            if undo.code or self.bytes_of() != before:
+                self.fail(f'break-undo:{args[0]}:{s.agent}', f'{where}: {undo.err[:300]!r} {different(before, self.bytes_of())[:5]}')
+
+    def at_once(self, s, commands, before):
+        """Changes at the same time: whatever was done is in the log, and undone from the newest to the oldest it leaves no trace."""
+        if not self.injector:
+            return
+        old = self.log_ids()
+        running = [subprocess.Popen([self.program, *c], env=self.env, cwd=self.world.home, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE) for c in commands]
+        ended = [(*(text[-300:] for text in c.communicate()), c.returncode) for c in running]
+        where = f'{commands}: {ended}'
+        if any(code < 0 or b'Sanitizer' in err for _, err, code in ended):
+            self.fail(f'at-once-crash:{commands[0][0]}:{s.agent}', where)
+        made = [i for i in self.log_ids() if i not in old]
+        told = [i.decode() for out, _, _ in ended for i in re.findall(rb'reprise undo ([0-9a-f-]+)', out)]
+        if set(told) - set(made):
+            self.fail(f'at-once-unlogged:{commands[0][0]}:{s.agent}', f'{where} {made}')
+        for i in made:
+            undo = self.run('undo', i, '--all', cwd=self.world.home)
+            if undo.code:
+                self.fail(f'at-once-undo-fails:{commands[0][0]}:{s.agent}', f'{where}: {undo.err[:300]!r}')
+        if self.bytes_of() != before:
+            self.fail(f'at-once-inexact:{commands[0][0]}:{s.agent}', f'{where}: {different(before, self.bytes_of())[:5]}')
 
     def do_rename(self, step):
         self.change(step, 'rename', step['title'])
@@ -362,7 +424,8 @@ class Checks:
         if dry.code or not dry.out:
             return
         plan = json.loads(dry.out)
-        run = self.run('rewind', sid, '--to', to, '--mode', 'code', '--apply', '--json', *(['--skip-refused'] if step.get('skip') else []))
+        apply = ('rewind', sid, '--to', to, '--mode', 'code', '--apply', '--json', *(['--skip-refused'] if step.get('skip') else []))
+        run = self.run(*apply)
         after = self.bytes_of()
         changed = different(before, after)
         if run.code:
@@ -385,6 +448,8 @@ class Checks:
             self.fail(f'undo-fails:rewind:{s.agent}', f'{undo.err[:300]!r}')
         if self.bytes_of() != before:
             self.fail(f'undo-inexact:rewind:{s.agent}', f'{different(before, self.bytes_of())[:5]}')
+        self.breaks(s, apply, before, changed)
+        self.at_once(s, (apply, ('rename', sid, 'At once'), apply), before)
 
     def check_file(self, s, point, path, name, now, want):
         known, data = s.state_at(point, name)

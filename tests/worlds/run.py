@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Random worlds of sessions, and what must hold in each of them.
 
-usage: run.py --reprise PROGRAM [--seed S] [--worlds N | --seconds N] [--jobs J] [--keep DIR] [--all]
-       run.py --reprise PROGRAM --again FIXTURE
+usage: run.py --reprise PROGRAM [--seed S] [--worlds N | --seconds N] [--jobs J] [--keep DIR] [--all] [--faults INJECTOR]
+       run.py --reprise PROGRAM [--faults INJECTOR] --again FIXTURE
 
 Worlds are numbered from S. A world in which something does not hold is made smaller: steps and values are left out
 as long as the same mistake remains. What remains is written to DIR (./worlds-found), a folder for each kind of
 mistake, with the recipe, the store that it makes, and the command that makes it again. Without --all the first
-mistake ends the run. checks.py says what must hold, claude.py and its neighbours what the agents would do.
+mistake ends the run. checks.py says what must hold, claude.py and its neighbours what the agents would do. With an injector (tests/sweeps/inject.h) each change
+is also made on a machine that fails at one of its calls, and several times at once.
 """
 import argparse
 import collections
@@ -39,7 +40,8 @@ def build(recipe, top):
 
 
 def try_world(program, recipe, keep=None):
-    """Returns the findings; keep: a folder to which the world is copied as it was made."""
+    """Returns the findings. program: its path, and that of an injector or None; keep: a folder to which the world is copied
+    as it was made."""
     top = os.path.realpath(tempfile.mkdtemp(prefix='w'))
     world = None
     os.umask(0o022)
@@ -49,7 +51,7 @@ def try_world(program, recipe, keep=None):
         world.build()
         if keep:
             shutil.copytree(f'{top}/w', keep, symlinks=True)
-        return Checks(program, world).all(recipe.get('only'))
+        return Checks(world, *program).all(recipe.get('only'))
     finally:
         if world:
             world.remove()
@@ -157,11 +159,11 @@ def again(program, place):
 def main():
     parser = argparse.ArgumentParser()
     for name, kind, default in (('--reprise', str, None), ('--again', str, None), ('--seed', int, 1), ('--worlds', int, 40), ('--seconds', int, 0),
-                                ('--jobs', int, 2), ('--keep', str, 'worlds-found'), ('--tries', int, 400)):
+                                ('--jobs', int, 2), ('--keep', str, 'worlds-found'), ('--tries', int, 400), ('--faults', str, None)):
         parser.add_argument(name, type=kind, default=default)
     parser.add_argument('--all', action='store_true')
     o = parser.parse_args()
-    program = os.path.abspath(o.reprise)
+    program = os.path.abspath(o.reprise), o.faults and os.path.abspath(o.faults)
     if o.again:
         return again(program, o.again)
     end = time.monotonic() + o.seconds if o.seconds else None
