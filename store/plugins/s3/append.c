@@ -308,11 +308,24 @@ static int verify(struct appending *x)
     return rc ? rc : REPRISE_PLUGIN_CHANGED;
 }
 
-static int append_body(struct appending *x, size_t rows, int64_t *last)
+static int add_part(struct appending *x)
 {
+    s3_parts_fini(&x->before);
     PLUGIN_TRY(s3_append_check(x));
     PLUGIN_TRY(name_part(x));
-    PLUGIN_TRY(s3_put_new(x));
+    return s3_put_new(x);
+}
+
+static int append_body(struct appending *x, size_t rows, int64_t *last)
+{
+    const int conditions = x->s3->conditions;
+    int rc = add_part(x);
+
+    /* The part that showed that the server ignores conditions was removed again. */
+    if (rc == REPRISE_PLUGIN_CHANGED && conditions == S3_CONDITIONS_UNKNOWN &&
+        x->s3->conditions == S3_CONDITIONS_NONE)
+        rc = add_part(x);
+    PLUGIN_TRY(rc);
     if (x->after >= 0)
         PLUGIN_TRY(verify(x));
     *last = x->ms << S3_LINE_BITS | (int64_t)rows;

@@ -31,6 +31,10 @@ def conforms(p, server, team):
         team.keeps_rules(p, server.url(prefix))
         p.same(f'nothing is left {prefix}', server.keys(), [])
         p.same('type', server.types, {'application/x-ndjson'})
+    for attribute, value in (('conditions', False), ('ignores', True)):
+        setattr(server, attribute, value)
+        team.keeps_rules(p, server.url(attribute))
+        setattr(server, attribute, not value)
 
 
 def up_and_down(p, server, team, fixtures):
