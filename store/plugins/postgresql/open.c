@@ -13,6 +13,7 @@ const struct pg_schema pg_schemas[PG_SCHEMAS] = {
       .order = "seq",
       .main = "subpath = ''",
       .mtime = "mtime",
+      .newest = "max(mtime)",
       .create = { "CREATE TABLE IF NOT EXISTS @t (project_key text NOT NULL, session_id text NOT "
                   "NULL, "
                   "subpath text NOT NULL DEFAULT '', seq bigserial, entry jsonb NOT NULL, mtime "
@@ -26,6 +27,7 @@ const struct pg_schema pg_schemas[PG_SCHEMAS] = {
       .order = "id",
       .main = "subpath IS NULL",
       .mtime = "(extract(epoch FROM created_at) * 1000)::bigint",
+      .newest = "(extract(epoch FROM max(created_at)) * 1000)::bigint",
       .create = { "CREATE TABLE IF NOT EXISTS @t (id BIGSERIAL PRIMARY KEY, project_key TEXT NOT "
                   "NULL, "
                   "session_id TEXT NOT NULL, subpath TEXT, entry JSONB NOT NULL, "
@@ -48,6 +50,7 @@ const char *pg_sql(const struct pg *pg, const struct reprise_plugin_key *key, co
         case 'o': part = pg->schema->order; break;
         case 'm': part = pg->schema->main; break;
         case 'a': part = pg->schema->mtime; break;
+        case 'n': part = pg->schema->newest; break;
         case 'k': /* a main transcript has no third parameter: both schemas can use the index */
             if (key && key->subpath)
                 part = "project_key = $1 AND session_id = $2 AND subpath = $3";

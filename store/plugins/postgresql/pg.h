@@ -29,6 +29,7 @@ struct pg_schema {
     const char *order;      /* the column */
     const char *main;       /* the condition of a main transcript */
     const char *mtime;      /* in ms, of a row */
+    const char *newest;     /* the same of the newest one of a group */
     const char *create[2];
 };
 
@@ -79,7 +80,8 @@ int pg_run(struct pg *pg, const struct pg_query *q, struct reprise_plugin_call *
 /* ---- open.c ---- */
 
 /* Fills in a template with names that are ours or were checked: @t the table, @o the column of the order, @m the
- * condition of a main transcript, @a the time of a row in ms, @k the condition of the key in $1 to $3. */
+ * condition of a main transcript, @a the time of a row in ms, @n that of the newest one of a group, @k the condition of
+ * the key in $1 to $3. */
 const char *pg_sql(const struct pg *pg, const struct reprise_plugin_key *key, const char *form,
                    char out[PG_SQL]);
 

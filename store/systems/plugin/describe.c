@@ -94,6 +94,10 @@ enum err_code plugin_describe_rows(const struct plugin_store *p, const struct se
     lent.alone = lent.nameless = true;
     rc = claude_ops.describe(p->claude, &everything, &lent, row, e);
     fs_memory_file_close(&file);
+
+    /* Without a time in its rows it has that of the unnamed file, which is now. */
+    if (!rc && row->activity_ms == row->modified_ms)
+        row->activity_ms = TIME_NONE;
     return rc;
 }
 

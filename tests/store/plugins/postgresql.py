@@ -93,6 +93,43 @@ def mirrors(p, server, team):
     shutil.rmtree(f'{p.home}/.claude/projects/-w')
 
 
+def newest_of_many(p, server, team, schema, table):
+    """The newest sessions of a table that is read whole, as its statistics allow, are those found in the index."""
+    clear(server)
+    team.configure(server.url(), f'create = {schema}')
+    p.run('list', '--all', '--store', 'team')
+    main, at, of = ("''", 'mtime', '%s') if schema == 'python' else ('NULL', 'created_at', 'to_timestamp(%s / 1000.0)')
+
+    def insert(sessions, rows, subpath=main, project="'-w'", later=0):
+        time_ms = of % f'(1795400000000 + s * 7919 % 1000 * 1000 + r + {later})'
+        server.sql(f"""INSERT INTO {table} (project_key, session_id, subpath, entry, {at})
+            SELECT {project}, lpad(s::text, 8, '0') || '-1111-4111-8111-111111111111', {subpath}, jsonb_build_object('type', 'user', 'uuid', s || '-' || r,
+            'cwd', '/w', 'message', jsonb_build_object('role', 'user', 'content', 'Prompt ' || s || repeat(' word', 20))), {time_ms}
+            FROM generate_series({sessions}) s, generate_series(1, {rows}) r""")
+
+    def newest():
+        with open(f'{server.top}/log', 'r+', encoding='utf-8') as f:
+            f.truncate(0)
+            found = [(r['sessionId'], r['lastModified'], r['summary']) for r in p.json('list', '--all', '--store', 'team', '--limit', '70')]
+            return found, 'HAVING' in f.read()
+
+    server.sql("ALTER SYSTEM SET log_statement = 'all'; SELECT pg_reload_conf();")
+    insert('1, 200', 5)
+    insert('1, 200, 7', 2, "'subagents/agent-a1'", later=3600000)
+    insert('500, 510', 2, "'subagents/agent-a1'", later=3600000)  # without a main transcript
+    insert('600, 700', 3, project="'other'")
+    in_index = newest()
+    server.sql(f'ANALYZE {table}')
+    p.same(f'{schema}: found in the index', (len(in_index[0]), in_index[1]), (70, False))
+    p.same(f'{schema}: without times in the rows, the last one stored is the newest', in_index[0], sorted(in_index[0], key=lambda r: -r[1]))
+    p.same(f'{schema}: the table is read', newest(), (in_index[0], True))
+    server.sql(f'TRUNCATE {table}')
+    insert('1, 3', 9000)
+    server.sql(f'ANALYZE {table}')
+    p.same(f'{schema}: many rows a session', newest()[1], False)
+    server.sql("ALTER SYSTEM RESET log_statement; SELECT pg_reload_conf();")
+
+
 def faults(p, server, team, fixtures):
     clear(server)
     team.configure(server.url())
@@ -256,6 +293,8 @@ def main():
             server.sql(f'TRUNCATE {PYTHON}')
             bad_rows_are_named(p, server, team)
             mirrors(p, server, team)
+            newest_of_many(p, server, team, 'python', PYTHON)
+            newest_of_many(p, server, team, 'typescript', TYPESCRIPT)
             faults(p, server, team, sys.argv[3])
         finally:
             server.stop()
