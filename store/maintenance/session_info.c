@@ -89,7 +89,7 @@ static enum err_code note_damaged_line(const struct finding *f, void *arg, struc
 {
     struct session_info *facts = arg;
     const bool of_line = f->kind <= FINDING_BROKEN_LINE || f->kind == FINDING_SPLIT_LINE ||
-                         f->kind == FINDING_POISONED_ROW;
+                         f->kind == FINDING_POISONED_ROW || f->kind == FINDING_NO_SESSION;
 
     return of_line && f->line && strcmp(f->path, facts->ref.path.p) == 0
                ? doctor_list_add(f, &facts->damage, e)

@@ -110,6 +110,45 @@ def foreign(p, agent, path, whole):
     os.utime(path, (AT, AT))
 
 
+# What is done to the first row, of which each of these agents needs the one that it begins with.
+HEADLESS = {'gone': lambda r: r[1:], 'and the next one': lambda r: r[2:], 'cut': lambda r: [cut(r[0])] + r[1:], 'NULs': lambda r: [b'\0' * 99 + b'\n'] + r[1:],
+            'run into the next': lambda r: [r[0][:9] + r[1]] + r[2:], 'a mark instead': lambda r: [b'\xef\xbb\xbf' + r[1]] + r[2:]}
+HEADS = {'codex': 'session_meta', 'copilot': 'session.start', 'droid': 'session_start', 'pi': 'session'}
+# These need no certain first row: what is left of the log is the session.
+WITHOUT_HEAD = {'qwen', 'kimi', 'kimi-cli'}
+
+
+def lost_head(p, agent, sid, path, whole):
+    """A log without the row that it begins with is marked in the list, and the doctor says what it means; also after the repair of
+    the rest, and for no agent is such a file passed over in silence."""
+    for name, change in HEADLESS.items():
+        what, damaged = f'{agent}: first row {name}', b''.join(change(whole))
+        with open(path, 'wb') as f:
+            f.write(damaged)
+        os.utime(path, (AT, AT))
+        found = [f for f in p.json('doctor', '--all') if f['path'] == path]
+        rows = [r for r in p.json('list', '--all') if r['path'] == path]
+        if agent == 'gemini':  # its id is in its first row; one that is cut behind it is a damaged line
+            p.same(f'{what}: found', [f['kind'] for f in found], ['broken-line' if rows else 'no-session'])
+            continue
+        p.same(f'{what}: listed', len(rows), 1)
+        heads = [f for f in found if f['kind'] == 'no-session']
+        p.same(f'{what}: no-session', len(heads), agent in HEADS)
+        if agent in WITHOUT_HEAD:
+            continue
+        p.need('damaged' in p.text('list', '--all') or name == 'run into the next', f'{what}: the list does not mark it')  # as judge_list says
+        p.need(all(HEADS[agent] in f['why'] and not f['fixable'] and 'reprise continue' in f['why'] for f in heads), f'{what}: {heads}')
+        p.same(f'{what}: info', [d['why'] for d in p.json('info', f'{agent}:{sid}')['damaged']].count(heads[0]['why'] if heads else None), 1)
+        p.run('doctor', '--fix', f'{agent}:{sid}')
+        p.same(f'{what}: it stays lost', [f['kind'] for f in p.json('doctor', f'{agent}:{sid}') if f.get('line') and f['fixable']], [])
+        p.run('undo', '--all')
+        p.same(f'{what}: undone', contents(path), damaged)
+    with open(path, 'wb') as f:
+        f.write(b''.join(whole))
+    os.utime(path, (AT, AT))
+    p.same(f'{agent}: whole again', [f for f in p.json('doctor', f'{agent}:{sid}') if f.get('line')], [])
+
+
 def contents(path):
     with open(path, 'rb') as f:
         return f.read()
@@ -221,6 +260,8 @@ def main():
                     checked += 1
                 if row == rows[0]:
                     foreign(p, agent, path, whole)
+                if agent not in ONE_DOCUMENT:
+                    lost_head(p, agent, row['sessionId'], path, whole)
                 if row == rows[0] and agent in SENT:
                     poison(p, agent, row['sessionId'], path, whole)
             passed, failed = passed + p.passed, failed + p.failed

@@ -11,6 +11,7 @@
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/log_head.h"
 
 /* Each thread has one row, made from its newest rollout. Instructions, pastes and screenshots may precede the text of
  * the first prompt, so a rollout is read up to it, however far it is. */
@@ -136,7 +137,7 @@ struct describing {
     bool open;            /* its last turn has no end */
     bool ended, answered; /* seen backwards from the end */
     size_t gone;          /* prompts that a rollback dropped */
-    bool torn, damaged;
+    bool torn, damaged, headless;
     struct file log;
     struct buf text;   /* that of a short log */
     struct buf packed; /* the text of an archive, as far as it was read */
@@ -263,6 +264,8 @@ static bool see_own_row(struct slice line, void *arg)
         if (whole || at)
             codex_list_read_meta(d, whole ? payload : begun);
     }
+
+    d->headless = whole && log_head_is_lost(d->row->ref.store, line);
 
     rollout_base_of(payload, &d->line, &base);
     d->base = (struct rollout_base){ arena_copy(d->a, base.id), base.end };
@@ -538,7 +541,8 @@ static void codex_complete_row(struct describing *d, const struct scope *scope)
         row->cwd = thread.cwd;
     if (!row->custom_title.n)
         row->custom_title = codex_names_find(x->names, row->ref.id, d->a);
-    row->flags |= (d->torn ? SESSION_TORN : 0U) | (d->damaged ? SESSION_DAMAGED : 0U);
+    row->flags |=
+        (d->torn ? SESSION_TORN : 0U) | (d->damaged || d->headless ? SESSION_DAMAGED : 0U);
     row->flags |= d->open ? SESSION_INTERRUPTED : 0U;
     row->flags |= SESSION_ARCHIVED_KNOWN;
     if (slice_has(row->ref.path, "/archived_sessions/"))

@@ -11,9 +11,9 @@
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "store/fs/disk.h"
-#include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/document.h"
+#include "store/systems/common/log_head.h"
 #include "store/systems/common/row_table.h"
 
 enum { SUFFIX = sizeof JSONL_SUFFIX - 1 };
@@ -463,13 +463,11 @@ static enum err_code check_log(const struct store *st, const struct session_ref 
                                void *arg, struct err *e)
 {
     static const struct index_keys none = { .type = NULL };
-    struct logfile log;
+    CLEANUP(logfile_close) struct logfile log = { .file.fd = -1 };
 
     TRY(logfile_open(&log, ref->path.p, 0, &none, cancel, e));
-    enum err_code rc = log_damage_report(&log, st->ops->log_rules, session, fn, arg, e);
-
-    logfile_close(&log);
-    return rc;
+    TRY(log_damage_report(&log, st->ops->log_rules, session, fn, arg, e));
+    return log_head_check(st, &log, session, fn, arg, e);
 }
 
 /* A packed log and an older one that is a document have no lines of rows. */

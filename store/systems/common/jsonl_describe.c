@@ -3,6 +3,7 @@
 
 #include "lite/io/rows.h"
 #include "store/systems/common/document.h"
+#include "store/systems/common/log_head.h"
 #include "store/systems/common/row_table.h"
 #include "store/systems/common/session_about.h"
 
@@ -256,6 +257,15 @@ static void jsonl_describe_read_on(struct describing *d, bool have_head)
     arena_fini(&line);
 }
 
+/* The beginning of a long row is enough. */
+static bool jsonl_describe_lacks_head(const struct describing *d)
+{
+    struct slice rest = rows_skip_mark(d->w->head), line;
+    bool torn;
+
+    return slice_line(&rest, &line, &torn) && log_head_is_lost(d->row->ref.store, line);
+}
+
 static void jsonl_describe_read_windows(struct describing *d)
 {
     struct window *w = d->w;
@@ -270,8 +280,9 @@ static void jsonl_describe_read_windows(struct describing *d)
     if ((!have_head || !d->ended) && !d->format->document)
         jsonl_describe_read_on(d, have_head);
     d->row->first_prompt = buf_slice(&d->prompt);
-    d->row->flags |= (w->torn_tail ? SESSION_TORN : 0U) | (w->shrank ? SESSION_CHANGED : 0U) |
-                     (window_shows_damage(w) ? SESSION_DAMAGED : 0U);
+    d->row->flags |=
+        (w->torn_tail ? SESSION_TORN : 0U) | (w->shrank ? SESSION_CHANGED : 0U) |
+        (window_shows_damage(w) || jsonl_describe_lacks_head(d) ? SESSION_DAMAGED : 0U);
 }
 
 static enum err_code jsonl_describe_read_log(struct describing *d, struct err *e)
