@@ -93,6 +93,8 @@ reads() { # TEXT WORDS_ABOUT_SUBAGENTS
     see "$1"
     press s
     see "$2"
+    press Escape # puts the reason away
+    gone "$2"
     press Escape
     see "recent"
 }

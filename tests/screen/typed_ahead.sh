@@ -20,6 +20,24 @@ for _ in 1 2 3; do
     close
 done
 
+# An action on a session waits for it as well, and what is typed after it waits with it.
+open 80 24
+until_true "the program's screen" begun
+press Down
+press C-x
+enter_text n
+press C-u
+enter_text "Money back"
+see "title › Money back"
+press Enter
+see "renamed"
+match "2h ago  Money back" # the second of the newest
+press C-x
+see "all sessions"
+enter_text u
+see "Payments: idempotency"
+close
+
 # What is typed filters, and Enter is for the best match.
 open 80 24
 until_true "the program's screen" begun

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "tui/app/model.h"
 #include "tui/app/view.h"
 
@@ -46,6 +48,13 @@ static bool key_erases_text(struct key key)
                                 : key.code == KEYCODE_BACKSPACE;
 }
 
+static bool key_holds(const struct model *m, struct key key)
+{
+    const struct view_ops *top = m->views[view_top(m)];
+
+    return top->holds && top->holds(m, keymap_find(&m->settings->keys, view_key_context(m), key));
+}
+
 static void handle_key(struct model *m, struct key key)
 {
     const struct view_ops *top = m->views[view_top(m)];
@@ -76,6 +85,33 @@ static void handle_key(struct model *m, struct key key)
         top->key(m, key);
 }
 
+/* Esc and what quits act at once, and what was typed ahead of them is forgotten. */
+static void take_key(struct model *m, struct key key)
+{
+    const bool escapes = key.code == KEYCODE_ESC && key.mods == 0;
+
+    if (escapes && m->held_n > 0) {
+        m->held_n = 0;
+        return;
+    }
+    if (keymap_find(&m->settings->keys, view_key_context(m), key) == ACT_QUIT)
+        m->held_n = 0;
+    if (m->held_n == 0 && !key_holds(m, key))
+        handle_key(m, key);
+    else if (m->held_n < HELD_KEYS)
+        m->held[m->held_n++] = key;
+}
+
+static void release_keys(struct model *m)
+{
+    while (m->held_n > 0 && !m->leaving && !key_holds(m, m->held[0])) {
+        struct key key = m->held[0];
+
+        memmove(m->held, m->held + 1, --m->held_n * sizeof *m->held);
+        handle_key(m, key);
+    }
+}
+
 /* ---- messages ---- */
 
 /* A late answer, which no view waits for any more, is dropped. */
@@ -102,7 +138,7 @@ void update(struct model *m, const struct msg *msg)
     switch (msg->kind) {
     case MSG_CONTINUE: break;
     case MSG_SILENCE: m->silent = msg->u.silent; break;
-    case MSG_KEY: handle_key(m, msg->u.key); break;
+    case MSG_KEY: take_key(m, msg->u.key); break;
     case MSG_PASTE: {
         struct slice text = msg->u.paste;
         const struct view_ops *top = m->views[view_top(m)];
@@ -143,5 +179,6 @@ void update(struct model *m, const struct msg *msg)
     for (size_t i = 0; i < VIEW_COUNT; i++)
         if (m->views[i]->tick)
             m->views[i]->tick(m);
+    release_keys(m);
     toast_tick(&m->toast, m->now_ms);
 }

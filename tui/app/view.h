@@ -47,7 +47,7 @@ enum view_id {
     VIEW_COUNT
 };
 
-enum { VIEW_STACK = 8 };
+enum { VIEW_STACK = 8, HELD_KEYS = 32 };
 
 struct model {
     const struct settings *settings;
@@ -61,7 +61,10 @@ struct model {
     const char *silent; /* a store whose server does not answer; NULL: none */
     bool rewind_only;   /* closing the rewind view ends the program */
     bool resume_waits;  /* Enter was pressed and waits for its row; another key cancels it */
-    bool leaving;       /* RESUME, PRINT or QUIT was queued; later messages are ignored */
+    /* Keys that came before the session that the first of them is for; they are handled when it is listed. */
+    struct key held[HELD_KEYS];
+    size_t held_n;
+    bool leaving; /* RESUME, PRINT or QUIT was queued; later messages are ignored */
 
     /* The state of the views; each struct is in the header of its view. */
     struct list *list;
@@ -113,6 +116,9 @@ struct view_ops {
     /* Returns true if an action that is not possible yet may be requested anyway, because it will
      * wait. */
     bool (*waits)(const struct model *m, enum action a);
+    /* Returns true if a key for this action is held back for now, with all keys that follow, as what it acts on is not
+     * there yet. */
+    bool (*holds)(const struct model *m, enum action a);
     /* Called before any action, in any view: updates what is shown. */
     void (*prepare)(struct model *m, enum action a);
     /* Called before the keymap is read, for keys whose meaning depends on what is on the screen. */

@@ -145,14 +145,22 @@ int line_editor_draw(const struct line_editor *e, struct frame *f, struct rect r
 
     if (r.w <= 0)
         return 0;
-    while (frame_width(before) + (from > 0) >= r.w && from < e->cursor) {
+    /* The last column is for the sign of what is further right. */
+    const bool fits = frame_width(line_editor_text(e)) < r.w;
+    const int room = fits || e->cursor == e->n || r.w < 4 ? r.w : r.w - 1;
+
+    while (frame_width(before) + (from > 0) >= room && from < e->cursor) {
         from = right_of(e, from);
         before = (struct slice){ e->text + from, e->cursor - from };
     }
-    /* A sign stands for what is further left. */
-    const int sign = from > 0 ? frame_puts(f, r.y, r.x, r.w, STYLE_DIM, f->ascii ? "~" : "…") : 0;
-    const int used = sign + frame_text(f, r.y, r.x + sign, r.w - sign, style,
-                                       (struct slice){ e->text + from, e->n - from });
+    /* A sign stands for what is further left, and one for what is further right. */
+    const char *cut = f->ascii ? "~" : "…";
+    const int sign = from > 0 ? frame_puts(f, r.y, r.x, r.w, STYLE_DIM, cut) : 0;
+    const struct slice shown = { e->text + from, e->n - from };
+    const int used = sign + frame_text(f, r.y, r.x + sign, r.w - sign, style, shown);
+
+    if (room < r.w && frame_width(shown) > r.w - sign)
+        frame_puts(f, r.y, r.x + r.w - 1, 1, STYLE_DIM, cut);
 
     if (cursor) {
         f->cursor_y = r.y;

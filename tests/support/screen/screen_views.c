@@ -130,6 +130,12 @@ enum key_context transcript_view_key_context(const struct transcript_view *v)
     return v->searching ? IN_SEARCH : IN_TRANSCRIPT;
 }
 
+bool transcript_view_dismiss(struct transcript_view *v)
+{
+    (void)v;
+    return false;
+}
+
 enum transcript_view_result transcript_view_act(struct transcript_view *v, enum action a,
                                                 struct effects *fx)
 {

@@ -122,6 +122,48 @@ TEST(an_enter_pressed_too_early_waits_for_the_list)
     screen_close(&x.s);
 }
 
+/* The keys that follow are for what the first one opens, and wait with it. */
+TEST(an_action_typed_too_early_waits_for_its_session)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    screen_press_only(&x.s, "refund<C-r><C-u>Money back");
+    assert_false(screen_has(&x.s, "no session is selected"));
+    screen_answer(&x.s);
+    screen_wait(&x.s, 200);
+    assert_true(screen_has(&x.s, "title › Money back"));
+    screen_press(&x.s, "<Esc>");
+    assert_string_equal(screen_line(&x.s, 1), "> refund");
+    screen_close(&x.s);
+
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    screen_press_only(&x.s, "<C-x>n<Esc><Esc>"); /* is taken back */
+    screen_answer(&x.s);
+    screen_wait(&x.s, 200);
+    assert_true(screen_has(&x.s, "type to filter"));
+    screen_close(&x.s);
+
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    screen_press_only(&x.s, "<Down><C-x>nMoney back");
+    screen_answer(&x.s);
+    screen_wait(&x.s, 400);
+    assert_true(screen_has(&x.s, "title › "));
+    assert_true(screen_has(&x.s, "Money back"));
+    screen_close(&x.s);
+
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, 0, 24, 80);
+    screen_press_only(&x.s, "<C-r>");
+    screen_answer(&x.s);
+    screen_wait(&x.s, 200);
+    assert_true(screen_has(&x.s, "rename: no session is selected"));
+    screen_close(&x.s);
+}
+
 AT_SHOP(a_late_answer_is_dropped, 24, 80)
 {
     struct ref_list *refs;

@@ -115,3 +115,40 @@ TEST(a_long_line_scrolls_to_its_cursor)
     free(text);
     frame_fini(&f);
 }
+
+static void assert_drawn(const struct line_editor *e, int w, int cursor, const char *want)
+{
+    struct frame f;
+
+    assert_true(frame_init(&f, 1, 20, false));
+    frame_clear(&f);
+    line_editor_draw(e, &f, (struct rect){ 0, 0, 1, w }, STYLE_TEXT, true);
+    char *text = frame_dump(&f);
+
+    assert_non_null(text);
+    assert_int_equal(strncmp(text, want, strlen(want)), 0);
+    assert_int_equal(f.cursor_x, cursor);
+    free(text);
+    frame_fini(&f);
+}
+
+/* What is left out has a sign on its side, and the cursor is never on a sign. */
+TEST(a_line_that_is_cut_at_the_right_says_so)
+{
+    struct line_editor e = typed("0123456789abcdef");
+
+    press(&e, KEYCODE_HOME, 0);
+    assert_drawn(&e, 8, 0, "0123456…");
+    for (int i = 0; i < 6; i++)
+        press(&e, KEYCODE_RIGHT, 0);
+    assert_drawn(&e, 8, 6, "0123456…");
+    press(&e, KEYCODE_RIGHT, 0);
+    assert_drawn(&e, 8, 6, "…234567…");
+    e = typed("領収書メ"); /* of two columns each */
+    press(&e, KEYCODE_HOME, 0);
+    assert_drawn(&e, 5, 0, "領収…");
+    assert_drawn(&e, 6, 0, "領収 …");
+    e = typed("01234567");
+    press(&e, KEYCODE_LEFT, 0);
+    assert_drawn(&e, 9, 7, "01234567\n");
+}

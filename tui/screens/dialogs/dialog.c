@@ -9,7 +9,7 @@
 #include "tui/widgets/list_cursor.h"
 #include "tui/widgets/styled_text.h"
 
-enum { DIALOG_W = 72 };
+enum { DIALOG_W = 72, TYPED_LEAST = 24 };
 
 void dialog_begin(struct dialog *d, const char *title, dialog_answer_fn *answer)
 {
@@ -208,10 +208,12 @@ static int dialog_draw_note(const struct model *m, struct frame *f, int y)
     for (size_t i = 0; i < HINTS && !p->note[0]; i++)
         w += frame_width(slice_of(keymap_text(&m->settings->keys, IN_PROMPT, f->ascii, hint[i].text,
                                               text[i], sizeof text[i])));
-    int typed = frame_width(slice_of(p->label)) + frame_width(line_editor_text(&p->edit)) +
-                7; /* margins, sign, cursor */
+    int typed = frame_width(line_editor_text(&p->edit));
 
-    /* A hint gives way to what is typed; a reason does not. */
+    typed = (typed < TYPED_LEAST ? typed : TYPED_LEAST) + frame_width(slice_of(p->label)) +
+            7; /* margins, sign, cursor */
+
+    /* On a narrow screen a hint gives way to what is typed; a reason does not. */
     if (w > f->cols / 2 || (!p->note[0] && typed + w > f->cols))
         return f->cols;
     int x = f->cols - w - 1;

@@ -239,13 +239,24 @@ static bool menu_perform(struct model *m, enum action a)
     return a == ACT_MENU;
 }
 
-/* A menu is about one session; if that leaves the list, the letters do not go to its neighbour. */
+static bool menu_holds(const struct model *m, enum action a)
+{
+    return view_base(m) == VIEW_LIST &&
+           list_holds(m, a == ACT_ACCEPT ? items[m->menu->at].action : a);
+}
+
+/* A menu is about one session, as soon as the rows are in order; if that leaves the list, the letters do not go to its
+ * neighbour. */
 static void menu_tick(struct model *m)
 {
     struct menu *menu = m->menu;
 
     if (view_top(m) != VIEW_MENU || m->list->marks > 0)
         return;
+    if (list_is_ahead(m->list)) {
+        menu->about = false;
+        return;
+    }
     if (!menu->about) {
         menu->entry = view_entry(m);
         menu->about = menu->entry != ENTRY_NONE;
@@ -262,6 +273,7 @@ const struct view_ops view_menu = {
     .context = IN_MENU,
     .draw = draw_menu,
     .act = menu_act,
+    .holds = menu_holds,
     .perform = menu_perform,
     .tick = menu_tick,
 };

@@ -320,5 +320,8 @@ unsigned list_required_ability(enum action a);
  * reason to return if no session is selected; NULL if the action is possible without one. */
 const char *list_session_unavailable(const struct model *m, enum action a, const char *none);
 #define LIST_NO_SESSION "no session is selected"
+/* Returns true if a key for this action is held back: until the first rows are there, in their order, its session
+ * cannot be seen. */
+bool list_holds(const struct model *m, enum action a);
 
 #endif

@@ -455,8 +455,17 @@ static bool list_view_waits(const struct model *m, enum action a)
     return (a == ACT_RESUME || a == ACT_PRINT) && !list_settled(m->list);
 }
 
+/* The menu says itself what it is about, and some of its entries need no session. */
+bool list_holds(const struct model *m, enum action a)
+{
+    const struct list *l = m->list;
+
+    return !list_view_waits(m, a) && a != ACT_MENU && (takes_selected(m, a) || a == ACT_MARK_UP) &&
+           !list_settled(l) && (l->selected == ENTRY_NONE || list_is_ahead(l));
+}
+
 /* Movements of the cursor wait until the filter is finished; all other actions need the final
- * matches now. Enter also waits for rows that are still being put in order. */
+ * matches now, and wait for rows that are still being put in order. */
 static void list_view_prepare(struct model *m, enum action a)
 {
     switch (a) {
@@ -472,8 +481,7 @@ static void list_view_prepare(struct model *m, enum action a)
     default: break;
     }
     list_filter_finish(m->list, &m->fx);
-    if (view_top(m) == VIEW_LIST && takes_selected(m, a) &&
-        !((a == ACT_RESUME || a == ACT_PRINT) && list_is_ahead(m->list)))
+    if (view_top(m) == VIEW_LIST && takes_selected(m, a) && !list_is_ahead(m->list))
         list_aim(m->list, &m->fx);
 }
 
@@ -578,6 +586,7 @@ const struct view_ops view_list = {
     .perform = list_view_perform,
     .unavailable = list_view_unavailable,
     .waits = list_view_waits,
+    .holds = list_holds,
     .prepare = list_view_prepare,
     .entry = list_view_entry,
     .back_quits = list_view_back_quits,

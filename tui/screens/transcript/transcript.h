@@ -85,6 +85,8 @@ enum transcript_view_result {
 
 enum transcript_view_result transcript_view_act(struct transcript_view *v, enum action a,
                                                 struct effects *fx);
+/* Puts away the reason why the last action was refused. Returns true if one was shown. */
+bool transcript_view_dismiss(struct transcript_view *v);
 /* Keys without an action, and pasted text, while text is typed. */
 void transcript_view_key(struct transcript_view *v, struct key key, struct effects *fx);
 void transcript_view_paste(struct transcript_view *v, struct slice text, struct effects *fx);

@@ -48,7 +48,7 @@ static void unfold(struct transcript_view *v)
     struct transcript_position head = v->cursor;
 
     if (!line.foldable) {
-        transcript_view_notify(v, "nothing to unfold here");
+        transcript_view_refuse(v, "nothing to unfold here");
         return;
     }
     int64_t offset = v->conversation->transcript->message[v->cursor.message].offset;
@@ -156,7 +156,7 @@ static enum transcript_view_result act_in_raw(struct transcript_view *v, enum ac
     case ACT_QUIT:
     case ACT_SUSPEND:
     case ACT_REDRAW: return TRANSCRIPT_IGNORED;
-    default: transcript_view_notify(v, "this is the raw entry: go back first"); break;
+    default: transcript_view_refuse(v, "this is the raw entry: go back first"); break;
     }
     return TRANSCRIPT_DONE;
 }
@@ -219,7 +219,7 @@ static enum transcript_view_result act_here(struct transcript_view *v, enum acti
     const char *reason = transcript_view_unavailable(v, a);
 
     if (reason) {
-        transcript_view_notify(v, reason);
+        transcript_view_refuse(v, reason);
         return TRANSCRIPT_DONE;
     }
 
@@ -293,6 +293,17 @@ enum transcript_view_result transcript_view_act(struct transcript_view *v, enum 
     v->stuck = false;
     transcript_view_want_more(v, fx);
     return result;
+}
+
+bool transcript_view_dismiss(struct transcript_view *v)
+{
+    if (v->inner)
+        return transcript_view_dismiss(v->inner);
+    const bool refused = v->notice[0] && v->notice_refuses && !v->search.typing;
+
+    if (refused)
+        v->notice[0] = '\0';
+    return refused;
 }
 
 void transcript_view_key(struct transcript_view *v, struct key key, struct effects *fx)

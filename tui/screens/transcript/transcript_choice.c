@@ -263,7 +263,7 @@ void transcript_view_set_agents(struct transcript_view *v, struct subagent_list 
     v->asked_names = 0;
     transcript_view_choice_close(v);
     if (list->n == 0) {
-        transcript_view_notify(v, "this session has no sub-agents");
+        transcript_view_refuse(v, "this session has no sub-agents");
     } else if (list->n == 1) {
         transcript_view_open_agent(v, list->agent[0].id,
                                    transcript_choice_first_line(list->agent[0].task), fx);
@@ -366,7 +366,7 @@ void transcript_view_set_branches(struct transcript_view *v, struct branch_list 
     v->asked_branches = 0;
     transcript_view_choice_close(v);
     if (list->n == 0) {
-        transcript_view_notify(v, "this conversation has no other branches");
+        transcript_view_refuse(v, "this conversation has no other branches");
     } else if (!fill_branches(v, list)) {
         transcript_view_choice_close(v);
         transcript_view_notify_no_memory(v);

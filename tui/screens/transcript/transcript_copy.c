@@ -162,7 +162,7 @@ void transcript_view_copy(struct transcript_view *v, struct effects *fx)
     if (c.failed)
         transcript_view_notify_no_memory(v);
     else if (c.texts->n == 0)
-        transcript_view_notify(v, "no text here");
+        transcript_view_refuse(v, "no text here");
     else if (c.texts->n == 1)
         transcript_view_copy_text(v, c.texts->name[0], fx);
     if (c.failed || c.texts->n < 2) {

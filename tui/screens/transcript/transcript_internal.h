@@ -111,10 +111,11 @@ struct transcript_view {
     struct transcript_search search;
     struct raw raw;
     struct transcript_choice choice;
-    size_t agent_at;   /* where the list of sub-agents was left */
-    bool agent_listed; /* the inner one was chosen there: leaving it returns to the list */
-    char notice[160];  /* one line for the person, until the next key */
-    bool told_lost;    /* that a resume leaves out a part by mistake */
+    size_t agent_at;     /* where the list of sub-agents was left */
+    bool agent_listed;   /* the inner one was chosen there: leaving it returns to the list */
+    char notice[160];    /* one line for the person, until the next key */
+    bool notice_refuses; /* it is the reason why nothing was done */
+    bool told_lost;      /* that a resume leaves out a part by mistake */
     /* owned: a sub-agent's conversation or a branch, over this one */
     struct transcript_view *inner;
 };
@@ -206,6 +207,8 @@ void transcript_view_copy(struct transcript_view *v, struct effects *fx);
 void transcript_view_copy_text(struct transcript_view *v, struct slice text, struct effects *fx);
 
 void transcript_view_notify(struct transcript_view *v, const char *text);
+/* Says why nothing was done. */
+void transcript_view_refuse(struct transcript_view *v, const char *why);
 void transcript_view_notify_no_memory(struct transcript_view *v);
 /* The block under the cursor; NULL if the cursor is on no block. */
 const struct block *transcript_view_block(const struct transcript_view *v);

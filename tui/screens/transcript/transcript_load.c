@@ -56,11 +56,18 @@ struct layout_options transcript_view_layout(const struct transcript_view *v)
 void transcript_view_notify(struct transcript_view *v, const char *text)
 {
     snprintf(v->notice, sizeof v->notice, "%s", text);
+    v->notice_refuses = false;
+}
+
+void transcript_view_refuse(struct transcript_view *v, const char *why)
+{
+    transcript_view_notify(v, why);
+    v->notice_refuses = true;
 }
 
 void transcript_view_notify_no_memory(struct transcript_view *v)
 {
-    transcript_view_notify(v, ERR_NOMEM_TEXT);
+    transcript_view_refuse(v, ERR_NOMEM_TEXT);
 }
 
 struct transcript_view *transcript_view_new(const struct settings *settings,
@@ -340,7 +347,7 @@ static void go_to_message(struct transcript_view *v)
     if (i < t->n)
         transcript_view_go_to(v, (struct transcript_position){ i, 0 });
     else
-        transcript_view_notify(v, "the turn is not in this conversation: b lists other branches");
+        transcript_view_refuse(v, "the turn is not in this conversation: b lists other branches");
     v->to_message = (struct id128){ 0, 0 };
 }
 
@@ -358,10 +365,12 @@ static void tell_lost(struct transcript_view *v)
     const struct session_ref *ref = &v->session->ref[0];
     const size_t id = ref->id.n < 8 ? ref->id.n : 8;
 
-    if (t->lost && !v->told_lost && !transcript_view_is_preview(v))
+    if (t->lost && !v->told_lost && !transcript_view_is_preview(v)) {
+        v->notice_refuses = false;
         snprintf(v->notice, sizeof v->notice,
                  "a resume restores %zu of %zu messages: reprise doctor %.*s --fix --reconnect",
                  t->restored, t->restored + t->lost, (int)id, ref->id.p);
+    }
     v->told_lost |= t->lost > 0;
 }
 
@@ -446,13 +455,13 @@ static void handle_transcript_failure(struct transcript_view *v, const struct ms
         request_tail(v, fx); /* the file was replaced under us */
     if (msg->generation == v->asked_names || msg->generation == v->asked_branches) {
         err_format(&msg->u.error, line, sizeof line);
-        transcript_view_notify(v, line);
+        transcript_view_refuse(v, line);
     } else if (!v->conversation) {
         v->error = msg->u.error;
     } else if (msg->generation == v->asked_tail || msg->generation == v->asked_load) {
         v->stuck = true;
         err_format(&msg->u.error, line, sizeof line);
-        transcript_view_notify(v, line);
+        transcript_view_refuse(v, line);
     }
     if (msg->generation == v->asked_tail)
         v->asked_tail = 0;

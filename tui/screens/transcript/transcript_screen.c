@@ -83,6 +83,12 @@ static void transcript_screen_key(struct model *m, struct key k)
     transcript_view_key(m->viewer, k, &m->fx);
 }
 
+/* Esc is meant to put away the reason why nothing was done. */
+static bool transcript_screen_takes(struct model *m, struct key k)
+{
+    return k.code == KEYCODE_ESC && k.mods == 0 && transcript_view_dismiss(m->viewer);
+}
+
 static void transcript_screen_paste(struct model *m, struct slice text)
 {
     transcript_view_paste(m->viewer, text, &m->fx);
@@ -171,6 +177,7 @@ const struct view_ops view_transcript = {
     .place = transcript_screen_key_context,
     .draw = draw_transcript_screen,
     .act = transcript_screen_act,
+    .takes = transcript_screen_takes,
     .key = transcript_screen_key,
     .paste = transcript_screen_paste,
     .mouse = transcript_screen_mouse,

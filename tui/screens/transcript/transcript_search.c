@@ -550,7 +550,7 @@ void transcript_view_search_step(struct transcript_view *v, int direction)
     size_t at = there ? s->at - 1 : 0;
 
     if (s->n == 0) {
-        transcript_view_notify(v, s->done ? "not found" : "still searching");
+        transcript_view_refuse(v, s->done ? "not found" : "still searching");
         return;
     }
     if (!there)

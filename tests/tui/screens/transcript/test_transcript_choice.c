@@ -115,5 +115,8 @@ TEST(a_conversation_without_branches_is_reported)
     open_branched(&d, 0);
     drive_act(&d, ACT_BRANCHES);
     assert_true(screen_holds(&d, "this conversation has no other branches"));
+    assert_true(transcript_view_dismiss(d.view));
+    assert_false(screen_holds(&d, "this conversation has no other branches"));
+    assert_false(transcript_view_dismiss(d.view));
     drive_fini(&d);
 }
