@@ -30,17 +30,14 @@ static const struct document_format auggie_document = { .list = "chatHistory",
                                                         .members = true,
                                                         .parts = auggie_parts };
 
-static struct slice auggie_prompt(struct slice row, struct arena *a)
-{
-    return json_text_at(row, "exchange.request_message", a);
-}
-
 /* The directory is in the state of the editor that goes with a prompt. */
 static void auggie_read_request(struct slice row, struct arena *a, struct jsonl_row_facts *out)
 {
     struct slice node, folder;
     struct json_iter nodes, folders;
 
+    if (out->placed)
+        return;
     json_list_open(&nodes, row, "exchange.request_nodes");
     while (!out->cwd.n && json_list_next(&nodes, &node)) {
         json_list_open(&folders, node, "ide_state_node.workspace_folders");
@@ -55,8 +52,8 @@ static const struct row_kind auggie_rows[] = {
     { NULL, MESSAGE_OTHER, .when = "sessionId:text", /* the document itself */
       .facts = { ROW_FACT(title, "customTitle|title"), ROW_FACT(parent, "parentConversationId") } },
     { "asked", MESSAGE_SYSTEM, MESSAGE_SEAM, .when = "isHistorySummary", .put = row_put_compaction },
-    { "asked", MESSAGE_USER, .prompt = auggie_prompt, .untyped = MESSAGE_TOOL, .read = auggie_read_request,
-      .blocks = { { BLOCK_PROMPT, .read = auggie_prompt },
+    { "asked", MESSAGE_USER, .untyped = MESSAGE_TOOL, .read = auggie_read_request,
+      .blocks = { { BLOCK_PROMPT, .text = "exchange.request_message" },
                   { BLOCK_TOOL_RESULT, "tool_result_node.content", .each = "exchange.request_nodes",
                     .when = "tool_result_node:any", .call = "tool_result_node.tool_use_id",
                     .failed = "tool_result_node.is_error" } } },

@@ -59,28 +59,50 @@ static enum err_code document_read_member(struct buf *row, struct slice line)
     return json_valid(key) ? document_add_member(row, key, value) : ERR_OK;
 }
 
-/* *list is the value of the member with the conversation, if the document is whole. */
-static enum err_code document_read_members(struct document_rows *r,
-                                           const struct document_format *format, struct slice text,
-                                           struct slice *list)
-{
-    AUTO_BUF row = { 0 };
-    struct json_iter it;
-    struct slice key, value, line;
-    bool torn;
+/* The elements of the list, in a document that is whole. */
+struct document_elements {
+    struct arena *arena;
+    struct slice *element;
+    size_t n;
+};
 
-    if (buf_add(&row, SLICE("{")))
+static enum err_code document_add_slice(struct document_elements *list, struct slice element)
+{
+    struct slice *more = arena_grow(list->arena, list->element, list->n, sizeof *more);
+
+    if (!more)
         return ERR_NOMEM;
-    if (r->whole && json_type(text) == JSON_OBJECT && json_iter_open(&it, text))
-        while (json_iter_next(&it, &key, &value)) {
-            TRY(document_add_member(&row, key, value));
-            *list = json_string_is(key, format->list) ? value : *list;
+    list->element = more;
+    more[list->n++] = element;
+    return ERR_OK;
+}
+
+/* One walk finds the members and the elements. */
+static enum err_code document_walk(const struct document_format *format, struct slice text,
+                                   struct buf *row, struct document_elements *list)
+{
+    struct json_iter it, elements;
+    struct slice key, value, element;
+
+    if (json_type(text) != JSON_OBJECT || !json_iter_open(&it, text))
+        return ERR_OK;
+    while (json_iter_key(&it, &key)) {
+        if (!json_string_is(key, format->list)) {
+            if (json_iter_value(&it, &value) && format->members)
+                TRY(document_add_member(row, key, value));
+            continue;
         }
-    while (!r->whole && slice_line(&text, &line, &torn))
-        TRY(torn ? ERR_OK : document_read_member(&row, line));
-    if (buf_add(&row, SLICE("}")))
-        return ERR_NOMEM;
-    return memory_rows_line(&r->lines, buf_slice(&row));
+        list->n = 0;
+        const bool is_list = *it.p == '[' && json_iter_into(&it, &elements);
+
+        while (is_list && json_list_next(&elements, &element))
+            TRY(document_add_slice(list, element));
+        if (is_list)
+            json_iter_back(&it, &elements, &value);
+        else if (json_iter_value(&it, &value) && format->members)
+            TRY(document_add_member(row, key, value));
+    }
+    return ERR_OK;
 }
 
 /* ---- the elements of the list ---- */
@@ -89,10 +111,10 @@ static enum err_code document_add_element(struct document_rows *r,
                                           const struct document_format *format,
                                           struct slice element)
 {
-    struct slice key, value;
+    struct slice key;
     struct json_iter it;
     bool empty = json_type(element) != JSON_OBJECT || !json_iter_open(&it, element) ||
-                 !json_iter_next(&it, &key, &value);
+                 !json_iter_key(&it, &key);
 
     if (!format->parts || empty)
         return memory_rows_line(&r->lines, element);
@@ -150,21 +172,27 @@ static enum err_code document_read_rows(struct document_rows *r,
                                         const struct document_format *format, struct slice text,
                                         struct slice end)
 {
-    struct slice element, list = { NULL, 0 };
-    struct json_iter it;
+    AUTO_ARENA a = { 0 };
+    struct document_elements list = { .arena = &a };
+    AUTO_BUF row = { 0 };
+    struct slice rest = text, line;
+    bool torn;
 
     r->whole = r->has_end = !end.n && json_valid(text);
-    if (format->members)
-        TRY(document_read_members(r, format, text, &list));
-    if (r->whole && !list.n)
-        json_get(text, format->list, &list);
-    if (r->whole) {
-        if (json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
-            return ERR_OK;
-        while (json_list_next(&it, &element))
-            TRY(document_add_element(r, format, element));
-        return ERR_OK;
+    if (buf_add(&row, SLICE("{")))
+        return ERR_NOMEM;
+    if (r->whole)
+        TRY(document_walk(format, text, &row, &list));
+    while (format->members && !r->whole && slice_line(&rest, &line, &torn))
+        TRY(torn ? ERR_OK : document_read_member(&row, line));
+    if (format->members) {
+        TRY(buf_add(&row, SLICE("}")));
+        TRY(memory_rows_line(&r->lines, buf_slice(&row)));
     }
+    for (size_t i = 0; i < list.n; i++)
+        TRY(document_add_element(r, format, list.element[i]));
+    if (r->whole)
+        return ERR_OK;
     r->damaged = !end.n && text.n > 0;
     TRY(document_read_lines(r, format, text, !end.n));
     const size_t before = r->lines.n;

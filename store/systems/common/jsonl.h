@@ -25,6 +25,7 @@ struct jsonl_row_facts {
     bool names;
     struct slice title;
     struct slice cwd, git_branch; /* may be empty: the first row that has them counts */
+    bool placed;                  /* set before the call: an earlier row had the directory */
     struct slice model;           /* may be empty: the last one counts */
     struct slice parent; /* the session that it was forked from; may be empty, as the directory */
     struct slice entry, after; /* with `branches`: its id, and that of its parent */

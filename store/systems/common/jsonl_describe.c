@@ -53,7 +53,7 @@ static bool jsonl_describe_read_row(struct describing *d, struct slice line,
 {
     if (d->reading_on)
         arena_reset(d->line);
-    *facts = (struct jsonl_row_facts){ .time_ms = TIME_NONE };
+    *facts = (struct jsonl_row_facts){ .time_ms = TIME_NONE, .placed = d->row->cwd.n };
     enum err_code rc = !line.n ? ERR_FORMAT
                        : d->format->rows
                            ? row_table_read(d->format, line, d->document.whole, d->line, facts)

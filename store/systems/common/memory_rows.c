@@ -10,9 +10,10 @@
 
 /* ---- rows ---- */
 
-static void put_on_one_line(char *p, size_t n)
+/* Replaces these bytes by blanks. */
+static void memory_rows_blank(char *p, size_t n, const char *bytes)
 {
-    for (const char *c = "\n\r"; *c && n; c++)
+    for (const char *c = bytes; *c && n; c++)
         for (char *at = p; (at = memchr(at, *c, (size_t)(p + n - at)));)
             *at++ = ' ';
 }
@@ -26,7 +27,7 @@ enum err_code memory_rows_add(struct memory_rows *r, struct slice row, struct me
         r->bytes.n = at;
         return ERR_NOMEM;
     }
-    put_on_one_line(r->bytes.p + at, row.n); /* a newline within JSON is a blank */
+    memory_rows_blank(r->bytes.p + at, row.n, "\n\r"); /* a newline within JSON is a blank */
     m.offset = (int64_t)at;
     m.length = row.n > UINT32_MAX ? UINT32_MAX : (uint32_t)row.n;
     m.line = (uint32_t)r->n;
@@ -47,7 +48,7 @@ enum err_code memory_rows_value(struct buf *row, struct slice json)
         enum err_code rc = buf_add(row, json);
 
         if (!rc)
-            put_on_one_line(row->p + at, json.n);
+            memory_rows_blank(row->p + at, json.n, "\n\r");
         return rc;
     }
     jsonout_init(&j, row);
@@ -67,11 +68,14 @@ enum err_code memory_rows_line(struct buf *lines, struct slice json)
 
         memcpy(lines->p + lines->n, json.p, n);
         lines->n += n;
-        for (n += end != NULL; end && n < json.n && json.p[n] == ' ';) /* indentation */
+        n += end != NULL;
+        while (end && n + 8 <= json.n && memcmp(json.p + n, "        ", 8) == 0)
+            n += 8; /* indentation */
+        while (end && n < json.n && json.p[n] == ' ')
             n++;
         json = (struct slice){ json.p + n, json.n - n };
     }
-    put_on_one_line(lines->p + at, lines->n - at);
+    memory_rows_blank(lines->p + at, lines->n - at, "\r");
     lines->p[lines->n++] = '\n';
     return ERR_OK;
 }

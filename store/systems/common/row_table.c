@@ -342,6 +342,8 @@ static bool row_kind_is_prompt(const struct row_kind *k)
 
 static struct slice row_prompt(const struct row_kind *k, struct row_view *v, struct arena *a)
 {
+    if (!row_kind_is_prompt(k))
+        return SLICE("");
     if (k->prompt)
         return k->prompt(v->outer.object, a);
     for (const struct row_block *r = k->blocks; !row_block_is_last(r); r++)
@@ -352,7 +354,7 @@ static struct slice row_prompt(const struct row_kind *k, struct row_view *v, str
 
 static enum message_kind row_message_kind(const struct row_kind *k, struct slice prompt)
 {
-    return k->prompt && !prompt.n ? k->untyped : k->kind;
+    return row_kind_is_prompt(k) && k->untyped && !prompt.n ? k->untyped : k->kind;
 }
 
 /* The kind that the line index already knows, unless only the row itself shows it. */
@@ -365,7 +367,7 @@ static const struct row_kind *row_kind_known(const struct jsonl_format *format, 
         const struct row_kind *k = &t->kind[i];
 
         if (!k->role || (role && strcmp(k->role, role) == 0))
-            return k->when || k->starts || k->fits || k->prompt || t->time ? NULL : k;
+            return k->when || k->starts || k->fits || k->untyped || t->time ? NULL : k;
     }
     return NULL;
 }
@@ -388,10 +390,12 @@ enum err_code row_table_judge(const struct jsonl_format *format, struct logfile 
     enum message_kind kind = k ? k->kind : MESSAGE_OTHER;
     enum err_code rc = k ? ERR_OK : logfile_row(log, line, &row, e);
 
-    if (!k && !rc && (k = row_table_kind(format, row, &a))) {
-        kind = k->kind;
-        if (k->prompt && k->untyped != k->kind)
-            kind = row_message_kind(k, k->prompt(row, &a));
+    struct row_view v;
+
+    if (!k && !rc)
+        row_view_open(&v, row);
+    if (!k && !rc && (k = row_view_kind(format, &v, &a))) {
+        kind = k->untyped ? row_message_kind(k, row_prompt(k, &v, &a)) : k->kind;
         if (format->rows->time && m->time_ms == TIME_NONE)
             m->time_ms = format->rows->time(row, &a);
     }
@@ -442,8 +446,7 @@ enum err_code row_table_read(const struct jsonl_format *format, struct slice row
 
     if (!k)
         return a->failed ? ERR_NOMEM : ERR_OK;
-    if (row_kind_is_prompt(k))
-        out->prompt = row_prompt(k, &v, a);
+    out->prompt = row_prompt(k, &v, a);
     enum message_kind kind = row_message_kind(k, out->prompt);
 
     out->waits = !k->silent && (kind == MESSAGE_USER || kind == MESSAGE_TOOL);

@@ -86,10 +86,9 @@ struct row_kind {
     bool shown; /* a row of the kind MESSAGE_OTHER is a message of that kind */
     struct row_block blocks[ROW_BLOCKS];
     struct row_fact facts[ROW_FACTS];
-    /* What the person wrote, if that is not the text of the block that is a prompt. If it is empty, the row is a
-     * message of the kind `untyped`. */
+    /* What the person wrote, if that is not the text of the block that is a prompt. */
     struct slice (*prompt)(struct slice row, struct arena *a);
-    enum message_kind untyped;
+    enum message_kind untyped;                           /* of a row without a prompt */
     void (*put)(struct block_list *b, struct slice row); /* instead of `blocks` */
     /* Completes the facts for a list with what no path leads to. */
     void (*read)(struct slice row, struct arena *a, struct jsonl_row_facts *out);
