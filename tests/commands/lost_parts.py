@@ -266,9 +266,80 @@ def check_after(w):
         w.program.same('what follows', texts(w, name), [*every, 'and now', 'No response requested.'])
 
 
+def pi_log(w, parts):
+    """A log of pi, and where it is; a message is every row but the first one."""
+    rows = [{'type': 'session', 'version': 3, 'id': 'aaaaaaaa-0000-4000-8000-00000000000b', 'timestamp': '2026-03-01T00:00:00.000Z', 'cwd': w.home}]
+    for k in range(2 * parts):
+        text = f'{"pa"[k % 2]}{k // 2}'
+        rows.append({'type': 'message', 'id': f'{k:08x}', 'parentId': f'{k - 1:08x}' if k else None, 'timestamp': '2026-03-01T00:00:00.000Z',
+                     'message': {'role': ('user', 'assistant')[k % 2], 'content': [{'type': 'text', 'text': text}]}})
+    folder = '--' + w.home.strip('/').replace('/', '-') + '--'
+    return f'{w.home}/.pi/agent/sessions/{folder}/2026-03-01T00-00-00-000Z_{rows[0]["id"]}.jsonl', rows
+
+
+def qwen_log(w, parts):
+    sid = 'aaaaaaaa-0000-4000-8000-00000000000c'
+    rows = [{'uuid': uuid(k), 'parentUuid': uuid(k - 1) if k else None, 'sessionId': sid, 'timestamp': '2026-03-01T00:00:00.000Z', 'cwd': w.home,
+             'type': ('user', 'assistant')[k % 2], 'message': {'role': ('user', 'model')[k % 2], 'parts': [{'text': f'{"pa"[k % 2]}{k // 2}'}]}}
+            for k in range(2 * parts)]
+    return f'{w.home}/.qwen/projects/{flat(w.home)}/chats/{sid}.jsonl', rows
+
+
+def said(w, sid):
+    """The same for agents whose conversation `messages` prints."""
+    return [''.join(part['text'] for part in m['message'].get('content') or m['message']['parts']) for m in w.program.json('messages', sid)]
+
+
+def check_others(w):
+    """pi and Qwen Code follow parents, too, and stop where a row is gone: from how many messages on the rest is left out, and by which
+    of these rows the parts are joined."""
+    for agent, make, key, head in ('pi', pi_log, 'parentId', 1), ('qwen', qwen_log, 'parentUuid', 0):
+        path, rows = make(w, 6)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        sid = f'{agent}:{os.path.basename(path)[-42:-6]}'
+        lines = [json.dumps(r, separators=(',', ':')).encode() + b'\n' for r in rows]
+        every = [f'{who}{part}' for part in range(6) for who in 'pa']
+        for gone, form in (([4], b''), ([4], b'\0' * 50 + b'\n'), ([4], b'{"ty\n'), ([9], b''), ([2, 3, 8], b''), ([3, 6, 9], b''), ([0], b''), ([11], b''), ([], b'')):
+            what = f'{agent}: {gone} {form[:4]}'
+            bad = [form if k - head in gone else line for k, line in enumerate(lines)]
+            with open(path, 'wb') as f:
+                f.write(b''.join(bad))
+            os.utime(path, (1795770000,) * 2)
+            # A row whose parent is gone, unless nothing was said before it.
+            joints = [k for k in range(12) if k not in gone and k - 1 in gone and any(j not in gone for j in range(k))]
+            top = joints[-1] if joints else min(set(range(12)) - set(gone))
+            kept = [t for k, t in enumerate(every) if k not in gone]
+            found = [f for f in w.program.json('doctor', sid) if f['kind'] == 'lost-part']
+            w.program.same(f'{what}: found', len(found), len(joints))
+            w.program.need(all(f['repair'].startswith('lets it follow line ') and 'the row it follows is not in the file' in f['why'] for f in found), f'{what}: {found}')
+            info = w.program.json('info', sid)
+            w.program.same(f'{what}: a resume restores', said(w, sid), [t for t in every[top:] if t in kept])
+            w.program.same(f'{what}: info', info.get('lostMessageCount'), len([t for t in every[:top] if t in kept]) if joints else None)
+            run = w.program.run('doctor', sid, '--fix', '--reconnect')
+            w.program.same(f'{what}: joined', run.returncode, 0)
+            w.program.same(f'{what}: all of it', said(w, sid), kept if joints else every[top:] if gone == [0] else kept)
+            left = [k for k in range(12) if k not in gone]
+            want = [{**rows[k + head], key: rows[left[i - 1] + head][key.replace('parentId', 'id').replace('parentUuid', 'uuid')]} if k in joints else rows[k + head]
+                    for i, k in enumerate(left)]
+            with open(path, 'rb') as f:
+                now = [json.loads(x) for x in f.read().splitlines() if x.startswith(b'{') and x.endswith(b'}')]
+            w.program.same(f'{what}: only parents differ', now[head:], want)
+            w.program.same(f'{what}: healthy', [f['kind'] for f in w.program.json('doctor', sid) if f['kind'] in ('lost-part', 'nul-bytes', 'broken-line')], [])
+            w.program.run('undo', '--all')
+            w.program.run('undo', '--all')
+            w.program.same(f'{what}: undone', bytes_of(path), b''.join(bad))
+        # What was said before a compaction is not missed.
+        mark = {'type': 'compaction', 'summary': 's', 'firstKeptEntryId': rows[-1].get('id')} if agent == 'pi' else {'type': 'system', 'subtype': 'chat_compression'}
+        own = {'uuid': uuid(50), 'parentUuid': rows[-1].get('uuid'), 'sessionId': sid[5:], 'cwd': w.home} if agent == 'qwen' else {'id': '0000ffff', 'parentId': rows[-1]['id']}
+        with open(path, 'wb') as f:
+            f.write(b''.join(line for k, line in enumerate(lines) if k - head != 4) + json.dumps({**own, **mark, 'timestamp': '2026-03-01T00:00:00.000Z'}, separators=(',', ':')).encode() + b'\n')
+        w.program.same(f'{agent}: before a compaction', [f['kind'] for f in w.program.json('doctor', sid) if f['kind'] == 'lost-part'], [])
+        os.remove(path)
+
+
 def main():
     w = World(sys.argv[1])
-    for check in check_missing, check_twice, check_odd_ids, check_compacted, check_whole, check_in_use, check_links, check_after:
+    for check in check_missing, check_twice, check_odd_ids, check_compacted, check_whole, check_in_use, check_links, check_after, check_others:
         check(w)
     w.program.finish(50)
 

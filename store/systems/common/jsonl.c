@@ -14,6 +14,7 @@
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/document.h"
 #include "store/systems/common/log_head.h"
+#include "store/systems/common/lost_path.h"
 #include "store/systems/common/row_table.h"
 
 enum { SUFFIX = sizeof JSONL_SUFFIX - 1 };
@@ -379,10 +380,11 @@ static enum err_code load_bytes(const struct store *st, const struct session_ref
                   : logfile_open(log, l.path, 0, format->keys, cancel, e);
     if (!rc)
         rc = jsonl_build_transcript(&l, out, e);
+    if (!rc && !tail && !all)
+        lost_path_count(format, log, *out);
     if (!rc && tail && !l.empty)
         (*out)->partial = log->index.n ? log->index.line[0].offset > 0 : log->file.id.size > 0;
-    if (log->file.fd >= 0)
-        logfile_close(log);
+    logfile_close(log);
     return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
 }
 

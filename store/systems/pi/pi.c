@@ -6,6 +6,7 @@
 #include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
 #include "store/systems/common/edits/tool_edits.h"
+#include "store/systems/common/lost_path.h"
 #include "store/systems/common/row_table.h"
 
 /* ---- open ---- */
@@ -84,7 +85,8 @@ const struct store_ops pi_ops = {
     .messages = jsonl_messages,
     .resume_at = pi_resume_at,
     .fork = pi_fork,
-    .check = jsonl_check,
+    .check = lost_path_check,
+    .reconnect = lost_path_reconnect,
     .log_rules = &pi_log_rules,
     .usage = pi_usage,
     .checkpoints = pi_checkpoints,

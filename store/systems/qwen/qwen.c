@@ -5,6 +5,7 @@
 
 #include "store/log/log_damage.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/lost_path.h"
 #include "store/systems/common/row_table.h"
 
 const struct qwen *qwen_of(const struct store *st)
@@ -117,7 +118,8 @@ const struct store_ops qwen_ops = {
     .subagent = qwen_subagent,
     .agent_variable = jsonl_agent_variable,
     .live = qwen_live,
-    .check = jsonl_check,
+    .check = lost_path_check,
+    .reconnect = lost_path_reconnect,
     .log_rules = &qwen_log_rules,
     .checkpoints = qwen_checkpoints,
     .plan = qwen_plan,

@@ -2,13 +2,11 @@
 
 #include "lite/base/array.h"
 #include "lite/base/cleanup.h"
-#include "lite/json/json.h"
-#include "lite/json/jsonout.h"
-#include "store/journal/change.h"
 #include "store/log/log_damage.h"
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/show/item_list.h"
+#include "store/systems/common/lost_path.h"
 
 /* What a resume leaves out although the person did not go back. The client follows the parents from the last row up, and two
  * faults of it break that path: a row names a parent that was never written, or it follows a row from before a compaction
@@ -167,62 +165,22 @@ static enum err_code lost_find_joints(struct lost_parts *l, uint32_t leaf, struc
 
 /* ---- the repair ---- */
 
-static int lost_by_line(const void *x, const void *y)
-{
-    const struct log_damage *a = x, *b = y;
-
-    return (a->line > b->line) - (a->line < b->line);
-}
-
-/* The row with another parent, as bytes of its line. */
-static enum err_code lost_joined_row(struct lost_parts *l, const struct joint *j, struct arena *a,
-                                     struct log_damage *out, struct err *e)
-{
-    const size_t line = l->log->chain.node[j->node].line;
-    const bool torn = l->log->file.index.torn_tail && line + 1 == l->log->file.index.n;
-    struct slice uuid, row, parent;
-    AUTO_BUF text = { 0 };
-    struct jsonout quoted;
-
-    TRY(claude_node_uuid(l->log, j->before, a, &uuid, e));
-    TRY(logfile_row(&l->log->file, line, &row, e));
-    if (!json_get(row, "parentUuid", &parent))
-        return err_set(e, ERR_FORMAT, l->log->file.path, "join a part: its row names no parent");
-    NEED(!buf_add(&text, (struct slice){ row.p, (size_t)(parent.p - row.p) }));
-    jsonout_init(&quoted, &text);
-    jsonout_text(&quoted, uuid);
-    NEED(!quoted.rc &&
-         !buf_add(&text, (struct slice){ parent.p + parent.n,
-                                         (size_t)(row.p + row.n - parent.p) - parent.n }) &&
-         (torn || !buf_add_byte(&text, '\n')));
-    *out = (struct log_damage){ .line = line,
-                                .lines = 1,
-                                .repair = "joins it to the row above",
-                                .bytes = arena_copy(a, buf_slice(&text)) };
-    NEED(out->bytes.p);
-    return ERR_OK;
-}
-
+/* Each row with another parent, as bytes of its line. */
 static enum err_code lost_plan(struct lost_parts *l, struct change *c, struct err *e)
 {
-    CLEANUP(log_repair_fini) struct log_repair repair = { .offset = 0 };
     AUTO_ARENA a = { 0 };
     struct log_damage *row = arena_zalloc(&a, l->n * sizeof *row);
 
     NEED(row);
-    for (size_t i = 0; i < l->n; i++)
-        TRY(lost_joined_row(l, &l->joint[i], &a, &row[i], e));
-    qsort(row, l->n, sizeof *row, lost_by_line);
-    TRY(log_repair_rows(&l->log->file, row, l->n, &repair, e));
+    for (size_t i = 0; i < l->n; i++) {
+        const struct joint *j = &l->joint[i];
+        struct slice uuid;
 
-    const struct step s = { .kind = STEP_TAIL,
-                            .path = l->log->file.path,
-                            .bytes = buf_slice(&repair.bytes),
-                            .old = buf_slice(&repair.old),
-                            .offset = repair.offset,
-                            .mtime_ns = l->log->file.file.id.mtime_ns };
-
-    return change_add(c, &s, e);
+        TRY(claude_node_uuid(l->log, j->before, &a, &uuid, e));
+        TRY(lost_path_row(&l->log->file, l->log->chain.node[j->node].line, "parentUuid", uuid, &a,
+                          &row[i], e));
+    }
+    return lost_path_plan(&l->log->file, row, l->n, c, e);
 }
 
 static enum err_code lost_parts_find(struct lost_parts *l, struct err *e)
