@@ -108,6 +108,7 @@ script(kimi_cli_store recorded store/systems/kimi_cli/kimi_cli_store.py $<TARGET
 script(kimi_states recorded store/systems/kimi/kimi_states.py $<TARGET_FILE:reprise>)
 script(pi_branches recorded store/systems/pi/pi_branches.py $<TARGET_FILE:reprise>)
 script(pi_rewind recorded store/systems/pi/pi_rewind.py $<TARGET_FILE:reprise>)
+script(continue_rewind recorded store/systems/continue/continue_rewind.py $<TARGET_FILE:reprise>)
 script(qwen_places recorded store/systems/qwen/qwen_places.py $<TARGET_FILE:reprise>)
 script(opencode_store recorded store/systems/opencode/opencode_store.py $<TARGET_FILE:reprise>)
 

@@ -68,11 +68,10 @@ enum err_code session_about_complete(const struct store *st, const struct scope 
     struct buf document = { 0 };
     enum err_code rc = about_read(&row->ref, &document);
 
-    (void)st;
     if (!rc && document.n)
         about_set(about, buf_slice(&document), row, a);
     if (!row->hidden)
-        row->can = CAN_RESUME;
+        row->can = CAN_RESUME | (st->ops->plan ? (unsigned)CAN_REWIND : 0u);
     if (!rc && about->complete)
         about->complete(scope, buf_slice(&document), row, a);
     if (!rc && !row->hidden) {

@@ -9,6 +9,7 @@
 #include "store/systems/common/row_table.h"
 #include "store/systems/common/session_about.h"
 #include "store/systems/common/usage_rows.h"
+#include "store/systems/continue/continue.h"
 
 /* The sessions of Continue's CLI, `cn` (docs/formats/continue.md): its path is $CONTINUE_GLOBAL_DIR or ~/.continue, with
  *
@@ -17,8 +18,6 @@
  *
  * An element of `history` is a message without a time; the calls of an answer contain their results. Only read. */
 
-extern const struct store_ops continue_ops;
-
 enum { ID_MOST = 128 };
 
 static const char suffix[] = ".json";
@@ -26,8 +25,7 @@ static const char *const cn_roles[] = { "user", "assistant", "tool", "thinking",
 static const struct index_keys cn_keys = { .type = "role", .inner = "message", .kinds = cn_roles };
 static const struct document_format cn_document = { .list = "history", .members = true };
 
-/* The texts of the parts of a call's result. */
-static struct slice cn_output(struct slice call, struct arena *a)
+struct slice cn_output(struct slice call, struct arena *a)
 {
     struct slice part, text, all = SLICE("");
     struct json_iter it;
@@ -168,6 +166,8 @@ const struct store_ops continue_ops = {
     .close = jsonl_store_close,
     .agent_variable = jsonl_agent_variable,
     .usage = cn_usage,
+    .checkpoints = cn_checkpoints,
+    .plan = cn_plan,
     .edits = tool_edits_loaded,
     .check = document_check,
     .one_document = true,
@@ -180,7 +180,6 @@ const struct store_ops continue_ops = {
         [ABILITY_DELETE] = "Continue keeps its sessions in an index, too, which only it writes",
         [ABILITY_FORK] = "Continue forks itself: cn --fork ID",
         [ABILITY_RESUME_AT] = "Continue goes on after the last message",
-        [ABILITY_REWIND] = "Continue keeps no copies of files",
         [ABILITY_TOMBSTONE] = "a Continue document is the only copy of its messages",
         [ABILITY_MOVE] = "Continue opens only its last session, wherever that was",
         [ABILITY_REAPPEND] = "Continue keeps its titles in the documents",

@@ -58,63 +58,42 @@ static const char *pi_path(const struct pi_reading *r, struct slice input)
 static void pi_add_change(struct pi_reading *r, enum patch_kind kind, const struct pi_call *call,
                           struct slice text, const char *why)
 {
-    struct patch_log *c = r->out;
     const char *path = pi_path(r, call->input);
-    struct patch_change *list =
-        path ? arena_grow(&c->arena, c->change, c->changes, sizeof *list) : NULL;
 
-    if (!list)
-        return;
-    c->change = list;
-    list[c->changes++] = (struct patch_change){ .kind = kind,
-                                                .path = path,
-                                                .text = arena_copy(&c->arena, text),
-                                                .why = why,
-                                                .at = r->at,
-                                                .time_ms = r->time_ms,
-                                                .begin_ms = call->time_ms,
-                                                .end_ms = r->time_ms,
-                                                .call = arena_copy(&c->arena, call->id) };
+    if (path)
+        patch_log_add_change(r->out, &(struct patch_change){ .kind = kind,
+                                                             .path = path,
+                                                             .text = text,
+                                                             .why = why,
+                                                             .at = r->at,
+                                                             .time_ms = r->time_ms,
+                                                             .begin_ms = call->time_ms,
+                                                             .end_ms = r->time_ms,
+                                                             .call = call->id });
 }
 
 /* text: empty if it may have done anything. */
 static void pi_add_command(struct pi_reading *r, struct slice text)
 {
-    struct patch_log *c = r->out;
-    struct patch_command *list = inferred_only_reads(text)
-                                     ? NULL
-                                     : arena_grow(&c->arena, c->command, c->commands, sizeof *list);
-
-    if (!list)
-        return;
-    c->command = list;
-    list[c->commands++] = (struct patch_command){ .text = arena_copy(&c->arena, text),
-                                                  .dir = text.n ? c->cwd : NULL,
-                                                  .at = r->at };
+    patch_log_add_command(r->out, text, text.n ? r->out->cwd : NULL, r->at);
 }
 
 static void pi_add_seen(struct pi_reading *r, const struct pi_call *call, struct slice text,
                         bool failed, bool cut)
 {
     static const char replaced[] = "\xef\xbf\xbd", image[] = "Read image file [";
-    struct patch_log *c = r->out;
     struct slice said;
     const char *path = pi_path(r, call->input);
     const bool gone = failed && path && json_get_text(call->input, "path", &r->scratch, &said) &&
                       slice_has(text, "ENOENT") && read_call_is_missing(text, said);
-    struct patch_seen *list =
-        path && (gone || !failed) ? arena_grow(&c->arena, c->seen, c->seen_n, sizeof *list) : NULL;
+    struct patch_seen seen = { .path = path, .at = r->at, .gone = gone };
 
-    if (!list)
-        return;
-    c->seen = list;
-    list[c->seen_n] = (struct patch_seen){ .path = path, .at = r->at, .gone = gone };
-    list[c->seen_n].whole = !failed && !cut && !slice_has(text, replaced) &&
-                            !slice_starts(text, image) &&
-                            read_call_path(call->name, call->input, &r->scratch, &said);
-    if (list[c->seen_n].whole)
-        list[c->seen_n].text = arena_copy(&c->arena, text);
-    c->seen_n++;
+    seen.whole = !failed && !cut && !slice_has(text, replaced) && !slice_starts(text, image) &&
+                 read_call_path(call->name, call->input, &r->scratch, &said);
+    if (seen.whole)
+        seen.text = text;
+    if (path && (gone || !failed))
+        patch_log_add_seen(r->out, &seen);
 }
 
 static void pi_add_listing(struct pi_reading *r, struct slice command, struct slice output)
@@ -151,17 +130,6 @@ static bool pi_did_nothing(struct slice said)
     return nothing;
 }
 
-/* A patch without the lines that name the file. */
-static struct slice pi_hunks(struct slice patch)
-{
-    struct slice rest = patch, line;
-    bool torn;
-
-    while (!slice_starts(rest, "@@") && slice_line(&rest, &line, &torn))
-        continue;
-    return rest;
-}
-
 /* A call whose result is said, or that never got one (message is empty). */
 static void pi_end_call(struct pi_reading *r, const struct pi_call *call, struct slice message)
 {
@@ -187,7 +155,7 @@ static void pi_end_call(struct pi_reading *r, const struct pi_call *call, struct
         else if (writes && json_get_text(call->input, "content", a, &text))
             pi_add_change(r, PATCH_ADDED, call, text, NULL);
         else if (edits && (text = json_text_at(message, "details.patch", a)).n)
-            pi_add_change(r, PATCH_UPDATED, call, pi_hunks(text), NULL);
+            pi_add_change(r, PATCH_UPDATED, call, patch_hunks(text), NULL);
         else
             pi_add_change(r, PATCH_UNSURE, call, text, no_patch);
     } else if (slice_eq(call->name, SLICE("bash"))) {
@@ -219,24 +187,13 @@ static void pi_end_open_calls(struct pi_reading *r)
 
 static void pi_read_prompt(struct pi_reading *r, struct slice row, struct slice message)
 {
-    struct patch_log *c = r->out;
-    struct slice text = row_text(message, "content", "text", &r->scratch);
+    const struct slice text = row_text(message, "content", "text", &r->scratch);
 
     pi_end_open_calls(r);
-    struct patch_point *list = arena_grow(&c->arena, c->point, c->points, sizeof *list);
-    size_t *lines = arena_grow(&c->arena, c->prompt, c->prompts, sizeof *lines);
-
-    if (!list || !lines)
-        return;
-    c->prompt = lines;
-    lines[c->prompts++] = r->at;
-    c->point = list;
-    list[c->points++] = (struct patch_point){
-        .id = arena_copy(&c->arena, json_text_at(row, "id", &r->scratch)),
-        .text = arena_copy(&c->arena, text),
-        .time_ms = r->time_ms,
-        .at = r->at,
-    };
+    patch_log_add_point(r->out, &(struct patch_point){ .id = json_text_at(row, "id", &r->scratch),
+                                                       .text = text,
+                                                       .time_ms = r->time_ms,
+                                                       .at = r->at });
 }
 
 static void pi_read_calls(struct pi_reading *r, struct slice message)
@@ -314,7 +271,7 @@ static enum err_code pi_read_patches(const struct store *st, const struct sessio
     CLEANUP(file_close) struct file file = { .fd = -1 };
     struct pi_reading r = { .out = out, .home = st->env->home };
 
-    *out = (struct patch_log){ .changes = 0 };
+    *out = (struct patch_log){ .lossy = true };
     enum err_code rc = file_open(AT_FDCWD, ref->path.p, 0, &file, e);
 
     if (!rc)

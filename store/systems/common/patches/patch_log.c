@@ -35,6 +35,68 @@ void patch_log_fini(struct patch_log *c)
     *c = (struct patch_log){ .changes = 0 };
 }
 
+/* ---- reading logs ---- */
+
+void patch_log_add_change(struct patch_log *c, const struct patch_change *x)
+{
+    struct patch_change *list = arena_grow(&c->arena, c->change, c->changes, sizeof *list);
+
+    if (!list)
+        return;
+    c->change = list;
+    list[c->changes] = *x;
+    list[c->changes].text = arena_copy(&c->arena, x->text);
+    list[c->changes++].call = arena_copy(&c->arena, x->call);
+}
+
+void patch_log_add_command(struct patch_log *c, struct slice text, const char *dir, size_t at)
+{
+    struct patch_command *list = inferred_only_reads(text)
+                                     ? NULL
+                                     : arena_grow(&c->arena, c->command, c->commands, sizeof *list);
+
+    if (!list)
+        return;
+    c->command = list;
+    list[c->commands++] = (struct patch_command){ arena_copy(&c->arena, text), dir, at };
+}
+
+void patch_log_add_seen(struct patch_log *c, const struct patch_seen *x)
+{
+    struct patch_seen *list = arena_grow(&c->arena, c->seen, c->seen_n, sizeof *list);
+
+    if (!list)
+        return;
+    c->seen = list;
+    list[c->seen_n] = *x;
+    list[c->seen_n++].text = arena_copy(&c->arena, x->text);
+}
+
+void patch_log_add_point(struct patch_log *c, const struct patch_point *x)
+{
+    struct patch_point *list = arena_grow(&c->arena, c->point, c->points, sizeof *list);
+    size_t *lines = arena_grow(&c->arena, c->prompt, c->prompts, sizeof *lines);
+
+    if (!list || !lines)
+        return;
+    c->prompt = lines;
+    lines[c->prompts++] = x->at;
+    c->point = list;
+    list[c->points] = *x;
+    list[c->points].id = arena_copy(&c->arena, x->id);
+    list[c->points++].text = arena_copy(&c->arena, x->text);
+}
+
+struct slice patch_hunks(struct slice patch)
+{
+    struct slice rest = patch, line;
+    bool torn;
+
+    while (!slice_starts(rest, "@@") && slice_line(&rest, &line, &torn))
+        continue;
+    return rest;
+}
+
 static bool patch_may_have(const struct patch_command *x, const char *path,
                            bool may(struct slice, const char *, const char *))
 {

@@ -80,9 +80,21 @@ struct patch_log {
     size_t agents;
     /* an old log, which contains the agent's calls but not the changes to files */
     bool calls_only;
+    /* The agent reads files as UTF-8 and writes them anew: what was not UTF-8 is U+FFFD afterwards, also in lines that no
+     * patch shows. */
+    bool lossy;
 };
 
 void patch_log_fini(struct patch_log *c);
+
+/* For readers of logs: these append, with copies of the texts. Out of memory, the arena has failed. A command that only
+ * reads is left out. A point is a prompt, too. */
+void patch_log_add_change(struct patch_log *c, const struct patch_change *x);
+void patch_log_add_command(struct patch_log *c, struct slice text, const char *dir, size_t at);
+void patch_log_add_seen(struct patch_log *c, const struct patch_seen *x);
+void patch_log_add_point(struct patch_log *c, const struct patch_point *x);
+/* A patch without the lines that name the file. */
+struct slice patch_hunks(struct slice patch);
 
 /* Drops the points whose prompts are not in the conversation that `load` returns: those of turns that were undone, and of
  * other branches. */

@@ -135,6 +135,10 @@ static enum err_code patch_rewind_add_file(struct planning *p, size_t i, struct 
     enum err_code rc = patch_infer_before(&p->infer, i, &before, e);
 
     t.why = before.why;
+    if (!rc && p->c.lossy && slice_has(before.state.text, "\xef\xbf\xbd")) {
+        before.state.known = false;
+        t.why = "it has a character that may stand for bytes that were not UTF-8";
+    }
     if (!rc && before.state.known) {
         t.why = NULL;
         t.want = before.state.absent ? REWIND_ABSENT : REWIND_BYTES;

@@ -1,131 +1,10 @@
 """A rewind of pi's sessions, from what their rows prove: the patches of edits, the texts of writes, and reads.
    usage: pi_rewind.py REPRISE"""
-import datetime
-import difflib
-import json
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 
-from support.program import Program
-
-
-counts = {'passed': 0, 'failed': 0}  # of the worlds that were removed
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%S.%f')[:23] + 'Z'
-
-
-class World:
-    """A session whose calls are done as pi does them, and recorded as pi records them."""
-
-    def __init__(self, program, root='home/work'):
-        self.top = os.path.realpath(tempfile.mkdtemp())
-        self.home, self.root = f'{self.top}/home', f'{self.top}/{root}'
-        os.makedirs(self.root)
-        self.p = Program(program, self.home, {'XDG_STATE_HOME': f'{self.top}/state', 'REPRISE_PROC_DIR': self.top})
-        self.id, self.calls, self.trees, self.points = '01a203e0-7efc-71a2-810d-ce24696a2e5f', 0, [], []
-        self.rows = [{'type': 'session', 'version': 3, 'id': self.id, 'timestamp': now(), 'cwd': self.root}]
-
-    def path(self, name):
-        return os.path.join(self.root, name)
-
-    def put(self, name, text):
-        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-        with open(self.path(name), 'w', encoding='utf-8', newline='') as f:
-            f.write(text)
-
-    def get(self, name):
-        with open(self.path(name), encoding='utf-8', newline='') as f:
-            return f.read()
-
-    def tree(self):
-        return {os.path.relpath(os.path.join(folder, x), self.root): self.get(os.path.join(folder, x))
-                for folder, _, files in os.walk(self.root) for x in files}
-
-    def row(self, role, content, **more):
-        self.rows.append({'type': 'message', 'id': f'{len(self.rows):08x}', 'parentId': self.rows[-1]['id'] if len(self.rows) > 1 else None,
-                          'timestamp': now(), 'message': {'role': role, 'content': content, **more}})
-        return self.rows[-1]['id']
-
-    def prompt(self, text):
-        self.trees.append(self.tree())
-        self.points.append(self.row('user', [{'type': 'text', 'text': text}]))
-        time.sleep(0.02)
-
-    def call(self, name, **arguments):
-        self.calls += 1
-        self.row('assistant', [{'type': 'toolCall', 'id': f'call_{self.calls}', 'name': name, 'arguments': arguments}])
-
-    def result(self, name, text, failed=False, **details):
-        self.row('toolResult', [{'type': 'text', 'text': text}], toolCallId=f'call_{self.calls}', toolName=name, isError=failed,
-                 **({'details': details} if details else {}))
-
-    def edit(self, name, old, new, patched=True, as_path=None):
-        before = self.get(name)
-        self.call('edit', path=as_path or name, edits=[{'oldText': old, 'newText': new}])
-        after = before.replace(old, new, 1)
-        with open(self.path(name), 'r+', encoding='utf-8', newline='') as f:
-            f.write(after)
-            f.truncate()
-        lines = [[line if line.endswith('\n') else line + '\n\\ No newline at end of file\n' for line in
-                  text.replace('\r\n', '\n').splitlines(True)] for text in (before, after)]
-        patch = ''.join(difflib.unified_diff(*lines, name, name, n=4))
-        self.result('edit', f'Successfully replaced 1 block(s) in {name}.', **({'patch': patch} if patched else {'diff': 'x'}))
-
-    def write(self, name, text):
-        self.call('write', path=name, content=text)
-        self.put(name, text)
-        self.result('write', f'Successfully wrote to {name}')
-
-    def read(self, name, cut=False):
-        self.call('read', path=name)
-        self.result('read', self.get(name), **({'truncation': {'truncated': True}} if cut else {}))
-
-    def bash(self, command, run=True):
-        self.call('bash', command=command)
-        done = subprocess.run(['sh', '-c', command], cwd=self.root, capture_output=True, check=False) if run else None
-        self.result('bash', done.stdout.decode() if done and done.stdout else '(no output)')
-
-    def save(self, tail=''):
-        folder = f'{self.home}/.pi/agent/sessions/--{self.root[1:].replace("/", "-")}--'
-        shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(folder)
-        with open(f'{folder}/2026-11-29T01-00-00-000Z_{self.id}.jsonl', 'w', encoding='utf-8') as f:
-            f.writelines(json.dumps(row, ensure_ascii=False) + '\n' for row in self.rows)
-            f.write(tail)
-
-    def plan(self, at):
-        run = self.p.run('rewind', '-C', self.root, f'pi:{self.id}', '--to', self.points[at], '--dry-run')
-        return run.stdout.decode() + run.stderr.decode()
-
-    def gives_back(self, what, at, but=()):
-        """All files but those named are as they were before the prompt, and the undo is exact."""
-        final = self.tree()
-        run = self.p.run('rewind', '-C', self.root, f'pi:{self.id}', '--to', self.points[at], '--apply', '--skip-refused')
-        want = {**self.trees[at]}
-        for name in but:
-            want.pop(name, None)
-            if name in final:
-                want[name] = final[name]
-        now = self.tree()
-        self.p.same(f'{what}: prompt {at}', [name for name in {*now, *want} if now.get(name) != want.get(name)], [])
-        if now != final:
-            self.p.need(run.returncode in (0, 4), f'{what}: {run}')
-            undo = self.p.run('undo', '--all')
-            self.p.need(self.tree() == final, f'{what}: the undo: {undo.stderr!r}')
-
-    def remove(self):
-        shutil.rmtree(self.top)
-        counts['passed'] += self.p.passed
-        counts['failed'] += self.p.failed
-
-
-LINES = ''.join(f'line {i}\n' for i in range(40))
+from support.patch_world import LINES, PiWorld as World, counts
 
 
 def turns(program):
@@ -274,8 +153,26 @@ def branches(program):
     return w
 
 
+def encodings(program):
+    """pi reads files as UTF-8 and writes them anew: what was not UTF-8 is U+FFFD afterwards, also where no diff shows it."""
+    w = World(program)
+    for name, line in (('far.txt', b'caf\xe9\n'), ('good.txt', 'café\n'.encode())):
+        with open(w.path(name), 'wb') as f:
+            f.write(LINES.encode() + line)
+    w.tree = lambda: {name: open(w.path(name), 'rb').read() for name in os.listdir(w.root)}
+    w.prompt('one')
+    for name in ('far.txt', 'good.txt'):
+        with open(w.path(name), encoding='utf-8', errors='replace', newline='') as f:
+            text = f.read()
+        w.put(name, text)
+        w.edit(name, 'line 3\n', 'line three\n')
+    w.save()
+    w.gives_back('encodings', 0, but=['far.txt'])
+    return w
+
+
 def main():
-    for kind in (turns, hands, commands, unsure, replaced, branches):
+    for kind in (turns, hands, commands, unsure, replaced, branches, encodings):
         kind(sys.argv[1]).remove()
     print(f'{counts["passed"]} passed, {counts["failed"]} failed')
     sys.exit(counts['failed'] > 0 or counts['passed'] < 60)
