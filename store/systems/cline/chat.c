@@ -123,15 +123,6 @@ struct slice cline_typed(struct slice text, struct arena *a)
     return slice_trim(without_element(text, "mode_notice", false, a));
 }
 
-/* Messages of the user's role that Cline writes itself have a kind. */
-static bool cline_is_own(struct slice message, struct slice text)
-{
-    struct slice kind;
-
-    return (json_at(message, "metadata.kind", &kind) && json_type(kind) == JSON_STRING) ||
-           slice_starts(text, "[TASK RESUMPTION]");
-}
-
 struct slice cline_prompt(struct slice message, struct arena *a)
 {
     struct slice content, text;
@@ -140,5 +131,11 @@ struct slice cline_prompt(struct slice message, struct arena *a)
         content_has(content, "tool_result"))
         return SLICE("");
     text = cline_typed(content_texts(content, a), a);
-    return cline_is_own(message, text) ? SLICE("") : text;
+    /* Messages of the user's role that Cline writes itself have a kind. */
+    struct slice kind;
+
+    return (json_at(message, "metadata.kind", &kind) && json_type(kind) == JSON_STRING) ||
+                   slice_starts(text, "[TASK RESUMPTION]")
+               ? SLICE("")
+               : text;
 }

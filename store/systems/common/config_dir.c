@@ -194,20 +194,6 @@ static uint32_t path_hash(struct slice path)
     return h & UINT32_C(0x80000000) ? ~h + 1 : h; /* absolute value; INT32_MIN fits unsigned */
 }
 
-static size_t put_base36(uint32_t n, char out[8])
-{
-    char digits[8];
-    size_t count = 0;
-
-    do
-        digits[count++] = "0123456789abcdefghijklmnopqrstuvwxyz"[n % 36];
-    while (n /= 36);
-    for (size_t i = 0; i < count; i++)
-        out[i] = digits[count - 1 - i];
-    out[count] = '\0';
-    return count;
-}
-
 struct slice config_dir_project_name(struct slice path, struct arena *a)
 {
     struct slice flat = config_dir_flatten(path, a);
@@ -215,7 +201,19 @@ struct slice config_dir_project_name(struct slice path, struct arena *a)
 
     if (!flat.p || flat.n <= CONFIG_DIR_PROJECT_NAME_MAX)
         return flat;
-    size_t n = put_base36(path_hash(path), hash), size = CONFIG_DIR_PROJECT_NAME_MAX + 1 + n;
+
+    /* A long name is cut, and ends with the hash of the whole path in base 36. */
+    uint32_t rest = path_hash(path);
+    char digits[8];
+    size_t n = 0;
+
+    do
+        digits[n++] = "0123456789abcdefghijklmnopqrstuvwxyz"[rest % 36];
+    while (rest /= 36);
+    for (size_t i = 0; i < n; i++)
+        hash[i] = digits[n - 1 - i];
+    hash[n] = '\0';
+    size_t size = CONFIG_DIR_PROJECT_NAME_MAX + 1 + n;
     char *name = arena_alloc(a, size + 1);
 
     if (!name)

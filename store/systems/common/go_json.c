@@ -461,15 +461,6 @@ static size_t go_json_rank_of(const char *const order[], const char *key)
     return i;
 }
 
-static size_t rank_of_quoted(const char *const order[], struct slice key)
-{
-    size_t i = 0;
-
-    while (order[i] && !json_string_is(key, order[i]))
-        i++;
-    return i;
-}
-
 /* Returns true if the document contains <, > or & unescaped, and never escaped. */
 static bool go_json_is_plain(struct slice object)
 {
@@ -507,8 +498,10 @@ static void put_due(struct editing *x, size_t rank)
 
 static void go_json_edit_member(struct editing *x, struct slice key, struct slice value)
 {
-    size_t rank = rank_of_quoted(x->order, key);
+    size_t rank = 0;
 
+    while (x->order[rank] && !json_string_is(key, x->order[rank]))
+        rank++;
     if (x->order[rank]) /* the place of an unknown member means nothing */
         put_due(x, rank);
     for (size_t i = 0; i < x->n; i++)

@@ -169,23 +169,6 @@ struct hunk {
     struct buf old_text, new_text;
 };
 
-/* Reads the hunk after its header. Returns false if it is not a hunk, or if out of memory. */
-static bool read_hunk(struct slice header, struct slice *diff, struct hunk *h)
-{
-    size_t new, n;
-    bool ok = slice_starts(header, "@@") && inferred_read_range(&header, '-', &h->line, &n) &&
-              inferred_read_range(&header, '+', &new, &n);
-
-    h->old_text.n = h->new_text.n = 0;
-    while (ok && diff->n && strchr(" +-", diff->p[0])) {
-        struct slice line = inferred_next_line(diff), text = hunk_text(diff, line);
-
-        ok = (line.p[0] == '+' || !buf_add(&h->old_text, text)) &&
-             (line.p[0] == '-' || !buf_add(&h->new_text, text));
-    }
-    return ok;
-}
-
 /* Lines without others around them could be anywhere, unless the file is empty. */
 static bool inferred_add_hunk(const struct hunk *h, struct arena *a, struct edit *out)
 {
@@ -215,8 +198,21 @@ void inferred_edit(struct slice diff, struct arena *a, struct edit *out)
     struct hunk h = { .line = 0 };
     bool ok = true;
 
-    while (ok && diff.n)
-        ok = read_hunk(inferred_next_line(&diff), &diff, &h) && inferred_add_hunk(&h, a, &edit);
+    while (ok && diff.n) {
+        struct slice header = inferred_next_line(&diff);
+        size_t new, n;
+
+        ok = slice_starts(header, "@@") && inferred_read_range(&header, '-', &h.line, &n) &&
+             inferred_read_range(&header, '+', &new, &n);
+        h.old_text.n = h.new_text.n = 0;
+        while (ok && diff.n && strchr(" +-", diff.p[0])) {
+            struct slice line = inferred_next_line(&diff), text = hunk_text(&diff, line);
+
+            ok = (line.p[0] == '+' || !buf_add(&h.old_text, text)) &&
+                 (line.p[0] == '-' || !buf_add(&h.new_text, text));
+        }
+        ok = ok && inferred_add_hunk(&h, a, &edit);
+    }
     buf_fini(&h.old_text);
     buf_fini(&h.new_text);
     if (ok)

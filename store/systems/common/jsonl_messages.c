@@ -235,19 +235,6 @@ static enum err_code jsonl_messages_write_message(struct message_writer *t,
     return j.rc ? err_nomem(e) : jsonl_page_add(&t->page, buf_slice(&t->out), e);
 }
 
-static enum err_code deliver_message(struct message_writer *t,
-                                     const struct transcript *conversation, size_t i, bool system,
-                                     struct err *e)
-{
-    struct jsonl_message m = { .message = SLICE("null") };
-    enum err_code rc = transcript_read(conversation, i, &t->row, e);
-
-    arena_reset(&t->arena);
-    if (rc || !t->format->message(buf_slice(&t->row), &t->arena, &m) || (m.is_system && !system))
-        return rc;
-    return t->arena.failed ? err_nomem(e) : jsonl_messages_write_message(t, &m, e);
-}
-
 static enum err_code deliver_messages(struct message_writer *t, const struct message_query *q,
                                       struct err *e)
 {
@@ -257,8 +244,15 @@ static enum err_code deliver_messages(struct message_writer *t, const struct mes
     if (rc)
         return rc;
     for (size_t i = 0; !rc && i < conversation->n; i++)
-        if (!(conversation->message[i].flags & MESSAGE_BROKEN))
-            rc = deliver_message(t, conversation, i, q->system_messages, e);
+        if (!(conversation->message[i].flags & MESSAGE_BROKEN)) {
+            struct jsonl_message m = { .message = SLICE("null") };
+
+            rc = transcript_read(conversation, i, &t->row, e);
+            arena_reset(&t->arena);
+            if (!rc && t->format->message(buf_slice(&t->row), &t->arena, &m) &&
+                (!m.is_system || q->system_messages))
+                rc = t->arena.failed ? err_nomem(e) : jsonl_messages_write_message(t, &m, e);
+        }
     transcript_free(conversation);
     return rc;
 }
@@ -292,21 +286,15 @@ enum err_code jsonl_messages(const struct store *st, const struct session_ref *r
 
 /* ---- the path to the last row ---- */
 
-static size_t last_row(const struct index *ix)
-{
-    size_t i = ix->n;
-
-    while (i > 0 && (ix->line[i - 1].state != LINE_OK || id128_none(ix->line[i - 1].id)))
-        i--;
-    return i;
-}
-
 enum err_code jsonl_choose_path(struct logfile *log, bool *shown, struct err *e)
 {
     const struct index *ix = &log->index;
     struct chain chain;
     uint32_t *path = NULL;
-    size_t n = 0, last = last_row(ix);
+    size_t n = 0, last = ix->n; /* the last row with an id, plus one */
+
+    while (last > 0 && (ix->line[last - 1].state != LINE_OK || id128_none(ix->line[last - 1].id)))
+        last--;
     enum err_code rc = chain_build(&chain, ix, 0, UINT64_MAX, e);
 
     if (rc)

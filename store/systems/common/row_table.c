@@ -291,20 +291,6 @@ void row_blocks_put(struct block_list *b, const struct row_block *r, struct slic
 
 /* ---- kinds of rows ---- */
 
-/* The role of a row; empty if it has none. */
-static struct slice row_role(const struct index_keys *keys, struct row_view *v, struct arena *a)
-{
-    const struct slice type = slice_of(keys->type);
-    struct slice value, text = SLICE("");
-
-    if (!keys->inner)
-        json_members_get(&v->outer, type, &value);
-    else if (json_members_get(&v->outer, slice_of(keys->inner), &value))
-        row_view_inner(v, value, type, &value);
-    json_text(value, a, &text);
-    return text;
-}
-
 static bool row_kind_fits(const struct row_kind *k, struct slice role, struct row_view *v,
                           struct arena *a)
 {
@@ -318,7 +304,14 @@ static const struct row_kind *row_view_kind(const struct jsonl_format *format, s
                                             struct arena *a)
 {
     const struct row_table *t = format->rows;
-    struct slice role = row_role(format->keys, v, a);
+    const struct slice type = slice_of(format->keys->type);
+    struct slice value, role = SLICE(""); /* empty: the row has none */
+
+    if (!format->keys->inner)
+        json_members_get(&v->outer, type, &value);
+    else if (json_members_get(&v->outer, slice_of(format->keys->inner), &value))
+        row_view_inner(v, value, type, &value);
+    json_text(value, a, &role);
 
     for (size_t i = 0; i < t->n; i++)
         if (row_kind_fits(&t->kind[i], role, v, a))

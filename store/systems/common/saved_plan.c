@@ -121,22 +121,6 @@ static bool shell_explains(const struct saved_states *s, const struct saved_path
     return false;
 }
 
-/* Why the copy cannot be the file's content at the turn; NULL: nothing contradicts it. */
-static const char *contradiction(const struct saved_states *s, const struct saved_path *p,
-                                 const struct saved_state *copy, int64_t turn)
-{
-    const struct saved_state *next = write_near(p, turn, false);
-
-    if (copy->content == SAVED_UNKNOWN)
-        return copy->why;
-    if (next && next->has_found && is_for(p, copy, next) && !shell_explains(s, p, copy, next))
-        return copy_equals(copy, next->found)
-                   ? NULL
-                   : "its saved copy is not what the session's next edit found";
-    return is_outdated(p, copy, turn) ? "its saved copy is from before the session's last edit"
-                                      : NULL;
-}
-
 /* ---- doubts ---- */
 
 /* The copy is what the session's last edit left. */
@@ -385,7 +369,16 @@ static const char *fault(const struct saved_states *s, const struct saved_path *
         return "the session does not record what it contained then";
     if (next && next->turn < copy->turn && !next->has_found)
         return none; /* the copy has what this edit left */
-    return contradiction(s, p, copy, turn);
+
+    /* Something may contradict the copy; otherwise nothing is wrong with it. */
+    if (copy->content == SAVED_UNKNOWN)
+        return copy->why;
+    if (next && next->has_found && is_for(p, copy, next) && !shell_explains(s, p, copy, next))
+        return copy_equals(copy, next->found)
+                   ? NULL
+                   : "its saved copy is not what the session's next edit found";
+    return is_outdated(p, copy, turn) ? "its saved copy is from before the session's last edit"
+                                      : NULL;
 }
 
 static void set_copied(const struct saved_states *s, const struct saved_path *p,

@@ -219,34 +219,28 @@ double usage_cost(struct slice object, const char *name)
     return json_get(object, name, &value) ? usage_cost_of(value) : (double)NAN;
 }
 
-static bool usage_rows_read_counts(struct slice usage, struct usage_record *out)
-{
-    static const char *const names[] = { "input_tokens", "output_tokens", "cache_read_input_tokens",
-                                         "cache_creation_input_tokens" };
-    struct slice value[sizeof names / sizeof *names];
-
-    if (json_type(usage) != JSON_OBJECT)
-        return false;
-    json_get_each(usage, names, sizeof names / sizeof *names, value);
-    out->input = count_of(value[0]);
-    out->output = count_of(value[1]);
-    out->cache_read = count_of(value[2]);
-    out->cache_write = count_of(value[3]);
-    return true;
-}
-
 static bool usage_rows_read_message(struct slice message, struct arena *a, struct usage_record *out)
 {
     enum { ID, MODEL, USAGE, N };
     static const char *const names[] = { "id", "model", "usage" };
-    struct slice value[N];
+    static const char *const counts[] = { "input_tokens", "output_tokens",
+                                          "cache_read_input_tokens",
+                                          "cache_creation_input_tokens" };
+    struct slice value[N], count[sizeof counts / sizeof *counts];
 
     if (json_type(message) != JSON_OBJECT)
         return false;
     json_get_each(message, names, N, value);
     out->answer = json_text_of(value[ID], a);
     out->model = json_text_of(value[MODEL], a);
-    return usage_rows_read_counts(value[USAGE], out);
+    if (json_type(value[USAGE]) != JSON_OBJECT)
+        return false;
+    json_get_each(value[USAGE], counts, sizeof counts / sizeof *counts, count);
+    out->input = count_of(count[0]);
+    out->output = count_of(count[1]);
+    out->cache_read = count_of(count[2]);
+    out->cache_write = count_of(count[3]);
+    return true;
 }
 
 /* A row of Claude Code, or the row of a sub-agent that a row of progress contains. */

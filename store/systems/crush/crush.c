@@ -52,13 +52,6 @@ static bool crush_is_own(struct slice id, struct slice parent)
     return parent.n == 0 && !slice_starts(id, "title-");
 }
 
-/* A complete answer ends with such a part. */
-static bool crush_is_interrupted(struct slice role, struct slice parts)
-{
-    return role.n && (slice_eq(role, SLICE("user")) || slice_eq(role, SLICE("tool")) ||
-                      !slice_has(parts, "\"finish\""));
-}
-
 /* A database is in the scope or not. */
 bool crush_listed(const struct sqlite_row *row, const struct sqlite_place *place,
                   const struct scope *scope, struct arena *a, struct sqlite_listed *out)
@@ -72,10 +65,13 @@ bool crush_listed(const struct sqlite_row *row, const struct sqlite_place *place
     out->last = crush_prompt(sqlite_row_text(row, COLUMN_LAST), a);
     out->created_ms = crush_time(sqlite_row_int(row, COLUMN_CREATED));
     out->modified_ms = crush_time(sqlite_row_int(row, COLUMN_UPDATED));
-    out->flags =
-        crush_is_interrupted(sqlite_row_text(row, COLUMN_ROLE), sqlite_row_text(row, COLUMN_PARTS))
-            ? SESSION_INTERRUPTED
-            : 0;
+    /* A complete answer has a "finish" part at its end. */
+    struct slice role = sqlite_row_text(row, COLUMN_ROLE);
+
+    out->flags = (role.n && (slice_eq(role, SLICE("user")) || slice_eq(role, SLICE("tool")) ||
+                             !slice_has(sqlite_row_text(row, COLUMN_PARTS), "\"finish\"")))
+                     ? SESSION_INTERRUPTED
+                     : 0;
     out->hidden =
         crush_is_own(out->id, sqlite_row_text(row, COLUMN_PARENT)) ? HIDDEN_NOT : HIDDEN_SIDECHAIN;
     return true;

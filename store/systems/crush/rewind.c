@@ -164,22 +164,6 @@ enum err_code crush_plan(const struct store *st, const struct session_ref *ref, 
 
 /* ---- the points ---- */
 
-static size_t crush_files_between(const struct crush_versions *v, int64_t from, int64_t to)
-{
-    struct slice last = SLICE("");
-    size_t n = 0;
-
-    for (size_t i = 0; i < v->n; i++) {
-        const struct crush_version *x = &v->version[i];
-
-        if (x->time_ms < from || x->time_ms >= to || (last.n && slice_eq(last, x->path)))
-            continue;
-        last = x->path;
-        n++;
-    }
-    return n;
-}
-
 enum err_code crush_checkpoints(const struct store *st, const struct session_ref *ref,
                                 struct checkpoint_list *out, struct err *e)
 {
@@ -193,15 +177,24 @@ enum err_code crush_checkpoints(const struct store *st, const struct session_ref
     for (size_t i = 0; list.checkpoint && i < v.prompts; i++) {
         const struct crush_prompt *p = &v.prompt[i];
         int64_t to = i + 1 < v.prompts ? v.prompt[i + 1].time_ms : INT64_MAX;
+        struct slice last = SLICE("");
+        size_t n = 0;
 
-        list.checkpoint[list.n++] =
-            (struct checkpoint){ .id = p->id,
-                                 .message = p->id,
-                                 .prompt = p->text,
-                                 .time_ms = p->time_ms,
-                                 .kind = CHECKPOINT_TURN,
-                                 .files = crush_files_between(&v, p->time_ms, to),
-                                 .shell = true };
+        for (size_t k = 0; k < v.n; k++) {
+            const struct crush_version *x = &v.version[k];
+
+            if (x->time_ms < p->time_ms || x->time_ms >= to || (last.n && slice_eq(last, x->path)))
+                continue;
+            last = x->path;
+            n++;
+        }
+        list.checkpoint[list.n++] = (struct checkpoint){ .id = p->id,
+                                                         .message = p->id,
+                                                         .prompt = p->text,
+                                                         .time_ms = p->time_ms,
+                                                         .kind = CHECKPOINT_TURN,
+                                                         .files = n,
+                                                         .shell = true };
     }
     if (!list.checkpoint) {
         checkpoint_list_fini(&list);

@@ -47,18 +47,6 @@ static struct slice cursor_decode(struct slice text, bool escaped, struct arena 
     return out ? (struct slice){ out, n } : SLICE("");
 }
 
-static struct slice encode(struct slice bytes, struct arena *a)
-{
-    char *out = arena_alloc(a, bytes.n * 2 + 1);
-
-    for (size_t i = 0; out && i < bytes.n * 2; i++) {
-        unsigned char c = (unsigned char)bytes.p[i / 2];
-
-        out[i] = "0123456789abcdef"[i % 2 ? c & 15 : c >> 4];
-    }
-    return out ? (struct slice){ out, bytes.n * 2 } : SLICE("");
-}
-
 /* ---- the fields of a protobuf message ---- */
 
 static bool parse_varint(struct slice *rest, uint64_t *out)
@@ -127,7 +115,14 @@ static void cursor_parse_state(struct cursor_state *s, struct slice bytes)
         if (!list)
             return;
         s->message = list;
-        list[s->n++] = encode(value, &s->arena);
+        char *out = arena_alloc(&s->arena, value.n * 2 + 1);
+
+        for (size_t i = 0; out && i < value.n * 2; i++) {
+            unsigned char c = (unsigned char)value.p[i / 2];
+
+            out[i] = "0123456789abcdef"[i % 2 ? c & 15 : c >> 4];
+        }
+        list[s->n++] = out ? (struct slice){ out, value.n * 2 } : SLICE("");
     }
 }
 

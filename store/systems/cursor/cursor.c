@@ -82,19 +82,6 @@ static enum err_code cursor_read_database(struct sqlite_db *db, void *arg, struc
 
 /* ---- the row ---- */
 
-static void cursor_read_meta(struct slice meta, struct session_row *row, struct arena *a)
-{
-    struct slice cwd = json_copy_at(meta, "cwd", a);
-    int64_t created = time_at(meta, "createdAtMs"), updated = time_at(meta, "updatedAtMs");
-
-    row->custom_title = json_copy_at(meta, "title", a);
-    row->cwd = cwd.n ? cwd : row->cwd;
-    row->created_ms = created == TIME_NONE ? row->created_ms : created;
-    row->activity_ms = updated == TIME_NONE ? row->activity_ms : updated;
-    if (json_get_true(meta, "isSubagent") && !row->hidden)
-        row->hidden = HIDDEN_SIDECHAIN;
-}
-
 static void cursor_complete(const struct scope *scope, const struct describing *d)
 {
     struct session_row *row = d->row;
@@ -149,8 +136,17 @@ enum err_code cursor_describe(const struct store *st, const struct scope *scope,
     if (rc != ERR_NOMEM && rc != ERR_NOT_FOUND) {
         set_problem(row, rc);
         rc = session_dirs_json(ref, "meta.json", META_MOST, &meta);
-        if (!rc && meta.n)
-            cursor_read_meta(buf_slice(&meta), row, &a);
+        if (!rc && meta.n) {
+            struct slice json = buf_slice(&meta), cwd = json_copy_at(json, "cwd", &a);
+            int64_t created = time_at(json, "createdAtMs"), updated = time_at(json, "updatedAtMs");
+
+            row->custom_title = json_copy_at(json, "title", &a);
+            row->cwd = cwd.n ? cwd : row->cwd;
+            row->created_ms = created == TIME_NONE ? row->created_ms : created;
+            row->activity_ms = updated == TIME_NONE ? row->activity_ms : updated;
+            if (json_get_true(json, "isSubagent") && !row->hidden)
+                row->hidden = HIDDEN_SIDECHAIN;
+        }
         cursor_complete(scope, &d);
         rc = !rc && !a.failed && session_row_keep(row) ? ERR_OK : err_nomem(e);
     }

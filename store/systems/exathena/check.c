@@ -142,17 +142,6 @@ enum err_code exathena_copies(const struct store *st, const struct session_ref *
     return *dir ? ERR_OK : err_nomem(e);
 }
 
-/* Returns true if the saved copies may belong to the project's own log: they are named only by the
- * id, so this can happen if the store has a separate root. Also returns true if out of memory. */
-static bool has_namesake(const struct exathena *x, struct slice id, struct arena *a)
-{
-    const char *log =
-        arena_format(a, "%s/.exathena/sessions/%.*s" JSONL_SUFFIX, x->project, SLICE_ARG(id));
-    struct stat sb;
-
-    return x->own_root && (!log || lstat(log, &sb) == 0);
-}
-
 enum err_code exathena_parts(const struct store *st, const struct session_ref *ref, bool all,
                              struct arena *a, const char ***part, size_t *n, struct err *e)
 {
@@ -165,7 +154,14 @@ enum err_code exathena_parts(const struct store *st, const struct session_ref *r
     if (!list[1])
         return err_nomem(e);
     *part = list;
-    *n = PARTS - has_namesake(exathena_of(st), ref->id, a);
+    /* The saved copies are named only by the id, so if the store has a separate root, they may belong to the
+     * project's own log. */
+    const struct exathena *x = exathena_of(st);
+    const char *log =
+        arena_format(a, "%s/.exathena/sessions/%.*s" JSONL_SUFFIX, x->project, SLICE_ARG(ref->id));
+    struct stat sb;
+
+    *n = x->own_root && (!log || lstat(log, &sb) == 0) ? PARTS - 1 : PARTS;
     return ERR_OK;
 }
 

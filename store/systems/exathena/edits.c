@@ -73,18 +73,6 @@ static void read_wanted_texts(struct history_reader *t, struct slice payload, st
     t->want->after = arena_copy(t->into, event_text(payload, "after", &t->scratch));
 }
 
-static void exathena_read_diff(struct history_reader *t, struct slice payload)
-{
-    struct slice path = event_text(payload, "path", &t->scratch);
-
-    if (t->want)
-        read_wanted_texts(t, payload, path);
-    else
-        exathena_add_edit(t, path,
-                          json_type(event_member(payload, "before")) == JSON_STRING &&
-                              json_type(event_member(payload, "after")) == JSON_STRING);
-}
-
 static void exathena_read_result(struct history_reader *t, struct slice result)
 {
     struct slice ui = event_member(result, "ui_payload"), payload = event_member(ui, "payload"),
@@ -92,9 +80,16 @@ static void exathena_read_result(struct history_reader *t, struct slice result)
 
     if (json_type(event_member(result, "is_error")) == JSON_TRUE)
         return;
-    if (slice_eq(kind, SLICE("diff")))
-        exathena_read_diff(t, payload);
-    else if (!t->want && slice_eq(kind, SLICE("patch"))) {
+    if (slice_eq(kind, SLICE("diff"))) {
+        struct slice path = event_text(payload, "path", &t->scratch);
+
+        if (t->want)
+            read_wanted_texts(t, payload, path);
+        else
+            exathena_add_edit(t, path,
+                              json_type(event_member(payload, "before")) == JSON_STRING &&
+                                  json_type(event_member(payload, "after")) == JSON_STRING);
+    } else if (!t->want && slice_eq(kind, SLICE("patch"))) {
         struct slice key, file;
         struct json_iter it;
 

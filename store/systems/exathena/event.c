@@ -70,15 +70,6 @@ static const struct {
     { { "role", "content" }, 2, ROLE },
 };
 
-/* Returns MEMBERS if the member is not needed, or if its name occurred before. */
-static enum member member_of(struct slice key, unsigned level, const struct slice value[MEMBERS])
-{
-    size_t i = json_key_in(key, levels[level].name, levels[level].n);
-    enum member m = i < levels[level].n ? levels[level].first + (enum member)i : MEMBERS;
-
-    return m < MEMBERS && !value[m].p ? m : MEMBERS;
-}
-
 /* Reads every byte of all levels once. */
 static void read_level_members(struct json_iter *it, unsigned level, struct slice value[MEMBERS])
 {
@@ -87,7 +78,11 @@ static void read_level_members(struct json_iter *it, unsigned level, struct slic
     bool more = true;
 
     while (more && json_iter_key(it, &key)) {
-        enum member m = member_of(key, level, value);
+        /* A member that is not needed, or whose name occurred before, is skipped. */
+        size_t i = json_key_in(key, levels[level].name, levels[level].n);
+        enum member m = i < levels[level].n ? levels[level].first + (enum member)i : MEMBERS;
+
+        m = m < MEMBERS && !value[m].p ? m : MEMBERS;
         bool into = (m == DATA || m == MESSAGE) && json_iter_into(it, &inner) && inner.object;
 
         if (into)

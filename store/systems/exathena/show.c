@@ -75,22 +75,6 @@ static enum err_code deliver_run(struct message_walk *w, struct slice line, cons
     return rc;
 }
 
-static enum err_code walk_run(struct message_walk *w, struct slice line, struct err *e)
-{
-    struct slice result = event_member(line, "result"),
-                 prompt = event_text(line, "prompt", &w->arena),
-                 text = event_text(result, "text", &w->arena);
-    enum err_code rc = ERR_OK;
-
-    if (!text.n)
-        text = event_text(result, "error", &w->arena);
-    if (w->arena.failed)
-        return err_nomem(e);
-    if (prompt.n)
-        rc = deliver_run(w, line, "user", prompt, e);
-    return rc || !result.n ? rc : deliver_run(w, line, "assistant", text, e);
-}
-
 static enum err_code exathena_walk_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct message_walk *w = arg;
@@ -99,8 +83,20 @@ static enum err_code exathena_walk_row(struct slice row, void *arg, bool *stop, 
     arena_reset(&w->arena);
     if (!event_read(row, &w->arena, &ev))
         return ERR_OK;
-    if (w->agent.n && !ev.message.n)
-        return walk_run(w, row, e);
+    if (w->agent.n && !ev.message.n) {
+        struct slice result = event_member(row, "result"),
+                     prompt = event_text(row, "prompt", &w->arena),
+                     text = event_text(result, "text", &w->arena);
+        enum err_code rc = ERR_OK;
+
+        if (!text.n)
+            text = event_text(result, "error", &w->arena);
+        if (w->arena.failed)
+            return err_nomem(e);
+        if (prompt.n)
+            rc = deliver_run(w, row, "user", prompt, e);
+        return rc || !result.n ? rc : deliver_run(w, row, "assistant", text, e);
+    }
     *stop = w->found = w->last.n && slice_eq(ev.id, w->last);
     if (!ev.message.n || !ev.role.n ||
         (!w->system && slice_eq(exathena_type_of(ev.role), SLICE("system"))))
@@ -205,21 +201,6 @@ static bool exathena_add_continuation(struct restoring *r, const struct session_
     return ok;
 }
 
-static enum err_code exathena_finish(struct restoring *r, const struct exathena *x,
-                                     const struct session_ref *ref, struct err *e)
-{
-    struct slice project = x->no_project ? SLICE("") : slice_of(x->project);
-
-    r->out.interruption = r->prompt.n ? INTERRUPTION_PROMPT
-                          : r->waits  ? INTERRUPTION_TURN
-                                      : INTERRUPTION_NONE;
-    r->out.prompt_json = r->prompt;
-    if (!jsonl_restore_begin(&r->out, ref->id, project) ||
-        (r->out.interruption == INTERRUPTION_TURN && !exathena_add_continuation(r, ref)))
-        return err_nomem(e);
-    return ERR_OK;
-}
-
 enum err_code exathena_restore(const struct store *st, const struct session_ref *ref,
                                struct slice at, struct restore *out, struct err *e)
 {
@@ -238,8 +219,18 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
     }
     if (!rc)
         rc = walk_messages(&walk, e);
-    if (!rc)
-        rc = exathena_finish(&r, exathena_of(st), ref, e);
+    if (!rc) {
+        const struct exathena *x = exathena_of(st);
+        struct slice project = x->no_project ? SLICE("") : slice_of(x->project);
+
+        r.out.interruption = r.prompt.n ? INTERRUPTION_PROMPT
+                             : r.waits  ? INTERRUPTION_TURN
+                                        : INTERRUPTION_NONE;
+        r.out.prompt_json = r.prompt;
+        if (!jsonl_restore_begin(&r.out, ref->id, project) ||
+            (r.out.interruption == INTERRUPTION_TURN && !exathena_add_continuation(&r, ref)))
+            rc = err_nomem(e);
+    }
     arena_fini(&a);
     if (rc)
         restore_fini(&r.out);

@@ -153,20 +153,6 @@ static enum err_code write_event(struct appending *w, const struct event_draft *
     return buf_add_byte(out, '\n');
 }
 
-/* A person's message has two keys; all others always have five. */
-static enum err_code exathena_write_message(struct slice row, bool user, struct buf *out)
-{
-    static const char *const always[] = { "content", "name", "tool_calls", "tool_results" };
-    struct json_edit lacking[4];
-    struct slice there;
-    size_t n = 0;
-
-    for (size_t i = 0; i < 4 && !user; i++)
-        if (!json_get(row, always[i], &there))
-            lacking[n++] = (struct json_edit){ .name = always[i], .value = SLICE("null") };
-    return n ? json_edit(out, row, lacking, n) : buf_add(out, row);
-}
-
 static enum err_code add_message_event(struct appending *w, struct slice row, struct slice role,
                                        struct event_draft *d, struct buf *out, struct err *e)
 {
@@ -179,8 +165,18 @@ static enum err_code add_message_event(struct appending *w, struct slice row, st
     d->kind = slice_of(kind);
     enum err_code rc = buf_add(&data, SLICE("{\"message\":"));
 
-    if (!rc)
-        rc = exathena_write_message(row, slice_eq(role, SLICE("user")), &data);
+    if (!rc) {
+        /* A person's message has two keys; all others always have five. */
+        static const char *const always[] = { "content", "name", "tool_calls", "tool_results" };
+        struct json_edit lacking[4];
+        struct slice there;
+        size_t n = 0;
+
+        for (size_t i = 0; i < 4 && !slice_eq(role, SLICE("user")); i++)
+            if (!json_get(row, always[i], &there))
+                lacking[n++] = (struct json_edit){ .name = always[i], .value = SLICE("null") };
+        rc = n ? json_edit(&data, row, lacking, n) : buf_add(&data, row);
+    }
     if (!rc)
         rc = buf_add_byte(&data, '}');
     d->data = buf_slice(&data);
@@ -325,18 +321,13 @@ static enum err_code exathena_write_name_places(struct forking *f, struct arena 
                : err_nomem(e);
 }
 
-static bool exathena_has_files(const struct forking *f)
-{
-    return f->req->with_files && path_is_real_dir(f->history);
-}
-
 enum err_code exathena_fork(const struct store *st, const struct session_ref *ref,
                             const struct fork_request *req, struct change *c,
                             struct fork_result *out, struct err *e)
 {
     struct forking f = { .x = exathena_of(st), .ref = ref, .req = req };
     enum err_code rc = exathena_write_name_places(&f, &c->arena, e);
-    bool files = !rc && exathena_has_files(&f);
+    bool files = !rc && req->with_files && path_is_real_dir(f.history);
 
     if (rc)
         return rc;

@@ -231,18 +231,13 @@ void goat_message_write(struct jsonout *j, struct slice line, const struct goat_
     jsonout_close(j, '}');
 }
 
-/* The reason why the row is not a message; NULL if it is. Rows of the stream are checked only by
- * the host's own reader. */
-static const char *why_no_message(const struct goat_entry *entry)
-{
-    if (entry->shape == GOAT_NOTHING || entry->shape == GOAT_STREAM || !entry->role.p)
-        return "a row without a role is not a message";
-    return goat_entry_fault(entry);
-}
-
 enum err_code goat_hostrow_check(const struct goat_entry *entry, bool stream, struct err *e)
 {
-    const char *why = why_no_message(entry);
+    /* The reason why the row is not a message; NULL if it is. Rows of the stream are checked only by the host's own
+     * reader. */
+    const char *why = entry->shape == GOAT_NOTHING || entry->shape == GOAT_STREAM || !entry->role.p
+                          ? "a row without a role is not a message"
+                          : goat_entry_fault(entry);
 
     if (stream)
         why = entry->shape == GOAT_STREAM ? NULL

@@ -88,23 +88,6 @@ static bool is_dir_entry(DIR *dir, const struct dirent *entry)
                                        : entry->d_type == DT_DIR;
 }
 
-/* Returns true if a directory below contains a folder "sessions". */
-static bool has_projects(const char *path)
-{
-    char name[NAME_MAX + sizeof "/sessions"];
-    DIR *dir = opendir(path);
-    struct dirent *entry;
-    bool found = false;
-
-    while (dir && !found && (entry = readdir(dir))) {
-        snprintf(name, sizeof name, "%s/sessions", entry->d_name);
-        found = is_dir_entry(dir, entry) && is_dir_below(dirfd(dir), name);
-    }
-    if (dir)
-        closedir(dir);
-    return found;
-}
-
 static enum goat_path_kind goat_path_kind_of(const char *path)
 {
     char below[PATH_MAX];
@@ -118,7 +101,19 @@ static enum goat_path_kind goat_path_kind_of(const char *path)
     if (snprintf(below, sizeof below, "%s/sessions", path) < (int)sizeof below &&
         is_dir_below(AT_FDCWD, below))
         return GOAT_PROJECT;
-    return has_projects(path) ? GOAT_PROJECTS : GOAT_SESSIONS;
+    /* A directory of projects has directories with a folder "sessions". */
+    char name[NAME_MAX + sizeof "/sessions"];
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    bool found = false;
+
+    while (dir && !found && (entry = readdir(dir))) {
+        snprintf(name, sizeof name, "%s/sessions", entry->d_name);
+        found = is_dir_entry(dir, entry) && is_dir_below(dirfd(dir), name);
+    }
+    if (dir)
+        closedir(dir);
+    return found ? GOAT_PROJECTS : GOAT_SESSIONS;
 }
 
 static void each_project(const char *projects, goat_base_fn *fn, void *arg)

@@ -300,20 +300,6 @@ enum err_code goat_metadata_of(const struct session_ref *ref, struct arena *a,
     return path ? goat_metadata_read(AT_FDCWD, path, a, out) : ERR_NOMEM;
 }
 
-/* Finds the time as Go writes it, on a separate line that is indented by two blanks. For anything
- * else (another spelling, a document in one line, a repeated key) the whole document is parsed. */
-static bool plain_updated(struct slice document, int64_t *ns)
-{
-    static const char key[] = "\n  \"updated_at\": \"";
-    enum { KEY = sizeof key - 1, NAME = sizeof "\n  " - 1 };
-    const char *p = slice_find(document.p, document.n, key, KEY), *end = document.p + document.n;
-    const char *text = p ? p + KEY : end;
-    const char *quote = memchr(text, '"', (size_t)(end - text));
-
-    return quote && goat_time((struct slice){ text, (size_t)(quote - text) }, ns) &&
-           !slice_find(quote, (size_t)(end - quote), key + NAME, KEY - NAME);
-}
-
 enum err_code goat_metadata_updated(int dirfd, const char *name, struct arena *a,
                                     struct goat_metadata *out)
 {
@@ -323,8 +309,18 @@ enum err_code goat_metadata_updated(int dirfd, const char *name, struct arena *a
     *out = (struct goat_metadata){ .document = document };
     if (rc || document.n == 0)
         return rc == ERR_NOMEM ? rc : ERR_OK;
-    return plain_updated(document, &out->updated_ns) ? ERR_OK
-                                                     : goat_metadata_parse(document, a, out);
+    /* Finds the time as Go writes it, on a separate line that is indented by two blanks. For anything else (another
+     * spelling, a document in one line, a repeated key) the whole document is parsed. */
+    static const char key[] = "\n  \"updated_at\": \"";
+    enum { KEY = sizeof key - 1, NAME = sizeof "\n  " - 1 };
+    const char *p = slice_find(document.p, document.n, key, KEY), *end = document.p + document.n;
+    const char *text = p ? p + KEY : end;
+    const char *quote = memchr(text, '"', (size_t)(end - text));
+
+    return quote && goat_time((struct slice){ text, (size_t)(quote - text) }, &out->updated_ns) &&
+                   !slice_find(quote, (size_t)(end - quote), key + NAME, KEY - NAME)
+               ? ERR_OK
+               : goat_metadata_parse(document, a, out);
 }
 
 struct member {

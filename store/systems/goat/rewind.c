@@ -35,10 +35,13 @@ static void goat_planner_close(struct planner *p)
     arena_fini(&p->arena);
 }
 
-static enum err_code goat_read_cwd(struct planner *p, struct err *e)
+static enum err_code goat_planner_open(struct planner *p, const struct session_ref *ref,
+                                       struct err *e)
 {
     struct goat_metadata m;
-    const char *path = goat_path(p->ref, GOAT_METADATA, &p->arena);
+
+    *p = (struct planner){ .ref = ref };
+    const char *path = goat_path(ref, GOAT_METADATA, &p->arena);
     enum err_code rc = path ? goat_metadata_read(AT_FDCWD, path, &p->arena, &m) : ERR_NOMEM;
 
     if (!rc && !m.why && m.text[GOAT_CWD].n && m.text[GOAT_CWD].p[0] == '/' &&
@@ -46,14 +49,8 @@ static enum err_code goat_read_cwd(struct planner *p, struct err *e)
         p->cwd = arena_copy(&p->arena, m.text[GOAT_CWD]).p;
         rc = p->cwd ? ERR_OK : ERR_NOMEM;
     }
-    return rc ? err_nomem(e) : ERR_OK;
-}
-
-static enum err_code goat_planner_open(struct planner *p, const struct session_ref *ref,
-                                       struct err *e)
-{
-    *p = (struct planner){ .ref = ref };
-    enum err_code rc = goat_read_cwd(p, e);
+    if (rc)
+        rc = err_nomem(e);
 
     if (!rc)
         rc = goat_points_read(ref, &p->points, e);

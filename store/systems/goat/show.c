@@ -396,23 +396,13 @@ static void goat_add_call_block(struct block_list *b, struct slice call)
     transcript_block_put(b, block);
 }
 
-static void goat_put_calls(struct block_list *b, struct slice calls)
-{
-    struct json_iter it;
-    struct slice key, call;
-
-    if (json_type(calls) == JSON_ARRAY && json_iter_open(&it, calls))
-        while (json_iter_next(&it, &key, &call))
-            goat_add_call_block(b, call);
-}
-
 static void goat_put_message(struct block_list *b, const struct goat_entry *e, enum goat_role role)
 {
     struct block result = { .kind = BLOCK_TOOL_RESULT };
 
     if (role != GOAT_TOOL) {
         struct json_iter it;
-        struct slice key, part;
+        struct slice key, part, call;
 
         if (json_type(e->content) == JSON_STRING)
             put_said(b, role, decode_line_text(b, e->content));
@@ -420,7 +410,9 @@ static void goat_put_message(struct block_list *b, const struct goat_entry *e, e
             while (json_iter_next(&it, &key, &part))
                 goat_put_part(b, role, part);
 
-        goat_put_calls(b, e->tool_calls);
+        if (json_type(e->tool_calls) == JSON_ARRAY && json_iter_open(&it, e->tool_calls))
+            while (json_iter_next(&it, &key, &call))
+                goat_add_call_block(b, call);
         return;
     }
     result.call_id = decode_line_text(b, e->tool_call_id);

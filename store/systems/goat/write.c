@@ -27,27 +27,19 @@
 
 enum { DIRECTORY_MODE = 0755, FILE_MODE = 0644 };
 
-/* /Users/foo/bar becomes Users-foo-bar. */
-static const char *project_name(const char *cwd, struct arena *a)
-{
-    char *name;
-
-    while (*cwd == '/')
-        cwd++;
-    name = arena_format(a, "%s", *cwd ? cwd : "root");
-    for (char *p = name; p && *p; p++)
-        if (*p == '/')
-            *p = '-';
-    return name;
-}
-
 const char *goat_base_for(enum goat_path_kind place, const char *path, const char *cwd,
                           struct arena *a)
 {
-    const char *project = project_name(cwd, a);
+    /* /Users/foo/bar becomes Users-foo-bar. */
+    while (*cwd == '/')
+        cwd++;
+    char *project = arena_format(a, "%s", *cwd ? cwd : "root");
 
     if (!project)
         return NULL;
+    for (char *p = project; *p; p++)
+        if (*p == '/')
+            *p = '-';
     switch (place) {
     case GOAT_CONFIG: return arena_format(a, "%s/projects/%s/sessions", path, project);
     case GOAT_PROJECTS: return arena_format(a, "%s/%s/sessions", path, project);

@@ -34,16 +34,6 @@ static const char add_times[] =
     "UPDATE sessions SET created_at = (SELECT datetime(min(created_timestamp), 'unixepoch') FROM "
     "messages WHERE session_id = sessions.id)";
 
-static enum err_code add_about(struct sqlite_db *db, struct slice id, struct slice line,
-                               int64_t modified_ms, struct err *e)
-{
-    char seconds[32];
-    int n = snprintf(seconds, sizeof seconds, "%lld", (long long)(modified_ms / 1000));
-    const struct slice value[] = { id, line, { seconds, (size_t)n } };
-
-    return sqlite_db_each(db, add_session, value, 3, NULL, NULL, e);
-}
-
 static enum err_code goose_fill_session(struct sqlite_db *db, const char *path, struct slice id,
                                         size_t most, struct err *e)
 {
@@ -60,7 +50,11 @@ static enum err_code goose_fill_session(struct sqlite_db *db, const char *path, 
         bool about =
             json_valid(line) && json_type(line) == JSON_OBJECT && !json_get(line, "role", &role);
 
-        rc = add_about(db, id, about ? line : SLICE("{}"), modified_ms, e);
+        char seconds[32];
+        int n = snprintf(seconds, sizeof seconds, "%lld", (long long)(modified_ms / 1000));
+        const struct slice value[] = { id, about ? line : SLICE("{}"), { seconds, (size_t)n } };
+
+        rc = sqlite_db_each(db, add_session, value, 3, NULL, NULL, e);
         if (!about)
             rest = buf_slice(&text);
     }

@@ -12,23 +12,6 @@
  * before a turn means that the file did not exist; after a turn, it may also mean a file that is
  * not text. Files that were only read are left alone. */
 
-/* Returns true if the text is the same before and after: the file was only read. */
-static bool grok_is_unchanged(struct slice snapshot, struct slice others, struct slice key)
-{
-    struct arena a = { 0 };
-    struct slice name, other, x, y;
-    bool same = json_text(key, &a, &name) && name.n && !memchr(name.p, '\0', name.n);
-
-    if (same) {
-        const char *path = arena_copy(&a, name).p;
-
-        same = path && json_get(others, path, &other) && json_get(snapshot, "content", &x) &&
-               json_get(other, "content", &y) && json_type(x) == JSON_STRING && slice_eq(x, y);
-    }
-    arena_fini(&a);
-    return same;
-}
-
 static enum err_code grok_add_state(struct file_history *h, struct slice key, struct slice snapshot,
                                     int64_t turn, bool after, struct err *e)
 {
@@ -71,7 +54,20 @@ static enum err_code add_states(struct file_history *h, struct slice befores, st
         !json_iter_open(&it, after ? afters : befores))
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &snapshot)) {
-        if (!grok_is_unchanged(snapshot, after ? befores : afters, key))
+        /* A file with the same text before and after was only read. */
+        struct arena a = { 0 };
+        struct slice name, other, x, y;
+        bool same = json_text(key, &a, &name) && name.n && !memchr(name.p, '\0', name.n);
+
+        if (same) {
+            const char *path = arena_copy(&a, name).p;
+
+            same = path && json_get(after ? befores : afters, path, &other) &&
+                   json_get(snapshot, "content", &x) && json_get(other, "content", &y) &&
+                   json_type(x) == JSON_STRING && slice_eq(x, y);
+        }
+        arena_fini(&a);
+        if (!same)
             rc = grok_add_state(h, key, snapshot, turn, after, e);
     }
     return rc;
@@ -81,16 +77,6 @@ struct grok_history {
     struct file_history of;
     bool agent; /* the rows are those of a sub-agent */
 };
-
-/* The turn of the session in which a sub-agent worked at that time. */
-static int64_t turn_at(const struct file_history *h, int64_t time_ms)
-{
-    size_t i = h->n;
-
-    while (i > 1 && h->point[i - 1].time_ms > time_ms)
-        i--;
-    return i ? h->point[i - 1].turn : 0;
-}
 
 static enum err_code grok_read_point(struct slice row, void *arg, bool *stop, struct err *e)
 {
@@ -104,26 +90,20 @@ static enum err_code grok_read_point(struct slice row, void *arg, bool *stop, st
         return ERR_OK;
     json_get(row, "file_snapshots", &befores);
     json_get(row, "after_snapshots", &afters);
-    if (g->agent)
-        turn = turn_at(&g->of, json_time_at(row, "created_at", &g->of.states.arena));
+    if (g->agent) {
+        /* The turn of the session in which a sub-agent worked at that time. */
+        int64_t time_ms = json_time_at(row, "created_at", &g->of.states.arena);
+        size_t i = g->of.n;
+
+        while (i > 1 && g->of.point[i - 1].time_ms > time_ms)
+            i--;
+        turn = i ? g->of.point[i - 1].turn : 0;
+    }
     TRY(add_states(&g->of, befores, afters, turn, false, e));
     return add_states(&g->of, befores, afters, turn, true, e);
 }
 
 /* ---- the prompts ---- */
-
-/* Older programs record the kind of a call, newer ones a command. */
-static enum err_code grok_read_call(struct file_history *h, struct slice row, struct err *e)
-{
-    struct slice value;
-    bool ran =
-        (json_at(row, "update.rawInput.command", &value) && json_type(value) == JSON_STRING) ||
-        (json_at(row, "update.kind", &value) && json_string_is(value, "execute"));
-
-    return ran ? file_history_shell(h, json_time_at(row, "time", &h->states.arena), SLICE(""), NULL,
-                                    e)
-               : ERR_OK;
-}
 
 static enum err_code grok_read_row(struct file_history *h, struct slice row, bool agent,
                                    struct err *e)
@@ -134,27 +114,20 @@ static enum err_code grok_read_row(struct file_history *h, struct slice row, boo
 
     if (!json_get(row, "kind", &kind))
         return ERR_OK;
-    if (json_string_is(kind, "call"))
-        return grok_read_call(h, row, e);
+    if (json_string_is(kind, "call")) {
+        /* Older programs record the kind of a call, newer ones a command. */
+        struct slice value;
+        bool ran =
+            (json_at(row, "update.rawInput.command", &value) && json_type(value) == JSON_STRING) ||
+            (json_at(row, "update.kind", &value) && json_string_is(value, "execute"));
+
+        return ran ? file_history_shell(h, p.time_ms, SLICE(""), NULL, e) : ERR_OK;
+    }
     if (agent || !json_string_is(kind, "user") || !json_get_text(row, "id", a, &p.id) ||
         !json_get_text(row, "text", a, &p.prompt))
         return a->failed ? err_nomem(e) : ERR_OK;
     p.turn = (int64_t)h->n;
     return file_history_point(h, p, e);
-}
-
-static enum err_code grok_read_cwd(struct file_history *h, struct err *e)
-{
-    struct buf summary = { 0 };
-    struct arena *a = &h->states.arena;
-    struct slice cwd;
-    enum err_code rc = session_dirs_json(h->ref, "summary.json", 4 << 20, &summary);
-
-    if (!rc && summary.n && json_at(buf_slice(&summary), "info.cwd", &cwd) &&
-        json_text(cwd, a, &cwd) && cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
-        h->cwd = arena_copy(a, cwd).p;
-    buf_fini(&summary);
-    return rc || a->failed ? err_nomem(e) : ERR_OK;
 }
 
 /* The prompts and the commands of a log, and the points beside it. */
@@ -204,10 +177,18 @@ static enum err_code grok_read_agents(struct grok_history *g, const struct store
 static enum err_code grok_history_read(struct grok_history *g, const struct store *st,
                                        const struct session_ref *ref, struct err *e)
 {
+    struct arena *a = &g->of.states.arena;
+    struct buf summary = { 0 };
+    struct slice cwd;
+
     *g = (struct grok_history){ .of = { .ref = ref } };
+    enum err_code rc = session_dirs_json(ref, "summary.json", 4 << 20, &summary);
 
-    enum err_code rc = grok_read_cwd(&g->of, e);
-
+    if (!rc && summary.n && json_at(buf_slice(&summary), "info.cwd", &cwd) &&
+        json_text(cwd, a, &cwd) && cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
+        g->of.cwd = arena_copy(a, cwd).p;
+    buf_fini(&summary);
+    rc = rc || a->failed ? err_nomem(e) : ERR_OK;
     if (!rc)
         rc = grok_read_log(g, ref, e);
     if (!rc)

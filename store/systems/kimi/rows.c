@@ -201,19 +201,6 @@ static enum err_code kimi_choose_lines(struct logfile *log, bool *shown, struct 
     return rc;
 }
 
-/* {"role", "content"} around a value of the row. */
-static void kimi_wrap(struct arena *a, const char *role, bool list, struct slice value,
-                      struct jsonl_message *out)
-{
-    const struct slice parts[] = { SLICE("{\"role\":\""), slice_of(role),
-                                   list ? SLICE("\",\"content\":[") : SLICE("\",\"content\":"),
-                                   value, list ? SLICE("]}") : SLICE("}") };
-    const char *text = arena_concat(a, parts, sizeof parts / sizeof *parts);
-
-    if (text)
-        out->message = slice_of(text);
-}
-
 static bool kimi_read_message(struct slice row, struct arena *a, struct jsonl_message *out)
 {
     const struct row_kind *k = row_table_kind(&kimi_format, row, a);
@@ -248,8 +235,15 @@ static bool kimi_read_message(struct slice row, struct arena *a, struct jsonl_me
         path = row_is(row, "event.type=content.part") ? "event.part" : "event";
     bool found = json_at(row, path, &value);
 
-    kimi_wrap(a, k->kind == MESSAGE_USER ? "user" : out->type, k->kind != MESSAGE_USER,
-              found ? value : SLICE("null"), out);
+    /* {"role", "content"} around a value of the row. */
+    bool list = k->kind != MESSAGE_USER;
+    const struct slice parts[] = { SLICE("{\"role\":\""), slice_of(list ? out->type : "user"),
+                                   list ? SLICE("\",\"content\":[") : SLICE("\",\"content\":"),
+                                   found ? value : SLICE("null"), list ? SLICE("]}") : SLICE("}") };
+    const char *message = arena_concat(a, parts, sizeof parts / sizeof *parts);
+
+    if (message)
+        out->message = slice_of(message);
     return true;
 }
 

@@ -67,14 +67,6 @@ int conform_open(struct conform *c, void **store)
     return c->table->open(config->path, option, config->options, &c->call, store);
 }
 
-static int conform_abilities(const struct reprise_plugin *t)
-{
-    return (t->append ? CONFORM_APPEND : 0) | (t->remove ? CONFORM_REMOVE : 0) |
-           (t->subkeys ? CONFORM_SUBKEYS : 0) | (t->page ? CONFORM_PAGE : 0) |
-           (t->find ? CONFORM_FIND : 0) | (t->ids ? CONFORM_IDS : 0) |
-           (t->flags & REPRISE_PLUGIN_THREADS ? CONFORM_THREADS : 0);
-}
-
 static int take_none(const struct reprise_plugin_session *x, void *arg)
 {
     (void)x, (void)arg;
@@ -152,7 +144,11 @@ static void conform_child(const struct plugin_check *check, struct conform *c,
                                             .arg = c,
                                             .timeout_ms = c->plugin->timeout_ms };
     c->shared->timeout_ms = c->plugin->timeout_ms;
-    c->shared->can = conform_abilities(c->table);
+    c->shared->can =
+        (c->table->append ? CONFORM_APPEND : 0) | (c->table->remove ? CONFORM_REMOVE : 0) |
+        (c->table->subkeys ? CONFORM_SUBKEYS : 0) | (c->table->page ? CONFORM_PAGE : 0) |
+        (c->table->find ? CONFORM_FIND : 0) | (c->table->ids ? CONFORM_IDS : 0) |
+        (c->table->flags & REPRISE_PLUGIN_THREADS ? CONFORM_THREADS : 0);
     const int code = conform_open(c, &c->store);
 
     if (code != REPRISE_PLUGIN_OK || !c->store)

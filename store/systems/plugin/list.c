@@ -96,22 +96,6 @@ static bool plugin_is_id(struct slice id)
     return id.n > 0 && id.n < 256;
 }
 
-/* Project and id are parts of the path. */
-static struct session_ref plugin_ref_of(struct plugin_catalog *c,
-                                        const struct reprise_plugin_session *s)
-{
-    struct slice project = slice_of(s->project), id = slice_of(s->session);
-    struct slice path = plugin_path_of(c->p, project, id, &c->arena);
-    const char *end = path.p ? path.p + path.n : NULL;
-
-    return (struct session_ref){
-        .store = &c->p->base,
-        .path = path,
-        .id = { end ? end - id.n : NULL, id.n },
-        .folder = { end ? end - id.n - 1 - project.n : NULL, project.n },
-    };
-}
-
 /* *added: it was not listed twice. The row (or NULL) is taken over if it was added. */
 static enum err_code plugin_add_item(struct plugin_catalog *c,
                                      const struct reprise_plugin_session *s,
@@ -123,14 +107,23 @@ static enum err_code plugin_add_item(struct plugin_catalog *c,
         return ERR_NOMEM;
     struct item *item = &c->item[c->n];
 
-    *item = (struct item){ .ref = plugin_ref_of(c, s) };
-    if (!item->ref.path.p || slice_set_add(&c->by_path, item->ref.path, &number))
+    /* Project and id are parts of the path. */
+    struct slice project = slice_of(s->project), id = slice_of(s->session);
+    struct slice path = plugin_path_of(c->p, project, id, &c->arena);
+    const char *end = path.p ? path.p + path.n : NULL;
+
+    *item = (struct item){ .ref = {
+                               .store = &c->p->base,
+                               .path = path,
+                               .id = { end ? end - id.n : NULL, id.n },
+                               .folder = { end ? end - id.n - 1 - project.n : NULL, project.n },
+                           } };
+    if (!path.p || slice_set_add(&c->by_path, path, &number))
         return ERR_NOMEM;
     *added = number == c->n;
     if (!*added)
         return ERR_OK;
 
-    struct slice path = item->ref.path;
     struct id128 name = id128_of(path);
 
     item->ref.file.ino = name.hi ^ name.lo; /* copies in different projects have the same id */

@@ -314,20 +314,6 @@ static enum err_code merge_kept_lines(struct local_transcript *l, struct content
 
 /* ---- the plan ---- */
 
-static enum err_code plan_put(struct retrieving *r, const char *path, struct slice bytes,
-                              struct slice here, bool exists)
-{
-    const struct step s = { .kind = STEP_PUT,
-                            .path = path,
-                            .bytes = bytes,
-                            .old = here,
-                            .old_absent = !exists,
-                            .mtime_ns = INT64_MIN,
-                            .mode = exists ? 0 : 0600 };
-
-    return change_add(r->change, &s, r->e);
-}
-
 /* Plans to write the contents in the place of the local file, which is read once more. Its fd is -1 if it does not exist. */
 static enum err_code put_contents(struct retrieving *r, struct slice bytes,
                                   const struct step_part *part, const struct file *here,
@@ -372,22 +358,6 @@ static struct retrieve_item *new_item(struct retrieving *r)
     return item->session.p ? item : NULL;
 }
 
-/* The local file is replaced only if it lacks rows, or if the request accepts the loss of its own. */
-static enum err_code plan_item(struct retrieving *r, struct local_transcript *l,
-                               struct retrieve_item *item)
-{
-    enum err_code rc = file_open(AT_FDCWD, item->path, 0, &l->file, r->e);
-
-    item->state = RETRIEVE_NEW;
-    if (!rc)
-        rc = compare_local(l, item->path, &item->state, r->e);
-    else if (rc == ERR_NOT_FOUND)
-        rc = ERR_OK;
-    item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
-                    (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
-    return rc;
-}
-
 static enum err_code plan_contents(struct retrieving *r, const struct stored *s,
                                    struct local_transcript *l, const struct retrieve_item *item)
 {
@@ -419,7 +389,17 @@ static enum err_code plugin_plan_file(struct retrieving *r, struct stored *s, co
         return err_nomem(r->e);
     item->path = path;
     item->folder = folder;
-    enum err_code rc = plan_item(r, &l, item);
+
+    /* The local file is replaced only if it lacks rows, or if the request accepts the loss of its own. */
+    enum err_code rc = file_open(AT_FDCWD, path, 0, &l.file, r->e);
+
+    item->state = RETRIEVE_NEW;
+    if (!rc)
+        rc = compare_local(&l, path, &item->state, r->e);
+    else if (rc == ERR_NOT_FOUND)
+        rc = ERR_OK;
+    item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
+                    (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
 
     if (!rc && item->planned && !r->req->dry_run)
         rc = plan_contents(r, s, &l, item);
@@ -468,8 +448,17 @@ static enum err_code plan_metadata(struct retrieving *r, const struct stored *s,
         same = json_valid(x) && id128_eq(row_contents(x, &a), row_contents(y, &a));
         rc = a.failed ? err_nomem(e) : ERR_OK;
     }
-    if (rc == ERR_NOT_FOUND || (!rc && !same))
-        rc = plan_put(r, path, buf_slice(&s->metadata), buf_slice(&here), exists);
+    if (rc == ERR_NOT_FOUND || (!rc && !same)) {
+        const struct step put = { .kind = STEP_PUT,
+                                  .path = path,
+                                  .bytes = buf_slice(&s->metadata),
+                                  .old = buf_slice(&here),
+                                  .old_absent = !exists,
+                                  .mtime_ns = INT64_MIN,
+                                  .mode = exists ? 0 : 0600 };
+
+        rc = change_add(r->change, &put, r->e);
+    }
     buf_fini(&here);
     return rc;
 }

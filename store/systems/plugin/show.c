@@ -290,16 +290,6 @@ enum err_code plugin_restore(const struct store *st, const struct session_ref *r
 
 #define AGENT "agent-"
 
-/* The sub-agent of a subpath "subagents/.../agent-ID"; empty if it is something else. */
-static struct slice plugin_agent_of(const char *subpath)
-{
-    const char *slash = strrchr(subpath, '/'), *name = slash ? slash + 1 : subpath;
-
-    if (strncmp(name, AGENT, sizeof AGENT - 1) != 0)
-        return SLICE("");
-    return slice_of(name + sizeof AGENT - 1);
-}
-
 struct agents_found {
     struct arena *a;
     struct slice *id, *subpath; /* in the arena */
@@ -309,7 +299,10 @@ struct agents_found {
 static enum err_code plugin_add_agent(const char *subpath, void *arg)
 {
     struct agents_found *f = arg;
-    struct slice id = plugin_agent_of(subpath);
+    /* The sub-agent of a subpath "subagents/.../agent-ID"; empty if it is something else. */
+    const char *slash = strrchr(subpath, '/'), *name = slash ? slash + 1 : subpath;
+    struct slice id =
+        strncmp(name, AGENT, sizeof AGENT - 1) != 0 ? SLICE("") : slice_of(name + sizeof AGENT - 1);
 
     if (id.n == 0)
         return ERR_OK;

@@ -261,20 +261,6 @@ static enum err_code qwen_read_call(struct history *h, struct slice row, struct 
                : ERR_OK;
 }
 
-static enum err_code read_calls(struct history *h, struct slice row, struct err *e)
-{
-    struct slice key, part, call;
-    struct json_iter parts;
-    enum err_code rc = ERR_OK;
-
-    if (!qwen_parts(row, &parts))
-        return ERR_OK;
-    while (!rc && json_iter_next(&parts, &key, &part))
-        if (json_get(part, "functionCall", &call))
-            rc = qwen_read_call(h, row, call, e);
-    return rc;
-}
-
 /* ---- the log ---- */
 
 static enum err_code qwen_read_row(struct slice row, void *arg, bool *stop, struct err *e)
@@ -304,8 +290,16 @@ static enum err_code qwen_read_row(struct slice row, void *arg, bool *stop, stru
         p.turn = ++h->turn;
         return file_history_point(&h->of, p, e);
     }
-    if (json_string_is(type, "assistant"))
-        return read_calls(h, row, e);
+    if (json_string_is(type, "assistant")) {
+        struct slice part, call;
+        struct json_iter parts;
+
+        if (qwen_parts(row, &parts))
+            while (json_iter_next(&parts, &key, &part))
+                if (json_get(part, "functionCall", &call))
+                    TRY(qwen_read_call(h, row, call, e));
+        return ERR_OK;
+    }
     if (json_string_is(type, "tool_result"))
         return apply_result(h, row, e);
 

@@ -72,13 +72,6 @@ static int compare_substitute(const void *line, const void *key)
     return (*x > y->line) - (*x < y->line);
 }
 
-static const struct claude_substitute *substitute_of(const struct claude_log *log, size_t line)
-{
-    return log->substitutes ? bsearch(&line, log->substitute, log->substitutes,
-                                      sizeof *log->substitute, compare_substitute)
-                            : NULL;
-}
-
 struct slice claude_row(struct slice line)
 {
     while (line.n && (unsigned char)line.p[0] <= ' ') {
@@ -90,7 +83,10 @@ struct slice claude_row(struct slice line)
 
 enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *row, struct err *e)
 {
-    const struct claude_substitute *other = substitute_of(log, line);
+    const struct claude_substitute *other =
+        log->substitutes ? bsearch(&line, log->substitute, log->substitutes,
+                                   sizeof *log->substitute, compare_substitute)
+                         : NULL;
 
     if (other) {
         *row = other->row;

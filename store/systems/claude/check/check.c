@@ -32,18 +32,15 @@ enum { CHECK_REPORT_MAX = 200 };
 
 /* ---- reporting ---- */
 
-static bool can_fix(enum finding_kind kind)
-{
-    return kind == FINDING_METADATA;
-}
-
 /* Reports a finding about a line (from 0), or about the file (CHECK_NO_LINE). why may be NULL: out of memory. */
 static enum err_code check_report(struct check *k, enum finding_kind kind, size_t line,
                                   const char *why, struct err *e)
 {
-    struct finding f = {
-        .kind = kind, .session = k->ref->id, .path = k->path, .why = why, .fixable = can_fix(kind)
-    };
+    struct finding f = { .kind = kind,
+                         .session = k->ref->id,
+                         .path = k->path,
+                         .why = why,
+                         .fixable = kind == FINDING_METADATA };
 
     if (!why)
         return err_nomem(e);

@@ -87,19 +87,6 @@ static uint32_t lost_row_before(const struct lost_parts *l, uint32_t node)
     return CHAIN_NONE;
 }
 
-static size_t lost_count_between(const struct lost_parts *l, size_t from, size_t to)
-{
-    size_t n = 0;
-
-    for (size_t i = from; i < to; i++) {
-        const uint32_t node = lost_spoken(l, i);
-
-        n += node != CHAIN_NONE && !lost_is_listed(l, node) &&
-             claude_line_is_message(claude_line(l->log, i));
-    }
-    return n;
-}
-
 /* Finds the last row of the path that follows the wrong row, or whose parent is missing. Its `before` is CHAIN_NONE if
  * nothing is left out above it. Returns false if the path is whole. */
 static bool lost_find_joint(const struct lost_parts *l, const uint32_t *path, size_t n,
@@ -155,7 +142,13 @@ static enum err_code lost_find_joints(struct lost_parts *l, uint32_t leaf, struc
         for (size_t i = 0; i < l->boundaries && joint.wrong == CHAIN_NONE; i++)
             if (l->boundary[i] < c->node[joint.node].line)
                 from = l->boundary[i];
-        joint.left_out = lost_count_between(l, from, c->node[joint.node].line);
+        joint.left_out = 0;
+        for (size_t i = from; i < c->node[joint.node].line; i++) {
+            const uint32_t node = lost_spoken(l, i);
+
+            joint.left_out += node != CHAIN_NONE && !lost_is_listed(l, node) &&
+                              claude_line_is_message(claude_line(l->log, i));
+        }
         NEED(array_reserve(l->joint, l->cap, l->n + 1));
         l->joint[l->n++] = joint;
         chain_relink(c, joint.node, joint.before);

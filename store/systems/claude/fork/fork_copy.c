@@ -216,21 +216,6 @@ static void edit_fold(struct row_edit *r)
 
 /* ---- the row's own members ---- */
 
-/* The id of the nearest row above that is not a progress row; null if no such row exists. */
-static struct slice new_parent(struct row_edit *r, size_t line)
-{
-    const struct fork *f = r->f;
-    struct id128 id = claude_line(&f->log, line)->parent;
-    uint32_t node = id128_none(id) ? CHAIN_NONE : chain_find(&f->log.chain, id);
-    char text[UUID_STR_LEN];
-
-    if (node != CHAIN_NONE)
-        node = f->above[node];
-    return node != CHAIN_NONE && fork_new_id(f, chain_id(&f->log.chain, node), text)
-               ? claude_quote(text, r->parent)
-               : SLICE("null");
-}
-
 /* The session to whose requests the answer belongs, which is that of the first fork. Dropped if it is not recorded. */
 static struct slice claude_request_session(struct row_edit *r)
 {
@@ -243,22 +228,6 @@ static struct slice claude_request_session(struct row_edit *r)
         if (json_type(values[i]) == JSON_STRING)
             return values[i];
     return (struct slice){ NULL, 0 };
-}
-
-static void edit_ids(struct row_edit *r, size_t line)
-{
-    claude_set_member(r, "parentUuid", new_parent(r, line));
-    if (r->member[LOGICAL].n)
-        put_if_there(r, "logicalParentUuid",
-                     fork_new_quoted(r->f, r->member[LOGICAL], false, r->logical)
-                         ? slice_of(r->logical)
-                         : SLICE("null"));
-    if (fork_new_quoted(r->f, r->member[UUID], false, r->id))
-        claude_set_member(r, "uuid", slice_of(r->id));
-    claude_set_member(r, "sessionId", claude_quote(r->f->id, r->session));
-    if (line == r->f->last)
-        claude_set_member(r, "timestamp", claude_quote(r->f->now, r->time));
-    claude_set_member(r, "isSidechain", SLICE("false"));
 }
 
 static void edit_system(struct row_edit *r, size_t line)
@@ -303,7 +272,29 @@ static enum err_code claude_write_row(const struct fork *f, size_t line, struct 
 
     space->nested[0].n = space->nested[1].n = space->nested[2].n = space->origin.n = 0;
     json_get_each(row, member_names, MEMBERS, r.member);
-    edit_ids(&r, line);
+
+    /* The parent is the nearest row above that is not a progress row; null if no such row exists. */
+    uint32_t node = id128_none(l->parent) ? CHAIN_NONE : chain_find(&f->log.chain, l->parent);
+    char text[UUID_STR_LEN];
+
+    if (node != CHAIN_NONE)
+        node = f->above[node];
+    claude_set_member(&r, "parentUuid",
+                      node != CHAIN_NONE && fork_new_id(f, chain_id(&f->log.chain, node), text)
+                          ? claude_quote(text, r.parent)
+                          : SLICE("null"));
+
+    /* The other ids, and what the copy has of its own. */
+    if (r.member[LOGICAL].n)
+        put_if_there(&r, "logicalParentUuid",
+                     fork_new_quoted(f, r.member[LOGICAL], false, r.logical) ? slice_of(r.logical)
+                                                                             : SLICE("null"));
+    if (fork_new_quoted(f, r.member[UUID], false, r.id))
+        claude_set_member(&r, "uuid", slice_of(r.id));
+    claude_set_member(&r, "sessionId", claude_quote(f->id, r.session));
+    if (line == f->last)
+        claude_set_member(&r, "timestamp", claude_quote(f->now, r.time));
+    claude_set_member(&r, "isSidechain", SLICE("false"));
     claude_drop_state(&r);
     if (claude_line_is(l, CLAUDE_SYSTEM))
         edit_system(&r, line);

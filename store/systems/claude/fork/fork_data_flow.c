@@ -10,12 +10,6 @@
 
 enum { NAME_MOST = 256 };
 
-static bool same(const struct fork_source *a, const struct fork_source *b)
-{
-    return slice_eq(a->type, b->type) && slice_eq(a->id, b->id) && slice_eq(a->via, b->via) &&
-           slice_eq(a->started, b->started);
-}
-
 static bool copy_source_value(struct fork_derived *d, struct slice *value)
 {
     if (value->n == 0)
@@ -27,7 +21,8 @@ static bool copy_source_value(struct fork_derived *d, struct slice *value)
 static enum err_code add_source(struct fork_derived *d, struct fork_source s)
 {
     for (size_t i = 0; i < d->n; i++)
-        if (same(&d->source[i], &s))
+        if (slice_eq(d->source[i].type, s.type) && slice_eq(d->source[i].id, s.id) &&
+            slice_eq(d->source[i].via, s.via) && slice_eq(d->source[i].started, s.started))
             return ERR_OK;
     struct fork_source *more = arena_grow(&d->arena, d->source, d->n, sizeof *more);
 

@@ -142,19 +142,6 @@ static struct slice claude_describe_known_rows(const struct describing *r)
     return head;
 }
 
-/* The row with the first occurrence of a text in the head; empty: none. */
-static struct slice row_with(struct describing *r, const char *text)
-{
-    struct slice head = claude_describe_known_rows(r);
-    const char *p = head.n ? slice_find(head.p, head.n, text, strlen(text)) : NULL;
-
-    if (!p && !r->w->wide) {
-        head = whole_head(r);
-        p = slice_find(head.p, head.n, text, strlen(text));
-    }
-    return p ? field_row(head, (size_t)(p - head.p)) : (struct slice){ NULL, 0 };
-}
-
 /* The first raw value of a key in the head; .p is NULL if the head has no such key. */
 static struct slice claude_first_value(struct describing *r, const char *key)
 {
@@ -271,7 +258,17 @@ static bool is_programmatic(struct describing *r)
 
     if (is_listed_text(text.p ? text : r->tail[ENTRY].text, entries))
         return true;
-    row = row_with(r, "\"parentUuid\":");
+
+    /* The first message of the head has the kind of the session. */
+    static const char key[] = "\"parentUuid\":";
+    struct slice head = claude_describe_known_rows(r);
+    const char *p = head.n ? slice_find(head.p, head.n, key, sizeof key - 1) : NULL;
+
+    if (!p && !r->w->wide) {
+        head = whole_head(r);
+        p = slice_find(head.p, head.n, key, sizeof key - 1);
+    }
+    row = p ? field_row(head, (size_t)(p - head.p)) : (struct slice){ NULL, 0 };
     r->ok &= field_first(row.n ? row : whole_head(r), true, "sessionKind", r->a, &text);
     return is_listed_text(text, kinds);
 }

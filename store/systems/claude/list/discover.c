@@ -60,14 +60,6 @@ static bool file_belongs_to(struct window *w, int dirfd, const char *name, struc
     return yes;
 }
 
-static bool is_transcript_name(const char *name)
-{
-    size_t n = strlen(name);
-
-    return n >= sizeof CLAUDE_SUFFIX - 1 &&
-           strcmp(name + n - (sizeof CLAUDE_SUFFIX - 1), CLAUDE_SUFFIX) == 0;
-}
-
 /* Returns true if some session in this folder belongs to the path. */
 static bool folder_matches(const char *folder, struct slice path)
 {
@@ -79,9 +71,13 @@ static bool folder_matches(const char *folder, struct slice path)
     if (!dir)
         return false;
     if (window_init(&w, NULL) == ERR_OK) {
-        while (!yes && (entry = readdir(dir)))
-            yes = is_transcript_name(entry->d_name) &&
+        while (!yes && (entry = readdir(dir))) {
+            size_t n = strlen(entry->d_name);
+
+            yes = n >= sizeof CLAUDE_SUFFIX - 1 &&
+                  strcmp(entry->d_name + n - (sizeof CLAUDE_SUFFIX - 1), CLAUDE_SUFFIX) == 0 &&
                   file_belongs_to(&w, dirfd(dir), entry->d_name, path);
+        }
         window_fini(&w);
     }
     closedir(dir);

@@ -190,21 +190,6 @@ static bool claude_deliver_session(const struct walk *w, const struct store *st,
     return true;
 }
 
-/* Each file costs a system call, so two threads examine them if there are many. */
-static void examine_files(struct walk *w, size_t from, size_t to, struct file_id *file)
-{
-    const size_t n = to - from, half = n >= MANY ? n / 2 : 0;
-    struct span first = { w, from, from + half, file }, second = { w, first.to, to, file + half };
-    pthread_t thread;
-    bool helped = first.to > from && start_stat_thread(&thread, &first);
-
-    stat_span(&second);
-    if (helped)
-        pthread_join(thread, NULL);
-    else
-        stat_span(&first);
-}
-
 /* Examines and delivers the entries from `from` on. *more is false if no more are wanted; returns false if out of
  * memory. */
 static bool deliver_sessions(struct walk *w, size_t from, const struct store *st,
@@ -218,7 +203,19 @@ static bool deliver_sessions(struct walk *w, size_t from, const struct store *st
 
     for (size_t to; ok && *more && from < w->n; from = to) {
         to = w->n - from < n ? w->n : from + n;
-        examine_files(w, from, to, file);
+
+        /* Each file costs a system call, so two threads examine them if there are many. */
+        const size_t half = to - from >= MANY ? (to - from) / 2 : 0;
+        struct span first = { w, from, from + half, file },
+                    second = { w, first.to, to, file + half };
+        pthread_t thread;
+        bool helped = first.to > from && start_stat_thread(&thread, &first);
+
+        stat_span(&second);
+        if (helped)
+            pthread_join(thread, NULL);
+        else
+            stat_span(&first);
         for (size_t i = from; ok && *more && i < to; i++) {
             const struct entry *entry = &w->entry[i];
 

@@ -34,16 +34,6 @@ static bool is_paste_open(struct slice text)
     return true;
 }
 
-/* The search for the end of a block begins at the newline before its body, which may be empty. */
-static const char *paste_close(struct slice block)
-{
-    char close[] = PASTE_CLOSE;
-    struct slice rest = claude_skip_front(block, PASTE_BODY - 1);
-
-    memcpy(close + PASTE_CLOSE_ID, block.p + PASTE_ID, 4);
-    return slice_find(rest.p, rest.n, close, PASTE_CLOSE_SIZE);
-}
-
 static bool next_paste(struct slice text, const char **open)
 {
     for (;;) {
@@ -80,7 +70,12 @@ static bool unwrap_pasted(struct slice text, struct arena *a, struct slice *out)
     while (next_paste(text, &open)) {
         struct slice block = claude_skip_front(text, (size_t)(open - text.p));
 
-        close = paste_close(block);
+        /* The search for the end of a block begins at the newline before its body, which may be empty. */
+        char close_tag[] = PASTE_CLOSE;
+        struct slice rest = claude_skip_front(block, PASTE_BODY - 1);
+
+        memcpy(close_tag + PASTE_CLOSE_ID, block.p + PASTE_ID, 4);
+        close = slice_find(rest.p, rest.n, close_tag, PASTE_CLOSE_SIZE);
         if (!close)
             break;
         for (int i = 0; i < 2 && open > text.p && open[-1] == '\n'; i++)

@@ -13,36 +13,6 @@
 /* The edits of a session: the results of Edit, MultiEdit, Write and NotebookEdit record the file before the edit, and
  * the replaced text as it was in the file. */
 
-static void fill_notebook(struct slice result, struct arena *a, struct edit *edit)
-{
-    struct slice text;
-
-    edit->kind = EDIT_REPLACE;
-    edit->replacements = 0;
-    if (json_get_text(result, "original_file", a, &text)) {
-        edit->before = text;
-        edit->before_known = EDIT_TEXT;
-    }
-    if (json_get_text(result, "updated_file", a, &text)) {
-        edit->after = text;
-        edit->after_known = EDIT_TEXT;
-    }
-}
-
-static void fill_before(struct slice result, struct arena *a, struct edit *edit)
-{
-    struct slice v, text;
-
-    if (json_get_text(result, "originalFile", a, &text) ||
-        json_get_text(result, "originalFileContents", a, &text)) {
-        edit->before = text;
-        edit->before_known = EDIT_TEXT;
-    } else if (json_get(result, "originalFile", &v) && json_type(v) == JSON_NULL &&
-               json_get_is(result, "type", "create")) {
-        edit->before_known = EDIT_ABSENT;
-    }
-}
-
 /* The text as it was in the file, which may differ from the requested one. */
 static void fill_replacement(struct slice result, struct arena *a, struct edit *edit)
 {
@@ -91,10 +61,28 @@ static void claude_fill(struct slice row, struct arena *a, struct edit *edit, bo
         return;
     if (json_get(result, "new_source", &v)) {
         *counts = !json_get_text(result, "error", a, &text) || !text.n;
-        fill_notebook(result, a, edit);
+        edit->kind = EDIT_REPLACE;
+        edit->replacements = 0;
+        if (json_get_text(result, "original_file", a, &text)) {
+            edit->before = text;
+            edit->before_known = EDIT_TEXT;
+        }
+        if (json_get_text(result, "updated_file", a, &text)) {
+            edit->after = text;
+            edit->after_known = EDIT_TEXT;
+        }
         return;
     }
-    fill_before(result, a, edit);
+
+    /* The file before the edit, and then the change, which the person may have edited. */
+    if (json_get_text(result, "originalFile", a, &text) ||
+        json_get_text(result, "originalFileContents", a, &text)) {
+        edit->before = text;
+        edit->before_known = EDIT_TEXT;
+    } else if (json_get(result, "originalFile", &v) && json_type(v) == JSON_NULL &&
+               json_get_is(result, "type", "create")) {
+        edit->before_known = EDIT_ABSENT;
+    }
     if (json_get_true(result, "userModified"))
         fill_by_person(result, a, edit);
     else
@@ -139,17 +127,6 @@ static enum err_code claude_put_copy(struct copies *c, struct slice path, struct
     return edit.path ? tool_edits_put(&c->edits, &edit, e) : err_nomem(e);
 }
 
-/* Snapshots repeat the copies of those before. */
-static bool is_new(struct copies *c, struct slice path, struct slice name, int64_t time_ms)
-{
-    const char *key = arena_format(&c->arena, "%.*s %.*s %lld", SLICE_ARG(path), SLICE_ARG(name),
-                                   (long long)time_ms);
-    size_t before = c->seen.n;
-    uint32_t number;
-
-    return key && !slice_set_add(&c->seen, slice_of(key), &number) && c->seen.n > before;
-}
-
 static enum err_code claude_add_copy(struct copies *c, struct slice key, struct slice backup,
                                      struct err *e)
 {
@@ -163,7 +140,16 @@ static enum err_code claude_add_copy(struct copies *c, struct slice key, struct 
     if (json_type(v) != JSON_NULL &&
         (!json_text(v, &c->scratch, &name) || !file_history_is_backup_name(name)))
         return ERR_OK;
-    return is_new(c, path, name, time_ms) ? claude_put_copy(c, path, name, time_ms, e) : ERR_OK;
+
+    /* Snapshots repeat the copies of those before. */
+    const char *copy = arena_format(&c->arena, "%.*s %.*s %lld", SLICE_ARG(path), SLICE_ARG(name),
+                                    (long long)time_ms);
+    size_t before = c->seen.n;
+    uint32_t number;
+
+    return copy && !slice_set_add(&c->seen, slice_of(copy), &number) && c->seen.n > before
+               ? claude_put_copy(c, path, name, time_ms, e)
+               : ERR_OK;
 }
 
 static enum err_code add_history_row(struct copies *c, struct slice row, bool snapshot,

@@ -245,24 +245,6 @@ static struct slice folder_name_of(struct slice path)
     return slash ? (struct slice){ slash + 1, (size_t)(end - slash - 1) } : SLICE("");
 }
 
-/* Rows may name any directory that their writer chose, but the folder belongs to only one: the directory in which the
- * program was started, or one above it; else the one that the rows name, or one above it. */
-static enum err_code find_root(struct planner *p, struct err *e)
-{
-    const struct store_env *env = p->claude->base.env;
-    struct slice start = slice_of(env && env->cwd ? env->cwd : ""),
-                 folder = folder_name_of(p->ref->path);
-    struct slice now = claude_present_folder(p->claude, start, &p->arena);
-
-    if (p->claude->forced_folder && slice_eq(now, folder))
-        p->root = arena_copy(&p->arena, start).p;
-    if (!p->root)
-        p->root = config_dir_project_ancestor(folder, start, &p->arena);
-    if (!p->root && p->cwd)
-        p->root = config_dir_project_ancestor(folder, slice_of(p->cwd), &p->arena);
-    return p->arena.failed ? err_nomem(e) : ERR_OK;
-}
-
 /* The client goes on in the directory that the last `relocated` row names. If the one that the first row names is gone,
  * the project moved with all of its files, unless the session left a worktree, whose files are others. */
 static enum err_code find_former_place(struct planner *p, struct err *e)
@@ -304,8 +286,22 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
 
     if (!rc && said.n && said.p[0] == '/')
         p->cwd = path_normalize("", said.p, &p->arena);
-    if (!rc)
-        rc = find_root(p, e);
+    if (!rc) {
+        /* Rows may name any directory that their writer chose, but the folder belongs to only one: the directory in
+         * which the program was started, or one above it; else the one that the rows name, or one above it. */
+        const struct store_env *env = p->claude->base.env;
+        struct slice start = slice_of(env && env->cwd ? env->cwd : ""),
+                     folder = folder_name_of(p->ref->path);
+        struct slice now = claude_present_folder(p->claude, start, &p->arena);
+
+        if (p->claude->forced_folder && slice_eq(now, folder))
+            p->root = arena_copy(&p->arena, start).p;
+        if (!p->root)
+            p->root = config_dir_project_ancestor(folder, start, &p->arena);
+        if (!p->root && p->cwd)
+            p->root = config_dir_project_ancestor(folder, slice_of(p->cwd), &p->arena);
+        rc = p->arena.failed ? err_nomem(e) : ERR_OK;
+    }
     if (!rc)
         rc = find_former_place(p, e);
     if (!rc)

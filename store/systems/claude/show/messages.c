@@ -376,18 +376,6 @@ static bool has_doubtful(const struct claude_hidden_rows *hidden,
     return found;
 }
 
-/* The number of messages before the one with this id; 0 if it was not read. */
-static size_t count_before(struct claude_log *log, const struct claude_item_list *out,
-                           struct slice id)
-{
-    const struct id128 wanted = id128_of(id);
-    size_t i = 0;
-
-    while (i < out->n && !id128_eq(claude_item_id(log, &out->item[i]), wanted))
-        i++;
-    return i < out->n ? i : 0;
-}
-
 static enum err_code leave_out_uncertain(struct printing *p,
                                          const struct claude_hidden_rows *hidden,
                                          const struct claude_item_list *path,
@@ -400,8 +388,15 @@ static enum err_code leave_out_uncertain(struct printing *p,
 
     if (!p->q->as_sdk && p->q->agent.n == 0)
         rc = claude_leaf_is_read(p->log, &known, e);
-    if (end->before.n)
-        newest = count_before(p->log, out, end->before);
+    if (end->before.n) {
+        /* The messages before the one with this id; none if it was not read. */
+        const struct id128 wanted = id128_of(end->before);
+        size_t i = 0;
+
+        while (i < out->n && !id128_eq(claude_item_id(p->log, &out->item[i]), wanted))
+            i++;
+        newest = i < out->n ? i : 0;
+    }
     end->enough =
         known && newest >= n && newest - n >= end->least && !has_doubtful(hidden, path, out, n);
     end->partial = true;

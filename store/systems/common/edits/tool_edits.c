@@ -220,17 +220,6 @@ static enum err_code put_command(struct tool_edits *t, const struct tool_edits_c
     return rc;
 }
 
-static enum err_code tool_edits_read_call(struct tool_edits *t, const struct block *b,
-                                          struct err *e)
-{
-    const struct tool_edits_call call = {
-        .id = b->call_id, .name = b->name, .input = b->input, .cwd = t->cwd
-    };
-    enum err_code rc = tool_edits_keep_call(t, b, e);
-
-    return rc || !b->call_id.n ? rc : put_command(t, &call, NULL, e);
-}
-
 static enum err_code tool_edits_read_result(struct tool_edits *t, const struct block *b,
                                             struct err *e)
 {
@@ -278,9 +267,15 @@ enum err_code tool_edits_blocks(struct tool_edits *t, const struct block_list *b
     for (size_t i = 0; i < blocks->n && !rc; i++) {
         const struct block *b = &blocks->block[i];
 
-        if (b->kind == BLOCK_TOOL_CALL)
-            rc = tool_edits_read_call(t, b, e);
-        else if (b->kind == BLOCK_TOOL_RESULT)
+        if (b->kind == BLOCK_TOOL_CALL) {
+            const struct tool_edits_call call = {
+                .id = b->call_id, .name = b->name, .input = b->input, .cwd = t->cwd
+            };
+
+            rc = tool_edits_keep_call(t, b, e);
+            if (!rc && b->call_id.n)
+                rc = put_command(t, &call, NULL, e);
+        } else if (b->kind == BLOCK_TOOL_RESULT)
             rc = tool_edits_read_result(t, b, e);
     }
     arena_reset(&t->scratch);

@@ -221,18 +221,6 @@ struct session_walk {
     struct buf scratch;
 };
 
-/* The last line of the conversation that is not later than the task of the sub-agent. */
-static size_t line_at_time(const struct walked *w, int64_t ms)
-{
-    size_t last = 0;
-
-    for (size_t i = 0; i < w->log.index.n; i++)
-        if (w->log.index.line[i].time_ms != TIME_NONE && w->log.index.line[i].time_ms <= ms &&
-            !id128_none(w->log.index.line[i].id))
-            last = i;
-    return last;
-}
-
 static enum err_code tool_edits_walk_set_turn(void *arg, struct edit *edit, struct err *e)
 {
     struct session_walk *s = arg;
@@ -242,9 +230,17 @@ static enum err_code tool_edits_walk_set_turn(void *arg, struct edit *edit, stru
 
     if (!rc && s->now != w) {
         /* Otherwise the sub-agent's transcript is all that is left. */
-        if (turn && (w->is_open || !walked_open(w, s->ops, s->ref, s->q, NULL)))
-            rc = tool_edits_walk_turn_at(w, line_at_time(w, turn->time_ms), &turn, e);
-        else
+        if (turn && (w->is_open || !walked_open(w, s->ops, s->ref, s->q, NULL))) {
+            /* The last line of the conversation that is not later than the task of the sub-agent. */
+            size_t last = 0;
+
+            for (size_t i = 0; i < w->log.index.n; i++)
+                if (w->log.index.line[i].time_ms != TIME_NONE &&
+                    w->log.index.line[i].time_ms <= turn->time_ms &&
+                    !id128_none(w->log.index.line[i].id))
+                    last = i;
+            rc = tool_edits_walk_turn_at(w, last, &turn, e);
+        } else
             turn = NULL;
     }
     if (!rc && turn) {
@@ -342,16 +338,6 @@ static enum err_code tool_edits_walk_agent(struct session_walk *s, struct slice 
     return rc;
 }
 
-static enum err_code walk_main(struct session_walk *s, struct err *e)
-{
-    bool may;
-    enum err_code rc = tool_edits_walk_may_name(s->ref->path.p, s->q, &s->scratch, &may, e);
-
-    if (!rc && may)
-        rc = walked_open(&s->main, s->ops, s->ref, s->q, e);
-    return rc || !may ? rc : walk_lines(s, &s->main, e);
-}
-
 enum err_code tool_edits_files(const struct store_ops *ops, const struct session_ref *ref,
                                const struct edit_query *q, tool_edits_fill_fn *fill, edit_fn *fn,
                                void *arg, struct err *e)
@@ -363,7 +349,13 @@ enum err_code tool_edits_files(const struct store_ops *ops, const struct session
         .q = q, .fn = fn, .arg = arg, .fill = fill, .turn = tool_edits_walk_set_turn
     };
     s.edits.turn_arg = &s;
-    rc = walk_main(&s, e);
+    bool may;
+
+    rc = tool_edits_walk_may_name(s.ref->path.p, s.q, &s.scratch, &may, e);
+    if (!rc && may)
+        rc = walked_open(&s.main, s.ops, s.ref, s.q, e);
+    if (!rc && may)
+        rc = walk_lines(&s, &s.main, e);
     if (!rc) {
         /* The main log stays open, because it has the turns to which the edits of sub-agents belong. */
         const struct store *st = s.ref->store;

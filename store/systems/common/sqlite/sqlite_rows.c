@@ -123,14 +123,6 @@ static void sql_text(struct row_task *t, const char *text)
         t->arena.failed = true;
 }
 
-/* Adds "=?" or " IS NULL", and the parameter. */
-static void sql_value(struct row_task *t, struct slice value, struct slice *parameter, size_t *n)
-{
-    sql_text(t, value.p ? "=?" : " IS NULL");
-    if (value.p)
-        parameter[(*n)++] = value;
-}
-
 static enum err_code found_row(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct row_task *t = arg;
@@ -177,7 +169,9 @@ static void sql_where(struct row_task *t, const struct inserted_row *row, size_t
     for (size_t i = 0; i < columns; i++) {
         sql_text(t, i ? " AND " : " WHERE ");
         sql_name(t, row->column[i]);
-        sql_value(t, row->value[i], parameter, n);
+        sql_text(t, row->value[i].p ? "=?" : " IS NULL");
+        if (row->value[i].p)
+            parameter[(*n)++] = row->value[i];
     }
 }
 

@@ -86,17 +86,6 @@ enum err_code committed_message(const struct committed_session *s, struct buf *o
 
 /* ---- what is in the checkpoint already ---- */
 
-/* 2 for "2/metadata.json"; -1 if there is no number. */
-static int leading_number(struct slice inner)
-{
-    int n = 0;
-    size_t i = 0;
-
-    for (; i < inner.n && i < 6 && inner.p[i] >= '0' && inner.p[i] <= '9'; i++)
-        n = n * 10 + (inner.p[i] - '0');
-    return i && i < inner.n && inner.p[i] == '/' ? n : -1;
-}
-
 /* Reads one listed session. If it is ours, its folder is used again; otherwise its files and checkpoints are
  * added. */
 static enum err_code read_former_session(struct writing *w, const git_tree *tree,
@@ -109,12 +98,18 @@ static enum err_code read_former_session(struct writing *w, const git_tree *tree
     AUTO_BUF json = { 0 };
     char path[700];
     int64_t n;
-    int number;
+    int number = 0;
+    size_t at = 0;
 
     if (!json_get_text(listed, "metadata", &w->arena, &named) ||
         !entire_inner_path(named, w->s->checkpoint, &inner))
         return ERR_OK;
-    number = leading_number(inner);
+
+    /* 2 for "2/metadata.json"; -1 if there is no number. */
+    for (; at < inner.n && at < 6 && inner.p[at] >= '0' && inner.p[at] <= '9'; at++)
+        number = number * 10 + (inner.p[at] - '0');
+    if (!at || at >= inner.n || inner.p[at] != '/')
+        number = -1;
     snprintf(path, sizeof path, "%s/%.*s", w->folder, SLICE_ARG(inner));
     enum err_code rc = repo_blob_at(w->tree.repo, tree, path, DOCUMENT_MAX, &json, NULL);
 
