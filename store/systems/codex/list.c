@@ -482,8 +482,10 @@ static enum err_code follow_base(struct describing *d, struct err *e)
         d->base.end = 0;
         if (!above.row)
             rc = ERR_NOMEM;
-        else if (path)
+        else if (path) {
+            above.row->ref.store = d->row->ref.store;
             rc = each_front_row(&above, path, end, true, see_own_row, NULL);
+        }
         if (path && !rc) {
             d->base = above.base;
             if (above.prompt.n)
