@@ -35,29 +35,19 @@ struct journal {
     char dir[PATH_MAX]; /* the directory of the entry; "" */
 };
 
-/* Returns true if the change is an append to this log; `log` may be NULL for any log. */
-static bool append_journal_is_of(const struct change *c, const char *log)
-{
-    return !log || (c->n && strcmp(c->step[0].path, log) == 0);
-}
-
-static bool is_brief(const char *dir)
-{
-    return strrchr(dir, '/')[1] == BRIEF;
-}
-
 static enum err_code recover_append(const char *dir, const char *log)
 {
     struct change *c;
     enum err_code rc = change_record_read(dir, &c, NULL);
 
-    if (rc == ERR_FORMAT && is_brief(dir)) /* a power cut destroyed a part of it */
+    if (rc == ERR_FORMAT && strrchr(dir, '/')[1] == BRIEF) /* a power cut destroyed a part of it */
         rc = ERR_NOT_FOUND;
     if (rc == ERR_NOT_FOUND) /* it was never begun, or a program is just beginning it */
         return log ? ERR_OK : copy_remove(dir, NULL);
     if (rc) /* a record that cannot be understood is not acted on */
         return rc;
-    if (!append_journal_is_of(c, log)) {
+    /* A change of another log waits for a program that appends to that one. */
+    if (log && (!c->n || strcmp(c->step[0].path, log) != 0)) {
         change_free(c);
         return ERR_OK;
     }
@@ -99,14 +89,6 @@ void journal_recover(const struct store_env *env)
         recover_appends(dir, NULL);
     if (lock >= 0)
         close(lock);
-}
-
-static enum err_code lock_shared(int lock, const char *dir, struct err *e)
-{
-    while (flock(lock, LOCK_SH))
-        if (errno != EINTR)
-            return err_sys(e, dir, "lock");
-    return ERR_OK;
 }
 
 static enum err_code journal_begin(struct journal *j, const char *above, struct slice records,
@@ -173,7 +155,11 @@ static enum err_code compose_written_down(void *arg, struct buf *records, struct
     if (rc)
         return rc;
     j->lock = open(above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    rc = j->lock < 0 ? err_sys(e, above, "open") : lock_shared(j->lock, above, e);
+    if (j->lock < 0)
+        rc = err_sys(e, above, "open");
+    while (!rc && flock(j->lock, LOCK_SH))
+        if (errno != EINTR)
+            rc = err_sys(e, above, "lock");
     if (!rc) {
         /* We hold the lock of the log, so its entries can only be those of dead processes. */
         char *real = j->flags & APPEND_FOLLOW ? realpath(j->path, NULL) : strdup(j->path);
@@ -220,34 +206,24 @@ struct writing {
     bool again;            /* the file was replaced by one that may contain the rows */
 };
 
-/* Marks the rows that need not be written. Ids that were just generated are new. */
-static enum err_code append_journal_mark_repeated(const struct writing *w, bool skip[],
-                                                  struct err *e)
-{
-    const struct append_rows *rows = w->rows;
-    struct slice *id = row_ids(rows, w->a);
-
-    if (!id)
-        return err_nomem(e);
-    for (size_t i = 0; i < rows->n; i++)
-        if (rows->row[i].drawn && !w->again)
-            id[i].n = 0;
-    return w->log ? log_state_find_repeated(w->log, id, rows->n, skip, e)
-                  : log_find_repeated(w->path, 0, id, rows->n, skip, e);
-}
-
 static enum err_code compose_new_rows(void *arg, struct buf *out, struct err *e)
 {
     struct writing *w = arg;
     struct append_rows *rows = w->rows;
     bool *skip = arena_zalloc(w->a, rows->n * sizeof *skip);
+    struct slice *id = skip ? row_ids(rows, w->a) : NULL;
     enum log_seen seen;
-    enum err_code rc = skip ? ERR_OK : err_nomem(e);
+    enum err_code rc = id ? ERR_OK : err_nomem(e);
 
+    /* Rows that the log already has are skipped. Ids that were just generated are new. */
+    for (size_t i = 0; i < rows->n && !rc; i++)
+        if (rows->row[i].drawn && !w->again)
+            id[i].n = 0;
     if (!rc && w->log)
         rc = log_state_compare(w->log, &seen, e);
     if (!rc)
-        rc = append_journal_mark_repeated(w, skip, e);
+        rc = w->log ? log_state_find_repeated(w->log, id, rows->n, skip, e)
+                    : log_find_repeated(w->path, 0, id, rows->n, skip, e);
     rows->present = 0;
     for (size_t i = 0, begin = 0; i < rows->n && !rc; begin = rows->row[i++].end) {
         const struct slice line = { rows->lines.p + begin, rows->row[i].end - begin };

@@ -170,21 +170,6 @@ struct change *change_inverse(const struct change *c, const char *kind)
     return NULL;
 }
 
-/* Undoes the first `done` steps, the newest first. */
-static enum err_code change_steps_roll_back(struct change *c, size_t done, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    while (done > 0 && !rc) {
-        struct step inverse = step_inverse(&c->step[--done]);
-
-        rc = step_do(&inverse, &c->arena, e);
-        if (!rc)
-            rc = step_sync(&inverse, e);
-    }
-    return rc;
-}
-
 /* The random end distinguishes two ids of one millisecond. */
 static enum err_code intent_write(struct change_log *log, struct change *c, const char *dir,
                                   struct err *e)
@@ -271,8 +256,15 @@ static enum err_code change_roll_back(struct change *c, size_t done, const char 
 
     if (done < c->n && !untouched(why))
         rc = change_step_recover(c, &c->step[done], &how, NULL);
-    if (!rc && how == ROLLBACK_DONE)
-        rc = change_steps_roll_back(c, done, NULL);
+
+    /* The steps that were completed are undone, the newest first. */
+    while (done > 0 && !rc && how == ROLLBACK_DONE) {
+        struct step inverse = step_inverse(&c->step[--done]);
+
+        rc = step_do(&inverse, &c->arena, NULL);
+        if (!rc)
+            rc = step_sync(&inverse, NULL);
+    }
     if (rc || how != ROLLBACK_DONE)
         return err_wrap(e, why, "unfinished, and cannot be undone yet");
     if (change_remove_record(dir, NULL))

@@ -227,14 +227,6 @@ static void walk_close(struct walk *w)
     free(w->undone);
 }
 
-static bool walk_was_undone(const struct walk *w, const char *id)
-{
-    for (int i = 0; i < w->undone_n; i++)
-        if (strcmp(w->undone[i], id) == 0)
-            return true;
-    return false;
-}
-
 /* NULL at the end. The caller frees the change. */
 static struct change *walk_next(struct change_log *log, struct walk *w, bool *undone)
 {
@@ -255,7 +247,9 @@ static struct change *walk_next(struct change_log *log, struct walk *w, bool *un
             continue;
         }
         memcpy(c->id, name, strlen(name) + 1);
-        *undone = walk_was_undone(w, c->id);
+        *undone = false;
+        for (int i = 0; i < w->undone_n && !*undone; i++)
+            *undone = strcmp(w->undone[i], c->id) == 0;
         if (!*undone && c->undoes && strlen(c->undoes) < sizeof *w->undone)
             memcpy(w->undone[w->undone_n++], c->undoes, strlen(c->undoes) + 1);
         return c;
@@ -370,24 +364,21 @@ enum err_code change_undo(struct change_log *log, const char *id, struct change 
     return rc;
 }
 
-/* An earlier step changes what it finds. */
-static bool comes_first(const struct change *c, size_t i)
-{
-    size_t k = 0;
-
-    while (k < i &&
-           !path_under(slice_of(c->step[i].path),
-                       slice_of(c->step[k].kind == STEP_MOVE ? c->step[k].to : c->step[k].path)))
-        k++;
-    return k == i;
-}
-
 bool change_is_stale(const struct change *c)
 {
     bool stale = false;
 
-    for (size_t i = 0; i < c->n && !stale; i++)
-        stale = step_is_stale(&c->step[i]) && comes_first(c, i);
+    for (size_t i = 0; i < c->n && !stale; i++) {
+        stale = step_is_stale(&c->step[i]);
+
+        /* A step that finds what an earlier one has changed is not stale. */
+        for (size_t k = 0; k < i && stale; k++) {
+            const struct step *s = &c->step[k];
+
+            stale = !path_under(slice_of(c->step[i].path),
+                                slice_of(s->kind == STEP_MOVE ? s->to : s->path));
+        }
+    }
     return stale;
 }
 

@@ -147,13 +147,6 @@ static enum err_code change_recover_go_forward(struct change_log *log, struct ch
     return change_finish(log, c, dir, &committed, e);
 }
 
-/* The commit of a removed ref may be kept by a ref that the change made before it: if the removal
- * stays, so does that ref. */
-static bool is_held(const struct step *s, const struct step *stays)
-{
-    return stays && s->kind == STEP_REF && strcmp(s->path, stays->path) == 0;
-}
-
 enum err_code change_steps_recover(struct change *c, enum rollback *how, struct err *e)
 {
     const struct step *stays = NULL;
@@ -169,7 +162,12 @@ enum err_code change_steps_recover(struct change *c, enum rollback *how, struct 
 
         if (!source)
             return err_nomem(e);
-        if (is_held(s, stays) || (source != s->path && access(s->path, F_OK) != 0))
+        if (source != s->path && access(s->path, F_OK) != 0)
+            continue;
+
+        /* The commit of a removed ref may be kept by a ref that the change made before it: if the removal stays, so
+         * does that ref. */
+        if (stays && s->kind == STEP_REF && strcmp(s->path, stays->path) == 0)
             continue;
         rc = change_step_recover(c, s, &one, e);
         if (!rc && one != ROLLBACK_DONE)

@@ -108,12 +108,12 @@ void contents_fini(struct contents *x, bool unused)
     digest_fini(&x->digest);
 }
 
-/* ---- reading them ---- */
-
 static enum err_code contents_damaged(const struct step_part *part, struct err *e)
 {
     return err_set(e, ERR_FORMAT, part->path, "the recorded contents of a document are damaged");
 }
+
+/* ---- reading them ---- */
 
 enum err_code step_part_open(const struct step_part *part, struct span *out, int *own,
                              struct err *e)
@@ -133,34 +133,23 @@ enum err_code step_part_open(const struct step_part *part, struct span *out, int
                : contents_damaged(part, e);
 }
 
-static enum err_code compare_part(const struct span *span, int fd, const char *path, bool *same,
-                                  struct err *e)
-{
-    char wanted[PIECE];
-    size_t n;
-
-    *same = true;
-    for (int64_t at = 0; at < span->n && *same; at += (int64_t)n) {
-        n = span->n - at < PIECE ? (size_t)(span->n - at) : PIECE;
-        TRY(span_read(span, at, wanted, n, e));
-        TRY(file_at_holds(fd, (struct slice){ wanted, n }, at, same, path, e));
-    }
-    return ERR_OK;
-}
-
 enum err_code step_part_is_in(const struct step_part *part, int fd, const char *path, bool *same,
                               struct err *e)
 {
     struct span span;
-    int own = -1;
-    enum err_code rc = step_part_open(part, &span, &own, e);
+    AUTO_FD own = -1;
+    char wanted[PIECE];
+    size_t n;
 
     *same = false;
-    if (!rc)
-        rc = compare_part(&span, fd, path, same, e);
-    if (own >= 0)
-        close(own);
-    return rc;
+    TRY(step_part_open(part, &span, &own, e));
+    *same = true;
+    for (int64_t at = 0; at < span.n && *same; at += (int64_t)n) {
+        n = span.n - at < PIECE ? (size_t)(span.n - at) : PIECE;
+        TRY(span_read(&span, at, wanted, n, e));
+        TRY(file_at_holds(fd, (struct slice){ wanted, n }, at, same, path, e));
+    }
+    return ERR_OK;
 }
 
 enum err_code step_part_write(const struct step_part *part, int to, const char *to_path,

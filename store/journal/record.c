@@ -11,11 +11,6 @@
 
 #include <cjson/cJSON.h>
 
-static bool journal_record_is_plain(unsigned char c)
-{
-    return c >= ' ' && c <= '~' && c != '%';
-}
-
 enum err_code record_percent_encode(struct slice bytes, struct buf *out)
 {
     enum err_code rc = ERR_OK;
@@ -24,7 +19,7 @@ enum err_code record_percent_encode(struct slice bytes, struct buf *out)
     while (bytes.n && !rc) {
         size_t n = 0;
 
-        while (n < bytes.n && journal_record_is_plain((unsigned char)bytes.p[n]))
+        while (n < bytes.n && bytes.p[n] >= ' ' && bytes.p[n] <= '~' && bytes.p[n] != '%')
             n++;
         rc = buf_add(out, (struct slice){ bytes.p, n });
         if (!rc && n < bytes.n)

@@ -133,12 +133,6 @@ static bool step_is_empty_dir(const char *dir)
     return empty;
 }
 
-static bool nothing_to_remove(int sys, const char *dir)
-{
-    return sys == ENOENT || sys == ENOTEMPTY || sys == EEXIST ||
-           (sys == EROFS && !step_is_empty_dir(dir));
-}
-
 /* Durably removes temporary names, and an empty directory of ours that is to be removed, because nothing would remove
  * them once the record is gone. */
 static enum err_code put_tidy(const struct step *s, bool dir_goes, struct err *e)
@@ -155,7 +149,7 @@ static enum err_code put_tidy(const struct step *s, bool dir_goes, struct err *e
 
         if (sys == 0 || sys == ENOENT)
             return disk_sync_parent(dir, e);
-        if (!nothing_to_remove(sys, dir)) {
+        if (sys != ENOTEMPTY && sys != EEXIST && (sys != EROFS || step_is_empty_dir(dir))) {
             errno = sys;
             return err_sys(e, dir, "remove directory");
         }

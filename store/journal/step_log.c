@@ -63,9 +63,8 @@ static enum err_code still_alone(const struct lease *lease, const char *path, st
 static enum err_code cut_end(const struct lease *lease, int64_t end, const char *path,
                              struct err *e)
 {
-    enum err_code rc = still_alone(lease, path, e);
-
-    return !rc && ftruncate(lease->fd, end) ? err_sys(e, path, "cut the end") : rc;
+    TRY(still_alone(lease, path, e));
+    return ftruncate(lease->fd, end) ? err_sys(e, path, "cut the end") : ERR_OK;
 }
 
 /* The end of the log is longer or shorter than before. By growing first and shrinking last, every needed byte is on the
@@ -232,12 +231,6 @@ enum err_code step_append_is_done(struct step *s, bool *done, struct err *e)
     return rc;
 }
 
-static bool known_at(const struct step *s, size_t at, char c)
-{
-    return (at < s->old.n && c == s->old.p[at]) || (at < s->bytes.n && c == s->bytes.p[at]) ||
-           (c == '\0' && at >= s->old.n);
-}
-
 /* Sets *is to whether each byte from offset on is either the old or the new one (or a NUL that a
  * power cut left where the file had grown). Only then was it our write that was cut short. */
 static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is, struct err *e)
@@ -256,8 +249,13 @@ static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is,
         if (k < 0)
             return err_sys(e, s->path, "read");
         *is = k > 0; /* it became shorter meanwhile */
-        for (ssize_t j = 0; j < k && *is; j++)
-            *is = known_at(s, (size_t)(i + j), piece[j]);
+        for (ssize_t j = 0; j < k && *is; j++) {
+            const size_t at = (size_t)(i + j);
+
+            *is = (at < s->old.n && piece[j] == s->old.p[at]) ||
+                  (at < s->bytes.n && piece[j] == s->bytes.p[at]) ||
+                  (piece[j] == '\0' && at >= s->old.n);
+        }
     }
     return ERR_OK;
 }
@@ -367,16 +365,6 @@ static bool step_log_is_as_before(const struct step *s)
     return same;
 }
 
-/* Other programs may have written after the old end, but never over it. */
-static enum err_code is_there_still(int fd, const struct step *s, struct err *e)
-{
-    bool same;
-    enum err_code rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
-
-    return rc || same ? rc
-                      : err_set(e, ERR_STALE, s->path, "undo: the session has continued since");
-}
-
 /* A mixture of old and new bytes becomes the old ones. A TAIL needs the lease; it is NULL for an
  * EDIT. */
 static enum err_code bytes_back(int fd, const struct lease *lease, const struct step *s,
@@ -445,8 +433,10 @@ enum err_code step_bytes_repair(const struct step *s, struct err *e)
         if (!rc)
             rc = disk_sync(fd, s->path, e);
     } else if (!rc && tail) {
-        rc = is_there_still(fd, s, e);
-        rest = !rc;
+        /* Other programs may have written after the old end, but never over it. */
+        rc = file_at_holds(fd, s->old, s->offset, &rest, s->path, e);
+        if (!rc && !rest)
+            rc = err_set(e, ERR_STALE, s->path, "undo: the session has continued since");
     }
     close(fd);
 

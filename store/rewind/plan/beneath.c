@@ -77,12 +77,6 @@ enum err_code beneath_root(const char *root, int *fd, struct err *e)
     return *fd < 0 ? err_sys(e, root, "open directory") : ERR_OK;
 }
 
-static bool is_same_link(const struct stat *a, const struct stat *b)
-{
-    return S_ISLNK(b->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
 /* The newest of the links that lead from the name to the directory: a link may lead to another one. Directories above
  * the names do not count. False if the name is no link. */
 static bool newest_link(const char *root, struct stat *out)
@@ -129,7 +123,10 @@ static enum err_code open_linked(const char *root, int *fd, int64_t *link_ms, bo
 
     if (rc || !is_link)
         return rc;
-    *again = !newest_link(root, &after) || !is_same_link(&before, &after);
+    *again = !newest_link(root, &after) || !S_ISLNK(after.st_mode) ||
+             before.st_dev != after.st_dev || before.st_ino != after.st_ino ||
+             before.st_ctim.tv_sec != after.st_ctim.tv_sec ||
+             before.st_ctim.tv_nsec != after.st_ctim.tv_nsec;
     if (*again) {
         close(*fd);
         *fd = -1;
@@ -258,19 +255,6 @@ enum err_code beneath_parent(int root_fd, const char *root, const char *path, in
     return *fd < 0 ? refused(path, e) : ERR_OK;
 }
 
-/* A new directory was private so far. */
-static enum err_code make_like(int fd, struct dir_like *like, struct err *e)
-{
-    enum err_code rc = fs_attrs_apply(fd, &like->attrs, like->path, e);
-
-    if (!rc && fchmod(fd, like->attrs.mode))
-        rc = err_sys(e, like->path, "set the mode");
-    if (!rc)
-        rc = disk_sync(fd, like->path, e);
-    like->made = true;
-    return rc;
-}
-
 /* Makes one directory below an open one and steps into it. */
 static enum err_code step_into(int *at, const char *part, const char *path, struct dir_like *like,
                                struct err *e)
@@ -290,7 +274,17 @@ static enum err_code step_into(int *at, const char *part, const char *path, stru
         return refused(path, e);
     close(*at);
     *at = next;
-    return made && like ? make_like(next, like, e) : ERR_OK;
+    if (!made || !like)
+        return ERR_OK;
+
+    /* A new directory was private so far. */
+    rc = fs_attrs_apply(next, &like->attrs, like->path, e);
+    if (!rc && fchmod(next, like->attrs.mode))
+        rc = err_sys(e, like->path, "set the mode");
+    if (!rc)
+        rc = disk_sync(next, like->path, e);
+    like->made = true;
+    return rc;
 }
 
 enum err_code beneath_make_parent(int root_fd, const char *root, const char *path,

@@ -22,11 +22,6 @@ struct checking {
     struct source_content found;
 };
 
-static int64_t compare_with_git_commit_ms(const git_commit *c)
-{
-    return (int64_t)git_commit_time(c) * 1000;
-}
-
 /* The newest commit of the branch that is not younger than the point; NULL: none. */
 static git_commit *commit_at(git_repository *repo, int64_t point_ms)
 {
@@ -35,7 +30,7 @@ static git_commit *commit_at(git_repository *repo, int64_t point_ms)
 
     if (!repo_has_ref(repo, "HEAD", &id) || git_commit_lookup(&c, repo, &id))
         return NULL;
-    for (int n = 0; c && compare_with_git_commit_ms(c) > point_ms; n++) {
+    for (int n = 0; c && (int64_t)git_commit_time(c) * 1000 > point_ms; n++) {
         bool more = n < COMMITS_MOST && git_commit_parent(&parent, c, 0) == 0;
 
         git_commit_free(c);
@@ -84,12 +79,6 @@ static const char *tracked_name(struct checking *k, const char *path)
 
 enum likeness { LIKE_UNKNOWN, LIKE, UNLIKE };
 
-/* The bytes of the commit, if they are those of the text that was found. */
-static bool compare_with_git_has_text(const struct checking *k, const struct rewind_target *t)
-{
-    return t->is_text && source_same_text(buf_slice(&k->then), t->source.bytes);
-}
-
 /* Compares what was found with what the commit has. */
 static enum err_code compare_with_git_compare(struct checking *k, const struct rewind_target *t,
                                               enum likeness *out, struct err *e)
@@ -105,7 +94,11 @@ static enum err_code compare_with_git_compare(struct checking *k, const struct r
     if (rc && rc != ERR_NOT_FOUND)
         return ERR_OK;
     *out = (rc == ERR_NOT_FOUND) == (t->want == REWIND_ABSENT) ? LIKE : UNLIKE;
-    if (*out == UNLIKE || t->want == REWIND_ABSENT || compare_with_git_has_text(k, t))
+    if (*out == UNLIKE || t->want == REWIND_ABSENT)
+        return ERR_OK;
+
+    /* Where only a text was found, the bytes are those of the commit. */
+    if (t->is_text && source_same_text(buf_slice(&k->then), t->source.bytes))
         return ERR_OK;
     rc = source_read(&t->source, NULL, &k->found, NULL);
     if (rc || !k->found.held)

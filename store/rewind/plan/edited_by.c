@@ -86,18 +86,6 @@ static enum err_code note_own_work(const struct edit *edit, void *arg, struct er
     return ERR_OK;
 }
 
-static enum err_code read_own_work(struct file_works *w, struct err *e)
-{
-    const struct session_ref *ref = w->preview->plan->ref;
-    struct edit_query q = { .path = w->path, .paths = w->n, .reads = true, .files_only = true };
-
-    if (!ref || !ref->store->ops->edits)
-        return ERR_OK;
-    enum err_code rc = ref->store->ops->edits(ref->store, ref, &q, note_own_work, w, NULL);
-
-    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
-}
-
 /* ---- the last version of a later session ---- */
 
 /* The edits of one session, replayed for each file. */
@@ -231,7 +219,12 @@ enum err_code rewind_explain_edited(struct rewind_preview *p, struct err *e)
         }
 
     /* The session's own work is read first, because a later session is one that changed a file after it. */
-    rc = read_own_work(&w, e);
+    const struct session_ref *ref = p->plan->ref;
+    const struct edit_query q = { .path = w.path, .paths = w.n, .reads = true, .files_only = true };
+
+    if (ref && ref->store->ops->edits &&
+        ref->store->ops->edits(ref->store, ref, &q, note_own_work, &w, NULL) == ERR_NOMEM)
+        rc = err_nomem(e);
     if (!rc)
         rc = read_later_work(&w, e);
     for (size_t i = 0; i < w.n && !rc; i++)

@@ -76,17 +76,13 @@ static bool is_within(const char *path, const char *dir, size_t n)
            (path[n] == '\0' || path[n] == '/' || dir[n - 1] == '/');
 }
 
-/* A store inside its project is also in scope below that project. */
-static bool is_around(const struct store *st, const struct scope *scope, const char *dir)
-{
-    size_t n = strlen(dir);
-
-    return is_within(st->path, dir, n) && is_within(scope->project.p, dir, n);
-}
-
 static bool origin_is_in_scope(const struct store *st, const struct scope *scope, const char *dir)
 {
-    bool in = is_within(dir, scope->project.p, scope->project.n) || is_around(st, scope, dir);
+    const size_t n = strlen(dir);
+    bool in = is_within(dir, scope->project.p, scope->project.n);
+
+    /* A store inside its project is also in scope below that project. */
+    in = in || (is_within(st->path, dir, n) && is_within(scope->project.p, dir, n));
 
     for (size_t i = 0; i < scope->trees && !in; i++)
         in = is_within(dir, scope->tree[i].p, scope->tree[i].n);

@@ -9,22 +9,6 @@
 
 /* ---- clean paths ---- */
 
-static const char *part_fault(struct slice part, bool any_name)
-{
-    if (part.n == 0)
-        return "an empty part in the path";
-    if (part.n > NAME_MAX)
-        return "a part of the path is too long";
-    if (part.p[0] == '.' && (part.n == 1 || (part.n == 2 && part.p[1] == '.')))
-        return "a . or .. in the path";
-    if (part.p[0] == '-' && !any_name)
-        return "a part of the path begins with -";
-    for (size_t i = 0; i < part.n; i++)
-        if (!part.p[i] || (!any_name && ((unsigned char)part.p[i] < 0x20 || part.p[i] == 0x7f)))
-            return "a control character in the path";
-    return NULL;
-}
-
 /* Cuts the next part off, with the slash before it. */
 static struct slice part_next(struct slice *rest)
 {
@@ -47,10 +31,19 @@ static const char *path_fault(struct slice path, bool any_name)
     if (path.n >= PATH_MAX)
         return "the path is too long";
     while (path.n) {
-        const char *fault = part_fault(part_next(&path), any_name);
+        const struct slice part = part_next(&path);
 
-        if (fault)
-            return fault;
+        if (part.n == 0)
+            return "an empty part in the path";
+        if (part.n > NAME_MAX)
+            return "a part of the path is too long";
+        if (part.p[0] == '.' && (part.n == 1 || (part.n == 2 && part.p[1] == '.')))
+            return "a . or .. in the path";
+        if (part.p[0] == '-' && !any_name)
+            return "a part of the path begins with -";
+        for (size_t i = 0; i < part.n; i++)
+            if (!part.p[i] || (!any_name && ((unsigned char)part.p[i] < 0x20 || part.p[i] == 0x7f)))
+                return "a control character in the path";
     }
     return NULL;
 }
@@ -82,17 +75,6 @@ static size_t lax_name(struct slice part, char *out, size_t cap)
     while (n > 1 && (out[n - 1] == '.' || out[n - 1] == ' '))
         n--;
     return n;
-}
-
-static bool is_git(struct slice part)
-{
-    char name[64];
-    size_t n = lax_name(part, name, sizeof name);
-
-    if (n == 4 && memcmp(name, ".git", 4) == 0)
-        return true;
-    /* The short names that NTFS makes of .git. */
-    return n == 5 && memcmp(name, "git~", 4) == 0 && name[4] >= '1' && name[4] <= '9';
 }
 
 /* ---- what programs run or trust ---- */
@@ -171,9 +153,18 @@ static bool is_sensitive(struct slice path)
 
 static bool any_git(struct slice path)
 {
-    while (path.n)
-        if (is_git(part_next(&path)))
+    char name[64];
+
+    while (path.n) {
+        const size_t n = lax_name(part_next(&path), name, sizeof name);
+
+        if (n == 4 && memcmp(name, ".git", 4) == 0)
             return true;
+
+        /* The short names that NTFS makes of .git. */
+        if (n == 5 && memcmp(name, "git~", 4) == 0 && name[4] >= '1' && name[4] <= '9')
+            return true;
+    }
     return false;
 }
 

@@ -181,17 +181,6 @@ static enum err_code begin_empty_plan(const struct session_ref *ref, struct slic
     return plan->session && plan->point ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code add_conversation(const struct session_ref *ref, struct rewind_plan *plan,
-                                      struct err *e)
-{
-    const struct slice point = slice_of(plan->point);
-
-    TRY(ref->store->ops->plan_conversation(ref->store, ref, point, plan, e));
-    if (plan->conversation.change)
-        TRY(change_add_session(plan->conversation.change, plan->system, ref->id, e));
-    return ERR_OK;
-}
-
 enum err_code rewind_plan_origin(const struct session_ref *ref, struct rewind_plan *plan,
                                  struct err *e)
 {
@@ -229,7 +218,9 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
     if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
         rc = rewind_concurrent_sessions(ref, &plan, e);
     if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH))
-        rc = add_conversation(ref, &plan, e);
+        rc = ref->store->ops->plan_conversation(ref->store, ref, slice_of(plan.point), &plan, e);
+    if (!rc && plan.conversation.change)
+        rc = change_add_session(plan.conversation.change, plan.system, ref->id, e);
     if (!rc && mode != REWIND_TURN) /* that one reads the present files itself */
         rc = rewind_plan_known_state(ref->store->env, &plan, e);
     if (!rc && mode != REWIND_TURN)

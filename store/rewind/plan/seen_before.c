@@ -70,16 +70,11 @@ static bool is_at_point(const struct seeing *s, const struct edit *edit)
                                                   slice_eq(edit->turn, slice_of(s->plan->point)));
 }
 
-static bool seen_before_is_change(const struct edit *edit)
-{
-    return edit->kind != EDIT_SEEN || edit->after_known == EDIT_UNKNOWN;
-}
-
 /* Records of one moment have no order: a change counts as the last of them, and reads have to agree. */
 static enum err_code add_to(struct seeing *s, struct late *l, const struct edit *edit,
                             struct err *e)
 {
-    bool change = seen_before_is_change(edit), same = false;
+    bool change = edit->kind != EDIT_SEEN || edit->after_known == EDIT_UNKNOWN, same = false;
 
     if (edit->time_ms >= l->target->found_ms && edit->time_ms != TIME_NONE)
         return ERR_OK;
@@ -218,19 +213,6 @@ static enum err_code read_others(struct seeing *s, struct err *e)
     return read_nearest(s, e);
 }
 
-static enum err_code choose(struct seeing *s, struct err *e)
-{
-    struct rewind_plan *plan = s->plan;
-
-    s->late = arena_zalloc(&plan->arena, (plan->n + 1) * sizeof *s->late);
-    if (!s->late)
-        return err_nomem(e);
-    for (size_t i = 0; i < plan->n; i++)
-        if (plan->target[i].is_late && plan->target[i].want != REWIND_UNKNOWN)
-            s->late[s->n++] = (struct late){ .target = &plan->target[i], .newest_ms = TIME_NONE };
-    return ERR_OK;
-}
-
 enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_plan *plan,
                                 struct err *e)
 {
@@ -239,9 +221,14 @@ enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_pla
 
     if (!ref->store->ops->edits || plan->point_ms == TIME_NONE || !plan->point)
         return ERR_OK;
-    enum err_code rc = choose(&s, e);
+    enum err_code rc = ERR_OK;
 
-    if (!rc && s.n) {
+    NEED(s.late = arena_zalloc(&plan->arena, (plan->n + 1) * sizeof *s.late));
+    for (size_t i = 0; i < plan->n; i++)
+        if (plan->target[i].is_late && plan->target[i].want != REWIND_UNKNOWN)
+            s.late[s.n++] = (struct late){ .target = &plan->target[i], .newest_ms = TIME_NONE };
+
+    if (s.n) {
         s.is_mine = true;
         rc = seen_before_read_session(&s, s.mine, &read, e);
 

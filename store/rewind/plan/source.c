@@ -25,11 +25,6 @@ void source_content_fini(struct source_content *c)
     hasher_fini(&c->hasher);
 }
 
-static bool source_same_bytes(const struct source_content *a, const struct source_content *b)
-{
-    return a->held && a->bytes.n == b->bytes.n && memcmp(a->bytes.p, b->bytes.p, b->bytes.n) == 0;
-}
-
 static enum err_code source_hold(const struct span *s, const struct source_content *like,
                                  struct source_content *out, struct err *e)
 {
@@ -39,24 +34,11 @@ static enum err_code source_hold(const struct span *s, const struct source_conte
         return err_nomem(e);
     TRY(span_read_all(s, out->bytes.p, e));
     out->bytes.n = n;
-    if (like && source_same_bytes(like, out)) {
+    if (like && like->held && slice_eq(buf_slice(&like->bytes), buf_slice(&out->bytes))) {
         memcpy(out->sha256, like->sha256, SHA256_BYTES);
         return ERR_OK;
     }
     return hasher_bytes(&out->hasher, buf_slice(&out->bytes), out->sha256, e);
-}
-
-/* Reads and hashes a span, replacing the contents of out. If the bytes equal those of `like` (may be NULL), its hash is
- * used and not computed again. ERR_STALE: the file changed its size while it was read. */
-static enum err_code source_content_read(const struct span *s, const struct source_content *like,
-                                         struct source_content *out, struct err *e)
-{
-    out->bytes.n = 0;
-    out->size = s->n;
-    out->kind = 0;
-    out->held = s->n <= SOURCE_CONTENT_HELD_MAX;
-    return out->held ? source_hold(s, like, out, e)
-                     : hasher_span(&out->hasher, s, -1, NULL, out->sha256, e);
 }
 
 void source_mark_kind(uint32_t kind, uint8_t sha256[SHA256_BYTES])
@@ -160,6 +142,19 @@ enum err_code source_check(const struct rewind_source *s, const uint8_t sha256[S
     return strcasecmp(hex, s->sha256) == 0
                ? ERR_OK
                : err_set(e, ERR_FORMAT, s->file, "the saved copy does not match its checksum");
+}
+
+/* Reads and hashes a span, replacing the contents of out. If the bytes equal those of `like` (may be NULL), its hash is
+ * used and not computed again. ERR_STALE: the file changed its size while it was read. */
+static enum err_code source_content_read(const struct span *s, const struct source_content *like,
+                                         struct source_content *out, struct err *e)
+{
+    out->bytes.n = 0;
+    out->size = s->n;
+    out->kind = 0;
+    out->held = s->n <= SOURCE_CONTENT_HELD_MAX;
+    return out->held ? source_hold(s, like, out, e)
+                     : hasher_span(&out->hasher, s, -1, NULL, out->sha256, e);
 }
 
 enum err_code source_read(const struct rewind_source *s, const struct source_content *like,
