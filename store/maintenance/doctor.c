@@ -451,11 +451,6 @@ static enum err_code look_at_row(const struct doctor *d, struct examined *p, str
 
 /* ---- one session ---- */
 
-static bool ends_all(enum err_code rc)
-{
-    return rc == ERR_NOMEM || rc == ERR_CANCELLED;
-}
-
 /* Lists do not follow a link, so what it leads to is not a session. */
 static bool is_link(const struct session_ref *ref)
 {
@@ -478,7 +473,7 @@ static enum err_code collect_findings(const struct doctor *d, struct examined *p
         rc = ops->check(ref->store, ref, d->cancel, doctor_list_add, &p->list, &why);
     if (!rc)
         return ERR_OK;
-    if (ends_all(rc)) {
+    if (rc == ERR_NOMEM || rc == ERR_CANCELLED) {
         if (e)
             *e = why;
         return rc;

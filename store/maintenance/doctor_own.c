@@ -43,13 +43,6 @@ static bool is_others(const char *path, struct finding *f)
 
 /* ---- the operation log ---- */
 
-static bool is_intent(const char *name)
-{
-    const char *dot = strchr(name, '.');
-
-    return dot && strcmp(dot, CHANGE_INTENT_SUFFIX) == 0;
-}
-
 static enum err_code look_at_append(const char *path, const char *name, struct finding *f,
                                     struct err *e)
 {
@@ -69,12 +62,13 @@ static enum err_code look_at_append(const char *path, const char *name, struct f
 static enum err_code look_at_change(const char *path, const char *name, struct finding *f,
                                     struct err *e)
 {
+    const char *dot = strchr(name, '.');
     struct change *c;
 
     f->kind = FINDING_DAMAGED_CHANGE;
     if (is_others(path, f))
         return ERR_OK;
-    if (is_intent(name)) {
+    if (dot && strcmp(dot, CHANGE_INTENT_SUFFIX) == 0) {
         f->kind = FINDING_UNFINISHED_CHANGE;
         f->why = "an interrupted change, or one in progress; it will be undone once its "
                  "store is there, can be written, and no lock file of a killed git is left in it";
@@ -213,13 +207,6 @@ static enum err_code look_in_all(const struct store_env *env, struct finding_lis
     return rc;
 }
 
-static bool doctor_own_is_gone(const char *path)
-{
-    bool there = true;
-
-    return file_at_stat(path, &there, NULL, NULL) == ERR_OK && !there;
-}
-
 /* The record is now finished or discarded, or it names what it waits for. */
 static void recheck_record(struct finding *f, const struct rewind_recovery *r, struct arena *a)
 {
@@ -256,9 +243,10 @@ static void fix(const struct doctor *d, struct finding_list *list)
     rewinds = rewinds && r.waiting <= REWIND_WAITING_MAX;
     for (size_t i = 0; i < list->n; i++) {
         struct finding *f = &list->finding[i];
+        bool there;
 
         if (f->kind == FINDING_UNFINISHED_CHANGE)
-            f->fixed = changes && doctor_own_is_gone(f->path);
+            f->fixed = changes && !file_at_stat(f->path, &there, NULL, NULL) && !there;
         else if (f->kind == FINDING_UNFINISHED_REWIND && rewinds)
             recheck_record(f, &r, &list->arena);
     }

@@ -209,42 +209,29 @@ enum err_code session_change_plan(const struct session_ref *ref, const struct sc
 
 /* ---- copies ---- */
 
-static enum err_code check_fork(const struct session_ref *ref, const struct fork_request *req,
-                                struct err *e)
-{
-    if (!ref->store->ops->fork)
-        return store_unsupported_error(ref, CAN_FORK, "fork", e);
-    if (req->id.n && !ref->store->ops->accepts_fork_id)
-        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "fork: %s chooses the id of a copy itself",
-                       ref->store->ops->name);
-    return ERR_OK;
-}
-
-/* Makes the copy, and plans the change that moves it into its store. */
-static enum err_code plan_fork(const struct session_ref *ref, const struct fork_request *req,
-                               struct change *c, struct fork_result *out, struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
-
-    TRY(ops->fork(ref->store, ref, req, c, out, e));
-    c->text = arena_format(&c->arena, "forked as %.*s", SLICE_ARG(out->id));
-    return c->text ? change_add_session(c, out->system ? out->system : ops->name, out->id, e)
-                   : err_nomem(e);
-}
-
 enum err_code session_change_fork(const struct store_env *env, const struct session_ref *ref,
                                   const struct fork_request *req, struct change *c,
                                   struct fork_result *out, struct err *e)
 {
+    const struct store_ops *ops = ref->store->ops;
     struct fork_result fork = { .path = NULL };
-    enum err_code rc = check_fork(ref, req, e);
 
-    if (!rc)
-        rc = origin_add_session(c, ref, e);
-    if (rc)
-        return rc;
+    if (!ops->fork)
+        return store_unsupported_error(ref, CAN_FORK, "fork", e);
+    if (req->id.n && !ops->accepts_fork_id)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "fork: %s chooses the id of a copy itself",
+                       ops->name);
+    TRY(origin_add_session(c, ref, e));
     change_sweep_forks(env);
-    rc = plan_fork(ref, req, c, &fork, e);
+
+    /* The system makes the copy, and plans the change that moves it into its store. */
+    enum err_code rc = ops->fork(ref->store, ref, req, c, &fork, e);
+
+    if (!rc) {
+        c->text = arena_format(&c->arena, "forked as %.*s", SLICE_ARG(fork.id));
+        rc = c->text ? change_add_session(c, fork.system ? fork.system : ops->name, fork.id, e)
+                     : err_nomem(e);
+    }
     if (!rc && c->n)
         rc = change_do(env, c, e);
     if (!rc)

@@ -108,14 +108,6 @@ struct finder {
 
 /* ---- the rule ---- */
 
-/* Sessions that a list of this scope hides belong to another scope or cannot be read, except for those that are hidden
- * because they are empty. */
-static bool may_be_swept(const struct session_row *row)
-{
-    return row->hidden == HIDDEN_NOT || row->hidden == HIDDEN_EMPTY ||
-           row->hidden == HIDDEN_CONTINUED;
-}
-
 /* A session with an unreadable line does not count as empty. */
 static enum err_code sweep_is_empty(const struct session_row *row, const atomic_bool *cancel,
                                     bool *empty, struct err *e)
@@ -141,7 +133,12 @@ static enum err_code sweep_is_empty(const struct session_row *row, const atomic_
 static enum err_code check_rule(const struct sweep_rule *rule, const struct session_row *row,
                                 bool *matches, struct err *e)
 {
-    *matches = may_be_swept(row) &&
+    /* Sessions that a list of this scope hides belong to another scope or cannot be read, except for those that are
+     * hidden because they are empty. */
+    const bool may =
+        row->hidden == HIDDEN_NOT || row->hidden == HIDDEN_EMPTY || row->hidden == HIDDEN_CONTINUED;
+
+    *matches = may &&
                (rule->copies || rule->before_ms == TIME_NONE ||
                 (row->activity_ms < rule->before_ms && row->modified_ms < rule->before_ms)) &&
                (!rule->archived || (row->flags & SESSION_ARCHIVED));

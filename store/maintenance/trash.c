@@ -224,12 +224,6 @@ enum err_code trash_add(struct change_log *log, const struct store_env *env, con
 
 /* ---- copies of what an agent deletes itself ---- */
 
-/* The directory of the item's batch. */
-static bool trash_batch_of(const struct trash_item *item, char dir[PATH_MAX])
-{
-    return item->parts && path_parent(item->part[0], dir);
-}
-
 enum err_code trash_keep(const struct store_env *env, const struct trash_request *request,
                          struct trash_list *out, struct err *e)
 {
@@ -274,7 +268,7 @@ enum err_code trash_forget(const struct trash_list *list, bool *kept, struct err
     *kept = false;
     for (size_t k = 0; k < item->parts && !*kept; k++)
         *kept = copy_compare(item->part[k], item->from[k], NULL) != ERR_OK;
-    return *kept || !trash_batch_of(item, dir) ? ERR_OK : copy_remove(dir, e);
+    return *kept || !item->parts || !path_parent(item->part[0], dir) ? ERR_OK : copy_remove(dir, e);
 }
 
 /* ---- listing ---- */
@@ -354,26 +348,17 @@ enum err_code trash_read(const struct store_env *env, struct trash_list *out, st
 
 /* ---- restoring and destroying ---- */
 
-static enum err_code trash_make_parent(const char *path, struct err *e)
-{
-    char dir[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-
-    if (!slash || slash == path || (size_t)(slash - path) >= sizeof dir)
-        return ERR_OK;
-    memcpy(dir, path, (size_t)(slash - path));
-    dir[slash - path] = '\0';
-    bool there;
-    enum err_code rc = file_at_stat(dir, &there, NULL, e);
-
-    return rc || there ? rc : disk_private_dir(dir, e);
-}
-
 enum err_code trash_plan_move(struct change *c, const char *from, const char *to, struct err *e)
 {
     const struct step move = { .kind = STEP_MOVE, .path = from, .to = to, .made = true };
 
-    TRY(trash_make_parent(to, e));
+    char dir[PATH_MAX];
+    bool there = true;
+
+    if (path_parent(to, dir))
+        TRY(file_at_stat(dir, &there, NULL, e));
+    if (!there)
+        TRY(disk_private_dir(dir, e));
     return change_add(c, &move, e);
 }
 

@@ -270,17 +270,6 @@ enum err_code rewind_records_open(const struct store_env *env, char dir[PATH_MAX
     return acquire_rewind_lock(dir, lock, e);
 }
 
-static enum err_code make_record(const struct store_env *env, const char *rewinds, char id[40],
-                                 char dir[TX_PATH_MAX], struct err *e)
-{
-    char old[TX_PATH_MAX];
-
-    TRY(record_id_next(env, id, e));
-    rewind_tx_path(rewinds, id, dir);
-    rewind_tx_path(dir, "old", old);
-    return disk_private_dir(old, e);
-}
-
 /* Does everything that can still be discarded, and then commits. */
 static enum err_code apply_prepare(struct change_log *log, struct rewind_tx *tx,
                                    const struct rewind_preview *p, struct err *e)
@@ -360,15 +349,18 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
                                   const struct rewind_preview *p, struct rewind_result *r,
                                   struct err *e)
 {
-    char id[40], dir[TX_PATH_MAX];
+    char id[40], dir[TX_PATH_MAX], old[TX_PATH_MAX];
     struct rewind_tx tx = { 0 };
-    enum err_code rc = recover_first(env, rewinds, p, e);
 
-    if (!rc)
-        rc = make_record(env, rewinds, id, dir, e);
-    if (rc)
-        return rc;
-    rc = tx_make(env, p, id, dir, &tx, e);
+    /* The directory of the record. */
+    TRY(recover_first(env, rewinds, p, e));
+    TRY(record_id_next(env, id, e));
+    rewind_tx_path(rewinds, id, dir);
+    rewind_tx_path(dir, "old", old);
+    TRY(disk_private_dir(old, e));
+
+    /* A record of nothing is removed again. */
+    enum err_code rc = tx_make(env, p, id, dir, &tx, e);
     if (!rc && tx.n && p->plan->before)
         rc = p->plan->before(p, id, e);
     if (!rc && (tx.n || tx.conversation.change || tx.settled_n))

@@ -187,18 +187,6 @@ static enum err_code remove_entry_file(const struct entry_files *at, enum rewind
     return rc;
 }
 
-/* Removes the directories that the file was in up to the highest one that goes, since they are in the way of others.
- * Those above are removed at the end, because other entries may still be in them. */
-static enum err_code prune_now(const struct entry_files *at, struct err *e)
-{
-    struct rewind_tx_entry x = *at->x;
-
-    if (x.outcome != REWIND_DONE || !x.up)
-        return ERR_OK;
-    x.dirs = x.up;
-    return rewind_tx_prune(&x, rewind_tx_has_attrs(at->c->tx) ? &at->c->tx->dirs : NULL, e);
-}
-
 static enum err_code carry_one(struct entry_files_context *c, size_t i, enum rewind_outcome *out,
                                struct err *e)
 {
@@ -217,8 +205,15 @@ static enum err_code carry_one(struct entry_files_context *c, size_t i, enum rew
         rc = apply_files_create(&at, out, e);
     else
         rc = remove_entry_file(&at, out, e);
-    if (!rc && at.x->action == REWIND_DELETE)
-        rc = prune_now(&at, e);
+
+    /* The directories that a removed file was in are removed up to the highest one that goes, since they are in the way
+     * of others. Those above are removed at the end, because other entries may still be in them. */
+    if (!rc && at.x->action == REWIND_DELETE && at.x->outcome == REWIND_DONE && at.x->up) {
+        struct rewind_tx_entry x = *at.x;
+
+        x.dirs = x.up;
+        rc = rewind_tx_prune(&x, rewind_tx_has_attrs(c->tx) ? &c->tx->dirs : NULL, e);
+    }
     entry_files_close(&at);
     return rc;
 }
@@ -354,20 +349,6 @@ static enum err_code keep_old(const struct entry_files *at, size_t i, enum entry
     return ERR_OK;
 }
 
-/* Writers are looked up before the file is examined, because without a writer it can no longer change. */
-static enum err_code clean_spot(const struct entry_files *at, size_t i, struct err *e)
-{
-    enum lease_writer writer = entry_files_writer(at);
-    enum entry_file there;
-    enum err_code rc = entry_files_identify(at, at->temp_dir, at->temp, &there, e);
-
-    if (!rc && there == ENTRY_FILE_WANTED)
-        rc = entry_files_remove_temp(at, e);
-    else if (!rc && there != ENTRY_FILE_WANTED && there != ENTRY_FILE_NONE)
-        rc = keep_old(at, i, there, writer, e);
-    return rc ? rc : entry_files_release(at, e);
-}
-
 static enum err_code clean_temp(struct entry_files_context *c, size_t i, struct err *e)
 {
     struct entry_files at;
@@ -377,22 +358,19 @@ static enum err_code clean_temp(struct entry_files_context *c, size_t i, struct 
         return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
     if (rc)
         return rewind_tx_wait_error(at.x, rc, e);
-    rc = clean_spot(&at, i, e);
+
+    /* Writers are looked up before the file is examined, because without a writer it can no longer change. */
+    enum lease_writer writer = entry_files_writer(&at);
+    enum entry_file there;
+
+    rc = entry_files_identify(&at, at.temp_dir, at.temp, &there, e);
+    if (!rc && there == ENTRY_FILE_WANTED)
+        rc = entry_files_remove_temp(&at, e);
+    else if (!rc && there != ENTRY_FILE_NONE)
+        rc = keep_old(&at, i, there, writer, e);
+    if (!rc)
+        rc = entry_files_release(&at, e);
     entry_files_close(&at);
-    return rc;
-}
-
-static enum err_code clean_temps(struct entry_files_context *c, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < c->tx->n; i++) {
-        struct err ignored;
-        enum err_code one =
-            c->tx->entry[i].mode_only ? ERR_OK : clean_temp(c, i, rc ? &ignored : e);
-
-        rc = rc ? rc : one;
-    }
     return rc;
 }
 
@@ -401,48 +379,46 @@ static bool prunes(const struct rewind_tx_entry *x)
     return x->action == REWIND_DELETE && x->outcome == REWIND_DONE && !x->unknown && x->dirs;
 }
 
-static bool prunes_any(const struct rewind_tx *tx)
-{
-    size_t i = 0;
-
-    while (i < tx->n && !prunes(&tx->entry[i]))
-        i++;
-    return i < tx->n;
-}
-
 static enum err_code sync_all(const struct entry_files_context *c, struct err *e)
 {
     TRY(disk_sync(c->old, c->tx->dir, e));
     return rewind_tx_sync_dirs(c->tx, e);
 }
 
-/* Directories are removed after the last temporary file, and after this is recorded. From then on, a missing directory
- * was removed by us and not moved away with one of our files in it. */
-static enum err_code prune_all(const struct entry_files_context *c, struct err *e)
-{
-    const struct rewind_tx *tx = c->tx;
-
-    TRY(sync_all(c, e));
-    TRY(rewind_tx_write_mark(tx, "cleaned", e));
-    for (size_t i = 0; i < tx->n; i++)
-        if (prunes(&tx->entry[i]))
-            TRY(rewind_tx_prune(&tx->entry[i], rewind_tx_has_attrs(tx) ? &tx->dirs : NULL, e));
-    return ERR_OK;
-}
-
 /* Removes the files under temporary names. A file that was written to after it was exchanged is kept in the record. */
 static enum err_code rewind_tx_clean(struct rewind_tx *tx, struct err *e)
 {
     struct entry_files_context c = { .tx = tx };
-    enum err_code rc = rewind_tx_old_open(tx, &c.old, e);
+    struct dirs *dirs = rewind_tx_has_attrs(tx) ? &tx->dirs : NULL;
+    bool is_marked = false;
 
-    if (rc)
-        return rc;
+    TRY(rewind_tx_old_open(tx, &c.old, e));
+    enum err_code rc = ERR_OK;
+
+    /* An entry that has to wait does not block the others. The first failure counts. */
     if (!rewind_tx_has_mark(tx, "cleaned"))
-        rc = clean_temps(&c, e);
+        for (size_t i = 0; i < tx->n; i++) {
+            struct err ignored;
+            enum err_code one =
+                tx->entry[i].mode_only ? ERR_OK : clean_temp(&c, i, rc ? &ignored : e);
+
+            rc = rc ? rc : one;
+        }
     entry_files_fini(&c);
-    if (!rc && prunes_any(tx))
-        rc = prune_all(&c, e);
+
+    /* Directories are removed after the last temporary file, and after this is recorded. From then on, a missing
+     * directory was removed by us and not moved away with one of our files in it. */
+    for (size_t i = 0; i < tx->n && !rc; i++) {
+        if (!prunes(&tx->entry[i]))
+            continue;
+        if (!is_marked)
+            rc = sync_all(&c, e);
+        if (!is_marked && !rc)
+            rc = rewind_tx_write_mark(tx, "cleaned", e);
+        is_marked = true;
+        if (!rc)
+            rc = rewind_tx_prune(&tx->entry[i], dirs, e);
+    }
     if (!rc)
         rewind_tx_restore_dir_times(tx);
     if (!rc)

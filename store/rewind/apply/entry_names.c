@@ -101,15 +101,6 @@ static enum err_code settle_third(const struct entry_files *at, const char *thir
     return drop_ours(at, third, e);
 }
 
-/* The entry's own name is durable before the other one is removed. */
-static enum err_code drop_second(const struct entry_files *at, struct err *e)
-{
-    TRY(disk_sync(at->dir, at->x->path, e));
-    if (unlinkat(at->temp_dir, at->temp, 0))
-        return err_sys(e, at->x->path, "remove a second name");
-    return ERR_OK;
-}
-
 enum err_code entry_names_settle(const struct entry_files *at, struct err *e)
 {
     char third[80];
@@ -122,8 +113,13 @@ enum err_code entry_names_settle(const struct entry_files *at, struct err *e)
         rc = entry_names_look(at, at->temp_dir, at->temp, &has_temp, &temp, e);
     if (!rc)
         rc = entry_names_look(at, at->dir, third, &has_old, &old, e);
-    if (!rc && has_own && has_temp && entry_names_is_same(&own, &temp))
-        rc = drop_second(at, e);
+
+    /* The entry's own name is durable before the other one is removed. */
+    if (!rc && has_own && has_temp && entry_names_is_same(&own, &temp)) {
+        rc = disk_sync(at->dir, at->x->path, e);
+        if (!rc && unlinkat(at->temp_dir, at->temp, 0))
+            rc = err_sys(e, at->x->path, "remove a second name");
+    }
     return rc || !has_old ? rc : settle_third(at, third, has_own ? &own : NULL, &old, e);
 }
 

@@ -60,12 +60,6 @@ static enum err_code open_present(struct work *w, struct span *out, struct err *
     return ERR_OK;
 }
 
-static enum err_code open_present_dir(struct work *w, struct err *e)
-{
-    w->present = openat(w->dir, w->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return w->present < 0 ? rewind_tx_open_error(w->x, e) : ERR_OK;
-}
-
 /* Copies them into the record and checks, in the same pass, that they are still what the preview
  * saw. */
 static enum err_code keep_present(struct stager *s, struct work *w, struct err *e)
@@ -75,8 +69,10 @@ static enum err_code keep_present(struct stager *s, struct work *w, struct err *
     char text[PATH_MAX];
     size_t n;
 
-    if (S_ISDIR(w->x->seen.mode))
-        return open_present_dir(w, e);
+    if (S_ISDIR(w->x->seen.mode)) {
+        w->present = openat(w->dir, w->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        return w->present < 0 ? rewind_tx_open_error(w->x, e) : ERR_OK;
+    }
     if (S_ISLNK(w->x->seen.mode)) {
         if (!source_read_link(w->dir, w->name, text, &n))
             return errno == EINVAL
@@ -268,15 +264,6 @@ static enum err_code stage_temp(struct stager *s, const struct work *w, const st
     return s->n < BATCH ? ERR_OK : stage_settle(s, e);
 }
 
-static enum err_code not_here(const struct work *w, struct err *e)
-{
-    if (!fs_is_lacking(errno) && errno != EPERM && errno != EMLINK)
-        return err_sys(e, w->x->path, "exchange names");
-    return err_set(
-        e, ERR_UNSUPPORTED, w->x->path,
-        "this file system can neither exchange names nor give a file two of them; try --into");
-}
-
 static int move(const struct work *w, const char *from, const char *to)
 {
     return w->x->action == REWIND_RESTORE ? fs_exchange(w->temp_dir, from, to)
@@ -298,7 +285,11 @@ static enum err_code try_names(const struct work *w, const char *temp, const cha
         return move(w, to, probe) ? err_sys(e, w->x->path, "restore the names of files of ours")
                                   : ERR_OK;
     if (!fs_is_lacking(errno) || linkat(w->temp_dir, probe, w->temp_dir, other, 0))
-        return not_here(w, e);
+        return fs_is_lacking(errno) || errno == EPERM || errno == EMLINK
+                   ? err_set(e, ERR_UNSUPPORTED, w->x->path,
+                             "this file system can neither exchange names nor give a file two of "
+                             "them; try --into")
+                   : err_sys(e, w->x->path, "exchange names");
     return unlinkat(w->temp_dir, other, 0) ? err_sys(e, w->x->path, "remove a file of ours")
                                            : ERR_OK;
 }
@@ -329,25 +320,19 @@ static enum err_code probe_names(struct stager *s, const struct work *w, struct 
     return rc;
 }
 
-/* The file itself is restored; it keeps its name in the record until everything is done. If it cannot have two names,
- * or not in this place, a copy is used. */
-static bool stage_adopted(const struct stager *s, const struct work *w)
-{
-    char from[TX_PATH_MAX], temp[64];
-
-    if (!w->x->adopts)
-        return false;
-    rewind_tx_adopted_path(s->tx, w->x, from);
-    rewind_tx_temp_name(s->tx, w->i, temp);
-    return linkat(AT_FDCWD, from, w->temp_dir, temp, 0) == 0;
-}
-
 static enum err_code stage_wanted(struct stager *s, const struct work *w, struct err *e)
 {
     struct span wanted;
+    char from[TX_PATH_MAX], temp[64];
 
-    if (stage_adopted(s, w))
-        return ERR_OK;
+    /* The file itself is restored; it keeps its name in the record until everything is done. If it cannot have two
+     * names, or not in this place, a copy is used. */
+    if (w->x->adopts) {
+        rewind_tx_adopted_path(s->tx, w->x, from);
+        rewind_tx_temp_name(s->tx, w->i, temp);
+        if (linkat(AT_FDCWD, from, w->temp_dir, temp, 0) == 0)
+            return ERR_OK;
+    }
     TRY(source_open(&w->target->source, &wanted, e));
     enum err_code rc = stage_temp(s, w, &wanted, e);
 
@@ -410,30 +395,26 @@ static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_t
     return rc;
 }
 
-static enum err_code stage_all(struct stager *s, const struct rewind_preview *p, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-    size_t i = 0;
-
-    for (size_t k = 0; k < p->n && !rc; k++) {
-        if (rewind_tx_includes(&p->entry[k]))
-            rc = stage_one(s, i++, p->entry[k].target, e);
-        rewind_tx_progress(s->tx, i);
-    }
-    struct err ignored;
-    enum err_code settled = stage_settle(s, rc ? &ignored : e);
-
-    return rc ? rc : settled;
-}
-
 enum err_code rewind_tx_stage(struct rewind_tx *tx, const struct rewind_preview *p, struct err *e)
 {
     struct stager s = { .tx = tx, .probed = { UINT64_MAX, UINT64_MAX } };
     struct err ignored;
 
     TRY(rewind_tx_backup_open(tx, &s.kept, e));
-    enum err_code rc = stage_all(&s, p, e);
+    enum err_code rc = ERR_OK;
+    size_t i = 0;
 
+    for (size_t k = 0; k < p->n && !rc; k++) {
+        if (rewind_tx_includes(&p->entry[k]))
+            rc = stage_one(&s, i++, p->entry[k].target, e);
+        rewind_tx_progress(tx, i);
+    }
+
+    /* Files that were begun are settled even if another one could not be staged. The first failure counts. */
+    enum err_code settled = stage_settle(&s, rc ? &ignored : e);
+
+    if (!rc)
+        rc = settled;
     entry_reach_fini(&s.reach);
     hasher_fini(&s.hasher);
     enum err_code kept = rewind_tx_backup_close(tx, s.kept, rc ? &ignored : e);

@@ -193,38 +193,21 @@ static enum err_code back_to_check_rewind(struct back_check *k, size_t at, struc
     return rc;
 }
 
-static size_t run_of_changes(const struct back_to *b, size_t from)
-{
-    size_t n = 0;
-
-    while (from + n < b->n && b->entry[from + n].kind == UNDO_TARGET_CHANGE)
-        n++;
-    return n;
-}
-
-/* The ids of n entries, in the arena. NULL if out of memory. */
-static const char **entry_ids(struct back_to *b, size_t from, size_t n)
-{
-    const char **ids = arena_zalloc(&b->arena, (n + 1) * sizeof *ids);
-
-    for (size_t i = 0; i < n && ids; i++)
-        ids[i] = b->entry[from + i].id;
-    return ids;
-}
-
 /* Some conflicts show only when the newer entries are undone. The apply then redoes those. */
 static enum err_code check_entries(const struct store_env *env, struct change_log *log,
                                    struct back_to *b, struct err *e)
 {
     struct back_check k = { .env = env, .b = b };
     enum err_code rc = ERR_OK;
+    const char **ids = arena_zalloc(&b->arena, (b->n + 1) * sizeof *ids);
 
+    NEED(ids);
     for (size_t i = 0; i < b->n && !rc;) {
-        size_t n = run_of_changes(b, i), at = 0;
-        const char **ids = entry_ids(b, i, n);
+        size_t n = 0, at = 0;
 
-        if (!ids)
-            return err_nomem(e);
+        /* Changes that follow each other are checked together. */
+        for (; i + n < b->n && b->entry[i + n].kind == UNDO_TARGET_CHANGE; n++)
+            ids[n] = b->entry[i + n].id;
         if (n > 0 && !k.conversation)
             rc = change_undo_all_check(log, ids, n, &at, &b->why);
         else if (n == 0)

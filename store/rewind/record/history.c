@@ -85,26 +85,23 @@ static bool hand_over_change(const struct change *c, bool undone, void *arg)
     return !m->rc;
 }
 
-static enum err_code merge_logs(struct merge *m, const struct store_env *env)
-{
-    struct change_log *log;
-
-    TRY(change_log_read(env, &log, m->e));
-    enum err_code rc = change_list(log, hand_over_change, m, m->e);
-
-    change_log_close(log);
-    if (!rc)
-        hand_over_rewinds_after(m, "");
-    return rc ? rc : m->rc;
-}
-
 enum err_code history_each(const struct store_env *env, const struct shown *shown, history_fn *fn,
                            void *arg, struct err *e)
 {
     struct merge m = { .shown = shown, .fn = fn, .arg = arg, .e = e };
 
+    struct change_log *log = NULL;
+
     TRY(rewind_records_read_newest(env, SIZE_MAX, NULL, &m.rewinds, e));
-    enum err_code rc = merge_logs(&m, env);
+    enum err_code rc = change_log_read(env, &log, e);
+
+    if (!rc)
+        rc = change_list(log, hand_over_change, &m, e);
+    change_log_close(log);
+    if (!rc) {
+        hand_over_rewinds_after(&m, "");
+        rc = m.rc;
+    }
 
     rewind_records_fini(&m.rewinds);
     return rc;

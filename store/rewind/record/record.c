@@ -104,12 +104,6 @@ bool rewind_tx_is_exact(const struct rewind_tx *tx)
     return tx->version >= 5;
 }
 
-/* Returns NULL if root is not the project's directory or its identity is not known. */
-static const struct root_id *rewind_tx_root_id(const struct rewind_tx *tx, const char *root)
-{
-    return tx->root_id && tx->project && strcmp(root, tx->project) == 0 ? tx->root_id : NULL;
-}
-
 /* ---- the plan ---- */
 
 /* clang-format off */
@@ -209,7 +203,7 @@ static bool get_entry(const cJSON *o, struct rewind_tx *tx, struct rewind_tx_ent
         !path_under(slice_of(x->path), slice_of(x->root)) ||
         (x->adopts && !adopts_is_ours(tx, x->adopts)))
         return false;
-    x->root_id = rewind_tx_root_id(tx, x->root);
+    x->root_id = tx->project && strcmp(x->root, tx->project) == 0 ? tx->root_id : NULL;
     return !rewind_tx_has_attrs(tx) || !rewind_tx_has_was(x) ||
            record_json_attrs(o, &tx->arena, &x->was);
 }
@@ -256,11 +250,6 @@ static enum err_code parse_plan(struct slice text, const char *path, struct rewi
 
 /* ---- marks ---- */
 
-static char record_letter_of(const struct rewind_tx_entry *x)
-{
-    return x->outcome == REWIND_CONFLICT ? 'c' : x->unknown ? 'u' : 'd';
-}
-
 enum err_code rewind_tx_write_mark(const struct rewind_tx *tx, const char *name, struct err *e)
 {
     return disk_replace_file(tx->dir, name, SLICE(""), 0600, e);
@@ -280,8 +269,11 @@ enum err_code rewind_tx_mark(struct rewind_tx *tx, enum rewind_tx_phase phase, s
 
     if (!letters)
         return err_nomem(e);
-    for (size_t i = 0; i < tx->n; i++)
-        letters[i] = record_letter_of(&tx->entry[i]);
+    for (size_t i = 0; i < tx->n; i++) {
+        const struct rewind_tx_entry *x = &tx->entry[i];
+
+        letters[i] = x->outcome == REWIND_CONFLICT ? 'c' : x->unknown ? 'u' : 'd';
+    }
     struct slice text = { letters, phase == TX_COMMITTED ? tx->n : 0 };
     enum err_code rc = disk_replace_file(tx->dir, mark_names[phase], text, 0600, e);
 

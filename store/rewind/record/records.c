@@ -463,12 +463,6 @@ void rewind_records_fini(struct rewind_records *r)
 
 /* ---- giving up a waiting rewind ---- */
 
-/* Returns true for the name of a record, which is not a path. */
-static bool record_records_is_id(const char *id)
-{
-    return id[0] >= '0' && id[0] <= '9' && !strchr(id, '/');
-}
-
 static enum err_code add_left(const char *path, void *arg, struct err *e)
 {
     struct rewind_abandoned *a = arg;
@@ -533,7 +527,8 @@ enum err_code rewind_abandon(const struct store_env *env, const char *id,
     char dir[PATH_MAX];
     int lock;
 
-    if (!record_records_is_id(id))
+    /* The name of a record is not a path. */
+    if (id[0] < '0' || id[0] > '9' || strchr(id, '/'))
         return err_set(e, ERR_NOT_FOUND, "", "no rewind has the id \"%.64s\"; see reprise rewinds",
                        id);
     TRY(rewind_records_open(env, dir, &lock, e));

@@ -26,14 +26,11 @@ enum err_code rewind_tx_link_attrs(struct rewind_tx_entry *x, int dir, const cha
     return ERR_OK;
 }
 
-static bool is_dir_afterwards(const struct rewind_tx_entry *x)
-{
-    return x->action != REWIND_DELETE && S_ISDIR(x->mode);
-}
-
 static bool makes_or_removes_dir(const struct rewind_tx_entry *x)
 {
-    return is_dir_afterwards(x) != (x->seen.exists && S_ISDIR(x->seen.mode));
+    const bool is_made = x->action != REWIND_DELETE && S_ISDIR(x->mode);
+
+    return is_made != (x->seen.exists && S_ISDIR(x->seen.mode));
 }
 
 /* The number of directories from the entry's own up to the highest one that is made or removed. */
