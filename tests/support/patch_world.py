@@ -195,3 +195,4 @@ class ContinueWorld(PatchWorld):
 
 
 LINES = ''.join(f'line {i}\n' for i in range(40))
+ONE = LINES.replace('\n', ' ')  # has no line ends, which pi does not record

@@ -271,7 +271,7 @@ static enum err_code pi_read_patches(const struct store *st, const struct sessio
     CLEANUP(file_close) struct file file = { .fd = -1 };
     struct pi_reading r = { .out = out, .home = st->env->home };
 
-    *out = (struct patch_log){ .lossy = true };
+    *out = (struct patch_log){ .lossy = true, .lf_only = true };
     enum err_code rc = file_open(AT_FDCWD, ref->path.p, 0, &file, e);
 
     if (!rc)

@@ -31,10 +31,11 @@ static struct patch_state patch_known(struct slice text)
 static enum err_code patch_forward(struct patch_inference *p, struct slice diff,
                                    struct patch_state *s)
 {
+    const bool other_ends = p->c->lf_only && s->text.n && memchr(s->text.p, '\r', s->text.n);
     bool fits = false;
     enum err_code rc = ERR_OK;
 
-    if (s->known && !s->absent)
+    if (s->known && !s->absent && !other_ends)
         rc = inferred_patch(s->text, diff, false, p->arena, &s->text, &fits);
     s->known = fits;
     return rc;
@@ -418,10 +419,14 @@ static void judge_later(const struct patch_inference *p, size_t i, const struct 
 {
     bool late = patch_prompt_between(p->c, p->from, p->c->change[i].at);
     bool contradicted = l->is_close && earlier.known && !earlier.from_commit;
+    const struct slice text = l->state.text;
 
     out->state = l->state;
     out->seen = l->seen;
     out->why = by_hand;
+    if (p->c->lf_only && text.n && memchr(text.p, '\n', text.n))
+        out->doubt =
+            "its line ends are not recorded, and no read or write of the session shows them";
     if (!l->is_written && !l->turns && !late && !contradicted)
         return; /* all of it is the work of the turn */
     out->state.known = !earlier.known || earlier.from_commit;

@@ -83,6 +83,8 @@ struct patch_log {
     /* The agent reads files as UTF-8 and writes them anew: what was not UTF-8 is U+FFFD afterwards, also in lines that no
      * patch shows. */
     bool lossy;
+    /* Patches have LF for every line end, and the agent may have changed those of other lines, too. */
+    bool lf_only;
 };
 
 void patch_log_fini(struct patch_log *c);

@@ -4,7 +4,7 @@ import os
 import sys
 import time
 
-from support.patch_world import LINES, PiWorld as World, counts
+from support.patch_world import LINES, ONE, PiWorld as World, counts
 
 
 def turns(program):
@@ -37,10 +37,10 @@ def hands(program):
     """What a person changed is not the session's: before, between and after its patches."""
     w = World(program)
     w.put('a.txt', LINES)
-    w.put('b.txt', LINES)
+    w.put('b.txt', ONE)
     w.prompt('one')
     w.edit('a.txt', 'line 3\n', 'line three\n')
-    w.edit('b.txt', 'line 3\n', 'line three\n')
+    w.edit('b.txt', 'line 3 ', 'line three ')
     time.sleep(0.05)
     w.put('a.txt', w.get('a.txt').replace('line three', 'my own'))
     w.save()
@@ -56,19 +56,19 @@ def commands(program):
                        (lambda w: (w.call('ls', path='.'), w.result('ls', 'a.txt')), False),
                        (lambda w: w.row('bashExecution', 'x', command='make'), True)):
         w = World(program)
-        w.put('a.txt', LINES)
+        w.put('a.txt', ONE)
         w.prompt('one')
-        w.edit('a.txt', 'line 3\n', 'line three\n')
+        w.edit('a.txt', 'line 3 ', 'line three ')
         step(w)
         time.sleep(0.02)
-        w.edit('a.txt', 'line 7\n', 'line seven\n')
+        w.edit('a.txt', 'line 7 ', 'line seven ')
         w.save()
         w.gives_back('commands', 0, but=['a.txt'] if held else [])
         w.remove()
     w = World(program)
-    w.put('a.txt', LINES)
+    w.put('a.txt', ONE)
     w.prompt('one')
-    w.edit('a.txt', 'line 3\n', 'line three\n')
+    w.edit('a.txt', 'line 3 ', 'line three ')
     w.bash('rm a.txt')
     w.save()
     w.p.need('restore' not in w.plan(0).split('note:')[0], f'removed by a command after its patch: {w.plan(0)}')
@@ -79,37 +79,37 @@ def unsure(program):
     """Calls that failed or have no result, rows that are torn, edits without a patch: the file is held back with the reason."""
     for say, name, add in (('no result', 'edit', lambda w: w.call('edit', path='a.txt', edits=[])),
                            ('failed, perhaps', 'edit', lambda w: (w.call('edit', path='a.txt'), w.result('edit', 'Operation aborted', True))),
-                           ('not recorded', 'edit', lambda w: w.edit('a.txt', 'line 1\n', 'LINE\n', patched=False)),
+                           ('not recorded', 'edit', lambda w: w.edit('a.txt', 'line 1 ', 'LINE ', patched=False)),
                            ('no result', 'write', lambda w: w.call('write', path='a.txt', content='x'))):
         w = World(program)
-        w.put('a.txt', LINES)
+        w.put('a.txt', ONE)
         w.prompt('one')
         add(w)
         w.prompt('two')
-        w.edit('a.txt', 'line 3\n', 'line three\n')
+        w.edit('a.txt', 'line 3 ', 'line three ')
         w.save()
         w.p.need(say in w.plan(0), f'{name} {say}: {w.plan(0)}')
         w.gives_back(f'unsure, {name}', 0, but=['a.txt'])
         w.gives_back(f'unsure, {name}', 1)
         w.remove()
     w = World(program)
-    w.put('a.txt', LINES)
+    w.put('a.txt', ONE)
     w.prompt('one')
-    w.edit('a.txt', 'line 3\n', 'line three\n')
+    w.edit('a.txt', 'line 3 ', 'line three ')
     w.write('a.txt', w.get('a.txt').replace('line 3', 'row 3'))
-    w.edit('a.txt', 'line 9\n', 'line nine\n')
+    w.edit('a.txt', 'line 9 ', 'line nine ')
     w.rows[-3]['parentId'] = w.rows[-4]['parentId']
     del w.rows[-4]  # the call of the write
     w.save()
     w.gives_back('a call whose row is lost', 0, but=['a.txt'])
     w.remove()
     w = World(program)
-    w.put('a.txt', LINES)
+    w.put('a.txt', ONE)
     w.prompt('one')
     for words in ('Could not find the exact text in a.txt.', 'Found 2 occurrences of the text in a.txt.'):
         w.call('edit', path='a.txt', edits=[])
         w.result('edit', words, True)
-    w.edit('a.txt', 'line 3\n', 'line three\n')
+    w.edit('a.txt', 'line 3 ', 'line three ')
     w.save()
     w.gives_back('an edit that found nothing did nothing', 0)
     w.save('{"type":"message","id":"torn","message":{"role":"toolRes')
@@ -165,14 +165,39 @@ def encodings(program):
         with open(w.path(name), encoding='utf-8', errors='replace', newline='') as f:
             text = f.read()
         w.put(name, text)
+        w.call('read', path=name)
+        w.result('read', text)
         w.edit(name, 'line 3\n', 'line three\n')
     w.save()
     w.gives_back('encodings', 0, but=['far.txt'])
     return w
 
 
+def line_ends(program):
+    """pi's patches have LF for all of them, so what only a patch shows may have been CRLF."""
+    for text, old, new in (('x\r\n', 'x', 'line'), ('a\nb\r\nc\n', 'b\n', ''), ('foo\r\nx', 'foo\nx', 'y'), ('a\nb\n', 'b\n', 'B\n')):
+        for reads in (False, True):
+            w = World(program)
+            w.put('a.txt', text)
+            w.prompt('one')
+            if reads:
+                w.read('a.txt')
+            w.put('a.txt', text.replace('\r\n', '\n'))  # 0.87.1 makes them alike; 1.6.0 may remove the only one
+            w.edit('a.txt', old, new)
+            w.save()
+            w.gives_back(f'{text!r}, read {reads}', 0, but=[] if reads and '\r' not in text else ['a.txt'])
+            w.remove()
+    w = World(program)
+    w.put('a.txt', LINES)
+    w.prompt('one')
+    w.edit('a.txt', 'line 3\n', 'line three\n')
+    w.save()
+    w.p.need('its line ends are not recorded' in w.plan(0), f'the reason: {w.plan(0)}')
+    return w
+
+
 def main():
-    for kind in (turns, hands, commands, unsure, replaced, branches, encodings):
+    for kind in (turns, hands, commands, unsure, replaced, branches, encodings, line_ends):
         kind(sys.argv[1]).remove()
     print(f'{counts["passed"]} passed, {counts["failed"]} failed')
     sys.exit(counts['failed'] > 0 or counts['passed'] < 60)
