@@ -94,8 +94,9 @@ int main(int argc, char **argv)
         if (!dir || chdir(dir) == 0)
             rc = ERR_OK;
         else
-            rc = errno == ENOENT ? err_set(&e, ERR_NOT_FOUND, dir, "no such directory for -C")
-                                 : err_sys(&e, dir, "-C");
+            rc = errno == ENOENT ? err_set(&e, ERR_NOT_FOUND, dir,
+                                           "change to: no such directory; see reprise list --all")
+                                 : err_sys(&e, dir, "change to");
     }
     if (rc) {
         out_report(STDERR_FILENO, &e);

@@ -59,9 +59,11 @@ enum err_code bundle_open(const char *path, struct bundle_reader **out, struct e
 
     NEED(r);
     NEED(r->piece = malloc(BUNDLE_PIECE));
-    TRY(archive_open(path, &r->archive, e));
-    const enum err_code rc = bundle_read_manifest(r, e);
+    enum err_code rc = archive_open(path, &r->archive, e);
 
+    if (rc)
+        return rc == ERR_NOT_FOUND ? err_set(e, rc, path, "read the bundle: no such file") : rc;
+    rc = bundle_read_manifest(r, e);
     if (rc)
         return err_at(e, rc, path);
     NEED(r->path = arena_copy_text(&r->bundle.arena, path));

@@ -150,7 +150,8 @@ static enum err_code compile_pattern(const struct grep_query *q, struct slice pa
 
         snprintf(typed, sizeof typed, "%.*s", SLICE_ARG(pattern));
         pcre2_get_error_message(why, (PCRE2_UCHAR *)reason, sizeof reason);
-        return err_set(e, ERR_USAGE, typed, "invalid pattern: %s at character %zu", reason, at + 1);
+        return err_set(e, ERR_USAGE, "", "\"%s\" is not a pattern: %s at character %zu", typed,
+                       reason, at + 1);
     }
     if (!rc)
         rc = grep_plain_find(pattern, q->fixed, ignores_case, &p->plain);
@@ -185,7 +186,8 @@ enum err_code grep_patterns_new(const struct grep_query *q, struct grep_patterns
         struct slice pattern = q->pattern[p->n];
 
         rc = pattern.n ? compile_pattern(q, pattern, &p->pattern[p->n], e)
-                       : err_set(e, ERR_USAGE, "", "an empty pattern matches everything");
+                       : err_set(e, ERR_USAGE, "",
+                                 "\"\" is not a pattern: an empty one matches everything");
         const struct slice plain = buf_slice(&p->pattern[p->n].plain);
 
         p->all_rows |= plain.n == 0;

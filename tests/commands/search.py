@@ -226,7 +226,7 @@ def commands_are_found_as_they_are_shown(p, top):
 
 
 def bad_requests(p):
-    for args, code, said in ((['('], 2, b'invalid pattern'), (['-e', ''], 2, b'empty'), ([], 2, b'pattern'),
+    for args, code, said in ((['('], 2, b'"(" is not a pattern: '), (['-e', ''], 2, b'empty'), ([], 2, b'pattern'),
                              (['--in', 'walls', 'x'], 2, b'not a place'), (['zzzzzzzz'], 1, b'no session has a match'),
                              (['--json', 'zzzzzzzz'], 1, b'no session has a match'), (['--count', 'zzzzzzzz'], 1, b'no session has a match')):
         run = p.run('search', '--all', *args)

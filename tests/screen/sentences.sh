@@ -25,7 +25,7 @@ like() { # NUMBER PATTERN ARG...
 
 said 1 'reprise: no session matches "zzzz"; see reprise list --all' info zzzz
 said 2 'reprise: no session matches "4"; give at least 4 characters of an id' info 4
-said 3 'reprise: no such directory for -C: /nonexist' -C /nonexist list
+said 3 'reprise: cannot change to /nonexist: no such directory; see reprise list --all' -C /nonexist list
 said 4 'reprise: cannot write into /nonexist: no such directory' export f3a97c58 -o /nonexist/a.md
 said 5 'reprise: no terminal to draw on; try reprise list'
 said 6 'reprise: --by must be day, week, month, session, model, project or agent; see reprise usage --help' usage --by year

@@ -325,8 +325,9 @@ enum err_code compare_run(struct invocation *in, struct err *e)
 
     for (size_t i = 0; i < COUNT_OF(with_take) && !option_given(o, OPTION_TAKE); i++)
         if (option_given(o, with_take[i]))
-            return err_set(e, ERR_USAGE, "compare",
-                           "this option needs --take a or --take b; see reprise help compare");
+            return err_set(
+                e, ERR_USAGE, "compare",
+                "needs --take a or --take b for this option; see reprise compare --help");
     if (option_given(o, OPTION_HUNK) && o->files != 1)
         return err_set(e, ERR_USAGE, "--hunk", "needs one --file");
 

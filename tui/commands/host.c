@@ -328,7 +328,7 @@ enum err_code host_checkpoint_run(struct invocation *in, struct err *e)
     if (ends && option_given(&in->options, OPTION_ID))
         return err_set(e, ERR_USAGE, "--id", "checkpoint: not with --end");
     if (!ends && !option_given(&in->options, OPTION_ID) && !option_given(&in->options, OPTION_TASK))
-        return err_set(e, ERR_USAGE, "--id", "checkpoint: --id MSG is required");
+        return err_set(e, ERR_USAGE, "checkpoint", "needs --id MSG; see reprise checkpoint --help");
     if (option_given(&in->options, OPTION_AGENT) && !option_given(&in->options, OPTION_TASK))
         return err_set(e, ERR_USAGE, "--agent", "checkpoint: needs --task TOOLUSE");
 
@@ -394,7 +394,8 @@ enum err_code host_set_run(struct invocation *in, struct err *e)
         const char *sign = strchr(word, '=');
 
         if (!sign || sign == word)
-            rc = err_set(e, ERR_USAGE, word, "set: expected KEY=VALUE");
+            rc = err_set(e, ERR_USAGE, "", "\"%.80s\" is not KEY=VALUE; see reprise set --help",
+                         word);
         else {
             out->key = (struct slice){ word, (size_t)(sign - word) };
             out->value = (struct slice){ sign + 1, strlen(sign + 1) };

@@ -380,11 +380,12 @@ static bool is_operation(const char *words)
 /* Returns true if a path can follow these words at once: "open", "read directory", "look at". */
 static bool takes_object(const char *operation, size_t n)
 {
-    static const char *const last[] = {
-        "at",   "for",      "from",    "directory", "file",       "files",  "into",
-        "link", "links",    "session", "store",     "to",         "in",     "with",
-        "blob", "database", "message", "appending", "transcript", "plug-in"
-    };
+    static const char *const last[] = { "at",      "for",          "from",       "directory",
+                                        "file",    "files",        "into",       "link",
+                                        "links",   "session",      "store",      "to",
+                                        "in",      "with",         "blob",       "database",
+                                        "message", "appending",    "transcript", "plug-in",
+                                        "bundle",  "configuration" };
     size_t begin = n;
 
     while (begin && operation[begin - 1] != ' ')
@@ -426,7 +427,8 @@ void out_sentence(const struct err *e, char *out, size_t cap)
     const char *reason = e->sys ? strerror(e->sys) : text + at;
     bool is_predicate = strncmp(reason, "must ", 5) == 0 || strncmp(reason, "needs ", 6) == 0 ||
                         strncmp(reason, "names ", 6) == 0 || strncmp(reason, "takes ", 6) == 0 ||
-                        strncmp(reason, "works ", 6) == 0 || strncmp(reason, "is ", 3) == 0;
+                        strncmp(reason, "works ", 6) == 0 || strncmp(reason, "is ", 3) == 0 ||
+                        strncmp(reason, "does ", 5) == 0 || strncmp(reason, "prints ", 7) == 0;
 
     if (e->code == ERR_USAGE && (is_option || !operation) && !states.n)
         snprintf(out, cap, "%s%s%s", e->path, !e->path[0] ? "" : is_predicate ? " " : ": ", reason);

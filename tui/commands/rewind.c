@@ -474,8 +474,9 @@ static enum err_code make_files(const struct invocation *in, const struct sessio
     if (mode != REWIND_CODE)
         return err_set(e, ERR_USAGE, "--entire-rule", "rewind: works with --mode code only");
     if (!ops->plan_own)
-        return err_set(e, ERR_UNSUPPORTED, "--entire-rule",
-                       "rewind: %s sessions have no rule of their own", ops->name);
+        return err_set(e, ERR_UNSUPPORTED, "",
+                       "rewind: --entire-rule is for sessions of Entire, and this is one of %s",
+                       ops->name);
     enum err_code rc = ops->plan_own(ref->store, ref, point, plan, e);
 
     return rc ? rc : rewind_plan_origin(ref, plan, e);
@@ -494,9 +495,11 @@ static enum err_code command_rewind_make_plan(const struct invocation *in, const
         rewind_plan_fini(plan);
     if (rc || !option_given(&in->options, OPTION_MOVE_BRANCH))
         return rc;
-    rc = ops->plan_refs ? ops->plan_refs(ref->store, ref, plan, e)
-                        : err_set(e, ERR_UNSUPPORTED, "--move-branch",
-                                  "rewind: %s sessions have no branch", ops->name);
+    rc = ops->plan_refs
+             ? ops->plan_refs(ref->store, ref, plan, e)
+             : err_set(e, ERR_UNSUPPORTED, "",
+                       "rewind: --move-branch is for sessions of Entire, and this is one of %s",
+                       ops->name);
     if (rc)
         rewind_plan_fini(plan);
     return rc;

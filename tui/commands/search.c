@@ -343,6 +343,11 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
         if (!rc)
             rc = grep_run(listing, &q, command_search_write_part, command_search_report_trouble, &a,
                           e);
+        if (rc == ERR_USAGE && strstr(e->text, " at character ")) {
+            const struct err why = *e;
+
+            rc = err_set(e, rc, "", "%s; -F searches for it as text", why.text);
+        }
         a.gone = true;
         if (!rc && first && q.want != GREP_WANT_SESSIONS) /* other commands could not open them */
             rc = grep_gone(s->store, s->n, listing, &q, command_search_write_part, &a, e);

@@ -399,8 +399,9 @@ enum err_code sessions_open_to(struct invocation *in, const char *named, bool ev
         rc = rc || in->options.stores ? rc : command_session_open_defaults(in, out, e);
     }
     if (!rc && !find_plugin(&config, named, out, &plugin))
-        rc = err_set(e, ERR_USAGE, named,
-                     "needs the name of a store in the configuration, or a URL");
+        rc = err_set(
+            e, ERR_USAGE, "",
+            "\"%.80s\" is no store of the configuration and no URL; see reprise help teams", named);
     if (!rc && out->n == OPTION_STORES_MAX)
         rc = err_set(e, ERR_USAGE, named, "too many stores");
     if (!rc)

@@ -27,8 +27,9 @@ enter_text y
 see "undone: the tag" "undid: tagged money" "(undone)"
 # On a narrow screen the kind says what was done, so that the title has the room.
 tm resize-window -x 60 -y 20
-gone "tagged money"
+gone "undid: tagged money"
 match "tag +First name +\(undone\)"
+match "^  tagged money" # the selected entry is whole below
 close
 
 # Everything since: it is listed first, Esc does nothing, and one key goes forward again.
@@ -95,5 +96,19 @@ open 140 24
 see "Enter resume"
 menu H
 match "delete .* \+1 +moved to trash.*, other directories too"
+press C-c
+ended 130
+close
+
+# What the columns cut is whole below them, on a narrow screen, too.
+run rename "$id" "A title that is longer than any column for it can be on a screen of sixty columns"
+run rename "$id" "Short"
+open 60 20
+see "Enter resume"
+menu H
+match "^▌ .*A title that is longer.*…"
+match "^  A title that is longer than any column for it can be on$"
+match "^  a screen of sixty columns"
+match "^  renamed to Short"
 press C-c
 ended 130

@@ -402,13 +402,15 @@ static enum err_code run_blame(struct blame_answer *a, struct sessions *s, struc
         size_t lines = a->blame.lines;
 
         if (a->from && a->from >= lines)
-            rc = err_set(e, ERR_USAGE, a->path, "the file has only %zu lines", lines);
+            rc = err_set(e, ERR_USAGE, "", "no line %zu in \"%.300s\": it has %zu lines",
+                         a->from + 1, a->path, lines);
         else {
             if (a->to > lines)
                 a->to = lines;
             rc = a->from < a->to || !lines
                      ? ERR_OK
-                     : err_set(e, ERR_USAGE, a->path, "the range of lines ends before it begins");
+                     : err_set(e, ERR_USAGE, "",
+                               "the range of lines of \"%.300s\" ends before it begins", a->path);
         }
     }
     if (!rc)

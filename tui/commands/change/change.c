@@ -245,7 +245,8 @@ enum err_code change_resume_at_run(struct invocation *in, struct err *e)
     const struct session_change what = { .kind = SESSION_RESUME_AT, .text = slice_of(message) };
 
     if (option_given(&in->options, OPTION_CLEAR) == (*message != '\0'))
-        return err_set(e, ERR_USAGE, "resume-at", "give either a message or --clear");
+        return err_set(e, ERR_USAGE, "resume-at",
+                       "needs a message, or --clear; see reprise resume-at --help");
     return change_sessions(in, 1, &what, e);
 }
 

@@ -23,6 +23,8 @@ enum {
     DIR_W_NARROW = 12,
     DIR_COLS = 110,
     TEXT_COLS = 72,
+    DETAIL_H = 4, /* a rule, and lines for the session and what was done */
+    DETAIL_ROWS = 16,
 };
 
 static const struct log_rows *log_shown(const struct log_view *v)
@@ -37,7 +39,7 @@ static size_t log_count(const struct log_view *v)
 
 static struct list_area log_area(const struct log_view *v, int rows, int cols)
 {
-    int h = rows - LOG_HEAD_H - 1;
+    int h = rows - LOG_HEAD_H - 1 - (rows >= DETAIL_ROWS ? DETAIL_H : 0);
 
     return (struct list_area){ { LOG_HEAD_H, 0, h > 1 ? h : 1, cols }, log_count(v) };
 }
@@ -151,6 +153,32 @@ static void draw_log_row(const void *arg, struct frame *f, struct rect r, size_t
                           text_path_short(row->dir, m->settings->home, dir, sizeof dir));
 }
 
+/* The session and what was done, in full: the columns may have cut both. */
+static void draw_log_detail(const struct model *m, struct frame *f)
+{
+    const struct log_view *v = m->log;
+    const struct log_row *row = picked_row(v);
+    struct rect r = { f->rows - DETAIL_H, 2, DETAIL_H - 2, f->cols - 3 };
+    char dir[512];
+
+    if (!row || f->rows < DETAIL_ROWS)
+        return;
+    frame_rule(f, r.y - 1, 0, f->cols);
+    const int lines = text_wrap_draw(f, r, STYLE_TEXT, row->title);
+    const int x = r.x + frame_width(row->title) + 2;
+
+    if (lines == 1)
+        frame_text_middle(f, r.y, x, f->cols - 1 - x, STYLE_DIM,
+                          text_path_short(row->dir, m->settings->home, dir, sizeof dir));
+    r.y += lines;
+    if (row->is_undo)
+        r.x += frame_puts(f, r.y, r.x, r.w, STYLE_DIM,
+                          strcmp(row->kind, "redo") == 0 ? "redid: " : "undid: ");
+    r.w = f->cols - 1 - r.x;
+    r.h = DETAIL_H - 1 - lines;
+    text_wrap_draw(f, r, STYLE_DIM, row->text);
+}
+
 static void draw_no_log(const struct log_view *v, struct frame *f)
 {
     char text[400];
@@ -183,6 +211,7 @@ static void draw_log(const struct model *m, struct frame *f)
         draw_no_log(v, f);
     list_cursor_draw(v->back ? &v->back_pick : &v->pick, log_area(v, f->rows, f->cols), f,
                      draw_log_row, m);
+    draw_log_detail(m, f);
 }
 
 /* ---- the entries ---- */
