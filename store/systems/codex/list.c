@@ -480,6 +480,8 @@ static enum err_code follow_base(struct describing *d, struct err *e)
         int64_t end = d->base.end;
 
         d->base.end = 0;
+        if (above.row)
+            above.row->ref.store = d->row->ref.store;
         if (!above.row)
             rc = ERR_NOMEM;
         else if (path) {
