@@ -57,7 +57,8 @@ directions='fs:
 git: fs proc
 proc: api fs
 log: api fs proc/process.h
-journal: api fs git log systems/common/sqlite/sqlite_rows.h
+sqlite: fs
+journal: api fs git log sqlite
 snapshots: api fs git journal
 keep: api fs journal/record.h
 bundle: api fs git journal keep redact
@@ -71,11 +72,11 @@ blame: api fs git journal query rewind
 rewind: api fs git journal log snapshots proc/live.h blame/blame_text.h
 library: api blame export fs grep host journal maintenance query redact rewind show
 maintenance: api fs git journal keep log proc query rewind show
-systems/common: api fs git journal log rewind/plan show/tool_call.h
+systems/common: api fs git journal log sqlite rewind/plan show/tool_call.h
 api: fs git proc/process.h
 systems: api
 demo: api fs git journal log snapshots systems/common systems/claude systems/entire systems/exathena systems/goat'
-system='api fs git proc journal log redact rewind/plan rewind/diff systems/common'
+system='api fs git proc sqlite journal log redact rewind/plan rewind/diff systems/common'
 grep -rnE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*"store/' "$src/store" |
     sed -nE "s,^$src/store/([^:]*):[0-9]*:.*\"store/([^\"]*)\".*,\1 \2,p" |
     awk -v directions="$directions" -v system_may="$system" '

@@ -5,7 +5,7 @@
 #include "store/journal/contents.h"
 #include "store/journal/step.h"
 #include "store/journal/step_internal.h"
-#include "store/systems/common/sqlite/sqlite_rows.h"
+#include "store/sqlite/sqlite_rows.h"
 
 /* What happens between the record of a step and its transaction leaves the old rows, and after it the new ones. Whether
  * the first row is there decides for all of them. */

@@ -8,9 +8,9 @@
 #include "lite/base/array.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
+#include "store/sqlite/sqlite_db.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/common/sqlite/sqlite_db.h"
 
 /* The index of the program's own list is a database with the names of threads and the time of their
  * last change. The time of a rollout's file is not reliable, because packing and copying change it. */

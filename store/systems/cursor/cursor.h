@@ -1,8 +1,8 @@
 #ifndef STORE_SYSTEMS_CURSOR_CURSOR_H
 #define STORE_SYSTEMS_CURSOR_CURSOR_H
 
+#include "store/sqlite/sqlite_db.h"
 #include "store/systems/common/session_dirs.h"
-#include "store/systems/common/sqlite/sqlite_db.h"
 
 /* The sessions of the Cursor CLI (docs/formats/cursor.md): its path is $CURSOR_CONFIG_DIR, $XDG_CONFIG_HOME/cursor,
  * ~/.config/cursor or ~/.cursor, with

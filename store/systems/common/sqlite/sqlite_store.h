@@ -9,8 +9,8 @@
 #include "lite/base/buf.h"
 #include "lite/base/err.h"
 #include "store/api/store.h"
+#include "store/sqlite/sqlite_db.h"
 #include "store/systems/common/memory_rows.h"
-#include "store/systems/common/sqlite/sqlite_db.h"
 
 /* A store whose sessions are rows of one or several databases. A session's path is that of its database, a slash and
  * its id; no file has this path. Systems embed this struct as their first member. */

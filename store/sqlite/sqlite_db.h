@@ -1,5 +1,5 @@
-#ifndef STORE_SYSTEMS_COMMON_SQLITE_SQLITE_DB_H
-#define STORE_SYSTEMS_COMMON_SQLITE_SQLITE_DB_H
+#ifndef STORE_SQLITE_SQLITE_DB_H
+#define STORE_SQLITE_SQLITE_DB_H
 
 #include <sqlite3.h>
 #include <stdatomic.h>

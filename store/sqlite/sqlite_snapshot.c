@@ -1,4 +1,4 @@
-#include "store/systems/common/sqlite/sqlite_db.h"
+#include "store/sqlite/sqlite_db.h"
 
 #include <errno.h>
 #include <fcntl.h>

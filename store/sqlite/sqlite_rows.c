@@ -1,4 +1,4 @@
-#include "store/systems/common/sqlite/sqlite_rows.h"
+#include "store/sqlite/sqlite_rows.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "lite/base/buf.h"
 #include "lite/base/cleanup.h"
 #include "lite/json/json.h"
-#include "store/systems/common/sqlite/sqlite_db.h"
+#include "store/sqlite/sqlite_db.h"
 
 enum { ROW_COLUMNS = 24, PIECE = 64 << 10 };
 

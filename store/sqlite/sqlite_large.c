@@ -2,7 +2,7 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/base/time.h"
-#include "store/systems/common/sqlite/sqlite_db.h"
+#include "store/sqlite/sqlite_db.h"
 
 /* Values that are too large. One of them would end each query that meets it, and with it the list of all sessions. The
  * queries of the agents are therefore run again on views that have the names of the tables, in which a text takes the
