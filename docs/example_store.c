@@ -155,6 +155,50 @@ static int folder_page(void *store, const struct reprise_plugin_key *key, int64_
     return hand_rows(path, 0, before, rows, bytes, fn, arg, call);
 }
 
+/* ---- sub-agents: the files in the directory beside that of the session ---- */
+
+/* sub: the directory below that of the session; "" is itself. */
+static int hand_subpaths(const char *session, const char *sub, reprise_plugin_name_fn *fn,
+                         void *arg, struct reprise_plugin_call *call)
+{
+    char path[PATH_MAX], name[PATH_MAX];
+    struct dirent *entry;
+    struct stat sb;
+    int stop = 0;
+
+    snprintf(path, sizeof path, "%s/%s", session, sub);
+    DIR *dir = opendir(path);
+
+    if (!dir) /* most sessions have none */
+        return errno == ENOENT || errno == ENOTDIR ? REPRISE_PLUGIN_OK : fail(call, path);
+    while (!stop && (entry = readdir(dir))) {
+        const char *file = entry->d_name, *end = strrchr(file, '.');
+
+        if (file[0] == '.' || fstatat(dirfd(dir), file, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
+            snprintf(name, sizeof name, "%s%s%s", sub, sub[0] ? "/" : "", file) >= PATH_MAX)
+            continue;
+        if (S_ISDIR(sb.st_mode)) {
+            stop = hand_subpaths(session, name, fn, arg, call);
+        } else if (end && strcmp(end, ".jsonl") == 0) {
+            name[strlen(name) - 6] = '\0';
+            stop = fn(name, arg) ? REPRISE_PLUGIN_STOPPED : REPRISE_PLUGIN_OK;
+        }
+    }
+    closedir(dir);
+    return stop;
+}
+
+static int folder_subkeys(void *store, const struct reprise_plugin_key *key,
+                          reprise_plugin_name_fn *fn, void *arg, struct reprise_plugin_call *call)
+{
+    char path[PATH_MAX];
+
+    if (!path_of(store, key, path))
+        return REPRISE_PLUGIN_OK;
+    path[strlen(path) - 6] = '\0'; /* without ".jsonl" */
+    return hand_subpaths(path, "", fn, arg, call);
+}
+
 /* ---- a change: one write, so that a reader never sees a part; locked, so that no other one is in between ---- */
 
 /* Opens the file of a session, which is made with its folders if it is not there yet. */
@@ -215,5 +259,6 @@ const struct reprise_plugin reprise_plugin = {
     .list = folder_list,
     .read = folder_read,
     .page = folder_page,
+    .subkeys = folder_subkeys,
     .append = folder_append,
 };

@@ -205,6 +205,15 @@ def goes_there(p, home):
     there = f'{home}/team/{folder_of(home)}-no'
     p.same('a session that was not there', sorted(os.listdir(there)), sorted([two, f'{two}.jsonl']))
     p.same('and its sub-agent', os.listdir(f'{there}/{two}/subagents'), ['agent-a1.jsonl'])
+    put(f'{there}/{two}/subagents/nested/agent-b2.jsonl', row(two, 'nested'))
+    put(f'{there}/{two}/subagents/notes.txt', 'of another program')
+    p.same('its sub-agents there', sorted(p.json('subagents', f'team:{two}')), ['a1', 'b2'])
+    shutil.rmtree(local(two)[:-6])
+    p.json('pull', f'team:{two}')
+    p.same('they come back', [os.path.exists(f'{local(two)[:-6]}/subagents/{name}') for name in ('agent-a1.jsonl', 'nested/agent-b2.jsonl', 'notes.txt')],
+           [True, True, False])
+    shutil.rmtree(f'{there}/{two}')
+    shutil.rmtree(local(two)[:-6])
     put(f'{there}/{two}.jsonl', row(two, 'here') + row(two, 'there alone'))
     put(local(two), row(two, 'here') + row(two, 'only on this machine'))
 
