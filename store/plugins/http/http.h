@@ -30,10 +30,39 @@ int http_open(const char *path, const struct reprise_plugin_option *option, size
               struct reprise_plugin_call *call, void **store);
 void http_close(void *store);
 
+/* ---- entries.c ---- */
+
+enum http_entry_failed {
+    HTTP_ENTRY_FINE,
+    HTTP_ENTRY_BAD, /* it is not JSON */
+    HTTP_ENTRY_STOPPED,
+    HTTP_ENTRY_TOO_MUCH,
+    HTTP_ENTRY_NO_MEMORY
+};
+
+/* The rows of an answer with a list `entries`, which are handed over as they come. */
+struct http_entries {
+    reprise_plugin_row_fn *fn;
+    void *arg;
+    int64_t after, at; /* rows up to `after` are left out; `at` is the position of the last row */
+    struct buf *rest;  /* the answer without the rows; borrowed */
+    struct buf entry;  /* the beginning of the next row; owned */
+    size_t depth, matched;
+    bool string, escaped; /* the next byte is in a string, after a backslash */
+    bool inside, found;   /* the next byte is in the list; it has begun */
+    enum http_entry_failed failed;
+};
+
+/* Takes the next bytes of the answer. Returns false if no more are wanted, for which `failed` is the reason. */
+bool http_entries_add(struct http_entries *x, struct slice bytes);
+
+/* ---- request.c ---- */
+
 /* Closes an idle connection. */
 void http_disconnect(void *connection);
-/* Posts a JSON object to PATH/name. The answer is valid JSON, or empty, and belongs to the caller, also after a failure. */
-int http_post(struct http *http, const char *name, struct slice body, struct buf *answer,
-              struct reprise_plugin_call *call);
+/* Posts a JSON object to PATH/name. The answer is valid JSON, or empty, and belongs to the caller, also after a failure.
+ * entries: takes an answer that is not an error, whose rest is then in `answer`; may be NULL. */
+int http_post(struct http *http, const char *name, struct slice body, struct http_entries *entries,
+              struct buf *answer, struct reprise_plugin_call *call);
 
 #endif

@@ -11,7 +11,8 @@ struct http_conn {
     CURLM *multi;
     CURL *easy;
     struct buf *answer;
-    size_t headers; /* bytes */
+    struct http_entries *entries; /* may be NULL */
+    size_t headers, received;     /* bytes */
     bool too_much;
     char why[CURL_ERROR_SIZE];
 };
@@ -19,9 +20,15 @@ struct http_conn {
 static size_t http_take_bytes(char *bytes, size_t size, size_t n, void *arg)
 {
     struct http_conn *c = arg;
+    const struct slice more = { bytes, size * n };
+    long status = 0;
 
-    c->too_much = c->answer->n + size * n > SERVER_ANSWER_MOST;
-    return !c->too_much && !buf_add(c->answer, (struct slice){ bytes, size * n }) ? size * n : 0;
+    c->received += more.n;
+    curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (c->entries && status >= 200 && status < 300)
+        return http_entries_add(c->entries, more) ? more.n : 0;
+    c->too_much = c->answer->n + more.n > SERVER_ANSWER_MOST;
+    return !c->too_much && !buf_add(c->answer, more) ? more.n : 0;
 }
 
 static size_t http_take_header(char *bytes, size_t size, size_t n, void *arg)
@@ -72,9 +79,15 @@ static struct http_conn *http_connect(const struct http *http)
 
 static int http_failed(const struct http_conn *c, CURLcode result, struct reprise_plugin_call *call)
 {
-    if (c->too_much)
+    const enum http_entry_failed failed = c->entries ? c->entries->failed : HTTP_ENTRY_FINE;
+
+    if (c->too_much || failed == HTTP_ENTRY_TOO_MUCH)
         return server_sends_too_much(call);
-    return result == CURLE_OUT_OF_MEMORY
+    if (failed == HTTP_ENTRY_STOPPED)
+        return REPRISE_PLUGIN_STOPPED;
+    if (failed == HTTP_ENTRY_BAD)
+        return text_fail(call, REPRISE_PLUGIN_FAILED, "the server sends a row that is not JSON");
+    return result == CURLE_OUT_OF_MEMORY || failed == HTTP_ENTRY_NO_MEMORY
                ? REPRISE_PLUGIN_NO_MEMORY
                : text_fail(call, REPRISE_PLUGIN_FAILED,
                            c->why[0] ? c->why : curl_easy_strerror(result));
@@ -99,7 +112,7 @@ static int http_perform(struct http_conn *c, struct reprise_plugin_call *call)
             break;
         if (curl_easy_getinfo(c->easy, CURLINFO_SIZE_UPLOAD_T, &sent) != CURLE_OK)
             sent = 0;
-        const int64_t moved = (int64_t)c->answer->n + (int64_t)sent;
+        const int64_t moved = (int64_t)c->received + (int64_t)sent;
 
         if (server_now_ms() > begun_ms + call->timeout_ms + moved / SERVER_BYTES_PER_MS +
                                   (ready > 0 ? call->timeout_ms : 0))
@@ -159,15 +172,16 @@ static int http_send(struct http *http, struct http_conn *c, const char *name, s
     return rc;
 }
 
-int http_post(struct http *http, const char *name, struct slice body, struct buf *answer,
-              struct reprise_plugin_call *call)
+int http_post(struct http *http, const char *name, struct slice body, struct http_entries *entries,
+              struct buf *answer, struct reprise_plugin_call *call)
 {
     struct http_conn *c = server_pool_take(&http->pool);
 
     if (!c && !(c = http_connect(http)))
         return REPRISE_PLUGIN_NO_MEMORY;
     c->answer = answer;
-    c->headers = 0;
+    c->entries = entries;
+    c->headers = c->received = 0;
     c->too_much = false;
     const int rc = http_send(http, c, name, body, call);
 

@@ -18,10 +18,10 @@ static void http_begin(struct jsonout *j, struct buf *body, const struct reprise
         jsonout_member(j, "subpath", slice_of(key->subpath));
 }
 
-/* Posts a key alone. The list that the answer has to have is walked by *it. */
+/* Posts a key alone. The list that the answer has to have is walked by *it. entries: see http_post(). */
 static int http_ask(struct http *http, const char *name, const struct reprise_plugin_key *key,
-                    const char *list, struct buf *answer, struct json_iter *it,
-                    struct reprise_plugin_call *call)
+                    const char *list, struct http_entries *entries, struct buf *answer,
+                    struct json_iter *it, struct reprise_plugin_call *call)
 {
     AUTO_BUF body = { 0 };
     struct jsonout j;
@@ -31,12 +31,11 @@ static int http_ask(struct http *http, const char *name, const struct reprise_pl
     jsonout_close(&j, '}');
     if (j.rc)
         return REPRISE_PLUGIN_NO_MEMORY;
-    PLUGIN_TRY(http_post(http, name, buf_slice(&body), answer, call));
+    PLUGIN_TRY(http_post(http, name, buf_slice(&body), entries, answer, call));
     *it = (struct json_iter){ .p = NULL };
     if (!list)
         return REPRISE_PLUGIN_OK;
-    if (json_type(buf_slice(answer)) == JSON_OBJECT)
-        json_get(buf_slice(answer), list, &value);
+    json_get(buf_slice(answer), list, &value);
     if (json_type(value) == JSON_ARRAY && json_iter_open(it, value))
         return REPRISE_PLUGIN_OK;
     /* null is nothing; a list that is missing is not, or a push would add everything again */
@@ -77,7 +76,7 @@ static int http_list_project(struct http *http, const struct reprise_plugin_quer
     struct slice session, value[COUNT_OF(names)];
     const struct reprise_plugin_key key = { .project = project };
 
-    PLUGIN_TRY(http_ask(http, "list-sessions", &key, "sessions", &answer, &it, call));
+    PLUGIN_TRY(http_ask(http, "list-sessions", &key, "sessions", NULL, &answer, &it, call));
     while (http_next(&it, &session)) {
         int64_t mtime_ms = 0;
 
@@ -124,15 +123,18 @@ static int http_read(void *store, const struct reprise_plugin_key *key, int64_t 
                      reprise_plugin_row_fn *fn, void *arg, struct reprise_plugin_call *call)
 {
     AUTO_BUF answer = { 0 };
+    struct http_entries entries = { .fn = fn, .arg = arg, .after = after, .rest = &answer };
     struct json_iter it;
     struct slice row;
+    int rc = http_ask(store, "load", key, "entries", &entries, &answer, &it, call);
 
-    PLUGIN_TRY(http_ask(store, "load", key, "entries", &answer, &it, call));
-    for (int64_t at = 1; http_next(&it, &row); at++)
+    /* A list whose key is written in another way was not noticed as it came. */
+    for (int64_t at = 1; !rc && !entries.found && http_next(&it, &row); at++)
         if (at > after && json_type(row) == JSON_OBJECT &&
             fn(at, (struct reprise_plugin_text){ row.p, row.n }, arg))
-            return REPRISE_PLUGIN_STOPPED;
-    return REPRISE_PLUGIN_OK;
+            rc = REPRISE_PLUGIN_STOPPED;
+    buf_fini(&entries.entry);
+    return rc;
 }
 
 static int http_subkeys(void *store, const struct reprise_plugin_key *key,
@@ -144,7 +146,7 @@ static int http_subkeys(void *store, const struct reprise_plugin_key *key,
     struct json_iter it;
     struct slice value;
 
-    PLUGIN_TRY(http_ask(store, "list-subkeys", key, "subpaths", &answer, &it, call));
+    PLUGIN_TRY(http_ask(store, "list-subkeys", key, "subpaths", NULL, &answer, &it, call));
     while (http_next(&it, &value)) {
         const char *name = http_text(value, &a);
 
@@ -199,7 +201,7 @@ static int http_append(void *store, const struct reprise_plugin_key *key, int64_
     jsonout_close(&j, '}');
     if (j.rc)
         return REPRISE_PLUGIN_NO_MEMORY;
-    PLUGIN_TRY(http_post(store, "append", buf_slice(&body), &answer, call));
+    PLUGIN_TRY(http_post(store, "append", buf_slice(&body), NULL, &answer, call));
     *last = after >= 0 ? after + (int64_t)rows : 0;
     return REPRISE_PLUGIN_OK;
 }
@@ -210,7 +212,7 @@ static int http_remove(void *store, const struct reprise_plugin_key *key,
     AUTO_BUF answer = { 0 };
     struct json_iter it;
 
-    return http_ask(store, "delete", key, NULL, &answer, &it, call);
+    return http_ask(store, "delete", key, NULL, NULL, &answer, &it, call);
 }
 
 extern const struct reprise_plugin reprise_plugin;

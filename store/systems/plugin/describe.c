@@ -1,7 +1,9 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "lite/base/cleanup.h"
 #include "lite/base/time.h"
+#include "lite/io/window.h"
 #include "store/systems/plugin/plugin.h"
 
 /* The row of a session in a list, from the first and the last rows of its transcript. */
@@ -12,11 +14,32 @@ enum {
     TAIL_ROWS = 64,
 };
 
+/* Keeps the last rows of at least WINDOW_BYTES, which is what describing a file reads of its end. */
+static enum err_code add_passing_row(struct plugin_ends *x, struct slice row)
+{
+    struct buf *tail = &x->tail;
+
+    TRY(plugin_row_add(tail, row, x->reorders));
+    if (tail->n > 4 * (size_t)WINDOW_BYTES) {
+        const size_t most = tail->n - WINDOW_BYTES;
+        const char *end = memrchr(tail->p, '\n', most);
+        const size_t gone = end ? (size_t)(end + 1 - tail->p) : 0;
+
+        memmove(tail->p, tail->p + gone, tail->n - gone);
+        tail->n -= gone;
+    }
+    return ERR_OK;
+}
+
 static enum err_code add_head_row(int64_t position, struct slice row, void *arg)
 {
     struct plugin_ends *x = arg;
 
-    if (x->head.n && x->head.n + row.n > x->head_most) {
+    if (!x->paged && x->head.n >= WINDOW_BYTES) {
+        x->whole = false;
+        return add_passing_row(x, row);
+    }
+    if (x->paged && x->head.n && x->head.n + row.n > HEAD_BYTES) {
         x->whole = false;
         return ERR_CANCELLED;
     }
@@ -39,12 +62,12 @@ enum err_code plugin_read_ends(const struct plugin_store *p, const struct sessio
     enum err_code rc = plugin_key_of(p, ref, &a, &key, e);
 
     x->whole = true;
-    x->head_most = p->table.page ? HEAD_BYTES : SIZE_MAX;
+    x->paged = p->table.page != NULL;
     if (!rc)
         rc = plugin_read(p, &key, 0, cancel, add_head_row, x, e);
     if (rc == ERR_CANCELLED && !x->whole)
         rc = ERR_OK;
-    if (!rc && !x->whole)
+    if (!rc && !x->whole && x->paged)
         rc = plugin_page(p, &key, 0, TAIL_ROWS, TAIL_BYTES, cancel, add_tail_row, x, e);
     arena_fini(&a);
     return rc;

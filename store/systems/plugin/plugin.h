@@ -144,9 +144,9 @@ store_find_fn plugin_find;
 /* The first and the last rows of one session. */
 struct plugin_ends {
     struct buf head, tail;
-    int64_t last;     /* position of the last row of the head */
-    size_t head_most; /* bytes */
+    int64_t last; /* position of the last row of the head */
     bool whole, reorders;
+    bool paged;              /* the store has pages; without them all rows pass */
     struct session_row *row; /* receives the row if it was made already */
     bool made;
 };
@@ -159,7 +159,7 @@ MUST_CHECK enum err_code plugin_find_ends(const struct plugin_store *p, const st
 /* ---- describe.c ---- */
 
 store_describe_fn plugin_describe;
-/* Requests both ends of one session. If the plug-in has no pages, the whole session is read. */
+/* Requests both ends of one session. If the plug-in has no pages, the whole session is read, but only the ends are kept. */
 MUST_CHECK enum err_code plugin_read_ends(const struct plugin_store *p,
                                           const struct session_ref *ref, const atomic_bool *cancel,
                                           struct plugin_ends *x, struct err *e);

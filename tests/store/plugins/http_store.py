@@ -10,7 +10,7 @@ import tempfile
 from support import certificate
 from support.http_server import Server
 from support.program import Program
-from support.team_store import ONE, Team, large, make_local, put, read_rows
+from support.team_store import ONE, TWO, Team, large, make_local, put, read_rows, row_of
 
 PROJECT = '-home-dev-ws-beta'
 SECRET = 'KEPT-SECRET-7'
@@ -186,6 +186,64 @@ def misbehaves(p, server, team):
     elsewhere.close()
 
 
+def in_pieces(p, server, team):
+    """However an answer is written and cut, its rows are the same; a broken one is an error."""
+    team.configure(server.url(), 'project = t', 'timeout = 5')
+    texts = ['First', 'a "quote" \\ [ ] { } , \\"', '"entries":[{"type":"user"}]', 'über \u2028 \u0001', 'Last']
+    server.rows['t', ONE, None] = rows = [json.loads(row_of(ONE, n, text)) for n, text in enumerate(texts)]
+    server.mtime['t', ONE] = 1795400000000
+    want = p.json('messages', f'team:{ONE}')
+    p.same('whole', [m['message']['content'] for m in want], texts)
+    plain, spaced = [json.dumps(row) for row in rows], [json.dumps(row, indent=2, ensure_ascii=False) for row in rows]
+    answers = {'plain': '{"entries":[' + ','.join(plain) + ']}', 'spaced': '\n{ "entries" : [ ' + ' ,\n'.join(spaced) + ' ] }\n',
+               'beside': '{"note":"\\"entries\\":[7]","x":{"entries":[1]},"y":["entries",[2]],"entries":[' + ','.join(plain) + '],"z":["entries"]}',
+               'escaped': '{"\\u0065ntries":[' + ','.join(plain) + ']}', 'others': '{"entries":[7,' + ',null,[],"x",'.join(plain) + ']}'}
+    for name, text in answers.items():
+        for size in (1, 7, 1 << 20) if name in ('spaced', 'beside') else (1 << 20,):
+            def pieces(handler, call, _q, text=text.encode(), size=size):
+                if call != 'load':
+                    return False
+                handler.send_response(200)
+                handler.send_header('Content-Length', str(len(text)))
+                handler.end_headers()
+                for at in range(0, len(text), size):
+                    handler.wfile.write(text[at:at + size])
+                    handler.wfile.flush()
+                return True
+            server.before = pieces
+            p.same(f'{name}, {size}', p.json('messages', f'team:{ONE}'), want)
+    for name, text in {'a comma too many': f'{{"entries":[{plain[0]},]}}', 'no comma': f'{{"entries":[{plain[0]}{plain[1]}]}}',
+                       'another bracket': f'{{"entries":[{plain[0]}}}', 'no end': f'{{"entries":[{plain[0]},{plain[1]}', 'cut': f'{{"entries":[{plain[0]},{plain[1][:-2]}',
+                       'a broken row': f'{{"entries":[{plain[0]},{{"a":]}}', 'something behind': f'{{"entries":[{plain[0]}]}}x'}.items():
+        server.before = lambda handler, call, q, text=text: call == 'load' and (handler.reply(200, text) or True)
+        run, pull = p.run('messages', f'team:{ONE}'), p.run('pull', f'team:{ONE}')
+        p.need(run.returncode == 1 and b'JSON' in run.stderr and run.stderr.count(b'\n') == 1 and not run.stdout, f'{name}: {run}')
+        p.need(pull.returncode == 1 and not os.path.exists(f'{p.home}/.claude/projects/-w/{ONE}.jsonl'), f'{name}: {pull}')
+    server.before = None
+    server.rows.clear()
+    server.mtime.clear()
+
+
+def in_little_memory(p, server, team):
+    """A session of 60 MB takes the memory of its largest row, and its title is at the end."""
+    rows = [row_of(TWO, n, f'{n} {"x" * 2000}') for n in range(29000)]
+    rows.append(json.dumps({'type': 'custom-title', 'customTitle': 'At the end', 'sessionId': TWO}))
+    text = ('{"entries":[' + ','.join(rows) + ']}').encode()
+    server.mtime['-w', TWO] = 1795400000000
+    server.before = lambda handler, call, q: call == 'load' and (handler.reply(200, text) or True)
+    team.configure(server.url(), 'project = -w')
+    for what in ['list', '--all', '--store', 'team'], ['pull', f'team:{TWO}']:
+        most = team.memory(p, *what)
+        p.need(most < 40 << 10 or any('SAN_OPTIONS' in name for name in p.env), f'{what}: {most} KB')
+    listed = p.json('list', '--all', '--store', 'team')
+    p.same('its ends', [(r['customTitle'], r['firstPrompt'][:3]) for r in listed], [('At the end', '0 x')])
+    with open(f'{p.home}/.claude/projects/-w/{TWO}.jsonl', encoding='utf-8') as f:
+        p.need([json.loads(line) for line in f] == [json.loads(row) for row in rows], 'the rows are not those of the store')
+    os.remove(f'{p.home}/.claude/projects/-w/{TWO}.jsonl')
+    server.before = None
+    server.mtime.clear()
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         server = Server()
@@ -200,6 +258,8 @@ def main():
         team.goes_round(p, server.url(), 'project = -w')
         server.rows.clear()
         server.mtime.clear()
+        in_pieces(p, server, team)
+        in_little_memory(p, server, team)
         projects(p, server, team)
         token(p, server, team)
         tls(p, team)
