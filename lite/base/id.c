@@ -98,18 +98,12 @@ bool id128_eq(struct id128 a, struct id128 b)
     return a.hi == b.hi && a.lo == b.lo;
 }
 
-/* Ids are random or hashed, but a program may also use a counter; multiplying spreads both. */
-static size_t id_slot_of(const struct idset *set, struct id128 id)
-{
-    uint64_t h = (id.hi ^ (id.lo * UINT64_C(0x9E3779B97F4A7C15))) * UINT64_C(0xD6E8FEB86659FD93);
-
-    return (size_t)(h >> 32) & (set->slots - 1);
-}
-
 /* The slot of the id, or the empty slot where it belongs. */
 static uint32_t *id_find_slot(const struct idset *set, struct id128 id)
 {
-    size_t i = id_slot_of(set, id);
+    /* Ids are random or hashed, but a program may also use a counter; multiplying spreads both. */
+    uint64_t h = (id.hi ^ (id.lo * UINT64_C(0x9E3779B97F4A7C15))) * UINT64_C(0xD6E8FEB86659FD93);
+    size_t i = (size_t)(h >> 32) & (set->slots - 1);
 
     while (set->slot[i] != IDSET_NONE && !id128_eq(set->id[set->slot[i]], id))
         i = (i + 1) & (set->slots - 1);

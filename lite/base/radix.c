@@ -38,23 +38,18 @@ static unsigned radix_digit(uint64_t item, unsigned low)
     return item >> low & (VALUES - 1);
 }
 
-/* Turns the count of each value into the position of its first item. */
-static void to_places(uint32_t *count)
-{
-    uint32_t sum = 0;
-
-    for (int v = 0; v < VALUES; v++) {
-        uint32_t n = count[v];
-
-        count[v] = sum;
-        sum += n;
-    }
-}
-
 static void scatter_items(const uint64_t *from, uint64_t *to, size_t n, unsigned low,
                           uint32_t *place)
 {
-    to_places(place);
+    uint32_t sum = 0;
+
+    /* The count of each value becomes the position of its first item. */
+    for (int v = 0; v < VALUES; v++) {
+        uint32_t count = place[v];
+
+        place[v] = sum;
+        sum += count;
+    }
     for (size_t i = 0; i < n; i++)
         to[place[radix_digit(from[i], low)]++] = from[i];
 }

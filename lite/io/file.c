@@ -27,17 +27,6 @@ static int open_again(int dirfd, const char *name, int flags)
     return fd;
 }
 
-/* O_NOATIME is for owners only; another's file fails with EPERM and is opened without it. */
-static int open_for_reading(int dirfd, const char *name, bool follow)
-{
-    int flags = OPEN_FLAGS | (follow ? 0 : O_NOFOLLOW);
-    int fd = open_again(dirfd, name, flags | O_NOATIME);
-
-    if (fd < 0 && errno == EPERM)
-        fd = open_again(dirfd, name, flags);
-    return fd;
-}
-
 struct file_id file_id_of(const struct stat *st)
 {
     return (struct file_id){ .dev = st->st_dev,
@@ -51,9 +40,13 @@ enum err_code file_open(int dirfd, const char *name, unsigned flags, struct file
                         struct err *e)
 {
     bool follow = flags & FILE_FOLLOW;
-    int fd = open_for_reading(dirfd, name, follow);
+    int how = OPEN_FLAGS | (follow ? 0 : O_NOFOLLOW), fd = open_again(dirfd, name, how | O_NOATIME);
     struct stat st;
     enum err_code rc;
+
+    /* O_NOATIME is for owners only; another's file fails with EPERM and is opened without it. */
+    if (fd < 0 && errno == EPERM)
+        fd = open_again(dirfd, name, how);
 
     if (fd < 0) {
         if (errno == ELOOP && !follow)

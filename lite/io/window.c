@@ -128,23 +128,20 @@ enum err_code window_read_front(struct window *w, struct err *e)
                                                       : ERR_OK;
 }
 
-static enum err_code widen_window(struct window *w, struct err *e)
+enum err_code window_widen(struct window *w, struct err *e)
 {
     enum err_code rc;
 
-    if (w->file.id.size <= WINDOW_BYTES)
-        return read_whole(w, e);
-    rc = extend_head(w, WINDOW_BYTES, e);
-    if (!rc && w->tail.n < WINDOW_BYTES && !w->shrank)
-        rc = read_window_tail(w, WINDOW_BYTES, e);
-    return rc;
-}
-
-enum err_code window_widen(struct window *w, struct err *e)
-{
-    enum err_code rc = w->wide ? ERR_OK : widen_window(w, e);
-
-    w->wide |= !rc;
+    if (w->wide)
+        return ERR_OK;
+    if (w->file.id.size <= WINDOW_BYTES) {
+        rc = read_whole(w, e);
+    } else {
+        rc = extend_head(w, WINDOW_BYTES, e);
+        if (!rc && w->tail.n < WINDOW_BYTES && !w->shrank)
+            rc = read_window_tail(w, WINDOW_BYTES, e);
+    }
+    w->wide = !rc;
     return rc;
 }
 

@@ -267,12 +267,6 @@ static const char *after_value(struct nest *nest, const char *p, const char *end
     return p == end ? p : NULL;
 }
 
-/* Called after the bracket that opened the newest level. Returns the position of its first value. */
-static const char *json_valid_first_value(const struct nest *nest, const char *p, const char *end)
-{
-    return nest_in_object(nest) ? member_key(p, end) : skip_blank_bytes(p, end);
-}
-
 /* p is at an opening bracket. Returns true if only blanks precede the closing one. */
 static bool json_valid_is_empty(const char *p, const char *end)
 {
@@ -300,7 +294,7 @@ static bool valid(struct nest *nest, const char *p, const char *end)
 
             p++;
             if (!empty) {
-                p = json_valid_first_value(nest, p, end);
+                p = object ? member_key(p, end) : skip_blank_bytes(p, end);
                 continue;
             }
         } else {

@@ -215,19 +215,6 @@ static struct index_line index_line_of(const struct index_reader *r, struct slic
     return index_line_found(r, &s, offset, text.n);
 }
 
-/* By a quarter: large blocks are remapped, so this moves pages and not bytes. */
-static enum err_code grow_lines(struct index *ix)
-{
-    size_t cap = ix->cap < 64 ? 64 : ix->cap + ix->cap / 4;
-    struct index_line *line = realloc(ix->line, cap * sizeof *line);
-
-    if (!line)
-        return ERR_NOMEM;
-    ix->line = line;
-    ix->cap = cap;
-    return ERR_OK;
-}
-
 /* Releases most of the unused capacity, because most files do not grow any more. */
 static void trim_lines(struct index *ix)
 {
@@ -242,8 +229,16 @@ static void trim_lines(struct index *ix)
 
 static enum err_code index_add_line(struct index *ix, const struct index_line *line)
 {
-    if (ix->n == ix->cap && grow_lines(ix))
-        return ERR_NOMEM;
+    /* It grows by a quarter: large blocks are remapped, so this moves pages and not bytes. */
+    if (ix->n == ix->cap) {
+        size_t cap = ix->cap < 64 ? 64 : ix->cap + ix->cap / 4;
+        struct index_line *grown = realloc(ix->line, cap * sizeof *grown);
+
+        if (!grown)
+            return ERR_NOMEM;
+        ix->line = grown;
+        ix->cap = cap;
+    }
     ix->broken += line->state == LINE_BROKEN;
     ix->line[ix->n++] = *line;
     return ERR_OK;

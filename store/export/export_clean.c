@@ -32,11 +32,6 @@ static bool is_pictograph(uint32_t cp)
            (cp >= 0x1F3FB && cp <= 0x1F3FF);
 }
 
-static bool is_spelt_with_joiners(uint32_t cp)
-{
-    return cp >= FIRST_JOINING_SCRIPT && cp <= LAST_JOINING_SCRIPT;
-}
-
 /* Returns true for a joiner or selector that belongs to the cluster of the character before it. */
 static bool joins(const struct export_walk *w, uint32_t cp, struct slice behind)
 {
@@ -44,7 +39,8 @@ static bool joins(const struct export_walk *w, uint32_t cp, struct slice behind)
         return false;
     if (export_clean_is_selector(cp))
         return !export_clean_is_selector(w->before);
-    if ((cp == ZWJ || cp == ZWNJ) && is_spelt_with_joiners(w->before))
+    if ((cp == ZWJ || cp == ZWNJ) && w->before >= FIRST_JOINING_SCRIPT &&
+        w->before <= LAST_JOINING_SCRIPT)
         return true;
     if (cp != ZWJ || behind.n == 0 ||
         !(is_pictograph(w->before) || export_clean_is_selector(w->before)))
@@ -94,11 +90,6 @@ static struct slice export_clean_make_sign(struct export_walk *w, uint32_t cp)
     return (struct slice){ w->sign, (size_t)n };
 }
 
-static bool is_ascii_text(char c)
-{
-    return (c >= 0x20 && c < 0x7F) || c == '\t';
-}
-
 /* Skips characters that are shown as they are. *special: where the next other character begins,
  * with its code point and what follows it. */
 static size_t pass_text(struct export_walk *w, uint32_t *special, struct slice *behind)
@@ -106,7 +97,7 @@ static size_t pass_text(struct export_walk *w, uint32_t *special, struct slice *
     const char *p = w->rest.p, *end = p + w->rest.n;
 
     while (p < end) {
-        if (is_ascii_text(*p)) {
+        if ((*p >= 0x20 && *p < 0x7F) || *p == '\t') {
             w->before = (unsigned char)*p++;
             continue;
         }

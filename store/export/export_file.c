@@ -88,11 +88,6 @@ enum err_code export_file(const struct session_ref *ref, const struct export_req
     return rc;
 }
 
-static bool export_file_is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
 /* "Fix the login!" becomes "fix-the-login". */
 static size_t export_file_add_words(char *out, struct slice text, size_t max)
 {
@@ -101,7 +96,7 @@ static size_t export_file_add_words(char *out, struct slice text, size_t max)
     for (size_t i = 0; i < text.n && n < max; i++) {
         char c = text.p[i] >= 'A' && text.p[i] <= 'Z' ? (char)(text.p[i] + 32) : text.p[i];
 
-        if (export_file_is_plain(c))
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
             out[n++] = c;
         else if (n > 0 && out[n - 1] != '-')
             out[n++] = '-';

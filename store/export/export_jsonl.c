@@ -89,18 +89,13 @@ static enum err_code export_jsonl_copy_file(struct rows *r, const char *path, st
     return rc ? err_at(e, rc, path) : ERR_OK;
 }
 
-static bool is_file_of_rows(const struct session_ref *ref)
-{
-    return ref->store->ops->row_keys && ref->path.n > 6 &&
-           memcmp(ref->path.p + ref->path.n - 6, ".jsonl", 6) == 0;
-}
-
 static enum err_code copy_whole(struct rows *r, const struct session_ref *ref, struct err *e)
 {
     struct export_part p;
     enum err_code rc;
 
-    if (is_file_of_rows(ref))
+    if (ref->store->ops->row_keys && ref->path.n > 6 &&
+        memcmp(ref->path.p + ref->path.n - 6, ".jsonl", 6) == 0)
         return export_jsonl_copy_file(r, ref->path.p, e);
     rc = export_part_open(&p, ref, r->req, true, e);
     if (rc)

@@ -124,18 +124,6 @@ void export_md_line(struct export_out *o, struct slice text, size_t max)
         export_out_lit(o, "…");
 }
 
-/* Adds a line whose leading blanks are kept: otherwise they would make it code, or be lost. */
-static void add_kept_line(struct export_out *o, struct slice line)
-{
-    struct export_md_place place = { .start = true, .links = true };
-
-    while (line.n && (*line.p == ' ' || *line.p == '\t')) {
-        export_out_lit(o, *line.p == '\t' ? "&nbsp;&nbsp;&nbsp;&nbsp;" : "&nbsp;");
-        line = (struct slice){ line.p + 1, line.n - 1 };
-    }
-    export_md_escape(o, line, &place);
-}
-
 void export_md_lines(struct export_out *o, const char *prefix, struct slice text)
 {
     struct slice line;
@@ -143,9 +131,14 @@ void export_md_lines(struct export_out *o, const char *prefix, struct slice text
 
     text = export_trim_end(text);
     while (!o->rc && slice_line(&text, &line, &torn)) {
-        line = export_trim_end(line);
+        struct export_md_place place = { .start = true, .links = true };
+        struct slice rest = line = export_trim_end(line);
+
+        /* Leading blanks are kept as entities: otherwise they would make the line code, or be lost. */
         export_out_lit(o, prefix);
-        add_kept_line(o, line);
+        for (; rest.n && (*rest.p == ' ' || *rest.p == '\t'); rest.p++, rest.n--)
+            export_out_lit(o, *rest.p == '\t' ? "&nbsp;&nbsp;&nbsp;&nbsp;" : "&nbsp;");
+        export_md_escape(o, rest, &place);
         export_out_lit(o, text.n && line.n ? "  \n" : "\n");
     }
 }

@@ -94,11 +94,6 @@ void export_link_raw(const MD_ATTRIBUTE *a, struct buf *out)
         out->n = 0; /* no target is a dropped link */
 }
 
-static bool is_plain_in_address(unsigned char c)
-{
-    return c > ' ' && c < 0x7F && !strchr("\"<>\\^`{|}'()[]*_~", c);
-}
-
 bool export_span_link(struct export_spans *s, const MD_ATTRIBUTE *href, struct buf *target)
 {
     struct buf raw = { 0 };
@@ -126,8 +121,8 @@ bool export_link_target(struct slice raw, struct buf *out)
     for (size_t i = 0; allowed && !rc && i < raw.n; i++) {
         unsigned char c = (unsigned char)raw.p[i];
 
-        rc = is_plain_in_address(c) || c == '_' || c == '~' ? buf_add_byte(out, raw.p[i])
-                                                            : buf_addf(out, "%%%02X", c);
+        rc = c > ' ' && c < 0x7F && !strchr("\"<>\\^`{|}'()[]*", c) ? buf_add_byte(out, raw.p[i])
+                                                                    : buf_addf(out, "%%%02X", c);
     }
     return allowed && !rc;
 }

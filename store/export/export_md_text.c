@@ -190,15 +190,10 @@ static void begin_link(struct md_walk *w)
     w->pending = false;
 }
 
-static bool is_address(const struct md_walk *w, struct slice text)
-{
-    return w->pending && slice_eq(text, buf_slice(&w->target)) && !memchr(text.p, '&', text.n);
-}
-
 /* Returns true if the text was the whole link. */
 static bool add_address(struct md_walk *w, struct slice text)
 {
-    if (!is_address(w, text))
+    if (!w->pending || !slice_eq(text, buf_slice(&w->target)) || memchr(text.p, '&', text.n))
         return false;
     w->pending = false;
     w->whole = true;

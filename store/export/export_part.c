@@ -19,20 +19,15 @@ bool export_is_part(const struct export_request *req)
            !id128_none(req->first) || !id128_none(req->last);
 }
 
-static void format_uuid(struct id128 id, char out[UUID_LENGTH + 1])
-{
-    snprintf(out, UUID_LENGTH + 1, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(id.hi >> 32),
-             (unsigned)(id.hi >> 16 & 0xffff), (unsigned)(id.hi & 0xffff), (unsigned)(id.lo >> 48),
-             (unsigned long long)(id.lo & 0xffffffffffffULL));
-}
-
 static bool export_part_begins_with(struct id128 id, struct slice text)
 {
     char uuid[UUID_LENGTH + 1];
 
     if (text.n > UUID_LENGTH || id128_none(id))
         return false;
-    format_uuid(id, uuid);
+    snprintf(uuid, sizeof uuid, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(id.hi >> 32),
+             (unsigned)(id.hi >> 16 & 0xffff), (unsigned)(id.hi & 0xffff), (unsigned)(id.lo >> 48),
+             (unsigned long long)(id.lo & 0xffffffffffffULL));
     return memcmp(uuid, text.p, text.n) == 0;
 }
 

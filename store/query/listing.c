@@ -131,11 +131,6 @@ static void listing_sort_by(struct listing *l, const struct sorter *s,
     }
 }
 
-static bool same_session(const struct session_ref *a, const struct session_ref *b)
-{
-    return a->store == b->store && slice_eq(a->id, b->id);
-}
-
 static struct listing_found *found_at(struct listing *l, size_t i)
 {
     return &l->item[listing_found(l->order[i])->place];
@@ -172,7 +167,7 @@ static void number_groups(struct listing *l)
     for (size_t i = 1; i <= l->n; i++) {
         bool same_id = i < l->n && slice_eq(l->order[i - 1]->id, l->order[i]->id);
 
-        if (same_id && same_session(l->order[i - 1], l->order[i])) {
+        if (same_id && l->order[i - 1]->store == l->order[i]->store) {
             struct listing_found *before = found_at(l, i - 1);
 
             if (before->group == LISTING_NO_GROUP)
@@ -286,11 +281,6 @@ bool listing_has_copies(const struct session_ref *ref)
 
 /* ---- which rows are wanted ---- */
 
-static bool text_fits(struct slice wanted, struct slice have)
-{
-    return wanted.n == 0 || slice_eq(wanted, have);
-}
-
 /* No message of the session can be newer: the last change of its file, whatever its times were set to since. */
 int64_t listing_newest_possible_ms(const struct session_ref *ref)
 {
@@ -311,7 +301,7 @@ bool listing_wants_row(const struct listing_query *q, const struct session_row *
     int64_t ms = row->activity_ms == TIME_NONE ? row->modified_ms : row->activity_ms;
 
     return row->hidden == HIDDEN_NOT && session_tags_include(row->tag, q->tag) &&
-           text_fits(q->branch, row->git_branch) &&
+           (!q->branch.n || slice_eq(q->branch, row->git_branch)) &&
            (!q->archived || (row->flags & SESSION_ARCHIVED)) &&
            (q->before_ms == TIME_NONE || ms < q->before_ms) &&
            (q->since_ms == TIME_NONE || ms >= q->since_ms);

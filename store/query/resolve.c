@@ -483,29 +483,6 @@ enum err_code resolve_title(struct store *const stores[], size_t n, const struct
 
 /* ---- many ids ---- */
 
-/* Stores the found sessions at the indexes of the requested ids. */
-static void put_found(const struct session_ref *found, const size_t *place, size_t n,
-                      struct session_ref *ref)
-{
-    for (size_t i = 0; i < n; i++)
-        if (found[i].store)
-            ref[place[i]] = found[i];
-}
-
-static size_t collect_missing(const struct slice *text, size_t texts, const struct session_ref *ref,
-                              struct slice *id, size_t *place)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < texts; i++) {
-        if (ref[i].store)
-            continue;
-        place[n] = i;
-        id[n++] = text[i];
-    }
-    return n;
-}
-
 /* The found sessions, to detect those that are also in another store. */
 struct found_elsewhere {
     struct idset ids;
@@ -569,7 +546,14 @@ enum err_code resolve_sessions(struct store *const stores[], size_t n, const str
     if (!id || !place)
         return err_nomem(e);
     for (size_t i = 0; i < n && stores[i]->ops->find_many; i++) {
-        size_t missing = collect_missing(text, texts, ref, id, place);
+        size_t missing = 0;
+
+        for (size_t k = 0; k < texts; k++) {
+            if (ref[k].store)
+                continue;
+            place[missing] = k;
+            id[missing++] = text[k];
+        }
         if (missing < MANY)
             break;
         struct session_ref *found = arena_zalloc(a, missing * sizeof *found);
@@ -579,7 +563,11 @@ enum err_code resolve_sessions(struct store *const stores[], size_t n, const str
 
         if (rc)
             return rc;
-        put_found(found, place, missing, ref);
+
+        /* The found sessions belong at the indexes of the requested ids. */
+        for (size_t k = 0; k < missing; k++)
+            if (found[k].store)
+                ref[place[k]] = found[k];
     }
     return leave_all_ambiguous(stores, n, scope, text, texts, a, ref, e);
 }
