@@ -63,6 +63,10 @@ def tree():
     return seen
 
 
+def modes():
+    return {path: os.stat(path).st_mode for path in (f'{HOME}/{name}' for name, text in FILES.values() if text)}
+
+
 def run(p, *args, told=b'', code=0):
     done = subprocess.run([p.path, *args], input=told, capture_output=True, env=p.env, cwd=PROJECT, timeout=60)
     need(done.returncode == code, f'{args}: {done.returncode}: {done.stderr!r}')
@@ -88,9 +92,10 @@ def main():
         if text:
             with open(f'{HOME}/{path}', 'w', encoding='utf-8', newline='') as f:
                 f.write(text)
+            os.chmod(f'{HOME}/{path}', 0o600 + 0o40 * (len(path) % 2))
     with open(f'{PROJECT}/a', 'w', encoding='utf-8') as f:
         f.write('a\n')
-    before = tree()
+    before, before_modes = tree(), modes()
 
     shown = run(p, 'snapshots', 'on', '--dry-run').stdout.decode()
     need(tree() == before and all(f'+++ {HOME}/{path}\n' in shown for path, _ in FILES.values()), f'a dry run: {shown}')
@@ -99,6 +104,7 @@ def main():
 
     answer = json.loads(run(p, 'snapshots', 'on', '--yes', '--json').stdout)
     need(sorted(answer['agents']) == sorted(FILES), f'{answer}')
+    need(modes() == before_modes, f'on keeps the permissions: {modes()}')
     on = tree()
     for agent, (path, _) in FILES.items():
         text = on.get(f'{HOME}/{path}', b'').decode()
@@ -159,6 +165,7 @@ def main():
 
     run(p, 'snapshots', 'off', '--yes')
     need(tree() == before, 'off gives back every byte')
+    need(modes() == before_modes, f'and keeps the permissions: {modes()}')
     run(p, 'undo')
     need(tree() == on, 'an undo of off')
     run(p, 'undo')
