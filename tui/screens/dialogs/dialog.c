@@ -58,38 +58,25 @@ static void dialog_draw_choice(const struct dialog *d, struct frame *f, struct r
         frame_point(f, r);
 }
 
-/* The number of lines of its text in w columns. */
-static int words_height(const struct dialog *d, int w)
-{
-    int h = 0;
-
-    for (size_t i = 0; i < d->lines; i++)
-        h += text_wrap_height(slice_of(d->line[i]), w + 1);
-    return h;
-}
-
-/* On a small screen the text is cut, so that every choice is visible. */
-static void draw_words(const struct dialog *d, struct frame *f, struct rect r)
-{
-    int end = r.y + r.h;
-
-    for (size_t i = 0; i < d->lines && r.y < end; i++) {
-        r.h = end - r.y;
-        r.y += text_wrap_draw(f, (struct rect){ r.y, r.x, r.h, r.w + 1 }, STYLE_TEXT,
-                              slice_of(d->line[i]));
-    }
-}
-
 static void draw_dialog(const struct model *m, struct frame *f)
 {
     const struct dialog *d = m->dialog;
     int answers = (int)d->choices + d->wants_yes;
     int w = f->cols - 4 < DIALOG_W ? f->cols - 4 : DIALOG_W;
-    struct rect r = frame_box(f, words_height(d, w) + 1 + answers, w, slice_of(d->title));
+    int h = 0; /* the lines of its text in w columns */
+
+    for (size_t i = 0; i < d->lines; i++)
+        h += text_wrap_height(slice_of(d->line[i]), w + 1);
+    struct rect r = frame_box(f, h + 1 + answers, w, slice_of(d->title));
     int y = r.y + r.h - answers;
     char hint[80];
 
-    draw_words(d, f, (struct rect){ r.y, r.x, r.h - answers - (r.h > answers + 3), r.w });
+    /* On a small screen the text is cut, so that every choice is visible. */
+    int line = r.y, end = y - (r.h > answers + 3);
+
+    for (size_t i = 0; i < d->lines && line < end; i++)
+        line += text_wrap_draw(f, (struct rect){ line, r.x, end - line, r.w + 1 }, STYLE_TEXT,
+                               slice_of(d->line[i]));
     for (size_t i = 0; i < d->choices; i++)
         dialog_draw_choice(d, f, (struct rect){ y++, r.x, 1, r.w }, i);
     if (d->wants_yes) {

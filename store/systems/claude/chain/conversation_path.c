@@ -81,21 +81,6 @@ static size_t free_place(struct claude_timed *row, size_t n, const struct chain 
     return end;
 }
 
-static size_t first_not_after(const struct claude_timed *row, size_t n, int64_t time_ms)
-{
-    size_t lo = 0, hi = n;
-
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (row[mid].time_ms > time_ms)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static enum err_code find_in_gap(struct claude_gaps *g, const struct claude_log *log, uint32_t node,
                                  uint32_t *before)
 {
@@ -107,8 +92,18 @@ static enum err_code find_in_gap(struct claude_gaps *g, const struct claude_log 
         return ERR_OK;
     if (!g->row[side] && sort_rows(g, log, side))
         return ERR_NOMEM;
-    struct claude_timed *row = g->row[side];
-    size_t at = free_place(row, g->n[side], &log->chain, first_not_after(row, g->n[side], time_ms));
+    struct claude_timed *row = g->row[side]; /* from the newest to the oldest */
+    size_t lo = 0, hi = g->n[side];
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (row[mid].time_ms > time_ms)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    size_t at = free_place(row, g->n[side], &log->chain, lo);
 
     if (at < g->n[side] && row[at].time_ms >= time_ms - GAP_MOST_MS)
         *before = row[at].node;

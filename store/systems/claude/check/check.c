@@ -125,22 +125,6 @@ static enum err_code report_cycle(struct check *k, uint32_t start, struct err *e
         e);
 }
 
-/* Climbs from a node to a root or to a node that was visited before. Reaching a node on the same path means a cycle. */
-static enum err_code check_ancestors(struct check *k, uint32_t leaf, struct err *e)
-{
-    struct chain *c = &k->log.chain;
-    enum err_code rc = ERR_OK;
-    uint32_t at = leaf;
-
-    for (; at != CHAIN_NONE && !c->mark[at]; at = chain_parent(c, at))
-        c->mark[at] = ON_PATH;
-    if (at != CHAIN_NONE && c->mark[at] == ON_PATH)
-        rc = report_cycle(k, at, e);
-    for (at = leaf; at != CHAIN_NONE && c->mark[at] == ON_PATH; at = chain_parent(c, at))
-        c->mark[at] = SEEN;
-    return rc;
-}
-
 static enum err_code check_duplicates(struct check *k, struct err *e)
 {
     const struct chain *c = &k->log.chain;
@@ -184,15 +168,6 @@ static enum err_code report_file(struct check *k, enum finding_kind kind, const 
     return rc;
 }
 
-/* The copies of a fork may still be in the directory of the session from which it was made. */
-static bool parent_has_it(struct check *k, struct slice parent, const char *name)
-{
-    struct stat st;
-    const char *path = claude_is_uuid(parent) ? claude_path_in(k, parent, name) : NULL;
-
-    return path && lstat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 static enum err_code check_copy(struct check *k, const struct file_history_entry *entry,
                                 struct slice parent, struct err *e)
 {
@@ -209,7 +184,10 @@ static enum err_code check_copy(struct check *k, const struct file_history_entry
                                               "the saved copy of %s is not a regular file",
                                               entry->path),
                                  e);
-    if (parent_has_it(k, parent, entry->backup))
+    /* The copies of a fork may still be in the directory of the session from which it was made. */
+    const char *former = claude_is_uuid(parent) ? claude_path_in(k, parent, entry->backup) : NULL;
+
+    if (former && lstat(former, &st) == 0 && S_ISREG(st.st_mode))
         return ERR_OK;
     return report_file(k, FINDING_MISSING_BACKUP, path,
                        arena_format(&k->arena,
@@ -377,15 +355,24 @@ static enum err_code check_all(struct check *k, const atomic_bool *cancel, struc
 {
     TRY(claude_check_lines(k, e));
 
-    const struct chain *c = &k->log.chain;
+    struct chain *c = &k->log.chain;
     enum err_code rc = ERR_OK;
 
     for (uint32_t node = 0; node < c->n && !rc; node++)
         if (chain_has_row(c, node))
             rc = check_parent(k, node, e);
     for (uint32_t node = 0; node < c->n && !rc; node++)
-        if (chain_has_row(c, node))
-            rc = check_ancestors(k, node, e);
+        if (chain_has_row(c, node)) {
+            /* Climbs to a root or to a node that was visited before. Reaching a node on the same path means a cycle. */
+            uint32_t at = node;
+
+            for (; at != CHAIN_NONE && !c->mark[at]; at = chain_parent(c, at))
+                c->mark[at] = ON_PATH;
+            if (at != CHAIN_NONE && c->mark[at] == ON_PATH)
+                rc = report_cycle(k, at, e);
+            for (at = node; at != CHAIN_NONE && c->mark[at] == ON_PATH; at = chain_parent(c, at))
+                c->mark[at] = SEEN;
+        }
     TRY(rc ? rc : check_duplicates(k, e));
 
     if (k->reported[FINDING_DANGLING_PARENT] || has_boundary(&k->log.file.index))

@@ -368,14 +368,6 @@ static enum err_code report_orphan(struct store_look *l, enum finding_kind kind,
 
 /* ---- findings ---- */
 
-static bool is_saved_copies(const struct store_look *l, const char *path)
-{
-    static const char dir[] = "/file-history/";
-    size_t n = strlen(l->c->base.path);
-
-    return strncmp(path, l->c->base.path, n) == 0 && strncmp(path + n, dir, sizeof dir - 1) == 0;
-}
-
 static enum err_code report_orphan_parts(const struct leftover *left, void *arg, struct err *e)
 {
     struct store_look *l = arg;
@@ -387,15 +379,23 @@ static enum err_code report_orphan_parts(const struct leftover *left, void *arg,
 
         arena_reset(&l->arena);
         rc = disk_usage_add(path, &w, e);
-        if (!rc)
+        if (!rc) {
+            static const char dir[] = "/file-history/";
+            size_t n = strlen(l->c->base.path);
+
             rc = report_orphan(
-                l, is_saved_copies(l, path) ? FINDING_ORPHAN_BACKUPS : FINDING_ORPHAN_FOLDER,
+                l,
+                (strncmp(path, l->c->base.path, n) == 0 &&
+                 strncmp(path + n, dir, sizeof dir - 1) == 0)
+                    ? FINDING_ORPHAN_BACKUPS
+                    : FINDING_ORPHAN_FOLDER,
                 left->id, path,
                 arena_format(&l->arena,
                              "the session's transcript is gone; %lld file%s, %lld bytes are "
                              "left (see: sweep --orphans)",
                              (long long)w.files, w.files == 1 ? "" : "s", (long long)w.bytes),
                 e);
+        }
     }
     return rc;
 }

@@ -190,18 +190,14 @@ bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN])
     return true;
 }
 
-static bool is_copied(const struct fork *f, struct id128 id)
-{
-    return f->log.chain.mark[chain_find(&f->log.chain, id)] & NODE_LISTED;
-}
-
 bool fork_new_quoted(const struct fork *f, struct slice old, bool copied, char quoted[FORK_QUOTED])
 {
     struct arena a = { 0 };
     struct slice text;
-    bool known = json_type(old) == JSON_STRING && json_text(old, &a, &text) &&
-                 fork_new_id(f, id128_of(text), quoted + 1) &&
-                 (!copied || is_copied(f, id128_of(text)));
+    bool known =
+        json_type(old) == JSON_STRING && json_text(old, &a, &text) &&
+        fork_new_id(f, id128_of(text), quoted + 1) &&
+        (!copied || (f->log.chain.mark[chain_find(&f->log.chain, id128_of(text))] & NODE_LISTED));
 
     arena_fini(&a);
     if (!known)
@@ -213,16 +209,6 @@ bool fork_new_quoted(const struct fork *f, struct slice old, bool copied, char q
 }
 
 /* ---- what is copied ---- */
-
-/* Every row of the conversation is copied, including abandoned branches. Sub-agents have files of their own. */
-static bool is_kept(const struct index_line *line)
-{
-    const unsigned kinds =
-        1U << CLAUDE_USER | 1U << CLAUDE_ASSISTANT | 1U << CLAUDE_SYSTEM | 1U << CLAUDE_ATTACHMENT;
-
-    return line->state == LINE_OK && line->kind < 32 && (kinds >> line->kind & 1) &&
-           !id128_none(line->id);
-}
 
 /* Random bytes are generated for many ids at a time, because a large session has hundreds of thousands. getentropy
  * returns at most 256 bytes. */
@@ -273,12 +259,6 @@ static enum err_code assign_ids(struct fork *f, struct err *e)
 
 /* ---- progress rows, which are not copied ---- */
 
-static bool claude_fork_is_note(const struct fork *f, uint32_t node)
-{
-    return chain_has_row(&f->log.chain, node) &&
-           claude_line_is(claude_node_line(&f->log, node), CLAUDE_PROGRESS);
-}
-
 #define ABOVE_UNKNOWN (CHAIN_NONE - 1)
 #define ABOVE_VISITED (CHAIN_NONE - 2)
 
@@ -308,8 +288,12 @@ static enum err_code find_above(struct fork *f, struct err *e)
     f->above = malloc((c->n + 1) * sizeof *f->above);
     if (!f->above)
         return err_nomem(e);
-    for (uint32_t n = 0; n < c->n; n++)
-        f->above[n] = claude_fork_is_note(f, n) ? ABOVE_UNKNOWN : n;
+    for (uint32_t n = 0; n < c->n; n++) {
+        bool progress =
+            chain_has_row(c, n) && claude_line_is(claude_node_line(&f->log, n), CLAUDE_PROGRESS);
+
+        f->above[n] = progress ? ABOVE_UNKNOWN : n;
+    }
     for (uint32_t n = 0; n < c->n; n++)
         if (f->above[n] == ABOVE_UNKNOWN)
             find_above_note(f, n);
@@ -479,8 +463,17 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
         if (!f.keep)
             rc = err_nomem(e);
         else
-            for (size_t i = 0; i < ix->n; i++)
-                f.keep[i] = is_kept(&ix->line[i]) ? FORK_COPIED : FORK_NOT;
+            for (size_t i = 0; i < ix->n; i++) {
+                /* Every row of the conversation is copied, including abandoned branches. Sub-agents have files of
+                 * their own. */
+                const unsigned kinds = 1U << CLAUDE_USER | 1U << CLAUDE_ASSISTANT |
+                                       1U << CLAUDE_SYSTEM | 1U << CLAUDE_ATTACHMENT;
+
+                f.keep[i] = (ix->line[i].state == LINE_OK && ix->line[i].kind < 32 &&
+                             (kinds >> ix->line[i].kind & 1) && !id128_none(ix->line[i].id))
+                                ? FORK_COPIED
+                                : FORK_NOT;
+            }
     }
     if (!rc && at.n)
         rc = fork_cut(&f, at, e);

@@ -88,27 +88,9 @@ static enum err_code find_text(struct restoring *r, uint64_t kinds, bool last, c
     return rc;
 }
 
-/* The session's directory: the one it was moved to, else the one in which it began. */
-static enum err_code claude_restore_find_cwd(struct restoring *r, struct err *e)
-{
-    enum err_code rc = claude_last_text(r, CLAUDE_RELOCATED, "relocatedCwd", &r->out.cwd, e);
-
-    return rc || r->out.cwd.n ? rc : find_text(r, UINT64_MAX, false, "cwd", &r->out.cwd, e);
-}
-
 static bool is_worktree_dir(struct slice path)
 {
     return path.n > 0 && path_is_dir(path.p);
-}
-
-/* A session that left its worktree records null. */
-static enum err_code find_worktree(struct restoring *r, struct err *e)
-{
-    enum err_code rc = claude_last_text(r, CLAUDE_WORKTREE_STATE, "worktreeSession.worktreePath",
-                                        &r->out.worktree_path, e);
-
-    r->out.worktree_exists = !rc && is_worktree_dir(r->out.worktree_path);
-    return rc;
 }
 
 static enum err_code find_command_cwd(struct restoring *r, struct err *e)
@@ -378,9 +360,17 @@ static enum err_code build_bundle(struct restoring *r, struct slice at, struct e
     struct claude_values history = { 0 };
 
     TRY(keep_value(r, r->ref->id, &r->out.session_id));
-    TRY(claude_restore_find_cwd(r, e));
+
+    /* The session's directory: the one it was moved to, else the one in which it began. */
+    TRY(claude_last_text(r, CLAUDE_RELOCATED, "relocatedCwd", &r->out.cwd, e));
+    if (!r->out.cwd.n)
+        TRY(find_text(r, UINT64_MAX, false, "cwd", &r->out.cwd, e));
     TRY(find_text(r, CLAUDE_MAIN_KINDS, true, "gitBranch", &r->out.git_branch, e));
-    TRY(find_worktree(r, e));
+
+    /* A session that left its worktree records null. */
+    TRY(claude_last_text(r, CLAUDE_WORKTREE_STATE, "worktreeSession.worktreePath",
+                         &r->out.worktree_path, e));
+    r->out.worktree_exists = is_worktree_dir(r->out.worktree_path);
     TRY(claude_last_text(r, CLAUDE_AGENT_SETTING, "agentSetting", &r->out.agent_setting, e));
     TRY(claude_last_text(r, CLAUDE_MODE, "mode", &r->out.mode, e));
     TRY(find_command_cwd(r, e));
