@@ -473,6 +473,28 @@ def check_database(w):
     os.chmod(w.database, 0o600)
 
 
+def check_kilo(w):
+    """Kilo has OpenCode's tables, in a database of its own, and calls the agent that a conversation begins with "code"."""
+    fresh(w)
+    sid, opencode = claude_session(w), rows(w.database)
+    path = w.program.env['KILO_DB'] = f'{w.top}/kilo/kilo.db'
+    os.makedirs(os.path.dirname(path))
+    make_database(path)
+    before = rows(path)
+    made = continued(w, sid, 'kilo', '--apply')
+    want, got = (events(plain(w, which), w.project) for which in (f'claude:{sid}', f'kilo:{made["sessionId"]}'))
+    w.program.same('the conversation in kilo', got, want)
+    w.program.same('its database', made['path'], f'{path}/{made["sessionId"]}')
+    w.program.need(made['sessionId'] in [r['sessionId'] for r in w.program.json('list', '--all', '--system', 'kilo')], 'kilo lists it')
+    with sqlite3.connect(path) as db:
+        said = [json.loads(data)['agent'] for data, in db.execute('SELECT data FROM message WHERE session_id = ?', (made['sessionId'],))]
+    db.close()
+    w.program.need(len(said) > 3 and set(said[1:]) <= {'code', said[0]}, f'its agent: {said}')
+    w.program.same("OpenCode's database stays", rows(w.database), opencode)
+    w.program.same('undo', w.program.run('undo', made['change']).returncode, 0)
+    w.program.same('undone', rows(path), before)
+
+
 def main():
     program = sys.argv[1]
     w = world(program)
@@ -481,7 +503,8 @@ def main():
     check_counted_once(w)
     check_refused(w)
     check_database(w)
-    w.program.finish(420)
+    check_kilo(w)
+    w.program.finish(427)
 
 
 if __name__ == '__main__':

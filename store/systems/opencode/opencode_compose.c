@@ -7,7 +7,8 @@
 #include "store/systems/opencode/opencode.h"
 
 /* A conversation of another agent as rows of OpenCode's tables (1.18.33), which are those that `opencode import` inserts:
- * the session, its messages and their parts. An answer of the model is a message of its own, as is each call. */
+ * the session, its messages and their parts. An answer of the model is a message of its own, as is each call. Kilo (7.7.9)
+ * has the same tables, and another name for the agent that a conversation begins with. */
 
 enum { STAMP_DIGITS = 12, RANDOM_DIGITS = 14 };
 
@@ -106,7 +107,8 @@ static enum err_code new_read(struct sqlite_db *db, void *arg, struct err *e)
     n->has_path = sqlite_db_has_column(db, "session", "path");
     if (!n->project.n)
         return err_set(e, ERR_UNSUPPORTED, c->dir,
-                       "continue in: OpenCode does not know this directory: start it there once");
+                       "continue in: %s does not know this directory: start it there once",
+                       c->store->ops->label);
     return ERR_OK;
 }
 
@@ -114,16 +116,21 @@ static enum err_code new_read(struct sqlite_db *db, void *arg, struct err *e)
 static const char *new_database(const struct compose *c)
 {
     const struct sqlite_store *s = sqlite_store_of(c->store);
-    const char *found = NULL;
+    const char *released = arena_format(c->arena, "/%s.db", c->store->ops->name), *found = NULL;
 
-    for (size_t i = 0; i < s->places; i++)
+    for (size_t i = 0; released && i < s->places; i++)
         if (!s->place[i].folder &&
-            (!found || strcmp(strrchr(s->place[i].path, '/'), "/opencode.db") == 0))
+            (!found || strcmp(strrchr(s->place[i].path, '/'), released) == 0))
             found = s->place[i].path;
     return found;
 }
 
 /* ---- rows ---- */
+
+static struct slice new_agent(const struct compose *c)
+{
+    return c->store->ops == &kilo_ops ? SLICE("code") : SLICE("build");
+}
 
 /* An id that is later than those before it, in OpenCode's order: the time of its making, which wraps every two years, and
  * random letters. The ids of sessions descend. */
@@ -214,7 +221,7 @@ static enum err_code opencode_compose_begin(struct compose *c, const char **path
     n->database = new_database(c);
     if (!n->database)
         return err_set(e, ERR_UNSUPPORTED, c->store->path,
-                       "continue in: only OpenCode 1.2 and later, which has a database");
+                       "continue in: only %s versions that have a database", c->store->ops->label);
     n->top = new_top(c);
     TRY(sqlite_db_read(n->database, NULL, new_read, c, e));
     n->stamp = (uint64_t)now_ms << STAMP_DIGITS;
@@ -252,7 +259,7 @@ static void opencode_compose_prompt(struct compose *c, struct slice text)
     jsonout_open(&j, '{');
     jsonout_member(&j, "role", SLICE("user"));
     new_times(c, &j, "created", NULL);
-    jsonout_member(&j, "agent", n->agent.n ? n->agent : SLICE("build"));
+    jsonout_member(&j, "agent", n->agent.n ? n->agent : new_agent(c));
     if (n->model.n)
         jsonout_raw_member(&j, "model", n->model);
     jsonout_close(&j, '}');
@@ -273,8 +280,8 @@ static void new_answer(struct compose *c, const char *finish)
     jsonout_open(&j, '{');
     jsonout_member(&j, "parentID", slice_of(c->turn));
     jsonout_member(&j, "role", SLICE("assistant"));
-    jsonout_member(&j, "mode", SLICE("build"));
-    jsonout_member(&j, "agent", SLICE("build"));
+    jsonout_member(&j, "mode", new_agent(c));
+    jsonout_member(&j, "agent", new_agent(c));
     compose_member(&j, "path", '{');
     jsonout_member(&j, "cwd", slice_of(c->dir));
     jsonout_member(&j, "root", n->worktree);
