@@ -282,6 +282,18 @@ def check_links(w):
             os.unlink(f'{w.top}/link')
             os.unlink(f'{w.top}/again')
         shutil.rmtree(f'{w.config}/projects')
+    # A link that leads elsewhere by now: its own sessions and those of the directory behind it, which are told apart.
+    other, new = f'{w.top}/elsewhere', f'{w.top}/new9'
+    os.makedirs(other)
+    os.makedirs(new)
+    claude(w, 1, f'{w.top}/link')
+    claude(w, 2, other)
+    os.symlink(other, f'{w.top}/link')
+    lines = w.program.text('move', f'{w.top}/link', new).splitlines()
+    w.program.same('of two directories', sorted(lines)[1:], [f'claude:{session_id(1)}: would move to {new}',
+                                                            f'claude:{session_id(2)}: would move to {new}, from {other}'])
+    os.unlink(f'{w.top}/link')
+    shutil.rmtree(f'{w.config}/projects')
     # A link that leads in a circle is no place.
     os.symlink('round', f'{w.top}/round')
     claude(w, 1, f'{w.top}/round')

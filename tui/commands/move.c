@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "store/fs/path.h"
 #include "store/journal/change.h"
 #include "store/maintenance/project_find.h"
 #include "store/maintenance/project_move.h"
@@ -48,6 +49,11 @@ static void move_write_text(const struct move_answer *a, struct out *o)
         out_text(o, x->ref.id);
         out_addf(o, x->why ? ": stays: " : a->applied ? ": moved to " : ": would move to ");
         out_text(o, slice_of(x->why ? x->why : x->to));
+        /* A link that is given may lead to another directory now than when its sessions were made. */
+        if (!path_under(slice_of(x->from), slice_of(a->m.from))) {
+            out_addf(o, ", from ");
+            out_text(o, slice_of(x->from));
+        }
         out_addf(o, "\n");
     }
     if (a->applied)
