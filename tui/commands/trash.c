@@ -249,9 +249,10 @@ enum err_code trash_delete_run(struct invocation *in, struct err *e)
     else if (!rc && count_stored(&l))
         rc = remove_stored(in, &l, permanently, e);
     else if (!rc) {
-        int unsure = option_given(&in->options, OPTION_FORCE) ? TRASH_REQUEST_UNSURE : 0;
+        const unsigned of = permanently ? TRASH_REQUEST_OWN : TRASH_REQUEST_ALL;
+        const unsigned unsure = option_given(&in->options, OPTION_FORCE) ? TRASH_REQUEST_UNSURE : 0;
 
-        rc = make_requests(&l, (permanently ? TRASH_REQUEST_OWN : TRASH_REQUEST_ALL) | unsure, e);
+        rc = make_requests(&l, of | unsure, e);
         if (!rc)
             rc = permanently ? destroy(in, l.request, l.n, e)
                              : trash_to_trash(in, l.request, l.n, e);
