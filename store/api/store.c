@@ -230,5 +230,7 @@ enum err_code store_restore(const struct session_ref *ref, struct slice at, stru
 
     return ops->restore ? ops->restore(ref->store, ref, at, out, e)
                         : err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                                  "restore: not supported for %s sessions", ops->name);
+                                  "restore: what %s would send to its model is not known; see "
+                                  "reprise messages",
+                                  ops->label ? ops->label : ops->name);
 }
