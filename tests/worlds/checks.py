@@ -405,7 +405,7 @@ class Checks:
     def do_rewind(self, step):
         """Files become what they were, or stay as they are with a word; what the plan did not name stays; an undo is exact."""
         s, row = self.row_of(step)
-        if not row or not s.prompts or s.agent not in ('claude', 'codex', 'pi') or s.copies:
+        if not row or not s.prompts or s.agent not in ('claude', 'codex', 'pi', 'opencode', 'kilo') or s.copies:
             return
         point, mark, want = s.prompts[step['turn'] % len(s.prompts)]
         sid = f'{row["system"]}:{row["sessionId"]}'

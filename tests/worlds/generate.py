@@ -3,7 +3,8 @@ import random
 
 from world import FILES
 
-OTHERS = 'qwen', 'pi', 'copilot', 'gemini', 'kimi', 'droid', 'qoder', 'grok', 'continue', 'auggie', 'cline', 'antigravity'
+OTHERS = 'qwen', 'pi', 'copilot', 'gemini', 'kimi', 'droid', 'qoder', 'grok', 'continue', 'auggie', 'cline', 'antigravity', 'opencode', 'kilo'
+DATABASES = 'opencode', 'kilo'
 HOWS = 'write', 'edit', 'edit', 'write', 'remove', 'append', 'same'
 ALSO = (['doctor', '--all'], ['search', 'mk0001x', '--all'], ['usage', '--all'], ['list', '--all-kinds', '--all'], ['touched', '{project}/a.txt', '--all'],
         ['blame', '{project}/b.txt', '--all'], ['sweep', '--all', '--older-than', '1d', '--include-tagged'])
@@ -31,7 +32,7 @@ def calls(rng):
 
 
 def turn(rng, name, agent):
-    step = {'op': 'turn', 's': name, 'size': size(rng), 'calls': calls(rng) if agent in ('claude', 'codex', 'pi') else []}
+    step = {'op': 'turn', 's': name, 'size': size(rng), 'calls': calls(rng) if agent in ('claude', 'codex', 'pi', *DATABASES) else []}
     if rng.random() < 0.2:
         step['image'] = int(10 ** rng.uniform(3, 6.3))
         step['in_event'] = rng.random() < 0.5
@@ -63,7 +64,9 @@ def later(rng, name, agent):
         if kind < 0.5:
             yield {'op': 'metadata', 's': name, 'kinds': [rng.choice(['tag', 'mode', 'queue']) for _ in range(rng.randrange(1, 4))]}
             return
-    if kind < 0.62 and agent in ('claude', 'codex'):
+    if kind < 0.3 and agent in DATABASES:
+        yield {'op': 'revert', 's': name, 'turn': rng.randrange(20)}
+    elif kind < 0.62 and agent in ('claude', 'codex'):
         yield {'op': 'rename_row', 's': name, 'title': f'Title {rng.randrange(1000)}'}
     elif kind < 0.8:
         yield {'op': 'hand', 'project': rng.randrange(3), 'file': rng.choice(FILES), 'how': rng.choice(['write', 'append', 'remove']), 'n': rng.randrange(100)}

@@ -23,6 +23,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import databases
 import others
 from checks import Checks, Finding
 from claude import Claude
@@ -30,7 +31,7 @@ from codex import Codex
 from generate import recipe as recipe_of
 from world import World
 
-AGENTS = {'claude': Claude, 'codex': Codex, **others.AGENTS}
+AGENTS = {'claude': Claude, 'codex': Codex, **others.AGENTS, **databases.AGENTS}
 
 
 def build(recipe, top):
