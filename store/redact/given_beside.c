@@ -128,7 +128,8 @@ static bool is_below_login(struct slice text, size_t at)
     end -=
         end > 1 && text.p[end - 1] == 'n' && text.p[end - 2] == '\\'; /* an escaped end of a line */
     for (size_t from = end ? end - 1 : 0, n = 0; from && n < 100; n++) {
-        const struct slice line = { text.p + --from, end - from };
+        from--;
+        const struct slice line = { text.p + from, end - from };
 
         if ((slice_starts(line, "login ") || slice_starts(line, "machine ") ||
              slice_starts(line, "account ")) &&
