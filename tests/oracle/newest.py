@@ -51,6 +51,8 @@ class Agent:
     node: str = ''  # a version, where that of the machine is too old
     reads: str = ''  # the tool that must have read a file before it is written
     sdk: str = ''  # package and version of an SDK that lists the same sessions
+    types: bool = False  # it takes further prompts of a session only on its screen
+    forks: bool = False  # what reprise resumes is a fork
     shell: tuple = ('bash', lambda command: {'command': command, 'description': 'tidy up'})
 
 
@@ -76,6 +78,10 @@ def edit(path, text):
     return {'path': path, 'old_str': now_in(path).strip(), 'new_str': text.strip()}
 
 
+def cline_edit(path, text):
+    return {'path': path, 'old_text': now_in(path).strip(), 'new_text': text.strip()}
+
+
 def patch(path, text):
     change = f'@@\n-{now_in(path).strip()}\n+{text.strip()}\n'
     return f'*** Begin Patch\n*** Update File: {os.path.basename(path)}\n{change}*** End Patch\n'
@@ -87,6 +93,21 @@ OPENCODE = {'$schema': 'https://opencode.ai/config.json', 'autoupdate': False, '
                                   'options': {'baseURL': 'http://127.0.0.1:{port}/v1', 'apiKey': 'mock'},
                                   'models': {'mock-model': {'name': 'mock-model', 'tool_call': True,
                                                             'limit': {'context': 100000, 'output': 8000}}}}}}
+KILO = {**OPENCODE, '$schema': 'https://kilo.ai/config.json'}
+CLINE = {'version': 1, 'lastUsedProvider': 'openai-compatible', 'modes': {},
+         'providers': {'openai-compatible': {'updatedAt': '2026-11-30T00:00:00.000Z', 'tokenSource': 'manual', 'settings': {
+             'provider': 'openai-compatible', 'apiKey': 'mock', 'model': 'mock-model', 'baseUrl': 'http://127.0.0.1:{port}/v1'}}}}
+CONTINUE = '''name: local
+version: 1.0.0
+schema: v1
+models:
+  - name: mock-model
+    provider: openai
+    model: mock-model
+    apiBase: http://127.0.0.1:{port}/v1
+    apiKey: mock
+    roles: [chat]
+'''
 CODEX = '''model = "gpt-6.1-sol" # one that is given the tool for patches
 model_provider = "mock"
 approval_policy = "never"
@@ -172,6 +193,16 @@ AGENTS = {
     'kimi': Agent('@moonshot-ai/kimi-code', '2.1.0', '.bin/kimi', ['-p'], ['--session', '{id}'],
                   ('Write', pi_write), {'.kimi-code/config.toml': KIMI}, {'KIMI_CODE_NO_AUTO_UPDATE': '1'},
                   node='22.23.3', shell=('Bash', lambda command: {'command': command})),
+    'cline': Agent('cline', '3.0.65', '.bin/cline', [], ['--id', '{id}'], ('editor', cline_edit),
+                   {'.cline/data/settings/providers.json': CLINE, '.gitconfig': '[user]\nname = dev\nemail = dev@example.org\n'}, {},
+                   types=True),
+    'continue': Agent('@continuedev/cli', '1.5.47', '.bin/cn', ['--auto', '-p'], ['--resume'],
+                      ('Write', lambda path, text: {'filepath': path, 'content': text}), {'.continue/config.yaml': CONTINUE, '.continue/.onboarding_complete': ''},
+                      {'CONTINUE_TELEMETRY_ENABLED': '0'}, node='22.23.3', forks=True),
+    # The package with its program; that of @kilocode/cli 7.8.1 has none.
+    'kilo': Agent('@kilocode/cli-linux-x64', '7.7.9', '@kilocode/cli-linux-x64/bin/kilo', ['run'], ['--session', '{id}'],
+                  ('write', lambda path, text: {'filePath': path, 'content': text}),
+                  {'.config/kilo/kilo.json': KILO}, {'KILO_DISABLE_MODELS_FETCH': '1', 'KILO_DISABLE_SESSION_INGEST': '1'}),
 }
 
 
@@ -279,8 +310,13 @@ class Trial:
     def ask(self, prompt, id=None):
         again = [a.replace('{id}', id) for a in self.agent.again] if id else []
         ask = self.agent.ask
+        if id and self.agent.types:
+            screen = self.type_prompt([self.program, *again], self.project, prompt)
+            if screen:
+                raise RuntimeError(f'{prompt}: it did not arrive: {screen}')
+            return
         # Options stand before the prompt's own option, and a subcommand after the command that it belongs to.
-        args = [*ask[:-1], *again, ask[-1], prompt] if ask[-1] == '-p' else [*ask, *again, prompt]
+        args = [*ask[:-1], *again, ask[-1], prompt] if ask[-1:] == ['-p'] else [*ask, *again, prompt]
         run = subprocess.run([self.program, *args], cwd=self.project, env=self.env, stdin=subprocess.DEVNULL,
                              capture_output=True, timeout=180, check=False)
         if run.returncode:
@@ -322,9 +358,11 @@ class Trial:
         wrong = [f'{k} {row.get(k)!r}' for k, want in (('cwd', self.project), ('lastPrompt', self.asked()[-1])) if not same(want, row.get(k))]
         self.result['list'] = ', '.join(wrong) or 'ok'
 
-    def prompts(self):
-        run = self.reprise.run('messages', '--all', f'{self.name}:{self.id}')
-        return [line[2:].strip('"') for line in run.stdout.decode().split('\n') if line.startswith('> ')]
+    def messages(self, id=None):
+        return self.reprise.run('messages', '--all', f'{self.name}:{id or self.id}').stdout.decode()
+
+    def prompts(self, id=None):
+        return [line[2:].strip('"') for line in self.messages(id).split('\n') if line.startswith('> ')]
 
     def judge_messages(self):
         got = self.prompts()
@@ -400,41 +438,53 @@ class Trial:
                 said.append(f'{number + 1}: UNDO DIFFERS {tree_of(self.project)}')
         self.result['rewind'] = '; '.join(said) or 'ok'
 
-    def judge_resume(self):
-        """The printed command in a terminal: a further prompt lands in this session."""
-        answer = json.loads(self.reprise.run('--all', '--print', '--json', '--resume', f'{self.name}:{self.id}').stdout or b'{}')
-        if not answer.get('command'):
-            self.result['resume'] = f'no command: {answer}'
-            return
+    def opened(self):
+        """The session that the printed command opens."""
+        rows = self.reprise.json('list', '--all', '--system', self.name, missing=[]) if self.agent.forks else []
+        return next((r['sessionId'] for r in rows if r['sessionId'] != self.id), self.id)
+
+    def type_prompt(self, command, cwd, prompt):
+        """Types a prompt on the screen of the agent, and ends it when the session has the answer. Returns the last screen if the
+        model was not asked."""
         socket = os.path.join(self.top, 'tmux')
 
         def tmux(*args):
             return subprocess.run(['tmux', '-S', socket, '-f', '/dev/null', *args], env=self.env, capture_output=True,
                                   check=False).stdout.decode(errors='replace')
 
-        tmux('new-session', '-d', '-s', 'resume', '-x', '120', '-y', '40', '-c', answer['cwd'], *answer['command'])
+        tmux('new-session', '-d', '-s', 'resume', '-x', '120', '-y', '40', '-c', cwd, *command)
         screen, since, until = None, time.time(), time.time() + 180
-        while time.time() < until and not self.model.saw(FIRST, FOURTH):
+        while time.time() < until and not self.model.saw(FIRST, prompt):
             now = tmux('capture-pane', '-p', '-t', 'resume')
             if now != screen:
                 screen, since = now, time.time()
             elif now.strip() and time.time() - since > 3: # nothing moves: it waits for somebody
-                if FOURTH not in now and not re.search(r'(?i)do you trust|trust (this|the) |yes, (proceed|i trust)', now):
-                    tmux('send-keys', '-t', 'resume', '-l', FOURTH)
+                if prompt not in now and not re.search(r'(?i)do you trust|trust (this|the) |yes, (proceed|i trust)', now):
+                    tmux('send-keys', '-t', 'resume', '-l', prompt)
                     time.sleep(1)
                 tmux('send-keys', '-t', 'resume', 'Enter')
                 since = time.time()
             time.sleep(0.25)
-        landed = self.model.saw(FIRST, FOURTH)
+        landed = self.model.saw(FIRST, prompt)
         for _ in range(80):
-            if not landed or FOURTH in self.prompts():
+            if not landed or self.model.script[prompt][-1]['text'] in self.messages(self.opened()):
                 break
             time.sleep(0.25)
         tmux('kill-server')
-        if not landed:
-            self.result['resume'] = 'the prompt did not arrive: ' + ' | '.join(x.strip() for x in (screen or '').split('\n') if x.strip())[-300:]
+        return '' if landed else ' | '.join(x.strip() for x in (screen or '').split('\n') if x.strip())[-300:] or 'no screen'
+
+    def judge_resume(self):
+        """The printed command in a terminal: a further prompt lands in this session."""
+        answer = json.loads(self.reprise.run('--all', '--print', '--json', '--resume', f'{self.name}:{self.id}').stdout or b'{}')
+        if not answer.get('command'):
+            self.result['resume'] = f'no command: {answer}'
+            return
+        screen = self.type_prompt(answer['command'], answer['cwd'], FOURTH)
+        if screen:
+            self.result['resume'] = f'the prompt did not arrive: {screen}'
         else:
-            self.result['resume'] = 'ok' if self.prompts()[-1:] == [FOURTH] else f'another session: {self.prompts()}'
+            got = self.prompts(self.opened())
+            self.result['resume'] = 'ok' if got == [*self.asked(), FOURTH] else f'another session: {got}'
 
     def run(self):
         for step in (self.prepare, self.converse, self.judge_list, self.judge_messages, self.judge_sdk, self.judge_hooks, self.judge_rewinds,
