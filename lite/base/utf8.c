@@ -1,5 +1,6 @@
 #include "lite/base/utf8.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <utf8proc.h>
 
@@ -32,6 +33,7 @@ uint32_t utf8_next(struct slice *rest, bool wtf)
 {
     const unsigned char *p = (const unsigned char *)rest->p;
     size_t n = rest->n, at = 1;
+    assert(n > 0);
     uint32_t cp = p[0];
 
     if (cp < 0x80) {

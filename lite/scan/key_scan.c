@@ -25,6 +25,7 @@ void key_scan_names_add(struct key_scan_names *names, const char *name)
 
 struct slice key_scan_source_fetch(struct key_scan_source *src, uint64_t at, size_t n)
 {
+    assert(n <= KEY_SCAN_SPARE);
     if (!src->file) {
         size_t skip = at < src->held.n ? (size_t)at : src->held.n;
 

@@ -101,7 +101,7 @@ MUST_CHECK enum err_code bundle_unpack(struct bundle_reader *r, const char *dir,
 struct bundle_view {
     struct arena arena;
     struct bundle_reader *reader;
-    struct slice path; /* of the bundle, through links */
+    struct slice path; /* The path of the bundle, with links followed. */
     const char *dir;   /* where the sessions are */
     int lock;          /* flock on dir: a program reads it */
     struct store **store;

@@ -18,7 +18,7 @@ struct view_ops {
     struct store_ops ops;
     const struct store_ops *agent;
     const struct bundle *bundle;
-    struct slice path; /* of the bundle */
+    struct slice path; /* The path of the bundle. */
 };
 
 static const char view_why[] =

@@ -18,7 +18,7 @@ enum { FILES_MAX = 32 };
 
 /* The files of all projects as they are at the present step. */
 struct world {
-    const char *dir; /* of the demo */
+    const char *dir; /* The directory of the demo. */
     struct demo_file file[FILES_MAX];
     size_t n;
 };

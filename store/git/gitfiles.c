@@ -38,19 +38,13 @@ static bool gitfiles_put_name(struct look *l, size_t n, const char *name)
     return k > 0 && (size_t)k < sizeof l->path - n;
 }
 
-static bool is_null_device(const struct stat *st)
-{
-    struct stat null;
-
-    return S_ISCHR(st->st_mode) && stat("/dev/null", &null) == 0 && st->st_rdev == null.st_rdev;
-}
-
 /* A file that is missing or cannot be examined is left for git to report. */
 static enum err_code gitfiles_check_path(const char *path, int64_t max, struct err *e)
 {
-    struct stat st;
+    struct stat st, null;
 
-    if (stat(path, &st) || S_ISDIR(st.st_mode) || is_null_device(&st))
+    if (stat(path, &st) || S_ISDIR(st.st_mode) ||
+        (S_ISCHR(st.st_mode) && stat("/dev/null", &null) == 0 && st.st_rdev == null.st_rdev))
         return ERR_OK;
     if (!S_ISREG(st.st_mode))
         return err_set(e, ERR_UNSAFE, path,

@@ -100,19 +100,6 @@ static const char *check_end(struct inflating *x, const struct file *f)
     return answer == Z_STREAM_END ? NULL : is_cut_short;
 }
 
-static const char *what_is_wrong(const struct file *f)
-{
-    struct inflating *x = calloc(1, sizeof *x);
-    const char *why = is_cut_short;
-
-    if (x && inflateInit(&x->z) == Z_OK) {
-        why = check_end(x, f);
-        inflateEnd(&x->z);
-    }
-    free(x);
-    return why;
-}
-
 /* Returns NULL if nothing is wrong, or if there is no such file, because another backend may have the object.
  * header: only the header will be read. */
 static const char *wrong_in(const char *folder, const char hex[GIT_OID_HEXSZ + 1], bool header)
@@ -127,7 +114,14 @@ static const char *wrong_in(const char *folder, const char hex[GIT_OID_HEXSZ + 1
 
     if (rc)
         return rc == ERR_UNSAFE ? is_cut_short : NULL; /* a pipe would block the reader */
-    const char *why = header ? NULL : what_is_wrong(&f);
+    struct inflating *x = header ? NULL : calloc(1, sizeof *x);
+    const char *why = header ? NULL : is_cut_short;
+
+    if (x && inflateInit(&x->z) == Z_OK) {
+        why = check_end(x, &f);
+        inflateEnd(&x->z);
+    }
+    free(x);
 
     file_close(&f);
     return why;

@@ -201,11 +201,6 @@ static enum err_code host_session_wait_for_room(struct host_session *s, const st
     return rc;
 }
 
-static enum item_kind host_session_kind_of(const struct host_append *req)
-{
-    return req->transcript ? ITEM_STREAM_ROW : req->save ? ITEM_SAVED_ROW : ITEM_ROW;
-}
-
 static enum err_code prepare_row(const struct host_session *s, const struct host_append *req,
                                  size_t i, struct arena *a, struct queue *out, struct slice *id,
                                  struct err *e)
@@ -221,24 +216,15 @@ static enum err_code prepare_row(const struct host_session *s, const struct host
     if (rc == ERR_USAGE)
         err_wrap(e, rc, "row %zu", i + 1);
     if (!rc)
-        x = host_queue_item(host_session_kind_of(req), none, row);
+        x = host_queue_item(req->transcript ? ITEM_STREAM_ROW
+                            : req->save     ? ITEM_SAVED_ROW
+                                            : ITEM_ROW,
+                            none, row);
     if (x)
         host_queue_add(out, x);
     if (!rc && (!x || !(*id = arena_copy(a, *id)).p))
         rc = err_nomem(e);
     arena_fini(&scratch);
-    return rc;
-}
-
-/* Checks and completes the rows of a call. ids: n of them, in the caller's arena. */
-static enum err_code prepare_rows(const struct host_session *s, const struct host_append *req,
-                                  struct arena *a, struct queue *out, struct slice *ids,
-                                  struct err *e)
-{
-    enum err_code rc = host_check_rows(req, e);
-
-    for (size_t i = 0; i < req->n && !rc; i++)
-        rc = prepare_row(s, req, i, a, out, &ids[i], e);
     return rc;
 }
 
@@ -310,7 +296,10 @@ enum err_code host_session_append(struct host_session *s, const struct host_appe
     struct queue more = { 0 };
     struct slice *ids = arena_zalloc(a, req->n * sizeof *ids);
     bool begins = any_begins(s, req);
-    enum err_code rc = ids ? prepare_rows(s, req, a, &more, ids, e) : err_nomem(e);
+    enum err_code rc = ids ? host_check_rows(req, e) : err_nomem(e);
+
+    for (size_t i = 0; i < req->n && !rc; i++)
+        rc = prepare_row(s, req, i, a, &more, &ids[i], e);
 
     if (!rc) {
         pthread_mutex_lock(&s->mutex);

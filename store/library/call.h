@@ -154,7 +154,7 @@ struct reprise_session {
     struct arena arena;
     const struct reprise *stores;
     struct session_ref ref;
-    const char *warning; /* of its beginning, in the arena; NULL: none */
+    const char *warning; /* A warning about its beginning, in the arena; NULL: none. */
 };
 
 /* Returns a handle whose ref was found, or closes it if rc is an error. */

@@ -42,15 +42,6 @@ static bool is_torn_line(const struct scan *k, size_t i)
     return k->log->index.torn_tail && i + 1 == k->log->index.n;
 }
 
-static enum err_code add_blanks(struct buf *b, size_t n)
-{
-    enum err_code rc = ERR_OK;
-
-    for (; n && !rc; n--)
-        rc = buf_add_byte(b, ' ');
-    return rc;
-}
-
 /* The line with the range taken out. If offsets count, blanks take its place. */
 static enum err_code put_without(struct scan *k, struct log_damage *d, struct slice row, size_t at,
                                  size_t n)
@@ -58,8 +49,8 @@ static enum err_code put_without(struct scan *k, struct log_damage *d, struct sl
     const bool gone = n == row.n && !k->rules->has_offsets;
 
     TRY(buf_add(&k->bytes, (struct slice){ row.p, at }));
-    if (k->rules->has_offsets)
-        TRY(add_blanks(&k->bytes, n));
+    for (size_t i = 0; k->rules->has_offsets && i < n; i++)
+        TRY(buf_add_byte(&k->bytes, ' '));
     TRY(buf_add(&k->bytes, (struct slice){ row.p + at + n, row.n - at - n }));
     return gone || is_torn_line(k, d->line) ? ERR_OK : buf_add_byte(&k->bytes, '\n');
 }
@@ -252,11 +243,6 @@ static enum err_code judge_torn(struct scan *k, struct log_damage *d, struct sli
     return ERR_OK;
 }
 
-static bool has_separator(struct slice row)
-{
-    return slice_has(row, "\xe2\x80\xa8") || slice_has(row, "\xe2\x80\xa9");
-}
-
 /* Adds a row without the blanks between its tokens. */
 static enum err_code add_unspaced(struct buf *to, struct slice row)
 {
@@ -317,7 +303,8 @@ static enum err_code judge_line(struct scan *k, struct log_damage *d, struct err
         return judge_broken(k, d, row, e);
     if (row.n && row.p[0] == '\0')
         return judge_nuls(k, d, row);
-    if (k->rules->splits_at_separators && has_separator(row)) {
+    if (k->rules->splits_at_separators &&
+        (slice_has(row, "\xe2\x80\xa8") || slice_has(row, "\xe2\x80\xa9"))) {
         /* Write each separator as its escape. */
         d->kind = FINDING_SPLIT_LINE;
         d->why = "the row contains U+2028 or U+2029, at which the agent's reader splits it";

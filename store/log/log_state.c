@@ -188,25 +188,13 @@ static enum err_code log_state_remember(struct log_state *log, const struct file
     return err_at(e, rc, log->path);
 }
 
-static enum err_code still_has_end(const struct log_state *log, const struct file *f, bool *has,
-                                   struct err *e)
-{
-    char bytes[sizeof log->last_bytes];
-    size_t got;
-    enum err_code rc =
-        file_read(f, log->seen.size - (int64_t)log->last.n, bytes, log->last.n, &got, e);
-
-    *has = !rc && got == log->last.n && memcmp(bytes, log->last.p, got) == 0;
-    return err_at(e, rc, log->path);
-}
-
 /* A file of the same length whose times changed may have been edited in place (a tombstone). */
 static enum err_code log_state_compare_files(const struct log_state *log, const struct file *f,
                                              enum log_seen *seen, struct err *e)
 {
     const struct file_id *was = &log->seen, *is = &f->id;
-    bool has = false;
-    enum err_code rc = ERR_OK;
+    char bytes[sizeof log->last_bytes];
+    size_t got;
 
     *seen = LOG_OTHER;
     if (is_never_seen(was) || !is_same_file(was, is) || is->size < was->size)
@@ -216,10 +204,13 @@ static enum err_code log_state_compare_files(const struct log_state *log, const 
             is->mtime_ns == was->mtime_ns && is->ctime_ns == was->ctime_ns ? LOG_SAME : LOG_OTHER;
         return ERR_OK;
     }
-    rc = still_has_end(log, f, &has, e);
-    if (has)
+
+    /* It was only appended to if it still has the end that was seen. */
+    enum err_code rc = file_read(f, was->size - (int64_t)log->last.n, bytes, log->last.n, &got, e);
+
+    if (!rc && got == log->last.n && memcmp(bytes, log->last.p, got) == 0)
         *seen = LOG_LONGER;
-    return rc;
+    return err_at(e, rc, log->path);
 }
 
 enum err_code log_state_compare(struct log_state *log, enum log_seen *seen, struct err *e)
@@ -241,31 +232,23 @@ enum err_code log_state_compare(struct log_state *log, enum log_seen *seen, stru
 
 static const struct index_keys id_keys = { .id = "uuid" };
 
-static enum err_code log_state_add_index(struct log_state *log, const struct index *ix,
-                                         struct err *e)
-{
-    uint32_t number;
-
-    for (size_t i = 0; i < ix->n; i++)
-        if (ix->line[i].state == LINE_OK && !id128_none(ix->line[i].id) &&
-            idset_add(&log->ids, ix->line[i].id, &number))
-            return err_nomem(e);
-    log->ids_end = ix->end;
-    return ERR_OK;
-}
-
 /* Reads the rows after ids_end. A torn line is not a row; once it is whole it is read again. */
 static enum err_code read_ids(struct log_state *log, struct err *e)
 {
     struct index ix = { .end = log->ids_end };
     struct file f;
+    uint32_t number;
 
     TRY(log_state_open_log(log, &f, e));
     enum err_code rc = ix.end ? index_build(&ix, &f, &id_keys, INDEX_VALIDATE, NULL, e)
                               : logfile_index_build(&ix, &f, &id_keys, INDEX_VALIDATE, NULL, e);
 
+    for (size_t i = 0; i < ix.n && !rc; i++)
+        if (ix.line[i].state == LINE_OK && !id128_none(ix.line[i].id) &&
+            idset_add(&log->ids, ix.line[i].id, &number))
+            rc = err_nomem(e);
     if (!rc)
-        rc = log_state_add_index(log, &ix, e);
+        log->ids_end = ix.end;
     index_fini(&ix);
     file_close(&f);
     return err_at(e, rc, log->path);

@@ -1,5 +1,6 @@
 #include "store/log/logfile.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -328,6 +329,7 @@ static enum err_code seek_piece(struct slice bytes, size_t n, int64_t at, struct
 enum err_code log_find_backward(const struct file *f, int64_t end, struct slice part,
                                 log_find_fn *fn, void *arg, struct err *e)
 {
+    assert(part.n && part.n <= LOG_FIND_PATTERN_MAX);
     char *bytes = malloc(PIECE + LOG_FIND_REST);
     bool enough = false;
     enum err_code rc = bytes ? ERR_OK : err_nomem(e);

@@ -28,7 +28,7 @@ struct continuing {
     const struct compose_ops *form;
     struct compose c;
     struct slice session;  /* the id of the original */
-    struct arena arena;    /* of one message */
+    struct arena arena;    /* What one message needs. */
     struct disk_new *to;   /* a file that gets the rows, */
     struct contents *rows; /* or what they are inserted from; both NULL: they are only counted */
     const char *staged_in;

@@ -173,7 +173,7 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
         return digit && (password || value.n > 7 || given_is_mixed_word(value));
     if (given_is_word_of(b->before, sets) || given_is_word_of(b->name, of_npm))
         return constant || digit;
-    if (given_is_word_of(b->before, " enable ")) /* of a router */
+    if (given_is_word_of(b->before, " enable ")) /* the settings of a router */
         return digit;
     struct slice login = b->before, key = given_word_before(text, (size_t)(login.p - text.p));
 

@@ -313,7 +313,7 @@ static enum err_code redact_grown_rows(struct slice rows, struct buf *out,
 
 enum err_code redact_json_rows(struct slice rows, struct buf *out, struct redact_counts *counts)
 {
-    CLEANUP(redact_counts_fini) struct redact_counts calls = { 0 }; /* of these rows alone */
+    CLEANUP(redact_counts_fini) struct redact_counts calls = { 0 }; /* counts these rows alone */
 
     return counts && counts->learned ? redact_grown_rows(rows, out, counts)
                                      : redact_all_rows(rows, out, counts ? counts : &calls);

@@ -128,7 +128,7 @@ const struct front_letters secret_word_fronts[128] = {
 
 struct words {
     char word[WORDS_MOST][WORD_MOST + 1]; /* the last ones, in small letters */
-    unsigned says[WORDS_MOST];            /* of known words */
+    unsigned says[WORDS_MOST];            /* what each known word says */
     size_t n;
 };
 

@@ -15,7 +15,7 @@
 /* An object of the pack that is being made. */
 struct packed_object {
     uint8_t oid[SNAPSHOT_OID];
-    uint32_t crc; /* of its bytes in the pack */
+    uint32_t crc; /* The checksum of its bytes in the pack. */
     int64_t at;
 };
 

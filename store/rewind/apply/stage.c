@@ -39,7 +39,7 @@ struct work {
     const struct rewind_target *target;
     size_t i;
     int dir;      /* -1: it does not exist yet, or something else has its place */
-    int temp_dir; /* of the temporary name */
+    int temp_dir; /* The directory of the temporary name. */
     const char *name;
     int present; /* the present file; -1 if it is not open */
 };

@@ -50,7 +50,7 @@ struct snapped_store {
 struct snapped {
     const struct session_ref *ref;
     struct arena arena;
-    struct snapshot_log log; /* of all stores, by time */
+    struct snapshot_log log; /* The snapshots of all stores, by time. */
     struct snapped_store *store;
     size_t stores;
     struct checkpoint_list points;

@@ -18,7 +18,7 @@ enum { DEPTH_MAX = 128 }; /* as in a snapshot */
 
 struct swaps {
     struct rewind_preview *preview;
-    struct slice_set paths; /* of the entries */
+    struct slice_set paths; /* The paths of the entries. */
     size_t *entry;          /* by the number of the path: the first entry that has it */
 };
 

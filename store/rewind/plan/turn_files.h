@@ -20,7 +20,7 @@ struct turn_state {
     /* Why its text is not shown, as a static text; NULL: it is, or there is no file. */
     const char *why;
     struct slice text; /* in the arena */
-    int64_t size;      /* of a file; 0: not known */
+    int64_t size;      /* The size of a file; 0: not known. */
     bool has_sum;      /* its bytes were read */
     uint8_t sum[SHA256_BYTES];
 };
