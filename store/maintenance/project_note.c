@@ -86,6 +86,7 @@ static enum err_code note_write(const struct store_env *env, const struct projec
     char *text = cJSON_PrintUnformatted(root);
 
     NEED(text);
+    disk_new_sweep(env->state_dir); /* what a program left that was killed while it did this */
     const enum err_code rc = disk_replace_file(env->state_dir, "projects", slice_of(text), 0600, e);
 
     cJSON_free(text);
