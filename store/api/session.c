@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -59,6 +60,16 @@ void session_scope_left_out(const struct scope *scope, const char *path)
         err_sys(&why, path, "list sessions in");
         scope->left_out(&why, scope->left_out_arg);
     }
+}
+
+void session_scope_left_out_in(const struct scope *scope, const char *folder, const char *name)
+{
+    const int why = errno;
+    char path[PATH_MAX];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    errno = why;
+    session_scope_left_out(scope, path);
 }
 
 struct slice session_linux_path(struct slice path, struct arena *a)

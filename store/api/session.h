@@ -61,6 +61,8 @@ MUST_CHECK enum err_code session_scope_of(const char *dir, bool worktrees, struc
 bool session_scope_has(const struct scope *scope, struct slice dir);
 /* For an enumerate that failed with errno: tells scope->left_out, unless there is no such place. scope may be NULL. */
 void session_scope_left_out(const struct scope *scope, const char *path);
+/* The same for a name in a folder. */
+void session_scope_left_out_in(const struct scope *scope, const char *folder, const char *name);
 /* The path by which Windows' Subsystem for Linux knows a directory: D:\x and d:\x are /mnt/d/x, and
  * \\wsl.localhost\Ubuntu\x is /x. Other paths are returned as they are. NUL-terminated in the arena; .p is NULL if out of
  * memory. */

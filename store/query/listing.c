@@ -335,7 +335,7 @@ bool listing_take(struct listing *l, const struct session_ref *ref)
 
 void listing_report_damaged(const struct listing_query *q, const struct session_row *row)
 {
-    if (row && row->hidden == HIDDEN_DAMAGED && q->damaged)
+    if (row && (row->hidden == HIDDEN_DAMAGED || row->hidden == HIDDEN_UNREADABLE) && q->damaged)
         q->damaged(row, q->damaged_arg);
 }
 

@@ -33,8 +33,8 @@ enum listing_sort {
     LISTING_MODIFIED, /* newest file first, as agents themselves sort; ties by id, as ops->ties_ascending says */
 };
 
-/* Receives a session that cannot be listed because a document about it is unusable (row->problem); in no order, valid
- * during the call. */
+/* Receives a session that cannot be listed because a document about it is unusable (HIDDEN_DAMAGED, row->problem), or its
+ * file cannot be read or is a link (HIDDEN_UNREADABLE); in no order, valid during the call. */
 typedef void listing_damaged_fn(const struct session_row *row, void *arg);
 
 /* A row that waits for others can do so as the text that is written of it, which takes less memory, and is made while other

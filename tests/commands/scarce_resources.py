@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+from support.agent_sessions import AGENTS, write as write_session
 from support.program import Program, snapshot
 
 SANITIZED = sys.argv[2] == 'sanitized'
@@ -113,6 +114,7 @@ def no_rights(program, top, folder):
         program.same('no rights: exit', run.returncode, 0)
         program.same('no rights: rows', [r['summary'] for r in json.loads(run.stdout)], ['readable'])
         program.same('no rights: unreadable parts', run.stderr.decode(),
+                     f'reprise: cannot list session {folder}/{SID % (2, 4)}.jsonl: Permission denied\n'
                      f'reprise: cannot list sessions in {top}/projects/-closed: Permission denied\n')
         os.chmod(f'{top}/projects', 0o000)
         run = run_as_nobody(program, ('list', '--all', '--json'))
@@ -123,6 +125,33 @@ def no_rights(program, top, folder):
     finally:
         for path in (f'{top}/projects', folder, f'{top}/projects/-closed'):
             os.chmod(path, 0o755)
+
+
+def no_rights_of(program, agent, top):
+    """Whichever of its folders or files another user owns: a session that is missing in the list is not missing without a word."""
+    home = f'{top}/home'
+    os.makedirs(f'{home}/work')
+    os.chmod(top, 0o755)
+    paths = [write_session(agent, home, f'{home}/work', n, 1795770000 + n, 'a prompt') for n in (1, 2)]
+    p = Program(program.path, home, {})
+    sessions = len(p.json('list', '--all'))
+    for folder, _, files in os.walk(home):
+        os.chmod(folder, 0o755)
+        for name in files:
+            os.chmod(f'{folder}/{name}', 0o644)
+    place = paths[0]
+    while place != home:
+        for mode in (0o000,) if os.path.isfile(place) else (0o000, 0o444, 0o111):
+            was = os.stat(place).st_mode & 0o777
+            os.chmod(place, mode)
+            run = run_as_nobody(p, ('list', '--all', '--json'))
+            os.chmod(place, was)
+            if run is None:
+                return p
+            p.need(run.returncode == 0 and (len(json.loads(run.stdout)) == sessions or b'Permission denied' in run.stderr),
+                   f'{agent}: {place} {mode:o}: {run}')
+        place = os.path.dirname(place)
+    return p
 
 
 def odd_clocks(program, folder):
@@ -204,6 +233,10 @@ def main():
             else:
                 part(program, folder)
             subprocess.run(['rm', '-rf', f'{top}/projects'], check=True)
+        for agent in AGENTS:
+            with tempfile.TemporaryDirectory() as own:
+                p = no_rights_of(program, agent, os.path.realpath(own))
+            program.passed, program.failed = program.passed + p.passed, program.failed + p.failed
         program.finish(60)
 
 

@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "store/query/listing.h"
 #include "tui/commands/command.h"
@@ -19,8 +21,15 @@ static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, st
 static void report_damaged(const struct session_row *row, void *arg)
 {
     const struct invocation *in = arg;
+    const char *path = row->ref.path.p;
+    struct err why;
 
-    command_warn(in, ERR_FORMAT, row->ref.path.p, "list: %s", row->problem);
+    if (row->hidden == HIDDEN_DAMAGED)
+        command_warn(in, ERR_FORMAT, path, "list: %s", row->problem);
+    else if (access(path, R_OK) != 0 && errno == EACCES) { /* not a link, which no list follows */
+        err_sys(&why, path, "list session");
+        out_report(in->err_fd, &why);
+    }
 }
 
 enum err_code sessions_query(struct invocation *in, const struct scope *scope,

@@ -130,6 +130,8 @@ static void walk_folder(struct walk *w, int at, const char *name, const char *fo
     }
     if (folder_places_add(&w->seen, fd, &first))
         w->out->arena.failed = true;
+    if (first && w->fn && faccessat(fd, ".", X_OK, AT_EACCESS) != 0)
+        report_folder(w, folder);
     /* Links come last, so that a folder is listed by its own name. */
     for (int links = 0; first && links <= !leaf; links++, rewinddir(dir)) {
         while (errno = 0, (entry = readdir(dir))) {

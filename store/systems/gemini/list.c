@@ -273,8 +273,10 @@ static bool gemini_read_folder(const struct scope *scope, const char *path, stru
 
     if (errno || faccessat(dirfd(dir), ".", X_OK, AT_EACCESS) != 0)
         session_scope_left_out(scope, path);
-    if (scope && scope->left_out) /* no file is opened for that */
-        n = 0;
+    /* The id is in the file, so that one that cannot be opened has no row to report it. */
+    for (; scope && scope->left_out && n; n--)
+        if (faccessat(dirfd(dir), name[n - 1].name, R_OK, AT_EACCESS) != 0 && errno == EACCES)
+            session_scope_left_out_in(scope, path, name[n - 1].name);
     const size_t half = n < WORTH_A_THREAD ? n : n / 2;
     struct share first = { dirfd(dir), path, name, half, { .n = 0 } };
     struct share second = { dirfd(dir), path, name ? name + half : NULL, n - half, { .n = 0 } };
@@ -366,6 +368,8 @@ static enum err_code walk_projects(struct walk *w, struct err *e)
             int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
             bool first = false;
 
+            if (fd < 0 && errno == EACCES)
+                session_scope_left_out_in(w->scope, folder, entry->d_name);
             ok = fd < 0 || !folder_places_add(&w->seen, fd, &first);
             if (fd >= 0)
                 close(fd);
