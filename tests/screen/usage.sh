@@ -5,7 +5,7 @@ demo
 open 80 24
 see "Enter resume"
 menu "\$"
-see "usage by day" "this repository" "tokens"
+see "usage by day" "this repository" "tokens" "without a known price"
 press C-a
 see "usage by day" "all projects"
 gone "sessions of all projects"

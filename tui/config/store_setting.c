@@ -85,7 +85,7 @@ void config_set_store(struct reading *r, const char *section, const char *name, 
 
         store->format = store_system(slice_of(value));
         if (!store->format)
-            config_add_unknown(r, "no such value:", value,
+            config_add_unknown(r, "no such system:", value,
                                config_nearest_store(NULL, value, &best));
     } else if (config_change_key(name) < STORE_COMMANDS)
         config_set_change(r, section, config_change_key(name), value);

@@ -12,6 +12,7 @@
 #include "store/journal/change.h"
 #include "store/rewind/plan/former.h"
 #include "store/rewind/plan/origin.h"
+#include "store/snapshots/snapshot_walk.h"
 
 enum {
     /* The hook runs before the agent records the prompt, or right after. */
@@ -282,6 +283,13 @@ enum err_code snapped_unused(const struct snapped *s, struct arena *a, const cha
 
     *root = NULL;
     if (!st->env || !st->env->state_dir)
+        return ERR_OK;
+
+    /* The operation log may be long: it is read only if there are snapshots of any project. */
+    const char *copies = arena_format(a, "%s/" SNAPSHOT_COPIES, st->env->state_dir);
+
+    NEED(copies);
+    if (!path_is_dir(copies))
         return ERR_OK;
     former_read(&f, a);
     for (size_t i = 0; i < f.again_n && !*root; i++) {

@@ -184,7 +184,15 @@ static void draw_usage(const struct model *m, struct frame *f)
         if (c.cost)
             frame_puts_right(f, 1, x + USAGE_COST_W, STYLE_DIM, "cost");
         frame_puts(f, 2, 2, c.name, STYLE_STRONG, "all");
-        draw_usage_numbers(f, 2, 2 + c.name, &c, &v->groups->all, STYLE_STRONG);
+        x = draw_usage_numbers(f, 2, 2 + c.name, &c, &v->groups->all, STYLE_STRONG);
+
+        /* What the sign behind a cost means, above the bars. */
+        const int64_t n = v->groups->all.unpriced;
+
+        snprintf(text, sizeof text, "+ %lld answer%s without a known price", (long long)n,
+                 n == 1 ? "" : "s");
+        if (c.bar && c.cost && n)
+            frame_text_cut(f, 2, x + 2, c.bar, STYLE_DIM, slice_of(text));
     } else if (v->groups) {
         frame_puts(f, USAGE_HEAD_H + 1, 3, f->cols - 4, STYLE_STRONG,
                    "No session here records tokens");
