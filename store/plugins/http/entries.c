@@ -43,7 +43,7 @@ static bool http_hand_entry(struct http_entries *x)
 
 static bool http_add(struct http_entries *x, struct buf *to, struct slice bytes)
 {
-    if (x->rest->n + x->entry.n + bytes.n > SERVER_ANSWER_MOST)
+    if (x->rest->n + x->entry.n + bytes.n > SERVER_ANSWER_MOST || x->at > HTTP_ROWS_MOST)
         x->failed = HTTP_ENTRY_TOO_MUCH;
     else if (buf_add(to, bytes))
         x->failed = HTTP_ENTRY_NO_MEMORY;
