@@ -17,6 +17,16 @@
 #include "store/fs/file_at.h"
 #include "store/fs/kernel.h"
 
+/* A move to another file system must not lose bytes that exist only once, although the source may
+ * be written to meanwhile, and a crash may come between any two calls.
+ *
+ *   copy under a temporary name, read back, synced -> own name -> compare all -> remove the source
+ *
+ * No file of the source is removed before its bytes were found in the copy once more, and the first
+ * difference ends the removal. Attributes have an order: the owner, whose change clears set-id
+ * bits, then extended attributes, the mode, and the times, for a directory after all that is in it.
+ * Links are never followed, and devices, sockets and FIFOs are refused. */
+
 enum { LIST_MAX = 65536, VALUE_MAX = 65536 }; /* limits of the kernel */
 
 static const char acl_front[] = "system.posix_acl_";

@@ -19,6 +19,16 @@
 #include "store/fs/kernel.h"
 #include "store/fs/path.h"
 
+/* The promises of this library must hold on file systems that lack the calls for them, so many
+ * functions try the strongest call first, and a weaker one only if the first is not supported.
+ *
+ *   open, without a name or with a temporary one -> write -> sync -> name -> sync the directory
+ *
+ * The bytes must be durable before they get a name, or a power cut could leave an empty file under
+ * it. Once the name exists, a failure must not be reported as if nothing had happened. A temporary
+ * file is locked while its writer lives, so that a sweep by another process leaves it alone. No
+ * name is claimed in advance with an empty file, because a crash would leave that file. */
+
 enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *path, struct err *e)
 {
     size_t at = 0;

@@ -17,6 +17,16 @@
 #include "store/journal/change.h"
 #include "store/journal/change_internal.h"
 
+/* A change that a crash interrupted must be settled before the next one begins, because both may
+ * concern the same files. So opening the log consists of these steps:
+ *
+ *   lock -> interrupted appends of hosts -> interrupted changes, newest first -> temporary files
+ *
+ * The record of a change that is done is never written again: the change is undone if a later one
+ * names it and is not undone itself. One pass from the newest change to the oldest is enough to
+ * decide this. A record that cannot be read is skipped and kept. A copy that a fork left is removed
+ * only if every record could be read, no change is under way, and no record names the copy. */
+
 enum { LOCK_WAIT_MS = 5000, LOCK_STEP_MS = 20 };
 
 static enum err_code acquire_change_lock(struct change_log *log, struct err *e)

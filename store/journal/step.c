@@ -18,6 +18,16 @@
 #include "store/log/append.h"
 #include "store/log/lease.h"
 
+/* A crash may interrupt a step anywhere, so every kind has the same functions, in this order:
+ *
+ *   step_prepare -> the record is written -> step_do -> step_sync -> the change is committed
+ *   after a crash: step_is_done -> step_do of the inverse, if it was done -> step_repair
+ *
+ * Whether a step was done must follow from the disk, since the record may be older than the step.
+ * An inverse is a step like any other, so no kind has code of its own that undoes it. A document is
+ * replaced as a whole and never written in place, and a ref is moved by git's own compare-and-swap.
+ * PUT, MOVE and REF are done here; the steps on logs and on databases are in other files. */
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -19,6 +19,16 @@
 #include "store/fs/file_at.h"
 #include "store/fs/path.h"
 
+/* Sessions are kept again and again, and most of them have not changed. So an unchanged session
+ * must cost no more than a look at its files, and the failure of one must not end the others.
+ *
+ *   lock -> manifest -> for each session: look -> copy, hash, rename -> its entry -> manifest
+ *
+ * The entry of a session changes only after all its copies exist, and the manifest is written last.
+ * A file that changed a moment ago is recorded without its ctime, because its next change could
+ * have the same times. The copy of a file that the agent removed stays, and a transcript that lost
+ * more than half of its bytes does not replace its copy. Links are not kept. */
+
 enum {
     KEEP_LOCK_MS = 10000,
     KEEP_NAP_MS = 20,

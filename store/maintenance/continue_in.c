@@ -17,6 +17,16 @@
 #include "store/show/plain.h"
 #include "store/show/tool_call.h"
 
+/* A person must see beforehand what a continuation leaves out. So the plan and the real run share
+ * their code, and only the place that gets the rows differs.
+ *
+ *   messages -> texts and calls -> rows -> counted, or a new file and MOVE, or contents and ROWS
+ *
+ * The new session appears as a whole, by one step at the end. It begins with a prompt, its times
+ * never go back, and each text is valid UTF-8 without NULs. A copied call has an id that marks it
+ * as a copy, so that its edit is not mistaken for new work. Thinking and sub-agents are left out
+ * and only counted; an image becomes a line of text. */
+
 enum { ROWS_IN_MEMORY = 64 << 10 };
 
 static const struct scope continue_everywhere = { .all = true };

@@ -20,6 +20,16 @@
 #include "store/maintenance/project_note.h"
 #include "store/query/listing.h"
 
+/* A directory that was moved leaves no new address. So likely places are compared with everything
+ * that is known of it, and a person decides: no directory is changed here.
+ *
+ *   sessions -> evidence: notes, commits, remotes, edited files -> places -> rank -> the best few
+ *
+ * The order of enum find_rank is the order of certainty, on which the sorting and the choice at the
+ * end depend. A proof that a place is another project (earlier sessions there, or another first
+ * commit) counts before any likeness of files or names. The disk is not searched: a few directories
+ * are listed, one level deep, with limits on time and number. */
+
 enum {
     FIND_MS = 3000,         /* for the directories */
     FIND_DIRS = 20000,      /* that are looked at */

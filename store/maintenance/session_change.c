@@ -14,6 +14,16 @@
 #include "store/proc/process.h"
 #include "store/rewind/plan/origin.h"
 
+/* There are two ways to change a session. Usually steps are planned here, and are done as one
+ * change that can be undone. If only the agent may write its index, a command of the agent makes
+ * the change, and it may fail without an error:
+ *
+ *   no agent at work -> copy into the trash (delete) -> command -> open the store again -> record
+ *
+ * The copy must exist before the command runs, and the record comes last, because only a change
+ * that the store shows is recorded. Planning writes only to stores that do not consist of files. A
+ * new title is not compared: the agent may clean it. */
+
 const char *session_change_name(enum session_change_kind kind)
 {
     static const char *const names[] = {

@@ -16,6 +16,16 @@
 #include "store/proc/live.h"
 #include "store/query/listing.h"
 
+/* A person sees a list and agrees to it later, and by then a session may have been resumed. So the
+ * list is made first, and each chosen session is checked again before any of them moves.
+ *
+ *   rule -> tag and title, with a full scan if needed -> filter -> size -> reasons to stay
+ *   later: same file -> same marks -> no agent at work -> trash, as one change
+ *
+ * Doubt keeps a session: it stays if a mark may be where its file cannot be read, or if an agent
+ * may be at work. Cheap conditions come first, because scans and walks take long. The rule is not
+ * applied again, since the file is the same. */
+
 #define HOUR_MS (INT64_C(60) * 60 * 1000)
 
 bool sweep_is_chosen(const struct sweep_item *item)

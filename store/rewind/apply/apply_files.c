@@ -12,13 +12,20 @@
 #include "store/fs/kernel.h"
 #include "store/rewind/apply/entry_files.h"
 
+/* A person may save a file at any moment of a rewind, and a crash may come at any moment, too. So
+ * no file is overwritten: the present file and the wanted one exchange names before the comparison.
+ *
+ *   INTENT -> exchange -> compare: keep, or exchange back -> COMMITTED -> temporary names -> DONE
+ *
+ * A step examines both names of an entry before it moves a file, so that it can be done again after
+ * a crash. Until COMMITTED, only the temporary name proves that an entry was done, so no replaced
+ * file leaves it. A file that the preview did not see gets its name back, and the entry is in
+ * conflict. An entry that has to wait does not block the others. */
+
 static bool is_not_empty(int error)
 {
     return error == ENOTEMPTY || error == EEXIST || error == ENOTDIR;
 }
-
-/* Applies entries. Every step examines the files under each name before it moves one, so that it can be done again
- * after a crash. */
 
 /* ---- restore ---- */
 

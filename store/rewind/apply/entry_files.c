@@ -15,6 +15,16 @@
 #include "store/rewind/plan/beneath.h"
 #include "store/rewind/record/record.h"
 
+/* After a crash only the disk shows how far an entry got, and its path may lead to another place by
+ * then. So each directory is reached from the root of the entry without following links, and each
+ * file is compared with the two that the plan describes: the seen one and the wanted one.
+ *
+ *   kind -> other name in the record (same inode) -> known inode and times -> bytes
+ *
+ * A file that is neither of the two, or is being written, is ENTRY_FILE_OTHER: a person may need
+ * it, so no caller may discard its bytes. A directory above an entry goes only if it is empty and
+ * still has the mode and owner on record. */
+
 static enum err_code entry_files_open_root(struct reach *r, const struct rewind_tx_entry *x,
                                            struct err *e)
 {

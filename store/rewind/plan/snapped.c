@@ -14,6 +14,16 @@
 #include "store/rewind/plan/origin.h"
 #include "store/snapshots/snapshot_walk.h"
 
+/* All sessions of a project share one log of snapshots, which has no certain link to their turns.
+ * So snapshots and turns are matched by the id of the turn, the text of the prompt, or the time.
+ *
+ *   log -> snapshot before each turn -> end of each turn -> logs from before a move -> differences
+ *
+ * A snapshot belongs to one turn at most, and a turn may have none. A difference within a turn is
+ * the session's, and one between two turns is the work of others; if another session was at work at
+ * that time, the file is marked, and the caller decides. The turns point into the list of the log,
+ * which is sorted by time: whenever that list is replaced, the turns must be matched again. */
+
 enum {
     /* The hook runs before the agent records the prompt, or right after. */
     PROMPT_APART_MS = 10000,

@@ -19,6 +19,16 @@
 #include "store/log/lease.h"
 #include "store/rewind/plan/beneath.h"
 
+/* A preview is a promise: a rewind may only replace the content that was examined here.
+ *
+ *   directory, without links -> kind -> bytes and hash -> inode and times -> content or rule
+ *
+ * The inode and the times of a file come from the descriptor that its bytes were read from, because
+ * its name may lead to another file by then. An obstacle is a rule and not an error, so that one
+ * file does not end the preview of the others; only a lack of memory or descriptors does. Each hash
+ * is marked with the kind: a link whose text equals the bytes of a file is not that file. Contents
+ * that are too large for memory are only hashed. Nothing is written. */
+
 void source_content_fini(struct source_content *c)
 {
     buf_fini(&c->bytes);

@@ -19,6 +19,16 @@
 #include "store/rewind/plan/beneath.h"
 #include "store/rewind/plan/rewind.h"
 
+/* A later start executes a record, perhaps after a crash and with a newer version of the program.
+ * So it is not trusted: its owner, its paths and its sizes are checked each time it is read.
+ *
+ *   owner -> plan -> marks: the last one that exists is the phase -> outcomes, from the commit mark
+ *
+ * The same tables of fields write and read a plan, and a field that older records lack is optional
+ * or depends on the version. A mark that cannot be examined is an error and not a missing mark,
+ * because without INTENT everything would be discarded. A lack of memory must not look like damage,
+ * because a damaged record is left alone, and is never repaired. */
+
 enum { PLAN_MAX = 256 << 20 };
 
 /* clang-format off */
