@@ -9,6 +9,18 @@
 #include "store/fs/path.h"
 #include "store/rewind/record/records.h"
 
+/* The edits of one file are spread over many sessions, forks of them, several agents and the names
+ * that the file once had. They become one history in the order of time:
+ *
+ *   names -> edits of all sessions -> rewinds -> without copies -> sorted by time
+ *     ^              |
+ *     '- older names-'   (everything is read again, until no new name is found)
+ *
+ * `order` has to remain the order of reading, because it decides between edits of the same time.
+ * Copies of an edit are dropped only after everything has been read, because its original may come
+ * last. Unless the query selects rows, a session is described only once it has shown an edit of the
+ * file, since most sessions have none. */
+
 enum { NAMES_MAX = 32 };
 /* Texts before and after an edit are not kept beyond this total size; the replay then works without them. */
 static const uint64_t bytes_max = UINT64_C(512) << 20;

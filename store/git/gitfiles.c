@@ -15,6 +15,18 @@
 #include "store/fs/path.h"
 #include "store/git/libgit2.h"
 
+/* The check goes the same way as git: from a directory upwards to a git directory, from there to
+ * the common one of all work trees, and from each configuration to those that it includes.
+ *
+ *   dir/.git, or dir if it is bare -> git directory -> common directory
+ *                                       '- HEAD, config, index, packed-refs, refs, logs
+ *
+ * A file that git would open and that is not checked can block the whole program, so the check has
+ * to cover too much rather than too little: an include counts whatever its condition is, and a file
+ * of rules is looked for in both directories that its path may be relative to. A missing file
+ * passes, since opening it does no harm. Loose objects are checked elsewhere. A file that is
+ * exchanged after its check is not noticed. */
+
 enum {
     SMALL_MAX = 1 << 20, /* a ref, a configuration file */
     LIST_MAX = 1 << 30,  /* an index, packed refs */

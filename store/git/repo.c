@@ -14,6 +14,16 @@
 #include "store/git/gitfiles.h"
 #include "store/git/libgit2.h"
 
+/* libgit2 waits for pipes, reads objects of any size into memory, and reports some failures as
+ * missing refs. These functions deal with that, so that their callers need not know it. A
+ * repository is opened in these stages:
+ *
+ *   look for .git -> check the files -> open -> guard its objects
+ *
+ * libgit2 must not see a repository whose files were not checked. The size of a tree, or of a blob
+ * that has a limit, is read from its header before the object itself. A ref is changed only if it
+ * still has the value that the caller saw. No process is started here. */
+
 enum { TREE_DEPTH_MAX = 512 };
 
 enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing)

@@ -12,6 +12,16 @@
 #include "lite/base/utf8.h"
 #include "store/grep/grep_session.h"
 
+/* Decoding JSON takes much longer than searching bytes, so the bytes of rows are searched first:
+ *
+ *   bytes -> the next plain text, numeric escape or command -> its row -> (decoded by the caller)
+ *         -> the valid UTF-8 in each text -> groups of positions -> a match
+ *
+ * The first search may return a row without a match, but must never miss a row with one. Whatever
+ * else can spell a plain text in a row therefore needs its own entry in `next`. The compiled
+ * patterns are shared by all threads and never change; everything that changes is in the matcher.
+ * Matching skips PCRE2's own check of UTF-8, so it may only get bytes that find_valid accepted. */
+
 enum {
     STACK_FIRST = 32 * 1024,
     STACK_MOST = 1024 * 1024,

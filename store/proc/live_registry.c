@@ -25,6 +25,17 @@
 #include "store/fs/disk.h"
 #include "store/proc/process.h"
 
+/* Whoever deletes or moves a session has to know whether its agent still runs, but the entry of an
+ * agent that was killed stays, and its process id may be given to another one. So each entry is
+ * examined in this order, and no stage before the last can find that the agent runs:
+ *
+ *   file name -> JSON -> our domain -> our boot -> the process exists -> its start time -> running
+ *
+ * A new stage may end with LIVE_QUIET only if the process has certainly ended, and otherwise has to
+ * end with LIVE_UNKNOWN. A published state counts only for a process that runs, because it stays in
+ * the file after a kill. Entries of agents are never removed, since they are files of another
+ * program; only those of hosts are. */
+
 enum {
     ENTRIES_MAX = 10000,
     UUID_TEXT = 36,

@@ -9,6 +9,16 @@
 #include "lite/base/time.h"
 #include "store/api/store.h"
 
+/* A list must begin to appear before ten thousand transcripts have been read. So it is sorted by
+ * what the enumeration provides, and normally a file is read only if its row may be on the page:
+ *
+ *   enumerate -> sort by id, number the copies -> sort by time -> describe -> filter -> page
+ *
+ * `order` points into `item`, so no session may be collected between sorting and the walk. Every
+ * walk has to meet the copies of a session newest first: the first one that can be listed counts,
+ * even if the filter then rejects it, because an older copy must not appear in its place. Orders
+ * that need the rows walk in the same way for their keys, and then describe the page once more. */
+
 enum { NS_PER_MS = 1000000, PATIENCE_MS = 1000 };
 
 /* ---- gathering ---- */

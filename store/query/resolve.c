@@ -11,6 +11,17 @@
 #include "lite/base/utf8.h"
 #include "store/query/listing.h"
 
+/* Commands change and delete the session that a text resolves to, so a wrong session is worse than
+ * an error: a doubt ends with the list of candidates and never with a guess. The order is
+ *
+ *   SYSTEM: -> latest -> path -> [this machine] id, prefix -> [servers] id, prefix
+ *
+ * and a server is asked only after everything on this machine has failed. A prefix and a title only
+ * lead to an id. That id must then pass through find_exactly, because it may have several copies,
+ * and the one that a list shows is meant. Titles are not part of this order, because they are found
+ * only by reading every session. The look-up of many ids is a shortcut that may leave any of them
+ * to resolve_session. */
+
 enum {
     PREFIX_SHORTEST = 4,
     CANDIDATES_NAMED = 4,

@@ -11,6 +11,17 @@
 #include "lite/base/time.h"
 #include "store/fs/kernel.h"
 
+/* The tables belong to agents that run meanwhile, and a database may be damaged or hostile. Reading
+ * therefore never opens the real file with SQLite, but only a snapshot of it:
+ *
+ *   snapshot -> file system with one file -> limits, authorizer -> fn -> does the snapshot hold
+ *       ^                                                      '- again, without large values
+ *       '- again, if another program wrote
+ *
+ * So fn may be called several times and has to begin anew each time. The kept statement must be
+ * finalized before the tables change. Writing shares only the handle and its limits: it opens the
+ * real file, with SQLite's own locks, and is never repeated. */
+
 enum {
     STEPS_BETWEEN_LOOKS = 20000, /* steps of SQLite's machine: well under a millisecond */
     QUERY_MS = 20000,

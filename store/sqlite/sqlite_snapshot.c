@@ -12,6 +12,17 @@
 #include "lite/base/array.h"
 #include "lite/base/time.h"
 
+/* A reader that takes no locks cannot keep a writer out, so it has to find out afterwards whether
+ * there was one:
+ *
+ *   attributes of the database -> its header -> the -journal, or else the -wal -> pages -> holds
+ *
+ * The attributes are read before anything else, so that every later change shows in them. A
+ * file that was written a moment ago is not settled: a second write could leave the same time. A
+ * page comes from the log if the log has it, and otherwise from the database. Bytes that were read
+ * mean nothing until sqlite_snapshot_holds has returned true after the last of them. Nothing is
+ * repeated here, and a transaction over several databases is refused rather than rolled back. */
+
 enum {
     DB_HEADER = 100,
     JOURNAL_HEADER = 28,

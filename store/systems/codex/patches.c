@@ -10,6 +10,17 @@
 #include "store/systems/common/edits/tool_edits.h"
 #include "store/systems/common/inferred.h"
 
+/* The agent keeps no copies of files, so a rewind needs everything in the log that shows what a
+ * file contained. One pass over the joined logs collects it, and patch_infer.c draws conclusions:
+ *
+ *   line -> time, and any of: patch | command | output that shows a file | prompt -> patch_log
+ *
+ * `at` is the number of a line of the joined text. Each line therefore has an element in line_ms,
+ * even one that cannot be parsed. The scratch arena is reset for each line, so a text that is kept
+ * is copied. Doubts go to the safe side: a command is assumed to change files unless it is known
+ * only to read, and an output counts as a file only if the command did nothing but print it. The
+ * effect of a command is never guessed. */
+
 struct reading {
     struct patch_log *out;
     struct arena scratch;

@@ -15,6 +15,18 @@
 #include "store/systems/codex/codex.h"
 #include "store/systems/common/config_dir.h"
 
+/* The conversation of a thread may be spread over many logs, since a fork or a revert begins a new
+ * log that continues another one up to a byte. These functions make one text of them:
+ *
+ *   folders -> names -> one of the copies of each log
+ *   path -> text, unpacked -> the log that it continues -> ... -> all texts, the oldest first
+ *
+ * The order of sorting matters: the last copy of a log is normally used, and the last log of a
+ * thread is its newest. The byte counts in the unpacked text and has to follow the end of a line;
+ * if it does not, the text was rewritten, and the two parts do not belong together. A small packed
+ * log may unpack to gigabytes, so size and memory are limited. The agent's own index of threads is
+ * not used here. */
+
 enum {
     UUID = 36,
     STAMP = sizeof "rollout-2026-11-22T16-17-25-" - 1,

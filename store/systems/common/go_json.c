@@ -10,6 +10,17 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 
+/* Programs in Go write the same documents, some of which are compared byte by byte, so a file that
+ * was changed here must look as if they had written it. There are two ways to write:
+ *
+ *   a document   with an indent; texts that are copied keep their spelling
+ *   a row        on one line; texts that are copied get Go's spelling
+ *
+ * Every key and value has to begin with begin_item or begin_value, which put commas and line ends
+ * in their places. A value that is copied has to be valid JSON, because it is only cut into parts.
+ * Its numbers stay as written, because a double could lose digits. An edit never moves or drops a
+ * member that it was not asked to change, whether it is known or not. */
+
 static enum err_code go_json_add_unit(struct buf *out, uint32_t unit)
 {
     return buf_addf(out, "\\u%04x", unit);

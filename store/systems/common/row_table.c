@@ -7,6 +7,18 @@
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 
+/* Each agent logs its rows in another form of JSON. With a table for each form, an agent needs
+ * hardly any code. One kind of row is chosen for three readers, which have to agree about it:
+ *
+ *   line of the index -> judge -> the kind of a message
+ *   row               -> read  -> the facts for a list
+ *   row               -> show  -> the blocks for a reader
+ *
+ * The judge is called for every line, so it reads a row only if the index cannot decide. A new
+ * member of row_kind that makes a choice depend on the row must therefore be added to
+ * row_kind_known. Conditions have no "or" and no nesting on purpose: whatever is harder is a
+ * function that the table names. */
+
 enum { PATH_MOST = 96 };
 
 /* ---- paths and conditions ---- */

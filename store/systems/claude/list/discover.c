@@ -16,6 +16,18 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/common/config_dir.h"
 
+/* The folder of a project is named after its path, but different paths can have the same name, and
+ * a long name is cut and ends in a hash that not every program computes alike. A name alone is
+ * therefore no proof. The folders of a scope are collected from the cheapest proof on:
+ *
+ *   exact names -> long names, with a session of the path -> worktrees -> folders whose sessions
+ *   belong to the scope -> without links to other folders of the list
+ *
+ * The order is that of the search for an id, so the directories of the scope itself come first.
+ * Transcripts are read only if no name decides, and then only their two ends. Sessions of another
+ * directory in a folder of the same name are not removed here; claude_folder_collides finds them
+ * when each is described. */
+
 static const struct field moved = { FIELD_ROW, "relocatedCwd", "relocated" };
 
 bool claude_first_cwd(struct slice head, struct arena *a, struct slice *cwd)

@@ -8,6 +8,17 @@
 #include "lite/json/json.h"
 #include "lite/scan/index.h"
 
+/* The log amends and repeats the snapshots of files, and may lack some. A rewind needs one table of
+ * them, from which it can look up the copy of a file that belongs to a prompt:
+ *
+ *   prompts of the conversation -> turns -> snapshot and delta rows -> turns without rows removed
+ *   -> first and newest entries -> (by file_history_carry) entries that later snapshots lack
+ *
+ * A turn has the number of its prompt only until turns are removed, so no row may be read after
+ * that. A snapshot replaces all entries of its turn, and a delta only one of them, so the rows have
+ * to be read in the order of the file. Prompts outside of the conversation have no turn. The saved
+ * copies are not opened here, so an entry is no proof that its copy exists. */
+
 enum { HISTORY_SNAPSHOT = 1, HISTORY_DELTA }; /* indexes into the table below, from 1 */
 
 static const char *const kinds[] = { "file-history-snapshot", "file-history-delta", NULL };

@@ -8,6 +8,16 @@
 #include "store/systems/claude/chain/log.h"
 #include "store/systems/claude/chain/row_facts.h"
 
+/* A host that restores a session has to continue the same conversation that the client would load
+ * from the file. The client changes what it reads, and so do these functions, in this order:
+ *
+ *   migrate each row -> hide rows -> how the last turn ended -> closing rows
+ *
+ * Each stage needs the one before: hidden rows take no part in the last turn, and the way it ended
+ * decides which rows close it. The aim is the behavior of the client and not the best repair, so a
+ * row that looks useless may still have to stay. The rows that are added exist only in the bundle:
+ * the file of the session is never changed. */
+
 static const char *const known_modes[] = { "default", "acceptEdits", "bypassPermissions",
                                            "plan",    "dontAsk",     "auto",
                                            NULL };

@@ -9,6 +9,19 @@
 #include "store/fs/kernel.h"
 #include "store/systems/common/inferred.h"
 
+/* A rewind overwrites files with what is inferred here, so a wrong text does more harm than none.
+ * The first of these that applies decides what a file contained before its first change:
+ *
+ *   1. a command printed it between the point and the change    judge_read
+ *   2. the earlier and the later changes give the same text
+ *   3. the later changes, or the present file, give one         judge_later
+ *   4. only the earlier changes give one                        judge_earlier
+ *   5. the change adds the file, and nothing shows another one  was_replaced
+ *
+ * A text that may be wrong gets a `doubt`, and one that is not known a `why`. Each way from a known
+ * text to another has to note the commands on it that may have changed the file (`passed`), because
+ * what they did is not recorded. Commands are not replayed, and nothing is written here. */
+
 enum { PRESENT_MAX = 16 << 20 };
 
 static const char command_ran[] =
