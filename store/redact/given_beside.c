@@ -4,6 +4,19 @@
 #include "store/redact/given_value.h"
 #include "store/redact/token_form.h"
 
+/* Where only a blank or a bracket separates a name from its value, the text may be a command, a
+ * setting or a sentence, and nearly every pair of words has that form. One sign is not enough here:
+ * an ordinary word is believed only in quotes, after a flag, or in a known form such as a login
+ * line. Otherwise a value needs a digit or must look as if a machine had chosen it.
+ *
+ *     a blank:   WORD "as the password" -> name WORD -> mail relay -> "login:" user WORD
+ *     a bracket: rows of INSERT -> calls in the table, by the index of the argument
+ *
+ * The first finder that adds something ends the search at a place. These functions run at the
+ * blanks of every text, so each refuses the common case with its cheapest test before it reads a
+ * value. Sentences are not analysed: a password of letters alone in prose is missed, which is
+ * better than a text in which every second word is replaced. */
+
 enum { NAME_MOST = 64, GAP_MOST = 24, CALL_MOST = 1024 };
 
 /* ---- with a blank between them ---- */

@@ -5,6 +5,19 @@
 #include "lite/base/cleanup.h"
 #include "store/redact/token_form.h"
 
+/* A password has no form of its own. It is found by the name beside it, in any language of programs
+ * or of people, and most names of this kind have harmless values, too. The search begins at the
+ * operator, which is rarer than letters, and reads in both directions:
+ *
+ *     DB_PASSWORD    =      "w0rd"
+ *     <- the name    at     the value ->    then the value is judged by the kind of the name
+ *
+ * The stronger the name, the less the value has to prove: a password may be any literal, a mere key
+ * has to be random. A value without quotes may be an expression, so it needs more. Every operator
+ * of a session is looked at, so the search for a name has limits (NAME_MOST and the others):
+ * without them the time would grow with the square of a line. Code is not parsed, because it comes
+ * cut, escaped several times, and in languages that are not known. */
+
 static const char kind_password[] = "password";
 static const char kind_given[] = "value of a secret name";
 

@@ -9,6 +9,18 @@
 #include "tui/config/config.h"
 #include "tui/text/nearest.h"
 
+/* The parser, the help and the completions have to agree on the options of every command, so all of
+ * them read one table. The tables for getopt_long() are made from it for one command, to which any
+ * other option is unknown.
+ *
+ *     table -> options of the command -> getopt_long -> code -> row -> member of struct options
+ *
+ * The kind of a row decides the type that is written at its offset, and the compiler cannot check
+ * that: a wrong kind overwrites the members beside it. A letter is looked up in the whole table, so
+ * it must be unique; a long name may occur twice if no command has both. Numbers and the words of a
+ * choice are checked here. Dates, sizes and ids remain text, because their meaning depends on the
+ * command. */
+
 enum kind {
     KIND_FLAG,     /* only its bit in `given` */
     KIND_TEXT,     /* const char * */

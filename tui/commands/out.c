@@ -11,6 +11,18 @@
 #include "lite/json/scan.h"
 #include "tui/text/clean.h"
 
+/* Output is read by people, by programs and by terminals that obey escape sequences, and a command
+ * may fail in the middle of it. Everything for standard output therefore passes one buffer and one
+ * exit:
+ *
+ *     text or JSON -> buf -> end of the row -> signs escaped -> written
+ *
+ * `row_at` is where the last whole row ends. A limit and a failure in JSON both return to it, and
+ * out_break() closes the brackets that were open there. With a limit, bytes are counted after they
+ * were escaped, because an escape is longer. If escaping fails, nothing is written. The sentence
+ * for an error is made here, too, from the contexts that each caller added: the innermost operation
+ * is the one that the path belongs to, outer ones are left out, and states follow in brackets. */
+
 void out_init(struct out *o, int fd)
 {
     *o = (struct out){ .fd = fd, .ascii = !clean_locale_is_utf8() && isatty(fd) };

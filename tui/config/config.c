@@ -14,6 +14,18 @@
 #include "store/maintenance/session_change.h"
 #include "tui/text/nearest.h"
 
+/* A mistake in the configuration must not keep a person from the program, so reading never stops at
+ * one: the line is reported and ignored, and the others apply.
+ *
+ *     defaults -> lines of the file -> check of the stores -> copy for `of_file` -> themes
+ *     later, elsewhere: command line and environment -> check of the keys
+ *
+ * A setting counts as an entry if it added no problem, so code that ignores a value must add one,
+ * and code that accepts a value must not. The words of a choice are in the order of its enum. All
+ * texts are copied to the arena, because the text of the file is freed after it was read. The file
+ * may name programs to run, so it is refused as a whole if other users could change it. It cannot
+ * include other files. */
+
 enum { FILE_MAX = 256 * 1024 };
 
 /* The settings: the index of a word in the list is the value of the enum. */

@@ -16,6 +16,18 @@
 #include "store/rewind/record/records.h"
 #include "tui/text/human.h"
 
+/* A rewind changes a person's files, so the jobs that only look are separate from the one that
+ * acts, and that one gets what they found:
+ *
+ *     plan -> preview -> (the person selects) -> apply the same preview -> summary
+ *
+ * A rewind applies the preview that was on the screen and never makes a new plan: a file that
+ * changed in between is a conflict and stays. An undo has no preview on the screen; it makes its
+ * plan here, and asks first about files that were edited since. A preview from the screen is shared
+ * with the model, so it is copied before anything in it is set. A job of the view either posts one
+ * result or returns an error, and only reports of progress may come before. A change that was begun
+ * is not cancelled, because half of a rewind is worse than either end. */
+
 static void post_answer(const struct reply *r, const struct effect *q, struct msg m)
 {
     m.generation = q->generation;

@@ -4,6 +4,18 @@
 
 #include "lite/base/utf8.h"
 
+/* Keys, pastes, mouse reports and the terminal's answers come in one stream of bytes, which is read
+ * in pieces of any size, and an Esc may be a key or the first byte of anything else. Each step
+ * looks at the front of the bytes that are held, and tries in this order:
+ *
+ *     paste -> rest of a discarded answer -> late rest of a sequence -> Esc -> character
+ *
+ * A step either consumes bytes or waits for more. Outside a paste, a step that waits must leave
+ * `at` where it was, because the next one begins there again. A sequence without a meaning is
+ * skipped to its end: a part of it that remained would be typed into a filter. Time is an argument
+ * and no clock is read here, so that every delay can be tested. The keymap decides elsewhere which
+ * command a key means. */
+
 enum { ESC = 0x1b, BEL = 0x07, PARAMS_MAX = 4, SEQUENCE_MAX = 4096, ANSWER_MAX = 64 };
 /* kitty: a key was released; keys without a character, such as Shift by itself */
 enum { EVENT_RELEASE = 3, KITTY_KEYS_FIRST = 57344, KITTY_KEYS_LAST = 63743 };

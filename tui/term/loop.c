@@ -14,6 +14,19 @@
 #include "tui/jobs/jobs.h"
 #include "tui/term/term.h"
 
+/* Keys, signals, replies of workers, changes of files and the clock all change one model, which has
+ * no lock. Therefore only the thread of this loop touches the model, and every message reaches it
+ * through loop_deliver(), which carries out the effects of the message before the next event is
+ * read.
+ *
+ *     poll -> signals -> keys -> replies -> files -> held Esc -> clock -> at most one frame
+ *
+ * A key must never wait for other work: replies are delivered for a few milliseconds only, and no
+ * longer than until a key arrives. A frame that a key asked for is drawn at once; others have a
+ * least distance. An effect has one owner: a submitted one belongs to the workers, leave() moves
+ * the contents of the last one out, and all others are freed here. At the end the terminal is
+ * restored before the workers are awaited, so that a slow change leaves no dead screen. */
+
 enum {
     READ_BYTES = 4096,
     ANSWERS_MS = 6, /* for replies of workers before a frame is drawn */

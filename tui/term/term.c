@@ -19,6 +19,17 @@
 #include "lite/base/buf.h"
 #include "store/fs/kernel.h"
 
+/* The screen belongs to the program for a while, and the shell must get it back in the same state,
+ * even after a crash. This is why signals, the rescue and the modes of the terminal are together: a
+ * mode that is set on entering has to be reset in term_leave() and also in `restore`, which is all
+ * that the handler of a crash can send. The rescue is armed before the first mode is set, and
+ * disarmed after the last one was reset.
+ *
+ *     frame -> curses -> file in memory -> true colours -> write to /dev/tty
+ *
+ * Curses only draws: the loop reads the keys and the signals, and the line discipline is set here.
+ * A write that fails is not reported, because the loop notices a lost terminal when it reads. */
+
 static const int held[] = { SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGWINCH, SIGTSTP };
 
 enum err_code term_signals_block(struct term_signals *s, struct err *e)

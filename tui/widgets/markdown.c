@@ -7,6 +7,17 @@
 #include "lite/base/utf8.h"
 #include "store/export/export_md_parse.h"
 
+/* The parser reports a document as events, from the outside to the inside, and the screen needs
+ * lines. The walk keeps what is open at a place, and each line is made from that:
+ *
+ *     open lists and quotes -> margin;  open spans -> style;  text -> wrapped into lines
+ *     a table               -> its cells are collected, and laid out when it ends
+ *
+ * A blank line is noted as due and written only before the next block, so that no document ends
+ * with one. Text is added to one flow at a time, and the flow must have ended before the margin
+ * changes. Levels that are too deep are counted but not kept, so that leaving one needs no test.
+ * HTML remains text, no image is loaded, and a very long text is wrapped without being parsed. */
+
 enum { LEVELS = 24, TEXT_LIMIT = 1 << 20 };
 
 /* A container we are in. */

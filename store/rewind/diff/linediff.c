@@ -10,6 +10,18 @@
 #include "store/git/libgit2.h"
 #include "store/rewind/plan/source.h"
 
+/* Hunks that a person selects are written into a file, so a diff must be exact to the byte. Bytes
+ * outside of the chosen hunks are copied as they are, and a line of a hunk keeps everything but its
+ * newline, which is added again unless `no_newline` is set. Files too large for the memory are only
+ * counted:
+ *
+ *     | equal front, skipped | middle: compared, or all of it replaced | equal back, skipped |
+ *
+ * The borders of the middle are at starts of lines and must not cross, so the search from the back
+ * ends where the one from the front did. Whether a file is binary is decided here and not by the
+ * library, and only by its first bytes, except before a merge, where every byte matters. Renames
+ * and blanks are not treated specially, because a rewind restores bytes. */
+
 enum { BINARY_LOOK = 8000 }; /* as git and GNU diff: a NUL near the front */
 
 static bool is_binary(struct slice s)

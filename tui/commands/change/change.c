@@ -12,6 +12,18 @@
 #include "tui/commands/session.h"
 #include "tui/config/resume_command.h"
 
+/* Several sessions are changed as one change, so that one undo restores them all. This is why every
+ * session is planned before the first step of the change is done: a refusal leaves all of them
+ * alone.
+ *
+ *     find all -> their agents, if only these can -> plan each -> ask -> change_do -> answer
+ *
+ * A session that was named twice is planned once. A session on a server may be changed at once
+ * while it is planned, which cannot be undone here; `done` must not remain set if a later session
+ * is refused. The answer describes a session again from its store, because a value may have been
+ * cleaned there. Retrieve is different: it makes a change for each session, because one that cannot
+ * be retrieved is no reason to go without the others. */
+
 enum { LEFT_OUT_SHOWN = 8 };
 
 /* One change to all the sessions, done as a whole or not at all. */

@@ -10,6 +10,17 @@
 #include "tui/widgets/list_cursor.h"
 #include "tui/widgets/styled_text.h"
 
+/* The help must never differ from the keys that work, so each line about a key is made from the
+ * present key tables. Only the filter syntax, the signs and the special meanings of some actions
+ * are written here. The lines are not stored: one walk passes them to a function, once to count
+ * them for scrolling and once to draw those that are visible.
+ *
+ *     the place where help was opened -> everywhere -> its signs -> the other places
+ *
+ * Both functions must count the same height for a line, which depends on the width; otherwise the
+ * end could not be reached. A heading is passed only before the first line that matches, so that a
+ * search shows no empty section. */
+
 enum { KEYS_W = 22, HELP_W = 84, KEYS_TEXT = 96 };
 
 /* The filter syntax and the meaning of the signs; the rest is made from the action list. */

@@ -12,6 +12,17 @@
 #include "tui/widgets/frame.h"
 #include "tui/widgets/list_cursor.h"
 
+/* A cleanup moves many sessions at once, so the person must have seen exactly those that go:
+ *
+ *     rules -> sweep (a worker) -> lines and ticks -> question -> change -> rules
+ *
+ * The ticks are in the items of the sweep. Sessions that the person unticked are found in the next
+ * sweep by their paths, because items have other numbers there. The cursor counts the rules and
+ * then the shown lines, so a function that changes the lines has to end with cleanup_move_to(),
+ * which keeps the cursor on one of them. The answer to the question checks again that no newer
+ * sweep is awaited, and then gives away the sweep that was shown: the worker may keep a session
+ * that was used meanwhile, but it never adds one. */
+
 static void cleanup_free_sweep(struct cleanup *c)
 {
     if (c->sweep)

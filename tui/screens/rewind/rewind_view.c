@@ -13,6 +13,17 @@
 #include "tui/text/clean.h"
 #include "tui/widgets/styled_text.h"
 
+/* Drawing, keys and mouse of the rewind view are in separate files, and all of them need the same
+ * two facts: what is selected, and where it is on the screen. Both are computed here. The layout is
+ * never stored: it follows from the view and its size, so that a click always hits what was drawn.
+ *
+ *     selected turn -> (rest) -> preview -> listed files -> selected file -> its changes
+ *
+ * A preview takes longer than a key. While the cursor moves through the turns, the old preview
+ * remains on the screen, and `preview_turn` is then not the selected turn. Whoever acts on the
+ * preview must therefore check rewind_is_current() first. Closing the view cancels its questions,
+ * but not a rewind that was begun; its result is accepted even if the view is closed. */
+
 enum { SLOW_MS = 150 };
 
 const struct checkpoint *rewind_turn(const struct rewind_view *v)

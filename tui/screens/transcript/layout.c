@@ -8,6 +8,18 @@
 #include "tui/text/human.h"
 #include "tui/widgets/markdown.h"
 
+/* A conversation may be very long, so one message is laid out at a time, and without its neighbours
+ * except for two things: the end of the message before, which decides about blank lines, and the
+ * other half of a tool call, which is a row of its own in the session.
+ *
+ *     rules above -> each block by its kind -> branch, usage and end of the conversation
+ *
+ * A block that shows nothing must return before it calls begin_part(), because that call adds the
+ * separating line and decides how the next message begins. Every line of a block carries the stamp
+ * with the number of the block, by which a key finds the fold under the cursor; lines that belong
+ * to the message as a whole must have no stamp. A long prompt is first laid out as if it fitted,
+ * and its lines are removed again if it did not. */
+
 enum { PROMPT_LINES = 200, PROMPT_LINES_FOLDED = 2, PROSE_WIDTH = 100, FOLD_SIGN_W = 2 };
 
 struct laying {

@@ -9,6 +9,18 @@
 #include "tui/text/clean.h"
 #include "tui/widgets/markdown.h"
 
+/* A tool call ranges from one word to megabytes of output, and the screen must stay quick with
+ * both. A folded call is one line; an open one has these parts in this order:
+ *
+ *     name, argument, outcome -> command -> other members -> diff -> result
+ *
+ * The outcome is the part that a reader looks for, so the argument is cut to make room for it. A
+ * long text is divided by bytes and not by lines, so that the part of any byte follows from its
+ * offset and a search can open the right one: tool_text_part() and tool_part_at() must agree on
+ * every border. A long diff is divided by its lines. tool_count() has to count what the layout
+ * shows, or the hits of a search would not be on the screen. A result that only repeats the diff is
+ * left out, unless all of the call was asked for. */
+
 enum {
     FIRST_LINES = 16,
     DIFF_LINES = 64,
