@@ -310,6 +310,7 @@ static void cleanup_trash_answer(struct model *m, enum dialog_choice choice)
 
     c->sweep = NULL;
     cleanup_free_sweep(c);
+    cleanup_move_to(m, (int64_t)c->at);
     change_flow_request_sweep(m, sweep); /* the rest is read again after they were moved */
 }
 

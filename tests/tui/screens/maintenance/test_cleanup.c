@@ -119,6 +119,19 @@ TEST(ticked_sessions_are_trashed_after_one_question)
     screen_close(&x.s);
 }
 
+/* The sessions under the cursor are given away, and what remains is not read yet. */
+TEST(keys_while_sessions_are_moved_meet_no_session)
+{
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "<Tab><Down>d<Down>");
+    screen_press_only(&x.s, "<Enter> s<Right>");
+    screen_answer(&x.s);
+    assert_true(screen_has(&x.s, "moved to trash: 4 sessions"));
+    screen_close(&x.s);
+}
+
 TEST(undo_returns_them_to_the_list)
 {
     struct shop x;
