@@ -24,6 +24,11 @@ bool view_is_open(const struct model *m, enum view_id id)
     return false;
 }
 
+bool view_asks(const struct model *m)
+{
+    return view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT;
+}
+
 void view_push(struct model *m, enum view_id id)
 {
     if (m->depth == VIEW_STACK) /* deeper than any path through the screens: the top is replaced */

@@ -412,3 +412,35 @@ TEST(a_question_fits_the_smallest_screen)
     assert_true(screen_has(&x.s, "until you empty it; undo brings it back."));
     screen_close(&x.s);
 }
+
+/* A change by another run of the program, which is undone only after a question. */
+static void ask_before_undo(struct screen *s, enum change_request request, const char *what)
+{
+    struct change_result *c = change_result_new(request);
+
+    assert_non_null(c);
+    c->needs_confirmation = true;
+    snprintf(c->id, sizeof c->id, "0001-%s", what);
+    assert_int_equal(buf_add(&c->text, slice_of(what)), ERR_OK);
+    assert_true(name_list_add(&c->edited, SLICE("/src/shop/a.c")));
+    screen_send(s, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
+}
+
+/* --- a question that comes while another one is open takes nothing from it */
+AT_SHOP(the_second_question_of_an_undo_leaves_the_first_as_it_is, 24, 80)
+{
+    ask_before_undo(&x->s, CHANGE_UNDO, "the first");
+    assert_true(screen_has(&x->s, "Undo the first?"));
+    ask_before_undo(&x->s, CHANGE_UNDO, "the second");
+    assert_true(screen_has(&x->s, "Undo the first?"));
+    screen_press(&x->s, "y");
+    assert_true(screen_has(&x->s, "This file changed since. Undo it too?"));
+}
+
+AT_SHOP(a_question_about_another_change_is_not_put_over_a_prompt, 24, 80)
+{
+    screen_press(&x->s, "<C-r>new");
+    ask_before_undo(&x->s, CHANGE_RESTORE, "a place that is taken");
+    screen_press(&x->s, "<Enter>");
+    assert_non_null(strstr(x->s.log, "rename 11111111: "));
+}

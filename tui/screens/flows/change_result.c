@@ -227,6 +227,14 @@ static bool leads_to_session(const struct change_result *c)
 void change_flow_finish(struct model *m, const struct change_result *c)
 {
     m->pending_change->under_way -= m->pending_change->under_way > 0;
+
+    /* A second question would replace what the open one, or the prompt below it, is about. */
+    if (c->needs_confirmation && c->request != CHANGE_UNDO && c->request != CHANGE_REDO &&
+        view_asks(m)) {
+        agent_flow_clear(m);
+        toast_note(&m->toast, m->now_ms, "nothing changed: another question is open");
+        return;
+    }
     if (c->needs_confirmation && c->by_agent) {
         agent_flow_ask(m, c);
         return;

@@ -87,6 +87,22 @@ static struct name_list *resume_flow_take_words(struct model *m)
     return words;
 }
 
+/* The file of the session may go while a question about it is open, and other questions may be opened before the first
+ * answer comes. */
+static bool resume_flow_gives_up(struct model *m)
+{
+    const char *why = !resume_flow_row_of(m, m->resume_flow->entry)
+                          ? "the session has just gone from the list"
+                      : view_asks(m) ? "not resumed: another question is open"
+                                     : NULL;
+
+    if (why) {
+        toast_note(&m->toast, m->now_ms, "%s", why);
+        resume_flow_cancel(m);
+    }
+    return why != NULL;
+}
+
 /* The last step: the effect for which the loop leaves the screen. */
 static void leave_with_choice(struct model *m, const char *dir)
 {
@@ -198,6 +214,8 @@ static void resume_one(struct model *m)
     const struct session_row *row = resume_flow_row_of(m, m->resume_flow->entry);
 
     m->resume_waits = false;
+    if (resume_flow_gives_up(m))
+        return;
     if (!(row->flags & SESSION_LIVE) || m->resume_flow->knows_live || m->resume_flow->forks)
         request_resume_dirs(m);
     else if (row->live_pid > 0)
@@ -366,7 +384,7 @@ static bool resume_message(struct model *m, const struct msg *msg)
             /* The person is at that terminal now, and a popup of tmux would hide it. */
             effect_add(&m->fx, EFFECT_QUIT, REQUESTER_LIST)->code = 0;
             m->leaving = true;
-        } else if (resume_flow_row_of(m, m->resume_flow->entry))
+        } else if (!resume_flow_gives_up(m))
             confirm_live(m, resume_flow_row_of(m, m->resume_flow->entry));
         return true;
     }
@@ -378,7 +396,11 @@ static bool resume_message(struct model *m, const struct msg *msg)
     }
     m->resume_flow->place = msg->u.place;
     m->resume_flow->question = 0;
-    if (m->resume_flow->action == ACT_PRINT)
+    if (m->resume_flow->action == ACT_PRINT && prints_marked(m))
+        print_rows(m);
+    else if (resume_flow_gives_up(m))
+        return true;
+    else if (m->resume_flow->action == ACT_PRINT)
         print_rows(m);
     else if (!m->resume_flow->place->missing && m->resume_flow->place->session_dir)
         leave_with_choice(m, m->resume_flow->place->session_dir);
@@ -402,6 +424,8 @@ static bool resume_message(struct model *m, const struct msg *msg)
 static void resume_answer(struct model *m, enum dialog_choice choice)
 {
     if (m->resume_flow->entry == ENTRY_NONE) /* forgotten meanwhile */
+        return;
+    if (choice != CHOICE_CANCEL && resume_flow_gives_up(m))
         return;
     switch (choice) {
     case CHOICE_CANCEL: resume_flow_cancel(m); return;

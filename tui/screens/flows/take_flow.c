@@ -267,7 +267,10 @@ bool take_flow_message(struct model *m, const struct msg *msg)
         return true;
     if (msg_answers(msg, v->asked_take, MSG_PREVIEW)) {
         v->asked_take = 0;
-        if (msg->kind == MSG_PREVIEW)
+        if (msg->kind == MSG_PREVIEW && view_asks(m)) {
+            toast_note(&m->toast, m->now_ms, "nothing taken: another question is open");
+            preview_free(msg->u.preview);
+        } else if (msg->kind == MSG_PREVIEW)
             take_flow_ask(m, msg->u.preview);
         else
             toast_error(&m->toast, &msg->u.error);

@@ -105,11 +105,11 @@ static bool begin_question(struct model *m, const struct name_list *edited)
 {
     struct undo_flow *u = m->undo_flow;
 
-    clear_question(u);
-    if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
+    if (view_asks(m)) { /* perhaps this flow's own, which keeps what it is about */
         toast_note(&m->toast, m->now_ms, "nothing undone: another question is open");
         return false;
     }
+    clear_question(u);
     u->at = 0;
 
     struct name_list *list = name_list_new();

@@ -402,6 +402,7 @@ static bool handle_listed(struct list *l, const struct msg *msg, struct effects 
     l->new_problems = !problem_list_same(l->problems, msg->u.listed.problems);
     problem_list_free(l->problems);
     l->problems = msg->u.listed.problems;
+    l->rebuilt++; /* what numbers the problems reads them again */
     l->worktrees = msg->u.listed.worktrees;
     session_table_remove_unseen(&l->sessions, l->listing);
     unmark_gone(l);

@@ -372,8 +372,8 @@ static bool compare_act(struct model *m, enum action a)
 
 static const char *compare_unavailable(const struct model *m, enum action a)
 {
-    if (m->compare->hunks)
-        return NULL;
+    if (m->compare->hunks) /* the keys are those of the rewind view, but no rewind is shown */
+        return a == ACT_TREE ? "this is not a rewind" : NULL;
     if (a == ACT_TAKE_A || a == ACT_TAKE_B)
         return take_flow_unavailable(compare_file_of(m->compare, m->compare->pick.at),
                                      a == ACT_TAKE_B);

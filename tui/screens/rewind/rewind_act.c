@@ -348,7 +348,10 @@ static void submit_undo_rewind(struct rewind_view *v, enum rewind_operation deed
 
 void rewind_view_undo(struct rewind_view *v, struct name_list *taken, struct effects *fx)
 {
-    submit_undo_rewind(v, v->operation, taken, fx);
+    if (v->session)
+        submit_undo_rewind(v, v->operation, taken, fx);
+    else /* the view was left before the first answer came */
+        name_list_free(taken);
 }
 
 void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx)

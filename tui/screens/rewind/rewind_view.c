@@ -414,7 +414,9 @@ static bool rewind_screen_perform(struct model *m, enum action a)
     struct rewind_start at = { .time_ms = TIME_NONE,
                                .live = e->row && e->row->flags & SESSION_LIVE };
 
-    if (view_top(m) != VIEW_REWIND) {
+    if (view_top(m) != VIEW_REWIND && view_is_open(m, VIEW_REWIND)) {
+        toast_note(&m->toast, m->now_ms, "a rewind is open below: leave it first");
+    } else if (view_top(m) != VIEW_REWIND) {
         if (a == ACT_REWIND_AT)
             transcript_view_message(m->viewer, &at.message, &at.time_ms);
         if (rewind_view_open(m->rewind, &e->ref, session_entry_title(e), at, m->now_ms, &m->fx))

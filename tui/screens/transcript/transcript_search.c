@@ -41,12 +41,15 @@ void transcript_view_search_begin(struct transcript_view *v)
     v->search.typing = true;
     v->search.from = v->cursor;
     v->search.needle.n = 0;
+    v->search.asked = 0; /* hits that still come belong to the words before */
     clear_hits(&v->search);
 }
 
 void transcript_view_search_return(struct transcript_view *v)
 {
-    if (transcript_view_position_cmp(v->cursor, v->search.from) == 0)
+    /* A later reading of the file may have fewer messages. */
+    if (transcript_view_position_cmp(v->cursor, v->search.from) == 0 ||
+        v->search.from.message >= transcript_view_count(v))
         return;
     transcript_view_go_to(v, v->search.from);
     transcript_view_show_cursor(v, 3);
@@ -238,7 +241,7 @@ void transcript_view_search_keep(struct transcript_view *v)
 {
     struct transcript_search *s = &v->search;
 
-    if (!s->at || s->again)
+    if (!s->at || s->again || s->hit[s->at - 1].message >= v->conversation->transcript->n)
         return;
     s->here_hit = s->hit[s->at - 1];
     s->here = v->conversation->transcript->message[s->here_hit.message].offset;
