@@ -334,6 +334,11 @@ def check_others(w):
         with open(path, 'wb') as f:
             f.write(b''.join(line for k, line in enumerate(lines) if k - head != 4) + json.dumps({**own, **mark, 'timestamp': '2026-03-01T00:00:00.000Z'}, separators=(',', ':')).encode() + b'\n')
         w.program.same(f'{agent}: before a compaction', [f['kind'] for f in w.program.json('doctor', sid) if f['kind'] == 'lost-part'], [])
+        # A row above its own parent would be joined to its child.
+        swapped = rows[:head] + [{**rows[head + 1], key: rows[head].get('id', rows[head].get('uuid'))}, {**rows[head], key: 'ffffffff' if agent == 'pi' else uuid(99)}]
+        with open(path, 'wb') as f:
+            f.writelines(json.dumps(r, separators=(',', ':')).encode() + b'\n' for r in swapped)
+        w.program.same(f'{agent}: no circle', [f['kind'] for f in w.program.json('doctor', sid) if f['kind'] == 'lost-part'], [])
         os.remove(path)
 
 

@@ -15,7 +15,8 @@ static void http_match_key(struct http_entries *x, char c)
 {
     if (!x->string && http_is_blank(c))
         return;
-    if (x->depth == 1 && c == entries_key[x->matched])
+    /* It does not begin inside of a string, with a quote that is escaped. */
+    if (x->depth == 1 && (x->matched || !x->string) && c == entries_key[x->matched])
         x->matched++;
     else
         x->matched = x->depth == 1 && c == '"' && !x->string;

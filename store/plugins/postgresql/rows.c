@@ -73,7 +73,7 @@ static const char is_dense_sql[] =
     "-s.n_distinct * c.reltuples ELSE s.n_distinct END FROM pg_class c JOIN pg_namespace n "
     "ON n.oid = c.relnamespace JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = "
     "c.relname AND s.attname = 'session_id' CROSS JOIN LATERAL pg_relation_size(c.oid) size "
-    "WHERE c.oid = to_regclass($1)";
+    "WHERE c.oid = to_regclass($1) AND c.relkind = 'r' AND NOT s.inherited";
 /* The first 8 and the last 12 rows of each; all in one round trip. */
 static const char ends_sql[] =
     "SELECT k.p, k.s, t.at, h.rows, t.rows, h.n < 8 FROM k "
@@ -186,9 +186,10 @@ static int find_in_table(struct pg *pg, int64_t since_ms, struct finding *f, boo
                           .columns = 1 };
 
     *found = false;
-    PLUGIN_TRY(pg_run(pg, &q, call));
-    if (!*found)
-        return REPRISE_PLUGIN_OK;
+    int rc = pg_run(pg, &q, call);
+
+    if (rc || !*found) /* a server may not know what is asked */
+        return rc == REPRISE_PLUGIN_FAILED ? REPRISE_PLUGIN_OK : rc;
     snprintf(since, sizeof since, "%lld", (long long)since_ms);
     q = (struct pg_query){ .sql = pg_sql(pg, NULL, all_times_sql, sql),
                            .param = { since },
@@ -196,8 +197,7 @@ static int find_in_table(struct pg *pg, int64_t since_ms, struct finding *f, boo
                            .fn = note_found,
                            .arg = f,
                            .columns = 3 };
-    const int rc = pg_run(pg, &q, call);
-
+    rc = pg_run(pg, &q, call);
     *found = rc == REPRISE_PLUGIN_OK;
     if (!*found)
         f->n = 0;

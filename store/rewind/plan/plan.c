@@ -217,10 +217,11 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
         rc = rewind_check_found(ref, &plan, e);
     if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
         rc = rewind_concurrent_sessions(ref, &plan, e);
-    if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH))
+    if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH)) {
         rc = ref->store->ops->plan_conversation(ref->store, ref, slice_of(plan.point), &plan, e);
-    if (!rc && plan.conversation.change)
-        rc = change_add_session(plan.conversation.change, plan.system, ref->id, e);
+        if (!rc && plan.conversation.change)
+            rc = change_add_session(plan.conversation.change, plan.system, ref->id, e);
+    }
     if (!rc && mode != REWIND_TURN) /* that one reads the present files itself */
         rc = rewind_plan_known_state(ref->store->env, &plan, e);
     if (!rc && mode != REWIND_TURN)

@@ -305,7 +305,12 @@ enum err_code snapped_unused(const struct snapped *s, struct arena *a, const cha
     for (size_t i = 0; i < f.again_n && !*root; i++) {
         CLEANUP(snapshot_log_fini) struct snapshot_log log = { .n = 0 };
 
-        TRY(snapshot_log_read(st->env, f.again[i], &log, e));
+        const enum err_code rc = snapshot_log_read(st->env, f.again[i], &log, NULL);
+
+        if (rc == ERR_NOMEM)
+            return err_nomem(e);
+        if (rc) /* without a log that can be read there is nothing to mention */
+            continue;
         if (s->log.root && log.root && strcmp(s->log.root, log.root) == 0)
             continue;
         for (size_t k = 0; k < log.n && !*root; k++)

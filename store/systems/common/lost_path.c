@@ -171,7 +171,9 @@ static enum err_code lost_path_find(struct lost_path *l, struct err *e)
             break;
         from = joint.before;
         top = lost_path_walk(l, from, &joint.left_out);
-        if (!joint.left_out) /* nothing was said there: it is the row that the log begins with */
+        /* Without a message there, the row is the one that the log begins with. A walk that reached the path again went
+         * through a row above its own parent: a joint would close a circle. */
+        if (!joint.left_out || chain_parent(c, top) != CHAIN_NONE)
             break;
         NEED(array_reserve(l->joint, l->cap, l->n + 1));
         l->joint[l->n++] = joint;

@@ -20,13 +20,14 @@ static enum err_code add_passing_row(struct plugin_ends *x, struct slice row)
     struct buf *tail = &x->tail;
 
     TRY(plugin_row_add(tail, row, x->reorders));
-    if (tail->n > 4 * (size_t)WINDOW_BYTES) {
+    if (tail->n > x->kept + 3 * (size_t)WINDOW_BYTES) {
         const size_t most = tail->n - WINDOW_BYTES;
         const char *end = memrchr(tail->p, '\n', most);
         const size_t gone = end ? (size_t)(end + 1 - tail->p) : 0;
 
         memmove(tail->p, tail->p + gone, tail->n - gone);
         tail->n -= gone;
+        x->kept = tail->n;
     }
     return ERR_OK;
 }

@@ -145,6 +145,7 @@ store_find_fn plugin_find;
 struct plugin_ends {
     struct buf head, tail;
     int64_t last; /* position of the last row of the head */
+    size_t kept;  /* bytes that the tail had when it was last cut */
     bool whole, reorders;
     bool paged;              /* the store has pages; without them all rows pass */
     struct session_row *row; /* receives the row if it was made already */

@@ -73,7 +73,8 @@ static void patch_pass(const struct patch_inference *p, const char *path, size_t
                        struct patch_state *s)
 {
     size_t until = to < p->from ? to : p->from;
-    const struct patch_seen *seen = find_seen(p->c, path, from, until, true);
+    /* A text at the place of a change may have been printed before it. */
+    const struct patch_seen *seen = find_seen(p->c, path, from + (from > 0), until, true);
 
     if (seen) {
         *s = patch_known(seen->text);
@@ -171,7 +172,7 @@ static bool ends_before(const struct patch_inference *p, struct trail *t, size_t
 {
     const struct patch_change *list = p->c->change;
     const struct patch_seen *seen =
-        t->n ? find_seen(p->c, t->path, list[t->step[t->n - 1]].at, line, false) : NULL;
+        t->n ? find_seen(p->c, t->path, list[t->step[t->n - 1]].at + 1, line, false) : NULL;
 
     if (!seen || patch_prompt_between(p->c, list[t->step[0]].at, seen->at))
         return false;
