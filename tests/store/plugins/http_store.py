@@ -219,6 +219,11 @@ def in_pieces(p, server, team):
         run, pull = p.run('messages', f'team:{ONE}'), p.run('pull', f'team:{ONE}')
         p.need(run.returncode == 1 and b'JSON' in run.stderr and run.stderr.count(b'\n') == 1 and not run.stdout, f'{name}: {run}')
         p.need(pull.returncode == 1 and not os.path.exists(f'{p.home}/.claude/projects/-w/{ONE}.jsonl'), f'{name}: {pull}')
+    # The name of this list ends with a quote that is escaped, and the word.
+    other = '{"note\\"entries":[' + ','.join(plain) + '],"entries":[]}'
+    server.before = lambda handler, call, q: call == 'load' and (handler.reply(200, other) or True)
+    run = p.run('messages', f'team:{ONE}')
+    p.need(b'First' not in run.stdout, f'another list: {run}')
     server.before = None
     server.rows.clear()
     server.mtime.clear()
