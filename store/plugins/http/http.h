@@ -33,7 +33,7 @@ void http_close(void *store);
 /* ---- entries.c ---- */
 
 /* A session with more rows is refused, so that a server cannot send short ones for ever. */
-enum { HTTP_ROWS_MOST = 4 << 20 };
+enum { HTTP_ROWS_MOST = 1 << 20 };
 
 enum http_entry_failed {
     HTTP_ENTRY_FINE,
