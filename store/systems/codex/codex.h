@@ -40,7 +40,9 @@ bool codex_is_id(struct slice id);
 /* The names of a store's threads, from session_index.jsonl. Returns NULL if out of memory. */
 struct codex_names *codex_names_new(const char *store);
 void codex_names_free(struct codex_names *names); /* NULL is fine */
-/* The name of a thread, in the arena; empty if it has none. Any thread may ask. */
+/* Reads the file if it has changed; without it no thread has a name. Any thread may call this and the next one. */
+void codex_names_refresh(struct codex_names *names);
+/* The name of a thread, in the arena; empty if it has none. */
 struct slice codex_names_find(struct codex_names *names, struct slice thread, struct arena *a);
 
 /* A cache of the file names in the folders of a store (places.c), for looking up many rollouts: a

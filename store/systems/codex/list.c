@@ -11,7 +11,6 @@
 #include "store/systems/codex/codex.h"
 #include "store/systems/codex/rollout.h"
 #include "store/systems/common/config_dir.h"
-#include "store/systems/common/log_head.h"
 
 /* Each thread has one row, made from its newest rollout. Instructions, pastes and screenshots may precede the text of
  * the first prompt, so a rollout is read up to it, however far it is. */
@@ -27,6 +26,13 @@ enum {
 };
 
 /* ---- enumerate, find ---- */
+
+/* What is known of all threads changes while the program runs, but not for each row of a list. */
+static void codex_refresh(const struct store *st)
+{
+    codex_threads_refresh(codex_of(st)->threads);
+    codex_names_refresh(codex_of(st)->names);
+}
 
 static struct session_ref codex_ref_of(const struct store *st, const struct rollout *x)
 {
@@ -49,7 +55,7 @@ enum err_code codex_enumerate(const struct store *st, const struct scope *scope,
     (void)scope;
     TRY(rollouts_read(st->path, &all, e));
     if (all.n)
-        codex_threads_refresh(codex_of(st)->threads);
+        codex_refresh(st);
     for (size_t i = 0; i < all.n && more; i++) {
         struct session_ref ref = codex_ref_of(st, &all.rollout[i]);
 
@@ -90,7 +96,7 @@ enum err_code codex_find(const struct store *st, const struct scope *scope, stru
 
     if (rc)
         return rc;
-    codex_threads_refresh(codex_of(st)->threads);
+    codex_refresh(st);
     const struct rollout *x = rollouts_newest(&all, id);
 
     rc = x ? copy_ref(st, x, a, ref, e)
@@ -115,6 +121,7 @@ enum err_code codex_at_path(const struct store *st, struct slice path, struct ar
     if (lstat(x.path.p, &sb) != 0 || !S_ISREG(sb.st_mode))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     x.file = file_id_of(&sb);
+    codex_refresh(st);
     return copy_ref(st, &x, a, ref, e);
 }
 
@@ -131,7 +138,7 @@ struct describing {
     bool first;           /* no row of it was read yet */
     bool sub_agent;       /* it is a sub-agent of another thread */
     bool has_events;      /* newer logs do */
-    bool acts;            /* the model answered */
+    bool acts;            /* the model answered; not looked for in a log with events */
     bool has_turns;       /* and mark where turns begin */
     bool raw;             /* prompts are only as the model sees them */
     bool open;            /* its last turn has no end */
@@ -165,14 +172,17 @@ static bool is_interactive(struct slice source, struct arena *a)
 /* Its instructions are most of the first row, so it is walked once. */
 static void codex_list_read_meta(struct describing *d, struct slice payload)
 {
-    enum { AT, SOURCE, CWD, GIT, PARENT, NICKNAME, ROLE, NAMES };
-    static const char *const names[NAMES] = { "timestamp", "source",         "cwd",
-                                              "git",       "forked_from_id", "agent_nickname",
-                                              "agent_role" };
+    enum { AT, SOURCE, CWD, GIT, PARENT, NICKNAME, ROLE, BASE, NAMES };
+    static const char *const names[NAMES] = { "timestamp",  "source",         "cwd",
+                                              "git",        "forked_from_id", "agent_nickname",
+                                              "agent_role", "history_base" };
     struct session_row *row = d->row;
     struct slice value[NAMES], inner;
+    struct rollout_base base;
 
     json_get_each(payload, names, NAMES, value);
+    rollout_base_of(value[BASE], &d->line, &base);
+    d->base = (struct rollout_base){ arena_copy(d->a, base.id), base.end };
     d->sub_agent =
         json_type(value[SOURCE]) == JSON_OBJECT && (json_get(value[SOURCE], "subagent", &inner) ||
                                                     json_get(value[SOURCE], "subAgent", &inner));
@@ -216,7 +226,7 @@ static bool see_front_row(struct slice line, void *arg)
     arena_reset(&d->line);
     d->has_events = d->has_events || shows(line, "\"event_msg\"");
     d->has_turns = d->has_turns || shows(line, "\"task_started\"");
-    d->acts = d->acts || (shows(line, "\"response_item\"") &&
+    d->acts = d->acts || (!d->has_events && shows(line, "\"response_item\"") &&
                           (shows(line, "\"assistant\"") || shows(line, "_call\"")));
     if (!d->row->model.n && shows(line, "\"turn_context\"") && codex_row_read(line, &d->line, &row))
         d->row->model = json_copy_at(row.payload, "model", d->a);
@@ -243,32 +253,27 @@ static bool see_raw_row(struct slice line, void *arg)
 /* The first row contains what precedes the log; the others are passed on. */
 static bool see_own_row(struct slice line, void *arg)
 {
+    static const char *const names[] = { "type", "payload" };
     struct describing *d = arg;
-    struct rollout_base base;
+    struct slice value[2];
 
     if (!d->first)
         return see_front_row(line, d);
     d->first = false;
     line = rows_skip_mark(line);
     arena_reset(&d->line);
+    json_get_each(line, names, 2, value);
+    d->headless = value[0].n && value[1].n && !json_string_is(value[0], "session_meta");
 
     /* Perhaps only the beginning of an archive's first line is known. */
-    struct slice payload, begun = { NULL, 0 };
-    const bool whole = json_get(line, "payload", &payload);
-
-    if (shows(line, "\"session_meta\"")) {
-        const char *at = whole ? NULL : slice_find(line.p, line.n, "\"payload\":", 10);
+    if (!value[1].n && shows(line, "\"session_meta\"")) {
+        const char *at = slice_find(line.p, line.n, "\"payload\":", 10);
 
         if (at)
-            begun = (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) };
-        if (whole || at)
-            codex_list_read_meta(d, whole ? payload : begun);
+            value[1] = (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) };
     }
-
-    d->headless = whole && log_head_is_lost(d->row->ref.store, line);
-
-    rollout_base_of(payload, &d->line, &base);
-    d->base = (struct rollout_base){ arena_copy(d->a, base.id), base.end };
+    if (shows(line, "\"session_meta\""))
+        codex_list_read_meta(d, value[1]);
     return true;
 }
 
@@ -379,19 +384,21 @@ static bool see_end_row(struct slice line, void *arg)
     struct describing *d = arg;
     struct session_row *out = d->row;
     struct codex_row row;
-    bool begins = shows(line, "\"task_started\""), dated = out->activity_ms != TIME_NONE;
-    bool prompt = d->raw ? shows(line, "\"response_item\"") : shows_prompt(line);
-    bool ends = shows(line, "\"task_complete\"") || shows(line, "\"turn_aborted\"") ||
-                shows(line, "\"thread_rolled_back\"");
+    const bool dated = out->activity_ms != TIME_NONE, ahead = !d->ended;
+    const bool begins = ahead && shows(line, "\"task_started\"");
+    const bool prompt = d->raw ? shows(line, "\"response_item\"") : shows_prompt(line);
+    const bool ends =
+        (ahead && (shows(line, "\"task_complete\"") || shows(line, "\"turn_aborted\""))) ||
+        shows(line, "\"thread_rolled_back\"");
 
     arena_reset(&d->line);
     d->has_turns |= begins;
-    d->answered |= shows(line, "\"agent_message\"");
+    d->answered |= ahead && shows(line, "\"agent_message\"");
     if ((dated && !begins && !prompt && !ends) || !codex_row_read(line, &d->line, &row))
         return true;
     if (!dated && !time_parse(row.time, &out->activity_ms))
         out->activity_ms = TIME_NONE;
-    if (!d->ended) {
+    if (ahead) {
         /* Old versions record no ends of turns, so a turn with an answer has ended. */
         d->open = row.kind == CODEX_BEGIN ||
                   (row.kind == CODEX_PROMPT && !(d->answered && !d->has_turns));

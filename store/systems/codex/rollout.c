@@ -412,12 +412,12 @@ enum err_code rollout_text(const char *path, size_t max, struct buf *out, bool *
 
 /* ---- what it continues ---- */
 
-void rollout_base_of(struct slice payload, struct arena *a, struct rollout_base *out)
+void rollout_base_of(struct slice base, struct arena *a, struct rollout_base *out)
 {
-    struct slice base, end;
+    struct slice end;
 
     *out = (struct rollout_base){ .end = 0 };
-    if (!json_get(payload, "history_base", &base) || json_type(base) != JSON_OBJECT)
+    if (json_type(base) != JSON_OBJECT)
         return;
     if (!json_get_text(base, "thread_id", a, &out->id))
         out->id = SLICE("?"); /* it continues something that cannot be found */
@@ -427,10 +427,10 @@ void rollout_base_of(struct slice payload, struct arena *a, struct rollout_base 
 
 void rollout_base_read(struct slice first_line, struct arena *a, struct rollout_base *out)
 {
-    struct slice payload;
+    struct slice base;
 
-    json_get(first_line, "payload", &payload);
-    rollout_base_of(payload, a, out);
+    json_at(first_line, "payload.history_base", &base);
+    rollout_base_of(base, a, out);
 }
 
 /* The logs of a thread from the newest to the oldest, each with the number of bytes to use. */

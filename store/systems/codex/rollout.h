@@ -104,8 +104,8 @@ struct rollout_base {
     int64_t end;     /* the number of bytes of its text that precede */
 };
 void rollout_base_read(struct slice first_line, struct arena *a, struct rollout_base *out);
-/* The same, from the payload of that line. */
-void rollout_base_of(struct slice payload, struct arena *a, struct rollout_base *out);
+/* The same, from the member "history_base" of its payload, which may be missing. */
+void rollout_base_of(struct slice base, struct arena *a, struct rollout_base *out);
 
 /* Appends the whole text of a thread to out, beginning with the logs that its own logs continue.
  * Returns ERR_FORMAT, with the reason, if a continued log is missing, ends elsewhere or continues

@@ -282,13 +282,11 @@ static void read_names(struct codex_names *n, struct slice text)
     arena_fini(&scratch);
 }
 
-/* A list asks for the name of each row, but the file is read only after a change. */
-static void refresh(struct codex_names *n, const struct file_id *now)
+/* Called with the lock held. */
+static void codex_names_reread(struct codex_names *n, const struct file_id *now)
 {
     struct file f;
 
-    if (memcmp(now, &n->seen, sizeof *now) == 0)
-        return;
     forget_names(n);
     if (now->ino) {
         struct buf text = { 0 };
@@ -305,17 +303,24 @@ static void refresh(struct codex_names *n, const struct file_id *now)
     }
 }
 
-struct slice codex_names_find(struct codex_names *n, struct slice thread, struct arena *a)
+void codex_names_refresh(struct codex_names *n)
 {
-    struct slice name = { NULL, 0 };
     struct stat sb;
     struct file_id now = { 0 };
 
-    /* Looked at before the lock, for which other threads wait. */
     if (lstat(n->path, &sb) == 0 && S_ISREG(sb.st_mode))
         now = file_id_of(&sb);
     pthread_mutex_lock(&n->mutex);
-    refresh(n, &now);
+    if (memcmp(&now, &n->seen, sizeof now) != 0)
+        codex_names_reread(n, &now);
+    pthread_mutex_unlock(&n->mutex);
+}
+
+struct slice codex_names_find(struct codex_names *n, struct slice thread, struct arena *a)
+{
+    struct slice name = { NULL, 0 };
+
+    pthread_mutex_lock(&n->mutex);
     uint32_t number = slice_set_find(&n->threads, thread);
 
     if (number != SLICE_SET_NONE)

@@ -29,7 +29,7 @@ bool log_head_is_lost(const struct store *st, struct slice row)
     const struct log_head *head = log_head_of(st);
     struct slice type;
 
-    return head && json_get(row, "type", &type) && !json_get_is(row, "type", head->type);
+    return head && json_get(row, "type", &type) && !json_string_is(type, head->type);
 }
 
 /* A longer line is not read, and a row is looked for at so many places of a damaged one. */

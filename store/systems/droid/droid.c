@@ -37,12 +37,14 @@ static struct slice droid_typed(struct slice text)
 /* The texts of a message, a line for each. */
 static struct slice droid_prompt(struct slice row, struct arena *a)
 {
-    struct slice part, text, all = SLICE("");
+    struct slice content, part, text, all = SLICE("");
     struct json_iter it;
 
-    if (json_at(row, "message.content", &part) && json_text(part, a, &text))
+    json_at(row, "message.content", &content);
+    if (json_text(content, a, &text))
         return droid_typed(text);
-    json_list_open(&it, row, "message.content");
+    if (json_type(content) != JSON_ARRAY || !json_iter_open(&it, content))
+        return all;
     while (json_list_next(&it, &part)) {
         if (!json_get_is(part, "type", "text") || !json_get_text(part, "text", a, &text))
             continue;

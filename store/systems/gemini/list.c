@@ -494,12 +494,13 @@ static bool has_both_ends(const struct gemini_chat *c, struct arena *a)
     struct slice text;
     size_t i = 0;
 
+    if (!c->partial)
+        return true;
     while (i < c->n &&
            (!json_string_is(c->message[i].type, "user") ||
             gemini_kind(&c->message[i], a, &text) != GEMINI_PROMPT || gemini_is_command(text)))
         i++;
-    return !c->partial ||
-           (i < c->n && c->message[i].raw.p < gap && c->message[c->n - 1].raw.p >= gap);
+    return i < c->n && c->message[i].raw.p < gap && c->message[c->n - 1].raw.p >= gap;
 }
 
 static void gemini_complete_row(const struct gemini_chat *c, const struct scope *scope,
