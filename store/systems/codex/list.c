@@ -265,15 +265,14 @@ static bool see_own_row(struct slice line, void *arg)
     json_get_each(line, names, 2, value);
     d->headless = value[0].n && value[1].n && !json_string_is(value[0], "session_meta");
 
-    /* Perhaps only the beginning of an archive's first line is known. */
-    if (!value[1].n && shows(line, "\"session_meta\"")) {
-        const char *at = slice_find(line.p, line.n, "\"payload\":", 10);
+    if (shows(line, "\"session_meta\"")) {
+        /* Perhaps only the beginning of an archive's first line is known. */
+        const char *at = value[1].n ? NULL : slice_find(line.p, line.n, "\"payload\":", 10);
 
         if (at)
             value[1] = (struct slice){ at + 10, (size_t)(line.p + line.n - at - 10) };
-    }
-    if (shows(line, "\"session_meta\""))
         codex_list_read_meta(d, value[1]);
+    }
     return true;
 }
 

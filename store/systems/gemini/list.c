@@ -487,15 +487,13 @@ static bool gemini_is_empty(const struct gemini_chat *c, const struct session_ro
     return (!row->first_prompt.n || gemini_is_command(row->first_prompt)) && !has_answer(c, a);
 }
 
-/* Returns true if the parts that were read contain the first prompt and the last message. */
+/* Returns true if the parts of a long log that were read contain the first prompt and the last message. */
 static bool has_both_ends(const struct gemini_chat *c, struct arena *a)
 {
     const char *gap = c->text.p + c->front;
     struct slice text;
     size_t i = 0;
 
-    if (!c->partial)
-        return true;
     while (i < c->n &&
            (!json_string_is(c->message[i].type, "user") ||
             gemini_kind(&c->message[i], a, &text) != GEMINI_PROMPT || gemini_is_command(text)))
@@ -578,7 +576,7 @@ enum err_code gemini_describe(const struct store *st, const struct scope *scope,
     rc = gemini_chat_read(ref->path.p, most[i], &c, e);
     struct arena scratch = { 0 };
 
-    while (!rc && i < 2 && !has_both_ends(&c, &scratch)) {
+    while (!rc && i < 2 && c.partial && !has_both_ends(&c, &scratch)) {
         gemini_chat_fini(&c);
         arena_reset(&scratch);
         rc = gemini_chat_read(ref->path.p, most[++i], &c, e);
