@@ -164,9 +164,43 @@ def lists(c):
                                    f'{agent} {args}: {path} ends after {at} entries: {said}')
 
 
+def elsewhere(c):
+    """So does a folder of Claude that has another project's name: the directory was moved, and a link was left."""
+    os.symlink(c.project, f'{c.top}/home/old')
+    row = {'type': 'user', 'uuid': sid(1), 'parentUuid': None, 'cwd': f'{c.top}/home/old', 'timestamp': '2026-02-09T02:00:01.000Z',
+           'message': {'role': 'user', 'content': 'a prompt'}}
+    for n in 1, 2:
+        write(f'{c.top}/config/projects/-srv-old/{sid(n)}.jsonl', json.dumps({**row, 'sessionId': sid(n)}) + '\n')
+    c.session(3, '-srv-other')
+    args = 'list', '--project', c.project
+    whole = c.program.run(*args)
+    c.program.same('both without a fault', (whole.stdout.count(b'a prompt'), whole.stderr), (2, b''))
+    for folder in '-srv-old', '-srv-other':
+        for at in range(5):
+            done = c.short(f'/config/projects/{folder}', at, *args)
+            c.program.need((b'cannot list sessions in' in done.stderr) == (folder == '-srv-old' or at < 3) and
+                           (folder == '-srv-old' or done.stdout == whole.stdout), f'{folder} ends after {at} entries: {done}')
+
+
+def agents(c):
+    """A list of sub-agents that a directory's error cuts short is no list."""
+    c.session(1)
+    write(f'{c.top}/config/projects/-srv-app/{sid(1)}/subagents/agent-1.jsonl', '{}\n')
+    gemini = write_session('gemini', f'{c.top}/home', c.project, 1, 1770000000, 'a prompt')
+    of_gemini = '019a0000-0000-4000-8000-000000000001'
+    write(f'{os.path.dirname(gemini)}/{of_gemini}/{sid(2)}.jsonl', '{}\n')
+    for session, folder in (sid(1), f'{sid(1)}/subagents'), (of_gemini, of_gemini):
+        for command in 'subagents', 'info':
+            whole = c.program.run(command, session)
+            c.program.same(f'{command} without a fault', (whole.returncode, whole.stderr), (0, b''))
+            for at in range(4):
+                done = c.short(f'/{folder}', at, command, session)
+                c.program.need(done.returncode == 1 and b'look for sub-agents' in done.stderr, f'{command} {session} at {at}: {done}')
+
+
 if __name__ == '__main__':
     failed = passed = 0
-    for check in orphans, running, versions, working, kept, lists:
+    for check in orphans, running, versions, working, kept, lists, elsewhere, agents:
         top = os.path.realpath(tempfile.mkdtemp())
         try:
             c = Case(top)

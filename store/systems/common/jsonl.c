@@ -177,32 +177,6 @@ enum err_code jsonl_ref_at(const struct store *st, const char *path, struct slic
     return ref->id.p && ref->path.p ? ERR_OK : err_nomem(e);
 }
 
-struct log_ids {
-    struct arena *arena;
-    struct slice *id;
-    size_t n;
-};
-
-static bool add_log_id(const struct session_ref *ref, void *arg)
-{
-    struct log_ids *list = arg;
-
-    return arena_add_copy(list->arena, &list->id, &list->n, ref->id);
-}
-
-enum err_code jsonl_log_ids(const struct store *st, const char *folder, jsonl_is_id_fn *is_id,
-                            struct arena *a, struct slice **ids, size_t *n, struct err *e)
-{
-    struct log_ids found = { .arena = a };
-
-    if ((folder && jsonl_each_log(st, NULL, folder, is_id, add_log_id, &found, NULL)) || a->failed)
-        return err_nomem(e);
-    slice_sort(found.id, found.n);
-    *ids = found.id;
-    *n = found.n;
-    return ERR_OK;
-}
-
 enum err_code jsonl_subagent_at(const struct store *st, const struct session_ref *ref,
                                 const char *folder, jsonl_is_id_fn *is_id, struct slice agent,
                                 struct arena *a, struct session_ref *out, struct err *e)

@@ -138,7 +138,8 @@ MUST_CHECK enum err_code jsonl_each_log(const struct store *st, const struct sco
 /* The log at this path as a ref. Its texts are in the arena. ERR_NOT_FOUND: no regular file has this path. */
 MUST_CHECK enum err_code jsonl_ref_at(const struct store *st, const char *path, struct slice id,
                                       struct arena *a, struct session_ref *ref, struct err *e);
-/* The ids of the logs in a folder (NULL: no folder), sorted; each is in the arena. */
+/* The ids of the logs of sub-agents in a folder (NULL: no folder), sorted; each is in the arena. A folder that exists
+ * and cannot be read to its end is an error. */
 MUST_CHECK enum err_code jsonl_log_ids(const struct store *st, const char *folder,
                                        jsonl_is_id_fn *is_id, struct arena *a, struct slice **ids,
                                        size_t *n, struct err *e);

@@ -237,3 +237,41 @@ enum err_code session_dirs_subagent(const struct store *st, const struct session
                                      SLICE_ARG(id), dirs->log),
                         id, a, out, e);
 }
+
+/* ---- sub-agents whose logs are the files of one folder (jsonl.h) ---- */
+
+struct log_ids {
+    struct arena *arena;
+    struct slice *id;
+    size_t n;
+    int failed; /* the error that ended the folder */
+};
+
+static void keep_failure(const struct err *why, void *arg)
+{
+    ((struct log_ids *)arg)->failed = why->sys;
+}
+
+static bool add_log_id(const struct session_ref *ref, void *arg)
+{
+    struct log_ids *list = arg;
+
+    return arena_add_copy(list->arena, &list->id, &list->n, ref->id);
+}
+
+enum err_code jsonl_log_ids(const struct store *st, const char *folder, jsonl_is_id_fn *is_id,
+                            struct arena *a, struct slice **ids, size_t *n, struct err *e)
+{
+    struct log_ids found = { .arena = a };
+    const struct scope reports = { .left_out = keep_failure, .left_out_arg = &found };
+
+    if ((folder && jsonl_each_log(st, &reports, folder, is_id, add_log_id, &found, NULL)) ||
+        a->failed)
+        return err_nomem(e);
+    if ((errno = found.failed))
+        return err_sys(e, folder, "look for sub-agents");
+    slice_sort(found.id, found.n);
+    *ids = found.id;
+    *n = found.n;
+    return ERR_OK;
+}

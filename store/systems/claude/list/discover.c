@@ -1,13 +1,16 @@
 #include "store/systems/claude/list/discover.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
 #include "lite/scan/field.h"
@@ -297,16 +300,36 @@ static enum belongs transcript_belongs(const struct scope *scope, struct window 
     return answer;
 }
 
-/* One session is enough to know the directory of a folder. If that directory no longer exists, more of them are read. */
-static bool folder_belongs(const struct claude *c, const struct scope *scope, struct window *w,
-                           struct slice folder)
+bool claude_can_list(const char *folder, struct err *trouble)
+{
+    AUTO_DIR *dir = opendir(folder);
+    bool whole = dir && faccessat(dirfd(dir), ".", X_OK, AT_EACCESS) == 0;
+
+    while (whole && (errno = 0, readdir(dir)))
+        ;
+    if (whole && !errno)
+        return true;
+    err_sys(trouble, folder, "list sessions in");
+    return trouble->sys == ENOENT;
+}
+
+/* One session is enough to know the directory of a folder. If that directory no longer exists, more of them are read.
+ * DISCOVER_UNREADABLE leaves out each folder that can be read, and keeps one whose device fails before a session shows
+ * the directory. A folder without permission is not reported in every project. */
+static bool folder_belongs(const struct claude *c, const struct scope *scope,
+                           enum discover_for what, struct window *w, struct slice folder)
 {
     enum { GONE_MOST = 16 };
     enum belongs answer = BELONGS_UNKNOWN;
     char path[PATH_MAX];
+    struct err trouble = { 0 };
     const struct dirent *entry;
     int n = snprintf(path, sizeof path, "%s/%s", c->projects, folder.p), read = 0;
-    DIR *dir = n > 0 && (size_t)n < sizeof path ? opendir(path) : NULL;
+
+    if (n <= 0 || (size_t)n >= sizeof path ||
+        (what == DISCOVER_UNREADABLE && claude_can_list(path, &trouble)))
+        return false;
+    AUTO_DIR *dir = opendir(path);
 
     while (dir && answer != BELONGS && answer != BELONGS_NOT && read < GONE_MOST &&
            (entry = readdir(dir))) {
@@ -315,9 +338,7 @@ static bool folder_belongs(const struct claude *c, const struct scope *scope, st
         answer = transcript_belongs(scope, w, dirfd(dir), entry->d_name);
         read++;
     }
-    if (dir)
-        closedir(dir);
-    return answer == BELONGS;
+    return answer == BELONGS || (answer == BELONGS_UNKNOWN && trouble.sys && trouble.sys != EACCES);
 }
 
 static bool claude_add_trees(const struct claude *c, const struct scope *scope,
@@ -336,8 +357,7 @@ static bool claude_add_trees(const struct claude *c, const struct scope *scope,
             continue;
         if (scope->trees > 1)
             tree = worktree_of_folder(c, scope, names.p[i], false, a);
-        if (!tree.p && !c->forced_folder && what != DISCOVER_NAMED &&
-            folder_belongs(c, scope, &w, names.p[i]))
+        if (!tree.p && !c->forced_folder && folder_belongs(c, scope, what, &w, names.p[i]))
             tree = scope->project;
         if (tree.p)
             ok = claude_add_folder(out, names.p[i], tree, a);

@@ -29,7 +29,7 @@ struct project_folders {
 enum discover_for {
     DISCOVER_LIST, /* folders for a listing */
     DISCOVER_ONE,  /* the same in the order in which one session is searched by its id */
-    DISCOVER_NAMED /* without folders that only their sessions show to be of the scope, which costs a read of each */
+    DISCOVER_UNREADABLE /* of the folders that only their sessions show to be of the scope, those that cannot be read */
 };
 
 /* A folder that is a link is one of them, but not beside the folder that it leads to. Folders of other projects belong
@@ -38,6 +38,10 @@ enum discover_for {
 MUST_CHECK enum err_code claude_folders(const struct claude *c, const struct scope *scope,
                                         enum discover_for what, struct arena *a,
                                         struct project_folders *out, struct err *e);
+
+/* Returns false, and why, if the folder's names cannot be read to the end, or its files cannot be accessed. A missing
+ * folder has no sessions, and is no trouble. */
+bool claude_can_list(const char *folder, struct err *trouble);
 
 /* The folder that the client would use for the path now, which is the forced one if it is set. .p is NULL if out of
  * memory. */

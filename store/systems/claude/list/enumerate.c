@@ -296,20 +296,6 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
 
 /* ---- folders that cannot be listed ---- */
 
-/* A folder whose names can be read but whose files cannot be accessed is useless too. */
-static bool can_be_listed(const char *path, struct err *trouble)
-{
-    AUTO_DIR *dir = opendir(path);
-    bool whole = dir && faccessat(dirfd(dir), ".", X_OK, AT_EACCESS) == 0;
-
-    while (whole && (errno = 0, readdir(dir)))
-        ;
-    if (whole && !errno)
-        return true;
-    err_sys(trouble, path, "list sessions in");
-    return trouble->sys == ENOENT;
-}
-
 enum err_code claude_unreadable(const struct store *st, const struct scope *scope,
                                 unreadable_fn *fn, void *arg, struct err *e)
 {
@@ -318,16 +304,16 @@ enum err_code claude_unreadable(const struct store *st, const struct scope *scop
     struct arena a = { 0 };
     struct buf path = { 0 };
     struct err trouble = { 0 };
-    enum err_code rc = claude_folders(c, scope, DISCOVER_NAMED, &a, &w.folders, e);
+    enum err_code rc = claude_folders(c, scope, DISCOVER_UNREADABLE, &a, &w.folders, e);
 
-    if (!rc && !can_be_listed(c->projects, &trouble)) {
+    if (!rc && !claude_can_list(c->projects, &trouble)) {
         fn(&trouble, arg);
         w.folders.n = 0; /* they fail for the same reason */
     }
     for (size_t i = 0; !rc && i < w.folders.n; i++) {
         if (!folder_path(&path, &w, i))
             rc = err_nomem(e);
-        else if (!can_be_listed(path.p, &trouble))
+        else if (!claude_can_list(path.p, &trouble))
             fn(&trouble, arg);
     }
     buf_fini(&path);

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,19 +209,21 @@ static int compare_path_reversed(const void *a, const void *b)
     return strcmp(y->path.p, x->path.p);
 }
 
-/* Adds the entries of a directory to the list. A directory that is missing or cannot be read has no entries. */
-static enum err_code read_dir(struct walk *w, struct slice dir)
+/* Adds the entries of a directory to the list. A directory that is missing has no entries. */
+static enum err_code read_dir(struct walk *w, struct slice dir, struct err *e)
 {
     DIR *d = opendir(dir.p);
-    struct dirent *found;
+    struct dirent *found = NULL;
     enum err_code rc = ERR_OK;
     size_t before = w->n;
 
-    if (!d)
-        return ERR_OK;
-    while (!rc && (found = readdir(d)))
-        rc = push_entry(w, dir, d, found);
-    closedir(d);
+    while (d && !rc && (errno = 0, found = readdir(d)))
+        if (push_entry(w, dir, d, found))
+            rc = err_nomem(e);
+    if (!rc && !found && errno && errno != ENOENT && errno != ENOTDIR)
+        rc = err_sys(e, dir.p, "look for sub-agents");
+    if (d)
+        closedir(d);
     if (w->n > before)
         qsort(w->todo + before, w->n - before, sizeof *w->todo, compare_path_reversed);
     return rc;
@@ -231,7 +234,8 @@ static enum err_code each_agent(const struct session_ref *ref, struct walk *w, s
 {
     struct slice top = claude_side_path(ref, "subagents", w->a);
     bool more = true;
-    enum err_code rc = top.p ? push_todo(w, (struct entry){ .path = top }) : ERR_NOMEM;
+    enum err_code rc =
+        !top.p || push_todo(w, (struct entry){ .path = top }) ? err_nomem(e) : ERR_OK;
 
     while (!rc && more && w->n) {
         struct entry entry = w->todo[--w->n];
@@ -239,10 +243,10 @@ static enum err_code each_agent(const struct session_ref *ref, struct walk *w, s
         if (entry.id.p)
             more = w->found(&entry, w->arg);
         else
-            rc = read_dir(w, entry.path);
+            rc = read_dir(w, entry.path, e);
     }
     free(w->todo);
-    return rc ? err_set(e, rc, ref->path.p, "look for sub-agents") : ERR_OK;
+    return rc;
 }
 
 struct agent_walk {
