@@ -178,11 +178,10 @@ static void codex_list_read_meta(struct describing *d, struct slice payload)
                                               "agent_role", "history_base" };
     struct session_row *row = d->row;
     struct slice value[NAMES], inner;
-    struct rollout_base base;
 
     json_get_each(payload, names, NAMES, value);
-    rollout_base_of(value[BASE], &d->line, &base);
-    d->base = (struct rollout_base){ arena_copy(d->a, base.id), base.end };
+    rollout_base_of(value[BASE], &d->line, &d->base);
+    d->base.id = arena_copy(d->a, d->base.id);
     d->sub_agent =
         json_type(value[SOURCE]) == JSON_OBJECT && (json_get(value[SOURCE], "subagent", &inner) ||
                                                     json_get(value[SOURCE], "subAgent", &inner));
