@@ -264,6 +264,8 @@ void transcript_view_set_agents(struct transcript_view *v, struct subagent_list 
     transcript_view_choice_close(v);
     if (list->n == 0) {
         transcript_view_refuse(v, "this session has no sub-agents");
+    } else if (v->inner) {
+        ; /* another conversation was opened meanwhile, and is read now */
     } else if (list->n == 1) {
         transcript_view_open_agent(v, list->agent[0].id,
                                    transcript_choice_first_line(list->agent[0].task), fx);

@@ -200,13 +200,15 @@ size_t transcript_view_lines(struct transcript_view *v, size_t message)
 bool transcript_view_step(struct transcript_view *v, struct transcript_position *s, int direction)
 {
     struct transcript_position at = *s;
+    const size_t here = transcript_view_lines(v, at.message);
 
-    if (direction > 0 && at.line + 1 < transcript_view_lines(v, at.message)) {
+    if (direction > 0 && at.line + 1 < here) {
         s->line++;
         return true;
     }
-    if (direction < 0 && at.line > 0) {
-        s->line--;
+    /* The end of a message that has not been read is any line beyond its last. */
+    if (direction < 0 && at.line > 0 && here > 0) {
+        s->line = (at.line < here ? at.line : here) - 1;
         return true;
     }
     for (;;) {

@@ -120,3 +120,32 @@ TEST(a_conversation_without_branches_is_reported)
     assert_false(transcript_view_dismiss(d.view));
     drive_fini(&d);
 }
+
+/* The list of sub-agents comes when one of them is read already. */
+TEST(a_late_list_of_sub_agents_opens_no_second_one)
+{
+    struct store_ops ops = drive_ops;
+    struct drive d;
+    struct effect q;
+
+    open_branched(&d, 0);
+    ops.subagents = drive_subagents;
+    d.store.ops = &ops;
+    transcript_view_act(d.view, ACT_SUBAGENTS, &d.fx);
+    assert_true(effects_pop(&d.fx, &q));
+    assert_int_equal(q.kind, EFFECT_SUBAGENTS);
+    transcript_view_search_in(d.view, SLICE("b2"), SLICE("word"), false, &d.fx);
+    drive_answer_all(&d);
+    assert_true(screen_holds(&d, " sub-agent b2"));
+    struct subagent_list *list = calloc(1, sizeof *list);
+
+    assert_non_null(list);
+    list->agent = arena_zalloc(&list->arena, sizeof *list->agent);
+    assert_non_null(list->agent);
+    list->agent[list->n++] = (struct subagent){ .id = SLICE("a1") };
+    drive_answer(
+        &d, (struct msg){ .kind = MSG_SUBAGENTS, .generation = q.generation, .u.subagents = list });
+    effect_fini(&q);
+    assert_true(screen_holds(&d, " sub-agent b2"));
+    drive_fini(&d);
+}

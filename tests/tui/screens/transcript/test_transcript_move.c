@@ -389,3 +389,78 @@ TEST(broken_lines_are_shown_in_their_place)
     assert_true(screen_holds(&d, "● b"));
     drive_fini(&d);
 }
+
+static void take_away(struct drive *d, struct slice rows)
+{
+    assert_int_equal(truncate(d->path, 0), 0);
+    drive_append(d, rows);
+    transcript_view_reload(d->view, &d->ref, &d->fx);
+    drive_answer_all(d);
+}
+
+/* --- the file gets shorter: places and hits of the earlier reading are nowhere */
+TEST(a_search_that_is_given_up_in_a_shorter_file_stays_where_it_is)
+{
+    struct drive d;
+
+    open_long_conversation(&d, 30, REQUESTER_VIEWER, 14, 60);
+    drive_act(&d, ACT_SEARCH);
+    take_away(&d, SLICE(USER("the only prompt") SAID("the only answer")));
+    drive_act(&d, ACT_BACK);
+    assert_true(screen_holds(&d, "the only prompt"));
+    drive_act(&d, ACT_RAW);
+    assert_true(screen_holds(&d, "\"type\""));
+    drive_fini(&d);
+}
+
+/* The answer to a question about the words before comes after new ones are begun. */
+TEST(late_hits_belong_to_the_words_before)
+{
+    struct drive d;
+    struct effect q;
+
+    open_long_conversation(&d, 30, REQUESTER_VIEWER, 14, 60);
+    drive_act(&d, ACT_SEARCH);
+    transcript_view_key(d.view, (struct key){ '2', 0 }, &d.fx);
+    assert_true(effects_pop(&d.fx, &q));
+    assert_int_equal(q.kind, EFFECT_SEARCH);
+    drive_act(&d, ACT_ACCEPT);
+    drive_act(&d, ACT_SEARCH);
+    struct drive_search search = { &d, q.generation };
+
+    assert_int_equal(jobs_search_transcript(q.conversation, buf_slice(&q.text), NULL, drive_found,
+                                            &search, NULL),
+                     ERR_OK);
+    effect_fini(&q);
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_false(screen_holds(&d, "answer 3"));
+    take_away(&d, SLICE(USER("the only prompt")));
+    take_away(&d, SLICE(USER("the only prompt") SAID("and an answer")));
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_true(screen_holds(&d, "the only prompt"));
+    assert_true(screen_holds(&d, "and an answer"));
+    drive_fini(&d);
+}
+
+/* Its end is a line that is not known yet. */
+TEST(nothing_is_copied_before_the_first_rows_are_read)
+{
+    struct drive d;
+    struct effect q;
+
+    drive_init(&d, SLICE(USER("a prompt") SAID("an answer")));
+    d.view = transcript_view_new(&d.settings, REQUESTER_VIEWER);
+    assert_non_null(d.view);
+    assert_true(frame_init(&d.frame, 14, 60, false));
+    transcript_view_resize(d.view, 14, 60, &d.fx);
+    assert_true(transcript_view_open(d.view, &d.ref, SLICE("A title"), SLICE(""), &d.fx));
+    assert_true(effects_pop(&d.fx, &q));
+    drive_transcript_asked(&d, &q);
+    effect_fini(&q);
+    transcript_view_act(d.view, ACT_COPY, &d.fx);
+    assert_true(screen_holds(&d, "no text here"));
+    drive_answer_all(&d);
+    drive_act(&d, ACT_COPY);
+    assert_true(slice_eq(buf_slice(&d.copied), SLICE("an answer")));
+    drive_fini(&d);
+}
