@@ -50,6 +50,8 @@ void take_flow_begin(struct model *m, const struct compared_file *f, size_t side
     if (!f || v->asked_rewind)
         return;
     effect_cancel(&m->fx, REQUESTER_COMPARE, &v->asked_take);
+    effect_cancel(&m->fx, REQUESTER_COMPARE,
+                  &v->asked_hunks); /* of the file that was chosen before */
     struct effect *e = take_flow_request(m, EFFECT_TAKE, &v->asked_take);
 
     if (!e)

@@ -270,6 +270,7 @@ static void see_sessions(struct list *l, const struct ref_list *refs, struct eff
 {
     if (l->replace) {
         keep_tracked(l);
+        list_details_cancel(l, fx); /* asked for when the scope could not be listed at first */
         replace_sessions(l);
         list_content_renumbered(l, fx);
     }

@@ -451,8 +451,10 @@ static bool rewind_screen_message(struct model *m, const struct msg *msg)
 {
     bool done = msg->kind == MSG_REWIND_DONE; /* taken over even if the view has been left */
 
-    if (done)
+    if (done && msg->generation == m->rewind->asked_rewind)
         undo_flow_rewound(m, &msg->u.rewind_summary);
+    else if (done) /* the view shows another session by now */
+        name_list_free(msg->u.rewind_summary.edited);
     return rewind_view_msg(m->rewind, msg, &m->fx) || done;
 }
 

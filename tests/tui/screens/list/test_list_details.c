@@ -92,6 +92,44 @@ TEST(an_answer_about_another_scope_is_dropped)
     screen_close(&x.s);
 }
 
+/* Takes out the next request of this kind; the others are not served. */
+static struct effect next_request(struct screen *s, enum effect_kind kind)
+{
+    struct effect e = { .kind = EFFECT_QUIT };
+
+    while (effects_pop(&s->waiting, &e) && e.kind != kind)
+        effect_fini(&e);
+    assert_int_equal(e.kind, kind);
+    return e;
+}
+
+/* The other scope cannot be listed at first, and the sizes of the old rows are looked up meanwhile. */
+TEST(sizes_of_rows_that_were_replaced_are_dropped)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.settings.query = SLICE("page"); /* one session */
+    screen_ready(&x.s, x.fake, SHOP, 24, 99);
+    screen_press_only(&x.s, "<C-a>");
+    struct effect e = next_request(&x.s, EFFECT_LIST);
+
+    screen_send(&x.s, (struct msg){ .kind = MSG_FAILED, .generation = e.generation });
+    effect_fini(&e);
+    screen_press_only(&x.s, "<Esc><Esc>"); /* the others come into view */
+    e = next_request(&x.s, EFFECT_DISK_USAGE);
+    x.fake[0].gone = true; /* so that the numbers of the rows are other ones */
+    screen_press_only(&x.s, "<F5>");
+    screen_answer(&x.s);
+    x.s.side_bytes = INT64_C(5) << 30;
+    screen_answer_one(&x.s, &e);
+    effect_fini(&e);
+    screen_press_only(&x.s, "<C-s><C-s>");
+    assert_true(screen_has(&x.s, "4 sessions"));
+    assert_false(screen_has(&x.s, "GB"));
+    screen_close(&x.s);
+}
+
 TEST(sorted_by_size_each_row_shows_its_disk_usage)
 {
     struct shop x;

@@ -114,6 +114,27 @@ TEST(nothing_is_checked_where_there_is_no_session)
     screen_close(&x.s);
 }
 
+/* The next listing has no error, and the rows wait for the cursor of the list, which was just moved. */
+TEST(an_error_that_the_next_listing_has_not_is_forgotten)
+{
+    struct shop x;
+    struct err e;
+
+    shop_begin(&x);
+    x.s.problems = problem_list_new();
+    err_set(&e, ERR_IO, "/home/u/.claude/projects/locked", "list sessions: Permission denied");
+    assert_true(problem_list_add(x.s.problems, "claude", &e));
+    screen_ready(&x.s, x.fake, SHOP, 24, 100);
+    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED });
+    screen_wait(&x.s, 240);
+    screen_press(&x.s, "<Down><A-x>");
+    assert_true(screen_has(&x.s, "Permission denied"));
+    screen_wait(&x.s, 20);
+    assert_int_equal(x.s.listings, 2);
+    assert_false(screen_has(&x.s, "Permission denied"));
+    screen_close(&x.s);
+}
+
 TEST(errors_of_the_listing_come_first)
 {
     struct shop x;

@@ -4,6 +4,7 @@
 
 #include "store/blame/compare.h"
 #include "support/screen/screen.h"
+#include "tui/data/preview.h"
 
 /* Two marked sessions next to each other: their prompts, and the files that each changed. */
 
@@ -17,8 +18,43 @@ static struct compared_prompt first[] = { { T("Charge once"), 0 }, { T("Use a ke
                                            { T("Use a queue"), 0 },
                                            { T("And test it"), 0 } };
 
+/* The file of the question would change by one hunk. */
+static void take_answer(struct screen *s, const struct effect *e)
+{
+    struct preview *p = preview_new();
+    struct rewind_target *target;
+
+    assert_non_null(p);
+    target = arena_zalloc(&p->preview.arena, sizeof *target);
+    p->preview.entry = arena_zalloc(&p->preview.arena, sizeof *p->preview.entry);
+    assert_non_null(target);
+    assert_non_null(p->preview.entry);
+    target->path = arena_copy(&p->preview.arena, buf_slice(&e->text)).p;
+    p->preview.entry[0] =
+        (struct rewind_entry){ .target = target, .action = REWIND_RESTORE, .chosen = true };
+    p->preview.n = 1;
+    screen_send(s,
+                (struct msg){ .kind = MSG_PREVIEW, .generation = e->generation, .u.preview = p });
+}
+
+static void hunks_answer(struct screen *s, const struct effect *e)
+{
+    struct comparison *c = calloc(1, sizeof *c);
+
+    assert_non_null(c);
+    assert_int_equal(linediff_make(SLICE("one\n"), SLICE("two\n"), 3, &c->diff, NULL), ERR_OK);
+    screen_send(
+        s, (struct msg){ .kind = MSG_COMPARISON, .generation = e->generation, .u.comparison = c });
+}
+
 static void compare_answer(struct screen *s, const struct effect *e)
 {
+    if (e->kind == EFFECT_TAKE)
+        take_answer(s, e);
+    else if (e->kind == EFFECT_COMPARE)
+        hunks_answer(s, e);
+    else if (e->kind == EFFECT_REWIND)
+        screen_note(s, "take %s\n", e->preview->preview.entry[0].target->path);
     if (e->kind != EFFECT_COMPARE_SESSIONS)
         return;
     struct compared_sessions *c = calloc(1, sizeof *c);
@@ -116,5 +152,37 @@ TEST(it_takes_two_marked_sessions)
     assert_true(screen_has(&x.s, "it takes two marked sessions"));
     screen_press(&x.s, "<Esc><Tab><Tab><A-c>");
     assert_true(screen_has(&x.s, "it takes two marked sessions"));
+    screen_close(&x.s);
+}
+
+/* --- hunks belong to the file of the question */
+TEST(hunks_that_come_after_another_file_was_chosen_are_dropped)
+{
+    struct shop x;
+
+    open_compare(&x, 40, 120);
+    screen_press(&x.s, "<Down>A");
+    assert_true(screen_has(&x.s, "src/pay.ts"));
+    screen_press_only(&x.s, "3<Down>B"); /* some of its hunks, but then another file */
+    screen_answer(&x.s);
+    assert_true(screen_has(&x.s, "Take the file as B left it?"));
+    screen_press(&x.s, "n");
+    assert_false(screen_has(&x.s, "hunk 1 of 1"));
+    screen_press(&x.s, "B2");
+    assert_non_null(strstr(x.s.log, "take src/queue.ts\n"));
+    screen_close(&x.s);
+}
+
+TEST(the_hunks_of_a_comparison_have_no_tree)
+{
+    struct shop x;
+
+    open_compare(&x, 40, 120);
+    screen_press(&x.s, "<Down>A3");
+    assert_true(screen_has(&x.s, "hunk 1 of 1"));
+    screen_press(&x.s, "T");
+    assert_true(screen_has(&x.s, "this is not a rewind"));
+    screen_press(&x.s, " a");
+    assert_non_null(strstr(x.s.log, "take src/pay.ts\n"));
     screen_close(&x.s);
 }

@@ -1,4 +1,5 @@
 #include "support/screen/rewind_screen_fixture.h"
+#include "tui/data/blame_rows.h"
 
 /* The guarantees to a person before, during and after a change of files. */
 
@@ -473,4 +474,45 @@ CASE(escape_goes_back_pane_by_pane)
     screen_press(&t->s, "<Esc>");
     assert_true(screen_has(&t->s, "type to filter"));
     assert_string_equal(t->s.log, "");
+}
+
+/* The history of a file: one turn of the first session of the list. */
+static void history_answer(struct screen *s, const struct effect *e)
+{
+    struct blame_rows *rows = calloc(1, sizeof *rows);
+    char path[160];
+    struct session_ref ref = screen_ref(s, &s->fake[0], path);
+
+    if (e->kind != EFFECT_BLAME) {
+        free(rows);
+        rewind_screen_answer(s, e);
+        return;
+    }
+    assert_non_null(rows);
+    rows->refs = ref_list_one(&ref, SLICE(""));
+    rows->row = arena_zalloc(&rows->arena, sizeof *rows->row);
+    assert_non_null(rows->refs);
+    assert_non_null(rows->row);
+    rows->row[rows->n++] = (struct blame_row){ .did = "edited", .time_ms = s->now_ms };
+    screen_send(s, (struct msg){ .kind = MSG_BLAME, .generation = e->generation, .u.blame = rows });
+}
+
+/* The one that is shown below keeps its session. */
+CASE(no_rewind_is_opened_above_another_one)
+{
+    struct rewind_screen *t = *state;
+
+    t->s.answer = history_answer;
+    rewind_screen_go(t);
+    rewind_screen_to_file(t, "pay.c");
+    screen_press(&t->s, "t");
+    assert_true(screen_has(&t->s, "history of"));
+    screen_press(&t->s, "<Enter>");
+    assert_true(screen_has(&t->s, "conversation of"));
+    screen_press(&t->s, "w");
+    assert_true(screen_has(&t->s, "a rewind is open below: leave it first"));
+    screen_press(&t->s, "<Esc><Esc><Esc>");
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    screen_press(&t->s, "<Down>m");
+    assert_true(rewind_screen_is_untouched(t));
 }
