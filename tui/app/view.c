@@ -26,7 +26,7 @@ bool view_is_open(const struct model *m, enum view_id id)
 
 bool view_asks(const struct model *m)
 {
-    return view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT;
+    return view_is_open(m, VIEW_DIALOG) || view_is_open(m, VIEW_PROMPT);
 }
 
 void view_push(struct model *m, enum view_id id)

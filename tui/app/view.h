@@ -148,7 +148,7 @@ enum view_id view_top(const struct model *m);
 /* The topmost view that fills the screen; menus and help refer to it. */
 enum view_id view_base(const struct model *m);
 bool view_is_open(const struct model *m, enum view_id id); /* on top or below others */
-/* A dialog or a prompt is on top, and no other question may be put over it. */
+/* A dialog or a prompt is open, perhaps below help, and no other question may be put over it: there is one of each. */
 bool view_asks(const struct model *m);
 void view_push(struct model *m, enum view_id id);
 void view_pop(struct model *m);

@@ -444,3 +444,135 @@ AT_SHOP(a_question_about_another_change_is_not_put_over_a_prompt, 24, 80)
     screen_press(&x->s, "<Enter>");
     assert_non_null(strstr(x->s.log, "rename 11111111: "));
 }
+
+AT_SHOP(a_question_below_help_is_not_replaced, 24, 80)
+{
+    ask_before_undo(&x->s, CHANGE_UNDO, "the first");
+    screen_press(&x->s, "<F1>");
+    ask_before_undo(&x->s, CHANGE_UNDO, "the second");
+    screen_press(&x->s, "<Esc>");
+    assert_true(screen_has(&x->s, "Undo the first?"));
+    screen_press(&x->s, "y");
+    assert_true(screen_has(&x->s, "This file changed since. Undo it too?"));
+}
+
+/* Its directory is found to be gone while a title is typed. */
+AT_SHOP(a_question_about_the_directory_is_not_put_over_a_prompt, 24, 80)
+{
+    x->s.dir_gone = true;
+    screen_press_only(&x->s, "<Down><Enter><C-r>!");
+    screen_answer(&x->s);
+    screen_press(&x->s, "<Enter>");
+    assert_string_equal(x->s.log, "rename 22222222: Payments: idempotency keys!\n");
+}
+
+AT_SHOP(a_question_about_a_session_whose_file_goes_resumes_nothing, 24, 80)
+{
+    x->s.dir_gone = true;
+    screen_press(&x->s, "<Down><Enter>");
+    assert_true(screen_has(&x->s, "The session's directory no longer exists"));
+    x->fake[1].gone = true;
+    x->fake[1].size++;
+    screen_send(&x->s, (struct msg){ .kind = MSG_FILES_CHANGED });
+    x->fake[1].gone = false; /* the list still has it, */
+    x->s.now_ms += 500;
+    screen_send(&x->s, (struct msg){ .kind = MSG_TICK });
+    struct effect e;
+
+    assert_true(effects_pop(&x->s.waiting, &e));
+    assert_int_equal(e.kind, EFFECT_LIST);
+    screen_answer_one(&x->s, &e);
+    effect_fini(&e);
+    x->fake[1].gone = true; /* but it can no longer be read */
+    screen_answer(&x->s);
+    screen_press(&x->s, "2");
+    assert_true(screen_has(&x->s, "the session has just gone from the list"));
+    assert_string_equal(x->s.log, "");
+}
+
+static void name_agents(struct screen *s, unsigned generation)
+{
+    struct change_result *c = change_result_new(CHANGE_CONTINUE_IN);
+
+    assert_non_null(c);
+    c->needs_confirmation = true;
+    assert_true(name_list_add(&c->agents, SLICE("codex")));
+    screen_send(s, (struct msg){ .kind = MSG_CHANGED, .generation = generation, .u.changed = c });
+}
+
+/* The generations of the changes that were asked for. */
+static size_t changes_asked(const struct screen *s, unsigned generation[8])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->waiting.n && n < 8; i++)
+        if (s->waiting.item[i].kind == EFFECT_CHANGE)
+            generation[n++] = s->waiting.item[i].generation;
+    return n;
+}
+
+/* --- an answer about one session asks about no other */
+AT_SHOP(only_the_session_that_was_chosen_last_is_asked_about, 24, 80)
+{
+    unsigned asked[8];
+
+    screen_press_only(&x->s, "<C-x>i<Down><C-x>i");
+    assert_int_equal(changes_asked(&x->s, asked), 2);
+    name_agents(&x->s, asked[0]);
+    assert_false(screen_has(&x->s, "Continue in which agent?"));
+    name_agents(&x->s, asked[1]);
+    assert_true(screen_has(&x->s, "Continue in which agent?"));
+    ask_before_undo(&x->s, CHANGE_RESTORE, "a place that is taken"); /* takes nothing from it */
+    screen_press(&x->s, "<Enter>");
+    assert_non_null(strstr(x->s.log, "continue in 22222222: codex\n"));
+    assert_null(strstr(x->s.log, "continue in 11111111: codex\n"));
+}
+
+AT_SHOP(a_session_that_was_left_is_not_resumed_in_place_of_another, 24, 80)
+{
+    screen_press(&x->s, "<Down><Right>r");
+    screen_press_only(&x->s, "y<Left><Down>");
+    screen_answer(&x->s);
+    assert_string_equal(x->s.log, "resume at 22222222\n");
+    assert_true(screen_has(&x->s, "the session resumes after that message"));
+}
+
+/* The session is gone, and so is the question about it; what is counted for it comes later. */
+AT_SHOP(numbers_for_a_question_that_is_gone_change_no_other, 24, 80)
+{
+    unsigned asked[8];
+
+    screen_press_only(&x->s, "<Down><Del><Down><Enter><Right><C-x>d");
+    assert_int_equal(changes_asked(&x->s, asked), 1);
+    struct change_result *c = change_result_new(CHANGE_TRASH);
+
+    assert_non_null(c);
+    assert_true(name_list_add(&c->sessions, slice_of(x->fake[1].id)));
+    screen_send(&x->s, (struct msg){ .kind = MSG_CHANGED, .generation = asked[0], .u.changed = c });
+    ask_before_undo(&x->s, CHANGE_UNDO, "the first");
+    screen_answer(&x->s);
+    assert_true(screen_has(&x->s, "Undo the first?"));
+}
+
+/* The rows of marked sessions turn out to be unreadable: there is nothing to ask a worker about. */
+TEST(marked_sessions_that_cannot_be_read_are_not_printed)
+{
+    struct shop x;
+    struct effect e;
+
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, 1, 24, 80);
+    screen_take(&x.s);
+    assert_true(effects_pop(&x.s.waiting, &e));
+    screen_answer_one(&x.s, &e);
+    effect_fini(&e);
+    x.s.now_ms += 2000;
+    screen_press_only(&x.s, "<Tab>");
+    assert_true(screen_has(&x.s, "1 marked"));
+    x.fake[0].gone = true;
+    screen_answer(&x.s);
+    screen_press_only(&x.s, "<C-o>");
+    assert_true(screen_has(&x.s, "none of the marked sessions can be read"));
+    assert_int_equal(x.s.waiting.n, 0);
+    screen_close(&x.s);
+}

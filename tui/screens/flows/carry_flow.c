@@ -152,8 +152,10 @@ static void carry_submit_move(struct model *m, const struct name_list *places, b
     }
     struct effect *e = change_flow_submit(m, CHANGE_MOVE, (struct slice){ 0 });
 
-    if (e)
-        e->confirmed = confirmed;
+    if (!e)
+        return;
+    e->confirmed = confirmed;
+    c->asked_by = e->generation;
 }
 
 static void carry_move_answer(struct model *m, enum dialog_choice choice)
@@ -213,8 +215,6 @@ void carry_flow_move(struct model *m, uint32_t entry, const struct project_place
 
 void carry_flow_ask(struct model *m, const struct change_result *r)
 {
-    if (!m->pending_change->asked)
-        return;
     if (r->request == CHANGE_MOVE)
         carry_ask_move(m, r);
     else if (r->request == CHANGE_BUNDLE)

@@ -50,14 +50,15 @@ bool agent_flow_wants(struct model *m, enum action a)
 void agent_flow_begin(struct model *m, enum change_request request, struct slice text)
 {
     struct pending_change *c = m->pending_change;
+    struct effect *e;
 
     agent_flow_clear(m);
     c->asked = ref_list_copy(c->refs);
     c->asked_request = request;
     if (!c->asked || buf_add(&c->asked_text, text))
         change_flow_fail(m);
-    else
-        change_flow_submit(m, request, text);
+    else if ((e = change_flow_submit(m, request, text)) != NULL)
+        c->asked_by = e->generation;
 }
 
 static void run_answer(struct model *m, enum dialog_choice choice)
@@ -88,8 +89,6 @@ void agent_flow_ask(struct model *m, const struct change_result *r)
     struct dialog *d = m->dialog;
     struct slice line = buf_slice(&r->text);
 
-    if (!c->asked)
-        return;
     if (line.n >= sizeof c->asked_line) {
         toast_note(&m->toast, m->now_ms, "the command is too long to be shown");
         agent_flow_clear(m);
@@ -503,7 +502,7 @@ static bool change_message(struct model *m, const struct msg *msg)
 
     switch (msg->kind) {
     case MSG_CHANGED:
-        change_flow_finish(m, msg->u.changed);
+        change_flow_finish(m, msg->u.changed, msg->generation);
         change_result_free(msg->u.changed);
         return true;
     case MSG_DELETE_ESTIMATE:

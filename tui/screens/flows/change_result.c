@@ -224,32 +224,51 @@ static bool leads_to_session(const struct change_result *c)
            c->request == CHANGE_MOVE;
 }
 
-void change_flow_finish(struct model *m, const struct change_result *c)
+/* Closes the views of a session that is gone, and forgets the question that was over them. */
+static void change_result_to_list(struct model *m)
 {
-    m->pending_change->under_way -= m->pending_change->under_way > 0;
+    if (m->viewed != ENTRY_NONE) {
+        transcript_view_close(m->viewer, &m->fx);
+        list_untrack(m->list, &m->viewed);
+    }
+    m->depth = 1;
+    change_flow_clear(m);
+}
 
-    /* A second question would replace what the open one, or the prompt below it, is about. */
-    if (c->needs_confirmation && c->request != CHANGE_UNDO && c->request != CHANGE_REDO &&
-        view_asks(m)) {
-        agent_flow_clear(m);
+/* Asks what must be answered before the change is made. */
+static void change_result_ask(struct model *m, const struct change_result *c, bool is_asked)
+{
+    const bool undoes = c->request == CHANGE_UNDO || c->request == CHANGE_REDO;
+
+    if (undoes) {
+        undo_flow_confirm(m, c);
+    } else if (view_asks(m)) {
+        /* A second question would replace what the open one, or the prompt below it, is about. */
+        if (is_asked)
+            agent_flow_clear(m);
         toast_note(&m->toast, m->now_ms, "nothing changed: another question is open");
-        return;
-    }
-    if (c->needs_confirmation && c->by_agent) {
+    } else if (c->request == CHANGE_RESTORE) {
+        trash_view_ask_join(m, c);
+    } else if (!is_asked) {
+        toast_note(&m->toast, m->now_ms, "nothing changed: another one was chosen meanwhile");
+    } else if (c->by_agent) {
         agent_flow_ask(m, c);
-        return;
+    } else {
+        carry_flow_ask(m, c);
     }
+}
+
+void change_flow_finish(struct model *m, const struct change_result *c, unsigned generation)
+{
+    const struct pending_change *p = m->pending_change;
+    const bool is_asked = p->asked && p->asked_by == generation;
+
+    m->pending_change->under_way -= m->pending_change->under_way > 0;
     if (c->needs_confirmation) {
-        if (c->request == CHANGE_CONTINUE_IN || c->request == CHANGE_MOVE ||
-            c->request == CHANGE_BUNDLE)
-            carry_flow_ask(m, c);
-        else if (c->request == CHANGE_RESTORE)
-            trash_view_ask_join(m, c);
-        else
-            undo_flow_confirm(m, c);
+        change_result_ask(m, c, is_asked);
         return;
     }
-    if (c->by_agent)
+    if (is_asked)
         agent_flow_clear(m);
     if (c->error.code) {
         bool nothing = c->error.code == ERR_NOT_FOUND &&
@@ -263,23 +282,19 @@ void change_flow_finish(struct model *m, const struct change_result *c)
         report_done(m, c);
     if (!c->error.code && takes_away(c))
         list_unmark_all(m->list);
-    /* Close the views of a session that is gone. */
-    if (takes_away(c) && m->viewed != ENTRY_NONE &&
-        lists_entry(c, &m->list->sessions.entry[m->viewed])) {
-        transcript_view_close(m->viewer, &m->fx);
-        list_untrack(m->list, &m->viewed);
-        m->depth = 1;
-    }
+    const bool is_read =
+        m->viewed != ENTRY_NONE && lists_entry(c, &m->list->sessions.entry[m->viewed]);
+
+    if (takes_away(c) && is_read)
+        change_result_to_list(m);
     if (!c->error.code && leads_to_session(c)) {
-        if (m->viewed != ENTRY_NONE) {
-            transcript_view_close(m->viewer, &m->fx);
-            list_untrack(m->list, &m->viewed);
-        }
-        m->depth = 1;
+        change_result_to_list(m);
         list_unmark_all(m->list);
         snprintf(m->list->seek, sizeof m->list->seek, "%s", c->copy);
     }
-    if (!c->error.code && c->request == CHANGE_RESUME_AT)
+    /* A person who went on to another session meanwhile does not want that one resumed. */
+    if (!c->error.code && c->request == CHANGE_RESUME_AT && is_read &&
+        view_base(m) == VIEW_TRANSCRIPT)
         resume_flow_begin(m, ACT_RESUME);
     if (c->request == CHANGE_PRUNE)
         m->cleanup->counted = false;

@@ -68,6 +68,7 @@ struct pending_change {
     char message[40]; /* the id of the message to act on; "": no message */
     /* owned: the sessions of a request that is made again when the person has confirmed it, or NULL */
     struct ref_list *asked;
+    unsigned asked_by; /* generation of the EFFECT_CHANGE that asks about them */
     enum change_request asked_request;
     struct buf asked_text;
     char asked_line[300];    /* the command */
@@ -158,8 +159,8 @@ struct change_text change_text_title(const struct model *m, struct slice title);
 struct change_text change_text_count(size_t n);
 /* The text shown while a change is under way. */
 const char *change_text_doing(enum change_request request);
-/* Reports the result, or asks the questions that come first; every view that may be affected is
+/* Reports the result of that EFFECT_CHANGE, or asks the questions that come first; every view that may be affected is
  * read again. */
-void change_flow_finish(struct model *m, const struct change_result *c);
+void change_flow_finish(struct model *m, const struct change_result *c, unsigned generation);
 
 #endif

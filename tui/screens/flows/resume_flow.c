@@ -259,6 +259,12 @@ static bool rows_are_there(const struct model *m)
     return true;
 }
 
+static void report_unreadable(struct model *m)
+{
+    toast_error_text(&m->toast, SLICE("none of the marked sessions can be read"));
+    resume_flow_cancel(m);
+}
+
 static void print_rows(struct model *m)
 {
     size_t n = prints_marked(m) ? collect_marked(m)
@@ -269,8 +275,7 @@ static void print_rows(struct model *m)
         return;
     }
     if (n == 0) {
-        toast_error_text(&m->toast, SLICE("none of the marked sessions can be read"));
-        resume_flow_cancel(m);
+        report_unreadable(m);
         return;
     }
     struct effect *e = effect_add(&m->fx, EFFECT_PRINT, REQUESTER_LIST);
@@ -307,6 +312,11 @@ static void ask_commands(struct model *m)
     if (!ok) {
         ref_list_free(refs);
         fail_resume(m);
+        return;
+    }
+    if (refs->n == 0) {
+        ref_list_free(refs);
+        report_unreadable(m);
         return;
     }
     struct effect *e = effect_add(&m->fx, EFFECT_RESUME_DIRS, REQUESTER_LIST);

@@ -20,8 +20,8 @@
  * sweep by their paths, because items have other numbers there. The cursor counts the rules and
  * then the shown lines, so a function that changes the lines has to end with cleanup_move_to(),
  * which keeps the cursor on one of them. The answer to the question checks again that no newer
- * sweep is awaited, and then gives away the sweep that was shown: the worker may keep a session
- * that was used meanwhile, but it never adds one. */
+ * sweep is awaited or has come, and then gives away the sweep that was shown: the worker may keep a
+ * session that was used meanwhile, but it never adds one. */
 
 static void cleanup_free_sweep(struct cleanup *c)
 {
@@ -152,6 +152,7 @@ static void set_sweep(struct model *m, struct sweep *sweep)
     }
     cleanup_free_sweep(c);
     c->sweep = sweep;
+    c->swept++;
     c->ruled = ruled;
     if (!c->counted) {
         c->undo_records = sweep->undo_records;
@@ -304,8 +305,12 @@ static void cleanup_trash_answer(struct model *m, enum dialog_choice choice)
 {
     struct cleanup *c = m->cleanup;
 
-    if (choice != CHOICE_DO || cleanup_unavailable(m, ACT_TRASH))
+    if (choice != CHOICE_DO)
         return;
+    if (c->asked || c->swept != c->in_question || !c->sweep) {
+        toast_note(&m->toast, m->now_ms, "nothing moved: the sessions were read again meanwhile");
+        return;
+    }
     struct sweep *sweep = c->sweep;
 
     c->sweep = NULL;
@@ -323,7 +328,7 @@ static void add_staying(struct dialog *d, size_t n, const char *why)
 
 static void confirm_trash(struct model *m)
 {
-    const struct cleanup *c = m->cleanup;
+    struct cleanup *c = m->cleanup;
     struct dialog *d = m->dialog;
     struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
     const char *why = cleanup_unavailable(m, ACT_TRASH);
@@ -336,6 +341,7 @@ static void confirm_trash(struct model *m)
         toast_note(&m->toast, m->now_ms, "%s: %s", action_title(ACT_TRASH), why);
         return;
     }
+    c->in_question = c->swept;
     human_size(sum.ticked_bytes, size);
     cleanup_rules_text(&c->rules, rules, sizeof rules);
     snprintf(title, sizeof title, "Move %s%s%s, %s, to the trash?", orphans ? "what " : "",

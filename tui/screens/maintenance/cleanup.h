@@ -83,9 +83,11 @@ struct cleanup_line {
 struct cleanup {
     struct cleanup_rules rules;
     enum cleanup_sort sort;
-    struct sweep *sweep; /* owned; NULL until it arrives */
-    bool ruled;          /* a rule found the sessions, so their ticks are deliberate */
-    size_t undo_records; /* that could be pruned; counted once, when the view opens */
+    struct sweep *sweep;  /* owned; NULL until it arrives */
+    bool ruled;           /* a rule found the sessions, so their ticks are deliberate */
+    unsigned swept;       /* how many sweeps have arrived, */
+    unsigned in_question; /* and the one that the question is about */
+    size_t undo_records;  /* that could be pruned; counted once, when the view opens */
     int64_t undo_bytes;
     size_t old_snapshots;
     bool counted;

@@ -90,6 +90,7 @@ struct trash_view {
     struct transcript_view *view; /* owned; the preview; NULL until there is something to show */
     char viewed[64];              /* the trash id of the item it shows */
     char joining[64];             /* the trash id of the item in question */
+    struct name_list *emptied;    /* owned: the items in question, which are removed for good */
     char sought[128];             /* what was searched last; "" : nothing yet */
 };
 

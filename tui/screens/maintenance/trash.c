@@ -37,6 +37,7 @@ static void forget_list(struct trash_view *v)
 void trash_view_fini(struct trash_view *v)
 {
     forget_list(v);
+    name_list_free(v->emptied);
     transcript_view_free(v->view);
     *v = (struct trash_view){ .pick = v->pick };
 }
@@ -194,19 +195,14 @@ static struct name_list *chosen_names(const struct trash_view *v, enum which whi
     return names;
 }
 
-static void request_change(struct model *m, enum change_request request, enum which which)
-{
-    struct name_list *names = chosen_names(m->trash, which);
-
-    if (names)
-        change_flow_request_names(m, request, names);
-    else
-        toast_no_memory(&m->toast);
-}
-
 static void maintenance_trash_restore(struct model *m)
 {
-    request_change(m, CHANGE_RESTORE, trash_view_ticks(m->trash) > 0 ? TICKED : ONE);
+    struct name_list *names = chosen_names(m->trash, trash_view_ticks(m->trash) > 0 ? TICKED : ONE);
+
+    if (names)
+        change_flow_request_names(m, CHANGE_RESTORE, names);
+    else
+        toast_no_memory(&m->toast);
 }
 
 static void join_answer(struct model *m, enum dialog_choice choice)
@@ -227,10 +223,6 @@ void trash_view_ask_join(struct model *m, const struct change_result *c)
 {
     struct dialog *d = m->dialog;
 
-    if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
-        toast_note(&m->toast, m->now_ms, "nothing restored: another question is open");
-        return;
-    }
     snprintf(m->trash->joining, sizeof m->trash->joining, "%s", c->id);
     dialog_begin(d, "A newer transcript is in its place. Join the two?", join_answer);
     dialog_line(d, "%s", c->where);
@@ -242,20 +234,31 @@ void trash_view_ask_join(struct model *m, const struct change_result *c)
     view_push(m, VIEW_DIALOG);
 }
 
-/* Only shown items are removed: sessions that were deleted meanwhile stay in the trash. */
+/* Only the items that the question named are removed: sessions that were deleted since then stay in the trash. */
 static void empty_answer(struct model *m, enum dialog_choice choice)
 {
-    if (choice == CHOICE_DO && trash_view_count(m->trash) > 0)
-        request_change(m, CHANGE_EMPTY, trash_view_ticks(m->trash) > 0 ? TICKED : ALL);
+    struct name_list *names = m->trash->emptied;
+
+    m->trash->emptied = NULL;
+    if (choice == CHOICE_DO && names)
+        change_flow_request_names(m, CHANGE_EMPTY, names);
+    else
+        name_list_free(names);
 }
 
 static void confirm_empty(struct model *m)
 {
-    const struct trash_view *v = m->trash;
+    struct trash_view *v = m->trash;
     struct dialog *d = m->dialog;
     size_t ticked = trash_view_ticks(v), n = ticked ? ticked : trash_view_count(v);
     char size[HUMAN_SIZE], title[DIALOG_TEXT];
 
+    name_list_free(v->emptied);
+    v->emptied = chosen_names(v, ticked ? TICKED : ALL);
+    if (!v->emptied) {
+        toast_no_memory(&m->toast);
+        return;
+    }
     human_size(trash_view_bytes(v, ticked > 0), size);
     snprintf(title, sizeof title, "Delete %zu session%s, %s, for good?", n, n == 1 ? "" : "s",
              size);

@@ -132,6 +132,25 @@ TEST(keys_while_sessions_are_moved_meet_no_session)
     screen_close(&x.s);
 }
 
+/* An undo that is asked for before the question brings one more back. */
+TEST(nothing_is_moved_that_the_question_did_not_name)
+{
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    x.fake[4].gone = true;
+    screen_press(&x.s, "<Right>");
+    screen_press_only(&x.s, "ud");
+    assert_true(screen_has(&x.s, "Move 2 sessions, "));
+    screen_answer(&x.s);
+    screen_press(&x.s, "<Down><Enter>");
+    assert_null(strstr(x.s.log, "sweep"));
+    assert_true(screen_has(&x.s, "nothing moved: the sessions were read again meanwhile"));
+    screen_press(&x.s, "d<Down><Enter>");
+    assert_non_null(strstr(x.s.log, "sweep 33333333 44444444 55555555\n"));
+    screen_close(&x.s);
+}
+
 TEST(undo_returns_them_to_the_list)
 {
     struct shop x;

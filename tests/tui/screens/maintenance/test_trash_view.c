@@ -186,6 +186,22 @@ TEST(emptying_names_number_and_size_and_requires_a_typed_word)
     screen_close(&x.s);
 }
 
+/* Another program deletes a session while the question is open. */
+TEST(only_what_the_question_named_is_destroyed)
+{
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "E");
+    assert_true(screen_has(&x.s, "Delete 2 sessions, 1.2 MB, for good?"));
+    x.fake[0].gone = true;
+    screen_send(&x.s, (struct msg){ .kind = MSG_FILES_CHANGED, .u.logged = true });
+    screen_answer(&x.s);
+    screen_press(&x.s, "yes<Enter>");
+    assert_string_equal(x.s.log, "empty 22222222 44444444\n");
+    screen_close(&x.s);
+}
+
 AT_SHOP(an_empty_trash_is_reported_and_offers_nothing, 24, 80)
 {
     screen_press(&x->s, "<C-x>D");
