@@ -152,21 +152,16 @@ struct describing {
 };
 
 /* The program's own picker shows threads of these sources, and threads that name none. */
-static bool is_interactive(struct slice source, struct arena *a)
+static bool is_interactive(struct slice source)
 {
     static const char *const shown[] = { "cli", "vscode", "atlas", "chatgpt" };
-    struct slice name = { NULL, 0 };
+    const size_t n = sizeof shown / sizeof *shown;
 
     if (!source.n || json_type(source) == JSON_NULL)
         return true;
     if (json_type(source) == JSON_OBJECT)
-        name = json_text_at(source, "custom", a);
-    else if (!json_text(source, a, &name))
-        return false;
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        if (slice_eq(name, slice_of(shown[i])))
-            return true;
-    return false;
+        json_get(source, "custom", &source);
+    return json_type(source) == JSON_STRING && json_key_in(source, shown, n) < n;
 }
 
 /* Its instructions are most of the first row, so it is walked once. */
@@ -191,7 +186,7 @@ static void codex_list_read_meta(struct describing *d, struct slice payload)
     row->agent_name = arena_copy(d->a, json_text_of(value[NICKNAME], d->a));
     row->agent_setting = arena_copy(d->a, json_text_of(value[ROLE], d->a));
     row->flags |= row->parent_id.n ? SESSION_FORK : 0U;
-    row->flags |= is_interactive(value[SOURCE], &d->line) ? 0U : SESSION_PROGRAMMATIC;
+    row->flags |= is_interactive(value[SOURCE]) ? 0U : SESSION_PROGRAMMATIC;
     if (!time_parse(json_text_of(value[AT], &d->line), &row->created_ms))
         row->created_ms = TIME_NONE;
 }
