@@ -7,8 +7,8 @@
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
 #include "store/api/env.h"
+#include "store/api/session.h"
 
-struct session_ref;
 struct store;
 
 /* Stores that are kept by plug-ins (store/api/reprise_plugin.h). A plug-in is loaded only if the configuration or the
@@ -73,6 +73,23 @@ void plugin_check_name(char out[PLUGIN_CHECK_NAME]);
  * rules do not hold. *signal: the signal that ended the check early; 0: none. For a process with one thread. */
 MUST_CHECK enum err_code plugin_check(const struct plugin_check *check, size_t *failed, int *signal,
                                       struct err *e);
+
+/* ---- a copy for readers of the whole session ---- */
+
+struct plugin_text;
+
+/* The rows of a session as a file of Claude Code's without a name, which takes no memory if it is large. */
+struct plugin_copy {
+    /* valid until plugin_copy_close(), as is the ref that it is made from */
+    struct session_ref ref;
+    bool more;                /* the session has more rows than that, and nothing is open */
+    struct plugin_text *text; /* owned */
+};
+
+/* The ref is that of a store of a plug-in (store_ops.remote). */
+MUST_CHECK enum err_code plugin_copy_open(const struct session_ref *ref, size_t most,
+                                          struct plugin_copy *out, struct err *e);
+void plugin_copy_close(struct plugin_copy *copy);
 
 /* ---- local sessions into the store ---- */
 

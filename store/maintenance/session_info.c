@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/api/plugin.h"
 #include "store/proc/live.h"
 #include "store/query/listing.h"
 #include "store/query/usage.h"
@@ -46,16 +47,47 @@ static enum err_code count_message(struct slice json, void *arg, struct err *e)
     return ERR_OK;
 }
 
+/* A reader of a conversation takes memory for each row. */
+enum { REMOTE_ROWS_MOST = 100000 };
+
+static enum err_code read_conversation_of(const struct session_ref *ref, struct session_info *f)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct message_query q = { .session = f->ref.id };
+
+    TRY(ops->messages(ref->store, ref, &q, count_message, &f->messages, &f->missing));
+    return ops->load(ref->store, ref, NULL, &f->transcript, &f->missing);
+}
+
+/* The rows come from the server once. */
+static enum err_code read_remote_conversation(struct session_info *f)
+{
+    struct plugin_copy copy;
+    struct slice path = f->ref.path;
+
+    TRY(plugin_copy_open(&f->ref, REMOTE_ROWS_MOST, &copy, &f->missing));
+    const bool more = copy.more;
+    enum err_code rc = more ? ERR_OK : read_conversation_of(&copy.ref, f);
+
+    plugin_copy_close(&copy);
+    if (more) {
+        f->messages = -1;
+        err_set(&f->missing, ERR_UNSUPPORTED, path.p,
+                "describe session: it has more than %d rows, so that its messages are not counted: "
+                "pull it first",
+                REMOTE_ROWS_MOST);
+    } else if (rc) {
+        snprintf(f->missing.path, sizeof f->missing.path, "%.*s", SLICE_ARG(path));
+    }
+    return rc;
+}
+
 /* Without a conversation the other facts are still of use. */
 static enum err_code read_info_conversation(struct session_info *f, struct err *e)
 {
-    const struct store_ops *ops = f->ref.store->ops;
-    struct message_query q = { .session = f->ref.id };
     enum err_code rc =
-        ops->messages(f->ref.store, &f->ref, &q, count_message, &f->messages, &f->missing);
+        f->ref.store->ops->remote ? read_remote_conversation(f) : read_conversation_of(&f->ref, f);
 
-    if (!rc)
-        rc = ops->load(f->ref.store, &f->ref, NULL, &f->transcript, &f->missing);
     if (rc && rc != ERR_NOT_FOUND && e)
         *e = f->missing;
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;
@@ -185,7 +217,8 @@ void session_info_json_members(const struct session_info *f, struct jsonout *j)
                  SLICE_ARG(bundle.n ? bundle : slice_of(st->path))))
         j->rc = ERR_NOMEM;
     jsonout_member(j, "store", buf_slice(&store));
-    jsonout_int_member(j, "messageCount", f->messages);
+    if (f->messages >= 0)
+        jsonout_int_member(j, "messageCount", f->messages);
     if (f->transcript && f->transcript->lost)
         jsonout_int_member(j, "lostMessageCount", (int64_t)f->transcript->lost);
     if (st->ops->checkpoints || f->checkpoints.n)

@@ -6,14 +6,15 @@
 #include "store/api/store.h"
 #include "store/maintenance/doctor.h"
 
-/* Everything that is recorded about one session, as `info` shows it. The whole session is read. */
+/* Everything that is recorded about one session, as `info` shows it. The whole session is read, unless it is on a server
+ * and has more than 100,000 rows. */
 struct session_info {
     struct arena arena;
     struct session_ref ref;
     struct session_row *row;       /* owned */
     struct transcript *transcript; /* owned; NULL if the session no longer has a conversation */
     struct err missing;            /* why it has none */
-    int64_t messages;
+    int64_t messages;              /* -1: they were not read */
     struct checkpoint_list checkpoints; /* empty if the system has no checkpoints */
     struct session_facts more;          /* what only this system records */
     struct slice *subagents;

@@ -69,10 +69,31 @@ static struct slice file_of(const struct session_ref *ref)
                                                   : ref->path;
 }
 
-static void write_info_text(const struct session_info *f, int64_t now_ms, struct out *o)
+static void write_counts(const struct session_info *f, struct out *o)
 {
     const struct session_row *row = f->row;
     const struct store_ops *ops = f->ref.store->ops;
+
+    if (f->messages >= 0)
+        out_addf(o, "%-14s %" PRId64 "\n", "messages", f->messages);
+    if (f->transcript && f->transcript->lost)
+        out_addf(o,
+                 "%-14s a resume restores %zu of %zu messages: reprise doctor %.*s --fix "
+                 "--reconnect\n",
+                 "lost", f->transcript->restored, f->transcript->restored + f->transcript->lost,
+                 SLICE_ARG(row->ref.id));
+    out_addf(o, "%-14s %zu\n", "checkpoints", f->checkpoints.n);
+    out_addf(o, "%-14s %zu\n", "sub-agents", f->subagent_count);
+    if (f->messages >= 0)
+        out_addf(o, "%-14s %zu\n", "damaged lines",
+                 ops->log_rules || ops->one_document ? f->damage.n
+                 : f->transcript                     ? f->transcript->broken
+                                                     : 0);
+}
+
+static void write_info_text(const struct session_info *f, int64_t now_ms, struct out *o)
+{
+    const struct session_row *row = f->row;
     const struct {
         const char *name;
         struct slice text;
@@ -110,19 +131,7 @@ static void write_info_text(const struct session_info *f, int64_t now_ms, struct
     write_activity(row, o);
     human_age(now_ms, row->activity_ms, age);
     out_addf(o, "%-14s %s\n", "active", age);
-    out_addf(o, "%-14s %" PRId64 "\n", "messages", f->messages);
-    if (f->transcript && f->transcript->lost)
-        out_addf(o,
-                 "%-14s a resume restores %zu of %zu messages: reprise doctor %.*s --fix "
-                 "--reconnect\n",
-                 "lost", f->transcript->restored, f->transcript->restored + f->transcript->lost,
-                 SLICE_ARG(row->ref.id));
-    out_addf(o, "%-14s %zu\n", "checkpoints", f->checkpoints.n);
-    out_addf(o, "%-14s %zu\n", "sub-agents", f->subagent_count);
-    out_addf(o, "%-14s %zu\n", "damaged lines",
-             ops->log_rules || ops->one_document ? f->damage.n
-             : f->transcript                     ? f->transcript->broken
-                                                 : 0);
+    write_counts(f, o);
 
     /* A cost of less than a dollar has four digits, because two would show many as $0.00. */
     if (!isnan(f->cost))

@@ -169,12 +169,18 @@ MUST_CHECK enum err_code plugin_describe_rows(const struct plugin_store *p,
                                               const struct session_ref *ref, struct plugin_ends *x,
                                               struct session_row *row, struct err *e);
 
-/* ---- show.c ---- */
+/* ---- text.c ---- */
 
 /* The rows of a ref as a file of Claude Code's. */
 struct plugin_text {
+    /* rows that are not in the file yet, or, if n is 0, all rows, which are in the file, too */
     struct buf bytes;
     struct fs_memory_file file;
+    struct disk_new *copy;   /* owned; that file, if it is on a disk, else NULL */
+    bool stays;              /* it is where it will be */
+    int64_t n;               /* bytes that were written as they arrived */
+    struct arena arena;      /* owns dir */
+    struct slice dir;        /* the session's directory, if rows name it */
     struct session_ref lent; /* for claude_ops with p->claude; valid while the text is open */
     const struct session_ref *ref;
 };
@@ -193,6 +199,8 @@ MUST_CHECK enum err_code plugin_text_keep(struct plugin_text *t, struct transcri
 bool plugin_is_agent_metadata(struct slice row);
 /* Replaces the path of the unnamed file in an error. Returns rc. */
 enum err_code plugin_text_error(const struct plugin_text *t, enum err_code rc, struct err *e);
+
+/* ---- show.c ---- */
 
 store_load_fn plugin_conversation;
 store_branches_fn plugin_branches;

@@ -8,7 +8,6 @@
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
-#include "lite/scan/field.h"
 #include "store/api/host.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
@@ -29,10 +28,7 @@ enum err_code plugin_fork(const struct store *st, const struct session_ref *ref,
     struct plugin_text t;
 
     TRY(plugin_text_open(p, ref, NULL, &t, e));
-    struct slice dir = { NULL, 0 };
-    enum err_code rc = field_first(buf_slice(&t.bytes), true, "cwd", &a, &dir)
-                           ? plugin_local_folder(p, ref, dir, &a, &here.folder, e)
-                           : err_nomem(e);
+    enum err_code rc = plugin_local_folder(p, ref, t.dir, &a, &here.folder, e);
 
     if (!rc)
         rc = disk_private_dir(here.folder, e);

@@ -237,14 +237,35 @@ def in_little_memory(p, server, team):
     server.mtime['-w', TWO] = 1795400000000
     server.before = lambda handler, call, q: call == 'load' and (handler.reply(200, text) or True)
     team.configure(server.url(), 'project = -w')
-    for what in ['list', '--all', '--store', 'team'], ['pull', f'team:{TWO}']:
+    for what in ['list', '--all', '--store', 'team'], ['info', f'team:{TWO}'], ['pull', f'team:{TWO}']:
         most = team.memory(p, *what)
         p.need(most < 40 << 10 or any('SAN_OPTIONS' in name for name in p.env), f'{what}: {most} KB')
     listed = p.json('list', '--all', '--store', 'team')
     p.same('its ends', [(r['customTitle'], r['firstPrompt'][:3]) for r in listed], [('At the end', '0 x')])
     with open(f'{p.home}/.claude/projects/-w/{TWO}.jsonl', encoding='utf-8') as f:
         p.need([json.loads(line) for line in f] == [json.loads(row) for row in rows], 'the rows are not those of the store')
+    info = [p.json('info', f'{where}:{TWO}') for where in ('team', 'claude')]
+    p.same('what info counts', *[[i[k] for k in ('messageCount', 'damaged', 'customTitle', 'firstPrompt')] for i in info])
     os.remove(f'{p.home}/.claude/projects/-w/{TWO}.jsonl')
+    server.before = None
+    server.mtime.clear()
+
+
+def of_many_rows(p, server, team):
+    """Of more than 100,000 rows, info reads no more than that, and does not count them."""
+    row = '{"type":"user","uuid":"%d","message":{"role":"user","content":"x"}}'
+    body = '{"entries":[' + ','.join(row % n for n in range(100_001)) + ']}'
+    server.mtime['-w', TWO] = 1795400000000
+    server.before = lambda handler, call, q: call == 'load' and (handler.reply(200, body.encode()) or True)
+    team.configure(server.url(), 'project = -w')
+    run = p.run('info', '--json', f'team:{TWO}')
+    info = json.loads(run.stdout)
+    p.need(run.returncode == 0 and 'messageCount' not in info and info['firstPrompt'] == 'x', f'too many rows: {run}')
+    p.need(b'pull it first' in run.stderr and f'team:-w/{TWO}'.encode() in run.stderr, f'why they are not counted: {run.stderr}')
+    text = p.run('info', f'team:{TWO}').stdout
+    p.need(b'messages' not in text and b'damaged' not in text, f'a number that nobody counted: {text}')
+    body = body.replace(row % 7 + ',', '')
+    p.same('as many as it counts', p.json('info', f'team:{TWO}')['messageCount'], 1)
     server.before = None
     server.mtime.clear()
 
@@ -265,6 +286,7 @@ def main():
         server.mtime.clear()
         in_pieces(p, server, team)
         in_little_memory(p, server, team)
+        of_many_rows(p, server, team)
         projects(p, server, team)
         token(p, server, team)
         tls(p, team)

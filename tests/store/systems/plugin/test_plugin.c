@@ -1,3 +1,4 @@
+#include "lite/io/file.h"
 #include "store/systems/plugin/plugin.h"
 
 #include <fcntl.h>
@@ -223,8 +224,13 @@ IN_SCRATCH(rows_of_a_store_that_reorders_begin_with_their_type)
     assert_int_equal(open_store(*state, MISBEHAVING_STORE, "", &st, NULL), ERR_OK);
     assert_int_equal(st->ops->find(st, &all, SLICE("s"), &a, &ref, NULL), ERR_OK);
     assert_int_equal(plugin_text_open(plugin_of(st), &ref, NULL, &t, NULL), ERR_OK);
+    const struct file rows = { .fd = t.file.fd };
+    char text[256];
+    size_t n;
+
+    assert_int_equal(file_read(&rows, 0, text, sizeof text, &n, NULL), ERR_OK);
     assert_true(
-        slice_eq(buf_slice(&t.bytes),
+        slice_eq((struct slice){ text, n },
                  SLICE("{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"Say "
                        "\\\" hello\"},\"uuid\":\"u1\",\"sessionId\":\"s\"}\n"
                        "no row at all\n"
