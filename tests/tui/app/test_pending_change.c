@@ -576,3 +576,12 @@ TEST(marked_sessions_that_cannot_be_read_are_not_printed)
     assert_int_equal(x.s.waiting.n, 0);
     screen_close(&x.s);
 }
+
+/* Another view is opened before the worker has checked that they can be resumed. */
+AT_SHOP(the_marked_sessions_are_printed_even_from_another_view, 24, 80)
+{
+    screen_press(&x->s, "<Tab><Tab>");
+    screen_press_only(&x->s, "<C-o><A-b>");
+    screen_answer(&x->s);
+    assert_string_equal(x->s.log, "print 11111111 22222222\n");
+}

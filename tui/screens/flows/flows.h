@@ -30,6 +30,7 @@ struct resume_flow {
     uint32_t entry;     /* the session; ENTRY_NONE: the one that will be selected */
     unsigned question;  /* generation of EFFECT_RESUME_DIRS or EFFECT_TERMINAL; 0: none */
     struct agent_terminal terminal;    /* in which it runs */
+    bool marked;                       /* to print: the marked ones instead */
     bool forks;                        /* the agent continues a fork of it */
     bool knows_live;                   /* the person knows that it is running */
     struct resume_dirs *place;         /* owned; the choices of the dialog */

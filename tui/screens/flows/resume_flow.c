@@ -243,7 +243,7 @@ static size_t collect_marked(struct model *m)
 
 static bool prints_marked(const struct model *m)
 {
-    return m->resume_flow->action == ACT_PRINT && in_list(m) && m->list->marks > 0;
+    return m->resume_flow->action == ACT_PRINT && m->resume_flow->marked;
 }
 
 /* Returns true if the rows to act on have been read or will never be read. */
@@ -349,6 +349,7 @@ static void flow_resume_flow_begin(struct model *m, enum action a, struct name_l
         return;
     }
     m->resume_flow->entry = session_to_resume(m);
+    m->resume_flow->marked = in_list(m) && l->marks > 0;
     if (rows_are_there(m))
         act_on_row(m);
     else
