@@ -269,14 +269,19 @@ static enum err_code blame_history_add_name(struct blame_history *h, const char 
 
 /* ---- copies, and the order ---- */
 
-static int compare_calls(const struct blame_event *x, const struct blame_event *y)
+static int compare_edits(const struct blame_event *x, const struct blame_event *y)
 {
     int d = slice_compare(edit_call_name(x->edit.call), edit_call_name(y->edit.call));
 
     if (!d)
         d = strcmp(x->edit.path, y->edit.path);
-    if (!d)
-        d = (x->edit.kind > y->edit.kind) - (x->edit.kind < y->edit.kind);
+    return d ? d : (x->edit.kind > y->edit.kind) - (x->edit.kind < y->edit.kind);
+}
+
+static int compare_calls(const struct blame_event *x, const struct blame_event *y)
+{
+    const int d = compare_edits(x, y);
+
     return d ? d : (x->edit.time_ms > y->edit.time_ms) - (x->edit.time_ms < y->edit.time_ms);
 }
 
@@ -339,6 +344,22 @@ static enum err_code drop_continued(struct blame_history *h, struct err *e)
     return ERR_OK;
 }
 
+/* Forks of old versions of Codex copied the edits of their thread with the time of the fork. */
+static void drop_late_copies(struct blame_event **list, size_t n)
+{
+    for (size_t i = 0, k; i < n; i = k) {
+        const struct blame_event *original = NULL;
+
+        for (k = i; k < n && compare_edits(list[i], list[k]) == 0; k++)
+            if (list[k]->session != SIZE_MAX &&
+                (!original || (original->edit.copied && !list[k]->edit.copied)))
+                original = list[k];
+        for (size_t m = i; m < k && original && list[i]->edit.call.n; m++)
+            if (list[m]->edit.copied && list[m]->session != original->session)
+                list[m]->session = SIZE_MAX;
+    }
+}
+
 static enum err_code blame_history_drop_copies(struct blame_history *h, struct err *e)
 {
     AUTO_FREE struct blame_event **list = malloc((h->n + 1) * sizeof *list);
@@ -370,6 +391,7 @@ static enum err_code blame_history_drop_copies(struct blame_history *h, struct e
             if (list[m]->session != original)
                 list[m]->session = SIZE_MAX;
     }
+    drop_late_copies(list, h->n);
     for (size_t i = 0; i < h->n; i++)
         if (h->event[i].session != SIZE_MAX)
             h->event[kept++] = h->event[i];

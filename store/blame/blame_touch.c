@@ -24,7 +24,7 @@ struct touching {
     struct blame_text *text; /* by the number of the file; owned */
     size_t text_cap;
     struct slice_set calls; /* seen in older sessions, with their paths */
-    /* The marks of calls (edit_mark) with their paths: of originals, and of copies that came before their originals. */
+    /* The marks of calls (edit_mark), and the calls, with their paths: of originals, and of copies that came before. */
     struct slice_set originals, copies;
     bool again;             /* an original came after its copy */
     struct slice_set turns; /* the session's entries, by file and turn, from `first` on */
@@ -99,20 +99,32 @@ static enum err_code blame_touch_count_edit(struct touching *t, const struct edi
     return rc;
 }
 
-/* Returns true if an older session has the same edit. Equal call ids are not enough, because some agents number the
- * calls of every session in the same way. */
+/* Returns true if an older session has the same edit, or any session that is not a copy has it with another time: a fork
+ * may have copied it with the time of the fork. Equal call ids are not enough, because some agents number the calls of
+ * every session in the same way. */
 static bool is_copy(struct touching *t, const struct edit *edit)
 {
     const struct slice call = edit_call_name(edit->call);
-    const char *key = call.n && t->q ? arena_format(&t->out->arena, "%.*s %" PRId64 " %s",
-                                                    SLICE_ARG(call), edit->time_ms, edit->path)
-                                     : NULL;
-    size_t before = t->calls.n;
+    struct arena *a = &t->out->arena;
     uint32_t number;
 
-    if (!key || slice_set_find(&t->calls, slice_of(key)) != SLICE_SET_NONE)
-        return key != NULL;
-    return slice_set_add(&t->calls, slice_of(key), &number) && before == t->calls.n;
+    if (!call.n || !t->q)
+        return false;
+    const char *key = arena_format(a, "%.*s %s", SLICE_ARG(call), edit->path);
+    const char *timed =
+        arena_format(a, "%.*s %" PRId64 " %s", SLICE_ARG(call), edit->time_ms, edit->path);
+
+    if (!key || !timed || slice_set_find(&t->calls, slice_of(timed)) != SLICE_SET_NONE)
+        return key && timed;
+    t->again |= !edit->copied && slice_set_find(&t->copies, slice_of(key)) != SLICE_SET_NONE;
+    if (edit->copied && (slice_set_find(&t->originals, slice_of(key)) != SLICE_SET_NONE ||
+                         slice_set_find(&t->calls, slice_of(key)) != SLICE_SET_NONE))
+        return true;
+    if (slice_set_add(edit->copied ? &t->copies : &t->originals, slice_of(key), &number) ||
+        slice_set_add(&t->calls, slice_of(key), &number) ||
+        slice_set_add(&t->calls, slice_of(timed), &number))
+        a->failed = true;
+    return false;
 }
 
 /* Returns true if the edit is in a session that was continued in another agent, and the original of it is known. */
@@ -273,8 +285,8 @@ enum err_code blame_touches_read(struct store *const stores[], size_t n,
     };
     TRY(blame_history_sessions(stores, n, q, keep_ref, &t, e));
 
-    /* Oldest first, so that copies come later. If an original went on after it had been continued in another agent, they
-     * are read once more, now that the originals are known. */
+    /* Oldest first, so that copies come later. If an original went on after it had been forked or continued, they are
+     * read once more, now that the originals are known. */
     for (int round = 0; round == 0 || (round == 1 && t.again); round++) {
         all.n = all.refs = 0;
         t.left = all_bytes_max;

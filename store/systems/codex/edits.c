@@ -20,8 +20,10 @@ struct walk {
 static void codex_set_turn(struct walk *w, const struct patch_log *c, const struct patch_change *x,
                            bool by_time)
 {
-    w->edits.now =
-        (struct edit){ .time_ms = x->time_ms, .message = x->call, .agent = w->edits.now.agent };
+    w->edits.now = (struct edit){ .time_ms = x->time_ms,
+                                  .message = x->call,
+                                  .agent = w->edits.now.agent,
+                                  .copied = x->inherited };
     for (size_t i = 0; i < c->points; i++)
         if (by_time ? c->point[i].time_ms <= x->time_ms : c->point[i].at < x->at) {
             w->edits.now.turn = c->point[i].id;
@@ -31,9 +33,7 @@ static void codex_set_turn(struct walk *w, const struct patch_log *c, const stru
 
 static enum err_code codex_put(struct walk *w, const struct patch_change *x, struct err *e)
 {
-    struct edit edit = {
-        .path = x->path, .call = x->call, .tool = SLICE("apply_patch"), .copied = x->inherited
-    };
+    struct edit edit = { .path = x->path, .call = x->call, .tool = SLICE("apply_patch") };
 
     if (x->kind == PATCH_ARRIVED) {
         struct edit rename = edit;
@@ -212,7 +212,7 @@ static enum err_code codex_add_call(struct walk *w, const struct store *st,
                                     const struct patch_log *c, struct slice line, size_t at,
                                     struct err *e)
 {
-    struct patch_change where = { .at = at };
+    struct patch_change where = { .at = at, .inherited = at >= c->copied_at && at < c->copied_end };
     struct block_list blocks = { 0 };
     struct codex_row row;
     enum err_code rc = ERR_OK;

@@ -31,6 +31,7 @@ struct reading {
     bool failed;             /* the patch of the line failed, perhaps after some of its files */
     struct patch_change now; /* the common part of the changes of a line */
     struct slice thread;
+    struct codex_copies copies;
 };
 
 /* ---- patches ---- */
@@ -378,12 +379,15 @@ static void codex_read_line(struct reading *r, struct slice line)
     codex_read_time(r, read ? &row : NULL);
     if (!read)
         return;
+    r->now.inherited = codex_row_is_copied(&r->copies, &row, r->thread, &r->scratch);
+    if (r->now.inherited) {
+        r->out->copied_at = r->out->copied_end ? r->out->copied_at : r->at;
+        r->out->copied_end = r->at + 1;
+    }
     switch (row.kind) {
     case CODEX_META: {
         struct slice cwd = json_text_at(row.payload, "cwd", &r->scratch);
 
-        /* A fork begins with the rows of its source, after a header that names the other thread. */
-        r->now.inherited = !slice_eq(json_text_at(row.payload, "id", &r->scratch), r->thread);
         if (cwd.n && cwd.p[0] == '/' && !memchr(cwd.p, '\0', cwd.n))
             r->out->cwd = arena_copy(&r->out->arena, cwd).p;
         r->out->commit =

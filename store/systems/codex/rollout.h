@@ -45,6 +45,16 @@ struct codex_row {
 /* Parses a line. Returns false if it is not a JSON object. Texts are in the arena or borrow from
  * the line. */
 bool codex_row_read(struct slice line, struct arena *a, struct codex_row *out);
+/* Whether rows belong to the thread that this one was forked from: they follow the header of the other thread. Old
+ * versions wrote them below the header of the fork, all at once, with the time of the fork; after them the fork goes on
+ * without another header. Initially zeroed; called for each row that was read, in the order of the log. */
+struct codex_copies {
+    bool copied;
+    bool below;      /* the header of this thread came first */
+    int64_t last_ms; /* the time of the newest copied row */
+};
+bool codex_row_is_copied(struct codex_copies *c, const struct codex_row *row, struct slice thread,
+                         struct arena *a);
 /* The text of a prompt, an answer, a thought, a task or a note. */
 struct slice codex_row_text(const struct codex_row *row, struct arena *a);
 /* The text of a prompt without its images, as Codex lists it. */

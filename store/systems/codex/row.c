@@ -212,6 +212,24 @@ struct slice codex_row_prompt(const struct codex_row *row, struct arena *a)
     return text.n ? text : prompt_text(row, true, a);
 }
 
+bool codex_row_is_copied(struct codex_copies *c, const struct codex_row *row, struct slice thread,
+                         struct arena *a)
+{
+    /* The copies are written in one go; an answer takes longer than this. */
+    enum { PAUSE_MS = 500 };
+    int64_t now = c->last_ms;
+    const bool timed = time_parse(row->time, &now);
+
+    if (row->kind == CODEX_META) {
+        c->copied = !slice_eq(json_text_at(row->payload, "id", a), thread);
+        c->below |= !c->copied;
+    } else if (c->copied && c->below && timed && now - c->last_ms >= PAUSE_MS) {
+        c->copied = false;
+    }
+    c->last_ms = timed ? now : c->last_ms;
+    return c->copied;
+}
+
 struct slice codex_row_text(const struct codex_row *row, struct arena *a)
 {
     struct slice text;

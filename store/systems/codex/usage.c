@@ -16,7 +16,8 @@ struct walk {
     struct slice model, message; /* those that the rows above name */
     struct slice prompt, root;   /* the last prompt; the oldest thread whose rows this one copied */
     int64_t total;               /* the total of the newest row with totals */
-    bool records, inherited;
+    bool records;
+    struct codex_copies copies;
 };
 
 /* output_tokens includes the tokens of the thinking. */
@@ -73,7 +74,7 @@ static enum err_code codex_hand_over(struct walk *w, const struct codex_row *row
     u.agent = w->agent;
     u.message = w->agent.n ? SLICE("") : w->message;
     u.aside = w->agent.n > 0;
-    u.copied = w->inherited;
+    u.copied = w->copies.copied;
     return w->fn(&u, w->arg, e);
 }
 
@@ -91,10 +92,10 @@ static enum err_code codex_usage_read_line(struct walk *w, struct slice line, st
     arena_reset(a);
     if (!codex_row_read(line, a, &row))
         return ERR_OK;
+    codex_row_is_copied(&w->copies, &row, w->thread, a);
     switch (row.kind) {
     case CODEX_META:
         /* Old forks have copies of all headers, of which the last is that of the oldest thread. */
-        w->inherited = !slice_eq(json_text_at(row.payload, "id", a), w->thread);
         codex_keep(w, json_text_at(row.payload, "id", a), &w->root);
         break;
     case CODEX_BEGIN:
@@ -126,6 +127,7 @@ static enum err_code walk_thread(struct walk *w, const struct store *st,
     w->model = w->message = w->prompt = SLICE("");
     w->root = ref->id;
     w->records = false;
+    w->copies = (struct codex_copies){ 0 };
     w->total = 0;
     rest = buf_slice(&text);
     while (!rc && slice_line(&rest, &line, &torn)) {

@@ -116,6 +116,7 @@ static enum err_code tool_edits_put_in(struct tool_edits *t, const struct edit *
     edit.prompt = t->now.prompt;
     edit.message = t->now.message;
     edit.agent = t->now.agent;
+    edit.copied |= t->now.copied;
     bool saved = given->kind == EDIT_SEEN && !given->call.n;
 
     if (!saved)

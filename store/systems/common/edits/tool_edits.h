@@ -31,7 +31,7 @@ struct tool_edits {
     tool_edits_turn_fn *turn; /* may be NULL: `now` has the turn */
     void *turn_arg;
     const char *cwd; /* base of relative paths; NULL: those are skipped */
-    /* what the row says about an edit: only time, turn, message and agent are used */
+    /* what the row says about an edit: only time, turn, message, agent and copied are used */
     struct edit now;
     struct slice row;
 

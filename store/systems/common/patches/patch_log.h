@@ -72,7 +72,8 @@ struct patch_log {
     size_t listings;
     int64_t *line_ms; /* the time of each line, never before that of the line above */
     size_t lines;
-    const char *cwd; /* NULL: not known */
+    size_t copied_at, copied_end; /* the lines of the session that this one was forked from */
+    const char *cwd;              /* NULL: not known */
     /* the commit of the repository when the session began, in hex; empty: not known */
     struct slice commit;
     /* the ids of its sub-agents, whose changes are in separate logs */

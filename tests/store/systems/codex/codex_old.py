@@ -54,9 +54,10 @@ class Log:
             'total_token_usage': {'input_tokens': total, 'output_tokens': 0, 'total_tokens': total},
             'last_token_usage': {'input_tokens': last, 'output_tokens': 0, 'total_tokens': last}}}))
 
-    def text(self, hour=20):
-        return ''.join(json.dumps({'timestamp': f'2025-09-23T{hour}:00:{n:02}.000Z', 'type': kind, 'payload': payload}) + '\n'
-                       for n, (kind, payload) in enumerate(self.rows))
+    def text(self, hour=20, copied=0):
+        """The copied rows, and the header above them, have the time of the fork."""
+        return ''.join(json.dumps({'timestamp': f'2025-09-23T{hour}:00:{n if n > copied else 0:02}.{0 if n > copied else n:03}Z', 'type': kind,
+                                   'payload': payload}) + '\n' for n, (kind, payload) in enumerate(self.rows))
 
 
 def write(path, text):
@@ -131,20 +132,43 @@ def check_fork(p, home):
     ids = f'{SID[:-1]}2', f'{SID[:-1]}3'
     parent.rows[0][1]['id'] = ids[0]
     parent.prompt('Mend the gate')
+    parent.patch(GATE, 'Success. Updated the following files:\nA gate.txt\nA old.txt\n', 0)
     parent.answer('Mended.', 100, 100)
     fork.rows[0][1].update(id=ids[1], forked_from_id=ids[0])
     fork.rows += parent.rows
+    copied = len(parent.rows)
     parent.prompt('Oil it')
     parent.answer('Oiled.', 150, 50)
     fork.prompt('Paint it')
+    fork.patch(LATCH, 'Success. Updated the following files:\nA latch.txt\n', 0)
     fork.answer('Painted.', 170, 70)
-    for id, log, hour in (ids[0], parent, 20), (ids[1], fork, 21):
-        write(f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T{hour}-00-00-{id}.jsonl', log.text(hour))
+    for id, text, hour in (ids[0], parent.text(20), 20), (ids[1], fork.text(21, copied), 21):
+        write(f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T{hour}-00-00-{id}.jsonl', text)
     used = {r['session']: r['input'] for r in p.json('usage', '--all', '--by', 'session')}
     p.same('each answer counts once', [used.get(i) for i in ids], [150, 70])
+    def touched(name):
+        return [t['session'] for t in p.json('touched', '-C', f'{home}/app', name)]
+
+    p.same('a copied edit is that of the thread', touched('old.txt'), [ids[0]])
+    p.same('an edit of the fork is its own', touched('latch.txt'), [ids[1]])
+    write(f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T20-00-00-{ids[0]}.jsonl', '')
+    fork.rows[0][1]['id'], again = f'{SID[:-1]}4', f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T22-00-00-{SID[:-1]}4.jsonl'
+    fork.rows.insert(1, ('session_meta', {**fork.rows[0][1], 'id': ids[1]}))
+    write(again, fork.text(22, len(fork.rows) - 1))
+    p.same('without the thread, of its oldest fork', touched('old.txt'), [ids[1]])
+    p.same('an edit of a fork that another one copied', touched('latch.txt'), [ids[1]])
+    old, later = f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T21-00-00-{ids[1]}.jsonl', fork.rows
+    fork.rows = [(kind, {**p, 'id': ids[1]} if i == 0 else p) for i, (kind, p) in enumerate(later) if i != 1]
+    write(old, fork.text(23, copied))
+    p.same('and which went on', touched('latch.txt'), [ids[1]])
+    fork.rows = later
+    os.remove(again)
+    del fork.rows[1]
+    fork.rows[0][1]['id'] = ids[1]
+    write(f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T20-00-00-{ids[0]}.jsonl', parent.text(20))
     p.need('interrupted' not in p.text('list', '--all'), 'the turns have ended')
     fork.prompt('And again')
-    write(f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T21-00-00-{ids[1]}.jsonl', fork.text(21))
+    write(f'{home}/.codex/sessions/2025/09/23/rollout-2025-09-23T21-00-00-{ids[1]}.jsonl', fork.text(21, copied))
     p.same('a turn without an answer has not', [line.split()[2][:8] for line in p.text('list', '--all').splitlines() if 'interrupted' in line], [ids[1][:8]])
 
 
@@ -154,7 +178,7 @@ def main():
         check(p, home)
         check_model_view(p, home)
         check_fork(p, home)
-    p.finish(16)
+    p.finish(25)
 
 
 main()
