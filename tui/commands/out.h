@@ -114,11 +114,8 @@ MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);
  * read; of another one nothing is written. */
 void out_break(struct out *o);
 
-/* Writes "reprise: cannot VERB OBJECT: REASON" to fd as exactly one clean line. A screen, which may be narrow, shows the
- * reason first instead (lite/base/err.h). */
+/* Writes "reprise: cannot VERB OBJECT: REASON" to fd as exactly one clean line (tui/text/sentence.h). */
 void out_report(int fd, const struct err *e);
-/* The sentence without "reprise: ", as text for a program that quotes it. */
-void out_sentence(const struct err *e, char *out, size_t cap);
 /* Writes "reprise: WHAT: PATH", a whole sentence that nothing failed for. */
 void out_warn(int fd, const struct err *e);
 

@@ -7,6 +7,7 @@
 #include "tui/commands/out.h"
 #include "tui/commands/rewind.h"
 #include "tui/text/human.h"
+#include "tui/text/sentence.h"
 
 /* ---- rewinds show: the files of a record, and the bytes of one of them ---- */
 
@@ -189,7 +190,7 @@ static void write_record_text(const struct rewind_record *r, const struct rewind
     if (r->partly)
         out_addf(o, "  (undone except %zu file%s)", r->undoable_n, r->undoable_n == 1 ? "" : "s");
     if (why) {
-        err_format(why, text, sizeof text);
+        err_sentence(why, text, sizeof text);
         out_addf(o, "\n          not finished: ");
         out_text(o, slice_of(text));
         out_addf(o, "\n          to abandon it: reprise rewinds abandon %s", r->id);

@@ -13,6 +13,7 @@
 #include "store/proc/live.h"
 #include "tui/jobs/jobs.h"
 #include "tui/term/term.h"
+#include "tui/text/sentence.h"
 
 /* Keys, signals, replies of workers, changes of files and the clock all change one model, which has
  * no lock. Therefore only the thread of this loop touches the model, and every message reaches it
@@ -96,7 +97,7 @@ static void show_error(struct loop *l, const struct err *e)
 {
     char text[400];
 
-    err_format(e, text, sizeof text);
+    err_sentence(e, text, sizeof text);
     show_notice(l, true, text);
 }
 

@@ -137,6 +137,8 @@ void text_wrap_fini(struct text_wrap *f);
 /* Draws wrapped text in a rectangle, with a sign if it does not fit. Returns the number of lines
  * used. */
 int text_wrap_draw(struct frame *f, struct rect r, enum style style, struct slice text);
+/* The same for a failure, as a sentence; of what is not supported the reason alone, because the view shows what was tried. */
+int text_wrap_draw_error(struct frame *f, struct rect r, const struct err *e);
 int text_wrap_height(struct slice text, int w); /* the lines it would use with unlimited height */
 
 #endif

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "tui/text/clean.h"
+#include "tui/text/sentence.h"
 
 enum { TAB_STOP = 4, NARROWEST = 12 };
 
@@ -225,4 +226,13 @@ int text_wrap_draw(struct frame *f, struct rect r, enum style style, struct slic
         frame_puts(f, r.y + lines - 1, r.x + r.w - 1, 1, style, f->ascii ? "~" : "…");
     styled_text_fini(&s);
     return lines;
+}
+
+int text_wrap_draw_error(struct frame *f, struct rect r, const struct err *e)
+{
+    char text[1024];
+
+    err_sentence(e, text, sizeof text);
+    return text_wrap_draw(f, r, STYLE_ERROR,
+                          slice_of(e->code == ERR_UNSUPPORTED ? err_reason(e) : text));
 }

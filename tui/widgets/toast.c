@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lite/base/time.h"
+#include "tui/text/sentence.h"
 #include "tui/widgets/styled_text.h"
 
 enum { SHOWN_MS = 6000, LEAST_OF_PATH = 12, MOST_LINES = 4, SIGN_W = 3 };
@@ -37,7 +38,10 @@ void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...)
 
 void toast_error(struct toast *t, const struct err *e)
 {
-    t->path = err_format(e, t->text, sizeof t->text);
+    struct slice path = err_sentence(e, t->text, sizeof t->text);
+
+    t->path = path.n ? (size_t)(path.p - t->text) : 0;
+    t->path_n = path.n;
     t->error = true;
     t->absorbs = false;
 }
@@ -48,7 +52,7 @@ void toast_error_text(struct toast *t, struct slice text)
 
     memcpy(t->text, text.p, n);
     t->text[n] = '\0';
-    t->path = 0;
+    t->path_n = 0;
     t->error = true;
     t->absorbs = false;
 }
@@ -77,16 +81,19 @@ int64_t toast_wake_ms(const struct toast *t)
     return t->text[0] && !t->error && !t->absorbs ? t->until_ms : TIME_NONE;
 }
 
-/* The name of the file is more useful than the directories that all files have in common, so a long
- * path is cut in the middle. */
-static bool cuts_path(const struct toast *t, int w)
+/* The columns that are left for the path, if it has to be cut for everything else to fit in one line. The name of the file
+ * is more useful than the directories that all files have in common, so a long path is cut in the middle. 0: it is not cut. */
+static int cut_path_width(const struct toast *t, int w)
 {
-    return t->path > 0 && (int)t->path + LEAST_OF_PATH <= w;
+    int whole = frame_width(slice_of(t->text));
+    int path = frame_width((struct slice){ t->text + t->path, t->path_n });
+
+    return whole > w && path > 0 && w - (whole - path) >= LEAST_OF_PATH ? w - (whole - path) : 0;
 }
 
 int toast_height(const struct toast *t, int w)
 {
-    int lines = cuts_path(t, w - SIGN_W) ? 1 : text_wrap_height(slice_of(t->text), w - SIGN_W);
+    int lines = cut_path_width(t, w - SIGN_W) ? 1 : text_wrap_height(slice_of(t->text), w - SIGN_W);
 
     return lines < 1 ? 1 : lines > MOST_LINES ? MOST_LINES : lines;
 }
@@ -102,10 +109,12 @@ bool toast_draw(const struct toast *t, struct frame *f, struct rect r)
     struct rect in = { r.y, r.x + SIGN_W, r.h, r.w - SIGN_W };
 
     frame_puts(f, r.y, r.x + 1, 1, style, sign);
-    if (cuts_path(t, in.w)) {
+    if (cut_path_width(t, in.w)) {
+        struct slice path = { t->text + t->path, t->path_n };
         int used = frame_text(f, in.y, in.x, in.w, style, (struct slice){ t->text, t->path });
 
-        frame_text_middle(f, in.y, in.x + used, in.w - used, style, slice_of(t->text + t->path));
+        used += frame_text_middle(f, in.y, in.x + used, cut_path_width(t, in.w), style, path);
+        frame_text(f, in.y, in.x + used, in.w - used, style, slice_of(path.p + path.n));
     } else
         text_wrap_draw(f, in, style, slice_of(t->text));
     return true;

@@ -14,7 +14,8 @@ enum { TOAST_TEXT = 400 };
 
 struct toast {
     char text[TOAST_TEXT]; /* "": none */
-    size_t path;           /* offset of an error's path, which is cut in its middle; 0: no path */
+    /* Where an error's path is, which is cut in its middle; no bytes: no path. */
+    size_t path, path_n;
     bool error;
     bool note; /* nothing was done: the reason, or a state */
     /* A prompt was refused: what is typed or pasted for it is dropped, until Enter, Esc, or a key that edits no text. */

@@ -288,12 +288,12 @@ AT_SHOP(an_error_stays_until_it_is_acknowledged, 24, 80)
 {
     err_set(&x->s.refusal, ERR_IO, "/full/a.jsonl", "append: no space");
     screen_press(&x->s, "<Down><C-r>!<Enter>");
-    assert_true(screen_has(&x->s, "no space: append: /full/a.jsonl"));
+    assert_true(screen_has(&x->s, "cannot append /full/a.jsonl: no space"));
     assert_true(screen_has(&x->s, "Payments: idempotency keys "));
     screen_wait(&x->s, 60 * 1000);
-    assert_true(screen_has(&x->s, "no space: append"));
+    assert_true(screen_has(&x->s, "cannot append /full"));
     screen_press(&x->s, "<Down>");
-    assert_false(screen_has(&x->s, "no space: append"));
+    assert_false(screen_has(&x->s, "cannot append /full"));
 }
 
 AT_SHOP(nothing_to_undo_is_no_error, 24, 80)

@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "lite/base/time.h"
@@ -97,22 +98,32 @@ TEST(a_narrow_screen_cuts_the_middle_of_a_path)
     assert_true(toast_draw(&t, &f, (struct rect){ 0, 0, 1, 60 }));
     char *text = frame_dump(&f);
 
-    assert_non_null(strstr(text, "it is in use: append: /home/user"));
+    assert_non_null(strstr(text, "cannot append /home/"));
     assert_non_null(strstr(text, "\u2026"));
-    assert_non_null(strstr(text, "0012.jsonl"));
+    assert_non_null(strstr(text, "0012.jsonl: it is in use"));
     free(text);
     frame_fini(&f);
 }
 
-TEST(an_error_shows_where_and_why)
+TEST(an_error_is_a_sentence_as_the_commands_print_it)
 {
     struct toast t = { 0 };
     struct err e;
 
     err_set(&e, ERR_FORMAT, "/a.jsonl", "line 3 is cut");
     toast_error(&t, &e);
-    assert_string_equal(t.text, "line 3 is cut: /a.jsonl");
+    assert_string_equal(t.text, "/a.jsonl: line 3 is cut");
     assert_true(t.error);
+
+    errno = ENOENT;
+    err_sys(&e, "/home/user/.claude/projects/-home-user-src/0012.jsonl", "open");
+    err_wrap(&e, e.code, "describe session");
+    toast_error(&t, &e);
+    assert_string_equal(t.text,
+                        "cannot open /home/user/.claude/projects/-home-user-src/0012.jsonl: "
+                        "No such file or directory");
+    assert_int_equal(toast_height(&t, 60), 1); /* the path is cut */
+    assert_int_equal(toast_height(&t, 45), 3);
 }
 
 TEST(the_spinner_turns_with_the_time)

@@ -8,6 +8,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "tui/commands/mcp/mcp.h"
+#include "tui/text/sentence.h"
 
 /* A tool runs a command that only reads, with --json, in this process. Its rows go into the answer until that is full;
  * where it is not whole, it names the cursor or the message from which to read on. Long strings in a row are cut, so that
@@ -577,7 +578,7 @@ enum err_code mcp_tools_call(struct mcp_server *s, struct slice name, struct sli
         mcp_make_answer(&c, skipped, (struct slice){ notes, got > 0 ? (size_t)got : 0 }, &answer))
         rc = err_nomem(&failed);
     if (rc)
-        out_sentence(&failed, sentence, sizeof sentence);
+        err_sentence(&failed, sentence, sizeof sentence);
     jsonout_key(j, "content");
     jsonout_open(j, '[');
     jsonout_open(j, '{');

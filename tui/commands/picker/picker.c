@@ -14,6 +14,7 @@
 #include "tui/commands/session.h"
 #include "tui/config/resume_command.h"
 #include "tui/term/loop.h"
+#include "tui/text/sentence.h"
 
 /* ---- the choice ---- */
 
@@ -241,9 +242,9 @@ static void recover_unfinished(const struct invocation *in, struct model *model)
     if (rc == ERR_LOCKED || (!rc && r.recovered == 0 && r.waiting == 0))
         return;
     if (rc) {
-        err_format(&e, text, sizeof text);
+        err_sentence(&e, text, sizeof text);
     } else if (r.waiting) {
-        err_format(&r.first[0].why, why, sizeof why);
+        err_sentence(&r.first[0].why, why, sizeof why);
         snprintf(text, sizeof text, "a rewind is not finished (reprise rewinds): %s", why);
     } else {
         snprintf(text, sizeof text, "finished %zu rewind%s that had been interrupted", r.recovered,
@@ -271,7 +272,7 @@ static struct model *make_model(const struct invocation *in, const struct config
         size_t n = config->problems ? config->problems->n : 0;
 
         if (n != 0) {
-            err_format(&config->problems->problem[0].err, text, sizeof text - 40);
+            err_sentence(&config->problems->problem[0].err, text, sizeof text - 40);
             if (n > 1)
                 snprintf(text + strlen(text), 40, " (%zu more: config --check)", n - 1);
             m.u.notice.error = true;

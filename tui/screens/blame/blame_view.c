@@ -11,6 +11,7 @@
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
+#include "tui/widgets/styled_text.h"
 
 enum {
     ROWS_Y = 2,
@@ -166,7 +167,6 @@ static void blame_view_draw_selected(const struct model *m, struct frame *f)
 static void draw_blame(const struct model *m, struct frame *f)
 {
     const struct blame_view *v = m->blame;
-    char text[400];
 
     draw_head(m, f);
     blame_view_draw_selected(m, f);
@@ -174,8 +174,7 @@ static void draw_blame(const struct model *m, struct frame *f)
         f->cursor_y = ROWS_Y;
         f->cursor_x = 0;
         if (v->error.code) {
-            err_format(&v->error, text, sizeof text);
-            frame_text_cut(f, ROWS_Y + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
+            text_wrap_draw_error(f, (struct rect){ ROWS_Y + 1, 3, 3, f->cols - 4 }, &v->error);
         } else if (v->rows) {
             frame_puts(f, ROWS_Y + 1, 3, f->cols - 4, STYLE_STRONG,
                        v->by_line ? "The file is empty" : "No session changed it with its tools");

@@ -4,6 +4,7 @@
 #include "tui/app/key.h"
 #include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
+#include "tui/text/sentence.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/styled_text.h"
 
@@ -139,7 +140,7 @@ static void draw_problems(const struct list *l, struct pen *pen)
     for (size_t i = 0; l->problems && i < l->problems->n; i++) {
         char text[400];
 
-        err_format(&l->problems->problem[i].err, text, sizeof text);
+        err_sentence(&l->problems->problem[i].err, text, sizeof text);
         line_text(pen, STYLE_ERROR, text);
     }
 }

@@ -5,6 +5,7 @@
 #include "tui/config/resume_command.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
+#include "tui/text/sentence.h"
 #include "tui/widgets/list_cursor.h"
 
 /* The sessions that actions apply to: the one that is being read or checked or is selected; in the
@@ -511,7 +512,7 @@ static void report_problems(struct model *m)
 
     if (!p || p->n == 0 || !m->list->new_problems)
         return;
-    err_format(&p->problem[0].err, text, sizeof text);
+    err_sentence(&p->problem[0].err, text, sizeof text);
     size_t n = strlen(text);
 
     if (p->n > 1)

@@ -7,6 +7,7 @@
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 #include "tui/widgets/frame.h"
+#include "tui/widgets/styled_text.h"
 
 /* The items in the chosen order. */
 
@@ -516,8 +517,7 @@ static void draw_cleanup_empty(const struct model *m, struct frame *f)
     int y = CLEANUP_LIST_Y + 1;
 
     if (c->error.code) {
-        err_format(&c->error, text, sizeof text);
-        frame_text_cut(f, y, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
+        text_wrap_draw_error(f, (struct rect){ y, 3, 3, f->cols - 4 }, &c->error);
     } else if (c->sweep && c->asked == 0) {
         frame_puts(f, y, 3, f->cols - 4, STYLE_STRONG,
                    c->rules.orphans ? "Deleted sessions left nothing behind"

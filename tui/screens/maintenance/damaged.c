@@ -11,6 +11,7 @@
 #include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
+#include "tui/text/sentence.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/styled_text.h"
 
@@ -274,7 +275,7 @@ static void describe_damage(const struct model *m, const struct damage *d, struc
         struct err err = p->err;
 
         err.path[0] = '\0'; /* the path is shown separately */
-        err_format(&err, out->room, sizeof out->room);
+        err_sentence(&err, out->room, sizeof out->room);
         out->system = p->system ? p->system : "";
         out->path = slice_of(p->err.path);
         out->name = text_path_last(out->path);

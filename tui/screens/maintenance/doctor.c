@@ -282,14 +282,12 @@ static void draw_panel(const struct model *m, struct frame *f)
 static void draw_doctor_empty(const struct model *m, struct frame *f)
 {
     const struct doctor_view *v = m->doctor;
-    char text[400];
     struct rect r = { ROWS_Y + 1, 3, 4, f->cols - 4 };
 
     f->cursor_y = ROWS_Y;
     f->cursor_x = 0;
     if (v->error.code) {
-        err_format(&v->error, text, sizeof text);
-        text_wrap_draw(f, r, STYLE_ERROR, slice_of(text));
+        text_wrap_draw_error(f, r, &v->error);
     } else if (v->findings) {
         frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "This session is not damaged");
         frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "Every line was checked.");

@@ -8,6 +8,7 @@
 #include "tui/screens/maintenance/maintenance.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
+#include "tui/text/sentence.h"
 #include "tui/widgets/styled_text.h"
 
 /* The operation log, and in the same place the way back: the entries that going back to the state before one of them
@@ -83,7 +84,7 @@ static void draw_log_head(const struct model *m, struct frame *f)
         if (r->why.code) {
             char why[400];
 
-            err_format(&r->why, why, sizeof why);
+            err_sentence(&r->why, why, sizeof why);
             frame_text_cut(f, 1, 1, f->cols - 2, STYLE_ERROR, slice_of(why));
         } else if (r->elsewhere) {
             snprintf(text, sizeof text, "%zu later change%s in other projects: not undone",
@@ -186,8 +187,7 @@ static void draw_no_log(const struct log_view *v, struct frame *f)
     f->cursor_y = LOG_HEAD_H;
     f->cursor_x = 0;
     if (v->error.code) {
-        err_format(&v->error, text, sizeof text);
-        frame_text_cut(f, LOG_HEAD_H + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
+        text_wrap_draw_error(f, (struct rect){ LOG_HEAD_H + 1, 3, 3, f->cols - 4 }, &v->error);
     } else if (v->rows) {
         frame_puts(f, LOG_HEAD_H + 1, 3, f->cols - 4, STYLE_STRONG, "Nothing was changed here");
         if (v->rows->elsewhere) {

@@ -6,6 +6,7 @@
 #include "tui/screens/transcript/transcript.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
+#include "tui/widgets/styled_text.h"
 
 /* How the trash looks: its rows, and the conversation of the selected one. */
 
@@ -98,13 +99,10 @@ static void draw_title(const struct trash_view *v, struct frame *f)
 
 static void trash_draw_nothing(const struct trash_view *v, struct frame *f)
 {
-    char text[400];
-
     f->cursor_y = TRASH_HEAD_H;
     f->cursor_x = 0;
     if (v->error.code) {
-        err_format(&v->error, text, sizeof text);
-        frame_text_cut(f, TRASH_HEAD_H + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
+        text_wrap_draw_error(f, (struct rect){ TRASH_HEAD_H + 1, 3, 3, f->cols - 4 }, &v->error);
     } else if (v->list) {
         frame_puts(f, TRASH_HEAD_H + 1, 3, f->cols - 4, STYLE_STRONG, "The trash is empty");
         frame_puts(f, TRASH_HEAD_H + 3, 3, f->cols - 4, STYLE_DIM,

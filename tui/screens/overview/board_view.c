@@ -167,7 +167,6 @@ static void draw_board(const struct model *m, struct frame *f)
 {
     const struct board_view *v = m->board;
     const int y = BOARD_HEAD_H + 1;
-    char text[400];
 
     draw_board_head(m, f);
     draw_board_picked(m, f);
@@ -175,8 +174,7 @@ static void draw_board(const struct model *m, struct frame *f)
         f->cursor_y = BOARD_HEAD_H;
         f->cursor_x = 0;
         if (v->error.code) {
-            err_format(&v->error, text, sizeof text);
-            frame_text_cut(f, y, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
+            text_wrap_draw_error(f, (struct rect){ y, 3, 3, f->cols - 4 }, &v->error);
         } else if (v->rows) {
             frame_puts(f, y, 3, f->cols - 4, STYLE_STRONG, "No session is running");
             frame_puts(f, y + 2, 3, f->cols - 4, STYLE_DIM,

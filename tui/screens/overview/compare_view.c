@@ -196,13 +196,10 @@ static void draw_compare(const struct model *m, struct frame *f)
     const struct compare_view *v = m->compare;
     const struct list_area area = compare_area(v, f->rows, f->cols);
     const struct rect r = compare_content(v, f->rows, f->cols);
-    char text[400];
 
     draw_compare_head(m, f);
-    if (v->error.code) {
-        err_format(&v->error, text, sizeof text);
-        text_wrap_draw(f, (struct rect){ 2, 1, 3, f->cols - 2 }, STYLE_ERROR, slice_of(text));
-    }
+    if (v->error.code)
+        text_wrap_draw_error(f, (struct rect){ 2, 1, 3, f->cols - 2 }, &v->error);
     if (!v->sessions)
         return;
     if (f->cols >= COMPARE_WIDE)

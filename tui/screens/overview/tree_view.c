@@ -327,11 +327,8 @@ static void draw_tree(const struct model *m, struct frame *f)
                 ? SLICE("all files as in A")
                 : SLICE("all files as in A; what the session did not change is as it is now"));
 
-    if (v->error.code) {
-        err_format(&v->error, text, sizeof text);
-        text_wrap_draw(f, (struct rect){ TREE_HEAD_H, 1, 3, f->cols - 2 }, STYLE_ERROR,
-                       slice_of(text));
-    }
+    if (v->error.code)
+        text_wrap_draw_error(f, (struct rect){ TREE_HEAD_H, 1, 3, f->cols - 2 }, &v->error);
     if (!v->files)
         return;
     if (!v->rows)

@@ -169,8 +169,7 @@ static void draw_usage(const struct model *m, struct frame *f)
 
     draw_usage_head(m, f);
     if (v->error.code) {
-        err_format(&v->error, text, sizeof text);
-        frame_text_cut(f, USAGE_HEAD_H + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
+        text_wrap_draw_error(f, (struct rect){ USAGE_HEAD_H + 1, 3, 3, f->cols - 4 }, &v->error);
     } else if (usage_count(v)) {
         /* The names of the columns, and the sum above the rows. */
         const struct usage_columns_shown c = usage_columns_of(v, f->cols);

@@ -2,6 +2,7 @@
 
 #include "tui/app/view.h"
 #include "tui/screens/rewind/rewind.h"
+#include "tui/text/sentence.h"
 #include "tui/widgets/frame.h"
 
 /* What a bisect does, over the rewind view: the command runs in a copy of the project, its output and the verdicts are
@@ -161,7 +162,7 @@ static bool bisect_message(struct model *m, const struct msg *msg)
     if (v->why.code) {
         char why[400];
 
-        err_format(&v->why, why, sizeof why);
+        err_sentence(&v->why, why, sizeof why);
         bisect_view_add(m, slice_of(why));
     }
     return true;

@@ -4,6 +4,7 @@
 
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
+#include "tui/text/sentence.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/styled_text.h"
 
@@ -339,7 +340,7 @@ static void no_lines(const struct rewind_view *v, const struct rewind_entry *x, 
         snprintf(out, cap, "now: %s; then: %s", rewind_kind_now(x) ? rewind_kind_now(x) : "nothing",
                  rewind_kind_wanted(x) ? rewind_kind_wanted(x) : "nothing");
     else if (v->changes_error.code)
-        err_format(&v->changes_error, out, cap);
+        err_sentence(&v->changes_error, out, cap);
     else if (x->action == REWIND_REFUSED && !rewind_may_consent(x))
         snprintf(out, cap, "the file stays as it is");
     else
@@ -477,13 +478,11 @@ static void rewind_draw_right(const struct rewind_view *v, struct frame *f,
 {
     struct rect r = { l->files.y, l->files.x + 2, 3, l->files.w - 3 };
     const struct checkpoint *c = rewind_turn(v);
-    char text[480];
 
     if (v->preview_error.code) {
-        err_format(&v->preview_error, text, sizeof text);
         if (l->edge >= 0) /* there is nothing else beside the turns */
             r.h = f->rows - 2 - r.y;
-        text_wrap_draw(f, r, STYLE_ERROR, slice_of(text));
+        text_wrap_draw_error(f, r, &v->preview_error);
     } else if (c && rewind_turn_why(v, c)) {
         text_wrap_draw(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
     } else if (!rewind_is_current(v) && (!v->preview || rewind_is_slow(v))) {
@@ -523,15 +522,10 @@ static void draw_result(const struct rewind_view *v, struct frame *f, struct rec
 void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     struct rewind_layout l = rewind_layout(v, r.h, r.w);
-    char text[400];
 
     draw_rewind_title(v, f, r);
     if (v->turns_error.code) {
-        if (v->turns_error.code == ERR_UNSUPPORTED)
-            snprintf(text, sizeof text, "%s", err_reason(&v->turns_error));
-        else
-            err_format(&v->turns_error, text, sizeof text);
-        text_wrap_draw(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR, slice_of(text));
+        text_wrap_draw_error(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, &v->turns_error);
         return;
     }
     if (v->turns && v->turns->n == 0) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "tui/screens/rewind/rewind_internal.h"
+#include "tui/text/sentence.h"
 #include "tui/widgets/markdown.h"
 
 /* The questions of the rewind view to the workers, and their answers. */
@@ -354,7 +355,7 @@ static void handle_rewind_failure(struct rewind_view *v, const struct msg *msg, 
         v->changes_error = *e;
     } else {
         v->asked_rewind = 0;
-        err_format(e, v->result, sizeof v->result);
+        err_sentence(e, v->result, sizeof v->result);
         v->incomplete = true;
         rewind_request_preview(v, fx); /* the preview may be outdated */
     }

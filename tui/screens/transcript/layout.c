@@ -6,6 +6,7 @@
 #include "lite/base/utf8.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
+#include "tui/text/sentence.h"
 #include "tui/widgets/markdown.h"
 
 /* A conversation may be very long, so one message is laid out at a time, and without its neighbours
@@ -436,7 +437,7 @@ static void layout_unreadable(struct laying *l)
     char text[400];
 
     begin_part(l, LAYOUT_END_NOTE);
-    err_format(l->p->error, text, sizeof text);
+    err_sentence(l->p->error, text, sizeof text);
     styled_text_add_unclean(l->s, STYLE_WARN, slice_of(text));
 }
 

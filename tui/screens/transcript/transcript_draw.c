@@ -372,8 +372,7 @@ static void transcript_draw_empty(const struct transcript_view *v, struct frame 
     if (!v->session || r.h < 1)
         return;
     if (v->error.code) {
-        err_format(&v->error, text, sizeof text);
-        text_wrap_draw(f, (struct rect){ r.y, r.x + 1, r.h, r.w - 2 }, STYLE_ERROR, slice_of(text));
+        text_wrap_draw_error(f, (struct rect){ r.y, r.x + 1, r.h, r.w - 2 }, &v->error);
     } else if (v->conversation && !v->conversation->transcript->partial &&
                v->conversation->transcript->n == 0) {
         frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "no messages in this session");

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "tui/screens/transcript/transcript_internal.h"
+#include "tui/text/sentence.h"
 
 enum {
     VIEWER_TAIL = 512 * 1024,
@@ -454,13 +455,13 @@ static void handle_transcript_failure(struct transcript_view *v, const struct ms
     if (msg->generation == v->asked_read && msg->u.error.code == ERR_STALE)
         request_tail(v, fx); /* the file was replaced under us */
     if (msg->generation == v->asked_names || msg->generation == v->asked_branches) {
-        err_format(&msg->u.error, line, sizeof line);
+        err_sentence(&msg->u.error, line, sizeof line);
         transcript_view_refuse(v, line);
     } else if (!v->conversation) {
         v->error = msg->u.error;
     } else if (msg->generation == v->asked_tail || msg->generation == v->asked_load) {
         v->stuck = true;
-        err_format(&msg->u.error, line, sizeof line);
+        err_sentence(&msg->u.error, line, sizeof line);
         transcript_view_refuse(v, line);
     }
     if (msg->generation == v->asked_tail)

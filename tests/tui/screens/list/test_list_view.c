@@ -92,7 +92,7 @@ TEST(an_unresumable_session_stays_with_an_explanation)
         screen_press(&x.s, print == 0   ? "<Down><Enter>"
                            : print == 1 ? "<C-o>"
                                         : "<Tab><Down><Tab><C-o>");
-        assert_true(screen_has(&x.s, "no command is configured: resume: exathena"));
+        assert_true(screen_has(&x.s, "cannot resume exathena: no command is configured"));
         screen_press(&x.s, "<End>");
     }
     x.s.settings.print = true;

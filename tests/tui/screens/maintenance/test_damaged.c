@@ -159,8 +159,8 @@ TEST(errors_of_the_listing_come_first)
     assert_non_null(strstr(screen_line(&x.s, 0), "1 session, 2 problems"));
     assert_string_equal(
         screen_line(&x.s, 2),
-        "▌          claude              locked                       Permission denied: "
-        "list sessions");
+        "▌          claude              locked                       cannot list sessions: "
+        "Permission denied");
     assert_non_null(strstr(screen_line(&x.s, 3), "claude              7 "));
     assert_non_null(strstr(screen_line(&x.s, 4), "claude    55555555  Größere Änderungen"));
     screen_press(&x.s, "<Enter>");

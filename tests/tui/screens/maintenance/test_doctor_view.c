@@ -94,7 +94,7 @@ TEST(a_failed_repair_is_explained)
     examine(&x, 24, 80);
     err_set(&x.s.refusal, ERR_STALE, "x.jsonl", "repair: an agent has it open");
     screen_press(&x.s, "F<Down><Enter>");
-    assert_true(screen_has(&x.s, "an agent has it open: repair: x.jsonl"));
+    assert_true(screen_has(&x.s, "cannot repair x.jsonl: an agent has it open"));
     screen_close(&x.s);
 }
 
@@ -135,5 +135,5 @@ AT_SHOP(an_unreadable_session_shows_the_reason, 24, 80)
     failed.generation = x->s.waiting.item[x->s.waiting.n - 1].generation;
     err_set(&failed.u.error, ERR_FORMAT, "/s.jsonl", "read transcript");
     screen_send(&x->s, failed);
-    assert_true(screen_has(&x->s, "read transcript: /s.jsonl"));
+    assert_true(screen_has(&x->s, "/s.jsonl: read transcript"));
 }
