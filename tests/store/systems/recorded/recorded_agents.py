@@ -125,8 +125,9 @@ class Recorded:
 
     def check_commands(self):
         agent = self.store.agent
+        rows = {r['sessionId']: r for r in self.p.json('list', '--all', '--all-kinds', missing=[])}
         for s in (s for s in self.store.expected.sessions if s.listed and not s.store):
-            row = next(r for r in self.p.json('list', '--all', '--all-kinds') if r['sessionId'] == s.id)
+            row = rows[s.id]
             for command, options in (agent.resume, ()), (agent.fork, ('--fork',)):
                 if not command:
                     continue
@@ -188,15 +189,17 @@ class Recorded:
     # ---- a rewind ----
 
     def point(self, s, number):
-        """The id of the checkpoint of a prompt, or the reason why it has none."""
+        """The checkpoint of a prompt or None, the reason why it has none, and whether commands of the shell ran since."""
         run = self.p.run('checkpoints', '--json', *self.session_args(s), f'{self.store.agent.name}:{s.id}')
-        points = [c for c in json.loads(run.stdout or '[]') if c.get('kind') == 'turn'] if run.returncode == 0 else []
+        points = json.loads(run.stdout or '[]') if run.returncode == 0 else []
         want = ' '.join(s.prompts[number].split())
         same = [i for i, p in enumerate(s.prompts) if ' '.join(p.split()) == want].index(number)
-        mine = [c for c in points if ' '.join(c.get('prompt', '').split()) == want]
+        alike = [i for i, c in enumerate(points) if ' '.join(c.get('prompt', '').split()) == want]
+        shell = any(c.get('shell') for c in points[(alike or [0])[0]:])
+        mine = [points[i] for i in alike if points[i].get('kind') == 'turn']
         if same >= len(mine):
-            return None, run.stderr.decode() or 'no point of this prompt'
-        return mine[same], mine[same].get('why') or ''
+            return None, run.stderr.decode() or 'no point of this prompt', shell
+        return mine[same], mine[same].get('why') or '', shell
 
     def answer(self, *args):
         run = self.p.run('rewind', '--json', *args)
@@ -227,18 +230,11 @@ class Recorded:
                 faults.append(f'{path} stays as it was without a reason: {named.get(path)}')
         return ('wrong' if faults else word), faults
 
-    def shell_since(self, s, number):
-        run = self.p.run('checkpoints', '--json', *self.session_args(s), f'{self.store.agent.name}:{s.id}')
-        points = json.loads(run.stdout) if run.returncode == 0 else []
-        want = ' '.join(s.prompts[number].split())
-        at = next((i for i, c in enumerate(points) if ' '.join(c.get('prompt', '').split()) == want), 0)
-        return any(c.get('shell') for c in points[at:])
-
     def rewind(self, s, t):
         store, cwd = self.store, s.cwd
         store.fill()
         store.place(t.end, cwd)
-        point, why = self.point(s, t.number)
+        point, why, shell = self.point(s, t.number)
         before, kept = manifest(cwd), store.contents()
         if not point:
             return self.judge(t, cwd, before, {}, why, False)
@@ -253,7 +249,7 @@ class Recorded:
         changes = {os.path.relpath(f, cwd) for f in dry['filesChanged']}
         did = {p for p in set(now) | set(before) if now.get(p) != before.get(p)}
         self.p.need(did == changes, f'{s.name} {t.number}: the dry run named {sorted(changes)}, apply changed {sorted(did)}: {error}')
-        word, faults = self.judge(t, cwd, now, dry, why, self.shell_since(s, t.number))
+        word, faults = self.judge(t, cwd, now, dry, why, shell)
         if did:
             undo = self.p.run('undo', '--json', *([done['undo']] if done.get('undo') else []))
             self.p.need(undo.returncode == 0, f'{s.name} {t.number}: undo: {undo.stderr!r}')

@@ -69,6 +69,14 @@ def manifest(top):
     return seen
 
 
+def states(top):
+    """What shows that something below top was changed, replaced, made or removed."""
+    seen = [(top, os.lstat(top))]
+    for folder, names, files in os.walk(top):
+        seen += [(p, os.lstat(p)) for p in (os.path.join(folder, n) for n in names + files)]
+    return [(p, st.st_ino, st.st_ctime_ns) for p, st in seen]
+
+
 class Paths:
     """Replaces the recorded paths, and hashes of them, by those of the test."""
 
@@ -144,6 +152,7 @@ class RecordedStore:
         self.agent = agent
         self.own = tempfile.mkdtemp(prefix='recorded-')
         self.filled = None  # what a filled home contains
+        self.projects = {}  # the states of what is in each project after it was filled
         self.bare = bare  # without the repositories of the projects
         self.fixtures = os.path.join(fixtures, agent.name)
         if agent.make and fixtures == FIXTURES:
@@ -231,17 +240,20 @@ class RecordedStore:
         self.filled = self.filled or now
 
     def empty_projects(self):
-        for s in self.expected.sessions:
-            if os.path.lexists(s.cwd) and not os.path.isdir(s.cwd):
-                os.unlink(s.cwd)
-            os.makedirs(s.cwd, exist_ok=True)
-            clear(s.cwd)
-        projects = {s.cwd for s in self.expected.sessions}
-        for cwd in sorted(projects):
-            os.makedirs(cwd, exist_ok=True)
-            inside = any(cwd.startswith(f'{other}/') for other in projects)
-            if os.path.isdir(self.recorded(cwd)) and not inside:
-                shutil.copytree(self.recorded(cwd), cwd, symlinks=True, dirs_exist_ok=True)
+        """Those that nothing has touched since the last time stay: copying their repositories is most of the work."""
+        projects = sorted({s.cwd for s in self.expected.sessions})
+        for top in (p for p in projects if not any(p.startswith(f'{other}/') for other in projects)):
+            if os.path.isdir(top) and states(top) == self.projects.get(top):
+                continue
+            for cwd in (p for p in projects if p == top or p.startswith(f'{top}/')):
+                if os.path.lexists(cwd) and not os.path.isdir(cwd):
+                    os.unlink(cwd)
+                os.makedirs(cwd, exist_ok=True)
+                if cwd == top:
+                    clear(cwd)
+            if os.path.isdir(self.recorded(top)):
+                shutil.copytree(self.recorded(top), top, symlinks=True, dirs_exist_ok=True)
+            self.projects[top] = states(top)
 
     def recorded(self, path):
         return f'{self.master}/{os.path.relpath(path, self.home)}'
