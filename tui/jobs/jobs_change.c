@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "lite/base/cleanup.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
 #include "store/maintenance/session_change.h"
@@ -205,26 +206,23 @@ static enum err_code sweep_chosen(struct change_job *d, struct err *e)
     return rc;
 }
 
-static const struct trash_item *item_named(const struct trash_list *list, struct slice id)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (slice_eq(slice_of(list->item[i].trash_id), id))
-            return &list->item[i];
-    return NULL;
-}
-
 /* Collects the named items that are still in the trash. */
 static enum err_code items_named(struct change_job *d, const struct trash_list *list,
                                  const struct trash_item **item, size_t *n, struct err *e)
 {
     const struct name_list *names = d->q->names;
+    CLEANUP(slice_set_fini) struct slice_set wanted = { 0 };
     enum err_code rc = ERR_OK;
+    uint32_t number;
 
+    for (size_t i = 0; i < names->n; i++)
+        if (slice_set_add(&wanted, names->name[i], &number))
+            return err_nomem(e);
     *n = 0;
-    for (size_t i = 0; i < names->n && !rc; i++) {
-        const struct trash_item *found = item_named(list, names->name[i]);
+    for (size_t i = 0; i < list->n && !rc; i++) {
+        const struct trash_item *found = &list->item[i];
 
-        if (!found)
+        if (*n == names->n || slice_set_find(&wanted, slice_of(found->trash_id)) == SLICE_SET_NONE)
             continue;
         item[(*n)++] = found;
         d->out->bytes += found->bytes;

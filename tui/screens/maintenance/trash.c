@@ -123,35 +123,41 @@ static void trash_refresh(struct model *m)
         request_trash(m);
 }
 
-static size_t trash_place_of(const struct trash_list *list, const char *id)
+/* The place of an item in a list of so many, by the ids of that list; one beyond it for an item that is gone. */
+static size_t trash_place_of(const struct slice_set *ids, size_t n, const char *id)
 {
-    size_t i = 0;
+    const uint32_t at = slice_set_find(ids, slice_of(id));
 
-    while (i < list->n && strcmp(list->item[i].trash_id, id) != 0)
-        i++;
-    return i;
+    return at == SLICE_SET_NONE ? n : at;
 }
 
 /* The cursor and the ticks stay with their sessions; ticks are lost if out of memory. */
 static void trash_take_list(struct model *m, struct trash_list *list, struct ref_list *refs)
 {
     struct trash_view *v = m->trash;
-    bool *ticked = calloc(list->n + 1, sizeof *ticked);
+    bool *ticked = calloc(list->n + 1, sizeof *ticked), ok = ticked;
+    struct slice_set ids = { 0 };
     size_t at = list->n;
+    uint32_t number;
 
-    for (size_t i = 0; i < trash_view_count(v); i++) {
-        if (i == v->pick.at)
-            at = trash_place_of(list, v->list->item[i].trash_id);
-        if (ticked &&
-            trash_view_ticked(v, i)) /* one beyond the list is a place for those that are gone */
-            ticked[trash_place_of(list, v->list->item[i].trash_id)] = true;
+    for (size_t i = 0; ok && i < list->n; i++)
+        ok = !slice_set_add(&ids, slice_of(list->item[i].trash_id), &number) && number == i;
+    for (size_t i = 0; ok && i < trash_view_count(v); i++) {
+        const bool picked = i == v->pick.at, was_ticked = trash_view_ticked(v, i);
+        const size_t place = picked || was_ticked
+                                 ? trash_place_of(&ids, list->n, v->list->item[i].trash_id)
+                                 : list->n;
+
+        at = picked ? place : at;
+        ticked[place] |= was_ticked;
     }
+    slice_set_fini(&ids);
     forget_list(v);
     v->list = list;
     v->refs = refs;
     v->ticked = ticked;
     v->pick.at = at < list->n ? at : v->pick.at;
-    if (!ticked)
+    if (!ok)
         toast_no_memory(&m->toast);
 }
 

@@ -1,5 +1,8 @@
 #include "tests/test.h"
 
+#include <stdlib.h>
+#include <time.h>
+
 #include "support/screen/screen.h"
 
 /* The trash view: its items, restored one by one, and emptied only by a typed word. */
@@ -225,4 +228,32 @@ AT_SHOP(errors_reading_the_trash_are_shown, 24, 80)
     assert_true(screen_has(&x->s, "read the trash: /data/trash"));
     screen_answer(&x->s); /* a late reply is dropped */
     assert_true(screen_has(&x->s, "read the trash: /data/trash"));
+}
+
+/* With a search through the list for each of them, 20,000 take 1.2 seconds. */
+TEST(the_marks_of_a_large_trash_are_kept_in_a_moment)
+{
+    enum { MANY = 20000 };
+    struct screen s = { 0 };
+    struct fake *many = calloc(MANY, sizeof *many);
+    char(*id)[16] = calloc(MANY, sizeof *id);
+
+    assert_non_null(many);
+    assert_non_null(id);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(id[i], sizeof id[i], "%08d", i);
+        many[i] = (struct fake){ .id = id[i], .title = "title", .gone = true };
+    }
+    screen_ready(&s, many, MANY, 24, 80);
+    screen_press(&s, "<C-x>D*");
+    assert_true(screen_has(&s, "20000 marked"));
+    many[0].gone = false;
+    const clock_t begun = clock();
+
+    screen_press(&s, "<F5>");
+    assert_true(clock() - begun < CLOCKS_PER_SEC / 2);
+    assert_true(screen_has(&s, "19999 marked"));
+    screen_close(&s);
+    free(many);
+    free(id);
 }
