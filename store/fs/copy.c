@@ -182,15 +182,16 @@ static enum err_code read_some(int fd, char *p, size_t *got, const char *path, s
     return ERR_OK;
 }
 
-static enum err_code fs_copy_bytes(int in, int out, char *piece, const char *path, struct err *e)
+static enum err_code fs_copy_bytes(int in, const char *from, int out, const char *to, char *piece,
+                                   struct err *e)
 {
     for (;;) {
         size_t got;
-        enum err_code rc = read_some(in, piece, &got, path, e);
+        enum err_code rc = read_some(in, piece, &got, from, e);
 
         if (rc || got == 0)
             return rc;
-        TRY(disk_write(out, (struct slice){ piece, got }, NULL, path, e));
+        TRY(disk_write(out, (struct slice){ piece, got }, NULL, to, e));
     }
 }
 
@@ -257,9 +258,9 @@ static enum err_code fs_copy_file(const char *from, const char *to, char *piece,
             rc = err_sys(e, to, "create");
     }
     if (!rc)
-        rc = fs_copy_bytes(in, out, piece, to, e);
+        rc = fs_copy_bytes(in, from, out, to, piece, e);
     if (!rc)
-        rc = copy_same_bytes(in, out, piece, to, e);
+        rc = copy_same_bytes(in, out, piece, from, e);
     if (!rc)
         rc = copy_attributes(in, out, &st, to, e);
     if (!rc)
@@ -505,6 +506,15 @@ enum err_code copy_remove_source(const char *from, const char *to, struct err *e
 /* An unfinished copy has this suffix, beside its destination. Recovery removes one that a crash left. */
 static const char copy_suffix[] = ".reprise-copy";
 
+/* Leaves alone what is there. */
+static enum err_code put_back_entry(const FTSENT *f, const char *other, struct copy_walk *t,
+                                    struct err *e)
+{
+    struct stat st;
+
+    return f->fts_info != FTS_DP && lstat(other, &st) == 0 ? ERR_OK : fs_copy_entry(f, other, t, e);
+}
+
 static enum err_code move_across(const char *from, const char *to, struct err *e)
 {
     char temp[PATH_MAX];
@@ -524,13 +534,15 @@ static enum err_code move_across(const char *from, const char *to, struct err *e
         return rc;
     }
     TRY(disk_sync_parent(to, e));
-    /* The source is not removed blindly: bytes that a live writer added since the copy must not be
-     * lost. All of it is compared before the first file is removed, so that a refusal leaves the
-     * source as it was. */
+    /* Bytes that a live writer added since the copy must not be lost. All of the source is compared before its first
+     * file is removed, so that a refusal leaves it as it was. */
     rc = copy_compare(from, to, e);
-    if (rc == ERR_STALE && copy_remove(to, NULL))
-        return err_wrap(e, rc, "a copy remains");
-    return rc ? rc : copy_remove_source(from, to, e);
+    if (!rc)
+        rc = copy_remove_source(from, to, e);
+    /* If the source changed meanwhile, what was removed of it comes back. ERR_STALE would mean that nothing remains. */
+    if (rc && (tree_each(to, from, put_back_entry, NULL) || copy_remove(to, NULL)))
+        return err_wrap(e, ERR_IO, "a copy remains");
+    return rc;
 }
 
 enum err_code fs_move_repair(const char *from, const char *to, struct err *e)

@@ -58,7 +58,8 @@ MUST_CHECK enum err_code copy_remove_source(const char *from, const char *to, st
 /* Moves a file or directory. Within one file system this is one rename, which never replaces (ERR_STALE if `to`
  * exists). Across file systems it is a copy under a temporary name beside `to` (modes, times, extended attributes, hard
  * and symbolic links within the tree are kept), which is compared byte by byte, synced and renamed; only then is the
- * source removed. So at every moment one of the two places is complete. Names are durable only after fs_move_sync. */
+ * source removed. So at every moment one of the two places is complete. If another program writes to the source before
+ * all of it is removed, what was removed comes back. Names are durable only after fs_move_sync. */
 MUST_CHECK enum err_code fs_move(const char *from, const char *to, struct err *e);
 /* Sets *done to whether `to` exists and `from` does not. A crash may have left both (a copy across file systems that
  * was named before its source was gone): then the files that are in both places are removed from the incomplete one, so

@@ -155,6 +155,7 @@ struct keep_work {
     struct keep *k;
     const struct session_ref *ref;
     const struct keep_session *before; /* as it was kept; NULL: never */
+    size_t at;                         /* in the files of `before`, where the next one is likely */
     struct keep_session now;
     size_t cap;
     struct keep_result *result;
@@ -166,11 +167,17 @@ static void keep_note(struct keep_work *w, const char *what, const char *path)
         snprintf(w->result->why, sizeof w->result->why, "%s: %.200s", what, path);
 }
 
-static const struct keep_file *keep_file_before(const struct keep_work *w, const char *path)
+/* The files come in the same order as the last time, or nearly. */
+static struct keep_file *keep_file_before(struct keep_work *w, const char *path)
 {
-    for (size_t i = 0; w->before && i < w->before->n; i++)
-        if (strcmp(w->before->file[i].path, path) == 0)
-            return &w->before->file[i];
+    const size_t n = w->before ? w->before->n : 0;
+
+    for (size_t tried = 0; tried < n; tried++) {
+        struct keep_file *f = &w->before->file[w->at++ % n];
+
+        if (strcmp(f->path, path) == 0)
+            return f;
+    }
     return NULL;
 }
 
@@ -284,7 +291,10 @@ static enum err_code keep_one_file(struct keep_work *w, const char *path, const 
     /* A file that changed just now may change again without another time, so it is copied again next time. */
     if (time_clock_ms(CLOCK_REALTIME) - time_ns(st->st_ctim) / 1000000 < KEEP_NEW_MS)
         f->ctime_ns = 0;
-    return keep_copy_file(k, path, to, f, e);
+    const enum err_code rc = keep_copy_file(k, path, to, f, e);
+
+    w->now.n -= rc != ERR_OK;
+    return rc;
 }
 
 static enum err_code keep_one_entry(struct keep_work *w, const FTSENT *x, enum keep_kind kind,
@@ -473,10 +483,28 @@ static enum err_code keep_commit(struct keep_work *w, struct err *e)
     return ERR_OK;
 }
 
-/* What a failure of one session says about the others: nothing, unless memory or our own disk failed. */
+/* After a failure: the manifest has the hashes of those copies that were replaced before it. */
+static void keep_note_replaced(struct keep_work *w)
+{
+    for (size_t i = 0; i < w->now.n && !w->k->dry; i++) {
+        const struct keep_file *f = &w->now.file[i];
+        struct keep_file *before = f->kind == KEEP_FILE ? keep_file_before(w, f->path) : NULL;
+
+        if (before) {
+            w->k->bytes += f->size - before->size;
+            *before = *f;
+        }
+    }
+}
+
+/* What a failure of one session says about the others: nothing, unless memory or our own disk failed. A file in the
+ * place of a directory that was kept, or a directory in that of a file, is no failure of the disk. */
 static bool keep_ends_all(const struct keep *k, const struct err *why)
 {
-    return why->code == ERR_NOMEM || strncmp(why->path, k->dir, strlen(k->dir)) == 0;
+    const bool in_place = why->code == ERR_UNSAFE || why->sys == EISDIR || why->sys == ENOTDIR ||
+                          why->sys == EEXIST || why->sys == ENOTEMPTY;
+
+    return why->code == ERR_NOMEM || (!in_place && strncmp(why->path, k->dir, strlen(k->dir)) == 0);
 }
 
 enum err_code keep_session(struct keep *k, const struct session_ref *ref, struct keep_result *out,
@@ -513,6 +541,8 @@ enum err_code keep_session(struct keep *k, const struct session_ref *ref, struct
         rc = keep_make_store(k, ref->store, &a, &why);
     if (!rc && !k->dry)
         rc = keep_commit(&w, &why);
+    if (rc)
+        keep_note_replaced(&w);
     free(w.now.file);
     if (!rc) {
         out->state = out->files ? KEEP_COPIED : KEEP_UNCHANGED;

@@ -20,6 +20,19 @@ static int keep_oldest_first(const void *a, const void *b)
     return (x->kept_ms > y->kept_ms) - (x->kept_ms < y->kept_ms);
 }
 
+/* Returns true if another kept session has the copy, too: one with the same id in another folder. */
+static bool keep_is_needed(const struct keep *k, const struct keep_session *s,
+                           const struct keep_file *f)
+{
+    const struct keep_manifest *m = &k->manifest;
+
+    for (const struct keep_session *x = m->session; x < m->session + m->n; x++)
+        for (size_t i = 0; x != s && x->id && strcmp(x->id, s->id) == 0 && i < x->n; i++)
+            if (strcmp(x->file[i].path, f->path) == 0)
+                return true;
+    return false;
+}
+
 static enum err_code keep_forget(struct keep *k, struct keep_session *s, struct err *e)
 {
     for (size_t i = s->n; i-- > 0;) {
@@ -27,7 +40,7 @@ static enum err_code keep_forget(struct keep *k, struct keep_session *s, struct 
         const char *copy = keep_path_of(k->env, s->file[i].path, &a);
 
         NEED(copy);
-        if (s->file[i].kind == KEEP_FILE)
+        if (s->file[i].kind == KEEP_FILE && !keep_is_needed(k, s, &s->file[i]))
             TRY(copy_remove(copy, e));
         else if (s->file[i].kind == KEEP_DIR && rmdir(copy) && errno != ENOENT &&
                  errno != ENOTEMPTY && errno != EEXIST)

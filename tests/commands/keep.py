@@ -308,11 +308,65 @@ def refusals(p, top):
     p.same('nothing is said', p.run('keep', '--query', 'is:').returncode, 2)
 
 
+def neighbours(p):
+    """What becomes of one session takes nothing from another one."""
+    def claude(folder, name, body):
+        path = f'{p.home}/.claude/{folder}/{name}'
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='ascii') as f:
+            f.write(body)
+        return path
+    def copy_of(path):
+        return f'{kept_dir(p)}/files{path}'
+    def states_of():
+        run = p.run('keep', '--json', '--all', '--query', 'agent:claude')
+        return run.stdout and {x['sessionId']: x['state'] for x in whole_lines(run.stdout)['sessions']}
+
+    os.makedirs(f'{p.home}/work')
+    rows = [json.dumps({'type': 'user', 'uuid': f'aaaaaaaa-0000-4000-8000-00000000000{n}', 'parentUuid': None, 'cwd': f'{p.home}/work', 'sessionId': '',
+                        'timestamp': '2026-02-09T02:00:01.000Z', 'message': {'role': 'user', 'content': f'prompt {n}'}}) + '\n' for n in (1, 2)]
+    sid = [f'{n}0000000-0000-4000-8000-000000000000' for n in range(2)]
+    one = claude('projects/-one', f'{sid[0]}.jsonl', rows[0].replace('""', f'"{sid[0]}"'))
+    saved = claude(f'file-history/{sid[0]}', '0123456789abcdef@v1', 'saved\n')
+    last = claude('projects/-two', f'{sid[1]}.jsonl', rows[0].replace('""', f'"{sid[1]}"'))
+    side = claude(f'projects/-two/{sid[1]}/tool-results', 'x', 'a file\n')
+    settle()
+
+    p.same('all are kept', states_of(), {x: 'kept' for x in sid})
+
+    # A directory that takes the place of a file is kept nowhere, and ends nothing.
+    os.unlink(side)
+    claude(f'projects/-two/{sid[1]}/tool-results/x', 'y', 'another file\n')
+    claude('projects/-two', f'{sid[1]}.jsonl', rows[0].replace('""', f'"{sid[1]}"') + rows[1].replace('""', f'"{sid[1]}"'))
+    two = one.replace('-one', '-two')
+    os.rename(one, two)
+    p.same('a directory in the place of a file', states_of(), {sid[0]: 'kept', sid[1]: 'refused'})
+    # What was copied before the refusal is not taken for damage.
+    p.same('a copy that was replaced', [os.stat(x).st_size for x in (last, copy_of(last))], [os.stat(last).st_size] * 2)
+    p.need('no longer has the bytes' not in p.text('doctor'), p.text('doctor'))
+
+    # Limits leave the saved copies of a session that was moved to another folder.
+    with open(f'{kept_dir(p)}/manifest', encoding='ascii') as f:
+        lines = [' '.join(w[:4] + ['1'] + w[5:]) if w[0] == 'session' and w[-1].startswith(urllib.parse.quote(one)) else ' '.join(w)
+                 for w in (line.split(' ') for line in f)]
+    with open(f'{kept_dir(p)}/manifest', 'w', encoding='ascii') as f:
+        f.write(''.join(lines))
+    config = f'{p.home}/.config/reprise/config'
+    os.makedirs(os.path.dirname(config))
+    with open(config, 'w', encoding='ascii') as f:
+        f.write('[keep]\nsessions = agent:claude\nmax-age = 1d\n')
+    p.run('keep')
+    p.same('the copies', [os.path.exists(copy_of(x)) for x in (one, two, saved)], [False, True, True])
+
+
 def main():
     with tempfile.TemporaryDirectory() as top:
         p = Program(sys.argv[1], f'{top}/refused', {})
         refusals(p, top)
         passed, failed = p.passed, p.failed
+        p = Program(sys.argv[1], f'{top}/neighbours', {})
+        neighbours(p)
+        passed, failed = passed + p.passed, failed + p.failed
         for p in agents(sys.argv[1], top):
             passed, failed = passed + p.passed, failed + p.failed
     print(f'{passed} passed, {failed} failed')

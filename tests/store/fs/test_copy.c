@@ -129,6 +129,25 @@ IN_SCRATCH(a_source_that_changed_since_is_not_removed)
     assert_true(folder_is(*state, "from/b", "two\nthree\n"));
 }
 
+static void empty_source(void *arg)
+{
+    assert_int_equal(truncate(arg, 0), 0);
+}
+
+IN_SCRATCH(a_source_that_changes_meanwhile_is_named)
+{
+    char path[4096];
+    struct err e = { 0 };
+
+    scratch_write(state, "from", SLICE("one\n"));
+    snprintf(path, sizeof path, "%s", scratch_path(state, "from"));
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "write", .name = "to", .then = empty_source, .arg = path });
+    assert_int_equal(copy_tree(path, scratch_path(state, "to"), &e), ERR_STALE);
+    assert_true(syscall_hook_fired());
+    assert_string_equal(e.path, path);
+}
+
 IN_SCRATCH(special_files_are_not_copied)
 {
     folder_dir(*state, "from");

@@ -59,3 +59,69 @@ IN_SCRATCH(an_existing_target_stays)
         assert_false(folder_has(*state, "to.reprise-copy"));
     }
 }
+
+static struct {
+    void **state;
+    const char *changed;
+} meanwhile;
+
+/* The order in which the files are removed is that of the directory, so the one that is still there changes. */
+static void change_other(void *name)
+{
+    if (folder_has(*meanwhile.state, name) && !meanwhile.changed) {
+        scratch_append(meanwhile.state, name, SLICE("three\n"));
+        meanwhile.changed = name;
+    }
+}
+
+static void add_c(void *arg)
+{
+    (void)arg;
+    scratch_write(meanwhile.state, "from/c", SLICE("new\n"));
+}
+
+static void refuse_move(void **state)
+{
+    const char *from = scratch_path(state, "from");
+
+    syscall_hook_arm_also(
+        &(struct syscall_hook){ .call = "renameat2", .name = "from", .error = EXDEV });
+    assert_int_not_equal(fs_move(from, scratch_path(state, "to"), NULL), ERR_OK);
+    assert_false(folder_has(*state, "to"));
+    assert_false(folder_has(*state, "to.reprise-copy"));
+}
+
+/* Another program writes when a part of the source is removed already: all of it comes back, and no copy stays. */
+IN_SCRATCH(a_source_that_changes_during_its_removal_is_whole)
+{
+    char a[] = "from/a", b[] = "from/b";
+
+    meanwhile.state = state;
+    meanwhile.changed = NULL;
+    scratch_write(state, a, SLICE("one\n"));
+    scratch_write(state, b, SLICE("one\n"));
+    folder_mtime(*state, a, 1700000000123456789);
+    folder_mtime(*state, b, 1700000000123456789);
+    char *before = folder_image(*state, "from");
+
+    syscall_hook_arm(&(struct syscall_hook){ .call = "rmdir", .name = "from", .then = add_c });
+    refuse_move(state);
+    assert_true(syscall_hook_fired());
+    assert_true(folder_is(*state, "from/c", "new\n"));
+    assert_int_equal(unlink(scratch_path(state, "from/c")), 0);
+    char *after = folder_image(*state, "from");
+
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "unlink", .name = "a", .then = change_other, .arg = b });
+    syscall_hook_arm_also(
+        &(struct syscall_hook){ .call = "unlink", .name = "b", .then = change_other, .arg = a });
+    refuse_move(state);
+    syscall_hook_fired();
+    assert_non_null(meanwhile.changed);
+    assert_true(folder_is(*state, meanwhile.changed, "one\nthree\n"));
+    assert_true(folder_is(*state, meanwhile.changed == a ? b : a, "one\n"));
+}
