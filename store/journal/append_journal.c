@@ -19,6 +19,7 @@
 #include "store/journal/change.h"
 #include "store/journal/change_internal.h"
 #include "store/log/append.h"
+#include "store/log/lease.h"
 #include "store/log/logfile.h"
 
 /* How the names of entries begin. */
@@ -87,8 +88,7 @@ void journal_recover(const struct store_env *env)
 
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
         recover_appends(dir, NULL);
-    if (lock >= 0)
-        close(lock);
+    log_lock_release(lock);
 }
 
 static enum err_code journal_begin(struct journal *j, const char *above, struct slice records,
@@ -137,8 +137,7 @@ static void journal_end(struct journal *j)
     if (j->dir[0] && copy_remove(j->dir, NULL))
         errno = 0; /* the next one finds that it was done */
     j->dir[0] = '\0';
-    if (j->lock >= 0)
-        close(j->lock);
+    log_lock_release(j->lock);
     j->lock = -1;
 }
 

@@ -90,7 +90,8 @@ size_t change_count_interrupted(const struct store_env *env);
 
 /* Writes the intent, does the steps and marks the change as done. On a failure the steps that were done are undone
  * and the record is removed; the error is that of the step. If the text contains "unfinished", they cannot be undone
- * yet (change_log_open tries again), or the change is done, but perhaps not durably. */
+ * yet (change_log_open tries again), or the change is done, but perhaps not durably. ERR_UNSUPPORTED: it is too large for
+ * one record. */
 MUST_CHECK enum err_code change_run(struct change_log *log, struct change *c, struct err *e);
 /* Opens the log, runs one change, closes it. */
 MUST_CHECK enum err_code change_do(const struct store_env *env, struct change *c, struct err *e);

@@ -16,6 +16,7 @@
 #include "store/journal/append_journal.h"
 #include "store/journal/change.h"
 #include "store/journal/change_internal.h"
+#include "store/log/lease.h"
 
 /* A change that a crash interrupted must be settled before the next one begins, because both may
  * concern the same files. So opening the log consists of these steps:
@@ -205,8 +206,7 @@ void change_log_close(struct change_log *log)
 {
     if (!log)
         return;
-    if (log->lock >= 0)
-        close(log->lock);
+    log_lock_release(log->lock);
     free(log);
 }
 

@@ -141,8 +141,13 @@ enum err_code change_record_write(const char *dir, const struct change *c, struc
     enum err_code rc = put_change(&w, root, c, e);
     char *text = rc ? NULL : cJSON_PrintUnformatted(root);
 
+    if (!rc && !text)
+        rc = err_nomem(e);
+    /* A record that could not be read again would be no record. */
+    if (!rc && strlen(text) > RECORD_MAX)
+        rc = err_set(e, ERR_UNSUPPORTED, dir, "it is too much for one change: do it in parts");
     if (!rc)
-        rc = text ? change_record_write_file(&w, "record", slice_of(text), e) : err_nomem(e);
+        rc = change_record_write_file(&w, "record", slice_of(text), e);
     cJSON_free(text);
     cJSON_Delete(root);
     buf_fini(&w.scratch);
@@ -174,8 +179,13 @@ static enum err_code get_content(const char *dir, const cJSON *o, const char *ke
     const char *path = arena_format(a, "%s/%s", dir, name.p);
 
     NEED(path);
-    TRY(disk_check_own(path, e));
-    TRY(file_read_all(AT_FDCWD, path, 0, SIZE_MAX / 2, &bytes, e));
+    enum err_code rc = disk_check_own(path, e);
+
+    if (!rc)
+        rc = file_read_all(AT_FDCWD, path, 0, SIZE_MAX / 2, &bytes, e);
+    /* The record was written last, so it is damaged, and is not one of a change that was never begun. */
+    if (rc)
+        return rc == ERR_NOT_FOUND ? damaged(dir, a, e) : rc;
     *out = arena_copy(a, buf_slice(&bytes));
     NEED(out->p);
     return ERR_OK;

@@ -51,6 +51,7 @@ enum lease_writer lease_writer(int fd);
 
 /* Waits up to 5 s (ERR_LOCKED). Creates the file if it is missing, but not through a link (ERR_UNSAFE). */
 MUST_CHECK enum err_code log_lock_acquire(const char *path, int *fd, struct err *e);
+/* Releases and closes the descriptor of a lock, or none (-1). A child that was forked meanwhile keeps no lock. */
 void log_lock_release(int fd);
 /* Returns true if it is held right now, by whatever process. A missing file is not held. */
 bool log_lock_is_held(const char *path);

@@ -18,6 +18,7 @@
 #include "store/git/repo.h"
 #include "store/journal/change.h"
 #include "store/journal/record.h"
+#include "store/log/lease.h"
 #include "store/proc/live.h"
 #include "store/rewind/apply/entry_files.h"
 #include "store/rewind/diff/linediff.h"
@@ -418,7 +419,7 @@ enum err_code rewind_apply(const struct store_env *env, const struct rewind_prev
 
     if (!rc) {
         rc = apply_locked(env, rewinds, preview, &r, e);
-        close(lock);
+        log_lock_release(lock);
     }
     if (rc)
         rewind_result_fini(&r);

@@ -9,6 +9,7 @@
 
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
+#include "store/log/lease.h"
 
 /* Removing the records of old rewinds. A record that goes first gets a name that no record has, in one step, so that
  * after a crash it is whole or none at all; what is left under such a name is removed by the next rewind. */
@@ -142,8 +143,7 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
             list.record[n++] = list.record[i];
     list.n = n;
     free(goes);
-    if (lock >= 0)
-        close(lock);
+    log_lock_release(lock);
     if (rc)
         rewind_records_fini(&list);
     else

@@ -12,6 +12,7 @@
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
 #include "store/journal/record_index.h"
+#include "store/log/lease.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/record/record.h"
 
@@ -270,7 +271,7 @@ enum err_code rewind_recover_all(const struct store_env *env, struct rewind_reco
     if (rc || all)
         return rc;
     rc = rewind_records_recover(env, dir, out, e);
-    close(lock);
+    log_lock_release(lock);
     return rc;
 }
 
@@ -536,7 +537,7 @@ enum err_code rewind_abandon(const struct store_env *env, const char *id,
 
     if (!rc)
         rc = abandon_one(env, dir, id, &a, e);
-    close(lock);
+    log_lock_release(lock);
     if (rc)
         rewind_abandoned_fini(&a);
     else

@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -460,6 +461,75 @@ CASE(rollback_of_an_end_as_before_needs_no_lease)
     assert_int_equal(fstat(held, &st), 0);
     assert_int_equal(st.st_mtime, 1700000000);
     close(held);
+}
+
+/* A host may fork while one of its threads makes a change; its child has all descriptors. */
+CASE(a_forked_child_keeps_no_lock)
+{
+    struct place *p = *state;
+    struct change_log *log = opened(p);
+    pid_t child = fork();
+
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_true(child > 0);
+    change_log_close(log);
+    enum err_code rc = change_log_open(&p->env, &log, NULL);
+
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(rc, ERR_OK);
+    change_log_close(log);
+}
+
+/* The record of an interrupted change is the only place of what the change removed. */
+CASE(an_interrupted_change_without_its_contents_stays)
+{
+    struct place *p = *state;
+    struct change_log *log = opened(p);
+    struct change *c = change_new("change");
+    static char was[20000];
+    const struct slice old = { was, sizeof was };
+    char id[256], intent[256], contents[300];
+
+    memset(was, 'x', sizeof was);
+    folder_put(&p->folder, "store/doc.json", old);
+    add(c,
+        (struct step){
+            .kind = STEP_PUT, .path = p->doc, .bytes = SLICE("new"), .old = old, .mtime_ns = 1 });
+    assert_int_equal(change_run(log, c, NULL), ERR_OK);
+    snprintf(id, sizeof id, "state/changes/%s", c->id);
+    snprintf(intent, sizeof intent, "%s.intent", id);
+    snprintf(contents, sizeof contents, "%s/0.old", intent);
+    change_free(c);
+    change_log_close(log);
+    rename_in(p, id, intent);
+    rename_in(p, contents, "lost");
+    change_log_close(opened(p));
+    rename_in(p, "lost", contents);
+    change_log_close(opened(p));
+    assert_false(folder_has(&p->folder, intent));
+    assert_true(folder_has(&p->folder, id));
+}
+
+/* What could not be read again is not begun. */
+CASE(a_change_that_is_too_large_is_refused)
+{
+    struct place *p = *state;
+    struct change_log *log = opened(p);
+    struct change *c = change_new("change");
+    static char text[8192];
+    const struct step s = { .kind = STEP_APPEND, .path = p->log, .bytes = { text, sizeof text } };
+
+    memset(text, 'x', sizeof text);
+    for (int i = 0; i < 8300; i++)
+        add(c, s);
+    assert_int_equal(change_run(log, c, NULL), ERR_UNSUPPORTED);
+    assert_true(folder_is(&p->folder, "store/log.jsonl", "{\"a\":1}\n{\"a\":2}\n"));
+    change_free(c);
+    change_log_close(log);
 }
 
 /* Another user's record is not carried out and does not block ours. */

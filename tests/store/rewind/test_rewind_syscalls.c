@@ -1,5 +1,9 @@
 #include "tests/test.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "support/rewind/mixed_plan_hook.h"
 
 /* A person changes files while a rewind is under way: between the check of a file and the exchange of names, or between
@@ -55,6 +59,36 @@ TEST(a_file_saved_before_the_exchange_stays)
     assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
     only_this_is_a_conflict(p, F);
     assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
+    mixed_remove(p);
+}
+
+static void fork_child(void *child)
+{
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    *(pid_t *)child = pid;
+}
+
+/* A host may fork while one of its threads rewinds; its child has all descriptors. */
+TEST(a_forked_child_keeps_no_lock)
+{
+    struct rewind_case *p = mixed_place(false);
+    struct rewind_abandoned none;
+    pid_t child = -1;
+
+    syscall_hook_arm(&(struct syscall_hook){
+        .call = "renameat2", .name = "f", .then = fork_child, .arg = &child });
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(syscall_hook_fired());
+    const enum err_code rc = rewind_abandon(&p->env, "0", &none, NULL);
+
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(rc, ERR_NOT_FOUND);
     mixed_remove(p);
 }
 
