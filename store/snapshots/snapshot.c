@@ -301,6 +301,21 @@ static void note_rules(const struct store_env *env, struct snapshot_walk *w)
     w->tracked_changed = w->old->git_index_ns != w->now.git_index_ns;
 }
 
+/* Goes on with a snapshot that was given up. The files that it has read are looked at again only when all others are read,
+ * too: in a large project, that alone may take all the time of each attempt. */
+static enum err_code read_the_rest(struct snapshot_walk *w, struct snapshot_index *old,
+                                   struct err *e)
+{
+    w->only_new = true;
+    TRY(snapshot_walk_run(w, e));
+    w->only_new = false;
+    snapshot_index_fini(old);
+    *old = w->now;
+    w->now =
+        (struct snapshot_index){ .git_index_ns = old->git_index_ns, .rules_ns = old->rules_ns };
+    return ERR_OK;
+}
+
 static enum err_code take_locked(const struct store_env *env, const struct snapshot_request *req,
                                  const char *root, const char *dir, int64_t deadline_ms,
                                  struct err *e)
@@ -325,8 +340,11 @@ static enum err_code take_locked(const struct store_env *env, const struct snaps
         TRY(snapshot_index_read(last_path, &last, e));
     w.pack.repo = dir;
     note_rules(env, &w);
-    enum err_code rc = snapshot_walk_run(&w, e);
+    const int64_t rules_ns = old.rules_ns, git_index_ns = old.git_index_ns;
+    enum err_code rc = old.complete || !old.n ? ERR_OK : read_the_rest(&w, &old, e);
 
+    if (!rc)
+        rc = snapshot_walk_run(&w, e);
     if (!rc)
         rc = snapshot_walk_trees(&w, e);
     const char *why = rc == ERR_CANCELLED ? "it took too long" : NULL;
@@ -337,8 +355,8 @@ static enum err_code take_locked(const struct store_env *env, const struct snaps
     /* A snapshot that was given up is kept as a beginning, so that the next one gets further. It asks the rules
      * again, because not all names were asked. */
     if (why) {
-        w.now.rules_ns = old.rules_ns;
-        w.now.git_index_ns = old.git_index_ns;
+        w.now.rules_ns = rules_ns;
+        w.now.git_index_ns = git_index_ns;
         if (w.dirty && old.complete && rename(path, last_path))
             return err_sys(e, path, "snapshot: keep the list of files");
     }

@@ -24,6 +24,7 @@ enum {
     INDEX_VERSION = 2,
     INDEX_ENDS = 8,
     INDEX_IDS = INDEX_ENDS + 256 * 4,
+    LOOK_UPS = 64, /* after so many new objects, the ids of the other packs are read as a whole */
 };
 static const uint8_t index_magic_of_git[4] = { 0xff, 't', 'O', 'c' };
 
@@ -90,14 +91,15 @@ static void open_known(struct known_pack *known, int dir, const char *name)
     uint8_t head[INDEX_IDS];
     char pack[NAME_MAX + 2];
     const size_t n = strlen(name);
+    struct stat st;
     AUTO_FD fd = -1;
 
-    known->fd = -1;
+    *known = (struct known_pack){ .fd = -1 };
     if (n < 4 || strcmp(name + n - 4, ".idx") != 0)
         return;
     snprintf(pack, sizeof pack, "%.*s.pack", (int)(n - 4), name);
     fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || faccessat(dir, pack, F_OK, 0) ||
+    if (fd < 0 || fstat(fd, &st) || faccessat(dir, pack, F_OK, 0) ||
         pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head ||
         memcmp(head, index_magic_of_git, 4) != 0 || read_u32(head + 4) != INDEX_VERSION)
         return;
@@ -106,6 +108,8 @@ static void open_known(struct known_pack *known, int dir, const char *name)
         if (i && known->ends[i] < known->ends[i - 1])
             return;
     }
+    if (st.st_size < INDEX_IDS + (off_t)known->ends[255] * SNAPSHOT_OID)
+        return;
     known->fd = fd;
     fd = -1;
 }
@@ -126,21 +130,36 @@ static enum err_code open_all_known(struct snapshot_pack *p, const char *folder,
     return errno ? err_sys(e, folder, "snapshot: read the packs") : ERR_OK;
 }
 
-/* Ids that begin with one byte are few in a small pack, so they are read at once. */
-static bool known_has(struct snapshot_pack *p, const struct known_pack *known, const uint8_t *oid)
+static int compare_oids(const void *left, const void *right)
 {
-    const uint32_t from = oid[0] ? known->ends[oid[0] - 1] : 0, n = known->ends[oid[0]] - from;
+    return memcmp(left, right, SNAPSHOT_OID);
+}
+
+static bool known_read(const struct known_pack *known, uint32_t from, uint32_t n, char *out)
+{
     const size_t bytes = (size_t)n * SNAPSHOT_OID;
 
+    return pread(known->fd, out, bytes, INDEX_IDS + (off_t)from * SNAPSHOT_OID) == (ssize_t)bytes;
+}
+
+/* For a few objects, only the ids that begin with the same byte are read. A first snapshot has many objects, and after each
+ * attempt that was given up there is one more pack to look in, so that whole lists are then read, once. */
+static bool known_has(struct snapshot_pack *p, struct known_pack *known, const uint8_t *oid)
+{
+    const uint32_t from = oid[0] ? known->ends[oid[0] - 1] : 0, n = known->ends[oid[0]] - from;
+
+    if (!known->ids && p->n >= LOOK_UPS) {
+        char *all = arena_alloc(&p->arena, (size_t)known->ends[255] * SNAPSHOT_OID);
+
+        known->ids = all && known_read(known, 0, known->ends[255], all) ? all : NULL;
+    }
+    if (known->ids)
+        return bsearch(oid, known->ids + (size_t)from * SNAPSHOT_OID, n, SNAPSHOT_OID,
+                       compare_oids);
     p->packed.n = 0;
-    if (!n || buf_reserve(&p->packed, bytes) ||
-        pread(known->fd, p->packed.p, bytes, INDEX_IDS + (off_t)from * SNAPSHOT_OID) !=
-            (ssize_t)bytes)
-        return false;
-    for (size_t i = 0; i < bytes; i += SNAPSHOT_OID)
-        if (memcmp(p->packed.p + i, oid, SNAPSHOT_OID) == 0)
-            return true;
-    return false;
+    return n && !buf_reserve(&p->packed, (size_t)n * SNAPSHOT_OID) &&
+           known_read(known, from, n, p->packed.p) &&
+           bsearch(oid, p->packed.p, n, SNAPSHOT_OID, compare_oids);
 }
 
 static enum err_code pack_open(struct snapshot_pack *p, struct err *e)
@@ -230,12 +249,6 @@ static void put_u32(uint8_t *p, uint32_t value)
         p[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-static int compare_packed(const void *left, const void *right)
-{
-    return memcmp(((const struct packed_object *)left)->oid,
-                  ((const struct packed_object *)right)->oid, SNAPSHOT_OID);
-}
-
 /* Writes the number of objects into the pack, and the SHA-1 of it all to its end. */
 static enum err_code end_pack(struct snapshot_pack *p, uint8_t sum[SNAPSHOT_OID], struct err *e)
 {
@@ -269,7 +282,7 @@ static enum err_code make_pack_index(struct snapshot_pack *p, const uint8_t sum[
     const size_t n = p->n;
     size_t far = 0;
 
-    qsort(p->object, n, sizeof *p->object, compare_packed);
+    qsort(p->object, n, sizeof *p->object, compare_oids);
     for (size_t i = 0; i < n; i++)
         far += p->object[i].at > INT32_MAX;
     const size_t crcs = INDEX_IDS + n * SNAPSHOT_OID, places = crcs + n * 4, fars = places + n * 4,

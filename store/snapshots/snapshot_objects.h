@@ -14,8 +14,8 @@
 
 /* An object of the pack that is being made. */
 struct packed_object {
-    uint8_t oid[SNAPSHOT_OID];
-    uint32_t crc; /* The checksum of its bytes in the pack. */
+    uint8_t oid[SNAPSHOT_OID]; /* first, by which they are sorted */
+    uint32_t crc;              /* The checksum of its bytes in the pack. */
     int64_t at;
 };
 
@@ -23,6 +23,7 @@ struct packed_object {
 struct known_pack {
     int fd;
     uint32_t ends[256];
+    const char *ids; /* that list, in the arena of the new pack; NULL: not read */
 };
 
 /* The objects of a snapshot that our repository lacks become one pack: one file and its index to sync, however many

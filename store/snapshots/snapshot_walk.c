@@ -368,6 +368,8 @@ static enum err_code walk_one(struct snapshot_walk *w, struct walked_dir *d, str
     struct stat st;
 
     TRY(snapshot_walk_check_time(w, e));
+    if (w->only_new && before && before->kind != SNAPSHOT_DIR)
+        return put_same(w, old) ? err_nomem(e) : ERR_OK;
     if (fstatat(d->fd, name.p, &st, AT_SYMLINK_NOFOLLOW)) {
         /* The file was deleted after its name was read. */
         if (errno == ENOENT)
@@ -444,8 +446,18 @@ static enum err_code read_rules(struct snapshot_walk *w, struct walked_dir *d, b
     return ERR_OK;
 }
 
-/* Takes over the old entries of a directory that the walk did not reach, so that the next one goes on from here. If its
- * rules changed, the next one has to ask them again. */
+/* If the rules of a directory changed, the next walk has to ask them again. */
+static enum err_code keep_fresh(struct snapshot_walk *w, const struct walked_dir *d, uint32_t at)
+{
+    if (!d->fresh || (d->up ? d->up->fresh : w->fresh))
+        return ERR_OK;
+    if (materialise(w))
+        return ERR_NOMEM;
+    w->now.entry[at].mtime_ns = -1;
+    return ERR_OK;
+}
+
+/* Takes over the old entries of a directory that the walk did not reach, so that the next one goes on from here. */
 static enum err_code keep_unseen(struct snapshot_walk *w, struct walked_dir *d, uint32_t at)
 {
     const struct snapshot_index *x = w->old;
@@ -457,12 +469,7 @@ static enum err_code keep_unseen(struct snapshot_walk *w, struct walked_dir *d, 
             if (put_same(w, i))
                 return ERR_NOMEM;
     }
-    if (d->fresh && !(d->up ? d->up->fresh : w->fresh)) {
-        if (materialise(w))
-            return ERR_NOMEM;
-        w->now.entry[at].mtime_ns = -1;
-    }
-    return ERR_OK;
+    return keep_fresh(w, d, at);
 }
 
 static enum err_code walk_entries(struct snapshot_walk *w, struct walked_dir *d, struct err *e)
@@ -514,6 +521,8 @@ static enum err_code walk_entries(struct snapshot_walk *w, struct walked_dir *d,
         children++;
     if (found != known || known != children)
         d->stale = true;
+    if (w->only_new)
+        NEED(!keep_fresh(w, d, at));
     return ERR_OK;
 }
 
@@ -525,6 +534,9 @@ enum err_code snapshot_walk_run(struct snapshot_walk *w, struct err *e)
     clock_gettime(CLOCK_REALTIME, &now);
     w->began_ns = time_ns(now);
     w->borrow.root = w->root;
+    w->skipped = 0;
+    w->stale = false;
+    free(w->kept);
     NEED(w->kept = calloc(w->old->n + 1, 1));
     if (stat(w->root, &st))
         return err_sys(e, w->root, "snapshot: find the project");

@@ -86,6 +86,7 @@ struct snapshot_walk {
     struct snapshot_index now; /* made by the walk */
     struct snapshot_pack pack; /* the caller finishes it */
     struct snapshot_borrow borrow;
+    bool only_new;        /* what `old` has is not looked at again */
     bool fresh;           /* the rules outside of the tree changed */
     bool tracked_changed; /* the index of the repository changed */
     bool no_repository;   /* it was removed: what was borrowed from it has to be read */

@@ -111,6 +111,24 @@ def count(p, counter, command, sessions, write, size):
         return counts
 
 
+def count_snapshot(p, counter):
+    """Each attempt that was given up left a pack; they are not read again for each new file."""
+    packs, files, most = 6, 300, 4
+    with tempfile.TemporaryDirectory() as home:
+        env, project, output = {**p.env, 'HOME': home}, os.path.join(home, 'project'), os.path.join(home, 'counts')
+        told = json.dumps({'session_id': 's', 'cwd': project, 'prompt': 'p'}).encode()
+        command = [p.path, 'snapshot', '--agent', 'claude', '--event', 'prompt']
+        for number in range(files * (packs + 1)):
+            if number and number % files == 0:
+                subprocess.run(command, env=env, input=told, check=True)
+            write_rows(os.path.join(project, f'{number // files}/{number}'), [f'file {number}'])
+        subprocess.run([counter, output, *command], env=env, input=told, check=True)
+        with open(output, encoding='utf-8') as lines:
+            reads = dict(line.split() for line in lines).get('read', 0)
+        p.need(0 < int(reads) < files * most, f'snapshot: {reads} times read for {files} new files and {packs} packs')
+        print(f'snapshot: {packs} packs, read {int(reads) / files:.2f}')
+
+
 def main():
     with tempfile.TemporaryDirectory() as home:
         p = Program(sys.argv[1], home, {})
@@ -121,7 +139,8 @@ def main():
                 each = (many[name] - few[name]) / (MANY - FEW)
                 p.need(each <= most + SLACK.get(name, LITTLE), f'{what}: {each:.2f} times {name} for each, budget {most}')
             print(f'{what}: ' + ', '.join(f'{name} {(many[name] - few[name]) / (MANY - FEW):.2f}' for name in many))
-        p.finish(67)
+        count_snapshot(p, sys.argv[2])
+        p.finish(68)
 
 
 main()

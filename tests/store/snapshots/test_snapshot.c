@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/snapshots/snapshot.h"
+#include "store/snapshots/snapshot_walk.h"
 #include "tests/support/snapshot_project.h"
 
 /* Snapshots of a project, compared with what git itself makes of it. */
@@ -172,6 +174,9 @@ TEST(a_snapshot_that_was_given_up_is_continued)
         };
         enum err_code rc = snapshot_take(&p.env, &req, NULL);
 
+        /* What earlier attempts have read changes meanwhile: files that are there, and rules about them. */
+        folder_put(&p.f, "project/many/0/0/f3", slice_of(name));
+        folder_put(&p.f, "project/many/1/.gitignore", ms % 3 ? SLICE("f30*\n") : SLICE("f31*\n"));
         snprintf(name, sizeof name, "project/%c-%d", 'A' + (int)(ms % 50), (int)ms);
         folder_put(&p.f, name, SLICE("new"));
         assert_true(rc == ERR_OK || rc == ERR_CANCELLED);
@@ -183,6 +188,48 @@ TEST(a_snapshot_that_was_given_up_is_continued)
     }
     assert_int_equal(project_take(&p, SNAPSHOT_PROMPT), ERR_OK);
     project_is_tree_of_git(&p);
+    folder_remove(&p.f);
+}
+
+/* The entry of a name in the root of the project. */
+static const struct snapshot_entry *entry_named(const struct snapshot_index *x, const char *name)
+{
+    for (uint32_t i = 1; i < x->n; i++)
+        if (slice_eq(snapshot_entry_name(x, &x->entry[i]), slice_of(name)))
+            return &x->entry[i];
+    return NULL;
+}
+
+/* Else looking at them again would take all the time of each attempt, and none would get further. */
+TEST(the_rest_is_read_before_what_an_attempt_has_read)
+{
+    CLEANUP(snapshot_index_fini) struct snapshot_index old = { .n = 0 }, last = { .n = 0 };
+    AUTO_ARENA a = { 0 };
+    struct project p;
+    const char *dir;
+
+    project_begin(&p);
+    assert_int_equal(project_take(&p, SNAPSHOT_PROMPT), ERR_OK);
+    assert_int_equal(snapshot_dir_of(&p.env, p.root, &a, &dir, NULL), ERR_OK);
+    assert_int_equal(snapshot_index_read(arena_format(&a, "%s/files", dir), &old, NULL), ERR_OK);
+    folder_put(&p.f, "project/a.txt", SLICE("other bytes than before"));
+    folder_put(&p.f, "project/rest.txt", SLICE("not read so far"));
+    CLEANUP(snapshot_walk_fini)
+    struct snapshot_walk w = { .root = p.root,
+                               .borrow = { .env = &p.env },
+                               .old = &old,
+                               .last = &last,
+                               .deadline_ms = INT64_MAX,
+                               .limits = { .file_bytes = 1 << 20, .bytes = 1 << 20, .files = 99 },
+                               .pack = { .repo = dir },
+                               .only_new = true };
+
+    assert_int_equal(snapshot_walk_run(&w, NULL), ERR_OK);
+    const struct snapshot_entry *known = entry_named(&w.now, "a.txt");
+
+    assert_int_equal(known->size, entry_named(&old, "a.txt")->size);
+    assert_non_null(entry_named(&w.now, "rest.txt"));
+    assert_int_equal(w.pack.n, 1);
     folder_remove(&p.f);
 }
 
