@@ -95,6 +95,18 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
     if (b->name.n == 0 || b->name.p[0] == '$')
         return false;
     b->before = given_word_before(text, (size_t)(b->name.p - text.p));
+
+    /* In JSON: {"command":"setx NAME w0rd"} and \nsetx NAME w0rd; a line that is escaped ends before the name, too. */
+    const size_t n = b->before.n;
+
+    if (n > 1 && b->before.p[n - 2] == '\\' && given_is_any(b->before.p[n - 1], "nr"))
+        b->before = (struct slice){ b->before.p + n, 0 };
+    for (size_t i = n > 2 ? n - 2 : 0; b->before.n && i-- > 0;)
+        if (given_is_any(b->before.p[i], "\"\\")) {
+            i += b->before.p[i] == '\\' && given_is_any(b->before.p[i + 1], "nrt") ? 2 : 1;
+            b->before = (struct slice){ b->before.p + i, n - i };
+            break;
+        }
     b->kind = b->name.n == 2 && given_is_word_of(b->name, " by ") &&
                       is_word_before(text, at, "identified ")
                   ? NAME_PASSWORD

@@ -225,21 +225,6 @@ void command_line_separate(struct command_line *line, char separator)
     }
 }
 
-/* The next word of a line of commands, with its quotes; an empty one at the end of the line. In SQL a comma ends words. */
-static struct given command_word(struct slice text, size_t at)
-{
-    const size_t word = at;
-
-    at += at < text.n && text.p[at] == ',';
-    while (at < text.n && (text.p[at] == ' ' || text.p[at] == '\t'))
-        at++;
-    if (at >= text.n || at == word || strchr("\n\r;|&)`", text.p[at]) ||
-        (text.p[at] == '\\' && at + 1 < text.n && strchr("\nn", text.p[at + 1])))
-        return (struct given){ at, 0, false };
-    at += text.n - at > 1 && text.p[at] == 'N' && text.p[at + 1] == '\''; /* N'word' of SQL */
-    return given_read(text, at, true);
-}
-
 static bool has_digit_or_mark(struct slice word)
 {
     for (size_t i = 0; i < word.n; i++)
@@ -259,7 +244,7 @@ static size_t after_words(struct slice text, size_t at, struct slice words)
     for (bool first = true; words.n; first = false) {
         const char *blank = memchr(words.p, ' ', words.n);
         struct slice word = { words.p, blank ? (size_t)(blank - words.p) : words.n };
-        struct given next = first ? given_read(text, at, true) : command_word(text, at);
+        struct given next = first ? given_read(text, at, true) : given_read_word(text, at);
         struct slice found = { text.p + next.at, next.n };
 
         if (word.p[0] == '-' && word.n == 2 /* -b, -nbB */
@@ -296,7 +281,7 @@ static struct given nth_word(struct slice text, size_t at, const struct argument
 
     for (unsigned n = 0, looked = 0; (a->nth == ARGUMENT_LAST || n < a->nth) && looked < 16;
          looked++) {
-        const struct given next = command_word(text, at);
+        const struct given next = given_read_word(text, at);
         const struct slice word = { text.p + next.at, next.n };
 
         if (next.n == 0 && !next.quoted)
@@ -309,7 +294,7 @@ static struct given nth_word(struct slice text, size_t at, const struct argument
         if (any && a->nth == ARGUMENT_HOST   ? memchr(word.p, '.', word.n) != NULL
             : any && a->nth == ARGUMENT_WITH ? word.n && memchr(word.p, a->after, word.n)
                                              : any)
-            return a->nth == ARGUMENT_HOST ? command_word(text, at) : v;
+            return a->nth == ARGUMENT_HOST ? given_read_word(text, at) : v;
     }
     return v;
 }
@@ -355,18 +340,25 @@ static void note_argument(struct command_line *line, struct slice text, size_t a
     line->argument_end = line->argument + value.n;
 }
 
-/* expect "assword:" and send "w0rd\\r" */
+/* expect "assword:" and send -- "w0rd\\r"; without the question a word that looks like a password. */
 static void note_sent(struct command_line *line, struct slice text, size_t at, size_t after)
 {
     const size_t near = at < 120 ? at : 120;
+    const bool asked = slice_find(text.p + at - near, near, "assword", 7) &&
+                       slice_find(text.p + at - near, near, "expect", 6);
+    struct given v = given_read_word(text, after);
 
-    if (!slice_find(text.p + at - near, near, "assword", 7) ||
-        !slice_find(text.p + at - near, near, "expect", 6))
-        return;
-    struct given v = command_word(text, after);
+    while (!v.quoted && v.n && text.p[v.at] == '-')
+        v = given_read_word(text, v.at + v.n);
+    const size_t whole = v.n;
 
     while (v.quoted && v.n > 1 && text.p[v.at + v.n - 2] == '\\')
         v.n -= 2;
+    const struct slice word = { text.p + v.at, v.n };
+
+    if (!asked && (v.n == whole || v.n < 6 || !given_has_digit(word) || given_is_path(word) ||
+                   memchr(word.p, ' ', word.n)))
+        return;
     line->argument = v.at;
     line->argument_end = v.quoted ? v.at + v.n : 0;
 }
@@ -562,7 +554,7 @@ static enum err_code find_piped(struct command_line *line, struct slice text, si
 
         while (next < end && (unsigned char)text.p[next] > ' ')
             next++;
-        v = command_word(text, next);
+        v = given_read_word(text, next);
     }
     const char *colon =
         v.n && slice_starts(rest, "chpasswd") ? memchr(text.p + v.at, ':', v.n) : NULL;

@@ -1,6 +1,7 @@
 #include "store/redact/given_printed.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "lite/base/cleanup.h"
 #include "store/redact/given_value.h"
@@ -231,12 +232,36 @@ static bool takes_users(struct slice text, size_t at, struct slice word)
            (word.p[0] == 's' && rest.n == word.n);
 }
 
+/* restic --password-command 'echo w0rd', BORG_PASSCOMMAND="printf w0rd" */
+static void note_password_command(struct command_line *line, struct slice text, size_t at)
+{
+    const size_t n = letters_run(text, at, LETTERS_WORD, 8);
+    size_t from = at;
+
+    if (!slice_eq((struct slice){ text.p + at, n }, SLICE("echo")) &&
+        !slice_eq((struct slice){ text.p + at, n }, SLICE("printf")))
+        return;
+    while (from && at - from < 8 && given_is_any(text.p[from - 1], " =:,\"'\\"))
+        from--;
+    const struct slice name = given_name_ending_at(text, from);
+
+    if (name.n < 11 || strncasecmp(name.p + name.n - 7, "command", 7) != 0 ||
+        !slice_find_folded(name.p, name.n, "pass", 4))
+        return;
+    const struct given v = given_read_word(text, at + n);
+
+    line->argument = v.at;
+    line->argument_end =
+        v.n && !given_is_placeholder((struct slice){ text.p + v.at, v.n }) ? v.at + v.n : 0;
+}
+
 void printed_note(struct command_line *line, struct slice text, size_t at)
 {
     const char c = text.p[at];
     bool prints = false, named = false;
     struct slice rest = { .n = 0 };
 
+    note_password_command(line, text, at);
     if (line->below || text.n - at < 3)
         return;
     if (c == 'c' || c == 's') {

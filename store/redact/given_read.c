@@ -134,3 +134,17 @@ struct given given_read_phrase(struct slice text, struct slice name, enum name_k
                ? all
                : v;
 }
+
+struct given given_read_word(struct slice text, size_t at)
+{
+    const size_t word = at;
+
+    at += at < text.n && text.p[at] == ',';
+    while (at < text.n && (text.p[at] == ' ' || text.p[at] == '\t'))
+        at++;
+    if (at >= text.n || at == word || strchr("\n\r;|&)`", text.p[at]) ||
+        (text.p[at] == '\\' && at + 1 < text.n && strchr("\nn", text.p[at + 1])))
+        return (struct given){ at, 0, false };
+    at += text.n - at > 1 && text.p[at] == 'N' && text.p[at + 1] == '\''; /* N'word' of SQL */
+    return given_read(text, at, true);
+}

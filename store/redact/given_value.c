@@ -220,7 +220,7 @@ struct slice given_name_ending_at(struct slice text, size_t end)
     const size_t escape = escape_letters(text, end - n, n);
     const struct slice rest = { name.p + escape, n - escape };
 
-    return escape && secret_name_kind(rest) > secret_name_kind(name) ? rest : name;
+    return escape && secret_name_kind(rest) >= secret_name_kind(name) ? rest : name;
 }
 
 /* The name in an attribute or member before: <add key="Password" value=, - name: PASSWORD\n value:, {"name":"x","value": */
@@ -248,6 +248,30 @@ static struct slice given_value_name_beside(struct slice text, size_t at)
             }
     }
     return (struct slice){ .n = 0 };
+}
+
+/* variable "db_password" { default = */
+static struct slice variable_before(struct slice text, size_t at)
+{
+    const size_t from = at > TAG_MOST ? at - TAG_MOST : 0;
+    static const char word[] = "variable ";
+
+    for (size_t i = at; i-- > from && text.p[i] != '}';)
+        if (slice_starts((struct slice){ text.p + i, at - i }, word)) {
+            i += sizeof word - 1;
+            while (i < at && given_is_any(text.p[i], "\"\\"))
+                i++;
+            return (struct slice){ text.p + i, letters_run(text, i, LETTERS_URL, NAME_MOST) };
+        }
+    return (struct slice){ .n = 0 };
+}
+
+/* A member that is named for what it is: the name beside it says more. */
+static struct slice name_of_member(struct slice text, size_t at, struct slice name)
+{
+    return given_is_word_of(name, " value val ") ? given_value_name_beside(text, at)
+           : slice_eq(name, SLICE("default"))    ? variable_before(text, at)
+                                                 : name;
 }
 
 /* <password>, <ns:password type="x">, <string name="password"> */
@@ -300,8 +324,7 @@ static struct naming read_naming(struct slice text, size_t at)
     if (out.name.n == 0)
         return out;
     out.at = end - out.name.n;
-    if (given_is_word_of(out.name, " value val "))
-        out.name = given_value_name_beside(text, out.at);
+    out.name = name_of_member(text, out.at, out.name);
     out.kind = secret_name_kind(out.name);
     if (out.kind > NAME_LIKELY || out.at == 0)
         return out;

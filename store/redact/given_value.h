@@ -15,6 +15,8 @@ struct given {
 /* The value at a place in quotes, which may be escaped to any depth (\"), or up to where a word ends. `literal`: marks
  * that end an expression belong to the word. */
 struct given given_read(struct slice text, size_t at, bool literal);
+/* The next word of a line of commands, with its quotes; an empty one at the end of the line. In SQL a comma ends words. */
+struct given given_read_word(struct slice text, size_t at);
 /* Authorization: SCHEME CREDENTIALS, Cookie: NAME=VALUE; ... up to the end of the line or of the quotes. */
 struct given given_read_header(struct slice text, size_t at, bool cookie);
 /* How many backslashes escape what is at a place. */

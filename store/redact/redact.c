@@ -423,15 +423,31 @@ enum err_code redact_find_exact(struct slice text, struct secret_list *list)
     return scan_text(text, true, list);
 }
 
+/* A line that ends with a newline, or with an escaped one in JSON. */
+static bool next_line(struct slice *rest, struct slice *line)
+{
+    size_t n = 0, end = rest->n;
+
+    while (n < end && rest->p[n] != '\n' &&
+           !(rest->p[n] == '\\' && n + 1 < end && rest->p[n + 1] == 'n'))
+        n++;
+    *line = (struct slice){ rest->p, n };
+    while (line->n && line->p[line->n - 1] == '\\')
+        line->n--;
+    n += n < end && rest->p[n] == '\\' ? 2 : n < end;
+    *rest = (struct slice){ rest->p + n, end - n };
+    return n > 0;
+}
+
 /* The members of data: and stringData: of Kubernetes' secrets in YAML. */
 static enum err_code find_kubernetes(struct slice text, struct secret_list *list)
 {
     struct slice rest = text, line;
     size_t data = 0, indent;
-    bool torn, inside = false;
+    bool inside = false;
     enum err_code rc = ERR_OK;
 
-    while (!rc && slice_line(&rest, &line, &torn)) {
+    while (!rc && next_line(&rest, &line)) {
         for (indent = 0; indent < line.n && line.p[indent] == ' '; indent++)
             ;
         struct slice body = { line.p + indent, line.n - indent };

@@ -5,7 +5,8 @@ usage: redact_rows.py PROGRAM
 
 redact_rows.txt has a row on each line, «» around what must not be left by `export --redact`, and below the line of
 dashes rows that must stay as they are. Each row is a session, because what was found in one row is replaced in all rows
-of its session. It stands alone, between other lines, behind a prompt, and in a result of a tool.
+of its session. It stands alone, between other lines, behind a prompt, and in a result of a tool; the last rows and the plain
+ones also in JSON inside of the result.
 """
 import json
 import os
@@ -79,11 +80,12 @@ def main(program):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'redact_rows.txt'), encoding='utf-8') as f:
         secret, plain = (part.strip('\n').split('\n') for part in f.read().split('\n----\n'))
     passed, failures = 0, []
-    for name, place in {**PLACES, 'result': None}.items():
+    for name, place in {**PLACES, 'result': None, 'json': None}.items():
         def put(row):
             text = row.replace('\\n', '\n').replace('«', '').replace('»', '')
+            text = json.dumps({'command': text}, ensure_ascii=False) if name == 'json' else text
             return result(text) if place is None else place.format(text)
-        rows = secret + plain
+        rows = (secret[-40:] if name == 'json' else secret) + plain
         answers = [contents[0] for contents in redacted(program, [[put(row)] for row in rows])]
         assert len(answers) == len(rows), f'{len(answers)} rows of {len(rows)}'
         for row, answer in zip(rows, answers):
