@@ -29,6 +29,9 @@ for size in "80 24" "120 36"; do
     see "pay.ts" "changed"
     hides "keys.ts" || fail "a file that the turn made is in the tree before it"
 
+    press Enter
+    see "the text of a file is shown already"
+
     # What differs now, and to another turn.
     press Tab
     see "files that differ: - as in A, + as in B" "src/keys.ts" "made later"

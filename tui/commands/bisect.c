@@ -373,9 +373,9 @@ static void bisect_write_text(const struct bisect *b, size_t good, size_t bad)
         }
         human_age(b->in->world->env.now_ms, c->time_ms, age);
         out_addf(o, "  turn %zu, %s: ", i + 1, age);
-        out_text(o, c->id);
-        out_addf(o, "  ");
         session_line_cut(c->prompt, PROMPT_COLUMNS, o);
+        out_addf(o, "  ");
+        out_text(o, c->id);
         out_addf(o, "\n");
     }
 

@@ -18,6 +18,7 @@ see "a command, such as: make test"
 enter_text 'echo "tested in $PWD"; test ! -e src/keys.ts'
 press Enter
 see "It has ended." "the first bad turn, after" "before turn 1" "tested in $top/copies/" "rewind  Payments"
+match "turn 1, .*: Captures must be idempotent" # before the id, which a narrow screen cuts
 hides "tested in $project" || fail "the command ran in the project"
 press Enter
 see "▌ Captures must be" "the first bad turn is selected" "[x] D src/keys.ts"

@@ -22,6 +22,9 @@ enter_text X
 see "doctor  Payments: idempotency keys" "torn-tail" "1 can be repaired"
 enter_text F
 see "Repair 1 of"
+tm resize-window -x 60 -y 20
+see "written again at the end. No other byte" # lines break where the screen ends, and not where a wider one would
+tm resize-window -x 100 -y 30
 press Down
 press Enter
 if ! cuts; then # nobody may be in the middle of writing the line

@@ -169,8 +169,9 @@ static void confirm_fix(struct model *m)
     dialog_line(
         d, "%s",
         change_text_title(m, session_entry_title(e).n ? session_entry_title(e) : e->ref.id).text);
-    dialog_line(d, "Each repair does what its row says, and the metadata is written again at");
-    dialog_line(d, "the end. No other byte changes; undo restores them all.");
+    dialog_line(d,
+                "Each repair does what its row says, and the metadata is written again at the end. "
+                "No other byte changes; undo restores them all.");
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "repair %zu finding%s", n, s);
     view_push(m, VIEW_DIALOG);

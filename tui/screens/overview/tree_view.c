@@ -528,7 +528,9 @@ static const char *tree_unavailable(const struct model *m, enum action a)
 
     switch (a) {
     case ACT_ACCEPT:
-        return v->pick.at < v->rows && v->row[v->pick.at].is_dir ? NULL : "it is not a directory";
+        return v->pick.at < v->rows && v->row[v->pick.at].is_dir
+                   ? NULL
+                   : "the text of a file is shown already";
     case ACT_PANE:
     case ACT_PROMPT_NEXT:
     case ACT_PROMPT_PREV:
