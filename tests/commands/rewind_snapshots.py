@@ -294,6 +294,18 @@ def what_cannot_be_read_is_not_pruned(program):
     w.remove()
 
 
+def unreadable(state, root):
+    """The log of a project's snapshots can no longer be read."""
+    for folder, _, files in os.walk(f'{state}/state'):
+        if 'root' in files and 'log' in files:
+            with open(f'{folder}/root', encoding='utf-8') as f:
+                if f.read() == root:
+                    os.rename(f'{folder}/log', f'{folder}/log before')
+                    os.mkdir(f'{folder}/log')
+                    return
+    need(False, f'no snapshots of {root}')
+
+
 def snapshots_follow_a_project_that_moved(program):
     """They were taken under the old path; the files are those under the new one, in the same directory below it."""
     for kind, below in ((lambda: World(program, True), ''), (lambda: World(program, False), ''), (lambda: PiWorld(program), ''), (lambda: DroidWorld(program), ''), (lambda: World(program, True), '/sub')):
@@ -318,6 +330,9 @@ def snapshots_follow_a_project_that_moved(program):
         os.makedirs(top + below)
         said = w.dry_run(0)
         need('files of' not in said and (below or top in said and 'is there again' in said), f'the old path is there again: {said}')
+        unreadable(w.top, top)  # nothing of it is used
+        without = w.dry_run(0)
+        need('is there again' not in without and 'cannot open' not in without, f'an unread log fails the plan: {without}')
         w.remove()
 
 
