@@ -221,7 +221,7 @@ static enum err_code turn_files_walk(struct turn_files *t, size_t *room, struct 
         const struct turn_file key = { .path = turn_path_shown(t, f->fts_path) };
 
         /* Only the files of the plans are sorted, and only they can be found again. */
-        if (bsearch(&key, t->file, planned, sizeof key, turn_files_by_path))
+        if (planned && bsearch(&key, t->file, planned, sizeof key, turn_files_by_path))
             continue;
         struct turn_file *file = turn_files_add(t, room);
 

@@ -111,9 +111,23 @@ static enum err_code plan_unshown(const struct store *st, const struct session_r
     (void)ref, (void)point, (void)e;
     p.root = arena_format(&p.arena, "%s/ws", st->path);
     t.path = arena_format(&p.arena, "%s/ws/same.c", st->path);
-    assert_int_equal(rewind_plan_add(&p, &t, NULL), ERR_OK);
+    if (unshown.p)
+        assert_int_equal(rewind_plan_add(&p, &t, NULL), ERR_OK);
     *out = p;
     return ERR_OK;
+}
+
+TEST(turns_that_changed_no_file_show_those_of_the_project)
+{
+    struct turn_place p = { .g = { .home = "" } };
+
+    turn_place_begin(&p);
+    p.ops.plan = plan_unshown;
+    unshown = (struct slice){ NULL, 0 };
+    turn_place_read(&p, "p1", "p2");
+    assert_non_null(turn_place_file(&p, "same.c"));
+    assert_false(turn_place_file(&p, "same.c")->differs);
+    turn_place_end(&p);
 }
 
 TEST(what_is_not_shown_differs_by_its_bytes)
