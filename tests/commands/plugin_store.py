@@ -230,6 +230,11 @@ def goes_there(p, home):
     p.same('pulled', [(r['sessionId'], r['state'], r['written']) for r in got],
            [(one, 'new', True), (two, 'local-newer', False), (three, 'new', True)])
     p.same('as text', p.run('pull', *(f'team:{s}' for s in (one, two))).stdout.count(b'\n'), 2)
+    for word in 'pull', 'retrieve':
+        p.same(f'{word} of a local session', p.run(word, f'claude:{one}').stderr.decode(),
+               f"reprise: cannot {word} claude:{one}: Claude Code's transcripts are already where it looks for them; "
+               f"a copy in a team's store: reprise {word} team:{one}\n")
+    p.need(p.run('pull', f'team:{two}').stderr.startswith(b'reprise: cannot pull '), 'a refused pull is named as it was typed')
     p.same('a checkpoint is of one session', p.run('pull', one, three, '--at', 'x').returncode, 2)
 
 

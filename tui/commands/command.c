@@ -72,6 +72,7 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
     in->command = picker ? &commands_table[0] : command_find_command(argv[first]);
     if (!in->command)
         return unknown_command(argv[first], e);
+    in->typed = picker ? NULL : argv[first];
     if (!picker) {
         allowed = OPTION_GLOBALS | in->command->options;
         rc = options_check(&in->options, allowed, e);

@@ -141,6 +141,7 @@ enum option_id option_of_word(const char *word);
 /* One run of the program, after its options were read. */
 struct invocation {
     const struct command *command;
+    const char *typed; /* the name of the command, which may be its alias; NULL: the picker */
     struct options options;
     const struct process_env *world;
     int argc; /* operands only */

@@ -468,9 +468,31 @@ static enum err_code change_retrieve_one(struct invocation *in, const struct ses
     return rc;
 }
 
+/* Gives the error the name of the command that was typed, and adds which sessions can be retrieved. */
+static void change_explain_retrieve(const struct invocation *in, const struct sessions *s,
+                                    const struct session_ref *ref, const char *id, struct err *e)
+{
+    static const char operation[] = "retrieve: ";
+    const struct err said = *e;
+    const char *team = "STORE";
+
+    if (strncmp(said.text, operation, strlen(operation)) != 0 || !in->typed)
+        return;
+    const char *reason = said.text + strlen(operation);
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->store[i]->ops->remote)
+            team = s->store[i]->ops->name;
+    if (said.code == ERR_UNSUPPORTED && !ref->store->ops->retrieve)
+        err_set(e, said.code, said.path, "%s: %s; a copy in a team's store: reprise %s %s:%s",
+                in->typed, reason, in->typed, team, strrchr(id, ':') ? strrchr(id, ':') + 1 : id);
+    else if (!said.sys)
+        err_set(e, said.code, said.path, "%s: %s", in->typed, reason);
+}
+
 /* If a session cannot be retrieved, the others still are. Returns the first failure, and reports further ones. */
-static enum err_code change_retrieve_each(struct invocation *in, const struct session_ref *ref,
-                                          struct err *e)
+static enum err_code change_retrieve_each(struct invocation *in, const struct sessions *s,
+                                          const struct session_ref *ref, struct err *e)
 {
     struct retrieve_request req = { .at = option_text(in->options.at),
                                     .overwrite = option_given(&in->options, OPTION_FORCE),
@@ -481,8 +503,10 @@ static enum err_code change_retrieve_each(struct invocation *in, const struct se
         struct err problem = { 0 };
         enum err_code rc = change_retrieve_one(in, &ref[i], &req, &problem);
 
-        if (rc)
+        if (rc) {
             sessions_name_typed(&ref[i], in->argv[i], &problem);
+            change_explain_retrieve(in, s, &ref[i], in->argv[i], &problem);
+        }
         if (rc && failed)
             out_report(in->err_fd, &problem);
         else if (rc)
@@ -507,7 +531,7 @@ enum err_code change_retrieve_run(struct invocation *in, struct err *e)
     if (!rc) {
         if (in->out.wants_json)
             out_open(&in->out, NULL, '[');
-        rc = change_retrieve_each(in, ref, e);
+        rc = change_retrieve_each(in, &s, ref, e);
         if (in->out.wants_json)
             out_end(&in->out, ']');
     }

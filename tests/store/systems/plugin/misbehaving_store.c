@@ -2,6 +2,7 @@
 #include "store/api/reprise_plugin.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,6 +47,8 @@ static int misbehaving_list(void *store, const struct reprise_plugin_query *quer
         return wait_for_ever(call);
     if (strcmp(store, "silent") == 0)
         return REPRISE_PLUGIN_FAILED;
+    if (strncmp(store, "late ", 5) == 0) /* after so many ms, whatever the program says */
+        usleep((useconds_t)atoi((const char *)store + 5) * 1000);
     fn(&s, arg);       /* a plug-in that does not stop when it is asked to */
     s.session = "a/b"; /* no id: it would make paths ambiguous */
     fn(&s, arg);

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "lite/base/id.h"
+#include "lite/base/time.h"
+#include "store/query/listing.h"
 #include "tests/support/scratch.h"
 #include "tests/test.h"
 
@@ -211,6 +213,36 @@ IN_SCRATCH(a_call_that_hangs_can_be_interrupted)
     st->ops->interrupt(st, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
     store_close(st);
+}
+
+/* A list waits a second for servers. One answers just before that, one just after it, and one while the list is closed. */
+IN_SCRATCH(an_answer_that_comes_too_late_is_taken_later_or_never)
+{
+    static const struct store_env env = { .home = "/", .cwd = "/" };
+    static const char *const when[] = { "late 990", "late 1005", "late 1200" };
+    const struct listing_query q = {
+        .scope.all = true, .since_ms = TIME_NONE, .before_ms = TIME_NONE, .late = true
+    };
+    struct store *st[4];
+    struct listing *l;
+    bool more = false;
+
+    folder_put(*state, "claude/projects/-w/11111111-1111-4111-8111-111111111111.jsonl",
+               SLICE("{\"type\":\"user\",\"uuid\":\"1\",\"message\":{\"role\":\"user\","
+                     "\"content\":\"x\"}}\n"));
+    assert_int_equal(claude_ops.open(&env, scratch_path(state, "claude"), &st[0], NULL), ERR_OK);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(open_store(*state, MISBEHAVING_STORE, when[i], &st[i + 1], NULL), ERR_OK);
+    assert_int_equal(listing_open(st, 4, &q, &l, NULL), ERR_OK);
+    listing_close(l);
+    struct store *const two[] = { st[0], st[3] };
+
+    assert_int_equal(listing_open(two, 2, &q, &l, NULL), ERR_OK);
+    assert_int_equal(listing_late(l, &more, NULL), ERR_OK);
+    assert_true(more);
+    listing_close(l);
+    for (size_t i = 0; i < 4; i++)
+        store_close(st[i]);
 }
 
 IN_SCRATCH(rows_of_a_store_that_reorders_begin_with_their_type)
