@@ -1,4 +1,5 @@
 """Seed 001: sessions and checkpoints of ExAthena."""
+import ctypes
 import hashlib
 import json
 import os
@@ -289,6 +290,13 @@ def in_memory(place):
     for i in range(3):
         ffi.append(store.lib, session, {'event': 'user_message', 'uuid': f'e-{i}', 'data': {'message': {'role': 'user', 'content': f'row {i}'}}})
     place.holds('events are kept in order', [m['message']['content'] for m in store.messages(session)] == [f'row {i}' for i in range(3)])
+    for own in ({'role': 'user', 'content': 'of goat'}, {'type': 'user', 'uuid': 'c-1', 'message': {'role': 'user', 'content': 'of Claude Code'}}):
+        ffi.append(store.lib, session, own)
+    place.holds('rows of the other agents, too', [m['message']['content'] for m in store.messages(session)[3:]] == ['of goat', 'of Claude Code'])
+    copy = ctypes.c_void_p()
+    store.lib.call('reprise_fork', session, None, None, ctypes.byref(copy))
+    store.lib.call('reprise_delete', session, 0, None)
+    place.holds('a fork outlives the original', len(store.messages(copy)) == 5)
     place.holds('nothing is on a disk', place.files() == [])
 
 
