@@ -44,12 +44,15 @@ static enum err_code find_snapshot_project(const struct store_env *env, const ch
     NEED(real && home);
     *root = real;
     for (size_t n = strlen(real); n > 1;) {
-        const char *git = arena_format(a, "%.*s/.git", (int)n, real);
+        char git[PATH_MAX];
 
-        NEED(git);
-        if (lstat(git, &st) == 0 && st.st_uid == geteuid()) {
-            NEED(*root = arena_format(a, "%.*s", (int)n, real));
-            break;
+        /* No directory has a longer path; a damaged log names one of megabytes. */
+        if (n + sizeof "/.git" <= sizeof git) {
+            snprintf(git, sizeof git, "%.*s/.git", (int)n, real);
+            if (lstat(git, &st) == 0 && st.st_uid == geteuid()) {
+                NEED(*root = arena_format(a, "%.*s", (int)n, real));
+                break;
+            }
         }
         while (n > 1 && real[n - 1] != '/')
             n--;
