@@ -318,25 +318,28 @@ static size_t splits_after(const struct transcript_view *v, const struct branch 
 }
 
 /* "2 of 3    2h ago     4 messages   splits after 12  Try it with a queue": columns, as the list of sessions has them. On a
- * narrow screen the prompts get the room of what is less telling. The current conversation is the first. */
+ * narrow screen the prompts get the room of what is less telling: of the age, because branches that begin and end alike
+ * differ in their lengths, and on a very narrow one of the length. The current conversation is the first. */
 static bool add_label(const struct transcript_view *v, const struct transcript_choice *c, size_t i,
                       size_t n, const struct branch *b)
 {
     struct name_list *names = c->names;
-    enum { WIDE = 100 };
+    enum { MIDDLE = 76, WIDE = 100 };
     const bool is_wide = v->w >= WIDE;
     size_t after = splits_after(v, b);
-    char where[40] = "", messages[40] = "";
+    char where[40] = "", messages[40] = "", when[HUMAN_AGE + 8] = "";
     char age[HUMAN_AGE];
     struct buf label = { 0 };
 
     human_age(v->now_ms, b->time_ms, age);
     if (after)
         snprintf(where, sizeof where, "  %safter %-4zu", is_wide ? "splits " : "", after);
-    if (is_wide)
+    if (is_wide || v->w < MIDDLE)
+        snprintf(when, sizeof when, " %8s", age);
+    if (v->w >= MIDDLE)
         snprintf(messages, sizeof messages, " %5zu message%s", b->messages,
                  b->messages == 1 ? " " : "s");
-    bool ok = buf_addf(&label, "%zu of %zu %8s%s%s  ", i, n, age, messages, where) == ERR_OK &&
+    bool ok = buf_addf(&label, "%zu of %zu%s%s%s  ", i, n, when, messages, where) == ERR_OK &&
               add_prompts(&label, b) && name_list_add(names, buf_slice(&label));
 
     label.n = 0;

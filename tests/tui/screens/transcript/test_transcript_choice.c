@@ -39,6 +39,14 @@ TEST(branches_are_listed_after_the_current_path)
 
     drive_act(&d, ACT_BACK);
     frame_fini(&d.frame);
+    assert_true(frame_init(&d.frame, 20, 80, false));
+    transcript_view_resize(d.view, 20, 80, &d.fx);
+    drive_act(&d, ACT_BRANCHES); /* branches that begin and end alike differ in their lengths */
+    assert_cursor_on(&d, "2 of 3     1 message   Try a queue");
+    assert_true(screen_holds(&d, "3 of 3     2 messages"));
+
+    drive_act(&d, ACT_BACK);
+    frame_fini(&d.frame);
     assert_true(frame_init(&d.frame, 20, 110, false));
     transcript_view_resize(d.view, 20, 110, &d.fx);
     drive_act(&d, ACT_BRANCHES);
