@@ -23,7 +23,7 @@ open 120 36
 see "Fix the payment" "no such directory" "and 1 more" "2 problems: ^X x"
 acknowledge
 menu x
-see "2 problems" "~/nowhere" "no such directory: open store"
+see "2 problems" "~/nowhere" "cannot open store: no such directory"
 press C-c
 ended 130
 close
