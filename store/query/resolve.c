@@ -35,6 +35,7 @@ struct search {
     struct slice text;
     struct arena *a;
     struct session_ref *ref;
+    bool refused; /* it was found, and its id means another copy: the search is at its end */
 };
 
 static enum err_code not_found(const struct search *s, struct err *e)
@@ -273,7 +274,8 @@ static enum err_code resolve_choose_copy(struct search *s, struct err *e)
     }
     if (!rc && other && !is_the_copy(meant, other))
         rc = ambiguous_copies(s, meant, other, e);
-    if (!rc && meant && !is_the_copy(meant, s->ref) && is_subagent(s))
+    s->refused = !rc && meant && !is_the_copy(meant, s->ref) && is_subagent(s);
+    if (s->refused)
         rc = err_set(e, ERR_NOT_FOUND, meant->path.p,
                      "find session: its agent finds %s, which is a sub-agent's; name the path of "
                      "the other",
@@ -433,9 +435,9 @@ enum err_code resolve_session(struct store *const stores[], size_t n, const stru
         return resolve_find_path(&s, e);
     /* A server is only asked for what is not found on this machine. */
     rc = ERR_NOT_FOUND;
-    for (int remote = 0; remote <= 1 && rc == ERR_NOT_FOUND; remote++) {
+    for (int remote = 0; remote <= 1 && rc == ERR_NOT_FOUND && !s.refused; remote++) {
         rc = find_exactly(&s, remote == 1, e);
-        if (rc == ERR_NOT_FOUND)
+        if (rc == ERR_NOT_FOUND && !s.refused)
             rc = find_prefix(&s, remote == 1, e);
     }
     return rc;
