@@ -251,6 +251,22 @@ def in_little_memory(p, server, team):
     server.mtime.clear()
 
 
+def behind_a_long_row(p, server, team):
+    """A list keeps the last rows, and does not look through a long one before them again for each."""
+    rows = [row_of(TWO, 0, 'x' * 70000), row_of(TWO, 1, 'y' * 8000000), *['{"a":1}'] * 8000,
+            json.dumps({'type': 'custom-title', 'customTitle': 'At the end', 'sessionId': TWO})]
+    text = ('{"entries":[' + ','.join(rows) + ']}').encode()
+    server.mtime['-w', TWO] = 1795400000000
+    server.before = lambda handler, call, q: call == 'load' and (handler.reply(200, text) or True)
+    team.configure(server.url(), 'project = -w')
+    spent = -os.times().children_user
+    p.same('behind a long row', [r['customTitle'] for r in p.json('list', '--all', '--store', 'team')], ['At the end'])
+    spent += os.times().children_user
+    p.need(spent < 1 or any('SAN_OPTIONS' in name for name in p.env), f'a list took {spent} s of the processor')
+    server.before = None
+    server.mtime.clear()
+
+
 def of_many_rows(p, server, team):
     """Of more than 100,000 rows, info reads no more than that, and does not count them."""
     row = '{"type":"user","uuid":"%d","message":{"role":"user","content":"x"}}'
@@ -286,6 +302,7 @@ def main():
         server.mtime.clear()
         in_pieces(p, server, team)
         in_little_memory(p, server, team)
+        behind_a_long_row(p, server, team)
         of_many_rows(p, server, team)
         projects(p, server, team)
         token(p, server, team)
