@@ -20,6 +20,7 @@ FILES = {'claude': ('.claude/settings.json', '{\n  "model": "x",\n  "hooks": {\n
          'kimi': ('.kimi-code/config.toml', 'a = 1'),
          'copilot': ('.copilot/hooks/reprise.json', None),
          'opencode': ('.config/opencode/plugin/reprise.js', None),
+         'kilo': ('.config/kilo/plugin/reprise.js', None),
          'pi': ('.pi/agent/extensions/reprise.ts', None),
          'qoder': ('.qoder/settings.json', None),
          'droid': ('.factory/settings.json', '{"model": "x"} // mine'),
@@ -33,6 +34,7 @@ HOOK = {'claude': {'session_id': 's', 'cwd': '', 'prompt': 'p', 'prompt_id': 't'
         'kimi': {'session_id': 's', 'cwd': '', 'prompt': 'p'},
         'copilot': {'sessionId': 's', 'cwd': '', 'prompt': 'p'},
         'opencode': {'sessionID': 's', 'messageID': 't', 'cwd': '', 'prompt': 'p'},
+        'kilo': {'sessionID': 's', 'messageID': 't', 'cwd': '', 'prompt': 'p'},
         'pi': {'session': 's', 'cwd': '', 'prompt': 'p'},
         'qoder': {'session_id': 's', 'cwd': '', 'prompt': 'p'},
         'droid': {'session_id': 's', 'cwd': '', 'prompt': 'p'},
@@ -138,7 +140,7 @@ def main():
                           input=json.dumps({**HOOK['cursor'], 'workspace_roots': [PROJECT, '/other']}).encode())
     need(done.returncode == 0 and json.loads(done.stdout) == {'continue': True}, f'cursor: {done}')
     need(len(snapshots_of('cursor')) == 1, f'cursor: {snapshots_of("cursor")}')
-    for agent in ('kimi', 'copilot', 'opencode', 'pi', 'droid', 'kimi-cli', 'grok'):
+    for agent in ('kimi', 'copilot', 'opencode', 'kilo', 'pi', 'droid', 'kimi-cli', 'grok'):
         run(p, 'snapshot', '--agent', agent, '--event', 'end', told=json.dumps({**HOOK[agent], 'cwd': PROJECT}).encode())
         need(len(snapshots_of(agent)) == 1, f'{agent}: {snapshots_of(agent)}')
     need({k: v for k, v in tree().items()} == on, 'a snapshot writes nothing below the home directory')

@@ -160,5 +160,5 @@ static enum err_code kilo_open(const struct store_env *env, const char *path, st
 const struct store_ops opencode_ops = { OPENCODE_MEMBERS("OpenCode", "opencode"),
                                         .hooks = &opencode_hooks, .mcp = &opencode_mcp,
                                         .compose = &opencode_compose, .open = opencode_open };
-const struct store_ops kilo_ops = { OPENCODE_MEMBERS("Kilo", "kilo"), .compose = &opencode_compose,
-                                    .open = kilo_open };
+const struct store_ops kilo_ops = { OPENCODE_MEMBERS("Kilo", "kilo"), .hooks = &kilo_hooks,
+                                    .compose = &opencode_compose, .open = kilo_open };

@@ -17,7 +17,7 @@
  *
  * Kilo's CLI is a fork of OpenCode: it has "kilo" in place of "opencode" in all of these names, and $KILO_DB. */
 extern const struct store_ops opencode_ops, kilo_ops;
-extern const struct agent_hooks opencode_hooks;
+extern const struct agent_hooks opencode_hooks, kilo_hooks;
 extern const struct agent_mcp opencode_mcp; /* hooks.c */
 extern const struct compose_ops opencode_compose;
 

@@ -50,7 +50,7 @@ class WithSnapshots(Recorded):
         run = self.p.run('messages', '--json', *self.session_args(s), f'{self.store.agent.name}:{s.id}')
         rows, times, at = json.loads(run.stdout or '[]'), [], 0
         for number, prompt in enumerate(s.prompts):
-            point, _ = self.point(s, number)
+            point, *_ = self.point(s, number)
             if point and point.get('timestamp'):
                 times.append(point['timestamp'])
                 continue
