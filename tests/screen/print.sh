@@ -51,5 +51,5 @@ press Escape
 gone "take its sessions to"
 rmdir "$top/no/moved"
 press Enter
-see "only in the directory where it began"
+see "directory where it began" # the line may break before it
 close
