@@ -267,8 +267,8 @@ enum err_code entry_files_open(struct entry_files_context *c, size_t i, struct e
     rewind_tx_temp_name(c->tx, i, at->temp);
     at->name = strrchr(at->x->path, '/') + 1;
     at->dir = at->temp_dir = -1;
-    if (at->x
-            ->up) /* while that directory is there, another one that is missing was removed or not made yet */
+    /* While that directory is there, another one that is missing was removed or not made yet. */
+    if (at->x->up)
         TRY(entry_reach_temp_dir(&c->reach, at->x, &at->temp_dir, e));
     enum err_code rc = entry_reach_dir(&c->reach, at->x, &at->dir, &at->name, e);
 
