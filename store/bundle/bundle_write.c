@@ -191,7 +191,9 @@ static enum err_code bundle_describe(struct bundle_work *w, struct bundle_sessio
     NEED(s->title = arena_copy(&w->out->bundle.arena, text).p);
 
     if (row->cwd.n && row->cwd.p[0] == '/') {
-        NEED(s->directory = path_normalize("/", arena_copy(a, row->cwd).p, a));
+        const char *cwd = arena_copy(a, row->cwd).p;
+
+        NEED(cwd && (s->directory = path_normalize("/", cwd, a)));
         TRY(repo_identify(s->directory, a, NULL, &s->repository, e));
     }
     /* A conversation that cannot be read is bundled all the same. */

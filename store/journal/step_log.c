@@ -85,7 +85,8 @@ static enum err_code tail_write(const struct lease *lease, const struct step *s,
 
     if (!back && end > st->st_size)
         back = cut_end(lease, st->st_size, s->path, NULL);
-    return back ? err_wrap(e, rc, "the old end could not be restored") : rc;
+    /* ERR_LOCKED would mean that nothing was changed. */
+    return back ? err_wrap(e, ERR_IO, "the old end could not be restored") : rc;
 }
 
 static enum err_code tail_do(struct step *s, struct err *e)
