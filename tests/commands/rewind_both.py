@@ -3,8 +3,9 @@
 
 usage: rewind_both.py PROGRAM VERSION
 
-rewind/base-VERSION.tar.gz is a session that changed files; it is rewound to each of its points in each mode. The
-sessions of corpus/corpus-VERSION.tar.gz have other shapes of conversation; there each prompt is a point. Required:
+rewind/base-VERSION.tar.gz is a session that changed files; it is rewound in each mode to every third of its
+points and to the last one, with REPRISE_LONG to each of them. The sessions of corpus/corpus-VERSION.tar.gz have other
+shapes of conversation; there each prompt is a point. Required:
 
   1. a dry run changes nothing, and reports the same as the apply;
   2. afterwards a resume restores the conversation up to before the prompt, with as many messages as were promised;
@@ -105,9 +106,8 @@ def try_files(path, version, top):
     move_store(cfg, ws)
     program = Program(path, top, {'CLAUDE_CONFIG_DIR': cfg, 'XDG_STATE_HOME': f'{top}/state'})
     sid = program.json('list', '--all')[0]['sessionId']
-    for point in program.json('checkpoints', sid):
-        if not point['restorable']:
-            continue
+    points = [p for p in program.json('checkpoints', sid) if p['restorable']]
+    for point in points[:-1:1 if 'REPRISE_LONG' in os.environ else 3] + points[-1:]:
         left = {mode: go_back(program, sid, point['id'], mode, (cfg, ws)) for mode in ('code', 'conversation', 'both')}
         joined = {**{p: w for p, w in bodies(left['code']).items() if p.startswith(ws)},
                   **{p: w for p, w in bodies(left['conversation']).items() if p.startswith(cfg)}}

@@ -6,7 +6,7 @@ usage: sweep_program.py PROGRAM INJECTOR [COMMAND...]
 The store is then in its old or its new state, byte for byte and name by name: the new one if the command reported
 success (exit 0), the old one if it reported failure. No temporary file is left in it, and no record of a change under way.
 Going back over several changes undoes one after the other: a kill may leave some undone, and the same command goes on.
-REPRISE_SWEEP=long: at every call; REPRISE_LONG: at every third; else at every seventh, for each kind of fault from another one.
+REPRISE_SWEEP=long: at every call; REPRISE_LONG: at every third; else at every 17th, for each kind of fault from another one.
 """
 import errno
 import io
@@ -70,7 +70,7 @@ BEFORE = {'unbundle': BUNDLED, 'undo-unbundle': [*BUNDLED, ['unbundle', 'x.bundl
           'undo-repair': [['doctor', ID, '--fix']], 'undo-continue': [['continue', ID, '--in', 'codex', '--apply']], 'undo-continue-database': [['continue', ID, '--in', 'opencode', '--apply']],
           'undo-move-others': [['move', 'one', 'moved', '--apply']], 'undo-unbundle-others': [['unbundle', 'x.bundle', '--to', 'moved', '--apply']], 'back-to': [['rename', ID, 'Another title'], ['archive', ID], ['delete', ID]]}
 ONLY = []
-STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3 if 'REPRISE_LONG' in os.environ else 7
+STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3 if 'REPRISE_LONG' in os.environ else 17
 
 
 def row(number, parent):
@@ -288,7 +288,7 @@ class Sweep:
             program.need(template[2] != template[4], f'{name}: nothing happens, so nothing is tested')
             before = self.runs
             for i, way in enumerate(WAYS):
-                nth = 1 + i % STRIDE
+                nth = 1 + i * STRIDE // len(WAYS)
                 while self.one(program, name, way, nth, template):
                     nth += STRIDE
             print(f'{name}: {self.runs - before} runs')

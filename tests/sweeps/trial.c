@@ -61,10 +61,10 @@ bool trial_is_long(void)
 }
 
 /* One call of how many is broken: every one in the long form, as many as the sweep says under `./run test long`, and a
- * fifth of these in a run of every day, where each kind of fault begins at another call. */
+ * tenth of these in a run of every day, where each kind of fault begins at another call. */
 static long trial_stride(const struct trial *s)
 {
-    enum { EVERY_DAY = 5 };
+    enum { EVERY_DAY = 10 };
     const long stride = s->stride > 1 ? s->stride : 1;
 
     return trial_is_long() ? 1 : getenv("REPRISE_LONG") ? stride : EVERY_DAY * stride;
