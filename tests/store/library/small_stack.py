@@ -3,8 +3,8 @@
 
 usage: small_stack.py SMALL_STACK PROGRAM [BYTES]
 
-Every call is made for every session of the fixtures of every agent: as they are, and with values nested 1,500 deep in each row
-and in each input of a tool. PROGRAM makes changes and a rewind first, so that there is something to undo.
+Every call is made for every third session of the fixtures of every agent, with REPRISE_LONG for each: as they are, and with values
+nested 1,500 deep in each row and in each input of a tool. PROGRAM makes changes and a rewind first, so that there is something to undo.
 """
 import os
 import re
