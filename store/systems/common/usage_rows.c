@@ -49,7 +49,8 @@ static enum err_code rows_with_marks(struct slice bytes, const char *const mark[
 enum err_code usage_rows_of_bytes(struct slice bytes, const char *mark, usage_row_fn *fn, void *arg,
                                   struct err *e)
 {
-    return rows_with_marks(bytes, (const char *const[2]){ mark, NULL }, fn, arg, e);
+    return bytes.n ? rows_with_marks(bytes, (const char *const[2]){ mark, NULL }, fn, arg, e)
+                   : ERR_OK;
 }
 
 /* The bytes that were read from a file and not passed on yet. */

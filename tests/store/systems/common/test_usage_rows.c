@@ -113,6 +113,11 @@ TEST(only_rows_with_the_mark_are_handed_over)
                      ERR_OK);
 
     assert_string_equal(s.text, "mark 1|mark mark|end mark|");
+
+    /* A damaged document may have no rows at all, and their bytes are then at no address. */
+    assert_int_equal(usage_rows_of_bytes((struct slice){ NULL, 0 }, "mark", see_row, &s, NULL),
+                     ERR_OK);
+    assert_int_equal(s.rows, 3);
 }
 
 /* Rows that are longer than what is read at once, and rows at the seams. */
