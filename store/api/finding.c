@@ -32,6 +32,7 @@ static const char *const names[FINDING_KINDS] = {
     [FINDING_POISONED_ROW] = "poisoned-row",
     [FINDING_SPACED_ROW] = "spaced-row",
     [FINDING_LOST_PART] = "lost-part",
+    [FINDING_MISPLACED] = "misplaced",
 };
 /* clang-format on */
 

@@ -40,6 +40,7 @@ enum finding_kind {
     FINDING_POISONED_ROW,  /* the model's API refuses it, and so every resume */
     FINDING_SPACED_ROW, /* printed with blanks in which the agent does not find what it searches as text */
     FINDING_LOST_PART, /* a resume leaves out what was said before this row */
+    FINDING_MISPLACED, /* its agent does not look for it where it is */
     FINDING_KINDS
 };
 
@@ -115,5 +116,15 @@ struct store;
 struct scope;
 typedef enum err_code store_gone_fn(const struct store *st, const struct scope *scope, gone_fn *fn,
                                     void *arg, struct err *e);
+
+/* Optional. The path at which the agent looks for a session of this directory (empty: not recorded), whose transcript is
+ * elsewhere below its folders; in the arena, NULL: not known. ERR_NOT_FOUND: the name is not one of a transcript. */
+struct arena;
+struct session_ref;
+typedef enum err_code store_place_fn(const struct store *st, const struct session_ref *ref,
+                                     struct slice cwd, struct arena *a, const char **to,
+                                     struct err *e);
+/* How many directories below that folder such transcripts are looked for. */
+enum { MISPLACED_DEPTH = 6 };
 
 #endif

@@ -69,6 +69,7 @@ void store_ops_only_read(struct store_ops *ops, const char *why)
     ops->copies = NULL;
     ops->leftovers = NULL;
     ops->check_store = NULL;
+    ops->place = NULL;
     ops->log_rules = NULL;
     ops->one_document = false;
     ops->settings_note = NULL;

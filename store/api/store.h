@@ -411,11 +411,10 @@ enum store_command {
 /* One per on-disk system. A member marked optional may be NULL, which is the only way to declare that the system does
  * not support it: there is no second list of capabilities that could disagree.
  *
- * A host adds a store of its own by filling in one of these: name, open, close, enumerate,
- * describe, find, tail, load, blocks and messages are required. If the store is not on a disk, a
- * ref's path is whatever the store itself understands. The calls in store/host/,
- * store/query/listing.h and store/query/resolve.h work over any struct store; a list of systems
- * that also opens it by name is the host's own. */
+ * A host adds a store of its own by filling in one of these: name, open, close, enumerate, describe, find, tail, load,
+ * blocks and messages are required. If the store is not on a disk, a ref's path is whatever the store itself
+ * understands. The calls in store/host/, store/query/listing.h and store/query/resolve.h work over any struct store; a
+ * list of systems that also opens it by name is the host's own. */
 struct store_ops {
     const char *name; /* "claude"; the store's own name, if it was opened with store_open_named() */
     const char *format; /* the system ("claude") of a store with a name of its own, else NULL */
@@ -525,6 +524,7 @@ struct store_ops {
     store_check_fn *check;
     store_reconnect_fn *reconnect;
     store_check_store_fn *check_store;
+    store_place_fn *place;
     store_leftovers_fn *leftovers;
     store_gone_fn *gone;
     store_edits_fn *edits;

@@ -301,3 +301,26 @@ bool path_is_real_dir(const char *path)
 
     return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
+
+enum err_code path_each_file(const char *dir, int depth, path_file_fn *fn, void *arg, struct err *e)
+{
+    AUTO_DIR *names = opendir(dir);
+    AUTO_ARENA a = { 0 };
+    const struct dirent *x;
+
+    while (names && (x = readdir(names))) {
+        struct stat st;
+
+        arena_reset(&a);
+        const char *path = arena_format(&a, "%s/%s", dir, x->d_name);
+
+        NEED(path);
+        if (x->d_name[0] == '.' || lstat(path, &st))
+            continue;
+        if (S_ISREG(st.st_mode))
+            TRY(fn(path, arg, e));
+        else if (S_ISDIR(st.st_mode) && depth > 0)
+            TRY(path_each_file(path, depth - 1, fn, arg, e));
+    }
+    return ERR_OK;
+}

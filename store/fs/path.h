@@ -64,6 +64,12 @@ MUST_CHECK enum err_code path_presence_lookup(struct presence *p, const char *pa
                                               struct stat *st, struct err *e);
 void path_presence_fini(struct presence *p);
 
+/* Passes each regular file below a directory on, as far as this many directories below it. Links are not followed, and
+ * names that begin with a dot and directories that cannot be read are left out. */
+typedef enum err_code path_file_fn(const char *path, void *arg, struct err *e);
+MUST_CHECK enum err_code path_each_file(const char *dir, int depth, path_file_fn *fn, void *arg,
+                                        struct err *e);
+
 /* Returns true if it is a directory, or a link to one. */
 bool path_is_dir(const char *path);
 /* Returns true if it is a directory and not a link. */

@@ -57,9 +57,8 @@ static enum err_code explain_not_repaired(struct finding_list *list, struct find
     return f->why ? ERR_OK : err_nomem(e);
 }
 
-/* Marks a finding as fixed, or adds the reason why the change (rc, why) failed. */
-static enum err_code doctor_settle(struct finding_list *list, struct finding *f, enum err_code rc,
-                                   struct err *why, struct err *e)
+enum err_code doctor_settle(struct finding_list *list, struct finding *f, enum err_code rc,
+                            struct err *why, struct err *e)
 {
     char line[400];
 
@@ -551,8 +550,10 @@ static enum err_code doctor_look_at_all(const struct doctor *d, finding_fn *fn, 
 
 enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, struct err *e)
 {
-    if (d->only)
-        return examine_session(d, d->only, false, fn, arg, e);
+    if (d->only) {
+        TRY(examine_session(d, d->only, false, fn, arg, e));
+        return doctor_misplaced(d, d->only->store, fn, arg, e);
+    }
     enum err_code rc = doctor_look_at_all(d, fn, arg, e);
 
     for (size_t i = 0; i < d->stores && !rc; i++) {
@@ -564,6 +565,8 @@ enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, 
 
         if (!rc && d->store[i]->ops->check_store)
             rc = d->store[i]->ops->check_store(d->store[i], &d->scope, fn, arg, e);
+        if (!rc)
+            rc = doctor_misplaced(d, st, fn, arg, e);
     }
     return rc ? rc : doctor_own(d, fn, arg, e);
 }

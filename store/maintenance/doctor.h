@@ -31,6 +31,10 @@ struct doctor {
 MUST_CHECK enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg,
                                         struct err *e);
 
+/* A part of doctor_examine (misplaced.c): transcripts of a store in places where their agent does not look for them.
+ * With `only`, just that one. */
+MUST_CHECK enum err_code doctor_misplaced(const struct doctor *d, const struct store *st,
+                                          finding_fn *fn, void *arg, struct err *e);
 /* A part of doctor_examine (doctor_own.c): interrupted or damaged changes and rewinds of our own, and damaged trash. */
 MUST_CHECK enum err_code doctor_own(const struct doctor *d, finding_fn *fn, void *arg,
                                     struct err *e);
@@ -43,5 +47,8 @@ struct finding_list {
 
 /* A finding_fn that adds a copy to the list. */
 MUST_CHECK enum err_code doctor_list_add(const struct finding *f, void *list, struct err *e);
+/* Marks a finding of the list as fixed, or adds the reason why the change (rc, why) failed. */
+MUST_CHECK enum err_code doctor_settle(struct finding_list *list, struct finding *f,
+                                       enum err_code rc, struct err *why, struct err *e);
 
 #endif

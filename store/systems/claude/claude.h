@@ -129,6 +129,7 @@ store_tombstone_fn claude_tombstone;
 store_reappend_fn claude_reappend;
 store_folder_of_fn claude_folder_of;
 store_set_directory_fn claude_set_directory;
+store_place_fn claude_place;
 store_restore_fn claude_restore;
 
 store_archive_fn claude_archive;
@@ -187,6 +188,6 @@ store_set_fn claude_set;
     .subagent = claude_subagent, .usage = claude_usage, .blocks = claude_blocks,                   \
     .raw_texts = claude_raw_texts, .live = claude_live, .live_many = claude_live_many,             \
     .check = claude_check, .edits = claude_edits, .checkpoints = claude_checkpoints,               \
-    .count_lines = claude_count_lines, .plan = claude_plan
+    .count_lines = claude_count_lines, .plan = claude_plan, .place = claude_place
 
 #endif

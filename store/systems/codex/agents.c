@@ -277,6 +277,8 @@ static enum err_code add_family(const struct store *st, struct slice thread, str
         rc = codex_find(st, NULL, (*family)[at], a, &ref, e);
         if (!rc)
             rc = codex_subagents(st, &ref, a, &ids, &found, e);
+        else if (rc == ERR_NOT_FOUND) /* its rollout is in none of Codex's folders */
+            rc = ERR_OK;
         for (size_t i = 0; i < found && !rc; i++)
             if (!arena_add_copy(a, family, n, ids[i]))
                 rc = err_nomem(e);

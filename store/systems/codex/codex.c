@@ -88,6 +88,19 @@ enum err_code codex_live(const struct store *st, const struct session_ref *ref, 
     return lock ? ERR_OK : err_nomem(e);
 }
 
+/* The date in the name of a rollout is that of its folder. */
+enum err_code codex_place(const struct store *st, const struct session_ref *ref, struct slice cwd,
+                          struct arena *a, const char **to, struct err *e)
+{
+    static const size_t prefix = sizeof "rollout-" - 1;
+    const char *name = strrchr(ref->path.p, '/') + 1, *date = name + prefix;
+
+    (void)cwd;
+    NEED(*to = arena_format(a, "%s/sessions/%.4s/%.2s/%.2s/%s", st->path, date, date + 5, date + 8,
+                            name));
+    return ERR_OK;
+}
+
 /* A rollout that continues another one names the number of its bytes. */
 static const struct log_sent codex_sent[] = {
     { "session_meta", "payload" },
@@ -125,6 +138,7 @@ const struct store_ops codex_ops = {
     .describe = codex_describe,
     .find = codex_find,
     .at_path = codex_at_path,
+    .place = codex_place,
     .tail = codex_tail,
     .load = codex_load,
     .blocks = codex_blocks,

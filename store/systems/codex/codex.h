@@ -91,6 +91,7 @@ store_unreadable_fn codex_unreadable;
 store_describe_fn codex_describe;
 store_find_fn codex_find;
 store_at_path_fn codex_at_path;
+store_place_fn codex_place;
 store_tail_fn codex_tail;
 store_load_fn codex_load;
 store_blocks_fn codex_blocks;

@@ -313,6 +313,7 @@ store_at_path_fn project_logs_at_path;
 /* For agents that compare the directory with that in the first row that has one: it is exchanged there. */
 store_folder_of_fn project_logs_folder_of;
 store_set_directory_fn project_logs_set_directory;
+store_place_fn project_logs_place;
 /* Plans that a document, of which all bytes are given, has another text in place of one of its values. */
 MUST_CHECK enum err_code jsonl_put_text(const char *path, struct slice document, struct slice value,
                                         struct slice text, int64_t mtime_ns, struct change *c,

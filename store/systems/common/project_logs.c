@@ -295,3 +295,28 @@ enum err_code project_logs_set_directory(const struct store *st, const struct se
     return cwd.p ? jsonl_put_text(ref->path.p, buf_slice(&log), cwd, to, ref->file.mtime_ns, c, e)
                  : ERR_OK;
 }
+
+enum err_code project_logs_place(const struct store *st, const struct session_ref *ref,
+                                 struct slice cwd, struct arena *a, const char **to, struct err *e)
+{
+    const struct jsonl_store *s = project_logs_store_of(st);
+    const struct project_logs *logs = s->format->logs;
+    const char *name = strrchr(ref->path.p, '/');
+    const struct slice above = { ref->path.p, (size_t)(name - ref->path.p) },
+                       folder = cwd.n ? logs->folder_of(cwd, a) : ref->folder;
+    const char *inside = logs->inside[0];
+
+    *to = NULL;
+    NEED(folder.p);
+    for (size_t i = 0; logs->inside[i]; i++) {
+        const size_t n = strlen(logs->inside[i]);
+
+        if (n > strlen(inside) && n < above.n &&
+            memcmp(above.p + above.n - n, logs->inside[i], n) == 0)
+            inside = logs->inside[i];
+    }
+    if (folder.n)
+        NEED(*to = arena_format(a, "%s/%.*s/%s%s%s", s->folder, SLICE_ARG(folder), inside,
+                                *inside ? "/" : "", name + 1));
+    return ERR_OK;
+}

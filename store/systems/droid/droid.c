@@ -185,6 +185,7 @@ const struct store_ops droid_ops = {
     PROJECT_LOGS_OPS,
     .folder_of = project_logs_folder_of,
     .set_directory = project_logs_set_directory,
+    .place = project_logs_place,
     .check = jsonl_check,
     .log_rules = &log_rules_unknown,
     .files = jsonl_files,

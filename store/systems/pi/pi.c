@@ -82,6 +82,7 @@ const struct store_ops pi_ops = {
     PROJECT_LOGS_OPS,
     .folder_of = project_logs_folder_of,
     .set_directory = project_logs_set_directory,
+    .place = project_logs_place,
     .messages = jsonl_messages,
     .resume_at = pi_resume_at,
     .fork = pi_fork,

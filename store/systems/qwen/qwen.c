@@ -112,6 +112,7 @@ const struct store_ops qwen_ops = {
     PROJECT_LOGS_OPS,
     .folder_of = project_logs_folder_of,
     .set_directory = project_logs_set_directory,
+    .place = project_logs_place,
     .messages = jsonl_messages,
     .subagents = qwen_subagents,
     .describe_subagents = qwen_describe_subagents,

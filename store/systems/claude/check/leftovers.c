@@ -85,6 +85,18 @@ enum err_code claude_transcript_ids(const struct claude *c, struct idset *ids, s
     return rc;
 }
 
+/* Transcripts that are too deep for every list: the parts of such a session are still needed (store_ops.place). */
+static enum err_code note_deep_transcript(const char *path, void *arg, struct err *e)
+{
+    const char *name = strrchr(path, '/') + 1;
+    struct idset *ids = arg;
+    uint32_t number;
+
+    NEED(!claude_is_transcript_name(name) ||
+         !idset_add(ids, id128_of((struct slice){ name, CLAUDE_ID }), &number));
+    return ERR_OK;
+}
+
 /* ---- parts without a transcript ---- */
 
 /* The places of parts, and the suffixes of their names. */
@@ -252,6 +264,8 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
     struct look l = { .c = claude_of(st) };
     enum err_code rc = claude_transcript_ids(l.c, &l.there, e);
 
+    if (!rc)
+        rc = path_each_file(l.c->projects, MISPLACED_DEPTH, note_deep_transcript, &l.there, e);
     if (!rc && l.there.n > 0) {
         struct project_folders list;
 
@@ -442,39 +456,6 @@ static enum err_code claude_check_file(struct store_look *l, const char *dir, co
     return report_orphan(l, FINDING_HIDDEN, id, path, "no list shows it: the file is empty", e);
 }
 
-/* Lists look for transcripts only in the project folders themselves. */
-static enum err_code check_place(struct store_look *l, const char *dir, const char *name, int depth,
-                                 struct err *e)
-{
-    enum { DEPTH_MOST = 4 };
-    struct slice id = { name, CLAUDE_ID };
-    struct arena a = { 0 };
-    struct stat st;
-    const char *path = arena_format(&a, "%s/%s", dir, name);
-    enum err_code rc = path ? ERR_OK : err_nomem(e);
-
-    /* The depth is 0 beside the project folders, and 1 in one of them, where lists find a transcript. */
-    if (rc || lstat(path, &st) != 0) {
-        ;
-    } else if (S_ISDIR(st.st_mode) && depth > 0 && depth < DEPTH_MOST) {
-        DIR *inner = opendir(path);
-        const struct dirent *entry;
-
-        while (!rc && inner && (entry = readdir(inner)))
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                rc = check_place(l, path, entry->d_name, depth + 1, e);
-        if (inner)
-            closedir(inner);
-    } else if (S_ISREG(st.st_mode) && depth != 1 && claude_is_transcript_name(name)) {
-        rc = report_orphan(l, FINDING_HIDDEN, id, path,
-                           depth ? "no list shows it: it is below a project folder, not in it"
-                                 : "no list shows it: it is not in a project folder",
-                           e);
-    }
-    arena_fini(&a);
-    return rc;
-}
-
 /* A folder that is missing or cannot be read has no findings. */
 static enum err_code claude_check_folder(struct store_look *l, const char *path, struct err *e)
 {
@@ -482,11 +463,8 @@ static enum err_code claude_check_folder(struct store_look *l, const char *path,
     struct dirent *entry;
     enum err_code rc = ERR_OK;
 
-    while (!rc && dir && (entry = readdir(dir))) {
+    while (!rc && dir && (entry = readdir(dir)))
         rc = claude_check_file(l, path, entry->d_name, e);
-        if (!rc && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            rc = check_place(l, path, entry->d_name, 1, e);
-    }
     if (dir)
         closedir(dir);
     return rc;
@@ -506,16 +484,6 @@ enum err_code claude_check_store(const struct store *st, const struct scope *sco
         rc = path ? claude_check_folder(&l, path, e) : err_nomem(e);
     }
 
-    /* A transcript beside the project folders belongs to no project, so only a check of all of them reports it. */
-    if (!rc && scope->all) {
-        DIR *dir = opendir(l.c->projects);
-        struct dirent *entry;
-
-        while (!rc && dir && (entry = readdir(dir)))
-            rc = check_place(&l, l.c->projects, entry->d_name, 0, e);
-        if (dir)
-            closedir(dir);
-    }
     if (!rc)
         rc = look_for_leftovers(&l, scope, e);
     arena_fini(&l.arena);

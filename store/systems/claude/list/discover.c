@@ -175,6 +175,27 @@ struct slice claude_folder_of(const struct store *st, struct slice directory, st
     return claude_present_folder(claude_of(st), directory, a);
 }
 
+/* Without a directory, the project's folder that the transcript is below decides. */
+enum err_code claude_place(const struct store *st, const struct session_ref *ref, struct slice cwd,
+                           struct arena *a, const char **to, struct err *e)
+{
+    const struct claude *c = claude_of(st);
+    const char *name = strrchr(ref->path.p, '/') + 1;
+    const size_t n = strlen(c->projects) + 1;
+    const char *rest = ref->path.p + n, *slash = strchr(rest, '/');
+    struct slice folder = cwd.n   ? claude_present_folder(c, cwd, a)
+                          : slash ? (struct slice){ rest, (size_t)(slash - rest) }
+                                  : SLICE("");
+
+    *to = NULL;
+    if (!claude_is_transcript_name(name))
+        return err_set(e, ERR_NOT_FOUND, ref->path.p, "find its place: no name of a transcript");
+    NEED(folder.p);
+    if (folder.n)
+        NEED(*to = arena_format(a, "%s/%.*s/%s", c->projects, SLICE_ARG(folder), name));
+    return ERR_OK;
+}
+
 /* For long paths: the folder's name is cut in the same way as the path's, and a session in it proves that it belongs to
  * the path. */
 static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct slice flat,
