@@ -16,8 +16,8 @@ from support.program import Program
 
 AT = 1795770000
 LONG = 'REPRISE_LONG' in os.environ
-NAMED = [a for a in ('droid', 'kimi-cli') if a in AGENTS]
-MENDED = [a for a in ('codex', 'copilot', 'gemini', 'kimi', 'pi', 'qwen') if a in AGENTS]
+NAMED = [a for a in ('droid',) if a in AGENTS]
+MENDED = [a for a in ('codex', 'copilot', 'gemini', 'grok', 'kimi', 'kimi-cli', 'pi', 'qwen', 'vibe') if a in AGENTS]
 
 
 def cut(row):
@@ -116,7 +116,7 @@ HEADLESS = {'gone': lambda r: r[1:], 'and the next one': lambda r: r[2:], 'cut':
             'run into the next': lambda r: [r[0][:9] + r[1]] + r[2:], 'a mark instead': lambda r: [b'\xef\xbb\xbf' + r[1]] + r[2:]}
 HEADS = {'codex': 'session_meta', 'copilot': 'session.start', 'droid': 'session_start', 'pi': 'session'}
 # These need no certain first row: what is left of the log is the session.
-WITHOUT_HEAD = {'qwen', 'kimi', 'kimi-cli'}
+WITHOUT_HEAD = {'qwen', 'grok', 'kimi', 'kimi-cli', 'vibe'}
 
 
 def lost_head(p, agent, sid, path, whole):

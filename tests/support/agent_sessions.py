@@ -9,6 +9,7 @@ import json
 import os
 import re
 import time
+import urllib.parse
 
 
 def iso(at):
@@ -197,7 +198,27 @@ def auggie(home, cwd, number, at, prompt, parts):
                      'chatHistory': [*pads, exchange(prompt, 'done' + 'x' * parts.get('last', 0))]}, 2)
 
 
-AGENTS = {'auggie': auggie, 'cline': cline, 'continue': continue_, 'codex': codex, 'copilot': copilot, 'gemini': gemini, 'pi': pi, 'qwen': qwen, 'qoder': qoder, 'kimi': kimi, 'kimi-cli': kimi_cli, 'droid': droid}
+def vibe(home, cwd, number, at, prompt, parts):
+    def said(role, text, **more):
+        return {'role': role, 'content': text, 'injected': False, 'message_id': uuid(number), **more}
+    sid = f'{number:08x}-0000-4000-8000-000000000000'
+    top = f'{home}/.vibe/logs/session/session_20261120_090000_{sid[:8]}'
+    document(f'{top}/meta.json', {'session_id': sid, 'start_time': iso(at - 9), 'end_time': iso(at), 'environment': {'working_directory': cwd}, 'stats': {}}, 2)
+    rows = [said('user', 'x' * n, injected=True) for n in parts.get('pad', [])]
+    return put(f'{top}/messages.jsonl', [*rows, said('user', prompt), said('assistant', 'done' + 'x' * parts.get('last', 0))], parts)
+
+
+def grok(home, cwd, number, at, prompt, parts):
+    def chunk(kind, text, **meta):
+        return {'timestamp': at, 'method': 'session/update',
+                'params': {'sessionId': uuid(number), 'update': {'sessionUpdate': kind, 'content': {'type': 'text', 'text': text}, '_meta': meta}}}
+    top = f'{home}/.grok/sessions/{urllib.parse.quote(cwd, safe="")}/{uuid(number)}'
+    document(f'{top}/summary.json', {'info': {'id': uuid(number), 'cwd': cwd}, 'created_at': iso(at - 9), 'updated_at': iso(at)})
+    rows = [chunk('agent_thought_chunk', 'x' * n) for n in parts.get('pad', [])]
+    return put(f'{top}/updates.jsonl', [*rows, chunk('user_message_chunk', prompt, promptIndex=0), chunk('agent_message_chunk', 'done' + 'x' * parts.get('last', 0))], parts)
+
+
+AGENTS = {'vibe': vibe, 'grok': grok, 'auggie': auggie, 'cline': cline, 'continue': continue_, 'codex': codex, 'copilot': copilot, 'gemini': gemini, 'pi': pi, 'qwen': qwen, 'qoder': qoder, 'kimi': kimi, 'kimi-cli': kimi_cli, 'droid': droid}
 # These record no times in their logs.
 TIMELESS = {'kimi-cli', 'continue'}
 # Their sessions are documents instead of logs.

@@ -134,6 +134,9 @@ static const struct agent_hooks grok_hooks = {
     .subagent = "subagentType",
 };
 
+/* Grok leaves out lines that do not parse (storage/jsonl/mod.rs), so it loses nothing by their repair. */
+static const struct log_rules grok_log_rules = { .unknown = false };
+
 const struct store_ops grok_ops = {
     .name = "grok",
     .label = "Grok Build",
@@ -155,7 +158,7 @@ const struct store_ops grok_ops = {
     .subagent = grok_subagent,
     .agent_variable = jsonl_agent_variable,
     .check = jsonl_check,
-    .log_rules = &log_rules_unknown,
+    .log_rules = &grok_log_rules,
     .usage = grok_usage,
     .edits = grok_edits,
     .checkpoints = grok_checkpoints,

@@ -145,6 +145,9 @@ static const struct agent_hooks kimi_cli_hooks = {
     .cwd = "cwd",
 };
 
+/* The CLI leaves out lines that do not parse (soul/context.py), so it loses nothing by their repair. */
+static const struct log_rules kimi_cli_log_rules = { .unknown = false };
+
 const struct store_ops kimi_cli_ops = {
     .name = "kimi-cli",
     .label = "Kimi CLI",
@@ -159,7 +162,7 @@ const struct store_ops kimi_cli_ops = {
     .subagent = session_dirs_subagent,
     .agent_variable = jsonl_agent_variable,
     .check = jsonl_check,
-    .log_rules = &log_rules_unknown,
+    .log_rules = &kimi_cli_log_rules,
     .edits = tool_edits_logged,
     .why = {
         [ABILITY_RENAME] = "the Kimi CLI writes its titles itself: use /title in it",

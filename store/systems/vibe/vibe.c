@@ -123,6 +123,9 @@ static enum err_code vibe_edits(const struct store *st, const struct session_ref
     return tool_edits_rows(st, ref, jsonl_load, q, vibe_check_done, fn, arg, e);
 }
 
+/* One line that is no JSON object, and Vibe neither lists nor resumes the session (session_loader.py). */
+static const struct log_rules vibe_log_rules = { .unknown = false };
+
 const struct store_ops vibe_ops = {
     .name = "vibe",
     .label = "Mistral Vibe",
@@ -135,7 +138,7 @@ const struct store_ops vibe_ops = {
     .subagent = session_dirs_subagent,
     .agent_variable = jsonl_agent_variable,
     .check = jsonl_check,
-    .log_rules = &log_rules_unknown,
+    .log_rules = &vibe_log_rules,
     .usage = session_about_usage,
     .edits = vibe_edits,
     .why = {
