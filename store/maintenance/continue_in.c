@@ -319,6 +319,8 @@ static enum err_code continue_write(struct continuing *w, const struct session_r
         return err_set(e, ERR_NOT_FOUND, ref->path.p, "continue: the session has no messages");
     if (w->form->end)
         w->form->end(&w->c);
+    w->out->elsewhere = strcmp(w->c.dir, w->out->dir) != 0;
+    w->out->dir = w->c.dir;
     return continue_pass_on(w, e);
 }
 

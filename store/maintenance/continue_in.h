@@ -22,6 +22,7 @@ struct continue_in {
     const struct store *to;
     struct slice title;             /* the original's title */
     const char *dir;                /* in which the session is continued */
+    bool elsewhere;                 /* which is not the original's */
     struct slice id;                /* the new session */
     const char *path;               /* its transcript */
     size_t prompts, replies, calls; /* what the new session has as such */

@@ -407,7 +407,7 @@ def check_database(w):
     w.program.run('undo', made['change'])
     # The project of a directory, which may be below its work tree; a repository in there is another one.
     for folder, worktree, inner, want in (('', w.project, None, ('p1', '')), ('a/b', w.project, None, ('p1', 'a/b')), ('a/b', w.project, 'a/b', ('global', f'{w.project[1:]}/a/b')),
-                                          ('a/b', w.project, 'a', None),
+                                          ('a/b', w.project, 'a', ('global', f'{w.project[1:]}/a')),
                                           ('', w.project + 'x', None, ('global', w.project[1:]))):
         os.makedirs(f'{w.project}/a/b', exist_ok=True)
         shutil.rmtree(f'{w.project}/a/b/.git', ignore_errors=True)
@@ -418,12 +418,11 @@ def check_database(w):
         project, w.project = w.project, f'{w.project}/{folder}'.rstrip('/')
         sid = claude_session(w)
         w.project = project
-        if not want:
-            run = w.program.run('continue', sid, '--in', 'opencode')
-            w.program.need(run.returncode == 4 and b'OpenCode does not know this directory' in run.stderr, f'a directory of an unknown project: {run}')
-            os.remove(next(k for k in snapshot(w.home) if k.endswith(f'{sid}.jsonl')))
-            continue
+        there = f'{w.project}/{folder}'.rstrip('/') if want[0] != 'global' else '/' + want[1]
+        told = f"in the repository's directory, because OpenCode knows no other: {there}\n" in w.program.text('continue', sid, '--in', 'opencode')
+        w.program.same(f'{folder} with {inner}: it is told', told, there != f'{w.project}/{folder}'.rstrip('/'))
         made = continued(w, sid, 'opencode', '--apply')
+        w.program.same(f'{folder} with {inner}: directory', (made['cwd'], *other.execute('SELECT directory FROM session WHERE id = ?', (made['sessionId'],)).fetchone()), (there, there))
         w.program.same(f'{folder} in {worktree}', other.execute('SELECT project_id, path FROM session WHERE id = ?', (made['sessionId'],)).fetchone(), want)
         w.program.need(w.program.run('undo', made['change']).returncode == 0, 'undone')
         os.remove(next(k for k in snapshot(w.home) if k.endswith(f'{sid}.jsonl')))

@@ -85,6 +85,11 @@ static enum err_code continue_write_text(const struct continue_answer *a, struct
     out_addf(o, "in %s: ", label);
     session_line_cut(c->title, TITLE_COLUMNS, o);
     out_addf(o, "\n");
+    if (c->elsewhere) {
+        out_addf(o, "  in the repository's directory, because %s knows no other: ", label);
+        out_text(o, slice_of(c->dir));
+        out_addf(o, "\n");
+    }
     continue_write_count(o, c->prompts, "prompt", "prompts");
     continue_write_count(o, c->replies, "reply", "replies");
     continue_write_count(o, c->calls, "tool call as one of its own", "tool calls as its own");

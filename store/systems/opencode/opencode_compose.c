@@ -55,9 +55,11 @@ static enum err_code new_global(const struct sqlite_row *row, void *arg, struct 
     struct compose *c = arg;
     struct opencode_new *n = c->own;
 
-    (void)row, (void)e;
+    (void)row;
     n->project = SLICE("global");
     n->worktree = SLICE("/");
+    if (n->top)
+        NEED(c->dir = arena_format(c->arena, "%.*s", (int)n->top, c->dir));
     return ERR_OK;
 }
 
@@ -99,9 +101,9 @@ static enum err_code new_read(struct sqlite_db *db, void *arg, struct err *e)
     if (!n->project.n && sqlite_db_has_column(db, "project_directory", "directory"))
         TRY(sqlite_db_each(db, listed, &dir, 1, new_project, c, e));
 
-    /* OpenCode moves the sessions of no project that are in a work tree to its project when it is started there, but not
-     * those in directories below. */
-    if (!n->project.n && (!n->top || n->top == dir.n))
+    /* OpenCode names a project itself. Started in a work tree, or below it, it gives the sessions of no project to the
+     * tree's project that are in the very directory of the tree, so the conversation goes on there. */
+    if (!n->project.n)
         TRY(sqlite_db_each(db, global, NULL, 0, new_global, c, e));
     TRY(sqlite_db_each(db, habits, &dir, 1, new_habits, c, e));
     n->has_path = sqlite_db_has_column(db, "session", "path");
