@@ -29,7 +29,8 @@ static bool wants_full_scan(const struct session_entry *e, bool visible)
 {
     return e->row && !e->stale && !e->gone && !e->fully_scanned &&
            (session_wants_title(e->row) ||
-            (visible && e->ref.store->ops->full_scan && e->ref.file.size <= FULL_SCAN_LOADS));
+            (visible && (e->ref.store->ops->full_scan || e->ref.store->ops->reconnect) &&
+             e->ref.file.size <= FULL_SCAN_LOADS));
 }
 
 static void add_details_ref(struct list *l, struct ref_list *refs, uint32_t i, bool full_scan,
