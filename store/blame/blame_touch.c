@@ -24,7 +24,7 @@ struct touching {
     struct blame_text *text; /* by the number of the file; owned */
     size_t text_cap;
     struct slice_set calls; /* seen in older sessions, with their paths */
-    /* The marks of calls (edit_mark), and the calls, with their paths: of originals, and of copies that came before. */
+    /* The marks of calls (edit_mark) and the calls, each with its path: of originals, and of copies that came before. */
     struct slice_set originals, copies;
     bool again;             /* an original came after its copy */
     struct slice_set turns; /* the session's entries, by file and turn, from `first` on */
@@ -110,7 +110,8 @@ static bool is_copy(struct touching *t, const struct edit *edit)
 
     if (!call.n || !t->q)
         return false;
-    const char *key = arena_format(a, "%.*s %s", SLICE_ARG(call), edit->path);
+    /* The path comes first, because a call of a continued session has the name of its mark. */
+    const char *key = arena_format(a, "%s %.*s", edit->path, SLICE_ARG(call));
     const char *timed =
         arena_format(a, "%.*s %" PRId64 " %s", SLICE_ARG(call), edit->time_ms, edit->path);
 
