@@ -147,7 +147,7 @@ def take(w, event, prompt, files):
     """Runs one hook. Returns the line of its snapshot."""
     before = len(log_rows(w)) if os.path.isdir(f'{w.top}/state/reprise/copies') else 0
     began = time.monotonic()
-    w.hook(event, prompt)
+    w.hook(event, prompt, again=False)
     took = time.monotonic() - began
     rows = log_rows(w)
     need(took < LIMIT_S + SLACK_S, f'{event}: it took {took:.1f} s')
