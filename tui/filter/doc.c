@@ -35,7 +35,7 @@ static struct slice doc_field_of(const struct session_row *row, enum doc_field f
 
 enum { SYSTEM_TEXT = 40 };
 
-/* As the list shows it: "claude", "goat/spec". */
+/* "claude", or with the dialect: "goat/spec". */
 static struct slice system_of(const struct session_row *row, char out[SYSTEM_TEXT])
 {
     snprintf(out, SYSTEM_TEXT, "%s%s%s", row->ref.store->ops->name, row->dialect ? "/" : "",

@@ -41,8 +41,8 @@ struct describe_job {
 enum { LIST_FLAGS = 8 };
 
 struct list_widths {
-    int dir, branch, name, system; /* system: the name with its dialect */
-    int signs, words;              /* all flags of a row, as signs and as words */
+    int dir, branch, system;
+    int signs, words; /* all flags of a row, as signs and as words */
     /* the system of all sessions so far; NULL: no session yet, or several systems */
     const struct store_ops *only;
     bool several; /* several systems: only then do rows name theirs */

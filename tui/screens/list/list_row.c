@@ -40,18 +40,13 @@ static int wider(int w, struct slice text)
 
 enum { SYSTEM_TEXT = 40 };
 
-static struct slice system_name(const struct session_row *row)
-{
-    return slice_of(row->ref.store->ops->name);
-}
-
-/* "claude", "goat/spec"; "claude+team" for a session that is local and in the store of a team. */
+/* "claude"; "claude+team" for a session that is local and in the store of a team. `list --json` names the dialect. */
 static struct slice system_text(const struct session_row *row, char out[SYSTEM_TEXT])
 {
     const struct store *also = row->ref.also;
 
-    snprintf(out, SYSTEM_TEXT, "%s%s%s%s%s", row->ref.store->ops->name, row->dialect ? "/" : "",
-             row->dialect ? row->dialect : "", also ? "+" : "", also ? also->ops->name : "");
+    snprintf(out, SYSTEM_TEXT, "%s%s%s", row->ref.store->ops->name, also ? "+" : "",
+             also ? also->ops->name : "");
     return slice_of(out);
 }
 
@@ -145,7 +140,6 @@ void list_widths_include(struct list_widths *w, const struct session_row *row)
     w->only = system;
     w->dir = wider(w->dir, row_project(row));
     w->branch = wider(w->branch, session_row_branch(row));
-    w->name = wider(w->name, row->ref.also ? system_text(row, text) : system_name(row));
     w->system = wider(w->system, system_text(row, text));
     struct flag flag[LIST_FLAGS];
     list_row_flags(row, FLAG_SIGNS, flag);
@@ -224,7 +218,7 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
         { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, TEXT_MAX), all && one_line },
         { &c.flags_w, widest->signs, widest->signs, one_line },
         { &c.size_w, SIZE_W, SIZE_W, l->sort == SORT_SIZE && one_line },
-        { &c.system_w, widest->system, widest->name,
+        { &c.system_w, widest->system, widest->system,
           c.several && one_line && !(lay->beside && w < SYSTEM_COLS) },
         { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, TEXT_MAX),
           one_line },
@@ -431,20 +425,12 @@ static int draw_size_column(struct frame *f, int y, int x, int w, const struct s
     return w + GAP;
 }
 
-/* Leaves the dialect out if both do not fit. */
-static void draw_system(struct frame *f, int y, int x, int w, const struct session_row *row)
-{
-    char both[SYSTEM_TEXT];
-    struct slice text = system_text(row, both);
-
-    frame_text_cut(f, y, x, w, system_style(row), frame_width(text) > w ? system_name(row) : text);
-}
-
 static void draw_columns(struct frame *f, struct rect r, const struct list_columns *c,
                          const struct session_entry *e)
 {
     const struct session_row *row = e->row;
     struct slice branch = session_row_branch(row);
+    char system[SYSTEM_TEXT];
     int x = r.x + c->title + c->title_w;
 
     x += draw_size_column(f, r.y, x + GAP, c->size_w, e);
@@ -453,7 +439,7 @@ static void draw_columns(struct frame *f, struct rect r, const struct list_colum
         x += c->dir_w + GAP;
     }
     if (c->system_w > 0) {
-        draw_system(f, r.y, x + GAP, c->system_w, row);
+        frame_text_cut(f, r.y, x + GAP, c->system_w, system_style(row), system_text(row, system));
         x += c->system_w + GAP;
     }
     if (c->branch_w > 0) {
