@@ -550,9 +550,13 @@ static enum err_code doctor_look_at_all(const struct doctor *d, finding_fn *fn, 
 
 enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, struct err *e)
 {
+    bool moved = false;
+
+    /* Whether it is in its place is found out first, so that nothing can fail after its lines were repaired. Those of one
+     * that was moved are left to the next call. */
     if (d->only) {
-        TRY(examine_session(d, d->only, false, fn, arg, e));
-        return doctor_misplaced(d, d->only->store, fn, arg, e);
+        TRY(doctor_misplaced(d, d->only->store, fn, arg, &moved, e));
+        return moved ? ERR_OK : examine_session(d, d->only, false, fn, arg, e);
     }
     enum err_code rc = doctor_look_at_all(d, fn, arg, e);
 
@@ -566,7 +570,7 @@ enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, 
         if (!rc && d->store[i]->ops->check_store)
             rc = d->store[i]->ops->check_store(d->store[i], &d->scope, fn, arg, e);
         if (!rc)
-            rc = doctor_misplaced(d, st, fn, arg, e);
+            rc = doctor_misplaced(d, st, fn, arg, &moved, e);
     }
     return rc ? rc : doctor_own(d, fn, arg, e);
 }

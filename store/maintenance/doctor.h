@@ -32,9 +32,9 @@ MUST_CHECK enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, 
                                         struct err *e);
 
 /* A part of doctor_examine (misplaced.c): transcripts of a store in places where their agent does not look for them.
- * With `only`, just that one. */
+ * With `only`, just that one. *moved is set if one of them was moved. */
 MUST_CHECK enum err_code doctor_misplaced(const struct doctor *d, const struct store *st,
-                                          finding_fn *fn, void *arg, struct err *e);
+                                          finding_fn *fn, void *arg, bool *moved, struct err *e);
 /* A part of doctor_examine (doctor_own.c): interrupted or damaged changes and rewinds of our own, and damaged trash. */
 MUST_CHECK enum err_code doctor_own(const struct doctor *d, finding_fn *fn, void *arg,
                                     struct err *e);

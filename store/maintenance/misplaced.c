@@ -80,31 +80,40 @@ static const char *misplaced_obstacle(struct misplaced *m, const struct session_
     return arena_format(a, "another copy of the session is listed: %s", other.path.p);
 }
 
-static enum err_code misplaced_look(const char *path, void *arg, struct err *e)
+/* Describes the session in a file, and finds its place. *is: it is a session, and not in this place. */
+static enum err_code misplaced_place_of(struct misplaced *m, const char *path, struct stray *out,
+                                        bool *is, struct err *e)
 {
     static const struct scope everywhere = { .all = true };
+    const struct store_ops *ops = m->st->ops;
+    struct arena *a = &m->list.arena;
+    enum err_code rc = ops->at_path(m->st, slice_of(path), a, &out->ref, NULL);
+
+    *is = false;
+    if (!rc)
+        rc = ops->place(m->st, &out->ref, SLICE(""), a, &out->to, NULL);
+    session_row_reset(m->row);
+    if (!rc)
+        rc = ops->describe(m->st, &everywhere, &out->ref, m->row, NULL);
+    if (rc)
+        return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+    TRY(ops->place(m->st, &out->ref, m->row->cwd, a, &out->to, e));
+    *is = !out->to || strcmp(out->to, path) != 0;
+    return ERR_OK;
+}
+
+static enum err_code misplaced_look(const char *path, void *arg, struct err *e)
+{
     struct misplaced *m = arg;
     const struct store_ops *ops = m->st->ops;
     struct arena *a = &m->list.arena;
     struct stray stray = { .to = NULL };
-    enum err_code rc = ERR_OK;
+    bool is;
 
     if (idset_has(&m->path, id128_of(slice_of(path))))
         return ERR_OK;
-    rc = ops->at_path(m->st, slice_of(path), a, &stray.ref, NULL);
-    if (!rc)
-        rc = ops->place(m->st, &stray.ref, SLICE(""), a, &stray.to, NULL);
-    if (rc)
-        return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
-
-    session_row_reset(m->row);
-    rc = ops->describe(m->st, &everywhere, &stray.ref, m->row, NULL);
-    if (rc)
-        return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
-    if (!misplaced_in_scope(m, m->row->cwd, path, a))
-        return ERR_OK;
-    TRY(ops->place(m->st, &stray.ref, m->row->cwd, a, &stray.to, e));
-    if (stray.to && strcmp(stray.to, path) == 0)
+    TRY(misplaced_place_of(m, path, &stray, &is, e));
+    if (!is || !misplaced_in_scope(m, m->row->cwd, path, a))
         return ERR_OK;
 
     const char *why = misplaced_obstacle(m, &stray.ref, stray.to);
@@ -212,11 +221,19 @@ static enum err_code misplaced_fix(struct misplaced *m, const struct stray *x, s
     return doctor_settle(&m->list, f, rc, &why, e);
 }
 
-static enum err_code misplaced_report(struct misplaced *m, finding_fn *fn, void *arg, struct err *e)
+static enum err_code misplaced_report(struct misplaced *m, finding_fn *fn, void *arg, bool *moved,
+                                      struct err *e)
 {
     static const struct scope everywhere = { .all = true };
+    struct stray only = { .to = NULL };
+    bool is = true;
 
+    /* One session is usually where it belongs, and then no other one has to be known. */
     NEED(m->row);
+    if (m->d->only)
+        TRY(misplaced_place_of(m, m->d->only->path.p, &only, &is, e));
+    if (!is)
+        return ERR_OK;
     TRY(m->st->ops->enumerate(m->st, &everywhere, misplaced_note, m, e));
     NEED(!m->failed);
     if (m->d->only)
@@ -229,13 +246,14 @@ static enum err_code misplaced_report(struct misplaced *m, finding_fn *fn, void 
 
         if (m->d->fix && f->fixable)
             TRY(misplaced_fix(m, &m->stray[i], f, e));
+        *moved |= f->fixed;
         TRY(fn(f, arg, e));
     }
     return ERR_OK;
 }
 
 enum err_code doctor_misplaced(const struct doctor *d, const struct store *st, finding_fn *fn,
-                               void *arg, struct err *e)
+                               void *arg, bool *moved, struct err *e)
 {
     AUTO_ARENA a = { 0 };
     struct misplaced m = { .d = d, .st = st };
@@ -247,7 +265,7 @@ enum err_code doctor_misplaced(const struct doctor *d, const struct store *st, f
     if (d->only && !path_under(d->only->path, slice_of(m.root)))
         return ERR_OK;
     m.row = session_row_new();
-    enum err_code rc = misplaced_report(&m, fn, arg, e);
+    enum err_code rc = misplaced_report(&m, fn, arg, moved, e);
 
     session_row_free(m.row);
     idset_fini(&m.path);

@@ -201,7 +201,7 @@ def check_file_elsewhere():
     shutil.copy(path, f'{w.config}/projects/{uuid(8)}.jsonl')
     os.symlink('/etc/passwd', f'{os.path.dirname(path)}/{uuid(7)}.jsonl')
     found = json.loads(w.program.run('doctor', '--all', '--json').stdout)
-    for n, kinds in (9, ['hidden']), (8, ['hidden']), (7, ['hidden', 'unreadable']):
+    for n, kinds in (9, ['misplaced']), (8, ['misplaced']), (7, ['hidden', 'unreadable']):
         w.program.same(f'doctor names {n}', [f['kind'] for f in found if uuid(n) in f['path']], kinds)
     run = w.program.run('doctor', uuid(7), '--json')
     w.program.need(b'broken-line' not in run.stdout, 'doctor followed a link')
@@ -274,8 +274,8 @@ def check_linked_folders():
             moved = f'{w.top}/moved'
             os.rename(path, moved)
             os.symlink(moved, path)
-            # The folder of a session of Kimi has its id for a name, and another name is another session.
-            for twin in [None] if agent.startswith('kimi') else [None, os.path.join(os.path.dirname(path), '2099')]:
+            # The folder of a session of Kimi or Grok has its id for a name, and another name is another session.
+            for twin in [None] if agent.startswith(('kimi', 'grok')) else [None, os.path.join(os.path.dirname(path), '2099')]:
                 if twin:
                     os.symlink(moved, twin)
                 for where in ['--all'], ['-C', cwd]:

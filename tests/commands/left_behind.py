@@ -7,9 +7,9 @@ import json
 import os
 import sys
 
-from agent_sessions import write as write_session
-from program import snapshot
 from resume_by_id import World, flat
+from support.agent_sessions import write as write_session
+from support.program import snapshot
 
 
 def sid(n):

@@ -292,7 +292,7 @@ leave
 resumes claude
 
 begin edge entire:f1b2c3d4-0001-4000-8000-00000000000a Carry
-see "no transcript of it is"
+see "transcript of it is left"
 deletes
 press C-x
 enter_text x

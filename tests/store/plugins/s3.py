@@ -129,11 +129,11 @@ def counts_of_requests(p, server, team):
     need(('messages', one, '--tail', '2'), find + 1, 2)
     need(('messages', one), find + 1, 2)
     need(('messages', one, '--agent', 'a1', '--tail', '2'), find + 2, 2)
-    need(('info', one), find + 3, 3)
+    need(('info', one), find + 2, 2)
     need(('subagents', '--json', one), find + 1, 1)
     need(('export', one), find + 1, 2)
     need(('list', '--all', '--store', 'team'), 3, 8)
-    need(('info', '00000003', '--store', 'team'), find + 3 + find + 3, 4)
+    need(('info', '00000003', '--store', 'team'), find + 3 + find + 2, 3)
     need(('tag', one, 'x'), find + 1, 2)
     need(('delete', '--permanently', one), find + 1, 5)
 
