@@ -39,7 +39,9 @@ begin() { # WORLD SYSTEM:ID QUERY
     cuts || { rm -rf "$top/copy" && cp -a "$world" "$top/copy"; }
     said >"$top/said" 2>/dev/null || : # it may have no conversation left
     open 110 32
-    enter_text "$3"
+    # The first word as a phrase: its letters alone may also match the random name of the folder.
+    word=${3%% *}
+    enter_text "\"$word\"${3#"$word"}"
     match " 1 (of [0-9]+ )?session"
 }
 

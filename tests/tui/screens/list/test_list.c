@@ -284,7 +284,7 @@ AT_SHOP(systems_are_shown_if_those_listed_have_several, 60, 200)
     goat.dialect = "spec";
     list_widths_include(&x->s.model->list->widths, &goat);
     e[2].ref.store = &store;
-    assert_non_null(strstr(screen_line(&x->s, 3), "#infra  claude     main"));
+    assert_non_null(strstr(screen_line(&x->s, 3), "#infra  claude  main"));
     screen_press(&x->s, "idempotency"); /* only sessions of claude */
     assert_non_null(strstr(screen_line(&x->s, 2), "Payments"));
     assert_null(strstr(screen_line(&x->s, 2), "  claude "));
