@@ -45,26 +45,36 @@ ended 130
 close
 
 # pi and Qwen Code follow parents, too: the row that the third of four follows is gone.
-agent() { # FILE ROW BEGIN: printf's form of a row (number, parent, text, role), and the first row
+agent() { # FILE ROW BEGIN: printf's form of a row (number, parent, role, text), and the first row
     mkdir -p "${1%/*}"
     printf '%s' "${3:-}" >"$1"
     parent=null
     for at in 1 2 3 4; do
         [ $at != 3 ] || parent='"0000eeee"'
         # shellcheck disable=SC2059
-        printf "$2\n" $at "$parent" "asks $at" "$([ $((at % 2)) = 1 ] && echo user || echo "$4")" >>"$1"
+        printf "$2\n" $at "$parent" "$([ $((at % 2)) = 1 ] && echo user || echo assistant)" "asks $at" >>"$1"
         parent="\"0000000$at\""
     done
 }
 id=0b000001-0000-4000-8000-00000000000
 agent "$top/home/.qwen/projects/$(echo "$project" | tr -c 'A-Za-z0-9\n' -)/chats/${id}1.jsonl" \
-    '{"uuid":"0000000%s","parentUuid":%s,"sessionId":"'${id}1'","timestamp":"2026-11-20T09:00:00.000Z","cwd":"'"$project"'","message":{"parts":[{"text":"Qwen %s"}]},"type":"%s"}' "" assistant
+    '{"uuid":"0000000%s","parentUuid":%s,"sessionId":"'${id}1'","timestamp":"2026-11-20T09:00:00.000Z","type":"%s","cwd":"'"$project"'","message":{"parts":[{"text":"Qwen %s"}]}}'
 agent "$top/home/.pi/agent/sessions/--$(echo "${project#/}" | tr / -)--/2026-11-20T09-00-00-000Z_${id}2.jsonl" \
-    '{"type":"message","id":"0000000%s","parentId":%s,"timestamp":"2026-11-20T09:00:00.000Z","message":{"content":[{"type":"text","text":"pi %s"}],"role":"%s"}}' \
+    '{"type":"message","id":"0000000%s","parentId":%s,"timestamp":"2026-11-20T09:00:00.000Z","message":{"role":"%s","content":[{"type":"text","text":"pi %s"}]}}' \
     '{"type":"session","version":3,"id":"'${id}2'","timestamp":"2026-11-20T09:00:00.000Z","cwd":"'"$project"'"}
-' assistant
+'
 open 100 30 -q "asks"
-match "Qwen asks 1.* partial" "pi asks 1.* partial"
+match "Qwen asks 1.* partial"
+match "pi asks 1.* partial"
+for agent in Qwen pi; do
+    press C-u
+    enter_text "\"$agent asks\""
+    match " 1 (of [0-9]+ )?session"
+    press Right
+    see "a resume restores 2 of 4 messages: reprise doctor 0b000001 --fix --reconnect" "2 lost to a resume"
+    press Escape
+    gone "lost to a resume"
+done
 press C-c
 ended 130
 close

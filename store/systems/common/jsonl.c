@@ -354,10 +354,10 @@ static enum err_code load_bytes(const struct store *st, const struct session_ref
                   : logfile_open(log, l.path, 0, format->keys, cancel, e);
     if (!rc)
         rc = jsonl_build_transcript(&l, out, e);
-    if (!rc && !tail && !all)
-        lost_path_count(format, log, *out);
     if (!rc && tail && !l.empty)
         (*out)->partial = log->index.n ? log->index.line[0].offset > 0 : log->file.id.size > 0;
+    if (!rc && !(*out)->partial && !all)
+        lost_path_count(format, log, *out);
     logfile_close(log);
     return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
 }
