@@ -32,6 +32,8 @@ struct scope {
     /* With all: leave out project folders that are links, as the vendor's SDK does. */
     bool leave_links;
     bool all_kinds; /* also sessions that their agent's own list leaves out (store_admit_row) */
+    /* For enumerate: refs need not have the state of their files (session_ref.file). */
+    bool ids_only;
     /* The caller can run the agents' own commands: rows have the abilities of these, too. */
     bool runs_agents;
     /* The sessions of a server are passed on as they arrive, even if the call fails later: for a screen that fills up

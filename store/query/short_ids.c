@@ -158,7 +158,7 @@ static enum err_code query_short_ids_finish(struct adding *a, enum err_code rc,
 enum err_code short_ids_of_stores(struct store *const stores[], size_t n, struct short_ids **out,
                                   struct err *e)
 {
-    const struct scope everywhere = { .all = true };
+    const struct scope everywhere = { .all = true, .ids_only = true };
     struct adding a = { .ids = short_ids_new(), .ok = true };
     enum err_code rc = ERR_OK;
 

@@ -47,6 +47,7 @@ struct walk {
     struct entry *entry;
     size_t n, cap;
     struct sides sides; /* the side folders of the folder that is being read */
+    bool ids_only;
 };
 
 /* Links and other special files are passed on, and describe reports that they cannot be read. Directories and empty
@@ -137,6 +138,11 @@ static void *stat_span(void *arg)
     for (size_t i = span->from; i < span->to; i++) {
         struct entry *entry = &span->w->entry[i];
 
+        if (span->w->ids_only) {
+            entry->there = true;
+            span->file[i - span->from] = (struct file_id){ .size = 0 };
+            continue;
+        }
         if (i == span->from || entry->folder != entry[-1].folder) {
             if (fd >= 0)
                 close(fd);
@@ -267,7 +273,7 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
                                session_ref_fn *fn, void *arg, struct err *e)
 {
     const struct claude *c = claude_of(st);
-    struct walk w = { .projects = c->projects };
+    struct walk w = { .projects = c->projects, .ids_only = scope->ids_only };
     struct arena a = { 0 };
     struct buf path = { 0 };
     enum err_code rc = claude_folders(c, scope, DISCOVER_LIST, &a, &w.folders, e);
