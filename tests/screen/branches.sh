@@ -21,13 +21,11 @@ see "undo"
 enter_text u
 see "undone: the fork of" "32 sessions"
 image | cmp -s - "$top/before" || fail "undo left a part of the copy or removed more"
-sleep 0.4 # a key in the moment after it is meant for the session that went, and refused
-press C-x
+open_menu
 see "redo"
 enter_text U
 see "redone: " "33 sessions"
-sleep 0.4
-press C-x
+open_menu
 see "undo"
 enter_text u
 see "32 sessions"

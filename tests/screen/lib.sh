@@ -154,10 +154,23 @@ acknowledge() {
     press C-l
 }
 
+# Opens the menu. In the moment after the selected session went, the key is meant for that one, and refused.
+open_menu() {
+    press C-x
+    until_true "the menu of actions" menu_is_open
+}
+menu_is_open() {
+    shows "all sessions" && return
+    shows "has just gone from the list" || return 1
+    sleep 1
+    shows "all sessions" || press C-x
+    sleep 1
+    shows "all sessions"
+}
+
 # Chooses an action in the menu.
 menu() { # LETTER
-    press C-x
-    see "all sessions"
+    open_menu
     enter_text "$1"
 }
 

@@ -47,8 +47,7 @@ begin() { # WORLD SYSTEM:ID QUERY
 
 # Choosing an unavailable action in the menu shows the reason and does nothing.
 cannot() { # LETTER WORDS
-    press C-x
-    see "all sessions"
+    open_menu
     enter_text "$1"
     match "^ · [a-z ]+: .*$2"
     as_before || fail "$name: $1 did something"
@@ -58,8 +57,7 @@ cannot() { # LETTER WORDS
 undone() { # WORDS
     see "$1"
     as_before && fail "$name: nothing was done: $1"
-    press C-x
-    see "all sessions"
+    open_menu
     enter_text u
     see "undone: "
     until_true "$name: as it was before: $1" as_undone
@@ -111,8 +109,7 @@ asked() {
 
 # Rewinds to the turn so many above the last; obstructed files stay. HELD: an unknown file is ticked first.
 goes_back() { # UP FILE DONE [HELD]
-    press C-x
-    see "all sessions"
+    open_menu
     enter_text w
     see "dry run"
     match "^▌ " # the turns are listed
