@@ -244,6 +244,28 @@ CASE(rows_written_after_a_lost_lease_are_not_cut_off)
     arena_fini(&a);
 }
 
+/* ERR_LOCKED would mean that nothing was changed, and the record of the change would be dropped. */
+CASE(an_end_that_cannot_be_restored_is_no_refusal)
+{
+    char path[4096];
+    struct arena a = { 0 };
+    struct step cut = { .kind = STEP_TAIL,
+                        .path = folder_path(*state, "log.jsonl", path),
+                        .old = SLICE("{\"a\":1}\n{\"a\":2}\n"),
+                        .bytes = SLICE("{\"a\":2}\n"),
+                        .mtime_ns = MTIME_NOW,
+                        .old_mtime_ns = MTIME_NOW };
+
+    syscall_hook_arm(&(struct syscall_hook){
+        .call = "pwrite64", .name = "log.jsonl", .then = lease_runs_out, .arg = path });
+    syscall_hook_arm_also(
+        &(struct syscall_hook){ .call = "pwrite64", .name = "log.jsonl", .nth = 2, .error = EIO });
+
+    assert_int_equal(step_do(&cut, &a, NULL), HAS_LEASES ? ERR_IO : ERR_LOCKED);
+    assert_int_equal(syscall_hook_fired(), HAS_LEASES);
+    arena_fini(&a);
+}
+
 /* ---- half an append ---- */
 
 CASE(half_an_append_is_blanked_in_a_log_that_is_open)
