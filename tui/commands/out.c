@@ -10,7 +10,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/scan.h"
 #include "tui/text/clean.h"
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 
 /* Output is read by people, by programs and by terminals that obey escape sequences, and a command
  * may fail in the middle of it. Everything for standard output therefore passes one buffer and one

@@ -114,7 +114,7 @@ MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);
  * read; of another one nothing is written. */
 void out_break(struct out *o);
 
-/* Writes "reprise: cannot VERB OBJECT: REASON" to fd as exactly one clean line (tui/text/sentence.h). */
+/* Writes "reprise: cannot VERB OBJECT: REASON" to fd as exactly one clean line (tui/text/human.h). */
 void out_report(int fd, const struct err *e);
 /* Writes "reprise: WHAT: PATH", a whole sentence that nothing failed for. */
 void out_warn(int fd, const struct err *e);

@@ -7,7 +7,6 @@
 #include "tui/commands/out.h"
 #include "tui/commands/rewind.h"
 #include "tui/text/human.h"
-#include "tui/text/sentence.h"
 
 /* ---- rewinds show: the files of a record, and the bytes of one of them ---- */
 

@@ -13,7 +13,7 @@
 #include "store/proc/live.h"
 #include "tui/jobs/jobs.h"
 #include "tui/term/term.h"
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 
 /* Keys, signals, replies of workers, changes of files and the clock all change one model, which has
  * no lock. Therefore only the thread of this loop touches the model, and every message reaches it

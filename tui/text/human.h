@@ -2,8 +2,10 @@
 #define TUI_TEXT_HUMAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "lite/base/err.h"
 #include "lite/base/slice.h"
 #include "lite/base/time.h"
 
@@ -44,5 +46,13 @@ bool human_time_left(int64_t now_ms, int64_t until_ms, char out[HUMAN_TIME_LEFT]
 /* "30m", "12h", "3d", "2w", "6mo", "1y" before now; "today", "yesterday"; a date ("2026-03-01": its
  * local midnight) or a time of RFC 3339. Returns false for any other text. */
 bool human_time_parse(struct slice text, int64_t now_ms, int64_t *ms);
+
+/* ---- errors (sentence.c) ---- */
+
+/* Writes what failed as a person reads it, in a command and on the screen: "cannot VERB OBJECT: REASON (STATE)", or the
+ * word that was typed and what is wrong with it; always NUL-terminated. The path is data: clean the text before it is
+ * printed. Returns where in `out` the path is, so that a narrow screen can cut it and not the reason; empty if it is not
+ * there, or is a word that was typed. */
+struct slice err_sentence(const struct err *e, char *out, size_t cap);
 
 #endif

@@ -1,4 +1,4 @@
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "tui/text/clean.h"
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 
 enum { TAB_STOP = 4, NARROWEST = 12 };
 

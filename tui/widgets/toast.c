@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lite/base/time.h"
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 #include "tui/widgets/styled_text.h"
 
 enum { SHOWN_MS = 6000, LEAST_OF_PATH = 12, MOST_LINES = 4, SIGN_W = 3 };

@@ -8,7 +8,7 @@
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "tui/commands/mcp/mcp.h"
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 
 /* A tool runs a command that only reads, with --json, in this process. Its rows go into the answer until that is full;
  * where it is not whole, it names the cursor or the message from which to read on. Long strings in a row are cut, so that

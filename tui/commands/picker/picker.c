@@ -14,7 +14,7 @@
 #include "tui/commands/session.h"
 #include "tui/config/resume_command.h"
 #include "tui/term/loop.h"
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 
 /* ---- the choice ---- */
 

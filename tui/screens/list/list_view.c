@@ -5,7 +5,7 @@
 #include "tui/config/resume_command.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 #include "tui/widgets/list_cursor.h"
 
 /* The sessions that actions apply to: the one that is being read or checked or is selected; in the

@@ -8,7 +8,6 @@
 #include "tui/screens/maintenance/maintenance.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
-#include "tui/text/sentence.h"
 #include "tui/widgets/styled_text.h"
 
 /* The operation log, and in the same place the way back: the entries that going back to the state before one of them

@@ -2,7 +2,7 @@
 
 #include "tui/app/view.h"
 #include "tui/screens/rewind/rewind.h"
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 #include "tui/widgets/frame.h"
 
 /* What a bisect does, over the rewind view: the command runs in a copy of the project, its output and the verdicts are

@@ -4,7 +4,6 @@
 
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
-#include "tui/text/sentence.h"
 #include "tui/widgets/frame.h"
 #include "tui/widgets/styled_text.h"
 

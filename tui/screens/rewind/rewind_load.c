@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "tui/screens/rewind/rewind_internal.h"
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 #include "tui/widgets/markdown.h"
 
 /* The questions of the rewind view to the workers, and their answers. */

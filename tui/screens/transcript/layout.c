@@ -6,7 +6,6 @@
 #include "lite/base/utf8.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
-#include "tui/text/sentence.h"
 #include "tui/widgets/markdown.h"
 
 /* A conversation may be very long, so one message is laid out at a time, and without its neighbours

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "tui/screens/transcript/transcript_internal.h"
-#include "tui/text/sentence.h"
+#include "tui/text/human.h"
 
 enum {
     VIEWER_TAIL = 512 * 1024,
