@@ -39,33 +39,65 @@ enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n
     return rc;
 }
 
-/* An entry that is stale only at the second turn was edited in the first. The content at a stale one is not known; a
- * turn that changed it further would have saved it. */
-static bool same_entry(const struct file_history_entry *a, const struct file_history_entry *b)
+/* A copy that cannot be read is no other's; ERR_NOMEM only. */
+static enum err_code compare_copies(struct planner *p, const char *a, const char *b, bool *same,
+                                    struct err *e)
 {
-    if (a && a->stale)
-        return true;
-    if (!a || !b || !a->backup || !b->backup || b->stale)
-        return a && b && !b->stale && !a->backup == !b->backup;
-    return strcmp(a->backup, b->backup) == 0;
+    struct rewind_source s = { .file = planner_backup(p, a) };
+    struct rewind_source t = { .file = planner_backup(p, b) };
+    struct source_content x = { 0 }, y = { 0 };
+    struct err ignored;
+    enum err_code rc = s.file && t.file ? ERR_OK : ERR_NOMEM;
+
+    if (!rc)
+        rc = source_read(&s, NULL, &x, &ignored);
+    if (!rc)
+        rc = source_read(&t, NULL, &y, &ignored);
+    *same = !rc && source_content_same(&x, &y);
+    source_content_fini(&x);
+    source_content_fini(&y);
+    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+}
+
+/* An entry that is stale only at the second turn was edited in the first. The content at a stale one is not known; a
+ * turn that changed it further would have saved it.
+ *
+ * A client that was started again after a compaction does not know what it saved before, and so saves a file that it is
+ * about to edit once more: only the bytes show whether the first turn changed it. */
+static enum err_code compare_entries(struct planner *p, const struct file_history_entry *a,
+                                     const struct file_history_entry *b, bool *same, struct err *e)
+{
+    if (!a || a->stale || !b || !a->backup || !b->backup || b->stale) {
+        *same = a && (a->stale || (b && !b->stale && !a->backup == !b->backup));
+        return ERR_OK;
+    }
+    *same = strcmp(a->backup, b->backup) == 0;
+    if (*same || !b->touched || !a->valid || !b->valid)
+        return ERR_OK;
+    return compare_copies(p, a->backup, b->backup, same, e);
 }
 
 /* Counts the files that the turn changed: entries that differ at the next checkpoint; in the newest
  * turn, files written since. */
-static size_t count_changed(const struct planner *p, size_t turn)
+static enum err_code count_changed(struct planner *p, size_t turn, size_t *n, struct err *e)
 {
     const struct file_history *h = &p->history;
-    size_t n = 0;
+    enum err_code rc = ERR_OK;
 
+    *n = 0;
     if (turn + 1 == h->n) {
         for (size_t i = 0; i < p->writes; i++)
-            n += p->write[i].message >= h->turn[turn].message;
-        return n;
+            *n += p->write[i].message >= h->turn[turn].message;
+        return ERR_OK;
     }
-    for (size_t i = 0; i < h->paths; i++)
-        n += !same_entry(file_history_at(h, turn, h->path[i]),
-                         file_history_at(h, turn + 1, h->path[i]));
-    return n;
+    for (size_t i = 0; i < h->paths && !rc; i++) {
+        bool same;
+
+        rc = compare_entries(p, file_history_at(h, turn, h->path[i]),
+                             file_history_at(h, turn + 1, h->path[i]), &same, e);
+        *n += !rc && !same;
+    }
+    return rc;
 }
 
 static const char *claude_why_not(struct planner *p, size_t turn)
@@ -115,12 +147,13 @@ static enum err_code claude_add_checkpoint(struct planner *p, size_t turn,
     *c = (struct checkpoint){ .id = arena_copy(&list->arena, t->id),
                               .time_ms = t->time_ms,
                               .kind = CHECKPOINT_TURN,
-                              .files = count_changed(p, turn),
                               .why = claude_why_not(p, turn) };
     c->message = c->id;
     enum err_code rc =
         c->id.p ? read_prompt_text(p, t->message, &list->arena, &c->prompt, e) : err_nomem(e);
 
+    if (!rc)
+        rc = count_changed(p, turn, &c->files, e);
     if (!rc)
         rc = planner_shell(p, t->message, next, &shell, e);
     c->shell = !rc && shell > 0;
@@ -194,9 +227,12 @@ static enum err_code count_entry(struct counting *k, const struct file_history_e
                                  const struct file_history_entry *to, struct checkpoint *c,
                                  struct err *e)
 {
-    enum err_code rc = same_entry(from, to) ? ERR_OK : claude_read_backup(k, from, &k->before, e);
+    bool same;
+    enum err_code rc = compare_entries(k->planner, from, to, &same, e);
 
-    if (rc || same_entry(from, to) || (to && to->stale))
+    if (!rc && !same)
+        rc = claude_read_backup(k, from, &k->before, e);
+    if (rc || same || (to && to->stale))
         return rc;
     c->removed += from && from->backup && to && !to->backup;
     rc = claude_read_backup(k, to, &k->after, e);

@@ -198,6 +198,27 @@ CASE(a_turn_without_its_row_is_refused_not_guessed)
     checkpoint_list_fini(&list);
 }
 
+CASE(a_copy_that_was_saved_again_after_a_restart_is_no_change)
+{
+    struct place *p = *state;
+    static const char *const again[] = { "one\n", "two\n" };
+
+    turns(p);
+    line(p, SNAPSHOT(P1, P1, FILE_AT("a", "\"" BACKUP "@v1\"", "1"), "false"));
+    line(p, SNAPSHOT(P2, P2, "", "false"));
+    line(p, DELTA(A2, P2, "a", "\"" BACKUP "@v2\"", "2"));
+    write_session(p);
+    folder_put(&p->folder, "cfg/file-history/" ID "/" BACKUP "@v1", SLICE("one\n"));
+    for (size_t i = 0; i < 2; i++) {
+        struct checkpoint_list list;
+
+        folder_put(&p->folder, "cfg/file-history/" ID "/" BACKUP "@v2", slice_of(again[i]));
+        assert_int_equal(claude_ops.checkpoints(p->store, &p->ref, &list, NULL), ERR_OK);
+        assert_int_equal(list.checkpoint[0].files, i);
+        checkpoint_list_fini(&list);
+    }
+}
+
 CASE(only_prompts_are_checkpoints)
 {
     struct place *p = *state;
