@@ -138,6 +138,7 @@ void model_free(struct model *m)
 {
     if (!m)
         return;
+    update_forget_held(m);
     change_flow_clear(m);
     agent_flow_clear(m);
     export_view_fini(m->export);

@@ -85,30 +85,68 @@ static void handle_key(struct model *m, struct key key)
         top->key(m, key);
 }
 
+static void handle_paste(struct model *m, struct slice text)
+{
+    const struct view_ops *top = m->views[view_top(m)];
+
+    if (update_absorbs(m))
+        return;
+    toast_dismiss(&m->toast);
+    if (top->paste)
+        top->paste(m, text);
+}
+
+void update_forget_held(struct model *m)
+{
+    while (m->held_n > 0)
+        buf_fini(&m->held[--m->held_n].paste);
+}
+
 /* Esc and what quits act at once, and what was typed ahead of them is forgotten. */
 static void take_key(struct model *m, struct key key)
 {
     const bool escapes = key.code == KEYCODE_ESC && key.mods == 0;
 
     if (escapes && m->held_n > 0) {
-        m->held_n = 0;
+        update_forget_held(m);
         return;
     }
     if (keymap_find(&m->settings->keys, view_key_context(m), key) == ACT_QUIT)
-        m->held_n = 0;
+        update_forget_held(m);
     if (m->held_n == 0 && !key_holds(m, key))
         handle_key(m, key);
     else if (m->held_n < HELD_KEYS)
-        m->held[m->held_n++] = key;
+        m->held[m->held_n++] = (struct held_input){ .key = key };
+}
+
+/* Text that comes after a key that waits is for what that key will open. */
+static void take_paste(struct model *m, struct slice text)
+{
+    struct held_input held = { .key = { 0 } };
+
+    if (m->held_n == 0)
+        handle_paste(m, text);
+    else if (m->held_n < HELD_KEYS && text.n > 0) {
+        if (buf_add(&held.paste, text))
+            toast_no_memory(&m->toast);
+        else
+            m->held[m->held_n++] = held;
+    }
 }
 
 static void release_keys(struct model *m)
 {
-    while (m->held_n > 0 && !m->leaving && !key_holds(m, m->held[0])) {
-        struct key key = m->held[0];
+    while (m->held_n > 0 && !m->leaving) {
+        struct held_input first = m->held[0];
 
+        if (first.paste.n == 0 && key_holds(m, first.key))
+            return;
         memmove(m->held, m->held + 1, --m->held_n * sizeof *m->held);
-        handle_key(m, key);
+        if (first.paste.n > 0)
+            handle_paste(m, buf_slice(&first.paste));
+        else
+            handle_key(m, first.key);
+        buf_fini(&first.paste);
     }
 }
 
@@ -139,16 +177,7 @@ void update(struct model *m, const struct msg *msg)
     case MSG_CONTINUE: break;
     case MSG_SILENCE: m->silent = msg->u.silent; break;
     case MSG_KEY: take_key(m, msg->u.key); break;
-    case MSG_PASTE: {
-        struct slice text = msg->u.paste;
-        const struct view_ops *top = m->views[view_top(m)];
-
-        if (!update_absorbs(m)) {
-            toast_dismiss(&m->toast);
-            if (top->paste)
-                top->paste(m, text);
-        }
-    } break;
+    case MSG_PASTE: take_paste(m, msg->u.paste); break;
     case MSG_MOUSE: {
         struct mouse mouse = msg->u.mouse;
         const struct view_ops *top = m->views[view_top(m)];

@@ -61,8 +61,12 @@ struct model {
     const char *silent; /* a store whose server does not answer; NULL: none */
     bool rewind_only;   /* closing the rewind view ends the program */
     bool resume_waits;  /* Enter was pressed and waits for its row; another key cancels it */
-    /* Keys that came before the session that the first of them is for; they are handled when it is listed. */
-    struct key held[HELD_KEYS];
+    /* Keys, and text that was pasted, that came before the session that the first key is for; they are handled when it is
+     * listed. */
+    struct held_input {
+        struct key key;
+        struct buf paste; /* owned; instead of the key if it is not empty */
+    } held[HELD_KEYS];
     size_t held_n;
     bool leaving; /* RESUME, PRINT or QUIT was queued; later messages are ignored */
 
@@ -171,5 +175,6 @@ void view_refresh(struct model *m);
 /* Carries out an action, whether requested by key, menu or mouse. If it is not possible, the reason
  * is shown. */
 void update_perform(struct model *m, enum action a);
+void update_forget_held(struct model *m); /* the keys and texts that wait */
 
 #endif

@@ -83,6 +83,13 @@ static void request_sweep(struct model *m)
     c->asked = e->generation;
 }
 
+/* What was ticked by hand without a rule does not survive a rule. */
+static void request_other_sweep(struct model *m)
+{
+    m->cleanup->rules_changed = true;
+    request_sweep(m);
+}
+
 static bool cleanup_perform(struct model *m, enum action a)
 {
     if (a != ACT_CLEANUP)
@@ -120,36 +127,37 @@ static int cleanup_compare_slices(const void *pa, const void *pb)
     return direction ? direction : (a->n > b->n) - (a->n < b->n);
 }
 
-/* Sessions that the person has unticked stay unticked when rules change. */
-static bool keep_ticks(const struct sweep *before, struct sweep *now)
+/* Sessions that the person has ticked, or unticked, stay so when they are read again. */
+static bool keep_ticks(const struct sweep *before, struct sweep *now, bool ticked)
 {
-    struct slice *unticked = calloc(before->n + 1, sizeof *unticked);
+    struct slice *by_hand = calloc(before->n + 1, sizeof *by_hand);
     size_t n = 0;
 
-    if (!unticked)
+    if (!by_hand)
         return false;
     for (size_t i = 0; i < before->n; i++)
-        if (!before->item[i].chosen && !before->item[i].stays)
-            unticked[n++] = before->item[i].ref.path;
-    qsort(unticked, n, sizeof *unticked, cleanup_compare_slices);
+        if (before->item[i].chosen == ticked && !before->item[i].stays)
+            by_hand[n++] = before->item[i].ref.path;
+    qsort(by_hand, n, sizeof *by_hand, cleanup_compare_slices);
     for (size_t i = 0; i < now->n && n > 0; i++)
-        if (bsearch(&now->item[i].ref.path, unticked, n, sizeof *unticked, cleanup_compare_slices))
-            now->item[i].chosen = false;
-    free(unticked);
+        if (!now->item[i].stays &&
+            bsearch(&now->item[i].ref.path, by_hand, n, sizeof *by_hand, cleanup_compare_slices))
+            now->item[i].chosen = ticked;
+    free(by_hand);
     return true;
 }
 
 static void set_sweep(struct model *m, struct sweep *sweep)
 {
     struct cleanup *c = m->cleanup;
-    bool ruled = cleanup_rules_select(&c->rules);
-    bool ok = !c->sweep || !c->ruled || keep_ticks(c->sweep, sweep);
+    bool ruled = cleanup_rules_select(&c->rules), ok = true;
 
-    if (!ruled) {
-        /* Without a rule, nothing has been chosen, so nothing is ticked. */
-        for (size_t i = 0; i < sweep->n; i++)
-            sweep->item[i].chosen = false;
-    }
+    /* Without a rule, nothing has been chosen, so only what was ticked by hand is. */
+    for (size_t i = 0; i < sweep->n && !ruled; i++)
+        sweep->item[i].chosen = false;
+    if (c->sweep && (c->ruled || (!ruled && !c->rules_changed)))
+        ok = keep_ticks(c->sweep, sweep, !c->ruled);
+    c->rules_changed = false;
     cleanup_free_sweep(c);
     c->sweep = sweep;
     c->swept++;
@@ -225,7 +233,7 @@ static void turn_rule(struct model *m)
     if (!cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, 1))
         while (cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, -1))
             ;
-    request_sweep(m);
+    request_other_sweep(m);
 }
 
 static const char *rule_typed(struct model *m, struct slice text)
@@ -234,7 +242,7 @@ static const char *rule_typed(struct model *m, struct slice text)
     const char *why = cleanup_rule_set_text(&c->rules, (enum cleanup_rule)c->at, text, m->now_ms);
 
     if (!why)
-        request_sweep(m);
+        request_other_sweep(m);
     return why;
 }
 
@@ -438,7 +446,7 @@ static void step_at_cursor(struct model *m, int direction)
         struct cleanup *c = m->cleanup;
 
         if (cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, direction))
-            request_sweep(m);
+            request_other_sweep(m);
     } else
         maintenance_cleanup_open_project(m, direction > 0);
 }

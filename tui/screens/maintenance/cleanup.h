@@ -85,6 +85,7 @@ struct cleanup {
     enum cleanup_sort sort;
     struct sweep *sweep;  /* owned; NULL until it arrives */
     bool ruled;           /* a rule found the sessions, so their ticks are deliberate */
+    bool rules_changed;   /* since the sweep that is shown */
     unsigned swept;       /* how many sweeps have arrived, */
     unsigned in_question; /* and the one that the question is about */
     size_t undo_records;  /* that could be pruned; counted once, when the view opens */

@@ -117,6 +117,30 @@ TEST(keys_typed_ahead_of_the_first_rows_are_not_lost)
     screen_close(&x.s);
 }
 
+TEST(text_pasted_ahead_of_the_first_rows_goes_where_the_keys_before_it_lead)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    screen_send(&x.s, (struct msg){ .kind = MSG_KEY, .u.key = { 'r', MOD_CTRL } });
+    screen_send(&x.s, (struct msg){ .kind = MSG_PASTE, .u.paste = SLICE(", in\nstages") });
+    screen_send(&x.s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = '!' } });
+    screen_answer(&x.s);
+    screen_take(&x.s);
+    assert_non_null(
+        strstr(screen_line(&x.s, 23), "title › Fix the payment retry loop, in stages!"));
+    assert_true(screen_has(&x.s, "type to filter"));
+    screen_close(&x.s);
+
+    /* what still waits is dropped with the program */
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    screen_send(&x.s, (struct msg){ .kind = MSG_KEY, .u.key = { 'r', MOD_CTRL } });
+    screen_send(&x.s, (struct msg){ .kind = MSG_PASTE, .u.paste = SLICE("dropped") });
+    screen_close(&x.s);
+}
+
 /* So many that a letter takes the filter several frames. */
 TEST(keys_pressed_during_filtering_act_on_the_best_match)
 {

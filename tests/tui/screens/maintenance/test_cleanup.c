@@ -202,6 +202,22 @@ TEST(an_unticked_session_stays_unticked_while_rules_change)
     screen_close(&x.s);
 }
 
+TEST(a_session_ticked_by_hand_stays_ticked_when_they_are_read_again)
+{
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "*<Tab><Down> ");
+    assert_true(screen_has(&x.s, "1 of 5 sessions ticked"));
+    screen_press(&x.s, "<F5>");
+    assert_true(screen_has(&x.s, "1 of 5 sessions ticked"));
+    screen_press(&x.s, "<Tab><Right>"); /* a rule ticks what it finds */
+    assert_true(screen_has(&x.s, "3 of 3 sessions ticked"));
+    screen_press(&x.s, "<Left>");
+    assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
+    screen_close(&x.s);
+}
+
 TEST(grouped_by_project_each_shows_its_disk_usage)
 {
     struct shop x;
