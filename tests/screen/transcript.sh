@@ -16,7 +16,7 @@ see "all 149 tests pass"
 press /
 enter_text swallowed
 press Enter
-see "1 of 2"
+see "1 of 2" "n next  N previous"
 press Escape
 gone "1 of 2"
 press e

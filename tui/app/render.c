@@ -14,8 +14,9 @@ static const enum action in_list[] = {
 };
 static const enum action in_filter[] = { ACT_ACCEPT, ACT_BACK, ACT_UP, ACT_DOWN, ACT_NONE };
 static const enum action in_transcript[] = {
-    ACT_BACK,      ACT_PROMPT_PREV, ACT_PROMPT_NEXT, ACT_UNFOLD_OR_PAGE, ACT_SEARCH, ACT_RESUME_AT,
-    ACT_REWIND_AT, ACT_COPY,        ACT_THINKING,    ACT_SUBAGENTS,      ACT_MENU,   ACT_NONE,
+    ACT_BACK,           ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_PROMPT_PREV, ACT_PROMPT_NEXT,
+    ACT_UNFOLD_OR_PAGE, ACT_SEARCH,      ACT_RESUME_AT,   ACT_REWIND_AT,   ACT_COPY,
+    ACT_THINKING,       ACT_SUBAGENTS,   ACT_MENU,        ACT_NONE,
 };
 static const enum action in_rewind[] = {
     ACT_APPLY, ACT_TICK, ACT_MARK_ALL, ACT_PANE,    ACT_MODE, ACT_UNDO,   ACT_REDO,
@@ -76,6 +77,7 @@ static const struct {
     enum action action;
     const char *title;
 } titled_here[] = {
+    { IN_BLAME, ACT_PANE, "turns or lines" },
     { IN_TREE, ACT_ACCEPT, "open" },
     { IN_TREE, ACT_PANE, "all or differing" },
     { IN_TREE, ACT_PROMPT_PREV, "earlier" },

@@ -77,8 +77,8 @@ void styled_text_add_rule(struct styled_text *s, enum style style, const char *l
     s->stamp.rule = rule;
 }
 
-void styled_text_draw_line(const struct styled_text *s, size_t at, struct frame *f, int y, int x,
-                           int w)
+int styled_text_draw_line(const struct styled_text *s, size_t at, struct frame *f, int y, int x,
+                          int w)
 {
     const struct line *line = &s->line[at];
     int used = 0;
@@ -90,6 +90,7 @@ void styled_text_draw_line(const struct styled_text *s, size_t at, struct frame 
     }
     while (line->rule && used < w && used < RULE_W)
         used += frame_puts(f, y, x + used, 1, STYLE_BORDER, f->ascii ? "-" : "─") ? 1 : w;
+    return used;
 }
 
 enum err_code styled_line_add(struct styled_line *line, enum style style, const char *bytes,

@@ -61,9 +61,9 @@ void styled_text_add_blank(struct styled_text *s);
 /* Appends a rule after a label, which may be "". */
 void styled_text_add_rule(struct styled_text *s, enum style style, const char *label);
 
-/* Draws one line at (y, x) in w columns. */
-void styled_text_draw_line(const struct styled_text *s, size_t line, struct frame *f, int y, int x,
-                           int w);
+/* Draws one line at (y, x) in w columns. Returns the columns that it used. */
+int styled_text_draw_line(const struct styled_text *s, size_t line, struct frame *f, int y, int x,
+                          int w);
 
 /* Clean text with its styles, to be put into a line. */
 struct styled_span {

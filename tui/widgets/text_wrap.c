@@ -212,7 +212,7 @@ int text_wrap_draw(struct frame *f, struct rect r, enum style style, struct slic
 {
     struct styled_text s = { 0 };
     struct text_wrap flow = { .styled_text = &s, .width = r.w - 1, .mode = TEXT_WRAP_WORDS };
-    int lines;
+    int lines, end = 0;
 
     if (r.w < 4 || r.h < 1)
         return 0;
@@ -221,9 +221,9 @@ int text_wrap_draw(struct frame *f, struct rect r, enum style style, struct slic
     text_wrap_fini(&flow);
     lines = (int)s.n < r.h ? (int)s.n : r.h;
     for (int i = 0; i < lines; i++)
-        styled_text_draw_line(&s, (size_t)i, f, r.y + i, r.x, r.w);
-    if (s.n > (size_t)lines)
-        frame_puts(f, r.y + lines - 1, r.x + r.w - 1, 1, style, f->ascii ? "~" : "…");
+        end = r.x + styled_text_draw_line(&s, (size_t)i, f, r.y + i, r.x, r.w);
+    if (s.n > (size_t)lines) /* right behind the last word */
+        frame_puts(f, r.y + lines - 1, end, 1, style, f->ascii ? "~" : "…");
     styled_text_fini(&s);
     return lines;
 }

@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "support/screen/styled_text_dump.h"
 #include "tui/widgets/styled_text.h"
 
@@ -29,6 +31,21 @@ TEST(lines_break_between_words)
     WORDS(12, "one  two", "one  two\n");
     WORDS(12, "aaaa\n\nbbbb", "aaaa\n\nbbbb\n");
     WORDS(12, "", "");
+}
+
+TEST(text_that_is_cut_says_so_behind_its_last_word)
+{
+    struct frame f;
+
+    assert_true(frame_init(&f, 2, 20, false));
+    assert_int_equal(text_wrap_draw(&f, (struct rect){ 0, 0, 2, 20 }, STYLE_TEXT,
+                                    SLICE("send it with every idempotent call to the gateway")),
+                     2);
+    char *text = frame_dump(&f);
+
+    assert_string_equal(text, "send it with every\nidempotent call to…\n");
+    free(text);
+    frame_fini(&f);
 }
 
 TEST(the_rest_of_a_long_line_hangs)

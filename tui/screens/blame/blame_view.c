@@ -22,7 +22,9 @@ enum {
     SHORT_ID_W = 8,
     DID_W = 7,
     COUNT_W = 12,
-    WIDE = 100
+    WIDE = 100,
+    PANEL_H = 4, /* a rule, and what the rows have no room for */
+    TALL_ROWS = 16,
 };
 
 static size_t count_rows(const struct blame_view *v)
@@ -30,9 +32,14 @@ static size_t count_rows(const struct blame_view *v)
     return v->rows ? v->rows->n : 0;
 }
 
+static int blame_panel_height(int rows)
+{
+    return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
+}
+
 static struct list_area rows_area(const struct blame_view *v, int rows, int cols)
 {
-    int h = rows - ROWS_Y - 1;
+    int h = rows - ROWS_Y - blame_panel_height(rows) - 1;
 
     return (struct list_area){ { ROWS_Y, 0, h > 1 ? h : 1, cols }, count_rows(v) };
 }
@@ -108,28 +115,44 @@ static void blame_view_draw_turn(const struct model *m, struct frame *f, struct 
     frame_text_cut(f, r.y, x, r.w - x - 1, STYLE_PROMPT, row->prompt);
 }
 
+/* The columns of a line: its prompt, and where its number and its text begin. */
+struct line_columns {
+    int prompt_w, number, number_w, text;
+};
+
+static struct line_columns blame_line_columns(const struct blame_view *v, int cols)
+{
+    struct line_columns c = { .prompt_w = cols / 3 - AGE_W };
+    char last[24];
+
+    c.prompt_w = c.prompt_w < PROMPT_LEAST  ? PROMPT_LEAST
+                 : c.prompt_w > PROMPT_MOST ? PROMPT_MOST
+                                            : c.prompt_w;
+    c.number = 1 + AGE_W + 2 + c.prompt_w + 1;
+    c.number_w = snprintf(last, sizeof last, "%zu", v->rows->n);
+    c.text = c.number + c.number_w + 1;
+    return c;
+}
+
 static void blame_view_draw_line(const struct model *m, struct frame *f, struct rect r, size_t at,
                                  const struct blame_row *row)
 {
+    const struct line_columns c = blame_line_columns(m->blame, f->cols);
     char number[24];
-    int third = f->cols / 3 - AGE_W, x = 1;
-    int prompt_w = third < PROMPT_LEAST ? PROMPT_LEAST : third > PROMPT_MOST ? PROMPT_MOST : third;
 
     /* Neighbouring lines of one turn name it once, and again at the top of the screen. */
     const bool joined = at > m->blame->pick.top && row->ref == row[-1].ref &&
                         id128_eq(row->turn, row[-1].turn) && slice_eq(row->prompt, row[-1].prompt);
 
     if (row->ref != BLAME_ROW_NONE && joined) {
-        frame_puts(f, r.y, x + AGE_W, 1, STYLE_DIM, f->ascii ? "|" : "│");
+        frame_puts(f, r.y, 1 + AGE_W, 1, STYLE_DIM, f->ascii ? "|" : "│");
     } else if (row->ref != BLAME_ROW_NONE) {
-        blame_view_draw_age(m, f, r.y, x, row->time_ms);
-        frame_text_cut(f, r.y, x + AGE_W + 2, prompt_w, STYLE_PROMPT, row->prompt);
+        blame_view_draw_age(m, f, r.y, 1, row->time_ms);
+        frame_text_cut(f, r.y, 1 + AGE_W + 2, c.prompt_w, STYLE_PROMPT, row->prompt);
     }
-    x += AGE_W + 2 + prompt_w + 1;
-    snprintf(number, sizeof number, "%5zu", at + 1);
-    frame_puts(f, r.y, x, 7, STYLE_DIM, number);
-    x += 6;
-    frame_text_cut(f, r.y, x, r.w - x - 1, STYLE_TEXT, row->text);
+    snprintf(number, sizeof number, "%*zu", c.number_w, at + 1);
+    frame_puts(f, r.y, c.number, c.number_w, STYLE_DIM, number);
+    frame_text_cut(f, r.y, c.text, r.w - c.text - 1, STYLE_TEXT, row->text);
 }
 
 static void blame_view_draw_row(const void *arg, struct frame *f, struct rect r, size_t at)
@@ -143,25 +166,32 @@ static void blame_view_draw_row(const void *arg, struct frame *f, struct rect r,
         blame_view_draw_turn(m, f, r, row);
 }
 
-/* The session and the whole prompt of the selected line, above the lines, which have room for a part of it. */
-static void blame_view_draw_selected(const struct model *m, struct frame *f)
+/* The session and the whole prompt of the selected row, and its line if that was cut. */
+static void blame_view_draw_panel(const struct model *m, struct frame *f)
 {
     const struct blame_view *v = m->blame;
-
-    if (!v->rows || !v->rows->by_line || v->pick.at >= v->rows->n)
-        return;
     const struct blame_row *row = &v->rows->row[v->pick.at];
+    const int h = blame_panel_height(f->rows), y = f->rows - 1 - h;
+    struct rect r = { y + 1, 2, h - 1, f->cols - 3 };
+    struct slice title = row->ref == BLAME_ROW_NONE ? SLICE("") : blame_view_title_of(m, row);
 
+    frame_rule(f, y, 0, f->cols);
     if (row->ref == BLAME_ROW_NONE) {
-        frame_puts(f, 1, 1, f->cols - 2, STYLE_DIM, "not written by a session");
-        return;
-    }
-    struct slice title = blame_view_title_of(m, row);
-    int x = 1;
+        frame_puts(f, r.y, r.x, r.w, STYLE_DIM, "not written by a session");
+    } else {
+        int x = r.x;
 
-    x += frame_text_cut(f, 1, x, f->cols / 2, STYLE_STRONG, title.n ? title : row->session);
-    x += frame_puts(f, 1, x, f->cols - x, STYLE_DIM, f->ascii ? "  > " : "  ❯ ");
-    frame_text_cut(f, 1, x, f->cols - x - 1, STYLE_PROMPT, row->prompt);
+        x += frame_text_cut(f, r.y, x, r.w / 2, STYLE_STRONG, title.n ? title : row->session);
+        x += frame_puts(f, r.y, x, f->cols - x, STYLE_DIM, f->ascii ? "  > " : "  ❯ ");
+        if (v->rows->by_line)
+            frame_text_cut(f, r.y, x, f->cols - x - 1, STYLE_PROMPT, row->prompt);
+        else
+            text_wrap_draw(f, (struct rect){ r.y, x, r.h, f->cols - x - 1 }, STYLE_PROMPT,
+                           row->prompt);
+    }
+    if (v->rows->by_line &&
+        frame_width(row->text) > f->cols - blame_line_columns(v, f->cols).text - 1)
+        text_wrap_draw(f, (struct rect){ r.y + 1, r.x, r.h - 1, r.w }, STYLE_CODE, row->text);
 }
 
 static void draw_blame(const struct model *m, struct frame *f)
@@ -169,7 +199,8 @@ static void draw_blame(const struct model *m, struct frame *f)
     const struct blame_view *v = m->blame;
 
     draw_head(m, f);
-    blame_view_draw_selected(m, f);
+    if (count_rows(v) > 0)
+        blame_view_draw_panel(m, f);
     if (count_rows(v) == 0) {
         f->cursor_y = ROWS_Y;
         f->cursor_x = 0;

@@ -118,17 +118,30 @@ static void type_yes(struct dialog *d, struct key k)
     d->typed = k.mods == 0 && k.code == (unsigned char)consent[d->typed] ? d->typed + 1 : 0;
 }
 
-/* Where the word is wanted, y only begins it; where there are several ways to go on, none of them is "yes",
- * unless the other one only leads to a choice. */
+/* Where there are several ways to go on, none of them is "yes", unless the other one only leads to a choice. */
+static bool dialog_takes_yes(const struct dialog *d)
+{
+    return !d->wants_yes && d->choice[0] == CHOICE_CANCEL &&
+           (d->choices == 2 || (d->choices == 3 && d->choice[2] == CHOICE_HUNKS));
+}
+
+/* Where the word is wanted, y only begins it. */
 static void dialog_yes(struct model *m)
 {
     struct dialog *d = m->dialog;
 
     if (d->wants_yes)
         type_yes(d, (struct key){ 'y', 0 });
-    else if (d->choice[0] == CHOICE_CANCEL &&
-             (d->choices == 2 || (d->choices == 3 && d->choice[2] == CHOICE_HUNKS)))
+    else if (dialog_takes_yes(d))
         dialog_choose(m, 1);
+}
+
+static const enum action *dialog_footer(const struct model *m)
+{
+    static const enum action question[] = { ACT_ACCEPT, ACT_YES,  ACT_UP,
+                                            ACT_DOWN,   ACT_BACK, ACT_NONE };
+
+    return dialog_takes_yes(m->dialog) ? question : NULL;
 }
 
 static bool dialog_act(struct model *m, enum action a)
@@ -164,6 +177,7 @@ const struct view_ops view_dialog = {
     .context = IN_DIALOG,
     .draw = draw_dialog,
     .act = dialog_act,
+    .footer = dialog_footer,
     .key = dialog_key,
 };
 

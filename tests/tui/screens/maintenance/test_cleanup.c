@@ -110,6 +110,7 @@ TEST(ticked_sessions_are_trashed_after_one_question)
     screen_press(&x.s, "d");
     assert_true(screen_has(&x.s, "Move 3 sessions, 313 KB, to the trash?"));
     assert_true(screen_has(&x.s, "1 session stays: not ticked."));
+    assert_true(screen_has(&x.s, "Enter choose  y yes  "));
     screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "d<Down><Enter>");

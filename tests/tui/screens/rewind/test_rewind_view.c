@@ -493,8 +493,35 @@ static void history_answer(struct screen *s, const struct effect *e)
     rows->row = arena_zalloc(&rows->arena, sizeof *rows->row);
     assert_non_null(rows->refs);
     assert_non_null(rows->row);
-    rows->row[rows->n++] = (struct blame_row){ .did = "edited", .time_ms = s->now_ms };
+    rows->by_line = e->n;
+    rows->row[rows->n++] = (struct blame_row){
+        .did = "edited",
+        .time_ms = s->now_ms,
+        .prompt = SLICE("Captures must be idempotent: send a key with every call"),
+        .text = SLICE("const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));"),
+    };
     screen_send(s, (struct msg){ .kind = MSG_BLAME, .generation = e->generation, .u.blame = rows });
+}
+
+CASE(what_a_row_of_the_history_has_no_room_for_is_below_the_rows)
+{
+    struct rewind_screen *t = *state;
+
+    t->s.answer = history_answer;
+    rewind_screen_go(t);
+    rewind_screen_to_file(t, "pay.c");
+    screen_press(&t->s, "t");
+    screen_resize(&t->s, 24, 80);
+    assert_non_null(strstr(screen_line(&t->s, 2), "Captures must be idempotent:…"));
+    assert_non_null(strstr(screen_line(&t->s, 20), "  ❯ Captures must be idempotent: send a key"));
+    assert_non_null(strstr(screen_line(&t->s, 21), "every call"));
+    assert_non_null(strstr(screen_line(&t->s, 23), "Tab turns or lines"));
+    screen_press(&t->s, "<Tab>");
+    assert_non_null(strstr(screen_line(&t->s, 2), " 1 const sleep = (ms: number) =>"));
+    assert_non_null(strstr(screen_line(&t->s, 21), "setTimeout(done, ms));"));
+    screen_resize(&t->s, 24, 160);
+    assert_non_null(strstr(screen_line(&t->s, 2), "setTimeout(done, ms));"));
+    assert_string_equal(screen_line(&t->s, 21), "");
 }
 
 /* The one that is shown below keeps its session. */
