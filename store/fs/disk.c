@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,6 @@
 #include <unistd.h>
 
 #include "lite/base/cleanup.h"
-#include "lite/base/time.h"
 #include "store/fs/file_at.h"
 #include "store/fs/kernel.h"
 #include "store/fs/path.h"
@@ -399,22 +397,103 @@ enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err 
     return end_new(f, rc, e);
 }
 
+/* Only a name can be renamed over another, or exchanged with it. */
+static enum err_code name_temp(struct disk_new *f, struct err *e)
+{
+    TRY(disk_sync(f->fd, f->path, e));
+    if (f->temp[0])
+        return ERR_OK;
+    temp_hold(f->fd);
+    if (temp_name(f->temp) && fs_name_nameless(f->fd, f->dir, f->temp) == 0)
+        return ERR_OK;
+    f->temp[0] = '\0';
+    return err_sys(e, f->path, "name a new file");
+}
+
+static enum err_code rename_over(struct disk_new *f, const char *name, struct err *e)
+{
+    if (renameat(f->dir, f->temp, f->dir, name))
+        return err_sys(e, name, "replace a file");
+    f->temp[0] = '\0';
+    return ERR_OK;
+}
+
 enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e)
 {
-    enum err_code rc = disk_sync(f->fd, f->path, e);
+    enum err_code rc = name_temp(f, e);
 
-    /* Only a name can be renamed over another. */
-    if (!rc && !f->temp[0]) {
-        temp_hold(f->fd);
-        if (!temp_name(f->temp) || fs_name_nameless(f->fd, f->dir, f->temp)) {
-            rc = err_sys(e, f->path, "name a new file");
-            f->temp[0] = '\0';
-        }
+    if (!rc)
+        rc = rename_over(f, name, e);
+    return end_new(f, rc, e);
+}
+
+/* ---- replacing only what is expected ---- */
+
+struct expected {
+    disk_expects_fn *fn;
+    void *arg;
+};
+
+/* Asks about a file in the directory of the new one. */
+static enum err_code check_expected(const struct disk_new *f, const char *name,
+                                    const struct expected *x, struct err *e)
+{
+    char path[PATH_MAX];
+    bool is = false;
+
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", f->path, name) >= sizeof path)
+        return err_set(e, ERR_UNSAFE, f->path, "replace a file: its path is too long");
+    TRY(x->fn(path, x->arg, &is, e));
+    return is ? ERR_OK
+              : err_set(e, ERR_STALE, name, "replace a file: it was changed in the meantime");
+}
+
+static bool temp_is_new(const struct disk_new *f)
+{
+    struct stat ours, there;
+
+    return fstat(f->fd, &ours) == 0 && fstatat(f->dir, f->temp, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+/* Gives the file that was there its name back. If another program has replaced the new file by then, its file stays, and
+ * the one before it keeps the temporary name. */
+static enum err_code exchange_back(struct disk_new *f, const char *name, enum err_code why,
+                                   struct err *e)
+{
+    bool back = fs_exchange(f->dir, f->temp, name) == 0;
+
+    if (back && temp_is_new(f))
+        return why;
+    if (back)
+        (void)!fs_exchange(f->dir, f->temp, name);
+    why = err_wrap(e, ERR_IO, "the file that was there is now %s", f->temp);
+    f->temp[0] = '\0';
+    return why;
+}
+
+enum err_code disk_new_replace_expected(struct disk_new *f, const char *name, disk_expects_fn *fn,
+                                        void *arg, struct err *e)
+{
+    const struct expected x = { fn, arg };
+    enum err_code rc = name_temp(f, e);
+
+    if (rc)
+        return end_new(f, rc, e);
+    if (fs_exchange(f->dir, f->temp, name) == 0) {
+        rc = check_expected(f, f->temp, &x, e);
+        if (rc)
+            rc = exchange_back(f, name, rc, e);
+        else if (unlinkat(f->dir, f->temp, 0) == 0)
+            f->temp[0] = '\0'; /* otherwise disk_new_discard tries once more */
+    } else if (fs_is_lacking(errno)) {
+        rc = check_expected(f, name, &x, e);
+        if (!rc)
+            rc = rename_over(f, name, e);
+    } else {
+        rc = errno == ENOENT ? err_set(e, ERR_STALE, name, "replace a file: it is gone")
+                             : err_sys(e, name, "replace a file");
     }
-    if (!rc && renameat(f->dir, f->temp, f->dir, name))
-        rc = err_sys(e, name, "replace a file");
-    else if (!rc)
-        f->temp[0] = '\0';
     return end_new(f, rc, e);
 }
 
@@ -464,73 +543,6 @@ enum err_code disk_put_file(const char *dir, const char *name, struct slice byte
 
     close(fd);
     return rc;
-}
-
-static void add_time(const struct stat *st, struct disk_usage *w)
-{
-    int64_t ms = time_ms_of(st->st_mtim);
-
-    w->newest_ms = ms > w->newest_ms ? ms : w->newest_ms;
-}
-
-void disk_usage_add_file(const struct stat *st, struct disk_usage *w)
-{
-    w->files++;
-    w->bytes += st->st_size;
-    add_time(st, w);
-}
-
-enum err_code disk_usage_add(const char *path, struct disk_usage *w, struct err *e)
-{
-    char *copy = strdup(path);
-    char *roots[] = { copy, NULL };
-    FTS *fts = copy ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL) : NULL;
-    FTSENT *f;
-
-    if (!fts) {
-        free(copy);
-        return err_sys(e, path, "read directory");
-    }
-    while ((f = fts_read(fts))) {
-        switch (f->fts_info) {
-        case FTS_F:
-        case FTS_SL:
-        case FTS_SLNONE:
-        case FTS_DEFAULT: disk_usage_add_file(f->fts_statp, w); break;
-        case FTS_D: add_time(f->fts_statp, w); break;
-        default: break;
-        }
-    }
-    fts_close(fts);
-    free(copy);
-    return ERR_OK;
-}
-
-bool disk_free_bytes(const struct statvfs *fs, int64_t *bytes)
-{
-    uint64_t blocks = fs->f_bavail, size = fs->f_frsize;
-
-    if (fs->f_blocks == 0 || size == 0)
-        return false;
-    *bytes = blocks > INT64_MAX / size ? INT64_MAX : (int64_t)(blocks * size);
-    return true;
-}
-
-enum err_code disk_check_space(const char *dir, int64_t need, const char *what, struct err *e)
-{
-    struct statvfs fs;
-    int64_t bytes, want = need + need / 20;
-
-    if (statvfs(dir, &fs))
-        return ERR_OK;
-    if (fs.f_flag & ST_RDONLY) {
-        errno = EROFS;
-        return err_sys(e, dir, "check the free space");
-    }
-    if (!disk_free_bytes(&fs, &bytes) || bytes >= want)
-        return ERR_OK;
-    return err_set(e, ERR_IO, dir, "%s needs %lld bytes, and %lld are free", what, (long long)want,
-                   (long long)bytes);
 }
 
 enum err_code fs_memory_file_open(struct fs_memory_file *f, struct slice bytes, struct err *e)

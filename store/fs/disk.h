@@ -72,6 +72,13 @@ MUST_CHECK enum err_code disk_new_open(const char *dir, mode_t mode, struct disk
 MUST_CHECK enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err *e);
 /* The same, replacing the present file (a small document of ours, or one that its owner replaces too). */
 MUST_CHECK enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e);
+/* Sets *is to whether the file is the one that may be replaced. */
+typedef enum err_code disk_expects_fn(const char *path, void *arg, bool *is, struct err *e);
+/* The same for a document that other programs write: it is asked about when the new file has taken its place, so nothing
+ * that was written until then is lost. Otherwise it gets its name back: ERR_STALE. Where names cannot be exchanged, it is
+ * asked about directly before it is replaced. */
+MUST_CHECK enum err_code disk_new_replace_expected(struct disk_new *f, const char *name,
+                                                   disk_expects_fn *fn, void *arg, struct err *e);
 void disk_new_discard(struct disk_new *f);
 /* Chooses another directory of the same file system for the name. */
 MUST_CHECK enum err_code disk_new_move(struct disk_new *f, const char *dir, struct err *e);

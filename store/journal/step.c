@@ -66,7 +66,18 @@ static enum err_code put_matches(const struct step *s, bool after, bool *same, i
     return rc;
 }
 
-static enum err_code put_write(const struct step *s, const char *dir, struct err *e)
+/* The same of a file that was at its path, and has another name now. */
+static enum err_code put_expects(const char *path, void *arg, bool *is, struct err *e)
+{
+    const struct step *s = arg;
+    struct step there = *s;
+    int64_t mtime;
+
+    there.path = path;
+    return put_matches(&there, false, is, &mtime, e);
+}
+
+static enum err_code put_write(struct step *s, const char *dir, struct err *e)
 {
     struct disk_new f;
 
@@ -83,7 +94,7 @@ static enum err_code put_write(const struct step *s, const char *dir, struct err
         return rc;
     }
     return s->old_absent ? disk_new_publish(&f, base_name(s->path), e)
-                         : disk_new_replace(&f, base_name(s->path), e);
+                         : disk_new_replace_expected(&f, base_name(s->path), put_expects, s, e);
 }
 
 static enum err_code put_dir(const struct step *s, char dir[PATH_MAX], struct err *e)
