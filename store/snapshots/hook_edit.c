@@ -118,6 +118,23 @@ static const char *hook_toml_table(const char *p, const char *end, const char *a
     return ours ? p : NULL;
 }
 
+/* Adds the lines from p on that are not of our tables. */
+static enum err_code hook_toml_others(const char *p, const char *end, const char *agent,
+                                      struct buf *out)
+{
+    while (p < end) {
+        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        const char *next = newline ? newline + 1 : end;
+        struct slice line = { p, (size_t)(next - p) };
+        const char *after = slice_starts(line, "[[hooks]]") ? hook_toml_table(p, end, agent) : NULL;
+
+        if (!after)
+            TRY(buf_add(out, line));
+        p = after ? after : next;
+    }
+    return ERR_OK;
+}
+
 static enum err_code hook_toml_off(const char *agent, struct hook_text before, struct buf *out,
                                    bool *absent, struct err *e)
 {
@@ -126,35 +143,27 @@ static enum err_code hook_toml_off(const char *agent, struct hook_text before, s
     const char *begin = text.n ? slice_find(text.p, text.n, HOOK_BEGIN, strlen(HOOK_BEGIN)) : NULL;
     const char *finish =
         begin ? slice_find(begin, (size_t)(end - begin), HOOK_FINISH, strlen(HOOK_FINISH)) : NULL;
-    enum err_code rc = ERR_OK;
 
     *absent = false;
     if (finish && (begin == text.p || begin[-1] == '\n')) {
+        const char *inside = memchr(begin, '\n', (size_t)(finish - begin));
         const char *after = finish + strlen(HOOK_FINISH);
         bool whole = after < end;
+        AUTO_BUF others = { 0 }; /* what a person wrote into our block */
 
+        NEED(!inside || !hook_toml_others(inside + 1, finish, agent, &others));
         after += whole && *after == '\r';
         after += after < end && *after == '\n';
-        if (!whole && begin > text.p) /* our newline ended the line above */
+        if (!whole && begin > text.p && !others.n) /* our newline ended the line above */
             begin -= begin - text.p > 1 && begin[-2] == '\r' ? 2 : 1;
-        *absent = whole && begin == text.p && after == end;
-        rc = buf_add(out, (struct slice){ text.p, (size_t)(begin - text.p) });
-        if (!rc)
-            rc = buf_add(out, (struct slice){ after, (size_t)(end - after) });
-        return rc ? err_nomem(e) : ERR_OK;
+        *absent = whole && begin == text.p && after == end && !others.n;
+        NEED(!buf_add(out, (struct slice){ text.p, (size_t)(begin - text.p) }) &&
+             !buf_add(out, buf_slice(&others)) &&
+             !buf_add(out, (struct slice){ after, (size_t)(end - after) }));
+        return ERR_OK;
     }
     /* The agent rewrote its file, without comments. */
-    for (const char *p = text.p; p < end && !rc;) {
-        const char *newline = memchr(p, '\n', (size_t)(end - p));
-        const char *next = newline ? newline + 1 : end;
-        struct slice line = { p, (size_t)(next - p) };
-        const char *after = slice_starts(line, "[[hooks]]") ? hook_toml_table(p, end, agent) : NULL;
-
-        if (!after)
-            rc = buf_add(out, line);
-        p = after ? after : next;
-    }
-    return rc ? err_nomem(e) : ERR_OK;
+    return hook_toml_others(text.p, end, agent, out) ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- a file of ours ---- */

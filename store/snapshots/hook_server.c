@@ -17,7 +17,16 @@ static bool hook_server_is_ours(struct slice entry)
 
 /* ---- TOML ---- */
 
-/* Finds our table: from its header to the next one, or to the end of the text. */
+static struct slice hook_server_trim(struct slice line)
+{
+    while (line.n && strchr(" \t", *line.p)) {
+        line.p++;
+        line.n--;
+    }
+    return line;
+}
+
+/* Finds our table: from its header to its last member. Blank lines and comments behind that belong to what follows. */
 static bool hook_server_table(struct slice text, struct slice *table)
 {
     struct slice rest = text, line;
@@ -25,12 +34,15 @@ static bool hook_server_table(struct slice text, struct slice *table)
 
     *table = (struct slice){ NULL, 0 };
     while (slice_line(&rest, &line, &torn)) {
-        if (found && line.n && *line.p == '[')
+        const struct slice words = hook_server_trim(line);
+
+        if (found && words.n && *words.p == '[')
             return true;
-        found = found || slice_starts(line, SERVER_TABLE);
-        if (found && !table->p)
+        if (!found && slice_starts(words, SERVER_TABLE)) {
+            found = true;
             table->p = line.p;
-        if (found)
+        }
+        if (found && words.n && !strchr("#\r", *words.p))
             table->n = (size_t)(line.p + line.n + !torn - table->p);
     }
     return found;
@@ -48,7 +60,8 @@ static enum err_code hook_server_toml_on(struct hook_text before, struct slice c
     bool torn;
 
     while (slice_line(&rest, &line, &torn))
-        if (slice_starts(line, "mcp_servers") || slice_has(line, "mcp_servers.\"reprise\""))
+        if (slice_starts(hook_server_trim(line), "mcp_servers") ||
+            slice_has(line, "mcp_servers.\"reprise\""))
             return err_set(e, ERR_FORMAT, "",
                            "it has mcp_servers in another form than [mcp_servers.NAME]");
     NEED(!buf_add(out, text) &&

@@ -170,6 +170,54 @@ TEST(a_rewritten_toml_loses_only_our_tables)
                             false });
 }
 
+TEST(what_a_person_wrote_into_our_block_stays)
+{
+    static const char own[] = "[[hooks]]\nevent = \"Stop\"\ncommand = \"lint\"\n";
+    const struct store_ops *kimi = store_system(SLICE("kimi"));
+    static const char *const texts[] = { "", "a = 1\n", "a = 1" };
+
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        AUTO_ARENA a = { 0 };
+        AUTO_BUF text = { 0 }, left = { 0 };
+        struct slice on =
+            edited(kimi, (struct hook_text){ slice_of(texts[i]), false }, &program, &a);
+        const char *end = slice_find(on.p, on.n, "# reprise snapshots: end", 24);
+        const size_t n = strlen(texts[i]);
+
+        assert_non_null(end);
+        assert_int_equal(buf_add(&text, (struct slice){ on.p, (size_t)(end - on.p) }), ERR_OK);
+        assert_int_equal(buf_addf(&text, "%s%.*s", own, (int)(on.p + on.n - end), end), ERR_OK);
+        assert_int_equal(
+            buf_addf(&left, "%s%s%s", texts[i], n && texts[i][n - 1] != '\n' ? "\n" : "", own),
+            ERR_OK);
+        check_removed(kimi, buf_slice(&text), (struct hook_text){ buf_slice(&left), false });
+    }
+}
+
+/* The table ends with its last member: what a person wrote behind it belongs to the next one. */
+TEST(the_table_of_our_server_goes_alone)
+{
+    static const char *const behind[] = { "\n# mine\n[profiles.x]\na = 1\n", "# mine\n", "\n",
+                                          "\r\n# mine\r\n  [b]\r\nc = [\n]\n",
+                                          "\t[mcp_servers.other]\ncommand = \"x\"\n" };
+    const struct agent_mcp *m = store_system(SLICE("codex"))->mcp;
+
+    for (size_t i = 0; i < COUNT_OF(behind); i++) {
+        AUTO_BUF on = { 0 }, off = { 0 }, left = { 0 };
+        bool absent = false;
+
+        assert_int_equal(
+            hook_server_on(m, (struct hook_text){ SLICE("a = 1\n"), false }, &program, &on, NULL),
+            ERR_OK);
+        assert_int_equal(buf_addf(&on, "startup_timeout_sec = 20\n%s", behind[i]), ERR_OK);
+        assert_int_equal(buf_addf(&left, "a = 1\n%s", behind[i]), ERR_OK);
+        assert_int_equal(
+            hook_server_off(m, (struct hook_text){ buf_slice(&on), false }, &off, &absent, NULL),
+            ERR_OK);
+        assert_true(slice_eq(buf_slice(&off), buf_slice(&left)));
+    }
+}
+
 TEST(a_document_of_another_form_is_refused)
 {
     static const char *const texts[] = {
