@@ -118,7 +118,9 @@ struct snapshot_prune_rule {
     const char *path;
     /* The older half of the snapshots of a larger store is removed, too; 0: no limit. */
     int64_t max_bytes;
-    bool yields; /* stops as soon as a snapshot waits for it */
+    /* It runs unasked: it stops as soon as a snapshot waits for it, and removes nothing for its age within a day after the
+     * clock has jumped ahead by weeks. */
+    bool yields;
 };
 /* Snapshots are kept for 30 days, and one project has 1 GB of them. */
 struct snapshot_prune_rule snapshot_prune_defaults(int64_t now_ms);

@@ -19,7 +19,7 @@
 /* Pruning writes one pack with all objects that are still needed, then the shorter log, and removes the old packs last:
  * the log never names what is not there. */
 
-enum { KEEP_DAYS = 30, LOCK_WAIT_MS = 2000, TREES_DEEP = 256, HALVINGS = 8 };
+enum { KEEP_DAYS = 30, JUMP_DAYS = 14, LOCK_WAIT_MS = 2000, TREES_DEEP = 256, HALVINGS = 8 };
 enum { PACK_FILES_MANY = 200, WANTED_MS = 10000 };
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 #define KEEP_BYTES ((int64_t)1 << 30)
@@ -111,6 +111,12 @@ void snapshot_projects_fini(struct snapshot_projects *p)
 
 /* ---- the objects that remain ---- */
 
+/* A time that is far ahead is that of a clock which was wrong. */
+static bool is_since(int64_t then_ms, int64_t now_ms, int64_t ms)
+{
+    return then_ms > now_ms - ms && then_ms < now_ms + ms;
+}
+
 struct pruning {
     const char *wanted; /* the file by which a snapshot says that it waits; NULL: it has to */
     git_repository *repo;
@@ -174,7 +180,7 @@ static enum err_code keep_object(struct pruning *k, const git_oid *id, bool *is_
 
     /* A snapshot that waits comes first, because a pruning can be repeated at any time. */
     if (k->wanted && lstat(k->wanted, &st) == 0 &&
-        time_ns(st.st_mtim) / 1000000 > time_clock_ms(CLOCK_REALTIME) - WANTED_MS)
+        is_since(time_ns(st.st_mtim) / 1000000, time_clock_ms(CLOCK_REALTIME), WANTED_MS))
         return err_set(e, ERR_CANCELLED, k->pack.repo, "prune snapshots: one waits");
     if (k->seen.n == before || slice_set_find(&k->own, key) == SLICE_SET_NONE)
         return ERR_OK;
@@ -417,6 +423,21 @@ static enum err_code count_with_file(struct pruning *k, const struct snapshot_lo
     return ERR_OK;
 }
 
+/* Returns true if the clock may be wrong: it has jumped ahead, by more than weeks without a snapshot explain, since less
+ * than a day. If later snapshots are older again, it was wrong and is right now. */
+static bool is_clock_doubtful(const struct snapshot_log *log)
+{
+    size_t jump = 0;
+
+    for (size_t i = 1; i < log->n; i++) {
+        if (log->snapshot[i].time_ms - log->snapshot[i - 1].time_ms > JUMP_DAYS * DAY_MS)
+            jump = i;
+        else if (jump && log->snapshot[i].time_ms < log->snapshot[jump].time_ms - DAY_MS)
+            jump = 0;
+    }
+    return jump && log->snapshot[log->n - 1].time_ms - log->snapshot[jump].time_ms < DAY_MS;
+}
+
 enum err_code snapshot_prune(const struct snapshot_project *project,
                              const struct snapshot_prune_rule *rule, bool dry_run, size_t *removed,
                              struct err *e)
@@ -451,8 +472,10 @@ enum err_code snapshot_prune(const struct snapshot_project *project,
     const size_t half =
         rule->max_bytes && project->bytes > rule->max_bytes && !rule->path ? log.n / 2 : 0;
 
+    const bool doubtful = rule->yields && is_clock_doubtful(&log);
+
     for (size_t i = 0; i + 1 < log.n; i++) {
-        goes[i] = log.snapshot[i].time_ms < rule->before_ms || i < half;
+        goes[i] = (log.snapshot[i].time_ms < rule->before_ms && !doubtful) || i < half;
         n += goes[i];
     }
     if (without.n)
@@ -481,7 +504,8 @@ enum err_code snapshot_prune_due(const struct store_env *env, const char *cwd,
     NEED((mark = arena_format(&all.arena, "%s/pruned", dir)) &&
          (root = arena_format(&all.arena, "%s/root", dir)));
     /* A store that was never pruned is as old as its first file. */
-    if ((lstat(mark, &st) && lstat(root, &st)) || time_ns(st.st_mtim) / 1000000 > now_ms - DAY_MS)
+    if ((lstat(mark, &st) && lstat(root, &st)) ||
+        is_since(time_ns(st.st_mtim) / 1000000, now_ms, DAY_MS))
         return ERR_OK;
     *due = true;
     for (int i = 0; i < HALVINGS && !only_ask; i++) {

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
+#include "lite/base/time.h"
 #include "tests/support/snapshot_project.h"
 
 /* Snapshots are removed, and those that remain are whole. */
@@ -181,6 +183,54 @@ TEST(pruning_is_due_once_a_day)
     snapshot_log_fini(&log);
     assert_int_equal(snapshot_prune_due(&p.env, p.root, &all_of_them, true, &due, NULL), ERR_OK);
     assert_false(due);
+    folder_remove(&p.f);
+}
+
+/* A clock that is wrong for a while makes no snapshot old, and what it wrote does not stop the pruning for years. */
+TEST(a_clock_far_ahead_removes_nothing_unasked)
+{
+    enum { DAY_MS = 86400000 };
+    struct project p;
+    struct snapshot_projects all;
+    char mark[4300], text[8];
+    size_t removed;
+    bool due;
+    const int64_t year_ms = INT64_C(365) * DAY_MS;
+    /* days since the first snapshot, the year of the clock, and how many a pruning removes then */
+    static const struct {
+        int day, year;
+        size_t removed;
+    } step[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 1, 0 }, { 2, 0, 0 }, { 40, 0, 0 }, { 41, 0, 3 } };
+
+    project_begin(&p);
+    const int64_t began_ms = p.env.now_ms = INT64_C(1800000000000);
+
+    for (size_t i = 0; i < COUNT_OF(step); i++) {
+        p.env.now_ms = began_ms + step[i].day * (int64_t)DAY_MS + step[i].year * year_ms;
+        const struct snapshot_prune_rule rule = { .before_ms = p.env.now_ms - 30 * (int64_t)DAY_MS,
+                                                  .yields = true };
+
+        snprintf(text, sizeof text, "%zu\n", i);
+        folder_put(&p.f, "project/changes", slice_of(text));
+        assert_int_equal(project_take(&p, SNAPSHOT_END), ERR_OK);
+        const struct snapshot_project project = project_only(&p, &all);
+
+        assert_int_equal(snapshot_prune(&project, &rule, false, &removed, NULL), ERR_OK);
+        assert_int_equal(removed, step[i].removed);
+        snprintf(mark, sizeof mark, "%s/pruned", project.dir);
+        fclose(fopen(mark, "w"));
+        snapshot_projects_fini(&all);
+    }
+
+    /* The mark is from the year of the machine's own clock, which is behind that of the snapshots or ahead of it. */
+    for (int years = -8; years <= 8; years += 16) {
+        p.env.now_ms = time_clock_ms(CLOCK_REALTIME) + years * year_ms;
+        assert_int_equal(snapshot_prune_due(&p.env, p.root,
+                                            &(struct snapshot_prune_rule){ .yields = true }, true,
+                                            &due, NULL),
+                         ERR_OK);
+        assert_true(due);
+    }
     folder_remove(&p.f);
 }
 
