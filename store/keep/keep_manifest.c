@@ -161,9 +161,17 @@ enum err_code keep_manifest_read(const char *path, struct keep_manifest *out, st
     if (rc && rc != ERR_NOT_FOUND)
         return rc;
     NEED(!buf_add_byte(&text, '\0'));
-    for (char *rest = text.p, *line; (line = strsep(&rest, "\n"));)
-        if (*line)
+
+    /* A NUL, as a power cut leaves them, ends a text and not the list. */
+    for (char *line = text.p, *end = text.p + text.n, *next; line < end; line = next) {
+        next = memchr(line, '\n', (size_t)(end - line));
+        next = next ? next : end - 1;
+        *next++ = '\0';
+        if (strlen(line) + 1 < (size_t)(next - line))
+            keep_lose_place(&m, &r);
+        else if (*line)
             TRY(keep_read_line(&m, line, &r, e));
+    }
     keep_manifest_sort(&m);
     HAND_OVER(out, m);
     return ERR_OK;

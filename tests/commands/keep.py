@@ -256,6 +256,10 @@ def refusals(p, top):
         p.same(f'{bad[:9]}: list', p.run('list', '--all').returncode, 0)
         p.need(p.run('keep', 'restore', '--dry-run', pi).returncode in (0, 3), f'{bad[:9]}: restore')
         p.same(f'{bad[:9]}: keep', p.run('keep', '--query', 'agent:pi').returncode, 0)
+    for bad in (b'\0\n', b'session\0\n', b'\0'):  # only the line that has a NUL is lost
+        with open(f'{kept_dir(p)}/manifest', 'wb') as f:
+            f.write(bad + good if bad.endswith(b'\n') else good + bad)
+        p.same(f'{bad}: restore', p.run('keep', 'restore', '--dry-run', pi).returncode, 0)
     with open(f'{kept_dir(p)}/manifest', 'wb') as f:
         f.write(good)
     p.same('it is whole again', p.run('keep', 'restore', pi).returncode, 0)
