@@ -142,6 +142,31 @@ def check_doubt(w):
         w.program.need('is cut short' in json.dumps(said), f'{place}: {said}')
 
 
+def check_doubt_holds_deletions(w):
+    """Created files stay while the copy of another file is in doubt, and go if it is restored all the same."""
+    old = project(w, 'held')
+    path = claude(w, 5, old)
+    with open(path, encoding='utf-8') as f:
+        rows = [json.loads(line) for line in f]
+    made = {**rows[2]['message']['content'][0], 'id': 't2', 'input': {'file_path': f'{old}/made', 'content': 'made\n'}}
+    rows[2]['message']['content'].append(made)
+    rows.insert(4, {**rows[3], 'uuid': UUIDS[6], 'parentUuid': UUIDS[2], 'message': {'role': 'user', 'content': [
+        {'type': 'tool_result', 'tool_use_id': 't2', 'content': 'ok'}]},
+        'toolUseResult': {'type': 'create', 'filePath': f'{old}/made', 'content': 'made\n', 'structuredPatch': [], 'originalFile': None}})
+    rows[1]['snapshot']['trackedFileBackups'][f'{old}/made'] = {'backupFileName': None, 'version': 1, 'backupTime': rows[0]['timestamp']}
+    rows[5]['parentUuid'] = UUIDS[6]
+    save(path, rows)
+    for name, text in ('made', 'made\n'), ('a.txt', 'two\n'):
+        with open(f'{old}/{name}', 'w', encoding='utf-8') as f:
+            f.write(text)
+    for text, more, action in ('one\n', (), 'delete'), ('on', (), 'refused'), ('on', ('--overwrite-edited',), 'delete'):
+        with open(f'{w.config}/file-history/{session_id(5)}/{5:016x}@v1', 'w', encoding='utf-8') as f:
+            f.write(text)
+        said = w.program.json('rewind', session_id(5), '--to', UUIDS[0], '--all', '--dry-run', *more)
+        does = {os.path.basename(x['path']): x['action'] for x in said['files']}
+        w.program.same(f'with a copy of {text!r} {more}', does['made'], action)
+
+
 def check_doubt_of_two_names(w):
     """It belongs to its own file, also after another one that the client tracks by two names."""
     old = project(w, 'names')
@@ -514,7 +539,8 @@ def check_kimi(w):
 def main():
     passed = failed = 0
     w = None
-    for check in (check_claude, check_doubt, check_doubt_of_two_names, check_continued, check_worktree, check_in_the_way, check_wrong, check_places, check_links, check_gemini, check_kimi, check_rewinds, check_other_agents):
+    for check in (check_claude, check_doubt, check_doubt_holds_deletions, check_doubt_of_two_names, check_continued, check_worktree, check_in_the_way,
+                  check_wrong, check_places, check_links, check_gemini, check_kimi, check_rewinds, check_other_agents):
         w = World(sys.argv[1])
         check(w)
         passed, failed = passed + w.program.passed, failed + w.program.failed

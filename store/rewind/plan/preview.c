@@ -402,8 +402,10 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
         for (size_t i = 0; i < p.n && !lost && !p.plan->undoes; i++) {
             const struct rewind_entry *x = &p.entry[i];
 
-            lost = x->action == REWIND_REFUSED && x->rule == REWIND_RULE_SOURCE &&
-                   (x->target->want == REWIND_BYTES || x->target->copy_lost);
+            lost = x->action == REWIND_REFUSED &&
+                   (x->rule == REWIND_RULE_SOURCE
+                        ? x->target->want == REWIND_BYTES || x->target->copy_lost
+                        : x->rule <= REWIND_RULE_UNKNOWN && x->target->copy_lost);
         }
         for (size_t i = 0; i < p.n && lost; i++)
             if (p.entry[i].action == REWIND_DELETE)

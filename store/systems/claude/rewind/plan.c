@@ -172,9 +172,11 @@ static enum err_code doubt_copy(struct rewind_target *t, struct slice found, str
     struct buf copy = { 0 };
     enum err_code rc = file_read_all(AT_FDCWD, t->source.file, 0, CUT_LOOKED_AT, &copy, e);
 
-    if (!rc && found.n && is_cut_short(buf_slice(&copy), found))
+    if (!rc && found.n && is_cut_short(buf_slice(&copy), found)) {
+        t->copy_lost = true;
         t->doubt =
             "its saved copy is cut short: the session's next edit found the rest of its last line";
+    }
     buf_fini(&copy);
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
