@@ -8,6 +8,8 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/time.h"
+#include "store/api/session.h"
+#include "store/fs/path.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/text/clean.h"
@@ -51,6 +53,16 @@ static void world_fill(struct process_env *w, struct arena *a)
     w->true_colour = colour && (strcmp(colour, "truecolor") == 0 || strcmp(colour, "24bit") == 0);
     w->no_color = main_filled("NO_COLOR") != NULL;
     w->utf8 = clean_locale_is_utf8();
+}
+
+/* A directory that is gone has its text alone; Windows' names (D:\x) are not relative to a directory. */
+static const char *project_dir(const char *dir, const char *cwd, struct arena *a)
+{
+    const char *full = dir;
+
+    if (dir && access(dir, F_OK) != 0 && session_linux_path(slice_of(dir), a).p == dir)
+        full = path_normalize(cwd, dir, a);
+    return full ? full : dir;
 }
 
 /* Only the character set is taken from the locale. If no locale is set, as in most containers, or a UTF-8 locale that
@@ -103,6 +115,7 @@ int main(int argc, char **argv)
         code = command_exit_code(rc);
     } else {
         world_fill(&world, &arena);
+        in.options.project = project_dir(in.options.project, world.env.cwd, &arena);
         code = command_execute(&in);
     }
     out_fini(&in.out);
