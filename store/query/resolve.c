@@ -228,11 +228,6 @@ static enum err_code ambiguous_copies(const struct search *s, const struct sessi
                    other->path.p);
 }
 
-static bool is_the_copy(const struct session_ref *a, const struct session_ref *b)
-{
-    return a->store == b->store && slice_eq(a->path, b->path);
-}
-
 static bool is_subagent(const struct search *s)
 {
     struct session_row *row = session_row_new();
@@ -272,9 +267,10 @@ static enum err_code resolve_choose_copy(struct search *s, struct err *e)
         if (!rc)
             rc = listing_shown_copy(here.ref, here.n, &dir, &other, e);
     }
-    if (!rc && other && !is_the_copy(meant, other))
+    if (!rc && other && !resolve_same_copy(meant, other))
         rc = ambiguous_copies(s, meant, other, e);
-    s->refused = !rc && meant && !is_the_copy(meant, s->ref) && is_subagent(s);
+    meant = other ? other : meant; /* by the path that the list of this directory shows */
+    s->refused = !rc && meant && !resolve_same_copy(meant, s->ref) && is_subagent(s);
     if (s->refused)
         rc = err_set(e, ERR_NOT_FOUND, meant->path.p,
                      "find session: its agent finds %s, which is a sub-agent's; name the path of "

@@ -37,6 +37,9 @@ MUST_CHECK enum err_code resolve_title(struct store *const stores[], size_t n,
                                        const struct scope *scope, struct slice title,
                                        struct arena *a, struct session_ref *ref, struct err *e);
 
+/* Returns true if both are one file, whose folder may have several names because of links. */
+bool resolve_same_copy(const struct session_ref *a, const struct session_ref *b);
+
 /* ---- where an agent finds a session (resume_place.c) ---- */
 
 /* Finds the directory in which the session's agent is started: cwd (which may be empty) as the session's row names it;

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lite/io/window.h"
 #include "lite/json/json.h"
@@ -10,6 +11,19 @@
 
 /* Agents look for a session by its id in the directory in which they are started. If several folders have the id, the
  * directory decides which copy is resumed. */
+
+bool resolve_same_copy(const struct session_ref *a, const struct session_ref *b)
+{
+    const char *a_name = strrchr(a->path.p, '/'), *b_name = strrchr(b->path.p, '/');
+    char a_dir[PATH_MAX], b_dir[PATH_MAX];
+    struct stat a_sb, b_sb;
+
+    if (a->store != b->store || slice_eq(a->path, b->path))
+        return a->store == b->store;
+    return a_name && b_name && strcmp(a_name, b_name) == 0 && path_parent(a->path.p, a_dir) &&
+           path_parent(b->path.p, b_dir) && stat(a_dir, &a_sb) == 0 && stat(b_dir, &b_sb) == 0 &&
+           a_sb.st_dev == b_sb.st_dev && a_sb.st_ino == b_sb.st_ino;
+}
 
 /* The copies of a session in a scope, compared with the one that is meant. */
 struct seen_copies {
@@ -21,7 +35,7 @@ static bool see_copy(const struct session_ref *ref, void *arg)
 {
     struct seen_copies *s = arg;
 
-    *(slice_eq(ref->path, s->meant->path) ? &s->has_meant : &s->has_other) = true;
+    *(resolve_same_copy(ref, s->meant) ? &s->has_meant : &s->has_other) = true;
     return true;
 }
 

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import copies_matrix
 from resume_by_id import World, flat
 from support import agent_sessions
 from support.program import CUTS, snapshot
@@ -293,6 +294,60 @@ def check_linked_folders():
     return w.program
 
 
+def check_names_of_a_folder():
+    """The folder of a project is the link to that of another, or both lead out of the store: a session is meant by the name that is listed."""
+    w = World(sys.argv[1])
+    dirs = one, two, far = [f'{w.home}/{name}' for name in ('one', 'two', 'three')]
+    for d in dirs:
+        os.makedirs(d)
+    del w.program.env['CLAUDE_CONFIG_DIR']
+    for agent in 'claude', 'qwen', 'kimi', 'gemini':
+        for first, last, outside in (one, two, False), (two, one, False), (one, two, True):
+            path, rows = copies_matrix.AGENTS[agent](w.home, first, 'word', 60)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w', encoding='utf-8') as f:
+                f.write(''.join(json.dumps(row) + '\n' for row in rows))
+            parts, others = path.split('/'), copies_matrix.AGENTS[agent](w.home, last, 'x', 60)[0].split('/')
+            n = next(i for i, part in enumerate(parts) if part != others[i]) + 1
+            folder, link = '/'.join(parts[:n]), '/'.join(others[:n])
+            if agent == 'gemini':  # each project has a folder of its own, and the chats of one are those of the other
+                folder, link = f'{folder}/chats', f'{link}/chats'
+            shutil.rmtree(link, ignore_errors=True)
+            moved = f'{w.home}/moved' if outside else folder
+            if outside:
+                os.rename(folder, moved)
+                os.symlink(moved, folder)
+            os.symlink(moved, link)
+            seen = 0
+            for d in dirs:
+                for scope in ['--all'], []:
+                    shown = json.loads(w.program.run('-C', d, *scope, 'list', '--json').stdout or b'[]')
+                    w.program.need(len(shown) < 2, f'{agent} {outside} {d} {scope}: listed twice: {shown}')
+                    for row in shown:
+                        run = w.program.run('-C', d, *scope, 'info', row['sessionId'], '--json')
+                        w.program.need(run.returncode == 0 and json.loads(run.stdout)['path'] == row['path'],
+                                       f'{agent} {outside} {d} {scope}: {row["path"]} is listed: {run.stdout!r} {run.stderr!r}')
+                        seen += 1
+            w.program.need(seen > 3, f'{agent} {outside}: {seen} answers')
+            saved = f'{w.home}/.claude/file-history/{SID}/0123456789abcdef@v1'
+            os.makedirs(os.path.dirname(saved))
+            open(saved, 'w').close()
+            before = {p: v[2] for p, v in snapshot(w.home).items() if v[2] is not None and '/.config/' not in p}
+            for d in last, far:
+                run = w.program.run('-C', d, 'delete', row['sessionId'])
+                gone = not os.path.exists(path)
+                w.program.need(gone if run.returncode == 0 else run.returncode == 4, f'{agent} {outside}: delete in {d}: {run.returncode} {run.stderr!r}')
+                if gone:
+                    w.program.need(agent != 'claude' or not os.path.exists(saved), f'{outside}: delete in {d}: the saved copies are left')
+                    w.program.need(w.program.run('-C', d, '--all', 'undo').returncode == 0, f'{agent} {outside}: undo')
+            after = {p: v[2] for p, v in snapshot(w.home).items() if v[2] is not None and '/.config/' not in p}
+            w.program.same(f'{agent} {outside}: undone', [p for p in before.keys() | after.keys() if before.get(p) != after.get(p)], [])
+            for name in set(os.listdir(w.home)) - {os.path.basename(d) for d in dirs}:
+                shutil.rmtree(f'{w.home}/{name}')
+    shutil.rmtree(w.top)
+    return w.program
+
+
 def check_other_names():
     """A directory that moved and left a link, project folders that are links, removed worktrees, letters, drives."""
     w = World(sys.argv[1])
@@ -421,7 +476,7 @@ def check_running():
 
 
 def main():
-    total = [check() for check in (check_twins, check_file_elsewhere, check_other_agents, check_linked_folders, check_other_names, check_system)]
+    total = [check() for check in (check_twins, check_file_elsewhere, check_other_agents, check_linked_folders, check_names_of_a_folder, check_other_names, check_system)]
     if CUTS and os.path.exists('/proc/self/stat'):
         total.append(check_running())
     total[0].failed += sum(p.failed for p in total[1:])

@@ -308,6 +308,8 @@ struct project_logs {
 store_enumerate_fn project_logs_enumerate;
 /* The first log with this id. */
 store_find_fn project_logs_find;
+/* In all projects, a log is delivered by each name of its folder, as a list of one project may show it. */
+store_find_each_fn project_logs_find_each;
 /* The log at this path, if it is below the store's folder. */
 store_at_path_fn project_logs_at_path;
 /* For agents that compare the directory with that in the first row that has one: it is exchanged there. */
@@ -321,7 +323,7 @@ MUST_CHECK enum err_code jsonl_put_text(const char *path, struct slice document,
 /* The members of store_ops that are the same for all such agents whose rows are a table (row_table.h). */
 #define PROJECT_LOGS_OPS                                                                           \
     .enumerate = project_logs_enumerate, .unreadable = jsonl_unreadable,                           \
-    .describe = jsonl_describe, .find = project_logs_find, .find_each = store_find_each_listed,    \
+    .describe = jsonl_describe, .find = project_logs_find, .find_each = project_logs_find_each,    \
     .at_path = project_logs_at_path, .tail = jsonl_tail, .load = jsonl_load,                       \
     .blocks = row_table_blocks
 /* Returns true if the session belongs to another directory, which the scope does not include. */

@@ -22,6 +22,8 @@ struct walk {
     void *arg;
     struct arena arena;        /* owns the texts of one folder */
     struct folder_places seen; /* that were read */
+    struct slice id;           /* only logs with this id; empty: all */
+    bool each_name;            /* a folder is read again by each link to it */
     bool more;
 };
 
@@ -58,6 +60,7 @@ static enum err_code visit_log(struct walk *w, int dir, const char *folder, cons
     struct stat sb;
 
     if (w->scope->left_out || !project_logs_is_log(w->store, name, &ref.id) ||
+        (w->id.n && !slice_eq(ref.id, w->id)) ||
         fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(sb.st_mode))
         return ERR_OK;
     const char *path = arena_format(&w->arena, "%s/%s", folder, name);
@@ -82,7 +85,8 @@ static enum err_code project_logs_visit_folder(struct walk *w, const char *folde
         rc = folder_places_add(&w->seen, fd, &first);
     else if (!rc)
         session_scope_left_out(w->scope, folder);
-    DIR *dir = first && !rc ? fdopendir(fd) : NULL;
+    first = first || w->each_name;
+    DIR *dir = fd >= 0 && first && !rc ? fdopendir(fd) : NULL;
 
     while (dir && !rc && w->more && (errno = 0, entry = readdir(dir)))
         rc = visit_log(w, dirfd(dir), folder, project, entry->d_name);
@@ -171,6 +175,18 @@ static enum err_code visit_scope(struct walk *w, const struct scope *scope)
     return ERR_OK;
 }
 
+static enum err_code walk_logs(struct walk *w, struct err *e)
+{
+    const struct scope *scope = w->scope;
+    enum err_code rc = scope->all || w->logs->vague ? visit_all(w) : visit_scope(w, scope);
+
+    if (!rc && w->more)
+        rc = project_logs_visit_folder(w, w->store->folder, "");
+    folder_places_fini(&w->seen);
+    arena_fini(&w->arena);
+    return rc ? err_nomem(e) : ERR_OK;
+}
+
 enum err_code project_logs_enumerate(const struct store *st, const struct scope *scope,
                                      session_ref_fn *fn, void *arg, struct err *e)
 {
@@ -178,13 +194,8 @@ enum err_code project_logs_enumerate(const struct store *st, const struct scope 
     struct walk w = {
         .store = s, .logs = s->format->logs, .scope = scope, .fn = fn, .arg = arg, .more = true
     };
-    enum err_code rc = scope->all || w.logs->vague ? visit_all(&w) : visit_scope(&w, scope);
 
-    if (!rc && w.more)
-        rc = project_logs_visit_folder(&w, s->folder, "");
-    folder_places_fini(&w.seen);
-    arena_fini(&w.arena);
-    return rc ? err_nomem(e) : ERR_OK;
+    return walk_logs(&w, e);
 }
 
 /* ---- one session ---- */
@@ -197,6 +208,22 @@ enum err_code project_logs_find(const struct store *st, const struct scope *scop
     if (project_logs_store_of(st)->format->logs->vague)
         scope = &everywhere;
     return jsonl_find_listed(st, project_logs_enumerate, scope, id, a, ref, e);
+}
+
+enum err_code project_logs_find_each(const struct store *st, const struct scope *scope,
+                                     struct slice id, session_ref_fn *fn, void *arg, struct err *e)
+{
+    const struct jsonl_store *s = project_logs_store_of(st);
+    struct walk w = { .store = s,
+                      .logs = s->format->logs,
+                      .scope = scope,
+                      .fn = fn,
+                      .arg = arg,
+                      .more = true,
+                      .id = id,
+                      .each_name = scope->all };
+
+    return walk_logs(&w, e);
 }
 
 /* The folder of the project in a path below the store's; "" for a log directly in it. */

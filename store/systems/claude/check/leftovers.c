@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -321,8 +322,9 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
 static bool stop_at_other_copy(const struct session_ref *ref, void *arg)
 {
     const struct session_ref **copy = arg;
+    AUTO_FREE char *path = realpath(ref->path.p, NULL), *own = realpath((*copy)->path.p, NULL);
 
-    if (slice_eq(ref->path, (*copy)->path))
+    if (slice_eq(ref->path, (*copy)->path) || (path && own && strcmp(path, own) == 0))
         return true;
     *copy = NULL;
     return false;

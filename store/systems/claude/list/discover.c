@@ -410,15 +410,18 @@ static bool add_scope(const struct claude *c, const struct scope *scope, enum di
     return claude_add_trees(c, scope, what, a, out);
 }
 
-/* A folder that is a link to another one of the list has the same sessions. */
+/* A folder that is a link to another one of the list has the same sessions. It is dropped, or comes last if each link is
+ * wanted. */
 static bool drop_linked_folders(const struct claude *c, const struct scope *scope,
-                                struct project_folders *list, struct arena *a)
+                                enum discover_for what, struct project_folders *list,
+                                struct arena *a)
 {
     struct stat *sb = arena_zalloc(a, (list->n + 1) * sizeof *sb);
     bool *linked = arena_zalloc(a, (list->n + 1) * sizeof *linked);
-    size_t kept = 0, links = 0;
+    struct project_folder *again = arena_alloc(a, (list->n + 1) * sizeof *again);
+    size_t kept = 0, links = 0, repeated = 0;
 
-    if (!sb || !linked)
+    if (!sb || !linked || !again)
         return false;
     for (size_t i = 0; i < list->n; i++) {
         char *path = arena_format(a, "%s/%s", c->projects, list->folder[i].name.p);
@@ -437,7 +440,11 @@ static bool drop_linked_folders(const struct claude *c, const struct scope *scop
                    sb[k].st_ino == sb[i].st_ino;
         if (!same)
             list->folder[kept++] = list->folder[i];
+        else if (what == DISCOVER_COPIES)
+            again[repeated++] = list->folder[i];
     }
+    for (size_t i = 0; i < repeated; i++)
+        list->folder[kept++] = again[i];
     list->n = links ? kept : list->n;
     return true;
 }
@@ -447,7 +454,7 @@ enum err_code claude_folders(const struct claude *c, const struct scope *scope,
                              struct err *e)
 {
     *out = (struct project_folders){ 0 };
-    if (!add_scope(c, scope, what, a, out) || !drop_linked_folders(c, scope, out, a))
+    if (!add_scope(c, scope, what, a, out) || !drop_linked_folders(c, scope, what, out, a))
         return err_nomem(e);
     return ERR_OK;
 }

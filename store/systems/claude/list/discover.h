@@ -29,6 +29,7 @@ struct project_folders {
 enum discover_for {
     DISCOVER_LIST, /* folders for a listing */
     DISCOVER_ONE,  /* the same in the order in which one session is searched by its id */
+    DISCOVER_COPIES, /* those of DISCOVER_LIST, and then the links beside the folders that they lead to */
     DISCOVER_UNREADABLE /* of the folders that only their sessions show to be of the scope, those that cannot be read */
 };
 

@@ -387,7 +387,7 @@ enum err_code claude_find_each(const struct store *st, const struct scope *scope
 
     if (!claude_is_uuid(id))
         return ERR_OK;
-    enum err_code rc = claude_folders(c, scope, DISCOVER_LIST, &a, &list, e);
+    enum err_code rc = claude_folders(c, scope, DISCOVER_COPIES, &a, &list, e);
 
     for (size_t i = 0; !rc && more && i < list.n; i++) {
         struct session_ref ref = { .store = st, .id = id, .folder = list.folder[i].name };
