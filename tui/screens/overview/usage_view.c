@@ -190,6 +190,8 @@ static void draw_usage(const struct model *m, struct frame *f)
 
         snprintf(text, sizeof text, "+ %lld answer%s without a known price", (long long)n,
                  n == 1 ? "" : "s");
+        if (frame_width(slice_of(text)) > c.bar)
+            snprintf(text, sizeof text, "+ %lld unpriced", (long long)n);
         if (c.bar && c.cost && n)
             frame_text_cut(f, 2, x + 2, c.bar, STYLE_DIM, slice_of(text));
     } else if (v->groups) {

@@ -58,6 +58,9 @@ TEST(each_day_has_a_bar_the_newest_first)
     assert_non_null(strstr(screen_line(&x.s, 2), "  all            15.0k    $1.50+"));
     assert_non_null(strstr(screen_line(&x.s, 3), "1.0k     $1.50  ███"));
     assert_non_null(strstr(screen_line(&x.s, 7), "5.0k         -  ███████████████"));
+    assert_non_null(strstr(screen_line(&x.s, 2), "$1.50+  + 4 answers without a known price"));
+    screen_resize(&x.s, 24, 60);
+    assert_non_null(strstr(screen_line(&x.s, 2), "$1.50+  + 4 unpriced"));
     screen_resize(&x.s, 24, 120);
     assert_non_null(
         strstr(screen_line(&x.s, 1), "input  output  cache write  cache read  tokens      cost"));
