@@ -107,21 +107,31 @@ void compare_lay_out(struct model *m)
 static void draw_compared_side(const struct compare_view *v, struct frame *f, int which)
 {
     const struct compared_side *s = &v->sessions->side[which];
+    enum { CUTS = 4 };
     char text[160], tokens[HUMAN_COUNT], took[HUMAN_TOOK];
+    size_t cut[CUTS], cuts = 0;
     size_t n = (size_t)snprintf(text, sizeof text, "%s  %zu messages",
                                 v->refs->ref[which].store->ops->name, s->messages);
 
+    cut[cuts++] = n;
     if (s->first_ms != TIME_NONE) {
         human_took(s->last_ms - s->first_ms, took);
         n += (size_t)snprintf(text + n, sizeof text - n, "  %s", took);
+        cut[cuts++] = n;
     }
     if (s->records_usage && usage_sum_total(&s->usage) > 0) {
         human_count(usage_sum_total(&s->usage), tokens);
         n += (size_t)snprintf(text + n, sizeof text - n, "  %s tokens", tokens);
+        cut[cuts++] = n;
     }
-    if (s->records_usage && s->usage.has_cost)
-        snprintf(text + n, sizeof text - n, "  $%.2f%s", s->usage.cost,
-                 s->usage.unpriced ? "+" : "");
+    if (s->records_usage && s->usage.has_cost) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "  $%.2f%s", s->usage.cost,
+                              s->usage.unpriced ? "+" : "");
+        cut[cuts++] = n;
+    }
+    /* The title is of more use than the last facts. */
+    while (--cuts > 0 && f->cols - 6 - (int)n < frame_width(buf_slice(&v->title[which])))
+        text[n = cut[cuts - 1]] = '\0';
     const int y = 1 + which, end = frame_puts_right(f, y, f->cols - 1, STYLE_DIM, text);
 
     frame_puts(f, y, 1, 1, STYLE_STRONG, which ? "B" : "A");
@@ -227,6 +237,17 @@ void compare_view_fini(struct compare_view *v)
     *v = (struct compare_view){ .asked_rewind = v->asked_rewind }; /* its result is still shown */
 }
 
+/* Returns true if a session is older than another one. A fork begins when its parent did. */
+static bool is_older(const struct session_entry *a, const struct session_entry *b)
+{
+    int64_t began = a->row ? a->row->created_ms : TIME_NONE;
+    int64_t other = b->row ? b->row->created_ms : TIME_NONE;
+
+    return began != other && began != TIME_NONE && other != TIME_NONE
+               ? began < other
+               : session_entry_time(a) < session_entry_time(b);
+}
+
 /* The marked sessions, the older one first. */
 static bool compare_collect(struct model *m)
 {
@@ -239,7 +260,7 @@ static bool compare_collect(struct model *m)
         entry[k] = &m->list->sessions.entry[i];
     if (!entry[1])
         return false;
-    if (entry[0]->row && entry[1]->row && entry[0]->row->created_ms > entry[1]->row->created_ms) {
+    if (is_older(entry[1], entry[0])) {
         const struct session_entry *later = entry[0];
 
         entry[0] = entry[1];

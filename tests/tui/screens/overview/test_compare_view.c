@@ -4,7 +4,9 @@
 
 #include "store/blame/compare.h"
 #include "support/screen/screen.h"
+#include "tui/app/view.h"
 #include "tui/data/preview.h"
+#include "tui/screens/list/list.h"
 
 /* Two marked sessions next to each other: their prompts, and the files that each changed. */
 
@@ -115,8 +117,27 @@ TEST(the_prompts_are_next_to_each_other)
     assert_true(screen_has(&x.s, " Charge once\n here they part"));
     assert_true(screen_has(&x.s, "2  Use a key │ 2  Use a queue"));
     assert_true(screen_has(&x.s, "│ 3  And test it"));
+    screen_resize(&x.s, 24, 56); /* the title is of more use than the last facts */
+    assert_true(screen_has(&x.s, "A Payments: idempotency keys   "));
+    assert_true(screen_has(&x.s, "20 messages\n"));
     screen_press(&x.s, "<Esc>");
     assert_false(screen_has(&x.s, "common messages"));
+    screen_close(&x.s);
+}
+
+/* Whatever the order in which they were listed. */
+TEST(a_fork_comes_after_its_parent)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.answer = compare_answer;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    for (size_t i = 0; i < 2; i++)
+        x.s.model->list->sessions.entry[i].row->created_ms = DAY;
+    screen_press(&x.s, "<Tab><Tab><C-x>C");
+    assert_non_null(strstr(screen_line(&x.s, 1), "A Payments"));
+    assert_non_null(strstr(screen_line(&x.s, 2), "B Fix the payment"));
     screen_close(&x.s);
 }
 
