@@ -18,14 +18,14 @@ press C-c
 ended 130
 close
 
-# The tokens stay in the preview when the rest has to be shortened for them.
+# The tokens stay in the preview when the rest has to be shortened for them. Below the list, it leaves out what the row says.
 open 80 32
-see "~/code/shop · fix/webhook-retry · 47.6k tokens · 20"
+see "── ~/code/shop · opus-5-5 · 47.6k tokens · 20" "fix/webhook-retry · 34 KB · Great."
 press C-c
 ended 130
 close
 open 120 32
-see "│ shop · fix/webhook-retry · 47.6k tokens" "┌─ claude · opus-5-5 · 34 KB on disk ─"
+see "│ shop · fix/webhook-retry · 3 files · 47.6k tokens" "┌─ claude · opus-5-5 · 34 KB on disk ─"
 press C-c
 ended 130
 close
@@ -34,7 +34,7 @@ close
 open 100 30 --all
 see "Payments: idempotency keys " "Audit: who may call what "
 press Down
-see "· #infra ·"
+see "· #infra"
 press C-c
 ended 130
 close

@@ -33,7 +33,7 @@ struct model;
 struct view_ops;
 typedef void dialog_answer_fn(struct model *m, enum dialog_choice choice);
 
-enum { DIALOG_LINES = 6, DIALOG_CHOICES = 8, DIALOG_TEXT = 300 };
+enum { DIALOG_LINES = 10, DIALOG_CHOICES = 8, DIALOG_TEXT = 300 };
 
 struct dialog {
     char title[DIALOG_TEXT];

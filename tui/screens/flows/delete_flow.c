@@ -61,6 +61,48 @@ static void lines_about_others(struct dialog *d, const struct pending_change *c)
         dialog_line(d, "%c%s.", toupper((unsigned char)c->stays[0]), c->stays + 1);
 }
 
+/* The title of a single session, or how many are of which system. Systems are named if the list has several: two stores
+ * may have sessions of the same title. */
+static void lines_about_sessions(struct model *m)
+{
+    enum { NAMED = 6 };
+    const struct ref_list *refs = m->pending_change->refs;
+    const bool several = m->list->widths.several;
+    struct dialog *d = m->dialog;
+    struct {
+        const char *name;
+        size_t n;
+    } of[NAMED] = { { NULL, 0 } };
+    char text[DIALOG_TEXT];
+    size_t used = 0;
+
+    if (refs->n == 1) {
+        struct change_text title = change_text_title(m, m->pending_change->titles->name[0]);
+
+        if (several)
+            dialog_line(d, "%s (%s)", title.text, refs->ref[0].store->ops->name);
+        else
+            dialog_line(d, "%s", title.text);
+        return;
+    }
+    for (size_t i = 0; i < refs->n; i++) {
+        const char *name = refs->ref[i].store->ops->name;
+        size_t k = 0;
+
+        while (k < NAMED && of[k].name && of[k].name != name)
+            k++;
+        if (k == NAMED) /* too many to be named */
+            return;
+        of[k].name = name;
+        of[k].n++;
+    }
+    for (size_t k = 0; k < NAMED && of[k].name && used < sizeof text; k++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu of %s", k ? ", " : "",
+                                 of[k].n, of[k].name);
+    if (several)
+        dialog_line(d, "%s.", text);
+}
+
 /* Filled in when the question is asked, and again when the exact numbers arrive. */
 static void fill_trash_dialog(struct model *m)
 {
@@ -72,8 +114,7 @@ static void fill_trash_dialog(struct model *m)
     human_size(c->bytes, size);
     snprintf(title, sizeof title, "Move %s, %s, to the trash?", change_text_count(n).text, size);
     dialog_begin(d, title, delete_flow_trash_answer);
-    if (n == 1)
-        dialog_line(d, "%s", change_text_title(m, c->titles->name[0]).text);
+    lines_about_sessions(m);
     if (hidden > 0)
         dialog_line(d, "%zu of them %s hidden by the filter.", hidden, hidden == 1 ? "is" : "are");
     lines_about_others(d, c);

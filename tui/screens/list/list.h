@@ -46,6 +46,7 @@ struct list_widths {
     /* the system of all sessions so far; NULL: no session yet, or several systems */
     const struct store_ops *only;
     bool several; /* several systems: only then do rows name theirs */
+    bool alike;   /* two of them may be of one kind: only their names tell their rows apart */
 };
 
 /* An entry that stays with its session when the scope changes and entries are renumbered. */
@@ -264,12 +265,12 @@ struct list_layout {
 /* Returns true if every session takes two lines on a screen with `cols` columns. */
 bool list_has_two_lines(const struct list *l, int cols);
 struct list_layout list_layout(const struct list *l, int rows, int cols);
-/* Where the conversation is in the preview: below the title, the directory, the branch and the date. */
+/* Where the conversation is in the preview: below its head, the title and the facts that the row does not show. */
 struct rect list_conversation_rect(const struct list *l, const struct list_layout *lay);
 /* Finds the row of the list at a point of the screen. Returns false if no row is there. */
 bool list_row_at(const struct list *l, int y, int x, size_t *at);
 
-/* --- drawing (list_draw.c, list_row.c, list_empty.c) */
+/* --- drawing (list_draw.c, list_row.c, list_preview.c, list_empty.c) */
 void list_draw(const struct list *l, struct frame *f);
 /* Why there are no rows, and which key helps. */
 void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
@@ -292,6 +293,25 @@ struct list_columns {
 struct list_columns list_columns(const struct list *l, const struct list_layout *lay, int w);
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at,
                    const struct list_layout *lay, struct list_columns c);
+/* Returns true if the row of the entry has room for its whole title. */
+bool list_row_fits_title(const struct list *l, const struct list_layout *lay, uint32_t entry);
+void list_draw_preview(const struct list *l, struct frame *f, const struct list_layout *lay);
+
+/* --- the state of a session (list_flags.c) */
+/* Each fact as a mark; "" if it does not apply. */
+struct list_flag {
+    enum style style;
+    char text[24];
+};
+
+enum list_flag_form { LIST_FLAG_SIGNS, LIST_FLAG_ASCII, LIST_FLAG_WORDS };
+
+void list_row_flags(const struct session_row *row, enum list_flag_form form,
+                    struct list_flag out[LIST_FLAGS]);
+/* The width of the flags of one row, with the gap between two of them. */
+int list_flags_width(const struct list_flag flag[LIST_FLAGS], int gap);
+void list_flags_draw(struct frame *f, int y, int x, const struct list_flag flag[LIST_FLAGS],
+                     int gap);
 
 /* --- the list as a view (list_view.c) */
 /* Goes from this directory to the repository's worktrees, to every project, and round again. */

@@ -23,18 +23,25 @@ static void line_text(struct pen *pen, enum style style, const char *text)
     pen->y += used > 1 ? used : 1;
 }
 
+static void draw_named(struct pen *pen, const char *name, const char *what)
+{
+    if (pen->y < pen->r.y + pen->r.h) {
+        frame_puts(pen->f, pen->y, pen->r.x + 3, 6, STYLE_KEY, name);
+        frame_puts(pen->f, pen->y, pen->r.x + 10, pen->r.w - 11, STYLE_TEXT, what);
+    }
+    pen->y++;
+}
+
 /* A key and what it does. */
 static void line_key(struct pen *pen, const struct list *l, enum action a, const char *what)
 {
     struct key key;
     char name[KEY_NAME];
 
-    if (pen->y < pen->r.y + pen->r.h && keymap_key_of(&l->settings->keys, IN_LIST, a, &key)) {
+    if (keymap_key_of(&l->settings->keys, IN_LIST, a, &key)) {
         key_label(key, pen->f->ascii, name);
-        frame_puts(pen->f, pen->y, pen->r.x + 3, 6, STYLE_KEY, name);
-        frame_puts(pen->f, pen->y, pen->r.x + 10, pen->r.w - 11, STYLE_TEXT, what);
+        draw_named(pen, name, what);
     }
-    pen->y++;
 }
 
 static void offer_wider_scope(struct pen *pen, const struct list *l)
@@ -70,6 +77,10 @@ static void draw_no_match(const struct list *l, struct pen *pen)
         pen->y++;
         line_key(pen, l, ACT_BACK, "clear the query");
         offer_wider_scope(pen, l);
+        line_key(pen, l, ACT_HELP, "how to search");
+        pen->y++;
+        line_text(pen, STYLE_DIM,
+                  "A conversation must contain every word; quotes search for a phrase.");
         return;
     }
 
@@ -82,9 +93,9 @@ static void draw_no_match(const struct list *l, struct pen *pen)
     line_key(pen, l, ACT_BACK, "clear the query");
     offer_wider_scope(pen, l);
     line_key(pen, l, ACT_HELP, "how to filter");
+    draw_named(pen, "//", "before the words searches in the conversations");
     pen->y++;
-    line_text(pen, STYLE_DIM,
-              "Fields: agent: project: branch: tag: id: before: after: size: is: //text");
+    line_text(pen, STYLE_DIM, "Fields: agent: project: branch: tag: id: before: after: size: is:");
 }
 
 /* "claude  /home/u/.claude" */

@@ -23,9 +23,12 @@ enum {
     WORDS_GOOD = sizeof "3 files  fork" - 1,
     WORDS_SHARE = 3,  /* words behind a title take at most this part of its line */
     SYSTEM_COLS = 60, /* in a narrower row the preview beside it names the system */
-    TAG_LEAST = 3,    /* "#a…" */
-    TEXT_MAX = 14,    /* columns of a branch or a directory */
-    TEXT_WIDE = 24,   /* in wide rows */
+    TIGHT_COLS = 72,
+    TIGHT_DIR = 10,
+    TIGHT_SYSTEM = 6,
+    TAG_LEAST = 3,  /* "#a…" */
+    TEXT_MAX = 14,  /* columns of a branch or a directory */
+    TEXT_WIDE = 24, /* in wide rows */
     WIDE_COLS = 110,
     FORK_INDENT_MAX = 6, /* maximum indent of forks of forks, in steps */
     TITLE_BYTES = 1024,  /* matches in a longer title are not highlighted */
@@ -69,84 +72,23 @@ static enum style system_style(const struct session_row *row)
                : (enum style)(STYLE_AGENT_1 + (i - 1) % (STYLE_AGENT_6 - STYLE_AGENT_1 + 1));
 }
 
-/* The state of a session, each fact as a mark; "" if it does not apply. */
-struct flag {
-    enum style style;
-    char text[24];
-};
-
-enum flag_form { FLAG_SIGNS, FLAG_ASCII, FLAG_WORDS };
-
-static void list_row_flags(const struct session_row *row, enum flag_form form,
-                           struct flag out[LIST_FLAGS])
-{
-    const uint32_t damage = SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED;
-    const bool live = row->flags & SESSION_LIVE;
-    const struct mark {
-        bool is;
-        enum style style;
-        const char *form[3]; /* enum flag_form */
-    } on = { true, STYLE_LIVE, { "●", "*", "busy" } },
-      asks = { true, STYLE_WARN, { "?", "?", "waits" } },
-      idle = { true, STYLE_LIVE, { "○", "o", "idle" } },
-      cut = { row->flags & SESSION_INTERRUPTED, STYLE_WARN, { "!", "!", "interrupted" } };
-    const char *kind = session_kind_name(row->kind);
-    const struct mark known[LIST_FLAGS] = {
-        /* a running session is not interrupted */
-        row->flags & SESSION_WAITS           ? asks
-        : live && row->state == SESSION_IDLE ? idle
-        : live                               ? on
-                                             : cut,
-        { row->flags & damage, STYLE_WARN, { "⚠", "X", "damaged" } },
-        { row->flags & SESSION_PARTIAL, STYLE_WARN, { "◐", "%", "partial" } },
-        { row->restorable > 0, STYLE_OK, { NULL } }, /* the number of files, "3f" */
-        { row->flags & SESSION_FORK, STYLE_BRANCH, { "↳", "Y", "fork" } },
-        { row->flags & SESSION_KEPT, STYLE_OK, { "kept", "kept", "kept" } },
-        { row->flags & SESSION_ARCHIVED, STYLE_DIM, { "zz", "zz", "archived" } },
-        { row->kind != HIDDEN_NOT, STYLE_DIM, { kind, kind, kind } },
-    };
-
-    for (size_t i = 0; i < LIST_FLAGS; i++) {
-        out[i] = (struct flag){ .style = known[i].style };
-        if (!known[i].is)
-            continue;
-        if (known[i].form[0])
-            snprintf(out[i].text, sizeof out[i].text, "%s", known[i].form[form]);
-        else if (form == FLAG_WORDS)
-            snprintf(out[i].text, sizeof out[i].text, "%u file%s", row->restorable,
-                     row->restorable == 1 ? "" : "s");
-        else
-            snprintf(out[i].text, sizeof out[i].text, "%uf", row->restorable);
-    }
-}
-
-/* The width of the flags of one row. */
-static int own_flags_width(const struct flag flag[LIST_FLAGS], int gap)
-{
-    int sum = 0;
-
-    for (size_t i = 0; i < LIST_FLAGS; i++)
-        if (flag[i].text[0])
-            sum += frame_width(slice_of(flag[i].text)) + (sum > 0 ? gap : 0);
-    return sum;
-}
-
 void list_widths_include(struct list_widths *w, const struct session_row *row)
 {
     const struct store_ops *system = row->ref.store->ops;
     char text[SYSTEM_TEXT];
 
     w->several = w->several || (w->only && w->only != system);
+    w->alike = w->alike || system->format;
     w->only = system;
     w->dir = wider(w->dir, row_project(row));
     w->branch = wider(w->branch, session_row_branch(row));
     w->system = wider(w->system, system_text(row, text));
-    struct flag flag[LIST_FLAGS];
-    list_row_flags(row, FLAG_SIGNS, flag);
-    int signs = own_flags_width(flag, 1);
+    struct list_flag flag[LIST_FLAGS];
+    list_row_flags(row, LIST_FLAG_SIGNS, flag);
+    int signs = list_flags_width(flag, 1);
     w->signs = signs > w->signs ? signs : w->signs;
-    list_row_flags(row, FLAG_WORDS, flag);
-    int words = own_flags_width(flag, GAP);
+    list_row_flags(row, LIST_FLAG_WORDS, flag);
+    int words = list_flags_width(flag, GAP);
     w->words = words > w->words ? words : w->words;
 }
 
@@ -158,7 +100,7 @@ static int at_most(int w, int limit)
 /* The widest words of flags in the rows of the frame. */
 static int frame_words_width(const struct list *l, const struct list_layout *lay)
 {
-    struct flag flag[LIST_FLAGS];
+    struct list_flag flag[LIST_FLAGS];
     int widest = 0;
 
     for (size_t at = l->top; at < l->top + lay->items && at < l->filter.hits; at++) {
@@ -166,8 +108,8 @@ static int frame_words_width(const struct list *l, const struct list_layout *lay
 
         if (!row)
             continue;
-        list_row_flags(row, FLAG_WORDS, flag);
-        int w = own_flags_width(flag, GAP);
+        list_row_flags(row, LIST_FLAG_WORDS, flag);
+        int w = list_flags_width(flag, GAP);
         widest = w > widest ? w : widest;
     }
     return widest;
@@ -190,10 +132,15 @@ static bool several_systems(const struct list *l)
 
 /* The title's least width. For the project (dir_w) and the signs of all projects, it gives way, and a little for the
  * system. */
-static int title_least(int w, int dir_w, int signs, int system_w)
+static int title_least(const struct list_widths *widest, int w, int dir_w, int system_w)
 {
     int least = w < 2 * TITLE_FAIR ? w * 2 / 5 : TITLE_FAIR;
-    int rest = w - TITLE_X - 1 - dir_w - GAP - signs - GAP;
+
+    if (widest->alike && system_w > 0) { /* the system is as important as the project */
+        dir_w += system_w + GAP;
+        system_w = 0;
+    }
+    int rest = w - TITLE_X - 1 - dir_w - GAP - widest->signs - GAP;
 
     least = least > TITLE_MIN ? least : TITLE_MIN;
     if (rest - system_w - GAP >= TITLE_WORDS)
@@ -211,20 +158,23 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
     const bool one_line = lay->item == 1, all = l->scope == SCOPE_ALL;
     const struct list_widths *widest = &l->widths;
     const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX;
+    const bool tight = widest->alike && all && w < TIGHT_COLS; /* both names of a row are cut */
     const struct {
         int *w, want, least;
         bool wanted;
     } wants[] = {
-        { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, TEXT_MAX), all && one_line },
+        { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, tight ? TIGHT_DIR : TEXT_MAX),
+          all && one_line },
         { &c.flags_w, widest->signs, widest->signs, one_line },
         { &c.size_w, SIZE_W, SIZE_W, l->sort == SORT_SIZE && one_line },
-        { &c.system_w, widest->system, widest->system,
-          c.several && one_line && !(lay->beside && w < SYSTEM_COLS) },
+        { &c.system_w, widest->system,
+          at_most(widest->system, tight ? TIGHT_SYSTEM : widest->system),
+          c.several && one_line && (widest->alike || !lay->beside || w >= SYSTEM_COLS) },
         { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, TEXT_MAX),
           one_line },
     };
     const size_t n = sizeof wants / sizeof *wants;
-    int title_min = title_least(w, wants[0].wanted ? wants[0].least : 0, widest->signs,
+    int title_min = title_least(widest, w, wants[0].wanted ? wants[0].least : 0,
                                 wants[3].wanted ? wants[3].least : 0);
     int spare = w - c.title - title_min - 1;
     int title_more = title_min < TITLE_WORDS ? TITLE_WORDS - title_min : 0;
@@ -354,41 +304,71 @@ static struct rect draw_fork_indent(const struct list *l, struct frame *f, struc
     return (struct rect){ r.y, r.x + in, r.h, r.w - in };
 }
 
-static void draw_own_flags(struct frame *f, int y, int x, const struct flag flag[LIST_FLAGS],
-                           int gap)
-{
-    for (size_t i = 0; i < LIST_FLAGS; i++)
-        if (flag[i].text[0])
-            x += frame_puts(f, y, x, f->cols - x, flag[i].style, flag[i].text) + gap;
-}
-
 /* Where nothing is between the title and the flags, the title of a row without flags has their room. */
 static int title_over_flags(const struct list_columns *c, const struct session_entry *e)
 {
-    struct flag flag[LIST_FLAGS];
+    struct list_flag flag[LIST_FLAGS];
 
     if (!e->row || c->flags_w == 0 || c->size_w || c->dir_w || c->system_w || c->branch_w)
         return c->title_w;
-    list_row_flags(e->row, FLAG_SIGNS, flag);
-    return own_flags_width(flag, 1) > 0 ? c->title_w : c->title_w + GAP + c->flags_w;
+    list_row_flags(e->row, LIST_FLAG_SIGNS, flag);
+    return list_flags_width(flag, 1) > 0 ? c->title_w : c->title_w + GAP + c->flags_w;
 }
 
-/* At the end of the first of two lines. Returns the width that the title has. */
-static int draw_flags_behind(struct frame *f, struct rect r, int title_x, bool words,
-                             const struct session_entry *e)
+/* At the end of the first of two lines, after the name of the system if the second line has no room for it. Returns the
+ * width that the title has. */
+static int draw_flags_behind(struct frame *f, struct rect r, const struct list_columns *c,
+                             const struct session_entry *e, bool name_system)
 {
-    struct flag flag[LIST_FLAGS];
-    int end = r.x + r.w - 1, room = end - title_x, gap = words ? GAP : 1;
+    struct list_flag flag[LIST_FLAGS];
+    char system[SYSTEM_TEXT];
+    int end = r.x + r.w - 1, room = end - r.x - c->title, gap = c->words ? GAP : 1;
 
     if (!e->row)
         return room;
-    list_row_flags(e->row, words ? FLAG_WORDS : f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
-    int w = own_flags_width(flag, gap);
+    list_row_flags(e->row,
+                   c->words   ? LIST_FLAG_WORDS
+                   : f->ascii ? LIST_FLAG_ASCII
+                              : LIST_FLAG_SIGNS,
+                   flag);
+    int w = list_flags_width(flag, gap);
 
-    if (w == 0)
-        return room;
-    draw_own_flags(f, r.y, end - w, flag, gap);
-    return room - w - GAP;
+    if (w > 0) {
+        list_flags_draw(f, r.y, end - w, flag, gap);
+        room -= w + GAP;
+        end -= w + GAP;
+    }
+    if (name_system) {
+        struct slice name = system_text(e->row, system);
+
+        w = at_most(frame_width(name), TEXT_MAX);
+        frame_text_cut(f, r.y, end - w, w, system_style(e->row), name);
+        room -= w + GAP;
+    }
+    return room;
+}
+
+bool list_row_fits_title(const struct list *l, const struct list_layout *lay, uint32_t entry)
+{
+    const struct session_entry *e = &l->sessions.entry[entry];
+    const struct list_columns c = list_columns(l, lay, lay->rows.w - 1);
+    struct list_flag flag[LIST_FLAGS];
+    char left[HUMAN_TIME_LEFT];
+    int room = lay->item > 1 ? lay->rows.w - 2 - c.title : c.title_w;
+
+    if (!e->row)
+        return false;
+    if (lay->item > 1) {
+        list_row_flags(e->row, c.words ? LIST_FLAG_WORDS : LIST_FLAG_SIGNS, flag);
+        room -= list_flags_width(flag, c.words ? GAP : 1) + GAP;
+    } else if (e->row->tag.n) {
+        room -= 1 + frame_width(e->row->tag) + GAP;
+    }
+    if (lay->item == 1 && human_time_left(*l->now_ms, e->row->expires_ms, left))
+        room -= frame_width(slice_of(left)) + GAP;
+    if (l->tree)
+        room -= 2 * at_most((int)order_forks_depth(&l->fork_tree, entry), FORK_INDENT_MAX);
+    return frame_width(session_entry_title(e)) <= room;
 }
 
 /* Draws the tag at the end of the title, in at most half of its room. Returns the remaining rectangle. */
@@ -447,10 +427,14 @@ static void draw_columns(struct frame *f, struct rect r, const struct list_colum
         x += c->branch_w + GAP;
     }
     if (c->flags_w > 0) {
-        struct flag flag[LIST_FLAGS];
+        struct list_flag flag[LIST_FLAGS];
 
-        list_row_flags(row, c->words ? FLAG_WORDS : f->ascii ? FLAG_ASCII : FLAG_SIGNS, flag);
-        draw_own_flags(f, r.y, x + GAP, flag, c->words ? GAP : 1);
+        list_row_flags(row,
+                       c->words   ? LIST_FLAG_WORDS
+                       : f->ascii ? LIST_FLAG_ASCII
+                                  : LIST_FLAG_SIGNS,
+                       flag);
+        list_flags_draw(f, r.y, x + GAP, flag, c->words ? GAP : 1);
     }
 }
 
@@ -483,9 +467,9 @@ static int draw_directory(const struct list *l, struct frame *f, struct rect r, 
     return x + frame_text_middle(f, r.y, x, most, STYLE_DIM, dir);
 }
 
-/* The second line: where the session belongs, and its last prompt. */
+/* The second line: where the session belongs and its last prompt, without what columns of the first line show. */
 static void draw_second(const struct list *l, struct frame *f, struct rect r,
-                        const struct session_entry *e, bool several)
+                        const struct session_entry *e, const struct list_columns *c, bool tag_shown)
 {
     const struct session_row *row = e->row;
     char size[HUMAN_SIZE], system[SYSTEM_TEXT], left[HUMAN_TIME_LEFT], pr[LIST_PULL_REQUEST];
@@ -497,10 +481,11 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
     if (l->scope == SCOPE_ALL)
         x = draw_directory(l, f, r, x, row->cwd.n ? row->cwd : row->ref.folder);
     x = draw_fact(f, r, x, STYLE_WARN, list_activity(row));
-    if (several)
+    if (c->several && c->system_w == 0)
         x = draw_fact(f, r, x, system_style(row), system_text(row, system));
-    x = draw_fact(f, r, x, STYLE_BRANCH, session_row_branch(row));
-    if (row->tag.n > 0 && x + 4 < r.x + r.w) {
+    if (c->branch_w < frame_width(session_row_branch(row)))
+        x = draw_fact(f, r, x, STYLE_BRANCH, session_row_branch(row));
+    if (row->tag.n > 0 && !tag_shown && x + 4 < r.x + r.w) {
         x = draw_fact(f, r, x, STYLE_TAG, SLICE("#"));
         x += frame_text_cut(f, r.y, x, r.x + r.w - x, STYLE_TAG, row->tag);
     }
@@ -556,18 +541,23 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
     else if (l->sessions.sort_key[i].pinned)
         frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_TAG, f->ascii ? "^" : "▴");
     list_row_draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
+    const struct content_hit *hit =
+        e->row && list_content_text(l).n ? list_content_hit(l, i) : NULL;
     int title_w = title_over_flags(&c, e);
 
     if (lay->item > 1)
-        title_w = draw_flags_behind(f, r, r.x + c.title, c.words, e);
+        title_w = draw_flags_behind(f, r, &c, e, hit && c.several);
     struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, title_w }, e);
+
+    const int without_tag = title.w;
 
     if (lay->item == 1)
         title = draw_tag(f, title, e);
+    const bool tag_shown = e->row && without_tag - title.w == 1 + frame_width(e->row->tag) + GAP;
+
     draw_row_title(l, f, draw_fork_indent(l, f, title, i), e);
     if (e->row) {
         draw_columns(f, r, &c, e);
-        const struct content_hit *hit = list_content_text(l).n ? list_content_hit(l, i) : NULL;
         struct rect second = { r.y + 1, r.x + c.title, 1, r.w - c.title - 1 };
 
         if (r.h > 1 && hit && l->scope == SCOPE_ALL) {
@@ -579,7 +569,7 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
         if (r.h > 1 && hit)
             draw_content(f, second, hit);
         else if (r.h > 1)
-            draw_second(l, f, second, e, c.several);
+            draw_second(l, f, second, e, &c, tag_shown);
     }
     if (i == l->selected)
         frame_select(f, r);

@@ -62,12 +62,16 @@ AT_SHOP(from_80_columns_the_selected_session_has_a_second_line, 24, 80)
 
     list_set_density(l, DENSITY_AUTO, &x->s.model->fx);
     assert_non_null(strstr(screen_line(&x->s, 2), "▌      NOW  Fix the payment"));
-    assert_non_null(strstr(screen_line(&x->s, 3), "▌           fix/retry · 47 KB"));
+    assert_non_null(strstr(screen_line(&x->s, 3), "▌           47 KB"));
     assert_non_null(strstr(screen_line(&x->s, 4), "  2h ago  Payments: idempotency keys"));
     assert_non_null(strstr(screen_line(&x->s, 5), "  1d ago  Refund flow"));
     screen_press(&x->s, "<Down>");
     assert_non_null(strstr(screen_line(&x->s, 3), "▌   2h ago  Payments: idempotency keys"));
-    assert_non_null(strstr(screen_line(&x->s, 4), "▌           main · #infra · "));
+    /* without the branch and the tag, which are in the line above */
+    assert_non_null(strstr(screen_line(&x->s, 4), "▌           1.1 MB"));
+    screen_resize(&x->s, 24, 60);
+    assert_non_null(strstr(screen_line(&x->s, 5), "▌           main · #infra · 1.1 MB"));
+    screen_resize(&x->s, 24, 80);
 
     assert_true(list_row_at(l, 2, 5, &at) && at == 0);
     assert_true(list_row_at(l, 4, 5, &at) && at == 1);
@@ -84,7 +88,7 @@ AT_SHOP(the_last_session_keeps_its_second_line_on_a_small_screen, 12, 80)
     list_set_preview(l, PREVIEW_ON, &x->s.model->fx);
     screen_press(&x->s, "<End>");
     assert_non_null(strstr(screen_cursor_line(&x->s), "2w ago"));
-    assert_non_null(strstr(screen_line(&x->s, x->s.frame.cursor_y + 1), "▌           ümlaut · "));
+    assert_non_null(strstr(screen_line(&x->s, x->s.frame.cursor_y + 1), "▌           "));
 }
 
 /* The head of the preview shows the same facts. */
@@ -93,8 +97,55 @@ AT_SHOP(beside_a_preview_every_session_has_one_line, 30, 100)
     list_set_density(x->s.model->list, DENSITY_AUTO, &x->s.model->fx);
     assert_non_null(strstr(screen_line(&x->s, 3), "  2h ago  Payments:"));
     screen_press(&x->s, "<C-t>");
-    assert_non_null(strstr(screen_line(&x->s, 3), "fix/retry · 47 KB"));
+    assert_non_null(strstr(screen_line(&x->s, 3), "▌           47 KB"));
     assert_non_null(strstr(screen_line(&x->s, 4), "  2h ago  Payments:"));
+}
+
+/* Below the list, the preview begins where the row ends; the border has what the row does not show. */
+TEST(a_preview_below_does_not_repeat_its_row)
+{
+    static const char long_title[] =
+        "Payments: one idempotency key for each order and amount, whatever the gateway does";
+    struct shop x;
+    struct list *l;
+    int y = 0;
+
+    shop_begin(&x);
+    x.fake[2].title = long_title;
+    screen_ready(&x.s, x.fake, SHOP, 24, 60);
+    l = x.s.model->list;
+    list_set_density(l, DENSITY_AUTO, &x.s.model->fx);
+    list_set_preview(l, PREVIEW_ON, &x.s.model->fx);
+    screen_press(&x.s, "<Down>");
+    screen_wait(&x.s, 500);
+    while (y < 23 && !strstr(screen_line(&x.s, y), "── "))
+        y++;
+    assert_non_null(strstr(screen_line(&x.s, y), "── ~/src/shop · 20"));
+    assert_non_null(strstr(screen_line(&x.s, y + 1), " 0: conversation of Payments: idem"));
+
+    screen_press(&x.s, "<Down>"); /* the row cuts its title */
+    screen_wait(&x.s, 500);
+    assert_non_null(strstr(screen_line(&x.s, y + 1), " Payments: one idempotency key for each"));
+    assert_non_null(strstr(screen_line(&x.s, y + 3), " 0: conversation of Payments: one"));
+    screen_close(&x.s);
+}
+
+/* In a narrow row they are signs. */
+TEST(the_preview_beside_has_words_for_flags)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[3].flags |= SESSION_DAMAGED | SESSION_FORK;
+    screen_ready(&x.s, x.fake, SHOP, 30, 100);
+    screen_press(&x.s, "<Down>");
+    screen_wait(&x.s, 500);
+    assert_non_null(strstr(screen_line(&x.s, 3), "  3f "));
+    assert_true(screen_has(&x.s, "#infra · 3 files"));
+    screen_resize(&x.s, 30, 200);
+    assert_non_null(strstr(screen_line(&x.s, 3), "  3 files "));
+    assert_false(screen_has(&x.s, "#infra · 3 files"));
+    screen_close(&x.s);
 }
 
 /* Words of flags are worth more than the branch, which the second line shows. If those of one row do not fit, every row
@@ -253,7 +304,8 @@ TEST(the_transcript_size_is_shown_until_the_usage_is_known)
 AT_SHOP(from_30_lines_the_conversation_is_below, 30, 80)
 {
     assert_true(screen_has(&x->s, "────────"));
-    assert_non_null(strstr(screen_line(&x->s, 15), " 0: conversation of"));
+    /* the row has the whole title */
+    assert_non_null(strstr(screen_line(&x->s, 14), " 0: conversation of"));
 }
 
 AT_SHOP(on_small_screens_the_preview_opens_on_request, 24, 80)
@@ -289,6 +341,41 @@ AT_SHOP(systems_are_shown_if_those_listed_have_several, 60, 200)
     assert_non_null(strstr(screen_line(&x->s, 2), "Payments"));
     assert_null(strstr(screen_line(&x->s, 2), "  claude "));
     e[2].ref.store = own;
+}
+
+/* A second store of a system has sessions of the same titles, so that only its name tells the rows apart. */
+AT_SHOP(stores_of_one_system_are_named_at_every_width, 30, 100)
+{
+    static const int widths[] = { 60, 80, 100, 120, 200 };
+    struct session_entry *e = x->s.model->list->sessions.entry;
+    const struct store *own = e[2].ref.store;
+    struct session_row *row = e[2].row;
+    struct store_ops ops = x->s.ops;
+    struct store store = { .ops = &ops };
+
+    ops.name = "work";
+    ops.format = x->s.ops.name;
+    row->ref.store = e[2].ref.store = &store;
+    list_widths_include(&x->s.model->list->widths, row);
+    list_set_density(x->s.model->list, DENSITY_AUTO, &x->s.model->fx);
+    for (size_t i = 0; i < 3 * (sizeof widths / sizeof *widths); i++) {
+        int y = 2;
+
+        screen_resize(&x->s, 30, widths[i / 3]);
+        list_set_preview(x->s.model->list, i % 3 ? PREVIEW_ON : PREVIEW_OFF, &x->s.model->fx);
+        x->s.model->list->scope = i % 3 == 2 ? SCOPE_ALL : SCOPE_WORKTREES;
+        while (y < 28 && !strstr(screen_line(&x->s, y), "Refund flow, "))
+            y++;
+        if (widths[i / 3] < 80)
+            y++;
+        assert_non_null(strstr(screen_line(&x->s, y), "work"));
+    }
+    screen_press(&x->s, "<Home><Down><Down><Del>");
+    assert_true(screen_has(&x->s, "Refund flow, second try” (work)"));
+    screen_press(&x->s, "<Esc><Home><Tab><Tab><Tab><Del>");
+    assert_true(screen_has(&x->s, "1 of claude, 1 of work."));
+    screen_press(&x->s, "<Esc>");
+    row->ref.store = e[2].ref.store = own;
 }
 
 /* Only flags are behind the title, and most rows have none. */

@@ -55,10 +55,11 @@ AT_SHOP(a_query_without_a_match_suggests_what_to_do, 24, 80)
     assert_true(screen_has(&x->s, "5 sessions searched"));
     assert_true(screen_has(&x->s, "Esc    clear the query"));
     assert_true(screen_has(&x->s, "0 of 5 sessions"));
-    screen_resize(&x->s, 24, 100); /* the text is in the left half */
-    assert_true(screen_has(&x->s, "5 sessions searched: title, prompts, branch, tag,"));
-    assert_true(screen_has(&x->s, "   directory"));
+    screen_resize(&x->s, 24, 100); /* without a preview, which would be empty */
+    assert_true(screen_has(&x->s, "5 sessions searched: title, prompts, branch, tag, directory"));
+    assert_true(screen_has(&x->s, "//     before the words searches in the conversations"));
     assert_true(screen_has(&x->s, "Fields: agent: project: branch: tag: id: before:"));
+    assert_null(strstr(screen_line(&x->s, 2), "┌"));
 }
 
 AT_SHOP(an_invalid_filter_is_reported, 24, 80)
