@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
@@ -77,6 +78,20 @@ static enum err_code put_expects(const char *path, void *arg, bool *is, struct e
     return put_matches(&there, false, is, &mtime, e);
 }
 
+/* The new document belongs to whom the old one belonged, with its access lists and labels: an administrator's undo must
+ * not take a person's settings away. */
+static enum err_code put_keep_owner(const struct step *s, int fd, struct err *e)
+{
+    CLEANUP(arena_fini) struct arena a = { 0 };
+    AUTO_FD old = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct attrs x;
+
+    if (old < 0)
+        return err_sys(e, s->path, "open");
+    TRY(fs_attrs_get(old, &a, s->path, &x, e));
+    return fs_attrs_apply_portable(fd, &x, s->path, e);
+}
+
 static enum err_code put_write(struct step *s, const char *dir, struct err *e)
 {
     struct disk_new f;
@@ -85,6 +100,8 @@ static enum err_code put_write(struct step *s, const char *dir, struct err *e)
     enum err_code rc = s->bytes_part.path ? step_part_write(&s->bytes_part, f.fd, s->path, e)
                                           : disk_write(f.fd, s->bytes, NULL, s->path, e);
 
+    if (!rc && !s->old_absent)
+        rc = put_keep_owner(s, f.fd, e);
     if (!rc && s->mode && fchmod(f.fd, s->mode))
         rc = err_sys(e, s->path, "set the mode");
     if (!rc && !file_at_set_mtime(f.fd, s->mtime_ns))

@@ -16,9 +16,9 @@
 #include "store/systems/entire/names.h"
 
 /* The file belongs to Entire, which may write it at any time, and whose versions add members. So a change reads the bytes
- * again, compares inode, size and time with what was read before, edits single members and replaces the file by a
- * rename. Only a write in the short time between the comparison and the rename would be lost. The transcript's start has
- * had three names; all are read, the newest first, and whoever changes the newest removes the others. */
+ * again, compares inode, size and time with what was read before, edits single members and replaces the file, which is
+ * compared once more when it is out of the way. The transcript's start has had three names; all are read, the newest
+ * first, and whoever changes the newest removes the others. */
 
 enum { STATE_MAX = 64 << 20 };
 
@@ -216,6 +216,32 @@ enum err_code state_render(struct slice json, const struct go_json_member set[],
     return go_json_document_edit(json, order, set, n, out);
 }
 
+static enum err_code state_expects(const char *path, void *arg, bool *is, struct err *e)
+{
+    const struct buf *old = arg;
+    AUTO_BUF now = { 0 };
+
+    TRY(file_read_all(AT_FDCWD, path, 0, STATE_MAX, &now, e));
+    *is = slice_eq(buf_slice(&now), buf_slice(old));
+    return ERR_OK;
+}
+
+static enum err_code state_replace(const char *states, const char *name, struct slice bytes,
+                                   struct buf *old, struct err *e)
+{
+    struct disk_new f;
+
+    disk_new_sweep(states); /* temporary files that a crash left */
+    TRY(disk_new_open(states, 0600, &f, e));
+    enum err_code rc = disk_new_write(bytes, &f, e);
+
+    if (rc) {
+        disk_new_discard(&f);
+        return rc;
+    }
+    return disk_new_replace_expected(&f, name, state_expects, old, e);
+}
+
 enum err_code state_change(const char *states, const struct entire_state *state,
                            const struct go_json_member set[], size_t n, struct err *e)
 {
@@ -233,7 +259,7 @@ enum err_code state_change(const char *states, const struct entire_state *state,
         return err_set(e, ERR_STALE, name,
                        "write the state of a session: it was changed meanwhile");
     NEED(!state_render(buf_slice(&old), set, n, &new));
-    return disk_replace_file(states, name, buf_slice(&new), 0600, e);
+    return state_replace(states, name, buf_slice(&new), &old, e);
 }
 
 enum err_code state_create(const char *states, struct slice id, const struct go_json_member set[],

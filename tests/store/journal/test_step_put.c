@@ -99,6 +99,23 @@ IN_SCRATCH(what_another_program_writes_meanwhile_stays)
     }
 }
 
+/* As when the program is run with sudo. */
+IN_SCRATCH(a_document_keeps_its_owner)
+{
+    struct err e = { 0 };
+    struct stat st;
+    const char *path = scratch_write(state, "doc.json", slice_of(old_text));
+
+    if (geteuid() != 0 || chown(path, 1234, 4321))
+        skip();
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(put(state, &e), ERR_OK);
+    assert_int_equal(stat(scratch_path(state, "doc.json"), &st), 0);
+    assert_int_equal(st.st_uid, 1234);
+    assert_int_equal(st.st_gid, 4321);
+    assert_int_equal(st.st_mode & 07777, 0640);
+}
+
 IN_SCRATCH(a_document_that_nobody_else_writes_is_replaced)
 {
     struct err e = { 0 };
