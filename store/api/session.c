@@ -42,7 +42,7 @@ enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
     const char *path = realpath(dir, real) ? real : dir;
     enum err_code rc = ERR_OK;
 
-    /* Of a directory that is gone only the text is left. */
+    /* A directory that is gone has only its text left. */
     if (path == dir && dir[0] == '/')
         NEED(path = path_normalize("/", dir, a));
 

@@ -131,7 +131,8 @@ struct rewind_target {
      * because a program may still be writing to it. If NULL, a copy of the source is restored. */
     const char *adopts;
     const char *why; /* REWIND_UNKNOWN: what is wrong, for a person */
-    bool copy_lost;  /* a copy is recorded, but it is missing, not a valid one, or cut short (doubt) */
+    /* A copy is recorded, but it is missing, not a valid one, or cut short (doubt). */
+    bool copy_lost;
     /* Why the wanted bytes may not be what the file contained then; it is held back until a person allows it. NULL: no
      * doubt. */
     const char *doubt;
