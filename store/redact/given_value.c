@@ -5,18 +5,17 @@
 #include "lite/base/cleanup.h"
 #include "store/redact/token_form.h"
 
-/* A password has no form of its own. It is found by the name beside it, in any language of programs
- * or of people, and most names of this kind have harmless values, too. The search begins at the
- * operator, which is rarer than letters, and reads in both directions:
+/* A password has no form of its own. It is found by the name beside it, in any language of programs or of people, and
+ * most names of this kind have harmless values, too. The search begins at the operator, which is rarer than letters, and
+ * reads in both directions:
  *
  *     DB_PASSWORD    =      "w0rd"
  *     <- the name    at     the value ->    then the value is judged by the kind of the name
  *
- * The stronger the name, the less the value has to prove: a password may be any literal, a mere key
- * has to be random. A value without quotes may be an expression, so it needs more. Every operator
- * of a session is looked at, so the search for a name has limits (NAME_MOST and the others):
- * without them the time would grow with the square of a line. Code is not parsed, because it comes
- * cut, escaped several times, and in languages that are not known. */
+ * The stronger the name, the less the value has to prove: a password may be any literal, a mere key has to be random. A
+ * value without quotes may be an expression, so it needs more. Every operator of a session is looked at, so the search
+ * for a name has limits (NAME_MOST and the others). Code is not parsed, because it comes cut, escaped several times, and
+ * in languages that are not known. */
 
 static const char kind_password[] = "password";
 static const char kind_given[] = "value of a secret name";
@@ -547,8 +546,8 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
     if (given_is_any(c, "=:") && slice_has(name.name, "BUNDLE_") && slice_has(name.name, "__"))
         name.kind = NAME_PASSWORD; /* of a source of gems: BUNDLE_GEMS__EXAMPLE__COM */
     bool direct = op.gap == 0 && at && !given_is_blank(text.p[at - 1]) && c != '>';
-    struct given v =
-        given_read(text, op.after, c == '=' && direct && secret_name_is_constant(name.name));
+    const bool environment = c == '=' && direct && secret_name_is_constant(name.name);
+    struct given v = given_read(text, op.after, environment);
     struct slice value = { text.p + v.at, v.n };
 
     if (v.n == 0)
@@ -560,8 +559,11 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
     if (v.quoted && v.n > value.n)
         return given_add(list, name.kind, v);
     value = (struct slice){ text.p + v.at, v.n };
-    if (v.quoted)
-        return given_is_secret(name.kind, value) ? given_add(list, name.kind, v) : ERR_OK;
+    if (v.quoted) /* SECRET_KEY="a b c" */
+        return given_is_secret(environment && name.kind == NAME_TOKEN ? NAME_PASSWORD : name.kind,
+                               value)
+                   ? given_add(list, name.kind, v)
+                   : ERR_OK;
     if (c == '|' && name.kind == NAME_PASSWORD && op.gap) /* | password | w0rd | */
         return given_has_digit(value) && value.n > 5 && !given_is_plain(value) &&
                        slice_starts((struct slice){ text.p + v.at + v.n, text.n - v.at - v.n },
