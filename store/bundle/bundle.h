@@ -8,6 +8,7 @@
 #include "lite/base/arena.h"
 #include "lite/base/cleanup.h"
 #include "lite/base/err.h"
+#include "lite/base/id.h"
 #include "store/api/session.h"
 #include "store/api/store.h"
 #include "store/fs/span.h"
@@ -141,6 +142,14 @@ struct unbundle {
     size_t folders;
     struct change *change;
     bool done;
+
+    /* The names that are taken: paths of this plan, and the ids of each store that was asked. */
+    struct idset taken;
+    struct unbundle_ids {
+        const struct store *store;
+        struct idset id;
+    } * ids;
+    size_t stores;
 };
 
 /* Unpacks a bundle into a place of ours, checks every file, and plans where they go. `to` NULL: the directory of the

@@ -24,6 +24,9 @@ void unbundle_fini(struct unbundle *u)
     if (u->stage && !u->done)
         (void)!copy_remove(u->stage, NULL);
     change_free(u->change);
+    for (size_t i = 0; i < u->stores; i++)
+        idset_fini(&u->ids[i].id);
+    idset_fini(&u->taken);
     arena_fini(&u->arena);
     *u = (struct unbundle){ .n = 0 };
 }
@@ -146,19 +149,63 @@ static bool unbundle_is_taken(const struct unbundle *u, const char *to)
 {
     struct stat st;
 
-    if (lstat(to, &st) == 0)
-        return true;
-    for (size_t i = 0; i < u->change->n; i++)
-        if (u->change->step[i].kind == STEP_MOVE && strcmp(u->change->step[i].to, to) == 0)
-            return true;
-    return false;
+    return lstat(to, &st) == 0 || idset_has(&u->taken, id128_of(slice_of(to)));
+}
+
+static bool unbundle_note_id(const struct session_ref *ref, void *arg)
+{
+    uint32_t number;
+
+    return idset_add(arg, id128_of(ref->id), &number) == ERR_OK;
+}
+
+/* The ids of all sessions of a store, which are read once: looking up each of thousands may read all of them each time.
+ * *ids is NULL if they cannot be read. */
+static enum err_code unbundle_ids_of(struct unbundle *u, const struct store *st,
+                                     const struct idset **ids, struct err *e)
+{
+    size_t i = 0;
+
+    *ids = NULL;
+    while (i < u->stores && u->ids[i].store != st)
+        i++;
+    if (i == u->stores) {
+        struct unbundle_ids *list = arena_grow(&u->arena, u->ids, u->stores, sizeof *list);
+        struct unbundle_ids one = { .store = st };
+
+        NEED(list);
+        u->ids = list;
+        if (st->ops->enumerate(st, &unbundle_everywhere, unbundle_note_id, &one.id, NULL)) {
+            idset_fini(&one.id);
+            return ERR_OK;
+        }
+        u->ids[u->stores++] = one;
+    }
+    *ids = &u->ids[i].id;
+    return ERR_OK;
+}
+
+/* Whether the store has a session with the id, and where. */
+static enum err_code unbundle_find(struct unbundle *u, const struct unbundle_item *x,
+                                   const char **path, struct err *e)
+{
+    const struct store *st = x->store;
+    const struct idset *ids;
+    struct session_ref other;
+
+    *path = NULL;
+    TRY(unbundle_ids_of(u, st, &ids, e));
+    if (ids && !idset_has(ids, id128_of(x->ref.id)))
+        return ERR_OK;
+    if (st->ops->find(st, &unbundle_everywhere, x->ref.id, &u->arena, &other, NULL) == ERR_OK)
+        *path = other.path.p;
+    return ERR_OK;
 }
 
 static enum err_code unbundle_places(struct unbundle *u, struct unbundle_item *x, const char *root,
                                      struct err *e)
 {
-    const struct store *st = x->store;
-    struct session_ref other;
+    const char *other;
 
     for (size_t i = 0; i < x->n; i++) {
         NEED(x->part[i].to = unbundle_place(u, x, x->part[i].from, root));
@@ -170,10 +217,11 @@ static enum err_code unbundle_places(struct unbundle *u, struct unbundle_item *x
             return x->why ? ERR_OK : err_nomem(e);
         }
     }
-    if (st->ops->find(st, &unbundle_everywhere, x->ref.id, &u->arena, &other, NULL) == ERR_OK)
+    TRY(unbundle_find(u, x, &other, e));
+    if (other)
         unbundle_refuse(
             x, ERR_STALE,
-            arena_format(&u->arena, "a session with its id is there already: %s", other.path.p));
+            arena_format(&u->arena, "a session with its id is there already: %s", other));
     return x->code == ERR_STALE && !x->why ? err_nomem(e) : ERR_OK;
 }
 
@@ -221,6 +269,7 @@ static enum err_code unbundle_steps(struct unbundle *u, const struct unbundle_it
 {
     const struct change_origin origin = { x->store->path, x->to, x->session->title };
     char parent[PATH_MAX];
+    uint32_t number;
 
     TRY(change_add_session(u->change, x->store->ops->name, slice_of(x->session->id), e));
     TRY(change_set_origin(u->change, &origin, e));
@@ -239,6 +288,7 @@ static enum err_code unbundle_steps(struct unbundle *u, const struct unbundle_it
             NEED(arena_add_text(&u->arena, &u->folder, &u->folders,
                                 arena_copy_text(&u->arena, parent)));
         TRY(change_add(u->change, &move, e));
+        NEED(!idset_add(&u->taken, id128_of(slice_of(move.to)), &number));
     }
     u->placing++;
     return ERR_OK;

@@ -255,7 +255,10 @@ static enum err_code unbundle_all(struct invocation *in, struct sessions *s, str
             code = u.item[i].code;
             left++;
         } else if (u.done) {
-            session_warn_expired(in, s, u.item[i].session->agent, slice_of(u.item[i].session->id),
+            session_warn_expired(in, s,
+                                 &(struct session_placed){ u.item[i].session->agent,
+                                                           slice_of(u.item[i].session->id),
+                                                           u.item[i].path },
                                  "resume it first");
         }
     if (!left)

@@ -244,7 +244,9 @@ static enum err_code keep_back_one(struct keep_run *r, const struct session_ref 
     TRY(change_log_open(&r->in->world->env, &log, e));
     TRY(trash_put_back(log, &r->in->world->env, &request, e));
     keep_write_back(&r->in->out, &request, change_log_made(log));
-    session_warn_expired(r->in, &r->s, store_format(ref->store->ops), ref->id,
+    session_warn_expired(r->in, &r->s,
+                         &(struct session_placed){ store_format(ref->store->ops), ref->id,
+                                                   keep_original_of(ref->store, ref->path.p) },
                          "resume it first (the copy stays)");
     return ERR_OK;
 }

@@ -554,8 +554,8 @@ enum err_code command_with_session(struct invocation *in, command_session_fn *us
     return rc;
 }
 
-void session_warn_expired(const struct invocation *in, const struct sessions *s, const char *system,
-                          struct slice id, const char *next)
+void session_warn_expired(const struct invocation *in, const struct sessions *s,
+                          const struct session_placed *placed, const char *next)
 {
     static const struct scope everywhere = { .all = true };
     CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
@@ -565,8 +565,12 @@ void session_warn_expired(const struct invocation *in, const struct sessions *s,
     for (size_t i = 0; row && i < s->n; i++) {
         const struct store *st = s->store[i];
 
-        if (st->ops->remote || keep_store_is(st) || strcmp(store_format(st->ops), system) != 0 ||
-            st->ops->find(st, &everywhere, id, &a, &ref, NULL) ||
+        if (st->ops->remote || keep_store_is(st) ||
+            strcmp(store_format(st->ops), placed->system) != 0)
+            continue;
+        /* Finding one of thousands by its id may read all of them. */
+        if ((st->ops->at_path ? st->ops->at_path(st, slice_of(placed->path), &a, &ref, NULL)
+                              : st->ops->find(st, &everywhere, placed->id, &a, &ref, NULL)) ||
             st->ops->describe(st, &everywhere, &ref, row, NULL))
             continue;
         if (row->expires_ms != TIME_NONE && row->expires_ms <= in->world->env.now_ms)

@@ -71,8 +71,13 @@ MUST_CHECK enum err_code sessions_find_all(struct sessions *s, char *const *ids,
                                            struct session_ref **ref, struct err *e);
 /* Warns if the agent may remove a session that was put in its place, because it goes by the time of the file. `next` is
  * what to do about it. */
-void session_warn_expired(const struct invocation *in, const struct sessions *s, const char *system,
-                          struct slice id, const char *next);
+struct session_placed {
+    const char *system;
+    struct slice id;
+    const char *path; /* of its transcript */
+};
+void session_warn_expired(const struct invocation *in, const struct sessions *s,
+                          const struct session_placed *placed, const char *next);
 /* Sets *once if the session is seen for the first time: a session that is named twice counts once. */
 MUST_CHECK enum err_code sessions_is_first(struct sessions *s, const struct session_ref *ref,
                                            bool *once, struct err *e);
