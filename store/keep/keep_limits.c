@@ -1,14 +1,19 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lite/base/cleanup.h"
+#include "lite/io/file.h"
 #include "store/fs/copy.h"
+#include "store/fs/disk.h"
 #include "store/keep/keep_internal.h"
 
-enum { KEEP_DAY_MS = 86400000 };
+enum { KEEP_DAY_MS = 86400000, KEEP_JUMP_DAYS = 45, KEEP_CLOCK_STEP_MS = 3600000 };
 
 /* ---- limits ---- */
 
@@ -53,6 +58,35 @@ static enum err_code keep_forget(struct keep *k, struct keep_session *s, struct 
     return ERR_OK;
 }
 
+/* Sets *doubtful if the clock may be wrong: it has jumped ahead since less than a day. All copies would be old, which are
+ * often the only ones. <data>/kept/clock has the time of the last run and that of the run after a jump, or 0. */
+static enum err_code keep_check_clock(const struct keep *k, bool *doubtful, struct err *e)
+{
+    const int64_t now = k->env->now_ms;
+    int64_t last = now, jumped = 0;
+    AUTO_BUF text = { 0 };
+    char path[PATH_MAX], line[64];
+
+    TRY(env_data_path(k->env, "kept/clock", path, e));
+    const enum err_code rc = file_read_all(AT_FDCWD, path, 0, sizeof line, &text, NULL);
+    const bool known = !rc && buf_cstr(&text) &&
+                       sscanf(text.p, "%" SCNd64 " %" SCNd64, &last, &jumped) == 2 && last > 0;
+
+    if (!known) {
+        last = now;
+        jumped = 0;
+    }
+    if (now - last > KEEP_JUMP_DAYS * (int64_t)KEEP_DAY_MS)
+        jumped = now;
+    else if (now < last - KEEP_DAY_MS) /* it has gone back */
+        jumped = 0;
+    *doubtful = jumped && now - jumped < KEEP_DAY_MS;
+    if (k->dry || (known && now >= last && now - last < KEEP_CLOCK_STEP_MS))
+        return ERR_OK;
+    snprintf(line, sizeof line, "%" PRId64 " %" PRId64 "\n", now, jumped);
+    return disk_replace_file(k->dir, "clock", slice_of(line), 0600, e);
+}
+
 enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e)
 {
     struct keep_manifest *m = &k->manifest;
@@ -61,8 +95,11 @@ enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e)
     size_t n = 0, kept = 0;
     int64_t bytes = k->bytes;
     enum err_code rc = ERR_OK;
+    bool doubtful = false;
 
     *removed = 0;
+    if (k->limits.days)
+        TRY(keep_check_clock(k, &doubtful, e));
     NEED(gone = calloc(m->n + 1, sizeof *gone));
     for (size_t i = 0; i < m->n; i++)
         if (lstat(m->session[i].path, &st) && errno == ENOENT)
@@ -71,8 +108,8 @@ enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e)
     /* The oldest sessions are removed first, and only until the limits are met. */
     qsort(gone, n, sizeof *gone, keep_oldest_first);
     for (size_t i = 0; i < n && !rc; i++) {
-        const bool old =
-            k->limits.days && gone[i]->kept_ms + k->limits.days * KEEP_DAY_MS < k->env->now_ms;
+        const bool old = k->limits.days && !doubtful &&
+                         gone[i]->kept_ms + k->limits.days * KEEP_DAY_MS < k->env->now_ms;
         const bool many = k->limits.sessions && (int64_t)(m->n - *removed) > k->limits.sessions;
 
         if (!old && !many && !(k->limits.bytes && bytes > k->limits.bytes))

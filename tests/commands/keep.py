@@ -274,14 +274,32 @@ def refusals(p, top):
     p.same('put back, and refused', (run.returncode, [x['sessionId'] for x in json.loads(run.stdout or '[]')], os.path.exists(other)),
            (4, [pi[3:]], True))
 
-    # The files that follow a line that cannot be read are not those of the session before it.
+    # A clock that has jumped ahead makes nothing old until a day later.
     with open(f'{kept_dir(p)}/manifest', 'rb') as f:
         good = f.read()
     config = f'{p.home}/.config/reprise/config'
     os.makedirs(os.path.dirname(config))
     with open(config, 'w', encoding='ascii') as f:
         f.write('[keep]\nsessions = agent:codex\nmax-age = 1d\n')
+    shutil.copytree(f'{kept_dir(p)}/files', f'{top}/files.clock')
+    now, day = time.time_ns() // 1000000, 86400000
     first = good.index(b'session kimi')
+    for clock, left in ((f'{now - 50 * day} 0', True), (f'{now - day // 2} {now - day // 2}', True), (f'{now - day // 2} {now - 2 * day}', False),
+                        (f'{now + 400 * day} {now + 400 * day}', False), ('x', False)):
+        with open(f'{kept_dir(p)}/clock', 'w', encoding='ascii') as f:
+            f.write(clock)
+        with open(f'{kept_dir(p)}/manifest', 'wb') as f:
+            f.write(good[:first] + good[first:].replace(b' ' + good[first:].split(b' ', 5)[4] + b' ', b' 1 ', 1))
+        p.same(f'{clock}: keep', p.run('keep').returncode, 0)
+        p.same(f'{clock}: the copies', [os.path.exists(f'{kept_dir(p)}/files{x}') for x in (path, other)], [left, True])
+        shutil.rmtree(f'{kept_dir(p)}/files')
+        shutil.copytree(f'{top}/files.clock', f'{kept_dir(p)}/files')
+    with open(f'{kept_dir(p)}/manifest', 'wb') as f:
+        f.write(good)
+
+    # The files that follow a line that cannot be read are not those of the session before it.
+    with open(f'{kept_dir(p)}/manifest', 'rb') as f:
+        good = f.read()
     stamp = good[first:].split(b' ', 5)[4]
     for n, bad in enumerate((b'sessiom pi', b'session  pi', b'session')):
         with open(f'{kept_dir(p)}/manifest', 'wb') as f:
