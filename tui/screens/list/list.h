@@ -227,6 +227,11 @@ size_t list_total(const struct list *l);
 bool list_complete(struct list *l, struct effects *fx);
 /* The text that list_complete() would add to the query; borrowed, empty if nothing fits. */
 struct slice list_completion_rest(const struct list *l);
+/* Writes the values that it would go through, as many as fit into the width w: "Tab: a  b …". Returns false if it has no
+ * choice of values. */
+bool list_completion_next(const struct list *l, char *out, size_t cap, int w);
+/* The actions of the footer while Tab completes, because it does not mark then; else NULL. */
+const enum action *list_complete_footer(const struct model *m);
 
 /* --- the search in conversations (list_content.c) */
 /* The text that sessions must contain to be shown; empty: the list is filtered by its rows. */

@@ -1,15 +1,20 @@
+#include <stdio.h>
 #include <string.h>
 
+#include "tui/app/view.h"
 #include "tui/screens/list/list.h"
+#include "tui/widgets/frame.h"
 
-/* The values that begin with what was typed are not collected: each Tab looks for the smallest one after the present
- * value, and begins again after the last. */
+/* Only the next few values after the present one are collected; after the last, Tab begins again with the first. */
+enum { NEXT_VALUES = 8 };
+
 struct completion {
     enum term_kind kind;
     size_t at;            /* where the value is in the query */
     struct slice present; /* the value that is in the query */
     struct slice typed;   /* the part of it that was typed */
-    struct slice next, first;
+    struct slice next[NEXT_VALUES], first;
+    size_t n;
 };
 
 static char list_complete_lower(char c)
@@ -52,9 +57,18 @@ static void list_complete_consider(struct completion *c, struct slice value)
         return;
     if (!c->first.n || list_complete_compare(value, c->first) < 0)
         c->first = value;
-    if (list_complete_compare(value, c->present) > 0 &&
-        (!c->next.n || list_complete_compare(value, c->next) < 0))
-        c->next = value;
+    if (list_complete_compare(value, c->present) <= 0)
+        return;
+
+    size_t at = c->n;
+
+    while (at > 0 && list_complete_compare(value, c->next[at - 1]) < 0)
+        at--;
+    if (at == NEXT_VALUES || (at > 0 && slice_eq(value, c->next[at - 1])))
+        return;
+    c->n += c->n < NEXT_VALUES;
+    memmove(c->next + at + 1, c->next + at, (c->n - 1 - at) * sizeof *c->next);
+    c->next[at] = value;
 }
 
 static struct slice last_component(struct slice path)
@@ -106,9 +120,9 @@ static bool find(const struct list *l, struct completion *c)
     for (uint32_t i = 0; c->kind != TERM_IS && i < l->sessions.n; i++)
         if (session_table_is_listed(&l->sessions, i))
             consider_session(c, &l->sessions.entry[i]);
-    if (!c->next.n)
-        c->next = c->first;
-    return c->next.n && !slice_eq(c->next, c->present);
+    if (c->n == 0 && c->first.n)
+        c->next[c->n++] = c->first;
+    return c->n > 0 && !slice_eq(c->next[0], c->present);
 }
 
 struct slice list_completion_rest(const struct list *l)
@@ -117,7 +131,41 @@ struct slice list_completion_rest(const struct list *l)
 
     if (!find(l, &c) || l->completed.end == l->query.n)
         return (struct slice){ 0 };
-    return (struct slice){ c.next.p + c.typed.n, c.next.n - c.typed.n };
+    return (struct slice){ c.next[0].p + c.typed.n, c.next[0].n - c.typed.n };
+}
+
+bool list_completion_next(const struct list *l, char *out, size_t cap, int w)
+{
+    enum { GAP = 2 };
+    const char *more = l->settings->ascii ? "  ..." : "  …";
+    struct completion c;
+    size_t used = (size_t)snprintf(out, cap, "Tab: "), i = 0;
+
+    if (!find(l, &c) || c.n < 2 || w < (int)used) {
+        out[0] = '\0';
+        return false;
+    }
+    w -= (int)used + frame_width(slice_of(more));
+    for (; i < c.n; i++) {
+        int gap = i > 0 ? GAP : 0, width = gap + frame_width(c.next[i]);
+
+        if (width > w || used + (size_t)gap + c.next[i].n + strlen(more) >= cap)
+            break;
+        used += (size_t)snprintf(out + used, cap - used, "%*s%.*s", gap, "", SLICE_ARG(c.next[i]));
+        w -= width;
+    }
+    if (i < c.n || c.n == NEXT_VALUES)
+        snprintf(out + used, cap - used, "%s", more);
+    return i > 0;
+}
+
+const enum action *list_complete_footer(const struct model *m)
+{
+    static const enum action completing[] = { ACT_RESUME, ACT_VIEW, ACT_SCOPE,   ACT_FORK,
+                                              ACT_MENU,   ACT_SORT, ACT_PREVIEW, ACT_NONE };
+    struct completion c;
+
+    return keymap_is_text(&m->settings->keys, IN_LIST) && find(m->list, &c) ? completing : NULL;
 }
 
 bool list_complete(struct list *l, struct effects *fx)
@@ -126,7 +174,8 @@ bool list_complete(struct list *l, struct effects *fx)
 
     if (!find(l, &c))
         return false;
-    bool quoted = memchr(c.next.p, ' ', c.next.n) != NULL;
+    const struct slice next = c.next[0];
+    bool quoted = memchr(next.p, ' ', next.n) != NULL;
     bool has_quote = l->query.text[c.at - 1] == '"';
     size_t typed = c.typed.n;
 
@@ -134,7 +183,7 @@ bool list_complete(struct list *l, struct effects *fx)
     l->query.n = l->query.cursor = c.at - has_quote;
     if (quoted)
         line_editor_insert(&l->query, SLICE("\""));
-    line_editor_insert(&l->query, c.next);
+    line_editor_insert(&l->query, next);
     if (quoted)
         line_editor_insert(&l->query, SLICE("\""));
     list_query_changed(l, fx);

@@ -239,7 +239,7 @@ static enum style content_note(const struct list *l, char *out, size_t cap)
 
 static void draw_query_note(const struct list *l, struct frame *f, struct rect r, int used)
 {
-    char text[160] = "";
+    char text[256] = "";
     enum style style = STYLE_MARK;
 
     if (l->filter.query.problem[0]) {
@@ -251,6 +251,8 @@ static void draw_query_note(const struct list *l, struct frame *f, struct rect r
         snprintf(text, sizeof text, "%zu marked", l->marks);
     } else if (l->query.n == 0) {
         style = damage_note(l, text, sizeof text);
+    } else if (list_completion_next(l, text, sizeof text, r.w - used - 4)) {
+        style = STYLE_DIM;
     }
     int w = frame_width(slice_of(text)), x = r.x + r.w - w - 1;
 

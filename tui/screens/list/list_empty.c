@@ -169,8 +169,8 @@ static void draw_no_sessions(const struct list *l, struct pen *pen)
     offer_wider_scope(pen, l);
     line_key(pen, l, ACT_REFRESH, "reload");
     pen->y++;
-    line_text(pen, STYLE_TEXT, "Start your agent here and its sessions appear by themselves,");
-    line_text(pen, STYLE_TEXT, "or try everything on a sample:  reprise demo");
+    line_text(pen, STYLE_TEXT, "Start your agent here, and its sessions appear.");
+    line_text(pen, STYLE_TEXT, "To try everything on a sample: reprise demo");
     pen->y++;
     if (l->scope == SCOPE_ALL)
         line_text(pen, STYLE_DIM, "Searched for sessions of all projects:");

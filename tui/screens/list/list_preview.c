@@ -64,10 +64,9 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
     const char *dot = f->ascii ? " - " : " · ";
     struct slice model = preview_model(l, e);
 
-    if (used > 0)
+    if (used > 0 && model.n > 0)
         used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, dot);
-    if (model.n > 0)
-        used += frame_text_cut(f, r.y, r.x + used, r.w - used, STYLE_DIM, model);
+    used += frame_text_cut(f, r.y, r.x + used, r.w - used, STYLE_DIM, model);
     human_size(session_entry_bytes(e), all);
     human_size(e->ref.file.size, own);
     if (e->ref.store->ops->remote)
@@ -80,11 +79,12 @@ static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r
         snprintf(text, sizeof text, "%s on disk", all);
     else
         snprintf(text, sizeof text, "%s on disk, transcript %s", all, own);
-    if (model.n > 0 && used + frame_width(slice_of(dot)) + frame_width(slice_of(text)) <= r.w)
+    if (used == 0)
+        dot = "";
+    if (used + frame_width(slice_of(dot)) + frame_width(slice_of(text)) <= r.w) {
         used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, dot);
-    else if (model.n > 0)
-        text[0] = '\0';
-    used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, text);
+        used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_DIM, text);
+    }
 
     frame_puts(f, r.y, r.x - 1, 1, STYLE_DIM, " ");
     frame_puts(f, r.y, r.x + used, 1, STYLE_DIM, " ");

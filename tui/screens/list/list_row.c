@@ -371,14 +371,15 @@ bool list_row_fits_title(const struct list *l, const struct list_layout *lay, ui
     return frame_width(session_entry_title(e)) <= room;
 }
 
-/* Draws the tag at the end of the title, in at most half of its room. Returns the remaining rectangle. */
+/* Draws the tag at the end of the title, in what that leaves, or in a third of the room. Returns the remaining rectangle. */
 static struct rect draw_tag(struct frame *f, struct rect r, const struct session_entry *e)
 {
     const struct session_row *row = e->row;
-    int w = row && row->tag.n ? 1 + frame_width(row->tag) : 0, most = (r.w - GAP) / 2;
+    int w = row && row->tag.n ? 1 + frame_width(row->tag) : 0;
+    int most = r.w - GAP - frame_width(session_entry_title(e));
 
-    if (r.w < TITLE_WORDS) /* the preview beside it names the tag, too */
-        most = at_most(most, r.w - GAP - frame_width(session_entry_title(e)));
+    if (r.w >= TITLE_WORDS && most < r.w / 3) /* else the preview beside it names the tag, too */
+        most = r.w / 3;
     w = at_most(w, most);
     if (w < TAG_LEAST)
         return r;

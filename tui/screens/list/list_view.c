@@ -344,9 +344,8 @@ static bool list_view_act(struct model *m, enum action a)
 static bool list_view_takes(struct model *m, struct key key)
 {
     struct list *l = m->list;
-    bool text = keymap_is_text(&m->settings->keys, list_key_context(m));
 
-    if (key.mods != 0 || !text)
+    if (key.mods != 0 || !keymap_is_text(&m->settings->keys, list_key_context(m)))
         return false;
     if (key.code == '?' && l->query.n == 0 &&
         !keymap_is_bound(&m->settings->keys, list_key_context(m), ACT_HELP)) {
@@ -597,4 +596,5 @@ const struct view_ops view_list = {
     .tick = list_view_tick,
     .refresh = list_view_refresh,
     .wake_ms = list_view_wake_ms,
+    .footer = list_complete_footer,
 };

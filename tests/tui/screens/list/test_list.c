@@ -273,6 +273,14 @@ TEST(the_preview_shows_the_disk_usage)
     screen_close(&x.s);
 }
 
+AT_SHOP(a_model_is_of_more_use_than_the_disk_usage, 30, 100)
+{
+    x->s.model->list->sessions.entry[0].row->model = SLICE("a-model-with-a-long-name");
+    assert_non_null(strstr(screen_line(&x->s, 2), "┌─ a-model-with-a-long-name ──────"));
+    screen_resize(&x->s, 30, 120);
+    assert_non_null(strstr(screen_line(&x->s, 2), "─ a-model-with-a-long-name · 47 KB on disk ─"));
+}
+
 /* The list does not wait for the disk usage: until it is known, the transcript's own size is shown. */
 TEST(the_transcript_size_is_shown_until_the_usage_is_known)
 {
@@ -341,6 +349,21 @@ AT_SHOP(systems_are_shown_if_those_listed_have_several, 60, 200)
     assert_non_null(strstr(screen_line(&x->s, 2), "Payments"));
     assert_null(strstr(screen_line(&x->s, 2), "  claude "));
     e[2].ref.store = own;
+}
+
+/* A long tag gives way to a title, but has a third of its line. */
+TEST(a_title_is_of_more_use_than_its_tag)
+{
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[1].tag = "a-tag-that-is-as-long-as-the-title";
+    x.fake[2].tag = "another-long-tag";
+    x.fake[2].title = "Refunds are a table of their own, and what is due follows from it";
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    assert_non_null(strstr(screen_line(&x.s, 3), "Payments: idempotency keys  #a-tag-that"));
+    assert_non_null(strstr(screen_line(&x.s, 4), "…  #another-long"));
+    screen_close(&x.s);
 }
 
 /* A second store of a system has sessions of the same titles, so that only its name tells the rows apart. */

@@ -34,6 +34,15 @@ AT_SHOP(tab_completes_the_value_of_a_field, 24, 80)
 {
     screen_press(&x->s, "branch:f");
     assert_string_equal(screen_line(&x->s, 1), "> branch:fix/retry"); /* the rest is dim */
+    screen_press(&x->s, "<C-u>branch:");
+    assert_non_null(strstr(screen_line(&x->s, 1), "Tab: fix/retry  main  refunds  ümlaut"));
+    assert_null(strstr(screen_line(&x->s, 23), "Tab mark"));
+    screen_press(&x->s, "<Tab>");
+    assert_non_null(strstr(screen_line(&x->s, 1), "Tab: main  refunds  ümlaut"));
+    screen_resize(&x->s, 24, 50);
+    assert_non_null(strstr(screen_line(&x->s, 1), "fix/retry"));
+    assert_true(screen_has(&x->s, "  Tab: main  refunds  …"));
+    screen_resize(&x->s, 24, 80);
     assert_query(&x->s, "branch:r", "", "branch:r");
     assert_query(&x->s, "branch:r", "<Tab>", "branch:refunds");
     assert_true(screen_has(&x->s, "Refund flow"));
