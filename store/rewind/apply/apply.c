@@ -43,24 +43,6 @@ static uint32_t mode_of(const struct rewind_entry *from)
                                                                    : 0644;
 }
 
-/* Counts the missing directories above the path, because an undo removes as many. The path is cut and restored. */
-static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
-{
-    struct stat st;
-
-    *n = 0;
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (*n || lstat(path, &st)) {
-            if (!*n && errno != ENOENT && errno != ENOTDIR)
-                return err_sys(e, path, "examine directory");
-            *n += 1;
-        }
-        *slash = '/';
-    }
-    return ERR_OK;
-}
-
 /* Records the attributes of a deleted file and of the directories that are removed with it. */
 static enum err_code record_deleted_attrs(struct rewind_tx *tx, struct reach *reach,
                                           struct rewind_tx_entry *x, struct err *e)
@@ -84,20 +66,6 @@ static enum err_code record_deleted_attrs(struct rewind_tx *tx, struct reach *re
     rc = fs_attrs_get(fd, &tx->arena, x->path, &x->was, e);
     close(fd);
     return rc || x->action != REWIND_DELETE ? rc : rewind_tx_record_dirs(tx, x, e);
-}
-
-static enum err_code note_all(struct rewind_tx *tx, const struct rewind_plan *plan, struct err *e)
-{
-    struct reach reach = { 0 };
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < tx->n && !rc; i++)
-        if (rewind_tx_has_was(&tx->entry[i]))
-            rc = record_deleted_attrs(tx, &reach, &tx->entry[i], e);
-    entry_reach_fini(&reach);
-    if (!rc && !beneath_dirs_add_all(&tx->dirs, &tx->arena, &plan->dirs))
-        rc = err_nomem(e);
-    return rc;
 }
 
 static enum err_code add_tx_entry(struct rewind_tx *tx, const struct rewind_entry *from,
@@ -129,7 +97,25 @@ static enum err_code add_tx_entry(struct rewind_tx *tx, const struct rewind_entr
     memcpy(x->wanted, from->wanted, SHA256_BYTES);
     if (from->target->exact)
         tx->version = TX_VERSION;
-    return x->action == REWIND_CREATE ? missing_dirs(path, &x->dirs, e) : ERR_OK;
+
+    /* Counts the missing directories above the path, because an undo removes as many. The path is
+     * cut and restored. */
+    if (x->action != REWIND_CREATE)
+        return ERR_OK;
+
+    struct stat st;
+
+    x->dirs = 0;
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (x->dirs || lstat(path, &st)) {
+            if (!x->dirs && errno != ENOENT && errno != ENOTDIR)
+                return err_sys(e, path, "examine directory");
+            x->dirs += 1;
+        }
+        *slash = '/';
+    }
+    return ERR_OK;
 }
 
 bool rewind_tx_includes(const struct rewind_entry *x)
@@ -195,7 +181,18 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
                            "to be restored with it");
         else
             k += rewind_tx_includes(&p->entry[i]);
-    return note_all(tx, p->plan, e);
+
+    /* An undo needs the attributes of the files that are removed, and of the directories above them. */
+    struct reach reach = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        if (rewind_tx_has_was(&tx->entry[i]))
+            rc = record_deleted_attrs(tx, &reach, &tx->entry[i], e);
+    entry_reach_fini(&reach);
+    if (!rc && !beneath_dirs_add_all(&tx->dirs, &tx->arena, &p->plan->dirs))
+        rc = err_nomem(e);
+    return rc;
 }
 
 /* ---- preflight ---- */
@@ -271,11 +268,20 @@ enum err_code rewind_records_open(const struct store_env *env, char dir[PATH_MAX
     return acquire_rewind_lock(dir, lock, e);
 }
 
-/* Does everything that can still be discarded, and then commits. */
-static enum err_code apply_prepare(struct change_log *log, struct rewind_tx *tx,
-                                   const struct rewind_preview *p, struct err *e)
+static enum err_code run_transaction(const struct store_env *env, struct rewind_tx *tx,
+                                     const struct rewind_preview *p, struct err *e)
 {
-    enum err_code rc = preflight(tx, p, e);
+    struct change_log *log = NULL;
+    enum err_code rc = tx->conversation.change ? change_log_open(env, &log, e) : ERR_OK;
+
+    if (rc) {
+        if (copy_remove(tx->dir, NULL))
+            err_wrap(e, rc, "an empty record remains");
+        return rc;
+    }
+
+    /* Does everything that can still be discarded, and then commits. */
+    rc = preflight(tx, p, e);
 
     if (!rc)
         rc = rewind_tx_write_plan(tx, e);
@@ -292,21 +298,7 @@ static enum err_code apply_prepare(struct change_log *log, struct rewind_tx *tx,
     else if (rc && how != ROLLBACK_DONE)
         err_wrap(e, rc,
                  "unfinished: only the conversation was rewound, since a program is writing to it");
-    return rc;
-}
 
-static enum err_code run_transaction(const struct store_env *env, struct rewind_tx *tx,
-                                     const struct rewind_preview *p, struct err *e)
-{
-    struct change_log *log = NULL;
-    enum err_code rc = tx->conversation.change ? change_log_open(env, &log, e) : ERR_OK;
-
-    if (rc) {
-        if (copy_remove(tx->dir, NULL))
-            err_wrap(e, rc, "an empty record remains");
-        return rc;
-    }
-    rc = apply_prepare(log, tx, p, e);
     change_log_close(log);
     if (rc)
         return rc;
@@ -331,9 +323,15 @@ static enum err_code refuse_held(uint32_t path, const char *id, void *arg, struc
     return err_set(e, ERR_STALE, paths->text[path].p, "an interrupted rewind is using it: %s", id);
 }
 
-static enum err_code recover_first(const struct store_env *env, const char *rewinds,
-                                   const struct rewind_preview *p, struct err *e)
+static enum err_code apply_locked(const struct store_env *env, const char *rewinds,
+                                  const struct rewind_preview *p, struct rewind_result *r,
+                                  struct err *e)
 {
+    char id[40], dir[TX_PATH_MAX], old[TX_PATH_MAX];
+    struct rewind_tx tx = { 0 };
+
+    /* The directory of the record. */
+    /* Interrupted rewinds are finished first; a file that one of them holds is refused. */
     TRY(rewind_records_recover(env, rewinds, NULL, e));
 
     CLEANUP(slice_set_fini) struct slice_set paths = { 0 };
@@ -343,18 +341,8 @@ static enum err_code recover_first(const struct store_env *env, const char *rewi
         if (rewind_tx_includes(&p->entry[i]) &&
             slice_set_add(&paths, slice_of(p->entry[i].target->path), &number))
             return err_nomem(e);
-    return rewind_records_each_held(env, &paths, refuse_held, &paths, e);
-}
+    TRY(rewind_records_each_held(env, &paths, refuse_held, &paths, e));
 
-static enum err_code apply_locked(const struct store_env *env, const char *rewinds,
-                                  const struct rewind_preview *p, struct rewind_result *r,
-                                  struct err *e)
-{
-    char id[40], dir[TX_PATH_MAX], old[TX_PATH_MAX];
-    struct rewind_tx tx = { 0 };
-
-    /* The directory of the record. */
-    TRY(recover_first(env, rewinds, p, e));
     TRY(record_id_next(env, id, e));
     rewind_tx_path(rewinds, id, dir);
     rewind_tx_path(dir, "old", old);
@@ -385,21 +373,6 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
     return rc;
 }
 
-/* A host that has the session open would go on after messages that are no longer there. */
-static enum err_code check_no_writer(const struct store_env *env, const struct rewind_plan *plan,
-                                     struct err *e)
-{
-    const char *system = plan->format ? plan->format : plan->system;
-    pid_t pid = plan->conversation.change && system && plan->session
-                    ? live_host_pid(env, system, plan->session)
-                    : 0;
-
-    return pid ? err_set(e, ERR_LOCKED, plan->session,
-                         "rewind: process %ld is writing to the conversation; quit it first",
-                         (long)pid)
-               : ERR_OK;
-}
-
 /* The memory for the result is allocated before anything is done, so that a rewind that was done never reports a
  * failure. */
 enum err_code rewind_apply(const struct store_env *env, const struct rewind_preview *preview,
@@ -412,7 +385,17 @@ enum err_code rewind_apply(const struct store_env *env, const struct rewind_prev
     r.outcome = arena_zalloc(&r.arena, sizeof *r.outcome * (preview->n + 1));
     if (!r.outcome)
         return err_nomem(e);
-    enum err_code rc = check_no_writer(env, preview->plan, e);
+
+    /* A host that has the session open would go on after messages that are no longer there. */
+    const char *system = preview->plan->format ? preview->plan->format : preview->plan->system;
+    pid_t pid = preview->plan->conversation.change && system && preview->plan->session
+                    ? live_host_pid(env, system, preview->plan->session)
+                    : 0;
+    enum err_code rc =
+        pid ? err_set(e, ERR_LOCKED, preview->plan->session,
+                      "rewind: process %ld is writing to the conversation; quit it first",
+                      (long)pid)
+            : ERR_OK;
 
     if (!rc)
         rc = rewind_records_open(env, rewinds, &lock, e);
@@ -484,10 +467,22 @@ static enum err_code apply_merge(const struct rewind_sides *s, const struct rewi
     return rc;
 }
 
-/* Makes a separate target: the selected hunks, and the present mode of the file. */
-static enum err_code make_target_of_hunks(struct rewind_preview *p, struct rewind_entry *x,
-                                          const struct rewind_selection *pick, struct err *e)
+static enum err_code apply_all_selected(struct rewind_preview *p, size_t i,
+                                        const struct rewind_selection *pick, struct err *e)
 {
+    struct rewind_entry *x = &p->entry[i];
+
+    if (pick->consent && rewind_may_consent(x)) {
+        x->action = x->would;
+        x->rule = REWIND_RULE_NONE;
+        x->why = NULL;
+    }
+    x->chosen = pick->ticked && x->action != REWIND_REFUSED;
+
+    /* Makes a separate target: the selected hunks, and the present mode of the file. */
+    if (!x->chosen || x->action != REWIND_RESTORE || rewind_has_kind(x) || !rewind_is_partial(pick))
+        return ERR_OK;
+
     struct rewind_target *t = arena_alloc(&p->arena, sizeof *t);
     struct hasher hasher = { 0 };
     struct rewind_sides sides;
@@ -509,23 +504,6 @@ static enum err_code make_target_of_hunks(struct rewind_preview *p, struct rewin
     hasher_fini(&hasher);
     rewind_sides_fini(&sides);
     return rc;
-}
-
-static enum err_code apply_all_selected(struct rewind_preview *p, size_t i,
-                                        const struct rewind_selection *pick, struct err *e)
-{
-    struct rewind_entry *x = &p->entry[i];
-
-    if (pick->consent && rewind_may_consent(x)) {
-        x->action = x->would;
-        x->rule = REWIND_RULE_NONE;
-        x->why = NULL;
-    }
-    x->chosen = pick->ticked && x->action != REWIND_REFUSED;
-    return x->chosen && x->action == REWIND_RESTORE && !rewind_has_kind(x) &&
-                   rewind_is_partial(pick)
-               ? make_target_of_hunks(p, x, pick, e)
-               : ERR_OK;
 }
 
 enum err_code rewind_apply_selected(const struct store_env *env,

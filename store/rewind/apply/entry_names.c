@@ -65,10 +65,21 @@ int entry_names_place(const struct entry_files *at)
     return fs_is_lacking(errno) ? move_by_link(at, at->temp_dir, at->temp, at->name) : -1;
 }
 
-/* Its own name and the third one both have a file, so one of the three must be removed: ours, or one that the record
- * has. If another program made all of them in the meantime, nothing is done. */
-static enum err_code drop_ours(const struct entry_files *at, const char *third, struct err *e)
+/* Moves the file under the third name back to its own name if that is free, or else to the temporary one. */
+static enum err_code settle_third(const struct entry_files *at, const char *third,
+                                  const struct stat *own, const struct stat *old, struct err *e)
 {
+    if (!own && move_by_link(at, at->dir, third, at->name) == 0)
+        return ERR_OK;
+    if (!own && errno != EEXIST)
+        return err_sys(e, at->x->path, "restore its name");
+    if (own && entry_names_is_same(old, own))
+        return unlinkat(at->dir, third, 0) ? err_sys(e, at->x->path, "remove a second name")
+                                           : ERR_OK;
+
+    /* Its own name and the third one both have a file, so one of the three must be removed: ours,
+     * or one that the record has. If another program made all of them in the meantime, nothing is
+     * done. */
     enum entry_file incoming, outgoing;
 
     TRY(entry_files_identify(at, at->dir, at->temp, &incoming, e));
@@ -85,20 +96,6 @@ static enum err_code drop_ours(const struct entry_files *at, const char *third, 
         TRY(entry_files_remove_temp(at, e));
     return renameat(at->dir, third, at->dir, at->temp) ? err_sys(e, at->x->path, "exchange names")
                                                        : ERR_OK;
-}
-
-/* Moves the file under the third name back to its own name if that is free, or else to the temporary one. */
-static enum err_code settle_third(const struct entry_files *at, const char *third,
-                                  const struct stat *own, const struct stat *old, struct err *e)
-{
-    if (!own && move_by_link(at, at->dir, third, at->name) == 0)
-        return ERR_OK;
-    if (!own && errno != EEXIST)
-        return err_sys(e, at->x->path, "restore its name");
-    if (own && entry_names_is_same(old, own))
-        return unlinkat(at->dir, third, 0) ? err_sys(e, at->x->path, "remove a second name")
-                                           : ERR_OK;
-    return drop_ours(at, third, e);
 }
 
 enum err_code entry_names_settle(const struct entry_files *at, struct err *e)

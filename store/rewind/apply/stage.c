@@ -46,20 +46,6 @@ struct work {
 
 /* ---- the present bytes ---- */
 
-static enum err_code open_present(struct work *w, struct span *out, struct err *e)
-{
-    struct stat st;
-
-    w->present = openat(w->dir, w->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (w->present < 0)
-        return rewind_tx_open_error(w->x, e);
-    if (fstat(w->present, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1 ||
-        !rewind_tx_same_file(rewind_tx_file_id(&st), rewind_tx_seen_id(&w->x->seen)))
-        return err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
-    *out = (struct span){ .path = w->x->path, .fd = w->present, .n = st.st_size, .whole = true };
-    return ERR_OK;
-}
-
 /* Copies them into the record and checks, in the same pass, that they are still what the preview
  * saw. */
 static enum err_code keep_present(struct stager *s, struct work *w, struct err *e)
@@ -80,7 +66,18 @@ static enum err_code keep_present(struct stager *s, struct work *w, struct err *
                        : rewind_tx_open_error(w->x, e);
         present = span_of_bytes((struct slice){ text, n });
     } else {
-        TRY(open_present(w, &present, e));
+        /* A regular file, which must still be the one of the preview. */
+        struct stat st;
+
+        w->present =
+            openat(w->dir, w->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (w->present < 0)
+            return rewind_tx_open_error(w->x, e);
+        if (fstat(w->present, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1 ||
+            !rewind_tx_same_file(rewind_tx_file_id(&st), rewind_tx_seen_id(&w->x->seen)))
+            return err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
+        present =
+            (struct span){ .path = w->x->path, .fd = w->present, .n = st.st_size, .whole = true };
     }
     TRY(hasher_span(&s->hasher, &present, s->kept, s->tx->dir, sha256, e));
     source_mark_kind(w->x->seen.mode & S_IFMT, sha256);
@@ -176,20 +173,6 @@ static enum err_code stage_settle(struct stager *s, struct err *e)
     return rc;
 }
 
-/* The owner and the time of a link that a restored one gets; those of a new one if nothing is known. */
-static void set_link_attrs(const struct work *w, const char *temp)
-{
-    const struct attrs *like = w->target->like;
-    const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-                                       { .tv_sec = w->x->mtime_ns / 1000000000,
-                                         .tv_nsec = w->x->mtime_ns % 1000000000 } };
-
-    if (like && geteuid() == 0)
-        (void)!fchownat(w->temp_dir, temp, like->uid, like->gid, AT_SYMLINK_NOFOLLOW);
-    if (w->x->mtime_ns != MTIME_NOW)
-        (void)!utimensat(w->temp_dir, temp, times, AT_SYMLINK_NOFOLLOW);
-}
-
 static enum err_code stage_link(struct stager *s, const struct work *w, const char *temp,
                                 const struct span *wanted, struct err *e)
 {
@@ -208,7 +191,19 @@ static enum err_code stage_link(struct stager *s, const struct work *w, const ch
         return err_set(e, ERR_STALE, x->path, "its saved copy changed since the preview");
     if (symlinkat(text, w->temp_dir, temp))
         return err_sys(e, x->path, "create a link beside it");
-    set_link_attrs(w, temp);
+
+    /* The owner and the time of a link that a restored one gets; those of a new one if nothing is
+     * known. */
+    const struct attrs *like = w->target->like;
+    const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+                                       { .tv_sec = w->x->mtime_ns / 1000000000,
+                                         .tv_nsec = w->x->mtime_ns % 1000000000 } };
+
+    if (like && geteuid() == 0)
+        (void)!fchownat(w->temp_dir, temp, like->uid, like->gid, AT_SYMLINK_NOFOLLOW);
+    if (w->x->mtime_ns != MTIME_NOW)
+        (void)!utimensat(w->temp_dir, temp, times, AT_SYMLINK_NOFOLLOW);
+
     if (fstatat(w->temp_dir, temp, &st, AT_SYMLINK_NOFOLLOW))
         return err_sys(e, x->path, "examine the link");
     x->staged = rewind_tx_file_id(&st);

@@ -210,12 +210,16 @@ static enum err_code add_new_side(const struct linediff *d, const struct linedif
     return rc;
 }
 
-/* Copies bytes up to each chosen hunk, then its new side, and continues after its old side. A hunk that only adds names
- * the line before it as its start. */
-static enum err_code pick(const struct linediff *d, struct slice before, const bool *chosen,
-                          struct buf *out)
+enum err_code linediff_apply_hunks(const struct linediff *d, struct slice before,
+                                   const bool *chosen, struct arena *a, struct slice *out,
+                                   struct err *e)
 {
-    const char *from = before.p, *end = before.p + before.n;
+    struct buf bytes = { 0 };
+    struct slice old = before.p ? before : SLICE("");
+
+    /* Copies bytes up to each chosen hunk, then its new side, and continues after its old side. A
+     * hunk that only adds names the line before it as its start. */
+    const char *from = old.p, *end = old.p + old.n;
     enum err_code rc = ERR_OK;
 
     for (size_t h = 0; h < d->hunks && !rc; h++) {
@@ -224,23 +228,15 @@ static enum err_code pick(const struct linediff *d, struct slice before, const b
 
         if (!chosen[h])
             continue;
-        const char *to = linediff_line_start(before, start);
+        const char *to = linediff_line_start(old, start);
 
-        rc = buf_add(out, (struct slice){ from, (size_t)(to - from) });
+        rc = buf_add(&bytes, (struct slice){ from, (size_t)(to - from) });
         if (!rc)
-            rc = add_new_side(d, hunk, out);
-        from = linediff_line_start(before, start + hunk->old_lines);
+            rc = add_new_side(d, hunk, &bytes);
+        from = linediff_line_start(old, start + hunk->old_lines);
     }
-    return rc ? rc : buf_add(out, (struct slice){ from, (size_t)(end - from) });
-}
+    rc = rc ? rc : buf_add(&bytes, (struct slice){ from, (size_t)(end - from) });
 
-enum err_code linediff_apply_hunks(const struct linediff *d, struct slice before,
-                                   const bool *chosen, struct arena *a, struct slice *out,
-                                   struct err *e)
-{
-    struct buf bytes = { 0 };
-    struct slice old = before.p ? before : SLICE("");
-    enum err_code rc = pick(d, old, chosen, &bytes);
     struct slice copy = { NULL, 0 };
 
     if (!rc)

@@ -16,13 +16,6 @@ struct former_search {
     char session[512];
 };
 
-static bool former_is_gone(const char *dir)
-{
-    struct stat st;
-
-    return lstat(dir, &st) != 0 && errno == ENOENT;
-}
-
 static bool former_look(const struct change *c, bool undone, void *arg)
 {
     struct former_search *s = arg;
@@ -34,7 +27,8 @@ static bool former_look(const struct change *c, bool undone, void *arg)
 
         if (!dir || strcmp(c->sessions[i], s->session) != 0)
             continue;
-        const bool gone = former_is_gone(dir);
+        struct stat st;
+        const bool gone = lstat(dir, &st) != 0 && errno == ENOENT;
 
         if (!arena_add_text(s->arena, gone ? &s->to->dir : &s->to->again,
                             gone ? &s->to->n : &s->to->again_n, arena_copy_text(s->arena, dir)))

@@ -288,13 +288,6 @@ enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct r
 
 /* ---- sessions of other stores ---- */
 
-/* Entire records other agents, whose own stores have better records. */
-static bool is_other_store(const struct store *st, const struct store *mine)
-{
-    return st != mine && !st->ops->remote && st->ops->enumerate && st->ops->edits &&
-           !st->ops->agent;
-}
-
 enum err_code rewind_other_stores(struct store *const store[], size_t n,
                                   const struct session_ref *ref, const atomic_bool *cancel,
                                   struct rewind_plan *plan, struct err *e)
@@ -306,8 +299,11 @@ enum err_code rewind_other_stores(struct store *const store[], size_t n,
         return ERR_OK;
     if (!sort_targets(&r))
         rc = err_nomem(e);
-    for (size_t i = 0; i < n && !rc; i++)
-        if (is_other_store(store[i], ref->store))
+    for (size_t i = 0; i < n && !rc;
+         /* Entire records other agents, whose own stores have better records. */
+         i++)
+        if (store[i] != ref->store && !store[i]->ops->remote && store[i]->ops->enumerate &&
+            store[i]->ops->edits && !store[i]->ops->agent)
             rc = other_sessions_find_young(&r, store[i], e);
     if (!rc)
         rc = read_young(&r, note_edits, e);

@@ -50,13 +50,6 @@ static const char *path_fault(struct slice path, bool any_name)
 
 /* ---- .git ---- */
 
-/* Code points that HFS+ leaves out when it compares names. */
-static bool hfs_ignores(uint32_t cp)
-{
-    return (cp >= 0x200C && cp <= 0x200F) || (cp >= 0x202A && cp <= 0x202E) ||
-           (cp >= 0x206A && cp <= 0x206F) || cp == 0xFEFF;
-}
-
 /* The name as the laxest file system would compare it, as far as needed for ".git": ignored code points gone, ASCII in
  * lower case, cut at a stream's colon, blanks and dots at the end gone (NTFS). */
 static size_t lax_name(struct slice part, char *out, size_t cap)
@@ -66,8 +59,11 @@ static size_t lax_name(struct slice part, char *out, size_t cap)
     while (part.n && n < cap) {
         uint32_t cp = utf8_next(&part, false);
 
-        if (hfs_ignores(cp))
+        /* Code points that HFS+ leaves out when it compares names. */
+        if ((cp >= 0x200C && cp <= 0x200F) || (cp >= 0x202A && cp <= 0x202E) ||
+            (cp >= 0x206A && cp <= 0x206F) || cp == 0xFEFF)
             continue;
+
         if (cp == ':')
             break;
         out[n++] = cp >= 'A' && cp <= 'Z' ? (char)(cp + 32) : cp < 0x80 ? (char)cp : '?';

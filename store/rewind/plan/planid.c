@@ -111,31 +111,6 @@ static void hash_conversation(struct digest *c, const struct rewind_conversation
     }
 }
 
-static bool planid_sum_up(const struct rewind_preview *p, struct digest *all, struct digest *one,
-                          struct sums *sums, uint8_t hash[SHA256_BYTES])
-{
-    bool ok = true;
-
-    digest_begin(all, DIGEST_SHA256);
-    for (size_t i = 0; i < p->n && ok; i++) {
-        const struct rewind_entry *x = &p->entry[i];
-        char facts[128];
-
-        planid_hash_text(all, x->target->path);
-        snprintf(facts, sizeof facts, "%d %d %d %o %d %o", (int)x->action, (int)x->rule,
-                 x->seen.exists, (unsigned)x->seen.mode, (int)x->target->want,
-                 x->target->has_mode ? (unsigned)x->target->mode : 0);
-        planid_hash_text(all, facts);
-        digest_add(all, (struct slice){ (const char *)x->seen.sha256, SHA256_BYTES });
-        digest_add(all, (struct slice){ (const char *)x->wanted, SHA256_BYTES });
-
-        ok = hash_file(one, &p->entry[i], sums);
-    }
-    if (ok)
-        hash_conversation(all, &p->plan->conversation);
-    return ok && digest_end(all, hash);
-}
-
 enum err_code planid_make(struct rewind_preview *p, struct err *e)
 {
     CLEANUP(digest_fini) struct digest all = { 0 }, one = { 0 };
@@ -143,8 +118,29 @@ enum err_code planid_make(struct rewind_preview *p, struct err *e)
     char hex[SHA256_BYTES * 2 + 1];
     struct sums sums = { 0 };
 
-    if (!planid_sum_up(p, &all, &one, &sums, hash))
+    /* The hash of the whole plan, and the sums that show which of its files changed. */
+    bool ok = true;
+
+    digest_begin(&all, DIGEST_SHA256);
+    for (size_t i = 0; i < p->n && ok; i++) {
+        const struct rewind_entry *x = &p->entry[i];
+        char facts[128];
+
+        planid_hash_text(&all, x->target->path);
+        snprintf(facts, sizeof facts, "%d %d %d %o %d %o", (int)x->action, (int)x->rule,
+                 x->seen.exists, (unsigned)x->seen.mode, (int)x->target->want,
+                 x->target->has_mode ? (unsigned)x->target->mode : 0);
+        planid_hash_text(&all, facts);
+        digest_add(&all, (struct slice){ (const char *)x->seen.sha256, SHA256_BYTES });
+        digest_add(&all, (struct slice){ (const char *)x->wanted, SHA256_BYTES });
+
+        ok = hash_file(&one, &p->entry[i], &sums);
+    }
+    if (ok)
+        hash_conversation(&all, &p->plan->conversation);
+    if (!ok || !digest_end(&all, hash))
         return digest_error(e);
+
     hasher_hex(hash, hex);
     snprintf(p->id, sizeof p->id, "%.32s%08x%08x%08x%08x", hex, (unsigned)sums.s[0],
              (unsigned)sums.s[1], (unsigned)sums.s[2], (unsigned)sums.s[3]);
@@ -190,24 +186,6 @@ static bool planid_is_alone(uint64_t x, const uint64_t d[SUMS])
     return d[0] && d[1] == times(x, d[0]) && d[2] == times(x, d[1]) && d[3] == times(x, d[2]);
 }
 
-/* Those whose x solves x^2 - a x + b = 0. */
-static size_t roots(const struct rewind_preview *p, uint64_t a, uint64_t b,
-                    size_t entry[PLANID_CHANGED_MAX])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->n; i++) {
-        uint64_t x = path_fingerprint(p->entry[i].target->path);
-
-        if ((minus(times(x, x), times(a, x)) + b) % PRIME != 0)
-            continue;
-        if (n == PLANID_CHANGED_MAX)
-            return 0;
-        entry[n++] = i;
-    }
-    return n == PLANID_CHANGED_MAX ? n : 0;
-}
-
 size_t planid_changed(const struct rewind_preview *p, const char *id,
                       size_t entry[PLANID_CHANGED_MAX])
 {
@@ -228,5 +206,17 @@ size_t planid_changed(const struct rewind_preview *p, const char *id,
     uint64_t a = times(minus(times(d[0], d[3]), times(d[1], d[2])), inverse(det));
     uint64_t b = times(minus(times(d[1], d[3]), times(d[2], d[2])), inverse(det));
 
-    return roots(p, a, b, entry);
+    /* Those whose x solves x^2 - a x + b = 0. */
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        uint64_t x = path_fingerprint(p->entry[i].target->path);
+
+        if ((minus(times(x, x), times(a, x)) + b) % PRIME != 0)
+            continue;
+        if (n == PLANID_CHANGED_MAX)
+            return 0;
+        entry[n++] = i;
+    }
+    return n == PLANID_CHANGED_MAX ? n : 0;
 }

@@ -173,11 +173,24 @@ static size_t take_nearest(const struct seeing *s, size_t *newer, size_t *older)
                : (*older)++;
 }
 
-static enum err_code read_nearest(struct seeing *s, struct err *e)
+static enum err_code read_others(struct seeing *s, struct err *e)
 {
+    const struct store *st = s->mine->store;
+    const struct scope everywhere = { .all = true };
+
+    if (!st->ops->enumerate || st->ops->finds_other_sessions)
+        return ERR_OK;
+    enum err_code rc = st->ops->enumerate(st, &everywhere, seen_before_add_other, s, NULL);
+
+    if (s->no_memory || rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (s->others)
+        qsort(s->other, s->others, sizeof *s->other, seen_before_newest_first);
+
+    /* Those nearest to the point are read, as many as may be. */
     size_t older = 0, newer;
     int64_t bytes = 0;
-    enum err_code rc = ERR_OK;
+    rc = ERR_OK;
 
     while (older < s->others &&
            session_recent_ns(&s->other[older]) >= time_ns_of_ms(s->plan->point_ms))
@@ -195,22 +208,6 @@ static enum err_code read_nearest(struct seeing *s, struct err *e)
             s->unread_ns = session_recent_ns(ref);
     }
     return rc;
-}
-
-static enum err_code read_others(struct seeing *s, struct err *e)
-{
-    const struct store *st = s->mine->store;
-    const struct scope everywhere = { .all = true };
-
-    if (!st->ops->enumerate || st->ops->finds_other_sessions)
-        return ERR_OK;
-    enum err_code rc = st->ops->enumerate(st, &everywhere, seen_before_add_other, s, NULL);
-
-    if (s->no_memory || rc == ERR_NOMEM)
-        return err_nomem(e);
-    if (s->others)
-        qsort(s->other, s->others, sizeof *s->other, seen_before_newest_first);
-    return read_nearest(s, e);
 }
 
 enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_plan *plan,

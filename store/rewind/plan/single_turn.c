@@ -74,26 +74,6 @@ static bool single_turn_is_as_left(const struct turn_removal *o, bool left_absen
     return source_content_same(&o->look.present, &o->left);
 }
 
-static enum err_code add_merged(struct turn_removal *o, const struct rewind_target *found,
-                                struct err *e)
-{
-    struct rewind_source merged = { 0 };
-    struct rewind_target t = *found;
-    bool clean;
-    enum err_code rc =
-        linediff_merge(buf_slice(&o->left.bytes), buf_slice(&o->look.present.bytes),
-                       buf_slice(&o->found.bytes), &o->plan->arena, &merged.bytes, &clean, e);
-
-    if (rc)
-        return rc;
-    t.mixed = !is_last_known(o, found);
-    return clean ? add_single_target(o, &t, &merged, e)
-                 : add_conflict(o, found,
-                                "later changes overlap this turn's: it cannot be undone "
-                                "alone",
-                                e);
-}
-
 static enum err_code merge_target(struct turn_removal *o, const struct rewind_target *found,
                                   bool left_absent, struct err *e)
 {
@@ -114,7 +94,23 @@ static enum err_code merge_target(struct turn_removal *o, const struct rewind_ta
         return add_conflict(o, found, "it is another link, or another kind of file, since", e);
     if (!o->found.held || !o->left.held || !o->look.present.held)
         return add_conflict(o, found, "it is too large to be merged", e);
-    return add_merged(o, found, e);
+
+    /* The turn and what came later both changed it, so the turn's changes alone are taken out. */
+    struct rewind_source merged = { 0 };
+    struct rewind_target t = *found;
+    bool clean;
+    enum err_code rc =
+        linediff_merge(buf_slice(&o->left.bytes), buf_slice(&o->look.present.bytes),
+                       buf_slice(&o->found.bytes), &o->plan->arena, &merged.bytes, &clean, e);
+
+    if (rc)
+        return rc;
+    t.mixed = !is_last_known(o, found);
+    return clean ? add_single_target(o, &t, &merged, e)
+                 : add_conflict(o, found,
+                                "later changes overlap this turn's: it cannot be undone "
+                                "alone",
+                                e);
 }
 
 /* ---- the turn's own files ---- */

@@ -212,25 +212,6 @@ static const char *moved_root(const char *root, const char *was, const char *now
                : NULL;
 }
 
-/* Adds the snapshots of another log, by time; what they consist of stays in its arena. */
-static enum err_code merge_log(struct snapped *s, const struct snapshot_log *from, struct err *e)
-{
-    const size_t all = s->log.n + from->n;
-    struct snapshot *list = arena_alloc(&s->arena, (all + 1) * sizeof *list);
-
-    NEED(list);
-    for (size_t i = 0, j = 0; i + j < all;) {
-        const bool first = j == from->n || (i < s->log.n && s->log.snapshot[i].time_ms <=
-                                                                from->snapshot[j].time_ms);
-
-        list[i + j] = first ? s->log.snapshot[i] : from->snapshot[j];
-        *(first ? &i : &j) += 1;
-    }
-    s->log.snapshot = list;
-    s->log.n = all;
-    return ERR_OK;
-}
-
 /* Adds the snapshots of a store from before the project moved, if they are those of more turns. */
 static enum err_code add_former(struct snapped *s, const struct snapshot_project *x,
                                 size_t *matched, struct err *e)
@@ -242,7 +223,22 @@ static enum err_code add_former(struct snapped *s, const struct snapshot_project
 
     NEED(log.dir = arena_copy_text(&log.arena, x->dir));
     TRY(snapshot_log_read_dir(&log, e));
-    TRY(merge_log(s, &log, e));
+
+    /* Adds the snapshots of another log, by time; what they consist of stays in its arena. */
+    const size_t all = s->log.n + log.n;
+    struct snapshot *list = arena_alloc(&s->arena, (all + 1) * sizeof *list);
+
+    NEED(list);
+    for (size_t i = 0, j = 0; i + j < all;) {
+        const bool first =
+            j == log.n || (i < s->log.n && s->log.snapshot[i].time_ms <= log.snapshot[j].time_ms);
+
+        list[i + j] = first ? s->log.snapshot[i] : log.snapshot[j];
+        *(first ? &i : &j) += 1;
+    }
+    s->log.snapshot = list;
+    s->log.n = all;
+
     TRY(match_turns(s, &more, e));
     if (more <= *matched) {
         s->log.snapshot = own;
@@ -321,24 +317,6 @@ enum err_code snapped_unused(const struct snapped *s, struct arena *a, const cha
     return a->failed ? err_nomem(e) : ERR_OK;
 }
 
-/* Opens the stores: the first as a repository, in which the objects of the others are found, too. */
-static enum err_code open_stores(struct snapped *s, struct err *e)
-{
-    git_odb *all = NULL;
-
-    TRY(repo_open(s->store[0].dir, &s->repo, e));
-    int answer = git_repository_odb(&all, s->repo);
-
-    for (size_t i = 1; i < s->stores && !answer; i++)
-        answer = git_odb_add_disk_alternate(all, s->store[i].objects);
-    git_odb_free(all);
-    if (answer)
-        return repo_error(e, answer, s->store[0].dir, "read the snapshots");
-    for (size_t i = 0; i < s->stores; i++)
-        TRY(loose_guard_open(s->store[i].objects, &s->store[i].odb, e));
-    return ERR_OK;
-}
-
 enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, struct err *e)
 {
     struct change_origin o = { 0 };
@@ -366,7 +344,21 @@ enum err_code snapped_open(const struct session_ref *ref, struct snapped *s, str
     for (size_t i = 0; i < s->points.n; i++)
         if (s->turn[i].before && s->points.checkpoint[i].time_ms == TIME_NONE)
             s->points.checkpoint[i].time_ms = s->turn[i].before->time_ms;
-    TRY(open_stores(s, e));
+
+    /* Opens the stores: the first as a repository, in which the objects of the others are found,
+     * too. */
+    git_odb *all = NULL;
+
+    TRY(repo_open(s->store[0].dir, &s->repo, e));
+    int answer = git_repository_odb(&all, s->repo);
+
+    for (size_t i = 1; i < s->stores && !answer; i++)
+        answer = git_odb_add_disk_alternate(all, s->store[i].objects);
+    git_odb_free(all);
+    if (answer)
+        return repo_error(e, answer, s->store[0].dir, "read the snapshots");
+    for (size_t i = 0; i < s->stores; i++)
+        TRY(loose_guard_open(s->store[i].objects, &s->store[i].odb, e));
 
     /* The blobs that a snapshot borrowed are in the project's own repository, which may be gone by now. */
     git_repository *repo = NULL;

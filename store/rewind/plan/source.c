@@ -35,22 +35,6 @@ void source_content_fini(struct source_content *c)
     hasher_fini(&c->hasher);
 }
 
-static enum err_code source_hold(const struct span *s, const struct source_content *like,
-                                 struct source_content *out, struct err *e)
-{
-    size_t n = (size_t)s->n;
-
-    if (buf_reserve(&out->bytes, n + 1))
-        return err_nomem(e);
-    TRY(span_read_all(s, out->bytes.p, e));
-    out->bytes.n = n;
-    if (like && like->held && slice_eq(buf_slice(&like->bytes), buf_slice(&out->bytes))) {
-        memcpy(out->sha256, like->sha256, SHA256_BYTES);
-        return ERR_OK;
-    }
-    return hasher_bytes(&out->hasher, buf_slice(&out->bytes), out->sha256, e);
-}
-
 void source_mark_kind(uint32_t kind, uint8_t sha256[SHA256_BYTES])
 {
     sha256[0] ^= S_ISLNK(kind) ? 1 : S_ISDIR(kind) ? 2 : 0;
@@ -103,38 +87,36 @@ bool source_content_same(const struct source_content *a, const struct source_con
     return a->size == b->size && memcmp(a->sha256, b->sha256, SHA256_BYTES) == 0;
 }
 
-static enum err_code open_backup(const struct rewind_source *s, struct span *out, struct err *e)
-{
-    struct file f;
-    struct err why = { 0 };
-    enum err_code rc = file_open(AT_FDCWD, s->file, 0, &f, &why);
-
-    if (rc == ERR_NOT_FOUND)
-        return err_set(e, ERR_FORMAT, s->file, "the saved copy is missing");
-    if (rc == ERR_UNSAFE)
-        return err_set(e, ERR_FORMAT, s->file, "the saved copy is a link or not a regular file");
-    if (rc && err_is_exhausted(why.sys)) {
-        errno = why.sys;
-        return err_sys(e, s->file, "open the saved copy");
-    }
-    if (rc)
-        return err_set(e, ERR_FORMAT, s->file, "the saved copy cannot be read");
-    if (s->is_part && f.id.size - s->part_n < s->part_at) {
-        file_close(&f);
-        return err_set(e, ERR_FORMAT, s->file, "the saved copy is truncated");
-    }
-    *out = (struct span){ .path = s->file,
-                          .fd = f.fd,
-                          .at = s->is_part ? s->part_at : 0,
-                          .n = s->is_part ? s->part_n : f.id.size,
-                          .whole = !s->is_part && !s->grows };
-    return ERR_OK;
-}
-
 enum err_code source_open(const struct rewind_source *s, struct span *out, struct err *e)
 {
-    if (s->file)
-        return open_backup(s, out, e);
+    if (s->file) {
+        /* A saved copy. */
+        struct file f;
+        struct err why = { 0 };
+        enum err_code rc = file_open(AT_FDCWD, s->file, 0, &f, &why);
+
+        if (rc == ERR_NOT_FOUND)
+            return err_set(e, ERR_FORMAT, s->file, "the saved copy is missing");
+        if (rc == ERR_UNSAFE)
+            return err_set(e, ERR_FORMAT, s->file,
+                           "the saved copy is a link or not a regular file");
+        if (rc && err_is_exhausted(why.sys)) {
+            errno = why.sys;
+            return err_sys(e, s->file, "open the saved copy");
+        }
+        if (rc)
+            return err_set(e, ERR_FORMAT, s->file, "the saved copy cannot be read");
+        if (s->is_part && f.id.size - s->part_n < s->part_at) {
+            file_close(&f);
+            return err_set(e, ERR_FORMAT, s->file, "the saved copy is truncated");
+        }
+        *out = (struct span){ .path = s->file,
+                              .fd = f.fd,
+                              .at = s->is_part ? s->part_at : 0,
+                              .n = s->is_part ? s->part_n : f.id.size,
+                              .whole = !s->is_part && !s->grows };
+        return ERR_OK;
+    }
     if (s->blob)
         return repo_blob_open(s->objects, s->blob, out, e);
     *out = span_of_bytes(s->bytes);
@@ -163,8 +145,22 @@ static enum err_code source_content_read(const struct span *s, const struct sour
     out->size = s->n;
     out->kind = 0;
     out->held = s->n <= SOURCE_CONTENT_HELD_MAX;
-    return out->held ? source_hold(s, like, out, e)
-                     : hasher_span(&out->hasher, s, -1, NULL, out->sha256, e);
+
+    /* A small file is held in memory, and not hashed again if its bytes are those of another. */
+    if (!out->held)
+        return hasher_span(&out->hasher, s, -1, NULL, out->sha256, e);
+
+    size_t n = (size_t)s->n;
+
+    if (buf_reserve(&out->bytes, n + 1))
+        return err_nomem(e);
+    TRY(span_read_all(s, out->bytes.p, e));
+    out->bytes.n = n;
+    if (like && like->held && slice_eq(buf_slice(&like->bytes), buf_slice(&out->bytes))) {
+        memcpy(out->sha256, like->sha256, SHA256_BYTES);
+        return ERR_OK;
+    }
+    return hasher_bytes(&out->hasher, buf_slice(&out->bytes), out->sha256, e);
 }
 
 enum err_code source_read(const struct rewind_source *s, const struct source_content *like,
@@ -244,34 +240,6 @@ bool rewind_inspected_has_kind(const struct rewind_inspected *l)
     return l->seen.exists && l->seen.mode & S_IFMT && l->present.kind;
 }
 
-/* The text of a link, and nothing of a directory, which stays open. Where that cannot be read, or its owner could not be
- * restored, it has no kind. */
-static enum err_code read_present_kind(int dir, const char *name, const char *path,
-                                       struct rewind_inspected *l, const struct stat *st,
-                                       struct err *e)
-{
-    char text[PATH_MAX];
-    size_t n = 0;
-
-    if (S_ISDIR(st->st_mode)) {
-        int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-        if (fd < 0)
-            return err_is_exhausted(errno) ? err_sys(e, path, "open") : ERR_OK;
-        l->file = (struct span){ .path = path, .fd = fd };
-        l->is_open = true;
-    } else if ((geteuid() != 0 && st->st_uid != geteuid()) ||
-               !source_read_link(dir, name, text, &n) || st->st_size != (off_t)n) {
-        return ERR_OK;
-    }
-    const struct span bytes = span_of_bytes((struct slice){ text, n });
-
-    TRY(source_content_read(&bytes, NULL, &l->present, e));
-    source_content_mark(&l->present, st->st_mode & S_IFMT);
-    memcpy(l->seen.sha256, l->present.sha256, sizeof l->seen.sha256);
-    return ERR_OK;
-}
-
 static enum err_code source_read_present_file(int dir, const char *name, const char *path,
                                               struct rewind_inspected *l, struct err *e)
 {
@@ -326,8 +294,30 @@ static enum err_code source_look_in(int dir, const char *name, const char *path,
     else if (st.st_nlink > 1)
         set_rule(l, REWIND_RULE_HARD_LINK, "the file has other names (hard links)");
 
-    if (S_ISLNK(st.st_mode) || S_ISDIR(st.st_mode))
-        return read_present_kind(dir, name, path, l, &st, e);
+    if (S_ISLNK(st.st_mode) || S_ISDIR(st.st_mode)) {
+        /* The text of a link, and nothing of a directory, which stays open. Where that cannot be
+         * read, or its owner could not be restored, it has no kind. */
+        char text[PATH_MAX];
+        size_t n = 0;
+
+        if (S_ISDIR(st.st_mode)) {
+            int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+            if (fd < 0)
+                return err_is_exhausted(errno) ? err_sys(e, path, "open") : ERR_OK;
+            l->file = (struct span){ .path = path, .fd = fd };
+            l->is_open = true;
+        } else if ((geteuid() != 0 && st.st_uid != geteuid()) ||
+                   !source_read_link(dir, name, text, &n) || st.st_size != (off_t)n) {
+            return ERR_OK;
+        }
+        const struct span bytes = span_of_bytes((struct slice){ text, n });
+
+        TRY(source_content_read(&bytes, NULL, &l->present, e));
+        source_content_mark(&l->present, st.st_mode & S_IFMT);
+        memcpy(l->seen.sha256, l->present.sha256, sizeof l->seen.sha256);
+        return ERR_OK;
+    }
     return l->rule ? ERR_OK : source_read_present_file(dir, name, path, l, e);
 }
 
@@ -384,20 +374,6 @@ enum err_code rewind_inspect_at(int root_fd, const char *root, const char *path,
     return rc;
 }
 
-/* A member of the group may give a file of his to it, and in some directories every new file belongs to it. */
-static bool may_give_group(gid_t gid, const struct stat *dir)
-{
-    int n = getgroups(0, NULL);
-    gid_t *group = n > 0 ? calloc((size_t)n, sizeof *group) : NULL;
-    bool may = gid == getegid() || ((dir->st_mode & S_ISGID) && gid == dir->st_gid);
-
-    n = group ? getgroups(n, group) : 0;
-    for (int i = 0; i < n && !may; i++)
-        may = group[i] == gid;
-    free(group);
-    return may;
-}
-
 static const char *owner_forbids(const struct rewind_step *step, const struct stat *dir,
                                  const struct stat *st)
 {
@@ -410,9 +386,19 @@ static const char *owner_forbids(const struct rewind_step *step, const struct st
     /* An undo could not give it back to its owner. */
     if (theirs)
         return "another user's file: it could not be given back to its owner";
-    return may_give_group(st->st_gid, dir)
-               ? NULL
-               : "its group is one that the user is not in, and would be lost";
+
+    /* A member of the group may give a file of his to it, and in some directories every new file
+     * belongs to it. */
+    int n = getgroups(0, NULL);
+    gid_t *group = n > 0 ? calloc((size_t)n, sizeof *group) : NULL;
+    bool may = st->st_gid == getegid() || ((dir->st_mode & S_ISGID) && st->st_gid == dir->st_gid);
+
+    n = group ? getgroups(n, group) : 0;
+    for (int i = 0; i < n && !may; i++)
+        may = group[i] == st->st_gid;
+    free(group);
+
+    return may ? NULL : "its group is one that the user is not in, and would be lost";
 }
 
 const char *rewind_forbidden(const struct rewind_step *step, int *sys)

@@ -31,11 +31,6 @@ static void twin_look_at(struct search *s, int dir, const char *name, const stru
                slice_eq(buf_slice(&s->bytes), s->text);
 }
 
-static bool is_skipped(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, ".git") == 0;
-}
-
 /* What cannot be read may be the twin. */
 static void twin_look_in(struct search *s, int fd, size_t depth)
 {
@@ -47,8 +42,10 @@ static void twin_look_in(struct search *s, int fd, size_t depth)
         close(fd);
     s->found |= !d || depth > DEPTH_MAX;
     while (d && !s->found && (errno = 0, entry = readdir(d))) {
-        if (is_skipped(entry->d_name))
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            strcmp(entry->d_name, ".git") == 0)
             continue;
+
         if (++s->entries > ENTRIES_MAX || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
             s->found = true;
         else if (S_ISREG(st.st_mode))

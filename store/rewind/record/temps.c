@@ -33,21 +33,6 @@ static bool makes_or_removes_dir(const struct rewind_tx_entry *x)
     return is_made != (x->seen.exists && S_ISDIR(x->seen.mode));
 }
 
-/* The number of directories from the entry's own up to the highest one that is made or removed. */
-static unsigned count_up(const struct slice_set *dirs, const char *path)
-{
-    unsigned n = 0, up = 0;
-
-    for (const char *slash = path + strlen(path) - 1; slash > path; slash--) {
-        if (*slash != '/')
-            continue;
-        n++;
-        if (slice_set_find(dirs, (struct slice){ path, (size_t)(slash - path) }) != SLICE_SET_NONE)
-            up = n;
-    }
-    return up;
-}
-
 enum err_code rewind_tx_place_temps(struct rewind_tx *tx, struct err *e)
 {
     struct slice_set dirs = { .n = 0 };
@@ -61,7 +46,21 @@ enum err_code rewind_tx_place_temps(struct rewind_tx *tx, struct err *e)
     for (size_t i = 0; i < tx->n && dirs.n && !rc; i++) {
         struct rewind_tx_entry *x = &tx->entry[i];
 
-        x->up = count_up(&dirs, x->path);
+        /* The number of directories from the entry's own up to the highest one that is made or
+         * removed. */
+        unsigned n = 0, up = 0;
+
+        for (const char *slash = x->path + strlen(x->path) - 1; slash > x->path; slash--) {
+            if (*slash != '/')
+                continue;
+            n++;
+            if (slice_set_find(&dirs, (struct slice){ x->path, (size_t)(slash - x->path) }) !=
+                SLICE_SET_NONE)
+                up = n;
+        }
+
+        x->up = up;
+
         if (x->action == REWIND_DELETE && x->dirs < x->up)
             x->dirs = x->up;
     }
