@@ -95,30 +95,6 @@ static enum err_code sort_messages(struct claude_calls *calls)
     return ERR_OK;
 }
 
-/* One entry for each tool id: the last row that made the call, or CHAIN_NONE if two messages claim it. */
-static void settle_calls(struct claude_calls *calls)
-{
-    size_t kept = 0;
-
-    if (calls->n)
-        qsort(calls->call, calls->n, sizeof *calls->call, by_tool);
-    for (size_t i = 0, next; i < calls->n; i = next) {
-        struct claude_call call = calls->call[i];
-        struct id128 message = calls->assistant_row[call.assistant_row].message;
-        bool one = true;
-
-        for (next = i + 1; next < calls->n && id128_eq(calls->call[next].tool, call.tool); next++) {
-            one = one &&
-                  id128_eq(calls->assistant_row[calls->call[next].assistant_row].message, message);
-            call.assistant_row = calls->call[next].assistant_row;
-        }
-        if (!one)
-            call.assistant_row = CHAIN_NONE;
-        calls->call[kept++] = call;
-    }
-    calls->n = kept;
-}
-
 enum err_code claude_calls_read(struct claude_calls *calls, struct claude_log *log, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -130,8 +106,30 @@ enum err_code claude_calls_read(struct claude_calls *calls, struct claude_log *l
             rc = read_assistant_row(calls, log, (uint32_t)i, e);
     if (!rc)
         rc = sort_messages(calls);
-    if (!rc)
-        settle_calls(calls);
+    if (!rc) {
+        /* One entry for each tool id: the last row that made the call, or CHAIN_NONE if two
+         * messages claim it. */
+        size_t kept = 0;
+
+        if (calls->n)
+            qsort(calls->call, calls->n, sizeof *calls->call, by_tool);
+        for (size_t i = 0, next; i < calls->n; i = next) {
+            struct claude_call call = calls->call[i];
+            struct id128 message = calls->assistant_row[call.assistant_row].message;
+            bool one = true;
+
+            for (next = i + 1; next < calls->n && id128_eq(calls->call[next].tool, call.tool);
+                 next++) {
+                one = one && id128_eq(calls->assistant_row[calls->call[next].assistant_row].message,
+                                      message);
+                call.assistant_row = calls->call[next].assistant_row;
+            }
+            if (!one)
+                call.assistant_row = CHAIN_NONE;
+            calls->call[kept++] = call;
+        }
+        calls->n = kept;
+    }
     if (rc)
         claude_calls_fini(calls);
     return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "sort the tool calls") : rc;

@@ -166,36 +166,6 @@ static enum err_code relink_list(struct claude_log *log, struct slice kept)
     return rc;
 }
 
-static enum err_code relink_segment(struct claude_log *log, struct slice kept)
-{
-    struct kept k;
-
-    TRY(add_named_id(log, kept, "anchorUuid", &k.anchor));
-    TRY(add_named_id(log, kept, "headUuid", &k.first));
-    TRY(add_named_id(log, kept, "tailUuid", &k.last));
-
-    /* Keep the rows of a segment, from its last one upwards. */
-    const struct chain *c = &log->chain;
-    enum err_code rc = ERR_OK;
-
-    for (uint32_t at = k.last;
-         !rc && at != CHAIN_NONE && chain_has_row(c, at) && !idset_has(&log->kept, chain_id(c, at));
-         at = chain_parent(c, at)) {
-        rc = keep_row(log, at);
-        if (at == k.first)
-            break;
-    }
-    log->kept_last = k.last;
-    if (rc)
-        return rc;
-
-    log->loaded_from = log->boundary;
-    if (k.first != CHAIN_NONE && chain_has_row(&log->chain, k.first))
-        chain_relink(&log->chain, k.first, k.anchor);
-    move_behind(&log->chain, &k);
-    return ERR_OK;
-}
-
 static enum err_code relink_boundary(struct claude_log *log, uint32_t node, struct slice row)
 {
     struct slice metadata, kept;
@@ -222,7 +192,35 @@ static enum err_code relink_boundary(struct claude_log *log, uint32_t node, stru
     if (!list && !(json_get(metadata, "preservedSegment", &kept) && claude_truthy(kept)))
         return ERR_OK;
     log->keeps = true;
-    return list ? relink_list(log, kept) : relink_segment(log, kept);
+    if (list)
+        return relink_list(log, kept);
+
+    struct kept k;
+
+    TRY(add_named_id(log, kept, "anchorUuid", &k.anchor));
+    TRY(add_named_id(log, kept, "headUuid", &k.first));
+    TRY(add_named_id(log, kept, "tailUuid", &k.last));
+
+    /* Keep the rows of a segment, from its last one upwards. */
+    const struct chain *c = &log->chain;
+    enum err_code rc = ERR_OK;
+
+    for (uint32_t at = k.last;
+         !rc && at != CHAIN_NONE && chain_has_row(c, at) && !idset_has(&log->kept, chain_id(c, at));
+         at = chain_parent(c, at)) {
+        rc = keep_row(log, at);
+        if (at == k.first)
+            break;
+    }
+    log->kept_last = k.last;
+    if (rc)
+        return rc;
+
+    log->loaded_from = log->boundary;
+    if (k.first != CHAIN_NONE && chain_has_row(&log->chain, k.first))
+        chain_relink(&log->chain, k.first, k.anchor);
+    move_behind(&log->chain, &k);
+    return ERR_OK;
 }
 
 enum err_code claude_relink(struct claude_log *log, struct err *e)

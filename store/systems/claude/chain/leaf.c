@@ -184,22 +184,6 @@ bool claude_leads_to_message(const struct claude_log *log, uint32_t node)
     return false;
 }
 
-/* In a file above a certain size, the client does not read anything before the last boundary that kept nothing. */
-static enum err_code claude_is_read(struct claude_log *log, uint32_t node, bool *is, struct err *e)
-{
-    const struct index *ix = &log->file.index;
-    size_t line = log->chain.node[node].line, from = 0;
-    bool compacted = false;
-
-    for (size_t i = line + 1; i < ix->n && !compacted; i++)
-        compacted = claude_line_is(&ix->line[i], CLAUDE_SYSTEM) &&
-                    claude_line_has(&ix->line[i], MARK_COMPACT);
-    enum err_code rc = compacted ? claude_first_visible_line(log, &from, e) : ERR_OK;
-
-    *is = line >= from && claude_is_loaded(log, node) && claude_leads_to_message(log, node);
-    return rc;
-}
-
 static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *p, struct err *e)
 {
     bool found_any = false;
@@ -223,8 +207,21 @@ static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *
         if (q.explicit || !q.found)
             break;
     }
-    if (!rc && p->found && p->node != CHAIN_NONE)
-        rc = claude_is_read(log, p->node, &p->found, e);
+    if (!rc && p->found && p->node != CHAIN_NONE) {
+        /* In a file above a certain size, the client does not read anything before the last
+         * boundary that kept nothing. */
+        const struct index *ix = &log->file.index;
+        size_t line = log->chain.node[p->node].line, from = 0;
+        bool compacted = false;
+
+        for (size_t i = line + 1; i < ix->n && !compacted; i++)
+            compacted = claude_line_is(&ix->line[i], CLAUDE_SYSTEM) &&
+                        claude_line_has(&ix->line[i], MARK_COMPACT);
+        rc = compacted ? claude_first_visible_line(log, &from, e) : ERR_OK;
+
+        p->found =
+            line >= from && claude_is_loaded(log, p->node) && claude_leads_to_message(log, p->node);
+    }
     return rc;
 }
 
@@ -547,29 +544,6 @@ static enum err_code open_tail(struct tail_search *l, size_t tail, struct err *e
     return ERR_OK;
 }
 
-static enum err_code find_tail_leaf(struct tail_search *l, struct claude_resume_point *out,
-                                    struct err *e)
-{
-    size_t tail = TAIL_FIRST;
-    bool decided = false, cleared;
-    enum err_code rc = open_tail(l, tail, e);
-
-    if (!rc && !l->whole)
-        rc = decide(&l->log, l->none_above, &l->leaf, &decided, e);
-    while (!rc && !decided && !l->whole) {
-        size_t before = tail;
-
-        rc = next_tail(l, &tail, out, e);
-        if (!rc && tail != before) {
-            claude_log_close(&l->log);
-            rc = open_tail(l, tail, e);
-        }
-        if (!rc && !l->whole)
-            rc = decide(&l->log, l->none_above, &l->leaf, &decided, e);
-    }
-    return rc || decided ? rc : claude_resume_leaf(&l->log, &l->leaf, &cleared, e);
-}
-
 enum err_code claude_resume_point_of(const char *path, struct arena *a,
                                      struct claude_resume_point *out, struct err *e)
 {
@@ -577,7 +551,26 @@ enum err_code claude_resume_point_of(const char *path, struct arena *a,
     struct slice row, text;
 
     *out = (struct claude_resume_point){ 0 };
-    enum err_code rc = find_tail_leaf(&l, out, e);
+
+    /* The end of the file is read, and more of it until that is enough to decide. */
+    size_t tail = TAIL_FIRST;
+    bool decided = false, cleared;
+    enum err_code rc = open_tail(&l, tail, e);
+
+    if (!rc && !l.whole)
+        rc = decide(&l.log, l.none_above, &l.leaf, &decided, e);
+    while (!rc && !decided && !l.whole) {
+        size_t before = tail;
+
+        rc = next_tail(&l, &tail, out, e);
+        if (!rc && tail != before) {
+            claude_log_close(&l.log);
+            rc = open_tail(&l, tail, e);
+        }
+        if (!rc && !l.whole)
+            rc = decide(&l.log, l.none_above, &l.leaf, &decided, e);
+    }
+    rc = rc || decided ? rc : claude_resume_leaf(&l.log, &l.leaf, &cleared, e);
 
     if (!rc && l.leaf != CHAIN_NONE)
         rc = claude_node_uuid(&l.log, l.leaf, a, &out->leaf, e);

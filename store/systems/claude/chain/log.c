@@ -263,26 +263,6 @@ static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
     return true;
 }
 
-static enum err_code read_voice_rows(struct claude_log *log, struct err *e)
-{
-    struct buf out = { 0 };
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; !rc && i < log->file.index.n; i++) {
-        struct slice row;
-
-        if (!claude_line_is(claude_line(log, i), CLAUDE_SYSTEM) ||
-            !claude_line_has(claude_line(log, i), MARK_ORIGIN))
-            continue;
-        rc = claude_log_row(log, i, &row, e);
-        if (!rc && rewrite(row, &out, &rc))
-            rc = rc ? err_set(e, rc, log->file.path, "read a voice row")
-                    : add_substitute(log, i, buf_slice(&out), e);
-    }
-    buf_fini(&out);
-    return rc;
-}
-
 /* ---- opening ---- */
 
 static enum err_code claude_open_file(struct claude_log *log, const char *path,
@@ -308,9 +288,21 @@ enum err_code claude_log_open(struct claude_log *log, const char *path,
     log->partial = want->tail && (ix->n ? ix->line[0].offset > 0 : log->file.file.id.size > 0);
     if (want->skip_precompact)
         rc = claude_first_visible_line(log, &first, e);
-    if (!rc && !want->as_written)
-        rc = read_voice_rows(log, e);
+    if (!rc && !want->as_written) {
+        struct buf out = { 0 };
+        for (size_t i = 0; !rc && i < log->file.index.n; i++) {
+            struct slice row;
 
+            if (!claude_line_is(claude_line(log, i), CLAUDE_SYSTEM) ||
+                !claude_line_has(claude_line(log, i), MARK_ORIGIN))
+                continue;
+            rc = claude_log_row(log, i, &row, e);
+            if (!rc && rewrite(row, &out, &rc))
+                rc = rc ? err_set(e, rc, log->file.path, "read a voice row")
+                        : add_substitute(log, i, buf_slice(&out), e);
+        }
+        buf_fini(&out);
+    }
     /* The empty string is an id like any other, but as a parent it names no row. */
     for (size_t i = 0; i < log->file.index.n; i++)
         if (!(log->file.index.line[i].marks & MARK_PARENT))

@@ -145,25 +145,6 @@ static int by_node(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static enum err_code claude_read_answers(struct parallel *p, struct err *e)
-{
-    const struct chain *c = &p->log->chain;
-    enum err_code rc = ERR_OK;
-    struct slice row;
-
-    for (uint32_t i = 0; !rc && i < c->n; i++) {
-        if (!chain_has_row(c, i) || is_on_path(p, i) || !claude_has_parent(p->log, i) ||
-            !claude_line_is(claude_node_line(p->log, i), CLAUDE_USER))
-            continue;
-        rc = claude_node_row(p->log, i, &row, e);
-        if (!rc && claude_has_tool_result(row))
-            rc = claude_read_answer(p, i, row);
-    }
-    if (p->links)
-        qsort(p->link, p->links, sizeof *p->link, by_node);
-    return rc;
-}
-
 static enum err_code remember_tools(const struct parallel *p, struct idset *set, size_t tool,
                                     size_t n)
 {
@@ -173,26 +154,6 @@ static enum err_code remember_tools(const struct parallel *p, struct idset *set,
         if (idset_add(set, p->tool[tool + i], &number))
             return ERR_NOMEM;
     return ERR_OK;
-}
-
-/* Collects the tool ids that rows on the path answer. */
-static enum err_code read_answered(struct parallel *p, const uint32_t *path, size_t n,
-                                   struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; !rc && i < n; i++) {
-        struct slice row;
-        struct answer a;
-
-        rc = claude_node_row(p->log, path[i], &row, e);
-        if (!rc)
-            rc = read_tools(p, row, &a);
-        if (!rc)
-            rc = remember_tools(p, &p->answered, a.tool, a.tools);
-    }
-    p->answered_known = true;
-    return rc;
 }
 
 /* The rows of one message that the path missed, and the answers to it. */
@@ -351,8 +312,20 @@ static enum err_code fill_group(struct parallel *p, struct group *g, const uint3
     }
     for (size_t i = g->from; !rc && i < g->to; i++)
         rc = collect_answers(p, g, p->calls.assistant_row[p->calls.by_message[i]].node);
-    if (!rc && g->strays && !p->answered_known)
-        rc = read_answered(p, path, n, e);
+    if (!rc && g->strays && !p->answered_known) {
+        /* Collects the tool ids that rows on the path answer. */
+        for (size_t i = 0; !rc && i < n; i++) {
+            struct slice row;
+            struct answer a;
+
+            rc = claude_node_row(p->log, path[i], &row, e);
+            if (!rc)
+                rc = read_tools(p, row, &a);
+            if (!rc)
+                rc = remember_tools(p, &p->answered, a.tool, a.tools);
+        }
+        p->answered_known = true;
+    }
     if (!rc && g->strays)
         rc = accept_strays(p, g);
     if (!rc)
@@ -446,8 +419,21 @@ enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n
     if (rc || !missed)
         return rc;
     rc = claude_calls_read(&p.calls, log, e);
-    if (!rc)
-        rc = claude_read_answers(&p, e);
+    if (!rc) {
+        const struct chain *c = &p.log->chain;
+        struct slice row;
+
+        for (uint32_t i = 0; !rc && i < c->n; i++) {
+            if (!chain_has_row(c, i) || is_on_path(&p, i) || !claude_has_parent(p.log, i) ||
+                !claude_line_is(claude_node_line(p.log, i), CLAUDE_USER))
+                continue;
+            rc = claude_node_row(p.log, i, &row, e);
+            if (!rc && claude_has_tool_result(row))
+                rc = claude_read_answer(&p, i, row);
+        }
+        if (p.links)
+            qsort(p.link, p.links, sizeof *p.link, by_node);
+    }
     if (!rc)
         rc = add_missed(&p, *path, *n, e);
     if (!rc && p.additions)

@@ -168,9 +168,27 @@ static enum err_code report_file(struct check *k, enum finding_kind kind, const 
     return rc;
 }
 
-static enum err_code check_copy(struct check *k, const struct file_history_entry *entry,
-                                struct slice parent, struct err *e)
+static enum err_code check_entry(struct check *k, const struct file_history_entry *entry,
+                                 struct slice parent, struct idset *seen, struct err *e)
 {
+    uint32_t number;
+    size_t before = seen->n;
+
+    if (!entry->valid)
+        return check_report(k, FINDING_WRONG_BACKUP, CHECK_NO_LINE,
+                            arena_format(&k->arena,
+                                         "the saved copy of %s has a name that no client writes",
+                                         entry->path),
+                            e);
+    if (!entry->backup)
+        return ERR_OK;
+    struct slice name = slice_of(entry->backup);
+
+    if (idset_add(seen, id128_of(name), &number))
+        return err_nomem(e);
+    if (seen->n == before)
+        return ERR_OK;
+
     struct stat st;
     const char *path = claude_path_in(k, k->ref->id, entry->backup);
 
@@ -194,27 +212,6 @@ static enum err_code check_copy(struct check *k, const struct file_history_entry
                                     "the saved copy of %s is missing: it cannot be restored",
                                     entry->path),
                        e);
-}
-
-static enum err_code check_entry(struct check *k, const struct file_history_entry *entry,
-                                 struct slice parent, struct idset *seen, struct err *e)
-{
-    uint32_t number;
-    size_t before = seen->n;
-
-    if (!entry->valid)
-        return check_report(k, FINDING_WRONG_BACKUP, CHECK_NO_LINE,
-                            arena_format(&k->arena,
-                                         "the saved copy of %s has a name that no client writes",
-                                         entry->path),
-                            e);
-    if (!entry->backup)
-        return ERR_OK;
-    struct slice name = slice_of(entry->backup);
-
-    if (idset_add(seen, id128_of(name), &number))
-        return err_nomem(e);
-    return seen->n == before ? ERR_OK : check_copy(k, entry, parent, e);
 }
 
 static bool has_snapshots(const struct index *ix)
@@ -320,26 +317,6 @@ static enum err_code claude_check_agent(struct check *k, const char *path,
     return rc;
 }
 
-static enum err_code check_agents(struct check *k, const atomic_bool *cancel, struct err *e)
-{
-    struct slice *ids;
-    size_t n;
-    enum err_code rc = claude_subagents(k->store, k->ref, &k->arena, &ids, &n, e);
-
-    if (rc)
-        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    for (size_t i = 0; i < n && !rc; i++) {
-        struct session_ref agent;
-
-        rc = claude_subagent(k->store, k->ref, ids[i], &k->arena, &agent, e);
-        if (!rc)
-            rc = claude_check_agent(k, agent.path.p, cancel, e);
-        else if (rc == ERR_NOT_FOUND)
-            rc = ERR_OK; /* it was removed meanwhile */
-    }
-    return rc;
-}
-
 /* ---- the session ---- */
 
 static bool has_boundary(const struct index *ix)
@@ -380,7 +357,24 @@ static enum err_code check_all(struct check *k, const atomic_bool *cancel, struc
     TRY(claude_check_metadata(k, cancel, e));
     TRY(check_backups(k, cancel, e));
     TRY(report_remaining_counts(k, e));
-    return check_agents(k, cancel, e);
+
+    /* The transcripts of the sub-agents are checked too. */
+    struct slice *ids;
+    size_t n;
+    rc = claude_subagents(k->store, k->ref, &k->arena, &ids, &n, e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct session_ref agent;
+
+        rc = claude_subagent(k->store, k->ref, ids[i], &k->arena, &agent, e);
+        if (!rc)
+            rc = claude_check_agent(k, agent.path.p, cancel, e);
+        else if (rc == ERR_NOT_FOUND)
+            rc = ERR_OK; /* it was removed meanwhile */
+    }
+    return rc;
 }
 
 enum err_code claude_check(const struct store *st, const struct session_ref *ref,

@@ -158,24 +158,6 @@ static enum err_code lost_find_joints(struct lost_parts *l, uint32_t leaf, struc
 
 /* ---- the repair ---- */
 
-/* Each row with another parent, as bytes of its line. */
-static enum err_code lost_plan(struct lost_parts *l, struct change *c, struct err *e)
-{
-    AUTO_ARENA a = { 0 };
-    struct log_damage *row = arena_zalloc(&a, l->n * sizeof *row);
-
-    NEED(row);
-    for (size_t i = 0; i < l->n; i++) {
-        const struct joint *j = &l->joint[i];
-        struct slice uuid;
-
-        TRY(claude_node_uuid(l->log, j->before, &a, &uuid, e));
-        TRY(lost_path_row(&l->log->file, l->log->chain.node[j->node].line, "parentUuid", uuid, &a,
-                          &row[i], e));
-    }
-    return lost_path_plan(&l->log->file, row, l->n, c, e);
-}
-
 static enum err_code lost_parts_find(struct lost_parts *l, struct err *e)
 {
     uint32_t leaf;
@@ -251,7 +233,24 @@ enum err_code claude_reconnect(const struct store *st, const struct session_ref 
 
     (void)st;
     TRY(lost_parts_read(&l, ref, cancel, e));
-    return l.n ? lost_plan(&l, c, e) : ERR_OK;
+
+    /* Each row with another parent, as bytes of its line. */
+    if (!l.n)
+        return ERR_OK;
+
+    AUTO_ARENA a = { 0 };
+    struct log_damage *row = arena_zalloc(&a, l.n * sizeof *row);
+
+    NEED(row);
+    for (size_t i = 0; i < l.n; i++) {
+        const struct joint *j = &l.joint[i];
+        struct slice uuid;
+
+        TRY(claude_node_uuid(l.log, j->before, &a, &uuid, e));
+        TRY(lost_path_row(&l.log->file, l.log->chain.node[j->node].line, "parentUuid", uuid, &a,
+                          &row[i], e));
+    }
+    return lost_path_plan(&l.log->file, row, l.n, c, e);
 }
 
 /* ---- how much it is ---- */

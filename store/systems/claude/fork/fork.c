@@ -144,34 +144,6 @@ static enum err_code copied_nodes(const struct fork *f, uint32_t **nodes, size_t
     return ERR_OK;
 }
 
-/* Copies the file checkpoints, and their saved copies into a new directory; *any is set if there are any. */
-static enum err_code fork_files(struct fork *f, const char *staged, struct buf *out, bool *any,
-                                struct err *e)
-{
-    struct files w = { .f = f, .to = staged };
-    struct claude_values snapshots = { 0 };
-    uint32_t *nodes = NULL;
-    size_t n = 0;
-    enum err_code rc = ERR_OK;
-
-    w.from = arena_format(&w.arena, "%s/file-history/%s", f->c->base.path, f->ref->id.p);
-    if (!w.from || copied_nodes(f, &nodes, &n))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = find_written(&w, e);
-    if (!rc)
-        rc = claude_snapshots(&f->log, nodes, n, &w.arena, &snapshots, e);
-    for (size_t i = 0; i < snapshots.n && !rc; i++)
-        rc = claude_add_snapshot(&w, snapshots.p[i], out, e);
-    if (!rc && w.any)
-        rc = disk_sync_dir(staged, e);
-    *any = w.any;
-    free(nodes);
-    idset_fini(&w.written);
-    arena_fini(&w.arena);
-    return rc;
-}
-
 void fork_generate_id(char id[UUID_STR_LEN])
 {
     uuid_t random;
@@ -326,8 +298,32 @@ static enum err_code write_transcript(struct staging *s, struct disk_new *to, st
     TRY(fork_metadata_before(s->f, &out, e));
     TRY(claude_flush(&out, to, e));
     TRY(fork_copy(s->f, to, e));
-    if (s->req->with_files)
-        TRY(fork_files(s->f, s->made.staged_files, &out, &s->files, e));
+    if (s->req->with_files) {
+        /* Copies the file checkpoints, and their saved copies into a new directory; *any is set if
+         * there are any. */
+        struct files w = { .f = s->f, .to = s->made.staged_files };
+        struct claude_values snapshots = { 0 };
+        uint32_t *nodes = NULL;
+        size_t n = 0;
+        enum err_code rc = ERR_OK;
+
+        w.from = arena_format(&w.arena, "%s/file-history/%s", s->f->c->base.path, s->f->ref->id.p);
+        if (!w.from || copied_nodes(s->f, &nodes, &n))
+            rc = err_nomem(e);
+        if (!rc)
+            rc = find_written(&w, e);
+        if (!rc)
+            rc = claude_snapshots(&s->f->log, nodes, n, &w.arena, &snapshots, e);
+        for (size_t i = 0; i < snapshots.n && !rc; i++)
+            rc = claude_add_snapshot(&w, snapshots.p[i], &out, e);
+        if (!rc && w.any)
+            rc = disk_sync_dir(s->made.staged_files, e);
+        s->files = w.any;
+        free(nodes);
+        idset_fini(&w.written);
+        arena_fini(&w.arena);
+        TRY(rc);
+    }
     TRY(fork_metadata_after(s->f, &out, e));
     TRY(fork_title(s->f, s->req->title, &out, e));
     return claude_flush(&out, to, e);

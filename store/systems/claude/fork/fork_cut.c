@@ -46,29 +46,6 @@ struct asked {
     size_t n, cap;
 };
 
-static enum err_code find_asked(struct fork_view *c, struct id128 id, struct asked *a,
-                                struct err *e)
-{
-    const struct index *ix = &c->log.file.index;
-    enum err_code rc = ERR_OK;
-
-    *a = (struct asked){ .row = first_with(c, id) };
-    for (size_t i = 0; i < ix->n && !rc; i++) {
-        struct id128 source;
-
-        if (!fork_view_has(c, i))
-            continue;
-        rc = claude_source_of(c, i, &source, e);
-        if (rc || !id128_eq(source, id))
-            continue;
-        if (array_reserve(a->source, a->cap, a->n + 1))
-            a->source[a->n++] = i;
-        else
-            rc = err_nomem(e);
-    }
-    return rc;
-}
-
 static bool is_source(const struct asked *a, size_t line)
 {
     for (size_t i = 0; i < a->n; i++)
@@ -114,7 +91,26 @@ static enum err_code claude_choose_shown(struct fork_view *c, const struct asked
 static enum err_code find_cut_line(struct fork_view *c, struct slice at, struct err *e)
 {
     struct asked a;
-    enum err_code rc = find_asked(c, id128_of(at), &a, e);
+
+    /* The row itself, and the rows that a fork copied from it. */
+    struct id128 id = id128_of(at);
+    const struct index *ix = &c->log.file.index;
+    enum err_code rc = ERR_OK;
+
+    a = (struct asked){ .row = first_with(c, id) };
+    for (size_t i = 0; i < ix->n && !rc; i++) {
+        struct id128 source;
+
+        if (!fork_view_has(c, i))
+            continue;
+        rc = claude_source_of(c, i, &source, e);
+        if (rc || !id128_eq(source, id))
+            continue;
+        if (array_reserve(a.source, a.cap, a.n + 1))
+            a.source[a.n++] = i;
+        else
+            rc = err_nomem(e);
+    }
 
     if (!rc && a.row == SIZE_MAX && a.n == 0)
         rc = err_set(e, ERR_NOT_FOUND, c->f->ref->id.p,
@@ -145,24 +141,6 @@ static size_t last_kept(const struct fork_view *c, size_t before, const struct f
     return SIZE_MAX;
 }
 
-/* The first compaction after the last message; SIZE_MAX: none. */
-static enum err_code last_compaction(struct fork_view *c, size_t *line, struct fork_boundary *b,
-                                     struct err *e)
-{
-    size_t i = c->end + 1;
-    enum err_code rc = ERR_OK;
-
-    while (i > 0 &&
-           !(fork_view_has(c, i - 1) && claude_line_is_message(claude_line(&c->log, i - 1))))
-        i--;
-    for (*line = SIZE_MAX; i <= c->end && *line == SIZE_MAX && !rc; i++) {
-        rc = fork_boundary_read(c, i, b, e);
-        if (!rc && b->is && !b->going_back)
-            *line = i;
-    }
-    return rc;
-}
-
 /* If the rows that a compaction kept were already kept by the one before it, they are after the
  * anchor of that one. */
 static enum err_code last_anchor(struct fork_view *c, size_t before, struct id128 kept,
@@ -186,7 +164,19 @@ static enum err_code drop_last_compaction(struct fork_view *c, struct err *e)
     struct id128 logical = { 0, 0 };
     struct slice row;
     size_t line, last, anchor = SIZE_MAX;
-    enum err_code rc = last_compaction(c, &line, &b, e);
+
+    /* The first compaction after the last message; SIZE_MAX: none. */
+    size_t at = c->end + 1;
+    enum err_code rc = ERR_OK;
+
+    while (at > 0 &&
+           !(fork_view_has(c, at - 1) && claude_line_is_message(claude_line(&c->log, at - 1))))
+        at--;
+    for (line = SIZE_MAX; at <= c->end && line == SIZE_MAX && !rc; at++) {
+        rc = fork_boundary_read(c, at, &b, e);
+        if (!rc && b.is && !b.going_back)
+            line = at;
+    }
 
     if (rc || line == SIZE_MAX)
         return rc;
@@ -265,9 +255,12 @@ static void claude_mark_live(struct ending *x, uint32_t node)
         x->is[node] |= LIVE;
 }
 
-/* The rows of the view that a reader would show if one more row followed the last one. */
-static enum err_code shown_with_one_more(struct ending *x, struct fork_shown *shown, struct err *e)
+/* *any is false if a reader would show nothing, so there is nothing to do. */
+static enum err_code mark_shown_rows(struct ending *x, bool *any, struct err *e)
 {
+    struct fork_shown shown;
+
+    /* The rows of the view that a reader would show if one more row followed the last one. */
     struct index *view = &x->c->log.file.index;
     struct index_line *more = &view->line[view->n];
     const struct index_line *last = claude_line(&x->c->f->log, x->c->end);
@@ -280,18 +273,11 @@ static enum err_code shown_with_one_more(struct ending *x, struct fork_shown *sh
     more->kind = CLAUDE_SYSTEM;
     more->marks = MARK_PARENT;
     view->n++;
-    enum err_code rc = fork_view_shown(x->c, shown, e);
+    enum err_code rc = fork_view_shown(x->c, &shown, e);
 
     view->n--;
-    return rc;
-}
+    TRY(rc);
 
-/* *any is false if a reader would show nothing, so there is nothing to do. */
-static enum err_code mark_shown_rows(struct ending *x, bool *any, struct err *e)
-{
-    struct fork_shown shown;
-
-    TRY(shown_with_one_more(x, &shown, e));
     *any = shown.n > 0;
     x->wanted = shown.n;
     claude_mark_live(x, node_of(x, claude_line(&x->c->f->log, x->c->end)->id));
@@ -340,26 +326,6 @@ static bool keeps_live(const struct ending *x, const struct fork_boundary *b)
     return false;
 }
 
-/* Which compactions are dropped depends on the live rows alone; so all are judged before the first one is dropped. */
-static enum err_code drop_compactions(struct ending *x, struct err *e)
-{
-    uint8_t *gone = calloc(x->c->end + 1, 1);
-    enum err_code rc = gone ? ERR_OK : err_nomem(e);
-
-    for (size_t i = 0; i <= x->c->end && !rc; i++) {
-        struct fork_boundary b;
-
-        rc = fork_boundary_read(x->c, i, &b, e);
-        if (!rc && b.is)
-            gone[i] = is_loose(x, node_of(x, lines(x)->line[i].id)) && !keeps_live(x, &b);
-    }
-    for (size_t i = 0; i <= x->c->end && !rc; i++)
-        if (gone[i])
-            claude_leave_out(x, node_of(x, lines(x)->line[i].id));
-    free(gone);
-    return rc;
-}
-
 static enum err_code drop_ends(struct ending *x, struct err *e)
 {
     for (int round = 0; round < ROUNDS_MOST; round++) {
@@ -398,8 +364,24 @@ static enum err_code drop_other_ends(struct fork_view *c, struct err *e)
         rc = err_nomem(e);
     if (!rc)
         rc = mark_shown_rows(&x, &any, e);
-    if (!rc && any)
-        rc = drop_compactions(&x, e);
+    if (!rc && any) {
+        /* Which compactions are dropped depends on the live rows alone; so all are judged before
+         * the first one is dropped. */
+        uint8_t *gone = calloc(x.c->end + 1, 1);
+        rc = gone ? ERR_OK : err_nomem(e);
+
+        for (size_t i = 0; i <= x.c->end && !rc; i++) {
+            struct fork_boundary b;
+
+            rc = fork_boundary_read(x.c, i, &b, e);
+            if (!rc && b.is)
+                gone[i] = is_loose(&x, node_of(&x, lines(&x)->line[i].id)) && !keeps_live(&x, &b);
+        }
+        for (size_t i = 0; i <= x.c->end && !rc; i++)
+            if (gone[i])
+                claude_leave_out(&x, node_of(&x, lines(&x)->line[i].id));
+        free(gone);
+    }
     if (!rc && any)
         rc = drop_ends(&x, e);
     chain_fini(&x.all);

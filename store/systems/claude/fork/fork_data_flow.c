@@ -336,27 +336,6 @@ static void claude_open_row(struct flow *w, struct jsonout *j, const char *type)
     jsonout_member(j, "sessionId", slice_of(w->f->id));
 }
 
-static void write_flow(struct flow *w, struct jsonout *j)
-{
-    if (w->codes) {
-        claude_open_row(w, j, "data-flow-incomplete");
-        jsonout_key(j, "codes");
-        jsonout_open(j, '[');
-        for (size_t i = 0; i < w->codes; i++)
-            jsonout_int(j, w->code[i]);
-        jsonout_close(j, ']');
-        claude_end_row(j);
-    }
-    claude_open_row(w, j, "data-flow-records");
-    jsonout_key(j, "records");
-    jsonout_open(j, '[');
-    if (w->records.n)
-        jsonout_raw(j, buf_slice(&w->records));
-    jsonout_close(j, ']');
-    jsonout_bool_member(j, "snapshot", true);
-    claude_end_row(j);
-}
-
 static enum err_code read_copied(struct flow *w, struct err *e)
 {
     const struct index *ix = &w->f->log.file.index;
@@ -383,8 +362,25 @@ enum err_code fork_flow(struct fork *f, struct buf *out, struct err *e)
     enum err_code rc = claude_read_rows(&w, e);
 
     jsonout_init(&j, out);
-    if (!rc && !w.rc && w.flows)
-        write_flow(&w, &j);
+    if (!rc && !w.rc && w.flows) {
+        if (w.codes) {
+            claude_open_row(&w, &j, "data-flow-incomplete");
+            jsonout_key(&j, "codes");
+            jsonout_open(&j, '[');
+            for (size_t i = 0; i < w.codes; i++)
+                jsonout_int(&j, w.code[i]);
+            jsonout_close(&j, ']');
+            claude_end_row(&j);
+        }
+        claude_open_row(&w, &j, "data-flow-records");
+        jsonout_key(&j, "records");
+        jsonout_open(&j, '[');
+        if (w.records.n)
+            jsonout_raw(&j, buf_slice(&w.records));
+        jsonout_close(&j, ']');
+        jsonout_bool_member(&j, "snapshot", true);
+        claude_end_row(&j);
+    }
     if (!rc && !w.rc && (w.flows || w.derived.any)) {
         rc = read_copied(&w, e);
         claude_open_row(&w, &j, "derived-from");

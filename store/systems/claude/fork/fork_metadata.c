@@ -176,31 +176,6 @@ static bool claude_add_replacements(struct carry *c, struct slice row)
     return true;
 }
 
-static enum err_code write_replacements(struct fork *f, struct buf *out, struct err *e)
-{
-    struct replacements r = { .c = { .f = f } };
-    char id[UUID_STR_LEN];
-
-    jsonout_init(&r.c.j, out);
-    jsonout_init(&r.items, &r.list);
-    jsonout_open(&r.items, '[');
-    enum err_code rc = each(&r.c, CLAUDE_REPLACEMENT, claude_add_replacements, e);
-    bool any = r.list.n > 1;
-
-    jsonout_close(&r.items, ']');
-    r.c.j.rc = r.items.rc;
-    if (!rc && any) {
-        fork_generate_id(id);
-        claude_fork_metadata_open_row(&r.c, "content-replacement");
-        jsonout_raw_member(&r.c.j, "replacements", buf_slice(&r.list));
-        jsonout_member(&r.c.j, "uuid", slice_of(id));
-        jsonout_member(&r.c.j, "timestamp", slice_of(f->now));
-        claude_end_row(&r.c.j);
-    }
-    buf_fini(&r.list);
-    return claude_finish(&r.c, rc, e);
-}
-
 /* Copies the newest row of a kind whose member is a text. */
 static enum err_code write_last_text(struct fork *f, enum claude_kind kind, const char *type,
                                      const char *key, struct buf *out, struct err *e)
@@ -244,7 +219,28 @@ static enum err_code write_tools(struct fork *f, struct buf *out, struct err *e)
 
 enum err_code fork_metadata_after(struct fork *f, struct buf *out, struct err *e)
 {
-    TRY(write_replacements(f, out, e));
+    struct replacements r = { .c = { .f = f } };
+    char id[UUID_STR_LEN];
+
+    jsonout_init(&r.c.j, out);
+    jsonout_init(&r.items, &r.list);
+    jsonout_open(&r.items, '[');
+    enum err_code rc = each(&r.c, CLAUDE_REPLACEMENT, claude_add_replacements, e);
+    bool any = r.list.n > 1;
+
+    jsonout_close(&r.items, ']');
+    r.c.j.rc = r.items.rc;
+    if (!rc && any) {
+        fork_generate_id(id);
+        claude_fork_metadata_open_row(&r.c, "content-replacement");
+        jsonout_raw_member(&r.c.j, "replacements", buf_slice(&r.list));
+        jsonout_member(&r.c.j, "uuid", slice_of(id));
+        jsonout_member(&r.c.j, "timestamp", slice_of(f->now));
+        claude_end_row(&r.c.j);
+    }
+    buf_fini(&r.list);
+    TRY(claude_finish(&r.c, rc, e));
+
     TRY(write_last_text(f, CLAUDE_ATIS_LATCH, "atis-latch", "atis", out, e));
     TRY(write_tools(f, out, e));
     TRY(fork_flow(f, out, e));

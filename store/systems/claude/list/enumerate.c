@@ -66,14 +66,6 @@ static bool folder_path(struct buf *path, const struct walk *w, size_t folder)
            buf_cstr(path);
 }
 
-static bool add_side(struct sides *s, const char *id)
-{
-    if (!array_reserve(s->id, s->cap, s->n + 1))
-        return false;
-    memcpy(s->id[s->n++], id, sizeof *s->id);
-    return true;
-}
-
 static bool add_folder_name(struct walk *w, size_t folder, const char *name)
 {
     if (claude_is_transcript_name(name)) {
@@ -85,7 +77,12 @@ static bool add_folder_name(struct walk *w, size_t folder, const char *name)
         memcpy(entry->name, name, sizeof entry->name);
         return true;
     }
-    return !claude_is_uuid(slice_of(name)) || add_side(&w->sides, name);
+    if (!claude_is_uuid(slice_of(name)))
+        return true;
+    if (!array_reserve(w->sides.id, w->sides.cap, w->sides.n + 1))
+        return false;
+    memcpy(w->sides.id[w->sides.n++], name, sizeof *w->sides.id);
+    return true;
 }
 
 /* Some file systems ignore case. */

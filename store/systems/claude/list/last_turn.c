@@ -88,18 +88,6 @@ static void read_last_message(struct slice row, struct tail_message *m)
     }
 }
 
-/* Returns true if the row is part of the conversation itself. */
-static bool claude_last_turn_read_message(struct slice row, struct tail_message *m)
-{
-    const struct slice *value = m->value;
-
-    read_last_message(row, m);
-    return json_type(value[META]) != JSON_TRUE && json_type(value[SIDE]) != JSON_TRUE &&
-           json_type(value[TEAM]) != JSON_STRING && json_type(value[FAILED]) != JSON_TRUE &&
-           json_type(value[MESSAGE]) == JSON_OBJECT &&
-           (json_string_is(value[TYPE], "user") || json_string_is(value[TYPE], "assistant"));
-}
-
 /* Rows that the agent's program answers itself (shell lines, local commands) do not wait for an
  * answer; nor does a prompt that the person cancelled. */
 static bool waits_for_answer(struct slice row, const struct tail_message *m, struct arena *a,
@@ -149,8 +137,16 @@ bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
 
     *out = (struct last_turn){ 0 };
     while (slice_last_line(&tail, &row, &torn)) {
-        if (!claude_last_turn_read_message(row, &m))
+        /* Rows that are not part of the conversation itself are passed over. */
+        const struct slice *value = m.value;
+
+        read_last_message(row, &m);
+        if (json_type(value[META]) == JSON_TRUE || json_type(value[SIDE]) == JSON_TRUE ||
+            json_type(value[TEAM]) == JSON_STRING || json_type(value[FAILED]) == JSON_TRUE ||
+            json_type(value[MESSAGE]) != JSON_OBJECT ||
+            (!json_string_is(value[TYPE], "user") && !json_string_is(value[TYPE], "assistant")))
             continue;
+
         out->row = row;
         out->interrupted =
             json_string_is(m.value[TYPE], "assistant")
@@ -199,18 +195,12 @@ bool claude_pull_request(struct slice link, struct arena *a, struct session_row 
     return !json_get(link, "prUrl", &text) || json_text(text, a, &row->pr_url);
 }
 
-static bool knows_path(const struct restorable_files *t, struct slice path)
+static void add_tracked_path(struct restorable_files *t, struct slice path)
 {
     for (unsigned i = 0; i < t->n && i < sizeof t->path / sizeof *t->path; i++)
         if (slice_eq(t->path[i], path))
-            return true;
-    return false;
-}
+            return;
 
-static void add_tracked_path(struct restorable_files *t, struct slice path)
-{
-    if (knows_path(t, path))
-        return;
     if (t->n < sizeof t->path / sizeof *t->path)
         t->path[t->n] = path;
     t->n++;
@@ -265,12 +255,6 @@ static bool is_prompt_row(struct slice row, struct arena *a, bool *ok)
     return prompt.text.p != NULL;
 }
 
-static bool names_target(struct slice row, struct arena *a, struct slice *id)
-{
-    return json_get_is(row, "type", "continued-in") &&
-           json_get_text(row, "continuedInSessionId", a, id);
-}
-
 bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id)
 {
     struct slice row;
@@ -286,7 +270,8 @@ bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id)
 
         if ((!marked && !spoken) || !json_valid(row))
             continue;
-        if (marked && names_target(row, a, id)) {
+        if (marked && json_get_is(row, "type", "continued-in") &&
+            json_get_text(row, "continuedInSessionId", a, id)) {
             if (!claude_is_uuid(*id))
                 *id = (struct slice){ NULL, 0 };
             return true;

@@ -33,30 +33,6 @@ static bool input_in(struct slice row, struct slice id, struct arena *a, struct 
     return false;
 }
 
-/* The call that the row answers. The input is part of `text`. */
-static enum err_code find_input(struct planner *p, size_t message, struct slice row,
-                                struct buf *text, struct arena *a, struct slice *input,
-                                struct err *e)
-{
-    const struct transcript *t = p->transcript;
-    struct slice part, id = { NULL, 0 };
-    struct json_iter it;
-
-    *input = id;
-    json_list_open(&it, row, "message.content");
-    while (!id.n && json_list_next(&it, &part))
-        if (json_get_is(part, "type", "tool_result"))
-            json_get_text(part, "tool_use_id", a, &id);
-    for (size_t i = message; id.n && i-- > 0 && message - i <= CALL_ROWS;) {
-        if (t->message[i].kind != MESSAGE_ASSISTANT || t->message[i].flags & MESSAGE_BROKEN)
-            continue;
-        TRY(transcript_read(t, i, text, e));
-        if (input_in(buf_slice(text), id, a, input))
-            break;
-    }
-    return a->failed ? err_nomem(e) : ERR_OK;
-}
-
 enum err_code call_input_apply(struct planner *p, size_t message, struct slice row,
                                const struct slice *before, const char *backup, struct buf *out,
                                bool *known, struct err *e)
@@ -67,7 +43,27 @@ enum err_code call_input_apply(struct planner *p, size_t message, struct slice r
     struct slice input, old, new;
 
     *known = false;
-    TRY(find_input(p, message, row, &call, &a, &input, e));
+
+    /* The call that the row answers. The input is part of `text`. */
+    const struct transcript *t = p->transcript;
+    struct slice part, id = { NULL, 0 };
+    struct json_iter it;
+
+    input = id;
+    json_list_open(&it, row, "message.content");
+    while (!id.n && json_list_next(&it, &part))
+        if (json_get_is(part, "type", "tool_result"))
+            json_get_text(part, "tool_use_id", &a, &id);
+    for (size_t i = message; id.n && i-- > 0 && message - i <= CALL_ROWS;) {
+        if (t->message[i].kind != MESSAGE_ASSISTANT || t->message[i].flags & MESSAGE_BROKEN)
+            continue;
+        TRY(transcript_read(t, i, &call, e));
+        if (input_in(buf_slice(&call), id, &a, &input))
+            break;
+    }
+    if (a.failed)
+        return err_nomem(e);
+
     if (json_get_text(input, "content", &a, &new)) {
         *known = true;
         return buf_add(out, new);

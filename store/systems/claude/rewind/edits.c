@@ -106,27 +106,6 @@ struct copies {
 
 enum { COPY_MAX = 16 << 20, SNAPSHOT = 1 };
 
-static enum err_code claude_put_copy(struct copies *c, struct slice path, struct slice name,
-                                     int64_t time_ms, struct err *e)
-{
-    struct edit edit = { .kind = EDIT_SEEN,
-                         .path = arena_copy(&c->scratch, path).p,
-                         .time_ms = time_ms,
-                         .after_known = EDIT_ABSENT };
-    const char *file;
-
-    if (name.p) {
-        file = arena_format(&c->scratch, "%s/file-history/%.*s/%.*s", c->claude->base.path,
-                            SLICE_ARG(c->ref->id), SLICE_ARG(name));
-        c->bytes.n = 0;
-        if (!file || file_read_all(AT_FDCWD, file, 0, COPY_MAX, &c->bytes, NULL))
-            return file ? ERR_OK : err_nomem(e);
-        edit.after = buf_slice(&c->bytes);
-        edit.after_known = EDIT_TEXT;
-    }
-    return edit.path ? tool_edits_put(&c->edits, &edit, e) : err_nomem(e);
-}
-
 static enum err_code claude_add_copy(struct copies *c, struct slice key, struct slice backup,
                                      struct err *e)
 {
@@ -147,9 +126,25 @@ static enum err_code claude_add_copy(struct copies *c, struct slice key, struct 
     size_t before = c->seen.n;
     uint32_t number;
 
-    return copy && !slice_set_add(&c->seen, slice_of(copy), &number) && c->seen.n > before
-               ? claude_put_copy(c, path, name, time_ms, e)
-               : ERR_OK;
+    if (!copy || slice_set_add(&c->seen, slice_of(copy), &number) || c->seen.n <= before)
+        return ERR_OK;
+
+    struct edit edit = { .kind = EDIT_SEEN,
+                         .path = arena_copy(&c->scratch, path).p,
+                         .time_ms = time_ms,
+                         .after_known = EDIT_ABSENT };
+    const char *file;
+
+    if (name.p) {
+        file = arena_format(&c->scratch, "%s/file-history/%.*s/%.*s", c->claude->base.path,
+                            SLICE_ARG(c->ref->id), SLICE_ARG(name));
+        c->bytes.n = 0;
+        if (!file || file_read_all(AT_FDCWD, file, 0, COPY_MAX, &c->bytes, NULL))
+            return file ? ERR_OK : err_nomem(e);
+        edit.after = buf_slice(&c->bytes);
+        edit.after_known = EDIT_TEXT;
+    }
+    return edit.path ? tool_edits_put(&c->edits, &edit, e) : err_nomem(e);
 }
 
 static enum err_code add_history_row(struct copies *c, struct slice row, bool snapshot,
@@ -168,24 +163,6 @@ static enum err_code add_history_row(struct copies *c, struct slice row, bool sn
         return ERR_OK;
     while (!rc && json_iter_next(&it, &key, &value))
         rc = claude_add_copy(c, key, value, e);
-    return rc;
-}
-
-static enum err_code add_history(struct copies *c, const struct file *f, const struct index *ix,
-                                 struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < ix->n && !rc; i++) {
-        const struct index_line *line = &ix->line[i];
-
-        if (!line->kind || line->state != LINE_OK || line->length > COPY_MAX)
-            continue;
-        rc = file_read_part(f, line->offset, line->length, &c->row, e);
-        if (!rc && edit_may_name(c->edits.q, buf_slice(&c->row)) && json_valid(buf_slice(&c->row)))
-            rc = add_history_row(c, buf_slice(&c->row), line->kind == SNAPSHOT, e);
-        arena_reset(&c->scratch);
-    }
     return rc;
 }
 
@@ -210,8 +187,21 @@ static enum err_code put_copies(struct copies *c, struct err *e)
         c->edits.cwd = arena_copy(&c->arena, row->cwd).p;
     session_row_free(row);
 
-    if (index_build(&ix, &f, &keys, 0, c->edits.q->cancel, NULL) == ERR_OK)
-        rc = add_history(c, &f, &ix, e);
+    if (index_build(&ix, &f, &keys, 0, c->edits.q->cancel, NULL) == ERR_OK) {
+        rc = ERR_OK;
+
+        for (size_t i = 0; i < ix.n && !rc; i++) {
+            const struct index_line *line = &ix.line[i];
+
+            if (!line->kind || line->state != LINE_OK || line->length > COPY_MAX)
+                continue;
+            rc = file_read_part(&f, line->offset, line->length, &c->row, e);
+            if (!rc && edit_may_name(c->edits.q, buf_slice(&c->row)) &&
+                json_valid(buf_slice(&c->row)))
+                rc = add_history_row(c, buf_slice(&c->row), line->kind == SNAPSHOT, e);
+            arena_reset(&c->scratch);
+        }
+    }
     index_fini(&ix);
     file_close(&f);
     tool_edits_fini(&c->edits);

@@ -50,30 +50,6 @@ static enum err_code keep_bytes(struct planner *p, struct planner_write *w, stru
     return w->known ? ERR_OK : ERR_NOMEM;
 }
 
-/* An edit records the replaced and the new text and, unless it follows a known write, the whole
- * text before it. */
-static enum err_code claude_replay_edit(struct planner *p, struct planner_write *w,
-                                        struct slice result, struct arena *a)
-{
-    struct slice base, old, new;
-    struct buf text = { 0 };
-    bool done = false;
-    enum err_code rc = ERR_OK;
-
-    if (!json_get_text(result, "originalFile", a, &base))
-        base = w->known ? w->bytes : (struct slice){ NULL, 0 };
-    if (base.p && json_get_text(result, "oldString", a, &old) &&
-        json_get_text(result, "newString", a, &new))
-        rc = edit_replace_text(base, old, new, json_get_true(result, "replaceAll"), &p->replayed,
-                               &text, &done);
-    if (!rc && done)
-        rc = keep_bytes(p, w, buf_slice(&text));
-    else
-        forget_bytes(w);
-    buf_fini(&text);
-    return rc;
-}
-
 /* The path that the result of a tool says it wrote; NULL: none. */
 static const char *written_path(struct slice row, struct arena *a, struct slice *result,
                                 bool *notebook)
@@ -143,7 +119,26 @@ static enum err_code read_result_row(struct planner *p, size_t message, struct s
         forget_bytes(w);
         return ERR_OK;
     }
-    return claude_replay_edit(p, w, result, a);
+
+    /* An edit records the replaced and the new text and, unless it follows a known write, the whole
+     * text before it. */
+    struct slice base, old, new;
+    struct buf text = { 0 };
+    bool done = false;
+    enum err_code rc = ERR_OK;
+
+    if (!json_get_text(result, "originalFile", a, &base))
+        base = w->known ? w->bytes : (struct slice){ NULL, 0 };
+    if (base.p && json_get_text(result, "oldString", a, &old) &&
+        json_get_text(result, "newString", a, &new))
+        rc = edit_replace_text(base, old, new, json_get_true(result, "replaceAll"), &p->replayed,
+                               &text, &done);
+    if (!rc && done)
+        rc = keep_bytes(p, w, buf_slice(&text));
+    else
+        forget_bytes(w);
+    buf_fini(&text);
+    return rc;
 }
 
 /* Reads the results in rows from .. to - 1: marks the files of the history that they wrote, or, if edited is NULL,
@@ -399,35 +394,6 @@ static bool claude_is_young(const char *dir, const char *name, int64_t since_ms,
     return out->mtime_ms > since_ms;
 }
 
-/* The transcripts in the folder of this session, except its own; in the arena. */
-static struct young *claude_find_young(const struct session_ref *ref, int64_t since_ms,
-                                       struct arena *a, size_t *n)
-{
-    const char *slash = strrchr(ref->path.p, '/');
-    char *dir = arena_format(a, "%.*s", (int)(slash - ref->path.p), ref->path.p);
-    DIR *d = dir ? opendir(dir) : NULL;
-    struct young *list = NULL, one;
-    const struct dirent *entry;
-
-    *n = 0;
-    while (d && (entry = readdir(d))) {
-        if (strcmp(entry->d_name, slash + 1) == 0 ||
-            !claude_is_young(dir, entry->d_name, since_ms, a, &one))
-            continue;
-        struct young *more = arena_grow(a, list, *n, sizeof *list);
-
-        if (!more)
-            break;
-        list = more;
-        list[(*n)++] = one;
-    }
-    if (d)
-        closedir(d);
-    if (*n)
-        qsort(list, *n, sizeof *list, claude_newest_first);
-    return list;
-}
-
 /* ---- their changes ---- */
 
 /* Reads the session's title and directory once they are needed. */
@@ -453,27 +419,6 @@ static struct rewind_target *claude_find_target(struct rewind_plan *plan, const 
     return NULL;
 }
 
-static enum err_code claude_name_session(struct other_sessions *r, struct rewind_target *t,
-                                         int64_t at_ms, struct err *e)
-{
-    struct arena *a = &r->plan->arena;
-    struct rewind_other *other = arena_alloc(a, sizeof *other);
-
-    if (t->other && t->other->at_ms >= at_ms)
-        return ERR_OK;
-    if (other) {
-        *other = (struct rewind_other){ .session = arena_copy(a, r->ref.id).p,
-                                        .at_ms = at_ms,
-                                        .ref = session_ref_keep(a, &r->ref) };
-        if (r->row->summary.n)
-            other->title = arena_copy(a, r->row->summary).p;
-    }
-    if (!other || !other->session || !other->ref || (r->row->summary.n && !other->title))
-        return err_nomem(e);
-    t->other = other;
-    return ERR_OK;
-}
-
 static enum err_code claude_add_backup(struct other_sessions *r, const char *session,
                                        struct slice tracked, struct slice backup, struct err *e)
 {
@@ -491,7 +436,25 @@ static enum err_code claude_add_backup(struct other_sessions *r, const char *ses
     struct rewind_target *t =
         claude_find_target(r->plan, path_normalize(cwd.p, plain.p, &r->scratch));
 
-    return t ? claude_name_session(r, t, at_ms, e) : ERR_OK;
+    if (!t)
+        return ERR_OK;
+
+    struct arena *a = &r->plan->arena;
+    struct rewind_other *other = arena_alloc(a, sizeof *other);
+
+    if (t->other && t->other->at_ms >= at_ms)
+        return ERR_OK;
+    if (other) {
+        *other = (struct rewind_other){ .session = arena_copy(a, r->ref.id).p,
+                                        .at_ms = at_ms,
+                                        .ref = session_ref_keep(a, &r->ref) };
+        if (r->row->summary.n)
+            other->title = arena_copy(a, r->row->summary).p;
+    }
+    if (!other || !other->session || !other->ref || (r->row->summary.n && !other->title))
+        return err_nomem(e);
+    t->other = other;
+    return ERR_OK;
 }
 
 static enum err_code claude_planner_read_history_row(struct other_sessions *r, const char *session,
@@ -516,27 +479,6 @@ static enum err_code claude_planner_read_history_row(struct other_sessions *r, c
     return rc;
 }
 
-static enum err_code claude_planner_read_rows(struct other_sessions *r, const struct young *y,
-                                              const struct file *f, const struct index *ix,
-                                              struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < ix->n && !rc; i++) {
-        const struct index_line *line = &ix->line[i];
-
-        if (!line->kind || line->state != LINE_OK)
-            continue;
-        rc = file_read_part(f, line->offset, line->length, &r->text, NULL);
-        if (!rc)
-            rc = claude_planner_read_history_row(r, y->path, buf_slice(&r->text),
-                                                 line->kind == SNAPSHOT, e);
-        else
-            rc = rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
-    }
-    return rc;
-}
-
 static enum err_code claude_read_session(struct other_sessions *r, const struct young *y,
                                          struct err *e)
 {
@@ -547,8 +489,22 @@ static enum err_code claude_read_session(struct other_sessions *r, const struct 
 
     if (file_open(AT_FDCWD, y->path, 0, &f, NULL))
         return ERR_OK;
-    if (index_build(&ix, &f, &keys, 0, NULL, NULL) == ERR_OK)
-        rc = claude_planner_read_rows(r, y, &f, &ix, e);
+    if (index_build(&ix, &f, &keys, 0, NULL, NULL) == ERR_OK) {
+        rc = ERR_OK;
+
+        for (size_t i = 0; i < ix.n && !rc; i++) {
+            const struct index_line *line = &ix.line[i];
+
+            if (!line->kind || line->state != LINE_OK)
+                continue;
+            rc = file_read_part(&f, line->offset, line->length, &r->text, NULL);
+            if (!rc)
+                rc = claude_planner_read_history_row(r, y->path, buf_slice(&r->text),
+                                                     line->kind == SNAPSHOT, e);
+            else
+                rc = rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
+        }
+    }
     index_fini(&ix);
     file_close(&f);
     session_row_free(r->row);
@@ -568,7 +524,30 @@ enum err_code claude_concurrent_sessions(const struct store *st, const struct se
 
     if (plan->n == 0 || plan->point_ms == TIME_NONE)
         return ERR_OK;
-    const struct young *young = claude_find_young(ref, plan->point_ms, &a, &n);
+
+    /* The transcripts in the folder of this session, except its own; in the arena. */
+    const char *slash = strrchr(ref->path.p, '/');
+    char *dir = arena_format(&a, "%.*s", (int)(slash - ref->path.p), ref->path.p);
+    DIR *d = dir ? opendir(dir) : NULL;
+    struct young *young = NULL, one;
+    const struct dirent *entry;
+
+    n = 0;
+    while (d && (entry = readdir(d))) {
+        if (strcmp(entry->d_name, slash + 1) == 0 ||
+            !claude_is_young(dir, entry->d_name, plan->point_ms, &a, &one))
+            continue;
+        struct young *more = arena_grow(&a, young, n, sizeof *young);
+
+        if (!more)
+            break;
+        young = more;
+        young[(n)++] = one;
+    }
+    if (d)
+        closedir(d);
+    if (n)
+        qsort(young, n, sizeof *young, claude_newest_first);
 
     for (size_t i = 0; i < n && i < SESSIONS_MAX && bytes <= BYTES_MAX && !rc; i++) {
         bytes += young[i].size;

@@ -219,36 +219,32 @@ static void add_media(struct blocks *r, enum block_kind kind, struct slice objec
     add_block(r, b);
 }
 
-/* The text blocks of an array, one below the other. */
-static struct slice texts_of(struct blocks *r, struct json_iter it)
-{
-    struct slice key, value, copy = { NULL, 0 };
-    struct buf all = { 0 };
-
-    while (!r->rc && json_iter_next(&it, &key, &value)) {
-        struct slice text = claude_record_json_text(r, value, "text");
-
-        if (all.n && text.n && !r->rc)
-            r->rc = buf_add_byte(&all, '\n');
-        if (!r->rc)
-            r->rc = buf_add(&all, text);
-    }
-    if (!r->rc && all.n) {
-        copy = arena_copy(&r->out->arena, buf_slice(&all));
-        r->rc = copy.p ? ERR_OK : ERR_NOMEM;
-    }
-    buf_fini(&all);
-    return copy;
-}
-
 static struct slice claude_content_text(struct blocks *r, struct slice content)
 {
     struct json_iter it;
 
     if (json_type(content) == JSON_STRING)
         return decode_row_text(r, content);
-    if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
-        return texts_of(r, it);
+    if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content)) {
+        /* The text blocks of an array, one below the other. */
+        struct slice key, value, copy = { NULL, 0 };
+        struct buf all = { 0 };
+
+        while (!r->rc && json_iter_next(&it, &key, &value)) {
+            struct slice text = claude_record_json_text(r, value, "text");
+
+            if (all.n && text.n && !r->rc)
+                r->rc = buf_add_byte(&all, '\n');
+            if (!r->rc)
+                r->rc = buf_add(&all, text);
+        }
+        if (!r->rc && all.n) {
+            copy = arena_copy(&r->out->arena, buf_slice(&all));
+            r->rc = copy.p ? ERR_OK : ERR_NOMEM;
+        }
+        buf_fini(&all);
+        return copy;
+    }
     return (struct slice){ NULL, 0 };
 }
 
@@ -296,35 +292,6 @@ static void claude_add_text_block(struct blocks *r, struct slice text)
         add_user_text(r, text);
 }
 
-/* One block of message.content of either role. */
-static void add_content(struct blocks *r, struct slice object)
-{
-    struct slice type;
-
-    json_get(object, "type", &type);
-    if (json_string_is(type, "text"))
-        claude_add_text_block(r, claude_record_json_text(r, object, "text"));
-    else if (json_string_is(type, "thinking") || json_string_is(type, "redacted_thinking"))
-        add_block(r, (struct block){ .kind = BLOCK_THINKING,
-                                     .text = claude_record_json_text(r, object, "thinking") });
-    else if (json_string_is(type, "tool_use") || json_string_is(type, "server_tool_use") ||
-             json_string_is(type, "mcp_tool_use")) {
-        struct block b = { .kind = BLOCK_TOOL_CALL };
-
-        b.name = claude_record_json_text(r, object, "name");
-        b.call_id = claude_record_json_text(r, object, "id");
-        json_get(object, "input", &b.input);
-        add_block(r, b);
-    } else if (json_string_is(type, "tool_result") || json_string_is(type, "mcp_tool_result"))
-        add_tool_result(r, object);
-    else if (json_string_is(type, "image"))
-        add_media(r, BLOCK_IMAGE, object, (struct slice){ NULL, 0 });
-    else if (json_string_is(type, "document"))
-        add_media(r, BLOCK_DOCUMENT, object, (struct slice){ NULL, 0 });
-    else
-        add_note(r, decode_row_text(r, type), claude_content_text(r, object));
-}
-
 /* A string, or an array of blocks. */
 static void add_contents(struct blocks *r, struct slice content)
 {
@@ -334,8 +301,35 @@ static void add_contents(struct blocks *r, struct slice content)
     if (json_type(content) == JSON_STRING)
         claude_add_text_block(r, decode_row_text(r, content));
     else if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
-        while (json_iter_next(&it, &key, &value))
-            add_content(r, value);
+        while (json_iter_next(&it, &key, &value)) {
+            /* One block of the content, which either role may have. */
+            struct slice type;
+
+            json_get(value, "type", &type);
+            if (json_string_is(type, "text"))
+                claude_add_text_block(r, claude_record_json_text(r, value, "text"));
+            else if (json_string_is(type, "thinking") || json_string_is(type, "redacted_thinking"))
+                add_block(r,
+                          (struct block){ .kind = BLOCK_THINKING,
+                                          .text = claude_record_json_text(r, value, "thinking") });
+            else if (json_string_is(type, "tool_use") || json_string_is(type, "server_tool_use") ||
+                     json_string_is(type, "mcp_tool_use")) {
+                struct block b = { .kind = BLOCK_TOOL_CALL };
+
+                b.name = claude_record_json_text(r, value, "name");
+                b.call_id = claude_record_json_text(r, value, "id");
+                json_get(value, "input", &b.input);
+                add_block(r, b);
+            } else if (json_string_is(type, "tool_result") ||
+                       json_string_is(type, "mcp_tool_result"))
+                add_tool_result(r, value);
+            else if (json_string_is(type, "image"))
+                add_media(r, BLOCK_IMAGE, value, (struct slice){ NULL, 0 });
+            else if (json_string_is(type, "document"))
+                add_media(r, BLOCK_DOCUMENT, value, (struct slice){ NULL, 0 });
+            else
+                add_note(r, decode_row_text(r, type), claude_content_text(r, value));
+        }
 }
 
 /* A prompt that was typed while the agent was working; else a note with the file that it is about. */

@@ -213,9 +213,13 @@ static enum err_code collect_spoken(struct claude_hidden_rows *l, size_t i, stru
 
 /* ---- the end ---- */
 
-/* Finds where the end begins that contains only the rows of one answer and the results of its calls. */
-static enum err_code claude_find_end(struct claude_hidden_rows *l, struct err *e)
+enum err_code claude_hidden_rows_init(struct claude_hidden_rows *l, struct claude_rows rows,
+                                      struct err *e)
 {
+    *l = (struct claude_hidden_rows){ .rows = rows };
+
+    /* Finds where the end begins that contains only the rows of one answer and the results of its
+     * calls. */
     struct id128 message = { 0, 0 };
     struct arena a = { 0 };
     bool met = false;
@@ -243,13 +247,6 @@ static enum err_code claude_find_end(struct claude_hidden_rows *l, struct err *e
     }
     arena_fini(&a);
     return rc;
-}
-
-enum err_code claude_hidden_rows_init(struct claude_hidden_rows *l, struct claude_rows rows,
-                                      struct err *e)
-{
-    *l = (struct claude_hidden_rows){ .rows = rows };
-    return claude_find_end(l, e);
 }
 
 void claude_hidden_rows_fini(struct claude_hidden_rows *l)

@@ -256,23 +256,6 @@ static enum err_code show_host_call(struct hiding *h, const struct claude_item *
     return add_edited_item(h, item, row, from ? *from : message, content, false, e);
 }
 
-static enum err_code hide_calls(struct hiding *h, const struct claude_item *item, struct slice row,
-                                struct slice message, struct err *e)
-{
-    struct buf kept = { 0 };
-    size_t all, left;
-    enum err_code rc = filter_calls(h, row, message, &kept, &all, &left);
-
-    if (!rc && left < all)
-        rc = remember_alone(h, row, message);
-    if (!rc && left < all && left > 0)
-        rc = add_edited_item(h, item, row, message, buf_slice(&kept), false, e);
-    else if (!rc && left == all)
-        rc = show_host_call(h, item, row, message, e);
-    buf_fini(&kept);
-    return rc;
-}
-
 /* Finds the tool result of a row. Returns false unless the row has exactly one. */
 static bool claude_only_result(struct slice row, struct slice *result)
 {
@@ -363,8 +346,20 @@ static enum err_code hide_item(struct hiding *h, const struct claude_item *item,
         return ERR_NOMEM;
     if (!json_get(row, "message", &message) || json_type(message) != JSON_OBJECT)
         return claude_item_list_add(&h->out, item);
-    if (claude_is_host_row(row))
-        return hide_calls(h, item, row, message, e);
+    if (claude_is_host_row(row)) {
+        struct buf kept = { 0 };
+        size_t all, left;
+        rc = filter_calls(h, row, message, &kept, &all, &left);
+
+        if (!rc && left < all)
+            rc = remember_alone(h, row, message);
+        if (!rc && left < all && left > 0)
+            rc = add_edited_item(h, item, row, message, buf_slice(&kept), false, e);
+        else if (!rc && left == all)
+            rc = show_host_call(h, item, row, message, e);
+        buf_fini(&kept);
+        return rc;
+    }
     if (item->kind != CLAUDE_USER)
         return claude_item_list_add(&h->out, item);
     rc = show_host_result(h, item, row, message, &done, e);

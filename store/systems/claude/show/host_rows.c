@@ -180,36 +180,6 @@ static enum err_code claude_add_item(struct hosting *h, const struct claude_item
     return rc;
 }
 
-static enum err_code insert_host_lines(struct claude_log *log, struct claude_item_list *list,
-                                       struct err *e)
-{
-    struct hosting h = { .log = log };
-    enum err_code rc = ERR_OK;
-    struct slice row;
-
-    for (size_t i = log->chain.first_line; !rc && i < log->file.index.n; i++) {
-        if (!claude_line_is(claude_line(log, i), CLAUDE_HOST_ROW))
-            continue;
-        rc = claude_log_row(log, i, &row, e);
-        if (!rc)
-            rc = read_host_row(&h, row);
-    }
-    for (size_t i = 0; !rc && h.calls && i < list->n; i++)
-        rc = claude_add_item(&h, &list->item[i], e);
-    if (!rc && h.calls)
-        claude_item_list_replace(list, &h.out);
-    claude_item_list_fini(&h.out);
-    idset_fini(&h.withheld);
-    idset_fini(&h.rows);
-    idset_fini(&h.callers);
-    idset_fini(&h.answered);
-    free(h.call);
-    free(h.result);
-    free(h.caller);
-    free(h.result_of);
-    return rc;
-}
-
 /* A host program may run tools in the agent's name. Its calls and their results are beside the path
  * from the leaf upwards, as rows marked `isVirtual` or, in newer files, as host-row lines (above);
  * both are inserted after the row to which they belong. */
@@ -401,7 +371,30 @@ enum err_code claude_host_insert(struct claude_log *log, struct claude_item_list
 {
     enum err_code rc = insert_virtual(log, list, e);
 
-    if (!rc)
-        rc = insert_host_lines(log, list, e);
+    if (!rc) {
+        struct hosting h = { .log = log };
+        struct slice row;
+
+        for (size_t i = log->chain.first_line; !rc && i < log->file.index.n; i++) {
+            if (!claude_line_is(claude_line(log, i), CLAUDE_HOST_ROW))
+                continue;
+            rc = claude_log_row(log, i, &row, e);
+            if (!rc)
+                rc = read_host_row(&h, row);
+        }
+        for (size_t i = 0; !rc && h.calls && i < list->n; i++)
+            rc = claude_add_item(&h, &list->item[i], e);
+        if (!rc && h.calls)
+            claude_item_list_replace(list, &h.out);
+        claude_item_list_fini(&h.out);
+        idset_fini(&h.withheld);
+        idset_fini(&h.rows);
+        idset_fini(&h.callers);
+        idset_fini(&h.answered);
+        free(h.call);
+        free(h.result);
+        free(h.caller);
+        free(h.result_of);
+    }
     return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "insert what a host ran") : rc;
 }

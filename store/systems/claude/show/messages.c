@@ -154,38 +154,6 @@ static void write_denial(struct jsonout *j, struct slice row, struct slice kind)
     jsonout_close(j, ']');
 }
 
-/* One row as the SDK returns it (claude.md 3.5), an object. The message itself is passed through byte by byte. */
-static void claude_write_message(struct jsonout *j, struct slice row, unsigned item_flags,
-                                 const struct claude_parent *parent)
-{
-    struct slice v[FIELDS];
-
-    json_get_each(row, names, FIELDS, v);
-    jsonout_open(j, '{');
-    claude_write_value(j, "type", v[TYPE]);
-    claude_write_value(j, "uuid", v[UUID]);
-    claude_write_value(j, "session_id", v[SESSION]);
-    claude_write_value(j, "message", v[MESSAGE]);
-    jsonout_text_or_null(j, "parent_tool_use_id", parent->tool_use_id);
-    jsonout_text_or_null(j, "parent_agent_id", parent->agent_id);
-    flag(j, "interruptedByShutdown", claude_messages_is_true(v[SHUTDOWN]));
-    if (v[UNANSWERED].n && json_string_is(v[UNANSWERED], "stream-closed"))
-        claude_write_value(j, "toolDenialUnanswered", v[UNANSWERED]);
-    if (v[DENIAL].n)
-        write_denial(j, row, v[DENIAL]);
-    flag(j, "isCompactSummary", claude_messages_is_true(v[SUMMARY]));
-    flag(j, "is_meta",
-         claude_messages_is_true(v[META]) || claude_messages_is_true(v[SUMMARY]) ||
-             claude_messages_is_true(v[TRANSCRIPT_ONLY]));
-    flag(j, "isQueuedCommand", claude_messages_is_true(v[QUEUED]));
-    flag(j, "isCompletedLocalCommand",
-         claude_messages_is_true(v[COMPLETED]) || item_flags & ITEM_COMPLETED);
-    claude_write_value(j, "timestamp", v[TIMESTAMP]);
-    if (claude_truthy(v[ORIGIN]))
-        claude_origin_write(j, v[ORIGIN], (struct slice){ NULL, 0 });
-    jsonout_close(j, '}');
-}
-
 /* The conversation as the SDK returns it from getSessionMessages and getSubagentMessages. The SDK ignores last-prompt
  * rows, bridges no gaps and leaves nothing out; for a resume all of these count. */
 
@@ -331,7 +299,36 @@ static enum err_code claude_print_messages(struct printing *p, const struct clau
             break;
         out.n = 0;
         jsonout_init(&j, &out);
-        claude_write_message(&j, row, list->item[i].flags, p->parent);
+
+        /* One row as the SDK returns it (claude.md 3.5), an object. The message itself is passed
+         * through byte by byte. */
+        struct slice v[FIELDS];
+
+        json_get_each(row, names, FIELDS, v);
+        jsonout_open(&j, '{');
+        claude_write_value(&j, "type", v[TYPE]);
+        claude_write_value(&j, "uuid", v[UUID]);
+        claude_write_value(&j, "session_id", v[SESSION]);
+        claude_write_value(&j, "message", v[MESSAGE]);
+        jsonout_text_or_null(&j, "parent_tool_use_id", p->parent->tool_use_id);
+        jsonout_text_or_null(&j, "parent_agent_id", p->parent->agent_id);
+        flag(&j, "interruptedByShutdown", claude_messages_is_true(v[SHUTDOWN]));
+        if (v[UNANSWERED].n && json_string_is(v[UNANSWERED], "stream-closed"))
+            claude_write_value(&j, "toolDenialUnanswered", v[UNANSWERED]);
+        if (v[DENIAL].n)
+            write_denial(&j, row, v[DENIAL]);
+        flag(&j, "isCompactSummary", claude_messages_is_true(v[SUMMARY]));
+        flag(&j, "is_meta",
+             claude_messages_is_true(v[META]) || claude_messages_is_true(v[SUMMARY]) ||
+                 claude_messages_is_true(v[TRANSCRIPT_ONLY]));
+        flag(&j, "isQueuedCommand", claude_messages_is_true(v[QUEUED]));
+        flag(&j, "isCompletedLocalCommand",
+             claude_messages_is_true(v[COMPLETED]) || list->item[i].flags & ITEM_COMPLETED);
+        claude_write_value(&j, "timestamp", v[TIMESTAMP]);
+        if (claude_truthy(v[ORIGIN]))
+            claude_origin_write(&j, v[ORIGIN], (struct slice){ NULL, 0 });
+        jsonout_close(&j, '}');
+
         rc = j.rc ? err_set(e, j.rc, p->log->file.path, "write a message")
                   : p->fn(buf_slice(&out), p->arg, e);
     }

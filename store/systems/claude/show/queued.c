@@ -283,34 +283,6 @@ static enum err_code note_copy(struct delivered *d, size_t line, struct slice ro
     return claude_queued_add_copy(y, node);
 }
 
-static enum err_code note_copies(struct delivered *d, struct err *e)
-{
-    struct chain *c = &d->log->chain;
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < c->n; i++)
-        c->mark[i] &= (uint8_t) ~(NODE_CLIMBED | NODE_DELIVERED);
-    for (size_t i = c->first_line; !rc && i < d->log->file.index.n; i++) {
-        const struct index_line *line = claude_line(d->log, i);
-        struct slice row;
-
-        if (!claude_line_is(line, CLAUDE_ATTACHMENT) || id128_none(line->id))
-            continue;
-        rc = claude_log_row(d->log, i, &row, e);
-        if (!rc)
-            rc = note_copy(d, i, row);
-    }
-    for (size_t i = 0; i < d->ids.n; i++) {
-        struct delivery *y = &d->delivery[i];
-        size_t first = y->copies > y->count ? y->copies - y->count : 0;
-
-        for (size_t k = first; k < y->copies; k++)
-            c->mark[y->copy[k]] |= NODE_DELIVERED;
-        y->copies = 0; /* from here on: indexes of items */
-    }
-    return rc;
-}
-
 static enum err_code note_item(struct delivered *d, struct claude_item_list *list, size_t i,
                                struct err *e)
 {
@@ -355,8 +327,29 @@ enum err_code claude_mark_delivered(struct claude_log *log, struct claude_item_l
     }
 
     /* The copies in the file come first, because they mark the nodes that note_item() asks for. */
-    if (!rc && d.ids.n)
-        rc = note_copies(&d, e);
+    if (!rc && d.ids.n) {
+        struct chain *c = &d.log->chain;
+        for (size_t i = 0; i < c->n; i++)
+            c->mark[i] &= (uint8_t) ~(NODE_CLIMBED | NODE_DELIVERED);
+        for (size_t i = c->first_line; !rc && i < d.log->file.index.n; i++) {
+            const struct index_line *line = claude_line(d.log, i);
+            struct slice row;
+
+            if (!claude_line_is(line, CLAUDE_ATTACHMENT) || id128_none(line->id))
+                continue;
+            rc = claude_log_row(d.log, i, &row, e);
+            if (!rc)
+                rc = note_copy(&d, i, row);
+        }
+        for (size_t i = 0; i < d.ids.n; i++) {
+            struct delivery *y = &d.delivery[i];
+            size_t first = y->copies > y->count ? y->copies - y->count : 0;
+
+            for (size_t k = first; k < y->copies; k++)
+                c->mark[y->copy[k]] |= NODE_DELIVERED;
+            y->copies = 0; /* from here on: indexes of items */
+        }
+    }
     if (!rc && d.ids.n) {
         for (size_t i = 0; !rc && i < list->n; i++)
             rc = note_item(&d, list, i, e);
@@ -441,26 +434,6 @@ static enum err_code link_notes(struct trailing *t)
             return ERR_NOMEM;
     }
     return ERR_OK;
-}
-
-/* Marks the nodes between messages that are not shown and the shown conversation, because commands there belong to the
- * branch. */
-static void mark_branches(struct claude_log *log)
-{
-    struct chain *c = &log->chain;
-
-    for (size_t i = c->first_line; i < log->file.index.n; i++) {
-        const struct index_line *l = claude_line(log, i);
-        uint32_t at = claude_line_is_message(l) ? claude_line_node(log, i) : CHAIN_NONE;
-
-        if (at == CHAIN_NONE || l->marks & (MARK_SIDECHAIN | MARK_TEAM) ||
-            c->mark[at] & NODE_LISTED)
-            continue;
-        for (at = written_parent(log, i); at != CHAIN_NONE && chain_has_row(c, at) &&
-                                          !(c->mark[at] & (NODE_LISTED | NODE_BRANCH));
-             at = written_parent(log, c->node[at].line))
-            c->mark[at] |= NODE_BRANCH;
-    }
 }
 
 struct timed {
@@ -568,7 +541,24 @@ enum err_code claude_add_trailing(struct claude_log *log, uint32_t leaf,
     if (!t.first)
         goto done;
     memset(t.first, 0xFF, log->chain.n * sizeof *t.first);
-    mark_branches(log);
+
+    /* Marks the nodes between messages that are not shown and the shown conversation, because
+     * commands there belong to the branch. */
+    struct chain *c = &log->chain;
+
+    for (size_t i = c->first_line; i < log->file.index.n; i++) {
+        const struct index_line *l = claude_line(log, i);
+        uint32_t at = claude_line_is_message(l) ? claude_line_node(log, i) : CHAIN_NONE;
+
+        if (at == CHAIN_NONE || l->marks & (MARK_SIDECHAIN | MARK_TEAM) ||
+            c->mark[at] & NODE_LISTED)
+            continue;
+        for (at = written_parent(log, i); at != CHAIN_NONE && chain_has_row(c, at) &&
+                                          !(c->mark[at] & (NODE_LISTED | NODE_BRANCH));
+             at = written_parent(log, c->node[at].line))
+            c->mark[at] |= NODE_BRANCH;
+    }
+
     rc = link_notes(&t);
     if (!rc)
         rc = push_notes(&t, leaf, e);

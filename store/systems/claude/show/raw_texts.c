@@ -123,16 +123,6 @@ static void pass_result(struct walk *w)
     }
 }
 
-/* The kind of a block's member, if the block has the type that belongs to the kind. */
-static int kind_of_member(struct slice key)
-{
-    return slice_eq(key, SLICE("text"))       ? ANY_TEXT
-           : slice_eq(key, SLICE("thinking")) ? BLOCK_THINKING
-           : slice_eq(key, SLICE("content"))  ? BLOCK_TOOL_RESULT
-           : slice_eq(key, SLICE("input"))    ? BLOCK_TOOL_CALL
-                                              : NO_TEXT;
-}
-
 /* NO_TEXT: none that is searched or shown as a text. */
 static int kind_of_type(struct walk *w, struct slice type)
 {
@@ -168,7 +158,12 @@ static void pass_block(struct walk *w)
 
     w->wrong |= !pass_byte(w, '{');
     for (bool begun = false; pass_to_key(w, &begun, &key);) {
-        int kind = kind_of_member(key);
+        /* The kind of a block's member, if the block has the type that belongs to the kind. */
+        int kind = slice_eq(key, SLICE("text"))       ? ANY_TEXT
+                   : slice_eq(key, SLICE("thinking")) ? BLOCK_THINKING
+                   : slice_eq(key, SLICE("content"))  ? BLOCK_TOOL_RESULT
+                   : slice_eq(key, SLICE("input"))    ? BLOCK_TOOL_CALL
+                                                      : NO_TEXT;
         unsigned bit = kind == NO_TEXT ? 0 : 1u << (kind + 1);
         bool string = is_next(w, '"');
 
@@ -220,24 +215,6 @@ static bool is_plain_prompt(struct slice text)
            !slice_has(text, "\\u003");
 }
 
-/* Sets the kind of texts that are the content of the message itself. */
-static bool name_texts(struct raw_texts *out, struct slice type, bool meta, bool summary)
-{
-    bool user = slice_eq(type, SLICE("user"));
-    int kind = meta || summary ? BLOCK_NOTE : BLOCK_PROMPT;
-
-    if (!user && !slice_eq(type, SLICE("assistant")))
-        return false;
-    for (size_t i = 0; i < out->n; i++) {
-        if (out->text[i].kind != ANY_TEXT)
-            continue;
-        if (user && !summary && !is_plain_prompt(out->text[i].text))
-            return false;
-        out->text[i].kind = user ? kind : BLOCK_TEXT;
-    }
-    return true;
-}
-
 bool claude_raw_texts(struct slice row, struct raw_texts *out)
 {
     struct walk w = { row.p, row.p + row.n, out, false };
@@ -261,5 +238,22 @@ bool claude_raw_texts(struct slice row, struct raw_texts *out)
             summary = slice_eq(key, SLICE("isCompactSummary")) ? yes : summary;
         }
     }
-    return !w.wrong && w.p == w.end && name_texts(out, type, meta, summary);
+
+    /* Sets the kind of texts that are the content of the message itself. */
+    if (w.wrong || w.p != w.end)
+        return false;
+
+    bool user = slice_eq(type, SLICE("user"));
+    int kind = meta || summary ? BLOCK_NOTE : BLOCK_PROMPT;
+
+    if (!user && !slice_eq(type, SLICE("assistant")))
+        return false;
+    for (size_t i = 0; i < out->n; i++) {
+        if (out->text[i].kind != ANY_TEXT)
+            continue;
+        if (user && !summary && !is_plain_prompt(out->text[i].text))
+            return false;
+        out->text[i].kind = user ? kind : BLOCK_TEXT;
+    }
+    return true;
 }

@@ -47,20 +47,6 @@ static enum err_code claude_restore_rows_set_member(struct slice object, const c
     return move_to_arena(json_set(&built, object, key, value), &built, a, out);
 }
 
-/* The length of the common beginning of both paths, up to the last whole name. */
-static size_t common_front(struct slice from, struct slice to)
-{
-    size_t n = from.n < to.n ? from.n : to.n, i = 0;
-
-    while (i < n && from.p[i] == to.p[i])
-        i++;
-    bool whole = (i == from.n || from.p[i] == '/') && (i == to.n || to.p[i] == '/');
-
-    while (!whole && i > 0 && from.p[i - 1] != '/')
-        i--;
-    return i;
-}
-
 /* The path from a directory to a file, as path.relative returns it. Paths that are not absolute are unchanged. */
 static enum err_code add_relative(struct buf *out, struct slice from, struct slice to)
 {
@@ -70,7 +56,18 @@ static enum err_code add_relative(struct buf *out, struct slice from, struct sli
         from.n--;
     if (from.n < 2 || to.n == 0 || from.p[0] != '/' || to.p[0] != '/')
         return buf_add(out, from.n == 1 && to.n > 1 ? (struct slice){ to.p + 1, to.n - 1 } : to);
-    size_t common = common_front(from, to);
+
+    /* The length of the common beginning of both paths, up to the last whole name. */
+    size_t n = from.n < to.n ? from.n : to.n, common = 0;
+
+    while (common < n && from.p[common] == to.p[common])
+        common++;
+    bool whole =
+        (common == from.n || from.p[common] == '/') && (common == to.n || to.p[common] == '/');
+
+    while (!whole && common > 0 && from.p[common - 1] != '/')
+        common--;
+
     struct slice up = { from.p + common, from.n - common };
     struct slice down = { to.p + common, to.n - common };
 

@@ -15,15 +15,6 @@
 
 enum { MODELS_MAX = 64 };
 
-/* Models with a long context have their own entry, "claude-x[1m]"; answers give the plain name. */
-static struct slice plain_model(struct slice model)
-{
-    const char *bracket =
-        model.n && model.p[model.n - 1] == ']' ? memrchr(model.p, '[', model.n) : NULL;
-
-    return bracket ? (struct slice){ model.p, (size_t)(bracket - model.p) } : model;
-}
-
 static enum err_code claude_cost_state(struct slice row, struct arena *a, usage_fn *fn, void *arg,
                                        struct err *e)
 {
@@ -46,7 +37,15 @@ static enum err_code claude_cost_state(struct slice row, struct arena *a, usage_
             continue;
         u.total = true;
         u.run = run;
-        u.model = plain_model(json_text_of(key, a));
+
+        /* Models with a long context have their own entry, "claude-x[1m]"; answers give the plain
+         * name. */
+        struct slice model = json_text_of(key, a);
+        const char *bracket =
+            model.n && model.p[model.n - 1] == ']' ? memrchr(model.p, '[', model.n) : NULL;
+
+        u.model = bracket ? (struct slice){ model.p, (size_t)(bracket - model.p) } : model;
+
         u.input = usage_count(value, "inputTokens");
         u.output = usage_count(value, "outputTokens");
         u.cache_read = usage_count(value, "cacheReadInputTokens");

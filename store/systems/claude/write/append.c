@@ -81,31 +81,6 @@ static struct kept *kept_of(struct log_state *log)
     return log->own;
 }
 
-/* A row that names a progress row as its parent would be cut off from its conversation. */
-static enum err_code mark_reparented(struct appending *w, struct err *e)
-{
-    struct log_state *log = w->logs ? log_states_get(w->logs, w->ref->path.p, APPEND_FOLLOW) : NULL;
-    struct kept *k = log ? kept_of(log) : NULL;
-    struct idset ids = { 0 }, *left_out = k ? &k->left_out : &ids;
-    struct slice parent;
-    uint32_t number;
-    enum err_code rc = w->logs && !k ? err_nomem(e) : ERR_OK;
-
-    for (size_t i = 0; i < w->n && !rc; i++) {
-        struct incoming_row *g = &w->given[i];
-
-        parent.n = 0;
-        if (g->left_out && g->id.n && idset_add(left_out, id128_of(g->id), &number))
-            rc = err_nomem(e);
-        else if (g->message && left_out->n &&
-                 !claude_incoming_row_text(g->row, "parentUuid", w->a, &parent))
-            rc = err_nomem(e);
-        g->reparented = parent.n && idset_has(left_out, id128_of(parent));
-    }
-    idset_fini(&ids);
-    return rc;
-}
-
 /* ---- the file as it is ---- */
 
 static enum err_code claude_look_at_session(struct target *t, struct err *e)
@@ -184,27 +159,6 @@ static bool claude_copy_text(struct slice *text, struct arena *a)
     if (text->n)
         *text = arena_copy(a, *text);
     return text->p || !text->n;
-}
-
-/* Keeps the end for the next append, which reads anything uncertain again. */
-static void claude_keep_end(struct target *t, bool certain)
-{
-    struct kept *k = kept_of(t->log);
-    struct file_end end = t->end;
-    struct arena a = { 0 };
-
-    if (!k)
-        return;
-    certain =
-        certain && !t->branched && !t->uncertain && t->log->seen.size - end.found_at < LOOK_AGAIN;
-    certain = certain && claude_copy_text(&end.cwd, &a) && claude_copy_text(&end.before, &a) &&
-              claude_copy_text(&end.leaf, &a) &&
-              (t->agent.n || metarows_after(&t->end.m, buf_slice(&t->wrote), &a, &end.m));
-    end.far = end.far && !t->wrote.n;
-    arena_fini(&k->a);
-    k->a = a;
-    k->end = end;
-    k->known = certain;
 }
 
 /* Marks the rows for this file that are already in it, or repeat an earlier one of them. Ids that were just generated
@@ -287,27 +241,6 @@ static bool claude_is_plain(const struct incoming_row *g)
            !json_get(g->row, "teamName", &team);
 }
 
-static enum err_code claude_add_rows(struct target *t, const bool skip[], struct buf *out,
-                                     struct err *e)
-{
-    struct appending *w = t->w;
-    enum err_code rc = ERR_OK;
-
-    t->present = 0;
-    for (size_t i = 0; i < w->n && !rc; i++) {
-        const struct incoming_row *g = &w->given[i];
-
-        if (!slice_eq(g->agent, t->agent) || g->left_out)
-            continue;
-        t->uncertain |= !skip[i] && !claude_is_plain(g);
-        if (skip[i])
-            t->present++;
-        else
-            rc = g->message ? add_message_row(t, g, out, e) : claude_append_add_other(t, g, out, e);
-    }
-    return rc;
-}
-
 /* A session that was created with a title gets it with its first message, because with only a title it would be listed
  * but could not be resumed. */
 static enum err_code add_first_title(const struct target *t, struct buf *out, struct err *e)
@@ -347,8 +280,22 @@ static enum err_code compose_rows(void *arg, struct buf *out, struct err *e)
         rc = claude_mark_repeated(t, skip, e);
     if (!rc && !t->agent.n && !t->end.leaf.n && adds_message(t, skip))
         rc = add_first_title(t, out, e);
-    if (!rc)
-        rc = claude_add_rows(t, skip, out, e);
+    if (!rc) {
+        struct appending *w = t->w;
+        t->present = 0;
+        for (size_t i = 0; i < w->n && !rc; i++) {
+            const struct incoming_row *g = &w->given[i];
+
+            if (!slice_eq(g->agent, t->agent) || g->left_out)
+                continue;
+            t->uncertain |= !skip[i] && !claude_is_plain(g);
+            if (skip[i])
+                t->present++;
+            else
+                rc = g->message ? add_message_row(t, g, out, e)
+                                : claude_append_add_other(t, g, out, e);
+        }
+    }
     t->again = true;
     if (!rc && out->n && !t->agent.n) {
         /* Metadata rows follow, so that listings find them near the end and the next append finds
@@ -398,7 +345,25 @@ static void remember_target(struct target *t, const struct appended *done)
     for (size_t i = 0; id && i < w->n; i++)
         if (slice_eq(w->given[i].agent, t->agent) && !w->given[i].left_out)
             id[i] = w->given[i].id;
-    claude_keep_end(t, log_state_appended(t->log, done, w->later, id, id ? w->n : 0));
+
+    /* Keeps the end for the next append, which reads anything uncertain again. */
+    bool certain = log_state_appended(t->log, done, w->later, id, id ? w->n : 0);
+    struct kept *k = kept_of(t->log);
+    struct file_end end = t->end;
+    struct arena a = { 0 };
+
+    if (!k)
+        return;
+    certain =
+        certain && !t->branched && !t->uncertain && t->log->seen.size - end.found_at < LOOK_AGAIN;
+    certain = certain && claude_copy_text(&end.cwd, &a) && claude_copy_text(&end.before, &a) &&
+              claude_copy_text(&end.leaf, &a) &&
+              (t->agent.n || metarows_after(&t->end.m, buf_slice(&t->wrote), &a, &end.m));
+    end.far = end.far && !t->wrote.n;
+    arena_fini(&k->a);
+    k->a = a;
+    k->end = end;
+    k->known = certain;
 }
 
 static enum err_code claude_write_target(struct appending *w, struct slice agent, struct err *e)
@@ -450,8 +415,29 @@ enum err_code claude_append(const struct store *st, const struct session_ref *re
         if (!w.given[i].left_out)
             id[i] = w.given[i].id;
     }
-    if (!rc && (w.left_out || w.logs))
-        rc = mark_reparented(&w, e);
+    if (!rc && (w.left_out || w.logs)) {
+        /* A row that names a progress row as its parent would be cut off from its conversation. */
+        struct log_state *log =
+            w.logs ? log_states_get(w.logs, w.ref->path.p, APPEND_FOLLOW) : NULL;
+        struct kept *k = log ? kept_of(log) : NULL;
+        struct idset ids = { 0 }, *left_out = k ? &k->left_out : &ids;
+        struct slice parent;
+        uint32_t number;
+        rc = w.logs && !k ? err_nomem(e) : ERR_OK;
+
+        for (size_t i = 0; i < w.n && !rc; i++) {
+            struct incoming_row *g = &w.given[i];
+
+            parent.n = 0;
+            if (g->left_out && g->id.n && idset_add(left_out, id128_of(g->id), &number))
+                rc = err_nomem(e);
+            else if (g->message && left_out->n &&
+                     !claude_incoming_row_text(g->row, "parentUuid", w.a, &parent))
+                rc = err_nomem(e);
+            g->reparented = parent.n && idset_has(left_out, id128_of(parent));
+        }
+        idset_fini(&ids);
+    }
     if (!rc) {
         /* The rows of sub-agents are written first, so that a conversation that names them finds them. */
         bool own = false;

@@ -249,29 +249,6 @@ bool claude_incoming_row_text(struct slice row, const char *key, struct arena *a
     return true;
 }
 
-/* As in the client, a row whose isSidechain is false is not a sub-agent's, whatever else it contains. */
-static enum err_code route(struct appending *w, struct incoming_row *g, struct err *e)
-{
-    struct slice side, parent;
-    bool has_side = json_get(g->row, "isSidechain", &side), aside = has_side && claude_truthy(side);
-
-    if (!claude_incoming_row_text(g->row, "agentId", w->a, &g->agent))
-        return err_nomem(e);
-    bool chained = g->message || claude_value_is(g->row, "type", "progress");
-
-    if (chained ? has_side && !aside
-                : !claude_value_is(g->row, "type", "content-replacement") &&
-                      !claude_value_is(g->row, "type", "fork-context-ref"))
-        g->agent.n = 0;
-    g->aside = g->agent.n || (chained && aside);
-    if (g->agent.n && !claude_is_agent_id(g->agent))
-        return err_set(e, ERR_USAGE, "", "append: not a valid id of a sub-agent");
-    if (g->aside && !g->agent.n && g->message && !json_get(g->row, "parentUuid", &parent))
-        return err_set(e, ERR_USAGE, "",
-                       "append: a row of a sub-agent needs its agentId, or a parentUuid");
-    return ERR_OK;
-}
-
 enum err_code claude_incoming_row_read(struct appending *w, struct slice row,
                                        struct incoming_row *g, struct err *e)
 {
@@ -300,7 +277,27 @@ enum err_code claude_incoming_row_read(struct appending *w, struct slice row,
         if (!g->id.p)
             return err_nomem(e);
     }
-    return route(w, g, e);
+
+    /* As in the client, a row whose isSidechain is false is not a sub-agent's, whatever else it
+     * contains. */
+    struct slice side, parent;
+    bool has_side = json_get(g->row, "isSidechain", &side), aside = has_side && claude_truthy(side);
+
+    if (!claude_incoming_row_text(g->row, "agentId", w->a, &g->agent))
+        return err_nomem(e);
+    bool chained = g->message || claude_value_is(g->row, "type", "progress");
+
+    if (chained ? has_side && !aside
+                : !claude_value_is(g->row, "type", "content-replacement") &&
+                      !claude_value_is(g->row, "type", "fork-context-ref"))
+        g->agent.n = 0;
+    g->aside = g->agent.n || (chained && aside);
+    if (g->agent.n && !claude_is_agent_id(g->agent))
+        return err_set(e, ERR_USAGE, "", "append: not a valid id of a sub-agent");
+    if (g->aside && !g->agent.n && g->message && !json_get(g->row, "parentUuid", &parent))
+        return err_set(e, ERR_USAGE, "",
+                       "append: a row of a sub-agent needs its agentId, or a parentUuid");
+    return ERR_OK;
 }
 
 struct slice claude_incoming_row_quote(struct slice text, struct arena *a)

@@ -203,26 +203,6 @@ enum err_code claude_resume_at(const struct store *st, const struct session_ref 
     return rc;
 }
 
-/* Copied rows need no opposite. For a worktree that was left, it is the former row. */
-static enum err_code plan_rows_again(const struct session_ref *ref, struct metarows *m,
-                                     struct arena *a, struct change *c, size_t *n, struct err *e)
-{
-    const struct slice worktree = m->row[METAROW_WORKTREE_STATE].text;
-    struct buf rows = { 0 }, opposite = { 0 };
-    enum err_code rc = metarows_leave_worktree(m, a, e);
-
-    if (!rc && metarows_reappend(m, 0, METAROW_TYPES, &rows, n))
-        rc = err_nomem(e);
-    if (!rc && worktree.p != m->row[METAROW_WORKTREE_STATE].text.p &&
-        (buf_add(&opposite, worktree) || buf_add_byte(&opposite, '\n')))
-        rc = err_nomem(e);
-    if (!rc && *n)
-        rc = plan_append(ref, buf_slice(&rows), buf_slice(&opposite), c, e);
-    buf_fini(&rows);
-    buf_fini(&opposite);
-    return rc;
-}
-
 enum err_code claude_reappend(const struct store *st, const struct session_ref *ref,
                               struct change *c, size_t *appended, struct err *e)
 {
@@ -239,8 +219,22 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
     file_close(&f);
     if (!rc)
         rc = metarows_set_leaf(&m, ref->path.p, 0, NULL, &a, e);
-    if (!rc)
-        rc = plan_rows_again(ref, &m, &a, c, &n, e);
+    if (!rc) {
+        /* Copied rows need no opposite. For a worktree that was left, it is the former row. */
+        const struct slice worktree = m.row[METAROW_WORKTREE_STATE].text;
+        struct buf rows = { 0 }, opposite = { 0 };
+        rc = metarows_leave_worktree(&m, &a, e);
+
+        if (!rc && metarows_reappend(&m, 0, METAROW_TYPES, &rows, &n))
+            rc = err_nomem(e);
+        if (!rc && worktree.p != m.row[METAROW_WORKTREE_STATE].text.p &&
+            (buf_add(&opposite, worktree) || buf_add_byte(&opposite, '\n')))
+            rc = err_nomem(e);
+        if (!rc && n)
+            rc = plan_append(ref, buf_slice(&rows), buf_slice(&opposite), c, e);
+        buf_fini(&rows);
+        buf_fini(&opposite);
+    }
     if (!rc)
         *appended = n;
     arena_fini(&a);

@@ -463,24 +463,6 @@ static enum err_code normalise(struct slice tag, struct buf *out)
     return rc ? rc : add_nfkc((struct slice){ from, (size_t)(tag.p + tag.n - from) }, out);
 }
 
-static enum err_code round_of(struct slice tag, struct buf *scratch, struct buf *out)
-{
-    struct slice rest;
-    char bytes[4];
-
-    scratch->n = out->n = 0;
-    enum err_code rc = normalise(tag, scratch);
-
-    rest = buf_slice(scratch);
-    while (rest.n && !rc) {
-        uint32_t cp = utf8_next(&rest, true);
-
-        if (!goes(cp))
-            rc = buf_add(out, (struct slice){ bytes, utf8_encode(bytes, cp) });
-    }
-    return rc;
-}
-
 bool metarow_tag_text(struct slice tag, struct arena *a, struct slice *out)
 {
     struct buf scratch = { 0 }, now = { 0 };
@@ -488,7 +470,23 @@ bool metarow_tag_text(struct slice tag, struct arena *a, struct slice *out)
     struct slice text = tag;
 
     for (int i = 0; i < MOST_ROUNDS && !settled && !failed; i++) {
-        failed = round_of(text, &scratch, &now) != ERR_OK;
+        /* Normalise the text, and leave out the characters that a tag may not have. */
+        struct slice rest;
+        char bytes[4];
+
+        scratch.n = now.n = 0;
+        enum err_code rc = normalise(text, &scratch);
+
+        rest = buf_slice(&scratch);
+        while (rest.n && !rc) {
+            uint32_t cp = utf8_next(&rest, true);
+
+            if (!goes(cp))
+                rc = buf_add(&now, (struct slice){ bytes, utf8_encode(bytes, cp) });
+        }
+
+        failed = rc != ERR_OK;
+
         settled = !failed && slice_eq(text, buf_slice(&now));
         text = failed ? text : arena_copy(a, buf_slice(&now));
         failed = failed || !text.p;
