@@ -285,32 +285,6 @@ static enum err_code read_packed_text(struct describing *d, const char *path, si
     return rollout_text(path, most, &d->packed, &d->whole, e);
 }
 
-/* Passes the rows at the beginning of an archive on. Its last one may be cut. */
-static enum err_code each_packed_row(struct describing *d, const char *path, int64_t end,
-                                     bool first, rows_fn *fn, struct err *e)
-{
-    const size_t most[] = { PACKED, PACKED_MOST };
-    bool more = true;
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < 2 && !rc && more; i++) {
-        rc = read_packed_text(d, path, most[i], e);
-        struct slice text = buf_slice(&d->packed), line;
-        bool torn;
-
-        if (end < (int64_t)text.n)
-            text.n = (size_t)end;
-        d->passed = 0;
-        d->first = first;
-        while (!rc && more && slice_line(&text, &line, &torn))
-            if (!torn || d->whole || d->first)
-                more = fn(line, d);
-        if (d->packed.n < most[i] || end <= (int64_t)most[i])
-            break;
-    }
-    return rc;
-}
-
 /* Opens the rollout unless it is open, and reads it at once if it is short: then both its ends are in memory. */
 static enum err_code codex_open_log(struct describing *d, const char *path, struct err *e)
 {
@@ -329,30 +303,47 @@ static void codex_describing_fini(struct describing *d)
     arena_fini(&d->line);
 }
 
-/* As rows_forward; a file that became shorter has no last row. */
-static void each_row_in_memory(struct describing *d, int64_t end, rows_fn *fn)
-{
-    struct slice rest = buf_slice(&d->text), line;
-    const bool shrank = (int64_t)rest.n < d->log.id.size && (int64_t)rest.n < end;
-    bool torn, more = true;
-
-    if (end < (int64_t)rest.n)
-        rest.n = (size_t)end;
-    while (more && slice_line(&rest, &line, &torn) && !(torn && shrank))
-        more = fn(line, d);
-}
-
 /* Passes the rows at the beginning of a rollout, up to `end`, to fn, until it finds what it looks for. */
 static enum err_code each_front_row(struct describing *d, const char *path, int64_t end, bool first,
                                     rows_fn *fn, struct err *e)
 {
-    if (is_packed_log(path))
-        return each_packed_row(d, path, end, first, fn, e);
+    if (is_packed_log(path)) {
+        /* Passes the rows at the beginning of an archive on. Its last one may be cut. */
+        const size_t most[] = { PACKED, PACKED_MOST };
+        bool more = true;
+        enum err_code rc = ERR_OK;
+
+        for (size_t i = 0; i < 2 && !rc && more; i++) {
+            rc = read_packed_text(d, path, most[i], e);
+            struct slice text = buf_slice(&d->packed), line;
+            bool torn;
+
+            if (end < (int64_t)text.n)
+                text.n = (size_t)end;
+            d->passed = 0;
+            d->first = first;
+            while (!rc && more && slice_line(&text, &line, &torn))
+                if (!torn || d->whole || d->first)
+                    more = fn(line, d);
+            if (d->packed.n < most[i] || end <= (int64_t)most[i])
+                break;
+        }
+        return rc;
+    }
     TRY(codex_open_log(d, path, e));
     d->passed = 0;
     d->first = first;
     if (d->log.id.size <= WHOLE) {
-        each_row_in_memory(d, end, fn);
+        /* As rows_forward; a file that became shorter has no last row. */
+        struct slice rest = buf_slice(&d->text), line;
+        const bool shrank = (int64_t)rest.n < d->log.id.size && (int64_t)rest.n < end;
+        bool torn, more = true;
+
+        if (end < (int64_t)rest.n)
+            rest.n = (size_t)end;
+        while (more && slice_line(&rest, &line, &torn) && !(torn && shrank))
+            more = fn(line, d);
+
         return ERR_OK;
     }
     struct file front = d->log;
@@ -426,27 +417,6 @@ static void each_row_backwards(struct describing *d, struct slice text, bool cut
             more = see_end_row(line, d);
 }
 
-static enum err_code read_plain_end(struct describing *d, struct err *e)
-{
-    const struct file *f = &d->log;
-    const int64_t size = f->id.size;
-    const bool cut = size > WHOLE;
-    AUTO_BUF tail = { 0 };
-
-    if (cut)
-        TRY(file_read_part(f, size - TAIL, TAIL, &tail, e));
-    struct slice text = buf_slice(cut ? &tail : &d->text);
-    const char *newline = text.n ? memchr(text.p, '\n', text.n) : NULL;
-    int64_t rest = size - (newline ? (int64_t)(text.p + text.n - newline - 1) : 0);
-
-    d->torn = text.n && text.p[text.n - 1] != '\n';
-    d->damaged = window_rows_show_damage(text, cut);
-    each_row_backwards(d, text, cut);
-    if (cut && (d->row->activity_ms == TIME_NONE || (d->raw && !d->row->last_prompt.n)))
-        return rows_backward(f, rest, see_row_before_end, d, e);
-    return ERR_OK;
-}
-
 static enum err_code codex_read_end(struct describing *d, struct err *e)
 {
     const char *path = d->row->ref.path.p;
@@ -465,7 +435,23 @@ static enum err_code codex_read_end(struct describing *d, struct err *e)
         return rc;
     }
     d->passed = 0;
-    return read_plain_end(d, e);
+    const struct file *f = &d->log;
+    const int64_t size = f->id.size;
+    const bool cut = size > WHOLE;
+    AUTO_BUF tail = { 0 };
+
+    if (cut)
+        TRY(file_read_part(f, size - TAIL, TAIL, &tail, e));
+    struct slice text = buf_slice(cut ? &tail : &d->text);
+    const char *newline = text.n ? memchr(text.p, '\n', text.n) : NULL;
+    int64_t rest = size - (newline ? (int64_t)(text.p + text.n - newline - 1) : 0);
+
+    d->torn = text.n && text.p[text.n - 1] != '\n';
+    d->damaged = window_rows_show_damage(text, cut);
+    each_row_backwards(d, text, cut);
+    if (cut && (d->row->activity_ms == TIME_NONE || (d->raw && !d->row->last_prompt.n)))
+        return rows_backward(f, rest, see_row_before_end, d, e);
+    return ERR_OK;
 }
 
 /* The first prompt of a conversation that continues another rollout is in that rollout. */

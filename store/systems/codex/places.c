@@ -100,14 +100,6 @@ static void codex_add_name(struct folder *f, const char *name)
     list[f->n++] = (struct place){ .id = x.id, .name = own, .packed = x.packed };
 }
 
-static bool is_settled(const struct stat *sb)
-{
-    struct timespec now;
-
-    return clock_gettime(CLOCK_REALTIME, &now) == 0 &&
-           now.tv_sec - sb->st_mtim.tv_sec > SETTLED_SECONDS;
-}
-
 static bool codex_read_folder(struct folder *f, const char *path, const struct stat *sb)
 {
     DIR *dir = opendir(path);
@@ -126,7 +118,11 @@ static bool codex_read_folder(struct folder *f, const char *path, const struct s
         return false;
     }
     f->seen = file_id_of(sb);
-    f->fresh = !is_settled(sb);
+    struct timespec now;
+
+    f->fresh = !(clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+                 now.tv_sec - sb->st_mtim.tv_sec > SETTLED_SECONDS);
+
     if (f->n)
         qsort(f->place, f->n, sizeof *f->place, compare_places);
     return true;
@@ -187,15 +183,6 @@ static const char *codex_find_in(struct codex_places *p, const char *path, struc
     return x ? arena_format(a, "%s/%s", path, x->name.p) : NULL;
 }
 
-static const char *day_folder(const struct codex_places *p, time_t at, struct arena *a)
-{
-    struct tm date;
-
-    return gmtime_r(&at, &date) ? arena_format(a, "%s/sessions/%04d/%02d/%02d", p->store,
-                                               date.tm_year + 1900, date.tm_mon + 1, date.tm_mday)
-                                : NULL;
-}
-
 const char *codex_places_find(struct codex_places *p, struct slice id, struct arena *a)
 {
     static const int days[] = { 0, -1, 1 };
@@ -205,8 +192,12 @@ const char *codex_places_find(struct codex_places *p, struct slice id, struct ar
         return NULL;
     pthread_mutex_lock(&p->mutex);
     for (size_t i = 0; i < sizeof days / sizeof *days && !found; i++) {
-        const char *folder =
-            day_folder(p, (time_t)(rollout_born_ms(id) / 1000) + days[i] * DAY_SECONDS, a);
+        time_t at = (time_t)(rollout_born_ms(id) / 1000) + days[i] * DAY_SECONDS;
+        struct tm date;
+        const char *folder = gmtime_r(&at, &date)
+                                 ? arena_format(a, "%s/sessions/%04d/%02d/%02d", p->store,
+                                                date.tm_year + 1900, date.tm_mon + 1, date.tm_mday)
+                                 : NULL;
 
         found = folder ? codex_find_in(p, folder, id, a) : NULL;
     }

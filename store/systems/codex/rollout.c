@@ -203,26 +203,6 @@ static bool codex_has_second_row(const struct rollout *x)
     return more;
 }
 
-/* The last of several copies is used, unless only an earlier one has a conversation. */
-static void codex_drop_copies(struct rollouts *r)
-{
-    size_t n = 0;
-
-    for (size_t i = 0, end; i < r->n; i = end) {
-        size_t used;
-
-        for (end = i + 1; end < r->n && slice_eq(r->rollout[i].id, r->rollout[end].id) &&
-                          slice_eq(r->rollout[i].thread, r->rollout[end].thread);)
-            end++;
-        for (used = end - 1; used > i && !codex_has_second_row(&r->rollout[used]);)
-            used--;
-        if (used == i && end - i > 1 && !codex_has_second_row(&r->rollout[i]))
-            used = end - 1;
-        r->rollout[n++] = r->rollout[used];
-    }
-    r->n = n;
-}
-
 static void codex_walk_store(struct walk *w, const char *store)
 {
     const char *sessions = arena_format(&w->out->arena, "%s/sessions", store);
@@ -260,7 +240,24 @@ enum err_code rollouts_read(const char *store, struct rollouts *out, struct err 
     }
     if (found.n)
         qsort(found.rollout, found.n, sizeof *found.rollout, compare_rollouts);
-    codex_drop_copies(&found);
+
+    /* The last of several copies is used, unless only an earlier one has a conversation. */
+    size_t n = 0;
+
+    for (size_t i = 0, end; i < found.n; i = end) {
+        size_t used;
+
+        for (end = i + 1; end < found.n && slice_eq(found.rollout[i].id, found.rollout[end].id) &&
+                          slice_eq(found.rollout[i].thread, found.rollout[end].thread);)
+            end++;
+        for (used = end - 1; used > i && !codex_has_second_row(&found.rollout[used]);)
+            used--;
+        if (used == i && end - i > 1 && !codex_has_second_row(&found.rollout[i]))
+            used = end - 1;
+        found.rollout[n++] = found.rollout[used];
+    }
+    found.n = n;
+
     *out = found;
     return ERR_OK;
 }
@@ -390,21 +387,15 @@ static enum err_code read_plain(const struct file *f, size_t max, struct buf *ou
     return ERR_OK;
 }
 
-static bool codex_is_packed(const char *path)
-{
-    struct slice name = slice_of(path);
-
-    return cut_suffix(&name, ".zst");
-}
-
 enum err_code rollout_text(const char *path, size_t max, struct buf *out, bool *whole,
                            struct err *e)
 {
     struct file f;
 
     TRY(file_open(AT_FDCWD, path, 0, &f, e));
-    enum err_code rc = codex_is_packed(path) ? read_packed(&f, max, out, whole, e)
-                                             : read_plain(&f, max, out, whole, e);
+    struct slice name = slice_of(path);
+    enum err_code rc = cut_suffix(&name, ".zst") ? read_packed(&f, max, out, whole, e)
+                                                 : read_plain(&f, max, out, whole, e);
 
     file_close(&f);
     return err_at(e, rc, path);
@@ -450,24 +441,6 @@ static struct slice codex_first_line(struct slice text)
     const char *end = memchr(text.p, '\n', text.n);
 
     return (struct slice){ text.p, end ? (size_t)(end - text.p) : text.n };
-}
-
-static enum err_code find_base(struct chain *c, struct slice id, const char *path,
-                               const struct rollout **out, struct err *e)
-{
-    for (size_t i = 0; i + 1 < c->n; i++)
-        if (slice_eq(c->id[i], id))
-            return err_set(e, ERR_FORMAT, path,
-                           "open session: the log that it continues refers to itself");
-    if (!c->searched) {
-        TRY(rollouts_read(c->store, &c->all, e));
-        c->searched = true;
-    }
-    *out = rollouts_find(&c->all, id);
-    return *out ? ERR_OK
-                : err_set(e, ERR_FORMAT, path,
-                          "open session: the log that it continues is missing: %.*s",
-                          (int)(id.n < UUID ? id.n : UUID), id.p);
 }
 
 static bool ends_at_line(const struct buf *text, int64_t end)
@@ -519,7 +492,22 @@ static enum err_code read_chain(struct chain *c, const char *path, struct err *e
         c->id[c->n - 1] = base.id;
         if (c->n == CHAIN_MAX || base.end < 0)
             return err_set(e, ERR_FORMAT, path, "open session: what it continues cannot be found");
-        TRY(find_base(c, base.id, path, &next, e));
+
+        /* The log that it continues; a log is not read twice. */
+        for (size_t i = 0; i + 1 < c->n; i++)
+            if (slice_eq(c->id[i], base.id))
+                return err_set(e, ERR_FORMAT, path,
+                               "open session: the log that it continues refers to itself");
+        if (!c->searched) {
+            TRY(rollouts_read(c->store, &c->all, e));
+            c->searched = true;
+        }
+        next = rollouts_find(&c->all, base.id);
+        if (!next)
+            return err_set(e, ERR_FORMAT, path,
+                           "open session: the log that it continues is missing: %.*s",
+                           (int)(base.id.n < UUID ? base.id.n : UUID), base.id.p);
+
         if (c->done && is_same_thread(path, next))
             base.end = -1;
         path = next->path.p;

@@ -61,29 +61,6 @@ void codex_threads_free(struct codex_threads *t)
 
 /* ---- the database ---- */
 
-/* Newer versions of the program increase the number in the name: state_5.sqlite. Returns the newest
- * name, in the arena; NULL: no database. */
-static const char *newest_database(const char *store, struct arena *a)
-{
-    DIR *dir = opendir(store);
-    unsigned newest = 0;
-    bool found = false;
-
-    for (struct dirent *d; dir && (d = readdir(dir));) {
-        unsigned number;
-        int end = 0;
-
-        if (sscanf(d->d_name, "state_%9u.sqlite%n", &number, &end) != 1 || !end || d->d_name[end] ||
-            (found && number <= newest))
-            continue;
-        newest = number;
-        found = true;
-    }
-    if (dir)
-        closedir(dir);
-    return found ? arena_format(a, "%s/state_%u.sqlite", store, newest) : NULL;
-}
-
 static struct file_id id_of(const char *path)
 {
     struct stat sb;
@@ -144,7 +121,27 @@ static enum err_code read_threads(struct sqlite_db *db, void *arg, struct err *e
 void codex_threads_refresh(struct codex_threads *t)
 {
     struct arena a = { 0 };
-    const char *path = newest_database(t->store, &a);
+
+    /* Newer versions of the program increase the number in the name: state_5.sqlite. */
+    DIR *dir = opendir(t->store);
+    unsigned newest = 0;
+    bool found = false;
+
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        unsigned number;
+        int end = 0;
+
+        if (sscanf(d->d_name, "state_%9u.sqlite%n", &number, &end) != 1 || !end || d->d_name[end] ||
+            (found && number <= newest))
+            continue;
+        newest = number;
+        found = true;
+    }
+    if (dir)
+        closedir(dir);
+
+    const char *path = found ? arena_format(&a, "%s/state_%u.sqlite", t->store, newest) : NULL;
+
     const char *wal = path ? arena_format(&a, "%s-wal", path) : NULL;
 
     pthread_mutex_lock(&t->mutex);

@@ -39,24 +39,6 @@ static enum err_code check_types(struct checking *k, size_t i, struct err *e)
                             arena_format(&k->arena, "the agent skips the line: %s", why), e);
 }
 
-static enum err_code goat_check_broken(struct checking *k, size_t i, struct err *e)
-{
-    enum goat_line_kind kind;
-    enum message_kind message;
-    struct slice row;
-    enum err_code rc = goat_log_kind(&k->log.file, i, &kind, &message, e);
-
-    if (rc || kind != GOAT_LINE_BROKEN)
-        return rc;
-    TRY(logfile_row(&k->log.file, i, &row, e));
-    if (memchr(row.p, '\0', row.n))
-        return jsonl_check_line(
-            &k->report, FINDING_NUL_BYTES, i,
-            "the line contains NUL bytes, as after a power cut, and does not parse", e);
-    return jsonl_check_line(&k->report, FINDING_BROKEN_LINE, i,
-                            "the line is not a JSON object: the agent skips it", e);
-}
-
 static enum err_code check_line(struct checking *k, size_t i, struct err *e)
 {
     const struct index_line *line = &k->log.file.index.line[i];
@@ -74,8 +56,22 @@ static enum err_code check_line(struct checking *k, size_t i, struct err *e)
         return jsonl_check_line(
             &k->report, FINDING_BROKEN_LINE, i,
             "the line is longer than 10 MiB: the agent cannot load this session", e);
-    if (line->state == LINE_BROKEN)
-        return goat_check_broken(k, i, e);
+    if (line->state == LINE_BROKEN) {
+        enum goat_line_kind kind;
+        enum message_kind message;
+        struct slice row;
+        enum err_code rc = goat_log_kind(&k->log.file, i, &kind, &message, e);
+
+        if (rc || kind != GOAT_LINE_BROKEN)
+            return rc;
+        TRY(logfile_row(&k->log.file, i, &row, e));
+        if (memchr(row.p, '\0', row.n))
+            return jsonl_check_line(
+                &k->report, FINDING_NUL_BYTES, i,
+                "the line contains NUL bytes, as after a power cut, and does not parse", e);
+        return jsonl_check_line(&k->report, FINDING_BROKEN_LINE, i,
+                                "the line is not a JSON object: the agent skips it", e);
+    }
     if (line->state != LINE_OK)
         return ERR_OK;
     TRY(check_types(k, i, e));
@@ -83,27 +79,6 @@ static enum err_code check_line(struct checking *k, size_t i, struct err *e)
 }
 
 /* ---- metadata ---- */
-
-static enum err_code goat_check_metadata(struct checking *k, struct err *e)
-{
-    struct goat_metadata m;
-    const char *path = goat_path(k->ref, GOAT_METADATA, &k->arena);
-    enum err_code rc = path ? goat_metadata_read(AT_FDCWD, path, &k->arena, &m) : ERR_NOMEM;
-
-    if (rc)
-        rc = err_nomem(e);
-    if (!rc && m.bom)
-        rc = jsonl_check_report(&k->report, FINDING_METADATA, path,
-                                "it begins with a byte order mark: the agent cannot read it", e);
-    if (!rc && !m.why && !slice_eq(m.text[GOAT_ID], k->ref->id))
-        rc = jsonl_check_report(&k->report, FINDING_METADATA, path,
-                                arena_format(&k->arena,
-                                             "it names another session, %.*s: the agent lists "
-                                             "that id, but opens the directory's",
-                                             SLICE_ARG(m.text[GOAT_ID])),
-                                e);
-    return rc;
-}
 
 /* ---- checkpoints ---- */
 
@@ -174,8 +149,26 @@ enum err_code goat_check(const struct store *st, const struct session_ref *ref,
             rc = check_line(&k, i, e);
     }
     idset_fini(&k.report.ids);
-    if (!rc)
-        rc = goat_check_metadata(&k, e);
+    if (!rc) {
+        /* The metadata of the session. */
+        struct goat_metadata m;
+        const char *path = goat_path(k.ref, GOAT_METADATA, &k.arena);
+        rc = path ? goat_metadata_read(AT_FDCWD, path, &k.arena, &m) : ERR_NOMEM;
+
+        if (rc)
+            rc = err_nomem(e);
+        if (!rc && m.bom)
+            rc =
+                jsonl_check_report(&k.report, FINDING_METADATA, path,
+                                   "it begins with a byte order mark: the agent cannot read it", e);
+        if (!rc && !m.why && !slice_eq(m.text[GOAT_ID], k.ref->id))
+            rc = jsonl_check_report(&k.report, FINDING_METADATA, path,
+                                    arena_format(&k.arena,
+                                                 "it names another session, %.*s: the agent lists "
+                                                 "that id, but opens the directory's",
+                                                 SLICE_ARG(m.text[GOAT_ID])),
+                                    e);
+    }
     if (!rc)
         rc = check_points(&k, e);
     goat_log_close(&k.log);

@@ -169,24 +169,6 @@ static enum err_code read_call_row(struct reading *r, const struct store *st, st
     return rc;
 }
 
-static enum err_code goat_read_rows(struct reading *r, const struct session_ref *ref, struct err *e)
-{
-    struct transcript *t = NULL;
-    struct buf row = { 0 };
-    enum err_code rc = jsonl_load(ref->store, ref, NULL, &t, e);
-
-    for (size_t i = 0; !rc && i < t->n; i++) {
-        if (t->message[i].kind != MESSAGE_ASSISTANT || t->message[i].flags & MESSAGE_BROKEN)
-            continue;
-        rc = transcript_read(t, i, &row, e);
-        if (!rc && read_call_row(r, ref->store, buf_slice(&row), t->message[i].time_ms))
-            rc = err_nomem(e);
-    }
-    buf_fini(&row);
-    transcript_free(t);
-    return rc;
-}
-
 enum err_code goat_writes_read(const struct session_ref *ref, const struct goat_points *points,
                                const char *cwd, struct goat_writes *out, struct err *e)
 {
@@ -196,8 +178,21 @@ enum err_code goat_writes_read(const struct session_ref *ref, const struct goat_
 
     if (rc)
         rc = err_nomem(e);
-    if (!rc && points->n)
-        rc = goat_read_rows(&r, ref, e);
+    if (!rc && points->n) {
+        struct transcript *t = NULL;
+        struct buf row = { 0 };
+        rc = jsonl_load(ref->store, ref, NULL, &t, e);
+
+        for (size_t i = 0; !rc && i < t->n; i++) {
+            if (t->message[i].kind != MESSAGE_ASSISTANT || t->message[i].flags & MESSAGE_BROKEN)
+                continue;
+            rc = transcript_read(t, i, &row, e);
+            if (!rc && read_call_row(&r, ref->store, buf_slice(&row), t->message[i].time_ms))
+                rc = err_nomem(e);
+        }
+        buf_fini(&row);
+        transcript_free(t);
+    }
     arena_fini(&r.scratch);
     if (rc)
         goat_writes_fini(&w);

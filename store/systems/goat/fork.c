@@ -154,17 +154,6 @@ static enum err_code make_metadata(struct forking *f, struct slice title, struct
 
 /* ---- the copy ---- */
 
-static enum err_code stage_files(struct forking *f, const char *dir, struct err *e)
-{
-    struct arena *a = &f->document.arena;
-    const char *from = goat_path(f->ref, GOAT_POINTS, a);
-    const char *to = arena_format(a, "%s/" GOAT_POINTS, dir);
-
-    if (!from || !to)
-        return err_nomem(e);
-    return path_is_real_dir(from) ? copy_tree(from, to, e) : ERR_OK;
-}
-
 /* Writes the whole copy durably in a staging directory, before anything of it is visible among the
  * sessions. */
 static enum err_code goat_stage(struct forking *f, const struct fork_request *req, const char *dir,
@@ -177,8 +166,16 @@ static enum err_code goat_stage(struct forking *f, const struct fork_request *re
     if (chmod(dir, 0755))
         return err_sys(e, dir, "set the mode");
     TRY(jsonl_fork_write(&f->copied, dir, GOAT_MESSAGES_LOG, e));
-    if (req->with_files)
-        TRY(stage_files(f, dir, e));
+    if (req->with_files) {
+        struct arena *a = &f->document.arena;
+        const char *from = goat_path(f->ref, GOAT_POINTS, a);
+        const char *to = arena_format(a, "%s/" GOAT_POINTS, dir);
+
+        if (!from || !to)
+            return err_nomem(e);
+        if (path_is_real_dir(from))
+            TRY(copy_tree(from, to, e));
+    }
     return disk_replace_file(dir, GOAT_METADATA, buf_slice(&metadata), 0644, e);
 }
 

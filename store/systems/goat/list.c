@@ -254,28 +254,6 @@ static void deliver_refs(struct walk *w, struct share *s)
     arena_fini(&s->scratch);
 }
 
-/* Examining two files of each session takes as long as the rest of a listing, so a second thread
- * handles half of the names. */
-static void walk_names(struct walk *w, struct share *whole)
-{
-    struct share first = *whole, second = *whole;
-    pthread_t thread;
-
-    first.n = whole->n / 2;
-    second.id += first.n;
-    second.n -= first.n;
-    if (whole->n < WORTH_A_THREAD ||
-        pthread_create(&thread, NULL, enumerate_worker, &second) != 0) {
-        enumerate_worker(&first);
-        enumerate_worker(&second);
-    } else {
-        enumerate_worker(&first);
-        pthread_join(thread, NULL);
-    }
-    deliver_refs(w, &first);
-    deliver_refs(w, &second);
-}
-
 static bool walk_base(const char *sessions, struct slice folder, void *arg)
 {
     struct walk *w = arg;
@@ -294,7 +272,24 @@ static bool walk_base(const char *sessions, struct slice folder, void *arg)
                                .id = names.id,
                                .n = names.n };
 
-        walk_names(w, &whole);
+        /* Examining two files of each session takes as long as the rest of a listing, so a second
+         * thread handles half of the names. */
+        struct share first = whole, second = whole;
+        pthread_t thread;
+
+        first.n = whole.n / 2;
+        second.id += first.n;
+        second.n -= first.n;
+        if (whole.n < WORTH_A_THREAD ||
+            pthread_create(&thread, NULL, enumerate_worker, &second) != 0) {
+            enumerate_worker(&first);
+            enumerate_worker(&second);
+        } else {
+            enumerate_worker(&first);
+            pthread_join(thread, NULL);
+        }
+        deliver_refs(w, &first);
+        deliver_refs(w, &second);
     }
     free(names.id);
     arena_fini(&names.arena);

@@ -35,26 +35,6 @@ static bool parse_hash(struct slice text, char hash[GOAT_HASH_TEXT + 1])
     return true;
 }
 
-/* Without `exists`, a hash means that the file existed: it is restored, never removed (goat.md
- * B4). */
-static void judge_saved_file(struct slice exists, struct slice hash, struct goat_saved *s)
-{
-    bool has_hash = parse_hash(hash, s->hash);
-
-    s->was = GOAT_WAS_UNKNOWN;
-    if (json_type(exists) == JSON_FALSE) {
-        s->was = GOAT_WAS_ABSENT;
-        s->hash[0] = '\0';
-    } else if (has_hash) {
-        s->was = GOAT_WAS_THERE;
-    } else if (hash.n) {
-        s->hash[0] = '\0';
-        s->why = "its saved copy has a name that is not a SHA-256";
-    } else {
-        s->why = "the checkpoint does not record its content";
-    }
-}
-
 static const char *read_manifest_file(struct slice object, struct arena *a, struct goat_saved *out)
 {
     static const char *const names[] = { "path", "exists", "hash" };
@@ -72,7 +52,24 @@ static const char *read_manifest_file(struct slice object, struct arena *a, stru
     if (!json_text(value[0], a, &out->path) ||
         (json_type(value[2]) == JSON_STRING && !json_text(value[2], a, &hash)))
         return ERR_NOMEM_TEXT;
-    judge_saved_file(value[1], hash, out);
+
+    /* Without `exists`, a hash means that the file existed: it is restored, never removed (goat.md
+     * B4). */
+    bool has_hash = parse_hash(hash, out->hash);
+
+    out->was = GOAT_WAS_UNKNOWN;
+    if (json_type(value[1]) == JSON_FALSE) {
+        out->was = GOAT_WAS_ABSENT;
+        out->hash[0] = '\0';
+    } else if (has_hash) {
+        out->was = GOAT_WAS_THERE;
+    } else if (hash.n) {
+        out->hash[0] = '\0';
+        out->why = "its saved copy has a name that is not a SHA-256";
+    } else {
+        out->why = "the checkpoint does not record its content";
+    }
+
     return NULL;
 }
 

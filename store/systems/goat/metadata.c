@@ -375,11 +375,6 @@ static size_t place_for(const struct members *ms, int rank)
     return at;
 }
 
-static bool is_omitted(enum goat_dialect d, int rank)
-{
-    return rank < 0 || goat_dialects[d].member[rank].omit_empty;
-}
-
 /* Removes every member with that name except the last, which is the one that Go takes. */
 static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
                                 const struct goat_edit *edit, struct arena *a)
@@ -395,7 +390,7 @@ static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
     int rank = goat_rank_of(d, key);
 
     /* Go writes an empty text unless the member has omitempty. */
-    if (!value.n && !is_omitted(d, rank))
+    if (!value.n && (rank >= 0 && !goat_dialects[d].member[rank].omit_empty))
         value = SLICE("\"\"");
     for (size_t i = ms->n; i-- > 0;) {
         if (!goat_key_is(ms->list[i].key, name))

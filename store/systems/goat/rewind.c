@@ -358,25 +358,6 @@ static const char *goat_why_not(struct planner *p, const struct goat_point *poin
     return NULL;
 }
 
-static enum err_code goat_add_checkpoint(struct planner *p, const struct goat_point *point,
-                                         struct checkpoint_list *list, struct err *e)
-{
-    const struct goat_turn *turn = turn_of_point(p, point);
-    struct arena *a = &list->arena;
-    struct checkpoint *c = &list->checkpoint[list->n++];
-
-    *c = (struct checkpoint){ .id = arena_copy(a, point->id),
-                              .time_ms = point->time_ms,
-                              .kind = goat_is_end(point) ? CHECKPOINT_SESSION_END : CHECKPOINT_TURN,
-                              .files = point->n,
-                              .why = goat_why_not(p, point) };
-    if (turn) {
-        c->message = arena_copy(a, turn->id);
-        c->prompt = arena_copy(a, turn->prompt);
-    }
-    return c->id.p && (!turn || (c->message.p && c->prompt.p)) ? ERR_OK : err_nomem(e);
-}
-
 enum err_code goat_checkpoints(const struct store *st, const struct session_ref *ref,
                                struct checkpoint_list *out, struct err *e)
 {
@@ -390,8 +371,24 @@ enum err_code goat_checkpoints(const struct store *st, const struct session_ref 
     list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (p.points.n + 1));
     if (!list.checkpoint)
         rc = err_nomem(e);
-    for (size_t i = 0; i < p.points.n && !rc; i++)
-        rc = goat_add_checkpoint(&p, &p.points.point[i], &list, e);
+    for (size_t i = 0; i < p.points.n && !rc; i++) {
+        const struct goat_turn *turn = turn_of_point(&p, &p.points.point[i]);
+        struct arena *a = &list.arena;
+        struct checkpoint *c = &list.checkpoint[list.n++];
+
+        *c = (struct checkpoint){ .id = arena_copy(a, p.points.point[i].id),
+                                  .time_ms = p.points.point[i].time_ms,
+                                  .kind = goat_is_end(&p.points.point[i]) ? CHECKPOINT_SESSION_END
+                                                                          : CHECKPOINT_TURN,
+                                  .files = p.points.point[i].n,
+                                  .why = goat_why_not(&p, &p.points.point[i]) };
+        if (turn) {
+            c->message = arena_copy(a, turn->id);
+            c->prompt = arena_copy(a, turn->prompt);
+        }
+
+        rc = c->id.p && (!turn || (c->message.p && c->prompt.p)) ? ERR_OK : err_nomem(e);
+    }
     goat_planner_close(&p);
     if (rc)
         checkpoint_list_fini(&list);

@@ -213,9 +213,28 @@ static enum err_code goat_add_messages(struct restoring *r, struct slice at, siz
     return rc;
 }
 
-/* Adds the message that a host sends in the person's name after an interrupted turn. */
-static enum err_code goat_add_continuation(struct restoring *r, struct err *e)
+static enum err_code restore_interruption(struct restoring *r, size_t last, struct err *e)
 {
+    struct goat_entry entry;
+
+    if (last == SIZE_MAX)
+        return ERR_OK;
+    TRY(goat_log_entry(&r->log, last, &entry, e));
+    switch (goat_entry_role(&entry)) {
+    case GOAT_USER:
+        r->out.interruption = INTERRUPTION_PROMPT;
+        r->out.prompt_json = r->out.messages_json[r->out.messages - 1];
+        return ERR_OK;
+    case GOAT_ASSISTANT:
+        if (!goat_entry_calls(&entry))
+            return ERR_OK;
+        break;
+    case GOAT_TOOL: break;
+    default: return ERR_OK;
+    }
+    r->out.interruption = INTERRUPTION_TURN;
+
+    /* Adds the message that a host sends in the person's name after an interrupted turn. */
     char id[HOST_ID], time[TIME_TEXT];
     struct buf out = { 0 };
     struct jsonout j;
@@ -237,29 +256,6 @@ static enum err_code goat_add_continuation(struct restoring *r, struct err *e)
 
     buf_fini(&out);
     return ok ? ERR_OK : err_nomem(e);
-}
-
-static enum err_code restore_interruption(struct restoring *r, size_t last, struct err *e)
-{
-    struct goat_entry entry;
-
-    if (last == SIZE_MAX)
-        return ERR_OK;
-    TRY(goat_log_entry(&r->log, last, &entry, e));
-    switch (goat_entry_role(&entry)) {
-    case GOAT_USER:
-        r->out.interruption = INTERRUPTION_PROMPT;
-        r->out.prompt_json = r->out.messages_json[r->out.messages - 1];
-        return ERR_OK;
-    case GOAT_ASSISTANT:
-        if (!goat_entry_calls(&entry))
-            return ERR_OK;
-        break;
-    case GOAT_TOOL: break;
-    default: return ERR_OK;
-    }
-    r->out.interruption = INTERRUPTION_TURN;
-    return goat_add_continuation(r, e);
 }
 
 enum err_code goat_restore(const struct store *st, const struct session_ref *ref, struct slice at,
@@ -378,24 +374,6 @@ static void goat_put_part(struct block_list *b, enum goat_role role, struct slic
     }
 }
 
-/* The arguments are a text that is usually a JSON object; any other text is shown verbatim. */
-static void goat_add_call_block(struct block_list *b, struct slice call)
-{
-    struct slice function, arguments;
-    struct block block = { .kind = BLOCK_TOOL_CALL, .call_id = member(b, call, "id") };
-
-    json_get(call, "function", &function);
-    block.name = member(b, function, "name");
-    json_get(function, "arguments", &arguments);
-    block.input = json_type(arguments) == JSON_STRING ? utf8_js_trim(decode_line_text(b, arguments))
-                                                      : arguments;
-    if (json_type(block.input) != JSON_OBJECT || !json_valid(block.input)) {
-        block.text = block.input;
-        block.input = (struct slice){ NULL, 0 };
-    }
-    transcript_block_put(b, block);
-}
-
 static void goat_put_message(struct block_list *b, const struct goat_entry *e, enum goat_role role)
 {
     struct block result = { .kind = BLOCK_TOOL_RESULT };
@@ -411,8 +389,24 @@ static void goat_put_message(struct block_list *b, const struct goat_entry *e, e
                 goat_put_part(b, role, part);
 
         if (json_type(e->tool_calls) == JSON_ARRAY && json_iter_open(&it, e->tool_calls))
-            while (json_iter_next(&it, &key, &call))
-                goat_add_call_block(b, call);
+            while (json_iter_next(&it, &key, &call)) {
+                /* The arguments are a text that is usually a JSON object; any other text is shown
+                 * verbatim. */
+                struct slice function, arguments;
+                struct block block = { .kind = BLOCK_TOOL_CALL, .call_id = member(b, call, "id") };
+
+                json_get(call, "function", &function);
+                block.name = member(b, function, "name");
+                json_get(function, "arguments", &arguments);
+                block.input = json_type(arguments) == JSON_STRING
+                                  ? utf8_js_trim(decode_line_text(b, arguments))
+                                  : arguments;
+                if (json_type(block.input) != JSON_OBJECT || !json_valid(block.input)) {
+                    block.text = block.input;
+                    block.input = (struct slice){ NULL, 0 };
+                }
+                transcript_block_put(b, block);
+            }
         return;
     }
     result.call_id = decode_line_text(b, e->tool_call_id);

@@ -91,22 +91,18 @@ static char *data_folder(const struct store_ops *ops, const struct store_env *en
     return path;
 }
 
-/* The only database, if one was named; NULL: all databases of the folder. */
-static const char *own_database(const struct store *st, const char *named)
-{
-    const char *own =
-        env_value(st->env->environment, st->ops == &kilo_ops ? "KILO_DB" : "OPENCODE_DB");
-    AUTO_FREE char *path = named ? config_dir_absolute(st->env, named) : NULL;
-    bool is_folder = path && strcmp(path, st->path) == 0;
-
-    return named ? is_folder ? NULL : named : own && own[0] ? own : NULL;
-}
-
 /* ---- open ---- */
 
 static enum err_code opencode_add_all(struct sqlite_store *s, const char *named, struct err *e)
 {
-    const char *file = own_database(&s->base, named);
+    /* The only database, if one was named; NULL: all databases of the folder. */
+    const char *own =
+        env_value(s->base.env->environment, s->base.ops == &kilo_ops ? "KILO_DB" : "OPENCODE_DB");
+    AUTO_FREE char *path = named ? config_dir_absolute(s->base.env, named) : NULL;
+    bool is_folder = path && strcmp(path, s->base.path) == 0;
+
+    const char *file = named ? is_folder ? NULL : named : own && own[0] ? own : NULL;
+
     enum err_code rc =
         file ? opencode_add_file(s, file, named != NULL, e) : config_dir_require(s->base.path, e);
 

@@ -114,19 +114,6 @@ static enum err_code new_read(struct sqlite_db *db, void *arg, struct err *e)
     return ERR_OK;
 }
 
-/* The database of the released version, if there are several. */
-static const char *new_database(const struct compose *c)
-{
-    const struct sqlite_store *s = sqlite_store_of(c->store);
-    const char *released = arena_format(c->arena, "/%s.db", c->store->ops->name), *found = NULL;
-
-    for (size_t i = 0; released && i < s->places; i++)
-        if (!s->place[i].folder &&
-            (!found || strcmp(strrchr(s->place[i].path, '/'), released) == 0))
-            found = s->place[i].path;
-    return found;
-}
-
 /* ---- rows ---- */
 
 static struct slice new_agent(const struct compose *c)
@@ -220,7 +207,18 @@ static enum err_code opencode_compose_begin(struct compose *c, const char **path
     struct jsonout j;
 
     NEED(c->own = n);
-    n->database = new_database(c);
+
+    /* The database of the released version, if there are several. */
+    const struct sqlite_store *s = sqlite_store_of(c->store);
+    const char *released = arena_format(c->arena, "/%s.db", c->store->ops->name), *found = NULL;
+
+    for (size_t i = 0; released && i < s->places; i++)
+        if (!s->place[i].folder &&
+            (!found || strcmp(strrchr(s->place[i].path, '/'), released) == 0))
+            found = s->place[i].path;
+
+    n->database = found;
+
     if (!n->database)
         return err_set(e, ERR_UNSUPPORTED, c->store->path,
                        "continue in: only %s versions that have a database", c->store->ops->label);

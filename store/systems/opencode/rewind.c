@@ -123,16 +123,6 @@ static bool diff_step(struct planning *p, const struct opencode_step *step, size
     return ok;
 }
 
-/* The path from the root, or the path itself if it is outside. */
-static const char *from_root(const struct planning *p, struct slice path)
-{
-    size_t n = p->steps.root.n;
-
-    return n > 0 && path.n > n + 1 && memcmp(path.p, p->steps.root.p, n) == 0 && path.p[n] == '/'
-               ? path.p + n + 1
-               : path.p;
-}
-
 static bool is_in_tree(const struct planning *p, struct slice tree, const char *path)
 {
     struct opencode_entry x;
@@ -164,7 +154,14 @@ static enum err_code opencode_add_named(struct planning *p, size_t number, bool 
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < step->files && !rc; i++) {
-        const char *path = from_root(p, step->file[i]);
+        /* The path from the root, or the path itself if it is outside. */
+        size_t n = p->steps.root.n;
+        const char *path = n > 0 && step->file[i].n > n + 1 &&
+                                   memcmp(step->file[i].p, p->steps.root.p, n) == 0 &&
+                                   step->file[i].p[n] == '/'
+                               ? step->file[i].p + n + 1
+                               : step->file[i].p;
+
         bool is_new;
 
         if (compared && path[0] != '/' &&
@@ -255,18 +252,6 @@ static void add_call_to(struct planning *p, const struct opencode_call *x, const
     o->is_made = true;
 }
 
-static struct origin_of_file find_origin(struct planning *p, const struct changed *c,
-                                         const char *path)
-{
-    struct origin_of_file o = { .is_new = false };
-    bool removed = false;
-
-    for (size_t i = p->prompt->step; i <= c->step; i++)
-        for (size_t k = 0; k < p->steps.step[i].calls; k++)
-            add_call_to(p, &p->steps.step[i].call[k], path, i == c->step, &removed, &o);
-    return o;
-}
-
 /* The present file is older than the step in which it entered a tree: it was born before it, or written before it and
  * not born in it. The clock of a file system may be late, and times in archives are whole seconds. *born: in the
  * step. */
@@ -303,7 +288,13 @@ static bool appeared_in_cut_step(const struct planning *p, const struct changed 
 static const char *why_not_new(struct planning *p, const struct changed *c, struct rewind_target *t)
 {
     const struct opencode_step *step = &p->steps.step[c->step];
-    struct origin_of_file o = find_origin(p, c, t->path);
+    struct origin_of_file o = { .is_new = false };
+    bool removed = false;
+
+    for (size_t i = p->prompt->step; i <= c->step; i++)
+        for (size_t k = 0; k < p->steps.step[i].calls; k++)
+            add_call_to(p, &p->steps.step[i].call[k], t->path, i == c->step, &removed, &o);
+
     bool born;
 
     if (o.is_new) {

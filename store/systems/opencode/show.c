@@ -25,14 +25,6 @@ struct parting {
     bool user;
 };
 
-static void opencode_put_text(struct parting *p, struct slice part)
-{
-    bool own = json_get_true(part, "synthetic") || json_get_true(part, "ignored");
-
-    transcript_block_put_text(p->out, p->user ? own ? BLOCK_NOTE : BLOCK_PROMPT : BLOCK_TEXT,
-                              json_text_at(part, "text", &p->out->arena));
-}
-
 static void opencode_put_result(struct parting *p, struct slice state, struct slice call)
 {
     struct arena *a = &p->out->arena;
@@ -84,9 +76,12 @@ static void opencode_put_note(struct parting *p, struct slice part, const char *
 
 static void opencode_put_part(struct parting *p, struct slice part)
 {
-    if (json_get_is(part, "type", "text"))
-        opencode_put_text(p, part);
-    else if (json_get_is(part, "type", "reasoning"))
+    if (json_get_is(part, "type", "text")) {
+        bool own = json_get_true(part, "synthetic") || json_get_true(part, "ignored");
+
+        transcript_block_put_text(p->out, p->user ? own ? BLOCK_NOTE : BLOCK_PROMPT : BLOCK_TEXT,
+                                  json_text_at(part, "text", &p->out->arena));
+    } else if (json_get_is(part, "type", "reasoning"))
         transcript_block_put_text(p->out, BLOCK_THINKING,
                                   json_text_at(part, "text", &p->out->arena));
     else if (json_get_is(part, "type", "tool"))
@@ -174,27 +169,6 @@ static enum err_code opencode_finish(struct sqlite_conversation *l)
     return rc;
 }
 
-/* OpenCode's own revert keeps the messages until the next prompt, which deletes them. Ids ascend,
- * and OpenCode compares them as texts, too. */
-static bool is_undone(const struct sqlite_row *row, struct slice id)
-{
-    struct slice revert = sqlite_row_text(row, COLUMN_REVERT), from, part;
-    bool undone = false;
-
-    if (revert.n && json_get(revert, "messageID", &from) && json_type(from) == JSON_STRING &&
-        from.n > 2) {
-        struct slice text = { from.p + 1, from.n - 2 };
-        size_t n = text.n < id.n ? text.n : id.n;
-        int order = memcmp(id.p, text.p, n);
-
-        order = order ? order : (id.n > text.n) - (id.n < text.n);
-        undone =
-            order > 0 ||
-            (order == 0 && !(json_get(revert, "partID", &part) && json_type(part) == JSON_STRING));
-    }
-    return undone;
-}
-
 static enum message_kind opencode_kind_of(struct slice message)
 {
     struct slice role;
@@ -216,8 +190,27 @@ static enum err_code opencode_begin_row(struct sqlite_conversation *l, const str
                                    .kind = (uint8_t)opencode_kind_of(data) };
     if (l->message.kind == MESSAGE_ASSISTANT && json_get_true(data, "summary"))
         l->message.flags |= MESSAGE_SUMMARY;
-    if (is_undone(row, id))
+
+    /* OpenCode's own revert keeps the messages until the next prompt, which deletes them. Ids
+     * ascend, and OpenCode compares them as texts, too. */
+    struct slice revert = sqlite_row_text(row, COLUMN_REVERT), from, part;
+    bool undone = false;
+
+    if (revert.n && json_get(revert, "messageID", &from) && json_type(from) == JSON_STRING &&
+        from.n > 2) {
+        struct slice text = { from.p + 1, from.n - 2 };
+        size_t n = text.n < id.n ? text.n : id.n;
+        int order = memcmp(id.p, text.p, n);
+
+        order = order ? order : (id.n > text.n) - (id.n < text.n);
+        undone =
+            order > 0 ||
+            (order == 0 && !(json_get(revert, "partID", &part) && json_type(part) == JSON_STRING));
+    }
+
+    if (undone)
         l->message.flags |= MESSAGE_LEFT_OUT;
+
     l->parts = false;
     l->row.n = 0;
     TRY(buf_add(&l->row, SLICE("{\"id\":\"")));
@@ -228,11 +221,6 @@ static enum err_code opencode_begin_row(struct sqlite_conversation *l, const str
     return buf_add(&l->id, id);
 }
 
-static bool is_compaction(struct slice part)
-{
-    return json_get_is(part, "type", "compaction");
-}
-
 static enum err_code opencode_add_part(struct sqlite_conversation *l, const struct sqlite_row *row)
 {
     struct slice id = sqlite_row_text(row, COLUMN_PART_ID),
@@ -240,7 +228,7 @@ static enum err_code opencode_add_part(struct sqlite_conversation *l, const stru
     enum err_code rc = l->parts ? buf_add_byte(&l->row, ',') : ERR_OK;
 
     l->parts = true;
-    if (is_compaction(data))
+    if (json_get_is(data, "type", "compaction"))
         l->message.flags |= MESSAGE_SEAM | MESSAGE_META;
     if (!rc)
         rc = buf_add(&l->row, SLICE("{\"id\":\""));

@@ -50,47 +50,6 @@ static struct slice tree_of(struct slice part, struct arena *a)
 
 /* ---- prompts ---- */
 
-/* A prompt of several parts. */
-static bool opencode_steps_add_part(struct arena *a, struct slice *text, struct slice part)
-{
-    const char *both = arena_format(a, "%.*s\n%.*s", (int)text->n, text->p, (int)part.n, part.p);
-
-    if (both)
-        *text = slice_of(both);
-    return both != NULL;
-}
-
-static bool opencode_add_prompt(struct opencode_steps *s, const struct sqlite_row *row,
-                                struct slice text)
-{
-    struct arena *a = &s->arena;
-    struct slice id = sqlite_row_text(row, COLUMN_ID);
-    struct opencode_prompt *more;
-
-    /* A fork keeps the times of its copies in the messages themselves. */
-    struct slice value;
-    int64_t ms;
-    int64_t asked = json_at(sqlite_row_text(row, COLUMN_MESSAGE), "time.created", &value) &&
-                            json_int(value, &ms)
-                        ? ms
-                        : sqlite_row_int(row, COLUMN_TIME);
-
-    if (s->prompts && slice_eq(s->prompt[s->prompts - 1].id, id))
-        return opencode_steps_add_part(a, &s->prompt[s->prompts - 1].text, text);
-    more = arena_grow(a, s->prompt, s->prompts, sizeof *more);
-    if (!more)
-        return false;
-    s->prompt = more;
-    s->prompt[s->prompts++] =
-        (struct opencode_prompt){ .id = arena_copy(a, id),
-                                  .text = arena_copy(a, text),
-                                  .time_ms = asked,
-                                  .undone = sqlite_row_int(row, COLUMN_UNDONE) != 0,
-                                  .copied = asked < sqlite_row_int(row, COLUMN_BEGAN),
-                                  .step = s->n };
-    return !a->failed;
-}
-
 /* ---- steps ---- */
 
 static int64_t opencode_time_in(struct slice message, const char *name)
@@ -134,25 +93,6 @@ static bool add_edited(struct opencode_steps *s, struct opencode_call call)
     return opencode_steps_add_file(s, call.path) && opencode_add_call(s, call);
 }
 
-/* The files of a patch, and the names to which it moved them. */
-static bool add_patched(struct opencode_steps *s, struct slice part)
-{
-    struct slice files, key, file, path;
-    struct json_iter it;
-    bool ok = true;
-
-    if (!json_at(part, "state.metadata.files", &files) || json_type(files) != JSON_ARRAY ||
-        !json_iter_open(&it, files))
-        return true;
-    while (ok && json_iter_next(&it, &key, &file)) {
-        if ((path = json_copy_at(file, "filePath", &s->arena)).p)
-            ok = add_edited(s, (struct opencode_call){ .path = path });
-        if (ok && (path = json_copy_at(file, "movePath", &s->arena)).p)
-            ok = add_edited(s, (struct opencode_call){ .path = path });
-    }
-    return ok;
-}
-
 static bool add_tool(struct opencode_steps *s, struct slice part)
 {
     static const char *const tools[] = { "apply_patch", "write", "edit", "multiedit",
@@ -168,8 +108,23 @@ static bool add_tool(struct opencode_steps *s, struct slice part)
         return true;
     size_t which = json_key_in(tool, tools, TOOLS);
 
-    if (which == PATCH)
-        return add_patched(s, part);
+    if (which == PATCH) {
+        /* The files of a patch, and the names to which it moved them. */
+        struct slice files, key, file, path;
+        struct json_iter it;
+        bool ok = true;
+
+        if (!json_at(part, "state.metadata.files", &files) || json_type(files) != JSON_ARRAY ||
+            !json_iter_open(&it, files))
+            return true;
+        while (ok && json_iter_next(&it, &key, &file)) {
+            if ((path = json_copy_at(file, "filePath", &s->arena)).p)
+                ok = add_edited(s, (struct opencode_call){ .path = path });
+            if (ok && (path = json_copy_at(file, "movePath", &s->arena)).p)
+                ok = add_edited(s, (struct opencode_call){ .path = path });
+        }
+        return ok;
+    }
     if (which < READS) {
         call.path = json_copy_at(part, "state.input.filePath", &s->arena);
         /* a write that has ended records whether there was a file */
@@ -196,7 +151,42 @@ static bool read_user_part(struct opencode_steps *s, const struct sqlite_row *ro
 {
     struct slice text = opencode_prompt(part, &s->arena);
 
-    return !text.n || opencode_add_prompt(s, row, text);
+    if (!text.n)
+        return true;
+
+    struct arena *a = &s->arena;
+    struct slice id = sqlite_row_text(row, COLUMN_ID);
+    struct opencode_prompt *more;
+
+    /* A fork keeps the times of its copies in the messages themselves. */
+    struct slice value;
+    int64_t ms;
+    int64_t asked = json_at(sqlite_row_text(row, COLUMN_MESSAGE), "time.created", &value) &&
+                            json_int(value, &ms)
+                        ? ms
+                        : sqlite_row_int(row, COLUMN_TIME);
+
+    if (s->prompts && slice_eq(s->prompt[s->prompts - 1].id, id)) {
+        /* A prompt of several parts. */
+        const char *both = arena_format(a, "%.*s\n%.*s", (int)s->prompt[s->prompts - 1].text.n,
+                                        s->prompt[s->prompts - 1].text.p, (int)text.n, text.p);
+
+        if (both)
+            s->prompt[s->prompts - 1].text = slice_of(both);
+        return both != NULL;
+    }
+    more = arena_grow(a, s->prompt, s->prompts, sizeof *more);
+    if (!more)
+        return false;
+    s->prompt = more;
+    s->prompt[s->prompts++] =
+        (struct opencode_prompt){ .id = arena_copy(a, id),
+                                  .text = arena_copy(a, text),
+                                  .time_ms = asked,
+                                  .undone = sqlite_row_int(row, COLUMN_UNDONE) != 0,
+                                  .copied = asked < sqlite_row_int(row, COLUMN_BEGAN),
+                                  .step = s->n };
+    return !a->failed;
 }
 
 static bool read_step_part(struct opencode_steps *s, struct slice message, struct slice part)

@@ -28,24 +28,6 @@ static bool is_of_root(git_repository *repo, const char *root)
     return dir && strncmp(dir, root, n) == 0 && strspn(dir + n, "/") == strlen(dir + n);
 }
 
-/* OpenCode borrows the objects that the project's own repository has. */
-static bool has_lost_objects(const char *dir, struct arena *a)
-{
-    const char *path = arena_format(a, "%s/objects/info/alternates", dir);
-    struct buf list = { 0 };
-    struct slice rest, line;
-    bool torn, lost = false;
-
-    if (path && !file_read_all(AT_FDCWD, path, FILE_FOLLOW, ALTERNATES_MAX, &list, NULL))
-        for (rest = buf_slice(&list); slice_line(&rest, &line, &torn);) {
-            const char *objects = line.n && line.p[0] == '/' ? arena_copy(a, line).p : NULL;
-
-            lost |= objects && access(objects, F_OK) != 0;
-        }
-    buf_fini(&list);
-    return lost;
-}
-
 /* Opens one repository; the work tree's own comes first. A repository that cannot be opened is left
  * out. The work tree determines which files git converts. */
 static enum err_code opencode_open_one(struct opencode_trees *t, const char *dir, const char *root)
@@ -57,7 +39,22 @@ static enum err_code opencode_open_one(struct opencode_trees *t, const char *dir
         return ERR_OK;
     enum err_code rc = repo_open(dir, &repo, NULL);
 
-    t->lost |= has_lost_objects(dir, t->arena);
+    /* OpenCode borrows the objects that the project's own repository has. */
+    const char *path = arena_format(t->arena, "%s/objects/info/alternates", dir);
+    struct buf list = { 0 };
+    struct slice rest, line;
+    bool torn, lost = false;
+
+    if (path && !file_read_all(AT_FDCWD, path, FILE_FOLLOW, ALTERNATES_MAX, &list, NULL))
+        for (rest = buf_slice(&list); slice_line(&rest, &line, &torn);) {
+            const char *objects = line.n && line.p[0] == '/' ? arena_copy(t->arena, line).p : NULL;
+
+            lost |= objects && access(objects, F_OK) != 0;
+        }
+    buf_fini(&list);
+
+    t->lost |= lost;
+
     t->shut |= rc != ERR_OK;
     if (rc)
         return rc == ERR_NOMEM ? rc : ERR_OK;
