@@ -103,37 +103,6 @@ static void block_messages_write_part(struct jsonout *j, const char *type, const
     jsonout_text(j, text);
 }
 
-static void block_messages_write_block(struct jsonout *j, const struct block *b)
-{
-    jsonout_open(j, '{');
-    switch (b->kind) {
-    case BLOCK_TOOL_CALL:
-        jsonout_member(j, "type", SLICE("tool_use"));
-        jsonout_text_or_null(j, "id", b->call_id);
-        jsonout_text_or_null(j, "name", b->name);
-        jsonout_key(j, "input");
-
-        /* Some tools have an input that is not JSON, such as a patch. */
-        if (json_valid(b->input))
-            jsonout_raw(j, b->input);
-        else
-            jsonout_text(j, b->input);
-        break;
-    case BLOCK_TOOL_RESULT:
-        jsonout_member(j, "type", SLICE("tool_result"));
-        jsonout_text_or_null(j, "tool_use_id", b->call_id);
-        jsonout_key(j, "content");
-        jsonout_text(j, b->text);
-        if (b->failed)
-            jsonout_bool_member(j, "is_error", true);
-        break;
-    case BLOCK_THINKING: block_messages_write_part(j, "thinking", "thinking", b->text); break;
-    case BLOCK_IMAGE: block_messages_write_part(j, "image", "media_type", b->name); break;
-    default: block_messages_write_part(j, "text", "text", b->text); break;
-    }
-    jsonout_close(j, '}');
-}
-
 static void write_content(struct jsonout *j, const struct block_list *list)
 {
     jsonout_key(j, "content");
@@ -142,8 +111,39 @@ static void write_content(struct jsonout *j, const struct block_list *list)
         return;
     }
     jsonout_open(j, '[');
-    for (size_t i = 0; i < list->n; i++)
-        block_messages_write_block(j, &list->block[i]);
+    for (size_t i = 0; i < list->n; i++) {
+        jsonout_open(j, '{');
+        switch (list->block[i].kind) {
+        case BLOCK_TOOL_CALL:
+            jsonout_member(j, "type", SLICE("tool_use"));
+            jsonout_text_or_null(j, "id", list->block[i].call_id);
+            jsonout_text_or_null(j, "name", list->block[i].name);
+            jsonout_key(j, "input");
+
+            /* Some tools have an input that is not JSON, such as a patch. */
+            if (json_valid(list->block[i].input))
+                jsonout_raw(j, list->block[i].input);
+            else
+                jsonout_text(j, list->block[i].input);
+            break;
+        case BLOCK_TOOL_RESULT:
+            jsonout_member(j, "type", SLICE("tool_result"));
+            jsonout_text_or_null(j, "tool_use_id", list->block[i].call_id);
+            jsonout_key(j, "content");
+            jsonout_text(j, list->block[i].text);
+            if (list->block[i].failed)
+                jsonout_bool_member(j, "is_error", true);
+            break;
+        case BLOCK_THINKING:
+            block_messages_write_part(j, "thinking", "thinking", list->block[i].text);
+            break;
+        case BLOCK_IMAGE:
+            block_messages_write_part(j, "image", "media_type", list->block[i].name);
+            break;
+        default: block_messages_write_part(j, "text", "text", list->block[i].text); break;
+        }
+        jsonout_close(j, '}');
+    }
     jsonout_close(j, ']');
 }
 

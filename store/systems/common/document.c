@@ -9,24 +9,6 @@
 #include "lite/json/json.h"
 #include "store/systems/common/memory_rows.h"
 
-static enum err_code document_read_text(const char *path, size_t most, struct buf *text,
-                                        struct buf *end, struct err *e)
-{
-    struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
-
-    if (rc)
-        return rc;
-    int64_t size = f.id.size;
-    bool whole = size <= (int64_t)most * 2;
-
-    rc = file_read_part(&f, 0, whole ? (size_t)size : most, text, e);
-    if (!rc && !whole)
-        rc = file_read_part(&f, size - (int64_t)most, most, end, e);
-    file_close(&f);
-    return err_at(e, rc, path);
-}
-
 /* ---- the members of the document ---- */
 
 /* Adds a member to the row unless its value is a list or an object, whose elements may be anything. */
@@ -209,7 +191,20 @@ enum err_code document_rows_read(const char *path, const struct document_format 
     AUTO_BUF text = { 0 };
     AUTO_BUF end = { 0 };
 
-    TRY(document_read_text(path, most, &text, &end, e));
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
+
+    if (rc)
+        return rc;
+    int64_t size = f.id.size;
+    bool whole = size <= (int64_t)most * 2;
+
+    rc = file_read_part(&f, 0, whole ? (size_t)size : most, &text, e);
+    if (!rc && !whole)
+        rc = file_read_part(&f, size - (int64_t)most, most, &end, e);
+    file_close(&f);
+    TRY(err_at(e, rc, path));
+
     if (document_read_rows(&r, format, buf_slice(&text), buf_slice(&end))) {
         document_rows_fini(&r);
         return err_nomem(e);

@@ -416,35 +416,29 @@ static void put_raw_text(struct go_json_document *g, struct slice quoted, struct
     go_json_add_raw_text(g, quoted);
 }
 
-/* Writes the part at the front, and returns its length. */
-static size_t go_json_put_part(struct go_json_document *g, struct slice rest)
-{
-    size_t n = 1;
-
-    switch (rest.p[0]) {
-    case '{':
-    case '[': go_json_document_open(g, rest.p[0]); break;
-    case '}':
-    case ']': go_json_document_close(g, rest.p[0]); break;
-    case ',':
-    case ':': break;
-    case '"':
-        n = go_json_text_length(rest);
-        put_raw_text(g, (struct slice){ rest.p, n }, (struct slice){ rest.p + n, rest.n - n });
-        break;
-    default:
-        while (n < rest.n && !strchr(" \t\r\n,]}", rest.p[n]))
-            n++;
-        begin_value(g);
-        go_json_append_bytes(g, (struct slice){ rest.p, n });
-    }
-    return n;
-}
-
 void go_json_document_value(struct go_json_document *g, struct slice json)
 {
     for (json = after_blanks(json); json.n && !g->rc; json = after_blanks(json)) {
-        size_t n = go_json_put_part(g, json);
+        /* Writes the part at the front, and returns its length. */
+        size_t n = 1;
+
+        switch (json.p[0]) {
+        case '{':
+        case '[': go_json_document_open(g, json.p[0]); break;
+        case '}':
+        case ']': go_json_document_close(g, json.p[0]); break;
+        case ',':
+        case ':': break;
+        case '"':
+            n = go_json_text_length(json);
+            put_raw_text(g, (struct slice){ json.p, n }, (struct slice){ json.p + n, json.n - n });
+            break;
+        default:
+            while (n < json.n && !strchr(" \t\r\n,]}", json.p[n]))
+                n++;
+            begin_value(g);
+            go_json_append_bytes(g, (struct slice){ json.p, n });
+        }
 
         json = (struct slice){ json.p + n, json.n - n };
     }

@@ -402,43 +402,39 @@ static void parse_redirection(struct command *c, char byte)
     c->redirected = true; /* a file that is only read counts too */
 }
 
-static void parse_byte(struct command *c)
-{
-    char byte = c->rest.p[0];
-
-    c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
-    if (byte == '\'' || byte == '"') {
-        /* Read a quoted part; an expansion in double quotes could be anything. */
-        c->is_open = true;
-        while (c->rest.n && c->rest.p[0] != byte) {
-            c->may |= byte == '"' && strchr("$`\\", c->rest.p[0]);
-            add_byte(c, c->rest.p[0]);
-            c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
-        }
-        if (c->rest.n)
-            c->rest = (struct slice){ c->rest.p + 1, c->rest.n - 1 };
-        else
-            c->may = true;
-    } else if (byte == ' ' || byte == '\t')
-        end_word(c);
-    else if (byte && strchr(";&|\n", byte))
-        end_command(c);
-    else if (byte == '>' || byte == '<')
-        parse_redirection(c, byte);
-    else if (!byte || (strchr("$`(){}*?[]~#!\\", byte) && !inferred_is_plain(c, byte)) ||
-             (byte == '=' && c->words == 0))
-        c->may = true;
-    else
-        add_byte(c, byte);
-}
-
 bool inferred_may_change(struct slice text, const char *dir, const char *path)
 {
     struct arena a = { 0 };
     struct command c = { .rest = text, .dir = dir, .path = path, .arena = &a };
 
-    while (c.rest.n && !c.may)
-        parse_byte(&c);
+    while (c.rest.n && !c.may) {
+        char byte = c.rest.p[0];
+
+        c.rest = (struct slice){ c.rest.p + 1, c.rest.n - 1 };
+        if (byte == '\'' || byte == '"') {
+            /* Read a quoted part; an expansion in double quotes could be anything. */
+            c.is_open = true;
+            while (c.rest.n && c.rest.p[0] != byte) {
+                c.may |= byte == '"' && strchr("$`\\", c.rest.p[0]);
+                add_byte(&c, c.rest.p[0]);
+                c.rest = (struct slice){ c.rest.p + 1, c.rest.n - 1 };
+            }
+            if (c.rest.n)
+                c.rest = (struct slice){ c.rest.p + 1, c.rest.n - 1 };
+            else
+                c.may = true;
+        } else if (byte == ' ' || byte == '\t')
+            end_word(&c);
+        else if (byte && strchr(";&|\n", byte))
+            end_command(&c);
+        else if (byte == '>' || byte == '<')
+            parse_redirection(&c, byte);
+        else if (!byte || (strchr("$`(){}*?[]~#!\\", byte) && !inferred_is_plain(&c, byte)) ||
+                 (byte == '=' && c.words == 0))
+            c.may = true;
+        else
+            add_byte(&c, byte);
+    }
     end_command(&c);
     buf_fini(&c.word);
     arena_fini(&a);

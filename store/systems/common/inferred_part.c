@@ -33,22 +33,6 @@ static bool is_one_of(struct slice word, const char *const *list, size_t n)
     return false;
 }
 
-/* Returns true if one of the words is a program that works on present contents, or the source is empty. */
-static bool takes_part(struct slice command)
-{
-    static const char *const programs[] = {
-        "truncate", "head", "tail", "sed",  "perl",  "awk",   "dd",   "split", "gzip", "bzip2",
-        "xz",       "zstd", "jq",   "sort", "shred", "strip", "cat",  "tac",   ":",    "true",
-        "less",     "wc",   "ls",   "du",   "stat",  "grep",  "uniq", "cut",   "tr",   "logrotate"
-    };
-    struct slice word;
-
-    while (next_rough_word(&command, &word))
-        if (is_one_of(word, programs, COUNT_OF(programs)) || slice_eq(word, SLICE("/dev/null")))
-            return true;
-    return false;
-}
-
 /* Returns true if a command has no output: it has only words that print nothing, or reads nothing. */
 static bool prints_nothing(struct slice command)
 {
@@ -94,9 +78,23 @@ static bool may_shorten_at(struct slice text, const char *name)
 
     while (p > text.p && !command_begins(text, p))
         p--;
-    const struct slice command = { p, (size_t)(end - p) };
+    struct slice command = { p, (size_t)(end - p) };
 
-    return written ? prints_nothing(command) : takes_part(command);
+    /* Otherwise, one of its words is a program that works on present contents, or its source is empty. */
+    if (written)
+        return prints_nothing(command);
+
+    static const char *const programs[] = {
+        "truncate", "head", "tail", "sed",  "perl",  "awk",   "dd",   "split", "gzip", "bzip2",
+        "xz",       "zstd", "jq",   "sort", "shred", "strip", "cat",  "tac",   ":",    "true",
+        "less",     "wc",   "ls",   "du",   "stat",  "grep",  "uniq", "cut",   "tr",   "logrotate"
+    };
+    struct slice word;
+
+    while (next_rough_word(&command, &word))
+        if (is_one_of(word, programs, COUNT_OF(programs)) || slice_eq(word, SLICE("/dev/null")))
+            return true;
+    return false;
 }
 
 bool inferred_may_shorten(struct slice command, const char *path)

@@ -42,12 +42,14 @@ static enum err_code match_row(struct logfile *log, const struct jsonl_format *f
     return rc;
 }
 
-/* The index only recognises the key as the agent spells it; rows with any other spelling are
- * read. */
-static enum err_code jsonl_messages_find_whole(struct logfile *log,
-                                               const struct jsonl_format *format, struct slice id,
-                                               size_t *line, struct err *e)
+enum err_code jsonl_find_row(struct logfile *log, const struct jsonl_format *format,
+                             struct slice id, size_t *line, struct err *e)
 {
+    const char *path = log->path ? log->path : "";
+    size_t hits = 0;
+
+    /* The index only recognises the key as the agent spells it; rows with any other spelling are
+     * read. */
     const struct index *ix = &log->index;
     struct id128 want = id128_of(id);
     enum id_match match = ID_OTHER;
@@ -62,44 +64,25 @@ static enum err_code jsonl_messages_find_whole(struct logfile *log,
         if (match == ID_SAME)
             break;
     }
-    return rc;
-}
-
-/* Counts the different ids with this prefix, up to two; *line is that of the first. */
-static enum err_code find_begun(struct logfile *log, const struct jsonl_format *format,
-                                struct slice part, size_t *line, size_t *hits, struct err *e)
-{
-    const struct index *ix = &log->index;
-    struct id128 found = { 0 };
-    enum id_match match;
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; !rc && *hits < 2 && i < ix->n; i++) {
-        const struct index_line *l = &ix->line[i];
-
-        if (l->state == LINE_BLANK || (*hits && !id128_none(found) && id128_eq(l->id, found)))
-            continue;
-        rc = match_row(log, format, i, part, &match, e);
-        if (rc || match == ID_OTHER)
-            continue;
-        if (++*hits == 1)
-            *line = i;
-        found = l->id;
-    }
-    return rc;
-}
-
-enum err_code jsonl_find_row(struct logfile *log, const struct jsonl_format *format,
-                             struct slice id, size_t *line, struct err *e)
-{
-    const char *path = log->path ? log->path : "";
-    size_t hits = 0;
-    enum err_code rc = jsonl_messages_find_whole(log, format, id, line, e);
-
-    if (rc || *line < log->index.n)
+    if (rc || *line < ix->n)
         return rc;
-    if (id.n >= PREFIX_SHORTEST)
-        rc = find_begun(log, format, id, line, &hits, e);
+    if (id.n >= PREFIX_SHORTEST) {
+        /* Counts the different ids with this prefix, up to two; *line is that of the first. */
+        struct id128 found = { 0 };
+
+        for (size_t i = 0; !rc && hits < 2 && i < ix->n; i++) {
+            const struct index_line *l = &ix->line[i];
+
+            if (l->state == LINE_BLANK || (hits && !id128_none(found) && id128_eq(l->id, found)))
+                continue;
+            rc = match_row(log, format, i, id, &match, e);
+            if (rc || match == ID_OTHER)
+                continue;
+            if (++hits == 1)
+                *line = i;
+            found = l->id;
+        }
+    }
     if (rc || hits == 1)
         return rc;
     id.n = id.n > 64 ? 64 : id.n;

@@ -51,28 +51,6 @@ static bool log_head_is_in(struct slice line, const char *type)
     return false;
 }
 
-static enum err_code log_head_report(const struct log_head *head, const struct logfile *log,
-                                     size_t line, struct slice session, finding_fn *fn, void *arg,
-                                     struct err *e)
-{
-    AUTO_ARENA a = { 0 };
-    const struct finding f = { .kind = FINDING_NO_SESSION,
-                               .session = session,
-                               .path = log->path,
-                               .line = (int64_t)line + 1,
-                               .offset = log->index.line[line].offset,
-                               .why = arena_format(
-                                   &a,
-                                   "the row that a session begins with (%s) is lost "
-                                   "above it: %s; there is no repair, because nothing "
-                                   "else says what was in it (reprise continue makes a "
-                                   "session of another agent of the rest)",
-                                   head->type, head->without) };
-
-    NEED(f.why);
-    return fn(&f, arg, e);
-}
-
 enum err_code log_head_check(const struct store *st, struct logfile *log, struct slice session,
                              finding_fn *fn, void *arg, struct err *e)
 {
@@ -86,9 +64,27 @@ enum err_code log_head_check(const struct store *st, struct logfile *log, struct
         if (ix->line[i].length > HEAD_MOST)
             return ERR_OK;
         TRY(logfile_row(log, i, &row, e));
-        if (ix->line[i].state == LINE_OK)
-            return log_head_is_lost(st, row) ? log_head_report(head, log, i, session, fn, arg, e)
-                                             : ERR_OK;
+        if (ix->line[i].state == LINE_OK) {
+            if (!log_head_is_lost(st, row))
+                return ERR_OK;
+
+            AUTO_ARENA a = { 0 };
+            const struct finding f = { .kind = FINDING_NO_SESSION,
+                                       .session = session,
+                                       .path = log->path,
+                                       .line = (int64_t)i + 1,
+                                       .offset = log->index.line[i].offset,
+                                       .why = arena_format(
+                                           &a,
+                                           "the row that a session begins with (%s) is lost "
+                                           "above it: %s; there is no repair, because nothing "
+                                           "else says what was in it (reprise continue makes a "
+                                           "session of another agent of the rest)",
+                                           head->type, head->without) };
+
+            NEED(f.why);
+            return fn(&f, arg, e);
+        }
         if (log_head_is_in(row, head->type))
             return ERR_OK;
     }

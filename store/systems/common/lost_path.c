@@ -113,24 +113,6 @@ static uint32_t lost_path_walk(struct lost_path *l, uint32_t from, size_t *messa
     return top;
 }
 
-/* Returns true if the path from the node up to its top has a compaction. */
-static enum err_code lost_path_compacts(struct lost_path *l, uint32_t from, uint32_t top,
-                                        bool *compacts, struct err *e)
-{
-    struct slice row;
-
-    for (uint32_t at = from; !*compacts; at = chain_parent(&l->chain, at)) {
-        if (!lost_path_is_spoken(l, at)) {
-            TRY(logfile_row(l->log, l->chain.node[at].line, &row, e));
-            *compacts = json_get_is(row, "type", "compaction") ||
-                        json_get_is(row, "subtype", "chat_compression");
-        }
-        if (at == top)
-            break;
-    }
-    return ERR_OK;
-}
-
 /* The nearest row above that is not on the path. */
 static uint32_t lost_path_before(const struct lost_path *l, uint32_t node)
 {
@@ -166,7 +148,19 @@ static enum err_code lost_path_find(struct lost_path *l, struct err *e)
            chain_parent(c, top) == CHAIN_NONE) {
         struct lost_joint joint = { .node = top, .before = lost_path_before(l, top) };
 
-        TRY(lost_path_compacts(l, from, top, &compacts, e));
+        /* Look for a compaction on the path from the node up to its top. */
+        struct slice row;
+
+        for (uint32_t at = from; !compacts; at = chain_parent(&l->chain, at)) {
+            if (!lost_path_is_spoken(l, at)) {
+                TRY(logfile_row(l->log, l->chain.node[at].line, &row, e));
+                compacts = json_get_is(row, "type", "compaction") ||
+                           json_get_is(row, "subtype", "chat_compression");
+            }
+            if (at == top)
+                break;
+        }
+
         if (compacts || joint.before == CHAIN_NONE)
             break;
         from = joint.before;

@@ -165,17 +165,12 @@ struct delivery {
     struct arena arena; /* owns the texts of one message */
 };
 
-static const char *memory_rows_role_of(enum message_kind kind)
-{
-    return kind == MESSAGE_USER        ? "user"
-           : kind == MESSAGE_ASSISTANT ? "assistant"
-           : kind == MESSAGE_TOOL      ? "tool"
-                                       : "system";
-}
-
 static void put_head(struct delivery *d, struct jsonout *j, const struct message *m)
 {
-    const char *role = memory_rows_role_of(m->kind);
+    const char *role = m->kind == MESSAGE_USER        ? "user"
+                       : m->kind == MESSAGE_ASSISTANT ? "assistant"
+                       : m->kind == MESSAGE_TOOL      ? "tool"
+                                                      : "system";
     struct slice id;
     char time[TIME_TEXT];
 
@@ -193,40 +188,6 @@ static void put_head(struct delivery *d, struct jsonout *j, const struct message
     jsonout_member(j, "role", slice_of(role));
     jsonout_key(j, "content");
     jsonout_open(j, '[');
-}
-
-static enum err_code memory_rows_deliver(struct delivery *d, size_t i, struct err *e)
-{
-    struct block_list blocks = { .n = 0 };
-    struct jsonout j;
-    enum err_code rc = transcript_read(d->transcript, i, &d->row, e);
-
-    if (!rc)
-        rc = d->store->ops->blocks(d->store, buf_slice(&d->row), &blocks, e);
-    if (!rc) {
-        d->out.n = 0;
-        jsonout_init(&j, &d->out);
-        put_head(d, &j, &d->transcript->message[i]);
-        for (size_t k = 0; k < blocks.n; k++)
-            put_block(&j, &blocks.block[k]);
-
-        /* put_head has opened the row, its message and the content. */
-        jsonout_close(&j, ']');
-        jsonout_close(&j, '}');
-        jsonout_key(&j, "parent_tool_use_id");
-        jsonout_null(&j);
-        jsonout_key(&j, "parent_agent_id");
-        if (d->q->agent.n)
-            jsonout_text(&j, d->q->agent);
-        else
-            jsonout_null(&j);
-        jsonout_close(&j, '}');
-
-        rc = j.rc ? err_nomem(e) : d->fn(buf_slice(&d->out), d->arg, e);
-    }
-    arena_reset(&d->arena);
-    transcript_blocks_fini(&blocks);
-    return rc;
 }
 
 static bool memory_rows_is_wanted(const struct message_query *q, const struct message *m)
@@ -253,8 +214,37 @@ enum err_code memory_rows_messages(const struct store *st, const struct transcri
     for (size_t i = 0; i < t->n && !rc && at < to; i++) {
         if (!memory_rows_is_wanted(q, &t->message[i]))
             continue;
-        if (at++ >= from)
-            rc = memory_rows_deliver(&d, i, e);
+        if (at++ >= from) {
+            struct block_list blocks = { .n = 0 };
+            struct jsonout j;
+            rc = transcript_read(d.transcript, i, &d.row, e);
+
+            if (!rc)
+                rc = d.store->ops->blocks(d.store, buf_slice(&d.row), &blocks, e);
+            if (!rc) {
+                d.out.n = 0;
+                jsonout_init(&j, &d.out);
+                put_head(&d, &j, &d.transcript->message[i]);
+                for (size_t k = 0; k < blocks.n; k++)
+                    put_block(&j, &blocks.block[k]);
+
+                /* put_head has opened the row, its message and the content. */
+                jsonout_close(&j, ']');
+                jsonout_close(&j, '}');
+                jsonout_key(&j, "parent_tool_use_id");
+                jsonout_null(&j);
+                jsonout_key(&j, "parent_agent_id");
+                if (d.q->agent.n)
+                    jsonout_text(&j, d.q->agent);
+                else
+                    jsonout_null(&j);
+                jsonout_close(&j, '}');
+
+                rc = j.rc ? err_nomem(e) : d.fn(buf_slice(&d.out), d.arg, e);
+            }
+            arena_reset(&d.arena);
+            transcript_blocks_fini(&blocks);
+        }
     }
     buf_fini(&d.row);
     buf_fini(&d.out);

@@ -205,23 +205,6 @@ static bool may_have_twin(const struct saved_states *s, const struct saved_path 
     return !is_plain_text(text) || twin_may_exist(root, p->path, text);
 }
 
-/* If the file was a link, each of its states was one of another file. */
-static bool may_have_twins(const struct saved_states *s, const struct saved_path *p,
-                           const char *root)
-{
-    enum { STATES_MAX = 16 };
-    struct buf bytes = { 0 };
-    bool may = p->n > STATES_MAX;
-
-    for (size_t i = 0; i < p->n && !may; i++) {
-        bytes.n = 0;
-        may = p->state[i].content != SAVED_ABSENT && (!saved_state_read(&p->state[i], &bytes) ||
-                                                      may_have_twin(s, p, buf_slice(&bytes), root));
-    }
-    buf_fini(&bytes);
-    return may;
-}
-
 /* A command removed the file, which may have been a link: its copy has the text of the target. A file that the session
  * created was not a link. */
 static bool may_be_link(const struct saved_states *s, const struct saved_path *p,
@@ -237,7 +220,22 @@ static bool may_be_link(const struct saved_states *s, const struct saved_path *p
 
         removed = x->time_ms >= from && x->dir && inferred_may_replace(x->command, x->dir, p->path);
     }
-    return removed && may_have_twins(s, p, root);
+
+    /* If the file was a link, each of its states was one of another file. */
+    if (!removed)
+        return false;
+
+    enum { STATES_MAX = 16 };
+    struct buf bytes = { 0 };
+    bool may = p->n > STATES_MAX;
+
+    for (size_t i = 0; i < p->n && !may; i++) {
+        bytes.n = 0;
+        may = p->state[i].content != SAVED_ABSENT && (!saved_state_read(&p->state[i], &bytes) ||
+                                                      may_have_twin(s, p, buf_slice(&bytes), root));
+    }
+    buf_fini(&bytes);
+    return may;
 }
 
 /* ---- targets ---- */

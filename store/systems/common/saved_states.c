@@ -23,11 +23,6 @@ static struct saved_path *saved_states_path_of(struct saved_states *s, const cha
     return &s->path[s->n++];
 }
 
-static bool is_same_copy(const struct saved_state *a, const struct saved_state *b)
-{
-    return !a->is_write && !b->is_write && a->turn == b->turn;
-}
-
 enum err_code saved_states_add(struct saved_states *s, const char *path,
                                const struct saved_state *state, struct err *e)
 {
@@ -36,7 +31,7 @@ enum err_code saved_states_add(struct saved_states *s, const char *path,
     if (!p)
         return err_nomem(e);
     for (size_t i = p->n; i > 0; i--)
-        if (is_same_copy(&p->state[i - 1], state)) {
+        if (!p->state[i - 1].is_write && !state->is_write && p->state[i - 1].turn == state->turn) {
             if (!s->keeps_oldest || state->time_ms < p->state[i - 1].time_ms)
                 p->state[i - 1] = *state;
             return ERR_OK;

@@ -89,10 +89,13 @@ static enum err_code usage_rows_hand_over(struct pieces *x, bool at_end, const c
     return rc;
 }
 
-static enum err_code usage_rows_read_pieces(const struct file *f, const char *const mark[2],
-                                            const atomic_bool *cancel, usage_row_fn *fn, void *arg,
-                                            struct err *e)
+static enum err_code file_rows_with_marks(const char *path, unsigned flags,
+                                          const char *const mark[2], const atomic_bool *cancel,
+                                          usage_row_fn *fn, void *arg, struct err *e)
 {
+    struct file f;
+
+    TRY(file_open(AT_FDCWD, path, flags, &f, e));
     struct pieces x = { .dropping = false };
     int64_t at = 0;
     size_t got = PIECE; /* less: that was the end */
@@ -104,7 +107,7 @@ static enum err_code usage_rows_read_pieces(const struct file *f, const char *co
         else if (buf_reserve(&x.bytes, PIECE))
             rc = err_nomem(e);
         else
-            rc = file_read(f, at, x.bytes.p + x.bytes.n, PIECE, &got, e);
+            rc = file_read(&f, at, x.bytes.p + x.bytes.n, PIECE, &got, e);
         if (rc)
             break;
         at += (int64_t)got;
@@ -112,17 +115,6 @@ static enum err_code usage_rows_read_pieces(const struct file *f, const char *co
         rc = usage_rows_hand_over(&x, got < PIECE, mark, fn, arg, e);
     }
     buf_fini(&x.bytes);
-    return rc;
-}
-
-static enum err_code file_rows_with_marks(const char *path, unsigned flags,
-                                          const char *const mark[2], const atomic_bool *cancel,
-                                          usage_row_fn *fn, void *arg, struct err *e)
-{
-    struct file f;
-
-    TRY(file_open(AT_FDCWD, path, flags, &f, e));
-    enum err_code rc = usage_rows_read_pieces(&f, mark, cancel, fn, arg, e);
 
     file_close(&f);
     return rc ? err_at(e, rc, path) : ERR_OK;

@@ -277,12 +277,6 @@ static enum listed look_in_ls(struct listing_command *c, struct slice output, co
     }
 }
 
-/* find prints where it starts. */
-static bool has_start(const struct listing_command *c, struct slice output)
-{
-    return listed_has(output, c->name ? c->name : ".");
-}
-
 /* find: a part is missing in a directory of which the output names something, since it does not follow links. */
 static enum listed look_in_find(struct listing_command *c, struct slice output, const char *rest)
 {
@@ -290,8 +284,10 @@ static enum listed look_in_find(struct listing_command *c, struct slice output, 
     size_t n = (size_t)snprintf(name, sizeof name, "%s", c->name ? c->name : ".");
     bool known = strcmp(name, ".") == 0;
 
-    if (!has_start(c, output))
+    /* find prints where it starts. */
+    if (!listed_has(output, c->name ? c->name : "."))
         return LISTED_UNKNOWN;
+
     for (size_t depth = 0; !c->depth || depth < c->depth; depth++) {
         size_t part = part_size(rest);
 

@@ -25,16 +25,23 @@ static bool tool_edits_walk_is_cancelled(const struct edit_query *q)
 
 /* ---- a file's bytes ---- */
 
-static enum err_code may_name_in(const struct file *f, const struct edit_query *q, struct buf *b,
-                                 bool *may, struct err *e)
+static enum err_code tool_edits_walk_may_name(const char *path, const struct edit_query *q,
+                                              struct buf *b, bool *may, struct err *e)
 {
+    struct file f;
+    enum err_code rc;
+
+    *may = true;
+    if (!q->files_only || q->reads) /* a listing does not name what is not there */
+        return ERR_OK;
+    TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
     int64_t at = 0;
     size_t got = PIECE, kept = 0;
-    enum err_code rc = buf_reserve(b, PIECE + NAME_MOST) ? err_nomem(e) : ERR_OK;
+    rc = buf_reserve(b, PIECE + NAME_MOST) ? err_nomem(e) : ERR_OK;
 
     *may = false;
     while (!rc && !*may && got == PIECE) {
-        rc = file_read(f, at, b->p + kept, PIECE, &got, e);
+        rc = file_read(&f, at, b->p + kept, PIECE, &got, e);
         if (!rc && tool_edits_walk_is_cancelled(q))
             rc = err_set(e, ERR_CANCELLED, NULL, "read edits");
         if (rc)
@@ -46,20 +53,7 @@ static enum err_code may_name_in(const struct file *f, const struct edit_query *
         memmove(b->p, b->p + kept + got - keep, keep);
         kept = keep;
     }
-    return rc;
-}
 
-static enum err_code tool_edits_walk_may_name(const char *path, const struct edit_query *q,
-                                              struct buf *b, bool *may, struct err *e)
-{
-    struct file f;
-    enum err_code rc;
-
-    *may = true;
-    if (!q->files_only || q->reads) /* a listing does not name what is not there */
-        return ERR_OK;
-    TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
-    rc = may_name_in(&f, q, b, may, e);
     file_close(&f);
     return rc ? err_at(e, rc, path) : ERR_OK;
 }
@@ -165,31 +159,6 @@ static size_t line_before(const struct walked *w, size_t line)
     return parent != CHAIN_NONE && parent < line ? parent : line - 1;
 }
 
-/* Goes up to the prompt; the lines on the way get the same turn. */
-static enum err_code tool_edits_walk_find_turn(struct walked *w, size_t line, struct err *e)
-{
-    const struct index_line *l = w->log.index.line;
-    uint32_t number = 0;
-    size_t at = line;
-    enum err_code rc = ERR_OK;
-
-    for (;; at = line_before(w, at)) {
-        number = w->turn_of[at];
-        if (!number && l[at].state == LINE_OK && l[at].kind == 1)
-            rc = tool_edits_walk_read_turn(w, at, &number, e);
-        if (rc || number || at == 0)
-            break;
-    }
-    if (!rc && !number)
-        number = NO_TURN;
-    for (size_t i = line; !rc; i = line_before(w, i)) {
-        w->turn_of[i] = number;
-        if (i == at)
-            break;
-    }
-    return rc;
-}
-
 /* NULL: before the first prompt. */
 static enum err_code tool_edits_walk_turn_at(struct walked *w, size_t line,
                                              const struct turn **turn, struct err *e)
@@ -199,8 +168,28 @@ static enum err_code tool_edits_walk_turn_at(struct walked *w, size_t line,
     *turn = NULL;
     if (line >= w->log.index.n)
         return ERR_OK;
-    if (!w->turn_of[line])
-        rc = tool_edits_walk_find_turn(w, line, e);
+    if (!w->turn_of[line]) {
+        /* Goes up to the prompt; the lines on the way get the same turn. */
+        const struct index_line *l = w->log.index.line;
+        uint32_t number = 0;
+        size_t at = line;
+        rc = ERR_OK;
+
+        for (;; at = line_before(w, at)) {
+            number = w->turn_of[at];
+            if (!number && l[at].state == LINE_OK && l[at].kind == 1)
+                rc = tool_edits_walk_read_turn(w, at, &number, e);
+            if (rc || number || at == 0)
+                break;
+        }
+        if (!rc && !number)
+            number = NO_TURN;
+        for (size_t i = line; !rc; i = line_before(w, i)) {
+            w->turn_of[i] = number;
+            if (i == at)
+                break;
+        }
+    }
     if (!rc && w->turn_of[line] != NO_TURN)
         *turn = &w->turn[w->turn_of[line] - 1];
     return rc;

@@ -237,17 +237,6 @@ static enum err_code revert_patches(struct patch_inference *p, struct trail *t,
     return rc;
 }
 
-/* Whether a command from the point up to `behind` may have changed the file, under any of its names. */
-static bool commands_on(const struct patch_inference *p, size_t i, const struct trail *t,
-                        size_t behind)
-{
-    bool any = patch_commands_between(p->c, p->from, behind, p->c->change[i].path);
-
-    for (size_t k = 0; k < t->n && !any; k++)
-        any = patch_commands_between(p->c, p->from, behind, p->c->change[t->step[k]].path);
-    return any || patch_commands_between(p->c, p->from, behind, t->path);
-}
-
 static enum err_code patch_go_back(struct patch_inference *p, size_t i, struct later *out,
                                    struct err *e)
 {
@@ -280,7 +269,14 @@ static enum err_code patch_go_back(struct patch_inference *p, size_t i, struct l
         if (out->is_written || (time_ms_of(sb.st_mtim) == time_ms && !out->is_close))
             behind = SIZE_MAX;
     }
-    bool passed = commands_on(p, i, &t, behind);
+
+    /* A command from the point up to `behind` may have changed the file, under any of its names. */
+    bool any = patch_commands_between(p->c, p->from, behind, p->c->change[i].path);
+
+    for (size_t k = 0; k < t.n && !any; k++)
+        any = patch_commands_between(p->c, p->from, behind, p->c->change[t.step[k]].path);
+
+    bool passed = any || patch_commands_between(p->c, p->from, behind, t.path);
 
     if (!rc && revert_patches(p, &t, &out->state))
         rc = err_nomem(e);
@@ -324,23 +320,6 @@ static const char *was_replaced(const struct patch_inference *p, size_t i)
     return !y && patch_commit_mode(&p->commit, x->path) ? why : NULL;
 }
 
-/* The present file was born while the patch was at work: Codex writes into a file that exists, which stays the same one,
- * except on file systems that replace it (overlayfs copies a file of a lower layer when it is first written). The clock
- * of a file system may be a few milliseconds late. */
-static bool was_born(const struct patch_change *x)
-{
-    enum { TICK_MS = 10 };
-    struct file f;
-
-    if (x->begin_ms == TIME_NONE || x->end_ms == TIME_NONE ||
-        file_open(AT_FDCWD, x->path, 0, &f, NULL))
-        return false;
-    int64_t born_ms = fs_births_are_true(f.fd) ? fs_born_ns(f.fd) / 1000000 : 0;
-
-    file_close(&f);
-    return born_ms >= x->begin_ms - TICK_MS && born_ms <= x->end_ms;
-}
-
 /* Something shows that there was no file directly before change i, which adds one or moves one there: it was removed in
  * the same turn, a command did not find it, or the present file began with the change. A commit without the file shows
  * nothing, because the file may have been untracked. */
@@ -359,7 +338,24 @@ static bool was_free(const struct patch_inference *p, size_t i)
     if (y)
         return (y->kind == PATCH_DELETED || y->kind == PATCH_LEFT) &&
                !patch_commands_between(c, y->at, x->at, x->path);
-    return patch_shows_free(c, turn, x->at, x->path) || was_born(x);
+
+    /* The present file was born while the patch was at work: Codex writes into a file that exists,
+     * which stays the same one, except on file systems that replace it (overlayfs copies a file of
+     * a lower layer when it is first written). The clock of a file system may be a few milliseconds
+     * late. */
+    if (patch_shows_free(c, turn, x->at, x->path))
+        return true;
+
+    enum { TICK_MS = 10 };
+    struct file f;
+
+    if (x->begin_ms == TIME_NONE || x->end_ms == TIME_NONE ||
+        file_open(AT_FDCWD, x->path, 0, &f, NULL))
+        return false;
+    int64_t born_ms = fs_births_are_true(f.fd) ? fs_born_ns(f.fd) / 1000000 : 0;
+
+    file_close(&f);
+    return born_ms >= x->begin_ms - TICK_MS && born_ms <= x->end_ms;
 }
 
 /* Returns whether the changes from i on found what the earlier ones left. */

@@ -106,28 +106,6 @@ static const char *kind_doubt(struct planning *p, size_t i, struct slice text)
                 : NULL;
 }
 
-/* A restored file gets the mode that it had in the commit. */
-static void patch_set_mode(struct planning *p, size_t i, struct rewind_target *t)
-{
-    enum { LINK = 0120000, RUN = 0100755 };
-    unsigned mode = t->want == REWIND_BYTES ? patch_commit_mode(&p->infer.commit, t->path) : 0;
-    const char *doubt = NULL;
-
-    if (mode == LINK) {
-        t->want = REWIND_UNKNOWN;
-        t->why = "it was a symbolic link: only the text of its target is recorded";
-    } else if (t->want == REWIND_BYTES && access(t->path, F_OK) != 0) {
-        t->has_mode = mode == RUN;
-        t->mode = 0755;
-        t->permissions = mode ? "those of the commit of that time" : NULL;
-        doubt = kind_doubt(p, i, t->source.bytes);
-    } else if (t->want == REWIND_BYTES && chmod_between(&p->c, p->infer.from, SIZE_MAX, t->path)) {
-        doubt = "a command changed its permissions, and the former ones are not recorded";
-    }
-    if (!t->doubt)
-        t->doubt = doubt;
-}
-
 static enum err_code patch_rewind_add_file(struct planning *p, size_t i, struct err *e)
 {
     struct rewind_target t = { .path = p->c.change[i].path, .want = REWIND_UNKNOWN };
@@ -159,7 +137,26 @@ static enum err_code patch_rewind_add_file(struct planning *p, size_t i, struct 
         }
         t.found_ms = before.is_late ? p->c.change[i].time_ms : 0;
         rc = patch_set_last(p, i, &before, &t, e);
-        patch_set_mode(p, i, &t);
+
+        /* A restored file gets the mode that it had in the commit. */
+        enum { LINK = 0120000, RUN = 0100755 };
+        unsigned mode = t.want == REWIND_BYTES ? patch_commit_mode(&p->infer.commit, t.path) : 0;
+        const char *doubt = NULL;
+
+        if (mode == LINK) {
+            t.want = REWIND_UNKNOWN;
+            t.why = "it was a symbolic link: only the text of its target is recorded";
+        } else if (t.want == REWIND_BYTES && access(t.path, F_OK) != 0) {
+            t.has_mode = mode == RUN;
+            t.mode = 0755;
+            t.permissions = mode ? "those of the commit of that time" : NULL;
+            doubt = kind_doubt(p, i, t.source.bytes);
+        } else if (t.want == REWIND_BYTES &&
+                   chmod_between(&p->c, p->infer.from, SIZE_MAX, t.path)) {
+            doubt = "a command changed its permissions, and the former ones are not recorded";
+        }
+        if (!t.doubt)
+            t.doubt = doubt;
     }
     return rc ? rc : rewind_plan_add(&p->plan, &t, e);
 }

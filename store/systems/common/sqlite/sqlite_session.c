@@ -112,33 +112,6 @@ static int64_t sqlite_session_number_of(struct slice value, int64_t none)
     return json_int(value, &n) ? n : none;
 }
 
-static void sqlite_session_read_members(struct slice preread, struct session_row *row,
-                                        struct arena *a)
-{
-    struct slice value[MEMBERS];
-    struct slice *const text[] = { [TITLE] = &row->custom_title,
-                                   [CWD] = &row->cwd,
-                                   [MODEL] = &row->model,
-                                   [FIRST] = &row->first_prompt,
-                                   [LAST] = &row->last_prompt };
-
-    json_get_each(preread, members, MEMBERS, value);
-    for (size_t i = TITLE; i <= LAST; i++)
-        if (value[i].n && !json_text(value[i], a, text[i]))
-            a->failed = true;
-    int64_t modified = sqlite_session_number_of(value[MODIFIED], TIME_NONE);
-
-    row->summary = row->custom_title.n   ? row->custom_title
-                   : row->first_prompt.n ? row->first_prompt
-                                         : row->ref.id;
-    row->created_ms = sqlite_session_number_of(value[CREATED], TIME_NONE);
-    if (modified != TIME_NONE)
-        row->modified_ms = row->activity_ms = row->ref.recent_ms = modified;
-    row->flags |= (unsigned)sqlite_session_number_of(value[FLAGS], 0);
-    row->hidden = (enum session_hidden)sqlite_session_number_of(value[HIDDEN], HIDDEN_NOT);
-    row->can = CAN_RESUME | (row->ref.store->ops->plan ? (unsigned)CAN_REWIND : 0u);
-}
-
 enum err_code sqlite_store_describe(const struct store *st, const struct scope *scope,
                                     const struct session_ref *ref, struct session_row *row,
                                     struct err *e)
@@ -153,7 +126,29 @@ enum err_code sqlite_store_describe(const struct store *st, const struct scope *
         row->ref = *ref;
         row->ref.preread = (struct slice){ NULL, 0 };
         row->modified_ms = row->activity_ms = ref->recent_ms;
-        sqlite_session_read_members(preread, row, &a);
+        struct slice value[MEMBERS];
+        struct slice *const text[] = { [TITLE] = &row->custom_title,
+                                       [CWD] = &row->cwd,
+                                       [MODEL] = &row->model,
+                                       [FIRST] = &row->first_prompt,
+                                       [LAST] = &row->last_prompt };
+
+        json_get_each(preread, members, MEMBERS, value);
+        for (size_t i = TITLE; i <= LAST; i++)
+            if (value[i].n && !json_text(value[i], &a, text[i]))
+                a.failed = true;
+        int64_t modified = sqlite_session_number_of(value[MODIFIED], TIME_NONE);
+
+        row->summary = row->custom_title.n   ? row->custom_title
+                       : row->first_prompt.n ? row->first_prompt
+                                             : row->ref.id;
+        row->created_ms = sqlite_session_number_of(value[CREATED], TIME_NONE);
+        if (modified != TIME_NONE)
+            row->modified_ms = row->activity_ms = row->ref.recent_ms = modified;
+        row->flags |= (unsigned)sqlite_session_number_of(value[FLAGS], 0);
+        row->hidden = (enum session_hidden)sqlite_session_number_of(value[HIDDEN], HIDDEN_NOT);
+        row->can = CAN_RESUME | (row->ref.store->ops->plan ? (unsigned)CAN_REWIND : 0u);
+
         if (a.failed || !session_row_keep(row))
             rc = err_nomem(e);
     }
