@@ -196,49 +196,6 @@ static enum err_code walk_conversation(struct entire_usage_walk *w, struct entir
     return usage_rows_of_bytes(buf_slice(&c->bytes), "\"usage\"", entire_hand_over_row, w, e);
 }
 
-/* Walks over the sub-agents in the checkpoints. Those whose transcript is on this machine were read
- * with the session. */
-static enum err_code walk_kept_agents(struct entire_usage_walk *w, struct arena *a, struct err *e)
-{
-    struct slice *id;
-    size_t n;
-
-    TRY(entire_subagents(w->st, w->ref, a, &id, &n, e));
-    for (size_t i = 0; i < n; i++) {
-        AUTO_CONVERSATION c = ENTIRE_CONVERSATION_NONE;
-        struct session_ref agent;
-
-        if (w->cancel && atomic_load_explicit(w->cancel, memory_order_relaxed))
-            return err_set(e, ERR_CANCELLED, w->ref->path.p, "read token usage");
-        if (entire_subagent(w->st, w->ref, id[i], a, &agent, NULL) ||
-            slice_eq(agent.folder, SLICE(ENTIRE_AGENT_FOLDER)) ||
-            entire_conversation_open_agent(&agent, &c, NULL))
-            continue;
-        w->agent = id[i];
-        TRY(walk_conversation(w, &c, e));
-    }
-    return ERR_OK;
-}
-
-static enum err_code hand_over_state(struct entire_usage_walk *w, struct err *e)
-{
-    struct usage_record u = usage_record_empty();
-    CLEANUP(view_close) struct view v = { 0 };
-
-    TRY(view_open(w->st, w->ref, &v, e));
-    const struct entire_state *state = v.session->state;
-    struct entire_tokens t = entire_tokens_read(state ? state->token_usage : SLICE(""));
-
-    if (!t.known)
-        return ERR_OK;
-    u.input = t.n[TOKEN_INPUT] > 0 ? t.n[TOKEN_INPUT] : 0;
-    u.output = t.n[TOKEN_OUTPUT] > 0 ? t.n[TOKEN_OUTPUT] : 0;
-    u.cache_read = t.n[TOKEN_CACHE_READ] > 0 ? t.n[TOKEN_CACHE_READ] : 0;
-    u.cache_write = t.n[TOKEN_CACHE_CREATION] > 0 ? t.n[TOKEN_CACHE_CREATION] : 0;
-    u.time_ms = state->interaction_ms;
-    return hand_over_copy(&u, w, e);
-}
-
 enum err_code entire_usage(const struct store *st, const struct session_ref *ref,
                            const atomic_bool *cancel, usage_fn *fn, void *arg, struct err *e)
 {
@@ -258,6 +215,44 @@ enum err_code entire_usage(const struct store *st, const struct session_ref *ref
         else if (rc != ERR_NOT_FOUND) /* no transcript is left */
             return rc;
     }
-    TRY(walk_kept_agents(&w, &a, e));
-    return w.any ? ERR_OK : hand_over_state(&w, e);
+
+    /* Walks over the sub-agents in the checkpoints. Those whose transcript is on this machine were
+     * read with the session. */
+    struct slice *id;
+    size_t n;
+
+    TRY(entire_subagents(w.st, w.ref, &a, &id, &n, e));
+    for (size_t i = 0; i < n; i++) {
+        AUTO_CONVERSATION c = ENTIRE_CONVERSATION_NONE;
+        struct session_ref agent;
+
+        if (w.cancel && atomic_load_explicit(w.cancel, memory_order_relaxed))
+            return err_set(e, ERR_CANCELLED, w.ref->path.p, "read token usage");
+        if (entire_subagent(w.st, w.ref, id[i], &a, &agent, NULL) ||
+            slice_eq(agent.folder, SLICE(ENTIRE_AGENT_FOLDER)) ||
+            entire_conversation_open_agent(&agent, &c, NULL))
+            continue;
+        w.agent = id[i];
+        TRY(walk_conversation(&w, &c, e));
+    }
+
+    /* No conversation is there, so what the state has is all that is known. */
+    if (w.any)
+        return ERR_OK;
+
+    struct usage_record u = usage_record_empty();
+    CLEANUP(view_close) struct view v = { 0 };
+
+    TRY(view_open(w.st, w.ref, &v, e));
+    const struct entire_state *state = v.session->state;
+    struct entire_tokens t = entire_tokens_read(state ? state->token_usage : SLICE(""));
+
+    if (!t.known)
+        return ERR_OK;
+    u.input = t.n[TOKEN_INPUT] > 0 ? t.n[TOKEN_INPUT] : 0;
+    u.output = t.n[TOKEN_OUTPUT] > 0 ? t.n[TOKEN_OUTPUT] : 0;
+    u.cache_read = t.n[TOKEN_CACHE_READ] > 0 ? t.n[TOKEN_CACHE_READ] : 0;
+    u.cache_write = t.n[TOKEN_CACHE_CREATION] > 0 ? t.n[TOKEN_CACHE_CREATION] : 0;
+    u.time_ms = state->interaction_ms;
+    return hand_over_copy(&u, &w, e);
 }

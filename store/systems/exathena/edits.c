@@ -188,30 +188,6 @@ static bool has_failed(const struct history_reader *t)
            (t->history && t->history->arena.failed);
 }
 
-static enum err_code read_events(struct history_reader *t, const struct session_ref *ref,
-                                 struct err *e)
-{
-    struct logfile log;
-    struct slice row;
-    enum err_code rc = logfile_open(&log, ref->path.p, 0, &exathena_keys, NULL, e);
-
-    if (rc)
-        return rc;
-    for (size_t i = 0; !rc && i < log.index.n; i++) {
-        if (log.index.line[i].state == LINE_BLANK || log.index.line[i].length == UINT32_MAX)
-            continue;
-        t->line = i;
-        t->span = log.index.line[i];
-        rc = logfile_row(&log, i, &row, e);
-        if (!rc)
-            read_event(t, row);
-        if (has_failed(t))
-            rc = err_nomem(e);
-    }
-    logfile_close(&log);
-    return rc;
-}
-
 static void history_reader_fini(struct history_reader *t)
 {
     arena_fini(&t->scratch);
@@ -224,7 +200,26 @@ enum err_code exathena_history_read(const struct session_ref *ref, const char *p
     CLEANUP(exathena_history_fini) struct exathena_history s = { .prompts = 0 };
     CLEANUP(history_reader_fini) struct history_reader t = { .history = &s, .project = project };
 
-    TRY(read_events(&t, ref, e));
+    struct logfile log;
+    struct slice row;
+    enum err_code rc = logfile_open(&log, ref->path.p, 0, &exathena_keys, NULL, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; !rc && i < log.index.n; i++) {
+        if (log.index.line[i].state == LINE_BLANK || log.index.line[i].length == UINT32_MAX)
+            continue;
+        t.line = i;
+        t.span = log.index.line[i];
+        rc = logfile_row(&log, i, &row, e);
+        if (!rc)
+            read_event(&t, row);
+        if (has_failed(&t))
+            rc = err_nomem(e);
+    }
+    logfile_close(&log);
+    TRY(rc);
+
     HAND_OVER(out, s);
     return ERR_OK;
 }

@@ -106,28 +106,6 @@ static enum err_code exathena_nearest(const char *from, char **out, struct err *
     return rc ? err_set(e, rc, from, "open store: no .exathena here or above") : ERR_OK;
 }
 
-/* Returns true if the first line looks like an event. Any directory may contain JSONL that is not a
- * log. */
-static bool exathena_is_log(int dir, const char *name)
-{
-    struct file f;
-    struct slice id;
-    char *text = jsonl_id_of_name(name, exathena_is_id, &id) ? malloc(FIRST_LINE) : NULL;
-    size_t got = 0;
-
-    if (text && file_open(dir, name, 0, &f, NULL) == ERR_OK) {
-        if (file_read(&f, 0, text, FIRST_LINE, &got, NULL))
-            got = 0;
-        file_close(&f);
-    }
-    const char *end = got ? memchr(text, '\n', got) : NULL;
-    struct slice line = { text, end ? (size_t)(end - text) : got };
-    bool is = slice_has(line, "\"event\"") && slice_has(line, "\"data\"");
-
-    free(text);
-    return is;
-}
-
 /* Returns true for a root that a host chose: logs directly in it, or nothing yet, and no sessions/. */
 static bool is_own_root(const char *path)
 {
@@ -139,7 +117,24 @@ static bool is_own_root(const char *path)
     const struct dirent *entry;
 
     while (dir && !found && (entry = readdir(dir))) {
-        found = exathena_is_log(dirfd(dir), entry->d_name);
+        /* A log has an event in its first line. Any directory may contain JSONL that is no log. */
+        struct file f;
+        struct slice id;
+        char *text =
+            jsonl_id_of_name(entry->d_name, exathena_is_id, &id) ? malloc(FIRST_LINE) : NULL;
+        size_t got = 0;
+
+        if (text && file_open(dirfd(dir), entry->d_name, 0, &f, NULL) == ERR_OK) {
+            if (file_read(&f, 0, text, FIRST_LINE, &got, NULL))
+                got = 0;
+            file_close(&f);
+        }
+        const char *end = got ? memchr(text, '\n', got) : NULL;
+        struct slice line = { text, end ? (size_t)(end - text) : got };
+        found = slice_has(line, "\"event\"") && slice_has(line, "\"data\"");
+
+        free(text);
+
         empty &= strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
     }
     found |= dir && empty;

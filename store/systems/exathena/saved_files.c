@@ -340,23 +340,6 @@ static enum err_code exathena_save_version(struct saving *s, bool same, struct e
     return rc || named ? rc : disk_create_file(s->dir, "path", slice_of(s->path), FILE_MODE, e);
 }
 
-static enum err_code save_one(struct saving *s, const char *file, struct slice session,
-                              struct host_checkpointed *done, struct err *e)
-{
-    bool same = false;
-    enum err_code rc = locate_saved_file(s, file, session, e);
-
-    if (!rc)
-        rc = exathena_read_present_file(s, e);
-    if (!rc)
-        rc = is_newest_version(s, &same, e);
-    if (!rc)
-        rc = exathena_save_version(s, same, e);
-    done->files += !rc;
-    done->fresh += !rc && !same;
-    return rc;
-}
-
 enum err_code exathena_checkpoint(const struct store *st, const struct session_ref *ref,
                                   const struct host_checkpoint *req, struct arena *a,
                                   struct host_checkpointed *out, struct err *e)
@@ -367,8 +350,19 @@ enum err_code exathena_checkpoint(const struct store *st, const struct session_r
 
     if (!rc && !exathena_is_id(ref->id))
         rc = err_set(e, ERR_UNSAFE, ref->path.p, "checkpoint: the id is not a plain name");
-    for (size_t i = 0; i < req->files && !rc; i++)
-        rc = save_one(&s, req->file[i], ref->id, &done, e);
+    for (size_t i = 0; i < req->files && !rc; i++) {
+        bool same = false;
+        rc = locate_saved_file(&s, req->file[i], ref->id, e);
+
+        if (!rc)
+            rc = exathena_read_present_file(&s, e);
+        if (!rc)
+            rc = is_newest_version(&s, &same, e);
+        if (!rc)
+            rc = exathena_save_version(&s, same, e);
+        done.files += !rc;
+        done.fresh += !rc && !same;
+    }
     buf_fini(&s.bytes);
     if (!rc)
         *out = done;

@@ -246,35 +246,6 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
 
 enum { CONTEXT = 3, DIFF_MOST = 1 << 20 };
 
-static void write_patch(struct jsonout *j, const struct linediff *d)
-{
-    jsonout_open(j, '[');
-    for (size_t i = 0; i < d->hunks; i++) {
-        const struct linediff_hunk *h = &d->hunk[i];
-
-        jsonout_open(j, '{');
-        jsonout_int_member(j, "oldStart", h->old_start);
-        jsonout_int_member(j, "oldLines", h->old_lines);
-        jsonout_int_member(j, "newStart", h->new_start);
-        jsonout_int_member(j, "newLines", h->new_lines);
-        jsonout_key(j, "lines");
-        jsonout_open(j, '[');
-        for (size_t k = 0; k < h->n; k++) {
-            const struct linediff_line *l = &d->line[h->first + k];
-            struct buf line = { 0 };
-
-            if (buf_add_byte(&line, l->sign) || buf_add(&line, l->text))
-                j->rc = ERR_NOMEM;
-            else
-                jsonout_text(j, buf_slice(&line));
-            buf_fini(&line);
-        }
-        jsonout_close(j, ']');
-        jsonout_close(j, '}');
-    }
-    jsonout_close(j, ']');
-}
-
 /* The patch from the file before to the file after, which the payload contains. Empty if there is
  * no such payload. */
 static struct slice patch_of(struct arena *a, struct slice result)
@@ -290,7 +261,32 @@ static struct slice patch_of(struct arena *a, struct slice result)
         after.n > DIFF_MOST || linediff_make(before, after, CONTEXT, &d, NULL))
         return patch;
     jsonout_init(&j, &out);
-    write_patch(&j, &d);
+    jsonout_open(&j, '[');
+    for (size_t i = 0; i < d.hunks; i++) {
+        const struct linediff_hunk *h = &d.hunk[i];
+
+        jsonout_open(&j, '{');
+        jsonout_int_member(&j, "oldStart", h->old_start);
+        jsonout_int_member(&j, "oldLines", h->old_lines);
+        jsonout_int_member(&j, "newStart", h->new_start);
+        jsonout_int_member(&j, "newLines", h->new_lines);
+        jsonout_key(&j, "lines");
+        jsonout_open(&j, '[');
+        for (size_t k = 0; k < h->n; k++) {
+            const struct linediff_line *l = &d.line[h->first + k];
+            struct buf line = { 0 };
+
+            if (buf_add_byte(&line, l->sign) || buf_add(&line, l->text))
+                j.rc = ERR_NOMEM;
+            else
+                jsonout_text(&j, buf_slice(&line));
+            buf_fini(&line);
+        }
+        jsonout_close(&j, ']');
+        jsonout_close(&j, '}');
+    }
+    jsonout_close(&j, ']');
+
     a->failed |= j.rc != ERR_OK;
     patch = arena_copy(a, buf_slice(&out));
     linediff_fini(&d);

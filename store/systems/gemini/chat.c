@@ -293,14 +293,18 @@ static bool gemini_add_part(struct buf *all, struct slice part, bool *end, struc
     return !text.n || *end || ((!all->n || !buf_add_byte(all, '\n')) && !buf_add(all, text));
 }
 
-static struct slice gemini_parts_text(struct slice list, struct arena *a)
+static struct slice gemini_content_text(struct slice content, struct arena *a)
 {
+    /* The texts of the parts, up to the first that ends the prompt. */
+    if (json_type(content) != JSON_ARRAY)
+        return json_text_of(content, a);
+
     struct slice key, part, text = { NULL, 0 };
     struct buf all = { 0 };
     struct json_iter it;
     bool ok = true, end = false;
 
-    if (json_iter_open(&it, list))
+    if (json_iter_open(&it, content))
         while (ok && !end && json_iter_next(&it, &key, &part))
             ok = gemini_add_part(&all, part, &end, a);
     a->failed |= !ok;
@@ -308,12 +312,6 @@ static struct slice gemini_parts_text(struct slice list, struct arena *a)
         text = arena_copy(a, buf_slice(&all));
     buf_fini(&all);
     return text;
-}
-
-static struct slice gemini_content_text(struct slice content, struct arena *a)
-{
-    return json_type(content) == JSON_ARRAY ? gemini_parts_text(content, a)
-                                            : json_text_of(content, a);
 }
 
 struct slice gemini_text(struct slice raw, struct arena *a)

@@ -51,28 +51,6 @@ static void gemini_add_edit(struct gemini_history *h, struct gemini_edit x)
     list[h->edits++] = x;
 }
 
-/* The line ends of `before`: write_file records the file's, and replace line feeds. */
-static void add_display(struct gemini_history *h, struct slice display, bool writes,
-                        struct place where)
-{
-    struct arena *a = &h->arena;
-    struct slice before, after;
-    struct gemini_edit x = { .path = gemini_clean_path(h, json_text_at(display, "filePath", a), a),
-                             .is_new = json_get_true(display, "isNewFile"),
-                             .is_exact = writes,
-                             .at = where.at,
-                             .time_ms = where.time_ms };
-
-    x.known = json_get(display, "newContent", &after) && json_type(after) == JSON_STRING &&
-              (x.is_new ||
-               (json_get(display, "originalContent", &before) && json_type(before) == JSON_STRING));
-    if (x.known) {
-        x.after = json_text_at(display, "newContent", a);
-        x.before = json_text_at(display, "originalContent", a);
-    }
-    gemini_add_edit(h, x);
-}
-
 /* Reads an edit whose result is only a sentence. An edit that replaces an empty text creates the
  * file, and fails if it exists. */
 static void add_replacement(struct gemini_history *h, struct slice call, bool writes,
@@ -113,7 +91,24 @@ static void gemini_history_read_message(struct gemini_history *h, struct slice r
                 add_shell(h, call, where);
         } else if (done && json_get(call, "resultDisplay", &display) &&
                    json_type(display) == JSON_OBJECT) {
-            add_display(h, display, writes, where);
+            /* The line ends of `before`: write_file records the file's, and replace line feeds. */
+            struct arena *a = &h->arena;
+            struct slice before, after;
+            struct gemini_edit x = { .path = gemini_clean_path(
+                                         h, json_text_at(display, "filePath", a), a),
+                                     .is_new = json_get_true(display, "isNewFile"),
+                                     .is_exact = writes,
+                                     .at = where.at,
+                                     .time_ms = where.time_ms };
+
+            x.known = json_get(display, "newContent", &after) && json_type(after) == JSON_STRING &&
+                      (x.is_new || (json_get(display, "originalContent", &before) &&
+                                    json_type(before) == JSON_STRING));
+            if (x.known) {
+                x.after = json_text_at(display, "newContent", a);
+                x.before = json_text_at(display, "originalContent", a);
+            }
+            gemini_add_edit(h, x);
         } else if (done && (writes || slice_eq(name, SLICE("replace")))) {
             add_replacement(h, call, writes, where);
         }

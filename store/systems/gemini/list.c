@@ -230,12 +230,6 @@ static void *gemini_read_share(void *arg)
     return NULL;
 }
 
-static void folder_fini(struct folder *f)
-{
-    arena_fini(&f->arena);
-    arena_fini(&f->second);
-}
-
 /* errno is not 0 if some names could not be read. */
 static struct chat_name *read_chat_names(DIR *dir, struct arena *a, size_t *n)
 {
@@ -344,7 +338,8 @@ static bool gemini_visit_project(struct walk *w, const char *folder, const char 
             w->more = w->fn(&ref, w->arg);
         }
         ok = !f.arena.failed;
-        folder_fini(&f);
+        arena_fini(&f.arena);
+        arena_fini(&f.second);
     }
     ok = ok && !a.failed;
     arena_fini(&a);

@@ -336,23 +336,6 @@ static enum err_code gemini_add_notes(struct planning *p, struct err *e)
     return rewind_plan_note_modes(&p->plan, e);
 }
 
-static enum err_code gemini_find_point(const struct gemini_history *h,
-                                       const struct session_ref *ref, struct slice id,
-                                       const struct gemini_message **out, struct err *e)
-{
-    struct point_search search = { .id = id };
-    struct arena a = { 0 };
-
-    for (size_t i = 0; i < h->chat.n; i++)
-        if (gemini_kind_of(h->chat.message[i].raw, &a) == GEMINI_PROMPT)
-            point_search_offer(&search, h->chat.message[i].id, i);
-    arena_fini(&a);
-    enum err_code rc = point_search_result(&search, ref, e);
-
-    *out = rc ? NULL : &h->chat.message[search.at];
-    return rc;
-}
-
 static enum err_code gemini_fill_plan(struct planning *p, const struct session_ref *ref,
                                       const struct gemini_message *point, struct err *e)
 {
@@ -393,8 +376,18 @@ enum err_code gemini_plan(const struct store *st, const struct session_ref *ref,
     const struct gemini_message *m;
 
     TRY(gemini_history_read(st, ref, &p.h, e));
-    enum err_code rc = gemini_find_point(&p.h, ref, point, &m, e);
 
+    /* The prompt at the point. */
+    struct point_search search = { .id = point };
+    struct arena scratch = { 0 };
+
+    for (size_t i = 0; i < p.h.chat.n; i++)
+        if (gemini_kind_of(p.h.chat.message[i].raw, &scratch) == GEMINI_PROMPT)
+            point_search_offer(&search, p.h.chat.message[i].id, i);
+    arena_fini(&scratch);
+    enum err_code rc = point_search_result(&search, ref, e);
+
+    m = rc ? NULL : &p.h.chat.message[search.at];
     if (!rc)
         rc = gemini_fill_plan(&p, ref, m, e);
 

@@ -32,24 +32,6 @@ static struct slice gemini_output_of(struct slice call, struct arena *a)
     return text;
 }
 
-static void gemini_put_call(struct block_list *b, struct slice call)
-{
-    struct slice input, id = json_text_at(call, "id", &b->arena);
-    struct slice status = json_text_at(call, "status", &b->arena);
-
-    if (!json_get(call, "args", &input))
-        input = SLICE("{}");
-    transcript_block_put(b, (struct block){ .kind = BLOCK_TOOL_CALL,
-                                            .name = json_text_at(call, "name", &b->arena),
-                                            .input = input,
-                                            .call_id = id });
-    transcript_block_put(
-        b, (struct block){ .kind = BLOCK_TOOL_RESULT,
-                           .call_id = id,
-                           .text = gemini_output_of(call, &b->arena),
-                           .failed = status.n && !slice_eq(status, SLICE("success")) });
-}
-
 static void gemini_put_prompt(struct block_list *b, struct slice row)
 {
     struct arena *a = &b->arena;
@@ -72,8 +54,22 @@ static void gemini_put_answer(struct block_list *b, struct slice row)
     }
     transcript_block_put_text(b, BLOCK_TEXT, gemini_text(row, a));
     json_list_open(&it, row, "toolCalls");
-    while (json_list_next(&it, &call))
-        gemini_put_call(b, call);
+    while (json_list_next(&it, &call)) {
+        struct slice input, id = json_text_at(call, "id", &b->arena);
+        struct slice status = json_text_at(call, "status", &b->arena);
+
+        if (!json_get(call, "args", &input))
+            input = SLICE("{}");
+        transcript_block_put(b, (struct block){ .kind = BLOCK_TOOL_CALL,
+                                                .name = json_text_at(call, "name", &b->arena),
+                                                .input = input,
+                                                .call_id = id });
+        transcript_block_put(
+            b, (struct block){ .kind = BLOCK_TOOL_RESULT,
+                               .call_id = id,
+                               .text = gemini_output_of(call, &b->arena),
+                               .failed = status.n && !slice_eq(status, SLICE("success")) });
+    }
 }
 
 /* clang-format off */

@@ -14,31 +14,28 @@ enum {
     TAIL_ROWS = 64,
 };
 
-/* Keeps the last rows of at least WINDOW_BYTES, which is what describing a file reads of its end. */
-static enum err_code add_passing_row(struct plugin_ends *x, struct slice row)
-{
-    struct buf *tail = &x->tail;
-
-    TRY(plugin_row_add(tail, row, x->reorders));
-    if (tail->n > x->kept + 3 * (size_t)WINDOW_BYTES) {
-        const size_t most = tail->n - WINDOW_BYTES;
-        const char *end = memrchr(tail->p, '\n', most);
-        const size_t gone = end ? (size_t)(end + 1 - tail->p) : 0;
-
-        memmove(tail->p, tail->p + gone, tail->n - gone);
-        tail->n -= gone;
-        x->kept = tail->n;
-    }
-    return ERR_OK;
-}
-
 static enum err_code add_head_row(int64_t position, struct slice row, void *arg)
 {
     struct plugin_ends *x = arg;
 
     if (!x->paged && x->head.n >= WINDOW_BYTES) {
         x->whole = false;
-        return add_passing_row(x, row);
+
+        /* Keeps the last rows of at least WINDOW_BYTES, which is what describing a file reads of
+         * its end. */
+        struct buf *tail = &x->tail;
+
+        TRY(plugin_row_add(tail, row, x->reorders));
+        if (tail->n > x->kept + 3 * (size_t)WINDOW_BYTES) {
+            const size_t most = tail->n - WINDOW_BYTES;
+            const char *end = memrchr(tail->p, '\n', most);
+            const size_t gone = end ? (size_t)(end + 1 - tail->p) : 0;
+
+            memmove(tail->p, tail->p + gone, tail->n - gone);
+            tail->n -= gone;
+            x->kept = tail->n;
+        }
+        return ERR_OK;
     }
     if (x->paged && x->head.n && x->head.n + row.n > HEAD_BYTES) {
         x->whole = false;
@@ -72,34 +69,6 @@ enum err_code plugin_read_ends(const struct plugin_store *p, const struct sessio
         rc = plugin_page(p, &key, 0, TAIL_ROWS, TAIL_BYTES, cancel, add_tail_row, x, e);
     arena_fini(&a);
     return rc;
-}
-
-/* Claude Code's system has described the unnamed file; this adds the facts about the session. */
-static enum err_code plugin_complete(const struct plugin_store *p, const struct session_ref *ref,
-                                     const struct file_id *file, struct session_row *row,
-                                     struct err *e)
-{
-    struct arena *a = &row->arena;
-
-    row->ref = (struct session_ref){ .store = &p->base,
-                                     .id = arena_copy(a, ref->id),
-                                     .path = arena_copy(a, ref->path),
-                                     .folder = arena_copy(a, ref->folder),
-                                     .file = *file,
-                                     .also = ref->also };
-
-    /* The operations that a session of this store supports. */
-    row->can = CAN_RESUME | CAN_FORK | (p->ops.set ? CAN_RENAME | CAN_TAG : 0) |
-               (p->ops.remove ? CAN_REMOVE : 0);
-
-    row->flags &= ~(unsigned)(SESSION_LIVE | SESSION_TORN | SESSION_DAMAGED);
-    row->live_pid = 0;
-    row->restorable = 0;
-    row->expires_ms = TIME_NONE;
-    row->modified_ms = session_modified_ms(file);
-    if (row->activity_ms == TIME_NONE)
-        row->activity_ms = row->modified_ms;
-    return a->failed ? err_nomem(e) : ERR_OK;
 }
 
 enum err_code plugin_describe_rows(const struct plugin_store *p, const struct session_ref *ref,
@@ -153,8 +122,32 @@ enum err_code plugin_describe(const struct store *st, const struct scope *scope,
 
     if (!rc && !x.made)
         rc = plugin_describe_rows(p, ref, &x, row, e);
-    if (!rc)
-        rc = plugin_complete(p, ref, &file, row, e);
+    if (!rc) {
+        /* Claude Code's system has described the unnamed file; this adds the facts about the
+         * session. */
+        struct arena *a = &row->arena;
+
+        row->ref = (struct session_ref){ .store = &p->base,
+                                         .id = arena_copy(a, ref->id),
+                                         .path = arena_copy(a, ref->path),
+                                         .folder = arena_copy(a, ref->folder),
+                                         .file = file,
+                                         .also = ref->also };
+
+        /* The operations that a session of this store supports. */
+        row->can = CAN_RESUME | CAN_FORK | (p->ops.set ? CAN_RENAME | CAN_TAG : 0) |
+                   (p->ops.remove ? CAN_REMOVE : 0);
+
+        row->flags &= ~(unsigned)(SESSION_LIVE | SESSION_TORN | SESSION_DAMAGED);
+        row->live_pid = 0;
+        row->restorable = 0;
+        row->expires_ms = TIME_NONE;
+        row->modified_ms = session_modified_ms(&file);
+        if (row->activity_ms == TIME_NONE)
+            row->activity_ms = row->modified_ms;
+
+        rc = a->failed ? err_nomem(e) : ERR_OK;
+    }
     if (!rc && row->hidden == HIDDEN_NOT)
         rc = hide(scope, row, e);
     buf_fini(&x.head);

@@ -426,30 +426,6 @@ static enum err_code look_up_listed(const struct plugin_store *p, struct slice p
     return rc;
 }
 
-/* If many sessions without ends are needed after all, one list of everything is faster than a request for each. */
-static void list_again(const struct plugin_store *p, const struct scope *scope)
-{
-    struct plugin_link *link = p->link;
-    struct scope whole = *scope;
-    struct err trouble = { 0 };
-
-    whole.newest = 0;
-    whole.streams = false;
-    pthread_mutex_lock(&link->again);
-    pthread_mutex_lock(&link->lock);
-    bool bounded = link->catalog && link->catalog->bounded;
-
-    pthread_mutex_unlock(&link->lock);
-    if (bounded) {
-        (void)list_scope(p, &whole, NULL, NULL, &trouble, NULL);
-        pthread_mutex_lock(&link->lock);
-        link->catalog->bounded =
-            false; /* after a failure, too, so that it is not tried for each session */
-        pthread_mutex_unlock(&link->lock);
-    }
-    pthread_mutex_unlock(&link->again);
-}
-
 enum err_code plugin_find_ends(const struct plugin_store *p, const struct scope *scope,
                                const struct session_ref *ref, struct file_id *file,
                                struct plugin_ends *x, struct err *e)
@@ -461,7 +437,28 @@ enum err_code plugin_find_ends(const struct plugin_store *p, const struct scope 
     enum err_code rc = look_up_listed(p, ref->path, file, x, &found, &bare);
 
     if (!rc && bare && atomic_fetch_add(&p->link->read_alone, 1) >= ALONE_MOST) {
-        list_again(p, scope);
+        /* If many sessions without ends are needed after all, one list of everything is faster than
+         * a request for each. */
+        struct plugin_link *link = p->link;
+        struct scope whole = *scope;
+        struct err trouble = { 0 };
+
+        whole.newest = 0;
+        whole.streams = false;
+        pthread_mutex_lock(&link->again);
+        pthread_mutex_lock(&link->lock);
+        bool bounded = link->catalog && link->catalog->bounded;
+
+        pthread_mutex_unlock(&link->lock);
+        if (bounded) {
+            (void)list_scope(p, &whole, NULL, NULL, &trouble, NULL);
+            pthread_mutex_lock(&link->lock);
+            link->catalog->bounded =
+                false; /* after a failure, too, so that it is not tried for each session */
+            pthread_mutex_unlock(&link->lock);
+        }
+        pthread_mutex_unlock(&link->again);
+
         rc = look_up_listed(p, ref->path, file, x, &found, &bare);
     }
     if (!rc && !found) {

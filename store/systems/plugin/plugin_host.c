@@ -155,23 +155,6 @@ enum err_code plugin_host_row(const struct store *st, struct slice row, bool tra
     return claude_ops.host_row(p->claude, row, transcript, a, complete, id, e);
 }
 
-static enum err_code read_given(struct plugin_appending *x, struct slice row, struct host_given *g,
-                                struct err *e)
-{
-    struct slice uuid, side;
-
-    TRY(claude_ops.host_row(x->p->claude, row, false, x->a, &g->row, &g->id, e));
-    g->left_out = json_get_is(row, "type", "progress");
-    x->left_out += g->left_out;
-    g->named = json_get_text(row, "uuid", x->a, &uuid) && uuid.n;
-    if (!json_get_text(row, "agentId", x->a, &g->agent) ||
-        (json_get(row, "isSidechain", &side) && slice_eq(side, SLICE("false"))))
-        g->agent.n = 0;
-    if (g->agent.n && !host_id_is_plain(g->agent))
-        return err_set(e, ERR_USAGE, "", "append: not a valid id of a sub-agent");
-    return x->a->failed ? err_nomem(e) : ERR_OK;
-}
-
 static struct slice quoted(struct slice text, struct arena *a)
 {
     AUTO_BUF out = { 0 };
@@ -344,7 +327,21 @@ enum err_code plugin_host_append(const struct store *st, const struct session_re
                        "append: Claude Code sessions have only one stream");
     TRY(plugin_key_of(x.p, ref, a, &x.key, e));
     for (size_t i = 0; i < req->n; i++) {
-        TRY(read_given(&x, req->row[i], &x.given[i], e));
+        struct slice uuid, side;
+
+        TRY(claude_ops.host_row(x.p->claude, req->row[i], false, x.a, &x.given[i].row,
+                                &x.given[i].id, e));
+        x.given[i].left_out = json_get_is(req->row[i], "type", "progress");
+        x.left_out += x.given[i].left_out;
+        x.given[i].named = json_get_text(req->row[i], "uuid", x.a, &uuid) && uuid.n;
+        if (!json_get_text(req->row[i], "agentId", x.a, &x.given[i].agent) ||
+            (json_get(req->row[i], "isSidechain", &side) && slice_eq(side, SLICE("false"))))
+            x.given[i].agent.n = 0;
+        if (x.given[i].agent.n && !host_id_is_plain(x.given[i].agent))
+            return err_set(e, ERR_USAGE, "", "append: not a valid id of a sub-agent");
+        if (x.a->failed)
+            return err_nomem(e);
+
         if (!x.given[i].left_out)
             id[i] = x.given[i].id;
     }

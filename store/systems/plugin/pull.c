@@ -358,26 +358,6 @@ static struct retrieve_item *new_item(struct retrieving *r)
     return item->session.p ? item : NULL;
 }
 
-static enum err_code plan_contents(struct retrieving *r, const struct stored *s,
-                                   struct local_transcript *l, const struct retrieve_item *item)
-{
-    struct contents merged = new_contents(r), old = new_contents(r);
-    struct slice bytes = s->bytes;
-    struct step_part part = s->part;
-    enum err_code rc = ERR_OK;
-
-    if (item->state == RETRIEVE_NEWER && l->n) {
-        rc = merge_kept_lines(l, &merged, item->path, r->e);
-        if (!rc)
-            rc = contents_end(&merged, &bytes, &part, r->e);
-    }
-    if (!rc)
-        rc = put_contents(r, bytes, &part, &l->file, &old, item->path);
-    contents_fini(&merged, false);
-    contents_fini(&old, false);
-    return rc;
-}
-
 /* Plans to write what was read to a path, if that is newer. */
 static enum err_code plugin_plan_file(struct retrieving *r, struct stored *s, const char *folder,
                                       const char *path, bool *planned)
@@ -401,8 +381,20 @@ static enum err_code plugin_plan_file(struct retrieving *r, struct stored *s, co
     item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
                     (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
 
-    if (!rc && item->planned && !r->req->dry_run)
-        rc = plan_contents(r, s, &l, item);
+    if (!rc && item->planned && !r->req->dry_run) {
+        struct contents merged = new_contents(r), old = new_contents(r);
+        struct slice bytes = s->bytes;
+        struct step_part part = s->part;
+        if (item->state == RETRIEVE_NEWER && l.n) {
+            rc = merge_kept_lines(&l, &merged, item->path, r->e);
+            if (!rc)
+                rc = contents_end(&merged, &bytes, &part, r->e);
+        }
+        if (!rc)
+            rc = put_contents(r, bytes, &part, &l.file, &old, item->path);
+        contents_fini(&merged, false);
+        contents_fini(&old, false);
+    }
     *planned = item->planned;
     file_close(&l.file);
     free(l.kept);

@@ -267,13 +267,6 @@ struct pushing {
     bool began; /* the first row of the session in the store is from this push */
 };
 
-static enum err_code name_bad_row(struct pushing *x, const char *path, unsigned line)
-{
-    return x->e ? err_set(x->e, ERR_FORMAT, path, "push: line %u: %.120s", line,
-                          strrchr(x->e->text, ':') ? strrchr(x->e->text, ':') + 2 : x->e->text)
-                : ERR_FORMAT;
-}
-
 /* Adds the rows that the store lacks, from *at on, in one call; the document about a sub-agent comes last. */
 static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_key *key,
                                 const char *path, const struct local *l, struct remote *r,
@@ -316,7 +309,9 @@ static enum err_code push_batch(struct pushing *x, const struct reprise_plugin_k
     enum err_code rc = plugin_append(x->p, key, r->last, row, n, &last, &bad, x->e);
 
     if (rc == ERR_FORMAT && bad < n)
-        return name_bad_row(x, path, line[bad]);
+        return x->e ? err_set(x->e, ERR_FORMAT, path, "push: line %u: %.120s", line[bad],
+                              strrchr(x->e->text, ':') ? strrchr(x->e->text, ':') + 2 : x->e->text)
+                    : ERR_FORMAT;
     if (rc)
         return rc;
     x->began = x->began || (!key->subpath && r->rows + r->only == 0);

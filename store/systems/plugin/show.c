@@ -346,23 +346,6 @@ static enum err_code read_agent_row(int64_t position, struct slice row, void *ar
     return x->a->failed ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code plugin_describe_agent(const struct plugin_store *p,
-                                           const struct reprise_plugin_key *key,
-                                           const atomic_bool *cancel, struct arena *a,
-                                           struct subagent *out, struct err *e)
-{
-    struct about x = { .out = out, .a = a };
-    enum err_code rc = p->table.page ? plugin_page(p, key, 0, ABOUT_ROWS, ABOUT_BYTES, cancel,
-                                                   read_agent_row, &x, e)
-                                     : plugin_read(p, key, 0, cancel, read_agent_row, &x, e);
-
-    if (!rc && read_about_agent(p, buf_slice(&x.rows), a, out))
-        rc = err_nomem(e);
-    out->bytes = (int64_t)x.rows.n;
-    buf_fini(&x.rows);
-    return rc;
-}
-
 enum err_code plugin_describe_subagents(const struct store *st, const struct session_ref *ref,
                                         const atomic_bool *cancel, struct subagent_list *out,
                                         struct err *e)
@@ -384,8 +367,17 @@ enum err_code plugin_describe_subagents(const struct store *st, const struct ses
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "list sub-agents");
         list.agent[list.n].id = arena_copy(&list.arena, f.id[list.n]);
         key.subpath = f.subpath[list.n].p;
-        if (!rc)
-            rc = plugin_describe_agent(p, &key, cancel, &list.arena, &list.agent[list.n], e);
+        if (!rc) {
+            struct about x = { .out = &list.agent[list.n], .a = &list.arena };
+            rc = p->table.page ? plugin_page(p, &key, 0, ABOUT_ROWS, ABOUT_BYTES, cancel,
+                                             read_agent_row, &x, e)
+                               : plugin_read(p, &key, 0, cancel, read_agent_row, &x, e);
+
+            if (!rc && read_about_agent(p, buf_slice(&x.rows), &list.arena, &list.agent[list.n]))
+                rc = err_nomem(e);
+            list.agent[list.n].bytes = (int64_t)x.rows.n;
+            buf_fini(&x.rows);
+        }
     }
     arena_fini(&a);
     if (rc)

@@ -62,8 +62,69 @@ static enum err_code read_table(struct plugin_store *p, const char *path, struct
     return ERR_OK;
 }
 
-static enum err_code load_file(struct plugin_store *p, const char *path, struct err *e)
+/* ---- where it is ---- */
+
+/* The folder of the installed program: <bin>/../<lib>/reprise/stores. */
+static const char *installed_folder(struct arena *a)
 {
+    char exe[4096];
+
+    if (!proc_program(exe, sizeof exe))
+        return NULL;
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(exe, '/');
+
+        if (!slash)
+            return NULL;
+        *slash = '\0';
+    }
+    return arena_format(a, "%s/" REPRISE_LIBDIR "/reprise/stores", exe);
+}
+
+/* The library may be in another prefix than the program that uses it: <lib>/reprise/stores beside libreprise. */
+static const char *folder_beside(struct arena *a)
+{
+    Dl_info self;
+    char file[PATH_MAX];
+
+    if (!dladdr(&plugin_ops, &self) || !self.dli_fname || !realpath(self.dli_fname, file))
+        return NULL;
+    return arena_format(a, "%.*s/reprise/stores", (int)(strrchr(file, '/') - file), file);
+}
+
+/* The first one that exists; NULL: none. */
+static const char *find_by_name(const struct store_env *env, const char *name, struct arena *a)
+{
+    const char *folder[] = { env->data_dir ? arena_format(a, "%s/stores", env->data_dir) : NULL,
+                             folder_beside(a), installed_folder(a) };
+
+    for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
+        const char *path = folder[i] ? arena_format(a, "%s/%s.so", folder[i], name) : NULL;
+
+        if (path && access(path, F_OK) == 0)
+            return path;
+    }
+    return NULL;
+}
+
+enum err_code plugin_load(struct plugin_store *p, struct err *e)
+{
+    const char *name = p->config.plugin, *path = name;
+
+    if (name[0] != '/') {
+        if (!name[0] || name[0] == '.' || strchr(name, '/'))
+            return err_set(e, ERR_UNSAFE, name,
+                           "load plug-in: needs an absolute path, or a name without /");
+
+        path = find_by_name(p->base.env, name, &p->arena);
+        if (p->arena.failed)
+            return err_nomem(e);
+        if (!path)
+            return err_set(e, ERR_NOT_FOUND, "",
+                           "store \"%s\" needs the plug-in \"%s\", which is not installed "
+                           "(package reprise-%s; set by plugin = in [store.%s])",
+                           p->config.name, name, name, p->config.name);
+    }
     struct stat sb;
 
     if (lstat(path, &sb) != 0)
@@ -103,76 +164,6 @@ static enum err_code load_file(struct plugin_store *p, const char *path, struct 
     return err_set(e, ERR_FORMAT, path, "load plug-in: %s", why + strspn(why, " "));
 }
 
-/* ---- where it is ---- */
-
-/* The folder of the installed program: <bin>/../<lib>/reprise/stores. */
-static const char *installed_folder(struct arena *a)
-{
-    char exe[4096];
-
-    if (!proc_program(exe, sizeof exe))
-        return NULL;
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(exe, '/');
-
-        if (!slash)
-            return NULL;
-        *slash = '\0';
-    }
-    return arena_format(a, "%s/" REPRISE_LIBDIR "/reprise/stores", exe);
-}
-
-/* The library may be in another prefix than the program that uses it: <lib>/reprise/stores beside libreprise. */
-static const char *folder_beside(struct arena *a)
-{
-    Dl_info self;
-    char file[PATH_MAX];
-
-    if (!dladdr(&plugin_ops, &self) || !self.dli_fname || !realpath(self.dli_fname, file))
-        return NULL;
-    return arena_format(a, "%.*s/reprise/stores", (int)(strrchr(file, '/') - file), file);
-}
-
-static bool is_plain_name(const char *name)
-{
-    return name[0] && name[0] != '.' && !strchr(name, '/');
-}
-
-/* The first one that exists; NULL: none. */
-static const char *find_by_name(const struct store_env *env, const char *name, struct arena *a)
-{
-    const char *folder[] = { env->data_dir ? arena_format(a, "%s/stores", env->data_dir) : NULL,
-                             folder_beside(a), installed_folder(a) };
-
-    for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
-        const char *path = folder[i] ? arena_format(a, "%s/%s.so", folder[i], name) : NULL;
-
-        if (path && access(path, F_OK) == 0)
-            return path;
-    }
-    return NULL;
-}
-
-enum err_code plugin_load(struct plugin_store *p, struct err *e)
-{
-    const char *name = p->config.plugin, *path = name;
-
-    if (name[0] != '/') {
-        if (!is_plain_name(name))
-            return err_set(e, ERR_UNSAFE, name,
-                           "load plug-in: needs an absolute path, or a name without /");
-        path = find_by_name(p->base.env, name, &p->arena);
-        if (p->arena.failed)
-            return err_nomem(e);
-        if (!path)
-            return err_set(e, ERR_NOT_FOUND, "",
-                           "store \"%s\" needs the plug-in \"%s\", which is not installed "
-                           "(package reprise-%s; set by plugin = in [store.%s])",
-                           p->config.name, name, name, p->config.name);
-    }
-    return load_file(p, path, e);
-}
-
 static const char scheme_letters[] = "abcdefghijklmnopqrstuvwxyz0123456789+-";
 
 bool plugin_config_of_url(const char *url, struct arena *a, struct plugin_config *out)
@@ -203,18 +194,6 @@ const struct plugin_store *plugin_of(const struct store *st)
 }
 
 /* ---- the configuration ---- */
-
-static bool copy_options(struct plugin_store *p, const struct plugin_config *config)
-{
-    struct plugin_option *option = arena_zalloc(&p->arena, (config->options + 1) * sizeof *option);
-
-    for (size_t i = 0; option && i < config->options; i++)
-        option[i] = (struct plugin_option){ arena_copy_text(&p->arena, config->option[i].name),
-                                            arena_copy_text(&p->arena, config->option[i].value) };
-    p->config.option = option;
-    p->config.options = config->options;
-    return option;
-}
 
 const char *plugin_option(const struct plugin_store *p, const char *name)
 {
@@ -262,7 +241,15 @@ static enum err_code copy_config(struct plugin_store *p, const struct plugin_con
     p->config = (struct plugin_config){ .name = arena_copy_text(&p->arena, config->name),
                                         .plugin = arena_copy_text(&p->arena, config->plugin),
                                         .path = arena_copy_text(&p->arena, path) };
-    if (!copy_options(p, config) || p->arena.failed || !(p->base.path = strdup(path)))
+    struct plugin_option *option = arena_zalloc(&p->arena, (config->options + 1) * sizeof *option);
+
+    for (size_t i = 0; option && i < config->options; i++)
+        option[i] = (struct plugin_option){ arena_copy_text(&p->arena, config->option[i].name),
+                                            arena_copy_text(&p->arena, config->option[i].value) };
+    p->config.option = option;
+    p->config.options = config->options;
+
+    if (!option || p->arena.failed || !(p->base.path = strdup(path)))
         return err_nomem(e);
 
     /* `timeout` is an option of reprise: the seconds that a server may be silent. */

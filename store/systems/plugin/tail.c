@@ -329,33 +329,6 @@ static enum err_code read_around(const struct plugin_store *p, const struct repr
     return rc ? rc : add_older(p, key, out, out->rows.n + bytes, cancel, e);
 }
 
-/* The parts of the conversation around the message, each larger than the one before. */
-static enum err_code list_around(const struct plugin_store *p, const struct session_ref *ref,
-                                 const struct message_query *q, json_fn *fn, void *arg, bool *done,
-                                 struct err *e)
-{
-    struct arena a = { 0 };
-    struct reprise_plugin_key key;
-    int64_t at = 0;
-    const char *uuid = arena_copy(&a, q->reach->before).p;
-    enum err_code rc = uuid ? plugin_key_of(p, ref, &a, &key, e) : err_nomem(e);
-
-    if (!rc)
-        rc = locate(p, &key, uuid, q->cancel, &at, e);
-    q->reach->partial = false;
-    *done = !rc && !at;
-    for (size_t bytes = END_FIRST; !rc && !*done && bytes <= END_MOST; bytes *= END_GROWS) {
-        struct plugin_newest part;
-
-        rc = read_around(p, &key, at, bytes, q->cancel, &part, e);
-        if (!rc)
-            rc = list_part(p, ref, &part, q, fn, arg, done, e);
-        buf_fini(&part.rows);
-    }
-    arena_fini(&a);
-    return rc;
-}
-
 /* ---- which messages ---- */
 
 static enum err_code list_newest(const struct plugin_store *p, const struct session_ref *ref,
@@ -391,8 +364,28 @@ enum err_code plugin_end_messages(const struct plugin_store *p, const struct ses
 
     if (end)
         plugin_keep_end(p, end);
-    if (!rc && !*done && !whole && q->reach->before.n == UUID_TEXT)
-        rc = list_around(p, ref, q, fn, arg, done, e);
+    if (!rc && !*done && !whole && q->reach->before.n == UUID_TEXT) {
+        /* The parts of the conversation around the message, each larger than the one before. */
+        struct arena a = { 0 };
+        struct reprise_plugin_key key;
+        int64_t at = 0;
+        const char *uuid = arena_copy(&a, q->reach->before).p;
+        rc = uuid ? plugin_key_of(p, ref, &a, &key, e) : err_nomem(e);
+
+        if (!rc)
+            rc = locate(p, &key, uuid, q->cancel, &at, e);
+        q->reach->partial = false;
+        *done = !rc && !at;
+        for (size_t bytes = END_FIRST; !rc && !*done && bytes <= END_MOST; bytes *= END_GROWS) {
+            struct plugin_newest part;
+
+            rc = read_around(p, &key, at, bytes, q->cancel, &part, e);
+            if (!rc)
+                rc = list_part(p, ref, &part, q, fn, arg, done, e);
+            buf_fini(&part.rows);
+        }
+        arena_fini(&a);
+    }
     q->reach->bytes = 0;
     q->reach->partial &= *done;
     return rc;

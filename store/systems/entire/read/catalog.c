@@ -195,27 +195,6 @@ static enum err_code build_catalog(const char *states_dir, struct catalog *c, st
     return join_sessions(c, &states, e);
 }
 
-static enum err_code catalog_make(struct catalog_cache *cache, const char *dir, const char *states,
-                                  struct catalog **out, struct err *e)
-{
-    struct catalog *c = calloc(1, sizeof *c);
-
-    NEED(c);
-    c->cache = cache;
-    pthread_mutex_init(&c->lock, NULL);
-    enum err_code rc = repo_open(dir, &c->repo, e);
-
-    if (!rc && !make_mark(c->repo, states, c->mark))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = build_catalog(states, c, e);
-    if (rc)
-        catalog_free(c);
-    else
-        *out = c;
-    return rc;
-}
-
 /* ---- the cache ---- */
 
 void catalog_cache_init(struct catalog_cache *cache)
@@ -254,7 +233,23 @@ enum err_code catalog_open(struct catalog_cache *cache, const char *dir, const c
         pthread_mutex_unlock(&old->lock);
     }
     if (!same) {
-        TRY(catalog_make(cache, dir, states, &made, e));
+        struct catalog *c = calloc(1, sizeof *c);
+
+        NEED(c);
+        c->cache = cache;
+        pthread_mutex_init(&c->lock, NULL);
+        enum err_code rc = repo_open(dir, &c->repo, e);
+
+        if (!rc && !make_mark(c->repo, states, c->mark))
+            rc = err_nomem(e);
+        if (!rc)
+            rc = build_catalog(states, c, e);
+        if (rc)
+            catalog_free(c);
+        else
+            made = c;
+        TRY(rc);
+
         cache->present = made;
         if (old && old->holders == 0)
             catalog_free(old); /* otherwise its last user frees it */

@@ -335,27 +335,6 @@ static enum err_code read_sessions(struct reading *r, const git_tree *folder, st
     return n ? ERR_OK : read_usual(r, folder, p, "");
 }
 
-static enum err_code entire_read_folder(struct reading *r, const git_oid *id_of_tree,
-                                        struct point p)
-{
-    AUTO_TREE *folder = NULL;
-
-    if (repo_tree(r->repo, id_of_tree, &folder, NULL))
-        return complain(r, p.id, "its folder is missing or damaged");
-    enum err_code rc = repo_blob_at(r->repo, folder, "metadata.json", DOCUMENT_MAX, &r->root, r->e);
-
-    if (rc == ERR_NOMEM)
-        return rc;
-    r->bytes += r->root.n;
-    if (rc)
-        return complain(r, p.id, "its metadata.json is missing or damaged");
-    if (!json_valid(buf_slice(&r->root)))
-        return complain(r, p.id, "its metadata.json is not a JSON document");
-    p.tree = *id_of_tree;
-    p.time_ms = TIME_NONE;
-    return read_sessions(r, folder, &p);
-}
-
 /* Copies id. A checkpoint that was already read from another place is skipped. */
 static enum err_code entire_read_checkpoint(struct reading *r, enum point_source source,
                                             struct slice id, const git_oid *tree)
@@ -372,7 +351,24 @@ static enum err_code entire_read_checkpoint(struct reading *r, enum point_source
     r->checkpoints++;
     if (!p.id.p || idset_add(&r->seen, key, &number))
         return err_nomem(r->e);
-    return entire_read_folder(r, tree, p);
+
+    /* Its folder, and the metadata of the checkpoint. */
+    AUTO_TREE *folder = NULL;
+
+    if (repo_tree(r->repo, tree, &folder, NULL))
+        return complain(r, p.id, "its folder is missing or damaged");
+    enum err_code rc = repo_blob_at(r->repo, folder, "metadata.json", DOCUMENT_MAX, &r->root, r->e);
+
+    if (rc == ERR_NOMEM)
+        return rc;
+    r->bytes += r->root.n;
+    if (rc)
+        return complain(r, p.id, "its metadata.json is missing or damaged");
+    if (!json_valid(buf_slice(&r->root)))
+        return complain(r, p.id, "its metadata.json is not a JSON document");
+    p.tree = *tree;
+    p.time_ms = TIME_NONE;
+    return read_sessions(r, folder, &p);
 }
 
 /* ---- the places of checkpoints ---- */

@@ -18,27 +18,6 @@
 
 /* ---- other agents ---- */
 
-static enum err_code append_message(struct transcript *t, struct slice row, bool broken,
-                                    size_t *cap, struct err *e)
-{
-    AUTO_ARENA a = { 0 };
-
-    NEED(array_reserve(t->message, *cap, t->n + 1));
-    struct slice id = broken ? SLICE("") : plain_id(row, &a);
-
-    t->message[t->n++] = (struct message){
-        .offset = row.p - t->bytes.p,
-        .length = row.n > UINT32_MAX ? UINT32_MAX : (uint32_t)row.n,
-        .line = (uint32_t)t->lines++,
-        .time_ms = broken ? TIME_NONE : plain_time(row),
-        .id = id.n ? id128_of(id) : (struct id128){ 0, 0 },
-        .kind = (uint8_t)(broken ? MESSAGE_OTHER : plain_kind(row)),
-        .flags = broken ? MESSAGE_BROKEN : 0,
-    };
-    t->broken += broken;
-    return ERR_OK;
-}
-
 #define AUTO_TRANSCRIPT CLEANUP(transcript_free_at) struct transcript
 
 /* ---- Claude Code ---- */
@@ -85,8 +64,23 @@ static enum err_code load_conversation(const struct store *st, const struct sess
     t->size = (int64_t)t->bytes.n;
     t->torn_tail = t->bytes.n && t->bytes.p[t->bytes.n - 1] != '\n';
     plain_rows_open(&rows, buf_slice(&t->bytes));
-    while (plain_rows_next(&rows, &row, &broken))
-        TRY(append_message(t, row, broken, &cap, e));
+    while (plain_rows_next(&rows, &row, &broken)) {
+        AUTO_ARENA a = { 0 };
+
+        NEED(array_reserve(t->message, cap, t->n + 1));
+        struct slice id = broken ? SLICE("") : plain_id(row, &a);
+
+        t->message[t->n++] = (struct message){
+            .offset = row.p - t->bytes.p,
+            .length = row.n > UINT32_MAX ? UINT32_MAX : (uint32_t)row.n,
+            .line = (uint32_t)t->lines++,
+            .time_ms = broken ? TIME_NONE : plain_time(row),
+            .id = id.n ? id128_of(id) : (struct id128){ 0, 0 },
+            .kind = (uint8_t)(broken ? MESSAGE_OTHER : plain_kind(row)),
+            .flags = broken ? MESSAGE_BROKEN : 0,
+        };
+        t->broken += broken;
+    }
     /* A last line that is cut short is not a message. */
     t->unfinished = t->torn_tail && t->n && t->message[t->n - 1].flags == MESSAGE_BROKEN;
     if (t->unfinished) {

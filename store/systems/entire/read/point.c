@@ -130,28 +130,6 @@ static enum err_code add_shadow_commit(struct shadow_reading *r, const git_commi
     return point_add(r->points, r->a, &p);
 }
 
-/* Walks a shadow branch, whose commits have one parent each, from its tip. */
-static enum err_code walk_commits(struct shadow_reading *r, struct shadow *s, struct err *e)
-{
-    git_oid at = s->tip;
-
-    s->cut = true;
-    for (size_t i = 0; s->cut && i < SHADOW_COMMITS_MAX && r->points->n < SHADOW_ALL_MAX; i++) {
-        AUTO_COMMIT *c = NULL;
-
-        if (git_commit_lookup(&c, r->repo, &at))
-            return point_problem_add(r->problems, r->a, s->branch.p,
-                                     "a commit of this shadow branch is missing or damaged");
-        NEED(!add_shadow_commit(r, c, s->branch));
-        const git_oid *up = git_commit_parent_id(c, 0);
-
-        if (up)
-            at = *up;
-        s->cut = up != NULL;
-    }
-    return ERR_OK;
-}
-
 static enum err_code entire_add_branch(struct shadow_reading *r, struct shadow_list *list,
                                        const char *ref, struct err *e)
 {
@@ -176,7 +154,29 @@ static enum err_code entire_add_branch(struct shadow_reading *r, struct shadow_l
     NEED(s.branch.p);
     list->shadow = more;
     more[list->n++] = s;
-    return s.doubtful ? ERR_OK : walk_commits(r, &more[list->n - 1], e);
+
+    /* Walks a shadow branch, whose commits have one parent each, from its tip. */
+    if (s.doubtful)
+        return ERR_OK;
+
+    git_oid at = more[list->n - 1].tip;
+
+    more[list->n - 1].cut = true;
+    for (size_t i = 0;
+         more[list->n - 1].cut && i < SHADOW_COMMITS_MAX && r->points->n < SHADOW_ALL_MAX; i++) {
+        AUTO_COMMIT *c = NULL;
+
+        if (git_commit_lookup(&c, r->repo, &at))
+            return point_problem_add(r->problems, r->a, more[list->n - 1].branch.p,
+                                     "a commit of this shadow branch is missing or damaged");
+        NEED(!add_shadow_commit(r, c, more[list->n - 1].branch));
+        const git_oid *up = git_commit_parent_id(c, 0);
+
+        if (up)
+            at = *up;
+        more[list->n - 1].cut = up != NULL;
+    }
+    return ERR_OK;
 }
 
 enum err_code point_shadows_read(git_repository *repo, struct arena *a, struct shadow_list *list,

@@ -118,10 +118,27 @@ enum err_code entire_plan_own(const struct store *st, const struct session_ref *
 
 /* Each file becomes what it was before the turn, and is expected to be what the turn left. */
 
-/* A session's first checkpoint contains all untracked files, even those that existed before the session. */
-static enum err_code plan_added(struct planning *p, const char *path, struct rewind_plan *plan,
-                                struct err *e)
+static enum err_code entire_plan_file(struct planning *p, const git_diff_delta *delta,
+                                      struct rewind_plan *plan, struct err *e)
 {
+    bool added = delta->status == GIT_DELTA_ADDED;
+    const git_diff_file *was = &delta->old_file, *known = added ? &delta->new_file : was;
+    const char *path = delta->new_file.path;
+
+    if (disktree_apart(path)) {
+        p->apart += view_is_work(delta);
+        return ERR_OK;
+    }
+    if ((known->mode & 0170000) != 0100000) {
+        p->links++; /* or a submodule */
+        return ERR_OK;
+    }
+
+    /* A session's first checkpoint contains all untracked files, even those that existed before the
+     * session. */
+    if (!added)
+        return planning_file(p, path, &was->id, was->mode, plan, e);
+
     bool ignored = false;
 
     if (planning_at_start(p, path))
@@ -141,25 +158,6 @@ static enum err_code plan_added(struct planning *p, const char *path, struct rew
 
     NEED(t.path);
     return rewind_plan_add(plan, &t, e);
-}
-
-static enum err_code entire_plan_file(struct planning *p, const git_diff_delta *delta,
-                                      struct rewind_plan *plan, struct err *e)
-{
-    bool added = delta->status == GIT_DELTA_ADDED;
-    const git_diff_file *was = &delta->old_file, *known = added ? &delta->new_file : was;
-    const char *path = delta->new_file.path;
-
-    if (disktree_apart(path)) {
-        p->apart += view_is_work(delta);
-        return ERR_OK;
-    }
-    if ((known->mode & 0170000) != 0100000) {
-        p->links++; /* or a submodule */
-        return ERR_OK;
-    }
-    return added ? plan_added(p, path, plan, e)
-                 : planning_file(p, path, &was->id, was->mode, plan, e);
 }
 
 static enum err_code make_turn_plan(struct planning *p, struct rewind_plan *plan, struct err *e)

@@ -386,30 +386,6 @@ enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan,
     return ERR_OK;
 }
 
-/* Asks a second time; see disktree_is_ignored. */
-static enum err_code confirm_removals(const struct planning *p, const struct rewind_plan *plan,
-                                      struct err *e)
-{
-    AUTO_REPO *repo = NULL;
-    CLEANUP(disktree_rules_close) struct disktree_rules again = { .repo = NULL };
-    bool ignored = false;
-
-    for (size_t i = 0; i < plan->n; i++) {
-        const struct rewind_target *t = &plan->target[i];
-
-        if (t->want != REWIND_ABSENT)
-            continue;
-        if (!repo && git_repository_open(&repo, p->view.root))
-            return err_set(e, ERR_IO, p->view.root, "look through the work tree: what git ignores");
-        if (!again.repo)
-            disktree_rules_open(repo, &again);
-        TRY(disktree_is_ignored(&again, t->path + strlen(p->view.root) + 1, false, &ignored, e));
-        if (ignored)
-            return err_set(e, ERR_IO, t->path, "look through the work tree: what git ignores");
-    }
-    return ERR_OK;
-}
-
 static void planning_close(struct planning *p)
 {
     tree_ignore_fini(&p->ignores);
@@ -433,8 +409,27 @@ enum err_code planning_run(const struct store *st, const struct session_ref *ref
     disktree_rules_open(p.view.repo, &p.rules);
     TRY(tree_ignore_open(p.view.root, NULL, &p.ignores, e));
     TRY(make(&p, &plan, e));
-    if (!entire_rule)
-        TRY(confirm_removals(&p, &plan, e));
+    if (!entire_rule) {
+        /* Asks a second time; see disktree_is_ignored. */
+        AUTO_REPO *repo = NULL;
+        CLEANUP(disktree_rules_close) struct disktree_rules again = { .repo = NULL };
+        bool ignored = false;
+
+        for (size_t i = 0; i < plan.n; i++) {
+            const struct rewind_target *t = &plan.target[i];
+
+            if (t->want != REWIND_ABSENT)
+                continue;
+            if (!repo && git_repository_open(&repo, p.view.root))
+                return err_set(e, ERR_IO, p.view.root,
+                               "look through the work tree: what git ignores");
+            if (!again.repo)
+                disktree_rules_open(repo, &again);
+            TRY(disktree_is_ignored(&again, t->path + strlen(p.view.root) + 1, false, &ignored, e));
+            if (ignored)
+                return err_set(e, ERR_IO, t->path, "look through the work tree: what git ignores");
+        }
+    }
     HAND_OVER(out, plan);
     return ERR_OK;
 }

@@ -180,32 +180,6 @@ static bool entire_add_delta(const char *root, struct names_list *l, const git_d
 
 DEFINE_CLEANUP(git_status_list, git_status_list_free);
 
-/* Adds everything that git considers changed or new. The index is read, but not refreshed. */
-static enum err_code add_changed(const struct view *v, struct names_list *l, struct err *e)
-{
-    CLEANUP(git_status_list_free_at) git_status_list *list = NULL;
-    git_status_options o;
-    git_oid head;
-
-    TRY(gitfiles_check_tree(v->root, e));
-    if (view_head_tree(v, &head))
-        TRY(repo_tree_fits(v->repo, &head, NULL, e));
-    git_status_options_init(&o, GIT_STATUS_OPTIONS_VERSION);
-    o.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
-              GIT_STATUS_OPT_EXCLUDE_SUBMODULES;
-    int answer = git_status_list_new(&list, v->repo, &o);
-
-    if (answer)
-        return repo_error(e, answer, v->root, "list the changed files");
-    for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
-        const git_status_entry *x = git_status_byindex(list, i);
-
-        NEED(!x->head_to_index || entire_add_delta(v->root, l, x->head_to_index));
-        NEED(!x->index_to_workdir || entire_add_delta(v->root, l, x->index_to_workdir));
-    }
-    return ERR_OK;
-}
-
 /* ---- the tree ---- */
 
 /* Entire writes the two forms in different ways: the first with a format string, the second with its encoder. */
@@ -355,8 +329,31 @@ enum err_code temporary_write(struct view *v, const struct temporary_request *re
     assert(s && v->root);
     TRY(follow_head(v, &base, e));
     TRY(temporary_names(v, req, &t.touched, e));
-    if (s->checkpoint_count == 0 && !req->task)
-        TRY(add_changed(v, &t.touched, e));
+    if (s->checkpoint_count == 0 && !req->task) {
+        /* Adds everything that git considers changed or new. The index is read, but not
+         * refreshed. */
+        CLEANUP(git_status_list_free_at) git_status_list *list = NULL;
+        git_status_options o;
+        git_oid head;
+
+        TRY(gitfiles_check_tree(v->root, e));
+        if (view_head_tree(v, &head))
+            TRY(repo_tree_fits(v->repo, &head, NULL, e));
+        git_status_options_init(&o, GIT_STATUS_OPTIONS_VERSION);
+        o.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
+                  GIT_STATUS_OPT_EXCLUDE_SUBMODULES;
+        int answer = git_status_list_new(&list, v->repo, &o);
+
+        if (answer)
+            return repo_error(e, answer, v->root, "list the changed files");
+        for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
+            const git_status_entry *x = git_status_byindex(list, i);
+
+            NEED(!x->head_to_index || entire_add_delta(v->root, &t.touched, x->head_to_index));
+            NEED(!x->index_to_workdir ||
+                 entire_add_delta(v->root, &t.touched, x->index_to_workdir));
+        }
+    }
     name_ref(base, s->worktree_id, ref);
     for (int i = 0; i < TRIES && rc == ERR_STALE; i++)
         rc = checkpoint_at_tip(v, req, ref, &t, e);
