@@ -56,26 +56,6 @@ static const struct row_table antigravity_table = { .kind = antigravity_rows,
                                                     .n = sizeof antigravity_rows / sizeof *antigravity_rows };
 /* clang-format on */
 
-/* The directory in a line of the history about this session; empty: none. */
-static struct slice directory_in(struct slice history, struct slice id, struct arena *a)
-{
-    static const char scheme[] = "file://";
-    struct slice line, workspace, found = SLICE("");
-    bool torn;
-
-    while (slice_line(&history, &line, &torn))
-        if (slice_find(line.p, line.n, id.p, id.n) && json_valid(line) &&
-            slice_eq(json_text_at(line, "conversationId", a), id)) {
-            workspace = json_text_at(line, "workspace", a);
-            if (slice_starts(workspace, scheme))
-                workspace = (struct slice){ workspace.p + sizeof scheme - 1,
-                                            workspace.n - (sizeof scheme - 1) };
-            if (workspace.n && workspace.p[0] == '/')
-                found = workspace;
-        }
-    return arena_copy(a, found);
-}
-
 /* The history is shared by all sessions; a line near its end is found without reading all of it. */
 static void antigravity_complete(const struct scope *scope, struct slice document,
                                  struct session_row *row, struct arena *a)
@@ -91,8 +71,26 @@ static void antigravity_complete(const struct scope *scope, struct slice documen
     for (int64_t n = NEAR; !row->cwd.n && n; n = n == NEAR && f.id.size > NEAR ? HISTORY_MOST : 0) {
         int64_t from = f.id.size > n ? f.id.size - n : 0;
 
-        if (!file_read_part(&f, from, (size_t)(f.id.size - from), &text, NULL))
-            row->cwd = directory_in(buf_slice(&text), row->ref.id, a);
+        if (!file_read_part(&f, from, (size_t)(f.id.size - from), &text, NULL)) {
+            /* The directory in a line of the history about this session; empty: none. */
+            struct slice history = buf_slice(&text);
+            static const char scheme[] = "file://";
+            struct slice line, workspace, found = SLICE("");
+            bool torn;
+
+            while (slice_line(&history, &line, &torn))
+                if (slice_find(line.p, line.n, row->ref.id.p, row->ref.id.n) && json_valid(line) &&
+                    slice_eq(json_text_at(line, "conversationId", a), row->ref.id)) {
+                    workspace = json_text_at(line, "workspace", a);
+                    if (slice_starts(workspace, scheme))
+                        workspace = (struct slice){ workspace.p + sizeof scheme - 1,
+                                                    workspace.n - (sizeof scheme - 1) };
+                    if (workspace.n && workspace.p[0] == '/')
+                        found = workspace;
+                }
+
+            row->cwd = arena_copy(a, found);
+        }
     }
     file_close(&f);
 }

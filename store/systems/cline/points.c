@@ -79,25 +79,6 @@ static enum err_code cline_add_point(struct history *h, struct slice json, struc
     return ERR_OK;
 }
 
-static enum err_code cline_points_read_session(struct history *h, struct err *e)
-{
-    struct arena *a = &h->files.states.arena;
-    struct buf session = { 0 };
-    struct slice cwd, list, key, value;
-    struct json_iter it;
-    enum err_code rc = cline_session_read(h->files.ref, &session);
-
-    if (!rc && json_get_text(buf_slice(&session), "cwd", a, &cwd) && cwd.n && cwd.p[0] == '/' &&
-        !memchr(cwd.p, '\0', cwd.n))
-        h->files.cwd = arena_copy(a, cwd).p;
-    if (!rc && json_at(buf_slice(&session), "metadata.checkpoint.history", &list) &&
-        json_type(list) == JSON_ARRAY && json_iter_open(&it, list))
-        while (!rc && json_iter_next(&it, &key, &value))
-            rc = cline_add_point(h, value, e);
-    buf_fini(&session);
-    return rc || a->failed ? err_nomem(e) : ERR_OK;
-}
-
 /* The checkpoint of a prompt. A checkpoint that would record the same HEAD again is not written, so
  * the previous one is used. NULL: no checkpoint. */
 static const struct point *point_of(const struct history *h, int64_t run)
@@ -214,27 +195,6 @@ static enum err_code cline_add_edit(const struct edit *edit, void *arg, struct e
 
 /* ---- what a checkpoint has ---- */
 
-/* Opens the tree with the tracked files, and the one with the others (NULL if there were no
- * others). Returns false if a tree is missing. */
-static bool open_trees(const struct history *h, const struct point *p, git_tree **tree,
-                       git_tree **others)
-{
-    git_oid id;
-    git_commit *commit = NULL, *parent = NULL;
-    bool ok = git_oid_fromstrn(&id, p->commit.p, p->commit.n) == 0 &&
-              git_commit_lookup(&commit, h->repo, &id) == 0;
-
-    *tree = *others = NULL;
-    if (ok)
-        ok = repo_tree(h->repo, git_commit_tree_id(commit), tree, NULL) == ERR_OK;
-    if (ok && p->is_stash && git_commit_parentcount(commit) > 2)
-        ok = git_commit_parent(&parent, commit, 2) == 0 &&
-             repo_tree(h->repo, git_commit_tree_id(parent), others, NULL) == ERR_OK;
-    git_commit_free(parent);
-    git_commit_free(commit);
-    return ok;
-}
-
 static const char why_gone[] = "Cline's checkpoint is no longer in the repository";
 
 static bool cline_read_blob(struct history *h, const git_oid *id, struct slice *out)
@@ -318,7 +278,23 @@ static void cline_read_file(struct history *h, const struct point *p, const char
     const char *name = path + strlen(h->root);
     git_tree *tree, *others;
 
-    if (!open_trees(h, p, &tree, &others)) {
+    /* The tree with the tracked files, and the one with the others; NULL if there were no
+     * others. */
+    git_oid id;
+    git_commit *commit = NULL, *parent = NULL;
+    bool ok = git_oid_fromstrn(&id, p->commit.p, p->commit.n) == 0 &&
+              git_commit_lookup(&commit, h->repo, &id) == 0;
+
+    tree = others = NULL;
+    if (ok)
+        ok = repo_tree(h->repo, git_commit_tree_id(commit), &tree, NULL) == ERR_OK;
+    if (ok && p->is_stash && git_commit_parentcount(commit) > 2)
+        ok = git_commit_parent(&parent, commit, 2) == 0 &&
+             repo_tree(h->repo, git_commit_tree_id(parent), &others, NULL) == ERR_OK;
+    git_commit_free(parent);
+    git_commit_free(commit);
+
+    if (!ok) {
         x->why = why_gone;
     } else if (!cline_read_entry(h, tree, name, x) && !cline_read_entry(h, others, name, x)) {
         x->why = "Cline's checkpoint does not contain it: git ignores it, or it was created later";
@@ -371,23 +347,6 @@ static enum err_code cline_add_write(struct history *h, const struct kept_edit *
     return saved_states_add(&h->files.states, path, &x, e);
 }
 
-static enum err_code cline_add_replacements(struct history *h, const struct kept_edit *c,
-                                            struct err *e)
-{
-    struct saved_state x = { .time_ms = c->time_ms,
-                             .content = SAVED_UNKNOWN,
-                             .why = "its last edit is not recorded" };
-    enum err_code rc = c->replacements ? ERR_OK : cline_add_write(h, c, c->path, x, e);
-
-    for (size_t i = 0; i < c->replacements && !rc; i++) {
-        if (saved_states_edit(&h->files.states, c->path, c->replacement[i].old_text,
-                              c->replacement[i].new_text, c->replacement[i].all, &x))
-            return err_nomem(e);
-        rc = cline_add_write(h, c, c->path, x, e);
-    }
-    return rc;
-}
-
 static enum err_code cline_add_change(struct history *h, const struct kept_edit *c, struct err *e)
 {
     struct saved_state made = {
@@ -402,8 +361,20 @@ static enum err_code cline_add_change(struct history *h, const struct kept_edit 
         return rc;
     if (c->kind == EDIT_WRITE && c->has_after)
         return cline_add_write(h, c, c->path, made, e);
-    if (c->kind != EDIT_DELETE && c->kind != EDIT_RENAME)
-        return cline_add_replacements(h, c, e);
+    if (c->kind != EDIT_DELETE && c->kind != EDIT_RENAME) {
+        struct saved_state x = { .time_ms = c->time_ms,
+                                 .content = SAVED_UNKNOWN,
+                                 .why = "its last edit is not recorded" };
+        rc = c->replacements ? ERR_OK : cline_add_write(h, c, c->path, x, e);
+
+        for (size_t i = 0; i < c->replacements && !rc; i++) {
+            if (saved_states_edit(&h->files.states, c->path, c->replacement[i].old_text,
+                                  c->replacement[i].new_text, c->replacement[i].all, &x))
+                return err_nomem(e);
+            rc = cline_add_write(h, c, c->path, x, e);
+        }
+        return rc;
+    }
     if (c->to) {
         made = saved_states_newest(&h->files.states, c->path);
         made.has_found = made.is_first = false;
@@ -421,7 +392,23 @@ static enum err_code cline_history_read(struct history *h, const struct store *s
     const char *root;
 
     *h = (struct history){ .files = { .ref = ref }, .contents = contents };
-    enum err_code rc = cline_points_read_session(h, e);
+
+    /* What the session's own file says: its directory, and its checkpoints. */
+    struct arena *a = &h->files.states.arena;
+    struct buf session = { 0 };
+    struct slice cwd, list, key, value;
+    struct json_iter it;
+    enum err_code rc = cline_session_read(h->files.ref, &session);
+
+    if (!rc && json_get_text(buf_slice(&session), "cwd", a, &cwd) && cwd.n && cwd.p[0] == '/' &&
+        !memchr(cwd.p, '\0', cwd.n))
+        h->files.cwd = arena_copy(a, cwd).p;
+    if (!rc && json_at(buf_slice(&session), "metadata.checkpoint.history", &list) &&
+        json_type(list) == JSON_ARRAY && json_iter_open(&it, list))
+        while (!rc && json_iter_next(&it, &key, &value))
+            rc = cline_add_point(h, value, e);
+    buf_fini(&session);
+    rc = rc || a->failed ? err_nomem(e) : ERR_OK;
 
     if (!rc)
         rc = cline_read_prompts(h, e);

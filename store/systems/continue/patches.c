@@ -153,26 +153,6 @@ static void cn_end_call(struct cn_reading *r, struct slice state)
     }
 }
 
-/* A prompt is named by its place, as where only snapshots are rewound to (store/rewind/plan/prompt_points.c). */
-static enum err_code cn_read_prompt(struct cn_reading *r, struct slice row, struct err *e)
-{
-    CLEANUP(transcript_blocks_fini) struct block_list blocks = { .n = 0 };
-    char id[32];
-
-    TRY(r->st->ops->blocks(r->st, row, &blocks, e));
-    for (size_t i = 0; i < blocks.n; i++) {
-        if (blocks.block[i].kind != BLOCK_PROMPT)
-            continue;
-        snprintf(id, sizeof id, "prompt-%zu", r->out->points + 1);
-        patch_log_add_point(r->out, &(struct patch_point){ .id = slice_of(id),
-                                                           .text = blocks.block[i].text,
-                                                           .time_ms = TIME_NONE,
-                                                           .at = r->at });
-        break;
-    }
-    return ERR_OK;
-}
-
 static enum err_code cn_read_row(struct cn_reading *r, const struct message *m, struct slice row,
                                  struct err *e)
 {
@@ -182,8 +162,24 @@ static enum err_code cn_read_row(struct cn_reading *r, const struct message *m, 
 
     if (m->flags & MESSAGE_BROKEN || r->background)
         cn_add_command(r, SLICE("")); /* a damaged one may have been the result of any call */
-    if (m->kind == MESSAGE_USER && !(m->flags & NOT_TYPED))
-        TRY(cn_read_prompt(r, row, e));
+    if (m->kind == MESSAGE_USER && !(m->flags & NOT_TYPED)) {
+        /* A prompt is named by its place, as where only snapshots are rewound to
+         * (store/rewind/plan/prompt_points.c). */
+        CLEANUP(transcript_blocks_fini) struct block_list blocks = { .n = 0 };
+        char id[32];
+
+        TRY(r->st->ops->blocks(r->st, row, &blocks, e));
+        for (size_t i = 0; i < blocks.n; i++) {
+            if (blocks.block[i].kind != BLOCK_PROMPT)
+                continue;
+            snprintf(id, sizeof id, "prompt-%zu", r->out->points + 1);
+            patch_log_add_point(r->out, &(struct patch_point){ .id = slice_of(id),
+                                                               .text = blocks.block[i].text,
+                                                               .time_ms = TIME_NONE,
+                                                               .at = r->at });
+            break;
+        }
+    }
     json_list_open(&it, row, "toolCallStates");
     while (json_list_next(&it, &state))
         cn_end_call(r, state);

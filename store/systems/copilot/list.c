@@ -143,31 +143,6 @@ struct walk {
     bool more;
 };
 
-/* A directory without a log has no conversation. */
-static enum err_code copilot_visit(struct walk *w, int dir, const char *folder, const char *name)
-{
-    struct arena a = { 0 };
-    struct session_ref ref = { .store = w->store, .folder = SLICE("") };
-    struct stat sb;
-    struct slice id = slice_of(name);
-    bool flat = jsonl_id_of_name(name, copilot_is_id, &id);
-    const char *log = arena_format(&a, "%s%s", name, flat ? "" : log_name);
-    const char *path = log ? arena_format(&a, "%s/%s", folder, log) : NULL;
-
-    if (!path || !(flat || copilot_is_id(id))) {
-        /* not a session */
-    } else if (fstatat(dir, log, &sb, AT_SYMLINK_NOFOLLOW) != 0) {
-        session_scope_left_out(w->scope, path);
-    } else if (!S_ISDIR(sb.st_mode)) {
-        ref.id = id;
-        ref.path = slice_of(path);
-        ref.file = file_id_of(&sb);
-        w->more = w->fn(&ref, w->arg);
-    }
-    arena_fini(&a);
-    return path ? ERR_OK : ERR_NOMEM;
-}
-
 enum err_code copilot_enumerate(const struct store *st, const struct scope *scope,
                                 session_ref_fn *fn, void *arg, struct err *e)
 {
@@ -177,8 +152,30 @@ enum err_code copilot_enumerate(const struct store *st, const struct scope *scop
     enum err_code rc = ERR_OK;
     DIR *dir = opendir(folder);
 
-    while (dir && !rc && w.more && (errno = 0, entry = readdir(dir)))
-        rc = copilot_visit(&w, dirfd(dir), folder, entry->d_name);
+    while (dir && !rc && w.more && (errno = 0, entry = readdir(dir))) {
+        /* A directory without a log has no conversation. */
+        struct arena a = { 0 };
+        struct session_ref ref = { .store = w.store, .folder = SLICE("") };
+        struct stat sb;
+        struct slice id = slice_of(entry->d_name);
+        bool flat = jsonl_id_of_name(entry->d_name, copilot_is_id, &id);
+        const char *log = arena_format(&a, "%s%s", entry->d_name, flat ? "" : log_name);
+        const char *path = log ? arena_format(&a, "%s/%s", folder, log) : NULL;
+
+        if (!path || !(flat || copilot_is_id(id))) {
+            /* not a session */
+        } else if (fstatat(dirfd(dir), log, &sb, AT_SYMLINK_NOFOLLOW) != 0) {
+            session_scope_left_out(w.scope, path);
+        } else if (!S_ISDIR(sb.st_mode)) {
+            ref.id = id;
+            ref.path = slice_of(path);
+            ref.file = file_id_of(&sb);
+            w.more = w.fn(&ref, w.arg);
+        }
+        arena_fini(&a);
+
+        rc = path ? ERR_OK : ERR_NOMEM;
+    }
     if (!entry && errno)
         session_scope_left_out(scope, folder);
     if (dir)

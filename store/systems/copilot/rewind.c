@@ -84,11 +84,6 @@ static void copilot_read_result(struct prompts *p, struct slice row)
         copilot_add_edit(p, edit);
 }
 
-static bool copilot_is_shell(struct slice name)
-{
-    return slice_has(name, "bash") || slice_has(name, "shell");
-}
-
 static void copilot_add_command(struct prompts *p, struct slice text)
 {
     struct command *list = arena_grow(&p->arena, p->command, p->commands, sizeof *list);
@@ -115,7 +110,9 @@ static void copilot_read_answer(struct prompts *p, struct slice row)
         x->ended = false;
         struct slice text = json_text_at(call, "arguments.command", &p->arena);
 
-        if (copilot_is_shell(json_text_at(call, "name", &p->arena)) && !inferred_only_reads(text))
+        struct slice name = json_text_at(call, "name", &p->arena);
+
+        if ((slice_has(name, "bash") || slice_has(name, "shell")) && !inferred_only_reads(text))
             copilot_add_command(p, text);
     }
 }
@@ -249,27 +246,6 @@ static const struct copilot_state *last_state(const struct copilot_snapshots *s,
     return NULL;
 }
 
-static void copilot_set_wanted(struct rewind_target *t, const struct copilot_state *s)
-{
-    enum { TYPE = 0170000, REGULAR = 0100000 };
-
-    t->want = REWIND_UNKNOWN;
-    if (s->was == COPILOT_ABSENT) {
-        t->want = REWIND_ABSENT;
-    } else if (s->was == COPILOT_UNKNOWN) {
-        t->why = "Copilot did not capture it";
-    } else if (s->mode && (s->mode & TYPE) && (s->mode & TYPE) != REGULAR) {
-        t->why = "it was not a regular file";
-    } else if (!s->backup) {
-        t->why = "Copilot kept no copy of it";
-    } else {
-        t->want = REWIND_BYTES;
-        t->source = (struct rewind_source){ .file = s->backup, .sha256 = s->hash };
-        t->has_mode = s->mode != 0;
-        t->mode = s->mode & 07777;
-    }
-}
-
 /* A turn that was killed, or that a fork inherited, has no snapshot: the state that a later turn
  * found may be its work. */
 static bool is_later(const struct prompts *p, size_t at, const struct copilot_snapshots *s,
@@ -316,7 +292,24 @@ static enum err_code copilot_add_file(struct rewind_plan *plan, const struct cop
 
     if (is_planned(plan, f->path))
         return ERR_OK;
-    copilot_set_wanted(&t, &f->before);
+    enum { TYPE = 0170000, REGULAR = 0100000 };
+
+    t.want = REWIND_UNKNOWN;
+    if (f->before.was == COPILOT_ABSENT) {
+        t.want = REWIND_ABSENT;
+    } else if (f->before.was == COPILOT_UNKNOWN) {
+        t.why = "Copilot did not capture it";
+    } else if (f->before.mode && (f->before.mode & TYPE) && (f->before.mode & TYPE) != REGULAR) {
+        t.why = "it was not a regular file";
+    } else if (!f->before.backup) {
+        t.why = "Copilot kept no copy of it";
+    } else {
+        t.want = REWIND_BYTES;
+        t.source = (struct rewind_source){ .file = f->before.backup, .sha256 = f->before.hash };
+        t.has_mode = f->before.mode != 0;
+        t.mode = f->before.mode & 07777;
+    }
+
     if (later) {
         t.want = REWIND_UNKNOWN;
         t.why = "an earlier turn may have changed it, and Copilot kept no copies of that turn";
@@ -358,25 +351,6 @@ static enum err_code copilot_add_notes(struct rewind_plan *plan, const struct pr
     if (!rc && commands)
         rc = rewind_plan_note(
             plan, "commands ran since: permissions that they alone changed are not recorded", e);
-    return rc;
-}
-
-/* Adds the files that tools changed in turns without a snapshot. */
-static enum err_code add_lost(struct rewind_plan *plan, const struct prompts *p, size_t at,
-                              const struct copilot_snapshots *s, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < p->edited_n && !rc; i++) {
-        const struct edited *x = &p->edited[i];
-        struct rewind_target t = { .path = x->path,
-                                   .want = REWIND_UNKNOWN,
-                                   .why = "Copilot kept no copy of it" };
-
-        if (x->prompt >= at && !copilot_snapshot_of(s, p->prompt[x->prompt].id) &&
-            !is_planned(plan, x->path))
-            rc = rewind_plan_add(plan, &t, e);
-    }
     return rc;
 }
 
@@ -433,8 +407,19 @@ static enum err_code copilot_add_files(struct rewind_plan *plan, const struct pr
             }
         }
     }
-    if (!rc)
-        rc = add_lost(plan, p, at, s, e);
+    if (!rc) {
+        /* Adds the files that tools changed in turns without a snapshot. */
+        for (size_t i = 0; i < p->edited_n && !rc; i++) {
+            const struct edited *x = &p->edited[i];
+            struct rewind_target t = { .path = x->path,
+                                       .want = REWIND_UNKNOWN,
+                                       .why = "Copilot kept no copy of it" };
+
+            if (x->prompt >= at && !copilot_snapshot_of(s, p->prompt[x->prompt].id) &&
+                !is_planned(plan, x->path))
+                rc = rewind_plan_add(plan, &t, e);
+        }
+    }
     return rc ? rc : copilot_add_notes(plan, p, at, s, e);
 }
 

@@ -66,11 +66,6 @@ static void grok_read_diff(struct slice diff, struct arena *a, struct edit *edit
     edit->after = place->new_text;
 }
 
-static bool is_diff(struct slice item)
-{
-    return json_get_is(item, "type", "diff");
-}
-
 static enum err_code put_diffs(struct walk *w, struct slice update, struct err *e)
 {
     struct arena *a = &w->edits.scratch;
@@ -83,8 +78,8 @@ static enum err_code put_diffs(struct walk *w, struct slice update, struct err *
         struct edit edit = { .call = json_text_at(update, "toolCallId", a), .tool = SLICE("edit") };
         struct edit_replacement place = { .all = false };
 
-        if (!is_diff(item) || !json_get_text(item, "path", a, &path) || !path.n ||
-            memchr(path.p, '\0', path.n))
+        if (!json_get_is(item, "type", "diff") || !json_get_text(item, "path", a, &path) ||
+            !path.n || memchr(path.p, '\0', path.n))
             continue;
         edit.path = arena_copy(a, path).p;
         grok_read_diff(item, a, &edit, &place);
@@ -119,32 +114,6 @@ static bool grok_begin_turn(struct walk *w, struct slice row, int64_t time_ms)
     return !a->failed;
 }
 
-static enum err_code grok_walk_row(struct walk *w, const struct store *st, struct slice row,
-                                   struct err *e)
-{
-    struct block_list blocks = { 0 };
-    struct slice kind, update;
-    int64_t ms = json_time_at(row, "time", &w->arena);
-    enum err_code rc = grok_blocks(st, row, &blocks, e);
-
-    if (ms != TIME_NONE)
-        w->edits.now.time_ms = ms;
-    if (!json_get(row, "kind", &kind))
-        kind = SLICE("");
-    w->edits.now.message = json_copy_at(row, "id", &w->arena);
-    if (!rc && !w->edits.now.agent.n && json_string_is(kind, "user") &&
-        !grok_begin_turn(w, row, ms))
-        rc = err_nomem(e);
-    if (!rc && json_string_is(kind, "result") && json_get(row, "update", &update) && blocks.n &&
-        !blocks.block[0].failed)
-        rc = put_diffs(w, update, e);
-    w->edits.row = row;
-    if (!rc)
-        rc = tool_edits_blocks(&w->edits, &blocks, e);
-    transcript_blocks_fini(&blocks);
-    return rc;
-}
-
 static enum err_code walk_log(struct walk *w, const struct store *st, const struct session_ref *ref,
                               struct err *e)
 {
@@ -168,28 +137,30 @@ static enum err_code walk_log(struct walk *w, const struct store *st, const stru
                     w->edits.now.prompt = w->turn[i].prompt;
                 }
         }
-        if (!rc)
-            rc = grok_walk_row(w, st, row, e);
+        if (!rc) {
+            struct block_list blocks = { 0 };
+            struct slice kind, update;
+            int64_t ms = json_time_at(row, "time", &w->arena);
+            rc = grok_blocks(st, row, &blocks, e);
+
+            if (ms != TIME_NONE)
+                w->edits.now.time_ms = ms;
+            if (!json_get(row, "kind", &kind))
+                kind = SLICE("");
+            w->edits.now.message = json_copy_at(row, "id", &w->arena);
+            if (!rc && !w->edits.now.agent.n && json_string_is(kind, "user") &&
+                !grok_begin_turn(w, row, ms))
+                rc = err_nomem(e);
+            if (!rc && json_string_is(kind, "result") && json_get(row, "update", &update) &&
+                blocks.n && !blocks.block[0].failed)
+                rc = put_diffs(w, update, e);
+            w->edits.row = row;
+            if (!rc)
+                rc = tool_edits_blocks(&w->edits, &blocks, e);
+            transcript_blocks_fini(&blocks);
+        }
     }
     buf_fini(&rows);
-    return rc;
-}
-
-static enum err_code grok_walk_agents(struct walk *w, const struct store *st,
-                                      const struct session_ref *ref, struct err *e)
-{
-    struct session_ref agent;
-    struct slice *ids = NULL;
-    size_t n = 0;
-    enum err_code rc = grok_subagents(st, ref, &w->arena, &ids, &n, e);
-
-    for (size_t i = 0; i < n && !rc; i++) {
-        w->edits.now.agent = ids[i];
-        if (!grok_subagent(st, ref, ids[i], &w->arena, &agent, NULL))
-            rc = walk_log(w, st, &agent, e);
-        if (rc == ERR_NOT_FOUND || rc == ERR_IO)
-            rc = ERR_OK;
-    }
     return rc;
 }
 
@@ -207,8 +178,20 @@ enum err_code grok_edits(const struct store *st, const struct session_ref *ref,
     session_row_free(row);
     if (!rc)
         rc = walk_log(&w, st, ref, e);
-    if (!rc)
-        rc = grok_walk_agents(&w, st, ref, e);
+    if (!rc) {
+        struct session_ref agent;
+        struct slice *ids = NULL;
+        size_t n = 0;
+        rc = grok_subagents(st, ref, &w.arena, &ids, &n, e);
+
+        for (size_t i = 0; i < n && !rc; i++) {
+            w.edits.now.agent = ids[i];
+            if (!grok_subagent(st, ref, ids[i], &w.arena, &agent, NULL))
+                rc = walk_log(&w, st, &agent, e);
+            if (rc == ERR_NOT_FOUND || rc == ERR_IO)
+                rc = ERR_OK;
+        }
+    }
     if (!rc && w.arena.failed)
         rc = err_nomem(e);
     tool_edits_fini(&w.edits);

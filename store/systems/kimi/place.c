@@ -73,34 +73,6 @@ struct slice kimi_folder_of(const struct store *st, struct slice directory, stru
 
 /* ---- the directory ---- */
 
-/* The first row that binds the log to a folder, which is at its beginning; .p is NULL if older programs wrote it. */
-static enum err_code kimi_find_binding(const char *path, struct arena *a, struct slice *row,
-                                       struct err *e)
-{
-    char *head = arena_alloc(a, HEAD_MOST);
-    struct file f;
-    size_t n;
-
-    *row = (struct slice){ NULL, 0 };
-    NEED(head);
-    TRY(file_open(AT_FDCWD, path, 0, &f, e));
-    const enum err_code rc = file_read(&f, 0, head, HEAD_MOST, &n, e);
-
-    file_close(&f);
-    if (rc)
-        return err_at(e, rc, path);
-    for (const char *p = head, *newline; (newline = memchr(p, '\n', n - (size_t)(p - head)));
-         p = newline + 1) {
-        const struct slice line = { p, (size_t)(newline - p) };
-
-        if (json_valid(line) && json_get_is(line, "type", "runtime.set_binding")) {
-            *row = line;
-            break;
-        }
-    }
-    return ERR_OK;
-}
-
 /* The row with another folder. It is not newer than the session was. */
 static enum err_code kimi_bind(struct slice row, struct slice folder, int64_t mtime_ns,
                                struct arena *a, struct buf *out, struct err *e)
@@ -127,7 +99,31 @@ static enum err_code kimi_bind_log(const char *path, struct slice from, struct s
 
     if (lstat(path, &st))
         return errno == ENOENT ? ERR_OK : err_sys(e, path, "move");
-    TRY(kimi_find_binding(path, &a, &row, e));
+
+    /* The first row that binds the log to a folder, which is at its beginning; .p is NULL if older
+     * programs wrote it. */
+    char *head = arena_alloc(&a, HEAD_MOST);
+    struct file f;
+    size_t n;
+
+    row = (struct slice){ NULL, 0 };
+    NEED(head);
+    TRY(file_open(AT_FDCWD, path, 0, &f, e));
+    const enum err_code rc = file_read(&f, 0, head, HEAD_MOST, &n, e);
+
+    file_close(&f);
+    if (rc)
+        return err_at(e, rc, path);
+    for (const char *p = head, *newline; (newline = memchr(p, '\n', n - (size_t)(p - head)));
+         p = newline + 1) {
+        const struct slice line = { p, (size_t)(newline - p) };
+
+        if (json_valid(line) && json_get_is(line, "type", "runtime.set_binding")) {
+            row = line;
+            break;
+        }
+    }
+
     if (!row.p)
         return ERR_OK;
     const int64_t mtime_ns = time_ns(st.st_mtim);
@@ -143,25 +139,6 @@ static enum err_code kimi_bind_log(const char *path, struct slice from, struct s
     return change_add(c, &append, e);
 }
 
-/* The state is a document that the program writes anew, so its time is its own affair. */
-static enum err_code kimi_name_directory(const char *path, struct slice to, struct change *c,
-                                         struct err *e)
-{
-    static const char *const members[] = { "cwd", "workDir", "custom.cwd" };
-    AUTO_BUF state = { 0 };
-    bool named = false;
-    struct slice value;
-
-    TRY(file_read_all(AT_FDCWD, path, 0, KIMI_STATE_MOST, &state, e));
-    const struct slice all = buf_slice(&state);
-
-    for (size_t i = 0; json_valid(all) && !named && i < sizeof members / sizeof *members; i++)
-        named = json_at(all, members[i], &value) && json_type(value) == JSON_STRING && value.n > 2;
-    if (!named)
-        return err_set(e, ERR_UNSUPPORTED, path, "move: it names no directory");
-    return jsonl_put_text(path, all, value, to, MTIME_NOW, c, e);
-}
-
 enum err_code kimi_set_directory(const struct store *st, const struct session_ref *ref,
                                  struct slice from, struct slice to, struct change *c,
                                  struct err *e)
@@ -174,7 +151,22 @@ enum err_code kimi_set_directory(const struct store *st, const struct session_re
 
     (void)from;
     NEED(folder.p && path);
-    TRY(kimi_name_directory(path, to, c, e));
+
+    /* The state is a document that the program writes anew, so its time is its own affair. */
+    static const char *const members[] = { "cwd", "workDir", "custom.cwd" };
+    AUTO_BUF state = { 0 };
+    bool named = false;
+    struct slice value;
+
+    TRY(file_read_all(AT_FDCWD, path, 0, KIMI_STATE_MOST, &state, e));
+    const struct slice all = buf_slice(&state);
+
+    for (size_t i = 0; json_valid(all) && !named && i < sizeof members / sizeof *members; i++)
+        named = json_at(all, members[i], &value) && json_type(value) == JSON_STRING && value.n > 2;
+    if (!named)
+        return err_set(e, ERR_UNSUPPORTED, path, "move: it names no directory");
+    TRY(jsonl_put_text(path, all, value, to, MTIME_NOW, c, e));
+
     TRY(kimi_bind_log(ref->path.p, ref->folder, folder, c, e));
     TRY(kimi_subagents(st, ref, &a, &agent, &n, e));
     for (size_t i = 0; i < n; i++) {

@@ -185,17 +185,6 @@ static void pi_end_open_calls(struct pi_reading *r)
     arena_reset(&r->open);
 }
 
-static void pi_read_prompt(struct pi_reading *r, struct slice row, struct slice message)
-{
-    const struct slice text = row_text(message, "content", "text", &r->scratch);
-
-    pi_end_open_calls(r);
-    patch_log_add_point(r->out, &(struct patch_point){ .id = json_text_at(row, "id", &r->scratch),
-                                                       .text = text,
-                                                       .time_ms = r->time_ms,
-                                                       .at = r->at });
-}
-
 static void pi_read_calls(struct pi_reading *r, struct slice message)
 {
     struct slice part, input;
@@ -251,9 +240,16 @@ static bool pi_read_line(struct slice row, void *arg)
             r->out->cwd = arena_copy(&r->out->arena, cwd).p;
     } else if (json_get_is(row, "type", "message") && json_get(row, "message", &message)) {
         role = json_text_at(message, "role", &r->scratch);
-        if (slice_eq(role, SLICE("user")))
-            pi_read_prompt(r, row, message);
-        else if (slice_eq(role, SLICE("assistant")))
+        if (slice_eq(role, SLICE("user"))) {
+            const struct slice text = row_text(message, "content", "text", &r->scratch);
+
+            pi_end_open_calls(r);
+            patch_log_add_point(r->out,
+                                &(struct patch_point){ .id = json_text_at(row, "id", &r->scratch),
+                                                       .text = text,
+                                                       .time_ms = r->time_ms,
+                                                       .at = r->at });
+        } else if (slice_eq(role, SLICE("assistant")))
             pi_read_calls(r, message);
         else if (slice_eq(role, SLICE("toolResult")))
             pi_read_result(r, message);

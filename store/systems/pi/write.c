@@ -151,19 +151,6 @@ static enum err_code draw_entry_id(struct tree *t, char id[ENTRY_ID + 1], struct
     return chain_add_id(&t->chain, id128_of(slice_of(id)), &node) ? err_nomem(e) : ERR_OK;
 }
 
-/* A UUID of version 7, as pi generates them. */
-static bool draw_session_id(int64_t now_ms, char id[SESSION_ID + 1])
-{
-    char hex[19 + 1];
-
-    if (!draw_hex(hex, 19))
-        return false;
-    snprintf(id, SESSION_ID + 1, "%08llx-%04llx-7%.3s-%c%.3s-%.12s",
-             (unsigned long long)(now_ms >> 16 & 0xffffffff), (unsigned long long)now_ms & 0xffff,
-             hex, "89ab"[hex[3] & 3], hex + 4, hex + 7);
-    return true;
-}
-
 /* ---- entries ---- */
 
 /* The members that all entries have. */
@@ -505,8 +492,16 @@ static enum err_code pi_name_places(struct forking *f, const struct store *st, s
 
     TRY(env_data_path(st->env, "forks", forks, e));
     time_format(now_ms, f->now);
-    if (!draw_session_id(now_ms, f->id))
+
+    /* A UUID of version 7, as pi generates them. */
+    char hex[19 + 1];
+
+    if (!draw_hex(hex, 19))
         return err_sys(e, "", "generate an id");
+    snprintf(f->id, SESSION_ID + 1, "%08llx-%04llx-7%.3s-%c%.3s-%.12s",
+             (unsigned long long)(now_ms >> 16 & 0xffffffff), (unsigned long long)now_ms & 0xffff,
+             hex, "89ab"[hex[3] & 3], hex + 4, hex + 7);
+
     char *time = arena_format(a, "%s", f->now);
 
     for (char *c = time; c && *c; c++)

@@ -220,24 +220,6 @@ static enum err_code apply_result(struct history *h, struct slice row, struct er
     return saved_states_add(&h->of.states, path, &x, e);
 }
 
-static enum err_code read_write_call(struct history *h, struct slice call, struct err *e)
-{
-    struct arena *a = &h->of.states.arena;
-    struct slice args, path;
-    struct file_call c = { .whole = false };
-
-    if (!json_get(call, "args", &args) || !json_get_text(args, "file_path", a, &path) ||
-        !json_get_text(call, "id", a, &c.id))
-        return a->failed ? err_nomem(e) : ERR_OK;
-    c.whole = json_get_text(args, "content", a, &c.new);
-    c.all = json_get_true(args, "replace_all");
-    if (!c.whole && (!json_get_text(args, "old_string", a, &c.old) ||
-                     !json_get_text(args, "new_string", a, &c.new)))
-        c.old = c.new = (struct slice){ NULL, 0 };
-    c.path = file_history_path(&h->of, path);
-    return file_history_call(&h->of, &c, e);
-}
-
 static enum err_code qwen_read_call(struct history *h, struct slice row, struct slice call,
                                     struct err *e)
 {
@@ -256,9 +238,23 @@ static enum err_code qwen_read_call(struct history *h, struct slice row, struct 
                          : file_history_shell(&h->of, json_time_at(row, "timestamp", a), command,
                                               NULL, e);
     }
-    return json_string_is(name, "write_file") || json_string_is(name, "edit")
-               ? read_write_call(h, call, e)
-               : ERR_OK;
+    if (!json_string_is(name, "write_file") && !json_string_is(name, "edit"))
+        return ERR_OK;
+
+    struct arena *a = &h->of.states.arena;
+    struct slice args, path;
+    struct file_call c = { .whole = false };
+
+    if (!json_get(call, "args", &args) || !json_get_text(args, "file_path", a, &path) ||
+        !json_get_text(call, "id", a, &c.id))
+        return a->failed ? err_nomem(e) : ERR_OK;
+    c.whole = json_get_text(args, "content", a, &c.new);
+    c.all = json_get_true(args, "replace_all");
+    if (!c.whole && (!json_get_text(args, "old_string", a, &c.old) ||
+                     !json_get_text(args, "new_string", a, &c.new)))
+        c.old = c.new = (struct slice){ NULL, 0 };
+    c.path = file_history_path(&h->of, path);
+    return file_history_call(&h->of, &c, e);
 }
 
 /* ---- the log ---- */

@@ -188,20 +188,6 @@ const struct jsonl_format qwen_format = { .keys = &qwen_keys,
 
 /* The tokens of each answer, and the edits with the whole texts that their results record. */
 
-/* Whether candidatesTokenCount includes the tokens of the thinking depends on the model's vendor;
- * the total shows it. */
-static void qwen_read_counts(struct slice usage, struct usage_record *u)
-{
-    int64_t prompt = usage_count(usage, "promptTokenCount"),
-            total = usage_count(usage, "totalTokenCount");
-
-    u->cache_read = usage_count(usage, "cachedContentTokenCount");
-    u->input = prompt > u->cache_read ? prompt - u->cache_read : 0;
-    u->output = total > prompt ? total - prompt
-                               : usage_count(usage, "candidatesTokenCount") +
-                                     usage_count(usage, "thoughtsTokenCount");
-}
-
 /* A fork keeps the ids of its rows, so an answer is counted once. */
 static bool qwen_read_usage(struct slice row, struct arena *a, struct usage_record *u)
 {
@@ -211,7 +197,18 @@ static bool qwen_read_usage(struct slice row, struct arena *a, struct usage_reco
     if (!json_valid(row) || !json_get(row, "usageMetadata", &usage) ||
         json_type(usage) != JSON_OBJECT || !json_get_text(row, "uuid", a, &u->answer))
         return false;
-    qwen_read_counts(usage, u);
+
+    /* Whether candidatesTokenCount includes the tokens of the thinking depends on the model's
+     * vendor; the total shows it. */
+    int64_t prompt = usage_count(usage, "promptTokenCount"),
+            total = usage_count(usage, "totalTokenCount");
+
+    u->cache_read = usage_count(usage, "cachedContentTokenCount");
+    u->input = prompt > u->cache_read ? prompt - u->cache_read : 0;
+    u->output = total > prompt ? total - prompt
+                               : usage_count(usage, "candidatesTokenCount") +
+                                     usage_count(usage, "thoughtsTokenCount");
+
     u->time_ms = json_time_at(row, "timestamp", a);
     json_get_text(row, "model", a, &u->model);
     u->request = u->message = u->answer;
