@@ -77,22 +77,6 @@ static struct http_conn *http_connect(const struct http *http)
     return c;
 }
 
-static int http_failed(const struct http_conn *c, CURLcode result, struct reprise_plugin_call *call)
-{
-    const enum http_entry_failed failed = c->entries ? c->entries->failed : HTTP_ENTRY_FINE;
-
-    if (c->too_much || failed == HTTP_ENTRY_TOO_MUCH)
-        return server_sends_too_much(call);
-    if (failed == HTTP_ENTRY_STOPPED)
-        return REPRISE_PLUGIN_STOPPED;
-    if (failed == HTTP_ENTRY_BAD)
-        return text_fail(call, REPRISE_PLUGIN_FAILED, "the server sends a row that is not JSON");
-    return result == CURLE_OUT_OF_MEMORY || failed == HTTP_ENTRY_NO_MEMORY
-               ? REPRISE_PLUGIN_NO_MEMORY
-               : text_fail(call, REPRISE_PLUGIN_FAILED,
-                           c->why[0] ? c->why : curl_easy_strerror(result));
-}
-
 /* Bytes must move at a rate. Bytes that are ready after the deadline are read for a while, as by server_wait(). */
 static int http_perform(struct http_conn *c, struct reprise_plugin_call *call)
 {
@@ -103,9 +87,24 @@ static int http_perform(struct http_conn *c, struct reprise_plugin_call *call)
     while (curl_multi_perform(c->multi, &running) == CURLM_OK) {
         const CURLMsg *m = curl_multi_info_read(c->multi, &left);
 
-        if (m && m->msg == CURLMSG_DONE)
-            return m->data.result == CURLE_OK ? REPRISE_PLUGIN_OK
-                                              : http_failed(c, m->data.result, call);
+        if (m && m->msg == CURLMSG_DONE) {
+            if (m->data.result == CURLE_OK)
+                return REPRISE_PLUGIN_OK;
+
+            const enum http_entry_failed failed = c->entries ? c->entries->failed : HTTP_ENTRY_FINE;
+
+            if (c->too_much || failed == HTTP_ENTRY_TOO_MUCH)
+                return server_sends_too_much(call);
+            if (failed == HTTP_ENTRY_STOPPED)
+                return REPRISE_PLUGIN_STOPPED;
+            if (failed == HTTP_ENTRY_BAD)
+                return text_fail(call, REPRISE_PLUGIN_FAILED,
+                                 "the server sends a row that is not JSON");
+            return m->data.result == CURLE_OUT_OF_MEMORY || failed == HTTP_ENTRY_NO_MEMORY
+                       ? REPRISE_PLUGIN_NO_MEMORY
+                       : text_fail(call, REPRISE_PLUGIN_FAILED,
+                                   c->why[0] ? c->why : curl_easy_strerror(m->data.result));
+        }
         if (call->stopped(call->arg))
             return REPRISE_PLUGIN_STOPPED;
         if (curl_multi_poll(c->multi, NULL, 0, HTTP_TICK_MS, &ready) != CURLM_OK)
@@ -144,9 +143,17 @@ static int http_check(struct http_conn *c, const char *name, struct reprise_plug
     return REPRISE_PLUGIN_OK;
 }
 
-static int http_send(struct http *http, struct http_conn *c, const char *name, struct slice body,
-                     struct reprise_plugin_call *call)
+int http_post(struct http *http, const char *name, struct slice body, struct http_entries *entries,
+              struct buf *answer, struct reprise_plugin_call *call)
 {
+    struct http_conn *c = server_pool_take(&http->pool);
+
+    if (!c && !(c = http_connect(http)))
+        return REPRISE_PLUGIN_NO_MEMORY;
+    c->answer = answer;
+    c->entries = entries;
+    c->headers = c->received = 0;
+    c->too_much = false;
     AUTO_ARENA a = { 0 };
     const char *url = arena_format(&a, "%s/%s", http->url, name);
     struct curl_slist *header = curl_slist_append(NULL, "Content-Type: application/json"), *more;
@@ -169,21 +176,6 @@ static int http_send(struct http *http, struct http_conn *c, const char *name, s
     if (!rc)
         rc = http_check(c, name, call);
     curl_slist_free_all(header);
-    return rc;
-}
-
-int http_post(struct http *http, const char *name, struct slice body, struct http_entries *entries,
-              struct buf *answer, struct reprise_plugin_call *call)
-{
-    struct http_conn *c = server_pool_take(&http->pool);
-
-    if (!c && !(c = http_connect(http)))
-        return REPRISE_PLUGIN_NO_MEMORY;
-    c->answer = answer;
-    c->entries = entries;
-    c->headers = c->received = 0;
-    c->too_much = false;
-    const int rc = http_send(http, c, name, body, call);
 
     server_pool_return(&http->pool, c, rc == REPRISE_PLUGIN_OK);
     return rc;

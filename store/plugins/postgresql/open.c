@@ -150,24 +150,6 @@ static int find_table(struct pg *pg, const char *table, struct reprise_plugin_ca
     return REPRISE_PLUGIN_FAILED;
 }
 
-static int create_table(struct pg *pg, const char *how, struct reprise_plugin_call *call)
-{
-    char sql[PG_SQL];
-    int rc = REPRISE_PLUGIN_OK;
-
-    for (unsigned i = 0; i < PG_SCHEMAS && !pg->schema; i++)
-        if (strcmp(pg_schemas[i].name, how) == 0)
-            pg->schema = &pg_schemas[i];
-    if (!pg->schema)
-        return pg_fail(call, REPRISE_PLUGIN_FAILED, "create needs python or typescript");
-    if (!pg->table[0])
-        snprintf(pg->table, sizeof pg->table, "%s", pg->schema->table);
-    for (unsigned i = 0; i < 2 && !rc; i++)
-        rc = pg_run(pg, &(struct pg_query){ .sql = pg_sql(pg, NULL, pg->schema->create[i], sql) },
-                    call);
-    return rc;
-}
-
 static int choose_table(struct pg *pg, const char *create, struct reprise_plugin_call *call)
 {
     bool found = false;
@@ -179,8 +161,22 @@ static int choose_table(struct pg *pg, const char *create, struct reprise_plugin
         rc = find_table(pg, pg_schemas[i].table, call, &found);
     if (rc || found)
         return rc;
-    if (create)
-        return create_table(pg, create, call);
+    if (create) {
+        char sql[PG_SQL];
+
+        for (unsigned i = 0; i < PG_SCHEMAS && !pg->schema; i++)
+            if (strcmp(pg_schemas[i].name, create) == 0)
+                pg->schema = &pg_schemas[i];
+        if (!pg->schema)
+            return pg_fail(call, REPRISE_PLUGIN_FAILED, "create needs python or typescript");
+        if (!pg->table[0])
+            snprintf(pg->table, sizeof pg->table, "%s", pg->schema->table);
+        for (unsigned i = 0; i < 2 && !rc; i++)
+            rc = pg_run(pg,
+                        &(struct pg_query){ .sql = pg_sql(pg, NULL, pg->schema->create[i], sql) },
+                        call);
+        return rc;
+    }
     snprintf(call->error, sizeof call->error,
              "no table %s; `create = python` in the configuration creates one",
              pg->table[0] ? pg->table : "claude_session_store or claude_session_entries");

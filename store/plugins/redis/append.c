@@ -114,13 +114,6 @@ static int redis_append_rows(const struct appending *x, int64_t after,
     return REPRISE_PLUGIN_OK;
 }
 
-/* A colon in an id, or a name that the reference adapters reserve, would make two keys equal. */
-static bool redis_is_plain(const struct reprise_plugin_key *key)
-{
-    return !strchr(key->session, ':') && strcmp(key->session, RD_SESSIONS) != 0 &&
-           (!key->subpath || strcmp(key->subpath, RD_SUBKEYS) != 0);
-}
-
 int redis_append(void *store, const struct reprise_plugin_key *key, int64_t after,
                  const struct reprise_plugin_text *row, size_t rows, int64_t *last,
                  struct reprise_plugin_call *call)
@@ -140,8 +133,13 @@ int redis_append(void *store, const struct reprise_plugin_key *key, int64_t afte
         return REPRISE_PLUGIN_NO_MEMORY;
     if (rows == 0)
         return REPRISE_PLUGIN_OK;
-    if (!redis_is_plain(key))
+
+    /* A colon in an id, or a name that the reference adapters reserve, would make two keys
+     * equal. */
+    if (strchr(key->session, ':') || strcmp(key->session, RD_SESSIONS) == 0 ||
+        (key->subpath && strcmp(key->subpath, RD_SUBKEYS) == 0))
         return text_fail(call, REPRISE_PLUGIN_FAILED, "its id cannot be a key");
+
     PLUGIN_TRY(redis_acquire(rd, call, &c));
     x.c = c;
     int rc = redis_append_rows(&x, after, row, rows, last);

@@ -49,21 +49,6 @@ static void listing_fini(struct listing *l)
 
 /* ---- the projects ---- */
 
-/* A text as a part of a pattern, in which it matches only itself. */
-static const char *redis_quote(struct arena *a, const char *text)
-{
-    char *quoted = arena_alloc(a, strlen(text) * 2 + 1), *to = quoted;
-
-    for (; quoted && *text; text++) {
-        if (strchr("*?[]\\^-", *text))
-            *to++ = '\\';
-        *to++ = *text;
-    }
-    if (quoted)
-        *to = '\0';
-    return quoted;
-}
-
 static int redis_add_project(struct listing *l, const redisReply *key)
 {
     static const char tail[] = ":" RD_SESSIONS;
@@ -100,7 +85,18 @@ static int add_scanned(struct listing *l, const redisReply *r, char cursor[32])
 
 static int find_projects(struct listing *l)
 {
-    const char *prefix = redis_quote(&l->a, l->rd->prefix);
+    /* A text as a part of a pattern, in which it matches only itself. */
+    const char *text = l->rd->prefix;
+    char *prefix = arena_alloc(&l->a, strlen(text) * 2 + 1), *to = prefix;
+
+    for (; prefix && *text; text++) {
+        if (strchr("*?[]\\^-", *text))
+            *to++ = '\\';
+        *to++ = *text;
+    }
+    if (prefix)
+        *to = '\0';
+
     char cursor[32] = "0";
 
     if (!prefix)

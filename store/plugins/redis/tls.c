@@ -104,8 +104,19 @@ static bool expect_host(SSL *ssl, const char *host)
            (X509_VERIFY_PARAM_set1_host(param, host, 0) && SSL_set_tlsext_host_name(ssl, host));
 }
 
-static int shake_hands(struct redis_conn *c, struct reprise_plugin_call *call)
+int redis_tls_connect(const struct redis *rd, struct redis_conn *c,
+                      struct reprise_plugin_call *call)
 {
+    BIO *below = BIO_new(rd->tls_socket);
+
+    c->ssl = SSL_new(rd->tls);
+    if (!below || !c->ssl || !expect_host(c->ssl, rd->host)) {
+        BIO_free(below);
+        return REPRISE_PLUGIN_NO_MEMORY;
+    }
+    BIO_set_data(below, (void *)(intptr_t)c->c->fd);
+    BIO_set_init(below, 1);
+    SSL_set_bio(c->ssl, below, below);
     int64_t deadline = server_now_ms() + call->timeout_ms;
 
     for (;;) {
@@ -120,22 +131,6 @@ static int shake_hands(struct redis_conn *c, struct reprise_plugin_call *call)
         PLUGIN_TRY(
             server_wait(c->c->fd, why == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT, deadline, call));
     }
-}
-
-int redis_tls_connect(const struct redis *rd, struct redis_conn *c,
-                      struct reprise_plugin_call *call)
-{
-    BIO *below = BIO_new(rd->tls_socket);
-
-    c->ssl = SSL_new(rd->tls);
-    if (!below || !c->ssl || !expect_host(c->ssl, rd->host)) {
-        BIO_free(below);
-        return REPRISE_PLUGIN_NO_MEMORY;
-    }
-    BIO_set_data(below, (void *)(intptr_t)c->c->fd);
-    BIO_set_init(below, 1);
-    SSL_set_bio(c->ssl, below, below);
-    return shake_hands(c, call);
 }
 
 /* ---- certificates ---- */

@@ -198,23 +198,6 @@ static int try_condition(struct appending *x)
     return REPRISE_PLUGIN_CHANGED;
 }
 
-/* 412: the name is taken. If an answer was lost, that part is ours, and its rows are found in it. */
-static int s3_put_new(struct appending *x)
-{
-    long status;
-
-    PLUGIN_TRY(s3_put(x, &status));
-    if (status == 501) {
-        x->s3->conditions = S3_CONDITIONS_NONE;
-        PLUGIN_TRY(name_part(x));
-        PLUGIN_TRY(s3_put(x, &status));
-    }
-    if (status == 412)
-        return REPRISE_PLUGIN_CHANGED;
-    return x->after >= 0 && x->s3->conditions == S3_CONDITIONS_UNKNOWN ? try_condition(x)
-                                                                       : REPRISE_PLUGIN_OK;
-}
-
 /* ---- afterwards ---- */
 
 static bool has_part(const struct s3_parts *p, const char *name)
@@ -242,14 +225,6 @@ static int note_shared(int64_t position, struct slice row, void *arg)
     return x->found;
 }
 
-/* A part that cannot be read is being removed, as ours may have to be. */
-static bool shares_rows(struct appending *x, const struct s3_parts *p, size_t i)
-{
-    struct sharing sharing = { x->body, false };
-
-    return s3_parts_read(x->s3, p, i, i + 1, note_shared, &sharing, x->call) || sharing.found;
-}
-
 /* The parts of other programs, relative to ours. */
 struct neighbours {
     bool disputed; /* ours should not be where it is */
@@ -274,7 +249,12 @@ static int look_around(struct appending *x, struct neighbours *out)
             /* The author of this part did not see ours. */
             const struct s3_part *part = &now.part[i];
             bool first = strcmp(part->name, x->key + strlen(x->folder)) < 0;
-            bool shares = shares_rows(x, &now, i);
+
+            /* A part that cannot be read is being removed, as ours may have to be. */
+            struct sharing sharing = { x->body, false };
+            bool shares = s3_parts_read(x->s3, &now, i, i + 1, note_shared, &sharing, x->call) ||
+                          sharing.found;
+
             bool older = first || (is_chained(x) && part->ms < x->began_ms);
 
             out->followed |= !shares && !older;
@@ -313,7 +293,21 @@ static int add_part(struct appending *x)
     s3_parts_fini(&x->before);
     PLUGIN_TRY(s3_append_check(x));
     PLUGIN_TRY(name_part(x));
-    return s3_put_new(x);
+
+    /* 412: the name is taken. If an answer was lost, that part is ours, and its rows are found in
+     * it. */
+    long status;
+
+    PLUGIN_TRY(s3_put(x, &status));
+    if (status == 501) {
+        x->s3->conditions = S3_CONDITIONS_NONE;
+        PLUGIN_TRY(name_part(x));
+        PLUGIN_TRY(s3_put(x, &status));
+    }
+    if (status == 412)
+        return REPRISE_PLUGIN_CHANGED;
+    return x->after >= 0 && x->s3->conditions == S3_CONDITIONS_UNKNOWN ? try_condition(x)
+                                                                       : REPRISE_PLUGIN_OK;
 }
 
 static int append_body(struct appending *x, size_t rows, int64_t *last)

@@ -120,25 +120,6 @@ int s3_encode(struct buf *out, const char *text, bool slashes)
     return REPRISE_PLUGIN_OK;
 }
 
-/* The path is signed as it is sent. */
-static int s3_set_url(CURL *easy, const struct s3 *s3, const struct s3_request *r, struct arena *a,
-                      const char **path)
-{
-    struct buf b = { 0 };
-    bool ok = !buf_add(&b, slice_of(s3->path)) &&
-              (!r->key || (!buf_add_byte(&b, '/') && !s3_encode(&b, r->key, true))) &&
-              (b.n || !buf_add_byte(&b, '/'));
-
-    *path = ok ? arena_copy(a, buf_slice(&b)).p : NULL;
-    buf_fini(&b);
-    const char *url = *path ? arena_format(a, "%s%s%s%s", s3->origin, *path, r->query ? "?" : "",
-                                           r->query ? r->query : "")
-                            : NULL;
-
-    return url && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK ? REPRISE_PLUGIN_OK
-                                                                       : REPRISE_PLUGIN_NO_MEMORY;
-}
-
 static bool s3_add_header(struct slot *slot, const char *name, const char *value)
 {
     struct buf text = { 0 };
@@ -199,12 +180,26 @@ static int s3_begin(struct s3_conn *c, struct slot *slot, struct s3_request *r)
     CURL *easy = slot->easy;
     AUTO_ARENA a = { 0 };
     const char *path;
-    int rc = s3_set_url(easy, c->s3, r, &a, &path);
+
+    /* The path is signed as it is sent. */
+    struct buf b = { 0 };
+    bool ok = !buf_add(&b, slice_of(c->s3->path)) &&
+              (!r->key || (!buf_add_byte(&b, '/') && !s3_encode(&b, r->key, true))) &&
+              (b.n || !buf_add_byte(&b, '/'));
+
+    path = ok ? arena_copy(&a, buf_slice(&b)).p : NULL;
+    buf_fini(&b);
+    const char *url = path ? arena_format(&a, "%s%s%s%s", c->s3->origin, path, r->query ? "?" : "",
+                                          r->query ? r->query : "")
+                           : NULL;
+
+    int rc = url && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK ? REPRISE_PLUGIN_OK
+                                                                         : REPRISE_PLUGIN_NO_MEMORY;
 
     if (!rc) {
         const struct s3 *s3 = c->s3;
-        bool ok = add_signature(slot, s3, r, path, &a);
 
+        ok = add_signature(slot, s3, r, path, &a);
         if (ok && r->put)
             ok = s3_add_header(slot, "Content-Type", "application/x-ndjson");
         if (ok && r->put && s3->conditions != S3_CONDITIONS_NONE) /* a part is never replaced */
@@ -267,11 +262,6 @@ static int pause_for(int64_t ms, struct reprise_plugin_call *call)
     return REPRISE_PLUGIN_OK;
 }
 
-static bool is_busy(long status)
-{
-    return status == 429 || status == 500 || (status >= 502 && status <= 504);
-}
-
 /* *done stays NULL if the request is started again. */
 static int on_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_call *call,
                    struct s3_request **done)
@@ -293,25 +283,13 @@ static int on_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_ca
                    : text_fail(call, REPRISE_PLUGIN_FAILED,
                                slot->why[0] ? slot->why : curl_easy_strerror(result));
     }
-    if (is_busy(r->status) && ++r->tries < TRIES) {
+    if ((r->status == 429 || r->status == 500 || (r->status >= 502 && r->status <= 504)) &&
+        ++r->tries < TRIES) {
         PLUGIN_TRY(pause_for((int64_t)PAUSE_MS << r->tries, call));
         return s3_start(c, r);
     }
     *done = r;
     return REPRISE_PLUGIN_OK;
-}
-
-/* Bytes that were sent and received since s3_finish() was called. */
-static int64_t moved_bytes(const struct s3_conn *c)
-{
-    int64_t moved = (int64_t)c->received;
-    curl_off_t sent = 0;
-
-    for (size_t i = 0; i < S3_REQUESTS; i++)
-        if (c->slot[i].request &&
-            curl_easy_getinfo(c->slot[i].easy, CURLINFO_SIZE_UPLOAD_T, &sent) == CURLE_OK)
-            moved += sent;
-    return moved;
 }
 
 /* All requests together must move bytes at a rate. Bytes that are ready after the deadline are read for a while, as by
@@ -324,7 +302,17 @@ static int wait_for_any(struct s3_conn *c, int64_t begun_ms, struct reprise_plug
         return REPRISE_PLUGIN_STOPPED;
     if (curl_multi_poll(c->multi, NULL, 0, TICK_MS, &ready) != CURLM_OK)
         return text_fail(call, REPRISE_PLUGIN_FAILED, "libcurl failed");
-    return server_now_ms() > begun_ms + call->timeout_ms + moved_bytes(c) / SERVER_BYTES_PER_MS +
+
+    /* Bytes that were sent and received since s3_finish() was called. */
+    int64_t moved = (int64_t)c->received;
+    curl_off_t sent = 0;
+
+    for (size_t i = 0; i < S3_REQUESTS; i++)
+        if (c->slot[i].request &&
+            curl_easy_getinfo(c->slot[i].easy, CURLINFO_SIZE_UPLOAD_T, &sent) == CURLE_OK)
+            moved += sent;
+
+    return server_now_ms() > begun_ms + call->timeout_ms + moved / SERVER_BYTES_PER_MS +
                                  (ready > 0 ? call->timeout_ms : 0)
                ? server_timed_out(call)
                : REPRISE_PLUGIN_OK;

@@ -249,32 +249,6 @@ static bool s3_is_large(const struct s3_part *part)
     return part->size > 2 * PIECE_BYTES;
 }
 
-static void plan(struct ends *x, const struct s3 *s3)
-{
-    const struct session *s = x->session;
-    size_t head = 0, tail = s->parts;
-    int64_t bytes = 0;
-
-    x->all = true;
-    while (head < s->parts && head < HEAD_PARTS && bytes < HEAD_BYTES) {
-        const struct s3_part *part = &s->part[head++];
-
-        bytes += part->size;
-        x->all &= !s3_is_large(part);
-        s3_add_piece(x, s3, part, s3_is_large(part) ? FRONT : WHOLE);
-    }
-    x->heads = x->n;
-    for (bytes = 0; tail > head && s->parts - tail < TAIL_PARTS && bytes < TAIL_BYTES;)
-        bytes += s->part[--tail].size;
-    if (tail == s->parts && s->parts && s3_is_large(&s->part[s->parts - 1]))
-        s3_add_piece(x, s3, &s->part[s->parts - 1], BACK); /* the end of the only part */
-    x->all &= tail == head;
-    for (; tail < s->parts; tail++) {
-        x->all &= !s3_is_large(&s->part[tail]);
-        s3_add_piece(x, s3, &s->part[tail], s3_is_large(&s->part[tail]) ? BACK : WHOLE);
-    }
-}
-
 /* The rows of a piece; if it is cut, only the whole ones. */
 static int s3_add_rows(struct buf *out, struct slice rest, bool cut, enum piece_kind kind)
 {
@@ -369,7 +343,29 @@ static int s3_fill(const struct listing *l, struct s3_conn *c, struct window *w)
                 return REPRISE_PLUGIN_NO_MEMORY;
             x->session = &l->session[w->next++];
             w->ends[w->n++] = x;
-            plan(x, l->s3);
+            const struct session *s = x->session;
+            size_t head = 0, tail = s->parts;
+            int64_t bytes = 0;
+
+            x->all = true;
+            while (head < s->parts && head < HEAD_PARTS && bytes < HEAD_BYTES) {
+                const struct s3_part *part = &s->part[head++];
+
+                bytes += part->size;
+                x->all &= !s3_is_large(part);
+                s3_add_piece(x, l->s3, part, s3_is_large(part) ? FRONT : WHOLE);
+            }
+            x->heads = x->n;
+            for (bytes = 0; tail > head && s->parts - tail < TAIL_PARTS && bytes < TAIL_BYTES;)
+                bytes += s->part[--tail].size;
+            if (tail == s->parts && s->parts && s3_is_large(&s->part[s->parts - 1]))
+                s3_add_piece(x, l->s3, &s->part[s->parts - 1], BACK); /* the end of the only part */
+            x->all &= tail == head;
+            for (; tail < s->parts; tail++) {
+                x->all &= !s3_is_large(&s->part[tail]);
+                s3_add_piece(x, l->s3, &s->part[tail], s3_is_large(&s->part[tail]) ? BACK : WHOLE);
+            }
+
             if (x->a.failed)
                 return REPRISE_PLUGIN_NO_MEMORY;
         }
@@ -397,31 +393,6 @@ static int on_piece(const struct listing *l, struct window *w, struct ends *x)
     return rc;
 }
 
-static int list_sessions(const struct listing *l, struct s3_conn *c)
-{
-    struct window w = { .end = l->sessions };
-    struct s3_request *done;
-    int rc;
-
-    if (l->query.newest && l->query.newest < w.end)
-        w.end = l->query.newest;
-
-    do {
-        rc = s3_fill(l, c, &w);
-        if (!rc)
-            rc = s3_finish(c, l->call, &done);
-        if (!rc && done)
-            rc = on_piece(l, &w, done->owner);
-    } while (!rc && done);
-    s3_conn_stop(c); /* before the requests go */
-    while (w.n)
-        ends_free(w.ends[--w.n]);
-    for (size_t i = w.end; i < l->sessions && !rc; i++)
-        rc = server_list_bare(l->session[i].project, l->session[i].name, l->session[i].mtime_ms,
-                              l->fn, l->arg);
-    return rc;
-}
-
 int s3_list(void *store, const struct reprise_plugin_query *query, reprise_plugin_session_fn *fn,
             void *arg, struct reprise_plugin_call *call)
 {
@@ -438,5 +409,25 @@ int s3_list(void *store, const struct reprise_plugin_query *query, reprise_plugi
         PLUGIN_TRY(find_parts(&l));
     PLUGIN_TRY(make_sessions(&l));
     PLUGIN_TRY(s3_acquire(store, &c));
-    return list_sessions(&l, c);
+    struct window w = { .end = l.sessions };
+    struct s3_request *done;
+    int rc;
+
+    if (l.query.newest && l.query.newest < w.end)
+        w.end = l.query.newest;
+
+    do {
+        rc = s3_fill(&l, c, &w);
+        if (!rc)
+            rc = s3_finish(c, l.call, &done);
+        if (!rc && done)
+            rc = on_piece(&l, &w, done->owner);
+    } while (!rc && done);
+    s3_conn_stop(c); /* before the requests go */
+    while (w.n)
+        ends_free(w.ends[--w.n]);
+    for (size_t i = w.end; i < l.sessions && !rc; i++)
+        rc = server_list_bare(l.session[i].project, l.session[i].name, l.session[i].mtime_ms, l.fn,
+                              l.arg);
+    return rc;
 }

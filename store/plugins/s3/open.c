@@ -48,14 +48,6 @@ static const char *s3_set_option(void *store, const char *name, const char *valu
     return NULL;
 }
 
-static bool is_bucket(const char *name, size_t n)
-{
-    static const char letters[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-
-    return n >= 3 && n <= 255 && strspn(name, letters) >= n && name[0] != '.';
-}
-
 /* As in the reference adapters, the prefix of the keys ends in one slash. */
 static const char *s3_read_path(struct s3 *s3, const char *path)
 {
@@ -66,8 +58,11 @@ static const char *s3_read_path(struct s3 *s3, const char *path)
     const char *bucket = path + strlen(scheme), *prefix = bucket + strcspn(bucket, "/?");
     size_t n = (size_t)(prefix - bucket);
 
-    if (!is_bucket(bucket, n))
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+    if (n < 3 || n > 255 || strspn(bucket, letters) < n || bucket[0] == '.')
         return "its path needs the name of a bucket after s3://: 3 to 255 letters, digits, - . _";
+
     s3->bucket = arena_format(&s3->arena, "%.*s", (int)n, bucket);
     prefix += *prefix == '/';
     n = strcspn(prefix, "?");
