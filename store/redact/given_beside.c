@@ -203,7 +203,7 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
     struct slice login = b->before, key = given_word_before(text, (size_t)(login.p - text.p));
 
     return password && (given_is_mixed_word(value) ||
-                        given_is_word_of(key, " login account user machine connect ") ||
+                        given_is_word_of(key, " login account user machine connect port ") ||
                         (digit && given_is_word_of(key, " username ")) ||
                         (digit && secret_name_kind(b->before) == NAME_PASSWORD) ||
                         (digit && value.n > 5 && given_is_word_of(b->before, " and with ") &&
@@ -418,6 +418,7 @@ static const struct {
     { "pgpsymencrypt", 1, false },
     { "plainauth", 2, false },
     { "sendkeys", 0, true },
+    { "sequelize", 2, false },
     { "setbasicauth", 1, false },
     { "setpassword", 0, false },
     { "settext", 0, true },

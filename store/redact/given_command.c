@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "lite/base/cleanup.h"
+#include "store/redact/given_piped.h"
 #include "store/redact/given_printed.h"
 #include "store/redact/given_value.h"
 #include "store/redact/token_form.h"
@@ -161,6 +162,7 @@ static const struct argument {
     { "key-string", 1, 0, 0, true },
     { "mc alias set", 4, 0, 0, false },
     { "mkpasswd", 0, 0, 0, true },
+    { "mosquitto_passwd -b", 0, 0, 0, false },
     { "mssqlclient.py", ARGUMENT_WITH, ':', '@', false },
     { "net use", ARGUMENT_SHARE, 0, 0, false },
     { "net user", 2, 0, 0, true },
@@ -370,6 +372,9 @@ void command_line_note(struct command_line *line, struct slice text, size_t at)
     if (slice_eq(word, SLICE("echo")) || slice_eq(word, SLICE("printf")) ||
         slice_eq(word, SLICE("yes")))
         line->echo = at + word.n;
+    if (slice_eq(word, SLICE("cat")) &&
+        slice_starts((struct slice){ text.p + at, text.n - at }, "cat <<<"))
+        line->echo = at + 7; /* cat <<< WORD */
     if (slice_eq(word, SLICE("send")))
         note_sent(line, text, at, at + word.n);
     if (word.n < 2)
@@ -521,53 +526,6 @@ static enum err_code find_user(const struct command_line *line, struct slice tex
     return ERR_OK;
 }
 
-/* echo WORD | docker login --password-stdin, echo WORD | sudo -S, echo USER:WORD | chpasswd */
-static enum err_code find_piped(struct command_line *line, struct slice text, size_t at,
-                                struct secret_list *list)
-{
-    static const char *const sinks[] = { "kinit",         "cryptsetup",      "passwd ",
-                                         "smbpasswd",     "password_stdin",  "-pass stdin",
-                                         "-passin stdin", "--passphrase-fd", "--password-stdin",
-                                         "sudo -S",       "--with-token",    "passwd --stdin",
-                                         "chpasswd",      "vncpasswd",       "secret put",
-                                         "secret set",    "secrets put",     "secret create",
-                                         "create secret", "secrets create",  "secrets versions add",
-                                         "SecureString",  "vercel env add" };
-    const struct slice rest = { text.p + at, text.n - at };
-    bool here = line->reads_secret && slice_starts(rest, "<<<");
-    size_t from = here ? at + 3 : line->echo, end = here ? text.n : at;
-
-    for (size_t i = 0; i < sizeof sinks / sizeof *sinks; i++)
-        line->reads_secret =
-            line->reads_secret || (rest.p[0] == sinks[i][0] && slice_starts(rest, sinks[i]));
-    if (!line->reads_secret || from == 0)
-        return ERR_OK;
-    line->echo = 0;
-    line->reads_secret = false;
-    while (from < end && strchr(" -ne", text.p[from]) &&
-           (text.p[from] == ' ' || text.p[from] == '-' || text.p[from - 1] == '-'))
-        from++;
-    struct given v = given_read(text, from, false);
-
-    if (v.n && memchr(text.p + v.at, '%', v.n)) { /* printf '%s\n' WORD */
-        size_t next = v.at + v.n;
-
-        while (next < end && (unsigned char)text.p[next] > ' ')
-            next++;
-        v = given_read_word(text, next);
-    }
-    const char *colon =
-        v.n && slice_starts(rest, "chpasswd") ? memchr(text.p + v.at, ':', v.n) : NULL;
-
-    if (colon) {
-        v.n -= (size_t)(colon + 1 - (text.p + v.at));
-        v.at = (size_t)(colon + 1 - text.p);
-    }
-    return v.n && v.at + v.n <= end && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
-               ? add_password(list, v)
-               : ERR_OK;
-}
-
 enum err_code command_find(struct command_line *line, struct slice text, size_t at,
                            struct secret_list *list)
 {
@@ -587,6 +545,5 @@ enum err_code command_find(struct command_line *line, struct slice text, size_t 
         return find_flag(line, text, at, list);
     if (text.p[at] == '-')
         TRY(find_user(line, text, at, list));
-    return list->n == before && strchr("-spcvkS<", text.p[at]) ? find_piped(line, text, at, list)
-                                                               : ERR_OK;
+    return list->n == before ? piped_find(line, text, at, list) : ERR_OK;
 }

@@ -29,6 +29,7 @@ static const struct printer {
     { "cat", "/run/secrets/" },
     { "cat", ".vault-token" },
     { "chezmoi secret", NULL },
+    { "dialog", "--passwordbox" },
     { "doppler secrets get", "--plain" },
     { "gcloud auth application-default print-access-token", NULL },
     { "gcloud auth print-access-token", NULL },
@@ -38,10 +39,12 @@ static const struct printer {
     { "gopass cat", NULL },
     { "gopass show", NULL },
     { "gpg --gen-random", NULL },
+    { "gum input", "--password" },
     { "head", "/dev/urandom" },
     { "heroku auth:token", NULL },
     { "heroku config:get", NULL },
     { "infisical secrets get", NULL },
+    { "kdialog", "--password" },
     { "keyring get", NULL },
     { "kubectl create token", NULL },
     { "kubectl get secret", "base64" },
@@ -70,6 +73,8 @@ static const struct printer {
     { "security find-generic-password", "-w" },
     { "security find-internet-password", "-w" },
     { "sops", "--extract" },
+    { "ssh-askpass", NULL },
+    { "systemd-ask-password", NULL },
     { "terraform output", "-raw" },
     { "tr -dc", "/dev/urandom" },
     { "vault kv get", "-field" },
@@ -77,6 +82,7 @@ static const struct printer {
     { "vault read", "-field" },
     { "wg genkey", NULL },
     { "wg genpsk", NULL },
+    { "whiptail", "--passwordbox" },
     { "xkcdpass", NULL },
 };
 
@@ -165,9 +171,10 @@ static bool is_kept_back(struct slice before, struct slice rest)
     for (size_t i = 0; i < rest.n; i++) {
         size_t next = i + 1;
 
-        if (given_is_any(rest.p[i], ";)&"))
+        if (given_is_any(rest.p[i], ";)&") && !(i && rest.p[i - 1] == '>'))
             break;
-        if (rest.p[i] == '>' && !(i && given_is_any(rest.p[i - 1], "2-=")))
+        if (rest.p[i] == '>' && !(next < rest.n && rest.p[next] == '&') &&
+            !(i && given_is_any(rest.p[i - 1], "2-=")))
             return true;
         if (rest.p[i] != '|' || next >= rest.n || rest.p[next] == '|')
             continue;

@@ -8,6 +8,7 @@
 #include "lite/base/array.h"
 #include "lite/base/cleanup.h"
 #include "store/redact/given_command.h"
+#include "store/redact/given_piped.h"
 #include "store/redact/given_printed.h"
 #include "store/redact/given_value.h"
 #include "store/redact/token_form.h"
@@ -270,9 +271,12 @@ static enum err_code find_header(struct scan *s, size_t at)
     return ERR_OK;
 }
 
-/* A line of ~/.pgpass: HOST:PORT:DATABASE:USER:PASSWORD */
-static enum err_code find_pgpass(struct scan *s, size_t at)
+/* A line of ~/.pgpass: HOST:PORT:DATABASE:USER:PASSWORD. The host has a dot, or the port is one of PostgreSQL, of its
+ * poolers or of CockroachDB. alone: nothing else is before it. */
+static enum err_code find_pgpass(struct scan *s, size_t at, bool alone)
 {
+    static const char ports[] = " 5432 5433 5434 5435 5436 6432 6543 15432 25432 26257 54320 54321 "
+                                "54322 55432 ";
     size_t field = 0, begin[5] = { at }, i = at;
 
     for (; i < s->text.n && i - at < 300 && (unsigned char)s->text.p[i] > ' ' &&
@@ -284,11 +288,13 @@ static enum err_code find_pgpass(struct scan *s, size_t at)
     bool dotted = field == 4 && (memchr(s->text.p + at, '.', begin[1] - at) ||
                                  s->text.p[at] == '*' || s->text.p[at] == 'l');
     bool any = port == 1 && s->text.p[begin[1]] == '*';
+    bool known = port > 3 && given_is_word_of((struct slice){ s->text.p + begin[1], port }, ports);
 
-    return dotted &&
+    return ((dotted && alone) || known) &&
                    (any ||
                     (port > 2 && letters_run(s->text, begin[1], LETTERS_DIGIT, port) == port)) &&
-                   i > begin[4] && begin[3] - begin[2] > 1 && begin[4] - begin[3] > 1
+                   i > begin[4] && begin[3] - begin[2] > 1 && begin[4] - begin[3] > 1 &&
+                   !given_is_placeholder((struct slice){ s->text.p + begin[4], i - begin[4] })
                ? add_found(s, "password", begin[4], i - begin[4])
                : ERR_OK;
 }
@@ -305,8 +311,8 @@ static enum err_code look_at_word(struct scan *s, size_t at)
 
     if (at == 0 || command_is_boundary(s->text.p[at - 1]) || line)
         command_line_note(&s->line, s->text, at);
-    if (line || (at && s->text.p[at - 1] == '"'))
-        rc = find_pgpass(s, at);
+    if (line || (at && given_is_any(s->text.p[at - 1], "\"'+ \t")))
+        rc = find_pgpass(s, at, line || s->text.p[at - 1] == '"');
     if (!rc && s->list->n == before && given_is_any(c, "BbTtSsAa") && token_may_begin(s->text, at))
         rc = find_header(s, at);
     return !rc && s->list->n == before ? command_find(&s->line, s->text, at, s->list) : rc;
@@ -369,6 +375,9 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
     else if (c == ':' && at > 10 && (text.p[at - 1] == 'n' || text.p[at - 1] == 'i') &&
              (rc = find_oracle(s, at), s->list->n > before))
         return rc;
+    else if (given_is_any(c, ":]/%") &&
+             (rc = piped_find_marked(text, at, s->list), rc || s->list->n > before))
+        return rc;
     else if (may_end_name(c) || (c == '\xef' && slice_starts(redact_rest_of(s, at), "：")))
         rc = given_find(text, at, s->list);
     if (!rc && s->list->n == before &&
@@ -377,7 +386,7 @@ static enum err_code look_at_byte(struct scan *s, size_t at)
           (at == 0 || command_is_boundary(text.p[at - 1])))))
         rc = command_find(&s->line, text, at, s->list);
     else if (!rc && c == '*' && (at == 0 || text.p[at - 1] == '\n'))
-        rc = find_pgpass(s, at);
+        rc = find_pgpass(s, at, true);
     else if (!rc && s->list->n == before && letters_have(LETTERS_WORD, c) &&
              (at == 0 || !letters_have(LETTERS_WORD | LETTERS_LOW, text.p[at - 1]) ||
               token_may_begin(text, at)))

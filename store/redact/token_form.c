@@ -61,6 +61,7 @@ const struct token_form token_forms[] = {
     { "HRKU-", LETTERS_URL, 30, "heroku key" },
     { "IGQV", LETTERS_URL, 80, "instagram token" },
     { "KEY0", LETTERS_URL | LETTERS_DOT, 40, "telnyx key" },
+    { "KGAT_", LETTERS_HEX, 32, "kaggle token" },
     { "LTAI", LETTERS_WORD, 12, "alibaba key" },
     { "Mid-server-", LETTERS_URL, 20, "midtrans key" },
     { "NRAA", LETTERS_HEX, 42, "new relic key" },
@@ -104,8 +105,10 @@ const struct token_form token_forms[] = {
     { "clojars_", LETTERS_WORD, 60, "clojars token" },
     { "cloudsmith_", LETTERS_WORD, 36, "cloudsmith token" },
     { "cmVmd", LETTERS_WORD, 55, "artifactory token" },
+    { "crsr_", LETTERS_HEX, 40, "cursor key" },
     { "csk-", LETTERS_WORD, 40, "key of a model provider" },
     { "ctp_", LETTERS_WORD | LETTERS_LOW, 20, "cloudsmith token" },
+    { "ctx7sk-", LETTERS_HEX | LETTERS_DASH, 36, "context7 key" },
     { "dG9rO", LETTERS_WORD | LETTERS_BASE64, 40, "intercom token" },
     { "dapi", LETTERS_HEX, 32, "databricks token" },
     { "dckr_oat_", LETTERS_URL, 26, "docker token" },
@@ -188,7 +191,7 @@ const struct token_form token_forms[] = {
     { "hvs.", LETTERS_URL, 24, "vault token" },
     { "ico-", LETTERS_WORD, 32, "infracost token" },
     { "ion_", LETTERS_WORD, 42, "ionic token" },
-    { "key-", LETTERS_HEX, 32, "mailgun key" },
+    { "key-", LETTERS_WORD, 32, "mailgun key" },
     { "lin_api_", LETTERS_WORD, 32, "linear key" },
     { "lin_oauth_", LETTERS_WORD, 32, "linear token" },
     { "lin_wh_", LETTERS_WORD, 32, "linear secret" },
@@ -378,46 +381,6 @@ static bool is_upper(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-/* clang-format off */
-#define DIGIT (LETTERS_DIGIT | LETTERS_HEX | LETTERS_UPPER | LETTERS_WORD)
-#define LOWER LETTERS_WORD
-#define UPPER (LETTERS_WORD | LETTERS_UPPER)
-#define HEX LETTERS_HEX
-const unsigned short letters_of[256] = {
-    ['0'] = DIGIT, ['1'] = DIGIT, ['2'] = DIGIT, ['3'] = DIGIT, ['4'] = DIGIT,
-    ['5'] = DIGIT, ['6'] = DIGIT, ['7'] = DIGIT, ['8'] = DIGIT, ['9'] = DIGIT,
-    ['a'] = LOWER | HEX, ['b'] = LOWER | HEX, ['c'] = LOWER | HEX,
-    ['d'] = LOWER | HEX, ['e'] = LOWER | HEX, ['f'] = LOWER | HEX,
-    ['g'] = LOWER, ['h'] = LOWER, ['i'] = LOWER, ['j'] = LOWER, ['k'] = LOWER,
-    ['l'] = LOWER, ['m'] = LOWER, ['n'] = LOWER, ['o'] = LOWER, ['p'] = LOWER,
-    ['q'] = LOWER, ['r'] = LOWER, ['s'] = LOWER, ['t'] = LOWER, ['u'] = LOWER,
-    ['v'] = LOWER, ['w'] = LOWER, ['x'] = LOWER, ['y'] = LOWER, ['z'] = LOWER,
-    ['A'] = UPPER | HEX, ['B'] = UPPER | HEX, ['C'] = UPPER | HEX,
-    ['D'] = UPPER | HEX, ['E'] = UPPER | HEX, ['F'] = UPPER | HEX,
-    ['G'] = UPPER, ['H'] = UPPER, ['I'] = UPPER, ['J'] = UPPER, ['K'] = UPPER,
-    ['L'] = UPPER, ['M'] = UPPER, ['N'] = UPPER, ['O'] = UPPER, ['P'] = UPPER,
-    ['Q'] = UPPER, ['R'] = UPPER, ['S'] = UPPER, ['T'] = UPPER, ['U'] = UPPER,
-    ['V'] = UPPER, ['W'] = UPPER, ['X'] = UPPER, ['Y'] = UPPER, ['Z'] = UPPER,
-    ['_'] = LETTERS_LOW, ['-'] = LETTERS_DASH, ['.'] = LETTERS_DOT,
-    ['+'] = LETTERS_BASE64, ['/'] = LETTERS_BASE64, ['='] = LETTERS_BASE64,
-    [':'] = LETTERS_MARKS, ['~'] = LETTERS_MARKS, ['@'] = LETTERS_MARKS,
-    ['%'] = LETTERS_MARKS, ['!'] = LETTERS_MARKS,
-};
-#undef DIGIT
-#undef LOWER
-#undef UPPER
-#undef HEX
-/* clang-format on */
-
-size_t letters_run(struct slice text, size_t at, unsigned letters, size_t most)
-{
-    size_t n = 0;
-
-    while (n < most && at + n < text.n && letters_have(letters, text.p[at + n]))
-        n++;
-    return n;
-}
-
 static bool token_form_is_hex(char c)
 {
     return letters_have(LETTERS_HEX, c);
@@ -501,10 +464,10 @@ const struct front_letters token_fronts[128] = {
     ['0'] = { 0x1000000000000, 0x10 }, ['1'] = { 0x800000000000, 0x800000000000 }, ['4'] = { 0x400000000, 0x2000000000000 },
     ['A'] = { 0x80000005f4a8c, 0x40020000059da3e }, ['B'] = { 0x4, 0x10 }, ['C'] = { 0x1048, 0x18010 }, ['E'] = { 0x4000002, 0x100002 },
     ['F'] = { 0x100000001000, 0x200000000800000 }, ['G'] = { 0x48000, 0x2000000000008 }, ['H'] = { 0x40000, 0x800 }, ['I'] = { 0x80, 0x20000 },
-    ['K'] = { 0x20, 0x2000000 }, ['L'] = { 0x100000, 0x2 }, ['M'] = { 0x20000000000, 0x1000000000 }, ['N'] = { 0x40000, 0xc0606 },
+    ['K'] = { 0xa0, 0x2000002 }, ['L'] = { 0x100000, 0x2 }, ['M'] = { 0x20000000000, 0x1000000000 }, ['N'] = { 0x40000, 0xc0606 },
     ['P'] = { 0x2000, 0x2 }, ['S'] = { 0x88c, UINT64_MAX }, ['Y'] = { 0x8, UINT64_MAX }, ['Z'] = { 0x1000000, 0x100000000000 },
     ['_'] = { 0x8000000000, 0x20000000000 }, ['a'] = { 0x10a0800000000, 0x820a00000000 }, ['b'] = { 0x82480000000, UINT64_MAX },
-    ['c'] = { 0x183a4000000000, 0x121a80200400000 }, ['d'] = { 0x79ca1a00000080, 0x20dc86a00000000 }, ['e'] = { 0x30c000000000000, 0x9000400000400 },
+    ['c'] = { 0x1c3a4000000000, 0x129a80200400000 }, ['d'] = { 0x79ca1a00000080, 0x20dc86a00000000 }, ['e'] = { 0x30c000000000000, 0x9000400000400 },
     ['f'] = { 0x80b20800000000, 0x6a08480000000 }, ['g'] = { 0x8130200000000, 0xbd8a5a00000000 }, ['h'] = { 0x40804000000000, 0xc800480000000 },
     ['i'] = { 0x800800000000, 0xc00000000000 }, ['k'] = { 0x2000000000, 0x200000000000000 }, ['l'] = { 0x8220000000000, 0x41600600000000 },
     ['m'] = { 0x1101200000000, 0x8280400000000 }, ['n'] = { 0x51004200000000, 0x1600200000000 }, ['o'] = { 0x221000000000000, 0x1c000000000000 },
