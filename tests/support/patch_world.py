@@ -62,7 +62,8 @@ class PatchWorld:
             if name in final:
                 want[name] = final[name]
         now = self.tree()
-        self.p.same(f'{what}: prompt {at}', [name for name in {*now, *want} if now.get(name) != want.get(name)], [])
+        wrong = [name for name in {*now, *want} if now.get(name) != want.get(name)]
+        self.p.same(f'{what}: prompt {at}' + (f': {run}' if wrong else ''), wrong, [])
         if now != final:
             self.p.need(run.returncode in (0, 4), f'{what}: {run}')
             undo = self.p.run('undo', '--all')
@@ -101,6 +102,11 @@ class PiWorld(PatchWorld):
         self.row('toolResult', [{'type': 'text', 'text': text}], toolCallId=f'call_{self.calls}', toolName=name, isError=failed,
                  **({'details': details} if details else {}))
 
+    def wait(self, name):
+        """The row of a change is later than the file, which says that nothing was written in the same millisecond."""
+        while time.time_ns() // 10**6 <= os.stat(self.path(name)).st_mtime_ns // 10**6:
+            time.sleep(0.001)
+
     def edit(self, name, old, new, patched=True, as_path=None):
         before = self.get(name)
         self.call('edit', path=as_path or name, edits=[{'oldText': old, 'newText': new}])
@@ -108,12 +114,14 @@ class PiWorld(PatchWorld):
         with open(self.path(name), 'r+', encoding='utf-8', newline='') as f:
             f.write(after)
             f.truncate()
+        self.wait(name)
         patch = self.patch(name, before.replace('\r\n', '\n'), after.replace('\r\n', '\n'), 4)
         self.result('edit', f'Successfully replaced 1 block(s) in {name}.', **({'patch': patch} if patched else {'diff': 'x'}))
 
     def write(self, name, text):
         self.call('write', path=name, content=text)
         self.put(name, text)
+        self.wait(name)
         self.result('write', f'Successfully wrote to {name}')
 
     def read(self, name, cut=False):
