@@ -112,7 +112,6 @@ bool given_is_path(struct slice v)
 bool given_is_mixed_word(struct slice v)
 {
     size_t changes, digits = letters_count_digits(v, &changes);
-
     bool marked = false;
 
     for (size_t i = 0; i < v.n; i++)
@@ -439,10 +438,11 @@ static bool is_bare_secret(struct slice text, const struct naming *name, char op
 
 static bool is_header_name(struct slice name, bool *cookie)
 {
+    static const char words[] =
+        " authorization proxy-authorization x-authorization http_authorization ";
+
     *cookie = given_is_word_of(name, " cookie set-cookie cookie2 ");
-    return *cookie ||
-           given_is_word_of(
-               name, " authorization proxy-authorization x-authorization http_authorization ");
+    return *cookie || given_is_word_of(name, words);
 }
 
 /* base64 of "user:password", in the configuration of container registries and of npm */
@@ -486,9 +486,8 @@ struct operator
 
 static struct operator read_operator(struct slice text, size_t at)
 {
-    struct operator op = { .first = text.p[at], .after = at };
-    if (op.first == '\xef') /* a wide colon */
-        op.after += 2;
+    /* A wide colon has three bytes. */
+    struct operator op = { .first = text.p[at], .after = text.p[at] == '\xef' ? at + 2 : at };
     const char *letters = op.first == '>' ? ">" : given_is_any(op.first, ",(") ? ",(" : ":=>|?!";
 
     for (; op.after < text.n && op.after - at < 4 && given_is_any(text.p[op.after], letters);
@@ -559,11 +558,10 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
     if (v.quoted && v.n > value.n)
         return given_add(list, name.kind, v);
     value = (struct slice){ text.p + v.at, v.n };
-    if (v.quoted) /* SECRET_KEY="a b c" */
-        return given_is_secret(environment && name.kind == NAME_TOKEN ? NAME_PASSWORD : name.kind,
-                               value)
-                   ? given_add(list, name.kind, v)
-                   : ERR_OK;
+    if (v.quoted && environment && name.kind == NAME_TOKEN) /* SECRET_KEY="a b c" */
+        name.kind = NAME_PASSWORD;
+    if (v.quoted)
+        return given_is_secret(name.kind, value) ? given_add(list, name.kind, v) : ERR_OK;
     if (c == '|' && name.kind == NAME_PASSWORD && op.gap) /* | password | w0rd | */
         return given_has_digit(value) && value.n > 5 && !given_is_plain(value) &&
                        slice_starts((struct slice){ text.p + v.at + v.n, text.n - v.at - v.n },
