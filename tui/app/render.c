@@ -30,8 +30,8 @@ static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH
 static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };
 static const enum action in_trash[] = { ACT_RESTORE, ACT_MARK, ACT_SEARCH, ACT_EMPTY,
                                         ACT_UNDO,    ACT_REDO, ACT_BACK,   ACT_NONE };
-static const enum action in_damaged[] = { ACT_VIEW, ACT_DOCTOR, ACT_SCOPE, ACT_TRASH,
-                                          ACT_MENU, ACT_BACK,   ACT_NONE };
+static const enum action in_damaged[] = { ACT_FIX,   ACT_VIEW, ACT_DOCTOR, ACT_SCOPE,
+                                          ACT_TRASH, ACT_MENU, ACT_BACK,   ACT_NONE };
 static const enum action in_doctor[] = { ACT_FIX,  ACT_VIEW, ACT_EDIT, ACT_UNDO,
                                          ACT_REDO, ACT_BACK, ACT_NONE };
 static const enum action in_help[] = { ACT_UP, ACT_DOWN, ACT_PAGE_DOWN, ACT_BACK, ACT_NONE };

@@ -17,15 +17,19 @@ void findings_free(struct findings *fs)
     free(fs);
 }
 
-enum err_code findings_add(struct findings *fs, const char *system, const struct finding *f,
-                           struct err *e)
+enum err_code findings_add(struct findings *fs, const char *system, const struct store *store,
+                           const struct finding *f, struct err *e)
 {
     const char **more = arena_grow(&fs->list.arena, fs->system, fs->list.n, sizeof *more);
+    const struct store **stores =
+        arena_grow(&fs->list.arena, fs->store, fs->list.n, sizeof(const struct store *));
 
-    if (!more)
+    if (!more || !stores)
         return err_nomem(e);
     fs->system = more;
     fs->system[fs->list.n] = system;
+    fs->store = stores;
+    fs->store[fs->list.n] = store;
     return doctor_list_add(f, &fs->list, e);
 }
 

@@ -11,11 +11,14 @@ struct findings {
     struct finding_list list; /* owns the texts */
     const char **system;      /* in its arena, parallel to the findings: the system of each; static
                                  texts */
+    const struct store *
+        *store; /* the same: the store of each; NULL: it is about what reprise keeps itself */
 };
 
 struct findings *findings_new(void); /* NULL if out of memory */
 MUST_CHECK enum err_code findings_add(struct findings *fs, const char *system,
-                                      const struct finding *f, struct err *e);
+                                      const struct store *store, const struct finding *f,
+                                      struct err *e);
 void findings_free(struct findings *fs); /* NULL is fine */
 /* The number of findings that can be repaired and are not repaired yet. */
 size_t findings_fixable(const struct findings *fs);

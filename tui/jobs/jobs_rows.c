@@ -207,20 +207,21 @@ static void post_findings(const struct reply *r, const struct effect *q, struct 
 struct findings_sink {
     struct findings *findings;
     const char *system;
+    const struct store *store;
 };
 
 static enum err_code collect_finding(const struct finding *f, void *arg, struct err *e)
 {
     const struct findings_sink *n = arg;
 
-    return findings_add(n->findings, n->system, f, e);
+    return findings_add(n->findings, n->system, n->store, f, e);
 }
 
 enum err_code jobs_check_session(struct job_context *d, const struct effect *q,
                                  const struct reply *r, struct err *e)
 {
     const struct session_ref *ref = &q->refs->ref[0];
-    struct findings_sink n = { findings_new(), ref->store->ops->name };
+    struct findings_sink n = { findings_new(), ref->store->ops->name, ref->store };
     struct doctor doctor = { .env = d->env, .only = ref, .cancel = r->cancelled };
     enum err_code rc = n.findings ? jobs_scope(d, q->scope, &doctor.scope, e) : err_nomem(e);
 
@@ -251,7 +252,8 @@ static bool is_damage(enum finding_kind kind)
     case FINDING_DAMAGED_CHANGE:
     case FINDING_UNFINISHED_REWIND:
     case FINDING_DAMAGED_REWIND:
-    case FINDING_DAMAGED_TRASH: return true;
+    case FINDING_DAMAGED_TRASH:
+    case FINDING_MISPLACED: return true;
     default: return false;
     }
 }
@@ -265,18 +267,21 @@ enum err_code jobs_check_store(struct job_context *d, const struct effect *q, co
                                struct err *e)
 {
     struct findings_sink n = { .findings = findings_new(), .system = "reprise" };
-    struct doctor own = { .env = d->env };
-    struct scope scope = { 0 };
-    enum err_code rc = n.findings ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
+    struct doctor look = { .env = d->env };
+    enum err_code rc = n.findings ? jobs_scope(d, q->scope, &look.scope, e) : err_nomem(e);
+    bool moved = false;
 
     if (!rc && d->env)
-        rc = doctor_own(&own, jobs_rows_note_damage, &n, e);
+        rc = doctor_own(&look, jobs_rows_note_damage, &n, e);
     for (size_t i = 0; i < d->stores && !rc && !atomic_load(r->cancelled); i++) {
         const struct store *st = d->store[i];
 
         n.system = st->ops->name;
+        n.store = st;
         if (st->ops->check_store)
-            rc = st->ops->check_store(st, &scope, jobs_rows_note_damage, &n, e);
+            rc = st->ops->check_store(st, &look.scope, jobs_rows_note_damage, &n, e);
+        if (!rc)
+            rc = doctor_misplaced(&look, st, jobs_rows_note_damage, &n, &moved, e);
     }
     if (rc) {
         findings_free(n.findings);

@@ -43,5 +43,27 @@ cmp -s "$transcript" "$top/before.jsonl" || fail "undo did not restore the bytes
 acknowledge
 press Escape
 see "15 of 16 sessions"
+
+# A session in a wrong folder is in no list; it is put back from here, and undo moves it away again.
+folder=$(dirname "$transcript")
+astray=$folder/$(basename "$folder")/$id.jsonl
+mkdir "$(dirname "$astray")"
+mv "$transcript" "$astray"
+see "14 of 15 sessions"
+menu x
+see "no list shows it: Claude Code does not" "F repair"
+enter_text F
+see "Put the session back?"
+enter_text y
+see "repaired: 1 finding"
+[ -f "$transcript" ] && [ ! -e "$astray" ] || fail "it is not where its agent looks"
+see "its last line is cut short"
+acknowledge
+enter_text u
+see "undone: " "no list shows it"
+[ -f "$astray" ] || fail "undo did not move it"
+acknowledge
+press Escape
+see "14 of 15 sessions"
 press C-c
 ended 130

@@ -52,7 +52,7 @@ static void answer_findings(struct screen *s, const struct effect *e, const stru
 
     assert_non_null(found);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(findings_add(found, "claude", &f[i], NULL), ERR_OK);
+        assert_int_equal(findings_add(found, "claude", &s->store, &f[i], NULL), ERR_OK);
     screen_send(
         s, (struct msg){ .kind = MSG_FINDINGS, .generation = e->generation, .u.findings = found });
 }

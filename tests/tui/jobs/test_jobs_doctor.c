@@ -117,6 +117,27 @@ TEST(damage_outside_sessions_is_found_without_orphans)
     jobs_fixture_end(&w);
 }
 
+TEST(a_session_in_a_wrong_folder_is_found_with_its_store)
+{
+    struct jobs_fixture w;
+
+    begin(&w);
+    folder_put(
+        &w.conversation.folder, "projects/-p/-p/5e550000-0000-4000-8000-00000000beef.jsonl",
+        SLICE("{\"type\":\"user\",\"uuid\":\"5e550000-0000-4000-8000-000000000009\",\"cwd\":\"/p\","
+              "\"sessionId\":\"5e550000-0000-4000-8000-00000000beef\","
+              "\"message\":{\"role\":\"user\",\"content\":\"deep\"}}\n"));
+    struct msg m = ask(&w, EFFECT_CHECK_STORE, CHANGE_FIX);
+
+    assert_int_equal(m.kind, MSG_FINDINGS);
+    assert_int_equal(m.u.findings->list.n, 1);
+    assert_int_equal(m.u.findings->list.finding[0].kind, FINDING_MISPLACED);
+    assert_true(m.u.findings->list.finding[0].fixable);
+    assert_ptr_equal(m.u.findings->store[0], w.ref.store);
+    msg_fini(&m);
+    jobs_fixture_end(&w);
+}
+
 TEST(examining_a_missing_session_fails)
 {
     struct jobs_fixture w;

@@ -242,13 +242,11 @@ void change_flow_request_names(struct model *m, enum change_request request,
     change_flow_request_undo(m, request, names, (struct slice){ 0 });
 }
 
-void change_flow_request_fix(struct model *m, uint32_t entry)
+void change_flow_request_fix(struct model *m, struct ref_list *session)
 {
-    struct pending_change *c = m->pending_change;
-
     change_flow_clear(m);
-    c->refs = ref_list_one(&m->list->sessions.entry[entry].ref, (struct slice){ 0 });
-    if (c->refs)
+    m->pending_change->refs = session;
+    if (session)
         change_flow_submit(m, CHANGE_FIX, (struct slice){ 0 });
     else
         change_flow_fail(m);

@@ -83,8 +83,8 @@ struct pending_change {
     unsigned newest; /* generation of the last EFFECT_CHANGE */
 };
 
-/* Requests the repair of one session. */
-void change_flow_request_fix(struct model *m, uint32_t entry);
+/* Requests the repair of the one session in the list, and takes the list over; NULL if out of memory. */
+void change_flow_request_fix(struct model *m, struct ref_list *session);
 /* Requests a change that needs only names; takes them over. */
 void change_flow_request_names(struct model *m, enum change_request request,
                                struct name_list *names);

@@ -7,6 +7,7 @@
 #include "lite/base/array.h"
 #include "store/api/store.h"
 #include "tui/app/view.h"
+#include "tui/screens/dialogs/dialog.h"
 #include "tui/screens/flows/flows.h"
 #include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
@@ -15,7 +16,7 @@
 #include "tui/widgets/styled_text.h"
 
 /* One row for each item of damage; below them, the path of the selected one and the full reason. */
-enum { DAMAGE_TEXT = 512, DAMAGED_ROWS_Y = 2 };
+enum { DAMAGE_TEXT = FINDING_TEXT, DAMAGED_ROWS_Y = 2 };
 
 enum {
     AGE_W = HUMAN_AGE_COLUMNS,
@@ -49,6 +50,7 @@ static void damaged_move_cursor(struct model *m, size_t at)
 void damaged_fini(struct damaged_view *v)
 {
     findings_free(v->store_findings);
+    ref_list_free(v->to_fix);
     free(v->item);
     *v = (struct damaged_view){ .entry = ENTRY_NONE, .sought = ENTRY_NONE };
 }
@@ -218,8 +220,23 @@ static const char *no_session(const struct damaged_view *v, enum action a)
     return "this is a file, not a session: open it in the editor";
 }
 
+/* The number of the selected finding, if it can be repaired here; else SIZE_MAX. */
+static size_t fixable_finding(const struct damaged_view *v)
+{
+    const struct damage *d = v->n > 0 ? &v->item[v->pick.at] : NULL;
+    const struct findings *fs = v->store_findings;
+
+    if (!d || d->source != DAMAGE_STORE || !fs->list.finding[d->i].fixable || !fs->store[d->i])
+        return SIZE_MAX;
+    return d->i;
+}
+
 static const char *damaged_unavailable(const struct model *m, enum action a)
 {
+    if (a == ACT_FIX)
+        return fixable_finding(m->damaged) != SIZE_MAX ? NULL
+               : m->damaged->entry != ENTRY_NONE       ? "the doctor of the session repairs it"
+                                                       : "nothing here is safe to repair";
     return list_session_unavailable(m, a, no_session(m->damaged, a));
 }
 
@@ -289,7 +306,7 @@ static void describe_damage(const struct model *m, const struct damage *d, struc
         out->path = slice_of(f->path);
         out->id = f->session;
         out->name = text_path_last(out->path);
-        out->why = slice_of(f->why);
+        out->why = doctor_finding_text(f, out->room, sizeof out->room);
     } break;
     case DAMAGE_SESSION: {
         const struct session_entry *e = &m->list->sessions.entry[d->i];
@@ -340,6 +357,8 @@ static void draw_damage(const void *arg, struct frame *f, struct rect r, size_t 
     int x = 1;
 
     describe_damage(m, d, &w);
+    if (d->source == DAMAGE_STORE && m->damaged->store_findings->list.finding[d->i].fixable)
+        frame_puts(f, y, 1, 1, STYLE_OK, "+");
 
     if (f->cols >= AGE_COLS) {
         if (d->source == DAMAGE_SESSION) {
@@ -442,6 +461,40 @@ static bool send_path(struct model *m, enum effect_kind kind)
     return true;
 }
 
+static void damaged_fix_answer(struct model *m, enum dialog_choice choice)
+{
+    struct ref_list *session = m->damaged->to_fix;
+
+    m->damaged->to_fix = NULL;
+    if (choice == CHOICE_DO && session)
+        change_flow_request_fix(m, session);
+    else
+        ref_list_free(session);
+}
+
+/* Asks about a session that its agent does not find where it is. */
+static void damaged_confirm_fix(struct model *m)
+{
+    struct damaged_view *v = m->damaged;
+    const size_t i = fixable_finding(v);
+    struct damage_words w;
+
+    describe_damage(m, &v->item[v->pick.at], &w);
+    const struct session_ref ref = { .store = v->store_findings->store[i],
+                                     .id = w.id,
+                                     .path = w.path };
+
+    ref_list_free(v->to_fix);
+    v->to_fix = ref_list_one(&ref, SLICE(""));
+    dialog_begin(m->dialog, "Put the session back?", damaged_fix_answer);
+    dialog_line(m->dialog, "%.*s", SLICE_ARG(w.name));
+    dialog_line(m->dialog, "The repair %s, with what belongs to it. Undo moves it back.",
+                v->store_findings->list.finding[i].repair);
+    dialog_offer(m->dialog, CHOICE_CANCEL, "cancel");
+    dialog_offer(m->dialog, CHOICE_DO, "put it back");
+    view_push(m, VIEW_DIALOG);
+}
+
 static bool damaged_act(struct model *m, enum action a)
 {
     struct damaged_view *v = m->damaged;
@@ -464,6 +517,7 @@ static bool damaged_act(struct model *m, enum action a)
         return true;
     case ACT_COPY: return send_path(m, EFFECT_COPY);
     case ACT_EDIT: return send_path(m, EFFECT_EDIT);
+    case ACT_FIX: damaged_confirm_fix(m); return true;
     default: break;
     }
     if (!list_cursor_act(&v->pick, damaged_area(m, m->rows, m->cols), a))

@@ -150,7 +150,8 @@ static bool doctor_message(struct model *m, const struct msg *msg)
 static void fix_answer(struct model *m, enum dialog_choice choice)
 {
     if (choice == CHOICE_DO && m->doctor->entry != ENTRY_NONE)
-        change_flow_request_fix(m, m->doctor->entry);
+        change_flow_request_fix(
+            m, ref_list_one(&m->list->sessions.entry[m->doctor->entry].ref, SLICE("")));
 }
 
 static void confirm_fix(struct model *m)
@@ -229,10 +230,7 @@ static void draw_doctor_title(const struct model *m, struct frame *f)
                        session_entry_title(e).n ? session_entry_title(e) : e->ref.id);
 }
 
-enum { FINDING_TEXT = 600 };
-
-/* Why it is a finding and what repairing it does. */
-static struct slice finding_text(const struct finding *f, char *text, size_t n)
+struct slice doctor_finding_text(const struct finding *f, char *text, size_t n)
 {
     const bool repair = f->repair && f->fixable && !f->fixed;
 
@@ -259,7 +257,7 @@ static void draw_finding(const void *arg, struct frame *f, struct rect r, size_t
                    finding_name(finding->kind));
     x = why_column(v, f->cols);
     frame_text_cut(f, y, x, f->cols - x - 1, is_notice(finding) ? STYLE_DIM : STYLE_TEXT,
-                   finding_text(finding, text, sizeof text));
+                   doctor_finding_text(finding, text, sizeof text));
 }
 
 static void draw_panel(const struct model *m, struct frame *f)
@@ -274,7 +272,7 @@ static void draw_panel(const struct model *m, struct frame *f)
         f, y + 1, 2, f->cols - 3, STYLE_TEXT,
         text_path_short(slice_of(finding->path), m->settings->home, path, sizeof path));
     /* what the row cuts off */
-    const struct slice why = finding_text(finding, text, sizeof text);
+    const struct slice why = doctor_finding_text(finding, text, sizeof text);
 
     if (frame_width(why) > f->cols - why_column(v, f->cols) - 1)
         text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN, why);

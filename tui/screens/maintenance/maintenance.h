@@ -48,8 +48,9 @@ struct damaged_view {
     struct err error;                /* why they could not be read */
     unsigned asked;                  /* generation of EFFECT_CHECK_STORE; 0: none */
     int64_t asked_ms;
-    unsigned made; /* the state of the list from which the items were collected */
-    bool stale;    /* they must be collected again in any case */
+    struct ref_list *to_fix; /* owned; the session that is asked about; NULL */
+    unsigned made;           /* the state of the list from which the items were collected */
+    bool stale;              /* they must be collected again in any case */
 };
 
 void damaged_fini(struct damaged_view *v);
@@ -70,6 +71,11 @@ struct doctor_view {
 };
 
 void doctor_fini(struct doctor_view *v);
+
+enum { FINDING_TEXT = 600 };
+
+/* Why it is a finding, and what repairing it does: in `text`, which has n bytes. */
+struct slice doctor_finding_text(const struct finding *f, char *text, size_t n);
 
 /* ---- trash.c ---- */
 

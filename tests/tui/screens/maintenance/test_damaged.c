@@ -171,6 +171,43 @@ TEST(errors_of_the_listing_come_first)
     screen_close(&x.s);
 }
 
+TEST(a_session_in_a_wrong_folder_is_put_back_after_a_question)
+{
+    struct shop x;
+    const struct finding astray[] = {
+        { .kind = FINDING_MISPLACED,
+          .session = SLICE("66666666-0000-4000-8000-000000000006"),
+          .path = "/home/u/.claude/projects/shop/shop/66666666-0000-4000-8000-000000000006.jsonl",
+          .why = "no list shows it: Claude Code does not look for sessions there",
+          .repair = "moves it to /home/u/.claude/projects/shop",
+          .fixable = true },
+        { .kind = FINDING_DAMAGED_CHANGE, .path = "/home/u/7", .why = "no record" },
+    };
+
+    shop_begin(&x);
+    x.s.store_findings = astray;
+    x.s.arounds = 2;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<C-x>x");
+    assert_non_null(strstr(screen_line(&x.s, 2), "+"));
+    assert_true(screen_has(&x.s, "(the repair"));
+    assert_true(screen_has(&x.s, "moves it to /home/u/.claude/projects/shop)"));
+    assert_non_null(strstr(screen_line(&x.s, 23), " F repair "));
+    screen_press(&x.s, "F");
+    assert_true(screen_has(&x.s, "Put the session back?"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    err_set(&x.s.refusal, ERR_LOCKED, "", "it is in use");
+    screen_press(&x.s, "Fy");
+    assert_string_equal(x.s.log, "fix 66666666\n");
+    screen_press(&x.s, "<Esc><Down>F");
+    assert_true(screen_has(&x.s, "repair: nothing here is safe to repair"));
+    screen_press(&x.s, "<Down>F");
+    assert_true(screen_has(&x.s, "repair: the doctor of the session repairs it"));
+    assert_string_equal(x.s.log, "fix 66666666\n");
+    screen_close(&x.s);
+}
+
 TEST(enter_opens_the_session_and_esc_returns)
 {
     struct shop x;
