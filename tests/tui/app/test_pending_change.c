@@ -232,7 +232,7 @@ AT_SHOP(a_blank_title_is_refused_in_the_prompt, 24, 80)
 AT_SHOP(an_empty_tag_removes_the_tag, 24, 80)
 {
     screen_press(&x->s, "<Down><C-x>t");
-    assert_non_null(strstr(screen_line(&x->s, 23), " tag (empty removes it) › infra"));
+    assert_non_null(strstr(screen_line(&x->s, 23), " tags (a, b; empty: none) › infra"));
     screen_press(&x->s, "<C-u><Enter>");
     assert_string_equal(x->s.log, "tag 22222222\n");
     assert_true(screen_has(&x->s, "tag removed: 1 session"));
@@ -242,7 +242,7 @@ AT_SHOP(an_empty_tag_removes_the_tag, 24, 80)
 AT_SHOP(marked_sessions_get_one_tag, 24, 80)
 {
     screen_press(&x->s, "<Tab><Tab><C-x>t");
-    assert_non_null(strstr(screen_line(&x->s, 23), " tag for 2 sessions ›"));
+    assert_non_null(strstr(screen_line(&x->s, 23), " tags (a, b) for 2 sessions ›"));
     screen_press(&x->s, "later<Enter>");
     assert_string_equal(x->s.log, "tag 11111111 22222222: later\n");
     assert_true(screen_has(&x->s, "tagged #later: 2 sessions"));

@@ -307,9 +307,10 @@ static void begin_tag(struct model *m)
     char label[PROMPT_TEXT];
 
     if (m->pending_change->refs->n == 1)
-        snprintf(label, sizeof label, row && row->tag.n ? "tag (empty removes it) " : "tag ");
+        snprintf(label, sizeof label,
+                 row && row->tag.n ? "tags (a, b; empty: none) " : "tags (a, b) ");
     else
-        snprintf(label, sizeof label, "tag for %zu sessions ", m->pending_change->refs->n);
+        snprintf(label, sizeof label, "tags (a, b) for %zu sessions ", m->pending_change->refs->n);
     dialog_prompt(m, label, row ? row->tag : (struct slice){ 0 }, tag_with);
 }
 
