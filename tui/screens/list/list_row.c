@@ -474,6 +474,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
 {
     const struct session_row *row = e->row;
     char size[HUMAN_SIZE], system[SYSTEM_TEXT], left[HUMAN_TIME_LEFT], pr[LIST_PULL_REQUEST];
+    struct list_flag flag[LIST_FLAGS];
     int x = r.x;
 
     size[0] = '\0';
@@ -491,6 +492,11 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
         x += frame_text_cut(f, r.y, x, r.x + r.w - x, STYLE_TAG, row->tag);
     }
     x = draw_fact(f, r, x, STYLE_DIM, list_pull_request(row, pr));
+    if (c->flags_w > 0 && !c->words) { /* what their signs mean */
+        list_row_flags(row, LIST_FLAG_WORDS, flag);
+        for (size_t i = 0; i < LIST_FLAGS; i++)
+            x = draw_fact(f, r, x, flag[i].style, slice_of(flag[i].text));
+    }
     x = draw_fact(f, r, x, STYLE_DIM, slice_of(size));
     if (human_time_left(*l->now_ms, row->expires_ms, left))
         x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));

@@ -122,6 +122,19 @@ static bool board_has_agents(const struct board_view *v)
     return false;
 }
 
+/* As wide as the longest title, but at least a third of the room is for what the sessions do. */
+static int board_title_width(const struct board_view *v, int room)
+{
+    int widest = 0, most = room * 2 / 3 < BOARD_TITLE_MOST ? room * 2 / 3 : BOARD_TITLE_MOST;
+
+    for (size_t i = 0; i < board_count(v) && widest + 2 < most; i++) {
+        int w = frame_width(session_row_title(v->rows->running.row[i]));
+
+        widest = w > widest ? w : widest;
+    }
+    return widest + 2 < most ? widest + 2 : most;
+}
+
 static void draw_board_row(const void *arg, struct frame *f, struct rect r, size_t at)
 {
     const struct model *m = arg;
@@ -142,7 +155,7 @@ static void draw_board_row(const void *arg, struct frame *f, struct rect r, size
     x += BOARD_FOR_W + 1;
 
     const int room = r.x + r.w - x - 1 - place_w - agent_w - project_w,
-              title_w = room / 2 < BOARD_TITLE_MOST ? room / 2 : BOARD_TITLE_MOST;
+              title_w = board_title_width(m->board, room);
 
     frame_text_cut(f, r.y, x, title_w - 2, STYLE_TEXT, session_row_title(row));
     x += title_w;

@@ -429,9 +429,9 @@ static int64_t compare_wake_ms(const struct model *m)
 
 static const enum action *compare_footer(const struct model *m)
 {
-    static const enum action in_compare[] = { ACT_UP,     ACT_DOWN,         ACT_TAKE_A,
-                                              ACT_TAKE_B, ACT_PREVIEW_DOWN, ACT_PREVIEW_UP,
-                                              ACT_BACK,   ACT_NONE };
+    static const enum action in_compare[] = { ACT_TAKE_A,     ACT_TAKE_B, ACT_PREVIEW_DOWN,
+                                              ACT_PREVIEW_UP, ACT_UP,     ACT_DOWN,
+                                              ACT_BACK,       ACT_NONE };
 
     static const enum action of_hunks[] = { ACT_TICK,     ACT_HUNK_NEXT, ACT_HUNK_PREV, ACT_APPLY,
                                             ACT_MARK_ALL, ACT_BACK,      ACT_NONE };

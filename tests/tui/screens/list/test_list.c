@@ -161,9 +161,16 @@ TEST(flags_become_words_before_the_branch_is_shown)
     assert_non_null(strstr(screen_line(&x.s, 3), "#infra  3f"));
     assert_non_null(strstr(screen_line(&x.s, 5), "! ⚠ ↳"));
     assert_false(screen_has(&x.s, "a-branch"));
+    /* The second line of the selected session says what its signs mean. */
+    list_set_density(x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
+    screen_resize(&x.s, 24, 80);
+    screen_press(&x.s, "<C-a><Down>");
+    assert_non_null(strstr(screen_line(&x.s, 3), "  3f"));
+    assert_non_null(strstr(screen_line(&x.s, 4), " · 3 files · 1.1 MB"));
+    screen_press(&x.s, "<C-a><C-a>");
     screen_resize(&x.s, 24, 99);
     assert_non_null(strstr(screen_line(&x.s, 3), "3 files"));
-    assert_non_null(strstr(screen_line(&x.s, 5), "interrupted  damaged  fork"));
+    assert_true(screen_has(&x.s, "interrupted  damaged  fork"));
     screen_close(&x.s);
 }
 

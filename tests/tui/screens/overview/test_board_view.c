@@ -80,7 +80,7 @@ TEST(a_row_says_what_runs_how_long_and_where)
     assert_non_null(strstr(screen_line(&x.s, 23), " Enter go to it  → view  Esc back  ? help"));
     screen_resize(&x.s, 20, 60);
     assert_non_null(
-        strstr(screen_line(&x.s, 4), "waiting 5m     Payments: idempote…  permission to use"));
+        strstr(screen_line(&x.s, 4), "waiting 5m     Payments: idempotency keys  permission"));
     screen_press(&x.s, "<Esc>");
     assert_false(screen_has(&x.s, "3 running"));
     screen_close(&x.s);

@@ -120,6 +120,9 @@ TEST(the_prompts_are_next_to_each_other)
     screen_resize(&x.s, 24, 56); /* the title is of more use than the last facts */
     assert_true(screen_has(&x.s, "A Payments: idempotency keys   "));
     assert_true(screen_has(&x.s, "20 messages\n"));
+    screen_press(&x.s, "<Down>");
+    assert_non_null(strstr(screen_line(&x.s, 23), " A take A's  B take B's "));
+    screen_press(&x.s, "<Up>");
     screen_press(&x.s, "<Esc>");
     assert_false(screen_has(&x.s, "common messages"));
     screen_close(&x.s);
