@@ -73,6 +73,8 @@ def main():
         gateway = held('gateway.ts')
         p.same('a person', (gateway['why'], gateway.get('laterSession'), gateway.get('changedByCommand')),
                ('changed later, not by this session', None, None))
+        with open(session['path'], 'rb') as f:
+            before = f.read()
         append_command(session['path'], 'npm test -- gateway.tsx')
         p.same('a command that does not name it', held('gateway.ts').get('changedByCommand'), None)
         append_command(session['path'], 'sed -i s/a/b/ src/gateway.ts')
@@ -82,6 +84,13 @@ def main():
         os.unlink(f'{shop}/src/gateway.ts')
         p.same('removed', (held('gateway.ts')['why'], held('gateway.ts').get('deletedSince')),
                ('deleted since by a command of the session: sed -i s/a/b/ src/gateway.ts', True))
+        for command, by in (('ls src', False), ('rm -rf srcs other', False), ('rm -rf ../shop/docs', False), ('rm *.js', False), ('rm -r ./src/', True),
+                            (f'mv "{shop}/src" old', True), ('rm src/*.ts', True), ('cd src && rm *', True), (f'rm -rf {os.path.dirname(shop)}', False),
+                            ('sed -i s/x/y/ {src/gateway.ts,b}', True)):
+            with open(session['path'], 'wb') as f:
+                f.write(before)
+            append_command(session['path'], command)
+            p.same(f'removed by {command}', held('gateway.ts')['why'].endswith(f'by a command of the session: {command}'), by)
         os.unlink(f'{shop}/src/pay.ts')
         p.same('removed after another session changed it', (held('pay.ts')['why'], held('pay.ts').get('laterSession')),
                ('deleted later, not by this session', None))

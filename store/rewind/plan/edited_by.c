@@ -1,3 +1,5 @@
+#include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lite/base/cleanup.h"
@@ -8,7 +10,7 @@
 #include "store/rewind/plan/source.h"
 
 /* Who changed a file after the session's last recorded work on it: a later session, a command of the session itself
- * that names the file, or else a person. A later session did not leave the file as it is if the last text that it gave
+ * that names the file or covers it, or else a person. A later session did not leave the file as it is if the last text that it gave
  * it is known and is another one. A project that moved took all of its files with it. */
 
 /* What the session's own records show about one file. */
@@ -41,7 +43,7 @@ enum { COMMAND_SHOWN = 80 };
 /* The name of the file is a word of the command, or the end of a path in it. */
 static bool command_names(struct slice command, const char *path)
 {
-    static const char ends[] = " \t\n;&|<>()'\"`=*/";
+    static const char ends[] = " \t\n;&|<>(){},'\"`=*/";
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t n = strlen(name);
 
@@ -51,6 +53,76 @@ static bool command_names(struct slice command, const char *path)
          n && (p = memmem(p, (size_t)(end - p), name, n)); p++)
         if ((p == command.p || memchr(ends, p[-1], sizeof ends - 1)) &&
             (p + n == end || memchr(ends, p[n], sizeof ends - 1)))
+            return true;
+    return false;
+}
+
+/* ---- commands that name what is above a file, or a pattern ---- */
+
+enum { WORD_MOST = 256 };
+
+/* Cuts the first word off a command, without quotes. Returns false if it has no more words. */
+static bool cut_word(struct slice *command, char word[WORD_MOST])
+{
+    static const char between[] = " \t\n;&|<>(){},'\"`=";
+    size_t n = 0;
+
+    for (; command->n; command->p++, command->n--)
+        if (memchr(between, command->p[0], sizeof between)) {
+            if (n)
+                break;
+        } else if (n < WORD_MOST - 1) {
+            word[n++] = command->p[0];
+        }
+    word[n] = '\0';
+    return n > 0;
+}
+
+/* A word of a command, perhaps a pattern, is the path below the root of this file or of a directory above it, or the end
+ * of that path: where the command ran is not known. */
+static bool word_covers(const char *word, const char *root, const char *path)
+{
+    const int how = FNM_PATHNAME | FNM_PERIOD | FNM_LEADING_DIR;
+    const char *name = root ? strrchr(root, '/') : NULL, *from = path + (root ? strlen(root) : 0);
+    const char *below = name ? strstr(word, name) : NULL;
+    char pattern[WORD_MOST];
+    size_t n;
+
+    if (below && below[strlen(name)] == '/')
+        word = below + strlen(name);
+    while (*word == '/' || slice_starts(slice_of(word), "./") ||
+           slice_starts(slice_of(word), "../"))
+        word += strcspn(word, "/") + 1;
+    snprintf(pattern, sizeof pattern, "%s", word);
+    for (n = strlen(pattern); n && pattern[n - 1] == '/'; n--)
+        pattern[n - 1] = '\0';
+    while (n && (from = strchr(from, '/')))
+        if (fnmatch(pattern, ++from, how) == 0)
+            return true;
+    return false;
+}
+
+/* "rm -rf src", "rm *", "git stash": it changes files, and names a directory above this one, a pattern, or all. */
+static bool command_sweeps(struct slice command, const char *root, const char *path)
+{
+    static const char *const changing[] = { "rm",    "mv",    "rmdir",    "shred",   "rsync",
+                                            "clean", "reset", "checkout", "restore", "-delete",
+                                            "-i",    "-pi",   "--write",  "--fix" };
+    struct slice rest = command;
+    char word[WORD_MOST];
+    bool changes = false;
+
+    if (!command.n || (root && strncmp(path, root, strlen(root)) != 0))
+        return false;
+    if (slice_has(command, "git clean") || slice_has(command, "git stash") ||
+        slice_has(command, "git reset --hard"))
+        return true;
+    while (cut_word(&rest, word))
+        for (size_t i = 0; i < sizeof changing / sizeof *changing; i++)
+            changes = changes || strcmp(word, changing[i]) == 0;
+    for (rest = command; changes && cut_word(&rest, word);)
+        if (word_covers(word, root, path) ||
+            (strcmp(word, ".") == 0 && !slice_has(command, "-name")))
             return true;
     return false;
 }
@@ -72,7 +144,8 @@ static enum err_code note_own_work(const struct edit *edit, void *arg, struct er
         if (!command && edit->time_ms >= work->edit_ms)
             work->edit_ms = edit->time_ms;
         if (!command || edit->time_ms < work->command_ms ||
-            !command_names(edit->command, w->path[i]))
+            !(command_names(edit->command, w->path[i]) ||
+              command_sweeps(edit->command, w->preview->plan->root, w->path[i])))
             continue;
         const char *newline = memchr(edit->command.p, '\n', edit->command.n);
         size_t n = newline ? (size_t)(newline - edit->command.p) : edit->command.n;
