@@ -561,7 +561,15 @@ def pruning_keeps_the_newest(program):
     need('removed for good from 2 snapshots' in w.run('snapshots', 'prune', file), 'both had the file')
     need('sub/b.sh' not in w.dry_run(0), 'another file is named')
     w.run('snapshots', 'prune', file, code=3)
-    w.run('snapshots', 'prune', '--older-than', '0d')
+    copies = os.path.dirname(next(folder for folder, _, files in os.walk(f'{w.top}/state') if 'root' in files and 'log' in files))
+    others = [f'{copies}/{x * 32}' for x in '0123']
+    for other in others:  # projects whose snapshots a newer version made do not keep those of this one
+        os.mkdir(other)
+        with open(f'{other}/log', 'w', encoding='ascii') as f:
+            f.write('{"v":9}\n')
+    w.run('snapshots', 'prune', '--older-than', '0d', code=4)
+    for other in others:
+        shutil.rmtree(other)
     need('1 snapshot ' in w.run('snapshots'), 'the newest does not stay alone')
     need('snapshot before the prompt' not in w.dry_run(0), 'a snapshot that is gone is used')
     w.run('snapshots', 'prune', '--older-than', 'soon', code=2)

@@ -408,6 +408,34 @@ static enum err_code snapshots_prune_rule(const struct invocation *in, struct ar
     return ERR_OK;
 }
 
+/* One project whose snapshots cannot be pruned does not keep those of the others: each is named. The first reason is the
+ * answer. *bytes is what there was. */
+static enum err_code snapshots_prune_all(const struct invocation *in,
+                                         const struct snapshot_projects *all,
+                                         const struct snapshot_prune_rule *rule, size_t *removed,
+                                         int64_t *bytes, struct err *e)
+{
+    const bool dry = option_given(&in->options, OPTION_DRY_RUN);
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct snapshot_project *p = &all->project[i];
+        struct err why = { 0 };
+        size_t n = 0;
+        const enum err_code one = snapshot_prune(p, rule, dry, &n, &why);
+
+        if (one == ERR_NOMEM)
+            return err_nomem(e);
+        if (one)
+            command_warn(in, one, p->root ? p->root : p->dir, "%s", why.text);
+        else
+            *removed += n;
+        *bytes += p->bytes;
+        rc = rc ? rc : one;
+    }
+    return rc ? err_set(e, rc, "", "the snapshots of some projects were not pruned") : ERR_OK;
+}
+
 static enum err_code snapshots_prune(struct invocation *in, struct err *e)
 {
     CLEANUP(snapshot_projects_fini) struct snapshot_projects before = { .n = 0 }, after = before;
@@ -415,21 +443,20 @@ static enum err_code snapshots_prune(struct invocation *in, struct err *e)
     struct out *o = &in->out;
     struct snapshot_prune_rule rule;
     const bool dry = option_given(&in->options, OPTION_DRY_RUN);
-    size_t all = 0, removed;
+    size_t all = 0;
     int64_t bytes = 0;
     char size[HUMAN_SIZE];
 
     TRY(snapshots_prune_rule(in, &a, &rule, e));
     TRY(snapshot_projects_read(&in->world->env, &before, e));
-    for (size_t i = 0; i < before.n; i++) {
-        TRY(snapshot_prune(&before.project[i], &rule, dry, &removed, e));
-        all += removed;
-        bytes += before.project[i].bytes;
-    }
+    const enum err_code rc = snapshots_prune_all(in, &before, &rule, &all, &bytes, e);
+
+    if (rc && !all)
+        return rc;
 
     /* Snapshots share their contents, so the space that was freed is known only by measuring again. */
-    TRY(snapshot_projects_read(&in->world->env, &after, e));
-    in->done = !dry && all;
+    TRY(snapshot_projects_read(&in->world->env, &after, rc ? NULL : e));
+    in->done = !dry && all && !rc;
     if (rule.path && !all)
         return err_set(e, ERR_NOT_FOUND, "", "no snapshot contains \"%.200s\"", in->argv[1]);
     for (size_t i = 0; i < after.n; i++)
@@ -441,14 +468,14 @@ static enum err_code snapshots_prune(struct invocation *in, struct err *e)
         out_int(o, "bytes", bytes);
         out_bool(o, "dryRun", dry);
         out_end(o, '}');
-        return ERR_OK;
+        return rc;
     }
 
     human_size(bytes > 0 ? bytes : 0, size);
     out_addf(o, "%s for good%s %zu snapshot%s", dry ? "would be removed" : "removed",
              rule.path ? " from" : ":", all, all == 1 ? "" : "s");
     out_addf(o, dry ? "\n" : ", %s\n", size);
-    return ERR_OK;
+    return rc;
 }
 
 enum err_code snapshots_run(struct invocation *in, struct err *e)
