@@ -264,58 +264,6 @@ AT_SHOP(from_100_columns_the_conversation_is_beside_the_list, 30, 100)
     assert_true(screen_has(&x->s, "conversation of"));
 }
 
-TEST(the_preview_shows_the_disk_usage)
-{
-    struct shop x;
-
-    shop_begin(&x);
-    x.s.side_bytes = 1 << 20;
-    screen_ready(&x.s, x.fake, SHOP, 30, 120);
-    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 1.0 MB on disk, transcript 47 KB ─"));
-    screen_press(&x.s, "<Down>");
-    screen_wait(&x.s, 100);
-    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 2.1 MB on disk, transcript 1.1 MB"));
-    screen_resize(&x.s, 40, 80);
-    assert_true(screen_has(&x.s, "── 2.1 MB on disk, transcript 1.1 MB ─"));
-    screen_close(&x.s);
-}
-
-AT_SHOP(a_model_is_of_more_use_than_the_disk_usage, 30, 100)
-{
-    x->s.model->list->sessions.entry[0].row->model = SLICE("a-model-with-a-long-name");
-    assert_non_null(strstr(screen_line(&x->s, 2), "┌─ a-model-with-a-long-name ──────"));
-    screen_resize(&x->s, 30, 120);
-    assert_non_null(strstr(screen_line(&x->s, 2), "─ a-model-with-a-long-name · 47 KB on disk ─"));
-}
-
-/* The list does not wait for the disk usage: until it is known, the transcript's own size is shown. */
-TEST(the_transcript_size_is_shown_until_the_usage_is_known)
-{
-    struct shop x;
-    struct effect e, weights = { 0 };
-
-    shop_begin(&x);
-    x.s.side_bytes = 1 << 20;
-    screen_open(&x.s, x.fake, SHOP, 30, 120);
-    screen_take(&x.s);
-    while (effects_pop(&x.s.waiting, &e)) {
-        if (e.kind == EFFECT_DISK_USAGE && !weights.refs) {
-            weights = e;
-            continue;
-        }
-        screen_answer_one(&x.s, &e);
-        effect_fini(&e);
-        screen_take(&x.s);
-    }
-    screen_wait(&x.s, 100);
-    assert_non_null(weights.refs);
-    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ transcript 47 KB ─"));
-    screen_answer_one(&x.s, &weights);
-    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 1.0 MB on disk, transcript 47 KB ─"));
-    effect_fini(&weights);
-    screen_close(&x.s);
-}
-
 AT_SHOP(from_30_lines_the_conversation_is_below, 30, 80)
 {
     assert_true(screen_has(&x->s, "────────"));
