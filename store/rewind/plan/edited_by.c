@@ -10,8 +10,8 @@
 #include "store/rewind/plan/source.h"
 
 /* Who changed a file after the session's last recorded work on it: a later session, a command of the session itself
- * that names the file or covers it, or else a person. A later session did not leave the file as it is if the last text that it gave
- * it is known and is another one. A project that moved took all of its files with it. */
+ * that names the file or covers it, or else a person. A later session did not leave the file as it is if the last text
+ * that it gave it is known and is another one. A project that moved took all of its files with it. */
 
 /* What the session's own records show about one file. */
 struct own_work {
