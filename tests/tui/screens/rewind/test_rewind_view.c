@@ -427,6 +427,16 @@ CASE(late_answers_are_dropped)
     screen_send(&t->s, (struct msg){ .kind = MSG_REWIND_DONE, .generation = 9999 });
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
     assert_false(screen_has(&t->s, "nothing was changed -"));
+
+    /* the undo of a rewind in a view that was left: its question is not asked above another session's */
+    struct name_list *edited = name_list_new();
+
+    assert_non_null(edited);
+    assert_true(name_list_add(edited, SLICE("src/pay.c")));
+    screen_send(&t->s, (struct msg){ .kind = MSG_REWIND_DONE,
+                                     .generation = 9999,
+                                     .u.rewind_summary.edited = edited });
+    assert_false(screen_has(&t->s, "Files changed since"));
 }
 
 CASE(a_rewind_under_way_shows_its_progress)
