@@ -102,6 +102,18 @@ static int by_recency(const void *x, const void *y)
     return compare_found_order(listing_found(a), listing_found(b));
 }
 
+/* In all projects, the folders' names decide between copies of a session that are equal otherwise, as on the screen, to
+ * which folders come in any order. */
+static int by_recency_of_all(const void *x, const void *y)
+{
+    const struct session_ref *a = listing_ref_at(x), *b = listing_ref_at(y);
+    const bool copies = a->store == b->store && session_recent_ns(a) == session_recent_ns(b) &&
+                        slice_eq(a->id, b->id);
+    const int folders = copies ? slice_compare(a->folder, b->folder) : 0;
+
+    return folders ? folders : by_recency(x, y);
+}
+
 static int by_id_and_store(const void *x, const void *y)
 {
     const struct session_ref *a = listing_ref_at(x), *b = listing_ref_at(y);
@@ -205,7 +217,7 @@ bool listing_put_in_order(struct listing *l)
     if (s.item && s.spare && l->order && l->n < UINT32_MAX) {
         listing_sort_by(l, &s, id_key, by_id_and_store);
         number_groups(l);
-        listing_sort_by(l, &s, recent_key, by_recency);
+        listing_sort_by(l, &s, recent_key, l->q.scope.all ? by_recency_of_all : by_recency);
         l->listed = calloc(l->groups + 1, sizeof *l->listed);
     }
     free(s.item);

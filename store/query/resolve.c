@@ -239,6 +239,23 @@ static bool is_subagent(const struct search *s)
     return is;
 }
 
+/* A list of all projects has a file by the first of its names, unless find_each is that list itself. */
+static void drop_second_names(struct copies *c)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const bool listed = c->ref[i].store->ops->find_each == store_find_each_listed;
+        bool again = false;
+
+        for (size_t k = 0; k < kept && !again && !listed; k++)
+            again = resolve_same_copy(&c->ref[k], &c->ref[i]);
+        if (!again)
+            c->ref[kept++] = c->ref[i];
+    }
+    c->n = kept;
+}
+
 /* Chooses the copy of the session that lists show. Copies in several local stores are several rows of a list, so the id
  * is then ambiguous. */
 static enum err_code resolve_choose_copy(struct search *s, struct err *e)
@@ -257,6 +274,7 @@ static enum err_code resolve_choose_copy(struct search *s, struct err *e)
     }
     if (rc || all.n < 2)
         return rc;
+    drop_second_names(&all);
     rc = listing_shown_copy(all.ref, all.n, s->scope, &meant, e);
 
     /* If no scope was given, the copy that this directory would choose has to be the same one. */

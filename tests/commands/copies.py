@@ -294,6 +294,29 @@ def check_linked_folders():
     return w.program
 
 
+def check_equal_copies():
+    """Copies with equal times, as those that were made with their times: the first by the name of its folder is listed, as on the screen."""
+    w = World(sys.argv[1])
+    del w.program.env['CLAUDE_CONFIG_DIR']
+    for agent in 'claude', 'qwen', 'kimi', 'gemini', 'grok':
+        for names in ('one', 'two'), ('two', 'one'):
+            made = {}
+            for name in names:
+                d = f'{w.home}/{name}'
+                os.makedirs(d, exist_ok=True)
+                made[name], rows = copies_matrix.AGENTS[agent](w.home, d, name, 60)
+                os.makedirs(os.path.dirname(made[name]), exist_ok=True)
+                with open(made[name], 'w', encoding='utf-8') as f:
+                    f.write(''.join(json.dumps(row) + '\n' for row in rows))
+                os.utime(made[name], (NOW - 60,) * 2)
+            # The names of Kimi's folders end in a hash, which only follows the directory's own name.
+            shown = [row['path'] for row in json.loads(w.program.run('list', '--all', '--json').stdout)]
+            w.program.same(f'{agent}: {names} with equal times', shown, [made['one']])
+            shutil.rmtree(f'{w.home}/{os.path.relpath(made["one"], w.home).split("/")[0]}')
+    shutil.rmtree(w.top)
+    return w.program
+
+
 def check_names_of_a_folder():
     """The folder of a project is the link to that of another, or both lead out of the store: a session is meant by the name that is listed."""
     w = World(sys.argv[1])
@@ -476,7 +499,7 @@ def check_running():
 
 
 def main():
-    total = [check() for check in (check_twins, check_file_elsewhere, check_other_agents, check_linked_folders, check_names_of_a_folder, check_other_names, check_system)]
+    total = [check() for check in (check_twins, check_file_elsewhere, check_other_agents, check_linked_folders, check_equal_copies, check_names_of_a_folder, check_other_names, check_system)]
     if CUTS and os.path.exists('/proc/self/stat'):
         total.append(check_running())
     total[0].failed += sum(p.failed for p in total[1:])
