@@ -14,6 +14,7 @@
 #include "store/rewind/plan/by_snapshots.h"
 #include "store/rewind/plan/turn_files.h"
 #include "store/rewind/record/records.h"
+#include "tui/text/clean.h"
 #include "tui/text/human.h"
 
 /* A rewind changes a person's files, so the jobs that only look are separate from the one that
@@ -104,11 +105,14 @@ static enum err_code diff_file(const struct effect *q, struct comparison *c, str
 
 /* ---- doing it ---- */
 
+/* The directory would leave no room for the reason. */
 static void skip_entry(struct rewind_summary *out, const char *path, const char *why)
 {
+    struct slice name = text_path_last(slice_of(path));
+
     if (out->skipped++ > 0)
         return;
-    snprintf(out->skipped_name, sizeof out->skipped_name, "%s", path);
+    snprintf(out->skipped_name, sizeof out->skipped_name, "%.*s", SLICE_ARG(name));
     out->skipped_why = why;
 }
 
