@@ -30,25 +30,6 @@
 
 enum { LOCK_WAIT_MS = 5000, LOCK_STEP_MS = 20 };
 
-static enum err_code acquire_change_lock(struct change_log *log, struct err *e)
-{
-    char path[PATH_MAX];
-    struct timespec nap = { .tv_nsec = LOCK_STEP_MS * 1000000L };
-
-    snprintf(path, sizeof path, "%s/lock", log->dir);
-    log->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (log->lock < 0)
-        return err_sys(e, path, "open the lock");
-    for (int waited = 0; flock(log->lock, LOCK_EX | LOCK_NB); waited += LOCK_STEP_MS) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return err_sys(e, path, "lock");
-        if (waited >= LOCK_WAIT_MS)
-            return err_set(e, ERR_LOCKED, path, "another reprise is changing sessions right now");
-        nanosleep(&nap, NULL);
-    }
-    return ERR_OK;
-}
-
 static bool has_suffix(const char *name, const char *suffix)
 {
     size_t n = strlen(name), m = strlen(suffix);
@@ -141,7 +122,22 @@ static enum err_code log_new(const struct store_env *env, struct change_log **ou
 
 static enum err_code lock_and_recover(struct change_log *log, struct err *e)
 {
-    TRY(acquire_change_lock(log, e));
+    /* Another reprise may hold the lock for a moment. */
+    char path[PATH_MAX];
+    struct timespec nap = { .tv_nsec = LOCK_STEP_MS * 1000000L };
+
+    snprintf(path, sizeof path, "%s/lock", log->dir);
+    log->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (log->lock < 0)
+        return err_sys(e, path, "open the lock");
+    for (int waited = 0; flock(log->lock, LOCK_EX | LOCK_NB); waited += LOCK_STEP_MS) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return err_sys(e, path, "lock");
+        if (waited >= LOCK_WAIT_MS)
+            return err_set(e, ERR_LOCKED, path, "another reprise is changing sessions right now");
+        nanosleep(&nap, NULL);
+    }
+
     journal_recover(&log->env);
 
     struct dirent **names;

@@ -117,24 +117,6 @@ static bool record_index_add_state(int at, const char *name, const struct record
            st.st_ctim.tv_sec + SETTLED_S < ix->opened_s;
 }
 
-/* Sets it to "" if nothing may be kept of the record. */
-static void make_stamp(const struct record_index *ix, const char *name, char stamp[RECORD_STAMP])
-{
-    uint64_t state = 1;
-    char path[PATH_MAX];
-    bool good = snprintf(path, sizeof path, "%s/%s", ix->dir, name) < (int)sizeof path;
-    int at = good ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-
-    good = at >= 0 && record_index_add_state(at, ".", ix, &state);
-    for (size_t i = 0; i < ix->parts && good; i++)
-        good = record_index_add_state(at, ix->part[i], ix, &state);
-    if (at >= 0)
-        close(at);
-    stamp[0] = '\0';
-    if (good)
-        snprintf(stamp, RECORD_STAMP, "%016llx", (unsigned long long)state);
-}
-
 /* The newest line is the first. */
 static int record_index_compare_name(const void *key, const void *line)
 {
@@ -157,7 +139,22 @@ bool record_index_find(struct record_index *ix, const char *name, char stamp[REC
         ix->n ? bsearch(&wanted, ix->line, ix->n, sizeof *line, record_index_compare_name) : NULL;
 
     snprintf(ix->oldest, sizeof ix->oldest, "%s", name);
-    make_stamp(ix, name, stamp);
+
+    /* The stamp is "" if nothing may be kept of the record. */
+    uint64_t state = 1;
+    char path[PATH_MAX];
+    bool good = snprintf(path, sizeof path, "%s/%s", ix->dir, name) < (int)sizeof path;
+    int at = good ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+
+    good = at >= 0 && record_index_add_state(at, ".", ix, &state);
+    for (size_t i = 0; i < ix->parts && good; i++)
+        good = record_index_add_state(at, ix->part[i], ix, &state);
+    if (at >= 0)
+        close(at);
+    stamp[0] = '\0';
+    if (good)
+        snprintf(stamp, RECORD_STAMP, "%016llx", (unsigned long long)state);
+
     if (!stamp[0] || !line || !slice_eq(line->stamp, slice_of(stamp)))
         return false;
     record_index_add_line(ix, line);
@@ -178,32 +175,29 @@ void record_index_add(struct record_index *ix, const char *name, const char stam
     ix->unread++;
 }
 
-static void record_index_write_index(struct record_index *ix)
-{
-    struct hasher h = { 0 };
-    uint8_t hash[SHA256_BYTES];
-    char hex[SHA256_BYTES * 2 + 1];
-    struct buf all = { 0 };
-
-    /* A walk that ended early saw nothing of the older records. */
-    for (size_t i = 0; i < ix->n; i++)
-        if (slice_compare(ix->line[i].name, slice_of(ix->oldest)) < 0)
-            record_index_add_line(ix, &ix->line[i]);
-
-    if (!ix->failed && !hasher_bytes(&h, buf_slice(&ix->now), hash, NULL)) {
-        hasher_hex(hash, hex);
-        if (!buf_addf(&all, "%s%s\n", head, hex) && !buf_add(&all, buf_slice(&ix->now)) &&
-            disk_new_sweep(ix->dir))
-            (void)!disk_replace_file(ix->dir, index_name, buf_slice(&all), 0600, NULL);
-    }
-    hasher_fini(&h);
-    buf_fini(&all);
-}
-
 void record_index_close(struct record_index *ix)
 {
-    if (ix->unread > UNREAD_MOST)
-        record_index_write_index(ix);
+    if (ix->unread > UNREAD_MOST) {
+        /* Too many records had to be read: the index is written again. */
+        struct hasher h = { 0 };
+        uint8_t hash[SHA256_BYTES];
+        char hex[SHA256_BYTES * 2 + 1];
+        struct buf all = { 0 };
+
+        /* A walk that ended early saw nothing of the older records. */
+        for (size_t i = 0; i < ix->n; i++)
+            if (slice_compare(ix->line[i].name, slice_of(ix->oldest)) < 0)
+                record_index_add_line(ix, &ix->line[i]);
+
+        if (!ix->failed && !hasher_bytes(&h, buf_slice(&ix->now), hash, NULL)) {
+            hasher_hex(hash, hex);
+            if (!buf_addf(&all, "%s%s\n", head, hex) && !buf_add(&all, buf_slice(&ix->now)) &&
+                disk_new_sweep(ix->dir))
+                (void)!disk_replace_file(ix->dir, index_name, buf_slice(&all), 0600, NULL);
+        }
+        hasher_fini(&h);
+        buf_fini(&all);
+    }
     buf_fini(&ix->old);
     buf_fini(&ix->now);
     free(ix->line);

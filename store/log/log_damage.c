@@ -226,40 +226,6 @@ static enum err_code judge_broken(struct scan *k, struct log_damage *d, struct s
     return put_without(k, d, row, 0, row.n);
 }
 
-static enum err_code judge_torn(struct scan *k, struct log_damage *d, struct slice row)
-{
-    const bool whole = k->log->index.line[d->line].state == LINE_OK;
-
-    d->kind = FINDING_TORN_TAIL;
-    d->why = whole ? "the last line has no newline: the agent would append its next row to it"
-                   : "unfinished write: the last line is cut, and the agent would append its next "
-                     "row to it";
-    if (whole || k->rules->skips_broken) {
-        d->repair = "adds the newline";
-        TRY(buf_add(&k->bytes, row));
-        return buf_add_byte(&k->bytes, '\n');
-    }
-    d->repair = "takes the cut line out";
-    return ERR_OK;
-}
-
-/* Adds a row without the blanks between its tokens. */
-static enum err_code add_unspaced(struct buf *to, struct slice row)
-{
-    bool in_text = false;
-
-    for (size_t i = 0; i < row.n; i++) {
-        const bool escapes = in_text && row.p[i] == '\\' && i + 1 < row.n;
-
-        if (row.p[i] == '"')
-            in_text = !in_text;
-        if (in_text || row.p[i] != ' ')
-            TRY(buf_add(to, (struct slice){ row.p + i, escapes ? 2 : 1 }));
-        i += escapes;
-    }
-    return ERR_OK;
-}
-
 /* A program has read the rows and printed them again, with blanks after the colons. Only the first row with the member
  * tells, because agents read the beginning of a log. */
 static enum err_code judge_spaced(struct scan *k, struct log_damage *d, struct slice row)
@@ -279,7 +245,20 @@ static enum err_code judge_spaced(struct scan *k, struct log_damage *d, struct s
     d->why = "printed again with blanks: started in another directory, the agent does not find "
              "the session by its id";
     d->repair = "takes the blanks between the row's members out";
-    TRY(add_unspaced(&k->bytes, row));
+
+    /* Adds a row without the blanks between its tokens. */
+    bool in_text = false;
+
+    for (size_t i = 0; i < row.n; i++) {
+        const bool escapes = in_text && row.p[i] == '\\' && i + 1 < row.n;
+
+        if (row.p[i] == '"')
+            in_text = !in_text;
+        if (in_text || row.p[i] != ' ')
+            TRY(buf_add(&k->bytes, (struct slice){ row.p + i, escapes ? 2 : 1 }));
+        i += escapes;
+    }
+
     return buf_add_byte(&k->bytes, '\n');
 }
 
@@ -297,8 +276,23 @@ static enum err_code judge_line(struct scan *k, struct log_damage *d, struct err
         return ERR_OK;
     }
     TRY(logfile_row(k->log, d->line, &row, e));
-    if (is_torn_line(k, d->line))
-        return judge_torn(k, d, row);
+    if (is_torn_line(k, d->line)) {
+        /* The last line has no newline. */
+        const bool whole = k->log->index.line[d->line].state == LINE_OK;
+
+        d->kind = FINDING_TORN_TAIL;
+        d->why =
+            whole ? "the last line has no newline: the agent would append its next row to it"
+                  : "unfinished write: the last line is cut, and the agent would append its next "
+                    "row to it";
+        if (whole || k->rules->skips_broken) {
+            d->repair = "adds the newline";
+            TRY(buf_add(&k->bytes, row));
+            return buf_add_byte(&k->bytes, '\n');
+        }
+        d->repair = "takes the cut line out";
+        return ERR_OK;
+    }
     if (line->state == LINE_BROKEN)
         return judge_broken(k, d, row, e);
     if (row.n && row.p[0] == '\0')
@@ -462,20 +456,6 @@ static int64_t log_damage_line_end(const struct logfile *log, size_t i)
     return i + 1 < log->index.n ? log->index.line[i + 1].offset : log->file.id.size;
 }
 
-static enum err_code log_repair_begin(struct repairing *r, int64_t offset, struct err *e)
-{
-    const int64_t rest = r->log->file.id.size - offset;
-
-    if (rest > LOG_REPAIR_MOST)
-        return err_set(e, ERR_UNSUPPORTED, r->log->path,
-                       "repair: too much follows the damage to be kept for an undo");
-    r->out->offset = offset;
-    TRY(file_read_part(&r->log->file, offset, (size_t)rest, &r->out->old, e));
-    return r->out->old.n == (size_t)rest
-               ? ERR_OK
-               : err_set(e, ERR_STALE, r->log->path, "repair: the log became shorter");
-}
-
 static enum err_code repair_damage(const struct log_damage *d, void *arg, struct err *e)
 {
     struct repairing *r = arg;
@@ -483,8 +463,18 @@ static enum err_code repair_damage(const struct log_damage *d, void *arg, struct
 
     if (!d->repair)
         return ERR_OK;
-    if (r->out->repaired++ == 0)
-        TRY(log_repair_begin(r, offset, e));
+    if (r->out->repaired++ == 0) {
+        /* The first repair keeps the rest of the log, so that it can be undone. */
+        const int64_t rest = r->log->file.id.size - offset;
+
+        if (rest > LOG_REPAIR_MOST)
+            return err_set(e, ERR_UNSUPPORTED, r->log->path,
+                           "repair: too much follows the damage to be kept for an undo");
+        r->out->offset = offset;
+        TRY(file_read_part(&r->log->file, offset, (size_t)rest, &r->out->old, e));
+        if (r->out->old.n != (size_t)rest)
+            return err_set(e, ERR_STALE, r->log->path, "repair: the log became shorter");
+    }
     const struct slice old = buf_slice(&r->out->old);
     const size_t at = (size_t)(offset - r->out->offset);
 

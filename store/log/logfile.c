@@ -73,28 +73,6 @@ static int64_t line_behind(const struct file *f, int64_t from, char *room)
     return 0;
 }
 
-/* One piece at least: the whole file. */
-static void cut_into_pieces(struct work *w)
-{
-    int64_t size = w->file->id.size, from = 0;
-    int64_t want = size >= WORTH_IT ? size / PIECE_BYTES + 1 : 1;
-    char *room = want > 1 ? malloc(LOOK_FOR_END) : NULL;
-
-    if (want > PIECES)
-        want = PIECES;
-    for (int64_t i = 1; room && i < want; i++) {
-        int64_t at = size / want * i;
-        int64_t to = at > from ? line_behind(w->file, at, room) : 0;
-
-        if (to == 0 || to >= size)
-            continue;
-        w->piece[w->n++] = (struct piece){ .from = from, .to = to };
-        from = to;
-    }
-    w->piece[w->n++] = (struct piece){ .from = from, .to = size };
-    free(room);
-}
-
 /* Room for the lines of all pieces. */
 static enum err_code reserve_lines(const struct work *w, struct index *ix, struct err *e)
 {
@@ -147,7 +125,26 @@ enum err_code logfile_index_build(struct index *ix, const struct file *f,
     w->keys = keys;
     w->stop = stop;
     w->flags = flags;
-    cut_into_pieces(w);
+
+    /* One piece at least: the whole file. */
+    int64_t size = w->file->id.size, from = 0;
+    int64_t want = size >= WORTH_IT ? size / PIECE_BYTES + 1 : 1;
+    char *room = want > 1 ? malloc(LOOK_FOR_END) : NULL;
+
+    if (want > PIECES)
+        want = PIECES;
+    for (int64_t i = 1; room && i < want; i++) {
+        int64_t at = size / want * i;
+        int64_t to = at > from ? line_behind(w->file, at, room) : 0;
+
+        if (to == 0 || to >= size)
+            continue;
+        w->piece[w->n++] = (struct piece){ .from = from, .to = to };
+        from = to;
+    }
+    w->piece[w->n++] = (struct piece){ .from = from, .to = size };
+    free(room);
+
     if (w->n == 1) {
         free(w);
         return index_build(ix, f, keys, flags, stop, e);
@@ -429,23 +426,6 @@ static bool id_behind(struct slice rest, struct arena *a, struct id128 *id)
     return true;
 }
 
-/* Sets *is to whether it is the row's own id and the row is whole. */
-static enum err_code is_id_of_row(struct id_search *s, int64_t offset, struct id128 id, bool *is,
-                                  struct err *e)
-{
-    int64_t begin;
-    enum err_code rc = log_find_line(s->f, offset, &s->line, &begin, e);
-    struct slice row = buf_slice(&s->line), text;
-
-    while (row.n && (unsigned char)row.p[0] <= ' ') {
-        row.p++;
-        row.n--;
-    }
-    *is = !rc && json_type(row) == JSON_OBJECT && json_valid(row) &&
-          json_get_text(row, "uuid", &s->scratch, &text) && id128_eq(id128_of(text), id);
-    return rc;
-}
-
 static enum err_code check_id_row(void *arg, struct slice rest, int64_t offset, bool *enough,
                                   struct err *e)
 {
@@ -457,8 +437,20 @@ static enum err_code check_id_row(void *arg, struct slice rest, int64_t offset, 
 
     if (id_behind(rest, &s->scratch, &id))
         number = idset_find(s->ids, id);
-    if (number != IDSET_NONE && !s->there[number])
-        rc = is_id_of_row(s, offset, s->ids->id[number], &is, e);
+    if (number != IDSET_NONE && !s->there[number]) {
+        /* The id must be the row's own, and the row whole. */
+        int64_t begin;
+        rc = log_find_line(s->f, offset, &s->line, &begin, e);
+        struct slice row = buf_slice(&s->line), text;
+
+        while (row.n && (unsigned char)row.p[0] <= ' ') {
+            row.p++;
+            row.n--;
+        }
+        is = !rc && json_type(row) == JSON_OBJECT && json_valid(row) &&
+             json_get_text(row, "uuid", &s->scratch, &text) &&
+             id128_eq(id128_of(text), s->ids->id[number]);
+    }
     if (is) {
         s->there[number] = true;
         s->missing--;

@@ -172,37 +172,6 @@ static bool continue_meaning(struct continuing *w, struct slice name, struct sli
             (call->meaning != COMPOSE_REPLACE || call->old_text.n));
 }
 
-/* A call as a text of the agent's. */
-static void continue_as_text(struct continuing *w, struct slice name, struct slice input,
-                             struct slice result, bool ran)
-{
-    struct slice text = { NULL, 0 };
-    AUTO_BUF out = { 0 };
-    enum err_code rc;
-
-    if (json_type(input) != JSON_STRING || !json_text(input, &w->arena, &text))
-        text = input;
-    rc = buf_addf(&out, "[%s ", input.n ? "Tool call:" : "Result of");
-    if (!rc)
-        rc = buf_add(&out, name);
-    if (!rc)
-        rc = buf_add(&out, SLICE("]\n"));
-    if (!rc)
-        rc = buf_add(&out, text);
-    if (!rc && input.n)
-        rc = buf_add(&out, ran ? SLICE("\n[Result]\n") : SLICE("\n[No result was recorded]"));
-    if (!rc)
-        rc = buf_add(&out, result);
-    if (rc)
-        w->c.rc = rc;
-    else
-        continue_say(w, false, continue_clean(w, buf_slice(&out)));
-    w->out->texts++;
-    w->out->unanswered += !ran;
-    /* The text was counted as a reply, which it is not. */
-    w->out->replies--;
-}
-
 static void continue_call(struct continuing *w, struct slice tool)
 {
     struct slice name = continue_text_at(w, tool, "name"), input = { NULL, 0 }, value;
@@ -236,7 +205,33 @@ static void continue_call(struct continuing *w, struct slice tool)
             return;
         }
     }
-    continue_as_text(w, name, input, call.result, ran);
+
+    /* A call as a text of the agent's. */
+    struct slice text = { NULL, 0 };
+    AUTO_BUF out = { 0 };
+    enum err_code rc;
+
+    if (json_type(input) != JSON_STRING || !json_text(input, &w->arena, &text))
+        text = input;
+    rc = buf_addf(&out, "[%s ", input.n ? "Tool call:" : "Result of");
+    if (!rc)
+        rc = buf_add(&out, name);
+    if (!rc)
+        rc = buf_add(&out, SLICE("]\n"));
+    if (!rc)
+        rc = buf_add(&out, text);
+    if (!rc && input.n)
+        rc = buf_add(&out, ran ? SLICE("\n[Result]\n") : SLICE("\n[No result was recorded]"));
+    if (!rc)
+        rc = buf_add(&out, call.result);
+    if (rc)
+        w->c.rc = rc;
+    else
+        continue_say(w, false, continue_clean(w, buf_slice(&out)));
+    w->out->texts++;
+    w->out->unanswered += !ran;
+    /* The text was counted as a reply, which it is not. */
+    w->out->replies--;
 }
 
 /* ---- messages ---- */
@@ -273,17 +268,6 @@ static enum err_code continue_pass_on(struct continuing *w, struct err *e)
     return rc;
 }
 
-/* A model is always asked first. */
-static enum err_code continue_begin(struct continuing *w, bool user, struct err *e)
-{
-    w->begun = true;
-    TRY(w->form->begin(&w->c, &w->out->path, e));
-    if (!user)
-        w->form->prompt(&w->c, SLICE("[The conversation begins with a reply.]"));
-    NEED((w->out->id = arena_copy(&w->out->arena, slice_of(w->c.id))).p);
-    return ERR_OK;
-}
-
 static enum err_code continue_message(struct slice message, void *arg, struct err *e)
 {
     struct continuing *w = arg;
@@ -298,8 +282,14 @@ static enum err_code continue_message(struct slice message, void *arg, struct er
         (!w->begun || ms > w->c.time_ms) && ms > 0)
         w->c.time_ms = ms;
     time_format(w->c.time_ms, w->c.time);
-    if (!w->begun)
-        TRY(continue_begin(w, user, e));
+    if (!w->begun) {
+        /* A model is always asked first. */
+        w->begun = true;
+        TRY(w->form->begin(&w->c, &w->out->path, e));
+        if (!user)
+            w->form->prompt(&w->c, SLICE("[The conversation begins with a reply.]"));
+        NEED((w->out->id = arena_copy(&w->out->arena, slice_of(w->c.id))).p);
+    }
     text = continue_text(w, message);
     w->out->thoughts += continue_text_at(w, message, "thinking").n > 0;
     continue_say(w, user, text);

@@ -180,33 +180,6 @@ static enum err_code doctor_own_look_in(const char *dir, entry_fn *look, struct 
     return rc;
 }
 
-static enum err_code look_in_all(const struct store_env *env, struct finding_list *list,
-                                 struct err *e)
-{
-    const struct {
-        const char *base, *name;
-        entry_fn *look;
-    } places[] = {
-        { env->state_dir, "changes", look_at_change },
-        { env->state_dir, "appends", look_at_append },
-        { env->state_dir, "rewinds", look_at_rewind },
-        { env->data_dir, "trash", look_at_batch },
-    };
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < sizeof places / sizeof *places && !rc; i++) {
-        const char *dir = places[i].base
-                              ? arena_format(&list->arena, "%s/%s", places[i].base, places[i].name)
-                              : NULL;
-
-        if (dir)
-            rc = doctor_own_look_in(dir, places[i].look, list, e);
-        else if (places[i].base)
-            rc = err_nomem(e);
-    }
-    return rc;
-}
-
 /* The record is now finished or discarded, or it names what it waits for. */
 static void recheck_record(struct finding *f, const struct rewind_recovery *r, struct arena *a)
 {
@@ -256,7 +229,29 @@ enum err_code doctor_own(const struct doctor *d, finding_fn *fn, void *arg, stru
 {
     struct finding_list list = { 0 };
     bool fixable = false;
-    enum err_code rc = look_in_all(d->env, &list, e);
+
+    /* Each kind of record has a directory of its own. */
+    const struct {
+        const char *base, *name;
+        entry_fn *look;
+    } places[] = {
+        { d->env->state_dir, "changes", look_at_change },
+        { d->env->state_dir, "appends", look_at_append },
+        { d->env->state_dir, "rewinds", look_at_rewind },
+        { d->env->data_dir, "trash", look_at_batch },
+    };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < sizeof places / sizeof *places && !rc; i++) {
+        const char *dir = places[i].base
+                              ? arena_format(&list.arena, "%s/%s", places[i].base, places[i].name)
+                              : NULL;
+
+        if (dir)
+            rc = doctor_own_look_in(dir, places[i].look, &list, e);
+        else if (places[i].base)
+            rc = err_nomem(e);
+    }
 
     if (!rc)
         rc = keep_verify(d->env, fn, arg, e);

@@ -27,26 +27,6 @@ static enum err_code add_message_id(struct slice json, void *arg, struct err *e)
     return more && !list->arena.failed ? ERR_OK : err_nomem(e);
 }
 
-/* The transcript as it is after the change. Nothing else reads these bytes, so the steps need no journal. */
-static enum err_code read_changed(const struct session_ref *ref, const struct change *c,
-                                  struct buf *bytes, struct err *e)
-{
-    enum err_code rc = file_read_all(AT_FDCWD, ref->path.p, 0, TRANSCRIPT_MOST, bytes, e);
-
-    for (size_t i = 0; !rc && i < c->n; i++) {
-        const struct step *s = &c->step[i];
-        size_t at = (size_t)s->offset;
-
-        if (strcmp(s->path, ref->path.p) != 0 || at > bytes->n || s->bytes.n > bytes->n - at)
-            continue;
-        if (s->bytes.n)
-            memcpy(bytes->p + at, s->bytes.p, s->bytes.n);
-        if (s->kind == STEP_TAIL)
-            bytes->n = at + s->bytes.n;
-    }
-    return rc;
-}
-
 enum err_code session_change_left_out(const struct session_ref *ref, const struct change *c,
                                       struct slice message, struct left_out *out, struct err *e)
 {
@@ -58,7 +38,22 @@ enum err_code session_change_left_out(const struct session_ref *ref, const struc
     uint32_t number;
     struct buf bytes = { 0 };
     struct fs_memory_file changed = { .fd = -1 };
-    enum err_code rc = read_changed(ref, c, &bytes, e);
+
+    /* The transcript as it is after the change. Nothing else reads these bytes, so the steps need
+     * no journal. */
+    enum err_code rc = file_read_all(AT_FDCWD, ref->path.p, 0, TRANSCRIPT_MOST, &bytes, e);
+
+    for (size_t i = 0; !rc && i < c->n; i++) {
+        const struct step *s = &c->step[i];
+        size_t at = (size_t)s->offset;
+
+        if (strcmp(s->path, ref->path.p) != 0 || at > bytes.n || s->bytes.n > bytes.n - at)
+            continue;
+        if (s->bytes.n)
+            memcpy(bytes.p + at, s->bytes.p, s->bytes.n);
+        if (s->kind == STEP_TAIL)
+            bytes.n = at + s->bytes.n;
+    }
 
     if (!rc)
         rc = fs_memory_file_open(&changed, buf_slice(&bytes), e);

@@ -201,26 +201,6 @@ static enum err_code misplaced_steps(const struct stray *x, struct change *c, st
     return ERR_OK;
 }
 
-static enum err_code misplaced_fix(struct misplaced *m, const struct stray *x, struct finding *f,
-                                   struct err *e)
-{
-    CLEANUP(change_free_at) struct change *c = change_new("doctor");
-    const char *stays = NULL;
-    struct err why = { 0 };
-
-    NEED(c);
-    TRY(sweep_live(&x->ref, &m->list.arena, &stays, e));
-    enum err_code rc =
-        stays ? err_set(&why, ERR_LOCKED, "", "%s", stays) : origin_add_session(c, &x->ref, &why);
-
-    if (!rc)
-        rc = misplaced_steps(x, c, &why);
-    c->text = "put a session back where its agent looks for it";
-    if (!rc)
-        rc = change_do(m->d->env, c, &why);
-    return doctor_settle(&m->list, f, rc, &why, e);
-}
-
 static enum err_code misplaced_report(struct misplaced *m, finding_fn *fn, void *arg, bool *moved,
                                       struct err *e)
 {
@@ -244,8 +224,24 @@ static enum err_code misplaced_report(struct misplaced *m, finding_fn *fn, void 
     for (size_t i = 0; i < m->list.n; i++) {
         struct finding *f = &m->list.finding[i];
 
-        if (m->d->fix && f->fixable)
-            TRY(misplaced_fix(m, &m->stray[i], f, e));
+        if (m->d->fix && f->fixable) {
+            /* One session is put back by one change, which can be undone. */
+            CLEANUP(change_free_at) struct change *c = change_new("doctor");
+            const char *stays = NULL;
+            struct err why = { 0 };
+
+            NEED(c);
+            TRY(sweep_live(&m->stray[i].ref, &m->list.arena, &stays, e));
+            enum err_code rc = stays ? err_set(&why, ERR_LOCKED, "", "%s", stays)
+                                     : origin_add_session(c, &m->stray[i].ref, &why);
+
+            if (!rc)
+                rc = misplaced_steps(&m->stray[i], c, &why);
+            c->text = "put a session back where its agent looks for it";
+            if (!rc)
+                rc = change_do(m->d->env, c, &why);
+            TRY(doctor_settle(&m->list, f, rc, &why, e));
+        }
         *moved |= f->fixed;
         TRY(fn(f, arg, e));
     }

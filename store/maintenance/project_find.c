@@ -217,29 +217,6 @@ struct find_place {
     const char *at; /* where the directory itself would be */
 };
 
-/* The directory was noted, and has only another name now. */
-static bool find_is_same(const struct finding_project *f, const struct find_place *p)
-{
-    for (size_t i = 0; i < f->notes.n; i++) {
-        const struct project_note *x = &f->notes.note[i];
-        const struct root_id *was = &x->id;
-        struct root_id now;
-        char path[PATH_MAX];
-        AUTO_FD fd = -1;
-
-        if (!was->ino || !path_under(slice_of(x->dir), slice_of(p->from)) ||
-            !find_is_about(f, x->dir) ||
-            snprintf(path, sizeof path, "%s%s", p->to, x->dir + strlen(p->from)) >=
-                (int)sizeof path ||
-            beneath_root(path, &fd, NULL) || beneath_root_id(fd, path, &now, NULL))
-            continue;
-        if (was->ino == now.ino && (was->dev == now.dev || (was->fs && was->fs == now.fs)) &&
-            (!was->born_ns || !now.born_ns || was->born_ns == now.born_ns))
-            return true;
-    }
-    return false;
-}
-
 /* It is a linked work tree whose repository still has the former place on record. */
 static bool find_is_worktree(const struct find_place *p, struct arena *a)
 {
@@ -382,8 +359,26 @@ static enum err_code find_judge(struct finding_project *f, const char *from, con
         if (strcmp(f->out->place[i].to, to) == 0)
             return ERR_OK;
     p.at = at;
-    if (find_is_same(f, &p))
-        return find_add(f, &p, "it is the same directory under another name", rank, e);
+
+    /* The directory was noted, and has only another name now. */
+    for (size_t i = 0; i < f->notes.n; i++) {
+        const struct project_note *x = &f->notes.note[i];
+        const struct root_id *was = &x->id;
+        struct root_id now;
+        char path[PATH_MAX];
+        AUTO_FD fd = -1;
+
+        if (!was->ino || !path_under(slice_of(x->dir), slice_of(p.from)) ||
+            !find_is_about(f, x->dir) ||
+            snprintf(path, sizeof path, "%s%s", p.to, x->dir + strlen(p.from)) >=
+                (int)sizeof path ||
+            beneath_root(path, &fd, NULL) || beneath_root_id(fd, path, &now, NULL))
+            continue;
+        if (was->ino == now.ino && (was->dev == now.dev || (was->fs && was->fs == now.fs)) &&
+            (!was->born_ns || !now.born_ns || was->born_ns == now.born_ns))
+            return find_add(f, &p, "it is the same directory under another name", rank, e);
+    }
+
     if (find_is_worktree(&p, &f->out->arena))
         return find_add(f, &p, "it is the work tree that git knows by the former name",
                         RANK_WORKTREE, e);

@@ -67,32 +67,6 @@ enum err_code project_notes_read(const struct store_env *env, struct project_not
     return err_nomem(e);
 }
 
-static enum err_code note_write(const struct store_env *env, const struct project_notes *notes,
-                                struct err *e)
-{
-    AUTO_BUF scratch = { 0 };
-    CLEANUP(cJSON_Delete_at) cJSON *root = cJSON_CreateObject();
-    cJSON *list = cJSON_AddArrayToObject(root, "projects");
-
-    NEED(list && cJSON_AddStringToObject(root, "version", "1"));
-    for (size_t i = 0; i < notes->n && i < NOTES_MOST; i++) {
-        const struct project_note *x = &notes->note[i];
-        cJSON *o = cJSON_CreateObject();
-
-        NEED(cJSON_AddItemToArray(list, o) && record_put(o, &note_table, x, &scratch) &&
-             record_put_list(o, "remotes", &record_paths, x->remote, x->remotes, &scratch));
-    }
-    TRY(disk_private_dir(env->state_dir, e));
-    char *text = cJSON_PrintUnformatted(root);
-
-    NEED(text);
-    disk_new_sweep(env->state_dir); /* what a program left that was killed while it did this */
-    const enum err_code rc = disk_replace_file(env->state_dir, "projects", slice_of(text), 0600, e);
-
-    cJSON_free(text);
-    return rc;
-}
-
 enum err_code project_note_add(const struct store_env *env, const char *dir, struct err *e)
 {
     CLEANUP(project_notes_fini) struct project_notes notes = { .n = 0 };
@@ -123,5 +97,27 @@ enum err_code project_note_add(const struct store_env *env, const char *dir, str
         NEED(notes.note = arena_grow(&notes.arena, notes.note, notes.n++, sizeof *notes.note));
     memmove(&notes.note[1], &notes.note[0], at * sizeof *notes.note);
     notes.note[0] = now;
-    return note_write(env, &notes, e);
+
+    /* The list is written anew as a whole. */
+    AUTO_BUF scratch = { 0 };
+    CLEANUP(cJSON_Delete_at) cJSON *root = cJSON_CreateObject();
+    cJSON *list = cJSON_AddArrayToObject(root, "projects");
+
+    NEED(list && cJSON_AddStringToObject(root, "version", "1"));
+    for (size_t i = 0; i < notes.n && i < NOTES_MOST; i++) {
+        const struct project_note *x = &notes.note[i];
+        cJSON *o = cJSON_CreateObject();
+
+        NEED(cJSON_AddItemToArray(list, o) && record_put(o, &note_table, x, &scratch) &&
+             record_put_list(o, "remotes", &record_paths, x->remote, x->remotes, &scratch));
+    }
+    TRY(disk_private_dir(env->state_dir, e));
+    char *text = cJSON_PrintUnformatted(root);
+
+    NEED(text);
+    disk_new_sweep(env->state_dir); /* what a program left that was killed while it did this */
+    const enum err_code rc = disk_replace_file(env->state_dir, "projects", slice_of(text), 0600, e);
+
+    cJSON_free(text);
+    return rc;
 }

@@ -366,28 +366,6 @@ static size_t skip_sequence(struct slice text, size_t i)
     return i + parameters;
 }
 
-/* The last line that the command printed, without colours. */
-static void last_line(struct slice text, char out[SAID_MOST])
-{
-    size_t n = 0;
-
-    out[0] = '\0';
-    while (text.n && (unsigned char)text.p[text.n - 1] <= ' ')
-        text.n--;
-    for (size_t i = 0; i < text.n;) {
-        if (text.p[i] == '\033') {
-            i = skip_sequence(text, i);
-            continue;
-        }
-        if (text.p[i] == '\n')
-            n = 0;
-        else if (n + 1 < SAID_MOST)
-            out[n++] = text.p[i];
-        out[n] = '\0';
-        i++;
-    }
-}
-
 static enum err_code session_change_run_command(const struct agent_change *a, struct err *e)
 {
     struct buf out = { 0 }, errors = { 0 };
@@ -401,7 +379,26 @@ static enum err_code session_change_run_command(const struct agent_change *a, st
     enum err_code rc = spawn_read(&s, &out, e);
     char said[SAID_MOST];
 
-    last_line(buf_slice(&errors), said);
+    /* The last line that the command printed, without colours. */
+    struct slice text = buf_slice(&errors);
+    size_t n = 0;
+
+    said[0] = '\0';
+    while (text.n && (unsigned char)text.p[text.n - 1] <= ' ')
+        text.n--;
+    for (size_t i = 0; i < text.n;) {
+        if (text.p[i] == '\033') {
+            i = skip_sequence(text, i);
+            continue;
+        }
+        if (text.p[i] == '\n')
+            n = 0;
+        else if (n + 1 < SAID_MOST)
+            said[n++] = text.p[i];
+        said[n] = '\0';
+        i++;
+    }
+
     if (rc == ERR_IO && said[0])
         rc = err_set(e, rc, a->ref->path.p, "%s: %s: %s", agent_change_name(a->what), a->argv[0],
                      said);
@@ -456,30 +453,6 @@ static const char *agent_description(const struct agent_change *a, bool kept, st
     }
 }
 
-/* c has the session as it was before the command. */
-static enum err_code note(const struct store_env *env, const struct agent_change *a,
-                          const struct trash_list *kept, struct change *c, struct err *e)
-{
-    struct change_log *log = NULL;
-    enum err_code rc = change_log_open(env, &log, e);
-
-    c->text = agent_description(a, kept->n > 0, &c->arena);
-    c->command = arena_copy_text(&c->arena, a->line);
-    if (!rc && (!c->text || !c->command))
-        rc = err_nomem(e);
-    for (size_t k = 0; kept->n && k < kept->item->parts && !rc; k++) {
-        const struct step move = { .kind = STEP_MOVE,
-                                   .path = kept->item->from[k],
-                                   .to = kept->item->part[k] };
-
-        rc = change_add(c, &move, e);
-    }
-    if (!rc)
-        rc = change_note(log, c, e);
-    change_log_close(log);
-    return rc;
-}
-
 static enum err_code run_and_note(const struct store_env *env, const struct agent_change *a,
                                   struct trash_list *kept, struct change *c,
                                   struct agent_changed *out, struct err *e)
@@ -507,7 +480,26 @@ static enum err_code run_and_note(const struct store_env *env, const struct agen
             err_wrap(e, rc, "a copy of the session is in the trash");
         return rc;
     }
-    rc = note(env, a, kept, c, e);
+
+    /* c has the session as it was before the command. */
+    struct change_log *log = NULL;
+    rc = change_log_open(env, &log, e);
+
+    c->text = agent_description(a, kept->n > 0, &c->arena);
+    c->command = arena_copy_text(&c->arena, a->line);
+    if (!rc && (!c->text || !c->command))
+        rc = err_nomem(e);
+    for (size_t k = 0; kept->n && k < kept->item->parts && !rc; k++) {
+        const struct step move = { .kind = STEP_MOVE,
+                                   .path = kept->item->from[k],
+                                   .to = kept->item->part[k] };
+
+        rc = change_add(c, &move, e);
+    }
+    if (!rc)
+        rc = change_note(log, c, e);
+    change_log_close(log);
+
     if (!rc) {
         *out = (struct agent_changed){ .bytes = kept->n ? kept->item->bytes : 0 };
         snprintf(out->id, sizeof out->id, "%s", c->id);

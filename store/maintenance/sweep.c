@@ -118,27 +118,6 @@ struct finder {
 
 /* ---- the rule ---- */
 
-/* A session with an unreadable line does not count as empty. */
-static enum err_code sweep_is_empty(const struct session_row *row, const atomic_bool *cancel,
-                                    bool *empty, struct err *e)
-{
-    const struct store *st = row->ref.store;
-    struct transcript *t;
-
-    *empty = false;
-    if (row->first_prompt.n || row->model.n || !st->ops->load)
-        return ERR_OK;
-    enum err_code rc = st->ops->load(st, &row->ref, cancel, &t, e);
-
-    if (rc)
-        return rc == ERR_NOMEM || rc == ERR_CANCELLED ? rc : ERR_OK;
-    *empty = t->broken == 0;
-    for (size_t i = 0; i < t->n && *empty; i++)
-        *empty = t->message[i].kind != MESSAGE_USER && t->message[i].kind != MESSAGE_ASSISTANT;
-    transcript_free(t);
-    return ERR_OK;
-}
-
 /* Checks everything but the size, for which its files must be walked. The newer of the last message and the file counts. */
 static enum err_code check_rule(const struct sweep_rule *rule, const struct session_row *row,
                                 bool *matches, struct err *e)
@@ -152,7 +131,26 @@ static enum err_code check_rule(const struct sweep_rule *rule, const struct sess
                (rule->copies || rule->before_ms == TIME_NONE ||
                 (row->activity_ms < rule->before_ms && row->modified_ms < rule->before_ms)) &&
                (!rule->archived || (row->flags & SESSION_ARCHIVED));
-    return *matches && rule->empty ? sweep_is_empty(row, rule->cancel, matches, e) : ERR_OK;
+
+    /* A session with an unreadable line does not count as empty. */
+    if (!*matches || !rule->empty)
+        return ERR_OK;
+
+    const struct store *st = row->ref.store;
+    struct transcript *t;
+
+    *matches = false;
+    if (row->first_prompt.n || row->model.n || !st->ops->load)
+        return ERR_OK;
+    enum err_code rc = st->ops->load(st, &row->ref, rule->cancel, &t, e);
+
+    if (rc)
+        return rc == ERR_NOMEM || rc == ERR_CANCELLED ? rc : ERR_OK;
+    *matches = t->broken == 0;
+    for (size_t i = 0; i < t->n && *matches; i++)
+        *matches = t->message[i].kind != MESSAGE_USER && t->message[i].kind != MESSAGE_ASSISTANT;
+    transcript_free(t);
+    return ERR_OK;
 }
 
 /* ---- what a person marked ---- */
@@ -306,9 +304,27 @@ static enum err_code measure_item(const struct sweep_rule *rule, struct sweep *s
     return rc;
 }
 
-static enum err_code add_session_item(struct finder *f, const struct session_row *row, bool whole,
-                                      bool copied, struct err *e)
+/* ---- all of them ---- */
+
+static enum err_code sweep_consider(size_t i, struct session_row *found, void *arg, struct err *e)
 {
+    const struct session_row *row = found;
+    struct finder *f = arg;
+    bool matches = false;
+
+    if (f->rule->cancel && atomic_load(f->rule->cancel))
+        return ERR_CANCELLED;
+
+    enum err_code rc = row ? check_rule(f->rule, row, &matches, e) : ERR_OK;
+    bool whole;
+
+    if (rc || !matches)
+        return rc;
+    rc = complete_marks(&row, f->scanned, f->rule->cancel, &whole, e);
+    if (rc || (f->rule->filter && !f->rule->filter(row, f->rule->filter_arg)))
+        return rc;
+
+    /* The session as the sweep keeps it. */
     struct sweep *s = f->sweep;
     struct sweep_item item = { .ref = row->ref,
                                .title = session_row_title(row),
@@ -322,7 +338,7 @@ static enum err_code add_session_item(struct finder *f, const struct session_row
         !copy_item_slice(&s->arena, &item.ref.folder) || !copy_item_slice(&s->arena, &item.title) ||
         !copy_item_slice(&s->arena, &item.cwd) || !copy_item_slice(&s->arena, &item.tag))
         return err_nomem(e);
-    enum err_code rc = measure_item(f->rule, s, &item, e);
+    rc = measure_item(f->rule, s, &item, e);
 
     if (rc || (f->rule->copies && item.parts == 0) ||
         (f->rule->larger_than > 0 && item.usage.bytes <= f->rule->larger_than))
@@ -331,31 +347,10 @@ static enum err_code add_session_item(struct finder *f, const struct session_row
         return err_nomem(e);
 
     /* A mark counts only if nothing else holds the session back. */
-    item.stays = why_stays(&item, copied);
+    item.stays = why_stays(&item, listing_has_copies(f->order[i]));
     rc = item.stays ? ERR_OK : keep_marked(row, whole, s, &item, e);
     item.chosen = !item.stays;
     return rc ? rc : sweep_add_item(s, &item, e);
-}
-
-/* ---- all of them ---- */
-
-static enum err_code sweep_consider(size_t i, struct session_row *found, void *arg, struct err *e)
-{
-    const struct session_row *row = found;
-    struct finder *f = arg;
-    bool matches = false;
-
-    if (f->rule->cancel && atomic_load(f->rule->cancel))
-        return ERR_CANCELLED;
-    enum err_code rc = row ? check_rule(f->rule, row, &matches, e) : ERR_OK;
-    bool whole;
-
-    if (rc || !matches)
-        return rc;
-    rc = complete_marks(&row, f->scanned, f->rule->cancel, &whole, e);
-    if (rc || (f->rule->filter && !f->rule->filter(row, f->rule->filter_arg)))
-        return rc;
-    return add_session_item(f, row, whole, listing_has_copies(f->order[i]), e);
 }
 
 static enum err_code sweep_find_sessions(struct store *const stores[], size_t n,

@@ -41,28 +41,6 @@ static enum err_code join_bytes(struct change *c, const char *path, struct slice
 static enum err_code join_part(struct change *c, const char *from, const char *to, bool transcript,
                                struct err *e);
 
-static enum err_code join_dir(struct change *c, const char *from, const char *to, struct err *e)
-{
-    struct dirent **names;
-    int n = scandir(from, &names, NULL, alphasort);
-    enum err_code rc = n < 0 ? err_sys(e, from, "read directory") : ERR_OK;
-
-    for (int i = 0; i < n; i++) {
-        const char *name = names[i]->d_name;
-        const char *a = arena_format(&c->arena, "%s/%s", from, name);
-        const char *b = arena_format(&c->arena, "%s/%s", to, name);
-
-        if (!rc && (!a || !b))
-            rc = err_nomem(e);
-        if (!rc && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-            rc = join_part(c, a, b, false, e);
-        free(names[i]);
-    }
-    if (n >= 0)
-        free(names);
-    return rc;
-}
-
 /* Directories are joined file by file; files that are equal in both places are left alone. */
 static enum err_code join_part(struct change *c, const char *from, const char *to, bool transcript,
                                struct err *e)
@@ -87,8 +65,28 @@ static enum err_code join_part(struct change *c, const char *from, const char *t
         TRY(file_read_all(AT_FDCWD, to, 0, SIZE_MAX / 4, &newer, e));
         return join_bytes(c, to, buf_slice(&newer), &both, e);
     }
-    if (!transcript && S_ISDIR(old.st_mode) && S_ISDIR(now.st_mode))
-        return join_dir(c, from, to, e);
+    if (!transcript && S_ISDIR(old.st_mode) && S_ISDIR(now.st_mode)) {
+        /* Two directories are joined entry by entry. */
+        struct dirent **names;
+        int n = scandir(from, &names, NULL, alphasort);
+
+        rc = n < 0 ? err_sys(e, from, "read directory") : ERR_OK;
+
+        for (int i = 0; i < n; i++) {
+            const char *name = names[i]->d_name;
+            const char *a = arena_format(&c->arena, "%s/%s", from, name);
+            const char *b = arena_format(&c->arena, "%s/%s", to, name);
+
+            if (!rc && (!a || !b))
+                rc = err_nomem(e);
+            if (!rc && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+                rc = join_part(c, a, b, false, e);
+            free(names[i]);
+        }
+        if (n >= 0)
+            free(names);
+        return rc;
+    }
     if (transcript || !S_ISREG(old.st_mode) || !S_ISREG(now.st_mode))
         return collision(to, e);
     rc = copy_compare(from, to, NULL);

@@ -194,30 +194,6 @@ static enum err_code hook_file_on(const struct agent_hooks *h, const struct hook
 
 /* ---- any form ---- */
 
-/* Hooks of ours that are already there are removed first: they may name another program, or be incomplete. */
-static enum err_code hook_nested_on(const struct agent_hooks *h, const char *agent,
-                                    struct hook_text before, const struct hook_program *program,
-                                    struct buf *out, struct err *e)
-{
-    AUTO_ARENA a = { 0 };
-    struct hook_step s = { .h = h, .agent = agent };
-
-    for (int event = 0; event < HOOK_EVENTS; event++) {
-        AUTO_BUF command = { 0 }, text = { 0 };
-
-        if (!h->event[event])
-            continue;
-        s.event = (enum hook_event)event;
-        NEED(!hook_edit_command(agent, s.event, program, &command));
-        s.command = buf_slice(&command);
-        TRY(hook_json_add(&s, before, &text, e));
-        before = (struct hook_text){ arena_copy(&a, buf_slice(&text)), false };
-        NEED(before.text.p);
-    }
-    NEED(!buf_add(out, before.text));
-    return ERR_OK;
-}
-
 static enum err_code hook_nested_off(const struct agent_hooks *h, const char *agent,
                                      struct hook_text before, struct buf *out, bool *absent,
                                      struct err *e)
@@ -254,8 +230,29 @@ enum err_code hook_edit_on(const struct agent_hooks *h, const char *agent, struc
         return hook_file_on(h, program, out, e);
     TRY(hook_edit_off(h, agent, before, &without, &before.absent, e));
     before.text = buf_slice(&without);
-    return h->form == HOOK_TABLES ? hook_toml_on(h, agent, before, program, out, e)
-                                  : hook_nested_on(h, agent, before, program, out, e);
+
+    /* Hooks of ours that are already there are removed first: they may name another program, or be
+     * incomplete. */
+    if (h->form == HOOK_TABLES)
+        return hook_toml_on(h, agent, before, program, out, e);
+
+    AUTO_ARENA a = { 0 };
+    struct hook_step s = { .h = h, .agent = agent };
+
+    for (int event = 0; event < HOOK_EVENTS; event++) {
+        AUTO_BUF command = { 0 }, text = { 0 };
+
+        if (!h->event[event])
+            continue;
+        s.event = (enum hook_event)event;
+        NEED(!hook_edit_command(agent, s.event, program, &command));
+        s.command = buf_slice(&command);
+        TRY(hook_json_add(&s, before, &text, e));
+        before = (struct hook_text){ arena_copy(&a, buf_slice(&text)), false };
+        NEED(before.text.p);
+    }
+    NEED(!buf_add(out, before.text));
+    return ERR_OK;
 }
 
 enum err_code hook_edit_off(const struct agent_hooks *h, const char *agent, struct hook_text before,

@@ -16,16 +16,6 @@ static struct slice hook_told(struct slice input, const char *name, struct arena
     return name ? json_copy_at(input, name, a) : (struct slice){ NULL, 0 };
 }
 
-static struct slice hook_told_directory(struct slice input, const char *name, struct arena *a)
-{
-    struct json_iter list;
-    struct slice first;
-
-    json_list_open(&list, input, name);
-    return json_list_next(&list, &first) ? arena_copy(a, json_text_of(first, a))
-                                         : hook_told(input, name, a);
-}
-
 static bool hook_is_id(struct slice id)
 {
     for (size_t i = 0; i < id.n; i++)
@@ -38,7 +28,16 @@ bool hook_request_read(const struct store_ops *ops, enum hook_event event, struc
                        struct arena *a, struct snapshot_request *out, const char **why)
 {
     const struct agent_hooks *h = ops->hooks;
-    const struct slice cwd = hook_told_directory(input, h->cwd, a);
+
+    /* Some agents name several directories; the first one is the session's. */
+    struct json_iter list;
+    struct slice first;
+
+    json_list_open(&list, input, h->cwd);
+
+    const struct slice cwd = json_list_next(&list, &first) ? arena_copy(a, json_text_of(first, a))
+                                                           : hook_told(input, h->cwd, a);
+
     struct snapshot_request r = {
         .agent = ops->name,
         .session = hook_told(input, h->session, a),

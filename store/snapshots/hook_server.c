@@ -48,28 +48,6 @@ static bool hook_server_table(struct slice text, struct slice *table)
     return found;
 }
 
-/* If the last line of the file has no newline, neither has ours, so that it can be removed exactly. */
-static enum err_code hook_server_toml_on(struct hook_text before, struct slice command,
-                                         struct buf *out, struct err *e)
-{
-    const struct slice text = before.text;
-    const char *newline = text.n ? memchr(text.p, '\n', text.n) : NULL,
-               *nl = newline && newline > text.p && newline[-1] == '\r' ? "\r\n" : "\n";
-    const bool ends = before.absent || !text.n || text.p[text.n - 1] == '\n';
-    struct slice rest = text, line;
-    bool torn;
-
-    while (slice_line(&rest, &line, &torn))
-        if (slice_starts(hook_server_trim(line), "mcp_servers") ||
-            slice_has(line, "mcp_servers.\"reprise\""))
-            return err_set(e, ERR_FORMAT, "",
-                           "it has mcp_servers in another form than [mcp_servers.NAME]");
-    NEED(!buf_add(out, text) &&
-         !buf_addf(out, "%s" SERVER_TABLE "%scommand = ", ends ? "" : nl, nl) &&
-         !buf_add(out, command) && !buf_addf(out, "%sargs = [\"mcp\"]%s", nl, ends ? nl : ""));
-    return ERR_OK;
-}
-
 static enum err_code hook_server_toml_off(struct slice text, struct slice table, struct buf *out,
                                           struct err *e)
 {
@@ -123,8 +101,28 @@ enum err_code hook_server_on(const struct agent_mcp *m, struct hook_text before,
         TRY(hook_server_off(m, before, &without, &before.absent, e));
         before.text = buf_slice(&without);
     }
-    return m->member ? hook_json_add(&s, before, out, e)
-                     : hook_server_toml_on(before, s.command, out, e);
+
+    /* If the last line of the file has no newline, neither has ours, so that it can be removed
+     * exactly. */
+    if (m->member)
+        return hook_json_add(&s, before, out, e);
+
+    const struct slice text = before.text;
+    const char *newline = text.n ? memchr(text.p, '\n', text.n) : NULL,
+               *nl = newline && newline > text.p && newline[-1] == '\r' ? "\r\n" : "\n";
+    const bool ends = before.absent || !text.n || text.p[text.n - 1] == '\n';
+    struct slice rest = text, line;
+    bool torn;
+
+    while (slice_line(&rest, &line, &torn))
+        if (slice_starts(hook_server_trim(line), "mcp_servers") ||
+            slice_has(line, "mcp_servers.\"reprise\""))
+            return err_set(e, ERR_FORMAT, "",
+                           "it has mcp_servers in another form than [mcp_servers.NAME]");
+    NEED(!buf_add(out, text) &&
+         !buf_addf(out, "%s" SERVER_TABLE "%scommand = ", ends ? "" : nl, nl) &&
+         !buf_add(out, s.command) && !buf_addf(out, "%sargs = [\"mcp\"]%s", nl, ends ? nl : ""));
+    return ERR_OK;
 }
 
 enum err_code hook_server_off(const struct agent_mcp *m, struct hook_text before, struct buf *out,

@@ -28,16 +28,12 @@ enum {
 };
 static const uint8_t index_magic_of_git[4] = { 0xff, 't', 'O', 'c' };
 
-static const char *object_word(git_object_t type)
-{
-    return type == GIT_OBJECT_TREE ? "tree" : "blob";
-}
-
 enum err_code snapshot_object_id(git_object_t type, struct slice bytes, uint8_t oid[SNAPSHOT_OID],
                                  struct err *e)
 {
     char head[40];
-    int n = snprintf(head, sizeof head, "%s %zu", object_word(type), bytes.n);
+    int n =
+        snprintf(head, sizeof head, "%s %zu", type == GIT_OBJECT_TREE ? "tree" : "blob", bytes.n);
     CLEANUP(digest_fini) struct digest sha1 = { 0 };
 
     digest_begin(&sha1, DIGEST_SHA1);
@@ -114,22 +110,6 @@ static void open_known(struct known_pack *known, int dir, const char *name)
     fd = -1;
 }
 
-static enum err_code open_all_known(struct snapshot_pack *p, const char *folder, struct err *e)
-{
-    AUTO_DIR *d = opendir(folder);
-
-    if (!d)
-        return err_sys(e, folder, "snapshot: read the packs");
-    for (const struct dirent *x; (errno = 0, x = readdir(d)) != NULL;) {
-        struct known_pack *more = arena_grow(&p->arena, p->known, p->known_n, sizeof *more);
-
-        NEED(p->known = more);
-        open_known(&p->known[p->known_n], dirfd(d), x->d_name);
-        p->known_n += p->known[p->known_n].fd >= 0;
-    }
-    return errno ? err_sys(e, folder, "snapshot: read the packs") : ERR_OK;
-}
-
 static int compare_oids(const void *left, const void *right)
 {
     return memcmp(left, right, SNAPSHOT_OID);
@@ -169,8 +149,21 @@ static enum err_code pack_open(struct snapshot_pack *p, struct err *e)
     if (p->is_open)
         return ERR_OK;
     snprintf(folder, sizeof folder, "%s/objects/pack", p->repo);
-    if (!p->anew && !p->known)
-        TRY(open_all_known(p, folder, e));
+    if (!p->anew && !p->known) {
+        /* The packs that are there already, so that no object is written twice. */
+        AUTO_DIR *d = opendir(folder);
+
+        if (!d)
+            return err_sys(e, folder, "snapshot: read the packs");
+        for (const struct dirent *x; (errno = 0, x = readdir(d)) != NULL;) {
+            struct known_pack *more = arena_grow(&p->arena, p->known, p->known_n, sizeof *more);
+
+            NEED(p->known = more);
+            open_known(&p->known[p->known_n], dirfd(d), x->d_name);
+            p->known_n += p->known[p->known_n].fd >= 0;
+        }
+        TRY(errno ? err_sys(e, folder, "snapshot: read the packs") : ERR_OK);
+    }
     TRY(disk_new_open(folder, 0400, &p->body, e));
     p->is_open = true;
 
@@ -249,32 +242,6 @@ static void put_u32(uint8_t *p, uint32_t value)
         p[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-/* Writes the number of objects into the pack, and the SHA-1 of it all to its end. */
-static enum err_code end_pack(struct snapshot_pack *p, uint8_t sum[SNAPSHOT_OID], struct err *e)
-{
-    CLEANUP(digest_fini) struct digest sha1 = { 0 };
-    const struct file body = { .fd = p->body.fd };
-    uint8_t count[4];
-    size_t got;
-
-    put_u32(count, p->n);
-    if (pwrite(p->body.fd, count, sizeof count, PACK_HEADER - 4) != (ssize_t)sizeof count)
-        return err_sys(e, p->repo, "snapshot: write a pack");
-    digest_begin(&sha1, DIGEST_SHA1);
-    p->packed.n = 0;
-    NEED(!buf_reserve(&p->packed, PIECE));
-    for (int64_t at = 0;; at += (int64_t)got) {
-        TRY(err_at(e, file_read(&body, at, p->packed.p, PIECE, &got, e), p->repo));
-        if (!got)
-            break;
-        digest_add(&sha1, (struct slice){ p->packed.p, got });
-    }
-    if (!digest_end(&sha1, sum))
-        return digest_error(e);
-    return disk_write(p->body.fd, (struct slice){ (const char *)sum, SNAPSHOT_OID }, NULL, p->repo,
-                      e);
-}
-
 /* Makes the index, as gitformat-pack(5) describes it. An offset of more than 31 bits is in a list of its own. */
 static enum err_code make_pack_index(struct snapshot_pack *p, const uint8_t sum[SNAPSHOT_OID],
                                      struct buf *out, struct err *e)
@@ -329,7 +296,30 @@ enum err_code snapshot_pack_finish(struct snapshot_pack *p, struct err *e)
     if (!p->n)
         return ERR_OK;
     snprintf(folder, sizeof folder, "%s/objects/pack", p->repo);
-    TRY(end_pack(p, sum, e));
+
+    /* Writes the number of objects into the pack, and the SHA-1 of it all to its end. */
+    CLEANUP(digest_fini) struct digest sha1 = { 0 };
+    const struct file body = { .fd = p->body.fd };
+    uint8_t count[4];
+    size_t got;
+
+    put_u32(count, p->n);
+    if (pwrite(p->body.fd, count, sizeof count, PACK_HEADER - 4) != (ssize_t)sizeof count)
+        return err_sys(e, p->repo, "snapshot: write a pack");
+    digest_begin(&sha1, DIGEST_SHA1);
+    p->packed.n = 0;
+    NEED(!buf_reserve(&p->packed, PIECE));
+    for (int64_t at = 0;; at += (int64_t)got) {
+        TRY(err_at(e, file_read(&body, at, p->packed.p, PIECE, &got, e), p->repo));
+        if (!got)
+            break;
+        digest_add(&sha1, (struct slice){ p->packed.p, got });
+    }
+    if (!digest_end(&sha1, sum))
+        return digest_error(e);
+    TRY(disk_write(p->body.fd, (struct slice){ (const char *)sum, SNAPSHOT_OID }, NULL, p->repo,
+                   e));
+
     TRY(make_pack_index(p, sum, &index, e));
     digest_hex(sum, SNAPSHOT_OID, hex);
 

@@ -147,22 +147,6 @@ static int note_own(const git_oid *id, void *arg)
     return key.p && !slice_set_add(&k->own, key, &number) ? 0 : GIT_EUSER;
 }
 
-/* An object that cannot be looked up counts as missing in libgit2, and would be lost with its pack. Here a pack that cannot
- * be read is an error, and nothing is removed. */
-static enum err_code open_objects(struct pruning *k, const char *objects, struct err *e)
-{
-    git_odb *plain = NULL; /* without our own backends, which list nothing */
-    int answer = git_repository_odb(&k->odb, k->repo);
-
-    if (!answer)
-        answer = git_odb_open(&plain, objects);
-    if (!answer)
-        answer = git_odb_foreach(plain, note_own, k);
-    git_odb_free(plain);
-    NEED(answer != GIT_EUSER);
-    return answer ? repo_error(e, answer, objects, "prune snapshots") : ERR_OK;
-}
-
 /* Copies an object into the new pack unless it was copied before; one that is only in the project's own repository is
  * left there. *is_new: it is there, and was not copied before. */
 static enum err_code keep_object(struct pruning *k, const git_oid *id, bool *is_new, struct err *e)
@@ -391,7 +375,21 @@ static enum err_code replace_packs(struct pruning *k, const struct snapshot_log 
     NEED(objects && folder);
     if (!k->repo)
         TRY(repo_open(log->dir, &k->repo, e));
-    TRY(open_objects(k, objects, e));
+
+    /* An object that cannot be looked up counts as missing in libgit2, and would be lost with its
+     * pack. Here a pack that cannot be read is an error, and nothing is removed. */
+    git_odb *plain = NULL; /* without our own backends, which list nothing */
+    int answer = git_repository_odb(&k->odb, k->repo);
+
+    if (!answer)
+        answer = git_odb_open(&plain, objects);
+    if (!answer)
+        answer = git_odb_foreach(plain, note_own, k);
+    git_odb_free(plain);
+    NEED(answer != GIT_EUSER);
+    if (answer)
+        return repo_error(e, answer, objects, "prune snapshots");
+
     k->pack = (struct snapshot_pack){ .repo = log->dir, .anew = true };
     TRY(list_packs(folder, &k->arena, &old, &n, e));
     for (size_t i = 0; i < log->n; i++)
@@ -401,26 +399,6 @@ static enum err_code replace_packs(struct pruning *k, const struct snapshot_log 
     TRY(snapshot_pack_finish(&k->pack, e));
     TRY(disk_replace_file(log->dir, "log", buf_slice(&text), 0600, e));
     return k->pack.n ? remove_packs(folder, old, n, &k->arena, e) : ERR_OK;
-}
-
-/* Counts the snapshots that stay and contain the file at a path below the root. */
-static enum err_code count_with_file(struct pruning *k, const struct snapshot_log *log,
-                                     const bool *goes, struct slice path, size_t *n, struct err *e)
-{
-    TRY(repo_open(log->dir, &k->repo, e));
-    for (size_t i = 0; i < log->n; i++) {
-        const struct slice hex = log->snapshot[i].tree;
-        AUTO_TREE *tree = NULL;
-        git_tree_entry *found = NULL;
-        git_oid id;
-
-        if (goes[i] || !hex.n || git_oid_fromstrn(&id, hex.p, hex.n))
-            continue;
-        TRY(repo_tree(k->repo, &id, &tree, e));
-        *n += git_tree_entry_bypath(&found, tree, path.p) == 0;
-        git_tree_entry_free(found);
-    }
-    return ERR_OK;
 }
 
 /* Returns true if the clock may be wrong: it has jumped ahead, by more than weeks without a snapshot explain, since less
@@ -478,8 +456,22 @@ enum err_code snapshot_prune(const struct snapshot_project *project,
         goes[i] = (log.snapshot[i].time_ms < rule->before_ms && !doubtful) || i < half;
         n += goes[i];
     }
-    if (without.n)
-        TRY(count_with_file(&k, &log, goes, without, &n, e));
+    if (without.n) {
+        /* Counts the snapshots that stay and contain the file at a path below the root. */
+        TRY(repo_open(log.dir, &k.repo, e));
+        for (size_t i = 0; i < log.n; i++) {
+            const struct slice hex = log.snapshot[i].tree;
+            AUTO_TREE *tree = NULL;
+            git_tree_entry *found = NULL;
+            git_oid id;
+
+            if (goes[i] || !hex.n || git_oid_fromstrn(&id, hex.p, hex.n))
+                continue;
+            TRY(repo_tree(k.repo, &id, &tree, e));
+            n += git_tree_entry_bypath(&found, tree, without.p) == 0;
+            git_tree_entry_free(found);
+        }
+    }
     if (removed)
         *removed = n;
     if (!n && !dry_run && !rule->path && log.n)

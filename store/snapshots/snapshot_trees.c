@@ -119,10 +119,16 @@ static enum err_code note_dir(struct snapshot_walk *w, uint32_t dir, struct buf 
     return ERR_OK;
 }
 
-/* A blob that was only in the project's own repository is copied when the file is another one now: as long as it is in the
- * work tree, git has it too. */
-static enum err_code copy_borrowed(struct snapshot_walk *w, struct err *e)
+enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e)
 {
+    AUTO_BUF notes = { 0 };
+
+    memcpy(w->now.notes, w->old->notes, SNAPSHOT_OID);
+    if (!w->stale)
+        return ERR_OK;
+
+    /* A blob that was only in the project's own repository is copied when the file is another one
+     * now: as long as it is in the work tree, git has it too. */
     CLEANUP(slice_set_fini) struct slice_set still = { .n = 0 };
     const struct snapshot_index *from = w->last->n ? w->last : w->old;
     uint32_t number;
@@ -144,18 +150,7 @@ static enum err_code copy_borrowed(struct snapshot_walk *w, struct err *e)
         TRY(snapshot_walk_check_time(w, e));
         TRY(snapshot_borrow_copy(&w->borrow, t->oid, &w->pack, e));
     }
-    return ERR_OK;
-}
 
-enum err_code snapshot_walk_trees(struct snapshot_walk *w, struct err *e)
-{
-    AUTO_BUF notes = { 0 };
-
-    memcpy(w->now.notes, w->old->notes, SNAPSHOT_OID);
-    if (!w->stale)
-        return ERR_OK;
-
-    TRY(copy_borrowed(w, e));
     for (uint32_t i = w->now.n; i > 0; i--)
         if (w->now.entry[i - 1].stale) {
             TRY(snapshot_walk_check_time(w, e));

@@ -315,31 +315,6 @@ static enum err_code sqlite_db_open_file(struct sqlite_db *db, struct err *e)
 
 /* ---- one moment ---- */
 
-/* Reads from the database, and again without its large values if they are in the way. Several values may be too large
- * together, so smaller and smaller ones are hidden. */
-static enum err_code read_around_large(struct sqlite_db *db, sqlite_read_fn *fn, void *arg,
-                                       struct err *e)
-{
-    enum err_code rc = fn(db, arg, e);
-
-    for (int64_t most = SQLITE_VALUE_MOST; db->too_big && most >= HIDDEN_LEAST; most /= 8) {
-        db->sqlite.finalize(db->kept);
-        db->kept = NULL;
-        db->sqlite.set_authorizer(db->handle, NULL, NULL);
-        db->until_ms = time_coarse_ms() + HIDE_MS;
-        bool hidden = sqlite_large_hide(&db->sqlite, db->handle, most, db->until_ms, &db->hidden);
-
-        db->sqlite.set_authorizer(db->handle, sqlite_db_judge, db);
-        if (!hidden)
-            continue;
-        db->too_big = false;
-        if (e) /* the error of the first reading is no longer true */
-            *e = (struct err){ .code = ERR_OK };
-        rc = fn(db, arg, e);
-    }
-    return rc;
-}
-
 /* *again: another program changed what was read. A database that looks damaged may have been changed meanwhile. */
 static enum err_code attempt(const char *path, const atomic_bool *cancel, sqlite_read_fn *fn,
                              void *arg, bool *again, struct err *e)
@@ -352,7 +327,27 @@ static enum err_code attempt(const char *path, const atomic_bool *cancel, sqlite
         return rc;
     rc = sqlite_db_open_file(db, e);
     if (!rc) {
-        rc = read_around_large(db, fn, arg, e);
+        /* Reads from the database, and again without its large values if they are in the way.
+         * Several values may be too large together, so smaller and smaller ones are hidden. */
+        rc = fn(db, arg, e);
+
+        for (int64_t most = SQLITE_VALUE_MOST; db->too_big && most >= HIDDEN_LEAST; most /= 8) {
+            db->sqlite.finalize(db->kept);
+            db->kept = NULL;
+            db->sqlite.set_authorizer(db->handle, NULL, NULL);
+            db->until_ms = time_coarse_ms() + HIDE_MS;
+            bool hidden =
+                sqlite_large_hide(&db->sqlite, db->handle, most, db->until_ms, &db->hidden);
+
+            db->sqlite.set_authorizer(db->handle, sqlite_db_judge, db);
+            if (!hidden)
+                continue;
+            db->too_big = false;
+            if (e) /* the error of the first reading is no longer true */
+                *e = (struct err){ .code = ERR_OK };
+            rc = fn(db, arg, e);
+        }
+
         *again = rc != ERR_NOMEM && rc != ERR_CANCELLED && !sqlite_snapshot_holds(&db->snapshot);
     }
     close_db(db);
@@ -433,20 +428,6 @@ static enum err_code db_transact(struct sqlite_db *db, bool keys, sqlite_read_fn
     return rc;
 }
 
-/* SQLite's locks belong to the process: another thread that reads the database and closes its file loses them. A second
- * lock, which belongs to a descriptor, keeps other programs from taking the write-ahead log away meanwhile. */
-static enum err_code db_hold(int fd, const char *path, struct err *e)
-{
-    const struct timespec pause = { 0, PAUSE_MS * 1000000L };
-
-    for (int waited = 0; !fs_hold_shared(fd, SHARED_FIRST, SHARED_SIZE); waited += PAUSE_MS) {
-        if (waited > BUSY_MS)
-            return err_set(e, ERR_LOCKED, path, "write to the database: " WRITES_TEXT);
-        nanosleep(&pause, NULL);
-    }
-    return ERR_OK;
-}
-
 enum err_code sqlite_db_write(const char *path, bool keys, sqlite_read_fn *fn, void *arg,
                               struct err *e)
 {
@@ -457,7 +438,18 @@ enum err_code sqlite_db_write(const char *path, bool keys, sqlite_read_fn *fn, v
 
     if (held < 0)
         return err_sys(e, path, "write to the database");
-    TRY(db_hold(held, path, e));
+
+    /* SQLite's locks belong to the process: another thread that reads the database and closes its
+     * file loses them. A second lock, which belongs to a descriptor, keeps other programs from
+     * taking the write-ahead log away meanwhile. */
+    const struct timespec pause = { 0, PAUSE_MS * 1000000L };
+
+    for (int waited = 0; !fs_hold_shared(held, SHARED_FIRST, SHARED_SIZE); waited += PAUSE_MS) {
+        if (waited > BUSY_MS)
+            return err_set(e, ERR_LOCKED, path, "write to the database: " WRITES_TEXT);
+        nanosleep(&pause, NULL);
+    }
+
     TRY(new_db(path, NULL, &db, e));
     db->writes = true;
     enum err_code rc = db_transact(db, keys, fn, arg, e);

@@ -36,31 +36,6 @@ static bool large_takes_too_long(struct large_table *t)
     return ++t->steps % STEPS_BETWEEN_CLOCKS == 0 && time_coarse_ms() > t->until_ms;
 }
 
-/* Adds the rows of a column that have such a value to the expression that takes its place. */
-static bool find_large(struct large_table *t, const char *table, const char *column,
-                       sqlite3_stmt *rows)
-{
-    sqlite3_blob *blob = NULL;
-    bool ok = true;
-
-    while (ok && t->sqlite->step(rows) == SQLITE_ROW) {
-        sqlite3_int64 row = t->sqlite->column_int64(rows, 0);
-
-        if (blob ? t->sqlite->blob_reopen(blob, row)
-                 : t->sqlite->blob_open(t->handle, "main", table, column, row, 0, &blob)) {
-            t->sqlite->blob_close(blob); /* the value is a number or NULL */
-            blob = NULL;
-        } else if (t->sqlite->blob_bytes(blob) > t->most) {
-            ok = t->found++ < LARGE_MOST &&
-                 !buf_addf(&t->columns, " WHEN %lld THEN 'too large to be read: %d bytes'",
-                           (long long)row, t->sqlite->blob_bytes(blob));
-        }
-        ok = ok && !large_takes_too_long(t);
-    }
-    t->sqlite->blob_close(blob);
-    return ok;
-}
-
 /* Adds a column of the view. */
 static bool add_column(struct large_table *t, struct slice column)
 {
@@ -76,7 +51,26 @@ static bool add_column(struct large_table *t, struct slice column)
         !buf_cstr(&sql) || t->sqlite->prepare_v2(t->handle, sql.p, -1, &rows, NULL) ||
         buf_add(&t->columns, SLICE(", CASE rowid")))
         return false;
-    bool ok = find_large(t, table.p, name.p, rows);
+
+    /* Adds the rows of a column that have such a value to the expression that takes its place. */
+    sqlite3_blob *blob = NULL;
+    bool ok = true;
+
+    while (ok && t->sqlite->step(rows) == SQLITE_ROW) {
+        sqlite3_int64 row = t->sqlite->column_int64(rows, 0);
+
+        if (blob ? t->sqlite->blob_reopen(blob, row)
+                 : t->sqlite->blob_open(t->handle, "main", table.p, name.p, row, 0, &blob)) {
+            t->sqlite->blob_close(blob); /* the value is a number or NULL */
+            blob = NULL;
+        } else if (t->sqlite->blob_bytes(blob) > t->most) {
+            ok = t->found++ < LARGE_MOST &&
+                 !buf_addf(&t->columns, " WHEN %lld THEN 'too large to be read: %d bytes'",
+                           (long long)row, t->sqlite->blob_bytes(blob));
+        }
+        ok = ok && !large_takes_too_long(t);
+    }
+    t->sqlite->blob_close(blob);
 
     t->sqlite->finalize(rows);
     if (t->found == before)

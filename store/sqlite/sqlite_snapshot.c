@@ -185,41 +185,17 @@ static enum err_code read_frames(struct gathering *g, const atomic_bool *cancel,
     return rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code read_wal(struct sqlite_snapshot *s, const atomic_bool *cancel, struct err *e)
-{
-    struct gathering g = { .s = s, .bytes = malloc(FRAME_HEADER + (size_t)s->page_size) };
-    struct stat st;
-    enum err_code rc = g.bytes ? ERR_OK : err_nomem(e);
-
-    if (!rc && fstat(s->log, &st) == 0 && st.st_size > log_most)
-        rc = err_set(e, ERR_UNSUPPORTED, s->path, "open the database: its -wal is too large");
-    if (!rc && read_wal_header(&g)) {
-        rc = read_frames(&g, cancel, e);
-    } else if (!rc) { /* SQLite also treats it as an empty one */
-        close(s->log);
-        s->log = -1;
-    }
-    free(g.bytes);
-    return rc;
-}
-
 /* ---- files beside the database ---- */
-
-static bool sqlite_snapshot_name_beside(const struct sqlite_snapshot *s, const char *suffix,
-                                        char out[PATH_MAX])
-{
-    char real[PATH_MAX];
-
-    /* SQLite keeps the others beside the file itself, not beside a link to it. */
-    return realpath(s->path, real) &&
-           (size_t)snprintf(out, PATH_MAX, "%s%s", real, suffix) < PATH_MAX;
-}
 
 static int open_beside(const struct sqlite_snapshot *s, const char *suffix)
 {
     char path[PATH_MAX];
     struct stat st;
-    int fd = sqlite_snapshot_name_beside(s, suffix, path)
+    char real[PATH_MAX];
+
+    /* SQLite keeps the others beside the file itself, not beside a link to it. */
+    int fd = (realpath(s->path, real) &&
+              (size_t)snprintf(path, PATH_MAX, "%s%s", real, suffix) < PATH_MAX)
                  ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
                  : -1;
 
@@ -410,8 +386,23 @@ enum err_code sqlite_snapshot_open(const char *path, const atomic_bool *cancel,
         rc = read_db_header(&s, &logs, e);
     if (!rc && (s.log = open_journal(&s, s.header)) >= 0)
         rc = read_journal(&s, cancel, e);
-    else if (!rc && logs && (s.log = open_beside(&s, "-wal")) >= 0)
-        rc = read_wal(&s, cancel, e);
+    else if (!rc && logs && (s.log = open_beside(&s, "-wal")) >= 0) {
+        /* The frames of the write-ahead log are newer than the pages of the file. */
+        struct gathering g = { .s = &s, .bytes = malloc(FRAME_HEADER + (size_t)s.page_size) };
+        struct stat st;
+
+        rc = g.bytes ? ERR_OK : err_nomem(e);
+
+        if (!rc && fstat(s.log, &st) == 0 && st.st_size > log_most)
+            rc = err_set(e, ERR_UNSUPPORTED, s.path, "open the database: its -wal is too large");
+        if (!rc && read_wal_header(&g)) {
+            rc = read_frames(&g, cancel, e);
+        } else if (!rc) { /* SQLite also treats it as an empty one */
+            close(s.log);
+            s.log = -1;
+        }
+        free(g.bytes);
+    }
     if (rc)
         sqlite_snapshot_close(&s);
     else
