@@ -279,28 +279,6 @@ static void replayed_free(struct replayed *r)
 
 DEFINE_CLEANUP(struct replayed, replayed_free);
 
-/* Replays the history, and takes the owners of the lines from the text that results. */
-static enum err_code find_owners(struct blame *b, const struct blame_query *q, struct err *e)
-{
-    CLEANUP(replayed_free_at) struct replayed *r = calloc(1, sizeof *r);
-    struct blame_text *t;
-
-    NEED(r);
-    r->h = &b->history;
-    r->q = q;
-    r->budget.left = replay_bytes_max;
-    TRY(replay(r, e));
-    t = replayed_text(r, q->path[0]);
-    if (!t) /* more names than are followed */
-        return err_set(e, ERR_UNSUPPORTED, q->path[0], "the file had too many names");
-    TRY(blame_text_observe(t, buf_slice(&b->file), e));
-    NEED(b->owner = malloc((b->lines + 1) * sizeof *b->owner));
-    for (size_t i = 0; i < b->lines; i++)
-        b->owner[i] = i < t->lines ? t->owner[i] : BLAME_NOBODY;
-    b->stopped = r->budget.stopped;
-    return ERR_OK;
-}
-
 enum err_code blame_file(struct store *const stores[], size_t n, const struct blame_query *q,
                          struct blame *out, struct err *e)
 {
@@ -312,7 +290,25 @@ enum err_code blame_file(struct store *const stores[], size_t n, const struct bl
     while (q->until_ms && b.history.n &&
            b.history.event[b.history.n - 1].edit.time_ms > q->until_ms)
         b.history.n--;
-    TRY(find_owners(&b, q, e));
+
+    /* Replays the history, and takes the owners of the lines from the text that results. */
+    CLEANUP(replayed_free_at) struct replayed *r = calloc(1, sizeof *r);
+    struct blame_text *t;
+
+    NEED(r);
+    r->h = &b.history;
+    r->q = q;
+    r->budget.left = replay_bytes_max;
+    TRY(replay(r, e));
+    t = replayed_text(r, q->path[0]);
+    if (!t) /* more names than are followed */
+        return err_set(e, ERR_UNSUPPORTED, q->path[0], "the file had too many names");
+    TRY(blame_text_observe(t, buf_slice(&b.file), e));
+    NEED(b.owner = malloc((b.lines + 1) * sizeof *b.owner));
+    for (size_t i = 0; i < b.lines; i++)
+        b.owner[i] = i < t->lines ? t->owner[i] : BLAME_NOBODY;
+    b.stopped = r->budget.stopped;
+
     HAND_OVER(out, b);
     return ERR_OK;
 }

@@ -92,32 +92,6 @@ static struct slice blame_history_copy_text(struct arena *a, struct slice s)
     return s.p ? arena_copy(a, s) : s;
 }
 
-/* Copies an edit with its texts. Returns false if out of memory. */
-static bool blame_history_copy(struct arena *a, const struct edit *edit, struct edit *out)
-{
-    struct edit_replacement *list =
-        edit->replacements ? arena_alloc(a, edit->replacements * sizeof *list) : NULL;
-
-    *out = *edit;
-    out->path = arena_copy_text(a, edit->path);
-    out->to = arena_copy_text(a, edit->to);
-    out->turn = blame_history_copy_text(a, edit->turn);
-    out->prompt = blame_history_copy_text(a, edit->prompt);
-    out->message = blame_history_copy_text(a, edit->message);
-    out->agent = blame_history_copy_text(a, edit->agent);
-    out->tool = blame_history_copy_text(a, edit->tool);
-    out->call = blame_history_copy_text(a, edit->call);
-    out->before = blame_history_copy_text(a, edit->before);
-    out->after = blame_history_copy_text(a, edit->after);
-    for (size_t i = 0; list && i < edit->replacements; i++) {
-        list[i] = edit->replacement[i];
-        list[i].old_text = blame_history_copy_text(a, edit->replacement[i].old_text);
-        list[i].new_text = blame_history_copy_text(a, edit->replacement[i].new_text);
-    }
-    out->replacement = list;
-    return !a->failed;
-}
-
 struct history_reading {
     struct blame_history *h;
     const struct blame_query *q;
@@ -142,7 +116,31 @@ static enum err_code blame_history_add_event(const struct edit *edit, void *arg,
     g->time_ms = copy.time_ms;
     NEED(array_reserve(h->event, h->cap, h->n + 1));
     h->event[h->n] = (struct blame_event){ .session = g->session, .order = h->n };
-    NEED(blame_history_copy(&h->arena, &copy, &h->event[h->n].edit));
+
+    /* The edit and its texts are copied. */
+    struct edit_replacement *list =
+        copy.replacements ? arena_alloc(&h->arena, copy.replacements * sizeof *list) : NULL;
+
+    h->event[h->n].edit = copy;
+    h->event[h->n].edit.path = arena_copy_text(&h->arena, copy.path);
+    h->event[h->n].edit.to = arena_copy_text(&h->arena, copy.to);
+    h->event[h->n].edit.turn = blame_history_copy_text(&h->arena, copy.turn);
+    h->event[h->n].edit.prompt = blame_history_copy_text(&h->arena, copy.prompt);
+    h->event[h->n].edit.message = blame_history_copy_text(&h->arena, copy.message);
+    h->event[h->n].edit.agent = blame_history_copy_text(&h->arena, copy.agent);
+    h->event[h->n].edit.tool = blame_history_copy_text(&h->arena, copy.tool);
+    h->event[h->n].edit.call = blame_history_copy_text(&h->arena, copy.call);
+    h->event[h->n].edit.before = blame_history_copy_text(&h->arena, copy.before);
+    h->event[h->n].edit.after = blame_history_copy_text(&h->arena, copy.after);
+    for (size_t i = 0; list && i < copy.replacements; i++) {
+        list[i] = copy.replacement[i];
+        list[i].old_text = blame_history_copy_text(&h->arena, copy.replacement[i].old_text);
+        list[i].new_text = blame_history_copy_text(&h->arena, copy.replacement[i].new_text);
+    }
+    h->event[h->n].edit.replacement = list;
+
+    NEED(!h->arena.failed);
+
     h->n++;
     return ERR_OK;
 }
@@ -344,22 +342,6 @@ static enum err_code drop_continued(struct blame_history *h, struct err *e)
     return ERR_OK;
 }
 
-/* Forks of old versions of Codex copied the edits of their thread with the time of the fork. */
-static void drop_late_copies(struct blame_event **list, size_t n)
-{
-    for (size_t i = 0, k; i < n; i = k) {
-        const struct blame_event *original = NULL;
-
-        for (k = i; k < n && compare_edits(list[i], list[k]) == 0; k++)
-            if (list[k]->session != SIZE_MAX &&
-                (!original || (original->edit.copied && !list[k]->edit.copied)))
-                original = list[k];
-        for (size_t m = i; m < k && original && list[i]->edit.call.n; m++)
-            if (list[m]->edit.copied && list[m]->session != original->session)
-                list[m]->session = SIZE_MAX;
-    }
-}
-
 static enum err_code blame_history_drop_copies(struct blame_history *h, struct err *e)
 {
     AUTO_FREE struct blame_event **list = malloc((h->n + 1) * sizeof *list);
@@ -391,7 +373,20 @@ static enum err_code blame_history_drop_copies(struct blame_history *h, struct e
             if (list[m]->session != original)
                 list[m]->session = SIZE_MAX;
     }
-    drop_late_copies(list, h->n);
+
+    /* Forks of old versions of Codex copied the edits of their thread with the time of the fork. */
+    for (size_t i = 0, k; i < h->n; i = k) {
+        const struct blame_event *original = NULL;
+
+        for (k = i; k < h->n && compare_edits(list[i], list[k]) == 0; k++)
+            if (list[k]->session != SIZE_MAX &&
+                (!original || (original->edit.copied && !list[k]->edit.copied)))
+                original = list[k];
+        for (size_t m = i; m < k && original && list[i]->edit.call.n; m++)
+            if (list[m]->edit.copied && list[m]->session != original->session)
+                list[m]->session = SIZE_MAX;
+    }
+
     for (size_t i = 0; i < h->n; i++)
         if (h->event[i].session != SIZE_MAX)
             h->event[kept++] = h->event[i];

@@ -163,29 +163,6 @@ static enum err_code compare_sides(struct sides *s, const uint32_t *was, size_t 
     return ERR_OK;
 }
 
-/* Most edits leave at most one line to be compared, and many are made at a time: they need no diff. */
-static void compare_line(const struct sides *s, const uint32_t *was, size_t was_n, uint32_t *now,
-                         size_t now_n, uint32_t owner, struct blame_text *t)
-{
-    size_t i = 0, kept = 0;
-    struct slice rest = s->after, line;
-    bool torn;
-
-    for (; i < s->head; i++)
-        now[i] = was[i];
-    for (; slice_line(&rest, &line, &torn) && i < now_n; i++) {
-        bool same = !kept && s->before.n && line.n == s->before.n - 1 &&
-                    memcmp(line.p, s->before.p, line.n) == 0;
-
-        kept += same;
-        now[i] = same ? was[s->head] : owner;
-    }
-    t->added += now_n - s->head - s->tail - kept;
-    t->removed += was_n - s->head - s->tail - kept;
-    for (i = 1; i <= s->tail; i++)
-        now[now_n - i] = was[was_n - i];
-}
-
 enum err_code blame_lines_compare(struct slice before, const uint32_t *was, size_t was_n,
                                   struct slice after, uint32_t *now, size_t now_n, uint32_t owner,
                                   struct blame_text *t, struct err *e)
@@ -198,6 +175,26 @@ enum err_code blame_lines_compare(struct slice before, const uint32_t *was, size
     trim_sides(&s);
     if (s.after.n && was_n - s.head - s.tail > 1)
         return compare_sides(&s, was, was_n, now, now_n, owner, t, e);
-    compare_line(&s, was, was_n, now, now_n, owner, t);
+
+    /* Most edits leave at most one line to be compared, and many are made at a time: they need no
+     * diff. */
+    size_t i = 0, kept = 0;
+    struct slice rest = s.after, line;
+    bool torn;
+
+    for (; i < s.head; i++)
+        now[i] = was[i];
+    for (; slice_line(&rest, &line, &torn) && i < now_n; i++) {
+        bool same = !kept && s.before.n && line.n == s.before.n - 1 &&
+                    memcmp(line.p, s.before.p, line.n) == 0;
+
+        kept += same;
+        now[i] = same ? was[s.head] : owner;
+    }
+    t->added += now_n - s.head - s.tail - kept;
+    t->removed += was_n - s.head - s.tail - kept;
+    for (i = 1; i <= s.tail; i++)
+        now[now_n - i] = was[was_n - i];
+
     return ERR_OK;
 }

@@ -79,26 +79,6 @@ static struct blame_touch *touch_of(struct touching *t, const struct edit *edit)
     return a->failed ? NULL : &out->touch[t->first + number];
 }
 
-static enum err_code blame_touch_count_edit(struct touching *t, const struct edit *edit,
-                                            struct blame_touch *touch, struct err *e)
-{
-    struct blame_text *text;
-
-    TRY(touched_text(t, edit->path, &text, e));
-    bool created = edit->before_known == EDIT_ABSENT || (text->known && text->absent);
-
-    t->budget.stopped = NULL;
-    enum err_code rc = blame_text_edit(text, edit, 0, e);
-
-    touch->stopped = t->budget.stopped ? t->budget.stopped : touch->stopped;
-    touch->added += text->added;
-    touch->removed += text->removed;
-    touch->did |= edit->kind == EDIT_DELETE ? BLAME_DELETED
-                  : created                 ? BLAME_CREATED | BLAME_EDITED
-                                            : BLAME_EDITED;
-    return rc;
-}
-
 /* Returns true if an older session has the same edit, or any session that is not a copy has it with another time: a fork
  * may have copied it with the time of the fork. Equal call ids are not enough, because some agents number the calls of
  * every session in the same way. */
@@ -174,7 +154,22 @@ static enum err_code touch_edit(const struct edit *edit, void *arg, struct err *
             TRY(blame_text_remove(from, e));
         }
     } else {
-        TRY(blame_touch_count_edit(t, edit, touch, e));
+        /* Any other edit is replayed on the text of its file. */
+        struct blame_text *text;
+
+        TRY(touched_text(t, edit->path, &text, e));
+        bool created = edit->before_known == EDIT_ABSENT || (text->known && text->absent);
+
+        t->budget.stopped = NULL;
+        enum err_code rc = blame_text_edit(text, edit, 0, e);
+
+        touch->stopped = t->budget.stopped ? t->budget.stopped : touch->stopped;
+        touch->added += text->added;
+        touch->removed += text->removed;
+        touch->did |= edit->kind == EDIT_DELETE ? BLAME_DELETED
+                      : created                 ? BLAME_CREATED | BLAME_EDITED
+                                                : BLAME_EDITED;
+        TRY(rc);
     }
     NEED(!t->out->arena.failed);
     return ERR_OK;

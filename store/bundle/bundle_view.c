@@ -64,24 +64,6 @@ static enum err_code view_describe(const struct store *st, const struct scope *s
     return ERR_OK;
 }
 
-/* Takes from a store whose sessions were checked all that needs more than the sessions. */
-static enum err_code view_limit(struct bundle_view *v, struct store *st, struct err *e)
-{
-    struct view_ops *own = arena_alloc(&v->arena, sizeof *own);
-
-    NEED(own);
-    *own = (struct view_ops){ *st->ops, st->ops, bundle_manifest(v->reader), v->path };
-    store_ops_only_read(&own->ops, view_why);
-    own->ops.describe = view_describe;
-    own->ops.check = NULL;
-    own->ops.plan = NULL;
-    own->ops.plan_turn = NULL;
-    own->ops.plan_inferred = NULL;
-    own->ops.plan_own = NULL;
-    st->ops = &own->ops;
-    return ERR_OK;
-}
-
 /* ---- the place ---- */
 
 /* Removes what programs left that no longer run: those that do have a lock. */
@@ -99,32 +81,6 @@ static void view_sweep(const char *dir)
             snprintf(path, sizeof path, "%s/%s", dir, x->d_name) < (int)sizeof path)
             (void)!copy_remove(path, NULL);
     }
-}
-
-static enum err_code view_make_dir(struct bundle_view *v, const struct store_env *env,
-                                   struct err *e)
-{
-    char top[PATH_MAX];
-    char *dir;
-
-    TRY(env_data_path(env, "bundles", top, e));
-    TRY(disk_private_dir(top, e));
-
-    /* No program may sweep between the creation of the directory and its lock. */
-    AUTO_FD turn = open(top, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (turn < 0 || flock(turn, LOCK_EX))
-        return err_sys(e, top, "read the bundle: lock");
-    view_sweep(top);
-    TRY(disk_check_space(top, bundle_manifest(v->reader)->bytes, "the bundle", e));
-    NEED(dir = arena_format(&v->arena, "%s/XXXXXX", top));
-    if (!mkdtemp(dir))
-        return err_sys(e, top, "unpack the bundle");
-    v->dir = dir;
-    v->lock = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (v->lock < 0 || flock(v->lock, LOCK_EX | LOCK_NB))
-        return err_sys(e, dir, "read the bundle: lock");
-    return ERR_OK;
 }
 
 /* A name in a store: the id of a session, or the path of a file. */
@@ -208,7 +164,21 @@ static enum err_code view_add_store(struct bundle_view *v, const struct store_en
     for (size_t i = first; i < b->n; i++)
         if (root[i] == first)
             TRY(view_check(v, st, path, &b->session[i], e));
-    return view_limit(v, st, e);
+
+    /* Takes from a store whose sessions were checked all that needs more than the sessions. */
+    struct view_ops *own = arena_alloc(&v->arena, sizeof *own);
+
+    NEED(own);
+    *own = (struct view_ops){ *st->ops, st->ops, bundle_manifest(v->reader), v->path };
+    store_ops_only_read(&own->ops, view_why);
+    own->ops.describe = view_describe;
+    own->ops.check = NULL;
+    own->ops.plan = NULL;
+    own->ops.plan_turn = NULL;
+    own->ops.plan_inferred = NULL;
+    own->ops.plan_own = NULL;
+    st->ops = &own->ops;
+    return ERR_OK;
 }
 
 static enum err_code view_fill(struct bundle_view *v, const struct store_env *env, struct err *e)
@@ -230,7 +200,29 @@ static enum err_code view_fill(struct bundle_view *v, const struct store_env *en
     idset_fini(&taken);
     if (rc)
         return rc;
-    TRY(view_make_dir(v, env, e));
+
+    /* The bundle is unpacked into a directory that no other program uses. */
+    char top[PATH_MAX];
+    char *dir;
+
+    TRY(env_data_path(env, "bundles", top, e));
+    TRY(disk_private_dir(top, e));
+
+    /* No program may sweep between the creation of the directory and its lock. */
+    AUTO_FD turn = open(top, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (turn < 0 || flock(turn, LOCK_EX))
+        return err_sys(e, top, "read the bundle: lock");
+    view_sweep(top);
+    TRY(disk_check_space(top, bundle_manifest(v->reader)->bytes, "the bundle", e));
+    NEED(dir = arena_format(&v->arena, "%s/XXXXXX", top));
+    if (!mkdtemp(dir))
+        return err_sys(e, top, "unpack the bundle");
+    v->dir = dir;
+    v->lock = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (v->lock < 0 || flock(v->lock, LOCK_EX | LOCK_NB))
+        return err_sys(e, dir, "read the bundle: lock");
+
     TRY(bundle_unpack(v->reader, v->dir, root, e));
     for (size_t i = 0; i < b->n; i++)
         if (root[i] == i)

@@ -251,39 +251,6 @@ static enum err_code bundle_add_session(struct bundle_work *w, const struct sess
 
 /* ---- the file ---- */
 
-static enum err_code bundle_copy_file(struct bundle_work *w, struct archive_writer *out,
-                                      const struct bundle_source *from, const struct bundle_file *f,
-                                      struct err *e)
-{
-    const bool spooled = from->at >= 0;
-    AUTO_FD own = spooled ? -1 : open(from->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    const struct span span = { .path = from->path,
-                               .fd = spooled ? w->spool.fd : own,
-                               .at = spooled ? from->at : 0,
-                               .n = f->size };
-    uint8_t sha256[SHA256_BYTES];
-
-    if (span.fd < 0)
-        return err_sys(e, from->path, "bundle: read");
-    digest_begin(&w->hasher.digest, DIGEST_SHA256);
-    for (int64_t done = 0; done < f->size;) {
-        const int64_t left = f->size - done;
-        const struct slice piece = { w->piece, left < BUNDLE_PIECE ? (size_t)left : BUNDLE_PIECE };
-
-        TRY(span_read(&span, done, w->piece, piece.n, e));
-        digest_add(&w->hasher.digest, piece);
-        TRY(archive_add(out, piece, e));
-        done += (int64_t)piece.n;
-    }
-    if (!digest_end(&w->hasher.digest, sha256))
-        return digest_error(e);
-
-    /* The manifest, which comes first in the archive, has the hash of an earlier reading. */
-    if (memcmp(sha256, f->sha256, SHA256_BYTES) != 0)
-        return err_set(e, ERR_STALE, from->path, "bundle: it changed meanwhile; try again");
-    return archive_pad(out, f->size, e);
-}
-
 static enum err_code bundle_write_archive(struct bundle_work *w, const struct disk_new *file,
                                           struct err *e)
 {
@@ -306,7 +273,37 @@ static enum err_code bundle_write_archive(struct bundle_work *w, const struct di
 
             snprintf(name, sizeof name, "%zu/%s", i, f->path);
             TRY(archive_begin(out, name, f->size, f->mtime_ns, e));
-            TRY(bundle_copy_file(w, out, from, f, e));
+
+            /* The bytes of the file, and their hash. */
+            const bool spooled = from->at >= 0;
+            AUTO_FD own =
+                spooled ? -1 : open(from->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+            const struct span span = { .path = from->path,
+                                       .fd = spooled ? w->spool.fd : own,
+                                       .at = spooled ? from->at : 0,
+                                       .n = f->size };
+            uint8_t sha256[SHA256_BYTES];
+
+            if (span.fd < 0)
+                return err_sys(e, from->path, "bundle: read");
+            digest_begin(&w->hasher.digest, DIGEST_SHA256);
+            for (int64_t done = 0; done < f->size;) {
+                const int64_t left = f->size - done;
+                const struct slice piece = { w->piece,
+                                             left < BUNDLE_PIECE ? (size_t)left : BUNDLE_PIECE };
+
+                TRY(span_read(&span, done, w->piece, piece.n, e));
+                digest_add(&w->hasher.digest, piece);
+                TRY(archive_add(out, piece, e));
+                done += (int64_t)piece.n;
+            }
+            if (!digest_end(&w->hasher.digest, sha256))
+                return digest_error(e);
+
+            /* The manifest, which comes first in the archive, has the hash of an earlier reading. */
+            if (memcmp(sha256, f->sha256, SHA256_BYTES) != 0)
+                return err_set(e, ERR_STALE, from->path, "bundle: it changed meanwhile; try again");
+            TRY(archive_pad(out, f->size, e));
         }
     return archive_end(out, &w->out->bytes, e);
 }

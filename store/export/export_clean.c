@@ -90,30 +90,6 @@ static struct slice export_clean_make_sign(struct export_walk *w, uint32_t cp)
     return (struct slice){ w->sign, (size_t)n };
 }
 
-/* Skips characters that are shown as they are. *special: where the next other character begins,
- * with its code point and what follows it. */
-static size_t pass_text(struct export_walk *w, uint32_t *special, struct slice *behind)
-{
-    const char *p = w->rest.p, *end = p + w->rest.n;
-
-    while (p < end) {
-        if ((*p >= 0x20 && *p < 0x7F) || *p == '\t') {
-            w->before = (unsigned char)*p++;
-            continue;
-        }
-        *behind = (struct slice){ p, (size_t)(end - p) };
-        *special = utf8_next(behind, true);
-        bool broken = *special == UTF8_REPLACEMENT &&
-                      (behind->p - p != 3 || memcmp(p, "\xEF\xBF\xBD", 3) != 0);
-
-        if (broken || *special == '\n' || (acts_or_hides(*special) && !joins(w, *special, *behind)))
-            break;
-        w->before = *special;
-        p = behind->p;
-    }
-    return (size_t)(p - w->rest.p);
-}
-
 enum export_piece_kind export_walk_next(struct export_walk *w, struct slice *piece)
 {
     uint32_t cp = 0;
@@ -124,7 +100,29 @@ enum export_piece_kind export_walk_next(struct export_walk *w, struct slice *pie
         w->rest = (struct slice){ w->rest.p + n, w->rest.n - n };
     if (w->rest.n == 0)
         return EXPORT_PIECE_END;
-    n = pass_text(w, &cp, &behind);
+
+    /* Characters that are shown as they are; the next other one is `cp`, and `behind` follows
+     * it. */
+    const char *p = w->rest.p, *end = p + w->rest.n;
+
+    while (p < end) {
+        if ((*p >= 0x20 && *p < 0x7F) || *p == '\t') {
+            w->before = (unsigned char)*p++;
+            continue;
+        }
+        behind = (struct slice){ p, (size_t)(end - p) };
+        cp = utf8_next(&behind, true);
+        bool broken =
+            cp == UTF8_REPLACEMENT && (behind.p - p != 3 || memcmp(p, "\xEF\xBF\xBD", 3) != 0);
+
+        if (broken || cp == '\n' || (acts_or_hides(cp) && !joins(w, cp, behind)))
+            break;
+        w->before = cp;
+        p = behind.p;
+    }
+
+    n = (size_t)(p - w->rest.p);
+
     if (n > 0) {
         *piece = (struct slice){ w->rest.p, n };
         w->rest = (struct slice){ w->rest.p + n, w->rest.n - n };

@@ -198,8 +198,20 @@ static void html_thinking(struct export_out *o, struct slice text, bool open)
     export_out_lit(o, "</div></details>\n");
 }
 
-static void export_html_add_summary(struct export_out *o, const struct export_tool *t)
+static void add_pre(struct export_out *o, const char *class, struct slice text)
 {
+    if (text.n == 0)
+        return;
+    export_out_addf(o, "<pre class=\"%s\"><code>", class);
+    export_html_text(o, export_trim_end(text));
+    export_out_lit(o, "</code></pre>");
+}
+
+static void html_tool(struct export_out *o, const struct export_tool *t)
+{
+    export_out_addf(o, "<details class=\"tool\"%s>", t->open ? " open" : "");
+
+    /* The line that is shown while the details are closed. */
     char outcome[32];
 
     export_out_lit(o, "<summary><b>");
@@ -218,21 +230,7 @@ static void export_html_add_summary(struct export_out *o, const struct export_to
         export_out_addf(o, " <span class=\"%s\">%s</span>", t->result->failed ? "failed" : "ok",
                         export_outcome(t, outcome));
     export_out_lit(o, "</summary>");
-}
 
-static void add_pre(struct export_out *o, const char *class, struct slice text)
-{
-    if (text.n == 0)
-        return;
-    export_out_addf(o, "<pre class=\"%s\"><code>", class);
-    export_html_text(o, export_trim_end(text));
-    export_out_lit(o, "</code></pre>");
-}
-
-static void html_tool(struct export_out *o, const struct export_tool *t)
-{
-    export_out_addf(o, "<details class=\"tool\"%s>", t->open ? " open" : "");
-    export_html_add_summary(o, t);
     add_pre(o, "command", t->command);
     add_pre(o, "input", t->input);
     if (t->hunks.rc)

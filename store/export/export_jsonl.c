@@ -36,8 +36,13 @@ static void export_jsonl_add_rows(struct rows *r, struct slice rows)
     export_jsonl_add_bytes(r, buf_slice(&r->redacted));
 }
 
-static enum err_code copy_open_file(struct rows *r, const struct file *f, struct err *e)
+static enum err_code export_jsonl_copy_file(struct rows *r, const char *path, struct err *e)
 {
+    struct file f;
+
+    TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
+
+    /* The file is copied in pieces. */
     struct buf bytes = { 0 };
     size_t got = PIECE;
     int64_t at = 0;
@@ -49,7 +54,7 @@ static enum err_code copy_open_file(struct rows *r, const struct file *f, struct
         else if (buf_reserve(&bytes, PIECE))
             rc = err_nomem(e);
         else
-            rc = file_read(f, at, bytes.p + bytes.n, PIECE, &got, e);
+            rc = file_read(&f, at, bytes.p + bytes.n, PIECE, &got, e);
         if (rc)
             break;
         at += (int64_t)got;
@@ -75,15 +80,6 @@ static enum err_code copy_open_file(struct rows *r, const struct file *f, struct
         }
     }
     buf_fini(&bytes);
-    return rc;
-}
-
-static enum err_code export_jsonl_copy_file(struct rows *r, const char *path, struct err *e)
-{
-    struct file f;
-
-    TRY(file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e));
-    enum err_code rc = copy_open_file(r, &f, e);
 
     file_close(&f);
     return rc ? err_at(e, rc, path) : ERR_OK;

@@ -98,30 +98,6 @@ static void md_thinking(struct export_out *o, struct slice text, bool open)
     close_details(o);
 }
 
-static void export_md_add_hunks(struct export_out *o, const struct hunks *d)
-{
-    struct buf text = { 0 };
-    enum err_code rc = d->rc;
-
-    for (size_t i = 0; !rc && i < d->n; i++) {
-        const struct hunk_line *l = &d->line[i];
-
-        if (l->sign != '@')
-            rc = buf_add_byte(&text, l->sign);
-        else if (l->text.n == 0)
-            rc = buf_add(&text, SLICE("@@"));
-        if (!rc)
-            rc = buf_add(&text, l->text);
-        if (!rc)
-            rc = buf_add_byte(&text, '\n');
-    }
-    export_md_fence(o, SLICE(""), SLICE("diff"), buf_slice(&text));
-    export_out_lit(o, "\n");
-    buf_fini(&text);
-    if (rc)
-        o->rc = rc;
-}
-
 static void add_fence(struct export_out *o, const char *info, struct slice text)
 {
     if (text.n == 0)
@@ -155,8 +131,29 @@ static void md_tool(struct export_out *o, const struct export_tool *t)
     export_out_lit(o, "</summary>\n\n");
     add_fence(o, "sh", t->command);
     add_fence(o, "yaml", t->input);
-    if (t->hunks.n)
-        export_md_add_hunks(o, &t->hunks);
+    if (t->hunks.n) {
+        /* The lines of all hunks, with their signs. */
+        struct buf text = { 0 };
+        enum err_code rc = t->hunks.rc;
+
+        for (size_t i = 0; !rc && i < t->hunks.n; i++) {
+            const struct hunk_line *l = &t->hunks.line[i];
+
+            if (l->sign != '@')
+                rc = buf_add_byte(&text, l->sign);
+            else if (l->text.n == 0)
+                rc = buf_add(&text, SLICE("@@"));
+            if (!rc)
+                rc = buf_add(&text, l->text);
+            if (!rc)
+                rc = buf_add_byte(&text, '\n');
+        }
+        export_md_fence(o, SLICE(""), SLICE("diff"), buf_slice(&text));
+        export_out_lit(o, "\n");
+        buf_fini(&text);
+        if (rc)
+            o->rc = rc;
+    }
     add_fence(o, "text", t->output);
     close_details(o);
 }

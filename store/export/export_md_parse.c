@@ -23,22 +23,6 @@ enum err_code export_markdown_parse(struct slice text, const MD_PARSER *parser, 
     return ERR_OK;
 }
 
-/* "#8364" or "#x20ac". */
-static uint32_t numeric_entity(struct slice digits)
-{
-    bool hex = digits.n > 0 && (*digits.p == 'x' || *digits.p == 'X');
-    uint32_t cp = 0;
-
-    for (size_t i = hex; i < digits.n && cp <= 0x10FFFF; i++) {
-        char c = digits.p[i];
-
-        cp = cp * (hex ? 16 : 10) + (uint32_t)(c >= 'a'   ? c - 'a' + 10
-                                               : c >= 'A' ? c - 'A' + 10
-                                                          : c - '0');
-    }
-    return cp == 0 || cp > 0x10FFFF || (cp >= 0xD800 && cp <= 0xDFFF) ? UTF8_REPLACEMENT : cp;
-}
-
 struct slice export_entity(struct slice entity, char out[4])
 {
     static const struct {
@@ -51,7 +35,19 @@ struct slice export_entity(struct slice entity, char out[4])
     };
 
     if (entity.n > 3 && entity.p[1] == '#') {
-        uint32_t cp = numeric_entity((struct slice){ entity.p + 2, entity.n - 3 });
+        /* "#8364" or "#x20ac". */
+        struct slice digits = (struct slice){ entity.p + 2, entity.n - 3 };
+        bool hex = digits.n > 0 && (*digits.p == 'x' || *digits.p == 'X');
+        uint32_t cp = 0;
+
+        for (size_t i = hex; i < digits.n && cp <= 0x10FFFF; i++) {
+            char c = digits.p[i];
+
+            cp = cp * (hex ? 16 : 10) + (uint32_t)(c >= 'a'   ? c - 'a' + 10
+                                                   : c >= 'A' ? c - 'A' + 10
+                                                              : c - '0');
+        }
+        cp = cp == 0 || cp > 0x10FFFF || (cp >= 0xD800 && cp <= 0xDFFF) ? UTF8_REPLACEMENT : cp;
 
         return (struct slice){ out, utf8_encode(out, cp) };
     }

@@ -120,12 +120,6 @@ static size_t section_of(const struct export *x, const struct block *call,
     return 0;
 }
 
-/* The answer of a tool to an edit contains no more than the edit. */
-static bool is_output_known(const struct export_tool *t)
-{
-    return t->hunks.n > 0 && !t->open && !t->result->failed;
-}
-
 static enum err_code write_tool(struct export *x, const struct block *call,
                                 const struct block *result, struct err *e)
 {
@@ -137,7 +131,8 @@ static enum err_code write_tool(struct export *x, const struct block *call,
     struct buf input = { 0 };
     enum err_code rc = call ? export_tool_describe(&t, x->root, &a, &input) : ERR_OK;
 
-    if (!rc && result && !is_output_known(&t))
+    /* The answer of a tool to an edit contains no more than the edit. */
+    if (!rc && result && (t.hunks.n <= 0 || t.open || t.result->failed))
         t.output = tool_call_result(result);
     if (rc || a.failed)
         rc = err_nomem(e);
@@ -147,11 +142,6 @@ static enum err_code write_tool(struct export *x, const struct block *call,
     buf_fini(&input);
     arena_fini(&a);
     return rc;
-}
-
-static bool is_summary(const struct block *b)
-{
-    return slice_eq(b->name, SLICE("summary"));
 }
 
 static void write_note(struct export *x, const struct row_read *r, const struct block *b)
@@ -164,7 +154,7 @@ static void write_note(struct export *x, const struct row_read *r, const struct 
                                       .text = b->text,
                                       .failed = b->failed,
                                       .open = (full || has_lines) && b->text.n > 0,
-                                      .summary = is_summary(b) };
+                                      .summary = slice_eq(b->name, SLICE("summary")) };
     bool quiet =
         b->text.n == 0 || slice_eq(b->name, SLICE("meta")) || x->req->tools == EXPORT_TOOLS_NONE;
 

@@ -515,8 +515,27 @@ static enum err_code put_back_entry(const FTSENT *f, const char *other, struct c
     return f->fts_info != FTS_DP && lstat(other, &st) == 0 ? ERR_OK : fs_copy_entry(f, other, t, e);
 }
 
-static enum err_code move_across(const char *from, const char *to, struct err *e)
+enum err_code fs_move_repair(const char *from, const char *to, struct err *e)
 {
+    char temp[PATH_MAX];
+
+    (void)from;
+    if ((size_t)snprintf(temp, sizeof temp, "%s%s", to, copy_suffix) >= sizeof temp)
+        return ERR_OK;
+    return copy_remove(temp, e);
+}
+
+enum err_code fs_move(const char *from, const char *to, struct err *e)
+{
+    if (disk_rename_new(AT_FDCWD, from, AT_FDCWD, to) == 0)
+        return ERR_OK;
+    if (errno == EEXIST)
+        return err_set(e, ERR_STALE, to, "move: the name is taken");
+    if (errno != EXDEV)
+        return err_sys(e, from, "move");
+
+    /* On another file system it is copied under a temporary name, and the source is removed
+     * last. */
     char temp[PATH_MAX];
 
     if ((size_t)snprintf(temp, sizeof temp, "%s%s", to, copy_suffix) >= sizeof temp)
@@ -543,25 +562,6 @@ static enum err_code move_across(const char *from, const char *to, struct err *e
     if (rc && (tree_each(to, from, put_back_entry, NULL) || copy_remove(to, NULL)))
         return err_wrap(e, ERR_IO, "a copy remains");
     return rc;
-}
-
-enum err_code fs_move_repair(const char *from, const char *to, struct err *e)
-{
-    char temp[PATH_MAX];
-
-    (void)from;
-    if ((size_t)snprintf(temp, sizeof temp, "%s%s", to, copy_suffix) >= sizeof temp)
-        return ERR_OK;
-    return copy_remove(temp, e);
-}
-
-enum err_code fs_move(const char *from, const char *to, struct err *e)
-{
-    if (disk_rename_new(AT_FDCWD, from, AT_FDCWD, to) == 0)
-        return ERR_OK;
-    if (errno == EEXIST)
-        return err_set(e, ERR_STALE, to, "move: the name is taken");
-    return errno == EXDEV ? move_across(from, to, e) : err_sys(e, from, "move");
 }
 
 enum err_code fs_move_is_done(const char *from, const char *to, bool *done, struct err *e)

@@ -265,12 +265,6 @@ enum err_code disk_check_names(const char *path, struct err *e)
     return errno ? err_sys(e, path, "read directory") : ERR_OK;
 }
 
-/* File systems without O_TMPFILE (NFS, vfat, some FUSE) report different errors. */
-static bool no_tmpfile(int sys)
-{
-    return sys == EOPNOTSUPP || sys == EISDIR || sys == EINVAL || sys == ENOENT;
-}
-
 static enum err_code temp_open(struct disk_new *f, mode_t mode, struct err *e)
 {
     if (!temp_name(f->temp))
@@ -294,8 +288,11 @@ enum err_code disk_new_open(const char *dir, mode_t mode, struct disk_new *out, 
     f.fd = fs_open_nameless(f.dir, mode);
     enum err_code rc = ERR_OK;
 
+    /* File systems without O_TMPFILE (NFS, vfat, some FUSE) report different errors. */
     if (f.fd < 0)
-        rc = no_tmpfile(errno) ? temp_open(&f, mode, e) : err_sys(e, dir, "create a file");
+        rc = (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT)
+                 ? temp_open(&f, mode, e)
+                 : err_sys(e, dir, "create a file");
     if (rc) {
         close(f.dir);
         return rc;
@@ -341,12 +338,6 @@ enum err_code disk_new_move(struct disk_new *f, const char *dir, struct err *e)
     return ERR_OK;
 }
 
-/* File systems without links (exFAT, some FUSE) report different errors. */
-static bool no_links(int sys)
-{
-    return sys == EPERM || sys == ENOSYS || sys == EOPNOTSUPP;
-}
-
 /* Sets `linked` if the file has both names now: it is in its place, whatever becomes of the other. */
 static int rename_temp(const struct disk_new *f, const char *name, bool *linked)
 {
@@ -358,7 +349,11 @@ static int rename_temp(const struct disk_new *f, const char *name, bool *linked)
     *linked = linkat(f->dir, f->temp, f->dir, name, 0) == 0;
     if (*linked)
         return 0;
-    return no_links(errno) ? disk_rename_new(f->dir, f->temp, f->dir, name) : -1;
+
+    /* File systems without links (exFAT, some FUSE) report different errors. */
+    return (errno == EPERM || errno == ENOSYS || errno == EOPNOTSUPP)
+               ? disk_rename_new(f->dir, f->temp, f->dir, name)
+               : -1;
 }
 
 static int name_new(struct disk_new *f, const char *name)

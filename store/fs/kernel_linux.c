@@ -276,13 +276,6 @@ bool fs_lease_is_held(int fd)
     return fcntl(fd, F_GETLEASE) == F_WRLCK;
 }
 
-/* A signal without a sender is one for which the kernel had no memory. It is treated as ours, because sending it again
- * could end the host. */
-static bool is_of_another_fd(const siginfo_t *info, int fd)
-{
-    return fd >= 0 && info->si_fd != fd && !(info->si_code == SI_USER && info->si_pid == 0);
-}
-
 /* A signal sent to the thread comes before one sent to the process. */
 void fs_signal_discard(int signo, int fd)
 {
@@ -292,7 +285,11 @@ void fs_signal_discard(int signo, int fd)
 
     sigemptyset(&set);
     sigaddset(&set, signo);
-    if (sigtimedwait(&set, &info, &now) == signo && is_of_another_fd(&info, fd))
+
+    /* A signal without a sender is one for which the kernel had no memory. It is treated as ours,
+     * because sending it again could end the host. */
+    if (sigtimedwait(&set, &info, &now) == signo && fd >= 0 && info.si_fd != fd &&
+        !(info.si_code == SI_USER && info.si_pid == 0))
         syscall(SYS_rt_sigqueueinfo, getpid(), signo, &info);
 }
 

@@ -7,29 +7,25 @@
 #include "lite/base/cleanup.h"
 #include "store/fs/path.h"
 
-/* The owner of the root directory is the administrator: in a user namespace that may be another number than 0. */
-static bool trusted_owner(const struct stat *sb, const struct stat *root)
-{
-    return sb->st_uid == 0 || sb->st_uid == geteuid() || sb->st_uid == root->st_uid;
-}
-
-/* Many systems give each user a group of his own with the same number, and make all files writable by the group. */
-static bool trusted_mode(const struct stat *sb)
-{
-    bool own_group = sb->st_gid == geteuid() && geteuid() != 0;
-
-    return !(sb->st_mode & S_IWOTH) && (!(sb->st_mode & S_IWGRP) || own_group);
-}
-
 /* In a sticky directory others cannot replace what they do not own. Links cannot be written to. */
 static enum err_code check_trusted(const char *path, const struct stat *root, const struct stat *sb,
                                    struct err *e)
 {
-    if (!trusted_owner(sb, root))
+    /* The owner of the root directory is the administrator: in a user namespace that may be another
+     * number than 0. */
+    if (sb->st_uid != 0 && sb->st_uid != geteuid() && sb->st_uid != root->st_uid)
         return err_set(e, ERR_UNSAFE, path, "it belongs to another user");
+
     if (S_ISLNK(sb->st_mode) || (S_ISDIR(sb->st_mode) && sb->st_mode & S_ISVTX))
         return ERR_OK;
-    return trusted_mode(sb) ? ERR_OK : err_set(e, ERR_UNSAFE, path, "it can be written by others");
+
+    /* Many systems give each user a group of his own with the same number, and make all files
+     * writable by the group. */
+    bool own_group = sb->st_gid == geteuid() && geteuid() != 0;
+
+    return (!(sb->st_mode & S_IWOTH) && (!(sb->st_mode & S_IWGRP) || own_group))
+               ? ERR_OK
+               : err_set(e, ERR_UNSAFE, path, "it can be written by others");
 }
 
 /* Replaces the rest of the path by what the link at `done` leads to. */

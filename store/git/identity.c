@@ -26,24 +26,6 @@ static const char *identity_clean_url(const char *url, struct arena *a)
     return arena_format(a, "%.*s%s", (int)(host - url), url, at + 1);
 }
 
-/* The remotes by their usual names: the list of all that libgit2 makes of a pattern loses memory (1.5). */
-static enum err_code identity_remotes(git_repository *repo, struct arena *a,
-                                      struct repo_identity *out, struct err *e)
-{
-    static const char *const keys[] = { "remote.origin.url", "remote.upstream.url" };
-    git_config *config = NULL;
-    const char *url;
-
-    if (git_repository_config_snapshot(&config, repo))
-        config = NULL;
-    for (size_t i = 0; config && i < COUNT_OF(keys); i++)
-        if (git_config_get_string(&url, config, keys[i]) == 0 &&
-            !arena_add_text(a, &out->remote, &out->remotes, identity_clean_url(url, a)))
-            break;
-    git_config_free(config);
-    return a->failed ? err_nomem(e) : ERR_OK;
-}
-
 /* The commit that no other one precedes: copies of a repository have it in common, whatever was committed since. */
 static void identity_first(git_repository *repo, const git_oid *head, char hex[IDENTITY_HEX])
 {
@@ -90,7 +72,21 @@ enum err_code repo_identify(const char *dir, struct arena *a, const char *first,
         if (first || hex[0])
             NEED(out->first = arena_copy_text(a, first ? first : hex));
     }
-    return identity_remotes(repo, a, out, e);
+
+    /* The remotes by their usual names: the list of all that libgit2 makes of a pattern loses
+     * memory (1.5). */
+    static const char *const keys[] = { "remote.origin.url", "remote.upstream.url" };
+    git_config *config = NULL;
+    const char *url;
+
+    if (git_repository_config_snapshot(&config, repo))
+        config = NULL;
+    for (size_t i = 0; config && i < COUNT_OF(keys); i++)
+        if (git_config_get_string(&url, config, keys[i]) == 0 &&
+            !arena_add_text(a, &out->remote, &out->remotes, identity_clean_url(url, a)))
+            break;
+    git_config_free(config);
+    return a->failed ? err_nomem(e) : ERR_OK;
 }
 
 bool repo_has_commit(const char *dir, const char *hex)

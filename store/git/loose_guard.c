@@ -168,28 +168,6 @@ static int guard_read_header(size_t *n, git_object_t *type, git_odb_backend *bac
     return why ? loose_guard_refuse(why) : GIT_ENOTFOUND;
 }
 
-/* Checks all objects in a folder whose ids begin with these digits. */
-static const char *wrong_in_any(const char *folder, const char *hex, size_t digits)
-{
-    char path[PATH_MAX], whole[GIT_OID_HEXSZ + 1];
-    const struct dirent *entry;
-    const char *why = NULL;
-
-    snprintf(path, sizeof path, "%s/%.2s", folder, hex);
-    DIR *dir = opendir(path);
-
-    while (!why && dir && (entry = readdir(dir))) {
-        if (strlen(entry->d_name) != GIT_OID_HEXSZ - 2 ||
-            strncmp(entry->d_name, hex + 2, digits - 2) != 0)
-            continue;
-        snprintf(whole, sizeof whole, "%.2s%s", hex, entry->d_name);
-        why = wrong_in(folder, whole, false);
-    }
-    if (dir)
-        closedir(dir);
-    return why;
-}
-
 static int guard_read_prefix(git_oid *found, void **bytes, size_t *n, git_object_t *type,
                              git_odb_backend *backend, const git_oid *front, size_t digits)
 {
@@ -202,8 +180,25 @@ static int guard_read_prefix(git_oid *found, void **bytes, size_t *n, git_object
     (void)n;
     (void)type;
     git_oid_tostr(hex, sizeof hex, front);
-    for (; !why && digits >= 2 && folder < end; folder += strlen(folder) + 1)
-        why = wrong_in_any(folder, hex, digits);
+    for (; !why && digits >= 2 && folder < end; folder += strlen(folder) + 1) {
+        /* Checks all objects in a folder whose ids begin with these digits. */
+        char path[PATH_MAX], whole[GIT_OID_HEXSZ + 1];
+        const struct dirent *entry;
+        why = NULL;
+
+        snprintf(path, sizeof path, "%s/%.2s", folder, hex);
+        DIR *dir = opendir(path);
+
+        while (!why && dir && (entry = readdir(dir))) {
+            if (strlen(entry->d_name) != GIT_OID_HEXSZ - 2 ||
+                strncmp(entry->d_name, hex + 2, digits - 2) != 0)
+                continue;
+            snprintf(whole, sizeof whole, "%.2s%s", hex, entry->d_name);
+            why = wrong_in(folder, whole, false);
+        }
+        if (dir)
+            closedir(dir);
+    }
     return why ? loose_guard_refuse(why) : GIT_PASSTHROUGH;
 }
 

@@ -319,34 +319,29 @@ static enum err_code repo_unpack(git_odb_object *object, const char *hex, struct
     return rc;
 }
 
-static enum err_code repo_read_blob(git_odb *odb, const char *hex, struct span *out, struct err *e)
-{
-    git_odb_object *object = NULL;
-    git_oid id;
-    int answer = git_oid_fromstr(&id, hex);
-    enum err_code rc;
-
-    errno = 0;
-    if (!answer)
-        answer = git_odb_read(&object, odb, &id);
-    if (answer && err_is_exhausted(errno))
-        rc = err_sys(e, hex, "read a blob");
-    else if (answer || git_odb_object_type(object) != GIT_OBJECT_BLOB)
-        rc = err_set(e, ERR_FORMAT, hex, "the blob is missing or damaged");
-    else
-        rc = repo_unpack(object, hex, out, e);
-    git_odb_object_free(object);
-    return rc;
-}
-
 enum err_code repo_blob_open(const char *objects, const char *hex, struct span *out, struct err *e)
 {
     git_odb *odb = NULL;
     TRY(gitlib_ready(e));
     enum err_code rc = loose_guard_open(objects, &odb, e);
 
-    if (!rc)
-        rc = repo_read_blob(odb, hex, out, e);
+    if (!rc) {
+        /* A blob that cannot be read for want of memory or descriptors is not missing. */
+        git_odb_object *object = NULL;
+        git_oid id;
+        int answer = git_oid_fromstr(&id, hex);
+
+        errno = 0;
+        if (!answer)
+            answer = git_odb_read(&object, odb, &id);
+        if (answer && err_is_exhausted(errno))
+            rc = err_sys(e, hex, "read a blob");
+        else if (answer || git_odb_object_type(object) != GIT_OBJECT_BLOB)
+            rc = err_set(e, ERR_FORMAT, hex, "the blob is missing or damaged");
+        else
+            rc = repo_unpack(object, hex, out, e);
+        git_odb_object_free(object);
+    }
     git_odb_free(odb);
     return rc;
 }

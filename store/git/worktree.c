@@ -174,32 +174,6 @@ static bool repository_records(int parent, const char *name, const char *dir, st
     return found;
 }
 
-/* Work trees are usually next to their repository, so the neighbouring directories are searched. */
-static enum err_code main_among_neighbours(char *parent, const char *dir, struct arena *a,
-                                           const char **out, struct err *e)
-{
-    DIR *neighbours = opendir(parent);
-    enum err_code rc = ERR_OK;
-    struct buf record = { 0 };
-    struct dirent *d;
-    int left = NEIGHBOURS_MAX;
-
-    while (neighbours && left-- > 0 && (d = readdir(neighbours))) {
-        if (d->d_name[0] == '.' || !repository_records(dirfd(neighbours), d->d_name, dir, &record))
-            continue;
-        char repository[PATH_MAX];
-        int n = snprintf(repository, sizeof repository, "%s/%s", parent, d->d_name);
-
-        if (n > 0 && (size_t)n < sizeof repository)
-            rc = main_of(repository, dir, a, out, e);
-        break;
-    }
-    if (neighbours)
-        closedir(neighbours);
-    buf_fini(&record);
-    return rc;
-}
-
 enum err_code worktree_main(const char *dir, struct arena *a, const char **out, struct err *e)
 {
     struct slice copy = arena_copy(a, slice_of(dir));
@@ -212,7 +186,31 @@ enum err_code worktree_main(const char *dir, struct arena *a, const char **out, 
         if (!to_parent(above))
             return ERR_OK;
     TRY(main_of(above, dir, a, out, e));
-    if (!*out && strcmp(above, dir) != 0)
-        TRY(main_among_neighbours(above, dir, a, out, e));
+    if (!*out && strcmp(above, dir) != 0) {
+        /* Work trees are usually next to their repository, so the neighbouring directories are
+         * searched. */
+        DIR *neighbours = opendir(above);
+        enum err_code rc = ERR_OK;
+        struct buf record = { 0 };
+        struct dirent *d;
+        int left = NEIGHBOURS_MAX;
+
+        while (neighbours && left-- > 0 && (d = readdir(neighbours))) {
+            if (d->d_name[0] == '.' ||
+                !repository_records(dirfd(neighbours), d->d_name, dir, &record))
+                continue;
+
+            char repository[PATH_MAX];
+            int n = snprintf(repository, sizeof repository, "%s/%s", above, d->d_name);
+
+            if (n > 0 && (size_t)n < sizeof repository)
+                rc = main_of(repository, dir, a, out, e);
+            break;
+        }
+        if (neighbours)
+            closedir(neighbours);
+        buf_fini(&record);
+        TRY(rc);
+    }
     return ERR_OK;
 }

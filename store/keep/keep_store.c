@@ -149,19 +149,6 @@ static enum err_code keep_store_parts(const struct store *st, const struct sessi
     return store_session_parts(keep_ops_of(st)->agent)(st, ref, true, a, part, n, e);
 }
 
-static void keep_store_limit(struct store_ops *x)
-{
-    store_ops_only_read(x, keep_why);
-
-    /* These find only sessions whose originals are gone. */
-    x->enumerate = keep_store_enumerate;
-    x->describe = keep_store_describe;
-    x->find = keep_store_find;
-    x->find_each = x->find_each ? keep_store_find_each : NULL;
-    x->find_many = NULL;
-    x->parts = keep_store_parts;
-}
-
 enum err_code keep_add_copies(const struct store *st, struct arena *a, const char ***part,
                               size_t *n, struct err *e)
 {
@@ -207,7 +194,16 @@ enum err_code keep_store_open(const struct store *st, struct arena *a, struct st
     *own = (struct keep_ops){
         .ops = *st->ops, .live = st, .agent = st->ops, .prefix = strlen(path) - strlen(st->path)
     };
-    keep_store_limit(&own->ops);
+    store_ops_only_read(&own->ops, keep_why);
+
+    /* These find only sessions whose originals are gone. */
+    own->ops.enumerate = keep_store_enumerate;
+    own->ops.describe = keep_store_describe;
+    own->ops.find = keep_store_find;
+    own->ops.find_each = own->ops.find_each ? keep_store_find_each : NULL;
+    own->ops.find_many = NULL;
+    own->ops.parts = keep_store_parts;
+
     TRY(st->ops->open(st->env, path, out, e));
     (*out)->ops = &own->ops;
     return ERR_OK;

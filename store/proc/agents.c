@@ -194,22 +194,6 @@ static bool proc_agents_add_agent(struct agents *a, int dir, pid_t pid, struct s
 
 /* ---- without a table of processes ---- */
 
-/* "[[days-]hours:]minutes:seconds" */
-static int64_t seconds_of(struct slice etime)
-{
-    int64_t number = 0, seconds = 0;
-
-    for (size_t i = 0; i < etime.n; i++) {
-        if (etime.p[i] >= '0' && etime.p[i] <= '9') {
-            number = number * 10 + (etime.p[i] - '0');
-            continue;
-        }
-        seconds = (seconds + number) * (etime.p[i] == '-' ? 24 : 60);
-        number = 0;
-    }
-    return seconds + number;
-}
-
 static struct slice proc_agents_next_word(struct slice *rest)
 {
     const char *p = rest->p, *end = rest->p + rest->n;
@@ -229,7 +213,22 @@ static struct slice proc_agents_next_word(struct slice *rest)
 static bool add_listed(struct agents *a, struct slice line, int64_t now)
 {
     long pid = strtol(proc_agents_next_word(&line).p, NULL, 10);
-    int64_t age = seconds_of(proc_agents_next_word(&line));
+
+    /* "[[days-]hours:]minutes:seconds" */
+    struct slice etime = proc_agents_next_word(&line);
+    int64_t number = 0, seconds = 0;
+
+    for (size_t i = 0; i < etime.n; i++) {
+        if (etime.p[i] >= '0' && etime.p[i] <= '9') {
+            number = number * 10 + (etime.p[i] - '0');
+            continue;
+        }
+        seconds = (seconds + number) * (etime.p[i] == '-' ? 24 : 60);
+        number = 0;
+    }
+
+    int64_t age = seconds + number;
+
     struct buf args = { 0 };
     bool fine = true;
 
@@ -338,10 +337,10 @@ static bool signed_in(const struct live_table *known, pid_t pid)
     return false;
 }
 
-/* Returns true if the arguments name the session, as "ID" or "--option=ID", but not in order to fork it. */
-static bool args_name_session(const struct agents_profile *of, const struct process *p,
-                              struct slice id)
+static enum agents_evidence proc_agents_sign_of(const struct agents *a, const struct process *p,
+                                                const struct agents_query *q)
 {
+    /* The arguments may name the session, as "ID" or "--option=ID", but not in order to fork it. */
     struct slice args = p->args, one;
     bool named = false, forks = false;
 
@@ -352,18 +351,13 @@ static bool args_name_session(const struct agents_profile *of, const struct proc
                 ? (struct slice){ equals + 1, one.n - (size_t)(equals + 1 - one.p) }
                 : one;
 
-        named = named || slice_eq(value, id);
-        forks = forks ||
-                (of->forks && one.n == strlen(of->forks) && memcmp(one.p, of->forks, one.n) == 0);
+        named = named || slice_eq(value, q->session);
+        forks = forks || (a->of.forks && one.n == strlen(a->of.forks) &&
+                          memcmp(one.p, a->of.forks, one.n) == 0);
     }
-    return named && !forks;
-}
-
-static enum agents_evidence proc_agents_sign_of(const struct agents *a, const struct process *p,
-                                                const struct agents_query *q)
-{
-    if (args_name_session(&a->of, p, q->session))
+    if (named && !forks)
         return AGENTS_NAMED;
+
     if (p->anywhere)
         return p->start_ms > q->written_ms + SLACK_MS ? AGENTS_ELSEWHERE : AGENTS_MAYBE;
     if (!p->cwd || p->start_ms > q->written_ms + SLACK_MS)

@@ -66,31 +66,6 @@ static pid_t pid_of_name(const char *name, bool hosts)
     return strcmp(name, ".json") == 0 ? (pid_t)pid : 0;
 }
 
-/* Checks an entry of our own domain against the process table; `start` is the start time in the
- * entry. */
-static struct live examine(pid_t pid, struct slice start)
-{
-    struct live live = { LIVE_UNKNOWN, pid, false, "its process cannot be examined" };
-    struct proc_info process;
-
-    if (!proc_info(pid, &process)) {
-        if (kill(pid, 0) != 0 && errno == ESRCH)
-            live =
-                (struct live){ LIVE_QUIET, pid, false, "its process ended without unregistering" };
-        return live;
-    }
-    if (process.state == 'Z' || process.state == 'X')
-        live = (struct live){ LIVE_QUIET, pid, false, "its process has ended" };
-    else if (!start.n)
-        live.why = "its entry does not record when the process started";
-    else if (slice_eq(slice_of(process.start), start))
-        live = (struct live){ LIVE_RUNNING, pid, false, "its process is running" };
-    else
-        live = (struct live){ LIVE_QUIET, pid, false,
-                              "its process id belongs to another program now" };
-    return live;
-}
-
 /* Another program of this kind records the boot before the start: "<boot id>:<digits>". Returns false for another
  * boot. */
 static bool cut_boot(struct slice *start)
@@ -154,7 +129,27 @@ static struct live live_registry_judge_entry(struct reading *r, int dir, const c
     if (!cut_boot(&start))
         return (struct live){ LIVE_QUIET, pid, false, "the machine was restarted since" };
     start = arena_copy(a, start); /* the buffer is reused for the process */
-    return examine(pid, start);
+    /* Checks an entry of our own domain against the process table; `start` is the start time in the
+     * entry. */
+    struct live live = { LIVE_UNKNOWN, pid, false, "its process cannot be examined" };
+    struct proc_info process;
+
+    if (!proc_info(pid, &process)) {
+        if (kill(pid, 0) != 0 && errno == ESRCH)
+            live =
+                (struct live){ LIVE_QUIET, pid, false, "its process ended without unregistering" };
+        return live;
+    }
+    if (process.state == 'Z' || process.state == 'X')
+        live = (struct live){ LIVE_QUIET, pid, false, "its process has ended" };
+    else if (!start.n)
+        live.why = "its entry does not record when the process started";
+    else if (slice_eq(slice_of(process.start), start))
+        live = (struct live){ LIVE_RUNNING, pid, false, "its process is running" };
+    else
+        live = (struct live){ LIVE_QUIET, pid, false,
+                              "its process id belongs to another program now" };
+    return live;
 }
 
 static bool live_registry_keep_text(struct arena *a, struct slice *text)
@@ -225,27 +220,6 @@ static bool read_status(struct arena *a, struct slice entry, struct live_entry *
            (json_text(value, a, &out->waits_for) && live_registry_keep_text(a, &out->waits_for));
 }
 
-/* The text of the entry is copied, because reading the process table replaces it. */
-static enum err_code add_live_entry(struct reading *r, int dir, const char *name, pid_t pid,
-                                    struct slice entry, struct slice id)
-{
-    struct live_table *t = r->table;
-    struct live_entry out = { .session_id = id };
-    struct slice system;
-
-    if (r->hosts && (!json_get(entry, "system", &system) || json_type(system) != JSON_STRING))
-        return ERR_OK;
-    if (!live_registry_keep_text(&t->arena, &entry))
-        return ERR_NOMEM;
-    out.live = live_registry_judge_entry(r, dir, name, pid, entry);
-    if (!(r->hosts ? read_host : read_status)(&t->arena, entry, &out))
-        return ERR_NOMEM;
-    if (!array_reserve(t->entry, t->cap, t->n + 1))
-        return ERR_NOMEM;
-    t->entry[t->n++] = out;
-    return ERR_OK;
-}
-
 /* An entry that can no longer be read belongs to an agent that has just ended. */
 static enum err_code read_registry_entry(struct reading *r, int dir, const char *name)
 {
@@ -263,7 +237,26 @@ static enum err_code read_registry_entry(struct reading *r, int dir, const char 
     if (!json_valid(entry) || !json_get_text(entry, "sessionId", &r->table->arena, &id))
         return ERR_OK;
     id = arena_copy(&r->table->arena, id);
-    return id.p ? add_live_entry(r, dir, name, pid, entry, id) : ERR_NOMEM;
+
+    /* The text of the entry is copied, because reading the process table replaces it. */
+    if (!id.p)
+        return ERR_NOMEM;
+
+    struct live_table *t = r->table;
+    struct live_entry out = { .session_id = id };
+    struct slice system;
+
+    if (r->hosts && (!json_get(entry, "system", &system) || json_type(system) != JSON_STRING))
+        return ERR_OK;
+    if (!live_registry_keep_text(&t->arena, &entry))
+        return ERR_NOMEM;
+    out.live = live_registry_judge_entry(r, dir, name, pid, entry);
+    if (!(r->hosts ? read_host : read_status)(&t->arena, entry, &out))
+        return ERR_NOMEM;
+    if (!array_reserve(t->entry, t->cap, t->n + 1))
+        return ERR_NOMEM;
+    t->entry[t->n++] = out;
+    return ERR_OK;
 }
 
 static enum err_code read_registry(const char *path, bool hosts, struct live_table *out,

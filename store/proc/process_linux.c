@@ -32,17 +32,6 @@ const char *proc_table(void)
     return "/proc";
 }
 
-/* The number of a device is packed as in proc(5): bits 8 to 15 are its major number, the others its minor number. */
-static void name_terminal(unsigned long device, struct proc_info *out)
-{
-    unsigned long major = device >> 8 & 0xff, minor = (device & 0xff) | (device >> 12 & 0xfff00);
-
-    out->terminal[0] = '\0';
-    if (major >= PTS_MAJOR && major < PTS_MAJOR + PTS_MAJORS)
-        snprintf(out->terminal, sizeof out->terminal, "/dev/pts/%lu",
-                 (major - PTS_MAJOR) * PTS_EACH + minor);
-}
-
 /* "1 (any )name) S 1 2 ...": the name may contain blanks and brackets, so the fields are counted from the last
  * bracket. */
 static bool parse_stat(struct slice stat, struct proc_info *out)
@@ -60,8 +49,18 @@ static bool parse_stat(struct slice stat, struct proc_info *out)
         if (!at)
             return false;
         at++;
-        if (field + 1 == TERMINAL_FIELD)
-            name_terminal(strtoul(at, NULL, 10), out);
+        if (field + 1 == TERMINAL_FIELD) {
+            /* The number of a device is packed as in proc(5): bits 8 to 15 are its major number,
+             * the others its minor number. */
+            unsigned long device = strtoul(at, NULL, 10);
+            unsigned long major = device >> 8 & 0xff,
+                          minor = (device & 0xff) | (device >> 12 & 0xfff00);
+
+            out->terminal[0] = '\0';
+            if (major >= PTS_MAJOR && major < PTS_MAJOR + PTS_MAJORS)
+                snprintf(out->terminal, sizeof out->terminal, "/dev/pts/%lu",
+                         (major - PTS_MAJOR) * PTS_EACH + minor);
+        }
     }
     while (at + n < end && at[n] >= '0' && at[n] <= '9' && n + 1 < sizeof out->start)
         n++;

@@ -62,27 +62,6 @@ static char **environment(const struct spawn *s, char *own)
     return env;
 }
 
-/* The child gets a process group of its own, to be killed as a whole, and default signals. */
-static int set_attributes(posix_spawnattr_t *a)
-{
-    sigset_t none, ignored; /* by tui/main.c */
-    int rc;
-
-    sigemptyset(&none);
-    sigemptyset(&ignored);
-    sigaddset(&ignored, SIGPIPE);
-    sigaddset(&ignored, SIGXFSZ);
-    rc = posix_spawnattr_setflags(a, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                         POSIX_SPAWN_SETSIGDEF);
-    if (!rc)
-        rc = posix_spawnattr_setpgroup(a, 0);
-    if (!rc)
-        rc = posix_spawnattr_setsigmask(a, &none);
-    if (!rc)
-        rc = posix_spawnattr_setsigdefault(a, &ignored);
-    return rc;
-}
-
 /* Returns 0 or an errno. */
 static int start_child(const struct spawn *s, int out, char **env, pid_t *pid)
 {
@@ -108,8 +87,25 @@ static int start_child(const struct spawn *s, int out, char **env, pid_t *pid)
         if (!rc)
             rc = proc_spawn_close_from(&actions, FIRST_FREE_FD);
 
-        if (!rc)
-            rc = set_attributes(&attributes);
+        if (!rc) {
+            /* The child gets a process group of its own, to be killed as a whole, and default
+             * signals. */
+            sigset_t none, ignored; /* by tui/main.c */
+
+            sigemptyset(&none);
+            sigemptyset(&ignored);
+            sigaddset(&ignored, SIGPIPE);
+            sigaddset(&ignored, SIGXFSZ);
+            rc = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP |
+                                                           POSIX_SPAWN_SETSIGMASK |
+                                                           POSIX_SPAWN_SETSIGDEF);
+            if (!rc)
+                rc = posix_spawnattr_setpgroup(&attributes, 0);
+            if (!rc)
+                rc = posix_spawnattr_setsigmask(&attributes, &none);
+            if (!rc)
+                rc = posix_spawnattr_setsigdefault(&attributes, &ignored);
+        }
         if (!rc)
             rc = posix_spawnp(pid, s->argv[0], &actions, &attributes, (char *const *)s->argv, env);
         posix_spawnattr_destroy(&attributes);

@@ -104,31 +104,6 @@ static void find_tmux_pane(const struct store_env *env, const char *variable,
     }
 }
 
-/* A terminal in a terminal inherits the variables of the outer one, so the inner ones come first. */
-static void find_by_variables(const struct buf *variables, struct agent_terminal *t)
-{
-    static const struct {
-        enum terminal_kind kind;
-        const char *pane, *server;
-    } known[] = { { TERMINAL_SCREEN, "STY", NULL },
-                  { TERMINAL_ZELLIJ, "ZELLIJ_SESSION_NAME", NULL },
-                  { TERMINAL_KITTY, "KITTY_WINDOW_ID", "KITTY_LISTEN_ON" },
-                  { TERMINAL_WEZTERM, "WEZTERM_PANE", NULL } };
-
-    for (size_t i = 0; i < sizeof known / sizeof *known && !t->kind; i++) {
-        const char *pane = terminal_variable(variables, known[i].pane);
-        const char *server = known[i].server ? terminal_variable(variables, known[i].server) : NULL;
-
-        if (!pane || strlen(pane) >= sizeof t->pane || pane[0] == '-' ||
-            (server && strlen(server) >= sizeof t->server))
-            continue;
-        t->kind = known[i].kind;
-        snprintf(t->pane, sizeof t->pane, "%s", pane);
-        snprintf(t->place, sizeof t->place, "%s", pane);
-        snprintf(t->server, sizeof t->server, "%s", server ? server : "");
-    }
-}
-
 void terminal_find(const struct store_env *env, pid_t pid, struct agent_terminal *out)
 {
     AUTO_BUF variables = { 0 };
@@ -145,8 +120,31 @@ void terminal_find(const struct store_env *env, pid_t pid, struct agent_terminal
         buf_add(&variables, (struct slice){ "", 1 }))
         variables.n = 0;
     find_tmux_pane(env, terminal_variable(&variables, "TMUX"), out);
-    if (!out->kind)
-        find_by_variables(&variables, out);
+    if (!out->kind) {
+        /* A terminal in a terminal inherits the variables of the outer one, so the inner ones come
+         * first. */
+        static const struct {
+            enum terminal_kind kind;
+            const char *pane, *server;
+        } known[] = { { TERMINAL_SCREEN, "STY", NULL },
+                      { TERMINAL_ZELLIJ, "ZELLIJ_SESSION_NAME", NULL },
+                      { TERMINAL_KITTY, "KITTY_WINDOW_ID", "KITTY_LISTEN_ON" },
+                      { TERMINAL_WEZTERM, "WEZTERM_PANE", NULL } };
+
+        for (size_t i = 0; i < sizeof known / sizeof *known && !out->kind; i++) {
+            const char *pane = terminal_variable(&variables, known[i].pane);
+            const char *server =
+                known[i].server ? terminal_variable(&variables, known[i].server) : NULL;
+
+            if (!pane || strlen(pane) >= sizeof out->pane || pane[0] == '-' ||
+                (server && strlen(server) >= sizeof out->server))
+                continue;
+            out->kind = known[i].kind;
+            snprintf(out->pane, sizeof out->pane, "%s", pane);
+            snprintf(out->place, sizeof out->place, "%s", pane);
+            snprintf(out->server, sizeof out->server, "%s", server ? server : "");
+        }
+    }
 }
 
 bool terminal_can_show(const struct agent_terminal *t)

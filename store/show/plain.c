@@ -130,40 +130,6 @@ static enum err_code plain_read(struct plain *p, const struct row_read *r, const
     return p->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code plain_write(struct plain *p, const struct row_read *r, const char *role,
-                                 struct err *e)
-{
-    const struct message *m = &p->rows.t->message[r->at];
-    struct slice media = buf_slice(&p->media), line;
-    struct jsonout j;
-    bool torn;
-
-    p->out.n = 0;
-    jsonout_init(&j, &p->out);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "id", plain_message_id(buf_slice(&r->bytes), m, &p->arena));
-    jsonout_member(&j, "role", slice_of(role));
-    if (m->time_ms != TIME_NONE)
-        jsonout_int_member(&j, "time", m->time_ms);
-    jsonout_member(&j, "text", buf_slice(&p->text));
-    jsonout_member(&j, "thinking", buf_slice(&p->thinking));
-    if (p->tools.n) {
-        jsonout_key(&j, "tools");
-        jsonout_open(&j, '[');
-        jsonout_raw(&j, buf_slice(&p->tools));
-        jsonout_close(&j, ']');
-    }
-    if (media.n) {
-        jsonout_key(&j, "media");
-        jsonout_open(&j, '[');
-        while (slice_line(&media, &line, &torn))
-            jsonout_text(&j, line);
-        jsonout_close(&j, ']');
-    }
-    jsonout_close(&j, '}');
-    return j.rc || p->arena.failed ? err_nomem(e) : p->fn(buf_slice(&p->out), p->arg, e);
-}
-
 /* Passes on the messages of the rows [from, to); those above, from `begin`, are read for the
  * results that belong to their calls. */
 static enum err_code plain_walk(struct plain *p, const struct transcript *t, size_t begin,
@@ -191,7 +157,37 @@ static enum err_code plain_walk(struct plain *p, const struct transcript *t, siz
             p->skip--;
         else {
             p->left -= p->left > 0;
-            TRY(plain_write(p, r, role, e));
+
+            /* The message as one JSON object. */
+            const struct message *m = &p->rows.t->message[r->at];
+            struct slice media = buf_slice(&p->media), line;
+            struct jsonout j;
+            bool torn;
+
+            p->out.n = 0;
+            jsonout_init(&j, &p->out);
+            jsonout_open(&j, '{');
+            jsonout_member(&j, "id", plain_message_id(buf_slice(&r->bytes), m, &p->arena));
+            jsonout_member(&j, "role", slice_of(role));
+            if (m->time_ms != TIME_NONE)
+                jsonout_int_member(&j, "time", m->time_ms);
+            jsonout_member(&j, "text", buf_slice(&p->text));
+            jsonout_member(&j, "thinking", buf_slice(&p->thinking));
+            if (p->tools.n) {
+                jsonout_key(&j, "tools");
+                jsonout_open(&j, '[');
+                jsonout_raw(&j, buf_slice(&p->tools));
+                jsonout_close(&j, ']');
+            }
+            if (media.n) {
+                jsonout_key(&j, "media");
+                jsonout_open(&j, '[');
+                while (slice_line(&media, &line, &torn))
+                    jsonout_text(&j, line);
+                jsonout_close(&j, ']');
+            }
+            jsonout_close(&j, '}');
+            TRY(j.rc || p->arena.failed ? err_nomem(e) : p->fn(buf_slice(&p->out), p->arg, e));
         }
     }
     row_window_fini(&p->rows);
