@@ -56,19 +56,6 @@ static enum err_code grep_pattern_add_escaped(struct buf *out, char c)
     return buf_add(out, (struct slice){ escaped + bare, bare ? 1u : 2u });
 }
 
-/* Writes the expression of a pattern: a plain text is escaped, and words get word boundaries. */
-static enum err_code write_expression(const struct grep_query *q, struct slice pattern,
-                                      struct buf *out)
-{
-    enum err_code rc = q->words ? buf_add(out, SLICE("(?<!\\w)(?:")) : ERR_OK;
-
-    if (!q->fixed && !rc)
-        rc = buf_add(out, pattern);
-    for (size_t i = 0; q->fixed && !rc && i < pattern.n; i++)
-        rc = grep_pattern_add_escaped(out, pattern.p[i]);
-    return !rc && q->words ? buf_add(out, SLICE(")(?!\\w)")) : rc;
-}
-
 static enum err_code compile(struct slice expression, uint32_t options, pcre2_code **out,
                              PCRE2_SIZE *at, int *why)
 {
@@ -150,7 +137,16 @@ static enum err_code compile_pattern(const struct grep_query *q, struct slice pa
     struct buf expression = { 0 };
     PCRE2_SIZE at = 0;
     int why = 0;
-    enum err_code rc = write_expression(q, pattern, &expression);
+
+    /* Writes the expression of a pattern: a plain text is escaped, and words get word
+     * boundaries. */
+    enum err_code rc = q->words ? buf_add(&expression, SLICE("(?<!\\w)(?:")) : ERR_OK;
+
+    if (!q->fixed && !rc)
+        rc = buf_add(&expression, pattern);
+    for (size_t i = 0; q->fixed && !rc && i < pattern.n; i++)
+        rc = grep_pattern_add_escaped(&expression, pattern.p[i]);
+    rc = !rc && q->words ? buf_add(&expression, SLICE(")(?!\\w)")) : rc;
 
     if (!rc)
         rc = compile(buf_slice(&expression), options, &p->code, &at, &why);
@@ -435,38 +431,6 @@ static bool find_valid(struct slice text, size_t from, struct grep_range *valid)
     return n > 0;
 }
 
-/* Tries a group of positions of valid text from *from on. *from: the position after the group, if it has no match. */
-static int match_group(struct grep_matcher *m, size_t i, size_t *from)
-{
-    struct matching *x = &m->matching[i];
-    struct slice text = { m->text.p + x->valid.from, x->valid.to - x->valid.from };
-    size_t at = *from - x->valid.from, least = m->limits.group / m->limits.steps;
-    uint32_t options = PCRE2_NOTEMPTY | PCRE2_NO_UTF_CHECK | (x->valid.from ? PCRE2_NOTBOL : 0) |
-                       (x->valid.to < m->text.n ? PCRE2_NOTEOL : 0);
-    int rc;
-
-    if (!x->group) /* each position may cost as much as the text is long */
-        x->group = m->limits.group / (text.n + 1);
-    if (x->group < least + 1)
-        x->group = least + 1;
-    for (bool again = true; again;) {
-        size_t end = text.n - at > x->group ? next_character(text, at + x->group) : text.n;
-        size_t steps = m->limits.group / x->group;
-
-        pcre2_set_offset_limit(m->context, end < text.n ? end - 1 : PCRE2_UNSET);
-        pcre2_set_match_limit(m->context,
-                              steps < m->limits.steps ? (uint32_t)steps : m->limits.steps);
-        rc = pcre2_match(m->patterns->pattern[i].code, (PCRE2_SPTR)text.p, text.n, at, options,
-                         m->data, m->context);
-        again = rc == PCRE2_ERROR_MATCHLIMIT && x->group > least + 1 && !takes_too_long(m);
-        if (again)
-            x->group = x->group / GROUP_SHRINK > least + 1 ? x->group / GROUP_SHRINK : least + 1;
-        else
-            *from = x->valid.from + end;
-    }
-    return rc;
-}
-
 enum grep_match grep_match_next(struct grep_matcher *m, size_t i, size_t from,
                                 struct grep_range *out)
 {
@@ -479,7 +443,35 @@ enum grep_match grep_match_next(struct grep_matcher *m, size_t i, size_t from,
         from = from > valid->from ? from : valid->from;
         if (takes_too_long(m) || grep_match_gave_up(m))
             return GREP_MATCH_TOO_LONG;
-        rc = match_group(m, i, &from);
+
+        /* Try a group of positions of valid text; without a match, `from` is the position after it. */
+        struct matching *x = &m->matching[i];
+        struct slice text = { m->text.p + x->valid.from, x->valid.to - x->valid.from };
+        size_t at = from - x->valid.from, least = m->limits.group / m->limits.steps;
+        uint32_t options = PCRE2_NOTEMPTY | PCRE2_NO_UTF_CHECK |
+                           (x->valid.from ? PCRE2_NOTBOL : 0) |
+                           (x->valid.to < m->text.n ? PCRE2_NOTEOL : 0);
+
+        if (!x->group) /* each position may cost as much as the text is long */
+            x->group = m->limits.group / (text.n + 1);
+        if (x->group < least + 1)
+            x->group = least + 1;
+        for (bool again = true; again;) {
+            size_t end = text.n - at > x->group ? next_character(text, at + x->group) : text.n;
+            size_t steps = m->limits.group / x->group;
+
+            pcre2_set_offset_limit(m->context, end < text.n ? end - 1 : PCRE2_UNSET);
+            pcre2_set_match_limit(m->context,
+                                  steps < m->limits.steps ? (uint32_t)steps : m->limits.steps);
+            rc = pcre2_match(m->patterns->pattern[i].code, (PCRE2_SPTR)text.p, text.n, at, options,
+                             m->data, m->context);
+            again = rc == PCRE2_ERROR_MATCHLIMIT && x->group > least + 1 && !takes_too_long(m);
+            if (again)
+                x->group =
+                    x->group / GROUP_SHRINK > least + 1 ? x->group / GROUP_SHRINK : least + 1;
+            else
+                from = x->valid.from + end;
+        }
     }
     if (rc < 0)
         return rc == PCRE2_ERROR_NOMATCH ? GREP_MATCH_NONE : GREP_MATCH_TOO_LONG;

@@ -56,26 +56,6 @@ static const char *next_raw_line(struct slice raw, const char *p)
     return p ? p + 2 : NULL;
 }
 
-/* The lines of the decoded text that have a match. */
-static uint64_t grep_run_count_lines(const struct grep_matcher *m, struct slice raw)
-{
-    bool folded;
-    const struct slice text = grep_plain_text(m, &folded);
-    const char *p = raw.p, *end = raw.p + raw.n;
-    uint64_t lines = 0;
-
-    while (p) {
-        p = (folded ? slice_find_folded : slice_find)(p, (size_t)(end - p), text.p, text.n);
-        if (p && is_in_escape(raw, p)) {
-            p++;
-        } else if (p) {
-            lines++;
-            p = next_raw_line(raw, p + text.n);
-        }
-    }
-    return lines;
-}
-
 bool grep_count_row(struct grep_session *s, struct slice row)
 {
     store_raw_texts_fn *raw_texts = s->ref->store->ops->raw_texts;
@@ -86,8 +66,26 @@ bool grep_count_row(struct grep_session *s, struct slice row)
         !raw_texts(row, &texts))
         return false;
     for (size_t i = 0; i < texts.n; i++)
-        if (grep_place_of_kind((enum block_kind)texts.text[i].kind) & s->q->in)
-            s->lines += grep_run_count_lines(s->matcher, texts.text[i].text);
+        if (grep_place_of_kind((enum block_kind)texts.text[i].kind) & s->q->in) {
+            /* The lines of the decoded text that have a match. */
+            bool folded;
+            const struct slice text = grep_plain_text(s->matcher, &folded);
+            const char *p = texts.text[i].text.p,
+                       *end = texts.text[i].text.p + texts.text[i].text.n;
+            uint64_t lines = 0;
+
+            while (p) {
+                p = (folded ? slice_find_folded : slice_find)(p, (size_t)(end - p), text.p, text.n);
+                if (p && is_in_escape(texts.text[i].text, p)) {
+                    p++;
+                } else if (p) {
+                    lines++;
+                    p = next_raw_line(texts.text[i].text, p + text.n);
+                }
+            }
+
+            s->lines += lines;
+        }
     s->seen |= s->lines > 0;
     return true;
 }
@@ -272,39 +270,6 @@ static enum err_code collect_hit(const struct grep_hit *hit, void *arg, struct e
     return ERR_OK;
 }
 
-static void search_slot(struct grep_worker *w, struct grep_session *s)
-{
-    struct grep_slot *slot = w->slot;
-    const struct session_ref *ref = w->g->order[w->session];
-    struct collecting c = { w, s };
-    struct err e = { .code = ERR_OK };
-
-    s->fn = collect_hit;
-    s->arg = &c;
-    bool wanted = !w->g->listing || listing_wants_time(&w->q.sessions, ref);
-    enum err_code rc = wanted ? grep_session_run(s, ref, &e) : ERR_CANCELLED;
-
-    if (!rc && (s->lines || s->skipped) && !slot->found && describe_slot(w, s, &e))
-        s->lines = s->skipped = 0;
-    if (!rc)
-        rc = pass_batch_on(w, &e);
-    if (rc == ERR_CANCELLED && !atomic_load(&w->g->stop))
-        rc = ERR_OK; /* left out by the query */
-    slot->rc = rc;
-    slot->err = e;
-    slot->lines = slot->found ? s->lines : 0;
-    slot->skipped = s->skipped;
-    if (w->batch) {
-        free_batches(w->batch);
-        w->batch = NULL;
-    }
-    pthread_mutex_lock(&w->g->lock);
-    slot->done = true;
-    w->g->any |= slot->lines > 0;
-    wake_caller(w->g);
-    pthread_mutex_unlock(&w->g->lock);
-}
-
 /* Returns false when there is nothing left to do. */
 static bool claim_session(struct grep_worker *w)
 {
@@ -334,8 +299,39 @@ static void *grep_worker(void *arg)
     s.matcher = grep_matcher_new(w.g->patterns, GREP_LIMITS);
     s.patterns = grep_patterns_count(w.g->patterns);
     while (claim_session(&w)) {
-        if (s.matcher)
-            search_slot(&w, &s);
+        if (s.matcher) {
+            /* Search the session, and pass on what was found of it. */
+            struct grep_slot *slot = w.slot;
+            const struct session_ref *ref = w.g->order[w.session];
+            struct collecting c = { &w, &s };
+            struct err e = { .code = ERR_OK };
+
+            s.fn = collect_hit;
+            s.arg = &c;
+
+            bool wanted = !w.g->listing || listing_wants_time(&w.q.sessions, ref);
+            enum err_code rc = wanted ? grep_session_run(&s, ref, &e) : ERR_CANCELLED;
+
+            if (!rc && (s.lines || s.skipped) && !slot->found && describe_slot(&w, &s, &e))
+                s.lines = s.skipped = 0;
+            if (!rc)
+                rc = pass_batch_on(&w, &e);
+            if (rc == ERR_CANCELLED && !atomic_load(&w.g->stop))
+                rc = ERR_OK; /* left out by the query */
+            slot->rc = rc;
+            slot->err = e;
+            slot->lines = slot->found ? s.lines : 0;
+            slot->skipped = s.skipped;
+            if (w.batch) {
+                free_batches(w.batch);
+                w.batch = NULL;
+            }
+            pthread_mutex_lock(&w.g->lock);
+            slot->done = true;
+            w.g->any |= slot->lines > 0;
+            wake_caller(w.g);
+            pthread_mutex_unlock(&w.g->lock);
+        }
         if (s.matcher)
             continue;
         pthread_mutex_lock(&w.g->lock);
@@ -354,33 +350,6 @@ static void *grep_worker(void *arg)
 static bool grep_run_is_cancelled(const struct grep *g)
 {
     return g->q->cancel && atomic_load_explicit(g->q->cancel, memory_order_relaxed);
-}
-
-/* Takes the batches of the slot, after waiting a moment for one. *done: nothing follows. NULL: nothing was found so
- * far. */
-static struct batch *take_batches(struct grep *g, struct grep_slot *s, bool *done)
-{
-    enum { LOOK_NS = 20 * 1000 * 1000, SECOND_NS = 1000 * 1000 * 1000 };
-    struct batch *b;
-
-    pthread_mutex_lock(&g->lock);
-    if (!s->first && !s->done && !grep_run_is_cancelled(g)) {
-        struct timespec until;
-
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += LOOK_NS;
-        until.tv_sec += until.tv_nsec / SECOND_NS;
-        until.tv_nsec %= SECOND_NS;
-        pthread_cond_timedwait(&g->found, &g->lock, &until);
-    }
-    b = s->first;
-    s->first = s->newest = NULL;
-    s->batches = 0;
-    *done = s->done;
-    if (b && g->waiting)
-        pthread_cond_broadcast(&g->room);
-    pthread_mutex_unlock(&g->lock);
-    return b;
 }
 
 static struct grep_part grep_run_part_of(const struct grep *g, const struct grep_slot *s)
@@ -434,7 +403,28 @@ static enum err_code grep_run_deliver_session(struct grep *g, grep_fn *fn, unrea
     enum err_code rc = ERR_OK;
 
     while (!rc && !done) {
-        struct batch *b = take_batches(g, s, &done);
+        /* The batches of the slot, after a moment's wait for one. NULL: nothing was found so
+         * far. */
+        enum { LOOK_NS = 20 * 1000 * 1000, SECOND_NS = 1000 * 1000 * 1000 };
+        struct batch *b;
+
+        pthread_mutex_lock(&g->lock);
+        if (!s->first && !s->done && !grep_run_is_cancelled(g)) {
+            struct timespec until;
+
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec += LOOK_NS;
+            until.tv_sec += until.tv_nsec / SECOND_NS;
+            until.tv_nsec %= SECOND_NS;
+            pthread_cond_timedwait(&g->found, &g->lock, &until);
+        }
+        b = s->first;
+        s->first = s->newest = NULL;
+        s->batches = 0;
+        done = s->done;
+        if (b && g->waiting)
+            pthread_cond_broadcast(&g->room);
+        pthread_mutex_unlock(&g->lock);
 
         if ((b || done) && s->found && !asked) {
             asked = true;
@@ -453,18 +443,16 @@ static enum err_code grep_run_deliver_session(struct grep *g, grep_fn *fn, unrea
     return rc;
 }
 
-static size_t threads_wanted(size_t sessions)
+static enum err_code grep_run_start(struct grep *g, struct err *e)
 {
+    /* One thread for each processor, but no more than there are sessions. */
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t n = cores > 1 ? (size_t)cores : 1;
 
     n = n < THREADS ? n : THREADS;
-    return n < sessions ? n : sessions;
-}
 
-static enum err_code grep_run_start(struct grep *g, struct err *e)
-{
-    size_t want = threads_wanted(g->n);
+    size_t want = n < g->n ? n : g->n;
+
     int sys = 0;
 
     for (size_t i = 0; i < RING; i++)

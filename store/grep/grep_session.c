@@ -442,36 +442,6 @@ static enum err_code search_open_file(struct grep_session *s, const struct file 
     return rc;
 }
 
-/* ---- rows that are kept elsewhere: in git ---- */
-
-static enum err_code search_loaded(struct grep_session *s, const struct session_ref *ref,
-                                   struct err *e)
-{
-    struct transcript *t;
-    struct buf row = { 0 };
-    enum err_code rc = ref->store->ops->load(ref->store, ref, s->q->cancel, &t, e);
-
-    if (rc)
-        return rc;
-    for (size_t i = 0; !rc && i < t->n; i++) {
-        struct grep_row r = { .offset = t->message[i].offset, .time_ms = t->message[i].time_ms };
-
-        rc = grep_session_is_cancelled(s) ? err_set(e, ERR_CANCELLED, ref->path.p, "search")
-                                          : transcript_read(t, i, &row, e);
-        if (rc || !row.n)
-            continue;
-        count_bytes(s, row.n);
-        grep_rows(s->matcher, buf_slice(&row));
-        if (grep_next_row(s->matcher, &r.bytes)) {
-            json_get_text(r.bytes, "uuid", &s->arena, &r.message);
-            rc = search_blocks(s, &r, e);
-        }
-    }
-    buf_fini(&row);
-    transcript_free(t);
-    return rc;
-}
-
 /* ---- a session ---- */
 
 static enum err_code search_rows_of(struct grep_session *s, const struct session_ref *ref,
@@ -481,8 +451,33 @@ static enum err_code search_rows_of(struct grep_session *s, const struct session
     struct file f;
 
     s->keys = ops->row_keys;
-    if (!s->keys)
-        return search_loaded(s, ref, e);
+    if (!s->keys) {
+        /* Rows that are kept elsewhere, as in git, are loaded as a transcript. */
+        struct transcript *t;
+        struct buf row = { 0 };
+        enum err_code rc = ref->store->ops->load(ref->store, ref, s->q->cancel, &t, e);
+
+        if (rc)
+            return rc;
+        for (size_t i = 0; !rc && i < t->n; i++) {
+            struct grep_row r = { .offset = t->message[i].offset,
+                                  .time_ms = t->message[i].time_ms };
+
+            rc = grep_session_is_cancelled(s) ? err_set(e, ERR_CANCELLED, ref->path.p, "search")
+                                              : transcript_read(t, i, &row, e);
+            if (rc || !row.n)
+                continue;
+            count_bytes(s, row.n);
+            grep_rows(s->matcher, buf_slice(&row));
+            if (grep_next_row(s->matcher, &r.bytes)) {
+                json_get_text(r.bytes, "uuid", &s->arena, &r.message);
+                rc = search_blocks(s, &r, e);
+            }
+        }
+        buf_fini(&row);
+        transcript_free(t);
+        return rc;
+    }
     bool jsonl = ref->path.n > 6 && memcmp(ref->path.p + ref->path.n - 6, ".jsonl", 6) == 0;
 
     if (!jsonl)

@@ -201,33 +201,6 @@ static enum err_code host_session_wait_for_room(struct host_session *s, const st
     return rc;
 }
 
-static enum err_code prepare_row(const struct host_session *s, const struct host_append *req,
-                                 size_t i, struct arena *a, struct queue *out, struct slice *id,
-                                 struct err *e)
-{
-    const struct store_ops *ops = s->st->ops;
-    struct slice row = req->row[i], none = { NULL, 0 };
-    struct arena scratch = { 0 };
-    struct item *x = NULL;
-    enum err_code rc = ERR_OK;
-
-    if (ops->host_row)
-        rc = ops->host_row(s->st, req->row[i], req->transcript, &scratch, &row, id, e);
-    if (rc == ERR_USAGE)
-        err_wrap(e, rc, "row %zu", i + 1);
-    if (!rc)
-        x = host_queue_item(req->transcript ? ITEM_STREAM_ROW
-                            : req->save     ? ITEM_SAVED_ROW
-                                            : ITEM_ROW,
-                            none, row);
-    if (x)
-        host_queue_add(out, x);
-    if (!rc && (!x || !(*id = arena_copy(a, *id)).p))
-        rc = err_nomem(e);
-    arena_fini(&scratch);
-    return rc;
-}
-
 static bool any_begins(const struct host_session *s, const struct host_append *req)
 {
     for (size_t i = 0; i < req->n; i++)
@@ -298,9 +271,28 @@ enum err_code host_session_append(struct host_session *s, const struct host_appe
     bool begins = any_begins(s, req);
     enum err_code rc = ids ? host_check_rows(req, e) : err_nomem(e);
 
-    for (size_t i = 0; i < req->n && !rc; i++)
-        rc = prepare_row(s, req, i, a, &more, &ids[i], e);
+    for (size_t i = 0; i < req->n && !rc; i++) {
+        /* One row, which the format may write in another way. */
+        const struct store_ops *ops = s->st->ops;
+        struct slice row = req->row[i], none = { NULL, 0 };
+        struct arena scratch = { 0 };
+        struct item *x = NULL;
 
+        if (ops->host_row)
+            rc = ops->host_row(s->st, req->row[i], req->transcript, &scratch, &row, &ids[i], e);
+        if (rc == ERR_USAGE)
+            err_wrap(e, rc, "row %zu", i + 1);
+        if (!rc)
+            x = host_queue_item(req->transcript ? ITEM_STREAM_ROW
+                                : req->save     ? ITEM_SAVED_ROW
+                                                : ITEM_ROW,
+                                none, row);
+        if (x)
+            host_queue_add(&more, x);
+        if (!rc && (!x || !(ids[i] = arena_copy(a, ids[i])).p))
+            rc = err_nomem(e);
+        arena_fini(&scratch);
+    }
     if (!rc) {
         pthread_mutex_lock(&s->mutex);
         rc = host_session_wait_for_room(s, &more, e);
@@ -338,20 +330,6 @@ static enum err_code prepare_settings(const struct host_setting *setting, size_t
     return ERR_OK;
 }
 
-static enum err_code set_now(struct host_session *s, const struct host_setting *setting, size_t n,
-                             struct err *e)
-{
-    pthread_mutex_lock(&s->mutex);
-    host_session_writer_acquire(s);
-    pthread_mutex_unlock(&s->mutex);
-    enum err_code rc = host_session_set_rows(s, setting, n, e);
-
-    pthread_mutex_lock(&s->mutex);
-    host_session_writer_release(s);
-    pthread_mutex_unlock(&s->mutex);
-    return rc;
-}
-
 enum err_code host_session_set(struct host_session *s, const struct host_setting *setting, size_t n,
                                struct err *e)
 {
@@ -367,8 +345,18 @@ enum err_code host_session_set(struct host_session *s, const struct host_setting
     bool now = !s->opt.background && s->begun;
 
     pthread_mutex_unlock(&s->mutex);
-    if (now)
-        return set_now(s, setting, n, e);
+    if (now) {
+        /* The caller writes it himself, in the place of the writer. */
+        pthread_mutex_lock(&s->mutex);
+        host_session_writer_acquire(s);
+        pthread_mutex_unlock(&s->mutex);
+        rc = host_session_set_rows(s, setting, n, e);
+
+        pthread_mutex_lock(&s->mutex);
+        host_session_writer_release(s);
+        pthread_mutex_unlock(&s->mutex);
+        return rc;
+    }
     rc = prepare_settings(setting, n, &more, e);
     pthread_mutex_lock(&s->mutex);
     if (!rc)

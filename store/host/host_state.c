@@ -287,28 +287,6 @@ static enum err_code apply_patch(struct host_state *s, struct slice patch, struc
     return ERR_OK;
 }
 
-static enum err_code set_pending(struct host_state *s, const struct host_action *action,
-                                 struct err *e)
-{
-    struct buf patch = { 0 };
-    struct jsonout j;
-
-    jsonout_init(&j, &patch);
-    jsonout_open(&j, '{');
-    jsonout_key(&j, "pending_action");
-    if (action)
-        print_action(action, &j);
-    else
-        jsonout_null(&j);
-    jsonout_close(&j, '}');
-    enum err_code rc = j.rc ? err_nomem(e) : apply_patch(s, buf_slice(&patch), e);
-
-    if (!rc)
-        s->pending = action != NULL;
-    buf_fini(&patch);
-    return rc;
-}
-
 enum err_code host_state_change(struct host_state *s, enum session_state state,
                                 const struct host_action *action, struct err *e)
 {
@@ -328,8 +306,25 @@ enum err_code host_state_change(struct host_state *s, enum session_state state,
         if (s->listener[i].state)
             s->listener[i].state(s->now, action, s->listener[i].arg);
 
-    if (action || s->pending)
-        rc = set_pending(s, action, e);
+    if (action || s->pending) {
+        /* The action that the person is asked about, or null. */
+        struct buf patch = { 0 };
+        struct jsonout j;
+
+        jsonout_init(&j, &patch);
+        jsonout_open(&j, '{');
+        jsonout_key(&j, "pending_action");
+        if (action)
+            print_action(action, &j);
+        else
+            jsonout_null(&j);
+        jsonout_close(&j, '}');
+        rc = j.rc ? err_nomem(e) : apply_patch(s, buf_slice(&patch), e);
+
+        if (!rc)
+            s->pending = action != NULL;
+        buf_fini(&patch);
+    }
     if (!rc && state == SESSION_IDLE)
         rc = apply_patch(s, SLICE("{\"task_summary\":null}"), e);
     enum err_code published = publish(s, rc ? NULL : e);

@@ -257,29 +257,6 @@ void host_session_count(struct host_session *s, const struct host_appended *done
     batch_count(s, &rows, done, ERR_OK);
 }
 
-/* Writes the batch at the head of the queue. Called by the writer with the mutex, which is released meanwhile; items
- * are then only added after the batch. */
-static enum err_code write_batch(struct host_session *s, size_t *handled, struct err *e)
-{
-    struct host_appended done = { 0 };
-    struct batch b;
-    enum err_code rc = batch_take(s, &b, e);
-
-    if (!rc) {
-        pthread_mutex_unlock(&s->mutex);
-        rc = batch_write(s, &b, &done, e);
-        pthread_mutex_lock(&s->mutex);
-        s->on_disk = s->ref.path.p != NULL;
-    }
-    batch_count(s, &b, &done, rc);
-    *handled = !rc || is_hopeless(rc) ? b.n : 0;
-    for (size_t i = 0; i < *handled; i++)
-        host_queue_remove_first(&s->queue);
-    arena_fini(&b.a);
-    pthread_cond_broadcast(&s->changed);
-    return rc;
-}
-
 void host_session_writer_acquire(struct host_session *s)
 {
     while (s->writing)
@@ -302,7 +279,25 @@ enum err_code host_session_write_queue(struct host_session *s, struct err *e)
     while (left && !stuck) {
         struct err why = { 0 };
         size_t wrote;
-        enum err_code rc = write_batch(s, &wrote, &why);
+
+        /* Writes the batch at the head of the queue. Called by the writer with the mutex, which is
+         * released meanwhile; items are then only added after the batch. */
+        struct host_appended done = { 0 };
+        struct batch b;
+        enum err_code rc = batch_take(s, &b, &why);
+
+        if (!rc) {
+            pthread_mutex_unlock(&s->mutex);
+            rc = batch_write(s, &b, &done, &why);
+            pthread_mutex_lock(&s->mutex);
+            s->on_disk = s->ref.path.p != NULL;
+        }
+        batch_count(s, &b, &done, rc);
+        wrote = !rc || is_hopeless(rc) ? b.n : 0;
+        for (size_t i = 0; i < wrote; i++)
+            host_queue_remove_first(&s->queue);
+        arena_fini(&b.a);
+        pthread_cond_broadcast(&s->changed);
 
         left -= wrote < left ? wrote : left; /* the last batch may include more */
         stuck = rc && !is_hopeless(rc);

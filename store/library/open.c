@@ -43,16 +43,6 @@ static enum err_code library_open_one(struct reprise *r, const struct store_ops 
     return ERR_OK;
 }
 
-/* By a plug-in, which is loaded only because the host named it. */
-static bool wants_plugin(struct reprise *r, const struct reprise_options *o,
-                         struct plugin_config *out)
-{
-    *out = (struct plugin_config){ .name = o->system ? o->system : o->plugin,
-                                   .plugin = o->plugin,
-                                   .path = o->path };
-    return o->plugin || (!o->system && o->path && plugin_config_of_url(o->path, &r->arena, out));
-}
-
 static enum err_code library_read_settings(const char *const *settings, struct arena *a,
                                            struct plugin_config *config, struct err *e)
 {
@@ -122,8 +112,15 @@ static enum err_code library_open_stores(struct reprise *r, const struct reprise
     while (store_systems[most])
         most++;
     NEED(r->store = arena_zalloc(&r->arena, (most + 1) * sizeof(struct store *)));
-    if (wants_plugin(r, o, &plugin)) {
+
+    /* By a plug-in, which is loaded only because the host named it. */
+    plugin = (struct plugin_config){ .name = o->system ? o->system : o->plugin,
+                                     .plugin = o->plugin,
+                                     .path = o->path };
+
+    if (o->plugin || (!o->system && o->path && plugin_config_of_url(o->path, &r->arena, &plugin))) {
         TRY(library_read_settings(o->settings, &r->arena, &plugin, e));
+
         TRY(plugin_store_open(&r->env, &plugin, true, &r->store[r->n], e));
         r->n++;
         return ERR_OK;

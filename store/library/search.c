@@ -11,8 +11,6 @@ _Static_assert((int)REPRISE_IN_PROMPTS == (int)GREP_IN_PROMPTS &&
 _Static_assert(sizeof(struct reprise_range) == sizeof(struct grep_range),
                "the ranges are passed on without a copy");
 
-/* ---- the query ---- */
-
 /* ---- the hits ---- */
 
 struct receiver {
@@ -37,33 +35,27 @@ static int32_t library_place_of(enum block_kind kind)
     }
 }
 
-static struct reprise_hit make_hit(const struct session_row *row, const struct grep_hit *hit,
-                                   struct arena *a)
-{
-    return (struct reprise_hit){
-        .size = sizeof(struct reprise_hit),
-        .system = row->ref.store->ops->name,
-        .session = call_copy(a, row->ref.id),
-        .path = call_copy(a, row->ref.path),
-        .title = call_copy(a, session_row_title(row)),
-        .agent = call_copy(a, hit->agent),
-        .message = call_copy(a, hit->message),
-        .line = call_copy(a, hit->line),
-        .line_length = hit->line.n,
-        .ranges = (const struct reprise_range *)(const void *)hit->range,
-        .ranges_count = hit->ranges,
-        .time_ms = hit->time_ms == TIME_NONE ? REPRISE_TIME_UNKNOWN : hit->time_ms,
-        .place = library_place_of(hit->kind),
-        .flags = (hit->aside ? (uint32_t)REPRISE_HIT_BRANCH : 0) |
-                 (hit->cut ? (uint32_t)REPRISE_HIT_CUT : 0),
-    };
-}
-
 static enum err_code hand_over_hit(struct receiver *to, const struct grep_part *part, size_t i,
                                    struct err *e)
 {
     AUTO_ARENA a = { 0 };
-    const struct reprise_hit hit = make_hit(part->row, &part->hit[i], &a);
+    const struct reprise_hit hit = (struct reprise_hit){
+        .size = sizeof(struct reprise_hit),
+        .system = part->row->ref.store->ops->name,
+        .session = call_copy(&a, part->row->ref.id),
+        .path = call_copy(&a, part->row->ref.path),
+        .title = call_copy(&a, session_row_title(part->row)),
+        .agent = call_copy(&a, part->hit[i].agent),
+        .message = call_copy(&a, part->hit[i].message),
+        .line = call_copy(&a, part->hit[i].line),
+        .line_length = part->hit[i].line.n,
+        .ranges = (const struct reprise_range *)(const void *)part->hit[i].range,
+        .ranges_count = part->hit[i].ranges,
+        .time_ms = part->hit[i].time_ms == TIME_NONE ? REPRISE_TIME_UNKNOWN : part->hit[i].time_ms,
+        .place = library_place_of(part->hit[i].kind),
+        .flags = (part->hit[i].aside ? (uint32_t)REPRISE_HIT_BRANCH : 0) |
+                 (part->hit[i].cut ? (uint32_t)REPRISE_HIT_CUT : 0),
+    };
 
     NEED(!a.failed);
     return to->fn(&hit, to->arg) ? err_set(e, ERR_CANCELLED, "", "search: stopped by the caller")

@@ -33,26 +33,6 @@ static enum err_code query_usage_add_text(struct slice_set *set, struct arena *a
     return text.p ? slice_set_add(set, text, number) : ERR_NOMEM;
 }
 
-static struct usage_answer query_usage_answer_of(const struct usage_record *u, uint32_t session,
-                                                 uint32_t model)
-{
-    return (struct usage_answer){
-        .time_ms = u->time_ms,
-        .tokens = { [USAGE_INPUT] = u->input,
-                    [USAGE_OUTPUT] = u->output,
-                    [USAGE_CACHE_WRITE] = u->cache_write,
-                    [USAGE_CACHE_READ] = u->cache_read },
-        .cost = u->cost,
-        .message = u->message.n ? id128_of(u->message) : (struct id128){ 0 },
-        .session = session,
-        .model = model,
-        .other = UINT32_MAX,
-        .copied = u->copied,
-        .aside = u->aside,
-        .total = UINT32_MAX,
-    };
-}
-
 static bool is_more_complete(const struct usage_answer *candidate,
                              const struct usage_answer *counted)
 {
@@ -141,43 +121,54 @@ static enum err_code add_known(struct usage_set *set, const struct usage_record 
     return rc;
 }
 
-/* The number of a run's total for a model. A run without a name is one of the session. */
-static enum err_code query_usage_add_run(struct usage_set *set, uint32_t session,
-                                         const struct usage_record *u, uint32_t *number,
-                                         bool *is_new)
-{
-    char unnamed[16];
-    struct arena a = { 0 };
-    struct slice part[] = { u->run, SLICE("\n"), u->model };
-
-    if (!u->run.n) {
-        snprintf(unnamed, sizeof unnamed, "#%u", (unsigned)session);
-        part[0] = slice_of(unnamed);
-    }
-    const char *both = arena_concat(&a, part, 3);
-    enum err_code rc =
-        both ? query_usage_add_text(&set->runs, &set->arena,
-                                    (struct slice){ both, part[0].n + 1 + u->model.n }, number,
-                                    is_new)
-             : ERR_NOMEM;
-
-    arena_fini(&a);
-    if (!rc && !array_reserve(set->total, set->total_cap, set->runs.n))
-        rc = ERR_NOMEM;
-    if (!rc && *is_new)
-        set->total[*number] = (struct usage_answer){ .time_ms = TIME_NONE, .cost = (double)NAN };
-    return rc;
-}
-
 enum err_code usage_set_add(struct usage_set *set, uint32_t session, const struct usage_record *u)
 {
     uint32_t model, run = UINT32_MAX;
     bool is_new;
 
     TRY(query_usage_add_text(&set->models, &set->arena, u->model, &model, &is_new));
-    if (u->total || u->run.n)
-        TRY(query_usage_add_run(set, session, u, &run, &is_new));
-    struct usage_answer answer = query_usage_answer_of(u, session, model);
+    if (u->total || u->run.n) {
+        /* The number of a run's total for a model. A run without a name is one of the session. */
+        char unnamed[16];
+        struct arena a = { 0 };
+        struct slice part[] = { u->run, SLICE("\n"), u->model };
+
+        if (!u->run.n) {
+            snprintf(unnamed, sizeof unnamed, "#%u", (unsigned)session);
+            part[0] = slice_of(unnamed);
+        }
+
+        const char *both = arena_concat(&a, part, 3);
+        enum err_code rc =
+            both ? query_usage_add_text(&set->runs, &set->arena,
+                                        (struct slice){ both, part[0].n + 1 + u->model.n }, &run,
+                                        &is_new)
+                 : ERR_NOMEM;
+
+        arena_fini(&a);
+        if (!rc && !array_reserve(set->total, set->total_cap, set->runs.n))
+            rc = ERR_NOMEM;
+        if (!rc && is_new)
+            set->total[run] = (struct usage_answer){ .time_ms = TIME_NONE, .cost = (double)NAN };
+        TRY(rc);
+    }
+
+    /* The answer as the set keeps it. */
+    struct usage_answer answer = (struct usage_answer){
+        .time_ms = u->time_ms,
+        .tokens = { [USAGE_INPUT] = u->input,
+                    [USAGE_OUTPUT] = u->output,
+                    [USAGE_CACHE_WRITE] = u->cache_write,
+                    [USAGE_CACHE_READ] = u->cache_read },
+        .cost = u->cost,
+        .message = u->message.n ? id128_of(u->message) : (struct id128){ 0 },
+        .session = session,
+        .model = model,
+        .other = UINT32_MAX,
+        .copied = u->copied,
+        .aside = u->aside,
+        .total = UINT32_MAX,
+    };
 
     if (u->total) {
         if (is_new || total_of(answer.tokens) > total_of(set->total[run].tokens))
@@ -401,30 +392,6 @@ static void release_slot(struct usage_pool *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-static enum err_code deliver_all(struct usage_pool *p, usage_session_fn *fn, unreadable_fn *trouble,
-                                 void *arg, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    while (!rc && p->handed < p->n) {
-        struct usage_slot *s = &p->slot[p->handed % RING];
-
-        pthread_mutex_lock(&p->lock);
-        while (!p->slot[p->handed % RING].ready)
-            pthread_cond_wait(&p->made, &p->lock);
-        pthread_mutex_unlock(&p->lock);
-
-        if (s->rc == ERR_NOMEM)
-            rc = err_nomem(e);
-        else if (s->rc && s->rc != ERR_NOT_FOUND)
-            trouble(&s->err, arg);
-        else if (s->wanted)
-            rc = fn(s->row, &s->list, arg, e);
-        release_slot(p);
-    }
-    return rc;
-}
-
 static enum err_code query_usage_start(struct usage_pool *p, struct err *e)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -448,9 +415,25 @@ static enum err_code read_in_order(struct usage_pool *p, usage_session_fn *fn,
     pthread_cond_init(&p->made, NULL);
     pthread_cond_init(&p->room, NULL);
     rc = query_usage_start(p, e);
-    if (!rc)
-        rc = deliver_all(p, fn, trouble, arg, e);
+    if (!rc) {
+        /* The sessions are handed over in the order of the listing. */
+        while (!rc && p->handed < p->n) {
+            struct usage_slot *s = &p->slot[p->handed % RING];
 
+            pthread_mutex_lock(&p->lock);
+            while (!p->slot[p->handed % RING].ready)
+                pthread_cond_wait(&p->made, &p->lock);
+            pthread_mutex_unlock(&p->lock);
+
+            if (s->rc == ERR_NOMEM)
+                rc = err_nomem(e);
+            else if (s->rc && s->rc != ERR_NOT_FOUND)
+                trouble(&s->err, arg);
+            else if (s->wanted)
+                rc = fn(s->row, &s->list, arg, e);
+            release_slot(p);
+        }
+    }
     /* The flag is set under the lock, so that no thread misses it between its check and its wait. */
     pthread_mutex_lock(&p->lock);
     atomic_store(&p->stop, true);

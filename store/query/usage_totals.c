@@ -205,34 +205,6 @@ static enum err_code totals_walk_all(struct totals_walk *w)
     return rc;
 }
 
-/* Drops all totals but the last of each run and model, which get the time of the answer before them. */
-static void totals_write_back(struct totals_walk *w)
-{
-    struct usage_record *r = w->list->record;
-    size_t n = 0;
-    int64_t time_ms = TIME_NONE;
-
-    for (size_t i = 0; i < w->runs.n; i++)
-        w->group_of[w->last[i]] = 0;
-    for (size_t i = 0; i < w->list->n; i++) {
-        if (w->group_of[i] == NO_GROUP)
-            continue;
-        if (r[i].total) {
-            r[i].time_ms = time_ms;
-        } else {
-            const struct totals_group *g = &w->group[w->group_of[i]];
-
-            time_ms = r[i].time_ms == TIME_NONE ? time_ms : r[i].time_ms;
-            if (g->taken) {
-                r[i].cost = g->cost;
-                r[i].run = g->run;
-            }
-        }
-        r[n++] = r[i];
-    }
-    w->list->n = n;
-}
-
 enum err_code usage_list_share_totals(struct usage_list *list)
 {
     struct totals_walk w = { .list = list };
@@ -256,8 +228,33 @@ enum err_code usage_list_share_totals(struct usage_list *list)
         qsort(w.agent, w.agents, sizeof *w.agent, compare_agent_times);
     if (!rc)
         rc = totals_walk_all(&w);
-    if (!rc)
-        totals_write_back(&w);
+    if (!rc) {
+        /* Drops all totals but the last of each run and model, which get the time of the answer
+         * before them. */
+        struct usage_record *r = w.list->record;
+        size_t n = 0;
+        int64_t time_ms = TIME_NONE;
+
+        for (size_t i = 0; i < w.runs.n; i++)
+            w.group_of[w.last[i]] = 0;
+        for (size_t i = 0; i < w.list->n; i++) {
+            if (w.group_of[i] == NO_GROUP)
+                continue;
+            if (r[i].total) {
+                r[i].time_ms = time_ms;
+            } else {
+                const struct totals_group *g = &w.group[w.group_of[i]];
+
+                time_ms = r[i].time_ms == TIME_NONE ? time_ms : r[i].time_ms;
+                if (g->taken) {
+                    r[i].cost = g->cost;
+                    r[i].run = g->run;
+                }
+            }
+            r[n++] = r[i];
+        }
+        w.list->n = n;
+    }
     slice_set_fini(&w.runs);
     free(w.last);
     arena_fini(&w.scratch);
