@@ -343,6 +343,8 @@ static int s3_fill(const struct listing *l, struct s3_conn *c, struct window *w)
                 return REPRISE_PLUGIN_NO_MEMORY;
             x->session = &l->session[w->next++];
             w->ends[w->n++] = x;
+
+            /* The first parts and the last ones, up to as many bytes as describe a session. */
             const struct session *s = x->session;
             size_t head = 0, tail = s->parts;
             int64_t bytes = 0;
@@ -409,6 +411,7 @@ int s3_list(void *store, const struct reprise_plugin_query *query, reprise_plugi
         PLUGIN_TRY(find_parts(&l));
     PLUGIN_TRY(make_sessions(&l));
     PLUGIN_TRY(s3_acquire(store, &c));
+
     struct window w = { .end = l.sessions };
     struct s3_request *done;
     int rc;

@@ -365,6 +365,7 @@ static enum err_code cline_add_change(struct history *h, const struct kept_edit 
         struct saved_state x = { .time_ms = c->time_ms,
                                  .content = SAVED_UNKNOWN,
                                  .why = "its last edit is not recorded" };
+
         rc = c->replacements ? ERR_OK : cline_add_write(h, c, c->path, x, e);
 
         for (size_t i = 0; i < c->replacements && !rc; i++) {

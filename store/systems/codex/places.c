@@ -192,6 +192,8 @@ const char *codex_places_find(struct codex_places *p, struct slice id, struct ar
         return NULL;
     pthread_mutex_lock(&p->mutex);
     for (size_t i = 0; i < sizeof days / sizeof *days && !found; i++) {
+        /* A rollout is in the folder of the day on which it began, which may be another one
+         * elsewhere. */
         time_t at = (time_t)(rollout_born_ms(id) / 1000) + days[i] * DAY_SECONDS;
         struct tm date;
         const char *folder = gmtime_r(&at, &date)

@@ -196,6 +196,7 @@ enum err_code document_rows_read(const char *path, const struct document_format 
 
     if (rc)
         return rc;
+
     int64_t size = f.id.size;
     bool whole = size <= (int64_t)most * 2;
 

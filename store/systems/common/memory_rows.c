@@ -217,6 +217,7 @@ enum err_code memory_rows_messages(const struct store *st, const struct transcri
         if (at++ >= from) {
             struct block_list blocks = { .n = 0 };
             struct jsonout j;
+
             rc = transcript_read(d.transcript, i, &d.row, e);
 
             if (!rc)

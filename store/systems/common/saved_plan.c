@@ -226,6 +226,7 @@ static bool may_be_link(const struct saved_states *s, const struct saved_path *p
         return false;
 
     enum { STATES_MAX = 16 };
+
     struct buf bytes = { 0 };
     bool may = p->n > STATES_MAX;
 

@@ -201,6 +201,7 @@ enum err_code entire_usage(const struct store *st, const struct session_ref *ref
 {
     CLEANUP(usage_walk_fini)
     struct entire_usage_walk w = { st, ref, cancel, { NULL, 0 }, fn, arg, { 0 }, false };
+
     AUTO_ARENA a = { 0 };
     struct session_ref live;
 

@@ -200,6 +200,7 @@ enum err_code exathena_history_read(const struct session_ref *ref, const char *p
     CLEANUP(exathena_history_fini) struct exathena_history s = { .prompts = 0 };
     CLEANUP(history_reader_fini) struct history_reader t = { .history = &s, .project = project };
 
+    /* The events, in the order of the log. */
     struct logfile log;
     struct slice row;
     enum err_code rc = logfile_open(&log, ref->path.p, 0, &exathena_keys, NULL, e);

@@ -129,6 +129,7 @@ static bool is_own_root(const char *path)
                 got = 0;
             file_close(&f);
         }
+
         const char *end = got ? memchr(text, '\n', got) : NULL;
         struct slice line = { text, end ? (size_t)(end - text) : got };
         found = slice_has(line, "\"event\"") && slice_has(line, "\"data\"");

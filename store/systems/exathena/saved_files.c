@@ -351,7 +351,9 @@ enum err_code exathena_checkpoint(const struct store *st, const struct session_r
     if (!rc && !exathena_is_id(ref->id))
         rc = err_set(e, ERR_UNSAFE, ref->path.p, "checkpoint: the id is not a plain name");
     for (size_t i = 0; i < req->files && !rc; i++) {
+        /* One version of each file; nothing is saved twice. */
         bool same = false;
+
         rc = locate_saved_file(&s, req->file[i], ref->id, e);
 
         if (!rc)

@@ -261,6 +261,8 @@ static struct slice patch_of(struct arena *a, struct slice result)
         after.n > DIFF_MOST || linediff_make(before, after, CONTEXT, &d, NULL))
         return patch;
     jsonout_init(&j, &out);
+
+    /* The hunks, each with its lines. */
     jsonout_open(&j, '[');
     for (size_t i = 0; i < d.hunks; i++) {
         const struct linediff_hunk *h = &d.hunk[i];

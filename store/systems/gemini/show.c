@@ -55,6 +55,7 @@ static void gemini_put_answer(struct block_list *b, struct slice row)
     transcript_block_put_text(b, BLOCK_TEXT, gemini_text(row, a));
     json_list_open(&it, row, "toolCalls");
     while (json_list_next(&it, &call)) {
+        /* Each call, and its result. */
         struct slice input, id = json_text_at(call, "id", &b->arena);
         struct slice status = json_text_at(call, "status", &b->arena);
 

@@ -141,6 +141,7 @@ static enum err_code walk_log(struct walk *w, const struct store *st, const stru
             struct block_list blocks = { 0 };
             struct slice kind, update;
             int64_t ms = json_time_at(row, "time", &w->arena);
+
             rc = grok_blocks(st, row, &blocks, e);
 
             if (ms != TIME_NONE)
@@ -179,9 +180,11 @@ enum err_code grok_edits(const struct store *st, const struct session_ref *ref,
     if (!rc)
         rc = walk_log(&w, st, ref, e);
     if (!rc) {
+        /* Sub-agents edit files, too. */
         struct session_ref agent;
         struct slice *ids = NULL;
         size_t n = 0;
+
         rc = grok_subagents(st, ref, &w.arena, &ids, &n, e);
 
         for (size_t i = 0; i < n && !rc; i++) {

@@ -144,6 +144,7 @@ enum err_code kimi_set_directory(const struct store *st, const struct session_re
                                  struct err *e)
 {
     AUTO_ARENA a = { 0 };
+
     const struct slice dir = kimi_session_dir(ref), folder = kimi_folder_of(st, to, &a);
     const char *path = arena_format(&a, "%.*s/state.json", SLICE_ARG(dir));
     struct slice *agent;

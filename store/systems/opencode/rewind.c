@@ -288,6 +288,8 @@ static bool appeared_in_cut_step(const struct planning *p, const struct changed 
 static const char *why_not_new(struct planning *p, const struct changed *c, struct rewind_target *t)
 {
     const struct opencode_step *step = &p->steps.step[c->step];
+
+    /* The calls on the file since the prompt. */
     struct origin_of_file o = { .is_new = false };
     bool removed = false;
 

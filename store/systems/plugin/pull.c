@@ -385,6 +385,7 @@ static enum err_code plugin_plan_file(struct retrieving *r, struct stored *s, co
         struct contents merged = new_contents(r), old = new_contents(r);
         struct slice bytes = s->bytes;
         struct step_part part = s->part;
+
         if (item->state == RETRIEVE_NEWER && l.n) {
             rc = merge_kept_lines(&l, &merged, item->path, r->e);
             if (!rc)

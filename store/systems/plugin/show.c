@@ -368,7 +368,9 @@ enum err_code plugin_describe_subagents(const struct store *st, const struct ses
         list.agent[list.n].id = arena_copy(&list.arena, f.id[list.n]);
         key.subpath = f.subpath[list.n].p;
         if (!rc) {
+            /* The first rows of the sub-agent describe it. */
             struct about x = { .out = &list.agent[list.n], .a = &list.arena };
+
             rc = p->table.page ? plugin_page(p, &key, 0, ABOUT_ROWS, ABOUT_BYTES, cancel,
                                              read_agent_row, &x, e)
                                : plugin_read(p, &key, 0, cancel, read_agent_row, &x, e);

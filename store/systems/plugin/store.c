@@ -241,6 +241,8 @@ static enum err_code copy_config(struct plugin_store *p, const struct plugin_con
     p->config = (struct plugin_config){ .name = arena_copy_text(&p->arena, config->name),
                                         .plugin = arena_copy_text(&p->arena, config->plugin),
                                         .path = arena_copy_text(&p->arena, path) };
+
+    /* The options, which the plug-in keeps. */
     struct plugin_option *option = arena_zalloc(&p->arena, (config->options + 1) * sizeof *option);
 
     for (size_t i = 0; option && i < config->options; i++)

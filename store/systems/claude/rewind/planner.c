@@ -439,6 +439,7 @@ static enum err_code claude_add_backup(struct other_sessions *r, const char *ses
     if (!t)
         return ERR_OK;
 
+    /* The last other session that edited the file is named. */
     struct arena *a = &r->plan->arena;
     struct rewind_other *other = arena_alloc(a, sizeof *other);
 

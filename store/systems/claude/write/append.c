@@ -281,6 +281,7 @@ static enum err_code compose_rows(void *arg, struct buf *out, struct err *e)
     if (!rc && !t->agent.n && !t->end.leaf.n && adds_message(t, skip))
         rc = add_first_title(t, out, e);
     if (!rc) {
+        /* The rows, in the order in which they were given. */
         struct appending *w = t->w;
         t->present = 0;
         for (size_t i = 0; i < w->n && !rc; i++) {

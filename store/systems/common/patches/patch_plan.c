@@ -140,6 +140,7 @@ static enum err_code patch_rewind_add_file(struct planning *p, size_t i, struct 
 
         /* A restored file gets the mode that it had in the commit. */
         enum { LINK = 0120000, RUN = 0100755 };
+
         unsigned mode = t.want == REWIND_BYTES ? patch_commit_mode(&p->infer.commit, t.path) : 0;
         const char *doubt = NULL;
 

@@ -126,6 +126,7 @@ enum err_code sqlite_store_describe(const struct store *st, const struct scope *
         row->ref = *ref;
         row->ref.preread = (struct slice){ NULL, 0 };
         row->modified_ms = row->activity_ms = ref->recent_ms;
+
         struct slice value[MEMBERS];
         struct slice *const text[] = { [TITLE] = &row->custom_title,
                                        [CWD] = &row->cwd,

@@ -122,6 +122,7 @@ static enum err_code entire_plan_file(struct planning *p, const git_diff_delta *
                                       struct rewind_plan *plan, struct err *e)
 {
     bool added = delta->status == GIT_DELTA_ADDED;
+
     const git_diff_file *was = &delta->old_file, *known = added ? &delta->new_file : was;
     const char *path = delta->new_file.path;
 
