@@ -55,16 +55,6 @@ static void world_fill(struct process_env *w, struct arena *a)
     w->utf8 = clean_locale_is_utf8();
 }
 
-/* A directory that is gone has its text alone; Windows' names (D:\x) are not relative to a directory. */
-static const char *project_dir(const char *dir, const char *cwd, struct arena *a)
-{
-    const char *full = dir;
-
-    if (dir && access(dir, F_OK) != 0 && session_linux_path(slice_of(dir), a).p == dir)
-        full = path_normalize(cwd, dir, a);
-    return full ? full : dir;
-}
-
 /* Only the character set is taken from the locale. If no locale is set, as in most containers, or a UTF-8 locale that
  * this machine does not have, the terminal is assumed to use UTF-8. */
 static void use_locale(void)
@@ -115,7 +105,17 @@ int main(int argc, char **argv)
         code = command_exit_code(rc);
     } else {
         world_fill(&world, &arena);
-        in.options.project = project_dir(in.options.project, world.env.cwd, &arena);
+
+        /* A directory that is gone has its text alone; Windows' names (D:\x) are not relative to a
+         * directory. */
+        const char *full = in.options.project;
+
+        if (in.options.project && access(in.options.project, F_OK) != 0 &&
+            session_linux_path(slice_of(in.options.project), &arena).p == in.options.project)
+            full = path_normalize(world.env.cwd, in.options.project, &arena);
+
+        in.options.project = full ? full : in.options.project;
+
         code = command_execute(&in);
     }
     out_fini(&in.out);

@@ -65,8 +65,14 @@ struct whole {
     struct resume_flow resume_flow;
 };
 
-static struct model *connect_views(struct whole *w)
+struct model *model_new(const struct settings *settings, int64_t now_ms)
 {
+    struct whole *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return NULL;
+
+    /* Each view is part of the model, which only points to it. */
     w->model = (struct model){
         .views = views,
         .stack = { VIEW_LIST },
@@ -96,16 +102,8 @@ static struct model *connect_views(struct whole *w)
     };
     w->resume_flow.entry = ENTRY_NONE;
     w->damaged.entry = w->damaged.sought = w->doctor.entry = w->menu.entry = ENTRY_NONE;
-    return &w->model;
-}
 
-struct model *model_new(const struct settings *settings, int64_t now_ms)
-{
-    struct whole *w = calloc(1, sizeof *w);
-
-    if (!w)
-        return NULL;
-    struct model *m = connect_views(w);
+    struct model *m = &w->model;
 
     m->settings = settings;
     m->now_ms = now_ms;

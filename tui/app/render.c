@@ -134,29 +134,6 @@ static int width_kept(const struct model *m, enum key_context place, const enum 
     return w;
 }
 
-static void draw_footer(const struct model *m, struct frame *f, struct rect r)
-{
-    enum key_context place = view_key_context(m);
-    const struct view_ops *top = m->views[view_top(m)];
-    const enum action *own = top->footer ? top->footer(m) : NULL,
-                      *actions = own ? own : actions_of(place);
-    int help_w = entry_width(m, place, ACT_HELP, f->ascii);
-    int x = r.x + 1, end = r.x + r.w - 1 + GAP; /* the last one needs none */
-    char key[KEY_NAME];
-
-    for (const enum action *a = actions; *a != ACT_NONE; a++) {
-        int w = entry_width(m, place, *a, f->ascii);
-
-        if (w == 0 || x + w + width_kept(m, place, a + 1, f->ascii) + help_w > end ||
-            !footer_key(m, place, *a, f->ascii, key))
-            continue;
-        draw_entry(f, r.y, x, key, title_beside(place, key, *a));
-        x += w;
-    }
-    if (help_w > 0 && x + help_w <= end && footer_key(m, place, ACT_HELP, f->ascii, key))
-        draw_entry(f, r.y, x, key, title_beside(place, key, ACT_HELP));
-}
-
 enum { ROWS_MIN = 12, COLS_MIN = 50 };
 
 static bool render_draw_status(const struct model *m, struct frame *f, struct rect r)
@@ -209,8 +186,28 @@ void render(const struct model *m, struct frame *f)
         int used = draw_silence(m, f, r);
 
         r = (struct rect){ r.y, r.x + used, r.h, r.w - used };
-        if (!render_draw_status(m, f, r))
-            draw_footer(m, f, r);
+        if (!render_draw_status(m, f, r)) {
+            /* The keys that fit into the line; help comes last, and always has room. */
+            enum key_context place = view_key_context(m);
+            const struct view_ops *top = m->views[view_top(m)];
+            const enum action *own = top->footer ? top->footer(m) : NULL,
+                              *actions = own ? own : actions_of(place);
+            int help_w = entry_width(m, place, ACT_HELP, f->ascii);
+            int x = r.x + 1, end = r.x + r.w - 1 + GAP; /* the last one needs none */
+            char key[KEY_NAME];
+
+            for (const enum action *a = actions; *a != ACT_NONE; a++) {
+                int w = entry_width(m, place, *a, f->ascii);
+
+                if (w == 0 || x + w + width_kept(m, place, a + 1, f->ascii) + help_w > end ||
+                    !footer_key(m, place, *a, f->ascii, key))
+                    continue;
+                draw_entry(f, r.y, x, key, title_beside(place, key, *a));
+                x += w;
+            }
+            if (help_w > 0 && x + help_w <= end && footer_key(m, place, ACT_HELP, f->ascii, key))
+                draw_entry(f, r.y, x, key, title_beside(place, key, ACT_HELP));
+        }
     }
 
     for (size_t i = from + 1; i < m->depth; i++)

@@ -154,33 +154,6 @@ static enum err_code board_read(struct board *b, struct err *e)
 
 /* ---- watching ---- */
 
-static void board_watch(struct board *b)
-{
-    char path[PATH_MAX];
-
-    b->changes = fs_watch_new();
-    for (size_t i = 0; b->changes && i < b->s.n; i++) {
-        const struct store *st = b->s.store[i];
-        const char *const below[] = { st->ops->folders ? st->ops->folders : "",
-                                      st->ops->running_folder };
-
-        for (size_t k = 0; k < 2 && !st->ops->remote; k++)
-            if (below[k] && snprintf(path, sizeof path, "%s%s%s", st->path, *below[k] ? "/" : "",
-                                     below[k]) < (int)sizeof path)
-                (void)fs_watch_add(b->changes, path, true);
-    }
-    if (b->changes && !env_state_path(&b->in->world->env, LIVE_HOSTS_DIR, path, NULL))
-        (void)fs_watch_add(b->changes, path, true);
-    for (size_t i = 0; b->changes && i < b->rows.running.n; i++) {
-        const struct slice file = b->rows.running.row[i]->ref.path;
-        const char *slash = file.n ? memrchr(file.p, '/', file.n) : NULL;
-
-        if (slash &&
-            snprintf(path, sizeof path, "%.*s", (int)(slash - file.p), file.p) < (int)sizeof path)
-            (void)fs_watch_add(b->changes, path, false);
-    }
-}
-
 /* Rings for a session that began to wait: a bell, the notifications that terminals know, and the desktop's. */
 static enum err_code board_ring(struct board *b, const struct session_row *row, struct err *e)
 {
@@ -252,7 +225,32 @@ static enum err_code board_watch_on(struct board *b, struct err *e)
     struct out *o = &b->in->out;
 
     b->watching = true;
-    board_watch(b);
+
+    /* Watch the folders of the stores, and those of the running sessions. */
+    char path[PATH_MAX];
+
+    b->changes = fs_watch_new();
+    for (size_t i = 0; b->changes && i < b->s.n; i++) {
+        const struct store *st = b->s.store[i];
+        const char *const below[] = { st->ops->folders ? st->ops->folders : "",
+                                      st->ops->running_folder };
+
+        for (size_t k = 0; k < 2 && !st->ops->remote; k++)
+            if (below[k] && snprintf(path, sizeof path, "%s%s%s", st->path, *below[k] ? "/" : "",
+                                     below[k]) < (int)sizeof path)
+                (void)fs_watch_add(b->changes, path, true);
+    }
+    if (b->changes && !env_state_path(&b->in->world->env, LIVE_HOSTS_DIR, path, NULL))
+        (void)fs_watch_add(b->changes, path, true);
+    for (size_t i = 0; b->changes && i < b->rows.running.n; i++) {
+        const struct slice file = b->rows.running.row[i]->ref.path;
+        const char *slash = file.n ? memrchr(file.p, '/', file.n) : NULL;
+
+        if (slash &&
+            snprintf(path, sizeof path, "%.*s", (int)(slash - file.p), file.p) < (int)sizeof path)
+            (void)fs_watch_add(b->changes, path, false);
+    }
+
     for (bool first = true;; first = false) {
         o->columns = command_terminal_size(o->fd, &b->lines); /* it may have been resized */
         board_write(b, env_now_ms(&b->in->world->env));

@@ -37,25 +37,6 @@ void compare_write_hunks(const struct linediff *d, struct out *o)
     }
 }
 
-static void compare_write_side(const char *name, const struct session_ref *ref,
-                               const struct compared_side *side, struct out *o)
-{
-    char tokens[HUMAN_COUNT];
-
-    out_addf(o, "%s  %s ", name, ref->store->ops->name);
-    out_text(o, ref->id);
-    out_addf(o, ": %zu message%s", side->messages, side->messages == 1 ? "" : "s");
-    if (side->first_ms != TIME_NONE)
-        out_addf(o, " in %" PRId64 " min", (side->last_ms - side->first_ms) / 60000);
-    if (side->records_usage) {
-        human_count(usage_sum_total(&side->usage), tokens);
-        out_addf(o, ", %s tokens", tokens);
-    }
-    if (side->records_usage && side->usage.has_cost)
-        out_addf(o, ", $%.2f%s", side->usage.cost, side->usage.unpriced ? "+" : "");
-    out_addf(o, "\n");
-}
-
 static void compare_write_parting(const struct compared_sessions *c, struct out *o)
 {
     const struct compared_side *a = &c->side[0];
@@ -117,8 +98,23 @@ static enum err_code compare_write_text(const struct session_ref *ref,
 {
     struct out *o = &in->out;
 
-    for (size_t k = 0; k < 2; k++)
-        compare_write_side(compare_name[k], &ref[k], &c->side[k], o);
+    for (size_t k = 0; k < 2; k++) {
+        /* A line for each side, with its messages, time and tokens. */
+        char tokens[HUMAN_COUNT];
+
+        out_addf(o, "%s  %s ", compare_name[k], ref[k].store->ops->name);
+        out_text(o, ref[k].id);
+        out_addf(o, ": %zu message%s", c->side[k].messages, c->side[k].messages == 1 ? "" : "s");
+        if (c->side[k].first_ms != TIME_NONE)
+            out_addf(o, " in %" PRId64 " min", (c->side[k].last_ms - c->side[k].first_ms) / 60000);
+        if (c->side[k].records_usage) {
+            human_count(usage_sum_total(&c->side[k].usage), tokens);
+            out_addf(o, ", %s tokens", tokens);
+        }
+        if (c->side[k].records_usage && c->side[k].usage.has_cost)
+            out_addf(o, ", $%.2f%s", c->side[k].usage.cost, c->side[k].usage.unpriced ? "+" : "");
+        out_addf(o, "\n");
+    }
     compare_write_parting(c, o);
 
     /* The prompts after the common ones: in two columns on a terminal. */

@@ -89,26 +89,6 @@ static void *wait_for_signal(void *arg)
     return NULL;
 }
 
-static void interrupt_begin(struct interrupt *i)
-{
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR2 };
-
-    *i = (struct interrupt){ .signal = 0 };
-    sigemptyset(&i->set);
-    for (size_t n = 0; n < sizeof signals / sizeof *signals; n++) {
-        struct sigaction now;
-
-        /* Signals that nohup ignores stay ignored; sigwait would accept them. */
-        if (signals[n] == SIGUSR2 ||
-            (sigaction(signals[n], NULL, &now) == 0 && now.sa_handler != SIG_IGN))
-            sigaddset(&i->set, signals[n]);
-    }
-    pthread_sigmask(SIG_BLOCK, &i->set, &i->before);
-    i->watching = pthread_create(&i->thread, NULL, wait_for_signal, i) == 0;
-    if (!i->watching)
-        pthread_sigmask(SIG_SETMASK, &i->before, NULL);
-}
-
 /* ---- the report ---- */
 
 /* "reprise: 3 secrets were redacted: 2 github token, 1 random letters" */
@@ -298,7 +278,25 @@ enum err_code export_run(struct invocation *in, struct err *e)
 
     if (rc || is_to_stdout(&in->options))
         return rc ? rc : export_sessions(in, &req, e);
-    interrupt_begin(&interrupt);
+
+    /* A signal ends the export after the session that is being written. */
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR2 };
+
+    interrupt = (struct interrupt){ .signal = 0 };
+    sigemptyset(&interrupt.set);
+    for (size_t n = 0; n < sizeof signals / sizeof *signals; n++) {
+        struct sigaction now;
+
+        /* Signals that nohup ignores stay ignored; sigwait would accept them. */
+        if (signals[n] == SIGUSR2 ||
+            (sigaction(signals[n], NULL, &now) == 0 && now.sa_handler != SIG_IGN))
+            sigaddset(&interrupt.set, signals[n]);
+    }
+    pthread_sigmask(SIG_BLOCK, &interrupt.set, &interrupt.before);
+    interrupt.watching = pthread_create(&interrupt.thread, NULL, wait_for_signal, &interrupt) == 0;
+    if (!interrupt.watching)
+        pthread_sigmask(SIG_SETMASK, &interrupt.before, NULL);
+
     req.cancel = &interrupt.raised;
     rc = export_sessions(in, &req, e);
     if (interrupt.watching) {

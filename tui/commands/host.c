@@ -25,26 +25,6 @@ static void write_created(const struct host_created *made, struct out *o)
     out_end(o, '}');
 }
 
-/* Settings that the format cannot store are warnings. */
-static void report_unsaved(const struct invocation *in, const char *system,
-                           const struct host_created *made)
-{
-    static const struct {
-        enum host_field field;
-        const char *name;
-    } fields[] = {
-        { HOST_CWD, "directory" },
-        { HOST_MODEL, "model" },
-        { HOST_TITLE, "title" },
-        { HOST_PARENT, "parent" },
-    };
-
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if (made->unsaved & fields[i].field)
-            command_warn(in, ERR_UNSUPPORTED, made->path.p, "create: %s sessions cannot hold a %s",
-                         system, fields[i].name);
-}
-
 /* If the agent's own settings disable writing sessions, the command succeeds with a warning. */
 static void report_unpersisted(const struct invocation *in, const struct store *st,
                                const char *what)
@@ -134,7 +114,23 @@ enum err_code host_create_run(struct invocation *in, struct err *e)
     rc = host_create(s.store[0], &req, &s.arena, &made, e);
     in->done = !rc;
     if (!rc) {
-        report_unsaved(in, s.store[0]->ops->name, &made);
+        /* Settings that the format cannot store are warnings. */
+        static const struct {
+            enum host_field field;
+            const char *name;
+        } fields[] = {
+            { HOST_CWD, "directory" },
+            { HOST_MODEL, "model" },
+            { HOST_TITLE, "title" },
+            { HOST_PARENT, "parent" },
+        };
+
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+            if (made.unsaved & fields[i].field)
+                command_warn(in, ERR_UNSUPPORTED, made.path.p,
+                             "create: %s sessions cannot hold a %s", s.store[0]->ops->name,
+                             fields[i].name);
+
         report_unpersisted(in, s.store[0], "create");
         if (made.warning)
             command_warn(in, ERR_STALE, made.id.p, "create: %s", made.warning);

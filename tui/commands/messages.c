@@ -499,9 +499,9 @@ static enum err_code write_messages(struct invocation *in, struct sessions *s,
     return ERR_OK;
 }
 
-/* Options that exclude each other. */
-static enum err_code command_messages_check_options(const struct invocation *in, struct err *e)
+enum err_code messages_run(struct invocation *in, struct err *e)
 {
+    /* Some options exclude each other. */
     const struct options *o = &in->options;
     const option_bits part = OPTION_BIT(BEFORE) | OPTION_BIT(AT) | OPTION_BIT(TAIL) |
                              OPTION_BIT(OFFSET) | OPTION_BIT(AROUND);
@@ -527,12 +527,7 @@ static enum err_code command_messages_check_options(const struct invocation *in,
             return err_set(e, ERR_USAGE, rules[i].name, "%s", rules[i].why);
     if (option_given(o, OPTION_FOLLOW) && option_given(o, OPTION_JSON) && !wants_plain(o))
         return err_set(e, ERR_USAGE, "--follow", "prints JSON with --plain only");
-    return ERR_OK;
-}
 
-enum err_code messages_run(struct invocation *in, struct err *e)
-{
-    TRY(command_messages_check_options(in, e));
     if (option_given(&in->options, OPTION_TAIL) && in->options.tail == 0)
         return err_set(e, ERR_USAGE, "--tail", "read options: must be at least 1");
     if (in->options.agent && !*in->options.agent)

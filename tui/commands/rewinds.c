@@ -302,30 +302,6 @@ static enum err_code rewinds_prune_records(struct invocation *in, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code list_records(struct invocation *in, struct err *e)
-{
-    struct rewind_records list;
-    struct rewind_recovery waiting;
-
-    rewinds_recover_first(in, &waiting);
-    TRY(rewind_records_read(&in->world->env, &list, e));
-
-    int64_t now_ms = in->world->env.now_ms;
-
-    if (in->out.wants_json)
-        out_open(&in->out, NULL, '[');
-    for (size_t i = 0; i < list.n; i++)
-        if (in->out.wants_json)
-            write_record_json(&list.record[i], &waiting, &in->out);
-        else
-            write_record_text(&list.record[i], &waiting, now_ms, &in->out);
-    if (in->out.wants_json)
-        out_end(&in->out, ']');
-
-    rewind_records_fini(&list);
-    return ERR_OK;
-}
-
 enum err_code rewinds_run(struct invocation *in, struct err *e)
 {
     struct rewind_abandoned a;
@@ -338,8 +314,29 @@ enum err_code rewinds_run(struct invocation *in, struct err *e)
     if (in->options.given & of_prune)
         return err_set(e, ERR_USAGE, "rewinds",
                        "--keep, --older-than, --larger-than and --dry-run need prune");
-    if (in->argc == 0)
-        return list_records(in, e);
+    if (in->argc == 0) {
+        /* Without an operand, all records are listed. */
+        struct rewind_records list;
+        struct rewind_recovery waiting;
+
+        rewinds_recover_first(in, &waiting);
+        TRY(rewind_records_read(&in->world->env, &list, e));
+
+        int64_t now_ms = in->world->env.now_ms;
+
+        if (in->out.wants_json)
+            out_open(&in->out, NULL, '[');
+        for (size_t i = 0; i < list.n; i++)
+            if (in->out.wants_json)
+                write_record_json(&list.record[i], &waiting, &in->out);
+            else
+                write_record_text(&list.record[i], &waiting, now_ms, &in->out);
+        if (in->out.wants_json)
+            out_end(&in->out, ']');
+
+        rewind_records_fini(&list);
+        return ERR_OK;
+    }
     if (strcmp(in->argv[0], "show") == 0)
         return show_record(in, e);
     if (strcmp(in->argv[0], "abandon") == 0) {

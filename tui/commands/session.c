@@ -309,34 +309,31 @@ static enum err_code open_kept(const struct invocation *in, struct sessions *s, 
     return ERR_OK;
 }
 
-/* Opens the sessions of a bundle instead of those of this machine. */
-static enum err_code open_bundle(const struct invocation *in, struct sessions *s, struct err *e)
-{
-    const struct options *o = &in->options;
-
-    if (o->stores)
-        return err_set(e, ERR_USAGE, "--store", "does not go with --bundle");
-    TRY(bundle_view_open(o->bundle, &in->world->env, &s->bundle, e));
-    for (size_t i = 0; i < s->bundle->n; i++) {
-        struct store *st = s->bundle->store[i];
-
-        if (!is_wanted_system(in, st->ops->name))
-            continue;
-        if (s->n == OPTION_STORES_MAX)
-            return err_set(e, ERR_UNSUPPORTED, o->bundle,
-                           "read the bundle: more than %d copies of sessions", OPTION_STORES_MAX);
-        s->store[s->n++] = st;
-    }
-    return note_looked_in(s, "bundle", o->bundle, e);
-}
-
 static enum err_code command_session_open_stores(const struct invocation *in, struct sessions *s,
                                                  struct err *e)
 {
     struct config config;
 
-    if (in->options.bundle)
-        return open_bundle(in, s, e);
+    if (in->options.bundle) {
+        /* Opens the sessions of a bundle instead of those of this machine. */
+        const struct options *o = &in->options;
+
+        if (o->stores)
+            return err_set(e, ERR_USAGE, "--store", "does not go with --bundle");
+        TRY(bundle_view_open(o->bundle, &in->world->env, &s->bundle, e));
+        for (size_t i = 0; i < s->bundle->n; i++) {
+            struct store *st = s->bundle->store[i];
+
+            if (!is_wanted_system(in, st->ops->name))
+                continue;
+            if (s->n == OPTION_STORES_MAX)
+                return err_set(e, ERR_UNSUPPORTED, o->bundle,
+                               "read the bundle: more than %d copies of sessions",
+                               OPTION_STORES_MAX);
+            s->store[s->n++] = st;
+        }
+        return note_looked_in(s, "bundle", o->bundle, e);
+    }
     TRY(command_stores(in, &config, e));
     enum err_code rc = command_session_open_all(in, &config, s, e);
 

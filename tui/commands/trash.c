@@ -133,27 +133,6 @@ struct leaving {
     size_t n;
 };
 
-static enum err_code find_leaving(struct invocation *in, struct leaving *l, struct err *e)
-{
-    struct session_ref *ref = NULL;
-    size_t n = (size_t)in->argc;
-    enum err_code rc = sessions_find_all(l->s, in->argv, n, &ref, e);
-
-    l->ref = arena_alloc(&l->s->arena, (n + 1) * sizeof *l->ref);
-    l->title = arena_zalloc(&l->s->arena, (n + 1) * sizeof *l->title);
-    l->request = arena_zalloc(&l->s->arena, (n + 1) * sizeof *l->request);
-    if (!rc && (!l->ref || !l->title || !l->request))
-        rc = err_nomem(e);
-    for (size_t i = 0; i < n && !rc; i++) {
-        bool once = false;
-
-        rc = sessions_is_first(l->s, &ref[i], &once, e);
-        if (!rc && once)
-            l->ref[l->n++] = &ref[i];
-    }
-    return rc;
-}
-
 static size_t count_stored(const struct leaving *l)
 {
     size_t n = 0;
@@ -237,7 +216,24 @@ enum err_code trash_delete_run(struct invocation *in, struct err *e)
     struct leaving l = { .s = &s };
 
     TRY(sessions_open(in, true, &s, e));
-    enum err_code rc = find_leaving(in, &l, e);
+
+    /* The sessions that are named, each once. */
+    struct session_ref *ref = NULL;
+    size_t n = (size_t)in->argc;
+    enum err_code rc = sessions_find_all(l.s, in->argv, n, &ref, e);
+
+    l.ref = arena_alloc(&l.s->arena, (n + 1) * sizeof *l.ref);
+    l.title = arena_zalloc(&l.s->arena, (n + 1) * sizeof *l.title);
+    l.request = arena_zalloc(&l.s->arena, (n + 1) * sizeof *l.request);
+    if (!rc && (!l.ref || !l.title || !l.request))
+        rc = err_nomem(e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        bool once = false;
+
+        rc = sessions_is_first(l.s, &ref[i], &once, e);
+        if (!rc && once)
+            l.ref[l.n++] = &ref[i];
+    }
 
     const struct by_agent agents = { .what = STORE_COMMAND_DELETE, .ref = l.ref, .n = l.n };
     bool by_agents = false;

@@ -390,25 +390,6 @@ static enum err_code go_back_to(struct invocation *in, const struct shown *shown
     return rc;
 }
 
-static enum err_code back_to_run(struct invocation *in, struct err *e)
-{
-    struct sessions s;
-
-    if (in->argc)
-        return err_set(e, ERR_USAGE, "--back-to", "takes the change itself: no other is named");
-    enum err_code rc = sessions_open(in, false, &s, e);
-
-    if (rc)
-        return rc;
-    const struct shown shown = {
-        .store = s.store, .n = s.n, .scope = &s.scope, .home = in->world->env.home
-    };
-
-    rc = go_back_to(in, &shown, e);
-    sessions_close(&s);
-    return rc;
-}
-
 enum err_code undo_run(struct invocation *in, struct err *e)
 {
     struct change_log *log;
@@ -416,8 +397,24 @@ enum err_code undo_run(struct invocation *in, struct err *e)
     struct rewind_recovery waiting;
 
     rewinds_recover_first(in, &waiting);
-    if (option_given(&in->options, OPTION_BACK_TO))
-        return back_to_run(in, e);
+    if (option_given(&in->options, OPTION_BACK_TO)) {
+        /* Undo everything back to the change that is named. */
+        struct sessions s;
+
+        if (in->argc)
+            return err_set(e, ERR_USAGE, "--back-to", "takes the change itself: no other is named");
+        enum err_code rc = sessions_open(in, false, &s, e);
+
+        if (rc)
+            return rc;
+        const struct shown shown = {
+            .store = s.store, .n = s.n, .scope = &s.scope, .home = in->world->env.home
+        };
+
+        rc = go_back_to(in, &shown, e);
+        sessions_close(&s);
+        return rc;
+    }
     TRY(option_given(&in->options, OPTION_DRY_RUN) ? change_log_read(&in->world->env, &log, e)
                                                    : change_log_open(&in->world->env, &log, e));
     enum err_code rc = choose_undo_target(in, log, &newest, e);

@@ -294,24 +294,6 @@ static enum err_code answer_usage(struct usage_answers *a, struct sessions *s, s
     return rc;
 }
 
-static enum err_code count_scope(struct usage_answers *a, struct sessions *s,
-                                 const struct listing_query *q, struct err *e)
-{
-    enum err_code rc = usage_each(s->store, s->n, q, command_usage_add_session,
-                                  command_usage_report_trouble, a, e);
-
-    if (!rc)
-        rc = sessions_report_unreadable(a->in, s, false, e);
-    if (!rc)
-        rc = answer_usage(a, s, e);
-    if (!rc && !a->g.groups)
-        command_warn(a->in, ERR_OK, NULL, "%s",
-                     sessions_none(s, s->scope.all ? "no session records tokens"
-                                                   : "no session here records tokens; --all counts "
-                                                     "those of all projects"));
-    return rc;
-}
-
 static enum err_code count_usage(struct usage_answers *a, struct sessions *s, struct err *e)
 {
     struct listing_query q;
@@ -322,8 +304,22 @@ static enum err_code count_usage(struct usage_answers *a, struct sessions *s, st
     a->since_ms = q.since_ms;
     a->before_ms = q.before_ms;
 
-    if (!a->in->argc)
-        return count_scope(a, s, &q, e);
+    if (!a->in->argc) {
+        enum err_code rc = usage_each(s->store, s->n, &q, command_usage_add_session,
+                                      command_usage_report_trouble, a, e);
+
+        if (!rc)
+            rc = sessions_report_unreadable(a->in, s, false, e);
+        if (!rc)
+            rc = answer_usage(a, s, e);
+        if (!rc && !a->g.groups)
+            command_warn(a->in, ERR_OK, NULL, "%s",
+                         sessions_none(s, s->scope.all
+                                              ? "no session records tokens"
+                                              : "no session here records tokens; --all counts "
+                                                "those of all projects"));
+        return rc;
+    }
     /* Count the session, including what it copied from another. */
     enum err_code rc = sessions_find(s, a->in->argv[0], &ref, e);
 

@@ -154,11 +154,6 @@ void config_set_keys(struct reading *r, const char *context, const char *action,
 
 /* ---- conflicts ---- */
 
-static bool key_setting_is_typed(const struct keymap *k, const struct key_binding *b)
-{
-    return key_is_text(b->key) && keymap_is_text(k, b->place);
-}
-
 /* Reports a binding that conflicts with an earlier one. */
 static bool report_refused(struct reading *r, const struct keymap *before,
                            const struct key_binding *b)
@@ -169,7 +164,7 @@ static bool report_refused(struct reading *r, const struct keymap *before,
     if (b->key.code == KEYCODE_NONE)
         return false;
     key_label(b->key, true, key);
-    if (key_setting_is_typed(before, b)) {
+    if (key_is_text(b->key) && keymap_is_text(before, b->place)) {
         config_add_problem(r, "%s is text that is typed in [keys.%s]; it cannot be bound to %s",
                            key, context, action);
         return true;
@@ -184,16 +179,6 @@ static bool report_refused(struct reading *r, const struct keymap *before,
     return false;
 }
 
-/* Returns true if `none` was set for the action. */
-static bool is_unbound(const struct keymap *k, enum key_context place, enum action a)
-{
-    for (size_t i = 0; i < k->bounds; i++)
-        if ((k->bound[i].place == place || k->bound[i].place == IN_ANY) &&
-            k->bound[i].action == a && k->bound[i].key.code == KEYCODE_NONE)
-            return true;
-    return false;
-}
-
 /* Returns true if the action can still be reached by a key or through the menu, or is deliberately
  * unbound. */
 static bool is_reached(const struct keymap *k, enum key_context place, enum action a)
@@ -202,7 +187,15 @@ static bool is_reached(const struct keymap *k, enum key_context place, enum acti
     struct key key;
 
     keymap_menu_keys(k, place, a, true, menu);
-    return menu[0] || keymap_key_of(k, place, a, &key) || is_unbound(k, place, a);
+
+    /* The action may also have been set to `none`. */
+    if (menu[0] || keymap_key_of(k, place, a, &key))
+        return true;
+    for (size_t i = 0; i < k->bounds; i++)
+        if ((k->bound[i].place == place || k->bound[i].place == IN_ANY) &&
+            k->bound[i].action == a && k->bound[i].key.code == KEYCODE_NONE)
+            return true;
+    return false;
 }
 
 /* Reports the action that has lost its only key, in the first context where it has no key now. */

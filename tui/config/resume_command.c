@@ -147,10 +147,11 @@ enum err_code resume_make_fork(const struct config *c, const struct session_ref 
     return line ? make_from(&m, a, out, e) : store_unsupported_error(ref, CAN_FORK, "fork", e);
 }
 
-static enum err_code resume_command_make_change(const struct resume_world *w,
-                                                const struct agent_change *change, struct arena *a,
-                                                struct resume *out, struct err *e)
+enum err_code resume_make_change(const struct resume_world *w, struct agent_change *change,
+                                 struct arena *a, struct resume *out, struct err *e)
 {
+    AUTO_BUF line = { 0 };
+
     static const struct scope everywhere = { .all = true };
     const struct session_ref *ref = change->ref;
     const struct store_ops *ops = ref->store->ops;
@@ -180,15 +181,8 @@ static enum err_code resume_command_make_change(const struct resume_world *w,
         config_change_command(w->config, ops, change->what, &m.own);
     out->section = ops->format ? arena_format(a, "store.%s", ops->name) : ops->name;
     out->change = agent_change_name(change->what);
-    return out->section ? make_from(&m, a, out, e) : err_nomem(e);
-}
+    TRY(out->section ? make_from(&m, a, out, e) : err_nomem(e));
 
-enum err_code resume_make_change(const struct resume_world *w, struct agent_change *change,
-                                 struct arena *a, struct resume *out, struct err *e)
-{
-    AUTO_BUF line = { 0 };
-
-    TRY(resume_command_make_change(w, change, a, out, e));
     TRY(resume_check(out, w->path, e));
     if (resume_line(out, &line))
         return err_nomem(e);

@@ -18,17 +18,6 @@ static bool is_plain_word(struct slice word)
     return true;
 }
 
-/* Sets *clean if a terminal shows the word unchanged. */
-static enum err_code shell_is_clean(struct slice word, bool *clean)
-{
-    struct buf shown = { 0 };
-    enum err_code rc = clean_add(&shown, word);
-
-    *clean = rc == ERR_OK && slice_eq(word, buf_slice(&shown));
-    buf_fini(&shown);
-    return rc;
-}
-
 /* Command substitution removes newlines at the end of a word, so these follow it in quotes. The format of printf escapes
  * everything that it, or the history expansion of an interactive shell, could read. */
 static enum err_code quote_escaped(struct buf *out, struct slice word)
@@ -81,7 +70,13 @@ enum err_code shell_quote(struct buf *out, struct slice word)
 
     if (is_plain_word(word))
         return buf_add(out, word);
-    enum err_code rc = shell_is_clean(word, &clean);
+
+    /* A terminal may show the word otherwise than it is. */
+    struct buf shown = { 0 };
+    enum err_code rc = clean_add(&shown, word);
+
+    clean = rc == ERR_OK && slice_eq(word, buf_slice(&shown));
+    buf_fini(&shown);
 
     if (rc == ERR_OK)
         rc = clean ? quote_simple(out, word) : quote_escaped(out, word);

@@ -57,12 +57,6 @@ bool problem_list_add(struct problem_list *list, const char *system, const struc
     return true;
 }
 
-static bool same_problem(const struct err *a, const struct err *b)
-{
-    return a->code == b->code && a->sys == b->sys && strcmp(a->path, b->path) == 0 &&
-           strcmp(a->text, b->text) == 0;
-}
-
 bool problem_list_same(const struct problem_list *a, const struct problem_list *b)
 {
     size_t n = a ? a->n : 0;
@@ -70,7 +64,10 @@ bool problem_list_same(const struct problem_list *a, const struct problem_list *
     if (n != (b ? b->n : 0))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!same_problem(&a->problem[i].err, &b->problem[i].err))
+        if (a->problem[i].err.code != b->problem[i].err.code ||
+            a->problem[i].err.sys != b->problem[i].err.sys ||
+            strcmp(a->problem[i].err.path, b->problem[i].err.path) != 0 ||
+            strcmp(a->problem[i].err.text, b->problem[i].err.text) != 0)
             return false;
     return true;
 }

@@ -323,26 +323,20 @@ static struct criterion criterion_of(enum sort_kind sort)
     }
 }
 
-/* The arrays have one capacity. */
-static bool order_reserve(struct order *o, size_t n)
-{
-    size_t items = o->cap, spares = o->cap, entries = o->cap;
-
-    if (!array_reserve(o->item, items, n) || !array_reserve(o->spare, spares, n) ||
-        !array_reserve(o->entry, entries, n))
-        return false;
-    o->cap = items;
-    return true;
-}
-
 bool order_make(struct order *o, const struct session_table *r, const struct filter *titles,
                 enum sort_kind sort)
 {
     size_t n = 0, pinned = 0;
     int64_t bytes = 0;
 
-    if (!order_reserve(o, r->n))
+    /* The arrays have one capacity. */
+    size_t items = o->cap, spares = o->cap, entries = o->cap;
+
+    if (!array_reserve(o->item, items, r->n) || !array_reserve(o->spare, spares, r->n) ||
+        !array_reserve(o->entry, entries, r->n))
         return false;
+    o->cap = items;
+
     for (uint32_t i = 0; i < r->n; i++) {
         if (!r->sort_key[i].listed)
             continue;

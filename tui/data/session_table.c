@@ -257,12 +257,6 @@ static bool precedes(const struct session_table *r, uint32_t x, uint32_t y)
     return folders ? folders < 0 : x < y;
 }
 
-static bool session_table_is_same_session(const struct session_entry *a,
-                                          const struct session_entry *b)
-{
-    return a->ref.store == b->ref.store || is_remote(a) != is_remote(b);
-}
-
 /* Only one of the entries with one id (and system) is listed; the others are copies. */
 static void session_table_choose_copy(struct session_table *r, uint32_t e)
 {
@@ -278,7 +272,8 @@ static void session_table_choose_copy(struct session_table *r, uint32_t e)
         const struct session_entry *other = &r->entry[i];
         uint32_t *best = is_remote(other) ? &there : &here;
 
-        if (session_table_is_same_session(other, &r->entry[e])) {
+        if (other->ref.store == r->entry[e].ref.store ||
+            is_remote(other) != is_remote(&r->entry[e])) {
             set_copy(r, i, true);
             if (may_be_listed(other) && (*best == ENTRY_NONE || precedes(r, i, *best)))
                 *best = i;

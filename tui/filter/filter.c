@@ -123,21 +123,6 @@ static bool becomes_id_prefix(const struct query *before, const struct query *ne
            next->term[last].needle.n >= DOC_NAME_LEAST;
 }
 
-/* The letters that a session must have in some text. */
-static uint64_t letters_of(const struct query *q)
-{
-    uint64_t set = 0;
-
-    for (size_t i = 0; i < q->n; i++) {
-        const struct term *t = &q->term[i];
-        bool lone = !t->or_before && (i + 1 == q->n || !q->term[i + 1].or_before);
-
-        if (lone && !t->negate && (t->kind == TERM_FUZZY || t->kind == TERM_EXACT))
-            set |= t->needle.signature;
-    }
-    return set;
-}
-
 /* A single letter, the most frequent query, needs only the sets. */
 static bool filter_is_letter(const struct query *q)
 {
@@ -158,7 +143,18 @@ static void score_entries(struct filter *f, const bool *marked)
 {
     enum { AHEAD = 12, LINE = 64 };
     const struct query *q = &f->query;
-    uint64_t letters = letters_of(q);
+
+    /* The letters that a session must have in some text. */
+    uint64_t letters = 0;
+
+    for (size_t i = 0; i < q->n; i++) {
+        const struct term *t = &q->term[i];
+        bool lone = !t->or_before && (i + 1 == q->n || !q->term[i + 1].or_before);
+
+        if (lone && !t->negate && (t->kind == TERM_FUZZY || t->kind == TERM_EXACT))
+            letters |= t->needle.signature;
+    }
+
     bool letter = filter_is_letter(q), regex = has_regex(q);
     size_t fits = f->fit_count, i = f->left_at;
     int enough = f->busy ? COST_SHORT : COST_STEP;
@@ -242,24 +238,6 @@ static void copy_entries(uint32_t *to, const uint32_t *from, size_t n)
         memmove(to, from, n * sizeof *to);
 }
 
-/* The entries to score: the previous matches and those that were not scored yet, or all entries. */
-static void filter_choose_entries(struct filter *f, bool only_matches, const uint32_t *order,
-                                  size_t n)
-{
-    if (only_matches) {
-        size_t rest = f->left_end - f->left_at;
-
-        if (rest > 0)
-            copy_entries(f->left + f->fit_count, f->left + f->left_at, rest);
-        copy_entries(f->left, f->fits, f->fit_count);
-        f->left_end = f->fit_count + rest;
-    } else {
-        copy_entries(f->left, order, n);
-        f->left_end = n;
-    }
-    f->left_at = f->fit_count = 0;
-}
-
 bool filter_start(struct filter *f, struct slice text, const uint32_t *order, size_t n,
                   int64_t now_ms, bool by_score)
 {
@@ -289,7 +267,20 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
     f->fresh = next.n > 0;
     f->shown = false;
     if (f->fresh) {
-        filter_choose_entries(f, only_matches, order, n);
+        /* The entries to score: the previous matches and those that were not scored yet, or all
+         * entries. */
+        if (only_matches) {
+            size_t rest = f->left_end - f->left_at;
+
+            if (rest > 0)
+                copy_entries(f->left + f->fit_count, f->left + f->left_at, rest);
+            copy_entries(f->left, f->fits, f->fit_count);
+            f->left_end = f->fit_count + rest;
+        } else {
+            copy_entries(f->left, order, n);
+            f->left_end = n;
+        }
+        f->left_at = f->fit_count = 0;
     } else { /* all match except archived sessions */
         f->hits = 0;
         for (size_t i = 0; i < n; i++) {

@@ -50,27 +50,24 @@ static uint8_t char_class(enum kind before, enum kind now)
     return camel ? upper | FOLD_CAMEL : upper;
 }
 
-static size_t fold_wide(uint32_t cp, char out[FOLDED_MAX * 4])
-{
-    utf8proc_int32_t part[FOLDED_MAX];
-    int boundary = 0;
-    const utf8proc_option_t how = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD |
-                                  UTF8PROC_STRIPMARK | UTF8PROC_IGNORE;
-    utf8proc_ssize_t parts =
-        utf8proc_decompose_char((utf8proc_int32_t)cp, part, FOLDED_MAX, how, &boundary);
-    size_t n = 0;
-
-    if (parts < 0 || parts > FOLDED_MAX) /* not a character, or a ligature of a whole phrase */
-        return utf8_encode(out, cp);
-    for (utf8proc_ssize_t i = 0; i < parts; i++)
-        n += utf8_encode(out + n, (uint32_t)part[i]);
-    return n;
-}
-
 static size_t fold_one(uint32_t cp, char out[FOLDED_MAX * 4])
 {
-    if (cp >= 0x80)
-        return fold_wide(cp, out);
+    if (cp >= 0x80) {
+        /* Other characters are taken apart, and lose their accents and their case. */
+        utf8proc_int32_t part[FOLDED_MAX];
+        int boundary = 0;
+        const utf8proc_option_t how = UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD |
+                                      UTF8PROC_STRIPMARK | UTF8PROC_IGNORE;
+        utf8proc_ssize_t parts =
+            utf8proc_decompose_char((utf8proc_int32_t)cp, part, FOLDED_MAX, how, &boundary);
+        size_t n = 0;
+
+        if (parts < 0 || parts > FOLDED_MAX) /* not a character, or a ligature of a whole phrase */
+            return utf8_encode(out, cp);
+        for (utf8proc_ssize_t i = 0; i < parts; i++)
+            n += utf8_encode(out + n, (uint32_t)part[i]);
+        return n;
+    }
     if (cp >= 'A' && cp <= 'Z')
         cp += 'a' - 'A';
     out[0] = cp < ' ' || cp == 0x7f ? ' ' : (char)cp;

@@ -210,24 +210,6 @@ static int ending_at(const struct alignment_scores *w, const struct fuzzy_needle
     return run > gap ? run : gap;
 }
 
-static void fill_alignments(struct alignment_scores *w, const struct fuzzy_needle *needle,
-                            struct fuzzy_haystack haystack)
-{
-    for (size_t k = 0; k < needle->n; k++) {
-        int best = impossible;
-
-        for (size_t i = 0; i < haystack.n; i++) {
-            int here = ending_at(w, needle, haystack, k, i);
-
-            best -= COST_GAP_MORE;
-            if (here > best)
-                best = here;
-            w->ending[k][i] = here;
-            w->upto[k][i] = best;
-        }
-    }
-}
-
 /* Walks back through the table from the best end. */
 static void trace_alignment(const struct alignment_scores *w, const struct fuzzy_needle *needle,
                             struct fuzzy_haystack haystack, size_t end, uint16_t *at)
@@ -258,7 +240,22 @@ int fuzzy_best(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack
     haystack = haystack_front(haystack);
     if (needle->n == 0 || haystack.n == 0)
         return needle->n == 0 ? 0 : FUZZY_NO_MATCH;
-    fill_alignments(&w, needle, haystack);
+
+    /* The best score of each beginning of the needle, up to each place of the haystack. */
+    for (size_t k = 0; k < needle->n; k++) {
+        int best = impossible;
+
+        for (size_t i = 0; i < haystack.n; i++) {
+            int here = ending_at(&w, needle, haystack, k, i);
+
+            best -= COST_GAP_MORE;
+            if (here > best)
+                best = here;
+            w.ending[k][i] = here;
+            w.upto[k][i] = best;
+        }
+    }
+
     const int *last = w.ending[needle->n - 1];
 
     for (size_t i = 1; i < haystack.n; i++)

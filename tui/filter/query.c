@@ -228,30 +228,6 @@ static enum made make_field(struct query *q, struct term *t, int field, struct s
     return MADE_NOTHING;
 }
 
-/* The signs around a word: ! ' ^ before it, $ after it. */
-static enum made make_word(struct term *t, const struct word *w, size_t i)
-{
-    struct slice text = word_from(w, i);
-
-    t->kind = t->negate || w->quoted ? TERM_EXACT : TERM_FUZZY;
-    if (text.n > 0 && text.p[0] == '\'' && !w->quoted) {
-        t->kind = t->negate ? TERM_FUZZY : TERM_EXACT;
-        text = tail_of(text);
-    } else if (text.n > 0 && text.p[0] == '^' && !w->quoted) {
-        t->kind = TERM_EXACT;
-        t->anchor = ANCHOR_START;
-        text = tail_of(text);
-    }
-    if (text.n > 1 && text.p[text.n - 1] == '$' && !w->quoted) {
-        t->kind = TERM_EXACT;
-        t->anchor |= ANCHOR_END;
-        text.n--;
-    }
-    if (!fuzzy_needle_init(&t->needle, text))
-        return MADE_NO_MEMORY;
-    return t->needle.n > 0 ? MADE_TERM : MADE_NOTHING;
-}
-
 static enum made make_term(struct query *q, struct term *t, const struct word *w, int64_t now_ms)
 {
     size_t i = 0;
@@ -279,8 +255,28 @@ static enum made make_term(struct query *q, struct term *t, const struct word *w
     if (field < 0) {
         size_t n = w->quoted ? 0 : unknown_field(word_from(w, i));
 
-        if (n == 0)
-            return make_word(t, w, i);
+        if (n == 0) {
+            /* The signs around a word: ! ' ^ before it, $ after it. */
+            struct slice text = word_from(w, i);
+
+            t->kind = t->negate || w->quoted ? TERM_EXACT : TERM_FUZZY;
+            if (text.n > 0 && text.p[0] == '\'' && !w->quoted) {
+                t->kind = t->negate ? TERM_FUZZY : TERM_EXACT;
+                text = tail_of(text);
+            } else if (text.n > 0 && text.p[0] == '^' && !w->quoted) {
+                t->kind = TERM_EXACT;
+                t->anchor = ANCHOR_START;
+                text = tail_of(text);
+            }
+            if (text.n > 1 && text.p[text.n - 1] == '$' && !w->quoted) {
+                t->kind = TERM_EXACT;
+                t->anchor |= ANCHOR_END;
+                text.n--;
+            }
+            if (!fuzzy_needle_init(&t->needle, text))
+                return MADE_NO_MEMORY;
+            return t->needle.n > 0 ? MADE_TERM : MADE_NOTHING;
+        }
         snprintf(q->problem, sizeof q->problem,
                  "no such field (agent project branch tag id before after size is)");
         return MADE_NOTHING;

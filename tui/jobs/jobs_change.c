@@ -113,25 +113,6 @@ static const struct session_ref **refs_of(const struct ref_list *list, struct ar
     return ref;
 }
 
-static enum err_code requests_make(struct change_job *d, struct arena *a,
-                                   struct trash_request **out, struct err *e)
-{
-    const struct ref_list *refs = d->q->refs;
-    const struct session_ref **ref = refs_of(refs, a);
-    struct trash_request *r = arena_zalloc(a, (refs->n + 1) * sizeof *r);
-    size_t failed;
-    enum err_code rc = ref && r ? ERR_OK : err_nomem(e);
-
-    if (!rc)
-        rc = trash_request_make_all(ref, d->q->names->name, refs->n,
-                                    TRASH_REQUEST_ALL | (d->q->unsure ? TRASH_REQUEST_UNSURE : 0),
-                                    a, r, &failed, e);
-    for (size_t i = 0; i < refs->n && !rc; i++)
-        rc = jobs_change_note_session(d, refs->ref[i].id, e);
-    *out = r;
-    return rc;
-}
-
 static enum err_code jobs_change_to_trash(struct change_job *d, struct err *e)
 {
     struct arena a = { 0 };
@@ -140,8 +121,23 @@ static enum err_code jobs_change_to_trash(struct change_job *d, struct err *e)
     struct trash_list list = { 0 };
     enum err_code rc = jobs_change_open_log(d, &log, e);
 
-    if (!rc)
-        rc = requests_make(d, &a, &request, e);
+    if (!rc) {
+        /* A request for each session, as it is now. */
+        const struct ref_list *refs = d->q->refs;
+        const struct session_ref **ref = refs_of(refs, &a);
+        struct trash_request *r = arena_zalloc(&a, (refs->n + 1) * sizeof *r);
+        size_t failed;
+
+        rc = ref && r ? ERR_OK : err_nomem(e);
+
+        if (!rc)
+            rc = trash_request_make_all(
+                ref, d->q->names->name, refs->n,
+                TRASH_REQUEST_ALL | (d->q->unsure ? TRASH_REQUEST_UNSURE : 0), &a, r, &failed, e);
+        for (size_t i = 0; i < refs->n && !rc; i++)
+            rc = jobs_change_note_session(d, refs->ref[i].id, e);
+        request = r;
+    }
     if (!rc)
         rc = trash_add(log, d->env, "delete", request, d->q->refs->n, &list, e);
     for (size_t i = 0; i < list.n; i++)

@@ -213,32 +213,6 @@ static bool is_consented(const struct name_list *consent, const char *path)
     return false;
 }
 
-static enum err_code apply_undo(const struct store_env *env, struct preview *p,
-                                const struct name_list *consent, struct rewind_summary *out,
-                                struct err *e)
-{
-    struct arena a = { 0 };
-    struct rewind_selection *pick = arena_zalloc(&a, (p->preview.n + 1) * sizeof *pick);
-    struct rewind_result result;
-    enum err_code rc = pick ? ERR_OK : err_nomem(e);
-
-    for (size_t i = 0; i < p->preview.n && !rc; i++) {
-        pick[i].ticked = true;
-        pick[i].consent = is_consented(consent, p->preview.entry[i].target->path);
-    }
-    if (!rc)
-        rc = rewind_apply_selected(env, &p->preview, pick, &result, e);
-    for (size_t i = 0; i < p->preview.n && !rc; i++) /* for the count: they were done */
-        if (pick[i].consent && rewind_may_consent(&p->preview.entry[i]))
-            p->preview.entry[i].action = p->preview.entry[i].would;
-    if (!rc) {
-        count_summary(&p->preview, &result, NULL, out);
-        rewind_result_fini(&result);
-    }
-    arena_fini(&a);
-    return rc;
-}
-
 enum err_code jobs_undo_rewind(const struct store_env *env, const char *record,
                                const struct name_list *consent, struct rewind_summary *out,
                                struct err *e)
@@ -246,8 +220,30 @@ enum err_code jobs_undo_rewind(const struct store_env *env, const char *record,
     struct preview *p = preview_new();
     enum err_code rc = p ? preview_undo(env, record, p, e) : err_nomem(e);
 
-    if (!rc)
-        rc = apply_undo(env, p, consent, out, e);
+    if (!rc) {
+        struct arena a = { 0 };
+
+        /* All files are undone; those that were edited since only with consent. */
+        struct rewind_selection *pick = arena_zalloc(&a, (p->preview.n + 1) * sizeof *pick);
+        struct rewind_result result;
+
+        rc = pick ? ERR_OK : err_nomem(e);
+
+        for (size_t i = 0; i < p->preview.n && !rc; i++) {
+            pick[i].ticked = true;
+            pick[i].consent = is_consented(consent, p->preview.entry[i].target->path);
+        }
+        if (!rc)
+            rc = rewind_apply_selected(env, &p->preview, pick, &result, e);
+        for (size_t i = 0; i < p->preview.n && !rc; i++) /* for the count: they were done */
+            if (pick[i].consent && rewind_may_consent(&p->preview.entry[i]))
+                p->preview.entry[i].action = p->preview.entry[i].would;
+        if (!rc) {
+            count_summary(&p->preview, &result, NULL, out);
+            rewind_result_fini(&result);
+        }
+        arena_fini(&a);
+    }
     preview_free(p);
     return rc;
 }

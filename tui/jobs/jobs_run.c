@@ -297,30 +297,6 @@ static enum err_code answer_branches(const struct effect *q, const struct reply 
 
 /* ---- where to resume ---- */
 
-static enum err_code fill_resume_dirs(const struct job_context *d, const char *dir,
-                                      struct resume_dirs *p, struct err *e)
-{
-    struct arena arena = { 0 };
-    const char *main_tree = NULL;
-    enum err_code rc = ERR_OK;
-
-    p->missing = !dir || !path_is_dir(dir);
-    p->present_dir = strdup(d->present_dir);
-    p->session_dir = dir ? strdup(dir) : NULL;
-    if (!p->present_dir || (dir && !p->session_dir))
-        rc = err_nomem(e);
-    if (rc == ERR_OK && dir && p->missing)
-        rc = worktree_main(dir, &arena, &main_tree, e);
-    if (rc == ERR_OK && dir && p->missing && d->env)
-        rc = project_find(d->store, d->stores, d->env, dir, &p->places, e);
-    if (rc == ERR_OK && main_tree) {
-        p->main_worktree = strdup(main_tree);
-        rc = p->main_worktree ? ERR_OK : err_nomem(e);
-    }
-    arena_fini(&arena);
-    return rc;
-}
-
 /* Checks that the session can be resumed at all, because the screen is left only then. */
 static enum err_code check_resume(const struct job_context *d, const struct session_ref *ref,
                                   struct slice cwd, const struct resume_dirs *p, struct err *e)
@@ -355,8 +331,27 @@ static enum err_code answer_resume_dirs(const struct job_context *d, const struc
     enum err_code rc =
         p ? resolve_resume_dir(&q->refs->ref[0], buf_slice(&q->text), &a, &dir, e) : err_nomem(e);
 
-    if (!rc)
-        rc = fill_resume_dirs(d, dir, p, e);
+    if (!rc) {
+        /* If the directory of the session is gone, the main work tree and places like it are
+         * offered. */
+        struct arena arena = { 0 };
+        const char *main_tree = NULL;
+
+        p->missing = !dir || !path_is_dir(dir);
+        p->present_dir = strdup(d->present_dir);
+        p->session_dir = dir ? strdup(dir) : NULL;
+        if (!p->present_dir || (dir && !p->session_dir))
+            rc = err_nomem(e);
+        if (rc == ERR_OK && dir && p->missing)
+            rc = worktree_main(dir, &arena, &main_tree, e);
+        if (rc == ERR_OK && dir && p->missing && d->env)
+            rc = project_find(d->store, d->stores, d->env, dir, &p->places, e);
+        if (rc == ERR_OK && main_tree) {
+            p->main_worktree = strdup(main_tree);
+            rc = p->main_worktree ? ERR_OK : err_nomem(e);
+        }
+        arena_fini(&arena);
+    }
     arena_fini(&a);
     if (!rc && d->config)
         rc = q->prints ? check_print(d, q->refs, e)

@@ -61,9 +61,16 @@ static bool is_inside_character(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Keeps the part of the line that begins a little before its first match. */
-static void keep_snippet(struct grepping *g, const struct grep_hit *hit)
+/* The words of the person or the agent are more informative than the output of a tool. */
+static void choose_snippet(struct grepping *g, const struct grep_hit *hit)
 {
+    bool said = hit->kind == BLOCK_PROMPT || hit->kind == BLOCK_TEXT;
+
+    if (hit->ranges == 0 || (g->hit.snippet.n && (g->chosen || !said)))
+        return;
+    g->chosen = said;
+
+    /* Keeps the part of the line that begins a little before its first match. */
     struct slice line = hit->line;
     size_t from = hit->range[0].from > BEFORE ? hit->range[0].from - BEFORE : 0, n;
 
@@ -87,17 +94,6 @@ static void keep_snippet(struct grepping *g, const struct grep_hit *hit)
             (struct content_range){ (uint16_t)(hit->range[i].from - from),
                                     (uint16_t)(to < n ? to : n) };
     }
-}
-
-/* The words of the person or the agent are more informative than the output of a tool. */
-static void choose_snippet(struct grepping *g, const struct grep_hit *hit)
-{
-    bool said = hit->kind == BLOCK_PROMPT || hit->kind == BLOCK_TEXT;
-
-    if (hit->ranges == 0 || (g->hit.snippet.n && (g->chosen || !said)))
-        return;
-    g->chosen = said;
-    keep_snippet(g, hit);
 }
 
 /* Adds the session that is being searched, as far as it was read. */

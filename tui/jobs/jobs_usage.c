@@ -73,16 +73,6 @@ static enum err_code find_turns(struct turn_walk *w, const atomic_bool *cancelle
     return rc;
 }
 
-/* The last turn that begins at or before the message. */
-static size_t turn_of_message(const struct turn_walk *w, size_t message)
-{
-    size_t i = w->out->heads;
-
-    while (i > 0 && w->out->head[i - 1].message > message)
-        i--;
-    return i - 1;
-}
-
 /* The turn that was running; if several have the same time, the last one. */
 static size_t turn_of_time(const struct turn_walk *w, int64_t ms)
 {
@@ -102,7 +92,15 @@ static size_t turn_of_answer(const struct turn_walk *w, const struct usage_answe
         return a->time_ms == TIME_NONE ? SIZE_MAX : turn_of_time(w, a->time_ms);
     uint32_t number = idset_find(&w->ids, a->message);
 
-    return number == IDSET_NONE ? SIZE_MAX : turn_of_message(w, w->message[number]);
+    /* The last turn that begins at or before the message. */
+    if (number == IDSET_NONE)
+        return SIZE_MAX;
+
+    size_t i = w->out->heads;
+
+    while (i > 0 && w->out->head[i - 1].message > w->message[number])
+        i--;
+    return i - 1;
 }
 
 static int compare_turns(const void *x, const void *y)

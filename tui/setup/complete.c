@@ -324,31 +324,6 @@ static bool complete_next_token(const char **rest, struct slice *out)
     }
 }
 
-/* Operand number `at` of "list | restore [--join] ID | empty", after the operand `first`. */
-static void offer_operand(const struct completing *c, const char *operands, size_t at,
-                          const char *first)
-{
-    const char *rest = operands;
-
-    while (*rest) {
-        struct slice token = { 0 }, last = { 0 };
-        bool fits = true, more = true;
-        size_t i = 0;
-
-        for (; i <= at && (more = complete_next_token(&rest, &token)); i++) {
-            last = token;
-            fits &= i > 0 || at == 0 || !islower((unsigned char)token.p[0]) ||
-                    complete_is_word(token, first);
-        }
-        bool repeats = last.n > 3 && memcmp(last.p + last.n - 3, "...", 3) == 0;
-
-        if (fits && (i > at || repeats))
-            offer_value(c, last);
-        while (more && complete_next_token(&rest, &token))
-            ;
-    }
-}
-
 /* The words of the line before the one that is completed. */
 struct line {
     const struct command *command; /* NULL: none yet */
@@ -364,26 +339,6 @@ static const struct command *command_named(const char *word)
         if (strcmp(row->name, word) == 0 || (row->alias && strcmp(row->alias, word) == 0))
             return row;
     return NULL;
-}
-
-static void complete_read_word(struct line *l, const char *word)
-{
-    enum option_id which = l->ended ? OPTION_COUNT : option_of_word(word);
-
-    if (l->open != OPTION_COUNT) {
-        l->open = OPTION_COUNT;
-    } else if (which != OPTION_COUNT) {
-        bool whole = word[1] == '-' ? !strchr(word, '=') : word[2] == '\0';
-
-        if (whole && option_about(which, NULL).value != OPTION_WITHOUT_VALUE)
-            l->open = which;
-    } else if (strcmp(word, "--") == 0) {
-        l->ended = true;
-    } else if (!l->command && !l->ended && command_named(word)) {
-        l->command = command_named(word);
-    } else if (word[0] != '-' && l->operands++ == 0) {
-        l->first = word;
-    }
 }
 
 static void offer_for(struct completing *c, const struct line *l)
@@ -408,7 +363,27 @@ static void offer_for(struct completing *c, const struct line *l)
         offer_options(c, command->name, own);
         offer_options(c, command->name, OPTION_GLOBALS & ~own);
     } else if (l->command) {
-        offer_operand(c, l->command->operands, l->operands, l->first);
+        /* Operand number `at` of "list | restore [--join] ID | empty", after the operand
+         * `first`. */
+        const char *rest = l->command->operands;
+
+        while (*rest) {
+            struct slice token = { 0 }, last = { 0 };
+            bool fits = true, more = true;
+            size_t i = 0;
+
+            for (; i <= l->operands && (more = complete_next_token(&rest, &token)); i++) {
+                last = token;
+                fits &= i > 0 || l->operands == 0 || !islower((unsigned char)token.p[0]) ||
+                        complete_is_word(token, l->first);
+            }
+            bool repeats = last.n > 3 && memcmp(last.p + last.n - 3, "...", 3) == 0;
+
+            if (fits && (i > l->operands || repeats))
+                offer_value(c, last);
+            while (more && complete_next_token(&rest, &token))
+                ;
+        }
     } else if (!l->ended && l->operands == 0) {
         offer_commands(c);
     }
@@ -429,7 +404,24 @@ enum err_code complete_run(struct invocation *in, struct err *e)
         return err_nomem(e);
     for (int i = 0; i < n; i++) {
         argv[i + 1] = in->argv[i];
-        complete_read_word(&line, in->argv[i]);
+
+        /* The words before it decide which kind of word it is. */
+        enum option_id which = line.ended ? OPTION_COUNT : option_of_word(in->argv[i]);
+
+        if (line.open != OPTION_COUNT) {
+            line.open = OPTION_COUNT;
+        } else if (which != OPTION_COUNT) {
+            bool whole = in->argv[i][1] == '-' ? !strchr(in->argv[i], '=') : in->argv[i][2] == '\0';
+
+            if (whole && option_about(which, NULL).value != OPTION_WITHOUT_VALUE)
+                line.open = which;
+        } else if (strcmp(in->argv[i], "--") == 0) {
+            line.ended = true;
+        } else if (!line.command && !line.ended && command_named(in->argv[i])) {
+            line.command = command_named(in->argv[i]);
+        } else if (in->argv[i][0] != '-' && line.operands++ == 0) {
+            line.first = in->argv[i];
+        }
     }
     argv[0] = in->argv[n];
     c.typed = c.word;

@@ -109,30 +109,6 @@ static enum err_code make_template(struct buf *out)
     return rc;
 }
 
-/* Creates the file, unless it is there. */
-static enum err_code create_file(const char *path, struct err *e)
-{
-    struct buf text = { 0 };
-    char dir[PATH_MAX];
-    size_t done;
-    enum err_code rc = path_parent(path, dir) ? disk_make_dir(dir, 0700, e) : ERR_OK;
-
-    if (!rc && make_template(&text))
-        rc = err_nomem(e);
-    int fd = rc ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-    if (!rc && fd < 0 && errno != EEXIST)
-        rc = err_sys(e, path, "create the configuration");
-    if (fd >= 0) {
-        rc = disk_write(fd, buf_slice(&text), &done, path, e);
-        close(fd);
-        if (rc)
-            unlink(path); /* it is ours: O_EXCL */
-    }
-    buf_fini(&text);
-    return rc;
-}
-
 static enum err_code config_show_edit_file(const struct invocation *in, const char *path,
                                            struct err *e)
 {
@@ -169,7 +145,26 @@ enum err_code config_show_run(struct invocation *in, struct err *e)
                        "find the configuration: neither XDG_CONFIG_HOME nor HOME is set");
 
     if (!rc && option_given(&in->options, OPTION_EDIT)) {
-        rc = create_file(path, e);
+        /* The file is created, unless it is there. */
+        struct buf text = { 0 };
+        char dir[PATH_MAX];
+        size_t done;
+        rc = path_parent(path, dir) ? disk_make_dir(dir, 0700, e) : ERR_OK;
+
+        if (!rc && make_template(&text))
+            rc = err_nomem(e);
+        int fd = rc ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+        if (!rc && fd < 0 && errno != EEXIST)
+            rc = err_sys(e, path, "create the configuration");
+        if (fd >= 0) {
+            rc = disk_write(fd, buf_slice(&text), &done, path, e);
+            close(fd);
+            if (rc)
+                unlink(path); /* it is ours: O_EXCL */
+        }
+        buf_fini(&text);
+
         if (!rc)
             rc = config_show_edit_file(in, path, e);
     }

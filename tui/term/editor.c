@@ -53,28 +53,6 @@ static enum err_code run_editor(struct term_signals *signals, char **argv, int t
     return err_set(e, ERR_IO, argv[0], "open in the editor: the editor failed");
 }
 
-/* Runs the user's editor ("vim", "code --wait") on a file, on the terminal tty, and waits for it.
- * The screen must have been left before. */
-static enum err_code editor_run(struct term_signals *signals, const char *editor, const char *path,
-                                int tty, struct err *e)
-{
-    struct arena arena = { 0 };
-    struct buf line = { 0 };
-    const struct shell_value file = { "file", slice_of(path) };
-    char **argv = NULL;
-    enum err_code rc = buf_addf(&line, "%s {file}", editor);
-
-    if (rc == ERR_OK)
-        rc = shell_split(buf_slice(&line), &file, 1, &arena, &argv, e);
-    else
-        err_nomem(e);
-    if (rc == ERR_OK)
-        rc = run_editor(signals, argv, tty, e);
-    buf_fini(&line);
-    arena_fini(&arena);
-    return rc;
-}
-
 static bool editor_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_ino == b->st_ino && a->st_size == b->st_size &&
@@ -107,8 +85,23 @@ enum err_code editor_run_copy(const struct editor *editor, const char *path, str
     if (!rc && (chmod(copy.p, 0400) || lstat(copy.p, &before)))
         rc = err_sys(e, copy.p, "make read-only");
     if (!rc) {
-        rc = editor_run(editor->signals, editor->command ? editor->command : "vi", copy.p,
-                        editor->tty, e);
+        /* Runs the user's editor ("vim", "code --wait") on a file, on the terminal tty, and waits
+         * for it. The screen must have been left before. */
+        struct arena arena = { 0 };
+        struct buf line = { 0 };
+        const struct shell_value file = { "file", slice_of(copy.p) };
+        char **argv = NULL;
+        rc = buf_addf(&line, "%s {file}", editor->command ? editor->command : "vi");
+
+        if (rc == ERR_OK)
+            rc = shell_split(buf_slice(&line), &file, 1, &arena, &argv, e);
+        else
+            err_nomem(e);
+        if (rc == ERR_OK)
+            rc = run_editor(editor->signals, argv, editor->tty, e);
+        buf_fini(&line);
+        arena_fini(&arena);
+
         changed = lstat(copy.p, &after) == 0 && !editor_same_file(&before, &after);
     }
     if (changed && buf_addf(kept, "the transcript is unchanged; your edit is in %s", copy.p))

@@ -169,28 +169,6 @@ static int read_sequence(struct slice text, size_t i, struct sequence *s)
     return i == text.n && i < SEQUENCE_MAX ? 0 : -1;
 }
 
-static enum step mouse_event(struct input *in, const struct sequence *s, int64_t now_ms,
-                             struct input_event *out)
-{
-    int button = s->param[0] & ~(4 | 8 | 16); /* without the modifiers */
-    struct mouse m = { .y = s->param[2] - 1, .x = s->param[1] - 1 };
-
-    in->at += s->length;
-    if (s->final != 'M' || (button != 0 && button != 64 && button != 65))
-        return STEP_AGAIN;
-    m.event = button == 64 ? MOUSE_WHEEL_UP : button == 65 ? MOUSE_WHEEL_DOWN : MOUSE_CLICK;
-    if (m.event == MOUSE_CLICK) {
-        bool again = now_ms - in->last_click_ms <= INPUT_DOUBLE_MS && in->last_click.y == m.y &&
-                     in->last_click.x == m.x;
-
-        m.event = again ? MOUSE_DOUBLE_CLICK : MOUSE_CLICK;
-        in->last_click = m;
-        in->last_click_ms = again ? INT64_MIN / 2 : now_ms; /* a third click is a first one */
-    }
-    *out = (struct input_event){ .kind = INPUT_MOUSE, .mouse = m };
-    return STEP_EVENT;
-}
-
 /* CSI number ; mods ~ and its relatives. */
 static enum step number_key(struct input *in, const struct sequence *s, struct input_event *out)
 {
@@ -253,8 +231,26 @@ static enum step control_key(struct input *in, struct slice text, int64_t now_ms
         return known ? key_event(in, 4, KEYCODE_F1 + (uint32_t)(text.p[3] - 'A'), 0, out)
                      : input_skip_bytes(in, 4);
     }
-    if (s.private == '<')
-        return mouse_event(in, &s, now_ms, out);
+    if (s.private == '<') {
+        /* The mouse: wheel and left button. */
+        int button = s.param[0] & ~(4 | 8 | 16); /* without the modifiers */
+        struct mouse m = { .y = s.param[2] - 1, .x = s.param[1] - 1 };
+
+        in->at += s.length;
+        if (s.final != 'M' || (button != 0 && button != 64 && button != 65))
+            return STEP_AGAIN;
+        m.event = button == 64 ? MOUSE_WHEEL_UP : button == 65 ? MOUSE_WHEEL_DOWN : MOUSE_CLICK;
+        if (m.event == MOUSE_CLICK) {
+            bool again = now_ms - in->last_click_ms <= INPUT_DOUBLE_MS && in->last_click.y == m.y &&
+                         in->last_click.x == m.x;
+
+            m.event = again ? MOUSE_DOUBLE_CLICK : MOUSE_CLICK;
+            in->last_click = m;
+            in->last_click_ms = again ? INT64_MIN / 2 : now_ms; /* a third click is a first one */
+        }
+        *out = (struct input_event){ .kind = INPUT_MOUSE, .mouse = m };
+        return STEP_EVENT;
+    }
     if (s.private == '?' && s.final == 'c' && in->expects) {
         in->at += s.length;
         in->expects = false;
@@ -466,35 +462,32 @@ static enum step escape_key(struct input *in, struct slice text, int64_t now_ms,
     return input_skip_bytes(in, text.n);
 }
 
-/* Inside a bracketed paste: everything up to the closing sequence, which may arrive in pieces. */
-static enum step paste_event(struct input *in, struct slice text, struct input_event *out)
-{
-    const size_t mark = sizeof paste_end - 1;
-    const char *end = memmem(text.p, text.n, paste_end, mark);
-    size_t sure = end ? (size_t)(end - text.p) : text.n < mark ? 0 : text.n - (mark - 1);
-    size_t room = INPUT_PASTE_MAX - in->paste.n;
-
-    /* A paste that is too long, or too large for the memory, is cut; a query is shorter anyway. */
-    enum err_code rc = buf_add(&in->paste, (struct slice){ text.p, sure < room ? sure : room });
-
-    (void)rc;
-    in->at += sure;
-    if (!end)
-        return STEP_WAIT;
-    in->at += mark;
-    in->pasting = false;
-    *out = (struct input_event){ .kind = INPUT_PASTE, .paste = buf_slice(&in->paste) };
-    return STEP_EVENT;
-}
-
 static enum step next_step(struct input *in, int64_t now_ms, bool quiet, struct input_event *out)
 {
     struct slice text = input_rest_of(in);
 
     if (text.n == 0)
         return STEP_WAIT;
-    if (in->pasting)
-        return paste_event(in, text, out);
+    if (in->pasting) {
+        /* Inside a bracketed paste: everything up to the closing sequence, which may arrive in
+         * pieces. */
+        const size_t mark = sizeof paste_end - 1;
+        const char *end = memmem(text.p, text.n, paste_end, mark);
+        size_t sure = end ? (size_t)(end - text.p) : text.n < mark ? 0 : text.n - (mark - 1);
+        size_t room = INPUT_PASTE_MAX - in->paste.n;
+
+        /* A paste that is too long, or too large for the memory, is cut; a query is shorter anyway. */
+        enum err_code rc = buf_add(&in->paste, (struct slice){ text.p, sure < room ? sure : room });
+
+        (void)rc;
+        in->at += sure;
+        if (!end)
+            return STEP_WAIT;
+        in->at += mark;
+        in->pasting = false;
+        *out = (struct input_event){ .kind = INPUT_PASTE, .paste = buf_slice(&in->paste) };
+        return STEP_EVENT;
+    }
     if (in->cut && quiet && text.p[0] == ESC && text.n == 1)
         in->cut = 0;
     if (in->cut)

@@ -270,11 +270,6 @@ static void set_raw(const struct terminal *t)
     tcsetattr(t->out, TCSADRAIN, &raw);
 }
 
-static bool cannot_draw(const char *type)
-{
-    return !type || strcmp(type, "dumb") == 0 || strcmp(type, "unknown") == 0;
-}
-
 /* newterm() leaks memory if the terminal has no entry, so the entry is looked up first. */
 static bool has_entry(const struct terminal *t, const char *type)
 {
@@ -290,9 +285,10 @@ static enum err_code open_screen(struct terminal *t, const struct term_options *
 {
     const char *type = o->type ? o->type : "(none)";
 
-    if (cannot_draw(o->type))
+    if (!o->type || strcmp(o->type, "dumb") == 0 || strcmp(o->type, "unknown") == 0)
         return err_set(e, ERR_USAGE, type,
                        "open the screen: this terminal cannot draw one; try --plain");
+
     /* Modern terminals understand xterm; many have a separate entry that a remote machine lacks. */
     const char *const like[] = { o->type, "xterm-256color", "xterm" };
 
@@ -457,29 +453,6 @@ void term_invalidate(struct terminal *t)
     clearok(curscr, TRUE);
 }
 
-static enum err_code add_base64(struct buf *out, struct slice text)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; rc == ERR_OK && i < text.n; i += 3) {
-        size_t left = text.n - i;
-        uint32_t three = (uint32_t)(unsigned char)text.p[i] << 16;
-        char four[4] = { 0, 0, '=', '=' };
-
-        three |= left > 1 ? (uint32_t)(unsigned char)text.p[i + 1] << 8 : 0;
-        three |= left > 2 ? (uint32_t)(unsigned char)text.p[i + 2] : 0;
-        four[0] = digits[three >> 18];
-        four[1] = digits[three >> 12 & 63];
-        if (left > 1)
-            four[2] = digits[three >> 6 & 63];
-        if (left > 2)
-            four[3] = digits[three & 63];
-        rc = buf_add(out, (struct slice){ four, sizeof four });
-    }
-    return rc;
-}
-
 enum err_code term_copy(struct terminal *t, struct slice text, struct err *e)
 {
     struct buf line = { 0 };
@@ -489,8 +462,29 @@ enum err_code term_copy(struct terminal *t, struct slice text, struct err *e)
                        text.n);
     enum err_code rc = buf_add(&line, SLICE("\x1b]52;c;"));
 
-    if (rc == ERR_OK)
-        rc = add_base64(&line, text);
+    if (rc == ERR_OK) {
+        /* The text in base64, three bytes at a time. */
+        static const char digits[] =
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+        rc = ERR_OK;
+
+        for (size_t i = 0; rc == ERR_OK && i < text.n; i += 3) {
+            size_t left = text.n - i;
+            uint32_t three = (uint32_t)(unsigned char)text.p[i] << 16;
+            char four[4] = { 0, 0, '=', '=' };
+
+            three |= left > 1 ? (uint32_t)(unsigned char)text.p[i + 1] << 8 : 0;
+            three |= left > 2 ? (uint32_t)(unsigned char)text.p[i + 2] : 0;
+            four[0] = digits[three >> 18];
+            four[1] = digits[three >> 12 & 63];
+            if (left > 1)
+                four[2] = digits[three >> 6 & 63];
+            if (left > 2)
+                four[3] = digits[three & 63];
+            rc = buf_add(&line, (struct slice){ four, sizeof four });
+        }
+    }
     if (rc == ERR_OK)
         rc = buf_add(&line, SLICE("\x07"));
     if (rc == ERR_OK)

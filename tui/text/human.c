@@ -229,9 +229,17 @@ static bool parse_back(struct slice text, int64_t now_ms, int64_t *ms)
     return false;
 }
 
-/* A date without a time means local midnight, not midnight in UTC. */
-static bool parse_date(struct slice text, int64_t *ms)
+bool human_time_parse(struct slice text, int64_t now_ms, int64_t *ms)
 {
+    if (is_time_word(text, "today") || is_time_word(text, "yesterday")) {
+        *ms = midnight(now_ms, is_time_word(text, "today") ? 0 : -1);
+        return true;
+    }
+
+    /* A date without a time means local midnight, not midnight in UTC. */
+    if (parse_back(text, now_ms, ms))
+        return true;
+
     char date[11];
     struct tm day = { .tm_isdst = -1 };
     int64_t utc;
@@ -248,13 +256,4 @@ static bool parse_date(struct slice text, int64_t *ms)
         return false;
     *ms = (int64_t)mktime(&day) * 1000;
     return true;
-}
-
-bool human_time_parse(struct slice text, int64_t now_ms, int64_t *ms)
-{
-    if (is_time_word(text, "today") || is_time_word(text, "yesterday")) {
-        *ms = midnight(now_ms, is_time_word(text, "today") ? 0 : -1);
-        return true;
-    }
-    return parse_back(text, now_ms, ms) || parse_date(text, ms);
 }

@@ -181,24 +181,6 @@ static enum err_code layout_row(const struct table *t, size_t row, const int col
     return rc;
 }
 
-static enum err_code layout_rule(const struct table *t, const int col[COLS_MAX], bool ascii,
-                                 table_line_fn *fn, void *arg)
-{
-    struct buf text = { 0 };
-    enum err_code rc = ERR_OK;
-
-    for (unsigned c = 0; c < t->cols && !rc; c++) {
-        if (c)
-            rc = buf_addf(&text, "%s", ascii ? "-+-" : "─┼─");
-        for (int i = 0; i < col[c] && !rc; i++)
-            rc = buf_addf(&text, "%s", ascii ? "-" : "─");
-    }
-    if (!rc)
-        fn(arg, &(struct run){ buf_slice(&text), STYLE_BORDER }, 1);
-    buf_fini(&text);
-    return rc;
-}
-
 enum err_code table_layout(const struct table *t, int width, bool ascii, table_line_fn *fn,
                            void *arg)
 {
@@ -210,8 +192,20 @@ enum err_code table_layout(const struct table *t, int width, bool ascii, table_l
     fit_column_widths(t, width, col);
     for (size_t row = 0; row < t->rows && !rc; row++) {
         rc = layout_row(t, row, col, ascii ? " | " : " │ ", fn, arg);
-        if (row == 0 && !rc)
-            rc = layout_rule(t, col, ascii, fn, arg);
+        if (row == 0 && !rc) {
+            /* A rule below the row with the names of the columns. */
+            struct buf text = { 0 };
+
+            for (unsigned c = 0; c < t->cols && !rc; c++) {
+                if (c)
+                    rc = buf_addf(&text, "%s", ascii ? "-+-" : "─┼─");
+                for (int i = 0; i < col[c] && !rc; i++)
+                    rc = buf_addf(&text, "%s", ascii ? "-" : "─");
+            }
+            if (!rc)
+                fn(arg, &(struct run){ buf_slice(&text), STYLE_BORDER }, 1);
+            buf_fini(&text);
+        }
     }
     return rc;
 }

@@ -285,33 +285,29 @@ static enum err_code write_all_touched(struct invocation *in, struct sessions *s
     return rc;
 }
 
-static enum err_code run_touched(struct invocation *in, struct sessions *s, struct err *e)
-{
-    struct blame_query q = { .trouble = command_report_trouble, .trouble_arg = in };
-    struct blame_paths paths = { .n = 0 };
-    struct blame_touches t = { .n = 0 };
-    enum err_code rc = sessions_query(in, &s->scope, &q.sessions, e);
-
-    if (!rc)
-        rc = blame_paths_of(in->world->env.cwd, in->argv[0], &s->arena, &paths, e);
-    q.path = paths.path;
-    q.paths = paths.n;
-    if (!rc)
-        rc = blame_touches_read(s->store, s->n, &q, &t, e);
-    if (!rc)
-        warn_incomplete(in, &t);
-    if (!rc)
-        rc = write_all_touched(in, s, &t, &paths, e);
-    blame_touches_fini(&t);
-    return rc;
-}
-
 enum err_code touched_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
 
     TRY(sessions_open(in, true, &s, e));
-    enum err_code rc = run_touched(in, &s, e);
+
+    /* Read the sessions that touched the path. */
+    struct blame_query q = { .trouble = command_report_trouble, .trouble_arg = in };
+    struct blame_paths paths = { .n = 0 };
+    struct blame_touches t = { .n = 0 };
+    enum err_code rc = sessions_query(in, &s.scope, &q.sessions, e);
+
+    if (!rc)
+        rc = blame_paths_of(in->world->env.cwd, in->argv[0], &s.arena, &paths, e);
+    q.path = paths.path;
+    q.paths = paths.n;
+    if (!rc)
+        rc = blame_touches_read(s.store, s.n, &q, &t, e);
+    if (!rc)
+        warn_incomplete(in, &t);
+    if (!rc)
+        rc = write_all_touched(in, &s, &t, &paths, e);
+    blame_touches_fini(&t);
 
     sessions_close(&s);
     return rc;

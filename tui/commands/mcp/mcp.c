@@ -252,13 +252,6 @@ static const struct {
     { "tools/list", mcp_list_tools }, { "tools/call", mcp_call_tool },
 };
 
-static bool mcp_is_id(struct slice id)
-{
-    int64_t n;
-
-    return json_type(id) == JSON_STRING || (json_type(id) == JSON_NUMBER && json_int(id, &n));
-}
-
 /* Requests are answered; notifications, and answers to requests that this server never sends, are ignored. */
 static void mcp_handle_one(struct mcp_server *s, struct slice message)
 {
@@ -269,8 +262,12 @@ static void mcp_handle_one(struct mcp_server *s, struct slice message)
 
     if (json_type(message) == JSON_OBJECT)
         json_get_each(message, names, COUNT_OF(names), value);
-    if (mcp_is_id(value[1]))
+    int64_t n;
+
+    if (json_type(value[1]) == JSON_STRING ||
+        (json_type(value[1]) == JSON_NUMBER && json_int(value[1], &n)))
         r.id = value[1];
+
     const bool rpc = json_type(value[0]) == JSON_STRING && json_string_is(value[0], "2.0");
 
     if (rpc && !value[2].n && (value[4].n || value[5].n))

@@ -270,10 +270,22 @@ static size_t mcp_cut_at(struct slice inside, size_t most)
     return end <= most ? end : at;
 }
 
-/* Appends a JSON value with every long string in it cut; keys stay. */
-static enum err_code mcp_shorten(struct slice json, size_t most, struct buf *out)
+static bool mcp_is_left_out(const struct mcp_tool *tool, struct slice key)
 {
-    const char *p = json.p, *end = json.p + json.n, *from = p;
+    for (size_t i = 0; tool->left_out[i]; i++)
+        if (json_string_is(key, tool->left_out[i]))
+            return true;
+    return false;
+}
+
+static enum err_code mcp_add_member(struct slice key, struct slice value, size_t most,
+                                    struct buf *out)
+{
+    if (buf_add_byte(out, ',') || buf_add(out, key) || buf_add_byte(out, ':'))
+        return ERR_NOMEM;
+
+    /* Appends a JSON value with every long string in it cut; keys stay. */
+    const char *p = value.p, *end = value.p + value.n, *from = p;
 
     while (p < end) {
         const char *quote = memchr(p, '"', (size_t)(end - p));
@@ -293,22 +305,6 @@ static enum err_code mcp_shorten(struct slice json, size_t most, struct buf *out
         from = after - 1;
     }
     return buf_add(out, (struct slice){ from, (size_t)(end - from) });
-}
-
-static bool mcp_is_left_out(const struct mcp_tool *tool, struct slice key)
-{
-    for (size_t i = 0; tool->left_out[i]; i++)
-        if (json_string_is(key, tool->left_out[i]))
-            return true;
-    return false;
-}
-
-static enum err_code mcp_add_member(struct slice key, struct slice value, size_t most,
-                                    struct buf *out)
-{
-    if (buf_add_byte(out, ',') || buf_add(out, key) || buf_add_byte(out, ':'))
-        return ERR_NOMEM;
-    return mcp_shorten(value, most, out);
 }
 
 /* Appends the row as an object of at most MCP_ANSWER_MAX bytes. */

@@ -33,24 +33,21 @@ struct menu {
     struct session_line_columns look;
 };
 
-static enum err_code fits_query(const struct menu *m, const struct session_row *row, bool *fits,
-                                struct err *e)
+static enum err_code collect_row(const struct session_row *row, void *arg, struct err *e)
 {
+    struct menu *m = arg;
+    bool fits = false;
+
+    /* The query has to be in one of its texts. */
     struct arena texts = { 0 };
     size_t room = 0;
     struct doc *doc = doc_new(row, &texts, NULL, &room);
 
     if (doc)
-        *fits = doc_score(doc, m->query, false, DOC_EFFORT_BEST) != FUZZY_NO_MATCH;
+        fits = doc_score(doc, m->query, false, DOC_EFFORT_BEST) != FUZZY_NO_MATCH;
     arena_fini(&texts);
-    return doc ? ERR_OK : err_nomem(e);
-}
 
-static enum err_code collect_row(const struct session_row *row, void *arg, struct err *e)
-{
-    struct menu *m = arg;
-    bool fits = false;
-    enum err_code rc = fits_query(m, row, &fits, e);
+    enum err_code rc = doc ? ERR_OK : err_nomem(e);
 
     if (rc || !fits)
         return rc;
@@ -78,27 +75,6 @@ static int by_activity(const void *x, const void *y)
     return d ? -d : -longer;
 }
 
-static enum err_code collect_sessions(struct menu *m, const struct sessions *s, enum sort_kind sort,
-                                      struct err *e)
-{
-    const struct listing_query q = {
-        .scope = s->scope,
-        .sort = (enum listing_sort)sort,
-        .since_ms = TIME_NONE,
-        .before_ms = TIME_NONE,
-    };
-    struct listing *listing = NULL;
-    enum err_code rc = listing_open(s->store, s->n, &q, &listing, e);
-
-    if (!rc)
-        rc = listing_each(listing, collect_row, m, e);
-    listing_close(listing);
-    if (!rc && m->n && sort == SORT_RECENT)
-        qsort(m->fits, m->n, sizeof *m->fits, by_activity);
-    m->shown = m->n < m->most ? m->n : m->most;
-    return rc;
-}
-
 /* A session that has vanished keeps its number. */
 static enum err_code show_rows(const struct menu *m, const struct sessions *s, struct err *e)
 {
@@ -124,7 +100,22 @@ static enum err_code show_rows(const struct menu *m, const struct sessions *s, s
 static enum err_code show_sessions(struct menu *m, const struct sessions *s, enum sort_kind sort,
                                    struct err *e)
 {
-    enum err_code rc = collect_sessions(m, s, sort, e);
+    /* Collect the sessions that fit, and sort them. */
+    const struct listing_query q = {
+        .scope = s->scope,
+        .sort = (enum listing_sort)sort,
+        .since_ms = TIME_NONE,
+        .before_ms = TIME_NONE,
+    };
+    struct listing *listing = NULL;
+    enum err_code rc = listing_open(s->store, s->n, &q, &listing, e);
+
+    if (!rc)
+        rc = listing_each(listing, collect_row, m, e);
+    listing_close(listing);
+    if (!rc && m->n && sort == SORT_RECENT)
+        qsort(m->fits, m->n, sizeof *m->fits, by_activity);
+    m->shown = m->n < m->most ? m->n : m->most;
 
     if (!rc)
         rc = session_line_columns_open(s, NULL, m->out, m->world->env.now_ms, &m->look, e);
