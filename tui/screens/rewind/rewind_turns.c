@@ -223,12 +223,17 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
         in.h -= used;
     }
     if (counted && in.h > 1) {
+        /* Files whose lines are not known, or that changed only their mode, have no figures. */
+        char lines[32] = "";
+
+        if (c->insertions || c->deletions)
+            snprintf(lines, sizeof lines, " +%u -%u", c->insertions, c->deletions);
         if (c->files && c->removed) /* in one line of a narrow pane */
-            snprintf(text, sizeof text, "%zu file%s, %u deleted +%u -%u", c->files,
-                     c->files == 1 ? "" : "s", c->removed, c->insertions, c->deletions);
+            snprintf(text, sizeof text, "%zu file%s, %u deleted%s", c->files,
+                     c->files == 1 ? "" : "s", c->removed, lines);
         else if (c->files)
-            snprintf(text, sizeof text, "this turn: %zu file%s +%u -%u", c->files,
-                     c->files == 1 ? "" : "s", c->insertions, c->deletions);
+            snprintf(text, sizeof text, "this turn: %zu file%s%s", c->files,
+                     c->files == 1 ? "" : "s", lines);
         else
             snprintf(text, sizeof text, "this turn changed no files");
         text_wrap_draw(f, in, STYLE_DIM, slice_of(text));

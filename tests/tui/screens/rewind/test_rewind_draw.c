@@ -222,6 +222,26 @@ CASE(turns_show_what_each_of_them_changed)
     assert_true(screen_has(&t->s, "1 file       +80 -6"));
 }
 
+static enum err_code count_no_lines(const struct store *st, const struct session_ref *ref,
+                                    const atomic_bool *cancel, struct checkpoint_list *list,
+                                    struct err *e)
+{
+    (void)st, (void)ref, (void)cancel, (void)e;
+    for (size_t i = 0; i < list->n; i++)
+        list->checkpoint[i].counted = true;
+    return ERR_OK;
+}
+
+CASE(a_turn_whose_lines_are_not_known_has_no_figures)
+{
+    struct rewind_screen *t = *state;
+
+    t->s.ops.count_lines = count_no_lines;
+    rewind_screen_go(t);
+    assert_true(screen_has(&t->s, "this turn: 7 files "));
+    assert_false(screen_has(&t->s, "+0 -0"));
+}
+
 CASE(columns_are_aligned_at_every_size)
 {
     struct rewind_screen *t = *state;
