@@ -8,8 +8,6 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/time.h"
-#include "store/api/session.h"
-#include "store/fs/path.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
 #include "tui/text/clean.h"
@@ -105,17 +103,6 @@ int main(int argc, char **argv)
         code = command_exit_code(rc);
     } else {
         world_fill(&world, &arena);
-
-        /* A directory that is gone has its text alone; Windows' names (D:\x) are not relative to a
-         * directory. */
-        const char *full = in.options.project;
-
-        if (in.options.project && access(in.options.project, F_OK) != 0 &&
-            session_linux_path(slice_of(in.options.project), &arena).p == in.options.project)
-            full = path_normalize(world.env.cwd, in.options.project, &arena);
-
-        in.options.project = full ? full : in.options.project;
-
         code = command_execute(&in);
     }
     out_fini(&in.out);

@@ -13,7 +13,6 @@
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/window.h"
-#include "store/fs/path.h"
 #include "store/git/repo.h"
 
 static enum err_code api_session_add_trees(struct scope *scope, struct arena *a, struct err *e)
@@ -40,15 +39,11 @@ enum err_code session_scope_of(const char *dir, bool worktrees, struct arena *a,
 {
     char real[PATH_MAX];
     const char *path = realpath(dir, real) ? real : dir;
+    struct scope scope = { .project = arena_copy(a, slice_of(path)) };
     enum err_code rc = ERR_OK;
 
-    /* A directory that is gone has only its text left. */
-    if (path == dir && dir[0] == '/')
-        NEED(path = path_normalize("/", dir, a));
-
-    struct scope scope = { .project = arena_copy(a, slice_of(path)) };
-
-    NEED(scope.project.p);
+    if (!scope.project.p)
+        return err_nomem(e);
     scope.leave_worktrees = !worktrees;
     if (worktrees)
         rc = api_session_add_trees(&scope, a, e);

@@ -198,18 +198,6 @@ def check_links(w):
     w.program.same('listed there', len(w.program.json('list', '--project', f'{w.top}/real/store')), 1)
 
 
-def check_spelled(w):
-    """--project finds a directory that is gone in every spelling, as it finds one that exists."""
-    old = project(w)
-    claude(w, 1, old)
-    spelled = [old, f'{old}/', f'{old}//', f'{w.top}/./old', f'{w.top}/x/../old', os.path.relpath(old), f'./{os.path.relpath(old)}/.']
-    for there in True, False:
-        if not there:
-            os.rename(old, f'{w.top}/elsewhere')
-        for name in spelled[:4] + spelled[5:] if there else spelled:
-            w.program.same(f'{name} {there}', [s['sessionId'] for s in w.program.json('list', '--project', name) or []], [session_id(1)])
-
-
 def check_time(w):
     """Many directories do not take long."""
     old = project(w)
@@ -226,7 +214,7 @@ def check_time(w):
 def main():
     passed = failed = 0
     w = None
-    for check in check_renamed, check_above, check_files, check_recorded, check_worktree, check_names, check_links, check_spelled, check_time:
+    for check in check_renamed, check_above, check_files, check_recorded, check_worktree, check_names, check_links, check_time:
         w = World(sys.argv[1])
         top, w.top = w.top, f'{w.top}/a/b/c'
         os.makedirs(w.top)
