@@ -2,7 +2,7 @@
 # A session of another worktree is resumed there.
 . "$(dirname "$0")/lib.sh"
 demo
-open 100 30
+open 160 30
 see "Refund flow, second try"
 enter_text 'second try'
 gone "Payment page copy"
