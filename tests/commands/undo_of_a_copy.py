@@ -32,8 +32,7 @@ def pi(top):
     return project
 
 
-def check(p, name):
-    top = os.path.realpath(tempfile.mkdtemp(prefix=f'copy-{name}-'))
+def check(p, name, top):
     os.makedirs(f'{top}/home')
     project = pi(top) if name == 'pi' else fixture_homes.world(name, top)
     p.home = project
@@ -85,7 +84,8 @@ def check(p, name):
 def main():
     p = Program(sys.argv[1], '/', {})
     for name in ('claude', 'shipped', 'spec', 'doc', 'exathena', 'pi'):
-        check(p, name)
+        with tempfile.TemporaryDirectory() as top:
+            check(p, name, os.path.realpath(top))
     p.finish(82)
 
 
