@@ -95,42 +95,79 @@ static enum err_code collect_calls(struct claude_hidden_rows *l, size_t i, struc
     return rc;
 }
 
-/* A user row is nothing but results, and no row has any of their calls: one was taken out of the session. */
-static enum err_code is_lone_result(struct claude_hidden_rows *l, size_t i, bool *is, struct err *e)
+/* Returns true in *lone if the block is a result, and no row has its call: that was taken out of the session. */
+static enum err_code is_lone_result(struct claude_hidden_rows *l, struct slice block, bool *lone,
+                                    struct err *e)
+{
+    struct arena a = { 0 };
+    struct id128 tool;
+    enum err_code rc = ERR_OK;
+
+    *lone = claude_block_id(block, "tool_result", "tool_use_id", &a, &tool);
+    while (*lone && !rc && !idset_has(&l->called, tool) && l->called_to < l->rows.n)
+        rc = collect_calls(l, l->called_to++, e);
+    *lone = *lone && !idset_has(&l->called, tool);
+    arena_fini(&a);
+    return rc;
+}
+
+/* Determines whether a user row is loaded: not if it is nothing but results without their calls. */
+static enum err_code check_results(struct claude_hidden_rows *l, size_t i,
+                                   enum claude_hidden_row *out, struct err *e)
 {
     struct json_iter blocks;
     struct slice key, block, row;
-    struct arena a = { 0 };
-    struct id128 *id = NULL;
-    size_t n = 0, cap = 0;
+    size_t n = 0, lone = 0;
     enum err_code rc = l->rows.read(l->rows.arg, i, &row, e);
 
-    *is = !rc && claude_content(row, &blocks);
-    while (*is && !rc && json_iter_next(&blocks, &key, &block)) {
-        struct id128 tool;
+    /* Looking for the calls reads other rows, which may move this one. */
+    l->row.n = 0;
+    if (!rc && claude_has_tool_result(row))
+        rc = buf_add(&l->row, row) ? err_nomem(e) : ERR_OK;
+    for (bool more = !rc && claude_content(buf_slice(&l->row), &blocks);
+         more && !rc && json_iter_next(&blocks, &key, &block); n++) {
+        bool is;
 
-        if (!claude_block_id(block, "tool_result", "tool_use_id", &a, &tool))
-            *is = false;
-        else if (!array_reserve(id, cap, n + 1))
-            rc = err_nomem(e);
-        else
-            id[n++] = tool;
+        rc = is_lone_result(l, block, &is, e);
+        lone += is;
     }
-    *is = *is && n > 0;
-    for (size_t k = 0; k < n && *is && !rc; k++) {
-        while (!rc && !idset_has(&l->called, id[k]) && l->called_to < l->rows.n)
-            rc = collect_calls(l, l->called_to++, e);
-        *is = !idset_has(&l->called, id[k]);
-    }
+    *out = !lone ? ROW_LOADED : lone == n ? ROW_HIDDEN_RESULT : ROW_LOADED_IN_PART;
 
     /* The call may be in the part of the file that was not read. */
-    if (*is && l->partial) {
+    if (lone && l->partial) {
         l->doubtful = i + 1;
-        *is = false;
+        *out = ROW_LOADED;
     }
-    free(id);
-    arena_fini(&a);
     return rc;
+}
+
+enum err_code claude_hidden_rows_part(struct claude_hidden_rows *l, struct buf *out, struct err *e)
+{
+    struct json_iter blocks;
+    struct slice key, block, message;
+    struct buf content = { 0 }, changed = { 0 };
+    enum err_code rc = buf_add_byte(&content, '[');
+
+    for (bool more = !rc && claude_content(buf_slice(&l->row), &blocks);
+         more && !rc && json_iter_next(&blocks, &key, &block);) {
+        bool lone;
+
+        rc = is_lone_result(l, block, &lone, e);
+        if (!rc && !lone && content.n > 1)
+            rc = buf_add_byte(&content, ',');
+        if (!rc && !lone)
+            rc = buf_add(&content, block);
+    }
+    if (!rc)
+        rc = buf_add_byte(&content, ']');
+    if (!rc && json_get(buf_slice(&l->row), "message", &message))
+        rc = json_set(&changed, message, "content", buf_slice(&content));
+    out->n = 0;
+    if (!rc)
+        rc = json_set(out, buf_slice(&l->row), "message", buf_slice(&changed));
+    buf_fini(&content);
+    buf_fini(&changed);
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- one row ---- */
@@ -254,6 +291,7 @@ void claude_hidden_rows_fini(struct claude_hidden_rows *l)
     idset_fini(&l->results);
     idset_fini(&l->spoken);
     idset_fini(&l->called);
+    buf_fini(&l->row);
     free(l->call);
 }
 
@@ -265,11 +303,8 @@ enum err_code claude_hidden_rows_check(struct claude_hidden_rows *l, size_t i,
     enum err_code rc = claude_hidden_rows_read_answer(l, i, &answer, e);
 
     *out = ROW_LOADED;
-    if (!rc && l->rows.kind(l->rows.arg, i) == CLAUDE_USER) {
-        rc = is_lone_result(l, i, &is, e);
-        *out = !rc && is ? ROW_HIDDEN_RESULT : ROW_LOADED;
-        return rc;
-    }
+    if (!rc && l->rows.kind(l->rows.arg, i) == CLAUDE_USER)
+        return check_results(l, i, out, e);
     if (rc || !answer.is)
         return rc;
     rc = is_unanswered(l, i, &is, e);

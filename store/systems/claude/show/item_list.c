@@ -304,6 +304,10 @@ static enum err_code select_item(struct choosing *c, size_t i, struct claude_ite
 
         rc = claude_hidden_rows_check(c->how->hidden, i, &left_out, e);
         is = left_out == ROW_LOADED;
+        if (!rc && left_out == ROW_LOADED_IN_PART) {
+            TRY(claude_hidden_rows_part(c->how->hidden, &c->made, e));
+            return claude_item_list_add_made(out, c->log, item->line, buf_slice(&c->made), e);
+        }
     }
     if (!rc && is && claude_item_list_add(out, item))
         rc = err_nomem(e);

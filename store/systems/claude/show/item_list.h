@@ -18,6 +18,7 @@ enum claude_hidden_row {
     ROW_HIDDEN_THINKING,   /* thinking whose message is lost */
     ROW_HIDDEN_BLANK,      /* an answer that consists of blanks */
     ROW_HIDDEN_RESULT,     /* nothing but results, and no row has any of their calls */
+    ROW_LOADED_IN_PART,    /* loaded without some of its results, whose calls no row has */
 };
 
 /* The rows of a conversation, oldest first. */
@@ -40,6 +41,7 @@ struct claude_hidden_rows {
     size_t doubtful;    /* partial: the number of rows up to the last result that would be hidden */
     struct id128 *call; /* owned; calls of the row that was read last */
     size_t calls, cap;
+    struct buf row; /* the last row with results */
 };
 
 /* Call claude_hidden_rows_fini even if this fails. */
@@ -49,6 +51,9 @@ void claude_hidden_rows_fini(struct claude_hidden_rows *l);
 /* Determines whether row i is loaded; may read other rows. */
 MUST_CHECK enum err_code claude_hidden_rows_check(struct claude_hidden_rows *l, size_t i,
                                                   enum claude_hidden_row *out, struct err *e);
+/* The row for which ROW_LOADED_IN_PART was just determined, without those results; replaces what is in `out`. */
+MUST_CHECK enum err_code claude_hidden_rows_part(struct claude_hidden_rows *l, struct buf *out,
+                                                 struct err *e);
 /* Determines whether any of the calls has a result. */
 MUST_CHECK enum err_code claude_hidden_rows_answered(struct claude_hidden_rows *l,
                                                      const struct id128 *call, size_t n,

@@ -193,7 +193,7 @@ static enum err_code mark_left_out(struct claude_conversation_path *walk, const 
             enum claude_hidden_row left_out;
 
             rc = claude_hidden_rows_check(&hidden, i, &left_out, e);
-            loaded[list.item[i].line] |= left_out == ROW_LOADED;
+            loaded[list.item[i].line] |= left_out == ROW_LOADED || left_out == ROW_LOADED_IN_PART;
         }
         t->uncertain = !certain || hidden.doubtful > UNCERTAIN_RESULTS;
         claude_hidden_rows_fini(&hidden);

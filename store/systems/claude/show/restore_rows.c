@@ -198,6 +198,13 @@ enum err_code claude_hide_rows(struct claude_restore_rows *r, struct claude_valu
         enum claude_hidden_row left_out;
 
         rc = claude_hidden_rows_check(&l, i, &left_out, NULL);
+        if (!rc && left_out == ROW_LOADED_IN_PART) {
+            struct buf part = { 0 };
+
+            left_out = ROW_LOADED;
+            rc = move_to_arena(claude_hidden_rows_part(&l, &part, NULL), &part, r->arena,
+                               &r->row[i].row);
+        }
         r->row[i].left_out = (uint8_t)left_out;
         if (!rc && i >= l.end)
             rc = add_unanswered(r, &r->row[i], &l, unanswered);

@@ -480,6 +480,9 @@ TEST(a_result_that_is_named_explicitly_is_the_end)
 TEST(a_result_whose_call_is_gone_is_left_out)
 {
     struct transcript_writer t;
+    struct restore r;
+    char got[1024];
+    struct slice content;
 
     transcript_writer_begin(&t);
     transcript_writer_user(&t, "u1", "");
@@ -492,6 +495,23 @@ TEST(a_result_whose_call_is_gone_is_left_out)
         "\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\","
         "\"tool_use_id\":\"gone\",\"content\":\"ok\"},{\"type\":\"text\",\"text\":"
         "\"Go on\"}]}");
-    transcript_writer_assistant(&t, "a2", "mixed");
-    gives(&t, "u1 a1 mixed a2");
+    transcript_writer_row(
+        &t, "assistant", "call", "mixed",
+        "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"T\"}]}");
+    transcript_writer_row(
+        &t, "user", "two", "call",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"gone\"},"
+        "{\"type\":\"tool_result\",\"tool_use_id\":\"T\"},"
+        "{\"type\":\"tool_result\",\"tool_use_id\":\"gone too\"}],\"role\":\"user\"}");
+    transcript_writer_assistant(&t, "a2", "two");
+
+    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
+    ids_of(&r, got);
+    assert_string_equal(got, "u1 a1 mixed call two a2");
+    assert_true(json_at(r.messages_json[2], "message.content", &content));
+    assert_true(slice_eq(content, SLICE("[{\"type\":\"text\",\"text\":\"Go on\"}]")));
+    assert_true(json_at(r.messages_json[4], "message.content", &content));
+    assert_true(slice_eq(content, SLICE("[{\"type\":\"tool_result\",\"tool_use_id\":\"T\"}]")));
+    restore_fini(&r);
+    transcript_writer_end(&t);
 }
