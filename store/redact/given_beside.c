@@ -169,7 +169,7 @@ static bool is_below_login(struct slice text, size_t at)
 static bool is_secret_beside(struct slice text, size_t at, const struct beside *b)
 {
     static const char sets[] = " define #define env arg setenv set export -x -gx -ux -xg -xu "
-                               "config fastcgi_param add_header --env -e let setx ";
+                               "config fastcgi_param add_header --env -e let setx env:set ";
     static const char of_npm[] = " _authtoken _auth _password ";
     static const char prose[] = " flag option options argument parameter is to and or for with in "
                                 "on from if the a an value file as at by of can "

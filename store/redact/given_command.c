@@ -139,6 +139,11 @@ static const struct argument {
     { "caddy hash-password", 0, 0, 0, false },
     { "cargo login", 1, 0, 0, true },
     { "cloudflared service install", 1, 0, 0, false },
+    { "composer config bearer.", 1, 0, 0, false },
+    { "composer config bitbucket-oauth.", 2, 0, 0, false },
+    { "composer config github-oauth.", 1, 0, 0, false },
+    { "composer config gitlab-oauth.", 1, 0, 0, false },
+    { "composer config gitlab-token.", 1, 0, 0, false },
     { "composer config http-basic.", 2, 0, 0, false },
     { "crypto isakmp key", 1, 0, 0, false },
     { "dcomexec.py", ARGUMENT_WITH, ':', '@', false },
@@ -248,6 +253,11 @@ static size_t after_words(struct slice text, size_t at, struct slice words)
         struct slice word = { words.p, blank ? (size_t)(blank - words.p) : words.n };
         struct given next = first ? given_read(text, at, true) : given_read_word(text, at);
         struct slice found = { text.p + next.at, next.n };
+
+        for (int i = 0; i < 4 && !first && word.p[0] != '-' && found.n && found.p[0] == '-'; i++) {
+            next = given_read_word(text, next.at + next.n); /* composer config --global NAME */
+            found = (struct slice){ text.p + next.at, next.n };
+        }
 
         if (word.p[0] == '-' && word.n == 2 /* -b, -nbB */
                 ? found.n < 2 || found.p[0] != '-' || !memchr(found.p, 'b', found.n)

@@ -125,6 +125,8 @@ struct given given_read_phrase(struct slice text, struct slice name, enum name_k
          !(name.n < 8 && slice_find_folded(name.p, name.n, "secret", 6))) ||
         (kind > NAME_LIKELY && !phrase && !given_is_line_start(text, from)))
         return v;
+    if (given_is_word_of((struct slice){ text.p + v.at, v.n }, " files compat "))
+        return v; /* passwd: files systemd */
     const struct given all = read_words(text, v, &words);
     const struct slice value = { text.p + all.at, all.n };
 
@@ -147,4 +149,67 @@ struct given given_read_word(struct slice text, size_t at)
         return (struct given){ at, 0, false };
     at += text.n - at > 1 && text.p[at] == 'N' && text.p[at + 1] == '\''; /* N'word' of SQL */
     return given_read(text, at, true);
+}
+
+/* As programs make the salts of a configuration: letters of all kinds, and perhaps blanks. */
+bool given_is_salt(struct slice v)
+{
+    size_t marks = 0;
+
+    for (size_t i = 0; i < v.n; i++)
+        marks += !given_is_alpha(v.p[i]) && !given_is_blank(v.p[i]);
+    return v.n >= 32 && v.n <= 128 && marks > v.n / 3;
+}
+
+/* The words of a name in camelCase can be spoken, or are short for others. */
+bool given_is_variable(struct slice v)
+{
+    static const char shorts[] =
+        " cfg ctx db dst env md msg my nt pw pwd pswd src ssh str tmp txt usr xyz ";
+    size_t humps = 0, capitals = 0;
+    bool spoken = true;
+
+    for (size_t i = 0, from = 0; i <= v.n; i++) {
+        const bool capital = i < v.n && v.p[i] >= 'A' && v.p[i] <= 'Z';
+
+        if (i < v.n && v.p[i] == '_')
+            return true;
+        capitals += capital;
+        if (i < v.n && !(capital && i > from && v.p[i - 1] >= 'a'))
+            continue;
+        struct slice hump = { v.p + from, i - from };
+        bool vowel = given_is_word_of(hump, shorts);
+
+        for (size_t k = 0; k < hump.n; k++)
+            vowel = vowel || given_is_any(hump.p[k], "aeiouyAEIOUY");
+        spoken = spoken && vowel;
+        humps++;
+        from = i;
+    }
+    return capitals && spoken && v.n >= 3 * humps;
+}
+
+bool given_is_place_in_file(struct slice name, struct slice value)
+{
+    const char *dot = memrchr(name.p, '.', name.n);
+    const size_t line = letters_run(value, 0, LETTERS_DIGIT, value.n);
+
+    return dot && name.p + name.n - dot <= 6 && line && line <= 6 &&
+           (line == value.n || value.p[line] == ':');
+}
+
+enum name_kind given_kind_around(struct slice text, size_t at)
+{
+    enum { AROUND_MOST = 320 };
+    size_t i = at, first = at < AROUND_MOST ? 0 : at - AROUND_MOST;
+
+    while (i > first && !given_is_any(text.p[i - 1], "{}"))
+        i--;
+    if (i == first || text.p[--i] != '{')
+        return NAME_PLAIN;
+    while (i > first && given_is_any(text.p[i - 1], " \t\n:\"'\\"))
+        i--;
+    const enum name_kind kind = secret_name_kind(given_name_ending_at(text, i));
+
+    return kind > NAME_LIKELY ? kind : NAME_PLAIN;
 }

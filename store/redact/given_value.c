@@ -75,7 +75,7 @@ bool given_is_placeholder(struct slice v)
                                 "optional required empty missing invalid expired default value "
                                 "text input self this args yes no on off todo "
                                 "redacted hidden masked unset n/a secretstr char varchar password "
-                                "passwd token secret key auto inherit ";
+                                "passwd token secret key auto inherit files compat ";
 
     if (is_hole(v) || given_is_word_of(v, words) || v.p[0] == '#' || (v.p[0] == '%' && v.n < 4) ||
         (v.p[0] == ':' && given_is_alpha(v.n > 1 ? v.p[1] : 0)))
@@ -177,7 +177,7 @@ bool given_is_secret(enum name_kind kind, struct slice v)
         return is_code(v) || given_is_tokenish(v, 14, false) || given_is_seed_phrase(v);
     if (given_is_path(v))
         return false;
-    return kind == NAME_PASSWORD || !memchr(v.p, ' ', v.n);
+    return kind == NAME_PASSWORD || !memchr(v.p, ' ', v.n) || given_is_salt(v);
 }
 
 /* ---- the name before an operator ---- */
@@ -324,6 +324,8 @@ static struct naming read_naming(struct slice text, size_t at)
     out.at = end - out.name.n;
     out.name = name_of_member(text, out.at, out.name);
     out.kind = secret_name_kind(out.name);
+    if (out.kind == NAME_PLAIN && out.in_quotes && memchr(out.name.p, '.', out.name.n))
+        out.kind = given_kind_around(text, out.at);
     if (out.kind > NAME_LIKELY || out.at == 0)
         return out;
     /* "API key:", "Client Secret =" and "datadog api key =" */
@@ -388,14 +390,6 @@ bool given_is_line_start(struct slice text, size_t at)
            (at >= 2 && text.p[at - 2] == '\\' && text.p[at - 1] == 'n');
 }
 
-static bool is_snake_or_camel(struct slice v)
-{
-    for (size_t i = 0; i < v.n; i++)
-        if (v.p[i] == '_' || (v.p[i] >= 'A' && v.p[i] <= 'Z'))
-            return true;
-    return false;
-}
-
 /* after: where the value begins; direct: without blanks around the operator. */
 static bool is_bare_secret(struct slice text, const struct naming *name, char op, bool direct,
                            struct given v)
@@ -412,7 +406,7 @@ static bool is_bare_secret(struct slice text, const struct naming *name, char op
         return false;
     if (name->kind <= NAME_CODE)
         return given_is_secret(name->kind, value) && next != '(';
-    if (given_is_path(value))
+    if (given_is_path(value) || (direct && op == ':' && given_is_place_in_file(name->name, value)))
         return false;
     if (constant && direct && op == '=')
         return true;
@@ -432,7 +426,7 @@ static bool is_bare_secret(struct slice text, const struct naming *name, char op
     if (direct && op == '=')
         return next != ')' && next != ',' &&
                !given_is_word_of(value, " password passwd pwd token secret user ");
-    return value.n > 2 && whole_line && !is_snake_or_camel(value) &&
+    return value.n > 2 && whole_line && !given_is_variable(value) &&
            (op == ':' || name->kind == NAME_PASSWORD);
 }
 

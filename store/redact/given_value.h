@@ -75,6 +75,13 @@ bool given_is_mixed_word(struct slice value);
 bool given_has_digit(struct slice value);
 /* Letters and digits as a machine chooses them, at least so many; of a service they may be less random. */
 bool given_is_tokenish(struct slice value, size_t least, bool service);
+bool given_is_salt(struct slice value);
+/* A name that a program gives to a variable: new_password, userPassword. */
+bool given_is_variable(struct slice value);
+/* password.go:12:5: the place of a message of a compiler. */
+bool given_is_place_in_file(struct slice name, struct slice value);
+/* The kind of the name of the object in which a member is: "bearer": {"example.org": ... */
+enum name_kind given_kind_around(struct slice text, size_t at);
 /* process.env.PASSWORD, self->token, tokens[i] */
 bool given_is_reference(struct slice text, struct given value);
 bool given_is_line_start(struct slice text, size_t at);

@@ -56,7 +56,7 @@ const struct secret_word secret_words[] = {
     { "hash", ABOUT | ASKS }, { "hashed", ASKS }, { "helper", ABOUT }, { "heroku", SERVICE }, { "hetzner", SERVICE },
     { "hide", ASKS }, { "hint", ABOUT }, { "hmac", OF_KEY }, { "honeycomb", SERVICE }, { "host", OF_KEY },
     { "hubspot", SERVICE }, { "id", ABOUT }, { "idempotency", ASKS }, { "ids", ABOUT }, { "index", ABOUT },
-    { "input", ABOUT | ASKS }, { "integrity", HARMLESS }, { "intercom", SERVICE }, { "ipstack", SERVICE },
+    { "input", ABOUT | ASKS }, { "instrumentation", OF_KEY }, { "integrity", HARMLESS }, { "intercom", SERVICE }, { "ipstack", SERVICE },
     { "is", ASKS }, { "jfrog", SERVICE }, { "jira", SERVICE }, { "jwt", IS_TOKEN | OF_KEY }, { "kennwort", IS_PASSWORD }, { "key", LIKELY },
     { "keys", LIKELY }, { "kind", ABOUT }, { "kraken", SERVICE }, { "kucoin", SERVICE }, { "label", ABOUT },
     { "launchdarkly", SERVICE }, { "len", ABOUT }, { "length", ABOUT }, { "license", OF_KEY | LIKELY },
@@ -350,6 +350,10 @@ enum name_kind secret_name_kind(struct slice name)
     if (w.n < 2)
         return best;
     const char *last = w.word[w.n - 1], *before = w.word[w.n - 2];
+
+    /* what PHP's composer keeps by host */
+    if (w.n == 2 && strcmp(last, "oauth") == 0 && is_among(before, " bitbucket github gitlab "))
+        return NAME_CODE;
     bool asking = w.says[0] & ASKS;
 
     /* An id is no secret, unless it belongs to a service, or to a key, a client or an application. */

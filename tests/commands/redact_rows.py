@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+SHM = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None  # thousands of files are synced
 PLACES = {'alone': '{}', 'between': 'First line.\n{}\nand the last one', 'prompt': '$ {}\n$ ls'}
 
 
@@ -25,7 +26,7 @@ def row_of(session, content, n=0):
 
 def redacted(program, sessions):
     """Exports sessions, each with its own contents, and returns what is left of them."""
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory(dir=SHM) as home:
         ids = [f'{n:08x}-1111-4111-8111-111111111111' for n in range(len(sessions))]
         os.makedirs(f'{home}/.claude/projects/-tmp-p')
         for session, contents in zip(ids, sessions):
@@ -47,7 +48,7 @@ def far_away(program):
     rows = [f'Please log in as bob with {password} and look around.', result(f'bob:x:{password}:1000\nzq7-Kappaleia'), 'The name NL80211_ATTR_MAC and latin1 stay.',
             f'DB_PASSWORD={password}', 'password: NL80211_ATTR_MAC', [{'type': 'tool_use', 'id': 't', 'name': 'Bash', 'input': {'command': f'cat {password}.txt'}}],
             f'and {password} once more']
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory(dir=SHM) as home:
         session = '33333333-1111-4111-8111-111111111111'
         os.makedirs(f'{home}/.claude/projects/-tmp-p')
         with open(f'{home}/.claude/projects/-tmp-p/{session}.jsonl', 'w', encoding='utf-8') as f:

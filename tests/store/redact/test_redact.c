@@ -475,3 +475,20 @@ TEST(hostile_texts_take_linear_time)
     assert_int_equal(redact_learn(buf_slice(&text), &counts), ERR_OK);
     assert_int_equal(redact_text(buf_slice(&text), &out, &counts), ERR_OK);
 }
+
+/* As grep, jq and others print them. */
+TEST(colours_between_a_name_and_its_value_do_not_hide_it)
+{
+    assert_redacted("\x1b[32mDB_PASSWORD=\x1b[33mrt5\x1b[0m",
+                    "\x1b[32mDB_PASSWORD=\x1b[33mREDACTED\x1b[0m");
+    assert_redacted("DB_\x1b[01;31m\x1b[KPASS\x1b[m\x1b[KWORD=hun\x1b[1mter\x1b[0m2 x",
+                    "DB_\x1b[01;31m\x1b[KPASS\x1b[m\x1b[KWORD=REDACTED x");
+    assert_redacted(
+        "\x1b[1mpassword\x1b[0m: \x1b[31mPa5s\x1b[0m; \x1b[1mtoken\x1b[0m=\x1b[31mab1\x1b[0m",
+        "\x1b[1mpassword\x1b[0m: \x1b[31mREDACTED\x1b[0m; "
+        "\x1b[1mtoken\x1b[0m=\x1b[31mREDACTED\x1b[0m");
+    assert_redacted("\\\\u001b[1mpassword\\\\u001b[0m=x7",
+                    "\\\\u001b[1mpassword\\\\u001b[0m=REDACTED");
+    assert_redacted("\x1b[", "\x1b[");
+    assert_redacted("\x1b[1mno secrets[0] are here\x1b[0m", "\x1b[1mno secrets[0] are here\x1b[0m");
+}
