@@ -76,25 +76,6 @@ static int by_tool(const void *a, const void *b)
     return d ? d : (x->assistant_row > y->assistant_row) - (x->assistant_row < y->assistant_row);
 }
 
-static enum err_code sort_messages(struct claude_calls *calls)
-{
-    size_t n = calls->assistant_rows;
-    struct keyed *k = malloc((n ? n : 1) * sizeof *k);
-
-    calls->by_message = malloc((n ? n : 1) * sizeof *calls->by_message);
-    if (!k || !calls->by_message) {
-        free(k);
-        return ERR_NOMEM;
-    }
-    for (size_t i = 0; i < n; i++)
-        k[i] = (struct keyed){ calls->assistant_row[i].message, (uint32_t)i };
-    qsort(k, n, sizeof *k, compare_keyed_id);
-    for (size_t i = 0; i < n; i++)
-        calls->by_message[i] = k[i].place;
-    free(k);
-    return ERR_OK;
-}
-
 enum err_code claude_calls_read(struct claude_calls *calls, struct claude_log *log, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -104,8 +85,21 @@ enum err_code claude_calls_read(struct claude_calls *calls, struct claude_log *l
         if (chain_has_row(&log->chain, (uint32_t)i) &&
             claude_line_is(claude_node_line(log, (uint32_t)i), CLAUDE_ASSISTANT))
             rc = read_assistant_row(calls, log, (uint32_t)i, e);
-    if (!rc)
-        rc = sort_messages(calls);
+    if (!rc) {
+        /* The rows in the order of their messages. */
+        size_t n = calls->assistant_rows;
+        struct keyed *k = malloc((n ? n : 1) * sizeof *k);
+
+        calls->by_message = malloc((n ? n : 1) * sizeof *calls->by_message);
+        rc = k && calls->by_message ? ERR_OK : ERR_NOMEM;
+        for (size_t i = 0; !rc && i < n; i++)
+            k[i] = (struct keyed){ calls->assistant_row[i].message, (uint32_t)i };
+        if (!rc)
+            qsort(k, n, sizeof *k, compare_keyed_id);
+        for (size_t i = 0; !rc && i < n; i++)
+            calls->by_message[i] = k[i].place;
+        free(k);
+    }
     if (!rc) {
         /* One entry for each tool id: the last row that made the call, or CHAIN_NONE if two
          * messages claim it. */

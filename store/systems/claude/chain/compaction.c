@@ -35,18 +35,6 @@ static bool keeps_messages(struct slice row)
             claude_key_truthy(metadata, "preservedSegment"));
 }
 
-/* This needs the bytes of the line and not the row, because a control byte at the beginning hides a boundary. */
-static enum err_code is_fresh_start(struct claude_log *log, size_t i, bool *fresh, struct err *e)
-{
-    const struct index_line *line = claude_line(log, i);
-    struct slice row;
-
-    TRY(logfile_row(&log->file, i, &row, e));
-    *fresh = found_by_sdk(line, row) && claude_is_boundary(row) && !keeps_messages(row) &&
-             json_type(row) == JSON_OBJECT;
-    return ERR_OK;
-}
-
 enum err_code claude_first_visible_line(struct claude_log *log, size_t *first_line, struct err *e)
 {
     const struct index *ix = &log->file.index;
@@ -56,14 +44,15 @@ enum err_code claude_first_visible_line(struct claude_log *log, size_t *first_li
     if (log->file.file.id.size <= SKIP_ABOVE)
         return ERR_OK;
     for (size_t i = complete; i-- > 0;) {
-        bool fresh = false;
-        enum err_code rc = ERR_OK;
+        struct slice row;
 
-        if (claude_line_is(&ix->line[i], CLAUDE_SYSTEM))
-            rc = is_fresh_start(log, i, &fresh, e);
-        if (rc)
-            return rc;
-        if (fresh) {
+        if (!claude_line_is(&ix->line[i], CLAUDE_SYSTEM))
+            continue;
+        /* This needs the bytes of the line and not the row, because a control byte at the beginning
+         * hides a boundary. */
+        TRY(logfile_row(&log->file, i, &row, e));
+        if (found_by_sdk(&ix->line[i], row) && claude_is_boundary(row) && !keeps_messages(row) &&
+            json_type(row) == JSON_OBJECT) {
             *first_line = i;
             return ERR_OK;
         }

@@ -163,23 +163,6 @@ enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t
     return ERR_OK;
 }
 
-/* The nearest message above this line that is not on the path yet. */
-static uint32_t before_in_file(const struct claude_log *log, uint32_t node)
-{
-    const struct chain *c = &log->chain;
-
-    for (size_t i = c->node[node].line; i-- > 0;) {
-        const struct index_line *line = claude_line(log, i);
-        uint32_t at = claude_line_is_message(line) && !(line->marks & (MARK_SIDECHAIN | MARK_TEAM))
-                          ? claude_line_node(log, i)
-                          : CHAIN_NONE;
-
-        if (at != CHAIN_NONE && c->node[at].line == i && !(c->mark[at] & NODE_LISTED))
-            return at;
-    }
-    return CHAIN_NONE;
-}
-
 /* Continues the path above a node. A missing parent and a cycle are bridged as the client bridges them. Where the
  * client would start over, and above a boundary without a link to earlier rows, the path continues with the previous
  * row in the file, because a person wants to read it. In a tail that row may be outside. */
@@ -203,18 +186,17 @@ static enum err_code step_up(struct claude_conversation_path *walk, uint32_t *no
         if (find_in_gap(&walk->gaps, &walk->log, at, node))
             return err_nomem(e);
     }
-    if (*node == CHAIN_NONE)
-        *node = before_in_file(&walk->log, at);
-    return ERR_OK;
-}
+    /* The nearest message above this line that is not on the path yet. */
+    for (size_t i = c->node[at].line; *node == CHAIN_NONE && i-- > 0;) {
+        const struct index_line *line = claude_line(&walk->log, i);
 
-static enum err_code find_path_leaf(struct claude_conversation_path *walk, struct err *e)
-{
-    TRY(claude_resume_leaf(&walk->log, &walk->leaf, &walk->cleared, e));
+        if (!claude_line_is_message(line) || line->marks & (MARK_SIDECHAIN | MARK_TEAM))
+            continue;
+        uint32_t above = claude_line_node(&walk->log, i);
 
-    /* A person wants to read the conversation even if a resume would start over. */
-    if (walk->leaf == CHAIN_NONE)
-        TRY(claude_message_leaf(&walk->log, &walk->leaf, e));
+        if (above != CHAIN_NONE && c->node[above].line == i && !(c->mark[above] & NODE_LISTED))
+            *node = above;
+    }
     return ERR_OK;
 }
 
@@ -228,7 +210,11 @@ enum err_code claude_conversation_path_open(struct claude_conversation_path *wal
         return rc;
     w.partial = w.log.partial;
     w.gap = calloc(w.log.chain.n + 1, 1);
-    rc = w.gap ? find_path_leaf(&w, e) : err_nomem(e);
+    rc = w.gap ? claude_resume_leaf(&w.log, &w.leaf, &w.cleared, e) : err_nomem(e);
+
+    /* A person wants to read the conversation even if a resume would start over. */
+    if (!rc && w.leaf == CHAIN_NONE)
+        rc = claude_message_leaf(&w.log, &w.leaf, e);
     if (rc)
         claude_conversation_path_close(&w);
     else
@@ -368,23 +354,6 @@ static enum err_code claude_read_row(struct branch_search *f, uint32_t node, str
     return out->p ? ERR_OK : err_nomem(e);
 }
 
-/* The last prompt at or above the leaf, on the branch or before it. */
-static enum err_code read_last(struct branch_search *f, uint32_t leaf, struct slice *out,
-                               struct err *e)
-{
-    const struct chain *c = &f->walk.log.chain;
-    enum err_code rc = ERR_OK;
-    int read = 0;
-
-    for (size_t steps = 0; leaf != CHAIN_NONE && steps < c->n && read < LAST_ROWS && !rc && !out->n;
-         steps++, leaf = chain_parent(c, leaf))
-        if (claude_node_line(&f->walk.log, leaf)->kind == CLAUDE_USER) {
-            rc = claude_read_row(f, leaf, out, e);
-            read++;
-        }
-    return rc;
-}
-
 static enum err_code claude_read_id(struct branch_search *f, uint32_t node, struct slice *out,
                                     struct err *e)
 {
@@ -417,8 +386,16 @@ static enum err_code claude_add_branch(struct branch_search *f, uint32_t leaf, s
         if (claude_node_line(&f->walk.log, first[i])->kind == CLAUDE_USER)
             rc = claude_read_row(f, first[i], &b.prompt, e);
 
-    if (!rc)
-        rc = read_last(f, leaf, &b.last, e);
+    /* The last prompt at or above the leaf, on the branch or before it. */
+    int read = 0;
+    uint32_t at = leaf;
+
+    for (size_t steps = 0; at != CHAIN_NONE && steps < c->n && read < LAST_ROWS && !rc && !b.last.n;
+         steps++, at = chain_parent(c, at))
+        if (claude_node_line(&f->walk.log, at)->kind == CLAUDE_USER) {
+            rc = claude_read_row(f, at, &b.last, e);
+            read++;
+        }
     if (!rc)
         rc = claude_read_id(f, leaf, &b.leaf_name, e);
     if (!rc && from != CHAIN_NONE)

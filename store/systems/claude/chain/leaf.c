@@ -184,6 +184,15 @@ bool claude_leads_to_message(const struct claude_log *log, uint32_t node)
     return false;
 }
 
+static bool boundary_follows(const struct claude_log *log, size_t line)
+{
+    for (size_t i = line + 1; i < log->file.index.n; i++)
+        if (claude_line_is(claude_line(log, i), CLAUDE_SYSTEM) &&
+            claude_line_has(claude_line(log, i), MARK_COMPACT))
+            return true;
+    return false;
+}
+
 static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *p, struct err *e)
 {
     bool found_any = false;
@@ -210,14 +219,9 @@ static enum err_code find_checkpoint(struct claude_log *log, struct checkpoint *
     if (!rc && p->found && p->node != CHAIN_NONE) {
         /* In a file above a certain size, the client does not read anything before the last
          * boundary that kept nothing. */
-        const struct index *ix = &log->file.index;
         size_t line = log->chain.node[p->node].line, from = 0;
-        bool compacted = false;
 
-        for (size_t i = line + 1; i < ix->n && !compacted; i++)
-            compacted = claude_line_is(&ix->line[i], CLAUDE_SYSTEM) &&
-                        claude_line_has(&ix->line[i], MARK_COMPACT);
-        rc = compacted ? claude_first_visible_line(log, &from, e) : ERR_OK;
+        rc = boundary_follows(log, line) ? claude_first_visible_line(log, &from, e) : ERR_OK;
 
         p->found =
             line >= from && claude_is_loaded(log, p->node) && claude_leads_to_message(log, p->node);
@@ -411,16 +415,6 @@ enum err_code claude_leaf_is_read(struct claude_log *log, bool *is, struct err *
     return ERR_OK;
 }
 
-/* A boundary after the newest row may have left that row out, which only the whole file tells. */
-static bool boundary_follows(const struct claude_log *log, size_t line)
-{
-    for (size_t i = line + 1; i < log->file.index.n; i++)
-        if (claude_line_is(claude_line(log, i), CLAUDE_SYSTEM) &&
-            claude_line_has(claude_line(log, i), MARK_COMPACT))
-            return true;
-    return false;
-}
-
 /* Decides only what rows above the log cannot change. none_above: no last-prompt row above the log names a leaf. */
 static enum err_code decide(struct claude_log *log, bool none_above, uint32_t *leaf, bool *decided,
                             struct err *e)
@@ -434,6 +428,8 @@ static enum err_code decide(struct claude_log *log, bool none_above, uint32_t *l
 
     *leaf = newest;
     *decided = false;
+
+    /* A boundary after the newest row may have left that row out, which only the whole file tells. */
     if (newest != CHAIN_NONE && boundary_follows(log, log->chain.node[newest].line))
         return ERR_OK;
     if (!p.found) {

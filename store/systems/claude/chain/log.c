@@ -198,30 +198,6 @@ static void copy_members(struct jsonout *j, struct slice object, const char *con
     }
 }
 
-/* If a key occurs twice the last one counts, so later members override earlier ones. */
-static void write_queued(struct jsonout *j, struct slice row, struct slice said, struct slice fold,
-                         struct slice command)
-{
-    static const char *const own[] = { "subtype", "level",  "msgV",   "content", "blocks",
-                                       "fold",    "isMeta", "origin", NULL };
-    static const char *const command_only[] = { "command", NULL };
-    static const char *const none[] = { NULL };
-    struct slice origin;
-
-    copy_members(j, fold, command_only);
-    copy_members(j, row, own);
-    jsonout_member(j, "type", SLICE("attachment"));
-    jsonout_key(j, "attachment");
-    jsonout_open(j, '{');
-    copy_members(j, command, none);
-    jsonout_member(j, "type", SLICE("queued_command"));
-    jsonout_raw_member(j, "prompt", said);
-    jsonout_key(j, "origin");
-    if (json_get(row, "origin", &origin))
-        jsonout_raw(j, origin);
-    jsonout_close(j, '}');
-}
-
 /* Returns true if the row is a voice row; `out` is then the row that is read instead. */
 static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
 {
@@ -244,9 +220,25 @@ static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
     out->n = 0;
     jsonout_init(&j, out);
     jsonout_open(&j, '{');
-    if (folded)
-        write_queued(&j, row, said, fold, command);
-    else {
+    if (folded) {
+        static const char *const own[] = { "subtype", "level",  "msgV",   "content", "blocks",
+                                           "fold",    "isMeta", "origin", NULL };
+        static const char *const command_only[] = { "command", NULL };
+        static const char *const none[] = { NULL };
+
+        /* If a key occurs twice the last one counts, so later members override earlier ones. */
+        copy_members(&j, fold, command_only);
+        copy_members(&j, row, own);
+        jsonout_member(&j, "type", SLICE("attachment"));
+        jsonout_key(&j, "attachment");
+        jsonout_open(&j, '{');
+        copy_members(&j, command, none);
+        jsonout_member(&j, "type", SLICE("queued_command"));
+        jsonout_raw_member(&j, "prompt", said);
+        jsonout_key(&j, "origin");
+        jsonout_raw(&j, origin);
+        jsonout_close(&j, '}');
+    } else {
         static const char *const own[] = { "subtype", "level", "msgV", "content",
                                            "blocks",  "fold",  NULL };
 
@@ -263,23 +255,16 @@ static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
     return true;
 }
 
-/* ---- opening ---- */
-
-static enum err_code claude_open_file(struct claude_log *log, const char *path,
-                                      const struct claude_log_want *want, struct err *e)
-{
-    if (want->tail)
-        return logfile_open_tail(&log->file, path, FILE_FOLLOW, &claude_index_keys, want->tail, e);
-    return logfile_open(&log->file, path, FILE_FOLLOW, &claude_index_keys, want->stop, e);
-}
-
 enum err_code claude_log_open(struct claude_log *log, const char *path,
                               const struct claude_log_want *want, struct err *e)
 {
     size_t first = 0;
 
     *log = (struct claude_log){ .file.file.fd = -1 };
-    enum err_code rc = claude_open_file(log, path, want, e);
+    enum err_code rc =
+        want->tail
+            ? logfile_open_tail(&log->file, path, FILE_FOLLOW, &claude_index_keys, want->tail, e)
+            : logfile_open(&log->file, path, FILE_FOLLOW, &claude_index_keys, want->stop, e);
 
     if (rc)
         return rc;

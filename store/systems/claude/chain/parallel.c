@@ -79,21 +79,6 @@ static enum err_code add_link(struct parallel *p, uint32_t node, uint32_t answer
     return ERR_OK;
 }
 
-/* The row that the answer itself names as the one that made its call. */
-static const struct claude_assistant_row *named_source(struct parallel *p, struct slice row,
-                                                       uint32_t node)
-{
-    struct id128 id = { 0, 0 };
-
-    if (!p->log->plain)
-        id = claude_id_at(row, "sourceToolAssistantUUID", &p->log->arena);
-    uint32_t source = id128_none(id) ? CHAIN_NONE : chain_find(&p->log->chain, id);
-
-    if (source == CHAIN_NONE || source == p->log->chain.node[node].parent)
-        return NULL;
-    return claude_assistant_row_of(&p->calls, source);
-}
-
 static enum err_code read_tools(struct parallel *p, struct slice row, struct answer *a)
 {
     struct json_iter blocks;
@@ -124,7 +109,15 @@ static enum err_code claude_read_answer(struct parallel *p, uint32_t node, struc
     p->answer[p->answers++] = a;
     if (parent != CHAIN_NONE && add_link(p, parent, place))
         return ERR_NOMEM;
-    const struct claude_assistant_row *s = named_source(p, row, node);
+    /* The row that the answer itself names as the one that made its call. */
+    struct id128 id = { 0, 0 };
+
+    if (!p->log->plain)
+        id = claude_id_at(row, "sourceToolAssistantUUID", &p->log->arena);
+    uint32_t source = id128_none(id) ? CHAIN_NONE : chain_find(&p->log->chain, id);
+    const struct claude_assistant_row *s = source == CHAIN_NONE || source == parent
+                                               ? NULL
+                                               : claude_assistant_row_of(&p->calls, source);
 
     if (s && id128_eq(s->side, side) && add_link(p, s->node, place))
         return ERR_NOMEM;
@@ -168,14 +161,6 @@ struct group {
     struct idset taken; /* the tool ids that they answer */
 };
 
-static bool in_group(const struct parallel *p, const struct group *g, uint32_t node)
-{
-    const struct claude_assistant_row *s =
-        node == CHAIN_NONE ? NULL : claude_assistant_row_of(&p->calls, node);
-
-    return s && id128_eq(s->message, g->message);
-}
-
 static enum err_code add_group_row(struct group *g, uint32_t node)
 {
     if (!array_reserve(g->row, g->row_cap, g->rows + g->answers + 1))
@@ -212,7 +197,11 @@ static enum err_code collect_answers(struct parallel *p, struct group *g, uint32
         if (is_on_path(p, a->node) || a->seen == g->from + 1)
             continue;
         a->seen = (uint32_t)g->from + 1;
-        if (in_group(p, g, p->log->chain.node[a->node].parent)) {
+        uint32_t parent = p->log->chain.node[a->node].parent;
+        const struct claude_assistant_row *s =
+            parent == CHAIN_NONE ? NULL : claude_assistant_row_of(&p->calls, parent);
+
+        if (s && id128_eq(s->message, g->message)) {
             if (claude_add_answer(p, g, a))
                 return ERR_NOMEM;
             continue;
@@ -243,20 +232,6 @@ static bool answers_new_call(const struct parallel *p, const struct group *g,
             return true;
     }
     return false;
-}
-
-/* An answer whose parent is elsewhere counts only if no other row has answered. They are considered in the order in
- * which their ids appear in the file. */
-static enum err_code accept_strays(struct parallel *p, struct group *g)
-{
-    qsort(g->stray, g->strays, sizeof *g->stray, claude_by_number);
-    for (size_t i = 0; i < g->strays; i++) {
-        const struct answer *a = &p->answer[g->stray[i]];
-
-        if (answers_new_call(p, g, a) && claude_add_answer(p, g, a))
-            return ERR_NOMEM;
-    }
-    return ERR_OK;
 }
 
 struct timed {
@@ -326,8 +301,16 @@ static enum err_code fill_group(struct parallel *p, struct group *g, const uint3
         }
         p->answered_known = true;
     }
+    /* An answer whose parent is elsewhere counts only if no other row has answered. They are considered
+     * in the order in which their ids appear in the file. */
     if (!rc && g->strays)
-        rc = accept_strays(p, g);
+        qsort(g->stray, g->strays, sizeof *g->stray, claude_by_number);
+    for (size_t i = 0; !rc && i < g->strays; i++) {
+        const struct answer *a = &p->answer[g->stray[i]];
+
+        if (answers_new_call(p, g, a))
+            rc = claude_add_answer(p, g, a);
+    }
     if (!rc)
         rc = sort_by_time(p, g->row, g->rows, e);
     if (!rc && g->answers)

@@ -149,21 +149,23 @@ static bool claude_is_note(struct slice value, struct arena *a)
     return false;
 }
 
-static bool block_is_note(struct slice block, struct arena *a)
+bool claude_only_result(struct slice row, struct slice *result)
 {
-    struct slice value;
+    struct json_iter it;
+    struct slice key, block;
+    size_t n = 0;
 
-    if (json_type(block) != JSON_OBJECT)
+    if (!claude_content(row, &it))
         return false;
-    if (claude_value_is(block, "type", "text"))
-        return json_get(block, "text", &value) && claude_is_note(value, a);
-    return claude_value_is(block, "type", "tool_result") && json_get_true(block, "is_error") &&
-           json_get(block, "content", &value) && claude_is_note(value, a);
+    while (json_iter_next(&it, &key, &block))
+        if (claude_block_is(block, "tool_result") && n++ == 0)
+            *result = block;
+    return n == 1;
 }
 
 bool claude_is_interrupt_note(struct slice row, struct arena *a)
 {
-    struct slice content, key, block;
+    struct slice content, key, block, value;
     struct json_iter blocks;
     bool any = false;
 
@@ -174,7 +176,14 @@ bool claude_is_interrupt_note(struct slice row, struct arena *a)
     if (!json_iter_open(&blocks, content))
         return false;
     while (json_iter_next(&blocks, &key, &block)) {
-        if (!block_is_note(block, a))
+        if (json_type(block) != JSON_OBJECT)
+            return false;
+        bool text = claude_value_is(block, "type", "text");
+
+        if (!text &&
+            !(claude_value_is(block, "type", "tool_result") && json_get_true(block, "is_error")))
+            return false;
+        if (!json_get(block, text ? "text" : "content", &value) || !claude_is_note(value, a))
             return false;
         any = true;
     }

@@ -49,6 +49,9 @@ enum claude_local claude_local_part(struct slice row, struct arena *a);
 bool claude_content(struct slice row, struct json_iter *blocks);
 /* Returns true if the block is an object of this type. */
 bool claude_block_is(struct slice block, const char *type);
+
+/* Finds the tool result of a row. Returns false unless the row has exactly one. */
+bool claude_only_result(struct slice row, struct slice *result);
 /* The id that a block of this type has under a key ("tool_use" and "id", "tool_result" and "tool_use_id").
  * Returns false for other blocks, and if the id is not a string. */
 bool claude_block_id(struct slice block, const char *type, const char *key, struct arena *a,

@@ -535,28 +535,6 @@ static void claude_read_windows(struct describing *r)
         row->hidden = HIDDEN_EMPTY;
 }
 
-static enum err_code open_windows(struct window *w, const struct session_ref *ref,
-                                  struct session_row *row, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    if (ref->preread.n)
-        window_hold(w, &ref->file, ref->preread);
-    else
-        rc = window_open(w, AT_FDCWD, ref->path.p,
-                         (ref->nameless ? FILE_FOLLOW : 0) | WINDOW_TAIL_FIRST, e);
-
-    if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
-        return rc;
-    if (rc)
-        row->hidden = HIDDEN_UNREADABLE;
-    else if (w->file.id.size == 0)
-        return err_set(e, ERR_NOT_FOUND, ref->path.p, "describe: the file is empty");
-    else
-        row->ref.file = w->file.id;
-    return ERR_OK;
-}
-
 enum err_code claude_describe(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row, struct err *e)
 {
@@ -575,7 +553,19 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
     row->ref = *ref;
     row->ref.alone = false;
     row->ref.preread = (struct slice){ NULL, 0 };
-    rc = open_windows(r.w, ref, row, e);
+    if (ref->preread.n)
+        window_hold(r.w, &ref->file, ref->preread);
+    else
+        rc = window_open(r.w, AT_FDCWD, ref->path.p,
+                         (ref->nameless ? FILE_FOLLOW : 0) | WINDOW_TAIL_FIRST, e);
+    if (rc && rc != ERR_NOMEM && rc != ERR_NOT_FOUND) {
+        row->hidden = HIDDEN_UNREADABLE;
+        rc = ERR_OK;
+    } else if (!rc && r.w->file.id.size == 0) {
+        rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "describe: the file is empty");
+    } else if (!rc) {
+        row->ref.file = r.w->file.id;
+    }
     if (!rc) {
         r.project = claude_project_of(r.c, scope, ref->folder, r.a);
         r.has_side = sidecar_folder_exists(ref, r.a);

@@ -75,41 +75,7 @@ static bool file_belongs_to(struct window *w, int dirfd, const char *name, struc
     return yes;
 }
 
-/* Returns true if some session in this folder belongs to the path. */
-static bool folder_matches(const char *folder, struct slice path)
-{
-    struct window w;
-    struct dirent *entry;
-    bool yes = false;
-    DIR *dir = opendir(folder);
-
-    if (!dir)
-        return false;
-    if (window_init(&w, NULL) == ERR_OK) {
-        while (!yes && (entry = readdir(dir))) {
-            size_t n = strlen(entry->d_name);
-
-            yes = n >= sizeof CLAUDE_SUFFIX - 1 &&
-                  strcmp(entry->d_name + n - (sizeof CLAUDE_SUFFIX - 1), CLAUDE_SUFFIX) == 0 &&
-                  file_belongs_to(&w, dirfd(dir), entry->d_name, path);
-        }
-        window_fini(&w);
-    }
-    closedir(dir);
-    return yes;
-}
-
 /* ---- names in PROJECTS ---- */
-
-/* A link to a directory counts as one. */
-static bool is_project_folder(DIR *dir, const struct dirent *entry)
-{
-    struct stat sb;
-
-    if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK)
-        return entry->d_type == DT_DIR;
-    return fstatat(dirfd(dir), entry->d_name, &sb, 0) == 0 && S_ISDIR(sb.st_mode);
-}
 
 /* Sorted, as the agent's runtime sorts them. */
 static bool claude_read_projects(const struct claude *c, struct arena *a, struct claude_values *out)
@@ -122,8 +88,15 @@ static bool claude_read_projects(const struct claude *c, struct arena *a, struct
     if (!dir)
         return true;
     while (ok && (entry = readdir(dir))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            !is_project_folder(dir, entry))
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        struct stat sb;
+        bool folder = entry->d_type == DT_DIR;
+
+        /* A link to a directory counts as one. */
+        if (entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK)
+            folder = fstatat(dirfd(dir), entry->d_name, &sb, 0) == 0 && S_ISDIR(sb.st_mode);
+        if (!folder)
             continue;
         struct slice name = arena_copy(a, slice_of(entry->d_name));
 
@@ -202,6 +175,9 @@ static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct
                              struct slice path)
 {
     char full[PATH_MAX];
+    struct window w;
+    const struct dirent *entry;
+    bool yes = false;
 
     if (folder.n <= CONFIG_DIR_PROJECT_NAME_MAX ||
         memcmp(folder.p, flat.p, CONFIG_DIR_PROJECT_NAME_MAX) != 0 ||
@@ -209,7 +185,19 @@ static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct
         return false;
     int n = snprintf(full, sizeof full, "%s/%s", c->projects, folder.p);
 
-    return n > 0 && (size_t)n < sizeof full && folder_matches(full, path);
+    AUTO_DIR *dir = n > 0 && (size_t)n < sizeof full ? opendir(full) : NULL;
+
+    if (!dir || window_init(&w, NULL))
+        return false;
+    while (!yes && (entry = readdir(dir))) {
+        size_t length = strlen(entry->d_name);
+
+        yes = length >= sizeof CLAUDE_SUFFIX - 1 &&
+              strcmp(entry->d_name + length - (sizeof CLAUDE_SUFFIX - 1), CLAUDE_SUFFIX) == 0 &&
+              file_belongs_to(&w, dirfd(dir), entry->d_name, path);
+    }
+    window_fini(&w);
+    return yes;
 }
 
 static bool add_path_folders(const struct claude *c, struct slice path, struct arena *a,
@@ -279,15 +267,6 @@ static struct slice worktree_origin(struct slice window, struct arena *a)
 /* What the ends of a transcript say about the directory of its folder. */
 enum belongs { BELONGS_UNKNOWN, BELONGS_NOT, BELONGS_GONE, BELONGS };
 
-static bool is_own_name(const struct scope *scope, struct slice cwd)
-{
-    bool own = slice_eq(cwd, scope->project);
-
-    for (size_t i = 0; i < scope->trees && !own; i++)
-        own = slice_eq(cwd, scope->tree[i]);
-    return own;
-}
-
 /* The directory of the session may be another name of the scope's: it was moved and a link to it was left, or it is a
  * worktree that git does not know (any more). BELONGS_GONE: it does not exist. */
 static enum belongs transcript_belongs(const struct scope *scope, struct window *w, int dir,
@@ -303,7 +282,11 @@ static enum belongs transcript_belongs(const struct scope *scope, struct window 
         if (!cwd.p && !w->wide && window_widen(w, NULL) == ERR_OK)
             claude_first_cwd(w->head, &a, &cwd);
     }
-    if (cwd.p && is_own_name(scope, cwd)) {
+    bool own = cwd.p && slice_eq(cwd, scope->project);
+
+    for (size_t i = 0; i < scope->trees && cwd.p && !own; i++)
+        own = slice_eq(cwd, scope->tree[i]);
+    if (own) {
         answer =
             BELONGS_NOT; /* a copy that someone made: the agent looks for it in this folder alone */
     } else if (cwd.p && !memchr(cwd.p, '\0', cwd.n)) {
@@ -387,29 +370,6 @@ static bool claude_add_trees(const struct claude *c, const struct scope *scope,
     return ok;
 }
 
-/* The directories of the scope itself come first. */
-static bool add_scope(const struct claude *c, const struct scope *scope, enum discover_for what,
-                      struct arena *a, struct project_folders *out)
-{
-    struct claude_values names;
-
-    if (scope->all) {
-        if (!claude_read_projects(c, a, &names))
-            return false;
-        for (size_t i = 0; i < names.n; i++)
-            if (!claude_add_folder(out, names.p[i], (struct slice){ NULL, 0 }, a))
-                return false;
-        return true;
-    }
-    if (!add_path_folders(c, scope->project, a, out))
-        return false;
-    for (size_t i = 0; what == DISCOVER_ONE && scope->trees > 1 && i < scope->trees; i++)
-        if (!slice_eq(scope->tree[i], scope->project) &&
-            !add_path_folders(c, scope->tree[i], a, out))
-            return false;
-    return claude_add_trees(c, scope, what, a, out);
-}
-
 /* A folder that is a link to another one of the list has the same sessions. It is dropped, or comes last if each link is
  * wanted. */
 static bool drop_linked_folders(const struct claude *c, const struct scope *scope,
@@ -453,9 +413,22 @@ enum err_code claude_folders(const struct claude *c, const struct scope *scope,
                              enum discover_for what, struct arena *a, struct project_folders *out,
                              struct err *e)
 {
+    struct claude_values names;
+
     *out = (struct project_folders){ 0 };
-    if (!add_scope(c, scope, what, a, out) || !drop_linked_folders(c, scope, what, out, a))
-        return err_nomem(e);
+    if (scope->all) {
+        NEED(claude_read_projects(c, a, &names));
+        for (size_t i = 0; i < names.n; i++)
+            NEED(claude_add_folder(out, names.p[i], (struct slice){ NULL, 0 }, a));
+    } else {
+        /* The directories of the scope itself come first. */
+        NEED(add_path_folders(c, scope->project, a, out));
+        for (size_t i = 0; what == DISCOVER_ONE && scope->trees > 1 && i < scope->trees; i++)
+            if (!slice_eq(scope->tree[i], scope->project))
+                NEED(add_path_folders(c, scope->tree[i], a, out));
+        NEED(claude_add_trees(c, scope, what, a, out));
+    }
+    NEED(drop_linked_folders(c, scope, what, out, a));
     return ERR_OK;
 }
 

@@ -12,6 +12,7 @@
 
 #include "lite/base/array.h"
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/id.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/list/discover.h"
@@ -404,27 +405,20 @@ enum err_code claude_find_each(const struct store *st, const struct scope *scope
     return rc;
 }
 
-/* The transcript of a session directory is beside it. */
-static struct slice transcript_at(struct slice path, struct arena *a)
-{
-    struct stat sb;
-
-    if (stat(path.p, &sb) == 0 && !S_ISDIR(sb.st_mode))
-        return arena_copy(a, path);
-    const char *p = arena_format(a, "%.*s" CLAUDE_SUFFIX, SLICE_ARG(path));
-
-    return p ? slice_of(p) : (struct slice){ NULL, 0 };
-}
-
 enum err_code claude_at_path(const struct store *st, struct slice path, struct arena *a,
                              struct session_ref *ref, struct err *e)
 {
     size_t suffix = sizeof CLAUDE_SUFFIX - 1;
-    struct slice file = transcript_at(path, a), folder = { "", 0 };
+    struct slice file = path, folder = { "", 0 };
     struct stat sb;
 
-    if (!file.p)
-        return err_nomem(e);
+    /* The transcript of a session directory is beside it. */
+    if (stat(path.p, &sb) != 0 || S_ISDIR(sb.st_mode)) {
+        NEED(file.p = arena_format(a, "%.*s" CLAUDE_SUFFIX, SLICE_ARG(path)));
+        file.n = strlen(file.p);
+    } else {
+        NEED((file = arena_copy(a, path)).p);
+    }
     const char *name = strrchr(file.p, '/') + 1;
     size_t n = (size_t)(file.p + file.n - name);
 
@@ -459,25 +453,6 @@ struct many {
     struct arena *a;
     bool ok;
 };
-
-/* Ids that are named twice are looked up once. */
-static bool want(struct many *m)
-{
-    m->first = arena_alloc(m->a, (m->n + 1) * sizeof *m->first);
-    m->copied = arena_zalloc(m->a, (m->n + 1) * sizeof *m->copied);
-    m->ok = m->first && m->copied;
-    for (size_t i = 0; i < m->n && m->ok; i++) {
-        uint32_t number;
-        size_t before = m->wanted.n;
-
-        if (!claude_is_uuid(m->id[i]))
-            continue;
-        m->ok = idset_add(&m->wanted, id128_of(m->id[i]), &number) == ERR_OK;
-        if (m->ok && m->wanted.n > before)
-            m->first[number] = i;
-    }
-    return m->ok;
-}
 
 static void look_for(struct many *m, struct slice folder, size_t i)
 {
@@ -530,9 +505,25 @@ enum err_code claude_find_many(const struct store *st, const struct scope *scope
     struct arena names = { 0 };
     enum err_code rc = claude_folders(m.c, scope, DISCOVER_ONE, &names, &list, e);
 
-    if (!rc && want(&m))
-        for (size_t i = 0; i < list.n && m.ok && m.wanted.n; i++)
-            search_folder(&m, list.folder[i].name);
+    /* Ids that are named twice are looked up once. */
+    if (!rc) {
+        m.first = arena_alloc(a, (n + 1) * sizeof *m.first);
+        m.copied = arena_zalloc(a, (n + 1) * sizeof *m.copied);
+        m.ok = m.first && m.copied;
+    }
+    for (size_t i = 0; i < n && m.ok; i++) {
+        uint32_t number;
+        size_t before = m.wanted.n;
+
+        if (!claude_is_uuid(id[i]))
+            continue;
+        m.ok = idset_add(&m.wanted, id128_of(id[i]), &number) == ERR_OK;
+        if (m.ok && m.wanted.n > before)
+            m.first[number] = i;
+    }
+
+    for (size_t i = 0; i < list.n && m.ok && m.wanted.n; i++)
+        search_folder(&m, list.folder[i].name);
     if (!rc && m.ok) {
         for (size_t i = 0; i < m.n; i++)
             if (m.copied[i])

@@ -30,25 +30,6 @@ static void history_fini(struct history *h)
     arena_fini(&h->arena);
 }
 
-/* The session of a row, added if it is new; NULL if out of memory. */
-static struct gone_session *history_session(struct history *h, struct slice id, struct slice cwd)
-{
-    const size_t n = h->ids.n;
-    uint32_t number;
-
-    if (idset_add(&h->ids, id128_of(id), &number))
-        return NULL;
-    if (number < n)
-        return &h->gone[number];
-    struct gone_session *more = arena_grow(&h->arena, h->gone, n, sizeof *more);
-
-    if (!more)
-        return NULL;
-    h->gone = more;
-    more[n] = (struct gone_session){ .id = arena_copy(&h->arena, id), .cwd = cwd, .path = h->path };
-    return h->arena.failed ? NULL : &more[n];
-}
-
 static enum err_code history_row(struct history *h, struct slice row, struct err *e)
 {
     struct slice id, cwd, text, time;
@@ -59,9 +40,18 @@ static enum err_code history_row(struct history *h, struct slice row, struct err
         !(h->scope->all || session_scope_has(h->scope, cwd)) ||
         !json_get_text(row, "display", &h->arena, &text) || !text.n)
         return ERR_OK;
-    struct gone_session *gone = history_session(h, id, cwd);
+    /* The session of the row, added if it is new. */
+    const size_t n = h->ids.n;
+    uint32_t number;
 
-    NEED(gone);
+    NEED(idset_add(&h->ids, id128_of(id), &number) == ERR_OK);
+    if (number == n) {
+        NEED(h->gone = arena_grow(&h->arena, h->gone, n, sizeof *h->gone));
+        h->gone[n] =
+            (struct gone_session){ .id = arena_copy(&h->arena, id), .cwd = cwd, .path = h->path };
+        NEED(!h->arena.failed);
+    }
+    struct gone_session *gone = &h->gone[number];
     struct gone_prompt *more = arena_grow(&h->arena, gone->prompt, gone->n, sizeof *more);
 
     NEED(more);

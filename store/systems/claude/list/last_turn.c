@@ -247,14 +247,6 @@ static bool is_answer(struct slice row)
            json_get(message, "stop_reason", &reason) && json_type(reason) == JSON_STRING;
 }
 
-static bool is_prompt_row(struct slice row, struct arena *a, bool *ok)
-{
-    struct prompt prompt = { 0 };
-
-    *ok = prompt_of_row(row, a, &prompt);
-    return prompt.text.p != NULL;
-}
-
 bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id)
 {
     struct slice row;
@@ -276,7 +268,14 @@ bool claude_continued_in(struct slice tail, struct arena *a, struct slice *id)
                 *id = (struct slice){ NULL, 0 };
             return true;
         }
-        if (spoken && (is_answer(row) || is_prompt_row(row, a, &ok)))
+        if (!spoken)
+            continue;
+        if (is_answer(row))
+            return true;
+        struct prompt prompt = { 0 };
+
+        ok = prompt_of_row(row, a, &prompt);
+        if (prompt.text.p)
             return ok;
     }
     return ok;

@@ -305,19 +305,14 @@ static bool candidate(struct slice row)
            !slice_has(row, "\"isMeta\": true");
 }
 
-static bool summary_row(struct slice row)
-{
-    return slice_has(row, "\"isCompactSummary\":true") ||
-           slice_has(row, "\"isCompactSummary\": true");
-}
-
 bool prompt_first(struct slice head, struct arena *a, struct prompt *out)
 {
     struct slice row;
     bool torn;
 
     while (!out->text.p && slice_line(&head, &row, &torn)) {
-        if (!candidate(row) || summary_row(row) || !json_valid(row))
+        if (!candidate(row) || slice_has(row, "\"isCompactSummary\":true") ||
+            slice_has(row, "\"isCompactSummary\": true") || !json_valid(row))
             continue;
         if (!prompt_of_row(row, a, out))
             return false;

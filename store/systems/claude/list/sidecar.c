@@ -37,35 +37,6 @@ static bool claude_read_document(const struct session_ref *ref, const char *name
 
 /* ---- the title ---- */
 
-/* Each run of control and format characters becomes one space; cut after 200 characters. */
-static bool title_line(struct slice text, struct arena *a, struct slice *line)
-{
-    char *p = arena_alloc(a, text.n + 1);
-    size_t n = 0;
-    bool in_run = false;
-
-    if (!p)
-        return false;
-    for (size_t characters = 0; text.n && characters < TITLE_CHARACTERS;) {
-        uint32_t cp = utf8_next(&text, true);
-
-        utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)cp);
-        if (category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || cp == 0x2028 ||
-            cp == 0x2029) {
-            if (!in_run)
-                p[n++] = ' ';
-            characters += !in_run;
-            in_run = true;
-        } else {
-            n += utf8_encode(p + n, cp);
-            characters++;
-            in_run = false;
-        }
-    }
-    *line = utf8_js_trim((struct slice){ p, n });
-    return true;
-}
-
 bool sidecar_folder_exists(const struct session_ref *ref, struct arena *a)
 {
     if (ref->alone)
@@ -84,7 +55,35 @@ bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice 
         return false;
     if (!document.p || !json_get(document, "customTitle", &text) || json_type(text) != JSON_STRING)
         return true;
-    return json_text(text, a, &text) && title_line(utf8_js_trim(text), a, title);
+    if (!json_text(text, a, &text))
+        return false;
+
+    /* Each run of control and format characters becomes one space; cut after 200 characters. */
+    text = utf8_js_trim(text);
+    char *p = arena_alloc(a, text.n + 1);
+    size_t n = 0;
+    bool in_run = false;
+
+    if (!p)
+        return false;
+    for (size_t characters = 0; text.n && characters < TITLE_CHARACTERS;) {
+        uint32_t cp = utf8_next(&text, true);
+        utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)cp);
+
+        if (category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || cp == 0x2028 ||
+            cp == 0x2029) {
+            if (!in_run)
+                p[n++] = ' ';
+            characters += !in_run;
+            in_run = true;
+        } else {
+            n += utf8_encode(p + n, cp);
+            characters++;
+            in_run = false;
+        }
+    }
+    *title = utf8_js_trim((struct slice){ p, n });
+    return true;
 }
 
 /* ---- the archive mark ---- */
@@ -250,29 +249,11 @@ static void note_said_text(struct said *said, struct slice text)
     said->command_message |= slice_starts(text, "<command-message>");
 }
 
-static bool claude_sidecar_read_block(struct slice block, struct arena *a, struct said *said,
-                                      bool *ok)
-{
-    struct slice type, value, text;
-
-    if (json_type(block) != JSON_OBJECT || !json_get(block, "type", &type) ||
-        json_type(type) != JSON_STRING)
-        return false;
-    said->tool_result |= json_string_is(type, "tool_result");
-    said->media |= json_string_is(type, "image") || json_string_is(type, "document");
-    if (json_get(block, "text", &value) && json_type(value) == JSON_STRING) {
-        *ok &= json_text(value, a, &text);
-        if (*ok)
-            note_said_text(said, text);
-    }
-    return true;
-}
-
 /* If one block is malformed, the agent sees no blocks at all. */
 static struct said read_content(struct slice content, struct arena *a, bool *ok)
 {
     struct said said = { 0 };
-    struct slice key, block, text;
+    struct slice key, block, type, value, text;
     struct json_iter it;
 
     if (json_type(content) == JSON_STRING) {
@@ -280,9 +261,18 @@ static struct said read_content(struct slice content, struct arena *a, bool *ok)
         if (*ok)
             note_said_text(&said, text);
     } else if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content)) {
-        while (json_iter_next(&it, &key, &block))
-            if (!claude_sidecar_read_block(block, a, &said, ok))
+        while (json_iter_next(&it, &key, &block)) {
+            if (json_type(block) != JSON_OBJECT || !json_get(block, "type", &type) ||
+                json_type(type) != JSON_STRING)
                 return (struct said){ 0 };
+            said.tool_result |= json_string_is(type, "tool_result");
+            said.media |= json_string_is(type, "image") || json_string_is(type, "document");
+            if (json_get(block, "text", &value) && json_type(value) == JSON_STRING) {
+                *ok &= json_text(value, a, &text);
+                if (*ok)
+                    note_said_text(&said, text);
+            }
+        }
     }
     return said;
 }

@@ -166,29 +166,6 @@ static bool is_machine_text(struct slice text)
     return starts_with_any(text, tags);
 }
 
-static void add_user_text(struct blocks *r, struct slice text)
-{
-    struct slice trimmed = utf8_js_trim(text);
-
-    if (trimmed.n == 0)
-        return;
-    if (json_type(r->top[TOP_SUMMARY]) == JSON_TRUE)
-        add_note(r, SLICE("summary"), text);
-    else if (claude_add_command(r, text) ||
-             add_output(r, text, TAGS("bash-stdout"), TAGS("bash-stderr")) ||
-             add_output(r, text, TAGS("local-command-stdout"), TAGS("local-command-stderr")))
-        return;
-    else if (is_interruption(trimmed))
-        add_block(r, (struct block){ .kind = BLOCK_NOTE,
-                                     .failed = true,
-                                     .name = SLICE("interrupted"),
-                                     .text = text });
-    else if (json_type(r->top[TOP_META]) == JSON_TRUE || is_machine_text(trimmed))
-        add_note(r, SLICE("meta"), text);
-    else
-        add_block(r, (struct block){ .kind = BLOCK_PROMPT, .text = text });
-}
-
 /* ---- blocks ---- */
 
 /* How many bytes a base64 string encodes. The value has its quotes; escapes, if any, are not considered. */
@@ -283,13 +260,29 @@ static void add_tool_result(struct blocks *r, struct slice object)
 
 static void claude_add_text_block(struct blocks *r, struct slice text)
 {
-    if (json_string_is(r->top[TOP_TYPE], "assistant")) {
-        if (utf8_js_trim(text).n)
-            add_block(r, (struct block){ .kind = BLOCK_TEXT,
-                                         .text = text,
-                                         .failed = claude_is_true(r->top[TOP_API_ERROR]) });
-    } else
-        add_user_text(r, text);
+    struct slice trimmed = utf8_js_trim(text);
+
+    if (trimmed.n == 0)
+        return;
+    if (json_string_is(r->top[TOP_TYPE], "assistant"))
+        add_block(r, (struct block){ .kind = BLOCK_TEXT,
+                                     .text = text,
+                                     .failed = claude_is_true(r->top[TOP_API_ERROR]) });
+    else if (json_type(r->top[TOP_SUMMARY]) == JSON_TRUE)
+        add_note(r, SLICE("summary"), text);
+    else if (claude_add_command(r, text) ||
+             add_output(r, text, TAGS("bash-stdout"), TAGS("bash-stderr")) ||
+             add_output(r, text, TAGS("local-command-stdout"), TAGS("local-command-stderr")))
+        return;
+    else if (is_interruption(trimmed))
+        add_block(r, (struct block){ .kind = BLOCK_NOTE,
+                                     .failed = true,
+                                     .name = SLICE("interrupted"),
+                                     .text = text });
+    else if (json_type(r->top[TOP_META]) == JSON_TRUE || is_machine_text(trimmed))
+        add_note(r, SLICE("meta"), text);
+    else
+        add_block(r, (struct block){ .kind = BLOCK_PROMPT, .text = text });
 }
 
 /* A string, or an array of blocks. */

@@ -3,22 +3,10 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/row_facts.h"
-
-/* Marks the rows that the client does not load again, in the client's order: the API would refuse a conversation with
- * calls that have no result, thinking whose message is lost, or answers without content. The calls in which the session
- * ended are kept (claude.md D).
- *
- * A result and the rest of a message are usually in the next rows, so the rows are searched once, from the first one
- * on, and only until the result or the message is found. */
-
-static bool is_thought(struct slice block)
-{
-    return claude_value_is(block, "type", "thinking") ||
-           claude_value_is(block, "type", "redacted_thinking");
-}
 
 static bool is_blank_block(struct slice block)
 {
@@ -35,28 +23,25 @@ static bool is_blank_block(struct slice block)
     return blank;
 }
 
-/* ---- results ---- */
-
-static enum err_code collect_results(struct claude_hidden_rows *l, size_t i, struct err *e)
+/* Adds the ids of the calls of an answer, or those of the calls whose results are in a message. */
+static enum err_code collect_call_ids(struct claude_hidden_rows *l, size_t i, bool results,
+                                      struct err *e)
 {
     struct json_iter blocks;
     struct slice key, block, row;
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct id128 id;
     uint32_t number;
     uint8_t kind = l->rows.kind(l->rows.arg, i);
 
-    if (kind != CLAUDE_USER && kind != CLAUDE_ASSISTANT)
+    if (kind != CLAUDE_ASSISTANT && !(results && kind == CLAUDE_USER))
         return ERR_OK;
-    enum err_code rc = l->rows.read(l->rows.arg, i, &row, e);
-
-    if (!rc && claude_content(row, &blocks))
-        while (!rc && json_iter_next(&blocks, &key, &block))
-            if (claude_block_id(block, "tool_result", "tool_use_id", &a, &id) &&
-                idset_add(&l->results, id, &number))
-                rc = err_nomem(e);
-    arena_fini(&a);
-    return rc;
+    TRY(l->rows.read(l->rows.arg, i, &row, e));
+    for (bool more = claude_content(row, &blocks); more && json_iter_next(&blocks, &key, &block);)
+        if (results ? claude_block_id(block, "tool_result", "tool_use_id", &a, &id)
+                    : claude_block_id(block, "tool_use", "id", &a, &id))
+            NEED(idset_add(results ? &l->results : &l->called, id, &number) == ERR_OK);
+    return ERR_OK;
 }
 
 enum err_code claude_hidden_rows_answered(struct claude_hidden_rows *l, const struct id128 *call,
@@ -68,30 +53,10 @@ enum err_code claude_hidden_rows_answered(struct claude_hidden_rows *l, const st
     for (size_t i = 0; i < n && !*found; i++)
         *found = idset_has(&l->results, call[i]);
     while (!rc && !*found && l->results_to < l->rows.n) {
-        rc = collect_results(l, l->results_to++, e);
+        rc = collect_call_ids(l, l->results_to++, true, e);
         for (size_t i = 0; i < n && !*found; i++)
             *found = idset_has(&l->results, call[i]);
     }
-    return rc;
-}
-
-static enum err_code collect_calls(struct claude_hidden_rows *l, size_t i, struct err *e)
-{
-    struct json_iter blocks;
-    struct slice key, block, row;
-    struct arena a = { 0 };
-    struct id128 id;
-    uint32_t number;
-
-    if (l->rows.kind(l->rows.arg, i) != CLAUDE_ASSISTANT)
-        return ERR_OK;
-    enum err_code rc = l->rows.read(l->rows.arg, i, &row, e);
-
-    for (bool more = !rc && claude_content(row, &blocks);
-         more && !rc && json_iter_next(&blocks, &key, &block);)
-        if (claude_block_id(block, "tool_use", "id", &a, &id) && idset_add(&l->called, id, &number))
-            rc = err_nomem(e);
-    arena_fini(&a);
     return rc;
 }
 
@@ -105,7 +70,7 @@ static enum err_code is_lone_result(struct claude_hidden_rows *l, struct slice b
 
     *lone = claude_block_id(block, "tool_result", "tool_use_id", &a, &tool);
     while (*lone && !rc && !idset_has(&l->called, tool) && l->called_to < l->rows.n)
-        rc = collect_calls(l, l->called_to++, e);
+        rc = collect_call_ids(l, l->called_to++, false, e);
     *lone = *lone && !idset_has(&l->called, tool);
     arena_fini(&a);
     return rc;
@@ -197,7 +162,8 @@ static enum err_code claude_hidden_rows_read_answer(struct claude_hidden_rows *l
 
     out->is = !rc && claude_content(row, &blocks);
     for (; !rc && out->is && json_iter_next(&blocks, &key, &block); n++) {
-        out->thought = out->thought && is_thought(block);
+        out->thought = out->thought && (claude_value_is(block, "type", "thinking") ||
+                                        claude_value_is(block, "type", "redacted_thinking"));
         out->blank = out->blank && is_blank_block(block);
         if (!claude_block_id(block, "tool_use", "id", &a, &id))
             rc = ERR_OK;

@@ -59,26 +59,6 @@ static size_t count_blocks(struct slice row, struct slice *first)
     return n;
 }
 
-static enum err_code note_calls(struct hiding *h, const struct claude_item *item, struct err *e)
-{
-    struct json_iter it;
-    struct slice row, key, block;
-    uint32_t number;
-
-    if (item->kind != CLAUDE_ASSISTANT)
-        return ERR_OK;
-    enum err_code rc = claude_item_row(h->log, item, &row, e);
-
-    for (bool more = !rc && claude_content(row, &it);
-         !rc && more && json_iter_next(&it, &key, &block);) {
-        struct id128 id;
-
-        if (claude_block_id(block, "tool_use", "id", &h->log->arena, &id))
-            rc = idset_add(idset_has(&h->calls, id) ? &h->twice : &h->calls, id, &number);
-    }
-    return rc;
-}
-
 /* Writes a row with another message or content, and without the members of a denial if there was one. */
 static void write_edited_row(struct jsonout *j, struct slice row, struct slice message,
                              struct slice content, bool denied)
@@ -256,21 +236,6 @@ static enum err_code show_host_call(struct hiding *h, const struct claude_item *
     return add_edited_item(h, item, row, from ? *from : message, content, false, e);
 }
 
-/* Finds the tool result of a row. Returns false unless the row has exactly one. */
-static bool claude_only_result(struct slice row, struct slice *result)
-{
-    struct json_iter it;
-    struct slice key, block;
-    size_t n = 0;
-
-    if (!claude_content(row, &it))
-        return false;
-    while (json_iter_next(&it, &key, &block))
-        if (claude_block_is(block, "tool_result") && n++ == 0)
-            *result = block;
-    return n == 1;
-}
-
 /* Shows a result that the host replaced for readers. *done is set if it did. */
 static enum err_code show_host_result(struct hiding *h, const struct claude_item *item,
                                       struct slice row, struct slice message, bool *done,
@@ -374,8 +339,21 @@ enum err_code claude_host_hide_calls(struct claude_log *log, struct claude_item_
 
     if (!claude_may_have_host_rows(list))
         return ERR_OK;
-    for (size_t i = 0; !rc && i < list->n; i++)
-        rc = note_calls(&h, &list->item[i], e);
+    for (size_t i = 0; !rc && i < list->n; i++) {
+        const struct claude_item *item = &list->item[i];
+        struct json_iter it;
+        struct slice row, key, block;
+        struct id128 id;
+        uint32_t number;
+
+        if (item->kind != CLAUDE_ASSISTANT)
+            continue;
+        rc = claude_item_row(log, item, &row, e);
+        for (bool more = !rc && claude_content(row, &it);
+             !rc && more && json_iter_next(&it, &key, &block);)
+            if (claude_block_id(block, "tool_use", "id", &log->arena, &id))
+                rc = idset_add(idset_has(&h.calls, id) ? &h.twice : &h.calls, id, &number);
+    }
     for (size_t i = 0; !rc && i < list->n; i++)
         rc = hide_item(&h, &list->item[i], e);
     if (!rc)

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -218,21 +219,6 @@ struct host_insertion {
     size_t cap;
 };
 
-static enum err_code note_follower(struct host_insertion *b, uint32_t line)
-{
-    const struct index_line *l = claude_line(b->log, line);
-    uint32_t at;
-
-    if (id128_none(l->parent) || id128_none(l->id) || idset_has(&b->taken, l->id))
-        return ERR_OK;
-    if (idset_add(&b->followed, l->parent, &at))
-        return ERR_NOMEM;
-    if (!array_reserve(b->follower, b->cap, at + 1))
-        return ERR_NOMEM;
-    b->follower[at] = line;
-    return ERR_OK;
-}
-
 /* The line that follows an id, or CHAIN_NONE. */
 static uint32_t follower_of(const struct host_insertion *b, struct id128 id)
 {
@@ -257,9 +243,14 @@ static enum err_code find_host_rows(struct host_insertion *b)
     for (size_t i = c->first_line; i < b->log->file.index.n; i++) {
         const struct index_line *l = claude_line(b->log, i);
 
-        if (l->state == LINE_OK && !id128_none(l->id) && chain_find(c, l->id) != CHAIN_NONE &&
-            l->kind >= CLAUDE_USER && l->kind <= CLAUDE_PROGRESS && note_follower(b, (uint32_t)i))
+        if (l->state != LINE_OK || id128_none(l->id) || chain_find(c, l->id) == CHAIN_NONE ||
+            l->kind < CLAUDE_USER || l->kind > CLAUDE_PROGRESS || id128_none(l->parent) ||
+            idset_has(&b->taken, l->id))
+            continue;
+        if (idset_add(&b->followed, l->parent, &number) ||
+            !array_reserve(b->follower, b->cap, number + 1))
             return ERR_NOMEM;
+        b->follower[number] = (uint32_t)i;
     }
     return ERR_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/row_facts.h"
 
@@ -202,18 +203,6 @@ static enum err_code reply_follows(struct choosing *c, size_t i, struct err *e)
     return rc;
 }
 
-static enum err_code collect_ids(struct choosing *c)
-{
-    uint32_t number;
-
-    if (c->ids.n)
-        return ERR_OK;
-    for (size_t i = 0; i < c->list->n; i++)
-        if (idset_add(&c->ids, claude_item_id(c->log, &c->list->item[i]), &number))
-            return ERR_NOMEM;
-    return ERR_OK;
-}
-
 /* For the SDK, rows of sub-agents and team members are not part of the conversation; a resume that bridges a gap
  * loads them. */
 static bool claude_item_list_is_own(const struct choosing *c, const struct claude_item *item)
@@ -240,14 +229,15 @@ static enum err_code choose_attachment(struct choosing *c, size_t i, struct clau
     }
     if (rc || !reached)
         return rc;
-    if (collect_ids(c))
-        return err_nomem(e);
-    rc = claude_queued_row(c->log, item, c->how->agent, &c->ids, &c->made, &plain, e);
-    if (rc || plain)
-        return rc;
-    rc = claude_item_list_add_made(out, c->log, item->line, buf_slice(&c->made), e);
-    if (rc)
-        return rc;
+    uint32_t number;
+
+    if (!c->ids.n)
+        for (size_t k = 0; k < c->list->n; k++)
+            NEED(!idset_add(&c->ids, claude_item_id(c->log, &c->list->item[k]), &number));
+    TRY(claude_queued_row(c->log, item, c->how->agent, &c->ids, &c->made, &plain, e));
+    if (plain)
+        return ERR_OK;
+    TRY(claude_item_list_add_made(out, c->log, item->line, buf_slice(&c->made), e));
     if (!c->how->agent && !claude_item_list_is_own(c, &out->item[out->n - 1]))
         out->n--;
     return ERR_OK;

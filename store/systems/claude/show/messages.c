@@ -3,6 +3,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
@@ -115,24 +116,6 @@ static bool claude_messages_is_true(struct slice value)
     return json_type(value) == JSON_TRUE;
 }
 
-/* The id of the tool result, if the row contains exactly one. */
-static struct slice claude_messages_only_result(struct slice row)
-{
-    struct slice key, block, id = { NULL, 0 };
-    struct json_iter blocks;
-    size_t results = 0;
-
-    if (!claude_content(row, &blocks))
-        return id;
-    while (json_iter_next(&blocks, &key, &block)) {
-        if (!claude_block_is(block, "tool_result"))
-            continue;
-        if (results++ || !json_get(block, "tool_use_id", &id) || json_type(id) != JSON_STRING)
-            id = (struct slice){ NULL, 0 };
-    }
-    return results == 1 ? id : (struct slice){ NULL, 0 };
-}
-
 /* Writes why a tool call was not carried out, for the one call that the row answers. */
 static void write_denial(struct jsonout *j, struct slice row, struct slice kind)
 {
@@ -140,10 +123,10 @@ static void write_denial(struct jsonout *j, struct slice row, struct slice kind)
         "user-rejected",          "permission-rule", "automode-blocked", "automode-unavailable",
         "automode-parsing-error", "interrupted",     "cancelled",        NULL,
     };
-    struct slice id =
-        claude_string_in(kind, kinds) ? claude_messages_only_result(row) : (struct slice){ "", 0 };
+    struct slice result, id;
 
-    if (id.n == 0)
+    if (!claude_string_in(kind, kinds) || !claude_only_result(row, &result) ||
+        !json_get(result, "tool_use_id", &id) || json_type(id) != JSON_STRING)
         return;
     jsonout_key(j, "tool_result_meta");
     jsonout_open(j, '[');
@@ -166,40 +149,22 @@ static enum err_code list_path(struct claude_log *log, const uint32_t *path, siz
     return ERR_OK;
 }
 
-static enum err_code walk_resume(struct claude_log *log, uint32_t *leaf, uint32_t **path, size_t *n,
-                                 struct err *e)
-{
-    bool cleared;
-    enum err_code rc = claude_resume_leaf(log, leaf, &cleared, e);
-
-    if (rc || *leaf == CHAIN_NONE)
-        return rc;
-    claude_remove_unloaded(log);
-    return claude_resume_path(log, *leaf, path, n, e);
-}
-
-static enum err_code walk_sdk(struct claude_log *log, uint32_t *leaf, uint32_t **path, size_t *n,
-                              struct err *e)
-{
-    enum err_code rc = claude_message_leaf(log, leaf, e);
-
-    if (rc || *leaf == CHAIN_NONE)
-        return rc;
-    return chain_walk(&log->chain, *leaf, NODE_LISTED, path, n, e);
-}
-
 /* The rows of the session, in order. */
 static enum err_code claude_list_session(struct claude_log *log, bool as_sdk,
                                          struct claude_item_list *list, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE, *path = NULL;
     size_t n = 0;
-    enum err_code rc = claude_relink(log, e);
+    bool cleared;
 
-    if (!rc)
-        rc = as_sdk ? walk_sdk(log, &leaf, &path, &n, e) : walk_resume(log, &leaf, &path, &n, e);
-    if (rc || leaf == CHAIN_NONE)
-        return rc;
+    TRY(claude_relink(log, e));
+    TRY(as_sdk ? claude_message_leaf(log, &leaf, e) : claude_resume_leaf(log, &leaf, &cleared, e));
+    if (leaf == CHAIN_NONE)
+        return ERR_OK;
+    if (!as_sdk)
+        claude_remove_unloaded(log);
+    enum err_code rc = as_sdk ? chain_walk(&log->chain, leaf, NODE_LISTED, &path, &n, e)
+                              : claude_resume_path(log, leaf, &path, &n, e);
     if (!rc)
         rc = claude_parallel(log, &path, &n, e);
     if (!rc && !as_sdk)
@@ -222,29 +187,23 @@ enum err_code claude_resume_list(struct claude_log *log, struct claude_item_list
     return claude_list_session(log, false, list, e);
 }
 
-/* The last message in the file, or the number of lines. */
-static size_t last_message(const struct claude_log *log)
-{
-    const struct index *ix = &log->file.index;
-
-    for (size_t i = ix->n; i-- > 0;)
-        if (claude_line_is_message(&ix->line[i]) && !id128_none(ix->line[i].id))
-            return i;
-    return ix->n;
-}
-
 /* The rows of a sub-agent: only the path from its last message upwards. The path begins at exactly that line, even if a
  * later row that is not a message has the same id. */
 static enum err_code list_agent(struct claude_log *log, struct claude_item_list *list,
                                 struct err *e)
 {
-    size_t last = last_message(log), n = 0;
+    const struct index_line *line = NULL;
+    size_t last = log->file.index.n, n = 0;
     uint32_t *path = NULL;
     enum err_code rc = ERR_OK;
 
-    if (last == log->file.index.n)
+    while (last > 0 && !line) {
+        line = claude_line(log, --last);
+        if (!claude_line_is_message(line) || id128_none(line->id))
+            line = NULL;
+    }
+    if (!line)
         return ERR_OK;
-    const struct index_line *line = claude_line(log, last);
     uint32_t up = id128_none(line->parent) ? CHAIN_NONE : chain_find(&log->chain, line->parent);
 
     log->chain.mark[chain_find(&log->chain, line->id)] |= NODE_LISTED;

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/fs/path.h"
 #include "store/git/repo.h"
@@ -143,21 +144,6 @@ static enum err_code find_replacements(struct restoring *r, struct err *e)
 
 /* ---- to-dos and skills ---- */
 
-/* The input of the last TodoWrite call in a row; empty if it has none. */
-static struct slice todo_call(struct slice row)
-{
-    struct slice key, block, input = { NULL, 0 };
-    struct json_iter blocks;
-
-    if (!claude_content(row, &blocks))
-        return input;
-    while (json_iter_next(&blocks, &key, &block))
-        if (claude_value_is(block, "type", "tool_use") &&
-            claude_value_is(block, "name", "TodoWrite"))
-            json_get(block, "input", &input);
-    return input;
-}
-
 /* The list as the agent last wrote it. */
 static enum err_code find_todos(struct restoring *r)
 {
@@ -166,9 +152,17 @@ static enum err_code find_todos(struct restoring *r)
     struct json_iter it;
     enum err_code rc = ERR_OK;
 
-    for (size_t i = r->rows.n; call.n == 0 && i-- > 0;)
-        if (!r->rows.row[i].left_out && r->rows.row[i].kind == CLAUDE_ASSISTANT)
-            call = todo_call(r->rows.row[i].row);
+    /* The input of the last TodoWrite call. */
+    for (size_t i = r->rows.n; call.n == 0 && i-- > 0;) {
+        const struct claude_restore_row *row = &r->rows.row[i];
+
+        if (row->left_out || row->kind != CLAUDE_ASSISTANT || !claude_content(row->row, &it))
+            continue;
+        while (json_iter_next(&it, &key, &value))
+            if (claude_value_is(value, "type", "tool_use") &&
+                claude_value_is(value, "name", "TodoWrite"))
+                json_get(value, "input", &call);
+    }
     if (!json_get(call, "todos", &list) || json_type(list) != JSON_ARRAY)
         return ERR_OK;
     for (bool more = json_iter_open(&it, list); more && !rc && json_iter_next(&it, &key, &value);)
@@ -176,13 +170,6 @@ static enum err_code find_todos(struct restoring *r)
     r->out.todos_json = values.p;
     r->out.todos = values.n;
     return rc;
-}
-
-/* A skill needs a name, a path and its text. */
-static bool is_skill(struct slice skill)
-{
-    return claude_key_truthy(skill, "name") && claude_key_truthy(skill, "path") &&
-           claude_key_truthy(skill, "content");
 }
 
 /* If a name occurs several times, the last skill takes the place of the first one. */
@@ -211,7 +198,8 @@ static enum err_code add_skills(struct restoring *r, struct slice row, struct cl
     if (!json_at(row, "attachment.skills", &list) || json_type(list) != JSON_ARRAY)
         return ERR_OK;
     for (bool more = json_iter_open(&it, list); more && !rc && json_iter_next(&it, &key, &skill);)
-        if (is_skill(skill))
+        if (claude_key_truthy(skill, "name") && claude_key_truthy(skill, "path") &&
+            claude_key_truthy(skill, "content"))
             rc = add_skill(r, skills, skill);
     return rc;
 }
@@ -283,76 +271,57 @@ static enum err_code find_state_rows(struct restoring *r, bool whole, struct err
 
 /* ---- the bundle ---- */
 
-/* Finds the end of the conversation: the requested message, or where the client would continue.
- * CHAIN_NONE: the conversation starts over. */
-static enum err_code find_restore_leaf(struct restoring *r, struct slice at, uint32_t *leaf,
-                                       struct err *e)
-{
-    bool cleared = false;
-
-    if (at.n)
-        return claude_find_message(&r->log, at, leaf, e);
-    TRY(claude_resume_leaf(&r->log, leaf, &cleared, e));
-    if (*leaf == CHAIN_NONE && !cleared)
-        return err_set(e, ERR_NOT_FOUND, r->ref->path.p,
-                       "find the conversation: the session has none");
-    return ERR_OK;
-}
-
 static enum err_code claude_find_path(struct restoring *r, struct slice at, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE;
-    enum err_code rc = claude_relink(&r->log, e);
+    bool cleared = false;
 
-    if (!rc)
-        rc = find_restore_leaf(r, at, &leaf, e);
-    if (!rc && at.n == 0)
+    /* The end of the conversation: the requested message, or where the client would continue.
+     * CHAIN_NONE: the conversation starts over. */
+    TRY(claude_relink(&r->log, e));
+    TRY(at.n ? claude_find_message(&r->log, at, &leaf, e)
+             : claude_resume_leaf(&r->log, &leaf, &cleared, e));
+    if (at.n == 0 && leaf == CHAIN_NONE && !cleared)
+        return err_set(e, ERR_NOT_FOUND, r->ref->path.p,
+                       "find the conversation: the session has none");
+    if (at.n == 0)
         claude_remove_unloaded(&r->log);
-    if (rc || leaf == CHAIN_NONE)
-        return rc;
-    rc = claude_resume_path(&r->log, leaf, &r->path, &r->n, e);
-    if (!rc)
-        rc = claude_parallel(&r->log, &r->path, &r->n, e);
-    if (!rc && at.n) {
-        /* A requested message ends the conversation, even if other calls of its answer
-         * follow. */
-        for (size_t i = 0; i < r->n; i++)
-            if (r->path[i] == leaf)
-                r->n = i + 1;
-    } else if (!rc)
-        rc = claude_order_last_results(&r->log, r->path, r->n, e);
-    return rc;
-}
-
-static enum err_code load_node_row(struct restoring *r, uint32_t node, struct err *e)
-{
-    const struct index_line *line = claude_node_line(&r->log, node);
-    struct claude_restore_row *out = &r->rows.row[r->rows.n];
-    struct slice row;
-
-    if (claude_line_is(line, CLAUDE_PROGRESS))
+    if (leaf == CHAIN_NONE)
         return ERR_OK;
-    TRY(claude_node_row(&r->log, node, &row, e));
-    row = arena_copy(&r->out.arena, row);
-    if (!row.p)
-        return ERR_NOMEM;
-    *out = (struct claude_restore_row){ .id = chain_id(&r->log.chain, node), .kind = line->kind };
-    TRY(claude_migrate_row(row, line->kind, r->out.cwd, &r->out.arena, &out->row));
-    r->rows.n++;
+    TRY(claude_resume_path(&r->log, leaf, &r->path, &r->n, e));
+    TRY(claude_parallel(&r->log, &r->path, &r->n, e));
+    if (at.n == 0)
+        return claude_order_last_results(&r->log, r->path, r->n, e);
+    /* A requested message ends the conversation, even if other calls of its answer follow. */
+    for (size_t i = 0; i < r->n; i++)
+        if (r->path[i] == leaf)
+            r->n = i + 1;
     return ERR_OK;
 }
 
 static enum err_code load_rows(struct restoring *r, struct err *e)
 {
-    enum err_code rc = ERR_OK;
-
     r->rows = (struct claude_restore_rows){ .arena = &r->out.arena };
     r->rows.row = arena_alloc(&r->out.arena, (r->n + 1) * sizeof *r->rows.row);
     if (!r->rows.row)
         return ERR_NOMEM;
-    for (size_t i = 0; !rc && i < r->n; i++)
-        rc = load_node_row(r, r->path[i], e);
-    return rc ? rc : claude_hide_rows(&r->rows, &r->unanswered);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct index_line *line = claude_node_line(&r->log, r->path[i]);
+        struct claude_restore_row *out = &r->rows.row[r->rows.n];
+        struct slice row;
+
+        if (claude_line_is(line, CLAUDE_PROGRESS))
+            continue;
+        TRY(claude_node_row(&r->log, r->path[i], &row, e));
+        row = arena_copy(&r->out.arena, row);
+        if (!row.p)
+            return ERR_NOMEM;
+        *out = (struct claude_restore_row){ .id = chain_id(&r->log.chain, r->path[i]),
+                                            .kind = line->kind };
+        TRY(claude_migrate_row(row, line->kind, r->out.cwd, &r->out.arena, &out->row));
+        r->rows.n++;
+    }
+    return claude_hide_rows(&r->rows, &r->unanswered);
 }
 
 static enum err_code build_bundle(struct restoring *r, struct slice at, struct err *e)

@@ -272,22 +272,6 @@ static bool claude_takes_part(const struct claude_restore_row *r)
     }
 }
 
-/* Returns true if a call after row i was left out. */
-static bool call_follows(const struct claude_restore_rows *r, size_t i)
-{
-    for (i++; i < r->n; i++)
-        if (r->row[i].left_out == ROW_HIDDEN_UNANSWERED)
-            return true;
-    return false;
-}
-
-static enum interruption after_answer(const struct claude_restore_rows *r, size_t i)
-{
-    bool calls = claude_value_is(r->row[i].row, "message.stop_reason", "tool_use");
-
-    return calls || r->row[i].cut || call_follows(r, i) ? INTERRUPTION_TURN : INTERRUPTION_NONE;
-}
-
 static enum interruption after_user(struct slice row, struct arena *a)
 {
     if (claude_has_tool_result(row))
@@ -310,9 +294,14 @@ enum interruption claude_interruption(const struct claude_restore_rows *r, struc
         return INTERRUPTION_NONE;
     const struct claude_restore_row *last = &r->row[i - 1];
 
-    if (last->kind == CLAUDE_ASSISTANT)
-        how = after_answer(r, i - 1);
-    else if (last->kind == CLAUDE_USER)
+    if (last->kind == CLAUDE_ASSISTANT) {
+        /* The turn goes on if one of its calls has no result, even one that was left out. */
+        bool open = claude_value_is(last->row, "message.stop_reason", "tool_use") || last->cut;
+
+        for (size_t k = i; k < r->n && !open; k++)
+            open = r->row[k].left_out == ROW_HIDDEN_UNANSWERED;
+        how = open ? INTERRUPTION_TURN : INTERRUPTION_NONE;
+    } else if (last->kind == CLAUDE_USER)
         how = after_user(last->row, r->arena);
     else
         how = INTERRUPTION_PROMPT;
