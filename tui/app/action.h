@@ -12,7 +12,7 @@
     /* sessions */                                                                                 \
     X(RESUME, "resume", "resume", "resume the session")                                            \
     X(RESUME_WITH, "resume-with", "resume with", "resume once with other flags")                   \
-    X(VIEW, "view", "view", "read the conversation")                                               \
+    X(VIEW, "view", "read", "read the conversation")                                               \
     X(MARK, "mark", "mark", "mark the session and move down")                                      \
     X(MARK_UP, "mark-up", "mark up", "mark the session and move up")                               \
     X(MARK_ALL, "mark-all", "mark all", "mark every session in the list, or none")                 \
@@ -31,7 +31,7 @@
     X(EDIT, "edit", "open in editor", "open a copy of the transcript in the editor")               \
     X(EXPORT, "export", "export", "write to a file: Markdown, HTML, text or JSONL")                \
     X(BUNDLE, "bundle", "bundle", "one file that another machine can unpack (asks first)")         \
-    X(CLEANUP, "cleanup", "cleanup", "find sessions to delete")                                    \
+    X(CLEANUP, "cleanup", "clean up", "find sessions to delete")                                   \
     X(TRASHED, "trash", "trash", "browse the trash and restore from it")                           \
     X(BOARD, "board", "board", "the sessions that run now, those that wait for you first")         \
     X(GO, "go", "go to it", "go to the terminal in which the session runs")                        \
@@ -63,6 +63,8 @@
     X(HALF_DOWN, "half-page-down", "half down", "half a page down")                                \
     X(FIRST, "first", "first", "to the beginning")                                                 \
     X(LAST, "last", "last", "to the end")                                                          \
+    X(SIDE_LEFT, "scroll-left", "left", "long lines: half a screen to the left")                   \
+    X(SIDE_RIGHT, "scroll-right", "right", "long lines: half a screen to the right")               \
     /* how the list looks */                                                                       \
     X(SCOPE, "scope", "scope", "this directory, its repository's worktrees, or all projects")      \
     X(SORT, "sort", "sort", "sort by recent, created, size or title")                              \
@@ -80,7 +82,7 @@
       "the block under the cursor: folded, its first lines, all; else a page down")                \
     X(FOLD_LEVEL, "fold-level", "folds", "fold everything, only tools, or nothing")                \
     X(THINKING, "thinking", "thinking", "show or hide the agent's thinking")                       \
-    X(SUBAGENTS, "subagents", "subagents", "list the sub-agents")                                  \
+    X(SUBAGENTS, "subagents", "sub-agents", "list the sub-agents")                                 \
     X(BRANCHES, "branches", "branches", "forks, or other branches of the conversation")            \
     X(RAW, "raw", "raw", "show the raw entry")                                                     \
     X(SEARCH, "search", "search", "search the conversation")                                       \

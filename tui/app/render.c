@@ -22,9 +22,8 @@ static const enum action in_rewind[] = {
     ACT_APPLY, ACT_TICK, ACT_MARK_ALL, ACT_PANE,    ACT_MODE, ACT_UNDO,   ACT_REDO,
     ACT_BACK,  ACT_ONLY, ACT_INFERRED, ACT_TOUCHED, ACT_TREE, ACT_BISECT, ACT_NONE,
 };
-static const enum action in_blame[] = {
-    ACT_VIEW, ACT_PANE, ACT_SEARCH, ACT_LINE, ACT_BACK, ACT_NONE
-};
+static const enum action in_blame[] = { ACT_VIEW,   ACT_PANE, ACT_SIDE_RIGHT, ACT_SIDE_LEFT,
+                                        ACT_SEARCH, ACT_LINE, ACT_BACK,       ACT_NONE };
 static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_BACK,
                                          ACT_NONE };
 static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };

@@ -133,6 +133,21 @@ void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
     snprintf(out, HUMAN_AGE, "%d%s ago", (int)(age / units[unit].ms % 10000), units[unit].name);
 }
 
+void human_age_short(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
+{
+    human_age(now_ms, then_ms, out);
+    char *second = strchr(out, ' ');
+
+    if (!second)
+        return;
+    if (strcmp(second, " ago") == 0)
+        *second = '\0';
+    else if (strlen(second) == sizeof " 2025" - 1) {
+        *second = '\'';
+        memmove(second + 1, second + 3, 3);
+    }
+}
+
 static const char *format_local(int64_t ms, const char *format, char out[HUMAN_DATE])
 {
     time_t t = (time_t)(ms / 1000);

@@ -26,6 +26,9 @@ void human_count(int64_t n, char out[HUMAN_COUNT]);
  * "?" for a time that is not known or is more than a day in the future (a clock that jumped). */
 enum { HUMAN_AGE = 16, HUMAN_AGE_COLUMNS = 8 };
 void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE]);
+/* The same for narrow columns: "5m", "3w", "Jan 07", "Jan'25". */
+enum { HUMAN_AGE_SHORT_COLUMNS = 6 };
+void human_age_short(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE]);
 /* "2026-11-22 14:03" in local time; "" for an unknown time. Returns `out`. */
 enum { HUMAN_DATE = 32 };
 const char *human_date(int64_t ms, char out[HUMAN_DATE]);

@@ -82,7 +82,7 @@ static void put_cell(struct frame *f, int y, int x, enum style style, const stru
 }
 
 /* Clips [x, x+w) in row y to the frame. Returns false if nothing is left. Text that would begin
- * left of the frame is not drawn at all: no caller scrolls sideways. */
+ * left of the frame is not drawn at all: who scrolls sideways calls frame_text_from. */
 static bool clip(const struct frame *f, int y, int x, int *w)
 {
     if (y < 0 || y >= f->rows || x < 0 || x >= f->cols || *w <= 0)
@@ -180,6 +180,21 @@ int frame_text_middle(struct frame *f, int y, int x, int w, enum style style, st
     used += frame_text(f, y, x + used, 1, style, ellipsis(f));
     return used +
            frame_text(f, y, x + used, w - used, style, text_end(text, total, (size_t)(w - used)));
+}
+
+int frame_text_from(struct frame *f, int y, int x, int w, enum style style, struct slice text,
+                    size_t skip)
+{
+    const size_t total = clean_width(text);
+
+    if (skip == 0 || total == 0 || !clip(f, y, x, &w))
+        return frame_text_cut(f, y, x, w, style, text);
+    /* A wide cluster at the edge is left out whole: what follows it stays in its column. */
+    const struct slice rest = text_end(text, total, skip < total ? total - skip - 1 : 0);
+    const int gap = skip < total ? (int)(total - skip - clean_width(rest)) : 1;
+
+    frame_text(f, y, x, 1, style, ellipsis(f));
+    return gap + frame_text_cut(f, y, x + gap, w - gap, style, rest);
 }
 
 int frame_puts(struct frame *f, int y, int x, int w, enum style style, const char *text)

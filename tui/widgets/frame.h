@@ -102,6 +102,10 @@ int frame_text(struct frame *f, int y, int x, int w, enum style style, struct sl
 int frame_text_cut(struct frame *f, int y, int x, int w, enum style style, struct slice text);
 /* The same, but cut in the middle, for paths. */
 int frame_text_middle(struct frame *f, int y, int x, int w, enum style style, struct slice text);
+/* The same as frame_text_cut for text that is scrolled sideways: its first `skip` columns are left out, and an ellipsis
+ * takes the place of the next one. */
+int frame_text_from(struct frame *f, int y, int x, int w, enum style style, struct slice text,
+                    size_t skip);
 /* For our own literals. */
 int frame_puts(struct frame *f, int y, int x, int w, enum style style, const char *text);
 /* The width of the text as frame_text would draw it. */

@@ -24,6 +24,10 @@ see "lines of ~/code/shop/src/keys.ts"
 tm resize-window -x 200 -y 30 # a third of the screen is for the prompts, and most of it for the code
 see "Captures must be idempotent: send an idempotency key"
 tm resize-window -x 60 -y 30
+see 'import { createHash } from' "L right"
+press L L L L L L
+see 'digest("base64url");'
+press H H H H H H
 see 'import { createHash } from'
 tm resize-window -x 100 -y 30
 press /

@@ -45,6 +45,23 @@ TEST(after_four_weeks_an_age_is_a_date)
     assert_string_equal(out, "Jan 07");
 }
 
+TEST(in_narrow_columns_a_date_keeps_its_day_or_year)
+{
+    static const struct {
+        int64_t back;
+        const char *want;
+    } cases[] = { { 0, "now" }, { 23 * HOUR, "23h" }, { 27 * DAY, "3w" }, { 28 * DAY, "Dec'26" } };
+    char out[HUMAN_AGE];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        human_age_short(now, now - cases[i].back, out);
+        assert_string_equal(out, cases[i].want);
+        assert_true(strlen(out) <= HUMAN_AGE_SHORT_COLUMNS);
+    }
+    human_age_short(now + 200 * DAY, now - 8 * DAY, out);
+    assert_string_equal(out, "Jan 07");
+}
+
 TEST(impossible_times_are_unknown)
 {
     char out[HUMAN_AGE];

@@ -16,6 +16,7 @@
 enum {
     ROWS_Y = 2,
     AGE_W = HUMAN_AGE_COLUMNS,
+    NARROW = 80, /* from here on, a line has the age in full */
     NAME_W = 16,
     PROMPT_LEAST = 12,
     PROMPT_MOST = 60,
@@ -65,14 +66,14 @@ static void draw_head(const struct model *m, struct frame *f)
                       text_path_short(buf_slice(&v->path), m->settings->home, path, sizeof path));
 }
 
-static int blame_view_draw_age(const struct model *m, struct frame *f, int y, int x,
+static int blame_view_draw_age(const struct model *m, struct frame *f, int y, int x, int w,
                                int64_t time_ms)
 {
     char age[HUMAN_AGE];
 
-    human_age(m->now_ms, time_ms, age);
-    frame_puts(f, y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
-    return x + AGE_W + 2;
+    (w < AGE_W ? human_age_short : human_age)(m->now_ms, time_ms, age);
+    frame_puts_right(f, y, x + w, STYLE_AGE, age);
+    return x + w + 2;
 }
 
 static const struct session_entry *blame_view_entry_of(const struct model *m,
@@ -96,7 +97,7 @@ static void blame_view_draw_turn(const struct model *m, struct frame *f, struct 
                                  const struct blame_row *row)
 {
     char counts[48];
-    int x = blame_view_draw_age(m, f, r.y, 1, row->time_ms),
+    int x = blame_view_draw_age(m, f, r.y, 1, AGE_W, row->time_ms),
         name_w = r.w >= WIDE ? 2 * NAME_W : NAME_W;
     struct slice title = blame_view_title_of(m, row);
 
@@ -117,18 +118,19 @@ static void blame_view_draw_turn(const struct model *m, struct frame *f, struct 
 
 /* The columns of a line: its prompt, and where its number and its text begin. */
 struct line_columns {
-    int prompt_w, number, number_w, text;
+    int age_w, prompt_w, number, number_w, text;
 };
 
 static struct line_columns blame_line_columns(const struct blame_view *v, int cols)
 {
-    struct line_columns c = { .prompt_w = cols / 3 - AGE_W };
+    struct line_columns c = { .age_w = cols < NARROW ? HUMAN_AGE_SHORT_COLUMNS : AGE_W,
+                              .prompt_w = cols / 3 - AGE_W };
     char last[24];
 
     c.prompt_w = c.prompt_w < PROMPT_LEAST  ? PROMPT_LEAST
                  : c.prompt_w > PROMPT_MOST ? PROMPT_MOST
                                             : c.prompt_w;
-    c.number = 1 + AGE_W + 2 + c.prompt_w + 1;
+    c.number = 1 + c.age_w + 2 + c.prompt_w + 1;
     c.number_w = snprintf(last, sizeof last, "%zu", v->rows->n);
     c.text = c.number + c.number_w + 1;
     return c;
@@ -145,14 +147,15 @@ static void blame_view_draw_line(const struct model *m, struct frame *f, struct 
                         id128_eq(row->turn, row[-1].turn) && slice_eq(row->prompt, row[-1].prompt);
 
     if (row->ref != BLAME_ROW_NONE && joined) {
-        frame_puts(f, r.y, 1 + AGE_W, 1, STYLE_DIM, f->ascii ? "|" : "│");
+        frame_puts(f, r.y, 1 + c.age_w, 1, STYLE_DIM, f->ascii ? "|" : "│");
     } else if (row->ref != BLAME_ROW_NONE) {
-        blame_view_draw_age(m, f, r.y, 1, row->time_ms);
-        frame_text_cut(f, r.y, 1 + AGE_W + 2, c.prompt_w, STYLE_PROMPT, row->prompt);
+        const int x = blame_view_draw_age(m, f, r.y, 1, c.age_w, row->time_ms);
+
+        frame_text_cut(f, r.y, x, c.prompt_w, STYLE_PROMPT, row->prompt);
     }
     snprintf(number, sizeof number, "%*zu", c.number_w, at + 1);
     frame_puts(f, r.y, c.number, c.number_w, STYLE_DIM, number);
-    frame_text_cut(f, r.y, c.text, r.w - c.text - 1, STYLE_TEXT, row->text);
+    frame_text_from(f, r.y, c.text, r.w - c.text - 1, STYLE_TEXT, row->text, m->blame->left);
 }
 
 static void blame_view_draw_row(const void *arg, struct frame *f, struct rect r, size_t at)
@@ -226,6 +229,7 @@ static void blame_view_request_rows(struct model *m)
     v->rows = NULL;
     v->error = (struct err){ 0 };
     v->pick = (struct list_cursor){ 0 };
+    v->left = v->longest = 0;
     e = effect_add(&m->fx, EFFECT_BLAME, REQUESTER_BLAME);
     if (!e || buf_add(&e->text, buf_slice(&v->path))) {
         toast_no_memory(&m->toast);
@@ -270,6 +274,11 @@ static bool blame_message(struct model *m, const struct msg *msg)
         v->error = msg->u.error;
     if (v->rows && v->rows->stopped)
         toast_note(&m->toast, m->now_ms, "some edits were not replayed: %s", v->rows->stopped);
+    for (size_t i = 0; i < count_rows(v); i++) {
+        const size_t w = (size_t)frame_width(v->rows->row[i].text);
+
+        v->longest = w > v->longest ? w : v->longest;
+    }
     list_cursor_move(&v->pick, rows_area(v, m->rows, m->cols), 0);
     return true;
 }
@@ -277,6 +286,29 @@ static bool blame_message(struct model *m, const struct msg *msg)
 static bool blame_view_has_session(const struct blame_view *v)
 {
     return v->pick.at < count_rows(v) && v->rows->row[v->pick.at].ref != BLAME_ROW_NONE;
+}
+
+/* How far the lines can be scrolled: until the end of the longest one is on the screen. */
+static size_t blame_side_most(const struct model *m)
+{
+    const struct blame_view *v = m->blame;
+
+    if (!v->rows || !v->rows->by_line)
+        return 0;
+    const size_t shown = (size_t)(m->cols - blame_line_columns(v, m->cols).text - 1);
+
+    return v->longest > shown ? v->longest - shown : 0;
+}
+
+static void blame_scroll_sideways(struct model *m, enum action a)
+{
+    struct blame_view *v = m->blame;
+    const size_t most = blame_side_most(m), step = (size_t)m->cols / 4;
+
+    if (a == ACT_SIDE_LEFT)
+        v->left = v->left > step ? v->left - step : 0;
+    else
+        v->left = most > v->left + step ? v->left + step : most;
 }
 
 static const char *go_to_line(struct model *m, struct slice text)
@@ -355,6 +387,8 @@ static bool blame_act(struct model *m, enum action a)
     case ACT_SEARCH: dialog_prompt(m, "find ", slice_of(v->sought), blame_search); return true;
     case ACT_SEARCH_NEXT: blame_search_step(m, 1); return true;
     case ACT_SEARCH_PREV: blame_search_step(m, -1); return true;
+    case ACT_SIDE_LEFT:
+    case ACT_SIDE_RIGHT: blame_scroll_sideways(m, a); return true;
     case ACT_REFRESH: blame_view_request_rows(m); return true;
     case ACT_BACK:
         effect_cancel(&m->fx, REQUESTER_BLAME, &m->blame->asked);
@@ -375,6 +409,8 @@ static const char *blame_unavailable(const struct model *m, enum action a)
         return m->blame->sought[0] ? NULL : "no search yet: press /";
     if (a == ACT_LINE)
         return m->blame->rows && m->blame->rows->by_line ? NULL : "Tab shows the lines of the file";
+    if (a == ACT_SIDE_LEFT || a == ACT_SIDE_RIGHT)
+        return blame_side_most(m) ? NULL : "no line is longer than the screen";
     return a == ACT_PANE || a == ACT_VIEW || a == ACT_REFRESH
                ? NULL
                : list_session_unavailable(m, a, LIST_NO_SESSION);
@@ -389,6 +425,7 @@ static void blame_resized(struct model *m)
 {
     struct blame_view *v = m->blame;
 
+    v->left = v->left < blame_side_most(m) ? v->left : blame_side_most(m);
     list_cursor_move(&v->pick, rows_area(v, m->rows, m->cols), (int64_t)v->pick.at);
 }
 

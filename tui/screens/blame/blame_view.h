@@ -10,7 +10,7 @@
 
 /* Who changed a file: the sessions and turns that touched it, newest first, or its lines, each with
  * the age and prompt of the turn that wrote it. Tab switches; / searches; Enter opens the conversation
- * at that turn. */
+ * at that turn. H and L scroll long lines. */
 struct model;
 struct view_ops;
 
@@ -24,6 +24,8 @@ struct blame_view {
     int64_t asked_ms;
     bool by_line;
     struct list_cursor pick;
+    size_t longest;   /* the columns of the longest line */
+    size_t left;      /* the columns that the lines are scrolled sideways */
     char sought[128]; /* what was searched last; "": nothing yet */
 };
 

@@ -53,9 +53,10 @@ static void rewind_turns_draw_turn(const struct rewind_view *v, struct frame *f,
     char age[HUMAN_AGE], files[32];
     int end = r.x + r.w - 1;
 
-    human_age(v->now_ms, c->time_ms, age);
-    if (!wide)
-        *strchrnul(age, ' ') = '\0'; /* "2h" */
+    if (wide)
+        human_age(v->now_ms, c->time_ms, age);
+    else
+        human_age_short(v->now_ms, c->time_ms, age);
 
     /* "3 files", or "3f" if space is short; nothing for a turn that cannot be restored. */
     bool ascii = f->ascii;
@@ -79,7 +80,10 @@ static void rewind_turns_draw_turn(const struct rewind_view *v, struct frame *f,
         frame_puts(f, r.y, end, 1, STYLE_DELETE, "D");
     end -= 2;
     frame_puts_right(f, r.y, end, STYLE_AGE, age);
-    end -= wide ? HUMAN_AGE_COLUMNS + 1 : 5;
+    /* A date takes the room that it needs from the title of its row. */
+    const int age_w = strlen(age) > 4 ? HUMAN_AGE_SHORT_COLUMNS : 4;
+
+    end -= (wide ? HUMAN_AGE_COLUMNS : age_w) + 1;
     frame_puts(f, r.y, r.x, 1, STYLE_DIM, rewind_turns_sign_of(c, f->ascii));
     frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
                    c->why            ? STYLE_DIM
