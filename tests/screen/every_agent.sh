@@ -15,7 +15,7 @@ touched() { # UP FILE
     press Tab
     see "Space tick"
     enter_text t
-    see "history of /" "Enter view"
+    see "history of /" "Enter read"
     match "^▌ .*edited"
 }
 

@@ -30,8 +30,8 @@ static enum err_code carry_list_agents(const struct job_context *d, const struct
     if (out->agents.n)
         return ERR_OK;
     return err_set(e, ERR_UNSUPPORTED, "",
-                   "no other agent in which it can be continued has sessions here; "
-                   "start one of them once");
+                   "only agents that have sessions here can continue it, and no other one has; "
+                   "start another agent once");
 }
 
 static enum err_code carry_find_agent(const struct job_context *d, struct slice name,

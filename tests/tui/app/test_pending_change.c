@@ -346,8 +346,8 @@ AT_SHOP(a_fork_asks_for_a_title_and_is_then_selected, 24, 80)
 AT_SHOP(what_takes_one_session_refuses_several, 24, 80)
 {
     screen_press(&x->s, "<Tab><Tab><Right>");
-    assert_true(screen_has(&x->s, "view: it takes one session, and several are marked"));
-    screen_press(&x->s, "<C-x>"); /* the first action is to resume */
+    assert_true(screen_has(&x->s, "read: it takes one session, and several are marked"));
+    screen_press(&x->s, "<C-x><Home>"); /* the first action is to resume */
     assert_true(screen_has(&x->s, "it takes one session, and several are marked"));
     screen_press(&x->s, "w");
     assert_true(screen_has(&x->s, "rewind: it takes one session, and several are marked"));

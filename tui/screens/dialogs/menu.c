@@ -235,6 +235,9 @@ static bool menu_perform(struct model *m, enum action a)
         m->menu->at = 0;
         m->menu->about = false;
         view_push(m, VIEW_MENU);
+        /* The first of those that are possible: marked sessions, for one, cannot be resumed. */
+        for (size_t i = 0; i < ITEMS && view_unavailable(m, items[m->menu->at].action); i++)
+            m->menu->at = (i + 1) % ITEMS;
     }
     return a == ACT_MENU;
 }

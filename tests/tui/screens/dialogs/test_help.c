@@ -68,6 +68,15 @@ AT_SHOP(the_menu_has_two_columns, 24, 80)
     assert_string_equal(x->s.log, "");
 }
 
+/* Of marked sessions, none can be resumed. */
+AT_SHOP(the_menu_begins_at_what_is_possible, 24, 80)
+{
+    screen_press(&x->s, "<Tab><Tab><C-x>");
+    assert_true(screen_has(&x->s, "2 marked sessions"));
+    assert_null(strstr(screen_cursor_line(&x->s), "resume"));
+    assert_false(screen_has(&x->s, "it takes one session"));
+}
+
 /* The list of all keys. */
 AT_SHOP(help_begins_with_this_context_and_can_be_searched, 24, 80)
 {

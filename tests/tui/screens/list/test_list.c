@@ -26,7 +26,7 @@ AT_SHOP(on_80x24_rows_show_their_main_columns, 24, 80)
     };
 
     assert_screen(&x->s, lines);
-    assert_string_equal(screen_line(&x->s, 23), " Enter resume  → view  Tab mark  ^A scope  ^F "
+    assert_string_equal(screen_line(&x->s, 23), " Enter resume  → read  Tab mark  ^A scope  ^F "
                                                 "fork  ^X actions  ^S sort  ? help");
     assert_int_equal(x->s.frame.cursor_y, 2);
     assert_int_equal(x->s.frame.cursor_x, 0);
@@ -231,7 +231,7 @@ AT_SHOP(on_50x12_columns_are_dropped, 12, 50)
     };
 
     assert_screen(&x->s, lines);
-    assert_string_equal(screen_line(&x->s, 11), " Enter resume  → view  ^X actions  ? help");
+    assert_string_equal(screen_line(&x->s, 11), " Enter resume  → read  ^X actions  ? help");
 }
 
 /* The last prompt of the first session begins where the line ends. */

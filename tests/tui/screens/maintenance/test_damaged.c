@@ -33,7 +33,7 @@ TEST(each_row_names_system_session_and_damage)
                         "  ~/.claude/projects/shop/22222222-0000-4000-8000-000000000002.jsonl");
     assert_string_equal(screen_line(&x.s, 21), "  a line cannot be read");
     assert_string_equal(screen_line(&x.s, 23),
-                        " Enter view  X doctor  ^A scope  d delete  ^X actions  Esc back  ? help");
+                        " Enter read  X doctor  ^A scope  d delete  ^X actions  Esc back  ? help");
     screen_wait(&x.s, 200);
     screen_press(&x.s, "<Down>");
     assert_string_equal(
@@ -98,7 +98,7 @@ TEST(a_line_being_written_is_no_damage)
     assert_true(screen_has(&x.s, "The beginning and the end of 5 sessions were checked. ^X X"));
     assert_true(screen_has(&x.s, "^A     check more projects"));
     screen_press(&x.s, "<Enter>");
-    assert_true(screen_has(&x.s, "view: nothing is selected"));
+    assert_true(screen_has(&x.s, "read: nothing is selected"));
     screen_close(&x.s);
 }
 
@@ -164,7 +164,7 @@ TEST(errors_of_the_listing_come_first)
     assert_non_null(strstr(screen_line(&x.s, 3), "claude              7 "));
     assert_non_null(strstr(screen_line(&x.s, 4), "claude    55555555  Größere Änderungen"));
     screen_press(&x.s, "<Enter>");
-    assert_true(screen_has(&x.s, "view: this is a file, not a session"));
+    assert_true(screen_has(&x.s, "read: this is a file, not a session"));
     screen_press(&x.s, "<C-x>oy");
     assert_string_equal(x.s.log, "edit /home/u/.claude/projects/locked\n"
                                  "copy /home/u/.claude/projects/locked\n");
