@@ -137,7 +137,8 @@ struct unbundle {
     struct arena arena; /* owns the texts */
     struct unbundle_item *item;
     size_t n, placing;
-    const char *stage;   /* where the files are; removed unless unbundle_do was called */
+    /* where the files are; removed unless they were moved from it, or will be moved back */
+    const char *stage;
     const char **folder; /* directories that the change needs */
     size_t folders;
     struct change *change;

@@ -21,7 +21,7 @@ static const struct scope unbundle_everywhere = { .all = true };
 
 void unbundle_fini(struct unbundle *u)
 {
-    if (u->stage && !u->done)
+    if (u->stage && !u->done && !(u->change && u->change->unfinished))
         (void)!copy_remove(u->stage, NULL);
     change_free(u->change);
     for (size_t i = 0; i < u->stores; i++)

@@ -247,6 +247,14 @@ static bool untouched(enum err_code rc)
     return rc == ERR_STALE || rc == ERR_LOCKED || rc == ERR_UNSAFE || rc == ERR_NOT_FOUND;
 }
 
+/* The record of a change of which nothing is done. */
+static enum err_code change_drop_record(struct change *c, const char *dir, enum err_code rc,
+                                        struct err *e)
+{
+    c->unfinished = change_remove_record(dir, NULL) != ERR_OK;
+    return c->unfinished ? err_wrap(e, rc, "its record remains") : rc;
+}
+
 /* If that fails too, the record stays and the next start tries again. */
 static enum err_code change_roll_back(struct change *c, size_t done, const char *dir,
                                       enum err_code why, struct err *e)
@@ -265,19 +273,10 @@ static enum err_code change_roll_back(struct change *c, size_t done, const char 
         if (!rc)
             rc = step_sync(&inverse, NULL);
     }
-    if (rc || how != ROLLBACK_DONE)
-        return err_wrap(e, why, "unfinished, and cannot be undone yet");
-    if (change_remove_record(dir, NULL))
-        return err_wrap(e, why, "its record remains");
-    return why;
-}
-
-/* The record of a change that was not begun. */
-static enum err_code drop_record(const char *dir, enum err_code rc, struct err *e)
-{
-    if (change_remove_record(dir, NULL))
-        err_wrap(e, rc, "its record remains");
-    return rc;
+    if (!rc && how == ROLLBACK_DONE)
+        return change_drop_record(c, dir, why, e);
+    c->unfinished = true;
+    return err_wrap(e, why, "unfinished, and cannot be undone yet");
 }
 
 const char *change_step_source(struct change *c, const struct step *s)
@@ -321,7 +320,7 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
     rc = intent_write(log, c, dir, e);
     if (rc)
-        return drop_record(dir, rc, e);
+        return change_drop_record(c, dir, rc, e);
     rc = change_steps_do(c, &done, e);
     if (!rc)
         rc = change_finish(log, c, dir, &committed, e);
@@ -349,7 +348,7 @@ enum err_code change_part_do(struct change_log *log, const char *dir, struct cha
     if (!rc)
         rc = change_record_write(dir, c, e);
     if (rc)
-        return drop_record(dir, rc, e);
+        return change_drop_record(c, dir, rc, e);
     rc = change_steps_do(c, &done, e);
     if (!rc)
         rc = change_record_write(dir, c, e);
@@ -379,6 +378,6 @@ enum err_code change_note(struct change_log *log, struct change *c, struct err *
     snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
     rc = intent_write(log, c, dir, e);
     if (rc)
-        return drop_record(dir, rc, e);
+        return change_drop_record(c, dir, rc, e);
     return change_finish(log, c, dir, &committed, e);
 }

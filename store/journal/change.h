@@ -58,6 +58,8 @@ struct change {
     int64_t contents_n;   /* its bytes */
     int64_t at_ms;        /* when it was requested; 0 until it runs */
     bool record_outdated; /* its steps know more than when the record was written */
+    /* It failed, and its record remains: a later change_log_open still needs the files that it moves. */
+    bool unfinished;
     /* its record has to survive this process, but not a power cut, so it is not synced */
     bool no_sync;
 };

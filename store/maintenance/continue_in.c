@@ -454,7 +454,7 @@ static enum err_code continue_file(struct continuing *w, const struct session_re
     move.to = w->out->path;
     if (!rc)
         rc = continue_change(w->out, ref, &move, e);
-    if (rc && made.staged)
+    if (rc && made.staged && !w->out->change->unfinished)
         change_discard_fork(&made);
     return rc;
 }

@@ -246,7 +246,7 @@ enum err_code session_change_fork(const struct store_env *env, const struct sess
         rc = change_do(env, c, e);
     if (!rc)
         *out = fork;
-    else if (fork.path)
+    else if (fork.path && !c->unfinished)
         change_discard_fork(&fork);
     return rc;
 }

@@ -206,13 +206,13 @@ class Sweep:
     def program(self, top):
         return Program(self.path, top, {'CLAUDE_CONFIG_DIR': top + '/cfg', 'HOME': top + '/cfg/home', **({} if os.path.isdir(top + '/one') else {'CODEX_HOME': top + '/cfg/codex'}), 'OPENCODE_DB': f'{top}/{DATABASE}', 'KILO_DB': f'{top}/{DATABASE}', 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data', 'XDG_CONFIG_HOME': top + '/config', 'XDG_CACHE_HOME': top + '/cache'})
 
-    def broken(self, top, command, mode, error, nth):
-        """Returns the exit code of the command, its output, and the number of its calls."""
+    def broken(self, top, command, mode, error, nth, stays=False):
+        """Returns the exit code of the command, its output, and the number of its calls. stays: all later ones fail, too."""
         counter = top + '/counter'
         with open(counter, 'wb') as f:
             f.write(bytes(8))
         env = {**self.program(top).env, 'LD_PRELOAD': self.injector, 'INJECT_MODE': mode, 'INJECT_ERRNO': str(error),
-               'INJECT_NTH': str(nth), 'INJECT_COUNTER': counter}
+               'INJECT_NTH': str(nth), 'INJECT_COUNTER': counter, **({'INJECT_STAYS': '1'} if stays else {})}
         run = subprocess.run([self.path, *command], env=env, cwd=top, stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=False)
         with open(counter, 'rb') as f:
             calls = int.from_bytes(f.read(8), sys.byteorder)
@@ -315,6 +315,29 @@ class Sweep:
             print(f'{name}: {self.runs - before} runs')
 
 
+def dead_disk(program, sweep):
+    """No sync succeeds any more while a bundle is put in its place, so it cannot be undone at once: the next command does."""
+    make(sweep.now)
+    for earlier in BUNDLED:
+        sweep.program(sweep.now).run(*earlier)
+    old, command, unfinished = f'{sweep.top}/dead', COMMANDS['unbundle'], 0
+    shutil.copytree(sweep.now, old, symlinks=True)
+    before = image(sweep.now)
+    _, _, calls = sweep.broken(sweep.now, command, 'error-after', errno.EIO, 1 << 20)
+    ends = [before, image(sweep.now)]
+    for nth in range(calls - 12, calls):
+        shutil.rmtree(sweep.now)
+        shutil.copytree(old, sweep.now, symlinks=True)
+        code, said, _ = sweep.broken(sweep.now, command, 'error-after', errno.EIO, nth, stays=True)
+        at = f'no sync from {nth} of {calls}: exit {code}, {said!r}'
+        unfinished += b'cannot be undone yet' in said
+        program.same(f'{at}: the next command', sweep.program(sweep.now).run('log').returncode, 0)
+        program.need(code == 1 and image(sweep.now) in ends, f'{at}: neither old nor new')
+        program.same(f'{at}: what is left', [x for x in snapshot(sweep.now) if x.endswith('.intent')], [])
+    shutil.rmtree(sweep.now)
+    program.need(unfinished > 3, f'no sync: {unfinished} unfinished')
+
+
 def destroyed(program, sweep):
     """A session that could not be removed for good as a whole is still listed, and can be removed again."""
     def left():
@@ -340,6 +363,7 @@ def main():
         program = Program(path, top, {})
         sweep = Sweep(path, injector, top)
         sweep.run(program)
+        dead_disk(program, sweep)
         destroyed(program, sweep)
         print(f'{sweep.runs} runs, {sweep.killed} of them killed')
         program.need(sweep.killed > 30, 'too few were killed: is the injector loaded?')
