@@ -128,8 +128,9 @@ MUST_CHECK enum err_code keep_open(const struct store_env *env, const struct kee
  * concerns only this session is a refusal. */
 MUST_CHECK enum err_code keep_session(struct keep *k, const struct session_ref *ref,
                                       struct keep_result *out, struct err *e);
-/* Removes kept sessions whose originals are gone, the oldest first, until the limits hold; *removed is their number. None
- * goes for its age within a day after the clock has jumped ahead by weeks. */
+/* Removes kept sessions whose originals are gone, the oldest first, until the limits hold; *removed is their number. While
+ * a store is away as a whole, its originals do not count as gone. None goes for its age within a day after the clock has
+ * jumped ahead by weeks. */
 MUST_CHECK enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e);
 /* The manifest as it is now; borrowed. */
 const struct keep_manifest *keep_manifest_of(const struct keep *k);

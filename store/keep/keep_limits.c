@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -87,6 +88,19 @@ static enum err_code keep_check_clock(const struct keep *k, bool *doubtful, stru
     return disk_replace_file(k->dir, "clock", slice_of(line), 0600, e);
 }
 
+/* Returns true if the store itself is away, as on a disk that is not mounted. Then nothing says that its sessions were
+ * removed. The place of a mount remains as an empty directory. */
+static bool keep_store_is_away(const char *store)
+{
+    AUTO_DIR *d = opendir(store);
+    const struct dirent *x;
+
+    while (d && (x = readdir(d)))
+        if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
+            return false;
+    return true;
+}
+
 enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e)
 {
     struct keep_manifest *m = &k->manifest;
@@ -102,7 +116,8 @@ enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e)
         TRY(keep_check_clock(k, &doubtful, e));
     NEED(gone = calloc(m->n + 1, sizeof *gone));
     for (size_t i = 0; i < m->n; i++)
-        if (lstat(m->session[i].path, &st) && errno == ENOENT)
+        if (lstat(m->session[i].path, &st) && errno == ENOENT &&
+            !keep_store_is_away(m->session[i].store))
             gone[n++] = &m->session[i];
 
     /* The oldest sessions are removed first, and only until the limits are met. */

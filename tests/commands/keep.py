@@ -314,10 +314,18 @@ def refusals(p, top):
 
     # Limits remove what has lost its original, the oldest first, and never what is still there.
     p.same('both', sorted(i for i, r in rows_of(p).items() if r.get('kept')), [sid])
-    for setting, left in (('max-sessions = 1000', 1), ('max-size = 1G', 1), ('max-age = 1d', 1), ('max-sessions = 1', 0)):
+    store = path[:path.index('/sessions/')]
+    for setting, left in (('max-sessions = 1000', 1), ('max-size = 1G', 1), ('max-age = 1d', 1), ('max-sessions = 1', 1), ('max-sessions = 1', 0)):
+        away = setting == 'max-sessions = 1' and left  # its whole store is, as a disk that is not mounted
         with open(config, 'w', encoding='ascii') as f:
             f.write(f'[keep]\nsessions = agent:pi\n{setting}\n')
+        if away:
+            os.rename(store, f'{top}/away')
+            os.makedirs(store)
         p.same(f'{setting}: keep', p.run('keep').returncode, 0)
+        if away:
+            os.rmdir(store)
+            os.rename(f'{top}/away', store)
         p.same(setting, sum(r.get('kept', False) for r in rows_of(p).values()), left)
     p.need(os.path.exists(other) and os.path.exists(f'{kept_dir(p)}/files{other}'), 'what is there was removed')
     with open(config, 'w', encoding='ascii') as f:
