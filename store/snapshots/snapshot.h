@@ -118,11 +118,11 @@ struct snapshot_prune_rule {
     const char *path;
     /* The older half of the snapshots of a larger store is removed, too; 0: no limit. */
     int64_t max_bytes;
-    /* It runs unasked: it stops as soon as a snapshot waits for it, and removes nothing for its age within a day after the
-     * clock has jumped ahead by weeks. */
-    bool yields;
+    bool yields; /* it runs unasked: it stops as soon as a snapshot waits for it */
+    /* The person did not name the age: within a day after the clock has jumped ahead by weeks, nothing is removed for it. */
+    bool doubts;
 };
-/* Snapshots are kept for 30 days, and one project has 1 GB of them. */
+/* Snapshots are kept for 30 days, and one project has 1 GB of them; the clock is doubted. */
 struct snapshot_prune_rule snapshot_prune_defaults(int64_t now_ms);
 
 /* Removes snapshots and the objects that no other one needs, for good; *removed (may be NULL) is how many there were,

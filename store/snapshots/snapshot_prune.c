@@ -27,7 +27,8 @@ enum { PACK_FILES_MANY = 200, WANTED_MS = 10000 };
 struct snapshot_prune_rule snapshot_prune_defaults(int64_t now_ms)
 {
     return (struct snapshot_prune_rule){ .before_ms = now_ms - KEEP_DAYS * DAY_MS,
-                                         .max_bytes = KEEP_BYTES };
+                                         .max_bytes = KEEP_BYTES,
+                                         .doubts = true };
 }
 
 /* ---- the projects ---- */
@@ -450,7 +451,7 @@ enum err_code snapshot_prune(const struct snapshot_project *project,
     const size_t half =
         rule->max_bytes && project->bytes > rule->max_bytes && !rule->path ? log.n / 2 : 0;
 
-    const bool doubtful = rule->yields && is_clock_doubtful(&log);
+    const bool doubtful = rule->doubts && is_clock_doubtful(&log);
 
     for (size_t i = 0; i + 1 < log.n; i++) {
         goes[i] = (log.snapshot[i].time_ms < rule->before_ms && !doubtful) || i < half;

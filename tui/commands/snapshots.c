@@ -398,6 +398,7 @@ static enum err_code snapshots_prune_rule(const struct invocation *in, struct ar
                        "with --older-than");
     if (in->argc > 1 || o->older_than)
         rule->max_bytes = 0;
+    rule->doubts = !o->older_than;
     if (in->argc > 1) {
         rule->before_ms = INT64_MIN;
         NEED(rule->path = path_normalize(in->world->env.cwd, in->argv[1], a));

@@ -8,14 +8,14 @@
  * good after a question. */
 
 /* Removes the old snapshots of every project, or counts them. If the limits of the configuration cannot be read, it finds
- * none. */
+ * none. A project whose snapshots cannot be pruned does not keep those of the others. */
 static enum err_code prune_snapshots(const struct store_env *env, const struct config *config,
                                      bool counts, size_t *n, struct err *e)
 {
     enum { DAY_MS = 86400000 };
     CLEANUP(snapshot_projects_fini) struct snapshot_projects all = { .n = 0 };
     struct snapshot_prune_rule rule = snapshot_prune_defaults(env->now_ms);
-    size_t removed;
+    enum err_code rc = ERR_OK;
 
     *n = 0;
     if (!config || config->limits_unknown)
@@ -26,10 +26,17 @@ static enum err_code prune_snapshots(const struct store_env *env, const struct c
         rule.max_bytes = config->snapshot_limits.bytes;
     TRY(snapshot_projects_read(env, &all, e));
     for (size_t i = 0; i < all.n; i++) {
-        TRY(snapshot_prune(&all.project[i], &rule, counts, &removed, e));
-        *n += removed;
+        size_t removed = 0;
+        const enum err_code one =
+            snapshot_prune(&all.project[i], &rule, counts, &removed, rc ? NULL : e);
+
+        *n += one ? 0 : removed;
+        rc = rc ? rc : one;
     }
-    return ERR_OK;
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    return rc && !counts ? err_wrap(e, rc, "%zu snapshots of other projects were removed", *n)
+                         : ERR_OK;
 }
 
 /* Records that cannot be read are not offered. */

@@ -187,7 +187,7 @@ TEST(pruning_is_due_once_a_day)
 }
 
 /* A clock that is wrong for a while makes no snapshot old, and what it wrote does not stop the pruning for years. */
-TEST(a_clock_far_ahead_removes_nothing_unasked)
+TEST(a_clock_far_ahead_removes_nothing_for_its_age)
 {
     enum { DAY_MS = 86400000 };
     struct project p;
@@ -207,8 +207,7 @@ TEST(a_clock_far_ahead_removes_nothing_unasked)
 
     for (size_t i = 0; i < COUNT_OF(step); i++) {
         p.env.now_ms = began_ms + step[i].day * (int64_t)DAY_MS + step[i].year * year_ms;
-        const struct snapshot_prune_rule rule = { .before_ms = p.env.now_ms - 30 * (int64_t)DAY_MS,
-                                                  .yields = true };
+        struct snapshot_prune_rule rule = snapshot_prune_defaults(p.env.now_ms);
 
         snprintf(text, sizeof text, "%zu\n", i);
         folder_put(&p.f, "project/changes", slice_of(text));
@@ -217,6 +216,9 @@ TEST(a_clock_far_ahead_removes_nothing_unasked)
 
         assert_int_equal(snapshot_prune(&project, &rule, false, &removed, NULL), ERR_OK);
         assert_int_equal(removed, step[i].removed);
+        rule.doubts = false; /* the person named an age */
+        assert_int_equal(snapshot_prune(&project, &rule, true, &removed, NULL), ERR_OK);
+        assert_int_equal(removed, step[i].year ? 2 : removed);
         snprintf(mark, sizeof mark, "%s/pruned", project.dir);
         fclose(fopen(mark, "w"));
         snapshot_projects_fini(&all);

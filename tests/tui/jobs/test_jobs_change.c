@@ -332,10 +332,12 @@ TEST(as_many_undo_records_are_removed_as_were_asked_about)
     enum { KEPT = 200, OLD = 3 };
     static const char plan[] = "{\"version\":\"1\",\"at\":\"1\",\"system\":\"claude\","
                                "\"session\":\"s\",\"point\":\"p\",\"entries\":[]}";
+    static const struct config config;
     struct jobs_fixture w;
     char name[80];
 
     begin(&w);
+    w.context.config = &config;
     for (int i = 0; i < KEPT + OLD; i++)
         for (int k = 0; k < 3; k++) {
             snprintf(name, sizeof name, "state/rewinds/%015d-00000001/%s", i,
@@ -344,6 +346,8 @@ TEST(as_many_undo_records_are_removed_as_were_asked_about)
                               : "done");
             folder_put(&w.conversation.folder, name, k == 0 ? slice_of(plan) : SLICE(""));
         }
+    /* A project whose snapshots cannot be read does not keep the rest. */
+    folder_put(&w.conversation.folder, "state/copies/0123/log/x", SLICE(""));
     struct change_result *c = prune(&w, OLD + 1);
 
     assert_int_equal(c->error.code, ERR_STALE);
