@@ -91,13 +91,24 @@ def main():
                 f.write(before)
             append_command(session['path'], command)
             p.same(f'removed by {command}', held('gateway.ts')['why'].endswith(f'by a command of the session: {command}'), by)
+        for command, by in (('find src -name "*.js" -delete', ''), ('find src -name "*.ts" -delete', 'by'), ('find . -type f | xargs rm', 'by'),
+                            ('find . -name "*.js" -exec rm {} +', ''), ('find src -mtime +3 -delete', 'perhaps by'), ('git ls-files -o | xargs rm -f', 'perhaps by'),
+                            ('make clean', 'perhaps by'), ('npm run clean:all', 'perhaps by'), ('python3 scripts/drop.py', 'perhaps by'),
+                            ('python3 -m pytest', ''), ('git pull --rebase', 'perhaps by'), ('cargo fmt', 'perhaps by'), ('npm test', ''), ('make', '')):
+            with open(session['path'], 'wb') as f:
+                f.write(before)
+            append_command(session['path'], command)
+            gateway = held('gateway.ts')
+            p.same(f'perhaps removed by {command}', (gateway['why'], gateway.get('changedByCommand')),
+                   (f'deleted since{", perhaps" if by[:1] == "p" else ""} by a command of the session: {command}' if by
+                    else 'deleted later, not by this session', True if by == 'by' else None))
         os.unlink(f'{shop}/src/pay.ts')
         p.same('removed after another session changed it', (held('pay.ts')['why'], held('pay.ts').get('laterSession')),
                ('deleted later, not by this session', None))
 
         os.rename(shop, f'{top}/home/code/moved')
         p.same('a project that moved', held('pay.ts')['why'], f'the project moved or was deleted: {shop} is gone (see reprise move)')
-        p.finish(13)
+        p.finish(27)
 
 
 main()

@@ -64,7 +64,7 @@ static void command_rewind_write_entry_json(const struct rewind_entry *x, struct
     out_string(o, "permissions", permissions_of(x));
     out_bool_if_true(o, "editedSince", x->edited);
     out_bool_if_true(o, "deletedSince", x->edited && !x->seen.exists);
-    out_bool_if_true(o, "changedByCommand", x->by_command);
+    out_bool_if_true(o, "changedByCommand", x->by_command == BY_COMMAND);
     if (x->later)
         out_string(o, "laterSession", x->later->session);
     out_bool_if_true(o, "openForWriting", x->held_open);

@@ -15,8 +15,11 @@
 
 /* What the session's own records show about one file. */
 struct own_work {
-    int64_t edit_ms, command_ms; /* the newest; 0: none */
-    const char *command;         /* its first line */
+    int64_t edit_ms; /* the newest; 0: none */
+    struct {
+        int64_t ms;
+        const char *line;      /* its first line */
+    } command[BY_COMMAND + 1]; /* the newest one that perhaps changed the file, and that did */
 };
 
 struct file_works {
@@ -102,8 +105,63 @@ static bool word_covers(const char *word, const char *root, const char *path)
     return false;
 }
 
+/* Whether `find` selects a file: certainly if it asks for nothing or for this name, perhaps if it asks for more. */
+static enum rewind_by_command find_selects(struct slice command, const char *path)
+{
+    static const char *const others[] = { "-amin",     "-atime", "-cmin",  "-ctime", "-empty",
+                                          "-maxdepth", "-mmin",  "-mtime", "-newer", "-not",
+                                          "-path",     "-perm",  "-prune", "-regex", "-size",
+                                          "-user",     "!" };
+    char word[WORD_MOST];
+    bool finds = false, asks = false, named = false, others_ask = false, pattern = false;
+
+    while (cut_word(&command, word)) {
+        const bool name = strcmp(word, "-name") == 0 || strcmp(word, "-iname") == 0;
+
+        finds = finds || strcmp(word, "find") == 0;
+        asks = asks || name;
+        named = named || (pattern && fnmatch(word, strrchr(path, '/') + 1, 0) == 0);
+        pattern = name;
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            others_ask = others_ask || slice_starts(slice_of(word), others[i]);
+    }
+    return !finds || (!others_ask && (named || !asks)) ? BY_COMMAND
+           : asks && !named && !others_ask             ? BY_NO_COMMAND
+                                                       : BY_COMMAND_PERHAPS;
+}
+
+/* The files that it changes are named elsewhere: in its input, in rules of a project, in a script, in a commit. */
+static bool command_may_sweep(struct slice command, bool changes)
+{
+    static const char *const programs[] = { "apply",       "autopep8", "black",  "checkout",
+                                            "cherry-pick", "isort",    "merge",  "parallel",
+                                            "patch",       "pull",     "rebase", "revert",
+                                            "rustfmt",     "switch",   "tar",    "unzip" };
+    static const char *const shells[] = { "python", "python3", "node", "perl",
+                                          "ruby",   "php",     "bash", "sh" };
+    static const char *const no_script[] = { "-m", "-V", "-v", "--version", "--test" };
+    char word[WORD_MOST];
+    bool runs = false, may = false;
+
+    while (!may && cut_word(&command, word)) {
+        const bool option = word[0] == '-';
+
+        may = runs || (changes && strcmp(word, "xargs") == 0) ||
+              (!option && (strstr(word, "clean") || strstr(word, "fmt") || strstr(word, "format")));
+        for (size_t i = 0; may && runs && i < sizeof no_script / sizeof *no_script; i++)
+            may = strcmp(word, no_script[i]) != 0;
+        for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+            may = may || strcmp(word, programs[i]) == 0;
+        runs = false;
+        for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+            runs = runs || strcmp(word, shells[i]) == 0;
+    }
+    return may;
+}
+
 /* "rm -rf src", "rm *", "git stash": it changes files, and names a directory above this one, a pattern, or all. */
-static bool command_sweeps(struct slice command, const char *root, const char *path)
+static enum rewind_by_command command_sweeps(struct slice command, const char *root,
+                                             const char *path)
 {
     static const char *const changing[] = { "rm",    "mv",    "rmdir",    "shred",   "rsync",
                                             "clean", "reset", "checkout", "restore", "-delete",
@@ -113,18 +171,17 @@ static bool command_sweeps(struct slice command, const char *root, const char *p
     bool changes = false;
 
     if (!command.n || (root && strncmp(path, root, strlen(root)) != 0))
-        return false;
+        return BY_NO_COMMAND;
     if (slice_has(command, "git clean") || slice_has(command, "git stash") ||
         slice_has(command, "git reset --hard"))
-        return true;
+        return BY_COMMAND;
     while (cut_word(&rest, word))
         for (size_t i = 0; i < sizeof changing / sizeof *changing; i++)
             changes = changes || strcmp(word, changing[i]) == 0;
     for (rest = command; changes && cut_word(&rest, word);)
-        if (word_covers(word, root, path) ||
-            (strcmp(word, ".") == 0 && !slice_has(command, "-name")))
-            return true;
-    return false;
+        if (word_covers(word, root, path) || strcmp(word, ".") == 0)
+            return find_selects(command, path);
+    return command_may_sweep(command, changes) ? BY_COMMAND_PERHAPS : BY_NO_COMMAND;
 }
 
 static enum err_code note_own_work(const struct edit *edit, void *arg, struct err *e)
@@ -143,17 +200,21 @@ static enum err_code note_own_work(const struct edit *edit, void *arg, struct er
             continue;
         if (!command && edit->time_ms >= work->edit_ms)
             work->edit_ms = edit->time_ms;
-        if (!command || edit->time_ms < work->command_ms ||
-            !(command_names(edit->command, w->path[i]) ||
-              command_sweeps(edit->command, w->preview->plan->root, w->path[i])))
+        const enum rewind_by_command by =
+            !command ? BY_NO_COMMAND
+            : command_names(edit->command, w->path[i])
+                ? BY_COMMAND
+                : command_sweeps(edit->command, w->preview->plan->root, w->path[i]);
+
+        if (!by || edit->time_ms < work->command[by].ms)
             continue;
         const char *newline = memchr(edit->command.p, '\n', edit->command.n);
         size_t n = newline ? (size_t)(newline - edit->command.p) : edit->command.n;
         struct slice shown = { edit->command.p, n < COMMAND_SHOWN ? n : COMMAND_SHOWN };
 
-        work->command_ms = edit->time_ms;
-        work->command = arena_copy(&w->preview->arena, shown).p;
-        if (!work->command)
+        work->command[by].ms = edit->time_ms;
+        work->command[by].line = arena_copy(&w->preview->arena, shown).p;
+        if (!work->command[by].line)
             return err_nomem(e);
     }
     return ERR_OK;
@@ -247,11 +308,11 @@ static enum err_code explain(struct rewind_preview *p, struct rewind_entry *x,
         why = arena_format(&p->arena,
                            "the project moved or was deleted: %s is gone (see reprise move)",
                            p->plan->root);
-    } else if (own->command && own->command_ms >= own->edit_ms &&
-               (!other || other->at_ms < own->command_ms)) {
-        x->by_command = true;
-        why =
-            arena_format(&p->arena, "%s since by a command of the session: %s", did, own->command);
+    } else if (own->command[BY_COMMAND].line && own->command[BY_COMMAND].ms >= own->edit_ms &&
+               (!other || other->at_ms < own->command[BY_COMMAND].ms)) {
+        x->by_command = BY_COMMAND;
+        why = arena_format(&p->arena, "%s since by a command of the session: %s", did,
+                           own->command[BY_COMMAND].line);
     } else if (other && other->at_ms > own->edit_ms && x->seen.exists) {
         TRY(differs_from_left(p, x, left, &by_person, e));
         x->later = by_person ? NULL : other;
@@ -259,6 +320,11 @@ static enum err_code explain(struct rewind_preview *p, struct rewind_entry *x,
                            by_person ? "edited by hand since \"%s\" changed it"
                                      : "changed later by \"%s\"",
                            other->title ? other->title : other->session);
+    } else if (own->command[BY_COMMAND_PERHAPS].line &&
+               own->command[BY_COMMAND_PERHAPS].ms >= own->edit_ms) {
+        x->by_command = BY_COMMAND_PERHAPS;
+        why = arena_format(&p->arena, "%s since, perhaps by a command of the session: %s", did,
+                           own->command[BY_COMMAND_PERHAPS].line);
     } else {
         return ERR_OK;
     }

@@ -264,8 +264,8 @@ struct rewind_entry {
     const char *why; /* NULL unless refused */
     bool edited;     /* by others than the session since the last snapshot, as far as is known */
     const struct rewind_other *later; /* edited: the session that changed it after this one; NULL */
-    /* edited: a command of the session itself names the file, and ran after its last edit */
-    bool by_command;
+    /* edited: a command of the session itself names the file or may have changed it, and ran after its last edit */
+    enum rewind_by_command { BY_NO_COMMAND, BY_COMMAND_PERHAPS, BY_COMMAND } by_command;
     /* A program has it open for writing, and will write to the replaced file. */
     bool held_open;
     bool unproven; /* nothing shows whose work it is */

@@ -88,10 +88,11 @@ static const char *short_rule(const struct rewind_entry *x, int width)
 {
     switch (x->rule) {
     case REWIND_RULE_EDITED:
-        return x->by_command     ? "by its command"
-               : !x->seen.exists ? "deleted since"
-               : width < 60      ? "edited since"
-                                 : "edited by hand since";
+        return x->by_command == BY_COMMAND ? "by its command"
+               : x->by_command             ? "perhaps its command"
+               : !x->seen.exists           ? "deleted since"
+               : width < 60                ? "edited since"
+                                           : "edited by hand since";
     case REWIND_RULE_UNKNOWN: return "unknown";
     case REWIND_RULE_OUTSIDE: return "outside";
     case REWIND_RULE_SENSITIVE: return "sensitive";
