@@ -48,17 +48,6 @@ struct document_elements {
     size_t n;
 };
 
-static enum err_code document_add_slice(struct document_elements *list, struct slice element)
-{
-    struct slice *more = arena_grow(list->arena, list->element, list->n, sizeof *more);
-
-    if (!more)
-        return ERR_NOMEM;
-    list->element = more;
-    more[list->n++] = element;
-    return ERR_OK;
-}
-
 /* One walk finds the members and the elements. */
 static enum err_code document_walk(const struct document_format *format, struct slice text,
                                    struct buf *row, struct document_elements *list)
@@ -77,8 +66,14 @@ static enum err_code document_walk(const struct document_format *format, struct 
         list->n = 0;
         const bool is_list = *it.p == '[' && json_iter_into(&it, &elements);
 
-        while (is_list && json_list_next(&elements, &element))
-            TRY(document_add_slice(list, element));
+        while (is_list && json_list_next(&elements, &element)) {
+            struct slice *more = arena_grow(list->arena, list->element, list->n, sizeof *more);
+
+            if (!more)
+                return ERR_NOMEM;
+            list->element = more;
+            more[list->n++] = element;
+        }
         if (is_list)
             json_iter_back(&it, &elements, &value);
         else if (json_iter_value(&it, &value) && format->members)

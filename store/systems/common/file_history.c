@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/id.h"
 #include "lite/base/time.h"
 #include "store/fs/path.h"
@@ -166,20 +167,6 @@ enum err_code file_history_checkpoints(struct file_history *h, struct checkpoint
 
 /* ---- the plan ---- */
 
-static enum err_code file_history_find_point(const struct file_history *h, struct slice id,
-                                             const struct file_point **out, struct err *e)
-{
-    struct point_search search = { .id = id };
-
-    for (size_t i = 0; i < h->n; i++)
-        point_search_offer(&search, h->point[i].id, i);
-    TRY(point_search_result(&search, h->ref, e));
-    if (h->point[search.at].turn < 0)
-        return err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: %s", h->no_turn);
-    *out = &h->point[search.at];
-    return ERR_OK;
-}
-
 static enum err_code file_history_fill_plan(struct file_history *h, const struct file_point *p,
                                             const char *root, struct rewind_plan *plan,
                                             struct err *e)
@@ -207,11 +194,16 @@ enum err_code file_history_plan(struct file_history *h, struct slice point, cons
                                 struct rewind_plan *out, struct err *e)
 {
     struct rewind_plan plan = { 0 };
-    const struct file_point *p = NULL;
-    enum err_code rc = file_history_find_point(h, point, &p, e);
+    struct point_search search = { .id = point };
 
+    for (size_t i = 0; i < h->n; i++)
+        point_search_offer(&search, h->point[i].id, i);
+    enum err_code rc = point_search_result(&search, h->ref, e);
+
+    if (!rc && h->point[search.at].turn < 0)
+        rc = err_set(e, ERR_NOT_FOUND, h->ref->path.p, "rewind: %s", h->no_turn);
     if (!rc)
-        rc = file_history_fill_plan(h, p, root, &plan, e);
+        rc = file_history_fill_plan(h, &h->point[search.at], root, &plan, e);
     saved_states_fini(&h->states);
     if (rc)
         rewind_plan_fini(&plan);

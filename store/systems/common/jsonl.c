@@ -97,50 +97,36 @@ bool jsonl_id_of_name(const char *name, jsonl_is_id_fn *is_id, struct slice *id)
     return is_id(*id);
 }
 
-/* The folder that is being read. */
-struct reading {
-    const struct store *store;
-    const char *folder;
-    jsonl_is_id_fn *is_id;
-    session_ref_fn *fn;
-    void *arg;
-    struct buf path;
-    bool more;
-};
-
-static enum err_code visit_file(struct reading *r, int dir, const char *name)
-{
-    struct session_ref ref = { .store = r->store, .folder = SLICE("") };
-    struct stat sb;
-
-    if (!jsonl_id_of_name(name, r->is_id, &ref.id) ||
-        fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 || S_ISDIR(sb.st_mode))
-        return ERR_OK;
-    r->path.n = 0;
-    if (buf_addf(&r->path, "%s/", r->folder) || buf_add(&r->path, slice_of(name)) ||
-        !(ref.path.p = buf_cstr(&r->path)))
-        return ERR_NOMEM;
-    ref.path.n = r->path.n;
-    ref.file = file_id_of(&sb);
-    r->more = r->fn(&ref, r->arg);
-    return ERR_OK;
-}
-
 enum err_code jsonl_each_log(const struct store *st, const struct scope *scope, const char *folder,
                              jsonl_is_id_fn *is_id, session_ref_fn *fn, void *arg, struct err *e)
 {
-    struct reading r = { st, folder, is_id, fn, arg, { 0 }, true };
+    struct session_ref ref = { .store = st, .folder = SLICE("") };
+    struct buf path = { 0 };
+    struct stat sb;
+    bool more = true;
     const struct dirent *entry = NULL;
     enum err_code rc = ERR_OK;
     DIR *dir = opendir(folder);
 
-    while (dir && !rc && r.more && (errno = 0, entry = readdir(dir)))
-        rc = visit_file(&r, dirfd(dir), entry->d_name);
+    while (dir && !rc && more && (errno = 0, entry = readdir(dir))) {
+        if (!jsonl_id_of_name(entry->d_name, is_id, &ref.id) ||
+            fstatat(dirfd(dir), entry->d_name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
+            S_ISDIR(sb.st_mode))
+            continue;
+        path.n = 0;
+        rc = buf_addf(&path, "%s/%s", folder, entry->d_name);
+        ref.path = (struct slice){ rc ? NULL : buf_cstr(&path), path.n };
+        ref.file = file_id_of(&sb);
+        if (ref.path.p)
+            more = fn(&ref, arg);
+        else
+            rc = ERR_NOMEM;
+    }
     if (!entry && errno)
         session_scope_left_out(scope, folder);
     if (dir)
         closedir(dir);
-    buf_fini(&r.path);
+    buf_fini(&path);
     return rc ? err_nomem(e) : ERR_OK;
 }
 
@@ -292,16 +278,6 @@ static enum err_code jsonl_add_line(struct loading *l, size_t line, struct trans
     return ERR_OK;
 }
 
-/* The lines of the conversation; NULL: all of them, or out of memory. */
-static enum err_code jsonl_choose_lines(struct loading *l, bool **shown, struct err *e)
-{
-    *shown = NULL;
-    if (!l->format->choose || l->all)
-        return ERR_OK;
-    *shown = calloc(l->log.index.n + 1, sizeof **shown);
-    return *shown ? l->format->choose(&l->log, *shown, e) : err_nomem(e);
-}
-
 static enum err_code jsonl_build_transcript(struct loading *l, struct transcript **out,
                                             struct err *e)
 {
@@ -320,13 +296,17 @@ static enum err_code jsonl_build_transcript(struct loading *l, struct transcript
     transcript_set_end(t, ix);
 
     /* Without a choice, all lines are shown. */
-    bool *shown;
-    enum err_code rc = jsonl_choose_lines(l, &shown, e);
+    AUTO_FREE bool *shown = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (l->format->choose && !l->all) {
+        shown = calloc(ix->n + 1, sizeof *shown);
+        rc = shown ? l->format->choose(&l->log, shown, e) : err_nomem(e);
+    }
 
     for (size_t i = 0; i < l->log.index.n && !rc; i++)
         if (!shown || shown[i])
             rc = jsonl_add_line(l, i, t, e);
-    free(shown);
 
     if (rc)
         transcript_free(t);

@@ -70,11 +70,6 @@ static void add_to_prompt(struct describing *d, struct slice piece)
         d->rc = ERR_NOMEM;
 }
 
-static bool jsonl_describe_may_name(const struct describing *d, struct slice line)
-{
-    return d->format->title_needle && slice_has(line, d->format->title_needle);
-}
-
 /* Looks for the first prompt and the first time. Returns false when they are complete; a prompt may consist of several
  * rows. */
 static bool see_head_row(struct slice line, void *arg)
@@ -90,7 +85,7 @@ static bool see_head_row(struct slice line, void *arg)
         add_to_prompt(d, facts.prompt);
         return !d->rc && d->prompt.n < SESSION_TEXT_MOST;
     }
-    wanted |= d->reading_on && jsonl_describe_may_name(d, line);
+    wanted |= d->reading_on && d->format->title_needle && slice_has(line, d->format->title_needle);
     if ((dated && !wanted) || !jsonl_describe_read_row(d, line, &facts))
         return !d->rc;
     if (!dated)
@@ -133,11 +128,6 @@ static bool jsonl_describe_is_left(struct describing *d, const struct jsonl_row_
     return false;
 }
 
-static bool may_name_model(const struct describing *d, struct slice line)
-{
-    return d->format->model_needle && !d->row->model.n && slice_has(line, d->format->model_needle);
-}
-
 static bool jsonl_describe_is_timed(const struct jsonl_format *format)
 {
     return (format->keys && format->keys->time) || (format->rows && format->rows->time);
@@ -166,7 +156,9 @@ static bool see_tail_row(struct slice line, void *arg)
     /* A last message without a time is as old as the row above it that has one, even on another branch. */
     bool undated = row->activity_ms == TIME_NONE &&
                    (!d->ended || (!d->reading_on && jsonl_describe_is_timed(d->format)));
-    bool needed = !d->ended || undated || d->format->branches || prompt || may_name_model(d, line);
+    bool names_model =
+        d->format->model_needle && !row->model.n && slice_has(line, d->format->model_needle);
+    bool needed = !d->ended || undated || d->format->branches || prompt || names_model;
 
     if (!needed || !jsonl_describe_read_row(d, line, &facts))
         return !d->rc;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
@@ -226,14 +227,6 @@ enum err_code project_logs_find_each(const struct store *st, const struct scope 
     return walk_logs(&w, e);
 }
 
-/* The folder of the project in a path below the store's; "" for a log directly in it. */
-static struct slice project_in(struct slice rest)
-{
-    const char *slash = memchr(rest.p, '/', rest.n);
-
-    return slash ? (struct slice){ rest.p, (size_t)(slash - rest.p) } : SLICE("");
-}
-
 enum err_code project_logs_at_path(const struct store *st, struct slice path, struct arena *a,
                                    struct session_ref *ref, struct err *e)
 {
@@ -246,7 +239,10 @@ enum err_code project_logs_at_path(const struct store *st, struct slice path, st
         !project_logs_is_log(s, slash + 1, &id))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     TRY(jsonl_ref_at(st, path.p, id, a, ref, e));
-    ref->folder = arena_copy(a, project_in((struct slice){ path.p + n + 1, path.n - n - 1 }));
+    /* The folder of the project is the first part below the store's; "" for a log directly in it. */
+    const char *project = path.p + n + 1, *end = memchr(project, '/', path.n - n - 1);
+
+    ref->folder = arena_copy(a, (struct slice){ project, end ? (size_t)(end - project) : 0 });
     return ref->folder.p ? ERR_OK : err_nomem(e);
 }
 
@@ -291,23 +287,6 @@ struct slice project_logs_folder_of(const struct store *st, struct slice directo
     return project_logs_store_of(st)->format->logs->folder_of(directory, a);
 }
 
-/* The directory in the first row that has one; .p is NULL if no row has. */
-static struct slice project_logs_first_cwd(struct slice log)
-{
-    const char *p = log.p, *const end = log.p + log.n;
-
-    while (p < end) {
-        const char *newline = memchr(p, '\n', (size_t)(end - p));
-        const struct slice row = { p, (size_t)((newline ? newline : end) - p) };
-        struct slice cwd;
-
-        if (json_get(row, "cwd", &cwd) && json_type(cwd) == JSON_STRING)
-            return cwd;
-        p = newline ? newline + 1 : end;
-    }
-    return (struct slice){ NULL, 0 };
-}
-
 enum err_code project_logs_set_directory(const struct store *st, const struct session_ref *ref,
                                          struct slice from, struct slice to, struct change *c,
                                          struct err *e)
@@ -317,10 +296,14 @@ enum err_code project_logs_set_directory(const struct store *st, const struct se
     (void)st;
     (void)from;
     TRY(file_read_all(AT_FDCWD, ref->path.p, 0, MOVED_LOG_MAX, &log, e));
-    const struct slice cwd = project_logs_first_cwd(buf_slice(&log));
+    /* The directory is in the first row that has one. */
+    struct slice rest = buf_slice(&log), row, cwd;
+    bool torn;
 
-    return cwd.p ? jsonl_put_text(ref->path.p, buf_slice(&log), cwd, to, ref->file.mtime_ns, c, e)
-                 : ERR_OK;
+    while (slice_line(&rest, &row, &torn))
+        if (json_get(row, "cwd", &cwd) && json_type(cwd) == JSON_STRING)
+            return jsonl_put_text(ref->path.p, buf_slice(&log), cwd, to, ref->file.mtime_ns, c, e);
+    return ERR_OK;
 }
 
 enum err_code project_logs_place(const struct store *st, const struct session_ref *ref,

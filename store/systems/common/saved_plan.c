@@ -123,11 +123,15 @@ static bool shell_explains(const struct saved_states *s, const struct saved_path
 
 /* ---- doubts ---- */
 
-/* The copy is what the session's last edit left. */
-static bool is_what_was_left(const struct saved_state *copy, const struct saved_state *left)
+/* The session's last edit before the turn left what the copy is, so nothing changed the file in between. */
+static bool saved_plan_is_left(const struct saved_path *p, const struct saved_state *copy,
+                               int64_t turn)
 {
+    const struct saved_state *left = write_near(p, turn, true);
     struct buf bytes = { 0 };
 
+    if (!left || left->content == SAVED_UNKNOWN)
+        return false;
     if (left->content == SAVED_BYTES)
         return copy_equals(copy, left->bytes);
     if (left->content == SAVED_ABSENT || copy->content == SAVED_ABSENT)
@@ -140,15 +144,6 @@ static bool is_what_was_left(const struct saved_state *copy, const struct saved_
 
     buf_fini(&bytes);
     return same;
-}
-
-/* The session's last edit before the turn left what the copy is, so nothing changed the file in between. */
-static bool saved_plan_is_left(const struct saved_path *p, const struct saved_state *copy,
-                               int64_t turn)
-{
-    const struct saved_state *left = write_near(p, turn, true);
-
-    return left && left->content != SAVED_UNKNOWN && is_what_was_left(copy, left);
 }
 
 static bool is_first_change(const struct saved_path *p, int64_t turn)

@@ -3,33 +3,25 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "store/api/edit.h"
-
-static struct saved_path *saved_states_path_of(struct saved_states *s, const char *path)
-{
-    const struct slice text = slice_of(path);
-    uint32_t number = slice_set_find(&s->number, text);
-
-    if (number != SLICE_SET_NONE)
-        return &s->path[number];
-    struct saved_path *more = arena_grow(&s->arena, s->path, s->n, sizeof *more);
-    const char *own = arena_copy(&s->arena, text).p;
-
-    if (!more || !own || slice_set_add(&s->number, slice_of(own), &number))
-        return NULL;
-    s->path = more;
-    s->path[s->n] = (struct saved_path){ .path = own };
-    return &s->path[s->n++];
-}
 
 enum err_code saved_states_add(struct saved_states *s, const char *path,
                                const struct saved_state *state, struct err *e)
 {
-    struct saved_path *p = saved_states_path_of(s, path);
+    uint32_t number = slice_set_find(&s->number, slice_of(path));
 
-    if (!p)
-        return err_nomem(e);
+    if (number == SLICE_SET_NONE) {
+        struct saved_path *list = arena_grow(&s->arena, s->path, s->n, sizeof *list);
+        const char *own = arena_copy(&s->arena, slice_of(path)).p;
+
+        NEED(list && own && !slice_set_add(&s->number, slice_of(own), &number));
+        s->path = list;
+        s->path[s->n++] = (struct saved_path){ .path = own };
+    }
+    struct saved_path *p = &s->path[number];
+
     for (size_t i = p->n; i > 0; i--)
         if (!p->state[i - 1].is_write && !state->is_write && p->state[i - 1].turn == state->turn) {
             if (!s->keeps_oldest || state->time_ms < p->state[i - 1].time_ms)
@@ -38,8 +30,7 @@ enum err_code saved_states_add(struct saved_states *s, const char *path,
         }
     struct saved_state *more = arena_grow(&s->arena, p->state, p->n, sizeof *more);
 
-    if (!more)
-        return err_nomem(e);
+    NEED(more);
     p->state = more;
     p->state[p->n++] = *state;
     return ERR_OK;

@@ -255,6 +255,8 @@ static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
     return true;
 }
 
+/* ---- opening ---- */
+
 enum err_code claude_log_open(struct claude_log *log, const char *path,
                               const struct claude_log_want *want, struct err *e)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/id.h"
 #include "store/api/finding.h"
 #include "store/fs/disk.h"
@@ -32,11 +33,6 @@ struct look {
     struct idset parents; /* sessions from which others were forked */
     bool unsure;          /* the parent of some session is not known */
 };
-
-static bool claude_has_id(const char *name)
-{
-    return strlen(name) >= CLAUDE_ID && claude_is_uuid((struct slice){ name, CLAUDE_ID });
-}
 
 /* ---- transcripts ---- */
 
@@ -135,38 +131,27 @@ static bool claude_is_part(const struct leftover_dir *spot, const char *name, co
            lstat(path, &sb) == 0 && S_ISREG(sb.st_mode);
 }
 
-/* The leftover of an id, added if it is new; NULL if out of memory. */
-static struct found *found_of(struct look *l, struct slice id, struct slice folder)
+static enum err_code claude_add_part(struct look *l, struct slice id, struct slice folder,
+                                     const char *path, bool copies, struct err *e)
 {
     size_t n = l->ids.n;
     uint32_t number;
 
-    if (idset_add(&l->ids, id128_of(id), &number))
-        return NULL;
-    if (number < n)
-        return &l->found[number];
-    struct found *more = arena_grow(&l->arena, l->found, n, sizeof *more);
-    struct found f = { .left = { .id = arena_copy(&l->arena, id),
-                                 .folder = arena_copy(&l->arena, folder) } };
+    /* The leftover of this id, added if it is new. */
+    NEED(!idset_add(&l->ids, id128_of(id), &number));
+    if (number == n) {
+        struct found new = { .left = { .id = arena_copy(&l->arena, id),
+                                       .folder = arena_copy(&l->arena, folder) } };
+        struct found *list = arena_grow(&l->arena, l->found, n, sizeof *list);
 
-    if (!more || !f.left.id.p || !f.left.folder.p)
-        return NULL;
-    l->found = more;
-    l->found[n] = f;
-    return &l->found[n];
-}
-
-static enum err_code claude_add_part(struct look *l, struct slice id, struct slice folder,
-                                     const char *path, bool copies, struct err *e)
-{
-    struct found *f = found_of(l, id, folder);
-
-    if (!f)
-        return err_nomem(e);
+        NEED(list && new.left.id.p &&new.left.folder.p);
+        l->found = list;
+        l->found[n] = new;
+    }
+    struct found *f = &l->found[number];
     const char **more = arena_grow(&l->arena, (void *)f->left.part, f->left.parts, sizeof *more);
 
-    if (!more)
-        return err_nomem(e);
+    NEED(more);
     f->left.part = more;
     f->left.part[f->left.parts++] = path;
     f->copies |= copies;
@@ -191,8 +176,8 @@ static enum err_code claude_search_dir(struct look *l, const struct round *r, st
     while (!rc && dir && (errno = 0, entry = readdir(dir))) {
         struct slice id = { entry->d_name, CLAUDE_ID };
 
-        if (!claude_has_id(entry->d_name) || idset_has(&l->there, id128_of(id)) ||
-            (r->known && !idset_has(&l->ids, id128_of(id))))
+        if (strlen(entry->d_name) < CLAUDE_ID || !claude_is_uuid(id) ||
+            idset_has(&l->there, id128_of(id)) || (r->known && !idset_has(&l->ids, id128_of(id))))
             continue;
         const char *path = arena_format(&l->arena, "%s/%s", r->path, entry->d_name);
         bool copies = r->spot == &elsewhere[0];
@@ -439,37 +424,26 @@ static enum err_code look_for_leftovers(struct store_look *l, const struct scope
 
 /* ---- empty files ---- */
 
-/* An empty transcript is never listed; the agent created it and never wrote to it. */
-static enum err_code claude_check_file(struct store_look *l, const char *dir, const char *name,
-                                       struct err *e)
-{
-    struct slice id = { name, CLAUDE_ID };
-    struct stat st;
-
-    arena_reset(&l->arena);
-    if (!claude_is_transcript_name(name))
-        return ERR_OK;
-    const char *path = arena_format(&l->arena, "%s/%s", dir, name);
-
-    if (!path)
-        return err_nomem(e);
-    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > 0)
-        return ERR_OK;
-    return report_orphan(l, FINDING_HIDDEN, id, path, "no list shows it: the file is empty", e);
-}
-
 /* A folder that is missing or cannot be read has no findings. */
 static enum err_code claude_check_folder(struct store_look *l, const char *path, struct err *e)
 {
-    DIR *dir = opendir(path);
-    struct dirent *entry;
-    enum err_code rc = ERR_OK;
+    AUTO_DIR *dir = opendir(path);
+    const struct dirent *entry;
+    const char *file;
+    struct stat st;
 
-    while (!rc && dir && (entry = readdir(dir)))
-        rc = claude_check_file(l, path, entry->d_name, e);
-    if (dir)
-        closedir(dir);
-    return rc;
+    while (dir && (entry = readdir(dir))) {
+        arena_reset(&l->arena);
+        if (!claude_is_transcript_name(entry->d_name))
+            continue;
+        NEED(file = arena_format(&l->arena, "%s/%s", path, entry->d_name));
+
+        /* An empty transcript is never listed; the agent created it and never wrote to it. */
+        if (lstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+            TRY(report_orphan(l, FINDING_HIDDEN, (struct slice){ entry->d_name, CLAUDE_ID }, file,
+                              "no list shows it: the file is empty", e));
+    }
+    return ERR_OK;
 }
 
 enum err_code claude_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,

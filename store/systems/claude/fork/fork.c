@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/fs/copy.h"
@@ -95,14 +96,25 @@ static enum err_code link_copies(struct files *w, struct slice tracked, bool *al
     return rc;
 }
 
-static enum err_code claude_write_snapshot_row(struct slice snapshot, const char *id,
-                                               struct buf *out)
+static enum err_code claude_add_snapshot(struct files *w, struct slice snapshot, struct buf *out,
+                                         struct err *e)
 {
-    const struct json_edit edit = { .name = "messageId", .value = slice_of(id) };
-    struct buf mapped = { 0 };
+    char id[FORK_QUOTED];
+    struct slice value, tracked;
+    AUTO_BUF mapped = { 0 };
     struct jsonout j;
-    enum err_code rc = json_edit(&mapped, snapshot, &edit, 1);
+    bool all = true;
 
+    if (!json_get(snapshot, "messageId", &value) || !fork_new_quoted(w->f, value, true, id) ||
+        !idset_has(&w->written, claude_id(value, &w->arena)))
+        return ERR_OK;
+    if (json_get(snapshot, "trackedFileBackups", &tracked))
+        TRY(link_copies(w, tracked, &all, e));
+    if (!all)
+        return ERR_OK;
+    const struct json_edit edit = { .name = "messageId", .value = slice_of(id) };
+
+    NEED(!json_edit(&mapped, snapshot, &edit, 1));
     jsonout_init(&j, out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("file-history-snapshot"));
@@ -110,38 +122,7 @@ static enum err_code claude_write_snapshot_row(struct slice snapshot, const char
     claude_write_value(&j, "snapshot", buf_slice(&mapped));
     jsonout_bool_member(&j, "isSnapshotUpdate", false);
     claude_end_row(&j);
-    buf_fini(&mapped);
-    return rc ? rc : j.rc;
-}
-
-static enum err_code claude_add_snapshot(struct files *w, struct slice snapshot, struct buf *out,
-                                         struct err *e)
-{
-    char id[FORK_QUOTED];
-    struct slice value, tracked = { NULL, 0 };
-    bool all = true;
-    enum err_code rc = ERR_OK;
-
-    if (!json_get(snapshot, "messageId", &value) || !fork_new_quoted(w->f, value, true, id) ||
-        !idset_has(&w->written, claude_id(value, &w->arena)))
-        return ERR_OK;
-    if (json_get(snapshot, "trackedFileBackups", &tracked))
-        rc = link_copies(w, tracked, &all, e);
-    if (!rc && all && claude_write_snapshot_row(snapshot, id, out))
-        rc = err_nomem(e);
-    return rc;
-}
-
-/* The rows that are copied, in the order of the file. */
-static enum err_code copied_nodes(const struct fork *f, uint32_t **nodes, size_t *n)
-{
-    *nodes = malloc((f->log.chain.n + 1) * sizeof **nodes);
-    if (!*nodes)
-        return ERR_NOMEM;
-    for (uint32_t i = 0; i < f->log.chain.n; i++)
-        if (f->log.chain.mark[i] & NODE_LISTED)
-            (*nodes)[(*n)++] = i;
-    return ERR_OK;
+    return j.rc ? err_nomem(e) : ERR_OK;
 }
 
 void fork_generate_id(char id[UUID_STR_LEN])
@@ -308,8 +289,14 @@ static enum err_code write_transcript(struct staging *s, struct disk_new *to, st
         enum err_code rc = ERR_OK;
 
         w.from = arena_format(&w.arena, "%s/file-history/%s", s->f->c->base.path, s->f->ref->id.p);
-        if (!w.from || copied_nodes(s->f, &nodes, &n))
+        nodes = malloc((s->f->log.chain.n + 1) * sizeof *nodes);
+        if (!w.from || !nodes)
             rc = err_nomem(e);
+
+        /* The rows that are copied, in the order of the file. */
+        for (uint32_t i = 0; !rc && i < s->f->log.chain.n; i++)
+            if (s->f->log.chain.mark[i] & NODE_LISTED)
+                nodes[n++] = i;
         if (!rc)
             rc = find_written(&w, e);
         if (!rc)

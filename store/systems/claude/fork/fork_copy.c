@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/fs/file_at.h"
@@ -351,25 +352,6 @@ struct stretch {
     struct row_space space;
 };
 
-/* Claims a stretch that begins and ends with a row that is copied. Returns false if all stretches are claimed. */
-static bool claim(struct copying *c, struct stretch *s)
-{
-    const struct index_line *line = c->f->log.file.index.line;
-    size_t i = c->line, last = c->f->last;
-
-    while (i <= last && !c->f->keep[i])
-        i++;
-    if (i > last || c->rc)
-        return false;
-    s->first = s->end = i;
-    for (; i <= last && line[i].offset - line[s->first].offset < STRETCH; i++)
-        if (c->f->keep[i])
-            s->end = i + 1;
-    c->line = s->end;
-    s->number = c->claimed++;
-    return true;
-}
-
 static enum err_code read_stretch(struct copying *c, struct stretch *s, struct err *e)
 {
     const struct logfile *file = &c->f->log.file;
@@ -399,11 +381,27 @@ static bool claim_offset(struct copying *c, const struct stretch *s, int64_t *at
     return fine;
 }
 
+/* Claims a stretch that begins and ends with a row that is copied. Returns false if all stretches are claimed. */
 static bool next_stretch(struct copying *c, struct stretch *s)
 {
-    pthread_mutex_lock(&c->lock);
-    bool any = claim(c, s);
+    const struct index_line *line = c->f->log.file.index.line;
+    size_t last = c->f->last;
 
+    pthread_mutex_lock(&c->lock);
+    size_t i = c->line;
+
+    while (i <= last && !c->f->keep[i])
+        i++;
+    bool any = i <= last && !c->rc;
+
+    if (any) {
+        s->first = s->end = i;
+        for (; i <= last && line[i].offset - line[s->first].offset < STRETCH; i++)
+            if (c->f->keep[i])
+                s->end = i + 1;
+        c->line = s->end;
+        s->number = c->claimed++;
+    }
     pthread_mutex_unlock(&c->lock);
     return any;
 }

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/utf8.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
@@ -306,42 +307,27 @@ static enum err_code claude_fork_metadata_read_source(struct fork *f, struct are
     return rc;
 }
 
-static enum err_code write_title_row(struct fork *f, struct slice title, struct slice suffix,
-                                     struct buf *out)
+enum err_code fork_title(struct fork *f, struct slice title, struct buf *out, struct err *e)
 {
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF whole = { 0 };
+    struct slice text = utf8_js_trim(title), suffix = SLICE("");
     char id[UUID_STR_LEN];
-    struct buf text = { 0 };
     struct jsonout j;
 
-    fork_generate_id(id);
-    if (buf_add(&text, title) || buf_add(&text, suffix)) {
-        buf_fini(&text);
-        return ERR_NOMEM;
+    if (text.n == 0) {
+        suffix = SLICE(" (fork)");
+        TRY(claude_fork_metadata_read_source(f, &a, &text, e));
     }
+    fork_generate_id(id);
+    NEED(!buf_add(&whole, text) && !buf_add(&whole, suffix));
     jsonout_init(&j, out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("custom-title"));
     jsonout_member(&j, "sessionId", slice_of(f->id));
-    jsonout_member(&j, "customTitle", buf_slice(&text));
+    jsonout_member(&j, "customTitle", buf_slice(&whole));
     jsonout_member(&j, "uuid", slice_of(id));
     jsonout_member(&j, "timestamp", slice_of(f->now));
     claude_end_row(&j);
-    buf_fini(&text);
-    return j.rc;
-}
-
-enum err_code fork_title(struct fork *f, struct slice title, struct buf *out, struct err *e)
-{
-    struct arena a = { 0 };
-    struct slice text = utf8_js_trim(title), suffix = SLICE("");
-    enum err_code rc = ERR_OK;
-
-    if (text.n == 0) {
-        suffix = SLICE(" (fork)");
-        rc = claude_fork_metadata_read_source(f, &a, &text, e);
-    }
-    if (!rc && write_title_row(f, text, suffix, out))
-        rc = err_nomem(e);
-    arena_fini(&a);
-    return rc;
+    return j.rc ? err_nomem(e) : ERR_OK;
 }

@@ -9,15 +9,6 @@
 
 /* The checkpoints of a session, and the files that each turn changed. */
 
-static bool claude_ran_shell(const struct block_list *blocks)
-{
-    for (size_t i = 0; i < blocks->n; i++)
-        if (blocks->block[i].kind == BLOCK_TOOL_CALL &&
-            slice_eq(blocks->block[i].name, SLICE("Bash")))
-            return true;
-    return false;
-}
-
 enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n, struct err *e)
 {
     struct buf row = { 0 };
@@ -32,7 +23,12 @@ enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n
         rc = transcript_read(p->transcript, i, &row, e);
         if (!rc)
             rc = claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e);
-        *n += !rc && claude_ran_shell(&blocks);
+        bool shell = false;
+
+        for (size_t k = 0; k < blocks.n && !rc && !shell; k++)
+            shell = blocks.block[k].kind == BLOCK_TOOL_CALL &&
+                    slice_eq(blocks.block[k].name, SLICE("Bash"));
+        *n += shell;
         transcript_blocks_fini(&blocks);
     }
     buf_fini(&row);

@@ -118,51 +118,35 @@ static bool read_backup_entry(struct reader *r, struct slice path, struct slice 
     return true;
 }
 
-/* The number of a path, which is added if it is new. */
-static enum err_code track(struct file_history *h, const char *path, uint32_t *number)
-{
-    size_t before = h->number.n;
-
-    if (slice_set_add(&h->number, slice_of(path), number))
-        return ERR_NOMEM;
-    if (h->number.n == before)
-        return ERR_OK;
-    const char **list = arena_grow(&h->arena, h->path, h->paths, sizeof *list);
-
-    if (!list)
-        return ERR_NOMEM;
-    h->path = list;
-    h->path[h->paths++] = path;
-    return ERR_OK;
-}
-
-/* Makes room for a number in the turn's table. */
-static enum err_code reserve_number(struct file_history *h, struct file_history_turn *t,
-                                    uint32_t number)
-{
-    size_t n = h->paths > 2 * t->ats ? h->paths : 2 * t->ats;
-
-    if (number < t->ats)
-        return ERR_OK;
-    uint32_t *at = arena_zalloc(&h->arena, n * sizeof *at);
-
-    if (!at)
-        return ERR_NOMEM;
-    if (t->ats)
-        memcpy(at, t->at, t->ats * sizeof *at);
-    t->at = at;
-    t->ats = n;
-    return ERR_OK;
-}
-
 /* Adds an entry to a turn, in place of an older one of the same file. */
 static enum err_code set_turn_entry(struct file_history *h, struct file_history_turn *t,
                                     const struct file_history_entry *entry)
 {
+    const size_t before = h->number.n;
     uint32_t number;
 
-    if (track(h, entry->path, &number) || reserve_number(h, t, number))
+    /* A path that is new gets a number. */
+    if (slice_set_add(&h->number, slice_of(entry->path), &number))
         return ERR_NOMEM;
+    if (h->number.n > before) {
+        const char **path = arena_grow(&h->arena, h->path, h->paths, sizeof *path);
+
+        if (!path)
+            return ERR_NOMEM;
+        h->path = path;
+        h->path[h->paths++] = entry->path;
+    }
+    if (number >= t->ats) {
+        size_t n = h->paths > 2 * t->ats ? h->paths : 2 * t->ats;
+        uint32_t *at = arena_zalloc(&h->arena, n * sizeof *at);
+
+        if (!at)
+            return ERR_NOMEM;
+        if (t->ats)
+            memcpy(at, t->at, t->ats * sizeof *at);
+        t->at = at;
+        t->ats = n;
+    }
     if (t->at[number]) {
         t->entry[t->at[number] - 1] = *entry;
         return ERR_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/journal/change.h"
@@ -315,11 +316,6 @@ enum err_code claude_plan(const struct store *st, const struct session_ref *ref,
  * rows are moved; clients of both generations restore the chain up to that row, and the next prompt follows it, which
  * has the same effect as the client's own rewind (claude.md C3). */
 
-static bool is_prompt_message(const struct transcript *t, size_t i)
-{
-    return t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id);
-}
-
 /* The prompt of the conversation with this id, or the only one whose id has this prefix. */
 static enum err_code claude_find_prompt(const struct session_ref *ref, const struct transcript *t,
                                         struct slice point, struct arena *a, size_t *at,
@@ -332,7 +328,7 @@ static enum err_code claude_find_prompt(const struct session_ref *ref, const str
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < t->n && !rc; i++) {
-        if (!is_prompt_message(t, i))
+        if (t->message[i].kind != MESSAGE_USER || id128_none(t->message[i].id))
             continue;
         bool same = id128_eq(t->message[i].id, whole);
 

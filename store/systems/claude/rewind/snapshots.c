@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/systems/claude/chain/row_facts.h"
@@ -21,27 +22,16 @@ void claude_tracked_clear(struct claude_tracked *t)
     t->paths = (struct idset){ 0 };
 }
 
-static enum err_code hash_path_key(struct slice key, struct id128 *path)
-{
-    struct arena a = { 0 };
-    struct slice text;
-    bool ok = json_text(key, &a, &text);
-
-    if (ok)
-        *path = id128_of(text);
-    arena_fini(&a);
-    return ok ? ERR_OK : ERR_NOMEM;
-}
-
 enum err_code claude_tracked_set(struct claude_tracked *t, struct slice key, struct slice backup)
 {
-    struct id128 path;
+    AUTO_ARENA a = { 0 };
+    struct slice path;
     uint32_t number;
 
     if (json_type(key) != JSON_STRING)
         return ERR_OK;
-    if (hash_path_key(key, &path) || !array_reserve(t->file, t->cap, t->n + 1) ||
-        idset_add(&t->paths, path, &number))
+    if (!json_text(key, &a, &path) || !array_reserve(t->file, t->cap, t->n + 1) ||
+        idset_add(&t->paths, id128_of(path), &number))
         return ERR_NOMEM;
     if (number < t->n)
         t->file[number].backup = backup;

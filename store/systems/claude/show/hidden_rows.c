@@ -8,6 +8,13 @@
 #include "lite/json/json.h"
 #include "store/systems/claude/chain/row_facts.h"
 
+/* Marks the rows that the client does not load again, in the client's order: the API would refuse a conversation with
+ * calls that have no result, thinking whose message is lost, or answers without content. The calls in which the session
+ * ended are kept (claude.md D).
+ *
+ * A result and the rest of a message are usually in the next rows, so the rows are searched once, from the first one
+ * on, and only until the result or the message is found. */
+
 static bool is_blank_block(struct slice block)
 {
     struct arena a = { 0 };
@@ -22,6 +29,8 @@ static bool is_blank_block(struct slice block)
     arena_fini(&a);
     return blank;
 }
+
+/* ---- results ---- */
 
 /* Adds the ids of the calls of an answer, or those of the calls whose results are in a message. */
 static enum err_code collect_call_ids(struct claude_hidden_rows *l, size_t i, bool results,

@@ -102,12 +102,32 @@ static void claude_compose_reply(struct compose *c, struct slice text)
     claude_compose_answered(c, &j, "end_turn");
 }
 
-static void claude_compose_result(struct compose *c, const struct compose_call *call,
-                                  const char *tool)
+static bool claude_compose_call(struct compose *c, const struct compose_call *call)
 {
-    char asked[HOST_ID];
+    static const struct compose_names names = {
+        .tool = { [COMPOSE_COMMAND] = "Bash",
+                  [COMPOSE_READ] = "Read",
+                  [COMPOSE_WRITE] = "Write",
+                  [COMPOSE_REPLACE] = "Edit" },
+        .path = "file_path",
+        .command = "command",
+        .content = "content",
+        .old_text = "old_string",
+        .new_text = "new_string",
+        .all = "replace_all",
+    };
+    char tool[HOST_ID + 6], asked[HOST_ID];
     struct jsonout j;
 
+    snprintf(tool, sizeof tool, "toolu_%s", call->id);
+    claude_compose_answer(c, &j);
+    jsonout_member(&j, "type", SLICE("tool_use"));
+    jsonout_member(&j, "id", slice_of(tool));
+    jsonout_member(&j, "name", slice_of(names.tool[call->meaning]));
+    compose_input(&j, "input", call, &names);
+    claude_compose_answered(c, &j, "tool_use");
+
+    /* The result, in a row of the user. */
     memcpy(asked, c->parent, sizeof asked);
     c->answer[0] = '\0';
     claude_compose_open(c, &j);
@@ -125,33 +145,6 @@ static void claude_compose_result(struct compose *c, const struct compose_call *
     jsonout_close(&j, '}');
     jsonout_member(&j, "sourceToolAssistantUUID", slice_of(asked));
     claude_compose_close(c, &j, "user");
-}
-
-static bool claude_compose_call(struct compose *c, const struct compose_call *call)
-{
-    static const struct compose_names names = {
-        .tool = { [COMPOSE_COMMAND] = "Bash",
-                  [COMPOSE_READ] = "Read",
-                  [COMPOSE_WRITE] = "Write",
-                  [COMPOSE_REPLACE] = "Edit" },
-        .path = "file_path",
-        .command = "command",
-        .content = "content",
-        .old_text = "old_string",
-        .new_text = "new_string",
-        .all = "replace_all",
-    };
-    char tool[HOST_ID + 6];
-    struct jsonout j;
-
-    snprintf(tool, sizeof tool, "toolu_%s", call->id);
-    claude_compose_answer(c, &j);
-    jsonout_member(&j, "type", SLICE("tool_use"));
-    jsonout_member(&j, "id", slice_of(tool));
-    jsonout_member(&j, "name", slice_of(names.tool[call->meaning]));
-    compose_input(&j, "input", call, &names);
-    claude_compose_answered(c, &j, "tool_use");
-    claude_compose_result(c, call, tool);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
@@ -17,17 +18,6 @@
 #include "store/systems/claude/list/discover.h"
 #include "store/systems/claude/write/metarow.h"
 #include "store/systems/common/config_dir.h"
-
-static enum err_code claude_put_leaf(const struct session_ref *ref, struct metarows *m,
-                                     const struct claude_write_leaf *leaf, size_t coming,
-                                     struct arena *a, struct err *e)
-{
-    if (leaf && leaf->unknown) {
-        m->row[METAROW_LAST_PROMPT].found = false;
-        return ERR_OK;
-    }
-    return metarows_set_leaf(m, ref->path.p, coming, leaf ? &leaf->id : NULL, a, e);
-}
 
 enum err_code claude_add_metarows(const struct session_ref *ref, const struct metarows *near_end,
                                   const struct claude_write_leaf *leaf, struct buf *rows,
@@ -53,7 +43,10 @@ enum err_code claude_add_metarows(const struct session_ref *ref, const struct me
             }
     }
 
-    TRY(claude_put_leaf(ref, &m, leaf, coming, &a, e));
+    if (leaf && leaf->unknown)
+        m.row[METAROW_LAST_PROMPT].found = false;
+    else
+        TRY(metarows_set_leaf(&m, ref->path.p, coming, leaf ? &leaf->id : NULL, &a, e));
     if (leaf && leaf->wanted && !leaf->unknown && leaf->id.n && !said &&
         metarow_write(METAROW_LAST_PROMPT, "leafUuid", leaf->id, ref->id, rows))
         return err_nomem(e);
@@ -215,25 +208,22 @@ static const struct claude_setting {
     { "lastPrompt", METAROW_LAST_PROMPT, "lastPrompt" },
 };
 
-static enum err_code add_setting_row(const struct session_ref *ref, const struct host_setting *s,
-                                     struct buf *out, struct err *e)
-{
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (slice_eq(s->key, slice_of(settings[i].name)))
-            return metarow_write(settings[i].type, settings[i].key, s->value, ref->id, out)
-                       ? err_nomem(e)
-                       : ERR_OK;
-    return err_set(e, ERR_USAGE, "", "set: Claude Code sessions have no setting %.*s",
-                   SLICE_ARG(s->key));
-}
-
 enum err_code claude_set(const struct store *st, const struct session_ref *ref,
                          const struct host_setting *setting, size_t n, struct err *e)
 {
     AUTO_BUF rows = { 0 };
 
-    for (size_t i = 0; i < n; i++)
-        TRY(add_setting_row(ref, &setting[i], &rows, e));
+    for (size_t i = 0; i < n; i++) {
+        const struct host_setting *s = &setting[i];
+        size_t k = 0;
+
+        while (k < COUNT_OF(settings) && !slice_eq(s->key, slice_of(settings[k].name)))
+            k++;
+        if (k == COUNT_OF(settings))
+            return err_set(e, ERR_USAGE, "", "set: Claude Code sessions have no setting %.*s",
+                           SLICE_ARG(s->key));
+        NEED(!metarow_write(settings[k].type, settings[k].key, s->value, ref->id, &rows));
+    }
     return claude_write_rows(st->env, ref, buf_slice(&rows), e);
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
@@ -248,21 +249,6 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
 
 enum { MARK_MAX = 64 * 1024 };
 
-static enum err_code print_mark(bool archived, int64_t at_ms, struct buf *out)
-{
-    char at[TIME_TEXT];
-    struct jsonout j;
-
-    time_format(at_ms, at);
-    jsonout_init(&j, out);
-    jsonout_open(&j, '{');
-    jsonout_bool_member(&j, "archived", archived);
-    jsonout_member(&j, "at", slice_of(at));
-    jsonout_member(&j, "by", SLICE("reprise"));
-    jsonout_close(&j, '}');
-    return j.rc;
-}
-
 /* Plans to replace the old document with the new one, in one folder. */
 static enum err_code plan_mark(const char *transcript, struct slice mark, struct arena *a,
                                struct change *c, struct err *e)
@@ -300,9 +286,18 @@ enum err_code claude_archive(const struct store *st, const struct scope *scope,
     struct arena a = { 0 };
     struct buf mark = { 0 };
     struct stat sb;
+    char at[TIME_TEXT];
+    struct jsonout j;
     enum err_code rc = claude_folders(claude, scope, DISCOVER_ONE, &a, &list, e);
 
-    if (!rc && print_mark(archived, c->at_ms ? c->at_ms : st->env->now_ms, &mark))
+    time_format(c->at_ms ? c->at_ms : st->env->now_ms, at);
+    jsonout_init(&j, &mark);
+    jsonout_open(&j, '{');
+    jsonout_bool_member(&j, "archived", archived);
+    jsonout_member(&j, "at", slice_of(at));
+    jsonout_member(&j, "by", SLICE("reprise"));
+    jsonout_close(&j, '}');
+    if (!rc && j.rc)
         rc = err_nomem(e);
     for (size_t i = 0; !rc && i < list.n; i++) {
         char *path = arena_format(&a, "%s/%s/%.*s" CLAUDE_SUFFIX, claude->projects,

@@ -60,29 +60,6 @@ static int claude_type_of(struct slice line)
     return -1;
 }
 
-/* Backwards: the first of a type that is found is the newest. */
-static bool claude_find_newest(struct slice bytes, int64_t offset, bool cut_front, struct arena *a,
-                               struct metarows *out)
-{
-    struct slice rest = bytes, line;
-    bool torn;
-
-    while (slice_last_line(&rest, &line, &torn)) {
-        int64_t at = offset + (line.p - bytes.p);
-
-        if (cut_front && line.p == bytes.p)
-            break; /* it began before the window and is not whole */
-        int t = claude_type_of(line);
-
-        if (t < 0 || out->row[t].found)
-            continue;
-        out->row[t] = (struct metarow){ .found = true, .offset = at, .text = arena_copy(a, line) };
-        if (!out->row[t].text.p)
-            return false;
-    }
-    return true;
-}
-
 enum err_code metarows_near_end(const struct file *f, struct arena *a, struct metarows *out,
                                 struct err *e)
 {
@@ -107,8 +84,22 @@ enum err_code metarows_near_end(const struct file *f, struct arena *a, struct me
     bool torn = got > 0 && bytes[got - 1] != '\n';
     struct metarows found = { .size = f->id.size, .end = f->id.size + torn };
 
-    if (!claude_find_newest(window, from, cut_front, a, &found))
-        return err_nomem(e);
+    /* Backwards: the first of a type that is found is the newest. */
+    struct slice rest = window, line;
+    bool partial;
+
+    while (slice_last_line(&rest, &line, &partial)) {
+        if (cut_front && line.p == window.p)
+            break; /* it began before the window and is not whole */
+        int t = claude_type_of(line);
+
+        if (t < 0 || found.row[t].found)
+            continue;
+        found.row[t] = (struct metarow){ .found = true,
+                                         .offset = from + (line.p - window.p),
+                                         .text = arena_copy(a, line) };
+        NEED(found.row[t].text.p);
+    }
     *out = found;
     return ERR_OK;
 }

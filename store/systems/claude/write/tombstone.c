@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "store/fs/file_at.h"
 #include "store/journal/change.h"
@@ -14,24 +15,6 @@
 enum {
     CUT_MOST = 50 * 1024 * 1024
 }; /* how many bytes may follow the row: all of them go into the record */
-
-static enum err_code plan_blank(const struct session_ref *ref, int64_t offset, struct slice row,
-                                struct change *c, struct err *e)
-{
-    char *blanks = arena_alloc(&c->arena, row.n + 1);
-
-    if (!blanks)
-        return err_nomem(e);
-    memset(blanks, ' ', row.n);
-    return change_add(c,
-                      &(struct step){ .kind = STEP_EDIT,
-                                      .path = ref->path.p,
-                                      .bytes = { blanks, row.n },
-                                      .old = row,
-                                      .offset = offset,
-                                      .mtime_ns = MTIME_NOW },
-                      e);
-}
 
 static bool claude_tombstone_has_id(const struct index_line *l, struct id128 id)
 {
@@ -102,18 +85,25 @@ static enum err_code plan_blanks(struct claude_log *log, const struct session_re
                                  struct id128 id, struct change *c, struct err *e)
 {
     const struct index *ix = &log->file.index;
-    enum err_code rc = ERR_OK;
+    struct slice row;
+    char *blanks;
 
-    for (size_t i = 0; i < ix->n && !rc; i++) {
-        struct slice row;
-
+    for (size_t i = 0; i < ix->n; i++) {
         if (!claude_tombstone_has_id(&ix->line[i], id))
             continue;
-        rc = logfile_row(&log->file, i, &row, e);
-        if (!rc)
-            rc = plan_blank(ref, ix->line[i].offset, row, c, e);
+        TRY(logfile_row(&log->file, i, &row, e));
+        NEED(blanks = arena_alloc(&c->arena, row.n + 1));
+        memset(blanks, ' ', row.n);
+        TRY(change_add(c,
+                       &(struct step){ .kind = STEP_EDIT,
+                                       .path = ref->path.p,
+                                       .bytes = { blanks, row.n },
+                                       .old = row,
+                                       .offset = ix->line[i].offset,
+                                       .mtime_ns = MTIME_NOW },
+                       e));
     }
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code claude_tombstone(const struct store *st, const struct session_ref *ref,

@@ -107,11 +107,6 @@ static bool read_depth(const char *word, size_t *out)
     return n == 1 && !word[1] && *out > 0;
 }
 
-static bool is_negation(const char *word)
-{
-    return strcmp(word, "-not") == 0 || strcmp(word, "!") == 0;
-}
-
 /* Kinds of files and names may not be chosen, apart from what is in .git. */
 static bool read_find(struct listing_command *c)
 {
@@ -125,7 +120,8 @@ static bool read_find(struct listing_command *c)
 
         if (more && strcmp(c->word[i], "-maxdepth") == 0 && read_depth(c->word[i + 1], &c->depth))
             i++;
-        else if (i + 2 < c->words && is_negation(c->word[i]) &&
+        else if (i + 2 < c->words &&
+                 (strcmp(c->word[i], "-not") == 0 || strcmp(c->word[i], "!") == 0) &&
                  strcmp(c->word[i + 1], "-path") == 0 &&
                  (strcmp(c->word[i + 2], "./.git/*") == 0 ||
                   strcmp(c->word[i + 2], "*/.git/*") == 0))

@@ -29,38 +29,22 @@ static void drop_call(struct tool_edits *t, size_t i)
     }
 }
 
-/* Returns true if the call is an edit that the query matches, as far as its input shows. */
-static bool is_edit(struct tool_edits *t, const struct block *b)
-{
-    struct tool_inputs in = { .a = &t->scratch };
-
-    tool_inputs_read(b->name, b->input, &in);
-    return in.n > 0;
-}
-
-static bool tool_edits_is_read(struct tool_edits *t, const struct block *b)
-{
-    struct slice path;
-
-    return t->q->reads && read_call_path(b->name, b->input, &t->scratch, &path);
-}
-
-static bool tool_edits_is_command(struct tool_edits *t, const struct block *b)
-{
-    struct slice text;
-
-    return t->q->reads && tool_inputs_command(b->name, b->input, &t->scratch, &text);
-}
-
 static enum err_code tool_edits_keep_call(struct tool_edits *t, const struct block *b,
                                           struct err *e)
 {
+    struct tool_inputs in = { .a = &t->scratch };
     struct tool_edits_call *list;
+    struct slice text;
 
     while (t->calls && (t->calls >= CALLS_MAX || t->rows - t->call[0].row > ROWS_MAX))
         drop_call(t, 0);
+    /* A call counts if it is an edit that the query matches, as far as its input shows, a read or a command. */
+    if (b->call_id.n)
+        tool_inputs_read(b->name, b->input, &in);
     if (!b->call_id.n ||
-        !(is_edit(t, b) || tool_edits_is_read(t, b) || tool_edits_is_command(t, b)))
+        (in.n == 0 &&
+         !(t->q->reads && (read_call_path(b->name, b->input, &t->scratch, &text) ||
+                           tool_inputs_command(b->name, b->input, &t->scratch, &text)))))
         return t->scratch.failed ? err_nomem(e) : ERR_OK;
     list = arena_grow(&t->arena, t->call, t->calls, sizeof *list);
     if (!list)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
@@ -383,20 +384,6 @@ struct loaded_walk {
     int64_t time_ms;
 };
 
-static bool begin_loaded_turn(struct loaded_walk *l, struct slice id, struct slice prompt,
-                              int64_t time_ms)
-{
-    struct loaded_turn *more = arena_grow(&l->arena, l->turn, l->turns, sizeof *more);
-
-    l->edits.now.turn = arena_copy(&l->arena, id);
-    l->edits.now.prompt = arena_copy(&l->arena, prompt);
-    if (!more || l->arena.failed)
-        return false;
-    l->turn = more;
-    l->turn[l->turns++] = (struct loaded_turn){ time_ms, l->edits.now.turn, l->edits.now.prompt };
-    return true;
-}
-
 /* The turn that was running then. */
 static bool enter_loaded_turn(struct loaded_walk *l, int64_t time_ms)
 {
@@ -422,8 +409,19 @@ static enum err_code walk_loaded_row(struct loaded_walk *l, const struct message
         if (!json_get_text(buf_slice(&l->row), names[i], &blocks.arena, &id))
             id = (struct slice){ NULL, 0 };
     prompt = rc || l->in_agent || m->flags & MESSAGE_META ? NULL : prompt_in(&blocks);
-    if (prompt && !begin_loaded_turn(l, id, prompt->text, m->time_ms))
-        rc = err_nomem(e);
+    if (prompt) {
+        struct loaded_turn *more = arena_grow(&l->arena, l->turn, l->turns, sizeof *more);
+
+        l->edits.now.turn = arena_copy(&l->arena, id);
+        l->edits.now.prompt = arena_copy(&l->arena, prompt->text);
+        if (more && !l->arena.failed) {
+            l->turn = more;
+            l->turn[l->turns++] =
+                (struct loaded_turn){ m->time_ms, l->edits.now.turn, l->edits.now.prompt };
+        } else {
+            rc = err_nomem(e);
+        }
+    }
     if (m->time_ms != TIME_NONE)
         l->time_ms = m->time_ms;
     l->edits.now.message = id;
@@ -454,27 +452,6 @@ static enum err_code walk_loaded(struct loaded_walk *l, const struct session_ref
     return rc;
 }
 
-static enum err_code walk_loaded_agents(struct loaded_walk *l, struct err *e)
-{
-    const struct store *st = l->ref->store;
-    struct arena a = { 0 };
-    struct slice *ids = NULL;
-    size_t n = 0;
-    enum err_code rc = ERR_OK;
-
-    if (st->ops->subagents && st->ops->subagent)
-        rc = st->ops->subagents(st, l->ref, &a, &ids, &n, e);
-    for (size_t i = 0; !rc && i < n; i++) {
-        struct session_ref ref;
-
-        l->edits.now.agent = ids[i];
-        if (!st->ops->subagent(st, l->ref, ids[i], &a, &ref, NULL))
-            rc = walk_loaded(l, &ref, e);
-    }
-    arena_fini(&a);
-    return rc;
-}
-
 enum err_code tool_edits_rows(const struct store *st, const struct session_ref *ref,
                               store_load_fn *load, const struct edit_query *q,
                               tool_edits_fill_fn *fill, edit_fn *fn, void *arg, struct err *e)
@@ -494,8 +471,20 @@ enum err_code tool_edits_rows(const struct store *st, const struct session_ref *
     }
     if (!rc)
         rc = walk_loaded(&l, ref, e);
-    if (!rc)
-        rc = walk_loaded_agents(&l, e);
+    struct arena a = { 0 };
+    struct slice *ids = NULL;
+    size_t n = 0;
+
+    if (!rc && st->ops->subagents && st->ops->subagent)
+        rc = st->ops->subagents(st, ref, &a, &ids, &n, e);
+    for (size_t i = 0; !rc && i < n; i++) {
+        struct session_ref agent;
+
+        l.edits.now.agent = ids[i];
+        if (!st->ops->subagent(st, ref, ids[i], &a, &agent, NULL))
+            rc = walk_loaded(&l, &agent, e);
+    }
+    arena_fini(&a);
     tool_edits_fini(&l.edits);
     arena_fini(&l.arena);
     buf_fini(&l.row);
