@@ -107,21 +107,12 @@ end:
 
 /* ---- sub-agents: the first prompt of each is its task, and the last answer its outcome ---- */
 
-static struct slice cline_last_text(struct slice line, struct arena *a)
-{
-    struct slice content;
-
-    return cline_role_is(line, "assistant") && json_get(line, "content", &content)
-               ? content_texts(content, a)
-               : SLICE("");
-}
-
 static enum err_code cline_describe_agent(const struct session_ref *ref, struct subagent_list *list,
                                           struct err *e)
 {
     struct arena *a = &list->arena;
     struct document_rows c = { .damaged = false };
-    struct slice rest, line;
+    struct slice rest, line, content;
     bool torn;
     struct subagent *x = &list->agent[list->n++];
     enum err_code rc = cline_chat_read(ref, WINDOW, &c, NULL);
@@ -133,7 +124,9 @@ static enum err_code cline_describe_agent(const struct session_ref *ref, struct 
     while (slice_line(&rest, &line, &torn))
         if (json_valid(line)) {
             x->task = x->task.n ? x->task : arena_copy(a, cline_prompt(line, a));
-            x->outcome = arena_copy(a, cline_last_text(line, a));
+            x->outcome = cline_role_is(line, "assistant") && json_get(line, "content", &content)
+                             ? arena_copy(a, content_texts(content, a))
+                             : SLICE("");
             x->end = x->outcome.n ? SUBAGENT_DONE : SUBAGENT_OPEN;
         }
     document_rows_fini(&c);

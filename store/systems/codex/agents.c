@@ -87,25 +87,20 @@ static void *codex_join(struct arena *a, const void *x, size_t n, const void *y,
     return list;
 }
 
-static struct patch_change codex_copy_change(struct arena *a, const struct patch_change *x)
-{
-    struct patch_change out = *x;
-
-    out.path = arena_copy(a, slice_of(x->path)).p;
-    out.other = arena_copy_text(a, x->other);
-    out.text = arena_copy(a, x->text);
-    out.call = arena_copy(a, x->call);
-    return out;
-}
-
 /* Merges the changes of an agent, each after those with a smaller number. */
 static void add_changes(struct patch_log *c, struct patch_log *agent)
 {
     struct arena *a = &c->arena;
 
     /* The texts are copied, because the arena of the agent owns them. */
-    for (size_t i = 0; i < agent->changes; i++)
-        agent->change[i] = codex_copy_change(a, &agent->change[i]);
+    for (size_t i = 0; i < agent->changes; i++) {
+        struct patch_change *x = &agent->change[i];
+
+        x->path = arena_copy(a, slice_of(x->path)).p;
+        x->other = arena_copy_text(a, x->other);
+        x->text = arena_copy(a, x->text);
+        x->call = arena_copy(a, x->call);
+    }
     for (size_t i = 0; i < agent->commands; i++) {
         agent->command[i].text = arena_copy(a, agent->command[i].text);
         agent->command[i].dir = arena_copy_text(a, agent->command[i].dir);

@@ -48,30 +48,6 @@ static enum err_code codex_open(const struct store_env *env, const char *path, s
 
 /* ---- whether a session is in use ---- */
 
-/* The program that has a thread open locks its lock file as long as it runs; a stale lock file is
- * not locked. */
-static struct live codex_judge_lock(const struct stat *lock, const char *proc)
-{
-    struct live live = { .state = LIVE_QUIET };
-
-    switch (proc_lock_of(proc, lock, &live.pid)) {
-    case PROC_LOCK_HELD:
-        live.state = LIVE_RUNNING;
-        live.why = "Codex has it open";
-        break;
-    case PROC_LOCK_LIKELY:
-        live.state = LIVE_UNKNOWN;
-        live.why = "Codex may have it open";
-        break;
-    case PROC_LOCK_UNKNOWN:
-        live.state = LIVE_UNKNOWN;
-        live.why = "its lock cannot be looked up";
-        break;
-    case PROC_LOCK_NONE: break;
-    }
-    return live;
-}
-
 enum err_code codex_live(const struct store *st, const struct session_ref *ref, struct live *out,
                          struct err *e)
 {
@@ -82,8 +58,23 @@ enum err_code codex_live(const struct store *st, const struct session_ref *ref, 
         arena_format(&a, "%s/thread-writer-locks/%.*s.lock", st->path, SLICE_ARG(ref->id));
 
     *out = (struct live){ .state = LIVE_QUIET };
-    if (lock && lstat(lock, &sb) == 0)
-        *out = codex_judge_lock(&sb, proc);
+    /* The program that has a thread open locks its lock file as long as it runs; a stale lock file is
+     * not locked. */
+    switch (lock && lstat(lock, &sb) == 0 ? proc_lock_of(proc, &sb, &out->pid) : PROC_LOCK_NONE) {
+    case PROC_LOCK_HELD:
+        out->state = LIVE_RUNNING;
+        out->why = "Codex has it open";
+        break;
+    case PROC_LOCK_LIKELY:
+        out->state = LIVE_UNKNOWN;
+        out->why = "Codex may have it open";
+        break;
+    case PROC_LOCK_UNKNOWN:
+        out->state = LIVE_UNKNOWN;
+        out->why = "its lock cannot be looked up";
+        break;
+    case PROC_LOCK_NONE: break;
+    }
     arena_fini(&a);
     return lock ? ERR_OK : err_nomem(e);
 }

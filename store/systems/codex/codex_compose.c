@@ -165,18 +165,6 @@ static bool codex_compose_patch(struct compose *c, const struct compose_call *ca
     return true;
 }
 
-static void codex_compose_command(struct slice command, struct buf *out, struct compose *c)
-{
-    struct jsonout j;
-
-    jsonout_init(&j, out);
-    jsonout_open(&j, '{');
-    compose_text(&j, "cmd", command);
-    jsonout_close(&j, '}');
-    if (j.rc)
-        c->rc = ERR_NOMEM;
-}
-
 static bool codex_compose_call(struct compose *c, const struct compose_call *call)
 {
     const bool runs = call->meaning == COMPOSE_COMMAND;
@@ -186,8 +174,14 @@ static bool codex_compose_call(struct compose *c, const struct compose_call *cal
 
     if (call->meaning == COMPOSE_READ || (!runs && !codex_compose_patch(c, call, &input)))
         return false;
-    if (runs)
-        codex_compose_command(call->text, &input, c);
+    if (runs) {
+        jsonout_init(&j, &input);
+        jsonout_open(&j, '{');
+        compose_text(&j, "cmd", call->text);
+        jsonout_close(&j, '}');
+        if (j.rc)
+            c->rc = ERR_NOMEM;
+    }
     snprintf(call_id, sizeof call_id, "call_%s", call->id);
     codex_compose_open(c, &j, "response_item", runs ? "function_call" : "custom_tool_call");
     jsonout_member(&j, "name", runs ? SLICE("exec_command") : SLICE("apply_patch"));

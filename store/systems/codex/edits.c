@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/codex/codex.h"
@@ -98,24 +99,6 @@ static enum err_code codex_put_seen(struct walk *w, const struct patch_log *c,
     return tool_edits_put(&w->edits, &seen, e);
 }
 
-static enum err_code codex_put_read(struct walk *w, const struct patch_log *c,
-                                    const struct patch_log *points, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < c->seen_n && !rc; i++) {
-        const struct patch_seen *x = &c->seen[i];
-        const struct edit seen = { .path = x->path,
-                                   .after_known = x->gone    ? EDIT_ABSENT
-                                                  : x->whole ? EDIT_TEXT
-                                                             : EDIT_SOME,
-                                   .after = x->text };
-
-        rc = codex_put_seen(w, c, points, x->at, seen, e);
-    }
-    return rc;
-}
-
 /* For one path of the query: the listings that show it, and the commands that may have changed it. */
 static enum err_code put_commands(struct walk *w, const struct patch_log *c,
                                   const struct patch_log *points, const char *path, struct err *e)
@@ -143,37 +126,21 @@ static enum err_code put_all_seen(struct walk *w, const struct patch_log *c,
                                   const struct patch_log *points, struct err *e)
 {
     const struct edit_query *q = w->edits.q;
-    enum err_code rc = q->reads ? codex_put_read(w, c, points, e) : ERR_OK;
+    enum err_code rc = ERR_OK;
 
+    for (size_t i = 0; q->reads && i < c->seen_n && !rc; i++) {
+        const struct patch_seen *x = &c->seen[i];
+        const struct edit seen = { .path = x->path,
+                                   .after_known = x->gone    ? EDIT_ABSENT
+                                                  : x->whole ? EDIT_TEXT
+                                                             : EDIT_SOME,
+                                   .after = x->text };
+
+        rc = codex_put_seen(w, c, points, x->at, seen, e);
+    }
     for (size_t i = 0; q->reads && i < q->paths && !rc; i++)
         rc = put_commands(w, c, points, q->path[i], e);
     arena_reset(&w->edits.scratch);
-    return rc;
-}
-
-static enum err_code put_agents(struct walk *w, const struct store *st,
-                                const struct session_ref *ref, const struct patch_log *points,
-                                struct err *e)
-{
-    struct arena a = { 0 };
-    struct slice *ids = NULL;
-    size_t n = 0;
-    enum err_code rc = codex_subagents(st, ref, &a, &ids, &n, e);
-
-    for (size_t i = 0; i < n && !rc; i++) {
-        struct session_ref agent;
-        struct patch_log c;
-
-        if (codex_subagent(st, ref, ids[i], &a, &agent, NULL) ||
-            codex_read_patches(st, &agent, true, &c, NULL))
-            continue;
-        w->edits.now.agent = ids[i];
-        rc = put_all(w, &c, points, e);
-        if (!rc)
-            rc = put_all_seen(w, &c, points, e);
-        patch_log_fini(&c);
-    }
-    arena_fini(&a);
     return rc;
 }
 
@@ -278,8 +245,27 @@ enum err_code codex_edits(const struct store *st, const struct session_ref *ref,
 
     if (!rc)
         rc = put_all_seen(&w, &c, &c, e);
+    /* The changes of the sub-agents. */
+    struct arena a = { 0 };
+    struct slice *ids = NULL;
+    size_t n = 0;
+
     if (!rc)
-        rc = put_agents(&w, st, ref, &c, e);
+        rc = codex_subagents(st, ref, &a, &ids, &n, e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct session_ref agent;
+        struct patch_log own;
+
+        if (codex_subagent(st, ref, ids[i], &a, &agent, NULL) ||
+            codex_read_patches(st, &agent, true, &own, NULL))
+            continue;
+        w.edits.now.agent = ids[i];
+        rc = put_all(&w, &own, &c, e);
+        if (!rc)
+            rc = put_all_seen(&w, &own, &c, e);
+        patch_log_fini(&own);
+    }
+    arena_fini(&a);
     tool_edits_fini(&w.edits);
     arena_fini(&w.arena);
     patch_log_fini(&c);

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
@@ -352,15 +353,6 @@ static enum err_code each_front_row(struct describing *d, const char *path, int6
     return rows_forward(&front, 0, fn, d, e);
 }
 
-static size_t turns_taken_back(const struct codex_row *row)
-{
-    struct slice value;
-    int64_t n;
-
-    return json_get(row->payload, "num_turns", &value) && json_int(value, &n) && n > 0 ? (size_t)n
-                                                                                       : 0;
-}
-
 /* Looks backwards for the newest time, the end of the last turn and the last prompt that a rollback left. Returns false
  * at that prompt. */
 static bool see_end_row(struct slice line, void *arg)
@@ -389,7 +381,13 @@ static bool see_end_row(struct slice line, void *arg)
     }
     d->ended |=
         row.kind == CODEX_END || row.kind == CODEX_NOTE || row.kind == CODEX_ROLLBACK || d->open;
-    d->gone += row.kind == CODEX_ROLLBACK ? turns_taken_back(&row) : 0;
+    /* A rollback names the number of turns that it removed. */
+    struct slice turns;
+    int64_t n;
+
+    if (row.kind == CODEX_ROLLBACK && json_get(row.payload, "num_turns", &turns) &&
+        json_int(turns, &n) && n > 0)
+        d->gone += (size_t)n;
     if (row.kind == CODEX_PROMPT && d->gone)
         d->gone--;
     else if (row.kind == CODEX_PROMPT || (d->raw && row.kind == CODEX_ASKED))

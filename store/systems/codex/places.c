@@ -83,23 +83,6 @@ static int compare_places(const void *a, const void *b)
     return x->packed != y->packed ? (x->packed ? 1 : -1) : strcmp(x->name.p, y->name.p);
 }
 
-static void codex_add_name(struct folder *f, const char *name)
-{
-    struct rollout x;
-    struct place *list;
-
-    if (!rollout_name(slice_of(name), &x))
-        return;
-    const struct slice own = arena_copy(&f->arena, slice_of(name));
-
-    list = own.p ? arena_grow(&f->arena, f->place, f->n, sizeof *list) : NULL;
-    if (!list)
-        return;
-    rollout_name(own, &x);
-    f->place = list;
-    list[f->n++] = (struct place){ .id = x.id, .name = own, .packed = x.packed };
-}
-
 static bool codex_read_folder(struct folder *f, const char *path, const struct stat *sb)
 {
     DIR *dir = opendir(path);
@@ -107,8 +90,20 @@ static bool codex_read_folder(struct folder *f, const char *path, const struct s
 
     codex_forget(f);
     f->path = dir ? strdup(path) : NULL;
-    while (f->path && (errno = 0, entry = readdir(dir)))
-        codex_add_name(f, entry->d_name);
+    while (f->path && (errno = 0, entry = readdir(dir))) {
+        struct rollout x;
+
+        if (!rollout_name(slice_of(entry->d_name), &x))
+            continue;
+        const struct slice own = arena_copy(&f->arena, slice_of(entry->d_name));
+        struct place *list = own.p ? arena_grow(&f->arena, f->place, f->n, sizeof *list) : NULL;
+
+        if (!list)
+            continue;
+        rollout_name(own, &x);
+        f->place = list;
+        list[f->n++] = (struct place){ .id = x.id, .name = own, .packed = x.packed };
+    }
     const bool whole = f->path && !errno;
 
     if (dir)

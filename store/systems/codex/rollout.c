@@ -10,6 +10,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/systems/codex/codex.h"
@@ -113,11 +114,6 @@ static void add_rollout(struct walk *w, int dir, const char *folder, const char 
     list[w->out->n++] = x;
 }
 
-static bool is_number(const char *name)
-{
-    return *name && strspn(name, "0123456789") == strlen(name);
-}
-
 /* A folder that does not exist has no rollouts; another failure may have hidden some. */
 static void report_folder(const struct walk *w, const char *folder)
 {
@@ -149,7 +145,8 @@ static void walk_folder(struct walk *w, int at, const char *name, const char *fo
         while (errno = 0, (entry = readdir(dir))) {
             if (leaf && !w->fn)
                 add_rollout(w, fd, folder, entry->d_name);
-            else if (!leaf && (entry->d_type == DT_LNK) == links && is_number(entry->d_name)) {
+            else if (!leaf && (entry->d_type == DT_LNK) == links && *entry->d_name &&
+                     entry->d_name[strspn(entry->d_name, "0123456789")] == '\0') {
                 const char *inner = arena_format(&w->out->arena, "%s/%s", folder, entry->d_name);
 
                 if (inner)
@@ -443,11 +440,6 @@ static struct slice codex_first_line(struct slice text)
     return (struct slice){ text.p, end ? (size_t)(end - text.p) : text.n };
 }
 
-static bool ends_at_line(const struct buf *text, int64_t end)
-{
-    return end >= 0 && (uint64_t)end <= text->n && (end == 0 || text->p[end - 1] == '\n');
-}
-
 /* Reads one log of the chain; `end` < 0: all of it is used. */
 static enum err_code read_link(struct chain *c, const char *path, int64_t end, struct err *e)
 {
@@ -461,7 +453,7 @@ static enum err_code read_link(struct chain *c, const char *path, int64_t end, s
     TRY(rollout_text(path, most, text, &whole, e));
     if (end < 0 && !whole && text->n >= most)
         return err_set(e, ERR_UNSUPPORTED, path, "open session: it is too large");
-    if (end >= 0 && !ends_at_line(text, end))
+    if (end >= 0 && ((uint64_t)end > text->n || (end > 0 && text->p[end - 1] != '\n')))
         return err_set(e, ERR_FORMAT, path,
                        "open session: the part that it continues no longer exists");
     c->total += text->n;

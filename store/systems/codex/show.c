@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
@@ -118,18 +119,15 @@ static bool has_events(const struct transcript *t)
     return found;
 }
 
-static bool has_raw(const struct transcript *t)
-{
-    for (size_t i = 0; i < t->n; i++)
-        if ((t->message[i].flags & ROLLBACK_MARK) == RAW_MARK)
-            return true;
-    return false;
-}
-
 static void leave_out_repeated(struct transcript *t)
 {
-    bool repeated = has_raw(t) && has_events(t);
+    bool any = false;
     size_t n = 0;
+
+    for (size_t i = 0; i < t->n && !any; i++)
+        any = (t->message[i].flags & ROLLBACK_MARK) == RAW_MARK;
+
+    bool repeated = any && has_events(t);
 
     for (size_t i = 0; i < t->n; i++) {
         bool raw = (t->message[i].flags & ROLLBACK_MARK) == RAW_MARK;
@@ -191,15 +189,6 @@ static enum err_code codex_continues(const struct session_ref *ref, bool *yes, s
     return rc;
 }
 
-static enum err_code load_joined(const struct store *st, const struct session_ref *ref,
-                                 const atomic_bool *cancel, struct transcript **out, struct err *e)
-{
-    AUTO_BUF text = { 0 };
-
-    TRY(rollout_compose(st->path, ref->path.p, &text, e));
-    return jsonl_load_bytes(&codex_format, ref, &text, cancel, out, e);
-}
-
 enum err_code codex_load(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
@@ -207,7 +196,14 @@ enum err_code codex_load(const struct store *st, const struct session_ref *ref,
 
     if (!joined)
         TRY(codex_continues(ref, &joined, e));
-    TRY(joined ? load_joined(st, ref, cancel, out, e) : jsonl_load(st, ref, cancel, out, e));
+    if (joined) {
+        AUTO_BUF text = { 0 };
+
+        TRY(rollout_compose(st->path, ref->path.p, &text, e));
+        TRY(jsonl_load_bytes(&codex_format, ref, &text, cancel, out, e));
+    } else {
+        TRY(jsonl_load(st, ref, cancel, out, e));
+    }
     remove_reverted(*out);
     return ERR_OK;
 }

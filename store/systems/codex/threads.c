@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/sqlite/sqlite_db.h"
@@ -69,13 +70,6 @@ static struct file_id id_of(const char *path)
                                                                : (struct file_id){ 0 };
 }
 
-static int64_t plausible_ms(int64_t ms)
-{
-    static const int64_t year_2200_ms = 7258118400000;
-
-    return ms > 0 && ms < year_2200_ms ? ms : 0;
-}
-
 static enum err_code add_thread(const struct sqlite_row *row, void *arg, struct err *e)
 {
     struct codex_threads *t = arg;
@@ -93,10 +87,12 @@ static enum err_code add_thread(const struct sqlite_row *row, void *arg, struct 
 
     if (!more)
         return err_nomem(e);
+    const int64_t year_2200_ms = 7258118400000, ms = sqlite_row_int(row, 2);
+
     t->thread = more;
     more[number] = (struct codex_thread){ .name = arena_copy(&t->arena, sqlite_row_text(row, 1)),
                                           .cwd = arena_copy(&t->arena, sqlite_row_text(row, 3)),
-                                          .updated_ms = plausible_ms(sqlite_row_int(row, 2)) };
+                                          .updated_ms = ms > 0 && ms < year_2200_ms ? ms : 0 };
     return t->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -284,20 +280,17 @@ static void codex_names_reread(struct codex_names *n, const struct file_id *now)
 {
     struct file f;
 
+    AUTO_BUF text = { 0 };
+
     forget_names(n);
-    if (now->ino) {
-        struct buf text = { 0 };
+    if (!now->ino || file_open(AT_FDCWD, n->path, 0, &f, NULL))
+        return;
+    size_t size = f.id.size > NAMES_MAX ? NAMES_MAX : (size_t)f.id.size;
 
-        if (file_open(AT_FDCWD, n->path, 0, &f, NULL))
-            return;
-        size_t size = f.id.size > NAMES_MAX ? NAMES_MAX : (size_t)f.id.size;
-
-        n->seen = f.id;
-        if (!file_read_part(&f, f.id.size - (int64_t)size, size, &text, NULL))
-            read_names(n, buf_slice(&text));
-        file_close(&f);
-        buf_fini(&text);
-    }
+    n->seen = f.id;
+    if (!file_read_part(&f, f.id.size - (int64_t)size, size, &text, NULL))
+        read_names(n, buf_slice(&text));
+    file_close(&f);
 }
 
 void codex_names_refresh(struct codex_names *n)

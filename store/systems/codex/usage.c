@@ -26,18 +26,6 @@ static const struct usage_members codex_tokens = { "input_tokens", "output_token
                                                    "cache_write_input_tokens",
                                                    .includes_caches = true };
 
-static bool codex_read_record(struct walk *w, const struct codex_row *row, struct usage_record *u)
-{
-    struct slice usage;
-
-    w->records = true;
-    if (!json_get(row->payload, "usage", &usage))
-        return false;
-    usage_read_counts(&codex_tokens, usage, u);
-    u->answer = u->request = json_text_at(row->payload, "response_id", &w->scratch);
-    return true;
-}
-
 static bool read_totals(struct walk *w, const struct codex_row *row, struct usage_record *u)
 {
     struct slice info, usage, sum;
@@ -65,8 +53,18 @@ static enum err_code codex_hand_over(struct walk *w, const struct codex_row *row
 {
     struct usage_record u = usage_record_empty();
 
-    if (!(row->kind == CODEX_TOKENS ? codex_read_record(w, row, &u) : read_totals(w, row, &u)) ||
-        w->scratch.failed)
+    struct slice usage;
+
+    if (row->kind == CODEX_TOKENS) {
+        w->records = true;
+        if (!json_get(row->payload, "usage", &usage))
+            return ERR_OK;
+        usage_read_counts(&codex_tokens, usage, &u);
+        u.answer = u.request = json_text_at(row->payload, "response_id", &w->scratch);
+    } else if (!read_totals(w, row, &u)) {
+        return ERR_OK;
+    }
+    if (w->scratch.failed)
         return ERR_OK;
     if (!time_parse(row->time, &u.time_ms))
         u.time_ms = TIME_NONE;

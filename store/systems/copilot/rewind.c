@@ -57,21 +57,9 @@ static void copilot_add_prompt(struct prompts *p, struct slice row)
     list[p->n++] = x;
 }
 
-static void copilot_add_edit(struct prompts *p, struct slice edit)
-{
-    struct arena *a = &p->arena;
-    struct edited *list = arena_grow(a, p->edited, p->edited_n, sizeof *list);
-    struct slice path = json_copy_at(edit, "path", a);
-
-    p->prompt[p->n - 1].edits = true;
-    if (!list || !path.n || path.p[0] != '/' || memchr(path.p, '\0', path.n))
-        return;
-    p->edited = list;
-    list[p->edited_n++] = (struct edited){ path_normalize("", path.p, a), p->n - 1 };
-}
-
 static void copilot_read_result(struct prompts *p, struct slice row)
 {
+    struct arena *a = &p->arena;
     struct slice list, key, edit;
     struct json_iter it;
 
@@ -80,19 +68,16 @@ static void copilot_read_result(struct prompts *p, struct slice row)
     if (!json_at(row, "data.fileEdits", &list) || json_type(list) != JSON_ARRAY ||
         !json_iter_open(&it, list))
         return;
-    while (json_iter_next(&it, &key, &edit))
-        copilot_add_edit(p, edit);
-}
+    while (json_iter_next(&it, &key, &edit)) {
+        struct edited *grown = arena_grow(a, p->edited, p->edited_n, sizeof *grown);
+        struct slice path = json_copy_at(edit, "path", a);
 
-static void copilot_add_command(struct prompts *p, struct slice text)
-{
-    struct command *list = arena_grow(&p->arena, p->command, p->commands, sizeof *list);
-
-    p->prompt[p->n - 1].wrote = true;
-    if (!list)
-        return;
-    p->command = list;
-    list[p->commands++] = (struct command){ arena_copy(&p->arena, text), p->n - 1 };
+        p->prompt[p->n - 1].edits = true;
+        if (!grown || !path.n || path.p[0] != '/' || memchr(path.p, '\0', path.n))
+            continue;
+        p->edited = grown;
+        grown[p->edited_n++] = (struct edited){ path_normalize("", path.p, a), p->n - 1 };
+    }
 }
 
 /* The program was killed if no answer followed the results of these calls. */
@@ -112,8 +97,15 @@ static void copilot_read_answer(struct prompts *p, struct slice row)
 
         struct slice name = json_text_at(call, "name", &p->arena);
 
-        if ((slice_has(name, "bash") || slice_has(name, "shell")) && !inferred_only_reads(text))
-            copilot_add_command(p, text);
+        if ((slice_has(name, "bash") || slice_has(name, "shell")) && !inferred_only_reads(text)) {
+            struct command *more = arena_grow(&p->arena, p->command, p->commands, sizeof *more);
+
+            x->wrote = true;
+            if (!more)
+                continue;
+            p->command = more;
+            more[p->commands++] = (struct command){ arena_copy(&p->arena, text), p->n - 1 };
+        }
     }
 }
 
@@ -185,13 +177,6 @@ static bool is_lost(const struct copilot_snapshots *s, const struct prompt *p)
 static const char *not_recorded = "Copilot kept no copies of the files of this turn (a fork has "
                                   "none of the turns before it)";
 
-static const char *point_why(const struct copilot_snapshots *s, const struct prompt *p)
-{
-    if (s->why)
-        return s->why;
-    return is_lost(s, p) ? not_recorded : NULL;
-}
-
 enum err_code copilot_checkpoints(const struct store *st, const struct session_ref *ref,
                                   struct checkpoint_list *out, struct err *e)
 {
@@ -211,13 +196,16 @@ enum err_code copilot_checkpoints(const struct store *st, const struct session_r
     for (size_t i = 0; !rc && i < p.n; i++) {
         const struct copilot_snapshot *of = copilot_snapshot_of(&s, p.prompt[i].id);
 
-        list.checkpoint[list.n++] = (struct checkpoint){ .id = p.prompt[i].id,
-                                                         .message = p.prompt[i].id,
-                                                         .prompt = p.prompt[i].text,
-                                                         .time_ms = p.prompt[i].time_ms,
-                                                         .kind = CHECKPOINT_TURN,
-                                                         .files = of ? of->n : 0,
-                                                         .why = point_why(&s, &p.prompt[i]) };
+        list.checkpoint[list.n++] =
+            (struct checkpoint){ .id = p.prompt[i].id,
+                                 .message = p.prompt[i].id,
+                                 .prompt = p.prompt[i].text,
+                                 .time_ms = p.prompt[i].time_ms,
+                                 .kind = CHECKPOINT_TURN,
+                                 .files = of ? of->n : 0,
+                                 .why = s.why                       ? s.why
+                                        : is_lost(&s, &p.prompt[i]) ? not_recorded
+                                                                    : NULL };
     }
     copilot_snapshots_fini(&s);
     if (rc)
@@ -278,11 +266,6 @@ static const struct copilot_state *state_before(const struct copilot_snapshots *
     return NULL;
 }
 
-static bool is_same_state(const struct copilot_state *a, const struct copilot_state *b)
-{
-    return a->was == b->was && (a->was == COPILOT_ABSENT || strcmp(a->hash, b->hash) == 0);
-}
-
 static enum err_code copilot_add_file(struct rewind_plan *plan, const struct copilot_snapshots *s,
                                       const struct copilot_snapshot *of,
                                       const struct copilot_file *f, bool later, struct err *e)
@@ -322,7 +305,8 @@ static enum err_code copilot_add_file(struct rewind_plan *plan, const struct cop
         t.is_first = !left;
         if (!left || left->was == COPILOT_UNKNOWN)
             t.is_late = true;
-        else if (!is_same_state(left, &f->before))
+        else if (left->was != f->before.was ||
+                 (left->was != COPILOT_ABSENT && strcmp(left->hash, f->before.hash) != 0))
             t.doubt = "it was changed at an unknown time before Copilot saved it";
     }
     if (last && last->was != COPILOT_UNKNOWN) {

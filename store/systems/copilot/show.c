@@ -1,3 +1,4 @@
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/common/usage_rows.h"
@@ -124,25 +125,6 @@ struct walk {
     struct arena scratch; /* owns the texts of one row */
 };
 
-static struct subagent *copilot_agent_of(struct subagent_list *list, struct slice id)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (slice_eq(list->agent[i].id, id))
-            return &list->agent[i];
-    return NULL;
-}
-
-static struct subagent *copilot_add_agent(struct subagent_list *list, struct slice id)
-{
-    struct subagent *agent = arena_grow(&list->arena, list->agent, list->n, sizeof *agent);
-
-    if (!agent)
-        return NULL;
-    list->agent = agent;
-    agent[list->n] = (struct subagent){ .id = arena_copy(&list->arena, id), .end = SUBAGENT_OPEN };
-    return agent[list->n].id.p ? &agent[list->n++] : NULL;
-}
-
 static enum err_code copilot_read_row(struct slice row, void *arg, bool *stop, struct err *e)
 {
     struct walk *w = arg;
@@ -155,14 +137,25 @@ static enum err_code copilot_read_row(struct slice row, void *arg, bool *stop, s
     if (!slice_has(row, "\"agentId\"") || !json_get_text(row, "agentId", &w->scratch, &id) ||
         !copilot_is_id(id))
         return ERR_OK;
-    struct subagent *agent = copilot_agent_of(w->list, id);
+    struct subagent_list *list = w->list;
+    size_t i = 0;
+
+    while (i < list->n && !slice_eq(list->agent[i].id, id))
+        i++;
 
     /* Only the row that starts an agent adds it to the list; rows of an unknown agent are ignored. */
-    if (!agent && json_get_is(row, "type", "subagent.started") &&
-        !(agent = copilot_add_agent(w->list, id)))
-        return err_nomem(e);
-    if (!agent)
-        return ERR_OK;
+    if (i == list->n) {
+        if (!json_get_is(row, "type", "subagent.started"))
+            return ERR_OK;
+        struct subagent *more = arena_grow(&list->arena, list->agent, list->n, sizeof *more);
+
+        NEED(more);
+        list->agent = more;
+        more[i] = (struct subagent){ .id = arena_copy(&list->arena, id), .end = SUBAGENT_OPEN };
+        NEED(more[i].id.p);
+        list->n++;
+    }
+    struct subagent *agent = &list->agent[i];
     time_parse(json_text_at(row, "timestamp", &w->scratch), &agent->time_ms);
 
     agent->bytes += (int64_t)row.n + 1;

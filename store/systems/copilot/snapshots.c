@@ -35,14 +35,6 @@ static struct slice encoded_path(struct slice image, struct arena *a)
     return (struct slice){ out, hex.n / 2 };
 }
 
-static const char *copilot_clean_path(struct slice path, struct arena *a)
-{
-    if (!path.n || path.p[0] != '/' || memchr(path.p, '\0', path.n))
-        return NULL;
-    path = arena_copy(a, path);
-    return path.p ? path_normalize("", path.p, a) : NULL;
-}
-
 static struct copilot_state copilot_read_state(const struct reading *r, struct slice image)
 {
     struct arena *a = &r->out->arena;
@@ -79,34 +71,17 @@ static void copilot_snapshots_add_file(const struct reading *r, struct copilot_s
         path = encoded_path(before, a);
     if (!path.n)
         path = encoded_path(after, a);
-    const char *clean = copilot_clean_path(path, a);
+    if (!list || !path.n || path.p[0] != '/' || memchr(path.p, '\0', path.n))
+        return;
+    path = arena_copy(a, path);
+    const char *clean = path.p ? path_normalize("", path.p, a) : NULL;
 
-    if (!list || !clean)
+    if (!clean)
         return;
     to->file = list;
     list[to->n++] = (struct copilot_file){ .path = clean,
                                            .before = copilot_read_state(r, before),
                                            .after = copilot_read_state(r, after) };
-}
-
-static void copilot_add_snapshot(const struct reading *r, struct slice value)
-{
-    struct copilot_snapshots *out = r->out;
-    struct copilot_snapshot s = { .event = json_text_at(value, "eventId", &out->arena) };
-    struct copilot_snapshot *list = arena_grow(&out->arena, out->snapshot, out->n, sizeof *list);
-    struct slice files, key, file;
-    struct json_iter it;
-
-    s.event = arena_copy(&out->arena, s.event);
-    s.time_ms = json_time_at(value, "timestamp", &out->arena);
-    if (json_get(value, "files", &files) && json_type(files) == JSON_OBJECT &&
-        json_iter_open(&it, files))
-        while (json_iter_next(&it, &key, &file))
-            copilot_snapshots_add_file(r, &s, file);
-    if (!list)
-        return;
-    out->snapshot = list;
-    list[out->n++] = s;
 }
 
 static void read_index(const struct reading *r, struct slice text)
@@ -124,8 +99,24 @@ static void read_index(const struct reading *r, struct slice text)
         return;
     }
     json_iter_open(&it, list);
-    while (json_iter_next(&it, &key, &value))
-        copilot_add_snapshot(r, value);
+    while (json_iter_next(&it, &key, &value)) {
+        struct copilot_snapshots *out = r->out;
+        struct copilot_snapshot s = { .event = json_copy_at(value, "eventId", &out->arena) };
+        struct copilot_snapshot *more =
+            arena_grow(&out->arena, out->snapshot, out->n, sizeof *more);
+        struct slice files, name, file;
+        struct json_iter inner;
+
+        s.time_ms = json_time_at(value, "timestamp", &out->arena);
+        if (json_get(value, "files", &files) && json_type(files) == JSON_OBJECT &&
+            json_iter_open(&inner, files))
+            while (json_iter_next(&inner, &name, &file))
+                copilot_snapshots_add_file(r, &s, file);
+        if (!more)
+            continue;
+        out->snapshot = more;
+        more[out->n++] = s;
+    }
 }
 
 enum err_code copilot_snapshots_read(const struct session_ref *ref, struct copilot_snapshots *out,

@@ -73,13 +73,6 @@ static struct gemini_message gemini_read_message(struct slice raw, struct arena 
     return gemini_message_of(raw, value, a);
 }
 
-/* A list is the state with which the program continues: earlier messages in it have lost their
- * calls and tokens, and results of tools have the id of the message that called them. */
-static bool is_complete(const struct gemini_message *m, const struct gemini_message *other)
-{
-    return m->complete || (other->type.n && !slice_eq(m->type, other->type));
-}
-
 static bool upsert(struct arena *a, struct slice_set *ids, struct gemini_message **list, size_t *n,
                    struct gemini_message m, bool listed)
 {
@@ -88,7 +81,11 @@ static bool upsert(struct arena *a, struct slice_set *ids, struct gemini_message
     if (slice_set_add(ids, m.id, &number))
         return false;
     if (number < *n) {
-        if (!listed || !is_complete(&(*list)[number], &m))
+        const struct gemini_message *old = &(*list)[number];
+
+        /* A list is the state with which the program continues: earlier messages in it have lost
+         * their calls and tokens, and results of tools have the id of the message that called them. */
+        if (!listed || !(old->complete || (m.type.n && !slice_eq(old->type, m.type))))
             (*list)[number] = m;
         return true;
     }
@@ -283,16 +280,6 @@ void gemini_chat_fini(struct gemini_chat *c)
 
 /* ---- one message ---- */
 
-/* The contents of files that a prompt names follow it as separate parts. */
-static bool gemini_add_part(struct buf *all, struct slice part, bool *end, struct arena *a)
-{
-    struct slice text =
-        json_type(part) == JSON_OBJECT ? json_text_at(part, "text", a) : (struct slice){ NULL, 0 };
-
-    *end = all->n && slice_starts(text, "\n--- Content from referenced files ---");
-    return !text.n || *end || ((!all->n || !buf_add_byte(all, '\n')) && !buf_add(all, text));
-}
-
 static struct slice gemini_content_text(struct slice content, struct arena *a)
 {
     /* The texts of the parts, up to the first that ends the prompt. */
@@ -305,8 +292,15 @@ static struct slice gemini_content_text(struct slice content, struct arena *a)
     bool ok = true, end = false;
 
     if (json_iter_open(&it, content))
-        while (ok && !end && json_iter_next(&it, &key, &part))
-            ok = gemini_add_part(&all, part, &end, a);
+        while (ok && !end && json_iter_next(&it, &key, &part)) {
+            struct slice own = json_type(part) == JSON_OBJECT ? json_text_at(part, "text", a)
+                                                              : (struct slice){ NULL, 0 };
+
+            /* The contents of files that a prompt names follow it as separate parts. */
+            end = all.n && slice_starts(own, "\n--- Content from referenced files ---");
+            if (own.n && !end)
+                ok = (!all.n || !buf_add_byte(&all, '\n')) && !buf_add(&all, own);
+        }
     a->failed |= !ok;
     if (all.n)
         text = arena_copy(a, buf_slice(&all));

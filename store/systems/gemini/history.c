@@ -152,21 +152,6 @@ static enum err_code gemini_read_subagent(struct gemini_history *h, const int64_
     return failed ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code gemini_read_subagents(struct gemini_history *h, const struct store *st,
-                                           const struct session_ref *ref, const int64_t *times,
-                                           struct err *e)
-{
-    struct session_ref agent;
-    struct slice *ids = NULL;
-    size_t n = 0;
-    enum err_code rc = gemini_subagents(st, ref, &h->arena, &ids, &n, e);
-
-    for (size_t i = 0; !rc && i < n; i++)
-        if (!gemini_subagent(st, ref, ids[i], &h->arena, &agent, NULL))
-            rc = gemini_read_subagent(h, times, agent.path.p, e);
-    return rc;
-}
-
 /* ---- the history ---- */
 
 void gemini_history_fini(struct gemini_history *h)
@@ -192,7 +177,15 @@ enum err_code gemini_history_read(const struct store *st, const struct session_r
         times[i] = json_time_at(h.chat.ever[i].raw, "timestamp", &h.arena);
         gemini_history_read_message(&h, h.chat.ever[i].raw, (struct place){ i, times[i] });
     }
-    rc = times ? gemini_read_subagents(&h, st, ref, times, e) : ERR_OK;
+    struct session_ref agent;
+    struct slice *ids = NULL;
+    size_t n = 0;
+
+    if (times)
+        rc = gemini_subagents(st, ref, &h.arena, &ids, &n, e);
+    for (size_t i = 0; !rc && i < n; i++)
+        if (!gemini_subagent(st, ref, ids[i], &h.arena, &agent, NULL))
+            rc = gemini_read_subagent(&h, times, agent.path.p, e);
     if (!rc && h.arena.failed)
         rc = err_nomem(e);
     if (rc) {

@@ -146,30 +146,6 @@ struct chat_name {
     unsigned char type; /* as in struct dirent */
 };
 
-static void gemini_add_file(struct folder *f, int dir, const char *path,
-                            const struct chat_name *entry)
-{
-    const char *name = entry->name;
-    const bool is_known = entry->type == DT_REG; /* opening it shows the rest */
-    struct stat sb;
-    struct found x = { .path = { NULL, 0 } }, *list;
-
-    if (!is_known && (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
-                      !(S_ISREG(sb.st_mode) || S_ISLNK(sb.st_mode))))
-        return;
-    x.path.p = read_head_and_end(dir, name, !is_known && S_ISLNK(sb.st_mode), &f->arena, &x)
-                   ? arena_format(&f->arena, "%s/%s", path, name)
-                   : NULL;
-    list = x.path.p ? arena_grow(&f->arena, f->file, f->n, sizeof *list) : NULL;
-    if (!list)
-        return;
-    x.path.n = strlen(x.path.p);
-    if (!is_known)
-        x.file = file_id_of(&sb);
-    f->file = list;
-    list[f->n++] = x;
-}
-
 static size_t messages_in(const struct found *x)
 {
     struct gemini_chat c;
@@ -225,8 +201,28 @@ static void *gemini_read_share(void *arg)
 {
     struct share *s = arg;
 
-    for (size_t i = 0; i < s->n; i++)
-        gemini_add_file(&s->folder, s->dir, s->path, &s->name[i]);
+    for (size_t i = 0; i < s->n; i++) {
+        const char *name = s->name[i].name;
+        const bool is_known = s->name[i].type == DT_REG; /* opening it shows the rest */
+        struct folder *f = &s->folder;
+        struct stat sb;
+        struct found x = { .path = { NULL, 0 } };
+
+        if (!is_known && (fstatat(s->dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
+                          !(S_ISREG(sb.st_mode) || S_ISLNK(sb.st_mode))))
+            continue;
+        if (read_head_and_end(s->dir, name, !is_known && S_ISLNK(sb.st_mode), &f->arena, &x))
+            x.path.p = arena_format(&f->arena, "%s/%s", s->path, name);
+        struct found *list = x.path.p ? arena_grow(&f->arena, f->file, f->n, sizeof *list) : NULL;
+
+        if (!list)
+            continue;
+        x.path.n = strlen(x.path.p);
+        if (!is_known)
+            x.file = file_id_of(&sb);
+        f->file = list;
+        list[f->n++] = x;
+    }
     return NULL;
 }
 
@@ -475,13 +471,6 @@ static void gemini_read_end(const struct gemini_chat *c, struct session_row *row
     }
 }
 
-/* Gemini's own list leaves out sessions without an answer if they have no prompt or only commands. */
-static bool gemini_is_empty(const struct gemini_chat *c, const struct session_row *row,
-                            struct arena *a)
-{
-    return (!row->first_prompt.n || gemini_is_command(row->first_prompt)) && !has_answer(c, a);
-}
-
 /* Returns true if the parts of a long log that were read contain the first prompt and the last message. */
 static bool has_both_ends(const struct gemini_chat *c, struct arena *a)
 {
@@ -545,7 +534,7 @@ static void gemini_complete_row(const struct gemini_chat *c, const struct scope 
         row->hidden = HIDDEN_COLLISION;
     else if (c->sub_agent)
         row->hidden = HIDDEN_SIDECHAIN;
-    else if (gemini_is_empty(c, row, a))
+    else if ((!row->first_prompt.n || gemini_is_command(row->first_prompt)) && !has_answer(c, a))
         row->hidden = HIDDEN_EMPTY;
     else if (elsewhere)
         row->hidden = HIDDEN_COLLISION;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
 #include "store/fs/path.h"
@@ -115,15 +116,6 @@ static bool read_present(struct planning *p, const char *path)
     return p->exists;
 }
 
-/* The present file is what the program's own rewind made of it after this edit. */
-static bool is_reverted(const struct planning *p, const struct gemini_edit *x)
-{
-    if (!gemini_history_rewound(&p->h, x, x->at, SIZE_MAX))
-        return false;
-    return x->is_new ? !p->exists
-                     : p->exists && source_same_text(buf_slice(&p->present), x->before);
-}
-
 /* The file as the session left it: after its last edit, or as the program's own rewind left it. All of these texts are
  * in the log, so nothing of a person's is lost. */
 static void gemini_set_last(struct planning *p, const char *path, struct rewind_target *t,
@@ -140,7 +132,12 @@ static void gemini_set_last(struct planning *p, const char *path, struct rewind_
 
         *crlf = p->exists && !same && gemini_has_crlf(present) &&
                 slice_eq(with_crlf(x->after, &p->plan.arena), present);
-        if (same || *crlf || is_reverted(p, x)) {
+        /* The present file may also be what the program's own rewind made of it after this edit. */
+        const bool reverted =
+            !same && !*crlf && gemini_history_rewound(&p->h, x, x->at, SIZE_MAX) &&
+            (x->is_new ? !p->exists : p->exists && source_same_text(present, x->before));
+
+        if (same || *crlf || reverted) {
             t->has_last = true;
             t->last_absent = !p->exists;
             t->last.bytes =
@@ -244,19 +241,6 @@ static enum line_ends ends_of(const struct planning *p, const struct gemini_edit
     return present ? ENDS_CRLF : p->exists ? ENDS_LF : ENDS_UNKNOWN;
 }
 
-/* The text is what an edit of the session had left, so the file had these bytes. */
-static bool is_own_text(const struct planning *p, const struct gemini_edit *x)
-{
-    const struct gemini_edit *earlier = edit_before(p, x);
-
-    return earlier && earlier->known && slice_eq(earlier->after, x->before);
-}
-
-static bool is_decoded(struct slice text)
-{
-    return slice_find(text.p, text.n, "\xef\xbf\xbd", 3) != NULL;
-}
-
 static void gemini_set_wanted(struct planning *p, const struct gemini_edit *x, bool present,
                               struct rewind_target *t)
 {
@@ -269,11 +253,16 @@ static void gemini_set_wanted(struct planning *p, const struct gemini_edit *x, b
         t->doubt = "a command changed its permissions, and the former ones are not recorded";
     t->is_late = !t->doubt && is_late(p, x);
     t->found_ms = x->time_ms;
-    t->is_first = !edit_before(p, x);
+    const struct gemini_edit *earlier = edit_before(p, x);
+
+    t->is_first = !earlier;
     t->is_text = ends == ENDS_CRLF || ends == ENDS_UNKNOWN;
     if (!x->is_new)
         t->source.bytes = ends == ENDS_CRLF ? with_crlf(x->before, a) : arena_copy(a, x->before);
-    if (is_decoded(x->before) && !is_own_text(p, x)) {
+    /* A text that is what an edit of the session had left was encoded so in the file. */
+    const bool own = earlier && earlier->known && slice_eq(earlier->after, x->before);
+
+    if (slice_has(x->before, "\xef\xbf\xbd") && !own) {
         t->want = REWIND_UNKNOWN;
         t->why = "the log has its text, but the file was not UTF-8";
         t->is_text = true;
