@@ -31,7 +31,7 @@
 enum {
     READ_BYTES = 4096,
     ANSWERS_MS = 6, /* for replies of workers before a frame is drawn */
-    FRAME_MS = 25,  /* between frames without a key */
+    FRAME_MS = 25,  /* between frames without a key; less before the first answer to one */
     WAIT_MAX_MS = 3600000,
     SILENCE_MS = 200,     /* how often to check the servers that questions wait for */
     BACKGROUND_MS = 1000, /* in which a terminal answers; until then Esc is held back longer */
@@ -52,6 +52,7 @@ struct loop {
     bool pressed;           /* and the user is waiting for it */
     bool listed, described; /* the first sessions have come, and their titles */
     int64_t painted_ms;
+    bool painted_key; /* the last frame was drawn for a key; the next one may answer it */
     /* when the held-back input becomes keys; TIME_NONE if nothing is held */
     int64_t esc_ms;
     int64_t asked_ms;   /* the terminal for its background */
@@ -351,7 +352,7 @@ static int64_t frame_due_ms(const struct loop *l)
 {
     if (!l->stale)
         return TIME_NONE;
-    return l->pressed ? 0 : l->painted_ms + FRAME_MS;
+    return l->pressed ? 0 : l->painted_ms + (l->painted_key ? ANSWERS_MS : FRAME_MS);
 }
 
 static void paint_if_due(struct loop *l)
@@ -363,6 +364,7 @@ static void paint_if_due(struct loop *l)
     frame_clear(&l->frame);
     render(l->model, &l->frame);
     term_paint(l->term, &l->frame);
+    l->painted_key = l->pressed;
     l->stale = l->pressed = false;
     l->painted_ms = now_ms();
 }
