@@ -58,15 +58,20 @@ bool continue_in_can(const struct store *to)
     return to->ops->compose && !to->ops->remote && !keep_store_is(to);
 }
 
-const char *continue_in_agents(struct arena *a)
+static bool continue_in_suits(const struct store_ops *to, const char *format)
+{
+    return to->compose && (!format || strcmp(store_format(to), format) != 0);
+}
+
+const char *continue_in_agents(struct arena *a, const char *format)
 {
     const char *list = "";
     size_t left = 0;
 
     for (size_t i = 0; store_systems[i]; i++)
-        left += store_systems[i]->compose != NULL;
+        left += continue_in_suits(store_systems[i], format);
     for (size_t i = 0; list && store_systems[i]; i++)
-        if (store_systems[i]->compose) {
+        if (continue_in_suits(store_systems[i], format)) {
             left--;
             list = arena_format(a, "%s%s%s", list, store_systems[i]->name,
                                 left > 1    ? ", "
@@ -359,7 +364,7 @@ static enum err_code continue_open(const struct session_ref *ref, const struct s
     const char *why = to->ops->unpersisted ? to->ops->unpersisted(to) : NULL;
 
     if (!to->ops->compose) {
-        const char *agents = continue_in_agents(&out->arena);
+        const char *agents = continue_in_agents(&out->arena, NULL);
 
         NEED(agents);
         return err_set(e, ERR_UNSUPPORTED, to->ops->name,

@@ -15,6 +15,10 @@ bundle_to() { # FILE
 
 open 80 24
 see "Enter resume"
+menu i
+see "no other agent to go on in has sessions here yet; start one of" "and kilo once"
+press Escape
+gone "no other agent"
 menu z
 see "file of the bundle" ".tar.zst"
 press Escape

@@ -18,7 +18,7 @@ static enum err_code continue_find_agent(const struct sessions *s, const char *n
                                          struct arena *a, const struct store **out, struct err *e)
 {
     const struct store_ops *system = store_system(slice_of(name));
-    const char *agents = continue_in_agents(a);
+    const char *agents = continue_in_agents(a, NULL);
 
     NEED(agents);
     for (size_t i = 0; i < s->n; i++)

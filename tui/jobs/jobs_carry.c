@@ -29,9 +29,13 @@ static enum err_code carry_list_agents(const struct job_context *d, const struct
             NEED(name_list_add(&out->agents, slice_of(d->store[i]->ops->name)));
     if (out->agents.n)
         return ERR_OK;
+    AUTO_ARENA arena = { 0 };
+    const char *others = continue_in_agents(&arena, own);
+
+    NEED(others);
     return err_set(e, ERR_UNSUPPORTED, "",
-                   "only agents that have sessions here can continue it, and no other one has; "
-                   "start another agent once");
+                   "no other agent to go on in has sessions here yet; start one of %s once",
+                   others);
 }
 
 static enum err_code carry_find_agent(const struct job_context *d, struct slice name,
