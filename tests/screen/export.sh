@@ -20,7 +20,7 @@ see "Endless talk"
 press C-x
 see "export"
 enter_text e
-see "Export the session" "endless-talk-01234567.md"
+see "Export the session" "~/code/shop/endless-talk-01234567.md"
 press Up
 press Enter
 see "file ›"

@@ -10,6 +10,8 @@ press C-x
 see "keep a copy"
 press K
 see "kept: 1 session"
+menu K
+see "the kept copy is up to date"
 press C-c
 close
 file=$(find "$config/projects" -name '1d82c5f4*.jsonl')

@@ -188,13 +188,20 @@ static const char *export_view_write_label(const struct export_view *v)
                            : "Write the file";
 }
 
-static void export_view_draw_row(const struct export_view *v, struct frame *f, struct rect r,
-                                 size_t i)
+/* The path as the screen names it: "~/code/shop/title.md". */
+static struct slice export_view_path(const struct model *m, char *out, size_t cap)
 {
+    return text_path_short(slice_of(m->export->path), m->settings->home, out, cap);
+}
+
+static void export_view_draw_row(const struct model *m, struct frame *f, struct rect r, size_t i)
+{
+    const struct export_view *v = m->export;
     static const char *const labels[] = { "Format",  "Tools",    "Thinking", "Sub-agents",
                                           "Secrets", "Messages", "File" };
     int x = r.x + 2 + LABEL_W, w = r.w - LABEL_W - 3;
     bool fixed = fixed_reason(v, (enum export_row)i) != NULL;
+    char path[PATH_MAX];
 
     if (i == EXPORT_ROW_WRITE) {
         frame_puts(f, r.y, r.x + 2, r.w - 3, v->exists ? STYLE_WARN : STYLE_STRONG,
@@ -203,7 +210,7 @@ static void export_view_draw_row(const struct export_view *v, struct frame *f, s
         frame_puts(f, r.y, r.x + 2, LABEL_W, STYLE_DIM,
                    i == EXPORT_ROW_FILE && is_several(v) ? "Directory" : labels[i]);
         if (i == EXPORT_ROW_FILE)
-            frame_text_middle(f, r.y, x, w, STYLE_TEXT, slice_of(v->path));
+            frame_text_middle(f, r.y, x, w, STYLE_TEXT, export_view_path(m, path, sizeof path));
         else
             frame_puts(f, r.y, x, w, fixed ? STYLE_DIM : STYLE_TEXT,
                        export_view_value_of(v, (enum export_row)i));
@@ -215,7 +222,8 @@ static void export_view_draw_row(const struct export_view *v, struct frame *f, s
 static void draw_export(const struct model *m, struct frame *f)
 {
     const struct export_view *v = m->export;
-    int wish = LABEL_W + 5 + frame_width(slice_of(v->path));
+    char path[PATH_MAX];
+    int wish = LABEL_W + 5 + frame_width(export_view_path(m, path, sizeof path));
 
     wish = wish < BOX_W ? BOX_W : wish < BOX_W_MOST ? wish : BOX_W_MOST;
     int w = f->cols - 4 < wish ? f->cols - 4 : wish;
@@ -230,7 +238,7 @@ static void draw_export(const struct model *m, struct frame *f)
     char hint[100];
 
     for (size_t i = 0; i < fit && top + i < EXPORT_ROWS; i++)
-        export_view_draw_row(v, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
+        export_view_draw_row(m, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
 
     /* A low screen has no line for the hint. */
     if (fit < EXPORT_ROWS + 2)
@@ -347,10 +355,8 @@ static bool export_perform(struct model *m, enum action a)
 static void report_written(struct model *m, const struct msg *msg)
 {
     const struct export_view *v = m->export;
-    const struct store_env *env = v->session->ref[0].store->env;
     char path[PATH_MAX], secrets[64] = "", what[64] = "";
-    struct slice shown = text_path_short(
-        slice_of(v->path), env && env->home ? slice_of(env->home) : SLICE(""), path, sizeof path);
+    struct slice shown = export_view_path(m, path, sizeof path);
 
     if (!v->keep_secrets)
         snprintf(secrets, sizeof secrets, ", %zu secret%s replaced", msg->u.exported.secrets,

@@ -192,7 +192,8 @@ static bool change_result_is_nothing(const struct change_result *c)
 static void report_done(struct model *m, const struct change_result *c)
 {
     if (change_result_is_nothing(c)) {
-        toast_note(&m->toast, m->now_ms, "nothing to change");
+        toast_note(&m->toast, m->now_ms, "%s",
+                   c->request == CHANGE_KEEP ? "the kept copy is up to date" : "nothing to change");
         return;
     }
     struct change_text done = change_text_done(m, c), back = { "" };

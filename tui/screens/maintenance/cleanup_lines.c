@@ -247,7 +247,7 @@ static void draw_cleanup_title(const struct model *m, struct frame *f)
     struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
     char text[120], size[HUMAN_SIZE];
     const char *sort = cleanup_sort_name(c->sort);
-    int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "cleanup") + 2;
+    int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "clean up") + 2;
     int end = f->cols - (int)strlen(sort) - 1;
 
     if (c->asked != 0 && frame_spinner_shows(c->asked_ms, m->now_ms)) {

@@ -122,11 +122,15 @@ static bool board_has_agents(const struct board_view *v)
     return false;
 }
 
-/* As wide as the longest title, but at least a third of the room is for what the sessions do. */
+/* As wide as the longest title, but at least a third of the room is for what the sessions do, if that is known of any. */
 static int board_title_width(const struct board_view *v, int room)
 {
-    int widest = 0, most = room * 2 / 3 < BOARD_TITLE_MOST ? room * 2 / 3 : BOARD_TITLE_MOST;
+    int widest = 0, most = room;
 
+    for (size_t i = 0; i < board_count(v) && most == room; i++)
+        if (board_does(v->rows->running.row[i]).n)
+            most = room * 2 / 3;
+    most = most < BOARD_TITLE_MOST ? most : BOARD_TITLE_MOST;
     for (size_t i = 0; i < board_count(v) && widest + 2 < most; i++) {
         int w = frame_width(session_row_title(v->rows->running.row[i]));
 
