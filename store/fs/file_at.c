@@ -90,8 +90,10 @@ enum err_code file_at_open(const char *path, int *fd, struct stat *st, struct er
         rc = err_sys(e, path, "examine the file");
     else if (!S_ISREG(st->st_mode))
         rc = err_set(e, ERR_UNSAFE, path, "open for writing: not a regular file");
-    if (rc)
+    if (rc) {
         close(*fd);
+        *fd = -1;
+    }
     return rc;
 }
 

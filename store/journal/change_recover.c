@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/fs/disk.h"
 #include "store/journal/change.h"
 #include "store/journal/change_internal.h"
@@ -122,14 +123,9 @@ static enum err_code harden(const struct step *s, struct err *e)
     if (s->kind == STEP_MOVE || s->kind == STEP_REF || s->kind == STEP_ROWS ||
         (s->kind == STEP_PUT && s->absent))
         return ERR_OK;
-    int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    AUTO_FD fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
-    if (fd < 0)
-        return err_sys(e, s->path, "open");
-    enum err_code rc = disk_sync(fd, s->path, e);
-
-    close(fd);
-    return rc;
+    return fd < 0 ? err_sys(e, s->path, "open") : disk_sync(fd, s->path, e);
 }
 
 static enum err_code change_recover_go_forward(struct change_log *log, struct change *c,

@@ -44,7 +44,7 @@ static enum err_code put_matches(const struct step *s, bool after, bool *same, i
     const struct step_part *part = after ? &s->bytes_part : &s->old_part;
     const bool want_absent = after ? s->absent : s->old_absent;
     struct stat st;
-    int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    AUTO_FD fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
     *same = false;
     if (fd < 0 && errno == ENOENT) {
@@ -54,17 +54,14 @@ static enum err_code put_matches(const struct step *s, bool after, bool *same, i
     }
     if (fd < 0)
         return err_sys(e, s->path, "open");
-    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "examine the file") : ERR_OK;
-
-    if (!rc) {
-        *mtime = file_at_mtime(&st);
-        if (!want_absent && S_ISREG(st.st_mode) &&
-            st.st_size == (part->path ? part->n : (int64_t)want.n))
-            rc = part->path ? step_part_is_in(part, fd, s->path, same, e)
-                            : file_at_holds(fd, want, 0, same, s->path, e);
-    }
-    close(fd);
-    return rc;
+    if (fstat(fd, &st))
+        return err_sys(e, s->path, "examine the file");
+    *mtime = file_at_mtime(&st);
+    if (want_absent || !S_ISREG(st.st_mode) ||
+        st.st_size != (part->path ? part->n : (int64_t)want.n))
+        return ERR_OK;
+    return part->path ? step_part_is_in(part, fd, s->path, same, e)
+                      : file_at_holds(fd, want, 0, same, s->path, e);
 }
 
 /* The same of a file that was at its path, and has another name now. */
@@ -82,7 +79,7 @@ static enum err_code put_expects(const char *path, void *arg, bool *is, struct e
  * not take a person's settings away. */
 static enum err_code put_keep_owner(const struct step *s, int fd, struct err *e)
 {
-    CLEANUP(arena_fini) struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     AUTO_FD old = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct attrs x;
 
@@ -176,12 +173,9 @@ static bool step_is_empty_dir(const char *dir)
 static enum err_code put_tidy(const struct step *s, bool dir_goes, struct err *e)
 {
     char dir[PATH_MAX];
-    enum err_code rc = put_dir(s, dir, e);
-
-    if (!rc && !disk_new_sweep(dir))
-        rc = err_sys(e, dir, "remove temporary files");
-    if (rc)
-        return rc;
+    TRY(put_dir(s, dir, e));
+    if (!disk_new_sweep(dir))
+        return err_sys(e, dir, "remove temporary files");
     if (s->with_dir && dir_goes) {
         int sys = rmdir(dir) ? errno : 0;
 
@@ -192,7 +186,8 @@ static enum err_code put_tidy(const struct step *s, bool dir_goes, struct err *e
             return err_sys(e, dir, "remove directory");
         }
     }
-    rc = disk_sync_dir(dir, e);
+    enum err_code rc = disk_sync_dir(dir, e);
+
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;
 }
 
@@ -234,40 +229,33 @@ static enum err_code open_repo(const struct step *s, git_repository **out, struc
 
 static enum err_code ref_do(const struct step *s, struct err *e)
 {
-    git_repository *repo;
+    CLEANUP(repo_close_at) git_repository *repo = NULL;
     git_oid from, to;
 
     if (!s->old_absent)
         TRY(parse_commit_id(s, s->old, &from, e));
     if (!s->absent)
         TRY(parse_commit_id(s, s->bytes, &to, e));
-    enum err_code rc = open_repo(s, &repo, e);
-
-    if (rc)
-        return rc;
+    TRY(open_repo(s, &repo, e));
     if (!s->absent) {
         /* Git may have collected the commit since, and a ref to it would be broken. */
         git_commit *c = NULL;
         int answer = git_commit_lookup(&c, repo, &to);
 
         git_commit_free(c);
-        rc = answer == GIT_ENOTFOUND
-                 ? err_set(e, ERR_STALE, s->to, "move a ref: its commit is gone")
-             : answer ? repo_error(e, answer, s->to, "move a ref: read its commit")
-                      : ERR_OK;
+        if (answer == GIT_ENOTFOUND)
+            return err_set(e, ERR_STALE, s->to, "move a ref: its commit is gone");
+        if (answer)
+            return repo_error(e, answer, s->to, "move a ref: read its commit");
     }
-    if (!rc)
-        rc = repo_ref_move(repo, s->to, s->old_absent ? NULL : &from, s->absent ? NULL : &to,
-                           "reprise", e);
-    if (!rc)
-        rc = repo_ref_sync(repo, s->to, e);
-    repo_close(repo);
-    return rc;
+    TRY(repo_ref_move(repo, s->to, s->old_absent ? NULL : &from, s->absent ? NULL : &to, "reprise",
+                      e));
+    return repo_ref_sync(repo, s->to, e);
 }
 
 static enum err_code ref_is_done(const struct step *s, bool *done, struct err *e)
 {
-    git_repository *repo;
+    CLEANUP(repo_close_at) git_repository *repo = NULL;
     git_oid now, to;
     bool there;
 
@@ -278,18 +266,16 @@ static enum err_code ref_is_done(const struct step *s, bool *done, struct err *e
 
     if (rc)
         return rc == ERR_STALE ? ERR_OK : rc;
-    rc = repo_ref(repo, s->to, &there, &now, e);
-    if (!rc)
-        *done = s->absent ? !there : there && git_oid_equal(&now, &to);
-    repo_close(repo);
-    return rc;
+    TRY(repo_ref(repo, s->to, &there, &now, e));
+    *done = s->absent ? !there : there && git_oid_equal(&now, &to);
+    return ERR_OK;
 }
 
 /* git moves a ref entirely or not at all. A ref with neither the old nor the new value was moved by another program,
  * perhaps after us. */
 static enum err_code ref_repair(const struct step *s, struct err *e)
 {
-    git_repository *repo;
+    CLEANUP(repo_close_at) git_repository *repo = NULL;
     git_oid now, from;
     bool there;
 
@@ -299,23 +285,20 @@ static enum err_code ref_repair(const struct step *s, struct err *e)
 
     if (rc)
         return rc == ERR_STALE ? ERR_OK : rc;
-    rc = repo_ref(repo, s->to, &there, &now, e);
-    if (!rc && (s->old_absent ? there : !there || !git_oid_equal(&now, &from)))
-        rc = err_set(e, ERR_STALE, s->to, "undo: the ref was moved since");
-    repo_close(repo);
-    return rc;
+    TRY(repo_ref(repo, s->to, &there, &now, e));
+    if (s->old_absent ? there : !there || !git_oid_equal(&now, &from))
+        return err_set(e, ERR_STALE, s->to, "undo: the ref was moved since");
+    return ERR_OK;
 }
 
 static enum err_code ref_clean_up(const struct step *s, struct err *e)
 {
-    git_repository *repo;
+    CLEANUP(repo_close_at) git_repository *repo = NULL;
     enum err_code rc = open_repo(s, &repo, e);
 
     if (rc)
         return rc == ERR_STALE ? ERR_OK : rc;
-    rc = repo_ref_sync(repo, s->to, e);
-    repo_close(repo);
-    return rc;
+    return repo_ref_sync(repo, s->to, e);
 }
 
 /* Other kinds of MOVE take a session along as it is. The move itself reports a missing source. */
@@ -391,14 +374,12 @@ static bool holds_other(const struct step *s)
 {
     struct stat st;
     bool same = true;
-    int fd;
+    AUTO_FD fd = -1;
 
-    if (file_at_open(s->path, &fd, &st, NULL))
+    if (file_at_open(s->path, &fd, &st, NULL) ||
+        file_at_holds(fd, s->old, s->offset, &same, s->path, NULL))
         return false;
-    enum err_code rc = file_at_holds(fd, s->old, s->offset, &same, s->path, NULL);
-
-    close(fd);
-    return !rc && (!same || (s->kind == STEP_TAIL && st.st_size != s->offset + (int64_t)s->old.n));
+    return !same || (s->kind == STEP_TAIL && st.st_size != s->offset + (int64_t)s->old.n);
 }
 
 bool step_is_stale(const struct step *s)
@@ -462,7 +443,6 @@ enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
 {
     struct stat st;
     bool torn = false;
-    enum err_code rc = ERR_OK;
 
     if (s->kind == STEP_MOVE && s->made && s->offset == 0) {
         struct disk_usage made = { 0 };
@@ -473,9 +453,7 @@ enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
     if (s->kind == STEP_MOVE || s->kind == STEP_REF || s->kind == STEP_ROWS)
         return ERR_OK;
     if (s->kind == STEP_APPEND)
-        rc = log_tail_is_torn(s->path, s->follow ? APPEND_FOLLOW : 0, &torn, e);
-    if (rc)
-        return rc;
+        TRY(log_tail_is_torn(s->path, s->follow ? APPEND_FOLLOW : 0, &torn, e));
     if (s->follow ? stat(s->path, &st) : lstat(s->path, &st)) {
         if (errno != ENOENT || s->kind != STEP_PUT)
             return err_sys(e, s->path, "examine the file");

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
 #include "store/journal/step.h"
@@ -18,10 +19,9 @@ enum { SEARCH_WINDOW = 1 << 20, SEARCH_HEAD = 4096 };
 
 enum err_code step_add_guard(struct step *s, struct arena *a, struct err *e)
 {
-    char *p = arena_alloc(a, s->bytes.n + 1);
+    char *p;
 
-    if (!p)
-        return err_nomem(e);
+    NEED(p = arena_alloc(a, s->bytes.n + 1));
     p[0] = '\n';
     memcpy(p + 1, s->bytes.p, s->bytes.n);
     s->bytes = (struct slice){ p, s->bytes.n + 1 };
@@ -42,13 +42,11 @@ enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
 
     /* If another program has appended since, the time is that of its rows. */
     struct stat st;
-    int fd;
+    AUTO_FD fd = -1;
 
-    if (file_at_open(s->path, &fd, &st, NULL) == ERR_OK) {
-        if (st.st_size == s->offset + (int64_t)s->bytes.n)
-            file_at_set_mtime(fd, s->mtime_ns);
-        close(fd);
-    }
+    if (file_at_open(s->path, &fd, &st, NULL) == ERR_OK &&
+        st.st_size == s->offset + (int64_t)s->bytes.n)
+        file_at_set_mtime(fd, s->mtime_ns);
     return ERR_OK;
 }
 
@@ -91,24 +89,17 @@ static enum err_code tail_write(const struct lease *lease, const struct step *s,
 
 static enum err_code tail_do(struct step *s, struct err *e)
 {
-    int fd;
+    AUTO_FD fd = -1;
     struct lease lease;
     struct stat st;
-    enum err_code rc = file_at_open(s->path, &fd, &st, e);
-
-    if (rc)
-        return rc;
-    if (!lease_acquire(&lease, fd)) {
-        rc = err_set(e, ERR_LOCKED, s->path, "change the end: %s", lease_refusal());
-        close(fd);
-        return rc;
-    }
     bool same = false;
 
-    if (fstat(fd, &st))
-        rc = err_sys(e, s->path, "examine the file");
-    else
-        rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
+    TRY(file_at_open(s->path, &fd, &st, e));
+    if (!lease_acquire(&lease, fd))
+        return err_set(e, ERR_LOCKED, s->path, "change the end: %s", lease_refusal());
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "examine the file")
+                                      : file_at_holds(fd, s->old, s->offset, &same, s->path, e);
+
     if (!rc && (!same || st.st_size != s->offset + (int64_t)s->old.n))
         rc = err_set(e, ERR_STALE, s->path, "change the end: the session has continued since");
     if (!rc) {
@@ -118,10 +109,7 @@ static enum err_code tail_do(struct step *s, struct err *e)
             file_at_set_mtime(fd, rc ? s->old_mtime_ns : s->mtime_ns);
     }
     lease_release(&lease);
-    if (!rc)
-        rc = disk_sync(fd, s->path, e);
-    close(fd);
-    return rc;
+    return rc ? rc : disk_sync(fd, s->path, e);
 }
 
 /* If the end cannot be cut off, the opposite is appended instead (step.h, step_do). */
@@ -149,87 +137,64 @@ enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e)
 
 enum err_code step_edit_do(struct step *s, struct err *e)
 {
-    int fd;
+    AUTO_FD fd = -1;
     struct stat st;
-    enum err_code rc = file_at_open(s->path, &fd, &st, e);
-
-    if (rc)
-        return rc;
     bool same;
 
-    rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
-    if (!rc && (!same || s->old.n != s->bytes.n))
-        rc = err_set(e, ERR_STALE, s->path, "edit in place: the bytes there changed");
-    if (!rc) {
-        s->old_mtime_ns = file_at_mtime(&st);
-        /* If the write fails halfway, the file gets its old bytes and its old time back. */
-        rc = file_at_write(fd, s->bytes, s->offset, s->path, e);
-        if (rc && file_at_write(fd, s->old, s->offset, s->path, NULL))
-            rc = err_wrap(e, rc, "the old bytes could not be restored");
-        else if (rc)
-            file_at_set_mtime(fd, s->old_mtime_ns);
+    TRY(file_at_open(s->path, &fd, &st, e));
+    TRY(file_at_holds(fd, s->old, s->offset, &same, s->path, e));
+    if (!same || s->old.n != s->bytes.n)
+        return err_set(e, ERR_STALE, s->path, "edit in place: the bytes there changed");
+    s->old_mtime_ns = file_at_mtime(&st);
+    enum err_code rc = file_at_write(fd, s->bytes, s->offset, s->path, e);
+
+    /* If the write fails halfway, the file gets its old bytes and its old time back. */
+    if (rc && file_at_write(fd, s->old, s->offset, s->path, NULL))
+        return err_wrap(e, rc, "the old bytes could not be restored");
+    if (rc) {
+        file_at_set_mtime(fd, s->old_mtime_ns);
+        return rc;
     }
-    if (!rc)
-        rc = disk_sync(fd, s->path, e);
-    if (!rc)
-        file_at_set_mtime(fd, s->mtime_ns);
-    close(fd);
-    return rc;
-}
-
-/* Looks for the bytes from *at on and sets *at to their offset. `window` has room for SEARCH_WINDOW. */
-static enum err_code step_log_search(int fd, const struct step *s, char *window, int64_t *at,
-                                     bool *found, struct err *e)
-{
-    size_t head = s->bytes.n < SEARCH_HEAD ? s->bytes.n : SEARCH_HEAD, got;
-    enum err_code rc = ERR_OK;
-
-    while (!rc && !*found) {
-        rc = file_at_read(fd, window, SEARCH_WINDOW, *at, &got, s->path, e);
-        if (rc || got < head)
-            break;
-        const char *from = window, *hit;
-
-        while (!rc && (hit = memmem(from, got - (size_t)(from - window), s->bytes.p, head))) {
-            rc = file_at_holds(fd, s->bytes, *at + (hit - window), found, s->path, e);
-            if (*found)
-                *at += hit - window;
-            if (rc || *found)
-                break;
-            from = hit + 1;
-        }
-        if (!*found)
-            *at += (int64_t)(got - head + 1);
-    }
-    return rc;
+    TRY(disk_sync(fd, s->path, e));
+    file_at_set_mtime(fd, s->mtime_ns);
+    return ERR_OK;
 }
 
 /* The appended bytes are searched from the old end of the file on, because another program may have written first. */
 enum err_code step_append_is_done(struct step *s, bool *done, struct err *e)
 {
+    const size_t head = s->bytes.n < SEARCH_HEAD ? s->bytes.n : SEARCH_HEAD;
+    AUTO_FD fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    AUTO_FREE char *window = NULL;
     struct stat st;
-    int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    size_t got;
 
     *done = false;
     if (fd < 0)
         return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
-    if (fstat(fd, &st)) {
-        enum err_code rc = err_sys(e, s->path, "examine the file");
+    if (fstat(fd, &st))
+        return err_sys(e, s->path, "examine the file");
+    NEED(window = malloc(SEARCH_WINDOW));
+    if (s->offset + (int64_t)s->bytes.n > st.st_size)
+        return ERR_OK;
 
-        close(fd);
-        return rc;
+    for (int64_t at = s->offset;; at += (int64_t)(got - head + 1)) {
+        TRY(file_at_read(fd, window, SEARCH_WINDOW, at, &got, s->path, e));
+        if (got < head)
+            return ERR_OK;
+        const char *from = window, *hit;
+
+        while ((hit = memmem(from, got - (size_t)(from - window), s->bytes.p, head))) {
+            const int64_t found = at + (hit - window);
+
+            TRY(file_at_holds(fd, s->bytes, found, done, s->path, e));
+            if (*done) {
+                s->offset = found;
+                return ERR_OK;
+            }
+            from = hit + 1;
+        }
     }
-    int64_t at = s->offset;
-    char *window = malloc(SEARCH_WINDOW);
-    enum err_code rc = window ? ERR_OK : err_nomem(e);
-
-    if (!rc && at + (int64_t)s->bytes.n <= st.st_size)
-        rc = step_log_search(fd, s, window, &at, done, e);
-    if (*done)
-        s->offset = at;
-    free(window);
-    close(fd);
-    return rc;
 }
 
 /* Sets *is to whether each byte from offset on is either the old or the new one (or a NUL that a
@@ -263,34 +228,32 @@ static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is,
 
 enum err_code step_bytes_is_done(const struct step *s, bool *done, struct err *e)
 {
-    struct stat st;
-    int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    AUTO_FD fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int64_t end = s->offset + (int64_t)s->bytes.n;
+    bool same = false, half = false;
+    struct stat st;
 
     *done = false;
     if (fd < 0)
         return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
-    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "examine the file") : ERR_OK;
+    if (fstat(fd, &st))
+        return err_sys(e, s->path, "examine the file");
+    if (s->kind == STEP_EDIT || st.st_size == end)
+        return file_at_holds(fd, s->bytes, s->offset, done, s->path, e);
+    if (st.st_size < end)
+        return ERR_OK;
 
-    if (!rc && (s->kind == STEP_EDIT || st.st_size == end))
-        rc = file_at_holds(fd, s->bytes, s->offset, done, s->path, e);
-    else if (!rc && st.st_size > end) {
-        /* After a TAIL was done, another program may have written after it before a crash kept us
-         * from recording that. The file then contains the new bytes and not the old ones, and the
-         * rest is not half of our own write. */
-        bool grows =
-            s->bytes.n > s->old.n && (s->old.n == 0 || memcmp(s->bytes.p, s->old.p, s->old.n) == 0);
-        bool same = false, half = false;
+    /* After a TAIL was done, another program may have written after it before a crash kept us from recording that. The
+     * file then contains the new bytes and not the old ones, and the rest is not half of our own write. */
+    bool grows =
+        s->bytes.n > s->old.n && (s->old.n == 0 || memcmp(s->bytes.p, s->old.p, s->old.n) == 0);
+    enum err_code rc = file_at_holds(fd, s->bytes, s->offset, done, s->path, e);
 
-        rc = file_at_holds(fd, s->bytes, s->offset, done, s->path, e);
-
-        if (!rc && *done && !grows)
-            rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
-        if (!rc && *done && !same)
-            rc = mixed(fd, s, st.st_size, &half, e);
-        *done = *done && !rc && !same && !half;
-    }
-    close(fd);
+    if (!rc && *done && !grows)
+        rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
+    if (!rc && *done && !same)
+        rc = mixed(fd, s, st.st_size, &half, e);
+    *done = *done && !rc && !same && !half;
     return rc;
 }
 
@@ -314,7 +277,7 @@ enum err_code step_tail_is_done(struct step *s, bool *done, struct err *e)
 
 static enum err_code time_mend(const struct step *s, struct err *e)
 {
-    int fd;
+    AUTO_FD fd = -1;
     struct stat st;
 
     /* If the file cannot be written, it was not written; that must not be reported as a failure to repair. */
@@ -325,9 +288,8 @@ static enum err_code time_mend(const struct step *s, struct err *e)
     if (rc)
         return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
     if (file_at_mtime(&st) != s->old_mtime_ns && !file_at_set_mtime(fd, s->old_mtime_ns))
-        rc = err_sys(e, s->path, "restore the time");
-    close(fd);
-    return rc;
+        return err_sys(e, s->path, "restore the time");
+    return ERR_OK;
 }
 
 /* If the lease is not granted, blanks replace what there is of the append. */
@@ -352,7 +314,7 @@ enum err_code step_append_repair(const struct step *s, struct err *e)
 static bool step_log_is_as_before(const struct step *s)
 {
     struct stat st;
-    int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    AUTO_FD fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int64_t end = s->offset + (int64_t)s->old.n;
     bool same = false;
 
@@ -362,7 +324,6 @@ static bool step_log_is_as_before(const struct step *s)
         (s->kind == STEP_EDIT || st.st_size == end) &&
         file_at_holds(fd, s->old, s->offset, &same, s->path, NULL))
         same = false; /* the repair will report the error */
-    close(fd);
     return same;
 }
 
