@@ -72,24 +72,19 @@ static const struct sink {
     { "vncpasswd", false },
 };
 
-static const struct sink *sink_at(struct slice rest)
-{
-    if (rest.n < 3)
-        return NULL;
-    for (size_t i = first_with_front(sinks, sizeof *sinks, COUNT_OF(sinks), rest.p);
-         i < COUNT_OF(sinks) && compare_front(sinks[i].words, rest.p) == 0; i++)
-        if (slice_starts(rest, sinks[i].words))
-            return &sinks[i];
-    return NULL;
-}
-
 /* echo WORD | docker login --password-stdin, echo WORD | sudo -S, echo USER:WORD | chpasswd */
 enum err_code piped_find(struct command_line *line, struct slice text, size_t at,
                          struct secret_list *list)
 {
     const struct slice rest = { text.p + at, text.n - at };
     const bool here = line->reads_secret && slice_starts(rest, "<<<");
-    const struct sink *sink = sink_at(rest);
+    const struct sink *sink = NULL;
+
+    for (size_t i = rest.n < 3 ? COUNT_OF(sinks)
+                               : first_with_front(sinks, sizeof *sinks, COUNT_OF(sinks), rest.p);
+         i < COUNT_OF(sinks) && !sink && compare_front(sinks[i].words, rest.p) == 0; i++)
+        if (slice_starts(rest, sinks[i].words))
+            sink = &sinks[i];
     const bool mixed = sink && sink->mixed && !line->reads_secret;
     size_t from = here ? at + 3 : line->echo, end = here ? text.n : at;
 

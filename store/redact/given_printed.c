@@ -225,20 +225,6 @@ static bool prints_named(struct slice rest)
     return secret_name_kind(name) >= NAME_TOKEN && (!file || !memchr(name.p + 1, '.', name.n - 1));
 }
 
-/* cat << EOF | chpasswd, cat /etc/postfix/sasl_passwd */
-static bool takes_users(struct slice text, size_t at, struct slice word)
-{
-    const struct slice rest = rest_of_line(text, at);
-    size_t from = at;
-
-    while (from && at - from < 120 && text.p[from - 1] != '\n')
-        from--;
-    const struct slice line = { text.p + from, (size_t)(rest.p + rest.n - (text.p + from)) };
-
-    return (has_part(line, "<<") && !has_part(line, "<<<")) ||
-           (word.p[0] == 's' && rest.n == word.n);
-}
-
 /* restic --password-command 'echo w0rd', BORG_PASSCOMMAND="printf w0rd" */
 static void note_password_command(struct command_line *line, struct slice text, size_t at)
 {
@@ -275,7 +261,15 @@ void printed_note(struct command_line *line, struct slice text, size_t at)
         const struct slice word = { text.p + at, letters_run(text, at, LETTERS_URL, 16) };
 
         if (slice_eq(word, SLICE("chpasswd")) || slice_eq(word, SLICE("sasl_passwd"))) {
-            if (takes_users(text, at, word))
+            /* cat << EOF | chpasswd, cat /etc/postfix/sasl_passwd */
+            size_t from = at;
+
+            rest = rest_of_line(text, at);
+            while (from && at - from < 120 && text.p[from - 1] != '\n')
+                from--;
+            const struct slice all = { text.p + from, (size_t)(rest.p + rest.n - (text.p + from)) };
+
+            if ((has_part(all, "<<") && !has_part(all, "<<<")) || (c == 's' && rest.n == word.n))
                 line->below = BELOW_USERS;
             line->below_at = at;
             return;

@@ -164,15 +164,6 @@ enum err_code known_values_add(struct known_values **known, struct slice text,
     return ERR_OK;
 }
 
-static bool is_inside_a_word(struct slice text, size_t at, size_t end)
-{
-    bool before = at && letters_have(LETTERS_WORD, text.p[at]) &&
-                  letters_have(LETTERS_WORD, text.p[at - 1]) && !token_may_begin(text, at);
-
-    return before || (end < text.n && letters_have(LETTERS_WORD, text.p[end - 1]) &&
-                      letters_have(LETTERS_WORD, text.p[end]));
-}
-
 enum err_code known_values_find(const struct known_values *known, struct slice text,
                                 struct secret_list *list)
 {
@@ -184,9 +175,18 @@ enum err_code known_values_find(const struct known_values *known, struct slice t
         const struct known_value *v =
             known->slot[slot_of(rest.p)] ? value_at(known, rest, &looked) : NULL;
 
-        if (!v || is_inside_a_word(text, at, at + v->n))
+        if (!v)
             continue;
-        while (next < found && list->secret[next].at + list->secret[next].n < at + v->n)
+        const size_t end = at + v->n;
+
+        /* inside a word */
+        if (letters_have(LETTERS_WORD, text.p[at]) && at &&
+            letters_have(LETTERS_WORD, text.p[at - 1]) && !token_may_begin(text, at))
+            continue;
+        if (end < text.n && letters_have(LETTERS_WORD, text.p[end - 1]) &&
+            letters_have(LETTERS_WORD, text.p[end]))
+            continue;
+        while (next < found && list->secret[next].at + list->secret[next].n < end)
             next++;
         if (next < found && list->secret[next].at <= at)
             continue; /* found by its form, which says more */

@@ -29,20 +29,14 @@ bool printed_calls_is_output(struct slice name)
     return is_member_of(name, names, COUNT_OF(names));
 }
 
-static bool holds_command(struct slice name)
-{
-    static const char *const names[] = {
-        "command",  "cmd",      "input", "args",  "arguments", "script", "code",   "parameters",
-        "function", "toolCall", "value", "state", "rawInput",  "action", "params", "call",
-    };
-
-    return is_member_of(name, names, COUNT_OF(names));
-}
-
 /* Joins the words of a command, and its texts if there are several. */
 static enum err_code add_command(struct slice value, int depth, struct arena *a,
                                  struct buf *command)
 {
+    static const char *const holds_command[] = {
+        "command",  "cmd",      "input", "args",  "arguments", "script", "code",   "parameters",
+        "function", "toolCall", "value", "state", "rawInput",  "action", "params", "call",
+    };
     struct json_iter it;
     struct slice name, inner, text;
 
@@ -59,7 +53,7 @@ static enum err_code add_command(struct slice value, int depth, struct arena *a,
     while (json_iter_next(&it, &name, &inner)) {
         if (object && name.n > 1)
             name = (struct slice){ name.p + 1, name.n - 2 };
-        if (!object || holds_command(name))
+        if (!object || is_member_of(name, holds_command, COUNT_OF(holds_command)))
             TRY(add_command(inner, depth + 1, a, command));
     }
     return ERR_OK;

@@ -110,19 +110,10 @@ struct member {
     bool output;          /* and what was printed */
 };
 
-static bool is_header(struct slice name)
+static struct member member_named(struct slice name, struct member outer)
 {
     static const char *const headers[] = { "authorization", "proxy-authorization", "cookie",
                                            "set-cookie" };
-
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
-        if (strlen(headers[i]) == name.n && strncasecmp(name.p, headers[i], name.n) == 0)
-            return true;
-    return false;
-}
-
-static struct member member_named(struct slice name, struct member outer)
-{
     enum name_kind kind = secret_name_kind(name);
     bool generic = slice_eq(name, SLICE("value")) || slice_eq(name, SLICE("Value"));
     const char *p = name.p + name.n;
@@ -134,8 +125,9 @@ static struct member member_named(struct slice name, struct member outer)
         kind = outer.kind;
     if (slice_eq(name, SLICE("auth")) || slice_eq(name, SLICE("identitytoken")))
         kind = NAME_TOKEN; /* the token of a container registry */
-    if (is_header(name))
-        kind = NAME_PASSWORD; /* with its scheme */
+    for (size_t i = 0; i < COUNT_OF(headers); i++)
+        if (strlen(headers[i]) == name.n && strncasecmp(name.p, headers[i], name.n) == 0)
+            kind = NAME_PASSWORD; /* with its scheme */
     return (struct member){
         kind,
         (id && kind == NAME_PLAIN) || slice_eq(name, SLICE("signature")) || outer.exact,
@@ -191,37 +183,33 @@ static enum err_code find_printed(struct member m, struct slice text, struct sec
 static enum err_code redact_string(struct member m, struct slice value, struct buf *out,
                                    struct redact_counts *counts)
 {
-    struct arena a = { 0 };
-    struct secret_list list = { .n = 0 };
-    struct buf clean = { 0 };
+    AUTO_ARENA a = { 0 };
+    CLEANUP(redact_list_fini) struct secret_list list = { .n = 0 };
+    AUTO_BUF clean = { 0 };
     struct jsonout j;
     struct slice text;
     bool decoded = json_text(value, &a, &text);
-    enum err_code rc = a.failed ? ERR_NOMEM : ERR_OK;
 
-    if (!rc && !decoded) /* blanks follow it */
+    if (a.failed)
+        return ERR_NOMEM;
+    if (!decoded) /* blanks follow it */
         return redact_text(value, out, counts);
-    if (!rc && text.n)
-        rc = m.exact ? redact_find_exact(text, &list) : find_secrets(text, &list, counts);
-    if (!rc && m.output)
-        rc = find_printed(m, text, &list, counts);
-    if (!rc && list.n == 0 && !m.exact && text.n && given_is_secret(m.kind, text)) {
-        rc = redact_list_add(&list, m.kind == NAME_PASSWORD ? "password" : "value of a secret name",
-                             0, text.n);
-        if (!rc && counts && counts->learns)
-            rc = known_values_add(&counts->known, text, &list);
+    if (text.n)
+        TRY(m.exact ? redact_find_exact(text, &list) : find_secrets(text, &list, counts));
+    if (m.output)
+        TRY(find_printed(m, text, &list, counts));
+    if (list.n == 0 && !m.exact && text.n && given_is_secret(m.kind, text)) {
+        TRY(redact_list_add(&list, m.kind == NAME_PASSWORD ? "password" : "value of a secret name",
+                            0, text.n));
+        if (counts && counts->learns)
+            TRY(known_values_add(&counts->known, text, &list));
     }
-    if (!rc && list.n == 0)
-        rc = buf_add(out, value);
-    else if (!rc && !(rc = replace_secrets(text, &list, &clean, counts))) {
-        jsonout_init(&j, out);
-        jsonout_text(&j, buf_slice(&clean));
-        rc = j.rc;
-    }
-    buf_fini(&clean);
-    redact_list_fini(&list);
-    arena_fini(&a);
-    return rc;
+    if (list.n == 0)
+        return buf_add(out, value);
+    TRY(replace_secrets(text, &list, &clean, counts));
+    jsonout_init(&j, out);
+    jsonout_text(&j, buf_slice(&clean));
+    return j.rc;
 }
 
 static enum err_code redact_value(struct member m, struct slice value, int depth, struct buf *out,
