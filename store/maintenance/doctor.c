@@ -107,20 +107,6 @@ static size_t count_repairs(const struct repair *r, enum finding_kind kind)
 
 /* ---- a torn last line ---- */
 
-static enum err_code wait_while_young(const struct doctor *d, int fd, struct stat *st,
-                                      const char *path, struct err *e)
-{
-    const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
-    int64_t size = st->st_size;
-
-    if (d->env->now_ms - file_at_mtime(st) / 1000000 > YOUNG_MS)
-        return ERR_OK;
-    nanosleep(&pause, NULL);
-    if (fstat(fd, st))
-        return err_sys(e, path, "examine the file");
-    return st->st_size == size ? ERR_OK : err_set(e, ERR_LOCKED, path, "it is being written");
-}
-
 /* Appending rows after a torn line also adds its newline. */
 static bool is_appended_to(const struct change *c, const char *path)
 {
@@ -135,15 +121,21 @@ static bool is_appended_to(const struct change *c, const char *path)
 static enum err_code examine_log(const struct doctor *d, const char *path, struct stat *st,
                                  struct err *e)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
+    AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
     if (fd < 0)
         return err_sys(e, path, "open");
-    enum err_code rc =
-        fstat(fd, st) ? err_sys(e, path, "examine the file") : wait_while_young(d, fd, st, path, e);
+    if (fstat(fd, st))
+        return err_sys(e, path, "examine the file");
+    if (d->env->now_ms - file_at_mtime(st) / 1000000 > YOUNG_MS)
+        return ERR_OK;
+    int64_t size = st->st_size;
 
-    close(fd);
-    return rc;
+    nanosleep(&pause, NULL);
+    if (fstat(fd, st))
+        return err_sys(e, path, "examine the file");
+    return st->st_size == size ? ERR_OK : err_set(e, ERR_LOCKED, path, "it is being written");
 }
 
 static enum err_code plan_newline(const struct doctor *d, const char *path, struct change *c,
@@ -229,32 +221,27 @@ static enum err_code plan_repair(const struct repair *r, struct change *c, struc
     return rc;
 }
 
-static const char *repair_text(const struct repair *r, struct arena *a)
-{
-    const size_t lines = count_repairs(r, FINDING_KINDS);
-
-    if (r->rewrites)
-        return arena_format(a, "repaired %zu damaged line%s", lines, lines == 1 ? "" : "s");
-    if (!count_repairs(r, FINDING_METADATA))
-        return "completed a torn last line";
-    return count_repairs(r, FINDING_TORN_TAIL)
-               ? "completed a torn last line; appended the metadata again"
-               : "appended the metadata again";
-}
-
 static enum err_code run_repair(const struct repair *r, struct err *why)
 {
-    struct change *c = change_new("doctor");
-    enum err_code rc = c ? origin_add_session(c, r->ref, why) : ERR_NOMEM;
+    CLEANUP(change_free_at) struct change *c = change_new("doctor");
+    const size_t lines = count_repairs(r, FINDING_KINDS);
 
-    if (!rc)
-        rc = plan_repair(r, c, why);
-    if (!rc && c->n) {
-        c->text = repair_text(r, &c->arena);
-        rc = c->text ? change_do(r->d->env, c, why) : err_nomem(why);
-    }
-    change_free(c);
-    return rc;
+    if (!c)
+        return ERR_NOMEM;
+    TRY(origin_add_session(c, r->ref, why));
+    TRY(plan_repair(r, c, why));
+    if (!c->n)
+        return ERR_OK;
+    if (r->rewrites)
+        c->text =
+            arena_format(&c->arena, "repaired %zu damaged line%s", lines, lines == 1 ? "" : "s");
+    else if (!count_repairs(r, FINDING_METADATA))
+        c->text = "completed a torn last line";
+    else
+        c->text = count_repairs(r, FINDING_TORN_TAIL)
+                      ? "completed a torn last line; appended the metadata again"
+                      : "appended the metadata again";
+    return c->text ? change_do(r->d->env, c, why) : err_nomem(why);
 }
 
 static enum err_code settle_findings(const struct repair *r, enum err_code rc, struct err *why,
@@ -268,23 +255,6 @@ static enum err_code settle_findings(const struct repair *r, enum err_code rc, s
     return told;
 }
 
-/* A file that is in use does not prevent the repair of the others. */
-static enum err_code repair_singly(const struct repair *all, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = all->from; i < all->to && !rc; i++) {
-        struct repair one = *all;
-        struct err why = { 0 };
-
-        one.from = i;
-        one.to = i + 1;
-        if (is_in_repair(all, i))
-            rc = settle_findings(&one, run_repair(&one, &why), &why, e);
-    }
-    return rc;
-}
-
 /* One change for the whole session, so that a single undo reverts it. */
 static enum err_code repair_all(const struct repair *all, struct err *e)
 {
@@ -295,9 +265,20 @@ static enum err_code repair_all(const struct repair *all, struct err *e)
         return ERR_OK;
     enum err_code rc = run_repair(all, &why);
 
-    if (n > 1 && (rc == ERR_LOCKED || rc == ERR_STALE || rc == ERR_UNSAFE))
-        return repair_singly(all, e);
-    return settle_findings(all, rc, &why, e);
+    if (n == 1 || (rc != ERR_LOCKED && rc != ERR_STALE && rc != ERR_UNSAFE))
+        return settle_findings(all, rc, &why, e);
+
+    /* A file that is in use does not prevent the repair of the others. */
+    for (size_t i = all->from; i < all->to; i++) {
+        struct repair one = *all;
+
+        one.from = i;
+        one.to = i + 1;
+        why = (struct err){ 0 };
+        if (is_in_repair(all, i))
+            TRY(settle_findings(&one, run_repair(&one, &why), &why, e));
+    }
+    return ERR_OK;
 }
 
 /* The parts of a conversation that a resume leaves out, all by one change. */
@@ -518,34 +499,27 @@ static enum err_code examine_session(const struct doctor *d, const struct sessio
 
 /* ---- all of them ---- */
 
-/* The sessions are sorted newest first. */
-static bool is_older_copy(const struct session_ref *const *order, size_t i)
-{
-    bool older = false;
-
-    for (size_t k = 0; k < i && !older && listing_has_copies(order[i]); k++)
-        older = order[k]->store == order[i]->store && slice_eq(order[k]->id, order[i]->id);
-    return older;
-}
-
 static enum err_code doctor_look_at_all(const struct doctor *d, finding_fn *fn, void *arg,
                                         struct err *e)
 {
     const struct listing_query q = {
         .scope = d->scope, .since_ms = TIME_NONE, .before_ms = TIME_NONE, .here = true
     };
-    struct listing *l;
+    CLEANUP(listing_close_at) struct listing *l = NULL;
     size_t n;
-    enum err_code rc = listing_open(d->store, d->stores, &q, &l, e);
 
-    if (rc)
-        return rc;
+    TRY(listing_open(d->store, d->stores, &q, &l, e));
     const struct session_ref *const *ref = listing_refs(l, &n);
 
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = examine_session(d, ref[i], is_older_copy(ref, i), fn, arg, e);
-    listing_close(l);
-    return rc;
+    for (size_t i = 0; i < n; i++) {
+        bool older_copy = false;
+
+        /* The sessions are sorted newest first. */
+        for (size_t k = 0; k < i && !older_copy && listing_has_copies(ref[i]); k++)
+            older_copy = ref[k]->store == ref[i]->store && slice_eq(ref[k]->id, ref[i]->id);
+        TRY(examine_session(d, ref[i], older_copy, fn, arg, e));
+    }
+    return ERR_OK;
 }
 
 enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, struct err *e)

@@ -44,20 +44,6 @@ static bool misplaced_note(const struct session_ref *ref, void *arg)
 
 /* ---- which ones ---- */
 
-/* The session's own directory decides, and so does the project in whose folder it ended up. */
-static bool misplaced_in_scope(const struct misplaced *m, struct slice cwd, const char *path,
-                               struct arena *a)
-{
-    const struct scope *scope = &m->d->scope;
-    const char *rest = path + strlen(m->root) + 1, *slash = strchr(rest, '/');
-    const struct slice folder = { rest, slash ? (size_t)(slash - rest) : 0 };
-
-    if (scope->all || m->d->only || (cwd.n && session_scope_has(scope, cwd)))
-        return true;
-    return m->st->ops->folder_of && folder.n &&
-           slice_eq(folder, m->st->ops->folder_of(m->st, scope->project, a));
-}
-
 /* Why the file stays; NULL: it can be moved, or out of memory (the arena has failed). */
 static const char *misplaced_obstacle(struct misplaced *m, const struct session_ref *ref,
                                       const char *to)
@@ -113,8 +99,20 @@ static enum err_code misplaced_look(const char *path, void *arg, struct err *e)
     if (idset_has(&m->path, id128_of(slice_of(path))))
         return ERR_OK;
     TRY(misplaced_place_of(m, path, &stray, &is, e));
-    if (!is || !misplaced_in_scope(m, m->row->cwd, path, a))
+    if (!is)
         return ERR_OK;
+
+    /* The session's own directory decides, and so does the project in whose folder it ended up. */
+    const struct scope *scope = &m->d->scope;
+
+    if (!scope->all && !m->d->only && !(m->row->cwd.n && session_scope_has(scope, m->row->cwd))) {
+        const char *rest = path + strlen(m->root) + 1, *slash = strchr(rest, '/');
+        const struct slice folder = { rest, slash ? (size_t)(slash - rest) : 0 };
+
+        if (!ops->folder_of || !folder.n ||
+            !slice_eq(folder, ops->folder_of(m->st, scope->project, a)))
+            return ERR_OK;
+    }
 
     const char *why = misplaced_obstacle(m, &stray.ref, stray.to);
     const struct finding f = { .kind = FINDING_MISPLACED,

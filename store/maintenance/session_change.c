@@ -134,31 +134,20 @@ static enum err_code plan_tag(struct planning *p, struct err *e)
     return rc;
 }
 
-/* An archived session that got another prompt since is not archived any more. */
-static bool is_archived(const struct planning *p, bool *known)
-{
-    const struct store *st = p->ref->store;
-    struct session_row *row = session_row_new();
-    bool archived = false;
-
-    *known = row && st->ops->describe(st, p->scope, p->ref, row, NULL) == ERR_OK;
-    if (*known)
-        archived = row->flags & SESSION_ARCHIVED;
-    session_row_free(row);
-    return archived;
-}
-
 static enum err_code plan_archive(struct planning *p, struct err *e)
 {
-    const struct store_ops *ops = p->ref->store->ops;
-    bool known, archived = is_archived(p, &known);
+    const struct store *st = p->ref->store;
+    const bool wanted = p->what->kind == SESSION_ARCHIVE;
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
 
-    if (ops->archive && known && archived == (p->what->kind == SESSION_ARCHIVE))
-        return ERR_OK;
-    return ops->archive ? ops->archive(p->ref->store, p->scope, p->ref,
-                                       p->what->kind == SESSION_ARCHIVE, p->c, e)
-                        : store_unsupported_error(p->ref, CAN_ARCHIVE,
-                                                  session_change_name(p->what->kind), e);
+    /* An archived session that got another prompt since is not archived any more. */
+    const bool known = row && st->ops->describe(st, p->scope, p->ref, row, NULL) == ERR_OK;
+
+    if (!st->ops->archive)
+        return store_unsupported_error(p->ref, CAN_ARCHIVE, session_change_name(p->what->kind), e);
+    return known && !(row->flags & SESSION_ARCHIVED) == !wanted
+               ? ERR_OK
+               : st->ops->archive(st, p->scope, p->ref, wanted, p->c, e);
 }
 
 static enum err_code plan_steps(struct planning *p, struct err *e)
@@ -316,18 +305,6 @@ const char *agent_change_consequence(const struct agent_change *a)
     }
 }
 
-static enum err_code session_change_check_quiet(const struct agent_change *a, struct err *e)
-{
-    struct live live;
-    enum err_code rc = live_check(&a->ref, 1, &live, e);
-    bool unknown_is_fine = a->what != STORE_COMMAND_DELETE || a->unsure;
-
-    if (rc || live.state == LIVE_QUIET || (live.state == LIVE_UNKNOWN && unknown_is_fine))
-        return rc;
-    return err_set(e, ERR_LOCKED, a->ref->path.p, "%s: an agent may be writing to it (%s)",
-                   agent_change_name(a->what), live.why ? live.why : "it is registered");
-}
-
 /* ---- the copy ---- */
 
 /* Without files of its own there is no item. */
@@ -355,17 +332,6 @@ static enum err_code keep_copy(const struct store_env *env, const struct agent_c
 
 /* ---- the command ---- */
 
-/* The end of an escape sequence that begins at i. */
-static size_t skip_sequence(struct slice text, size_t i)
-{
-    bool parameters = i + 1 < text.n && text.p[i + 1] == '[';
-
-    i += 2;
-    while (parameters && i < text.n && !(text.p[i] >= '@' && text.p[i] <= '~'))
-        i++;
-    return i + parameters;
-}
-
 static enum err_code session_change_run_command(const struct agent_change *a, struct err *e)
 {
     struct buf out = { 0 }, errors = { 0 };
@@ -388,7 +354,12 @@ static enum err_code session_change_run_command(const struct agent_change *a, st
         text.n--;
     for (size_t i = 0; i < text.n;) {
         if (text.p[i] == '\033') {
-            i = skip_sequence(text, i);
+            const bool parameters = i + 1 < text.n && text.p[i + 1] == '[';
+
+            i += 2;
+            while (parameters && i < text.n && !(text.p[i] >= '@' && text.p[i] <= '~'))
+                i++;
+            i += parameters;
             continue;
         }
         if (text.p[i] == '\n')
@@ -411,18 +382,6 @@ static enum err_code session_change_run_command(const struct agent_change *a, st
 
 /* ---- the result ---- */
 
-static bool shows_result(const struct agent_change *a, const struct store *st,
-                         const struct session_ref *now)
-{
-    struct session_row *row = session_row_new();
-    bool archived, shows = row && !st->ops->describe(st, &everywhere, now, row, NULL);
-
-    archived = shows && row->flags & SESSION_ARCHIVED;
-    session_row_free(row);
-    return shows &&
-           (a->what == STORE_COMMAND_RENAME || archived == (a->what == STORE_COMMAND_ARCHIVE));
-}
-
 /* The store is opened again, because the present one may be a picture of an earlier moment. Whether a title is the new
  * one is not checked: the agent may have cleaned it. */
 static bool is_done(const struct store_env *env, const struct agent_change *a)
@@ -432,11 +391,19 @@ static bool is_done(const struct store_env *env, const struct agent_change *a)
     struct session_ref now = { 0 };
     struct arena arena = { 0 };
     enum err_code rc = was->ops->open(env, was->path, &st, NULL);
-    bool done;
+    bool done = false;
 
     if (!rc)
         rc = st->ops->find(st, &everywhere, a->ref->id, &arena, &now, NULL);
-    done = a->what == STORE_COMMAND_DELETE ? rc == ERR_NOT_FOUND : !rc && shows_result(a, st, &now);
+    if (a->what == STORE_COMMAND_DELETE)
+        done = rc == ERR_NOT_FOUND;
+    else if (!rc) {
+        CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
+
+        done = row && !st->ops->describe(st, &everywhere, &now, row, NULL) &&
+               (a->what == STORE_COMMAND_RENAME ||
+                !(row->flags & SESSION_ARCHIVED) == (a->what != STORE_COMMAND_ARCHIVE));
+    }
     arena_fini(&arena);
     store_close(st);
     return done;
@@ -514,8 +481,14 @@ enum err_code agent_change_run(const struct store_env *env, const struct agent_c
     CLEANUP(trash_list_fini) struct trash_list kept = { 0 };
     CLEANUP(change_free_at) struct change *c = change_new(agent_change_name(a->what));
 
+    const bool unknown_is_fine = a->what != STORE_COMMAND_DELETE || a->unsure;
+    struct live live;
+
     NEED(c);
-    TRY(session_change_check_quiet(a, e));
+    TRY(live_check(&a->ref, 1, &live, e));
+    if (live.state != LIVE_QUIET && !(live.state == LIVE_UNKNOWN && unknown_is_fine))
+        return err_set(e, ERR_LOCKED, a->ref->path.p, "%s: an agent may be writing to it (%s)",
+                       agent_change_name(a->what), live.why ? live.why : "it is registered");
     TRY(origin_add_session(c, a->ref, e));
     return run_and_note(env, a, &kept, c, out, e);
 }

@@ -82,17 +82,6 @@ static enum err_code read_remote_conversation(struct session_info *f)
     return rc;
 }
 
-/* Without a conversation the other facts are still of use. */
-static enum err_code read_info_conversation(struct session_info *f, struct err *e)
-{
-    enum err_code rc =
-        f->ref.store->ops->remote ? read_remote_conversation(f) : read_conversation_of(&f->ref, f);
-
-    if (rc && rc != ERR_NOT_FOUND && e)
-        *e = f->missing;
-    return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-}
-
 /* The agent's own figure. Without one the other facts are shown all the same. */
 static enum err_code read_recorded_cost(struct session_info *f, struct err *e)
 {
@@ -133,42 +122,42 @@ static enum err_code collect_info(const struct scope *scope, struct session_info
     const struct store_ops *ops = f->ref.store->ops;
     bool has_cost = false;
 
-    f->row = session_row_new();
-    if (!f->row)
-        return err_nomem(e);
-    enum err_code rc = ops->describe(f->ref.store, scope, &f->ref, f->row, e);
+    NEED(f->row = session_row_new());
+    TRY(ops->describe(f->ref.store, scope, &f->ref, f->row, e));
+    store_admit_row(f->row, scope);
+    struct live_table hosts;
+    enum err_code rc = live_read_hosts(f->ref.store->env, &hosts, e);
 
-    if (!rc)
-        store_admit_row(f->row, scope);
-    if (!rc) {
-        struct live_table hosts;
+    if (!rc && !live_show_host(&hosts, f->row))
+        rc = err_nomem(e);
+    live_fini(&hosts);
+    if (rc)
+        return rc;
+    TRY(check_listed(f, e));
 
-        rc = live_read_hosts(f->ref.store->env, &hosts, e);
-        if (!rc && !live_show_host(&hosts, f->row))
-            rc = err_nomem(e);
-        live_fini(&hosts);
+    /* Without a conversation the other facts are still of use. */
+    rc = ops->remote ? read_remote_conversation(f) : read_conversation_of(&f->ref, f);
+    if (rc && rc != ERR_NOT_FOUND) {
+        if (e)
+            *e = f->missing;
+        return rc;
     }
-    if (!rc)
-        rc = check_listed(f, e);
-    if (!rc)
-        rc = read_info_conversation(f, e);
-    if (rc == ERR_OK && ops->subagents)
-        rc = ops->subagents(f->ref.store, &f->ref, &f->arena, &f->subagents, &f->subagent_count, e);
-    if (rc == ERR_OK && store_can_rewind(ops))
+    if (ops->subagents)
+        TRY(ops->subagents(f->ref.store, &f->ref, &f->arena, &f->subagents, &f->subagent_count, e));
+    rc = ERR_OK;
+    if (store_can_rewind(ops))
         rc = rewind_checkpoints(&f->ref, &f->checkpoints, e);
-    else if (rc == ERR_OK && ops->checkpoints) /* they exist, although nothing can be rewound */
+    else if (ops->checkpoints) /* they exist, although nothing can be rewound */
         rc = ops->checkpoints(f->ref.store, &f->ref, &f->checkpoints, e);
-    if (rc == ERR_UNSUPPORTED && !ops->checkpoints) /* it has no snapshots */
-        rc = ERR_OK;
-    if (rc == ERR_OK && (ops->log_rules || ops->one_document) && f->transcript)
-        rc = ops->check(f->ref.store, &f->ref, NULL, note_damaged_line, f, e);
-    if (rc == ERR_OK && ops->facts)
-        rc = ops->facts(f->ref.store, &f->ref, &f->more, e);
+    if (rc && (rc != ERR_UNSUPPORTED || ops->checkpoints)) /* not: it has no snapshots */
+        return rc;
+    if ((ops->log_rules || ops->one_document) && f->transcript)
+        TRY(ops->check(f->ref.store, &f->ref, NULL, note_damaged_line, f, e));
+    if (ops->facts)
+        TRY(ops->facts(f->ref.store, &f->ref, &f->more, e));
     for (size_t i = 0; i < f->more.n; i++)
         has_cost |= strcmp(f->more.fact[i].key, "totalCostUsd") == 0;
-    if (!rc && !has_cost)
-        rc = read_recorded_cost(f, e);
-    return rc;
+    return has_cost ? ERR_OK : read_recorded_cost(f, e);
 }
 
 enum err_code session_info_read(const struct session_ref *ref, const struct scope *scope,

@@ -418,40 +418,11 @@ static bool sweep_is_same(const struct file_id *a, const struct file_id *b)
     return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
 
-/* Whether a session has a conversation does not follow from the size of its file, so its system is asked again. */
-static bool is_still_empty(const struct session_ref *ref)
-{
-    const struct scope all = { .all = true };
-    struct session_ref now;
-    struct arena a = { 0 };
-    bool same = ref->store->ops->find(ref->store, &all, ref->id, &a, &now, NULL) == ERR_OK &&
-                slice_eq(now.path, ref->path) && sweep_is_same(&now.file, &ref->file);
-
-    arena_fini(&a);
-    return same;
-}
-
-/* A tag or a title may be in a file of its own, so the transcript need not have changed. If only a scan could find them,
- * they are in the transcript, which is the same. */
-static enum err_code recheck_marks(struct sweep *s, struct sweep_item *item, struct err *e)
-{
-    const struct scope all = { .all = true };
-    struct session_row *row = session_row_new();
-    enum err_code rc = row ? ERR_OK : err_nomem(e);
-
-    if (!rc)
-        rc = item->ref.store->ops->describe(item->ref.store, &all, &item->ref, row, e);
-    if (!rc)
-        rc = keep_marked(row, true, s, item, e);
-    else if (rc != ERR_NOMEM)
-        item->stays = "it can no longer be read";
-    session_row_free(row);
-    return rc == ERR_NOMEM ? rc : ERR_OK;
-}
-
 /* A lot of time may pass between showing and moving, and the session may have been resumed. */
 static enum err_code recheck_session(struct sweep *s, struct sweep_item *item, struct err *e)
 {
+    const struct scope all = { .all = true };
+    const struct store_ops *ops = item->ref.store->ops;
     struct file f;
     enum err_code rc = file_open(AT_FDCWD, item->ref.path.p, 0, &f, e);
 
@@ -462,10 +433,32 @@ static enum err_code recheck_session(struct sweep *s, struct sweep_item *item, s
         return ERR_OK;
     }
     file_close(&f);
-    if (item->ref.file.size == 0 ? !is_still_empty(&item->ref)
-                                 : !sweep_is_same(&f.id, &item->ref.file))
+    bool same = sweep_is_same(&f.id, &item->ref.file);
+
+    /* Whether a session has a conversation does not follow from the size of its file, so its system is asked again. */
+    if (item->ref.file.size == 0) {
+        AUTO_ARENA a = { 0 };
+        struct session_ref now;
+
+        same = ops->find(item->ref.store, &all, item->ref.id, &a, &now, NULL) == ERR_OK &&
+               slice_eq(now.path, item->ref.path) && sweep_is_same(&now.file, &item->ref.file);
+    }
+    if (!same)
         item->stays = "it changed after it was listed";
-    return item->stays ? ERR_OK : recheck_marks(s, item, e);
+    if (item->stays)
+        return ERR_OK;
+
+    /* A tag or a title may be in a file of its own, so the transcript need not have changed. If only a scan could find
+     * them, they are in the transcript, which is the same. */
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
+
+    NEED(row);
+    rc = ops->describe(item->ref.store, &all, &item->ref, row, e);
+    if (!rc)
+        rc = keep_marked(row, true, s, item, e);
+    else if (rc != ERR_NOMEM)
+        item->stays = "it can no longer be read";
+    return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
 enum err_code sweep_move(struct change_log *log, const struct store_env *env, struct sweep *s,

@@ -18,11 +18,15 @@ struct orphan_search {
     struct sweep *sweep;
 };
 
-static bool copy_owned_refs(struct arena *a, const struct leftover *left, struct sweep_item *item)
+static bool sweep_orphans_copy_parts(struct arena *a, const struct leftover *left,
+                                     struct sweep_item *item)
 {
     struct owned_ref *ref = arena_zalloc(a, (left->owned_refs_n + 1) * sizeof *ref);
 
-    for (size_t i = 0; ref && i < left->owned_refs_n; i++) {
+    item->part = arena_alloc(a, (left->parts + 1) * sizeof *item->part);
+    if (!item->part || !ref)
+        return false;
+    for (size_t i = 0; i < left->owned_refs_n; i++) {
         const struct owned_ref *was = &left->owned_refs[i];
 
         ref[i] = (struct owned_ref){ arena_copy_text(a, was->git), arena_copy_text(a, was->name),
@@ -31,15 +35,6 @@ static bool copy_owned_refs(struct arena *a, const struct leftover *left, struct
             return false;
     }
     item->owned_refs = (struct owned_refs){ .ref = ref, .n = left->owned_refs_n };
-    return ref;
-}
-
-static bool sweep_orphans_copy_parts(struct arena *a, const struct leftover *left,
-                                     struct sweep_item *item)
-{
-    item->part = arena_alloc(a, (left->parts + 1) * sizeof *item->part);
-    if (!item->part || !copy_owned_refs(a, left, item))
-        return false;
     for (item->parts = 0; item->parts < left->parts; item->parts++)
         if (!(item->part[item->parts] = arena_copy_text(a, left->part[item->parts])))
             return false;
@@ -49,25 +44,6 @@ static bool sweep_orphans_copy_parts(struct arena *a, const struct leftover *lef
     item->ref.id = arena_copy(a, left->id);
     item->ref.folder = arena_copy(a, left->folder);
     return item->ref.id.p && item->ref.folder.p;
-}
-
-static bool is_before(const struct sweep_item *item)
-{
-    return item->owned_refs.n && slice_starts(slice_of(item->owned_refs.ref[0].name), REF_BEFORE);
-}
-
-static bool explain_leftover(struct arena *a, int64_t now_ms, struct sweep_item *item)
-{
-    struct buf text = { 0 };
-
-    if (!sweep_age_text(&text, now_ms, item->activity_ms) &&
-        !buf_addf(&text, "%s",
-                  item->parts       ? ", its session's transcript is gone"
-                  : is_before(item) ? ", the work tree as it was before a rewind"
-                                    : ", none of its sessions has a state any more"))
-        item->why = arena_copy(a, buf_slice(&text)).p;
-    buf_fini(&text);
-    return item->why;
 }
 
 static enum err_code add_leftover(const struct leftover *left, void *arg, struct err *e)
@@ -91,8 +67,17 @@ static enum err_code add_leftover(const struct leftover *left, void *arg, struct
     if (rc || (f->rule->before_ms != TIME_NONE && item.activity_ms >= f->rule->before_ms) ||
         (f->rule->larger_than > 0 && item.usage.bytes <= f->rule->larger_than))
         return rc;
-    if (!sweep_orphans_copy_parts(a, left, &item) || !explain_leftover(a, now_ms, &item))
-        return err_nomem(e);
+    NEED(sweep_orphans_copy_parts(a, left, &item));
+    const bool before =
+        item.owned_refs.n && slice_starts(slice_of(item.owned_refs.ref[0].name), REF_BEFORE);
+    AUTO_BUF why = { 0 };
+
+    NEED(!sweep_age_text(&why, now_ms, item.activity_ms));
+    NEED(!buf_addf(&why, "%s",
+                   item.parts ? ", its session's transcript is gone"
+                   : before   ? ", the work tree as it was before a rewind"
+                              : ", none of its sessions has a state any more"));
+    NEED(item.why = arena_copy(a, buf_slice(&why)).p);
     if (left->stays)
         item.stays = arena_copy_text(a, left->stays);
     else if (item.activity_ms > now_ms - DAY_MS)
@@ -126,27 +111,21 @@ struct recheck {
     size_t at;  /* leftovers usually come in the order of the items */
 };
 
-static struct sweep_item *item_of(struct recheck *a, struct slice id)
-{
-    const struct sweep *s = a->sweep;
-
-    for (size_t tried = 0; tried < s->n; tried++, a->at++) {
-        struct sweep_item *item = &s->item[a->at % s->n];
-
-        if (item->ref.store == a->store && slice_eq(item->ref.id, id))
-            return item;
-    }
-    return NULL;
-}
-
 static enum err_code recheck_leftover(const struct leftover *left, void *arg, struct err *e)
 {
     struct recheck *a = arg;
-    struct sweep_item *item = item_of(a, left->id);
+    const struct sweep *s = a->sweep;
+    struct sweep_item *item = NULL;
 
+    for (size_t tried = 0; tried < s->n && !item; tried++, a->at += !item) {
+        struct sweep_item *x = &s->item[a->at % s->n];
+
+        if (x->ref.store == a->store && slice_eq(x->ref.id, left->id))
+            item = x;
+    }
     if (!item)
         return ERR_OK;
-    a->left[item - a->sweep->item] = true;
+    a->left[item - s->item] = true;
 
     bool same = item->owned_refs.n == left->owned_refs_n;
 
@@ -160,45 +139,37 @@ static enum err_code recheck_leftover(const struct leftover *left, void *arg, st
     return ERR_OK;
 }
 
-static enum err_code compare_usage(struct sweep_item *item, bool left, struct err *e)
-{
-    struct disk_usage now;
-    enum err_code rc = sweep_measure(item->part, item->parts, &now, e);
-
-    if (rc || item->stays)
-        return rc;
-    if (!left)
-        item->stays = "its session exists again, or all of it is gone";
-    else if (now.files != item->usage.files || now.bytes != item->usage.bytes ||
-             now.newest_ms != item->usage.newest_ms)
-        item->stays = "it changed after it was listed";
-    return ERR_OK;
-}
-
-/* Returns true if an earlier item is of the same store. */
-static bool is_store_rechecked(const struct sweep *s, size_t i)
-{
-    for (size_t k = 0; k < i; k++)
-        if (s->item[k].ref.store == s->item[i].ref.store)
-            return true;
-    return false;
-}
-
 enum err_code sweep_recheck_orphans(struct sweep *s, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     bool *left = arena_zalloc(&s->arena, s->n * sizeof *left + 1);
-    enum err_code rc = left ? ERR_OK : err_nomem(e);
 
-    for (size_t i = 0; i < s->n && !rc; i++) {
+    NEED(left);
+    for (size_t i = 0; i < s->n; i++) {
         const struct store *st = s->item[i].ref.store;
         struct recheck a = { .sweep = s, .store = st, .left = left, .at = i };
+        bool again = false;
 
-        if (s->item[i].orphan && !is_store_rechecked(s, i))
-            rc = st->ops->leftovers(st, &everywhere, recheck_leftover, &a, e);
+        /* Each store is asked once. */
+        for (size_t k = 0; k < i && !again; k++)
+            again = s->item[k].ref.store == st;
+        if (s->item[i].orphan && !again)
+            TRY(st->ops->leftovers(st, &everywhere, recheck_leftover, &a, e));
     }
-    for (size_t i = 0; i < s->n && !rc; i++)
-        if (s->item[i].orphan && sweep_is_chosen(&s->item[i]))
-            rc = compare_usage(&s->item[i], left[i], e);
-    return rc;
+    for (size_t i = 0; i < s->n; i++) {
+        struct sweep_item *item = &s->item[i];
+        struct disk_usage now;
+
+        if (!item->orphan || !sweep_is_chosen(item))
+            continue;
+        TRY(sweep_measure(item->part, item->parts, &now, e));
+        if (item->stays)
+            continue;
+        if (!left[i])
+            item->stays = "its session exists again, or all of it is gone";
+        else if (now.files != item->usage.files || now.bytes != item->usage.bytes ||
+                 now.newest_ms != item->usage.newest_ms)
+            item->stays = "it changed after it was listed";
+    }
+    return ERR_OK;
 }

@@ -273,52 +273,39 @@ enum err_code trash_forget(const struct trash_list *list, bool *kept, struct err
 
 /* ---- listing ---- */
 
-static enum err_code read_batch(const char *dir, const char *batch, struct trash_list *out,
-                                struct err *e)
-{
-    char path[PATH_MAX];
-
-    TRY(disk_check_own(dir, e));
-    if ((size_t)snprintf(path, sizeof path, "%s/info", dir) >= sizeof path)
-        return err_set(e, ERR_UNSAFE, dir, "read the trash: the path is too long");
-    TRY(disk_check_own(path, e));
-    return trash_info_read(dir, batch, out, e);
-}
-
 /* A repository that is gone has no refs; one that cannot be opened may have some. */
 static bool trash_has_ref(const struct trash_ref *x)
 {
-    git_repository *repo;
+    CLEANUP(repo_close_at) git_repository *repo = NULL;
     git_oid id;
     bool there;
     enum err_code rc = repo_open(x->was.git, &repo, NULL);
 
     if (rc)
         return rc != ERR_NOT_FOUND;
-    rc = repo_ref(repo, x->kept, &there, &id, NULL);
-    repo_close(repo);
-    return rc || there;
+    return repo_ref(repo, x->kept, &there, &id, NULL) || there;
 }
 
 enum err_code trash_read(const struct store_env *env, struct trash_list *out, struct err *e)
 {
-    char dir[PATH_MAX], sub[PATH_MAX];
+    char dir[PATH_MAX], sub[PATH_MAX], info[PATH_MAX];
     struct dirent **names;
     struct trash_list list = { 0 };
-    enum err_code rc = env_data_path(env, "trash", dir, e);
+    enum err_code rc = ERR_OK;
 
-    if (rc)
-        return rc;
+    TRY(env_data_path(env, "trash", dir, e));
     int n = scandir(dir, &names, NULL, alphasort);
 
     if (n < 0 && errno != ENOENT)
         return err_sys(e, dir, "read the trash");
     for (int i = n - 1; i >= 0; i--) {
         const char *name = names[i]->d_name;
-        bool fits = (size_t)snprintf(sub, sizeof sub, "%s/%s", dir, name) < sizeof sub;
+        bool fits = (size_t)snprintf(sub, sizeof sub, "%s/%s", dir, name) < sizeof sub &&
+                    (size_t)snprintf(info, sizeof info, "%s/info", sub) < sizeof info;
 
         /* A batch whose document cannot be read is skipped; doctor reports it. */
-        if (fits && name[0] != '.' && !rc && read_batch(sub, name, &list, e) == ERR_NOMEM)
+        if (fits && name[0] != '.' && !rc && !disk_check_own(sub, e) && !disk_check_own(info, e) &&
+            trash_info_read(sub, name, &list, e) == ERR_NOMEM)
             rc = ERR_NOMEM;
         free(names[i]);
     }
@@ -414,18 +401,16 @@ enum err_code trash_restore(struct change_log *log, const struct trash_item *ite
 /* Without a name its commit is removed by git's own gc. */
 static enum err_code destroy_ref(const struct trash_ref *x, struct err *e)
 {
-    git_repository *repo;
+    CLEANUP(repo_close_at) git_repository *repo = NULL;
     git_oid tip;
     bool there;
     enum err_code rc = repo_open(x->was.git, &repo, e);
 
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    rc = repo_ref(repo, x->kept, &there, &tip, e);
-    if (!rc && there)
-        rc = repo_ref_move(repo, x->kept, &tip, NULL, "reprise: the trash was emptied", e);
-    repo_close(repo);
-    return rc;
+    TRY(repo_ref(repo, x->kept, &there, &tip, e));
+    return there ? repo_ref_move(repo, x->kept, &tip, NULL, "reprise: the trash was emptied", e)
+                 : ERR_OK;
 }
 
 enum err_code trash_destroy(const struct store_env *env, const struct trash_item *item,

@@ -92,19 +92,6 @@ static bool get_item(const cJSON *o, const struct batch *b, size_t n, struct are
     return !a->failed && (item->parts > 0 || item->refs > 0);
 }
 
-/* Makes room for `more` items; the old array stays in the arena. */
-static bool reserve_items(struct trash_list *list, size_t more)
-{
-    struct trash_item *grown = arena_zalloc(&list->arena, sizeof *grown * (list->n + more + 1));
-
-    if (!grown)
-        return false;
-    if (list->n)
-        memcpy(grown, list->item, sizeof *grown * list->n);
-    list->item = grown;
-    return true;
-}
-
 static enum err_code parse_info(struct slice text, const char *dir, const char *batch,
                                 struct trash_list *out, struct err *e)
 {
@@ -117,8 +104,18 @@ static enum err_code parse_info(struct slice text, const char *dir, const char *
 
     if (!cJSON_IsArray(items))
         rc = err_set(e, ERR_FORMAT, dir, "the list of its contents is damaged");
-    else if (!reserve_items(out, (size_t)cJSON_GetArraySize(items)))
-        rc = err_nomem(e);
+    else {
+        /* The old array stays in the arena. */
+        const size_t most = out->n + (size_t)cJSON_GetArraySize(items) + 1;
+        struct trash_item *grown = arena_zalloc(&out->arena, sizeof *grown * most);
+
+        if (grown && out->n)
+            memcpy(grown, out->item, sizeof *grown * out->n);
+        if (grown)
+            out->item = grown;
+        else
+            rc = err_nomem(e);
+    }
     cJSON_ArrayForEach(o, items)
     {
         if (rc)

@@ -24,20 +24,6 @@ static enum err_code collision(const char *path, struct err *e)
                    "join: the file there is not a continuation of the deleted one");
 }
 
-static enum err_code join_bytes(struct change *c, const char *path, struct slice newer,
-                                struct buf *both, struct err *e)
-{
-    struct step tail = { .kind = STEP_TAIL, .path = path, .old = newer, .mtime_ns = MTIME_NOW };
-
-    if (newer.n >= both->n && memcmp(newer.p, both->p, both->n) == 0)
-        return err_set(e, ERR_STALE, path, "join: it already contains what was deleted");
-    if ((both->n && both->p[both->n - 1] != '\n' && buf_add_byte(both, '\n')) ||
-        buf_add(both, newer))
-        return err_nomem(e);
-    tail.bytes = buf_slice(both);
-    return change_add(c, &tail, e);
-}
-
 static enum err_code join_part(struct change *c, const char *from, const char *to, bool transcript,
                                struct err *e);
 
@@ -63,7 +49,16 @@ static enum err_code join_part(struct change *c, const char *from, const char *t
 
         TRY(file_read_all(AT_FDCWD, from, 0, SIZE_MAX / 4, &both, e));
         TRY(file_read_all(AT_FDCWD, to, 0, SIZE_MAX / 4, &newer, e));
-        return join_bytes(c, to, buf_slice(&newer), &both, e);
+        struct step tail = { .kind = STEP_TAIL, .path = to, .mtime_ns = MTIME_NOW };
+
+        tail.old = buf_slice(&newer);
+        if (newer.n >= both.n && memcmp(newer.p, both.p, both.n) == 0)
+            return err_set(e, ERR_STALE, to, "join: it already contains what was deleted");
+        if (both.n && both.p[both.n - 1] != '\n')
+            NEED(!buf_add_byte(&both, '\n'));
+        NEED(!buf_add(&both, tail.old));
+        tail.bytes = buf_slice(&both);
+        return change_add(c, &tail, e);
     }
     if (!transcript && S_ISDIR(old.st_mode) && S_ISDIR(now.st_mode)) {
         /* Two directories are joined entry by entry. */
@@ -121,21 +116,6 @@ enum err_code trash_join(struct change_log *log, const struct trash_item *item, 
 
 /* ---- putting copies back ---- */
 
-/* The copies are staged in the trash, so that a move is all that is left to do, and to undo. */
-static enum err_code plan_put_back(struct change *c, const struct trash_request *request,
-                                   const struct trash_item *item, struct err *e)
-{
-    if (item->parts != request->parts)
-        return err_set(e, ERR_STALE, item->path, "put back: a copy is gone");
-    for (size_t k = 0; k < item->parts; k++)
-        TRY(copy_tree(request->copy[k], item->part[k], e));
-    TRY(trash_name_session(c, item, e));
-    for (size_t k = 0; k < item->parts; k++)
-        TRY(join_part(c, item->part[k], item->from[k], false, e));
-    c->text = "put back from its kept copy";
-    return ERR_OK;
-}
-
 enum err_code trash_put_back(struct change_log *log, const struct store_env *env,
                              const struct trash_request *request, struct err *e)
 {
@@ -154,8 +134,18 @@ enum err_code trash_put_back(struct change_log *log, const struct store_env *env
         rc = trash_info_print(&list, &info, e);
     if (!rc)
         rc = disk_replace_file(dir, "info", buf_slice(&info), 0600, e);
+    const struct trash_item *item = &list.item[0];
+
+    /* The copies are staged in the trash, so that a move is all that is left to do, and to undo. */
+    if (!rc && item->parts != request->parts)
+        rc = err_set(e, ERR_STALE, item->path, "put back: a copy is gone");
+    for (size_t k = 0; k < item->parts && !rc; k++)
+        rc = copy_tree(request->copy[k], item->part[k], e);
     if (!rc)
-        rc = plan_put_back(c, request, &list.item[0], e);
+        rc = trash_name_session(c, item, e);
+    for (size_t k = 0; k < item->parts && !rc; k++)
+        rc = join_part(c, item->part[k], item->from[k], false, e);
+    c->text = "put back from its kept copy";
     if (!rc)
         rc = change_run(log, c, e);
     if (rc && copy_remove(dir, NULL))

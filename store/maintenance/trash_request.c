@@ -122,16 +122,6 @@ enum err_code trash_request_make(const struct session_ref *ref, struct slice tit
 
 /* ---- from kept copies ---- */
 
-/* Returns true if the entry is in a directory that the session has as a whole. */
-static bool is_inside(const struct keep_session *s, const struct keep_file *f)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->file[i].kind == KEEP_DIR && &s->file[i] != f &&
-            path_under(slice_of(f->path), slice_of(s->file[i].path)))
-            return true;
-    return false;
-}
-
 /* A document of several sessions is put back only if it is missing. */
 static enum err_code add_copy(const struct store_env *env, const struct keep_session *s,
                               const struct keep_file *f, struct arena *a, const char ***part,
@@ -142,7 +132,12 @@ static enum err_code add_copy(const struct store_env *env, const struct keep_ses
     struct stat st;
 
     NEED(from);
-    if (is_inside(s, f) || lstat(from, &st) || (f->kind == KEEP_SHARED && !lstat(f->path, &st)))
+    /* The session may have the directory of the entry as a whole. */
+    for (size_t i = 0; i < s->n; i++)
+        if (s->file[i].kind == KEEP_DIR && &s->file[i] != f &&
+            path_under(slice_of(f->path), slice_of(s->file[i].path)))
+            return ERR_OK;
+    if (lstat(from, &st) || (f->kind == KEEP_SHARED && !lstat(f->path, &st)))
         return ERR_OK;
     NEED(arena_add_text(a, part, &k, f->path));
     NEED(arena_add_text(a, copy, n, from));
