@@ -187,27 +187,20 @@ bool beneath_same_at(struct beneath_at a, struct beneath_at b)
     return a.mount == b.mount && a.dev == b.dev;
 }
 
-static bool is_same_root(const struct root_id *a, const struct root_id *b)
-{
-    return a->ino == b->ino && (a->dev == b->dev || (a->fs && a->fs == b->fs)) &&
-           (!a->born_ns || !b->born_ns || a->born_ns == b->born_ns);
-}
-
-/* Where the numbers of directories change by themselves, only the file system is known to be the same. */
-static bool may_be_same_root(const struct root_id *a, const struct root_id *b, int fd)
-{
-    return a->fs && a->fs == b->fs && !fs_keeps_dir_numbers(fd);
-}
-
 enum err_code beneath_same_root(const char *root, const struct root_id *id, int *fd, struct err *e)
 {
     struct root_id now;
-    enum err_code rc = beneath_root(root, fd, e);
 
-    if (rc || !id || !id->ino)
-        return rc;
-    rc = beneath_root_id(*fd, root, &now, e);
-    if (!rc && !is_same_root(id, &now) && !may_be_same_root(id, &now, *fd))
+    TRY(beneath_root(root, fd, e));
+    if (!id || !id->ino)
+        return ERR_OK;
+    enum err_code rc = beneath_root_id(*fd, root, &now, e);
+    const bool same_fs = !rc && id->fs && id->fs == now.fs;
+    const bool same = !rc && id->ino == now.ino && (id->dev == now.dev || same_fs) &&
+                      (!id->born_ns || !now.born_ns || id->born_ns == now.born_ns);
+
+    /* Where the numbers of directories change by themselves, only the file system is known to be the same. */
+    if (!rc && !same && !(same_fs && !fs_keeps_dir_numbers(*fd)))
         rc = err_set(e, ERR_STALE, root, "another directory has its name now");
     if (rc)
         close(*fd);

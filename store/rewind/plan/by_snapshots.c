@@ -40,43 +40,13 @@ static bool snapped_source(const struct snapped *s, unsigned mode, const git_oid
     return own || (s->project && git_odb_exists(s->project, id));
 }
 
-/* How many of the directories above a path the snapshot does not have. */
-static unsigned count_new_dirs(const git_tree *tree, const struct snapped_notes *notes,
-                               struct slice path, struct arena *a)
-{
-    unsigned n = 0, mode;
-
-    for (size_t i = path.n; i > 0; i--) {
-        const char *dir = path.p[i - 1] == '/' ? arena_format(a, "%.*s", (int)i - 1, path.p) : NULL;
-
-        if (!dir)
-            continue;
-        if (snapped_is_dir(tree, notes, dir, &mode))
-            break;
-        n++;
-    }
-    return n;
-}
-
-/* Whatever was left out then may have existed, or something below it: it must not be removed. */
-static const char *why_not_absent(const struct snapped_notes *notes, struct slice path)
-{
-    if (is_left_out(notes, 'i', path))
-        return "git ignored it then, so it is not in the snapshot";
-    if (is_left_out(notes, 's', path))
-        return "it is not in the snapshot: too large, or unreadable";
-    return slice_set_find(&notes->above_left_out, path) == SLICE_SET_NONE
-               ? NULL
-               : "it was a directory of files that are not in the snapshot";
-}
-
 /* Sets what the file was before the turn. */
 static enum err_code snapped_set_wanted(const struct snapped *s, const git_tree *tree,
                                         const struct snapped_notes *notes, struct slice path,
                                         struct arena *a, struct rewind_target *t)
 {
     git_tree_entry *entry = NULL;
-    unsigned mode;
+    unsigned mode, above;
     git_oid id = { { 0 } };
 
     t->want = REWIND_ABSENT;
@@ -88,11 +58,31 @@ static enum err_code snapped_set_wanted(const struct snapped *s, const git_tree 
     } else if (snapped_is_dir(tree, notes, path.p, &mode)) {
         mode = S_IFDIR;
     } else {
-        t->why = why_not_absent(notes, path);
+        /* Whatever was left out then may have existed, or something below it: it must not be removed. */
+        if (is_left_out(notes, 'i', path))
+            t->why = "git ignored it then, so it is not in the snapshot";
+        else if (is_left_out(notes, 's', path))
+            t->why = "it is not in the snapshot: too large, or unreadable";
+        else if (slice_set_find(&notes->above_left_out, path) != SLICE_SET_NONE)
+            t->why = "it was a directory of files that are not in the snapshot";
+        else
+            t->why = NULL;
         if (t->why)
             t->want = REWIND_UNKNOWN;
-        else
-            t->prune = count_new_dirs(tree, notes, path, a);
+
+        /* How many of the directories above it the snapshot does not have. */
+        unsigned new_dirs = 0;
+
+        for (size_t i = path.n; i > 0 && !t->why; i--) {
+            const char *dir =
+                path.p[i - 1] == '/' ? arena_format(a, "%.*s", (int)i - 1, path.p) : NULL;
+
+            if (dir && snapped_is_dir(tree, notes, dir, &above))
+                break;
+            new_dirs += dir != NULL;
+        }
+        if (!t->why)
+            t->prune = new_dirs;
         return ERR_OK;
     }
     if (!snapped_source(s, mode, &id, a, &t->source)) {
@@ -172,33 +162,15 @@ static enum err_code snap_target(struct snapped *s, const git_tree *tree,
     return a->failed ? err_nomem(e) : ERR_OK;
 }
 
-/* The path below the root of the snapshots; empty: it is elsewhere. */
-static struct slice snapped_path(const struct snapped *s, const char *path)
-{
-    size_t n = strlen(s->log.root);
-
-    return strncmp(path, s->log.root, n) == 0 && path[n] == '/' && path[n + 1]
-               ? slice_of(path + n + 1)
-               : (struct slice){ NULL, 0 };
-}
-
-/* A directory that only came or went with what is in it comes and goes with that again, unless it was empty at some time. */
-static bool is_target(const git_tree *tree, const struct snapped_notes *notes,
-                      const struct snapped_file *f)
-{
-    unsigned mode;
-
-    return f->is_entry || snapped_notes_find(notes, f->path)->kind == 'd' ||
-           (f->was_empty && !snapped_is_dir(tree, notes, f->path.p, &mode));
-}
-
 static enum err_code add_targets(struct snapped *s, const struct snapshot *before,
                                  struct rewind_plan *plan, size_t *rest, struct err *e)
 {
     CLEANUP(slice_set_fini) struct slice_set claimed = { .n = 0 };
     AUTO_TREE *tree = NULL;
     CLEANUP(snapped_notes_fini) struct snapped_notes notes = { .note = NULL };
+    const size_t root_n = strlen(s->log.root);
     uint32_t number;
+    unsigned mode;
 
     TRY(snapped_tree(s, before, &tree, e));
     enum err_code rc = snapped_notes_read(s, before, &notes, e);
@@ -206,7 +178,10 @@ static enum err_code add_targets(struct snapped *s, const struct snapshot *befor
     /* The targets from the agent's own copies come first: the snapshots correct those that they know. */
     for (size_t i = 0; i < plan->n && !rc; i++) {
         struct rewind_target *t = &plan->target[i];
-        const struct slice path = snapped_path(s, t->path);
+        const bool below = strncmp(t->path, s->log.root, root_n) == 0 && t->path[root_n] == '/' &&
+                           t->path[root_n + 1];
+        const struct slice path = below ? slice_of(t->path + root_n + 1)
+                                        : (struct slice){ NULL, 0 }; /* it is elsewhere */
         uint32_t at = path.n ? slice_set_find(&s->paths, path) : SLICE_SET_NONE;
         bool changed = at != SLICE_SET_NONE && s->file[at].by_session;
 
@@ -225,8 +200,13 @@ static enum err_code add_targets(struct snapped *s, const struct snapshot *befor
         struct rewind_target t = { .path = arena_format(&plan->arena, "%s/%s", s->log.root,
                                                         f->path.p) };
 
-        if (!f->by_session || !is_target(tree, &notes, f) ||
-            slice_set_find(&claimed, f->path) != SLICE_SET_NONE)
+        /* A directory that only came or went with what is in it comes and goes with that again, unless it was empty at
+         * some time. */
+        const bool is_target =
+            f->by_session && (f->is_entry || snapped_notes_find(&notes, f->path)->kind == 'd' ||
+                              (f->was_empty && !snapped_is_dir(tree, &notes, f->path.p, &mode)));
+
+        if (!is_target || slice_set_find(&claimed, f->path) != SLICE_SET_NONE)
             continue;
         rc = t.path ? snap_target(s, tree, &notes, f, f->path, false, &plan->arena, &t, e)
                     : err_nomem(e);

@@ -22,26 +22,10 @@ struct checking {
     struct source_content found;
 };
 
-/* The newest commit of the branch that is not younger than the point; NULL: none. */
-static git_commit *commit_at(git_repository *repo, int64_t point_ms)
-{
-    git_commit *c = NULL, *parent;
-    git_oid id;
-
-    if (!repo_has_ref(repo, "HEAD", &id) || git_commit_lookup(&c, repo, &id))
-        return NULL;
-    for (int n = 0; c && (int64_t)git_commit_time(c) * 1000 > point_ms; n++) {
-        bool more = n < COMMITS_MOST && git_commit_parent(&parent, c, 0) == 0;
-
-        git_commit_free(c);
-        c = more ? parent : NULL;
-    }
-    return c;
-}
-
 static bool checking_open(struct checking *k, const struct rewind_plan *plan)
 {
-    git_commit *commit;
+    git_commit *commit = NULL, *parent;
+    git_oid id;
 
     if (repo_open(plan->root, &k->repo, NULL) || !git_repository_workdir(k->repo))
         return false;
@@ -56,7 +40,15 @@ static bool checking_open(struct checking *k, const struct rewind_plan *plan)
     git_config_free(config);
     k->modes = value;
 
-    commit = commit_at(k->repo, plan->point_ms);
+    /* The newest commit of the branch that is not younger than the point. */
+    if (!repo_has_ref(repo, "HEAD", &id) || git_commit_lookup(&commit, repo, &id))
+        return false;
+    for (int n = 0; commit && (int64_t)git_commit_time(commit) * 1000 > plan->point_ms; n++) {
+        bool more = n < COMMITS_MOST && git_commit_parent(&parent, commit, 0) == 0;
+
+        git_commit_free(commit);
+        commit = more ? parent : NULL;
+    }
     if (commit && repo_tree(k->repo, git_commit_tree_id(commit), &k->tree, NULL))
         k->tree = NULL;
     git_commit_free(commit);
@@ -121,19 +113,6 @@ static unsigned mode_in_commit(struct checking *k, const char *path)
     return mode;
 }
 
-/* Whether the permissions that the file would have are those of the commit. */
-static bool has_mode_of_commit(struct checking *k, const struct rewind_target *t)
-{
-    unsigned mode = mode_in_commit(k, t->path), wanted = t->mode;
-    struct stat st;
-
-    if (!k->modes || !S_ISREG(mode))
-        return true;
-    if (!t->has_mode)
-        wanted = stat(t->path, &st) == 0 ? st.st_mode : mode;
-    return ((wanted ^ mode) & 0100) == 0;
-}
-
 /* A saved copy may be gone; its hash proves that the commit has the same bytes. */
 static enum err_code use_bytes_of_commit(struct checking *k, struct arena *a,
                                          struct rewind_target *t, struct err *e)
@@ -161,8 +140,19 @@ static enum err_code compare_with_git_check(struct checking *k, struct arena *a,
 
     if (rc || *likeness == LIKE_UNKNOWN)
         return rc;
-    if (*likeness == LIKE && t->want == REWIND_BYTES && !has_mode_of_commit(k, t))
-        *likeness = UNLIKE;
+    /* The permissions that the file would have have to be those of the commit. */
+    const unsigned mode =
+        *likeness == LIKE && t->want == REWIND_BYTES && k->modes ? mode_in_commit(k, t->path) : 0;
+
+    if (S_ISREG(mode)) {
+        unsigned wanted = t->mode;
+        struct stat st;
+
+        if (!t->has_mode)
+            wanted = stat(t->path, &st) == 0 ? st.st_mode : mode;
+        if ((wanted ^ mode) & 0100)
+            *likeness = UNLIKE;
+    }
     if (*likeness == LIKE && t->is_first && t->want != REWIND_ABSENT) {
         t->doubt = NULL;
         t->is_shown = true;

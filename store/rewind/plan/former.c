@@ -71,24 +71,20 @@ const char *former_path(struct former *f, const char *path, struct arena *a)
     return a->failed ? NULL : path;
 }
 
-/* Returns true if a word of a command is an absolute path that is not in the present directory. A
- * device in /dev is no file of a project; a file in shared memory is one. */
-static bool former_is_elsewhere(const struct former *f, struct slice text)
+bool former_is_in(struct former *f, struct slice text, struct arena *a)
 {
-    for (size_t i = 0; i < text.n; i++) {
+    /* A word of the command must be an absolute path that is not in the present directory. A device in /dev is no file
+     * of a project; a file in shared memory is one. */
+    bool elsewhere = false;
+
+    for (size_t i = 0; i < text.n && f->ref && !elsewhere; i++) {
         const struct slice rest = { text.p + i, text.n - i };
         const bool device = slice_starts(rest, "/dev/") && !slice_starts(rest, "/dev/shm/");
 
-        if (text.p[i] == '/' && (!i || strchr(" \t\n\"'=(:<>|&;", text.p[i - 1])) && !device &&
-            !(f->now && slice_starts(rest, f->now)))
-            return true;
+        elsewhere = text.p[i] == '/' && (!i || strchr(" \t\n\"'=(:<>|&;", text.p[i - 1])) &&
+                    !device && !(f->now && slice_starts(rest, f->now));
     }
-    return false;
-}
-
-bool former_is_in(struct former *f, struct slice text, struct arena *a)
-{
-    if (!f->ref || !former_is_elsewhere(f, text))
+    if (!elsewhere)
         return false;
     former_read(f, a);
     for (size_t i = 0; i < f->n; i++)

@@ -68,30 +68,24 @@ static enum err_code compare_with_last(const struct source_content *present,
     return ERR_OK;
 }
 
-/* Returns true if our own newest rewind or undo left the file in this state, or the session's host at the end of a
- * turn, so it was not edited. */
-static bool hand_edit_is_as_left(const struct source_content *present, const struct rewind_entry *x)
-{
-    const struct rewind_target *t = x->target;
-    char hex[SHA256_BYTES * 2 + 1] = "";
-
-    if (x->seen.exists)
-        hasher_hex(present->sha256, hex);
-    if (t->work_sha256 && strcmp(hex, t->work_sha256) == 0)
-        return true;
-    if (!t->has_left || t->left_absent || !x->seen.exists)
-        return t->has_left && t->left_absent && !x->seen.exists;
-    return strcmp(hex, t->left_sha256) == 0;
-}
-
 enum err_code hand_edit_find(const struct source_content *present, struct source_content *last,
                              struct rewind_entry *x, struct err *e)
 {
+    const struct rewind_target *t = x->target;
+    char hex[SHA256_BYTES * 2 + 1] = "";
     bool known, differs;
-    enum err_code rc = compare_with_last(present, last, x, &known, &differs, e);
 
-    if (rc || hand_edit_is_as_left(present, x))
-        return rc;
+    TRY(compare_with_last(present, last, x, &known, &differs, e));
+
+    /* If our own newest rewind or undo left the file in this state, or the session's host at the end of a turn, it was
+     * not edited. */
+    if (x->seen.exists)
+        hasher_hex(present->sha256, hex);
+    if (t->work_sha256 && strcmp(hex, t->work_sha256) == 0)
+        return ERR_OK;
+    if (t->has_left && (t->left_absent || !x->seen.exists ? t->left_absent && !x->seen.exists
+                                                          : strcmp(hex, t->left_sha256) == 0))
+        return ERR_OK;
     x->edited = differs && !x->target->last_is_older;
     x->unproven = x->seen.exists && !x->mode_only && !x->edited && (!known || differs);
     return ERR_OK;

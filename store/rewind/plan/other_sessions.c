@@ -24,20 +24,14 @@ struct other_sessions {
 
 /* ---- which sessions ---- */
 
-/* The system of the agent knows Entire's sessions by the same id. */
-static bool other_sessions_is_same_session(const struct session_ref *a, const struct session_ref *b)
-{
-    const struct store_ops *x = a->store->ops, *y = b->store->ops;
-
-    return slice_eq(x->agent_id ? x->agent_id(a->id) : a->id,
-                    y->agent_id ? y->agent_id(b->id) : b->id);
-}
-
 static bool add_young(const struct session_ref *ref, void *arg)
 {
     struct other_sessions *r = arg;
+    const struct store_ops *ops = ref->store->ops, *own = r->mine->store->ops;
 
-    if (other_sessions_is_same_session(ref, r->mine) ||
+    /* The system of the agent knows Entire's sessions by the same id. */
+    if (slice_eq(ops->agent_id ? ops->agent_id(ref->id) : ref->id,
+                 own->agent_id ? own->agent_id(r->mine->id) : r->mine->id) ||
         session_recent_ns(ref) <= time_ns_of_ms(r->plan->point_ms))
         return true;
     struct session_ref *more = arena_grow(&r->arena, r->young, r->n, sizeof *more);
@@ -256,20 +250,13 @@ static enum err_code note_edits(const struct other_sessions *r, const struct ses
                                  : ERR_OK;
 }
 
-static bool needs_edits(const struct rewind_plan *plan)
-{
-    for (size_t i = 0; i < plan->n; i++)
-        if (plan->target[i].is_late)
-            return true;
-    return false;
-}
-
 enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct rewind_plan *plan,
                                          struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     struct other_sessions r = { .mine = ref, .plan = plan };
     enum err_code rc = ERR_OK;
+    bool late = false;
 
     if (ops->finds_other_sessions || !ops->checkpoints || !ops->enumerate || plan->n == 0 ||
         plan->point_ms == TIME_NONE)
@@ -280,7 +267,9 @@ enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct r
         rc = other_sessions_find_young(&r, ref->store, e);
     if (!rc)
         rc = read_young(&r, note_changes_of_session, e);
-    if (!rc && ops->edits && needs_edits(plan))
+    for (size_t i = 0; i < plan->n; i++)
+        late |= plan->target[i].is_late;
+    if (!rc && ops->edits && late)
         rc = read_young(&r, note_edits, e);
     arena_fini(&r.arena);
     return rc;

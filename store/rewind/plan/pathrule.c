@@ -147,31 +147,23 @@ static bool is_sensitive(struct slice path)
 
 /* ---- the rule ---- */
 
-static bool any_git(struct slice path)
-{
-    char name[64];
-
-    while (path.n) {
-        const size_t n = lax_name(part_next(&path), name, sizeof name);
-
-        if (n == 4 && memcmp(name, ".git", 4) == 0)
-            return true;
-
-        /* The short names that NTFS makes of .git. */
-        if (n == 5 && memcmp(name, "git~", 4) == 0 && name[4] >= '1' && name[4] <= '9')
-            return true;
-    }
-    return false;
-}
-
 enum pathrule pathrule_check(struct slice path, bool any_name, const char **why)
 {
     enum pathrule rule = PATHRULE_ALLOWED;
     const char *text = path_fault(path, any_name);
+    bool git = false;
 
+    for (struct slice rest = path; rest.n && !text && !git;) {
+        char name[64];
+        const size_t n = lax_name(part_next(&rest), name, sizeof name);
+
+        /* or the short names that NTFS makes of .git */
+        git = (n == 4 && memcmp(name, ".git", 4) == 0) ||
+              (n == 5 && memcmp(name, "git~", 4) == 0 && name[4] >= '1' && name[4] <= '9');
+    }
     if (text)
         rule = PATHRULE_INVALID;
-    else if (any_git(path)) {
+    else if (git) {
         rule = PATHRULE_GIT;
         text = "inside .git";
     } else if (is_sensitive(path)) {

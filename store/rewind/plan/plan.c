@@ -23,32 +23,6 @@ static void copy_source(struct arena *a, struct rewind_source *s)
         s->bytes = arena_copy(a, s->bytes);
 }
 
-static void copy_other(struct arena *a, const struct rewind_other **other)
-{
-    struct rewind_other *copy = *other ? arena_alloc(a, sizeof *copy) : NULL;
-
-    if (copy) {
-        *copy = (struct rewind_other){ .session = arena_copy_text(a, (*other)->session),
-                                       .title = arena_copy_text(a, (*other)->title),
-                                       .system = arena_copy_text(a, (*other)->system),
-                                       .at_ms = (*other)->at_ms };
-        if ((*other)->ref)
-            copy->ref = session_ref_keep(a, (*other)->ref);
-    }
-    *other = copy;
-}
-
-static void copy_like(struct arena *a, const struct attrs **like)
-{
-    struct attrs *copy = *like ? arena_alloc(a, sizeof *copy) : NULL;
-
-    if (copy) {
-        *copy = **like;
-        fs_attrs_copy(a, copy);
-    }
-    *like = copy;
-}
-
 enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
                               struct err *e)
 {
@@ -64,8 +38,26 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
     copy.work_sha256 = arena_copy_text(a, t->work_sha256);
     copy_source(a, &copy.source);
     copy_source(a, &copy.last);
-    copy_other(a, &copy.other);
-    copy_like(a, &copy.like);
+    if (t->other) {
+        struct rewind_other *other = arena_alloc(a, sizeof *other);
+
+        NEED(other);
+        *other = (struct rewind_other){ .session = arena_copy_text(a, t->other->session),
+                                        .title = arena_copy_text(a, t->other->title),
+                                        .system = arena_copy_text(a, t->other->system),
+                                        .at_ms = t->other->at_ms };
+        if (t->other->ref)
+            other->ref = session_ref_keep(a, t->other->ref);
+        copy.other = other;
+    }
+    if (t->like) {
+        struct attrs *like = arena_alloc(a, sizeof *like);
+
+        NEED(like);
+        *like = *t->like;
+        fs_attrs_copy(a, like);
+        copy.like = like;
+    }
     if (a->failed)
         return err_nomem(e);
     plan->target = list;
@@ -171,16 +163,6 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
     return NULL;
 }
 
-/* A plan without files. */
-static enum err_code begin_empty_plan(const struct session_ref *ref, struct slice point,
-                                      struct rewind_plan *plan, struct err *e)
-{
-    *plan = (struct rewind_plan){ .system = ref->store->ops->name, .point_ms = TIME_NONE };
-    plan->session = arena_copy(&plan->arena, ref->id).p;
-    plan->point = arena_copy(&plan->arena, point).p;
-    return plan->session && plan->point ? ERR_OK : err_nomem(e);
-}
-
 enum err_code rewind_plan_origin(const struct session_ref *ref, struct rewind_plan *plan,
                                  struct err *e)
 {
@@ -199,11 +181,15 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
     struct rewind_plan plan = { 0 };
     enum err_code rc = why ? err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s", why) : ERR_OK;
 
-    if (!rc)
-        rc = mode == REWIND_CONVERSATION ? begin_empty_plan(ref, point, &plan, e)
-             : mode == REWIND_TURN       ? rewind_plan_single_turn(ref, point, &plan, e)
-             : inferred ? ref->store->ops->plan_inferred(ref->store, ref, point, &plan, e)
-                        : rewind_plan_files(ref, point, &plan, e);
+    if (!rc && mode == REWIND_CONVERSATION) { /* without files */
+        plan.point_ms = TIME_NONE;
+        plan.session = arena_copy(&plan.arena, ref->id).p;
+        plan.point = arena_copy(&plan.arena, point).p;
+        rc = plan.session && plan.point ? ERR_OK : err_nomem(e);
+    } else if (!rc)
+        rc = mode == REWIND_TURN ? rewind_plan_single_turn(ref, point, &plan, e)
+             : inferred          ? ref->store->ops->plan_inferred(ref->store, ref, point, &plan, e)
+                                 : rewind_plan_files(ref, point, &plan, e);
     plan.system = ref->store->ops->name;
     struct session_ref *own = rc ? NULL : arena_zalloc(&plan.arena, sizeof *own);
 

@@ -57,17 +57,6 @@ static uint64_t path_fingerprint(const char *path)
     return h % (PRIME - 1) + 1;
 }
 
-static void sums_add(struct sums *sums, const char *path, const uint8_t hash[SHA256_BYTES])
-{
-    uint64_t x = path_fingerprint(path), v = 0;
-
-    for (size_t i = 0; i < 8; i++)
-        v = v << 8 | hash[i];
-    v %= PRIME;
-    for (size_t k = 0; k < SUMS; k++, v = times(v, x))
-        sums->s[k] = (sums->s[k] + v) % PRIME;
-}
-
 static void planid_hash_text(struct digest *c, const char *text)
 {
     digest_add(c, (struct slice){ text, strlen(text) + 1 });
@@ -88,7 +77,13 @@ static bool hash_file(struct digest *one, const struct rewind_entry *x, struct s
     digest_add(one, (struct slice){ (const char *)x->wanted, SHA256_BYTES });
     if (!digest_end(one, hash))
         return false;
-    sums_add(sums, x->target->path, hash);
+    uint64_t at = path_fingerprint(x->target->path), v = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        v = v << 8 | hash[i];
+    v %= PRIME;
+    for (size_t k = 0; k < SUMS; k++, v = times(v, at))
+        sums->s[k] = (sums->s[k] + v) % PRIME;
     return true;
 }
 
@@ -181,11 +176,6 @@ bool planid_same_files(const struct rewind_preview *p, const char *id)
     return differences(p, id, &d) && !(d.s[0] | d.s[1] | d.s[2] | d.s[3]);
 }
 
-static bool planid_is_alone(uint64_t x, const uint64_t d[SUMS])
-{
-    return d[0] && d[1] == times(x, d[0]) && d[2] == times(x, d[1]) && d[3] == times(x, d[2]);
-}
-
 size_t planid_changed(const struct rewind_preview *p, const char *id,
                       size_t entry[PLANID_CHANGED_MAX])
 {
@@ -194,11 +184,15 @@ size_t planid_changed(const struct rewind_preview *p, const char *id,
 
     if (!differences(p, id, &sums))
         return 0;
-    for (size_t i = 0; i < p->n; i++)
-        if (planid_is_alone(path_fingerprint(p->entry[i].target->path), d)) {
+    for (size_t i = 0; i < p->n; i++) {
+        const uint64_t x = path_fingerprint(p->entry[i].target->path);
+
+        /* one alone */
+        if (d[0] && d[1] == times(x, d[0]) && d[2] == times(x, d[1]) && d[3] == times(x, d[2])) {
             entry[0] = i;
             return 1;
         }
+    }
     uint64_t det = minus(times(d[0], d[2]), times(d[1], d[1]));
 
     if (!det)

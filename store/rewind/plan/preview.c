@@ -36,19 +36,6 @@ static bool refuse_entry(struct rewind_entry *x, enum rewind_rule rule, const ch
     return false;
 }
 
-/* Rules that no consent lifts. */
-static bool may_look(const struct rewind_target *t, struct rewind_entry *x)
-{
-    const char *why = "";
-    enum pathrule rule = pathrule_check(slice_of(t->path), t->exact, &why);
-
-    if (rule == PATHRULE_INVALID || rule == PATHRULE_GIT)
-        return refuse_entry(x, REWIND_RULE_PATH, why);
-    if (t->want == REWIND_UNKNOWN)
-        return refuse_entry(x, t->conflict ? REWIND_RULE_CONFLICT : REWIND_RULE_SOURCE, t->why);
-    return true;
-}
-
 /* Rules that a person may override. They are checked last, so that it is known what the entry would
  * do. */
 static void require_consent(const struct worker *w, struct rewind_entry *x)
@@ -212,9 +199,18 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
 {
     const struct rewind_target *t = x->target;
     bool outside = !rewind_is_inside(w->plan, t->path);
+    const char *why = "";
+    enum pathrule rule = pathrule_check(slice_of(t->path), t->exact, &why);
 
-    if (!may_look(t, x))
+    /* No consent lifts these rules. */
+    if (rule == PATHRULE_INVALID || rule == PATHRULE_GIT) {
+        refuse_entry(x, REWIND_RULE_PATH, why);
         return ERR_OK;
+    }
+    if (t->want == REWIND_UNKNOWN) {
+        refuse_entry(x, t->conflict ? REWIND_RULE_CONFLICT : REWIND_RULE_SOURCE, t->why);
+        return ERR_OK;
+    }
     const struct roots *roots = w->roots;
     enum err_code rc =
         rewind_inspect_at(outside ? roots->everywhere : roots->project, outside ? "/" : roots->root,

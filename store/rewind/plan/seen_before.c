@@ -63,13 +63,6 @@ static enum err_code seen_before_compare(struct seeing *s, const struct rewind_t
     return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
-/* A read in the turn of the point is one of the point, if nothing was changed since. */
-static bool is_at_point(const struct seeing *s, const struct edit *edit)
-{
-    return edit->time_ms <= s->plan->point_ms || (s->is_mine && edit->kind == EDIT_SEEN &&
-                                                  slice_eq(edit->turn, slice_of(s->plan->point)));
-}
-
 /* Records of one moment have no order: a change counts as the last of them, and reads have to agree. */
 static enum err_code add_to(struct seeing *s, struct late *l, const struct edit *edit,
                             struct err *e)
@@ -78,7 +71,10 @@ static enum err_code add_to(struct seeing *s, struct late *l, const struct edit 
 
     if (edit->time_ms >= l->target->found_ms && edit->time_ms != TIME_NONE)
         return ERR_OK;
-    if (edit->time_ms == TIME_NONE || !is_at_point(s, edit)) {
+    /* A read in the turn of the point is one of the point, if nothing was changed since. */
+    if (edit->time_ms == TIME_NONE ||
+        (edit->time_ms > s->plan->point_ms && !(s->is_mine && edit->kind == EDIT_SEEN &&
+                                                slice_eq(edit->turn, slice_of(s->plan->point))))) {
         l->is_lost |= edit->kind != EDIT_SEEN;
         return ERR_OK;
     }
@@ -157,22 +153,6 @@ static int seen_before_newest_first(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
-/* The one that ended nearest to the point, of those that were not taken, between which the others are: *older is the
- * number of the first one that ended before it, *newer that of the last one that did not, plus 1. */
-static size_t take_nearest(const struct seeing *s, size_t *newer, size_t *older)
-{
-    const int64_t point = time_ns_of_ms(s->plan->point_ms);
-
-    if (*older == s->others)
-        return --*newer;
-    if (*newer == 0)
-        return (*older)++;
-    return session_recent_ns(&s->other[*newer - 1]) - point <
-                   point - session_recent_ns(&s->other[*older])
-               ? --*newer
-               : (*older)++;
-}
-
 static enum err_code read_others(struct seeing *s, struct err *e)
 {
     const struct store *st = s->mine->store;
@@ -187,27 +167,29 @@ static enum err_code read_others(struct seeing *s, struct err *e)
     if (s->others)
         qsort(s->other, s->others, sizeof *s->other, seen_before_newest_first);
 
-    /* Those nearest to the point are read, as many as may be. */
+    /* Those nearest to the point are read, as many as may be. The ones between the two numbers were taken: `older` is
+     * that of the first one that ended before them, `newer` that of the last one that did not, plus 1. */
+    const int64_t point = time_ns_of_ms(s->plan->point_ms);
     size_t older = 0, newer;
     int64_t bytes = 0;
-    rc = ERR_OK;
 
-    while (older < s->others &&
-           session_recent_ns(&s->other[older]) >= time_ns_of_ms(s->plan->point_ms))
+    while (older < s->others && session_recent_ns(&s->other[older]) >= point)
         older++;
     newer = older;
-    for (size_t n = 0; !rc && newer + s->others - older > 0; n++) {
-        const struct session_ref *ref = &s->other[take_nearest(s, &newer, &older)];
+    for (size_t n = 0; newer + s->others - older > 0; n++) {
+        const bool takes_newer =
+            newer > 0 && (older == s->others || session_recent_ns(&s->other[newer - 1]) - point <
+                                                    point - session_recent_ns(&s->other[older]));
+        const struct session_ref *ref = &s->other[takes_newer ? --newer : older++];
         bool read = false;
 
         bytes += ref->file.size;
         if (n < SESSIONS_MAX && bytes <= BYTES_MAX)
-            rc = seen_before_read_session(s, ref, &read, e);
-        if (!read && session_recent_ns(ref) > s->unread_ns &&
-            session_recent_ns(ref) < time_ns_of_ms(s->plan->point_ms))
+            TRY(seen_before_read_session(s, ref, &read, e));
+        if (!read && session_recent_ns(ref) > s->unread_ns && session_recent_ns(ref) < point)
             s->unread_ns = session_recent_ns(ref);
     }
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code rewind_check_seen(const struct session_ref *ref, struct rewind_plan *plan,

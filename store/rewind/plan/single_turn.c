@@ -67,19 +67,14 @@ static bool is_last_known(const struct turn_removal *o, const struct rewind_targ
     return same;
 }
 
-static bool single_turn_is_as_left(const struct turn_removal *o, bool left_absent)
-{
-    if (left_absent || !o->look.seen.exists)
-        return left_absent && !o->look.seen.exists;
-    return source_content_same(&o->look.present, &o->left);
-}
-
 static enum err_code merge_target(struct turn_removal *o, const struct rewind_target *found,
                                   bool left_absent, struct err *e)
 {
     bool found_absent = found->want == REWIND_ABSENT;
 
-    if (single_turn_is_as_left(o, left_absent)) /* nothing came after it: like an ordinary rewind */
+    /* nothing came after it: like an ordinary rewind */
+    if (left_absent || !o->look.seen.exists ? left_absent && !o->look.seen.exists
+                                            : source_content_same(&o->look.present, &o->left))
         return add_single_target(o, found, found_absent ? NULL : &found->source, e);
     if (found_absent == !o->look.seen.exists &&
         (found_absent || source_content_same(&o->look.present, &o->found)))
@@ -151,18 +146,6 @@ static enum err_code next_init(struct next *next, const struct rewind_plan *plan
     return ERR_OK;
 }
 
-static struct left left_by_next(const struct next *next, const char *path)
-{
-    uint32_t number = slice_set_find(&next->path, slice_of(path));
-
-    if (number == SLICE_SET_NONE)
-        return (struct left){ .known = false };
-    const struct rewind_target *t = &next->plan->target[next->first[number]];
-
-    return (struct left){ t->want != REWIND_UNKNOWN && !t->doubt, t->want == REWIND_ABSENT,
-                          &t->source };
-}
-
 static enum err_code single_turn_read_both(struct turn_removal *o,
                                            const struct rewind_target *found,
                                            const struct left *left, const char **why, struct err *e)
@@ -182,14 +165,6 @@ static enum err_code single_turn_read_both(struct turn_removal *o,
     return ERR_OK;
 }
 
-static bool single_turn_is_unchanged(const struct turn_removal *o,
-                                     const struct rewind_target *found, bool left_absent)
-{
-    if (left_absent || found->want == REWIND_ABSENT)
-        return left_absent && found->want == REWIND_ABSENT;
-    return source_content_same(&o->found, &o->left);
-}
-
 static enum err_code single_turn_plan_file(struct turn_removal *o,
                                            const struct rewind_target *found,
                                            const struct left *left, struct err *e)
@@ -206,8 +181,11 @@ static enum err_code single_turn_plan_file(struct turn_removal *o,
 
     if (rc || why)
         return rc ? rc : add_conflict(o, found, why, e);
-    if (single_turn_is_unchanged(o, found, left->absent))
-        return ERR_OK;
+    const bool found_absent = found->want == REWIND_ABSENT;
+
+    if (left->absent || found_absent ? left->absent && found_absent
+                                     : source_content_same(&o->found, &o->left))
+        return ERR_OK; /* the turn did not change it */
     TRY(rewind_inspect(o->plan, found, &o->look, e));
     /* The preview refuses what it cannot compare. */
     return o->look.rule && !(found->exact && rewind_inspected_has_kind(&o->look))
@@ -225,8 +203,17 @@ static enum err_code plan_files(struct turn_removal *o, const struct rewind_plan
         const struct rewind_target *t = &found->target[i];
         struct left left = { t->has_last, t->last_absent, &t->last };
 
-        if (behind)
-            left = left_by_next(&next, t->path);
+        if (behind) {
+            uint32_t number = slice_set_find(&next.path, slice_of(t->path));
+
+            left = (struct left){ .known = false };
+            if (number != SLICE_SET_NONE) {
+                const struct rewind_target *x = &next.plan->target[next.first[number]];
+
+                left = (struct left){ x->want != REWIND_UNKNOWN && !x->doubt,
+                                      x->want == REWIND_ABSENT, &x->source };
+            }
+        }
         rc = single_turn_plan_file(o, t, &left, e);
     }
     slice_set_fini(&next.path);

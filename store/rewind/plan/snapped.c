@@ -201,17 +201,6 @@ static enum err_code add_store(struct snapped *s, const char *dir, const char *m
     return ERR_OK;
 }
 
-/* Where the project is now, if a session in a directory of it is in another one now; NULL: it did not move as a whole. */
-static const char *moved_root(const char *root, const char *was, const char *now, struct arena *a)
-{
-    const char *below = was + strlen(root);
-    const size_t n = strlen(now), tail = strlen(below);
-
-    return n > tail && strcmp(now + n - tail, below) == 0
-               ? arena_format(a, "%.*s", (int)(n - tail), now)
-               : NULL;
-}
-
 /* Adds the snapshots of a store from before the project moved, if they are those of more turns. */
 static enum err_code add_former(struct snapped *s, const struct snapshot_project *x,
                                 size_t *matched, struct err *e)
@@ -265,14 +254,17 @@ static enum err_code open_former(struct snapped *s, const char *now, size_t *mat
         const struct snapshot_project *x = &all.project[k];
         bool is_it = false;
 
-        for (size_t i = 0; i < f.n && !is_it; i++) {
-            const char *root = x->root && (strcmp(f.dir[i], x->root) == 0 ||
-                                           path_under(slice_of(f.dir[i]), slice_of(x->root)))
-                                   ? moved_root(x->root, f.dir[i], now, &s->arena)
-                                   : NULL;
+        for (size_t i = 0; i < f.n && !is_it && x->root && s->log.root; i++) {
+            if (strcmp(f.dir[i], x->root) != 0 &&
+                !path_under(slice_of(f.dir[i]), slice_of(x->root)))
+                continue;
 
-            /* If a part of the project moved, the rest of it is not beside that part. */
-            is_it = root && s->log.root && strcmp(root, s->log.root) == 0;
+            /* Where the project is now, if it moved as a whole: of a part that moved, the rest is not beside it. */
+            const char *below = f.dir[i] + strlen(x->root);
+            const size_t n = strlen(now), tail = strlen(below);
+
+            is_it = n > tail && strcmp(now + n - tail, below) == 0 &&
+                    strlen(s->log.root) == n - tail && memcmp(s->log.root, now, n - tail) == 0;
         }
         if (is_it)
             TRY(add_former(s, x, matched, e));

@@ -435,20 +435,6 @@ const char *rewind_forbidden(const struct rewind_step *step, int *sys)
     return exists && geteuid() != 0 ? owner_forbids(step, &dir, &st) : NULL;
 }
 
-/* The root below which the file is reached: the session's directory, or / for files outside of
- * it. */
-static enum err_code source_open_root(const struct rewind_plan *plan, const char *path, int *fd,
-                                      const char **root, struct err *e)
-{
-    *root = rewind_is_inside(plan, path) ? plan->root : "/";
-    enum err_code rc = beneath_root(*root, fd, e);
-
-    if (rc != ERR_NOT_FOUND)
-        return rc;
-    *root = "/"; /* the session's directory is gone */
-    return beneath_root(*root, fd, e);
-}
-
 static enum err_code too_large(const char *path, struct err *e)
 {
     return err_set(e, ERR_UNSUPPORTED, path, "too large to be compared line by line");
@@ -457,14 +443,16 @@ static enum err_code too_large(const char *path, struct err *e)
 enum err_code rewind_inspect(const struct rewind_plan *plan, const struct rewind_target *t,
                              struct rewind_inspected *out, struct err *e)
 {
-    const char *root;
-    int fd;
+    /* Below the session's directory, or below / for files outside of it and if it is gone. */
+    const char *root = rewind_is_inside(plan, t->path) ? plan->root : "/";
+    AUTO_FD fd = -1;
+    enum err_code rc = beneath_root(root, &fd, e);
 
-    TRY(source_open_root(plan, t->path, &fd, &root, e));
-    enum err_code rc = rewind_inspect_at(fd, root, t->path, t->real_parent, out, e);
-
-    close(fd);
-    return rc;
+    if (rc == ERR_NOT_FOUND) {
+        root = "/";
+        rc = beneath_root(root, &fd, e);
+    }
+    return rc ? rc : rewind_inspect_at(fd, root, t->path, t->real_parent, out, e);
 }
 
 static enum err_code read_present_side(const struct rewind_plan *plan,

@@ -102,23 +102,6 @@ static enum err_code check_dir_goes(const struct swaps *s, struct rewind_entry *
     return ERR_OK;
 }
 
-static bool is_made_above(const struct swaps *s, const struct rewind_entry *x)
-{
-    const char *path = x->target->path;
-
-    for (const char *slash = strrchr(path, '/'); slash > path;) {
-        const struct slice dir = { path, (size_t)(slash - path) };
-        const struct rewind_entry *above = find_entry(s, dir);
-
-        if (above && above->action == REWIND_RESTORE && !above->mode_only &&
-            S_ISDIR(above->target->source.kind))
-            return true;
-        for (slash--; slash > path && *slash != '/';)
-            slash--;
-    }
-    return false;
-}
-
 enum err_code rewind_check_swaps(struct rewind_preview *p, struct err *e)
 {
     struct swaps s = { .preview = p };
@@ -152,8 +135,21 @@ enum err_code rewind_check_swaps(struct rewind_preview *p, struct err *e)
     /* This is last, because a directory that was refused above is not made. */
     for (size_t i = 0; i < p->n && !rc; i++) {
         struct rewind_entry *x = &p->entry[i];
+        const char *path = x->target->path;
+        bool made = false;
 
-        if (x->behind && action_if_allowed(x) == REWIND_CREATE && !is_made_above(&s, x))
+        if (!x->behind || action_if_allowed(x) != REWIND_CREATE)
+            continue;
+        for (const char *slash = strrchr(path, '/'); slash > path && !made;) {
+            const struct slice dir = { path, (size_t)(slash - path) };
+            const struct rewind_entry *above = find_entry(&s, dir);
+
+            made = above && above->action == REWIND_RESTORE && !above->mode_only &&
+                   S_ISDIR(above->target->source.kind);
+            for (slash--; slash > path && *slash != '/';)
+                slash--;
+        }
+        if (!made)
             refuse(x, REWIND_RULE_LINK, "a link or file took the place of a parent directory");
     }
     slice_set_fini(&s.paths);

@@ -22,15 +22,6 @@ struct search {
     struct buf bytes;
 };
 
-static void twin_look_at(struct search *s, int dir, const char *name, const struct stat *st)
-{
-    if ((st->st_dev == s->dev && st->st_ino == s->ino) || (size_t)st->st_size != s->text.n)
-        return;
-    s->bytes.n = 0;
-    s->found = file_read_all(dir, name, 0, s->text.n + 1, &s->bytes, NULL) != ERR_OK ||
-               slice_eq(buf_slice(&s->bytes), s->text);
-}
-
 /* What cannot be read may be the twin. */
 static void twin_look_in(struct search *s, int fd, size_t depth)
 {
@@ -48,9 +39,14 @@ static void twin_look_in(struct search *s, int fd, size_t depth)
 
         if (++s->entries > ENTRIES_MAX || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
             s->found = true;
-        else if (S_ISREG(st.st_mode))
-            twin_look_at(s, fd, entry->d_name, &st);
-        else if (S_ISDIR(st.st_mode))
+        else if (S_ISREG(st.st_mode)) {
+            if ((st.st_dev == s->dev && st.st_ino == s->ino) || (size_t)st.st_size != s->text.n)
+                continue;
+            s->bytes.n = 0;
+            s->found =
+                file_read_all(fd, entry->d_name, 0, s->text.n + 1, &s->bytes, NULL) != ERR_OK ||
+                slice_eq(buf_slice(&s->bytes), s->text);
+        } else if (S_ISDIR(st.st_mode))
             twin_look_in(s,
                          openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
                          depth + 1);
