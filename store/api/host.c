@@ -3,6 +3,7 @@
 #include <string.h>
 #include <uuid/uuid.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/api/store.h"
@@ -161,6 +162,19 @@ void host_generate_id(char out[HOST_ID])
 
     uuid_generate_random(random);
     uuid_unparse_lower(random, out);
+}
+
+enum err_code host_id_is_new(const struct store *st, struct slice id, struct arena *a,
+                             const char *doing, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct session_ref there;
+    enum err_code rc = st->ops->find(st, &everywhere, id, a, &there, e);
+
+    if (rc == ERR_NOT_FOUND)
+        return ERR_OK;
+    return rc ? rc
+              : err_set(e, ERR_STALE, there.path.p, "%s: a session with this id exists", doing);
 }
 
 bool host_id_is_plain(struct slice id)

@@ -169,6 +169,10 @@ MUST_CHECK enum err_code host_check_rows(const struct host_append *req, struct e
 enum { HOST_ID = 37 }; /* bytes of a generated id, with its NUL */
 /* A random UUID. */
 void host_generate_id(char out[HOST_ID]);
+/* The id identifies a session in any project, so it must be new in all of them. ERR_STALE: a session has it. `doing`
+ * begins the text of the error: "create", "fork". */
+MUST_CHECK enum err_code host_id_is_new(const struct store *st, struct slice id, struct arena *a,
+                                        const char *doing, struct err *e);
 /* The rows of a text, without blank lines, in the arena: what `reprise append` reads. */
 MUST_CHECK enum err_code host_rows(struct slice text, struct arena *a, struct slice **row,
                                    size_t *n, struct err *e);

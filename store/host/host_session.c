@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/host/host_session_internal.h"
 
@@ -110,8 +111,6 @@ enum err_code host_session_open(const struct store *st, const struct session_ref
 /* The id is known from now on, so it has to be free now. */
 static enum err_code host_session_choose_id(struct host_session *s, struct err *e)
 {
-    const struct scope everywhere = { .all = true };
-    struct session_ref there;
     char drawn[HOST_ID];
 
     if (!s->req.id.n) {
@@ -119,11 +118,7 @@ static enum err_code host_session_choose_id(struct host_session *s, struct err *
         s->req.id = arena_copy(&s->arena, (struct slice){ drawn, HOST_ID - 1 });
         return ERR_OK;
     }
-    enum err_code rc = s->st->ops->find(s->st, &everywhere, s->req.id, &s->arena, &there, e);
-
-    if (rc == ERR_NOT_FOUND)
-        return ERR_OK;
-    return rc ? rc : err_set(e, ERR_STALE, there.path.p, "create: a session with this id exists");
+    return host_id_is_new(s->st, s->req.id, &s->arena, "create", e);
 }
 
 enum err_code host_session_create(const struct store *st, const struct host_create *req,

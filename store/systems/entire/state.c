@@ -226,22 +226,6 @@ static enum err_code state_expects(const char *path, void *arg, bool *is, struct
     return ERR_OK;
 }
 
-static enum err_code state_replace(const char *states, const char *name, struct slice bytes,
-                                   struct buf *old, struct err *e)
-{
-    struct disk_new f;
-
-    disk_new_sweep(states); /* temporary files that a crash left */
-    TRY(disk_new_open(states, 0600, &f, e));
-    enum err_code rc = disk_new_write(bytes, &f, e);
-
-    if (rc) {
-        disk_new_discard(&f);
-        return rc;
-    }
-    return disk_new_replace_expected(&f, name, state_expects, old, e);
-}
-
 enum err_code state_change(const char *states, const struct entire_state *state,
                            const struct go_json_member set[], size_t n, struct err *e)
 {
@@ -249,6 +233,7 @@ enum err_code state_change(const char *states, const struct entire_state *state,
     AUTO_BUF old = { 0 };
     AUTO_BUF new = { 0 };
     struct entire_state now;
+    struct disk_new f;
     const char *name = arena_format(&a, "%.*s.json", SLICE_ARG(state->id)), *path;
     struct stat st;
 
@@ -259,7 +244,15 @@ enum err_code state_change(const char *states, const struct entire_state *state,
         return err_set(e, ERR_STALE, name,
                        "write the state of a session: it was changed meanwhile");
     NEED(!state_render(buf_slice(&old), set, n, &new));
-    return state_replace(states, name, buf_slice(&new), &old, e);
+    disk_new_sweep(states); /* temporary files that a crash left */
+    TRY(disk_new_open(states, 0600, &f, e));
+    enum err_code rc = disk_new_write(buf_slice(&new), &f, e);
+
+    if (rc) {
+        disk_new_discard(&f);
+        return rc;
+    }
+    return disk_new_replace_expected(&f, name, state_expects, &old, e);
 }
 
 enum err_code state_create(const char *states, struct slice id, const struct go_json_member set[],

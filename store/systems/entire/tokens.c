@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/id.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
@@ -32,18 +33,12 @@ struct entire_tokens entire_tokens_read(struct slice json)
     return t;
 }
 
-/* Numbers from another person's document must not overflow. */
-static int64_t add_clamped(int64_t a, int64_t b)
-{
-    int64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
-}
-
 void entire_tokens_add(struct entire_tokens *sum, const struct entire_tokens *t)
 {
+    /* Numbers from another person's document must not overflow. */
     for (size_t i = 0; i < TOKEN_COUNT && t->known; i++)
-        sum->n[i] = add_clamped(sum->n[i], t->n[i]);
+        if (__builtin_add_overflow(sum->n[i], t->n[i], &sum->n[i]))
+            sum->n[i] = t->n[i] > 0 ? INT64_MAX : INT64_MIN;
     sum->known = sum->known || t->known;
     sum->subagents = SLICE("");
 }

@@ -25,20 +25,6 @@ struct checking {
 
 /* ---- lines ---- */
 
-/* Reports a valid JSON row that the host would skip. All of the row is checked, while readers check
- * only parts of it. */
-static enum err_code check_types(struct checking *k, size_t i, struct err *e)
-{
-    struct goat_entry entry;
-    enum err_code rc = goat_log_entry(&k->log, i, &entry, e);
-    const char *why = rc ? NULL : goat_entry_fault(&entry);
-
-    if (!why)
-        return rc;
-    return jsonl_check_line(&k->report, FINDING_BROKEN_LINE, i,
-                            arena_format(&k->arena, "the agent skips the line: %s", why), e);
-}
-
 static enum err_code check_line(struct checking *k, size_t i, struct err *e)
 {
     const struct index_line *line = &k->log.file.index.line[i];
@@ -74,7 +60,16 @@ static enum err_code check_line(struct checking *k, size_t i, struct err *e)
     }
     if (line->state != LINE_OK)
         return ERR_OK;
-    TRY(check_types(k, i, e));
+    /* A valid JSON row may be one that the host would skip. All of it is checked, while readers check
+     * only parts of it. */
+    struct goat_entry entry;
+
+    TRY(goat_log_entry(&k->log, i, &entry, e));
+    const char *why = goat_entry_fault(&entry);
+
+    if (why)
+        TRY(jsonl_check_line(&k->report, FINDING_BROKEN_LINE, i,
+                             arena_format(&k->arena, "the agent skips the line: %s", why), e));
     return jsonl_check_id(&k->report, i, "an earlier message has the same uuid", e);
 }
 

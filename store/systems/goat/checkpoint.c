@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 #include "store/api/checkpoint.h"
 #include "store/api/host.h"
@@ -152,14 +153,6 @@ static enum err_code save_there(struct saving *s, const struct file *f, const ch
 
 /* ---- the manifest ---- */
 
-static const struct goat_point *point_there(const struct saving *s, struct slice id)
-{
-    for (size_t i = 0; i < s->points.n; i++)
-        if (slice_eq(s->points.point[i].id, id))
-            return &s->points.point[i];
-    return NULL;
-}
-
 /* Existing entries of the checkpoint come first and are unchanged. */
 static enum err_code keep_entries(struct saving *s, struct slice *created, struct err *e)
 {
@@ -182,28 +175,13 @@ static enum err_code keep_entries(struct saving *s, struct slice *created, struc
     return s->files.rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code put_manifest(struct saving *s, struct slice text, struct err *e)
-{
-    struct disk_new f;
-
-    TRY(disk_new_open(s->dir, FILE_MODE, &f, e));
-    enum err_code rc = disk_write(f.fd, text, NULL, s->dir, e);
-
-    if (rc) {
-        disk_new_discard(&f);
-        return rc;
-    }
-    rc = disk_new_replace(&f, "manifest.json", e);
-    s->is_named = f.named;
-    return rc;
-}
-
 static enum err_code write_manifest(struct saving *s, struct slice id, struct slice created,
                                     struct err *e)
 {
     const struct goat_dialect_names *d = s->names;
     struct go_json_document g;
-    struct buf out = { 0 };
+    struct disk_new f;
+    AUTO_BUF out = { 0 };
     bool any = s->files.filled;
 
     go_json_document_close(&s->files, ']');
@@ -219,9 +197,16 @@ static enum err_code write_manifest(struct saving *s, struct slice id, struct sl
     go_json_document_key(&g, d->files);
     go_json_document_value(&g, any ? buf_slice(&s->entries) : SLICE("null"));
     go_json_document_close(&g, '}');
-    enum err_code rc = g.rc || s->files.rc ? err_nomem(e) : put_manifest(s, buf_slice(&out), e);
+    NEED(!g.rc && !s->files.rc);
+    TRY(disk_new_open(s->dir, FILE_MODE, &f, e));
+    enum err_code rc = disk_write(f.fd, buf_slice(&out), NULL, s->dir, e);
 
-    buf_fini(&out);
+    if (rc) {
+        disk_new_discard(&f);
+        return rc;
+    }
+    rc = disk_new_replace(&f, "manifest.json", e);
+    s->is_named = f.named;
     return rc;
 }
 
@@ -245,10 +230,14 @@ static bool is_repeated(const struct host_checkpoint *req, size_t at)
 
 static enum err_code save_all(struct saving *s, const struct host_checkpoint *req, struct err *e)
 {
-    const struct goat_point *point = point_there(s, req->message);
+    const struct goat_point *point = NULL;
     struct slice created = { NULL, 0 };
     enum err_code rc = ERR_OK;
     struct file f;
+
+    for (size_t i = 0; i < s->points.n && !point; i++)
+        if (slice_eq(s->points.point[i].id, req->message))
+            point = &s->points.point[i];
 
     if (point && point->why && !point->begun)
         return err_set(e, ERR_FORMAT, s->dir, "checkpoint: %s", point->why);

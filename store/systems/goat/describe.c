@@ -1,3 +1,4 @@
+#include "lite/base/cleanup.h"
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
 #include "store/fs/file_at.h"
@@ -9,21 +10,16 @@
 /* The row of a list: the prompts at the ends of the log, and the metadata, whose counts are not
  * trusted (a resume sets them to 0, goat.md B1). */
 
-static bool read_log_line(struct slice line, struct goat_entry *e)
-{
-    line = utf8_js_trim(line);
-    if (json_type(line) != JSON_OBJECT || !json_valid(line))
-        return false;
-    goat_entry_read(line, e);
-    return e->shape != GOAT_NOTHING && !goat_entry_fault(e);
-}
-
 enum err_code goat_read_row_facts(struct slice line, struct arena *a, struct jsonl_row_facts *out)
 {
     struct goat_entry e;
     int64_t ns;
 
-    if (!read_log_line(line, &e))
+    line = utf8_js_trim(line);
+    if (json_type(line) != JSON_OBJECT || !json_valid(line))
+        return ERR_FORMAT;
+    goat_entry_read(line, &e);
+    if (e.shape == GOAT_NOTHING || goat_entry_fault(&e))
         return ERR_FORMAT;
     enum goat_role role = goat_entry_role(&e);
     struct slice time = e.timestamp;

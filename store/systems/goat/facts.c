@@ -21,26 +21,6 @@ static const struct named_field {
     { GOAT_MESSAGES, "recordedMessages", NULL },
 };
 
-static enum err_code add_fields(const struct goat_metadata *m, struct session_facts *out,
-                                struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < sizeof fields / sizeof *fields && !rc; i++) {
-        struct slice raw = m->raw[fields[i].field];
-        bool number = json_type(raw) == JSON_NUMBER;
-        const struct session_fact fact = {
-            .key = fields[i].key,
-            .label = fields[i].label,
-            .text = number ? raw : m->text[fields[i].field],
-            .json = number ? raw : SLICE(""),
-        };
-
-        rc = session_facts_add(out, &fact, e);
-    }
-    return rc;
-}
-
 static enum err_code add_memory_file(const char *path, struct session_facts *out, bool *found,
                                      struct err *e)
 {
@@ -87,7 +67,18 @@ enum err_code goat_facts(const struct store *st, const struct session_ref *ref,
     (void)st;
     if (rc)
         return rc;
-    rc = add_fields(&d.m, &facts, e);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && !rc; i++) {
+        struct slice raw = d.m.raw[fields[i].field];
+        bool number = json_type(raw) == JSON_NUMBER;
+        const struct session_fact fact = {
+            .key = fields[i].key,
+            .label = fields[i].label,
+            .text = number ? raw : d.m.text[fields[i].field],
+            .json = number ? raw : SLICE(""),
+        };
+
+        rc = session_facts_add(&facts, &fact, e);
+    }
     goat_document_close(&d);
     if (!rc) {
         /* The path is known before the file exists, because hooks receive it when a session

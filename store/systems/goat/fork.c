@@ -109,25 +109,6 @@ static void set_time(struct edits *s, enum goat_field field, int64_t ns)
     s->edit[s->n++] = (struct goat_edit){ field, buf_slice(value), NULL };
 }
 
-/* The title of the request, else that of the source and " (fork)"; without either, the copy has no
- * title. */
-static enum err_code goat_set_title(struct forking *f, struct slice title, struct edits *s)
-{
-    struct slice own = f->document.m.text[GOAT_TITLE];
-    char *made;
-
-    if (title.n == 0 && own.n == 0)
-        return ERR_OK;
-    if (title.n == 0) {
-        made = arena_format(&f->document.arena, "%.*s (fork)", SLICE_ARG(own));
-        if (!made)
-            return ERR_NOMEM;
-        title = slice_of(made);
-    }
-    goat_set_text(s, GOAT_TITLE, "leaf_title", title);
-    return ERR_OK;
-}
-
 static enum err_code make_metadata(struct forking *f, struct slice title, struct buf *out,
                                    struct err *e)
 {
@@ -143,8 +124,20 @@ static enum err_code make_metadata(struct forking *f, struct slice title, struct
         set_time(&s, GOAT_UPDATED, now);
     if (d == GOAT_SHIPPED && f->at.n)
         goat_set_text(&s, GOAT_FORK_POINT, NULL, f->at);
-    if (goat_set_title(f, title, &s))
-        s.rc = ERR_NOMEM;
+    /* The title of the request, else that of the source and " (fork)"; without either, the copy has
+     * no title. */
+    const struct slice own = f->document.m.text[GOAT_TITLE];
+
+    if (title.n == 0 && own.n) {
+        const char *made = arena_format(&f->document.arena, "%.*s (fork)", SLICE_ARG(own));
+
+        if (made)
+            title = slice_of(made);
+        else
+            s.rc = ERR_NOMEM;
+    }
+    if (title.n)
+        goat_set_text(&s, GOAT_TITLE, "leaf_title", title);
     if (!s.rc)
         s.rc = goat_metadata_edit(&f->document.m, s.edit, s.n, &f->document.arena, out);
     for (size_t i = 0; i < EDITS; i++)
@@ -224,20 +217,13 @@ static enum err_code copy(struct forking *f, const struct fork_request *req, str
 /* The id that the caller chose, if no session has it. */
 static enum err_code name_fork(struct forking *f, struct slice id, struct err *e)
 {
-    const struct scope everywhere = { .all = true };
-    struct session_ref other;
-    enum err_code rc;
-
     if (!id.n)
         return ERR_OK;
     if (!goat_is_id(id) || id.n > NAME_MAX)
         return err_set(e, ERR_USAGE, "--id", "fork: not a Go session id");
-    rc = goat_find(f->st, &everywhere, id, &f->document.arena, &other, e);
-    if (rc == ERR_NOT_FOUND) {
-        snprintf(f->id, sizeof f->id, "%.*s", SLICE_ARG(id));
-        return ERR_OK;
-    }
-    return rc ? rc : err_set(e, ERR_STALE, other.path.p, "fork: a session with this id exists");
+    TRY(host_id_is_new(f->st, id, &f->document.arena, "fork", e));
+    snprintf(f->id, sizeof f->id, "%.*s", SLICE_ARG(id));
+    return ERR_OK;
 }
 
 enum err_code goat_fork(const struct store *st, const struct session_ref *ref,

@@ -180,15 +180,6 @@ static bool look_for_session(const char *sessions, struct slice folder, void *ar
     return !*found;
 }
 
-/* Returns true if the store contains a session. */
-static bool goat_has_sessions(const struct goat *g)
-{
-    bool found = false;
-
-    goat_each_base(g, look_for_session, &found);
-    return found;
-}
-
 static enum err_code goat_open(const struct store_env *env, const char *path, struct store **out,
                                struct err *e)
 {
@@ -217,9 +208,13 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
         /* It exists without a session if goat_make made it for the first one. */
         bool made = own && access(own, F_OK) == 0;
 
+        bool found = made;
+
         arena_fini(&a);
         g->place = GOAT_CONFIG;
-        if (!made && !goat_has_sessions(g)) {
+        if (!found)
+            goat_each_base(g, look_for_session, &found);
+        if (!found) {
             snprintf(place, sizeof place, "%s/projects/*/sessions", g->jsonl.base.path);
             rc = err_set(e, ERR_NOT_FOUND, place, "open store: there are no sessions");
         }

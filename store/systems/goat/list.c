@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/slice.h"
 #include "store/fs/file_at.h"
 #include "store/fs/path.h"
@@ -197,24 +198,19 @@ static bool is_real_dir(int dirfd, const struct dirent *entry)
 
 /* ---- the names of a directory ---- */
 
-static bool add_session_name(struct names *names, const char *name)
-{
-    struct slice copy = arena_copy(&names->arena, slice_of(name));
-
-    if (!copy.p || !array_reserve(names->id, names->cap, names->n + 1))
-        return false;
-    names->id[names->n++] = copy;
-    return true;
-}
-
 static bool read_session_names(DIR *dir, struct names *names)
 {
     struct dirent *entry;
 
-    while ((entry = readdir(dir)))
-        if (goat_is_id(slice_of(entry->d_name)) && is_real_dir(dirfd(dir), entry) &&
-            !add_session_name(names, entry->d_name))
+    while ((entry = readdir(dir))) {
+        if (!goat_is_id(slice_of(entry->d_name)) || !is_real_dir(dirfd(dir), entry))
+            continue;
+        struct slice copy = arena_copy(&names->arena, slice_of(entry->d_name));
+
+        if (!copy.p || !array_reserve(names->id, names->cap, names->n + 1))
             return false;
+        names->id[names->n++] = copy;
+    }
     return true;
 }
 

@@ -1,5 +1,6 @@
 #include "store/systems/goat/log.h"
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/json/json.h"
@@ -72,31 +73,6 @@ static bool goat_is_nothing(struct slice row)
             utf8_js_trim((struct slice){ row.p + 1, row.n - 2 }).n == 0);
 }
 
-/* Reads a row that the index could not classify. */
-static enum err_code look_inside(struct logfile *log, size_t line, enum goat_line_kind *kind,
-                                 enum message_kind *message, struct err *e)
-{
-    const struct index_line *ix = &log->index.line[line];
-    struct goat_entry entry;
-    struct slice row;
-    enum goat_role role;
-
-    TRY(logfile_row(log, line, &row, e));
-    if (goat_is_nothing(row)) {
-        *kind = GOAT_LINE_SKIP;
-    } else if (ix->state == LINE_BROKEN) {
-        *kind = GOAT_LINE_BROKEN;
-    } else {
-        goat_entry_read(utf8_js_trim(row), &entry);
-        role = goat_entry_role(&entry);
-        *kind = goat_entry_fault(&entry)                            ? GOAT_LINE_MISTYPED
-                : entry.shape == GOAT_NOTHING || role == GOAT_OTHER ? GOAT_LINE_OTHER
-                                                                    : GOAT_LINE_MESSAGE;
-        *message = message_kinds[role];
-    }
-    return ERR_OK;
-}
-
 enum err_code goat_log_kind(struct logfile *log, size_t line, enum goat_line_kind *kind,
                             enum message_kind *message, struct err *e)
 {
@@ -119,20 +95,29 @@ enum err_code goat_log_kind(struct logfile *log, size_t line, enum goat_line_kin
         *message = message_kinds[roles[ix->kind]];
         return ERR_OK;
     }
-    return look_inside(log, line, kind, message, e);
+    /* The index could not classify the row. */
+    struct goat_entry entry;
+    struct slice row;
+
+    TRY(logfile_row(log, line, &row, e));
+    if (goat_is_nothing(row)) {
+        *kind = GOAT_LINE_SKIP;
+    } else if (ix->state == LINE_BROKEN) {
+        *kind = GOAT_LINE_BROKEN;
+    } else {
+        goat_entry_read(utf8_js_trim(row), &entry);
+        enum goat_role role = goat_entry_role(&entry);
+
+        *kind = goat_entry_fault(&entry)                            ? GOAT_LINE_MISTYPED
+                : entry.shape == GOAT_NOTHING || role == GOAT_OTHER ? GOAT_LINE_OTHER
+                                                                    : GOAT_LINE_MESSAGE;
+        *message = message_kinds[role];
+    }
+    return ERR_OK;
 }
 
 /* The conversation as a person reads it: every line in the order of the file, unreadable ones
  * too. */
-
-static uint16_t goat_message_flags_of(enum goat_line_kind kind)
-{
-    switch (kind) {
-    case GOAT_LINE_BROKEN: return MESSAGE_BROKEN;
-    case GOAT_LINE_MISTYPED: return MESSAGE_BROKEN | MESSAGE_MISTYPED;
-    default: return 0;
-    }
-}
 
 static enum err_code goat_judge_row(struct logfile *log, size_t line, struct message *m, bool *keep,
                                     struct err *e)
@@ -143,7 +128,9 @@ static enum err_code goat_judge_row(struct logfile *log, size_t line, struct mes
     TRY(goat_log_kind(log, line, &kind, &message, e));
     *keep = kind != GOAT_LINE_SKIP;
     m->kind = (uint8_t)message;
-    m->flags = goat_message_flags_of(kind);
+    m->flags = kind == GOAT_LINE_BROKEN     ? MESSAGE_BROKEN
+               : kind == GOAT_LINE_MISTYPED ? MESSAGE_BROKEN | MESSAGE_MISTYPED
+                                            : 0;
     return ERR_OK;
 }
 

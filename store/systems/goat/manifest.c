@@ -185,19 +185,6 @@ static enum err_code is_point_dir(int dir, const char *name, bool *is, const cha
     return ERR_OK;
 }
 
-static enum err_code read_point_entry(int dir, const char *name, struct goat_points *ps,
-                                      struct err *e)
-{
-    struct slice id = slice_of(name);
-    bool is;
-
-    if (!goat_is_point_id(id))
-        return ERR_OK;
-    enum err_code rc = is_point_dir(dir, name, &is, ps->dir, e);
-
-    return rc || !is ? rc : goat_read_point(dir, id, ps, e);
-}
-
 enum err_code goat_points_read(const struct session_ref *ref, struct goat_points *out,
                                struct err *e)
 {
@@ -215,8 +202,15 @@ enum err_code goat_points_read(const struct session_ref *ref, struct goat_points
         rc = err_sys(e, ps.dir, "read checkpoints");
 
     /* A failure of readdir differs from the end of the directory in errno alone. */
-    while (dir && !rc && (errno = 0, entry = readdir(dir)))
-        rc = read_point_entry(dirfd(dir), entry->d_name, &ps, e);
+    while (dir && !rc && (errno = 0, entry = readdir(dir))) {
+        struct slice id = slice_of(entry->d_name);
+
+        if (!goat_is_point_id(id))
+            continue;
+        rc = is_point_dir(dirfd(dir), entry->d_name, &is, ps.dir, e);
+        if (!rc && is)
+            rc = goat_read_point(dirfd(dir), id, &ps, e);
+    }
     if (dir && !rc && errno)
         rc = err_sys(e, ps.dir, "read checkpoints");
     if (dir)

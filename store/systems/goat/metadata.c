@@ -163,20 +163,6 @@ bool goat_time(struct slice text, int64_t *ns)
 
 /* ---- the document ---- */
 
-static void parse_time(struct goat_metadata *m, enum goat_field field)
-{
-    int64_t ns;
-
-    if (!goat_time(m->text[field], &ns)) {
-        m->why = wrong[GOAT_TIME];
-        return;
-    }
-    if (field == GOAT_UPDATED)
-        m->updated_ns = ns;
-    else
-        m->created_ms = ns ? ns / 1000000 : TIME_NONE;
-}
-
 static bool goat_parse_field(struct goat_metadata *m, enum goat_field field, struct slice value,
                              struct arena *a)
 {
@@ -191,8 +177,16 @@ static bool goat_parse_field(struct goat_metadata *m, enum goat_field field, str
     }
     if (want == JSON_STRING && !json_text(value, a, &m->text[field]))
         return false;
-    if (form == GOAT_TIME)
-        parse_time(m, field);
+    if (form != GOAT_TIME)
+        return true;
+    int64_t ns;
+
+    if (!goat_time(m->text[field], &ns))
+        m->why = wrong[GOAT_TIME];
+    else if (field == GOAT_UPDATED)
+        m->updated_ns = ns;
+    else
+        m->created_ms = ns ? ns / 1000000 : TIME_NONE;
     return true;
 }
 
@@ -357,13 +351,6 @@ static enum err_code goat_insert(struct members *ms, size_t at, struct member m,
     return ERR_OK;
 }
 
-static void goat_remove_member(struct members *ms, size_t at)
-{
-    ms->n--;
-    for (size_t i = at; i < ms->n; i++)
-        ms->list[i] = ms->list[i + 1];
-}
-
 /* The place after the last member that the dialect writes before it; unknown members come last. */
 static size_t place_for(const struct members *ms, int rank)
 {
@@ -396,7 +383,7 @@ static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
         if (!goat_key_is(ms->list[i].key, name))
             continue;
         if (found || !value.n)
-            goat_remove_member(ms, i);
+            memmove(&ms->list[i], &ms->list[i + 1], (--ms->n - i) * sizeof *ms->list);
         else
             ms->list[i].value = value;
         found = true;

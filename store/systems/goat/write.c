@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/api/host.h"
@@ -167,18 +168,6 @@ static enum err_code first_metadata(const struct host_create *req, struct slice 
 
 /* ---- the directory ---- */
 
-static enum err_code goat_check_new(const struct store *st, struct slice id, struct arena *a,
-                                    struct err *e)
-{
-    const struct scope everywhere = { .all = true };
-    struct session_ref ref;
-    enum err_code rc = goat_find(st, &everywhere, id, a, &ref, e);
-
-    if (rc == ERR_NOT_FOUND)
-        return ERR_OK;
-    return rc ? rc : err_set(e, ERR_STALE, ref.path.p, "create: a session with this id exists");
-}
-
 /* Returns true for anything except temporary files of ours. */
 static int is_other(const struct dirent *d)
 {
@@ -264,7 +253,7 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
         return err_nomem(e);
     }
     made.path.n = strlen(made.path.p);
-    enum err_code rc = goat_check_new(st, made.id, a, e);
+    enum err_code rc = host_id_is_new(st, made.id, a, "create", e);
 
     if (!rc)
         rc = make_session(base, made.path.p, buf_slice(&metadata), e);

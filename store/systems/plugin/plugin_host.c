@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
@@ -363,9 +364,9 @@ enum err_code plugin_create(const struct store *st, const struct host_create *re
                             struct host_created *out, struct err *e)
 {
     const struct plugin_store *p = plugin_of(st);
-    const struct scope everywhere = { .all = true };
+
     struct reprise_plugin_key key = { .project = plugin_option(p, "project") };
-    struct session_ref there;
+
     char drawn[HOST_ID];
     AUTO_BUF row = { 0 };
     int64_t last;
@@ -381,16 +382,11 @@ enum err_code plugin_create(const struct store *st, const struct host_create *re
         return err_set(e, ERR_USAGE, "", "create: the id of a session in this store is a UUID");
 
     /* The id must be new in all projects, not only in this one. */
-    enum err_code rc = plugin_find(st, &everywhere, id, a, &there, e);
-
-    if (!rc)
-        return err_set(e, ERR_STALE, there.path.p, "create: a session with this id exists");
-    if (rc != ERR_NOT_FOUND)
-        return rc;
+    TRY(host_id_is_new(st, id, a, "create", e));
 
     /* The row is added only if the session has none yet, in case another program creates it at this moment. */
     key.session = id.p;
-    rc =
+    enum err_code rc =
         plugin_append(p, &key, 0, &(struct reprise_plugin_text){ row.p, row.n }, 1, &last, NULL, e);
     if (rc == ERR_STALE)
         return err_set(e, ERR_STALE, "", "create: a session with this id exists");

@@ -137,19 +137,6 @@ enum err_code claude_creation_text(const char *path, const char *key, struct are
     return err_at(e, rc, path);
 }
 
-/* The id identifies a session in any folder, so it must be new in every project. */
-static enum err_code claude_check_new(const struct store *st, struct slice id, struct arena *a,
-                                      struct err *e)
-{
-    const struct scope everywhere = { .all = true };
-    struct session_ref ref;
-    enum err_code rc = claude_find(st, &everywhere, id, a, &ref, e);
-
-    if (rc == ERR_NOT_FOUND)
-        return ERR_OK;
-    return rc ? rc : err_set(e, ERR_STALE, ref.path.p, "create: a session with this id exists");
-}
-
 enum err_code claude_create(const struct store *st, const struct host_create *req, struct arena *a,
                             struct host_created *out, struct err *e)
 {
@@ -163,7 +150,7 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
     if (!made.id.n)
         made.id = (struct slice){ drawn, CLAUDE_ID };
     made.id = arena_copy(a, made.id);
-    enum err_code rc = made.id.p ? claude_check_new(st, made.id, a, e) : err_nomem(e);
+    enum err_code rc = made.id.p ? host_id_is_new(st, made.id, a, "create", e) : err_nomem(e);
 
     if (!rc)
         rc = make_folder(c, req->cwd, a, &folder, e);

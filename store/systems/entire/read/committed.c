@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/digest.h"
 #include "lite/base/id.h"
 #include "lite/base/time.h"
@@ -418,37 +419,30 @@ static enum err_code entire_read_branch(struct reading *r, enum point_source sou
     return ERR_OK;
 }
 
-/* Reads the checkpoints that have a ref each. */
-static enum err_code read_refs(struct reading *r)
-{
-    AUTO_REFS *it = NULL;
-    const char *name;
-
-    if (git_reference_iterator_glob_new(&it, r->repo, ENTIRE_REFS "*"))
-        return ERR_OK;
-    while (git_reference_next_name(&name, it) == 0) {
-        AUTO_COMMIT *c = NULL;
-        struct slice id;
-        git_oid tip;
-
-        if (!entire_ref_checkpoint(slice_of(name), &id) || !repo_has_ref(r->repo, name, &tip))
-            continue;
-        if (git_commit_lookup(&c, r->repo, &tip))
-            TRY(complain(r, id, "its ref names no commit"));
-        else
-            TRY(entire_read_checkpoint(r, POINT_REF, id, git_commit_tree_id(c)));
-    }
-    return ERR_OK;
-}
-
 enum err_code committed_read(git_repository *repo, struct arena *a, struct point_list *points,
                              struct problem_list *problems, struct err *e)
 {
     CLEANUP(reading_fini)
     struct reading r = { .repo = repo, .a = a, .points = points, .problems = problems, .e = e };
+    AUTO_REFS *it = NULL;
+    const char *name;
     git_oid tip;
 
-    TRY(read_refs(&r));
+    /* The checkpoints that have a ref each. */
+    if (git_reference_iterator_glob_new(&it, repo, ENTIRE_REFS "*"))
+        it = NULL;
+    while (it && git_reference_next_name(&name, it) == 0) {
+        AUTO_COMMIT *c = NULL;
+        struct slice id;
+
+        if (!entire_ref_checkpoint(slice_of(name), &id) || !repo_has_ref(repo, name, &tip))
+            continue;
+        if (git_commit_lookup(&c, repo, &tip))
+            TRY(complain(&r, id, "its ref names no commit"));
+        else
+            TRY(entire_read_checkpoint(&r, POINT_REF, id, git_commit_tree_id(c)));
+    }
+
     TRY(entire_read_branch(&r, POINT_V1,
                            repo_has_ref(repo, ENTIRE_V1, &tip) ? ENTIRE_V1 : ENTIRE_V1_REMOTE));
     return entire_read_branch(&r, POINT_V2, ENTIRE_V2);

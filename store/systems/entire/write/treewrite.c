@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/io/file.h"
 #include "store/git/repo.h"
 #include "store/rewind/plan/beneath.h"
@@ -183,20 +184,6 @@ static enum err_code add_author(struct buf *text, const char *key, const struct 
                     offset % 60);
 }
 
-static enum err_code entire_add_header(struct buf *text, const struct commit_text *c)
-{
-    char hex[GIT_OID_HEXSZ + 1];
-
-    git_oid_tostr(hex, sizeof hex, &c->tree);
-    TRY(buf_addf(text, "tree %s\n", hex));
-    for (size_t i = 0; i < c->parents; i++) {
-        git_oid_tostr(hex, sizeof hex, &c->parent[i]);
-        TRY(buf_addf(text, "parent %s\n", hex));
-    }
-    TRY(add_author(text, "author", &c->author));
-    return add_author(text, "committer", &c->committer);
-}
-
 DEFINE_CLEANUP(git_odb, git_odb_free);
 
 enum err_code treewrite_commit(git_repository *repo, const struct commit_text *c, git_oid *out,
@@ -205,7 +192,17 @@ enum err_code treewrite_commit(git_repository *repo, const struct commit_text *c
     CLEANUP(git_odb_free_at) git_odb *odb = NULL;
     AUTO_BUF text = { 0 };
 
-    NEED(!entire_add_header(&text, c) && !buf_add_byte(&text, '\n') && !buf_add(&text, c->message));
+    char hex[GIT_OID_HEXSZ + 1];
+
+    git_oid_tostr(hex, sizeof hex, &c->tree);
+    NEED(!buf_addf(&text, "tree %s\n", hex));
+    for (size_t i = 0; i < c->parents; i++) {
+        git_oid_tostr(hex, sizeof hex, &c->parent[i]);
+        NEED(!buf_addf(&text, "parent %s\n", hex));
+    }
+    NEED(!add_author(&text, "author", &c->author) &&
+         !add_author(&text, "committer", &c->committer));
+    NEED(!buf_add_byte(&text, '\n') && !buf_add(&text, c->message));
     int answer = git_repository_odb(&odb, repo);
 
     if (!answer)
