@@ -437,10 +437,10 @@ static enum err_code check_expected(const struct disk_new *f, const char *name,
     bool is = false;
 
     if ((size_t)snprintf(path, sizeof path, "%s/%s", f->path, name) >= sizeof path)
-        return err_set(e, ERR_UNSAFE, f->path, "replace a file: its path is too long");
+        return err_set(e, ERR_UNSAFE, f->path, "change a file: its path is too long");
     TRY(x->fn(path, x->arg, &is, e));
     return is ? ERR_OK
-              : err_set(e, ERR_STALE, name, "replace a file: it was changed in the meantime");
+              : err_set(e, ERR_STALE, name, "change a file: it was changed in the meantime");
 }
 
 static bool temp_is_new(const struct disk_new *f)
@@ -490,6 +490,30 @@ enum err_code disk_new_replace_expected(struct disk_new *f, const char *name, di
                              : err_sys(e, name, "replace a file");
     }
     return end_new(f, rc, e);
+}
+
+enum err_code disk_remove_expected(const char *dir, const char *name, disk_expects_fn *fn,
+                                   void *arg, struct err *e)
+{
+    const struct expected x = { fn, arg };
+    struct disk_new f = { .fd = -1, .dir = dir_open(dir) };
+    enum err_code rc = ERR_OK;
+
+    snprintf(f.path, sizeof f.path, "%s", dir);
+    if (f.dir < 0)
+        return err_sys(e, dir, "open directory");
+    if (!temp_name(f.temp) || renameat(f.dir, name, f.dir, f.temp)) {
+        rc = err_sys(e, name, "remove");
+        close(f.dir);
+        return rc;
+    }
+    rc = check_expected(&f, f.temp, &x, e);
+    if (!rc && unlinkat(f.dir, f.temp, 0))
+        rc = err_sys(e, name, "remove");
+    if (rc && disk_rename_new(f.dir, f.temp, f.dir, name))
+        rc = err_wrap(e, ERR_IO, "the file that was there is now %s", f.temp);
+    close(f.dir);
+    return rc;
 }
 
 static enum err_code open_written(const char *dir, struct slice bytes, mode_t mode,

@@ -79,6 +79,10 @@ typedef enum err_code disk_expects_fn(const char *path, void *arg, bool *is, str
  * asked about directly before it is replaced. */
 MUST_CHECK enum err_code disk_new_replace_expected(struct disk_new *f, const char *name,
                                                    disk_expects_fn *fn, void *arg, struct err *e);
+/* Removes a document that other programs write: it is asked about when it has a name that they do not know, so nothing that
+ * was written until then is lost. Otherwise it gets its name back: ERR_STALE. It does not sync the directory. */
+MUST_CHECK enum err_code disk_remove_expected(const char *dir, const char *name,
+                                              disk_expects_fn *fn, void *arg, struct err *e);
 void disk_new_discard(struct disk_new *f);
 /* Chooses another directory of the same file system for the name. */
 MUST_CHECK enum err_code disk_new_move(struct disk_new *f, const char *dir, struct err *e);

@@ -128,8 +128,8 @@ static enum err_code put_do(struct step *s, struct err *e)
         return err_set(e, ERR_STALE, s->path, "write: another file is there now");
 
     if (s->absent) {
-        if (!s->old_absent && unlink(s->path))
-            return err_sys(e, s->path, "remove");
+        if (!s->old_absent)
+            TRY(disk_remove_expected(dir, base_name(s->path), put_expects, s, e));
         if (!s->with_dir)
             return disk_sync_dir(dir, e);
         if (rmdir(dir) == 0)

@@ -37,13 +37,14 @@ static void remove_it(void *state)
     assert_int_equal(unlink(scratch_path(state, "doc.json")), 0);
 }
 
-static enum err_code put(void **state, struct err *e)
+static enum err_code put_to(void **state, bool absent, struct err *e)
 {
     struct arena a = { 0 };
     struct step s = { .kind = STEP_PUT,
                       .path = scratch_path(state, "doc.json"),
                       .old = slice_of(old_text),
-                      .bytes = SLICE("{\"archived\":true}"),
+                      .bytes = absent ? SLICE("") : SLICE("{\"archived\":true}"),
+                      .absent = absent,
                       .mtime_ns = MTIME_NOW };
 
     assert_int_equal(step_prepare(&s, &a, e), ERR_OK);
@@ -51,6 +52,11 @@ static enum err_code put(void **state, struct err *e)
 
     arena_fini(&a);
     return rc;
+}
+
+static enum err_code put(void **state, struct err *e)
+{
+    return put_to(state, false, e);
 }
 
 static size_t names_in(const char *dir)
@@ -128,6 +134,27 @@ IN_SCRATCH(a_document_that_nobody_else_writes_is_replaced)
         assert_true(folder_is(*state, "doc.json", "{\"archived\":true}"));
         assert_int_equal(names_in(*state), 1);
     }
+}
+
+/* Also where a name cannot be given back without a race. */
+IN_SCRATCH(a_document_that_another_program_writes_is_not_removed)
+{
+    struct err e = { 0 };
+
+    for (int lacks = 0; lacks <= 1; lacks++) {
+        scratch_write(state, "doc.json", slice_of(old_text));
+        syscall_hook_arm(
+            &(struct syscall_hook){ .call = "renameat", .then = write_in_place, .arg = state });
+        if (lacks)
+            syscall_hook_arm_also(&(struct syscall_hook){ .call = "renameat2", .error = EINVAL });
+        assert_int_equal(put_to(state, true, &e), ERR_STALE);
+        assert_true(syscall_hook_fired());
+        assert_true(folder_is(*state, "doc.json", "{\"archived\":false} \n"));
+        assert_int_equal(names_in(*state), 1);
+    }
+    scratch_write(state, "doc.json", slice_of(old_text));
+    assert_int_equal(put_to(state, true, &e), ERR_OK);
+    assert_int_equal(names_in(*state), 0);
 }
 
 /* A second program writes while the first one's file is put back: both files stay. */
