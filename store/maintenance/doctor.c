@@ -13,23 +13,6 @@
 #include "store/query/listing.h"
 #include "store/rewind/plan/origin.h"
 
-enum err_code doctor_list_add(const struct finding *f, void *arg, struct err *e)
-{
-    struct finding_list *list = arg;
-    struct finding *more = arena_grow(&list->arena, list->finding, list->n, sizeof *more);
-    struct finding copy = *f;
-
-    copy.session = arena_copy(&list->arena, f->session.p ? f->session : SLICE(""));
-    copy.path = arena_format(&list->arena, "%s", f->path);
-    copy.why = arena_format(&list->arena, "%s", f->why);
-    copy.repair = f->repair ? arena_format(&list->arena, "%s", f->repair) : NULL;
-    if (!more || !copy.session.p || !copy.path || !copy.why || (f->repair && !copy.repair))
-        return err_nomem(e);
-    list->finding = more;
-    list->finding[list->n++] = copy;
-    return ERR_OK;
-}
-
 /* ---- repairs ---- */
 
 /* A line that is being written looks torn for a moment, so a recent one is examined twice. */
@@ -322,6 +305,32 @@ static enum err_code doctor_reconnect(const struct doctor *d, const struct sessi
     return told;
 }
 
+/* A row whose line could not be read was missing as a parent. The repair is done, so nothing here may fail: without an
+ * answer the findings stay as they are. */
+static void doctor_look_again(const struct doctor *d, const struct session_ref *ref,
+                              struct finding_list *list)
+{
+    struct finding_list now = { .n = 0 };
+    const size_t before = list->n;
+    bool rewritten = false;
+    size_t n = 0;
+
+    for (size_t i = 0; i < before; i++)
+        rewritten |= list->finding[i].rewrites && list->finding[i].fixed;
+    bool ok = rewritten &&
+              !ref->store->ops->check(ref->store, ref, d->cancel, doctor_list_add, &now, NULL);
+
+    for (size_t i = 0; i < now.n && ok; i++)
+        if (now.finding[i].kind == FINDING_DANGLING_PARENT)
+            ok = !doctor_list_add(&now.finding[i], list, NULL);
+    for (size_t i = 0; i < list->n && ok; i++)
+        if (i >= before || list->finding[i].fixed ||
+            list->finding[i].kind != FINDING_DANGLING_PARENT)
+            list->finding[n++] = list->finding[i];
+    list->n = ok ? n : before;
+    arena_fini(&now.arena);
+}
+
 static enum err_code repair_session(const struct doctor *d, const struct session_ref *ref,
                                     struct finding_list *list, struct err *e)
 {
@@ -340,6 +349,7 @@ static enum err_code repair_session(const struct doctor *d, const struct session
     TRY(repair_all(&all, e));
     all.rewrites = false;
     TRY(repair_all(&all, e));
+    doctor_look_again(d, ref, list);
     return doctor_reconnect(d, ref, list, e);
 }
 
@@ -532,10 +542,15 @@ enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, 
         TRY(doctor_misplaced(d, d->only->store, fn, arg, &moved, e));
         return moved ? ERR_OK : examine_session(d, d->only, false, fn, arg, e);
     }
-    enum err_code rc = doctor_look_at_all(d, fn, arg, e);
+    enum err_code rc = d->misplaced ? ERR_OK : doctor_look_at_all(d, fn, arg, e);
 
     for (size_t i = 0; i < d->stores && !rc; i++) {
         const struct store *st = d->store[i];
+
+        if (d->misplaced) {
+            rc = doctor_misplaced(d, st, fn, arg, &moved, e);
+            continue;
+        }
         struct finding f = { .kind = FINDING_SETTINGS };
 
         f.why = st->ops->settings_note ? st->ops->settings_note(st, &f.path) : NULL;
@@ -546,5 +561,5 @@ enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, 
         if (!rc)
             rc = doctor_misplaced(d, st, fn, arg, &moved, e);
     }
-    return rc ? rc : doctor_own(d, fn, arg, e);
+    return rc || d->misplaced ? rc : doctor_own(d, fn, arg, e);
 }

@@ -17,6 +17,25 @@
 #include "store/maintenance/trash.h"
 #include "store/rewind/record/record.h"
 
+/* ---- a list of findings ---- */
+
+enum err_code doctor_list_add(const struct finding *f, void *arg, struct err *e)
+{
+    struct finding_list *list = arg;
+    struct finding *more = arena_grow(&list->arena, list->finding, list->n, sizeof *more);
+    struct finding copy = *f;
+
+    copy.session = arena_copy(&list->arena, f->session.p ? f->session : SLICE(""));
+    copy.path = arena_format(&list->arena, "%s", f->path);
+    copy.why = arena_format(&list->arena, "%s", f->why);
+    copy.repair = f->repair ? arena_format(&list->arena, "%s", f->repair) : NULL;
+    if (!more || !copy.session.p || !copy.path || !copy.why || (f->repair && !copy.repair))
+        return err_nomem(e);
+    list->finding = more;
+    list->finding[list->n++] = copy;
+    return ERR_OK;
+}
+
 /* Examines the operation log, the records of rewinds and the trash without opening them, because opening recovers. */
 
 /* Examines one entry of a directory. f has its path; if something is wrong, f->why is set. */

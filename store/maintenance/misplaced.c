@@ -99,13 +99,14 @@ static enum err_code misplaced_look(const char *path, void *arg, struct err *e)
     if (idset_has(&m->path, id128_of(slice_of(path))))
         return ERR_OK;
     TRY(misplaced_place_of(m, path, &stray, &is, e));
-    if (!is)
+    if (!is || (m->d->misplaced && !slice_starts(stray.ref.id, m->d->misplaced)))
         return ERR_OK;
 
     /* The session's own directory decides, and so does the project in whose folder it ended up. */
     const struct scope *scope = &m->d->scope;
 
-    if (!scope->all && !m->d->only && !(m->row->cwd.n && session_scope_has(scope, m->row->cwd))) {
+    if (!scope->all && !m->d->only && !m->d->misplaced &&
+        !(m->row->cwd.n && session_scope_has(scope, m->row->cwd))) {
         const char *rest = path + strlen(m->root) + 1, *slash = strchr(rest, '/');
         const struct slice folder = { rest, slash ? (size_t)(slash - rest) : 0 };
 

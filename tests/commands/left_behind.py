@@ -99,7 +99,10 @@ def check_deep(w):
     for _ in paths:
         w.program.run('undo', '--all')
     w.program.same('undone', files(w), before)
-    w.program.json('doctor', paths[0], '--fix')
+    run = w.program.run('doctor', sid(2))
+    w.program.need(run.returncode == 3 and b'no damage' not in run.stdout, f'an id that nothing has: {run}')
+    w.program.same('by its id', [os.path.realpath(f['path']) for f in w.program.json('doctor', f'claude:{sid(6)}')], [paths[1]])
+    w.program.json('doctor', sid(5)[:8], '--fix')
     w.program.same('one alone', [os.path.exists(p) for p in paths], [False, True, True])
     with open(f'{projects}/{folder}/{sid(5)}.jsonl', 'a', encoding='utf-8') as out:
         out.write(json.dumps({'parentUuid': sid(5), 'type': 'user', 'uuid': sid(3), 'cwd': w.home, 'sessionId': sid(5), 'message': {'role': 'user', 'content': 'more'}}) + '\n')

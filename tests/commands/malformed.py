@@ -149,6 +149,10 @@ def main():
         swept = program.json('sweep', '--all', '--older-than', '1m', '--empty')['sessions']
         program.need(all(s['why'] and s['sessionId'] for s in swept), f'sweep: {swept}')
         program.text('doctor')
+        # The first row can be read again, and is no missing parent of the second one.
+        sid = uuid(1000 + list(CASES).index('byte order mark'))
+        repaired = [(f['kind'], f.get('fixed')) for f in program.json('doctor', '--fix', sid) if f['kind'] != 'expires']
+        program.same('a byte order mark: repaired', repaired, [('broken-line', True)])
         program.finish(len(CASES) * 5)
 
 

@@ -153,6 +153,25 @@ static void write_end(const struct answer *a, bool fix)
     out_addf(o, "\n");
 }
 
+/* No list has the session: it may be in a place where its agent does not look for it. The error `e` stays if it is not. */
+static enum err_code doctor_misplaced_id(struct doctor *d, const char *id, struct answer *a,
+                                         struct err *e)
+{
+    enum { ID_LEAST = 4 };
+    struct err why = { 0 };
+    const char *colon = strrchr(id, ':');
+
+    d->only = NULL;
+    d->misplaced = colon ? colon + 1 : id;
+    if (strlen(d->misplaced) < ID_LEAST)
+        return ERR_NOT_FOUND;
+    const enum err_code rc = doctor_examine(d, write_finding, a, &why);
+
+    if (rc && e)
+        *e = why;
+    return !rc && !a->n ? ERR_NOT_FOUND : rc;
+}
+
 enum err_code doctor_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
@@ -183,7 +202,9 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
 
     if (!rc && d.reconnect && !d.only)
         rc = err_set(e, ERR_USAGE, "", "doctor: --reconnect needs the id of a session");
-    if (!rc)
+    if (rc == ERR_NOT_FOUND && in->argc && !d.reconnect)
+        rc = doctor_misplaced_id(&d, in->argv[0], &a, e);
+    else if (!rc)
         rc = doctor_examine(&d, write_finding, &a, e);
     in->done = !rc && a.fixed && !a.fixable;
 
