@@ -61,6 +61,20 @@ const char *hook_newline(struct slice text)
     return newline && newline > text.p && newline[-1] == '\r' ? "\r\n" : "\n";
 }
 
+/* Returns true if a line begins a table of hooks, or is a key of one. Blanks and quotes around names mean nothing. */
+static bool hook_toml_is_other(struct slice line)
+{
+    char start[8];
+    size_t n = 0;
+
+    for (size_t i = 0; i < line.n && n < sizeof start - 1; i++)
+        if (!strchr(" \t\"'", line.p[i]))
+            start[n++] = line.p[i];
+    start[n] = '\0';
+    return strncmp(start, "[hooks]", 7) == 0 || strncmp(start, "[hooks.", 7) == 0 ||
+           strncmp(start, "hooks=", 6) == 0 || strncmp(start, "hooks.", 6) == 0;
+}
+
 static enum err_code hook_toml_on(const struct agent_hooks *h, const char *agent,
                                   struct hook_text before, const struct hook_program *program,
                                   struct buf *out, struct err *e)
@@ -73,12 +87,7 @@ static enum err_code hook_toml_on(const struct agent_hooks *h, const char *agent
 
     /* Another form of the same array would make the document invalid; a string over several lines could hide ours. */
     while (slice_line(&rest, &line, &torn)) {
-        while (line.n && strchr(" \t", *line.p)) {
-            line.p++;
-            line.n--;
-        }
-        if (slice_starts(line, "[hooks]") || slice_starts(line, "hooks.") ||
-            (slice_starts(line, "hooks") && line.n > 5 && strchr(" \t=", line.p[5])))
+        if (hook_toml_is_other(line))
             return err_set(e, ERR_FORMAT, "", "it has hooks in another form than [[hooks]]");
     }
     rc = buf_add(out, text);

@@ -232,10 +232,15 @@ TEST(a_document_of_another_form_is_refused)
                                       (struct hook_text){ slice_of(texts[i]), false }, &program,
                                       &out, NULL),
                          ERR_FORMAT);
-    assert_int_equal(hook_edit_on(kimi->hooks, "kimi",
-                                  (struct hook_text){ SLICE("hooks = []\n"), false }, &program,
-                                  &out, NULL),
-                     ERR_FORMAT);
+    static const char *const forms[] = { "hooks = []\n",     "hooks=[]",        "[ hooks ]\n",
+                                         "\t[hooks.stop]\n", "[ \"hooks\" ]\n", "'hooks' = []\n",
+                                         "hooks . x = 1\n" };
+
+    for (size_t i = 0; i < COUNT_OF(forms); i++)
+        assert_int_equal(hook_edit_on(kimi->hooks, "kimi",
+                                      (struct hook_text){ slice_of(forms[i]), false }, &program,
+                                      &out, NULL),
+                         ERR_FORMAT);
 }
 
 TEST(hooks_that_are_switched_off_are_noticed)
