@@ -135,6 +135,12 @@ static int bisect_follow(const struct bisect *b, pid_t child, int *status)
     return waitpid(child, status, 0) < 0 ? errno : 0;
 }
 
+/* The program that an error is about; none if a shell runs it, whose name says nothing. */
+static const char *bisect_program(const struct bisect *b)
+{
+    return strcmp(b->in->argv[1], "sh") == 0 ? "" : b->in->argv[1];
+}
+
 /* A signal that would end this program ends the command, and the copy is removed. */
 static enum err_code bisect_run_command(const struct bisect *b, struct tested *t, struct err *e)
 {
@@ -171,11 +177,11 @@ static enum err_code bisect_run_command(const struct bisect *b, struct tested *t
 
     /* As in git bisect run, 125 skips a state, and a signal or a code above 127 ends the search. */
     if (WIFSIGNALED(status))
-        return err_set(e, ERR_IO, b->in->argv[1], "bisect: the command was ended by signal %d",
+        return err_set(e, ERR_IO, bisect_program(b), "bisect: the command was ended by signal %d",
                        WTERMSIG(status));
     t->exit_code = WEXITSTATUS(status);
     if (t->exit_code > 127)
-        return err_set(e, ERR_IO, b->in->argv[1],
+        return err_set(e, ERR_IO, bisect_program(b),
                        "bisect: the command ended with %d, which is neither good nor bad",
                        t->exit_code);
     t->verdict = t->exit_code == 0     ? VERDICT_GOOD
@@ -287,13 +293,14 @@ static enum err_code bisect_search(struct bisect *b, size_t first, size_t *good,
     if (*bad == b->last) {
         TRY(bisect_test(b, *bad, &v, e));
         if (v == VERDICT_GOOD)
-            return err_set(e, ERR_NOT_FOUND, b->in->argv[1], "bisect: the command does not fail %s",
+            return err_set(e, ERR_NOT_FOUND, bisect_program(b),
+                           "bisect: the command does not fail %s",
                            b->last == b->points ? "now" : "at the last point");
     }
     if (*good == first) {
         TRY(bisect_test(b, *good, &v, e));
         if (v == VERDICT_BAD)
-            return err_set(e, ERR_NOT_FOUND, b->in->argv[1],
+            return err_set(e, ERR_NOT_FOUND, bisect_program(b),
                            "bisect: the command fails at the first point already");
     }
     return ERR_OK;

@@ -160,8 +160,8 @@ static const struct {
     { "project:", TERM_DIR, NULL },
     { "dir:", TERM_DIR, NULL },
     { "id:", TERM_ID, NULL },
-    { "before:", TERM_BEFORE, "an age or a date: 2w, 3h, 2026-01-31" },
-    { "after:", TERM_AFTER, "an age or a date: 2w, 3h, 2026-01-31" },
+    { "before:", TERM_BEFORE, "an age or a date: 2w, 2026-01-31" },
+    { "after:", TERM_AFTER, "an age or a date: 2w, 2026-01-31" },
     { "size:", TERM_LARGER, "a size: >10M, <100k" },
     { "is:", TERM_IS, "running waiting archived fork damaged interrupted empty" },
 };

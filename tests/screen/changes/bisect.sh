@@ -31,7 +31,7 @@ see 'tested in $PWD'
 press C-u
 enter_text true
 press Enter
-see "It has ended." "the command does not fail now"
+see "It has ended." "cannot bisect: the command does not fail now"
 press Enter
 gone "It has ended."
 acknowledge
