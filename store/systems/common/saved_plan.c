@@ -413,6 +413,27 @@ static void set_copied(const struct saved_states *s, const struct saved_path *p,
     }
 }
 
+/* The copy is only the beginning of what the session's next edit found, whose line ends may differ. */
+static bool saved_plan_is_cut(const struct saved_path *p, const struct saved_state *copy,
+                              int64_t turn)
+{
+    const struct saved_state *next = copy ? write_near(p, turn, false) : NULL;
+    struct buf bytes = { 0 };
+    bool is =
+        next && next->has_found && copy->content == SAVED_FILE && saved_state_read(copy, &bytes);
+    size_t k = 0;
+
+    for (size_t i = 0; is && i < bytes.n; i++) {
+        if (bytes.p[i] == '\r')
+            continue;
+        k += k < next->found.n && next->found.p[k] == '\r';
+        is = k < next->found.n && bytes.p[i] == next->found.p[k++];
+    }
+    is = is && k < next->found.n;
+    buf_fini(&bytes);
+    return is;
+}
+
 static void saved_plan_set_wanted(const struct saved_states *s, const struct saved_path *p,
                                   int64_t turn, const struct rewind_plan *plan,
                                   struct rewind_target *t)
@@ -437,7 +458,8 @@ static void saved_plan_set_wanted(const struct saved_states *s, const struct sav
             t->doubt = "a shell command may have changed it before the session's edit";
         t->may_be_link = !absent && may_be_link(s, p, found, from, plan->wide ? NULL : plan->root);
         doubt_permissions(s, p, from, INT64_MAX, t);
-    }
+    } else
+        t->copy_lost = saved_plan_is_cut(p, copy, turn);
 }
 
 static bool concerns(const struct saved_path *p, int64_t turn)

@@ -13,6 +13,7 @@
 #include "store/systems/claude/chain/conversation_path.h"
 #include "store/systems/claude/chain/row_facts.h"
 #include "store/systems/claude/claude.h"
+#include "store/systems/claude/rewind/call_input.h"
 #include "store/systems/claude/rewind/planner.h"
 
 /* Plans a rewind: the content of each file at a checkpoint. */
@@ -182,6 +183,38 @@ static enum err_code doubt_copy(struct rewind_target *t, struct slice found, str
     return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
+/* Qoder records no texts. What its edit makes of the copy cannot be a part of the next copy alone. */
+static enum err_code doubt_by_next_copy(struct planner *p, size_t turn, const char *tracked,
+                                        size_t message, struct slice row, struct rewind_target *t,
+                                        struct err *e)
+{
+    AUTO_BUF copy = { 0 };
+    AUTO_BUF left = { 0 };
+    AUTO_BUF next = { 0 };
+    const char *file = NULL;
+    bool known;
+
+    for (size_t k = turn + 1; k < p->history.n && !file; k++) {
+        const struct file_history_entry *x = file_history_at(&p->history, k, tracked);
+
+        if (x && x->valid && x->backup && !(file = planner_backup(p, x->backup)))
+            return err_nomem(e);
+        if (file && strcmp(file, t->source.file) == 0)
+            file = NULL;
+    }
+    if (!file || file_read_all(AT_FDCWD, file, 0, CUT_LOOKED_AT, &next, NULL) ||
+        file_read_all(AT_FDCWD, t->source.file, 0, CUT_LOOKED_AT, &copy, NULL))
+        return ERR_OK;
+    const struct slice before = buf_slice(&copy);
+
+    TRY(call_input_apply(p, message, row, &before, NULL, &left, &known, e));
+    if (is_cut_short(known ? buf_slice(&left) : before, buf_slice(&next))) {
+        t->copy_lost = true;
+        t->doubt = "its saved copy is cut short: the session's next copy has the rest";
+    }
+    return ERR_OK;
+}
+
 static enum err_code doubt_copies(struct planner *p, size_t turn, struct rewind_plan *plan,
                                   struct err *e)
 {
@@ -203,9 +236,15 @@ static enum err_code doubt_copies(struct planner *p, size_t turn, struct rewind_
         if (p->transcript->message[i].kind != MESSAGE_USER)
             continue;
         rc = transcript_read(p->transcript, i, &row, e);
-        if (rc || !slice_has(buf_slice(&row), "\"originalFile\"") ||
+        if (rc ||
+            !(slice_has(buf_slice(&row), "\"originalFile\"") ||
+              slice_has(buf_slice(&row), "\"additions\"")) ||
             !json_get(buf_slice(&row), "toolUseResult", &result) ||
-            json_type(result) != JSON_OBJECT || !json_get_text(result, "filePath", &a, &path))
+            json_type(result) != JSON_OBJECT)
+            continue;
+        const bool no_texts = call_input_path(result, &a, &path);
+
+        if (!no_texts && !json_get_text(result, "filePath", &a, &path))
             continue;
         const char *name = arena_copy(&a, path).p;
         size_t before = seen.n;
@@ -220,6 +259,9 @@ static enum err_code doubt_copies(struct planner *p, size_t turn, struct rewind_
         /* Only the first edit since the point found the file as its saved copy should be. */
         if (slice_set_add(&seen, slice_of(target->path), &number))
             rc = err_nomem(e);
+        else if (seen.n > before && no_texts)
+            rc = doubt_by_next_copy(p, turn, p->history.path[first[at]], i, buf_slice(&row), target,
+                                    e);
         else if (seen.n > before && json_get_text(result, "originalFile", &a, &found))
             rc = doubt_copy(target, found, e);
         arena_reset(&a);

@@ -69,6 +69,19 @@ CASE(a_copy_that_the_next_edit_did_not_find_is_held_back)
 
     assert_int_equal(t->want, REWIND_UNKNOWN);
     assert_string_equal(t->why, "its saved copy is not what the session's next edit found");
+    assert_false(t->copy_lost);
+}
+
+CASE(a_copy_that_is_the_beginning_of_what_the_next_edit_found_is_lost)
+{
+    struct world *w = *state;
+
+    add_copy(w, 1, "v1", "one\r\ntw");
+    add_write(w, 1, "one\ntwo\n", "two\n");
+    const struct rewind_target *t = target(w, 1);
+
+    assert_int_equal(t->want, REWIND_UNKNOWN);
+    assert_true(t->copy_lost);
 }
 
 CASE(a_command_between_the_copy_and_the_edit_explains_what_it_found)

@@ -382,6 +382,55 @@ CASE(a_copy_that_was_cut_short_is_held_back)
     }
 }
 
+/* Qoder's rows have no texts: its next copy has what the edit made of this one. */
+CASE(a_copy_is_compared_with_the_next_one)
+{
+    static const struct {
+        const char *copy, *next;
+        bool cut;
+    } cases[] = {
+        { "a\nb\nc\nthe la", "a\nBB\nc\nthe last\n", true },
+        { "a", "a\nBB\nc\n", false },
+        { "a\nb\nc\n", "a\nBB\nc\n", false },
+        { "", "a\nBB\nc\n", true },
+        { "a\nb\nc\n", "a\nBB\nc\nappended\n", false },
+        { "a\nb\nother", "a\nBB\nc\n", false },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct place *p;
+        struct rewind_plan out;
+        char text[4096];
+
+        assert_int_equal(set_up((void **)&p), 0);
+        row(p, P1, NULL, "user", "{\"role\":\"user\",\"content\":\"first\"}");
+        line(p, SNAPSHOT(P1, P1, FILE_AT("a", "\"" BACKUP "@v1\"", "1"), "false"));
+        row(p, A1, P1, "assistant",
+            "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t\",\"name\":"
+            "\"Edit\","
+            "\"input\":{\"file_path\":\"a\",\"old_string\":\"b\",\"new_string\":\"BB\"}}]}");
+        snprintf(
+            text, sizeof text,
+            "{\"parentUuid\":\"" A1 "\",\"type\":\"user\",\"message\":{\"role\":\"user\","
+            "\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t\",\"content\":\"ok\"}]},"
+            "\"uuid\":\"" A2 "\",\"cwd\":\"%s\",\"toolUseResult\":{\"success\":true,"
+            "\"file_path\":\"%s/a\",\"additions\":1,\"deletions\":1}}",
+            p->cwd, p->cwd);
+        line(p, text);
+        row(p, P2, A2, "user", "{\"role\":\"user\",\"content\":\"second\"}");
+        line(p, SNAPSHOT(P2, P2, FILE_AT("a", "\"" BACKUP "@v2\"", "2"), "false"));
+        write_session(p);
+        folder_put(&p->folder, "cfg/file-history/" ID "/" BACKUP "@v1", slice_of(cases[i].copy));
+        folder_put(&p->folder, "cfg/file-history/" ID "/" BACKUP "@v2", slice_of(cases[i].next));
+        assert_int_equal(plan(p, P1, &out), ERR_OK);
+        if ((out.target[0].doubt != NULL) != cases[i].cut ||
+            out.target[0].copy_lost != cases[i].cut)
+            fail_msg("case %zu", i);
+        rewind_plan_fini(&out);
+        tear_down((void **)&p);
+    }
+}
+
 #define P3 "33330000-0000-4000-8000-000000000001"
 #define A3 "33330000-0000-4000-8000-000000000002"
 
