@@ -355,6 +355,8 @@ def pruned(w, t):
     t.need(dry['bytes'] > 0, f'their size: {dry}')
     t.same('by number, the newest of a project stays', (prune('--keep', '2')['removed'], ids()), (of_p[2::-1], [of_p[4], of_p[3], of_q]))
     t.same('by age', prune('--older-than', '1d')['removed'], [])
+    t.same('a young one stays, whatever the number', prune('--older-than', '1d', '--keep', '0')['removed'], [])
+    t.same('what fits stays, whatever the age', prune('--older-than', '0d', '--larger-than', '1G')['removed'], [])
     t.same('by size', (prune('--larger-than', '1')['removed'], ids()), ([of_p[3]], [of_p[4], of_q]))
     t.same('the newest can be undone', w.undo(q, of_p[4])[0], 0)
     undo = ids()[0]

@@ -434,10 +434,11 @@ MUST_CHECK enum err_code rewind_records_read(const struct store_env *env,
 void rewind_records_fini(struct rewind_records *r);
 
 /* Which records go: those after the newest `keep`, those before a time, and the oldest as long as all together are
- * larger than `bytes`. */
+ * larger than `bytes`; or only those of which each of this is true. */
 struct rewind_prune_rule {
     size_t keep;
     int64_t before_ms, bytes;
+    bool each;
 };
 /* More than the newest 200, older than 90 days, or more than 1 GiB. */
 struct rewind_prune_rule rewind_prune_defaults(int64_t now_ms);

@@ -22,7 +22,9 @@ struct rewind_prune_rule rewind_prune_defaults(int64_t now_ms)
 {
     enum { KEEP = 200, DAYS = 90, BYTES = 1 << 30 };
 
-    return (struct rewind_prune_rule){ KEEP, now_ms - DAYS * INT64_C(86400000), BYTES };
+    return (struct rewind_prune_rule){ .keep = KEEP,
+                                       .before_ms = now_ms - DAYS * INT64_C(86400000),
+                                       .bytes = BYTES };
 }
 
 /* The newest record of a project stays, and so does one that is not finished, because its files or another program wait
@@ -130,7 +132,10 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
             const struct rewind_record *r = &list.record[i];
 
             bytes += r->bytes;
-            goes[i] = i >= rule->keep || r->at_ms < rule->before_ms || bytes > rule->bytes;
+            const bool many = i >= rule->keep,
+                       old = r->at_ms<rule->before_ms, large = bytes> rule->bytes;
+
+            goes[i] = rule->each ? many && old && large : many || old || large;
         }
         rc = keep_needed(&list, goes, e);
     }
