@@ -25,7 +25,7 @@ TEST(cleanup_starts_with_sessions_unused_for_a_month)
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
     screen_press(&x.s, "<C-x>c");
     assert_string_equal(screen_line(&x.s, 0), " clean up  1 of 1 session ticked, 900 B"
-                                              "                            largest first");
+                                              "                           largest first");
     assert_string_equal(screen_line(&x.s, 1), "   where           this repository's worktrees");
     assert_string_equal(screen_cursor_line(&x.s), "▌  not used for  ‹ 30d ›");
     assert_non_null(strstr(screen_line(&x.s, 7), "   900 B  ████  Größere"));
