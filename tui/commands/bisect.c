@@ -135,7 +135,7 @@ static int bisect_follow(const struct bisect *b, pid_t child, int *status)
     return waitpid(child, status, 0) < 0 ? errno : 0;
 }
 
-/* The program that an error is about; none if a shell runs it, whose name says nothing. */
+/* The program that an error is about, or "" for a shell, which is not what was typed. */
 static const char *bisect_program(const struct bisect *b)
 {
     return strcmp(b->in->argv[1], "sh") == 0 ? "" : b->in->argv[1];
