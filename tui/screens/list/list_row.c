@@ -23,7 +23,7 @@ enum {
     WORDS_GOOD = sizeof "3 files  fork" - 1,
     WORDS_SHARE = 3,  /* words behind a title take at most this part of its line */
     SYSTEM_COLS = 60, /* in a narrower row the preview beside it names the system */
-    TIGHT_COLS = 72,
+    TIGHT_COLS = 76,
     TIGHT_DIR = 10,
     TIGHT_SYSTEM = 6,
     TAG_LEAST = 3,  /* "#a…" */
@@ -158,7 +158,8 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
     const bool one_line = lay->item == 1, all = l->scope == SCOPE_ALL;
     const struct list_widths *widest = &l->widths;
     const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX;
-    const bool tight = widest->alike && all && w < TIGHT_COLS; /* both names of a row are cut */
+    const bool named = c.several && one_line && (widest->alike || !lay->beside || w >= SYSTEM_COLS);
+    const bool tight = (widest->alike || named) && all && w < TIGHT_COLS; /* both names are cut */
     const struct {
         int *w, want, least;
         bool wanted;
@@ -168,8 +169,7 @@ struct list_columns list_columns(const struct list *l, const struct list_layout 
         { &c.flags_w, widest->signs, widest->signs, one_line },
         { &c.size_w, SIZE_W, SIZE_W, l->sort == SORT_SIZE && one_line },
         { &c.system_w, widest->system,
-          at_most(widest->system, tight ? TIGHT_SYSTEM : widest->system),
-          c.several && one_line && (widest->alike || !lay->beside || w >= SYSTEM_COLS) },
+          at_most(widest->system, tight ? TIGHT_SYSTEM : widest->system), named },
         { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, TEXT_MAX),
           one_line },
     };

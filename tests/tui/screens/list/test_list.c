@@ -321,6 +321,28 @@ TEST(a_title_is_of_more_use_than_its_tag)
     screen_close(&x.s);
 }
 
+/* Beside a preview, the names of the project and the agent are cut before the agent is left out. */
+AT_SHOP(agents_of_all_projects_are_named_beside_a_preview, 36, 120)
+{
+    struct session_entry *e = x->s.model->list->sessions.entry;
+    const struct store *own = e[2].ref.store;
+    struct session_row *row = e[2].row;
+    struct store_ops ops = x->s.ops;
+    struct store store = { .ops = &ops };
+    int y = 2;
+
+    ops.name = "antigravity";
+    row->ref.store = e[2].ref.store = &store;
+    list_widths_include(&x->s.model->list->widths, row);
+    x->s.model->list->widths.dir = 20; /* of a project that is not on the screen */
+    x->s.model->list->scope = SCOPE_ALL;
+    list_set_density(x->s.model->list, DENSITY_AUTO, &x->s.model->fx);
+    while (y < 30 && !strstr(screen_line(&x->s, y), "Refund flow, "))
+        y++;
+    assert_non_null(strstr(screen_line(&x->s, y), "  antig…  "));
+    row->ref.store = e[2].ref.store = own;
+}
+
 /* A second store of a system has sessions of the same titles, so that only its name tells the rows apart. */
 AT_SHOP(stores_of_one_system_are_named_at_every_width, 30, 100)
 {
