@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/systems/common/config_dir.h"
@@ -196,35 +197,29 @@ struct found {
     bool waits;                /* the newest entry ends with calls */
 };
 
-static void amazonq_read_entry(struct slice entry, struct arena *a, struct found *out)
-{
-    struct slice user, assistant, prompt, calls;
-    int64_t ms;
-
-    if (!amazonq_entry(entry, &user, &assistant))
-        return;
-    prompt = amazonq_prompt(user, a);
-    if (prompt.n)
-        out->last = prompt;
-    if (!out->first.n)
-        out->first = prompt;
-    out->waits = json_get(assistant, "ToolUse", &calls);
-    if (!time_parse(json_text_at(user, "timestamp", a), &ms))
-        return;
-    out->last_ms = ms;
-    if (out->first_ms == TIME_NONE)
-        out->first_ms = ms;
-}
-
 static struct found amazonq_read_history(struct slice value, struct arena *a)
 {
     struct found out = { SLICE(""), SLICE(""), TIME_NONE, TIME_NONE, false };
-    struct slice entry;
+    struct slice entry, user, assistant, prompt, calls;
+    int64_t ms;
     struct json_iter it;
 
     json_list_open(&it, value, "history");
-    while (json_list_next(&it, &entry))
-        amazonq_read_entry(entry, a, &out);
+    while (json_list_next(&it, &entry)) {
+        if (!amazonq_entry(entry, &user, &assistant))
+            continue;
+        prompt = amazonq_prompt(user, a);
+        if (prompt.n)
+            out.last = prompt;
+        if (!out.first.n)
+            out.first = prompt;
+        out.waits = json_get(assistant, "ToolUse", &calls);
+        if (!time_parse(json_text_at(user, "timestamp", a), &ms))
+            continue;
+        out.last_ms = ms;
+        if (out.first_ms == TIME_NONE)
+            out.first_ms = ms;
+    }
     return out;
 }
 

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/json.h"
 #include "store/git/repo.h"
@@ -50,14 +51,6 @@ struct history {
 
 /* ---- the checkpoints of the session ---- */
 
-static bool is_commit(struct slice hex)
-{
-    for (size_t i = 0; i < hex.n; i++)
-        if (!memchr("0123456789abcdef", hex.p[i], 16))
-            return false;
-    return hex.n == GIT_OID_HEXSZ;
-}
-
 static enum err_code cline_add_point(struct history *h, struct slice json, struct err *e)
 {
     struct arena *a = &h->files.states.arena;
@@ -65,7 +58,8 @@ static enum err_code cline_add_point(struct history *h, struct slice json, struc
     struct point p = { .time_ms = TIME_NONE }, *list;
 
     if (!json_get(json, "runCount", &run) || !json_int(run, &p.run) || p.run < 1 ||
-        !json_get_text(json, "ref", a, &commit) || !is_commit(commit) || h->points == POINTS_MOST)
+        !json_get_text(json, "ref", a, &commit) || commit.n != GIT_OID_HEXSZ ||
+        !slice_is_of(commit, "0123456789abcdef") || h->points == POINTS_MOST)
         return ERR_OK;
     if (json_get(json, "createdAt", &time) && !json_int(time, &p.time_ms))
         p.time_ms = TIME_NONE;

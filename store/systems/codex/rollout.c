@@ -15,6 +15,7 @@
 #include "lite/json/json.h"
 #include "store/systems/codex/codex.h"
 #include "store/systems/common/config_dir.h"
+#include "store/systems/common/jsonl.h"
 
 /* The conversation of a thread may be spread over many logs, since a fork or a revert begins a new
  * log that continues another one up to a byte. These functions make one text of them:
@@ -47,15 +48,7 @@ enum {
 
 bool codex_is_id(struct slice id)
 {
-    if (id.n != UUID)
-        return false;
-    for (size_t i = 0; i < UUID; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-        if (dash ? id.p[i] != '-' : !id.p[i] || !strchr("0123456789abcdef", id.p[i]))
-            return false;
-    }
-    return true;
+    return jsonl_is_uuid(id);
 }
 
 static bool cut_suffix(struct slice *name, const char *suffix)

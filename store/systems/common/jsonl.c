@@ -87,6 +87,17 @@ enum err_code jsonl_agent_variable(const struct store *st, const char **name, co
 
 /* ---- the files of a folder ---- */
 
+bool jsonl_is_uuid(struct slice id)
+{
+    for (size_t i = 0; i < id.n; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (dash ? id.p[i] != '-' : !memchr("0123456789abcdef", id.p[i], 16))
+            return false;
+    }
+    return id.n == 36;
+}
+
 bool jsonl_id_of_name(const char *name, jsonl_is_id_fn *is_id, struct slice *id)
 {
     size_t n = strlen(name);

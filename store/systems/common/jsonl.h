@@ -128,6 +128,8 @@ void jsonl_store_fini(struct jsonl_store *s);
 
 /* ---- the files of a folder ---- */
 
+/* Returns true for a UUID in lower case. */
+bool jsonl_is_uuid(struct slice id);
 /* The id in a file's name; it borrows from the name. Returns false if the file is not a log. */
 bool jsonl_id_of_name(const char *name, jsonl_is_id_fn *is_id, struct slice *id);
 /* Passes each log of the folder to fn as a ref, in no order, without subfolders. No file is opened, and of a folder that

@@ -113,15 +113,7 @@ static const char log_name[] = "/events.jsonl";
 
 bool copilot_is_id(struct slice id)
 {
-    if (id.n != 36)
-        return false;
-    for (size_t i = 0; i < id.n; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-        if (dash ? id.p[i] != '-' : !id.p[i] || !strchr("0123456789abcdef", id.p[i]))
-            return false;
-    }
-    return true;
+    return jsonl_is_uuid(id);
 }
 
 const char *copilot_directory(const struct session_ref *ref, struct arena *a)

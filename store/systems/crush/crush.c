@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/io/file.h"
 #include "lite/json/json.h"
@@ -46,12 +47,6 @@ const char *crush_sessions(struct sqlite_db *db, struct arena *a)
     return sql;
 }
 
-/* Crush generates titles in separate sessions. */
-static bool crush_is_own(struct slice id, struct slice parent)
-{
-    return parent.n == 0 && !slice_starts(id, "title-");
-}
-
 /* A database is in the scope or not. */
 bool crush_listed(const struct sqlite_row *row, const struct sqlite_place *place,
                   const struct scope *scope, struct arena *a, struct sqlite_listed *out)
@@ -72,8 +67,10 @@ bool crush_listed(const struct sqlite_row *row, const struct sqlite_place *place
                              !slice_has(sqlite_row_text(row, COLUMN_PARTS), "\"finish\"")))
                      ? SESSION_INTERRUPTED
                      : 0;
-    out->hidden =
-        crush_is_own(out->id, sqlite_row_text(row, COLUMN_PARENT)) ? HIDDEN_NOT : HIDDEN_SIDECHAIN;
+    /* Crush generates titles in separate sessions. */
+    out->hidden = sqlite_row_text(row, COLUMN_PARENT).n == 0 && !slice_starts(out->id, "title-")
+                      ? HIDDEN_NOT
+                      : HIDDEN_SIDECHAIN;
     return true;
 }
 

@@ -249,27 +249,18 @@ const struct exathena_edit *exathena_history_first_edit(const struct exathena_hi
     return NULL;
 }
 
-/* Reads the line of an edit from where it was when the log was read. */
-static enum err_code exathena_read_line(const struct session_ref *ref,
-                                        const struct exathena_edit *w, struct buf *line,
-                                        struct err *e)
-{
-    struct file file;
-
-    TRY(file_open(AT_FDCWD, ref->path.p, 0, &file, e));
-    enum err_code rc = file_read_part(&file, w->at, w->length, line, e);
-
-    file_close(&file);
-    return err_at(e, rc, ref->path.p);
-}
-
 enum err_code exathena_history_read_texts(const struct session_ref *ref, const char *project,
                                           struct exathena_edit *w, struct arena *a, struct err *e)
 {
     struct history_reader t = { .project = project, .line = w->line, .want = w, .into = a };
     struct buf line = { 0 };
-    enum err_code rc = exathena_read_line(ref, w, &line, e);
+    struct file file;
 
+    /* The line of the edit is read from where it was when the log was read. */
+    TRY(file_open(AT_FDCWD, ref->path.p, 0, &file, e));
+    enum err_code rc = err_at(e, file_read_part(&file, w->at, w->length, &line, e), ref->path.p);
+
+    file_close(&file);
     if (!rc)
         read_event(&t, buf_slice(&line));
     if (!rc && has_failed(&t))

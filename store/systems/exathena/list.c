@@ -31,13 +31,6 @@ bool exathena_in_scope(const struct store *st, const struct scope *scope)
     return false;
 }
 
-static bool is_in(const char *dir, struct slice path, size_t name_at)
-{
-    size_t n = strlen(dir);
-
-    return name_at == n + 1 && memcmp(path.p, dir, n) == 0;
-}
-
 /* Logs are in a directory named sessions, wherever that is, or in the given root; nothing else
  * distinguishes a log from other JSONL files. */
 enum err_code exathena_at_path(const struct store *st, struct slice path, struct arena *a,
@@ -49,7 +42,9 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
     const char *logs = exathena_of(st)->jsonl.folder;
     struct slice id;
 
-    if (!is_in(logs, path, at) && (at < n || memcmp(path.p + at - n, folder, n) != 0))
+    bool is_in = at == strlen(logs) + 1 && memcmp(path.p, logs, at - 1) == 0;
+
+    if (!is_in && (at < n || memcmp(path.p + at - n, folder, n) != 0))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     if (path.n - at <= SUFFIX || memcmp(path.p + path.n - SUFFIX, JSONL_SUFFIX, SUFFIX) != 0)
         file = arena_format(a, "%.*s" JSONL_SUFFIX, SLICE_ARG(path));

@@ -67,23 +67,6 @@ static enum err_code exathena_set_last(struct planning *p, const struct saved_fi
 
 /* ---- version 0 ---- */
 
-static enum err_code want_first(struct planning *p, const struct saved_file *f,
-                                struct rewind_target *t, struct err *e)
-{
-    if (f->why) {
-        t->want = REWIND_UNKNOWN;
-        t->why = f->why;
-        return ERR_OK;
-    }
-    t->want = f->first_absent ? REWIND_ABSENT : REWIND_BYTES;
-    if (t->want == REWIND_BYTES) {
-        t->source.file = arena_format(&p->plan.arena, "%s/0.bin", f->dir);
-        if (!t->source.file)
-            return err_nomem(e);
-    }
-    return exathena_set_last(p, f, t, e);
-}
-
 /* Like the library, we skip files without a path or a first copy, but the plan's notes mention
  * them. */
 static enum err_code add_first(struct planning *p, const struct saved_file *f, struct err *e)
@@ -94,7 +77,15 @@ static enum err_code add_first(struct planning *p, const struct saved_file *f, s
         p->left_out++;
         return ERR_OK;
     }
-    TRY(want_first(p, f, &t, e));
+    if (f->why) {
+        t.want = REWIND_UNKNOWN;
+        t.why = f->why;
+        return rewind_plan_add(&p->plan, &t, e);
+    }
+    t.want = f->first_absent ? REWIND_ABSENT : REWIND_BYTES;
+    if (t.want == REWIND_BYTES)
+        NEED(t.source.file = arena_format(&p->plan.arena, "%s/0.bin", f->dir));
+    TRY(exathena_set_last(p, f, &t, e));
     return rewind_plan_add(&p->plan, &t, e);
 }
 
@@ -114,23 +105,6 @@ static enum err_code exathena_note_first(struct planning *p, struct err *e)
 
 /* ---- at the event ---- */
 
-static enum err_code want_inferred(struct planning *p, const struct saved_file *f,
-                                   const struct exathena_edit *first, struct rewind_target *t,
-                                   struct err *e)
-{
-    struct exathena_edit w = *first;
-
-    if (!first->known) {
-        t->want = REWIND_UNKNOWN;
-        t->why = "the log does not record what the next edit found";
-        return ERR_OK;
-    }
-    TRY(exathena_history_read_texts(p->ref, p->x->project, &w, &p->plan.arena, e));
-    t->want = w.before.n == 0 && f->first_absent ? REWIND_ABSENT : REWIND_BYTES;
-    t->source.bytes = w.before;
-    return exathena_set_last(p, f, t, e);
-}
-
 static enum err_code add_inferred(struct planning *p, const struct saved_file *f, struct err *e)
 {
     struct rewind_target t = { .path = f->path };
@@ -139,7 +113,17 @@ static enum err_code add_inferred(struct planning *p, const struct saved_file *f
 
     if (!first)
         return ERR_OK; /* not changed since */
-    TRY(want_inferred(p, f, first, &t, e));
+    struct exathena_edit w = *first;
+
+    if (!first->known) {
+        t.want = REWIND_UNKNOWN;
+        t.why = "the log does not record what the next edit found";
+        return rewind_plan_add(&p->plan, &t, e);
+    }
+    TRY(exathena_history_read_texts(p->ref, p->x->project, &w, &p->plan.arena, e));
+    t.want = w.before.n == 0 && f->first_absent ? REWIND_ABSENT : REWIND_BYTES;
+    t.source.bytes = w.before;
+    TRY(exathena_set_last(p, f, &t, e));
     return rewind_plan_add(&p->plan, &t, e);
 }
 

@@ -152,20 +152,6 @@ static enum err_code is_saved_dir(int dir, const char *path, const char *name, b
     return ERR_OK;
 }
 
-static enum err_code add_saved_file(struct saved_files *list, const char *dir, const char *name,
-                                    struct arena *a, struct err *e)
-{
-    struct saved_file *more = arena_grow(a, list->file, list->n, sizeof *more);
-
-    if (!more)
-        return err_nomem(e);
-    list->file = more;
-    enum err_code rc = saved_file_read(dir, name, a, &more[list->n], e);
-
-    list->n += rc == ERR_OK;
-    return rc;
-}
-
 /* ERR_UNSAFE if the directory of all saved files, or of this session's, is a link. */
 static enum err_code saved_no_link(const struct exathena *x, const char *dir, struct err *e)
 {
@@ -193,8 +179,14 @@ enum err_code saved_files_read(const struct exathena *x, struct slice session, s
     /* A failure of readdir differs from the end of the directory in errno alone. */
     while (dir && !rc && (errno = 0, entry = readdir(dir))) {
         rc = is_saved_dir(dirfd(dir), path, entry->d_name, &is, e);
-        if (!rc && is)
-            rc = add_saved_file(&list, path, entry->d_name, a, e);
+        if (rc || !is)
+            continue;
+        struct saved_file *more = arena_grow(a, list.file, list.n, sizeof *more);
+
+        if (more)
+            list.file = more;
+        rc = more ? saved_file_read(path, entry->d_name, a, &more[list.n], e) : err_nomem(e);
+        list.n += rc == ERR_OK;
     }
     if (dir && !rc && errno)
         rc = err_sys(e, path, "read saved files");
@@ -288,15 +280,6 @@ static enum err_code locate_saved_file(struct saving *s, const char *file, struc
     return saved_file_read(parent, hex, s->a, &s->saved, e);
 }
 
-/* Compares as the library does: an empty file equals a missing one. */
-static enum err_code is_newest_version(const struct saving *s, bool *is, struct err *e)
-{
-    *is = false;
-    if (s->saved.newest < 0 || s->absent)
-        return ERR_OK;
-    return saved_newest_is(&s->saved, buf_slice(&s->bytes), is, e);
-}
-
 static bool has_saved_name(const struct saving *s, const char *name)
 {
     struct stat sb;
@@ -358,8 +341,9 @@ enum err_code exathena_checkpoint(const struct store *st, const struct session_r
 
         if (!rc)
             rc = exathena_read_present_file(&s, e);
-        if (!rc)
-            rc = is_newest_version(&s, &same, e);
+        /* Compares as the library does: an empty file equals a missing one. */
+        if (!rc && s.saved.newest >= 0 && !s.absent)
+            rc = saved_newest_is(&s.saved, buf_slice(&s.bytes), &same, e);
         if (!rc)
             rc = exathena_save_version(&s, same, e);
         done.files += !rc;

@@ -156,13 +156,6 @@ static enum err_code grok_finish(struct composing *c)
     return rc;
 }
 
-static bool grok_continues(const struct composing *c, const struct grok_line *line)
-{
-    if (c->kind != line->kind)
-        return false;
-    return line->kind != GROK_PROMPT || (!c->marked && line->index < 0) || c->index == line->index;
-}
-
 static enum err_code grok_begin(struct composing *c, const struct grok_line *line)
 {
     enum err_code rc = grok_finish(c);
@@ -188,7 +181,11 @@ static enum err_code grok_add_piece(struct composing *c, const struct grok_line 
     enum err_code rc = ERR_OK;
 
     c->marked = c->marked || (line->kind == GROK_PROMPT && line->index >= 0);
-    if (!grok_continues(c, line))
+    const bool continues =
+        c->kind == line->kind &&
+        (line->kind != GROK_PROMPT || (!c->marked && line->index < 0) || c->index == line->index);
+
+    if (!continues)
         rc = grok_begin(c, line);
     return rc ? rc : buf_add(&c->text, grok_text(line->content, &c->scratch));
 }

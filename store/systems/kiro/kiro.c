@@ -53,14 +53,6 @@ static struct slice kiro_join(struct slice all, struct slice text, struct arena 
     return text.n ? arena_join(a, all, "\n", text) : all;
 }
 
-/* The text of a part of v2, or of a list of v3. */
-static bool kiro_part_text(struct slice part, struct arena *a, struct slice *text)
-{
-    if (json_get_is(part, "kind", "text"))
-        return json_get_text(part, "data", a, text);
-    return json_get_is(part, "type", "text") && json_get_text(part, "text", a, text);
-}
-
 static struct slice kiro_prompt(struct slice row, struct arena *a)
 {
     struct slice content, key, part, text, all = SLICE("");
@@ -70,9 +62,14 @@ static struct slice kiro_prompt(struct slice row, struct arena *a)
         json_text(content, a, &all))
         return all;
     if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
-        while (json_iter_next(&it, &key, &part))
-            if (kiro_part_text(part, a, &text))
+        while (json_iter_next(&it, &key, &part)) {
+            /* The text of a part of v2, or of a list of v3. */
+            const bool v2 = json_get_is(part, "kind", "text");
+
+            if ((v2 || json_get_is(part, "type", "text")) &&
+                json_get_text(part, v2 ? "data" : "text", a, &text))
                 all = kiro_join(all, text, a);
+        }
     return all;
 }
 

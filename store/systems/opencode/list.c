@@ -56,16 +56,12 @@ enum column {
 
 /* ---- the scope ---- */
 
-static bool opencode_is_below(struct slice path, struct slice dir)
-{
-    return path.n > dir.n && dir.n && memcmp(path.p, dir.p, dir.n) == 0 &&
-           (path.p[dir.n] == '/' || dir.p[dir.n - 1] == '/');
-}
-
 /* OpenCode lists by project, so a session that was started in a subdirectory belongs to its work tree. */
 static bool opencode_is_of(struct slice dir, struct slice session, bool has_project)
 {
-    return slice_eq(session, dir) || (has_project && opencode_is_below(session, dir));
+    return slice_eq(session, dir) ||
+           (has_project && session.n > dir.n && dir.n && memcmp(session.p, dir.p, dir.n) == 0 &&
+            (session.p[dir.n] == '/' || dir.p[dir.n - 1] == '/'));
 }
 
 /* ---- the row ---- */

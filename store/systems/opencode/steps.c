@@ -31,21 +31,15 @@ struct reading {
     struct opencode_steps *out;
 };
 
-static bool is_tree(struct slice hex)
-{
-    for (size_t i = 0; i < hex.n; i++)
-        if (!((hex.p[i] >= '0' && hex.p[i] <= '9') || (hex.p[i] >= 'a' && hex.p[i] <= 'f')))
-            return false;
-    return hex.n == TREE_DIGITS;
-}
-
 /* The snapshot of a part, in the arena; empty: none. */
 static struct slice tree_of(struct slice part, struct arena *a)
 {
     struct slice hex;
 
-    return json_get_text(part, "snapshot", a, &hex) && is_tree(hex) ? arena_copy(a, hex)
-                                                                    : SLICE("");
+    return json_get_text(part, "snapshot", a, &hex) && hex.n == TREE_DIGITS &&
+                   slice_is_of(hex, "0123456789abcdef")
+               ? arena_copy(a, hex)
+               : SLICE("");
 }
 
 /* ---- prompts ---- */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/base/utf8.h"
 #include "lite/io/file.h"
@@ -52,14 +53,6 @@ static const struct setting {
     { "tag", "tag", "tag" },
 };
 
-static const struct setting *find_setting(struct slice name)
-{
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        if (slice_eq(name, slice_of(settings[i].name)))
-            return &settings[i];
-    return NULL;
-}
-
 /* Writes the setting as the agent's SDK does, with an id, so that a repeated append adds nothing. */
 static enum err_code write_setting(const struct setting *s, struct slice value,
                                    const struct plugin_store *p, struct slice session,
@@ -92,10 +85,13 @@ static enum err_code append_setting(const struct plugin_store *p,
                                     const struct reprise_plugin_key *key,
                                     const struct host_setting *setting, struct err *e)
 {
-    const struct setting *s = find_setting(setting->key);
+    const struct setting *s = NULL;
     AUTO_BUF row = { 0 };
     int64_t last;
 
+    for (size_t i = 0; i < COUNT_OF(settings) && !s; i++)
+        if (slice_eq(setting->key, slice_of(settings[i].name)))
+            s = &settings[i];
     if (!s)
         return err_set(e, ERR_USAGE, "", "set: sessions of this store have no setting %.*s",
                        SLICE_ARG(setting->key));

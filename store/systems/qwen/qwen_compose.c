@@ -72,28 +72,6 @@ static void qwen_compose_reply(struct compose *c, struct slice text)
     qwen_compose_said(c, "assistant", "assistant_output", "model", text);
 }
 
-static void qwen_compose_result(struct compose *c, const struct compose_call *call, const char *id,
-                                const char *name)
-{
-    struct jsonout j;
-
-    qwen_compose_open(c, &j, "tool_result", "tool_result", "user");
-    compose_member(&j, "functionResponse", '{');
-    jsonout_member(&j, "id", slice_of(id));
-    jsonout_member(&j, "name", slice_of(name));
-    compose_member(&j, "response", '{');
-    compose_text(&j, call->failed ? "error" : "output", call->result);
-    jsonout_close(&j, '}');
-    jsonout_close(&j, '}');
-    qwen_compose_close(&j);
-    compose_member(&j, "toolCallResult", '{');
-    jsonout_member(&j, "callId", slice_of(id));
-    jsonout_member(&j, "status", call->failed ? SLICE("error") : SLICE("success"));
-    compose_text(&j, "resultDisplay", (struct slice){ "", 0 });
-    jsonout_close(&j, '}');
-    compose_close_line(c, &j);
-}
-
 static bool qwen_compose_call(struct compose *c, const struct compose_call *call)
 {
     static const struct compose_names names = {
@@ -120,7 +98,22 @@ static bool qwen_compose_call(struct compose *c, const struct compose_call *call
     jsonout_close(&j, '}');
     qwen_compose_close(&j);
     compose_close_line(c, &j);
-    qwen_compose_result(c, call, id, names.tool[call->meaning]);
+    /* The result, in a line of its own. */
+    qwen_compose_open(c, &j, "tool_result", "tool_result", "user");
+    compose_member(&j, "functionResponse", '{');
+    jsonout_member(&j, "id", slice_of(id));
+    jsonout_member(&j, "name", slice_of(names.tool[call->meaning]));
+    compose_member(&j, "response", '{');
+    compose_text(&j, call->failed ? "error" : "output", call->result);
+    jsonout_close(&j, '}');
+    jsonout_close(&j, '}');
+    qwen_compose_close(&j);
+    compose_member(&j, "toolCallResult", '{');
+    jsonout_member(&j, "callId", slice_of(id));
+    jsonout_member(&j, "status", call->failed ? SLICE("error") : SLICE("success"));
+    compose_text(&j, "resultDisplay", (struct slice){ "", 0 });
+    jsonout_close(&j, '}');
+    compose_close_line(c, &j);
     return true;
 }
 

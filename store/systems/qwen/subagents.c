@@ -33,43 +33,28 @@ static const char *qwen_folder_of(const struct session_ref *ref, struct arena *a
               : NULL;
 }
 
-static enum err_code qwen_visit(const char *folder, DIR *dir, qwen_subagent_log_fn *fn, void *arg,
-                                struct err *e)
-{
-    const struct dirent *entry;
-    enum err_code rc = ERR_OK;
-    struct slice id;
-
-    while (!rc && (errno = 0, entry = readdir(dir))) {
-        struct arena a = { 0 };
-
-        const char *name = entry->d_name;
-        size_t n = sizeof prefix - 1;
-
-        if (strncmp(name, prefix, n) != 0 || !jsonl_id_of_name(name + n, qwen_is_agent_id, &id))
-            continue;
-        const char *path = arena_format(&a, "%s/%s", folder, entry->d_name);
-
-        rc = path ? fn(path, id, arg, e) : err_nomem(e);
-        arena_fini(&a);
-    }
-    return rc || !errno ? rc : err_sys(e, folder, "look for sub-agents");
-}
-
 enum err_code qwen_each_subagent(const struct session_ref *ref, qwen_subagent_log_fn *fn, void *arg,
                                  struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     const char *folder = qwen_folder_of(ref, &a);
-    DIR *dir = folder ? opendir(folder) : NULL;
-    enum err_code rc = a.failed ? err_nomem(e) : ERR_OK;
+    AUTO_DIR *dir = folder ? opendir(folder) : NULL;
+    const size_t n = sizeof prefix - 1;
+    const struct dirent *entry;
+    const char *path;
+    struct slice id;
 
-    if (dir) {
-        rc = qwen_visit(folder, dir, fn, arg, e);
-        closedir(dir);
+    NEED(!a.failed);
+    while (dir && (errno = 0, entry = readdir(dir))) {
+        AUTO_ARENA own = { 0 };
+
+        if (strncmp(entry->d_name, prefix, n) != 0 ||
+            !jsonl_id_of_name(entry->d_name + n, qwen_is_agent_id, &id))
+            continue;
+        NEED(path = arena_format(&own, "%s/%s", folder, entry->d_name));
+        TRY(fn(path, id, arg, e));
     }
-    arena_fini(&a);
-    return rc;
+    return dir && errno ? err_sys(e, folder, "look for sub-agents") : ERR_OK;
 }
 
 /* ---- ids ---- */

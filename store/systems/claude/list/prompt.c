@@ -28,10 +28,7 @@ static bool is_paste_open(struct slice text)
 {
     if (text.n < PASTE_BODY || memcmp(text.p + PASTE_ID + 4, "\">\n", 3) != 0)
         return false;
-    for (size_t i = PASTE_ID; i < PASTE_ID + 4; i++)
-        if (!strchr("0123456789abcdef", text.p[i]) || !text.p[i])
-            return false;
-    return true;
+    return slice_is_of((struct slice){ text.p + PASTE_ID, 4 }, "0123456789abcdef");
 }
 
 static bool next_paste(struct slice text, const char **open)
