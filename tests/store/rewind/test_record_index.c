@@ -224,7 +224,9 @@ CASE(a_record_that_changed_is_read)
 
 CASE(a_record_that_was_removed_is_gone)
 {
-    const struct rewind_prune_rule rule = { 20, INT64_MIN, INT64_MAX };
+    const struct rewind_prune_rule rule = { .keep = 20,
+                                            .before_ms = INT64_MIN,
+                                            .bytes = INT64_MAX };
     struct rewind_records removed;
     struct buf text = { 0 };
     size_t before, after;
