@@ -113,10 +113,9 @@ enum err_code jobs_blame(struct job_context *d, const struct effect *q, const st
         rc = jobs_blame_fill_rows(d, q, &query, rows, e);
     free(path);
     free(real);
-    if (rc) {
+    if (rc)
         blame_rows_free(rows);
-        return rc;
-    }
-    jobs_post(r, q, (struct msg){ .kind = MSG_BLAME, .u.blame = rows });
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_BLAME, .u.blame = rows });
+    return rc;
 }

@@ -14,10 +14,9 @@ enum err_code jobs_board(struct job_context *d, const struct effect *q, const st
 
     if (!rc)
         rc = board_rows_read(d->store, d->stores, &scope, d->env, rows, e);
-    if (rc) {
+    if (rc)
         free(rows);
-        return rc;
-    }
-    jobs_post(r, q, (struct msg){ .kind = MSG_BOARD, .u.board = rows });
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_BOARD, .u.board = rows });
+    return rc;
 }

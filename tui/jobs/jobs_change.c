@@ -21,19 +21,13 @@ struct change_job {
     struct change_result *out;
 };
 
-static enum err_code check_undoable(const struct change_job *d, struct err *e)
-{
-    return d->env->state_dir && d->env->data_dir
-               ? ERR_OK
-               : err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
-}
-
+/* log: NULL if only the place of the undo records is checked. */
 static enum err_code jobs_change_open_log(const struct change_job *d, struct change_log **log,
                                           struct err *e)
 {
-    enum err_code rc = check_undoable(d, e);
-
-    return rc ? rc : change_log_open(d->env, log, e);
+    if (!d->env->state_dir || !d->env->data_dir)
+        return err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
+    return log ? change_log_open(d->env, log, e) : ERR_OK;
 }
 
 static enum err_code jobs_change_note_session(struct change_job *d, struct slice id, struct err *e)
@@ -42,20 +36,6 @@ static enum err_code jobs_change_note_session(struct change_job *d, struct slice
 }
 
 /* ---- one small change of each session, all in one change ---- */
-
-/* A person must never accidentally get a second agent in a conversation that the first agent is
- * still changing. */
-static enum err_code jobs_change_check_quiet(const struct session_ref *ref, struct err *e)
-{
-    struct live live;
-    enum err_code rc = live_check(&ref, 1, &live, e);
-
-    if (rc || live.state == LIVE_QUIET)
-        return rc;
-    return err_set(e, ERR_LOCKED, ref->path.p,
-                   "an agent may be writing to it (%s); quit the agent first",
-                   live.why ? live.why : "it is registered as running");
-}
 
 static struct session_change jobs_change_of(const struct change_job *d)
 {
@@ -89,7 +69,7 @@ static enum err_code make_fork(struct change_job *d, struct err *e)
                                           .with_files = true };
     struct change *c = change_new("fork");
     struct fork_result fork = { .path = NULL };
-    enum err_code rc = c ? check_undoable(d, e) : err_nomem(e);
+    enum err_code rc = c ? jobs_change_open_log(d, NULL, e) : err_nomem(e);
 
     if (!rc)
         rc = session_change_fork(d->env, &d->q->refs->ref[0], &request, c, &fork, e);
@@ -248,24 +228,6 @@ static enum err_code check_places(struct change_job *d, const struct trash_item 
     return ERR_OK;
 }
 
-static enum err_code jobs_change_put_back(struct change_job *d, struct change_log *log,
-                                          const struct trash_item *const item[], size_t n,
-                                          struct err *e)
-{
-    if (d->q->request == CHANGE_EMPTY) {
-        enum err_code rc = ERR_OK;
-
-        for (size_t i = 0; i < n && !rc; i++)
-            rc = trash_destroy(d->env, item[i], e);
-        return rc;
-    }
-    if (d->q->request == CHANGE_JOIN)
-        return trash_join(log, item[0], e);
-    enum err_code rc = check_places(d, item, n, e);
-
-    return rc || d->out->needs_confirmation ? rc : trash_restore_all(log, item, n, e);
-}
-
 /* Handles only the items that were shown: a session that was deleted since then stays in the trash.
  * Items that are no longer there are skipped. */
 static enum err_code from_trash(struct change_job *d, struct err *e)
@@ -281,8 +243,15 @@ static enum err_code from_trash(struct change_job *d, struct err *e)
         rc = trash_read(d->env, &list, e);
     if (!rc)
         rc = items_named(d, &list, item, &n, e);
-    if (!rc)
-        rc = jobs_change_put_back(d, log, item, n, e);
+    if (!rc && d->q->request == CHANGE_JOIN)
+        rc = trash_join(log, item[0], e);
+    else if (!rc && d->q->request != CHANGE_EMPTY) {
+        rc = check_places(d, item, n, e);
+        if (!rc && !d->out->needs_confirmation)
+            rc = trash_restore_all(log, item, n, e);
+    }
+    for (size_t i = 0; i < n && !rc && d->q->request == CHANGE_EMPTY; i++)
+        rc = trash_destroy(d->env, item[i], e);
     trash_list_fini(&list);
     change_log_close(log);
     arena_fini(&a);
@@ -327,14 +296,24 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
             d.env->now_ms; /* not the time the screen was opened: an archive mark takes effect from
                                now */
     for (size_t i = 0; i < refs->n && !rc; i++) {
-        rc = what.kind == SESSION_RESUME_AT ? jobs_change_check_quiet(&refs->ref[i], e) : ERR_OK;
+        const struct session_ref *ref = &refs->ref[i];
+        struct live live = { .state = LIVE_QUIET };
         size_t before = c->n;
         bool at_once = false;
 
+        /* A person must never accidentally get a second agent in a conversation that the first agent
+         * is still changing. */
+        if (what.kind == SESSION_RESUME_AT)
+            rc = live_check(&ref, 1, &live, e);
+        if (!rc && live.state != LIVE_QUIET)
+            rc = err_set(e, ERR_LOCKED, ref->path.p,
+                         "an agent may be writing to it (%s); quit the agent first",
+                         live.why ? live.why : "it is registered as running");
+
         if (!rc)
-            rc = session_change_plan(&refs->ref[i], d.shown->scope, &what, c, &at_once, e);
+            rc = session_change_plan(ref, d.shown->scope, &what, c, &at_once, e);
         if (!rc && (c->n > before || at_once))
-            rc = jobs_change_note_session(&d, refs->ref[i].id, e);
+            rc = jobs_change_note_session(&d, ref->id, e);
     }
     if (!rc && c->n > 0)
         rc = change_run(log, c, e);
@@ -428,14 +407,6 @@ bool jobs_is_by_agent(const struct effect *q)
            store_agent_abilities(q->refs->ref[0].store->ops) & agent_change_ability(what);
 }
 
-static enum err_code request_confirmation(const struct agent_change *change,
-                                          struct change_result *out, struct err *e)
-{
-    out->needs_confirmation = true;
-    snprintf(out->where, sizeof out->where, "%s", agent_change_consequence(change));
-    return buf_add(&out->text, slice_of(change->line)) ? err_nomem(e) : ERR_OK;
-}
-
 /* If the session changed its directory meanwhile, the command is another one. */
 static enum err_code run(const struct job_context *d, const struct effect *q,
                          const struct agent_change *change, struct change_result *out,
@@ -474,8 +445,13 @@ enum err_code jobs_change_by_agent(const struct job_context *d, const struct eff
     out->by_agent = true;
     if (!rc)
         rc = resume_make_change(&w, &change, &a, &command, e);
-    if (!rc)
-        rc = q->confirmed ? run(d, q, &change, out, e) : request_confirmation(&change, out, e);
+    if (!rc && q->confirmed)
+        rc = run(d, q, &change, out, e);
+    else if (!rc) {
+        out->needs_confirmation = true;
+        snprintf(out->where, sizeof out->where, "%s", agent_change_consequence(&change));
+        rc = buf_add(&out->text, slice_of(change.line)) ? err_nomem(e) : ERR_OK;
+    }
     arena_fini(&a);
     return rc;
 }

@@ -98,12 +98,11 @@ enum err_code jobs_log(struct job_context *d, const struct effect *q, const stru
     if (!rc && q->text.n)
         rc = take_way_back(&b, r, e);
     back_to_fini(&b);
-    if (rc) {
+    if (rc)
         log_rows_free(r);
-        return rc;
-    }
-    jobs_post(reply, q, (struct msg){ .kind = MSG_LOG, .u.log = r });
-    return ERR_OK;
+    else
+        jobs_post(reply, q, (struct msg){ .kind = MSG_LOG, .u.log = r });
+    return rc;
 }
 
 enum err_code jobs_back_to(const struct store_env *env, const struct shown *shown,

@@ -29,12 +29,6 @@
  * result or returns an error, and only reports of progress may come before. A change that was begun
  * is not cancelled, because half of a rewind is worse than either end. */
 
-static void post_answer(const struct reply *r, const struct effect *q, struct msg m)
-{
-    m.generation = q->generation;
-    r->post(r->arg, &m);
-}
-
 static enum err_code answer_checkpoints(const struct effect *q, const struct reply *r,
                                         struct err *e)
 {
@@ -44,12 +38,11 @@ static enum err_code answer_checkpoints(const struct effect *q, const struct rep
 
     if (!rc && q->kind == EFFECT_TURN_LINES)
         rc = rewind_count_lines(ref, r->cancelled, list, e);
-    if (rc) {
+    if (rc)
         preview_checkpoints_free(list);
-        return rc;
-    }
-    post_answer(r, q, (struct msg){ .kind = MSG_CHECKPOINTS, .u.checkpoints = list });
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_CHECKPOINTS, .u.checkpoints = list });
+    return rc;
 }
 
 static enum err_code answer_preview(const struct job_context *d, const struct effect *q,
@@ -64,12 +57,11 @@ static enum err_code answer_preview(const struct job_context *d, const struct ef
         rc = rewind_other_stores(d->store, d->stores, ref, r->cancelled, &p->plan, e);
     if (!rc)
         rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
-    if (rc) {
+    if (rc)
         preview_free(p);
-        return rc;
-    }
-    post_answer(r, q, (struct msg){ .kind = MSG_PREVIEW, .u.preview = p });
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_PREVIEW, .u.preview = p });
+    return rc;
 }
 
 static enum err_code answer_take(const struct effect *q, const struct reply *r, struct err *e)
@@ -84,23 +76,11 @@ static enum err_code answer_take(const struct effect *q, const struct reply *r, 
         rc = compare_take_plan(q->refs->ref, &c, &take, &p->plan, e);
     if (!rc)
         rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
-    if (rc) {
+    if (rc)
         preview_free(p);
-        return rc;
-    }
-    post_answer(r, q, (struct msg){ .kind = MSG_PREVIEW, .u.preview = p });
-    return ERR_OK;
-}
-
-static enum err_code diff_file(const struct effect *q, struct comparison *c, struct err *e)
-{
-    c->entry = q->first;
-    enum err_code rc =
-        rewind_sides_read(&q->preview->plan, &q->preview->preview.entry[q->first], &c->sides, e);
-
-    return rc ? rc
-              : linediff_make(buf_slice(&c->sides.present), buf_slice(&c->sides.wanted),
-                              REWIND_CONTEXT, &c->diff, e);
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_PREVIEW, .u.preview = p });
+    return rc;
 }
 
 /* ---- doing it ---- */
@@ -169,9 +149,9 @@ static void jobs_rewind_post_progress(size_t done, size_t all, void *arg)
     if (done == all || now_ms - t->reported_ms < REPORT_MS)
         return;
     t->reported_ms = now_ms;
-    post_answer(t->reply, t->question,
-                (struct msg){ .kind = MSG_PROGRESS,
-                              .u.progress = { .done = (int64_t)done, .total = (int64_t)all } });
+    jobs_post(t->reply, t->question,
+              (struct msg){ .kind = MSG_PROGRESS,
+                            .u.progress = { .done = (int64_t)done, .total = (int64_t)all } });
 }
 
 static enum err_code jobs_rewind_apply_selection(const struct effect *q, const struct reply *r,
@@ -298,7 +278,7 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
         buf_fini(&record);
     }
     if (!rc)
-        post_answer(r, q, m);
+        jobs_post(r, q, m);
     return rc;
 }
 
@@ -313,7 +293,7 @@ static enum err_code answer_turn_files(const struct effect *q, const struct repl
     if (rc)
         turn_files_free(files);
     else
-        post_answer(r, q, (struct msg){ .kind = MSG_TURN_FILES, .u.turn_files = files });
+        jobs_post(r, q, (struct msg){ .kind = MSG_TURN_FILES, .u.turn_files = files });
     return rc;
 }
 
@@ -330,7 +310,7 @@ static enum err_code answer_turn_file(const struct effect *q, const struct reply
     if (rc)
         buf_fini(&m.u.turn_file.text);
     else
-        post_answer(r, q, m);
+        jobs_post(r, q, m);
     return rc;
 }
 
@@ -345,15 +325,21 @@ enum err_code jobs_run_rewind(const struct job_context *d, const struct effect *
     case EFFECT_TURN_FILES: return answer_turn_files(q, r, e);
     case EFFECT_TURN_FILE: return answer_turn_file(q, r, e);
     case EFFECT_COMPARE: {
+        const struct rewind_entry *entry = &q->preview->preview.entry[q->first];
         struct comparison *c = calloc(1, sizeof *c);
-        enum err_code rc = c ? diff_file(q, c, e) : err_nomem(e);
 
-        if (rc) {
+        NEED(c);
+        c->entry = q->first;
+        enum err_code rc = rewind_sides_read(&q->preview->plan, entry, &c->sides, e);
+
+        if (!rc)
+            rc = linediff_make(buf_slice(&c->sides.present), buf_slice(&c->sides.wanted),
+                               REWIND_CONTEXT, &c->diff, e);
+        if (rc)
             preview_comparison_free(c);
-            return rc;
-        }
-        post_answer(r, q, (struct msg){ .kind = MSG_COMPARISON, .u.comparison = c });
-        return ERR_OK;
+        else
+            jobs_post(r, q, (struct msg){ .kind = MSG_COMPARISON, .u.comparison = c });
+        return rc;
     }
     default: return answer_rewind(q, r, e);
     }
@@ -368,15 +354,6 @@ struct undo_job {
     struct change_result *out;
     bool passed; /* something newer cannot be undone */
 };
-
-/* "claude:5e55…": the id is after the system's name. */
-static struct slice session_id_part(const char *session)
-{
-    const char *colon = strchr(session, ':');
-    const char *id = colon ? colon + 1 : session;
-
-    return slice_of(id);
-}
 
 static enum err_code rewind_back(struct undo_job *d, const char *record, struct err *e)
 {
@@ -453,21 +430,6 @@ static enum err_code choose_target(struct undo_job *d, struct change_log *log,
                    others.elsewhere.id);
 }
 
-/* A change that another run of the program made, or an earlier one, is never undone without a question. If the request
- * names its target, the person was already asked. */
-static enum err_code check_asks(struct undo_job *d, const struct undo_target *n, struct err *e)
-{
-    if (d->q->text.n > 0 && !d->q->asks)
-        return ERR_OK;
-    enum err_code rc = n->kind == UNDO_TARGET_REWIND
-                           ? jobs_undo_edited(d->env, n->id, &d->out->edited, e)
-                           : ERR_OK;
-
-    d->out->needs_confirmation = !rc && (d->q->asks || d->passed || d->out->edited.n > 0 ||
-                                         !record_id_is_of_run(d->env, n->id));
-    return rc;
-}
-
 /* Undoes the newest change or rewind, as `reprise undo` does. The change log is closed before files
  * are rewound, because a rewind may also change the conversation. */
 enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
@@ -482,16 +444,25 @@ enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
 
     if (!rc)
         rc = choose_target(d, log, &target, e);
-    if (!rc)
-        rc = check_asks(d, &target, e);
+    /* A change that another run of the program made, or an earlier one, is never undone without a question. If the
+     * request names its target, the person was already asked. */
+    if (!rc && (q->text.n == 0 || q->asks)) {
+        if (target.kind == UNDO_TARGET_REWIND)
+            rc = jobs_undo_edited(env, target.id, &out->edited, e);
+        out->needs_confirmation = !rc && (q->asks || d->passed || out->edited.n > 0 ||
+                                          !record_id_is_of_run(env, target.id));
+    }
     if (!rc && !d->out->needs_confirmation && target.kind == UNDO_TARGET_CHANGE) {
         struct change *c = NULL;
 
         rc = change_undo(log, target.id, &c, e);
         d->out->by_agent = !rc && change_is_agents(c); /* it cannot be redone */
-        for (size_t i = 0; !rc && i < c->sessions_n; i++)
-            rc = name_list_add(&d->out->sessions, session_id_part(c->sessions[i])) ? ERR_OK
-                                                                                   : err_nomem(e);
+        for (size_t i = 0; !rc && i < c->sessions_n; i++) {
+            const char *colon = strchr(c->sessions[i], ':'); /* "claude:5e55…" */
+            const char *id = colon ? colon + 1 : c->sessions[i];
+
+            rc = name_list_add(&d->out->sessions, slice_of(id)) ? ERR_OK : err_nomem(e);
+        }
         change_free(c);
     }
     change_log_close(log);

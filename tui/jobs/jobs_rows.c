@@ -54,22 +54,6 @@ enum err_code jobs_describe(struct job_context *d, const struct effect *q, size_
     return ERR_OK;
 }
 
-/* The disk usage of a session that is gone or cannot be deleted is the size of its transcript. */
-static int64_t measure_one(const struct session_ref *ref, struct arena *a)
-{
-    const char **part = NULL;
-    struct disk_usage w = { 0 };
-    size_t n = 0;
-
-    if (!ref->store->ops->parts ||
-        ref->store->ops->parts(ref->store, ref, true, a, &part, &n, NULL))
-        return ref->file.size;
-    for (size_t i = 0; i < n; i++)
-        if (disk_usage_add(part[i], &w, NULL))
-            break;
-    return w.bytes;
-}
-
 enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r, struct err *e)
 {
     struct described_list *list = described_list_new(q->refs->n);
@@ -78,24 +62,25 @@ enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r, str
     if (!list)
         return err_nomem(e);
     for (size_t i = 0; i < q->refs->n && !atomic_load(r->cancelled); i++) {
-        list->item[list->n++] = (struct described){ .entry = q->refs->entry[i],
-                                                    .bytes = measure_one(&q->refs->ref[i], &a) };
+        const struct session_ref *ref = &q->refs->ref[i];
+        const struct store_ops *ops = ref->store->ops;
+        const char **part = NULL;
+        struct disk_usage w = { 0 };
+        size_t n = 0, k = 0;
+
+        /* For a session that is gone or cannot be deleted, it is the size of its transcript. */
+        if (!ops->parts || ops->parts(ref->store, ref, true, &a, &part, &n, NULL)) {
+            n = 0;
+            w.bytes = ref->file.size;
+        }
+        while (k < n && disk_usage_add(part[k], &w, NULL) == ERR_OK)
+            k++;
+        list->item[list->n++] = (struct described){ .entry = q->refs->entry[i], .bytes = w.bytes };
         arena_reset(&a);
     }
     arena_fini(&a);
     jobs_post(r, q, (struct msg){ .kind = MSG_DISK_USAGE, .u.described = list });
     return ERR_OK;
-}
-
-/* Loads the conversation to see whether a resume restores all of it. */
-static bool is_partial(const struct session_ref *ref, const atomic_bool *cancel)
-{
-    struct transcript *t = NULL;
-    const bool partial =
-        ref->store->ops->load(ref->store, ref, cancel, &t, NULL) == ERR_OK && t->lost > 0;
-
-    transcript_free(t);
-    return partial;
 }
 
 enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size_t piece,
@@ -127,11 +112,16 @@ enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size
     if (out->row && ref->store->ops->full_scan && session_wants_title(out->row))
         out->code =
             ref->store->ops->full_scan(ref->store, &out->row->ref, cancel, out->row, &found, NULL);
+    /* The conversation is loaded to see whether a resume restores all of it. */
+    struct transcript *t = NULL;
+
     if (out->row && !out->code && out->row->ref.file.size <= FULL_SCAN_LOADS &&
-        is_partial(&out->row->ref, cancel)) {
+        ref->store->ops->load(ref->store, &out->row->ref, cancel, &t, NULL) == ERR_OK &&
+        t->lost > 0) {
         out->row->flags |= SESSION_PARTIAL;
         found = true;
     }
+    transcript_free(t);
     if (!found || out->code) {
         session_row_free(out->row);
         out->row = NULL;
@@ -191,15 +181,9 @@ enum err_code jobs_trash(const struct job_context *d, const struct effect *q, co
     if (rc) {
         ref_list_free(refs);
         free(list);
-        return rc;
-    }
-    jobs_post(r, q, (struct msg){ .kind = MSG_TRASH, .u.trash = { list, refs } });
-    return ERR_OK;
-}
-
-static void post_findings(const struct reply *r, const struct effect *q, struct findings *found)
-{
-    jobs_post(r, q, (struct msg){ .kind = MSG_FINDINGS, .u.findings = found });
+    } else
+        jobs_post(r, q, (struct msg){ .kind = MSG_TRASH, .u.trash = { list, refs } });
+    return rc;
 }
 
 /* ---- one session ---- */
@@ -229,12 +213,11 @@ enum err_code jobs_check_session(struct job_context *d, const struct effect *q,
         rc = err_set(e, ERR_UNSUPPORTED, "", "nothing to check here");
     if (rc == ERR_OK)
         rc = doctor_examine(&doctor, collect_finding, &n, e);
-    if (rc) {
+    if (rc)
         findings_free(n.findings);
-        return rc;
-    }
-    post_findings(r, q, n.findings);
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_FINDINGS, .u.findings = n.findings });
+    return rc;
 }
 
 /* ---- files around the sessions ---- */
@@ -283,12 +266,11 @@ enum err_code jobs_check_store(struct job_context *d, const struct effect *q, co
         if (!rc)
             rc = doctor_misplaced(&look, st, jobs_rows_note_damage, &n, &moved, e);
     }
-    if (rc) {
+    if (rc)
         findings_free(n.findings);
-        return rc;
-    }
-    post_findings(r, q, n.findings);
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_FINDINGS, .u.findings = n.findings });
+    return rc;
 }
 
 /* ---- repairs ---- */

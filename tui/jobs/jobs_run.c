@@ -138,28 +138,6 @@ static void jobs_run_note_trouble(const struct err *e, void *arg)
         return; /* out of memory: the listing itself reports it */
 }
 
-static enum err_code enumerate(struct job_context *d, const struct scope *scope,
-                               struct jobs_batch *l, struct problem_list **problems)
-{
-    for (size_t i = 0; d->unopened && i < d->unopened->n; i++) {
-        struct trouble t = { d->unopened->problem[i].system, problems };
-
-        jobs_run_note_trouble(&d->unopened->problem[i].err, &t);
-    }
-    for (size_t i = 0; i < d->stores && !l->no_memory; i++) {
-        const struct store *st = d->store[i];
-        struct trouble t = { st->ops->name, problems };
-        struct err e = { 0 };
-
-        if (st->ops->remote) /* show what was found so far while waiting for a server */
-            post_batch(l);
-        if (st->ops->enumerate(st, scope, jobs_run_collect_ref, l, &e) ||
-            (st->ops->unreadable && st->ops->unreadable(st, scope, jobs_run_note_trouble, &t, &e)))
-            jobs_run_note_trouble(&e, &t);
-    }
-    return l->no_memory ? ERR_NOMEM : ERR_OK;
-}
-
 static enum err_code answer_list(struct job_context *d, const struct effect *q,
                                  const struct reply *r, struct err *e)
 {
@@ -170,7 +148,24 @@ static enum err_code answer_list(struct job_context *d, const struct effect *q,
     TRY(jobs_scope(d, q->scope, &scope, e));
     scope.streams = true;
     scope.cancel = r->cancelled;
-    if (enumerate(d, &scope, &l, &problems) == ERR_OK && !atomic_load(r->cancelled)) {
+    for (size_t i = 0; d->unopened && i < d->unopened->n; i++) {
+        struct trouble t = { d->unopened->problem[i].system, &problems };
+
+        jobs_run_note_trouble(&d->unopened->problem[i].err, &t);
+    }
+    for (size_t i = 0; i < d->stores && !l.no_memory; i++) {
+        const struct store *st = d->store[i];
+        struct trouble t = { st->ops->name, &problems };
+        struct err why = { 0 };
+
+        if (st->ops->remote) /* show what was found so far while waiting for a server */
+            post_batch(&l);
+        if (st->ops->enumerate(st, &scope, jobs_run_collect_ref, &l, &why) ||
+            (st->ops->unreadable &&
+             st->ops->unreadable(st, &scope, jobs_run_note_trouble, &t, &why)))
+            jobs_run_note_trouble(&why, &t);
+    }
+    if (!l.no_memory && !atomic_load(r->cancelled)) {
         post_batch(&l);
         jobs_post(r, q,
                   (struct msg){ .kind = MSG_LISTED,
@@ -184,40 +179,28 @@ static enum err_code answer_list(struct job_context *d, const struct effect *q,
 
 /* ---- conversations ---- */
 
-/* The session that the question is about: its first one, or a sub-agent of that. */
-static enum err_code session_of(const struct effect *q, struct arena *a, struct session_ref *out,
-                                struct err *e)
-{
-    const struct session_ref *ref = &q->refs->ref[0];
-
-    *out = *ref;
-    if (q->refs->agent.n == 0)
-        return ERR_OK;
-    if (!ref->store->ops->subagent)
-        return store_unsupported_error(ref, CAN_HAVE_AGENTS, "open sub-agent", e);
-    return ref->store->ops->subagent(ref->store, ref, q->refs->agent, a, out, e);
-}
-
 static enum err_code answer_transcript(const struct effect *q, const struct reply *r, struct err *e)
 {
-    struct arena arena = { 0 };
-    struct session_ref ref;
+    AUTO_ARENA arena = { 0 };
+    const struct session_ref *asked = &q->refs->ref[0];
+    struct session_ref ref = *asked;
     struct transcript *t = NULL;
-    enum err_code rc = session_of(q, &arena, &ref, e);
 
-    if (rc == ERR_OK && q->kind == EFFECT_TAIL)
-        rc = ref.store->ops->tail(ref.store, &ref, q->bytes, r->cancelled, &t, e);
-    else if (rc == ERR_OK && !id128_none(q->branch))
-        rc = ref.store->ops->load_branch(ref.store, &ref, q->branch, r->cancelled, &t, e);
-    else if (rc == ERR_OK)
-        rc = ref.store->ops->load(ref.store, &ref, r->cancelled, &t, e);
-    arena_fini(&arena);
-    if (rc)
-        return rc;
-    struct conversation *c = conversation_new(q->refs->ref[0].store, t);
+    /* The question is about the session, or about a sub-agent of it. */
+    if (q->refs->agent.n && !asked->store->ops->subagent)
+        return store_unsupported_error(asked, CAN_HAVE_AGENTS, "open sub-agent", e);
+    if (q->refs->agent.n)
+        TRY(asked->store->ops->subagent(asked->store, asked, q->refs->agent, &arena, &ref, e));
+    if (q->kind == EFFECT_TAIL)
+        TRY(ref.store->ops->tail(ref.store, &ref, q->bytes, r->cancelled, &t, e));
+    else if (!id128_none(q->branch))
+        TRY(ref.store->ops->load_branch(ref.store, &ref, q->branch, r->cancelled, &t, e));
+    else
+        TRY(ref.store->ops->load(ref.store, &ref, r->cancelled, &t, e));
 
-    if (!c)
-        return err_nomem(e);
+    struct conversation *c = conversation_new(asked->store, t);
+
+    NEED(c);
     jobs_post(r, q, (struct msg){ .kind = MSG_TRANSCRIPT, .u.conversation = c });
     return ERR_OK;
 }
@@ -265,18 +248,15 @@ static void post_found(struct search_hits *list, void *arg)
 
 static enum err_code answer_subagents(const struct effect *q, const struct reply *r, struct err *e)
 {
-    const struct session_ref *ref = &q->refs->ref[0];
     struct subagent_list *list = calloc(1, sizeof *list);
-    enum err_code rc = list ? ERR_OK : err_nomem(e);
 
-    if (rc == ERR_OK)
-        rc = store_describe_subagents(ref, r->cancelled, list, e);
-    if (rc) {
+    NEED(list);
+    enum err_code rc = store_describe_subagents(&q->refs->ref[0], r->cancelled, list, e);
+    if (rc)
         free(list);
-        return rc;
-    }
-    jobs_post(r, q, (struct msg){ .kind = MSG_SUBAGENTS, .u.subagents = list });
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_SUBAGENTS, .u.subagents = list });
+    return rc;
 }
 
 static enum err_code answer_branches(const struct effect *q, const struct reply *r, struct err *e)
@@ -287,39 +267,32 @@ static enum err_code answer_branches(const struct effect *q, const struct reply 
 
     if (rc == ERR_OK && ref->store->ops->branches)
         rc = ref->store->ops->branches(ref->store, ref, r->cancelled, list, e);
-    if (rc) {
+    if (rc)
         free(list);
-        return rc;
-    }
-    jobs_post(r, q, (struct msg){ .kind = MSG_BRANCHES, .u.branches = list });
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_BRANCHES, .u.branches = list });
+    return rc;
 }
 
 /* ---- where to resume ---- */
 
-/* Checks that the session can be resumed at all, because the screen is left only then. */
-static enum err_code check_resume(const struct job_context *d, const struct session_ref *ref,
-                                  struct slice cwd, const struct resume_dirs *p, struct err *e)
+/* Checks that each session has a command, if that is printed; else that the one session can be resumed at all, because
+ * the screen is left only then. */
+static enum err_code check_commands(const struct job_context *d, const struct effect *q,
+                                    const struct resume_dirs *p, struct err *e)
 {
+    const struct session_ref *ref = q->refs->ref;
     const char *dir = p->missing ? p->present_dir : p->session_dir;
     AUTO_ARENA a = { 0 };
     struct resume r;
 
+    for (size_t i = 0; q->prints && i < q->refs->n; i++)
+        TRY(resume_make(d->config, &ref[i], d->present_dir, &a, &r, e));
+    if (q->prints)
+        return ERR_OK;
     TRY(resume_make(d->config, ref, dir, &a, &r, e));
-    TRY(resume_check_place(d->config, ref, cwd, dir, &a, e));
+    TRY(resume_check_place(d->config, ref, buf_slice(&q->text), dir, &a, e));
     return resume_check(&r, d->path, e);
-}
-
-/* Checks that each of them has a command. */
-static enum err_code check_print(const struct job_context *d, const struct ref_list *refs,
-                                 struct err *e)
-{
-    AUTO_ARENA a = { 0 };
-    struct resume r;
-
-    for (size_t i = 0; i < refs->n; i++)
-        TRY(resume_make(d->config, &refs->ref[i], d->present_dir, &a, &r, e));
-    return ERR_OK;
 }
 
 static enum err_code answer_resume_dirs(const struct job_context *d, const struct effect *q,
@@ -354,18 +327,16 @@ static enum err_code answer_resume_dirs(const struct job_context *d, const struc
     }
     arena_fini(&a);
     if (!rc && d->config)
-        rc = q->prints ? check_print(d, q->refs, e)
-                       : check_resume(d, &q->refs->ref[0], buf_slice(&q->text), p, e);
+        rc = check_commands(d, q, p, e);
     if (rc && rc != ERR_NOMEM && !q->prints && p && p->places.n) {
         p->only_moved = true;
         rc = ERR_OK;
     }
-    if (rc) {
+    if (rc)
         msg_resume_dirs_free(p);
-        return rc;
-    }
-    jobs_post(r, q, (struct msg){ .kind = MSG_RESUME_DIRS, .u.place = p });
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_RESUME_DIRS, .u.place = p });
+    return rc;
 }
 
 /* ---- changes ---- */
@@ -408,12 +379,11 @@ static enum err_code answer_sweep(struct job_context *d, const struct effect *q,
 
     if (rc == ERR_OK)
         rc = jobs_sweep(d->store, d->stores, d->config, &scope, q, r->cancelled, sweep, e);
-    if (rc) {
+    if (rc)
         free(sweep);
-        return rc;
-    }
-    jobs_post(r, q, (struct msg){ .kind = MSG_SWEEP, .u.sweep = sweep });
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_SWEEP, .u.sweep = sweep });
+    return rc;
 }
 
 static enum err_code answer_terminal(const struct job_context *d, const struct effect *q,
@@ -438,36 +408,30 @@ static enum err_code answer_compare_sessions(const struct effect *q, const struc
     enum err_code rc =
         c ? compare_sessions(&q->refs->ref[0], &q->refs->ref[1], c, e) : err_nomem(e);
 
-    if (rc) {
+    if (rc)
         free(c);
-        return rc;
-    }
-    jobs_post(r, q, (struct msg){ .kind = MSG_COMPARED, .u.compared = c });
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_COMPARED, .u.compared = c });
+    return rc;
 }
-
-struct bisect_reply {
-    const struct effect *question;
-    const struct reply *reply;
-};
 
 static void post_bisect_output(void *arg, struct slice text)
 {
-    const struct bisect_reply *b = arg;
+    const struct asking *a = arg;
     struct msg m = { .kind = MSG_BISECT_OUTPUT };
 
     if (buf_add(&m.u.text, text) == ERR_OK)
-        jobs_post(b->reply, b->question, m);
+        jobs_post(a->reply, a->question, m);
 }
 
 static enum err_code answer_bisect(const struct job_context *d, const struct effect *q,
                                    const struct reply *r, struct err *e)
 {
-    struct bisect_reply b = { q, r };
+    struct asking asking = { q, r };
     struct msg m = { .kind = MSG_BISECTED };
-    enum err_code rc =
-        d->bisect(d->bisect_arg, q, &(struct bisect_watch){ post_bisect_output, &b, r->cancelled },
-                  &m.u.text, e);
+    enum err_code rc = d->bisect(
+        d->bisect_arg, q, &(struct bisect_watch){ post_bisect_output, &asking, r->cancelled },
+        &m.u.text, e);
 
     if (rc)
         buf_fini(&m.u.text);

@@ -73,32 +73,20 @@ static enum err_code find_turns(struct turn_walk *w, const atomic_bool *cancelle
     return rc;
 }
 
-/* The turn that was running; if several have the same time, the last one. */
-static size_t turn_of_time(const struct turn_walk *w, int64_t ms)
-{
-    size_t i = w->out->heads;
-
-    while (i > 0 && w->c->transcript->message[w->out->head[i - 1].message].time_ms > ms)
-        i--;
-    return i - 1;
-}
-
-/* SIZE_MAX: the answer is on another branch, or its place is unknown. Unrecorded calls have no turn. */
+/* The turn that was running; if several have the same time, the last one. SIZE_MAX: the answer is on another branch, or
+ * its place is unknown. Unrecorded calls have no turn. */
 static size_t turn_of_answer(const struct turn_walk *w, const struct usage_answer *a)
 {
-    if (a->unrecorded)
-        return SIZE_MAX;
-    if (id128_none(a->message))
-        return a->time_ms == TIME_NONE ? SIZE_MAX : turn_of_time(w, a->time_ms);
-    uint32_t number = idset_find(&w->ids, a->message);
-
-    /* The last turn that begins at or before the message. */
-    if (number == IDSET_NONE)
-        return SIZE_MAX;
-
+    const struct message *message = w->c->transcript->message;
+    const struct turn_head *head = w->out->head;
+    const bool by_time = id128_none(a->message);
+    uint32_t number = by_time ? IDSET_NONE : idset_find(&w->ids, a->message);
     size_t i = w->out->heads;
 
-    while (i > 0 && w->out->head[i - 1].message > w->message[number])
+    if (a->unrecorded || (by_time ? a->time_ms == TIME_NONE : number == IDSET_NONE))
+        return SIZE_MAX;
+    while (i > 0 && (by_time ? message[head[i - 1].message].time_ms > a->time_ms
+                             : head[i - 1].message > w->message[number]))
         i--;
     return i - 1;
 }

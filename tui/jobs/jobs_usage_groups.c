@@ -42,10 +42,9 @@ enum err_code jobs_usage_groups(struct job_context *d, const struct effect *q,
                         &reading, e);
     if (!rc && usage_set_finish(&g->set))
         rc = err_nomem(e);
-    if (rc) {
+    if (rc)
         usage_groups_free(g);
-        return rc;
-    }
-    jobs_post(r, q, (struct msg){ .kind = MSG_USAGE_GROUPS, .u.usage_groups = g });
-    return ERR_OK;
+    else
+        jobs_post(r, q, (struct msg){ .kind = MSG_USAGE_GROUPS, .u.usage_groups = g });
+    return rc;
 }

@@ -82,14 +82,10 @@ static bool is_look(const struct job *j)
     return j->question.kind == EFFECT_FULL_SCAN || j->question.kind == EFFECT_USAGE;
 }
 
-static bool is_change_kind(enum effect_kind kind)
-{
-    return kind == EFFECT_CHANGE || kind == EFFECT_REWIND || kind == EFFECT_UNDO_REWIND;
-}
-
 static bool workers_is_change(const struct job *j)
 {
-    return is_change_kind(j->question.kind);
+    return j->question.kind == EFFECT_CHANGE || j->question.kind == EFFECT_REWIND ||
+           j->question.kind == EFFECT_UNDO_REWIND;
 }
 
 /* ---- answers, with the lock held ---- */
@@ -272,23 +268,9 @@ int workers_fd(const struct workers *w)
     return w->event[0];
 }
 
-/* A view that asks again no longer wants the older answer. */
-static void replace_older(struct workers *w, const struct effect *question)
-{
-    struct job *next;
-
-    if (question->kind == EFFECT_DESCRIBE || is_change_kind(question->kind))
-        return;
-    for (struct job *j = w->jobs; j; j = next) {
-        next = j->next;
-        if (j->question.kind == question->kind && j->question.requester == question->requester)
-            cancel_job(w, j);
-    }
-}
-
 bool workers_submit(struct workers *w, struct effect *question)
 {
-    struct job *j = calloc(1, sizeof *j);
+    struct job *j = calloc(1, sizeof *j), *next;
     bool taken;
 
     if (j) {
@@ -297,9 +279,16 @@ bool workers_submit(struct workers *w, struct effect *question)
         atomic_init(&j->cancelled, false);
     }
 
-    /* Each job needs room for the report of its failure; without it the job is refused. */
+    /* A view that asks again no longer wants the older answer. */
     pthread_mutex_lock(&w->lock);
-    replace_older(w, question);
+    for (struct job *older = w->jobs; older; older = next) {
+        next = older->next;
+        if (older->question.kind == question->kind && question->kind != EFFECT_DESCRIBE &&
+            older->question.requester == question->requester && !workers_is_change(older))
+            cancel_job(w, older);
+    }
+
+    /* Each job needs room for the report of its failure; without it the job is refused. */
     taken = j && reserve(w, w->job_count + 2);
     if (taken) {
         struct job **at = &w->jobs;
