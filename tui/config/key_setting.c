@@ -97,12 +97,6 @@ static bool read_key(struct reading *r, struct slice word, struct key_binding *b
     return true;
 }
 
-static bool opens_menu(const struct reading *r, const struct key_binding *b)
-{
-    return b->action != ACT_MENU && b->place != IN_MENU && keymap_has(IN_MENU, b->action) &&
-           keymap_find(&r->config->settings.keys, b->place, b->key) == ACT_MENU;
-}
-
 /* A key that opens the menu and the next one are a sequence: the second is that of the action in the menu. */
 static bool add_keys(struct reading *r, const struct key_binding *b, const char *keys)
 {
@@ -114,7 +108,10 @@ static bool add_keys(struct reading *r, const struct key_binding *b, const char 
         key.place = b->place;
         if (!read_key(r, word, &key))
             return false;
-        bool sequence = opens_menu(r, &key) && key_setting_next_word(&keys, &word);
+        bool opens = key.action != ACT_MENU && key.place != IN_MENU &&
+                     keymap_has(IN_MENU, key.action) &&
+                     keymap_find(&r->config->settings.keys, key.place, key.key) == ACT_MENU;
+        bool sequence = opens && key_setting_next_word(&keys, &word);
 
         if (sequence) {
             key.place = IN_MENU;

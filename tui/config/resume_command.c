@@ -58,17 +58,6 @@ static const struct config_store *own_store(const struct config *c, const struct
     return c && ops->format ? config_store(c, slice_of(ops->name)) : NULL;
 }
 
-static bool runs_in_background(const struct session_ref *ref)
-{
-    static const struct scope everywhere = { .all = true };
-    struct session_row *row = session_row_new();
-    bool runs = row && !ref->store->ops->describe(ref->store, &everywhere, ref, row, NULL) &&
-                row->flags & SESSION_BACKGROUND;
-
-    session_row_free(row);
-    return runs;
-}
-
 const char *resume_configured(const struct config *c, const struct session_ref *ref)
 {
     const struct store_ops *ops = ref->store->ops;
@@ -97,10 +86,14 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
     struct making m = { .line = line, .own = store && store->resume, .ref = ref, .dir = dir };
 
     /* A session in the background is attached, unless a command of the configuration replaces that of the agent. */
-    if (line && ops->attach_command && strcmp(line, ops->resume_command) == 0 &&
-        runs_in_background(ref)) {
-        m.line = ops->attach_command;
-        m.runs = true;
+    if (line && ops->attach_command && strcmp(line, ops->resume_command) == 0) {
+        static const struct scope everywhere = { .all = true };
+        struct session_row *row = session_row_new();
+
+        m.runs = row && !ops->describe(ref->store, &everywhere, ref, row, NULL) &&
+                 row->flags & SESSION_BACKGROUND;
+        m.line = m.runs ? ops->attach_command : line;
+        session_row_free(row);
     }
 
     return line ? make_from(&m, a, out, e)
@@ -245,15 +238,6 @@ static struct flag read_flag(const struct slice *words, size_t n)
     return (struct flag){ name, { 0 }, 0 };
 }
 
-/* The word that replaces argv[at], which resume_command_find_flag() found. */
-static char *new_value(const char *old, const struct flag *f, struct arena *a)
-{
-    bool joined = strncmp(old, f->name.p, f->name.n) == 0;
-
-    return joined ? arena_format(a, "%.*s=%.*s", SLICE_ARG(f->name), SLICE_ARG(f->value))
-                  : (char *)(uintptr_t)arena_copy(a, f->value).p;
-}
-
 enum err_code resume_set(struct resume *r, const struct slice *words, size_t n, struct arena *a,
                          struct err *e)
 {
@@ -263,8 +247,9 @@ enum err_code resume_set(struct resume *r, const struct slice *words, size_t n, 
         struct flag f = read_flag(words, n);
         size_t at = f.words ? resume_command_find_flag(r->argv, f.name) : 0,
                used = at ? f.words : 1;
-        char *word =
-            at ? new_value(r->argv[at], &f, a) : (char *)(uintptr_t)arena_copy(a, words[0]).p;
+        bool joined = at && strncmp(r->argv[at], f.name.p, f.name.n) == 0;
+        char *word = joined ? arena_format(a, "%.*s=%.*s", SLICE_ARG(f.name), SLICE_ARG(f.value))
+                            : (char *)(uintptr_t)arena_copy(a, at ? f.value : words[0]).p;
 
         if (!word)
             return err_nomem(e);
@@ -326,16 +311,10 @@ static enum err_code no_program(const struct resume *r, struct err *e)
                    resume_program(r), name, r->section);
 }
 
-static bool resume_command_is_program(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
 static bool is_found(const struct resume *r, const char *path)
 {
     const char *name = resume_program(r);
+    struct stat st;
     bool found = false;
 
     if (strchr(name, '/'))
@@ -348,7 +327,8 @@ static bool is_found(const struct resume *r, const char *path)
                            : buf_addf(&full, "%.*s/%s", n ? (int)n : 1, n ? path : ".", name))
             found = true; /* out of memory: try to run it */
         else
-            found = buf_cstr(&full) && resume_command_is_program(full.p);
+            found = buf_cstr(&full) && stat(full.p, &st) == 0 && S_ISREG(st.st_mode) &&
+                    access(full.p, X_OK) == 0;
         buf_fini(&full);
         if (!path[n])
             break;
@@ -395,18 +375,6 @@ enum err_code resume_check(const struct resume *r, const char *path, struct err 
     return is_found(r, path ? path : "/usr/bin:/bin") ? ERR_OK : no_program(r, e);
 }
 
-/* The part after "cd DIR &&". */
-static enum err_code add_variable(const struct resume *r, struct buf *out)
-{
-    if (!r->variable)
-        return ERR_OK;
-    if (!r->value)
-        return buf_addf(out, " env -u %s", r->variable);
-    enum err_code rc = buf_addf(out, " %s=", r->variable);
-
-    return rc ? rc : shell_quote(out, slice_of(r->value));
-}
-
 /* So that cd reads neither an option, nor "-", nor $CDPATH. */
 const char *resume_cd_prefix(const struct resume *r)
 {
@@ -421,8 +389,11 @@ enum err_code resume_line(const struct resume *r, struct buf *out)
         rc = shell_quote(out, slice_of(r->dir));
     if (rc == ERR_OK)
         rc = buf_add(out, SLICE(" &&"));
-    if (rc == ERR_OK)
-        rc = add_variable(r, out);
+    if (rc == ERR_OK && r->variable)
+        rc = r->value ? buf_addf(out, " %s=", r->variable)
+                      : buf_addf(out, " env -u %s", r->variable);
+    if (rc == ERR_OK && r->variable && r->value)
+        rc = shell_quote(out, slice_of(r->value));
     for (char **word = r->argv; rc == ERR_OK && *word; word++) {
         rc = buf_add_byte(out, ' ');
         if (rc == ERR_OK)

@@ -63,23 +63,17 @@ static struct config_store *store_of_section(struct reading *r, const char *name
 static const char *const store_keys[] = { "format", "path",    "resume",    "fork",  "plugin",
                                           "rename", "archive", "unarchive", "delete" };
 
-static const char **store_text(struct config_store *store, const char *name)
-{
-    return strcmp(name, "plugin") == 0   ? &store->plugin.plugin
-           : strcmp(name, "path") == 0   ? &store->plugin.path
-           : strcmp(name, "resume") == 0 ? &store->resume
-           : strcmp(name, "fork") == 0   ? &store->fork
-                                         : NULL;
-}
-
 void config_set_store(struct reading *r, const char *section, const char *name, const char *value)
 {
     struct config_store *store = store_of_section(r, section);
     const char *text = store ? arena_copy_text(&r->config->arena, value) : NULL;
-    const char **member = store ? store_text(store, name) : NULL;
-
     if (!store)
         return;
+    const char **member = strcmp(name, "plugin") == 0   ? &store->plugin.plugin
+                          : strcmp(name, "path") == 0   ? &store->plugin.path
+                          : strcmp(name, "resume") == 0 ? &store->resume
+                          : strcmp(name, "fork") == 0   ? &store->fork
+                                                        : NULL;
     if (strcmp(name, "format") == 0) {
         size_t best = nearest_limit(value);
 

@@ -14,24 +14,6 @@ struct fork_node {
     bool placed;
 };
 
-static bool reset_nodes(struct fork_tree *f, size_t n)
-{
-    if (!array_reserve(f->node, f->cap, n))
-        return false;
-    f->n = n;
-    for (size_t i = 0; i < n; i++)
-        f->node[i] =
-            (struct fork_node){ .parent = ENTRY_NONE, .child = ENTRY_NONE, .next = ENTRY_NONE };
-    return true;
-}
-
-static uint32_t find_parent(const struct session_table *r, uint32_t entry)
-{
-    const struct session_row *row = r->entry[entry].row;
-
-    return row && row->parent_id.n > 0 ? session_table_by_id(r, row->parent_id) : ENTRY_NONE;
-}
-
 static uint32_t root_of_tree(const struct fork_tree *f, uint32_t e)
 {
     for (int i = 0; i < ANCESTORS_MAX; i++) {
@@ -89,14 +71,22 @@ bool order_forks_arrange(struct fork_tree *f, const struct session_table *r, uin
     uint32_t *out = calloc(n + 1, sizeof *out);
     size_t placed = 0;
 
-    if (!out || !reset_nodes(f, r->n)) {
+    if (!out || !array_reserve(f->node, f->cap, r->n)) {
         free(out);
         return false;
     }
+    f->n = r->n;
+    for (size_t i = 0; i < f->n; i++)
+        f->node[i] =
+            (struct fork_node){ .parent = ENTRY_NONE, .child = ENTRY_NONE, .next = ENTRY_NONE };
+
     /* Children keep the order that they had in the list. */
     for (size_t i = n; i-- > 0;) {
-        uint32_t e = entry[i], parent = find_parent(r, e);
+        uint32_t e = entry[i], parent = ENTRY_NONE;
+        const struct session_row *row = r->entry[e].row;
 
+        if (row && row->parent_id.n > 0)
+            parent = session_table_by_id(r, row->parent_id);
         if (parent == ENTRY_NONE || parent == e)
             continue;
         f->node[e].parent = parent;
@@ -313,16 +303,6 @@ static void order_sort_by(const struct sorting *s, struct criterion by, size_t f
     }
 }
 
-static struct criterion criterion_of(enum sort_kind sort)
-{
-    switch (sort) {
-    case SORT_CREATED: return (struct criterion){ BY_CREATED, 0 };
-    case SORT_SIZE: return (struct criterion){ BY_SIZE, 0 };
-    case SORT_TITLE: return (struct criterion){ BY_TITLE, 0 };
-    default: return (struct criterion){ BY_TIME, 0 };
-    }
-}
-
 bool order_make(struct order *o, const struct session_table *r, const struct filter *titles,
                 enum sort_kind sort)
 {
@@ -352,7 +332,12 @@ bool order_make(struct order *o, const struct session_table *r, const struct fil
                                .n = n,
                                .value_bits = radix_value_bits(r->n) };
 
-    order_sort_by(&s, criterion_of(sort), 0, n);
+    static const enum aspect first[] = { [SORT_RECENT] = BY_TIME,
+                                         [SORT_CREATED] = BY_CREATED,
+                                         [SORT_SIZE] = BY_SIZE,
+                                         [SORT_TITLE] = BY_TITLE };
+
+    order_sort_by(&s, (struct criterion){ first[sort], 0 }, 0, n);
 
     /* The pinned sessions come first, in the same order among themselves. */
     size_t top = 0, rest = pinned;

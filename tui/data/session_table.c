@@ -23,12 +23,6 @@ static uint32_t hash_bytes(struct slice s)
     return (uint32_t)(h >> 32);
 }
 
-static bool has_key(const struct session_entry *e, bool by_path, struct slice key, uint32_t hash)
-{
-    return (by_path ? e->path_hash : e->id_hash) == hash &&
-           slice_eq(by_path ? e->ref.path : e->ref.id, key);
-}
-
 /* The slot of the key in a table: that of its entry, or the free one where it would be inserted. */
 static size_t table_slot(const struct session_table *r, bool by_path, struct slice key,
                          uint32_t hash)
@@ -36,8 +30,13 @@ static size_t table_slot(const struct session_table *r, bool by_path, struct sli
     const uint32_t *table = by_path ? r->by_path : r->by_id;
     size_t i = hash & (r->table - 1);
 
-    while (table[i] != 0 && !has_key(&r->entry[table[i] - 1], by_path, key, hash))
-        i = (i + 1) & (r->table - 1);
+    for (; table[i] != 0; i = (i + 1) & (r->table - 1)) {
+        const struct session_entry *e = &r->entry[table[i] - 1];
+
+        if ((by_path ? e->path_hash : e->id_hash) == hash &&
+            slice_eq(by_path ? e->ref.path : e->ref.id, key))
+            break;
+    }
     return i;
 }
 
@@ -85,17 +84,6 @@ static bool resize_tables(struct session_table *r)
     return true;
 }
 
-/* Both arrays have one capacity. */
-static bool reserve_entry(struct session_table *r)
-{
-    size_t entries = r->cap, keys = r->cap;
-
-    if (!array_reserve(r->entry, entries, r->n + 1) || !array_reserve(r->sort_key, keys, r->n + 1))
-        return false;
-    r->cap = entries;
-    return true;
-}
-
 static bool may_be_listed(const struct session_entry *e)
 {
     return !e->gone && !e->hidden;
@@ -134,7 +122,13 @@ static bool add_session_entry(struct session_table *r, const struct session_ref 
         .seen = listing, .path_hash = path_hash, .id_hash = hash_bytes(ref->id), .stale = true
     };
 
-    if (!reserve_entry(r) || !resize_tables(r) || !session_ref_copy(&r->arena, ref, &new.ref))
+    /* Both arrays have one capacity. */
+    size_t entries = r->cap, keys = r->cap;
+
+    if (!array_reserve(r->entry, entries, r->n + 1) || !array_reserve(r->sort_key, keys, r->n + 1))
+        return false;
+    r->cap = entries;
+    if (!resize_tables(r) || !session_ref_copy(&r->arena, ref, &new.ref))
         return false;
     uint32_t e = (uint32_t)r->n;
     size_t id = table_slot(r, false, new.ref.id, new.id_hash);
@@ -162,11 +156,6 @@ static uint32_t find_hashed(const struct session_table *r, struct slice path, ui
         return ENTRY_NONE;
     return r->by_path[table_slot(r, true, path, hash)] -
            1; /* 0, a free place, wraps to ENTRY_NONE */
-}
-
-static bool session_table_same_file(const struct file_id *a, const struct file_id *b)
-{
-    return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
 
 static void set_stale(struct session_table *r, struct session_entry *e, bool stale)
@@ -206,7 +195,9 @@ static void update_seen_entry(struct session_table *r, uint32_t entry,
                               const struct session_ref *ref, unsigned listing)
 {
     struct session_entry *e = &r->entry[entry];
-    bool changed = !session_table_same_file(&e->ref.file, &ref->file);
+    const struct file_id *a = &e->ref.file, *b = &ref->file;
+    bool changed =
+        a->dev != b->dev || a->ino != b->ino || a->size != b->size || a->mtime_ns != b->mtime_ns;
 
     e->ref.file = ref->file;
     e->ref.store = ref->store;

@@ -114,28 +114,11 @@ static bool reserve_hits(struct filter *f, size_t n)
     return true;
 }
 
-/* A word that has become long enough for the beginning of an id matches more than before. */
-static bool becomes_id_prefix(const struct query *before, const struct query *next)
-{
-    size_t last = before->n ? before->n - 1 : 0;
-
-    return before->n > 0 && next->n > last && before->term[last].needle.n < DOC_NAME_LEAST &&
-           next->term[last].needle.n >= DOC_NAME_LEAST;
-}
-
 /* A single letter, the most frequent query, needs only the sets. */
 static bool filter_is_letter(const struct query *q)
 {
     return q->n == 1 && q->term[0].kind == TERM_FUZZY && q->term[0].needle.n == 1 &&
            !q->term[0].needle.keep_case && !q->term[0].negate;
-}
-
-static bool has_regex(const struct query *q)
-{
-    for (size_t i = 0; i < q->n; i++)
-        if (q->term[i].kind == TERM_REGEX)
-            return true;
-    return false;
 }
 
 /* Scores the entries that are left until the cost of a step is reached. */
@@ -146,6 +129,7 @@ static void score_entries(struct filter *f, const bool *marked)
 
     /* The letters that a session must have in some text. */
     uint64_t letters = 0;
+    bool regex = false;
 
     for (size_t i = 0; i < q->n; i++) {
         const struct term *t = &q->term[i];
@@ -153,9 +137,10 @@ static void score_entries(struct filter *f, const bool *marked)
 
         if (lone && !t->negate && (t->kind == TERM_FUZZY || t->kind == TERM_EXACT))
             letters |= t->needle.signature;
+        regex |= t->kind == TERM_REGEX;
     }
 
-    bool letter = filter_is_letter(q), regex = has_regex(q);
+    bool letter = filter_is_letter(q);
     size_t fits = f->fit_count, i = f->left_at;
     int enough = f->busy ? COST_SHORT : COST_STEP;
 
@@ -245,9 +230,14 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
 
     if (!reserve_hits(f, n) || !query_parse(&next, text, now_ms))
         return false;
-    /* If only letters were added, only the previous matches can match. */
-    bool only_matches = f->fresh && !becomes_id_prefix(&f->query, &next) && f->query.narrows &&
-                        next.narrows && text.n >= f->text_n && f->text_n > 0 &&
+    /* If only letters were added, only the previous matches can match; but a word that has become long enough for the
+     * beginning of an id matches more than before. */
+    size_t last = f->query.n ? f->query.n - 1 : 0;
+    bool is_prefix = f->query.n > 0 && next.n > last &&
+                     f->query.term[last].needle.n < DOC_NAME_LEAST &&
+                     next.term[last].needle.n >= DOC_NAME_LEAST;
+    bool only_matches = f->fresh && !is_prefix && f->query.narrows && next.narrows &&
+                        text.n >= f->text_n && f->text_n > 0 &&
                         memcmp(text.p, f->text, f->text_n) == 0;
 
     query_fini(&f->query);

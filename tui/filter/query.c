@@ -177,34 +177,24 @@ static int query_field_of(struct slice word)
     return -1;
 }
 
-static bool is_letter_of_ascii(char c)
+/* Returns true for what is written like the name of a field: at least two letters, a colon and a letter. Words with other
+ * characters are text: https://x, src:12, 10:30, c:\x, std::x, "fix:". */
+static bool is_like_field(struct slice word)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* Returns the length of what is written like the name of a field, or 0: at least two letters, a colon and a letter.
- * Words with other characters are text: https://x, src:12, 10:30, c:\x, std::x, "fix:". */
-static size_t unknown_field(struct slice word)
-{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     size_t n = 0;
 
-    while (n < word.n && is_letter_of_ascii(word.p[n]))
+    while (n < word.n && memchr(letters, word.p[n], sizeof letters - 1))
         n++;
-    bool value = n + 1 < word.n && word.p[n] == ':' &&
-                 (is_letter_of_ascii(word.p[n + 1]) || (unsigned char)word.p[n + 1] >= 0x80);
-
-    return n >= 2 && value ? n : 0;
+    return n >= 2 && n + 1 < word.n && word.p[n] == ':' &&
+           (memchr(letters, word.p[n + 1], sizeof letters - 1) ||
+            (unsigned char)word.p[n + 1] >= 0x80);
 }
 
 enum made { MADE_TERM, MADE_NOTHING, MADE_NO_MEMORY };
 
 /* The texts of a row are short, and there may be very many rows. */
 static const struct grep_limits regex_limits = { 20000, 1 << 22, 100, 2000 };
-
-static bool is_regex(struct slice word)
-{
-    return word.n > 2 && word.p[0] == '/' && word.p[word.n - 1] == '/';
-}
 
 static enum made make_field(struct query *q, struct term *t, int field, struct slice value,
                             int64_t now_ms)
@@ -236,10 +226,10 @@ static enum made make_term(struct query *q, struct term *t, const struct word *w
         t->negate = true;
         i = 1;
     }
-    int field = w->quoted ? -1 : query_field_of(word_from(w, i));
+    struct slice word = word_from(w, i);
+    int field = w->quoted ? -1 : query_field_of(word);
 
-    if (!w->quoted && is_regex(word_from(w, i))) {
-        struct slice word = word_from(w, i);
+    if (!w->quoted && word.n > 2 && word.p[0] == '/' && word.p[word.n - 1] == '/') {
         struct slice expression = { word.p + 1, word.n - 2 };
         struct err e = { 0 };
         enum err_code rc = grep_patterns_new(&(struct grep_query){ .pattern = &expression, .n = 1 },
@@ -253,11 +243,9 @@ static enum made make_term(struct query *q, struct term *t, const struct word *w
         return t->matcher ? MADE_TERM : rc == ERR_USAGE ? MADE_NOTHING : MADE_NO_MEMORY;
     }
     if (field < 0) {
-        size_t n = w->quoted ? 0 : unknown_field(word_from(w, i));
-
-        if (n == 0) {
+        if (w->quoted || !is_like_field(word)) {
             /* The signs around a word: ! ' ^ before it, $ after it. */
-            struct slice text = word_from(w, i);
+            struct slice text = word;
 
             t->kind = t->negate || w->quoted ? TERM_EXACT : TERM_FUZZY;
             if (text.n > 0 && text.p[0] == '\'' && !w->quoted) {
@@ -284,17 +272,6 @@ static enum made make_term(struct query *q, struct term *t, const struct word *w
     return make_field(q, t, field, word_from(w, i + strlen(fields[field].name)), now_ms);
 }
 
-/* Returns true if a longer query matches only what this one matches: plain words only. */
-static bool only_narrows(struct slice text)
-{
-    static const char others[] = "!|$:\"\\/";
-
-    for (size_t i = 0; i < text.n; i++)
-        if (memchr(others, text.p[i], sizeof others - 1))
-            return false;
-    return true;
-}
-
 bool query_parse(struct query *q, struct slice text, int64_t now_ms)
 {
     struct word w;
@@ -302,7 +279,10 @@ bool query_parse(struct query *q, struct slice text, int64_t now_ms)
     struct slice rest = { text.p, at };
     bool alternative = false;
 
-    *q = (struct query){ .narrows = only_narrows(text) };
+    /* If all words are plain, a longer query matches only what this one matches. */
+    *q = (struct query){ .narrows = true };
+    for (size_t i = 0; i < text.n; i++)
+        q->narrows &= !memchr("!|$:\"\\/", text.p[i], 7);
     if (at < text.n)
         query_set_content(q, (struct slice){ text.p + at + 2, text.n - at - 2 });
     while (q->n < QUERY_TERMS && query_next_word(&rest, &w)) {

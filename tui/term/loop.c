@@ -306,14 +306,6 @@ static void read_keys(struct loop *l, bool quiet)
     l->esc_ms = hold == TIME_NONE ? TIME_NONE : now + hold;
 }
 
-/* Returns true if a key is waiting: keys go before everything else. */
-static bool key_waits(const struct loop *l)
-{
-    struct pollfd fd = { .fd = term_input(l->term), .events = POLLIN };
-
-    return poll(&fd, 1, 0) > 0;
-}
-
 /* Reads everything that is available, so that a burst of keys becomes one frame. */
 static void read_input(struct loop *l)
 {
@@ -337,17 +329,6 @@ static void read_input(struct loop *l)
 
 /* ---- drawing ---- */
 
-static bool fit_frame(struct loop *l)
-{
-    int rows, cols;
-
-    term_size(l->term, &rows, &cols);
-    if (l->frame.rows == rows && l->frame.cols == cols)
-        return true;
-    frame_fini(&l->frame);
-    return frame_init(&l->frame, rows, cols, l->setup->context->settings->ascii);
-}
-
 static int64_t frame_due_ms(const struct loop *l)
 {
     if (!l->stale)
@@ -358,9 +339,16 @@ static int64_t frame_due_ms(const struct loop *l)
 static void paint_if_due(struct loop *l)
 {
     int64_t due = frame_due_ms(l);
+    int rows, cols;
 
-    if (l->done || due == TIME_NONE || now_ms() < due || !fit_frame(l))
+    if (l->done || due == TIME_NONE || now_ms() < due)
         return;
+    term_size(l->term, &rows, &cols);
+    if (l->frame.rows != rows || l->frame.cols != cols) {
+        frame_fini(&l->frame);
+        if (!frame_init(&l->frame, rows, cols, l->setup->context->settings->ascii))
+            return;
+    }
     frame_clear(&l->frame);
     render(l->model, &l->frame);
     term_paint(l->term, &l->frame);
@@ -428,7 +416,8 @@ static void run_once(struct loop *l)
 
         while (!l->done && workers_pop(l->workers, &m)) {
             loop_deliver(l, m);
-            if (now_ms() >= until || key_waits(l))
+            /* A key goes before everything else. */
+            if (now_ms() >= until || poll(fds, 1, 0) > 0)
                 break;
         }
     }
@@ -479,26 +468,21 @@ static void watch_stores(struct loop *l)
         watch_log(&l->watch, changes);
 }
 
-static enum err_code loop_open_all(struct loop *l, struct err *e)
-{
-    TRY(term_signals_block(&l->signals, e));
-    enum err_code rc = term_open(&l->setup->term, &l->term, e);
-
-    l->input.expects = rc == ERR_OK && term_background_asked(l->term);
-    l->asked_ms = now_ms();
-    if (rc == ERR_OK)
-        rc = workers_new(l->setup->context, WORKER_THREADS, &l->workers, e);
-    return rc;
-}
-
 enum err_code loop_run(const struct loop_setup *setup, struct model *model, struct outcome *out,
                        struct err *e)
 {
     struct loop l = {
         .setup = setup, .model = model, .esc_ms = TIME_NONE, .signals.of.fd = -1, .watch.fd = -1
     };
-    enum err_code rc = loop_open_all(&l, e);
+    enum err_code rc = term_signals_block(&l.signals, e);
 
+    if (rc == ERR_OK) {
+        rc = term_open(&setup->term, &l.term, e);
+        l.input.expects = rc == ERR_OK && term_background_asked(l.term);
+        l.asked_ms = now_ms();
+    }
+    if (rc == ERR_OK)
+        rc = workers_new(setup->context, WORKER_THREADS, &l.workers, e);
     if (rc == ERR_OK) {
         watch_stores(&l);
         deliver_resize(&l);

@@ -9,16 +9,9 @@
 #include "lite/base/utf8.h"
 #include "tui/text/clean.h"
 
-static int colours_of_terminal(void)
-{
-    if (!has_colors() || COLORS < 8)
-        return 0;
-    return COLORS >= 256 ? 256 : COLORS >= 16 ? 16 : 8;
-}
-
 static int colours_to_use(struct paint_colours c)
 {
-    int can = colours_of_terminal();
+    int can = !has_colors() || COLORS < 8 ? 0 : COLORS >= 256 ? 256 : COLORS >= 16 ? 16 : 8;
 
     switch (c.wanted) {
     case COLOURS_NONE: return 0;
@@ -160,13 +153,6 @@ static void make_cell(const struct paint *p, const struct cell *from, cchar_t *t
     setcchar(to, text, attributes(look_of(p, style), from->selected), (short)pair, &pair);
 }
 
-static bool row_is_shown(const struct paint *p, const struct frame *f, int y)
-{
-    size_t cols = (size_t)f->cols, at = (size_t)y * cols;
-
-    return p->shown.cell && memcmp(p->shown.cell + at, f->cell + at, cols * sizeof *f->cell) == 0;
-}
-
 void paint_frame(struct paint *p, const struct frame *f)
 {
     cchar_t *line = calloc((size_t)f->cols + 1, sizeof *line);
@@ -177,17 +163,19 @@ void paint_frame(struct paint *p, const struct frame *f)
         paint_invalidate(p);
     if (!p->shown.cell)
         erase();
-    for (int y = 0; y < f->rows; y++)
-        if (!row_is_shown(p, f, y)) {
-            const struct cell *cell = f->cell + (size_t)y * (size_t)f->cols;
-            int n = 0;
+    for (int y = 0; y < f->rows; y++) {
+        size_t cols = (size_t)f->cols, at = (size_t)y * cols;
+        const struct cell *cell = f->cell + at;
+        int n = 0;
 
-            for (int x = 0; x < f->cols; x++)
-                if (cell[x].width > 0 ||
-                    !p->utf8) /* in ASCII a wide character is a letter and a blank */
-                    make_cell(p, &cell[x], &line[n++]);
-            mvwadd_wchnstr(stdscr, y, 0, line, n);
-        }
+        if (p->shown.cell && memcmp(p->shown.cell + at, cell, cols * sizeof *cell) == 0)
+            continue;
+        for (int x = 0; x < f->cols; x++)
+            if (cell[x].width > 0 ||
+                !p->utf8) /* in ASCII a wide character is a letter and a blank */
+                make_cell(p, &cell[x], &line[n++]);
+        mvwadd_wchnstr(stdscr, y, 0, line, n);
+    }
     curs_set(f->cursor_y >= 0);
     if (f->cursor_y >= 0)
         move(f->cursor_y, f->cursor_x);

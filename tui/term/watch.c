@@ -22,16 +22,10 @@ void watch_fini(struct watch *w)
     *w = (struct watch){ .fd = -1 };
 }
 
-/* A folder that cannot be watched is not. */
-static void add(struct watch *w, const char *path, bool deep)
-{
-    if (w->files)
-        (void)fs_watch_add(w->files, path, deep);
-}
-
 void watch_root(struct watch *w, const char *path)
 {
-    add(w, path, true);
+    if (w->files)
+        (void)fs_watch_add(w->files, path, true); /* one that cannot be watched is not */
 }
 
 /* The folder part of a path. Returns false if it has none. */
@@ -77,7 +71,8 @@ void watch_sessions(struct watch *w, const struct session_ref *ref, size_t n)
         if (!parent_folder(ref[i].path, folder) || strcmp(folder, last) == 0)
             continue;
         memcpy(last, folder, sizeof last);
-        add(w, folder, false);
+        if (w->files)
+            (void)fs_watch_add(w->files, folder, false);
     }
 }
 

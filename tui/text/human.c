@@ -85,15 +85,6 @@ static const struct {
 };
 enum { UNITS = sizeof units / sizeof units[0] };
 
-/* Returns false if an age would be misleading. */
-static bool age_of(int64_t now_ms, int64_t then_ms, int64_t *age)
-{
-    if (then_ms == TIME_NONE || then_ms <= 0 || then_ms > now_ms + DAY)
-        return false;
-    *age = then_ms > now_ms ? 0 : now_ms - then_ms;
-    return true;
-}
-
 /* "Jan 07", or "Jan 2025" in another year, in local time: after weeks, ages of many rows would be the same. Returns false
  * if the time has no local date. */
 static bool age_date(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
@@ -114,9 +105,10 @@ static bool age_date(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
 
 void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
 {
-    int64_t age;
+    int64_t age = then_ms > now_ms ? 0 : now_ms - then_ms;
 
-    if (!age_of(now_ms, then_ms, &age)) {
+    /* An age would be misleading. */
+    if (then_ms == TIME_NONE || then_ms <= 0 || then_ms > now_ms + DAY) {
         snprintf(out, HUMAN_AGE, "?");
         return;
     }

@@ -315,31 +315,26 @@ void frame_style(struct frame *f, struct rect r, enum style style)
             cell_at(f, y, x)->style = (uint8_t)style;
 }
 
-static enum err_code dump_row(const struct frame *f, int y, struct buf *out)
-{
-    size_t end = out->n;
-
-    for (int x = 0; x < f->cols; x++) {
-        const struct cell *c = &f->cell[y * f->cols + x];
-
-        TRY(buf_add(out, (struct slice){ c->bytes, c->len }));
-        if (c->len && !(c->len == 1 && c->bytes[0] == ' '))
-            end = out->n;
-    }
-    out->n = end;
-    return buf_add_byte(out, '\n');
-}
-
 char *frame_dump(const struct frame *f)
 {
     struct buf out = { 0 };
+    enum err_code rc = ERR_OK;
 
-    for (int y = 0; y < f->rows; y++)
-        if (dump_row(f, y, &out)) {
-            buf_fini(&out);
-            return NULL;
+    for (int y = 0; y < f->rows && !rc; y++) {
+        size_t end = out.n;
+
+        for (int x = 0; x < f->cols && !rc; x++) {
+            const struct cell *c = &f->cell[y * f->cols + x];
+
+            rc = buf_add(&out, (struct slice){ c->bytes, c->len });
+            if (c->len && !(c->len == 1 && c->bytes[0] == ' '))
+                end = out.n;
         }
-    if (!buf_cstr(&out))
+        out.n = end; /* without blanks at the end */
+        if (!rc)
+            rc = buf_add_byte(&out, '\n');
+    }
+    if (rc || !buf_cstr(&out))
         buf_fini(&out);
     return out.p;
 }

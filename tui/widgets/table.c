@@ -120,15 +120,6 @@ static void add_blanks(struct row_line *out, int n)
                                                                             : sizeof blanks - 1 });
 }
 
-static int line_width(const struct styled_text *s, size_t line)
-{
-    int width = 0;
-
-    for (uint32_t i = 0; i < s->line[line].runs; i++)
-        width += (int)clean_width(s->run[s->line[line].run + i].text);
-    return width;
-}
-
 static enum err_code layout_row(const struct table *t, size_t row, const int col[COLS_MAX],
                                 const char *between, table_line_fn *fn, void *arg)
 {
@@ -163,15 +154,17 @@ static enum err_code layout_row(const struct table *t, size_t row, const int col
                 add_table_run(&out, STYLE_BORDER, slice_of(between));
             /* Line `at` of a cell in its column. */
             int align = t->cell[row * t->cols + c].align;
-            int used = at < cell_text[c].n ? line_width(&cell_text[c], at) : 0;
+            const struct styled_text *s = &cell_text[c];
+            const struct run *run = at < s->n ? s->run + s->line[at].run : NULL;
+            int used = 0;
+
+            for (uint32_t i = 0; run && i < s->line[at].runs; i++)
+                used += (int)clean_width(run[i].text);
             int before = align == 3 ? col[c] - used : align == 2 ? (col[c] - used) / 2 : 0;
 
             add_blanks(&out, before);
-            for (uint32_t i = 0; at < cell_text[c].n && i < cell_text[c].line[at].runs; i++) {
-                const struct run *run = &cell_text[c].run[cell_text[c].line[at].run + i];
-
-                add_table_run(&out, run->style, run->text);
-            }
+            for (uint32_t i = 0; run && i < s->line[at].runs; i++)
+                add_table_run(&out, run[i].style, run[i].text);
             add_blanks(&out, col[c] - used - before);
         }
         fn(arg, out.run, out.n);

@@ -48,15 +48,6 @@ static int columns_left(const struct text_wrap *f)
     return f->narrow || left > NARROWEST ? left : NARROWEST;
 }
 
-static size_t runs_with_text(const struct text_margin *m)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < m->n; i++)
-        n += m->run[i].text.n > 0;
-    return n;
-}
-
 static void text_wrap_end_line(struct text_wrap *f, enum line_end end)
 {
     static const char blanks[] = "        ";
@@ -74,6 +65,10 @@ static void text_wrap_end_line(struct text_wrap *f, enum line_end end)
     if (m->n + 1 + f->line.n > sizeof small / sizeof small[0])
         run = arena_alloc(&scratch, (m->n + 1 + f->line.n) * sizeof *run);
     if (run) {
+        size_t visible = hang > 0;
+
+        for (size_t i = 0; i < m->n; i++)
+            visible += m->run[i].text.n > 0;
         memcpy(run, m->run, m->n * sizeof *run);
         if (hang)
             run[n++] = (struct run){ { blanks, hang }, STYLE_TEXT };
@@ -82,7 +77,7 @@ static void text_wrap_end_line(struct text_wrap *f, enum line_end end)
             p += f->line.span[i].len;
         }
         f->styled_text->stamp.end = (uint8_t)end;
-        f->styled_text->stamp.margin = (uint8_t)(runs_with_text(m) + (hang > 0));
+        f->styled_text->stamp.margin = (uint8_t)visible;
         styled_text_add_line(f->styled_text, run, n);
 
         /* The stamp applies to all later lines, so it is reset at once. */

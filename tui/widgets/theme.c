@@ -190,41 +190,25 @@ static bool parse_colour(struct slice word, int32_t *colour)
     return base == 0 && (parse_number(word, colour) || parse_rgb(word, colour));
 }
 
-static bool parse_attribute(struct slice word, uint8_t *set)
-{
-    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
-        if (is_style_word(word, attributes[i].name)) {
-            *set |= attributes[i].attribute;
-            return true;
-        }
-    return false;
-}
-
-static bool next_style_word(struct slice *rest, struct slice *word)
-{
-    while (rest->n && rest->p[0] == ' ') {
-        rest->p++;
-        rest->n--;
-    }
-    *word = (struct slice){ rest->p, 0 };
-    while (rest->n && rest->p[0] != ' ') {
-        rest->p++;
-        rest->n--;
-        word->n++;
-    }
-    return word->n > 0;
-}
-
 bool theme_parse_style(struct slice text, struct theme_style *look)
 {
     struct theme_style made = { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, 0 };
     int32_t *next = &made.fg;
-    struct slice word;
 
-    while (next_style_word(&text, &word)) {
-        if (is_style_word(word, "on"))
+    while (text.n > 0) {
+        const char *blank = memchr(text.p, ' ', text.n);
+        struct slice word = { text.p, blank ? (size_t)(blank - text.p) : text.n };
+        const size_t used = word.n + (blank != NULL), n = sizeof attributes / sizeof *attributes;
+        size_t i = 0;
+
+        text = (struct slice){ text.p + used, text.n - used };
+        while (i < n && !is_style_word(word, attributes[i].name))
+            i++;
+        if (i < n)
+            made.attributes |= attributes[i].attribute;
+        else if (is_style_word(word, "on"))
             next = &made.bg;
-        else if (!parse_attribute(word, &made.attributes) && !parse_colour(word, next))
+        else if (word.n > 0 && !parse_colour(word, next))
             return false;
     }
     *look = made;
