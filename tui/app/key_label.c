@@ -36,19 +36,15 @@ static const struct {
 
 enum { KEY_NAMES = sizeof key_names / sizeof *key_names };
 
-/* Named keys and the blank; NULL: the key is written as the character it is. */
-static const char *named_key(uint32_t code, bool ascii)
-{
-    for (size_t i = 0; i < KEY_NAMES; i++)
-        if (key_names[i].code == code)
-            return ascii ? key_names[i].ascii : key_names[i].sign;
-    return NULL;
-}
-
 void key_label(struct key k, bool ascii, char out[KEY_NAME])
 {
-    const char *word = named_key(k.code, ascii);
+    const char *word = NULL;
     char own[8] = "";
+
+    /* Only named keys and the blank have a word. */
+    for (size_t i = 0; i < KEY_NAMES && !word; i++)
+        if (key_names[i].code == k.code)
+            word = ascii ? key_names[i].ascii : key_names[i].sign;
 
     if (k.code >= KEYCODE_F1 && k.code <= KEYCODE_F12)
         snprintf(own, sizeof own, "F%u", (unsigned)(k.code - KEYCODE_F1 + 1));
@@ -99,29 +95,20 @@ static bool parse_modifier(struct slice *word, uint8_t *mods)
     return false;
 }
 
-static uint32_t function_key(struct slice word)
-{
-    char name[8];
-
-    for (unsigned n = 1; n <= 12; n++) {
-        snprintf(name, sizeof name, "f%u", n);
-        if (key_label_is_name(word, name))
-            return KEYCODE_F1 + n - 1;
-    }
-    return KEYCODE_NONE;
-}
-
 static uint32_t key_label_code_of(struct slice word)
 {
     for (size_t i = 0; i < KEY_NAMES; i++)
         if (key_label_is_name(word, key_names[i].ascii) ||
             key_label_is_name(word, key_names[i].sign))
             return key_names[i].code;
-    uint32_t code = function_key(word);
+    for (unsigned n = 1; n <= 12; n++) {
+        char name[8];
 
-    if (code)
-        return code;
-    code = utf8_next(&word, false);
+        snprintf(name, sizeof name, "f%u", n);
+        if (key_label_is_name(word, name))
+            return KEYCODE_F1 + n - 1;
+    }
+    uint32_t code = utf8_next(&word, false);
     return word.n == 0 && code > ' ' && code != 0x7f && code != UTF8_REPLACEMENT ? code
                                                                                  : KEYCODE_NONE;
 }

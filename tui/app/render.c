@@ -135,6 +135,14 @@ static int width_kept(const struct model *m, enum key_context place, const enum 
 
 enum { ROWS_MIN = 12, COLS_MIN = 50 };
 
+static bool render_draw_status(const struct model *m, struct frame *f, struct rect r)
+{
+    for (size_t i = 0; i < VIEW_COUNT; i++)
+        if (m->views[i]->status && m->views[i]->status(m, f, r))
+            return true;
+    return false;
+}
+
 void render(const struct model *m, struct frame *f)
 {
     char text[80];
@@ -163,7 +171,6 @@ void render(const struct model *m, struct frame *f)
 
     frame_fill(f, r, STYLE_TEXT); /* on the smallest screens, views may extend to this line */
     if (!toast_draw(&m->toast, f, r)) {
-        bool has_status = false;
         int used = 0;
 
         if (m->silent) {
@@ -171,9 +178,7 @@ void render(const struct model *m, struct frame *f)
             used = frame_puts(f, r.y, r.x + 1, r.w - 1, STYLE_WARN, text) + GAP;
         }
         r = (struct rect){ r.y, r.x + used, r.h, r.w - used };
-        for (size_t i = 0; i < VIEW_COUNT && !has_status; i++)
-            has_status = m->views[i]->status && m->views[i]->status(m, f, r);
-        if (!has_status) {
+        if (!render_draw_status(m, f, r)) {
             /* The keys that fit into the line; help comes last, and always has room. */
             enum key_context place = view_key_context(m);
             const struct view_ops *top = m->views[view_top(m)];

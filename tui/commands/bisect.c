@@ -381,17 +381,13 @@ static void bisect_write_text(const struct bisect *b, size_t good, size_t bad)
         human_age(b->in->world->env.now_ms, c->time_ms, age);
         out_addf(o, "  turn %zu, %s: ", i + 1, age);
         session_line_cut(c->prompt, PROMPT_COLUMNS, o);
-        out_addf(o, "  ");
-        out_text(o, c->id);
-        out_addf(o, "\n");
+        out_line(o, "  ", c->id);
     }
 
     if (bad - good == 1 && bisect_turn(b, good) && !bisect_turn(b, good)->after) {
         out_addf(o, "what it changed: reprise rewind ");
         out_text(o, b->ref->id);
-        out_addf(o, " --only --to ");
-        out_text(o, bisect_turn(b, good)->id);
-        out_addf(o, "\n");
+        out_line(o, " --only --to ", bisect_turn(b, good)->id);
     }
 }
 

@@ -43,8 +43,7 @@ static void bundle_write_session(struct out *o, const struct bundle_session *s)
     out_text(o, slice_of(s->id));
     out_addf(o, ": %lld message%s, %zu file%s, %s: ", (long long)s->messages,
              s->messages == 1 ? "" : "s", s->n, s->n == 1 ? "" : "s", size);
-    out_text(o, slice_of(s->title));
-    out_addf(o, "\n");
+    out_line(o, "", slice_of(s->title));
 }
 
 static void bundle_write_sessions(struct out *o, const struct bundle *b)
@@ -104,11 +103,8 @@ static void bundle_report(struct invocation *in, const struct bundle_written *w)
     }
 
     bundle_write_sessions(o, b);
-    for (size_t i = 0; i < w->left_outs; i++) {
-        out_addf(o, "left out: ");
-        out_text(o, slice_of(w->left_out[i]));
-        out_addf(o, "\n");
-    }
+    for (size_t i = 0; i < w->left_outs; i++)
+        out_line(o, "left out: ", slice_of(w->left_out[i]));
     human_size(w->bytes, size);
     out_text(o, slice_of(in->options.output));
     out_addf(o, ": %zu session%s, %s\n", b->n, b->n == 1 ? "" : "s", size);
@@ -196,15 +192,12 @@ static void unbundle_write_item(struct out *o, const struct unbundle_item *x, bo
 {
     bundle_write_session(o, x->session);
     if (x->why) {
-        out_addf(o, "    not unpacked: ");
-        out_text(o, slice_of(x->why));
-        out_addf(o, "\n");
+        out_line(o, "    not unpacked: ", slice_of(x->why));
         return;
     }
     for (size_t k = 0; k < x->n; k++) {
         out_addf(o, done ? "    unpacked: " : "    would unpack: ");
-        out_text(o, slice_of(x->part[k].to));
-        out_addf(o, "\n");
+        out_line(o, "", slice_of(x->part[k].to));
     }
     if (x->to) {
         out_addf(o, "    for the directory ");

@@ -23,8 +23,7 @@ static void write_origins_text(const struct checkpoint_origins *all, int64_t now
             struct slice text = x->part[k].session;
 
             out_addf(o, "  %-9s ", "session");
-            out_text(o, text);
-            out_addf(o, "\n");
+            out_line(o, "", text);
 
             /* Only the first line of a prompt is written, because prompts may be pages long. */
             struct slice prompt = x->part[k].prompt;
@@ -47,24 +46,6 @@ static void write_origins_text(const struct checkpoint_origins *all, int64_t now
     }
 }
 
-/* ---- together ---- */
-
-static enum err_code write_of_store(struct invocation *in, const struct store *st, struct err *e)
-{
-    struct checkpoint_origins found = { .n = 0 };
-
-    TRY(st->ops->origins(st, slice_of(in->argv[0]), &found, e));
-    if (in->out.wants_json) {
-        out_open(&in->out, NULL, '[');
-        for (size_t i = 0; i < found.n; i++)
-            checkpoint_origin_json(out_json(&in->out), &found.origin[i]);
-        out_end(&in->out, ']');
-    } else
-        write_origins_text(&found, in->world->env.now_ms, &in->out);
-    checkpoint_origins_fini(&found);
-    return ERR_OK;
-}
-
 enum err_code checkpoint_of_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
@@ -75,8 +56,19 @@ enum err_code checkpoint_of_run(struct invocation *in, struct err *e)
 
     for (size_t i = 0; i < s.n && rc == ERR_NOT_FOUND; i++)
         if (s.store[i]->ops->origins) {
+            struct checkpoint_origins found = { .n = 0 };
+
             tried = true;
-            rc = write_of_store(in, s.store[i], e);
+            rc = s.store[i]->ops->origins(s.store[i], slice_of(in->argv[0]), &found, e);
+            if (!rc && in->out.wants_json) {
+                out_open(&in->out, NULL, '[');
+                for (size_t k = 0; k < found.n; k++)
+                    checkpoint_origin_json(out_json(&in->out), &found.origin[k]);
+                out_end(&in->out, ']');
+            } else if (!rc)
+                write_origins_text(&found, in->world->env.now_ms, &in->out);
+            if (!rc)
+                checkpoint_origins_fini(&found);
         }
     if (!tried)
         rc = err_set(e, ERR_NOT_FOUND, in->argv[0],

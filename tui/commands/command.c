@@ -13,8 +13,7 @@
 #include "tui/app/program.h"
 #include "tui/text/nearest.h"
 
-/* The command with this name or alias, or NULL. */
-static const struct command *command_find_command(const char *word)
+const struct command *command_named(const char *word)
 {
     for (const struct command *c = commands_table + 1; c->run || c->on_session; c++)
         if (strcmp(c->name, word) == 0 || (c->alias && strcmp(c->alias, word) == 0))
@@ -69,7 +68,7 @@ enum err_code command_parse(struct invocation *in, int argc, char **argv, struct
                           (argv[first][0] == '-' || in->options.resume ||
                            option_given(&in->options, OPTION_CONTINUE)));
 
-    in->command = picker ? &commands_table[0] : command_find_command(argv[first]);
+    in->command = picker ? &commands_table[0] : command_named(argv[first]);
     if (!in->command)
         return unknown_command(argv[first], e);
     in->typed = picker ? NULL : argv[first];
@@ -236,7 +235,7 @@ static void write_help(const struct command *command, struct out *o)
 enum err_code command_help_run(struct invocation *in, struct err *e)
 {
     const char *word = in->argc ? in->argv[0] : NULL;
-    const struct command *command = word ? command_find_command(word) : NULL;
+    const struct command *command = word ? command_named(word) : NULL;
 
     if (word && strcmp(word, "keys") == 0) {
         /* The keys are shown as the configuration binds them. */
@@ -338,27 +337,23 @@ bool command_read_consent(void)
     return tolower((unsigned char)first) == 'y';
 }
 
-static void write_version(struct out *o)
-{
-    if (!o->wants_json) {
-        out_addf(o, "%s\ncommit %s\nwith %s\n", PROGRAM_VERSION, REPRISE_COMMIT, REPRISE_LIBRARIES);
-        return;
-    }
-    out_open(o, NULL, '{');
-    out_string(o, "version", REPRISE_VERSION);
-    out_string(o, "commit", REPRISE_COMMIT);
-    out_string(o, "libraries", REPRISE_LIBRARIES);
-    out_end(o, '}');
-}
-
 static enum err_code command_run_command(struct invocation *in, struct err *e)
 {
     if (option_given(&in->options, OPTION_HELP)) {
         write_help(in->command, &in->out);
         return ERR_OK;
     }
+    if (option_given(&in->options, OPTION_VERSION) && !in->out.wants_json) {
+        out_addf(&in->out, "%s\ncommit %s\nwith %s\n", PROGRAM_VERSION, REPRISE_COMMIT,
+                 REPRISE_LIBRARIES);
+        return ERR_OK;
+    }
     if (option_given(&in->options, OPTION_VERSION)) {
-        write_version(&in->out);
+        out_open(&in->out, NULL, '{');
+        out_string(&in->out, "version", REPRISE_VERSION);
+        out_string(&in->out, "commit", REPRISE_COMMIT);
+        out_string(&in->out, "libraries", REPRISE_LIBRARIES);
+        out_end(&in->out, '}');
         return ERR_OK;
     }
     /* A file given by the user must exist, even if the command needs no configuration. */

@@ -182,6 +182,8 @@ struct command {
 
 /* the picker first; ends with a row without functions */
 extern const struct command commands_table[];
+/* The command with this name or alias, or NULL. */
+const struct command *command_named(const char *word);
 
 /* Reads argv: the command, its options and its operands. */
 MUST_CHECK enum err_code command_parse(struct invocation *in, int argc, char **argv, struct err *e);

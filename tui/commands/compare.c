@@ -138,8 +138,7 @@ static enum err_code compare_write_text(const struct session_ref *ref,
                 out_addf(o, "%s", k ? "\n" : "");
             } else if (is) {
                 out_addf(o, "%s", label);
-                out_text(o, text);
-                out_addf(o, "\n");
+                out_line(o, "", text);
             }
             more = more || is;
         }
@@ -260,8 +259,7 @@ static enum err_code compare_write_taken(struct invocation *in, const struct rew
             one.hunk = &d.hunk[h];
             one.hunks = 1;
             out_addf(o, "\nhunk %zu of %zu of ", h + 1, d.hunks);
-            out_text(o, slice_of(x->target->path));
-            out_addf(o, "\n");
+            out_line(o, "", slice_of(x->target->path));
             compare_write_hunks(&one, o);
         }
     }

@@ -87,8 +87,7 @@ static enum err_code continue_write_text(const struct continue_answer *a, struct
     out_addf(o, "\n");
     if (c->elsewhere) {
         out_addf(o, "  in the repository's directory, because %s knows no other: ", label);
-        out_text(o, slice_of(c->dir));
-        out_addf(o, "\n");
+        out_line(o, "", slice_of(c->dir));
     }
     continue_write_count(o, c->prompts, "prompt", "prompts");
     continue_write_count(o, c->replies, "reply", "replies");
@@ -119,8 +118,7 @@ static enum err_code continue_write_text(const struct continue_answer *a, struct
     if (a->resume.argv) {
         if (resume_line(&a->resume, &line))
             return err_nomem(e);
-        out_text(o, buf_slice(&line));
-        out_addf(o, "\n");
+        out_line(o, "", buf_slice(&line));
     }
     return ERR_OK;
 }

@@ -51,12 +51,6 @@ static const char *finding_word(enum finding_kind kind)
     return kind == FINDING_EXPIRES ? "note" : finding_name(kind);
 }
 
-/* All sessions that will expire share one line, whatever their day. */
-static bool is_same_reason(const struct reason *r, const struct finding *f)
-{
-    return r->kind == f->kind && (f->kind == FINDING_EXPIRES || strcmp(r->why, f->why) == 0);
-}
-
 /* Returns false if the finding must be written separately. */
 static bool count_reason(const struct finding *f, struct answer *a)
 {
@@ -65,7 +59,10 @@ static bool count_reason(const struct finding *f, struct answer *a)
     if (a->out->wants_json || !a->many ||
         (f->kind != FINDING_HIDDEN && f->kind != FINDING_EXPIRES) || strlen(f->why) >= REASON)
         return false;
-    while (i < a->reasons && !is_same_reason(&a->reason[i], f))
+    /* All sessions that will expire share one line, whatever their day. */
+    while (i < a->reasons &&
+           (a->reason[i].kind != f->kind ||
+            (f->kind != FINDING_EXPIRES && strcmp(a->reason[i].why, f->why) != 0)))
         i++;
     if (i == REASONS)
         return false;
@@ -82,13 +79,6 @@ static bool count_reason(const struct finding *f, struct answer *a)
     return true;
 }
 
-static const char *reason_text(const struct reason *r)
-{
-    return r->kind == FINDING_EXPIRES && r->n > 1
-               ? "the agent's own cleanup will remove them within a week unless they are used"
-               : r->why;
-}
-
 static void write_reasons(const struct answer *a)
 {
     struct out *o = a->out;
@@ -101,7 +91,11 @@ static void write_reasons(const struct answer *a)
         else
             out_text(o, buf_slice(&r->path));
         out_addf(o, ": %s: ", finding_word(r->kind));
-        out_text(o, slice_of(reason_text(r)));
+        if (r->kind == FINDING_EXPIRES && r->n > 1)
+            out_addf(o, "the agent's own cleanup will remove them within a week unless they are "
+                        "used");
+        else
+            out_text(o, slice_of(r->why));
         out_addf(o, r->n > 1 ? " (listed by doctor --json)\n" : "\n");
     }
 }

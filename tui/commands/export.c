@@ -12,15 +12,6 @@
 /* `reprise export`: writes a session as a document to standard output or to a file, or several to a
  * directory. */
 
-/* The format of a file's name: "notes.html". */
-static enum export_format format_of_file(const char *file)
-{
-    const char *dot = file ? strrchr(file, '.') : NULL;
-    enum export_format format = dot ? export_format_of(dot + 1) : EXPORT_FORMATS;
-
-    return format == EXPORT_FORMATS ? EXPORT_MD : format;
-}
-
 static bool is_to_stdout(const struct options *o)
 {
     return !o->output || strcmp(o->output, "-") == 0;
@@ -136,10 +127,7 @@ static void write_summary_json(struct invocation *in, const char *file,
     out_int(o, "unreadSubagents", (int64_t)sum->unread);
     if (req->redact)
         command_write_redacted(o, &sum->redacted);
-    if (in->argc > 1)
-        out_close(o, '}'); /* one of an array */
-    else
-        out_end(o, '}');
+    (in->argc > 1 ? out_close : out_end)(o, '}'); /* one of an array */
 }
 
 /* file: NULL for standard output. */
@@ -155,8 +143,7 @@ static void report_export(struct invocation *in, const char *file, const struct 
             write_summary_json(in, file, ref, req, sum);
             return;
         }
-        out_text(&in->out, slice_of(file));
-        out_addf(&in->out, "\n");
+        out_line(&in->out, "", slice_of(file));
     }
 }
 
@@ -194,13 +181,6 @@ static enum err_code export_each(struct invocation *in, struct sessions *s,
         export_summary_fini(&sum);
     }
     return failed;
-}
-
-static bool is_directory_name(const char *name)
-{
-    size_t n = name ? strlen(name) : 0;
-
-    return n > 0 && name[n - 1] == '/';
 }
 
 static enum err_code export_several(struct invocation *in, struct sessions *s,
@@ -249,12 +229,13 @@ static enum err_code export_one(struct invocation *in, struct sessions *s,
 static enum err_code export_sessions(struct invocation *in, const struct export_request *req,
                                      struct err *e)
 {
+    const char *name = in->options.output;
     struct sessions s;
+    bool to_directory = name && *name && name[strlen(name) - 1] == '/';
 
     TRY(sessions_open(in, true, &s, e));
-    enum err_code rc = in->argc > 1 || is_directory_name(in->options.output)
-                           ? export_several(in, &s, req, e)
-                           : export_one(in, &s, req, e);
+    enum err_code rc =
+        in->argc > 1 || to_directory ? export_several(in, &s, req, e) : export_one(in, &s, req, e);
 
     sessions_close(&s);
     return rc;
@@ -262,9 +243,12 @@ static enum err_code export_sessions(struct invocation *in, const struct export_
 
 enum err_code export_run(struct invocation *in, struct err *e)
 {
+    const char *dot = in->options.output ? strrchr(in->options.output, '.') : NULL;
+    enum export_format named = dot ? export_format_of(dot + 1) : EXPORT_FORMATS;
     struct export_request req = {
         .format = option_given(&in->options, OPTION_FORMAT) ? (enum export_format)in->options.format
-                                                            : format_of_file(in->options.output),
+                  : named == EXPORT_FORMATS                 ? EXPORT_MD
+                                                            : named, /* "notes.html" */
         .tools = (enum export_tools)in->options.tools,
         .thinking = option_given(&in->options, OPTION_THINKING),
         .subagents = option_given(&in->options, OPTION_WITH_SUBAGENTS),

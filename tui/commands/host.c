@@ -36,32 +36,20 @@ static void report_unpersisted(const struct invocation *in, const struct store *
                      why);
 }
 
-/* A session is not found if it was not written when it was created. Returns true if a store's
- * settings are the reason, which is then reported. */
-static bool is_unpersisted(const struct invocation *in, const struct sessions *s, const char *what)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (host_unpersisted(s->store[i])) {
-            report_unpersisted(in, s->store[i], what);
-            return true;
-        }
-    return false;
-}
-
 /* The session that the operand names. ref->store stays NULL, and ERR_OK is returned, if it was not written. */
 static enum err_code open_operand(struct invocation *in, const char *what, struct sessions *s,
                                   struct session_ref *ref, struct err *e)
 {
-    enum err_code rc = sessions_open(in, true, s, e);
-
-    if (rc)
-        return rc;
+    TRY(sessions_open(in, true, s, e));
     *ref = (struct session_ref){ 0 };
-    rc = sessions_find(s, in->argv[0], ref, e);
-    if (rc == ERR_NOT_FOUND && is_unpersisted(in, s, what)) {
-        ref->store = NULL;
-        rc = ERR_OK;
-    }
+    enum err_code rc = sessions_find(s, in->argv[0], ref, e);
+    /* It was not written when it was created, if the settings of a store are the reason. */
+    for (size_t i = 0; rc == ERR_NOT_FOUND && i < s->n; i++)
+        if (host_unpersisted(s->store[i])) {
+            report_unpersisted(in, s->store[i], what);
+            ref->store = NULL;
+            rc = ERR_OK;
+        }
     if (rc)
         sessions_close(s);
     return rc;
@@ -100,10 +88,7 @@ enum err_code host_create_run(struct invocation *in, struct err *e)
         return ERR_OK;
     }
 
-    enum err_code rc = sessions_make(in, in->argv[0], &s, e);
-
-    if (rc)
-        return rc;
+    TRY(sessions_make(in, in->argv[0], &s, e));
     const struct host_create req = { .id = option_text(o->id),
                                      .cwd = directory_of(in, &s.arena),
                                      .model = option_text(o->model),
@@ -111,7 +96,7 @@ enum err_code host_create_run(struct invocation *in, struct err *e)
                                      .parent = option_text(o->parent),
                                      .dialect = option_text(o->dialect) };
 
-    rc = host_create(s.store[0], &req, &s.arena, &made, e);
+    enum err_code rc = host_create(s.store[0], &req, &s.arena, &made, e);
     in->done = !rc;
     if (!rc) {
         /* Settings that the format cannot store are warnings. */

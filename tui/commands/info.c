@@ -26,8 +26,7 @@ static void write_facts_text(const struct session_facts *more, struct out *o)
     for (size_t i = 0; i < more->n; i++)
         if (more->fact[i].label && more->fact[i].text.n) {
             out_addf(o, "%-14s ", more->fact[i].label);
-            out_text(o, more->fact[i].text);
-            out_addf(o, "\n");
+            out_line(o, "", more->fact[i].text);
         }
 }
 
@@ -54,8 +53,7 @@ static void write_pull_request(const struct session_row *row, struct out *o)
     out_addf(o, "%-14s ", "pull request");
     out_text(o, row->pr_repository);
     out_addf(o, "#%" PRId64 "  ", row->pr_number);
-    out_text(o, row->pr_url);
-    out_addf(o, "\n");
+    out_line(o, "", row->pr_url);
 }
 
 /* The path of a session in a database consists of the path of the database and the session's id. */
@@ -123,8 +121,7 @@ static void write_info_text(const struct session_info *f, int64_t now_ms, struct
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (fields[i].text.n) {
             out_addf(o, "%-14s ", fields[i].name);
-            out_text(o, fields[i].text);
-            out_addf(o, "\n");
+            out_line(o, "", fields[i].text);
         }
 
     write_pull_request(row, o);
@@ -183,9 +180,7 @@ static enum err_code write_subagents_text(const struct session_ref *ref, struct 
         session_line_column(x->type, TYPE_COLUMNS, o);
         out_addf(o, "  ");
         session_line_column(x->task, TASK_COLUMNS, o);
-        out_addf(o, "  ");
-        out_text(o, x->outcome);
-        out_addf(o, "\n");
+        out_line(o, "  ", x->outcome);
     }
     subagent_list_fini(&list);
     return rc;

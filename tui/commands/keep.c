@@ -214,8 +214,7 @@ static void keep_write_back(struct out *o, const struct trash_request *request, 
     }
     for (size_t i = 0; i < request->parts; i++) {
         out_addf(o, change ? "put back: " : "would put back: ");
-        out_text(o, slice_of(request->part[i]));
-        out_addf(o, "\n");
+        out_line(o, "", slice_of(request->part[i]));
     }
     if (change)
         out_addf(o, "The session is where its agent finds it" OUT_UNDO_WITH "\n", change);

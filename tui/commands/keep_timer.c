@@ -189,8 +189,7 @@ static enum err_code timer_show_cron(struct invocation *in, const char *program,
         out_member(o, "cron", buf_slice(&line));
         out_end(o, '}');
     } else {
-        out_text(o, buf_slice(&line));
-        out_addf(o, "\n");
+        out_line(o, "", buf_slice(&line));
     }
     return out_flush(o, e);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/query/listing.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
@@ -172,12 +173,10 @@ enum err_code list_run(struct invocation *in, struct err *e)
     bool text = !in->out.wants_json;
     bool more = true;
     size_t listed;
-    enum err_code rc = sessions_open(in, false, &s, e);
 
-    if (rc)
-        return rc;
+    TRY(sessions_open(in, false, &s, e));
     command_report_interrupted(in);
-    rc = sessions_query(in, &s.scope, &q, e);
+    enum err_code rc = sessions_query(in, &s.scope, &q, e);
     q.late = text && q.offset <= 0; /* programs rely on the order */
     if (!rc && q.limit <= 0)        /* every text will be written */
         q.texts = &texts;

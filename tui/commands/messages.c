@@ -26,16 +26,8 @@ static void write_lines(const char *first, const char *others, struct slice text
 
     for (const char *lead = first; slice_line(&text, &line, &torn); lead = others) {
         out_add(o, slice_of(lead));
-        out_text(o, line);
-        out_addf(o, "\n");
+        out_line(o, "", line);
     }
-}
-
-static void write_labelled(const char *label, struct slice text, struct out *o)
-{
-    out_add(o, slice_of(label));
-    out_text(o, text);
-    out_addf(o, "\n");
 }
 
 static void command_messages_write_block(const struct block *b, struct out *o)
@@ -58,15 +50,15 @@ static void command_messages_write_block(const struct block *b, struct out *o)
         if (b->failed)
             write_lines("! ", "! ", b->text, o);
         break;
-    case BLOCK_IMAGE: write_labelled("[image] ", b->name, o); break;
-    case BLOCK_DOCUMENT: write_labelled("[document] ", b->name, o); break;
+    case BLOCK_IMAGE: out_line(o, "[image] ", b->name); break;
+    case BLOCK_DOCUMENT: out_line(o, "[document] ", b->name); break;
     case BLOCK_NOTE: /* the output of a person's own command */
         if (slice_eq(b->name, SLICE("output")))
             write_lines(b->failed ? "! " : "  ", b->failed ? "! " : "  ", b->text, o);
         break;
-    case BLOCK_SEAM: write_labelled("--- ", b->text, o); break;
+    case BLOCK_SEAM: out_line(o, "--- ", b->text); break;
     case BLOCK_RAW:
-        write_labelled(json_valid(b->text) ? "[unknown line] " : "[damaged line] ", b->text, o);
+        out_line(o, json_valid(b->text) ? "[unknown line] " : "[damaged line] ", b->text);
         break;
     }
 }
@@ -338,19 +330,6 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
 
 /* ---- as they are stored ---- */
 
-static enum err_code write_row_json(const struct transcript *t, size_t i, bool json, struct out *o,
-                                    struct err *e)
-{
-    AUTO_BUF row = { 0 };
-
-    TRY(transcript_read(t, i, &row, e));
-    if (json)
-        out_json_row(o);
-    out_add(o, buf_slice(&row));
-    out_addf(o, json ? "" : "\n");
-    return out_row(o, e);
-}
-
 /* Writes every row of the log that is a JSON document, including rows that are not messages, one
  * per line. */
 static enum err_code write_raw(struct invocation *in, const struct session_ref *ref,
@@ -379,8 +358,18 @@ static enum err_code write_raw(struct invocation *in, const struct session_ref *
     if (option_given(o, OPTION_TAIL) && (uint64_t)o->tail < to - from)
         from = to - (size_t)o->tail;
 
-    for (size_t i = from; !rc && i < to; i++)
-        rc = write_row_json(t, i, in->out.wants_json, &in->out, e);
+    for (size_t i = from; !rc && i < to; i++) {
+        AUTO_BUF row = { 0 };
+
+        rc = transcript_read(t, i, &row, e);
+        if (!rc && in->out.wants_json)
+            out_json_row(&in->out);
+        if (!rc) {
+            out_add(&in->out, buf_slice(&row));
+            out_addf(&in->out, in->out.wants_json ? "" : "\n");
+            rc = out_row(&in->out, e);
+        }
+    }
     if (!rc && in->out.wants_json)
         out_json_rows_end(&in->out);
     transcript_free(t);

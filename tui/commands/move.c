@@ -120,8 +120,7 @@ static enum err_code move_find(struct invocation *in, const struct sessions *s, 
 
         NEED(!shell_quote(&line, slice_of(x->from)) && !buf_add(&line, SLICE(" ")) &&
              !shell_quote(&line, slice_of(x->to)));
-        out_text(o, buf_slice(&line));
-        out_addf(o, "\n");
+        out_line(o, "", buf_slice(&line));
     }
     if (o->wants_json) {
         out_close(o, ']');

@@ -344,23 +344,6 @@ static int by_code(int code)
     return OPTION_COUNT;
 }
 
-/* The option that the user probably meant; NULL if that would be a guess. */
-static const char *nearest_option(const char *word, option_bits allowed)
-{
-    char name[NEAREST_WORD + 1];
-    const char *near = NULL;
-
-    if (strncmp(word, "--", 2) != 0)
-        return NULL;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    size_t best = nearest_limit(name);
-
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if ((allowed >> i & 1) && table[i].name && nearest_is_nearer(name, table[i].name, &best))
-            near = table[i].name;
-    return near;
-}
-
 /* getopt returns '?' and writes no text (opterr is 0): finds the word and what is wrong with it. */
 static enum err_code bad_word(int code, option_bits allowed, char **argv, struct err *e)
 {
@@ -372,8 +355,17 @@ static enum err_code bad_word(int code, option_bits allowed, char **argv, struct
         return usage_error(e, &table[which], "needs a value");
     if (optopt >= LONG_BASE)
         return usage_error(e, &table[which], "takes no value");
-    const char *near = nearest_option(word, allowed);
+    /* The option that was probably meant, unless that would be a guess. */
+    char name[NEAREST_WORD + 1] = "";
+    const char *near = NULL;
 
+    if (strncmp(word, "--", 2) == 0)
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    size_t best = nearest_limit(name);
+
+    for (int i = 0; i < OPTION_COUNT && word[1] == '-'; i++)
+        if ((allowed >> i & 1) && table[i].name && nearest_is_nearer(name, table[i].name, &best))
+            near = table[i].name;
     if (near)
         return err_set(e, ERR_USAGE, "", "unknown option %.80s; did you mean --%s?", word, near);
     return err_set(e, ERR_USAGE, "", "unknown option %.80s", word);

@@ -79,6 +79,13 @@ void out_text(struct out *o, struct slice text)
         note_failure(o, (o->ascii ? clean_add_ascii : clean_add)(&o->buf, text));
 }
 
+void out_line(struct out *o, const char *words, struct slice text)
+{
+    out_add(o, slice_of(words));
+    out_text(o, text);
+    out_add(o, SLICE("\n"));
+}
+
 void out_style(struct out *o, enum out_style style)
 {
     static const char *const sequences[] = {
@@ -198,20 +205,6 @@ void out_json_rows_end(struct out *o)
 
 /* ---- characters that are escaped ---- */
 
-static enum err_code out_add_unit(struct buf *out, uint32_t unit)
-{
-    return buf_addf(out, "\\u%04x", (unsigned)unit);
-}
-
-static enum err_code out_add_escaped(struct buf *out, uint32_t cp)
-{
-    if (cp < 0x10000)
-        return out_add_unit(out, cp);
-    enum err_code rc = out_add_unit(out, 0xD800 + ((cp - 0x10000) >> 10));
-
-    return rc ? rc : out_add_unit(out, 0xDC00 + ((cp - 0x10000) & 0x3FF));
-}
-
 /* Finds the first character to escape, and the text before and after it. Returns false if there is
  * no such character. Broken bytes need no escape: jsonout and clean_add wrote U+FFFD for them. */
 static bool find_sign(struct slice text, struct slice *front, struct slice *rest, uint32_t *cp)
@@ -248,8 +241,11 @@ static enum err_code escape_signs(struct out *o)
         return ERR_OK;
     do {
         rc = buf_add(&escaped, front);
-        if (!rc)
-            rc = out_add_escaped(&escaped, cp);
+        if (!rc && cp < 0x10000)
+            rc = buf_addf(&escaped, "\\u%04x", (unsigned)cp);
+        else if (!rc)
+            rc = buf_addf(&escaped, "\\u%04x\\u%04x", 0xD800 + (unsigned)((cp - 0x10000) >> 10),
+                          0xDC00 + (unsigned)((cp - 0x10000) & 0x3FF));
         text = rest;
     } while (!rc && find_sign(text, &front, &rest, &cp));
     if (!rc)

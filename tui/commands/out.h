@@ -69,6 +69,8 @@ void out_add(struct out *o, struct slice bytes);
 void out_addf(struct out *o, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Text from disk, for people: cleaned, so that nothing in it acts on a terminal. */
 void out_text(struct out *o, struct slice text);
+/* A line: words of our own, and after them text from disk. */
+void out_line(struct out *o, const char *words, struct slice text);
 /* The advice after a change, with its id: without one, undo takes the newest change of the present directory. */
 #define OUT_UNDO_WITH " (undo with: reprise undo %s)"
 /* Sets the look of the following text, until OUT_PLAIN; does nothing if `color` is off. Colours of

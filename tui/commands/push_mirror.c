@@ -1,3 +1,4 @@
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/api/plugin.h"
 #include "store/query/listing.h"
@@ -101,14 +102,12 @@ enum err_code push_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     struct push_run run = { .in = in };
-    enum err_code rc = open_both(in, true, &s, &run, e);
 
-    if (rc)
-        return rc;
+    TRY(open_both(in, true, &s, &run, e));
     size_t n = (size_t)in->argc - 1;
     struct session_ref *ref = arena_zalloc(&s.arena, n * sizeof *ref);
 
-    rc = ref ? ERR_OK : err_nomem(e);
+    enum err_code rc = ref ? ERR_OK : err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
         rc = resolve_session(s.store, sessions_count_here(&s), &s.scope,
                              option_text(in->argv[i + 1]), &s.arena, &ref[i], e);
@@ -148,14 +147,12 @@ enum err_code push_mirror_run(struct invocation *in, struct err *e)
     struct push_run run = { .in = in };
     struct listing_query q = { .since_ms = TIME_NONE, .before_ms = TIME_NONE };
     struct listing *listing = NULL;
-    enum err_code rc = open_both(in, false, &s, &run, e);
 
-    if (rc)
-        return rc;
+    TRY(open_both(in, false, &s, &run, e));
     q.scope = s.scope;
     if (in->out.wants_json)
         out_open(&in->out, NULL, '[');
-    rc = listing_open(s.store, sessions_count_here(&s), &q, &listing, e);
+    enum err_code rc = listing_open(s.store, sessions_count_here(&s), &q, &listing, e);
     if (!rc)
         rc = listing_each(listing, mirror_row, &run, e);
     listing_close(listing);

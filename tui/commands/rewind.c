@@ -83,16 +83,13 @@ static void command_rewind_write_entry_json(const struct rewind_entry *x, struct
     out_close(o, '}');
 }
 
-/* Returns true if the conversation was to be rewound but already ends at the point. */
-static bool already_ends(const struct rewind_conversation *t)
-{
-    return t->how == CONVERSATION_NONE && t->kept > 0;
-}
-
 static void command_rewind_write_conversation_json(const struct rewind_conversation *t,
                                                    struct out *o)
 {
-    if (!already_ends(t) && (!t->change || !rewind_conversation_moves(t->how)))
+    /* Where nothing is rewound because it already ends at the point, this is reported, too. */
+    bool ends = t->how == CONVERSATION_NONE && t->kept > 0;
+
+    if (!ends && (!t->change || !rewind_conversation_moves(t->how)))
         return;
     out_open(o, "conversation", '{');
     out_int(o, "dropped", (int64_t)t->dropped);
@@ -176,8 +173,7 @@ void rewind_answer_into(struct invocation *in, const char *dir, const struct rew
     }
     out_addf(o, "%zu file%s written, %zu left out: ", r->written, r->written == 1 ? "" : "s",
              r->left_out);
-    out_text(o, slice_of(dir));
-    out_addf(o, "\n");
+    out_line(o, "", slice_of(dir));
 }
 
 /* ---- text ---- */
@@ -228,24 +224,19 @@ static void command_rewind_write_entry_text(const struct rewind_entry *x, bool c
     out_addf(o, "\n");
 }
 
-static bool any_held_open(const struct rewind_preview *p)
-{
-    for (size_t i = 0; i < p->n; i++)
-        if (p->entry[i].held_open && command_rewind_changes(&p->entry[i]))
-            return true;
-    return false;
-}
-
 static void write_rewind_text(const struct rewind_preview *p, const struct rewind_result *r,
                               bool dry, int64_t now_ms, struct out *o)
 {
     const char *undoes = p->plan->undoes;
+    bool held_open = false;
 
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->n; i++) {
         command_rewind_write_entry_text(&p->entry[i], r && r->outcome[i] == REWIND_CONFLICT,
                                         r != NULL, now_ms, o);
+        held_open |= p->entry[i].held_open && command_rewind_changes(&p->entry[i]);
+    }
 
-    if (any_held_open(p))
+    if (held_open)
         out_addf(o,
                  "note: a program that has a file open keeps writing to the old one, in the undo "
                  "record;\n      an undo restores it with everything that was written\n");
@@ -291,8 +282,7 @@ enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
         if (!list[i])
             list = NULL;
     }
-    if (!list)
-        return err_nomem(e);
+    NEED(list);
     o->only = list;
     o->only_n = n;
     return ERR_OK;

@@ -77,22 +77,6 @@ static enum err_code write_bytes(const struct span *bytes, struct out *o, struct
     return rc ? rc : out_flush(o, e);
 }
 
-static enum err_code rewinds_write_file(struct invocation *in,
-                                        const struct rewind_backup_list *list, const char *path,
-                                        struct err *e)
-{
-    const struct rewind_backup *file = rewind_backup_find(list, path, in->world->env.cwd);
-    struct span bytes;
-
-    if (!file)
-        return err_set(e, ERR_NOT_FOUND, path, "the rewind did not change this file");
-    TRY(rewind_backup_open(file, &bytes, e));
-    enum err_code rc = write_bytes(&bytes, &in->out, e);
-
-    span_close(&bytes);
-    return rc;
-}
-
 static enum err_code show_record(struct invocation *in, struct err *e)
 {
     struct rewind_backup_list list;
@@ -103,9 +87,18 @@ static enum err_code show_record(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    if (in->argc > 2)
-        rc = rewinds_write_file(in, &list, in->argv[2], e);
-    else if (in->out.wants_json)
+    if (in->argc > 2) {
+        const struct rewind_backup *file =
+            rewind_backup_find(&list, in->argv[2], in->world->env.cwd);
+        struct span bytes;
+
+        rc = file ? rewind_backup_open(file, &bytes, e)
+                  : err_set(e, ERR_NOT_FOUND, in->argv[2], "the rewind did not change this file");
+        if (!rc) {
+            rc = write_bytes(&bytes, &in->out, e);
+            span_close(&bytes);
+        }
+    } else if (in->out.wants_json)
         write_kept_json(&list, &in->out);
     else
         write_kept_text(&list, &in->out);
@@ -222,11 +215,8 @@ static void write_abandoned(const char *id, const struct rewind_abandoned *a, st
         return;
     }
     out_addf(o, "abandoned: %s\n", id);
-    for (size_t i = 0; i < a->n; i++) {
-        out_addf(o, "temporary file left behind: ");
-        out_text(o, slice_of(a->remaining[i]));
-        out_addf(o, "\n");
-    }
+    for (size_t i = 0; i < a->n; i++)
+        out_line(o, "temporary file left behind: ", slice_of(a->remaining[i]));
     out_addf(o, "what it changed stays changed; to undo that: reprise undo %s\n", id);
 }
 

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "store/grep/grep.h"
 #include "tui/commands/command.h"
 #include "tui/commands/out.h"
@@ -38,22 +39,6 @@ static enum err_code read_places(const char *words, unsigned *in, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code gather_patterns(const struct invocation *in, struct slice *pattern, size_t *n,
-                                     struct err *e)
-{
-    const struct options *o = &in->options;
-
-    *n = 0;
-    if ((size_t)in->argc + o->patterns > GREP_PATTERNS)
-        return err_set(e, ERR_USAGE, "-e", "too many patterns");
-    for (int i = 0; i < in->argc; i++)
-        pattern[(*n)++] = slice_of(in->argv[i]);
-    for (size_t i = 0; i < o->patterns; i++)
-        pattern[(*n)++] = slice_of(o->pattern[i]);
-    return *n ? ERR_OK
-              : err_set(e, ERR_USAGE, "search", "needs a pattern; see reprise search --help");
-}
-
 static enum err_code make_grep_query(struct invocation *in, const struct scope *scope,
                                      struct slice *pattern, struct grep_query *q, struct err *e)
 {
@@ -73,10 +58,16 @@ static enum err_code make_grep_query(struct invocation *in, const struct scope *
                 : option_given(o, OPTION_COUNTS) ? GREP_WANT_COUNTS
                                                  : GREP_WANT_HITS,
     };
-    enum err_code rc = gather_patterns(in, pattern, &q->n, e);
+    if ((size_t)in->argc + o->patterns > GREP_PATTERNS)
+        return err_set(e, ERR_USAGE, "-e", "too many patterns");
+    for (int i = 0; i < in->argc; i++)
+        pattern[q->n++] = slice_of(in->argv[i]);
+    for (size_t i = 0; i < o->patterns; i++)
+        pattern[q->n++] = slice_of(o->pattern[i]);
+    if (!q->n)
+        return err_set(e, ERR_USAGE, "search", "needs a pattern; see reprise search --help");
+    enum err_code rc = read_places(o->in, &q->in, e);
 
-    if (!rc)
-        rc = read_places(o->in, &q->in, e);
     return rc ? rc : sessions_query(in, scope, &q->sessions, e);
 }
 
@@ -253,8 +244,7 @@ static void write_session_end(struct search_answer *a, const struct grep_part *p
         out_addf(o, "%7llu  ", (unsigned long long)part->lines);
         session_line_write(part->row, &a->look, 9, o);
     } else {
-        out_text(o, part->row->ref.id);
-        out_addf(o, "\n");
+        out_line(o, "", part->row->ref.id);
     }
 }
 
@@ -376,12 +366,10 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
 enum err_code search_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
-    enum err_code rc = sessions_open(in, false, &s, e);
 
-    if (rc)
-        return rc;
+    TRY(sessions_open(in, false, &s, e));
     in->out.json_lines = true;
-    rc = run_search(in, &s, e);
+    enum err_code rc = run_search(in, &s, e);
     sessions_close(&s);
     return rc;
 }

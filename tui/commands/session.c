@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "store/api/host.h"
 #include "store/api/plugin.h"
 #include "store/bundle/bundle.h"
@@ -53,8 +54,7 @@ static enum err_code note_looked_in(struct sessions *s, const char *system, cons
         return ERR_OK;
     const char *line = arena_format(&s->arena, "%s  %s", system, path);
 
-    if (!line)
-        return err_nomem(e);
+    NEED(line);
     s->looked_in[s->looked_in_count++] = line;
     return ERR_OK;
 }
@@ -514,18 +514,6 @@ enum err_code sessions_is_first(struct sessions *s, const struct session_ref *re
     return ERR_OK;
 }
 
-/* Opens the stores for every project and finds the session of the first operand. */
-static enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
-                                         struct session_ref *ref, struct err *e)
-{
-    TRY(sessions_open(in, true, out, e));
-    enum err_code rc = sessions_find(out, in->argv[0], ref, e);
-
-    if (rc)
-        sessions_close(out);
-    return rc;
-}
-
 void sessions_name_typed(const struct session_ref *ref, const char *typed, struct err *e)
 {
     bool by_request =
@@ -542,11 +530,14 @@ enum err_code command_with_session(struct invocation *in, command_session_fn *us
     struct sessions s;
     struct session_ref ref;
 
-    TRY(sessions_of_operand(in, &s, &ref, e));
-    enum err_code rc = use(in, &s, &ref, e);
+    TRY(sessions_open(in, true, &s, e));
+    enum err_code rc = sessions_find(&s, in->argv[0], &ref, e);
 
-    if (rc)
-        sessions_name_typed(&ref, in->argv[0], e);
+    if (!rc) {
+        rc = use(in, &s, &ref, e);
+        if (rc)
+            sessions_name_typed(&ref, in->argv[0], e);
+    }
     sessions_close(&s);
     return rc;
 }

@@ -270,9 +270,7 @@ enum err_code config_change_show(const struct hook_plan *p, struct out *o, struc
     TRY(linediff_make(p->before.text, p->after.text, 3, &d, e));
     out_addf(o, "--- ");
     out_text(o, slice_of(p->before.absent ? "/dev/null" : p->path));
-    out_addf(o, "\n+++ ");
-    out_text(o, slice_of(p->after.absent ? "/dev/null" : p->path));
-    out_addf(o, "\n");
+    out_line(o, "\n+++ ", slice_of(p->after.absent ? "/dev/null" : p->path));
     compare_write_hunks(&d, o);
     return ERR_OK;
 }
@@ -381,8 +379,7 @@ static void snapshots_write_projects(const struct snapshot_projects *all, int64_
         human_age(now_ms, p->newest_ms, age);
         out_addf(o, "%s%5zu snapshot%s, %s, newest %s  ", i ? "" : "\n", p->n,
                  p->n == 1 ? " " : "s", size, age);
-        out_text(o, slice_of(p->root ? p->root : p->dir));
-        out_addf(o, "\n");
+        out_line(o, "", slice_of(p->root ? p->root : p->dir));
     }
 }
 

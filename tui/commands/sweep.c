@@ -192,14 +192,10 @@ static enum err_code write_item_text(const struct sweep_item *item,
         out_addf(o, "  ");
     }
     out_addf(o, "%s", item->stays ? "stays: " : "");
-    out_text(o, slice_of(item->stays ? item->stays : item->why));
-    out_addf(o, "\n");
+    out_line(o, "", slice_of(item->stays ? item->stays : item->why));
     /* For leftovers of a deleted session, each path is listed. */
-    for (size_t i = 0; item->orphan && i < item->parts; i++) {
-        out_addf(o, "                    ");
-        out_text(o, slice_of(item->part[i]));
-        out_addf(o, "\n");
-    }
+    for (size_t i = 0; item->orphan && i < item->parts; i++)
+        out_line(o, "                    ", slice_of(item->part[i]));
     return out_row(o, e);
 }
 

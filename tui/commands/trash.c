@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "store/journal/change.h"
 #include "store/maintenance/trash.h"
 #include "store/query/listing.h"
@@ -299,28 +300,13 @@ static void write_trash(struct invocation *in, const struct trash_list *list)
         human_size(item->bytes, size);
         out_addf(o, "%8s  %-20s  %8s  ", age, item->trash_id, size);
         out_text(o, slice_of(item->session));
-        out_addf(o, "  ");
-        out_text(o, trash_item_name(item));
-        out_addf(o, "\n");
+        out_line(o, "  ", trash_item_name(item));
     }
     if (list->n == 0)
         out_addf(o, "the trash is empty\n");
 }
 
 /* ---- trash restore, trash empty ---- */
-
-static void write_restored(const struct trash_item *item, bool joined, const char *change,
-                           struct out *o)
-{
-    if (o->wants_json) {
-        write_trashed_json(item, o);
-        out_addf(o, "\n");
-        return;
-    }
-    out_addf(o, joined ? "joined with the newer transcript: " : "restored: ");
-    out_text(o, trash_item_name(item));
-    out_addf(o, OUT_UNDO_WITH "\n", change);
-}
 
 static enum err_code restore_item(struct invocation *in, const struct trash_list *list,
                                   struct err *e)
@@ -336,13 +322,10 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
         return err_set(e, ERR_NOT_FOUND, in->argv[1],
                        "restore: not in the trash; see reprise trash list");
 
-    enum err_code rc = change_log_open(&in->world->env, &log, e);
-
-    if (rc)
-        return rc;
+    TRY(change_log_open(&in->world->env, &log, e));
     bool join = option_given(&in->options, OPTION_JOIN) && trash_can_join(item);
 
-    rc = join ? trash_join(log, item, e) : trash_restore(log, item, e);
+    enum err_code rc = join ? trash_join(log, item, e) : trash_restore(log, item, e);
     snprintf(change, sizeof change, "%s", change_log_made(log));
     change_log_close(log);
 
@@ -351,25 +334,15 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
             e, rc, item->path,
             "restore: a newer transcript exists; --join puts the deleted rows in front of it");
     in->done = !rc;
-    if (!rc)
-        write_restored(item, join, change, &in->out);
-    return rc;
-}
-
-static void write_emptied(int64_t items, int64_t bytes, struct out *o)
-{
-    char size[HUMAN_SIZE];
-
-    if (o->wants_json) {
-        out_open(o, NULL, '{');
-        out_int(o, "sessions", items);
-        out_int(o, "bytes", bytes);
-        out_end(o, '}');
-        return;
+    if (!rc && in->out.wants_json) {
+        write_trashed_json(item, &in->out);
+        out_addf(&in->out, "\n");
+    } else if (!rc) {
+        out_addf(&in->out, join ? "joined with the newer transcript: " : "restored: ");
+        out_text(&in->out, trash_item_name(item));
+        out_addf(&in->out, OUT_UNDO_WITH "\n", change);
     }
-    human_size(bytes, size);
-    out_addf(o, "deleted for good: %" PRId64 " session%s, %s\n", items, items == 1 ? "" : "s",
-             size);
+    return rc;
 }
 
 static enum err_code empty_trash(struct invocation *in, const struct trash_list *list,
@@ -377,7 +350,9 @@ static enum err_code empty_trash(struct invocation *in, const struct trash_list 
 {
     const char *age = in->options.older_than;
     int64_t before = INT64_MAX, items = 0, bytes = 0;
+    struct out *o = &in->out;
     struct change_log *log;
+    char size[HUMAN_SIZE];
 
     if (age && !human_time_parse(slice_of(age), in->world->env.now_ms, &before))
         return err_set(e, ERR_USAGE, "", "\"%.80s\" is not an age; write 30d, 12h or 2w", age);
@@ -395,8 +370,16 @@ static enum err_code empty_trash(struct invocation *in, const struct trash_list 
     }
     change_log_close(log);
     in->done = !rc && items;
-    if (!rc)
-        write_emptied(items, bytes, &in->out);
+    if (!rc && o->wants_json) {
+        out_open(o, NULL, '{');
+        out_int(o, "sessions", items);
+        out_int(o, "bytes", bytes);
+        out_end(o, '}');
+    } else if (!rc) {
+        human_size(bytes, size);
+        out_addf(o, "deleted for good: %" PRId64 " session%s, %s\n", items, items == 1 ? "" : "s",
+                 size);
+    }
     return rc;
 }
 

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "store/journal/change.h"
 #include "store/rewind/plan/plan.h"
 #include "store/rewind/record/records.h"
@@ -12,12 +13,29 @@
 
 /* ---- log ---- */
 
-static void command_undo_write_entry_text(const struct history_entry *x, int64_t now_ms,
-                                          struct out *o)
+static enum err_code command_undo_write_entry(const struct history_entry *x, void *arg,
+                                              struct err *e)
 {
+    struct invocation *in = arg;
+    struct out *o = &in->out;
     char age[HUMAN_AGE];
 
-    human_age(now_ms, x->at_ms, age);
+    (void)e;
+    if (o->wants_json) {
+        out_open(o, NULL, '{');
+        out_string(o, "id", x->id);
+        out_string(o, "kind", x->kind);
+        out_string(o, "text", x->text);
+        out_int(o, "at", x->at_ms);
+        out_strings(o, "sessions", x->session, x->sessions_n);
+        out_string(o, "title", x->title);
+        out_string(o, "undoes", x->undoes);
+        out_string(o, "command", x->command);
+        out_bool(o, "undone", x->undone);
+        out_close(o, '}');
+        return ERR_OK;
+    }
+    human_age(in->world->env.now_ms, x->at_ms, age);
     out_addf(o, "%8s  %s  %-10s ", age, x->id, x->kind);
     if (x->undoes)
         out_addf(o, strcmp(x->kind, "redo") == 0 ? "redid: " : "undid: ");
@@ -36,28 +54,6 @@ static void command_undo_write_entry_text(const struct history_entry *x, int64_t
         out_text(o, slice_of(x->session[i]));
     }
     out_addf(o, x->undone ? "  (undone)\n" : "\n");
-}
-
-static enum err_code command_undo_write_entry(const struct history_entry *x, void *arg,
-                                              struct err *e)
-{
-    struct invocation *in = arg;
-
-    (void)e;
-    if (in->out.wants_json) {
-        out_open(&in->out, NULL, '{');
-        out_string(&in->out, "id", x->id);
-        out_string(&in->out, "kind", x->kind);
-        out_string(&in->out, "text", x->text);
-        out_int(&in->out, "at", x->at_ms);
-        out_strings(&in->out, "sessions", x->session, x->sessions_n);
-        out_string(&in->out, "title", x->title);
-        out_string(&in->out, "undoes", x->undoes);
-        out_string(&in->out, "command", x->command);
-        out_bool(&in->out, "undone", x->undone);
-        out_close(&in->out, '}');
-    } else
-        command_undo_write_entry_text(x, in->world->env.now_ms, &in->out);
     return ERR_OK;
 }
 
@@ -161,17 +157,15 @@ static enum err_code choose_latest_target(struct invocation *in, struct change_l
 {
     struct undo_target_others others;
     struct sessions s;
-    enum err_code rc = sessions_open(in, false, &s, e);
 
-    if (rc)
-        return rc;
+    TRY(sessions_open(in, false, &s, e));
     const struct shown shown = { .store = s.store,
                                  .n = s.n,
                                  .scope = &s.scope,
                                  .home = in->world->env.home,
                                  .skip_edited = option_given(&in->options, OPTION_SKIP_EDITED) };
 
-    rc = undo_target_find(&in->world->env, log, &shown, out, &others, e);
+    enum err_code rc = undo_target_find(&in->world->env, log, &shown, out, &others, e);
     if (!rc)
         report_skipped(in, &others);
     if (!rc)
@@ -182,21 +176,6 @@ static enum err_code choose_latest_target(struct invocation *in, struct change_l
     return rc;
 }
 
-/* An id that neither log contains is looked up in the rewinds, which report the error. */
-static enum err_code choose_undo_target(struct invocation *in, struct change_log *log,
-                                        struct undo_target *out, struct err *e)
-{
-    if (!in->argc)
-        return choose_latest_target(in, log, out, e);
-    enum err_code rc = undo_target_by_id(&in->world->env, log, in->argv[0], out, e);
-
-    if (!rc && out->kind == UNDO_TARGET_NONE) {
-        out->kind = UNDO_TARGET_REWIND;
-        snprintf(out->id, sizeof out->id, "%s", in->argv[0]);
-    }
-    return rc;
-}
-
 static void command_undo_write_target(struct invocation *in, const char *what,
                                       const struct undo_target *n)
 {
@@ -204,8 +183,7 @@ static void command_undo_write_target(struct invocation *in, const char *what,
 
     describe_undo_target(in, n, text);
     out_addf(&in->out, "%s", what);
-    out_text(&in->out, slice_of(text));
-    out_addf(&in->out, "\n");
+    out_line(&in->out, "", slice_of(text));
 }
 
 /* ---- undo: a change of a session ---- */
@@ -417,8 +395,14 @@ enum err_code undo_run(struct invocation *in, struct err *e)
     }
     TRY(option_given(&in->options, OPTION_DRY_RUN) ? change_log_read(&in->world->env, &log, e)
                                                    : change_log_open(&in->world->env, &log, e));
-    enum err_code rc = choose_undo_target(in, log, &newest, e);
+    enum err_code rc = in->argc ? undo_target_by_id(&in->world->env, log, in->argv[0], &newest, e)
+                                : choose_latest_target(in, log, &newest, e);
 
+    /* An id that neither log contains is looked up in the rewinds, which report the error. */
+    if (!rc && in->argc && newest.kind == UNDO_TARGET_NONE) {
+        newest.kind = UNDO_TARGET_REWIND;
+        snprintf(newest.id, sizeof newest.id, "%s", in->argv[0]);
+    }
     if (!rc && newest.kind == UNDO_TARGET_CHANGE)
         rc = undo_change(in, log, &newest, e);
     change_log_close(log);

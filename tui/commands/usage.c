@@ -9,6 +9,8 @@
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
 
+#include "lite/base/cleanup.h"
+
 /* `reprise usage`: sums up, in groups, the answers in the sessions of the scope, each of them once. */
 
 struct usage_answers {
@@ -239,10 +241,10 @@ static void command_usage_write_line(const struct usage_answers *a, const struct
         out_addf(o, "%.6f ", g->sum.cost);
     else
         out_addf(o, "- ");
-    out_text(o, a->by == BY_SESSION ? a->g.session[g->session].ref.id
-                : g->key.n          ? g->key
-                                    : SLICE("-"));
-    out_addf(o, "\n");
+    out_line(o, "",
+             a->by == BY_SESSION ? a->g.session[g->session].ref.id
+             : g->key.n          ? g->key
+                                 : SLICE("-"));
 }
 
 static enum err_code write_answer(const struct usage_answers *a, struct err *e)
@@ -340,13 +342,11 @@ enum err_code usage_run(struct invocation *in, struct err *e)
 {
     struct usage_answers a = { .in = in, .by = (enum usage_by)in->options.by };
     struct sessions s;
-    enum err_code rc = command_config(in, &a.config, e);
 
-    if (rc)
-        return rc;
+    TRY(command_config(in, &a.config, e));
     if (in->argc && !option_given(&in->options, OPTION_BY))
         a.by = BY_MODEL;
-    rc = sessions_open(in, in->argc > 0, &s, e);
+    enum err_code rc = sessions_open(in, in->argc > 0, &s, e);
     if (!rc) {
         rc = count_usage(&a, &s, e);
         sessions_close(&s);

@@ -81,8 +81,7 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
         return store_unsupported_error(ref, CAN_RESUME, "resume", e);
     out->section = agent || !store ? system : arena_format(a, "store.%s", system);
     out->change = NULL;
-    if (!out->section)
-        return err_nomem(e);
+    NEED(out->section);
     struct making m = { .line = line, .own = store && store->resume, .ref = ref, .dir = dir };
 
     /* A session in the background is attached, unless a command of the configuration replaces that of the agent. */
@@ -135,8 +134,7 @@ enum err_code resume_make_fork(const struct config *c, const struct session_ref 
     out->change = NULL;
     const struct making m = { .line = line, .own = store && store->fork, .ref = ref, .dir = dir };
 
-    if (!out->section)
-        return err_nomem(e);
+    NEED(out->section);
     return line ? make_from(&m, a, out, e) : store_unsupported_error(ref, CAN_FORK, "fork", e);
 }
 
@@ -195,8 +193,7 @@ static enum err_code add_word(struct resume *r, char *word, struct arena *a, str
         own++;
     char **argv = arena_alloc(a, (own + 2) * sizeof *argv);
 
-    if (!argv)
-        return err_nomem(e);
+    NEED(argv);
     memcpy(argv, r->argv, own * sizeof *argv);
     argv[own] = word;
     argv[own + 1] = NULL;
@@ -251,8 +248,7 @@ enum err_code resume_set(struct resume *r, const struct slice *words, size_t n, 
         char *word = joined ? arena_format(a, "%.*s=%.*s", SLICE_ARG(f.name), SLICE_ARG(f.value))
                             : (char *)(uintptr_t)arena_copy(a, at ? f.value : words[0]).p;
 
-        if (!word)
-            return err_nomem(e);
+        NEED(word);
         if (at)
             r->argv[at] = word;
         else
@@ -362,8 +358,7 @@ enum err_code resume_check_place(const struct config *c, const struct session_re
     if (same)
         return ERR_OK;
     cwd = arena_copy(a, cwd);
-    if (!cwd.p)
-        return err_nomem(e);
+    NEED(cwd.p);
     return err_set(e, ERR_UNSUPPORTED, cwd.p,
                    "resume: %s finds a session only in the directory where it began; move the "
                    "project back there",

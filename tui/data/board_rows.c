@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "lite/base/cleanup.h"
 #include "store/keep/keep.h"
 
 enum err_code board_rows_read(struct store *const stores[], size_t n, const struct scope *scope,
@@ -10,8 +11,7 @@ enum err_code board_rows_read(struct store *const stores[], size_t n, const stru
     struct store **own = calloc(n + 1, sizeof *own);
     size_t own_n = 0;
 
-    if (!own)
-        return err_nomem(e);
+    NEED(own);
     for (size_t i = 0; i < n; i++)
         if (!keep_store_is(stores[i]))
             own[own_n++] = stores[i];

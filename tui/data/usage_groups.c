@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "tui/config/config.h"
 #include "tui/text/human.h"
 
@@ -14,8 +15,7 @@ enum err_code usage_groups_add(struct usage_groups *g, const struct session_ref 
     struct counted_session *more =
         arena_grow(&g->arena, g->session, g->sessions, sizeof *g->session);
 
-    if (!more)
-        return err_nomem(e);
+    NEED(more);
     g->session = more;
     more += g->sessions++;
     *more = (struct counted_session){ .title = SLICE(""), .project = SLICE("") };

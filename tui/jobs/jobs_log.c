@@ -32,8 +32,7 @@ static enum err_code jobs_log_take_entry(const struct history_entry *x, void *ar
     }
     struct log_row *row = grow_rows(r);
 
-    if (!row)
-        return err_nomem(e);
+    NEED(row);
     *row = (struct log_row){ .id = arena_copy_text(&r->arena, x->id),
                              .kind = arena_copy_text(&r->arena, x->kind),
                              .text = jobs_log_copy_text(r, x->text),
@@ -56,8 +55,7 @@ static enum err_code take_way_back(const struct back_to *b, struct log_rows *r, 
         const struct undo_target *t = &b->entry[i];
         struct log_row *row = grow_rows(r);
 
-        if (!row)
-            return err_nomem(e);
+        NEED(row);
         *row = (struct log_row){ .id = arena_copy_text(&r->arena, t->id),
                                  .kind = arena_copy_text(&r->arena, t->command),
                                  .text = jobs_log_copy_text(r, t->text),

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lite/base/cleanup.h"
 #include "store/api/store.h"
 #include "store/fs/disk.h"
 #include "store/maintenance/doctor.h"
@@ -59,8 +60,7 @@ enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r, str
     struct described_list *list = described_list_new(q->refs->n);
     struct arena a = { 0 };
 
-    if (!list)
-        return err_nomem(e);
+    NEED(list);
     for (size_t i = 0; i < q->refs->n && !atomic_load(r->cancelled); i++) {
         const struct session_ref *ref = &q->refs->ref[i];
         const struct store_ops *ops = ref->store->ops;

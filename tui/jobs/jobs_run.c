@@ -210,8 +210,7 @@ static enum err_code answer_read(const struct effect *q, const struct reply *r, 
     struct passage_list *list = conversation_passages_new(q->n);
     size_t bytes = 0;
 
-    if (!list)
-        return err_nomem(e);
+    NEED(list);
     while (list->n < q->n && bytes < READ_MAX && !atomic_load(r->cancelled)) {
         struct passage *p = &list->passage[list->n];
 
@@ -352,8 +351,7 @@ static enum err_code answer_change(struct job_context *d, const struct effect *q
         .store = d->store, .n = d->stores, .scope = &scope, .home = d->env ? d->env->home : NULL
     };
 
-    if (!c)
-        return err_nomem(e);
+    NEED(c);
     if (!d->env)
         err_set(&c->error, ERR_UNSUPPORTED, "", "nothing can be changed here");
     else if (jobs_scope(d, q->scope, &scope, &c->error) == ERR_OK &&

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/api/store.h"
 #include "store/grep/grep.h"
@@ -174,8 +175,7 @@ enum err_code jobs_grep(const struct effect *q, const struct reply *r, struct er
     const struct session_ref **order = calloc(q->refs->n + 1, sizeof *order);
     enum err_code rc = ERR_OK;
 
-    if (!order)
-        return err_nomem(e);
+    NEED(order);
     for (size_t i = 0; i < q->refs->n; i++)
         order[i] = &q->refs->ref[i];
     rc = grep_refs(order, q->refs->n, &query, note_part, skip_trouble, &g, e);

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/utf8.h"
 #include "store/query/usage.h"
 #include "tui/jobs/jobs.h"
@@ -57,8 +58,7 @@ static enum err_code find_turns(struct turn_walk *w, const atomic_bool *cancelle
     enum err_code rc = ERR_OK;
 
     w->message = calloc(t->n + 1, sizeof *w->message);
-    if (!w->message)
-        return err_nomem(e);
+    NEED(w->message);
     for (size_t i = 0; !rc && i < t->n; i++) {
         uint32_t number;
 

@@ -1,4 +1,5 @@
 #include "lite/base/array.h"
+#include "lite/base/cleanup.h"
 #include "tui/jobs/jobs.h"
 
 #include <pthread.h>
@@ -213,8 +214,7 @@ enum err_code workers_new(struct job_context *context, int threads, struct worke
 {
     struct workers *w = calloc(1, sizeof *w);
 
-    if (!w)
-        return err_nomem(e);
+    NEED(w);
     w->context = context;
     w->event[0] = w->event[1] = -1;
     pthread_mutex_init(&w->lock, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/maintenance/trash.h"
 #include "store/query/listing.h"
 #include "store/rewind/plan/by_snapshots.h"
@@ -30,19 +31,12 @@ struct completing {
     const char *session;   /* the first operand; NULL: none yet */
 };
 
-static bool complete_begins(struct slice text, const char *typed)
-{
-    size_t n = strlen(typed);
-
-    return text.n >= n && memcmp(text.p, typed, n) == 0;
-}
-
 /* The text is from disk, so it is cleaned; `about` may be empty. */
 static void complete_offer(const struct completing *c, struct slice value, struct slice about)
 {
     struct out *o = &c->in->out;
 
-    if (!value.n || !complete_begins(value, c->typed))
+    if (!value.n || !slice_starts(value, c->typed))
         return;
     out_add(o, (struct slice){ c->word, (size_t)(c->typed - c->word) });
     out_text(o, value);
@@ -113,7 +107,7 @@ static void each_session(const struct completing *c, struct sessions *s, const c
     const struct session_ref *const *refs = more ? listing_refs(listing, &n) : NULL;
 
     for (size_t i = 0; more && i < n && i < (id[0] ? n : LOOKED_AT_MAX); i++)
-        if (complete_begins(refs[i]->id, id) &&
+        if (slice_starts(refs[i]->id, id) &&
             refs[i]->store->ops->describe(refs[i]->store, &s->scope, refs[i], row, NULL) ==
                 ERR_OK &&
             row->hidden == HIDDEN_NOT)
@@ -254,11 +248,6 @@ static void offer_points(const struct completing *c)
 
 /* ---- which of them ---- */
 
-static bool complete_is_word(struct slice token, const char *word)
-{
-    return slice_eq(token, slice_of(word));
-}
-
 /* The help text names the value of an option or operand: "ID", "DIR", "auto|always|never". */
 static void offer_value(const struct completing *c, struct slice what)
 {
@@ -278,33 +267,33 @@ static void offer_value(const struct completing *c, struct slice what)
             what.p += bar ? n + 1 : n;
             what.n -= bar ? n + 1 : n;
         }
-    } else if (complete_is_word(what, "ID"))
+    } else if (slice_eq(what, SLICE("ID")))
         offer_sessions(c);
-    else if (complete_is_word(what, "CHANGE")) {
+    else if (slice_eq(what, SLICE("CHANGE"))) {
         /* The newest come first. */
         struct offering_changes o = { .c = c };
 
         (void)!history_each(&c->in->world->env, NULL, offer_change, &o, NULL);
-    } else if (complete_is_word(what, "TRASHED")) {
+    } else if (slice_eq(what, SLICE("TRASHED"))) {
         /* Offer the ids in the trash, each with the title of what was deleted. */
         if (!trash_read(&c->in->world->env, &list, NULL)) {
             for (size_t i = 0; i < list.n && i < ROWS_MAX; i++)
                 complete_offer(c, slice_of(list.item[i].trash_id), slice_of(list.item[i].title));
             trash_list_fini(&list);
         }
-    } else if (complete_is_word(what, "MSG"))
+    } else if (slice_eq(what, SLICE("MSG")))
         offer_points(c);
-    else if (complete_is_word(what, "TAG"))
+    else if (slice_eq(what, SLICE("TAG")))
         offer_words_of_sessions(c, tag_of);
-    else if (complete_is_word(what, "BRANCH"))
+    else if (slice_eq(what, SLICE("BRANCH")))
         offer_words_of_sessions(c, branch_of);
-    else if (complete_begins(what, "SYSTEM") || complete_is_word(what, "STORE"))
-        offer_systems(c, !complete_is_word(what, "SYSTEM"));
-    else if (complete_is_word(what, "COMMAND"))
+    else if (slice_starts(what, "SYSTEM") || slice_eq(what, SLICE("STORE")))
+        offer_systems(c, !slice_eq(what, SLICE("SYSTEM")));
+    else if (slice_eq(what, SLICE("COMMAND")))
         offer_commands(c);
-    else if (complete_is_word(what, "DIR"))
+    else if (slice_eq(what, SLICE("DIR")))
         out_add(&c->in->out, SLICE(":dirs\n"));
-    else if (complete_begins(what, "FILE") || complete_begins(what, "PATH"))
+    else if (slice_starts(what, "FILE") || slice_starts(what, "PATH"))
         out_add(&c->in->out, SLICE(":files\n"));
 }
 
@@ -317,7 +306,7 @@ static bool complete_next_token(const char **rest, struct slice *out)
 
         *rest = p + n;
         *out = (struct slice){ p, n };
-        if (n == 0 || complete_is_word(*out, "|"))
+        if (n == 0 || slice_eq(*out, SLICE("|")))
             return false;
         if (p[0] != '-')
             return true;
@@ -332,14 +321,6 @@ struct line {
     size_t operands;
     bool ended; /* by -- */
 };
-
-static const struct command *command_named(const char *word)
-{
-    for (const struct command *row = commands_table + 1; row->run || row->on_session; row++)
-        if (strcmp(row->name, word) == 0 || (row->alias && strcmp(row->alias, word) == 0))
-            return row;
-    return NULL;
-}
 
 static void offer_for(struct completing *c, const struct line *l)
 {
@@ -375,7 +356,7 @@ static void offer_for(struct completing *c, const struct line *l)
             for (; i <= l->operands && (more = complete_next_token(&rest, &token)); i++) {
                 last = token;
                 fits &= i > 0 || l->operands == 0 || !islower((unsigned char)token.p[0]) ||
-                        complete_is_word(token, l->first);
+                        slice_eq(token, slice_of(l->first));
             }
             bool repeats = last.n > 3 && memcmp(last.p + last.n - 3, "...", 3) == 0;
 
@@ -400,8 +381,7 @@ enum err_code complete_run(struct invocation *in, struct err *e)
     char dir[PATH_MAX];
     char **argv = arena_zalloc(&arena, ((size_t)n + 2) * sizeof *argv);
 
-    if (!argv)
-        return err_nomem(e);
+    NEED(argv);
     for (int i = 0; i < n; i++) {
         argv[i + 1] = in->argv[i];
 

@@ -17,6 +17,7 @@
 #include <curses.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "store/fs/kernel.h"
 
 /* The screen belongs to the program for a while, and the shell must get it back in the same state,
@@ -323,8 +324,7 @@ enum err_code term_open(const struct term_options *o, struct terminal **out, str
     struct terminal *t = calloc(1, sizeof *t);
     enum err_code rc;
 
-    if (!t)
-        return err_nomem(e);
+    NEED(t);
     t->in = t->out = -1;
     rc = open_files(t, e);
     if (rc == ERR_OK)

@@ -66,11 +66,6 @@ void clean_begin(struct clean *c, struct slice text)
     *c = (struct clean){ .text = text };
 }
 
-static bool is_surrogate(uint32_t cp)
-{
-    return cp >= 0xD800 && cp <= 0xDFFF;
-}
-
 /* Reads the character at `at` and the offset of the next one. Returns false at the end. */
 static bool peek(const struct clean *c, size_t at, uint32_t *cp, size_t *next)
 {
@@ -86,7 +81,7 @@ static bool peek(const struct clean *c, size_t at, uint32_t *cp, size_t *next)
     struct slice rest = { c->text.p + at, c->text.n - at };
 
     *cp = utf8_next(&rest, true);
-    if (is_surrogate(*cp))
+    if (*cp >= 0xD800 && *cp <= 0xDFFF) /* a surrogate */
         *cp = UTF8_REPLACEMENT;
     *next = c->text.n - rest.n;
     return true;

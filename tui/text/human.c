@@ -214,11 +214,6 @@ static int64_t midnight(int64_t ms, int days)
     return (int64_t)mktime(&day) * 1000;
 }
 
-static bool is_time_word(struct slice text, const char *word)
-{
-    return slice_eq(text, slice_of(word));
-}
-
 static bool parse_back(struct slice text, int64_t now_ms, int64_t *ms)
 {
     int64_t n = 0;
@@ -229,7 +224,7 @@ static bool parse_back(struct slice text, int64_t now_ms, int64_t *ms)
     struct slice unit = { text.p + i, text.n - i };
 
     for (size_t k = 0; i > 0 && k < UNITS; k++)
-        if (is_time_word(unit, units[k].name)) {
+        if (slice_eq(unit, slice_of(units[k].name))) {
             *ms = now_ms - n * units[k].ms;
             return true;
         }
@@ -238,8 +233,8 @@ static bool parse_back(struct slice text, int64_t now_ms, int64_t *ms)
 
 bool human_time_parse(struct slice text, int64_t now_ms, int64_t *ms)
 {
-    if (is_time_word(text, "today") || is_time_word(text, "yesterday")) {
-        *ms = midnight(now_ms, is_time_word(text, "today") ? 0 : -1);
+    if (slice_eq(text, SLICE("today")) || slice_eq(text, SLICE("yesterday"))) {
+        *ms = midnight(now_ms, slice_eq(text, SLICE("today")) ? 0 : -1);
         return true;
     }
 

@@ -124,11 +124,6 @@ const char *theme_style_name(enum style style)
     return style_names[style];
 }
 
-static bool is_style_word(struct slice text, const char *word)
-{
-    return slice_eq(text, slice_of(word));
-}
-
 /* "#ff8800" */
 static bool parse_rgb(struct slice word, int32_t *colour)
 {
@@ -169,11 +164,11 @@ static bool parse_colour(struct slice word, int32_t *colour)
     static const char bright[] = "bright-";
     int16_t base = 0;
 
-    if (is_style_word(word, "default")) {
+    if (slice_eq(word, SLICE("default"))) {
         *colour = THEME_DEFAULT_COLOUR;
         return true;
     }
-    if (is_style_word(word, "grey") || is_style_word(word, "gray")) {
+    if (slice_eq(word, SLICE("grey")) || slice_eq(word, SLICE("gray"))) {
         *colour = GREY;
         return true;
     }
@@ -183,7 +178,7 @@ static bool parse_colour(struct slice word, int32_t *colour)
         base = BRIGHT;
     }
     for (int i = 0; i < BRIGHT; i++)
-        if (is_style_word(word, colours[i])) {
+        if (slice_eq(word, slice_of(colours[i]))) {
             *colour = base + i;
             return true;
         }
@@ -202,11 +197,11 @@ bool theme_parse_style(struct slice text, struct theme_style *look)
         size_t i = 0;
 
         text = (struct slice){ text.p + used, text.n - used };
-        while (i < n && !is_style_word(word, attributes[i].name))
+        while (i < n && !slice_eq(word, slice_of(attributes[i].name)))
             i++;
         if (i < n)
             made.attributes |= attributes[i].attribute;
-        else if (is_style_word(word, "on"))
+        else if (slice_eq(word, SLICE("on")))
             next = &made.bg;
         else if (word.n > 0 && !parse_colour(word, next))
             return false;

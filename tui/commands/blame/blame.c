@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -99,17 +100,6 @@ static enum err_code check_file(const struct blame_answer *a, struct arena *aren
 
 /* ---- JSON ---- */
 
-static void write_commit_json(struct out *o, const struct blame_commit *commit)
-{
-    if (!commit)
-        return;
-    out_open(o, "commit", '{');
-    out_string(o, "id", commit->id);
-    out_int(o, "time", commit->time_ms / 1000 * 1000);
-    out_member(o, "subject", commit->subject);
-    out_close(o, '}');
-}
-
 static const struct blame_note *note_of(const struct blame_answer *a, size_t line)
 {
     return a->notes.line ? a->notes.line[line] : NULL;
@@ -161,7 +151,15 @@ static void write_line_json(struct blame_answer *a, size_t line, size_t end)
         if (event->edit.time_ms != TIME_NONE)
             out_int(o, "time", event->edit.time_ms);
         out_member(o, "prompt", event->edit.prompt);
-        write_commit_json(o, blame_commits_after(&a->commits, event->edit.time_ms));
+        const struct blame_commit *commit = blame_commits_after(&a->commits, event->edit.time_ms);
+
+        if (commit) {
+            out_open(o, "commit", '{');
+            out_string(o, "id", commit->id);
+            out_int(o, "time", commit->time_ms / 1000 * 1000);
+            out_member(o, "subject", commit->subject);
+            out_close(o, '}');
+        }
     }
     if (!end || !event) /* one turn's lines may have several */
         write_note_json(o, note_of(a, line));
@@ -242,9 +240,7 @@ static void write_porcelain_header(struct blame_answer *a, size_t line)
         out_addf(o, "\nmodel ");
         out_text(o, note->model);
     }
-    out_addf(o, "\nfilename ");
-    out_text(o, slice_of(a->path));
-    out_addf(o, "\n");
+    out_line(o, "\nfilename ", slice_of(a->path));
 }
 
 /* The first line of a turn is preceded by its header, the first line of a run by its length. */
@@ -272,22 +268,11 @@ static enum err_code write_porcelain_line(struct blame_answer *a, size_t line,
             return err_nomem(e);
     }
 
-    out_addf(a->out, "\t");
-    out_text(a->out, a->blame.line[line]);
-    out_addf(a->out, "\n");
+    out_line(a->out, "\t", a->blame.line[line]);
     return out_row(a->out, e);
 }
 
 /* ---- for people ---- */
-
-static int blame_digits(size_t n)
-{
-    int d = 1;
-
-    while (n /= 10)
-        d++;
-    return d;
-}
 
 /* Session, age and prompt, then one line, or the numbers of the lines that one turn wrote. */
 static void write_line_text(struct blame_answer *a, size_t line, size_t end)
@@ -297,7 +282,7 @@ static void write_line_text(struct blame_answer *a, size_t line, size_t end)
     const struct blame_note *note = event ? NULL : note_of(a, line);
     struct out *o = a->out;
     size_t prompt = o->columns && o->columns < NARROW ? PROMPT_NARROW : PROMPT_COLUMNS;
-    int n = blame_digits(a->blame.lines);
+    int n = snprintf(NULL, 0, "%zu", a->blame.lines); /* its width */
     char age[HUMAN_AGE] = "";
 
     if (event)
@@ -475,10 +460,8 @@ static enum err_code blame_note_run(struct invocation *in, struct sessions *s, s
         struct slice rest = noted.note, line;
         bool torn;
 
-        while (slice_line(&rest, &line, &torn)) {
-            out_text(o, line);
-            out_addf(o, "\n");
-        }
+        while (slice_line(&rest, &line, &torn))
+            out_line(o, "", line);
         out_addf(o, "nothing was written (--apply attaches the note to the commit)\n");
         return ERR_OK;
     }

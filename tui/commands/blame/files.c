@@ -192,9 +192,7 @@ enum err_code files_session(struct invocation *in, struct sessions *s,
             struct out *o = &in->out;
 
             blame_files_write_counts(o, files.file[i].added, files.file[i].removed);
-            out_addf(o, "  ");
-            out_text(o, blame_files_shown_path(in, files.file[i].path));
-            out_addf(o, "\n");
+            out_line(o, "  ", blame_files_shown_path(in, files.file[i].path));
             for (size_t k = files.file[i].first; k != SIZE_MAX; k = files.next[k]) {
                 out_addf(o, "  ");
                 blame_files_write_counts(o, t.touch[k].added, t.touch[k].removed);
@@ -246,30 +244,22 @@ static void write_touched(struct invocation *in, const struct blame_touches *all
     write_touch_text(in, t, used + (path.n ? clean_width(path) + 1 : 0));
 }
 
-/* Returns true if all rows are about the requested file, so that its name need not be repeated. */
-static bool is_one_file(const struct blame_touches *t, const struct blame_paths *asked)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        bool is = false;
-
-        for (size_t k = 0; k < asked->n; k++)
-            is = is || strcmp(t->touch[i].path, asked->path[k]) == 0;
-        if (!is)
-            return false;
-    }
-    return true;
-}
-
 static enum err_code write_all_touched(struct invocation *in, struct sessions *s,
                                        const struct blame_touches *t,
                                        const struct blame_paths *asked, struct err *e)
 {
     struct session_line_columns look;
-    bool one_file = is_one_file(t, asked);
+    bool one_file = true;
     const size_t first = (size_t)in->options.offset, most = (size_t)in->options.limit;
     enum err_code rc =
         session_line_columns_open(s, NULL, &in->out, in->world->env.now_ms, &look, e);
 
+    /* If all rows are about the requested file, its name is not repeated. */
+    for (size_t i = 0; i < t->n && one_file; i++) {
+        one_file = false;
+        for (size_t k = 0; k < asked->n && !one_file; k++)
+            one_file = strcmp(t->touch[i].path, asked->path[k]) == 0;
+    }
     for (size_t i = 0; !rc && i < t->refs; i++)
         session_line_columns_fit(&look, t->ref[i]);
     for (size_t i = first; !rc && i < t->n && (!most || i - first < most); i++) {

@@ -61,19 +61,10 @@ static enum err_code prepare_all(struct invocation *in, const struct by_agent *b
     return rc;
 }
 
-static void end_object(bool alone, struct out *o)
-{
-    if (alone)
-        out_end(o, '}');
-    else
-        out_close(o, '}');
-}
-
 static void write_command(const struct prepared *p, bool alone, struct out *o)
 {
     if (!o->wants_json) {
-        out_text(o, slice_of(p->change.line));
-        out_addf(o, "\n");
+        out_line(o, "", slice_of(p->change.line));
         return;
     }
     out_open(o, NULL, '{');
@@ -81,7 +72,7 @@ static void write_command(const struct prepared *p, bool alone, struct out *o)
     out_string(o, "system", p->change.ref->store->ops->name);
     out_string(o, "cwd", p->command.dir);
     resume_json(&p->command, out_json(o));
-    end_object(alone, o);
+    (alone ? out_end : out_close)(o, '}');
 }
 
 /* ---- the question ---- */
@@ -126,7 +117,7 @@ static void write_done_json(const struct prepared *p, bool alone, struct out *o)
         out_string(o, "trashId", p->done.trash_id);
         out_int(o, "bytes", p->done.bytes);
     }
-    end_object(alone, o);
+    (alone ? out_end : out_close)(o, '}');
 }
 
 static void write_done_text(const struct prepared *p, struct out *o)

@@ -1,6 +1,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/api/restore.h"
 #include "store/api/session.h"
 #include "store/fs/disk.h"
@@ -72,8 +73,7 @@ static enum err_code write_session_json(struct sessions *s, const struct session
 {
     struct session_row *row = session_row_new();
 
-    if (!row)
-        return err_nomem(e);
+    NEED(row);
     out_open(o, NULL, '{');
     out_member(o, "sessionId", ref->id);
     if (ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL) == ERR_OK) {
@@ -273,18 +273,6 @@ enum err_code change_tombstone_run(struct invocation *in, struct err *e)
 
 /* ---- reappend ---- */
 
-static void write_reappended(const struct session_ref *ref, size_t appended, struct out *o)
-{
-    if (!o->wants_json) {
-        out_addf(o, "%zu row%s appended\n", appended, appended == 1 ? "" : "s");
-        return;
-    }
-    out_open(o, NULL, '{');
-    out_member(o, "sessionId", ref->id);
-    out_int(o, "appended", (int64_t)appended);
-    out_end(o, '}');
-}
-
 enum err_code change_reappend_session(struct invocation *in, struct sessions *s,
                                       const struct session_ref *ref, struct err *e)
 {
@@ -297,30 +285,19 @@ enum err_code change_reappend_session(struct invocation *in, struct sessions *s,
         rc = change_do(&in->world->env, c, e);
     if (!rc) {
         in->done = c->n;
-        write_reappended(ref, appended, &in->out);
+        if (in->out.wants_json) {
+            out_open(&in->out, NULL, '{');
+            out_member(&in->out, "sessionId", ref->id);
+            out_int(&in->out, "appended", (int64_t)appended);
+            out_end(&in->out, '}');
+        } else
+            out_addf(&in->out, "%zu row%s appended\n", appended, appended == 1 ? "" : "s");
     }
     change_free(c);
     return rc;
 }
 
 /* ---- fork ---- */
-
-static void write_forked(const struct session_ref *ref, const struct fork_result *fork,
-                         struct out *o)
-{
-    const struct store_ops *ops = ref->store->ops;
-
-    if (!o->wants_json) {
-        out_addf(o, "%s\n", fork->id.p);
-        return;
-    }
-    out_open(o, NULL, '{');
-    out_member(o, "sessionId", fork->id);
-    out_string(o, "path", fork->path);
-    /* The rows of the copy contain the id that the agent uses. */
-    out_member(o, "parentId", ops->agent_id ? ops->agent_id(ref->id) : ref->id);
-    out_end(o, '}');
-}
 
 static enum err_code do_fork(struct invocation *in, const struct session_ref *ref, struct change *c,
                              struct fork_result *out, struct err *e)
@@ -375,7 +352,17 @@ enum err_code change_fork_session(struct invocation *in, struct sessions *s,
 
         if (in->options.title && why)
             command_warn(in, ERR_UNSUPPORTED, ref->path.p, "fork: the fork gets no title: %s", why);
-        write_forked(ref, &fork, &in->out);
+        if (in->out.wants_json) {
+            const struct store_ops *ops = ref->store->ops;
+
+            out_open(&in->out, NULL, '{');
+            out_member(&in->out, "sessionId", fork.id);
+            out_string(&in->out, "path", fork.path);
+            /* The rows of the copy contain the id that the agent uses. */
+            out_member(&in->out, "parentId", ops->agent_id ? ops->agent_id(ref->id) : ref->id);
+            out_end(&in->out, '}');
+        } else
+            out_addf(&in->out, "%s\n", fork.id.p);
     }
     change_free(c);
     return rc;
@@ -430,17 +417,6 @@ static void write_retrieved_text(const struct retrieved *r, bool dry, struct out
     }
 }
 
-/* A newer transcript on this machine is a conflict, as in a rewind. */
-static enum err_code change_check_kept(const struct retrieved *r, struct err *e)
-{
-    for (size_t i = 0; i < r->n; i++)
-        if (r->item[i].state == RETRIEVE_LOCAL_NEWER && !r->item[i].planned)
-            return err_set(
-                e, ERR_STALE, r->item[i].path,
-                "retrieve: the transcript on this machine is newer (--force replaces it)");
-    return ERR_OK;
-}
-
 static enum err_code change_retrieve_one(struct invocation *in, const struct session_ref *ref,
                                          const struct retrieve_request *req, struct err *e)
 {
@@ -462,8 +438,13 @@ static enum err_code change_retrieve_one(struct invocation *in, const struct ses
         }
     } else
         write_retrieved_text(&r, req->dry_run, &in->out);
-    enum err_code rc = change_check_kept(&r, e);
+    enum err_code rc = ERR_OK;
 
+    /* A newer transcript on this machine is a conflict, as in a rewind. */
+    for (size_t i = 0; i < r.n && !rc; i++)
+        if (r.item[i].state == RETRIEVE_LOCAL_NEWER && !r.item[i].planned)
+            rc = err_set(e, ERR_STALE, r.item[i].path,
+                         "retrieve: the transcript on this machine is newer (--force replaces it)");
     retrieved_fini(&r);
     return rc;
 }

@@ -323,8 +323,7 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
 
     struct model *model = make_model(in, config, rewind);
 
-    if (!model)
-        return err_nomem(e);
+    NEED(model);
 
     jobs_init(&context, s->store, s->n, &config->settings, world->env.cwd);
     context.env = &world->env;
@@ -422,10 +421,8 @@ enum err_code picker_run(struct invocation *in, struct err *e)
                                                                    : NULL;
     struct config config;
     struct sessions s;
-    enum err_code rc = command_config(in, &config, e);
 
-    if (rc)
-        return rc;
+    TRY(command_config(in, &config, e));
     bool plain = option_given(&in->options, OPTION_PLAIN);
 
     if (!id && option_given(&in->options, OPTION_AS_FORK)) {
@@ -434,7 +431,7 @@ enum err_code picker_run(struct invocation *in, struct err *e)
     }
 
     /* A worker resolves the scope of the screen. */
-    rc = sessions_open(in, id || !plain, &s, e);
+    enum err_code rc = sessions_open(in, id || !plain, &s, e);
     if (!rc) {
         if (id)
             rc = resume_named(in, &config, &s, id, e);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/api/store.h"
 #include "store/query/listing.h"
 #include "tui/commands/command.h"
@@ -80,8 +81,7 @@ static enum err_code show_rows(const struct menu *m, const struct sessions *s, s
 {
     struct session_row *row = session_row_new();
 
-    if (!row)
-        return err_nomem(e);
+    NEED(row);
     if (m->shown > 0)
         session_line_header(&m->look, NUMBER_COLUMNS, m->out);
     for (size_t i = 0; i < m->shown; i++) {
@@ -189,18 +189,6 @@ static enum err_code prompt_once(struct menu *m, const struct sessions *s, enum 
     return ERR_OK;
 }
 
-/* The number of sessions that fit above the question, with the headings and the line with the
- * number of further sessions. Lines that have scrolled away cannot be read again on a braille
- * display. */
-static size_t fitting_rows(size_t rows)
-{
-    const size_t others = 3, least = 5;
-
-    if (rows == 0 || rows > SHOWN_MAX + others)
-        return SHOWN_MAX;
-    return rows > others + least ? rows - others : least;
-}
-
 enum err_code plain_menu_choose(const struct invocation *in, const struct sessions *s,
                                 enum sort_kind sort, struct arena *a, struct session_ref *out,
                                 struct err *e)
@@ -215,8 +203,16 @@ enum err_code plain_menu_choose(const struct invocation *in, const struct sessio
         strncat(typed, in->options.query, sizeof typed - 1);
     out_init(&menu_out, in->err_fd);
     menu_out.columns = command_terminal_size(in->err_fd, &rows);
+
+    /* The sessions have to fit above the question, with the headings and the line with the number of further ones: lines
+     * that have scrolled away cannot be read again on a braille display. */
+    const size_t others = 3, least = 5;
+    const size_t most = rows == 0 || rows > SHOWN_MAX + others ? SHOWN_MAX
+                        : rows > others + least                ? rows - others
+                                                               : least;
+
     while (!rc && !chosen) {
-        struct menu m = { .out = &menu_out, .world = in->world, .most = fitting_rows(rows) };
+        struct menu m = { .out = &menu_out, .world = in->world, .most = most };
 
         rc = prompt_once(&m, s, sort, typed, &chosen, e);
         if (!rc && chosen && !session_ref_copy(a, chosen, out))
