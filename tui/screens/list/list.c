@@ -1,4 +1,5 @@
 #include "tui/screens/list/list.h"
+#include "tui/app/view.h"
 #include "tui/widgets/list_cursor.h"
 
 #include <stdlib.h>
@@ -73,28 +74,6 @@ void list_untrack(struct list *l, uint32_t *entry)
             l->held[i].path = (struct slice){ 0 };
 }
 
-const struct session_entry *list_entry(const struct list *l)
-{
-    return l->selected == ENTRY_NONE ? NULL : &l->sessions.entry[l->selected];
-}
-
-size_t list_shown(const struct list *l)
-{
-    return l->filter.hits;
-}
-
-size_t list_total(const struct list *l)
-{
-    return l->order.n;
-}
-
-static void keep_in_view(struct list *l)
-{
-    size_t items = list_layout(l, l->rows, l->cols).items;
-
-    l->top = list_cursor_top(l->top, l->at, l->filter.hits, items);
-}
-
 void list_follow(struct list *l, struct effects *fx)
 {
     if (l->selected == ENTRY_NONE && l->viewed != ENTRY_NONE) {
@@ -139,7 +118,8 @@ static void put_cursor(struct list *l, size_t at, struct effects *fx)
     } else {
         l->at = at < l->filter.hits ? at : l->filter.hits - 1;
         l->selected = l->filter.hit[l->at];
-        keep_in_view(l);
+        l->top =
+            list_cursor_top(l->top, l->at, l->filter.hits, list_layout(l, l->rows, l->cols).items);
         if (l->shown_ms == TIME_NONE)
             l->shown_ms = *l->now_ms;
     }
@@ -199,20 +179,6 @@ void list_move(struct list *l, int64_t by, struct effects *fx)
         move_now(l, fx);
 }
 
-void list_scroll(struct list *l, int lines, struct effects *fx)
-{
-    size_t items = list_layout(l, l->rows, l->cols).items;
-    int64_t last = (int64_t)l->filter.hits - (int64_t)items;
-    int64_t top = (int64_t)l->top + lines;
-
-    if (top > last)
-        top = last;
-    l->top = top < 0 ? 0 : (size_t)top;
-    size_t at = l->at < l->top ? l->top : l->at >= l->top + items ? l->top + items - 1 : l->at;
-
-    list_move_to(l, at, fx);
-}
-
 static bool find_hit(const struct list *l, uint32_t entry, size_t *at)
 {
     for (size_t i = 0; i < l->filter.hits; i++)
@@ -258,12 +224,6 @@ static void find_sought(struct list *l)
     }
 }
 
-/* Returns true if the session was archived, so that only a query finds it. */
-static bool left_list(const struct list *l, uint32_t entry)
-{
-    return l->filter.query.n == 0 && l->filter.slot[entry].archived;
-}
-
 /* After sorting or filtering, the same session stays selected if it is still shown; otherwise the
  * first one is. */
 static void keep_selection(struct list *l, struct effects *fx)
@@ -279,24 +239,15 @@ static void keep_selection(struct list *l, struct effects *fx)
     /* Rows that come in above scroll away, except above the first one, where new sessions are looked for. */
     if (found && l->filter.quiet && l->at > 0)
         l->top = l->top + at >= l->at ? l->top + at - l->at : 0;
-    /* If its file is gone, its neighbour is selected; if it was filtered out, the best match. */
-    if (!found && wants && (!session_table_is_listed(&l->sessions, wanted) || left_list(l, wanted)))
+    /* If its file is gone, its neighbour is selected; if it was filtered out, the best match. A session that was archived
+     * is found by queries only. */
+    if (!found && wants &&
+        (!session_table_is_listed(&l->sessions, wanted) ||
+         (l->filter.query.n == 0 && l->filter.slot[wanted].archived)))
         at = l->at;
     else if (!found && !pending)
         l->moved = false;
     put_cursor(l, at, fx);
-}
-
-static void find_selection(struct list *l, struct effects *fx)
-{
-    find_sought(l);
-    keep_selection(l, fx);
-}
-
-static bool by_score(const struct list *l)
-{
-    return l->sort == SORT_RECENT &&
-           !l->tree; /* an order that the person chose is kept while filtering */
 }
 
 static bool marks_reserve(struct list *l)
@@ -314,24 +265,20 @@ static bool marks_reserve(struct list *l)
     return true;
 }
 
-static void step_filter(struct list *l, struct effects *fx)
-{
-    if (filter_step(&l->filter, l->marks > 0 && marks_reserve(l) ? l->marked : NULL))
-        find_selection(l, fx);
-    if (!filter_pending(&l->filter) && !rows_are_new(l))
-        move_now(l, fx);
-}
-
 void list_filter_more(struct list *l, struct effects *fx)
 {
-    if (filter_pending(&l->filter))
-        step_filter(l, fx);
+    if (filter_step(&l->filter, l->marks > 0 && marks_reserve(l) ? l->marked : NULL)) {
+        find_sought(l);
+        keep_selection(l, fx);
+    }
+    if (!filter_pending(&l->filter) && !rows_are_new(l))
+        move_now(l, fx);
 }
 
 void list_filter_finish(struct list *l, struct effects *fx)
 {
     while (filter_is_awaited(l))
-        step_filter(l, fx);
+        list_filter_more(l, fx);
 }
 
 static void start_filter(struct list *l, bool quiet, struct effects *fx)
@@ -349,9 +296,10 @@ static void start_filter(struct list *l, bool quiet, struct effects *fx)
         entry = list_content_entries(l, &n);
         filter_invalidate(&l->filter);
     }
-    if (!filter_start(&l->filter, text, entry, n, *l->now_ms, by_score(l)))
+    /* An order that the person chose is kept while filtering. */
+    if (!filter_start(&l->filter, text, entry, n, *l->now_ms, l->sort == SORT_RECENT && !l->tree))
         l->filter.hits = 0;
-    step_filter(l, fx);
+    list_filter_more(l, fx);
 }
 
 void list_query_changed(struct list *l, struct effects *fx)
@@ -430,12 +378,14 @@ void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx
     put_cursor(l, l->at, fx);
 }
 
-void list_resize(struct list *l, int rows, int cols, struct effects *fx)
+void list_resize(struct model *m)
 {
-    l->rows = rows;
-    l->cols = cols;
-    list_fit_preview(l, fx);
-    put_cursor(l, l->at, fx);
+    struct list *l = m->list;
+
+    l->rows = m->rows;
+    l->cols = m->cols;
+    list_fit_preview(l, &m->fx);
+    put_cursor(l, l->at, &m->fx);
 }
 
 void list_mark(struct list *l, uint32_t entry, bool on)

@@ -176,8 +176,8 @@ void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx);
 /* Returns true if the message was for the list or its preview and was taken over. */
 bool list_msg(struct list *l, const struct msg *msg, struct effects *fx);
 void list_tick(struct list *l, struct effects *fx);
-void list_resize(struct list *l, int rows, int cols, struct effects *fx);
-int64_t list_wake_ms(const struct list *l);
+void list_resize(struct model *m);
+int64_t list_wake_ms(const struct model *m);
 /* Returns true if work has been under way for more than a moment. */
 bool list_busy(const struct list *l);
 /* Returns true if all sessions are listed and described. */
@@ -193,9 +193,8 @@ void list_aim(struct list *l, struct effects *fx);
 bool list_aims_at_gone(const struct list *l);
 /* Returns true if keys were typed ahead of rows that are still being put in order: what they are meant for comes. */
 bool list_is_ahead(const struct list *l);
-void list_scroll(struct list *l, int lines, struct effects *fx);
 void list_query_changed(struct list *l, struct effects *fx);
-/* Runs another step of a filter that takes several frames. */
+/* Runs another step of the filter, which may take several frames, and lets the selection follow. */
 void list_filter_more(struct list *l, struct effects *fx);
 /* Runs all remaining steps, before anything acts on what is shown. */
 void list_filter_finish(struct list *l, struct effects *fx);
@@ -215,12 +214,6 @@ void list_fit_preview(struct list *l, struct effects *fx);
 /* Lets the preview follow the selection after a moment. */
 void list_follow(struct list *l, struct effects *fx);
 
-/* The selected session; NULL: none. */
-const struct session_entry *list_entry(const struct list *l);
-/* How many sessions match, and how many there are. */
-size_t list_shown(const struct list *l);
-size_t list_total(const struct list *l);
-
 /* --- values of fields (list_complete.c) */
 /* Completes the value of a field at the end of the query, `system:co`, from the listed sessions; if it was completed
  * just now, replaces it by the next one. Returns false if there is nothing to complete. */
@@ -238,11 +231,12 @@ const enum action *list_complete_footer(const struct model *m);
 struct slice list_content_text(const struct list *l);
 /* The query has changed: a new text is searched for after a pause. */
 void list_content_typed(struct list *l, struct effects *fx);
-void list_content_tick(struct list *l, struct effects *fx);
-/* Takes over an answer to the search. Returns false if the message is not one. */
-bool list_content_msg(struct list *l, const struct msg *msg, struct effects *fx);
+/* Searches for the text of the query now. */
+void list_content_request_search(struct list *l, struct effects *fx);
 /* Called when entries get new numbers: searches again. */
 void list_content_renumbered(struct list *l, struct effects *fx);
+/* Takes over an answer to the search. Returns false if the message is not one. */
+bool list_content_msg(struct list *l, const struct msg *msg, struct effects *fx);
 /* The entries to be filtered: those of the order with a hit. */
 const uint32_t *list_content_entries(struct list *l, size_t *n);
 /* What was found in a session; NULL: nothing, or no search. */
@@ -276,7 +270,7 @@ struct rect list_conversation_rect(const struct list *l, const struct list_layou
 bool list_row_at(const struct list *l, int y, int x, size_t *at);
 
 /* --- drawing (list_draw.c, list_row.c, list_preview.c, list_empty.c) */
-void list_draw(const struct list *l, struct frame *f);
+void list_draw(const struct model *m, struct frame *f);
 /* Why there are no rows, and which key helps. */
 void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
 /* "~/src/shop +2 worktrees" */

@@ -42,19 +42,14 @@ static bool list_complete_begins_with(struct slice value, struct slice typed)
     return true;
 }
 
-/* A value with a quote or a control character cannot be typed in a query. */
-static bool is_typeable(struct slice value)
-{
-    for (size_t i = 0; i < value.n; i++)
-        if ((unsigned char)value.p[i] < ' ' || value.p[i] == '"' || value.p[i] == '\\')
-            return false;
-    return value.n > 0;
-}
-
 static void list_complete_consider(struct completion *c, struct slice value)
 {
-    if (!list_complete_begins_with(value, c->typed) || !is_typeable(value))
+    if (value.n == 0 || !list_complete_begins_with(value, c->typed))
         return;
+    for (size_t i = 0; i < value.n;
+         i++) /* a quote or a control character cannot be typed in a query */
+        if ((unsigned char)value.p[i] < ' ' || value.p[i] == '"' || value.p[i] == '\\')
+            return;
     if (!c->first.n || list_complete_compare(value, c->first) < 0)
         c->first = value;
     if (list_complete_compare(value, c->present) <= 0)

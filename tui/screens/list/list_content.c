@@ -57,28 +57,11 @@ void list_content_typed(struct list *l, struct effects *fx)
         c->ask_ms = *l->now_ms + PAUSE_MS;
 }
 
-/* A longer text can only occur where the shorter one does, and each further word is required, too. This also holds for
- * capitals: they make their word case-sensitive, which never adds a session. */
-static bool narrows(const struct list_content *c, struct slice text)
-{
-    return c->complete && c->text.n && text.n > c->text.n &&
-           memcmp(text.p, c->text.p, c->text.n) == 0;
-}
-
-static bool matches_filter(const struct list *l, uint32_t entry)
-{
-    const struct query *q = &l->filter.query;
-    const struct doc *doc = l->filter.slot[entry].doc;
-    bool marked = entry < l->marked_cap && l->marked[entry];
-
-    return q->n == 0 || (doc && doc_score(doc, q, marked, DOC_EFFORT_QUICK) != FUZZY_NO_MATCH);
-}
-
 /* Those that match the filter come first. Returns false if out of memory. */
 static bool decide_turns(struct list *l, bool only_hits)
 {
     struct list_content *c = &l->content;
-    bool filtered = l->filter.query.n > 0;
+    const struct query *q = &l->filter.query;
 
     if (!array_reserve(c->turn, c->turn_cap, l->sessions.n))
         return false;
@@ -90,7 +73,13 @@ static bool decide_turns(struct list *l, bool only_hits)
 
         if (only_hits && !list_content_hit(l, entry))
             continue;
-        c->turn[entry] = !filtered || matches_filter(l, entry) ? TURN_FIRST : TURN_LATER;
+        const struct doc *doc = l->filter.slot[entry].doc;
+        const bool marked = entry < l->marked_cap && l->marked[entry];
+
+        c->turn[entry] =
+            q->n == 0 || (doc && doc_score(doc, q, marked, DOC_EFFORT_QUICK) != FUZZY_NO_MATCH)
+                ? TURN_FIRST
+                : TURN_LATER;
         c->to_search++;
     }
     return true;
@@ -145,11 +134,15 @@ static void request_slice(struct list *l, struct ref_list *refs, struct effects 
     c->asked = e->generation;
 }
 
-static void list_content_request_search(struct list *l, struct effects *fx)
+void list_content_request_search(struct list *l, struct effects *fx)
 {
     struct list_content *c = &l->content;
     struct slice text = list_content_text(l);
-    bool ok = decide_turns(l, narrows(c, text));
+    /* A longer text can only occur where the shorter one does, and each further word is required, too. This also holds for
+     * capitals: they make their word case-sensitive, which never adds a session. */
+    const bool narrows =
+        c->complete && c->text.n && text.n > c->text.n && memcmp(text.p, c->text.p, c->text.n) == 0;
+    bool ok = decide_turns(l, narrows);
 
     end_search(l, fx);
     c->text.n = 0;
@@ -159,12 +152,6 @@ static void list_content_request_search(struct list *l, struct effects *fx)
     c->stale = true;
     ok = ok && buf_add(&c->text, text) == ERR_OK;
     request_slice(l, ok ? next_slice(l) : NULL, fx);
-}
-
-void list_content_tick(struct list *l, struct effects *fx)
-{
-    if (l->content.ask_ms != TIME_NONE && *l->now_ms >= l->content.ask_ms && l->order.n > 0)
-        list_content_request_search(l, fx);
 }
 
 void list_content_renumbered(struct list *l, struct effects *fx)

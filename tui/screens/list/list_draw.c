@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tui/app/key.h"
+#include "tui/app/view.h"
 #include "tui/screens/list/list.h"
 #include "tui/text/clean.h"
 #include "tui/text/human.h"
@@ -20,24 +21,6 @@ bool list_has_two_lines(const struct list *l, int cols)
 {
     return list_content_text(l).n || l->density == DENSITY_TWO_LINES ||
            (l->density == DENSITY_AUTO && cols < ONE_LINE_COLS);
-}
-
-static bool has_preview(const struct list *l, int rows, int cols)
-{
-    switch (l->preview) {
-    case PREVIEW_ON: return true;
-    case PREVIEW_OFF: return false;
-    case PREVIEW_AUTO: break;
-    }
-    return cols >= BESIDE_COLS || rows >= BELOW_ROWS;
-}
-
-/* In one-line lists, the selected session has its second line unless the preview's head beside the list shows the
- * same facts. */
-static bool selected_has_second_line(const struct list *l, const struct list_layout *lay, int cols)
-{
-    return l->density == DENSITY_AUTO && !list_has_two_lines(l, cols) && !lay->beside &&
-           lay->rows.h > 1;
 }
 
 /* The list gets the width that its columns can use, the conversation the rest. Rows of all projects name them. */
@@ -70,13 +53,17 @@ struct list_layout list_layout(const struct list *l, int rows, int cols)
         .item = list_has_two_lines(l, cols) ? 2 : 1,
     };
 
-    if (has_preview(l, rows, cols)) {
+    const bool fits = cols >= BESIDE_COLS || rows >= BELOW_ROWS;
+
+    if (l->preview == PREVIEW_ON || (l->preview == PREVIEW_AUTO && fits)) {
         if (cols >= BESIDE_COLS)
             split_beside(l, &out);
         else
             split_below(&out);
     }
-    out.second = selected_has_second_line(l, &out, cols);
+    /* In one-line lists, the selected session has its second line unless the preview's head beside the list shows the same
+     * facts. */
+    out.second = l->density == DENSITY_AUTO && out.item == 1 && !out.beside && out.rows.h > 1;
     out.items = out.rows.h > 0 ? (size_t)((out.rows.h - out.second) / out.item) : 0;
     if (out.items == 0)
         out.items = 1;
@@ -130,7 +117,7 @@ static int list_draw_counts(const struct list *l, struct frame *f, struct rect r
     enum { WITH_ORDER_COLS = 60, WITH_REASON_COLS = 80 };
     char text[128], size[HUMAN_SIZE], bytes[HUMAN_SIZE + 4] = "";
     bool ranked = query_ranks(&l->filter.query) && l->sort == SORT_RECENT && !l->tree;
-    const size_t n = list_total(l), shown = list_shown(l);
+    const size_t n = l->order.n, shown = l->filter.hits;
     const bool archived =
         shown < n && l->query.n == 0 && !filter_pending(&l->filter) && r.w >= WITH_REASON_COLS;
     char of[32] = "", rest[40] = "";
@@ -298,8 +285,9 @@ static void list_draw_rows(const struct list *l, struct frame *f, const struct l
     f->cursor_x = r.x;
 }
 
-void list_draw(const struct list *l, struct frame *f)
+void list_draw(const struct model *m, struct frame *f)
 {
+    const struct list *l = m->list;
     struct list_layout lay = list_layout(l, f->rows, f->cols);
 
     draw_title_line(l, f, lay.title);

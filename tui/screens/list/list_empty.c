@@ -108,29 +108,23 @@ static struct slice split_place(const char *place, struct slice *path)
     return (struct slice){ place, n };
 }
 
-static int system_width(const struct list *l)
-{
-    struct slice path;
-    int w = 0;
-
-    for (size_t i = 0; i < l->settings->looked_in_count; i++) {
-        size_t n = split_place(l->settings->looked_in[i], &path).n;
-
-        w = (int)n > w ? (int)n : w;
-    }
-    return w;
-}
-
 /* One place per line, or one after the other if there are not enough lines. */
 static void draw_looked_in(const struct list *l, struct pen *pen)
 {
     const struct settings *s = l->settings;
     bool fits = pen->y + (int)s->looked_in_count <= pen->r.y + pen->r.h;
-    int w = fits ? system_width(l) : 0;
     struct buf text = { 0 };
+    struct slice path;
+    int w = 0;
 
+    /* The places are in a column of their own. */
+    for (size_t i = 0; fits && i < s->looked_in_count; i++) {
+        const int n = (int)split_place(s->looked_in[i], &path).n;
+
+        w = n > w ? n : w;
+    }
     for (size_t i = 0; i < s->looked_in_count; i++) {
-        struct slice path, system = split_place(s->looked_in[i], &path);
+        struct slice system = split_place(s->looked_in[i], &path);
         char dir[512];
 
         path = text_path_short(path, s->home, dir, sizeof dir);
@@ -146,16 +140,6 @@ static void draw_looked_in(const struct list *l, struct pen *pen)
     buf_fini(&text);
 }
 
-static void draw_problems(const struct list *l, struct pen *pen)
-{
-    for (size_t i = 0; l->problems && i < l->problems->n; i++) {
-        char text[400];
-
-        err_sentence(&l->problems->problem[i].err, text, sizeof text);
-        line_text(pen, STYLE_ERROR, text);
-    }
-}
-
 static void draw_no_sessions(const struct list *l, struct pen *pen)
 {
     char dir[512], text[600];
@@ -165,7 +149,10 @@ static void draw_no_sessions(const struct list *l, struct pen *pen)
               l->scope == SCOPE_ALL ? "There are no sessions yet"
                                     : "There are no sessions here yet");
     pen->y++;
-    draw_problems(l, pen);
+    for (size_t i = 0; l->problems && i < l->problems->n; i++) {
+        err_sentence(&l->problems->problem[i].err, text, sizeof text);
+        line_text(pen, STYLE_ERROR, text);
+    }
     offer_wider_scope(pen, l);
     line_key(pen, l, ACT_REFRESH, "reload");
     pen->y++;

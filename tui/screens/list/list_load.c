@@ -20,25 +20,17 @@ enum {
  * checked for rows on the screen only. */
 enum { DISK_USAGE_ROWS = 64, FULL_SCAN_ROWS = 8 };
 
-static bool wants_disk_usage(const struct session_entry *e)
-{
-    return e->row && !e->stale && !e->gone && !e->has_disk_usage;
-}
-
-static bool wants_full_scan(const struct session_entry *e, bool visible)
-{
-    return e->row && !e->stale && !e->gone && !e->fully_scanned &&
-           (session_wants_title(e->row) ||
-            (visible && (e->ref.store->ops->full_scan || e->ref.store->ops->reconnect) &&
-             e->ref.file.size <= FULL_SCAN_LOADS));
-}
-
 static void add_details_ref(struct list *l, struct ref_list *refs, uint32_t i, bool full_scan,
                             bool visible)
 {
     struct session_entry *e = &l->sessions.entry[i];
+    const struct store_ops *ops = e->ref.store->ops;
 
-    if (full_scan ? !wants_full_scan(e, visible) : !wants_disk_usage(e))
+    if (!e->row || e->stale || e->gone || (full_scan ? e->fully_scanned : e->has_disk_usage))
+        return;
+    /* A scan finds a title, or what only the visible rows show. */
+    if (full_scan && !session_wants_title(e->row) &&
+        !(visible && (ops->full_scan || ops->reconnect) && e->ref.file.size <= FULL_SCAN_LOADS))
         return;
     if (!ref_list_add(refs, &e->ref, i))
         return;
@@ -162,14 +154,6 @@ static bool list_details_failed(struct list *l, unsigned generation)
 
 /* ---- the listing and its rows ---- */
 
-static bool jobs_idle(const struct list *l)
-{
-    for (int i = 0; i < DESCRIBE_JOBS; i++)
-        if (l->job[i].generation != 0)
-            return false;
-    return true;
-}
-
 bool list_settled(const struct list *l)
 {
     return l->listing == 0 && l->sessions.stale == 0 && l->reorder_ms == TIME_NONE &&
@@ -183,8 +167,10 @@ bool list_busy(const struct list *l)
 
 static void note_work(struct list *l)
 {
-    bool busy = l->listing != 0 || !jobs_idle(l) || l->content.asked != 0;
+    bool busy = l->listing != 0 || l->content.asked != 0;
 
+    for (int i = 0; i < DESCRIBE_JOBS; i++)
+        busy |= l->job[i].generation != 0;
     if (!busy)
         l->busy_since = TIME_NONE;
     else if (l->busy_since == TIME_NONE)
@@ -292,16 +278,11 @@ static struct describe_job *free_job(struct list *l)
     return NULL;
 }
 
-static bool wants_row(const struct session_entry *e)
-{
-    return e->stale && !e->asked && !e->gone;
-}
-
 static void request_description(struct list *l, struct ref_list *refs, uint32_t i)
 {
     struct session_entry *e = &l->sessions.entry[i];
 
-    if (wants_row(e) && ref_list_add(refs, &e->ref, i))
+    if (e->stale && !e->asked && !e->gone && ref_list_add(refs, &e->ref, i))
         e->asked = true;
 }
 
@@ -526,7 +507,8 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
 /* A session that has not been read yet is shown when its row arrives. */
 static void show_selected(struct list *l, struct effects *fx)
 {
-    const struct session_entry *e = list_entry(l);
+    const struct session_entry *e =
+        l->selected == ENTRY_NONE ? NULL : &l->sessions.entry[l->selected];
 
     l->view_ms = TIME_NONE;
     if (e && e->row &&
@@ -557,13 +539,15 @@ void list_tick(struct list *l, struct effects *fx)
         list_move(l, 0, fx); /* keys that were typed ahead */
     if (l->view_ms != TIME_NONE && *l->now_ms >= l->view_ms)
         show_selected(l, fx);
-    list_content_tick(l, fx);
+    if (l->content.ask_ms != TIME_NONE && *l->now_ms >= l->content.ask_ms && l->order.n > 0)
+        list_content_request_search(l, fx);
     list_content_preview(l, fx);
     list_details_request(l, fx);
 }
 
-int64_t list_wake_ms(const struct list *l)
+int64_t list_wake_ms(const struct model *m)
 {
+    const struct list *l = m->list;
     int64_t wake = view_earlier(view_earlier(l->reorder_ms, l->view_ms), l->content.ask_ms);
 
     if (filter_pending(&l->filter))

@@ -121,14 +121,6 @@ static bool row_shows_facts(const struct list *l, const struct list_layout *lay)
     return !lay->beside && (lay->second || lay->item > 1) && list_content_text(l).n == 0;
 }
 
-/* "active" or "ended"; idle sessions are not marked. */
-static struct slice phase_of(const struct session_row *row)
-{
-    bool told = row && row->phase && strcmp(row->phase, "idle") != 0;
-
-    return told ? slice_of(row->phase) : (struct slice){ 0 };
-}
-
 enum { LIST_TOKENS = 64 };
 
 /* "166k tokens, $0.93"; or that a session which takes a moment is being read. */
@@ -182,18 +174,6 @@ struct preview_subject {
     int w;
 };
 
-/* What the signs mean: "3 files · fork". */
-static bool join_flags(const struct session_row *row, struct fact_lines *lines)
-{
-    struct list_flag flag[LIST_FLAGS];
-
-    list_row_flags(row, LIST_FLAG_WORDS, flag);
-    for (size_t i = 0; i < LIST_FLAGS; i++)
-        if (!fact_lines_add(lines, slice_of(flag[i].text)))
-            return false;
-    return true;
-}
-
 static bool join_facts(const struct preview_subject *p, enum brevity brevity, struct buf *out)
 {
     enum { DAY = sizeof "2026-11-22" - 1, MAX_FACTS = 9 };
@@ -204,10 +184,13 @@ static bool join_facts(const struct preview_subject *p, enum brevity brevity, st
     char tokens[LIST_TOKENS];
     char room[512], date[HUMAN_DATE], pr[LIST_PULL_REQUEST], tag[80] = "";
     struct slice dir = text_path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
-    struct slice when = slice_of(human_date(session_entry_time(e), date));
+    struct slice when = slice_of(human_date(session_entry_time(e), date)), phase = { 0 };
 
     if (brevity >= WITH_DAY && when.n > DAY)
         when.n = DAY;
+    /* Idle sessions are not marked. */
+    if (e->row && e->row->phase && strcmp(e->row->phase, "idle") != 0)
+        phase = slice_of(e->row->phase);
     if (e->row && e->row->tag.n && e->row->tag.n < sizeof tag - 1)
         snprintf(tag, sizeof tag, "#%.*s", SLICE_ARG(e->row->tag));
 
@@ -221,7 +204,7 @@ static bool join_facts(const struct preview_subject *p, enum brevity brevity, st
         in_row ? (struct slice){ 0 } : slice_of(tag),
         e->row && !in_row && brevity < WITHOUT_PULL_REQUEST ? list_pull_request(e->row, pr)
                                                             : (struct slice){ 0 },
-        phase_of(e->row),
+        phase,
         brevity < WITHOUT_TOKENS ? tokens_of(l, e, tokens) : (struct slice){ 0 },
         brevity == WITHOUT_DAY ? (struct slice){ 0 } : when,
     };
@@ -229,8 +212,14 @@ static bool join_facts(const struct preview_subject *p, enum brevity brevity, st
 
     out->n = 0;
     for (size_t i = 0; i < MAX_FACTS; i++) {
-        if (i == PHASE && p->signs && !join_flags(e->row, &lines))
-            return false;
+        if (i == PHASE && p->signs) { /* what the signs mean: "3 files · fork" */
+            struct list_flag flag[LIST_FLAGS];
+
+            list_row_flags(e->row, LIST_FLAG_WORDS, flag);
+            for (size_t k = 0; k < LIST_FLAGS; k++)
+                if (!fact_lines_add(&lines, slice_of(flag[k].text)))
+                    return false;
+        }
         if (!fact_lines_add(&lines, fact[i]))
             return false;
     }

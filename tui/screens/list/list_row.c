@@ -272,24 +272,6 @@ static void draw_row_title(const struct list *l, struct frame *f, struct rect r,
     }
 }
 
-/* Draws the time left at the end of the title, if the session expires soon. Returns the remaining
- * rectangle. */
-static struct rect draw_left(const struct list *l, struct frame *f, struct rect r,
-                             const struct session_entry *e)
-{
-    char left[HUMAN_TIME_LEFT];
-
-    if (!e->row || list_has_two_lines(l, l->cols) ||
-        !human_time_left(*l->now_ms, e->row->expires_ms, left))
-        return r;
-    int w = frame_width(slice_of(left));
-
-    if (r.w < TITLE_FAIR)
-        return r;
-    frame_puts(f, r.y, r.x + r.w - w, w, STYLE_WARN, left);
-    return (struct rect){ r.y, r.x, r.h, r.w - w - GAP };
-}
-
 /* Draws the line that leads from the parent to a fork. Returns the remaining rectangle for the
  * title. */
 static struct rect draw_fork_indent(const struct list *l, struct frame *f, struct rect r,
@@ -389,23 +371,6 @@ static struct rect draw_tag(struct frame *f, struct rect r, const struct session
     return (struct rect){ r.y, r.x, r.h, r.w - w - GAP };
 }
 
-/* Returns the width of the column, including the gap before it. */
-static int draw_size_column(struct frame *f, int y, int x, int w, const struct session_entry *e)
-{
-    char size[HUMAN_SIZE];
-
-    if (w == 0)
-        return 0;
-    if (store_has_size(&e->ref))
-        human_size(session_entry_bytes(e), size);
-    else
-        snprintf(size, sizeof size, "-");
-    int used = (int)strlen(size);
-
-    frame_puts(f, y, x + (used < w ? w - used : 0), w, STYLE_TEXT, size);
-    return w + GAP;
-}
-
 static void draw_columns(struct frame *f, struct rect r, const struct list_columns *c,
                          const struct session_entry *e)
 {
@@ -414,7 +379,17 @@ static void draw_columns(struct frame *f, struct rect r, const struct list_colum
     char system[SYSTEM_TEXT];
     int x = r.x + c->title + c->title_w;
 
-    x += draw_size_column(f, r.y, x + GAP, c->size_w, e);
+    if (c->size_w > 0) {
+        char size[HUMAN_SIZE] = "-";
+
+        if (store_has_size(&e->ref))
+            human_size(session_entry_bytes(e), size);
+        const int used = (int)strlen(size);
+
+        frame_puts(f, r.y, x + GAP + (used < c->size_w ? c->size_w - used : 0), c->size_w,
+                   STYLE_TEXT, size);
+        x += c->size_w + GAP;
+    }
     if (c->dir_w > 0) {
         frame_text_cut(f, r.y, x + GAP, c->dir_w, STYLE_DIM, row_project(row));
         x += c->dir_w + GAP;
@@ -455,19 +430,6 @@ static int draw_fact(struct frame *f, struct rect r, int x, enum style style, st
     return x + frame_text_cut(f, r.y, x, r.x + r.w - x, style, text);
 }
 
-/* A long directory leaves a third of the line for what follows, and keeps its last name. */
-static int draw_directory(const struct list *l, struct frame *f, struct rect r, int x,
-                          struct slice cwd)
-{
-    char room[512];
-    struct slice dir = text_path_short(cwd, l->settings->home, room, sizeof room);
-    int most = r.w * 2 / 3;
-
-    if (x > r.x || frame_width(dir) <= most)
-        return draw_fact(f, r, x, STYLE_DIM, dir);
-    return x + frame_text_middle(f, r.y, x, most, STYLE_DIM, dir);
-}
-
 /* The second line: where the session belongs and its last prompt, without what columns of the first line show. */
 static void draw_second(const struct list *l, struct frame *f, struct rect r,
                         const struct session_entry *e, const struct list_columns *c, bool tag_shown)
@@ -480,8 +442,18 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r,
     size[0] = '\0';
     if (store_has_size(&e->ref))
         human_size(session_entry_bytes(e), size);
-    if (l->scope == SCOPE_ALL)
-        x = draw_directory(l, f, r, x, row->cwd.n ? row->cwd : row->ref.folder);
+    if (l->scope == SCOPE_ALL) {
+        char room[512];
+        struct slice dir = text_path_short(row->cwd.n ? row->cwd : row->ref.folder,
+                                           l->settings->home, room, sizeof room);
+        const int most = r.w * 2 / 3;
+
+        /* A long directory leaves a third of the line for what follows, and keeps its last name. */
+        if (frame_width(dir) <= most)
+            x = draw_fact(f, r, x, STYLE_DIM, dir);
+        else
+            x += frame_text_middle(f, r.y, x, most, STYLE_DIM, dir);
+    }
     x = draw_fact(f, r, x, STYLE_WARN, list_activity(row));
     if (c->several && c->system_w == 0)
         x = draw_fact(f, r, x, system_style(row), system_text(row, system));
@@ -554,8 +526,17 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
 
     if (lay->item > 1)
         title_w = draw_flags_behind(f, r, &c, e, hit && c.several);
-    struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, title_w }, e);
+    struct rect title = { r.y, r.x + c.title, 1, title_w };
+    char left[HUMAN_TIME_LEFT];
 
+    /* The time that is left is at the end of the title, if the session expires soon. */
+    if (e->row && !list_has_two_lines(l, l->cols) && title.w >= TITLE_FAIR &&
+        human_time_left(*l->now_ms, e->row->expires_ms, left)) {
+        const int w = frame_width(slice_of(left));
+
+        frame_puts(f, r.y, title.x + title.w - w, w, STYLE_WARN, left);
+        title.w -= w + GAP;
+    }
     const int without_tag = title.w;
 
     if (lay->item == 1)

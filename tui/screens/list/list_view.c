@@ -185,11 +185,6 @@ static enum key_context list_key_context(const struct model *m)
     return m->list->typing ? IN_FILTER : IN_LIST;
 }
 
-static void list_view_draw(const struct model *m, struct frame *f)
-{
-    list_draw(m->list, f);
-}
-
 static int64_t list_view_page(const struct list *l)
 {
     int64_t items = (int64_t)list_layout(l, l->rows, l->cols).items;
@@ -382,10 +377,23 @@ static void wheel(struct model *m, struct mouse mouse, int lines)
     struct list *l = m->list;
     struct list_layout lay = list_layout(l, l->rows, l->cols);
 
-    if (lay.preview.w > 0 && frame_rect_has(lay.preview, mouse.y, mouse.x))
+    if (lay.preview.w > 0 && frame_rect_has(lay.preview, mouse.y, mouse.x)) {
         transcript_view_scroll(l->view, lines, &m->fx);
-    else
-        list_scroll(l, lines, &m->fx);
+        return;
+    }
+
+    /* The rows scroll, and the cursor stays among those that are shown. */
+    const int64_t last = (int64_t)l->filter.hits - (int64_t)lay.items;
+    int64_t top = (int64_t)l->top + lines;
+
+    if (top > last)
+        top = last;
+    l->top = top < 0 ? 0 : (size_t)top;
+    list_move_to(l,
+                 l->at < l->top                ? l->top
+                 : l->at >= l->top + lay.items ? l->top + lay.items - 1
+                                               : l->at,
+                 &m->fx);
 }
 
 static void list_view_mouse(struct model *m, struct mouse event)
@@ -498,11 +506,6 @@ static bool list_view_sign_helps(const struct model *m)
 
 /* ---- what happens ---- */
 
-static void list_view_resized(struct model *m)
-{
-    list_resize(m->list, m->rows, m->cols, &m->fx);
-}
-
 /* Reported once, not with every listing, because unreadable files stay unreadable. */
 static void report_problems(struct model *m)
 {
@@ -517,11 +520,6 @@ static void report_problems(struct model *m)
     if (p->n > 1)
         snprintf(text + n, sizeof text - n, " (and %zu more)", p->n - 1);
     toast_error_text(&m->toast, slice_of(text));
-}
-
-static unsigned times_described(const struct model *m)
-{
-    return m->viewed == ENTRY_NONE ? 0 : m->list->sessions.entry[m->viewed].made;
 }
 
 /* The file that is being read may have grown. */
@@ -542,12 +540,14 @@ static bool list_view_message(struct model *m, const struct msg *msg)
 {
     const enum msg_kind kind = msg->kind; /* the message is freed on the way */
     bool replaces = m->list->replace;
-    unsigned made = times_described(m);
+    unsigned made = m->viewed == ENTRY_NONE ? 0 : m->list->sessions.entry[m->viewed].made;
 
-    if (kind == MSG_TICK)
-        list_filter_more(m->list, &m->fx);
-    else if (!list_msg(m->list, msg, &m->fx))
+    if (kind == MSG_TICK) {
+        if (filter_pending(&m->list->filter))
+            list_filter_more(m->list, &m->fx);
+    } else if (!list_msg(m->list, msg, &m->fx)) {
         return false;
+    }
     if (replaces && !m->list->replace)
         resume_flow_renumbered(m);
     if (kind == MSG_LISTED)
@@ -569,15 +569,10 @@ static void list_view_refresh(struct model *m)
     list_start(m->list, &m->fx);
 }
 
-static int64_t list_view_wake_ms(const struct model *m)
-{
-    return list_wake_ms(m->list);
-}
-
 const struct view_ops view_list = {
     .name = "list",
     .place = list_key_context,
-    .draw = list_view_draw,
+    .draw = list_draw,
     .act = list_view_act,
     .takes = list_view_takes,
     .key = list_view_key,
@@ -591,10 +586,10 @@ const struct view_ops view_list = {
     .entry = list_view_entry,
     .back_quits = list_view_back_quits,
     .sign_helps = list_view_sign_helps,
-    .resized = list_view_resized,
+    .resized = list_resize,
     .message = list_view_message,
     .tick = list_view_tick,
     .refresh = list_view_refresh,
-    .wake_ms = list_view_wake_ms,
+    .wake_ms = list_wake_ms,
     .footer = list_complete_footer,
 };
