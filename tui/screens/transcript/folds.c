@@ -24,20 +24,6 @@ void folds_fini(struct folds *f)
     *f = (struct folds){ 0 };
 }
 
-void folds_level(struct folds *f, enum fold_level level)
-{
-    f->level = level;
-    f->thinking = level == FOLD_NOTHING;
-    f->n = f->parts = 0;
-    f->stamp++;
-}
-
-void folds_thinking(struct folds *f, bool open)
-{
-    f->thinking = open;
-    f->stamp++;
-}
-
 /* The index of the key, or where it would be inserted. */
 static size_t find_fold(const struct folds *f, uint64_t k)
 {
@@ -94,20 +80,15 @@ bool folds_toggle(struct folds *f, int64_t offset, unsigned block, enum line_par
     return true;
 }
 
-static bool open_at_level(const struct folds *f, enum block_kind kind)
-{
-    switch (kind) {
-    case BLOCK_PROMPT:
-    case BLOCK_TEXT: return f->level != FOLD_ALL;
-    case BLOCK_THINKING: return f->thinking;
-    default: return f->level == FOLD_NOTHING;
-    }
-}
-
 bool folds_open(const struct folds *f, enum block_kind kind, int64_t offset, unsigned block,
                 enum line_part part)
 {
-    bool open = part == PART_BLOCK ? open_at_level(f, kind) : f->level == FOLD_NOTHING;
+    bool open = f->level == FOLD_NOTHING;
+
+    if (part == PART_BLOCK && kind == BLOCK_THINKING)
+        open = f->thinking;
+    else if (part == PART_BLOCK && (kind == BLOCK_PROMPT || kind == BLOCK_TEXT))
+        open = f->level != FOLD_ALL;
 
     return open != is_chosen(f, fold_key(offset, block, part));
 }

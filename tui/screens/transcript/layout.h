@@ -34,9 +34,6 @@ struct folds {
 };
 
 void folds_fini(struct folds *f);
-/* Sets the level; single choices are forgotten. */
-void folds_level(struct folds *f, enum fold_level level);
-void folds_thinking(struct folds *f, bool open);
 /* Returns false if out of memory. */
 bool folds_toggle(struct folds *f, int64_t offset, unsigned block, enum line_part part);
 bool folds_open(const struct folds *f, enum block_kind kind, int64_t offset, unsigned block,

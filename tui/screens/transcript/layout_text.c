@@ -63,13 +63,6 @@ static int append_clusters(struct buf *out, struct clean *c, int cols)
     return used;
 }
 
-static int append_ellipsis(const struct layout_options *look, struct buf *out)
-{
-    const char *text = look->glyphs->ellipsis;
-
-    return buf_add(out, slice_of(text)) ? 0 : 1;
-}
-
 int layout_cut(const struct layout_options *look, struct buf *out, struct slice text, int cols)
 {
     struct clean c;
@@ -85,7 +78,7 @@ int layout_cut(const struct layout_options *look, struct buf *out, struct slice 
     out->n = before;
     clean_begin(&c, text);
     used = append_clusters(out, &c, cols - 1);
-    return used + append_ellipsis(look, out);
+    return used + !buf_add(out, slice_of(look->glyphs->ellipsis));
 }
 
 int layout_cut_front(const struct layout_options *look, struct buf *out, struct slice text,
@@ -107,7 +100,7 @@ int layout_cut_front(const struct layout_options *look, struct buf *out, struct 
             ;
         total -= cluster;
     }
-    int used = append_ellipsis(look, out);
+    int used = !buf_add(out, slice_of(look->glyphs->ellipsis));
 
     return used + append_clusters(out, &c, cols - 1);
 }

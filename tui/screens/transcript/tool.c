@@ -122,15 +122,6 @@ static void add_outcome(struct summary *sum, const struct layout_options *look,
     }
 }
 
-static int width_of_runs(const struct summary *sum, size_t from)
-{
-    int width = 0;
-
-    for (size_t i = from; i < sum->n; i++)
-        width += (int)clean_width(sum->run[i].text);
-    return width;
-}
-
 /* "mcp__server__tool" is shown as "server: tool". */
 static void add_tool_name(struct summary *sum, const struct layout_options *look, struct slice name)
 {
@@ -177,7 +168,10 @@ static void layout_tool_summary(struct styled_text *s, const struct layout_optio
     add_literal_run(&sum, STYLE_TEXT, " ");
     add_literal_run(&sum, STYLE_TEXT, " "); /* the argument's place */
     add_outcome(&sum, look, t);
-    int room = look->width - width_of_runs(&sum, 0) + 1;
+    int room = look->width + 1;
+
+    for (size_t i = 0; i < sum.n; i++)
+        room -= (int)clean_width(sum.run[i].text);
 
     if (names_subject(t->call->name, about))
         about = SLICE("");
@@ -195,17 +189,6 @@ static void layout_tool_summary(struct styled_text *s, const struct layout_optio
     buf_fini(&sum.argument);
     buf_fini(&sum.outcome);
     arena_fini(&scratch);
-}
-
-/* The front of the text with at most n lines. */
-static struct slice front(struct slice text, size_t n)
-{
-    struct slice rest = text, line;
-    bool torn;
-
-    while (n-- > 0 && slice_line(&rest, &line, &torn))
-        ;
-    return (struct slice){ text.p, text.n - rest.n };
 }
 
 static struct slice without_last_newlines(struct slice text)
@@ -262,7 +245,13 @@ static struct slice wrap_verbatim(struct styled_text *s, const struct layout_opt
                            .mode = TEXT_WRAP_VERBATIM,
                            .hang = HANG,
                            .max_lines = max_lines };
-    struct slice shown = without_last_newlines(max_lines ? front(text, max_lines) : text);
+    struct slice shown = text, rest = text, line;
+    bool torn;
+
+    /* Lines that cannot be shown are not wrapped. */
+    for (size_t n = 0; n < max_lines && slice_line(&rest, &line, &torn); n++)
+        shown.n = text.n - rest.n;
+    shown = without_last_newlines(shown);
 
     text_margin_add(&f.first, STYLE_TEXT, INDENT);
     text_margin_add(&f.rest, STYLE_TEXT, INDENT);

@@ -97,9 +97,13 @@ static void next_level(struct transcript_view *v)
         [FOLD_NOTHING] = "everything open",
         [FOLD_ALL] = "outline: prompts and first lines",
     };
+    struct folds *f = &v->folds;
     bool end = v->at_end;
 
-    folds_level(&v->folds, (enum fold_level)((v->folds.level + 1) % FOLD_LEVELS));
+    f->level = (enum fold_level)((f->level + 1) % FOLD_LEVELS);
+    f->thinking = f->level == FOLD_NOTHING;
+    f->n = f->parts = 0; /* what was folded one by one */
+    f->stamp++;
     transcript_view_notify(v, says[v->folds.level]);
     if (end) {
         /* The cursor goes to what appears below it, so that it stays at the end. */
@@ -235,7 +239,10 @@ static enum transcript_view_result act_here(struct transcript_view *v, enum acti
             transcript_view_move_page(v, 2);
         break;
     case ACT_FOLD_LEVEL: next_level(v); break;
-    case ACT_THINKING: folds_thinking(&v->folds, !v->folds.thinking); break;
+    case ACT_THINKING:
+        v->folds.thinking = !v->folds.thinking;
+        v->folds.stamp++;
+        break;
     case ACT_SEARCH: transcript_view_search_begin(v); break;
     case ACT_SUBAGENTS: transcript_view_choose_agent(v, fx); break;
     case ACT_BRANCHES: transcript_view_choose_branch(v, fx); break;

@@ -204,19 +204,6 @@ static struct slice transcript_choice_first_line(struct slice text)
     return end ? (struct slice){ text.p, (size_t)(end - text.p) } : text;
 }
 
-/* The width of the longest type in the list. */
-static int type_width(const struct subagent_list *list)
-{
-    int widest = 0;
-
-    for (size_t i = 0; i < list->n; i++) {
-        int w = frame_width(list->agent[i].type);
-
-        widest = w > widest ? w : widest;
-    }
-    return widest < TYPE_MAX ? widest : TYPE_MAX;
-}
-
 /* "done        4.1 KB  Explore  Audit the shop's endpoints: 23 routes ..." */
 static bool transcript_choice_add_agent(struct transcript_choice *c, const struct subagent *x,
                                         int type_w)
@@ -241,27 +228,20 @@ static bool transcript_choice_add_agent(struct transcript_choice *c, const struc
     return ok;
 }
 
-static bool fill_agents(struct transcript_view *v, const struct subagent_list *list)
-{
-    struct transcript_choice *c = &v->choice;
-    int type_w = type_width(list);
-    bool ok;
-
-    c->names = name_list_new();
-    c->agents = name_list_new();
-    c->tasks = name_list_new();
-    ok = c->names && c->agents && c->tasks;
-    for (size_t i = 0; i < list->n && ok; i++)
-        ok = transcript_choice_add_agent(c, &list->agent[i], type_w);
-    c->at = v->agent_at < list->n ? v->agent_at : 0;
-    return ok;
-}
-
 void transcript_view_set_agents(struct transcript_view *v, struct subagent_list *list,
                                 struct effects *fx)
 {
+    struct transcript_choice *c = &v->choice;
+    int type_w = 0; /* of the longest type */
+
     v->asked_names = 0;
     transcript_view_choice_close(v);
+    for (size_t i = 0; i < list->n; i++) {
+        const int w = frame_width(list->agent[i].type);
+
+        type_w = w > type_w ? w : type_w;
+    }
+    type_w = type_w < TYPE_MAX ? type_w : TYPE_MAX;
     if (list->n == 0) {
         transcript_view_refuse(v, "this session has no sub-agents");
     } else if (v->inner) {
@@ -269,9 +249,19 @@ void transcript_view_set_agents(struct transcript_view *v, struct subagent_list 
     } else if (list->n == 1) {
         transcript_view_open_agent(v, list->agent[0].id,
                                    transcript_choice_first_line(list->agent[0].task), fx);
-    } else if (!fill_agents(v, list)) {
-        transcript_view_choice_close(v);
-        transcript_view_notify_no_memory(v);
+    } else {
+        c->names = name_list_new();
+        c->agents = name_list_new();
+        c->tasks = name_list_new();
+        bool ok = c->names && c->agents && c->tasks;
+
+        for (size_t i = 0; i < list->n && ok; i++)
+            ok = transcript_choice_add_agent(c, &list->agent[i], type_w);
+        c->at = v->agent_at < list->n ? v->agent_at : 0;
+        if (!ok) {
+            transcript_view_choice_close(v);
+            transcript_view_notify_no_memory(v);
+        }
     }
     subagent_list_fini(list);
     free(list);
@@ -306,17 +296,6 @@ static bool add_prompts(struct buf *out, const struct branch *b)
            (!both || buf_addf(out, " … %.*s", SLICE_ARG(to)) == ERR_OK);
 }
 
-/* The number of the message after which the branch leaves the conversation; 0: it is not shown. */
-static size_t splits_after(const struct transcript_view *v, const struct branch *b)
-{
-    const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
-
-    for (size_t i = 0; t && !t->partial && !id128_none(b->from) && i < t->n; i++)
-        if (id128_eq(t->message[i].id, b->from))
-            return i + 1;
-    return 0;
-}
-
 /* "2 of 3    2h ago     4 messages   splits after 12  Try it with a queue": columns, as the list of sessions has them. On a
  * narrow screen the prompts get the room of what is less telling: of the age, because branches that begin and end alike
  * differ in their lengths, and on a very narrow one of the length. The current conversation is the first. */
@@ -326,11 +305,15 @@ static bool add_label(const struct transcript_view *v, const struct transcript_c
     struct name_list *names = c->names;
     enum { MIDDLE = 76, WIDE = 100 };
     const bool is_wide = v->w >= WIDE;
-    size_t after = splits_after(v, b);
+    const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
+    size_t after =
+        0; /* the number of the message after which it leaves the conversation; 0: it is not shown */
     char where[40] = "", messages[40] = "", when[HUMAN_AGE + 8] = "";
     char age[HUMAN_AGE];
     struct buf label = { 0 };
 
+    for (size_t k = 0; t && !t->partial && !id128_none(b->from) && k < t->n && !after; k++)
+        after = id128_eq(t->message[k].id, b->from) ? k + 1 : 0;
     human_age(v->now_ms, b->time_ms, age);
     if (after)
         snprintf(where, sizeof where, "  %safter %-4zu", is_wide ? "splits " : "", after);

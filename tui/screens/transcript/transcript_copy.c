@@ -99,11 +99,6 @@ static void offer_call(struct copies *c, const struct transcript_view *v, const 
 
 /* ---- the message ---- */
 
-static bool transcript_copy_is_text(const struct block *b)
-{
-    return b->kind == BLOCK_TEXT || b->kind == BLOCK_PROMPT || b->kind == BLOCK_COMMAND;
-}
-
 /* All texts of the message, if it has several. */
 static void offer_message(struct copies *c, const struct block_list *list)
 {
@@ -111,18 +106,15 @@ static void offer_message(struct copies *c, const struct block_list *list)
     size_t n = 0;
 
     for (size_t i = 0; i < list->n && !c->failed; i++) {
-        if (!transcript_copy_is_text(&list->block[i]))
+        const enum block_kind kind = list->block[i].kind;
+
+        if (kind != BLOCK_TEXT && kind != BLOCK_PROMPT && kind != BLOCK_COMMAND)
             continue;
         c->failed = (n++ > 0 && buf_add(&all, SLICE("\n\n"))) || buf_add(&all, list->block[i].text);
     }
     if (n > 1)
         transcript_copy_offer(c, "message", buf_slice(&all), buf_slice(&all));
     buf_fini(&all);
-}
-
-static bool has_text(const struct block *b)
-{
-    return b && (b->kind == BLOCK_TOOL_CALL || b->text.n || b->input.n);
 }
 
 static void offer_all(struct copies *c, const struct transcript_view *v)
@@ -153,8 +145,13 @@ void transcript_view_copy(struct transcript_view *v, struct effects *fx)
     const struct transcript_position at = v->cursor;
 
     /* A line without a text of its own, such as the tokens of a turn, belongs to what is above it. */
-    while (!has_text(transcript_view_block(v)) && transcript_view_step(v, &v->cursor, -1))
-        continue;
+    for (;;) {
+        const struct block *b = transcript_view_block(v);
+
+        if ((b && (b->kind == BLOCK_TOOL_CALL || b->text.n || b->input.n)) ||
+            !transcript_view_step(v, &v->cursor, -1))
+            break;
+    }
     c.failed = !c.names || !c.texts;
     if (!c.failed)
         offer_all(&c, v);

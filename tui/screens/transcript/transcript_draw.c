@@ -75,7 +75,10 @@ void transcript_view_search_state(const struct transcript_view *v, char *out, si
     out[0] = '\0';
     if (s->needle.n == 0)
         return;
-    size_t number = transcript_view_search_number(s);
+    size_t number = s->at ? s->nth + 1 : 0; /* of the occurrence, among all */
+
+    for (size_t i = 0; i + 1 < s->at; i++)
+        number += s->hit[i].count;
     const char *more = s->done ? "" : v->settings->ascii ? "..." : "…";
 
     if (number > 0)
@@ -153,16 +156,6 @@ static bool match_range_around(struct match_range *s, const struct styled_text *
     return true;
 }
 
-static int margin_width(const struct styled_text *styled_text, size_t at)
-{
-    const struct line *l = &styled_text->line[at];
-    int width = 0;
-
-    for (uint32_t i = 0; i < l->margin && i < l->runs; i++)
-        width += (int)clean_width(styled_text->run[l->run + i].text);
-    return width;
-}
-
 /* Marks the occurrences of the needle in a line that was drawn at (y, x). */
 static void mark_matches(const struct transcript_view *v, const struct styled_text *styled_text,
                          size_t at, struct frame *f, int y, int x)
@@ -179,7 +172,10 @@ static void mark_matches(const struct transcript_view *v, const struct styled_te
     /* The text includes neighbouring lines, because an occurrence may begin or end on one of them. */
     struct slice rest = buf_slice(&s.text);
 
-    x += margin_width(styled_text, at);
+    const struct line *l = &styled_text->line[at];
+
+    for (uint32_t i = 0; i < l->margin && i < l->runs; i++)
+        x += (int)clean_width(styled_text->run[l->run + i].text);
     while (search_text(rest, needle, &where_at, &n)) {
         size_t from = end + where_at;
 
@@ -199,24 +195,16 @@ static void mark_matches(const struct transcript_view *v, const struct styled_te
     buf_fini(&s.text);
 }
 
-/* The mark covers all lines of the selected block, because keys act on the block. */
-static bool is_selected(const struct transcript_view *v, struct transcript_position s)
-{
-    const struct slot *slot = transcript_window_slot(&v->window, s.message);
-    const struct styled_text *styled_text = &slot->styled_text;
-
-    return s.message == v->cursor.message && v->cursor.line < styled_text->n &&
-           s.line < styled_text->n &&
-           styled_text->line[s.line].block == styled_text->line[v->cursor.line].block &&
-           (styled_text->line[s.line].runs > 0 || s.line == v->cursor.line);
-}
-
 static void draw_mark(const struct transcript_view *v, struct frame *f,
                       struct transcript_position s, int y, int x)
 {
     bool here = transcript_view_position_cmp(s, v->cursor) == 0;
+    const struct styled_text *text = &transcript_window_slot(&v->window, s.message)->styled_text;
 
-    if (!is_selected(v, s))
+    /* The mark covers all lines of the selected block, because keys act on the block. */
+    if (s.message != v->cursor.message || v->cursor.line >= text->n || s.line >= text->n ||
+        text->line[s.line].block != text->line[v->cursor.line].block ||
+        (text->line[s.line].runs == 0 && s.line != v->cursor.line))
         return;
     if (f->ascii)
         frame_puts(f, y, x, 1, STYLE_MARK, here ? ">" : "|");
@@ -259,18 +247,15 @@ static void transcript_draw_rows(const struct transcript_view *v, struct frame *
     }
 }
 
-static bool transcript_draw_shows_all(const struct transcript_view *v, struct rect r)
-{
-    return v->rows < (size_t)r.h && v->window.n == transcript_view_count(v);
-}
-
 /* The position bar shows where in the file the screen is, from the offsets of rows, which are known
  * even while only the end is read. */
 static void transcript_draw_bar(const struct transcript_view *v, struct frame *f, struct rect r)
 {
     const struct transcript *t = v->conversation->transcript;
 
-    if (v->rows == 0 || t->size <= 0 || r.h < 2 || transcript_draw_shows_all(v, r))
+    const bool shows_all = v->rows < (size_t)r.h && v->window.n == transcript_view_count(v);
+
+    if (v->rows == 0 || t->size <= 0 || r.h < 2 || shows_all)
         return;
     const struct message *first = &t->message[v->row[0].message];
     const struct message *last = &t->message[v->row[v->rows - 1].message];

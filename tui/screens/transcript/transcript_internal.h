@@ -192,8 +192,6 @@ void transcript_view_search_settle(struct transcript_view *v);
  * numbers. */
 void transcript_view_search_keep(struct transcript_view *v);
 void transcript_view_search_again(struct transcript_view *v, struct effects *fx);
-/* The number of occurrences up to and including the current one; 0 if no occurrence is current. */
-size_t transcript_view_search_number(const struct transcript_search *s);
 /* Appends the text of a line without its margin, with the blank that was left out at its end. */
 bool transcript_view_line_text(const struct styled_text *styled_text, size_t at, struct buf *out);
 void transcript_view_search_cancel(struct transcript_view *v, struct effects *fx);

@@ -29,16 +29,6 @@ int transcript_view_text_width(const struct transcript_view *v)
                : v->w - MARK_WIDTH - BAR_WIDTH - transcript_view_turns_width(v);
 }
 
-static bool unfold_key(const struct transcript_view *v, enum action a, char out[KEY_NAME])
-{
-    struct key key;
-
-    if (!keymap_key_of(&v->settings->keys, IN_TRANSCRIPT, a, &key))
-        return false;
-    key_label(key, v->settings->ascii, out);
-    return true;
-}
-
 struct layout_options transcript_view_layout(const struct transcript_view *v)
 {
     bool ascii = v->settings->ascii;
@@ -48,9 +38,13 @@ struct layout_options transcript_view_layout(const struct transcript_view *v)
                                    .root = v->root,
                                    .now_ms = v->now_ms };
 
-    if (!transcript_view_is_preview(v))
-        (void)(unfold_key(v, ACT_UNFOLD_OR_PAGE, look.unfold) ||
-               unfold_key(v, ACT_UNFOLD, look.unfold));
+    const struct keymap *keys = &v->settings->keys;
+    struct key key;
+
+    if (!transcript_view_is_preview(v) &&
+        (keymap_key_of(keys, IN_TRANSCRIPT, ACT_UNFOLD_OR_PAGE, &key) ||
+         keymap_key_of(keys, IN_TRANSCRIPT, ACT_UNFOLD, &key)))
+        key_label(key, ascii, look.unfold);
     return look;
 }
 
@@ -407,12 +401,6 @@ static void set_conversation(struct transcript_view *v, const struct msg *msg, s
     request_usage(v, fx);
 }
 
-/* Something is looked for in all of it. */
-static bool needs_whole(const struct transcript_view *v)
-{
-    return v->to_first || !id128_none(v->to_message) || v->search.needle.n > 0;
-}
-
 static bool is_near_start(const struct transcript_view *v)
 {
     bool preview = transcript_view_is_preview(v);
@@ -437,7 +425,8 @@ void transcript_view_want_more(struct transcript_view *v, struct effects *fx)
 
     if (!partial || v->stuck || !(transcript_view_is_preview(v) || reads_pages(v)))
         return;
-    if (needs_whole(v)) {
+    /* Something is looked for in all of it. */
+    if (v->to_first || !id128_none(v->to_message) || v->search.needle.n > 0) {
         effect_cancel(fx, v->requester, &v->asked_tail); /* its answer could come later */
         request_whole(v, fx);
     } else if (is_near_start(v) && reads_pages(v) && v->tail_shown < TAIL_MAX) {
@@ -478,18 +467,14 @@ static void handle_transcript_failure(struct transcript_view *v, const struct ms
         v->asked_usage = 0;
 }
 
-static bool is_transcript_answer(const struct transcript_view *v, unsigned generation)
-{
-    return generation && (generation == v->asked_tail || generation == v->asked_load ||
-                          generation == v->asked_read || generation == v->asked_names ||
-                          generation == v->asked_branches || generation == v->asked_usage);
-}
-
 static bool handle_answer(struct transcript_view *v, const struct msg *msg, struct effects *fx)
 {
     if (transcript_view_search_msg(v, msg))
         return true;
-    if (!is_transcript_answer(v, msg->generation))
+    const unsigned g = msg->generation;
+
+    if (!g || (g != v->asked_tail && g != v->asked_load && g != v->asked_read &&
+               g != v->asked_names && g != v->asked_branches && g != v->asked_usage))
         return false;
     switch (msg->kind) {
     case MSG_TRANSCRIPT: set_conversation(v, msg, fx); return true;

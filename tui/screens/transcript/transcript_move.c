@@ -41,16 +41,6 @@ static void transcript_move_fill_rows(struct transcript_view *v)
     } while (v->rows < transcript_move_height(v) && transcript_view_step(v, &s, 1));
 }
 
-static bool last_spot(struct transcript_view *v, struct transcript_position *s)
-{
-    const struct transcript_window *w = &v->window;
-
-    if (w->n == 0)
-        return false;
-    *s = (struct transcript_position){ w->first + w->n - 1, SIZE_MAX - 1 };
-    return transcript_view_nearest_line(v, s);
-}
-
 /* Returns true if the screen's last line is the last of the conversation. */
 static bool ends_here(struct transcript_view *v)
 {
@@ -67,7 +57,8 @@ static void layout_screen_rows(struct transcript_view *v)
         !array_reserve(v->row, v->row_cap, transcript_move_height(v)))
         return;
     if (v->at_end) {
-        if (!last_spot(v, &v->top))
+        v->top = (struct transcript_position){ v->window.first + v->window.n - 1, SIZE_MAX - 1 };
+        if (!transcript_view_nearest_line(v, &v->top))
             return;
         if (!v->placed)
             v->cursor = v->top;

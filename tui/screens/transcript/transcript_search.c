@@ -268,17 +268,6 @@ void transcript_view_search_again(struct transcript_view *v, struct effects *fx)
 
 /* ---- on the screen ---- */
 
-size_t transcript_view_search_number(const struct transcript_search *s)
-{
-    size_t number = s->nth + 1;
-
-    if (!s->at)
-        return 0;
-    for (size_t i = 0; i + 1 < s->at; i++)
-        number += s->hit[i].count;
-    return number;
-}
-
 bool transcript_view_line_text(const struct styled_text *styled_text, size_t at, struct buf *out)
 {
     const struct line *l = &styled_text->line[at];
@@ -300,14 +289,6 @@ struct lookup {
     size_t line;  /* the line of the n-th match, or of the last before it */
     size_t first; /* line of the block; SIZE_MAX: none */
 };
-
-static bool is_of_hit(const struct lookup *l, size_t at)
-{
-    const struct line *line = &l->styled_text->line[at];
-
-    return line->block == l->hit->block && line->result == l->hit->result && line->runs > 0 &&
-           !line->rule && line->part == PART_BLOCK && (l->head || at != l->first);
-}
 
 /* Searches one text that the layout broke into lines, from `first` on. Returns the line after
  * it. */
@@ -347,18 +328,15 @@ static void find_in_styled_text(struct lookup *l, bool head)
 
     l->head = head;
     l->n = 0;
-    for (size_t i = 0; i < l->styled_text->n;)
-        i = is_of_hit(l, i) ? find_in_paragraph(l, i, &text) : i + 1;
-    buf_fini(&text);
-}
+    for (size_t i = 0; i < l->styled_text->n;) {
+        const struct line *line = &l->styled_text->line[i];
+        const bool of_hit = line->block == l->hit->block && line->result == l->hit->result &&
+                            line->runs > 0 && !line->rule && line->part == PART_BLOCK &&
+                            (l->head || i != l->first);
 
-static size_t first_line_of_block(const struct styled_text *styled_text, uint32_t block)
-{
-    for (size_t i = 0; i < styled_text->n; i++)
-        if (styled_text->line[i].block == block && styled_text->line[i].runs > 0 &&
-            !styled_text->line[i].rule)
-            return i;
-    return SIZE_MAX;
+        i = of_hit ? find_in_paragraph(l, i, &text) : i + 1;
+    }
+    buf_fini(&text);
 }
 
 /* The text of a hit that may be cut into parts: an output, or a text without a call. */
@@ -412,7 +390,14 @@ static bool line_of(struct transcript_view *v, const struct search_hit *hit, siz
                         .needle = needle(v),
                         .hit = hit,
                         .nth = nth,
-                        .first = first_line_of_block(&s->styled_text, hit->block) };
+                        .first = SIZE_MAX };
+
+    /* The first line of the block. */
+    for (size_t i = 0; i < l.styled_text->n && l.first == SIZE_MAX; i++) {
+        const struct line *first = &l.styled_text->line[i];
+
+        l.first = first->block == hit->block && first->runs > 0 && !first->rule ? i : SIZE_MAX;
+    }
     enum block_kind kind = s->passage.blocks.block[hit->block].kind;
     bool repeats = kind == BLOCK_TOOL_CALL || kind == BLOCK_TOOL_RESULT;
 

@@ -289,22 +289,17 @@ static void in_sight(const struct transcript_view *v, size_t *low, size_t *high)
     *high = last + READ_AHEAD;
 }
 
-static bool is_too_large(const struct transcript_window *w)
-{
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < w->n; i++)
-        bytes += w->slot[i].passage.bytes.n;
-    return w->n > WINDOW_MAX || bytes > BYTES_MAX;
-}
-
 /* Drops slots far from the screen, at the end that does not grow. */
 static void shrink(struct transcript_view *v, bool at_front)
 {
     struct transcript_window *w = &v->window;
     size_t low, high, end = w->first + w->n;
 
-    if (!is_too_large(w))
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < w->n; i++)
+        bytes += w->slot[i].passage.bytes.n;
+    if (w->n <= WINDOW_MAX && bytes <= BYTES_MAX)
         return;
     in_sight(v, &low, &high);
     if (at_front && low > w->first)
@@ -377,14 +372,6 @@ static size_t transcript_window_smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The number of rows to request above the window; fewer after an answer that did not reach it. */
-static size_t rows_above(const struct transcript_view *v)
-{
-    bool again = v->read_first < v->window.first && v->read_n > 0 && v->read_n < READ_ROWS;
-
-    return transcript_window_smaller(again ? v->read_n : READ_ROWS, v->window.first);
-}
-
 void transcript_view_request_rows(struct transcript_view *v, struct effects *fx)
 {
     const struct transcript_window *w = &v->window;
@@ -405,7 +392,9 @@ void transcript_view_request_rows(struct transcript_view *v, struct effects *fx)
         transcript_window_request_rows(v, end, transcript_window_smaller(READ_ROWS, count - end),
                                        fx);
     } else if (w->first > 0 && (low < w->first + READ_AHEAD || v->seek_prompt < 0)) {
-        size_t n = rows_above(v);
+        /* Fewer after an answer that did not reach the window. */
+        const bool again = v->read_first < w->first && v->read_n > 0 && v->read_n < READ_ROWS;
+        const size_t n = transcript_window_smaller(again ? v->read_n : READ_ROWS, w->first);
 
         transcript_window_request_rows(v, w->first - n, n, fx);
     }
