@@ -95,7 +95,9 @@ static bool cleanup_perform(struct model *m, enum action a)
     if (a != ACT_CLEANUP)
         return false;
     if (view_base(m) != VIEW_CLEANUP) {
-        cleanup_rules_init(&m->cleanup->rules, m->list->scope);
+        m->cleanup->rules = (struct cleanup_rules){
+            .scope = m->list->scope, .older = "30d", .keep_tagged = true, .keep_named = true
+        };
         m->cleanup->at = CLEANUP_RULE_OLDER;
         m->cleanup->top = 0;
         view_push(m, VIEW_CLEANUP);
@@ -150,7 +152,8 @@ static bool keep_ticks(const struct sweep *before, struct sweep *now, bool ticke
 static void set_sweep(struct model *m, struct sweep *sweep)
 {
     struct cleanup *c = m->cleanup;
-    bool ruled = cleanup_rules_select(&c->rules), ok = true;
+    const struct cleanup_rules *r = &c->rules;
+    bool ruled = r->older[0] || r->larger[0] || r->empty || r->archived || r->orphans, ok = true;
 
     /* Without a rule, nothing has been chosen, so only what was ticked by hand is. */
     for (size_t i = 0; i < sweep->n && !ruled; i++)

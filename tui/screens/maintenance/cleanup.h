@@ -37,8 +37,6 @@ struct cleanup_rules {
     bool keep_tagged, keep_named;
 };
 
-/* The rules that a cleanup begins with: a month old, in the scope of the list, and neither tagged nor named by hand. */
-void cleanup_rules_init(struct cleanup_rules *r, enum scope_kind scope);
 const char *cleanup_rule_name(enum cleanup_rule rule);
 /* The line of the screen that it is in, from 0 on: checkboxes share one. */
 int cleanup_rule_line(enum cleanup_rule rule);
@@ -47,9 +45,6 @@ const char *cleanup_rule_help(enum cleanup_rule rule);
 /* Its value as text; empty for a checkbox. */
 void cleanup_rule_value(const struct cleanup_rules *r, enum cleanup_rule rule, char *out,
                         size_t cap);
-bool cleanup_rule_is_checkbox(enum cleanup_rule rule);
-/* Returns true if any rule selects sessions, and not only the scope. */
-bool cleanup_rules_select(const struct cleanup_rules *r);
 bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule);
 /* Sets the next or the previous value. Returns false at either end. */
 bool cleanup_rule_step(struct cleanup_rules *r, enum cleanup_rule rule, int direction);

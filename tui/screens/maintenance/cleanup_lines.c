@@ -17,17 +17,6 @@ struct ranked {
     uint32_t i;
 };
 
-static const char *cleanup_sort_name(enum cleanup_sort sort)
-{
-    static const char *const names[] = {
-        [CLEANUP_LARGEST] = "largest first",
-        [CLEANUP_OLDEST] = "oldest first",
-        [CLEANUP_PROJECT] = "by project",
-    };
-
-    return names[sort];
-}
-
 /* The directory of the session, else the folder of its transcript. */
 static struct slice cleanup_project(const struct sweep_item *item)
 {
@@ -246,7 +235,12 @@ static void draw_cleanup_title(const struct model *m, struct frame *f)
     const struct cleanup *c = m->cleanup;
     struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
     char text[120], size[HUMAN_SIZE];
-    const char *sort = cleanup_sort_name(c->sort);
+    static const char *const sorts[] = {
+        [CLEANUP_LARGEST] = "largest first",
+        [CLEANUP_OLDEST] = "oldest first",
+        [CLEANUP_PROJECT] = "by project",
+    };
+    const char *sort = sorts[c->sort];
     int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "clean up") + 2;
     int end = f->cols - (int)strlen(sort) - 1;
 
@@ -319,7 +313,7 @@ static void draw_rule(const struct model *m, struct frame *f, enum cleanup_rule 
     char value[CLEANUP_RULE_TEXT + 8];
     int x = 3;
 
-    if (cleanup_rule_is_checkbox(rule)) {
+    if (rule >= CLEANUP_RULE_EMPTY) {
         draw_checkbox(m, f, rule);
         return;
     }
@@ -335,14 +329,6 @@ static void draw_rule(const struct model *m, struct frame *f, enum cleanup_rule 
     }
 }
 
-static int draw_tick(struct frame *f, int y, int x, const struct sweep_item *item)
-{
-    const char *sign = item->stays ? " - " : item->chosen ? "[x]" : "[ ]";
-
-    frame_puts(f, y, x, 3, sweep_is_chosen(item) ? STYLE_MARK : STYLE_DIM, sign);
-    return x + TICK_W;
-}
-
 static int cleanup_lines_draw_right(struct frame *f, int y, int x, int w, enum style style,
                                     const char *text)
 {
@@ -352,43 +338,6 @@ static int cleanup_lines_draw_right(struct frame *f, int y, int x, int w, enum s
     return x + w;
 }
 
-/* The end of a line: the reason why the session must stay, or its project. */
-static void cleanup_lines_draw_note(const struct model *m, struct frame *f, struct rect r,
-                                    const struct sweep_item *item)
-{
-    char dir[512];
-
-    if (item->stays)
-        frame_text_cut(f, r.y, r.x, r.w, STYLE_WARN, slice_of(item->stays));
-    else
-        frame_text_middle(
-            f, r.y, r.x, r.w, STYLE_DIM,
-            text_path_short(cleanup_project(item), m->settings->home, dir, sizeof dir));
-}
-
-/* A reason takes what the title leaves free. */
-static int room_for_note(const struct sweep_item *item, struct slice title, int room, int note_w)
-{
-    int title_w = frame_width(title), most;
-
-    if (!item->stays || note_w == 0)
-        return note_w;
-    most = room - (title_w < TITLE_KEPT ? title_w : TITLE_KEPT);
-    int wanted = frame_width(slice_of(item->stays));
-
-    wanted = wanted < most ? wanted : most;
-    return wanted > note_w ? wanted : note_w;
-}
-
-static int64_t largest_item(const struct sweep *s)
-{
-    int64_t most = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        most = s->item[i].usage.bytes > most ? s->item[i].usage.bytes : most;
-    return most;
-}
-
 static void draw_sweep_item(const struct model *m, struct frame *f, struct rect r,
                             const struct sweep_item *item, int64_t most)
 {
@@ -396,8 +345,12 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
     bool noted = item->stays || m->cleanup->sort != CLEANUP_PROJECT;
     int note_w = noted && r.w >= PLACE_COLS ? r.w / (r.w < WIDE_COLS ? 4 : 3) : 0;
     enum style plain = sweep_is_chosen(item) ? STYLE_TEXT : STYLE_DIM;
-    int x = draw_tick(f, r.y, r.x + 2, item);
+    int x = r.x + 2 + TICK_W;
 
+    frame_puts(f, r.y, r.x + 2, 3, sweep_is_chosen(item) ? STYLE_MARK : STYLE_DIM,
+               item->stays    ? " - "
+               : item->chosen ? "[x]"
+                              : "[ ]");
     human_age(m->now_ms, item->activity_ms, age);
     if (item->usage.bytes > 0 || (store_has_size(&item->ref) && !item->stays))
         human_size(item->usage.bytes, size);
@@ -416,7 +369,14 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
     int tag_w = item->tag.n && !item->kept ? 1 + frame_width(item->tag) : 0;
 
     tag_w = tag_w > TAG_MAX ? TAG_MAX : tag_w;
-    note_w = room_for_note(item, title, r.w - 1 - x - GAP, note_w);
+    /* A reason takes what the title leaves free. */
+    if (item->stays && note_w > 0) {
+        const int title_w = frame_width(title), wanted = frame_width(slice_of(item->stays)),
+                  room = r.w - 1 - x - GAP - (title_w < TITLE_KEPT ? title_w : TITLE_KEPT),
+                  got = wanted < room ? wanted : room;
+
+        note_w = got > note_w ? got : note_w;
+    }
     int end = r.x + r.w - 1 - (note_w > 0 ? note_w + GAP : 0);
 
     tag_w = end - x - tag_w - GAP < TITLE_KEPT ? 0 : tag_w;
@@ -426,8 +386,14 @@ static void draw_sweep_item(const struct model *m, struct frame *f, struct rect 
         frame_puts(f, r.y, end - tag_w, 1, STYLE_TAG, "#");
         frame_text_cut(f, r.y, end - tag_w + 1, tag_w - 1, STYLE_TAG, item->tag);
     }
-    if (note_w > 0)
-        cleanup_lines_draw_note(m, f, (struct rect){ r.y, end + GAP, 1, note_w }, item);
+    char dir[512];
+
+    if (note_w > 0 && item->stays)
+        frame_text_cut(f, r.y, end + GAP, note_w, STYLE_WARN, slice_of(item->stays));
+    else if (note_w > 0)
+        frame_text_middle(
+            f, r.y, end + GAP, note_w, STYLE_DIM,
+            text_path_short(cleanup_project(item), m->settings->home, dir, sizeof dir));
 }
 
 /* "~/src/shop  12 sessions": the size is in the same column as those of its sessions. */
@@ -460,8 +426,10 @@ static void draw_cleanup_lines(const struct model *m, struct frame *f)
 {
     const struct cleanup *c = m->cleanup;
     size_t fit = cleanup_fit(f->rows);
-    int64_t most = c->sweep ? largest_item(c->sweep) : 0;
+    int64_t most = 0;
 
+    for (size_t i = 0; c->sweep && i < c->sweep->n; i++)
+        most = c->sweep->item[i].usage.bytes > most ? c->sweep->item[i].usage.bytes : most;
     for (size_t i = c->top; i < c->shown_n && i < c->top + fit; i++) {
         struct rect r = { CLEANUP_LIST_Y + (int)(i - c->top), 0, 1, f->cols };
         size_t line = c->shown[i];

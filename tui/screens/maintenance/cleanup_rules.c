@@ -9,13 +9,6 @@ static const char *const ages[] = { "", "1d", "1w", "2w", "30d", "3mo", "6mo", "
 static const char *const sizes[] = { "", "100k", "1M", "10M", "100M", "1G" };
 enum { AGES = sizeof ages / sizeof *ages, SIZES = sizeof sizes / sizeof *sizes };
 
-void cleanup_rules_init(struct cleanup_rules *r, enum scope_kind scope)
-{
-    *r = (struct cleanup_rules){
-        .scope = scope, .older = "30d", .keep_tagged = true, .keep_named = true
-    };
-}
-
 const char *cleanup_rule_name(enum cleanup_rule rule)
 {
     static const char *const names[] = {
@@ -76,11 +69,6 @@ void cleanup_rule_value(const struct cleanup_rules *r, enum cleanup_rule rule, c
     }
 }
 
-bool cleanup_rule_is_checkbox(enum cleanup_rule rule)
-{
-    return rule >= CLEANUP_RULE_EMPTY;
-}
-
 bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule)
 {
     switch (rule) {
@@ -93,11 +81,6 @@ bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule)
     case CLEANUP_RULE_NAMED: return r->keep_named;
     default: return true;
     }
-}
-
-bool cleanup_rules_select(const struct cleanup_rules *r)
-{
-    return r->older[0] || r->larger[0] || r->empty || r->archived || r->orphans;
 }
 
 /* A typed value may not be in the list; stepping then continues at the first or the last value. */
@@ -159,22 +142,16 @@ bool cleanup_rule_step(struct cleanup_rules *r, enum cleanup_rule rule, int dire
     return false;
 }
 
-static struct slice trimmed(struct slice text)
-{
-    while (text.n > 0 && *text.p == ' ')
-        text = (struct slice){ text.p + 1, text.n - 1 };
-    while (text.n > 0 && text.p[text.n - 1] == ' ')
-        text.n--;
-    return text;
-}
-
 const char *cleanup_rule_set_text(struct cleanup_rules *r, enum cleanup_rule rule,
                                   struct slice text, int64_t now_ms)
 {
     char *value = rule == CLEANUP_RULE_OLDER ? r->older : r->larger;
     int64_t parsed;
 
-    text = trimmed(text);
+    while (text.n > 0 && *text.p == ' ')
+        text = (struct slice){ text.p + 1, text.n - 1 };
+    while (text.n > 0 && text.p[text.n - 1] == ' ')
+        text.n--;
     if (text.n >= CLEANUP_RULE_TEXT)
         return "the value is too long";
     if (text.n > 0 && rule == CLEANUP_RULE_OLDER && !human_time_parse(text, now_ms, &parsed))

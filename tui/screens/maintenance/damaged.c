@@ -65,30 +65,26 @@ static bool add_damage(struct damaged_view *v, enum damage_source source, size_t
     return true;
 }
 
-/* Damage that the listing or a row reports already is not listed twice. */
-static bool is_listed_already(const struct model *m, const char *path)
-{
-    const struct problem_list *p = m->list->problems;
-    uint32_t entry = session_table_find(&m->list->sessions, slice_of(path));
-
-    for (size_t i = 0; p && i < p->n; i++)
-        if (strcmp(p->problem[i].err.path, path) == 0)
-            return true;
-    return entry != ENTRY_NONE && m->list->sessions.entry[entry].damaged;
-}
-
 static bool collect_damage(struct model *m)
 {
     struct damaged_view *v = m->damaged;
     const struct session_table *r = &m->list->sessions;
+    const struct problem_list *p = m->list->problems;
     bool ok = true;
 
     v->n = 0;
-    for (size_t i = 0; ok && m->list->problems && i < m->list->problems->n; i++)
+    for (size_t i = 0; ok && p && i < p->n; i++)
         ok = add_damage(v, DAMAGE_PROBLEM, i, TIME_NONE);
-    for (size_t i = 0; ok && v->store_findings && i < v->store_findings->list.n; i++)
-        ok = is_listed_already(m, v->store_findings->list.finding[i].path) ||
-             add_damage(v, DAMAGE_STORE, i, TIME_NONE);
+    for (size_t i = 0; ok && v->store_findings && i < v->store_findings->list.n; i++) {
+        const char *path = v->store_findings->list.finding[i].path;
+        const uint32_t entry = session_table_find(r, slice_of(path));
+        bool listed = entry != ENTRY_NONE && r->entry[entry].damaged;
+
+        /* Damage that the listing or a row reports already is not listed twice. */
+        for (size_t k = 0; p && k < p->n; k++)
+            listed |= strcmp(p->problem[k].err.path, path) == 0;
+        ok = listed || add_damage(v, DAMAGE_STORE, i, TIME_NONE);
+    }
     size_t files = v->n;
 
     for (size_t i = 0; ok && i < r->n; i++)

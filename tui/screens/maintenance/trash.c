@@ -60,14 +60,6 @@ static const char *trash_unavailable(const struct model *m, enum action a)
 
 /* ---- the contents ---- */
 
-static const struct session_ref *trash_ref_at(const struct trash_view *v, size_t at)
-{
-    for (size_t i = 0; v->refs && i < v->refs->n; i++)
-        if (v->refs->entry[i] == at)
-            return &v->refs->ref[i];
-    return NULL;
-}
-
 /* The preview, if it fits, shows the selected session. */
 static void trash_follow(struct model *m)
 {
@@ -76,8 +68,10 @@ static void trash_follow(struct model *m)
     struct rect r = trash_view_conversation(&l);
     const struct trash_item *item =
         v->pick.at < trash_view_count(v) ? &v->list->item[v->pick.at] : NULL;
-    const struct session_ref *ref = item ? trash_ref_at(v, v->pick.at) : NULL;
+    const struct session_ref *ref = NULL;
 
+    for (size_t i = 0; item && v->refs && i < v->refs->n && !ref; i++)
+        ref = v->refs->entry[i] == v->pick.at ? &v->refs->ref[i] : NULL;
     if (!ref || l.preview.w == 0) {
         if (v->view)
             transcript_view_close(v->view, &m->fx);
@@ -123,14 +117,6 @@ static void trash_refresh(struct model *m)
         request_trash(m);
 }
 
-/* The place of an item in a list of so many, by the ids of that list; one beyond it for an item that is gone. */
-static size_t trash_place_of(const struct slice_set *ids, size_t n, const char *id)
-{
-    const uint32_t at = slice_set_find(ids, slice_of(id));
-
-    return at == SLICE_SET_NONE ? n : at;
-}
-
 /* The cursor and the ticks stay with their sessions; ticks are lost if out of memory. */
 static void trash_take_list(struct model *m, struct trash_list *list, struct ref_list *refs)
 {
@@ -144,10 +130,13 @@ static void trash_take_list(struct model *m, struct trash_list *list, struct ref
         ok = !slice_set_add(&ids, slice_of(list->item[i].trash_id), &number) && number == i;
     for (size_t i = 0; ok && i < trash_view_count(v); i++) {
         const bool picked = i == v->pick.at, was_ticked = trash_view_ticked(v, i);
-        const size_t place = picked || was_ticked
-                                 ? trash_place_of(&ids, list->n, v->list->item[i].trash_id)
-                                 : list->n;
+        size_t place = list->n; /* of an item that is gone */
 
+        if (picked || was_ticked) {
+            const uint32_t found = slice_set_find(&ids, slice_of(v->list->item[i].trash_id));
+
+            place = found == SLICE_SET_NONE ? list->n : found;
+        }
         at = picked ? place : at;
         ticked[place] |= was_ticked;
     }
@@ -299,19 +288,8 @@ static void tick_all(struct trash_view *v)
 
 /* ---- search ---- */
 
-/* Looks for the text in title, agent, id and directory, without regard to case and accents. */
-static bool trash_is_sought(const struct model *m, const struct trash_item *item)
-{
-    AUTO_BUF text = { 0 };
-    char dir[512];
-    struct slice place = trash_view_folder_of(m, item, dir, sizeof dir);
-
-    return !buf_addf(&text, "%s\n%s\n%s\n%.*s", item->title, item->system, item->session,
-                     SLICE_ARG(place)) &&
-           fold_has(buf_slice(&text), m->trash->sought);
-}
-
-/* Selects the next match; after the last one, the first. */
+/* Selects the next match; after the last one, the first. Looks for the text in title, agent, id and directory, without regard
+ * to case and accents. */
 static bool trash_search_step(struct model *m, int direction)
 {
     const struct trash_view *v = m->trash;
@@ -319,7 +297,14 @@ static bool trash_search_step(struct model *m, int direction)
 
     for (size_t k = 1, i = v->pick.at; k <= n; k++) {
         i = (i + step) % n;
-        if (!trash_is_sought(m, &v->list->item[i]))
+        const struct trash_item *item = &v->list->item[i];
+        AUTO_BUF text = { 0 };
+        char dir[512];
+        struct slice place = trash_view_folder_of(m, item, dir, sizeof dir);
+
+        if (buf_addf(&text, "%s\n%s\n%s\n%.*s", item->title, item->system, item->session,
+                     SLICE_ARG(place)) ||
+            !fold_has(buf_slice(&text), v->sought))
             continue;
         trash_move_to(m, (int64_t)i);
         return true;

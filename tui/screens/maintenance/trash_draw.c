@@ -120,35 +120,26 @@ struct slice trash_view_folder_of(const struct model *m, const struct trash_item
     return text_path_short(known ? slice_of(item->dir) : from, m->settings->home, out, cap);
 }
 
-/* Returns true if one command deleted this item and the one above it: the age is then shown once. */
-static bool trash_follows(const struct trash_list *list, size_t row)
-{
-    const char *id = list->item[row].trash_id, *dot = strrchr(id, '.');
-    size_t batch = dot ? (size_t)(dot - id) + 1 : 0;
-
-    return row > 0 && batch && strncmp(list->item[row - 1].trash_id, id, batch) == 0;
-}
-
-static bool trash_is_mixed(const struct trash_list *list)
-{
-    for (size_t i = 1; i < list->n; i++)
-        if (strcmp(list->item[i].system, list->item[0].system) != 0)
-            return true;
-    return false;
-}
-
 static void draw_trash_item(const void *arg, struct frame *f, struct rect r, size_t row)
 {
     const struct model *m = arg;
     const struct trash_item *item = &m->trash->list->item[row];
     char age[HUMAN_AGE], size[HUMAN_SIZE], dir[512];
     int place_w = r.w >= PLACE_COLS ? PLACE_W : r.w >= PROJECT_COLS ? PROJECT_W : 0;
-    int system_w = r.w >= SYSTEM_COLS && trash_is_mixed(m->trash->list) ? SYSTEM_W : 0;
+    const struct trash_list *list = m->trash->list;
+    const char *id = item->trash_id, *dot = strrchr(id, '.');
+    const size_t batch = dot ? (size_t)(dot - id) + 1 : 0;
+    int system_w = 0;
+
+    for (size_t i = 1; i < list->n && r.w >= SYSTEM_COLS && !system_w; i++)
+        system_w = strcmp(list->item[i].system, list->item[0].system) != 0 ? SYSTEM_W : 0;
     int x = r.x + 1, end = r.x + r.w - place_w - system_w;
 
     human_age(m->now_ms, item->deleted_ms, age);
     human_size(item->bytes, size);
-    if (row == m->trash->pick.at || !trash_follows(m->trash->list, row))
+    /* The age of what one command deleted is shown once. */
+    if (row == m->trash->pick.at || row == 0 || !batch ||
+        strncmp(list->item[row - 1].trash_id, id, batch) != 0)
         frame_puts(f, r.y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
     x += AGE_W;
     frame_puts(f, r.y, x + SIZE_W - (int)strlen(size), SIZE_W, STYLE_DIM, size);

@@ -113,15 +113,6 @@ static void draw_board_picked(const struct model *m, struct frame *f)
     frame_text_cut(f, 1, x, f->cols - x - 1, board_state_style(row), board_does(row));
 }
 
-/* One agent in all rows needs no column: the line above them names it. */
-static bool board_has_agents(const struct board_view *v)
-{
-    for (size_t i = 1; i < board_count(v); i++)
-        if (v->rows->running.row[i]->ref.store->ops != v->rows->running.row[0]->ref.store->ops)
-            return true;
-    return false;
-}
-
 /* As wide as the longest title, but at least a third of the room is for what the sessions do, if that is known of any. */
 static int board_title_width(const struct board_view *v, int room)
 {
@@ -143,8 +134,14 @@ static void draw_board_row(const void *arg, struct frame *f, struct rect r, size
 {
     const struct model *m = arg;
     const struct session_row *row = m->board->rows->running.row[at];
+    bool agents = false;
+
+    /* One agent in all rows needs no column: the line above them names it. */
+    for (size_t i = 1; i < board_count(m->board) && !agents; i++)
+        agents = m->board->rows->running.row[i]->ref.store->ops !=
+                 m->board->rows->running.row[0]->ref.store->ops;
     const int place_w = r.w >= BOARD_WITH_PLACE ? BOARD_PLACE_W : 0,
-              agent_w = r.w >= BOARD_WITH_AGENT && board_has_agents(m->board) ? BOARD_AGENT_W : 0,
+              agent_w = r.w >= BOARD_WITH_AGENT && agents ? BOARD_AGENT_W : 0,
               project_w = r.w >= BOARD_WITH_PROJECT ? BOARD_PROJECT_W : 0;
     char text[160];
     int x = 2;

@@ -93,22 +93,16 @@ static void compare_lay_diff(struct styled_text *out, const struct compared_file
     }
 }
 
-static size_t compare_lines(struct slice text)
-{
-    struct slice line;
-    size_t n = 0;
-    bool torn;
-
-    while (slice_line(&text, &line, &torn))
-        n++;
-    return n;
-}
-
 /* Returns true if every line of the file is of this session. */
 static bool compare_is_added(const struct compared_state *s)
 {
-    return s->known && !s->absent && s->added >= s->removed &&
-           s->added - s->removed == compare_lines(s->text);
+    struct slice text = s->text, line;
+    size_t lines = 0;
+    bool torn;
+
+    while (slice_line(&text, &line, &torn))
+        lines++;
+    return s->known && !s->absent && s->added >= s->removed && s->added - s->removed == lines;
 }
 
 /* The side that alone changed the file; -1: both did. */

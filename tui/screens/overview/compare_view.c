@@ -160,23 +160,11 @@ static void draw_compare_head(const struct model *m, struct frame *f)
         draw_compared_side(v, f, k);
 }
 
-static int compare_word_width(const struct compare_view *v)
-{
-    int most = 0;
-
-    for (size_t i = 1; i < compare_count(v); i++) {
-        const int w = (int)strlen(compare_text_word(compare_file_of(v, i)));
-
-        most = w > most ? w : most;
-    }
-    return most;
-}
-
 static void draw_compare_row(const void *arg, struct frame *f, struct rect r, size_t at)
 {
     const struct compare_view *v = arg;
     const struct compared_file *file = compare_file_of(v, at);
-    const int end = r.x + r.w - 1 - 2 * COMPARE_COUNT_W - compare_word_width(v);
+    int word_w = 0;
     char text[64];
 
     if (!file) {
@@ -186,6 +174,13 @@ static void draw_compare_row(const void *arg, struct frame *f, struct rect r, si
         frame_puts(f, r.y, r.x + 2, r.w - 3, STYLE_TEXT, text);
         return;
     }
+
+    for (size_t i = 1; i < compare_count(v); i++) {
+        const int w = (int)strlen(compare_text_word(compare_file_of(v, i)));
+
+        word_w = w > word_w ? w : word_w;
+    }
+    const int end = r.x + r.w - 1 - 2 * COMPARE_COUNT_W - word_w;
 
     frame_text_middle(f, r.y, r.x + 2, end - r.x - 3, STYLE_TEXT, file->path);
     for (int k = 0; k < 2; k++) {
@@ -237,17 +232,6 @@ void compare_view_fini(struct compare_view *v)
     *v = (struct compare_view){ .asked_rewind = v->asked_rewind }; /* its result is still shown */
 }
 
-/* Returns true if a session is older than another one. A fork begins when its parent did. */
-static bool is_older(const struct session_entry *a, const struct session_entry *b)
-{
-    int64_t began = a->row ? a->row->created_ms : TIME_NONE;
-    int64_t other = b->row ? b->row->created_ms : TIME_NONE;
-
-    return began != other && began != TIME_NONE && other != TIME_NONE
-               ? began < other
-               : session_entry_time(a) < session_entry_time(b);
-}
-
 /* The marked sessions, the older one first. */
 static bool compare_collect(struct model *m)
 {
@@ -260,7 +244,12 @@ static bool compare_collect(struct model *m)
         entry[k] = &m->list->sessions.entry[i];
     if (!entry[1])
         return false;
-    if (is_older(entry[1], entry[0])) {
+    /* A fork begins when its parent did. */
+    const int64_t began = entry[1]->row ? entry[1]->row->created_ms : TIME_NONE,
+                  other = entry[0]->row ? entry[0]->row->created_ms : TIME_NONE;
+    const bool knows = began != other && began != TIME_NONE && other != TIME_NONE;
+
+    if (knows ? began < other : session_entry_time(entry[1]) < session_entry_time(entry[0])) {
         const struct session_entry *later = entry[0];
 
         entry[0] = entry[1];

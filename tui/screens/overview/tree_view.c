@@ -71,14 +71,6 @@ static size_t tree_next_below(const struct tree_view *v, const struct tree_row *
 
 /* ---- which rows there are ---- */
 
-static bool tree_is_listed(const struct tree_view *v, const struct turn_file *f)
-{
-    if (v->differing)
-        return f->differs;
-    return f->state[0].exists && f->path.n > v->dir.n &&
-           (!v->dir.n || memcmp(f->path.p, v->dir.p, v->dir.n) == 0);
-}
-
 /* The directories first, then the files. Files outside the project are rows of its root, with their whole paths. */
 static void tree_list_rows(struct model *m)
 {
@@ -97,7 +89,9 @@ static void tree_list_rows(struct model *m)
             const size_t at = v->differing ? 0 : v->dir.n;
             const char *slash;
 
-            if (!tree_is_listed(v, f))
+            if (v->differing ? !f->differs
+                             : !f->state[0].exists || f->path.n <= v->dir.n ||
+                                   (v->dir.n && memcmp(f->path.p, v->dir.p, v->dir.n) != 0))
                 continue;
 
             slash = v->differing || f->path.p[0] == '/'

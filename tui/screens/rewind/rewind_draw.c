@@ -31,16 +31,6 @@ void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct re
 
 /* ---- title ---- */
 
-/* In percent, because each file takes two steps and a count would be misleading. */
-static const char *progress_text(const struct rewind_view *v, char *out, size_t cap)
-{
-    if (v->total > 0)
-        snprintf(out, cap, "changing files %3d%%", (int)(v->done * 100 / v->total));
-    else
-        snprintf(out, cap, "changing files");
-    return out;
-}
-
 /* The state of the view (something was rewound, or not) and the mode. */
 static const char *rewind_draw_state_of(const struct rewind_view *v, bool brief, char *out,
                                         size_t cap)
@@ -69,9 +59,14 @@ static void draw_rewind_title(const struct rewind_view *v, struct frame *f, stru
 {
     char room[96];
     bool brief = r.w < (v->mode == REWIND_CODE ? 72 : 110);
-    const char *state = v->asked_rewind ? progress_text(v, room, sizeof room)
-                                        : rewind_draw_state_of(v, brief, room, sizeof room);
+    const char *state = "changing files";
 
+    if (!v->asked_rewind) {
+        state = rewind_draw_state_of(v, brief, room, sizeof room);
+    } else if (v->total > 0) { /* each file takes two steps: a count would be misleading */
+        snprintf(room, sizeof room, "changing files %3d%%", (int)(v->done * 100 / v->total));
+        state = room;
+    }
     frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
     int end = frame_puts_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
     int x = r.x + 1;
@@ -126,16 +121,6 @@ static char rewind_draw_letter_of(const struct rewind_entry *x, const struct rew
     return 'U';
 }
 
-static enum style rewind_draw_style_of(char letter)
-{
-    switch (letter) {
-    case 'A': return STYLE_ADD;
-    case 'D': return STYLE_DELETE;
-    case 'R': return STYLE_WARN;
-    default: return STYLE_HUNK;
-    }
-}
-
 /* "+3 -20" at the right edge. Returns the column where it begins. */
 static int rewind_draw_counts(const struct rewind_view *v, struct frame *f, int y, int end,
                               size_t row)
@@ -185,6 +170,10 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
     char letter[2] = { rewind_draw_letter_of(x, pick), '\0' }, room[512];
     const char *box = !pick->ticked ? "[ ]" : rewind_is_partial(pick) ? "[~]" : "[x]";
     bool can = x->action != REWIND_REFUSED || rewind_may_consent(x);
+    enum style style = letter[0] == 'A'   ? STYLE_ADD
+                       : letter[0] == 'D' ? STYLE_DELETE
+                       : letter[0] == 'R' ? STYLE_WARN
+                                          : STYLE_HUNK;
     int end = rewind_draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
 
     /* The facts are placed from the right end on; the path gets the columns between. */
@@ -201,7 +190,7 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
 
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
     const char *what = letter[0] != 'R' ? letter : r.w < HELD_BACK_COLUMNS ? "held" : "held back";
-    int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 9, rewind_draw_style_of(letter[0]), what);
+    int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 9, style, what);
 
     frame_text_middle(f, r.y, path, end - path, pick->ticked ? STYLE_TEXT : STYLE_DIM,
                       rewind_path(v, x, room, sizeof room));
@@ -402,20 +391,6 @@ static void draw_conversation(const struct rewind_view *v, struct frame *f, stru
     frame_text_cut(f, r.y, r.x + 5, r.w - 5, STYLE_STRONG, slice_of(fits));
 }
 
-static const char *fate_of_dropped(const struct rewind_conversation *t)
-{
-    switch (t->how) {
-    case CONVERSATION_TRUNCATE:
-        return "Files are not changed. The messages that go are cut off; an undo brings them back.";
-    case CONVERSATION_RESUME_AT:
-        return "Files are not changed. The messages that go stay in the file as a branch; an undo "
-               "brings them back.";
-    case CONVERSATION_FORK:
-        return "Files are not changed. This session stays as it is; a new one ends at the cut.";
-    default: return "Files are not changed.";
-    }
-}
-
 /* One prompt, with its fate before it. */
 static void draw_fate(struct frame *f, struct rect r, bool goes, const struct checkpoint *c)
 {
@@ -433,7 +408,15 @@ static void draw_cut(const struct rewind_view *v, struct frame *f, struct rect r
     const struct rewind_conversation *t = rewind_conversation_of(v);
     const struct checkpoint *turn = v->turns->checkpoint;
     size_t n = v->turns->n, cut = v->turn.at + rewind_turn(v)->after;
-    const char *fate = fate_of_dropped(t);
+    const char *fate =
+        t->how == CONVERSATION_TRUNCATE
+            ? "Files are not changed. The messages that go are cut off; an undo brings them back."
+        : t->how == CONVERSATION_RESUME_AT
+            ? "Files are not changed. The messages that go stay in the file as a branch; an undo "
+              "brings them back."
+        : t->how == CONVERSATION_FORK
+            ? "Files are not changed. This session stays as it is; a new one ends at the cut."
+            : "Files are not changed.";
     int foot = text_wrap_height(slice_of(fate), r.w) + 1, h = r.h - foot - 1;
     size_t room = h > 0 ? (size_t)h : 0, going = n - cut, above = cut;
     char text[64];
@@ -509,16 +492,6 @@ static void rewind_draw_right(const struct rewind_view *v, struct frame *f,
     }
 }
 
-static void draw_result(const struct rewind_view *v, struct frame *f, struct rect r)
-{
-    enum style style = v->incomplete ? STYLE_ERROR : STYLE_OK;
-    const char *sign = v->incomplete ? (f->ascii ? "! " : "✗ ") : (f->ascii ? "- " : "✓ ");
-    int x = r.x + 1;
-
-    x += frame_puts(f, r.y, x, r.w - 1, style, sign);
-    frame_text_cut(f, r.y, x, r.x + r.w - x, style, slice_of(v->result));
-}
-
 void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     struct rewind_layout l = rewind_layout(v, r.h, r.w);
@@ -534,7 +507,13 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
     }
 
     if (l.turns.w > 0) {
-        rewind_draw_turns(v, f, l.turns);
+        const struct rect at = l.turns;
+
+        if (!v->turns)
+            rewind_draw_spinner(v, f, at, "loading the turns");
+        for (int i = 0; v->turns && i < at.h && v->turn.top + (size_t)i < v->turns->n; i++)
+            rewind_draw_turn(v, f, (struct rect){ at.y + i, at.x, 1, at.w },
+                             v->turn.top + (size_t)i);
         rewind_draw_note(v, f, l.note);
     }
     if (l.files.w > 0 && v->turns)
@@ -554,8 +533,13 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
         }
     }
 
-    if (l.result >= 0)
-        draw_result(v, f, (struct rect){ l.result, 0, 1, r.w });
+    if (l.result >= 0) {
+        const enum style style = v->incomplete ? STYLE_ERROR : STYLE_OK;
+        const char *sign = v->incomplete ? (f->ascii ? "! " : "✗ ") : (f->ascii ? "- " : "✓ ");
+        const int x = 1 + frame_puts(f, l.result, 1, r.w - 1, style, sign);
+
+        frame_text_cut(f, l.result, x, r.w - x, style, slice_of(v->result));
+    }
     if (v->asked_rewind && rewind_is_slow(v))
         frame_puts(f, 0, r.w - (v->total > 0 ? 23 : 18), 1, STYLE_BAR,
                    frame_spinner_sign(v->now_ms, f->ascii));

@@ -145,7 +145,7 @@ void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct re
                          const char *text);
 
 /* rewind_turns.c: the list on the left, and the notes about the selected turn. */
-void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect r);
+void rewind_draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i);
 void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r);
 
 /* ---- what happens (rewind_load.c) ---- */

@@ -89,20 +89,15 @@ void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
     }
 }
 
-/* Only files with text on at least one side are compared, and the texts of two links. */
-static bool can_compare(const struct rewind_entry *x)
-{
-    enum rewind_action action = rewind_action_of(x);
-
-    return !x->binary && !x->mode_only && action != REWIND_REFUSED && action != REWIND_UNCHANGED;
-}
-
 void rewind_file_changed(struct rewind_view *v, struct effects *fx)
 {
     const struct rewind_entry *x = rewind_file(v);
 
     clear_changes(v, fx);
-    if (!x || !can_compare(x))
+    const enum rewind_action action = x ? rewind_action_of(x) : REWIND_UNCHANGED;
+
+    /* Only files with text on at least one side are compared, and the texts of two links. */
+    if (!x || x->binary || x->mode_only || action == REWIND_REFUSED || action == REWIND_UNCHANGED)
         return;
     struct effect *e = rewind_request(v, EFFECT_COMPARE, &v->asked_changes, fx);
 
@@ -139,16 +134,6 @@ static bool list_rows(struct rewind_view *v)
     return true;
 }
 
-/* Files that are held back are at the top, where they are seen; the cursor is on the first file
- * that would change. */
-static size_t first_change(const struct rewind_view *v)
-{
-    for (size_t i = 0; i < v->rows; i++)
-        if (rewind_entry_at(v, i)->action != REWIND_REFUSED)
-            return i;
-    return 0;
-}
-
 static void set_preview(struct rewind_view *v, struct preview *p, struct effects *fx)
 {
     size_t file = v->preview && v->preview_turn == v->turn.at ? v->file.at : SIZE_MAX;
@@ -162,27 +147,16 @@ static void set_preview(struct rewind_view *v, struct preview *p, struct effects
         err_nomem(&v->preview_error);
         return;
     }
-    v->file.at = file < v->rows ? file : first_change(v);
+    /* Files that are held back are at the top, where they are seen; the cursor is on the first file that would change. */
+    if (file >= v->rows)
+        for (file = 0; file < v->rows; file++)
+            if (rewind_entry_at(v, file)->action != REWIND_REFUSED)
+                break;
+    v->file.at = file < v->rows ? file : 0;
     rewind_file_changed(v, fx);
 }
 
 /* ---- the turns ---- */
-
-/* The turn of the message from which the view was opened: the turn that the message begins, or else
- * the last one that began before it. */
-static size_t find_start_turn(const struct checkpoint_list *list, struct rewind_start at)
-{
-    size_t turn = list->n - 1;
-
-    if (id128_none(at.message))
-        return turn;
-    for (size_t i = 0; i < list->n; i++)
-        if (id128_eq(id128_of(list->checkpoint[i].message), at.message))
-            return i;
-    while (turn > 0 && at.time_ms != TIME_NONE && list->checkpoint[turn].time_ms > at.time_ms)
-        turn--;
-    return turn;
-}
 
 static void set_turns(struct rewind_view *v, struct checkpoint_list *list, struct effects *fx)
 {
@@ -195,7 +169,18 @@ static void set_turns(struct rewind_view *v, struct checkpoint_list *list, struc
         counts |= list->checkpoint[i].snapped;
     if (list->n == 0)
         return;
-    v->turn.at = find_start_turn(list, v->at);
+
+    /* The turn of the message from which the view was opened: the turn that the message begins, or else the last one that
+     * began before it. */
+    size_t turn = list->n - 1, begun = list->n;
+
+    for (size_t i = 0; !id128_none(v->at.message) && i < list->n && begun == list->n; i++)
+        if (id128_eq(id128_of(list->checkpoint[i].message), v->at.message))
+            begun = i;
+    while (!id128_none(v->at.message) && turn > 0 && v->at.time_ms != TIME_NONE &&
+           list->checkpoint[turn].time_ms > v->at.time_ms)
+        turn--;
+    v->turn.at = begun < list->n ? begun : turn;
     rewind_request_preview(v, fx);
     effect_cancel(fx, REQUESTER_REWIND, &v->asked_lines);
     if (counts) {
@@ -275,16 +260,6 @@ static size_t describe_part(char *out, size_t cap, size_t used, const char *verb
                                             : " files");
 }
 
-static size_t describe_messages(char *out, size_t cap, size_t used, const struct rewind_summary *r)
-{
-    size_t n = r->added ? r->added : r->dropped;
-
-    if (!r->conversation_changed || used >= cap)
-        return used;
-    return used + (size_t)snprintf(out + used, cap - used, "%s%s %zu message%s", used ? ", " : "",
-                                   r->added ? "brought back" : "dropped", n, n == 1 ? "" : "s");
-}
-
 static void describe_rewind_summary(struct rewind_view *v, const struct rewind_summary *r)
 {
     char *out = v->result;
@@ -294,7 +269,12 @@ static void describe_rewind_summary(struct rewind_view *v, const struct rewind_s
     used = describe_part(out, cap, used, "restored", r->restored);
     used = describe_part(out, cap, used, "re-created", r->created);
     used = describe_part(out, cap, used, "deleted", r->deleted);
-    used = describe_messages(out, cap, used, r);
+    if (r->conversation_changed && used < cap) {
+        const size_t n = r->added ? r->added : r->dropped;
+
+        used += (size_t)snprintf(out + used, cap - used, "%s%s %zu message%s", used ? ", " : "",
+                                 r->added ? "brought back" : "dropped", n, n == 1 ? "" : "s");
+    }
     if (used == 0)
         used = (size_t)snprintf(out, cap, "nothing changed");
     if (r->skipped > 0 && used < cap)
@@ -361,16 +341,12 @@ static void handle_rewind_failure(struct rewind_view *v, const struct msg *msg, 
     }
 }
 
-static bool is_rewind_answer(const struct rewind_view *v, unsigned generation)
-{
-    return generation && (generation == v->asked_turns || generation == v->asked_lines ||
-                          generation == v->asked_preview || generation == v->asked_changes ||
-                          generation == v->asked_rewind);
-}
-
 bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effects *fx)
 {
-    if (!is_rewind_answer(v, msg->generation))
+    const unsigned g = msg->generation;
+
+    if (!g || (g != v->asked_turns && g != v->asked_lines && g != v->asked_preview &&
+               g != v->asked_changes && g != v->asked_rewind))
         return false;
     v->now_ms = msg->now_ms;
     switch (msg->kind) {

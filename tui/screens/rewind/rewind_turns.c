@@ -23,21 +23,6 @@ static const char *rewind_turns_sign_of(const struct checkpoint *c, bool ascii)
 
 enum { LINES_FROM_W = 52, LINES_W = 12 };
 
-/* "+48 -12" in separate columns. Returns the column where the space for the rest ends. */
-static int draw_turn_lines(struct frame *f, int y, int end, const struct checkpoint *c)
-{
-    char plus[16], minus[16];
-    int at = end;
-
-    if (c->counted && (c->insertions || c->deletions)) {
-        snprintf(plus, sizeof plus, "+%u", c->insertions);
-        snprintf(minus, sizeof minus, "-%u", c->deletions);
-        at = frame_puts_right(f, y, end, STYLE_DELETE, minus) - 1;
-        frame_puts_right(f, y, at, STYLE_ADD, plus);
-    }
-    return end - LINES_W;
-}
-
 static struct slice rewind_turns_title_of(const struct checkpoint *c)
 {
     if (c->prompt.n)
@@ -45,8 +30,7 @@ static struct slice rewind_turns_title_of(const struct checkpoint *c)
     return c->kind == CHECKPOINT_SESSION_END ? SLICE("(end of the session)") : SLICE("(no prompt)");
 }
 
-static void rewind_turns_draw_turn(const struct rewind_view *v, struct frame *f, struct rect r,
-                                   size_t i)
+void rewind_draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i)
 {
     const struct checkpoint *c = &v->turns->checkpoint[i];
     bool wide = r.w >= 48;
@@ -70,8 +54,18 @@ static void rewind_turns_draw_turn(const struct rewind_view *v, struct frame *f,
     else if (c->files > 0)
         snprintf(files, cap, "%zuf", c->files);
 
-    if (r.w >= LINES_FROM_W)
-        end = draw_turn_lines(f, r.y, end, c);
+    if (r.w >= LINES_FROM_W) { /* "+48 -12" in separate columns */
+        char lines[16];
+
+        if (c->counted && (c->insertions || c->deletions)) {
+            snprintf(lines, sizeof lines, "-%u", c->deletions);
+            const int at = frame_puts_right(f, r.y, end, STYLE_DELETE, lines) - 1;
+
+            snprintf(lines, sizeof lines, "+%u", c->insertions);
+            frame_puts_right(f, r.y, at, STYLE_ADD, lines);
+        }
+        end -= LINES_W;
+    }
     frame_puts_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);
     end -= wide ? 9 : 4;
     if (c->shell)
@@ -92,17 +86,6 @@ static void rewind_turns_draw_turn(const struct rewind_view *v, struct frame *f,
                    rewind_turns_title_of(c));
     if (i == v->turn.at)
         rewind_select_line(v, PANE_TURNS, f, (struct rect){ r.y, r.x, 1, r.w });
-}
-
-void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect r)
-{
-    size_t n = v->turns ? v->turns->n : 0;
-
-    if (!v->turns)
-        rewind_draw_spinner(v, f, r, "loading the turns");
-    for (int i = 0; i < r.h && v->turn.top + (size_t)i < n; i++)
-        rewind_turns_draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w },
-                               v->turn.top + (size_t)i);
 }
 
 static const char *moment_of(const struct checkpoint *c)

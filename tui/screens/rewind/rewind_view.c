@@ -186,18 +186,6 @@ const char *rewind_file_warning(const struct rewind_view *v)
                : NULL;
 }
 
-/* The lines that the warning takes, below the head if it does not fit in there. */
-static int warning_height(const struct rewind_view *v, int w)
-{
-    const struct changes *c = &v->changes;
-    const char *warning = rewind_file_warning(v);
-    int hunks_w = c->comparison && c->comparison->diff.hunks > 1 ? HUNKS_W : 0;
-
-    if (!warning || frame_width(slice_of(warning)) <= w - HEAD_EDGES_W - hunks_w)
-        return 0;
-    return text_wrap_height(slice_of(warning), w - 3);
-}
-
 /* The files get the lines they need, up to two fifths; their changes get the rest. */
 static void split_right(struct rewind_layout *l, const struct rewind_view *v, struct rect r)
 {
@@ -213,8 +201,14 @@ static void split_right(struct rewind_layout *l, const struct rewind_view *v, st
     if (r.h - l->files.h < 3)
         return;
     l->head = (struct rect){ r.y + l->files.h, r.x, 1, r.w };
-    int rest = r.h - l->files.h - 1, warned = warning_height(v, r.w);
+    const char *warning = rewind_file_warning(v);
+    const struct comparison *c = v->changes.comparison;
+    const int hunks_w = c && c->diff.hunks > 1 ? HUNKS_W : 0;
+    int rest = r.h - l->files.h - 1, warned = 0;
 
+    /* The warning is below the head if it does not fit in there. */
+    if (warning && frame_width(slice_of(warning)) > r.w - HEAD_EDGES_W - hunks_w)
+        warned = text_wrap_height(slice_of(warning), r.w - 3);
     l->warning = (struct rect){ l->head.y + 1, r.x, rewind_view_clamp(warned, 0, rest - 1), r.w };
     l->changes = (struct rect){ l->warning.y + l->warning.h, r.x, rest - l->warning.h, r.w };
 }
