@@ -76,21 +76,13 @@ static int blame_view_draw_age(const struct model *m, struct frame *f, int y, in
     return x + w + 2;
 }
 
-static const struct session_entry *blame_view_entry_of(const struct model *m,
-                                                       const struct blame_row *row)
-{
-    const struct session_ref *ref = &m->blame->rows->refs->ref[row->ref];
-    uint32_t entry = session_table_find(&m->list->sessions, ref->path);
-
-    return entry == ENTRY_NONE ? NULL : &m->list->sessions.entry[entry];
-}
-
 /* The title of the session, if the list has it. */
 static struct slice blame_view_title_of(const struct model *m, const struct blame_row *row)
 {
-    const struct session_entry *known = blame_view_entry_of(m, row);
+    const uint32_t entry =
+        session_table_find(&m->list->sessions, m->blame->rows->refs->ref[row->ref].path);
 
-    return known ? session_entry_title(known) : SLICE("");
+    return entry == ENTRY_NONE ? SLICE("") : session_entry_title(&m->list->sessions.entry[entry]);
 }
 
 static void blame_view_draw_turn(const struct model *m, struct frame *f, struct rect r,
@@ -327,18 +319,8 @@ static const char *go_to_line(struct model *m, struct slice text)
     return NULL;
 }
 
-/* A line is searched with the prompt that wrote it, a turn with its session's title. */
-static bool blame_is_sought(const struct model *m, const struct blame_row *row)
-{
-    AUTO_BUF text = { 0 };
-    const struct slice title = row->ref == BLAME_ROW_NONE ? SLICE("") : blame_view_title_of(m, row);
-
-    return !buf_addf(&text, "%.*s\n%.*s\n%.*s", SLICE_ARG(row->text), SLICE_ARG(row->prompt),
-                     SLICE_ARG(title)) &&
-           fold_has(buf_slice(&text), m->blame->sought);
-}
-
-/* Selects the next match; after the last one, the first. */
+/* Selects the next match; after the last one, the first. A line is searched with the prompt that wrote it, a turn with its
+ * session's title. */
 static bool blame_search_step(struct model *m, int direction)
 {
     struct blame_view *v = m->blame;
@@ -346,7 +328,14 @@ static bool blame_search_step(struct model *m, int direction)
 
     for (size_t k = 1, i = v->pick.at; k <= n; k++) {
         i = (i + step) % n;
-        if (!blame_is_sought(m, &v->rows->row[i]))
+        AUTO_BUF text = { 0 };
+        const struct blame_row *row = &v->rows->row[i];
+        const struct slice title =
+            row->ref == BLAME_ROW_NONE ? SLICE("") : blame_view_title_of(m, row);
+
+        if (buf_addf(&text, "%.*s\n%.*s\n%.*s", SLICE_ARG(row->text), SLICE_ARG(row->prompt),
+                     SLICE_ARG(title)) ||
+            !fold_has(buf_slice(&text), v->sought))
             continue;
         list_cursor_move(&v->pick, rows_area(v, m->rows, m->cols), (int64_t)i);
         return true;

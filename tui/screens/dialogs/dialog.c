@@ -47,17 +47,6 @@ void dialog_want_yes(struct dialog *d)
     d->wants_yes = true;
 }
 
-static void dialog_draw_choice(const struct dialog *d, struct frame *f, struct rect r, size_t i)
-{
-    char number[8];
-
-    snprintf(number, sizeof number, "%zu", i + 1);
-    frame_puts(f, r.y, r.x + 2, 2, STYLE_KEY, number);
-    frame_text_middle(f, r.y, r.x + 5, r.w - 6, STYLE_TEXT, slice_of(d->label[i]));
-    if (i == d->at)
-        frame_point(f, r);
-}
-
 static void draw_dialog(const struct model *m, struct frame *f)
 {
     const struct dialog *d = m->dialog;
@@ -77,8 +66,14 @@ static void draw_dialog(const struct model *m, struct frame *f)
     for (size_t i = 0; i < d->lines && line < end; i++)
         line += text_wrap_draw(f, (struct rect){ line, r.x, end - line, r.w + 1 }, STYLE_TEXT,
                                slice_of(d->line[i]));
-    for (size_t i = 0; i < d->choices; i++)
-        dialog_draw_choice(d, f, (struct rect){ y++, r.x, 1, r.w }, i);
+    for (size_t i = 0; i < d->choices; i++) {
+        snprintf(hint, sizeof hint, "%zu", i + 1);
+        frame_puts(f, y, r.x + 2, 2, STYLE_KEY, hint);
+        frame_text_middle(f, y, r.x + 5, r.w - 6, STYLE_TEXT, slice_of(d->label[i]));
+        if (i == d->at)
+            frame_point(f, (struct rect){ y, r.x, 1, r.w });
+        y++;
+    }
     if (d->wants_yes) {
         int x = r.x + 5;
 

@@ -27,23 +27,17 @@ static bool is_several(const struct export_view *v)
 
 /* ---- the rows ---- */
 
-static bool has_subagents(const struct export_view *v)
-{
-    for (size_t i = 0; i < v->session->n; i++)
-        if (v->session->ref[i].store->ops->subagent)
-            return true;
-    return false;
-}
-
 /* The reason why a row cannot be changed; NULL if it can. */
 static const char *fixed_reason(const struct export_view *v, enum export_row row)
 {
-    bool rows = v->format == EXPORT_JSONL;
+    bool rows = v->format == EXPORT_JSONL, subagents = false;
 
+    for (size_t i = 0; i < v->session->n; i++)
+        subagents |= v->session->ref[i].store->ops->subagent != NULL;
     switch (row) {
     case EXPORT_ROW_TOOLS: return rows ? "as they are" : NULL;
     case EXPORT_ROW_THINKING: return rows ? "as it is" : NULL;
-    case EXPORT_ROW_SUBAGENTS: return has_subagents(v) ? NULL : "none in this system";
+    case EXPORT_ROW_SUBAGENTS: return subagents ? NULL : "none in this system";
     case EXPORT_ROW_MESSAGES: return id128_none(v->message) ? "all" : NULL;
     default: return NULL;
     }

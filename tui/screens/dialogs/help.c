@@ -198,17 +198,12 @@ static void emit_line(struct walk *w, const char *keys, const char *text, const 
     w->line(w, keys, text);
 }
 
-static bool is_moving(int a)
-{
-    return a >= ACT_UP && a <= ACT_LAST;
-}
-
 static void walk_actions(struct walk *w, enum key_context place, bool moving)
 {
     for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
         char keys[KEYS_TEXT];
 
-        if (is_moving(a) != moving)
+        if ((a >= ACT_UP && a <= ACT_LAST) != moving)
             continue;
         keymap_keys_of(&w->settings->keys, place, (enum action)a, w->ascii, keys, sizeof keys);
         if (keys[0])
@@ -321,18 +316,6 @@ static int width(int cols)
     return cols - 4 < HELP_W ? cols - 4 : HELP_W;
 }
 
-static size_t dialog_help_count_lines(const struct model *m)
-{
-    struct walk w = { .help = m->help,
-                      .settings = m->settings,
-                      .ascii = m->settings->ascii,
-                      .line = count_line,
-                      .rect = { .w = width(m->cols) } };
-
-    walk_all(&w);
-    return w.n;
-}
-
 static void draw_lines(const struct help *h, const struct settings *settings, struct frame *f,
                        struct rect r)
 {
@@ -382,8 +365,14 @@ static size_t dialog_help_page(const struct model *m)
 
 static void dialog_help_scroll(struct model *m, int64_t lines)
 {
-    size_t n = dialog_help_count_lines(m);
-    int64_t last = (int64_t)n - (int64_t)dialog_help_page(m), top = (int64_t)m->help->top + lines;
+    struct walk w = { .help = m->help,
+                      .settings = m->settings,
+                      .ascii = m->settings->ascii,
+                      .line = count_line,
+                      .rect = { .w = width(m->cols) } };
+
+    walk_all(&w);
+    int64_t last = (int64_t)w.n - (int64_t)dialog_help_page(m), top = (int64_t)m->help->top + lines;
 
     if (top > last)
         top = last;

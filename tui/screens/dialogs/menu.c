@@ -116,34 +116,17 @@ static void direct_key(const struct model *m, size_t i, char out[KEY_NAME])
         out[0] = '\0';
 }
 
-/* One letter for each, unless other keys are configured. */
-static int menu_keys_width(const struct model *m)
-{
-    int most = LETTER_W;
-
-    for (size_t i = 0; i < ITEMS; i++) {
-        char name[KEY_NAME];
-        int w = frame_width(slice_of(item_key(m, i, name))) + 3;
-
-        most = w > most ? w : most;
-    }
-    return most;
-}
-
-static struct slice menu_title(const struct model *m, char *out, size_t cap)
-{
-    const struct session_entry *e = list_selection_session(m);
-
-    if (m->list->marks > 1 && view_base(m) == VIEW_LIST) {
-        snprintf(out, cap, "%zu marked sessions", m->list->marks);
-        return slice_of(out);
-    }
-    return e && session_entry_title(e).n ? session_entry_title(e) : SLICE("actions");
-}
-
 static void draw_menu_grid(const struct model *m, struct frame *f, struct rect r, int top)
 {
-    int keys_w = menu_keys_width(m), right = r.w / 2 + 3;
+    int keys_w = LETTER_W, right = r.w / 2 + 3;
+    char name[KEY_NAME];
+
+    /* One letter for each, unless other keys are configured. */
+    for (size_t i = 0; i < ITEMS; i++) {
+        const int w = frame_width(slice_of(item_key(m, i, name))) + 3;
+
+        keys_w = w > keys_w ? w : keys_w;
+    }
     int rule = r.y + SESSION_LINES - top;
 
     if (rule >= r.y && rule < r.y + r.h) {
@@ -154,7 +137,6 @@ static void draw_menu_grid(const struct model *m, struct frame *f, struct rect r
         struct menu_cell at = cell_of_item(i);
         enum style style = view_unavailable(m, items[i].action) ? STYLE_DIM : STYLE_TEXT;
         struct rect c = { r.y + at.line - top, r.x, 1, right - 1 };
-        char name[KEY_NAME];
 
         if (c.y < r.y || c.y >= r.y + r.h)
             continue;
@@ -181,8 +163,15 @@ static void draw_menu(const struct model *m, struct frame *f)
     const char *why = view_unavailable(m, a), *text = why ? why : action_help(a);
     int w = f->cols - 4 < MENU_W ? f->cols - 4 : MENU_W, most = f->rows - 3;
     int h = most < GRID_LINES + TEXT_LINES ? most : GRID_LINES + TEXT_LINES;
-    char title[64];
-    struct rect r = frame_box(f, h, w, menu_title(m, title, sizeof title));
+    char marked[64];
+    const struct session_entry *e = list_selection_session(m);
+    struct slice title = e && session_entry_title(e).n ? session_entry_title(e) : SLICE("actions");
+
+    if (m->list->marks > 1 && view_base(m) == VIEW_LIST) {
+        snprintf(marked, sizeof marked, "%zu marked sessions", m->list->marks);
+        title = slice_of(marked);
+    }
+    struct rect r = frame_box(f, h, w, title);
     int lines = text_wrap_height(slice_of(text), r.w), line = cell_of_item(m->menu->at).line;
 
     lines = lines < TEXT_LINES ? lines : TEXT_LINES;

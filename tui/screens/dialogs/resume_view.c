@@ -14,11 +14,6 @@
 
 enum { BOX_W = 72, LABEL_W = 18, ADDED_MOST = 2 };
 
-static size_t flags_row(const struct resume_view *v)
-{
-    return v->choices;
-}
-
 static size_t rows_of(const struct resume_view *v)
 {
     return v->choices + 2;
@@ -35,24 +30,20 @@ static size_t known_values(const struct resume_choice *c)
     return n;
 }
 
-static struct slice known_value(const struct resume_choice *c, size_t i)
-{
-    const char *p = c->values;
-
-    while (i-- > 0)
-        p += strcspn(p, "|") + 1;
-    return (struct slice){ p, strcspn(p, "|") };
-}
-
 /* Empty: as configured. */
 static struct slice resume_view_value_of(const struct resume_view *v, size_t i)
 {
     const struct resume_choice *c = v->choice[i];
     size_t at = v->value[i];
+    const char *p = c->values;
 
     if (at == 0)
         return (struct slice){ 0 };
-    return at <= known_values(c) ? known_value(c, at - 1) : slice_of(v->typed[i]);
+    if (at > known_values(c))
+        return slice_of(v->typed[i]);
+    while (--at > 0)
+        p += strcspn(p, "|") + 1;
+    return (struct slice){ p, strcspn(p, "|") };
 }
 
 static void resume_view_change_value(struct resume_view *v, int by)
@@ -125,7 +116,7 @@ static void resume_so(struct model *m)
         name_list_free(words);
         toast_note(&m->toast, m->now_ms, "the list was reloaded meanwhile: please choose again");
     } else {
-        resume_flow_begin_with(m, words);
+        resume_flow_begin(m, ACT_RESUME, words);
     }
 }
 
@@ -204,7 +195,7 @@ static void resume_view_accept(struct model *m)
 {
     struct resume_view *v = m->resume_view;
 
-    if (v->at == flags_row(v))
+    if (v->at == v->choices)
         dialog_prompt(m, "flags ", slice_of(v->flags), set_typed_flags);
     else if (v->at < v->choices && v->choice[v->at]->open)
         dialog_prompt(m, "value ", resume_view_value_of(v, v->at), set_typed_value);

@@ -236,7 +236,7 @@ static const char *carry_to_file(struct model *m, struct slice path)
 }
 
 /* Suggests a name in the directory where reprise was started. */
-static void carry_ask_file(struct model *m)
+void carry_flow_ask_file(struct model *m)
 {
     static const struct export_request plain = { .format = EXPORT_MD };
     const struct pending_change *c = m->pending_change;
@@ -254,12 +254,4 @@ static void carry_ask_file(struct model *m)
     dialog_prompt(m, "file of the bundle ",
                   (struct slice){ name, n > 0 && n < (int)sizeof name ? (size_t)n : 0 },
                   carry_to_file);
-}
-
-void carry_flow_begin(struct model *m, enum action a)
-{
-    if (a == ACT_BUNDLE)
-        carry_ask_file(m);
-    else
-        agent_flow_begin(m, CHANGE_CONTINUE_IN, (struct slice){ 0 });
 }

@@ -23,11 +23,6 @@ void agent_flow_clear(struct model *m)
     c->asked = NULL;
 }
 
-static unsigned change_flow_abilities(const struct model *m, size_t i)
-{
-    return store_agent_abilities(m->pending_change->refs->ref[i].store->ops);
-}
-
 bool agent_flow_wants(struct model *m, enum action a)
 {
     struct pending_change *c = m->pending_change;
@@ -37,7 +32,7 @@ bool agent_flow_wants(struct model *m, enum action a)
     if (a != ACT_RENAME && a != ACT_ARCHIVE && a != ACT_TRASH)
         return false;
     for (size_t i = 0; i < c->refs->n; i++)
-        wants |= (change_flow_abilities(m, i) & ability) != 0;
+        wants |= (store_agent_abilities(c->refs->ref[i].store->ops) & ability) != 0;
     if (!wants || c->refs->n == 1)
         return wants;
     toast_note(&m->toast, m->now_ms,
@@ -130,19 +125,11 @@ void change_flow_fail(struct model *m)
 
 /* ---- which sessions ---- */
 
-static bool may_change(const struct session_entry *e, enum action a)
-{
-    unsigned ability = list_required_ability(a);
-
-    if (!e->row) /* not read yet: the worker checks it */
-        return true;
-    return (!ability || e->row->can & ability) && !(a == ACT_TRASH && e->row->flags & SESSION_LIVE);
-}
-
 static bool collect_selection(struct model *m, enum action a)
 {
     struct pending_change *c = m->pending_change;
     struct list_selection s = list_selection_of(m);
+    const unsigned ability = list_required_ability(a);
     uint32_t i;
 
     change_flow_clear(m);
@@ -160,8 +147,10 @@ static bool collect_selection(struct model *m, enum action a)
     while (ok && list_selection_next(&s, &i)) {
         const struct session_entry *e = &m->list->sessions.entry[i];
 
-        if (!may_change(e, a)) {
-            if (e->row && e->row->flags & SESSION_LIVE)
+        /* A session that has not been read yet is checked by the worker. */
+        if (e->row && ((ability && !(e->row->can & ability)) ||
+                       (a == ACT_TRASH && e->row->flags & SESSION_LIVE))) {
+            if (e->row->flags & SESSION_LIVE)
                 c->running++;
             else
                 c->unsupported++;
@@ -316,21 +305,6 @@ static void begin_tag(struct model *m)
 
 /* ---- at a message ---- */
 
-/* The id of the message under the cursor, as text. (An id that is not a UUID has no text here, and
- * the system will report an unknown message.) */
-static bool message_meant(const struct model *m, char out[40])
-{
-    struct id128 id;
-    int64_t time_ms;
-
-    if (!transcript_view_message(m->viewer, &id, &time_ms))
-        return false;
-    snprintf(out, 40, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(id.hi >> 32),
-             (unsigned)(id.hi >> 16 & 0xffff), (unsigned)(id.hi & 0xffff), (unsigned)(id.lo >> 48),
-             (unsigned long long)(id.lo & 0xffffffffffffu));
-    return true;
-}
-
 /* The effect names the message, not the titles. */
 static bool name_message(struct model *m)
 {
@@ -398,11 +372,19 @@ static void resume_at_answer(struct model *m, enum dialog_choice choice)
 
 static void begin_at_message(struct model *m, enum action a)
 {
-    if (!message_meant(m, m->pending_change->message)) {
+    struct id128 id;
+    int64_t time_ms;
+
+    if (!transcript_view_message(m->viewer, &id, &time_ms)) {
         toast_note(&m->toast, m->now_ms, "%s: there is no message here", action_title(a));
         change_flow_clear(m);
         return;
     }
+    /* The id as text. (An id that is not a UUID has no text here, and the system will report an unknown message.) */
+    snprintf(m->pending_change->message, sizeof m->pending_change->message,
+             "%08x-%04x-%04x-%04x-%012llx", (unsigned)(id.hi >> 32),
+             (unsigned)(id.hi >> 16 & 0xffff), (unsigned)(id.hi & 0xffff), (unsigned)(id.lo >> 48),
+             (unsigned long long)(id.lo & 0xffffffffffffu));
     if (a == ACT_FORK_AT)
         begin_fork(m, true);
     else {
@@ -430,7 +412,7 @@ static void begin_change(struct model *m, enum action a)
         return;
     }
     if (a == ACT_UNDO || a == ACT_REDO) {
-        undo_flow_begin(m, a == ACT_UNDO ? CHANGE_UNDO : CHANGE_REDO);
+        change_flow_request_undo(m, a == ACT_UNDO ? CHANGE_UNDO : CHANGE_REDO, NULL, SLICE(""));
         return;
     }
     if (!collect_selection(m, a))
@@ -470,8 +452,8 @@ static void begin_change(struct model *m, enum action a)
                            (struct slice){ 0 });
         break;
     case ACT_TRASH: delete_flow_begin(m); break;
-    case ACT_CONTINUE_IN:
-    case ACT_BUNDLE: carry_flow_begin(m, a); break;
+    case ACT_CONTINUE_IN: agent_flow_begin(m, CHANGE_CONTINUE_IN, (struct slice){ 0 }); break;
+    case ACT_BUNDLE: carry_flow_ask_file(m); break;
     case ACT_FORK: begin_fork(m, false); break;
     case ACT_FORK_AT:
     case ACT_RESUME_AT: begin_at_message(m, a); break;
@@ -524,7 +506,7 @@ static bool perform_change(struct model *m, enum action a)
     switch (a) {
     case ACT_FORK:
         if (list_session_forks_in_agent(m))
-            resume_flow_begin(m, a);
+            resume_flow_begin(m, a, NULL);
         else
             begin_change(m, a);
         return true;

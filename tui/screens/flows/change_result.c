@@ -180,18 +180,13 @@ static struct change_text change_text_done(const struct model *m, const struct c
 
 /* ---- the result of a change: reported, and shown in every view that it may affect ---- */
 
-/* The sessions were already as they should be. */
-static bool change_result_is_nothing(const struct change_result *c)
-{
-    return c->sessions.n == 0 &&
-           (c->request == CHANGE_RENAME || c->request == CHANGE_TAG || c->request == CHANGE_PIN ||
-            c->request == CHANGE_UNPIN || c->request == CHANGE_KEEP ||
-            c->request == CHANGE_ARCHIVE || c->request == CHANGE_UNARCHIVE);
-}
-
 static void report_done(struct model *m, const struct change_result *c)
 {
-    if (change_result_is_nothing(c)) {
+    /* The sessions were already as they should be. */
+    if (c->sessions.n == 0 &&
+        (c->request == CHANGE_RENAME || c->request == CHANGE_TAG || c->request == CHANGE_PIN ||
+         c->request == CHANGE_UNPIN || c->request == CHANGE_KEEP || c->request == CHANGE_ARCHIVE ||
+         c->request == CHANGE_UNARCHIVE)) {
         toast_note(&m->toast, m->now_ms, "%s",
                    c->request == CHANGE_KEEP ? "the kept copy is up to date" : "nothing to change");
         return;
@@ -205,24 +200,9 @@ static void report_done(struct model *m, const struct change_result *c)
     toast_info(&m->toast, m->now_ms, "%s%s", done.text, back.text);
 }
 
-static bool lists_entry(const struct change_result *c, const struct session_entry *e)
-{
-    for (size_t i = 0; i < c->sessions.n; i++)
-        if (slice_eq(c->sessions.name[i], e->ref.id))
-            return true;
-    return false;
-}
-
 static bool takes_away(const struct change_result *c)
 {
     return c->request == CHANGE_TRASH || c->request == CHANGE_SWEEP || c->request == CHANGE_REMOVE;
-}
-
-/* The list then selects the session, so that Enter resumes it. */
-static bool leads_to_session(const struct change_result *c)
-{
-    return c->request == CHANGE_FORK || c->request == CHANGE_CONTINUE_IN ||
-           c->request == CHANGE_MOVE;
 }
 
 /* Closes the views of a session that is gone, and forgets the question that was over them. */
@@ -283,12 +263,15 @@ void change_flow_finish(struct model *m, const struct change_result *c, unsigned
         report_done(m, c);
     if (!c->error.code && takes_away(c))
         list_unmark_all(m->list);
-    const bool is_read =
-        m->viewed != ENTRY_NONE && lists_entry(c, &m->list->sessions.entry[m->viewed]);
+    bool is_read = false;
 
+    for (size_t i = 0; m->viewed != ENTRY_NONE && i < c->sessions.n; i++)
+        is_read |= slice_eq(c->sessions.name[i], m->list->sessions.entry[m->viewed].ref.id);
     if (takes_away(c) && is_read)
         change_result_to_list(m);
-    if (!c->error.code && leads_to_session(c)) {
+    /* The list then selects the session, so that Enter resumes it. */
+    if (!c->error.code && (c->request == CHANGE_FORK || c->request == CHANGE_CONTINUE_IN ||
+                           c->request == CHANGE_MOVE)) {
         change_result_to_list(m);
         list_unmark_all(m->list);
         snprintf(m->list->seek, sizeof m->list->seek, "%s", c->copy);
@@ -296,7 +279,7 @@ void change_flow_finish(struct model *m, const struct change_result *c, unsigned
     /* A person who went on to another session meanwhile does not want that one resumed. */
     if (!c->error.code && c->request == CHANGE_RESUME_AT && is_read &&
         view_base(m) == VIEW_TRANSCRIPT)
-        resume_flow_begin(m, ACT_RESUME);
+        resume_flow_begin(m, ACT_RESUME, NULL);
     if (c->request == CHANGE_PRUNE)
         m->cleanup->counted = false;
     for (size_t i = 0; i < c->sessions.n; i++)

@@ -38,10 +38,9 @@ struct resume_flow {
     struct name_list *words;           /* owned: flags for the agent, or NULL */
 };
 
-/* ACT_RESUME; ACT_PRINT; ACT_FORK: for a session that only its agent can fork. */
-void resume_flow_begin(struct model *m, enum action a);
-/* Resumes with these flags in addition to the configured ones; takes them over. */
-void resume_flow_begin_with(struct model *m, struct name_list *words);
+/* ACT_RESUME; ACT_PRINT; ACT_FORK: for a session that only its agent can fork. The words, or NULL, are flags in addition to
+ * the configured ones; takes them over. */
+void resume_flow_begin(struct model *m, enum action a, struct name_list *words);
 /* Brings the terminal of an agent's process to the front, and quits. */
 void resume_flow_show_terminal(struct model *m, int pid);
 /* Continues if what the flow waits for has arrived. */
@@ -120,7 +119,7 @@ void agent_flow_clear(struct model *m);
  * moved */
 
 /* ACT_CONTINUE_IN, ACT_BUNDLE; takes the collected sessions. */
-void carry_flow_begin(struct model *m, enum action a);
+void carry_flow_ask_file(struct model *m);
 /* The sessions follow the project of this one. */
 void carry_flow_move(struct model *m, uint32_t entry, const struct project_place *place);
 /* The worker has made nothing yet: asks in which agent, or shows what would be made. */
@@ -141,7 +140,6 @@ struct undo_flow {
     size_t at;                /* the file in question */
 };
 
-void undo_flow_begin(struct model *m, enum change_request request);
 /* The worker has done nothing yet: asks the person the questions that must be answered first. */
 void undo_flow_confirm(struct model *m, const struct change_result *c);
 /* Handles an answer for the rewind view: asks about files that changed since, and frees their list. */

@@ -335,7 +335,7 @@ static void act_on_row(struct model *m)
         resume_one(m);
 }
 
-static void flow_resume_flow_begin(struct model *m, enum action a, struct name_list *words)
+void resume_flow_begin(struct model *m, enum action a, struct name_list *words)
 {
     const struct list *l = m->list;
 
@@ -354,16 +354,6 @@ static void flow_resume_flow_begin(struct model *m, enum action a, struct name_l
         act_on_row(m);
     else
         m->resume_waits = !list_settled(l) || m->resume_flow->entry != ENTRY_NONE;
-}
-
-void resume_flow_begin(struct model *m, enum action a)
-{
-    flow_resume_flow_begin(m, a, NULL);
-}
-
-void resume_flow_begin_with(struct model *m, struct name_list *words)
-{
-    flow_resume_flow_begin(m, ACT_RESUME, words);
 }
 
 void resume_flow_retry(struct model *m)
@@ -472,7 +462,7 @@ static bool resume_flow_resume_perform(struct model *m, enum action a)
 {
     if (a != ACT_RESUME && a != ACT_PRINT)
         return false;
-    resume_flow_begin(m, a);
+    resume_flow_begin(m, a, NULL);
     return true;
 }
 

@@ -38,11 +38,6 @@ static void fail_undo(struct model *m)
     toast_no_memory(&m->toast);
 }
 
-void undo_flow_begin(struct model *m, enum change_request request)
-{
-    change_flow_request_undo(m, request, NULL, (struct slice){ 0 });
-}
-
 static void submit_undo(struct model *m)
 {
     struct undo_flow *u = m->undo_flow;
