@@ -306,15 +306,6 @@ static enum err_code run_transaction(const struct store_env *env, struct rewind_
     return rc ? err_wrap(e, rc, "unfinished rewind, to be finished at the next start") : ERR_OK;
 }
 
-/* Returns true if the undo leaves nothing for later. */
-static bool takes_all(const struct rewind_preview *p)
-{
-    for (size_t i = 0; i < p->n; i++)
-        if (p->entry[i].action != REWIND_UNCHANGED && !rewind_tx_includes(&p->entry[i]))
-            return false;
-    return true;
-}
-
 /* A waiting record blocks only its own files. */
 static enum err_code refuse_held(uint32_t path, const char *id, void *arg, struct err *e)
 {
@@ -358,17 +349,21 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
         rc = err_set(e, ERR_IO, dir, "remove an empty record");
     if (!rc) {
         size_t at = 0;
+        bool takes_all = true;
 
         for (size_t i = 0; i < p->n; i++) {
-            r->outcome[i] =
-                rewind_tx_includes(&p->entry[i]) ? tx.entry[at++].outcome : REWIND_SKIPPED;
+            const bool included = rewind_tx_includes(&p->entry[i]);
+
+            r->outcome[i] = included ? tx.entry[at++].outcome : REWIND_SKIPPED;
             r->conflicts += r->outcome[i] == REWIND_CONFLICT;
+            takes_all &= included || p->entry[i].action == REWIND_UNCHANGED;
         }
         snprintf(r->undo, sizeof r->undo, "%s", tx.n || tx.conversation.change ? tx.id : "");
+
+        /* The undo leaves nothing for later. A rewind of the conversation alone has no root. */
+        if (p->plan->undoes && p->plan->root && r->conflicts == 0 && takes_all)
+            repo_ref_remove_before(p->plan->root, p->plan->undoes);
     }
-    /* A rewind of the conversation alone has no root. */
-    if (!rc && p->plan->undoes && p->plan->root && r->conflicts == 0 && takes_all(p))
-        repo_ref_remove_before(p->plan->root, p->plan->undoes);
     rewind_tx_fini(&tx);
     return rc;
 }

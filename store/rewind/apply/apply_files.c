@@ -112,25 +112,6 @@ static enum err_code apply_files_set_mode(const struct entry_files *at, enum rew
     return rc;
 }
 
-/* The directory of an entry that was made, or was to be, by an entry before it. Those in between are made now. *gone:
- * it is not there. */
-static enum err_code reach_made_dir(struct entry_files *at, bool *gone, struct err *e)
-{
-    int dir = -1;
-
-    if (at->c->some_wait && rewind_tx_waits_for_dir(at->c->tx, at->x))
-        return err_set(e, ERR_IO, at->x->path, "restore the file: its directory is not made yet");
-    enum err_code rc =
-        entry_reach_make_dir(&at->c->reach, at->x, &at->c->tx->dirs, &dir, &at->name, e);
-
-    *gone = rc == ERR_UNSAFE;
-    if (rc)
-        return *gone ? ERR_OK : rc;
-    close_at(&at->dir);
-    at->dir = dir;
-    return ERR_OK;
-}
-
 static enum err_code apply_files_create(struct entry_files *at, enum rewind_outcome *out,
                                         struct err *e)
 {
@@ -139,8 +120,24 @@ static enum err_code apply_files_create(struct entry_files *at, enum rewind_outc
 
     TRY(identify_both(at, &here, &there, e));
     *out = here == ENTRY_FILE_WANTED && there == ENTRY_FILE_NONE ? REWIND_DONE : REWIND_CONFLICT;
-    if (there == ENTRY_FILE_WANTED && at->dir < 0)
-        TRY(reach_made_dir(at, &gone, e));
+    /* An entry before it made the directory, or was to make it. Those in between are made now. */
+    if (there == ENTRY_FILE_WANTED && at->dir < 0) {
+        int dir = -1;
+
+        if (at->c->some_wait && rewind_tx_waits_for_dir(at->c->tx, at->x))
+            return err_set(e, ERR_IO, at->x->path,
+                           "restore the file: its directory is not made yet");
+        enum err_code rc =
+            entry_reach_make_dir(&at->c->reach, at->x, &at->c->tx->dirs, &dir, &at->name, e);
+
+        gone = rc == ERR_UNSAFE;
+        if (rc && !gone)
+            return rc;
+        if (!rc) {
+            close_at(&at->dir);
+            at->dir = dir;
+        }
+    }
     if (gone || (here != ENTRY_FILE_NONE && here != ENTRY_FILE_SEEN) || there != ENTRY_FILE_WANTED)
         return ERR_OK;
     /* It takes the place of a directory, whose contents are gone by now. */

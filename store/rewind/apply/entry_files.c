@@ -385,25 +385,6 @@ static enum err_code remove_in(int dir, const char *name, const char *path, cons
     return ERR_OK;
 }
 
-/* The directory is synced no matter who removed the entry, because a crash may have come before the
- * removal was durable. */
-static enum err_code prune_one(const struct above *a, const struct rewind_tx_entry *x,
-                               const struct dirs *as, bool *more, struct err *e)
-{
-    const char *name;
-    int dir;
-    enum err_code rc = beneath_parent(a->root, x->root, a->path, &dir, &name, e);
-
-    *more = rc == ERR_NOT_FOUND; /* never made, or gone already */
-    if (rc)
-        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
-    rc = remove_in(dir, name, a->path, as, more, e);
-    if (!rc && *more)
-        rc = disk_sync(dir, a->path, e);
-    close(dir);
-    return rc;
-}
-
 enum err_code rewind_tx_prune(const struct rewind_tx_entry *x, const struct dirs *as, struct err *e)
 {
     struct above a;
@@ -412,8 +393,23 @@ enum err_code rewind_tx_prune(const struct rewind_tx_entry *x, const struct dirs
 
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    while (!rc && more && above_next(&a))
-        rc = prune_one(&a, x, as, &more, e);
+    while (!rc && more && above_next(&a)) {
+        const char *name;
+        AUTO_FD dir = -1;
+
+        rc = beneath_parent(a.root, x->root, a.path, &dir, &name, e);
+        more = rc == ERR_NOT_FOUND; /* never made, or gone already */
+        if (rc) {
+            rc = rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
+            continue;
+        }
+
+        /* The directory is synced no matter who removed the entry, because a crash may have come before the removal was
+         * durable. */
+        rc = remove_in(dir, name, a.path, as, &more, e);
+        if (!rc && more)
+            rc = disk_sync(dir, a.path, e);
+    }
     close(a.root);
     return rc;
 }
@@ -438,18 +434,6 @@ static enum err_code open_dir(const struct above *a, const struct rewind_tx_entr
     return rc;
 }
 
-/* A directory whose owner could not be restored is not recorded, and so is not removed; nor is one
- * that may not be read. */
-static enum err_code note_one(struct rewind_tx *tx, const struct above *a, int fd, struct err *e)
-{
-    struct attrs x;
-    enum err_code rc = fs_attrs_get(fd, &tx->arena, a->path, &x, e);
-
-    if (rc || (geteuid() != 0 && geteuid() != x.uid))
-        return rc;
-    return beneath_dirs_add(&tx->dirs, &tx->arena, slice_of(a->path), &x) ? ERR_OK : err_nomem(e);
-}
-
 static struct dir_like *entry_files_known(const struct rewind_tx *tx, const struct above *a)
 {
     return beneath_dirs_find(&tx->dirs, slice_of(a->path));
@@ -470,7 +454,15 @@ enum err_code rewind_tx_record_dirs(struct rewind_tx *tx, const struct rewind_tx
             rc = open_dir(&a, x, &fd, e);
         if (fd < 0)
             continue;
-        rc = note_one(tx, &a, fd, e);
+        struct attrs was;
+
+        rc = fs_attrs_get(fd, &tx->arena, a.path, &was, e);
+
+        /* A directory whose owner could not be restored is not recorded, and so is not removed; nor is one that may not
+         * be read. */
+        if (!rc && (geteuid() == 0 || geteuid() == was.uid) &&
+            !beneath_dirs_add(&tx->dirs, &tx->arena, slice_of(a.path), &was))
+            rc = err_nomem(e);
         close(fd);
     }
     close(a.root);

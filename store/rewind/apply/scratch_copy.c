@@ -38,16 +38,6 @@ static enum err_code check_empty(const char *dir, struct err *e)
                    : err_set(e, ERR_STALE, dir, "restore into: the directory is not empty");
 }
 
-static const char *scratch_copy_path_in(const struct rewind_plan *plan, const char *dir,
-                                        const char *path, struct arena *a)
-{
-    struct slice p = slice_of(path);
-
-    if (plan->root && path_under(p, slice_of(plan->root)))
-        return arena_format(a, "%s%s", dir, path + strlen(plan->root));
-    return arena_format(a, "%s/%s%s", dir, outside_name, path);
-}
-
 static enum err_code scratch_copy_write_file(int dir, const char *name, const char *path,
                                              const struct rewind_target *t,
                                              const struct span *bytes, struct hasher *hasher,
@@ -118,12 +108,15 @@ struct into {
 
 static enum err_code put_one(struct into *in, const struct rewind_target *t, struct err *e)
 {
-    const char *path = scratch_copy_path_in(in->plan, in->dir, t->path, &in->result.arena), *name;
+    const char *root = in->plan->root, *name, *path;
     struct span wanted;
     int parent;
 
-    if (!path)
-        return err_nomem(e);
+    if (root && path_under(slice_of(t->path), slice_of(root)))
+        path = arena_format(&in->result.arena, "%s%s", in->dir, t->path + strlen(root));
+    else
+        path = arena_format(&in->result.arena, "%s/%s%s", in->dir, outside_name, t->path);
+    NEED(path);
     enum err_code rc = scratch_copy_open_wanted(t, &in->hasher, &wanted);
 
     if (rc == ERR_FORMAT) {

@@ -86,23 +86,6 @@ static enum err_code keep_present(struct stager *s, struct work *w, struct err *
     return ERR_OK;
 }
 
-/* Checks what cannot be tested with a temporary file, again: it may have changed since the preview. A refusal after
- * INTENT would leave the rewind unfinished for ever. */
-static enum err_code check_allowed(const struct work *w, struct err *e)
-{
-    const struct rewind_step step = { .dir = w->dir < 0 ? w->temp_dir : w->dir,
-                                      .present = w->present,
-                                      .action = w->x->action,
-                                      .mode_only = w->x->mode_only };
-    int sys;
-    const char *why = rewind_forbidden(&step, &sys);
-
-    if (!why)
-        return ERR_OK;
-    errno = sys;
-    return err_sys(e, w->x->path, why);
-}
-
 static enum err_code check_absent(const struct work *w, struct err *e)
 {
     struct stat st;
@@ -377,8 +360,22 @@ static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_t
         s->tx->begun = i + 1;
         rc = absent ? check_absent(&w, e) : keep_present(s, &w, e);
     }
-    if (!rc)
-        rc = check_allowed(&w, e);
+
+    /* Permissions that no temporary file tests may have changed since the preview. A refusal after INTENT would leave
+     * the rewind unfinished for ever. */
+    if (!rc) {
+        const struct rewind_step step = { .dir = w.dir < 0 ? w.temp_dir : w.dir,
+                                          .present = w.present,
+                                          .action = w.x->action,
+                                          .mode_only = w.x->mode_only };
+        int sys;
+        const char *why = rewind_forbidden(&step, &sys);
+
+        if (why) {
+            errno = sys;
+            rc = err_sys(e, w.x->path, why);
+        }
+    }
     if (!rc && w.x->action != REWIND_DELETE && !w.x->mode_only)
         rc = stage_wanted(s, &w, e);
     if (!rc && !w.x->mode_only)
@@ -510,42 +507,30 @@ static enum err_code drop_temps(const struct rewind_tx *tx, struct err *e)
     return rc;
 }
 
-/* A mark that could not be synced may still exist, so it is removed before anything that depends on it. */
-static enum err_code drop_intent(const struct rewind_tx *tx, struct err *e)
+enum err_code rewind_tx_roll_back(struct rewind_tx *tx, enum rollback *how, struct err *e)
 {
     char path[TX_PATH_MAX];
 
+    /* A mark that could not be synced may still exist, so it is removed before anything that depends on it. */
     rewind_tx_path(tx->dir, "intent", path);
-    if (unlink(path))
-        return errno == ENOENT ? ERR_OK : err_sys(e, path, "revoke the decision");
-    return disk_sync_dir(tx->dir, e);
-}
+    if (unlink(path) == 0)
+        TRY(disk_sync_dir(tx->dir, e));
+    else if (errno != ENOENT)
+        return err_sys(e, path, "revoke the decision");
+    TRY(rewind_tx_conversation_undo(tx, how, e));
+    TRY(drop_temps(tx, e));
+    TRY(rewind_tx_sync_dirs(tx, e));
+    if (*how == ROLLBACK_RETRY)
+        return ERR_OK;
+    if (*how != ROLLBACK_CONFLICT)
+        return copy_remove(tx->dir, e);
 
-/* The conversation is left as it is, and only this record has its old end, so the record is marked as done. Each of
- * these steps may be repeated. */
-static enum err_code keep_conversation_only(struct rewind_tx *tx, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
+    /* The conversation is left as it is, and only this record has its old end, so the record is marked as done. Each of
+     * these steps may be repeated. */
     tx->n = 0;
     tx->cut_short = true;
-    rc = rewind_tx_write_plan(tx, e);
-    for (enum rewind_tx_phase p = TX_INTENT; p <= TX_DONE && !rc; p++)
-        rc = rewind_tx_mark(tx, p, e);
-    return rc;
-}
-
-enum err_code rewind_tx_roll_back(struct rewind_tx *tx, enum rollback *how, struct err *e)
-{
-    enum err_code rc = drop_intent(tx, e);
-
-    if (!rc)
-        rc = rewind_tx_conversation_undo(tx, how, e);
-    if (!rc)
-        rc = drop_temps(tx, e);
-    if (!rc)
-        rc = rewind_tx_sync_dirs(tx, e);
-    if (rc || *how == ROLLBACK_RETRY)
-        return rc;
-    return *how == ROLLBACK_CONFLICT ? keep_conversation_only(tx, e) : copy_remove(tx->dir, e);
+    TRY(rewind_tx_write_plan(tx, e));
+    for (enum rewind_tx_phase p = TX_INTENT; p <= TX_DONE; p++)
+        TRY(rewind_tx_mark(tx, p, e));
+    return ERR_OK;
 }

@@ -193,23 +193,6 @@ static const char *linediff_line_start(struct slice text, unsigned number)
     return p;
 }
 
-static enum err_code add_new_side(const struct linediff *d, const struct linediff_hunk *h,
-                                  struct buf *out)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = h->first; i < h->first + h->n && !rc; i++) {
-        const struct linediff_line *l = &d->line[i];
-
-        if (l->sign == '-')
-            continue;
-        rc = buf_add(out, l->text);
-        if (!rc && !l->no_newline)
-            rc = buf_add_byte(out, '\n');
-    }
-    return rc;
-}
-
 enum err_code linediff_apply_hunks(const struct linediff *d, struct slice before,
                                    const bool *chosen, struct arena *a, struct slice *out,
                                    struct err *e)
@@ -231,8 +214,15 @@ enum err_code linediff_apply_hunks(const struct linediff *d, struct slice before
         const char *to = linediff_line_start(old, start);
 
         rc = buf_add(&bytes, (struct slice){ from, (size_t)(to - from) });
-        if (!rc)
-            rc = add_new_side(d, hunk, &bytes);
+        for (size_t i = hunk->first; i < hunk->first + hunk->n && !rc; i++) {
+            const struct linediff_line *l = &d->line[i];
+
+            if (l->sign == '-')
+                continue;
+            rc = buf_add(&bytes, l->text);
+            if (!rc && !l->no_newline)
+                rc = buf_add_byte(&bytes, '\n');
+        }
         from = linediff_line_start(old, start + hunk->old_lines);
     }
     rc = rc ? rc : buf_add(&bytes, (struct slice){ from, (size_t)(end - from) });

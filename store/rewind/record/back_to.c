@@ -26,23 +26,18 @@ struct back_entry {
     bool elsewhere;
 };
 
-static bool is_revived(const struct back_walk *w, const char *id)
-{
-    for (size_t i = 0; i < w->revived_n; i++)
-        if (strcmp(w->revived[i], id) == 0)
-            return true;
-    return false;
-}
-
 /* Ids of both logs sort by time. An undo cancels out what it undid, unless that is older than the named entry. */
 static void meet_entry(struct back_walk *w, const struct back_entry *x)
 {
     const char *id = x->target.id;
     int order = strcmp(id, w->id);
+    bool revived = false;
 
     w->done = order <= 0;
     w->found = w->found || order == 0;
-    if (order < 0 || (x->undone && !is_revived(w, id)))
+    for (size_t i = 0; i < w->revived_n && !revived; i++)
+        revived = strcmp(w->revived[i], id) == 0;
+    if (order < 0 || (x->undone && !revived))
         return;
     if (x->elsewhere) {
         w->found_elsewhere = w->found_elsewhere || order == 0;
@@ -131,30 +126,24 @@ struct back_check {
     bool conversation; /* a rewind of a conversation is among the newer ones */
 };
 
-static struct left_file *left_file_of(const struct back_check *k, const char *path)
-{
-    for (size_t i = 0; i < k->left_n; i++)
-        if (strcmp(k->left[i].path, path) == 0)
-            return &k->left[i];
-    return NULL;
-}
-
-/* Returns true if the newer undos leave the file as the older rewind left it. */
-static bool back_to_continues(const struct left_file *x, const struct rewind_target *t)
-{
-    if (x->absent || t->last_absent)
-        return x->absent && t->last_absent;
-    return !x->sha256 || !t->last.sha256 || strcmp(x->sha256, t->last.sha256) == 0;
-}
-
 static enum err_code back_to_check_file(struct back_check *k, const struct rewind_entry *x,
                                         struct err *e)
 {
     const struct rewind_target *t = x->target;
     struct arena *a = &k->b->arena;
-    struct left_file *left = left_file_of(k, t->path);
+    struct left_file *left = NULL;
+    bool continues = x->action != REWIND_REFUSED;
 
-    if (left ? !back_to_continues(left, t) : x->action == REWIND_REFUSED)
+    for (size_t i = 0; i < k->left_n && !left; i++)
+        if (strcmp(k->left[i].path, t->path) == 0)
+            left = &k->left[i];
+
+    /* The newer undos have to leave the file as the older rewind left it. */
+    if (left && (left->absent || t->last_absent))
+        continues = left->absent && t->last_absent;
+    else if (left)
+        continues = !left->sha256 || !t->last.sha256 || strcmp(left->sha256, t->last.sha256) == 0;
+    if (!continues)
         return err_set(&k->b->why, ERR_STALE, t->path, "undo a rewind: %s",
                        left || !x->why ? "the file was edited between two rewinds" : x->why);
     if (!left) {

@@ -68,21 +68,6 @@ static bool brief_read_entry(struct slice *text, struct arena *a, struct rewind_
     return false;
 }
 
-static bool read_entries(struct slice text, size_t n, size_t settled, struct rewind_tx *tx)
-{
-    bool ok = n < text.n + 1 && settled < text.n + 1;
-
-    tx->entry = ok ? arena_zalloc(&tx->arena, sizeof *tx->entry * (n + 1)) : NULL;
-    tx->settled = ok ? arena_zalloc(&tx->arena, sizeof *tx->settled * (settled + 1)) : NULL;
-    ok = tx->entry && tx->settled;
-    while (ok && tx->n < n)
-        ok = brief_read_entry(&text, &tx->arena, &tx->entry[tx->n++]);
-    while (ok && tx->settled_n < settled)
-        ok = record_field_text(&text, &tx->arena, &tx->settled[tx->settled_n]) &&
-             tx->settled[tx->settled_n++];
-    return ok && text.n == 0;
-}
-
 bool rewind_tx_brief_read(struct slice text, const char *dir, const char *id, struct rewind_tx *out,
                           int64_t *bytes)
 {
@@ -101,8 +86,17 @@ bool rewind_tx_brief_read(struct slice text, const char *dir, const char *id, st
     for (size_t i = 0; i < sizeof texts / sizeof *texts && ok; i++)
         ok = record_field_text(&text, &tx.arena, texts[i]);
     ok = ok && tx.system && tx.session && tx.point && how >= CONVERSATION_NONE &&
-         how <= CONVERSATION_REFS && n >= 0 && settled >= 0 &&
-         read_entries(text, (size_t)n, (size_t)settled, &tx);
+         how <= CONVERSATION_REFS && n >= 0 && settled >= 0 && (size_t)n < text.n + 1 &&
+         (size_t)settled < text.n + 1;
+    tx.entry = ok ? arena_zalloc(&tx.arena, sizeof *tx.entry * ((size_t)n + 1)) : NULL;
+    tx.settled = ok ? arena_zalloc(&tx.arena, sizeof *tx.settled * ((size_t)settled + 1)) : NULL;
+    ok = tx.entry && tx.settled;
+    while (ok && tx.n < (size_t)n)
+        ok = brief_read_entry(&text, &tx.arena, &tx.entry[tx.n++]);
+    while (ok && tx.settled_n < (size_t)settled)
+        ok = record_field_text(&text, &tx.arena, &tx.settled[tx.settled_n]) &&
+             tx.settled[tx.settled_n++];
+    ok = ok && text.n == 0;
 
     /* Without a sound brief the caller reads the record itself. */
     if (!ok || tx.arena.failed) {

@@ -114,22 +114,17 @@ static enum err_code note_record(const struct rewind_tx *tx, void *arg, bool *mo
 enum err_code rewind_plan_known_state(const struct store_env *env, struct rewind_plan *plan,
                                       struct err *e)
 {
-    struct arena scratch = { 0 };
+    AUTO_ARENA scratch = { 0 };
     struct known_state_scan r = { .plan = plan, .open = plan->n };
-    enum err_code rc = ERR_OK;
 
     if (plan->n == 0)
         return ERR_OK;
     TRY(source_dir_sha256(r.dir_sha256, e));
-    r.left = arena_zalloc(&scratch, plan->n * sizeof *r.left);
-    if (!r.left)
-        return err_nomem(e);
+    NEED(r.left = arena_zalloc(&scratch, plan->n * sizeof *r.left));
     for (size_t i = 0; i < plan->n; i++)
         r.left[i].target = &plan->target[i];
     qsort(r.left, plan->n, sizeof *r.left, compare_left_path);
-    rc = rewind_records_each(env, RECORDS_MAX, note_record, &r, e);
-    arena_fini(&scratch);
-    return rc;
+    return rewind_records_each(env, RECORDS_MAX, note_record, &r, e);
 }
 
 /* ---- files of unfinished rewinds ---- */

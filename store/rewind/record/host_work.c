@@ -148,22 +148,6 @@ static enum err_code host_work_add_line(struct slice path, struct slice hex, str
     return j.rc || buf_add_byte(lines, '\n') ? ERR_NOMEM : ERR_OK;
 }
 
-/* Writes the newest state of each path alone if older ones are most of the record, after the temporary files of one that
- * was killed are removed. Nothing depends on it, so it may fail. */
-static void compact_record(struct work *w)
-{
-    struct buf newest = { 0 };
-
-    work_fini(w); /* others may have added lines since it was read */
-    enum err_code rc = host_work_read_record(w, NULL);
-
-    for (size_t i = 0; i < w->paths.n && !rc; i++)
-        rc = host_work_add_line(w->paths.text[i], w->sha256[i], &newest);
-    if (!rc && newest.n < w->text.n / 2 && disk_new_sweep(w->dir))
-        (void)!disk_replace_file(w->dir, w->name, buf_slice(&newest), FILE_MODE, NULL);
-    buf_fini(&newest);
-}
-
 /* Under a lock, because a line that another host adds between the reading and the writing of a compaction would be lost.
  * The lines are durable before that. */
 static enum err_code write_lines(struct work *w, struct slice lines, struct err *e)
@@ -181,8 +165,19 @@ static enum err_code write_lines(struct work *w, struct slice lines, struct err 
     rc = w->text.p ? ERR_OK : disk_create_file(w->dir, w->name, SLICE(""), FILE_MODE, e);
     if (!rc || rc == ERR_STALE)
         rc = log_append(path, lines, 0, NULL, e);
-    if (!rc && w->text.n + lines.n >= COMPACT_FROM)
-        compact_record(w);
+    /* The newest state of each path is written alone if older ones are most of the record, after the temporary files of
+     * a writer that was killed are removed. Nothing depends on it, so it may fail. */
+    if (!rc && w->text.n + lines.n >= COMPACT_FROM) {
+        AUTO_BUF newest = { 0 };
+
+        work_fini(w); /* others may have added lines since it was read */
+        enum err_code unread = host_work_read_record(w, NULL);
+
+        for (size_t i = 0; i < w->paths.n && !unread; i++)
+            unread = host_work_add_line(w->paths.text[i], w->sha256[i], &newest);
+        if (!unread && newest.n < w->text.n / 2 && disk_new_sweep(w->dir))
+            (void)!disk_replace_file(w->dir, w->name, buf_slice(&newest), FILE_MODE, NULL);
+    }
     log_lock_release(lock);
     return rc;
 }

@@ -194,30 +194,6 @@ enum err_code rewind_tx_write_plan(const struct rewind_tx *tx, struct err *e)
     return rc;
 }
 
-/* "old/<n>.live": no other name is ever followed. */
-static bool adopts_is_ours(const struct rewind_tx *tx, const char *adopts)
-{
-    const char *slash = strchr(adopts, '/');
-    size_t dir = slash ? (size_t)(slash - adopts) : 0;
-
-    return tx->undoes && (dir == 3 || dir == 4) &&
-           (strncmp(adopts, "old", dir) == 0 || strncmp(adopts, "undo", dir) == 0) &&
-           strcmp(slash + 1 + strspn(slash + 1, "0123456789"), ".live") == 0;
-}
-
-/* Our own paths were checked when they were written; a path that was corrupted on disk must not lead to another
- * place. */
-static bool get_entry(const cJSON *o, struct rewind_tx *tx, struct rewind_tx_entry *x)
-{
-    if (!record_get(o, &entry_table, x, &tx->arena) || pathrule_forbids(slice_of(x->path), true) ||
-        !path_under(slice_of(x->path), slice_of(x->root)) ||
-        (x->adopts && !adopts_is_ours(tx, x->adopts)))
-        return false;
-    x->root_id = tx->project && strcmp(x->root, tx->project) == 0 ? tx->root_id : NULL;
-    return !rewind_tx_has_attrs(tx) || !rewind_tx_has_was(x) ||
-           record_json_attrs(o, &tx->arena, &x->was);
-}
-
 static bool get_plan(const cJSON *root, struct rewind_tx *tx)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
@@ -236,9 +212,27 @@ static bool get_plan(const cJSON *root, struct rewind_tx *tx)
         (rewind_tx_has_root(tx) && !record_get(root, &root_table, id, a)))
         return false;
     tx->root_id = id->ino ? id : NULL;
-    for (const cJSON *o = list->child; o; o = o->next)
-        if (!get_entry(o, tx, &tx->entry[tx->n++]))
+    /* Our own paths were checked when they were written; a path that was corrupted on disk must not lead to another
+     * place. */
+    for (const cJSON *o = list->child; o; o = o->next) {
+        struct rewind_tx_entry *x = &tx->entry[tx->n++];
+
+        if (!record_get(o, &entry_table, x, a) || pathrule_forbids(slice_of(x->path), true) ||
+            !path_under(slice_of(x->path), slice_of(x->root)))
             return false;
+        if (x->adopts) { /* "old/<n>.live": no other name is ever followed */
+            const char *slash = strchr(x->adopts, '/');
+            size_t dir = slash ? (size_t)(slash - x->adopts) : 0;
+
+            if (!tx->undoes || (dir != 3 && dir != 4) ||
+                (strncmp(x->adopts, "old", dir) != 0 && strncmp(x->adopts, "undo", dir) != 0) ||
+                strcmp(slash + 1 + strspn(slash + 1, "0123456789"), ".live") != 0)
+                return false;
+        }
+        x->root_id = tx->project && strcmp(x->root, tx->project) == 0 ? tx->root_id : NULL;
+        if (rewind_tx_has_attrs(tx) && rewind_tx_has_was(x) && !record_json_attrs(o, a, &x->was))
+            return false;
+    }
     return rewind_tx_backup_layout(tx);
 }
 
@@ -310,19 +304,6 @@ static enum err_code find_mark(const char *dir, const char *name, bool *found, s
     return ERR_OK;
 }
 
-static enum err_code read_phase(struct rewind_tx *tx, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-    bool found;
-
-    for (int p = TX_PLANNED; p <= TX_DONE && !rc; p++) {
-        rc = find_mark(tx->dir, mark_names[p], &found, e);
-        if (!rc && found)
-            tx->phase = (enum rewind_tx_phase)p;
-    }
-    return rc ? rc : find_mark(tx->dir, "abandoned", &tx->abandoned, e);
-}
-
 /* The commit mark has the outcome of each entry. */
 static enum err_code read_outcomes(struct rewind_tx *tx, struct err *e)
 {
@@ -359,7 +340,8 @@ enum err_code rewind_tx_check_own(const char *dir, struct err *e)
 enum err_code rewind_tx_read(const char *dir, const char *id, struct rewind_tx *out, struct err *e)
 {
     struct rewind_tx tx = { 0 };
-    struct buf text = { 0 };
+    AUTO_BUF text = { 0 };
+    bool found;
 
     tx.dir = arena_copy_text(&tx.arena, dir);
     tx.id = arena_copy_text(&tx.arena, id);
@@ -373,11 +355,15 @@ enum err_code rewind_tx_read(const char *dir, const char *id, struct rewind_tx *
     if (!rc)
         rc = parse_plan(buf_slice(&text), path, &tx, e);
     tx.begun = tx.n;
+    for (int p = TX_PLANNED; p <= TX_DONE && !rc; p++) {
+        rc = find_mark(tx.dir, mark_names[p], &found, e);
+        if (!rc && found)
+            tx.phase = (enum rewind_tx_phase)p;
+    }
     if (!rc)
-        rc = read_phase(&tx, e);
+        rc = find_mark(tx.dir, "abandoned", &tx.abandoned, e);
     if (!rc && tx.phase >= TX_COMMITTED)
         rc = read_outcomes(&tx, e);
-    buf_fini(&text);
     if (rc)
         rewind_tx_fini(&tx);
     else

@@ -26,23 +26,20 @@ enum err_code rewind_tx_link_attrs(struct rewind_tx_entry *x, int dir, const cha
     return ERR_OK;
 }
 
-static bool makes_or_removes_dir(const struct rewind_tx_entry *x)
-{
-    const bool is_made = x->action != REWIND_DELETE && S_ISDIR(x->mode);
-
-    return is_made != (x->seen.exists && S_ISDIR(x->seen.mode));
-}
-
 enum err_code rewind_tx_place_temps(struct rewind_tx *tx, struct err *e)
 {
     struct slice_set dirs = { .n = 0 };
     enum err_code rc = ERR_OK;
     uint32_t number;
 
-    for (size_t i = 0; i < tx->n && !rc; i++)
-        if (makes_or_removes_dir(&tx->entry[i]) &&
-            slice_set_add(&dirs, slice_of(tx->entry[i].path), &number))
+    for (size_t i = 0; i < tx->n && !rc; i++) {
+        const struct rewind_tx_entry *x = &tx->entry[i];
+        const bool is_made = x->action != REWIND_DELETE && S_ISDIR(x->mode);
+        const bool was_there = x->seen.exists && S_ISDIR(x->seen.mode);
+
+        if (is_made != was_there && slice_set_add(&dirs, slice_of(x->path), &number))
             rc = err_nomem(e);
+    }
     for (size_t i = 0; i < tx->n && dirs.n && !rc; i++) {
         struct rewind_tx_entry *x = &tx->entry[i];
 

@@ -32,14 +32,6 @@ static void copy_cut(char *out, size_t cap, const char *text)
     out[n] = '\0';
 }
 
-/* "claude:5e55…": the id is what follows the system's name. */
-static const char *id_of_session(const char *session)
-{
-    const char *colon = strchr(session, ':');
-
-    return colon ? colon + 1 : session;
-}
-
 struct undo_target undo_target_of_change(const struct change *c)
 {
     struct undo_target n = { .kind = UNDO_TARGET_CHANGE,
@@ -53,11 +45,11 @@ struct undo_target undo_target_of_change(const struct change *c)
     copy_cut(n.text, sizeof n.text, c->text);
     if (c->sessions_n) {
         const struct change_origin *o = &c->origin[0];
+        const char *session = c->sessions[0];
+        const char *colon = session ? strchr(session, ':') : NULL;
 
-        copy_cut(n.title, sizeof n.title,
-                 o->title         ? o->title
-                 : c->sessions[0] ? id_of_session(c->sessions[0])
-                                  : NULL);
+        /* "claude:5e55…": the id is what follows the system's name. */
+        copy_cut(n.title, sizeof n.title, o->title ? o->title : colon ? colon + 1 : session);
         copy_cut(n.dir, sizeof n.dir, o->dir);
     }
     return n;
@@ -98,15 +90,6 @@ void undo_target_phrase(const struct undo_target *n, char *out, size_t cap)
 
 enum undo_chance { UNDO_POSSIBLE, UNDO_ALL_EDITED, UNDO_CONTINUED };
 
-static bool can_undo_files(const struct rewind_preview *p, bool alone)
-{
-    bool can = alone && p->n > 0 && p->refused == 0;
-
-    for (size_t i = 0; i < p->n && !can; i++)
-        can = p->entry[i].action != REWIND_REFUSED && p->entry[i].action != REWIND_UNCHANGED;
-    return can;
-}
-
 /* Returns UNDO_POSSIBLE if any part of it can be undone now. Files that were edited since cannot be
  * undone, nor can a conversation that was continued. */
 static enum undo_chance undo_chance_of(struct target_search *l, const char *id)
@@ -119,7 +102,9 @@ static enum undo_chance undo_chance_of(struct target_search *l, const char *id)
     if (rewind_undo_plan(l->env, id, &plan, NULL) == ERR_OK &&
         rewind_preview(&plan, &options, &p, NULL) == ERR_OK) {
         continued = plan.conversation.change && change_is_stale(plan.conversation.change);
-        can = (plan.conversation.change && !continued) || can_undo_files(&p, !continued);
+        can = !continued && (plan.conversation.change || (p.n > 0 && p.refused == 0));
+        for (size_t i = 0; i < p.n && !can; i++)
+            can = p.entry[i].action != REWIND_REFUSED && p.entry[i].action != REWIND_UNCHANGED;
     }
     rewind_preview_fini(&p);
     rewind_plan_fini(&plan);
@@ -219,16 +204,6 @@ static enum err_code check_unread(const struct target_search *l, const char *unr
                : ERR_OK;
 }
 
-/* Returns true if a rewind that was not read may be what is looked for. */
-static bool needs_older(const struct target_search *l)
-{
-    const struct rewind_records *r = &l->rewinds;
-
-    return r->older &&
-           (!l->done || (!l->id && (!r->n || record_id_time(l->found.id) <=
-                                                 record_id_time(r->record[r->n - 1].id))));
-}
-
 /* One of the newest is meant almost always, so the others are read only if needed. */
 static enum err_code scan_newest(struct change_log *log, struct target_search *l, size_t most,
                                  struct err *e)
@@ -244,7 +219,12 @@ static enum err_code scan_newest(struct change_log *log, struct target_search *l
     rc = change_list(log, see_change, l, e);
     if (!rc)
         check_rewinds_after(l, -1);
-    bool again = !rc && needs_older(l);
+    /* A rewind that was not read may be what is looked for. */
+    const struct rewind_records *r = &l->rewinds;
+    const bool again =
+        !rc && r->older &&
+        (!l->done || (!l->id && (!r->n || record_id_time(l->found.id) <=
+                                              record_id_time(r->record[r->n - 1].id))));
 
     if (!rc && !again && !l->id)
         rc = check_unread(l, change_log_unread(log), e);
