@@ -88,30 +88,22 @@ const char *text_file_option(struct arena *a, const char *name, const char *valu
     return NULL;
 }
 
-static const char *text_check_secret(int fd)
-{
-    struct stat sb;
-
-    if (fstat(fd, &sb) != 0)
-        return strerror(errno);
-    if (!S_ISREG(sb.st_mode))
-        return "it is not a file";
-    if ((sb.st_mode & 077) != 0)
-        return "others can read it (chmod 600)";
-    return NULL;
-}
-
 int text_read_secret(struct arena *a, const char *option, const char *path,
                      struct reprise_plugin_call *call, const char **out)
 {
     char text[TEXT_SECRET_MOST];
     const char *why = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat sb;
     ssize_t n = 0;
 
-    if (fd < 0)
+    if (fd < 0 || fstat(fd, &sb) != 0)
         why = strerror(errno);
-    else if (!(why = text_check_secret(fd)) && (n = read(fd, text, sizeof text - 1)) < 0)
+    else if (!S_ISREG(sb.st_mode))
+        why = "it is not a file";
+    else if ((sb.st_mode & 077) != 0)
+        why = "others can read it (chmod 600)";
+    else if ((n = read(fd, text, sizeof text - 1)) < 0)
         why = strerror(errno);
     if (fd >= 0)
         close(fd);

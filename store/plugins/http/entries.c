@@ -10,18 +10,6 @@ static bool http_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* The list is the array after the key `entries` of the outermost object. x->matched counts the bytes of this beginning. */
-static void http_match_key(struct http_entries *x, char c)
-{
-    if (!x->string && http_is_blank(c))
-        return;
-    /* It does not begin inside of a string, with a quote that is escaped. */
-    if (x->depth == 1 && (x->matched || !x->string) && c == entries_key[x->matched])
-        x->matched++;
-    else
-        x->matched = x->depth == 1 && c == '"' && !x->string;
-}
-
 /* Anything but an object is no row, but counts as one. */
 static bool http_hand_entry(struct http_entries *x)
 {
@@ -59,8 +47,14 @@ bool http_entries_add(struct http_entries *x, struct slice bytes)
         const char c = bytes.p[i];
         const struct slice before = { bytes.p + from, i - from };
 
-        if (!x->inside)
-            http_match_key(x, c);
+        /* The list is the array after the key `entries` of the outermost object. x->matched counts the bytes of this
+         * beginning, which does not begin inside of a string, with a quote that is escaped. */
+        if (!x->inside && (x->string || !http_is_blank(c))) {
+            if (x->depth == 1 && (x->matched || !x->string) && c == entries_key[x->matched])
+                x->matched++;
+            else
+                x->matched = x->depth == 1 && c == '"' && !x->string;
+        }
         if (x->string) {
             x->string = x->escaped || c != '"';
             x->escaped = !x->escaped && c == '\\';

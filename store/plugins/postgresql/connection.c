@@ -29,40 +29,31 @@ int pg_fail(struct reprise_plugin_call *call, int code, const char *text)
     return code;
 }
 
-static bool was_unreachable(const char *attempt)
-{
-    static const char *const reasons[] = { "Connection refused", "unreachable", "Cannot assign" };
-    const char *end = attempt + strcspn(attempt, "\n");
-
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-        const char *found = strstr(attempt, reasons[i]);
-
-        if (found && found < end)
-            return true;
-    }
-    return false;
-}
-
-/* A name may have several addresses, and libpq reports each that it tried: the first one that was reached tells more than
- * one where no server listens. */
-static const char *telling_attempt(const char *text)
-{
-    for (const char *attempt = text; attempt;
-         attempt = strstr(attempt, "\nconnection to server ")) {
-        attempt += *attempt == '\n';
-        if (!was_unreachable(attempt))
-            return attempt;
-    }
-    return text;
-}
-
 static int fail_connection(struct reprise_plugin_call *call, const PGconn *c)
 {
+    static const char *const unreachable[] = { "Connection refused", "unreachable",
+                                               "Cannot assign" };
+    const char *text = PQerrorMessage(c), *why = NULL;
+
+    /* A name may have several addresses, and libpq reports each that it tried: the first one that was reached tells more
+     * than one where no server listens. */
+    for (const char *attempt = text; attempt && !why;
+         attempt = strstr(attempt, "\nconnection to server ")) {
+        bool reached = true;
+
+        attempt += *attempt == '\n';
+        for (size_t i = 0; i < COUNT_OF(unreachable) && reached; i++) {
+            const char *found = strstr(attempt, unreachable[i]);
+
+            reached = !found || found >= attempt + strcspn(attempt, "\n");
+        }
+        why = reached ? attempt : NULL;
+    }
     return pg_fail(call,
                    PQconnectionNeedsPassword(c) || PQconnectionUsedPassword(c)
                        ? REPRISE_PLUGIN_REFUSED
                        : REPRISE_PLUGIN_FAILED,
-                   telling_attempt(PQerrorMessage(c)));
+                   why ? why : text);
 }
 
 static int fail_result(struct reprise_plugin_call *call, const PGconn *c, const PGresult *r)
@@ -84,21 +75,6 @@ static void drop_notice(void *arg, const PGresult *r)
     (void)arg, (void)r;
 }
 
-static int postgresql_finish_connecting(PGconn *c, struct reprise_plugin_call *call)
-{
-    int64_t deadline = server_now_ms() + call->timeout_ms;
-    PostgresPollingStatusType next = PGRES_POLLING_WRITING;
-
-    while (next != PGRES_POLLING_OK) {
-        if (next == PGRES_POLLING_FAILED || PQsocket(c) < 0)
-            return fail_connection(call, c);
-        PLUGIN_TRY(server_wait(PQsocket(c), next == PGRES_POLLING_READING ? POLLIN : POLLOUT,
-                               deadline, call));
-        next = PQconnectPoll(c);
-    }
-    return PQsetnonblocking(c, 1) == 0 ? REPRISE_PLUGIN_OK : fail_connection(call, c);
-}
-
 /* Notices a server that is gone. */
 bool pg_is_usable(void *connection)
 {
@@ -118,14 +94,28 @@ int pg_acquire(struct pg *pg, struct reprise_plugin_call *call, PGconn **out)
     PGconn *c = server_pool_take(&pg->pool);
     int rc = REPRISE_PLUGIN_OK;
 
-    if (!c) {
-        c = PQconnectStartParams(names, values, 1);
-        if (!c)
-            return REPRISE_PLUGIN_NO_MEMORY;
-        PQsetNoticeReceiver(c, drop_notice, NULL);
-        rc = PQstatus(c) == CONNECTION_BAD ? fail_connection(call, c)
-                                           : postgresql_finish_connecting(c, call);
+    if (c) {
+        *out = c;
+        return REPRISE_PLUGIN_OK;
     }
+    c = PQconnectStartParams(names, values, 1);
+    if (!c)
+        return REPRISE_PLUGIN_NO_MEMORY;
+    PQsetNoticeReceiver(c, drop_notice, NULL);
+    bool failed = PQstatus(c) == CONNECTION_BAD;
+    int64_t deadline = server_now_ms() + call->timeout_ms;
+
+    for (PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+         !rc && !failed && next != PGRES_POLLING_OK;) {
+        failed = next == PGRES_POLLING_FAILED || PQsocket(c) < 0;
+        if (!failed)
+            rc = server_wait(PQsocket(c), next == PGRES_POLLING_READING ? POLLIN : POLLOUT,
+                             deadline, call);
+        if (!failed && !rc)
+            next = PQconnectPoll(c);
+    }
+    if (!rc && (failed || PQsetnonblocking(c, 1) != 0))
+        rc = fail_connection(call, c);
     if (rc)
         PQfinish(c);
     else

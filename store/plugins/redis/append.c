@@ -16,17 +16,6 @@ struct appending {
 
 /* ---- before ---- */
 
-/* Returns true if the row at `after` is the newest: only elements that are not rows follow it. */
-static bool is_newest(int64_t after, int64_t length, const redisReply *behind)
-{
-    if (length < after || length - after > (int64_t)behind->elements)
-        return false;
-    for (size_t i = 0; i < behind->elements; i++)
-        if (redis_is_row(behind->element[i]))
-            return false;
-    return true;
-}
-
 /* The types are checked first, because Redis does not roll back a transaction in which a command fails. */
 static int redis_check(const struct appending *x, int64_t after)
 {
@@ -42,8 +31,14 @@ static int redis_check(const struct appending *x, int64_t after)
     PLUGIN_TRY(redis_expect(x->c, x->call, REDIS_REPLY_INTEGER, &index));
     PLUGIN_TRY(redis_expect(x->c, x->call, REDIS_REPLY_INTEGER, &length));
     PLUGIN_TRY(redis_expect(x->c, x->call, REDIS_REPLY_ARRAY, &behind));
-    return after >= 0 && !is_newest(after, length->integer, behind) ? REPRISE_PLUGIN_CHANGED
-                                                                    : REPRISE_PLUGIN_OK;
+    /* Only elements that are not rows may follow the row at `after`. */
+    if (after >= 0 &&
+        (length->integer < after || length->integer - after > (int64_t)behind->elements))
+        return REPRISE_PLUGIN_CHANGED;
+    for (size_t i = 0; i < behind->elements && after >= 0; i++)
+        if (redis_is_row(behind->element[i]))
+            return REPRISE_PLUGIN_CHANGED;
+    return REPRISE_PLUGIN_OK;
 }
 
 /* ---- the transaction ---- */
@@ -193,22 +188,6 @@ static int remove_session(const struct redis *rd, struct redis_conn *c,
                : text_fail(call, REPRISE_PLUGIN_CHANGED, "another program is adding to it");
 }
 
-static int remove_subpath(const struct redis *rd, struct redis_conn *c,
-                          const struct reprise_plugin_key *key, struct arena *a,
-                          struct reprise_plugin_call *call)
-{
-    const char *name = redis_key(rd, key, NULL, a), *subkeys = redis_key(rd, key, RD_SUBKEYS, a);
-    AUTO_REPLY *done = NULL;
-
-    if (!name || !subkeys)
-        return REPRISE_PLUGIN_NO_MEMORY;
-    PLUGIN_TRY(redis_send(c, "MULTI"));
-    PLUGIN_TRY(redis_send(c, "DEL %s", name));
-    PLUGIN_TRY(redis_send(c, "SREM %s %s", subkeys, key->subpath));
-    PLUGIN_TRY(redis_send(c, "EXEC"));
-    return redis_finish(c, 2, &done, call);
-}
-
 int redis_remove(void *store, const struct reprise_plugin_key *key,
                  struct reprise_plugin_call *call)
 {
@@ -217,8 +196,27 @@ int redis_remove(void *store, const struct reprise_plugin_key *key,
     AUTO_CONNECTION *c = NULL;
 
     PLUGIN_TRY(redis_acquire(rd, call, &c));
-    int rc =
-        key->subpath ? remove_subpath(rd, c, key, &a, call) : remove_session(rd, c, key, &a, call);
+    int rc = REPRISE_PLUGIN_OK;
+
+    if (key->subpath) {
+        const char *name = redis_key(rd, key, NULL, &a);
+        const char *subkeys = redis_key(rd, key, RD_SUBKEYS, &a);
+        AUTO_REPLY *done = NULL;
+
+        if (!name || !subkeys)
+            rc = REPRISE_PLUGIN_NO_MEMORY;
+        if (!rc)
+            rc = redis_send(c, "MULTI");
+        if (!rc)
+            rc = redis_send(c, "DEL %s", name);
+        if (!rc)
+            rc = redis_send(c, "SREM %s %s", subkeys, key->subpath);
+        if (!rc)
+            rc = redis_send(c, "EXEC");
+        if (!rc)
+            rc = redis_finish(c, 2, &done, call);
+    } else
+        rc = remove_session(rd, c, key, &a, call);
 
     c->broken |= rc != REPRISE_PLUGIN_OK;
     return rc;

@@ -83,15 +83,6 @@ int redis_send_texts(struct redis_conn *c, int n, const char *text[], const size
     return redis_add_command(c, command, length);
 }
 
-static size_t redis_count_lines(const char *p, size_t n)
-{
-    size_t lines = 0;
-
-    for (const char *end = p + n; (p = memchr(p, '\n', (size_t)(end - p))); p++)
-        lines++;
-    return lines;
-}
-
 static int receive_some(struct redis_conn *c, struct reprise_plugin_call *call)
 {
     ssize_t n = c->ssl ? redis_tls_receive(c->ssl, c->in, sizeof c->in)
@@ -104,7 +95,8 @@ static int receive_some(struct redis_conn *c, struct reprise_plugin_call *call)
     if (n > 0) {
         c->received += (size_t)n;
         c->moved += (size_t)n;
-        c->lines += redis_count_lines(c->in, (size_t)n);
+        for (const char *p = c->in; (p = memchr(p, '\n', (size_t)(c->in + n - p))); p++)
+            c->lines++;
         if (c->received > SERVER_ANSWER_MOST || c->lines > REDIS_LINES_MOST) {
             c->broken = true;
             return server_sends_too_much(call);
@@ -214,17 +206,6 @@ static void *create_array(const redisReadTask *task, redis_count n)
     return c->too_much ? NULL : c->create_array(task, n);
 }
 
-static int redis_finish_connecting(struct redis_conn *c, struct reprise_plugin_call *call)
-{
-    int error = 0;
-    socklen_t size = sizeof error;
-
-    PLUGIN_TRY(server_wait(c->c->fd, POLLOUT, server_now_ms() + call->timeout_ms, call));
-    if (getsockopt(c->c->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
-        error = errno;
-    return error ? text_fail(call, REPRISE_PLUGIN_FAILED, strerror(error)) : REPRISE_PLUGIN_OK;
-}
-
 /* A server without passwords accepts any. The server's error may repeat the password, so it is not shown. */
 static int introduce(const struct redis *rd, struct redis_conn *c, struct reprise_plugin_call *call)
 {
@@ -253,7 +234,14 @@ static int redis_connect(const struct redis *rd, struct redis_conn *c,
         return REPRISE_PLUGIN_NO_MEMORY;
     if (c->c->err)
         return text_fail(call, REPRISE_PLUGIN_FAILED, c->c->errstr);
-    PLUGIN_TRY(redis_finish_connecting(c, call));
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    PLUGIN_TRY(server_wait(c->c->fd, POLLOUT, server_now_ms() + call->timeout_ms, call));
+    if (getsockopt(c->c->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
+        error = errno;
+    if (error)
+        return text_fail(call, REPRISE_PLUGIN_FAILED, strerror(error));
     redisReader *reader = c->c->reader;
 
     c->functions = *reader->fn;

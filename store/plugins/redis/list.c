@@ -72,17 +72,6 @@ static int redis_add_project(struct listing *l, const redisReply *key)
     return REPRISE_PLUGIN_OK;
 }
 
-static int add_scanned(struct listing *l, const redisReply *r, char cursor[32])
-{
-    if (r->elements != 2 || r->element[0]->type != REDIS_REPLY_STRING || r->element[0]->len > 31 ||
-        r->element[1]->type != REDIS_REPLY_ARRAY)
-        return text_fail(l->call, REPRISE_PLUGIN_FAILED, "unexpected answer from the server");
-    memcpy(cursor, r->element[0]->str, r->element[0]->len + 1);
-    for (size_t i = 0; i < r->element[1]->elements; i++)
-        PLUGIN_TRY(redis_add_project(l, r->element[1]->element[i]));
-    return REPRISE_PLUGIN_OK;
-}
-
 static int find_projects(struct listing *l)
 {
     /* A text as a part of a pattern, in which it matches only itself. */
@@ -107,7 +96,12 @@ static int find_projects(struct listing *l)
         PLUGIN_TRY(redis_send(l->c, "SCAN %s MATCH %s*:" RD_SESSIONS " COUNT %d", cursor, prefix,
                               SCANNED));
         PLUGIN_TRY(redis_expect(l->c, l->call, REDIS_REPLY_ARRAY, &r));
-        PLUGIN_TRY(add_scanned(l, r, cursor));
+        if (r->elements != 2 || r->element[0]->type != REDIS_REPLY_STRING ||
+            r->element[0]->len > 31 || r->element[1]->type != REDIS_REPLY_ARRAY)
+            return text_fail(l->call, REPRISE_PLUGIN_FAILED, "unexpected answer from the server");
+        memcpy(cursor, r->element[0]->str, r->element[0]->len + 1);
+        for (size_t i = 0; i < r->element[1]->elements; i++)
+            PLUGIN_TRY(redis_add_project(l, r->element[1]->element[i]));
     } while (strcmp(cursor, "0") != 0);
     return REPRISE_PLUGIN_OK;
 }
@@ -134,22 +128,6 @@ static int redis_add_item(struct listing *l, const char *project, const redisRep
     return REPRISE_PLUGIN_OK;
 }
 
-/* A key that happens to be named like an index, or that this user may not read, is skipped. */
-static int redis_add_index(struct listing *l, const char *project, const redisReply *r)
-{
-    if (r->type == REDIS_REPLY_ERROR) {
-        l->trouble = redis_fail_reply(l->call, r);
-        memcpy(l->why, l->call->error, sizeof l->why);
-    } else if (l->query.session) {
-        if (r->type == REDIS_REPLY_STRING)
-            PLUGIN_TRY(redis_add_item(l, project, NULL, r));
-    } else if (r->type == REDIS_REPLY_ARRAY) {
-        for (size_t i = 0; i + 1 < r->elements; i += 2)
-            PLUGIN_TRY(redis_add_item(l, project, r->element[i], r->element[i + 1]));
-    }
-    return REPRISE_PLUGIN_OK;
-}
-
 static int redis_find_sessions(struct listing *l)
 {
     for (size_t i = 0; i < l->projects; i++) {
@@ -164,24 +142,23 @@ static int redis_find_sessions(struct listing *l)
         AUTO_REPLY *r = NULL;
 
         PLUGIN_TRY(redis_read_reply(l->c, l->call, &r));
-        PLUGIN_TRY(redis_add_index(l, l->project[i], r));
+
+        /* A key that happens to be named like an index, or that this user may not read, is skipped. */
+        if (r->type == REDIS_REPLY_ERROR) {
+            l->trouble = redis_fail_reply(l->call, r);
+            memcpy(l->why, l->call->error, sizeof l->why);
+        } else if (l->query.session) {
+            if (r->type == REDIS_REPLY_STRING)
+                PLUGIN_TRY(redis_add_item(l, l->project[i], NULL, r));
+        } else if (r->type == REDIS_REPLY_ARRAY) {
+            for (size_t k = 0; k + 1 < r->elements; k += 2)
+                PLUGIN_TRY(redis_add_item(l, l->project[i], r->element[k], r->element[k + 1]));
+        }
     }
     return l->items == 0 && l->trouble ? text_fail(l->call, l->trouble, l->why) : REPRISE_PLUGIN_OK;
 }
 
 /* ---- their rows ---- */
-
-static int ask_for_ends(struct listing *l, const struct item *item)
-{
-    const struct reprise_plugin_key key = { item->project, item->session, NULL };
-    const char *name = redis_key(l->rd, &key, NULL, &l->a);
-
-    if (!name)
-        return REPRISE_PLUGIN_NO_MEMORY;
-    PLUGIN_TRY(redis_send(l->c, "LLEN %s", name));
-    PLUGIN_TRY(redis_send(l->c, "LRANGE %s 0 %d", name, HEAD_ROWS - 1));
-    return redis_send(l->c, "LRANGE %s -%d -1", name, TAIL_ROWS);
-}
 
 static int redis_add_rows(struct buf *out, const redisReply *r, size_t from)
 {
@@ -253,8 +230,17 @@ int redis_list(void *store, const struct reprise_plugin_query *query, reprise_pl
         wanted = l.query.newest;
     }
     for (size_t i = 0; i < wanted; i++) {
-        for (; asked < wanted && asked - i < WINDOW; asked++)
-            PLUGIN_TRY(ask_for_ends(&l, &l.item[asked]));
+        for (; asked < wanted && asked - i < WINDOW; asked++) {
+            const struct reprise_plugin_key key = { l.item[asked].project, l.item[asked].session,
+                                                    NULL };
+            const char *name = redis_key(l.rd, &key, NULL, &l.a);
+
+            if (!name)
+                return REPRISE_PLUGIN_NO_MEMORY;
+            PLUGIN_TRY(redis_send(l.c, "LLEN %s", name));
+            PLUGIN_TRY(redis_send(l.c, "LRANGE %s 0 %d", name, HEAD_ROWS - 1));
+            PLUGIN_TRY(redis_send(l.c, "LRANGE %s -%d -1", name, TAIL_ROWS));
+        }
         PLUGIN_TRY(redis_read_ends(&l, &l.item[i], fn, arg));
     }
     for (size_t i = wanted; i < l.items; i++)

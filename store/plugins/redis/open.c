@@ -128,18 +128,6 @@ static const char *redis_read_path(struct redis *rd, const char *path)
 
 /* ---- the password ---- */
 
-static int find_password(struct redis *rd, struct reprise_plugin_call *call)
-{
-    const char *given = getenv("REDISCLI_AUTH");
-
-    if (rd->password_file)
-        return text_read_secret(&rd->arena, "password-file", rd->password_file, call,
-                                &rd->password);
-    if (given && given[0])
-        rd->password = arena_copy_text(&rd->arena, given);
-    return REPRISE_PLUGIN_OK;
-}
-
 /* ---- opening ---- */
 
 void redis_close(void *store)
@@ -162,7 +150,13 @@ static int redis_configure(struct redis *rd, const char *path,
         why = text_options(option, options, redis_set_option, rd);
     if (why)
         return text_fail(call, REPRISE_PLUGIN_REFUSED, why);
-    PLUGIN_TRY(find_password(rd, call));
+    const char *password = getenv("REDISCLI_AUTH");
+
+    if (rd->password_file)
+        PLUGIN_TRY(
+            text_read_secret(&rd->arena, "password-file", rd->password_file, call, &rd->password));
+    else if (password && password[0])
+        rd->password = arena_copy_text(&rd->arena, password);
     if (rd->secure)
         PLUGIN_TRY(redis_tls_open(rd, call));
     return rd->arena.failed ? REPRISE_PLUGIN_NO_MEMORY : REPRISE_PLUGIN_OK;

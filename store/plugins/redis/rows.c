@@ -129,32 +129,6 @@ static void page_fini(struct page *page)
     free(page->part);
 }
 
-/* Returns the first wanted row of the oldest answer, if the rows after the answer have `newer` bytes. As in the plug-in
- * for PostgreSQL, a row is wanted if the rows after it have fewer than `bytes` bytes. */
-static size_t first_wanted(const redisReply *r, size_t newer, size_t bytes)
-{
-    size_t i = r->elements;
-
-    while (i > 0 && newer < bytes)
-        newer += r->element[--i]->len;
-    return i;
-}
-
-/* Empties elements that are not rows, so that they are not reported. Returns the number of rows. */
-static size_t drop_broken(const redisReply *r)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->elements; i++) {
-        bool is_row = redis_is_row(r->element[i]);
-
-        n += is_row;
-        if (!is_row)
-            r->element[i]->len = 0;
-    }
-    return n;
-}
-
 static int redis_collect(const struct keyed *k, int64_t end, size_t rows, size_t bytes,
                          struct page *page, struct reprise_plugin_call *call)
 {
@@ -174,11 +148,20 @@ static int redis_collect(const struct keyed *k, int64_t end, size_t rows, size_t
         *r = NULL;
         page->part[page->n++].from = from;
         PLUGIN_TRY(redis_read_range(k, from, end, r, call));
-        got += drop_broken(*r);
 
-        /* Rows before the wanted bytes are emptied, and the page then ends here. */
-        size_t first = first_wanted(*r, newer, bytes);
+        /* Elements that are not rows are emptied, so that they are not reported. */
+        for (size_t i = 0; i < (*r)->elements; i++)
+            if (redis_is_row((*r)->element[i]))
+                got++;
+            else
+                (*r)->element[i]->len = 0;
 
+        /* As in the plug-in for PostgreSQL, a row is wanted if the rows after it have fewer than `bytes` bytes. Rows
+         * before those are emptied, too, and the page then ends here. */
+        size_t first = (*r)->elements;
+
+        for (size_t after = newer; first > 0 && after < bytes;)
+            after += (*r)->element[--first]->len;
         for (size_t i = 0; i < first; i++)
             (*r)->element[i]->len = 0;
         newer += bytes_of(*r);

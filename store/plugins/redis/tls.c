@@ -95,22 +95,18 @@ ssize_t redis_tls_receive(SSL *ssl, void *p, size_t n)
 
 /* ---- connecting ---- */
 
-/* The certificate must be for this name or address. */
-static bool expect_host(SSL *ssl, const char *host)
-{
-    X509_VERIFY_PARAM *param = SSL_get0_param(ssl);
-
-    return X509_VERIFY_PARAM_set1_ip_asc(param, host) ||
-           (X509_VERIFY_PARAM_set1_host(param, host, 0) && SSL_set_tlsext_host_name(ssl, host));
-}
-
 int redis_tls_connect(const struct redis *rd, struct redis_conn *c,
                       struct reprise_plugin_call *call)
 {
     BIO *below = BIO_new(rd->tls_socket);
 
     c->ssl = SSL_new(rd->tls);
-    if (!below || !c->ssl || !expect_host(c->ssl, rd->host)) {
+
+    /* The certificate must be for this name or address. */
+    if (!below || !c->ssl ||
+        (!X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(c->ssl), rd->host) &&
+         (!X509_VERIFY_PARAM_set1_host(SSL_get0_param(c->ssl), rd->host, 0) ||
+          !SSL_set_tlsext_host_name(c->ssl, rd->host)))) {
         BIO_free(below);
         return REPRISE_PLUGIN_NO_MEMORY;
     }
@@ -142,19 +138,6 @@ static int no_password(char *out, int size, int writing, void *arg)
     return -1;
 }
 
-/* Returns the name of the option whose file cannot be used, or NULL. */
-static const char *read_certificates(const struct redis *rd)
-{
-    if (rd->ca_file ? !SSL_CTX_load_verify_file(rd->tls, rd->ca_file)
-                    : !SSL_CTX_set_default_verify_paths(rd->tls))
-        return "ca-file";
-    if (rd->cert_file && SSL_CTX_use_certificate_chain_file(rd->tls, rd->cert_file) != 1)
-        return "cert-file";
-    if (rd->key_file && SSL_CTX_use_PrivateKey_file(rd->tls, rd->key_file, SSL_FILETYPE_PEM) != 1)
-        return "key-file";
-    return NULL;
-}
-
 int redis_tls_open(struct redis *rd, struct reprise_plugin_call *call)
 {
     rd->tls = SSL_CTX_new(TLS_client_method());
@@ -176,8 +159,16 @@ int redis_tls_open(struct redis *rd, struct reprise_plugin_call *call)
 
     /* The reason of a failure is the oldest error in the queue, so older ones are removed. */
     ERR_clear_error();
-    const char *bad = read_certificates(rd);
+    const char *bad = NULL; /* the option whose file cannot be used */
 
+    if (rd->ca_file ? !SSL_CTX_load_verify_file(rd->tls, rd->ca_file)
+                    : !SSL_CTX_set_default_verify_paths(rd->tls))
+        bad = "ca-file";
+    else if (rd->cert_file && SSL_CTX_use_certificate_chain_file(rd->tls, rd->cert_file) != 1)
+        bad = "cert-file";
+    else if (rd->key_file &&
+             SSL_CTX_use_PrivateKey_file(rd->tls, rd->key_file, SSL_FILETYPE_PEM) != 1)
+        bad = "key-file";
     if (!bad)
         return REPRISE_PLUGIN_OK;
     const char *why = ERR_reason_error_string(ERR_peek_error());

@@ -76,15 +76,6 @@ static int note_row(int64_t position, struct slice row, void *arg)
     return x->more;
 }
 
-/* The program that added it may be about to remove it. */
-static bool s3_is_young(const struct s3_part *part)
-{
-    int64_t added = part->ms > part->modified_ms ? part->ms : part->modified_ms;
-    int64_t age = time_clock_ms(CLOCK_REALTIME) - added;
-
-    return age >= 0 && age < YOUNG_MS;
-}
-
 static int s3_append_check(struct appending *x)
 {
     struct newest newest = { x->after, x->after == 0, false };
@@ -95,10 +86,17 @@ static int s3_append_check(struct appending *x)
     PLUGIN_TRY(s3_parts_load(x->s3, x->folder, from, &x->before, x->call));
     if (x->after < 0)
         return REPRISE_PLUGIN_OK;
-    if (x->before.n && s3_is_young(&x->before.part[x->before.n - 1])) {
-        poll(NULL, 0, SETTLE_MS);
-        s3_parts_fini(&x->before);
-        PLUGIN_TRY(s3_parts_load(x->s3, x->folder, from, &x->before, x->call));
+    if (x->before.n) {
+        const struct s3_part *part = &x->before.part[x->before.n - 1];
+        int64_t added = part->ms > part->modified_ms ? part->ms : part->modified_ms;
+        int64_t age = time_clock_ms(CLOCK_REALTIME) - added;
+
+        /* The program that added it may be about to remove it. */
+        if (age >= 0 && age < YOUNG_MS) {
+            poll(NULL, 0, SETTLE_MS);
+            s3_parts_fini(&x->before);
+            PLUGIN_TRY(s3_parts_load(x->s3, x->folder, from, &x->before, x->call));
+        }
     }
     int rc = s3_parts_read(x->s3, &x->before, 0, x->before.n, note_row, &newest, x->call);
 
@@ -182,20 +180,6 @@ static int delete_object(struct s3 *s3, const char *key, struct reprise_plugin_c
         rc = s3_check(&r, call);
     buf_fini(&r.answer);
     return rc;
-}
-
-/* Once for each server: some ignore the condition, so the part is added again to see if it is refused. If it is not,
- * ours may have replaced another part of the same name, whose author finds that out in the same way. */
-static int try_condition(struct appending *x)
-{
-    long status;
-
-    PLUGIN_TRY(s3_put(x, &status));
-    x->s3->conditions = status == 412 ? S3_CONDITIONS_KEPT : S3_CONDITIONS_NONE;
-    if (status == 412)
-        return REPRISE_PLUGIN_OK;
-    PLUGIN_TRY(delete_object(x->s3, x->key, x->call));
-    return REPRISE_PLUGIN_CHANGED;
 }
 
 /* ---- afterwards ---- */
@@ -306,8 +290,17 @@ static int add_part(struct appending *x)
     }
     if (status == 412)
         return REPRISE_PLUGIN_CHANGED;
-    return x->after >= 0 && x->s3->conditions == S3_CONDITIONS_UNKNOWN ? try_condition(x)
-                                                                       : REPRISE_PLUGIN_OK;
+    if (x->after < 0 || x->s3->conditions != S3_CONDITIONS_UNKNOWN)
+        return REPRISE_PLUGIN_OK;
+
+    /* Once for each server: some ignore the condition, so the part is added again to see if it is refused. If it is
+     * not, ours may have replaced another part of the same name, whose author finds that out in the same way. */
+    PLUGIN_TRY(s3_put(x, &status));
+    x->s3->conditions = status == 412 ? S3_CONDITIONS_KEPT : S3_CONDITIONS_NONE;
+    if (status == 412)
+        return REPRISE_PLUGIN_OK;
+    PLUGIN_TRY(delete_object(x->s3, x->key, x->call));
+    return REPRISE_PLUGIN_CHANGED;
 }
 
 static int append_body(struct appending *x, size_t rows, int64_t *last)

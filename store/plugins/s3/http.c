@@ -249,19 +249,6 @@ int s3_start(struct s3_conn *c, struct s3_request *r)
 
 /* ---- answers ---- */
 
-/* While a server is busy, no other requests are sent to it. */
-static int pause_for(int64_t ms, struct reprise_plugin_call *call)
-{
-    int64_t until = server_now_ms() + ms;
-
-    while (server_now_ms() < until) {
-        if (call->stopped(call->arg))
-            return REPRISE_PLUGIN_STOPPED;
-        poll(NULL, 0, TICK_MS / 2);
-    }
-    return REPRISE_PLUGIN_OK;
-}
-
 /* *done stays NULL if the request is started again. */
 static int on_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_call *call,
                    struct s3_request **done)
@@ -285,7 +272,13 @@ static int on_done(struct s3_conn *c, const CURLMsg *m, struct reprise_plugin_ca
     }
     if ((r->status == 429 || r->status == 500 || (r->status >= 502 && r->status <= 504)) &&
         ++r->tries < TRIES) {
-        PLUGIN_TRY(pause_for((int64_t)PAUSE_MS << r->tries, call));
+        /* While a server is busy, no other requests are sent to it. */
+        for (int64_t until = server_now_ms() + ((int64_t)PAUSE_MS << r->tries);
+             server_now_ms() < until;) {
+            if (call->stopped(call->arg))
+                return REPRISE_PLUGIN_STOPPED;
+            poll(NULL, 0, TICK_MS / 2);
+        }
         return s3_start(c, r);
     }
     *done = r;

@@ -249,21 +249,6 @@ static bool s3_is_large(const struct s3_part *part)
     return part->size > 2 * PIECE_BYTES;
 }
 
-/* The rows of a piece; if it is cut, only the whole ones. */
-static int s3_add_rows(struct buf *out, struct slice rest, bool cut, enum piece_kind kind)
-{
-    struct slice line;
-    bool torn;
-    int rc = REPRISE_PLUGIN_OK;
-
-    if (cut && kind == BACK)
-        (void)slice_line(&rest, &line, &torn);
-    while (!rc && slice_line(&rest, &line, &torn))
-        if (!(cut && kind == FRONT && torn))
-            rc = text_add_row(out, line);
-    return rc;
-}
-
 /* The name of a part has the time of its first row. Its last rows may be newer. */
 static int64_t newest_ms(const struct session *s, struct slice rows)
 {
@@ -284,12 +269,20 @@ static int s3_hand_session(const struct listing *l, const struct ends *x)
 
     for (size_t i = 0; i < x->n && !rc; i++) {
         const struct s3_request *r = &x->request[i];
+        struct slice rest = buf_slice(&r->answer), line;
+        const bool cut = r->status == 206;
+        bool torn;
 
-        if (r->status != 404)
-            rc = s3_check(r, l->call);
-        if (!rc && r->status != 404) /* 404: it is being deleted */
-            rc = s3_add_rows(&text[!x->all && i >= x->heads], buf_slice(&r->answer),
-                             r->status == 206, x->kind[i]);
+        if (r->status == 404) /* it is being deleted */
+            continue;
+        rc = s3_check(r, l->call);
+
+        /* The rows of a piece; if it is cut, only the whole ones. */
+        if (!rc && cut && x->kind[i] == BACK)
+            (void)slice_line(&rest, &line, &torn);
+        while (!rc && slice_line(&rest, &line, &torn))
+            if (!(cut && x->kind[i] == FRONT && torn))
+                rc = text_add_row(&text[!x->all && i >= x->heads], line);
     }
     bool empty = text[0].n == 0;
     const struct reprise_plugin_session s = {
@@ -323,17 +316,12 @@ struct window {
     size_t n, requests, next, end; /* next and end: sessions */
 };
 
-static struct ends *s3_last_of(const struct window *w)
-{
-    return w->n ? w->ends[w->n - 1] : NULL;
-}
-
 static int s3_fill(const struct listing *l, struct s3_conn *c, struct window *w)
 {
     int rc = REPRISE_PLUGIN_OK;
 
     while (!rc && w->requests < S3_REQUESTS) {
-        struct ends *x = s3_last_of(w);
+        struct ends *x = w->n ? w->ends[w->n - 1] : NULL;
 
         if (!x || x->begun == x->n) {
             if (w->next == w->end)

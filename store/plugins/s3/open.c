@@ -77,11 +77,6 @@ static const char *s3_read_path(struct s3 *s3, const char *path)
 
 /* ---- where the bucket is ---- */
 
-static bool is_region(const char *name)
-{
-    return name[0] && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
-}
-
 /* At Amazon a bucket has a host of its own; a dot in its name would not be covered by the certificate. */
 static const char *find_bucket(struct s3 *s3)
 {
@@ -89,7 +84,8 @@ static const char *find_bucket(struct s3 *s3)
 
     if (!s3->region)
         s3->region = "us-east-1";
-    if (!is_region(s3->region))
+    if (!s3->region[0] ||
+        s3->region[strspn(s3->region, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
         return "region needs a name such as eu-central-1";
     if (given) {
         size_t n = strlen(given);

@@ -65,22 +65,16 @@ int64_t s3_row_ms(struct slice row)
     return ms;
 }
 
-/* The time of the first row that has one. */
-static int64_t time_of_rows(struct slice rows)
-{
-    struct slice row;
-    int64_t ms = TIME_NONE;
-    bool torn;
-
-    while (ms == TIME_NONE && slice_line(&rows, &row, &torn))
-        ms = s3_row_ms(row);
-    return ms;
-}
-
 int s3_part_chain(const struct s3_part *newest, struct slice rows, char out[S3_PART_NAME])
 {
-    int64_t ms = time_of_rows(rows);
+    int64_t ms = TIME_NONE;
     char sum[S3_SHA256_TEXT];
+    struct slice row;
+    bool torn;
+
+    /* The time of the first row that has one. */
+    while (ms == TIME_NONE && slice_line(&rows, &row, &torn))
+        ms = s3_row_ms(row);
     int rc = s3_sha256(slice_of(newest ? newest->name : ""), sum);
 
     if (rc)

@@ -84,15 +84,6 @@ static bool s3_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct slice s3_trim(struct slice line)
-{
-    while (line.n && s3_is_blank(line.p[0]))
-        line = (struct slice){ line.p + 1, line.n - 1 };
-    while (line.n && s3_is_blank(line.p[line.n - 1]))
-        line.n--;
-    return line;
-}
-
 static int s3_hand_rows(struct reading *r, const struct s3_part *part, struct slice rest)
 {
     struct slice line;
@@ -104,36 +95,14 @@ static int s3_hand_rows(struct reading *r, const struct s3_part *part, struct sl
     while (slice_line(&rest, &line, &torn)) {
         if (++r->line >= S3_LINES)
             return text_fail(r->call, REPRISE_PLUGIN_FAILED, "one of its parts has too many rows");
-        line = s3_trim(line);
+        while (line.n && s3_is_blank(line.p[0]))
+            line = (struct slice){ line.p + 1, line.n - 1 };
+        while (line.n && s3_is_blank(line.p[line.n - 1]))
+            line.n--;
         if (text_is_row(line) && r->fn(r->ms << S3_LINE_BITS | r->line, line, r->arg))
             return REPRISE_PLUGIN_STOPPED;
     }
     return REPRISE_PLUGIN_OK;
-}
-
-static int s3_read_part(struct reading *r, size_t i)
-{
-    struct s3_request *request = &r->request[i % S3_REQUESTS];
-    int rc;
-
-    if (request->status == 404)
-        rc = text_fail(r->call, REPRISE_PLUGIN_FAILED, "the session was deleted while it was read");
-    else
-        rc = s3_check(request, r->call);
-    if (!rc)
-        rc = s3_hand_rows(r, &r->p->part[i], buf_slice(&request->answer));
-    buf_fini(&request->answer);
-    r->arrived[i % S3_REQUESTS] = false;
-    return rc;
-}
-
-static int ask_for(struct reading *r, size_t i, struct arena *a)
-{
-    struct s3_request *request = &r->request[i % S3_REQUESTS];
-    const char *key = arena_format(a, "%s%s", r->p->folder, r->p->part[i].name);
-
-    *request = (struct s3_request){ .key = key, .expected = r->p->part[i].size };
-    return key ? s3_start(r->c, request) : REPRISE_PLUGIN_NO_MEMORY;
 }
 
 /* Uses as many parallel requests as allowed, unless these would be too many bytes. */
@@ -147,15 +116,31 @@ static int s3_read_range(struct reading *r, size_t from, size_t to, struct arena
 
         for (; asked < to && asked - i < S3_REQUESTS && (asked == i || bytes < AHEAD_BYTES);
              asked++) {
-            PLUGIN_TRY(ask_for(r, asked, a));
-            bytes += r->p->part[asked].size;
+            const struct s3_part *part = &r->p->part[asked];
+            const char *key = arena_format(a, "%s%s", r->p->folder, part->name);
+
+            r->request[asked % S3_REQUESTS] =
+                (struct s3_request){ .key = key, .expected = part->size };
+            PLUGIN_TRY(key ? s3_start(r->c, &r->request[asked % S3_REQUESTS])
+                           : REPRISE_PLUGIN_NO_MEMORY);
+            bytes += part->size;
         }
         while (!r->arrived[i % S3_REQUESTS]) {
             PLUGIN_TRY(s3_finish(r->c, r->call, &done));
             r->arrived[done - r->request] = true;
         }
         bytes -= r->p->part[i].size;
-        PLUGIN_TRY(s3_read_part(r, i));
+
+        struct s3_request *request = &r->request[i % S3_REQUESTS];
+        int rc = request->status == 404 ? text_fail(r->call, REPRISE_PLUGIN_FAILED,
+                                                    "the session was deleted while it was read")
+                                        : s3_check(request, r->call);
+
+        if (!rc)
+            rc = s3_hand_rows(r, &r->p->part[i], buf_slice(&request->answer));
+        buf_fini(&request->answer);
+        r->arrived[i % S3_REQUESTS] = false;
+        PLUGIN_TRY(rc);
     }
     return REPRISE_PLUGIN_OK;
 }

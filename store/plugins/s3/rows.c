@@ -75,18 +75,6 @@ static int s3_add_row(int64_t position, struct slice text, void *arg)
     return position < c->before && !row_list_add(c, position, text);
 }
 
-/* Parts with the same time stay together. */
-static size_t first_of_chunk(const struct s3_parts *p, size_t to)
-{
-    size_t from = to - 1;
-    int64_t bytes = p->part[from].size;
-
-    while (from > 0 && (p->part[from - 1].ms == p->part[from].ms ||
-                        (to - from < S3_REQUESTS && bytes < AT_ONCE)))
-        bytes += p->part[--from].size;
-    return from;
-}
-
 /* As in the plug-in for PostgreSQL, a row is wanted if the rows after it have fewer than `bytes` bytes. */
 static int s3_collect(struct s3 *s3, const struct s3_parts *p, int64_t before, size_t rows,
                       size_t bytes, struct row_list *page, struct reprise_plugin_call *call)
@@ -97,7 +85,13 @@ static int s3_collect(struct s3 *s3, const struct s3_parts *p, int64_t before, s
         to--;
     while (page->n < rows && page->bytes < bytes && to > 0) {
         CLEANUP(row_list_fini) struct row_list c = { .before = before };
-        size_t from = first_of_chunk(p, to);
+        size_t from = to - 1;
+
+        /* Parts with the same time stay together. */
+        for (int64_t sum = p->part[from].size;
+             from > 0 && (p->part[from - 1].ms == p->part[from].ms ||
+                          (to - from < S3_REQUESTS && sum < AT_ONCE));)
+            sum += p->part[--from].size;
         int rc = s3_parts_read(s3, p, from, to, s3_add_row, &c, call);
 
         if (rc)

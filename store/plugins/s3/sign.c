@@ -43,20 +43,14 @@ static bool sign_in_turn(const char *secret, const char *const *text, size_t n,
     return true;
 }
 
-static const char *canonical_request(const struct s3 *s3, const struct s3_signed *x,
-                                     const char *names, struct arena *a)
-{
-    return arena_format(
-        a, "%s\n%s\n%s\nhost:%s\nx-amz-content-sha256:%s\nx-amz-date:%s\n%s%s%s\n%s\n%s", x->method,
-        x->path, x->query, s3->host, x->sum, x->date, s3->token ? "x-amz-security-token:" : "",
-        s3->token ? s3->token : "", s3->token ? "\n" : "", names, x->sum);
-}
-
 const char *s3_sign(const struct s3 *s3, const struct s3_signed *x, struct arena *a)
 {
     const char *names = s3->token ? "host;x-amz-content-sha256;x-amz-date;x-amz-security-token"
                                   : "host;x-amz-content-sha256;x-amz-date";
-    const char *request = canonical_request(s3, x, names, a);
+    const char *request = arena_format(
+        a, "%s\n%s\n%s\nhost:%s\nx-amz-content-sha256:%s\nx-amz-date:%s\n%s%s%s\n%s\n%s", x->method,
+        x->path, x->query, s3->host, x->sum, x->date, s3->token ? "x-amz-security-token:" : "",
+        s3->token ? s3->token : "", s3->token ? "\n" : "", names, x->sum);
     const char *secret = arena_format(a, "AWS4%s", s3->secret);
     const char *day = arena_format(a, "%.*s", DAY_LETTERS, x->date);
     char sum[S3_SHA256_TEXT], signature[S3_SHA256_TEXT];
