@@ -213,16 +213,6 @@ static enum err_code describe_pool_deliver_row(const struct describe_pool *c, si
     return fn(i, p->rc ? NULL : p->row, arg, e);
 }
 
-static bool make_places(struct describe_pool *c)
-{
-    for (size_t i = 0; i < RING && i < c->n; i++) {
-        c->place[i].row = session_row_new();
-        if (!c->place[i].row)
-            return false;
-    }
-    return true;
-}
-
 enum err_code describe_pool_run(const struct scope *scope, const struct session_ref *const order[],
                                 size_t n, size_t ahead, describe_pool_fn *fn, void *arg,
                                 struct err *e)
@@ -246,7 +236,10 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
     pthread_cond_init(&c->row_ready, NULL);
     pthread_cond_init(&c->room, NULL);
 
-    if (make_places(c)) {
+    for (size_t i = 0; i < RING && i < n && !rc; i++)
+        if (!(c->place[i].row = session_row_new()))
+            rc = err_nomem(e);
+    if (!rc) {
         /* Making one row is faster than starting a thread. */
         if (n > 1 && c->ahead > 1)
             start_threads(c, HELPERS);
@@ -270,8 +263,6 @@ enum err_code describe_pool_run(const struct scope *scope, const struct session_
         pthread_mutex_unlock(&c->lock);
         for (size_t i = 0; i < c->threads; i++)
             pthread_join(c->thread[i], NULL);
-    } else {
-        rc = err_nomem(e);
     }
     pthread_cond_destroy(&c->room);
     pthread_cond_destroy(&c->row_ready);

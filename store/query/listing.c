@@ -23,11 +23,6 @@ enum { NS_PER_MS = 1000000, PATIENCE_MS = 1000 };
 
 /* ---- gathering ---- */
 
-static bool listing_begins_with(const char *p, size_t n, struct slice front)
-{
-    return n >= front.n && memcmp(p, front.p, front.n) == 0;
-}
-
 bool listing_collect_ref(const struct session_ref *ref, void *arg)
 {
     struct listing *l = arg;
@@ -45,8 +40,9 @@ bool listing_collect_ref(const struct session_ref *ref, void *arg)
     struct slice path = f->ref.path;
     struct slice id = ref->id;
     const char *slash = path.p ? memrchr(path.p, '/', path.n) : NULL;
+    const size_t last_n = slash ? (size_t)(path.p + path.n - slash) - 1 : 0;
 
-    f->ref.id = slash && listing_begins_with(slash + 1, (size_t)(path.p + path.n - slash) - 1, id)
+    f->ref.id = slash && last_n >= id.n && memcmp(slash + 1, id.p, id.n) == 0
                     ? (struct slice){ slash + 1, id.n }
                     : arena_copy(&l->arena, id);
 
@@ -329,22 +325,6 @@ bool listing_wants_row(const struct listing_query *q, const struct session_row *
            (q->since_ms == TIME_NONE || ms >= q->since_ms);
 }
 
-/* If a session is in two places, the one with the newer last message is shown, else the local one. */
-static bool is_shown_elsewhere(const struct listing *l, const struct listing_found *f,
-                               const struct session_row *row)
-{
-    struct session_row *other = f->other ? session_row_new() : NULL;
-    bool shown = false;
-
-    if (other &&
-        !f->other->store->ops->describe(f->other->store, &l->q.scope, f->other, other, NULL) &&
-        other->hidden == HIDDEN_NOT)
-        shown = f->ref.store->ops->remote ? other->activity_ms >= row->activity_ms
-                                          : other->activity_ms > row->activity_ms;
-    session_row_free(other);
-    return shown;
-}
-
 /* The walk is newest first, and the first copy that can be listed stands for all of them. */
 bool listing_take(struct listing *l, const struct session_ref *ref)
 {
@@ -364,8 +344,22 @@ void listing_report_damaged(const struct listing_query *q, const struct session_
 bool listing_is_listed(struct listing *l, const struct session_ref *ref,
                        const struct session_row *row)
 {
-    return row && row->hidden == HIDDEN_NOT && !is_shown_elsewhere(l, listing_found(ref), row) &&
-           listing_take(l, ref) && listing_wants_row(&l->q, row);
+    if (!row || row->hidden != HIDDEN_NOT)
+        return false;
+
+    /* If a session is in two places, the one with the newer last message is shown, else the local one. */
+    const struct session_ref *copy = listing_found(ref)->other;
+
+    if (copy) {
+        CLEANUP(session_row_free_at) struct session_row *other = session_row_new();
+
+        if (other && !copy->store->ops->describe(copy->store, &l->q.scope, copy, other, NULL) &&
+            other->hidden == HIDDEN_NOT &&
+            (other->activity_ms > row->activity_ms ||
+             (ref->store->ops->remote && other->activity_ms == row->activity_ms)))
+            return false;
+    }
+    return listing_take(l, ref) && listing_wants_row(&l->q, row);
 }
 
 /* ---- the page, newest first ---- */
@@ -399,16 +393,6 @@ size_t listing_ahead(const struct listing_query *q)
     if (q->limit <= 0 || q->limit > DESCRIBE_POOL_AHEAD || offset > DESCRIBE_POOL_AHEAD)
         return DESCRIBE_POOL_AHEAD;
     return (size_t)(offset + q->limit);
-}
-
-static enum err_code page_of_newest(struct listing *l, const struct session_ref **order, size_t n,
-                                    session_row_fn *fn, void *arg, struct err *e)
-{
-    struct listing_walk w = { .l = l, .order = order, .fn = fn, .arg = arg };
-    enum err_code rc;
-
-    rc = describe_pool_run(&l->q.scope, order, n, listing_ahead(&l->q), visit_newest, &w, e);
-    return rc == ERR_CANCELLED && w.full ? ERR_OK : rc;
 }
 
 /* ---- other orders: each row is described for its key, and the rows of the page again ---- */
@@ -522,9 +506,13 @@ enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg, str
     memset(l->listed, 0, (l->groups + 1) * sizeof *l->listed);
     if (l->q.sort == LISTING_RECENT)
         rc = listing_page_by_message(l, order, n, fn, arg, e);
-    else if (l->q.sort == LISTING_MODIFIED)
-        rc = page_of_newest(l, order, n, fn, arg, e);
-    else
+    else if (l->q.sort == LISTING_MODIFIED) {
+        struct listing_walk w = { .l = l, .order = order, .fn = fn, .arg = arg };
+
+        rc = describe_pool_run(&l->q.scope, order, n, listing_ahead(&l->q), visit_newest, &w, e);
+        if (rc == ERR_CANCELLED && w.full)
+            rc = ERR_OK;
+    } else
         rc = sorted(l, order, n, fn, arg, e);
     free(order);
     return rc;

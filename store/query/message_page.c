@@ -149,24 +149,6 @@ static enum err_code keep_message(struct slice json, void *arg, struct err *e)
     return buf_add(to, json) ? err_nomem(e) : ERR_OK;
 }
 
-/* If rows were added since the message was found, it may be further up than before. */
-static enum err_code fill_ring(struct ring *r, const struct session_ref *ref, struct err *e)
-{
-    struct message_page *p = r->page;
-    struct message_query q = p->query;
-
-    for (;; p->reach.least *= REACH_GROWS) {
-        r->seen = 0;
-        r->ended = false;
-        q.reach = reach_of(p);
-        p->reach.before = r->before;
-        enum err_code rc = page_messages(p, ref, &q, keep_message, r, e);
-
-        if (rc || !r->before.n || r->ended || !p->reach.partial)
-            return rc;
-    }
-}
-
 enum err_code message_page_read(struct message_page *p, const struct session_ref *ref,
                                 struct slice before, json_fn *fn, void *arg, struct err *e)
 {
@@ -176,8 +158,19 @@ enum err_code message_page_read(struct message_page *p, const struct session_ref
         return err_set(e, ERR_USAGE, "", "read messages: a page has at most %d", MESSAGE_PAGE_MOST);
     if (p->most && !(r.kept = calloc(p->most, sizeof *r.kept)))
         return err_nomem(e);
-    enum err_code rc = fill_ring(&r, ref, e);
+    struct message_query q = p->query;
+    enum err_code rc = ERR_OK;
 
+    /* If rows were added since the message was found, it may be further up than before. */
+    for (;; p->reach.least *= REACH_GROWS) {
+        r.seen = 0;
+        r.ended = false;
+        q.reach = reach_of(p);
+        p->reach.before = r.before;
+        rc = page_messages(p, ref, &q, keep_message, &r, e);
+        if (rc || !r.before.n || r.ended || !p->reach.partial)
+            break;
+    }
     for (size_t i = r.seen > p->most ? r.seen - p->most : 0; i < r.seen && !rc; i++)
         rc = fn(buf_slice(&r.kept[i % p->most]), arg, e);
     for (size_t i = 0; r.kept && i < p->most; i++)

@@ -105,15 +105,6 @@ static enum err_code find_latest(struct search *s, struct err *e)
 
 /* ---- paths ---- */
 
-static bool looks_like_path(struct slice text)
-{
-    static const char suffix[] = ".jsonl";
-    size_t n = sizeof suffix - 1;
-
-    return memchr(text.p, '/', text.n) ||
-           (text.n > n && memcmp(text.p + text.n - n, suffix, n) == 0);
-}
-
 static enum err_code absolute_path(const struct search *s, struct slice *path)
 {
     const char *cwd = s->store[0]->env->cwd;
@@ -228,34 +219,6 @@ static enum err_code ambiguous_copies(const struct search *s, const struct sessi
                    other->path.p);
 }
 
-static bool is_subagent(const struct search *s)
-{
-    struct session_row *row = session_row_new();
-    const struct store *st = s->ref->store;
-    bool is = row && !st->ops->describe(st, s->scope, s->ref, row, NULL) &&
-              row->hidden == HIDDEN_SIDECHAIN;
-
-    session_row_free(row);
-    return is;
-}
-
-/* A list of all projects has a file by the first of its names, unless find_each is that list itself. */
-static void drop_second_names(struct copies *c)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < c->n; i++) {
-        const bool listed = c->ref[i].store->ops->find_each == store_find_each_listed;
-        bool again = false;
-
-        for (size_t k = 0; k < kept && !again && !listed; k++)
-            again = resolve_same_copy(&c->ref[k], &c->ref[i]);
-        if (!again)
-            c->ref[kept++] = c->ref[i];
-    }
-    c->n = kept;
-}
-
 /* Chooses the copy of the session that lists show. Copies in several local stores are several rows of a list, so the id
  * is then ambiguous. */
 static enum err_code resolve_choose_copy(struct search *s, struct err *e)
@@ -274,7 +237,19 @@ static enum err_code resolve_choose_copy(struct search *s, struct err *e)
     }
     if (rc || all.n < 2)
         return rc;
-    drop_second_names(&all);
+    /* A list of all projects has a file by the first of its names, unless find_each is that list itself. */
+    size_t kept = 0;
+
+    for (size_t i = 0; i < all.n; i++) {
+        const bool listed = all.ref[i].store->ops->find_each == store_find_each_listed;
+        bool again = false;
+
+        for (size_t k = 0; k < kept && !again && !listed; k++)
+            again = resolve_same_copy(&all.ref[k], &all.ref[i]);
+        if (!again)
+            all.ref[kept++] = all.ref[i];
+    }
+    all.n = kept;
     rc = listing_shown_copy(all.ref, all.n, s->scope, &meant, e);
 
     /* If no scope was given, the copy that this directory would choose has to be the same one. */
@@ -288,7 +263,13 @@ static enum err_code resolve_choose_copy(struct search *s, struct err *e)
     if (!rc && other && !resolve_same_copy(meant, other))
         rc = ambiguous_copies(s, meant, other, e);
     meant = other ? other : meant; /* by the path that the list of this directory shows */
-    s->refused = !rc && meant && !resolve_same_copy(meant, s->ref) && is_subagent(s);
+    if (!rc && meant && !resolve_same_copy(meant, s->ref)) {
+        CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
+        const struct store *st = s->ref->store;
+
+        s->refused = row && !st->ops->describe(st, s->scope, s->ref, row, NULL) &&
+                     row->hidden == HIDDEN_SIDECHAIN;
+    }
     if (s->refused)
         rc = err_set(e, ERR_NOT_FOUND, meant->path.p,
                      "find session: its agent finds %s, which is a sub-agent's; name the path of "
@@ -326,14 +307,6 @@ struct candidates {
     bool ok;
 };
 
-static bool is_candidate(const struct candidates *c, const struct session_ref *ref)
-{
-    for (size_t i = 0; i < c->n && i < CANDIDATES_NAMED; i++)
-        if (c->store[i]->ops == ref->store->ops && slice_eq(c->id[i], ref->id))
-            return true;
-    return false;
-}
-
 static void add_candidate(const struct session_ref *ref, struct candidates *c)
 {
     if (c->n < CANDIDATES_NAMED) {
@@ -348,9 +321,11 @@ static bool resolve_match_id(const struct session_ref *ref, void *arg)
 {
     struct candidates *c = arg;
     struct slice prefix = c->search->text;
+    bool is_new = ref->id.n >= prefix.n && memcmp(ref->id.p, prefix.p, prefix.n) == 0;
 
-    if (ref->id.n >= prefix.n && memcmp(ref->id.p, prefix.p, prefix.n) == 0 &&
-        !is_candidate(c, ref))
+    for (size_t i = 0; i < c->n && i < CANDIDATES_NAMED && is_new; i++)
+        is_new = c->store[i]->ops != ref->store->ops || !slice_eq(c->id[i], ref->id);
+    if (is_new)
         add_candidate(ref, c);
     return c->ok && c->n <= CANDIDATES_NAMED;
 }
@@ -429,6 +404,15 @@ static size_t choose_system(struct slice *text, struct store *const stores[], si
     if (named)
         *text = (struct slice){ colon + 1, (size_t)(text->p + text->n - colon) - 1 };
     return kept;
+}
+
+static bool looks_like_path(struct slice text)
+{
+    static const char suffix[] = ".jsonl";
+    size_t n = sizeof suffix - 1;
+
+    return memchr(text.p, '/', text.n) ||
+           (text.n > n && memcmp(text.p + text.n - n, suffix, n) == 0);
 }
 
 enum err_code resolve_session(struct store *const stores[], size_t n, const struct scope *scope,

@@ -119,23 +119,6 @@ static int running_order(const void *x, const void *y)
     return slice_compare(a->ref.id, b->ref.id);
 }
 
-/* A session that is in several folders is one: the copy that was written last. */
-static bool running_replaces(struct running *out, size_t first, struct session_row **row)
-{
-    for (size_t i = first; i < out->n; i++) {
-        if (!slice_eq(out->row[i]->ref.id, (*row)->ref.id))
-            continue;
-        if ((*row)->modified_ms > out->row[i]->modified_ms) {
-            struct session_row *older = out->row[i];
-
-            out->row[i] = *row;
-            *row = older;
-        }
-        return true;
-    }
-    return false;
-}
-
 static enum err_code running_search_store(struct running_search *s, const struct scope *scope,
                                           struct running *out, struct err *e)
 {
@@ -151,8 +134,23 @@ static enum err_code running_search_store(struct running_search *s, const struct
 
         NEED(row);
         TRY(running_examine(s, scope, &s->found[i], row, &runs, e));
-        if (!runs || running_replaces(out, first, &row))
+        if (!runs)
             continue;
+
+        /* A session that is in several folders is one: the copy that was written last. */
+        size_t at = first;
+
+        while (at < out->n && !slice_eq(out->row[at]->ref.id, row->ref.id))
+            at++;
+        if (at < out->n) {
+            struct session_row *known = out->row[at];
+
+            if (row->modified_ms > known->modified_ms) {
+                out->row[at] = row;
+                row = known;
+            }
+            continue;
+        }
         NEED(array_reserve(out->row, out->cap, out->n + 1));
         out->row[out->n++] = row;
         row = NULL;

@@ -94,12 +94,6 @@ static size_t alike_neighbour(const struct short_ids *s, size_t at, bool after,
     return 0;
 }
 
-static bool is_shared(const struct short_ids *s, size_t at)
-{
-    return (at > 0 && slice_eq(s->known[at - 1].id, s->known[at].id)) ||
-           (at + 1 < s->n && slice_eq(s->known[at + 1].id, s->known[at].id));
-}
-
 static size_t enough(const struct short_ids *s, size_t at, const struct store_ops *system)
 {
     const struct slice id = s->known[at].id;
@@ -120,8 +114,10 @@ struct slice short_ids_of(const struct short_ids *s, const struct store_ops *sys
     const struct known wanted = { .id = id, .system = system };
     const struct known *found =
         s->n ? bsearch(&wanted, s->known, s->n, sizeof wanted, by_id_and_system) : NULL;
-    bool shared = found && is_shared(s, (size_t)(found - s->known));
-    size_t n = found ? enough(s, (size_t)(found - s->known), shared ? system : NULL) : id.n;
+    const size_t at = found ? (size_t)(found - s->known) : 0;
+    const bool shared = found && ((at > 0 && slice_eq(found[-1].id, found->id)) ||
+                                  (at + 1 < s->n && slice_eq(found[1].id, found->id)));
+    size_t n = found ? enough(s, at, shared ? system : NULL) : id.n;
     int written = snprintf(out, SHORT_ID, "%s%s%.*s", shared ? system->name : "", shared ? ":" : "",
                            (int)(n < SHORT_ID ? n : SHORT_ID), id.p);
 

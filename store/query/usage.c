@@ -33,25 +33,19 @@ static enum err_code query_usage_add_text(struct slice_set *set, struct arena *a
     return text.p ? slice_set_add(set, text, number) : ERR_NOMEM;
 }
 
-static bool is_more_complete(const struct usage_answer *candidate,
-                             const struct usage_answer *counted)
-{
-    int64_t more = total_of(candidate->tokens), total = total_of(counted->tokens);
-
-    if (candidate->aside != counted->aside)
-        return counted->aside;
-    if (more != total)
-        return more > total;
-    if (isnan(candidate->cost) != isnan(counted->cost))
-        return isnan(counted->cost);
-    return counted->copied && !candidate->copied;
-}
-
 static void count_better(struct usage_answer *counted, const struct usage_answer *candidate)
 {
+    const int64_t more = total_of(candidate->tokens), total = total_of(counted->tokens);
     uint32_t other = counted->other;
+    bool more_complete = counted->copied && !candidate->copied;
 
-    if (!is_more_complete(candidate, counted))
+    if (candidate->aside != counted->aside)
+        more_complete = counted->aside;
+    else if (more != total)
+        more_complete = more > total;
+    else if (isnan(candidate->cost) != isnan(counted->cost))
+        more_complete = isnan(counted->cost);
+    if (!more_complete)
         return;
     *counted = *candidate;
     counted->other = other;
@@ -336,13 +330,6 @@ static bool is_counted(const struct listing_query *q, const struct session_row *
            (!q->archived || (row->flags & SESSION_ARCHIVED));
 }
 
-/* A sub-agent's answers are counted in the session that it worked for, if that has them. */
-static void leave_to_parent(struct usage_list *list)
-{
-    for (size_t i = 0; i < list->n; i++)
-        list->record[i].aside = list->record[i].copied = true;
-}
-
 static void *usage_worker(void *arg)
 {
     struct usage_pool *p = arg;
@@ -367,8 +354,10 @@ static void *usage_worker(void *arg)
         if (ops->usage && !s->rc && is_counted(p->q, s->row)) {
             s->rc = usage_list_read(ref, &p->stop, &s->list, &s->err);
             s->wanted = !s->rc;
-            if (s->wanted && s->row->hidden == HIDDEN_SIDECHAIN)
-                leave_to_parent(&s->list);
+            /* A sub-agent's answers are counted in the session that it worked for, if that has them. */
+            for (size_t k = 0; s->wanted && s->row->hidden == HIDDEN_SIDECHAIN && k < s->list.n;
+                 k++)
+                s->list.record[k].aside = s->list.record[k].copied = true;
         }
 
         pthread_mutex_lock(&p->lock);
@@ -379,42 +368,25 @@ static void *usage_worker(void *arg)
     return NULL;
 }
 
-static void release_slot(struct usage_pool *p)
-{
-    struct usage_slot *s = &p->slot[p->handed % RING];
-
-    if (s->wanted)
-        usage_list_fini(&s->list);
-    pthread_mutex_lock(&p->lock);
-    s->ready = s->wanted = false;
-    p->handed++;
-    pthread_cond_broadcast(&p->room);
-    pthread_mutex_unlock(&p->lock);
-}
-
-static enum err_code query_usage_start(struct usage_pool *p, struct err *e)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t want = cores < 1 ? 1 : cores > THREADS ? THREADS : (size_t)cores;
-
-    for (size_t i = 0; i < RING && i < p->n; i++)
-        if (!(p->slot[i].row = session_row_new()))
-            return err_nomem(e);
-    while (p->threads < want && p->threads < p->n &&
-           pthread_create(&p->thread[p->threads], NULL, usage_worker, p) == 0)
-        p->threads++;
-    return p->threads || !p->n ? ERR_OK : err_set(e, ERR_IO, NULL, "no thread could be started");
-}
-
 static enum err_code read_in_order(struct usage_pool *p, usage_session_fn *fn,
                                    unreadable_fn *trouble, void *arg, struct err *e)
 {
-    enum err_code rc;
+    enum err_code rc = ERR_OK;
 
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->made, NULL);
     pthread_cond_init(&p->room, NULL);
-    rc = query_usage_start(p, e);
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const size_t want = cores < 1 ? 1 : cores > THREADS ? THREADS : (size_t)cores;
+
+    for (size_t i = 0; i < RING && i < p->n && !rc; i++)
+        if (!(p->slot[i].row = session_row_new()))
+            rc = err_nomem(e);
+    while (!rc && p->threads < want && p->threads < p->n &&
+           pthread_create(&p->thread[p->threads], NULL, usage_worker, p) == 0)
+        p->threads++;
+    if (!rc && !p->threads && p->n)
+        rc = err_set(e, ERR_IO, NULL, "no thread could be started");
     if (!rc) {
         /* The sessions are handed over in the order of the listing. */
         while (!rc && p->handed < p->n) {
@@ -431,7 +403,13 @@ static enum err_code read_in_order(struct usage_pool *p, usage_session_fn *fn,
                 trouble(&s->err, arg);
             else if (s->wanted)
                 rc = fn(s->row, &s->list, arg, e);
-            release_slot(p);
+            if (s->wanted)
+                usage_list_fini(&s->list);
+            pthread_mutex_lock(&p->lock);
+            s->ready = s->wanted = false;
+            p->handed++;
+            pthread_cond_broadcast(&p->room);
+            pthread_mutex_unlock(&p->lock);
         }
     }
     /* The flag is set under the lock, so that no thread misses it between its check and its wait. */
