@@ -9,12 +9,6 @@
 
 #define SERVER_TABLE "[mcp_servers.reprise]"
 
-/* The last member of each entry that we write. */
-static bool hook_server_is_ours(struct slice entry)
-{
-    return slice_has(entry, "\"mcp\"") && slice_has(entry, "reprise");
-}
-
 /* ---- TOML ---- */
 
 static struct slice hook_server_trim(struct slice line)
@@ -48,19 +42,6 @@ static bool hook_server_table(struct slice text, struct slice *table)
     return found;
 }
 
-static enum err_code hook_server_toml_off(struct slice text, struct slice table, struct buf *out,
-                                          struct err *e)
-{
-    const char *begin = table.p, *end = table.p + table.n;
-
-    if (end == text.p + text.n && begin > text.p &&
-        end[-1] != '\n') /* our newline ended the line above */
-        begin -= begin - text.p > 1 && begin[-2] == '\r' ? 2 : 1;
-    NEED(!buf_add(out, (struct slice){ text.p, (size_t)(begin - text.p) }) &&
-         !buf_add(out, (struct slice){ end, (size_t)(text.p + text.n - end) }));
-    return ERR_OK;
-}
-
 /* ---- any form ---- */
 
 /* What is written of our server, in the arena; empty: nothing. */
@@ -74,7 +55,8 @@ static enum err_code hook_server_entry(const struct hook_step *s, struct hook_te
         TRY(hook_json_server(s, before.text, a, entry, e));
     else
         hook_server_table(before.text, entry);
-    if (entry->n && !hook_server_is_ours(*entry))
+    /* Each entry that we write has these members. */
+    if (entry->n && !(slice_has(*entry, "\"mcp\"") && slice_has(*entry, "reprise")))
         return err_set(e, ERR_FORMAT, "", "it has another server with the name reprise");
     return ERR_OK;
 }
@@ -140,8 +122,17 @@ enum err_code hook_server_off(const struct agent_mcp *m, struct hook_text before
         NEED(!buf_add(out, before.text));
         return ERR_OK;
     }
-    if (!m->member)
-        return hook_server_toml_off(before.text, entry, out, e);
+    if (!m->member) {
+        const struct slice text = before.text;
+        const char *begin = entry.p, *end = entry.p + entry.n;
+
+        /* Our newline may have ended the line above. */
+        if (end == text.p + text.n && begin > text.p && end[-1] != '\n')
+            begin -= begin - text.p > 1 && begin[-2] == '\r' ? 2 : 1;
+        NEED(!buf_add(out, (struct slice){ text.p, (size_t)(begin - text.p) }) &&
+             !buf_add(out, (struct slice){ end, (size_t)(text.p + text.n - end) }));
+        return ERR_OK;
+    }
     /* The program that it names, so that the text before it is known again. */
     if (json_get(entry, "command", &s.command) && json_iter_open(&it, s.command) &&
         !json_list_next(&it, &s.command))

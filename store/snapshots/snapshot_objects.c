@@ -61,19 +61,6 @@ enum err_code snapshot_repository_make(const char *repo, struct err *e)
     return disk_replace_file(repo, "HEAD", SLICE("ref: refs/heads/none\n"), 0600, e);
 }
 
-/* The length of an object and its type, seven bits at a time. */
-static size_t object_head(git_object_t type, size_t n, uint8_t out[16])
-{
-    size_t used = 0;
-
-    out[0] = (uint8_t)((unsigned)type << 4 | (n & 15));
-    for (n >>= 4; n; n >>= 7) {
-        out[used++] |= 0x80;
-        out[used] = n & 0x7f;
-    }
-    return used + 1;
-}
-
 /* ---- the objects that are there ---- */
 
 static uint32_t read_u32(const uint8_t *p)
@@ -216,7 +203,13 @@ enum err_code snapshot_pack_add(struct snapshot_pack *p, git_object_t type, stru
     uLongf packed = compressBound(bytes.n);
     uint8_t head[16];
 
-    head_n = object_head(type, bytes.n, head);
+    /* The length of an object and its type, seven bits at a time. */
+    head[0] = (uint8_t)((unsigned)type << 4 | (bytes.n & 15));
+    head_n = 1;
+    for (size_t rest = bytes.n >> 4; rest; rest >>= 7) {
+        head[head_n - 1] |= 0x80;
+        head[head_n++] = rest & 0x7f;
+    }
     p->packed.n = 0;
     NEED(!buf_reserve(&p->packed, head_n + packed));
     memcpy(p->packed.p, head, head_n);

@@ -10,17 +10,6 @@
 
 static const uint8_t no_oid[SNAPSHOT_OID];
 
-static bool has_oid(const struct snapshot_entry *entry)
-{
-    return memcmp(entry->oid, no_oid, SNAPSHOT_OID) != 0;
-}
-
-static bool has_tree_line(const struct snapshot_entry *entry)
-{
-    return entry->kind == SNAPSHOT_FILE || entry->kind == SNAPSHOT_LINK ||
-           (entry->kind == SNAPSHOT_DIR && has_oid(entry));
-}
-
 /* One line of a tree, with what git sorts it by. */
 struct tree_line {
     struct slice name;
@@ -45,14 +34,6 @@ static int compare_tree_lines(const void *left, const void *right)
     return next_a - next_b;
 }
 
-static const char *tree_mode(const struct snapshot_entry *entry)
-{
-    return entry->kind == SNAPSHOT_DIR    ? "40000"
-           : entry->kind == SNAPSHOT_LINK ? "120000"
-           : entry->mode & 0100           ? "100755"
-                                          : "100644";
-}
-
 /* Makes the tree of a directory whose children have their ids. */
 static enum err_code make_tree(struct snapshot_walk *w, uint32_t dir, struct err *e)
 {
@@ -62,15 +43,26 @@ static enum err_code make_tree(struct snapshot_walk *w, uint32_t dir, struct err
     size_t n = 0;
 
     NEED(line);
-    for (uint32_t i = dir + 1; i <= dir + root->below; i += 1 + x->entry[i].below)
-        if (has_tree_line(&x->entry[i]))
-            line[n++] = (struct tree_line){ snapshot_entry_name(x, &x->entry[i]), &x->entry[i] };
+    for (uint32_t i = dir + 1; i <= dir + root->below; i += 1 + x->entry[i].below) {
+        const struct snapshot_entry *child = &x->entry[i];
+
+        if (child->kind == SNAPSHOT_FILE || child->kind == SNAPSHOT_LINK ||
+            (child->kind == SNAPSHOT_DIR && memcmp(child->oid, no_oid, SNAPSHOT_OID) != 0))
+            line[n++] = (struct tree_line){ snapshot_entry_name(x, child), &x->entry[i] };
+    }
     qsort(line, n, sizeof *line, compare_tree_lines);
     w->bytes.n = 0;
-    for (size_t i = 0; i < n; i++)
-        NEED(!buf_addf(&w->bytes, "%s ", tree_mode(line[i].entry)) &&
-             !buf_add(&w->bytes, line[i].name) && !buf_add_byte(&w->bytes, '\0') &&
-             !buf_add(&w->bytes, (struct slice){ (const char *)line[i].entry->oid, SNAPSHOT_OID }));
+    for (size_t i = 0; i < n; i++) {
+        const struct snapshot_entry *child = line[i].entry;
+        const char *mode = child->kind == SNAPSHOT_DIR    ? "40000"
+                           : child->kind == SNAPSHOT_LINK ? "120000"
+                           : child->mode & 0100           ? "100755"
+                                                          : "100644";
+
+        NEED(!buf_addf(&w->bytes, "%s ", mode) && !buf_add(&w->bytes, line[i].name) &&
+             !buf_add_byte(&w->bytes, '\0') &&
+             !buf_add(&w->bytes, (struct slice){ (const char *)child->oid, SNAPSHOT_OID }));
+    }
     if (n || dir == 0)
         return snapshot_pack_add(&w->pack, GIT_OBJECT_TREE, buf_slice(&w->bytes), root->oid, e);
     memset(root->oid, 0, SNAPSHOT_OID);

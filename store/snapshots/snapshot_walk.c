@@ -45,23 +45,14 @@ struct walked_dir {
 
 /* ---- rules ---- */
 
-/* The folders that hold what programs made, for projects without git. */
-static bool is_build_folder(struct slice name)
-{
-    static const char *const known[] = { "node_modules", "__pycache__", ".venv", "venv",
-                                         "target",       "build",       "dist",  ".tox",
-                                         ".gradle",      ".cache",      ".next", ".mypy_cache" };
-
-    for (size_t i = 0; i < COUNT_OF(known); i++)
-        if (slice_eq(name, slice_of(known[i])))
-            return true;
-    return false;
-}
-
 /* The nearest list that has a rule for the path decides; w->path is the path. */
 static bool walk_ignores(struct snapshot_walk *w, const struct walked_dir *d, struct slice name,
                          bool is_dir)
 {
+    /* The folders that hold what programs made, for projects without git. */
+    static const char *const built[] = { "node_modules", "__pycache__", ".venv", "venv",
+                                         "target",       "build",       "dist",  ".tox",
+                                         ".gradle",      ".cache",      ".next", ".mypy_cache" };
     const struct slice path = buf_slice(&w->path);
     int answer = 0;
 
@@ -78,8 +69,9 @@ static bool walk_ignores(struct snapshot_walk *w, const struct walked_dir *d, st
     }
     for (size_t i = w->borrow.outside.lists; i > 0 && !answer; i--)
         answer = tree_ignore_match(w->borrow.outside.list[i - 1], path, is_dir);
-    if (!answer && is_dir && is_build_folder(name) && !snapshot_borrow_has_index(&w->borrow))
-        return true;
+    for (size_t i = 0; i < COUNT_OF(built) && !answer && is_dir; i++)
+        if (slice_eq(name, slice_of(built[i])))
+            return !snapshot_borrow_has_index(&w->borrow);
     return answer > 0;
 }
 
@@ -457,21 +449,6 @@ static enum err_code keep_fresh(struct snapshot_walk *w, const struct walked_dir
     return ERR_OK;
 }
 
-/* Takes over the old entries of a directory that the walk did not reach, so that the next one goes on from here. */
-static enum err_code keep_unseen(struct snapshot_walk *w, struct walked_dir *d, uint32_t at)
-{
-    const struct snapshot_index *x = w->old;
-
-    for (uint32_t i = d->old + 1, end; d->old != NO_ENTRY && i < d->end; i = end) {
-        const bool unseen = w->kept[i] == WALK_UNSEEN;
-
-        for (end = i + 1 + x->entry[i].below; unseen && i < end; i++)
-            if (put_same(w, i))
-                return ERR_NOMEM;
-    }
-    return keep_fresh(w, d, at);
-}
-
 static enum err_code walk_entries(struct snapshot_walk *w, struct walked_dir *d, struct err *e)
 {
     AUTO_ARENA a = { 0 };
@@ -506,8 +483,16 @@ static enum err_code walk_entries(struct snapshot_walk *w, struct walked_dir *d,
 
         enum err_code rc = walk_one(w, d, name, old, e);
 
+        /* The old entries that the walk did not reach are taken over, so that the next one goes on from here. */
+        for (uint32_t i = d->old + 1, end; rc == ERR_CANCELLED && d->old != NO_ENTRY && i < d->end;
+             i = end) {
+            const bool unseen = w->kept[i] == WALK_UNSEEN;
+
+            for (end = i + 1 + w->old->entry[i].below; unseen && i < end; i++)
+                NEED(!put_same(w, i));
+        }
         if (rc == ERR_CANCELLED)
-            NEED(!keep_unseen(w, d, at));
+            NEED(!keep_fresh(w, d, at));
         TRY(rc);
         if (old != NO_ENTRY && w->kept[old] == WALK_UNSEEN)
             w->kept[old] = WALK_REPLACED;
