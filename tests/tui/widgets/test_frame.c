@@ -107,6 +107,22 @@ TEST(long_text_ends_in_an_ellipsis)
     frame_fini(&f);
 }
 
+/* Half of a wide cluster at the edge is a blank, so that what follows it stays in its column. */
+TEST(text_scrolled_sideways_keeps_its_columns)
+{
+    struct frame f;
+
+    assert_true(frame_init(&f, 5, 6, false));
+    frame_text_from(&f, 0, 0, 6, STYLE_TEXT, SLICE("abcdefgh"), 0);
+    frame_text_from(&f, 1, 0, 6, STYLE_TEXT, SLICE("abcdefgh"), 2);
+    frame_text_from(&f, 2, 0, 6, STYLE_TEXT, SLICE("abcdefghi"), 2);
+    frame_text_from(&f, 3, 0, 6, STYLE_TEXT, SLICE("a\u4E2D\u6587bc"), 1);
+    frame_text_from(&f, 4, 0, 6, STYLE_TEXT, SLICE("ab"), 9);
+
+    assert_frame(&f, "abcde…\n…defgh\n…defg…\n… \u6587bc\n…\n");
+    frame_fini(&f);
+}
+
 TEST(paths_are_cut_in_the_middle)
 {
     struct frame f;
