@@ -36,11 +36,6 @@ enum {
     KEEP_NEW_MS = 30, /* so new that it may change again within the same tick of the clock */
 };
 
-const struct keep_manifest *keep_manifest_of(const struct keep *k)
-{
-    return &k->manifest;
-}
-
 /* ---- opening ---- */
 
 void keep_close(struct keep *k)
@@ -73,35 +68,29 @@ static enum err_code keep_take_lock(struct keep *k, struct err *e)
     return ERR_OK;
 }
 
-/* A copy that a crash cut off, or a manifest. */
-static enum err_code keep_drop_incoming(const struct keep *k, struct err *e)
-{
-    char path[PATH_MAX];
-
-    if (!disk_new_sweep(k->dir))
-        return err_sys(e, k->dir, "keep: remove a temporary file");
-    TRY(env_data_path(k->env, "kept/incoming", path, e));
-    return copy_remove(path, e);
-}
-
 enum err_code keep_open(const struct store_env *env, const struct keep_limits *limits, bool dry,
                         struct keep **out, struct err *e)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], incoming[PATH_MAX];
     AUTO_FREE struct keep *k = NULL;
 
     NEED(k = calloc(1, sizeof *k));
     *k = (struct keep){ .env = env, .limits = *limits, .lock = -1, .dry = dry };
     TRY(env_data_path(env, "kept", k->dir, e));
     TRY(env_data_path(env, "kept/manifest", path, e));
+    TRY(env_data_path(env, "kept/incoming", incoming, e));
 
     /* The manifest is read under the lock, since another run may be writing it. A dry run takes none. */
     enum err_code rc = dry ? ERR_OK : disk_own_dir(env->data_dir, k->dir, e);
 
     if (!rc && !dry)
         rc = keep_take_lock(k, e);
+
+    /* A crash may have left a temporary file, or a copy that is not complete. */
+    if (!rc && !dry && !disk_new_sweep(k->dir))
+        rc = err_sys(e, k->dir, "keep: remove a temporary file");
     if (!rc && !dry)
-        rc = keep_drop_incoming(k, e);
+        rc = copy_remove(incoming, e);
     if (!rc)
         rc = keep_manifest_read(path, &k->manifest, e);
     if (rc) {
@@ -250,13 +239,6 @@ static enum err_code keep_add_entry(struct keep_work *w, const char *path, const
     return ERR_OK;
 }
 
-static bool keep_has_room(const struct keep_work *w, int64_t bytes)
-{
-    const struct keep *k = w->k;
-
-    return !k->limits.bytes || k->bytes + w->result->bytes + bytes <= k->limits.bytes;
-}
-
 static enum err_code keep_one_file(struct keep_work *w, const char *path, const struct stat *st,
                                    enum keep_kind kind, struct err *e)
 {
@@ -279,7 +261,7 @@ static enum err_code keep_one_file(struct keep_work *w, const char *path, const 
         *f = *before;
         return ERR_OK;
     }
-    if (!keep_has_room(w, st->st_size))
+    if (k->limits.bytes && k->bytes + w->result->bytes + st->st_size > k->limits.bytes)
         return err_set(e, ERR_UNSUPPORTED, path, "keep: the limit of [keep] max-size is reached");
     TRY(keep_add_entry(w, path, st, kind, &f, e));
     w->result->files += kind == KEEP_FILE;
@@ -375,15 +357,12 @@ static enum err_code keep_part(struct keep_work *w, const char *path, keep_walk_
                                struct err *e)
 {
     AUTO_ARENA a = { 0 };
-
-    /* A path that leaves its place by "..", or is in a place of ours, is refused. */
-    const struct keep *k = w->k;
     const char *clean = path_normalize("/", path, &a);
 
+    /* A path that leaves its place by "..", or is in a place of ours, is refused. */
     NEED(clean);
-    if (strcmp(clean, path) != 0 || path_under(slice_of(path), slice_of(k->dir)))
+    if (strcmp(clean, path) != 0 || path_under(slice_of(path), slice_of(w->k->dir)))
         return err_set(e, ERR_UNSAFE, path, "keep: the path is not that of a session");
-
     return keep_walk(path, "keep", fn, w, e);
 }
 
@@ -452,10 +431,9 @@ static enum err_code keep_begin(struct keep_work *w, struct stat *st, struct err
         return err_set(e, ERR_UNSAFE, ref->path.p, "keep: it is a link, or no file");
 
     /* A transcript that lost so much must not replace its copy: an agent or a crash emptied it. */
-    const char *path = w->now.path;
-    const struct keep_file *before = keep_file_before(w, path);
+    const struct keep_file *before = keep_file_before(w, w->now.path);
 
-    if (before && strcmp(path, w->now.path) == 0 && st->st_size < before->size / 2)
+    if (before && st->st_size < before->size / 2)
         return err_set(e, ERR_UNSAFE, ref->path.p,
                        "keep: it lost more than half of its bytes since it was kept; "
                        "the copy stays as it is");

@@ -132,8 +132,6 @@ MUST_CHECK enum err_code keep_session(struct keep *k, const struct session_ref *
  * a store is away as a whole, its originals do not count as gone. None goes for its age within a day after the clock has
  * jumped ahead by weeks. */
 MUST_CHECK enum err_code keep_prune(struct keep *k, size_t *removed, struct err *e);
-/* The manifest as it is now; borrowed. */
-const struct keep_manifest *keep_manifest_of(const struct keep *k);
 /* Writes the manifest. */
 MUST_CHECK enum err_code keep_finish(struct keep *k, struct err *e);
 void keep_close(struct keep *k); /* NULL is fine */

@@ -254,21 +254,17 @@ static enum err_code read_ids(struct log_state *log, struct err *e)
     return err_at(e, rc, log->path);
 }
 
-static bool any_id(const struct slice id[], size_t n)
-{
-    while (n && !id[n - 1].n)
-        n--;
-    return n > 0;
-}
-
 enum err_code log_state_find_repeated(struct log_state *log, const struct slice id[], size_t n,
                                       bool repeated[], struct err *e)
 {
     struct idset among = { 0 };
     uint32_t number;
+    bool any_id = false;
     enum err_code rc = ERR_OK;
 
-    if (any_id(id, n) && log->ids_end < log->seen.size)
+    for (size_t i = 0; i < n && !any_id; i++)
+        any_id = id[i].n > 0;
+    if (any_id && log->ids_end < log->seen.size)
         rc = read_ids(log, e);
     for (size_t i = 0; i < n && !rc; i++) {
         size_t before = among.n;
@@ -284,23 +280,6 @@ enum err_code log_state_find_repeated(struct log_state *log, const struct slice 
     return rc;
 }
 
-static bool add_ids(struct log_state *log, const struct slice id[], size_t n)
-{
-    uint32_t number;
-
-    for (size_t i = 0; i < n; i++)
-        if (id[i].n && idset_add(&log->ids, id128_of(id[i]), &number))
-            return false;
-    return true;
-}
-
-/* Returns true if the log ends with our append, directly after what we had seen. */
-static bool log_state_is_clean(const struct log_state *log, const struct appended *done)
-{
-    return !is_never_seen(&done->after) && is_same_file(&done->after, &log->seen) &&
-           done->offset == log->seen.size && done->after.size == done->offset + done->length;
-}
-
 bool log_state_appended(struct log_state *log, const struct appended *done, bool later,
                         const struct slice id[], size_t n)
 {
@@ -309,15 +288,23 @@ bool log_state_appended(struct log_state *log, const struct appended *done, bool
     if (done->length == 0)
         return true;
     log->unsynced |= later;
-    if (!log_state_is_clean(log, done) || log_state_open_log(log, &f, NULL))
+
+    /* The log has to end with our append, directly after what we had seen. */
+    if (is_never_seen(&done->after) || !is_same_file(&done->after, &log->seen) ||
+        done->offset != log->seen.size || done->after.size != done->offset + done->length ||
+        log_state_open_log(log, &f, NULL))
         return false;
-    bool had_all = log->ids_end == log->seen.size;
+    bool complete = id && log->ids_end == log->seen.size;
+    uint32_t number;
 
     f.id = done->after;
     bool known = !log_state_remember(log, &f, NULL);
 
     file_close(&f);
-    if (known && id && had_all && add_ids(log, id, n))
+    complete = complete && known;
+    for (size_t i = 0; i < n && complete; i++)
+        complete = !id[i].n || !idset_add(&log->ids, id128_of(id[i]), &number);
+    if (complete)
         log->ids_end = log->seen.size;
     return known;
 }

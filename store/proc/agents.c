@@ -95,18 +95,9 @@ static bool proc_agents_is_program(struct slice argument, const char *program)
     return argument.n == n && memcmp(argument.p, program, n) == 0;
 }
 
-static bool is_interpreter(struct slice argument)
-{
-    static const char *const names[] = { "node", "bun", "deno" };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (proc_agents_is_program(argument, names[i]))
-            return true;
-    return false;
-}
-
 static bool proc_agents_is_agent(const struct agents_profile *of, struct slice args)
 {
+    static const char *const interpreters[] = { "node", "bun", "deno", NULL };
     struct slice argument;
     bool script = false;
 
@@ -114,7 +105,8 @@ static bool proc_agents_is_agent(const struct agents_profile *of, struct slice a
         for (const char *const *name = of->program; *name && (i == 0 || script); name++)
             if (proc_agents_is_program(argument, *name))
                 return true;
-        script = script || is_interpreter(argument);
+        for (const char *const *name = interpreters; *name && !script; name++)
+            script = proc_agents_is_program(argument, *name);
     }
     return false;
 }
@@ -158,19 +150,6 @@ static bool has_other_config(const struct agents_profile *of, int dir, struct bu
            (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino);
 }
 
-/* The start time of the process, in ticks since boot; -1 if it cannot be read. */
-static int64_t start_ticks(int dir, struct buf *text)
-{
-    char *at;
-
-    if (!proc_agents_read_text(dir, "stat", text) || !buf_cstr(text))
-        return -1;
-    at = strrchr(text->p, ')'); /* its name may contain blanks and brackets */
-    for (int field = 0; at && field <= START_FIELD; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoll(at + 1, NULL, 10) : -1;
-}
-
 static bool proc_agents_add_agent(struct agents *a, int dir, pid_t pid, struct slice args,
                                   int64_t boot, struct buf *text)
 {
@@ -185,7 +164,15 @@ static bool proc_agents_add_agent(struct agents *a, int dir, pid_t pid, struct s
     *p = (struct process){ .pid = pid, .args = arena_copy(&a->arena, args) };
     if (n > 0)
         p->cwd = (char *)arena_copy(&a->arena, (struct slice){ cwd, (size_t)n }).p;
-    int64_t ticks = start_ticks(dir, text), hertz = sysconf(_SC_CLK_TCK);
+
+    /* Its start time is in ticks since boot. Its name may contain blanks and brackets. */
+    const char *at = NULL;
+
+    if (proc_agents_read_text(dir, "stat", text) && buf_cstr(text))
+        at = strrchr(text->p, ')');
+    for (int field = 0; at && field <= START_FIELD; field++)
+        at = strchr(at + 1, ' ');
+    int64_t ticks = at ? strtoll(at + 1, NULL, 10) : -1, hertz = sysconf(_SC_CLK_TCK);
 
     p->start_ms = ticks >= 0 && hertz > 0 ? boot + ticks * 1000 / hertz : 0;
     a->n += p->args.p != NULL;

@@ -66,34 +66,6 @@ static pid_t pid_of_name(const char *name, bool hosts)
     return strcmp(name, ".json") == 0 ? (pid_t)pid : 0;
 }
 
-/* Another program of this kind records the boot before the start: "<boot id>:<digits>". Returns false for another
- * boot. */
-static bool cut_boot(struct slice *start)
-{
-    const char *colon = start->n ? memchr(start->p, ':', start->n) : NULL;
-
-    if (!colon)
-        return true;
-    bool same = proc_is_boot((struct slice){ start->p, (size_t)(colon - start->p) });
-
-    *start = (struct slice){ colon + 1, (size_t)(start->p + start->n - colon) - 1 };
-    return same;
-}
-
-/* procStart is a string of digits; a number is accepted too. */
-static struct slice start_of(struct slice entry, struct arena *a)
-{
-    struct slice v, text = { NULL, 0 };
-
-    if (!json_get(entry, "procStart", &v))
-        return text;
-    if (json_type(v) == JSON_NUMBER)
-        return v;
-    if (!json_text(v, a, &text))
-        text.n = 0;
-    return text;
-}
-
 /* A host locks its file as soon as it is published, and locks are seen in every container of this boot. */
 static bool lock_is_free(int dir, const char *name)
 {
@@ -114,7 +86,7 @@ static bool lock_is_free(int dir, const char *name)
 static struct live live_registry_judge_entry(struct reading *r, int dir, const char *name,
                                              pid_t pid, struct slice entry)
 {
-    struct slice domain, start, boot;
+    struct slice domain, start = { NULL, 0 }, value, boot;
     struct arena *a = &r->table->arena;
     bool elsewhere =
         json_get_text(entry, "pidDomain", a, &domain) && !slice_eq(domain, slice_of(r->domain));
@@ -125,31 +97,42 @@ static struct live live_registry_judge_entry(struct reading *r, int dir, const c
     if (elsewhere)
         return (struct live){ LIVE_UNKNOWN, pid, false,
                               "it was opened on another machine or in another container" };
-    start = start_of(entry, a);
-    if (!cut_boot(&start))
-        return (struct live){ LIVE_QUIET, pid, false, "the machine was restarted since" };
+
+    /* procStart is a string of digits; a number is accepted too. */
+    if (json_get(entry, "procStart", &value)) {
+        if (json_type(value) == JSON_NUMBER)
+            start = value;
+        else if (!json_text(value, a, &start))
+            start.n = 0;
+    }
+
+    /* Another program of this kind records the boot before the start: "<boot id>:<digits>". */
+    const char *colon = start.n ? memchr(start.p, ':', start.n) : NULL;
+
+    if (colon) {
+        if (!proc_is_boot((struct slice){ start.p, (size_t)(colon - start.p) }))
+            return (struct live){ LIVE_QUIET, pid, false, "the machine was restarted since" };
+        start = (struct slice){ colon + 1, (size_t)(start.p + start.n - colon) - 1 };
+    }
     start = arena_copy(a, start); /* the buffer is reused for the process */
-    /* Checks an entry of our own domain against the process table; `start` is the start time in the
-     * entry. */
-    struct live live = { LIVE_UNKNOWN, pid, false, "its process cannot be examined" };
+
+    /* An entry of our own domain is checked against the process table. */
     struct proc_info process;
 
-    if (!proc_info(pid, &process)) {
-        if (kill(pid, 0) != 0 && errno == ESRCH)
-            live =
-                (struct live){ LIVE_QUIET, pid, false, "its process ended without unregistering" };
-        return live;
-    }
+    if (!proc_info(pid, &process))
+        return kill(pid, 0) != 0 && errno == ESRCH
+                   ? (struct live){ LIVE_QUIET, pid, false,
+                                    "its process ended without unregistering" }
+                   : (struct live){ LIVE_UNKNOWN, pid, false, "its process cannot be examined" };
     if (process.state == 'Z' || process.state == 'X')
-        live = (struct live){ LIVE_QUIET, pid, false, "its process has ended" };
-    else if (!start.n)
-        live.why = "its entry does not record when the process started";
-    else if (slice_eq(slice_of(process.start), start))
-        live = (struct live){ LIVE_RUNNING, pid, false, "its process is running" };
-    else
-        live = (struct live){ LIVE_QUIET, pid, false,
-                              "its process id belongs to another program now" };
-    return live;
+        return (struct live){ LIVE_QUIET, pid, false, "its process has ended" };
+    if (!start.n)
+        return (struct live){ LIVE_UNKNOWN, pid, false,
+                              "its entry does not record when the process started" };
+    return slice_eq(slice_of(process.start), start)
+               ? (struct live){ LIVE_RUNNING, pid, false, "its process is running" }
+               : (struct live){ LIVE_QUIET, pid, false,
+                                "its process id belongs to another program now" };
 }
 
 static bool live_registry_keep_text(struct arena *a, struct slice *text)

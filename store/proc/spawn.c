@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 
 enum { READ_STEP = 16384, FIRST_FREE_FD = 3, LOOK_MS = 10 };
 
@@ -38,25 +39,23 @@ static bool names_repository(const char *variable)
     return false;
 }
 
-static bool is_variable(const char *entry, const char *name)
-{
-    size_t n = name ? strlen(name) : 0;
-
-    return n && strncmp(entry, name, n) == 0 && entry[n] == '=';
-}
-
 /* `own` is an entry to add, or NULL. The caller frees the array, not its strings. */
 static char **environment(const struct spawn *s, char *own)
 {
+    const size_t name = s->variable ? strlen(s->variable) : 0;
     size_t n = 0, kept = 0;
     char **env;
 
     while (environ && environ[n])
         n++;
     env = calloc(n + 2, sizeof *env);
-    for (size_t i = 0; env && i < n; i++)
-        if (!names_repository(environ[i]) && !is_variable(environ[i], s->variable))
+    for (size_t i = 0; env && i < n; i++) {
+        const bool replaced =
+            name && strncmp(environ[i], s->variable, name) == 0 && environ[i][name] == '=';
+
+        if (!replaced && !names_repository(environ[i]))
             env[kept++] = environ[i];
+    }
     if (env && own)
         env[kept] = own;
     return env;
@@ -211,16 +210,6 @@ static enum err_code listen(struct child *c, size_t max, struct buf *out, struct
     return ERR_OK;
 }
 
-static int reap(pid_t pid)
-{
-    int status;
-
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return status;
-}
-
 enum err_code spawn_read(const struct spawn *s, struct buf *out, struct err *e)
 {
     size_t before = out->n;
@@ -233,7 +222,11 @@ enum err_code spawn_read(const struct spawn *s, struct buf *out, struct err *e)
     rc = listen(&c, s->max, out, e);
     if (rc)
         kill(-c.pid, SIGKILL); /* not reaped yet, so the number is still its own */
-    status = reap(c.pid);
+    while (waitpid(c.pid, &status, 0) < 0)
+        if (errno != EINTR) {
+            status = -1;
+            break;
+        }
     close(c.out);
     if (c.life >= 0)
         close(c.life);
@@ -247,14 +240,6 @@ enum err_code spawn_read(const struct spawn *s, struct buf *out, struct err *e)
 }
 
 enum { TIMEOUT_MS = 5000, ANSWER_MOST = 1 << 20 };
-
-/* Another user's file may be open in that user's programs, which only root can see. */
-static bool can_be_seen(int fd)
-{
-    struct stat st;
-
-    return geteuid() == 0 || (fstat(fd, &st) == 0 && st.st_uid == geteuid());
-}
 
 static enum open_files spawn_judge(const char *text)
 {
@@ -279,12 +264,12 @@ enum open_files open_files_ask(int fd, const char *path)
     const struct spawn fuser = {
         .argv = argv, .dir = "/", .timeout_ms = TIMEOUT_MS, .max = ANSWER_MOST
     };
-    enum open_files answer = OPEN_FILES_UNKNOWN;
-    struct buf text = { 0 };
+    AUTO_BUF text = { 0 };
+    struct stat st;
 
-    if (path[0] == '/' && can_be_seen(fd) && spawn_read(&fuser, &text, NULL) == ERR_OK &&
-        buf_cstr(&text))
-        answer = spawn_judge(text.p);
-    buf_fini(&text);
-    return answer;
+    /* Another user's file may be open in that user's programs, which only root can see. */
+    if (path[0] == '/' && (geteuid() == 0 || (fstat(fd, &st) == 0 && st.st_uid == geteuid())) &&
+        spawn_read(&fuser, &text, NULL) == ERR_OK && buf_cstr(&text))
+        return spawn_judge(text.p);
+    return OPEN_FILES_UNKNOWN;
 }

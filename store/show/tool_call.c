@@ -76,26 +76,18 @@ static struct slice tool_call_join_texts(struct slice array, struct arena *a)
     return all;
 }
 
-static struct slice find_subject(const struct block *call, const struct known *k, struct arena *a)
-{
-    struct slice text = { NULL, 0 }, value;
-
-    if (k && k->about == ABOUT_COUNT && json_get(call->input, k->member, &value))
-        return count_members(k, value, a);
-    if (k && k->about == ABOUT_LIST && json_get(call->input, k->member, &value))
-        return tool_call_join_texts(value, a);
-    if (k && json_get_text(call->input, k->member, a, &text))
-        return text;
-    for (size_t i = 0; i < sizeof telling / sizeof telling[0] && text.n == 0; i++)
-        json_get_text(call->input, telling[i], a, &text);
-    return text;
-}
-
 struct slice tool_call_subject(const struct block *call, struct arena *a, bool *path)
 {
     const struct known *k = known_tool(call->name);
-    struct slice text = find_subject(call, k, a);
+    struct slice text = { NULL, 0 }, value;
 
+    if (k && k->about == ABOUT_COUNT && json_get(call->input, k->member, &value))
+        text = count_members(k, value, a);
+    else if (k && k->about == ABOUT_LIST && json_get(call->input, k->member, &value))
+        text = tool_call_join_texts(value, a);
+    else if (!k || !json_get_text(call->input, k->member, a, &text))
+        for (size_t i = 0; i < sizeof telling / sizeof telling[0] && text.n == 0; i++)
+            json_get_text(call->input, telling[i], a, &text);
     *path = k && k->about != ABOUT_COUNT ? k->about == ABOUT_PATH : text.n > 0 && text.p[0] == '/';
     return text;
 }

@@ -184,28 +184,6 @@ static enum err_code query_error(struct sqlite_db *db, int answer, struct err *e
 
 /* ---- queries ---- */
 
-static enum err_code step_through(struct sqlite_db *db, sqlite3_stmt *statement, sqlite_row_fn *fn,
-                                  void *arg, struct err *e)
-{
-    const struct sqlite_row row = { &db->sqlite, statement };
-    enum err_code rc = ERR_OK;
-    int answer;
-
-    while (!rc && (answer = db->sqlite.step(statement)) != SQLITE_DONE)
-        rc = answer == SQLITE_ROW ? fn(&row, arg, e) : query_error(db, answer, e);
-    return rc;
-}
-
-/* Queries are often run many times in a row, with other parameters. */
-static int sqlite_db_prepare(struct sqlite_db *db, const char *sql, sqlite3_stmt **out)
-{
-    if (!db->kept || strcmp(db->sqlite.sql(db->kept), sql) != 0)
-        return db->sqlite.prepare_v2(db->handle, sql, -1, out, NULL);
-    *out = db->kept;
-    db->kept = NULL;
-    return SQLITE_OK;
-}
-
 enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct slice *parameter,
                              size_t n, sqlite_row_fn *fn, void *arg, struct err *e)
 {
@@ -213,7 +191,15 @@ enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct
     sqlite3_stmt *statement = NULL;
 
     db->until_ms = time_coarse_ms() + QUERY_MS;
-    int answer = sqlite_db_prepare(db, sql, &statement);
+    int answer = SQLITE_OK;
+
+    /* Queries are often run many times in a row, with other parameters. */
+    if (db->kept && strcmp(db->sqlite.sql(db->kept), sql) == 0) {
+        statement = db->kept;
+        db->kept = NULL;
+    } else {
+        answer = db->sqlite.prepare_v2(db->handle, sql, -1, &statement, NULL);
+    }
 
     for (size_t i = 0; !answer && i < n; i++)
         answer =
@@ -221,9 +207,11 @@ enum err_code sqlite_db_each(struct sqlite_db *db, const char *sql, const struct
                 ? db->sqlite.bind_text(statement, (int)i + 1, too_large, -1, SQLITE_STATIC)
                 : db->sqlite.bind_text(statement, (int)i + 1, parameter[i].n ? parameter[i].p : "",
                                        (int)parameter[i].n, SQLITE_STATIC);
-    enum err_code rc =
-        answer ? query_error(db, answer, e) : step_through(db, statement, fn, arg, e);
+    const struct sqlite_row row = { &db->sqlite, statement };
+    enum err_code rc = answer ? query_error(db, answer, e) : ERR_OK;
 
+    while (!rc && (answer = db->sqlite.step(statement)) != SQLITE_DONE)
+        rc = answer == SQLITE_ROW ? fn(&row, arg, e) : query_error(db, answer, e);
     if (rc)
         db->sqlite.finalize(statement);
     else {
@@ -374,24 +362,21 @@ enum err_code sqlite_db_read(const char *path, const atomic_bool *cancel, sqlite
 
 /* ---- rows of other files ---- */
 
-static enum err_code sqlite_db_make_tables(struct sqlite_db *db, const struct sqlite_source *from,
-                                           struct err *e)
-{
-    TRY(sqlite_library_load(&db->sqlite, e));
-    TRY(open_handle(db, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, e));
-    int answer = db->sqlite.exec(db->handle, from->tables, NULL, NULL, NULL);
-
-    return answer ? query_error(db, answer, e) : from->fill(db, from->arg, e);
-}
-
 enum err_code sqlite_db_make(const struct sqlite_source *from, const atomic_bool *cancel,
                              sqlite_read_fn *fn, void *arg, struct err *e)
 {
     struct sqlite_db *db;
 
     TRY(new_db(from->path, cancel, &db, e));
-    enum err_code rc = sqlite_db_make_tables(db, from, e);
+    enum err_code rc = sqlite_library_load(&db->sqlite, e);
+    int answer = SQLITE_OK;
 
+    if (!rc)
+        rc = open_handle(db, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, e);
+    if (!rc && (answer = db->sqlite.exec(db->handle, from->tables, NULL, NULL, NULL)))
+        rc = query_error(db, answer, e);
+    if (!rc)
+        rc = from->fill(db, from->arg, e);
     if (!rc)
         rc = fn(db, arg, e);
     close_db(db);

@@ -162,23 +162,22 @@ static enum err_code read_frames(struct gathering *g, const atomic_bool *cancel,
     enum err_code rc = ERR_OK;
 
     g->s->log_end = at;
-    while (!rc && read_frame(g, &at)) {
+    while (read_frame(g, &at)) {
         if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
             return err_set(e, ERR_CANCELLED, g->s->path, "read the database");
 
         struct sqlite_snapshot *s = g->s;
         uint32_t size = big_endian(g->bytes + 4);
 
-        if (!array_reserve(s->frame, g->cap, g->n + 1))
+        if (!array_reserve(s->frame, g->cap, g->n + 1)) {
             rc = ERR_NOMEM;
-        else {
-            s->frame[g->n++] = (struct sqlite_frame){ big_endian(g->bytes), at - s->page_size };
-            if (size) { /* the last one of a transaction */
-                s->frames = g->n;
-                s->log_end = at;
-                s->size = (int64_t)size * s->page_size;
-            }
-            rc = ERR_OK;
+            break;
+        }
+        s->frame[g->n++] = (struct sqlite_frame){ big_endian(g->bytes), at - s->page_size };
+        if (size) { /* the last one of a transaction */
+            s->frames = g->n;
+            s->log_end = at;
+            s->size = (int64_t)size * s->page_size;
         }
     }
     sort_frames(g->s);
