@@ -443,25 +443,20 @@ static enum err_code check_expected(const struct disk_new *f, const char *name,
               : err_set(e, ERR_STALE, name, "change a file: it was changed in the meantime");
 }
 
-static bool temp_is_new(const struct disk_new *f)
-{
-    struct stat ours, there;
-
-    return fstat(f->fd, &ours) == 0 && fstatat(f->dir, f->temp, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
-           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
-}
-
 /* Gives the file that was there its name back. If another program has replaced the new file by then, its file stays, and
  * the one before it keeps the temporary name. */
 static enum err_code exchange_back(struct disk_new *f, const char *name, enum err_code why,
                                    struct err *e)
 {
-    bool back = fs_exchange(f->dir, f->temp, name) == 0;
+    struct stat ours, there;
 
-    if (back && temp_is_new(f))
-        return why;
-    if (back)
+    if (fs_exchange(f->dir, f->temp, name) == 0) {
+        if (fstat(f->fd, &ours) == 0 &&
+            fstatat(f->dir, f->temp, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
+            return why;
         (void)!fs_exchange(f->dir, f->temp, name);
+    }
     why = err_wrap(e, ERR_IO, "the file that was there is now %s", f->temp);
     f->temp[0] = '\0';
     return why;
