@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/json/json.h"
 
 /* Which part of a conversation is written. */
@@ -168,8 +169,8 @@ void export_part_close(struct export_part *p)
 /* The parts of a tool call that a document has. */
 
 /* "name: value"; a value of several lines is below its name. */
-static void export_part_add_member(struct buf *out, struct slice name, struct slice value,
-                                   struct arena *a, enum err_code *rc)
+static enum err_code export_part_add_member(struct buf *out, struct slice name, struct slice value,
+                                            struct arena *a)
 {
     struct slice text = value, line;
     bool torn;
@@ -177,20 +178,19 @@ static void export_part_add_member(struct buf *out, struct slice name, struct sl
     if (json_type(value) == JSON_STRING)
         json_text(value, a, &text);
     json_text(name, a, &name);
-    if (*rc || (*rc = buf_add(out, name)))
-        return;
+    TRY(buf_add(out, name));
     if (text.n == 0 || !memchr(text.p, '\n', text.n)) {
-        *rc = buf_add(out, SLICE(": "));
-        *rc = *rc ? *rc : buf_add(out, text);
-        *rc = *rc ? *rc : buf_add_byte(out, '\n');
-        return;
+        TRY(buf_add(out, SLICE(": ")));
+        TRY(buf_add(out, text));
+        return buf_add_byte(out, '\n');
     }
-    *rc = buf_add(out, SLICE(": |\n"));
-    while (!*rc && slice_line(&text, &line, &torn)) {
-        *rc = buf_add(out, SLICE("  "));
-        *rc = *rc ? *rc : buf_add(out, line);
-        *rc = *rc ? *rc : buf_add_byte(out, '\n');
+    TRY(buf_add(out, SLICE(": |\n")));
+    while (slice_line(&text, &line, &torn)) {
+        TRY(buf_add(out, SLICE("  ")));
+        TRY(buf_add(out, line));
+        TRY(buf_add_byte(out, '\n'));
     }
+    return ERR_OK;
 }
 
 static enum err_code gather_input(const struct block *call, bool has_diff, struct arena *a,
@@ -198,14 +198,13 @@ static enum err_code gather_input(const struct block *call, bool has_diff, struc
 {
     struct json_iter it;
     struct slice key, value;
-    enum err_code rc = ERR_OK;
 
     if (json_type(call->input) != JSON_OBJECT || !json_iter_open(&it, call->input))
         return json_type(call->input) == JSON_NONE ? ERR_OK : buf_add(out, call->input);
-    while (!rc && json_iter_next(&it, &key, &value))
+    while (json_iter_next(&it, &key, &value))
         if (key.n && !tool_call_shows(call, key, has_diff))
-            export_part_add_member(out, key, value, a, &rc);
-    return rc;
+            TRY(export_part_add_member(out, key, value, a));
+    return ERR_OK;
 }
 
 static struct slice below_root(struct slice path, struct slice root)

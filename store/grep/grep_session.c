@@ -208,10 +208,8 @@ static enum err_code gather_line(struct texts *t, size_t from, size_t *to, struc
         s->seen |= UINT32_C(1) << i;
         if (!array_reserve(s->range, s->range_cap, s->ranges + 1))
             rc = err_nomem(e);
-        else {
-            s->range[s->ranges++] = ((struct grep_range){ r.from - from, r.to - from });
-            rc = ERR_OK;
-        }
+        else
+            s->range[s->ranges++] = (struct grep_range){ r.from - from, r.to - from };
         if (r.to > *to || s->ranges == 1)
             *to = line_end(t->text, r.to > r.from ? r.to - 1 : r.to);
         advance(t, i, r.to);
@@ -270,14 +268,6 @@ static enum err_code search_one_text(struct grep_session *s, struct grep_row *ro
 
 /* ---- the texts of a row ---- */
 
-/* A damaged row is searched as it is; a row of unknown kind is not text. */
-static unsigned grep_session_place_of(const struct block *b)
-{
-    if (b->kind == BLOCK_RAW)
-        return json_valid(b->text) ? 0 : GREP_IN_ALL;
-    return grep_place_of_kind(b->kind);
-}
-
 /* Searches the texts in a tool's input, at any depth: all strings except keys. */
 static enum err_code search_input(struct grep_session *s, struct grep_row *row,
                                   const struct block *b, struct err *e)
@@ -301,17 +291,6 @@ static enum err_code search_input(struct grep_session *s, struct grep_row *row,
     return rc;
 }
 
-static enum err_code search_block(struct grep_session *s, struct grep_row *row,
-                                  const struct block *b, struct err *e)
-{
-    enum err_code rc;
-
-    if (!(grep_session_place_of(b) & s->q->in))
-        return ERR_OK;
-    rc = search_one_text(s, row, b->kind, b->text, e);
-    return !rc && b->kind == BLOCK_TOOL_CALL ? search_input(s, row, b, e) : rc;
-}
-
 static enum err_code search_blocks(struct grep_session *s, struct grep_row *row, struct err *e)
 {
     enum err_code rc;
@@ -319,8 +298,20 @@ static enum err_code search_blocks(struct grep_session *s, struct grep_row *row,
     arena_reset(&s->blocks.arena);
     s->blocks = (struct block_list){ .arena = s->blocks.arena };
     rc = s->ref->store->ops->blocks(s->ref->store, row->bytes, &s->blocks, e);
-    for (size_t i = 0; !rc && i < s->blocks.n; i++)
-        rc = search_block(s, row, &s->blocks.block[i], e);
+    for (size_t i = 0; !rc && i < s->blocks.n; i++) {
+        const struct block *b = &s->blocks.block[i];
+
+        /* A damaged row is searched as it is; a row of unknown kind is not text. */
+        const unsigned in = b->kind != BLOCK_RAW  ? grep_place_of_kind(b->kind)
+                            : json_valid(b->text) ? 0
+                                                  : GREP_IN_ALL;
+
+        if (!(in & s->q->in))
+            continue;
+        rc = search_one_text(s, row, b->kind, b->text, e);
+        if (!rc && b->kind == BLOCK_TOOL_CALL)
+            rc = search_input(s, row, b, e);
+    }
     arena_reset(&s->arena);
     return rc;
 }
