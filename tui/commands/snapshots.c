@@ -414,12 +414,15 @@ static enum err_code snapshots_prune_all(const struct invocation *in,
                                          int64_t *bytes, struct err *e)
 {
     const bool dry = option_given(&in->options, OPTION_DRY_RUN);
+    struct snapshot_prune_rule trusting = *rule;
     enum err_code rc = ERR_OK;
+    size_t held = 0;
 
+    trusting.doubts = false;
     for (size_t i = 0; i < all->n; i++) {
         const struct snapshot_project *p = &all->project[i];
         struct err why = { 0 };
-        size_t n = 0;
+        size_t n = 0, old = 0;
         const enum err_code one = snapshot_prune(p, rule, dry, &n, &why);
 
         if (one == ERR_NOMEM)
@@ -428,9 +431,17 @@ static enum err_code snapshots_prune_all(const struct invocation *in,
             command_warn(in, one, p->root ? p->root : p->dir, "%s", why.text);
         else
             *removed += n;
+        if (!one && rule->doubts && snapshot_prune(p, &trusting, true, &old, NULL) == ERR_OK)
+            held += dry ? old - n : old;
         *bytes += p->bytes;
         rc = rc ? rc : one;
     }
+    if (held)
+        command_warn(in, ERR_OK, NULL,
+                     "%zu old snapshot%s stay%s because the newest is weeks younger, as when a "
+                     "clock is wrong; "
+                     "--older-than 30d removes them",
+                     held, held == 1 ? "" : "s", held == 1 ? "s" : "");
     return rc ? err_set(e, rc, "", "the snapshots of some projects were not pruned") : ERR_OK;
 }
 
