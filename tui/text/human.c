@@ -105,13 +105,13 @@ static bool age_date(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
 
 void human_age(int64_t now_ms, int64_t then_ms, char out[HUMAN_AGE])
 {
-    int64_t age = then_ms > now_ms ? 0 : now_ms - then_ms;
-
     /* An age would be misleading. */
     if (then_ms == TIME_NONE || then_ms <= 0 || then_ms > now_ms + DAY) {
         snprintf(out, HUMAN_AGE, "?");
         return;
     }
+    const int64_t age = then_ms > now_ms ? 0 : now_ms - then_ms;
+
     if (age >= 4 * WEEK && age_date(now_ms, then_ms, out))
         return;
     size_t unit = 0;

@@ -140,13 +140,13 @@ static enum err_code claude_add_part(struct look *l, struct slice id, struct sli
     /* The leftover of this id, added if it is new. */
     NEED(!idset_add(&l->ids, id128_of(id), &number));
     if (number == n) {
-        struct found new = { .left = { .id = arena_copy(&l->arena, id),
-                                       .folder = arena_copy(&l->arena, folder) } };
+        struct found added = { .left = { .id = arena_copy(&l->arena, id),
+                                         .folder = arena_copy(&l->arena, folder) } };
         struct found *list = arena_grow(&l->arena, l->found, n, sizeof *list);
 
-        NEED(list && new.left.id.p &&new.left.folder.p);
+        NEED(list && added.left.id.p && added.left.folder.p);
         l->found = list;
-        l->found[n] = new;
+        l->found[n] = added;
     }
     struct found *f = &l->found[number];
     const char **more = arena_grow(&l->arena, (void *)f->left.part, f->left.parts, sizeof *more);
