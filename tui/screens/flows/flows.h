@@ -118,7 +118,7 @@ void agent_flow_clear(struct model *m);
 /* --- what is made of sessions for another place (carry_flow.c): a session of another agent, a bundle, a project that
  * moved */
 
-/* ACT_CONTINUE_IN, ACT_BUNDLE; takes the collected sessions. */
+/* Asks for the file of a bundle; takes the collected sessions. */
 void carry_flow_ask_file(struct model *m);
 /* The sessions follow the project of this one. */
 void carry_flow_move(struct model *m, uint32_t entry, const struct project_place *place);
