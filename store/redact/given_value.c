@@ -324,7 +324,7 @@ static struct naming read_naming(struct slice text, size_t at)
     out.at = end - out.name.n;
     out.name = name_of_member(text, out.at, out.name);
     out.kind = secret_name_kind(out.name);
-    if (out.kind == NAME_PLAIN && out.in_quotes && memchr(out.name.p, '.', out.name.n))
+    if (out.kind == NAME_PLAIN && out.in_quotes && slice_has(out.name, "."))
         out.kind = given_kind_around(text, out.at);
     if (out.kind > NAME_LIKELY || out.at == 0)
         return out;
