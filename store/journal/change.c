@@ -247,7 +247,7 @@ static bool untouched(enum err_code rc)
     return rc == ERR_STALE || rc == ERR_LOCKED || rc == ERR_UNSAFE || rc == ERR_NOT_FOUND;
 }
 
-/* The record of a change of which nothing is done. */
+/* Removes the record of a change that did nothing, and returns why it did nothing. */
 static enum err_code change_drop_record(struct change *c, const char *dir, enum err_code rc,
                                         struct err *e)
 {

@@ -20,7 +20,7 @@ struct doctor {
     size_t stores;
     struct scope scope;
     const struct session_ref *only; /* this session; NULL: the whole scope and our own files */
-    /* Nothing but misplaced sessions whose ids begin so; NULL: not only these. */
+    /* Looks only for misplaced sessions whose ids begin with this; NULL: for everything. */
     const char *misplaced;
     bool fix;
     /* FINDING_LOST_PART is fixable: the parts of the conversation are joined, as a change of its own. Only with `only`. */

@@ -433,8 +433,8 @@ MUST_CHECK enum err_code rewind_records_read(const struct store_env *env,
                                              struct rewind_records *out, struct err *e);
 void rewind_records_fini(struct rewind_records *r);
 
-/* Which records go: those after the newest `keep`, those before a time, and the oldest as long as all together are
- * larger than `bytes`; or only those of which each of this is true. */
+/* Which records are removed: those after the newest `keep`, those before a time, and the oldest as long as all together
+ * are larger than `bytes`. `each`: only those that all three limits select. */
 struct rewind_prune_rule {
     size_t keep;
     int64_t before_ms, bytes;
