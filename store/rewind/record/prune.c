@@ -132,8 +132,9 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
             const struct rewind_record *r = &list.record[i];
 
             bytes += r->bytes;
-            const bool many = i >= rule->keep,
-                       old = r->at_ms<rule->before_ms, large = bytes> rule->bytes;
+            const bool many = i >= rule->keep;
+            const bool old = r->at_ms < rule->before_ms;
+            const bool large = bytes > rule->bytes;
 
             goes[i] = rule->each ? many && old && large : many || old || large;
         }
