@@ -12,13 +12,12 @@ struct waiting {
     struct slice text;             /* owned */
     const struct session_ref *ref; /* borrowed */
     int64_t ms;
-    size_t place; /* in the order of files */
 };
 
 struct bounded {
     const struct session_ref *ref;
     int64_t bound_ms; /* no copy of the session has a later time */
-    size_t place;
+    size_t place;     /* in the order of files */
 };
 
 struct by_message {
@@ -40,7 +39,8 @@ static int by_bound(const void *x, const void *y)
     return (a->place > b->place) - (a->place < b->place);
 }
 
-/* Sessions with equal times are in the order of their ids, as on the screen, whatever the times of their files are. */
+/* Sessions with equal times are in the order of their ids, as on the screen, whatever the times of their files are; those
+ * of equal ids in that of their stores. */
 static bool waits_before(const struct waiting *a, const struct waiting *b)
 {
     const struct session_ref *x = a->ref, *y = b->ref;
@@ -48,11 +48,13 @@ static bool waits_before(const struct waiting *a, const struct waiting *b)
     if (a->ms != b->ms)
         return a->ms > b->ms;
     const bool ascending = x->store->ops->ties_ascending;
-    const int ids = ascending == y->store->ops->ties_ascending ? slice_compare(x->id, y->id) : 0;
+    const int ids = slice_compare(x->id, y->id);
 
+    if (ascending != y->store->ops->ties_ascending)
+        return !ascending;
     if (ids)
         return ascending ? ids < 0 : ids > 0;
-    return a->place < b->place;
+    return listing_found(x)->place < listing_found(y)->place;
 }
 
 static void free_waiting(struct waiting *w)
@@ -147,7 +149,7 @@ static enum err_code visit_by_message(size_t i, struct session_row *row, void *a
 
     listing_report_damaged(&m->walk.l->q, row);
     if (listing_is_listed(m->walk.l, m->item[i].ref, row)) {
-        struct waiting w = { .ref = m->item[i].ref, .place = m->item[i].place };
+        struct waiting w = { .ref = m->item[i].ref };
 
         w.ms = row->activity_ms == TIME_NONE ? row->modified_ms : row->activity_ms;
         if (w.ms > bound_ms && (!m->waiting || waits_before(&w, &m->heap[0]))) {

@@ -63,6 +63,13 @@ def lists_them_side_by_side(w):
     p = w.p
     rows = w.rows()
     p.same('list', sorted(rows), [('claude', ONE), ('claude', BOTH), ('work', TWO), ('work', BOTH)])
+    # The last messages are equally old. The id decides, for one id the store, as on the screen, and never the time of the file.
+    folder = ''.join(c if c.isalnum() else '-' for c in w.project)
+    for days in (20000, 20600), (20600, 20000):
+        for store, day in zip(('.claude', 'work'), days):
+            os.utime(f'{w.home}/{store}/projects/{folder}/{BOTH}.jsonl', (86400 * day,) * 2)
+        p.same(f'order, days {days}', [(r['system'], r['sessionId']) for r in p.json('list', '--all', missing=[])],
+               [('claude', BOTH), ('work', BOTH), ('work', TWO), ('claude', ONE)])
     p.same('format', [rows['work', TWO].get('format'), rows['claude', ONE].get('format')], ['claude', None])
     p.same('--store NAME', sorted(w.rows('--store', 'work')), [('work', TWO), ('work', BOTH)])
     p.same('--system NAME', sorted(w.rows('--system', 'work')), [('work', TWO), ('work', BOTH)])
