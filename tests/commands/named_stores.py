@@ -154,7 +154,7 @@ def knows_its_mistakes(w):
         p.same(f'{args}', (run.returncode, run.stderr.decode()), (2, f'reprise: {why}\n'))
     put(w.config, '[store.x]\nplugin = folder\nformt = claude\npath = /x\n')
     p.same('a plug-in may know the name', p.run('config', '--check').returncode, 0)
-    for text, why in (('format = claude', b'names no path'), ('path = /x', b'neither a plug-in nor a format'),
+    for text, why in (('format = claude', b'names no path'), ('path = /x', b'neither a plug-in nor a format; add format = '),
                       (f'format = claude\npath = {w.home}/nowhere', b'nowhere')):
         put(w.config, f'[store.x]\n{text}\n')
         run = p.run('list', '--all')

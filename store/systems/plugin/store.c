@@ -237,7 +237,8 @@ static enum err_code copy_config(struct plugin_store *p, const struct plugin_con
                        "programs look for it");
     if (!config->plugin)
         return err_set(e, ERR_USAGE, config->name,
-                       "open store: the configuration names neither a plug-in nor a format");
+                       "open store: the configuration names neither a plug-in nor a format; add "
+                       "format = claude, say, or plugin = postgresql");
     p->config = (struct plugin_config){ .name = arena_copy_text(&p->arena, config->name),
                                         .plugin = arena_copy_text(&p->arena, config->plugin),
                                         .path = arena_copy_text(&p->arena, path) };
