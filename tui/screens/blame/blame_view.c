@@ -101,10 +101,10 @@ static void blame_view_draw_turn(const struct model *m, struct frame *f, struct 
     frame_puts(f, r.y, x, DID_W, STYLE_TEXT, row->did);
     x += DID_W + 1;
     snprintf(counts, sizeof counts, "+%" PRIu64, row->added);
-    frame_puts(f, r.y, x, COUNT_W / 2, STYLE_ADD, counts);
+    frame_puts_right(f, r.y, x + COUNT_W / 2, STYLE_ADD, counts);
     snprintf(counts, sizeof counts, "-%" PRIu64, row->removed);
-    frame_puts(f, r.y, x + COUNT_W / 2, COUNT_W / 2, STYLE_DELETE, counts);
-    x += COUNT_W + 1;
+    frame_puts_right(f, r.y, x + COUNT_W, STYLE_DELETE, counts);
+    x += COUNT_W + 2;
     frame_text_cut(f, r.y, x, r.w - x - 1, STYLE_PROMPT, row->prompt);
 }
 

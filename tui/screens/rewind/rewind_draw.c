@@ -67,12 +67,11 @@ static void draw_rewind_title(const struct rewind_view *v, struct frame *f, stru
         snprintf(room, sizeof room, "changing files %3d%%", (int)(v->done * 100 / v->total));
         state = room;
     }
-    frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
-    int end = frame_puts_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
+    int end = frame_puts_right(f, r.y, r.x + r.w - 1, STYLE_STRONG, state) - 2;
     int x = r.x + 1;
 
-    x += frame_puts(f, r.y, x, 7, STYLE_BAR, "rewind") + 2;
-    frame_text_cut(f, r.y, x, end - x, STYLE_BAR, v->title);
+    x += frame_puts(f, r.y, x, 7, STYLE_TITLE, "rewind") + 2;
+    frame_text_cut(f, r.y, x, end - x, STYLE_STRONG, v->title);
 }
 
 /* ---- files ---- */
@@ -541,6 +540,6 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
         frame_text_cut(f, l.result, x, r.w - x, style, slice_of(v->result));
     }
     if (v->asked_rewind && rewind_is_slow(v))
-        frame_puts(f, 0, r.w - (v->total > 0 ? 23 : 18), 1, STYLE_BAR,
+        frame_puts(f, 0, r.w - (v->total > 0 ? 23 : 18), 1, STYLE_KEY,
                    frame_spinner_sign(v->now_ms, f->ascii));
 }

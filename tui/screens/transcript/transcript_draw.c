@@ -60,12 +60,12 @@ static void draw_transcript_title(const struct transcript_view *v, struct frame 
 {
     char text[96];
 
-    frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
     position_text(v, text, sizeof text);
     int room = draw_right_aligned(
-        f, r.y, r, STYLE_BAR, v->gone ? "the file is gone; this is what was read before" : text);
+        f, r.y, r, v->gone ? STYLE_WARN : STYLE_DIM,
+        v->gone ? "the file is gone; this is what was read before" : text);
 
-    frame_text_cut(f, r.y, r.x + 1, room - 2, STYLE_BAR, v->title);
+    frame_text_cut(f, r.y, r.x + 1, room - 2, STYLE_STRONG, v->title);
 }
 
 void transcript_view_search_state(const struct transcript_view *v, char *out, size_t cap)

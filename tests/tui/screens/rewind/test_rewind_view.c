@@ -30,6 +30,21 @@ CASE(the_preview_states_that_nothing_has_changed)
     assert_int_equal(t->rewinds, 0);
 }
 
+/* The first turn is below the title: only what is selected stands out, here and in a conversation. */
+CASE(a_title_does_not_look_like_the_selected_row)
+{
+    struct rewind_screen *t = *state;
+
+    rewind_screen_go(t);
+    screen_line(&t->s, 0);
+    for (int x = 0; x < t->s.frame.cols; x++)
+        assert_int_not_equal(t->s.frame.cell[x].style, STYLE_BAR);
+    screen_press(&t->s, "<Esc><Right>");
+    assert_true(screen_has(&t->s, "conversation of"));
+    for (int x = 0; x < t->s.frame.cols; x++)
+        assert_int_not_equal(t->s.frame.cell[x].style, STYLE_BAR);
+}
+
 /* lazygit and vim move between panes with them. */
 CASE(h_and_l_go_to_another_pane_and_change_no_tick)
 {
@@ -506,6 +521,8 @@ static void history_answer(struct screen *s, const struct effect *e)
     rows->by_line = e->n;
     rows->row[rows->n++] = (struct blame_row){
         .did = "edited",
+        .added = 3,
+        .removed = 12,
         .time_ms = s->now_ms,
         .prompt = SLICE("Captures must be idempotent: send a key with every call"),
         .text = SLICE("const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));"),
@@ -522,7 +539,7 @@ CASE(what_a_row_of_the_history_has_no_room_for_is_below_the_rows)
     rewind_screen_to_file(t, "pay.c");
     screen_press(&t->s, "t");
     screen_resize(&t->s, 24, 80);
-    assert_non_null(strstr(screen_line(&t->s, 2), "Captures must be idempotent:…"));
+    assert_non_null(strstr(screen_line(&t->s, 2), "edited      +3   -12  Captures must be idempot"));
     assert_non_null(strstr(screen_line(&t->s, 20), "  ❯ Captures must be idempotent: send a key"));
     assert_non_null(strstr(screen_line(&t->s, 21), "every call"));
     assert_non_null(strstr(screen_line(&t->s, 23), "Tab turns or lines"));
