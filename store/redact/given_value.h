@@ -68,6 +68,8 @@ struct given given_read_field(struct slice text, size_t at, char separator, size
 /* The words that a wallet is made from: twelve or more of three to eight small letters. */
 bool given_is_seed_phrase(struct slice value);
 bool given_is_word_of(struct slice word, const char *list);
+/* "${TOKEN}", "<token>", "***" */
+bool given_is_hole(struct slice value);
 bool given_is_plain(struct slice value);
 bool given_is_path(struct slice value);
 /* Digits between letters, or with a mark, as a password is in a sentence. */
