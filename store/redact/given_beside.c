@@ -250,9 +250,9 @@ static enum err_code find_as(struct slice text, size_t at, struct secret_list *l
 /* A user and a password with a slash or a colon between them, in a line about logging in: "Log in with bob / w0rd". */
 enum err_code given_find_pair(struct slice text, size_t at, struct secret_list *list)
 {
-    static const char *const words[] = { "login",      "log in",       "sign in", "creds",
-                                         "credential", "basic auth",   "account", "user/pass",
-                                         "user:pass",  "username/pass" };
+    static const char *const words[] = { "login",      "log in",        "sign in", "creds",
+                                         "credential", "basic auth",    "account", "user/pass",
+                                         "user:pass",  "username/pass", "wifi",    "wi-fi" };
     size_t left = at, from = at + 1;
     bool said = false;
 
@@ -270,8 +270,8 @@ enum err_code given_find_pair(struct slice text, size_t at, struct secret_list *
     const char next = v.at + v.n < text.n ? text.p[v.at + v.n] : '\n';
     size_t changes, digits = letters_count_digits(value, &changes);
 
-    if (v.n < 6 || !digits || !changes || given_is_any(next, "/:") || memchr(value.p, '/', v.n) ||
-        memchr(value.p, ':', v.n) || memchr(value.p, '.', v.n) ||
+    if (v.n < (changes > 1 ? 5 : 6) || !digits || !changes || given_is_any(next, "/:") ||
+        memchr(value.p, '/', v.n) || memchr(value.p, ':', v.n) || memchr(value.p, '.', v.n) ||
         (text.p[at] == ':' && given_is_any(text.p[at + 1], " /")) || given_is_placeholder(value))
         return ERR_OK;
     for (size_t i = 0; !said && i < COUNT_OF(words); i++)
@@ -385,48 +385,51 @@ static const struct {
     const char *name; /* in small letters, without what joins words */
     unsigned nth;     /* which argument, from 0 */
     bool types;       /* only if a password is spoken of in the same line */
+    bool after_sid;   /* only behind the id of an account of Twilio */
 } calls[] = {
-    { "auth", 1, false },
-    { "basicauth", 1, false },
-    { "basicauthentication", 1, false },
-    { "bcrypt", 0, false },
-    { "bcrypt.hash", 0, false },
-    { "cookieparser", 0, false },
-    { "createhmac", 1, false },
-    { "createsuperuser", 2, false },
-    { "createuser", 2, false },
-    { "crypt", 0, false },
-    { "fill", 0, true },
-    { "getconnection", 2, false },
-    { "hashpw", 0, false },
-    { "hmac.new", 0, false },
-    { "httpbasicauth", 1, false },
-    { "httpdigestauth", 1, false },
-    { "jwt.decode", 1, false },
-    { "jwt.encode", 1, false },
-    { "jwt.sign", 1, false },
-    { "jwt.verify", 1, false },
-    { "login", 1, false },
-    { "mysqlconnect", 2, false },
-    { "mysqli", 2, false },
-    { "mysqliconnect", 2, false },
-    { "networkcredential", 1, false },
-    { "passwordauthentication", 1, false },
-    { "passwordhash", 0, false },
-    { "pdo", 2, false },
-    { "pgpsymdecrypt", 1, false },
-    { "pgpsymencrypt", 1, false },
-    { "plainauth", 2, false },
-    { "sendkeys", 0, true },
-    { "sequelize", 2, false },
-    { "setbasicauth", 1, false },
-    { "setpassword", 0, false },
-    { "settext", 0, true },
-    { "setvalue", 0, true },
-    { "type", 0, true },
-    { "typetext", 0, true },
-    { "usernamepasswordauthenticationtoken", 1, false },
-    { "usernamepasswordcredentials", 1, false },
+    { "auth", 1, false, false },
+    { "basicauth", 1, false, false },
+    { "basicauthentication", 1, false, false },
+    { "bcrypt", 0, false, false },
+    { "bcrypt.hash", 0, false, false },
+    { "client", 1, false, true },
+    { "cookieparser", 0, false, false },
+    { "createhmac", 1, false, false },
+    { "createsuperuser", 2, false, false },
+    { "createuser", 2, false, false },
+    { "crypt", 0, false, false },
+    { "fill", 0, true, false },
+    { "getconnection", 2, false, false },
+    { "hashpw", 0, false, false },
+    { "hmac.new", 0, false, false },
+    { "httpbasicauth", 1, false, false },
+    { "httpdigestauth", 1, false, false },
+    { "jwt.decode", 1, false, false },
+    { "jwt.encode", 1, false, false },
+    { "jwt.sign", 1, false, false },
+    { "jwt.verify", 1, false, false },
+    { "login", 1, false, false },
+    { "mysqlconnect", 2, false, false },
+    { "mysqli", 2, false, false },
+    { "mysqliconnect", 2, false, false },
+    { "networkcredential", 1, false, false },
+    { "passwordauthentication", 1, false, false },
+    { "passwordhash", 0, false, false },
+    { "pdo", 2, false, false },
+    { "pgpsymdecrypt", 1, false, false },
+    { "pgpsymencrypt", 1, false, false },
+    { "plainauth", 2, false, false },
+    { "sendkeys", 0, true, false },
+    { "sequelize", 2, false, false },
+    { "setbasicauth", 1, false, false },
+    { "setpassword", 0, false, false },
+    { "settext", 0, true, false },
+    { "setvalue", 0, true, false },
+    { "twilio", 1, false, true },
+    { "type", 0, true, false },
+    { "typetext", 0, true, false },
+    { "usernamepasswordauthenticationtoken", 1, false, false },
+    { "usernamepasswordcredentials", 1, false, false },
 };
 
 /* INSERT INTO users (name, password) VALUES ('bob', 'w0rd') */
@@ -522,6 +525,10 @@ enum err_code given_find_in_call(struct slice text, size_t at, struct secret_lis
         v = given_read(near, begin, false);
         if (argument == calls[call].nth || i - at > 400)
             break;
+        if (calls[call].after_sid &&
+            (v.n != 34 || !slice_starts((struct slice){ text.p + v.at, v.n }, "AC") ||
+             letters_run(text, v.at + 2, LETTERS_HEX, 32) < 32))
+            return ERR_OK;
         if (v.quoted)
             i = v.at + v.n + 1 + given_depth(text, v.at + v.n);
         i = argument_after(near, i);

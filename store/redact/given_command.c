@@ -199,6 +199,7 @@ static const struct argument {
     { "sqlplus", 1, '/', '@', false },
     { "ssh", ARGUMENT_WITH, ':', 0, true },
     { "tacacs-server key", 1, 0, 0, false },
+    { "vercel env add", ARGUMENT_LAST, 0, 0, true },
     { "wmiexec.py", ARGUMENT_WITH, ':', '@', false },
     { "wpa_passphrase", 2, 0, 0, false },
 };
@@ -229,6 +230,8 @@ void command_line_separate(struct command_line *line, char separator)
     if (separator != '\n') {
         line->below = old.below;
         line->below_at = old.below_at;
+        line->argument = old.argument; /* of sed, behind its own marks */
+        line->argument_end = old.argument_end;
     }
 }
 
@@ -320,6 +323,8 @@ static bool is_other_argument(const struct argument *a, struct slice value, stru
         return !memchr(word.p, '@', word.n) || memchr(value.p, '/', value.n) || value.n < 6 ||
                letters_run(value, 0, LETTERS_DIGIT | LETTERS_DOT | LETTERS_MARKS, value.n) ==
                    value.n;
+    if (strcmp(a->words, "vercel env add") == 0) /* the name alone, or NAME < FILE */
+        return secret_name_is_constant(value) || memchr(value.p, '.', value.n);
     return word.p[0] == '@' || (word.p[0] == '*' && word.n == 1); /* a name of SQL; "asks" */
 }
 
@@ -375,6 +380,37 @@ static void note_sent(struct command_line *line, struct slice text, size_t at, s
     line->argument_end = v.quoted ? v.at + v.n : 0;
 }
 
+/* sed s/DB_PASSWORD/w0rd/: the name is what the password takes the place of. */
+static void note_substituted(struct command_line *line, struct slice text, size_t at)
+{
+    enum { SCRIPT_MOST = 300 };
+
+    for (size_t i = at; i + 2 < text.n && i - at < SCRIPT_MOST && text.p[i] != '\n'; i++) {
+        if (text.p[i] != 's' || !given_is_any(text.p[i + 1], "/|#,:@!~%") ||
+            !given_is_any(text.p[i - 1], " \"';"))
+            continue;
+        const char mark = text.p[i + 1];
+        const char *name = text.p + i + 2, *end = memchr(name, mark, text.n - i - 2);
+        const char *value = end ? end + 1 : name;
+        const char *stop = end ? memchr(value, mark, (size_t)(text.p + text.n - value)) : NULL;
+
+        if (!stop || stop - name > SCRIPT_MOST)
+            return;
+        while (end > name && given_is_any(end[-1], "@}])>%$"))
+            end--;
+        const struct slice word = { value, (size_t)(stop - value) };
+
+        if (secret_name_kind(given_name_ending_at(text, (size_t)(end - text.p))) >= NAME_TOKEN &&
+            secret_name_kind(word) < NAME_LIKELY && !memchr(value, '=', word.n) &&
+            (given_has_digit(word) || !given_is_plain(word)) && !given_is_placeholder(word)) {
+            line->argument = (size_t)(value - text.p);
+            line->argument_end = line->argument + word.n;
+            return;
+        }
+        i = (size_t)(stop - text.p);
+    }
+}
+
 void command_line_note(struct command_line *line, struct slice text, size_t at)
 {
     const struct slice word = { text.p + at, letters_run(text, at, LETTERS_URL, 32) };
@@ -387,6 +423,8 @@ void command_line_note(struct command_line *line, struct slice text, size_t at)
         line->echo = at + 7; /* cat <<< WORD */
     if (slice_eq(word, SLICE("send")))
         note_sent(line, text, at, at + word.n);
+    if (slice_eq(word, SLICE("sed")))
+        note_substituted(line, text, at + word.n);
     if (word.n < 2)
         return;
     printed_note(line, text, at);

@@ -57,8 +57,8 @@ bool given_is_placeholder(struct slice v)
                                 "redacted hidden masked unset n/a secretstr char varchar password "
                                 "passwd token secret key auto inherit files compat ";
 
-    if (given_is_hole(v) || given_is_word_of(v, words) || v.p[0] == '#' || (v.p[0] == '%' && v.n < 4) ||
-        (v.p[0] == ':' && given_is_alpha(v.n > 1 ? v.p[1] : 0)))
+    if (given_is_hole(v) || given_is_word_of(v, words) || v.p[0] == '#' ||
+        (v.p[0] == '%' && v.n < 4) || (v.p[0] == ':' && given_is_alpha(v.n > 1 ? v.p[1] : 0)))
         return true;
     /* "Enter your password", "password-field" */
     return given_is_plain(v) &&

@@ -357,6 +357,83 @@ static enum name_kind kind_of_parameter(struct naming name)
                : name.kind;
 }
 
+/* password = "old" -> "new", as terraform shows a change: what follows a secret is one. */
+static enum err_code find_changed(struct slice text, size_t at, struct secret_list *list)
+{
+    const struct secret *newest = list->n ? &list->secret[list->n - 1] : NULL;
+
+    if (!newest || at < 5 || text.n - at < 4 ||
+        !slice_starts((struct slice){ text.p + at - 3, text.n - at + 3 }, "\" -> ") ||
+        newest->at + newest->n + given_depth(text, newest->at + newest->n) != at - 3)
+        return ERR_OK;
+    const struct given v = given_read(text, at + 2, false);
+
+    return given_is_placeholder((struct slice){ text.p + v.at, v.n })
+               ? ERR_OK
+               : redact_list_add(list, newest->kind, v.at, v.n);
+}
+
+static bool ends_cell(struct slice text, size_t at)
+{
+    const size_t end = at;
+
+    while (at < text.n && text.p[at] == ' ')
+        at++;
+    return at > end && at < text.n && text.p[at] == '|';
+}
+
+/* Whether a value is on the next line, of which `at` is moved to the first word: "|", ">-" of YAML, "<<EOT" of HCL. */
+static bool is_on_next_line(struct slice text, size_t *at)
+{
+    size_t i = *at;
+
+    if (i >= text.n || !given_is_any(text.p[i], "|><"))
+        return false;
+    if (text.p[i] == '<')
+        i += letters_run(text, i + 2, LETTERS_WORD | LETTERS_LOW | LETTERS_DASH, 24) + 2;
+    else
+        while (++i < text.n && given_is_any(text.p[i], "+-123456789"))
+            ;
+    if (i >= text.n || text.p[i] != '\n' || (text.p[*at] == '<' && text.p[*at + 1] != '<'))
+        return false;
+    while (i < text.n && given_is_any(text.p[i], "\n \t"))
+        i++;
+    *at = i;
+    return true;
+}
+
+/* A line of which `at` is the first word: a password of a few words, rather than a sentence. */
+static struct given given_read_line(struct slice text, size_t at)
+{
+    const char *end = memchr(text.p + at, '\n', text.n - at);
+    size_t n = end ? (size_t)(end - (text.p + at)) : text.n - at, blanks = 0;
+    struct slice line = { text.p + at, n };
+
+    for (size_t i = 0; i < n; i++)
+        blanks += given_is_blank(text.p[at + i]);
+    return blanks && (blanks > 3 || !given_has_digit(line)) ? (struct given){ at, 0, true }
+                                                            : (struct given){ at, n, true };
+}
+
+/* The value behind an operator, also between three quotes, in the braces of ODBC, and on the next line. */
+static struct given read_behind(struct slice text, struct naming name, size_t at, bool literal)
+{
+    const size_t quotes = at;
+
+    if (name.kind > NAME_CODE && is_on_next_line(text, &at))
+        return given_read_line(text, at);
+    if (text.n - at > 2 && given_is_any(text.p[at], "\"'") && text.p[at + 1] == text.p[at] &&
+        text.p[at + 2] == text.p[at])
+        return given_read(text, quotes + 2, literal);
+    if (text.p[at] == '{' && name.at && text.p[name.at - 1] == ';') {
+        const char *end = memchr(text.p + at, '}', text.n - at < 200 ? text.n - at : 200);
+
+        if (end)
+            return (struct given){ at + 1, (size_t)(end - (text.p + at + 1)), true };
+    }
+    return given_read(text, at, literal);
+}
+
 static enum err_code find_at_operator(struct slice text, size_t at, struct secret_list *list)
 {
     struct naming name = read_naming(text, at);
@@ -382,7 +459,7 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
         name.kind = NAME_PASSWORD; /* of a source of gems: BUNDLE_GEMS__EXAMPLE__COM */
     bool direct = op.gap == 0 && at && !given_is_blank(text.p[at - 1]) && c != '>';
     const bool environment = c == '=' && direct && secret_name_is_constant(name.name);
-    struct given v = given_read(text, op.after, environment);
+    struct given v = read_behind(text, name, op.after, environment);
     struct slice value = { text.p + v.at, v.n };
 
     if (v.n == 0)
@@ -400,8 +477,7 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
         return given_is_secret(name.kind, value) ? given_add(list, name.kind, v) : ERR_OK;
     if (c == '|' && name.kind == NAME_PASSWORD && op.gap) /* | password | w0rd | */
         return given_has_digit(value) && value.n > 5 && !given_is_plain(value) &&
-                       slice_starts((struct slice){ text.p + v.at + v.n, text.n - v.at - v.n },
-                                    " |")
+                       ends_cell(text, v.at + v.n)
                    ? given_add(list, name.kind, v)
                    : ERR_OK;
     if (c == '(' || c == ',' || c == '|' || op.compares || op.arrow)
@@ -426,11 +502,12 @@ enum err_code given_find(struct slice text, size_t at, struct secret_list *list)
         return given_find_below(text, at, list);
     size_t before = list->n;
 
-    if (text.p[at] != '/')
+    if (text.p[at] == '>')
+        TRY(find_changed(text, at, list));
+    if (text.p[at] == '(')
+        TRY(given_find_in_call(text, at, list));
+    if (text.p[at] != '/' && list->n == before)
         TRY(find_at_operator(text, at, list));
-    if (list->n > before)
-        return ERR_OK;
-    return text.p[at] == '('                ? given_find_in_call(text, at, list)
-           : given_is_any(text.p[at], ":/") ? given_find_pair(text, at, list)
-                                            : ERR_OK;
+    return list->n == before && given_is_any(text.p[at], ":/") ? given_find_pair(text, at, list)
+                                                               : ERR_OK;
 }

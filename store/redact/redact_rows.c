@@ -179,21 +179,31 @@ static enum err_code find_printed(struct member m, struct slice text, struct sec
     return counts->learns ? known_values_add(&counts->known, text, list) : ERR_OK;
 }
 
-/* Examines the unescaped text: an escape is not part of a run, and a key may be spread over several lines. */
-static enum err_code redact_string(struct member m, struct slice value, struct buf *out,
+static enum err_code redact_value(struct member m, struct slice value, int depth, struct buf *out,
+                                  struct redact_counts *counts);
+
+/* Examines the unescaped text: an escape is not part of a run, and a key may be spread over several lines. A string of
+ * JSON is examined as what it holds, too. */
+static enum err_code redact_string(struct member m, struct slice value, int depth, struct buf *out,
                                    struct redact_counts *counts)
 {
     AUTO_ARENA a = { 0 };
     CLEANUP(redact_list_fini) struct secret_list list = { .n = 0 };
     AUTO_BUF clean = { 0 };
+    AUTO_BUF inner = { 0 };
     struct jsonout j;
     struct slice text;
-    bool decoded = json_text(value, &a, &text);
+    bool decoded = json_text(value, &a, &text), changed = false;
 
     if (a.failed)
         return ERR_NOMEM;
     if (!decoded) /* blanks follow it */
         return redact_text(value, out, counts);
+    if (text.n && given_is_any(text.p[0], "{[") && depth < DEPTH_MAX && json_valid(text)) {
+        TRY(redact_value(m, text, depth + 1, &inner, counts));
+        changed = !slice_eq(buf_slice(&inner), text);
+        text = buf_slice(&inner);
+    }
     if (text.n)
         TRY(m.exact ? redact_find_exact(text, &list) : find_secrets(text, &list, counts));
     if (m.output)
@@ -204,7 +214,7 @@ static enum err_code redact_string(struct member m, struct slice value, struct b
         if (counts && counts->learns)
             TRY(known_values_add(&counts->known, text, &list));
     }
-    if (list.n == 0)
+    if (list.n == 0 && !changed)
         return buf_add(out, value);
     TRY(replace_secrets(text, &list, &clean, counts));
     jsonout_init(&j, out);
@@ -225,7 +235,7 @@ static enum err_code redact_value(struct member m, struct slice value, int depth
     enum err_code rc = ERR_OK;
 
     if (json_type(value) == JSON_STRING)
-        return redact_string(m, value, out, counts);
+        return redact_string(m, value, depth, out, counts);
     if (json_type(value) == JSON_NUMBER && m.kind == NAME_PASSWORD) {
         rc = count_secrets(counts, "password", 1);
         return rc ? rc : buf_add(out, SLICE("\"REDACTED\""));
