@@ -11,6 +11,7 @@
 #include "store/redact/given_piped.h"
 #include "store/redact/given_printed.h"
 #include "store/redact/given_value.h"
+#include "store/redact/left_out.h"
 #include "store/redact/token_form.h"
 
 /* Looks at each byte of a text once, and goes on behind what it found. Each look is bounded, or remembers how far it
@@ -483,66 +484,6 @@ static enum err_code find_in_text(struct slice text, struct secret_list *list)
     if (slice_has(text, "kind: Secret"))
         TRY(find_kubernetes(text, list));
     return redact_find(text, list);
-}
-
-/* ---- colours ---- */
-
-/* What colours a text, as a terminal gets it or as it is written in JSON and in programs: ESC[0;32m, \u001b[K, \033[m.
- * A bracket is at `at`; returns where the sequence begins and ends, or an empty range. */
-static struct slice colour_around(struct slice text, size_t at)
-{
-    static const char *const escapes[] = { "u001b", "u001B", "x1b", "x1B", "033", "e" };
-    size_t from = at, to = at + 1;
-
-    if (at && text.p[at - 1] == '\x1b')
-        from--;
-    for (size_t i = 0; i < COUNT_OF(escapes) && from == at; i++) {
-        const size_t n = strlen(escapes[i]);
-
-        if (at > n && text.p[at - n - 1] == '\\' && memcmp(text.p + at - n, escapes[i], n) == 0)
-            from -= n + 1;
-    }
-    while (from < at && from && text.p[from] == '\\' && text.p[from - 1] == '\\')
-        from--;
-    while (to < text.n && to - at < 32 && given_is_any(text.p[to], "0123456789;:"))
-        to++;
-    return from < at && to < text.n && given_is_any(text.p[to], "mK")
-               ? (struct slice){ text.p + from, to + 1 - from }
-               : (struct slice){ text.p + at, 0 };
-}
-
-/* Where a text without its colours goes on: so many bytes were left out before a place of it. */
-struct without_colours {
-    struct buf text;
-    struct left_out {
-        size_t at, bytes;
-    } * left_out; /* malloc'ed */
-    size_t n, cap;
-};
-
-static void without_colours_fini(struct without_colours *w)
-{
-    buf_fini(&w->text);
-    free(w->left_out);
-}
-
-static enum err_code leave_out_colours(struct slice text, struct without_colours *w)
-{
-    size_t from = 0;
-
-    for (const char *p = text.p; (p = slice_find(p, (size_t)(text.p + text.n - p), "[", 1)); p++) {
-        const struct slice colour = colour_around(text, (size_t)(p - text.p));
-        const size_t at = (size_t)(colour.p - text.p);
-
-        if (!colour.n || at < from)
-            continue;
-        if (!array_reserve(w->left_out, w->cap, w->n + 1))
-            return ERR_NOMEM;
-        TRY(buf_add(&w->text, (struct slice){ text.p + from, at - from }));
-        from = at + colour.n;
-        w->left_out[w->n++] = (struct left_out){ w->text.n, from - w->text.n };
-    }
-    return w->n ? buf_add(&w->text, (struct slice){ text.p + from, text.n - from }) : ERR_OK;
 }
 
 /* A colour may change between a name and its value, and inside of them. */
