@@ -23,7 +23,8 @@ static enum name_kind kind_of_heading(struct slice text, size_t end, bool *certa
                  slice_find_folded(line.p, line.n, "next line", 9);
 
     *certain = n || below;
-    if (line.n == 0 || line.n > 79 || memchr(line.p, '=', line.n) || memchr(line.p, '(', line.n))
+    if (line.n == 0 || line.n > 79 || memchr(line.p, '=', line.n) || memchr(line.p, '(', line.n) ||
+        (!*certain && memchr(line.p, '/', line.n)))
         return NAME_PLAIN;
     if (below)
         return secret_name_kind(line);
@@ -140,6 +141,72 @@ static enum err_code find_in_column(struct slice text, size_t at, struct secret_
     return ERR_OK;
 }
 
+/* The name of a column that begins at a place, up to two blanks. */
+static struct slice aligned_name(struct slice text, size_t from, size_t end)
+{
+    size_t n = 0;
+
+    while (from + n < end && letters_have(LETTERS_URL, text.p[from + n]))
+        n++;
+    return (struct slice){ text.p + from, n };
+}
+
+/* The rows below a name of a column, whose values begin where it does. The row of a table of variables has the name of
+ * its value in front. */
+static enum err_code find_under(struct slice text, size_t at, size_t column, struct slice name,
+                                struct secret_list *list)
+{
+    enum { ROWS_MOST = 64 };
+    const bool value = given_is_word_of(name, " value ");
+    const enum name_kind of_column = secret_name_kind(name);
+
+    if (!value && of_column < NAME_TOKEN)
+        return ERR_OK;
+    for (size_t line = at + 1, rows = 0; line < text.n && rows < ROWS_MOST; rows++) {
+        const char *stop = memchr(text.p + line, '\n', text.n - line);
+        const size_t end = stop ? (size_t)(stop - text.p) : text.n, from = line + column;
+
+        if (end == line)
+            break;
+        const enum name_kind kind =
+            value ? secret_name_kind(aligned_name(text, line, end)) : of_column;
+
+        line = end + 1;
+        if (from >= end || kind < NAME_TOKEN || (column && text.p[from - 1] != ' '))
+            continue;
+        const struct given v = given_read(text, from, true);
+        const struct slice word = { text.p + v.at, v.n };
+
+        if (v.n > 3 && given_has_digit(word) && !memchr(word.p, '(', word.n) &&
+            given_is_secret(kind, word))
+            TRY(given_add(list, kind, v));
+    }
+    return ERR_OK;
+}
+
+/* A line that ends at a place and holds the names of columns with two blanks between them. */
+static enum err_code find_in_aligned(struct slice text, size_t at, struct secret_list *list)
+{
+    enum { HEAD_MOST = 300 };
+    size_t begin = at, columns = 0;
+
+    while (begin && at - begin < HEAD_MOST && text.p[begin - 1] != '\n')
+        begin--;
+    if (!slice_find(text.p + begin, at - begin, "  ", 2))
+        return ERR_OK;
+    for (size_t i = begin; i < at; columns++) {
+        const struct slice name = aligned_name(text, i, at);
+
+        if (!name.n)
+            return ERR_OK;
+        if (columns || slice_find(name.p, (size_t)(text.p + at - name.p), "  ", 2))
+            TRY(find_under(text, at, i - begin, name, list));
+        for (i += name.n; i < at && text.p[i] == ' '; i++)
+            ;
+    }
+    return ERR_OK;
+}
+
 enum err_code given_find_below(struct slice text, size_t at, struct secret_list *list)
 {
     bool certain;
@@ -147,6 +214,7 @@ enum err_code given_find_below(struct slice text, size_t at, struct secret_list 
     size_t blank = 0, found = 0;
 
     TRY(find_in_column(text, at, list));
+    TRY(find_in_aligned(text, at, list));
 
     if (kind < NAME_CODE || kind == NAME_TOKEN)
         return ERR_OK;

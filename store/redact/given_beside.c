@@ -4,22 +4,19 @@
 #include "store/redact/given_value.h"
 #include "store/redact/token_form.h"
 
-/* Where only a blank or a bracket separates a name from its value, the text may be a command, a
+/* Where only a blank separates a name from its value, the text may be a command, a
  * setting or a sentence, and nearly every pair of words has that form. One sign is not enough here:
  * an ordinary word is believed only in quotes, after a flag, or in a known form such as a login
  * line. Otherwise a value needs a digit or must look as if a machine had chosen it.
  *
- *     a blank:   WORD "as the password" -> name WORD -> mail relay -> "login:" user WORD
- *     a bracket: rows of INSERT -> calls in the table, by the index of the argument
+ *     WORD "as the password" -> CODE "is your code" -> name WORD -> mail relay -> "login:" user WORD
  *
  * The first finder that adds something ends the search at a place. These functions run at the
  * blanks of every text, so each refuses the common case with its cheapest test before it reads a
  * value. Sentences are not analysed: a password of letters alone in prose is missed, which is
  * better than a text in which every second word is replaced. */
 
-enum { NAME_MOST = 64, GAP_MOST = 24, CALL_MOST = 1024 };
-
-/* ---- with a blank between them ---- */
+enum { NAME_MOST = 64, GAP_MOST = 24 };
 
 struct slice given_word_before(struct slice text, size_t at)
 {
@@ -42,8 +39,7 @@ struct beside {
     struct given value;
 };
 
-/* Returns true if a word comes before a place in the same line, at most 64 letters away. */
-static bool is_word_before(struct slice text, size_t at, const char *word)
+bool given_is_word_before(struct slice text, size_t at, const char *word)
 {
     size_t from = at;
 
@@ -108,7 +104,7 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
             break;
         }
     b->kind = b->name.n == 2 && given_is_word_of(b->name, " by ") &&
-                      is_word_before(text, at, "identified ")
+                      given_is_word_before(text, at, "identified ")
                   ? NAME_PASSWORD
                   : secret_name_kind(b->name);
 
@@ -135,6 +131,7 @@ static bool read_beside(struct slice text, size_t at, struct beside *b)
     b->value = given_read(text, after, false);
     if (b->value.n == 1 && given_is_any(text.p[after], "0578") && after + 2 < text.n)
         b->value = given_read(text, after + 2, false); /* how a router keeps it */
+    b->value = given_read_code(text, b->kind, b->value);
     if (b->is && !b->value.quoted)
         b->value = given_read_phrase(text, b->name, b->kind, false, b->value);
     struct slice value = { text.p + b->value.at, b->value.n };
@@ -202,15 +199,16 @@ static bool is_secret_beside(struct slice text, size_t at, const struct beside *
         return digit;
     struct slice login = b->before, key = given_word_before(text, (size_t)(login.p - text.p));
 
-    return password && (given_is_mixed_word(value) ||
-                        given_is_word_of(key, " login account user machine connect port ") ||
-                        (digit && given_is_word_of(key, " username ")) ||
-                        (digit && secret_name_kind(b->before) == NAME_PASSWORD) ||
-                        (digit && value.n > 5 && given_is_word_of(b->before, " and with ") &&
-                         (is_word_before(text, at, "user") || is_word_before(text, at, "log"))) ||
-                        ((digit || is_below_login(text, at - b->name.n)) &&
-                         given_is_line_start(text, at - b->name.n) &&
-                         given_is_line_end(text, b->value.at + b->value.n)));
+    return password &&
+           (given_is_mixed_word(value) ||
+            given_is_word_of(key, " login account user machine connect port ") ||
+            (digit && given_is_word_of(key, " username ")) ||
+            (digit && secret_name_kind(b->before) == NAME_PASSWORD) ||
+            (digit && value.n > 5 && given_is_word_of(b->before, " and with ") &&
+             (given_is_word_before(text, at, "user") || given_is_word_before(text, at, "log"))) ||
+            ((digit || is_below_login(text, at - b->name.n)) &&
+             given_is_line_start(text, at - b->name.n) &&
+             given_is_line_end(text, b->value.at + b->value.n)));
 }
 
 /* "Use w0rd as the password": the value comes before the name. */
@@ -275,7 +273,7 @@ enum err_code given_find_pair(struct slice text, size_t at, struct secret_list *
         (text.p[at] == ':' && given_is_any(text.p[at + 1], " /")) || given_is_placeholder(value))
         return ERR_OK;
     for (size_t i = 0; !said && i < COUNT_OF(words); i++)
-        said = is_word_before(text, (size_t)(user.p - text.p), words[i]);
+        said = given_is_word_before(text, (size_t)(user.p - text.p), words[i]);
     return said ? given_add(list, NAME_PASSWORD, v) : ERR_OK;
 }
 
@@ -361,10 +359,53 @@ static enum err_code find_login(struct slice text, size_t at, struct secret_list
                : ERR_OK;
 }
 
+/* "482193 is your login code", "G-482193 is your verification code" */
+static enum err_code find_your_code(struct slice text, size_t at, struct secret_list *list)
+{
+    struct slice word = given_word_before(text, at), rest = { text.p + at, text.n - at };
+
+    if (slice_starts(word, "G-")) {
+        word.p += 2;
+        word.n -= 2;
+    }
+    size_t end = 9;
+
+    /* Words up to the one that says what it is. */
+    while (end < rest.n && end < 64 && (given_is_alpha(rest.p[end]) || rest.p[end] == ' '))
+        end++;
+    const struct slice said = { rest.p, end < rest.n ? end : rest.n };
+    return word.n >= 4 && letters_run(word, 0, LETTERS_DIGIT, 9) == word.n &&
+                   (slice_has(said, " code") || slice_has(said, " OTP") || slice_has(said, " PIN"))
+               ? redact_list_add(list, "value of a secret name", (size_t)(word.p - text.p), word.n)
+               : ERR_OK;
+}
+
+/* A line of a cookie jar, whose last field is the value: host, TRUE, path, TRUE, time, name, value. A tab is at `at`. */
+static enum err_code find_in_cookie_jar(struct slice text, size_t at, struct secret_list *list)
+{
+    const struct slice name = given_word_before(text, at);
+    const struct slice time = given_word_before(text, (size_t)(name.p - text.p));
+    const struct slice secure = given_word_before(text, (size_t)(time.p - text.p));
+    const struct given v = given_read(text, at + 1, true);
+
+    return name.n && time.n && letters_run(time, 0, LETTERS_DIGIT, time.n) == time.n &&
+                   given_is_word_of(secure, " true false ") && v.n > 3 &&
+                   given_is_line_end(text, v.at + v.n)
+               ? redact_list_add(list, "cookie", v.at, v.n)
+               : ERR_OK;
+}
+
 enum err_code given_find_beside(struct slice text, size_t at, struct secret_list *list)
 {
     const size_t before = list->n;
     struct beside b;
+
+    if (slice_starts((struct slice){ text.p + at, text.n - at }, " is your "))
+        return find_your_code(text, at, list);
+    if (text.p[at] == '\t')
+        TRY(find_in_cookie_jar(text, at, list));
+    if (list->n > before)
+        return ERR_OK;
 
     if (slice_starts((struct slice){ text.p + at, text.n - at }, " as "))
         return find_as(text, at, list);
@@ -376,175 +417,4 @@ enum err_code given_find_beside(struct slice text, size_t at, struct secret_list
         return ERR_OK;
     TRY(find_relay(text, at, list));
     return list->n > before ? ERR_OK : find_login(text, at, list);
-}
-
-/* ---- arguments of calls ---- */
-
-/* Calls that take a password in quotes: auth=("user", "w0rd"), server.login('user', 'w0rd'). */
-static const struct {
-    const char *name; /* in small letters, without what joins words */
-    unsigned nth;     /* which argument, from 0 */
-    bool types;       /* only if a password is spoken of in the same line */
-    bool after_sid;   /* only behind the id of an account of Twilio */
-} calls[] = {
-    { "auth", 1, false, false },
-    { "basicauth", 1, false, false },
-    { "basicauthentication", 1, false, false },
-    { "bcrypt", 0, false, false },
-    { "bcrypt.hash", 0, false, false },
-    { "client", 1, false, true },
-    { "cookieparser", 0, false, false },
-    { "createhmac", 1, false, false },
-    { "createsuperuser", 2, false, false },
-    { "createuser", 2, false, false },
-    { "crypt", 0, false, false },
-    { "fill", 0, true, false },
-    { "getconnection", 2, false, false },
-    { "hashpw", 0, false, false },
-    { "hmac.new", 0, false, false },
-    { "httpbasicauth", 1, false, false },
-    { "httpdigestauth", 1, false, false },
-    { "jwt.decode", 1, false, false },
-    { "jwt.encode", 1, false, false },
-    { "jwt.sign", 1, false, false },
-    { "jwt.verify", 1, false, false },
-    { "login", 1, false, false },
-    { "mysqlconnect", 2, false, false },
-    { "mysqli", 2, false, false },
-    { "mysqliconnect", 2, false, false },
-    { "networkcredential", 1, false, false },
-    { "passwordauthentication", 1, false, false },
-    { "passwordhash", 0, false, false },
-    { "pdo", 2, false, false },
-    { "pgpsymdecrypt", 1, false, false },
-    { "pgpsymencrypt", 1, false, false },
-    { "plainauth", 2, false, false },
-    { "sendkeys", 0, true, false },
-    { "sequelize", 2, false, false },
-    { "setbasicauth", 1, false, false },
-    { "setpassword", 0, false, false },
-    { "settext", 0, true, false },
-    { "setvalue", 0, true, false },
-    { "twilio", 1, false, true },
-    { "type", 0, true, false },
-    { "typetext", 0, true, false },
-    { "usernamepasswordauthenticationtoken", 1, false, false },
-    { "usernamepasswordcredentials", 1, false, false },
-};
-
-/* INSERT INTO users (name, password) VALUES ('bob', 'w0rd') */
-static enum err_code find_inserted(struct slice text, size_t at, struct secret_list *list)
-{
-    enum { ROW_MOST = 4096 };
-    size_t from = at, fields, columns, nth = 0;
-    const char *close = memchr(text.p + at, ')', text.n - at < ROW_MOST ? text.n - at : ROW_MOST);
-
-    while (from && at - from < 400 && text.p[from - 1] != '(')
-        from--;
-    const char *end = memchr(text.p + from, ')', at - from);
-
-    if (!end || !close || from == 0)
-        return ERR_OK;
-    const struct slice names = { text.p, (size_t)(end - text.p) };
-    const struct slice values = { text.p, (size_t)(close - text.p) };
-    struct given v = given_read_field(names, from, ',', 0, &columns);
-
-    while (secret_name_kind((struct slice){ text.p + v.at, v.n }) != NAME_PASSWORD)
-        if (++nth < columns)
-            v = given_read_field(names, from, ',', nth, &fields);
-        else
-            return ERR_OK;
-    v = given_read_field(values, at + 1, ',', nth, &fields);
-    return fields == columns && given_is_secret(NAME_PASSWORD, (struct slice){ text.p + v.at, v.n })
-               ? given_add(list, NAME_PASSWORD, v)
-               : ERR_OK;
-}
-
-/* The index of a call by its name, whose last part may be enough: "conn.set_password". */
-static size_t call_of(struct slice name)
-{
-    char folded[40];
-    size_t n = 0, k = 0;
-
-    for (size_t i = 0; i < name.n && n < sizeof folded - 1; i++)
-        if (name.p[i] != '_')
-            folded[n++] = (char)(name.p[i] >= 'A' && name.p[i] <= 'Z' ? name.p[i] + 32 : name.p[i]);
-    folded[n] = '\0';
-    for (const char *part = folded; part; part = part[0] ? strchr(part + 1, '.') : NULL) {
-        part += part[0] == '.';
-        for (k = 0; k < COUNT_OF(calls); k++)
-            if (calls[k].name[0] == part[0] && strcmp(calls[k].name, part) == 0)
-                return k;
-    }
-    return k;
-}
-
-/* Where the next argument begins, which may be several lines below, or 0. */
-static size_t argument_after(struct slice text, size_t i)
-{
-    size_t depth = 0;
-
-    for (; i < text.n && (depth || !given_is_any(text.p[i], ",)\n")); i++) {
-        depth += given_is_any(text.p[i], "([{");
-        depth -= depth && given_is_any(text.p[i], ")]}");
-    }
-    if (i >= text.n || text.p[i++] != ',')
-        return 0;
-    while (i < text.n && given_is_any(text.p[i], " \t\n"))
-        i++;
-    return i;
-}
-
-enum err_code given_find_in_call(struct slice text, size_t at, struct secret_list *list)
-{
-    size_t end = at, i = at + 1;
-
-    while (end && at - end < GAP_MOST && given_is_any(text.p[end - 1], " =("))
-        end--;
-    struct slice name = given_name_ending_at(text, end);
-    if (given_is_word_of(name, " values "))
-        return find_inserted(text, at, list);
-    const size_t call = name.n ? call_of(name) : COUNT_OF(calls);
-
-    if (call == COUNT_OF(calls))
-        return ERR_OK;
-    const bool plain = strcmp(calls[call].name, "auth") == 0; /* many libraries have one */
-    /* Calls without an end, each in the one before, are looked through no further than this. */
-    const struct slice near = { text.p, text.n - at < CALL_MOST ? text.n : at + CALL_MOST };
-    unsigned argument = 0;
-    size_t begin = i;
-    struct given v = { .n = 0 };
-
-    while (i < near.n && given_is_any(text.p[i], " \t\n"))
-        i++;
-    for (;; argument++) {
-        const bool marked = i + 1 < text.n && given_is_any(text.p[i], "bfru") &&
-                            given_is_any(text.p[i + 1], "\"'"); /* b"word" of Python */
-
-        begin = i + marked;
-        v = given_read(near, begin, false);
-        if (argument == calls[call].nth || i - at > 400)
-            break;
-        if (calls[call].after_sid &&
-            (v.n != 34 || !slice_starts((struct slice){ text.p + v.at, v.n }, "AC") ||
-             letters_run(text, v.at + 2, LETTERS_HEX, 32) < 32))
-            return ERR_OK;
-        if (v.quoted)
-            i = v.at + v.n + 1 + given_depth(text, v.at + v.n);
-        i = argument_after(near, i);
-        if (i == 0)
-            break;
-    }
-    if (v.quoted) /* to its end */
-        v = given_read(text, begin, false);
-    struct slice value = { text.p + v.at, v.n };
-
-    if (!v.quoted || !v.n || given_is_placeholder(value))
-        return ERR_OK;
-    if (calls[call].types && !is_word_before(text, at, "passw"))
-        return ERR_OK;
-    return (plain ? argument < 2 && (text.p[end] == '=' || given_has_digit(value))
-                  : argument == calls[call].nth)
-               ? given_add(list, NAME_PASSWORD, v)
-               : ERR_OK;
 }

@@ -217,6 +217,7 @@ bool command_is_boundary(char c)
     case '/':
     case '$':
     case '[':
+    case '=':
     case ',': return true;
     default: return (unsigned char)c <= ' ';
     }

@@ -123,6 +123,8 @@ static bool is_code(struct slice v)
 
     if (digits == v.n)
         return v.n >= 4 && v.n <= 12;
+    if (v.n == 7 && digits == 6 && v.p[3] == ' ')
+        return true;
     return digits > 1 && v.n >= 7 && v.n < 80 &&
            letters_run(v, 0, LETTERS_WORD | LETTERS_DASH, v.n) == v.n;
 }
@@ -143,6 +145,16 @@ bool given_is_seed_phrase(struct slice v)
     return words >= 12 && words <= 24;
 }
 
+/* Those that a salt has, and lists and code have not. */
+static size_t count_marks(struct slice v)
+{
+    size_t marks = 0;
+
+    for (size_t i = 0; i < v.n; i++)
+        marks += given_is_any(v.p[i], "!#$%^&*@?+~|<>");
+    return marks;
+}
+
 bool given_is_secret(enum name_kind kind, struct slice v)
 {
     if (kind == NAME_PLAIN || given_is_placeholder(v))
@@ -150,7 +162,8 @@ bool given_is_secret(enum name_kind kind, struct slice v)
     if (kind == NAME_SERVICE)
         return given_is_tokenish(v, 14, true);
     if (kind == NAME_LIKELY)
-        return given_is_tokenish(v, 14, false) || given_is_seed_phrase(v);
+        return given_is_tokenish(v, 14, false) || given_is_seed_phrase(v) ||
+               (given_is_salt(v) && count_marks(v) > 4);
     if (kind == NAME_CODE)
         return is_code(v) || given_is_tokenish(v, 14, false) || given_is_seed_phrase(v);
     if (given_is_path(v))

@@ -23,6 +23,7 @@ static const struct sink {
     { "adcli join", false },
     { "ansible-vault encrypt_string", false },
     { "argon2 ", false },
+    { "base64", true },
     { "bw login", false },
     { "bw unlock", false },
     { "chpasswd", false },
@@ -105,8 +106,9 @@ enum err_code piped_find(struct command_line *line, struct slice text, size_t at
             next++;
         v = given_read_word(text, next);
     }
-    const char *colon =
-        v.n && slice_starts(rest, "chpasswd") ? memchr(text.p + v.at, ':', v.n) : NULL;
+    const char *colon = v.n && (slice_starts(rest, "chpasswd") || slice_starts(rest, "base64"))
+                            ? memchr(text.p + v.at, ':', v.n)
+                            : NULL;
 
     if (colon) {
         v.n -= (size_t)(colon + 1 - (text.p + v.at));
@@ -115,7 +117,7 @@ enum err_code piped_find(struct command_line *line, struct slice text, size_t at
     const struct slice value = { text.p + v.at, v.n };
 
     if (mixed && (v.n < 6 || !given_has_digit(value) || given_is_path(value) ||
-                  memchr(value.p, ' ', value.n)))
+                  memchr(value.p, ' ', value.n) || (slice_starts(rest, "base64") && !colon)))
         return ERR_OK;
     line->echo = 0;
     line->reads_secret = false;

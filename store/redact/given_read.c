@@ -137,6 +137,15 @@ struct given given_read_phrase(struct slice text, struct slice name, enum name_k
                : v;
 }
 
+struct given given_read_code(struct slice text, enum name_kind kind, struct given v)
+{
+    if (kind == NAME_CODE && v.n == 3 && !v.quoted &&
+        letters_run(text, v.at, LETTERS_DIGIT, 4) == 3 && text.n - v.at > 6 &&
+        text.p[v.at + 3] == ' ' && letters_run(text, v.at + 4, LETTERS_DIGIT, 4) == 3)
+        v.n = 7;
+    return v;
+}
+
 struct given given_read_word(struct slice text, size_t at)
 {
     const size_t word = at;

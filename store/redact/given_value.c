@@ -114,6 +114,27 @@ static struct slice name_of_member(struct slice text, size_t at, struct slice na
                                                  : name;
 }
 
+/* The tag before the one that opens at a place: <data name="password"><value>, <key>password</key><string>. A value may
+ * have the name itself, as <string name="password"> does. */
+static struct slice name_of_outer_element(struct slice text, size_t at)
+{
+    size_t end = at, from;
+
+    while (end && given_is_any(text.p[end - 1], " \t\r\n"))
+        end--;
+    const char *close = memchr(text.p + at, '>', text.n - at < TAG_MOST ? text.n - at : TAG_MOST);
+    const struct slice own =
+        close ? given_value_name_beside(text, (size_t)(close - text.p)) : (struct slice){ .n = 0 };
+
+    if (own.n || !end || text.p[end - 1] != '>')
+        return own;
+    for (from = end - 1; from && end - from < TAG_MOST && text.p[from] != '<'; from--)
+        ;
+    if (!slice_starts((struct slice){ text.p + from, end - from }, "</key>"))
+        return given_value_name_beside(text, end - 1);
+    return given_name_ending_at(text, from);
+}
+
 /* <password>, <ns:password type="x">, <string name="password"> */
 static struct slice name_of_element(struct slice text, size_t at)
 {
@@ -126,7 +147,12 @@ static struct slice name_of_element(struct slice text, size_t at)
     size_t n = letters_run(text, from, LETTERS_URL | LETTERS_DOT | LETTERS_MARKS, NAME_MOST);
     struct slice name = { text.p + from, n };
 
-    return secret_name_kind(name) > NAME_LIKELY ? name : given_value_name_beside(text, at);
+    if (n && memchr(name.p, '@', n)) /* <pwd@example.org> */
+        return (struct slice){ .n = 0 };
+    if (secret_name_kind(name) > NAME_LIKELY)
+        return name;
+    return given_is_word_of(name, " value string ") ? name_of_outer_element(text, from - 1)
+                                                    : given_value_name_beside(text, at);
 }
 
 static struct naming read_naming(struct slice text, size_t at)
@@ -434,6 +460,15 @@ static struct given read_behind(struct slice text, struct naming name, size_t at
     return given_read(text, at, literal);
 }
 
+static enum err_code add_header(struct slice text, size_t at, bool cookie, struct secret_list *list)
+{
+    const struct given v = given_read_header(text, at, cookie);
+
+    return v.n > 2 && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
+               ? redact_list_add(list, cookie ? "cookie" : "authorization header", v.at, v.n)
+               : ERR_OK;
+}
+
 static enum err_code find_at_operator(struct slice text, size_t at, struct secret_list *list)
 {
     struct naming name = read_naming(text, at);
@@ -448,13 +483,8 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
 
     if (op.after >= text.n)
         return ERR_OK;
-    if (c == ':' && is_header_name(name.name, &cookie)) {
-        struct given v = given_read_header(text, op.after, cookie);
-
-        return v.n > 2 && !given_is_placeholder((struct slice){ text.p + v.at, v.n })
-                   ? redact_list_add(list, cookie ? "cookie" : "authorization header", v.at, v.n)
-                   : ERR_OK;
-    }
+    if (c == ':' && is_header_name(name.name, &cookie))
+        return add_header(text, op.after, cookie, list);
     if (given_is_any(c, "=:") && slice_has(name.name, "BUNDLE_") && slice_has(name.name, "__"))
         name.kind = NAME_PASSWORD; /* of a source of gems: BUNDLE_GEMS__EXAMPLE__COM */
     bool direct = op.gap == 0 && at && !given_is_blank(text.p[at - 1]) && c != '>';
@@ -466,6 +496,7 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
         return ERR_OK;
     if (is_basic_auth(name.name, value))
         return given_add(list, NAME_TOKEN, v);
+    v = given_read_code(text, name.kind, v);
     if (!v.quoted && (c == ':' || c == '='))
         v = given_read_phrase(text, name.name, name.kind, c == ':' && op.gap, v);
     if (v.quoted && v.n > value.n)
@@ -475,14 +506,18 @@ static enum err_code find_at_operator(struct slice text, size_t at, struct secre
         name.kind = NAME_PASSWORD;
     if (v.quoted)
         return given_is_secret(name.kind, value) ? given_add(list, name.kind, v) : ERR_OK;
-    if (c == '|' && name.kind == NAME_PASSWORD && op.gap) /* | password | w0rd | */
-        return given_has_digit(value) && value.n > 5 && !given_is_plain(value) &&
+    const size_t least = name.kind == NAME_PASSWORD ? 6 : 12;
+
+    if (c == '|' && name.kind > NAME_CODE && op.gap) /* | password | w0rd | */
+        return given_has_digit(value) && value.n >= least && !given_is_plain(value) &&
                        ends_cell(text, v.at + v.n)
                    ? given_add(list, name.kind, v)
                    : ERR_OK;
     if (c == '(' || c == ',' || c == '|' || op.compares || op.arrow)
         return (c == '>' ? given_is_secret(name.kind, value)
-                         : c != '(' && given_is_tokenish(value, 14, name.kind != NAME_LIKELY))
+                         : (c != '(' && given_is_tokenish(value, 14, name.kind != NAME_LIKELY)) ||
+                               (op.arrow && name.kind > NAME_CODE && given_is_mixed_word(value) &&
+                                !given_is_reference(text, v)))
                    ? given_add(list, name.kind, v)
                    : ERR_OK;
     if (is_bare_secret(text, &name, c, direct, v))

@@ -21,6 +21,8 @@ struct given given_read_word(struct slice text, size_t at);
 struct given given_read_header(struct slice text, size_t at, bool cookie);
 /* How many backslashes escape what is at a place. */
 size_t given_depth(struct slice text, size_t at);
+/* "482 193": a code in two parts, if the value at a place is the first one. */
+struct given given_read_code(struct slice text, enum name_kind kind, struct given v);
 /* The words of a passphrase, if the value at a place is the first one: the rest of a line that begins with the name. */
 struct given given_read_phrase(struct slice text, struct slice name, enum name_kind kind,
                                bool colon, struct given v);
@@ -62,6 +64,8 @@ static inline bool given_is_name_letter(char c)
 }
 /* The word in front of a place and its blanks, at most 32 letters. */
 struct slice given_word_before(struct slice text, size_t at);
+/* Returns true if a word comes before a place in the same line, at most 64 letters away. */
+bool given_is_word_before(struct slice text, size_t at, const char *word);
 /* The nth field of the line that begins at a place, without blanks and quotes; fields: how many the line has. */
 struct given given_read_field(struct slice text, size_t at, char separator, size_t nth,
                               size_t *fields);

@@ -191,6 +191,10 @@ static enum err_code find_credentials(struct scan *s, size_t at)
     }
     if (!end)
         return ERR_OK;
+    if (colon && colon + 1 == end) { /* TOKEN:@host */
+        end = colon;
+        colon = 0;
+    }
     struct slice secret = colon && colon < end
                               ? (struct slice){ text.p + colon + 1, end - colon - 1 }
                               : (struct slice){ text.p + from, end - from };
@@ -486,28 +490,22 @@ static enum err_code find_in_text(struct slice text, struct secret_list *list)
     return redact_find(text, list);
 }
 
-/* A colour may change between a name and its value, and inside of them. */
-static enum err_code find_between_colours(struct slice text, struct secret_list *list)
+/* Adds what was found in a text without its colours and prefixes, where it is in the text itself. */
+static enum err_code add_found_bare(const struct bare_text *bare, struct secret_list *found,
+                                    struct secret_list *list)
 {
-    CLEANUP(without_colours_fini) struct without_colours w = { .n = 0 };
-    CLEANUP(redact_list_fini) struct secret_list found = { .n = 0 };
-
-    TRY(leave_out_colours(text, &w));
-    if (!w.n)
-        return ERR_OK;
-    TRY(find_in_text(buf_slice(&w.text), &found));
-    redact_list_sort(&found);
-    for (size_t i = 0, first = 0, last; i < found.n; i++) {
-        const struct secret *s = &found.secret[i];
+    redact_list_sort(found);
+    for (size_t i = 0, first = 0, last; i < found->n; i++) {
+        const struct secret *s = &found->secret[i];
 
         if (!s->n)
             continue;
-        while (first < w.n && w.left_out[first].at <= s->at)
+        while (first < bare->n && bare->left_out[first].at <= s->at)
             first++;
-        for (last = first; last < w.n && w.left_out[last].at < s->at + s->n; last++)
+        for (last = first; last < bare->n && bare->left_out[last].at < s->at + s->n; last++)
             ;
-        const size_t at = s->at + (first ? w.left_out[first - 1].bytes : 0);
-        const size_t end = s->at + s->n + (last ? w.left_out[last - 1].bytes : 0);
+        const size_t at = s->at + (first ? bare->left_out[first - 1].bytes : 0);
+        const size_t end = s->at + s->n + (last ? bare->left_out[last - 1].bytes : 0);
 
         TRY(redact_list_add(list, s->kind, at, end - at));
     }
@@ -516,8 +514,16 @@ static enum err_code find_between_colours(struct slice text, struct secret_list 
 
 enum err_code redact_find_all(struct slice text, struct secret_list *list)
 {
-    TRY(find_in_text(text, list));
-    TRY(find_between_colours(text, list));
+    CLEANUP(bare_text_fini) struct bare_text bare = { .n = 0 };
+    CLEANUP(redact_list_fini) struct secret_list found = { .n = 0 };
+
+    TRY(bare_text_make(text, &bare));
+    if (bare.colours || !bare.n)
+        TRY(find_in_text(text, list));
+    if (bare.n) {
+        TRY(find_in_text(buf_slice(&bare.text), &found));
+        TRY(add_found_bare(&bare, &found, list));
+    }
     redact_list_sort(list);
     return ERR_OK;
 }

@@ -14,8 +14,8 @@
  * Secrets are recognised by their form: tokens of services (token_form.h), private keys, web tokens, hashes of passwords,
  * credentials in addresses, headers and commands (given_command.h); by a name beside them or above them (given_value.h);
  * what a command printed that prints a secret (printed_calls.h); and runs of letters that are too random to be words.
- * Colours between the letters hide none of them. Plain hex, UUIDs and words without such a name are not recognised,
- * nor is text in pictures, nor what was encoded or split. */
+ * Colours between the letters, and times or numbers before lines, hide none of them, and a string of JSON is read as JSON.
+ * Plain hex, UUIDs and words without such a name are not recognised, nor is text in pictures, nor what was encoded or split. */
 struct redact_counts;
 
 /* counts may be NULL. */

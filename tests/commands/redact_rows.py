@@ -6,7 +6,7 @@ usage: redact_rows.py PROGRAM
 redact_rows.txt has a row on each line, «» around what must not be left by `export --redact`, and below the line of
 dashes rows that must stay as they are. Each row is a session, because what was found in one row is replaced in all rows
 of its session. It stands alone, between other lines, behind a prompt, and in a result of a tool; the last rows and the plain
-ones also in JSON inside of the result.
+ones also in JSON inside of the result, and behind the numbers or times with which programs begin lines.
 """
 import json
 import os
@@ -17,6 +17,7 @@ import tempfile
 
 SHM = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None  # thousands of files are synced
 PLACES = {'alone': '{}', 'between': 'First line.\n{}\nand the last one', 'prompt': '$ {}\n$ ls'}
+PREFIXES = {'numbers': '{:6}\t', 'times': '2026-11-20T09:00:{:02}.5Z '}
 
 
 def row_of(session, content, n=0):
@@ -81,12 +82,13 @@ def main(program):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'redact_rows.txt'), encoding='utf-8') as f:
         secret, plain = (part.strip('\n').split('\n') for part in f.read().split('\n----\n'))
     passed, failures = 0, []
-    for name, place in {**PLACES, 'result': None, 'json': None}.items():
+    for name, place in {**PLACES, 'result': None, 'json': None, 'numbers': None, 'times': None}.items():
         def put(row):
             text = row.replace('\\n', '\n').replace('«', '').replace('»', '')
             text = json.dumps({'command': text}, ensure_ascii=False) if name == 'json' else text
+            text = '\n'.join(f'{PREFIXES[name].format(n)}{line}' for n, line in enumerate(text.split('\n'))) if name in PREFIXES else text
             return result(text) if place is None else place.format(text)
-        rows = (secret[-40:] if name == 'json' else secret) + plain
+        rows = (secret[-40:] if name in ('json', *PREFIXES) else secret) + plain[-120 if name in PREFIXES else 0:]
         answers = [contents[0] for contents in redacted(program, [[put(row)] for row in rows])]
         assert len(answers) == len(rows), f'{len(answers)} rows of {len(rows)}'
         for row, answer in zip(rows, answers):
