@@ -61,9 +61,9 @@ static void draw_transcript_title(const struct transcript_view *v, struct frame 
     char text[96];
 
     position_text(v, text, sizeof text);
-    int room = draw_right_aligned(
-        f, r.y, r, v->gone ? STYLE_WARN : STYLE_DIM,
-        v->gone ? "the file is gone; this is what was read before" : text);
+    int room =
+        draw_right_aligned(f, r.y, r, v->gone ? STYLE_WARN : STYLE_DIM,
+                           v->gone ? "the file is gone; this is what was read before" : text);
 
     frame_text_cut(f, r.y, r.x + 1, room - 2, STYLE_STRONG, v->title);
 }

@@ -539,7 +539,8 @@ CASE(what_a_row_of_the_history_has_no_room_for_is_below_the_rows)
     rewind_screen_to_file(t, "pay.c");
     screen_press(&t->s, "t");
     screen_resize(&t->s, 24, 80);
-    assert_non_null(strstr(screen_line(&t->s, 2), "edited      +3   -12  Captures must be idempot"));
+    assert_non_null(
+        strstr(screen_line(&t->s, 2), "edited      +3   -12  Captures must be idempot"));
     assert_non_null(strstr(screen_line(&t->s, 20), "  ❯ Captures must be idempotent: send a key"));
     assert_non_null(strstr(screen_line(&t->s, 21), "every call"));
     assert_non_null(strstr(screen_line(&t->s, 23), "Tab turns or lines"));
