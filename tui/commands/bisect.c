@@ -361,9 +361,10 @@ static void bisect_write_json(const struct bisect *b, size_t good, size_t bad)
     out_end(o, '}');
 }
 
+/* The screen selects the turn and cuts at its edge: an id and a command are for those who type them. */
 static void bisect_write_text(const struct bisect *b, size_t good, size_t bad)
 {
-    enum { PROMPT_COLUMNS = 60 };
+    enum { PROMPT_COLUMNS = 60, PROMPT_ON_SCREEN = 400 };
     struct out *o = &b->in->out;
 
     out_addf(o,
@@ -380,11 +381,11 @@ static void bisect_write_text(const struct bisect *b, size_t good, size_t bad)
         }
         human_age(b->in->world->env.now_ms, c->time_ms, age);
         out_addf(o, "  turn %zu, %s: ", i + 1, age);
-        session_line_cut(c->prompt, PROMPT_COLUMNS, o);
-        out_line(o, "  ", c->id);
+        session_line_cut(c->prompt, b->watch ? PROMPT_ON_SCREEN : PROMPT_COLUMNS, o);
+        out_line(o, b->watch ? "" : "  ", b->watch ? SLICE("") : c->id);
     }
 
-    if (bad - good == 1 && bisect_turn(b, good) && !bisect_turn(b, good)->after) {
+    if (!b->watch && bad - good == 1 && bisect_turn(b, good) && !bisect_turn(b, good)->after) {
         out_addf(o, "what it changed: reprise rewind ");
         out_text(o, b->ref->id);
         out_line(o, " --only --to ", bisect_turn(b, good)->id);

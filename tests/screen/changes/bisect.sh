@@ -19,6 +19,8 @@ enter_text 'echo "tested in $PWD"; test ! -e src/keys.ts'
 press Enter
 see "It has ended." "the first bad turn, after" "before turn 1" "tested in $top/copies/" "rewind  Payments"
 match "turn 1, .*: Captures must be idempotent" # before the id, which a narrow screen cuts
+hides "what it changed: reprise" || fail "a command to type is cut at the edge"
+see "It has ended. Enter selects that turn."
 hides "tested in $project" || fail "the command ran in the project"
 press Enter
 see "▌ Captures must be" "the first bad turn is selected" "[x] D src/keys.ts"

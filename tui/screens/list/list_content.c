@@ -312,6 +312,9 @@ static size_t before_char(struct slice text, size_t i)
     return i;
 }
 
+/* What has more bytes without a blank is no word to be kept whole: writing without blanks, or an address. */
+enum { SNIPPET_WORD = 24 };
+
 static int width_between(struct slice text, size_t from, size_t to)
 {
     return frame_width((struct slice){ text.p + from, to - from });
@@ -333,7 +336,8 @@ void list_content_fit(const struct content_hit *hit, int w, int sign, size_t *fr
 
     /* A cut within a word moves forward to the next word, if one begins before the match. */
     if (*from > 0 ? text.p[*from - 1] != ' ' : hit->cut_before) {
-        const char *blank = memchr(text.p + *from, ' ', first - *from);
+        const size_t n = first - *from < SNIPPET_WORD ? first - *from : SNIPPET_WORD;
+        const char *blank = memchr(text.p + *from, ' ', n);
 
         *from = blank ? (size_t)(blank - text.p) + 1 : *from;
     }
@@ -344,12 +348,12 @@ void list_content_fit(const struct content_hit *hit, int w, int sign, size_t *fr
     if (width_between(text, last, text.n) + sign * hit->cut_after <= room)
         return;
 
-    /* The end is cut, too, at the last blank that fits, if there is one. */
+    /* The end is cut, too, before a word that does not fit. */
     room -= sign;
     for (*to = last; *to < text.n; *to = after_char(text, *to))
         if ((room -= width_between(text, *to, after_char(text, *to))) < 0)
             break;
-    for (size_t end = *to; end > last; end--)
+    for (size_t end = *to; end > last && *to - end < SNIPPET_WORD; end--)
         if (end < text.n && text.p[end] == ' ') {
             *to = end;
             return;

@@ -83,7 +83,7 @@ static void draw_board_head(const struct model *m, struct frame *f)
         snprintf(text, sizeof text, "%zu waiting  ", waiting);
         x += frame_puts(f, 0, x, f->cols - x, STYLE_WARN, text);
     }
-    if (v->rows) {
+    if (board_count(v)) {
         snprintf(text, sizeof text, "%zu busy  %zu running", busy, board_count(v));
         x += frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
     }

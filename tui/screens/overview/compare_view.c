@@ -188,9 +188,14 @@ static void draw_compare_row(const void *arg, struct frame *f, struct rect r, si
 
         if (!s->changed)
             continue;
-        snprintf(text, sizeof text, "%c +%" PRIu64 " -%" PRIu64, k ? 'B' : 'A', s->added,
-                 s->removed);
-        frame_puts(f, r.y, end + k * COMPARE_COUNT_W, COMPARE_COUNT_W - 1, STYLE_DIM, text);
+        const int x = end + k * COMPARE_COUNT_W, w = COMPARE_COUNT_W - 1;
+
+        frame_puts(f, r.y, x, 1, STYLE_DIM, k ? "B" : "A");
+        int n = snprintf(text, sizeof text, "+%" PRIu64, s->added);
+
+        frame_puts(f, r.y, x + 2, w - 2, STYLE_ADD, text);
+        snprintf(text, sizeof text, "-%" PRIu64, s->removed);
+        frame_puts(f, r.y, x + 3 + n, w - 3 - n, STYLE_DELETE, text);
     }
     frame_puts(f, r.y, end + 2 * COMPARE_COUNT_W, r.w,
                compare_has_diff(file) ? STYLE_WARN : STYLE_DIM, compare_text_word(file));

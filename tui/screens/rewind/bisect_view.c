@@ -90,12 +90,16 @@ static void draw_bisect(const struct model *m, struct frame *f)
     const size_t h = r.h > 2 ? (size_t)r.h - 2 : 1, n = bisect_lines(v);
     const size_t hidden = n > h ? n - h : 0, top = hidden - (v->back < hidden ? v->back : hidden);
     struct slice rest = buf_slice(&v->output), line;
+    char ended[96] = "It has ended.";
     bool torn;
 
+    if (v->turn.n)
+        keymap_text(&m->settings->keys, IN_DIALOG, f->ascii,
+                    "It has ended. {accept} selects that turn.", ended, sizeof ended);
     frame_text_cut(f, r.y, r.x, r.w, STYLE_PROMPT, buf_slice(&v->command));
     frame_puts(f, r.y + 1, r.x, r.w, STYLE_DIM,
                v->asked ? "It runs in a copy of the project; the first bad turn is sought."
-                        : "It has ended.");
+                        : ended);
     for (size_t i = 0; slice_line(&rest, &line, &torn) && i < top + h; i++) {
         enum style style = STYLE_TEXT;
 

@@ -49,12 +49,27 @@ TEST(a_session_that_comes_again_is_counted_once)
     screen_close(&x.s);
 }
 
+/* A hit in this line, whose match is at these bytes. */
+static void send_line(struct screen *s, struct slice line, size_t from, size_t to)
+{
+    struct content_hits *list = content_hits_new();
+
+    assert_non_null(list);
+    list->hit = calloc(1, sizeof *list->hit);
+    assert_non_null(list->hit);
+    list->n = list->cap = 1;
+    list->hit[0] = (struct content_hit){ .lines = 3,
+                                         .snippet = arena_copy(&list->arena, line),
+                                         .range = { { (uint16_t)from, (uint16_t)to } },
+                                         .ranges = 1 };
+    screen_send(s, (struct msg){ .kind = MSG_CONTENT, .generation = asked, .u.content = list });
+}
+
 TEST(a_snippet_is_cut_around_the_match_at_words)
 {
     const struct slice line = SLICE(
         "alpha beta gamma delta epsilon zeta eta theta iota kappa needle lambda mu nu xi omicron "
         "pi rho sigma tau upsilon phi chi psi omega");
-    struct content_hits *list = content_hits_new();
     struct shop x;
 
     shop_begin(&x);
@@ -63,18 +78,22 @@ TEST(a_snippet_is_cut_around_the_match_at_words)
     screen_ready(&x.s, x.fake, SHOP, 24, 60);
     screen_press(&x.s, "//needle");
     screen_wait(&x.s, 1000);
-    assert_non_null(list);
-    list->hit = calloc(1, sizeof *list->hit);
-    assert_non_null(list->hit);
-    list->n = list->cap = 1;
-    list->hit[0] = (struct content_hit){
-        .lines = 3, .snippet = arena_copy(&list->arena, line), .range = { { 57, 63 } }, .ranges = 1
-    };
-    list->done = true;
-    screen_send(&x.s, (struct msg){ .kind = MSG_CONTENT, .generation = asked, .u.content = list });
+    send_line(&x.s, line, 57, 63);
     assert_true(screen_has(&x.s, "…iota kappa needle lambda mu nu xi"));
     screen_resize(&x.s, 24, 100);
     assert_true(screen_has(&x.s, " needle "));
+
+    /* Chinese and Japanese have no blanks, and an address has none: what there is room for is shown. */
+    screen_resize(&x.s, 24, 60);
+    send_line(&x.s, SLICE("needle: 領収書メールの日本語訳を確認してください、そして直してください"),
+              0, 6);
+    assert_true(screen_has(&x.s, "needle: 領収書メールの日本語訳"));
+    send_line(&x.s,
+              SLICE("see https://example.org/a/very/long/path/without/any/blank/needle/and/more/of/"
+                    "it/until/the/end/of/the/line"),
+              58, 64);
+    assert_true(screen_has(&x.s, "/needle/and/more"));
+    assert_true(screen_has(&x.s, "blank/needle"));
     screen_close(&x.s);
 }
 

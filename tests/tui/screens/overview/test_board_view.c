@@ -148,6 +148,7 @@ TEST(it_is_read_again_after_a_change_or_a_death)
     running = 0;
     screen_wait(&x.s, 1000);
     assert_true(screen_has(&x.s, "No session is running"));
+    assert_false(screen_has(&x.s, "0 busy"));
     screen_press(&x.s, "<Enter>");
     assert_true(screen_has(&x.s, "go to it: no session is running"));
     screen_close(&x.s);

@@ -144,12 +144,21 @@ TEST(a_fork_comes_after_its_parent)
     screen_close(&x.s);
 }
 
+static bool has_style(struct screen *s, enum style style)
+{
+    for (int i = 0; screen_text(s) && i < s->frame.rows * s->frame.cols; i++)
+        if (s->frame.cell[i].style == style)
+            return true;
+    return false;
+}
+
 TEST(each_changed_file_has_a_row_and_a_diff)
 {
     struct shop x;
 
     open_compare(&x, 30, 200);
     assert_false(screen_has(&x.s, "read/only.ts"));
+    assert_true(has_style(&x.s, STYLE_ADD) && has_style(&x.s, STYLE_DELETE));
     screen_press(&x.s, "<Down>");
     assert_non_null(strstr(screen_cursor_line(&x.s), "src/pay.ts"));
     assert_non_null(strstr(screen_cursor_line(&x.s), "A +3 -0    B +1 -2    differs"));
