@@ -361,6 +361,21 @@ def pruned(w, t):
     t.same('the newest can be undone', w.undo(q, of_p[4])[0], 0)
     undo = ids()[0]
     t.same('an undo and what it undid', (prune('--keep', '0')['removed'], ids()), ([of_p[4]], [undo, of_q]))
+    # A clock that has jumped ahead makes no record old: ages count from the newest, without those of a day after a gap.
+    def older(record, days):
+        with open(f'{records}/{record}/plan', encoding='utf-8') as f:
+            plan = json.load(f)
+        plan['at'] = str(int(plan['at']) - days * 86400000)
+        put(f'{records}/{record}/plan', json.dumps(plan, separators=(',', ':')) + '\n')
+    some = [again(p, P) for _ in range(3)]
+    for record in ids():
+        older(record, 100 if record != some[2] else 0)
+    t.same('before a gap', prune('--dry-run')['removed'], [])
+    older(some[2], 100)
+    t.same('all old', prune('--dry-run')['removed'], [])
+    t.same('a named age', len(prune('--dry-run', '--older-than', '90d')['removed']), len(ids()) - 2)
+    older(some[0], 100)
+    t.same('much older than the newest', prune('--dry-run')['removed'], [some[0]])
     # A record that is not finished stays, and so does what nothing can read.
     last = again(p, P)
     os.remove(f'{records}/{of_q}/done')

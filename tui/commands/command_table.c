@@ -450,9 +450,10 @@ const struct command commands_table[] = {
               "record, and temporary files that could not be removed are listed.\n"
               "\n"
               "prune removes the backups of old rewinds for good, so that they can no longer\n"
-              "be undone: those after the newest 200, older than 90 days, and the oldest while\n"
-              "all are larger than 1 GiB; or only what each of the given options selects. The\n"
-              "newest rewind of a project stays, and so does one that is not finished.\n" },
+              "be undone: those after the newest 200, those 90 days older than the newest, and\n"
+              "the oldest while all are larger than 1 GiB; or only what each of the given\n"
+              "options selects. The newest rewind of a project stays, and so does one that is\n"
+              "not finished.\n" },
     { .name = "snapshots", .operands = "[on [AGENT...] | off [AGENT...] | prune [FILE]]", .max_operands = 64, .run = snapshots_run,
       .summary = "keep a copy of the files before and after each turn",
       .options = BIT(DRY_RUN) | BIT(YES) | BIT(OLDER_THAN),

@@ -229,7 +229,7 @@ static enum err_code read_prune_rule(const struct invocation *in, struct rewind_
     int64_t now_ms = in->world->env.now_ms;
 
     /* What is not named selects all, and a record goes if each option selects it. */
-    *rule = (struct rewind_prune_rule){ 0, INT64_MAX, -1, true };
+    *rule = (struct rewind_prune_rule){ .before_ms = INT64_MAX, .bytes = -1, .each = true };
     if (!option_given(o, OPTION_KEEP) && !o->older_than && !o->larger_than)
         *rule = rewind_prune_defaults(now_ms);
     if (option_given(o, OPTION_KEEP))

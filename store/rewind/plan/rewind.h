@@ -434,13 +434,14 @@ MUST_CHECK enum err_code rewind_records_read(const struct store_env *env,
 void rewind_records_fini(struct rewind_records *r);
 
 /* Which records are removed: those after the newest `keep`, those before a time, and the oldest as long as all together
- * are larger than `bytes`. `each`: only those that all three limits select. */
+ * are larger than `bytes`. `each`: only those that all three limits select. `doubts`: the person did not name the age, so
+ * it counts from the newest record, which is older than a clock that has jumped ahead. */
 struct rewind_prune_rule {
     size_t keep;
     int64_t before_ms, bytes;
-    bool each;
+    bool each, doubts;
 };
-/* More than the newest 200, older than 90 days, or more than 1 GiB. */
+/* More than the newest 200, 90 days older than the newest, or more than 1 GiB. */
 struct rewind_prune_rule rewind_prune_defaults(int64_t now_ms);
 
 /* Removes records for good; *out has those that were removed, newest first, or with dry_run those that would be. The

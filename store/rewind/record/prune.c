@@ -14,6 +14,8 @@
 /* Removing the records of old rewinds. A record that goes first gets a name that no record has, in one step, so that
  * after a crash it is whole or none at all; what is left under such a name is removed by the next rewind. */
 
+#define PRUNE_DAY_MS INT64_C(86400000)
+
 static const char pruned_front[] = "pruned-";
 
 /* ---- which ones ---- */
@@ -22,9 +24,22 @@ struct rewind_prune_rule rewind_prune_defaults(int64_t now_ms)
 {
     enum { KEEP = 200, DAYS = 90, BYTES = 1 << 30 };
 
-    return (struct rewind_prune_rule){ .keep = KEEP,
-                                       .before_ms = now_ms - DAYS * INT64_C(86400000),
-                                       .bytes = BYTES };
+    return (struct rewind_prune_rule){
+        .keep = KEEP, .before_ms = now_ms - DAYS * PRUNE_DAY_MS, .bytes = BYTES, .doubts = true
+    };
+}
+
+/* The time that ages count from: the newest record's, because the clock may have jumped ahead since then, and for a day
+ * after a gap of weeks that of the record before the gap. */
+static int64_t prune_now(const struct rewind_records *list, int64_t now_ms)
+{
+    enum { GAP_DAYS = 45 };
+    const struct rewind_record *r = list->record;
+
+    for (size_t i = 0; i + 1 < list->n && now_ms - r[i].at_ms < PRUNE_DAY_MS; i++)
+        if (r[i].at_ms - r[i + 1].at_ms > GAP_DAYS * PRUNE_DAY_MS)
+            return r[i + 1].at_ms;
+    return list->n && r[0].at_ms < now_ms ? r[0].at_ms : now_ms;
 }
 
 /* The newest record of a project stays, and so does one that is not finished, because its files or another program wait
@@ -126,6 +141,7 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
     if (!rc && !(goes = calloc(list.n + 1, sizeof *goes)))
         rc = err_nomem(e);
     if (!rc) {
+        const int64_t later = rule->doubts ? env->now_ms - prune_now(&list, env->now_ms) : 0;
         int64_t bytes = 0;
 
         for (size_t i = 0; i < list.n; i++) {
@@ -133,7 +149,7 @@ enum err_code rewind_prune(const struct store_env *env, const struct rewind_prun
 
             bytes += r->bytes;
             const bool many = i >= rule->keep;
-            const bool old = r->at_ms < rule->before_ms;
+            const bool old = r->at_ms < rule->before_ms - later;
             const bool large = bytes > rule->bytes;
 
             goes[i] = rule->each ? many && old && large : many || old || large;

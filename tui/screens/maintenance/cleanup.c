@@ -396,9 +396,8 @@ static void confirm_prune(struct model *m)
              c->old_snapshots ? "" : ",");
     dialog_begin(m->dialog, title, prune_answer);
     if (c->undo_records) {
-        dialog_line(
-            m->dialog,
-            "Undo records: more than the newest 200, older than 90 days, or more than 1 GB.");
+        dialog_line(m->dialog,
+                    "Undo records: after the newest 200, 90 days before the newest, over 1 GB.");
         dialog_line(m->dialog,
                     "The newest of each project stays. Those rewinds cannot be undone then.");
     }
