@@ -89,7 +89,8 @@ static void blame_view_draw_turn(const struct model *m, struct frame *f, struct 
                                  const struct blame_row *row)
 {
     char counts[48];
-    int x = blame_view_draw_age(m, f, r.y, 1, AGE_W, row->time_ms),
+    const int age_w = r.w < NARROW ? HUMAN_AGE_SHORT_COLUMNS : AGE_W;
+    int x = blame_view_draw_age(m, f, r.y, 1, age_w, row->time_ms),
         name_w = r.w >= WIDE ? 2 * NAME_W : NAME_W;
     struct slice title = blame_view_title_of(m, row);
 

@@ -312,7 +312,7 @@ static size_t before_char(struct slice text, size_t i)
     return i;
 }
 
-/* What has more bytes without a blank is no word to be kept whole: writing without blanks, or an address. */
+/* More bytes without a blank are no word to be kept whole: they are writing without blanks, or an address. */
 enum { SNIPPET_WORD = 24 };
 
 static int width_between(struct slice text, size_t from, size_t to)

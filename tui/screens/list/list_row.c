@@ -25,7 +25,7 @@ enum {
     SYSTEM_COLS = 60, /* in a narrower row the preview beside it names the system */
     TIGHT_COLS = 76,
     TIGHT_DIR = 10,
-    TIGHT_SYSTEM = 6,
+    TIGHT_SYSTEM = 8, /* of most agents, the whole name */
     TAG_LEAST = 3,  /* "#a…" */
     TEXT_MAX = 14,  /* columns of a branch or a directory */
     TEXT_WIDE = 24, /* in wide rows */

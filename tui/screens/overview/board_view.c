@@ -15,9 +15,10 @@ enum {
     BOARD_STATE_W = 8,
     BOARD_FOR_W = 6,
     BOARD_TITLE_MOST = 50,
-    BOARD_PROJECT_W = 14,
-    BOARD_AGENT_W = 10,
-    BOARD_PLACE_W = 18,
+    BOARD_PROJECT_W = 24, /* of these columns, at most: they are as wide as their texts */
+    BOARD_PROJECT_NARROW = 14,
+    BOARD_AGENT_W = 14,
+    BOARD_PLACE_W = 24,
     BOARD_WITH_PROJECT = 80,
     BOARD_WITH_AGENT = 90,
     BOARD_WITH_PLACE = 110,
@@ -113,6 +114,45 @@ static void draw_board_picked(const struct model *m, struct frame *f)
     frame_text_cut(f, 1, x, f->cols - x - 1, board_state_style(row), board_does(row));
 }
 
+struct board_columns {
+    int place, agent, project;
+};
+
+/* What they take, with the gap; nothing if there is no room for them, or nothing to say in any row. */
+static struct board_columns board_columns(const struct board_view *v, int w)
+{
+    struct board_columns c = { 0 };
+    char text[160];
+    bool agents = false;
+
+    for (size_t i = 0; i < board_count(v); i++) {
+        const struct session_row *row = v->rows->running.row[i];
+        const int place =
+                      frame_width(slice_of(board_place(&v->rows->terminal[i], text, sizeof text))),
+                  agent = frame_width(slice_of(row->ref.store->ops->name)),
+                  project = frame_width(text_path_last(row->cwd));
+
+        c.place = place > c.place ? place : c.place;
+        c.agent = agent > c.agent ? agent : c.agent;
+        c.project = project > c.project ? project : c.project;
+        agents = agents || row->ref.store->ops != v->rows->running.row[0]->ref.store->ops;
+    }
+
+    /* One agent in all rows needs no column: the line above them names it. */
+    c.agent = !agents || w < BOARD_WITH_AGENT ? 0
+              : c.agent + 2 < BOARD_AGENT_W   ? c.agent + 2
+                                              : BOARD_AGENT_W;
+    c.place = c.place == 0 || w < BOARD_WITH_PLACE ? 0
+              : c.place + 2 < BOARD_PLACE_W        ? c.place + 2
+                                                   : BOARD_PLACE_W;
+    const int most = w < BOARD_WITH_PLACE ? BOARD_PROJECT_NARROW : BOARD_PROJECT_W;
+
+    c.project = c.project == 0 || w < BOARD_WITH_PROJECT ? 0
+                : c.project + 2 < most                   ? c.project + 2
+                                                         : most;
+    return c;
+}
+
 /* As wide as the longest title, but at least a third of the room is for what the sessions do, if that is known of any. */
 static int board_title_width(const struct board_view *v, int room)
 {
@@ -134,15 +174,7 @@ static void draw_board_row(const void *arg, struct frame *f, struct rect r, size
 {
     const struct model *m = arg;
     const struct session_row *row = m->board->rows->running.row[at];
-    bool agents = false;
-
-    /* One agent in all rows needs no column: the line above them names it. */
-    for (size_t i = 1; i < board_count(m->board) && !agents; i++)
-        agents = m->board->rows->running.row[i]->ref.store->ops !=
-                 m->board->rows->running.row[0]->ref.store->ops;
-    const int place_w = r.w >= BOARD_WITH_PLACE ? BOARD_PLACE_W : 0,
-              agent_w = r.w >= BOARD_WITH_AGENT && agents ? BOARD_AGENT_W : 0,
-              project_w = r.w >= BOARD_WITH_PROJECT ? BOARD_PROJECT_W : 0;
+    const struct board_columns c = board_columns(m->board, r.w);
     char text[160];
     int x = 2;
 
@@ -155,25 +187,25 @@ static void draw_board_row(const void *arg, struct frame *f, struct rect r, size
     frame_puts(f, r.y, x, BOARD_FOR_W, STYLE_AGE, text);
     x += BOARD_FOR_W + 1;
 
-    const int room = r.x + r.w - x - 1 - place_w - agent_w - project_w,
+    const int room = r.x + r.w - x - 1 - c.place - c.agent - c.project,
               title_w = board_title_width(m->board, room);
 
     frame_text_cut(f, r.y, x, title_w - 2, STYLE_TEXT, session_row_title(row));
     x += title_w;
-    if (project_w)
-        frame_text_cut(f, r.y, x, project_w - 2, STYLE_DIM, text_path_last(row->cwd));
-    x += project_w;
-    if (agent_w)
-        frame_puts(f, r.y, x, agent_w - 2, STYLE_DIM, row->ref.store->ops->name);
-    x += agent_w;
+    if (c.project)
+        frame_text_cut(f, r.y, x, c.project - 2, STYLE_DIM, text_path_last(row->cwd));
+    x += c.project;
+    if (c.agent)
+        frame_text_cut(f, r.y, x, c.agent - 2, STYLE_DIM, slice_of(row->ref.store->ops->name));
+    x += c.agent;
 
     frame_text_cut(f, r.y, x, room - title_w - 1,
                    row->state == SESSION_REQUIRES_ACTION ? STYLE_WARN
                    : row->state == SESSION_RUNNING       ? STYLE_TEXT
                                                          : STYLE_DIM,
                    board_does(row));
-    if (place_w)
-        frame_text_cut(f, r.y, r.x + r.w - place_w, place_w - 1, STYLE_DIM,
+    if (c.place)
+        frame_text_cut(f, r.y, r.x + r.w - c.place, c.place - 1, STYLE_DIM,
                        slice_of(board_place(&m->board->rows->terminal[at], text, sizeof text)));
 }
 

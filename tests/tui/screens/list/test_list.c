@@ -339,7 +339,7 @@ AT_SHOP(agents_of_all_projects_are_named_beside_a_preview, 36, 120)
     list_set_density(x->s.model->list, DENSITY_AUTO, &x->s.model->fx);
     while (y < 30 && !strstr(screen_line(&x->s, y), "Refund flow, "))
         y++;
-    assert_non_null(strstr(screen_line(&x->s, y), "  antig…  "));
+    assert_non_null(strstr(screen_line(&x->s, y), "  antigrav…  "));
     row->ref.store = e[2].ref.store = own;
 }
 

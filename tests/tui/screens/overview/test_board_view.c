@@ -78,6 +78,8 @@ TEST(a_row_says_what_runs_how_long_and_where)
     assert_non_null(strstr(screen_line(&x.s, 4), "waiting 5m"));
     assert_non_null(strstr(screen_line(&x.s, 4), "permission to use Bash"));
     assert_non_null(strstr(screen_line(&x.s, 23), " Enter go to it  → read  Esc back  ? help"));
+    /* A column is as wide as what is in it. */
+    assert_non_null(strstr(screen_line(&x.s, 4), "Payments: idempotency keys  shop     perm"));
     screen_resize(&x.s, 20, 60);
     assert_non_null(
         strstr(screen_line(&x.s, 4), "waiting 5m     Payments: idempotency keys  permission"));

@@ -544,6 +544,9 @@ CASE(what_a_row_of_the_history_has_no_room_for_is_below_the_rows)
     assert_non_null(strstr(screen_line(&t->s, 20), "  ❯ Captures must be idempotent: send a key"));
     assert_non_null(strstr(screen_line(&t->s, 21), "every call"));
     assert_non_null(strstr(screen_line(&t->s, 23), "Tab turns or lines"));
+    screen_resize(&t->s, 24, 60); /* the age is short, for more of the prompt */
+    assert_non_null(strstr(screen_line(&t->s, 2), "-12  Captures …"));
+    screen_resize(&t->s, 24, 80);
     screen_press(&t->s, "<Tab>");
     assert_non_null(strstr(screen_line(&t->s, 2), " 1 const sleep = (ms: number) =>"));
     assert_non_null(strstr(screen_line(&t->s, 21), "setTimeout(done, ms));"));
