@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lite/base/cleanup.h"
+#include "lite/base/utf8.h"
 #include "store/bundle/bundle_internal.h"
 #include "store/fs/copy.h"
 #include "store/fs/path.h"
@@ -354,6 +355,9 @@ enum err_code unbundle_plan(struct bundle_reader *r, struct store *const stores[
     *out = (struct unbundle){ .n = b->n };
     if (to && (!realpath(to, real) || !unbundle_is_dir(real)))
         return err_set(e, ERR_USAGE, to, "unbundle: --to is no directory");
+    if (to && !utf8_valid(slice_of(real)))
+        return err_set(e, ERR_UNSUPPORTED, to,
+                       "unbundle: sessions name directories in UTF-8, and --to is not in it");
     out->change = change_new("unbundle");
     out->item = arena_zalloc(&out->arena, b->n * sizeof *out->item);
     if (to)

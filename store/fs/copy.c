@@ -405,7 +405,6 @@ static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, s
         free(t.link[i].copy);
     free(t.link);
     free(t.piece);
-
     return rc;
 }
 
@@ -418,10 +417,11 @@ enum err_code copy_remove(const char *path, struct err *e)
 {
     FTS *fts = NULL;
     FTSENT *f;
-    struct stat st;
+    bool there;
 
-    if (lstat(path, &st))
-        return errno == ENOENT ? ERR_OK : err_sys(e, path, "look at");
+    TRY(file_at_stat(path, &there, NULL, e));
+    if (!there)
+        return ERR_OK;
     enum err_code rc = copy_tree_open(path, &fts, e);
 
     while (!rc && (errno = 0, f = fts_read(fts))) {

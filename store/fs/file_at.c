@@ -64,7 +64,10 @@ enum err_code file_at_stat(const char *path, bool *there, struct stat *st, struc
     struct stat unused;
 
     *there = lstat(path, st ? st : &unused) == 0;
-    return *there || errno == ENOENT || errno == ENOTDIR ? ERR_OK : err_sys(e, path, "look at");
+    /* Below a file, and with a name that is too long, there is nothing either. */
+    return *there || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG
+               ? ERR_OK
+               : err_sys(e, path, "look at");
 }
 
 enum err_code file_at_reject_link(const char *path, struct err *e)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/base/utf8.h"
 #include "store/fs/disk.h"
 #include "store/fs/path.h"
 #include "store/keep/keep.h"
@@ -128,6 +129,22 @@ enum err_code project_each_row(struct store *const stores[], size_t n, describe_
 
 /* ---- what changes ---- */
 
+/* Where the name of a session's folder begins in its path; NULL: it has no folder, or out of memory. A directory of the
+ * store above it, such as `tmp`, may have the same name. */
+static const char *project_move_folder_in(const struct session_ref *ref, struct arena *a)
+{
+    const char *at = arena_format(a, "/%.*s/", SLICE_ARG(ref->folder)), *root = ref->store->path;
+    const char *path = ref->path.p + (path_under(ref->path, slice_of(root)) ? strlen(root) : 0);
+    const char *below = *path ? strchr(path + 1, '/') : NULL, *in = NULL;
+
+    if (!at || !ref->folder.n)
+        return NULL;
+    if (below)
+        in = strstr(below, at);
+    in = in ? in : strstr(path, at);
+    return in ? in + 1 : NULL;
+}
+
 static void project_move_refuse(struct project_move_item *x, enum err_code code, const char *why)
 {
     x->code = code;
@@ -168,11 +185,12 @@ static enum err_code project_move_parts(struct project_move *m, struct project_m
     const struct store_ops *ops = x->ref.store->ops;
     const struct slice was = ops->folder_of(x->ref.store, slice_of(x->from), &m->arena),
                        folder = ops->folder_of(x->ref.store, slice_of(x->to), &m->arena);
-    const char *at = arena_format(&m->arena, "/%.*s/", SLICE_ARG(x->ref.folder)), **part = NULL;
+    const char *inside = project_move_folder_in(&x->ref, &m->arena);
+    const char *path = x->ref.path.p, **part = NULL;
+    struct stat st;
     size_t n = 0;
 
-    NEED(was.p && folder.p && at);
-    const char *inside = x->ref.folder.n ? strstr(x->ref.path.p, at) : NULL;
+    NEED(was.p && folder.p && !m->arena.failed);
 
     if (inside && !ops->adopt && !slice_eq(x->ref.folder, was) &&
         !slice_eq(x->ref.folder, folder)) {
@@ -181,11 +199,18 @@ static enum err_code project_move_parts(struct project_move *m, struct project_m
     }
     if (!inside || slice_eq(folder, x->ref.folder))
         return ERR_OK;
-    const size_t prefix = (size_t)(inside - x->ref.path.p) + 1;
+    const size_t prefix = (size_t)(inside - path);
+    const char *there = arena_format(&m->arena, "%.*s%.*s", (int)prefix, path, SLICE_ARG(folder));
 
+    NEED(there);
+    if (!path_is_dir(there) && (lstat(there, &st) == 0 || errno != ENOENT)) {
+        project_move_refuse(x, ERR_STALE,
+                            arena_format(&m->arena, "its new folder is none: %s", there));
+        return x->why ? ERR_OK : err_nomem(e);
+    }
     TRY(store_session_parts(ops)(x->ref.store, &x->ref, true, &m->arena, &part, &n, e));
     for (size_t i = 0; i < n && !x->why; i++)
-        if (strncmp(part[i], x->ref.path.p, prefix + x->ref.folder.n + 1) == 0)
+        if (strncmp(part[i], path, prefix + x->ref.folder.n + 1) == 0)
             TRY(project_move_part(m, x, part[i], prefix, folder, c, e));
     return ERR_OK;
 }
@@ -276,6 +301,9 @@ static enum err_code project_move_places(struct project_move *m, const struct st
         return err_sys(e, to, "move: examine the new directory");
     if (!path_is_dir(real))
         return err_set(e, ERR_USAGE, to, "move: the new place is not a directory");
+    if (!utf8_valid(slice_of(real)))
+        return err_set(e, ERR_UNSUPPORTED, to,
+                       "move: sessions name directories in UTF-8, and this name is not in it");
     NEED(m->to = arena_copy_text(&m->arena, real));
     if (strcmp(m->from, "/") == 0 || path_under(slice_of(m->to), slice_of(m->from)))
         return err_set(e, ERR_USAGE, to, "move: the new directory is the old one, or in it");

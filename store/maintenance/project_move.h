@@ -34,7 +34,7 @@ struct project_move {
 };
 
 /* Plans the move and changes nothing. The old directory need not exist; the new one must, and is resolved. ERR_USAGE:
- * it is the old one, or below it. */
+ * it is the old one, or below it. ERR_UNSUPPORTED: its name is not UTF-8, so no session could name it. */
 MUST_CHECK enum err_code project_move_plan(struct store *const stores[], size_t n,
                                            const struct store_env *env, const char *from,
                                            const char *to, struct project_move *out, struct err *e);

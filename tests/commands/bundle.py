@@ -246,7 +246,9 @@ def check_wrong(a, b):
         a.program.run(args[0], session_id(1), *args[1:], f'{a.top}/link/../{name}')
         a.program.same(f'{args}: through the link', (os.path.lexists(f'{a.top}/{name}'), os.path.exists(f'{a.top}/deep/{name}')), (False, True))
     a.program.text('bundle', session_id(1), '-o', bundle)
-    for code, args in (2, (bundle, '--to', f'{a.top}/none')), (2, (bundle, '--to', bundle)), (3, (bundle + 'x',)), (2, ()):
+    odd = os.fsencode(b.top) + b'/n\xe9w'
+    os.makedirs(odd)
+    for code, args in (2, (bundle, '--to', f'{a.top}/none')), (2, (bundle, '--to', bundle)), (3, (bundle + 'x',)), (2, ()), (4, (bundle, '--to', odd)):
         run = b.program.run('unbundle', *args)
         b.program.need(run.returncode == code and run.stderr.count(b'\n') == 1, f'{args}: exit {run.returncode}: {run.stderr!r}')
     os.rmdir(b.config + '/projects')

@@ -340,7 +340,7 @@ def check_other_agents(w):
         else:
             save(path, rows)
         can[name] = path
-    before = snapshot(w.home)
+    before = files_of(w.home)
     os.rename(old, new)
     answer = w.program.json('move', old, new)
     why = {s['system']: s.get('why') for s in answer['sessions']}
@@ -356,8 +356,7 @@ def check_other_agents(w):
         w.program.same(f'{system}: listed there', ids(w, new, '--system', system), [rows[0]['sessionId']])
         w.program.same(f'{system}: its time', [r['lastModified'] // 1000 for r in rows], [1700000000])
     w.program.run('undo', change)
-    w.program.same('undone', {p: s[2] for p, s in snapshot(w.home).items() if s[2] is not None},
-                   {p: s[2] for p, s in before.items() if s[2] is not None})
+    w.program.same('undone', files_of(w.home), before)
 
 
 def gemini(w, number, cwd, folder=None):
@@ -390,7 +389,7 @@ def check_gemini(w):
     gemini(w, 4, f'{w.top}/another', 'new-name')
     # Two folders for one directory, as after a lost list of projects.
     gemini(w, 5, old, 'old-1')
-    before = {p: s[2] for p, s in snapshot(w.home).items() if s[2] is not None}
+    before = files_of(w.home)
     os.rename(old, new)
     goes = {session_id(1): new, session_id(2): f'{new}/x/sub', session_id(3): f'{new}/y/sub', session_id(5): new}
     w.program.same('gemini: shown', moved(w, old, new), (0, goes, None))
@@ -408,7 +407,7 @@ def check_gemini(w):
     said = w.program.text('rewind', session_id(1), '--to', 'g1', '--all')
     w.program.need(f'the project moved: files of {old} are those of {new}' in said and f'{new}/a.txt' in said, f'gemini: the rewind says so: {said}')
     run = w.program.run('undo', change)
-    w.program.same('gemini: undone', (run.returncode, {p: s[2] for p, s in snapshot(w.home).items() if s[2] is not None}), (0, before))
+    w.program.same('gemini: undone', (run.returncode, files_of(w.home)), (0, before))
     # The list of projects names a folder for the new place, in which there is no mark.
     os.makedirs(f'{tmp}/elsewhere/chats')
     with open(f'{w.home}/.gemini/projects.json', 'w', encoding='utf-8') as f:
@@ -536,11 +535,62 @@ def check_kimi(w):
             w.program.same('not touched', f.read(), text)
 
 
+def check_hostile(w):
+    """Where the new folder cannot be made, or the new name cannot be written, nothing is moved and nothing is left unfinished."""
+    old, new = project(w), project(w, 'new')
+    path, other = claude(w, 1, old), qwen(w, old)
+    there, odd = f'{w.config}/projects/{flat(new)}', os.fsencode(w.top) + b'/n\xe9w'
+    os.makedirs(odd)
+
+    def stays(what, code, to, why):
+        before = snapshot(w.top)
+        run = w.program.run('move', old, to, '--apply')
+        w.program.need(run.returncode == code and why in run.stdout + run.stderr and b'unfinished' not in run.stderr, f'{what}: {run}')
+        return before, snapshot(w.top)
+    before, after = stays('no UTF-8', 4, odd, b'in UTF-8')
+    w.program.same('nothing is moved', after, before)
+    for what in 'a file', 'a link to nothing':
+        save(there, []) if what == 'a file' else os.symlink('none', there)
+        before, after = stays(what, 4, new, b'its new folder is none: ')
+        w.program.same(f'{what}: the session stays as it is', after[path], before[path])
+        w.program.need(other not in after, f'{what}: those of other agents move')
+        w.program.same(f'{what}: undone', (w.program.run('undo', '--all').returncode, os.path.exists(other)), (0, True))
+        w.program.same(f'{what}: what is there stays', after[there], before[there])
+        os.unlink(there)
+    for n, name in enumerate(('tmp', 'chats', os.path.basename(w.home), os.path.basename(w.top), 'projects')):
+        # The folder of a project may be named as one above it.
+        place = f'{w.top}/{n}/{name}'
+        os.makedirs(place)
+        gemini(w, 1, place, name)
+        gone = files_of(f'{w.home}/.gemini')
+        os.rename(place, f'{new}/{n}')
+        rc, went, change = moved(w, place, f'{new}/{n}', '--apply')
+        w.program.same(f'a folder named {name}', (rc, went, ids(w, f'{new}/{n}')), (0, {session_id(1): f'{new}/{n}'}, [session_id(1)]))
+        w.program.run('undo', change)
+        w.program.same(f'a folder named {name}: undone', files_of(f'{w.home}/.gemini'), gone)
+        shutil.rmtree(f'{w.home}/.gemini')
+    # The list of projects names a file, or a folder of which no file system has the name.
+    gemini(w, 1, old)
+    with open(f'{w.home}/.gemini/tmp/file', 'w', encoding='utf-8') as f:
+        f.write('x')
+    os.unlink(other)
+    os.unlink(path)
+    for name in 'file', 'x' * 300:
+        with open(f'{w.home}/.gemini/projects.json', 'w', encoding='utf-8') as f:
+            json.dump({'projects': {new: name}}, f)
+        before, after = stays(name, 4, new, b'its new folder is none: ')
+        w.program.same(f'{name[:9]}: nothing is moved', after, before)
+
+
+def files_of(top):
+    return {p: s[2] for p, s in snapshot(top).items() if s[2] is not None}
+
+
 def main():
     passed = failed = 0
     w = None
     for check in (check_claude, check_doubt, check_doubt_holds_deletions, check_doubt_of_two_names, check_continued, check_worktree, check_in_the_way,
-                  check_wrong, check_places, check_links, check_gemini, check_kimi, check_rewinds, check_other_agents):
+                  check_wrong, check_places, check_links, check_gemini, check_kimi, check_rewinds, check_other_agents, check_hostile):
         w = World(sys.argv[1])
         check(w)
         passed, failed = passed + w.program.passed, failed + w.program.failed

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "store/fs/copy.h"
 #include "support/faults/syscall_hook.h"
@@ -46,6 +47,26 @@ IN_SCRATCH(a_tree_is_moved)
         free(before);
         free(after);
     }
+}
+
+IN_SCRATCH(a_place_below_a_file_or_with_a_long_name_is_no_move_that_was_begun)
+{
+    char below[300] = "to/x";
+
+    scratch_write(state, "from", SLICE("new\n"));
+    scratch_write(state, "to", SLICE("old\n"));
+    for (int i = 0; i < 2; i++) {
+        const char *from = scratch_path(state, "from"), *to = scratch_path(state, below);
+        bool done = true;
+
+        assert_int_not_equal(fs_move(from, to, NULL), ERR_OK);
+        assert_int_equal(fs_move_is_done(from, to, &done, NULL), ERR_OK);
+        assert_false(done);
+        assert_int_equal(fs_move_repair(from, to, NULL), ERR_OK);
+        memset(below, 'x', sizeof below - 1);
+    }
+    assert_true(folder_is(*state, "from", "new\n"));
+    assert_true(folder_is(*state, "to", "old\n"));
 }
 
 IN_SCRATCH(an_existing_target_stays)
