@@ -89,20 +89,24 @@ static const char fish_completion[] =
 /* %s: the key as this shell writes it.
  *
  * The line editor has turned bracketed paste on, and does not learn that the program turned it off; without it, a shell
- * runs pasted lines. A program that was killed cannot restore the terminal itself. */
+ * runs pasted lines. A program that was killed cannot restore the terminal itself. An editor that it opens may read lines
+ * of the terminal, and ^C in it must not end the function of the shell. */
+#define EDITOR_MODES "icanon icrnl echo"
 #define RESTORE_SCREEN "\\e[?1006l\\e[?1000l\\e[0m\\e[?25h\\e[?1049l"
 
 static const char bash_init[] =
     "# Shell integration of reprise: eval \"$(reprise init bash)\" in ~/.bashrc\n"
     "__reprise_pick() {\n"
-    "    local line code modes\n"
+    "    local line code modes traps\n"
     "    modes=$(stty -g </dev/tty)\n"
+    "    traps=$(trap -p INT)\n"
+    "    trap : INT\n"
+    "    stty " EDITOR_MODES " </dev/tty\n"
     "    line=$(reprise --print)\n"
     "    code=$?\n"
-    "    if ((code > 128)); then\n"
-    "        printf '" RESTORE_SCREEN "' >/dev/tty\n"
-    "        stty \"$modes\" </dev/tty\n"
-    "    fi\n"
+    "    ((code <= 128)) || printf '" RESTORE_SCREEN "' >/dev/tty\n"
+    "    stty \"$modes\" </dev/tty\n"
+    "    eval \"${traps:-trap - INT}\"\n"
     "    [[ $(bind -v) != *'enable-bracketed-paste on'* ]] || printf '\\e[?2004h' >/dev/tty\n"
     "    ((code == 0)) || return\n"
     "    READLINE_LINE=${READLINE_LINE:0:READLINE_POINT}$line${READLINE_LINE:READLINE_POINT}\n"
@@ -138,12 +142,15 @@ static const char fish_init[] =
     "# Shell integration of reprise: reprise init fish | source, in ~/.config/fish/config.fish\n"
     "function __reprise_pick\n"
     "    set -l modes (stty -g </dev/tty)\n"
+    "    stty " EDITOR_MODES " </dev/tty\n"
+    "    function __reprise_interrupt --on-signal INT; end\n"
     "    set -l line (reprise --print </dev/tty | string collect)\n"
     "    set -l code $pipestatus[1]\n"
     "    if test $code -gt 128\n"
     "        printf '" RESTORE_SCREEN "' >/dev/tty\n"
-    "        stty $modes </dev/tty\n"
     "    end\n"
+    "    stty $modes </dev/tty\n"
+    "    functions --erase __reprise_interrupt\n"
     "    printf '\\e[?2004h' >/dev/tty\n"
     "    test $code -eq 0; and commandline --insert -- $line\n"
     "    commandline -f repaint\n"

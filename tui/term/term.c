@@ -93,6 +93,10 @@ int term_signals_wait_for(struct term_signals *s, pid_t child)
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     sigprocmask(SIG_SETMASK, &before, NULL);
+    /* A ^C that was meant for the child waits here, because signals that are blocked are not ignored; ignoring it again
+     * forgets it. */
+    sigaction(SIGINT, &ignore, NULL);
+    sigaction(SIGQUIT, &ignore, NULL);
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGQUIT, &quit, NULL);
     proc_signals_continue(&s->of);

@@ -62,6 +62,11 @@ echo tw''ice"
     until_true "the pasted lines to leave the screen" cancels
 }
 
+# An editor of lines.
+printf '#!/bin/sh\necho "the editor reads"\nread -r line\n' >"$top/bin/lines"
+chmod +x "$top/bin/lines"
+# shellcheck disable=SC2034
+settings=EDITOR=$top/bin/lines
 open 140 30
 see "ready>"
 if [ -z "$packaged" ]; then
@@ -83,6 +88,19 @@ if [ -z "$packaged" ]; then
     press C-c
     gone "type to filter"
     pastes "after ^C"
+    press M-r
+    see "type to filter"
+    menu o
+    see "the editor reads"
+    press Enter
+    see "type to filter"
+    menu o
+    see "the editor reads"
+    press C-c
+    see "type to filter"
+    press C-c
+    gone "type to filter"
+    pastes "after ^C in an editor"
     press M-r
     see "type to filter"
     kill -9 "$(cat "$top/pid")"
