@@ -312,8 +312,14 @@ static size_t before_char(struct slice text, size_t i)
     return i;
 }
 
-/* More bytes without a blank are no word to be kept whole: they are writing without blanks, or an address. */
-enum { SNIPPET_WORD = 24 };
+/* How much of n bytes may be left out so that no word is cut. More bytes without a blank are no word: they are writing
+ * without blanks, or an address. */
+static size_t snippet_word(size_t n)
+{
+    enum { SNIPPET_WORD = 24 };
+
+    return n / 2 < SNIPPET_WORD ? n / 2 : SNIPPET_WORD;
+}
 
 static int width_between(struct slice text, size_t from, size_t to)
 {
@@ -336,8 +342,7 @@ void list_content_fit(const struct content_hit *hit, int w, int sign, size_t *fr
 
     /* A cut within a word moves forward to the next word, if one begins before the match. */
     if (*from > 0 ? text.p[*from - 1] != ' ' : hit->cut_before) {
-        const size_t n = first - *from < SNIPPET_WORD ? first - *from : SNIPPET_WORD;
-        const char *blank = memchr(text.p + *from, ' ', n);
+        const char *blank = memchr(text.p + *from, ' ', snippet_word(first - *from));
 
         *from = blank ? (size_t)(blank - text.p) + 1 : *from;
     }
@@ -353,7 +358,7 @@ void list_content_fit(const struct content_hit *hit, int w, int sign, size_t *fr
     for (*to = last; *to < text.n; *to = after_char(text, *to))
         if ((room -= width_between(text, *to, after_char(text, *to))) < 0)
             break;
-    for (size_t end = *to; end > last && *to - end < SNIPPET_WORD; end--)
+    for (size_t end = *to, least = *to - snippet_word(*to - last); end > least; end--)
         if (end < text.n && text.p[end] == ' ') {
             *to = end;
             return;

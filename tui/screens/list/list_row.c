@@ -26,9 +26,9 @@ enum {
     TIGHT_COLS = 76,
     TIGHT_DIR = 10,
     TIGHT_SYSTEM = 8, /* of most agents, the whole name */
-    TAG_LEAST = 3,  /* "#a…" */
-    TEXT_MAX = 14,  /* columns of a branch or a directory */
-    TEXT_WIDE = 24, /* in wide rows */
+    TAG_LEAST = 3,    /* "#a…" */
+    TEXT_MAX = 14,    /* columns of a branch or a directory */
+    TEXT_WIDE = 24,   /* in wide rows */
     WIDE_COLS = 110,
     FORK_INDENT_MAX = 6, /* maximum indent of forks of forks, in steps */
     TITLE_BYTES = 1024,  /* matches in a longer title are not highlighted */

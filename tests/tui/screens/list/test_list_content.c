@@ -88,6 +88,11 @@ TEST(a_snippet_is_cut_around_the_match_at_words)
     send_line(&x.s, SLICE("needle: 領収書メールの日本語訳を確認してください、そして直してください"),
               0, 6);
     assert_true(screen_has(&x.s, "needle: 領収書メールの日本語訳"));
+    screen_resize(&x.s, 24, 50); /* nor has all that a narrow line has room for */
+    send_line(&x.s, SLICE("one two three needle: example.org/a/very/long/path/without/a/blank"), 14,
+              20);
+    assert_true(screen_has(&x.s, " needle: example.org"));
+    screen_resize(&x.s, 24, 60);
     send_line(&x.s,
               SLICE("see https://example.org/a/very/long/path/without/any/blank/needle/and/more/of/"
                     "it/until/the/end/of/the/line"),
