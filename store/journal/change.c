@@ -279,28 +279,77 @@ static enum err_code change_roll_back(struct change *c, size_t done, const char 
     return err_wrap(e, why, "unfinished, and cannot be undone yet");
 }
 
-const char *change_step_source(struct change *c, const struct step *s)
+enum err_code change_moves_add(struct change_moves *m, struct change *c, size_t i, struct err *e)
 {
-    const char *path = s->path;
+    uint32_t number;
 
-    for (const struct step *m = c->step; m < s; m++)
-        if (m->kind == STEP_MOVE && path_under(slice_of(s->path), slice_of(m->to)))
-            path = arena_format(&c->arena, "%s%s", m->path, s->path + strlen(m->to));
-    return path;
+    if (c->step[i].kind != STEP_MOVE)
+        return ERR_OK;
+    const struct slice to = slice_of(c->step[i].to);
+
+    NEED(!idset_add(&m->to, id128_of(to), &number) &&
+         (m->step = arena_grow(&c->arena, m->step, number, sizeof *m->step)));
+    m->step[number] = i;
+    m->least = m->most && m->least < to.n ? m->least : to.n;
+    m->most = m->most > to.n ? m->most : to.n;
+    return ERR_OK;
+}
+
+void change_moves_fini(struct change_moves *m)
+{
+    idset_fini(&m->to);
+}
+
+/* The newest step before step i that moves something to a place; i if no step does. */
+static size_t change_moves_find(const struct change_moves *m, const struct change *c, size_t i,
+                                struct slice place)
+{
+    const uint32_t number = idset_find(&m->to, id128_of(place));
+
+    if (number == IDSET_NONE)
+        return i;
+    size_t k = m->step[number];
+
+    /* A later step moves something there, too. */
+    while (k >= i || c->step[k].kind != STEP_MOVE || !slice_eq(slice_of(c->step[k].to), place))
+        if (k-- == 0)
+            return i;
+    return k;
+}
+
+const char *change_step_source(const struct change_moves *m, struct change *c, size_t i)
+{
+    const char *path = c->step[i].path;
+    const size_t n = strlen(path);
+    size_t newest = i;
+
+    for (size_t k = m->least; k <= n && k <= m->most && m->to.n; k++) {
+        const size_t found =
+            path[k] && path[k] != '/' ? i : change_moves_find(m, c, i, (struct slice){ path, k });
+
+        if (found < i && (newest == i || found > newest))
+            newest = found;
+    }
+    const struct step *moved = &c->step[newest];
+
+    return newest == i ? path
+                       : arena_format(&c->arena, "%s%s", moved->path, path + strlen(moved->to));
 }
 
 /* A file that is moved first is examined where it is now. */
 static enum err_code change_prepare(struct change *c, struct err *e)
 {
+    CLEANUP(change_moves_fini) struct change_moves moves = { .least = 0 };
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < c->n && !rc; i++) {
         struct step *s = &c->step[i];
         const char *path = s->path;
 
-        s->path = change_step_source(c, s);
+        s->path = change_step_source(&moves, c, i);
         rc = s->path ? step_prepare(s, &c->arena, e) : err_nomem(e);
         s->path = path;
+        rc = rc ? rc : change_moves_add(&moves, c, i, e);
     }
     return rc;
 }

@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "lite/base/err.h"
+#include "lite/base/id.h"
 #include "store/api/env.h"
 #include "store/journal/change.h"
 #include "store/journal/step.h"
@@ -20,9 +21,22 @@ struct change_log {
 
 #define CHANGE_INTENT_SUFFIX ".intent"
 
-/* Where the file of a step is before the change: if an earlier step moves it, or a directory that it is in, at the source
- * of that one. In the arena of the change; NULL if out of memory. */
-const char *change_step_source(struct change *c, const struct step *s);
+/* The places that steps of a change move something to, so that a change of thousands of sessions takes time in proportion
+ * to their number. A zeroed struct has none. */
+struct change_moves {
+    struct idset to;
+    /* The newest step that moves there, by number in `to`; in the arena of the change. */
+    size_t *step;
+    size_t least, most; /* the lengths of the places */
+};
+
+/* Adds the place that step i moves something to, if it does. */
+MUST_CHECK enum err_code change_moves_add(struct change_moves *m, struct change *c, size_t i,
+                                          struct err *e);
+void change_moves_fini(struct change_moves *m);
+/* Where the file of step i is before the change: if an earlier step moves it, or a directory that it is in, at the source
+ * of that one. The moves of all earlier steps are in m. In the arena of the change; NULL if out of memory. */
+const char *change_step_source(const struct change_moves *m, struct change *c, size_t i);
 /* Undoes one step that may have been done in part, or all steps, the newest first, up to one that has to wait. */
 MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, enum rollback *how,
                                              struct err *e);

@@ -145,16 +145,19 @@ static enum err_code change_recover_go_forward(struct change_log *log, struct ch
 
 enum err_code change_steps_recover(struct change *c, enum rollback *how, struct err *e)
 {
+    CLEANUP(change_moves_fini) struct change_moves moves = { .least = 0 };
     const struct step *stays = NULL;
     enum err_code rc = ERR_OK;
 
+    for (size_t i = 0; i < c->n; i++)
+        TRY(change_moves_add(&moves, c, i, e));
     *how = is_away(c) ? ROLLBACK_RETRY : ROLLBACK_DONE;
     for (size_t i = c->n; i > 0 && !rc && *how != ROLLBACK_RETRY; i--) {
         struct step *s = &c->step[i - 1];
         enum rollback one;
 
         /* A file that was to be moved first, and was not, is as it was. */
-        const char *source = change_step_source(c, s);
+        const char *source = change_step_source(&moves, c, i - 1);
 
         if (!source)
             return err_nomem(e);

@@ -17,6 +17,7 @@
 void project_move_fini(struct project_move *m)
 {
     change_free(m->change);
+    idset_fini(&m->taken);
     arena_fini(&m->arena);
     *m = (struct project_move){ 0 };
 }
@@ -163,11 +164,11 @@ static enum err_code project_move_part(struct project_move *m, struct project_mo
     NEED(to);
     if (lstat(part, &st))
         return errno == ENOENT ? ERR_OK : err_sys(e, part, "move");
-    bool taken = lstat(to, &st) == 0;
+    const size_t places = m->taken.n;
+    uint32_t number;
 
-    for (size_t i = 0; i < m->change->n && !taken; i++)
-        taken = m->change->step[i].kind == STEP_MOVE && strcmp(m->change->step[i].to, to) == 0;
-    if (taken) {
+    NEED(!idset_add(&m->taken, id128_of(slice_of(to)), &number));
+    if (lstat(to, &st) == 0 || number < places) {
         project_move_refuse(x, ERR_STALE,
                             arena_format(&m->arena, "a session is already there: %s", to));
         return x->why ? ERR_OK : err_nomem(e);

@@ -6,6 +6,7 @@
 
 #include "lite/base/arena.h"
 #include "lite/base/err.h"
+#include "lite/base/id.h"
 #include "store/api/session.h"
 #include "store/api/store.h"
 #include "store/journal/change.h"
@@ -30,6 +31,7 @@ struct project_move {
     struct project_move_item *item;
     size_t n, moving;
     const char *from, *to; /* the directories, absolute */
+    struct idset taken;    /* the places that something moves to */
     struct change *change; /* owned; change_do moves all that can be moved, or nothing */
 };
 

@@ -4,6 +4,7 @@
  *   tag                      the same. A tag is added to those that the session has, and only reading the whole log
  *                            shows that there are none if none is near its end: the first tag costs that, once
  *   delete           many sessions to the trash of the same file system against `mv` of the same files
+ *   move             the same sessions to the folder of another directory, against the same `mv`
  *
  *   bench_change REPRISE DIR SESSIONS [ROUNDS]
  */
@@ -160,12 +161,23 @@ static void mv(struct crowd *c, const char *from, const char *to, struct bench_t
         free((char *)c->argv[3 + i]);
 }
 
-static void delete_all(struct crowd *c, const char *reprise, struct bench_time *best,
-                       struct bench_time *back)
+/* Runs the command in c->argv, and undoes it. */
+static void there_and_back(struct crowd *c, const char *reprise, struct bench_time *best,
+                           struct bench_time *back)
 {
     const char *undo[] = { reprise, "undo", "--all", NULL };
     struct run r = { .argv = c->argv, .config = c->place.config, .discard = true };
     struct run u = { .argv = undo, .config = c->place.config, .discard = true };
+
+    run_program(&r);
+    bench_keep_best(best, r.wall, r.cpu);
+    run_program(&u);
+    bench_keep_best(back, u.wall, u.cpu);
+}
+
+static void delete_all(struct crowd *c, const char *reprise, struct bench_time *best,
+                       struct bench_time *back)
+{
     size_t n = 0;
 
     c->argv[n++] = reprise;
@@ -173,29 +185,47 @@ static void delete_all(struct crowd *c, const char *reprise, struct bench_time *
     for (int i = 0; i < c->n; i++)
         c->argv[n++] = c->id[i];
     c->argv[n] = NULL;
-    run_program(&r);
-    bench_keep_best(best, r.wall, r.cpu);
-    run_program(&u);
-    bench_keep_best(back, u.wall, u.cpu);
+    there_and_back(c, reprise, best, back);
 }
 
-static void bench_delete(const char *reprise, const char *dir, int n, int rounds)
+static void move_all(struct crowd *c, const char *reprise, struct bench_time *best,
+                     struct bench_time *back)
 {
-    struct bench_time theirs = { 0 }, ours = { 0 }, back = { 0 };
+    size_t n = 0;
+
+    c->argv[n++] = reprise;
+    c->argv[n++] = "move";
+    c->argv[n++] = "/srv/app";
+    c->argv[n++] = c->place.away;
+    c->argv[n++] = "--apply";
+    c->argv[n] = NULL;
+    there_and_back(c, reprise, best, back);
+}
+
+static void print_times(const char *what, struct bench_time ours, struct bench_time theirs)
+{
+    printf("  %-24s %8.1f ms (cpu %8.1f)  %.2fx mv\n", what, ours.wall * 1e3, ours.cpu * 1e3,
+           ours.wall / theirs.wall);
+}
+
+static void bench_many(const char *reprise, const char *dir, int n, int rounds)
+{
+    struct bench_time theirs = { 0 }, gone = { 0 }, back = { 0 }, moved = { 0 }, home = { 0 };
     struct crowd c;
 
     crowd_make(&c, dir, n);
     for (int i = 0; i < rounds; i++) {
         mv(&c, c.place.folder, c.place.away, &theirs);
         mv(&c, c.place.away, c.place.folder, NULL);
-        delete_all(&c, reprise, &ours, &back);
+        delete_all(&c, reprise, &gone, &back);
+        move_all(&c, reprise, &moved, &home);
     }
     printf("  mv of %d sessions      %8.1f ms (cpu %8.1f)\n", n, theirs.wall * 1e3,
            theirs.cpu * 1e3);
-    printf("  delete to the trash      %8.1f ms (cpu %8.1f)  %.2fx mv\n", ours.wall * 1e3,
-           ours.cpu * 1e3, ours.wall / theirs.wall);
-    printf("  undo of that             %8.1f ms (cpu %8.1f)  %.2fx mv\n", back.wall * 1e3,
-           back.cpu * 1e3, back.wall / theirs.wall);
+    print_times("delete to the trash", gone, theirs);
+    print_times("undo of that", back, theirs);
+    print_times("move to another project", moved, theirs);
+    print_times("undo of the move", home, theirs);
     free(c.id);
     free(c.argv);
 }
@@ -216,6 +246,6 @@ int main(int argc, char **argv)
     bench_one_row(&p, argv[1], "rename", rounds);
     bench_one_row(&p, argv[1], "tag", rounds);
     bench_one_row(&p, argv[1], "append", rounds);
-    bench_delete(argv[1], argv[2], sessions, rounds);
+    bench_many(argv[1], argv[2], sessions, rounds);
     return 0;
 }
