@@ -42,7 +42,7 @@ def parts(run, words, most):
         if not note:
             return rows, left
         left += note.get('leftOut', False)
-        assert ('after' in note) == (words[0] == 'messages')
+        assert ('after' in note) == (words[0] == 'messages' and '--as-sdk' not in words)
         more = ['--after', note['after']] if 'after' in note else ['--offset', str(note['offset'])]
     return 'endless', left
 
@@ -60,6 +60,16 @@ def check_messages(check, w):
         for most in bounds(max(len(json.dumps(m, ensure_ascii=False).encode()) for m in whole) + 8, number):
             got = parts(w.run, ['messages', w.id, *form], most)
             check.same(f'{w.name} {form} {most}', joined(got) if form else got, (whole, 0))
+    if w.name == 'claude':
+        whole_sdk = w.json('messages', w.id, '--as-sdk')
+        most = max(len(json.dumps(m, ensure_ascii=False).encode()) for m in whole_sdk) * 3
+        check.same('the list of the SDK goes on by its offset', parts(w.run, ['messages', w.id, '--as-sdk'], most), (whole_sdk, 0))
+        for found in ['--tail', '2'], ['--at', whole_sdk[-1]['uuid']]:
+            run = w.run('messages', w.id, '--as-sdk', '--json', '--max-bytes', '9', *found)
+            check.same(f'{found}: no next step', json.loads(run.stdout), [{'truncated': True, 'leftOut': True}])
+            check.need(f'{found}: none is named', run.returncode == 0 and b'; the rest' not in run.stderr)
+        text = w.run('messages', w.id, '--as-sdk', '--max-bytes', '1').stderr
+        check.need('as text', b'--offset 1:' in text and b'--after' not in text)
     first = json.loads(w.run('messages', w.id, '--plain', '--json', '--max-bytes', '9').stdout)
     check.same(f'{w.name}: too large', first, [{'truncated': True, 'leftOut': True, 'after': whole[0]['id']}])
     ids = [m['id'] for m in whole]

@@ -390,6 +390,15 @@ static enum err_code command_write_cut(struct invocation *in, struct err *e)
     struct out *o = &in->out;
     const int64_t next = in->options.offset + (int64_t)(o->fitted ? o->fitted : 1);
 
+    /* --after does not know the list of the agent's SDK, which goes on by its offset. A part that is found from a message
+     * or from the end has no next step there. */
+    const option_bits found = OPTION_BIT(BEFORE) | OPTION_BIT(AT) | OPTION_BIT(TAIL);
+    const bool sdk = option_given(&in->options, OPTION_AS_SDK);
+    const bool counted = sdk ? !(in->options.given & found) : !o->named;
+
+    if (sdk)
+        o->after.n = 0;
+
     /* The limit no longer applies, or the note itself would not be written. */
     o->most = 0;
     if (o->wants_json) {
@@ -399,14 +408,14 @@ static enum err_code command_write_cut(struct invocation *in, struct err *e)
         out_bool(o, "truncated", true);
         out_bool_if_true(o, "leftOut", !o->fitted);
         out_member(o, "after", buf_slice(&o->after));
-        if (!o->named)
+        if (counted)
             out_int(o, "offset", next);
         (o->json_lines ? out_end : out_close)(o, '}');
         if (!o->json_lines)
             out_json_rows_end(o);
     }
 
-    if (!o->named)
+    if (counted)
         command_warn(in, ERR_OK, NULL, "the answer was cut (--max-bytes); the rest: --offset %lld",
                      (long long)next);
     else
