@@ -140,6 +140,10 @@ def check_others(check, top):
         check.same(f'{words}: the rest', run.stdout, b''.join(lines[2:]))
         if LONG or len(words) < 4:  # once for each command
             check.same(f'{words}: one row too large', parts(p.run, words, 10), ([], len(whole)))
+    hits = len(p.run('search', '--all', 'line', '--json').stdout.splitlines())
+    for words, code in ((['line', '--offset', str(hits)], 0), (['never written', '--offset', '1'], 1)):
+        run = p.run('search', '--all', '--json', *words)
+        check.same(f'search {words}: nothing is left', (run.returncode, run.stdout, run.stderr != b''), (code, b'', code == 1))
     for bound in '0', '9223372036854775807':
         check.same(f'no bound: {bound}', p.run('touched', path, '--max-bytes', bound).stdout, p.run('touched', path).stdout)
     check.same('--limit counts from the offset', p.run('search', '--all', 'line', '--offset', '2', '--limit', '2').stdout.splitlines(),

@@ -351,7 +351,8 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
         rc = ERR_OK; /* the limit */
     if (!rc)
         rc = sessions_report_unreadable(in, s, false, e);
-    if (!rc && !a.sessions) {
+    /* A hit that --offset skipped was found, too: the end of an answer that --max-bytes cut is no failure. */
+    if (!rc && !a.sessions && a.skip == in->options.offset) {
         command_warn(
             in, ERR_OK, NULL, "%s",
             sessions_none(s, s->scope.all
