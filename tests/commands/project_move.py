@@ -547,8 +547,7 @@ def check_hostile(w):
         run = w.program.run('move', old, to, '--apply')
         w.program.need(run.returncode == code and why in run.stdout + run.stderr and b'unfinished' not in run.stderr, f'{what}: {run}')
         return before, snapshot(w.top)
-    before, after = stays('no UTF-8', 4, odd, b'in UTF-8')
-    w.program.same('nothing is moved', after, before)
+    w.program.same('nothing is moved', *stays('no UTF-8', 4, odd, b'in UTF-8'))
     for what in 'a file', 'a link to nothing':
         save(there, []) if what == 'a file' else os.symlink('none', there)
         before, after = stays(what, 4, new, b'its new folder is none: ')
@@ -571,15 +570,13 @@ def check_hostile(w):
         shutil.rmtree(f'{w.home}/.gemini')
     # The list of projects names a file, or a folder of which no file system has the name.
     gemini(w, 1, old)
-    with open(f'{w.home}/.gemini/tmp/file', 'w', encoding='utf-8') as f:
-        f.write('x')
+    save(f'{w.home}/.gemini/tmp/file', [])
     os.unlink(other)
     os.unlink(path)
     for name in 'file', 'x' * 300:
         with open(f'{w.home}/.gemini/projects.json', 'w', encoding='utf-8') as f:
             json.dump({'projects': {new: name}}, f)
-        before, after = stays(name, 4, new, b'its new folder is none: ')
-        w.program.same(f'{name[:9]}: nothing is moved', after, before)
+        w.program.same(f'{name[:9]}: nothing is moved', *stays(name, 4, new, b'its new folder is none: '))
 
 
 def files_of(top):
