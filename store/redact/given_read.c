@@ -200,7 +200,7 @@ bool given_is_variable(struct slice v)
 
 bool given_is_place_in_file(struct slice name, struct slice value)
 {
-    const char *dot = memrchr(name.p, '.', name.n);
+    const char *dot = name.n ? memrchr(name.p, '.', name.n) : NULL;
     const size_t line = letters_run(value, 0, LETTERS_DIGIT, value.n);
 
     return dot && name.p + name.n - dot <= 6 && line && line <= 6 &&

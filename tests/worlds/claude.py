@@ -121,6 +121,10 @@ class Claude(Session):
             self.talk.append(mark)
         if step.get('exit', True):
             self.last_prompt()
+        # A client writes the title again when 32 KiB were written behind it.
+        with open(self.path, 'rb') as f:
+            if self.title and b'"custom-title"' not in f.read()[-32768:]:
+                self.step_rename_row({'title': self.title})
         # As the SDK, a list reads 64 KiB of both ends, and leaves out what has no title there.
         if max(step.get('size', 0), step.get('image', 0)) > 50_000:
             self.listed = None

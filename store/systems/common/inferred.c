@@ -117,6 +117,11 @@ static struct slice hunk_text(struct slice *diff, struct slice line)
     return text;
 }
 
+static bool has_hunk_sign(struct slice line)
+{
+    return line.n && line.p[0] && strchr(" +-", line.p[0]);
+}
+
 static bool apply_diff(struct patching *p)
 {
     bool ok = true, inside = false;
@@ -127,7 +132,7 @@ static bool apply_diff(struct patching *p)
         if (slice_starts(line, "@@")) {
             inside = true;
             ok = enter_hunk(p, line);
-        } else if (inside && line.n && strchr(" +-", line.p[0])) {
+        } else if (inside && has_hunk_sign(line)) {
             char added = p->reverse ? '-' : '+', sign = line.p[0];
             struct slice text = hunk_text(&p->diff, line);
 
@@ -205,7 +210,7 @@ void inferred_edit(struct slice diff, struct arena *a, struct edit *out)
         ok = slice_starts(header, "@@") && inferred_read_range(&header, '-', &h.line, &n) &&
              inferred_read_range(&header, '+', &new, &n);
         h.old_text.n = h.new_text.n = 0;
-        while (ok && diff.n && strchr(" +-", diff.p[0])) {
+        while (ok && has_hunk_sign(diff)) {
             struct slice line = inferred_next_line(&diff), text = hunk_text(&diff, line);
 
             ok = (line.p[0] == '+' || !buf_add(&h.old_text, text)) &&
