@@ -12,6 +12,7 @@
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
+#include "store/fs/kernel.h"
 #include "store/fs/path.h"
 #include "store/git/repo.h"
 #include "store/journal/contents.h"
@@ -331,6 +332,8 @@ static enum err_code move_do(const struct step *s, struct err *e)
         return rc;
     const bool made_above = mkdir(above, 0700) == 0, made = mkdir(dir, 0700) == 0;
 
+    if (!made && errno != EEXIST)
+        return err_sys(e, dir, "make directory");
     if (made)
         rc = disk_sync_parent(dir, e);
     if (made && made_above && !rc)
@@ -397,6 +400,53 @@ bool step_is_stale(const struct step *s)
                check_as_made(s, NULL) == ERR_STALE;
     case STEP_ROWS: return step_rows_is_stale(s);
     default: return false;
+    }
+}
+
+static enum err_code check_writable(const char *path, int how, struct err *e)
+{
+    AUTO_FD fd = -1;
+
+    if (faccessat(AT_FDCWD, path, how, AT_EACCESS))
+        return err_sys(e, path, "write to");
+    fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && fs_is_fixed(fd)) {
+        errno = EPERM;
+        return err_sys(e, path, "write to");
+    }
+    return ERR_OK;
+}
+
+/* The directory of a name that is made or removed. One that is missing is made in the first one above that is not. */
+static enum err_code check_dir_writable(const char *path, struct err *e)
+{
+    char dir[PATH_MAX], above[PATH_MAX];
+    struct stat st;
+
+    if (!path_parent(path, dir))
+        return err_set(e, ERR_UNSAFE, path, "the path is too long");
+    while (stat(dir, &st) && errno == ENOENT && path_parent(dir, above))
+        memcpy(dir, above, sizeof dir);
+    return check_writable(dir, W_OK | X_OK, e);
+}
+
+enum err_code step_check_allowed(const struct step *s, struct err *e)
+{
+    struct stat st;
+
+    switch (s->kind) {
+    case STEP_APPEND:
+    case STEP_TAIL:
+    case STEP_EDIT: return check_writable(s->path, W_OK, e);
+    case STEP_PUT: return check_dir_writable(s->path, e);
+    case STEP_MOVE:
+        TRY(check_dir_writable(s->path, e));
+        TRY(check_dir_writable(s->to, e));
+        /* A directory that gets another parent is written to. */
+        if (lstat(s->path, &st) == 0 && S_ISDIR(st.st_mode))
+            return check_writable(s->path, W_OK | X_OK, e);
+        return ERR_OK;
+    default: return ERR_OK;
     }
 }
 

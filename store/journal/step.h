@@ -95,6 +95,8 @@ MUST_CHECK enum err_code step_prepare(struct step *s, struct arena *a, struct er
 MUST_CHECK enum err_code step_do(struct step *s, struct arena *a, struct err *e);
 /* Returns true if step_do would refuse it because the content changed. Returns false if that cannot be known. */
 bool step_is_stale(const struct step *s);
+/* Fails if step_do would, because a file or a directory that it writes to may not be written: the error names it. */
+MUST_CHECK enum err_code step_check_allowed(const struct step *s, struct err *e);
 /* Sets *done to whether the step was done, for recovery, from the disk alone; others may have written after a TAIL.
  * Fills in the offset of an APPEND, and turns a TAIL that was done as an APPEND into one. */
 MUST_CHECK enum err_code step_is_done(struct step *s, bool *done, struct err *e);

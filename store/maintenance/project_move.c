@@ -239,6 +239,8 @@ static enum err_code project_move_item(struct project_move *m, struct project_mo
 
     if (!rc)
         rc = project_move_parts(m, x, c, &why);
+    for (size_t i = 0; i < c->n && !rc && !x->why; i++)
+        rc = step_check_allowed(&c->step[i], &why);
     if (rc == ERR_NOMEM)
         return err_nomem(e);
     if (rc) {

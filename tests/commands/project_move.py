@@ -579,6 +579,34 @@ def check_hostile(w):
         w.program.same(f'{name[:9]}: nothing is moved', *stays(name, 4, new, b'its new folder is none: '))
 
 
+def check_read_only(w):
+    """What cannot be written keeps its own sessions where they are, with its name and the reason before anything is moved."""
+    old, new = project(w), f'{w.top}/new'
+    path, sub, other = claude(w, 1, old), claude(w, 2, f'{old}/sub'), qwen(w, old)
+    chats, keeps = gemini(w, 3, old), w.program.path
+    os.rename(old, new)
+    if os.geteuid() == 0:
+        w.program.path = f'{w.bin}/bound'
+        with open(w.program.path, 'w', encoding='utf-8') as f:
+            f.write(f'#!/bin/sh\nexec setpriv --bounding-set -dac_override,-dac_read_search {keeps} "$@"\n')
+        os.chmod(w.program.path, 0o755)
+    before = files_of(w.top)
+    of = {'claude': {path, sub}, 'qwen': {other}, 'gemini': {chats}}
+    for what, stays in ((os.path.dirname(path), {path}), (path, {path}), (path[:-6], {path}), (f'{w.config}/projects', of['claude']),
+                        (os.path.dirname(other), of['qwen']), (f'{w.home}/.gemini/tmp', of['gemini'])):
+        mode = os.stat(what).st_mode
+        os.chmod(what, mode & ~0o222)
+        shown = json.loads(w.program.run('move', '--json', old, new).stdout)['sessions']
+        w.program.same(f'{what}: shown', {s['path'] for s in shown if s.get('why') == f'Permission denied: write to: {what}'}, stays)
+        run = w.program.run('move', '--json', old, new, '--apply')
+        w.program.same(f'{what}: as it was shown', (run.returncode, json.loads(run.stdout)['sessions']), (1, shown))
+        w.program.same(f'{what}: the rest is moved', {p for p in (path, sub, other, chats) if os.path.exists(p)}, stays)
+        w.program.same(f'{what}: undone', (w.program.run('undo', '--all').returncode, os.chmod(what, mode)), (0, None))
+        w.program.same(f'{what}: as before', {p: b for p, b in files_of(w.top).items() if p in before}, before)
+        for empty in [folder for top in (w.config, w.home) for folder, names, files in os.walk(top, topdown=False) if 'new' in folder]:
+            os.rmdir(empty)
+
+
 def files_of(top):
     return {p: s[2] for p, s in snapshot(top).items() if s[2] is not None}
 
@@ -587,7 +615,7 @@ def main():
     passed = failed = 0
     w = None
     for check in (check_claude, check_doubt, check_doubt_holds_deletions, check_doubt_of_two_names, check_continued, check_worktree, check_in_the_way,
-                  check_wrong, check_places, check_links, check_gemini, check_kimi, check_rewinds, check_other_agents, check_hostile):
+                  check_wrong, check_places, check_links, check_gemini, check_kimi, check_rewinds, check_other_agents, check_hostile, check_read_only):
         w = World(sys.argv[1])
         check(w)
         passed, failed = passed + w.program.passed, failed + w.program.failed
