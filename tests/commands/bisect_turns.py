@@ -241,17 +241,28 @@ def check_places(c):
 
 
 def check_interrupted(c):
-    """A signal ends the command, and the copy is removed."""
-    for sig in signal.SIGINT, signal.SIGTERM:
-        child = subprocess.Popen([c.p.path, 'bisect', c.s.sid, '--', 'sh', '-c', f'touch {c.top}/runs; sleep 60'], env=c.p.env, cwd=c.project,
-                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        end = time.monotonic() + 100
-        while not os.path.exists(f'{c.top}/runs') and time.monotonic() < end:
-            time.sleep(0.01)
-        child.send_signal(sig)
-        child.communicate(timeout=100)
-        os.unlink(f'{c.top}/runs')
-        c.p.same(f'{sig}: no copy is left', (child.returncode, os.listdir(c.temp)), (128 + sig, []))
+    """A signal ends the command, and the copy is removed. Beside one that never sleeps, on the same processor, the command often
+    runs before this program waits for it."""
+    processor = {min(os.sched_getaffinity(0))}
+
+    def share():
+        os.sched_setaffinity(0, processor)
+        os.nice(5)
+    busy = subprocess.Popen(['sh', '-c', 'while :; do :; done'], preexec_fn=lambda: os.sched_setaffinity(0, processor))
+    try:
+        for sig in (signal.SIGINT, signal.SIGTERM) * 4:
+            child = subprocess.Popen([c.p.path, 'bisect', c.s.sid, '--', 'sh', '-c', f'touch {c.top}/runs; sleep 1000'], env=c.p.env, cwd=c.project,
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=share)
+            end = time.monotonic() + 100
+            while not os.path.exists(f'{c.top}/runs') and time.monotonic() < end:
+                time.sleep(0.001)
+            child.send_signal(sig)
+            child.communicate(timeout=100)
+            os.unlink(f'{c.top}/runs')
+            c.p.same(f'{sig}: no copy is left', (child.returncode, os.listdir(c.temp)), (128 + sig, []))
+    finally:
+        busy.kill()
+        busy.wait()
 
 
 def main():

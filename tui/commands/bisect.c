@@ -60,11 +60,17 @@ struct bisect {
 
 /* ---- running the command ---- */
 
-static volatile sig_atomic_t bisect_signal;
+static volatile sig_atomic_t bisect_signal, bisect_child;
 
-static void bisect_note_signal(int sig)
+/* Notes the signal, because the copy has to be removed before this program ends, and ends the command by it. */
+static void bisect_handle_signal(int sig)
 {
+    const int error = errno;
+
     bisect_signal = sig;
+    if (bisect_child)
+        kill(-(pid_t)bisect_child, sig);
+    errno = error;
 }
 
 /* The output of the command goes to standard error, since standard output has the answer; on the screen, to the pipe. It has a process group of its
@@ -135,6 +141,21 @@ static int bisect_follow(const struct bisect *b, pid_t child, int *status)
     return waitpid(child, status, 0) < 0 ? errno : 0;
 }
 
+/* Waits for the command; the handler ends it by signals, and this function by one that came before the handler knew it. */
+static int bisect_wait(pid_t child, int *status)
+{
+    siginfo_t ended;
+
+    bisect_child = child;
+    if (bisect_signal)
+        kill(-child, bisect_signal);
+    while (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT))
+        if (errno != EINTR)
+            break;
+    bisect_child = 0; /* until it is reaped, the number is its own */
+    return waitpid(child, status, 0) < 0 ? errno : 0;
+}
+
 /* The program that an error is about, or "" for a shell, which is not what was typed. */
 static const char *bisect_program(const struct bisect *b)
 {
@@ -147,21 +168,15 @@ static enum err_code bisect_run_command(const struct bisect *b, struct tested *t
     static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     enum { ENDING = sizeof ending / sizeof *ending };
     struct sigaction old[ENDING];
-    const struct sigaction note = { .sa_handler = bisect_note_signal };
+    const struct sigaction handler = { .sa_handler = bisect_handle_signal };
     pid_t child = 0;
     int status = 0, failed;
 
-    /* The handlers only note the signal, because the copy has to be removed before this program ends. */
     for (size_t i = 0; i < ENDING && !b->watch; i++)
-        sigaction(ending[i], &note, &old[i]);
+        sigaction(ending[i], &handler, &old[i]);
     failed = bisect_start(b, &child);
-    if (!failed && b->watch)
-        failed = bisect_follow(b, child, &status);
-    while (!failed && !b->watch && waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            failed = errno;
-        else if (bisect_signal)
-            kill(-child, bisect_signal);
+    if (!failed)
+        failed = b->watch ? bisect_follow(b, child, &status) : bisect_wait(child, &status);
     for (size_t i = 0; i < ENDING && !b->watch; i++)
         sigaction(ending[i], &old[i], NULL);
     if (b->watch && atomic_load(b->watch->cancelled))
