@@ -173,8 +173,9 @@ static enum err_code project_move_part(struct project_move *m, struct project_mo
                             arena_format(&m->arena, "a session is already there: %s", to));
         return x->why ? ERR_OK : err_nomem(e);
     }
-    if (strcmp(part, x->ref.path.p) == 0)
-        x->path = to;
+    /* The transcript, or a directory that it is in. */
+    if (path_under(x->ref.path, slice_of(part)))
+        NEED(x->path = arena_format(&m->arena, "%s%s", to, x->ref.path.p + strlen(part)));
     const struct step move = { .kind = STEP_MOVE, .path = part, .to = to };
 
     return change_add(c, &move, e);

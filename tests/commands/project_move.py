@@ -349,7 +349,9 @@ def check_other_agents(w):
     w.program.need(all(why.get(s) or s in goes for s in why) and len(why) >= 8, f'the others say why: {why}')
     said = [line.split() for line in w.program.text('help', 'agents').splitlines()]
     w.program.same('as the table of agents says', {row[0] for row in said if row and row[0] in why and row[-1] == 'yes'}, set(goes))
-    change = json.loads(w.program.run('move', '--json', old, new, '--apply').stdout)['change']
+    done = json.loads(w.program.run('move', '--json', old, new, '--apply').stdout)
+    change = done['change']
+    w.program.same('where they are said to be', [s['path'] for s in done['sessions'] if not os.path.exists(s['path'])], [])
     for system in goes:
         rows = w.program.json('list', '--all', '--system', system)
         w.program.same(f'{system}: its directory', [r['cwd'] for r in rows], [new])
@@ -357,6 +359,18 @@ def check_other_agents(w):
         w.program.same(f'{system}: its time', [r['lastModified'] // 1000 for r in rows], [1700000000])
     w.program.run('undo', change)
     w.program.same('undone', files_of(w.home), before)
+    # A byte order mark hides the first row from none of them.
+    for system in goes:
+        with open(can[system], 'rb') as f:
+            log = f.read()
+        with open(can[system], 'wb') as f:
+            f.write(b'\xef\xbb\xbf' + log)
+    marked = files_of(w.home)
+    _, _, change = moved(w, old, new, '--apply')
+    rows = json.loads(w.program.run('-C', new, 'list', '--json').stdout)
+    w.program.same('with marks', sorted((r['system'], r['cwd']) for r in rows if r['system'] in goes), [(system, new) for system in goes])
+    w.program.run('undo', change)
+    w.program.same('with marks: undone', files_of(w.home), marked)
 
 
 def gemini(w, number, cwd, folder=None):

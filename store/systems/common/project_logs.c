@@ -10,6 +10,7 @@
 
 #include "lite/base/cleanup.h"
 #include "lite/io/file.h"
+#include "lite/io/rows.h"
 #include "lite/json/json.h"
 #include "lite/json/jsonout.h"
 #include "store/journal/change.h"
@@ -297,7 +298,7 @@ enum err_code project_logs_set_directory(const struct store *st, const struct se
     (void)from;
     TRY(file_read_all(AT_FDCWD, ref->path.p, 0, MOVED_LOG_MAX, &log, e));
     /* The directory is in the first row that has one. */
-    struct slice rest = buf_slice(&log), row, cwd;
+    struct slice rest = rows_skip_mark(buf_slice(&log)), row, cwd;
     bool torn;
 
     while (slice_line(&rest, &row, &torn))
