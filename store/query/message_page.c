@@ -171,7 +171,11 @@ enum err_code message_page_read(struct message_page *p, const struct session_ref
         if (rc || !r.before.n || r.ended || !p->reach.partial)
             break;
     }
-    for (size_t i = r.seen > p->most ? r.seen - p->most : 0; i < r.seen && !rc; i++)
+    const size_t first = r.seen > p->most ? r.seen - p->most : 0;
+
+    if (p->found)
+        *p->found = r.seen - first;
+    for (size_t i = first; i < r.seen && !rc; i++)
         rc = fn(buf_slice(&r.kept[i % p->most]), arg, e);
     for (size_t i = 0; r.kept && i < p->most; i++)
         buf_fini(&r.kept[i]);

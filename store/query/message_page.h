@@ -19,6 +19,7 @@ struct message_page {
     size_t most;                /* the most messages of the page; 0: all before the message */
     /* NULL: the store's own form of messages, whose ids are the member `uuid`; else the one of which they are `id` */
     store_messages_fn *read;
+    size_t *found; /* NULL, or set to the number of messages before the first is handed over */
     struct message_reach reach; /* how far back was read; zeroed at first */
 };
 

@@ -47,6 +47,18 @@ def parts(run, words, most):
     return 'endless', left
 
 
+def page_parts(run, words, page, most):
+    """The rows of all parts of a page: each note says how many messages of it are left."""
+    rows, more = [], page
+    while True:
+        got = json.loads(run(*words, '--json', '--max-bytes', str(most), *more).stdout)
+        note = got.pop() if got and got[-1].get('truncated') else None
+        rows += [m for m in got if m.get('role') != 'tool']
+        if not note:
+            return rows
+        more = ['--after', note['after'], '--limit', str(note['limit'])]
+
+
 def joined(answer):
     """A result whose call is in the part before is there again, as a message of its own."""
     rows, left = answer
@@ -60,6 +72,11 @@ def check_messages(check, w):
         for most in bounds(max(len(json.dumps(m, ensure_ascii=False).encode()) for m in whole) + 8, number):
             got = parts(w.run, ['messages', w.id, *form], most)
             check.same(f'{w.name} {form} {most}', joined(got) if form else got, (whole, 0))
+            middle = whole[len(whole) // 2].get('id' if form else 'uuid', '')
+            for page in ['--limit', '3'], ['--before', middle, '--limit', '3'], ['--around', middle, '--limit', '4']:
+                if middle and len(w.name) % 2 == number:
+                    want = [m for m in w.json('messages', w.id, *form, *page) if m.get('role') != 'tool']
+                    check.same(f'{w.name} {form} {most} {page}', page_parts(w.run, ['messages', w.id, *form], page, most), want)
     if w.name == 'claude':
         whole_sdk = w.json('messages', w.id, '--as-sdk')
         most = max(len(json.dumps(m, ensure_ascii=False).encode()) for m in whole_sdk) * 3
@@ -146,6 +163,9 @@ def check_others(check, top):
         check.same(f'search {words}: nothing is left', (run.returncode, run.stdout, run.stderr != b''), (code, b'', code == 1))
     for bound in '0', '9223372036854775807':
         check.same(f'no bound: {bound}', p.run('touched', path, '--max-bytes', bound).stdout, p.run('touched', path).stdout)
+    run = p.run('search', '--all', 'line', '--json', '--limit', '3', '--max-bytes', str(len(p.run('search', '--all', 'line', '--json', '--limit', '2').stdout)))
+    check.same('the limit of the rest', json.loads(run.stdout.splitlines()[-1]), {'truncated': True, 'offset': 2, 'limit': 1})
+    check.need(f'as text: {run.stderr}', b'--offset 2 --limit 1' in run.stderr)
     check.same('--limit counts from the offset', p.run('search', '--all', 'line', '--offset', '2', '--limit', '2').stdout.splitlines(),
                p.run('search', '--all', 'line').stdout.splitlines()[2:4])
     for wrong in '-1', 'x', '':

@@ -394,10 +394,16 @@ static enum err_code command_write_cut(struct invocation *in, struct err *e)
      * or from the end has no next step there. */
     const option_bits found = OPTION_BIT(BEFORE) | OPTION_BIT(AT) | OPTION_BIT(TAIL);
     const bool sdk = option_given(&in->options, OPTION_AS_SDK);
-    const bool counted = sdk ? !(in->options.given & found) : !o->named;
 
-    if (sdk)
+    /* `left` of the rows that were asked for; `page` is 0 if all were. */
+    const size_t page = o->page ? o->page : in->options.limit > 0 ? (size_t)in->options.limit : 0;
+    const size_t done = o->fitted ? o->fitted : 1, left = page > done ? page - done : 0;
+    const bool more = !page || left;
+    const bool counted = more && (sdk ? !(in->options.given & found) : !o->named);
+
+    if (sdk || !more)
         o->after.n = 0;
+    const bool goes_on = counted || o->after.n;
 
     /* The limit no longer applies, or the note itself would not be written. */
     o->most = 0;
@@ -410,18 +416,23 @@ static enum err_code command_write_cut(struct invocation *in, struct err *e)
         out_member(o, "after", buf_slice(&o->after));
         if (counted)
             out_int(o, "offset", next);
+        if (left && goes_on)
+            out_int(o, "limit", (int64_t)left);
         (o->json_lines ? out_end : out_close)(o, '}');
         if (!o->json_lines)
             out_json_rows_end(o);
     }
 
+    AUTO_BUF rest = { 0 };
+
     if (counted)
-        command_warn(in, ERR_OK, NULL, "the answer was cut (--max-bytes); the rest: --offset %lld",
-                     (long long)next);
-    else
-        command_warn(in, ERR_OK, NULL, "the answer was cut (--max-bytes)%s%.*s",
-                     o->after.n ? "; the rest: --after " : "", (int)o->after.n,
-                     o->after.n ? o->after.p : "");
+        NEED(!buf_addf(&rest, "; the rest: --offset %lld", (long long)next));
+    else if (goes_on)
+        NEED(!buf_addf(&rest, "; the rest: --after %.*s", (int)o->after.n, o->after.p));
+    if (left && goes_on)
+        NEED(!buf_addf(&rest, " --limit %zu", left));
+    command_warn(in, ERR_OK, NULL, "the answer was cut (--max-bytes)%.*s", (int)rest.n,
+                 rest.n ? rest.p : "");
     return out_row(o, e);
 }
 

@@ -119,6 +119,7 @@ static const char *command_messages_agent_of(const struct invocation *in)
 struct answer {
     struct out *out;
     bool spoken, counting;
+    bool results_again; /* those of calls before a cursor: they do not count */
     store_messages_fn *read;
     size_t seen;     /* messages that count so far, in this pass */
     size_t from, to; /* which of them are written */
@@ -228,6 +229,12 @@ static void command_messages_page_of(const struct options *o, size_t n, const si
         *from = *to - (size_t)o->tail;
 }
 
+/* Returns true if a page from a message, or from the end, is what --max-bytes cuts: its end is not that of a --limit. */
+static bool command_messages_page_is_found(const struct options *o)
+{
+    return command_messages_last_of(o) || option_given(o, OPTION_TAIL);
+}
+
 /* The first messages after a cursor. */
 static void command_messages_page_after(const struct options *o, size_t begin, size_t n,
                                         size_t *from, size_t *to)
@@ -246,8 +253,10 @@ static enum err_code write_message_json(struct slice json, void *arg, struct err
 
     if (a->spoken && !message_page_is_spoken(json))
         return ERR_OK;
-    size_t at = a->seen++;
+    const bool again = a->results_again && json_get_is(json, "role", "tool");
+    const size_t at = a->seen;
 
+    a->seen += !again;
     if (a->counting || at < a->from || at >= a->to)
         return ERR_OK;
     struct slice id = SLICE("");
@@ -256,7 +265,11 @@ static enum err_code write_message_json(struct slice json, void *arg, struct err
     out_add(a->out, json);
     if (a->out->most)
         json_get_text(json, a->read == plain_messages ? "id" : "uuid", a->arena, &id);
-    return out_row_named(a->out, id, e);
+    const enum err_code rc = out_row_named(a->out, id, e);
+
+    if (again && a->out->page && (!rc || !a->out->fitted))
+        a->out->page++;
+    return rc;
 }
 
 /* Finds the part that the options select by counting messages; q then requests all of them. */
@@ -296,6 +309,7 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
 
     /* A page that ends at a known message is read backwards, without counting the messages before it. */
     if (!rc && page.most) {
+        page.found = &out->page;
         rc = message_page_read(&page, ref, a.cursor, write_message_json, &a, e);
         if (!rc)
             out_json_rows_end(out);
@@ -305,7 +319,8 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
     /* The plain reader finds the cursor itself. */
     if (!rc && o->after) {
         command_messages_page_after(o, 0, SIZE_MAX, &a.from, &a.to);
-        if (a.read == plain_messages)
+        a.results_again = a.read == plain_messages;
+        if (a.results_again)
             q.after = a.cursor;
     } else if (!rc && command_messages_last_of(o)) {
         command_messages_page_of(o, 0, &a.at, &a.from, &a.to);
@@ -319,6 +334,8 @@ static enum err_code write_messages_json(const struct invocation *in, const stru
             rc = count_part(o, ref, &q, &a, e);
     }
 
+    if (command_messages_page_is_found(o) || (o->after && o->limit > 0))
+        out->page = a.to - a.from;
     if (!rc)
         rc = o->after && a.read != plain_messages
                  ? message_page_after(&page, ref, a.cursor, write_message_json, &a, e)
@@ -483,6 +500,8 @@ static enum err_code write_messages(struct invocation *in, struct sessions *s,
         command_messages_page_after(o, at < t->n ? at + 1 : t->n, t->n, &first, &end);
     else /* the rows include some that are no messages, so the cursor is looked up by its id */
         command_messages_page_of(o, t->n, at < t->n ? &at : NULL, &first, &end);
+    if (command_messages_page_is_found(o))
+        in->out.page = end - first;
     for (size_t i = first; i < end && i < t->n; i++)
         TRY(command_messages_write_message(st, t, i, how, &in->out, e));
     return ERR_OK;

@@ -53,7 +53,8 @@ struct out {
     uint64_t row_objects;
     bool begun; /* something was written */
     bool cut;
-    bool named; /* out_row_named() */
+    size_t page; /* the rows that were asked for, if --limit alone does not say it; else 0 */
+    bool named;  /* out_row_named() */
     /* the id from which the rest can be read; a row that alone is too large is behind it */
     struct buf after;
 };
