@@ -178,6 +178,9 @@ def check_errors(c, w):
         got = answer(line)
         got = got[0] if what == 'deep arrays' else got  # a batch of one
         c.same(f'{what}: an error', (got.get('jsonrpc'), got['error']['code'], 'id' in got), ('2.0', code, True))
+    for number in b'1.5', b'-0', b'1e400', b'9' * 40, b'123456789012345678.90':
+        s.send(b'{"jsonrpc":"2.0","id":' + number + b',"method":"ping"}\n')
+        c.same('an id comes back as it was sent', s.process.stdout.readline(), b'{"jsonrpc":"2.0","id":' + number + b',"result":{}}\n')
     for line in b'\n', b' \r\n', b'{"jsonrpc":"2.0","method":"nosuch"}\n', b'{"jsonrpc":"2.0","id":9,"result":{}}\n', b'[{"jsonrpc":"2.0","method":"x"}]\n':
         s.send(line)
     c.same('after what needs no answer', answer(b' {"id":"\\u00e9","method":"ping","jsonrpc":"2.0"}\r\n'), {'jsonrpc': '2.0', 'id': 'é', 'result': {}})

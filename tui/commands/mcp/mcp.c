@@ -262,10 +262,7 @@ static void mcp_handle_one(struct mcp_server *s, struct slice message)
 
     if (json_type(message) == JSON_OBJECT)
         json_get_each(message, names, COUNT_OF(names), value);
-    int64_t n;
-
-    if (json_type(value[1]) == JSON_STRING ||
-        (json_type(value[1]) == JSON_NUMBER && json_int(value[1], &n)))
+    if (json_type(value[1]) == JSON_STRING || json_type(value[1]) == JSON_NUMBER)
         r.id = value[1];
 
     const bool rpc = json_type(value[0]) == JSON_STRING && json_string_is(value[0], "2.0");
