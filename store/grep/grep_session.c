@@ -272,7 +272,7 @@ static enum err_code search_one_text(struct grep_session *s, struct grep_row *ro
 static enum err_code search_input(struct grep_session *s, struct grep_row *row,
                                   const struct block *b, struct err *e)
 {
-    const char *p = b->input.p, *end = p + b->input.n;
+    const char *p = b->input.p, *end = b->input.n ? p + b->input.n : p;
     enum err_code rc = ERR_OK;
 
     while (!rc && p < end && (p = memchr(p, '"', (size_t)(end - p)))) {

@@ -45,6 +45,8 @@ def spellings(c):
     c.same('C4 a message whose key is spelled otherwise is found', get(made['path']),
            b''.join(get(own + '/messages.jsonl').splitlines(True)[:3]))
     c.same('C4 by its beginning too', len(s.json('restore', 'mixed', '--at', 'c-ca')['messages']), 3)
+    session(s, 'call', json.dumps({'uuid': 'f-call', 'role': 'assistant', 'content': [{'type': 'tool_use', 'id': 't1', 'name': 'Bash'}]}))
+    c.same('a call without an input is searched', s.run('search', '--all', 'Bash').returncode, 1)
     s.close()
     s = Shop(c.path)
     base = s.store + '/sessions'
