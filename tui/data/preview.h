@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lite/base/cleanup.h"
 #include "store/api/checkpoint.h"
 #include "store/rewind/diff/linediff.h"
 #include "store/rewind/plan/rewind.h"
@@ -26,9 +27,11 @@ struct preview {
 struct preview *preview_new(void);
 struct preview *preview_retain(struct preview *p);
 void preview_free(struct preview *p); /* NULL is fine */
+DEFINE_CLEANUP(struct preview, preview_free);
 
 struct checkpoint_list *preview_checkpoints_new(void);       /* empty; NULL if out of memory */
 void preview_checkpoints_free(struct checkpoint_list *list); /* NULL is fine */
+DEFINE_CLEANUP(struct checkpoint_list, preview_checkpoints_free);
 
 /* One file of a preview, line by line: from its present content to the wanted one. */
 struct comparison {
@@ -38,6 +41,7 @@ struct comparison {
 };
 
 void preview_comparison_free(struct comparison *c); /* NULL is fine */
+DEFINE_CLEANUP(struct comparison, preview_comparison_free);
 
 /* The selected part of a preview: one item for each of its entries, with copies of the hunks. */
 struct preview_selection {

@@ -67,18 +67,14 @@ static enum err_code make_fork(struct change_job *d, struct err *e)
     const struct fork_request request = { .at = d->q->names->name[0],
                                           .title = buf_slice(&d->q->text),
                                           .with_files = true };
-    struct change *c = change_new("fork");
+    CLEANUP(change_free_at) struct change *c = change_new("fork");
     struct fork_result fork = { .path = NULL };
-    enum err_code rc = c ? jobs_change_open_log(d, NULL, e) : err_nomem(e);
 
-    if (!rc)
-        rc = session_change_fork(d->env, &d->q->refs->ref[0], &request, c, &fork, e);
-    if (!rc) {
-        snprintf(d->out->copy, sizeof d->out->copy, "%.*s", SLICE_ARG(fork.id));
-        rc = jobs_change_note_session(d, fork.id, e);
-    }
-    change_free(c);
-    return rc;
+    NEED(c);
+    TRY(jobs_change_open_log(d, NULL, e));
+    TRY(session_change_fork(d->env, &d->q->refs->ref[0], &request, c, &fork, e));
+    snprintf(d->out->copy, sizeof d->out->copy, "%.*s", SLICE_ARG(fork.id));
+    return jobs_change_note_session(d, fork.id, e);
 }
 
 /* ---- the trash ---- */
@@ -95,36 +91,29 @@ static const struct session_ref **refs_of(const struct ref_list *list, struct ar
 
 static enum err_code jobs_change_to_trash(struct change_job *d, struct err *e)
 {
-    struct arena a = { 0 };
-    struct change_log *log = NULL;
-    struct trash_request *request = NULL;
-    struct trash_list list = { 0 };
-    enum err_code rc = jobs_change_open_log(d, &log, e);
+    const struct ref_list *refs = d->q->refs;
+    AUTO_ARENA a = { 0 };
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
+    CLEANUP(trash_list_fini) struct trash_list list = { 0 };
+    size_t failed;
 
-    if (!rc) {
-        /* A request for each session, as it is now. */
-        const struct ref_list *refs = d->q->refs;
-        const struct session_ref **ref = refs_of(refs, &a);
-        struct trash_request *r = arena_zalloc(&a, (refs->n + 1) * sizeof *r);
-        size_t failed;
+    TRY(jobs_change_open_log(d, &log, e));
 
-        rc = ref && r ? ERR_OK : err_nomem(e);
+    /* A request for each session, as it is now. */
+    const struct session_ref **ref = refs_of(refs, &a);
+    struct trash_request *request = arena_zalloc(&a, (refs->n + 1) * sizeof *request);
 
-        if (!rc)
-            rc = trash_request_make_all(
-                ref, d->q->names->name, refs->n,
-                TRASH_REQUEST_ALL | (d->q->unsure ? TRASH_REQUEST_UNSURE : 0), &a, r, &failed, e);
-        for (size_t i = 0; i < refs->n && !rc; i++)
-            rc = jobs_change_note_session(d, refs->ref[i].id, e);
-        request = r;
-    }
-    if (!rc)
-        rc = trash_add(log, d->env, "delete", request, d->q->refs->n, &list, e);
+    NEED(ref && request);
+    TRY(trash_request_make_all(ref, d->q->names->name, refs->n,
+                               TRASH_REQUEST_ALL | (d->q->unsure ? TRASH_REQUEST_UNSURE : 0), &a,
+                               request, &failed, e));
+    for (size_t i = 0; i < refs->n; i++)
+        TRY(jobs_change_note_session(d, refs->ref[i].id, e));
+
+    const enum err_code rc = trash_add(log, d->env, "delete", request, refs->n, &list, e);
+
     for (size_t i = 0; i < list.n; i++)
         d->out->bytes += list.item[i].bytes;
-    trash_list_fini(&list);
-    change_log_close(log);
-    arena_fini(&a);
     return rc;
 }
 
@@ -159,27 +148,22 @@ static enum err_code remove_for_good(struct change_job *d, struct err *e)
  * stay. */
 static enum err_code sweep_chosen(struct change_job *d, struct err *e)
 {
-    struct change_log *log = NULL;
-    struct trash_list moved = { 0 };
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
+    CLEANUP(trash_list_fini) struct trash_list moved = { 0 };
     struct disk_usage weight;
-    size_t chosen = sweep_disk_usage(d->q->sweep, &weight);
-    enum err_code rc = jobs_change_open_log(d, &log, e);
+    const size_t chosen = sweep_disk_usage(d->q->sweep, &weight);
 
-    if (!rc)
-        rc = sweep_move(log, d->env, d->q->sweep, &moved, e);
-    for (size_t i = 0; i < moved.n && !rc; i++) {
-        const char *id = moved.item[i].session;
-
+    TRY(jobs_change_open_log(d, &log, e));
+    TRY(sweep_move(log, d->env, d->q->sweep, &moved, e));
+    for (size_t i = 0; i < moved.n; i++) {
         d->out->bytes += moved.item[i].bytes;
-        rc = jobs_change_note_session(d, slice_of(id), e);
+        TRY(jobs_change_note_session(d, slice_of(moved.item[i].session), e));
     }
     d->out->not_moved = chosen - moved.n;
     d->out->orphans = d->q->sweep->n > 0 && d->q->sweep->item[0].orphan;
-    if (!rc && moved.n == 0)
-        rc = err_set(e, ERR_STALE, "", "clean up: the sessions were used meanwhile and are kept");
-    trash_list_fini(&moved);
-    change_log_close(log);
-    return rc;
+    return moved.n ? ERR_OK
+                   : err_set(e, ERR_STALE, "",
+                             "clean up: the sessions were used meanwhile and are kept");
 }
 
 /* Collects the named items that are still in the trash. */
@@ -188,25 +172,22 @@ static enum err_code items_named(struct change_job *d, const struct trash_list *
 {
     const struct name_list *names = d->q->names;
     CLEANUP(slice_set_fini) struct slice_set wanted = { 0 };
-    enum err_code rc = ERR_OK;
     uint32_t number;
 
     for (size_t i = 0; i < names->n; i++)
         if (slice_set_add(&wanted, names->name[i], &number))
             return err_nomem(e);
     *n = 0;
-    for (size_t i = 0; i < list->n && !rc; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         const struct trash_item *found = &list->item[i];
 
         if (*n == names->n || slice_set_find(&wanted, slice_of(found->trash_id)) == SLICE_SET_NONE)
             continue;
         item[(*n)++] = found;
         d->out->bytes += found->bytes;
-        rc = jobs_change_note_session(d, slice_of(found->session), e);
+        TRY(jobs_change_note_session(d, slice_of(found->session), e));
     }
-    if (!rc && *n == 0)
-        rc = err_set(e, ERR_NOT_FOUND, "", "no longer in the trash");
-    return rc;
+    return *n ? ERR_OK : err_set(e, ERR_NOT_FOUND, "", "no longer in the trash");
 }
 
 /* If a newer transcript is in the place of an item, a question follows; if several items are
@@ -232,30 +213,25 @@ static enum err_code check_places(struct change_job *d, const struct trash_item 
  * Items that are no longer there are skipped. */
 static enum err_code from_trash(struct change_job *d, struct err *e)
 {
-    struct change_log *log = NULL;
-    struct trash_list list = { 0 };
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
+    CLEANUP(trash_list_fini) struct trash_list list = { 0 };
     const struct trash_item **item = arena_zalloc(&a, (d->q->names->n + 1) * sizeof *item);
     size_t n = 0;
-    enum err_code rc = item ? jobs_change_open_log(d, &log, e) : err_nomem(e);
 
-    if (!rc)
-        rc = trash_read(d->env, &list, e);
-    if (!rc)
-        rc = items_named(d, &list, item, &n, e);
-    if (!rc && d->q->request == CHANGE_JOIN)
-        rc = trash_join(log, item[0], e);
-    else if (!rc && d->q->request != CHANGE_EMPTY) {
-        rc = check_places(d, item, n, e);
-        if (!rc && !d->out->needs_confirmation)
-            rc = trash_restore_all(log, item, n, e);
+    NEED(item);
+    TRY(jobs_change_open_log(d, &log, e));
+    TRY(trash_read(d->env, &list, e));
+    TRY(items_named(d, &list, item, &n, e));
+    if (d->q->request == CHANGE_JOIN)
+        return trash_join(log, item[0], e);
+    if (d->q->request == CHANGE_EMPTY) {
+        for (size_t i = 0; i < n; i++)
+            TRY(trash_destroy(d->env, item[i], e));
+        return ERR_OK;
     }
-    for (size_t i = 0; i < n && !rc && d->q->request == CHANGE_EMPTY; i++)
-        rc = trash_destroy(d->env, item[i], e);
-    trash_list_fini(&list);
-    change_log_close(log);
-    arena_fini(&a);
-    return rc;
+    TRY(check_places(d, item, n, e));
+    return d->out->needs_confirmation ? ERR_OK : trash_restore_all(log, item, n, e);
 }
 
 /* ---- the way in ---- */
@@ -287,15 +263,15 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
         return make_fork(&d, e);
     const struct session_change what = jobs_change_of(&d);
     const struct ref_list *refs = d.q->refs;
-    struct change *c = change_new(session_change_name(what.kind));
-    struct change_log *log = NULL;
-    enum err_code rc = c ? jobs_change_open_log(&d, &log, e) : err_nomem(e);
+    CLEANUP(change_free_at) struct change *c = change_new(session_change_name(what.kind));
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
 
-    if (c)
-        c->at_ms =
-            d.env->now_ms; /* not the time the screen was opened: an archive mark takes effect from
-                               now */
-    for (size_t i = 0; i < refs->n && !rc; i++) {
+    NEED(c);
+    TRY(jobs_change_open_log(&d, &log, e));
+
+    /* The time of the screen would be too early: an archive mark takes effect from now. */
+    c->at_ms = d.env->now_ms;
+    for (size_t i = 0; i < refs->n; i++) {
         const struct session_ref *ref = &refs->ref[i];
         struct live live = { .state = LIVE_QUIET };
         size_t before = c->n;
@@ -304,22 +280,17 @@ enum err_code jobs_change(const struct store_env *env, const struct shown *shown
         /* A person must never accidentally get a second agent in a conversation that the first agent
          * is still changing. */
         if (what.kind == SESSION_RESUME_AT)
-            rc = live_check(&ref, 1, &live, e);
-        if (!rc && live.state != LIVE_QUIET)
-            rc = err_set(e, ERR_LOCKED, ref->path.p,
-                         "an agent may be writing to it (%s); quit the agent first",
-                         live.why ? live.why : "it is registered as running");
+            TRY(live_check(&ref, 1, &live, e));
+        if (live.state != LIVE_QUIET)
+            return err_set(e, ERR_LOCKED, ref->path.p,
+                           "an agent may be writing to it (%s); quit the agent first",
+                           live.why ? live.why : "it is registered as running");
 
-        if (!rc)
-            rc = session_change_plan(ref, d.shown->scope, &what, c, &at_once, e);
-        if (!rc && (c->n > before || at_once))
-            rc = jobs_change_note_session(&d, ref->id, e);
+        TRY(session_change_plan(ref, d.shown->scope, &what, c, &at_once, e));
+        if (c->n > before || at_once)
+            TRY(jobs_change_note_session(&d, ref->id, e));
     }
-    if (!rc && c->n > 0)
-        rc = change_run(log, c, e);
-    change_log_close(log);
-    change_free(c);
-    return rc;
+    return c->n ? change_run(log, c, e) : ERR_OK;
 }
 
 enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct config *config,
@@ -330,11 +301,10 @@ enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct co
 
     rule.scope = *scope;
     rule.cancel = cancelled;
-    enum err_code rc = sweep_find(stores, n, &rule, out, e);
-
-    if (!rc && q->n && n)
+    TRY(sweep_find(stores, n, &rule, out, e));
+    if (q->n && n)
         jobs_prune_count(stores[0]->env, config, out);
-    return rc;
+    return ERR_OK;
 }
 
 /* Counts the sessions that an agent may be writing to; the person may delete them anyway. */
@@ -354,35 +324,33 @@ static enum err_code request_for(const struct session_ref *ref, struct live live
 enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *cancelled,
                                    struct delete_estimate *out, struct err *e)
 {
-    struct arena all = { 0 }, a = { 0 };
+    AUTO_ARENA all = { 0 };
+    AUTO_ARENA a = { 0 };
     struct disk_usage weight = { 0 };
     const struct session_ref **ref = refs_of(q->refs, &all);
     struct live *live = arena_alloc(&all, (q->refs->n + 1) * sizeof *live);
-    enum err_code rc = ref && live ? live_check(ref, q->refs->n, live, e) : err_nomem(e);
 
-    for (size_t i = 0; i < q->refs->n && !rc && !atomic_load(cancelled); i++) {
+    NEED(ref && live);
+    TRY(live_check(ref, q->refs->n, live, e));
+    for (size_t i = 0; i < q->refs->n && !atomic_load(cancelled); i++) {
         struct trash_request r = { 0 };
-
-        rc = request_for(ref[i], live[i], &a, &r, &out->unsure, e);
+        enum err_code rc = request_for(ref[i], live[i], &a, &r, &out->unsure, e);
 
         /* A session that cannot be deleted is counted, and does not end the estimate. */
+        if (rc && rc != ERR_LOCKED && rc != ERR_UNSUPPORTED)
+            return rc;
         out->running += rc == ERR_LOCKED;
         out->unsupported += rc == ERR_UNSUPPORTED;
         out->n += rc == ERR_OK;
-        if (rc == ERR_LOCKED || rc == ERR_UNSUPPORTED)
-            rc = ERR_OK;
         if (r.stays)
             out->stays = r.stays;
         out->partly += r.stays != NULL;
-        for (size_t k = 0; k < r.parts && !rc; k++)
-            rc = disk_usage_add(r.part[k], &weight, e);
+        for (size_t k = 0; k < r.parts; k++)
+            TRY(disk_usage_add(r.part[k], &weight, e));
         arena_reset(&a);
     }
-
     out->bytes = weight.bytes;
-    arena_fini(&a);
-    arena_fini(&all);
-    return rc;
+    return ERR_OK;
 }
 
 /* Changes that only the agent of a session can make. The command is shown before it runs: the first request returns it,
@@ -419,39 +387,29 @@ static enum err_code run(const struct job_context *d, const struct effect *q,
     if (!q->names || q->names->n != 1 || !slice_eq(q->names->name[0], slice_of(change->line)))
         return err_set(e, ERR_STALE, change->ref->path.p, "the command is another one now: %s",
                        change->line);
-    enum err_code rc = agent_change_run(&then, change, &done, e);
-
-    if (!rc &&
-        (!name_list_add(&out->sessions, change->ref->id) || buf_add(&out->text, change->title)))
-        rc = err_nomem(e);
-    if (!rc)
-        out->bytes = done.bytes;
-    return rc;
+    TRY(agent_change_run(&then, change, &done, e));
+    NEED(name_list_add(&out->sessions, change->ref->id) && !buf_add(&out->text, change->title));
+    out->bytes = done.bytes;
+    return ERR_OK;
 }
 
 enum err_code jobs_change_by_agent(const struct job_context *d, const struct effect *q,
                                    struct change_result *out, struct err *e)
 {
     const struct resume_world w = { d->config, d->env->home, d->path };
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct resume command;
     struct agent_change change = { .what = jobs_change_command_of(q->request),
                                    .ref = &q->refs->ref[0],
                                    .title = buf_slice(&q->text) };
-    enum err_code rc = d->env->state_dir && d->env->data_dir
-                           ? ERR_OK
-                           : err_set(e, ERR_NOT_FOUND, "", "keep a record: HOME is not set");
-
     out->by_agent = true;
-    if (!rc)
-        rc = resume_make_change(&w, &change, &a, &command, e);
-    if (!rc && q->confirmed)
-        rc = run(d, q, &change, out, e);
-    else if (!rc) {
-        out->needs_confirmation = true;
-        snprintf(out->where, sizeof out->where, "%s", agent_change_consequence(&change));
-        rc = buf_add(&out->text, slice_of(change.line)) ? err_nomem(e) : ERR_OK;
-    }
-    arena_fini(&a);
-    return rc;
+    if (!d->env->state_dir || !d->env->data_dir)
+        return err_set(e, ERR_NOT_FOUND, "", "keep a record: HOME is not set");
+    TRY(resume_make_change(&w, &change, &a, &command, e));
+    if (q->confirmed)
+        return run(d, q, &change, out, e);
+    out->needs_confirmation = true;
+    snprintf(out->where, sizeof out->where, "%s", agent_change_consequence(&change));
+    NEED(!buf_add(&out->text, slice_of(change.line)));
+    return ERR_OK;
 }

@@ -33,54 +33,51 @@ static enum err_code answer_checkpoints(const struct effect *q, const struct rep
                                         struct err *e)
 {
     const struct session_ref *ref = &q->refs->ref[0];
-    struct checkpoint_list *list = preview_checkpoints_new();
-    enum err_code rc = !list ? err_nomem(e) : rewind_checkpoints(ref, list, e);
+    CLEANUP(preview_checkpoints_free_at) struct checkpoint_list *list = preview_checkpoints_new();
 
-    if (!rc && q->kind == EFFECT_TURN_LINES)
-        rc = rewind_count_lines(ref, r->cancelled, list, e);
-    if (rc)
-        preview_checkpoints_free(list);
-    else
-        jobs_post(r, q, (struct msg){ .kind = MSG_CHECKPOINTS, .u.checkpoints = list });
-    return rc;
+    NEED(list);
+    TRY(rewind_checkpoints(ref, list, e));
+    if (q->kind == EFFECT_TURN_LINES)
+        TRY(rewind_count_lines(ref, r->cancelled, list, e));
+    jobs_post(r, q, (struct msg){ .kind = MSG_CHECKPOINTS, .u.checkpoints = list });
+    list = NULL;
+    return ERR_OK;
+}
+
+/* The message owns the preview from here on. */
+static void post_preview(const struct effect *q, const struct reply *r, struct preview **p)
+{
+    jobs_post(r, q, (struct msg){ .kind = MSG_PREVIEW, .u.preview = *p });
+    *p = NULL;
 }
 
 static enum err_code answer_preview(const struct job_context *d, const struct effect *q,
                                     const struct reply *r, struct err *e)
 {
     const struct session_ref *ref = &q->refs->ref[0];
-    struct preview *p = preview_new();
-    enum err_code rc =
-        p ? rewind_plan_make(ref, buf_slice(&q->text), q->mode, &p->plan, e) : err_nomem(e);
+    CLEANUP(preview_free_at) struct preview *p = preview_new();
 
-    if (!rc && q->mode != REWIND_TURN)
-        rc = rewind_other_stores(d->store, d->stores, ref, r->cancelled, &p->plan, e);
-    if (!rc)
-        rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
-    if (rc)
-        preview_free(p);
-    else
-        jobs_post(r, q, (struct msg){ .kind = MSG_PREVIEW, .u.preview = p });
-    return rc;
+    NEED(p);
+    TRY(rewind_plan_make(ref, buf_slice(&q->text), q->mode, &p->plan, e));
+    if (q->mode != REWIND_TURN)
+        TRY(rewind_other_stores(d->store, d->stores, ref, r->cancelled, &p->plan, e));
+    TRY(rewind_preview(&p->plan, &p->options, &p->preview, e));
+    post_preview(q, r, &p);
+    return ERR_OK;
 }
 
 static enum err_code answer_take(const struct effect *q, const struct reply *r, struct err *e)
 {
     const struct compare_take take = { .side = q->first, .only = buf_slice(&q->text) };
     CLEANUP(compare_fini) struct compared_sessions c = { .files = 0 };
-    struct preview *p = preview_new();
-    enum err_code rc =
-        p ? compare_sessions(&q->refs->ref[0], &q->refs->ref[1], &c, e) : err_nomem(e);
+    CLEANUP(preview_free_at) struct preview *p = preview_new();
 
-    if (!rc)
-        rc = compare_take_plan(q->refs->ref, &c, &take, &p->plan, e);
-    if (!rc)
-        rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
-    if (rc)
-        preview_free(p);
-    else
-        jobs_post(r, q, (struct msg){ .kind = MSG_PREVIEW, .u.preview = p });
-    return rc;
+    NEED(p);
+    TRY(compare_sessions(&q->refs->ref[0], &q->refs->ref[1], &c, e));
+    TRY(compare_take_plan(q->refs->ref, &c, &take, &p->plan, e));
+    TRY(rewind_preview(&p->plan, &p->options, &p->preview, e));
+    post_preview(q, r, &p);
+    return ERR_OK;
 }
 
 /* ---- doing it ---- */
@@ -180,9 +177,8 @@ static enum err_code preview_undo(const struct store_env *env, const char *recor
                                   struct preview *p, struct err *e)
 {
     p->options = (struct rewind_options){ .allow_outside = true, .allow_sensitive = true };
-    enum err_code rc = rewind_undo_plan(env, record, &p->plan, e);
-
-    return rc ? rc : rewind_preview(&p->plan, &p->options, &p->preview, e);
+    TRY(rewind_undo_plan(env, record, &p->plan, e));
+    return rewind_preview(&p->plan, &p->options, &p->preview, e);
 }
 
 static bool is_consented(const struct name_list *consent, const char *path)
@@ -197,49 +193,41 @@ enum err_code jobs_undo_rewind(const struct store_env *env, const char *record,
                                const struct name_list *consent, struct rewind_summary *out,
                                struct err *e)
 {
-    struct preview *p = preview_new();
-    enum err_code rc = p ? preview_undo(env, record, p, e) : err_nomem(e);
+    AUTO_ARENA a = { 0 };
+    CLEANUP(preview_free_at) struct preview *p = preview_new();
+    struct rewind_result result;
 
-    if (!rc) {
-        struct arena a = { 0 };
+    NEED(p);
+    TRY(preview_undo(env, record, p, e));
 
-        /* All files are undone; those that were edited since only with consent. */
-        struct rewind_selection *pick = arena_zalloc(&a, (p->preview.n + 1) * sizeof *pick);
-        struct rewind_result result;
+    /* All files are undone; those that were edited since only with consent. */
+    struct rewind_selection *pick = arena_zalloc(&a, (p->preview.n + 1) * sizeof *pick);
 
-        rc = pick ? ERR_OK : err_nomem(e);
-
-        for (size_t i = 0; i < p->preview.n && !rc; i++) {
-            pick[i].ticked = true;
-            pick[i].consent = is_consented(consent, p->preview.entry[i].target->path);
-        }
-        if (!rc)
-            rc = rewind_apply_selected(env, &p->preview, pick, &result, e);
-        for (size_t i = 0; i < p->preview.n && !rc; i++) /* for the count: they were done */
-            if (pick[i].consent && rewind_may_consent(&p->preview.entry[i]))
-                p->preview.entry[i].action = p->preview.entry[i].would;
-        if (!rc) {
-            count_summary(&p->preview, &result, NULL, out);
-            rewind_result_fini(&result);
-        }
-        arena_fini(&a);
+    NEED(pick);
+    for (size_t i = 0; i < p->preview.n; i++) {
+        pick[i].ticked = true;
+        pick[i].consent = is_consented(consent, p->preview.entry[i].target->path);
     }
-    preview_free(p);
-    return rc;
+    TRY(rewind_apply_selected(env, &p->preview, pick, &result, e));
+    for (size_t i = 0; i < p->preview.n; i++) /* for the count: they were done */
+        if (pick[i].consent && rewind_may_consent(&p->preview.entry[i]))
+            p->preview.entry[i].action = p->preview.entry[i].would;
+    count_summary(&p->preview, &result, NULL, out);
+    rewind_result_fini(&result);
+    return ERR_OK;
 }
 
 enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
                                struct name_list *out, struct err *e)
 {
-    struct preview *p = preview_new();
-    enum err_code rc = p ? preview_undo(env, record, p, e) : err_nomem(e);
+    CLEANUP(preview_free_at) struct preview *p = preview_new();
 
-    for (size_t i = 0; !rc && i < p->preview.n; i++)
-        if (rewind_may_consent(&p->preview.entry[i]) &&
-            !name_list_add(out, slice_of(p->preview.entry[i].target->path)))
-            rc = err_nomem(e);
-    preview_free(p);
-    return rc;
+    NEED(p);
+    TRY(preview_undo(env, record, p, e));
+    for (size_t i = 0; i < p->preview.n; i++)
+        if (rewind_may_consent(&p->preview.entry[i]))
+            NEED(name_list_add(out, slice_of(p->preview.entry[i].target->path)));
+    return ERR_OK;
 }
 
 /* The person is asked about files that changed since, unless this was already done. */
@@ -263,23 +251,19 @@ static enum err_code answer_undo(const struct store_env *env, const struct effec
 static enum err_code answer_rewind(const struct effect *q, const struct reply *r, struct err *e)
 {
     struct msg m = { .kind = MSG_REWIND_DONE };
-    const struct store_env env = env_of(q);
-    struct buf record = { 0 };
-    enum err_code rc = ERR_OK;
 
     if (q->kind == EFFECT_REWIND) {
-        rc = jobs_rewind_apply_selection(q, r, &m.u.rewind_summary, e);
+        TRY(jobs_rewind_apply_selection(q, r, &m.u.rewind_summary, e));
     } else {
-        rc = buf_add(&record, buf_slice(&q->text));
-        const char *name = rc ? NULL : buf_cstr(&record);
+        const struct store_env env = env_of(q);
+        AUTO_BUF record = { 0 };
+        const char *name = buf_add(&record, buf_slice(&q->text)) ? NULL : buf_cstr(&record);
 
-        /* an empty name could not be copied */
-        rc = name && *name ? answer_undo(&env, q, name, &m.u.rewind_summary, e) : err_nomem(e);
-        buf_fini(&record);
+        NEED(name && *name); /* an empty name could not be copied */
+        TRY(answer_undo(&env, q, name, &m.u.rewind_summary, e));
     }
-    if (!rc)
-        jobs_post(r, q, m);
-    return rc;
+    jobs_post(r, q, m);
+    return ERR_OK;
 }
 
 static enum err_code answer_turn_files(const struct effect *q, const struct reply *r, struct err *e)
@@ -326,20 +310,16 @@ enum err_code jobs_run_rewind(const struct job_context *d, const struct effect *
     case EFFECT_TURN_FILE: return answer_turn_file(q, r, e);
     case EFFECT_COMPARE: {
         const struct rewind_entry *entry = &q->preview->preview.entry[q->first];
-        struct comparison *c = calloc(1, sizeof *c);
+        CLEANUP(preview_comparison_free_at) struct comparison *c = calloc(1, sizeof *c);
 
         NEED(c);
         c->entry = q->first;
-        enum err_code rc = rewind_sides_read(&q->preview->plan, entry, &c->sides, e);
-
-        if (!rc)
-            rc = linediff_make(buf_slice(&c->sides.present), buf_slice(&c->sides.wanted),
-                               REWIND_CONTEXT, &c->diff, e);
-        if (rc)
-            preview_comparison_free(c);
-        else
-            jobs_post(r, q, (struct msg){ .kind = MSG_COMPARISON, .u.comparison = c });
-        return rc;
+        TRY(rewind_sides_read(&q->preview->plan, entry, &c->sides, e));
+        TRY(linediff_make(buf_slice(&c->sides.present), buf_slice(&c->sides.wanted), REWIND_CONTEXT,
+                          &c->diff, e));
+        jobs_post(r, q, (struct msg){ .kind = MSG_COMPARISON, .u.comparison = c });
+        c = NULL;
+        return ERR_OK;
     }
     default: return answer_rewind(q, r, e);
     }
@@ -358,13 +338,12 @@ struct undo_job {
 static enum err_code rewind_back(struct undo_job *d, const char *record, struct err *e)
 {
     struct rewind_summary done = { .skipped = 0 };
-    enum err_code rc = jobs_undo_rewind(d->env, record, d->q->names, &done, e);
 
+    TRY(jobs_undo_rewind(d->env, record, d->q->names, &done, e));
     snprintf(d->out->record, sizeof d->out->record, "%s", done.record);
-    if (!rc && done.skipped > 0 &&
-        buf_addf(&d->out->text, "; %zu skipped: %s", done.skipped, done.skipped_name))
-        rc = err_nomem(e);
-    return rc;
+    if (done.skipped > 0)
+        NEED(!buf_addf(&d->out->text, "; %zu skipped: %s", done.skipped, done.skipped_name));
+    return ERR_OK;
 }
 
 static enum err_code describe_target(struct undo_job *d, const struct undo_target *n,
@@ -413,8 +392,10 @@ static enum err_code choose_target(struct undo_job *d, struct change_log *log,
                            ? undo_target_find(d->env, log, d->shown, target, &others, e)
                            : undo_target_find_redo(d->env, log, d->shown, target, &others, e);
 
-    if (rc || target->kind != UNDO_TARGET_NONE)
-        return rc ? rc : describe_target(d, target, &others.stuck, e);
+    if (rc)
+        return rc;
+    if (target->kind != UNDO_TARGET_NONE)
+        return describe_target(d, target, &others.stuck, e);
 
     if (q->request == CHANGE_REDO)
         return err_set(e, ERR_NOT_FOUND, "", "nothing to redo");
@@ -436,37 +417,39 @@ enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
                         const struct effect *q, struct change_result *out, struct err *e)
 {
     struct undo_job doing = { .env = env, .shown = shown, .q = q, .out = out }, *d = &doing;
-    struct change_log *log = NULL;
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
     struct undo_target target = { .kind = UNDO_TARGET_NONE };
-    enum err_code rc = env->state_dir
-                           ? change_log_open(env, &log, e)
-                           : err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
 
-    if (!rc)
-        rc = choose_target(d, log, &target, e);
+    if (!env->state_dir)
+        return err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
+    TRY(change_log_open(env, &log, e));
+    TRY(choose_target(d, log, &target, e));
+
     /* A change that another run of the program made, or an earlier one, is never undone without a question. If the
      * request names its target, the person was already asked. */
-    if (!rc && (q->text.n == 0 || q->asks)) {
+    if (q->text.n == 0 || q->asks) {
         if (target.kind == UNDO_TARGET_REWIND)
-            rc = jobs_undo_edited(env, target.id, &out->edited, e);
-        out->needs_confirmation = !rc && (q->asks || d->passed || out->edited.n > 0 ||
-                                          !record_id_is_of_run(env, target.id));
+            TRY(jobs_undo_edited(env, target.id, &out->edited, e));
+        out->needs_confirmation =
+            q->asks || d->passed || out->edited.n > 0 || !record_id_is_of_run(env, target.id);
+        if (out->needs_confirmation)
+            return ERR_OK;
     }
-    if (!rc && !d->out->needs_confirmation && target.kind == UNDO_TARGET_CHANGE) {
-        struct change *c = NULL;
-
-        rc = change_undo(log, target.id, &c, e);
-        d->out->by_agent = !rc && change_is_agents(c); /* it cannot be redone */
-        for (size_t i = 0; !rc && i < c->sessions_n; i++) {
-            const char *colon = strchr(c->sessions[i], ':'); /* "claude:5e55…" */
-            const char *id = colon ? colon + 1 : c->sessions[i];
-
-            rc = name_list_add(&d->out->sessions, slice_of(id)) ? ERR_OK : err_nomem(e);
-        }
-        change_free(c);
+    if (target.kind == UNDO_TARGET_REWIND) {
+        change_log_close(log);
+        log = NULL;
+        return rewind_back(d, target.id, e);
     }
-    change_log_close(log);
-    return rc || d->out->needs_confirmation || target.kind != UNDO_TARGET_REWIND
-               ? rc
-               : rewind_back(d, target.id, e);
+
+    CLEANUP(change_free_at) struct change *c = NULL;
+
+    TRY(change_undo(log, target.id, &c, e));
+    out->by_agent = change_is_agents(c); /* it cannot be redone */
+    for (size_t i = 0; i < c->sessions_n; i++) {
+        const char *colon = strchr(c->sessions[i], ':'); /* "claude:5e55…" */
+        const char *id = colon ? colon + 1 : c->sessions[i];
+
+        NEED(name_list_add(&out->sessions, slice_of(id)));
+    }
+    return ERR_OK;
 }
