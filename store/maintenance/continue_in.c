@@ -41,7 +41,7 @@ struct continuing {
     struct arena arena;    /* What one message needs. */
     struct disk_new *to;   /* a file that gets the rows, */
     struct contents *rows; /* or what they are inserted from; both NULL: they are only counted */
-    const char *staged_in;
+
     bool begun;
     struct idset answered; /* calls that had a result; some agents record it twice */
 };
@@ -214,23 +214,17 @@ static void continue_call(struct continuing *w, struct slice tool)
     /* A call as a text of the agent's. */
     struct slice text = { NULL, 0 };
     AUTO_BUF out = { 0 };
-    enum err_code rc;
 
     if (json_type(input) != JSON_STRING || !json_text(input, &w->arena, &text))
         text = input;
-    rc = buf_addf(&out, "[%s ", input.n ? "Tool call:" : "Result of");
-    if (!rc)
-        rc = buf_add(&out, name);
-    if (!rc)
-        rc = buf_add(&out, SLICE("]\n"));
-    if (!rc)
-        rc = buf_add(&out, text);
-    if (!rc && input.n)
-        rc = buf_add(&out, ran ? SLICE("\n[Result]\n") : SLICE("\n[No result was recorded]"));
-    if (!rc)
-        rc = buf_add(&out, call.result);
-    if (rc)
-        w->c.rc = rc;
+    const struct slice answer = !input.n ? SLICE("")
+                                : ran    ? SLICE("\n[Result]\n")
+                                         : SLICE("\n[No result was recorded]");
+
+    if (buf_addf(&out, "[%s ", input.n ? "Tool call:" : "Result of") || buf_add(&out, name) ||
+        buf_add(&out, SLICE("]\n")) || buf_add(&out, text) || buf_add(&out, answer) ||
+        buf_add(&out, call.result))
+        w->c.rc = ERR_NOMEM;
     else
         continue_say(w, false, continue_clean(w, buf_slice(&out)));
     w->out->texts++;

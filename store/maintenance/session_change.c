@@ -89,49 +89,41 @@ static enum err_code set_at_once(struct planning *p, const char *key, struct sli
 static enum err_code present_tags(const struct planning *p, struct buf *out, struct err *e)
 {
     const struct store *st = p->ref->store;
-    struct session_row *row = session_row_new();
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
     bool found;
 
-    if (!row)
-        return err_nomem(e);
-    enum err_code rc = st->ops->describe(st, p->scope, p->ref, row, e);
-
-    if (!rc && row->tag.n == 0 && st->ops->full_scan)
-        rc = st->ops->full_scan(st, p->ref, NULL, row, &found, e);
-    if (!rc && buf_add(out, row->tag))
-        rc = err_nomem(e);
-    session_row_free(row);
-    return rc;
+    NEED(row);
+    TRY(st->ops->describe(st, p->scope, p->ref, row, e));
+    if (row->tag.n == 0 && st->ops->full_scan)
+        TRY(st->ops->full_scan(st, p->ref, NULL, row, &found, e));
+    NEED(!buf_add(out, row->tag));
+    return ERR_OK;
 }
 
 /* Nothing is planned if it has these tags already, or none of those to be removed. */
 static enum err_code plan_tag(struct planning *p, struct err *e)
 {
     const struct store_ops *ops = p->ref->store->ops;
-    const enum tags_change tags_change = p->what->tags;
-    struct buf present = { 0 }, tags = { 0 };
-    enum err_code rc = ERR_OK;
+    const bool whole = p->what->tags == TAGS_SET;
+    AUTO_BUF present = { 0 };
+    AUTO_BUF tags = { 0 };
 
     if (!ops->tag && !is_set_at_once(ops))
         return store_unsupported_error(p->ref, CAN_TAG, "tag", e);
-    if (tags_change != TAGS_SET)
-        rc = present_tags(p, &present, e);
-    if (!rc &&
-        session_tags_join(buf_slice(&present), p->what->text, tags_change == TAGS_REMOVE, &tags))
-        rc = err_nomem(e);
+    if (!whole)
+        TRY(present_tags(p, &present, e));
+    NEED(!session_tags_join(buf_slice(&present), p->what->text, p->what->tags == TAGS_REMOVE,
+                            &tags));
 
     struct slice text = buf_slice(&tags);
-    const bool same = session_tags_include(buf_slice(&present), text) &&
-                      session_tags_include(text, buf_slice(&present));
 
-    if (tags_change == TAGS_SET && text.n == 0)
+    if (!whole && session_tags_include(buf_slice(&present), text) &&
+        session_tags_include(text, buf_slice(&present)))
+        return ERR_OK;
+    if (whole && text.n == 0)
         text = p->what->text; /* blank: the system says what is wrong with it */
-    if (!rc && !(same && tags_change != TAGS_SET))
-        rc = ops->tag ? ops->tag(p->ref->store, p->ref, text, text.n == 0, p->c, e)
-                      : set_at_once(p, "tag", text, e);
-    buf_fini(&present);
-    buf_fini(&tags);
-    return rc;
+    return ops->tag ? ops->tag(p->ref->store, p->ref, text, text.n == 0, p->c, e)
+                    : set_at_once(p, "tag", text, e);
 }
 
 static enum err_code plan_archive(struct planning *p, struct err *e)
@@ -152,41 +144,33 @@ static enum err_code plan_archive(struct planning *p, struct err *e)
 
 static enum err_code plan_steps(struct planning *p, struct err *e)
 {
-    switch (p->what->kind) {
-    case SESSION_RENAME: {
-        const struct store_ops *ops = p->ref->store->ops;
+    const struct session_ref *ref = p->ref;
+    const struct store *st = ref->store;
+    const struct store_ops *ops = st->ops;
+    const struct slice text = p->what->text;
+    size_t appended = 0;
 
+    switch (p->what->kind) {
+    case SESSION_RENAME:
         if (ops->rename)
-            return ops->rename(p->ref->store, p->ref, p->what->text, p->c, e);
-        return is_set_at_once(ops) ? set_at_once(p, "title", p->what->text, e)
-                                   : store_unsupported_error(p->ref, CAN_RENAME, "rename", e);
-    }
+            return ops->rename(st, ref, text, p->c, e);
+        return is_set_at_once(ops) ? set_at_once(p, "title", text, e)
+                                   : store_unsupported_error(ref, CAN_RENAME, "rename", e);
     case SESSION_TAG: return plan_tag(p, e);
     case SESSION_ARCHIVE:
     case SESSION_UNARCHIVE: return plan_archive(p, e);
-    case SESSION_RESUME_AT: {
-        const struct store_ops *ops = p->ref->store->ops;
-
-        return ops->resume_at ? ops->resume_at(p->ref->store, p->ref, p->what->text, p->c, e)
-                              : store_unsupported_error(p->ref, CAN_RESUME_AT, "resume-at", e);
-    }
-    case SESSION_TOMBSTONE: {
-        const struct store_ops *ops = p->ref->store->ops;
-
-        return ops->tombstone
-                   ? ops->tombstone(p->ref->store, p->ref, p->what->text, p->what->cut, p->c, e)
-                   : store_unsupported_error(p->ref, CAN_TOMBSTONE, "tombstone", e);
-    }
-    case SESSION_REAPPEND: {
-        const struct store_ops *ops = p->ref->store->ops;
-        size_t appended = 0;
-
-        TRY(ops->reappend ? ops->reappend(p->ref->store, p->ref, p->c, &appended, e)
-                          : store_unsupported_error(p->ref, CAN_REAPPEND, "re-append", e));
+    case SESSION_RESUME_AT:
+        return ops->resume_at ? ops->resume_at(st, ref, text, p->c, e)
+                              : store_unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
+    case SESSION_TOMBSTONE:
+        return ops->tombstone ? ops->tombstone(st, ref, text, p->what->cut, p->c, e)
+                              : store_unsupported_error(ref, CAN_TOMBSTONE, "tombstone", e);
+    case SESSION_REAPPEND:
+        TRY(ops->reappend ? ops->reappend(st, ref, p->c, &appended, e)
+                          : store_unsupported_error(ref, CAN_REAPPEND, "re-append", e));
         if (p->what->appended)
             *p->what->appended = appended;
         return ERR_OK;
-    }
     }
     return ERR_OK;
 }
@@ -196,14 +180,15 @@ enum err_code session_change_plan(const struct session_ref *ref, const struct sc
                                   bool *at_once, struct err *e)
 {
     struct planning p = { .ref = ref, .scope = scope, .what = what, .c = c };
-    size_t before = c->n;
-    enum err_code rc = (c->text = description_of(&p)) ? plan_steps(&p, e) : err_nomem(e);
+    const size_t before = c->n;
 
-    if (!rc && c->n > before) /* a session that is already like that is not part of the change */
-        rc = origin_add_session(c, ref, e);
-    if (!rc && at_once && p.at_once)
+    NEED(c->text = description_of(&p));
+    TRY(plan_steps(&p, e));
+    if (c->n > before) /* a session that is already like that is not part of the change */
+        TRY(origin_add_session(c, ref, e));
+    if (at_once && p.at_once)
         *at_once = true;
-    return rc;
+    return ERR_OK;
 }
 
 /* ---- copies ---- */
@@ -311,30 +296,26 @@ const char *agent_change_consequence(const struct agent_change *a)
 static enum err_code keep_copy(const struct store_env *env, const struct agent_change *a,
                                struct trash_list *kept, struct err *e)
 {
-    struct arena arena = { 0 };
+    AUTO_ARENA arena = { 0 };
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
     struct change_origin origin = { 0 };
-    struct change_log *log = NULL;
     struct trash_request request;
-    enum err_code rc = origin_of(a->ref, &arena, &origin, e);
 
-    if (!rc)
-        rc = trash_request_make_kept(a->ref, slice_of(origin.title ? origin.title : ""), &arena,
-                                     &request, e);
-    if (!rc && request.parts) {
-        rc = change_log_open(env, &log, e);
-        if (!rc)
-            rc = trash_keep(env, &request, kept, e);
-        change_log_close(log);
-    }
-    arena_fini(&arena);
-    return rc;
+    TRY(origin_of(a->ref, &arena, &origin, e));
+    TRY(trash_request_make_kept(a->ref, slice_of(origin.title ? origin.title : ""), &arena,
+                                &request, e));
+    if (!request.parts)
+        return ERR_OK;
+    TRY(change_log_open(env, &log, e));
+    return trash_keep(env, &request, kept, e);
 }
 
 /* ---- the command ---- */
 
 static enum err_code session_change_run_command(const struct agent_change *a, struct err *e)
 {
-    struct buf out = { 0 }, errors = { 0 };
+    AUTO_BUF out = { 0 };
+    AUTO_BUF errors = { 0 };
     const struct spawn s = { .argv = a->argv,
                              .dir = a->dir,
                              .timeout_ms = TIMEOUT_MS,
@@ -371,13 +352,9 @@ static enum err_code session_change_run_command(const struct agent_change *a, st
     }
 
     if (rc == ERR_IO && said[0])
-        rc = err_set(e, rc, a->ref->path.p, "%s: %s: %s", agent_change_name(a->what), a->argv[0],
-                     said);
-    else if (rc)
-        rc = err_wrap(e, rc, "%s", agent_change_name(a->what));
-    buf_fini(&out);
-    buf_fini(&errors);
-    return rc;
+        return err_set(e, rc, a->ref->path.p, "%s: %s: %s", agent_change_name(a->what), a->argv[0],
+                       said);
+    return rc ? err_wrap(e, rc, "%s", agent_change_name(a->what)) : ERR_OK;
 }
 
 /* ---- the result ---- */
