@@ -69,21 +69,19 @@ enum err_code fs_attrs_get(int fd, struct arena *a, const char *path, struct att
 {
     AUTO_BUF names = { 0 };
     struct stat st;
-    enum err_code rc =
-        fstat(fd, &st) ? err_sys(e, path, "look at") : list_names(fd, &names, path, e);
 
-    if (rc)
-        return rc;
+    if (fstat(fd, &st))
+        return err_sys(e, path, "look at");
+    TRY(list_names(fd, &names, path, e));
     struct attrs x = { .mode = st.st_mode & 07777,
                        .uid = st.st_uid,
                        .gid = st.st_gid,
                        .mtime_ns = time_ns(st.st_mtim) };
 
-    for (const char *name = names.p; !rc && name < names.p + names.n; name += strlen(name) + 1)
-        rc = read_attribute(fd, a, name, path, &x, e);
-    if (!rc)
-        *out = x;
-    return rc;
+    for (const char *name = names.p; name < names.p + names.n; name += strlen(name) + 1)
+        TRY(read_attribute(fd, a, name, path, &x, e));
+    *out = x;
+    return ERR_OK;
 }
 
 bool fs_attrs_copy(struct arena *a, struct attrs *x)
@@ -111,13 +109,12 @@ static bool attrs_have(const struct attrs *x, const char *name)
 static enum err_code drop_inherited(int fd, const struct attrs *x, const char *path, struct err *e)
 {
     AUTO_BUF names = { 0 };
-    enum err_code rc = list_names(fd, &names, path, e);
-
-    for (const char *name = names.p; !rc && name < names.p + names.n; name += strlen(name) + 1)
+    TRY(list_names(fd, &names, path, e));
+    for (const char *name = names.p; name < names.p + names.n; name += strlen(name) + 1)
         if (strncmp(name, acl_front, sizeof acl_front - 1) == 0 && !attrs_have(x, name) &&
             fs_xattr_remove(fd, name))
-            rc = err_sys(e, path, "remove an inherited access list");
-    return rc;
+            return err_sys(e, path, "remove an inherited access list");
+    return ERR_OK;
 }
 
 enum err_code fs_attrs_apply(int fd, const struct attrs *x, const char *path, struct err *e)
@@ -155,16 +152,15 @@ enum err_code fs_attrs_apply_portable(int fd, const struct attrs *x, const char 
 {
     if (fchown(fd, x->uid, x->gid) && errno != EPERM)
         return err_sys(e, path, "keep the owner");
-    enum err_code rc = drop_inherited(fd, x, path, e);
-
-    for (size_t i = 0; i < x->n && !rc; i++) {
+    TRY(drop_inherited(fd, x, path, e));
+    for (size_t i = 0; i < x->n; i++) {
         const struct attr *one = &x->x[i];
 
         if (fs_xattr_set(fd, one->name, one->value.p, one->value.n) &&
             (is_a_persons(one->name) || !is_refused(errno)))
-            rc = err_sys(e, path, "keep the extended attributes");
+            return err_sys(e, path, "keep the extended attributes");
     }
-    return rc;
+    return ERR_OK;
 }
 
 enum { COPY_BYTES = 128 * 1024 };
@@ -187,10 +183,10 @@ static enum err_code fs_copy_bytes(int in, const char *from, int out, const char
 {
     for (;;) {
         size_t got;
-        enum err_code rc = read_some(in, piece, &got, from, e);
 
-        if (rc || got == 0)
-            return rc;
+        TRY(read_some(in, piece, &got, from, e));
+        if (got == 0)
+            return ERR_OK;
         TRY(disk_write(out, (struct slice){ piece, got }, NULL, to, e));
     }
 }
@@ -205,12 +201,8 @@ static enum err_code copy_same_bytes(int a, int b, char *piece, const char *path
         return err_sys(e, path, "seek");
     for (;;) {
         size_t m, n;
-        enum err_code rc = read_some(a, piece, &m, path, e);
-
-        if (!rc)
-            rc = read_some(b, other, &n, path, e);
-        if (rc)
-            return rc;
+        TRY(read_some(a, piece, &m, path, e));
+        TRY(read_some(b, other, &n, path, e));
         if (m != n || memcmp(piece, other, m) != 0)
             return err_set(e, ERR_STALE, path, "the copy differs from the original");
         if (m == 0)
@@ -236,37 +228,23 @@ static enum err_code copy_attributes(int in, int out, const struct stat *st, con
     return ERR_OK;
 }
 
-static void close_both(int in, int out)
-{
-    if (in >= 0)
-        close(in);
-    if (out >= 0)
-        close(out);
-}
-
 static enum err_code fs_copy_file(const char *from, const char *to, char *piece, struct err *e)
 {
     struct stat st;
-    int in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), out = -1;
-    enum err_code rc = in < 0 ? err_sys(e, from, "open") : ERR_OK;
+    AUTO_FD in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    AUTO_FD out = -1;
 
-    if (!rc && fstat(in, &st))
-        rc = err_sys(e, from, "examine the file");
-    if (!rc) {
-        out = open(to, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (out < 0)
-            rc = err_sys(e, to, "create");
-    }
-    if (!rc)
-        rc = fs_copy_bytes(in, from, out, to, piece, e);
-    if (!rc)
-        rc = copy_same_bytes(in, out, piece, from, e);
-    if (!rc)
-        rc = copy_attributes(in, out, &st, to, e);
-    if (!rc)
-        rc = disk_sync(out, to, e);
-    close_both(in, out);
-    return rc;
+    if (in < 0)
+        return err_sys(e, from, "open");
+    if (fstat(in, &st))
+        return err_sys(e, from, "examine the file");
+    out = open(to, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (out < 0)
+        return err_sys(e, to, "create");
+    TRY(fs_copy_bytes(in, from, out, to, piece, e));
+    TRY(copy_same_bytes(in, out, piece, from, e));
+    TRY(copy_attributes(in, out, &st, to, e));
+    return disk_sync(out, to, e);
 }
 
 static enum err_code copy_link(const char *from, const char *to, const struct stat *st,
@@ -301,6 +279,14 @@ struct copy_walk {
     struct link *link;
     size_t links, cap;
 };
+
+static void copy_walk_fini(struct copy_walk *t)
+{
+    for (size_t i = 0; i < t->links; i++)
+        free(t->link[i].copy);
+    free(t->link);
+    free(t->piece);
+}
 
 static const char *fs_copy_of(const struct copy_walk *t, const struct stat *st)
 {
@@ -340,18 +326,14 @@ static enum err_code fs_copy_entry(const FTSENT *f, const char *to, struct copy_
         return mkdir(to, 0700) ? err_sys(e, to, "make directory") : ERR_OK;
     case FTS_DP: {
         /* A directory gets its mode and times when everything in it is there. */
-        const char *from = f->fts_accpath;
-        const struct stat *st = f->fts_statp;
         const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-        int in = open(from, flags), out = in < 0 ? -1 : open(to, flags);
-        enum err_code rc = out < 0 ? err_sys(e, in < 0 ? from : to, "open directory") : ERR_OK;
+        AUTO_FD in = open(f->fts_accpath, flags);
+        AUTO_FD out = in < 0 ? -1 : open(to, flags);
 
-        if (!rc)
-            rc = copy_attributes(in, out, st, to, e);
-        if (!rc)
-            rc = disk_sync(out, to, e);
-        close_both(in, out);
-        return rc;
+        if (out < 0)
+            return err_sys(e, in < 0 ? f->fts_accpath : to, "open directory");
+        TRY(copy_attributes(in, out, f->fts_statp, to, e));
+        return disk_sync(out, to, e);
     }
     case FTS_F: return copy_name(f, to, t, e);
     case FTS_SL:
@@ -362,15 +344,15 @@ static enum err_code fs_copy_entry(const FTSENT *f, const char *to, struct copy_
     }
 }
 
+DEFINE_CLEANUP(FTS, fts_close);
+
 static enum err_code copy_tree_open(const char *root, FTS **fts, struct err *e)
 {
-    char *copy = strdup(root);
+    AUTO_FREE char *copy = strdup(root);
     char *roots[] = { copy, NULL };
 
-    if (!copy)
-        return err_nomem(e);
+    NEED(copy);
     *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    free(copy);
     return *fts ? ERR_OK : err_sys(e, root, "read directory");
 }
 
@@ -380,32 +362,23 @@ typedef enum err_code entry_fn(const FTSENT *f, const char *other, struct copy_w
 
 static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, struct err *e)
 {
-    FTS *fts = NULL;
+    CLEANUP(copy_walk_fini) struct copy_walk t = { .piece = malloc((size_t)COPY_BYTES * 2) };
+    AUTO_FREE char *other = NULL;
+    CLEANUP(fts_close_at) FTS *fts = NULL;
     FTSENT *f;
-    struct copy_walk t = { .piece = malloc((size_t)COPY_BYTES * 2) };
-    char *other = NULL;
-    size_t root = strlen(from);
-    enum err_code rc = t.piece ? copy_tree_open(from, &fts, e) : err_nomem(e);
+    const size_t root = strlen(from);
 
-    while (!rc && (errno = 0, f = fts_read(fts))) {
+    NEED(t.piece);
+    TRY(copy_tree_open(from, &fts, e));
+    while (errno = 0, (f = fts_read(fts))) {
         free(other);
         if (asprintf(&other, "%s%s", to, f->fts_path + root) < 0) {
             other = NULL;
-            rc = err_nomem(e);
-            break;
+            return err_nomem(e);
         }
-        rc = fn(f, other, &t, e);
+        TRY(fn(f, other, &t, e));
     }
-    if (!rc && errno)
-        rc = err_sys(e, from, "read directory");
-    if (fts)
-        fts_close(fts);
-    free(other);
-    for (size_t i = 0; i < t.links; i++)
-        free(t.link[i].copy);
-    free(t.link);
-    free(t.piece);
-    return rc;
+    return errno ? err_sys(e, from, "read directory") : ERR_OK;
 }
 
 enum err_code copy_tree(const char *from, const char *to, struct err *e)
@@ -415,26 +388,19 @@ enum err_code copy_tree(const char *from, const char *to, struct err *e)
 
 enum err_code copy_remove(const char *path, struct err *e)
 {
-    FTS *fts = NULL;
+    CLEANUP(fts_close_at) FTS *fts = NULL;
     FTSENT *f;
     bool there;
 
     TRY(file_at_stat(path, &there, NULL, e));
     if (!there)
         return ERR_OK;
-    enum err_code rc = copy_tree_open(path, &fts, e);
-
-    while (!rc && (errno = 0, f = fts_read(fts))) {
-        if (f->fts_info == FTS_D)
-            continue;
-        if (f->fts_info == FTS_DP ? rmdir(f->fts_accpath) : unlink(f->fts_accpath))
-            rc = err_sys(e, f->fts_path, "remove");
-    }
-    if (!rc && errno)
-        rc = err_sys(e, path, "read directory");
-    if (fts)
-        fts_close(fts);
-    return rc;
+    TRY(copy_tree_open(path, &fts, e));
+    while (errno = 0, (f = fts_read(fts)))
+        if (f->fts_info != FTS_D &&
+            (f->fts_info == FTS_DP ? rmdir(f->fts_accpath) : unlink(f->fts_accpath)))
+            return err_sys(e, f->fts_path, "remove");
+    return errno ? err_sys(e, path, "read directory") : ERR_OK;
 }
 
 /* ---- the rest of a source ---- */
@@ -458,16 +424,13 @@ static enum err_code compare_entry(const FTSENT *f, const char *copy, struct cop
     case FTS_D:
     case FTS_DP: return ERR_OK;
     case FTS_F: {
-        const char *a = f->fts_accpath;
-        char *piece = t->piece;
-        int in = open(a, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        int out = open(copy, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        enum err_code rc = in < 0 || out < 0 ? err_sys(e, in < 0 ? a : copy, "open") : ERR_OK;
+        const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+        AUTO_FD in = open(f->fts_accpath, flags);
+        AUTO_FD out = in < 0 ? -1 : open(copy, flags);
 
-        if (!rc)
-            rc = copy_same_bytes(in, out, piece, a, e);
-        close_both(in, out);
-        return rc;
+        if (out < 0)
+            return err_sys(e, in < 0 ? f->fts_accpath : copy, "open");
+        return copy_same_bytes(in, out, t->piece, f->fts_accpath, e);
     }
     case FTS_SL:
     case FTS_SLNONE: return equal_links(f->fts_accpath, copy, e);
@@ -481,10 +444,9 @@ static enum err_code compare_entry(const FTSENT *f, const char *copy, struct cop
 static enum err_code settle_entry(const FTSENT *f, const char *copy, struct copy_walk *t,
                                   struct err *e)
 {
-    enum err_code rc = compare_entry(f, copy, t, e);
-
-    if (rc || f->fts_info == FTS_D)
-        return rc;
+    TRY(compare_entry(f, copy, t, e));
+    if (f->fts_info == FTS_D)
+        return ERR_OK;
     if (f->fts_info == FTS_DP ? rmdir(f->fts_accpath) : unlink(f->fts_accpath))
         return err_sys(e, f->fts_path, "remove");
     return ERR_OK;
@@ -566,22 +528,23 @@ enum err_code fs_move(const char *from, const char *to, struct err *e)
 
 enum err_code fs_move_is_done(const char *from, const char *to, bool *done, struct err *e)
 {
-    bool left;
+    bool there, left;
     struct stat x, y;
-    enum err_code rc = file_at_stat(to, done, &y, e);
 
-    if (!rc && *done)
-        rc = file_at_stat(from, &left, &x, e);
-    if (rc || !*done || !left) {
-        *done = *done && !rc;
-        return rc;
+    *done = false;
+    TRY(file_at_stat(to, &there, &y, e));
+    if (!there)
+        return ERR_OK;
+    TRY(file_at_stat(from, &left, &x, e));
+    if (!left) {
+        *done = true;
+        return ERR_OK;
     }
     /* Both exist: a copy across file systems has its name, and its source is not removed yet. Within one file system
      * this cannot be our move. The contents decide, and nothing is removed that is not also in the other place. */
-    *done = false;
     if (x.st_dev == y.st_dev)
         return ERR_OK;
-    rc = copy_compare(from, to, e);
+    enum err_code rc = copy_compare(from, to, e);
 
     if (!rc) {
         rc = copy_remove_source(from, to, e);

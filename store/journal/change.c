@@ -87,31 +87,25 @@ enum err_code change_set_origin(struct change *c, const struct change_origin *or
 enum err_code change_add_session(struct change *c, const char *system, struct slice id,
                                  struct err *e)
 {
-    struct buf name = { 0 };
-    enum err_code rc = buf_addf(&name, "%s:", system);
+    AUTO_BUF name = { 0 };
 
-    if (!rc)
-        rc = buf_add(&name, id);
-    rc = rc || !buf_cstr(&name) ? err_nomem(e) : change_add_session_name(c, name.p, e);
-    buf_fini(&name);
-    return rc;
+    NEED(!buf_addf(&name, "%s:", system) && !buf_add(&name, id) && buf_cstr(&name));
+    return change_add_session_name(c, name.p, e);
 }
 
 enum err_code change_part_roll_back(const char *dir, enum rollback *how, struct err *e)
 {
-    struct change *c;
-    enum err_code rc = change_record_read(dir, &c, e);
+    CLEANUP(change_free_at) struct change *c = NULL;
+    const enum err_code rc = change_record_read(dir, &c, e);
 
     *how = ROLLBACK_DONE;
     if (rc == ERR_NOT_FOUND)
         return change_remove_record(dir, e);
-    if (rc)
-        return rc;
-    rc = change_steps_recover(c, how, e);
-    if (!rc && *how == ROLLBACK_CONFLICT) /* with what the steps learned */
-        rc = change_record_write(dir, c, e);
-    change_free(c);
-    return rc || *how != ROLLBACK_DONE ? rc : change_remove_record(dir, e);
+    TRY(rc);
+    TRY(change_steps_recover(c, how, e));
+    if (*how == ROLLBACK_CONFLICT) /* with what the steps learned */
+        TRY(change_record_write(dir, c, e));
+    return *how == ROLLBACK_DONE ? change_remove_record(dir, e) : ERR_OK;
 }
 
 enum err_code change_part_read(const char *dir, struct change **out, struct err *e)
@@ -170,7 +164,6 @@ struct change *change_inverse(const struct change *c, const char *kind)
     return NULL;
 }
 
-/* The random end distinguishes two ids of one millisecond. */
 static enum err_code intent_write(struct change_log *log, struct change *c, const char *dir,
                                   struct err *e)
 {
@@ -184,18 +177,16 @@ static enum err_code intent_write(struct change_log *log, struct change *c, cons
 /* A batch moves many files out of few directories, so each directory is synced once. */
 enum err_code change_steps_sync(const struct change *c, struct err *e)
 {
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < c->n && !rc; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         bool synced = false;
 
         /* Steps that share directories are near each other: a session has a handful of parts. */
         for (size_t back = 1; back <= 8 && back <= i && !synced; back++)
             synced = step_shares_dirs(&c->step[i - back], &c->step[i]);
         if (!synced)
-            rc = step_sync(&c->step[i], e);
+            TRY(step_sync(&c->step[i], e));
     }
-    return rc;
+    return ERR_OK;
 }
 
 /* Does the steps; *done counts those that were done. */
@@ -219,15 +210,15 @@ enum err_code change_finish(struct change_log *log, const struct change *c, cons
                             bool *committed, struct err *e)
 {
     char done[PATH_MAX];
-    enum err_code rc = c->record_outdated ? change_record_write(intent, c, e) : ERR_OK;
 
     *committed = false;
     snprintf(done, sizeof done, "%s/%s", log->dir, c->id);
-    if (rc)
-        return rc;
+    if (c->record_outdated)
+        TRY(change_record_write(intent, c, e));
     if (rename(intent, done))
         return err_sys(e, intent, "finish the record");
-    rc = disk_sync_dir(log->dir, e);
+    const enum err_code rc = disk_sync_dir(log->dir, e);
+
     if (!rc || rename(done, intent) == 0)
         return rc;
     *committed = true;
@@ -340,18 +331,29 @@ const char *change_step_source(const struct change_moves *m, struct change *c, s
 static enum err_code change_prepare(struct change *c, struct err *e)
 {
     CLEANUP(change_moves_fini) struct change_moves moves = { .least = 0 };
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < c->n && !rc; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         struct step *s = &c->step[i];
         const char *path = s->path;
 
         s->path = change_step_source(&moves, c, i);
-        rc = s->path ? step_prepare(s, &c->arena, e) : err_nomem(e);
+        enum err_code rc = s->path ? step_prepare(s, &c->arena, e) : err_nomem(e);
+
         s->path = path;
-        rc = rc ? rc : change_moves_add(&moves, c, i, e);
+        TRY(rc);
+        TRY(change_moves_add(&moves, c, i, e));
     }
-    return rc;
+    return ERR_OK;
+}
+
+/* Writes the record by which a crash is recovered from, into the directory `dir`. */
+static enum err_code change_begin(struct change_log *log, struct change *c, char dir[PATH_MAX],
+                                  struct err *e)
+{
+    c->at_ms = log->env.now_ms;
+    snprintf(dir, PATH_MAX, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
+    const enum err_code rc = intent_write(log, c, dir, e);
+
+    return rc ? change_drop_record(c, dir, rc, e) : ERR_OK;
 }
 
 enum err_code change_run(struct change_log *log, struct change *c, struct err *e)
@@ -359,18 +361,12 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     char dir[PATH_MAX];
     size_t done = 0;
     bool committed = false;
-    enum err_code rc = record_id_next(&log->env, c->id, e);
 
-    if (!rc)
-        rc = change_prepare(c, e);
-    if (rc)
-        return rc;
-    c->at_ms = log->env.now_ms;
-    snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
-    rc = intent_write(log, c, dir, e);
-    if (rc)
-        return change_drop_record(c, dir, rc, e);
-    rc = change_steps_do(c, &done, e);
+    TRY(record_id_next(&log->env, c->id, e));
+    TRY(change_prepare(c, e));
+    TRY(change_begin(log, c, dir, e));
+    enum err_code rc = change_steps_do(c, &done, e);
+
     if (!rc)
         rc = change_finish(log, c, dir, &committed, e);
     if (!rc)
@@ -406,27 +402,18 @@ enum err_code change_part_do(struct change_log *log, const char *dir, struct cha
 
 enum err_code change_do(const struct store_env *env, struct change *c, struct err *e)
 {
-    struct change_log *log;
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
 
     TRY(change_log_open(env, &log, e));
-    enum err_code rc = change_run(log, c, e);
-
-    change_log_close(log);
-    return rc;
+    return change_run(log, c, e);
 }
 
 enum err_code change_note(struct change_log *log, struct change *c, struct err *e)
 {
     char dir[PATH_MAX];
     bool committed;
-    enum err_code rc = record_id_next(&log->env, c->id, e);
 
-    if (rc)
-        return rc;
-    c->at_ms = log->env.now_ms;
-    snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
-    rc = intent_write(log, c, dir, e);
-    if (rc)
-        return change_drop_record(c, dir, rc, e);
+    TRY(record_id_next(&log->env, c->id, e));
+    TRY(change_begin(log, c, dir, e));
     return change_finish(log, c, dir, &committed, e);
 }

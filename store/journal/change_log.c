@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lite/base/cleanup.h"
 #include "store/fs/copy.h"
 #include "store/fs/disk.h"
 #include "store/fs/path.h"
@@ -30,34 +31,39 @@
 
 enum { LOCK_WAIT_MS = 5000, LOCK_STEP_MS = 20 };
 
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), m = strlen(suffix);
+struct change_names {
+    struct dirent **name;
+    int n;
+};
 
-    return n > m && strcmp(name + n - m, suffix) == 0;
+static void change_names_fini(struct change_names *names)
+{
+    for (int i = 0; i < names->n; i++)
+        free(names->name[i]);
+    free(names->name);
 }
 
-/* Names of the changes, sorted by time: those under way, or those that are done. */
-static enum err_code change_names(const struct change_log *log, bool intents,
-                                  struct dirent ***names, int *n, struct err *e)
+/* The names of the changes that are under way, or of those that are done, sorted by time. */
+static enum err_code change_names_read(const struct change_log *log, bool under_way,
+                                       struct change_names *out, struct err *e)
 {
     struct dirent **all;
-    int found = scandir(log->dir, &all, NULL, alphasort), kept = 0;
+    const int found = scandir(log->dir, &all, NULL, alphasort);
+    int kept = 0;
 
     if (found < 0)
         return err_sys(e, log->dir, "read directory");
     for (int i = 0; i < found; i++) {
         const char *name = all[i]->d_name;
-        bool ours =
-            name[0] >= '0' && name[0] <= '9' && has_suffix(name, CHANGE_INTENT_SUFFIX) == intents;
+        const size_t n = strlen(name), m = sizeof CHANGE_INTENT_SUFFIX - 1;
+        const bool intent = n > m && strcmp(name + n - m, CHANGE_INTENT_SUFFIX) == 0;
 
-        if (ours)
+        if (name[0] >= '0' && name[0] <= '9' && intent == under_way)
             all[kept++] = all[i];
         else
             free(all[i]);
     }
-    *names = all;
-    *n = kept;
+    *out = (struct change_names){ all, kept };
     return ERR_OK;
 }
 
@@ -66,58 +72,40 @@ static bool is_locked(const struct change_log *log)
     char path[PATH_MAX];
 
     snprintf(path, sizeof path, "%s/lock", log->dir);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-    if (fd < 0)
-        return false;
-    bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
-
-    close(fd);
-    return locked;
-}
-
-static void change_names_free(struct dirent **names, int n)
-{
-    for (int i = 0; i < n; i++)
-        free(names[i]);
-    free(names);
+    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0;
 }
 
 size_t change_count_interrupted(const struct store_env *env)
 {
     struct change_log log = { .lock = -1 };
-    struct dirent **names;
+    CLEANUP(change_names_fini) struct change_names names = { 0 };
     char dir[PATH_MAX];
-    int n;
 
     if (env_state_path(env, "changes", dir, NULL) ||
         (size_t)snprintf(log.dir, sizeof log.dir, "%s", dir) >= sizeof log.dir || is_locked(&log) ||
-        change_names(&log, true, &names, &n, NULL))
+        change_names_read(&log, true, &names, NULL))
         return 0;
-    change_names_free(names, n);
-    return (size_t)n;
+    return (size_t)names.n;
 }
 
 /* ---- open ---- */
 
 static enum err_code log_new(const struct store_env *env, struct change_log **out, struct err *e)
 {
-    struct change_log *log = calloc(1, sizeof *log);
+    AUTO_FREE struct change_log *log = calloc(1, sizeof *log);
     char dir[PATH_MAX];
 
-    if (!log)
-        return err_nomem(e);
+    NEED(log);
     log->lock = -1;
     log->env = *env;
-    enum err_code rc = env_state_path(env, "changes", dir, e);
-
-    if (!rc && (size_t)snprintf(log->dir, sizeof log->dir, "%s", dir) >= sizeof log->dir)
-        rc = err_set(e, ERR_UNSAFE, dir, "the state directory's name is too long");
-    if (rc)
-        free(log);
-    else
-        *out = log;
-    return rc;
+    TRY(env_state_path(env, "changes", dir, e));
+    if ((size_t)snprintf(log->dir, sizeof log->dir, "%s", dir) >= sizeof log->dir)
+        return err_set(e, ERR_UNSAFE, dir, "the state directory's name is too long");
+    *out = log;
+    log = NULL;
+    return ERR_OK;
 }
 
 static enum err_code lock_and_recover(struct change_log *log, struct err *e)
@@ -125,6 +113,8 @@ static enum err_code lock_and_recover(struct change_log *log, struct err *e)
     /* Another reprise may hold the lock for a moment. */
     char path[PATH_MAX];
     struct timespec nap = { .tv_nsec = LOCK_STEP_MS * 1000000L };
+    CLEANUP(change_names_fini) struct change_names names = { 0 };
+    enum err_code rc = ERR_OK;
 
     snprintf(path, sizeof path, "%s/lock", log->dir);
     log->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -139,16 +129,9 @@ static enum err_code lock_and_recover(struct change_log *log, struct err *e)
     }
 
     journal_recover(&log->env);
-
-    struct dirent **names;
-    int n;
-
-    TRY(change_names(log, true, &names, &n, e));
-    enum err_code rc = ERR_OK;
-
-    for (int i = n - 1; i >= 0 && !rc; i--)
-        rc = change_recover(log, names[i]->d_name, e);
-    change_names_free(names, n);
+    TRY(change_names_read(log, true, &names, e));
+    for (int i = names.n - 1; i >= 0 && !rc; i--)
+        rc = change_recover(log, names.name[i]->d_name, e);
 
     /* Contents of a change that was never recorded, where a new file needs a name; one that stays takes only space. */
     (void)disk_new_sweep(log->dir);
@@ -209,28 +192,24 @@ void change_log_close(struct change_log *log)
 /* Walks from the newest change to the oldest. A change is undone if a later one names it and is not
  * undone itself: when an older change is reached, every change that could undo it has been seen. */
 struct walk {
-    struct dirent **names;
-    int n, at;
+    struct change_names names;
+    int at;
     char (*undone)[40]; /* ids that were undone */
     int undone_n;
 };
 
-static enum err_code walk_open(const struct change_log *log, struct walk *w, struct err *e)
-{
-    *w = (struct walk){ 0 };
-    TRY(change_names(log, false, &w->names, &w->n, e));
-    w->at = w->n;
-    w->undone = calloc((size_t)w->n + 1, sizeof *w->undone);
-    if (w->undone)
-        return ERR_OK;
-    change_names_free(w->names, w->n);
-    return err_nomem(e);
-}
-
 static void walk_close(struct walk *w)
 {
-    change_names_free(w->names, w->n);
+    change_names_fini(&w->names);
     free(w->undone);
+}
+
+static enum err_code walk_open(const struct change_log *log, struct walk *w, struct err *e)
+{
+    TRY(change_names_read(log, false, &w->names, e));
+    w->at = w->names.n;
+    NEED(w->undone = calloc((size_t)w->names.n + 1, sizeof *w->undone));
+    return ERR_OK;
 }
 
 /* NULL at the end. The caller frees the change. */
@@ -240,7 +219,7 @@ static struct change *walk_next(struct change_log *log, struct walk *w, bool *un
     struct change *c;
 
     while (w->at > 0) {
-        const char *name = w->names[--w->at]->d_name;
+        const char *name = w->names.name[--w->at]->d_name;
 
         if ((size_t)snprintf(dir, sizeof dir, "%s/%s", log->dir, name) >= sizeof dir ||
             strlen(name) >= sizeof c->id)
@@ -270,7 +249,7 @@ const char *change_log_unread(const struct change_log *log)
 
 enum err_code change_list(struct change_log *log, change_fn *fn, void *arg, struct err *e)
 {
-    struct walk w;
+    CLEANUP(walk_close) struct walk w = { .at = 0 };
     struct change *c;
     bool undone, more = true;
 
@@ -281,7 +260,6 @@ enum err_code change_list(struct change_log *log, change_fn *fn, void *arg, stru
         more = fn(c, undone, arg);
         change_free(c);
     }
-    walk_close(&w);
     return ERR_OK;
 }
 
@@ -301,35 +279,24 @@ enum err_code change_read(struct change_log *log, const char *id, struct change 
 static enum err_code change_log_find_change(struct change_log *log, const char *id,
                                             struct change **out, struct err *e)
 {
-    struct walk w;
+    CLEANUP(walk_close) struct walk w = { .at = 0 };
     struct change *c;
     bool undone;
-    enum err_code rc = walk_open(log, &w, e);
-
-    if (rc)
-        return rc;
-    *out = NULL;
 
     /* Without an id, the newest change that is neither undone nor an undo itself is wanted. */
-    while (!*out && (c = walk_next(log, &w, &undone))) {
-        bool wanted = id ? strcmp(c->id, id) == 0 : !undone && strcmp(c->kind, "undo") != 0;
+    TRY(walk_open(log, &w, e));
+    while ((c = walk_next(log, &w, &undone))) {
+        const bool wanted = id ? strcmp(c->id, id) == 0 : !undone && strcmp(c->kind, "undo") != 0;
 
-        if (wanted && undone)
-            rc = err_set(e, ERR_STALE, id, "undo: it was undone already");
-        if (wanted)
+        if (wanted && !undone) {
             *out = c;
-        else
-            change_free(c);
+            return ERR_OK;
+        }
+        change_free(c);
+        if (wanted)
+            return err_set(e, ERR_STALE, id, "undo: it was undone already");
     }
-    walk_close(&w);
-    if (!*out)
-        return err_set(e, ERR_NOT_FOUND, id,
-                       id ? "no change with this id" : "nothing left to undo");
-    if (rc) {
-        change_free(*out);
-        *out = NULL;
-    }
-    return rc;
+    return err_set(e, ERR_NOT_FOUND, id, id ? "no change with this id" : "nothing left to undo");
 }
 
 bool change_is_agents(const struct change *c)
@@ -348,26 +315,17 @@ enum err_code change_check_is_ours(const struct change *c, struct err *e)
 enum err_code change_undo(struct change_log *log, const char *id, struct change **out,
                           struct err *e)
 {
-    struct change *c;
+    CLEANUP(change_free_at) struct change *c = NULL;
+    CLEANUP(change_free_at) struct change *back = NULL;
 
     TRY(change_log_find_change(log, id, &c, e));
-    enum err_code rc = change_check_is_ours(c, e);
-
-    if (!rc) {
-        const char *kind = strcmp(c->kind, "undo") == 0 ? "redo" : "undo";
-        struct change *back = change_inverse(c, kind);
-
-        if (back)
-            back->undoes = arena_copy(&back->arena, slice_of(c->id)).p;
-        rc = back && back->undoes ? change_run(log, back, e) : err_nomem(e);
-
-        if (rc || !out)
-            change_free(back);
-        else
-            *out = back;
-    }
-    change_free(c);
-    return rc;
+    TRY(change_check_is_ours(c, e));
+    NEED(back = change_inverse(c, strcmp(c->kind, "undo") == 0 ? "redo" : "undo"));
+    NEED(back->undoes = arena_copy(&back->arena, slice_of(c->id)).p);
+    TRY(change_run(log, back, e));
+    if (out)
+        HAND_OVER(out, back);
+    return ERR_OK;
 }
 
 bool change_is_stale(const struct change *c)
@@ -422,8 +380,8 @@ static const int64_t LEFT_AFTER_MS = INT64_C(24) * 3600 * 1000;
 /* A copy that cannot be removed is in a directory of our own, where it does no harm. */
 static void remove_copy(const char *path)
 {
-    if (path && copy_remove(path, NULL))
-        return;
+    if (path)
+        (void)!copy_remove(path, NULL);
 }
 
 void change_discard_fork(const struct fork_result *fork)
@@ -436,9 +394,8 @@ void change_discard_fork(const struct fork_result *fork)
 
 struct left {
     const char *dir;
-    struct dirent **name;
-    bool *named; /* by name: a step of a change names it */
-    int n;
+    struct change_names names;
+    bool *named; /* true for each name that a step of a change mentions */
     int changes; /* that could be read */
 };
 
@@ -460,9 +417,12 @@ static void mark_named(struct left *l, const char *path)
         return;
     path += n + 1;
     n = strcspn(path, "/");
-    for (int i = 0; i < l->n; i++)
-        if (strlen(l->name[i]->d_name) == n && memcmp(l->name[i]->d_name, path, n) == 0)
+    for (int i = 0; i < l->names.n; i++) {
+        const char *name = l->names.name[i]->d_name;
+
+        if (strlen(name) == n && memcmp(name, path, n) == 0)
             l->named[i] = true;
+    }
 }
 
 static bool read_change(const struct change *c, bool undone, void *arg)
@@ -478,57 +438,50 @@ static bool read_change(const struct change *c, bool undone, void *arg)
     return true;
 }
 
-/* A copy is removed only if every record could be read, no change is under way, and no record names
- * the copy. */
-static bool change_log_read_changes(struct change_log *log, struct left *l)
+static bool may_be_removed(const struct left *l, int i, int64_t now_ms)
 {
-    struct dirent **done = NULL, **under_way = NULL;
-    int n = 0, open = 0;
-    bool all = !change_names(log, false, &done, &n, NULL) &&
-               !change_names(log, true, &under_way, &open, NULL) &&
-               !change_list(log, read_change, l, NULL) && l->changes == n && open == 0;
+    const char *name = l->names.name[i]->d_name;
 
-    change_names_free(done, n);
-    change_names_free(under_way, open);
-    return all;
+    return name[0] != '.' && !l->named[i] && is_old(l->dir, name, now_ms);
 }
 
+/* A copy is removed only if every record could be read, no change is under way, and no record names
+ * the copy. */
 static void remove_left(struct change_log *log, struct left *l, int64_t now_ms)
 {
+    CLEANUP(change_names_fini) struct change_names done = { 0 };
+    CLEANUP(change_names_fini) struct change_names under_way = { 0 };
     char path[PATH_MAX];
     bool any = false;
 
-    for (int i = 0; i < l->n; i++)
-        any = any || (l->name[i]->d_name[0] != '.' && is_old(l->dir, l->name[i]->d_name, now_ms));
-    l->named = calloc((size_t)l->n + 1, sizeof *l->named);
-    if (!any || !l->named || !change_log_read_changes(log, l))
+    /* Most often nothing is old, and the records need not be read. */
+    for (int i = 0; i < l->names.n && !any; i++)
+        any = may_be_removed(l, i, now_ms);
+    if (!any || change_names_read(log, false, &done, NULL) ||
+        change_names_read(log, true, &under_way, NULL) || change_list(log, read_change, l, NULL) ||
+        l->changes != done.n || under_way.n > 0)
         return;
-    for (int i = 0; i < l->n; i++) {
-        const char *name = l->name[i]->d_name;
-
-        if (!l->named[i] && name[0] != '.' && is_old(l->dir, name, now_ms) &&
-            snprintf(path, sizeof path, "%s/%s", l->dir, name) < (int)sizeof path)
+    for (int i = 0; i < l->names.n; i++)
+        if (may_be_removed(l, i, now_ms) && snprintf(path, sizeof path, "%s/%s", l->dir,
+                                                     l->names.name[i]->d_name) < (int)sizeof path)
             remove_copy(path);
-    }
 }
 
 void change_sweep_forks(const struct store_env *env)
 {
-    struct change_log *log;
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
     char dir[PATH_MAX];
     struct left l = { .dir = dir };
 
     if (env_data_path(env, "forks", dir, NULL))
         return;
     disk_new_sweep(dir);
-    l.n = scandir(dir, &l.name, NULL, NULL);
-    if (l.n > 2 && change_log_open(env, &log, NULL) == ERR_OK) {
+    l.names.n = scandir(dir, &l.names.name, NULL, NULL);
+    if (l.names.n < 0)
+        return;
+    l.named = calloc((size_t)l.names.n + 1, sizeof *l.named);
+    if (l.named && l.names.n > 2 && change_log_open(env, &log, NULL) == ERR_OK)
         remove_left(log, &l, env->now_ms);
-        change_log_close(log);
-    }
-    for (int i = 0; i < l.n; i++)
-        free(l.name[i]);
-    if (l.n >= 0)
-        free(l.name);
     free(l.named);
+    change_names_fini(&l.names);
 }
