@@ -253,11 +253,11 @@ static void add_call_to(struct planning *p, const struct opencode_call *x, const
 }
 
 /* The present file is older than the step in which it entered a tree: it was born before it, or written before it and
- * not born in it. The clock of a file system may be late, and times in archives are whole seconds. *born: in the
- * step. */
+ * not born in it. A file system whose times are whole seconds makes a file older than it is, which keeps it. *born: in
+ * the step. */
 static bool is_older(const struct opencode_step *step, const char *path, bool *born)
 {
-    enum { SLACK_MS = 2000, TICK_MS = 10 };
+    enum { TICK_MS = 10 }; /* by which the time of a file may be behind the clock */
     struct stat sb;
     struct file f;
 
@@ -265,12 +265,11 @@ static bool is_older(const struct opencode_step *step, const char *path, bool *b
     if (step->begin_ms == TIME_NONE || lstat(path, &sb) != 0 ||
         file_open(AT_FDCWD, path, 0, &f, NULL))
         return false;
-    int64_t born_ms = fs_born_ns(f.fd) / 1000000, from = step->begin_ms - SLACK_MS;
+    int64_t born_ms = fs_born_ns(f.fd) / 1000000, from = step->begin_ms - TICK_MS;
     bool proves = fs_births_are_true(f.fd);
 
     file_close(&f);
-    *born = proves && born_ms >= step->begin_ms - TICK_MS && step->end_ms != TIME_NONE &&
-            born_ms <= step->end_ms;
+    *born = proves && born_ms >= from && step->end_ms != TIME_NONE && born_ms <= step->end_ms;
     return (born_ms && born_ms < from) || (!*born && time_ms_of(sb.st_mtim) < from);
 }
 
@@ -328,13 +327,15 @@ static const char *why_not_new(struct planning *p, const struct changed *c, stru
         return "git ignored it at this point, so the agent did not record whether it existed";
     if (!o.is_made)
         return "no call of the session made it: it may have existed where the agent did not see it";
-    if (is_older(step, t->path, &born) && !o.is_moved)
+    const bool older = is_older(step, t->path, &born);
+
+    if (o.is_shortened && (!born || o.is_moved))
+        return "a command may have shortened it: the agent does not record files over 2 MB";
+    if (older && !o.is_moved)
         return "it is older than the step after which the agent first saw it";
     if (p->ignored.changed_ms >= p->prompt->time_ms && step->end_ms != TIME_NONE &&
         p->ignored.changed_ms <= step->end_ms)
         return "what git ignores was changed at that time, so it may have existed before";
-    if (o.is_shortened && (!born || o.is_moved))
-        return "a command may have shortened it: the agent does not record files over 2 MB";
     return NULL;
 }
 
