@@ -35,6 +35,11 @@
  * nothing of the store was ever kept. */
 MUST_CHECK enum err_code keep_store_open(const struct store *st, struct arena *a,
                                          struct store **out, struct err *e);
+/* The same for an agent whose own store is gone, as after it was removed from the machine; nothing is used. A store whose
+ * path is too long for an error's is not found. */
+MUST_CHECK enum err_code keep_store_open_alone(const struct store_ops *ops,
+                                               const struct store_env *env, struct arena *a,
+                                               struct store **out, struct err *e);
 /* Returns true if this is such a store. */
 bool keep_store_is(const struct store *st);
 /* The path in `files` for the path of an original, in the arena; NULL if nothing can be kept (no home), or out of

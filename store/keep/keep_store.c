@@ -1,5 +1,7 @@
 #include "store/keep/keep.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -10,7 +12,7 @@
 /* A kept store has a table of operations of its own, of which it is the first member. */
 struct keep_ops {
     struct store_ops ops;
-    /* the store of the originals, and its table */
+    /* the store of the originals, NULL if all of it is gone, and its table */
     const struct store *live;
     const struct store_ops *agent;
     /* the length of ".../kept/files" */
@@ -81,7 +83,7 @@ static bool keep_pass(const struct session_ref *ref, void *arg)
 
     if (keep_is_in_place(ref))
         return true;
-    if (!f->known)
+    if (!f->known && live)
         f->failed |=
             live->ops->enumerate(live, &keep_everywhere, keep_note_id, f, NULL) == ERR_NOMEM;
     f->known = true;
@@ -111,7 +113,7 @@ static enum err_code keep_store_find(const struct store *st, const struct scope 
 
     TRY(keep_ops_of(st)->agent->find(st, scope, id, a, &found, e));
     if (keep_is_in_place(&found) ||
-        live->ops->find(live, &keep_everywhere, id, a, &other, NULL) == ERR_OK)
+        (live && live->ops->find(live, &keep_everywhere, id, a, &other, NULL) == ERR_OK))
         return err_set(e, ERR_NOT_FOUND, found.path.p, "find session: its original is there");
     *ref = found;
     return ERR_OK;
@@ -180,19 +182,21 @@ const char *keep_unsupported(const struct store_ops *ops)
                              : "it is not in files of its own";
 }
 
-enum err_code keep_store_open(const struct store *st, struct arena *a, struct store **out,
-                              struct err *e)
+/* `live` is NULL if the store at `original` is gone. */
+static enum err_code keep_store_open_of(const struct store_ops *ops, const struct store_env *env,
+                                        const char *original, const struct store *live,
+                                        struct arena *a, struct store **out, struct err *e)
 {
-    const char *path = keep_path_of(st->env, st->path, a);
+    const char *path = keep_path_of(env, original, a);
     struct keep_ops *own;
 
     *out = NULL;
     NEED(path || !a->failed);
-    if (!path || keep_unsupported(st->ops) || !path_is_real_dir(path))
+    if (!path || keep_unsupported(ops) || !path_is_real_dir(path))
         return ERR_OK;
     NEED(own = arena_alloc(a, sizeof *own));
     *own = (struct keep_ops){
-        .ops = *st->ops, .live = st, .agent = st->ops, .prefix = strlen(path) - strlen(st->path)
+        .ops = *ops, .live = live, .agent = ops, .prefix = strlen(path) - strlen(original)
     };
     store_ops_only_read(&own->ops, keep_why);
 
@@ -204,7 +208,52 @@ enum err_code keep_store_open(const struct store *st, struct arena *a, struct st
     own->ops.find_many = NULL;
     own->ops.parts = keep_store_parts;
 
-    TRY(st->ops->open(st->env, path, out, e));
+    TRY(ops->open(env, path, out, e));
     (*out)->ops = &own->ops;
+    return ERR_OK;
+}
+
+enum err_code keep_store_open(const struct store *st, struct arena *a, struct store **out,
+                              struct err *e)
+{
+    return keep_store_open_of(st->ops, st->env, st->path, st, a, out, e);
+}
+
+/* Opens the store at a path, or at the agent's own place. Returns true if it is missing: `why` names what is. */
+static bool keep_is_missing(const struct store_ops *ops, const struct store_env *env,
+                            const char *path, struct err *why)
+{
+    struct store *st = NULL;
+
+    *why = (struct err){ 0 };
+    const enum err_code rc = ops->open(env, path, &st, why);
+
+    if (!rc)
+        ops->close(st);
+    return rc == ERR_NOT_FOUND && why->path[0] == '/';
+}
+
+enum err_code keep_store_open_alone(const struct store_ops *ops, const struct store_env *env,
+                                    struct arena *a, struct store **out, struct err *e)
+{
+    enum { FOLDERS_MOST = 2 };
+    const char *files = keep_path_of(env, "", a);
+    char path[PATH_MAX], above[PATH_MAX];
+    struct err missing, same;
+
+    *out = NULL;
+    NEED(files || !a->failed);
+    if (!files || !path_is_real_dir(files) || !keep_is_missing(ops, env, NULL, &missing))
+        return ERR_OK;
+
+    /* The missing directory is the store or a folder in it. */
+    snprintf(path, sizeof path, "%s", missing.path);
+    for (size_t up = 0; up <= FOLDERS_MOST; up++) {
+        if (keep_is_missing(ops, env, path, &same) && strcmp(same.path, missing.path) == 0)
+            return keep_store_open_of(ops, env, path, NULL, a, out, e);
+        if (!path_parent(path, above))
+            break;
+        memcpy(path, above, sizeof path);
+    }
     return ERR_OK;
 }

@@ -116,6 +116,18 @@ enum err_code trash_join(struct change_log *log, const struct trash_item *item, 
 
 /* ---- putting copies back ---- */
 
+/* A move makes its folder and the one above it. If the agent's own directory is gone, more are missing. */
+static enum err_code make_room(const char *to, struct arena *a, struct err *e)
+{
+    enum { FOLDERS_OF_A_MOVE = 2 };
+    char *dir = arena_format(a, "%s", to), *slash = NULL;
+
+    NEED(dir);
+    for (int i = 0; i <= FOLDERS_OF_A_MOVE && (slash = strrchr(dir, '/')); i++)
+        *slash = '\0';
+    return *dir ? disk_make_dir(dir, 0700, e) : ERR_OK;
+}
+
 enum err_code trash_put_back(struct change_log *log, const struct store_env *env,
                              const struct trash_request *request, struct err *e)
 {
@@ -143,8 +155,11 @@ enum err_code trash_put_back(struct change_log *log, const struct store_env *env
         rc = copy_tree(request->copy[k], item->part[k], e);
     if (!rc)
         rc = trash_name_session(c, item, e);
-    for (size_t k = 0; k < item->parts && !rc; k++)
-        rc = join_part(c, item->part[k], item->from[k], false, e);
+    for (size_t k = 0; k < item->parts && !rc; k++) {
+        rc = make_room(item->from[k], &c->arena, e);
+        if (!rc)
+            rc = join_part(c, item->part[k], item->from[k], false, e);
+    }
     c->text = "put back from its kept copy";
     if (!rc)
         rc = change_run(log, c, e);

@@ -132,6 +132,18 @@ def round_trip(p, name, agent, least):
     p.same(f'{name}: put back again', states(own), whole)
 
 
+def without_store(p, agent):
+    """All that the agent had is gone, as after it was removed from the machine: its kept sessions are listed and put back."""
+    own = states({path for files in manifest(p).values() for kind, path in files if kind == 'file'})
+    before = {i: r for i, r in rows_of(p).items() if r['system'] == agent}
+    for top in {path[len(p.home) + 1:].split('/')[0] for path in own} - {'.local', '.config'}:
+        shutil.rmtree(f'{p.home}/{top}')
+        now = rows_of(p)
+        p.same(f'{agent}: kept without its store', [now.get(i, {}).get('kept') for i in before], [True] * len(before))
+        run = p.run('keep', 'restore', *before)
+        p.same(f'{agent}: put back without its store: {run.stderr}', (run.returncode, states(own)), (0, own))
+
+
 def agents(program, top):
     p = None
     for name in RECORDED:
@@ -145,6 +157,7 @@ def agents(program, top):
     for n, agent in enumerate(AGENTS):
         write(agent, p.home, f'{p.home}/work', n + 1, AT + n, f'prompt of {agent}')
         round_trip(p, f'made {agent}', agent, 1)
+        without_store(p, agent)
         shutil.rmtree(kept_dir(p))
     yield p
     for name in ('claude', 'corpus'):

@@ -289,7 +289,29 @@ static enum err_code command_session_open_all(const struct invocation *in,
     return rc || in->demo ? rc : open_configured(in, config, s, e);
 }
 
-/* Opens what was kept of the sessions of the open stores. If it cannot be read, this is a warning. */
+/* Returns true if one of the open stores is of this agent. */
+static bool has_store_of(const struct sessions *s, const struct store_ops *ops)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->store[i]->ops->open == ops->open)
+            return true;
+    return false;
+}
+
+/* Takes over a store of kept sessions, or NULL. If it cannot be read, this is a warning. */
+static enum err_code add_kept(const struct invocation *in, struct sessions *s, enum err_code rc,
+                              struct store *kept, const struct err *problem, struct err *e)
+{
+    if (rc == ERR_NOMEM)
+        return err_nomem(e);
+    if (rc)
+        out_report(in->err_fd, problem);
+    if (kept)
+        s->store[s->n++] = kept;
+    return ERR_OK;
+}
+
+/* Opens what was kept of the sessions of the open stores, and of agents whose own store is gone. */
 static enum err_code open_kept(const struct invocation *in, struct sessions *s, struct err *e)
 {
     const size_t n = s->n;
@@ -297,14 +319,20 @@ static enum err_code open_kept(const struct invocation *in, struct sessions *s, 
     for (size_t i = 0; i < n && s->n < OPTION_STORES_MAX; i++) {
         struct err problem = { 0 };
         struct store *kept = NULL;
-        enum err_code rc = keep_store_open(s->store[i], &s->arena, &kept, &problem);
+        const enum err_code rc = keep_store_open(s->store[i], &s->arena, &kept, &problem);
 
-        if (rc == ERR_NOMEM)
-            return err_nomem(e);
-        if (rc)
-            out_report(in->err_fd, &problem);
-        if (kept)
-            s->store[s->n++] = kept;
+        TRY(add_kept(in, s, rc, kept, &problem, e));
+    }
+    for (size_t i = 0; !in->options.stores && store_systems[i] && s->n < OPTION_STORES_MAX; i++) {
+        const struct store_ops *ops = store_systems[i];
+        struct err problem = { 0 };
+        struct store *kept = NULL;
+        const enum err_code rc =
+            is_wanted_system(in, ops->name) && !has_store_of(s, ops)
+                ? keep_store_open_alone(ops, &in->world->env, &s->arena, &kept, &problem)
+                : ERR_OK;
+
+        TRY(add_kept(in, s, rc, kept, &problem, e));
     }
     return ERR_OK;
 }
