@@ -323,18 +323,29 @@ size_t command_terminal_size(int fd, size_t *rows)
     return known ? size.ws_col : 0;
 }
 
-bool command_read_consent(void)
+bool command_can_ask(const struct invocation *in)
 {
+    return isatty(STDIN_FILENO) && isatty(in->err_fd);
+}
+
+enum err_code command_ask(struct out *question, const char *what, const char *refused,
+                          struct err *e)
+{
+    const enum err_code rc = out_flush(question, e);
     char first = '\0', c;
     ssize_t got;
 
+    out_fini(question);
+    TRY(rc);
     while ((got = read(STDIN_FILENO, &c, 1)) == 1 || (got < 0 && errno == EINTR)) {
         if (got == 1 && c == '\n')
             break;
         if (got == 1 && !first)
             first = c;
     }
-    return tolower((unsigned char)first) == 'y';
+    return tolower((unsigned char)first) == 'y'
+               ? ERR_OK
+               : err_set(e, ERR_CANCELLED, "", "%s%s%s", what, what[0] ? ": " : "", refused);
 }
 
 static enum err_code command_run_command(struct invocation *in, struct err *e)

@@ -193,10 +193,14 @@ int command_execute(struct invocation *in);
 int command_exit_code(enum err_code rc);
 /* The columns of a terminal, and its rows; 0 if fd is not a terminal or they are not known. */
 size_t command_terminal_size(int fd, size_t *rows);
-/* Reads the answer to a question; only "y" or "yes" is consent. */
-bool command_read_consent(void);
 struct redact_counts;
 struct out;
+/* True if a question can be written to stderr, and a person can answer it. */
+bool command_can_ask(const struct invocation *in);
+/* Writes the question, frees it and reads the answer. Without consent, which is "y" or "yes" alone, the error is
+ * ERR_CANCELLED: `what`, the command's name or "", and `refused`. */
+MUST_CHECK enum err_code command_ask(struct out *question, const char *what, const char *refused,
+                                     struct err *e);
 /* What was redacted, and what was not looked for: for a person, and as the members of an open object. */
 void command_report_redacted(const struct invocation *in, const struct redact_counts *counts);
 void command_write_redacted(struct out *o, const struct redact_counts *counts);

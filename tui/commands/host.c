@@ -43,6 +43,7 @@ static enum err_code open_operand(struct invocation *in, const char *what, struc
     TRY(sessions_open(in, true, s, e));
     *ref = (struct session_ref){ 0 };
     enum err_code rc = sessions_find(s, in->argv[0], ref, e);
+
     /* It was not written when it was created, if the settings of a store are the reason. */
     for (size_t i = 0; rc == ERR_NOT_FOUND && i < s->n; i++)
         if (host_unpersisted(s->store[i])) {
@@ -50,8 +51,6 @@ static enum err_code open_operand(struct invocation *in, const char *what, struc
             ref->store = NULL;
             rc = ERR_OK;
         }
-    if (rc)
-        sessions_close(s);
     return rc;
 }
 
@@ -70,7 +69,7 @@ static struct slice directory_of(const struct invocation *in, struct arena *a)
 enum err_code host_create_run(struct invocation *in, struct err *e)
 {
     const struct options *o = &in->options;
-    struct sessions s;
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
     struct host_created made;
 
     if (o->id && !o->id[0])
@@ -96,33 +95,28 @@ enum err_code host_create_run(struct invocation *in, struct err *e)
                                      .parent = option_text(o->parent),
                                      .dialect = option_text(o->dialect) };
 
-    enum err_code rc = host_create(s.store[0], &req, &s.arena, &made, e);
-    in->done = !rc;
-    if (!rc) {
-        /* Settings that the format cannot store are warnings. */
-        static const struct {
-            enum host_field field;
-            const char *name;
-        } fields[] = {
-            { HOST_CWD, "directory" },
-            { HOST_MODEL, "model" },
-            { HOST_TITLE, "title" },
-            { HOST_PARENT, "parent" },
-        };
+    /* Settings that the format cannot store are warnings. */
+    static const struct {
+        enum host_field field;
+        const char *name;
+    } fields[] = {
+        { HOST_CWD, "directory" },
+        { HOST_MODEL, "model" },
+        { HOST_TITLE, "title" },
+        { HOST_PARENT, "parent" },
+    };
 
-        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-            if (made.unsaved & fields[i].field)
-                command_warn(in, ERR_UNSUPPORTED, made.path.p,
-                             "create: %s sessions cannot hold a %s", s.store[0]->ops->name,
-                             fields[i].name);
-
-        report_unpersisted(in, s.store[0], "create");
-        if (made.warning)
-            command_warn(in, ERR_STALE, made.id.p, "create: %s", made.warning);
-        write_created(&made, &in->out);
-    }
-    sessions_close(&s);
-    return rc;
+    TRY(host_create(s.store[0], &req, &s.arena, &made, e));
+    in->done = true;
+    for (size_t i = 0; i < COUNT_OF(fields); i++)
+        if (made.unsaved & fields[i].field)
+            command_warn(in, ERR_UNSUPPORTED, made.path.p, "create: %s sessions cannot hold a %s",
+                         s.store[0]->ops->name, fields[i].name);
+    report_unpersisted(in, s.store[0], "create");
+    if (made.warning)
+        command_warn(in, ERR_STALE, made.id.p, "create: %s", made.warning);
+    write_created(&made, &in->out);
+    return ERR_OK;
 }
 
 /* ---- append ---- */
@@ -176,14 +170,11 @@ static enum err_code host_append_rows(struct invocation *in, struct sessions *s,
                                .save = option_given(&in->options, OPTION_SAVE) };
     struct host_appended done;
     struct slice *row;
-    enum err_code rc = host_rows(text, &s->arena, &row, &req.n, e);
 
+    TRY(host_rows(text, &s->arena, &row, &req.n, e));
     req.row = row;
-    if (!rc)
-        rc = host_append(ref->store, ref, &req, &s->arena, &done, e);
-    in->done = !rc;
-    if (rc)
-        return rc;
+    TRY(host_append(ref->store, ref, &req, &s->arena, &done, e));
+    in->done = true;
     report_unpersisted(in, ref->store, "append");
     if (host_unpersisted(ref->store))
         done = (struct host_appended){ 0 };
@@ -191,35 +182,20 @@ static enum err_code host_append_rows(struct invocation *in, struct sessions *s,
     return ERR_OK;
 }
 
-static enum err_code append_to_operand(struct invocation *in, struct slice text, struct err *e)
-{
-    const struct host_appended none = { 0 };
-    struct sessions s;
-    struct session_ref ref;
-    enum err_code rc = open_operand(in, "append", &s, &ref, e);
-
-    if (rc)
-        return rc;
-    if (ref.store)
-        rc = host_append_rows(in, &s, &ref, text, e);
-    else
-        write_appended(slice_of(in->argv[0]), &none, &in->out);
-    sessions_close(&s);
-    return rc;
-}
-
 enum err_code host_append_run(struct invocation *in, struct err *e)
 {
     const struct host_appended none = { 0 };
-    struct buf text = { 0 };
-    enum err_code rc = read_rows_input(&text, e);
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
+    AUTO_BUF text = { 0 };
+    struct session_ref ref = { 0 };
 
-    if (!rc && option_given(&in->options, OPTION_NO_PERSIST))
-        write_appended(slice_of(in->argv[0]), &none, &in->out);
-    else if (!rc)
-        rc = append_to_operand(in, buf_slice(&text), e);
-    buf_fini(&text);
-    return rc;
+    TRY(read_rows_input(&text, e));
+    if (!option_given(&in->options, OPTION_NO_PERSIST))
+        TRY(open_operand(in, "append", &s, &ref, e));
+    if (ref.store)
+        return host_append_rows(in, &s, &ref, buf_slice(&text), e);
+    write_appended(slice_of(in->argv[0]), &none, &in->out);
+    return ERR_OK;
 }
 
 /* ---- checkpoint ---- */
@@ -262,12 +238,9 @@ static enum err_code end_turn(struct invocation *in, struct sessions *s,
 {
     struct host_checkpoint req = { .files = 0 };
     struct host_checkpointed done = { .warning = NULL };
-    enum err_code rc = host_name_files(in, &s->arena, &req, e);
-
-    if (!rc && !host_unpersisted(ref->store))
-        rc = host_work_record(ref, req.file, req.files, e);
-    if (rc)
-        return rc;
+    TRY(host_name_files(in, &s->arena, &req, e));
+    if (!host_unpersisted(ref->store))
+        TRY(host_work_record(ref, req.file, req.files, e));
     in->done = true;
     done.files = req.files;
     report_unpersisted(in, ref->store, "checkpoint");
@@ -283,12 +256,8 @@ static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
                                    .task = option_text(in->options.task),
                                    .agent = option_text(in->options.agent) };
     struct host_checkpointed done;
-    enum err_code rc = host_name_files(in, &s->arena, &req, e);
-
-    if (!rc)
-        rc = host_checkpoint(ref->store, ref, &req, &s->arena, &done, e);
-    if (rc)
-        return rc;
+    TRY(host_name_files(in, &s->arena, &req, e));
+    TRY(host_checkpoint(ref->store, ref, &req, &s->arena, &done, e));
     in->done = true;
     if (done.warning)
         command_warn(in, ERR_STALE, ref->id.p, "checkpoint: %s", done.warning);
@@ -300,11 +269,9 @@ static enum err_code save_checkpoint(struct invocation *in, struct sessions *s,
 enum err_code host_checkpoint_run(struct invocation *in, struct err *e)
 {
     struct host_checkpointed unsaved = { .id = option_text(in->options.id) };
-    struct sessions s;
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
     struct session_ref ref = { 0 };
-    enum err_code rc = ERR_OK;
-
-    bool ends = option_given(&in->options, OPTION_END);
+    const bool ends = option_given(&in->options, OPTION_END);
 
     if (ends && option_given(&in->options, OPTION_ID))
         return err_set(e, ERR_USAGE, "--id", "checkpoint: not with --end");
@@ -314,20 +281,12 @@ enum err_code host_checkpoint_run(struct invocation *in, struct err *e)
         return err_set(e, ERR_USAGE, "--agent", "checkpoint: needs --task TOOLUSE");
 
     /* A session that is never saved has no store, so its answer is made from the command line alone. */
-    bool persists = !option_given(&in->options, OPTION_NO_PERSIST);
-
-    if (persists)
-        rc = open_operand(in, "checkpoint", &s, &ref, e);
-    if (rc)
-        return rc;
-
+    if (!option_given(&in->options, OPTION_NO_PERSIST))
+        TRY(open_operand(in, "checkpoint", &s, &ref, e));
     if (ref.store)
-        rc = (ends ? end_turn : save_checkpoint)(in, &s, &ref, e);
-    else
-        write_checkpointed(slice_of(in->argv[0]), &unsaved, &in->out);
-    if (persists)
-        sessions_close(&s);
-    return rc;
+        return (ends ? end_turn : save_checkpoint)(in, &s, &ref, e);
+    write_checkpointed(slice_of(in->argv[0]), &unsaved, &in->out);
+    return ERR_OK;
 }
 
 /* ---- set ---- */
@@ -341,54 +300,33 @@ static void write_set(struct slice session, struct out *o)
     out_end(o, '}');
 }
 
-static enum err_code apply_settings(struct invocation *in, const struct host_setting *setting,
-                                    size_t n, struct err *e)
-{
-    struct sessions s;
-    struct session_ref ref;
-    enum err_code rc = open_operand(in, "set", &s, &ref, e);
-
-    if (rc)
-        return rc;
-    if (ref.store) {
-        rc = host_set(ref.store, &ref, setting, n, e);
-        in->done = !rc;
-        if (!rc)
-            report_unpersisted(in, ref.store, "set");
-    }
-    if (!rc)
-        write_set(ref.store ? ref.id : slice_of(in->argv[0]), &in->out);
-    sessions_close(&s);
-    return rc;
-}
-
 enum err_code host_set_run(struct invocation *in, struct err *e)
 {
-    size_t n = (size_t)in->argc - 1;
-    struct arena a = { 0 };
+    const size_t n = (size_t)in->argc - 1;
+    AUTO_ARENA a = { 0 };
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
     struct host_setting *setting = arena_zalloc(&a, n * sizeof *setting);
-    enum err_code rc = setting ? ERR_OK : err_nomem(e);
+    struct session_ref ref = { 0 };
 
-    for (size_t i = 0; i < n && !rc; i++) {
-        const char *word = in->argv[i + 1];
-        struct host_setting *out = &setting[i];
-        const char *sign = strchr(word, '=');
+    NEED(setting);
+    for (size_t i = 0; i < n; i++) {
+        const char *word = in->argv[i + 1], *sign = strchr(word, '=');
 
         if (!sign || sign == word)
-            rc = err_set(e, ERR_USAGE, "", "\"%.80s\" is not KEY=VALUE; see reprise set --help",
-                         word);
-        else {
-            out->key = (struct slice){ word, (size_t)(sign - word) };
-            out->value = (struct slice){ sign + 1, strlen(sign + 1) };
-            rc = ERR_OK;
-        }
+            return err_set(e, ERR_USAGE, "", "\"%.80s\" is not KEY=VALUE; see reprise set --help",
+                           word);
+        setting[i].key = (struct slice){ word, (size_t)(sign - word) };
+        setting[i].value = slice_of(sign + 1);
     }
-    if (!rc && option_given(&in->options, OPTION_NO_PERSIST))
-        write_set(slice_of(in->argv[0]), &in->out);
-    else if (!rc)
-        rc = apply_settings(in, setting, n, e);
-    arena_fini(&a);
-    return rc;
+    if (!option_given(&in->options, OPTION_NO_PERSIST))
+        TRY(open_operand(in, "set", &s, &ref, e));
+    if (ref.store) {
+        TRY(host_set(ref.store, &ref, setting, n, e));
+        in->done = true;
+        report_unpersisted(in, ref.store, "set");
+    }
+    write_set(ref.store ? ref.id : slice_of(in->argv[0]), &in->out);
+    return ERR_OK;
 }
 
 /* ---- restore ---- */
@@ -396,7 +334,7 @@ enum err_code host_set_run(struct invocation *in, struct err *e)
 enum err_code host_restore_session(struct invocation *in, struct sessions *s,
                                    const struct session_ref *ref, struct err *e)
 {
-    struct config config;
+    CLEANUP(config_fini) struct config config = { 0 };
     struct resume resume;
 
     CLEANUP(restore_fini) struct restore r = { 0 };
@@ -407,7 +345,8 @@ enum err_code host_restore_session(struct invocation *in, struct sessions *s,
     /* If no directory of the session exists any more, the current one is used, as in the picker. */
     const char *dir = r.command_cwd.n ? arena_copy(&s->arena, r.command_cwd).p : in->world->env.cwd;
 
-    TRY(dir ? command_config(in, &config, e) : err_nomem(e));
+    NEED(dir);
+    TRY(command_config(in, &config, e));
     enum err_code rc = resume_make(&config, ref, dir, &s->arena, &resume, e);
 
     /* A host needs no configured command: it is the program that continues the session. */
@@ -415,7 +354,8 @@ enum err_code host_restore_session(struct invocation *in, struct sessions *s,
         resume = (struct resume){ .argv = none, .dir = dir };
         rc = ERR_OK;
     }
-    if (!rc && in->out.wants_json) {
+    TRY(rc);
+    if (in->out.wants_json) {
         const char *system = ref->store->ops->name;
 
         out_open(&in->out, NULL, '{');
@@ -423,16 +363,15 @@ enum err_code host_restore_session(struct invocation *in, struct sessions *s,
         resume_json(&resume, out_json(&in->out));
         out_string(&in->out, "commandCwd", resume.dir);
         out_end(&in->out, '}');
-    } else if (!rc) {
+    } else {
         out_addf(&in->out, "messages     %zu\ninterrupted  %s\nresume       ", r.messages,
                  r.interruption == INTERRUPTION_NONE ? "no" : "yes");
         if (!*resume.argv)
             out_addf(&in->out, "no command configured");
         else if (resume_line(&resume, &in->out.buf))
-            rc = err_nomem(e);
+            return err_nomem(e);
         else
             out_addf(&in->out, "\n");
     }
-    config_fini(&config);
-    return rc;
+    return ERR_OK;
 }

@@ -309,17 +309,12 @@ enum err_code config_change_ask(struct invocation *in, enum option_id unasked, c
 
     if (option_given(&in->options, unasked))
         return ERR_OK;
-    if (!isatty(STDIN_FILENO) || !isatty(in->err_fd))
+    if (!command_can_ask(in))
         return err_set(e, ERR_UNSUPPORTED, "", "add %s to make this change", name);
     TRY(out_flush(&in->out, e));
     out_init(&question, in->err_fd);
     out_addf(&question, "Make this change? [y/N] ");
-    enum err_code rc = out_flush(&question, e);
-
-    out_fini(&question);
-    if (!rc && !command_read_consent())
-        rc = err_set(e, ERR_CANCELLED, "", "%s: nothing was changed", in->command->name);
-    return rc;
+    return command_ask(&question, in->command->name, "nothing was changed", e);
 }
 
 static void snapshots_write_answer(const struct snapshots_run *r,

@@ -35,18 +35,12 @@ static void write_deleted_json(const struct trash_list *list, struct out *o)
 static enum err_code trash_to_trash(struct invocation *in, const struct trash_request *request,
                                     size_t n, struct err *e)
 {
-    struct change_log *log;
-    struct trash_list list;
-    char change[CHANGE_ID], size[HUMAN_SIZE];
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
+    CLEANUP(trash_list_fini) struct trash_list list = { 0 };
+    char size[HUMAN_SIZE];
 
     TRY(change_log_open(&in->world->env, &log, e));
-    enum err_code rc = trash_add(log, &in->world->env, "delete", request, n, &list, e);
-
-    /* The id belongs to the log, which is closed here. */
-    snprintf(change, sizeof change, "%s", change_log_made(log));
-    change_log_close(log);
-    if (rc)
-        return rc;
+    TRY(trash_add(log, &in->world->env, "delete", request, n, &list, e));
     in->done = true;
     if (in->out.wants_json)
         write_deleted_json(&list, &in->out);
@@ -57,12 +51,11 @@ static enum err_code trash_to_trash(struct invocation *in, const struct trash_re
             bytes += list.item[i].bytes;
         human_size(bytes, size);
         out_addf(&in->out, "moved to trash: %zu session%s, %s" OUT_UNDO_WITH "\n", list.n,
-                 list.n == 1 ? "" : "s", size, change);
+                 list.n == 1 ? "" : "s", size, change_log_made(log));
         for (size_t i = 0; i < list.n; i++)
             if (list.item[i].stays)
                 out_addf(&in->out, "%s: %s\n", list.item[i].session, list.item[i].stays);
     }
-    trash_list_fini(&list);
     return ERR_OK;
 }
 
@@ -212,50 +205,39 @@ static enum err_code make_requests(struct leaving *l, unsigned what, struct err 
 
 enum err_code trash_delete_run(struct invocation *in, struct err *e)
 {
-    struct sessions s;
-    bool permanently = option_given(&in->options, OPTION_PERMANENTLY);
+    const bool permanently = option_given(&in->options, OPTION_PERMANENTLY);
+    const size_t n = (size_t)in->argc;
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
     struct leaving l = { .s = &s };
-
-    TRY(sessions_open(in, true, &s, e));
+    struct session_ref *ref = NULL;
 
     /* The sessions that are named, each once. */
-    struct session_ref *ref = NULL;
-    size_t n = (size_t)in->argc;
-    enum err_code rc = sessions_find_all(l.s, in->argv, n, &ref, e);
-
-    l.ref = arena_alloc(&l.s->arena, (n + 1) * sizeof *l.ref);
-    l.title = arena_zalloc(&l.s->arena, (n + 1) * sizeof *l.title);
-    l.request = arena_zalloc(&l.s->arena, (n + 1) * sizeof *l.request);
-    if (!rc && (!l.ref || !l.title || !l.request))
-        rc = err_nomem(e);
-    for (size_t i = 0; i < n && !rc; i++) {
+    TRY(sessions_open(in, true, &s, e));
+    TRY(sessions_find_all(&s, in->argv, n, &ref, e));
+    NEED(l.ref = arena_alloc(&s.arena, (n + 1) * sizeof *l.ref));
+    NEED(l.title = arena_zalloc(&s.arena, (n + 1) * sizeof *l.title));
+    NEED(l.request = arena_zalloc(&s.arena, (n + 1) * sizeof *l.request));
+    for (size_t i = 0; i < n; i++) {
         bool once = false;
 
-        rc = sessions_is_first(l.s, &ref[i], &once, e);
-        if (!rc && once)
+        TRY(sessions_is_first(&s, &ref[i], &once, e));
+        if (once)
             l.ref[l.n++] = &ref[i];
     }
 
     const struct by_agent agents = { .what = STORE_COMMAND_DELETE, .ref = l.ref, .n = l.n };
     bool by_agents = false;
 
-    if (!rc)
-        rc = by_agent_check(&agents, &by_agents, e);
-    if (!rc && by_agents)
-        rc = by_agent_run(in, &agents, e);
-    else if (!rc && count_stored(&l))
-        rc = remove_stored(in, &l, permanently, e);
-    else if (!rc) {
-        const unsigned of = permanently ? TRASH_REQUEST_OWN : TRASH_REQUEST_ALL;
-        const unsigned unsure = option_given(&in->options, OPTION_FORCE) ? TRASH_REQUEST_UNSURE : 0;
-
-        rc = make_requests(&l, of | unsure, e);
-        if (!rc)
-            rc = permanently ? destroy(in, l.request, l.n, e)
-                             : trash_to_trash(in, l.request, l.n, e);
-    }
-    sessions_close(&s);
-    return rc;
+    TRY(by_agent_check(&agents, &by_agents, e));
+    if (by_agents)
+        return by_agent_run(in, &agents, e);
+    if (count_stored(&l))
+        return remove_stored(in, &l, permanently, e);
+    TRY(make_requests(&l,
+                      (permanently ? TRASH_REQUEST_OWN : TRASH_REQUEST_ALL) |
+                          (option_given(&in->options, OPTION_FORCE) ? TRASH_REQUEST_UNSURE : 0),
+                      e));
+    return permanently ? destroy(in, l.request, l.n, e) : trash_to_trash(in, l.request, l.n, e);
 }
 
 /* ---- trash list ---- */
@@ -311,8 +293,7 @@ static void write_trash(struct invocation *in, const struct trash_list *list)
 static enum err_code restore_item(struct invocation *in, const struct trash_list *list,
                                   struct err *e)
 {
-    struct change_log *log;
-    char change[CHANGE_ID];
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
 
     if (in->argc < 2)
         return err_set(e, ERR_USAGE, "trash restore", "needs an id; see reprise trash list");
@@ -322,27 +303,26 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
         return err_set(e, ERR_NOT_FOUND, in->argv[1],
                        "restore: not in the trash; see reprise trash list");
 
-    TRY(change_log_open(&in->world->env, &log, e));
-    bool join = option_given(&in->options, OPTION_JOIN) && trash_can_join(item);
+    const bool join = option_given(&in->options, OPTION_JOIN) && trash_can_join(item);
 
-    enum err_code rc = join ? trash_join(log, item, e) : trash_restore(log, item, e);
-    snprintf(change, sizeof change, "%s", change_log_made(log));
-    change_log_close(log);
+    TRY(change_log_open(&in->world->env, &log, e));
+    const enum err_code rc = join ? trash_join(log, item, e) : trash_restore(log, item, e);
 
     if (rc == ERR_STALE && !join && trash_can_join(item))
-        rc = err_set(
+        return err_set(
             e, rc, item->path,
             "restore: a newer transcript exists; --join puts the deleted rows in front of it");
-    in->done = !rc;
-    if (!rc && in->out.wants_json) {
+    TRY(rc);
+    in->done = true;
+    if (in->out.wants_json) {
         write_trashed_json(item, &in->out);
         out_addf(&in->out, "\n");
-    } else if (!rc) {
-        out_addf(&in->out, join ? "joined with the newer transcript: " : "restored: ");
-        out_text(&in->out, trash_item_name(item));
-        out_addf(&in->out, OUT_UNDO_WITH "\n", change);
+        return ERR_OK;
     }
-    return rc;
+    out_addf(&in->out, join ? "joined with the newer transcript: " : "restored: ");
+    out_text(&in->out, trash_item_name(item));
+    out_addf(&in->out, OUT_UNDO_WITH "\n", change_log_made(log));
+    return ERR_OK;
 }
 
 static enum err_code empty_trash(struct invocation *in, const struct trash_list *list,
@@ -351,57 +331,48 @@ static enum err_code empty_trash(struct invocation *in, const struct trash_list 
     const char *age = in->options.older_than;
     int64_t before = INT64_MAX, items = 0, bytes = 0;
     struct out *o = &in->out;
-    struct change_log *log;
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
     char size[HUMAN_SIZE];
 
     if (age && !human_time_parse(slice_of(age), in->world->env.now_ms, &before))
         return err_set(e, ERR_USAGE, "", "\"%.80s\" is not an age; write 30d, 12h or 2w", age);
     /* The log is locked, so no deletion is undone while its sessions are removed. */
-    enum err_code rc = change_log_open(&in->world->env, &log, e);
-
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < list->n && !rc; i++) {
-        if (list->item[i].deleted_ms >= before)
-            continue;
-        rc = trash_destroy(&in->world->env, &list->item[i], e);
-        items += !rc;
-        bytes += rc ? 0 : list->item[i].bytes;
-    }
-    change_log_close(log);
-    in->done = !rc && items;
-    if (!rc && o->wants_json) {
+    TRY(change_log_open(&in->world->env, &log, e));
+    for (size_t i = 0; i < list->n; i++)
+        if (list->item[i].deleted_ms < before) {
+            TRY(trash_destroy(&in->world->env, &list->item[i], e));
+            items++;
+            bytes += list->item[i].bytes;
+        }
+    in->done = items > 0;
+    if (o->wants_json) {
         out_open(o, NULL, '{');
         out_int(o, "sessions", items);
         out_int(o, "bytes", bytes);
         out_end(o, '}');
-    } else if (!rc) {
-        human_size(bytes, size);
-        out_addf(o, "deleted for good: %" PRId64 " session%s, %s\n", items, items == 1 ? "" : "s",
-                 size);
+        return ERR_OK;
     }
-    return rc;
+    human_size(bytes, size);
+    out_addf(o, "deleted for good: %" PRId64 " session%s, %s\n", items, items == 1 ? "" : "s",
+             size);
+    return ERR_OK;
 }
 
 enum err_code trash_run(struct invocation *in, struct err *e)
 {
     const char *what = in->argc ? in->argv[0] : "list";
-    struct trash_list list;
+    CLEANUP(trash_list_fini) struct trash_list list = { 0 };
 
     if (in->argc > 1 && strcmp(what, "restore") != 0)
         return command_unexpected(in, 1, e); /* `empty ID` must not empty the whole trash */
-    enum err_code rc = trash_read(&in->world->env, &list, e);
-
-    if (rc)
-        return rc;
-    if (strcmp(what, "list") == 0)
-        write_trash(in, &list);
-    else if (strcmp(what, "restore") == 0)
-        rc = restore_item(in, &list, e);
-    else if (strcmp(what, "empty") == 0)
-        rc = empty_trash(in, &list, e);
-    else
-        rc = err_set(e, ERR_USAGE, "", "trash has no \"%.80s\"; use list, restore or empty", what);
-    trash_list_fini(&list);
-    return rc;
+    TRY(trash_read(&in->world->env, &list, e));
+    if (strcmp(what, "restore") == 0)
+        return restore_item(in, &list, e);
+    if (strcmp(what, "empty") == 0)
+        return empty_trash(in, &list, e);
+    if (strcmp(what, "list") != 0)
+        return err_set(e, ERR_USAGE, "", "trash has no \"%.80s\"; use list, restore or empty",
+                       what);
+    write_trash(in, &list);
+    return ERR_OK;
 }

@@ -64,11 +64,10 @@ enum err_code undo_log_run(struct invocation *in, struct err *e)
     rewinds_recover_first(in, &waiting);
     if (in->out.wants_json)
         out_open(&in->out, NULL, '[');
-    enum err_code rc = history_each(&in->world->env, NULL, command_undo_write_entry, in, e);
-
-    if (!rc && in->out.wants_json)
+    TRY(history_each(&in->world->env, NULL, command_undo_write_entry, in, e));
+    if (in->out.wants_json)
         out_end(&in->out, ']');
-    return rc;
+    return ERR_OK;
 }
 
 /* ---- undo: which change ---- */
@@ -156,7 +155,7 @@ static enum err_code choose_latest_target(struct invocation *in, struct change_l
                                           struct undo_target *out, struct err *e)
 {
     struct undo_target_others others;
-    struct sessions s;
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
 
     TRY(sessions_open(in, false, &s, e));
     const struct shown shown = { .store = s.store,
@@ -165,15 +164,10 @@ static enum err_code choose_latest_target(struct invocation *in, struct change_l
                                  .home = in->world->env.home,
                                  .skip_edited = option_given(&in->options, OPTION_SKIP_EDITED) };
 
-    enum err_code rc = undo_target_find(&in->world->env, log, &shown, out, &others, e);
-    if (!rc)
-        report_skipped(in, &others);
-    if (!rc)
-        rc = stuck(in, out, &others, e);
-    if (!rc && out->kind == UNDO_TARGET_NONE)
-        rc = nothing_left(in, &others, e);
-    sessions_close(&s);
-    return rc;
+    TRY(undo_target_find(&in->world->env, log, &shown, out, &others, e));
+    report_skipped(in, &others);
+    TRY(stuck(in, out, &others, e));
+    return out->kind == UNDO_TARGET_NONE ? nothing_left(in, &others, e) : ERR_OK;
 }
 
 static void command_undo_write_target(struct invocation *in, const char *what,
@@ -251,20 +245,18 @@ static void write_undone(struct invocation *in, const struct change *c, const st
 static enum err_code undo_change(struct invocation *in, struct change_log *log,
                                  const struct undo_target *n, struct err *e)
 {
-    struct change *c;
+    CLEANUP(change_free_at) struct change *c = NULL;
 
     if (option_given(&in->options, OPTION_DRY_RUN) && !n->by_agent) {
         struct named named = { .newest = n, .in = in };
-        enum err_code rc = change_list(log, show_named, &named, e);
 
-        if (!rc && named.undone)
-            rc = err_set(e, ERR_NOT_FOUND, n->id, "undo: it was undone already");
-        return rc;
+        TRY(change_list(log, show_named, &named, e));
+        return named.undone ? err_set(e, ERR_NOT_FOUND, n->id, "undo: it was undone already")
+                            : ERR_OK;
     }
     TRY(change_undo(log, n->id, &c, e));
     in->done = true;
     write_undone(in, c, n);
-    change_free(c);
     return ERR_OK;
 }
 
@@ -278,25 +270,18 @@ static enum err_code undo_rewind(struct invocation *in, const struct undo_target
     struct rewind_options options = { .allow_outside = true,
                                       .allow_sensitive = true,
                                       .allow_edited = option_given(o, OPTION_OVERWRITE_EDITED) };
-    struct rewind_plan plan;
-    enum err_code rc = rewind_undo_plan(&in->world->env, n->id, &plan, e);
+    const bool dry = option_given(o, OPTION_DRY_RUN);
+    CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
 
-    if (rc)
-        return rc;
+    TRY(rewind_undo_plan(&in->world->env, n->id, &plan, e));
     if (o->files) {
-        rc = rewind_choose_files(in, &plan.arena, &options, e);
-        if (!rc)
-            rc = rewind_plan_check_files(&plan, &options, e);
+        TRY(rewind_choose_files(in, &plan.arena, &options, e));
+        TRY(rewind_plan_check_files(&plan, &options, e));
         rewind_conversation_fini(&plan.conversation);
     }
-    if (!rc && n->command[0] && !in->out.wants_json)
-        command_undo_write_target(in,
-                                  option_given(o, OPTION_DRY_RUN) ? "would undo: " : "undo: ", n);
-    if (!rc)
-        rc = rewind_show_or_apply(in, &plan, &options, !option_given(o, OPTION_DRY_RUN),
-                                  option_given(o, OPTION_SKIP_EDITED), e);
-    rewind_plan_fini(&plan);
-    return rc;
+    if (n->command[0] && !in->out.wants_json)
+        command_undo_write_target(in, dry ? "would undo: " : "undo: ", n);
+    return rewind_show_or_apply(in, &plan, &options, !dry, option_given(o, OPTION_SKIP_EDITED), e);
 }
 
 /* ---- undo: everything since a change ---- */
@@ -328,13 +313,12 @@ static enum err_code go_back_to(struct invocation *in, const struct shown *shown
 {
     const struct store_env *env = &in->world->env;
     bool dry = option_given(&in->options, OPTION_DRY_RUN);
-    struct back_to b;
+    CLEANUP(back_to_fini) struct back_to b = { .n = 0 };
     const char **made = NULL;
     size_t made_n = 0;
-    enum err_code rc = back_to_plan(env, shown, in->options.back_to, &b, e);
+    struct out *o = &in->out;
 
-    if (rc)
-        return rc;
+    TRY(back_to_plan(env, shown, in->options.back_to, &b, e));
 
     /* One change that cannot be undone stops all of it, so the message names this change. */
     if (b.why.code) {
@@ -342,69 +326,63 @@ static enum err_code go_back_to(struct invocation *in, const struct shown *shown
 
         describe_undo_target(in, &b.entry[b.at], what);
         command_warn(in, b.why.code, b.entry[b.at].id, "cannot be undone: %.200s", what);
-        rc = b.why.code;
         *e = b.why;
+        return b.why.code;
     }
 
-    if (!rc && !dry)
-        rc = back_to_apply(env, &b, &made, &made_n, e);
-    if (!rc) {
-        in->done = !dry;
-        if (in->out.wants_json)
-            write_back_to_json(in, &b, made, made_n, &in->out);
-        else {
-            struct out *o = &in->out;
-
-            for (size_t i = 0; i < b.n; i++)
-                command_undo_write_target(in, made ? "undone: " : "would undo: ", &b.entry[i]);
-            if (b.elsewhere)
-                out_addf(o, "%zu later change%s elsewhere stay%s (--all)\n", b.elsewhere,
-                         b.elsewhere == 1 ? "" : "s", b.elsewhere == 1 ? "s" : "");
-            for (size_t i = 0; i < made_n; i++)
-                out_addf(o, "%s: reprise undo %s\n", i ? "and" : "to go forward again", made[i]);
-        }
+    if (!dry)
+        TRY(back_to_apply(env, &b, &made, &made_n, e));
+    in->done = !dry;
+    if (o->wants_json) {
+        write_back_to_json(in, &b, made, made_n, o);
+        return ERR_OK;
     }
-    back_to_fini(&b);
-    return rc;
+    for (size_t i = 0; i < b.n; i++)
+        command_undo_write_target(in, made ? "undone: " : "would undo: ", &b.entry[i]);
+    if (b.elsewhere)
+        out_addf(o, "%zu later change%s elsewhere stay%s (--all)\n", b.elsewhere,
+                 b.elsewhere == 1 ? "" : "s", b.elsewhere == 1 ? "s" : "");
+    for (size_t i = 0; i < made_n; i++)
+        out_addf(o, "%s: reprise undo %s\n", i ? "and" : "to go forward again", made[i]);
+    return ERR_OK;
 }
 
 enum err_code undo_run(struct invocation *in, struct err *e)
 {
-    struct change_log *log;
+    const struct store_env *env = &in->world->env;
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
     struct undo_target newest = { .kind = UNDO_TARGET_NONE };
     struct rewind_recovery waiting;
 
     rewinds_recover_first(in, &waiting);
     if (option_given(&in->options, OPTION_BACK_TO)) {
         /* Undo everything back to the change that is named. */
-        struct sessions s;
+        CLEANUP(sessions_close) struct sessions s = { .n = 0 };
 
         if (in->argc)
             return err_set(e, ERR_USAGE, "--back-to", "takes the change itself: no other is named");
-        enum err_code rc = sessions_open(in, false, &s, e);
-
-        if (rc)
-            return rc;
+        TRY(sessions_open(in, false, &s, e));
         const struct shown shown = {
-            .store = s.store, .n = s.n, .scope = &s.scope, .home = in->world->env.home
+            .store = s.store, .n = s.n, .scope = &s.scope, .home = env->home
         };
 
-        rc = go_back_to(in, &shown, e);
-        sessions_close(&s);
-        return rc;
+        return go_back_to(in, &shown, e);
     }
-    TRY(option_given(&in->options, OPTION_DRY_RUN) ? change_log_read(&in->world->env, &log, e)
-                                                   : change_log_open(&in->world->env, &log, e));
-    enum err_code rc = in->argc ? undo_target_by_id(&in->world->env, log, in->argv[0], &newest, e)
-                                : choose_latest_target(in, log, &newest, e);
+    TRY((option_given(&in->options, OPTION_DRY_RUN) ? change_log_read : change_log_open)(env, &log,
+                                                                                         e));
+    TRY(in->argc ? undo_target_by_id(env, log, in->argv[0], &newest, e)
+                 : choose_latest_target(in, log, &newest, e));
 
     /* An id that neither log contains is looked up in the rewinds, which report the error. */
-    if (!rc && in->argc && newest.kind == UNDO_TARGET_NONE) {
+    if (in->argc && newest.kind == UNDO_TARGET_NONE) {
         newest.kind = UNDO_TARGET_REWIND;
         snprintf(newest.id, sizeof newest.id, "%s", in->argv[0]);
     }
-    if (!rc && newest.kind == UNDO_TARGET_CHANGE)
-        rc = undo_change(in, log, &newest, e);
+    if (newest.kind == UNDO_TARGET_CHANGE)
+        return undo_change(in, log, &newest, e);
+
+    /* A rewind may change a conversation, which needs the lock. */
     change_log_close(log);
-    return rc || newest.kind == UNDO_TARGET_CHANGE ? rc : undo_rewind(in, &newest, e);
+    log = NULL;
+    return undo_rewind(in, &newest, e);
 }

@@ -85,7 +85,7 @@ static enum err_code confirm_commands(struct invocation *in, const struct prepar
 
     if (option_given(&in->options, OPTION_YES))
         return ERR_OK;
-    if (!isatty(STDIN_FILENO) || !isatty(in->err_fd))
+    if (!command_can_ask(in))
         return err_set(e, ERR_UNSUPPORTED, "", "only the agent can %s %s; add --yes to run \"%s\"",
                        what, n == 1 ? "it" : "them", p->change.line);
     out_init(&question, in->err_fd);
@@ -97,12 +97,7 @@ static enum err_code confirm_commands(struct invocation *in, const struct prepar
     }
     out_addf(&question, "%s\nRun %s? [y/N] ", agent_change_consequence(&p->change),
              n == 1 ? "this" : "these");
-    enum err_code rc = out_flush(&question, e);
-
-    out_fini(&question);
-    if (!rc && !command_read_consent())
-        rc = err_set(e, ERR_CANCELLED, "", "%s: nothing was run", what);
-    return rc;
+    return command_ask(&question, what, "nothing was run", e);
 }
 
 /* ---- the answer ---- */

@@ -43,24 +43,25 @@ static enum err_code let_agents(struct invocation *in, struct sessions *s, struc
                                                                   : STORE_COMMAND_UNARCHIVE,
                           .title = what->text };
     const struct session_ref **ref = arena_zalloc(&s->arena, ((size_t)k->n + 1) * sizeof *ref);
-    enum err_code rc = ref ? ERR_OK : err_nomem(e);
 
     *is_done = false;
+    NEED(ref);
     if (what->kind != SESSION_RENAME && what->kind != SESSION_ARCHIVE &&
         what->kind != SESSION_UNARCHIVE)
-        return rc;
-    for (int i = 0; i < k->n && !rc; i++)
+        return ERR_OK;
+    for (int i = 0; i < k->n; i++)
         ref[b.n++] = &k->ref[i];
     b.ref = ref;
-    if (!rc)
-        rc = by_agent_check(&b, is_done, e);
-    for (size_t i = 0; i < b.n && *is_done && !rc; i++) {
+    TRY(by_agent_check(&b, is_done, e));
+    if (!*is_done)
+        return ERR_OK;
+    for (size_t i = 0; i < b.n; i++) {
         bool once = false;
 
-        rc = sessions_is_first(s, ref[i], &once, e);
+        TRY(sessions_is_first(s, ref[i], &once, e));
         ref[i] = once ? ref[i] : NULL;
     }
-    return rc || !*is_done ? rc : by_agent_run(in, &b, e);
+    return by_agent_run(in, &b, e);
 }
 
 /* ---- the answer ---- */
@@ -71,7 +72,7 @@ static enum err_code write_session_json(struct sessions *s, const struct session
                                         const struct change *c, bool one, struct out *o,
                                         struct err *e)
 {
-    struct session_row *row = session_row_new();
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
 
     NEED(row);
     out_open(o, NULL, '{');
@@ -85,7 +86,6 @@ static enum err_code write_session_json(struct sessions *s, const struct session
     if (c->n)
         out_string(o, "change", c->id);
     one ? out_end(o, '}') : out_close(o, '}');
-    session_row_free(row);
     return ERR_OK;
 }
 
@@ -106,28 +106,27 @@ static void write_changed_text(const struct change *c, bool done, struct out *o)
     out_addf(o, OUT_UNDO_WITH "\n", c->id);
 }
 
+static void left_out_fini(struct left_out *left)
+{
+    arena_fini(&left->arena);
+}
+
 /* Other messages may leave the conversation with a removed one: those that only it led to. They are named, and taken
  * with --yes or after a question alone. */
 static enum err_code confirm_left_out(struct invocation *in, const struct change_run *k,
                                       struct slice message, struct err *e)
 {
-    struct left_out left = { .n = 0 };
+    CLEANUP(left_out_fini) struct left_out left = { .n = 0 };
     struct out question;
-    enum err_code rc = session_change_left_out(k->ref, k->c, message, &left, e);
 
-    if (rc || !left.n || option_given(&in->options, OPTION_YES)) {
-        arena_fini(&left.arena);
-        return rc;
-    }
-
-    if (!isatty(STDIN_FILENO) || !isatty(in->err_fd)) {
-        rc = err_set(e, ERR_UNSUPPORTED, k->ref->path.p,
-                     "tombstone: %zu other message%s would leave the conversation, too, from "
-                     "%.40s on; --yes removes it",
-                     left.n, left.n == 1 ? "" : "s", left.id[0].p);
-        arena_fini(&left.arena);
-        return rc;
-    }
+    TRY(session_change_left_out(k->ref, k->c, message, &left, e));
+    if (!left.n || option_given(&in->options, OPTION_YES))
+        return ERR_OK;
+    if (!command_can_ask(in))
+        return err_set(e, ERR_UNSUPPORTED, k->ref->path.p,
+                       "tombstone: %zu other message%s would leave the conversation, too, from "
+                       "%.40s on; --yes removes it",
+                       left.n, left.n == 1 ? "" : "s", left.id[0].p);
 
     out_init(&question, in->err_fd);
     out_addf(&question, "%zu other message%s would leave the conversation, too:\n", left.n,
@@ -140,12 +139,7 @@ static enum err_code confirm_left_out(struct invocation *in, const struct change
     if (left.n > LEFT_OUT_SHOWN)
         out_addf(&question, "  ... and %zu more\n", left.n - LEFT_OUT_SHOWN);
     out_addf(&question, "Remove the message? [y/N] ");
-    rc = out_flush(&question, e);
-    out_fini(&question);
-    arena_fini(&left.arena);
-    if (!rc && !command_read_consent())
-        rc = err_set(e, ERR_CANCELLED, "", "tombstone: nothing was changed");
-    return rc;
+    return command_ask(&question, "tombstone", "nothing was changed", e);
 }
 
 static enum err_code change_make_change(struct invocation *in, struct sessions *s,
@@ -183,30 +177,20 @@ static enum err_code change_make_change(struct invocation *in, struct sessions *
 static enum err_code change_sessions(struct invocation *in, int ids,
                                      const struct session_change *what, struct err *e)
 {
-    struct sessions s;
-    struct change_run k = { .n = ids ? ids : in->argc,
-                            .c = change_new(session_change_name(what->kind)) };
-    enum err_code rc = sessions_open(in, true, &s, e);
-
-    if (rc) {
-        change_free(k.c);
-        return rc;
-    }
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
+    CLEANUP(change_free_at) struct change *c = change_new(session_change_name(what->kind));
+    struct change_run k = { .n = ids ? ids : in->argc, .c = c };
     bool is_done = false;
 
-    if (!k.c)
-        rc = err_nomem(e);
-    if (!rc)
-        rc = sessions_find_all(&s, in->argv, (size_t)k.n, &k.ref, e);
-    if (!rc)
-        rc = let_agents(in, &s, &k, what, &is_done, e);
+    NEED(c);
+    TRY(sessions_open(in, true, &s, e));
+    TRY(sessions_find_all(&s, in->argv, (size_t)k.n, &k.ref, e));
+    enum err_code rc = let_agents(in, &s, &k, what, &is_done, e);
+
     if (!rc && !is_done)
         rc = change_make_change(in, &s, &k, what, e);
-
-    for (int i = 0; rc && k.ref && i < k.n; i++)
+    for (int i = 0; rc && i < k.n; i++)
         sessions_name_typed(&k.ref[i], in->argv[i], e);
-    change_free(k.c);
-    sessions_close(&s);
     return rc;
 }
 
@@ -224,22 +208,17 @@ enum err_code change_tag_run(struct invocation *in, struct err *e)
 {
     const bool none = option_given(&in->options, OPTION_NONE);
     struct session_change what = { .kind = SESSION_TAG };
-    struct buf tags = { 0 };
-    enum err_code rc = ERR_OK;
+    AUTO_BUF tags = { 0 };
 
     if (none == (in->argc > 1 && in->argv[1][0] != '\0'))
         return err_set(e, ERR_USAGE, in->command->name,
                        "needs a tag, or --none; see reprise tag --help");
-    for (int i = 1; i < in->argc && !rc; i++)
-        if (buf_add(&tags, slice_of(in->argv[i])) || buf_add(&tags, SLICE(",")))
-            rc = err_nomem(e);
+    for (int i = 1; i < in->argc; i++)
+        NEED(!buf_add(&tags, slice_of(in->argv[i])) && !buf_add(&tags, SLICE(",")));
     what.text = buf_slice(&tags);
     if (!none)
         what.tags = strcmp(in->command->name, "untag") == 0 ? TAGS_REMOVE : TAGS_ADD;
-    if (!rc)
-        rc = change_sessions(in, 1, &what, e);
-    buf_fini(&tags);
-    return rc;
+    return change_sessions(in, 1, &what, e);
 }
 
 /* archive and unarchive */
@@ -278,23 +257,21 @@ enum err_code change_reappend_session(struct invocation *in, struct sessions *s,
 {
     size_t appended = 0;
     const struct session_change what = { .kind = SESSION_REAPPEND, .appended = &appended };
-    struct change *c = change_new(session_change_name(what.kind));
-    enum err_code rc = c ? session_change_plan(ref, &s->scope, &what, c, NULL, e) : err_nomem(e);
+    CLEANUP(change_free_at) struct change *c = change_new(session_change_name(what.kind));
 
-    if (!rc && c->n)
-        rc = change_do(&in->world->env, c, e);
-    if (!rc) {
-        in->done = c->n;
-        if (in->out.wants_json) {
-            out_open(&in->out, NULL, '{');
-            out_member(&in->out, "sessionId", ref->id);
-            out_int(&in->out, "appended", (int64_t)appended);
-            out_end(&in->out, '}');
-        } else
-            out_addf(&in->out, "%zu row%s appended\n", appended, appended == 1 ? "" : "s");
-    }
-    change_free(c);
-    return rc;
+    NEED(c);
+    TRY(session_change_plan(ref, &s->scope, &what, c, NULL, e));
+    if (c->n)
+        TRY(change_do(&in->world->env, c, e));
+    in->done = c->n;
+    if (in->out.wants_json) {
+        out_open(&in->out, NULL, '{');
+        out_member(&in->out, "sessionId", ref->id);
+        out_int(&in->out, "appended", (int64_t)appended);
+        out_end(&in->out, '}');
+    } else
+        out_addf(&in->out, "%zu row%s appended\n", appended, appended == 1 ? "" : "s");
+    return ERR_OK;
 }
 
 /* ---- fork ---- */
@@ -320,80 +297,69 @@ static enum err_code do_fork(struct invocation *in, const struct session_ref *re
 static enum err_code check_agent_fork(const struct invocation *in, const struct session_ref *ref,
                                       struct err *e)
 {
-    struct config config;
+    CLEANUP(config_fini) struct config config = { 0 };
 
     if (in->options.at || !ref->store->ops->fork)
         return ERR_OK;
-    enum err_code rc = command_stores(in, &config, e);
-
-    if (rc)
-        return rc;
-    if (resume_agent_forks(&config, ref, false))
-        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                     "fork: [store.%s] sets the command that forks: use reprise --fork --resume "
-                     "%s:%.*s",
-                     ref->store->ops->name, ref->store->ops->name, SLICE_ARG(ref->id));
-    config_fini(&config);
-    return rc;
+    TRY(command_stores(in, &config, e));
+    return resume_agent_forks(&config, ref, false)
+               ? err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                         "fork: [store.%s] sets the command that forks: use reprise --fork "
+                         "--resume %s:%.*s",
+                         ref->store->ops->name, ref->store->ops->name, SLICE_ARG(ref->id))
+               : ERR_OK;
 }
 
 enum err_code change_fork_session(struct invocation *in, struct sessions *s,
                                   const struct session_ref *ref, struct err *e)
 {
-    struct change *c = change_new("fork");
+    const struct store_ops *ops = ref->store->ops;
+    const char *why = store_unsupported_reason(ops, CAN_NAME_FORK);
+    CLEANUP(change_free_at) struct change *c = change_new("fork");
     struct fork_result fork;
-    enum err_code rc = c ? check_agent_fork(in, ref, e) : err_nomem(e);
 
     (void)s;
-    if (!rc)
-        rc = do_fork(in, ref, c, &fork, e);
-    if (!rc) {
-        const char *why = store_unsupported_reason(ref->store->ops, CAN_NAME_FORK);
-
-        if (in->options.title && why)
-            command_warn(in, ERR_UNSUPPORTED, ref->path.p, "fork: the fork gets no title: %s", why);
-        if (in->out.wants_json) {
-            const struct store_ops *ops = ref->store->ops;
-
-            out_open(&in->out, NULL, '{');
-            out_member(&in->out, "sessionId", fork.id);
-            out_string(&in->out, "path", fork.path);
-            /* The rows of the copy contain the id that the agent uses. */
-            out_member(&in->out, "parentId", ops->agent_id ? ops->agent_id(ref->id) : ref->id);
-            out_end(&in->out, '}');
-        } else
-            out_addf(&in->out, "%s\n", fork.id.p);
-    }
-    change_free(c);
-    return rc;
+    NEED(c);
+    TRY(check_agent_fork(in, ref, e));
+    TRY(do_fork(in, ref, c, &fork, e));
+    if (in->options.title && why)
+        command_warn(in, ERR_UNSUPPORTED, ref->path.p, "fork: the fork gets no title: %s", why);
+    if (in->out.wants_json) {
+        out_open(&in->out, NULL, '{');
+        out_member(&in->out, "sessionId", fork.id);
+        out_string(&in->out, "path", fork.path);
+        /* The rows of the copy contain the id that the agent uses. */
+        out_member(&in->out, "parentId", ops->agent_id ? ops->agent_id(ref->id) : ref->id);
+        out_end(&in->out, '}');
+    } else
+        out_addf(&in->out, "%s\n", fork.id.p);
+    return ERR_OK;
 }
 
 enum err_code change_fork(struct invocation *in, const struct session_ref *ref, struct arena *a,
                           const char **path, struct err *e)
 {
-    struct change *c = change_new("fork");
+    CLEANUP(change_free_at) struct change *c = change_new("fork");
     struct fork_result fork;
-    enum err_code rc = c ? do_fork(in, ref, c, &fork, e) : err_nomem(e);
 
-    if (!rc && !(*path = arena_copy_text(a, fork.path)))
-        rc = err_nomem(e);
+    NEED(c);
+    TRY(do_fork(in, ref, c, &fork, e));
     in->done = false; /* the command goes on */
-    change_free(c);
-    return rc;
+    NEED(*path = arena_copy_text(a, fork.path));
+    return ERR_OK;
 }
 
 enum err_code change_retrieve(struct invocation *in, const struct session_ref *ref,
                               const struct retrieve_request *req, struct retrieved *out,
                               struct err *e)
 {
-    struct change *c = change_new("retrieve");
-    enum err_code rc =
-        c ? session_change_retrieve(&in->world->env, ref, req, c, out, e) : err_nomem(e);
+    CLEANUP(change_free_at) struct change *c = change_new("retrieve");
 
-    if (!rc && c->n && !req->dry_run)
+    NEED(c);
+    TRY(session_change_retrieve(&in->world->env, ref, req, c, out, e));
+    if (c->n && !req->dry_run)
         in->done = true;
-    change_free(c);
-    return rc;
+    return ERR_OK;
 }
 
 static void write_retrieved_text(const struct retrieved *r, bool dry, struct out *o)
@@ -420,7 +386,7 @@ static void write_retrieved_text(const struct retrieved *r, bool dry, struct out
 static enum err_code change_retrieve_one(struct invocation *in, const struct session_ref *ref,
                                          const struct retrieve_request *req, struct err *e)
 {
-    struct retrieved r;
+    CLEANUP(retrieved_fini) struct retrieved r = { .n = 0 };
 
     TRY(change_retrieve(in, ref, req, &r, e));
     if (in->out.wants_json) {
@@ -438,15 +404,13 @@ static enum err_code change_retrieve_one(struct invocation *in, const struct ses
         }
     } else
         write_retrieved_text(&r, req->dry_run, &in->out);
-    enum err_code rc = ERR_OK;
-
     /* A newer transcript on this machine is a conflict, as in a rewind. */
-    for (size_t i = 0; i < r.n && !rc; i++)
+    for (size_t i = 0; i < r.n; i++)
         if (r.item[i].state == RETRIEVE_LOCAL_NEWER && !r.item[i].planned)
-            rc = err_set(e, ERR_STALE, r.item[i].path,
-                         "retrieve: the transcript on this machine is newer (--force replaces it)");
-    retrieved_fini(&r);
-    return rc;
+            return err_set(e, ERR_STALE, r.item[i].path,
+                           "retrieve: the transcript on this machine is newer (--force replaces "
+                           "it)");
+    return ERR_OK;
 }
 
 /* Gives the error the name of the command that was typed, and adds which sessions can be retrieved. */

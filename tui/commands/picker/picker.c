@@ -31,25 +31,20 @@ static enum err_code choose_dir(const struct invocation *in, const struct config
                                 struct err *e)
 {
     const char *present = in->world->env.cwd, *main_tree = NULL, *own = NULL;
-    enum err_code rc = resolve_resume_dir(&row->ref, row->cwd, a, &own, e);
     struct out question;
 
-    if (rc)
-        return rc;
+    TRY(resolve_resume_dir(&row->ref, row->cwd, a, &own, e));
     if (!own)
         own = present;
     *dir = own;
     if (path_is_dir(own))
         return resume_check_place(config, &row->ref, row->cwd, own, a, e);
 
-    rc = worktree_main(own, a, &main_tree, e);
-
-    if (rc)
-        return rc;
+    TRY(worktree_main(own, a, &main_tree, e));
     *dir = main_tree ? main_tree : present;
     TRY(resume_check_place(config, &row->ref, row->cwd, *dir, a, e));
 
-    if (prints_choice(in) || !isatty(STDIN_FILENO) || !isatty(in->err_fd)) {
+    if (prints_choice(in) || !command_can_ask(in)) {
         command_warn(in, ERR_NOT_FOUND, "",
                      "the session's directory %.250s no longer exists; resuming in %.250s", own,
                      *dir);
@@ -62,11 +57,7 @@ static enum err_code choose_dir(const struct invocation *in, const struct config
     out_addf(&question, " no longer exists.\nResume in ");
     out_text(&question, slice_of(*dir));
     out_addf(&question, "? [y/N] ");
-    rc = out_flush(&question, e);
-    out_fini(&question);
-    if (!rc && !command_read_consent())
-        rc = err_set(e, ERR_CANCELLED, "", "nothing was resumed");
-    return rc;
+    return command_ask(&question, "", "nothing was resumed", e);
 }
 
 static enum err_code print_choice(const struct session_row *row, const struct resume *r,
@@ -129,41 +120,31 @@ static enum err_code use_choice(struct invocation *in, const struct config *conf
                                 const struct session_row *row, const char *dir,
                                 const struct name_list *words, struct err *e)
 {
-    struct arena arena = { 0 };
+    AUTO_ARENA arena = { 0 };
     struct resume r;
-    enum err_code rc = dir ? resume_check_place(config, &row->ref, row->cwd, dir, &arena, e)
-                           : choose_dir(in, config, row, &arena, &dir, e);
 
-    if (!rc)
-        rc = is_forked_by_agent(in, config, &row->ref)
-                 ? resume_make_fork(config, &row->ref, dir, &arena, &r, e)
-                 : resume_make(config, &row->ref, dir, &arena, &r, e);
-    if (!rc && !in->command->name) {
+    TRY(dir ? resume_check_place(config, &row->ref, row->cwd, dir, &arena, e)
+            : choose_dir(in, config, row, &arena, &dir, e));
+    TRY((is_forked_by_agent(in, config, &row->ref) ? resume_make_fork : resume_make)(
+        config, &row->ref, dir, &arena, &r, e));
+    if (!in->command->name) {
         /* The operands of the picker are words for the agent. */
-        size_t n = (size_t)in->argc;
+        const size_t n = (size_t)in->argc;
         struct slice *word = arena_alloc(&arena, (n + 1) * sizeof *word);
 
-        if (!word)
-            rc = err_nomem(e);
-        else {
-            for (size_t i = 0; i < n; i++)
-                word[i] = slice_of(in->argv[i]);
-            rc = resume_set(&r, word, n, &arena, e);
-        }
+        NEED(word);
+        for (size_t i = 0; i < n; i++)
+            word[i] = slice_of(in->argv[i]);
+        TRY(resume_set(&r, word, n, &arena, e));
     }
-    if (!rc && words)
-        rc = resume_set(&r, words->name, words->n, &arena, e);
-    if (!rc && prints_choice(in)) {
-        rc = print_choice(row, &r, option_given(&in->options, OPTION_PRINT_DIRECTORY), &in->out, e);
-    } else if (!rc) {
-        rc = retrieve_if_missing(in, &row->ref, e);
-        if (!rc) {
-            (void)!project_note_add(&in->world->env, dir, NULL);
-            rc = resume_exec(&r, e);
-        }
-    }
-    arena_fini(&arena);
-    return rc;
+    if (words)
+        TRY(resume_set(&r, words->name, words->n, &arena, e));
+    if (prints_choice(in))
+        return print_choice(row, &r, option_given(&in->options, OPTION_PRINT_DIRECTORY), &in->out,
+                            e);
+    TRY(retrieve_if_missing(in, &row->ref, e));
+    (void)!project_note_add(&in->world->env, dir, NULL);
+    return resume_exec(&r, e);
 }
 
 /* ---- without a screen ---- */
@@ -172,18 +153,13 @@ static enum err_code picker_run_plain(struct invocation *in, const struct config
                                       struct sessions *s, struct err *e)
 {
     AUTO_ARENA arena = { 0 };
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
     struct session_ref chosen;
 
+    NEED(row);
     TRY(plain_menu_choose(in, s, config->settings.sort, &arena, &chosen, e));
-
-    struct session_row *row = session_row_new();
-    enum err_code rc =
-        row ? chosen.store->ops->describe(chosen.store, &s->scope, &chosen, row, e) : err_nomem(e);
-
-    if (!rc)
-        rc = use_choice(in, config, row, NULL, NULL, e);
-    session_row_free(row);
-    return rc;
+    TRY(chosen.store->ops->describe(chosen.store, &s->scope, &chosen, row, e));
+    return use_choice(in, config, row, NULL, NULL, e);
 }
 
 /* ---- on the screen ---- */
@@ -193,7 +169,6 @@ static enum err_code run_chosen_effect(struct invocation *in, const struct confi
 {
     const char *dir =
         chosen->kind == EFFECT_RESUME && chosen->text.n ? buf_cstr(&chosen->text) : NULL;
-    enum err_code rc = ERR_OK;
 
     if (chosen->kind == EFFECT_QUIT && chosen->code == 0)
         return ERR_OK;
@@ -207,9 +182,9 @@ static enum err_code run_chosen_effect(struct invocation *in, const struct confi
         in->options.given |= OPTION_BIT(PRINT);
     if (chosen->forks)
         in->options.given |= OPTION_BIT(AS_FORK);
-    for (size_t i = 0; !rc && i < chosen->row_count; i++)
-        rc = use_choice(in, config, chosen->rows[i], dir, chosen->names, e);
-    return rc;
+    for (size_t i = 0; i < chosen->row_count; i++)
+        TRY(use_choice(in, config, chosen->rows[i], dir, chosen->names, e));
+    return ERR_OK;
 }
 
 struct picker_bisect {
@@ -349,19 +324,13 @@ static enum err_code run_screen(struct invocation *in, struct config *config, st
 enum err_code picker_show_rewind(struct invocation *in, struct sessions *s,
                                  const struct session_ref *ref, struct err *e)
 {
-    struct session_row *row = session_row_new();
-    struct config config;
-    enum err_code rc =
-        row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
+    CLEANUP(config_fini) struct config config = { 0 };
 
-    if (!rc)
-        rc = command_config(in, &config, e);
-    if (!rc) {
-        rc = run_screen(in, &config, s, row, e);
-        config_fini(&config);
-    }
-    session_row_free(row);
-    return rc;
+    NEED(row);
+    TRY(ref->store->ops->describe(ref->store, &s->scope, ref, row, e));
+    TRY(command_config(in, &config, e));
+    return run_screen(in, &config, s, row, e);
 }
 
 /* ---- --resume ID, --continue: no screen ---- */
@@ -390,57 +359,42 @@ static enum err_code find_named(struct sessions *s, const char *name, struct ses
 static enum err_code resume_named(struct invocation *in, const struct config *config,
                                   struct sessions *s, const char *id, struct err *e)
 {
-    struct session_row *row = session_row_new();
+    CLEANUP(session_row_free_at) struct session_row *row = session_row_new();
     struct session_ref ref;
-    enum err_code rc = row ? find_named(s, id, &ref, e) : err_nomem(e);
 
-    if (!rc && option_given(&in->options, OPTION_AS_FORK) &&
-        !is_forked_by_agent(in, config, &ref)) {
-        rc = change_fork(in, &ref, &s->arena, &id, e);
-        if (!rc)
-            rc = sessions_find(s, id, &ref, e);
+    NEED(row);
+    TRY(find_named(s, id, &ref, e));
+    if (option_given(&in->options, OPTION_AS_FORK) && !is_forked_by_agent(in, config, &ref)) {
+        TRY(change_fork(in, &ref, &s->arena, &id, e));
+        TRY(sessions_find(s, id, &ref, e));
     }
-    if (!rc)
-        rc = ref.store->ops->describe(ref.store, &s->scope, &ref, row, e);
-    if (!rc && row->hidden == HIDDEN_UNREADABLE)
-        rc = access(ref.path.p, R_OK) != 0 ? err_sys(e, ref.path.p, "resume")
-                                           : err_set(e, ERR_NOT_FOUND, ref.path.p,
-                                                     "resume: it is a link, or not a regular file");
-    if (!rc && row->hidden == HIDDEN_SIDECHAIN)
-        rc = err_set(e, ERR_NOT_FOUND, id, "resume: it is the transcript of a sub-agent");
-    if (!rc)
-        rc = use_choice(in, config, row, NULL, NULL, e);
-    session_row_free(row);
-    return rc;
+    TRY(ref.store->ops->describe(ref.store, &s->scope, &ref, row, e));
+    if (row->hidden == HIDDEN_UNREADABLE)
+        return access(ref.path.p, R_OK) != 0
+                   ? err_sys(e, ref.path.p, "resume")
+                   : err_set(e, ERR_NOT_FOUND, ref.path.p,
+                             "resume: it is a link, or not a regular file");
+    if (row->hidden == HIDDEN_SIDECHAIN)
+        return err_set(e, ERR_NOT_FOUND, id, "resume: it is the transcript of a sub-agent");
+    return use_choice(in, config, row, NULL, NULL, e);
 }
 
 enum err_code picker_run(struct invocation *in, struct err *e)
 {
+    const bool plain = option_given(&in->options, OPTION_PLAIN);
     const char *id = in->options.resume                            ? in->options.resume
                      : option_given(&in->options, OPTION_CONTINUE) ? "latest"
                                                                    : NULL;
-    struct config config;
-    struct sessions s;
+    CLEANUP(config_fini) struct config config = { 0 };
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
 
     TRY(command_config(in, &config, e));
-    bool plain = option_given(&in->options, OPTION_PLAIN);
-
-    if (!id && option_given(&in->options, OPTION_AS_FORK)) {
-        config_fini(&config);
+    if (!id && option_given(&in->options, OPTION_AS_FORK))
         return err_set(e, ERR_USAGE, "--fork", "needs --continue or --resume ID");
-    }
 
     /* A worker resolves the scope of the screen. */
-    enum err_code rc = sessions_open(in, id || !plain, &s, e);
-    if (!rc) {
-        if (id)
-            rc = resume_named(in, &config, &s, id, e);
-        else if (plain)
-            rc = picker_run_plain(in, &config, &s, e);
-        else
-            rc = run_screen(in, &config, &s, NULL, e);
-        sessions_close(&s);
-    }
-    config_fini(&config);
-    return rc;
+    TRY(sessions_open(in, id || !plain, &s, e));
+    if (id)
+        return resume_named(in, &config, &s, id, e);
+    return plain ? picker_run_plain(in, &config, &s, e) : run_screen(in, &config, &s, NULL, e);
 }
