@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lite/base/buf.h"
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "store/fs/disk.h"
 #include "store/fs/file_at.h"
@@ -24,21 +24,18 @@ static enum err_code append_open_log(const char *path, unsigned flags, int *fd, 
     int follow = flags & APPEND_FOLLOW ? 0 : O_NOFOLLOW;
     struct stat st;
 
-    *fd = open(path, O_RDWR | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | follow);
-    if (*fd < 0)
+    AUTO_FD log = open(path, O_RDWR | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | follow);
+
+    if (log < 0)
         return errno == ELOOP ? err_set(e, ERR_UNSAFE, path, "open for appending: it is a link")
                               : err_sys(e, path, "open for appending");
-    enum err_code rc = ERR_OK;
-
-    if (fstat(*fd, &st))
-        rc = err_sys(e, path, "examine the file");
-    else if (!S_ISREG(st.st_mode))
-        rc = err_set(e, ERR_UNSAFE, path, "open for appending: not a regular file");
-    if (rc) {
-        close(*fd);
-        return rc;
-    }
+    if (fstat(log, &st))
+        return err_sys(e, path, "examine the file");
+    if (!S_ISREG(st.st_mode))
+        return err_set(e, ERR_UNSAFE, path, "open for appending: not a regular file");
     *id = file_id_of(&st);
+    *fd = log;
+    log = -1;
     return ERR_OK;
 }
 
@@ -79,22 +76,24 @@ static enum err_code tail_is_torn(int fd, const char *path, bool *torn, struct s
                                   struct err *e)
 {
     bool ends = true;
-    enum err_code rc = fstat(fd, st) ? err_sys(e, path, "examine the file") : ERR_OK;
 
-    if (!rc && st->st_size > 0)
-        rc = file_at_holds(fd, SLICE("\n"), st->st_size - 1, &ends, path, e);
+    *torn = false;
+    if (fstat(fd, st))
+        return err_sys(e, path, "examine the file");
+    if (st->st_size > 0)
+        TRY(file_at_holds(fd, SLICE("\n"), st->st_size - 1, &ends, path, e));
     *torn = !ends;
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code torn_after_a_moment(int fd, const char *path, bool *torn, struct err *e)
 {
     struct stat st;
     struct timespec now, nap = { .tv_nsec = FRESH_MS * 1000000L };
-    enum err_code rc = tail_is_torn(fd, path, torn, &st, e);
 
-    if (rc || !*torn || clock_gettime(CLOCK_REALTIME, &now))
-        return rc;
+    TRY(tail_is_torn(fd, path, torn, &st, e));
+    if (!*torn || clock_gettime(CLOCK_REALTIME, &now))
+        return ERR_OK;
     int64_t age = time_ns(now) - time_ns(st.st_mtim);
 
     if (age < 0 || age > FRESH_MS * (int64_t)1000000)
@@ -106,13 +105,10 @@ static enum err_code torn_after_a_moment(int fd, const char *path, bool *torn, s
 enum err_code log_tail_is_torn(const char *path, unsigned flags, bool *torn, struct err *e)
 {
     struct file_id id;
-    int fd;
+    AUTO_FD fd = -1;
 
     TRY(append_open_log(path, flags, &fd, &id, e));
-    enum err_code rc = torn_after_a_moment(fd, path, torn, e);
-
-    close(fd);
-    return rc;
+    return torn_after_a_moment(fd, path, torn, e);
 }
 
 /* Cuts our bytes off if no other program can have written after them. */
@@ -227,28 +223,22 @@ static enum err_code make_sure(int fd, struct slice bytes, const struct appended
 static enum err_code append_records(int fd, const char *path, struct slice records, bool later,
                                     struct appended *a, struct err *e)
 {
-    struct buf bytes = { 0 };
+    AUTO_BUF bytes = { 0 };
     struct stat st;
     off_t end = 0;
 
     /* A record that already begins with a newline needs no other. */
     a->guarded = false;
-    enum err_code rc =
-        records.n && records.p[0] == '\n' ? ERR_OK : torn_after_a_moment(fd, path, &a->guarded, e);
-
-    if (!rc && ((a->guarded && buf_add_byte(&bytes, '\n')) || buf_add(&bytes, records)))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = write_once(fd, buf_slice(&bytes), &a->before, path, &end, e);
-    if (!rc) {
-        a->length = (int64_t)bytes.n;
-        a->offset = end - a->length;
-        rc = make_sure(fd, buf_slice(&bytes), a, later, path, e);
-    }
-    if (!rc && fstat(fd, &st) == 0)
+    if (!records.n || records.p[0] != '\n')
+        TRY(torn_after_a_moment(fd, path, &a->guarded, e));
+    NEED(!(a->guarded && buf_add_byte(&bytes, '\n')) && !buf_add(&bytes, records));
+    TRY(write_once(fd, buf_slice(&bytes), &a->before, path, &end, e));
+    a->length = (int64_t)bytes.n;
+    a->offset = end - a->length;
+    TRY(make_sure(fd, buf_slice(&bytes), a, later, path, e));
+    if (fstat(fd, &st) == 0)
         a->after = file_id_of(&st);
-    buf_fini(&bytes);
-    return rc;
+    return ERR_OK;
 }
 
 /* The file that now has the path may be a copy that was made after our write. */
@@ -256,25 +246,23 @@ static enum err_code in_successor(const char *path, unsigned flags, struct slice
                                   struct appended *a, bool *there, struct err *e)
 {
     struct file_id id;
-    int fd;
+    AUTO_FD fd = -1;
 
     TRY(append_open_log(path, flags, &fd, &id, e));
-    enum err_code rc = file_at_holds(fd, records, a->offset + a->guarded, there, path, e);
-
-    if (!rc && *there)
-        rc = disk_sync(fd, path, e);
-    if (!rc && *there)
-        a->before = id;
     a->after = (struct file_id){ 0 };
-    close(fd);
-    return rc;
+    TRY(file_at_holds(fd, records, a->offset + a->guarded, there, path, e));
+    if (*there) {
+        TRY(disk_sync(fd, path, e));
+        a->before = id;
+    }
+    return ERR_OK;
 }
 
 /* One attempt; *done is false if the file was replaced by another meanwhile. */
 static enum err_code try_append(const char *path, unsigned flags, log_compose_fn *compose,
                                 void *arg, struct appended *a, bool *done, struct err *e)
 {
-    struct buf records = { 0 };
+    AUTO_BUF records = { 0 };
     int fd;
 
     TRY(append_open_log(path, flags, &fd, &a->before, e));
@@ -306,10 +294,8 @@ static enum err_code try_append(const char *path, unsigned flags, log_compose_fn
         errno = 0; /* the file system has no locks */
     close(fd);
 
-    if (!rc && records.n && !*done)
-        rc = in_successor(path, flags, buf_slice(&records), a, done, e);
-    buf_fini(&records);
-    return rc;
+    return rc || *done || !records.n ? rc
+                                     : in_successor(path, flags, buf_slice(&records), a, done, e);
 }
 
 enum err_code log_append_with(const char *path, unsigned flags, log_compose_fn *compose, void *arg,
@@ -317,17 +303,16 @@ enum err_code log_append_with(const char *path, unsigned flags, log_compose_fn *
 {
     struct appended a;
     bool done = false;
-    enum err_code rc = ERR_OK;
 
-    for (int i = 0; i < REPLACED_MOST && !rc && !done; i++) {
+    for (int i = 0; i < REPLACED_MOST && !done; i++) {
         a = (struct appended){ 0 };
-        rc = try_append(path, flags, compose, arg, &a, &done, e);
+        TRY(try_append(path, flags, compose, arg, &a, &done, e));
     }
-    if (!rc && !done)
-        rc = err_set(e, ERR_STALE, path, "append: another program keeps replacing the file");
-    if (!rc && out)
+    if (!done)
+        return err_set(e, ERR_STALE, path, "append: another program keeps replacing the file");
+    if (out)
         *out = a;
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code compose_records(void *arg, struct buf *records, struct err *e)
@@ -346,11 +331,8 @@ enum err_code log_append(const char *path, struct slice records, unsigned flags,
 enum err_code log_sync(const char *path, unsigned flags, struct err *e)
 {
     struct file_id id;
-    int fd;
+    AUTO_FD fd = -1;
 
     TRY(append_open_log(path, flags, &fd, &id, e));
-    enum err_code rc = disk_sync(fd, path, e);
-
-    close(fd);
-    return rc;
+    return disk_sync(fd, path, e);
 }
