@@ -147,7 +147,7 @@ static enum err_code plan_log(const struct repair *r, const char *path, struct c
                               struct err *e)
 {
     static const struct index_keys none = { .type = NULL };
-    struct log_repair repair = { .offset = 0 };
+    CLEANUP(log_repair_fini) struct log_repair repair = { .offset = 0 };
     struct logfile log;
     struct stat st;
 
@@ -157,21 +157,19 @@ static enum err_code plan_log(const struct repair *r, const char *path, struct c
             return ERR_OK;
     TRY(examine_log(r->d, path, &st, e));
     TRY(logfile_open(&log, path, 0, &none, r->d->cancel, e));
-    enum err_code rc = log_repair_read(&log, r->ref->store->ops->log_rules, &repair, e);
+    const enum err_code rc = log_repair_read(&log, r->ref->store->ops->log_rules, &repair, e);
 
-    if (!rc && repair.repaired) {
-        const struct step s = { .kind = STEP_TAIL,
-                                .path = path,
-                                .bytes = buf_slice(&repair.bytes),
-                                .old = buf_slice(&repair.old),
-                                .offset = repair.offset,
-                                .mtime_ns = file_at_mtime(&st) };
-
-        rc = change_add(c, &s, e);
-    }
-    log_repair_fini(&repair);
     logfile_close(&log);
-    return rc;
+    if (rc || !repair.repaired)
+        return rc;
+    const struct step s = { .kind = STEP_TAIL,
+                            .path = path,
+                            .bytes = buf_slice(&repair.bytes),
+                            .old = buf_slice(&repair.old),
+                            .offset = repair.offset,
+                            .mtime_ns = file_at_mtime(&st) };
+
+    return change_add(c, &s, e);
 }
 
 /* ---- together ---- */
@@ -184,24 +182,20 @@ static enum err_code plan_repair(const struct repair *r, struct change *c, struc
     size_t appended;
 
     if (r->rewrites) {
-        enum err_code rc = ERR_OK;
-
-        for (size_t i = 0; i < r->list->n && !rc; i++)
+        for (size_t i = 0; i < r->list->n; i++)
             if (is_in_repair(r, i))
-                rc = plan_log(r, r->list->finding[i].path, c, e);
-        return rc;
+                TRY(plan_log(r, r->list->finding[i].path, c, e));
+        return ERR_OK;
     }
-    enum err_code rc = count_repairs(r, FINDING_METADATA)
-                           ? st->ops->reappend(st, r->ref, c, &appended, e)
-                           : ERR_OK;
-
-    for (size_t i = 0; i < r->list->n && !rc; i++) {
+    if (count_repairs(r, FINDING_METADATA))
+        TRY(st->ops->reappend(st, r->ref, c, &appended, e));
+    for (size_t i = 0; i < r->list->n; i++) {
         const struct finding *f = &r->list->finding[i];
 
         if (is_fixable(f, FINDING_TORN_TAIL) && (is_in_repair(r, i) || is_appended_to(c, f->path)))
-            rc = plan_newline(r->d, f->path, c, e);
+            TRY(plan_newline(r->d, f->path, c, e));
     }
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code run_repair(const struct repair *r, struct err *why)
@@ -230,12 +224,10 @@ static enum err_code run_repair(const struct repair *r, struct err *why)
 static enum err_code settle_findings(const struct repair *r, enum err_code rc, struct err *why,
                                      struct err *e)
 {
-    enum err_code told = ERR_OK;
-
-    for (size_t i = r->from; i < r->to && !told; i++)
+    for (size_t i = r->from; i < r->to; i++)
         if (is_in_repair(r, i))
-            told = doctor_settle(r->list, &r->list->finding[i], rc, why, e);
-    return told;
+            TRY(doctor_settle(r->list, &r->list->finding[i], rc, why, e));
+    return ERR_OK;
 }
 
 /* One change for the whole session, so that a single undo reverts it. */
@@ -265,44 +257,44 @@ static enum err_code repair_all(const struct repair *all, struct err *e)
 }
 
 /* The parts of a conversation that a resume leaves out, all by one change. */
+static enum err_code join_parts(const struct doctor *d, const struct session_ref *ref,
+                                struct err *e)
+{
+    CLEANUP(change_free_at) struct change *c = change_new("doctor");
+    struct stat st;
+
+    NEED(c);
+    TRY(origin_add_session(c, ref, e));
+    TRY(examine_log(d, ref->path.p, &st, e));
+    TRY(ref->store->ops->reconnect(ref->store, ref, c, d->cancel, e));
+    c->text = "joined the parts of the conversation";
+    return c->n ? change_do(d->env, c, e) : ERR_OK;
+}
+
 static enum err_code doctor_reconnect(const struct doctor *d, const struct session_ref *ref,
                                       struct finding_list *list, struct err *e)
 {
-    struct change *c;
     struct err why = { 0 };
-    struct stat st;
     bool any = false;
 
     for (size_t i = 0; i < list->n; i++)
         any |= is_fixable(&list->finding[i], FINDING_LOST_PART);
     if (!any)
         return ERR_OK;
-    c = change_new("doctor");
-    enum err_code rc = c ? origin_add_session(c, ref, &why) : err_nomem(&why);
+    const enum err_code rc = join_parts(d, ref, &why);
 
-    if (!rc)
-        rc = examine_log(d, ref->path.p, &st, &why);
-    if (!rc)
-        rc = ref->store->ops->reconnect(ref->store, ref, c, d->cancel, &why);
-    if (!rc && c->n) {
-        c->text = "joined the parts of the conversation";
-        rc = change_do(d->env, c, &why);
-    }
-    change_free(c);
-    enum err_code told = ERR_OK;
-
-    for (size_t i = 0; i < list->n && !told; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         struct finding *f = &list->finding[i];
 
         if (f->kind != FINDING_LOST_PART)
             continue;
-        told = doctor_settle(list, f, rc, &why, e);
+        TRY(doctor_settle(list, f, rc, &why, e));
         for (size_t k = 0; k < list->n; k++) /* the missing parent of the same row */
             if (list->finding[k].kind == FINDING_DANGLING_PARENT &&
                 list->finding[k].line == f->line)
                 list->finding[k].fixed = f->fixed;
     }
-    return told;
+    return ERR_OK;
 }
 
 /* A row whose line could not be read was missing as a parent. The repair is done, so nothing here may fail: without an
@@ -339,12 +331,10 @@ static enum err_code repair_session(const struct doctor *d, const struct session
 
     TRY(sweep_live(ref, &list->arena, &stays, e));
     if (stays) {
-        enum err_code rc = ERR_OK;
-
-        for (size_t i = 0; i < list->n && !rc; i++)
+        for (size_t i = 0; i < list->n; i++)
             if (list->finding[i].fixable)
-                rc = explain_not_repaired(list, &list->finding[i], stays, e);
-        return rc;
+                TRY(explain_not_repaired(list, &list->finding[i], stays, e));
+        return ERR_OK;
     }
     TRY(repair_all(&all, e));
     all.rewrites = false;

@@ -271,12 +271,13 @@ static enum err_code find_copies(const struct sweep_rule *rule, struct sweep *s,
     const struct store *st = item->ref.store;
     const char **part = arena_alloc(&s->arena, sizeof *part);
     struct stat sb;
-    enum err_code rc = part ? ERR_OK : err_nomem(e);
 
-    if (!rc && st->ops->copies)
-        rc = st->ops->copies(st, &item->ref, &s->arena, part, e);
-    if (rc || !st->ops->copies || lstat(*part, &sb) || !S_ISDIR(sb.st_mode))
-        return rc;
+    NEED(part);
+    if (!st->ops->copies)
+        return ERR_OK;
+    TRY(st->ops->copies(st, &item->ref, &s->arena, part, e));
+    if (lstat(*part, &sb) || !S_ISDIR(sb.st_mode))
+        return ERR_OK;
     item->activity_ms = time_ms_of(sb.st_mtim);
     item->part = part;
     item->parts = rule->before_ms == TIME_NONE || item->activity_ms < rule->before_ms;
@@ -287,21 +288,20 @@ static enum err_code measure_item(const struct sweep_rule *rule, struct sweep *s
                                   struct sweep_item *item, struct err *e)
 {
     const struct store *st = item->ref.store;
-    enum err_code rc = ERR_OK;
-
     if (rule->copies)
-        rc = find_copies(rule, s, item, e);
+        TRY(find_copies(rule, s, item, e));
     else if (st->ops->parts)
-        rc = st->ops->parts(st, &item->ref, true, &s->arena, &item->part, &item->parts, e);
-    if (!rc && !rule->copies && st->ops->owned_refs)
-        rc = st->ops->owned_refs(st, &item->ref, &s->arena, &item->owned_refs, e);
-    rc = rc ? rc : sweep_measure(item->part, item->parts, &item->usage, e);
+        TRY(st->ops->parts(st, &item->ref, true, &s->arena, &item->part, &item->parts, e));
+    if (!rule->copies && st->ops->owned_refs)
+        TRY(st->ops->owned_refs(st, &item->ref, &s->arena, &item->owned_refs, e));
+    TRY(sweep_measure(item->part, item->parts, &item->usage, e));
+
     /* A session that cannot be moved has no parts, but its size is still shown. */
-    if (!rc && !st->ops->parts && !st->ops->owned_refs && item->ref.file.size > 0)
+    if (!st->ops->parts && !st->ops->owned_refs && item->ref.file.size > 0)
         item->usage = (struct disk_usage){ .files = 1, .bytes = item->ref.file.size };
-    if (!rc && !rule->copies && item->parts)
-        rc = keep_add_copies(st, &s->arena, &item->part, &item->parts, e);
-    return rc;
+    return !rule->copies && item->parts
+               ? keep_add_copies(st, &s->arena, &item->part, &item->parts, e)
+               : ERR_OK;
 }
 
 /* ---- all of them ---- */
@@ -360,23 +360,19 @@ static enum err_code sweep_find_sessions(struct store *const stores[], size_t n,
     const struct listing_query q = {
         .scope = rule->scope, .since_ms = TIME_NONE, .before_ms = TIME_NONE, .here = true
     };
-    struct finder f = { .rule = rule, .sweep = s, .scanned = session_row_new() };
-    struct listing *l;
+    CLEANUP(session_row_free_at) struct session_row *scanned = session_row_new();
+    CLEANUP(listing_close_at) struct listing *l = NULL;
+    struct finder f = { .rule = rule, .sweep = s, .scanned = scanned };
     size_t refs;
-    enum err_code rc = f.scanned ? listing_open(stores, n, &q, &l, e) : err_nomem(e);
 
-    if (!rc) {
-        f.order = listing_refs(l, &refs);
-        rc = describe_pool_run(&rule->scope, f.order, refs, DESCRIBE_POOL_AHEAD, sweep_consider, &f,
-                               e);
-        listing_close(l);
-    }
-    session_row_free(f.scanned);
-    if (!rc)
-        rc = sweep_mark_live(s, e);
-    for (size_t i = 0; i < s->n && !rc; i++)
+    NEED(scanned);
+    TRY(listing_open(stores, n, &q, &l, e));
+    f.order = listing_refs(l, &refs);
+    TRY(describe_pool_run(&rule->scope, f.order, refs, DESCRIBE_POOL_AHEAD, sweep_consider, &f, e));
+    TRY(sweep_mark_live(s, e));
+    for (size_t i = 0; i < s->n; i++)
         s->item[i].chosen = !s->item[i].stays;
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code sweep_find(struct store *const stores[], size_t n, const struct sweep_rule *rule,
@@ -464,20 +460,18 @@ static enum err_code recheck_session(struct sweep *s, struct sweep_item *item, s
 enum err_code sweep_move(struct change_log *log, const struct store_env *env, struct sweep *s,
                          struct trash_list *moved, struct err *e)
 {
-    struct trash_request *request = calloc(s->n + 1, sizeof *request);
-    struct trash_list none = { 0 };
-    enum err_code rc = request ? ERR_OK : err_nomem(e);
+    AUTO_FREE struct trash_request *request = calloc(s->n + 1, sizeof *request);
     size_t n = 0;
 
+    NEED(request);
+
     /* The items were found some time ago, and a session may have been resumed since. */
-    if (!rc)
-        rc = sweep_recheck_orphans(s, e);
-    for (size_t i = 0; i < s->n && !rc; i++)
+    TRY(sweep_recheck_orphans(s, e));
+    for (size_t i = 0; i < s->n; i++)
         if (sweep_is_chosen(&s->item[i]) && !s->item[i].orphan)
-            rc = recheck_session(s, &s->item[i], e);
-    if (!rc)
-        rc = sweep_mark_live(s, e);
-    for (size_t i = 0; i < s->n && !rc; i++)
+            TRY(recheck_session(s, &s->item[i], e));
+    TRY(sweep_mark_live(s, e));
+    for (size_t i = 0; i < s->n; i++)
         if (sweep_is_chosen(&s->item[i])) {
             const struct sweep_item *item = &s->item[i];
 
@@ -492,10 +486,8 @@ enum err_code sweep_move(struct change_log *log, const struct store_env *env, st
                                                    .owned_refs_n = item->owned_refs.n,
                                                    .stays = item->owned_refs.stays };
         }
-    if (!rc && n)
-        rc = trash_add(log, env, "sweep", request, n, moved, e);
-    else if (!rc)
-        *moved = none;
-    free(request);
-    return rc;
+    if (n)
+        return trash_add(log, env, "sweep", request, n, moved, e);
+    *moved = (struct trash_list){ 0 };
+    return ERR_OK;
 }

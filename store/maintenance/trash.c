@@ -47,32 +47,30 @@ static enum err_code add_parts(struct arena *a, const struct trash_request *r, c
                                struct err *e)
 {
     struct disk_usage usage = { 0 };
-    enum err_code rc = ERR_OK;
 
-    for (size_t k = 0; k < r->parts && !rc; k++) {
+    for (size_t k = 0; k < r->parts; k++) {
+        const char *path = r->copy ? r->copy[k] : r->part[k];
         struct stat st;
         bool there;
 
-        rc = path_presence_lookup(presence, r->copy ? r->copy[k] : r->part[k], &there, &st, e);
-
         /* Only the first part has to exist. */
-        if (rc || (!there && k == 0))
-            return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
+        TRY(path_presence_lookup(presence, path, &there, &st, e));
+        if (!there && k == 0)
+            return err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
         if (!there)
             continue;
         item->from[item->parts] = arena_copy(a, slice_of(r->part[k])).p;
         item->part[item->parts] = trash_part_path(a, dir, n, item->parts, item->session);
-        if (!item->from[item->parts] || !item->part[item->parts])
-            return err_nomem(e);
+        NEED(item->from[item->parts] && item->part[item->parts]);
         item->parts++;
         if (S_ISDIR(st.st_mode))
-            rc = disk_usage_add(r->copy ? r->copy[k] : r->part[k], &usage, e);
+            TRY(disk_usage_add(path, &usage, e));
         else
             disk_usage_add_file(&st, &usage);
     }
     item->files = usage.files;
     item->bytes = usage.bytes;
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code trash_item_make(struct trash_list *list, const struct trash_request *r,
@@ -94,13 +92,11 @@ enum err_code trash_item_make(struct trash_list *list, const struct trash_reques
     if (!item.trash_id || (r->dir && !item.dir) || !item.system || !item.store || !item.session ||
         !item.title || !item.part || !item.from)
         return err_nomem(e);
-    enum err_code rc = add_parts(a, r, dir, n, presence, &item, e);
-
-    if (!rc)
-        rc = copy_refs(a, r, &item, e);
+    TRY(add_parts(a, r, dir, n, presence, &item, e));
+    TRY(copy_refs(a, r, &item, e));
     item.path = item.parts ? item.from[0] : item.store;
     list->item[list->n++] = item;
-    return rc;
+    return ERR_OK;
 }
 
 /* The new name is made first, so that the commit always has one. */
@@ -139,25 +135,21 @@ static enum err_code plan_trash_batch(struct change *c, const struct trash_list 
     TRY(trash_info_print(list, &info, e));
     put.path = arena_format(&c->arena, "%s/info", dir);
     put.bytes = buf_slice(&info);
-    if (!put.path)
-        return err_nomem(e);
+    NEED(put.path);
     TRY(change_add(c, &put, e));
-
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < list->n && !rc; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         const struct trash_item *item = &list->item[i];
 
-        rc = trash_name_session(c, item, e);
-        for (size_t k = 0; k < item->refs && !rc; k++)
-            rc = rename_ref(c, &item->ref[k].was, item->ref[k].was.name, item->ref[k].kept, e);
-        for (size_t k = 0; k < item->parts && !rc; k++) {
+        TRY(trash_name_session(c, item, e));
+        for (size_t k = 0; k < item->refs; k++)
+            TRY(rename_ref(c, &item->ref[k].was, item->ref[k].was.name, item->ref[k].kept, e));
+        for (size_t k = 0; k < item->parts; k++) {
             struct step move = { .kind = STEP_MOVE, .path = item->from[k], .to = item->part[k] };
 
-            rc = change_add(c, &move, e);
+            TRY(change_add(c, &move, e));
         }
     }
-    return rc;
+    return ERR_OK;
 }
 
 enum err_code trash_batch_dir(const struct store_env *env, char name[48], char dir[PATH_MAX],
@@ -170,12 +162,8 @@ enum err_code trash_batch_dir(const struct store_env *env, char name[48], char d
 
         snprintf(name, 48, "%015lld-%u", (long long)env->now_ms, suffix++);
         snprintf(below, sizeof below, "trash/%s", name);
-        enum err_code rc = env_data_path(env, below, dir, e);
-
-        if (!rc)
-            rc = file_at_stat(dir, &taken, NULL, e);
-        if (rc)
-            return rc;
+        TRY(env_data_path(env, below, dir, e));
+        TRY(file_at_stat(dir, &taken, NULL, e));
         if (!taken) {
             /* Other users have no access to the trash nor to the batch. */
             char trash[PATH_MAX];
@@ -290,7 +278,7 @@ enum err_code trash_read(const struct store_env *env, struct trash_list *out, st
 {
     char dir[PATH_MAX], sub[PATH_MAX], info[PATH_MAX];
     struct dirent **names;
-    struct trash_list list = { 0 };
+    CLEANUP(trash_list_fini) struct trash_list list = { 0 };
     enum err_code rc = ERR_OK;
 
     TRY(env_data_path(env, "trash", dir, e));
@@ -311,10 +299,7 @@ enum err_code trash_read(const struct store_env *env, struct trash_list *out, st
     }
     if (n >= 0)
         free(names);
-    if (rc) {
-        trash_list_fini(&list);
-        return rc;
-    }
+    TRY(rc);
 
     /* The document of a batch still contains the items that were restored. */
     size_t kept = 0;
@@ -328,8 +313,7 @@ enum err_code trash_read(const struct store_env *env, struct trash_list *out, st
             list.item[kept++] = *item;
     }
     list.n = kept;
-
-    *out = list;
+    HAND_OVER(out, list);
     return ERR_OK;
 }
 
@@ -352,23 +336,19 @@ enum err_code trash_plan_move(struct change *c, const char *from, const char *to
 enum err_code trash_restore_all(struct change_log *log, const struct trash_item *const item[],
                                 size_t n, struct err *e)
 {
-    struct change *c = change_new("restore");
-    enum err_code rc = c ? ERR_OK : err_nomem(e);
+    CLEANUP(change_free_at) struct change *c = change_new("restore");
 
-    if (!rc)
-        c->text = "restored from the trash";
-    for (size_t i = 0; i < n && !rc; i++) {
-        rc = trash_name_session(c, item[i], e);
-        for (size_t k = 0; k < item[i]->refs && !rc; k++)
-            rc = rename_ref(c, &item[i]->ref[k].was, item[i]->ref[k].kept, item[i]->ref[k].was.name,
-                            e);
-        for (size_t k = 0; k < item[i]->parts && !rc; k++)
-            rc = trash_plan_move(c, item[i]->part[k], item[i]->from[k], e);
+    NEED(c);
+    c->text = "restored from the trash";
+    for (size_t i = 0; i < n; i++) {
+        TRY(trash_name_session(c, item[i], e));
+        for (size_t k = 0; k < item[i]->refs; k++)
+            TRY(rename_ref(c, &item[i]->ref[k].was, item[i]->ref[k].kept, item[i]->ref[k].was.name,
+                           e));
+        for (size_t k = 0; k < item[i]->parts; k++)
+            TRY(trash_plan_move(c, item[i]->part[k], item[i]->from[k], e));
     }
-    if (!rc)
-        rc = change_run(log, c, e);
-    change_free(c);
-    return rc;
+    return change_run(log, c, e);
 }
 
 const struct trash_item *trash_find(const struct trash_list *list, const char *id)
@@ -417,16 +397,16 @@ enum err_code trash_destroy(const struct store_env *env, const struct trash_item
                             struct err *e)
 {
     char trash[PATH_MAX];
-    enum err_code rc = env_data_path(env, "trash/", trash, e);
-    size_t n = rc ? 0 : strlen(trash);
+
+    TRY(env_data_path(env, "trash/", trash, e));
 
     /* The transcript last: until then the item is listed, and can be destroyed again. */
-    for (size_t k = item->refs; k > 0 && !rc; k--)
-        rc = destroy_ref(&item->ref[k - 1], e);
-    for (size_t k = item->parts; k > 0 && !rc; k--) {
-        if (strncmp(item->part[k - 1], trash, n) != 0)
+    for (size_t k = item->refs; k > 0; k--)
+        TRY(destroy_ref(&item->ref[k - 1], e));
+    for (size_t k = item->parts; k > 0; k--) {
+        if (strncmp(item->part[k - 1], trash, strlen(trash)) != 0)
             return err_set(e, ERR_UNSAFE, item->part[k - 1], "destroy: not in the trash");
-        rc = copy_remove(item->part[k - 1], e);
+        TRY(copy_remove(item->part[k - 1], e));
     }
-    return rc;
+    return ERR_OK;
 }
