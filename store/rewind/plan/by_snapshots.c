@@ -330,71 +330,58 @@ enum err_code rewind_plan_files(const struct session_ref *ref, struct slice poin
                                 struct rewind_plan *out, struct err *e)
 {
     CLEANUP(snapped_fini) struct snapped s = { .ref = ref };
+    CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
     const struct store_ops *ops = ref->store->ops;
-    struct rewind_plan plan = { 0 };
     struct err why;
     enum err_code rc = snapped_open(ref, &s, &why);
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
-    const bool unread = rc != ERR_OK;
-    size_t at = rc || !s.log.n ? s.points.n : find_point(&s, point);
-    bool covered = at < s.points.n && s.turn[at].before, complete = covered;
+    const bool unread = rc != ERR_OK, none = unread || !s.log.n;
+    const size_t at = none ? s.points.n : find_point(&s, point);
+    const bool covered = at < s.points.n && s.turn[at].before;
+    bool complete = covered;
+    size_t rest = 0;
 
-    if (ops->plan)
-        rc = ops->plan(ref->store, ref, point, &plan, e);
-    else if (rc || !s.log.n)
-        rc = no_snapshots(&s, "rewind", e);
-    else if (!covered)
-        rc = err_set(e, ERR_NOT_FOUND, ref->path.p,
-                     "rewind: there is no snapshot from before this prompt");
+    rc = ops->plan  ? ops->plan(ref->store, ref, point, &plan, e)
+         : none     ? no_snapshots(&s, "rewind", e)
+         : !covered ? err_set(e, ERR_NOT_FOUND, ref->path.p,
+                              "rewind: there is no snapshot from before this prompt")
+                    : ERR_OK;
     if (!covered) {
-        if (!rc)
-            rc = note_unused(&s, unread ? &why : NULL, &plan, e);
-        if (rc)
-            rewind_plan_fini(&plan);
-        else
-            *out = plan;
-        return rc;
+        TRY(rc);
+        TRY(note_unused(&s, unread ? &why : NULL, &plan, e));
+        HAND_OVER(out, plan);
+        return ERR_OK;
     }
     if (rc || !ops->plan) {
         rewind_plan_fini(&plan);
-        rc = begin_snapped_plan(&s, &s.points.checkpoint[at], &plan, e);
+        TRY(begin_snapped_plan(&s, &s.points.checkpoint[at], &plan, e));
     }
-    size_t rest = 0;
-
     for (size_t i = at; i < s.points.n; i++)
         complete &= s.turn[i].after && !s.turn[i].interrupted;
-    if (!rc)
-        rc = snapped_collect(&s, at, s.points.n, e);
-    if (!rc)
-        rc = add_targets(&s, s.turn[at].before, &plan, &rest, e);
+    TRY(snapped_collect(&s, at, s.points.n, e));
+    TRY(add_targets(&s, s.turn[at].before, &plan, &rest, e));
     /* What the agent's own copies cannot tell no longer matters. */
-    if (!rc && complete && !rest)
+    if (complete && !rest)
         plan.notes = 0;
-    if (!rc)
-        rc = rewind_plan_note(&plan,
-                              complete ? "from the snapshot before the prompt"
-                                       : "from the snapshot before the prompt; a later turn has no "
-                                         "snapshot at its end, so what its commands changed may be "
-                                         "missing",
-                              e);
-    if (!rc)
-        rc = note_left_out(&s, at, &plan, e);
-    if (!rc)
-        rc = note_moves(&s, &plan, e);
-    if (rc)
-        rewind_plan_fini(&plan);
-    else
-        *out = plan;
-    return rc;
+    TRY(rewind_plan_note(&plan,
+                         complete ? "from the snapshot before the prompt"
+                                  : "from the snapshot before the prompt; a later turn has no "
+                                    "snapshot at its end, so what its commands changed may be "
+                                    "missing",
+                         e));
+    TRY(note_left_out(&s, at, &plan, e));
+    TRY(note_moves(&s, &plan, e));
+    HAND_OVER(out, plan);
+    return ERR_OK;
 }
 
 enum err_code rewind_plan_turn_files(const struct session_ref *ref, struct slice point,
                                      struct rewind_plan *out, bool *covered, struct err *e)
 {
     CLEANUP(snapped_fini) struct snapped s = { .ref = ref };
-    struct rewind_plan plan = { 0 };
+    CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
     struct err ignored;
     enum err_code rc = snapped_open(ref, &s, &ignored);
     size_t at = rc || !s.log.n ? s.points.n : find_point(&s, point), rest = 0;
@@ -404,16 +391,11 @@ enum err_code rewind_plan_turn_files(const struct session_ref *ref, struct slice
         return err_nomem(e);
     if (!*covered)
         return ERR_OK;
-    rc = begin_snapped_plan(&s, &s.points.checkpoint[at], &plan, e);
-    if (!rc)
-        rc = snapped_collect(&s, at, at + 1, e);
-    if (!rc)
-        rc = add_targets(&s, s.turn[at].before, &plan, &rest, e);
-    if (rc)
-        rewind_plan_fini(&plan);
-    else
-        *out = plan;
-    return rc;
+    TRY(begin_snapped_plan(&s, &s.points.checkpoint[at], &plan, e));
+    TRY(snapped_collect(&s, at, at + 1, e));
+    TRY(add_targets(&s, s.turn[at].before, &plan, &rest, e));
+    HAND_OVER(out, plan);
+    return ERR_OK;
 }
 
 /* ---- the points ---- */

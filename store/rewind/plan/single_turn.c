@@ -229,21 +229,15 @@ static enum err_code plan_files(struct turn_removal *o, const struct rewind_plan
 static enum err_code find_next(const struct session_ref *ref, const char *point, struct arena *a,
                                struct slice *next, struct err *e)
 {
-    struct checkpoint_list list = { 0 };
+    CLEANUP(checkpoint_list_fini) struct checkpoint_list list = { 0 };
     const struct slice id = slice_of(point);
-    enum err_code rc = ref->store->ops->checkpoints(ref->store, ref, &list, e);
 
     *next = (struct slice){ NULL, 0 };
-    for (size_t i = 0; !rc && i < list.n; i++) {
-        if (!slice_eq(list.checkpoint[i].id, id))
-            continue;
-        if (i + 1 < list.n) {
-            *next = arena_copy(a, list.checkpoint[i + 1].id);
-            rc = next->p ? ERR_OK : err_nomem(e);
-        }
-    }
-    checkpoint_list_fini(&list);
-    return rc;
+    TRY(ref->store->ops->checkpoints(ref->store, ref, &list, e));
+    for (size_t i = 0; i + 1 < list.n; i++)
+        if (slice_eq(list.checkpoint[i].id, id))
+            NEED((*next = arena_copy(a, list.checkpoint[i + 1].id)).p);
+    return ERR_OK;
 }
 
 static enum err_code begin_turn_plan(const struct rewind_plan *found, struct rewind_plan *plan,
@@ -268,74 +262,52 @@ static enum err_code between_points(const struct session_ref *ref, struct slice 
                                     struct turn_removal *o, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    struct rewind_plan found = { 0 }, next = { 0 };
+    CLEANUP(rewind_plan_fini) struct rewind_plan found = { 0 };
+    CLEANUP(rewind_plan_fini) struct rewind_plan next = { 0 };
     struct slice behind;
-    enum err_code rc = ops->plan(ref->store, ref, point, &found, e);
 
-    if (!rc)
-        rc = find_next(ref, found.point, &o->plan->arena, &behind, e);
-    if (!rc && behind.p)
-        rc = ops->plan(ref->store, ref, behind, &next, e);
-    if (!rc)
-        rc = begin_turn_plan(&found, o->plan, e);
-    if (!rc)
-        rc = plan_files(o, &found, behind.p ? &next : NULL, e);
-    rewind_plan_fini(&found);
-    rewind_plan_fini(&next);
-    return rc;
+    TRY(ops->plan(ref->store, ref, point, &found, e));
+    TRY(find_next(ref, found.point, &o->plan->arena, &behind, e));
+    if (behind.p)
+        TRY(ops->plan(ref->store, ref, behind, &next, e));
+    TRY(begin_turn_plan(&found, o->plan, e));
+    return plan_files(o, &found, behind.p ? &next : NULL, e);
 }
 
 static enum err_code by_system(const struct session_ref *ref, struct slice point,
                                struct turn_removal *o, struct err *e)
 {
-    struct rewind_plan found = { 0 };
-    enum err_code rc = ref->store->ops->plan_turn(ref->store, ref, point, &found, e);
+    CLEANUP(rewind_plan_fini) struct rewind_plan found = { 0 };
 
-    if (!rc)
-        rc = begin_turn_plan(&found, o->plan, e);
-    if (!rc) {
-        struct rewind_plan *plan = o->plan;
-
-        for (size_t i = 0; i < found.notes && !rc; i++)
-            rc = rewind_plan_note(plan, found.note[i], e);
-    }
-    if (!rc)
-        rc = plan_files(o, &found, NULL, e);
-    rewind_plan_fini(&found);
-    return rc;
+    TRY(ref->store->ops->plan_turn(ref->store, ref, point, &found, e));
+    TRY(begin_turn_plan(&found, o->plan, e));
+    for (size_t i = 0; i < found.notes; i++)
+        TRY(rewind_plan_note(o->plan, found.note[i], e));
+    return plan_files(o, &found, NULL, e);
 }
 
 enum err_code rewind_plan_single_turn(const struct session_ref *ref, struct slice point,
                                       struct rewind_plan *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    struct rewind_plan plan = { 0 };
+    CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
+    CLEANUP(rewind_plan_fini) struct rewind_plan found = { 0 };
     struct turn_removal o = { .plan = &plan };
+    bool has_snapshots;
 
     if (!store_can_rewind(ops))
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "rewind: this agent keeps no checkpoints of files");
-    bool done;
-
-    /* The turn from its snapshots; *done is false if it has none. */
-    struct rewind_plan found = { 0 };
-    enum err_code rc = rewind_plan_turn_files(ref, point, &found, &done, e);
-
-    if (!rc && done)
-        rc = begin_turn_plan(&found, o.plan, e);
-    if (!rc && done)
-        rc = plan_files(&o, &found, NULL, e);
-    rewind_plan_fini(&found);
-
-    if (!rc && !done && !ops->plan)
-        rc = err_set(e, ERR_NOT_FOUND, ref->path.p,
-                     "rewind: there are no snapshots from before and after this turn");
-    else if (!rc && !done)
-        rc = ops->plan_turn ? by_system(ref, point, &o, e) : between_points(ref, point, &o, e);
-
-    if (rc)
-        rewind_plan_fini(&plan);
-    else
-        *out = plan;
-    return rc;
+    TRY(rewind_plan_turn_files(ref, point, &found, &has_snapshots, e));
+    if (has_snapshots) {
+        TRY(begin_turn_plan(&found, &plan, e));
+        TRY(plan_files(&o, &found, NULL, e));
+    } else if (!ops->plan) {
+        return err_set(e, ERR_NOT_FOUND, ref->path.p,
+                       "rewind: there are no snapshots from before and after this turn");
+    } else {
+        TRY((ops->plan_turn ? by_system : between_points)(ref, point, &o, e));
+    }
+    HAND_OVER(out, plan);
+    return ERR_OK;
 }

@@ -165,21 +165,18 @@ static const struct rewind_options undo_options = { .allow_outside = true,
 
 static enum err_code back_to_check_rewind(struct back_check *k, size_t at, struct err *e)
 {
-    struct rewind_plan plan = { 0 };
-    struct rewind_preview p = { 0 };
+    CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
+    CLEANUP(rewind_preview_fini) struct rewind_preview p = { 0 };
     struct err *why = &k->b->why;
-    enum err_code rc = rewind_undo_plan(k->env, k->b->entry[at].id, &plan, why);
 
-    if (!rc)
-        rc = rewind_preview(&plan, &undo_options, &p, why);
-    if (!rc && at == 0 && plan.conversation.change && change_is_stale(plan.conversation.change))
-        rc = err_set(why, ERR_STALE, plan.session, "undo a rewind: its session has continued");
-    for (size_t i = 0; i < p.n && !rc; i++)
-        rc = back_to_check_file(k, &p.entry[i], e);
+    TRY(rewind_undo_plan(k->env, k->b->entry[at].id, &plan, why));
+    TRY(rewind_preview(&plan, &undo_options, &p, why));
+    if (at == 0 && plan.conversation.change && change_is_stale(plan.conversation.change))
+        return err_set(why, ERR_STALE, plan.session, "undo a rewind: its session has continued");
+    for (size_t i = 0; i < p.n; i++)
+        TRY(back_to_check_file(k, &p.entry[i], e));
     k->conversation = k->conversation || plan.conversation.change;
-    rewind_preview_fini(&p);
-    rewind_plan_fini(&plan);
-    return rc;
+    return ERR_OK;
 }
 
 /* Some conflicts show only when the newer entries are undone. The apply then redoes those. */
@@ -220,21 +217,15 @@ void back_to_fini(struct back_to *b)
 enum err_code back_to_plan(const struct store_env *env, const struct shown *shown, const char *id,
                            struct back_to *out, struct err *e)
 {
-    struct back_to b = { 0 };
+    CLEANUP(back_to_fini) struct back_to b = { 0 };
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
     struct back_walk w = { .shown = shown, .id = id, .out = &b, .e = e };
-    struct change_log *log;
 
     TRY(change_log_read(env, &log, e));
-    enum err_code rc = collect_entries(env, log, &w);
-
-    if (!rc)
-        rc = check_entries(env, log, &b, e);
-    change_log_close(log);
-    if (rc)
-        back_to_fini(&b);
-    else
-        *out = b;
-    return rc;
+    TRY(collect_entries(env, log, &w));
+    TRY(check_entries(env, log, &b, e));
+    HAND_OVER(out, b);
+    return ERR_OK;
 }
 
 /* ---- undoing it ---- */
@@ -243,44 +234,32 @@ enum err_code back_to_plan(const struct store_env *env, const struct shown *show
 static enum err_code undo_rewind_whole(const struct store_env *env, const char *id, char made[40],
                                        struct err *e)
 {
-    struct rewind_plan plan = { 0 };
-    struct rewind_preview p = { 0 };
-    struct rewind_result result;
-    enum err_code rc = rewind_undo_plan(env, id, &plan, e);
+    CLEANUP(rewind_plan_fini) struct rewind_plan plan = { 0 };
+    CLEANUP(rewind_preview_fini) struct rewind_preview p = { 0 };
+    CLEANUP(rewind_result_fini) struct rewind_result result = { 0 };
 
-    if (!rc)
-        rc = rewind_preview(&plan, &undo_options, &p, e);
-    for (size_t i = 0; i < p.n && !rc; i++)
+    TRY(rewind_undo_plan(env, id, &plan, e));
+    TRY(rewind_preview(&plan, &undo_options, &p, e));
+    for (size_t i = 0; i < p.n; i++)
         if (p.entry[i].action == REWIND_REFUSED)
-            rc =
-                err_set(e, ERR_STALE, p.entry[i].target->path, "undo a rewind: %s", p.entry[i].why);
-    if (!rc)
-        rc = rewind_apply(env, &p, &result, e);
-    if (!rc) {
-        memcpy(made, result.undo, sizeof result.undo);
-        if (result.conflicts)
-            rc = err_set(e, ERR_STALE, id, "undo a rewind: files changed meanwhile");
-        rewind_result_fini(&result);
-    }
-    rewind_preview_fini(&p);
-    rewind_plan_fini(&plan);
-    return rc;
+            return err_set(e, ERR_STALE, p.entry[i].target->path, "undo a rewind: %s",
+                           p.entry[i].why);
+    TRY(rewind_apply(env, &p, &result, e));
+    memcpy(made, result.undo, sizeof result.undo);
+    return result.conflicts ? err_set(e, ERR_STALE, id, "undo a rewind: files changed meanwhile")
+                            : ERR_OK;
 }
 
 static enum err_code undo_one_change(const struct store_env *env, const char *id, char made[40],
                                      struct err *e)
 {
-    struct change_log *log;
-    struct change *c = NULL;
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
+    CLEANUP(change_free_at) struct change *c = NULL;
 
     TRY(change_log_open(env, &log, e));
-    enum err_code rc = change_undo(log, id, &c, e);
-
-    if (!rc)
-        memcpy(made, c->id, sizeof c->id);
-    change_free(c);
-    change_log_close(log);
-    return rc;
+    TRY(change_undo(log, id, &c, e));
+    memcpy(made, c->id, sizeof c->id);
+    return ERR_OK;
 }
 
 struct back_made {
