@@ -226,6 +226,35 @@ static enum err_code judge_broken(struct scan *k, struct log_damage *d, struct s
     return put_without(k, d, row, 0, row.n);
 }
 
+/* The last line has no newline. */
+static enum err_code judge_torn(struct scan *k, struct log_damage *d, struct slice row,
+                                struct err *e)
+{
+    const bool nuls = row.n && row.p[0] == '\0', empty = slice_trim(row).n == 0;
+    const bool whole = k->log->index.line[d->line].state == LINE_OK && !nuls;
+
+    /* If the repair of another damage leaves a row, it is that. */
+    if (!whole && !empty) {
+        TRY(nuls ? judge_nuls(k, d, row) : judge_broken(k, d, row, e));
+        if (d->repair && slice_trim(buf_slice(&k->bytes)).n)
+            return buf_add_byte(&k->bytes, '\n');
+        TRY(logfile_row(k->log, d->line, &row, e)); /* judge_broken read it again */
+        k->bytes.n = 0;
+        d->repair = NULL;
+    }
+    d->kind = FINDING_TORN_TAIL;
+    d->why = whole ? "the last line has no newline: the agent would append its next row to it"
+                   : "unfinished write: the last line is cut, and the agent would append its next "
+                     "row to it";
+    if (whole || (k->rules->skips_broken && !empty)) {
+        d->repair = "adds the newline";
+        TRY(buf_add(&k->bytes, row));
+        return buf_add_byte(&k->bytes, '\n');
+    }
+    d->repair = "takes the cut line out";
+    return ERR_OK;
+}
+
 /* A program has read the rows and printed them again, with blanks after the colons. Only the first row with the member
  * tells, because agents read the beginning of a log. */
 static enum err_code judge_spaced(struct scan *k, struct log_damage *d, struct slice row)
@@ -276,23 +305,8 @@ static enum err_code judge_line(struct scan *k, struct log_damage *d, struct err
         return ERR_OK;
     }
     TRY(logfile_row(k->log, d->line, &row, e));
-    if (is_torn_line(k, d->line)) {
-        /* The last line has no newline. */
-        const bool whole = k->log->index.line[d->line].state == LINE_OK;
-
-        d->kind = FINDING_TORN_TAIL;
-        d->why =
-            whole ? "the last line has no newline: the agent would append its next row to it"
-                  : "unfinished write: the last line is cut, and the agent would append its next "
-                    "row to it";
-        if (whole || k->rules->skips_broken) {
-            d->repair = "adds the newline";
-            TRY(buf_add(&k->bytes, row));
-            return buf_add_byte(&k->bytes, '\n');
-        }
-        d->repair = "takes the cut line out";
-        return ERR_OK;
-    }
+    if (is_torn_line(k, d->line))
+        return judge_torn(k, d, row, e);
     if (line->state == LINE_BROKEN)
         return judge_broken(k, d, row, e);
     if (row.n && row.p[0] == '\0')

@@ -10,7 +10,7 @@
  *
  *   finding        what is in the log                      the repair
  *   torn-tail      a whole row without its newline         adds the newline
- *                  a cut row at the end                    takes it out
+ *                  a cut row, or NULs, at the end          takes it out
  *   nul-bytes      NULs alone, or in and around a row      takes the NULs out
  *   spliced-line   a cut row, then a whole one             takes the cut one out
  *                  two whole rows                          puts a newline between them

@@ -99,6 +99,22 @@ TEST(a_torn_end_gets_its_newline_or_is_taken_out)
     expect(&offsets, SLICE(A "{\"n\":2"), "torn-tail@2+ ", SLICE(A));
     expect(&skips, SLICE(A "{\"n\":2"), "torn-tail@2+ ", SLICE(A "{\"n\":2\n"));
     expect(&plain, SLICE(A "\0\0\0\0\0"), "torn-tail@2+ ", SLICE(A));
+    expect(&offsets, SLICE(A "\0\0\0\0\0"), "torn-tail@2+ ", SLICE(A));
+    expect(&skips, SLICE(A "\0\0\0\0\0"), "torn-tail@2+ ", SLICE(A));
+}
+
+TEST(a_row_in_a_torn_end_is_kept)
+{
+    static const struct log_rules *const all[] = { &plain, &skips };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        expect(all[i], SLICE(A "{\"n\":2}\0\0"), "nul-bytes@2+ ", SLICE(A "{\"n\":2}\n"));
+        expect(all[i], SLICE(A "\0\0{\"n\":2}"), "nul-bytes@2+ ", SLICE(A "{\"n\":2}\n"));
+        expect(all[i], SLICE(A "\xef\xbb\xbf{\"n\":2}"), "broken-line@2+ ", SLICE(A "{\"n\":2}\n"));
+    }
+    expect(&plain, SLICE(A "{\"n\":\"cu{\"n\":2}"), "spliced-line@2+ ", SLICE(A "{\"n\":2}\n"));
+    expect(&offsets, SLICE(A "{\"n\":2}\0\0"), "nul-bytes@2+ ", SLICE(A "{\"n\":2}  \n"));
+    expect(&plain, SLICE(A "{\"n\":\0\0"), "torn-tail@2+ ", SLICE(A));
 }
 
 TEST(nul_bytes_are_taken_out_wherever_they_are)
