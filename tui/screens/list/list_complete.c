@@ -13,6 +13,7 @@ struct completion {
     size_t at;            /* where the value is in the query */
     struct slice present; /* the value that is in the query */
     struct slice typed;   /* the part of it that was typed */
+    bool replaces;        /* nothing begins with that: the values replace it */
     struct slice next[NEXT_VALUES], first;
     size_t n;
 };
@@ -97,6 +98,15 @@ static void consider_session(struct completion *c, const struct session_entry *e
         list_complete_consider(c, tag);
 }
 
+static void list_complete_collect(const struct list *l, struct completion *c)
+{
+    for (int i = 0; c->kind == TERM_IS && i < IS_COUNT; i++)
+        list_complete_consider(c, slice_of(query_is_name((enum is_kind)i)));
+    for (uint32_t i = 0; c->kind != TERM_IS && i < l->sessions.n; i++)
+        if (session_table_is_listed(&l->sessions, i))
+            consider_session(c, &l->sessions.entry[i]);
+}
+
 static bool find(const struct list *l, struct completion *c)
 {
     struct slice query = line_editor_text(&l->query);
@@ -110,11 +120,12 @@ static bool find(const struct list *l, struct completion *c)
     c->typed = c->present;
     if (l->completed.end == query.n && l->completed.typed <= c->present.n)
         c->typed.n = l->completed.typed;
-    for (int i = 0; c->kind == TERM_IS && i < IS_COUNT; i++)
-        list_complete_consider(c, slice_of(query_is_name((enum is_kind)i)));
-    for (uint32_t i = 0; c->kind != TERM_IS && i < l->sessions.n; i++)
-        if (session_table_is_listed(&l->sessions, i))
-            consider_session(c, &l->sessions.entry[i]);
+    list_complete_collect(l, c);
+    c->replaces = !c->first.n && l->filter.hits == 0;
+    if (c->replaces) {
+        c->present.n = c->typed.n = 0;
+        list_complete_collect(l, c);
+    }
     if (c->n == 0 && c->first.n)
         c->next[c->n++] = c->first;
     return c->n > 0 && !slice_eq(c->next[0], c->present);
@@ -124,7 +135,7 @@ struct slice list_completion_rest(const struct list *l)
 {
     struct completion c;
 
-    if (!find(l, &c) || l->completed.end == l->query.n)
+    if (!find(l, &c) || c.replaces || l->completed.end == l->query.n)
         return (struct slice){ 0 };
     return (struct slice){ c.next[0].p + c.typed.n, c.next[0].n - c.typed.n };
 }
@@ -136,7 +147,7 @@ bool list_completion_next(const struct list *l, char *out, size_t cap, int w)
     struct completion c;
     size_t used = (size_t)snprintf(out, cap, "Tab: "), i = 0;
 
-    if (!find(l, &c) || c.n < 2 || w < (int)used) {
+    if (!find(l, &c) || (c.n < 2 && !c.replaces) || w < (int)used) {
         out[0] = '\0';
         return false;
     }

@@ -58,17 +58,30 @@ AT_SHOP(tab_completes_the_value_of_a_field, 24, 80)
 
 AT_SHOP(tab_marks_where_there_is_nothing_to_complete, 24, 80)
 {
-    static const char *const queries[] = { "pay",        "branch:main", "branch:x",
-                                           "tag:infra ", "size:>1",     "branch",
-                                           "tag:",       "//branch:r",  "branch:r pa" };
+    static const char *const queries[] = { "pay",    "branch:main", "tag:infra ", "size:>1",
+                                           "branch", "tag:",        "//branch:r", "branch:r pa" };
 
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
         assert_query(&x->s, queries[i], "<Tab>",
-                     queries[i] == queries[6] ? "tag:infra" : queries[i]);
+                     queries[i] == queries[5] ? "tag:infra" : queries[i]);
     assert_query(&x->s, "branch:r", "<Left><Tab>", "branch:r");
     list_unmark_all(x->s.model->list);
     assert_query(&x->s, "branch:main", "<Tab>", "branch:main");
     assert_int_equal(x->s.model->list->marks, 1);
+}
+
+AT_SHOP(a_value_that_no_session_has_is_replaced_by_one_that_some_have, 24, 80)
+{
+    screen_press(&x->s, "branch:zz");
+    assert_true(screen_has(&x->s, "No matches"));
+    assert_non_null(strstr(screen_line(&x->s, 1), "> branch:zz "));
+    assert_non_null(strstr(screen_line(&x->s, 1), "Tab: fix/retry  main  refunds  ümlaut"));
+    assert_query(&x->s, "branch:zz", "<Tab>", "branch:fix/retry");
+    assert_query(&x->s, "branch:zz", "<Tab><Tab>", "branch:main");
+    /* Where only one value is left to choose, it is named, too. */
+    screen_press(&x->s, "<C-u>tag:x");
+    assert_non_null(strstr(screen_line(&x->s, 1), "Tab: infra"));
+    assert_query(&x->s, "agent:nosuch", "<Tab>", "agent:claude");
 }
 
 TEST(a_value_with_blanks_is_completed_in_quotes)
