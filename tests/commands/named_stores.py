@@ -134,11 +134,11 @@ def rewinds(w):
 def knows_its_mistakes(w):
     p = w.p
     for text, line, why in (
-            ('[store.x]\nformat = clade\npath = /x\n', 2, 'no such system: clade; did you mean claude?'),
-            ('[store.x]\npaht = /x\nformat = claude\npath = /x\n', 2, 'unknown setting paht; did you mean path?'),
-            ('[store.x]\nformat = claude\npath = /x\nfrok = y\n', 4, 'unknown setting frok; did you mean fork?'),
-            ('[store.x]\nformt = claude\npath = /x\n', 2, 'unknown setting formt; did you mean format?'),
-            ('[store.x]\nplugin = folder\nformat = claude\npath = /x\n', 2, 'the store has a format, so no plugin')):
+            ('[store.x]\nformat = clade\npath = /x\n', 2, 'unknown agent "clade"; did you mean claude?'),
+            ('[store.x]\npaht = /x\nformat = claude\npath = /x\n', 2, 'unknown setting "paht"; did you mean path?'),
+            ('[store.x]\nformat = claude\npath = /x\nfrok = y\n', 4, 'unknown setting "frok"; did you mean fork?'),
+            ('[store.x]\nformt = claude\npath = /x\n', 2, 'unknown setting "formt"; did you mean format?'),
+            ('[store.x]\nplugin = folder\nformat = claude\npath = /x\n', 2, 'a store has a format or a plugin, not both')):
         put(w.config, text)
         run = p.run('config', '--check')
         want = f'reprise: {w.config}:{line}: {why}\n'

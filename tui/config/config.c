@@ -76,13 +76,13 @@ static void add_problem(struct reading *r, const char *what, const char *word)
     config_add_problem(r, "%s %s", what, word);
 }
 
-/* "unknown setting pewview; did you mean preview?" */
+/* Names what was typed, and the nearest word if there is one. */
 void config_add_unknown(struct reading *r, const char *what, const char *typed, const char *near)
 {
-    char text[200];
-
-    snprintf(text, sizeof text, "%s; did you mean %s?", typed, near);
-    add_problem(r, what, near ? text : typed);
+    if (near)
+        config_add_problem(r, "%s \"%s\"; did you mean %s?", what, typed, near);
+    else
+        config_add_problem(r, "%s \"%s\"; see man reprise-config", what, typed);
 }
 
 int config_word_index(const char *words, const char *word)

@@ -79,8 +79,7 @@ void config_set_store(struct reading *r, const char *section, const char *name, 
 
         store->format = store_system(slice_of(value));
         if (!store->format)
-            config_add_unknown(r, "no such system:", value,
-                               config_nearest_store(NULL, value, &best));
+            config_add_unknown(r, "unknown agent", value, config_nearest_store(NULL, value, &best));
     } else if (config_change_key(name) < STORE_COMMANDS)
         config_set_change(r, section, config_change_key(name), value);
     else if (member)
@@ -132,9 +131,10 @@ void config_check_stores(struct reading *r)
             if (strcmp(name, store_keys[i]) != 0 && nearest_is_nearer(name, store_keys[i], &best))
                 near = store_keys[i];
         r->line = c->entry[n].line;
-        config_add_unknown(
-            r, strcmp(name, "plugin") == 0 ? "the store has a format, so no" : "unknown setting",
-            name, near);
+        if (strcmp(name, "plugin") == 0)
+            config_add_problem(r, "a store has a format or a plugin, not both");
+        else
+            config_add_unknown(r, "unknown setting", name, near);
     }
     c->entries = kept;
 }

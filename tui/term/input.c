@@ -298,7 +298,7 @@ static bool read_rgb(struct slice text, int rgb[3])
 }
 
 /* OSC, DCS and the like: a string that ends with BEL or ESC \. All are skipped except the
- * background colour. */
+ * background colour. No such string has ^C in it: Alt with its first character was pressed. */
 static enum step string_event(struct input *in, struct slice text, struct input_event *out)
 {
     static const char background[] = "\x1b]11;";
@@ -311,6 +311,8 @@ static enum step string_event(struct input *in, struct slice text, struct input_
             length = end + 1;
         else if (text.p[end] == ESC && end + 1 < text.n && text.p[end + 1] == '\\')
             length = end + 2;
+        else if ((unsigned char)text.p[end] < BEL)
+            return input_skip_bytes(in, end);
     if (!length)
         return STEP_WAIT;
     if (end < front || memcmp(text.p, background, front) != 0 ||

@@ -158,13 +158,13 @@ TEST(unknown_words_are_named_with_the_nearest)
     } cases[] = {
         { "theme = drak\n", "theme \"drak\"? Did you mean dark? (auto|dark|light" },
         { "theme = drak\n", "Did you mean dark?" },
-        { "pewview = on\n", "unknown setting pewview; did you mean preview?" },
-        { "[color]\ntitle = red\n", "unknown section color; did you mean colors?" },
-        { "[cluade]\nresume = x\n", "unknown section cluade; did you mean claude?" },
-        { "[keys]\ndelete = d\n", "unknown section keys; did you mean keys.list?" },
-        { "[store]\npath = d\n", "unknown section store; did you mean store.NAME?" },
-        { "[something]\nelse = d\n", "unknown section something" },
-        { "[codex]\nresum = x\n", "unknown setting resum; did you mean resume?" },
+        { "pewview = on\n", "unknown setting \"pewview\"; did you mean preview?" },
+        { "[color]\ntitle = red\n", "unknown section \"color\"; did you mean colors?" },
+        { "[cluade]\nresume = x\n", "unknown section \"cluade\"; did you mean claude?" },
+        { "[keys]\ndelete = d\n", "unknown section \"keys\"; did you mean keys.list?" },
+        { "[store]\npath = d\n", "unknown section \"store\"; did you mean store.NAME?" },
+        { "[something]\nelse = d\n", "unknown section \"something\"; see man reprise-config" },
+        { "[codex]\nresum = x\n", "unknown setting \"resum\"; did you mean resume?" },
         { "[codex]\nresume =\n", "no command follows resume" },
     };
 
@@ -262,8 +262,8 @@ TEST(mistakes_in_keys_are_named)
                                "[keys.lits]\nfork = f7\n[keys.list]\nfrok = f7\nhunk = f7\nfork =\n"
                                "fork = ctrl-m\nfork = alt-c ctrl-c\ndelete = f8\n"),
                      ERR_OK);
-    expect_problem(&c, 0, 2, "unknown context lits; did you mean list?");
-    expect_problem(&c, 1, 4, "unknown action frok; did you mean fork?");
+    expect_problem(&c, 0, 2, "unknown context \"lits\"; did you mean list?");
+    expect_problem(&c, 1, 4, "unknown action \"frok\"; did you mean fork?");
     expect_problem(&c, 2, 5, "hunk is not an action of [keys.list]");
     expect_problem(&c, 3, 6, "no keys");
     expect_problem(&c, 4, 7, "ctrl-m (in a terminal it is Enter)");

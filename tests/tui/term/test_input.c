@@ -240,6 +240,16 @@ TEST(ctrl_c_right_after_esc_is_ctrl_c)
     input_fini(&in);
 }
 
+/* Alt with ], P, _ or ^ begins like a string of the terminal, and keys that follow at once are in it. */
+TEST(ctrl_c_ends_what_looked_like_a_string)
+{
+    static const char *const typed[] = { "\x1b]\x03", "\x1b]jjj\x03", "\x1bPq\x03", "\x1b_\x03",
+                                         "\x1b^g\x03" };
+
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+        assert_key(typed[i], 'c', MOD_CTRL);
+}
+
 /* Many keys in one read, as after the program was busy: no key is lost. */
 TEST(a_burst_of_keys_is_split)
 {
