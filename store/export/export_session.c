@@ -57,15 +57,11 @@ void export_summary_fini(struct export_summary *s)
 static enum err_code redact_row(struct buf *bytes, void *arg)
 {
     struct export *x = arg;
-    struct buf clean = { 0 };
-    enum err_code rc = redact_json_rows(buf_slice(bytes), &clean, &x->sum->redacted);
+    AUTO_BUF clean = { 0 };
 
-    if (rc) {
-        buf_fini(&clean);
-        return rc;
-    }
+    TRY(redact_json_rows(buf_slice(bytes), &clean, &x->sum->redacted));
     buf_fini(bytes);
-    *bytes = clean;
+    HAND_OVER(bytes, clean);
     return ERR_OK;
 }
 
@@ -127,21 +123,17 @@ static enum err_code write_tool(struct export *x, const struct block *call,
                              .result = result,
                              .open = x->req->tools == EXPORT_TOOLS_FULL,
                              .section = section_of(x, call, result) };
-    struct arena a = { 0 };
-    struct buf input = { 0 };
-    enum err_code rc = call ? export_tool_describe(&t, x->root, &a, &input) : ERR_OK;
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF input = { 0 };
+    const bool known = !call || !export_tool_describe(&t, x->root, &a, &input);
 
     /* The answer of a tool to an edit contains no more than the edit. */
-    if (!rc && result && (t.hunks.n <= 0 || t.open || t.result->failed))
+    if (known && result && (t.hunks.n <= 0 || t.open || t.result->failed))
         t.output = tool_call_result(result);
-    if (rc || a.failed)
-        rc = err_nomem(e);
-    else
+    if (known && !a.failed)
         x->writer->tool(x->o, &t);
     hunks_fini(&t.hunks);
-    buf_fini(&input);
-    arena_fini(&a);
-    return rc;
+    return known && !a.failed ? ERR_OK : err_nomem(e);
 }
 
 static void write_note(struct export *x, const struct row_read *r, const struct block *b)
@@ -216,10 +208,7 @@ static enum err_code export_session_write_block(struct export *x, const struct r
 static enum err_code write_conversation(struct export *x, const struct session_ref *ref,
                                         struct err *e)
 {
-    enum err_code rc = export_part_open(&x->part, ref, x->req, x->number > 0, e);
-
-    if (rc)
-        return rc;
+    TRY(export_part_open(&x->part, ref, x->req, x->number > 0, e));
     x->rows = (struct row_window){ .store = ref->store,
                                    .t = x->part.t,
                                    .next = x->part.from,
@@ -228,12 +217,12 @@ static enum err_code write_conversation(struct export *x, const struct session_r
                                    .change = x->req->redact ? redact_row : NULL,
                                    .arg = x };
     x->speaker = EXPORT_NO_SPEAKER;
-    for (struct row_read *row; !x->o->rc; row_window_remove(&x->rows)) {
+    enum err_code rc = ERR_OK;
+
+    for (struct row_read *row; !rc && !x->o->rc; row_window_remove(&x->rows)) {
         rc = row_window_first(&x->rows, &row, e);
         if (rc || !row)
             break;
-
-        rc = ERR_OK;
         x->open = false;
         for (size_t i = 0; !rc && !x->o->rc && i < row->blocks.n; i++)
             if (export_session_is_wanted(x, row, i))
@@ -243,9 +232,6 @@ static enum err_code write_conversation(struct export *x, const struct session_r
         if (x->open)
             export_out_lit(x->o, x->writer->message_end);
         x->sum->messages++;
-
-        if (rc)
-            break;
     }
     row_window_fini(&x->rows);
     export_part_close(&x->part);
@@ -256,17 +242,14 @@ static enum err_code write_conversation(struct export *x, const struct session_r
 
 static struct slice redacted(struct export *x, struct slice text)
 {
-    struct buf clean = { 0 };
-    struct slice copy = text;
+    AUTO_BUF clean = { 0 };
 
     if (!x->req->redact || text.n == 0)
         return text;
     if (redact_text(text, &clean, &x->sum->redacted) == ERR_OK)
-        copy = arena_copy(&x->arena, buf_slice(&clean));
-    else
-        x->arena.failed = true;
-    buf_fini(&clean);
-    return copy;
+        return arena_copy(&x->arena, buf_slice(&clean));
+    x->arena.failed = true;
+    return text;
 }
 
 static const struct subagent *described(const struct subagent_list *list, struct slice id)
@@ -280,34 +263,31 @@ static const struct subagent *described(const struct subagent_list *list, struct
 static enum err_code find_subagents(struct export *x, struct err *e)
 {
     const struct store *st = x->ref->store;
-    struct subagent_list list = { .n = 0 };
+    CLEANUP(subagent_list_fini) struct subagent_list list = { .n = 0 };
     struct slice *ids = NULL;
     size_t n = 0;
 
     if (!x->req->subagents || !st->ops->subagents || !st->ops->subagent)
         return ERR_OK;
-    enum err_code rc = st->ops->subagents(st, x->ref, &x->arena, &ids, &n, e);
+    TRY(st->ops->subagents(st, x->ref, &x->arena, &ids, &n, e));
+    if (!n)
+        return ERR_OK;
+    TRY(store_describe_subagents(x->ref, x->req->cancel, &list, e));
+    NEED(x->section = arena_zalloc(&x->arena, (n + 1) * sizeof *x->section));
+    for (size_t i = 0; i < n; i++) {
+        const struct subagent *d = described(&list, ids[i]);
 
-    if (!rc && n)
-        rc = store_describe_subagents(x->ref, x->req->cancel, &list, e);
-    if (!rc && n) {
-        x->section = arena_zalloc(&x->arena, (n + 1) * sizeof *x->section);
-        for (size_t i = 0; x->section && i < n; i++) {
-            const struct subagent *d = described(&list, ids[i]);
+        x->section[i] = (struct export_section){ .number = i + 1, .id = ids[i] };
 
-            x->section[i] = (struct export_section){ .number = i + 1, .id = ids[i] };
-
-            /* A sub-agent that cannot be described has a section all the same. */
-            if (d) {
-                x->section[i].type = redacted(x, arena_copy(&x->arena, d->type));
-                x->section[i].task = redacted(x, arena_copy(&x->arena, d->task));
-            }
+        /* A sub-agent that cannot be described has a section all the same. */
+        if (d) {
+            x->section[i].type = redacted(x, arena_copy(&x->arena, d->type));
+            x->section[i].task = redacted(x, arena_copy(&x->arena, d->task));
         }
-        x->sections = n;
-        rc = x->section && !x->arena.failed ? ERR_OK : err_nomem(e);
     }
-    subagent_list_fini(&list);
-    return rc;
+    x->sections = n;
+    NEED(!x->arena.failed);
+    return ERR_OK;
 }
 
 /* A sub-agent that has disappeared or cannot be read is skipped. */
@@ -338,11 +318,9 @@ static enum err_code export_session_write_subagent(struct export *x, const struc
 
 static enum err_code write_subagents(struct export *x, struct err *e)
 {
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; !rc && !x->o->rc && i < x->sections; i++)
-        rc = export_session_write_subagent(x, &x->section[i], e);
-    return rc;
+    for (size_t i = 0; !x->o->rc && i < x->sections; i++)
+        TRY(export_session_write_subagent(x, &x->section[i], e));
+    return ERR_OK;
 }
 
 /* ---- the document ---- */

@@ -44,6 +44,14 @@ struct work {
     int present; /* the present file; -1 if it is not open */
 };
 
+static void work_close(struct work *w)
+{
+    close_at(&w->present);
+    if (w->temp_dir != w->dir)
+        close_at(&w->temp_dir);
+    close_at(&w->dir);
+}
+
 /* ---- the present bytes ---- */
 
 /* Copies them into the record and checks, in the same pass, that they are still what the preview
@@ -111,20 +119,16 @@ static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
 
     /* The new file gets the attributes of the replaced one, and a restored file gets those that
      * it had. */
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     const struct attrs *like = w->target->like;
     struct attrs present;
-    enum err_code rc = ERR_OK;
 
-    if (w->x->action == REWIND_RESTORE && !(w->x->seen.mode & S_IFMT)) {
-        rc = fs_attrs_get(w->present, &a, w->x->path, &present, e);
+    if (x->action == REWIND_RESTORE && !(x->seen.mode & S_IFMT)) {
+        TRY(fs_attrs_get(w->present, &a, x->path, &present, e));
         like = &present;
     }
-    if (!rc && like)
-        rc = fs_attrs_apply(fd, like, w->x->path, e);
-    arena_fini(&a);
-    if (rc)
-        return rc;
+    if (like)
+        TRY(fs_attrs_apply(fd, like, x->path, e));
 
     /* After the owner: a change of owner clears set-id bits. */
     if (fchmod(fd, x->mode & 07777))
@@ -200,19 +204,16 @@ static enum err_code stage_dir(const struct work *w, const char *temp, struct er
 
     if (mkdirat(w->temp_dir, temp, 0700))
         return err_sys(e, x->path, "make a directory beside it");
-    int fd = openat(w->temp_dir, temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    enum err_code rc = fd < 0 ? err_sys(e, x->path, "open directory") : ERR_OK;
+    AUTO_FD fd = openat(w->temp_dir, temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-    if (!rc && w->target->like)
-        rc = fs_attrs_apply(fd, w->target->like, x->path, e);
-    if (!rc && fchmod(fd, (x->mode & 07777) | 0700))
-        rc = err_sys(e, x->path, "set the mode");
-    if (!rc)
-        file_at_set_mtime(fd, x->mtime_ns);
-    if (!rc)
-        rc = disk_sync(fd, x->path, e);
-    close_at(&fd);
-    return rc;
+    if (fd < 0)
+        return err_sys(e, x->path, "open directory");
+    if (w->target->like)
+        TRY(fs_attrs_apply(fd, w->target->like, x->path, e));
+    if (fchmod(fd, (x->mode & 07777) | 0700))
+        return err_sys(e, x->path, "set the mode");
+    file_at_set_mtime(fd, x->mtime_ns);
+    return disk_sync(fd, x->path, e);
 }
 
 static enum err_code stage_temp(struct stager *s, const struct work *w, const struct span *wanted,
@@ -225,20 +226,17 @@ static enum err_code stage_temp(struct stager *s, const struct work *w, const st
         return stage_link(s, w, temp, wanted, e);
     if (S_ISDIR(w->x->mode))
         return stage_dir(w, temp, e);
-    int fd = openat(w->temp_dir, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    AUTO_FD fd =
+        openat(w->temp_dir, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return err_sys(e, w->x->path, "create a file beside it");
-    enum err_code rc = fill_temp(s, w, fd, wanted, e);
-
-    if (rc) {
-        close(fd);
-        return rc;
-    }
+    TRY(fill_temp(s, w, fd, wanted, e));
     /* The disk may begin to write; failures of this hint do not matter. */
     disk_start_sync(fd, 0, 0);
     s->staged[s->n].fd = fd;
     s->staged[s->n++].entry = w->i;
+    fd = -1;
     return s->n < BATCH ? ERR_OK : stage_settle(s, e);
 }
 
@@ -300,7 +298,7 @@ static enum err_code probe_names(struct stager *s, const struct work *w, struct 
 
 static enum err_code stage_wanted(struct stager *s, const struct work *w, struct err *e)
 {
-    struct span wanted;
+    CLEANUP(span_close) struct span wanted = { .fd = -1 };
     char from[TX_PATH_MAX], temp[64];
 
     /* The file itself is restored; it keeps its name in the record until everything is done. If it cannot have two
@@ -312,10 +310,7 @@ static enum err_code stage_wanted(struct stager *s, const struct work *w, struct
             return ERR_OK;
     }
     TRY(source_open(&w->target->source, &wanted, e));
-    enum err_code rc = stage_temp(s, w, &wanted, e);
-
-    span_close(&wanted);
-    return rc;
+    return stage_temp(s, w, &wanted, e);
 }
 
 /* ---- all entries ---- */
@@ -350,41 +345,34 @@ static enum err_code reach_dirs(struct stager *s, struct work *w, struct err *e)
 static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_target *target,
                                struct err *e)
 {
+    CLEANUP(work_close)
     struct work w = {
         .x = &s->tx->entry[i], .target = target, .i = i, .dir = -1, .temp_dir = -1, .present = -1
     };
-    bool absent = w.x->action == REWIND_CREATE && !w.x->seen.exists;
-    enum err_code rc = reach_dirs(s, &w, e);
+    int sys;
 
-    if (!rc) {
-        s->tx->begun = i + 1;
-        rc = absent ? check_absent(&w, e) : keep_present(s, &w, e);
-    }
+    TRY(reach_dirs(s, &w, e));
+    s->tx->begun = i + 1;
+    TRY(w.x->action == REWIND_CREATE && !w.x->seen.exists ? check_absent(&w, e)
+                                                          : keep_present(s, &w, e));
 
     /* Permissions that no temporary file tests may have changed since the preview. A refusal after INTENT would leave
      * the rewind unfinished for ever. */
-    if (!rc) {
-        const struct rewind_step step = { .dir = w.dir < 0 ? w.temp_dir : w.dir,
-                                          .present = w.present,
-                                          .action = w.x->action,
-                                          .mode_only = w.x->mode_only };
-        int sys;
-        const char *why = rewind_forbidden(&step, &sys);
+    const struct rewind_step step = { .dir = w.dir < 0 ? w.temp_dir : w.dir,
+                                      .present = w.present,
+                                      .action = w.x->action,
+                                      .mode_only = w.x->mode_only };
+    const char *why = rewind_forbidden(&step, &sys);
 
-        if (why) {
-            errno = sys;
-            rc = err_sys(e, w.x->path, why);
-        }
+    if (why) {
+        errno = sys;
+        return err_sys(e, w.x->path, why);
     }
-    if (!rc && w.x->action != REWIND_DELETE && !w.x->mode_only)
-        rc = stage_wanted(s, &w, e);
-    if (!rc && !w.x->mode_only)
-        rc = probe_names(s, &w, e);
-    close_at(&w.present);
-    if (w.temp_dir != w.dir)
-        close_at(&w.temp_dir);
-    close_at(&w.dir);
-    return rc;
+    if (w.x->mode_only)
+        return ERR_OK;
+    if (w.x->action != REWIND_DELETE)
+        TRY(stage_wanted(s, &w, e));
+    return probe_names(s, &w, e);
 }
 
 enum err_code rewind_tx_stage(struct rewind_tx *tx, const struct rewind_preview *p, struct err *e)

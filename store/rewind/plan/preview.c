@@ -228,15 +228,12 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
 enum err_code rewind_chosen_init(struct rewind_chosen *c, const struct rewind_options *o,
                                  struct err *e)
 {
-    struct rewind_chosen chosen = { .all = !o->only };
+    CLEANUP(rewind_chosen_fini) struct rewind_chosen chosen = { .all = !o->only };
     uint32_t number;
 
     for (size_t i = 0; i < o->only_n; i++)
-        if (slice_set_add(&chosen.path, slice_of(o->only[i]), &number)) {
-            rewind_chosen_fini(&chosen);
-            return err_nomem(e);
-        }
-    *c = chosen;
+        NEED(!slice_set_add(&chosen.path, slice_of(o->only[i]), &number));
+    HAND_OVER(c, chosen);
     return ERR_OK;
 }
 
