@@ -301,29 +301,25 @@ static enum err_code keep_all(struct keep_run *r, const struct config *config, s
                    r->copied + r->unchanged + r->refused);
 }
 
+static void keep_run_fini(struct keep_run *r)
+{
+    sessions_close(&r->s);
+    keep_close(r->k);
+    selection_fini(&r->selection);
+    arena_fini(&r->a);
+}
+
 enum err_code keep_run(struct invocation *in, struct err *e)
 {
+    CLEANUP(config_fini) struct config config = { 0 };
+    CLEANUP(keep_run_fini)
     struct keep_run r = { .in = in, .due = option_given(&in->options, OPTION_DUE) };
-    struct config config;
 
     TRY(command_config(in, &config, e));
-    enum err_code rc = ERR_OK;
-
     if (option_given(&in->options, OPTION_INSTALL_TIMER) ||
-        option_given(&in->options, OPTION_REMOVE_TIMER)) {
-        rc = keep_timer_run(in, config.keep != NULL, e);
-        config_fini(&config);
-        return rc;
-    }
-    rc = sessions_open(in, true, &r.s, e);
-    if (!rc) {
-        rc = in->argc && strcmp(in->argv[0], "restore") == 0 ? keep_back(&r, e)
-                                                             : keep_all(&r, &config, e);
-        sessions_close(&r.s);
-    }
-    keep_close(r.k);
-    selection_fini(&r.selection);
-    arena_fini(&r.a);
-    config_fini(&config);
-    return rc;
+        option_given(&in->options, OPTION_REMOVE_TIMER))
+        return keep_timer_run(in, config.keep != NULL, e);
+    TRY(sessions_open(in, true, &r.s, e));
+    return in->argc && strcmp(in->argv[0], "restore") == 0 ? keep_back(&r, e)
+                                                           : keep_all(&r, &config, e);
 }

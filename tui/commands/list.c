@@ -165,8 +165,8 @@ static void report_no_match(const struct invocation *in, const struct sessions *
 
 enum err_code list_run(struct invocation *in, struct err *e)
 {
-    struct sessions s;
-    struct listing *listing = NULL;
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
+    CLEANUP(listing_close_at) struct listing *listing = NULL;
     struct listing_query q;
     struct answer answer = { .out = &in->out };
     const struct listing_texts texts = { make_row_text, write_row_text };
@@ -176,44 +176,39 @@ enum err_code list_run(struct invocation *in, struct err *e)
 
     TRY(sessions_open(in, false, &s, e));
     command_report_interrupted(in);
-    enum err_code rc = sessions_query(in, &s.scope, &q, e);
+    TRY(sessions_query(in, &s.scope, &q, e));
     q.late = text && q.offset <= 0; /* programs rely on the order */
-    if (!rc && q.limit <= 0)        /* every text will be written */
+    if (q.limit <= 0)               /* every text will be written */
         q.texts = &texts;
-    if (!rc)
-        rc = listing_open(s.store, s.n, &q, &listing, e);
-    if (!rc)
-        listing_refs(listing, &listed);
+    TRY(listing_open(s.store, s.n, &q, &listing, e));
+    listing_refs(listing, &listed);
     /* Once, and again for servers that take longer. */
-    while (!rc && more) {
-        if (text)
-            rc = choose_list_columns(in, &s, listing, &answer.look, e);
+    while (more) {
+        enum err_code rc = text ? choose_list_columns(in, &s, listing, &answer.look, e) : ERR_OK;
+
         if (!rc)
             rc = listing_each(listing, write_list_row, &answer, e);
         session_line_columns_close(&answer.look);
-        if (!rc && text)
-            rc = out_flush(&in->out, e);
-        if (!rc)
-            rc = listing_late(listing, &more, e);
+        TRY(rc);
+        if (text)
+            TRY(out_flush(&in->out, e));
+        TRY(listing_late(listing, &more, e));
     }
-    if (!rc) /* if nothing else was requested and nothing is listed, it is a failure */
-        rc = sessions_report_unreadable(in, &s, in->options.stores == 1 && listed == 0, e);
-    if (!rc && !text)
+    /* If nothing else was requested and nothing is listed, it is a failure. */
+    TRY(sessions_report_unreadable(in, &s, in->options.stores == 1 && listed == 0, e));
+    if (!text)
         out_json_rows_end(&in->out);
-    if (!rc && answer.rows == 0 && (text || (s.n == 0 && s.no_home)))
+    if (answer.rows == 0 && (text || (s.n == 0 && s.no_home)))
         report_no_match(in, &s);
-    if (!rc) {
-        /* On stderr, because standard output holds only sessions, also as JSON, where they lack "expiresAt". */
-        for (size_t i = 0; i < s.n; i++) {
-            const struct store_ops *ops = s.store[i]->ops;
-            const char *path;
-            const char *why = ops->settings_note ? ops->settings_note(s.store[i], &path) : NULL;
 
-            if (why)
-                command_warn(in, ERR_FORMAT, path, "%s", why);
-        }
+    /* On stderr, because standard output holds only sessions, also as JSON, where they lack "expiresAt". */
+    for (size_t i = 0; i < s.n; i++) {
+        const struct store_ops *ops = s.store[i]->ops;
+        const char *path;
+        const char *why = ops->settings_note ? ops->settings_note(s.store[i], &path) : NULL;
+
+        if (why)
+            command_warn(in, ERR_FORMAT, path, "%s", why);
     }
-    listing_close(listing);
-    sessions_close(&s);
-    return rc;
+    return ERR_OK;
 }

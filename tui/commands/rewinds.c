@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "store/rewind/plan/rewind.h"
 #include "store/rewind/record/record.h"
 #include "tui/commands/command.h"
@@ -79,31 +80,23 @@ static enum err_code write_bytes(const struct span *bytes, struct out *o, struct
 
 static enum err_code show_record(struct invocation *in, struct err *e)
 {
-    struct rewind_backup_list list;
+    CLEANUP(rewind_backup_fini) struct rewind_backup_list list = { .n = 0 };
+    CLEANUP(span_close) struct span bytes = { .fd = -1 };
 
     if (in->argc < 2)
         return err_set(e, ERR_USAGE, "rewinds show", "needs a change; see reprise rewinds");
-    enum err_code rc = rewind_backup_read(&in->world->env, in->argv[1], &list, e);
-
-    if (rc)
-        return rc;
+    TRY(rewind_backup_read(&in->world->env, in->argv[1], &list, e));
     if (in->argc > 2) {
         const struct rewind_backup *file =
             rewind_backup_find(&list, in->argv[2], in->world->env.cwd);
-        struct span bytes;
 
-        rc = file ? rewind_backup_open(file, &bytes, e)
-                  : err_set(e, ERR_NOT_FOUND, in->argv[2], "the rewind did not change this file");
-        if (!rc) {
-            rc = write_bytes(&bytes, &in->out, e);
-            span_close(&bytes);
-        }
-    } else if (in->out.wants_json)
-        write_kept_json(&list, &in->out);
-    else
-        write_kept_text(&list, &in->out);
-    rewind_backup_fini(&list);
-    return rc;
+        if (!file)
+            return err_set(e, ERR_NOT_FOUND, in->argv[2], "the rewind did not change this file");
+        TRY(rewind_backup_open(file, &bytes, e));
+        return write_bytes(&bytes, &in->out, e);
+    }
+    (in->out.wants_json ? write_kept_json : write_kept_text)(&list, &in->out);
+    return ERR_OK;
 }
 
 /* ---- rewinds: the list ---- */
@@ -281,12 +274,9 @@ static enum err_code rewinds_prune_records(struct invocation *in, struct err *e)
     bool dry = option_given(&in->options, OPTION_DRY_RUN);
     struct rewind_prune_rule rule;
     struct rewind_records list;
-    enum err_code rc = read_prune_rule(in, &rule, e);
 
-    if (!rc)
-        rc = rewind_prune(&in->world->env, &rule, dry, &list, e);
-    if (rc)
-        return rc;
+    TRY(read_prune_rule(in, &rule, e));
+    TRY(rewind_prune(&in->world->env, &rule, dry, &list, e));
     in->done = !dry && list.n;
     write_pruned(&list, dry, in->world->env.now_ms, &in->out);
     rewind_records_fini(&list);

@@ -366,11 +366,9 @@ static enum err_code run_search(struct invocation *in, struct sessions *s, struc
 
 enum err_code search_run(struct invocation *in, struct err *e)
 {
-    struct sessions s;
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
 
     TRY(sessions_open(in, false, &s, e));
     in->out.json_lines = true;
-    enum err_code rc = run_search(in, &s, e);
-    sessions_close(&s);
-    return rc;
+    return run_search(in, &s, e);
 }

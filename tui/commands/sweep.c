@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lite/base/cleanup.h"
 #include "store/journal/change.h"
 #include "store/maintenance/sweep.h"
 #include "tui/commands/command.h"
@@ -235,50 +236,47 @@ static enum err_code write_sweep_text(const struct answer *a, struct out *o, str
 
 static enum err_code sweep_move_to_trash(struct invocation *in, struct answer *a, struct err *e)
 {
-    struct change_log *log;
+    CLEANUP(change_log_close_at) struct change_log *log = NULL;
 
     TRY(change_log_open(&in->world->env, &log, e));
-    enum err_code rc = sweep_move(log, &in->world->env, &a->sweep, &a->moved, e);
-
+    TRY(sweep_move(log, &in->world->env, &a->sweep, &a->moved, e));
     snprintf(a->change, sizeof a->change, "%s", change_log_made(log));
-    change_log_close(log);
-    a->applied = !rc;
-    in->done = !rc && a->moved.n;
-    return rc;
+    a->applied = true;
+    in->done = a->moved.n > 0;
+    return ERR_OK;
+}
+
+static void sweep_answer_fini(struct answer *a)
+{
+    session_line_columns_close(&a->look);
+    sweep_fini(&a->sweep);
+    trash_list_fini(&a->moved);
 }
 
 enum err_code sweep_run(struct invocation *in, struct err *e)
 {
-    struct sessions s;
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
+    CLEANUP(selection_fini) struct selection selection = { .failed = false };
+    CLEANUP(sweep_answer_fini) struct answer a = { .applied = false };
     struct sweep_rule rule;
-    struct selection selection = { .failed = false };
-    struct answer a = { .applied = false };
 
     TRY(sessions_open(in, false, &s, e));
-    enum err_code rc = read_rule(in, &s.scope, &selection, &rule, e);
-
-    a.orphans = !rc && rule.orphans;
-    if (!rc)
-        rc = sweep_find(s.store, s.n, &rule, &a.sweep, e);
-    if (!rc && selection.failed)
-        rc = err_nomem(e);
-    if (!rc && !in->out.wants_json) { /* before the sessions are moved */
-        rc = session_line_columns_open(&s, NULL, &in->out, in->world->env.now_ms, &a.look, e);
-        for (size_t i = 0; i < a.sweep.n && !rc; i++)
+    TRY(read_rule(in, &s.scope, &selection, &rule, e));
+    a.orphans = rule.orphans;
+    TRY(sweep_find(s.store, s.n, &rule, &a.sweep, e));
+    NEED(!selection.failed);
+    if (!in->out.wants_json) { /* before the sessions are moved */
+        TRY(session_line_columns_open(&s, NULL, &in->out, in->world->env.now_ms, &a.look, e));
+        for (size_t i = 0; i < a.sweep.n; i++)
             session_line_columns_fit(&a.look, &a.sweep.item[i].ref);
     }
-    if (!rc && option_given(&in->options, OPTION_APPLY))
-        rc = sweep_move_to_trash(in, &a, e);
-    if (!rc && in->out.wants_json)
+    if (option_given(&in->options, OPTION_APPLY))
+        TRY(sweep_move_to_trash(in, &a, e));
+    if (!in->out.wants_json && !sessions_none(&s, "")[0])
+        return write_sweep_text(&a, &in->out, e);
+    if (in->out.wants_json)
         write_sweep_json(&a, &in->out);
-    else if (!rc && sessions_none(&s, "")[0])
+    else
         command_warn(in, ERR_OK, NULL, "%s", sessions_none(&s, ""));
-    else if (!rc)
-        rc = write_sweep_text(&a, &in->out, e);
-    session_line_columns_close(&a.look);
-    sweep_fini(&a.sweep);
-    selection_fini(&selection);
-    trash_list_fini(&a.moved);
-    sessions_close(&s);
-    return rc;
+    return ERR_OK;
 }

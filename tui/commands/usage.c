@@ -338,20 +338,21 @@ static enum err_code count_usage(struct usage_answers *a, struct sessions *s, st
     return rc;
 }
 
+static void usage_answers_fini(struct usage_answers *a)
+{
+    usage_groups_fini(&a->g);
+    config_fini(&a->config);
+}
+
 enum err_code usage_run(struct invocation *in, struct err *e)
 {
+    CLEANUP(usage_answers_fini)
     struct usage_answers a = { .in = in, .by = (enum usage_by)in->options.by };
-    struct sessions s;
+    CLEANUP(sessions_close) struct sessions s = { .n = 0 };
 
     TRY(command_config(in, &a.config, e));
     if (in->argc && !option_given(&in->options, OPTION_BY))
         a.by = BY_MODEL;
-    enum err_code rc = sessions_open(in, in->argc > 0, &s, e);
-    if (!rc) {
-        rc = count_usage(&a, &s, e);
-        sessions_close(&s);
-    }
-    usage_groups_fini(&a.g);
-    config_fini(&a.config);
-    return rc;
+    TRY(sessions_open(in, in->argc > 0, &s, e));
+    return count_usage(&a, &s, e);
 }
