@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <limits.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/slice.h"
 #include "lite/io/window.h"
 #include "lite/json/json.h"
@@ -23,7 +24,7 @@ enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755 };
 static enum err_code write_start_event(int64_t now_ms, struct buf *out)
 {
     char now[EVENT_TIME], id[EXATHENA_EVENT_ID + 1];
-    struct buf data = { 0 };
+    AUTO_BUF data = { 0 };
     struct jsonout j;
     const struct event_order order = event_order_default();
 
@@ -36,14 +37,13 @@ static enum err_code write_start_event(int64_t now_ms, struct buf *out)
     jsonout_member(&j, "ts", ts);
     jsonout_bool_member(&j, "resumed", false);
     jsonout_close(&j, '}');
+    TRY(j.rc);
     const struct event_draft draft = { .kind = SLICE("session_start"),
                                        .data = buf_slice(&data),
                                        .ts = ts,
                                        .id = { id, EXATHENA_EVENT_ID } };
-    enum err_code rc = j.rc ? j.rc : event_write(&draft, &order, out);
 
-    buf_fini(&data);
-    return rc;
+    return event_write(&draft, &order, out);
 }
 
 static enum err_code exathena_write_new(const struct exathena *x, const char *name,
@@ -69,7 +69,7 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
 {
     const struct exathena *x = exathena_of(st);
     char drawn[EXATHENA_ID + 1];
-    struct buf line = { 0 };
+    AUTO_BUF line = { 0 };
     struct host_created made = { .id = req->id, .unsaved = unsaved(x, req) };
 
     exathena_generate_id(drawn, EXATHENA_ID);
@@ -78,17 +78,14 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
     if (!exathena_is_id(made.id))
         return err_set(e, ERR_USAGE, "", "create: not an ExAthena session id");
     made.id = arena_copy(a, made.id);
-    const char *name = made.id.p ? arena_format(a, "%s" JSONL_SUFFIX, made.id.p) : NULL;
+    NEED(made.id.p);
+    const char *name = arena_format(a, "%s" JSONL_SUFFIX, made.id.p);
 
-    made.path.p = name ? arena_format(a, "%s/%s", x->jsonl.folder, name) : NULL;
-    enum err_code rc = !made.path.p || write_start_event(env_now_ms(st->env), &line)
-                           ? err_nomem(e)
-                           : exathena_write_new(x, name, buf_slice(&line), e);
-
-    buf_fini(&line);
-    if (rc)
-        return rc;
+    NEED(name);
+    NEED(made.path.p = arena_format(a, "%s/%s", x->jsonl.folder, name));
     made.path.n = strlen(made.path.p);
+    NEED(!write_start_event(env_now_ms(st->env), &line));
+    TRY(exathena_write_new(x, name, buf_slice(&line), e));
     *out = made;
     return ERR_OK;
 }
@@ -107,23 +104,20 @@ struct appending {
 /* The order of the last complete event near the end. */
 static enum err_code read_order(struct appending *w, struct err *e)
 {
-    struct window win;
+    CLEANUP(window_fini) struct window win = { .bytes = NULL };
     struct slice rest, line;
     struct event ev;
     bool torn;
-    enum err_code rc = window_init(&win, e);
 
-    if (rc)
-        return rc;
+    TRY(window_init(&win, e));
     w->order = event_order_default();
-    rc = window_open(&win, AT_FDCWD, w->ref->path.p, 0, e);
-    for (rest = win.tail; !rc && slice_last_line(&rest, &line, &torn);)
+    TRY(window_open(&win, AT_FDCWD, w->ref->path.p, 0, e));
+    for (rest = win.tail; slice_last_line(&rest, &line, &torn);)
         if (event_read(line, w->a, &ev) && ev.kind.n) {
             w->order = event_order_of(line);
             break;
         }
-    window_fini(&win);
-    return rc;
+    return ERR_OK;
 }
 
 static const char *event_kind_of_role(struct slice role)
@@ -156,34 +150,27 @@ static enum err_code write_event(struct appending *w, const struct event_draft *
 static enum err_code add_message_event(struct appending *w, struct slice row, struct slice role,
                                        struct event_draft *d, struct buf *out, struct err *e)
 {
+    /* A person's message has two keys; all others always have five. */
+    static const char *const always[] = { "content", "name", "tool_calls", "tool_results" };
     const char *kind = event_kind_of_role(role);
-    struct buf data = { 0 };
+    AUTO_BUF data = { 0 };
+    struct json_edit lacking[4];
+    struct slice there;
+    size_t n = 0;
 
     if (!kind)
         return err_set(e, ERR_USAGE, "", "append: %.*s is not a role of a message",
                        SLICE_ARG(role));
+    for (size_t i = 0; i < 4 && !slice_eq(role, SLICE("user")); i++)
+        if (!json_get(row, always[i], &there))
+            lacking[n++] = (struct json_edit){ .name = always[i], .value = SLICE("null") };
+    NEED(!buf_add(&data, SLICE("{\"message\":")));
+    NEED(!(n ? json_edit(&data, row, lacking, n) : buf_add(&data, row)));
+    NEED(!buf_add_byte(&data, '}'));
     d->kind = slice_of(kind);
-    enum err_code rc = buf_add(&data, SLICE("{\"message\":"));
-
-    if (!rc) {
-        /* A person's message has two keys; all others always have five. */
-        static const char *const always[] = { "content", "name", "tool_calls", "tool_results" };
-        struct json_edit lacking[4];
-        struct slice there;
-        size_t n = 0;
-
-        for (size_t i = 0; i < 4 && !slice_eq(role, SLICE("user")); i++)
-            if (!json_get(row, always[i], &there))
-                lacking[n++] = (struct json_edit){ .name = always[i], .value = SLICE("null") };
-        rc = n ? json_edit(&data, row, lacking, n) : buf_add(&data, row);
-    }
-    if (!rc)
-        rc = buf_add_byte(&data, '}');
     d->data = buf_slice(&data);
-    if (!rc)
-        rc = write_event(w, d, out);
-    buf_fini(&data);
-    return rc ? err_nomem(e) : ERR_OK;
+    NEED(!write_event(w, d, out));
+    return ERR_OK;
 }
 
 static enum err_code add_event_row(struct slice row, struct append_rows_item *made, struct buf *out,
@@ -278,28 +265,20 @@ struct forking {
 
 static enum err_code exathena_stage(const struct forking *f, struct err *e)
 {
-    struct jsonl_fork copied;
-    struct logfile log;
-    enum err_code rc = disk_private_dir(f->dir, e);
+    CLEANUP(logfile_close) struct logfile log = { .file.fd = -1 };
 
-    if (!rc)
-        rc = logfile_open(&log, f->ref->path.p, 0, &exathena_keys, NULL, e);
-    if (rc)
-        return rc;
+    TRY(disk_private_dir(f->dir, e));
+    TRY(logfile_open(&log, f->ref->path.p, 0, &exathena_keys, NULL, e));
 
     /* A last line that is torn is not copied, unless it was asked for: it may be incomplete. */
     size_t lines = log.index.n - log.index.torn_tail, line = lines - 1;
+    struct jsonl_fork copied = { .log = &log };
 
     if (f->req->at.n)
-        rc = jsonl_find_row(&log, &exathena_format, f->req->at, &line, e);
-    copied = (struct jsonl_fork){ .log = &log };
-    if (!rc && (f->req->at.n || lines))
+        TRY(jsonl_find_row(&log, &exathena_format, f->req->at, &line, e));
+    if (f->req->at.n || lines)
         copied = jsonl_fork_to(&log, line);
-
-    if (!rc)
-        rc = jsonl_fork_write(&copied, f->dir, f->name, e);
-    logfile_close(&log);
-    return rc;
+    return jsonl_fork_write(&copied, f->dir, f->name, e);
 }
 
 static enum err_code exathena_write_name_places(struct forking *f, struct arena *a, struct err *e)

@@ -67,17 +67,15 @@ enum err_code goat_make(const struct store_env *env, const char *path, struct er
 static enum err_code add_text_edit(struct goat_edit edit[], size_t *n, enum goat_field field,
                                    struct slice text, struct arena *a)
 {
-    struct buf value = { 0 };
-    enum err_code rc = text.n || field == GOAT_MODEL ? go_json_text(&value, text) : ERR_OK;
+    AUTO_BUF value = { 0 };
     struct slice kept = { NULL, 0 };
 
-    if (!rc && value.n) {
-        kept = arena_copy(a, buf_slice(&value));
-        rc = kept.p ? ERR_OK : ERR_NOMEM;
-    }
-    buf_fini(&value);
+    if (text.n || field == GOAT_MODEL)
+        TRY(go_json_text(&value, text));
+    if (value.n && !(kept = arena_copy(a, buf_slice(&value))).p)
+        return ERR_NOMEM;
     edit[(*n)++] = (struct goat_edit){ field, kept, NULL };
-    return rc;
+    return ERR_OK;
 }
 
 /* The form of the store's sessions, which a new one takes. */
@@ -135,22 +133,16 @@ static enum err_code first_metadata(const struct host_create *req, struct slice 
 {
     const struct goat_metadata nothing = { .object = SLICE("{}"), .dialect = m->dialect };
     struct goat_edit edit[GOAT_FIELDS];
-    struct buf now = { 0 };
+    AUTO_BUF now = { 0 };
     size_t n = 0;
-    enum err_code rc = go_json_time(&now, now_ms * 1000000);
 
-    if (!rc)
-        rc = add_text_edit(edit, &n, GOAT_ID, id, m->a);
-    if (!rc)
-        rc = add_text_edit(edit, &n, GOAT_CWD, req->cwd, m->a);
-    if (!rc)
-        rc = add_text_edit(edit, &n, GOAT_MODEL, req->model, m->a);
-    if (!rc)
-        rc = add_text_edit(edit, &n, GOAT_PARENT, req->parent, m->a);
-    if (!rc)
-        rc = add_text_edit(edit, &n, GOAT_TITLE, req->title, m->a);
-    if (!rc)
-        edit[n - 1].key = "leaf_title"; /* the key that a rename writes, in every dialect */
+    TRY(go_json_time(&now, now_ms * 1000000));
+    TRY(add_text_edit(edit, &n, GOAT_ID, id, m->a));
+    TRY(add_text_edit(edit, &n, GOAT_CWD, req->cwd, m->a));
+    TRY(add_text_edit(edit, &n, GOAT_MODEL, req->model, m->a));
+    TRY(add_text_edit(edit, &n, GOAT_PARENT, req->parent, m->a));
+    TRY(add_text_edit(edit, &n, GOAT_TITLE, req->title, m->a));
+    edit[n - 1].key = "leaf_title"; /* the key that a rename writes, in every dialect */
     edit[n++] = (struct goat_edit){ GOAT_HASH, m->hash, NULL };
     edit[n++] = (struct goat_edit){ GOAT_CREATED, buf_slice(&now), NULL };
     edit[n++] = (struct goat_edit){ GOAT_UPDATED, buf_slice(&now), NULL };
@@ -160,10 +152,7 @@ static enum err_code first_metadata(const struct host_create *req, struct slice 
     edit[n++] = (struct goat_edit){ GOAT_COST, SLICE("0"), NULL };
     edit[n++] = (struct goat_edit){ .field = GOAT_EXIT };
     edit[n++] = (struct goat_edit){ .field = GOAT_AGENT };
-    if (!rc)
-        rc = goat_metadata_edit(&nothing, edit, n, m->a, out);
-    buf_fini(&now);
-    return rc;
+    return goat_metadata_edit(&nothing, edit, n, m->a, out);
 }
 
 /* ---- the directory ---- */
@@ -192,16 +181,12 @@ static enum err_code require_empty(const char *dir, struct err *e)
 static enum err_code make_session(const char *base, const char *dir, struct slice metadata,
                                   struct err *e)
 {
-    enum err_code rc = disk_make_dir(base, DIRECTORY_MODE, e);
-
-    if (rc)
-        return rc;
+    TRY(disk_make_dir(base, DIRECTORY_MODE, e));
     if (mkdir(dir, DIRECTORY_MODE))
-        rc = errno == EEXIST ? require_empty(dir, e) : err_sys(e, dir, "create");
-    if (rc)
-        return rc;
+        TRY(errno == EEXIST ? require_empty(dir, e) : err_sys(e, dir, "create"));
     /* The directory's name is synced first, so that nothing can fail once the metadata exists. */
-    rc = disk_sync_dir(base, e);
+    enum err_code rc = disk_sync_dir(base, e);
+
     if (!rc) {
         /* A crash leaves an empty directory, or one with a temporary file of ours if the file
          * system has no unnamed files. The session exists only once its metadata has a name, and
@@ -209,9 +194,7 @@ static enum err_code make_session(const char *base, const char *dir, struct slic
         disk_new_sweep(dir);
         rc = disk_create_file(dir, GOAT_METADATA, metadata, FILE_MODE, e);
     }
-    if (!rc)
-        return ERR_OK;
-    if (rmdir(dir))
+    if (rc && rmdir(dir))
         errno = 0; /* the earlier failure is reported */
     return rc;
 }
@@ -221,7 +204,7 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
 {
     const struct goat *g = goat_of(st);
     char drawn[HOST_ID];
-    struct buf metadata = { 0 };
+    AUTO_BUF metadata = { 0 };
     struct host_created made = { .id = req->id };
 
     host_generate_id(drawn);
@@ -238,29 +221,21 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
 
     struct manner m = { .dialect = GOAT_SHIPPED, .base = base, .a = a, .newest_ns = INT64_MIN };
 
-    made.path.p = base && made.id.p ? arena_format(a, "%s/%s", base, made.id.p) : NULL;
+    NEED(base && made.id.p);
+    NEED(made.path.p = arena_format(a, "%s/%s", base, made.id.p));
+    made.path.n = strlen(made.path.p);
 
     /* A new session looks like the newest one there is, preferably of the same directory. */
-    if (made.path.p)
-        goat_each_base(g, look_at_base, &m);
+    goat_each_base(g, look_at_base, &m);
     if (req->dialect.n)
         m.dialect = goat_dialect_named(req->dialect);
     if (!goat_key(m.dialect, GOAT_PARENT) && req->parent.n)
         made.unsaved |= HOST_PARENT;
-    if (!made.path.p || m.failed ||
-        first_metadata(req, made.id, env_now_ms(st->env), &m, &metadata)) {
-        buf_fini(&metadata);
-        return err_nomem(e);
-    }
-    made.path.n = strlen(made.path.p);
-    enum err_code rc = host_id_is_new(st, made.id, a, "create", e);
-
-    if (!rc)
-        rc = make_session(base, made.path.p, buf_slice(&metadata), e);
-    buf_fini(&metadata);
-    if (!rc)
-        *out = made;
-    return rc;
+    NEED(!m.failed && !first_metadata(req, made.id, env_now_ms(st->env), &m, &metadata));
+    TRY(host_id_is_new(st, made.id, a, "create", e));
+    TRY(make_session(base, made.path.p, buf_slice(&metadata), e));
+    *out = made;
+    return ERR_OK;
 }
 
 /* Rows of a host, in the dialect of the session (entry.c). Hosts hold their lock only while they
@@ -275,6 +250,18 @@ struct appending {
     struct slice now; /* as a JSON value */
 };
 
+/* An entry has raw JSON values, so a drawn id is quoted. */
+static bool draw_entry_uuid(struct goat_entry *entry, struct arena *a)
+{
+    char id[HOST_ID];
+
+    host_generate_id(id);
+    const char *text = arena_format(a, "\"%s\"", id);
+
+    entry->uuid = (struct slice){ text, text ? HOST_ID + 1 : 0 };
+    return text != NULL;
+}
+
 static enum err_code write_host_row(struct slice row, struct append_rows_item *made,
                                     struct buf *out, void *arg, struct err *e)
 {
@@ -282,29 +269,17 @@ static enum err_code write_host_row(struct slice row, struct append_rows_item *m
     bool stream = w->stream;
     struct goat_entry entry;
     size_t before = out->n;
-    enum err_code rc = ERR_OK;
 
     goat_entry_read(row, &entry);
-    rc = goat_hostrow_check(&entry, stream, e);
-    if (rc)
-        return rc;
+    TRY(goat_hostrow_check(&entry, stream, e));
     struct slice time = json_type(entry.timestamp) == JSON_STRING ? entry.timestamp : w->now;
 
-    /* An entry has raw JSON values, so a drawn id is quoted. */
     made->drawn = json_type(entry.uuid) != JSON_STRING || json_string_is(entry.uuid, "");
-    if (made->drawn) {
-        char id[HOST_ID];
-        char *text;
-
-        host_generate_id(id);
-        text = arena_format(w->a, "\"%s\"", id);
-        entry.uuid = (struct slice){ text, text ? HOST_ID + 1 : 0 };
-        rc = text ? ERR_OK : ERR_NOMEM;
-    }
-    if (!rc)
-        rc = stream ? goat_hostrow_event(row, &entry, w->ref->id, out)
-                    : goat_hostrow_message(row, &entry, w->flat, time, out);
-    if (rc || !json_text(entry.uuid, w->a, &made->id) || !(made->id = arena_copy(w->a, made->id)).p)
+    if (made->drawn)
+        NEED(draw_entry_uuid(&entry, w->a));
+    if ((stream ? goat_hostrow_event(row, &entry, w->ref->id, out)
+                : goat_hostrow_message(row, &entry, w->flat, time, out)) ||
+        !json_text(entry.uuid, w->a, &made->id) || !(made->id = arena_copy(w->a, made->id)).p)
         return err_nomem(e);
     return out->n - before > GOAT_LINE_MAX
                ? err_set(
@@ -353,49 +328,38 @@ static enum err_code goat_count_messages(const struct appending *w, int64_t *cou
 {
     struct session_ref ref = *w->ref;
     const char *path = goat_path(w->ref, GOAT_MESSAGES_LOG, w->a);
-    struct goat_log log;
+    CLEANUP(goat_log_close) struct goat_log log = { .none = true };
 
-    if (!path)
-        return err_nomem(e);
+    NEED(path);
     ref.path = slice_of(path);
-    enum err_code rc = goat_log_open(&log, &ref, NULL, e);
-
     *count = 0;
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < log.file.index.n && !rc; i++) {
+    TRY(goat_log_open(&log, &ref, NULL, e));
+    for (size_t i = 0; i < log.file.index.n; i++) {
         enum goat_line_kind kind;
         enum message_kind message;
 
-        rc = goat_log_kind(&log.file, i, &kind, &message, e);
+        TRY(goat_log_kind(&log.file, i, &kind, &message, e));
         *count += kind == GOAT_LINE_MESSAGE;
     }
-    goat_log_close(&log);
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code goat_write_counts(struct appending *w, struct err *e)
 {
     const char *dir = goat_path(w->ref, "", w->a), *text;
-    struct goat_document d;
+    CLEANUP(goat_document_close) struct goat_document d = { .path = NULL };
     int64_t count;
-    enum err_code rc = goat_count_messages(w, &count, e);
 
-    if (!rc)
-        rc = goat_document_open(w->ref, &d, e);
-    if (rc)
-        return rc;
-    text = arena_format(w->a, "%" PRId64, count);
-    if (!dir || !text) {
-        rc = err_nomem(e);
-    } else { /* both are skipped in a dialect that has no such members */
-        const struct goat_edit edit[] = { { GOAT_MESSAGES, slice_of(text), NULL },
-                                          { GOAT_UPDATED, w->now, NULL } };
+    TRY(goat_count_messages(w, &count, e));
+    TRY(goat_document_open(w->ref, &d, e));
+    NEED(dir);
+    NEED(text = arena_format(w->a, "%" PRId64, count));
 
-        rc = goat_document_write(dir, &d, edit, 2, w->a, e);
-    }
-    goat_document_close(&d);
-    return rc;
+    /* Both are skipped in a dialect that has no such members. */
+    const struct goat_edit edit[] = { { GOAT_MESSAGES, slice_of(text), NULL },
+                                      { GOAT_UPDATED, w->now, NULL } };
+
+    return goat_document_write(dir, &d, edit, 2, w->a, e);
 }
 
 enum err_code goat_append(const struct store *st, const struct session_ref *ref,
@@ -441,36 +405,26 @@ enum err_code goat_host_row(const struct store *st, struct slice row, bool trans
                             struct arena *a, struct slice *complete, struct slice *id,
                             struct err *e)
 {
-    char drawn[HOST_ID], *text;
     struct goat_entry entry;
     struct json_edit lacking[2];
-    struct buf now = { 0 }, out = { 0 };
+    AUTO_BUF now = { 0 };
+    AUTO_BUF out = { 0 };
     size_t n = 0;
 
     goat_entry_read(row, &entry);
-    enum err_code rc = goat_hostrow_check(&entry, transcript, e);
-
-    if (rc)
-        return rc;
+    TRY(goat_hostrow_check(&entry, transcript, e));
 
     /* Only what the row lacks is added; all else keeps its bytes. */
     if (json_type(entry.uuid) != JSON_STRING || json_string_is(entry.uuid, "")) {
-        host_generate_id(drawn);
-        text = arena_format(a, "\"%s\"", drawn);
-        entry.uuid = (struct slice){ text, text ? HOST_ID + 1 : 0 };
-        rc = text ? ERR_OK : ERR_NOMEM;
+        NEED(draw_entry_uuid(&entry, a));
         lacking[n++] = (struct json_edit){ .name = "uuid", .value = entry.uuid };
     }
-    if (!rc && !transcript && json_type(entry.timestamp) != JSON_STRING) {
-        rc = go_json_time(&now, env_now_ms(st->env) * 1000000);
+    if (!transcript && json_type(entry.timestamp) != JSON_STRING) {
+        NEED(!go_json_time(&now, env_now_ms(st->env) * 1000000));
         lacking[n++] = (struct json_edit){ .name = "timestamp", .value = buf_slice(&now) };
     }
-    if (!rc)
-        rc = n ? json_edit(&out, row, lacking, n) : buf_add(&out, row);
-    if (rc || !json_text(entry.uuid, a, id) || !(*id = arena_copy(a, *id)).p ||
-        !(*complete = arena_copy(a, buf_slice(&out))).p)
-        rc = err_nomem(e);
-    buf_fini(&now);
-    buf_fini(&out);
-    return rc;
+    NEED(!(n ? json_edit(&out, row, lacking, n) : buf_add(&out, row)));
+    NEED(json_text(entry.uuid, a, id) && (*id = arena_copy(a, *id)).p);
+    NEED((*complete = arena_copy(a, buf_slice(&out))).p);
+    return ERR_OK;
 }

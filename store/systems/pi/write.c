@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "lite/base/cleanup.h"
 #include "lite/base/time.h"
 #include "lite/json/jsonout.h"
 #include "store/fs/disk.h"
@@ -27,6 +28,11 @@ struct tree {
     uint32_t leaf;    /* where pi would continue; CHAIN_NONE: with an empty conversation */
     struct slice cwd; /* raw JSON; may be empty */
 };
+
+#define TREE_NONE                                                                                  \
+    {                                                                                              \
+        .log.file.fd = -1, .leaf = CHAIN_NONE                                                      \
+    }
 
 static void tree_close(struct tree *t)
 {
@@ -76,22 +82,13 @@ static enum err_code find_leaf(struct tree *t, struct err *e)
     return ERR_OK;
 }
 
+/* The caller closes the tree, also after a failure. */
 static enum err_code pi_tree_open(struct tree *t, const struct session_ref *ref, struct err *e)
 {
-    *t = (struct tree){ .leaf = CHAIN_NONE };
     TRY(logfile_open(&t->log, ref->path.p, 0, &pi_keys, NULL, e));
-    enum err_code rc = chain_build(&t->chain, &t->log.index, 0, UINT64_MAX, e);
-
-    if (rc) {
-        logfile_close(&t->log);
-        return rc;
-    }
-    rc = pi_write_read_header(t, ref, e);
-    if (!rc)
-        rc = find_leaf(t, e);
-    if (rc)
-        tree_close(t);
-    return rc;
+    TRY(chain_build(&t->chain, &t->log.index, 0, UINT64_MAX, e));
+    TRY(pi_write_read_header(t, ref, e));
+    return find_leaf(t, e);
 }
 
 /* The entry with this id, or the only one whose id begins with it. */
@@ -118,11 +115,10 @@ static enum err_code entry_text(struct tree *t, uint32_t node, struct slice *id,
     *id = (struct slice){ NULL, 0 };
     if (node == CHAIN_NONE)
         return ERR_OK;
-    enum err_code rc = logfile_row(&t->log, t->chain.node[node].line, &row, e);
-
-    if (!rc && json_get_text(row, "id", &t->arena, id))
+    TRY(logfile_row(&t->log, t->chain.node[node].line, &row, e));
+    if (json_get_text(row, "id", &t->arena, id))
         *id = arena_copy(&t->arena, *id);
-    return rc || !t->arena.failed ? rc : err_nomem(e);
+    return t->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- new ids ---- */
@@ -166,10 +162,8 @@ static enum err_code write_branch(struct tree *t, struct slice parent, struct sl
 {
     char id[ENTRY_ID + 1];
     struct jsonout j;
-    enum err_code rc = draw_entry_id(t, id, e);
 
-    if (rc)
-        return rc;
+    TRY(draw_entry_id(t, id, e));
     jsonout_init(&j, out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("custom"));
@@ -182,42 +176,32 @@ static enum err_code write_branch(struct tree *t, struct slice parent, struct sl
 enum err_code pi_resume_at(const struct store *st, const struct session_ref *ref,
                            struct slice message, struct change *c, struct err *e)
 {
-    struct tree t;
-    struct buf row = { 0 }, opposite = { 0 };
+    CLEANUP(tree_close) struct tree t = TREE_NONE;
+    AUTO_BUF row = { 0 };
+    AUTO_BUF opposite = { 0 };
     struct slice parent, before;
     char now[TIME_TEXT];
     uint32_t node = CHAIN_NONE;
-    enum err_code rc = pi_tree_open(&t, ref, e);
 
-    if (rc)
-        return rc;
+    TRY(pi_tree_open(&t, ref, e));
     time_format(env_now_ms(st->env), now);
 
     /* Without a message the session continues with an empty conversation, before its first entry. */
     if (message.n)
-        rc = pi_find_entry(&t, ref, message, &node, e);
-    if (!rc)
-        rc = entry_text(&t, node, &parent, e);
+        TRY(pi_find_entry(&t, ref, message, &node, e));
+    TRY(entry_text(&t, node, &parent, e));
 
     /* The log only grows, so an undo appends a second row, which continues from the present leaf. */
-    if (!rc)
-        rc = entry_text(&t, t.leaf, &before, e);
-    if (!rc)
-        rc = write_branch(&t, parent, slice_of(now), &row, e);
-    if (!rc)
-        rc = write_branch(&t, before, slice_of(now), &opposite, e);
-    if (!rc)
-        rc = change_add(c,
-                        &(struct step){ .kind = STEP_APPEND,
-                                        .path = ref->path.p,
-                                        .bytes = buf_slice(&row),
-                                        .opposite = buf_slice(&opposite),
-                                        .mtime_ns = MTIME_NOW },
-                        e);
-    buf_fini(&row);
-    buf_fini(&opposite);
-    tree_close(&t);
-    return rc;
+    TRY(entry_text(&t, t.leaf, &before, e));
+    TRY(write_branch(&t, parent, slice_of(now), &row, e));
+    TRY(write_branch(&t, before, slice_of(now), &opposite, e));
+    return change_add(c,
+                      &(struct step){ .kind = STEP_APPEND,
+                                      .path = ref->path.p,
+                                      .bytes = buf_slice(&row),
+                                      .opposite = buf_slice(&opposite),
+                                      .mtime_ns = MTIME_NOW },
+                      e);
 }
 
 /* ---- a fork ---- */
@@ -239,6 +223,16 @@ struct forking {
     struct buf out;
 };
 
+/* Discards the new file unless it was published. */
+static void forking_fini(struct forking *f)
+{
+    disk_new_discard(&f->to);
+    free(f->path);
+    free(f->label);
+    buf_fini(&f->out);
+    tree_close(&f->tree);
+}
+
 static enum err_code pi_flush(struct forking *f, bool all, struct err *e)
 {
     if (!all && f->out.n < PIECE)
@@ -254,16 +248,13 @@ static enum err_code pi_read_marks(struct forking *f, struct err *e)
 {
     struct logfile *log = &f->tree.log;
     struct slice row;
-    enum err_code rc = ERR_OK;
 
-    f->label = calloc(f->nodes, sizeof *f->label);
-    if (!f->label)
-        return err_nomem(e);
-    for (size_t i = 0; !rc && i < log->index.n; i++) {
+    NEED(f->label = calloc(f->nodes, sizeof *f->label));
+    for (size_t i = 0; i < log->index.n; i++) {
         if (log->index.line[i].state != LINE_OK || log->index.line[i].kind)
             continue;
-        rc = logfile_row(log, i, &row, e);
-        if (!rc && json_get_is(row, "type", "label")) {
+        TRY(logfile_row(log, i, &row, e));
+        if (json_get_is(row, "type", "label")) {
             /* The last label of an entry is used, and an empty one removes it. */
             struct arena *a = &f->tree.arena;
             struct slice target, text = { NULL, 0 };
@@ -274,12 +265,12 @@ static enum err_code pi_read_marks(struct forking *f, struct err *e)
             json_get_text(row, "label", a, &text);
             if (node != CHAIN_NONE)
                 f->label[node] = text.n ? i + 1 : 0;
-        } else if (!rc && json_get_is(row, "type", "session_info"))
+        } else if (json_get_is(row, "type", "session_info"))
             f->title = json_get_text(row, "name", &f->tree.arena, &f->title)
                            ? arena_copy(&f->tree.arena, f->title)
                            : (struct slice){ NULL, 0 };
     }
-    return rc;
+    return ERR_OK;
 }
 
 /* A compaction may keep the entries from a label on, which is not copied; it then keeps those from
@@ -319,24 +310,22 @@ static enum err_code pi_quote(struct slice text, struct buf *out)
 /* Copies the row's bytes; only ids of labels are replaced. */
 static enum err_code write_copy(struct forking *f, struct slice row, struct slice kept)
 {
-    struct buf parent = { 0 }, first = { 0 };
+    AUTO_BUF parent = { 0 };
+    AUTO_BUF first = { 0 };
     struct json_edit edit[2];
     struct slice is = { NULL, 0 };
     size_t n = 0;
-    enum err_code rc = pi_quote(f->parent, &parent);
 
+    TRY(pi_quote(f->parent, &parent));
     json_get_text(row, "parentId", &f->tree.arena, &is);
-    if (!rc && !slice_eq(is, f->parent))
+    if (!slice_eq(is, f->parent))
         edit[n++] = (struct json_edit){ .name = "parentId", .value = buf_slice(&parent) };
-    if (!rc && kept.n) {
-        rc = pi_quote(kept, &first);
+    if (kept.n) {
+        TRY(pi_quote(kept, &first));
         edit[n++] = (struct json_edit){ .name = "firstKeptEntryId", .value = buf_slice(&first) };
     }
-    if (!rc)
-        rc = n ? json_edit(&f->out, row, edit, n) : buf_add(&f->out, row);
-    buf_fini(&parent);
-    buf_fini(&first);
-    return rc ? rc : buf_add_byte(&f->out, '\n');
+    TRY(n ? json_edit(&f->out, row, edit, n) : buf_add(&f->out, row));
+    return buf_add_byte(&f->out, '\n');
 }
 
 static enum err_code pi_copy_entry(struct forking *f, size_t at, struct err *e)
@@ -344,20 +333,17 @@ static enum err_code pi_copy_entry(struct forking *f, size_t at, struct err *e)
     struct tree *t = &f->tree;
     size_t line = t->chain.node[f->path[at]].line;
     struct slice row, first = { NULL, 0 }, kept;
-    enum err_code rc = logfile_row(&t->log, line, &row, e);
 
-    if (rc || json_get_is(row, "type", "label"))
-        return rc;
+    TRY(logfile_row(&t->log, line, &row, e));
+    if (json_get_is(row, "type", "label"))
+        return ERR_OK;
     if (json_get_text(row, "firstKeptEntryId", &t->arena, &first))
         first = arena_copy(&t->arena, first);
-    rc = kept_from(f, first, at, &kept, e);
-    if (!rc)
-        rc = logfile_row(&t->log, line, &row, e);
-    if (!rc && write_copy(f, row, kept))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = entry_text(t, f->path[at], &f->parent, e);
-    return rc ? rc : pi_flush(f, false, e);
+    TRY(kept_from(f, first, at, &kept, e));
+    TRY(logfile_row(&t->log, line, &row, e));
+    NEED(!write_copy(f, row, kept));
+    TRY(entry_text(t, f->path[at], &f->parent, e));
+    return pi_flush(f, false, e);
 }
 
 /* A label, or a name: {type, id, parentId, timestamp, targetId?, key: text}. */
@@ -367,10 +353,8 @@ static enum err_code write_mark(struct forking *f, const char *type, struct slic
 {
     char id[ENTRY_ID + 1];
     struct jsonout j;
-    enum err_code rc = draw_entry_id(&f->tree, id, e);
 
-    if (rc)
-        return rc;
+    TRY(draw_entry_id(&f->tree, id, e));
     jsonout_init(&j, &f->out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", slice_of(type));
@@ -386,10 +370,10 @@ static enum err_code pi_write_label(struct forking *f, size_t line, struct err *
 {
     struct arena *a = &f->tree.arena;
     struct slice row, at = { NULL, 0 }, target, text;
-    enum err_code rc = logfile_row(&f->tree.log, line, &row, e);
 
-    if (rc || !json_get_text(row, "targetId", a, &target) || !json_get_text(row, "label", a, &text))
-        return rc;
+    TRY(logfile_row(&f->tree.log, line, &row, e));
+    if (!json_get_text(row, "targetId", a, &target) || !json_get_text(row, "label", a, &text))
+        return ERR_OK;
     json_get_text(row, "timestamp", a, &at);
     return write_mark(f, "label", at, target, "label", text, e);
 }
@@ -416,70 +400,54 @@ static enum err_code pi_choose_entries(struct forking *f, struct err *e)
     struct tree *t = &f->tree;
     uint32_t node = t->leaf;
     bool speaks = false;
-    enum err_code rc = f->req->at.n ? pi_find_entry(t, f->ref, f->req->at, &node, e) : ERR_OK;
 
-    if (!rc && node != CHAIN_NONE)
-        rc = chain_walk(&t->chain, node, COPIED, &f->path, &f->n, e);
-    for (size_t i = 0; !rc && i < f->n; i++)
+    if (f->req->at.n)
+        TRY(pi_find_entry(t, f->ref, f->req->at, &node, e));
+    if (node != CHAIN_NONE)
+        TRY(chain_walk(&t->chain, node, COPIED, &f->path, &f->n, e));
+    for (size_t i = 0; i < f->n; i++)
         speaks = speaks || t->log.index.line[t->chain.node[f->path[i]].line].kind;
-    return rc || speaks ? rc
-                        : err_set(e, ERR_NOT_FOUND, f->ref->path.p,
-                                  "fork: there are no messages up to that point");
+    return speaks ? ERR_OK
+                  : err_set(e, ERR_NOT_FOUND, f->ref->path.p,
+                            "fork: there are no messages up to that point");
 }
 
 static enum err_code pi_stage(struct forking *f, struct err *e)
 {
-    enum err_code rc = pi_tree_open(&f->tree, f->ref, e);
-
-    if (rc)
-        return rc;
+    TRY(pi_tree_open(&f->tree, f->ref, e));
 
     /* Ids that are drawn for new entries become nodes, too, so the nodes of the log are counted first. */
     f->nodes = f->tree.chain.n;
-    rc = pi_choose_entries(f, e);
-    if (!rc)
-        rc = pi_read_marks(f, e);
-    if (!rc)
-        rc = disk_private_dir(f->dir, e);
-    if (!rc)
-        rc = disk_new_open(f->dir, 0644, &f->to, e);
-    if (!rc) {
-        struct jsonout j;
+    TRY(pi_choose_entries(f, e));
+    TRY(pi_read_marks(f, e));
+    TRY(disk_private_dir(f->dir, e));
+    TRY(disk_new_open(f->dir, 0644, &f->to, e));
 
-        jsonout_init(&j, &f->out);
-        jsonout_open(&j, '{');
-        jsonout_member(&j, "type", SLICE("session"));
-        jsonout_int_member(&j, "version", VERSION);
-        jsonout_member(&j, "id", slice_of(f->id));
-        jsonout_member(&j, "timestamp", slice_of(f->now));
-        if (f->tree.cwd.n)
-            jsonout_raw_member(&j, "cwd", f->tree.cwd);
-        jsonout_member(&j, "parentSession", f->ref->path);
-        jsonout_close(&j, '}');
-        rc = j.rc || buf_add_byte(&f->out, '\n') ? err_nomem(e) : ERR_OK;
+    struct jsonout j;
 
-        /* The path comes first, then the labels of its entries, wherever they are in the tree, and the title. */
-        for (size_t i = 0; !rc && i < f->n; i++)
-            rc = pi_copy_entry(f, i, e);
-        for (size_t i = 0; !rc && i < f->nodes; i++)
-            if (f->label[i] && f->tree.chain.mark[i] & COPIED)
-                rc = pi_write_label(f, f->label[i] - 1, e);
-        if (!rc)
-            rc = write_title(f, e);
-        if (!rc)
-            rc = pi_flush(f, true, e);
+    jsonout_init(&j, &f->out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", SLICE("session"));
+    jsonout_int_member(&j, "version", VERSION);
+    jsonout_member(&j, "id", slice_of(f->id));
+    jsonout_member(&j, "timestamp", slice_of(f->now));
+    if (f->tree.cwd.n)
+        jsonout_raw_member(&j, "cwd", f->tree.cwd);
+    jsonout_member(&j, "parentSession", f->ref->path);
+    jsonout_close(&j, '}');
+    NEED(!j.rc && !buf_add_byte(&f->out, '\n'));
 
-        /* The file gets its name only when it is complete. */
-        if (rc)
-            disk_new_discard(&f->to);
-        else
-            rc = disk_new_publish(&f->to, f->name, e);
-    }
-    free(f->path);
-    free(f->label);
-    buf_fini(&f->out);
-    tree_close(&f->tree);
-    return rc;
+    /* The path comes first, then the labels of its entries, wherever they are in the tree, and the title. */
+    for (size_t i = 0; i < f->n; i++)
+        TRY(pi_copy_entry(f, i, e));
+    for (size_t i = 0; i < f->nodes; i++)
+        if (f->label[i] && f->tree.chain.mark[i] & COPIED)
+            TRY(pi_write_label(f, f->label[i] - 1, e));
+    TRY(write_title(f, e));
+    TRY(pi_flush(f, true, e));
+
+    /* The file gets its name only when it is complete. */
+    return disk_new_publish(&f->to, f->name, e);
 }
 
 /* Beside its source: <time>_<id>.jsonl. */
@@ -521,17 +489,16 @@ enum err_code pi_fork(const struct store *st, const struct session_ref *ref,
                       const struct fork_request *req, struct change *c, struct fork_result *out,
                       struct err *e)
 {
-    struct forking f = { .ref = ref, .req = req };
-    enum err_code rc = pi_name_places(&f, st, &c->arena, e);
+    CLEANUP(forking_fini)
+    struct forking f = { .tree = TREE_NONE, .ref = ref, .req = req, .to = { .fd = -1, .dir = -1 } };
 
-    if (!rc)
-        rc = pi_stage(&f, e);
-    if (rc)
-        return rc;
-    rc = change_add(
+    TRY(pi_name_places(&f, st, &c->arena, e));
+    TRY(pi_stage(&f, e));
+    enum err_code rc = change_add(
         c,
         &(struct step){ .kind = STEP_MOVE, .path = f.made.staged, .to = f.made.path, .made = true },
         e);
+
     if (rc)
         change_discard_fork(&f.made);
     else

@@ -79,21 +79,20 @@ static enum err_code link_copies(struct files *w, struct slice tracked, bool *al
 {
     struct json_iter it;
     struct slice key, entry, value, name;
-    enum err_code rc = ERR_OK;
 
     *all = true;
     for (bool more = json_iter_open(&it, tracked);
-         !rc && *all && more && json_iter_next(&it, &key, &entry);) {
+         *all && more && json_iter_next(&it, &key, &entry);) {
         if (!json_get(entry, "backupFileName", &value) || json_type(value) == JSON_NULL)
             continue;
         *all = json_type(value) == JSON_STRING && json_text(value, &w->arena, &name) &&
                file_history_is_backup_name(name);
         if (!*all)
             continue;
-        name = arena_copy(&w->arena, name);
-        rc = name.p ? link_copy(w, name.p, all, e) : err_nomem(e);
+        NEED((name = arena_copy(&w->arena, name)).p);
+        TRY(link_copy(w, name.p, all, e));
     }
-    return rc;
+    return ERR_OK;
 }
 
 static enum err_code claude_add_snapshot(struct files *w, struct slice snapshot, struct buf *out,
@@ -145,15 +144,12 @@ bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN])
 
 bool fork_new_quoted(const struct fork *f, struct slice old, bool copied, char quoted[FORK_QUOTED])
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct slice text;
-    bool known =
-        json_type(old) == JSON_STRING && json_text(old, &a, &text) &&
-        fork_new_id(f, id128_of(text), quoted + 1) &&
-        (!copied || (f->log.chain.mark[chain_find(&f->log.chain, id128_of(text))] & NODE_LISTED));
 
-    arena_fini(&a);
-    if (!known)
+    if (json_type(old) != JSON_STRING || !json_text(old, &a, &text) ||
+        !fork_new_id(f, id128_of(text), quoted + 1) ||
+        (copied && !(f->log.chain.mark[chain_find(&f->log.chain, id128_of(text))] & NODE_LISTED)))
         return false;
     quoted[0] = '"';
     quoted[UUID_STR_LEN] = '"';
@@ -190,9 +186,7 @@ static enum err_code assign_ids(struct fork *f, struct err *e)
     struct ids ids = { .left = 0 };
     bool any = false;
 
-    f->id_of = calloc(f->log.chain.n + 1, sizeof *f->id_of);
-    if (!f->id_of)
-        return err_nomem(e);
+    NEED(f->id_of = calloc(f->log.chain.n + 1, sizeof *f->id_of));
     for (size_t i = 0; i < ix->n; i++) {
         if (!f->keep[i] && !claude_line_is(&ix->line[i], CLAUDE_PROGRESS))
             continue;
@@ -272,6 +266,35 @@ struct staging {
     bool files;              /* there are saved copies */
 };
 
+static void files_fini(struct files *w)
+{
+    idset_fini(&w->written);
+    arena_fini(&w->arena);
+}
+
+/* Copies the file checkpoints of the rows that are copied, in the order of the file, and their saved copies into a new
+ * directory. */
+static enum err_code copy_checkpoints(struct staging *s, struct buf *out, struct err *e)
+{
+    CLEANUP(files_fini) struct files w = { .f = s->f, .to = s->made.staged_files };
+    struct claude_values snapshots = { 0 };
+    AUTO_FREE uint32_t *nodes = NULL;
+    size_t n = 0;
+
+    NEED(w.from =
+             arena_format(&w.arena, "%s/file-history/%s", s->f->c->base.path, s->f->ref->id.p));
+    NEED(nodes = malloc((s->f->log.chain.n + 1) * sizeof *nodes));
+    for (uint32_t i = 0; i < s->f->log.chain.n; i++)
+        if (s->f->log.chain.mark[i] & NODE_LISTED)
+            nodes[n++] = i;
+    TRY(find_written(&w, e));
+    TRY(claude_snapshots(&s->f->log, nodes, n, &w.arena, &snapshots, e));
+    for (size_t i = 0; i < snapshots.n; i++)
+        TRY(claude_add_snapshot(&w, snapshots.p[i], out, e));
+    s->files = w.any;
+    return w.any ? disk_sync_dir(s->made.staged_files, e) : ERR_OK;
+}
+
 static enum err_code write_transcript(struct staging *s, struct disk_new *to, struct err *e)
 {
     AUTO_BUF out = { 0 };
@@ -279,38 +302,8 @@ static enum err_code write_transcript(struct staging *s, struct disk_new *to, st
     TRY(fork_metadata_before(s->f, &out, e));
     TRY(claude_flush(&out, to, e));
     TRY(fork_copy(s->f, to, e));
-    if (s->req->with_files) {
-        /* Copies the file checkpoints, and their saved copies into a new directory; *any is set if
-         * there are any. */
-        struct files w = { .f = s->f, .to = s->made.staged_files };
-        struct claude_values snapshots = { 0 };
-        uint32_t *nodes = NULL;
-        size_t n = 0;
-        enum err_code rc = ERR_OK;
-
-        w.from = arena_format(&w.arena, "%s/file-history/%s", s->f->c->base.path, s->f->ref->id.p);
-        nodes = malloc((s->f->log.chain.n + 1) * sizeof *nodes);
-        if (!w.from || !nodes)
-            rc = err_nomem(e);
-
-        /* The rows that are copied, in the order of the file. */
-        for (uint32_t i = 0; !rc && i < s->f->log.chain.n; i++)
-            if (s->f->log.chain.mark[i] & NODE_LISTED)
-                nodes[n++] = i;
-        if (!rc)
-            rc = find_written(&w, e);
-        if (!rc)
-            rc = claude_snapshots(&s->f->log, nodes, n, &w.arena, &snapshots, e);
-        for (size_t i = 0; i < snapshots.n && !rc; i++)
-            rc = claude_add_snapshot(&w, snapshots.p[i], &out, e);
-        if (!rc && w.any)
-            rc = disk_sync_dir(s->made.staged_files, e);
-        s->files = w.any;
-        free(nodes);
-        idset_fini(&w.written);
-        arena_fini(&w.arena);
-        TRY(rc);
-    }
+    if (s->req->with_files)
+        TRY(copy_checkpoints(s, &out, e));
     TRY(fork_metadata_after(s->f, &out, e));
     TRY(fork_title(s->f, s->req->title, &out, e));
     return claude_flush(&out, to, e);
@@ -319,18 +312,12 @@ static enum err_code write_transcript(struct staging *s, struct disk_new *to, st
 /* The copy is written to another directory, completely and durably, before any of it appears among the sessions. */
 static enum err_code claude_stage(struct staging *s, struct err *e)
 {
-    struct disk_new to;
-    enum err_code rc = disk_private_dir(s->dir, e);
+    CLEANUP(disk_new_discard) struct disk_new to = { .fd = -1, .dir = -1 };
 
-    if (!rc)
-        rc = disk_new_open(s->dir, 0600, &to, e);
-    if (rc)
-        return rc;
-    rc = write_transcript(s, &to, e);
-    if (!rc)
-        return disk_new_publish(&to, s->name, e);
-    disk_new_discard(&to);
-    return rc;
+    TRY(disk_private_dir(s->dir, e));
+    TRY(disk_new_open(s->dir, 0600, &to, e));
+    TRY(write_transcript(s, &to, e));
+    return disk_new_publish(&to, s->name, e);
 }
 
 static enum err_code claude_name_places(struct staging *s, struct arena *a, struct err *e)
@@ -395,11 +382,11 @@ static enum err_code whole_id(struct fork *f, struct slice *at, struct arena *a,
 {
     uint32_t node = CHAIN_NONE;
     struct err none;
-    enum err_code rc = ERR_OK;
 
     if (at->n >= UUID_STR_LEN - 1)
         return ERR_OK;
-    rc = claude_find_message(&f->log, *at, &node, &none);
+    enum err_code rc = claude_find_message(&f->log, *at, &node, &none);
+
     if (!rc)
         rc = claude_node_uuid(&f->log, node, a, at, &none);
     if (rc && rc != ERR_NOT_FOUND && e)
@@ -413,62 +400,53 @@ static enum err_code resumed_id(struct fork *f, struct slice *at, struct arena *
 {
     uint32_t leaf = CHAIN_NONE, newest = CHAIN_NONE;
     bool cleared;
-    enum err_code rc = claude_resume_leaf(&f->log, &leaf, &cleared, e);
 
-    if (!rc)
-        rc = claude_newest_leaf(&f->log, &newest, e);
-    return rc || leaf == CHAIN_NONE || leaf == newest ? rc
-                                                      : claude_node_uuid(&f->log, leaf, a, at, e);
+    TRY(claude_resume_leaf(&f->log, &leaf, &cleared, e));
+    TRY(claude_newest_leaf(&f->log, &newest, e));
+    return leaf == CHAIN_NONE || leaf == newest ? ERR_OK
+                                                : claude_node_uuid(&f->log, leaf, a, at, e);
+}
+
+static void fork_fini(struct fork *f)
+{
+    claude_log_close(&f->log);
+    free(f->keep);
+    free(f->id_of);
+    free(f->above);
 }
 
 enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
                           const struct fork_request *req, struct change *c, struct fork_result *out,
                           struct err *e)
 {
-    struct fork f = { .c = claude_of(st), .ref = ref };
+    CLEANUP(fork_fini)
+    struct fork f = { .c = claude_of(st), .ref = ref, .log.file.file.fd = -1 };
     struct slice at = req->at;
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS,
                                           .as_written = true,
                                           .no_sidechain = true };
-    enum err_code rc = claude_log_open(&f.log, ref->path.p, &want, e);
 
-    if (rc)
-        return rc;
+    TRY(claude_log_open(&f.log, ref->path.p, &want, e));
     fork_generate_id(f.id);
     time_format(env_now_ms(st->env), f.now);
 
     /* Without a message, `at` stays empty unless a resume would continue at another row than the newest. */
-    rc = at.n ? whole_id(&f, &at, &c->arena, e) : resumed_id(&f, &at, &c->arena, e);
-    if (!rc) {
-        const struct index *ix = &f.log.file.index;
+    TRY(at.n ? whole_id(&f, &at, &c->arena, e) : resumed_id(&f, &at, &c->arena, e));
 
-        f.keep = calloc(ix->n + 1, 1);
-        if (!f.keep)
-            rc = err_nomem(e);
-        else
-            for (size_t i = 0; i < ix->n; i++) {
-                /* Every row of the conversation is copied, including abandoned branches. Sub-agents have files of
-                 * their own. */
-                const unsigned kinds = 1U << CLAUDE_USER | 1U << CLAUDE_ASSISTANT |
-                                       1U << CLAUDE_SYSTEM | 1U << CLAUDE_ATTACHMENT;
+    /* Every row of the conversation is copied, including abandoned branches. Sub-agents have files of their own. */
+    const struct index *ix = &f.log.file.index;
+    const unsigned kinds =
+        1U << CLAUDE_USER | 1U << CLAUDE_ASSISTANT | 1U << CLAUDE_SYSTEM | 1U << CLAUDE_ATTACHMENT;
 
-                f.keep[i] = (ix->line[i].state == LINE_OK && ix->line[i].kind < 32 &&
-                             (kinds >> ix->line[i].kind & 1) && !id128_none(ix->line[i].id))
-                                ? FORK_COPIED
-                                : FORK_NOT;
-            }
-    }
-    if (!rc && at.n)
-        rc = fork_cut(&f, at, e);
-    if (!rc)
-        rc = assign_ids(&f, e);
-    if (!rc)
-        rc = find_above(&f, e);
-    if (!rc)
-        rc = copy_session(&f, req, c, out, e);
-    claude_log_close(&f.log);
-    free(f.keep);
-    free(f.id_of);
-    free(f.above);
-    return rc;
+    NEED(f.keep = calloc(ix->n + 1, 1));
+    for (size_t i = 0; i < ix->n; i++)
+        f.keep[i] = (ix->line[i].state == LINE_OK && ix->line[i].kind < 32 &&
+                     (kinds >> ix->line[i].kind & 1) && !id128_none(ix->line[i].id))
+                        ? FORK_COPIED
+                        : FORK_NOT;
+    if (at.n)
+        TRY(fork_cut(&f, at, e));
+    TRY(assign_ids(&f, e));
+    TRY(find_above(&f, e));
+    return copy_session(&f, req, c, out, e);
 }

@@ -39,35 +39,24 @@ static enum err_code plan_text(const struct session_ref *ref, enum metarow_type 
                                const char *key, struct slice text, struct slice else_before,
                                struct change *c, struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF now = { 0 };
+    AUTO_BUF before = { 0 };
     struct metarows m;
-    struct buf now = { 0 }, before = { 0 };
     size_t more;
-    enum err_code rc = metarows_of(ref->path.p, &a, &m, e);
 
-    if (rc)
-        return rc;
+    TRY(metarows_of(ref->path.p, &a, &m, e));
     struct slice present = metarow_value(&m.row[type], key, &a);
 
-    if (m.row[type].found && slice_eq(present, text)) {
-        arena_fini(&a);
+    if (m.row[type].found && slice_eq(present, text))
         return ERR_OK;
-    }
-    if (metarow_write(type, key, text, ref->id, &now) ||
-        metarow_write(type, key, m.row[type].found ? present : else_before, ref->id, &before))
-        rc = err_nomem(e);
+    NEED(!metarow_write(type, key, text, ref->id, &now));
+    NEED(!metarow_write(type, key, m.row[type].found ? present : else_before, ref->id, &before));
 
     /* The client looks for these rows only near the end, so those that would be too far from it are written again. */
-    if (!rc)
-        rc = metarows_set_leaf(&m, ref->path.p, now.n, NULL, &a, e);
-    if (!rc && metarows_reappend(&m, now.n, type, &now, &more))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = plan_append(ref, buf_slice(&now), buf_slice(&before), c, e);
-    buf_fini(&now);
-    buf_fini(&before);
-    arena_fini(&a);
-    return rc;
+    TRY(metarows_set_leaf(&m, ref->path.p, now.n, NULL, &a, e));
+    NEED(!metarows_reappend(&m, now.n, type, &now, &more));
+    return plan_append(ref, buf_slice(&now), buf_slice(&before), c, e);
 }
 
 enum err_code claude_rename(const struct store *st, const struct session_ref *ref,
@@ -84,22 +73,19 @@ enum err_code claude_rename(const struct store *st, const struct session_ref *re
 enum err_code claude_tag(const struct store *st, const struct session_ref *ref, struct slice tag,
                          bool clear, struct change *c, struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
     struct slice text = { NULL, 0 };
-    enum err_code rc = ERR_OK;
 
     (void)st; /* the log records what is written, which may differ from what was typed */
     if (!clear && !metarow_tag_text(tag, &a, &text))
-        rc = err_set(e, ERR_USAGE, ref->path.p, "tag: invalid tag");
-    else if (!clear && text.n == 0)
-        rc = err_set(e, ERR_USAGE, ref->path.p,
-                     "tag: tag must be non-empty (use --none to clear it)");
-    if (!rc)
-        rc = plan_text(ref, METAROW_TAG, "tag", text, SLICE(""), c, e);
-    if (!rc && !clear && !(c->text = arena_format(&c->arena, "tagged %.*s", SLICE_ARG(text))))
-        rc = err_nomem(e);
-    arena_fini(&a);
-    return rc;
+        return err_set(e, ERR_USAGE, ref->path.p, "tag: invalid tag");
+    if (!clear && text.n == 0)
+        return err_set(e, ERR_USAGE, ref->path.p,
+                       "tag: tag must be non-empty (use --none to clear it)");
+    TRY(plan_text(ref, METAROW_TAG, "tag", text, SLICE(""), c, e));
+    if (!clear)
+        NEED(c->text = arena_format(&c->arena, "tagged %.*s", SLICE_ARG(text)));
+    return ERR_OK;
 }
 
 /* ---- a directory that moved ---- */
@@ -146,100 +132,77 @@ static enum err_code find_leaves(const struct session_ref *ref, struct slice mes
                                  struct err *e)
 {
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
-    struct claude_log log;
+    CLEANUP(claude_log_close) struct claude_log log = { .file.file.fd = -1 };
     uint32_t node;
     bool cleared;
 
     TRY(claude_log_open(&log, ref->path.p, &want, e));
-    enum err_code rc = claude_relink(&log, e);
-
-    if (!rc && message.n) {
-        rc = claude_find_message(&log, message, &node, e);
-        if (!rc) {
-            /* The client continues only from what it loads. Rows of sub-agents are not part of its
-             * conversation. */
-            if (claude_line_has(claude_node_line(&log, node), MARK_SIDECHAIN))
-                rc = err_set(e, ERR_UNSUPPORTED, log.file.path,
-                             "resume at: that is a message of a sub-agent");
-            else if (claude_is_compacted(&log, node)) {
-                rc = err_set(
-                    e, ERR_UNSUPPORTED, log.file.path,
-                    "resume at: that message is before the last compaction, and the agent does not "
-                    "load it; fork there instead");
-            }
-        }
-        if (!rc)
-            rc = claude_node_uuid(&log, node, a, leaf, e);
+    TRY(claude_relink(&log, e));
+    if (message.n) {
+        /* The client continues only from what it loads. Rows of sub-agents are not part of its conversation. */
+        TRY(claude_find_message(&log, message, &node, e));
+        if (claude_line_has(claude_node_line(&log, node), MARK_SIDECHAIN))
+            return err_set(e, ERR_UNSUPPORTED, log.file.path,
+                           "resume at: that is a message of a sub-agent");
+        if (claude_is_compacted(&log, node))
+            return err_set(
+                e, ERR_UNSUPPORTED, log.file.path,
+                "resume at: that message is before the last compaction, and the agent does not "
+                "load it; fork there instead");
+        TRY(claude_node_uuid(&log, node, a, leaf, e));
     }
-    if (!rc)
-        rc = claude_resume_leaf(&log, &node, &cleared, e);
-    if (!rc && node != CHAIN_NONE)
-        rc = claude_node_uuid(&log, node, a, before, e);
-    claude_log_close(&log);
-    return rc;
+    TRY(claude_resume_leaf(&log, &node, &cleared, e));
+    return node == CHAIN_NONE ? ERR_OK : claude_node_uuid(&log, node, a, before, e);
 }
 
 enum err_code claude_resume_at(const struct store *st, const struct session_ref *ref,
                                struct slice message, struct change *c, struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF row = { 0 };
+    AUTO_BUF opposite = { 0 };
     struct metarows m;
-    struct buf row = { 0 }, opposite = { 0 };
     struct slice leaf = { NULL, 0 }, before = { NULL, 0 };
     size_t more;
-    enum err_code rc = find_leaves(ref, message, &a, &leaf, &before, e);
 
     (void)st;
-    if (!rc)
-        rc = metarows_of(ref->path.p, &a, &m, e);
-    if (!rc &&
-        (write_last_prompt_row(ref, leaf, &row) || write_last_prompt_row(ref, before, &opposite) ||
-         metarows_reappend(&m, row.n, METAROW_LAST_PROMPT, &row, &more)))
-        rc = err_nomem(e);
-    if (!rc)
-        rc = plan_append(ref, buf_slice(&row), buf_slice(&opposite), c, e);
-    buf_fini(&row);
-    buf_fini(&opposite);
-    arena_fini(&a);
-    return rc;
+    TRY(find_leaves(ref, message, &a, &leaf, &before, e));
+    TRY(metarows_of(ref->path.p, &a, &m, e));
+    NEED(!write_last_prompt_row(ref, leaf, &row));
+    NEED(!write_last_prompt_row(ref, before, &opposite));
+    NEED(!metarows_reappend(&m, row.n, METAROW_LAST_PROMPT, &row, &more));
+    return plan_append(ref, buf_slice(&row), buf_slice(&opposite), c, e);
 }
 
 enum err_code claude_reappend(const struct store *st, const struct session_ref *ref,
                               struct change *c, size_t *appended, struct err *e)
 {
-    struct arena a = { 0 };
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF rows = { 0 };
+    AUTO_BUF opposite = { 0 };
     struct metarows m;
     struct file f;
     size_t n = 0;
-    enum err_code rc = file_open(AT_FDCWD, ref->path.p, FILE_FOLLOW, &f, e);
 
     (void)st;
-    if (rc)
-        return rc;
-    rc = metarows_anywhere(&f, METAROW_ALL, NULL, &a, &m, e);
-    file_close(&f);
-    if (!rc)
-        rc = metarows_set_leaf(&m, ref->path.p, 0, NULL, &a, e);
-    if (!rc) {
-        /* Copied rows need no opposite. For a worktree that was left, it is the former row. */
-        const struct slice worktree = m.row[METAROW_WORKTREE_STATE].text;
-        struct buf rows = { 0 }, opposite = { 0 };
-        rc = metarows_leave_worktree(&m, &a, e);
+    TRY(file_open(AT_FDCWD, ref->path.p, FILE_FOLLOW, &f, e));
+    enum err_code rc = metarows_anywhere(&f, METAROW_ALL, NULL, &a, &m, e);
 
-        if (!rc && metarows_reappend(&m, 0, METAROW_TYPES, &rows, &n))
-            rc = err_nomem(e);
-        if (!rc && worktree.p != m.row[METAROW_WORKTREE_STATE].text.p &&
-            (buf_add(&opposite, worktree) || buf_add_byte(&opposite, '\n')))
-            rc = err_nomem(e);
-        if (!rc && n)
-            rc = plan_append(ref, buf_slice(&rows), buf_slice(&opposite), c, e);
-        buf_fini(&rows);
-        buf_fini(&opposite);
-    }
-    if (!rc)
-        *appended = n;
-    arena_fini(&a);
-    return rc;
+    file_close(&f);
+    TRY(rc);
+    TRY(metarows_set_leaf(&m, ref->path.p, 0, NULL, &a, e));
+
+    /* Copied rows need no opposite. For a worktree that was left, it is the former row. */
+    const struct slice worktree = m.row[METAROW_WORKTREE_STATE].text;
+
+    TRY(metarows_leave_worktree(&m, &a, e));
+    NEED(!metarows_reappend(&m, 0, METAROW_TYPES, &rows, &n));
+    if (worktree.p != m.row[METAROW_WORKTREE_STATE].text.p)
+        NEED(!buf_add(&opposite, worktree) && !buf_add_byte(&opposite, '\n'));
+    if (n)
+        TRY(plan_append(ref, buf_slice(&rows), buf_slice(&opposite), c, e));
+    *appended = n;
+    return ERR_OK;
 }
 
 /* ---- archive ---- */
@@ -254,27 +217,23 @@ static enum err_code plan_mark(const char *transcript, struct slice mark, struct
                                struct change *c, struct err *e)
 {
     size_t stem = strlen(transcript) - (sizeof CLAUDE_SUFFIX - 1);
-    char *dir = arena_format(a, "%.*s", (int)stem, transcript), *path = NULL;
-    struct buf old = { 0 };
+    char *dir = arena_format(a, "%.*s", (int)stem, transcript);
+    const char *path = dir ? arena_format(a, "%s/archived.json", dir) : NULL;
+    AUTO_BUF old = { 0 };
     struct stat st;
 
-    if (dir)
-        path = arena_format(a, "%s/archived.json", dir);
-    if (!path)
-        return err_nomem(e);
+    NEED(path);
     struct step s = { .kind = STEP_PUT, .path = path, .bytes = mark, .mtime_ns = MTIME_NOW };
     enum err_code rc = file_read_all(AT_FDCWD, path, 0, MARK_MAX, &old, e);
 
     if (rc == ERR_NOT_FOUND) {
         s.old_absent = true;
         s.with_dir = lstat(dir, &st) != 0;
-        rc = ERR_OK;
+    } else {
+        TRY(rc);
     }
     s.old = buf_slice(&old);
-    if (!rc)
-        rc = change_add(c, &s, e);
-    buf_fini(&old);
-    return rc;
+    return change_add(c, &s, e);
 }
 
 enum err_code claude_archive(const struct store *st, const struct scope *scope,
@@ -283,13 +242,13 @@ enum err_code claude_archive(const struct store *st, const struct scope *scope,
 {
     const struct claude *claude = claude_of(st);
     struct project_folders list = { 0 };
-    struct arena a = { 0 };
-    struct buf mark = { 0 };
+    AUTO_ARENA a = { 0 };
+    AUTO_BUF mark = { 0 };
     struct stat sb;
     char at[TIME_TEXT];
     struct jsonout j;
-    enum err_code rc = claude_folders(claude, scope, DISCOVER_ONE, &a, &list, e);
 
+    TRY(claude_folders(claude, scope, DISCOVER_ONE, &a, &list, e));
     time_format(c->at_ms ? c->at_ms : st->env->now_ms, at);
     jsonout_init(&j, &mark);
     jsonout_open(&j, '{');
@@ -297,18 +256,14 @@ enum err_code claude_archive(const struct store *st, const struct scope *scope,
     jsonout_member(&j, "at", slice_of(at));
     jsonout_member(&j, "by", SLICE("reprise"));
     jsonout_close(&j, '}');
-    if (!rc && j.rc)
-        rc = err_nomem(e);
-    for (size_t i = 0; !rc && i < list.n; i++) {
-        char *path = arena_format(&a, "%s/%s/%.*s" CLAUDE_SUFFIX, claude->projects,
-                                  list.folder[i].name.p, SLICE_ARG(ref->id));
+    NEED(!j.rc);
+    for (size_t i = 0; i < list.n; i++) {
+        const char *path = arena_format(&a, "%s/%s/%.*s" CLAUDE_SUFFIX, claude->projects,
+                                        list.folder[i].name.p, SLICE_ARG(ref->id));
 
-        if (!path)
-            rc = err_nomem(e);
-        else if (stat(path, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_size > 0)
-            rc = plan_mark(path, buf_slice(&mark), &a, c, e);
+        NEED(path);
+        if (stat(path, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_size > 0)
+            TRY(plan_mark(path, buf_slice(&mark), &a, c, e));
     }
-    buf_fini(&mark);
-    arena_fini(&a);
-    return rc;
+    return ERR_OK;
 }
