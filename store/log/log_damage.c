@@ -336,6 +336,24 @@ static enum err_code judge_line(struct scan *k, struct log_damage *d, struct err
     return k->rules->searched && line->state == LINE_OK ? judge_spaced(k, d, row) : ERR_OK;
 }
 
+/* A repair that takes the name of the session out of the first line would take the session out of all lists. */
+static enum err_code judge_name(struct scan *k, struct log_damage *d, struct err *e)
+{
+    struct slice row, rest = d->bytes, first, value;
+    bool torn;
+
+    TRY(logfile_row(k->log, d->line, &row, e));
+    if (!slice_has(row, k->rules->names) ||
+        (slice_line(&rest, &first, &torn) && json_get(first, k->rules->names, &value)))
+        return ERR_OK;
+    d->repair = NULL;
+    NEED(d->why = arena_format(&k->arena,
+                               "%s; there is no repair, because the id of the session is nowhere "
+                               "else",
+                               d->why));
+    return ERR_OK;
+}
+
 enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules, log_damage_fn *fn,
                               void *arg, struct err *e)
 {
@@ -364,6 +382,8 @@ enum err_code log_damage_scan(struct logfile *log, const struct log_rules *rules
                                  d.why);
             rc = d.why ? ERR_OK : err_nomem(e);
         }
+        if (!rc && i == 0 && d.repair && k.rules->names)
+            rc = judge_name(&k, &d, e);
         if (!rc && d.kind != FINDING_KINDS)
             rc = fn(&d, arg, e);
         arena_reset(&k.arena);

@@ -54,6 +54,8 @@ struct log_rules {
     bool has_offsets;
     /* The agent's reader splits lines at U+2028 and U+2029, too. */
     bool splits_at_separators;
+    /* The member of the first row with the id of the session, if that is nowhere else; NULL: it is. */
+    const char *names;
     /* A member with a text in which the agent does not expect blanks, because it searches its rows as text; NULL: none. */
     const char *searched;
     log_refused_fn *refused; /* optional */

@@ -118,7 +118,8 @@ static const struct log_sent gemini_sent[] = {
     { "gemini", "toolCalls" },
     { NULL, NULL },
 };
-static const struct log_rules gemini_log_rules = { .refused = log_refused_texts,
+static const struct log_rules gemini_log_rules = { .names = "sessionId",
+                                                   .refused = log_refused_texts,
                                                    .sent = gemini_sent,
                                                    .half = LOG_HALF_REFUSED };
 

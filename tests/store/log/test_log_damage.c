@@ -117,6 +117,19 @@ TEST(a_row_in_a_torn_end_is_kept)
     expect(&plain, SLICE(A "{\"n\":\0\0"), "torn-tail@2+ ", SLICE(A));
 }
 
+TEST(a_first_row_that_alone_names_the_session_stays)
+{
+    static const struct log_rules named = { .names = "id" };
+
+    expect(&named, SLICE("{\"id\":\"a\",\"cu\n" A), "broken-line@1 ",
+           SLICE("{\"id\":\"a\",\"cu\n" A));
+    expect(&named, SLICE("{\"id\":\"a\",\"cu" A), "spliced-line@1 ", SLICE("{\"id\":\"a\",\"cu" A));
+    expect(&named, SLICE("{\"id\":\"a\"}" A), "spliced-line@1+ ", SLICE("{\"id\":\"a\"}\n" A));
+    expect(&named, SLICE("\0{\"id\":\"a\"}\n" A), "nul-bytes@1+ ", SLICE("{\"id\":\"a\"}\n" A));
+    expect(&named, SLICE("no row\n{\"id\":\"a\"}\n"), "broken-line@1+ ", SLICE("{\"id\":\"a\"}\n"));
+    expect(&named, SLICE(A "{\"id\":\"cu\n"), "broken-line@2+ ", SLICE(A));
+}
+
 TEST(nul_bytes_are_taken_out_wherever_they_are)
 {
     expect(&plain, SLICE(A "\0\0\0\n" B), "nul-bytes@2+ ", SLICE(A B));
