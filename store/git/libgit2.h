@@ -34,8 +34,7 @@ MUST_CHECK enum err_code gitlib_ready(struct err *e);
     F(config_get_bool) F(config_get_path) F(config_get_string) F(diff_get_delta) \
     F(diff_num_deltas) F(diff_options_init) F(diff_tree_to_tree) F(error_last) F(error_set_str) \
     F(filter_list_apply_to_buffer) F(filter_list_load) F(graph_descendant_of) \
-    F(ignore_path_is_ignored) F(index_add) F(index_entrycount) F(index_find) F(index_find_prefix) F(index_get_byindex) \
-    F(index_get_bypath) F(index_new) \
+    F(ignore_path_is_ignored) F(index_add) F(index_find) F(index_find_prefix) F(index_new) \
     F(index_open) F(index_read) F(index_read_tree) F(index_remove) F(index_remove_bypath) \
     F(index_remove_directory) F(index_write) F(index_write_tree_to) F(indexer_append) \
     F(indexer_commit) F(indexer_new) F(libgit2_init) F(libgit2_opts) F(libgit2_shutdown) \
@@ -117,11 +116,8 @@ extern const struct libgit2 *_Atomic libgit2_table;
 #define git_graph_descendant_of LIBGIT2->graph_descendant_of
 #define git_ignore_path_is_ignored LIBGIT2->ignore_path_is_ignored
 #define git_index_add LIBGIT2->index_add
-#define git_index_entrycount LIBGIT2->index_entrycount
 #define git_index_find LIBGIT2->index_find
 #define git_index_find_prefix LIBGIT2->index_find_prefix
-#define git_index_get_byindex LIBGIT2->index_get_byindex
-#define git_index_get_bypath LIBGIT2->index_get_bypath
 #define git_index_free LIBGIT2->index_free
 #define git_index_new LIBGIT2->index_new
 #define git_index_open LIBGIT2->index_open
